@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+include(GNUInstallDirs)
+install(TARGETS skitter skitter_shared skitter_static)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/skitter DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+configure_file(${CMAKE_SOURCE_DIR}/cmake/skitter.pc.in ${CMAKE_BINARY_DIR}/skitter.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/skitter.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

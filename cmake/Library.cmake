@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+# libskitter (shared and static) from the rooms, and the executable from src/cli.
+set(SKITTER_ROOMS base graph formats models tasks kernels engines runtime runner track media results app)
+
+set(skitter_sources "")
+foreach(room ${SKITTER_ROOMS})
+    file(GLOB_RECURSE room_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*.c)
+    list(APPEND skitter_sources ${room_sources})
+endforeach()
+if(NOT SKITTER_FFMPEG)
+    list(FILTER skitter_sources EXCLUDE REGEX "_ffmpeg\\.c$")
+endif()
+if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    list(FILTER skitter_sources EXCLUDE REGEX "/kernels/x86/")
+endif()
+if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+    list(FILTER skitter_sources EXCLUDE REGEX "/kernels/arm/")
+endif()
+
+# A kernel file's suffix names the instruction set it may use; everything else is portable x86-64 / aarch64.
+foreach(source ${skitter_sources})
+    if(source MATCHES "_avx512vnni\\.c$")
+        set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
+            "-O3;-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mavx512vnni;-mfma;-mavx2;-mf16c")
+    elseif(source MATCHES "_avx512\\.c$")
+        set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
+            "-O3;-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mfma;-mavx2;-mf16c;-mprefer-vector-width=512")
+    elseif(source MATCHES "_avx2\\.c$")
+        set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-O3;-mavx2;-mfma;-mf16c")
+    elseif(source MATCHES "_sse42\\.c$")
+        set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-O3;-msse4.2")
+    endif()
+endforeach()
+
+# ONNX's wire format, from our own schema file.
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated)
+set(skitter_generated "")
+if(EXISTS ${CMAKE_SOURCE_DIR}/src/formats/onnx.proto)
+    set(onnx_pb ${CMAKE_BINARY_DIR}/generated/onnx.pb-c)
+    add_custom_command(OUTPUT ${onnx_pb}.c ${onnx_pb}.h
+        COMMAND ${PROTOC_C} --c_out=${CMAKE_BINARY_DIR}/generated --proto_path=${CMAKE_SOURCE_DIR}/src/formats
+            ${CMAKE_SOURCE_DIR}/src/formats/onnx.proto
+        DEPENDS ${CMAKE_SOURCE_DIR}/src/formats/onnx.proto VERBATIM)
+    list(APPEND skitter_generated ${onnx_pb}.c)
+    set_source_files_properties(${onnx_pb}.c PROPERTIES COMPILE_OPTIONS "-w")
+endif()
+
+# Commit and compiler for --version; made at configure time.
+execute_process(COMMAND git -C ${CMAKE_SOURCE_DIR} rev-parse --short=12 HEAD
+    OUTPUT_VARIABLE SKITTER_COMMIT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+configure_file(${CMAKE_SOURCE_DIR}/cmake/build_info.h.in ${CMAKE_BINARY_DIR}/generated/build_info.h)
+
+add_library(skitter_objects OBJECT ${skitter_sources} ${skitter_generated})
+sk_target(skitter_objects)
+target_link_libraries(skitter_objects PUBLIC ${SKITTER_LIBRARIES})
+if(SKITTER_FFMPEG)
+    target_compile_definitions(skitter_objects PUBLIC SKITTER_HAVE_FFMPEG=1)
+endif()
+
+# Tests see internal symbols, so they link the static library.
+add_library(skitter_static STATIC $<TARGET_OBJECTS:skitter_objects>)
+set_target_properties(skitter_static PROPERTIES OUTPUT_NAME skitter)
+target_link_libraries(skitter_static PUBLIC ${SKITTER_LIBRARIES})
+
+add_library(skitter_shared SHARED $<TARGET_OBJECTS:skitter_objects>)
+sk_target(skitter_shared)
+set_target_properties(skitter_shared PROPERTIES OUTPUT_NAME skitter VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/skitter.map)
+target_link_options(skitter_shared PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/skitter.map
+    -Wl,--no-undefined)
+target_link_libraries(skitter_shared PRIVATE ${SKITTER_LIBRARIES})
+
+# The doors print and parse arguments; they use internal headers of app/ and below, hence the static library.
+file(GLOB_RECURSE cli_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cli/*.c)
+add_executable(skitter ${cli_sources})
+sk_target(skitter)
+target_link_libraries(skitter PRIVATE skitter_static)

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SKITTER_MODEL_H
+#define SKITTER_MODEL_H
+
+#include "skitter/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A model as its users have it: an Ultralytics .pt, a SLEAP model folder (either era; also zipped), an .onnx file.
+ * Nothing in the file is executed. Immutable once open: may be shared between threads. */
+typedef struct sk_model sk_model;
+
+typedef enum sk_task {
+    SK_TASK_UNKNOWN = 0,
+    SK_TASK_DETECT = 1,
+    SK_TASK_POSE = 2,
+    SK_TASK_OBB = 3,
+    SK_TASK_SEGMENT = 4,
+    SK_TASK_CLASSIFY = 5,
+    SK_TASK_SINGLE_INSTANCE = 6,     /* SLEAP from here on */
+    SK_TASK_CENTROID = 7,
+    SK_TASK_CENTERED_INSTANCE = 8,
+    SK_TASK_BOTTOMUP = 9,
+    SK_TASK_MULTICLASS_BOTTOMUP = 10,
+    SK_TASK_MULTICLASS_TOPDOWN = 11
+} sk_task;
+
+SK_API const char *sk_task_name(sk_task task); /* "detect", "pose", "obb", "bottomup", … */
+
+/* Opens a model from a path. On failure *out is null and err says which file, where in it, and what helps. */
+SK_API sk_status sk_model_open(const char *path, sk_model **out, sk_error *err) SK_MUST_CHECK;
+/* Ends the model and nulls the pointer. Sessions opened from it keep what they need. */
+SK_API void sk_model_close(sk_model **model);
+
+SK_API sk_task sk_model_task(const sk_model *model);
+SK_API int32_t sk_model_class_count(const sk_model *model);
+SK_API const char *sk_model_class_name(const sk_model *model, int32_t index); /* "" when unnamed */
+SK_API int32_t sk_model_keypoint_count(const sk_model *model);
+SK_API const char *sk_model_keypoint_name(const sk_model *model, int32_t index); /* "" when unnamed */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_BASE_MEMORY_H
+#define SK_BASE_MEMORY_H
+
+#include "base/error.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* All of skitter's own memory passes through these functions, so that a test can count allocations (the hot loop
+ * must make none) and fail the n-th one (every path must survive it). */
+
+/* Like malloc/calloc/realloc/free, but null for size 0 is never returned: size 0 gives a valid, distinct block. */
+void *sk_malloc(size_t bytes);
+void *sk_calloc(size_t count, size_t bytes); /* null when count * bytes overflows */
+void *sk_realloc(void *block, size_t bytes);
+void sk_free(void *block);
+
+/* Zero-filled, `alignment` a power of two >= sizeof(void *). Ended by sk_free. */
+void *sk_aligned_calloc(size_t alignment, size_t bytes);
+
+char *sk_strdup(const char *text);
+char *sk_strndup(const char *text, size_t length); /* copies exactly `length` bytes and a final zero */
+
+/* Grows an array so that it holds at least `wanted` elements (doubling); updates *items and *capacity.
+ * `limit` guards against hostile counts: more than that many elements is SK_ERR_LIMIT. */
+sk_status sk_array_reserve(void **items, size_t *capacity, size_t wanted, size_t element_bytes, size_t limit,
+                           sk_error *err) SK_MUST_CHECK;
+
+/* a * b and a + b with a check; false on overflow. */
+static inline int sk_mul_size(size_t a, size_t b, size_t *out)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+static inline int sk_add_size(size_t a, size_t b, size_t *out)
+{
+    return !__builtin_add_overflow(a, b, out);
+}
+
+/* What tests see. Counters are process-wide and atomic. */
+uint64_t sk_memory_allocations(void); /* calls that returned new memory, so far */
+int64_t sk_memory_live_bytes(void);   /* usable bytes not yet freed */
+/* Makes the n-th allocation from now fail (1 = the next one), once; 0 turns it off. */
+void sk_memory_fail_nth(uint64_t n);
+
+/* Arena: many small blocks with one lifetime, freed together. Not thread-safe. */
+typedef struct sk_arena sk_arena;
+
+sk_status sk_arena_open(size_t chunk_bytes, sk_arena **out, sk_error *err) SK_MUST_CHECK;
+void sk_arena_close(sk_arena **arena);
+/* 16-byte aligned, zero-filled; null when memory is out or the arena's limit is reached. */
+void *sk_arena_alloc(sk_arena *arena, size_t bytes);
+char *sk_arena_strdup(sk_arena *arena, const char *text);
+char *sk_arena_strndup(sk_arena *arena, const char *text, size_t length);
+/* Refuses to hand out more than `bytes` in all; 0 = no limit. Guards parsers against bombs. */
+void sk_arena_limit(sk_arena *arena, size_t bytes);
+size_t sk_arena_used(const sk_arena *arena);
+
+/* Reference-counted bytes: weights shared between graphs, sessions and threads. The count is atomic; the bytes are
+ * not to be written once shared. */
+typedef struct sk_blob sk_blob;
+
+sk_status sk_blob_alloc(size_t bytes, sk_blob **out, sk_error *err) SK_MUST_CHECK; /* 64-byte aligned, zeroed */
+/* Wraps foreign memory; `release(context)` runs when the last reference goes. */
+sk_status sk_blob_wrap(void *data, size_t bytes, void (*release)(void *), void *context, sk_blob **out,
+                       sk_error *err) SK_MUST_CHECK;
+sk_blob *sk_blob_ref(sk_blob *blob);
+void sk_blob_unref(sk_blob **blob); /* nulls the pointer; null is allowed */
+void *sk_blob_data(const sk_blob *blob);
+size_t sk_blob_bytes(const sk_blob *blob);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char paths[4][4096];
+static int next_path;
+
+static const char *join(const char *folder, const char *relative)
+{
+    char *path = paths[next_path++ & 3];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, relative);
+    return path;
+}
+
+const char *test_data_folder(void)
+{
+    const char *folder = getenv("SKITTER_TEST_DATA");
+    struct stat info;
+    return folder && *folder && stat(folder, &info) == 0 && S_ISDIR(info.st_mode) ? folder : NULL;
+}
+
+const char *test_data(const char *relative)
+{
+    return join(test_data_folder(), relative);
+}
+
+const char *test_source(const char *relative)
+{
+    const char *folder = getenv("SKITTER_TEST_SOURCE");
+    return join(folder ? folder : ".", relative);
+}
+
+static char own_folder[4096];
+
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *position)
+{
+    (void)info;
+    (void)type;
+    (void)position;
+    return remove(path);
+}
+
+static void remove_own_folder(void)
+{
+    nftw(own_folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+const char *test_folder(void)
+{
+    if (!own_folder[0]) {
+        const char *base = getenv("TMPDIR");
+        snprintf(own_folder, sizeof own_folder, "%s/skitter-test-XXXXXX", base && *base ? base : "/tmp");
+        if (!mkdtemp(own_folder)) {
+            perror(own_folder);
+            exit(1);
+        }
+        atexit(remove_own_folder);
+    }
+    return own_folder;
+}
