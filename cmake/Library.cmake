@@ -71,7 +71,12 @@ target_link_options(skitter_shared PRIVATE -Wl,--version-script=${CMAKE_SOURCE_D
 target_link_libraries(skitter_shared PRIVATE ${SKITTER_LIBRARIES})
 
 # The doors print and parse arguments; they use internal headers of app/ and below, hence the static library.
+# Everything but main.c is a library of its own, so that tests/cli can call it.
 file(GLOB_RECURSE cli_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cli/*.c)
-add_executable(skitter ${cli_sources})
+list(REMOVE_ITEM cli_sources ${CMAKE_SOURCE_DIR}/src/cli/main.c)
+add_library(skitter_cli STATIC ${cli_sources})
+sk_target(skitter_cli)
+target_link_libraries(skitter_cli PUBLIC skitter_static)
+add_executable(skitter ${CMAKE_SOURCE_DIR}/src/cli/main.c)
 sk_target(skitter)
-target_link_libraries(skitter PRIVATE skitter_static)
+target_link_libraries(skitter PRIVATE skitter_cli)

@@ -1,10 +1,109 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "build_info.h"
+#include "base/memory.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/unknown.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
-int main(void)
+/* Closed standard descriptors would be reused by the first file a command opens, and its content overwritten by
+ * printf. They are filled with something that answers reads with nothing and writes with an error. */
+static void fill_standard_descriptors(void)
 {
-    printf("skitter %s\n", SK_BUILD_VERSION);
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) < 0)
+            _exit(SK_EXIT_FAILURE);
+}
+
+/* Everything printed must have arrived: a full disk is a failure, not a shorter result. */
+static int finish_stdout(int code)
+{
+    int saved = 0;
+    int failed = ferror(stdout);
+    if (fflush(stdout) != 0) {
+        failed = 1;
+        saved = errno;
+    }
+    if (!failed)
+        return code;
+    if (saved != EPIPE)
+        fprintf(stderr, "skitter: error: standard output could not be written%s%s\n", saved ? ": " : "",
+                saved ? strerror(saved) : "");
+    return code == SK_EXIT_OK ? SK_EXIT_FAILURE : code;
+}
+
+static int wants(int argc, char *const *argv, const char *name, const char *letter)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], name) == 0 || strcmp(argv[i], letter) == 0)
+            return 1;
     return 0;
+}
+
+static sk_status run_command(const sk_command *command, int argc, char *const *argv, sk_error *err)
+{
+    if (wants(argc, argv, "--help", "-h")) {
+        sk_help_command(stdout, command);
+        return SK_OK;
+    }
+    sk_args *args = NULL;
+    SK_TRY(sk_args_parse(command, argc, argv, &args, err));
+    sk_cli_set_verbosity(sk_args_flag(args, "quiet") ? 0 : 1 + sk_args_flag(args, "verbose"));
+    sk_status status = command->run(args, err);
+    sk_args_close(&args);
+    return status;
+}
+
+/* `skitter [options] COMMAND [arguments and options]`: the command is the first word; what stands before it is read
+ * as if it stood behind. `words` has room for argc pointers. */
+static sk_status dispatch(int argc, char *const *argv, char **words, sk_error *err)
+{
+    int n = 0;
+    const char *name = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (!name && argv[i][0] != '-')
+            name = argv[i];
+        else
+            words[n++] = argv[i];
+    }
+    if (name) {
+        const sk_command *command = sk_command_find(name);
+        return command ? run_command(command, n, words, err) : sk_cli_unknown_command(name, err);
+    }
+    if (n == 0 || wants(n, words, "--help", "-h")) {
+        sk_help_overview(stdout);
+        return SK_OK;
+    }
+    int kept = 0;
+    for (int i = 0; i < n; i++)
+        if (strcmp(words[i], "--version") != 0 && strcmp(words[i], "-V") != 0)
+            words[kept++] = words[i];
+    if (kept < n)
+        return run_command(sk_command_find("version"), kept, words, err);
+    return sk_fail(err, SK_ERR_ARG, "'%s' needs a command before it\n'skitter help' lists the commands",
+                   words[0]);
+}
+
+int main(int argc, char **argv)
+{
+    fill_standard_descriptors();
+    sk_error err = {0};
+    sk_status status;
+    char **words = sk_calloc((size_t)argc + 1, sizeof *words);
+    if (words)
+        status = dispatch(argc, argv, words, &err);
+    else
+        status = sk_fail_memory(&err, (size_t)argc * sizeof *words);
+    sk_free(words);
+    if (status != SK_OK) {
+        fflush(stdout);
+        err.code = status;
+        sk_cli_print_error(&err);
+    }
+    return finish_stdout(sk_cli_exit_code(status));
 }

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cli.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static int verbosity = 1;
+
+int sk_cli_exit_code(sk_status status)
+{
+    switch (status) {
+    case SK_OK: return SK_EXIT_OK;
+    case SK_ERR_ARG: return SK_EXIT_USAGE;
+    case SK_ERR_UNSUPPORTED: return SK_EXIT_UNSUPPORTED;
+    case SK_ERR_CANCELLED: return SK_EXIT_INTERRUPTED;
+    default: return SK_EXIT_FAILURE;
+    }
+}
+
+/* --- interruption --- */
+
+static volatile sig_atomic_t interrupted;
+static atomic_flag handlers_set = ATOMIC_FLAG_INIT;
+
+static void on_signal(int number)
+{
+    if (interrupted) { /* the person means it: end now, as the signal would have */
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+    interrupted = 1;
+}
+
+int sk_cli_interrupted(void)
+{
+    if (!atomic_flag_test_and_set(&handlers_set)) {
+        struct sigaction action = {.sa_handler = on_signal};
+        sigemptyset(&action.sa_mask);
+        sigaction(SIGINT, &action, NULL);
+        sigaction(SIGTERM, &action, NULL);
+    }
+    return interrupted != 0;
+}
+
+/* --- speaking --- */
+
+void sk_cli_set_verbosity(int level)
+{
+    verbosity = level;
+}
+
+int sk_cli_verbosity(void)
+{
+    return verbosity;
+}
+
+const char *sk_cli_style(FILE *stream, sk_cli_style_name style)
+{
+    static const char *const codes[] = {
+        [SK_STYLE_END] = "\033[0m",   [SK_STYLE_BOLD] = "\033[1m",   [SK_STYLE_DIM] = "\033[2m",
+        [SK_STYLE_RED] = "\033[31m",  [SK_STYLE_GREEN] = "\033[32m", [SK_STYLE_YELLOW] = "\033[33m",
+        [SK_STYLE_BLUE] = "\033[34m",
+    };
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    if ((no_color && *no_color) || (term && strcmp(term, "dumb") == 0) || !isatty(fileno(stream)))
+        return "";
+    return codes[style];
+}
+
+int sk_cli_width(FILE *stream)
+{
+    struct winsize size;
+    int columns = 80;
+    if (isatty(fileno(stream)) && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        columns = size.ws_col;
+    return columns < 60 ? 60 : columns > 100 ? 100 : columns;
+}
+
+void sk_cli_print_error(const sk_error *err)
+{
+    const char *text = err->message[0] ? err->message : sk_status_text(err->code);
+    const char *hint = strchr(text, '\n');
+    int length = hint ? (int)(hint - text) : (int)strlen(text);
+    fprintf(stderr, "skitter: %serror:%s %.*s\n", sk_cli_style(stderr, SK_STYLE_RED),
+            sk_cli_style(stderr, SK_STYLE_END), length, text);
+    while (hint) {
+        const char *line = hint + 1;
+        hint = strchr(line, '\n');
+        length = hint ? (int)(hint - line) : (int)strlen(line);
+        if (length > 0)
+            fprintf(stderr, "  %shint:%s %.*s\n", sk_cli_style(stderr, SK_STYLE_BLUE),
+                    sk_cli_style(stderr, SK_STYLE_END), length, line);
+    }
+}
+
+static void say(const char *mark, sk_cli_style_name style, const char *format, va_list args)
+{
+    if (verbosity < 1)
+        return;
+    if (mark)
+        fprintf(stderr, "skitter: %s%s%s ", sk_cli_style(stderr, style), mark,
+                sk_cli_style(stderr, SK_STYLE_END));
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+void sk_cli_warn(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say("warning:", SK_STYLE_YELLOW, format, args);
+    va_end(args);
+}
+
+void sk_cli_say(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(NULL, SK_STYLE_END, format, args);
+    va_end(args);
+}

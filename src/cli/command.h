@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_CLI_COMMAND_H
+#define SK_CLI_COMMAND_H
+
+#include "cli/args.h"
+
+/* One sub-command is one constant table in its own file, src/cli/cmd_<name>.c:
+ *
+ *     static const sk_operand operands[] = {{.name = "model", .kind = SK_OPTION_FILE, .help = "…"}, {0}};
+ *     static const sk_option options[] = {
+ *         {.name = "json", .kind = SK_OPTION_FLAG, .help = "one JSON object on standard output"},
+ *         {.name = "conf", .letter = 'c', .kind = SK_OPTION_REAL, .argument = "X", .fallback = "0.25", .min = 0,
+ *          .max = 1, .help = "smallest confidence that is kept"},
+ *         {0}};
+ *     static const sk_example examples[] = {{"skitter info model.pt", "what the file holds"}, {0}};
+ *     const sk_command sk_command_info = {.name = "info", …};
+ *
+ * and a line in commands.c. Parsing, --help, completion and the man page are all made from the table. */
+
+/* What a value is: how it is checked, and what the shell completes. */
+typedef enum sk_option_kind {
+    SK_OPTION_FLAG = 1, /* no value; given or not */
+    SK_OPTION_TEXT,
+    SK_OPTION_INT,    /* decimal, within [min, max] */
+    SK_OPTION_REAL,   /* decimal with '.', within [min, max]; never NaN or infinite */
+    SK_OPTION_CHOICE, /* one of `choices` */
+    SK_OPTION_FILE,   /* a path; existence is for the command to judge */
+    SK_OPTION_FOLDER
+} sk_option_kind;
+
+typedef struct sk_option {
+    const char *name; /* long name without dashes; a null name ends the table */
+    char letter;      /* short name, or 0 */
+    sk_option_kind kind;
+    const char *argument; /* what help calls the value: "FILE"; not for flags */
+    const char *fallback; /* the default as a person would type it; null = not given */
+    const char *choices;  /* SK_OPTION_CHOICE: "cpu|cuda|onnx_cpu" */
+    double min, max;      /* numbers: inclusive; both 0 = any */
+    int repeat;           /* 1: may be given several times (sk_args_count, sk_args_at) */
+    const char *help;     /* lower case, no full stop; the default is added by skitter */
+} sk_option;
+
+/* A positional argument, in order. At most one of them may be repeated; the others are taken around it. */
+typedef struct sk_operand {
+    const char *name; /* lower case; shown in capitals; read like an option: sk_args_text(args, "model") */
+    sk_option_kind kind;
+    const char *choices;
+    int optional;
+    int repeat; /* 1: one or more (with `optional`: none or more) */
+    const char *help;
+} sk_operand;
+
+typedef struct sk_example {
+    const char *command;
+    const char *what; /* lower case, no full stop; may be null */
+} sk_example;
+
+typedef struct sk_command {
+    const char *name;
+    const char *group;       /* heading in the overview; commands of one group stand together in commands.c */
+    const char *summary;     /* one line, lower case, no full stop */
+    const char *description; /* paragraphs parted by "\n\n", wrapped by skitter; may be null */
+    const sk_operand *operands;
+    const sk_option *options;
+    const sk_example *examples; /* at least one */
+    /* Prints its results on stdout (plain stdio; main reports write errors). A failure is the returned status with
+     * err's text; a part of the text after '\n' is shown as a hint. Exit codes: see cli/cli.h. */
+    sk_status (*run)(const sk_args *args, sk_error *err);
+} sk_command;
+
+/* Every command, ended by null (commands.c). */
+extern const sk_command *const sk_commands[];
+
+/* The options every command has: --help, --quiet, --verbose. */
+extern const sk_option sk_common_options[];
+
+const sk_command *sk_command_find(const char *name); /* null when there is none */
+
+#endif

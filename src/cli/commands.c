@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+
+#include <string.h>
+
+/* The list of commands, in the order people read them. Commands of one group stand together. */
+extern const sk_command sk_command_help;
+extern const sk_command sk_command_version;
+
+const sk_command *const sk_commands[] = {
+    /* skitter itself */
+    &sk_command_help,
+    &sk_command_version,
+    NULL,
+};
+
+const sk_option sk_common_options[] = {
+    {.name = "help", .letter = 'h', .kind = SK_OPTION_FLAG, .help = "show this page"},
+    {.name = "quiet", .letter = 'q', .kind = SK_OPTION_FLAG, .help = "only results and errors"},
+    {.name = "verbose", .letter = 'v', .kind = SK_OPTION_FLAG, .help = "say more; twice for still more"},
+    {0},
+};
+
+const sk_command *sk_command_find(const char *name)
+{
+    for (const sk_command *const *command = sk_commands; *command; command++)
+        if (strcmp((*command)->name, name) == 0)
+            return *command;
+    return NULL;
+}

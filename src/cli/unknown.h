@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_CLI_UNKNOWN_H
+#define SK_CLI_UNKNOWN_H
+
+#include "base/error.h"
+
+/* SK_ERR_ARG with the nearest command as the hint. */
+sk_status sk_cli_unknown_command(const char *name, sk_error *err);
+
+#endif
