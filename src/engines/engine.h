@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_ENGINES_ENGINE_H
+#define SK_ENGINES_ENGINE_H
+
+#include "graph/graph.h"
+
+/* What runs a graph. Every compute runtime is one table of functions (sk_engine); what it runs on is a session: one
+ * graph at fixed input shapes, opened once, replayed for every frame.
+ *
+ * Life: probe (is it here?) -> supports (can it run this graph?) -> prepare (make artifacts that take long, once) ->
+ * open -> submit, wait, submit, wait, … -> close. Callers use the sk_session_* functions below, which check what can be
+ * checked once for all engines; the table's own functions may then trust their arguments.
+ *
+ * Engines are stateless and may be used from any thread. A session belongs to one thread at a time; several sessions
+ * may run at once. After open returns, submit and wait allocate nothing. */
+
+typedef struct sk_engine sk_engine;
+typedef struct sk_session sk_session;
+
+typedef enum sk_precision {
+    SK_PRECISION_F32 = 1, /* default: the results of the reference executor up to rounding */
+    SK_PRECISION_F16 = 2,
+    SK_PRECISION_BF16 = 3,
+    SK_PRECISION_I8 = 4
+} sk_precision;
+
+const char *sk_precision_name(sk_precision precision); /* "f32", … */
+
+/* How inputs are handed over. */
+typedef enum sk_input_form {
+    SK_INPUT_TENSOR = 1, /* a dense tensor of the graph input's type and shape, NCHW */
+    SK_INPUT_U8_HWC = 2  /* a batch of 8-bit pictures [N][H][W][C]; value = (u8 * scale - mean[c]) / std[c] */
+} sk_input_form;
+
+#define SK_SESSION_MAX_INPUTS 8
+#define SK_SESSION_MAX_OUTPUTS 32
+#define SK_SESSION_MAX_SLOTS 8
+
+/* From sk_session_defaults(); pointers are borrowed until open returns. */
+typedef struct sk_session_settings {
+    uint32_t size;          /* sizeof, for growth */
+    int32_t threads;        /* CPU engines: 1 …; 0 = all cores this process may use */
+    const int32_t *cores;   /* thread i is bound to cores[i % core_count]; null = left to the system */
+    int32_t core_count;
+    int32_t device;         /* GPU engines: index; default 0 */
+    sk_precision precision; /* default f32 */
+    int32_t cut_tail;       /* 1: outputs are the raw heads (sk_graph_cut_tail); a graph without a tail is run whole */
+    int32_t winograd;       /* 1 (default): engines of ours may use Winograd convolution; 0: only direct sums */
+    int32_t tune;           /* 1 (default): time kernel choices at open and remember them; 0: fixed choices */
+    int32_t slots;          /* how many submits may be in flight, 1 (default) … SK_SESSION_MAX_SLOTS */
+    sk_input_form input;    /* default SK_INPUT_TENSOR; holds for every 4-D input */
+    float scale;            /* SK_INPUT_U8_HWC: default 1/255 */
+    float mean[4], std[4];  /* per channel; default 0 and 1 */
+    const char *cache_dir;  /* artifacts and timings; null = the user's cache folder, "" = keep nothing */
+    const char *model_key;  /* names the model in artifacts (content hash); null = hash the graph */
+    const char *cpu_mask;   /* CPU engines: "avx512", "avx2", "sse4.2", "none": no more than that; null = everything */
+} sk_session_settings;
+
+sk_session_settings sk_session_defaults(void);
+
+/* One input of one submit; the data is borrowed until the matching wait returns. */
+typedef struct sk_session_input {
+    const void *data;
+    /* SK_INPUT_U8_HWC only: bytes from row to row and picture to picture; 0 = dense. */
+    ptrdiff_t row_bytes, picture_bytes;
+} sk_session_input;
+
+/* What an engine found on this machine. */
+#define SK_ENGINE_MAX_DEVICES 16
+typedef struct sk_engine_device {
+    char name[96];        /* "AMD EPYC 9V74, 2 cores, avx512" */
+    uint64_t memory;      /* bytes; 0 = not known */
+    uint32_t precisions;  /* bit 1 << sk_precision */
+} sk_engine_device;
+
+typedef struct sk_engine_probe {
+    int32_t available; /* 0: `detail` says what is missing and how to get it */
+    char version[64];
+    char detail[256];
+    int32_t n_devices;
+    sk_engine_device devices[SK_ENGINE_MAX_DEVICES];
+} sk_engine_probe;
+
+/* What a session is, for people and for callers; owned by the session, constant while it is open. */
+typedef struct sk_session_info {
+    const sk_engine *engine;
+    sk_input_form input;
+    int32_t n_inputs;
+    sk_tensor inputs[SK_SESSION_MAX_INPUTS]; /* type and shape; data null */
+    const char *input_names[SK_SESSION_MAX_INPUTS];
+    int32_t n_outputs;
+    sk_tensor outputs[SK_SESSION_MAX_OUTPUTS]; /* data: address in slot 0 */
+    const char *output_names[SK_SESSION_MAX_OUTPUTS];
+    int32_t tail_cut; /* 1: outputs are raw heads */
+    int32_t slots;
+    int32_t threads;
+    size_t activation_bytes, weight_bytes;
+    double flops; /* of one submit */
+    /* Operations the engine had no kernel for and runs by the reference executor: "top_k x2, gather x1"; "" = none. */
+    char borrowed[256];
+    char detail[256]; /* "avx512, 118 steps, 31 winograd" */
+} sk_session_info;
+
+/* Time spent in one step, from sk_session_profile. */
+typedef struct sk_profile_row {
+    char name[64];   /* the node's name in the model */
+    char kernel[64]; /* what runs it: "conv3x3 winograd4 64x20 avx512" */
+    char shape[48];  /* "64->64 3x3 s1 80x80" */
+    double flops;
+    double min_us, mean_us;
+} sk_profile_row;
+
+struct sk_engine {
+    const char *name;  /* "cpu", "reference", "onnxruntime", … */
+    const char *title; /* for people */
+    /* Fills *out; an absent runtime is not an error but available = 0. */
+    sk_status (*probe)(sk_engine_probe *out, sk_error *err);
+    /* SK_OK, or SK_ERR_UNSUPPORTED naming the operation and the remedy. `graph` is specialised. */
+    sk_status (*supports)(const sk_graph *graph, const sk_session_settings *settings, sk_error *err);
+    /* Makes and stores what open needs and takes long (engine builds, exports). Null: nothing to prepare. */
+    sk_status (*prepare)(const sk_graph *graph, const sk_session_settings *settings, sk_error *err);
+    /* Opens a session on a specialised graph (borrowed until open returns) whose tail is already cut where asked.
+     * The engine allocates its own structure that begins with sk_session and fills session->info except what
+     * sk_session_open fills (engine, inputs, names, tail_cut, slots, flops). */
+    sk_status (*open)(const sk_graph *graph, const sk_session_settings *settings, sk_session **out, sk_error *err);
+    /* `slot` counts 0, 1, … slots-1, 0, …. A synchronous engine does the work here. */
+    sk_status (*submit)(sk_session *session, int32_t slot, const sk_session_input *inputs, sk_error *err);
+    /* Blocks until the slot's outputs are complete and writes their addresses: the same ones every time. */
+    sk_status (*wait)(sk_session *session, int32_t slot, void **outputs, sk_error *err);
+    void (*close)(sk_session *session);
+    /* Time per step over the submits since profiling was switched on. Null: not offered. */
+    sk_status (*profile_start)(sk_session *session, sk_error *err);
+    sk_status (*profile)(sk_session *session, sk_profile_row *rows, int32_t capacity, int32_t *count, sk_error *err);
+};
+
+/* The common beginning of every engine's session. */
+struct sk_session {
+    const sk_engine *engine;
+    sk_session_info info;
+    sk_session_settings settings; /* its pointers are null */
+    int32_t submitted, waited;    /* slots are used in turn: submitted % slots */
+    char names[2048];             /* input and output names */
+};
+
+/* All engines built into this program, in the order of choice for `auto`. */
+int32_t sk_engine_count(void);
+const sk_engine *sk_engine_at(int32_t index);
+const sk_engine *sk_engine_find(const char *name); /* null when unknown */
+
+/* Opens `graph` (as imported or already specialised) for these input shapes. The graph is borrowed until this returns;
+ * the session keeps what it needs. */
+sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const sk_shape *shapes, int32_t n_inputs,
+                          const sk_session_settings *settings, sk_session **out, sk_error *err) SK_MUST_CHECK;
+void sk_session_close(sk_session **session); /* nulls the pointer; waits for what is in flight */
+const sk_session_info *sk_session_about(const sk_session *session);
+
+/* Hands in one batch. SK_ERR_BUSY when `slots` submits are already in flight. */
+sk_status sk_session_submit(sk_session *session, const sk_session_input *inputs, int32_t n_inputs,
+                            sk_error *err) SK_MUST_CHECK;
+/* The oldest submit's results: one tensor an output, f32 NCHW unless the graph says otherwise. The data stays valid
+ * and untouched until its slot is used again. `outputs` may be null. */
+sk_status sk_session_wait(sk_session *session, sk_tensor *outputs, int32_t n_outputs, sk_error *err) SK_MUST_CHECK;
+/* submit + wait. */
+sk_status sk_session_run(sk_session *session, const sk_session_input *inputs, int32_t n_inputs, sk_tensor *outputs,
+                         int32_t n_outputs, sk_error *err) SK_MUST_CHECK;
+
+/* Profiling: start, run some submits, read. Rows in the order of execution; SK_ERR_UNSUPPORTED where not offered. */
+sk_status sk_session_profile_start(sk_session *session, sk_error *err) SK_MUST_CHECK;
+sk_status sk_session_profile(sk_session *session, sk_profile_row *rows, int32_t capacity, int32_t *count,
+                             sk_error *err) SK_MUST_CHECK;
+
+/* For engines: value = (u8 * scale - mean) / std from a picture batch into a dense NCHW tensor. */
+void sk_input_unpack_u8(const sk_session_input *input, const sk_session_settings *settings, const sk_shape *shape,
+                        float *nchw);
+
+/* The built-in engines. */
+extern const sk_engine sk_engine_reference;
+
+#endif
