@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/test.h"
+
+#include "graph/tensor.h"
+
+#include <math.h>
+#include <string.h>
+
+static void shapes(void **state)
+{
+    (void)state;
+    char text[SK_SHAPE_TEXT];
+    sk_shape shape = sk_shape_of(4, 1, 3, 640, 480);
+    assert_int_equal(sk_shape_count(&shape), 3 * 640 * 480);
+    assert_string_equal(sk_shape_text(&shape, text, sizeof text), "1x3x640x480");
+    shape.dim[0] = -1;
+    assert_false(sk_shape_known(&shape));
+    assert_int_equal(sk_shape_count(&shape), -1);
+    assert_string_equal(sk_shape_text(&shape, text, sizeof text), "?x3x640x480");
+    sk_shape scalar = sk_shape_of(0);
+    assert_int_equal(sk_shape_count(&scalar), 1);
+    sk_shape huge = {.rank = 4, .dim = {INT64_MAX, INT64_MAX, 2, 2}};
+    assert_int_equal(sk_shape_count(&huge), -1);
+    huge.dim[2] = 0;
+    assert_int_equal(sk_shape_count(&huge), 0);
+    sk_shape longest = {.rank = 8,
+                        .dim = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, 1}};
+    char small[16];
+    assert_int_equal(strlen(sk_shape_text(&longest, small, sizeof small)), 15);
+}
+
+/* Every half float survives the way to f32 and back; NaNs stay NaNs. */
+static void halves_round_trip(void **state)
+{
+    (void)state;
+    for (uint32_t h = 0; h <= 0xFFFF; h++) {
+        float wide = sk_f16_to_f32((uint16_t)h);
+        uint16_t back = sk_f32_to_f16(wide);
+        if ((h & 0x7C00) == 0x7C00 && (h & 0x3FF))
+            assert_true(isnan(wide) && (back & 0x7C00) == 0x7C00 && (back & 0x3FF));
+        else
+            assert_int_equal(back, h);
+    }
+}
+
+static void halves_round_to_even(void **state)
+{
+    (void)state;
+    assert_int_equal(sk_f32_to_f16(1.0f), 0x3C00);
+    assert_int_equal(sk_f32_to_f16(1.0f + 0x1p-11f), 0x3C00);            /* tie, even below */
+    assert_int_equal(sk_f32_to_f16(1.0f + 0x3p-11f), 0x3C02);            /* tie, even above */
+    assert_int_equal(sk_f32_to_f16(1.0f + 0x1p-11f + 0x1p-20f), 0x3C01); /* above the tie */
+    assert_int_equal(sk_f32_to_f16(65504.0f), 0x7BFF);
+    assert_int_equal(sk_f32_to_f16(65519.9f), 0x7BFF);
+    assert_int_equal(sk_f32_to_f16(65520.0f), 0x7C00);
+    assert_int_equal(sk_f32_to_f16(-1e30f), 0xFC00);
+    assert_int_equal(sk_f32_to_f16(0x1p-24f), 0x0001);
+    assert_int_equal(sk_f32_to_f16(0x1p-25f), 0x0000); /* tie with zero */
+    assert_int_equal(sk_f32_to_f16(0x3p-25f), 0x0002);
+    assert_int_equal(sk_f32_to_f16(-0.0f), 0x8000);
+}
+
+static void conversions(void **state)
+{
+    (void)state;
+    const float floats[6] = {-1.9f, 1.9f, 300.0f, -1e30f, NAN, INFINITY};
+    int8_t i8[6];
+    uint8_t u8[6];
+    int64_t i64[6];
+    sk_convert(SK_DTYPE_F32, floats, SK_DTYPE_I8, i8, 6);
+    sk_convert(SK_DTYPE_F32, floats, SK_DTYPE_U8, u8, 6);
+    sk_convert(SK_DTYPE_F32, floats, SK_DTYPE_I64, i64, 6);
+    const int8_t want_i8[6] = {-1, 1, 127, -128, 0, 127};
+    const uint8_t want_u8[6] = {0, 1, 255, 0, 0, 255};
+    const int64_t want_i64[6] = {-1, 1, 300, INT64_MIN, 0, INT64_MAX};
+    assert_memory_equal(i8, want_i8, sizeof i8);
+    assert_memory_equal(u8, want_u8, sizeof u8);
+    assert_memory_equal(i64, want_i64, sizeof i64);
+
+    const int32_t wide[3] = {-1, 257, 0};
+    uint8_t narrow[3], flags[3];
+    sk_convert(SK_DTYPE_I32, wide, SK_DTYPE_U8, narrow, 3);
+    sk_convert(SK_DTYPE_I32, wide, SK_DTYPE_BOOL, flags, 3);
+    assert_memory_equal(narrow, ((uint8_t[]){255, 1, 0}), 3);
+    assert_memory_equal(flags, ((uint8_t[]){1, 1, 0}), 3);
+
+    const uint64_t big = UINT64_MAX;
+    double as_double;
+    sk_convert(SK_DTYPE_U64, &big, SK_DTYPE_F64, &as_double, 1);
+    assert_true(as_double == 0x1p64);
+
+    /* more than one chunk, and every pair of types carries small whole numbers unchanged */
+    for (int from = SK_DTYPE_F32; from <= SK_DTYPE_U64; from++) {
+        for (int to = SK_DTYPE_F32; to <= SK_DTYPE_U64; to++) {
+            int64_t source[600], result[600];
+            uint64_t a[600], b[600];
+            for (int i = 0; i < 600; i++)
+                source[i] = i % 100;
+            sk_convert(SK_DTYPE_I64, source, (sk_dtype)from, a, 600);
+            sk_convert((sk_dtype)from, a, (sk_dtype)to, b, 600);
+            sk_convert((sk_dtype)to, b, SK_DTYPE_I64, result, 600);
+            assert_memory_equal(source, result, sizeof source);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shapes),
+        cmocka_unit_test(halves_round_trip),
+        cmocka_unit_test(halves_round_to_even),
+        cmocka_unit_test(conversions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
