@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_BASE_CPU_H
+#define SK_BASE_CPU_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What this CPU, this system and this process may use. Detected once; thread-safe. */
+
+/* One flag for each level kernels are written for. A flag is set only when the processor has every instruction named
+ * and the operating system saves the registers (XGETBV); each x86 level implies the ones before it. */
+enum {
+    SK_CPU_SSE42 = 1 << 0,
+    SK_CPU_AVX2 = 1 << 1,       /* with FMA, F16C, BMI1, BMI2 */
+    SK_CPU_AVX512 = 1 << 2,     /* F, BW, DQ, VL (and CD): Skylake server */
+    SK_CPU_AVX512VNNI = 1 << 3, /* 8-bit dot products */
+    SK_CPU_AVX512BF16 = 1 << 4,
+    SK_CPU_AMX = 1 << 5,        /* tiles with int8 and bf16; each process asks once: sk_cpu_enable_amx() */
+    SK_CPU_NEON = 1 << 6,       /* aarch64: always */
+    SK_CPU_DOTPROD = 1 << 7     /* aarch64: 8-bit dot products */
+};
+
+/* The flags kernels are chosen by: what was detected, limited by the environment variable SKITTER_CPU_MASK, whose
+ * value names the highest level allowed: none (plain C), sse4.2, avx2, avx512, avx512vnni, neon. A value that is not
+ * one of these limits nothing and is reported once through the log; sk_cpu_check_mask makes it an error. */
+uint32_t sk_cpu_flags(void);
+/* Without the limit. */
+uint32_t sk_cpu_detected_flags(void);
+/* The flags that `mask` leaves of `flags`; SK_ERR_ARG for an unknown name. */
+sk_status sk_cpu_apply_mask(const char *mask, uint32_t flags, uint32_t *out, sk_error *err) SK_MUST_CHECK;
+/* For doors, at start: is SKITTER_CPU_MASK spelled right? */
+sk_status sk_cpu_check_mask(sk_error *err) SK_MUST_CHECK;
+/* For tests: from now on sk_cpu_flags gives what was detected and is also in `flags`; ~0u ends it. */
+void sk_cpu_limit(uint32_t flags);
+
+/* "avx2" for the highest level in `flags`; "plain c" for none. */
+const char *sk_cpu_level_name(uint32_t flags);
+/* "sse4.2 avx2 avx512" for all that are set. Returns buffer. */
+const char *sk_cpu_flags_text(uint32_t flags, char *buffer, size_t capacity);
+#define SK_CPU_FLAGS_TEXT 96
+
+/* Asks the kernel for this process's right to use AMX tiles (Linux wants that before the first use). */
+sk_status sk_cpu_enable_amx(sk_error *err) SK_MUST_CHECK;
+
+/* Logical processors this process may run on (sched_getaffinity), cut to the cgroup's CPU quota, rounded up; >= 1. */
+int32_t sk_cpu_usable_threads(void);
+/* The same counting each physical core once; what a thread pool should have. >= 1. */
+int32_t sk_cpu_usable_cores(void);
+/* One logical processor for every physical core this process may run on, upward; at most `capacity`. Returns how
+ * many were written. For sk_pool_settings.cores. */
+int32_t sk_cpu_core_list(int32_t *cores, int32_t capacity);
+
+typedef struct sk_cpu_info {
+    char model[96];       /* "AMD EPYC 9654 …"; "unknown" when the system does not say */
+    uint32_t flags;       /* detected */
+    int32_t logical;      /* processors on line in the machine */
+    int32_t allowed;      /* of these, those in this process's affinity mask */
+    int32_t physical;     /* physical cores among the allowed */
+    double quota;         /* cgroup limit in cores, 0 = none */
+    int64_t l1d, l2, l3;  /* bytes of the first core's caches; 0 = unknown. l3 is shared by l3_sharers processors */
+    int32_t l3_sharers;
+} sk_cpu_info;
+
+void sk_cpu_describe(sk_cpu_info *info);
+
+/* Parts that tests feed with folders of their own. `cgroup_file` is like /proc/self/cgroup, `root` like
+ * /sys/fs/cgroup. The tightest limit of the group and its parents, in cores; 0 = none. */
+double sk_cpu_quota_at(const char *cgroup_file, const char *root);
+
+#endif

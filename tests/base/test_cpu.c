@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/test.h"
+
+#include "base/cpu.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static uint32_t masked(const char *mask, uint32_t flags)
+{
+    uint32_t out = 12345;
+    sk_error err = {0};
+    assert_ok(sk_cpu_apply_mask(mask, flags, &out, &err), &err);
+    return out;
+}
+
+static void masks_are_ladders(void **state)
+{
+    (void)state;
+    const uint32_t x86 = SK_CPU_SSE42 | SK_CPU_AVX2 | SK_CPU_AVX512 | SK_CPU_AVX512VNNI | SK_CPU_AVX512BF16 | SK_CPU_AMX;
+    const uint32_t arm = SK_CPU_NEON | SK_CPU_DOTPROD;
+    assert_int_equal(masked("none", x86), 0);
+    assert_int_equal(masked("sse4.2", x86), SK_CPU_SSE42);
+    assert_int_equal(masked("avx2", x86), SK_CPU_SSE42 | SK_CPU_AVX2);
+    assert_int_equal(masked("avx512", x86), SK_CPU_SSE42 | SK_CPU_AVX2 | SK_CPU_AVX512);
+    assert_int_equal(masked("avx512vnni", x86), SK_CPU_SSE42 | SK_CPU_AVX2 | SK_CPU_AVX512 | SK_CPU_AVX512VNNI);
+    assert_int_equal(masked("amx", x86), x86);
+    assert_int_equal(masked("neon", arm), SK_CPU_NEON);
+    assert_int_equal(masked("dotprod", arm), arm);
+    assert_int_equal(masked("avx512", SK_CPU_SSE42), SK_CPU_SSE42); /* never more than there is */
+}
+
+static void wrong_mask_is_an_error(void **state)
+{
+    (void)state;
+    uint32_t out;
+    sk_error err = {0};
+    assert_int_equal(sk_cpu_apply_mask("avx3", ~0u, &out, &err), SK_ERR_ARG);
+    assert_non_null(strstr(err.message, "avx3"));
+    setenv("SKITTER_CPU_MASK", "AVX2", 1);
+    assert_int_equal(sk_cpu_check_mask(&err), SK_ERR_ARG);
+    setenv("SKITTER_CPU_MASK", "avx2", 1);
+    assert_ok(sk_cpu_check_mask(&err), &err);
+    unsetenv("SKITTER_CPU_MASK");
+    assert_ok(sk_cpu_check_mask(&err), &err);
+}
+
+/* The compiler's own detection is an independent witness. */
+static void agrees_with_the_compiler(void **state)
+{
+    (void)state;
+    uint32_t flags = sk_cpu_detected_flags();
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    int avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                 __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    assert_int_equal(!!(flags & SK_CPU_SSE42), !!__builtin_cpu_supports("sse4.2"));
+    assert_int_equal(!!(flags & SK_CPU_AVX2), __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
+    assert_int_equal(!!(flags & SK_CPU_AVX512), !!avx512);
+    assert_int_equal(!!(flags & SK_CPU_AVX512VNNI), avx512 && __builtin_cpu_supports("avx512vnni"));
+    assert_int_equal(flags & (SK_CPU_NEON | SK_CPU_DOTPROD), 0);
+#elif defined(__aarch64__)
+    assert_true(flags & SK_CPU_NEON);
+    assert_int_equal(flags & (SK_CPU_NEON - 1u), 0);
+#endif
+}
+
+static void the_limit_binds(void **state)
+{
+    (void)state;
+    uint32_t before = sk_cpu_flags();
+    assert_int_equal(before & ~sk_cpu_detected_flags(), 0);
+    sk_cpu_limit(0);
+    assert_int_equal(sk_cpu_flags(), 0);
+    sk_cpu_limit(~0u);
+    assert_int_equal(sk_cpu_flags(), before);
+}
+
+static void names(void **state)
+{
+    (void)state;
+    char text[SK_CPU_FLAGS_TEXT];
+    assert_string_equal(sk_cpu_level_name(0), "plain c");
+    assert_string_equal(sk_cpu_level_name(SK_CPU_SSE42 | SK_CPU_AVX2), "avx2");
+    assert_string_equal(sk_cpu_flags_text(SK_CPU_SSE42 | SK_CPU_AVX512, text, sizeof text), "sse4.2 avx512");
+    assert_string_equal(sk_cpu_flags_text(0, text, sizeof text), "");
+    assert_true(strlen(sk_cpu_flags_text(~0u, text, sizeof text)) < sizeof text - 1);
+    assert_non_null(strstr(text, "dotprod"));
+    char small[8];
+    sk_cpu_flags_text(~0u, small, sizeof small);
+    assert_true(strlen(small) < sizeof small);
+}
+
+static void describes_this_machine(void **state)
+{
+    (void)state;
+    sk_cpu_info info;
+    sk_cpu_describe(&info);
+    char text[SK_CPU_FLAGS_TEXT];
+    print_message("%s: %s; %d logical, %d allowed, %d physical, quota %g; L1d %lld L2 %lld L3 %lld for %d\n", info.model,
+                  sk_cpu_flags_text(info.flags, text, sizeof text), info.logical, info.allowed, info.physical,
+                  info.quota, (long long)info.l1d, (long long)info.l2, (long long)info.l3, info.l3_sharers);
+    assert_true(strlen(info.model) > 0);
+    assert_in_range(info.allowed, 1, info.logical);
+    assert_in_range(info.physical, 1, info.allowed);
+    assert_in_range(sk_cpu_usable_threads(), 1, info.allowed);
+    assert_in_range(sk_cpu_usable_cores(), 1, info.physical);
+    int32_t cores[2];
+    assert_in_range(sk_cpu_core_list(cores, 1), 1, 1);
+}
+
+/* --- quotas, from folders made up here --- */
+
+static const char *make(const char *folder, const char *name, const char *text)
+{
+    static char path[4096];
+    snprintf(path, sizeof path, "%s/%s/%s", test_folder(), folder, name);
+    for (char *slash = strchr(path + strlen(test_folder()) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0777);
+        *slash = '/';
+    }
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    return path;
+}
+
+static double quota(const char *root, const char *cgroup_text)
+{
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s/%s", test_folder(), root);
+    return sk_cpu_quota_at(make(root, "self", cgroup_text), folder);
+}
+
+static void quota_of_version_2(void **state)
+{
+    (void)state;
+    make("v2/slice/job", "cpu.max", "max 100000\n");
+    make("v2/slice", "cpu.max", "150000 100000\n");
+    assert_true(fabs(quota("v2", "0::/slice/job\n") - 1.5) < 1e-9); /* the parent binds */
+    make("v2/slice/job", "cpu.max", "50000 100000\n");
+    assert_true(fabs(quota("v2", "0::/slice/job\n") - 0.5) < 1e-9);
+    assert_true(quota("v2", "0::/\n") == 0);
+    make("container", "cpu.max", "300000 100000\n");
+    assert_true(fabs(quota("container", "0::/not/mounted/here\n") - 3) < 1e-9);
+}
+
+static void quota_of_version_1(void **state)
+{
+    (void)state;
+    make("v1/cpu/docker/1", "cpu.cfs_quota_us", "250000\n");
+    make("v1/cpu/docker/1", "cpu.cfs_period_us", "100000\n");
+    assert_true(fabs(quota("v1", "5:cpuset:/\n4:cpu,cpuacct:/docker/1\n") - 2.5) < 1e-9);
+    make("v1/cpu/docker/1", "cpu.cfs_quota_us", "-1\n");
+    assert_true(quota("v1", "4:cpuacct,cpu:/docker/1\n") == 0);
+}
+
+static void no_or_broken_cgroup_files_limit_nothing(void **state)
+{
+    (void)state;
+    assert_true(sk_cpu_quota_at("/nonexistent/cgroup", "/nonexistent") == 0);
+    make("bad", "cpu.max", "rubbish\n");
+    assert_true(quota("bad", "0::/\nnonsense\n:\n") == 0);
+    make("bad", "cpu.max", "100000 0\n");
+    assert_true(quota("bad", "0::/\n") == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(masks_are_ladders),
+        cmocka_unit_test(wrong_mask_is_an_error),
+        cmocka_unit_test(agrees_with_the_compiler),
+        cmocka_unit_test(the_limit_binds),
+        cmocka_unit_test(names),
+        cmocka_unit_test(describes_this_machine),
+        cmocka_unit_test(quota_of_version_2),
+        cmocka_unit_test(quota_of_version_1),
+        cmocka_unit_test(no_or_broken_cgroup_files_limit_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
