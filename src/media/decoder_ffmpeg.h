@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_MEDIA_DECODER_FFMPEG_H
+#define SK_MEDIA_DECODER_FFMPEG_H
+
+#include "media/reader.h"
+
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libswscale/swscale.h>
+
+/* Inside media/: one opened FFmpeg input with its video decoder and colour converter. */
+typedef struct sk_decoder {
+    AVFormatContext *format;
+    AVCodecContext *codec;
+    AVStream *stream;
+    AVPacket *packet;
+    AVFrame *frame;    /* as decoded */
+    AVFrame *transfer; /* downloaded from a hardware decoder */
+    struct SwsContext *scaler;
+    int quarter_turns;  /* clockwise, from the container's display matrix */
+    bool draining;      /* the end of the file was reached: the decoder is being emptied */
+    int hardware_format; /* AV_PIX_FMT_… of the device, AV_PIX_FMT_NONE for software */
+    AVBufferRef *device;
+    sk_slot upright;    /* scratch for rotation */
+    int64_t damaged;
+    char last_problem[256];
+} sk_decoder;
+
+typedef struct sk_decoder_settings {
+    int32_t threads;
+    bool hardware;
+    const AVInputFormat *input_format; /* null: probe */
+    AVDictionary **options;            /* may be null */
+    AVIOInterruptCB interrupt;         /* callback null: none */
+    bool low_delay;
+} sk_decoder_settings;
+
+/* The decoder is zeroed memory before the first call; sk_decoder_close may be called on any state. */
+sk_status sk_decoder_open(const char *uri, const sk_decoder_settings *settings, sk_decoder *decoder,
+                          sk_error *err) SK_MUST_CHECK;
+void sk_decoder_close(sk_decoder *decoder);
+
+/* The next picture in presentation order, in decoder->frame; *end at the end of the file. Damaged packets are counted
+ * and passed over. */
+sk_status sk_decoder_next(sk_decoder *decoder, const char *uri, bool *end, sk_error *err) SK_MUST_CHECK;
+/* Converts decoder->frame into the slot, upright. */
+sk_status sk_decoder_convert(sk_decoder *decoder, const char *uri, sk_pixel_format format, sk_slot *slot,
+                             sk_error *err) SK_MUST_CHECK;
+/* Presentation time of decoder->frame in the stream's units; AV_NOPTS_VALUE when the file has none. */
+int64_t sk_decoder_pts(const sk_decoder *decoder);
+
+/* FFmpeg's own text for one of its error codes; static per thread. */
+const char *sk_ffmpeg_text(int code);
+
+#endif

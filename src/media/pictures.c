@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "media/reader.h"
+
+#include "base/memory.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+/* Still pictures: one file, a folder, a glob or a numbered pattern (frame_%05d.png). */
+
+typedef struct pictures_reader {
+    sk_reader base;
+    char **paths;
+    size_t n_paths, capacity;
+    size_t next;      /* index into paths */
+    int32_t rounds;   /* plays left */
+    int64_t given;    /* frames given so far: the index of the next one when looping */
+    sk_source_settings settings;
+} pictures_reader;
+
+static const char *const picture_suffixes[] = {".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp",
+                                               ".pgm", ".ppm",  ".pnm", ".jp2", ".dng", ".mpo"};
+
+static bool has_picture_suffix(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    if (!dot)
+        return false;
+    for (size_t i = 0; i < sizeof picture_suffixes / sizeof *picture_suffixes; i++)
+        if (strcasecmp(dot, picture_suffixes[i]) == 0)
+            return true;
+    return false;
+}
+
+/* "%d" or "%05d" in the last part of a path. */
+static const char *find_number_pattern(const char *uri, const char **after)
+{
+    const char *slash = strrchr(uri, '/');
+    const char *percent = strchr(slash ? slash : uri, '%');
+    if (!percent)
+        return NULL;
+    const char *p = percent + 1;
+    while (isdigit((unsigned char)*p))
+        p++;
+    if (*p != 'd')
+        return NULL;
+    if (after)
+        *after = p + 1;
+    return percent;
+}
+
+bool sk_uri_is_pictures(const char *uri)
+{
+    struct stat info;
+    if (stat(uri, &info) == 0)
+        return S_ISDIR(info.st_mode) || has_picture_suffix(uri);
+    if (strpbrk(uri, "*?[") || find_number_pattern(uri, NULL))
+        return true;
+    return has_picture_suffix(uri);
+}
+
+static sk_status add_path(pictures_reader *reader, const char *path, sk_error *err)
+{
+    SK_TRY(sk_array_reserve((void **)&reader->paths, &reader->capacity, reader->n_paths + 1, sizeof *reader->paths,
+                            (size_t)1 << 26, err));
+    char *copy = sk_strdup(path);
+    if (!copy)
+        return sk_fail_memory(err, strlen(path) + 1);
+    reader->paths[reader->n_paths++] = copy;
+    return SK_OK;
+}
+
+/* img2 before img10: what a person means by the order of a folder. */
+static int compare_paths(const void *a, const void *b)
+{
+    return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+static sk_status list_folder(pictures_reader *reader, const char *folder, sk_error *err)
+{
+    DIR *directory = opendir(folder);
+    if (!directory)
+        return sk_fail(err, SK_ERR_IO, "%s: the folder cannot be read: %s", folder, strerror(errno));
+    sk_status status = SK_OK;
+    char path[4096];
+    for (struct dirent *entry; status == SK_OK && (entry = readdir(directory));) {
+        if (entry->d_name[0] == '.' || !has_picture_suffix(entry->d_name))
+            continue;
+        int length = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (length < 0 || length >= (int)sizeof path)
+            status = sk_fail(err, SK_ERR_LIMIT, "%s: a path is longer than %zu bytes", folder, sizeof path);
+        else
+            status = add_path(reader, path, err);
+    }
+    closedir(directory);
+    if (status == SK_OK && reader->n_paths == 0)
+        status = sk_fail(err, SK_ERR_NOT_FOUND,
+                         "%s: the folder holds no pictures (jpg, png, bmp, tiff, webp, pnm). For a video give its file, "
+                         "for a SLEAP model use --model",
+                         folder);
+    return status;
+}
+
+static sk_status list_glob(pictures_reader *reader, const char *pattern, sk_error *err)
+{
+    glob_t found = {0};
+    sk_status status = SK_OK;
+    int result = glob(pattern, GLOB_TILDE | GLOB_NOSORT, NULL, &found);
+    if (result == GLOB_NOMATCH)
+        status = sk_fail(err, SK_ERR_NOT_FOUND, "%s: no file matches this pattern", pattern);
+    else if (result != 0)
+        status = sk_fail(err, SK_ERR_IO, "%s: the pattern could not be expanded", pattern);
+    for (size_t i = 0; status == SK_OK && i < found.gl_pathc; i++)
+        if (has_picture_suffix(found.gl_pathv[i]))
+            status = add_path(reader, found.gl_pathv[i], err);
+    if (status == SK_OK && reader->n_paths == 0)
+        status = sk_fail(err, SK_ERR_NOT_FOUND, "%s: none of the %zu matching files is a picture", pattern,
+                         (size_t)found.gl_pathc);
+    globfree(&found);
+    return status;
+}
+
+/* frame_%05d.png: every file frame_<digits>.png, by number. */
+static sk_status list_numbered(pictures_reader *reader, const char *uri, sk_error *err)
+{
+    const char *after = NULL;
+    const char *percent = find_number_pattern(uri, &after);
+    char pattern[4096];
+    int length = snprintf(pattern, sizeof pattern, "%.*s[0-9]*%s", (int)(percent - uri), uri, after);
+    if (length < 0 || length >= (int)sizeof pattern)
+        return sk_fail(err, SK_ERR_LIMIT, "%s: the pattern is too long", uri);
+    SK_TRY(list_glob(reader, pattern, err));
+    /* The glob's star also matches letters; keep whole numbers only. */
+    size_t kept = 0;
+    for (size_t i = 0; i < reader->n_paths; i++) {
+        const char *digits = reader->paths[i] + (percent - uri);
+        size_t n = strspn(digits, "0123456789");
+        if (strcmp(digits + n, after) == 0)
+            reader->paths[kept++] = reader->paths[i];
+        else
+            sk_free(reader->paths[i]);
+    }
+    reader->n_paths = kept;
+    return kept ? SK_OK : sk_fail(err, SK_ERR_NOT_FOUND, "%s: no numbered file matches this pattern", uri);
+}
+
+static sk_status list_paths(pictures_reader *reader, const char *uri, sk_error *err)
+{
+    struct stat info;
+    if (stat(uri, &info) == 0) {
+        if (S_ISDIR(info.st_mode))
+            return list_folder(reader, uri, err);
+        return add_path(reader, uri, err);
+    }
+    if (find_number_pattern(uri, NULL))
+        return list_numbered(reader, uri, err);
+    if (strpbrk(uri, "*?["))
+        return list_glob(reader, uri, err);
+    return sk_fail(err, SK_ERR_NOT_FOUND, "%s: %s", uri, strerror(errno));
+}
+
+static void pictures_close(sk_reader *base)
+{
+    pictures_reader *reader = (pictures_reader *)base;
+    for (size_t i = 0; i < reader->n_paths; i++)
+        sk_free(reader->paths[i]);
+    sk_free(reader->paths);
+    sk_free(reader);
+}
+
+static sk_status pictures_read(sk_reader *base, sk_slot *slot, bool *end, sk_error *err)
+{
+    pictures_reader *reader = (pictures_reader *)base;
+    int64_t last = reader->settings.last < 0 ? (int64_t)reader->n_paths : reader->settings.last;
+    if (last > (int64_t)reader->n_paths)
+        last = (int64_t)reader->n_paths;
+    if ((int64_t)reader->next >= last) {
+        if (--reader->rounds <= 0 || reader->settings.first >= last) {
+            *end = true;
+            return SK_OK;
+        }
+        reader->next = (size_t)reader->settings.first;
+    }
+    const char *path = reader->paths[reader->next];
+    SK_TRY(sk_picture_decode(path, reader->settings.format, slot, &base->info.decoder, err));
+    SK_TRY(sk_slot_set_name(slot, path, err));
+    slot->frame.index = reader->settings.loop > 1 ? reader->given : (int64_t)reader->next;
+    slot->frame.time = 0;
+    reader->given++;
+    reader->next += (size_t)reader->settings.step;
+    return SK_OK;
+}
+
+static int64_t count_frames(const pictures_reader *reader)
+{
+    const sk_source_settings *s = &reader->settings;
+    int64_t last = s->last < 0 || s->last > (int64_t)reader->n_paths ? (int64_t)reader->n_paths : s->last;
+    int64_t once = last > s->first ? (last - s->first + s->step - 1) / s->step : 0;
+    return once * s->loop;
+}
+
+sk_status sk_reader_open_pictures(const char *uri, const sk_source_settings *settings, sk_reader **out, sk_error *err)
+{
+    pictures_reader *reader = sk_calloc(1, sizeof *reader);
+    if (!reader)
+        return sk_fail_memory(err, sizeof *reader);
+    reader->base.read = pictures_read;
+    reader->base.close = pictures_close;
+    reader->settings = *settings;
+    reader->rounds = settings->loop;
+    reader->next = (size_t)settings->first;
+    sk_status status = list_paths(reader, uri, err);
+    if (status != SK_OK) {
+        pictures_close(&reader->base);
+        return status;
+    }
+    qsort(reader->paths, reader->n_paths, sizeof *reader->paths, compare_paths);
+    reader->base.info.kind = SK_SOURCE_PICTURES;
+    reader->base.info.frames = count_frames(reader);
+    reader->base.info.exact = true;
+    reader->base.info.decoder = "";
+    *out = &reader->base;
+    return SK_OK;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_MEDIA_READER_H
+#define SK_MEDIA_READER_H
+
+#include "media/source.h"
+
+#include <stdatomic.h>
+
+/* Inside media/: what a kind of source implements. A reader is driven by one thread, the source's decoder thread. */
+
+typedef struct sk_slot {
+    sk_frame frame;
+    size_t capacity; /* bytes at frame.data */
+    char *name;      /* picture's path; null: the source's name */
+    size_t name_capacity;
+    struct sk_slot *next;
+} sk_slot;
+
+/* Gives the slot a buffer for this picture; keeps the old one when it is large enough. Rows begin on 64 bytes. */
+sk_status sk_slot_prepare(sk_slot *slot, sk_pixel_format format, int32_t width, int32_t height,
+                          sk_error *err) SK_MUST_CHECK;
+sk_status sk_slot_set_name(sk_slot *slot, const char *name, sk_error *err) SK_MUST_CHECK;
+
+typedef struct sk_reader sk_reader;
+struct sk_reader {
+    /* Fills slot->frame (index, time, picture) with the next frame, or sets *end. */
+    sk_status (*read)(sk_reader *reader, sk_slot *slot, bool *end, sk_error *err);
+    void (*close)(sk_reader *reader);
+    sk_source_info info;           /* filled by open */
+    const atomic_bool *stop;       /* set by the source: blocking calls must look at it */
+    /* Written by the reader, copied out under the source's lock after each read. */
+    int64_t damaged;
+    int32_t reconnects;
+    char last_problem[256];
+};
+
+sk_status sk_reader_open_pictures(const char *uri, const sk_source_settings *settings, sk_reader **out,
+                                  sk_error *err) SK_MUST_CHECK;
+sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settings, sk_reader **out,
+                               sk_error *err) SK_MUST_CHECK;
+sk_status sk_reader_open_live(const char *uri, const sk_source_settings *settings, const atomic_bool *stop,
+                              sk_reader **out, sk_error *err) SK_MUST_CHECK;
+
+/* True for folders, globs, numbered patterns and files with a still picture's suffix. */
+bool sk_uri_is_pictures(const char *uri);
+/* True for /dev/video*, a bare number, and scheme:// addresses other than file://. */
+bool sk_uri_is_live(const char *uri);
+
+/* Decodes one still picture into the slot, in the wanted format; EXIF orientation is applied. `decoder` (optional)
+ * receives the name of the library that did it. */
+sk_status sk_picture_decode(const char *path, sk_pixel_format format, sk_slot *slot, const char **decoder,
+                            sk_error *err) SK_MUST_CHECK;
+
+/* Turns an upright picture out of one whose top is elsewhere: `quarter_turns` clockwise (1, 2, 3), then mirrored left to
+ * right if asked. Works between two slots. */
+sk_status sk_slot_rotate(const sk_slot *from, int quarter_turns, bool mirror, sk_slot *to,
+                         sk_error *err) SK_MUST_CHECK;
+
+static inline int sk_pixel_bytes(sk_pixel_format format)
+{
+    return format == SK_PIXEL_GRAY ? 1 : 3;
+}
+
+#endif

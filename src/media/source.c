@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "media/source.h"
+
+#include "base/memory.h"
+#include "media/reader.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+/* A slot is in exactly one place: the free list, the filled queue, the decoder's hand or the reader's hand. */
+struct sk_source {
+    sk_source_settings settings;
+    sk_reader *reader;
+    char *name;
+    bool newest_wins;
+    sk_slot *slots;
+    int32_t n_slots;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    sk_slot *free_list;
+    sk_slot *filled_head, *filled_tail; /* oldest first */
+    bool ended;                         /* the decoder gave its last frame */
+    sk_status failure;                  /* why it ended early */
+    sk_error failure_text;
+    sk_source_status status;
+    atomic_bool stop;
+    pthread_t thread;
+    bool thread_runs;
+};
+
+void sk_source_defaults(sk_source_settings *settings)
+{
+    *settings = (sk_source_settings){
+        .format = SK_PIXEL_RGB, .first = 0, .last = -1, .step = 1, .queue = 6, .loop = 1, .reconnect_seconds = 60};
+}
+
+sk_status sk_slot_prepare(sk_slot *slot, sk_pixel_format format, int32_t width, int32_t height, sk_error *err)
+{
+    if (width < 1 || height < 1 || width > 65535 || height > 65535)
+        return sk_fail(err, SK_ERR_LIMIT, "a picture of %d x %d pixels; at most 65535 x 65535 is read", width, height);
+    size_t stride = ((size_t)width * (size_t)sk_pixel_bytes(format) + 63) & ~(size_t)63;
+    size_t bytes = stride * (size_t)height + 64; /* converters may write a vector past the last row */
+    if (bytes > slot->capacity) {
+        sk_free(slot->frame.data);
+        slot->frame.data = sk_aligned_calloc(64, bytes);
+        slot->capacity = slot->frame.data ? bytes : 0;
+        if (!slot->frame.data)
+            return sk_fail_memory(err, bytes);
+    }
+    slot->frame.format = format;
+    slot->frame.width = width;
+    slot->frame.height = height;
+    slot->frame.stride = (ptrdiff_t)stride;
+    return SK_OK;
+}
+
+sk_status sk_slot_set_name(sk_slot *slot, const char *name, sk_error *err)
+{
+    size_t bytes = strlen(name) + 1;
+    if (bytes > slot->name_capacity) {
+        char *grown = sk_realloc(slot->name, bytes);
+        if (!grown)
+            return sk_fail_memory(err, bytes);
+        slot->name = grown;
+        slot->name_capacity = bytes;
+    }
+    memcpy(slot->name, name, bytes);
+    return SK_OK;
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* A slot to decode into; for live sources the oldest unread frame gives way. Null when stopped. */
+static sk_slot *take_slot_to_fill(sk_source *source)
+{
+    pthread_mutex_lock(&source->lock);
+    sk_slot *slot = NULL;
+    while (!atomic_load(&source->stop)) {
+        slot = source->free_list;
+        if (slot) {
+            source->free_list = slot->next;
+            break;
+        }
+        if (source->newest_wins && source->filled_head) {
+            slot = source->filled_head;
+            source->filled_head = slot->next;
+            if (!source->filled_head)
+                source->filled_tail = NULL;
+            source->status.dropped++;
+            break;
+        }
+        pthread_cond_wait(&source->changed, &source->lock);
+    }
+    pthread_mutex_unlock(&source->lock);
+    return slot;
+}
+
+static void *decode_ahead(void *argument)
+{
+    sk_source *source = argument;
+    bool end = false;
+    sk_status status = SK_OK;
+    sk_error error = {0};
+    while (!end && status == SK_OK) {
+        sk_slot *slot = take_slot_to_fill(source);
+        if (!slot)
+            break;
+        double begin = seconds_now();
+        status = source->reader->read(source->reader, slot, &end, &error);
+        double spent = seconds_now() - begin;
+        pthread_mutex_lock(&source->lock);
+        source->status.decode_seconds += spent;
+        source->status.damaged = source->reader->damaged;
+        source->status.reconnects = source->reader->reconnects;
+        memcpy(source->status.last_problem, source->reader->last_problem, sizeof source->status.last_problem);
+        slot->next = NULL;
+        if (status == SK_OK && !end) {
+            source->status.decoded++;
+            if (source->filled_tail)
+                source->filled_tail->next = slot;
+            else
+                source->filled_head = slot;
+            source->filled_tail = slot;
+        } else {
+            slot->next = source->free_list;
+            source->free_list = slot;
+        }
+        pthread_cond_broadcast(&source->changed);
+        pthread_mutex_unlock(&source->lock);
+    }
+    pthread_mutex_lock(&source->lock);
+    source->ended = true;
+    source->failure = status;
+    source->failure_text = error;
+    pthread_cond_broadcast(&source->changed);
+    pthread_mutex_unlock(&source->lock);
+    return NULL;
+}
+
+static sk_status open_reader(const char *uri, sk_source *source, sk_error *err)
+{
+    if (sk_uri_is_live(uri))
+        return sk_reader_open_live(uri, &source->settings, &source->stop, &source->reader, err);
+    if (sk_uri_is_pictures(uri))
+        return sk_reader_open_pictures(uri, &source->settings, &source->reader, err);
+    return sk_reader_open_video(uri, &source->settings, &source->reader, err);
+}
+
+static sk_status check_settings(const sk_source_settings *s, sk_error *err)
+{
+    if (s->format != SK_PIXEL_RGB && s->format != SK_PIXEL_BGR && s->format != SK_PIXEL_GRAY)
+        return sk_fail(err, SK_ERR_ARG, "frames can be delivered as RGB, BGR or grey");
+    if (s->first < 0 || s->step < 1 || s->queue < 1 || s->queue > 64 || s->loop < 1)
+        return sk_fail(err, SK_ERR_ARG, "frame range %lld:%lld:%lld, queue %d, loop %d: out of range",
+                       (long long)s->first, (long long)s->last, (long long)s->step, s->queue, s->loop);
+    return SK_OK;
+}
+
+sk_status sk_source_open(const char *uri, const sk_source_settings *settings, sk_source **out, sk_error *err)
+{
+    SK_CHECK_ARG(uri && settings && out, err);
+    *out = NULL;
+    SK_TRY(check_settings(settings, err));
+    sk_source *source = sk_calloc(1, sizeof *source);
+    if (!source)
+        return sk_fail_memory(err, sizeof *source);
+    sk_status status = SK_OK;
+    source->settings = *settings;
+    pthread_mutex_init(&source->lock, NULL);
+    pthread_cond_init(&source->changed, NULL);
+    atomic_init(&source->stop, false);
+    source->name = sk_strdup(uri);
+    source->n_slots = settings->queue + 2; /* one more for the decoder's hand and one for the reader's */
+    source->slots = sk_calloc((size_t)source->n_slots, sizeof *source->slots);
+    if (!source->name || !source->slots) {
+        status = sk_fail_memory(err, sizeof *source->slots * (size_t)source->n_slots);
+        goto done;
+    }
+    for (int32_t i = 0; i < source->n_slots; i++) {
+        source->slots[i].next = source->free_list;
+        source->free_list = &source->slots[i];
+    }
+    SK_TRY_GOTO(open_reader(uri, source, err));
+    source->reader->stop = &source->stop;
+    source->reader->info.name = source->name;
+    source->newest_wins = source->reader->info.kind == SK_SOURCE_LIVE;
+    if (pthread_create(&source->thread, NULL, decode_ahead, source) != 0) {
+        status = sk_fail(err, SK_ERR_IO, "%s: no thread for decoding could be started", uri);
+        goto done;
+    }
+    source->thread_runs = true;
+    *out = source;
+    source = NULL;
+done:
+    sk_source_close(&source);
+    return status;
+}
+
+void sk_source_stop(sk_source *source)
+{
+    pthread_mutex_lock(&source->lock);
+    atomic_store(&source->stop, true);
+    pthread_cond_broadcast(&source->changed);
+    pthread_mutex_unlock(&source->lock);
+}
+
+void sk_source_close(sk_source **pointer)
+{
+    sk_source *source = pointer ? *pointer : NULL;
+    if (!source)
+        return;
+    *pointer = NULL;
+    if (source->thread_runs) {
+        sk_source_stop(source);
+        pthread_join(source->thread, NULL);
+    }
+    if (source->reader)
+        source->reader->close(source->reader);
+    for (int32_t i = 0; source->slots && i < source->n_slots; i++) {
+        sk_free(source->slots[i].frame.data);
+        sk_free(source->slots[i].name);
+    }
+    sk_free(source->slots);
+    sk_free(source->name);
+    pthread_cond_destroy(&source->changed);
+    pthread_mutex_destroy(&source->lock);
+    sk_free(source);
+}
+
+void sk_source_get_info(const sk_source *source, sk_source_info *info)
+{
+    *info = source->reader->info;
+}
+
+void sk_source_get_status(sk_source *source, sk_source_status *status)
+{
+    pthread_mutex_lock(&source->lock);
+    *status = source->status;
+    pthread_mutex_unlock(&source->lock);
+}
+
+sk_status sk_source_next(sk_source *source, const sk_frame **frame, sk_error *err)
+{
+    SK_CHECK_ARG(source && frame, err);
+    *frame = NULL;
+    sk_status status = SK_OK;
+    pthread_mutex_lock(&source->lock);
+    while (!source->filled_head && !source->ended && !atomic_load(&source->stop))
+        pthread_cond_wait(&source->changed, &source->lock);
+    if (source->filled_head && !atomic_load(&source->stop)) {
+        sk_slot *slot = source->filled_head;
+        source->filled_head = slot->next;
+        if (!source->filled_head)
+            source->filled_tail = NULL;
+        *frame = &slot->frame;
+    } else if (source->failure != SK_OK && !atomic_load(&source->stop)) {
+        status = source->failure;
+        if (err)
+            *err = source->failure_text;
+    }
+    pthread_mutex_unlock(&source->lock);
+    return status;
+}
+
+/* frame is the slot's first member. */
+_Static_assert(offsetof(sk_slot, frame) == 0, "a slot is found from its frame");
+
+void sk_source_release(sk_source *source, const sk_frame *frame)
+{
+    if (!frame)
+        return;
+    sk_slot *slot = (sk_slot *)(uintptr_t)frame;
+    pthread_mutex_lock(&source->lock);
+    slot->next = source->free_list;
+    source->free_list = slot;
+    pthread_cond_broadcast(&source->changed);
+    pthread_mutex_unlock(&source->lock);
+}
+
+const char *sk_source_frame_name(const sk_source *source, const sk_frame *frame)
+{
+    const sk_slot *slot = (const sk_slot *)(const void *)frame;
+    return slot->name ? slot->name : source->name;
+}

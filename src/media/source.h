@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_MEDIA_SOURCE_H
+#define SK_MEDIA_SOURCE_H
+
+#include "base/error.h"
+#include "skitter/frame.h"
+
+#include <stdbool.h>
+
+/* Where frames come from: a picture, a folder or glob of pictures, a numbered image sequence, a video in any container
+ * and codec FFmpeg reads, a camera (/dev/video0 or its number), a network stream (rtsp://, http://, udp://).
+ *
+ * Decoding runs ahead on a thread of its own into a fixed set of frame buffers, so the reader waits only when decoding
+ * is slower than the network. Frames are numbered by presentation order, whatever order the container stores them in.
+ *
+ * One thread reads; sk_source_stop may be called from any thread. */
+
+typedef struct sk_source sk_source;
+
+typedef enum sk_source_kind {
+    SK_SOURCE_PICTURES = 1, /* one or many still pictures, each of its own size */
+    SK_SOURCE_VIDEO,
+    SK_SOURCE_LIVE          /* camera or network stream: no end, no seeking, the newest frame wins */
+} sk_source_kind;
+
+typedef struct sk_source_settings {
+    sk_pixel_format format; /* SK_PIXEL_RGB (default), _BGR or _GRAY; pictures and video are converted to it */
+    int64_t first, last, step; /* frames first, first+step … < last; last < 0: to the end. Default 0, -1, 1 */
+    int32_t queue;    /* frames decoded ahead, 2 to 64; default 6 */
+    int32_t threads;  /* decoder threads; 0: the decoder chooses among the machine's cores */
+    int32_t loop;     /* how many times to play a file; default 1; for load tests */
+    bool hardware;    /* try the decoders FFmpeg offers for this machine's devices first */
+    double reconnect_seconds; /* live: give up after this long without a frame; default 60 */
+} sk_source_settings;
+
+void sk_source_defaults(sk_source_settings *settings);
+
+typedef struct sk_source_info {
+    sk_source_kind kind;
+    const char *name;      /* what the user gave; borrowed from the source */
+    int32_t width, height; /* of the first picture; 0 before the first frame of a live source */
+    double rate;           /* frames a second; 0 unknown */
+    int64_t frames;        /* that this source will give with these settings; -1 unknown */
+    bool exact;            /* `frames` was counted, not estimated from the duration */
+    const char *decoder;   /* "h264", "libjpeg-turbo", … */
+} sk_source_info;
+
+/* What went on behind the reader's back. */
+typedef struct sk_source_status {
+    int64_t decoded;     /* frames decoded so far */
+    int64_t dropped;     /* live: replaced by a newer one before they were read */
+    int64_t damaged;     /* packets or frames the decoder reported as corrupt and went on from */
+    int32_t reconnects;  /* live */
+    double decode_seconds; /* spent decoding and converting, on the decoder's own thread */
+    char last_problem[256]; /* "" when there was none */
+} sk_source_status;
+
+sk_status sk_source_open(const char *uri, const sk_source_settings *settings, sk_source **out,
+                         sk_error *err) SK_MUST_CHECK;
+void sk_source_close(sk_source **source);
+
+void sk_source_get_info(const sk_source *source, sk_source_info *info);
+void sk_source_get_status(sk_source *source, sk_source_status *status);
+
+/* The next frame, borrowed until sk_source_release gives its buffer back. *frame is null at the end (SK_OK).
+ * Up to `queue` frames may be held at a time. `name` of a picture is its path: sk_source_frame_name. */
+sk_status sk_source_next(sk_source *source, const sk_frame **frame, sk_error *err) SK_MUST_CHECK;
+void sk_source_release(sk_source *source, const sk_frame *frame);
+/* Path of the picture a frame came from; the source's name for video. */
+const char *sk_source_frame_name(const sk_source *source, const sk_frame *frame);
+
+/* Makes the current and every later sk_source_next return the end. */
+void sk_source_stop(sk_source *source);
+
+#endif

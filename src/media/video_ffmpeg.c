@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
+#include "media/decoder_ffmpeg.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Video files. Frames are numbered in presentation order. To begin in the middle, the packets are listed once without
+ * decoding; their sorted presentation times are the frame numbers, so a seek lands on exactly the wanted frame whatever
+ * the frame rate does. Files without usable times are decoded from the beginning instead. */
+
+/* Below this many frames decoding from the start is quicker than listing the packets. */
+#define SEEK_WORTHWHILE 64
+
+typedef struct video_reader {
+    sk_reader base;
+    sk_decoder decoder;
+    char *uri;
+    sk_source_settings settings;
+    int64_t next;     /* number of the next decoded frame within this play */
+    bool holds_frame; /* the decoder's frame is number `next` already */
+    int64_t skip_to;  /* first number wanted next */
+    int64_t offset;   /* added to numbers and times on later plays of a loop */
+    double time_offset;
+    int32_t rounds;
+    int64_t start_pts;
+    int64_t *pts; /* sorted presentation times of all frames; null unless seeking was needed */
+    size_t n_pts;
+} video_reader;
+
+static int compare_pts(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Lists every frame's presentation time; leaves the file rewound. n_pts stays 0 when the file cannot be indexed. */
+static sk_status list_packets(video_reader *reader, sk_error *err)
+{
+    sk_decoder *d = &reader->decoder;
+    size_t capacity = 0;
+    bool usable = true;
+    while (usable && av_read_frame(d->format, d->packet) >= 0) {
+        if (d->packet->stream_index == d->stream->index && !(d->packet->flags & AV_PKT_FLAG_DISCARD)) {
+            usable = d->packet->pts != AV_NOPTS_VALUE;
+            sk_status status = sk_array_reserve((void **)&reader->pts, &capacity, reader->n_pts + 1,
+                                                sizeof *reader->pts, (size_t)1 << 32, err);
+            if (status != SK_OK) {
+                av_packet_unref(d->packet);
+                return status;
+            }
+            reader->pts[reader->n_pts++] = d->packet->pts;
+        }
+        av_packet_unref(d->packet);
+    }
+    qsort(reader->pts, reader->n_pts, sizeof *reader->pts, compare_pts);
+    for (size_t i = 1; usable && i < reader->n_pts; i++)
+        usable = reader->pts[i] != reader->pts[i - 1]; /* two frames at one time cannot be told apart */
+    if (!usable)
+        reader->n_pts = 0;
+    return SK_OK;
+}
+
+static sk_status rewind_file(video_reader *reader, sk_error *err)
+{
+    sk_decoder *d = &reader->decoder;
+    sk_decoder_settings settings = {.threads = reader->settings.threads, .hardware = reader->settings.hardware};
+    int64_t damaged = d->damaged;
+    sk_decoder_close(d); /* reopening is the one rewind every container understands */
+    SK_TRY(sk_decoder_open(reader->uri, &settings, d, err));
+    d->damaged = damaged;
+    reader->next = 0;
+    reader->holds_frame = false;
+    return SK_OK;
+}
+
+/* Number of the frame with this time; -1 when no frame has it. */
+static int64_t number_of(const video_reader *reader, int64_t pts)
+{
+    const int64_t *at = bsearch(&pts, reader->pts, reader->n_pts, sizeof *reader->pts, compare_pts);
+    return at ? at - reader->pts : -1;
+}
+
+static sk_status seek_to_first(video_reader *reader, sk_error *err)
+{
+    if (reader->skip_to < SEEK_WORTHWHILE)
+        return SK_OK;
+    if (!reader->pts)
+        SK_TRY(list_packets(reader, err));
+    SK_TRY(rewind_file(reader, err));
+    if ((uint64_t)reader->skip_to >= reader->n_pts)
+        return SK_OK; /* not indexed, or beyond the end: decode through */
+    sk_decoder *d = &reader->decoder;
+    if (av_seek_frame(d->format, d->stream->index, reader->pts[reader->skip_to], AVSEEK_FLAG_BACKWARD) < 0)
+        return rewind_file(reader, err);
+    avcodec_flush_buffers(d->codec);
+    int64_t number = -1;
+    for (bool end = false; number < reader->skip_to;) {
+        SK_TRY(sk_decoder_next(d, reader->uri, &end, err));
+        number = end ? -1 : number_of(reader, sk_decoder_pts(d));
+        if (number < 0)
+            break;
+    }
+    if (number != reader->skip_to) {
+        reader->n_pts = 0; /* the container's times cannot be trusted: count from the beginning */
+        return rewind_file(reader, err);
+    }
+    reader->holds_frame = true;
+    reader->next = number;
+    return SK_OK;
+}
+
+static sk_status play_again(video_reader *reader, bool *end, sk_error *err)
+{
+    if (--reader->rounds <= 0 || reader->next == 0) {
+        *end = true;
+        return SK_OK;
+    }
+    double rate = reader->base.info.rate > 0 ? reader->base.info.rate : 25;
+    reader->offset += reader->next;
+    reader->time_offset += (double)reader->next / rate;
+    SK_TRY(rewind_file(reader, err));
+    reader->skip_to = reader->settings.first;
+    return seek_to_first(reader, err);
+}
+
+static sk_status video_read(sk_reader *base, sk_slot *slot, bool *end, sk_error *err)
+{
+    video_reader *reader = (video_reader *)base;
+    sk_decoder *d = &reader->decoder;
+    for (;;) {
+        if (atomic_load(base->stop)) {
+            *end = true;
+            return SK_OK;
+        }
+        bool file_end = reader->settings.last >= 0 && reader->skip_to >= reader->settings.last;
+        if (!file_end && !reader->holds_frame)
+            SK_TRY(sk_decoder_next(d, reader->uri, &file_end, err));
+        reader->holds_frame = false;
+        if (file_end) {
+            SK_TRY(play_again(reader, end, err));
+            if (*end)
+                return SK_OK;
+            continue;
+        }
+        int64_t number = reader->next++;
+        if (number < reader->skip_to)
+            continue;
+        reader->skip_to = number + reader->settings.step;
+        SK_TRY(sk_decoder_convert(d, reader->uri, reader->settings.format, slot, err));
+        int64_t pts = sk_decoder_pts(d);
+        slot->frame.index = number + reader->offset;
+        slot->frame.time = pts != AV_NOPTS_VALUE ? (double)(pts - reader->start_pts) * av_q2d(d->stream->time_base)
+                           : base->info.rate > 0 ? (double)number / base->info.rate
+                                                 : 0;
+        slot->frame.time += reader->time_offset;
+        base->damaged = d->damaged;
+        memcpy(base->last_problem, d->last_problem, sizeof base->last_problem);
+        return SK_OK;
+    }
+}
+
+static void video_close(sk_reader *base)
+{
+    video_reader *reader = (video_reader *)base;
+    sk_decoder_close(&reader->decoder);
+    sk_free(reader->pts);
+    sk_free(reader->uri);
+    sk_free(reader);
+}
+
+static void fill_info(video_reader *reader)
+{
+    const sk_decoder *d = &reader->decoder;
+    sk_source_info *info = &reader->base.info;
+    info->kind = SK_SOURCE_VIDEO;
+    bool sideways = d->quarter_turns & 1;
+    info->width = sideways ? d->codec->height : d->codec->width;
+    info->height = sideways ? d->codec->width : d->codec->height;
+    AVRational rate = d->stream->avg_frame_rate.num ? d->stream->avg_frame_rate : d->stream->r_frame_rate;
+    info->rate = rate.num && rate.den ? av_q2d(rate) : 0;
+    int64_t total = d->stream->nb_frames;
+    info->exact = total > 0;
+    if (total <= 0) {
+        double seconds = d->stream->duration > 0 ? (double)d->stream->duration * av_q2d(d->stream->time_base)
+                         : d->format->duration > 0 ? (double)d->format->duration / AV_TIME_BASE
+                                                   : 0;
+        total = seconds > 0 && info->rate > 0 ? (int64_t)(seconds * info->rate + 0.5) : -1;
+    }
+    const sk_source_settings *s = &reader->settings;
+    if (total >= 0) {
+        int64_t last = s->last < 0 || s->last > total ? total : s->last;
+        info->frames = last > s->first ? (last - s->first + s->step - 1) / s->step * s->loop : 0;
+    } else {
+        info->frames = -1;
+    }
+    info->decoder = d->codec->codec->name;
+}
+
+sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settings, sk_reader **out, sk_error *err)
+{
+    video_reader *reader = sk_calloc(1, sizeof *reader);
+    if (!reader)
+        return sk_fail_memory(err, sizeof *reader);
+    sk_status status = SK_OK;
+    reader->base.read = video_read;
+    reader->base.close = video_close;
+    reader->settings = *settings;
+    reader->rounds = settings->loop;
+    reader->skip_to = settings->first;
+    reader->uri = sk_strdup(uri);
+    if (!reader->uri) {
+        status = sk_fail_memory(err, strlen(uri) + 1);
+        goto done;
+    }
+    sk_decoder_settings decoder_settings = {.threads = settings->threads, .hardware = settings->hardware};
+    SK_TRY_GOTO(sk_decoder_open(uri, &decoder_settings, &reader->decoder, err));
+    reader->start_pts = reader->decoder.stream->start_time != AV_NOPTS_VALUE ? reader->decoder.stream->start_time : 0;
+    fill_info(reader);
+    SK_TRY_GOTO(seek_to_first(reader, err));
+    *out = &reader->base;
+    return SK_OK;
+done:
+    video_close(&reader->base);
+    return status;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "media/reader.h"
+#include "support/test.h"
+
+#include "base/memory.h"
+
+#include <png.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A picture whose every pixel is (number, 2*number, 3*number). */
+static void write_png(const char *path, int number, int width, int height)
+{
+    png_image image = {.version = PNG_IMAGE_VERSION, .width = (png_uint_32)width, .height = (png_uint_32)height,
+                       .format = PNG_FORMAT_RGB};
+    uint8_t pixels[64 * 64 * 3];
+    for (int i = 0; i < width * height; i++) {
+        pixels[3 * i] = (uint8_t)number;
+        pixels[3 * i + 1] = (uint8_t)(2 * number);
+        pixels[3 * i + 2] = (uint8_t)(3 * number);
+    }
+    assert_true(png_image_write_to_file(&image, path, 0, pixels, 0, NULL));
+}
+
+static const char *picture_folder(void)
+{
+    static char folder[4200];
+    char path[4300];
+    snprintf(folder, sizeof folder, "%s/pictures", test_folder());
+    if (mkdir(folder, 0755) == 0)
+        for (int i = 1; i <= 12; i++) {
+            snprintf(path, sizeof path, "%s/img%d.png", folder, i);
+            write_png(path, i, 20 + i, 10);
+        }
+    return folder;
+}
+
+static void reads_a_folder_in_human_order(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_source_settings settings;
+    sk_source_defaults(&settings);
+    settings.queue = 2;
+    sk_source *source = NULL;
+    assert_ok(sk_source_open(picture_folder(), &settings, &source, &err), &err);
+    sk_source_info info;
+    sk_source_get_info(source, &info);
+    assert_int_equal(info.frames, 12);
+    for (int i = 1; i <= 12; i++) {
+        const sk_frame *frame = NULL;
+        assert_ok(sk_source_next(source, &frame, &err), &err);
+        assert_non_null(frame);
+        assert_int_equal(frame->index, i - 1);
+        assert_int_equal(frame->width, 20 + i);
+        assert_int_equal(frame->data[0], i);
+        assert_int_equal(frame->data[2], 3 * i);
+        char ending[32];
+        snprintf(ending, sizeof ending, "img%d.png", i);
+        assert_non_null(strstr(sk_source_frame_name(source, frame), ending));
+        sk_source_release(source, frame);
+    }
+    const sk_frame *frame = NULL;
+    assert_ok(sk_source_next(source, &frame, &err), &err);
+    assert_null(frame);
+    sk_source_close(&source);
+    assert_null(source);
+}
+
+static void takes_ranges_globs_patterns_and_formats(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_source_settings settings;
+    sk_source_defaults(&settings);
+    settings.first = 2;
+    settings.last = 9;
+    settings.step = 3;
+    settings.format = SK_PIXEL_BGR;
+    const char *patterns[] = {"*.png", "img%d.png", "img?*.png"};
+    for (size_t p = 0; p < 3; p++) {
+        char uri[4300];
+        snprintf(uri, sizeof uri, "%s/%s", picture_folder(), patterns[p]);
+        sk_source *source = NULL;
+        assert_ok(sk_source_open(uri, &settings, &source, &err), &err);
+        for (int i = 2; i < 9; i += 3) {
+            const sk_frame *frame = NULL;
+            assert_ok(sk_source_next(source, &frame, &err), &err);
+            assert_int_equal(frame->index, i);
+            assert_int_equal(frame->data[0], 3 * (i + 1)); /* blue first */
+            sk_source_release(source, frame);
+        }
+        const sk_frame *frame = NULL;
+        assert_ok(sk_source_next(source, &frame, &err), &err);
+        assert_null(frame);
+        sk_source_close(&source);
+    }
+}
+
+static void turns_pictures(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_slot from = {0}, to = {0};
+    assert_ok(sk_slot_prepare(&from, SK_PIXEL_GRAY, 3, 2, &err), &err);
+    memcpy(from.frame.data, (uint8_t[]){1, 2, 3}, 3);
+    memcpy(from.frame.data + from.frame.stride, (uint8_t[]){4, 5, 6}, 3);
+    assert_ok(sk_slot_rotate(&from, 1, false, &to, &err), &err); /* clockwise: left column from the bottom row */
+    assert_int_equal(to.frame.width, 2);
+    assert_memory_equal(to.frame.data, ((uint8_t[]){4, 1}), 2);
+    assert_memory_equal(to.frame.data + 2 * to.frame.stride, ((uint8_t[]){6, 3}), 2);
+    assert_ok(sk_slot_rotate(&from, 2, false, &to, &err), &err);
+    assert_memory_equal(to.frame.data, ((uint8_t[]){6, 5, 4}), 3);
+    assert_ok(sk_slot_rotate(&from, 3, false, &to, &err), &err);
+    assert_memory_equal(to.frame.data, ((uint8_t[]){3, 6}), 2);
+    assert_ok(sk_slot_rotate(&from, 0, true, &to, &err), &err);
+    assert_memory_equal(to.frame.data, ((uint8_t[]){3, 2, 1}), 3);
+    sk_free(from.frame.data);
+    sk_free(to.frame.data);
+}
+
+static void bad_sources_are_explained(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_source_settings settings;
+    sk_source_defaults(&settings);
+    sk_source *source = NULL;
+    assert_int_equal(sk_source_open("/nowhere/x.mp4", &settings, &source, &err), SK_ERR_NOT_FOUND);
+    assert_non_null(strstr(err.message, "/nowhere/x.mp4"));
+    assert_int_equal(sk_source_open("/nowhere/x.png", &settings, &source, &err), SK_ERR_NOT_FOUND);
+    assert_int_equal(sk_source_open("/nowhere/*.png", &settings, &source, &err), SK_ERR_NOT_FOUND);
+    char path[4300];
+    snprintf(path, sizeof path, "%s/broken.mp4", test_folder());
+    FILE *file = fopen(path, "wb");
+    fputs("this is no video", file);
+    fclose(file);
+    assert_int_not_equal(sk_source_open(path, &settings, &source, &err), SK_OK);
+    assert_null(source);
+    snprintf(path, sizeof path, "%s/broken.jpg", test_folder());
+    file = fopen(path, "wb");
+    fwrite("\xff\xd8\xff\xe0oops", 1, 8, file);
+    fclose(file);
+    assert_ok(sk_source_open(path, &settings, &source, &err), &err);
+    const sk_frame *frame = NULL;
+    assert_int_equal(sk_source_next(source, &frame, &err), SK_ERR_FORMAT);
+    assert_non_null(strstr(err.message, "broken.jpg"));
+    sk_source_close(&source);
+}
+
+#ifdef SKITTER_HAVE_FFMPEG
+static uint64_t picture_sum(const sk_frame *frame)
+{
+    uint64_t sum = 14695981039346656037u;
+    for (int32_t y = 0; y < frame->height; y++)
+        for (int32_t x = 0; x < frame->width * 3; x++)
+            sum = (sum ^ frame->data[y * frame->stride + x]) * 1099511628211u;
+    return sum;
+}
+
+/* Frame k is the same picture whether reached by playing or by seeking. */
+static void seeks_to_the_exact_frame(void **state)
+{
+    (void)state;
+    test_data_or_skip();
+    static uint64_t sums[1200];
+    static double times[1200];
+    sk_error err = {0};
+    sk_source_settings settings;
+    sk_source_defaults(&settings);
+    sk_source *source = NULL;
+    const char *video = test_data("video/centered_pair_small.mp4");
+    assert_ok(sk_source_open(video, &settings, &source, &err), &err);
+    sk_source_info info;
+    sk_source_get_info(source, &info);
+    assert_int_equal(info.width, 384);
+    int64_t count = 0;
+    for (const sk_frame *frame = NULL;; count++) {
+        assert_ok(sk_source_next(source, &frame, &err), &err);
+        if (!frame)
+            break;
+        sums[count] = picture_sum(frame);
+        times[count] = frame->time;
+        assert_int_equal(frame->index, count);
+        sk_source_release(source, frame);
+    }
+    sk_source_close(&source);
+    assert_int_equal(count, 1100);
+    assert_int_equal(info.frames, count);
+    const int64_t starts[] = {1, 63, 64, 65, 249, 250, 251, 500, 777, 1099};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        settings.first = starts[i];
+        settings.last = starts[i] + 2;
+        assert_ok(sk_source_open(video, &settings, &source, &err), &err);
+        for (int64_t k = starts[i]; k < settings.last && k < count; k++) {
+            const sk_frame *frame = NULL;
+            assert_ok(sk_source_next(source, &frame, &err), &err);
+            assert_non_null(frame);
+            assert_int_equal(frame->index, k);
+            assert_true(picture_sum(frame) == sums[k]);
+            assert_true(frame->time == times[k]);
+            sk_source_release(source, frame);
+        }
+        const sk_frame *frame = NULL;
+        assert_ok(sk_source_next(source, &frame, &err), &err);
+        assert_null(frame);
+        sk_source_close(&source);
+    }
+}
+
+static void stops_from_outside(void **state)
+{
+    (void)state;
+    test_data_or_skip();
+    sk_error err = {0};
+    sk_source_settings settings;
+    sk_source_defaults(&settings);
+    settings.loop = 1000;
+    sk_source *source = NULL;
+    assert_ok(sk_source_open(test_data("video/clip.mp4"), &settings, &source, &err), &err);
+    const sk_frame *frame = NULL;
+    assert_ok(sk_source_next(source, &frame, &err), &err);
+    sk_source_release(source, frame);
+    sk_source_stop(source);
+    assert_ok(sk_source_next(source, &frame, &err), &err);
+    assert_null(frame);
+    sk_source_close(&source);
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_a_folder_in_human_order),
+        cmocka_unit_test(takes_ranges_globs_patterns_and_formats),
+        cmocka_unit_test(turns_pictures),
+        cmocka_unit_test(bad_sources_are_explained),
+#ifdef SKITTER_HAVE_FFMPEG
+        cmocka_unit_test(seeks_to_the_exact_frame),
+        cmocka_unit_test(stops_from_outside),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
