@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_FORMATS_HDF5_FILE_H
+#define SK_FORMATS_HDF5_FILE_H
+
+#include "graph/tensor.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Reading HDF5 through libhdf5, with the library's manners corrected: one process-wide lock (it is treated as not
+ * thread-safe), nothing printed, no filter plug-ins loaded, no external links, external or virtual data followed,
+ * sizes checked before memory is asked for. Paths inside the file are "group/group/name"; "" or "/" is the root. */
+
+typedef struct sk_hdf5_file sk_hdf5_file;
+
+sk_status sk_hdf5_open(const char *path, sk_hdf5_file **out, sk_error *err) SK_MUST_CHECK;
+/* From a file's bytes, which are copied; `what` names them in errors. */
+sk_status sk_hdf5_open_memory(const void *bytes, size_t length, const char *what, sk_hdf5_file **out,
+                              sk_error *err) SK_MUST_CHECK;
+void sk_hdf5_close(sk_hdf5_file **file);
+
+/* True for a group or dataset reachable inside this file. */
+bool sk_hdf5_exists(sk_hdf5_file *file, const char *path);
+bool sk_hdf5_has_attribute(sk_hdf5_file *file, const char *path, const char *name);
+
+/* A string attribute of a group or dataset, fixed or variable length; fresh memory, ended by sk_free. A missing one
+ * is SK_ERR_NOT_FOUND. */
+sk_status sk_hdf5_attribute_text(sk_hdf5_file *file, const char *path, const char *name, char **out,
+                                 sk_error *err) SK_MUST_CHECK;
+/* A list-of-strings attribute as one block of zero-terminated texts after one another; ended by sk_free.
+ * The i-th: sk_hdf5_text_at. */
+typedef struct sk_hdf5_texts {
+    size_t count;
+    char *bytes;
+    size_t length;
+} sk_hdf5_texts;
+sk_status sk_hdf5_attribute_texts(sk_hdf5_file *file, const char *path, const char *name, sk_hdf5_texts *out,
+                                  sk_error *err) SK_MUST_CHECK;
+const char *sk_hdf5_text_at(const sk_hdf5_texts *texts, size_t index); /* null past the end */
+/* A number attribute (one element). */
+sk_status sk_hdf5_attribute_real(sk_hdf5_file *file, const char *path, const char *name, double *out,
+                                 sk_error *err) SK_MUST_CHECK;
+
+/* Type and shape of a dataset of numbers; SK_DTYPE_NONE for other types (strings, compounds). */
+sk_status sk_hdf5_dataset_info(sk_hdf5_file *file, const char *path, sk_dtype *dtype, sk_shape *shape,
+                               sk_error *err) SK_MUST_CHECK;
+/* Reads a dataset of numbers, row-major, converted to `to` (f32, f64 or an integer type). Refuses more than max_bytes
+ * in memory. `shape` may be null. */
+sk_status sk_hdf5_dataset_read(sk_hdf5_file *file, const char *path, sk_dtype to, size_t max_bytes, sk_blob **out,
+                               sk_shape *shape, sk_error *err) SK_MUST_CHECK;
+/* A dataset of strings, as for attributes. */
+sk_status sk_hdf5_dataset_texts(sk_hdf5_file *file, const char *path, sk_hdf5_texts *out, sk_error *err) SK_MUST_CHECK;
+
+/* Names of a group's members in alphabetical order. */
+sk_status sk_hdf5_members(sk_hdf5_file *file, const char *path, sk_hdf5_texts *out, sk_error *err) SK_MUST_CHECK;
+
+/* For other users of libhdf5 in this process (the .slp writer): enter holds the lock, silences the library's own
+ * printing and forbids plug-ins; leave restores both. Does not nest. */
+void sk_hdf5_enter(void);
+void sk_hdf5_leave(void);
+
+#endif
