@@ -18,19 +18,22 @@ if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
 endif()
 
 # A kernel file's suffix names the instruction set it may use; everything else is portable x86-64 / aarch64.
-foreach(source ${skitter_sources})
-    if(source MATCHES "_avx512vnni\\.c$")
-        set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
-            "-O3;-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mavx512vnni;-mfma;-mavx2;-mf16c")
-    elseif(source MATCHES "_avx512\\.c$")
-        set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
-            "-O3;-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mfma;-mavx2;-mf16c;-mprefer-vector-width=512")
-    elseif(source MATCHES "_avx2\\.c$")
-        set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-O3;-mavx2;-mfma;-mf16c")
-    elseif(source MATCHES "_sse42\\.c$")
-        set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-O3;-msse4.2")
-    endif()
-endforeach()
+function(sk_kernel_flags)
+    foreach(source ${ARGN})
+        if(source MATCHES "_avx512vnni\\.c$")
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
+                "-O3;-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mavx512vnni;-mfma;-mavx2;-mf16c")
+        elseif(source MATCHES "_avx512\\.c$")
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
+                "-O3;-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mfma;-mavx2;-mf16c;-mprefer-vector-width=512")
+        elseif(source MATCHES "_avx2\\.c$")
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-O3;-mavx2;-mfma;-mf16c")
+        elseif(source MATCHES "_sse42\\.c$")
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-O3;-msse4.2")
+        endif()
+    endforeach()
+endfunction()
+sk_kernel_flags(${skitter_sources})
 
 # ONNX's wire format, from our own schema file.
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated)

@@ -129,6 +129,11 @@ void sk_memory_fail_nth(uint64_t n)
     atomic_store(&fail_countdown, n);
 }
 
+uint64_t sk_memory_fail_left(void)
+{
+    return atomic_load(&fail_countdown);
+}
+
 /* --- arena --- */
 
 typedef struct arena_chunk {

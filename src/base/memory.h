@@ -43,6 +43,8 @@ uint64_t sk_memory_allocations(void); /* calls that returned new memory, so far 
 int64_t sk_memory_live_bytes(void);   /* usable bytes not yet freed */
 /* Makes the n-th allocation from now fail (1 = the next one), once; 0 turns it off. */
 void sk_memory_fail_nth(uint64_t n);
+/* How many allocations are still to come before the armed one; 0 when it has failed or none is armed. */
+uint64_t sk_memory_fail_left(void);
 
 /* Arena: many small blocks with one lifetime, freed together. Not thread-safe. */
 typedef struct sk_arena sk_arena;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "support/test.h"
+#include "support/fault.h"
 
 #include "base/clock.h"
 #include "base/cpu.h"
@@ -270,6 +270,22 @@ static void running_allocates_nothing(void **state)
     sk_pool_close(&pool);
 }
 
+static sk_status open_and_close(void *context, sk_error *err)
+{
+    sk_pool *pool = NULL;
+    SK_TRY(sk_pool_open(context, &pool, err));
+    sk_pool_close(&pool);
+    return SK_OK;
+}
+
+static void opening_survives_lack_of_memory(void **state)
+{
+    (void)state;
+    sk_pool_settings settings = sk_pool_defaults();
+    settings.threads = 2;
+    assert_true(test_every_allocation(open_and_close, &settings) >= 2);
+}
+
 static void splits_cover_everything_once(void **state)
 {
     (void)state;
@@ -335,6 +351,7 @@ int main(void)
         cmocka_unit_test(binds_to_cores),
         cmocka_unit_test(refuses_bad_settings),
         cmocka_unit_test(running_allocates_nothing),
+        cmocka_unit_test(opening_survives_lack_of_memory),
         cmocka_unit_test(splits_cover_everything_once),
         cmocka_unit_test(cost_when_hot),
     };
