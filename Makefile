@@ -1,7 +1,77 @@
 # SPDX-License-Identifier: Apache-2.0
-.PHONY: build test
-build:
-	cmake --preset release
-	ninja -C build
-test: build
-	ctest --test-dir build --output-on-failure
+# The short commands for people; `make help` lists them. CMake and the presets do the work.
+SHELL := /bin/bash
+BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+export CTEST_OUTPUT_ON_FAILURE = 1
+# colours only for people
+export CTEST_PROGRESS_OUTPUT =
+
+.PHONY: help build run test check fuzz bench install valgrind coverage clean packages writable sanitized
+.DEFAULT_GOAL := build
+
+## build      the program, build/skitter (release)
+build: writable
+	@scripts/quietly "configuring" cmake --preset release -B "$(BUILD)"
+	@ninja -C "$(BUILD)" -j $(JOBS)
+
+## run        the first thing to see: what this build is and what the machine offers
+run: packages build
+	@"$(BUILD)/skitter"
+	@echo
+	@"$(BUILD)/skitter" --version
+
+## test       everything that decides whether a change is good, in a few minutes
+test: packages-test build sanitized
+	@ctest --test-dir "$(BUILD)" -j $(JOBS)
+
+## check      the long form: style, clang-tidy, gcc and clang with -Werror, sanitizers, minimal build
+check: packages-check writable
+	@BUILD="$(BUILD)" JOBS=$(JOBS) scripts/check
+
+## fuzz       every fuzzer for FUZZ_SECONDS each (default 60)
+fuzz: packages-test sanitized
+	@BUILD="$(BUILD)" JOBS=$(JOBS) scripts/fuzz $(or $(FUZZ_SECONDS),60)
+
+## bench      measures on this machine
+bench: packages build
+	@scripts/bench "$(BUILD)/skitter"
+
+## install    program, library, headers, manual and completions (PREFIX=/usr/local, DESTDIR=)
+install: build
+	@DESTDIR="$(DESTDIR)" cmake --install "$(BUILD)" --prefix "$(PREFIX)"
+
+## valgrind   the unit tests under valgrind
+valgrind: packages-check writable
+	@BUILD="$(BUILD)" JOBS=$(JOBS) scripts/valgrind
+
+## coverage   line coverage of the tests, build-coverage/index.html
+coverage: packages-check writable
+	@BUILD="$(BUILD)" JOBS=$(JOBS) scripts/coverage
+
+## clean      removes what was built
+clean:
+	rm -rf "$(BUILD)" "$(BUILD)"-*
+
+## help       this list
+help:
+	@sed -n 's/^## /  make /p' Makefile
+
+packages:
+	@scripts/install-packages build
+packages-test:
+	@scripts/install-packages build test
+packages-check:
+	@scripts/install-packages build test check
+
+# The tests and fuzzers with the address and undefined-behaviour sanitizers: what `make test` runs of them.
+sanitized: writable
+	@scripts/quietly "configuring with sanitizers" cmake --preset asan -B "$(BUILD)-asan"
+	@ninja -C "$(BUILD)-asan" -j $(JOBS) sanitized
+
+writable:
+	@mkdir -p "$(BUILD)" 2>/dev/null && test -w "$(BUILD)" || { \
+	    echo "error: the folder $$PWD/$(BUILD) cannot be written, so there is nowhere to build" >&2; \
+	    echo "  hint: build elsewhere: make BUILD=/tmp/skitter-build $(MAKECMDGOALS)" >&2; exit 1; }

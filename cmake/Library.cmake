@@ -48,17 +48,17 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/src/formats/onnx.proto)
     set_source_files_properties(${onnx_pb}.c PROPERTIES COMPILE_OPTIONS "-w")
 endif()
 
-# Commit and compiler for --version; made at configure time.
-execute_process(COMMAND git -C ${CMAKE_SOURCE_DIR} rev-parse --short=12 HEAD
-    OUTPUT_VARIABLE SKITTER_COMMIT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-configure_file(${CMAKE_SOURCE_DIR}/cmake/build_info.h.in ${CMAKE_BINARY_DIR}/generated/build_info.h)
+# Commit and compiler for --version. Looked up at every build; the header changes only when they do.
+add_custom_target(skitter_build_info BYPRODUCTS ${CMAKE_BINARY_DIR}/generated/build_info.h
+    COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DOUT=${CMAKE_BINARY_DIR}/generated/build_info.h
+        -DVERSION=${PROJECT_VERSION} -DBUILD_TYPE=${CMAKE_BUILD_TYPE} "-DSANITIZE=${SKITTER_SANITIZE}"
+        "-DCOMPILER=${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}"
+        "-DSYSTEM=${CMAKE_SYSTEM_NAME} ${CMAKE_SYSTEM_PROCESSOR}" -P ${CMAKE_SOURCE_DIR}/cmake/BuildInfo.cmake
+    COMMENT "" VERBATIM)
 
 add_library(skitter_objects OBJECT ${skitter_sources} ${skitter_generated})
 sk_target(skitter_objects)
 target_link_libraries(skitter_objects PUBLIC ${SKITTER_LIBRARIES})
-if(SKITTER_FFMPEG)
-    target_compile_definitions(skitter_objects PUBLIC SKITTER_HAVE_FFMPEG=1)
-endif()
 
 # Tests see internal symbols, so they link the static library.
 add_library(skitter_static STATIC $<TARGET_OBJECTS:skitter_objects>)
@@ -82,7 +82,20 @@ file(GLOB_RECURSE cli_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cli/*.c)
 list(REMOVE_ITEM cli_sources ${CMAKE_SOURCE_DIR}/src/cli/main.c)
 add_library(skitter_cli STATIC ${cli_sources})
 sk_target(skitter_cli)
+add_dependencies(skitter_cli skitter_build_info)
 target_link_libraries(skitter_cli PUBLIC skitter_static)
 add_executable(skitter ${CMAKE_SOURCE_DIR}/src/cli/main.c)
 sk_target(skitter)
 target_link_libraries(skitter PRIVATE skitter_cli)
+
+# The manual and the completions are made by the program itself, from the same tables as its --help.
+if(NOT CMAKE_CROSSCOMPILING)
+    set(skitter_pages ${CMAKE_BINARY_DIR}/pages)
+    add_custom_command(OUTPUT ${skitter_pages}/skitter.1 ${skitter_pages}/skitter.bash ${skitter_pages}/_skitter
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${skitter_pages}
+        COMMAND skitter man > ${skitter_pages}/skitter.1
+        COMMAND skitter completion bash > ${skitter_pages}/skitter.bash
+        COMMAND skitter completion zsh > ${skitter_pages}/_skitter
+        DEPENDS skitter COMMENT "Writing the manual and the completions" VERBATIM)
+    add_custom_target(skitter_pages ALL DEPENDS ${skitter_pages}/skitter.1)
+endif()

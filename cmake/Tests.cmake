@@ -9,24 +9,34 @@ sk_target(test_support)
 target_include_directories(test_support PUBLIC ${CMAKE_SOURCE_DIR}/tests)
 target_link_libraries(test_support PUBLIC skitter_static PkgConfig::CMOCKA)
 
+# tests/<room>/…/test_<thing>.<ext> → <room>_<thing>, <room>
+function(sk_test_name source out_name out_room)
+    get_filename_component(thing ${source} NAME_WE)
+    string(REGEX REPLACE "^test_" "" thing ${thing})
+    get_filename_component(room ${source} DIRECTORY)
+    get_filename_component(room ${room} NAME)
+    set(${out_name} ${room}_${thing} PARENT_SCOPE)
+    set(${out_room} ${room} PARENT_SCOPE)
+endfunction()
+
 set(SKITTER_TEST_ENV
     "SKITTER_TEST_SOURCE=${CMAKE_SOURCE_DIR}"
+    "SKITTER_TEST_BUILD=${CMAKE_BINARY_DIR}"
     "SKITTER_TEST_BINARY=$<TARGET_FILE:skitter>"
     "SKITTER_TEST_DATA=${CMAKE_SOURCE_DIR}/../shared/data")
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/test_*.c)
 foreach(source ${test_sources})
-    get_filename_component(thing ${source} NAME_WE)
-    string(REGEX REPLACE "^test_" "" thing ${thing})
-    get_filename_component(room ${source} DIRECTORY)
-    get_filename_component(room ${room} NAME)
-    set(name ${room}_${thing})
+    sk_test_name(${source} name room)
     if(room STREQUAL "kernels")
         continue() # one program of its own, in KernelTests.cmake
     endif()
     add_executable(test_${name} ${source})
     sk_target(test_${name})
     target_link_libraries(test_${name} PRIVATE test_support)
+    if(room STREQUAL "cli")
+        target_link_libraries(test_${name} PRIVATE skitter_cli)
+    endif()
     set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     add_test(NAME ${name} COMMAND test_${name})
     # 77 = skipped with a message, where the reference data is absent.
@@ -36,14 +46,21 @@ endforeach()
 
 # Shell tests: tests/<room>/test_<thing>.sh, run with the same environment.
 file(GLOB_RECURSE shell_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/test_*.sh)
+if(SKITTER_SANITIZE OR SKITTER_COVERAGE)
+    list(FILTER shell_tests EXCLUDE REGEX "/tests/checks/") # they look at the plain build, or make such builds
+endif()
 foreach(source ${shell_tests})
-    get_filename_component(thing ${source} NAME_WE)
-    string(REGEX REPLACE "^test_" "" thing ${thing})
-    get_filename_component(room ${source} DIRECTORY)
-    get_filename_component(room ${room} NAME)
-    add_test(NAME ${room}_${thing} COMMAND bash ${source})
-    set_tests_properties(${room}_${thing} PROPERTIES ENVIRONMENT "${SKITTER_TEST_ENV}" LABELS "${room}" TIMEOUT 300
+    sk_test_name(${source} name room)
+    add_test(NAME ${name} COMMAND bash ${source})
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${SKITTER_TEST_ENV}" LABELS "${room}" TIMEOUT 300
         SKIP_RETURN_CODE 77)
 endforeach()
 
 include(cmake/KernelTests.cmake)
+
+# The long ones: they build or run whole programs. `ctest -LE slow` leaves them out; `make test` does not.
+foreach(name checks_sanitizers checks_fuzzers checks_install)
+    if(TEST ${name})
+        set_tests_properties(${name} PROPERTIES LABELS "checks;slow" RUN_SERIAL ON TIMEOUT 900)
+    endif()
+endforeach()

@@ -11,6 +11,9 @@ function(sk_target name)
     target_compile_definitions(${name} PRIVATE _GNU_SOURCE)
     target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src
         ${CMAKE_BINARY_DIR}/generated)
+    if(SKITTER_FFMPEG)
+        target_compile_definitions(${name} PRIVATE SKITTER_HAVE_FFMPEG=1)
+    endif()
     if(SKITTER_SANITIZE)
         target_compile_options(${name} PRIVATE -fsanitize=${SKITTER_SANITIZE} -fno-omit-frame-pointer
             -fno-sanitize-recover=all)

@@ -71,25 +71,31 @@ static const sk_operand *find_operand(const sk_command *command, const char *nam
     return NULL;
 }
 
-static sk_status unknown_option(const sk_command *command, const char *text, sk_error *err)
+/* The long option nearest to `name`; null when none is near. */
+static const char *near_option(const sk_command *command, const char *name, size_t length)
 {
-    const char *end = strchr(text, '=');
-    int length = end ? (int)(end - text) : (int)strlen(text);
-    const char *best = NULL;
-    if (length > 2 && text[1] == '-') {
-        sk_suggestion near;
-        sk_suggest_start(&near, text + 2, (size_t)length - 2);
-        const sk_option *tables[] = {command->options, sk_common_options};
-        for (int t = 0; t < 2; t++)
-            for (const sk_option *option = tables[t]; option && option->name; option++)
-                sk_suggest_offer(&near, option->name);
-        best = near.best;
-    }
+    sk_suggestion near;
+    sk_suggest_start(&near, name, length);
+    const sk_option *tables[] = {command->options, sk_common_options};
+    for (int t = 0; t < 2; t++)
+        for (const sk_option *option = tables[t]; option && option->name; option++)
+            sk_suggest_offer(&near, option->name);
+    return near.best;
+}
+
+/* `word` is the whole argument, `letter` the unknown one of a cluster (0 for a long option). A word behind one dash
+ * is most likely a long option. */
+static sk_status unknown_option(const sk_command *command, const char *word, char letter, sk_error *err)
+{
+    size_t dashes = letter ? 1 : 2;
+    size_t length = strcspn(word, "=");
+    const char *best = length - dashes >= 2 ? near_option(command, word + dashes, length - dashes) : NULL;
     if (best)
         return sk_fail(err, SK_ERR_ARG, "'skitter %s' has no option '%.*s'\ndid you mean '--%s'?",
-                       command->name, length, text, best);
+                       command->name, (int)length, word, best);
+    char one[3] = {'-', letter, '\0'};
     return sk_fail(err, SK_ERR_ARG, "'skitter %s' has no option '%.*s'\n'skitter %s --help' lists them",
-                   command->name, length, text, command->name);
+                   command->name, letter ? 2 : (int)length, letter ? one : word, command->name);
 }
 
 static int is_choice(const char *choices, const char *text)
@@ -211,7 +217,7 @@ static sk_status take_long(sk_args *args, int argc, char *const *argv, int *at, 
     size_t length = strcspn(name, "=");
     const sk_option *option = find_long(args->command, name, length);
     if (!option)
-        return unknown_option(args->command, argv[*at], err);
+        return unknown_option(args->command, argv[*at], '\0', err);
     if (option->kind == SK_OPTION_FLAG) {
         if (name[length] == '=')
             return sk_fail(err, SK_ERR_ARG, "--%s is a switch and takes no value", option->name);
@@ -227,12 +233,8 @@ static sk_status take_short(sk_args *args, int argc, char *const *argv, int *at,
 {
     for (const char *letter = argv[*at] + 1; *letter; letter++) {
         const sk_option *option = find_short(args->command, *letter);
-        if (!option) {
-            char text[3] = {'-', *letter, '\0'};
-            /* a whole word behind one dash is most likely a long option */
-            return unknown_option(args->command, letter[1] && letter == argv[*at] + 1 ? argv[*at] : text,
-                                  err);
-        }
+        if (!option)
+            return unknown_option(args->command, argv[*at], *letter, err);
         if (option->kind == SK_OPTION_FLAG) {
             SK_TRY(push_value(args, option, "", err));
             continue;

@@ -1,13 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cpu.h"
 #include "build_info.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 
+#include <jansson.h>
+
+#ifdef SKITTER_HAVE_FFMPEG
+#define HAVE_FFMPEG 1
+#else
+#define HAVE_FFMPEG 0
+#endif
+#ifdef SKITTER_HAVE_CUDA
+#define HAVE_CUDA 1
+#else
+#define HAVE_CUDA 0
+#endif
+
+static void print_text(const sk_cpu_info *cpu)
+{
+    printf("skitter %s (%s)\n", SK_BUILD_VERSION, SK_BUILD_COMMIT);
+    printf("build     %s, %s, %s\n", SK_BUILD_TYPE, SK_BUILD_COMPILER, SK_BUILD_SYSTEM);
+    printf("features  FFmpeg %s, CUDA %s\n", HAVE_FFMPEG ? "yes" : "no", HAVE_CUDA ? "yes" : "no");
+    printf("processor %s\n", cpu->model);
+    printf("          %s", sk_cpu_level_name(sk_cpu_flags()));
+    if (sk_cpu_flags() != cpu->flags)
+        printf(" (it has %s; SKITTER_CPU_MASK limits it)", sk_cpu_level_name(cpu->flags));
+    printf(", %d usable core%s\n", (int)sk_cpu_usable_cores(), sk_cpu_usable_cores() == 1 ? "" : "s");
+}
+
+static sk_status print_json(const sk_cpu_info *cpu, sk_error *err)
+{
+    char flags[SK_CPU_FLAGS_TEXT];
+    json_t *root = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:{s:s, s:s, s:s, s:i, s:i}}", "version", SK_BUILD_VERSION,
+        "commit", SK_BUILD_COMMIT, "build", SK_BUILD_TYPE, "compiler", SK_BUILD_COMPILER, "system",
+        SK_BUILD_SYSTEM, "ffmpeg", HAVE_FFMPEG, "cuda", HAVE_CUDA, "cpu", "model", cpu->model, "level",
+        sk_cpu_level_name(sk_cpu_flags()), "flags", sk_cpu_flags_text(cpu->flags, flags, sizeof flags),
+        "cores", (int)sk_cpu_usable_cores(), "threads", (int)sk_cpu_usable_threads());
+    if (!root)
+        return sk_fail_memory(err, 0);
+    json_dumpf(root, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(root);
+    return SK_OK;
+}
+
 static sk_status run(const sk_args *args, sk_error *err)
 {
-    (void)args;
-    (void)err;
-    printf("skitter %s\n", SK_BUILD_VERSION);
+    sk_cpu_info cpu;
+    sk_cpu_describe(&cpu);
+    if (sk_args_flag(args, "json"))
+        return print_json(&cpu, err);
+    print_text(&cpu);
     return SK_OK;
 }
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/help.h"
+#include "cli/suggest.h"
 #include "cli/unknown.h"
+#include "skitter/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,6 +48,22 @@ static int wants(int argc, char *const *argv, const char *name, const char *lett
     return 0;
 }
 
+static void on_log(void *cookie, sk_log_level level, const char *message)
+{
+    (void)cookie;
+    if (level <= SK_LOG_WARN)
+        sk_cli_warn("%s", message);
+    else
+        sk_cli_say("skitter: %s", message);
+}
+
+static void set_verbosity(const sk_args *args)
+{
+    int level = sk_args_flag(args, "quiet") ? 0 : 1 + sk_args_flag(args, "verbose");
+    sk_cli_set_verbosity(level);
+    sk_log_set(level > 2 ? SK_LOG_DEBUG : level > 1 ? SK_LOG_INFO : SK_LOG_WARN, on_log, NULL);
+}
+
 static sk_status run_command(const sk_command *command, int argc, char *const *argv, sk_error *err)
 {
     if (wants(argc, argv, "--help", "-h")) {
@@ -53,10 +72,26 @@ static sk_status run_command(const sk_command *command, int argc, char *const *a
     }
     sk_args *args = NULL;
     SK_TRY(sk_args_parse(command, argc, argv, &args, err));
-    sk_cli_set_verbosity(sk_args_flag(args, "quiet") ? 0 : 1 + sk_args_flag(args, "verbose"));
-    sk_status status = command->run(args, err);
+    set_verbosity(args);
+    sk_status status = sk_cpu_check_mask(err);
+    if (status == SK_OK)
+        status = command->run(args, err);
+    sk_log_set(SK_LOG_ERROR, NULL, NULL);
     sk_args_close(&args);
     return status;
+}
+
+/* An option alone: --version mistyped, or the command forgotten. */
+static sk_status without_command(const char *option, sk_error *err)
+{
+    sk_suggestion near;
+    sk_suggest_start(&near, option, strlen(option));
+    sk_suggest_offer(&near, "--help");
+    sk_suggest_offer(&near, "--version");
+    if (near.best)
+        return sk_fail(err, SK_ERR_ARG, "skitter has no option '%s'\ndid you mean '%s'?", option, near.best);
+    return sk_fail(err, SK_ERR_ARG, "'%s' needs a command before it\n'skitter help' lists the commands",
+                   option);
 }
 
 /* `skitter [options] COMMAND [arguments and options]`: the command is the first word; what stands before it is read
@@ -85,8 +120,7 @@ static sk_status dispatch(int argc, char *const *argv, char **words, sk_error *e
             words[kept++] = words[i];
     if (kept < n)
         return run_command(sk_command_find("version"), kept, words, err);
-    return sk_fail(err, SK_ERR_ARG, "'%s' needs a command before it\n'skitter help' lists the commands",
-                   words[0]);
+    return without_command(words[0], err);
 }
 
 int main(int argc, char **argv)

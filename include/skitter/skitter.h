@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SKITTER_SKITTER_H
+#define SKITTER_SKITTER_H
+
+/* All of skitter's public interface. C17 or C++11 and newer. */
+#include "skitter/model.h"
+#include "skitter/status.h"
+#include "skitter/version.h"
+
+#endif

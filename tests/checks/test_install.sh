@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs into an empty folder and builds a small program against it, as a user of the library would.
+set -euo pipefail
+work=$(mktemp -d "${TMPDIR:-/tmp}/skitter install-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+DESTDIR="$work/root" cmake --install "$SKITTER_TEST_BUILD" --prefix /opt/skitter >"$work/log" 2>&1 ||
+    { cat "$work/log"; exit 1; }
+prefix=$work/root/opt/skitter
+for file in bin/skitter include/skitter/skitter.h share/man/man1/skitter.1 \
+    share/bash-completion/completions/skitter share/zsh/site-functions/_skitter; do
+    [ -s "$prefix/$file" ] || { echo "not installed: $file"; exit 1; }
+done
+"$prefix/bin/skitter" --version >/dev/null
+cat >"$work/user.c" <<'C'
+#include <skitter/skitter.h>
+#include <stdio.h>
+int main(void)
+{
+    printf("%s %d\n", sk_version_text(), sk_version_number());
+    return sk_version_number() != SK_VERSION_MAJOR * 1000000 + SK_VERSION_MINOR * 1000 + SK_VERSION_PATCH;
+}
+C
+pc=$(dirname "$(find "$prefix" -name skitter.pc)")
+# --define-prefix: the folder was installed with DESTDIR, so it is not where the file says
+flags=$(PKG_CONFIG_PATH=$pc pkg-config --define-variable=prefix=/opt/skitter --cflags --libs skitter)
+flags=${flags//\/opt\/skitter/ROOT}
+read -r -a words <<<"$flags"
+words=("${words[@]//ROOT/$prefix}")
+cc -std=c17 -Wall -Werror "$work/user.c" -o "$work/user" "${words[@]}"
+LD_LIBRARY_PATH=$(dirname "$(find "$prefix" -name 'libskitter.so')") "$work/user"

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/test.h"
+
+#include "cli/command.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Every command's table is complete and agrees with itself: what is wrong here would be wrong in --help, in the
+ * completions and in the manual at once. */
+
+static void check_text(const char *where, const char *text)
+{
+    if (!text || !*text)
+        fail_msg("%s: no text", where);
+    size_t length = strlen(text);
+    if (text[length - 1] == '.' || isspace((unsigned char)text[length - 1]))
+        fail_msg("%s: '%s' ends in a full stop or a space", where, text);
+    if (strstr(text, "  "))
+        fail_msg("%s: '%s' has two spaces in a row", where, text);
+}
+
+static void check_default(const sk_command *command, const sk_option *option)
+{
+    char argument[256];
+    snprintf(argument, sizeof argument, "--%s=%s", option->name, option->fallback);
+    char *argv[] = {argument};
+    const sk_command alone = {.name = command->name, .options = command->options};
+    sk_args *args = NULL;
+    sk_error err = {0};
+    assert_ok(sk_args_parse(&alone, 1, argv, &args, &err), &err);
+    sk_args_close(&args);
+}
+
+static void check_option(const sk_command *command, const sk_option *option)
+{
+    char where[128];
+    snprintf(where, sizeof where, "%s --%s", command->name, option->name);
+    check_text(where, option->help);
+    for (const char *c = option->name; *c; c++)
+        if (!islower((unsigned char)*c) && !isdigit((unsigned char)*c) && *c != '-')
+            fail_msg("%s: names are lower case with dashes", where);
+    if (option->kind < SK_OPTION_FLAG || option->kind > SK_OPTION_FOLDER)
+        fail_msg("%s: no kind", where);
+    if (option->kind == SK_OPTION_FLAG && (option->fallback || option->argument))
+        fail_msg("%s: a flag has neither a value nor a default", where);
+    if (option->kind != SK_OPTION_FLAG && !option->argument)
+        fail_msg("%s: say what the value is called in help", where);
+    if ((option->kind == SK_OPTION_CHOICE) != (option->choices != NULL))
+        fail_msg("%s: choices belong to SK_OPTION_CHOICE, and it needs them", where);
+    if (option->min > option->max)
+        fail_msg("%s: min is above max", where);
+    if (option->fallback)
+        check_default(command, option);
+}
+
+static void check_unique(const sk_command *command)
+{
+    const sk_option *all[256];
+    size_t n = 0;
+    for (const sk_option *option = command->options; option && option->name; option++)
+        all[n++] = option;
+    for (const sk_option *option = sk_common_options; option->name; option++)
+        all[n++] = option;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(all[i]->name, all[j]->name) == 0 ||
+                (all[i]->letter && all[i]->letter == all[j]->letter))
+                fail_msg("%s: --%s and --%s have the same name or letter", command->name, all[i]->name,
+                         all[j]->name);
+    for (const sk_operand *operand = command->operands; operand && operand->name; operand++)
+        for (size_t i = 0; i < n; i++)
+            if (strcmp(all[i]->name, operand->name) == 0)
+                fail_msg("%s: '%s' is both an option and an operand", command->name, operand->name);
+}
+
+static void tables_are_complete(void **state)
+{
+    (void)state;
+    for (const sk_command *const *at = sk_commands; *at; at++) {
+        const sk_command *command = *at;
+        check_text(command->name, command->summary);
+        assert_non_null(command->group);
+        assert_non_null(command->run);
+        if (!command->examples || !command->examples->command)
+            fail_msg("%s: give an example", command->name);
+        int repeated = 0;
+        for (const sk_operand *operand = command->operands; operand && operand->name; operand++) {
+            check_text(operand->name, operand->help);
+            repeated += operand->repeat;
+        }
+        assert_true(repeated <= 1);
+        for (const sk_option *option = command->options; option && option->name; option++)
+            check_option(command, option);
+        check_unique(command);
+    }
+}
+
+static void groups_stand_together(void **state)
+{
+    (void)state;
+    for (size_t i = 0; sk_commands[i]; i++)
+        for (size_t j = i + 1; sk_commands[j]; j++)
+            if (strcmp(sk_commands[i]->group, sk_commands[j]->group) == 0 &&
+                strcmp(sk_commands[j]->group, sk_commands[j - 1]->group) != 0)
+                fail_msg("commands.c: '%s' stands away from its group", sk_commands[j]->name);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables_are_complete),
+        cmocka_unit_test(groups_stand_together),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
