@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/test.h"
+
+#include "base/memory.h"
+#include "cases_test.h"
+#include "npy_test.h"
+#include "tasks/letterbox.h"
+
+/* Every case of letterbox_cases.txt bit for bit, whole and in bands, with rows further apart than needed. */
+static void bytes_equal_the_original(void **state)
+{
+    (void)state;
+    FILE *f = fopen(test_source("tests/tasks/letterbox_cases.txt"), "r");
+    assert_non_null(f);
+    char line[256], kind[8];
+    int w, h, nw, nh, stride, ow, oh, n = 0;
+    unsigned long long hash;
+    sk_error err;
+    while (fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%7s %d %d %d %d %d %d %d %llx", kind, &w, &h, &nw, &nh, &stride, &ow, &oh, &hash) !=
+            9)
+            continue;
+        sk_pixel_format format = kind[0] == 'r'   ? SK_PIXEL_RGB
+                                 : kind[0] == 'b' ? SK_PIXEL_BGR
+                                                  : SK_PIXEL_GRAY;
+        size_t row = (size_t)w * (format == SK_PIXEL_GRAY ? 1 : 3), pitch = row + (size_t)(n % 2) * 13;
+        uint8_t *dense = malloc(row * (size_t)h);
+        /* Exactly as long as the last row needs, so that a sanitiser sees a read beyond it. */
+        uint8_t *pixels = malloc(pitch * (size_t)(h - 1) + row);
+        case_noise(dense, row * (size_t)h, (uint32_t)n);
+        for (int y = 0; y < h; y++)
+            memcpy(pixels + (size_t)y * pitch, dense + (size_t)y * row, row);
+        sk_frame frame = {
+            .format = format, .width = w, .height = h, .stride = (ptrdiff_t)pitch, .data = pixels};
+        sk_letterbox_geometry g;
+        assert_ok(sk_letterbox_plan(w, h, nw, nh, stride, &g, &err), &err);
+        assert_int_equal(g.width, ow);
+        assert_int_equal(g.height, oh);
+        size_t bytes = (size_t)ow * (size_t)oh * 3;
+        uint8_t *out = malloc(bytes);
+        sk_letterbox *box;
+        assert_ok(sk_letterbox_open(&g, format, 3, &box, &err), &err);
+        uint64_t before = sk_memory_allocations();
+        assert_ok(sk_letterbox_run(box, &frame, out, &err), &err);
+        if (case_hash(out, bytes) != hash)
+            fail_msg("case %d differs: %s", n, line);
+        memset(out, 0, bytes);
+        for (int s = 0; s < 3; s++)
+            assert_ok(sk_letterbox_run_slice(box, &frame, out, s, 3, &err), &err);
+        assert_true(case_hash(out, bytes) == hash);
+        assert_int_equal(sk_memory_allocations(), before);
+        sk_letterbox_close(&box);
+        free(dense);
+        free(pixels);
+        free(out);
+        n++;
+    }
+    fclose(f);
+    assert_int_equal(n, 72);
+}
+
+static void wrong_frames_are_refused(void **state)
+{
+    (void)state;
+    sk_error err;
+    sk_letterbox_geometry g;
+    assert_int_equal(sk_letterbox_plan(0, 10, 64, 64, 0, &g, &err), SK_ERR_ARG);
+    assert_int_equal(sk_letterbox_plan(10, 10, 0, 64, 0, &g, &err), SK_ERR_ARG);
+    assert_ok(sk_letterbox_plan(10, 10, 64, 64, 0, &g, &err), &err);
+    sk_letterbox *box;
+    assert_int_equal(sk_letterbox_open(&g, SK_PIXEL_NV12, 1, &box, &err), SK_ERR_UNSUPPORTED);
+    assert_ok(sk_letterbox_open(&g, SK_PIXEL_RGB, 1, &box, &err), &err);
+    uint8_t pixels[300] = {0}, out[64 * 64 * 3];
+    sk_frame frame = {.format = SK_PIXEL_RGB, .width = 9, .height = 10, .stride = 30, .data = pixels};
+    assert_int_equal(sk_letterbox_run(box, &frame, out, &err), SK_ERR_MISMATCH);
+    frame.width = 10;
+    frame.format = SK_PIXEL_BGR;
+    assert_int_equal(sk_letterbox_run(box, &frame, out, &err), SK_ERR_MISMATCH);
+    sk_letterbox_close(&box);
+}
+
+static void failing_memory_leaves_nothing(void **state)
+{
+    (void)state;
+    sk_error err;
+    sk_letterbox_geometry g;
+    assert_ok(sk_letterbox_plan(100, 50, 64, 64, 0, &g, &err), &err);
+    for (uint64_t n = 1; n <= 12; n++) {
+        int64_t live = sk_memory_live_bytes();
+        sk_letterbox *box = NULL;
+        sk_memory_fail_nth(n);
+        sk_status status = sk_letterbox_open(&g, SK_PIXEL_RGB, 2, &box, &err);
+        sk_memory_fail_nth(0);
+        if (status != SK_OK)
+            assert_int_equal(status, SK_ERR_MEMORY);
+        sk_letterbox_close(&box);
+        assert_int_equal(sk_memory_live_bytes(), live);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bytes_equal_the_original),
+                                       cmocka_unit_test(wrong_frames_are_refused),
+                                       cmocka_unit_test(failing_memory_leaves_nothing)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
