@@ -37,8 +37,8 @@ void tw_byte(tw_buffer *b, int byte)
 
 void tw_little(tw_buffer *b, uint64_t value, int bytes)
 {
-    for (int i = 0; i < bytes; i++)
-        tw_byte(b, (int)(value >> (8 * i) & 0xff));
+    for (int i = 0; i < bytes; i++) /* more than 8 bytes: zeros follow */
+        tw_byte(b, i < 8 ? (int)(value >> (8 * i) & 0xff) : 0);
 }
 
 void tw_free(tw_buffer *b)
