@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/onnx_wire.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* protobuf-c trusts its input in three ways that a hostile file can use: it recurses as deep as messages nest, it
