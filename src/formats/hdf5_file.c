@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/hdf5_file.h"
 
+#include <errno.h>
 #include <hdf5.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -87,7 +88,7 @@ sk_status sk_hdf5_open(const char *path, sk_hdf5_file **out, sk_error *err)
     *out = NULL;
     FILE *probe = fopen(path, "rb"); /* tells a missing file from a foreign one */
     if (!probe)
-        return sk_fail(err, SK_ERR_IO, "%s: %m", path);
+        return sk_fail(err, SK_ERR_IO, "%s: %s", path, strerror(errno));
     char magic[8] = {0};
     size_t got = fread(magic, 1, sizeof magic, probe);
     fclose(probe);
