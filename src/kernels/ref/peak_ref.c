@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/peak.h"
+
+#include "base/cpu.h"
+
+double sk_f32_peak_ref(int64_t rounds, float *sink)
+{
+    float lane[16];
+    for (int i = 0; i < 16; i++)
+        lane[i] = (float)i;
+    for (int64_t r = 0; r < rounds; r++)
+        for (int i = 0; i < 16; i++)
+            lane[i] = lane[i] * 0.999f + 0.001f;
+    float sum = 0;
+    for (int i = 0; i < 16; i++)
+        sum += lane[i];
+    *sink = sum;
+    return (double)rounds * 16 * 2;
+}
+
+sk_peak_loop sk_f32_peak_choose(uint32_t cpu_flags)
+{
+#if defined(__x86_64__)
+    if (cpu_flags & SK_CPU_AVX512)
+        return sk_f32_peak_avx512;
+    if (cpu_flags & SK_CPU_AVX2)
+        return sk_f32_peak_avx2;
+#endif
+    (void)cpu_flags;
+    return sk_f32_peak_ref;
+}
