@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "media/overlay.h"
+
+#include "base/memory.h"
+#include "media/draw.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define RIM 0x101010
+#define MAX_TRACKS 1024 /* trails remembered; track ids share a place modulo this */
+#define MAX_TRAIL 64
+
+typedef struct trail {
+    int32_t track;
+    int32_t count, next;
+    int64_t last_frame;
+    float xy[MAX_TRAIL][2];
+} trail;
+
+struct sk_overlay {
+    sk_overlay_settings settings;
+    trail *trails;
+    int64_t frame;
+};
+
+void sk_overlay_defaults(sk_overlay_settings *settings)
+{
+    *settings = (sk_overlay_settings){.min_keypoint_score = 0.3f, .trail = 30, .labels = true};
+}
+
+sk_status sk_overlay_open(const sk_overlay_settings *settings, sk_overlay **out, sk_error *err)
+{
+    sk_overlay *overlay = sk_calloc(1, sizeof *overlay);
+    if (overlay)
+        overlay->trails = sk_calloc(MAX_TRACKS, sizeof *overlay->trails);
+    if (!overlay || !overlay->trails) {
+        sk_free(overlay);
+        return sk_fail_memory(err, MAX_TRACKS * sizeof *overlay->trails);
+    }
+    overlay->settings = *settings;
+    if (overlay->settings.trail > MAX_TRAIL)
+        overlay->settings.trail = MAX_TRAIL;
+    for (int i = 0; i < MAX_TRACKS; i++)
+        overlay->trails[i].track = -1;
+    *out = overlay;
+    return SK_OK;
+}
+
+void sk_overlay_close(sk_overlay **overlay)
+{
+    if (!overlay || !*overlay)
+        return;
+    sk_free((*overlay)->trails);
+    sk_free(*overlay);
+    *overlay = NULL;
+}
+
+static void rimmed_line(sk_frame *frame, float x0, float y0, float x1, float y1, float thickness, uint32_t colour)
+{
+    sk_draw_line(frame, x0, y0, x1, y1, thickness + 2, RIM);
+    sk_draw_line(frame, x0, y0, x1, y1, thickness, colour);
+}
+
+static void rimmed_polygon(sk_frame *frame, const float *xy, int n, float thickness, uint32_t colour)
+{
+    sk_draw_polygon(frame, xy, n, thickness + 2, RIM);
+    sk_draw_polygon(frame, xy, n, thickness, colour);
+}
+
+static void obb_corners(const float obb[5], float xy[8])
+{
+    float c = cosf(obb[4]), s = sinf(obb[4]), w = obb[2] / 2, h = obb[3] / 2;
+    static const float sign[4][2] = {{1, 1}, {1, -1}, {-1, -1}, {-1, 1}};
+    for (int i = 0; i < 4; i++) {
+        xy[2 * i] = obb[0] + sign[i][0] * w * c - sign[i][1] * h * s;
+        xy[2 * i + 1] = obb[1] + sign[i][0] * w * s + sign[i][1] * h * c;
+    }
+}
+
+/* Middle of an instance: of its box, else of the keypoints that were found. */
+static bool centre_of(const sk_instances *all, const sk_instance *in, float *x, float *y)
+{
+    if (in->has & SK_HAS_OBB) {
+        *x = in->obb[0], *y = in->obb[1];
+        return true;
+    }
+    if (in->has & SK_HAS_BOX) {
+        *x = (in->box[0] + in->box[2]) / 2, *y = (in->box[1] + in->box[3]) / 2;
+        return true;
+    }
+    int found = 0;
+    *x = *y = 0;
+    for (int32_t k = 0; k < all->n_keypoints; k++) {
+        const sk_keypoint *p = &all->keypoints[in->first_keypoint + k];
+        if (isnan(p->x))
+            continue;
+        *x += p->x, *y += p->y;
+        found++;
+    }
+    if (found)
+        *x /= (float)found, *y /= (float)found;
+    return found > 0;
+}
+
+static void draw_trail(sk_overlay *overlay, sk_frame *frame, const sk_instances *all, const sk_instance *in,
+                       float thickness, uint32_t colour)
+{
+    float x, y;
+    if (in->track_id < 0 || overlay->settings.trail < 2 || !centre_of(all, in, &x, &y))
+        return;
+    trail *t = &overlay->trails[in->track_id % MAX_TRACKS];
+    if (t->track != in->track_id || overlay->frame - t->last_frame > overlay->settings.trail)
+        *t = (trail){.track = in->track_id};
+    t->xy[t->next][0] = x, t->xy[t->next][1] = y;
+    t->next = (t->next + 1) % MAX_TRAIL;
+    t->last_frame = overlay->frame;
+    if (t->count < overlay->settings.trail)
+        t->count++;
+    for (int i = 1; i < t->count; i++) {
+        const float *a = t->xy[(t->next - i + MAX_TRAIL) % MAX_TRAIL];
+        const float *b = t->xy[(t->next - i - 1 + MAX_TRAIL) % MAX_TRAIL];
+        sk_draw_line(frame, a[0], a[1], b[0], b[1], thickness, colour);
+    }
+}
+
+static void draw_skeleton(const sk_overlay *overlay, sk_frame *frame, const sk_instances *all, const sk_instance *in,
+                          float thickness, uint32_t colour)
+{
+    const sk_keypoint *p = all->keypoints + in->first_keypoint;
+    float least = overlay->settings.min_keypoint_score;
+    for (int32_t e = 0; e < overlay->settings.n_edges; e++) {
+        int32_t a = overlay->settings.edges[e][0], b = overlay->settings.edges[e][1];
+        if (a < all->n_keypoints && b < all->n_keypoints && p[a].score >= least && p[b].score >= least)
+            rimmed_line(frame, p[a].x, p[a].y, p[b].x, p[b].y, thickness, colour); /* NaN draws nothing */
+    }
+    for (int32_t k = 0; k < all->n_keypoints; k++) {
+        if (!(p[k].score >= least))
+            continue;
+        sk_draw_disc(frame, p[k].x, p[k].y, 1.3f * thickness + 1, RIM);
+        sk_draw_disc(frame, p[k].x, p[k].y, 1.3f * thickness, sk_draw_palette(k + 1));
+    }
+}
+
+static void draw_label(const sk_overlay *overlay, sk_frame *frame, const sk_instances *all, const sk_instance *in,
+                       int scale, uint32_t colour)
+{
+    float x, y;
+    if (!overlay->settings.labels || !centre_of(all, in, &x, &y))
+        return;
+    char text[96];
+    const char *name = in->class_id >= 0 && in->class_id < overlay->settings.n_classes
+                           ? overlay->settings.class_names[in->class_id]
+                           : "";
+    if (in->track_id >= 0)
+        snprintf(text, sizeof text, "#%d %s %.2f", in->track_id, name, (double)in->score);
+    else
+        snprintf(text, sizeof text, "%s%s%.2f", name, name[0] ? " " : "", (double)in->score);
+    if (in->has & SK_HAS_BOX)
+        x = in->box[0], y = in->box[1];
+    int width = sk_draw_text_width(scale, text) + 2 * scale, height = sk_draw_text_height(scale) + 2 * scale;
+    int left = (int)x, top = (int)y - height;
+    if (left + width > frame->width)
+        left = frame->width - width;
+    if (left < 0)
+        left = 0;
+    if (top < 0)
+        top = 0;
+    /* Dark text on bright colours, white on dark ones. */
+    int brightness = (int)(((colour >> 16) & 255) * 299 + ((colour >> 8) & 255) * 587 + (colour & 255) * 114) / 1000;
+    sk_draw_fill(frame, left, top, width, height, colour, 0.85f);
+    sk_draw_text(frame, left + scale, top + scale, scale, brightness > 140 ? 0x000000 : 0xFFFFFF, text);
+}
+
+void sk_overlay_draw(sk_overlay *overlay, sk_frame *frame, const sk_instances *all)
+{
+    int shorter = frame->width < frame->height ? frame->width : frame->height;
+    float thickness = fmaxf(1.0f, (float)shorter / 360);
+    int scale = shorter / 480 + 1;
+    overlay->frame++;
+    for (int32_t i = 0; i < all->count; i++) {
+        const sk_instance *in = &all->items[i];
+        uint32_t colour = sk_draw_palette(in->track_id >= 0 ? in->track_id : in->class_id >= 0 ? in->class_id : i);
+        draw_trail(overlay, frame, all, in, thickness, colour);
+        if (in->has & SK_HAS_OBB) {
+            float xy[8];
+            obb_corners(in->obb, xy);
+            rimmed_polygon(frame, xy, 4, thickness, colour);
+        } else if (in->has & SK_HAS_BOX) {
+            float xy[8] = {in->box[0], in->box[1], in->box[2], in->box[1], in->box[2], in->box[3], in->box[0], in->box[3]};
+            rimmed_polygon(frame, xy, 4, thickness, colour);
+        }
+        if (in->has & SK_HAS_KEYPOINTS)
+            draw_skeleton(overlay, frame, all, in, thickness, colour);
+        draw_label(overlay, frame, all, in, scale, colour);
+    }
+}

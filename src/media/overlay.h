@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_MEDIA_OVERLAY_H
+#define SK_MEDIA_OVERLAY_H
+
+#include "base/error.h"
+#include "skitter/frame.h"
+#include "skitter/instance.h"
+
+#include <stdbool.h>
+
+/* Draws what was found onto the frame: boxes, oriented boxes, skeletons, names with confidence, tracks' trails. Every
+ * line has a dark rim, so that it reads on light and dark grounds. */
+
+typedef struct sk_overlay sk_overlay;
+
+typedef struct sk_overlay_settings {
+    int32_t n_classes;
+    const char *const *class_names; /* borrowed until close */
+    int32_t n_edges;
+    const int32_t (*edges)[2];      /* borrowed until close */
+    float min_keypoint_score;       /* weaker keypoints are not drawn; default 0.3 */
+    int32_t trail;                  /* frames of a track's path that are drawn; default 30 */
+    bool labels;                    /* names and scores; default true */
+} sk_overlay_settings;
+
+void sk_overlay_defaults(sk_overlay_settings *settings);
+sk_status sk_overlay_open(const sk_overlay_settings *settings, sk_overlay **out, sk_error *err) SK_MUST_CHECK;
+void sk_overlay_close(sk_overlay **overlay);
+
+/* Draws into the frame (RGB or BGR). Frames come in order; trails remember the last ones. */
+void sk_overlay_draw(sk_overlay *overlay, sk_frame *frame, const sk_instances *instances);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "media/video_sink.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <png.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <turbojpeg.h>
+
+static sk_status write_jpeg(const char *path, const sk_frame *frame, sk_error *err)
+{
+    tjhandle jpeg = tjInitCompress();
+    unsigned char *bytes = NULL;
+    unsigned long length = 0;
+    if (!jpeg)
+        return sk_fail(err, SK_ERR_MEMORY, "%s: libjpeg-turbo could not be started", path);
+    sk_status status = SK_OK;
+    bool grey = frame->format == SK_PIXEL_GRAY;
+    int format = grey ? TJPF_GRAY : frame->format == SK_PIXEL_BGR ? TJPF_BGR : TJPF_RGB;
+    if (tjCompress2(jpeg, frame->data, frame->width, (int)frame->stride, frame->height, format, &bytes, &length,
+                    grey ? TJSAMP_GRAY : TJSAMP_422, 92, 0) != 0) {
+        status = sk_fail(err, SK_ERR_RUNTIME, "%s: not encoded: %s", path, tjGetErrorStr2(jpeg));
+        goto done;
+    }
+    FILE *file = fopen(path, "wb");
+    size_t written = file ? fwrite(bytes, 1, length, file) : 0;
+    if (!file || (fclose(file) != 0) | (written != length))
+        status = sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+done:
+    tjFree(bytes);
+    tjDestroy(jpeg);
+    return status;
+}
+
+sk_status sk_picture_write(const char *path, const sk_frame *frame, sk_error *err)
+{
+    const char *dot = strrchr(path, '.');
+    if (dot && (strcasecmp(dot, ".jpg") == 0 || strcasecmp(dot, ".jpeg") == 0))
+        return write_jpeg(path, frame, err);
+    png_image image = {.version = PNG_IMAGE_VERSION,
+                       .width = (png_uint_32)frame->width,
+                       .height = (png_uint_32)frame->height,
+                       .format = frame->format == SK_PIXEL_GRAY  ? PNG_FORMAT_GRAY
+                                 : frame->format == SK_PIXEL_BGR ? PNG_FORMAT_BGR
+                                                                 : PNG_FORMAT_RGB};
+    if (!png_image_write_to_file(&image, path, 0, frame->data, (png_int_32)frame->stride, NULL))
+        return sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s", path, image.message);
+    return SK_OK;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "media/video_sink.h"
+
+#include "base/memory.h"
+#include "media/decoder_ffmpeg.h"
+
+#include <libavutil/opt.h>
+#include <string.h>
+
+#define TIME_BASE 90000
+
+struct sk_video_sink {
+    char *path;
+    AVFormatContext *format;
+    AVCodecContext *codec;
+    AVStream *stream;
+    AVFrame *frame;
+    AVPacket *packet;
+    struct SwsContext *scaler;
+    int64_t last_pts;
+    bool begun; /* the header is written */
+};
+
+static sk_status failed(const sk_video_sink *sink, const char *what, int code, sk_error *err)
+{
+    return sk_fail(err, SK_ERR_IO, "%s: %s failed: %s", sink->path, what, sk_ffmpeg_text(code));
+}
+
+static void release(sk_video_sink *sink)
+{
+    sws_freeContext(sink->scaler);
+    av_packet_free(&sink->packet);
+    av_frame_free(&sink->frame);
+    avcodec_free_context(&sink->codec);
+    if (sink->format) {
+        avio_closep(&sink->format->pb);
+        avformat_free_context(sink->format);
+    }
+    sk_free(sink->path);
+    sk_free(sink);
+}
+
+static const AVCodec *choose_encoder(void)
+{
+    static const char *const names[] = {"libx264", "libopenh264", "mpeg4"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const AVCodec *codec = avcodec_find_encoder_by_name(names[i]);
+        if (codec)
+            return codec;
+    }
+    return NULL;
+}
+
+static sk_status open_encoder(sk_video_sink *sink, int32_t width, int32_t height, double rate, sk_error *err)
+{
+    const AVCodec *codec = choose_encoder();
+    if (!codec)
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: this FFmpeg has no H.264 or MPEG-4 encoder", sink->path);
+    sink->codec = avcodec_alloc_context3(codec);
+    sink->frame = av_frame_alloc();
+    sink->packet = av_packet_alloc();
+    if (!sink->codec || !sink->frame || !sink->packet)
+        return sk_fail_memory(err, sizeof *sink->codec);
+    sink->codec->width = width & ~1;
+    sink->codec->height = height & ~1;
+    sink->codec->pix_fmt = AV_PIX_FMT_YUV420P;
+    sink->codec->time_base = (AVRational){1, TIME_BASE};
+    sink->codec->framerate = av_d2q(rate > 0 ? rate : 25, 100000);
+    sink->codec->gop_size = 60;
+    sink->codec->thread_count = 1; /* the network wants the other cores */
+    if (strcmp(codec->name, "libx264") == 0) {
+        av_opt_set(sink->codec->priv_data, "preset", "veryfast", 0);
+        av_opt_set(sink->codec->priv_data, "crf", "23", 0);
+    } else {
+        sink->codec->bit_rate = (int64_t)width * height * 4;
+        if (strcmp(codec->name, "mpeg4") == 0) /* MPEG-4 part 2 keeps the time base in 16 bits */
+            sink->codec->time_base = av_inv_q(av_d2q(rate > 0 ? rate : 25, 60000));
+    }
+    if (sink->format->oformat->flags & AVFMT_GLOBALHEADER)
+        sink->codec->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+    int code = avcodec_open2(sink->codec, codec, NULL);
+    if (code < 0)
+        return failed(sink, "starting the encoder", code, err);
+    sink->frame->format = sink->codec->pix_fmt;
+    sink->frame->width = sink->codec->width;
+    sink->frame->height = sink->codec->height;
+    code = av_frame_get_buffer(sink->frame, 0);
+    return code < 0 ? failed(sink, "allocating a frame", code, err) : SK_OK;
+}
+
+static sk_status open_file(sk_video_sink *sink, sk_error *err)
+{
+    sink->stream = avformat_new_stream(sink->format, NULL);
+    if (!sink->stream)
+        return sk_fail_memory(err, sizeof *sink->stream);
+    sink->stream->time_base = sink->codec->time_base;
+    sink->stream->avg_frame_rate = sink->codec->framerate;
+    avcodec_parameters_from_context(sink->stream->codecpar, sink->codec);
+    int code = avio_open(&sink->format->pb, sink->path, AVIO_FLAG_WRITE);
+    if (code < 0)
+        return failed(sink, "creating the file", code, err);
+    AVDictionary *options = NULL;
+    av_dict_set(&options, "movflags", "frag_keyframe+empty_moov+default_base_moof", 0);
+    code = avformat_write_header(sink->format, &options);
+    av_dict_free(&options);
+    if (code < 0)
+        return failed(sink, "writing the header", code, err);
+    sink->begun = true;
+    return SK_OK;
+}
+
+sk_status sk_video_sink_open(const char *path, int32_t width, int32_t height, double rate, sk_video_sink **out,
+                             sk_error *err)
+{
+    *out = NULL;
+    if (width < 2 || height < 2)
+        return sk_fail(err, SK_ERR_ARG, "%s: a video needs at least 2 x 2 pixels", path);
+    av_log_set_level(AV_LOG_QUIET);
+    sk_video_sink *sink = sk_calloc(1, sizeof *sink);
+    if (!sink)
+        return sk_fail_memory(err, sizeof *sink);
+    sink->last_pts = -1;
+    sink->path = sk_strdup(path);
+    sk_status status = SK_OK;
+    if (!sink->path || avformat_alloc_output_context2(&sink->format, NULL, "mp4", path) < 0) {
+        status = sk_fail_memory(err, sizeof *sink->format);
+        goto done;
+    }
+    SK_TRY_GOTO(open_encoder(sink, width, height, rate, err));
+    SK_TRY_GOTO(open_file(sink, err));
+    *out = sink;
+    return SK_OK;
+done:
+    release(sink);
+    return status;
+}
+
+/* Sends one frame (or null: the end) and writes what comes out. */
+static sk_status encode(sk_video_sink *sink, const AVFrame *frame, sk_error *err)
+{
+    int code = avcodec_send_frame(sink->codec, frame);
+    if (code < 0)
+        return failed(sink, "encoding", code, err);
+    for (;;) {
+        code = avcodec_receive_packet(sink->codec, sink->packet);
+        if (code == AVERROR(EAGAIN) || code == AVERROR_EOF)
+            return SK_OK;
+        if (code < 0)
+            return failed(sink, "encoding", code, err);
+        av_packet_rescale_ts(sink->packet, sink->codec->time_base, sink->stream->time_base);
+        sink->packet->stream_index = sink->stream->index;
+        code = av_interleaved_write_frame(sink->format, sink->packet);
+        if (code < 0)
+            return failed(sink, "writing (disk full?)", code, err);
+    }
+}
+
+sk_status sk_video_sink_write(sk_video_sink *sink, const sk_frame *frame, sk_error *err)
+{
+    if ((frame->width & ~1) != sink->codec->width || (frame->height & ~1) != sink->codec->height)
+        return sk_fail(err, SK_ERR_MISMATCH, "%s: a frame of %d x %d in a video of %d x %d", sink->path, frame->width,
+                       frame->height, sink->codec->width, sink->codec->height);
+    int code = av_frame_make_writable(sink->frame);
+    if (code < 0)
+        return failed(sink, "allocating a frame", code, err);
+    enum AVPixelFormat from = frame->format == SK_PIXEL_BGR ? AV_PIX_FMT_BGR24 : AV_PIX_FMT_RGB24;
+    sink->scaler = sws_getCachedContext(sink->scaler, sink->codec->width, sink->codec->height, from, sink->codec->width,
+                                        sink->codec->height, AV_PIX_FMT_YUV420P, SWS_BILINEAR, NULL, NULL, NULL);
+    if (!sink->scaler)
+        return sk_fail_memory(err, sizeof(void *));
+    const uint8_t *planes[4] = {frame->data};
+    int strides[4] = {(int)frame->stride};
+    sws_scale(sink->scaler, planes, strides, 0, sink->codec->height, sink->frame->data, sink->frame->linesize);
+    int64_t pts = (int64_t)(frame->time / av_q2d(sink->codec->time_base) + 0.5);
+    if (pts <= sink->last_pts)
+        pts = sink->last_pts + 1;
+    sink->frame->pts = sink->last_pts = pts;
+    return encode(sink, sink->frame, err);
+}
+
+sk_status sk_video_sink_close(sk_video_sink **pointer, sk_error *err)
+{
+    sk_video_sink *sink = *pointer;
+    if (!sink)
+        return SK_OK;
+    *pointer = NULL;
+    sk_status status = encode(sink, NULL, err);
+    int code = av_write_trailer(sink->format);
+    if (status == SK_OK && code < 0)
+        status = failed(sink, "completing the file", code, err);
+    release(sink);
+    return status;
+}
+
+const char *sk_video_sink_encoder(const sk_video_sink *sink)
+{
+    return sink->codec->codec->name;
+}
+
+/* Copies one part's packets behind what is already there; times continue, since parts keep the source's times. */
+static sk_status append_part(const char *part, AVFormatContext *out, AVStream **stream, int64_t *last_dts,
+                             const char *path, sk_error *err)
+{
+    AVFormatContext *in = NULL;
+    AVPacket *packet = av_packet_alloc();
+    sk_status status = SK_OK;
+    int code = avformat_open_input(&in, part, NULL, NULL);
+    if (code >= 0)
+        code = avformat_find_stream_info(in, NULL);
+    if (code < 0 || in->nb_streams < 1 || !packet) {
+        status = sk_fail(err, SK_ERR_FORMAT, "%s: this part of the overlay cannot be read: %s", part, sk_ffmpeg_text(code));
+        goto done;
+    }
+    if (!*stream) {
+        *stream = avformat_new_stream(out, NULL);
+        if (!*stream || avcodec_parameters_copy((*stream)->codecpar, in->streams[0]->codecpar) < 0) {
+            status = sk_fail_memory(err, sizeof **stream);
+            goto done;
+        }
+        (*stream)->time_base = in->streams[0]->time_base;
+        (*stream)->avg_frame_rate = in->streams[0]->avg_frame_rate;
+        if ((code = avio_open(&out->pb, path, AVIO_FLAG_WRITE)) < 0 || (code = avformat_write_header(out, NULL)) < 0) {
+            status = sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s", path, sk_ffmpeg_text(code));
+            goto done;
+        }
+    }
+    while (status == SK_OK && av_read_frame(in, packet) >= 0) {
+        av_packet_rescale_ts(packet, in->streams[0]->time_base, (*stream)->time_base);
+        if (packet->dts <= *last_dts) { /* reordering delay where two parts meet */
+            packet->dts = *last_dts + 1;
+            if (packet->pts < packet->dts)
+                packet->pts = packet->dts;
+        }
+        *last_dts = packet->dts;
+        packet->stream_index = 0;
+        packet->pos = -1;
+        if ((code = av_interleaved_write_frame(out, packet)) < 0)
+            status = sk_fail(err, SK_ERR_IO, "%s: writing failed: %s", path, sk_ffmpeg_text(code));
+    }
+done:
+    av_packet_free(&packet);
+    avformat_close_input(&in);
+    return status;
+}
+
+sk_status sk_video_join(const char *const *parts, int32_t count, const char *path, sk_error *err)
+{
+    AVFormatContext *out = NULL;
+    AVStream *stream = NULL;
+    int64_t last_dts = INT64_MIN / 2;
+    av_log_set_level(AV_LOG_QUIET);
+    if (avformat_alloc_output_context2(&out, NULL, "mp4", path) < 0)
+        return sk_fail_memory(err, sizeof *out);
+    sk_status status = SK_OK;
+    for (int32_t i = 0; i < count && status == SK_OK; i++)
+        status = append_part(parts[i], out, &stream, &last_dts, path, err);
+    if (stream && out->pb) {
+        int code = av_write_trailer(out);
+        if (status == SK_OK && code < 0)
+            status = sk_fail(err, SK_ERR_IO, "%s: completing failed: %s", path, sk_ffmpeg_text(code));
+    }
+    avio_closep(&out->pb);
+    avformat_free_context(out);
+    return status;
+}

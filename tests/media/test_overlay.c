@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "media/draw.h"
+#include "media/overlay.h"
+#include "media/source.h"
+#include "media/video_sink.h"
+#include "support/test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDTH 160
+#define HEIGHT 120
+
+static uint8_t pixels[HEIGHT][WIDTH][3];
+
+static sk_frame canvas(uint8_t grey)
+{
+    memset(pixels, grey, sizeof pixels);
+    return (sk_frame){.format = SK_PIXEL_RGB, .width = WIDTH, .height = HEIGHT, .stride = WIDTH * 3, .data = &pixels[0][0][0]};
+}
+
+static void lines_stay_inside_and_hit_their_pixels(void **state)
+{
+    (void)state;
+    sk_frame frame = canvas(0);
+    sk_draw_line(&frame, 10, 20.5f, 50, 20.5f, 1, 0xFF8000);
+    assert_int_equal(pixels[20][30][0], 255);
+    assert_int_equal(pixels[20][30][1], 128);
+    assert_int_equal(pixels[20][30][2], 0);
+    assert_int_equal(pixels[22][30][0], 0);
+    /* Anything, anywhere: only the picture may be touched (sanitizers watch). */
+    const float wild[] = {-1e9f, -50, 0, 3, 60, 500, 1e9f, NAN, INFINITY};
+    for (size_t a = 0; a < 9; a++)
+        for (size_t b = 0; b < 9; b++)
+            for (size_t c = 0; c < 9; c++) {
+                sk_draw_line(&frame, wild[a], wild[b], wild[c], wild[a], 5, 0x123456);
+                sk_draw_disc(&frame, wild[a], wild[b], 7, 0xFFFFFF);
+            }
+    sk_draw_text(&frame, -8, -3, 2, 0xFFFFFF, "edge \xc3\xa9");
+    sk_draw_text(&frame, WIDTH - 4, HEIGHT - 4, 2, 0xFFFFFF, "edge");
+    sk_draw_fill(&frame, -100, -100, 1000, 1000, 0x808080, 0.5f);
+}
+
+/* A coloured line must differ from its ground on white and on black. */
+static void is_legible_on_light_and_dark(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    static const char *const names[] = {"fly"};
+    static const int32_t edges[][2] = {{0, 1}};
+    sk_overlay_settings settings;
+    sk_overlay_defaults(&settings);
+    settings.n_classes = 1;
+    settings.class_names = names;
+    settings.n_edges = 1;
+    settings.edges = edges;
+    sk_keypoint points[2] = {{40, 80, 0.9f}, {120, 80, 0.9f}};
+    sk_instance item = {.has = SK_HAS_BOX | SK_HAS_KEYPOINTS, .score = 0.87f, .box = {20, 40, 140, 110}, .track_id = 3};
+    sk_instances all = {.count = 1, .capacity = 1, .items = &item, .n_keypoints = 2, .keypoints = points};
+    for (int ground = 0; ground <= 255; ground += 255) {
+        sk_overlay *overlay = NULL;
+        assert_ok(sk_overlay_open(&settings, &overlay, &err), &err);
+        sk_frame frame = canvas((uint8_t)ground);
+        sk_overlay_draw(overlay, &frame, &all);
+        int least = 255, greatest = 0; /* brightness across the box's left edge */
+        for (int x = 15; x < 26; x++) {
+            int sum = (pixels[90][x][0] + pixels[90][x][1] + pixels[90][x][2]) / 3;
+            least = sum < least ? sum : least;
+            greatest = sum > greatest ? sum : greatest;
+        }
+        assert_true(greatest - least > 60);
+        sk_overlay_close(&overlay);
+    }
+}
+
+#ifdef SKITTER_HAVE_FFMPEG
+static void write_part(const char *path, int first, int last)
+{
+    sk_error err = {0};
+    sk_video_sink *sink = NULL;
+    assert_ok(sk_video_sink_open(path, WIDTH + 1, HEIGHT, 25, &sink, &err), &err);
+    for (int i = first; i < last; i++) {
+        static uint8_t wide[HEIGHT][WIDTH + 1][3];
+        memset(wide, 4 * i, sizeof wide); /* every frame has its own grey */
+        sk_frame frame = {.format = SK_PIXEL_RGB, .width = WIDTH + 1, .height = HEIGHT, .stride = (WIDTH + 1) * 3,
+                          .data = &wide[0][0][0], .index = i, .time = i / 25.0};
+        assert_ok(sk_video_sink_write(sink, &frame, &err), &err);
+    }
+    assert_ok(sk_video_sink_close(&sink, &err), &err);
+}
+
+static void assert_plays(const char *path, int first, int count)
+{
+    sk_error err = {0};
+    sk_source_settings settings;
+    sk_source_defaults(&settings);
+    sk_source *source = NULL;
+    assert_ok(sk_source_open(path, &settings, &source, &err), &err);
+    const sk_frame *frame = NULL;
+    for (int i = 0; i < count; i++) {
+        assert_ok(sk_source_next(source, &frame, &err), &err);
+        assert_non_null(frame);
+        assert_int_equal(frame->width, WIDTH);
+        assert_true(abs(frame->data[60 * frame->stride + 90] - 4 * (first + i)) <= 4);
+        sk_source_release(source, frame);
+    }
+    assert_ok(sk_source_next(source, &frame, &err), &err);
+    assert_null(frame);
+    sk_source_close(&source);
+}
+
+static void videos_are_written_and_joined(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    char a[4300], b[4300], whole[4300];
+    snprintf(a, sizeof a, "%s/a.mp4", test_folder());
+    snprintf(b, sizeof b, "%s/b.mp4", test_folder());
+    snprintf(whole, sizeof whole, "%s/whole.mp4", test_folder());
+    write_part(a, 0, 25);
+    write_part(b, 25, 60);
+    assert_plays(a, 0, 25);
+    assert_ok(sk_video_join((const char *const[]){a, b}, 2, whole, &err), &err);
+    assert_plays(whole, 0, 60);
+    assert_int_not_equal(sk_video_sink_open("/nowhere/x.mp4", 10, 10, 25, &(sk_video_sink *){0}, &err), SK_OK);
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_stay_inside_and_hit_their_pixels),
+        cmocka_unit_test(is_legible_on_light_and_dark),
+#ifdef SKITTER_HAVE_FFMPEG
+        cmocka_unit_test(videos_are_written_and_joined),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
