@@ -197,7 +197,7 @@ static sk_status take_option_value(sk_args *args, const sk_option *option, const
 }
 
 /* The value of an option that stands in the next argument. A known option there is a forgotten value, not a value. */
-static sk_status next_value(const sk_args *args, const sk_option *option, int argc, const char *const *argv,
+static sk_status next_value(const sk_args *args, const sk_option *option, int argc, char *const *argv,
                             int *at, const char **text, sk_error *err)
 {
     const char *next = *at + 1 < argc ? argv[*at + 1] : NULL;
@@ -211,7 +211,7 @@ static sk_status next_value(const sk_args *args, const sk_option *option, int ar
     return SK_OK;
 }
 
-static sk_status take_long(sk_args *args, int argc, const char *const *argv, int *at, sk_error *err)
+static sk_status take_long(sk_args *args, int argc, char *const *argv, int *at, sk_error *err)
 {
     const char *name = argv[*at] + 2;
     size_t length = strcspn(name, "=");
@@ -229,7 +229,7 @@ static sk_status take_long(sk_args *args, int argc, const char *const *argv, int
     return take_option_value(args, option, text, err);
 }
 
-static sk_status take_short(sk_args *args, int argc, const char *const *argv, int *at, sk_error *err)
+static sk_status take_short(sk_args *args, int argc, char *const *argv, int *at, sk_error *err)
 {
     for (const char *letter = argv[*at] + 1; *letter; letter++) {
         const sk_option *option = find_short(args->command, *letter);
@@ -302,8 +302,7 @@ static sk_status refuse_repeats(const sk_args *args, sk_error *err)
     return SK_OK;
 }
 
-sk_status sk_args_parse(const sk_command *command, int argc, const char *const *argv, sk_args **out,
-                        sk_error *err)
+sk_status sk_args_parse(const sk_command *command, int argc, char *const *argv, sk_args **out, sk_error *err)
 {
     sk_status status = SK_OK;
     *out = NULL;

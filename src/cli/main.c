@@ -40,7 +40,7 @@ static int finish_stdout(int code)
     return code == SK_EXIT_OK ? SK_EXIT_FAILURE : code;
 }
 
-static int wants(int argc, const char *const *argv, const char *name, const char *letter)
+static int wants(int argc, char *const *argv, const char *name, const char *letter)
 {
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], name) == 0 || strcmp(argv[i], letter) == 0)
@@ -64,7 +64,7 @@ static void set_verbosity(const sk_args *args)
     sk_log_set(level > 2 ? SK_LOG_DEBUG : level > 1 ? SK_LOG_INFO : SK_LOG_WARN, on_log, NULL);
 }
 
-static sk_status run_command(const sk_command *command, int argc, const char *const *argv, sk_error *err)
+static sk_status run_command(const sk_command *command, int argc, char *const *argv, sk_error *err)
 {
     if (wants(argc, argv, "--help", "-h")) {
         sk_help_command(stdout, command);
@@ -96,7 +96,7 @@ static sk_status without_command(const char *option, sk_error *err)
 
 /* `skitter [options] COMMAND [arguments and options]`: the command is the first word; what stands before it is read
  * as if it stood behind. `words` has room for argc pointers. */
-static sk_status dispatch(int argc, const char *const *argv, const char **words, sk_error *err)
+static sk_status dispatch(int argc, char *const *argv, char **words, sk_error *err)
 {
     int n = 0;
     const char *name = NULL;
@@ -128,12 +128,12 @@ int main(int argc, char **argv)
     fill_standard_descriptors();
     sk_error err = {0};
     sk_status status;
-    const char **words = sk_calloc((size_t)argc + 1, sizeof *words);
+    char **words = sk_calloc((size_t)argc + 1, sizeof *words);
     if (words)
-        status = dispatch(argc, (const char *const *)argv, words, &err);
+        status = dispatch(argc, argv, words, &err);
     else
         status = sk_fail_memory(&err, (size_t)argc * sizeof *words);
-    sk_free((void *)words);
+    sk_free(words);
     if (status != SK_OK) {
         fflush(stdout);
         err.code = status;

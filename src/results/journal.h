@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_RESULTS_JOURNAL_H
+#define SK_RESULTS_JOURNAL_H
+
+#include "results/sink.h"
+
+/* The record of a run that survives kill -9: one checksummed entry a frame, handed to the operating system as soon as it
+ * is complete. A continued run finds the last good entry, cuts off what follows and plays the rest into its sinks. */
+
+typedef struct sk_journal sk_journal;
+
+/* Opens or begins the journal. `fingerprint` names everything that shapes the result (models, source, settings): a
+ * journal with another one is SK_ERR_MISMATCH and left alone; `restart` begins anew in any case. */
+sk_status sk_journal_open(const char *path, const char *fingerprint, bool restart, sk_journal **out,
+                          sk_error *err) SK_MUST_CHECK;
+void sk_journal_close(sk_journal **journal);
+
+int64_t sk_journal_count(const sk_journal *journal); /* entries so far */
+bool sk_journal_finished(const sk_journal *journal); /* the run it records reached its end */
+
+sk_status sk_journal_append(sk_journal *journal, const sk_result_frame *frame, sk_error *err) SK_MUST_CHECK;
+sk_status sk_journal_finish(sk_journal *journal, sk_error *err) SK_MUST_CHECK;
+/* Hands buffered entries to the operating system; with `durable` also to the disk. */
+sk_status sk_journal_flush(sk_journal *journal, bool durable, sk_error *err) SK_MUST_CHECK;
+
+/* Forgets every entry after the first `count`. */
+sk_status sk_journal_truncate(sk_journal *journal, int64_t count, sk_error *err) SK_MUST_CHECK;
+
+/* Calls `visit` with every entry in order; the frame is borrowed for the call. */
+typedef sk_status (*sk_journal_visit)(void *context, const sk_result_frame *frame, sk_error *err);
+sk_status sk_journal_replay(sk_journal *journal, sk_journal_visit visit, void *context, sk_error *err) SK_MUST_CHECK;
+
+#endif

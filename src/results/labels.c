@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "results/sink.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Ultralytics' label text: a folder with one file a picture, one line an instance, everything divided by the picture's
+ * size: class, then x y w h (oriented boxes: four corners), then keypoints as x y visibility. With confidence last in
+ * the "-conf" form. Frames of a video are named <video>_<n>.txt counting from 1, as Ultralytics does; frames without
+ * instances have no file. */
+
+extern const sk_sink_kind sk_sink_labels, sk_sink_labels_conf;
+
+typedef struct labels_sink {
+    sk_sink base;
+    char *folder;
+    bool pictures, confidence;
+} labels_sink;
+
+static void corners(const float obb[5], double xy[8])
+{
+    double c = cos((double)obb[4]), s = sin((double)obb[4]);
+    double v1x = (double)obb[2] / 2 * c, v1y = (double)obb[2] / 2 * s;
+    double v2x = -(double)obb[3] / 2 * s, v2y = (double)obb[3] / 2 * c;
+    static const int sign[4][2] = {{1, 1}, {1, -1}, {-1, -1}, {-1, 1}};
+    for (int i = 0; i < 4; i++) {
+        xy[2 * i] = (double)obb[0] + sign[i][0] * v1x + sign[i][1] * v2x;
+        xy[2 * i + 1] = (double)obb[1] + sign[i][0] * v1y + sign[i][1] * v2y;
+    }
+}
+
+static void write_line(FILE *file, const sk_result_frame *frame, const sk_instance *in, bool confidence)
+{
+    double w = frame->width, h = frame->height;
+    fprintf(file, "%d", in->class_id < 0 ? 0 : in->class_id);
+    if (in->has & SK_HAS_OBB) {
+        double xy[8];
+        corners(in->obb, xy);
+        for (int i = 0; i < 4; i++)
+            fprintf(file, " %g %g", xy[2 * i] / w, xy[2 * i + 1] / h);
+    } else if (in->has & SK_HAS_BOX) {
+        double x1 = (double)in->box[0], y1 = (double)in->box[1], x2 = (double)in->box[2], y2 = (double)in->box[3];
+        fprintf(file, " %g %g %g %g", (x1 + x2) / 2 / w, (y1 + y2) / 2 / h, (x2 - x1) / w, (y2 - y1) / h);
+    }
+    if (in->has & SK_HAS_KEYPOINTS) {
+        const sk_keypoint *p = frame->instances->keypoints + in->first_keypoint;
+        for (int32_t k = 0; k < frame->instances->n_keypoints; k++) {
+            if (isnan(p[k].x))
+                fprintf(file, " 0 0 0");
+            else
+                fprintf(file, " %g %g %g", (double)p[k].x / w, (double)p[k].y / h, (double)p[k].score);
+        }
+    }
+    if (confidence)
+        fprintf(file, " %g", (double)in->score);
+    if (in->track_id >= 0)
+        fprintf(file, " %d", in->track_id);
+    fputc('\n', file);
+}
+
+static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_error *err)
+{
+    labels_sink *sink = (labels_sink *)base;
+    if (frame->instances->count == 0)
+        return SK_OK;
+    const char *name = strrchr(frame->source, '/');
+    name = name ? name + 1 : frame->source;
+    const char *dot = strrchr(name, '.');
+    int stem = dot && dot != name ? (int)(dot - name) : (int)strlen(name);
+    char path[4096];
+    if (sink->pictures)
+        snprintf(path, sizeof path, "%s/%.*s.txt", sink->folder, stem, name);
+    else
+        snprintf(path, sizeof path, "%s/%.*s_%lld.txt", sink->folder, stem, name, (long long)frame->index + 1);
+    FILE *file = fopen(path, "wb");
+    if (!file)
+        return sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+    for (int32_t i = 0; i < frame->instances->count; i++)
+        write_line(file, frame, &frame->instances->items[i], sink->confidence);
+    bool failed = ferror(file) != 0;
+    if (fclose(file) != 0 || failed)
+        return sk_fail(err, SK_ERR_IO, "%s: writing failed: %s", path, strerror(errno));
+    return SK_OK;
+}
+
+static sk_status flush(sk_sink *base, sk_error *err)
+{
+    (void)base;
+    (void)err;
+    return SK_OK;
+}
+
+static sk_status close_labels(sk_sink *base, sk_error *err)
+{
+    (void)err;
+    sk_free(((labels_sink *)base)->folder);
+    sk_free(base);
+    return SK_OK;
+}
+
+static sk_status open_kind(const char *path, const sk_run_header *header, const sk_sink_kind *kind, bool confidence,
+                           sk_sink **out, sk_error *err)
+{
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        return sk_fail(err, SK_ERR_IO, "%s: the folder cannot be made: %s", path, strerror(errno));
+    labels_sink *sink = sk_calloc(1, sizeof *sink);
+    char *folder = sk_strdup(path);
+    if (!sink || !folder) {
+        sk_free(sink);
+        sk_free(folder);
+        return sk_fail_memory(err, sizeof *sink);
+    }
+    *sink = (labels_sink){.base = {kind, write_frame, flush, close_labels},
+                          .folder = folder,
+                          .pictures = strcmp(header->source_kind, "pictures") == 0,
+                          .confidence = confidence};
+    *out = &sink->base;
+    return SK_OK;
+}
+
+static sk_status open_plain(const char *path, const sk_run_header *header, sk_sink **out, sk_error *err)
+{
+    return open_kind(path, header, &sk_sink_labels, false, out, err);
+}
+
+static sk_status open_with_confidence(const char *path, const sk_run_header *header, sk_sink **out, sk_error *err)
+{
+    return open_kind(path, header, &sk_sink_labels_conf, true, out, err);
+}
+
+const sk_sink_kind sk_sink_labels = {"labels", "labels/", "Ultralytics label text, one file a picture", open_plain};
+const sk_sink_kind sk_sink_labels_conf = {"labels-conf", "labels-conf/", "the same with the confidence on every line",
+                                          open_with_confidence};

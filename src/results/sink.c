@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "results/sink.h"
+
+#include <stdio.h>
+#include <string.h>
+
+extern const sk_sink_kind sk_sink_csv, sk_sink_jsonl, sk_sink_slp, sk_sink_coco, sk_sink_labels, sk_sink_labels_conf;
+
+const sk_sink_kind *const sk_sink_kinds[] = {&sk_sink_csv,  &sk_sink_jsonl,  &sk_sink_slp,
+                                             &sk_sink_coco, &sk_sink_labels, &sk_sink_labels_conf, NULL};
+
+const sk_sink_kind *sk_sink_find(const char *name)
+{
+    for (const sk_sink_kind *const *kind = sk_sink_kinds; *kind; kind++)
+        if (strcmp((*kind)->name, name) == 0)
+            return *kind;
+    return NULL;
+}
+
+const char *sk_run_header_line(const sk_run_header *h, char *buffer, size_t capacity)
+{
+    int used = snprintf(buffer, capacity, "skitter %s; %s; runtime %s (requested %s); device %s; precision %s; %s",
+                        h->version, h->started, h->runtime, h->runtime_requested, h->device, h->precision, h->settings);
+    for (int32_t i = 0; i < h->n_models && used > 0 && (size_t)used < capacity; i++)
+        used += snprintf(buffer + used, capacity - (size_t)used, "; model %s sha256 %.16s", h->model_paths[i],
+                         h->model_hashes[i]);
+    for (char *at = buffer; *at; at++) /* one line, whatever a path holds */
+        if (*at == '\n' || *at == '\r')
+            *at = ' ';
+    return buffer;
+}

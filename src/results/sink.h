@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_RESULTS_SINK_H
+#define SK_RESULTS_SINK_H
+
+#include "base/error.h"
+#include "skitter/frame.h"
+#include "skitter/instance.h"
+
+#include <stdbool.h>
+
+/* Results on disk, written as they come. One run has one header, then one record a frame; every format is a sink that
+ * takes both. The journal (results/journal.h) is what survives a kill: on a continued run it is played into fresh sinks,
+ * so a continued run's files equal an uninterrupted one's. */
+
+/* What holds for a whole run; all borrowed. */
+typedef struct sk_run_header {
+    const char *source;       /* as the user gave it */
+    const char *source_kind;  /* "video", "pictures", "live" */
+    int32_t width, height;    /* of the video; 0 for pictures of mixed size */
+    double rate;              /* frames a second; 0 unknown */
+    int64_t source_frames;    /* -1 unknown */
+    const char *task;
+    int32_t n_models;
+    const char *model_paths[4];
+    const char *model_hashes[4];
+    int32_t n_classes;
+    const char *const *class_names;
+    int32_t n_keypoints;
+    const char *const *keypoint_names; /* never null when n_keypoints > 0: unnamed ones are "kpt0", "kpt1" … */
+    int32_t n_edges;
+    const int32_t (*edges)[2];
+    uint32_t has;             /* SK_HAS_… that instances of this run may carry */
+    bool identities;          /* classes are individuals (SLEAP multi-class): they become tracks */
+    const char *runtime_requested, *runtime; /* what was asked for and what really ran */
+    const char *device;       /* "AMD EPYC, 2 threads, avx512" */
+    const char *precision;    /* "f32" */
+    const char *settings;     /* the settings that shape the result, as one line of text */
+    const char *version;      /* skitter's */
+    const char *started;      /* UTC, ISO 8601 */
+} sk_run_header;
+
+typedef struct sk_result_frame {
+    const char *source;  /* the picture's path or the video's name */
+    int64_t index;
+    double time;         /* seconds */
+    int32_t width, height;
+    const sk_instances *instances;
+} sk_result_frame;
+
+typedef struct sk_sink sk_sink;
+typedef struct sk_sink_kind {
+    const char *name;     /* on the command line: "csv" */
+    const char *file;     /* in the output folder: "results.csv"; a folder ends in '/' */
+    const char *help;
+    sk_status (*open)(const char *path, const sk_run_header *header, sk_sink **out, sk_error *err);
+} sk_sink_kind;
+
+/* Begins every sink's own structure. */
+struct sk_sink {
+    const sk_sink_kind *kind;
+    sk_status (*write)(sk_sink *sink, const sk_result_frame *frame, sk_error *err);
+    /* Brings what was written so far onto disk in a form other programs open, where the format allows. */
+    sk_status (*flush)(sk_sink *sink, sk_error *err);
+    /* Completes the file and ends the sink, also after a failure. */
+    sk_status (*close)(sk_sink *sink, sk_error *err);
+};
+
+/* Every format, ended by null. */
+extern const sk_sink_kind *const sk_sink_kinds[];
+const sk_sink_kind *sk_sink_find(const char *name); /* null when unknown */
+
+/* "skitter 0.1.0; runtime cpu; device …; model …": the one-line header text formats carry. Returns buffer. */
+const char *sk_run_header_line(const sk_run_header *header, char *buffer, size_t capacity);
+
+#endif

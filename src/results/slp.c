@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "results/sink.h"
+
+#include "base/memory.h"
+#include "formats/hdf5_file.h"
+
+#include <errno.h>
+#include <hdf5.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* SLEAP's labels file, format 1.2: predicted instances, written in batches as frames come. Opens in SLEAP >= 1.3, in
+ * sleap-io and in sleap-nn. Models without keypoints get one node, "center", at the box's centre. */
+
+#define FORMAT_ID 1.2
+#define BATCH 512
+
+#pragma pack(push, 1)
+typedef struct frame_row {
+    uint64_t frame_id;
+    uint32_t video;
+    uint64_t frame_idx, instance_id_start, instance_id_end;
+} frame_row;
+
+typedef struct instance_row {
+    int64_t instance_id;
+    uint8_t instance_type; /* 1: predicted */
+    uint64_t frame_id;
+    uint32_t skeleton;
+    int32_t track; /* -1: none */
+    int64_t from_predicted;
+    float score;
+    uint64_t point_id_start, point_id_end;
+    float tracking_score;
+} instance_row;
+
+typedef struct point_row {
+    double x, y;
+    int8_t visible, complete;
+    double score; /* predicted points only */
+} point_row;
+#pragma pack(pop)
+
+/* One growing table of the file with the rows not yet written. */
+typedef struct table {
+    hid_t dataset, type;
+    char *rows;
+    size_t row_bytes, held;
+    uint64_t written;
+} table;
+
+typedef struct slp_sink {
+    sk_sink base;
+    char *path;
+    hid_t file;
+    table frames, instances, points;
+    uint64_t n_frames, n_instances, n_points;
+    int32_t n_nodes;
+    bool centers;       /* no keypoints: one node at the box's centre */
+    bool identities;
+    int32_t n_tracks;
+    uint32_t *track_first; /* frame a track began */
+    size_t track_capacity;
+    char **track_names;    /* identities; null: numbered */
+    bool pictures;
+    json_t *picture_paths;
+    json_t *video;         /* the video's entry */
+} slp_sink;
+
+extern const sk_sink_kind sk_sink_slp;
+
+static sk_status failed(const slp_sink *sink, const char *what, sk_error *err)
+{
+    return sk_fail(err, SK_ERR_IO, "%s: %s failed (disk full or not writable?). Run the same command again to continue",
+                   sink->path, what);
+}
+
+/* --- types --- */
+
+static hid_t bool_type(void)
+{
+    hid_t type = H5Tenum_create(H5T_NATIVE_INT8);
+    int8_t value = 0;
+    H5Tenum_insert(type, "FALSE", &value);
+    value = 1;
+    H5Tenum_insert(type, "TRUE", &value);
+    return type;
+}
+
+static hid_t frame_type(void)
+{
+    hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(frame_row));
+    H5Tinsert(type, "frame_id", HOFFSET(frame_row, frame_id), H5T_NATIVE_UINT64);
+    H5Tinsert(type, "video", HOFFSET(frame_row, video), H5T_NATIVE_UINT32);
+    H5Tinsert(type, "frame_idx", HOFFSET(frame_row, frame_idx), H5T_NATIVE_UINT64);
+    H5Tinsert(type, "instance_id_start", HOFFSET(frame_row, instance_id_start), H5T_NATIVE_UINT64);
+    H5Tinsert(type, "instance_id_end", HOFFSET(frame_row, instance_id_end), H5T_NATIVE_UINT64);
+    return type;
+}
+
+static hid_t instance_type(void)
+{
+    hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(instance_row));
+    H5Tinsert(type, "instance_id", HOFFSET(instance_row, instance_id), H5T_NATIVE_INT64);
+    H5Tinsert(type, "instance_type", HOFFSET(instance_row, instance_type), H5T_NATIVE_UINT8);
+    H5Tinsert(type, "frame_id", HOFFSET(instance_row, frame_id), H5T_NATIVE_UINT64);
+    H5Tinsert(type, "skeleton", HOFFSET(instance_row, skeleton), H5T_NATIVE_UINT32);
+    H5Tinsert(type, "track", HOFFSET(instance_row, track), H5T_NATIVE_INT32);
+    H5Tinsert(type, "from_predicted", HOFFSET(instance_row, from_predicted), H5T_NATIVE_INT64);
+    H5Tinsert(type, "score", HOFFSET(instance_row, score), H5T_NATIVE_FLOAT);
+    H5Tinsert(type, "point_id_start", HOFFSET(instance_row, point_id_start), H5T_NATIVE_UINT64);
+    H5Tinsert(type, "point_id_end", HOFFSET(instance_row, point_id_end), H5T_NATIVE_UINT64);
+    H5Tinsert(type, "tracking_score", HOFFSET(instance_row, tracking_score), H5T_NATIVE_FLOAT);
+    return type;
+}
+
+static hid_t point_type(bool predicted)
+{
+    hid_t boolean = bool_type();
+    hid_t type = H5Tcreate(H5T_COMPOUND, predicted ? sizeof(point_row) : HOFFSET(point_row, score));
+    H5Tinsert(type, "x", HOFFSET(point_row, x), H5T_NATIVE_DOUBLE);
+    H5Tinsert(type, "y", HOFFSET(point_row, y), H5T_NATIVE_DOUBLE);
+    H5Tinsert(type, "visible", HOFFSET(point_row, visible), boolean);
+    H5Tinsert(type, "complete", HOFFSET(point_row, complete), boolean);
+    if (predicted)
+        H5Tinsert(type, "score", HOFFSET(point_row, score), H5T_NATIVE_DOUBLE);
+    H5Tclose(boolean);
+    return type;
+}
+
+/* --- tables --- */
+
+static hid_t create_dataset(hid_t file, const char *name, hid_t type, hsize_t rows)
+{
+    hsize_t unlimited = H5S_UNLIMITED, chunk = rows ? rows : BATCH;
+    hid_t space = H5Screate_simple(1, &rows, &unlimited);
+    hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(plist, 1, &chunk);
+    hid_t dataset = H5Dcreate2(file, name, type, space, H5P_DEFAULT, plist, H5P_DEFAULT);
+    H5Pclose(plist);
+    H5Sclose(space);
+    return dataset;
+}
+
+static bool table_open(hid_t file, const char *name, hid_t type, size_t row_bytes, table *t)
+{
+    t->type = type;
+    t->row_bytes = row_bytes;
+    t->rows = sk_malloc(BATCH * row_bytes);
+    t->dataset = create_dataset(file, name, type, 0);
+    return t->rows && t->dataset >= 0;
+}
+
+static bool table_flush(table *t)
+{
+    if (t->held == 0)
+        return true;
+    hsize_t count = t->held, start = t->written, total = start + count;
+    if (H5Dset_extent(t->dataset, &total) < 0)
+        return false;
+    hid_t file_space = H5Dget_space(t->dataset), memory_space = H5Screate_simple(1, &count, NULL);
+    H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &start, NULL, &count, NULL);
+    bool ok = H5Dwrite(t->dataset, t->type, memory_space, file_space, H5P_DEFAULT, t->rows) >= 0;
+    H5Sclose(memory_space);
+    H5Sclose(file_space);
+    t->written = total;
+    t->held = 0;
+    return ok;
+}
+
+static bool table_add(table *t, const void *row)
+{
+    memcpy(t->rows + t->held++ * t->row_bytes, row, t->row_bytes);
+    return t->held < BATCH || table_flush(t);
+}
+
+static void table_close(table *t)
+{
+    if (t->dataset > 0)
+        H5Dclose(t->dataset);
+    if (t->type > 0)
+        H5Tclose(t->type);
+    sk_free(t->rows);
+}
+
+/* --- the JSON parts --- */
+
+/* A dataset of fixed-length strings, one a row; an empty float64 one where there are none, as SLEAP writes it. */
+static bool write_texts(hid_t file, const char *name, char **texts, size_t count)
+{
+    if (H5Lexists(file, name, H5P_DEFAULT) > 0)
+        H5Ldelete(file, name, H5P_DEFAULT);
+    if (count == 0) {
+        hid_t dataset = create_dataset(file, name, H5T_NATIVE_DOUBLE, 0);
+        return dataset >= 0 && H5Dclose(dataset) >= 0;
+    }
+    size_t width = 1;
+    for (size_t i = 0; i < count; i++)
+        width = strlen(texts[i]) > width ? strlen(texts[i]) : width;
+    char *rows = sk_calloc(count, width);
+    if (!rows)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        memcpy(rows + i * width, texts[i], strlen(texts[i]));
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, width);
+    H5Tset_strpad(type, H5T_STR_NULLPAD);
+    hid_t dataset = create_dataset(file, name, type, count);
+    bool ok = dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) >= 0;
+    if (dataset >= 0)
+        H5Dclose(dataset);
+    H5Tclose(type);
+    sk_free(rows);
+    return ok;
+}
+
+static json_t *edge_link(int32_t index, int32_t from, int32_t to)
+{
+    /* jsonpickle writes an enum value once and then refers to it */
+    json_t *type = index == 0 ? json_pack("{s:[{s:s},{s:[i]}]}", "py/reduce", "py/type", "sleap.skeleton.EdgeType",
+                                          "py/tuple", 1)
+                              : json_pack("{s:i}", "py/id", 1);
+    return json_pack("{s:i,s:i,s:i,s:i,s:o}", "edge_insert_idx", index, "key", 0, "source", from, "target", to, "type",
+                     type);
+}
+
+static json_t *metadata(const slp_sink *sink, const sk_run_header *h)
+{
+    json_t *nodes = json_array(), *ids = json_array(), *links = json_array();
+    for (int32_t i = 0; i < sink->n_nodes; i++) {
+        const char *name = sink->centers ? "center" : h->keypoint_names[i];
+        json_array_append_new(nodes, json_pack("{s:s,s:f}", "name", name, "weight", 1.0));
+        json_array_append_new(ids, json_pack("{s:i}", "id", i));
+    }
+    int32_t n_edges = sink->centers ? 0 : h->n_edges;
+    for (int32_t i = 0; i < n_edges; i++)
+        json_array_append_new(links, edge_link(i, h->edges[i][0], h->edges[i][1]));
+    json_t *skeleton = json_pack("{s:b,s:{s:s,s:i},s:o,s:b,s:o}", "directed", 1, "graph", "name", "Skeleton-0",
+                                 "num_edges_inserted", n_edges, "links", links, "multigraph", 1, "nodes", ids);
+    char line[2048];
+    json_t *provenance = json_pack("{s:s,s:s,s:s,s:s,s:s}", "predictor", sk_run_header_line(h, line, sizeof line),
+                                   "skitter_version", h->version, "runtime", h->runtime, "data_path", h->source,
+                                   "model", h->n_models ? h->model_paths[0] : "");
+    return json_pack("{s:s,s:[o],s:o,s:[],s:[],s:[],s:{},s:o}", "version", "2.0.0", "skeletons", skeleton, "nodes", nodes,
+                     "videos", "tracks", "suggestions", "negative_anchors",
+                     "provenance", provenance ? provenance : json_object());
+}
+
+static bool write_metadata(slp_sink *sink, const sk_run_header *header)
+{
+    json_t *tree = metadata(sink, header);
+    char *text = tree ? json_dumps(tree, JSON_COMPACT) : NULL;
+    json_decref(tree);
+    if (!text)
+        return false;
+    hid_t group = H5Gcreate2(sink->file, "metadata", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t scalar = H5Screate(H5S_SCALAR);
+    hid_t id = H5Acreate2(group, "format_id", H5T_NATIVE_DOUBLE, scalar, H5P_DEFAULT, H5P_DEFAULT);
+    double format = FORMAT_ID;
+    bool ok = H5Awrite(id, H5T_NATIVE_DOUBLE, &format) >= 0;
+    H5Aclose(id);
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, strlen(text));
+    H5Tset_strpad(type, H5T_STR_NULLPAD);
+    hid_t json = H5Acreate2(group, "json", type, scalar, H5P_DEFAULT, H5P_DEFAULT);
+    ok = ok && json >= 0 && H5Awrite(json, type, text) >= 0;
+    if (json >= 0)
+        H5Aclose(json);
+    H5Tclose(type);
+    H5Sclose(scalar);
+    H5Gclose(group);
+    free(text);
+    return ok;
+}
+
+static bool write_video(slp_sink *sink)
+{
+    json_t *backend = json_object_get(sink->video, "backend");
+    if (sink->pictures) {
+        json_object_set(backend, "filename", sink->picture_paths);
+        json_object_set(sink->video, "filename", sink->picture_paths);
+    }
+    char *text = json_dumps(sink->video, JSON_COMPACT);
+    bool ok = text && write_texts(sink->file, "videos_json", &text, 1);
+    free(text);
+    return ok;
+}
+
+static bool write_tracks(slp_sink *sink)
+{
+    size_t count = (size_t)sink->n_tracks;
+    char **texts = sk_calloc(count + 1, sizeof *texts);
+    bool ok = texts != NULL;
+    for (size_t i = 0; ok && i < count; i++) {
+        char numbered[32];
+        snprintf(numbered, sizeof numbered, "track_%zu", i);
+        json_t *row = json_pack("[i,s]", (int)sink->track_first[i], sink->track_names ? sink->track_names[i] : numbered);
+        texts[i] = row ? json_dumps(row, JSON_COMPACT) : NULL;
+        json_decref(row);
+        ok = texts[i] != NULL;
+    }
+    ok = ok && write_texts(sink->file, "tracks_json", texts, count);
+    for (size_t i = 0; texts && i < count; i++)
+        free(texts[i]);
+    sk_free(texts);
+    return ok;
+}
+
+/* --- frames --- */
+
+static int32_t track_of(slp_sink *sink, const sk_instance *in, int64_t frame)
+{
+    int32_t track = sink->identities ? in->class_id : in->track_id;
+    if (track < 0)
+        return -1;
+    if (track >= sink->n_tracks && !sink->identities) {
+        if (sk_array_reserve((void **)&sink->track_first, &sink->track_capacity, (size_t)track + 1,
+                             sizeof *sink->track_first, 1u << 24, NULL) != SK_OK)
+            return -1;
+        for (int32_t i = sink->n_tracks; i <= track; i++)
+            sink->track_first[i] = (uint32_t)frame;
+        sink->n_tracks = track + 1;
+    }
+    return track < sink->n_tracks ? track : -1;
+}
+
+static bool add_points(slp_sink *sink, const sk_instances *all, const sk_instance *in)
+{
+    for (int32_t k = 0; k < sink->n_nodes; k++) {
+        point_row row = {.x = NAN, .y = NAN};
+        if (sink->centers) {
+            bool turned = in->has & SK_HAS_OBB;
+            row.x = turned ? (double)in->obb[0] : ((double)in->box[0] + (double)in->box[2]) / 2;
+            row.y = turned ? (double)in->obb[1] : ((double)in->box[1] + (double)in->box[3]) / 2;
+            row.score = (double)in->score;
+        } else if (in->has & SK_HAS_KEYPOINTS) {
+            const sk_keypoint *p = &all->keypoints[in->first_keypoint + k];
+            row.x = (double)p->x;
+            row.y = (double)p->y;
+            row.score = isnan(p->x) ? 0 : (double)p->score;
+        }
+        row.visible = !isnan(row.x);
+        if (!table_add(&sink->points, &row))
+            return false;
+    }
+    sink->n_points += (uint64_t)sink->n_nodes;
+    return true;
+}
+
+static bool add_frame(slp_sink *sink, const sk_result_frame *frame)
+{
+    const sk_instances *all = frame->instances;
+    frame_row row = {.frame_id = sink->n_frames,
+                     .frame_idx = sink->pictures ? json_array_size(sink->picture_paths) : (uint64_t)frame->index,
+                     .instance_id_start = sink->n_instances,
+                     .instance_id_end = sink->n_instances + (uint64_t)all->count};
+    if (sink->pictures)
+        json_array_append_new(sink->picture_paths, json_string(frame->source));
+    for (int32_t i = 0; i < all->count; i++) {
+        const sk_instance *in = &all->items[i];
+        instance_row instance = {.instance_id = (int64_t)sink->n_instances,
+                                 .instance_type = 1,
+                                 .frame_id = sink->n_frames,
+                                 .track = track_of(sink, in, frame->index),
+                                 .from_predicted = -1,
+                                 .score = in->score,
+                                 .point_id_start = sink->n_points,
+                                 .point_id_end = sink->n_points + (uint64_t)sink->n_nodes,
+                                 .tracking_score = in->tracking_score};
+        sink->n_instances++;
+        if (!table_add(&sink->instances, &instance) || !add_points(sink, all, in))
+            return false;
+    }
+    sink->n_frames++;
+    return table_add(&sink->frames, &row);
+}
+
+static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_error *err)
+{
+    slp_sink *sink = (slp_sink *)base;
+    sk_hdf5_enter();
+    bool ok = add_frame(sink, frame);
+    sk_hdf5_leave();
+    return ok ? SK_OK : failed(sink, "writing a frame", err);
+}
+
+static sk_status flush(sk_sink *base, sk_error *err)
+{
+    slp_sink *sink = (slp_sink *)base;
+    sk_hdf5_enter();
+    bool ok = table_flush(&sink->frames) && table_flush(&sink->instances) && table_flush(&sink->points) &&
+              write_tracks(sink) && write_video(sink) && H5Fflush(sink->file, H5F_SCOPE_LOCAL) >= 0;
+    sk_hdf5_leave();
+    return ok ? SK_OK : failed(sink, "writing", err);
+}
+
+static void release(slp_sink *sink)
+{
+    sk_hdf5_enter();
+    table_close(&sink->frames);
+    table_close(&sink->instances);
+    table_close(&sink->points);
+    if (sink->file > 0)
+        H5Fclose(sink->file);
+    sk_hdf5_leave();
+    for (int32_t i = 0; sink->track_names && i < sink->n_tracks; i++)
+        sk_free(sink->track_names[i]);
+    sk_free(sink->track_names);
+    sk_free(sink->track_first);
+    json_decref(sink->picture_paths);
+    json_decref(sink->video);
+    sk_free(sink->path);
+    sk_free(sink);
+}
+
+static sk_status close_slp(sk_sink *base, sk_error *err)
+{
+    sk_status status = flush(base, err);
+    release((slp_sink *)base);
+    return status;
+}
+
+static bool begin_file(slp_sink *sink, const sk_run_header *h)
+{
+    /* Format 1.8 of the library keeps files readable by every SLEAP. */
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18);
+    sink->file = H5Fcreate(sink->path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    H5Pclose(access);
+    if (sink->file < 0)
+        return false;
+    table empty = {0};
+    bool ok = write_metadata(sink, h) &&
+              table_open(sink->file, "frames", frame_type(), sizeof(frame_row), &sink->frames) &&
+              table_open(sink->file, "instances", instance_type(), sizeof(instance_row), &sink->instances) &&
+              table_open(sink->file, "points", point_type(false), HOFFSET(point_row, score), &empty) &&
+              table_open(sink->file, "pred_points", point_type(true), sizeof(point_row), &sink->points) &&
+              write_texts(sink->file, "suggestions_json", NULL, 0);
+    table_close(&empty);
+    return ok;
+}
+
+static bool fill(slp_sink *sink, const char *path, const sk_run_header *h)
+{
+    sink->path = sk_strdup(path);
+    sink->centers = h->n_keypoints == 0;
+    sink->n_nodes = sink->centers ? 1 : h->n_keypoints;
+    sink->identities = h->identities;
+    sink->pictures = strcmp(h->source_kind, "pictures") == 0;
+    sink->picture_paths = json_array();
+    sink->video = json_pack("{s:s,s:{s:s,s:[I,i,i,i],s:s,s:b,s:b,s:s,s:s}}", "filename", h->source, "backend", "type",
+                            sink->pictures ? "ImageVideo" : "MediaVideo", "shape",
+                            (json_int_t)(h->source_frames > 0 ? h->source_frames : 0), h->height, h->width, 3, "filename",
+                            h->source, "grayscale", 0, "bgr", 1, "dataset", "", "input_format", "");
+    if (!sink->path || !sink->picture_paths || !sink->video)
+        return false;
+    if (h->identities) {
+        sink->track_names = sk_calloc((size_t)h->n_classes + 1, sizeof *sink->track_names);
+        sink->track_first = sk_calloc((size_t)h->n_classes + 1, sizeof *sink->track_first);
+        for (int32_t i = 0; sink->track_names && i < h->n_classes; i++, sink->n_tracks++)
+            if (!(sink->track_names[i] = sk_strdup(h->class_names[i])))
+                return false;
+        return sink->track_names && sink->track_first;
+    }
+    return true;
+}
+
+static sk_status open_slp(const char *path, const sk_run_header *header, sk_sink **out, sk_error *err)
+{
+    slp_sink *sink = sk_calloc(1, sizeof *sink);
+    if (!sink)
+        return sk_fail_memory(err, sizeof *sink);
+    sink->base = (sk_sink){&sk_sink_slp, write_frame, flush, close_slp};
+    if (!fill(sink, path, header)) {
+        release(sink);
+        return sk_fail(err, SK_ERR_MEMORY, "%s: out of memory, or a name that is not UTF-8", path);
+    }
+    sk_hdf5_enter();
+    bool ok = begin_file(sink, header);
+    sk_hdf5_leave();
+    if (!ok) {
+        sk_status status = failed(sink, "creating the file", err);
+        release(sink);
+        return status;
+    }
+    *out = &sink->base;
+    return SK_OK;
+}
+
+const sk_sink_kind sk_sink_slp = {"slp", "results.slp", "SLEAP labels file (SLEAP, sleap-io, sleap-nn)", open_slp};

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "results/text_sink.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *sk_escape_csv(const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n"))
+        return sk_strdup(text);
+    char *out = sk_malloc(2 * strlen(text) + 3), *at = out;
+    if (!out)
+        return NULL;
+    *at++ = '"';
+    for (; *text; text++) {
+        if (*text == '"')
+            *at++ = '"';
+        *at++ = *text;
+    }
+    *at++ = '"';
+    *at = '\0';
+    return out;
+}
+
+char *sk_escape_json(const char *text)
+{
+    json_t *value = json_string(text);
+    if (!value)
+        value = json_string("?"); /* a path that is not UTF-8 */
+    char *dump = json_dumps(value, JSON_ENCODE_ANY);
+    json_decref(value);
+    char *copy = dump ? sk_strdup(dump) : NULL;
+    free(dump);
+    return copy;
+}
+
+sk_status sk_text_sink_open(const char *path, const sk_run_header *header, const sk_sink_kind *kind,
+                            sk_text_escape escape, sk_text_sink **out, sk_error *err)
+{
+    sk_text_sink *sink = sk_calloc(1, sizeof *sink);
+    if (!sink)
+        return sk_fail_memory(err, sizeof *sink);
+    sink->base.kind = kind;
+    sink->base.flush = sk_text_sink_flush;
+    sink->base.close = sk_text_sink_close;
+    sink->n_keypoints = header->n_keypoints;
+    sink->path = sk_strdup(path);
+    sink->classes = sk_calloc((size_t)header->n_classes + 1, sizeof *sink->classes);
+    bool whole = sink->path && sink->classes;
+    for (int32_t i = 0; whole && i < header->n_classes; i++, sink->n_classes++)
+        whole = (sink->classes[i] = escape(header->class_names[i])) != NULL;
+    if (!whole) {
+        (void)!sk_text_sink_close(&sink->base, NULL);
+        return sk_fail_memory(err, strlen(path));
+    }
+    sink->file = fopen(path, "wb");
+    if (!sink->file) {
+        (void)!sk_text_sink_close(&sink->base, NULL);
+        return sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+    }
+    *out = sink;
+    return SK_OK;
+}
+
+const char *sk_text_sink_source(sk_text_sink *sink, const char *source, sk_text_escape escape)
+{
+    if (sink->source_raw && strcmp(sink->source_raw, source) == 0)
+        return sink->source;
+    sk_free(sink->source);
+    sk_free(sink->source_raw);
+    sink->source_raw = sk_strdup(source);
+    sink->source = escape(source);
+    return sink->source ? sink->source : "";
+}
+
+sk_status sk_text_sink_check(sk_text_sink *sink, sk_error *err)
+{
+    if (!ferror(sink->file))
+        return SK_OK;
+    return sk_fail(err, SK_ERR_IO,
+                   "%s: writing failed: %s. Make room and run the same command again: it continues where it stopped",
+                   sink->path, strerror(errno));
+}
+
+sk_status sk_text_sink_flush(sk_sink *base, sk_error *err)
+{
+    sk_text_sink *sink = (sk_text_sink *)base;
+    fflush(sink->file);
+    return sk_text_sink_check(sink, err);
+}
+
+sk_status sk_text_sink_close(sk_sink *base, sk_error *err)
+{
+    sk_text_sink *sink = (sk_text_sink *)base;
+    sk_status status = SK_OK;
+    if (sink->file) {
+        bool failed = ferror(sink->file) != 0;
+        if (fclose(sink->file) != 0 || failed)
+            status = sk_fail(err, SK_ERR_IO, "%s: writing failed: %s", sink->path, strerror(errno));
+    }
+    for (int32_t i = 0; i < sink->n_classes; i++)
+        sk_free(sink->classes[i]);
+    sk_free(sink->classes);
+    sk_free(sink->source);
+    sk_free(sink->source_raw);
+    sk_free(sink->path);
+    sk_free(sink->extra);
+    sk_free(sink);
+    return status;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_RESULTS_TEXT_SINK_H
+#define SK_RESULTS_TEXT_SINK_H
+
+#include "results/sink.h"
+
+#include <stdio.h>
+
+/* Inside results/: what the line-by-line formats share. */
+typedef struct sk_text_sink {
+    sk_sink base;
+    FILE *file;
+    char *path;
+    char **classes; /* names, escaped for the format */
+    char *source;   /* the last source, escaped, and the text it came from */
+    char *source_raw;
+    int32_t n_classes, n_keypoints;
+    int64_t rows;   /* written so far */
+    void *extra;    /* the format's own */
+} sk_text_sink;
+
+typedef char *(*sk_text_escape)(const char *text); /* fresh memory (sk_free), null when out of memory */
+
+/* Opens the file and escapes the class names; `write` is the format's. */
+sk_status sk_text_sink_open(const char *path, const sk_run_header *header, const sk_sink_kind *kind,
+                            sk_text_escape escape, sk_text_sink **out, sk_error *err) SK_MUST_CHECK;
+/* The frame's source, escaped; remembered while it stays the same. */
+const char *sk_text_sink_source(sk_text_sink *sink, const char *source, sk_text_escape escape);
+/* SK_ERR_IO when anything written so far was refused (full disk). */
+sk_status sk_text_sink_check(sk_text_sink *sink, sk_error *err) SK_MUST_CHECK;
+sk_status sk_text_sink_flush(sk_sink *sink, sk_error *err) SK_MUST_CHECK;
+sk_status sk_text_sink_close(sk_sink *sink, sk_error *err) SK_MUST_CHECK;
+
+char *sk_escape_csv(const char *text);  /* quoted when it holds a comma, quote or newline */
+char *sk_escape_json(const char *text); /* with its quotation marks */
+
+#endif

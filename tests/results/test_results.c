@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
+#include "formats/hdf5_file.h"
+#include "results/journal.h"
+#include "results/sink.h"
+#include "support/test.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const class_names[] = {"fly, \"small\"", "mouse"};
+static const char *const keypoint_names[] = {"head", "tail"};
+static const int32_t edges[][2] = {{0, 1}};
+
+static sk_run_header header(void)
+{
+    return (sk_run_header){.source = "in.mp4", .source_kind = "video", .width = 640, .height = 480, .rate = 25,
+                           .source_frames = 3, .task = "pose", .n_models = 1, .model_paths = {"m.pt"},
+                           .model_hashes = {"0123456789abcdef0123"}, .n_classes = 2, .class_names = class_names,
+                           .n_keypoints = 2, .keypoint_names = keypoint_names, .n_edges = 1, .edges = edges,
+                           .has = SK_HAS_BOX | SK_HAS_KEYPOINTS, .runtime_requested = "cpu", .runtime = "cpu",
+                           .device = "test", .precision = "f32", .settings = "conf 0.25", .version = "0",
+                           .started = "2026-01-01T00:00:00Z"};
+}
+
+/* Frame i has i instances with numbers that depend on both. */
+static const sk_result_frame *frame_number(int i)
+{
+    static sk_instance items[8];
+    static sk_keypoint points[16];
+    static sk_instances all;
+    static sk_result_frame frame;
+    all = (sk_instances){.count = i, .capacity = 8, .items = items, .n_keypoints = 2, .keypoints = points};
+    for (int k = 0; k < i; k++) {
+        float v = (float)(10 * i + k);
+        items[k] = (sk_instance){.has = SK_HAS_BOX | SK_HAS_KEYPOINTS, .class_id = k & 1, .score = 0.5f,
+                                 .box = {v, v + 1, v + 2, v + 3}, .first_keypoint = 2 * k, .track_id = -1};
+        points[2 * k] = (sk_keypoint){v, v + 0.5f, 0.9f};
+        points[2 * k + 1] = (sk_keypoint){NAN, NAN, 0};
+    }
+    frame = (sk_result_frame){"in.mp4", i, i * 0.04, 640, 480, &all};
+    return &frame;
+}
+
+static char *slurp(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    static char text[1 << 16];
+    size_t n = fread(text, 1, sizeof text - 1, file);
+    text[n] = '\0';
+    fclose(file);
+    return text;
+}
+
+static const char *write_all(const char *name)
+{
+    static char path[4400];
+    sk_error err = {0};
+    const sk_sink_kind *kind = sk_sink_find(name);
+    assert_non_null(kind);
+    snprintf(path, sizeof path, "%s/%s", test_folder(), kind->file);
+    sk_run_header h = header();
+    sk_sink *sink = NULL;
+    assert_ok(kind->open(path, &h, &sink, &err), &err);
+    for (int i = 0; i < 3; i++) {
+        assert_ok(sink->write(sink, frame_number(i), &err), &err);
+        assert_ok(sink->flush(sink, &err), &err);
+    }
+    assert_ok(sink->close(sink, &err), &err);
+    return path;
+}
+
+static void csv_has_a_row_an_instance(void **state)
+{
+    (void)state;
+    char *text = slurp(write_all("csv"));
+    assert_memory_equal(text, "# skitter 0; ", 13);
+    assert_non_null(strstr(text, "runtime cpu (requested cpu)"));
+    char *rows = strchr(text, '\n') + 1;
+    assert_string_equal(
+        rows, "source,frame,time,instance,track,class,name,score,x1,y1,x2,y2,head_x,head_y,head_score,tail_x,tail_y,tail_score\n"
+              "in.mp4,1,0.040000,0,,0,\"fly, \"\"small\"\"\",0.5,10,11,12,13,10,10.5,0.9,,,0\n"
+              "in.mp4,2,0.080000,0,,0,\"fly, \"\"small\"\"\",0.5,20,21,22,23,20,20.5,0.9,,,0\n"
+              "in.mp4,2,0.080000,1,,1,mouse,0.5,21,22,23,24,21,21.5,0.9,,,0\n");
+}
+
+static void jsonl_has_a_line_a_frame(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        slurp(write_all("jsonl")),
+        "{\"source\":\"in.mp4\",\"frame\":0,\"time\":0.000000,\"instances\":[]}\n"
+        "{\"source\":\"in.mp4\",\"frame\":1,\"time\":0.040000,\"instances\":[{\"class\":0,\"name\":\"fly, \\\"small\\\"\",\"score\":0.5,"
+        "\"box\":[10,11,12,13],\"keypoints\":[[10,10.5,0.9],[null,null,0]]}]}\n"
+        "{\"source\":\"in.mp4\",\"frame\":2,\"time\":0.080000,\"instances\":[{\"class\":0,\"name\":\"fly, \\\"small\\\"\",\"score\":0.5,"
+        "\"box\":[20,21,22,23],\"keypoints\":[[20,20.5,0.9],[null,null,0]]},{\"class\":1,\"name\":\"mouse\",\"score\":0.5,"
+        "\"box\":[21,22,23,24],\"keypoints\":[[21,21.5,0.9],[null,null,0]]}]}\n");
+}
+
+static void labels_are_relative(void **state)
+{
+    (void)state;
+    char path[4500];
+    snprintf(path, sizeof path, "%s/in_3.txt", write_all("labels"));
+    double numbers[11];
+    char *line = strchr(slurp(path), '\n') + 1;
+    for (int i = 0; i < 11; i++)
+        numbers[i] = strtod(line, &line);
+    assert_int_equal((int)numbers[0], 1);
+    assert_float_equal((float)numbers[1], 22.0f / 640, 1e-6f);
+    assert_float_equal((float)numbers[2], 23.0f / 480, 1e-6f);
+    assert_float_equal((float)numbers[3], 2.0f / 640, 1e-6f);
+    assert_float_equal((float)numbers[6], 21.5f / 480, 1e-6f);
+    assert_int_equal((int)numbers[10], 0);
+}
+
+static void slp_has_every_table(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    const char *path = write_all("slp");
+    sk_hdf5_file *file = NULL;
+    assert_ok(sk_hdf5_open(path, &file, &err), &err);
+    double format = 0;
+    assert_ok(sk_hdf5_attribute_real(file, "metadata", "format_id", &format, &err), &err);
+    assert_true(format == 1.2);
+    char *json = NULL;
+    assert_ok(sk_hdf5_attribute_text(file, "metadata", "json", &json, &err), &err);
+    assert_non_null(strstr(json, "\"name\":\"head\""));
+    assert_non_null(strstr(json, "sleap.skeleton.EdgeType"));
+    sk_free(json);
+    const char *const tables[] = {"frames", "instances", "points", "pred_points", "videos_json", "tracks_json",
+                                  "suggestions_json"};
+    const int64_t rows[] = {3, 3, 0, 6, 1, 0, 0};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        sk_dtype dtype;
+        sk_shape shape;
+        assert_true(sk_hdf5_exists(file, tables[i]));
+        assert_ok(sk_hdf5_dataset_info(file, tables[i], &dtype, &shape, &err), &err);
+        assert_int_equal(shape.dim[0], rows[i]);
+    }
+    sk_hdf5_close(&file);
+}
+
+typedef struct visited {
+    int count;
+    float sum;
+} visited;
+
+static sk_status visit(void *context, const sk_result_frame *frame, sk_error *err)
+{
+    (void)err;
+    visited *v = context;
+    assert_int_equal(frame->index, v->count);
+    assert_int_equal(frame->instances->count, v->count % 8);
+    for (int32_t i = 0; i < frame->instances->count; i++)
+        v->sum += frame->instances->items[i].box[0];
+    v->count++;
+    return SK_OK;
+}
+
+static const sk_result_frame *journal_frame(int i)
+{
+    static sk_result_frame frame;
+    frame = *frame_number(i % 8);
+    frame.index = i;
+    return &frame;
+}
+
+static void journal_survives_any_cut(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    char path[4300];
+    snprintf(path, sizeof path, "%s/journal", test_folder());
+    sk_journal *journal = NULL;
+    assert_ok(sk_journal_open(path, "run A", true, &journal, &err), &err);
+    for (int i = 0; i < 20; i++)
+        assert_ok(sk_journal_append(journal, journal_frame(i), &err), &err);
+    sk_journal_close(&journal);
+    FILE *file = fopen(path, "rb");
+    static char whole[1 << 16];
+    size_t length = fread(whole, 1, sizeof whole, file);
+    fclose(file);
+    int64_t last = 0;
+    for (size_t cut = 17; cut <= length; cut++) { /* 8 magic, 4 length, 5 fingerprint */
+        file = fopen(path, "wb");
+        fwrite(whole, 1, cut, file);
+        fclose(file);
+        assert_ok(sk_journal_open(path, "run A", false, &journal, &err), &err);
+        int64_t count = sk_journal_count(journal);
+        assert_true(count >= last && count <= 20);
+        last = count;
+        visited v = {0};
+        assert_ok(sk_journal_replay(journal, visit, &v, &err), &err);
+        assert_int_equal(v.count, count);
+        /* and goes on from there */
+        assert_ok(sk_journal_append(journal, journal_frame((int)count), &err), &err);
+        v = (visited){0};
+        assert_ok(sk_journal_replay(journal, visit, &v, &err), &err);
+        assert_int_equal(v.count, count + 1);
+        sk_journal_close(&journal);
+    }
+    assert_int_equal(last, 20);
+}
+
+static void journal_knows_its_run(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    char path[4300];
+    snprintf(path, sizeof path, "%s/journal2", test_folder());
+    sk_journal *journal = NULL;
+    assert_ok(sk_journal_open(path, "run A", false, &journal, &err), &err);
+    for (int i = 0; i < 5; i++)
+        assert_ok(sk_journal_append(journal, journal_frame(i), &err), &err);
+    assert_ok(sk_journal_finish(journal, &err), &err);
+    sk_journal_close(&journal);
+    assert_int_equal(sk_journal_open(path, "run B", false, &journal, &err), SK_ERR_MISMATCH);
+    assert_non_null(strstr(err.message, "--restart"));
+    assert_ok(sk_journal_open(path, "run A", false, &journal, &err), &err);
+    assert_true(sk_journal_finished(journal));
+    assert_int_equal(sk_journal_count(journal), 5);
+    assert_ok(sk_journal_truncate(journal, 3, &err), &err);
+    assert_false(sk_journal_finished(journal));
+    assert_int_equal(sk_journal_count(journal), 3);
+    sk_journal_close(&journal);
+    assert_ok(sk_journal_open(path, "run B", true, &journal, &err), &err);
+    assert_int_equal(sk_journal_count(journal), 0);
+    sk_journal_close(&journal);
+}
+
+static void full_disks_are_told(void **state)
+{
+    (void)state;
+    if (access("/dev/full", W_OK) != 0)
+        skip();
+    sk_error err = {0};
+    sk_run_header h = header();
+    sk_sink *sink = NULL;
+    assert_ok(sk_sink_find("jsonl")->open("/dev/full", &h, &sink, &err), &err);
+    sk_status status = SK_OK;
+    for (int i = 0; i < 2000 && status == SK_OK; i++)
+        status = sink->write(sink, frame_number(7), &err);
+    assert_int_equal(status, SK_ERR_IO);
+    assert_non_null(strstr(err.message, "/dev/full"));
+    assert_int_equal(sink->close(sink, &err), SK_ERR_IO);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(csv_has_a_row_an_instance), cmocka_unit_test(jsonl_has_a_line_a_frame),
+        cmocka_unit_test(labels_are_relative),       cmocka_unit_test(slp_has_every_table),
+        cmocka_unit_test(journal_survives_any_cut),  cmocka_unit_test(journal_knows_its_run),
+        cmocka_unit_test(full_disks_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
