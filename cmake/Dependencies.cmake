@@ -8,11 +8,13 @@ pkg_check_modules(PROTOBUF_C REQUIRED IMPORTED_TARGET libprotobuf-c)
 pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(PNG REQUIRED IMPORTED_TARGET libpng)
 pkg_check_modules(TURBOJPEG REQUIRED IMPORTED_TARGET libturbojpeg)
 pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial)
 find_program(PROTOC_C protoc-c REQUIRED)
-set(SKITTER_LIBRARIES PkgConfig::LIBZIP PkgConfig::ZLIB PkgConfig::PROTOBUF_C PkgConfig::YAML PkgConfig::JANSSON PkgConfig::XXHASH
+set(SKITTER_LIBRARIES PkgConfig::LIBZIP PkgConfig::ZLIB PkgConfig::PROTOBUF_C PkgConfig::YAML PkgConfig::JANSSON
+    PkgConfig::XXHASH PkgConfig::SODIUM
     PkgConfig::PNG PkgConfig::TURBOJPEG PkgConfig::HDF5 Threads::Threads ${CMAKE_DL_LIBS} m)
 if(SKITTER_FFMPEG)
     pkg_check_modules(FFMPEG REQUIRED IMPORTED_TARGET libavformat libavcodec libavutil libswscale libavdevice)

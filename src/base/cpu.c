@@ -21,9 +21,14 @@ static const struct {
     const char *name;
     uint32_t flag;
 } levels[] = {
-    {"sse4.2", SK_CPU_SSE42},         {"avx2", SK_CPU_AVX2},         {"avx512", SK_CPU_AVX512},
-    {"avx512vnni", SK_CPU_AVX512VNNI}, {"avx512bf16", SK_CPU_AVX512BF16}, {"amx", SK_CPU_AMX},
-    {"neon", SK_CPU_NEON},            {"dotprod", SK_CPU_DOTPROD},
+    {"sse4.2", SK_CPU_SSE42},
+    {"avx2", SK_CPU_AVX2},
+    {"avx512", SK_CPU_AVX512},
+    {"avx512vnni", SK_CPU_AVX512VNNI},
+    {"avx512bf16", SK_CPU_AVX512BF16},
+    {"amx", SK_CPU_AMX},
+    {"neon", SK_CPU_NEON},
+    {"dotprod", SK_CPU_DOTPROD},
 };
 #define LEVELS (sizeof levels / sizeof levels[0])
 
@@ -58,7 +63,8 @@ static uint32_t detect(void)
         return flags;
     flags |= SK_CPU_AVX2;
     /* bits 5-7 of XCR0: the mask registers and the upper halves and banks of zmm */
-    if ((saved & 0xE6) != 0xE6 || !has(b7, bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL | bit_AVX512CD))
+    if ((saved & 0xE6) != 0xE6 ||
+        !has(b7, bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL | bit_AVX512CD))
         return flags;
     flags |= SK_CPU_AVX512;
     if (!has(c7, 1u << 11)) /* AVX512_VNNI */
@@ -137,8 +143,9 @@ sk_status sk_cpu_apply_mask(const char *mask, uint32_t flags, uint32_t *out, sk_
             return SK_OK;
         }
     }
-    return sk_fail(err, SK_ERR_ARG,
-                   "SKITTER_CPU_MASK=%s is not a CPU level; use none, sse4.2, avx2, avx512, avx512vnni or neon", mask);
+    return sk_fail(
+        err, SK_ERR_ARG,
+        "SKITTER_CPU_MASK=%s is not a CPU level; use none, sse4.2, avx2, avx512, avx512vnni or neon", mask);
 }
 
 sk_status sk_cpu_check_mask(sk_error *err)

@@ -17,9 +17,9 @@ enum {
     SK_CPU_AVX512 = 1 << 2,     /* F, BW, DQ, VL (and CD): Skylake server */
     SK_CPU_AVX512VNNI = 1 << 3, /* 8-bit dot products */
     SK_CPU_AVX512BF16 = 1 << 4,
-    SK_CPU_AMX = 1 << 5,        /* tiles with int8 and bf16; each process asks once: sk_cpu_enable_amx() */
-    SK_CPU_NEON = 1 << 6,       /* aarch64: always */
-    SK_CPU_DOTPROD = 1 << 7     /* aarch64: 8-bit dot products */
+    SK_CPU_AMX = 1 << 5,    /* tiles with int8 and bf16; each process asks once: sk_cpu_enable_amx() */
+    SK_CPU_NEON = 1 << 6,   /* aarch64: always */
+    SK_CPU_DOTPROD = 1 << 7 /* aarch64: 8-bit dot products */
 };
 
 /* The flags kernels are chosen by: what was detected, limited by the environment variable SKITTER_CPU_MASK, whose
@@ -53,14 +53,14 @@ int32_t sk_cpu_usable_cores(void);
 int32_t sk_cpu_core_list(int32_t *cores, int32_t capacity);
 
 typedef struct sk_cpu_info {
-    char model[96];       /* "AMD EPYC 9654 …"; "unknown" when the system does not say */
-    uint32_t flags;       /* detected */
-    int32_t logical;      /* processors on line in the machine */
-    int32_t allowed;      /* of these, those in this process's affinity mask */
-    int32_t physical;     /* physical cores among the allowed */
-    double quota;         /* cgroup limit in cores, 0 = none */
-    int64_t l1d, l2, l3;  /* bytes of the first core's caches; 0 = unknown. l3 is shared by l3_sharers processors */
-    int32_t l3_sharers;
+    char model[96];      /* "AMD EPYC 9654 …"; "unknown" when the system does not say */
+    uint32_t flags;      /* detected */
+    int32_t logical;     /* processors on line in the machine */
+    int32_t allowed;     /* of these, those in this process's affinity mask */
+    int32_t physical;    /* physical cores among the allowed */
+    double quota;        /* cgroup limit in cores, 0 = none */
+    int64_t l1d, l2, l3; /* bytes of the first core's caches; 0 = unknown */
+    int32_t l3_sharers;  /* processors that share the l3 */
 } sk_cpu_info;
 
 void sk_cpu_describe(sk_cpu_info *info);

@@ -85,7 +85,8 @@ static int list_length(const char *list)
 static int is_second_thread(int cpu, const cpu_set_t *set)
 {
     char siblings[256];
-    return read_line(siblings, sizeof siblings, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu) &&
+    return read_line(siblings, sizeof siblings, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list",
+                     cpu) &&
            has_lower_member(siblings, cpu, set);
 }
 
@@ -120,7 +121,8 @@ static double group_limit_v2(const char *root, const char *group)
 {
     char line[128];
     double quota, period;
-    if (!read_line(line, sizeof line, "%s%s/cpu.max", root, group) || sscanf(line, "%lf %lf", &quota, &period) != 2)
+    if (!read_line(line, sizeof line, "%s%s/cpu.max", root, group) ||
+        sscanf(line, "%lf %lf", &quota, &period) != 2)
         return 0;
     return quota > 0 && period > 0 ? quota / period : 0;
 }
@@ -280,8 +282,8 @@ static void read_caches(sk_cpu_info *info)
         const char *folder = "/sys/devices/system/cpu/cpu%d/cache/index%d/";
         char base[128];
         snprintf(base, sizeof base, folder, cpu, index);
-        if (!read_line(level, sizeof level, "%slevel", base) || !read_line(type, sizeof type, "%stype", base) ||
-            !read_line(size, sizeof size, "%ssize", base))
+        if (!read_line(level, sizeof level, "%slevel", base) ||
+            !read_line(type, sizeof type, "%stype", base) || !read_line(size, sizeof size, "%ssize", base))
             break;
         int is_data = strcmp(type, "Instruction") != 0;
         if (is_data && level[0] == '1')

@@ -18,30 +18,30 @@ sk_status sk_error_set(sk_error *err, sk_status code, const char *file, int line
 void sk_error_prefix(sk_error *err, const char *format, ...) SK_PRINTF(2, 3);
 
 /* Shorthand for an allocation that failed. */
-#define sk_fail_memory(err, bytes) \
+#define sk_fail_memory(err, bytes)                                                                           \
     sk_fail((err), SK_ERR_MEMORY, "out of memory: %zu bytes could not be allocated", (size_t)(bytes))
 
 /* Returns from the enclosing function with the callee's status when it failed. */
-#define SK_TRY(expression)                 \
-    do {                                   \
-        sk_status sk_try_ = (expression);  \
-        if (sk_try_ != SK_OK)              \
-            return sk_try_;                \
+#define SK_TRY(expression)                                                                                   \
+    do {                                                                                                     \
+        sk_status sk_try_ = (expression);                                                                    \
+        if (sk_try_ != SK_OK)                                                                                \
+            return sk_try_;                                                                                  \
     } while (0)
 
 /* The same for functions with a single exit: sets `status` (a local) and jumps to `done`. */
-#define SK_TRY_GOTO(expression)            \
-    do {                                   \
-        status = (expression);             \
-        if (status != SK_OK)               \
-            goto done;                     \
+#define SK_TRY_GOTO(expression)                                                                              \
+    do {                                                                                                     \
+        status = (expression);                                                                               \
+        if (status != SK_OK)                                                                                 \
+            goto done;                                                                                       \
     } while (0)
 
 /* Guards a public function against a caller's mistake. */
-#define SK_CHECK_ARG(condition, err)                                                        \
-    do {                                                                                    \
-        if (!(condition))                                                                   \
-            return sk_fail((err), SK_ERR_ARG, "%s: needs %s", __func__, #condition);        \
+#define SK_CHECK_ARG(condition, err)                                                                         \
+    do {                                                                                                     \
+        if (!(condition))                                                                                    \
+            return sk_fail((err), SK_ERR_ARG, "%s: needs %s", __func__, #condition);                         \
     } while (0)
 
 #endif

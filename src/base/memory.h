@@ -63,7 +63,8 @@ size_t sk_arena_used(const sk_arena *arena);
  * not to be written once shared. */
 typedef struct sk_blob sk_blob;
 
-sk_status sk_blob_alloc(size_t bytes, sk_blob **out, sk_error *err) SK_MUST_CHECK; /* 64-byte aligned, zeroed */
+sk_status sk_blob_alloc(size_t bytes, sk_blob **out,
+                        sk_error *err) SK_MUST_CHECK; /* 64-byte aligned, zeroed */
 /* Wraps foreign memory; `release(context)` runs when the last reference goes. */
 sk_status sk_blob_wrap(void *data, size_t bytes, void (*release)(void *), void *context, sk_blob **out,
                        sk_error *err) SK_MUST_CHECK;

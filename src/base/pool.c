@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 #include "base/cpu.h"
+#include "base/futex.h"
 #include "base/memory.h"
 
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Two cache lines, since the neighbour line is fetched along. */
@@ -53,31 +52,12 @@ struct sk_pool {
     _Alignas(LINE) _Atomic uint32_t join_asleep; /* the caller waits in the kernel on join_wake */
     _Atomic uint32_t join_wake;
 
-    _Alignas(LINE) _Atomic uint32_t arrived; /* at the barrier, of `team` */
+    _Alignas(LINE) _Atomic uint32_t arrived;    /* at the barrier, of `team` */
     _Alignas(LINE) _Atomic uint32_t generation; /* of the barrier */
     _Atomic uint32_t barrier_asleep;
 
     pool_worker *workers; /* [threads]; entry 0, the caller, is unused */
 };
-
-static void futex_wait(_Atomic uint32_t *word, uint32_t seen)
-{
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
-}
-
-static void futex_wake(_Atomic uint32_t *word, int count)
-{
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
-}
-
-static inline void relax(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
 
 /* Spins until *word differs from `seen` or the budget is spent; true when it differs. The clock is looked at only
  * every few pauses, so that the usual short wait never pays for it. */
@@ -88,7 +68,7 @@ static bool spin_while(const sk_pool *pool, _Atomic uint32_t *word, uint32_t see
         for (int i = 0; i < 32; i++) {
             if (atomic_load_explicit(word, memory_order_acquire) != seen)
                 return true;
-            relax();
+            sk_cpu_relax();
         }
         if (pool->spin_ns == 0)
             return false;
@@ -102,15 +82,13 @@ static bool spin_while(const sk_pool *pool, _Atomic uint32_t *word, uint32_t see
     }
 }
 
-/* All sleeping follows one pattern: the waiter raises its `asleep` flag, looks at the word once more, and sleeps only
- * if it is still unchanged; the waker changes the word, then looks at the flag. Both in sequentially consistent
- * order, so at least one of them sees the other. */
+/* For the order of flag and word, here and below, see futex.h. */
 static uint32_t wait_for_job(sk_pool *pool, pool_worker *me, uint32_t seen)
 {
     if (!spin_while(pool, &me->go, seen)) {
         atomic_store(&me->asleep, 1);
         while (atomic_load(&me->go) == seen)
-            futex_wait(&me->go, seen);
+            sk_futex_wait(&me->go, seen, -1);
         atomic_store(&me->asleep, 0);
     }
     return atomic_load_explicit(&me->go, memory_order_acquire);
@@ -121,7 +99,7 @@ static void give_job(pool_worker *worker, const pool_job *job)
     worker->job = *job;
     atomic_store(&worker->go, ++worker->given);
     if (atomic_load(&worker->asleep))
-        futex_wake(&worker->go, 1);
+        sk_futex_wake(&worker->go, 1);
 }
 
 static void wait_for_worker(sk_pool *pool, pool_worker *worker)
@@ -135,7 +113,7 @@ static void wait_for_worker(sk_pool *pool, pool_worker *worker)
         uint32_t wake = atomic_load(&pool->join_wake);
         if (atomic_load(&worker->done) != before)
             break;
-        futex_wait(&pool->join_wake, wake);
+        sk_futex_wait(&pool->join_wake, wake, -1);
     }
     atomic_store(&pool->join_asleep, 0);
 }
@@ -159,7 +137,7 @@ static void *worker_main(void *argument)
         atomic_store(&me->done, seen);
         if (atomic_load(&pool->join_asleep)) {
             atomic_fetch_add(&pool->join_wake, 1);
-            futex_wake(&pool->join_wake, 1);
+            sk_futex_wake(&pool->join_wake, 1);
         }
     }
 }
@@ -187,14 +165,14 @@ void sk_pool_barrier(sk_pool *pool, int32_t thread)
         atomic_store_explicit(&pool->arrived, 0, memory_order_relaxed);
         atomic_store(&pool->generation, generation + 1);
         if (atomic_load(&pool->barrier_asleep))
-            futex_wake(&pool->generation, pool->team);
+            sk_futex_wake(&pool->generation, pool->team);
         return;
     }
     if (spin_while(pool, &pool->generation, generation))
         return;
     atomic_fetch_add(&pool->barrier_asleep, 1);
     while (atomic_load(&pool->generation) == generation)
-        futex_wait(&pool->generation, generation);
+        sk_futex_wait(&pool->generation, generation, -1);
     atomic_fetch_sub(&pool->barrier_asleep, 1);
 }
 
@@ -218,9 +196,10 @@ static sk_status check_cores(const sk_pool_settings *settings, sk_error *err)
     for (int32_t i = 0; i < settings->core_count; i++) {
         int32_t core = settings->cores[i];
         if (core < 0 || core >= CPU_SETSIZE || !CPU_ISSET(core, &allowed))
-            return sk_fail(err, SK_ERR_ARG,
-                           "thread pool: core %d is not one this process may use; choose from `taskset -p %d`", core,
-                           (int)getpid());
+            return sk_fail(
+                err, SK_ERR_ARG,
+                "thread pool: core %d is not one this process may use; choose from `taskset -p %d`", core,
+                (int)getpid());
     }
     return SK_OK;
 }
@@ -255,8 +234,9 @@ static sk_status start_worker(sk_pool *pool, int32_t index, sk_error *err)
     }
     pthread_attr_destroy(&attributes);
     if (refused)
-        return sk_fail(err, SK_ERR_IO, "thread pool: thread %d of %d could not be started (%s); use fewer threads",
-                       index + 1, pool->threads, strerror(refused));
+        return sk_fail(err, SK_ERR_IO,
+                       "thread pool: thread %d of %d could not be started (%s); use fewer threads", index + 1,
+                       pool->threads, strerror(refused));
     pool->started = index;
     char name[24]; /* the kernel takes 15 letters; 256 threads need 11 */
     snprintf(name, sizeof name, "skitter-%d", (int)index);
@@ -272,8 +252,8 @@ sk_status sk_pool_open(const sk_pool_settings *settings, sk_pool **out, sk_error
     if (chosen.threads == 0)
         chosen.threads = sk_cpu_usable_cores();
     if (chosen.threads < 1 || chosen.threads > SK_POOL_MAX_THREADS)
-        return sk_fail(err, SK_ERR_ARG, "thread pool: %d threads asked for; 1 to %d are possible", chosen.threads,
-                       SK_POOL_MAX_THREADS);
+        return sk_fail(err, SK_ERR_ARG, "thread pool: %d threads asked for; 1 to %d are possible",
+                       chosen.threads, SK_POOL_MAX_THREADS);
     SK_CHECK_ARG(chosen.spin_us >= 0 && chosen.core_count >= 0, err);
     SK_CHECK_ARG(chosen.core_count == 0 || chosen.cores, err);
     SK_TRY(check_cores(&chosen, err));

@@ -50,8 +50,8 @@ void sk_pool_barrier(sk_pool *pool, int32_t thread);
 
 /* Splits `count` items into part_count runs whose lengths differ by at most one `grain`; every run but the last starts
  * and ends at a multiple of grain. Gives part's half-open range. */
-static inline void sk_pool_split(int64_t count, int64_t grain, int32_t part, int32_t part_count, int64_t *begin,
-                                 int64_t *end)
+static inline void sk_pool_split(int64_t count, int64_t grain, int32_t part, int32_t part_count,
+                                 int64_t *begin, int64_t *end)
 {
     int64_t grains = (count + grain - 1) / grain;
     int64_t from = grains * part / part_count * grain;

@@ -20,13 +20,15 @@ static uint32_t masked(const char *mask, uint32_t flags)
 static void masks_are_ladders(void **state)
 {
     (void)state;
-    const uint32_t x86 = SK_CPU_SSE42 | SK_CPU_AVX2 | SK_CPU_AVX512 | SK_CPU_AVX512VNNI | SK_CPU_AVX512BF16 | SK_CPU_AMX;
+    const uint32_t x86 =
+        SK_CPU_SSE42 | SK_CPU_AVX2 | SK_CPU_AVX512 | SK_CPU_AVX512VNNI | SK_CPU_AVX512BF16 | SK_CPU_AMX;
     const uint32_t arm = SK_CPU_NEON | SK_CPU_DOTPROD;
     assert_int_equal(masked("none", x86), 0);
     assert_int_equal(masked("sse4.2", x86), SK_CPU_SSE42);
     assert_int_equal(masked("avx2", x86), SK_CPU_SSE42 | SK_CPU_AVX2);
     assert_int_equal(masked("avx512", x86), SK_CPU_SSE42 | SK_CPU_AVX2 | SK_CPU_AVX512);
-    assert_int_equal(masked("avx512vnni", x86), SK_CPU_SSE42 | SK_CPU_AVX2 | SK_CPU_AVX512 | SK_CPU_AVX512VNNI);
+    assert_int_equal(masked("avx512vnni", x86),
+                     SK_CPU_SSE42 | SK_CPU_AVX2 | SK_CPU_AVX512 | SK_CPU_AVX512VNNI);
     assert_int_equal(masked("amx", x86), x86);
     assert_int_equal(masked("neon", arm), SK_CPU_NEON);
     assert_int_equal(masked("dotprod", arm), arm);
@@ -58,7 +60,8 @@ static void agrees_with_the_compiler(void **state)
     int avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
     assert_int_equal(!!(flags & SK_CPU_SSE42), !!__builtin_cpu_supports("sse4.2"));
-    assert_int_equal(!!(flags & SK_CPU_AVX2), __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
+    assert_int_equal(!!(flags & SK_CPU_AVX2),
+                     __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
     assert_int_equal(!!(flags & SK_CPU_AVX512), !!avx512);
     assert_int_equal(!!(flags & SK_CPU_AVX512VNNI), avx512 && __builtin_cpu_supports("avx512vnni"));
     assert_int_equal(flags & (SK_CPU_NEON | SK_CPU_DOTPROD), 0);
@@ -100,9 +103,10 @@ static void describes_this_machine(void **state)
     sk_cpu_info info;
     sk_cpu_describe(&info);
     char text[SK_CPU_FLAGS_TEXT];
-    print_message("%s: %s; %d logical, %d allowed, %d physical, quota %g; L1d %lld L2 %lld L3 %lld for %d\n", info.model,
-                  sk_cpu_flags_text(info.flags, text, sizeof text), info.logical, info.allowed, info.physical,
-                  info.quota, (long long)info.l1d, (long long)info.l2, (long long)info.l3, info.l3_sharers);
+    print_message("%s: %s; %d logical, %d allowed, %d physical, quota %g; L1d %lld L2 %lld L3 %lld for %d\n",
+                  info.model, sk_cpu_flags_text(info.flags, text, sizeof text), info.logical, info.allowed,
+                  info.physical, info.quota, (long long)info.l1d, (long long)info.l2, (long long)info.l3,
+                  info.l3_sharers);
     assert_true(strlen(info.model) > 0);
     assert_in_range(info.allowed, 1, info.logical);
     assert_in_range(info.physical, 1, info.allowed);

@@ -108,12 +108,9 @@ static void levels_have_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(silent_by_default),
-        cmocka_unit_test(filters_by_level),
-        cmocka_unit_test(cuts_long_messages),
-        cmocka_unit_test(a_message_from_the_callback_is_dropped),
-        cmocka_unit_test(threads_do_not_overlap),
-        cmocka_unit_test(levels_have_names),
+        cmocka_unit_test(silent_by_default),      cmocka_unit_test(filters_by_level),
+        cmocka_unit_test(cuts_long_messages),     cmocka_unit_test(a_message_from_the_callback_is_dropped),
+        cmocka_unit_test(threads_do_not_overlap), cmocka_unit_test(levels_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

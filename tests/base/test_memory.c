@@ -66,7 +66,8 @@ static void arrays_grow_and_stop_at_the_limit(void **state)
         items[i] = (int)i;
     }
     assert_int_equal(capacity, 100);
-    assert_int_equal(sk_array_reserve((void **)&items, &capacity, 101, sizeof *items, 100, &err), SK_ERR_LIMIT);
+    assert_int_equal(sk_array_reserve((void **)&items, &capacity, 101, sizeof *items, 100, &err),
+                     SK_ERR_LIMIT);
     assert_int_equal(items[99], 99);
     sk_free(items);
 }

@@ -330,7 +330,8 @@ static void cost_when_hot(void **state)
         sk_pool_run(pool, run_layers, &l, threads);
         int64_t end = sk_clock_ns();
         best_fork = (double)(middle - start) / 200 < best_fork ? (double)(middle - start) / 200 : best_fork;
-        best_barrier = (double)(end - middle) / 200 < best_barrier ? (double)(end - middle) / 200 : best_barrier;
+        best_barrier =
+            (double)(end - middle) / 200 < best_barrier ? (double)(end - middle) / 200 : best_barrier;
     }
     print_message("%d threads: fork-join %.0f ns, barrier with a layer's reads %.0f ns\n", threads, best_fork,
                   best_barrier);

@@ -8,7 +8,7 @@
 
 void check_convert(kernel_run *run);
 
-#define TRIES 120
+#define TRIES       120
 #define BENCH_COUNT 4096
 
 static void check_u8_to_f32(kernel_run *run, const sk_convert_kernels *ref, const sk_convert_kernels *mine)
@@ -30,7 +30,7 @@ static void check_u8_to_f32(kernel_run *run, const sk_convert_kernels *ref, cons
     uint8_t *x = kernel_buffer(run, BENCH_COUNT, 64);
     float *y = kernel_buffer(run, 4 * BENCH_COUNT, 64);
     KERNEL_BENCH(run, "n 4096", 2.0 * BENCH_COUNT, 5.0 * BENCH_COUNT)
-        mine->u8_to_f32(y, x, BENCH_COUNT, 1 / 255.0f, 0.5f);
+    mine->u8_to_f32(y, x, BENCH_COUNT, 1 / 255.0f, 0.5f);
     kernel_end(run);
 }
 
@@ -59,8 +59,9 @@ static void check_f16_to_f32(kernel_run *run, const sk_convert_kernels *ref, con
 /* Values around every rounding step of half floats, and the special ones. */
 static float half_trouble(kernel_run *run)
 {
-    static const float special[] = {0.0f, -0.0f, 65504.0f, 65519.9f, 65520.0f, -1e9f, 5.9604645e-8f, 2.9802322e-8f,
-                                    2.98e-8f, 6.1e-5f, 1e-30f, INFINITY, -INFINITY};
+    static const float special[] = {0.0f,   -0.0f,         65504.0f,      65519.9f, 65520.0f,
+                                    -1e9f,  5.9604645e-8f, 2.9802322e-8f, 2.98e-8f, 6.1e-5f,
+                                    1e-30f, INFINITY,      -INFINITY};
     if (kernel_range(run, 0, 9) == 0)
         return special[kernel_range(run, 0, (int64_t)(sizeof special / sizeof special[0]) - 1)];
     uint32_t exponent = (uint32_t)kernel_range(run, 127 - 26, 127 + 17);

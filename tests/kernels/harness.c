@@ -28,8 +28,8 @@ void kernel_fail(kernel_run *run, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    printf("FAILED %s [%s] %s: %s (--seed %llu)\n", state->variant ? state->variant : "?", run->level, state->shape,
-           text, (unsigned long long)state->seed);
+    printf("FAILED %s [%s] %s: %s (--seed %llu)\n", state->variant ? state->variant : "?", run->level,
+           state->shape, text, (unsigned long long)state->seed);
 }
 
 void kernel_case(kernel_run *run, const char *format, ...)
@@ -57,7 +57,8 @@ void *kernel_buffer(kernel_run *run, size_t bytes, size_t alignment)
         exit(2);
     }
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t inner = (bytes + 2 * alignment + page - 1) / page * page + page; /* a band of a page at least in front */
+    size_t inner =
+        (bytes + 2 * alignment + page - 1) / page * page + page; /* a band of a page at least in front */
     kernel_guarded *guarded = &state->buffers[state->buffer_count];
     guarded->map_bytes = inner + 2 * page;
     guarded->map = mmap(NULL, guarded->map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -159,7 +160,8 @@ void kernel_fill_bytes(kernel_run *run, void *bytes, size_t count)
 
 /* --- comparing --- */
 
-bool kernel_compare_f32(kernel_run *run, const float *want, const float *got, size_t count, kernel_limits limits)
+bool kernel_compare_f32(kernel_run *run, const float *want, const float *got, size_t count,
+                        kernel_limits limits)
 {
     double scale = 1, worst = 0, error = 0, power = 0;
     size_t worst_at = 0;
@@ -175,7 +177,8 @@ bool kernel_compare_f32(kernel_run *run, const float *want, const float *got, si
         }
         double difference = fabs((double)want[i] - got[i]);
         if (!isfinite(difference)) {
-            kernel_fail(run, "element %zu of %zu: %g where %g was expected", i, count, (double)got[i], (double)want[i]);
+            kernel_fail(run, "element %zu of %zu: %g where %g was expected", i, count, (double)got[i],
+                        (double)want[i]);
             return false;
         }
         if (difference > worst) {
@@ -188,9 +191,12 @@ bool kernel_compare_f32(kernel_run *run, const float *want, const float *got, si
     double nmse = error == 0 ? 0 : power > 0 ? error / power : INFINITY;
     if (worst <= limits.max_abs * scale && nmse <= limits.nmse)
         return true;
-    kernel_fail(run, "element %zu of %zu: %.9g where %.9g was expected; worst difference %.3g (limit %.3g), NMSE %.3g "
-                "(limit %.3g)", worst_at, count, (double)got[worst_at], (double)want[worst_at], worst,
-                limits.max_abs * scale, nmse, limits.nmse);
+    kernel_fail(
+        run,
+        "element %zu of %zu: %.9g where %.9g was expected; worst difference %.3g (limit %.3g), NMSE %.3g "
+        "(limit %.3g)",
+        worst_at, count, (double)got[worst_at], (double)want[worst_at], worst, limits.max_abs * scale, nmse,
+        limits.nmse);
     return false;
 }
 
@@ -209,7 +215,7 @@ bool kernel_compare_bytes(kernel_run *run, const void *want, const void *got, si
 /* --- timing --- */
 
 #define BATCH_NS 200000
-#define SAMPLES 40
+#define SAMPLES  40
 
 kernel_timer kernel_timer_open(kernel_run *run, const char *label, double flops, double bytes)
 {
@@ -221,10 +227,11 @@ static void print_timing(kernel_timer *timer)
 {
     sk_samples_summary s = sk_samples_summarize(timer->ns, (size_t)timer->samples);
     double peak = kernel_peak_flops(timer->run->flags);
-    printf("%-28s %-11s %-26s %12.1f ns (best %.1f)", timer->run->state->variant, timer->run->level, timer->label,
-           s.median, s.min);
+    printf("%-28s %-11s %-26s %12.1f ns (best %.1f)", timer->run->state->variant, timer->run->level,
+           timer->label, s.median, s.min);
     if (timer->flops > 0)
-        printf("  %8.2f GFLOP/s %5.1f %% of peak", timer->flops / s.median, 100 * timer->flops / (s.median * 1e-9) / peak);
+        printf("  %8.2f GFLOP/s %5.1f %% of peak", timer->flops / s.median,
+               100 * timer->flops / (s.median * 1e-9) / peak);
     if (timer->bytes > 0)
         printf("  %7.2f GB/s", timer->bytes / s.median);
     putchar('\n');

@@ -82,13 +82,14 @@ typedef struct kernel_limits {
 } kernel_limits;
 
 #define KERNEL_F32_EXACT ((kernel_limits){0, 0})
-#define KERNEL_F32       ((kernel_limits){2e-6, 1e-12})  /* the same sums in another order; scale max_abs for long ones */
-#define KERNEL_WINOGRAD  ((kernel_limits){5e-4, 1e-9})   /* f32 with transformed inputs */
-#define KERNEL_F16       ((kernel_limits){2e-3, 1e-6})   /* stored as half floats, summed as f32 */
+#define KERNEL_F32       ((kernel_limits){2e-6, 1e-12}) /* other order of sums; scale max_abs for long ones */
+#define KERNEL_WINOGRAD  ((kernel_limits){5e-4, 1e-9})  /* f32 with transformed inputs */
+#define KERNEL_F16       ((kernel_limits){2e-3, 1e-6})  /* stored as half floats, summed as f32 */
 #define KERNEL_BF16      ((kernel_limits){2e-2, 5e-5})
-#define KERNEL_I8        ((kernel_limits){5e-2, 1e-3})   /* quantized against f32; integers against integers: bytes */
+#define KERNEL_I8        ((kernel_limits){5e-2, 1e-3}) /* quantized against f32; for integers: compare_bytes */
 
-bool kernel_compare_f32(kernel_run *run, const float *want, const float *got, size_t count, kernel_limits limits);
+bool kernel_compare_f32(kernel_run *run, const float *want, const float *got, size_t count,
+                        kernel_limits limits);
 bool kernel_compare_bytes(kernel_run *run, const void *want, const void *got, size_t count);
 
 /* --- timing --- */
@@ -112,7 +113,7 @@ static inline bool kernel_timer_next(kernel_timer *timer)
 
 /* Repeats the following statement for long enough and prints ns, GFLOP/s, GB/s and the share of this core's measured
  * peak at this level; does nothing without --bench. flops: 2 for a multiply-add; bytes: moved to and from memory. */
-#define KERNEL_BENCH(run, label, flops, bytes)                                                              \
+#define KERNEL_BENCH(run, label, flops, bytes)                                                               \
     for (kernel_timer kernel_timer_ = kernel_timer_open((run), (label), (flops), (bytes));                   \
          kernel_timer_next(&kernel_timer_);)
 

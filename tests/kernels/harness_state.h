@@ -8,7 +8,7 @@
 #include <signal.h>
 
 #define KERNEL_BUFFERS 64
-#define KERNEL_SEEN 4096
+#define KERNEL_SEEN    4096
 
 typedef struct kernel_guarded {
     unsigned char *map; /* whole mapping: page that may not be touched, bands and data, another such page */

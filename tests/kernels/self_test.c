@@ -70,7 +70,8 @@ static copy_fn under_test;
 
 static void check_copy(kernel_run *run)
 {
-    float *x = kernel_buffer(run, 4 * N, 4), *want = kernel_buffer(run, 4 * N, 4), *got = kernel_buffer(run, 4 * N, 4);
+    float *x = kernel_buffer(run, 4 * N, 4), *want = kernel_buffer(run, 4 * N, 4),
+          *got = kernel_buffer(run, 4 * N, 4);
     kernel_fill_f32(run, x, N, -1, 1);
     kernel_freeze(run, x);
     kernel_case(run, "n %d", N);

@@ -68,7 +68,8 @@ void kernel_guarded_call(kernel_run *run, void (*check)(kernel_run *run))
     if (number == 0) {
         check(run);
     } else {
-        kernel_fail(run, "crashed: %s (reading or writing past a buffer, or an instruction of a higher level)",
+        kernel_fail(run,
+                    "crashed: %s (reading or writing past a buffer, or an instruction of a higher level)",
                     strsignal(number));
     }
     kernel_buffers_free(&state);
@@ -76,7 +77,9 @@ void kernel_guarded_call(kernel_run *run, void (*check)(kernel_run *run))
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: test_kernels [--bench] [--list] [--filter TEXT] [--level NAME] [--seed N] [--self-test]\n");
+    fprintf(
+        stderr,
+        "usage: test_kernels [--bench] [--list] [--filter TEXT] [--level NAME] [--seed N] [--self-test]\n");
     return 2;
 }
 
@@ -127,7 +130,7 @@ int main(int argc, char **argv)
         flags |= 1u << next++;
     }
     if (!state.list)
-        printf("%d kernels, %d shapes, %d failures, up to level %s\n", state.variants, state.cases, state.failures,
-               sk_cpu_level_name(available));
+        printf("%d kernels, %d shapes, %d failures, up to level %s\n", state.variants, state.cases,
+               state.failures, sk_cpu_level_name(available));
     return state.failures ? 1 : 0;
 }

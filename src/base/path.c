@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The part of file.h about names and folders. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+bool sk_file_exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
+bool sk_file_is_regular(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+bool sk_file_is_directory(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+int64_t sk_file_size(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) ? (int64_t)info.st_size : -1;
+}
+
+const char *sk_path_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+const char *sk_path_extension(const char *path)
+{
+    const char *name = sk_path_name(path);
+    const char *dot = strrchr(name, '.');
+    return dot && dot != name ? dot : path + strlen(path); /* ".bashrc" has none */
+}
+
+bool sk_path_has_extension(const char *path, const char *extension)
+{
+    return strcasecmp(sk_path_extension(path), extension) == 0;
+}
+
+char *sk_path_join(const char *folder, const char *name)
+{
+    if (name[0] == '/' || folder[0] == '\0')
+        return sk_strdup(name);
+    size_t length = strlen(folder), more = strlen(name);
+    char *path = sk_malloc(length + more + 2);
+    if (!path)
+        return NULL;
+    memcpy(path, folder, length);
+    if (path[length - 1] != '/')
+        path[length++] = '/';
+    memcpy(path + length, name, more + 1);
+    return path;
+}
+
+char *sk_path_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return sk_strdup(".");
+    while (slash > path && slash[-1] == '/')
+        slash--;
+    return slash == path ? sk_strdup("/") : sk_strndup(path, (size_t)(slash - path));
+}
+
+char *sk_path_stem(const char *path)
+{
+    const char *name = sk_path_name(path);
+    return sk_strndup(name, (size_t)(sk_path_extension(path) - name));
+}
+
+char *sk_path_with_extension(const char *path, const char *extension)
+{
+    size_t length = (size_t)(sk_path_extension(path) - path), more = strlen(extension);
+    char *changed = sk_malloc(length + more + 1);
+    if (changed) {
+        memcpy(changed, path, length);
+        memcpy(changed + length, extension, more + 1);
+    }
+    return changed;
+}
+
+sk_status sk_folder_make(const char *path, sk_error *err)
+{
+    if (!path[0])
+        return sk_fail(err, SK_ERR_ARG, "a folder without a name cannot be made");
+    char *copy = sk_strdup(path);
+    if (!copy)
+        return sk_fail_memory(err, strlen(path) + 1);
+    sk_status status = SK_OK;
+    for (char *p = copy + 1;; p++) {
+        char here = *p;
+        if (here != '/' && here != '\0')
+            continue;
+        *p = '\0';
+        if (mkdir(copy, 0777) != 0) {
+            int reason = errno; /* EEXIST may be a file; another errno a folder we may not make but have */
+            if (!sk_file_is_directory(copy)) {
+                status = sk_fail(err, SK_ERR_IO, "%s: the folder cannot be made: %s", copy,
+                                 reason == EEXIST ? "a file of that name is in the way" : strerror(reason));
+                break;
+            }
+        }
+        *p = here;
+        if (here == '\0')
+            break;
+    }
+    sk_free(copy);
+    return status;
+}
+
+/* The XDG rules: a relative value of their variables is to be ignored. */
+static sk_status own_folder(const char *override, const char *xdg, const char *below_home, char **out,
+                            sk_error *err)
+{
+    *out = NULL;
+    const char *value = getenv(override);
+    const char *base = getenv(xdg), *home = getenv("HOME");
+    char *path = NULL;
+    if (value && *value) {
+        path = sk_strdup(value);
+    } else if (base && base[0] == '/') {
+        path = sk_path_join(base, "skitter");
+    } else if (home && home[0] == '/') {
+        char *parent = sk_path_join(home, below_home);
+        path = parent ? sk_path_join(parent, "skitter") : NULL;
+        sk_free(parent);
+    } else {
+        return sk_fail(err, SK_ERR_NOT_FOUND, "no folder for skitter's own files: HOME is not set; set %s",
+                       override);
+    }
+    if (!path)
+        return sk_fail_memory(err, 64);
+    sk_status status = sk_folder_make(path, err);
+    if (status != SK_OK) {
+        if (status == SK_ERR_IO)
+            sk_error_prefix(err, "skitter's own folder (set %s to use another)", override);
+        sk_free(path);
+        return status;
+    }
+    *out = path;
+    return SK_OK;
+}
+
+sk_status sk_folder_cache(char **out, sk_error *err)
+{
+    return own_folder("SKITTER_CACHE_DIR", "XDG_CACHE_HOME", ".cache", out, err);
+}
+
+sk_status sk_folder_config(char **out, sk_error *err)
+{
+    return own_folder("SKITTER_CONFIG_DIR", "XDG_CONFIG_HOME", ".config", out, err);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text.h"
+
+#include "base/memory.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* Room for `more` bytes and a final zero; false when the text has failed, now or before. */
+static bool make_room(sk_text *text, size_t more)
+{
+    size_t wanted;
+    if (text->failed != SK_OK)
+        return false;
+    if (!sk_add_size(text->length, more, &wanted) || wanted == SIZE_MAX ||
+        (text->limit && wanted > text->limit)) {
+        text->failed = SK_ERR_LIMIT;
+        return false;
+    }
+    if (wanted + 1 <= text->capacity)
+        return true;
+    size_t grown = text->capacity ? text->capacity : 64;
+    while (grown < wanted + 1)
+        grown = grown > SIZE_MAX / 2 ? SIZE_MAX : grown * 2;
+    char *data = sk_realloc(text->data, grown);
+    if (!data) {
+        text->failed = SK_ERR_MEMORY;
+        return false;
+    }
+    text->data = data;
+    text->capacity = grown;
+    return true;
+}
+
+void sk_text_append_bytes(sk_text *text, const char *bytes, size_t count)
+{
+    if (!make_room(text, count))
+        return;
+    if (count)
+        memcpy(text->data + text->length, bytes, count);
+    text->length += count;
+    text->data[text->length] = '\0';
+}
+
+void sk_text_append(sk_text *text, const char *more)
+{
+    sk_text_append_bytes(text, more, strlen(more));
+}
+
+void sk_text_vappendf(sk_text *text, const char *format, va_list args)
+{
+    char small[256];
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(small, sizeof small, format, args);
+    if (length >= 0 && (size_t)length < sizeof small) {
+        sk_text_append_bytes(text, small, (size_t)length);
+    } else if (length >= 0 && make_room(text, (size_t)length)) {
+        vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
+        text->length += (size_t)length;
+    } else if (length < 0) {
+        text->failed = SK_ERR_ARG;
+    }
+    va_end(again);
+}
+
+void sk_text_appendf(sk_text *text, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    sk_text_vappendf(text, format, args);
+    va_end(args);
+}
+
+const char *sk_text_get(const sk_text *text)
+{
+    return text->data ? text->data : "";
+}
+
+sk_status sk_text_status(const sk_text *text, sk_error *err)
+{
+    switch (text->failed) {
+    case SK_OK: return SK_OK;
+    case SK_ERR_MEMORY:
+        return sk_fail(err, SK_ERR_MEMORY, "out of memory: a text of %zu bytes", text->length);
+    case SK_ERR_LIMIT:
+        return sk_fail(err, SK_ERR_LIMIT, "a text would be longer than %zu bytes", text->limit);
+    default: return sk_fail(err, text->failed, "a text could not be formatted");
+    }
+}
+
+sk_status sk_text_take(sk_text *text, char **out, sk_error *err)
+{
+    *out = NULL;
+    sk_text_append(text, ""); /* an empty text is a text too */
+    sk_status status = sk_text_status(text, err);
+    if (status == SK_OK) {
+        *out = text->data;
+        text->data = NULL;
+    }
+    sk_text_free(text);
+    return status;
+}
+
+void sk_text_clear(sk_text *text)
+{
+    text->length = 0;
+    text->failed = SK_OK;
+    if (text->data)
+        text->data[0] = '\0';
+}
+
+void sk_text_free(sk_text *text)
+{
+    sk_free(text->data);
+    *text = (sk_text){.limit = text->limit};
+}
+
+const char *sk_text_number(double value, int digits, char *buffer, size_t capacity)
+{
+    char raw[SK_TEXT_NUMBER];
+    if (isnan(value)) {
+        snprintf(buffer, capacity, "nan");
+        return buffer;
+    }
+    if (isinf(value)) {
+        snprintf(buffer, capacity, value < 0 ? "-inf" : "inf");
+        return buffer;
+    }
+    snprintf(raw, sizeof raw, "%.*g", digits < 1 ? 1 : digits > 17 ? 17 : digits, value);
+    /* A locale's decimal sign may be any text: whatever is not a digit, sign or exponent is one '.'. */
+    size_t used = 0;
+    for (const char *p = raw; *p && used + 1 < capacity; p++) {
+        if (strchr("0123456789+-e", *p))
+            buffer[used++] = *p;
+        else if (used == 0 || buffer[used - 1] != '.')
+            buffer[used++] = '.';
+    }
+    if (capacity)
+        buffer[used] = '\0';
+    return buffer;
+}
+
+size_t sk_text_utf8(const char *bytes, size_t left)
+{
+    const unsigned char *b = (const unsigned char *)bytes;
+    if (left == 0)
+        return 0;
+    if (b[0] < 0x80)
+        return 1;
+    size_t length = b[0] >= 0xF0 ? 4 : b[0] >= 0xE0 ? 3 : 2;
+    if (b[0] < 0xC2 || b[0] > 0xF4 || length > left)
+        return 0;
+    for (size_t i = 1; i < length; i++) {
+        if ((b[i] & 0xC0) != 0x80)
+            return 0;
+    }
+    /* longer than needed, surrogates, beyond U+10FFFF */
+    if ((b[0] == 0xE0 && b[1] < 0xA0) || (b[0] == 0xED && b[1] > 0x9F) || (b[0] == 0xF0 && b[1] < 0x90) ||
+        (b[0] == 0xF4 && b[1] > 0x8F))
+        return 0;
+    return length;
+}
+
+/* Value with three digits at most: 1.23 is too exact for people, 0.5 too coarse. */
+static void with_unit(double value, const char *unit, char *buffer, size_t capacity)
+{
+    char number[SK_TEXT_NUMBER];
+    snprintf(number, sizeof number, value < 9.95 ? "%.1f" : "%.0f", value);
+    number[strcspn(number, ",")] = number[strcspn(number, ",")] ? '.' : '\0';
+    snprintf(buffer, capacity, "%s %s", number, unit);
+}
+
+const char *sk_text_bytes(double bytes, char *buffer, size_t capacity)
+{
+    static const char *const units[] = {"kB", "MB", "GB", "TB", "PB"};
+    if (!(bytes >= 999.5)) {
+        snprintf(buffer, capacity, "%.0f B", bytes > 0 ? bytes : 0);
+        return buffer;
+    }
+    int unit = 0;
+    for (bytes /= 1000; bytes >= 999.5 && unit < 4; unit++)
+        bytes /= 1000;
+    with_unit(bytes, units[unit], buffer, capacity);
+    return buffer;
+}
+
+const char *sk_text_duration(double ns, char *buffer, size_t capacity)
+{
+    static const char *const units[] = {"us", "ms", "s"};
+    if (!(ns >= 999.5)) {
+        snprintf(buffer, capacity, "%.0f ns", ns > 0 ? ns : 0);
+        return buffer;
+    }
+    int unit = 0;
+    for (ns /= 1000; ns >= 999.5 && unit < 2; unit++)
+        ns /= 1000;
+    with_unit(ns, units[unit], buffer, capacity);
+    return buffer;
+}
+
+const char *sk_text_time_left(double seconds, char *buffer, size_t capacity)
+{
+    if (!(seconds >= 0) || seconds > 1e9) {
+        snprintf(buffer, capacity, "-:--");
+        return buffer;
+    }
+    long long s = (long long)(seconds + 0.5);
+    if (s < 3600)
+        snprintf(buffer, capacity, "%lld:%02lld", s / 60, s % 60);
+    else if (s < 86400)
+        snprintf(buffer, capacity, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
+    else
+        snprintf(buffer, capacity, "%lld d %lld h", s / 86400, s / 3600 % 24);
+    return buffer;
+}
+
+#define LONGEST 63
+
+int sk_text_distance(const char *a, const char *b)
+{
+    size_t n = strnlen(a, LONGEST), m = strnlen(b, LONGEST);
+    int rows[3][LONGEST + 1]; /* two rows back, for swaps */
+    int *before = rows[0], *above = rows[1], *row = rows[2];
+    for (size_t j = 0; j <= m; j++)
+        above[j] = (int)j;
+    for (size_t i = 1; i <= n; i++) {
+        row[0] = (int)i;
+        for (size_t j = 1; j <= m; j++) {
+            int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
+            int best = above[j - 1] + (x != y);
+            best = above[j] + 1 < best ? above[j] + 1 : best;
+            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
+                tolower((unsigned char)a[i - 2]) == y && before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            row[j] = best;
+        }
+        int *oldest = before;
+        before = above;
+        above = row;
+        row = oldest;
+    }
+    return above[m];
+}
+
+const char *sk_text_suggest(const char *word, const char *const *choices, size_t count)
+{
+    const char *nearest = NULL;
+    size_t length = strlen(word);
+    int best =
+        1 + (int)(length < 30 ? length : 30) / 4; /* one slip for short words, then one in four letters */
+    for (size_t i = 0; i < count; i++) {
+        int distance = sk_text_distance(word, choices[i]);
+        if (distance <= best && (size_t)distance < length) {
+            best = distance - 1; /* from now on only nearer ones; the first of equals wins */
+            nearest = choices[i];
+        }
+    }
+    for (size_t i = 0; !nearest && length >= 3 && i < count; i++) {
+        if (strncasecmp(word, choices[i], length) == 0)
+            nearest = choices[i];
+    }
+    return nearest;
+}
