@@ -76,8 +76,20 @@ sk_status sk_graph_add_constant(sk_graph *graph, const char *name, sk_dtype dtyp
     if (!sk_mul_size((size_t)count, each, &bytes) || !sk_add_size(offset, bytes, &end) || end > sk_blob_bytes(blob))
         return sk_fail(err, SK_ERR_FORMAT, "constant '%.120s' reaches beyond its data of %zu bytes", shown,
                        sk_blob_bytes(blob));
-    SK_TRY(sk_graph_add_value(graph, name, dtype, shape, out, err));
-    graph->values[*out].blob = sk_blob_ref(blob);
+    sk_blob *kept = sk_blob_ref(blob);
+    if (((uintptr_t)sk_blob_data(blob) + offset) % each) {
+        /* elements lie across their natural boundary in the file: kernels get a copy that does not */
+        sk_blob_unref(&kept);
+        SK_TRY(sk_blob_alloc(bytes, &kept, err));
+        memcpy(sk_blob_data(kept), (const unsigned char *)sk_blob_data(blob) + offset, bytes);
+        offset = 0;
+    }
+    sk_status status = sk_graph_add_value(graph, name, dtype, shape, out, err);
+    if (status != SK_OK) {
+        sk_blob_unref(&kept);
+        return status;
+    }
+    graph->values[*out].blob = kept;
     graph->values[*out].offset = offset;
     return SK_OK;
 }

@@ -169,7 +169,7 @@ typedef enum sk_resize_round {
 
 /* How a window slides. pad = top, left, bottom, right. */
 typedef struct sk_window {
-    int32_t kernel[2];
+    int32_t kernel[2]; /* convolutions: 0 takes the weights' size, filled in by specialisation */
     int32_t stride[2];
     int32_t dilation[2];
     int32_t pad[4];
@@ -194,8 +194,9 @@ typedef union sk_attrs {
     struct {
         sk_window window;
         int32_t output_pad[2];
-        /* 1: the output is cropped to input * stride with nothing cropped at the start (Keras SAME); pad is
-         * filled in by specialisation. */
+        /* 1: the output is cropped to input * stride (Keras SAME): of what the kernel reaches beyond the stride,
+         * half, rounded down, is cropped at the start (nothing for kernel 3 and stride 2), the rest at the end;
+         * pad and output_pad are filled in by specialisation. */
         int32_t same_output;
         int32_t groups;
         sk_fused_act act;
@@ -272,8 +273,8 @@ typedef union sk_attrs {
         int32_t crd; /* 1: column-row-depth order */
     } blocks;
     struct {
-        sk_dtype dtype;
-        double value;
+        sk_dtype dtype; /* EYE_LIKE: SK_DTYPE_NONE takes the input's */
+        double value;   /* EYE_LIKE: which diagonal */
     } fill;
     struct {
         int32_t n_levels;
@@ -334,7 +335,7 @@ void sk_graph_close(sk_graph **graph);
 /* Low-level construction; importers use graph/builder.h. Names are copied. */
 sk_status sk_graph_add_value(sk_graph *graph, const char *name, sk_dtype dtype, const sk_shape *shape,
                              sk_value *out, sk_error *err) SK_MUST_CHECK;
-/* Takes its own reference on the blob. */
+/* Takes its own reference on the blob; where elements lie unaligned in it, copies them. */
 sk_status sk_graph_add_constant(sk_graph *graph, const char *name, sk_dtype dtype, const sk_shape *shape,
                                 sk_blob *blob, size_t offset, sk_value *out, sk_error *err) SK_MUST_CHECK;
 /* Adds a node with n_out fresh outputs (dtype and shape unknown until inference), written to outs. */

@@ -137,7 +137,7 @@ static sk_status check_attributes(const sk_node *node, sk_error *err)
         break;
     case SK_OP_DEPTH_TO_SPACE:
     case SK_OP_SPACE_TO_DEPTH:
-        if (a->blocks.block < 1 || a->blocks.block > WINDOW_MAX)
+        if (a->blocks.block < 1 || a->blocks.block > 4096)
             return sk_node_fail(node, err, SK_ERR_FORMAT, "block size %d is out of range", a->blocks.block);
         break;
     case SK_OP_ANCHORS:

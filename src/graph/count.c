@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graph/graph.h"
+
+/* Counts for people: weights and floating-point operations. */
+
+static double count_of(const sk_graph *graph, sk_value v)
+{
+    int64_t count = v >= 0 ? sk_shape_count(&graph->values[v].shape) : -1;
+    return count < 0 ? 0 : (double)count;
+}
+
+double sk_node_flops(const sk_graph *graph, const sk_node *node)
+{
+    switch (node->op) {
+    case SK_OP_CONV: {
+        const sk_shape *w = &graph->values[node->in[1]].shape;
+        if (!sk_shape_known(w) || w->rank != 4)
+            return 0;
+        return 2 * count_of(graph, node->out[0]) * (double)w->dim[1] * (double)w->dim[2] * (double)w->dim[3];
+    }
+    case SK_OP_CONV_TRANSPOSE: {
+        const sk_shape *w = &graph->values[node->in[1]].shape;
+        if (!sk_shape_known(w) || w->rank != 4)
+            return 0;
+        return 2 * count_of(graph, node->in[0]) * (double)w->dim[1] * (double)w->dim[2] * (double)w->dim[3];
+    }
+    case SK_OP_MATMUL:
+    case SK_OP_GEMM: {
+        const sk_shape *a = &graph->values[node->in[0]].shape;
+        if (!sk_shape_known(a) || a->rank < 1)
+            return 0;
+        bool transposed = node->op == SK_OP_GEMM && node->a.gemm.transpose_a;
+        return 2 * count_of(graph, node->out[0]) * (double)a->dim[transposed ? 0 : a->rank - 1];
+    }
+    default: return 0;
+    }
+}
+
+double sk_graph_flops(const sk_graph *graph)
+{
+    double sum = 0;
+    for (size_t n = 0; n < graph->n_nodes; n++)
+        sum += sk_node_flops(graph, &graph->nodes[n]);
+    return sum;
+}
+
+/* Inputs of a node that are weights in the sense people count: not a batch norm's running statistics. */
+static int weight_inputs(const sk_node *node)
+{
+    switch (node->op) {
+    case SK_OP_CONV:
+    case SK_OP_CONV_TRANSPOSE:
+    case SK_OP_MATMUL:
+    case SK_OP_GEMM:
+    case SK_OP_BATCH_NORM:
+    case SK_OP_LAYER_NORM:
+    case SK_OP_INSTANCE_NORM: return node->n_in < 3 ? node->n_in : 3;
+    default: return 0;
+    }
+}
+
+int64_t sk_graph_parameters(const sk_graph *graph)
+{
+    int64_t sum = 0;
+    for (size_t n = 0; n < graph->n_nodes; n++) {
+        const sk_node *node = &graph->nodes[n];
+        for (int i = 0; i < weight_inputs(node); i++) {
+            bool seen = !sk_value_is_constant(graph, node->in[i]);
+            for (int k = 0; k < i && !seen; k++)
+                seen = node->in[k] == node->in[i];
+            if (!seen)
+                sum += (int64_t)count_of(graph, node->in[i]);
+        }
+    }
+    return sum;
+}
