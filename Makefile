@@ -9,7 +9,7 @@ export CTEST_OUTPUT_ON_FAILURE = 1
 # colours only for people
 export CTEST_PROGRESS_OUTPUT =
 
-.PHONY: help build run test check fuzz bench install valgrind coverage clean packages writable sanitized
+.PHONY: help build run test check fuzz bench install valgrind coverage aarch64 clean packages writable sanitized
 .DEFAULT_GOAL := build
 
 ## build      the program, build/skitter (release)
@@ -50,6 +50,10 @@ valgrind: packages-check writable
 ## coverage   line coverage of the tests, build-coverage/index.html
 coverage: packages-check writable
 	@BUILD="$(BUILD)" JOBS=$(JOBS) scripts/coverage
+
+## aarch64    builds for 64-bit ARM and runs the tests under qemu
+aarch64: packages-check writable
+	@BUILD="$(BUILD)" JOBS=$(JOBS) scripts/aarch64
 
 ## clean      removes what was built
 clean:
