@@ -3,6 +3,7 @@
 #define SKITTER_SKITTER_H
 
 /* All of skitter's public interface. C17 or C++11 and newer. */
+#include "skitter/log.h"
 #include "skitter/model.h"
 #include "skitter/status.h"
 #include "skitter/version.h"

@@ -9,7 +9,11 @@
 /* Fills *err (if given) and returns `code`, so that a failure is one statement:
  *     return sk_fail(err, SK_ERR_FORMAT, "%s: not a zip file (starts with %02x)", path, first);
  * The text speaks to the person: what failed, on which file, why, what helps. */
+#ifndef __clang_analyzer__
 #define sk_fail(err, code, ...) sk_error_set((err), (code), __FILE__, __LINE__, __VA_ARGS__)
+#else /* static analysis cannot look into sk_error_set: tell it that the result is the code, so never SK_OK */
+#define sk_fail(err, code, ...) (sk_error_set((err), (code), __FILE__, __LINE__, __VA_ARGS__), (code))
+#endif
 
 sk_status sk_error_set(sk_error *err, sk_status code, const char *file, int line, const char *format, ...)
     SK_PRINTF(5, 6);

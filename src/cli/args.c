@@ -2,8 +2,8 @@
 #include "cli/args.h"
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "cli/command.h"
-#include "cli/suggest.h"
 
 #include <errno.h>
 #include <math.h>
@@ -71,16 +71,20 @@ static const sk_operand *find_operand(const sk_command *command, const char *nam
     return NULL;
 }
 
+#define MAX_SUGGESTED 128 /* longer tables would only lose suggestions */
+
 /* The long option nearest to `name`; null when none is near. */
 static const char *near_option(const sk_command *command, const char *name, size_t length)
 {
-    sk_suggestion near;
-    sk_suggest_start(&near, name, length);
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", (int)length, name);
+    const char *names[MAX_SUGGESTED];
+    size_t count = 0;
     const sk_option *tables[] = {command->options, sk_common_options};
     for (int t = 0; t < 2; t++)
-        for (const sk_option *option = tables[t]; option && option->name; option++)
-            sk_suggest_offer(&near, option->name);
-    return near.best;
+        for (const sk_option *option = tables[t]; option && option->name && count < MAX_SUGGESTED; option++)
+            names[count++] = option->name;
+    return sk_text_suggest(word, names, count);
 }
 
 /* `word` is the whole argument, `letter` the unknown one of a cluster (0 for a long option). A word behind one dash
@@ -110,31 +114,31 @@ static int is_choice(const char *choices, const char *text)
     return 0;
 }
 
+/* "cpu|cuda" as "cpu, cuda" into `list`, and as words: `words` is cut into pieces. Returns how many. */
+static size_t split_choices(const char *choices, char *list, char *words, size_t capacity,
+                            const char **pieces)
+{
+    size_t n = 0, count = 0;
+    snprintf(words, capacity, "%s", choices);
+    for (char *at = words; at && count < MAX_SUGGESTED;) {
+        char *end = strchr(at, '|');
+        if (end)
+            *end = '\0';
+        pieces[count++] = at;
+        int taken = snprintf(list + n, capacity - n, "%s%s", n ? ", " : "", at);
+        n = taken > 0 && (size_t)taken < capacity - n ? n + (size_t)taken : n;
+        at = end ? end + 1 : NULL;
+    }
+    return count;
+}
+
 static sk_status bad_choice(const char *what, const char *choices, const char *text, sk_error *err)
 {
-    sk_suggestion near;
-    sk_suggest_start(&near, text, strlen(text));
-    char word[128];
-    char best[128] = "";
-    for (const char *at = choices; at && *at;) {
-        size_t span = strcspn(at, "|");
-        snprintf(word, sizeof word, "%.*s", (int)span, at);
-        if (sk_suggest_offer(&near, word))
-            memcpy(best, word, sizeof best);
-        at += span + (at[span] == '|');
-    }
-    char list[512];
-    size_t n = 0;
-    for (const char *at = choices; at && *at && n + 4 < sizeof list; at++) {
-        if (*at == '|') {
-            list[n++] = ',';
-            list[n++] = ' ';
-        } else {
-            list[n++] = *at;
-        }
-    }
-    list[n] = '\0';
-    if (best[0])
+    char list[1024], words[1024];
+    const char *pieces[MAX_SUGGESTED];
+    size_t count = split_choices(choices, list, words, sizeof list, pieces);
+    const char *best = sk_text_suggest(text, pieces, count);
+    if (best)
         return sk_fail(err, SK_ERR_ARG, "%s: '%s' is not one of %s\ndid you mean '%s'?", what, text, list,
                        best);
     return sk_fail(err, SK_ERR_ARG, "%s: '%s' is not one of %s", what, text, list);
@@ -197,7 +201,7 @@ static sk_status take_option_value(sk_args *args, const sk_option *option, const
 }
 
 /* The value of an option that stands in the next argument. A known option there is a forgotten value, not a value. */
-static sk_status next_value(const sk_args *args, const sk_option *option, int argc, char *const *argv,
+static sk_status next_value(const sk_args *args, const sk_option *option, int argc, const char *const *argv,
                             int *at, const char **text, sk_error *err)
 {
     const char *next = *at + 1 < argc ? argv[*at + 1] : NULL;
@@ -211,7 +215,7 @@ static sk_status next_value(const sk_args *args, const sk_option *option, int ar
     return SK_OK;
 }
 
-static sk_status take_long(sk_args *args, int argc, char *const *argv, int *at, sk_error *err)
+static sk_status take_long(sk_args *args, int argc, const char *const *argv, int *at, sk_error *err)
 {
     const char *name = argv[*at] + 2;
     size_t length = strcspn(name, "=");
@@ -229,7 +233,7 @@ static sk_status take_long(sk_args *args, int argc, char *const *argv, int *at, 
     return take_option_value(args, option, text, err);
 }
 
-static sk_status take_short(sk_args *args, int argc, char *const *argv, int *at, sk_error *err)
+static sk_status take_short(sk_args *args, int argc, const char *const *argv, int *at, sk_error *err)
 {
     for (const char *letter = argv[*at] + 1; *letter; letter++) {
         const sk_option *option = find_short(args->command, *letter);
@@ -302,7 +306,8 @@ static sk_status refuse_repeats(const sk_args *args, sk_error *err)
     return SK_OK;
 }
 
-sk_status sk_args_parse(const sk_command *command, int argc, char *const *argv, sk_args **out, sk_error *err)
+sk_status sk_args_parse(const sk_command *command, int argc, const char *const *argv, sk_args **out,
+                        sk_error *err)
 {
     sk_status status = SK_OK;
     *out = NULL;

@@ -13,7 +13,7 @@ struct sk_command;
 
 /* Understands --opt value, --opt=value, -o value, -ovalue, clustered flags (-qv), `--`, and operands anywhere.
  * A mistake is SK_ERR_ARG, its text naming the argument, with a hint after '\n'. */
-sk_status sk_args_parse(const struct sk_command *command, int argc, char *const *argv, sk_args **out,
+sk_status sk_args_parse(const struct sk_command *command, int argc, const char *const *argv, sk_args **out,
                         sk_error *err) SK_MUST_CHECK;
 void sk_args_close(sk_args **args);
 

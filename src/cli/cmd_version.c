@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cpu.h"
+#include "base/json_write.h"
 #include "build_info.h"
 #include "cli/cli.h"
 #include "cli/command.h"
-
-#include <jansson.h>
 
 #ifdef SKITTER_HAVE_FFMPEG
 #define HAVE_FFMPEG 1
@@ -32,18 +31,25 @@ static void print_text(const sk_cpu_info *cpu)
 static sk_status print_json(const sk_cpu_info *cpu, sk_error *err)
 {
     char flags[SK_CPU_FLAGS_TEXT];
-    json_t *root = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:{s:s, s:s, s:s, s:i, s:i}}", "version", SK_BUILD_VERSION,
-        "commit", SK_BUILD_COMMIT, "build", SK_BUILD_TYPE, "compiler", SK_BUILD_COMPILER, "system",
-        SK_BUILD_SYSTEM, "ffmpeg", HAVE_FFMPEG, "cuda", HAVE_CUDA, "cpu", "model", cpu->model, "level",
-        sk_cpu_level_name(sk_cpu_flags()), "flags", sk_cpu_flags_text(cpu->flags, flags, sizeof flags),
-        "cores", (int)sk_cpu_usable_cores(), "threads", (int)sk_cpu_usable_threads());
-    if (!root)
-        return sk_fail_memory(err, 0);
-    json_dumpf(root, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(root);
-    return SK_OK;
+    sk_json json = sk_json_to_file(stdout, 2);
+    sk_json_object(&json);
+    sk_json_key_string(&json, "version", SK_BUILD_VERSION);
+    sk_json_key_string(&json, "commit", SK_BUILD_COMMIT);
+    sk_json_key_string(&json, "build", SK_BUILD_TYPE);
+    sk_json_key_string(&json, "compiler", SK_BUILD_COMPILER);
+    sk_json_key_string(&json, "system", SK_BUILD_SYSTEM);
+    sk_json_key_bool(&json, "ffmpeg", HAVE_FFMPEG);
+    sk_json_key_bool(&json, "cuda", HAVE_CUDA);
+    sk_json_key(&json, "cpu");
+    sk_json_object(&json);
+    sk_json_key_string(&json, "model", cpu->model);
+    sk_json_key_string(&json, "level", sk_cpu_level_name(sk_cpu_flags()));
+    sk_json_key_string(&json, "flags", sk_cpu_flags_text(cpu->flags, flags, sizeof flags));
+    sk_json_key_int(&json, "cores", sk_cpu_usable_cores());
+    sk_json_key_int(&json, "threads", sk_cpu_usable_threads());
+    sk_json_close(&json);
+    sk_json_close(&json);
+    return sk_json_end(&json, err);
 }
 
 static sk_status run(const sk_args *args, sk_error *err)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/help.h"
-#include "cli/suggest.h"
 #include "cli/unknown.h"
 #include "skitter/log.h"
 
@@ -40,7 +40,7 @@ static int finish_stdout(int code)
     return code == SK_EXIT_OK ? SK_EXIT_FAILURE : code;
 }
 
-static int wants(int argc, char *const *argv, const char *name, const char *letter)
+static int wants(int argc, const char *const *argv, const char *name, const char *letter)
 {
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], name) == 0 || strcmp(argv[i], letter) == 0)
@@ -64,7 +64,7 @@ static void set_verbosity(const sk_args *args)
     sk_log_set(level > 2 ? SK_LOG_DEBUG : level > 1 ? SK_LOG_INFO : SK_LOG_WARN, on_log, NULL);
 }
 
-static sk_status run_command(const sk_command *command, int argc, char *const *argv, sk_error *err)
+static sk_status run_command(const sk_command *command, int argc, const char *const *argv, sk_error *err)
 {
     if (wants(argc, argv, "--help", "-h")) {
         sk_help_command(stdout, command);
@@ -84,19 +84,17 @@ static sk_status run_command(const sk_command *command, int argc, char *const *a
 /* An option alone: --version mistyped, or the command forgotten. */
 static sk_status without_command(const char *option, sk_error *err)
 {
-    sk_suggestion near;
-    sk_suggest_start(&near, option, strlen(option));
-    sk_suggest_offer(&near, "--help");
-    sk_suggest_offer(&near, "--version");
-    if (near.best)
-        return sk_fail(err, SK_ERR_ARG, "skitter has no option '%s'\ndid you mean '%s'?", option, near.best);
+    static const char *const known[] = {"--help", "--version"};
+    const char *best = sk_text_suggest(option, known, 2);
+    if (best)
+        return sk_fail(err, SK_ERR_ARG, "skitter has no option '%s'\ndid you mean '%s'?", option, best);
     return sk_fail(err, SK_ERR_ARG, "'%s' needs a command before it\n'skitter help' lists the commands",
                    option);
 }
 
 /* `skitter [options] COMMAND [arguments and options]`: the command is the first word; what stands before it is read
  * as if it stood behind. `words` has room for argc pointers. */
-static sk_status dispatch(int argc, char *const *argv, char **words, sk_error *err)
+static sk_status dispatch(int argc, const char *const *argv, const char **words, sk_error *err)
 {
     int n = 0;
     const char *name = NULL;
@@ -128,12 +126,12 @@ int main(int argc, char **argv)
     fill_standard_descriptors();
     sk_error err = {0};
     sk_status status;
-    char **words = sk_calloc((size_t)argc + 1, sizeof *words);
+    const char **words = sk_calloc((size_t)argc + 1, sizeof *words);
     if (words)
-        status = dispatch(argc, argv, words, &err);
+        status = dispatch(argc, (const char *const *)argv, words, &err);
     else
         status = sk_fail_memory(&err, (size_t)argc * sizeof *words);
-    sk_free(words);
+    sk_free((void *)words);
     if (status != SK_OK) {
         fflush(stdout);
         err.code = status;

@@ -45,8 +45,8 @@ static const sk_command bare = {.name = "bare", .options = options};
 static void reads_all_spellings(void **state)
 {
     (void)state;
-    char *words[] = {"m.pt", "--conf",  "0.5", "-b8",   "a.mp4",     "--class=mouse", "-jq", "--offset",
-                     "-3",   "--class", "fly", "b.mp4", "--runtime", "onnx_cpu",      "--",  "-out"};
+    const char *words[] = {"m.pt", "--conf",  "0.5", "-b8",   "a.mp4",     "--class=mouse", "-jq", "--offset",
+                           "-3",   "--class", "fly", "b.mp4", "--runtime", "onnx_cpu",      "--",  "-out"};
     sk_args *args = NULL;
     sk_error err = {0};
     assert_ok(sk_args_parse(&command, COUNT(words), words, &args, &err), &err);
@@ -81,7 +81,7 @@ static void gives_defaults(void **state)
     sk_args_close(&args);
 }
 
-static void refuses(const sk_command *of, char **words, int count, const char *part)
+static void refuses(const sk_command *of, const char *const *words, int count, const char *part)
 {
     sk_args *args = NULL;
     sk_error err = {0};
@@ -92,7 +92,7 @@ static void refuses(const sk_command *of, char **words, int count, const char *p
 }
 #define REFUSES(of, part, ...)                                                                               \
     do {                                                                                                     \
-        char *refused_[] = {__VA_ARGS__};                                                                    \
+        const char *refused_[] = {__VA_ARGS__};                                                              \
         refuses(of, refused_, COUNT(refused_), part);                                                        \
     } while (0)
 
@@ -124,7 +124,7 @@ static void says_what_is_wrong(void **state)
 static void survives_failing_allocations(void **state)
 {
     (void)state;
-    char *words[] = {"a", "b", "c", "--json", "--conf=1", "-q", "-q", "-q", "-q", "-q", "-q", "-q"};
+    const char *words[] = {"a", "b", "c", "--json", "--conf=1", "-q", "-q", "-q", "-q", "-q", "-q", "-q"};
     int64_t before = sk_memory_live_bytes();
     sk_status status = SK_ERR_MEMORY;
     for (uint64_t n = 1; n < 50 && status != SK_OK; n++) {

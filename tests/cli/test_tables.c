@@ -26,7 +26,7 @@ static void check_default(const sk_command *command, const sk_option *option)
 {
     char argument[256];
     snprintf(argument, sizeof argument, "--%s=%s", option->name, option->fallback);
-    char *argv[] = {argument};
+    const char *argv[] = {argument};
     const sk_command alone = {.name = command->name, .options = command->options};
     sk_args *args = NULL;
     sk_error err = {0};
