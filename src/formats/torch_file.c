@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/torch_file.h"
 
+#include "base/file.h"
 #include "formats/zip.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct sk_torch_file {
     const uint8_t *bytes;
     size_t length;
-    bool mapped; /* bytes are ours to unmap */
+    sk_blob *map; /* what the bytes lie in; null when they are the caller's */
     char *what;
     char *prefix; /* "yolo11n/": the folder data.pkl lies in */
     sk_zip *zip;
@@ -150,18 +146,18 @@ static sk_status load(sk_torch_file *f, sk_error *err)
     return status;
 }
 
-static sk_status open_bytes(const void *bytes, size_t length, bool mapped, const char *what, sk_torch_file **out,
+/* Takes over the reference on `map`, also on failure. */
+static sk_status open_bytes(const void *bytes, size_t length, sk_blob *map, const char *what, sk_torch_file **out,
                             sk_error *err)
 {
     sk_torch_file *f = sk_calloc(1, sizeof *f);
     if (!f) {
-        if (mapped)
-            munmap((void *)(uintptr_t)bytes, length);
+        sk_blob_unref(&map);
         return sk_fail_memory(err, sizeof *f);
     }
     f->bytes = bytes;
     f->length = length;
-    f->mapped = mapped;
+    f->map = map;
     f->what = sk_strdup(what);
     sk_status status = f->what ? load(f, err) : sk_fail_memory(err, strlen(what));
     if (status != SK_OK)
@@ -175,31 +171,18 @@ sk_status sk_torch_file_open_memory(const void *bytes, size_t length, const char
 {
     SK_CHECK_ARG(bytes && what && out, err);
     *out = NULL;
-    return open_bytes(bytes, length, false, what, out, err);
+    return open_bytes(bytes, length, NULL, what, out, err);
 }
 
 sk_status sk_torch_file_open(const char *path, sk_torch_file **out, sk_error *err)
 {
     SK_CHECK_ARG(path && out, err);
     *out = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return sk_fail(err, errno == ENOENT ? SK_ERR_NOT_FOUND : SK_ERR_IO, "%s: %s", path, strerror(errno));
-    struct stat info;
-    void *bytes = MAP_FAILED;
-    sk_status status = SK_OK;
-    if (fstat(fd, &info) != 0)
-        status = sk_fail(err, SK_ERR_IO, "%s: %s", path, strerror(errno));
-    else if (S_ISDIR(info.st_mode))
-        status = sk_fail(err, SK_ERR_FORMAT, "%s: a folder, not a torch checkpoint", path);
-    else if (!S_ISREG(info.st_mode))
-        status = sk_fail(err, SK_ERR_FORMAT, "%s: not a regular file", path);
-    else if (info.st_size == 0)
-        status = refuse_foreign((const uint8_t *)"", 0, path, err);
-    else if ((bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED)
-        status = sk_fail(err, SK_ERR_IO, "%s: cannot be mapped: %s", path, strerror(errno));
-    close(fd);
-    return status == SK_OK ? open_bytes(bytes, (size_t)info.st_size, true, path, out, err) : status;
+    if (sk_file_is_directory(path))
+        return sk_fail(err, SK_ERR_FORMAT, "%s: a folder, not a torch checkpoint", path);
+    sk_blob *map = NULL;
+    SK_TRY(sk_file_map(path, &map, err));
+    return open_bytes(sk_blob_data(map), sk_blob_bytes(map), map, path, out, err);
 }
 
 void sk_torch_file_close(sk_torch_file **file)
@@ -209,8 +192,7 @@ void sk_torch_file_close(sk_torch_file **file)
     sk_torch_file *f = *file;
     sk_pickle_close(&f->pickle);
     sk_zip_close(&f->zip);
-    if (f->mapped)
-        munmap((void *)(uintptr_t)f->bytes, f->length);
+    sk_blob_unref(&f->map);
     sk_free(f->prefix);
     sk_free(f->what);
     sk_free(f);

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "models/model.h"
+
+#include "base/file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_FACTS 256
+
+/* Importers that other rooms bring; absent ones leave their formats refused. */
+#pragma weak sk_sleap_format_of
+#pragma weak sk_model_read_sleap_nn
+#pragma weak sk_model_read_sleap_keras
+#pragma weak sk_model_read_onnx
+int sk_sleap_format_of(const char *path);
+
+static sk_status refuse_absent(const char *path, sk_error *err)
+{
+    return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: this build has no reader for such models", path);
+}
+
+/* --- making --- */
+
+sk_status sk_model_create(sk_model **out, sk_error *err)
+{
+    *out = NULL;
+    sk_model *model = sk_calloc(1, sizeof *model);
+    if (!model)
+        return sk_fail_memory(err, sizeof *model);
+    sk_status status = sk_arena_open(0, &model->arena, err);
+    if (status != SK_OK) {
+        sk_free(model);
+        return status;
+    }
+    model->path = model->family = "";
+    *out = model;
+    return SK_OK;
+}
+
+void sk_model_close(sk_model **model)
+{
+    if (!model || !*model)
+        return;
+    sk_graph_close(&(*model)->graph);
+    sk_arena_close(&(*model)->arena);
+    sk_free(*model);
+    *model = NULL;
+}
+
+/* Facts are for reading by people: one that finds no memory or comes after MAX_FACTS others is left out. */
+void sk_model_add_fact(sk_model *model, const char *key, const char *value)
+{
+    if (!model->facts)
+        model->facts = sk_arena_alloc(model->arena, MAX_FACTS * sizeof *model->facts);
+    if (!model->facts || model->n_facts >= MAX_FACTS)
+        return;
+    const char *kept_key = sk_arena_strdup(model->arena, key);
+    const char *kept_value = sk_arena_strdup(model->arena, value);
+    if (!kept_key || !kept_value)
+        return;
+    model->facts[model->n_facts][0] = kept_key;
+    model->facts[model->n_facts][1] = kept_value;
+    model->n_facts++;
+}
+
+/* --- opening: what is at this path? Contents first, names second --- */
+
+static sk_status refuse_folder(const char *path, sk_error *err)
+{
+    static const char *const places[] = {"weights/best.pt", "best.pt", "weights/last.pt"};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        char *inside = sk_path_join(path, places[i]);
+        bool there = inside && sk_file_is_regular(inside);
+        sk_free(inside);
+        if (there)
+            return sk_fail(err, SK_ERR_FORMAT, "%s: an Ultralytics training folder. Give the checkpoint in it: %s/%s",
+                           path, path, places[i]);
+    }
+    return sk_fail(err, SK_ERR_FORMAT, "%s: a folder without training_config.json or training_config.yaml, so no SLEAP "
+                   "model. Give the folder that holds one of them, or a .pt or .onnx file", path);
+}
+
+static size_t first_bytes(const char *path, unsigned char *bytes, size_t room)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return 0;
+    size_t n = fread(bytes, 1, room, file);
+    fclose(file);
+    return n;
+}
+
+static bool is_zip(const unsigned char *bytes, size_t n)
+{
+    return n >= 4 && memcmp(bytes, "PK\3\4", 4) == 0;
+}
+
+/* An ONNX file is a protobuf message whose first field is the IR version (a small number). */
+static bool is_onnx(const unsigned char *bytes, size_t n)
+{
+    return n >= 2 && bytes[0] == 0x08 && bytes[1] >= 1 && bytes[1] <= 32;
+}
+
+static sk_status read_file(const char *path, sk_model *model, sk_error *err)
+{
+    unsigned char bytes[16];
+    size_t n = first_bytes(path, bytes, sizeof bytes);
+    if (sk_path_has_extension(path, ".engine") || sk_path_has_extension(path, ".plan"))
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: a TensorRT engine fits one GPU and one library version only. Give "
+                       "the .pt or .onnx file it was made from", path);
+    if (is_zip(bytes, n))
+        return sk_model_read_ultralytics(path, model, err);
+    if (is_onnx(bytes, n) || sk_path_has_extension(path, ".onnx"))
+        return sk_model_read_onnx ? sk_model_read_onnx(path, model, err) : refuse_absent(path, err);
+    return sk_model_read_ultralytics(path, model, err); /* its refusals name what the file is instead */
+}
+
+static sk_status read_path(const char *path, sk_model *model, sk_error *err)
+{
+    if (!sk_file_exists(path))
+        return sk_fail(err, SK_ERR_NOT_FOUND, "%s: no such file or folder", path);
+    switch (sk_sleap_format_of ? sk_sleap_format_of(path) : 0) {
+    case SK_FORMAT_SLEAP_NN:
+        return sk_model_read_sleap_nn ? sk_model_read_sleap_nn(path, model, err) : refuse_absent(path, err);
+    case SK_FORMAT_SLEAP_KERAS:
+        return sk_model_read_sleap_keras ? sk_model_read_sleap_keras(path, model, err) : refuse_absent(path, err);
+    default:
+        return sk_file_is_directory(path) ? refuse_folder(path, err) : read_file(path, model, err);
+    }
+}
+
+sk_status sk_model_open(const char *path, sk_model **out, sk_error *err)
+{
+    SK_CHECK_ARG(path && out, err);
+    *out = NULL;
+    sk_model *model = NULL;
+    SK_TRY(sk_model_create(&model, err));
+    model->path = sk_arena_strdup(model->arena, path);
+    sk_status status = model->path ? read_path(path, model, err) : sk_fail_memory(err, strlen(path));
+    if (status != SK_OK)
+        sk_model_close(&model);
+    *out = model;
+    return status;
+}
+
+/* --- reading --- */
+
+const char *sk_task_name(sk_task task)
+{
+    switch (task) {
+    case SK_TASK_DETECT: return "detect";
+    case SK_TASK_POSE: return "pose";
+    case SK_TASK_OBB: return "obb";
+    case SK_TASK_SEGMENT: return "segment";
+    case SK_TASK_CLASSIFY: return "classify";
+    case SK_TASK_SINGLE_INSTANCE: return "single_instance";
+    case SK_TASK_CENTROID: return "centroid";
+    case SK_TASK_CENTERED_INSTANCE: return "centered_instance";
+    case SK_TASK_BOTTOMUP: return "bottomup";
+    case SK_TASK_MULTICLASS_BOTTOMUP: return "multiclass_bottomup";
+    case SK_TASK_MULTICLASS_TOPDOWN: return "multiclass_topdown";
+    case SK_TASK_UNKNOWN: break;
+    }
+    return "unknown";
+}
+
+sk_task sk_model_task(const sk_model *model)
+{
+    return model ? model->task : SK_TASK_UNKNOWN;
+}
+
+int32_t sk_model_class_count(const sk_model *model)
+{
+    return model ? model->n_classes : 0;
+}
+
+static const char *name_at(const char *const *names, int32_t count, int32_t index)
+{
+    return names && index >= 0 && index < count && names[index] ? names[index] : "";
+}
+
+const char *sk_model_class_name(const sk_model *model, int32_t index)
+{
+    return model ? name_at(model->class_names, model->n_classes, index) : "";
+}
+
+int32_t sk_model_keypoint_count(const sk_model *model)
+{
+    return model ? model->n_keypoints : 0;
+}
+
+const char *sk_model_keypoint_name(const sk_model *model, int32_t index)
+{
+    return model ? name_at(model->keypoint_names, model->n_keypoints, index) : "";
+}
