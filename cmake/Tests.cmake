@@ -66,3 +66,7 @@ foreach(name checks_sanitizers checks_fuzzers checks_install)
         set_tests_properties(${name} PROPERTIES LABELS "checks;slow" RUN_SERIAL ON TIMEOUT 900)
     endif()
 endforeach()
+
+if(NOT SKITTER_FUZZ)
+    include(cmake/FuzzReplay.cmake)
+endif()

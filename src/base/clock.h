@@ -16,8 +16,8 @@ const char *sk_clock_text(int64_t wall_ms, char *buffer, size_t capacity);
 /* Sleeps at least this long, also when a signal interrupts. */
 void sk_clock_sleep_ns(int64_t ns);
 
-/* What a set of measurements says. Percentiles interpolate linearly between the two nearest samples (as NumPy's
- * default does), so that the median of {1, 2} is 1.5. All zero for an empty set. */
+/* What a set of measurements says. Percentiles interpolate linearly between the two nearest samples (as
+ * NumPy's default does), so that the median of {1, 2} is 1.5. All zero for an empty set. */
 typedef struct sk_samples_summary {
     size_t count;
     double min, max, mean, deviation; /* deviation of a sample: n - 1 */

@@ -9,8 +9,9 @@
 
 /* What this CPU, this system and this process may use. Detected once; thread-safe. */
 
-/* One flag for each level kernels are written for. A flag is set only when the processor has every instruction named
- * and the operating system saves the registers (XGETBV); each x86 level implies the ones before it. */
+/* One flag for each level kernels are written for. A flag is set only when the processor has every
+ * instruction named and the operating system saves the registers (XGETBV); each x86 level implies the ones
+ * before it. */
 enum {
     SK_CPU_SSE42 = 1 << 0,
     SK_CPU_AVX2 = 1 << 1,       /* with FMA, F16C, BMI1, BMI2 */
@@ -22,9 +23,10 @@ enum {
     SK_CPU_DOTPROD = 1 << 7 /* aarch64: 8-bit dot products */
 };
 
-/* The flags kernels are chosen by: what was detected, limited by the environment variable SKITTER_CPU_MASK, whose
- * value names the highest level allowed: none (plain C), sse4.2, avx2, avx512, avx512vnni, neon. A value that is not
- * one of these limits nothing and is reported once through the log; sk_cpu_check_mask makes it an error. */
+/* The flags kernels are chosen by: what was detected, limited by the environment variable SKITTER_CPU_MASK,
+ * whose value names the highest level allowed: none (plain C), sse4.2, avx2, avx512, avx512vnni, neon. A
+ * value that is not one of these limits nothing and is reported once through the log; sk_cpu_check_mask makes
+ * it an error. */
 uint32_t sk_cpu_flags(void);
 /* Without the limit. */
 uint32_t sk_cpu_detected_flags(void);
@@ -44,12 +46,13 @@ const char *sk_cpu_flags_text(uint32_t flags, char *buffer, size_t capacity);
 /* Asks the kernel for this process's right to use AMX tiles (Linux wants that before the first use). */
 sk_status sk_cpu_enable_amx(sk_error *err) SK_MUST_CHECK;
 
-/* Logical processors this process may run on (sched_getaffinity), cut to the cgroup's CPU quota, rounded up; >= 1. */
+/* Logical processors this process may run on (sched_getaffinity), cut to the cgroup's CPU quota, rounded up;
+ * >= 1. */
 int32_t sk_cpu_usable_threads(void);
 /* The same counting each physical core once; what a thread pool should have. >= 1. */
 int32_t sk_cpu_usable_cores(void);
-/* One logical processor for every physical core this process may run on, upward; at most `capacity`. Returns how
- * many were written. For sk_pool_settings.cores. */
+/* One logical processor for every physical core this process may run on, upward; at most `capacity`. Returns
+ * how many were written. For sk_pool_settings.cores. */
 int32_t sk_cpu_core_list(int32_t *cores, int32_t capacity);
 
 typedef struct sk_cpu_info {

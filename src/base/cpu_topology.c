@@ -137,8 +137,8 @@ static double group_limit_v1(const char *root, const char *group)
     return q > 0 && p > 0 ? q / p : 0;
 }
 
-/* Walks from the group up to the root: a parent's limit binds its children too. Inside a container the group's path
- * may not exist under the mounted root; the root itself is then the container's group. */
+/* Walks from the group up to the root: a parent's limit binds its children too. Inside a container the
+ * group's path may not exist under the mounted root; the root itself is then the container's group. */
 static double tightest_limit(const char *root, char *group, double (*limit_of)(const char *, const char *))
 {
     double tightest = 0;

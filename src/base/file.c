@@ -229,7 +229,8 @@ const char *sk_file_writer_path(const sk_file_writer *writer)
     return writer->temporary;
 }
 
-/* The rename itself must reach the disk too; not every file system lets a folder be synced, and that is no failure. */
+/* The rename itself must reach the disk too; not every file system lets a folder be synced, and that is no
+ * failure. */
 static void sync_folder(const char *path)
 {
     char *folder = sk_path_folder(path);

@@ -10,9 +10,9 @@
 
 /* Sleeping on a word of memory; for pool.c and ring.c.
  *
- * All sleeping follows one pattern: the waiter raises an `asleep` flag, looks at the word once more, and sleeps only if
- * it is still unchanged; the waker changes the word, then looks at the flag. Both in sequentially consistent order, so
- * at least one of them sees the other. */
+ * All sleeping follows one pattern: the waiter raises an `asleep` flag, looks at the word once more, and
+ * sleeps only if it is still unchanged; the waker changes the word, then looks at the flag. Both in
+ * sequentially consistent order, so at least one of them sees the other. */
 
 /* Sleeps while *word == seen, at most timeout_ns (negative: without end). May return early. */
 static inline void sk_futex_wait(_Atomic uint32_t *word, uint32_t seen, int64_t timeout_ns)

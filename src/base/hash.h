@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* SHA-256 names contents: of model files in caches, artifacts and sidecars. xxh3 makes quick keys inside one process
- * or one machine; it does not withstand anybody who wants two inputs to collide. */
+/* SHA-256 names contents: of model files in caches, artifacts and sidecars. xxh3 makes quick keys inside one
+ * process or one machine; it does not withstand anybody who wants two inputs to collide. */
 
 typedef struct sk_sha256 {
     uint8_t bytes[32];

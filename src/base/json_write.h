@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-/* Writes JSON as it goes, into a text or a FILE; commas, indents and escapes are its business. The first failure
- * (memory, disk, a call out of place) is kept and later calls do nothing: ask sk_json_end once.
+/* Writes JSON as it goes, into a text or a FILE; commas, indents and escapes are its business. The first
+ * failure (memory, disk, a call out of place) is kept and later calls do nothing: ask sk_json_end once.
  *
  *     sk_json json = sk_json_to_text(&text, 2);
  *     sk_json_object(&json);
@@ -57,8 +57,8 @@ void sk_json_key_int(sk_json *json, const char *key, int64_t value);
 void sk_json_key_float(sk_json *json, const char *key, double value);
 void sk_json_key_bool(sk_json *json, const char *key, bool value);
 
-/* Ends one value at the top, checks that everything is closed, and writes a line end (with indent 0 too, so that
- * values one after another are JSON lines). The writer may then be used for the next value. */
+/* Ends one value at the top, checks that everything is closed, and writes a line end (with indent 0 too, so
+ * that values one after another are JSON lines). The writer may then be used for the next value. */
 sk_status sk_json_end(sk_json *json, sk_error *err) SK_MUST_CHECK;
 
 #endif

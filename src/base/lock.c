@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Open file description locks, not flock: they can be asked about without being taken, and not POSIX record locks:
- * those belong to the process and would not hold between two threads. */
+/* Open file description locks, not flock: they can be asked about without being taken, and not POSIX record
+ * locks: those belong to the process and would not hold between two threads. */
 
 struct sk_lock {
     int file;

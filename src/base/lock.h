@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A lock between processes (and between threads of one), on a file of its own. The system frees it when its holder
- * dies, however it dies. The file tells who holds it and stays behind, empty, when nobody does. */
+/* A lock between processes (and between threads of one), on a file of its own. The system frees it when its
+ * holder dies, however it dies. The file tells who holds it and stays behind, empty, when nobody does. */
 typedef struct sk_lock sk_lock;
 
 typedef struct sk_lock_holder {
@@ -18,8 +18,9 @@ typedef struct sk_lock_holder {
     char command[256]; /* its command line, cut */
 } sk_lock_holder;
 
-/* Takes the lock, waiting for at most timeout_ms (0: not at all; negative: for as long as it takes). When it stays
- * taken: SK_ERR_BUSY, *holder (if given) says by whom, and so does the error's text. The folder must exist. */
+/* Takes the lock, waiting for at most timeout_ms (0: not at all; negative: for as long as it takes). When it
+ * stays taken: SK_ERR_BUSY, *holder (if given) says by whom, and so does the error's text. The folder must
+ * exist. */
 sk_status sk_lock_open(const char *path, int64_t timeout_ms, sk_lock **out, sk_lock_holder *holder,
                        sk_error *err) SK_MUST_CHECK;
 void sk_lock_close(sk_lock **lock); /* frees it and nulls the pointer */

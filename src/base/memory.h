@@ -8,10 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All of skitter's own memory passes through these functions, so that a test can count allocations (the hot loop
- * must make none) and fail the n-th one (every path must survive it). */
+/* All of skitter's own memory passes through these functions, so that a test can count allocations (the hot
+ * loop must make none) and fail the n-th one (every path must survive it). */
 
-/* Like malloc/calloc/realloc/free, but null for size 0 is never returned: size 0 gives a valid, distinct block. */
+/* Like malloc/calloc/realloc/free, but null for size 0 is never returned: size 0 gives a valid, distinct
+ * block. */
 void *sk_malloc(size_t bytes);
 void *sk_calloc(size_t count, size_t bytes); /* null when count * bytes overflows */
 void *sk_realloc(void *block, size_t bytes);
@@ -59,8 +60,8 @@ char *sk_arena_strndup(sk_arena *arena, const char *text, size_t length);
 void sk_arena_limit(sk_arena *arena, size_t bytes);
 size_t sk_arena_used(const sk_arena *arena);
 
-/* Reference-counted bytes: weights shared between graphs, sessions and threads. The count is atomic; the bytes are
- * not to be written once shared. */
+/* Reference-counted bytes: weights shared between graphs, sessions and threads. The count is atomic; the
+ * bytes are not to be written once shared. */
 typedef struct sk_blob sk_blob;
 
 sk_status sk_blob_alloc(size_t bytes, sk_blob **out,

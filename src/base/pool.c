@@ -25,9 +25,9 @@ typedef struct pool_job {
     int32_t part_count;
 } pool_job;
 
-/* Every thread but the caller's has one mailbox. `go` counts the jobs given to this thread; `done` the ones it
- * finished; they lie apart because each side spins on one while the other writes its own. The job lies beside `go`,
- * so that both travel in one cache line. */
+/* Every thread but the caller's has one mailbox. `go` counts the jobs given to this thread; `done` the ones
+ * it finished; they lie apart because each side spins on one while the other writes its own. The job lies
+ * beside `go`, so that both travel in one cache line. */
 typedef struct pool_worker {
     _Alignas(LINE) _Atomic uint32_t go;
     _Atomic uint32_t asleep; /* the worker waits in the kernel on `go` */
@@ -59,8 +59,8 @@ struct sk_pool {
     pool_worker *workers; /* [threads]; entry 0, the caller, is unused */
 };
 
-/* Spins until *word differs from `seen` or the budget is spent; true when it differs. The clock is looked at only
- * every few pauses, so that the usual short wait never pays for it. */
+/* Spins until *word differs from `seen` or the budget is spent; true when it differs. The clock is looked at
+ * only every few pauses, so that the usual short wait never pays for it. */
 static bool spin_while(const sk_pool *pool, _Atomic uint32_t *word, uint32_t seen)
 {
     int64_t until = 0;

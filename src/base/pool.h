@@ -6,13 +6,15 @@
 
 #include <stdint.h>
 
-/* A fixed team of threads for work that is split before it starts. There is no queue and no stealing: part i always
- * runs on thread i, so that a thread finds its own data in its own cache, and results do not depend on timing.
+/* A fixed team of threads for work that is split before it starts. There is no queue and no stealing: part i
+ * always runs on thread i, so that a thread finds its own data in its own cache, and results do not depend on
+ * timing.
  *
- * The calling thread is thread 0; a pool of n threads starts n - 1 others, and a pool of one starts none. Waiting
- * threads spin for a short while, then sleep in the kernel: fork and join cost well under a microsecond while work
- * keeps coming, and an idle pool costs nothing. Where a pool has more threads than this process may use cores, they
- * give the core away instead of spinning. Several pools may live side by side. */
+ * The calling thread is thread 0; a pool of n threads starts n - 1 others, and a pool of one starts none.
+ * Waiting threads spin for a short while, then sleep in the kernel: fork and join cost well under a
+ * microsecond while work keeps coming, and an idle pool costs nothing. Where a pool has more threads than
+ * this process may use cores, they give the core away instead of spinning. Several pools may live side by
+ * side. */
 typedef struct sk_pool sk_pool;
 
 #define SK_POOL_MAX_THREADS 256
@@ -32,24 +34,25 @@ void sk_pool_close(sk_pool **pool); /* nulls the pointer; null is allowed; never
 
 int32_t sk_pool_threads(const sk_pool *pool);
 
-/* Binds the calling thread, which is thread 0 of the pool, to cores[0]. Does nothing without a core list. Kept apart
- * from opening, since the thread belongs to the caller. */
+/* Binds the calling thread, which is thread 0 of the pool, to cores[0]. Does nothing without a core list.
+ * Kept apart from opening, since the thread belongs to the caller. */
 sk_status sk_pool_bind_caller(const sk_pool *pool, sk_error *err) SK_MUST_CHECK;
 
 typedef void (*sk_pool_fn)(void *context, int32_t part, int32_t part_count);
 
-/* Runs fn(context, i, part_count) for every i below part_count and returns when all are done; what the parts wrote is
- * then visible to the caller. Part i runs on thread i % threads; threads beyond part_count are left asleep. One
- * caller at a time, and never from inside a region of the same pool. Allocates nothing. */
+/* Runs fn(context, i, part_count) for every i below part_count and returns when all are done; what the parts
+ * wrote is then visible to the caller. Part i runs on thread i % threads; threads beyond part_count are left
+ * asleep. One caller at a time, and never from inside a region of the same pool. Allocates nothing. */
 void sk_pool_run(sk_pool *pool, sk_pool_fn fn, void *context, int32_t part_count);
 
-/* Inside a region: waits until every thread of the region has come here; what any of them wrote before is visible to
- * all after it. `thread` is the caller's part number. Only for regions with part_count <= threads, and all of the
- * region's parts must call it equally often. About as cheap as moving one cache line there and back. */
+/* Inside a region: waits until every thread of the region has come here; what any of them wrote before is
+ * visible to all after it. `thread` is the caller's part number. Only for regions with part_count <= threads,
+ * and all of the region's parts must call it equally often. About as cheap as moving one cache line there and
+ * back. */
 void sk_pool_barrier(sk_pool *pool, int32_t thread);
 
-/* Splits `count` items into part_count runs whose lengths differ by at most one `grain`; every run but the last starts
- * and ends at a multiple of grain. Gives part's half-open range. */
+/* Splits `count` items into part_count runs whose lengths differ by at most one `grain`; every run but the
+ * last starts and ends at a multiple of grain. Gives part's half-open range. */
 static inline void sk_pool_split(int64_t count, int64_t grain, int32_t part, int32_t part_count,
                                  int64_t *begin, int64_t *end)
 {

@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Tells how far a long job is, through a stream the door gives. Never writes anywhere else. One thread at a time. */
+/* Tells how far a long job is, through a stream the door gives. Never writes anywhere else. One thread at a
+ * time. */
 typedef struct sk_progress sk_progress;
 
 typedef enum sk_progress_mode {
@@ -33,7 +34,8 @@ typedef struct sk_progress_settings {
 sk_progress_settings sk_progress_defaults(void);
 sk_status sk_progress_open(const sk_progress_settings *settings, sk_progress **out,
                            sk_error *err) SK_MUST_CHECK;
-/* `done` of the whole; cheap when it is not yet time to write. `note`, possibly null, stands behind ("3 animals"). */
+/* `done` of the whole; cheap when it is not yet time to write. `note`, possibly null, stands behind ("3
+ * animals"). */
 void sk_progress_update(sk_progress *progress, int64_t done, const char *note);
 void sk_progress_set_total(sk_progress *progress, int64_t total); /* once it is known better */
 /* Removes the bar so that something else can be printed; it comes back at the next update. */

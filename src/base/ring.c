@@ -12,9 +12,9 @@
 #define MOST  (1u << 20)
 #define SPINS 200 /* a few microseconds: longer than a hand-over, far shorter than a frame */
 
-/* head and tail count items ever pushed and popped, and are each written by one side only; 64 bits never wrap, so the
- * capacity need not be a power of two. A side that waits spins on the other's counter, then sleeps on `wake`, which the
- * other side and sk_ring_end raise. */
+/* head and tail count items ever pushed and popped, and are each written by one side only; 64 bits never
+ * wrap, so the capacity need not be a power of two. A side that waits spins on the other's counter, then
+ * sleeps on `wake`, which the other side and sk_ring_end raise. */
 struct sk_ring {
     _Alignas(LINE) _Atomic uint64_t head; /* written by the producer */
     _Atomic uint32_t producer_asleep;
@@ -65,8 +65,8 @@ static void wake_sleeper(sk_ring *ring, _Atomic uint32_t *asleep)
     }
 }
 
-/* Waits until *counter differs from `seen`, the ring ended, or time is up; true unless time is up. For the order of
- * flag and word see futex.h. */
+/* Waits until *counter differs from `seen`, the ring ended, or time is up; true unless time is up. For the
+ * order of flag and word see futex.h. */
 static bool wait_for_change(sk_ring *ring, _Atomic uint64_t *counter, uint64_t seen, _Atomic uint32_t *asleep,
                             int64_t timeout_ns)
 {

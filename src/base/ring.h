@@ -8,13 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A queue of fixed length from one thread to one other: frames on their way from the decoder to the engine. Items are
- * copied in and out (pointers and indices, usually). No allocation after opening, no lock; a side that must wait spins
- * shortly, then sleeps.
+/* A queue of fixed length from one thread to one other: frames on their way from the decoder to the engine.
+ * Items are copied in and out (pointers and indices, usually). No allocation after opening, no lock; a side
+ * that must wait spins shortly, then sleeps.
  *
- * Ending: either side calls sk_ring_end. From then on pushes are refused, and pops give what is still inside, then
- * say that it is over. So a producer ends after its last item, and a consumer that has enough ends to stop the
- * producer; both are woken at once. */
+ * Ending: either side calls sk_ring_end. From then on pushes are refused, and pops give what is still inside,
+ * then say that it is over. So a producer ends after its last item, and a consumer that has enough ends to
+ * stop the producer; both are woken at once. */
 typedef struct sk_ring sk_ring;
 
 /* Holds up to `capacity` items (1 … 2^20) of item_bytes each. */

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A text that grows. Starts as {0}. A failed append (memory, or over `limit`) is remembered and later ones do nothing,
- * so that a writer appends freely and asks sk_text_status once, at the end. */
+/* A text that grows. Starts as {0}. A failed append (memory, or over `limit`) is remembered and later ones do
+ * nothing, so that a writer appends freely and asks sk_text_status once, at the end. */
 typedef struct sk_text {
     char *data; /* zero-terminated once anything was appended; use sk_text_get to have "" before */
     size_t length;
@@ -25,7 +25,8 @@ void sk_text_appendf(sk_text *text, const char *format, ...) SK_PRINTF(2, 3);
 void sk_text_vappendf(sk_text *text, const char *format, va_list args) SK_PRINTF(2, 0);
 const char *sk_text_get(const sk_text *text); /* never null; valid until the next append */
 sk_status sk_text_status(const sk_text *text, sk_error *err) SK_MUST_CHECK;
-/* Hands the text over (freed by sk_free) and leaves *text empty; null and SK_ERR_… when an append had failed. */
+/* Hands the text over (freed by sk_free) and leaves *text empty; null and SK_ERR_… when an append had
+ * failed. */
 sk_status sk_text_take(sk_text *text, char **out, sk_error *err) SK_MUST_CHECK;
 void sk_text_clear(sk_text *text); /* empties, keeps the memory */
 void sk_text_free(sk_text *text);
@@ -34,7 +35,8 @@ void sk_text_free(sk_text *text);
 const char *sk_text_number(double value, int digits, char *buffer, size_t capacity);
 #define SK_TEXT_NUMBER 48
 
-/* Length in bytes of the valid UTF-8 character at `bytes` (at most `left` of them), or 0 when it is not valid. */
+/* Length in bytes of the valid UTF-8 character at `bytes` (at most `left` of them), or 0 when it is not
+ * valid. */
 size_t sk_text_utf8(const char *bytes, size_t left);
 
 /* --- for people; each returns buffer --- */
@@ -44,8 +46,8 @@ const char *sk_text_duration(double ns, char *buffer, size_t capacity); /* "250 
 /* "0:07", "12:03", "1:02:45", "2 d 3 h" */
 const char *sk_text_time_left(double seconds, char *buffer, size_t capacity);
 
-/* Changes (insert, delete, replace, swap of neighbours) that lead from a to b, letters' case aside. Texts longer than
- * 63 bytes are compared by their first 63. */
+/* Changes (insert, delete, replace, swap of neighbours) that lead from a to b, letters' case aside. Texts
+ * longer than 63 bytes are compared by their first 63. */
 int sk_text_distance(const char *a, const char *b);
 /* The choice somebody who typed `word` probably meant, or null when none is near: "predcit" -> "predict". */
 const char *sk_text_suggest(const char *word, const char *const *choices, size_t count);

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Rows of numbers from one type to another. No alignment is needed; dst and src do not overlap; nothing outside
- * `count` elements is touched. */
+/* Rows of numbers from one type to another. No alignment is needed; dst and src do not overlap; nothing
+ * outside `count` elements is touched. */
 typedef struct sk_convert_kernels {
     /* dst = src * scale + bias, rounded after each operation: the same bits on every level. */
     void (*u8_to_f32)(float *dst, const uint8_t *src, size_t count, float scale, float bias);

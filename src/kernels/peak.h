@@ -10,8 +10,10 @@
 typedef double (*sk_peak_loop)(int64_t rounds, float *sink);
 
 double sk_f32_peak_ref(int64_t rounds, float *sink);
+double sk_f32_peak_sse42(int64_t rounds, float *sink);
 double sk_f32_peak_avx2(int64_t rounds, float *sink);
 double sk_f32_peak_avx512(int64_t rounds, float *sink);
+double sk_f32_peak_neon(int64_t rounds, float *sink);
 
 /* The best one for these CPU flags (base/cpu.h). */
 sk_peak_loop sk_f32_peak_choose(uint32_t cpu_flags);

@@ -19,7 +19,8 @@
  *             for (int i = 0; i < 100; i++) {
  *                 int64_t n = kernel_length(run, i, 2000);
  *                 uint8_t *x = kernel_buffer(run, (size_t)n, 1);
- *                 float *want = kernel_buffer(run, 4 * (size_t)n, 4), *got = kernel_buffer(run, 4 * (size_t)n, 4);
+ *                 float *want = kernel_buffer(run, 4 * (size_t)n, 4);
+ *                 float *got = kernel_buffer(run, 4 * (size_t)n, 4);
  *                 kernel_fill_bytes(run, x, (size_t)n);
  *                 kernel_case(run, "n %lld", (long long)n);
  *                 ref.u8_to_f32(want, x, n, …);
@@ -33,8 +34,8 @@
  *         }
  *     }
  *
- * The program calls it once with no flags (plain C against itself: the bands), then once for each level upward;
- * kernel_variant tells whether this level brought a function not seen at a lower one. Run it by hand as
+ * The program calls it once with no flags (plain C against itself: the bands), then once for each level
+ * upward; kernel_variant tells whether this level brought a function not seen at a lower one. By hand:
  *     build/tests/test_kernels [--bench] [--filter TEXT] [--level NAME] [--seed N] [--list] [--self-test] */
 
 typedef struct kernel_run kernel_run;
@@ -46,14 +47,14 @@ struct kernel_run {
     struct kernel_state *state;
 };
 
-/* Starts on one function of this level. False when it is to be left out: null, seen at a lower level already, or not
- * chosen by --filter and --level. `name` must be constant. */
+/* Starts on one function of this level. False when it is to be left out: null, seen at a lower level already,
+ * or not chosen by --filter and --level. `name` must be constant. */
 bool kernel_variant(kernel_run *run, const char *name, kernel_fn fn);
 
-/* A block filled with a pattern that a kernel cannot have written by chance, `bytes` long, aligned to `alignment` and
- * not to twice that. Bands of a page's size lie before and behind it; behind it, as near as the alignment allows, lies
- * a page that may not even be read. Lives until kernel_end. For kernels whose contract lets them read past the end,
- * ask for the bytes they may touch. */
+/* A block filled with a pattern that a kernel cannot have written by chance, `bytes` long, aligned to
+ * `alignment` and not to twice that. Bands of a page's size lie before and behind it; behind it, as near as
+ * the alignment allows, lies a page that may not even be read. Lives until kernel_end. For kernels whose
+ * contract lets them read past the end, ask for the bytes they may touch. */
 void *kernel_buffer(kernel_run *run, size_t bytes, size_t alignment);
 /* Makes a buffer read-only for the kernel's sake, after filling it. */
 void kernel_freeze(kernel_run *run, void *buffer);
@@ -74,8 +75,9 @@ void kernel_fill_bytes(kernel_run *run, void *bytes, size_t count);
 
 /* --- comparing --- */
 
-/* Fails when an element differs by more than max_abs * max(1, largest |want|), or when the normalized mean square
- * error, sum (want - got)^2 / sum want^2, is above nmse. NaN equals NaN and an infinity itself; otherwise they fail. */
+/* Fails when an element differs by more than max_abs * max(1, largest |want|), or when the normalized mean
+ * square error, sum (want - got)^2 / sum want^2, is above nmse. NaN equals NaN and an infinity itself;
+ * otherwise they fail. */
 typedef struct kernel_limits {
     double max_abs;
     double nmse;
@@ -86,7 +88,7 @@ typedef struct kernel_limits {
 #define KERNEL_WINOGRAD  ((kernel_limits){5e-4, 1e-9})  /* f32 with transformed inputs */
 #define KERNEL_F16       ((kernel_limits){2e-3, 1e-6})  /* stored as half floats, summed as f32 */
 #define KERNEL_BF16      ((kernel_limits){2e-2, 5e-5})
-#define KERNEL_I8        ((kernel_limits){5e-2, 1e-3}) /* quantized against f32; for integers: compare_bytes */
+#define KERNEL_I8        ((kernel_limits){5e-2, 1e-3}) /* quantized against f32 */
 
 bool kernel_compare_f32(kernel_run *run, const float *want, const float *got, size_t count,
                         kernel_limits limits);
@@ -111,20 +113,14 @@ static inline bool kernel_timer_next(kernel_timer *timer)
     return --timer->left >= 0 || kernel_timer_slow(timer);
 }
 
-/* Repeats the following statement for long enough and prints ns, GFLOP/s, GB/s and the share of this core's measured
- * peak at this level; does nothing without --bench. flops: 2 for a multiply-add; bytes: moved to and from memory. */
+/* Repeats the following statement for long enough and prints ns, GFLOP/s, GB/s and the share of this core's
+ * measured peak at this level; does nothing without --bench. flops: 2 for a multiply-add; bytes: moved to and
+ * from memory. */
 #define KERNEL_BENCH(run, label, flops, bytes)                                                               \
     for (kernel_timer kernel_timer_ = kernel_timer_open((run), (label), (flops), (bytes));                   \
          kernel_timer_next(&kernel_timer_);)
 
-/* Highest f32 rate one core reaches at this level, measured once with a loop of independent multiply-adds. */
+/* Highest f32 rate (operations a second) one core reaches at this level: kernels/peak.h, measured once. */
 double kernel_peak_flops(uint32_t flags);
-
-/* peak_<isa>.c: performs about `rounds` rounds and returns the floating point operations done. */
-double kernel_peak_c(int64_t rounds);
-double kernel_peak_sse42(int64_t rounds);
-double kernel_peak_avx2(int64_t rounds);
-double kernel_peak_avx512(int64_t rounds);
-double kernel_peak_neon(int64_t rounds);
 
 #endif

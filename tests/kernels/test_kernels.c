@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel harness's program: finds every family (kernel_checks.inc is made by CMake from the check_*.c files) and
- * runs each at every level of this CPU. */
+/* The kernel harness's program: finds every family (kernel_checks.inc is made by CMake from the check_*.c
+ * files) and runs each at every level of this CPU. */
 #include "harness_state.h"
 
 #include "base/cpu.h"

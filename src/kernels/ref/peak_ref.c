@@ -25,6 +25,11 @@ sk_peak_loop sk_f32_peak_choose(uint32_t cpu_flags)
         return sk_f32_peak_avx512;
     if (cpu_flags & SK_CPU_AVX2)
         return sk_f32_peak_avx2;
+    if (cpu_flags & SK_CPU_SSE42)
+        return sk_f32_peak_sse42;
+#elif defined(__aarch64__)
+    if (cpu_flags & SK_CPU_NEON)
+        return sk_f32_peak_neon;
 #endif
     (void)cpu_flags;
     return sk_f32_peak_ref;

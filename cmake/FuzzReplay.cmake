@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# Where the fuzzers themselves are not built: each target as a plain program that replays fuzz/seeds/<thing>/ as the
+# test fuzz_<thing>.
+file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/fuzz/fuzz_*.c)
+foreach(source ${fuzz_sources})
+    get_filename_component(name ${source} NAME_WE)
+    string(REGEX REPLACE "^fuzz_" "" thing ${name})
+    add_executable(${name} ${source} ${CMAKE_SOURCE_DIR}/fuzz/replay.c)
+    sk_target(${name})
+    target_link_libraries(${name} PRIVATE skitter_static)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+    if(EXISTS ${CMAKE_SOURCE_DIR}/fuzz/seeds/${thing})
+        add_test(NAME ${name} COMMAND ${name} ${CMAKE_SOURCE_DIR}/fuzz/seeds/${thing})
+    else()
+        add_test(NAME ${name} COMMAND ${name})
+    endif()
+    set_tests_properties(${name} PROPERTIES LABELS "fuzz" TIMEOUT 300)
+endforeach()
