@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sleap_run.h"
 
+#include "formats/npy.h"
 #include "graph/reference.h"
 #include "test.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 sleap_run sleap_run_network(const sk_model *model, const float *pixels, int64_t n, int64_t height, int64_t width)
 {
@@ -99,47 +97,17 @@ int sleap_local_peaks(const float *map, int64_t channels, int64_t h, int64_t w, 
     return count;
 }
 
-/* --- npy --- */
-
-static sk_dtype npy_type(const char *header)
-{
-    static const struct {
-        const char *name;
-        sk_dtype dtype;
-    } types[] = {{"<f4", SK_DTYPE_F32}, {"<f8", SK_DTYPE_F64}, {"<i4", SK_DTYPE_I32}, {"<i8", SK_DTYPE_I64},
-                 {"|u1", SK_DTYPE_U8},  {"|b1", SK_DTYPE_BOOL}};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strstr(header, types[i].name))
-            return types[i].dtype;
-    fail_msg("npy: unknown type in %s", header);
-    return SK_DTYPE_NONE;
-}
+/* --- reference arrays --- */
 
 npy_array npy_read(const char *path)
 {
-    npy_array array = {0};
-    unsigned char begin[10];
-    char header[4096] = "";
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        fail_msg("%s: cannot be opened", path);
-    assert_int_equal(fread(begin, 1, 10, f), 10);
-    size_t length = (size_t)begin[8] | (size_t)begin[9] << 8;
-    assert_true(length < sizeof header && fread(header, 1, length, f) == length);
-    if (strstr(header, "'fortran_order': True"))
-        fail_msg("%s: Fortran order", path);
-    sk_dtype dtype = npy_type(header);
-    for (char *p = strchr(strstr(header, "'shape'"), '(') + 1; *p != ')';) {
-        char *end;
-        array.shape.dim[array.shape.rank++] = strtoll(p, &end, 10);
-        p = end + strspn(end, ", ");
-    }
-    size_t count = (size_t)sk_shape_count(&array.shape);
-    void *raw = malloc(count * sk_dtype_bytes(dtype) + 1);
-    array.data = sk_malloc((count + 1) * sizeof *array.data);
-    assert_int_equal(fread(raw, sk_dtype_bytes(dtype), count, f), count);
-    sk_convert(dtype, raw, SK_DTYPE_F32, array.data, count);
-    free(raw);
-    fclose(f);
+    sk_error err = {0};
+    sk_tensor tensor;
+    assert_ok(sk_npy_read(path, (size_t)1 << 30, &tensor, &err), &err);
+    size_t count = (size_t)sk_shape_count(&tensor.shape);
+    npy_array array = {tensor.shape, sk_malloc((count + 1) * sizeof(float))};
+    assert_non_null(array.data);
+    sk_convert(tensor.dtype, tensor.data, SK_DTYPE_F32, array.data, count);
+    sk_free(tensor.data);
     return array;
 }

@@ -29,7 +29,7 @@ void sleap_global_peaks(const float *map, int64_t channels, int64_t h, int64_t w
 int sleap_local_peaks(const float *map, int64_t channels, int64_t h, int64_t w, float stride, float threshold,
                       sleap_peak *out, int limit);
 
-/* A .npy file of the reference data: f32/f64/i64/u8 … little-endian, C order. data is f32, ended by sk_free. */
+/* A .npy file of the reference data as f32; data is ended by sk_free. Fails the test on any error. */
 typedef struct npy_array {
     sk_shape shape;
     float *data;
