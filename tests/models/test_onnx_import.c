@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/test.h"
+
+#include "graph/reference.h"
+#include "models/onnx_import.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- ONNX trees written down in place --- */
+
+#define COUNT(array) ((int32_t)(sizeof(array) / sizeof *(array)))
+#define NAMES(...) COUNT(((const char *[]){__VA_ARGS__})), (const char *const[]){__VA_ARGS__}
+
+static sk_onnx_attr attr_int(const char *name, int64_t value)
+{
+    return (sk_onnx_attr){.name = name, .type = SK_ONNX_INT, .ref = "", .s = "", .i = value};
+}
+
+static sk_onnx_attr attr_float(const char *name, float value)
+{
+    return (sk_onnx_attr){.name = name, .type = SK_ONNX_FLOAT, .ref = "", .s = "", .f = value};
+}
+
+static sk_onnx_attr attr_text(const char *name, const char *value)
+{
+    return (sk_onnx_attr){.name = name, .type = SK_ONNX_STRING, .ref = "", .s = value};
+}
+
+static sk_onnx_attr attr_graph(const char *name, const sk_onnx_graph *graph)
+{
+    return (sk_onnx_attr){.name = name, .type = SK_ONNX_GRAPH, .ref = "", .s = "", .graph = graph};
+}
+
+#define attr_ints(n, ...)                                                                                          \
+    ((sk_onnx_attr){.name = (n), .type = SK_ONNX_INTS, .ref = "", .s = "",                                         \
+                    .count = COUNT(((int64_t[]){__VA_ARGS__})), .ints = (int64_t[]){__VA_ARGS__}})
+#define attr_floats(n, ...)                                                                                        \
+    ((sk_onnx_attr){.name = (n), .type = SK_ONNX_FLOATS, .ref = "", .s = "",                                       \
+                    .count = COUNT(((float[]){__VA_ARGS__})), .floats = (float[]){__VA_ARGS__}})
+
+static sk_onnx_node node(const char *op, int32_t n_in, const char *const *in, const char *const *out)
+{
+    return (sk_onnx_node){.op = op, .domain = "", .name = "", .n_in = n_in, .n_out = 1, .in = in, .out = out};
+}
+
+static sk_onnx_node node_with(const char *op, int32_t n_in, const char *const *in, const char *const *out,
+                              int32_t n_attrs, const sk_onnx_attr *attrs)
+{
+    sk_onnx_node n = node(op, n_in, in, out);
+    n.n_attrs = n_attrs;
+    n.attrs = attrs;
+    return n;
+}
+
+#define OUT(name) ((const char *const[]){name})
+#define ATTRS(...) COUNT(((sk_onnx_attr[]){__VA_ARGS__})), (sk_onnx_attr[]){__VA_ARGS__}
+
+/* A model under construction; `x` is the only input, `y` the only output. */
+typedef struct bench {
+    sk_onnx_model *model;
+    sk_onnx_opset opset;
+    sk_onnx_tensor tensors[16];
+    sk_onnx_value input, output;
+} bench;
+
+static void bench_open(bench *t, int64_t opset, const sk_onnx_node *nodes, int32_t n_nodes)
+{
+    sk_error err;
+    memset(t, 0, sizeof *t);
+    assert_ok(sk_onnx_create(&t->model, &err), &err);
+    t->opset = (sk_onnx_opset){"", opset};
+    t->model->opsets = &t->opset;
+    t->model->n_opsets = 1;
+    t->model->ir_version = 8;
+    t->input = (sk_onnx_value){"x", SK_DTYPE_F32, {.rank = 4, .dim = {1, 2, 2, 3}}, {"", "", "", ""}};
+    t->output = (sk_onnx_value){.name = "y", .dtype = SK_DTYPE_F32, .shape = {.rank = -1}};
+    t->model->graph = (sk_onnx_graph){.name = "g", .n_nodes = n_nodes, .nodes = nodes, .initializers = t->tensors,
+                                      .n_inputs = 1, .inputs = &t->input, .n_outputs = 1, .outputs = &t->output};
+}
+
+static void bench_weight(bench *t, const char *name, sk_dtype dtype, int rank, const int64_t *dims, const void *data)
+{
+    sk_error err;
+    sk_blob *blob = NULL;
+    sk_onnx_tensor *w = &t->tensors[t->model->graph.n_initializers++];
+    *w = (sk_onnx_tensor){.name = name, .dtype = dtype, .shape = {.rank = rank}};
+    for (int i = 0; i < rank; i++)
+        w->shape.dim[i] = dims[i];
+    sk_tensor view = {dtype, w->shape, NULL};
+    assert_ok(sk_blob_alloc(sk_tensor_bytes(&view), &blob, &err), &err);
+    memcpy(sk_blob_data(blob), data, sk_tensor_bytes(&view));
+    assert_ok(sk_onnx_keep_blob(t->model, blob, &err), &err);
+    w->blob = blob;
+}
+
+static void weight_i64(bench *t, const char *name, int count, const int64_t *values)
+{
+    bench_weight(t, name, SK_DTYPE_I64, 1, (int64_t[]){count}, values);
+}
+
+/* 0.5, -1, 1.5, -2, … over 1x2x2x3. */
+static void fill_input(float data[12])
+{
+    for (int i = 0; i < 12; i++)
+        data[i] = (float)(i + 1) * (i % 2 ? -0.5f : 0.5f);
+}
+
+/* Imports and runs; the result is the caller's to sk_free. */
+static sk_tensor bench_run(bench *t)
+{
+    sk_error err;
+    sk_graph *graph = NULL, *fixed = NULL;
+    float data[12];
+    sk_shape shape = t->input.shape;
+    sk_tensor in = {SK_DTYPE_F32, shape, data}, out;
+    fill_input(data);
+    assert_ok(sk_onnx_import(t->model, "test.onnx", &graph, &err), &err);
+    for (int i = 0; i < shape.rank; i++)
+        shape.dim[i] = (int64_t[]){1, 2, 2, 3}[i];
+    in.shape = shape;
+    assert_ok(sk_graph_specialise(graph, &shape, 1, &fixed, &err), &err);
+    assert_ok(sk_reference_run(fixed, &in, 1, &out, 1, &err), &err);
+    sk_graph_close(&fixed);
+    sk_graph_close(&graph);
+    sk_onnx_close(&t->model);
+    return out;
+}
+
+static void expect(sk_tensor out, int rank, const int64_t *dims, int count, const double *values)
+{
+    assert_int_equal(out.shape.rank, rank);
+    for (int i = 0; i < rank; i++)
+        assert_int_equal(out.shape.dim[i], dims[i]);
+    for (int i = 0; i < count; i++)
+        if (fabs(sk_tensor_at(&out, i) - values[i]) > 1e-5)
+            fail_msg("element %d is %g, not %g", i, sk_tensor_at(&out, i), values[i]);
+    sk_free(out.data);
+}
+
+#define DIMS(...) COUNT(((int64_t[]){__VA_ARGS__})), (int64_t[]){__VA_ARGS__}
+#define VALUES(...) COUNT(((double[]){__VA_ARGS__})), (double[]){__VA_ARGS__}
+
+/* One node from x to y. */
+static sk_tensor run_one(int64_t opset, const char *op, int32_t n_attrs, const sk_onnx_attr *attrs)
+{
+    bench t;
+    sk_onnx_node n = node_with(op, NAMES("x"), OUT("y"), n_attrs, attrs);
+    bench_open(&t, opset, &n, 1);
+    return bench_run(&t);
+}
+
+/* --- forms of older and newer opsets --- */
+
+static void reads_attribute_forms(void **state)
+{
+    (void)state;
+    expect(run_one(9, "Slice", ATTRS(attr_ints("starts", 1), attr_ints("ends", 9), attr_ints("axes", 3))),
+           DIMS(1, 2, 2, 2), VALUES(-1, 1.5, 2.5, -3));
+    expect(run_one(11, "Squeeze", ATTRS(attr_ints("axes", 0))), DIMS(2, 2, 3), VALUES(0.5, -1));
+    expect(run_one(11, "Unsqueeze", ATTRS(attr_ints("axes", 0, 5))), DIMS(1, 1, 2, 2, 3, 1), VALUES(0.5, -1));
+    expect(run_one(11, "ReduceSum", ATTRS(attr_ints("axes", 3), attr_int("keepdims", 0))), DIMS(1, 2, 2),
+           VALUES(1, -2.5, 4, -5.5));
+    expect(run_one(7, "Relu", 0, NULL), DIMS(1, 2, 2, 3), VALUES(0.5, 0, 1.5));
+}
+
+static void reads_old_clip_pad_topk_softmax(void **state)
+{
+    (void)state;
+    expect(run_one(7, "Clip", ATTRS(attr_float("min", -1.5f), attr_float("max", 2))), DIMS(1, 2, 2, 3),
+           VALUES(0.5, -1, 1.5, -1.5, 2, -1.5));
+    expect(run_one(10, "Pad", ATTRS(attr_ints("pads", 0, 0, 0, 1, 0, 0, 0, 0), attr_float("value", 9))),
+           DIMS(1, 2, 2, 4), VALUES(9, 0.5, -1, 1.5, 9, -2));
+    expect(run_one(9, "TopK", ATTRS(attr_int("k", 2))), DIMS(1, 2, 2, 2), VALUES(1.5, 0.5, 2.5, -2));
+    /* before opset 13 the axes from 2 on count as one: sums over 2x3 are 1 */
+    bench t;
+    sk_onnx_node nodes[2] = {node_with("Softmax", NAMES("x"), OUT("s"), ATTRS(attr_int("axis", 2))),
+                             node_with("ReduceSum", NAMES("s"), OUT("y"), ATTRS(attr_ints("axes", 2, 3)))};
+    bench_open(&t, 11, nodes, 2);
+    expect(bench_run(&t), DIMS(1, 2, 1, 1), VALUES(1, 1));
+    sk_onnx_node newer[2] = {node_with("Softmax", NAMES("x"), OUT("s"), ATTRS(attr_int("axis", 2))),
+                             node_with("ReduceMean", NAMES("s"), OUT("y"), ATTRS(attr_ints("axes", 2)))};
+    bench_open(&t, 13, newer, 2);
+    expect(bench_run(&t), DIMS(1, 2, 1, 3), VALUES(0.5, 0.5, 0.5));
+}
+
+static void reads_upsample_and_resize(void **state)
+{
+    (void)state;
+    bench t;
+    const float scales[4] = {1, 1, 2, 1};
+    expect(run_one(7, "Upsample", ATTRS(attr_floats("scales", 1, 1, 2, 1))), DIMS(1, 2, 4, 3),
+           VALUES(0.5, -1, 1.5, 0.5, -1, 1.5, -2));
+    for (int64_t opset = 9; opset <= 10; opset++) {
+        sk_onnx_node n = node(opset == 9 ? "Upsample" : "Resize", NAMES("x", "s"), OUT("y"));
+        bench_open(&t, opset, &n, 1);
+        bench_weight(&t, "s", SK_DTYPE_F32, 1, (int64_t[]){4}, scales);
+        expect(bench_run(&t), DIMS(1, 2, 4, 3), VALUES(0.5, -1, 1.5, 0.5, -1, 1.5, -2));
+    }
+    /* opset 18: sizes for some axes; an empty tensor stands for "left out" */
+    sk_onnx_node n = node_with("Resize", NAMES("x", "", "none", "s"), OUT("y"),
+                               ATTRS(attr_ints("axes", 2, 3), attr_text("coordinate_transformation_mode", "asymmetric"),
+                                     attr_text("nearest_mode", "floor")));
+    bench_open(&t, 18, &n, 1);
+    bench_weight(&t, "none", SK_DTYPE_F32, 1, (int64_t[]){0}, scales);
+    weight_i64(&t, "s", 2, (int64_t[]){4, 3});
+    expect(bench_run(&t), DIMS(1, 2, 4, 3), VALUES(0.5, -1, 1.5, 0.5, -1, 1.5, -2));
+}
+
+static void reads_pad_for_some_axes(void **state)
+{
+    (void)state;
+    bench t;
+    sk_onnx_node n = node("Pad", NAMES("x", "p", "", "a"), OUT("y"));
+    bench_open(&t, 18, &n, 1);
+    weight_i64(&t, "p", 4, (int64_t[]){1, 0, 0, 1}); /* before axis 3: 1; after axis 0: 1 */
+    weight_i64(&t, "a", 2, (int64_t[]){-1, 0});
+    expect(bench_run(&t), DIMS(2, 2, 2, 4), VALUES(0, 0.5, -1, 1.5, 0, -2));
+}
+
+static void computes_composed_operators(void **state)
+{
+    (void)state;
+    expect(run_one(17, "Softsign", 0, NULL), DIMS(1, 2, 2, 3), VALUES(0.5 / 1.5, -0.5, 0.6));
+    expect(run_one(17, "Selu", 0, NULL), DIMS(1, 2, 2, 3), VALUES(0.5253505, -1.1113307));
+    expect(run_one(17, "Mean", 0, NULL), DIMS(1, 2, 2, 3), VALUES(0.5, -1));
+    expect(run_one(17, "Shape", ATTRS(attr_int("start", 1), attr_int("end", -1))), DIMS(2), VALUES(2, 2));
+    expect(run_one(17, "Trilu", ATTRS(attr_int("upper", 0))), DIMS(1, 2, 2, 3), VALUES(0.5, 0, 0, -2, 2.5, 0));
+    expect(run_one(17, "Trilu", 0, NULL), DIMS(1, 2, 2, 3), VALUES(0.5, -1, 1.5, 0, 2.5, -3));
+    expect(run_one(17, "Dropout", 0, NULL), DIMS(1, 2, 2, 3), VALUES(0.5, -1));
+    expect(run_one(17, "GlobalMaxPool", 0, NULL), DIMS(1, 2, 1, 1), VALUES(2.5, 5.5));
+    bench t;
+    const float slope[2] = {0.1f, 10};
+    sk_onnx_node n = node("PRelu", NAMES("x", "s"), OUT("y"));
+    bench_open(&t, 17, &n, 1);
+    bench_weight(&t, "s", SK_DTYPE_F32, 3, (int64_t[]){2, 1, 1}, slope);
+    expect(bench_run(&t), DIMS(1, 2, 2, 3), VALUES(0.5, -0.1, 1.5, -0.2, 2.5, -0.3, 3.5, -40));
+}
+
+static void reads_half_precision_as_float(void **state)
+{
+    (void)state;
+    bench t;
+    const uint16_t two = 0x4000;
+    sk_onnx_node nodes[2] = {node_with("Cast", NAMES("x"), OUT("h"), ATTRS(attr_int("to", 10))),
+                             node("Mul", NAMES("h", "two"), OUT("y"))};
+    bench_open(&t, 17, nodes, 2);
+    bench_weight(&t, "two", SK_DTYPE_F16, 0, NULL, &two);
+    t.input.dtype = SK_DTYPE_F32;
+    sk_tensor out = bench_run(&t);
+    assert_int_equal(out.dtype, SK_DTYPE_F32);
+    expect(out, DIMS(1, 2, 2, 3), VALUES(1, -2, 3));
+}
+
+/* --- order, functions, branches --- */
+
+static void sorts_nodes(void **state)
+{
+    (void)state;
+    bench t;
+    sk_onnx_node nodes[3] = {node("Add", NAMES("a", "b"), OUT("y")), node("Neg", NAMES("a"), OUT("b")),
+                             node("Abs", NAMES("x"), OUT("a"))};
+    bench_open(&t, 17, nodes, 3);
+    expect(bench_run(&t), DIMS(1, 2, 2, 3), VALUES(0, 0, 0));
+}
+
+static void inlines_functions(void **state)
+{
+    (void)state;
+    bench t;
+    sk_onnx_attr inner_attr = {.name = "alpha", .type = SK_ONNX_FLOAT, .ref = "slope", .s = ""};
+    sk_onnx_attr fallback = attr_float("slope", 0.5f), given = attr_float("slope", 0.25f);
+    sk_onnx_node body[2] = {node_with("LeakyRelu", NAMES("in"), OUT("mid"), 1, &inner_attr),
+                            node("Neg", NAMES("mid"), OUT("out"))};
+    sk_onnx_function f = {.domain = "mine", .name = "Act", .n_in = 1, .n_out = 1, .n_nodes = 2, .n_defaults = 1,
+                          .in = OUT("in"), .out = OUT("out"), .nodes = body, .defaults = &fallback};
+    for (int with = 0; with < 2; with++) {
+        sk_onnx_node call = node_with("Act", NAMES("x"), OUT("y"), with, &given);
+        call.domain = "mine";
+        bench_open(&t, 17, &call, 1);
+        t.model->functions = &f;
+        t.model->n_functions = 1;
+        double slope = with ? 0.25 : 0.5;
+        expect(bench_run(&t), DIMS(1, 2, 2, 3), VALUES(-0.5, slope, -1.5, 2 * slope));
+    }
+}
+
+static void takes_the_branch_that_shapes_decide(void **state)
+{
+    (void)state;
+    bench t;
+    sk_onnx_node yes_node = node("Abs", NAMES("x"), OUT("yes")), no_node = node("Neg", NAMES("x"), OUT("no"));
+    sk_onnx_value yes_value = {.name = "yes"}, no_value = {.name = "no"};
+    sk_onnx_graph yes = {.name = "t", .n_nodes = 1, .nodes = &yes_node, .n_outputs = 1, .outputs = &yes_value};
+    sk_onnx_graph no = {.name = "e", .n_nodes = 1, .nodes = &no_node, .n_outputs = 1, .outputs = &no_value};
+    for (int64_t wanted = 2; wanted <= 3; wanted++) {
+        sk_onnx_node nodes[3] = {
+            node_with("Shape", NAMES("x"), OUT("s"), ATTRS(attr_int("start", 2), attr_int("end", 3))),
+            node("Equal", NAMES("s", "w"), OUT("c")),
+            node_with("If", NAMES("c"), OUT("y"), ATTRS(attr_graph("then_branch", &yes), attr_graph("else_branch", &no)))};
+        bench_open(&t, 17, nodes, 3);
+        weight_i64(&t, "w", 1, &wanted);
+        double sign = wanted == 2 ? 1 : -1;
+        expect(bench_run(&t), DIMS(1, 2, 2, 3), VALUES(sign * 0.5, 1));
+        /* with open sizes it cannot be decided */
+        sk_error err;
+        sk_graph *graph = NULL;
+        bench_open(&t, 17, nodes, 3);
+        weight_i64(&t, "w", 1, &wanted);
+        t.input.shape.dim[2] = -1;
+        assert_int_equal(sk_onnx_import(t.model, "test.onnx", &graph, &err), SK_ERR_UNSUPPORTED);
+        assert_non_null(strstr(err.message, "If node 'y'"));
+        sk_onnx_close(&t.model);
+    }
+}
+
+/* --- errors --- */
+
+static void expect_error(const sk_onnx_node *nodes, int32_t n, int64_t opset, sk_status status, const char *says)
+{
+    bench t;
+    sk_error err = {0};
+    sk_graph *graph = NULL;
+    bench_open(&t, opset, nodes, n);
+    bench_weight(&t, "w", SK_DTYPE_F32, 4, (int64_t[]){1, 2, 1, 1}, (float[]){1, 1});
+    assert_int_equal(sk_onnx_import(t.model, "bad.onnx", &graph, &err), status);
+    assert_null(graph);
+    if (!strstr(err.message, says) || !strstr(err.message, "bad.onnx"))
+        fail_msg("\"%s\" does not say \"%s\" of bad.onnx", err.message, says);
+    sk_onnx_close(&t.model);
+}
+
+static void explains_bad_graphs(void **state)
+{
+    (void)state;
+    sk_onnx_node cycle[2] = {node("Neg", NAMES("b"), OUT("y")), node("Add", NAMES("y", "x"), OUT("b"))};
+    expect_error(cycle, 2, 17, SK_ERR_FORMAT, "cycle");
+    sk_onnx_node missing = node("Neg", NAMES("nowhere"), OUT("y"));
+    expect_error(&missing, 1, 17, SK_ERR_FORMAT, "'nowhere' is made by no node");
+    sk_onnx_node twice[2] = {node("Neg", NAMES("x"), OUT("y")), node("Abs", NAMES("x"), OUT("y"))};
+    expect_error(twice, 2, 17, SK_ERR_FORMAT, "made twice");
+    sk_onnx_node shadow[2] = {node("Neg", NAMES("x"), OUT("w")), node("Abs", NAMES("w"), OUT("y"))};
+    expect_error(shadow, 2, 17, SK_ERR_FORMAT, "made twice");
+    sk_onnx_node no_output = node("Neg", NAMES("x"), OUT("z"));
+    expect_error(&no_output, 1, 17, SK_ERR_FORMAT, "output 'y' is made by no node");
+    sk_onnx_node arity = node("Add", NAMES("x"), OUT("y"));
+    expect_error(&arity, 1, 17, SK_ERR_FORMAT, "input 1 is missing");
+    sk_onnx_node mask[2] = {{.op = "Dropout", .domain = "", .name = "d", .n_in = 1, .n_out = 2, .in = OUT("x"),
+                             .out = (const char *const[]){"z", "mask"}},
+                            node("Not", NAMES("mask"), OUT("y"))};
+    expect_error(mask, 2, 17, SK_ERR_UNSUPPORTED, "does not compute");
+    sk_onnx_node kernel = node_with("Conv", NAMES("x", "w"), OUT("y"), ATTRS(attr_ints("kernel_shape", 3, 3)));
+    expect_error(&kernel, 1, 17, SK_ERR_MISMATCH, "the weights have 1");
+    sk_onnx_node line = node_with("MaxPool", NAMES("x"), OUT("y"), ATTRS(attr_ints("kernel_shape", 3)));
+    expect_error(&line, 1, 17, SK_ERR_UNSUPPORTED, "two dimensions");
+    sk_onnx_node axes = node("ReduceSum", NAMES("x", "x"), OUT("y"));
+    expect_error(&axes, 1, 17, SK_ERR_UNSUPPORTED, "known before the network runs");
+}
+
+static void names_what_is_not_supported(void **state)
+{
+    (void)state;
+    sk_onnx_node quantised = node("QuantizeLinear", NAMES("x"), OUT("y"));
+    expect_error(&quantised, 1, 17, SK_ERR_UNSUPPORTED, "quantised");
+    sk_onnx_node loop = node("Loop", NAMES("x"), OUT("y"));
+    expect_error(&loop, 1, 17, SK_ERR_UNSUPPORTED, "loops");
+    sk_onnx_node foreign = node("FusedConv", NAMES("x"), OUT("y"));
+    foreign.domain = "com.microsoft";
+    expect_error(&foreign, 1, 17, SK_ERR_UNSUPPORTED, "com.microsoft.FusedConv");
+    sk_onnx_node fine = node("Neg", NAMES("x"), OUT("y"));
+    expect_error(&fine, 1, 6, SK_ERR_UNSUPPORTED, "operator set 6");
+    expect_error(&fine, 1, 99, SK_ERR_UNSUPPORTED, "operator set 99");
+}
+
+/* Functions that call themselves, and functions that double 24 times. */
+static void bounds_inlining(void **state)
+{
+    (void)state;
+    bench t;
+    sk_error err;
+    sk_graph *graph = NULL;
+    static sk_onnx_function f[24];
+    static sk_onnx_node body[24][2], call;
+    static char names[25][8];
+    static const char *const a[] = {"a"}, *const mid[] = {"b"}, *const c[] = {"c"};
+    for (int i = 0; i < 24; i++) {
+        snprintf(names[i], sizeof names[i], "f%d", i);
+        snprintf(names[i + 1], sizeof names[i + 1], "f%d", i + 1);
+        body[i][0] = node(i == 23 ? "Neg" : names[i + 1], 1, a, mid);
+        body[i][1] = node(i == 23 ? "Neg" : names[i + 1], 1, mid, c);
+        f[i] = (sk_onnx_function){.domain = "", .name = names[i], .n_in = 1, .n_out = 1, .n_nodes = 2, .in = a,
+                                  .out = c, .nodes = body[i]};
+    }
+    call = node("f0", NAMES("x"), OUT("y"));
+    bench_open(&t, 17, &call, 1);
+    t.model->functions = f;
+    t.model->n_functions = 24;
+    assert_int_equal(sk_onnx_import(t.model, "many.onnx", &graph, &err), SK_ERR_LIMIT);
+    body[0][0].op = "f0";
+    assert_int_equal(sk_onnx_import(t.model, "self.onnx", &graph, &err), SK_ERR_LIMIT);
+    sk_onnx_close(&t.model);
+}
+
+static void survives_every_failed_allocation(void **state)
+{
+    (void)state;
+    bench t;
+    sk_error err;
+    sk_graph *graph = NULL;
+    sk_onnx_node nodes[3] = {node("Add", NAMES("a", "b"), OUT("y")), node("Neg", NAMES("a"), OUT("b")),
+                             node("Mul", NAMES("x", "w"), OUT("a"))};
+    bench_open(&t, 17, nodes, 3);
+    bench_weight(&t, "w", SK_DTYPE_F16, 1, (int64_t[]){1}, &(uint16_t){0x4000});
+    int64_t before = sk_memory_live_bytes();
+    size_t n = 1;
+    for (;; n++) {
+        sk_memory_fail_nth(n);
+        sk_status status = sk_onnx_import(t.model, "m.onnx", &graph, &err);
+        sk_memory_fail_nth(0);
+        if (status == SK_OK)
+            break;
+        assert_null(graph);
+        assert_int_equal(sk_memory_live_bytes(), before);
+    }
+    assert_true(n > 5);
+    sk_graph_close(&graph);
+    sk_onnx_close(&t.model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_attribute_forms),
+        cmocka_unit_test(reads_old_clip_pad_topk_softmax),
+        cmocka_unit_test(reads_upsample_and_resize),
+        cmocka_unit_test(reads_pad_for_some_axes),
+        cmocka_unit_test(computes_composed_operators),
+        cmocka_unit_test(reads_half_precision_as_float),
+        cmocka_unit_test(sorts_nodes),
+        cmocka_unit_test(inlines_functions),
+        cmocka_unit_test(takes_the_branch_that_shapes_decide),
+        cmocka_unit_test(explains_bad_graphs),
+        cmocka_unit_test(names_what_is_not_supported),
+        cmocka_unit_test(bounds_inlining),
+        cmocka_unit_test(survives_every_failed_allocation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
