@@ -174,6 +174,7 @@ void sk_input_unpack_u8(const sk_session_input *input, const sk_session_settings
                         float *nchw);
 
 /* The built-in engines. */
+extern const sk_engine sk_engine_cpu;
 extern const sk_engine sk_engine_reference;
 
 #endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engines/engine.h"
+
+#include <string.h>
+
+/* In the order `auto` tries them; the reference executor is last: it is always there and always slow. */
+static const sk_engine *const engines[] = {
+    &sk_engine_cpu,
+    &sk_engine_reference,
+};
+
+int32_t sk_engine_count(void)
+{
+    return (int32_t)(sizeof engines / sizeof engines[0]);
+}
+
+const sk_engine *sk_engine_at(int32_t index)
+{
+    return index >= 0 && index < sk_engine_count() ? engines[index] : NULL;
+}
+
+const sk_engine *sk_engine_find(const char *name)
+{
+    for (int32_t i = 0; name && i < sk_engine_count(); i++)
+        if (strcmp(engines[i]->name, name) == 0)
+            return engines[i];
+    return NULL;
+}
+
+const char *sk_precision_name(sk_precision precision)
+{
+    switch (precision) {
+    case SK_PRECISION_F32: return "f32";
+    case SK_PRECISION_F16: return "f16";
+    case SK_PRECISION_BF16: return "bf16";
+    case SK_PRECISION_I8: return "i8";
+    }
+    return "unknown";
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engines/engine.h"
+
+#include <string.h>
+
+/* The part of a session that is the same for every engine: arguments, specialisation, slots, names. */
+
+sk_session_settings sk_session_defaults(void)
+{
+    sk_session_settings s = {.size = sizeof s};
+    s.precision = SK_PRECISION_F32;
+    s.winograd = 1;
+    s.tune = 1;
+    s.slots = 1;
+    s.input = SK_INPUT_TENSOR;
+    s.scale = 1.0f / 255.0f;
+    for (int i = 0; i < 4; i++)
+        s.std[i] = 1.0f;
+    return s;
+}
+
+static sk_status check_settings(const sk_session_settings *s, sk_error *err)
+{
+    if (s->size != sizeof *s)
+        return sk_fail(err, SK_ERR_ARG, "session settings of %u bytes, expected %zu: use sk_session_defaults()",
+                       (unsigned)s->size, sizeof *s);
+    if (s->slots < 1 || s->slots > SK_SESSION_MAX_SLOTS)
+        return sk_fail(err, SK_ERR_ARG, "slots is %d; allowed are 1 to %d", s->slots, SK_SESSION_MAX_SLOTS);
+    if (s->threads < 0 || s->threads > 256)
+        return sk_fail(err, SK_ERR_ARG, "threads is %d; allowed are 1 to 256, or 0 for all cores", s->threads);
+    if (s->input != SK_INPUT_TENSOR && s->input != SK_INPUT_U8_HWC)
+        return sk_fail(err, SK_ERR_ARG, "input form %d is not known", (int)s->input);
+    for (int i = 0; s->input == SK_INPUT_U8_HWC && i < 4; i++)
+        if (s->std[i] == 0.0f)
+            return sk_fail(err, SK_ERR_ARG, "std[%d] is 0; input values are divided by it", i);
+    if (!sk_precision_name(s->precision) || s->precision < SK_PRECISION_F32 || s->precision > SK_PRECISION_I8)
+        return sk_fail(err, SK_ERR_ARG, "precision %d is not known", (int)s->precision);
+    return SK_OK;
+}
+
+/* The graph the engine sees: every shape known, tail cut where asked and where there is one. */
+static sk_status prepare_graph(const sk_graph *graph, const sk_shape *shapes, int32_t n_inputs, int32_t cut_tail,
+                               sk_graph **out, int32_t *tail_cut, sk_error *err)
+{
+    sk_graph *special = NULL;
+    *tail_cut = 0;
+    SK_TRY(sk_graph_specialise(graph, shapes, n_inputs, &special, err));
+    if (cut_tail) {
+        sk_error ignored;
+        sk_status status = sk_graph_cut_tail(special, &ignored);
+        if (status == SK_OK) {
+            *tail_cut = 1;
+            status = sk_graph_remove_dead(special, err);
+        } else if (status == SK_ERR_NOT_FOUND) {
+            status = SK_OK;
+        } else if (err) {
+            *err = ignored;
+        }
+        if (status != SK_OK) {
+            sk_graph_close(&special);
+            return status;
+        }
+    }
+    *out = special;
+    return SK_OK;
+}
+
+static const char *keep_name(sk_session *session, size_t *used, const char *name)
+{
+    size_t length = strlen(name) + 1, space = sizeof session->names - *used;
+    if (length > space)
+        return "";
+    char *at = memcpy(session->names + *used, name, length);
+    *used += length;
+    return at;
+}
+
+static void describe(sk_session *session, const sk_graph *graph)
+{
+    sk_session_info *info = &session->info;
+    size_t used = 0;
+    info->n_inputs = graph->n_inputs;
+    info->n_outputs = graph->n_outputs;
+    for (int32_t i = 0; i < graph->n_inputs; i++) {
+        const sk_value_info *v = &graph->values[graph->inputs[i]];
+        info->inputs[i] = (sk_tensor){.dtype = v->dtype, .shape = v->shape};
+        info->input_names[i] = keep_name(session, &used, v->name);
+    }
+    for (int32_t i = 0; i < graph->n_outputs; i++) {
+        const sk_value_info *v = &graph->values[graph->outputs[i]];
+        info->outputs[i].dtype = v->dtype;
+        info->outputs[i].shape = v->shape;
+        info->output_names[i] = keep_name(session, &used, v->name);
+    }
+}
+
+sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const sk_shape *shapes, int32_t n_inputs,
+                          const sk_session_settings *settings, sk_session **out, sk_error *err)
+{
+    SK_CHECK_ARG(engine && graph && shapes && out, err);
+    *out = NULL;
+    sk_session_settings chosen = settings ? *settings : sk_session_defaults();
+    SK_TRY(check_settings(&chosen, err));
+    if (graph->n_inputs > SK_SESSION_MAX_INPUTS || graph->n_outputs > SK_SESSION_MAX_OUTPUTS)
+        return sk_fail(err, SK_ERR_LIMIT, "the graph has %d inputs and %d outputs; sessions allow %d and %d",
+                       graph->n_inputs, graph->n_outputs, SK_SESSION_MAX_INPUTS, SK_SESSION_MAX_OUTPUTS);
+    if (n_inputs != graph->n_inputs)
+        return sk_fail(err, SK_ERR_ARG, "%d input shapes given, the graph has %d inputs", n_inputs, graph->n_inputs);
+
+    sk_graph *special = NULL;
+    sk_session *session = NULL;
+    int32_t tail_cut = 0;
+    sk_status status;
+    SK_TRY_GOTO(prepare_graph(graph, shapes, n_inputs, chosen.cut_tail, &special, &tail_cut, err));
+    if (special->n_outputs > SK_SESSION_MAX_OUTPUTS) {
+        status = sk_fail(err, SK_ERR_LIMIT, "cutting the tail leaves %d outputs; sessions allow %d",
+                         special->n_outputs, SK_SESSION_MAX_OUTPUTS);
+        goto done;
+    }
+    for (int32_t i = 0; chosen.input == SK_INPUT_U8_HWC && i < special->n_inputs; i++) {
+        const sk_value_info *v = &special->values[special->inputs[i]];
+        if (v->shape.rank == 4 && v->shape.dim[1] > 4) {
+            status = sk_fail(err, SK_ERR_UNSUPPORTED, "input %s has %lld channels: pictures have 1 to 4", v->name,
+                             (long long)v->shape.dim[1]);
+            goto done;
+        }
+    }
+    SK_TRY_GOTO(engine->supports(special, &chosen, err));
+    SK_TRY_GOTO(engine->open(special, &chosen, &session, err));
+    session->engine = engine;
+    session->info.engine = engine;
+    session->info.input = chosen.input;
+    session->info.tail_cut = tail_cut;
+    session->info.slots = chosen.slots;
+    session->info.flops = sk_graph_flops(special);
+    session->settings = chosen;
+    session->settings.cores = NULL;
+    session->settings.cache_dir = session->settings.model_key = session->settings.cpu_mask = NULL;
+    describe(session, special);
+    *out = session;
+done:
+    sk_graph_close(&special);
+    return status;
+}
+
+void sk_session_close(sk_session **session)
+{
+    if (!session || !*session)
+        return;
+    while ((*session)->waited != (*session)->submitted)
+        if (sk_session_wait(*session, NULL, 0, NULL) != SK_OK)
+            break;
+    (*session)->engine->close(*session);
+    *session = NULL;
+}
+
+const sk_session_info *sk_session_about(const sk_session *session)
+{
+    return &session->info;
+}
+
+sk_status sk_session_submit(sk_session *session, const sk_session_input *inputs, int32_t n_inputs, sk_error *err)
+{
+    SK_CHECK_ARG(session && inputs, err);
+    if (n_inputs != session->info.n_inputs)
+        return sk_fail(err, SK_ERR_ARG, "%d inputs given, the session has %d", n_inputs, session->info.n_inputs);
+    for (int32_t i = 0; i < n_inputs; i++)
+        if (!inputs[i].data)
+            return sk_fail(err, SK_ERR_ARG, "input %d has no data", i);
+    if (session->submitted - session->waited >= session->info.slots)
+        return sk_fail(err, SK_ERR_BUSY, "all %d slots are in flight: wait for one first", session->info.slots);
+    SK_TRY(session->engine->submit(session, session->submitted % session->info.slots, inputs, err));
+    session->submitted++;
+    return SK_OK;
+}
+
+sk_status sk_session_wait(sk_session *session, sk_tensor *outputs, int32_t n_outputs, sk_error *err)
+{
+    SK_CHECK_ARG(session, err);
+    if (session->waited == session->submitted)
+        return sk_fail(err, SK_ERR_ARG, "nothing was submitted");
+    if (outputs && n_outputs < session->info.n_outputs)
+        return sk_fail(err, SK_ERR_ARG, "room for %d outputs, the session has %d", n_outputs,
+                       session->info.n_outputs);
+    void *data[SK_SESSION_MAX_OUTPUTS] = {0};
+    sk_status status = session->engine->wait(session, session->waited % session->info.slots, data, err);
+    session->waited++;
+    if (session->waited == session->submitted) { /* keeps the counters small over months of frames */
+        session->submitted %= session->info.slots;
+        session->waited = session->submitted;
+    }
+    for (int32_t i = 0; status == SK_OK && outputs && i < session->info.n_outputs; i++) {
+        outputs[i] = session->info.outputs[i];
+        outputs[i].data = data[i];
+    }
+    return status;
+}
+
+sk_status sk_session_run(sk_session *session, const sk_session_input *inputs, int32_t n_inputs, sk_tensor *outputs,
+                         int32_t n_outputs, sk_error *err)
+{
+    SK_TRY(sk_session_submit(session, inputs, n_inputs, err));
+    return sk_session_wait(session, outputs, n_outputs, err);
+}
+
+sk_status sk_session_profile_start(sk_session *session, sk_error *err)
+{
+    SK_CHECK_ARG(session, err);
+    if (!session->engine->profile_start)
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s does not measure single steps", session->engine->title);
+    return session->engine->profile_start(session, err);
+}
+
+sk_status sk_session_profile(sk_session *session, sk_profile_row *rows, int32_t capacity, int32_t *count,
+                             sk_error *err)
+{
+    SK_CHECK_ARG(session && count && (rows || capacity == 0), err);
+    if (!session->engine->profile)
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s does not measure single steps", session->engine->title);
+    return session->engine->profile(session, rows, capacity, count, err);
+}
+
+void sk_input_unpack_u8(const sk_session_input *input, const sk_session_settings *settings, const sk_shape *shape,
+                        float *nchw)
+{
+    int64_t n = shape->dim[0], c = shape->dim[1], h = shape->dim[2], w = shape->dim[3];
+    ptrdiff_t row = input->row_bytes ? input->row_bytes : (ptrdiff_t)(w * c);
+    ptrdiff_t picture = input->picture_bytes ? input->picture_bytes : row * (ptrdiff_t)h;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < c; k++) {
+            float gain = settings->scale / settings->std[k], shift = settings->mean[k] / settings->std[k];
+            for (int64_t y = 0; y < h; y++) {
+                const uint8_t *from = (const uint8_t *)input->data + i * picture + y * row + k;
+                for (int64_t x = 0; x < w; x++)
+                    *nchw++ = (float)from[x * c] * gain - shift;
+            }
+        }
+}
