@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_KERNELS_KERNELS_H
+#define SK_KERNELS_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The arithmetic of the CPU engine: one operation a file, one function table an instruction set, tables filled
+ * upward (what AVX-512 does not have is AVX2's, then SSE4.2's, then plain C's). Kernels never allocate, never fail
+ * and know nothing of graphs; every size, stride and pointer was checked when the plan was made.
+ *
+ * Layout f32c16: float32, channels in blocks of 16, [block][row][column][16], rows and columns with a zero border as
+ * wide as the widest convolution that reads the map needs. Pointers point at the first pixel inside the border;
+ * strides count floats: `plane` from block to block, `row` from row to row; a pixel is always 16 floats. A block may
+ * hold fewer than 16 channels (`fill`); the lanes above are garbage that nobody reads: convolutions run over the
+ * filled channels only. So a concatenation of any channel counts is the maps side by side, and costs nothing.
+ *
+ * Weights are packed for the kernel that reads them; sk_pack_* in engines/cpu/pack.c writes these forms:
+ *   tap form   [group][block][ky][kx][channel][16 * width]   (sk_kernels_f32.conv)
+ *   row form   [group][block][ky][channel][kx][16 * width]   (conv3)
+ *   winograd   [36][group][block][channel][16 * width]       (winograd)
+ * where a group is `width` output blocks (the last group may be narrower and is packed as narrow), and `channel` runs
+ * over the block's fill. */
+
+#define SK_BLOCK 16
+
+/* Activations applied in the epilogue; the numbers are sk_unary's. */
+typedef struct sk_act_f32 {
+    int32_t kind; /* 0 = none */
+    float alpha, beta;
+} sk_act_f32;
+
+/* A dense convolution of one image. One call computes output groups [g0, g1) of rows [y0, y1). */
+typedef struct sk_conv_f32c16 {
+    const float *in; /* the sample under tap (0, 0) of output pixel (0, 0): may lie in the border */
+    ptrdiff_t in_plane, in_row;
+    const uint8_t *fill; /* channels in each input block, 1 … 16 */
+    int32_t in_blocks;
+    int32_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w;
+    const float *weights, *bias; /* bias: 16 * out_blocks floats */
+    float *out;
+    ptrdiff_t out_plane, out_row;
+    ptrdiff_t out_pixel; /* floats from pixel to pixel: 16, or more when a transposed convolution fills every second */
+    int32_t out_blocks, out_h, out_w;
+    int32_t width;        /* output blocks a group, 1 … 4 */
+    int32_t tile;         /* most pixels (winograd: tiles) in the register tile; at most the table's limit */
+    int32_t groups_outer; /* loop order: 1 = all rows of a group before the next group */
+    int32_t batch_tiles;  /* winograd: tiles transformed together */
+    sk_act_f32 act;
+    const float *residual; /* null = none; same shape as the output */
+    ptrdiff_t residual_plane, residual_row;
+    int32_t residual_first;  /* 1: act(sum + residual); 0: act(sum) + residual */
+    int32_t residual_shift;  /* 1: the residual has half the size and is read at (y / 2, x / 2) */
+    ptrdiff_t group_weights; /* floats from one full group's weights to the next (winograd: inside one of the 36) */
+    ptrdiff_t point_weights; /* winograd: floats from one of the 36 to the next */
+    int32_t in_h, in_w;      /* winograd: rows and columns that may be read from `in`; beyond them is zero */
+} sk_conv_f32c16;
+
+typedef void (*sk_conv_f32c16_fn)(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t y0, int32_t y1);
+/* Winograd F(4x4, 3x3), stride 1, out_pixel 16: groups [g0, g1) of the 4x4 tiles [t0, t1) counted row by row. `scratch` holds
+ * sk_winograd_scratch() floats of this thread, 64-byte aligned. */
+typedef void (*sk_winograd_f32c16_fn)(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t t0, int32_t t1,
+                                      float *scratch);
+
+static inline size_t sk_winograd_scratch(int32_t in_blocks, int32_t group_blocks, int32_t batch_tiles)
+{
+    return (size_t)(36 * (in_blocks + group_blocks) * batch_tiles + 2 * 36) * SK_BLOCK;
+}
+
+/* Depthwise: block b of the input makes block b of the output. weights [block][ky * kernel_w + kx][16]. Uses the
+ * fields of sk_conv_f32c16 except fill, width, tile; out_pixel is 16. Blocks [b0, b1) of rows [y0, y1). */
+typedef sk_conv_f32c16_fn sk_depthwise_f32c16_fn;
+
+/* First layer: 1 to 4 channels, interleaved float rows, made by row_u8 from pictures. */
+typedef struct sk_first_f32c16 {
+    const float *rows[16]; /* kernel_h rows of the current output row, starting at column -pad_left */
+    int32_t channels, kernel_h, kernel_w, stride_w;
+    const float *weights; /* [group][ky][kx][channel][16 * width] */
+    const float *bias;
+    float *out; /* first pixel of the output row */
+    ptrdiff_t out_plane;
+    int32_t out_blocks, out_w, width, tile;
+    sk_act_f32 act;
+} sk_first_f32c16;
+
+/* All groups of one output row. */
+typedef void (*sk_first_f32c16_fn)(const sk_first_f32c16 *p);
+/* out[i] = in[i] * gain[i % 48] - shift[i % 48] for `count` samples; both patterns have 48 entries + 16. */
+typedef void (*sk_row_u8_fn)(const uint8_t *in, float *out, int32_t count, const float *gain, const float *shift);
+
+/* Sliding windows over one block (max, average). Pads are excluded, not zero. */
+typedef struct sk_pool_f32c16 {
+    const float *in; /* pixel (0, 0) */
+    ptrdiff_t in_row;
+    int32_t in_h, in_w;
+    float *out;
+    ptrdiff_t out_row;
+    int32_t out_h, out_w;
+    int32_t kernel_h, kernel_w, stride_h, stride_w, pad_top, pad_left, dilation_h, dilation_w;
+    int32_t count_pad; /* average: divide by the full window; pad_bottom/right are inside the count then */
+    int32_t pad_bottom, pad_right;
+} sk_pool_f32c16;
+typedef void (*sk_pool_f32c16_fn)(const sk_pool_f32c16 *p, int32_t y0, int32_t y1);
+
+/* Elementwise over `count` floats; out may be an input. */
+typedef void (*sk_unary_f32_fn)(const float *in, float *out, size_t count, const sk_act_f32 *act);
+/* kind: sk_binary's add, sub, mul, div, min, max. */
+typedef void (*sk_binary_f32_fn)(int32_t kind, const float *a, const float *b, float *out, size_t count);
+/* The same with one operand 16 floats long, repeated (a value a channel). flip: b op a. */
+typedef void (*sk_binary16_f32_fn)(int32_t kind, const float *a, const float *b16, float *out, size_t count,
+                                   int32_t flip);
+
+/* One row of a 2x nearest upsampling: each pixel twice, into two rows. */
+typedef void (*sk_upsample_f32c16_fn)(const float *in, float *out0, float *out1, int32_t width);
+/* One output row of a linear resize: for each column the mix of four pixels, weights in 0 … 1. */
+typedef struct sk_bilinear_f32c16 {
+    const float *top, *bottom; /* two input rows */
+    float weight_bottom;
+    const int32_t *left, *right; /* per output column: pixel indices */
+    const float *weight_right;
+    float *out;
+    int32_t width;
+} sk_bilinear_f32c16;
+typedef void (*sk_bilinear_f32c16_fn)(const sk_bilinear_f32c16 *p);
+
+/* Between [channel][pixel] rows and blocked pixels: `width` pixels of up to 16 channels. */
+typedef void (*sk_to_blocked_f32_fn)(const float *in, ptrdiff_t channel_stride, int32_t channels, float *out,
+                                     int32_t width);
+typedef void (*sk_from_blocked_f32_fn)(const float *in, float *out, ptrdiff_t channel_stride, int32_t channels,
+                                       int32_t width);
+
+/* Softmax of `count` contiguous floats, in place allowed. */
+typedef void (*sk_softmax_f32_fn)(const float *in, float *out, size_t count);
+/* Softmax over the lanes of blocked rows: pixel x's vector is in[b * plane + x * 16], b = 0 … blocks-1, `last` valid
+ * lanes in the last block. In place; lanes above `last` become 0. Multiplies by `scale` first. */
+typedef void (*sk_softmax_f32c16_fn)(float *data, ptrdiff_t plane, int32_t blocks, int32_t last, int32_t pixels,
+                                     float scale);
+
+/* c[m][n] = sum_k a[m][k] b[k][n] (+ bias[n]); a read with strides, b and c have contiguous rows. */
+typedef struct sk_gemm_f32 {
+    const float *a;
+    ptrdiff_t a_row, a_col;
+    const float *b;
+    ptrdiff_t b_row;
+    float *c;
+    ptrdiff_t c_row;
+    int32_t m, n, k;
+    const float *bias; /* null, or n floats */
+} sk_gemm_f32;
+typedef void (*sk_gemm_f32_fn)(const sk_gemm_f32 *p, int32_t m0, int32_t m1);
+
+/* (x - mean) / sqrt(variance + epsilon) * scale + shift over `count` contiguous floats. scale, shift may be null. */
+typedef void (*sk_layer_norm_f32_fn)(const float *in, float *out, size_t count, const float *scale,
+                                     const float *shift, float epsilon);
+
+typedef struct sk_kernels_f32 {
+    const char *isa; /* "avx512", "avx2", "sse4.2", "neon", "plain c" */
+    /* Largest register tile for each group width 1 … 4; 0 = that width is not offered. */
+    int8_t conv_tile[5], conv3_tile[5];
+    sk_conv_f32c16_fn conv;  /* any window; weights in tap form */
+    sk_conv_f32c16_fn conv3; /* 3 columns, dilation 1, stride 1 or 2; weights in row form; may be null */
+    sk_winograd_f32c16_fn winograd;
+    sk_depthwise_f32c16_fn depthwise;
+    sk_first_f32c16_fn first;
+    sk_row_u8_fn row_u8;
+    sk_pool_f32c16_fn max_pool, avg_pool;
+    sk_unary_f32_fn unary;
+    sk_binary_f32_fn binary;
+    sk_binary16_f32_fn binary16;
+    sk_upsample_f32c16_fn upsample2;
+    sk_bilinear_f32c16_fn bilinear;
+    sk_to_blocked_f32_fn to_blocked;
+    sk_from_blocked_f32_fn from_blocked;
+    sk_softmax_f32_fn softmax;
+    sk_softmax_f32c16_fn softmax_blocked;
+    sk_gemm_f32_fn gemm;
+    sk_layer_norm_f32_fn layer_norm;
+} sk_kernels_f32;
+
+/* The best functions for these sk_cpu flags (base/cpu.h); 0 gives plain C. */
+void sk_kernels_f32_fill(sk_kernels_f32 *table, uint32_t flags);
+
+/* Which activations sk_unary and the epilogues know; everything else is the reference executor's. */
+int sk_act_f32_known(int32_t kind);
+
+/* Each set's part of the table; entries it does not have stay as they are. */
+void sk_kernels_f32_ref(sk_kernels_f32 *table);
+void sk_kernels_f32_sse42(sk_kernels_f32 *table);
+void sk_kernels_f32_avx2(sk_kernels_f32 *table);
+void sk_kernels_f32_avx512(sk_kernels_f32 *table);
+void sk_kernels_f32_neon(sk_kernels_f32 *table);
+
+#endif

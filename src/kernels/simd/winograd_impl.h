@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_KERNELS_SIMD_WINOGRAD_IMPL_H
+#define SK_KERNELS_SIMD_WINOGRAD_IMPL_H
+
+#include "kernels/simd/conv_impl.h"
+
+/* Winograd F(4x4, 3x3): 4x4 outputs from 6x6 inputs with 36 multiplications a channel pair instead of 144.
+ * Y = A^T [ (G g G^T) . (B^T d B) ] A, Lavin's points 0, 1, -1, 2, -2. G g G^T is in the packed weights.
+ *
+ * `batch_tiles` tiles go together: V = B^T d B of all input blocks, then 36 small matrix products M = U V by the
+ * 1x1 tile kernels, then A^T M A with bias, residual and activation.
+ * V [36][block][tile][16], M [36][block][tile][16], both in the thread's scratch. */
+
+SK_INLINE void winograd_bt(vec d[6])
+{
+    const vec four = vec_set1(4.0f), five = vec_set1(5.0f), two = vec_set1(2.0f);
+    vec t0 = vec_fnma(four, d[2], d[4]), t1 = vec_fnma(four, d[1], d[3]);
+    vec t2 = vec_sub(d[4], d[2]), t3 = vec_sub(d[3], d[1]);
+    vec o0 = vec_fma(four, d[0], vec_fnma(five, d[2], d[4]));
+    vec o5 = vec_fma(four, d[1], vec_fnma(five, d[3], d[5]));
+    d[0] = o0;
+    d[1] = vec_add(t0, t1);
+    d[2] = vec_sub(t0, t1);
+    d[3] = vec_fma(two, t3, t2);
+    d[4] = vec_fnma(two, t3, t2);
+    d[5] = o5;
+}
+
+SK_INLINE void winograd_at(const vec m[6], vec o[4])
+{
+    vec a = vec_add(m[1], m[2]), b = vec_sub(m[1], m[2]), c = vec_add(m[3], m[4]), e = vec_sub(m[3], m[4]);
+    o[0] = vec_add(vec_add(m[0], a), c);
+    o[1] = vec_fma(vec_set1(2.0f), e, b);
+    o[2] = vec_fma(vec_set1(4.0f), c, a);
+    o[3] = vec_add(vec_fma(vec_set1(8.0f), e, b), m[5]);
+}
+
+/* One 6x6 patch of one block; v: where point 0 goes, points are `step` floats apart. */
+SK_INLINE void winograd_input_tile(const float *in, ptrdiff_t row, float *v, size_t step)
+{
+    for (int lane = 0; lane < SK_BLOCK; lane += VEC_LANES) {
+        vec b[6][6];
+        SK_UNROLL
+        for (int x = 0; x < 6; x++) {
+            vec d[6];
+            SK_UNROLL
+            for (int y = 0; y < 6; y++)
+                d[y] = vec_load(in + y * row + x * SK_BLOCK + lane);
+            winograd_bt(d);
+            SK_UNROLL
+            for (int y = 0; y < 6; y++)
+                b[y][x] = d[y];
+        }
+        SK_UNROLL
+        for (int y = 0; y < 6; y++) {
+            winograd_bt(b[y]);
+            SK_UNROLL
+            for (int x = 0; x < 6; x++)
+                vec_store(v + (size_t)(y * 6 + x) * step + lane, b[y][x]);
+        }
+    }
+}
+
+/* A patch that reaches beyond the readable area, completed with zeros. */
+SK_INLINE const float *winograd_edge(const sk_conv_f32c16 *p, const float *in, int32_t y0, int32_t x0, float *patch)
+{
+    for (int32_t y = 0; y < 6; y++)
+        for (int32_t x = 0; x < 6; x++) {
+            bool inside = y0 + y < p->in_h && x0 + x < p->in_w;
+            for (int lane = 0; lane < SK_BLOCK; lane += VEC_LANES)
+                vec_store(patch + (y * 6 + x) * SK_BLOCK + lane,
+                          inside ? vec_load(in + y * p->in_row + x * SK_BLOCK + lane) : vec_set1(0.0f));
+        }
+    return patch;
+}
+
+SK_INLINE void winograd_input(const sk_conv_f32c16 *p, int32_t columns, int32_t t0, int32_t count, float *v,
+                              float *patch)
+{
+    const size_t step = (size_t)p->in_blocks * (size_t)p->batch_tiles * SK_BLOCK;
+    for (int32_t b = 0; b < p->in_blocks; b++)
+        for (int32_t i = 0; i < count; i++) {
+            int32_t y = (t0 + i) / columns * 4, x = (t0 + i) % columns * 4;
+            const float *in = p->in + b * p->in_plane + y * p->in_row + x * SK_BLOCK;
+            float *at = v + ((size_t)b * (size_t)p->batch_tiles + (size_t)i) * SK_BLOCK;
+            if (y + 6 <= p->in_h && x + 6 <= p->in_w)
+                winograd_input_tile(in, p->in_row, at, step);
+            else
+                winograd_input_tile(winograd_edge(p, in, y, x, patch), 6 * SK_BLOCK, at, step);
+        }
+}
+
+/* 4x4 outputs of one block into `patch`; bias added. */
+SK_INLINE void winograd_output_tile(const float *m, size_t step, const float *bias, float *out, ptrdiff_t row)
+{
+    for (int lane = 0; lane < SK_BLOCK; lane += VEC_LANES) {
+        vec b[4][6];
+        SK_UNROLL
+        for (int x = 0; x < 6; x++) {
+            vec d[6], o[4];
+            SK_UNROLL
+            for (int y = 0; y < 6; y++)
+                d[y] = vec_load(m + (size_t)(y * 6 + x) * step + lane);
+            winograd_at(d, o);
+            SK_UNROLL
+            for (int y = 0; y < 4; y++)
+                b[y][x] = o[y];
+        }
+        vec shift = vec_load(bias + lane);
+        SK_UNROLL
+        for (int y = 0; y < 4; y++) {
+            vec o[4];
+            winograd_at(b[y], o);
+            SK_UNROLL
+            for (int x = 0; x < 4; x++)
+                vec_store(out + y * row + x * SK_BLOCK + lane, vec_add(o[x], shift));
+        }
+    }
+}
+
+SK_INLINE void winograd_output(const sk_conv_f32c16 *p, int32_t columns, int32_t t0, int32_t count, int32_t block0,
+                               int32_t blocks, const float *m, float *patch)
+{
+    const size_t step = (size_t)blocks * (size_t)p->batch_tiles * SK_BLOCK;
+    for (int32_t b = 0; b < blocks; b++)
+        for (int32_t i = 0; i < count; i++) {
+            int32_t y = (t0 + i) / columns * 4, x = (t0 + i) % columns * 4;
+            const float *at = m + ((size_t)b * (size_t)p->batch_tiles + (size_t)i) * SK_BLOCK;
+            const float *bias = p->bias + (block0 + b) * SK_BLOCK;
+            float *out = p->out + (block0 + b) * p->out_plane + y * p->out_row + x * SK_BLOCK;
+            int32_t rows = p->out_h - y < 4 ? p->out_h - y : 4, pixels = p->out_w - x < 4 ? p->out_w - x : 4;
+            bool whole = rows == 4 && pixels == 4;
+            winograd_output_tile(at, step, bias, whole ? out : patch, whole ? p->out_row : 4 * SK_BLOCK);
+            for (int32_t r = 0; r < rows; r++) {
+                float *to = out + r * p->out_row;
+                if (!whole)
+                    for (int32_t k = 0; k < pixels * SK_BLOCK; k += VEC_LANES)
+                        vec_store(to + k, vec_load(patch + r * 4 * SK_BLOCK + k));
+                if (p->act.kind || p->residual)
+                    tile_finish(p, to, block0 + b, 1, y + r, x, pixels);
+            }
+        }
+}
+
+SK_INLINE void winograd_tiles(const sk_conv_f32c16 *p, const conv_tile_fn *tiles, int32_t g0, int32_t g1, int32_t t0,
+                              int32_t t1, float *scratch)
+{
+    static const float zero[4 * SK_BLOCK] __attribute__((aligned(64)));
+    const int32_t columns = (p->out_w + 3) / 4, batch = p->batch_tiles;
+    const int32_t block0 = g0 * p->width;
+    const int32_t block1 = g1 * p->width < p->out_blocks ? g1 * p->width : p->out_blocks;
+    const ptrdiff_t v_step = (ptrdiff_t)p->in_blocks * batch * SK_BLOCK;
+    const ptrdiff_t m_step = (ptrdiff_t)(block1 - block0) * batch * SK_BLOCK;
+    float *patch = scratch, *v = scratch + 2 * 36 * SK_BLOCK, *m = v + 36 * v_step;
+    conv_tile t = {.plane = (ptrdiff_t)batch * SK_BLOCK, .pixel_step = SK_BLOCK, .fill = p->fill,
+                   .blocks = p->in_blocks, .kernel_h = 1, .kernel_w = 1, .bias = zero,
+                   .out_plane = (ptrdiff_t)batch * SK_BLOCK, .out_pixel = SK_BLOCK};
+    for (int32_t first = t0; first < t1; first += batch) {
+        int32_t count = t1 - first < batch ? t1 - first : batch, parts = (count + p->tile - 1) / p->tile;
+        winograd_input(p, columns, first, count, v, patch);
+        for (int32_t k = 0; k < 36; k++)
+            for (int32_t g = g0; g < g1; g++) {
+                int32_t block = g * p->width;
+                int32_t width = p->out_blocks - block < p->width ? p->out_blocks - block : p->width;
+                t.weights = p->weights + k * p->point_weights + g * p->group_weights;
+                for (int32_t i = 0, at = 0; i < parts; i++) {
+                    int32_t n = (count - at) / (parts - i);
+                    t.in = v + k * v_step + at * SK_BLOCK;
+                    t.out = m + k * m_step + (ptrdiff_t)(block - block0) * batch * SK_BLOCK + at * SK_BLOCK;
+                    tiles[width * 32 + n](&t);
+                    at += n;
+                }
+            }
+        winograd_output(p, columns, first, count, block0, block1 - block0, m, patch);
+    }
+}
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/simd/vec_sse42.h"
+
+#include "kernels/simd/table_impl.h"
+#include "kernels/x86/tables.h"
+
+void sk_kernels_f32_sse42(sk_kernels_f32 *table)
+{
+    table->isa = "sse4.2";
+    table_fill(table);
+    sk_kernels_f32_conv_sse42(table);
+}
