@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_ENGINES_CPU_CONV_H
+#define SK_ENGINES_CPU_CONV_H
+
+#include "engines/cpu/plan.h"
+
+/* Which kernel runs a convolution. The numbers are kept in the tuning cache: append, never renumber. */
+typedef enum cpu_conv_form {
+    CPU_CONV_TAPS = 1,      /* any window */
+    CPU_CONV_ROWS = 2,      /* three columns at once */
+    CPU_CONV_WINOGRAD = 3,  /* F(4x4, 3x3) */
+    CPU_CONV_DEPTHWISE = 4,
+    CPU_CONV_FIRST = 5      /* straight from the picture */
+} cpu_conv_form;
+
+typedef struct cpu_conv_choice {
+    uint8_t form;
+    uint8_t width;        /* output blocks a group */
+    uint8_t tile;         /* pixels, or winograd tiles, in registers */
+    uint8_t groups_outer; /* loop order */
+    uint8_t split_groups; /* threads share groups instead of rows */
+    uint8_t batch_tiles;  /* winograd: tiles a round */
+} cpu_conv_choice;
+
+/* Where weight (co, ci, ky, kx) stands in the graph's constant; strides in floats, may be negative. */
+typedef struct cpu_weights {
+    const float *data;
+    ptrdiff_t co, ci, ky, kx;
+    int32_t groups;              /* > 1: packed as one dense convolution with zeros between groups */
+    int32_t cin, cout, kernel_h, kernel_w; /* of the whole convolution */
+    const float *bias;           /* cout floats or null */
+} cpu_weights;
+
+typedef struct cpu_conv {
+    sk_value x, y, residual; /* residual: SK_VALUE_NONE without */
+    int32_t residual_shift;
+    cpu_weights weights;
+    int32_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w;
+    int32_t pad_top, pad_left; /* may be negative for phases of a transposed convolution */
+    int32_t out_h, out_w;      /* rows and columns this step makes */
+    int32_t step_y, step_x, from_y, from_x; /* where they go in y: from + i * step */
+    sk_act_f32 act;
+    int32_t residual_first;
+    cpu_conv_choice choice;
+    /* bound */
+    sk_conv_f32c16 p;
+    sk_first_f32c16 first;
+    int32_t n, groups;
+    ptrdiff_t in_image, out_image, residual_image;
+    float gain[64], shift[64]; /* first: per sample of an interleaved row, repeating after 48 */
+    int32_t row_floats;        /* first: one converted row in scratch */
+    struct cpu_packed *packed;
+} cpu_conv;
+
+/* conv.c */
+void cpu_conv_run(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts);
+/* Sets the kernel's parameters from the choice; weights are filled in by cpu_conv_pack. */
+void cpu_conv_apply(const cpu_plan *plan, cpu_conv *conv);
+bool cpu_conv_can_winograd(const cpu_plan *plan, const cpu_conv *conv);
+bool cpu_conv_can_rows(const cpu_plan *plan, const cpu_conv *conv);
+size_t cpu_conv_scratch(const cpu_plan *plan, const cpu_conv *conv, const cpu_conv_choice *choice);
+void cpu_conv_describe(const cpu_plan *plan, cpu_step *step);
+
+/* first.c */
+bool cpu_conv_can_first(const cpu_plan *plan, const cpu_conv *conv);
+int32_t cpu_conv_first_row(const cpu_plan *plan, const cpu_conv *conv);
+void cpu_conv_bind_first(cpu_plan *plan, cpu_conv *conv);
+void cpu_conv_run_first(const cpu_conv *conv, const cpu_frame *frame, int32_t part, int32_t parts);
+
+/* pack.c: weights in the form the chosen kernel reads, shared by every session with the same weights and form. */
+typedef struct cpu_packed cpu_packed;
+sk_status cpu_conv_pack(cpu_plan *plan, cpu_conv *conv, sk_error *err) SK_MUST_CHECK;
+void cpu_packed_unref(cpu_packed **packed);
+/* Floats the packed weights of a choice take; for the tuner, which times on zeros. */
+size_t cpu_packed_floats(const cpu_conv *conv, const cpu_conv_choice *choice);
+/* Packed sets alive in this process, for tests. */
+int32_t cpu_packed_live(void);
+
+/* tune.c */
+cpu_conv_choice cpu_conv_default(const cpu_plan *plan, const cpu_conv *conv);
+sk_status cpu_tune(cpu_plan *plan, sk_pool *pool, sk_error *err) SK_MUST_CHECK;
+
+#endif

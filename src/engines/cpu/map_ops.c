@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engines/cpu/plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Operations on blocked maps other than convolutions. Work is split over (image, block, row) of the output. */
+
+typedef struct map_op {
+    sk_value a, b, y;
+    cpu_map in, other, out;
+    sk_act_f32 act;
+    int32_t kind, flip;
+    const float *lanes; /* binary with a constant: [block][16] */
+    sk_pool_f32c16 pool;
+    /* resize: input rows and columns of each output row and column */
+    int32_t *row0, *row1, *column0, *column1;
+    float *row_weight, *column_weight;
+    bool doubled;
+} map_op;
+
+/* A run of rows of one block of one image. */
+typedef struct rows {
+    int32_t n, b, y, count;
+} rows;
+
+static bool next_rows(const cpu_map *m, int32_t grain, int64_t *at, int64_t to, rows *r)
+{
+    if (*at >= to)
+        return false;
+    int64_t units = (m->h + grain - 1) / grain; /* grain rows each */
+    int64_t unit = *at % units, left = to - *at < units - unit ? to - *at : units - unit;
+    r->n = (int32_t)(*at / units / m->blocks);
+    r->b = (int32_t)(*at / units % m->blocks);
+    r->y = (int32_t)unit * grain;
+    r->count = (int32_t)left * grain < m->h - r->y ? (int32_t)left * grain : m->h - r->y;
+    *at += left;
+    return true;
+}
+
+static void share(const cpu_map *m, int32_t grain, int32_t part, int32_t parts, int64_t *from, int64_t *to)
+{
+    sk_pool_split((int64_t)m->n * m->blocks * ((m->h + grain - 1) / grain), 1, part, parts, from, to);
+}
+
+static float *row_at(const cpu_map *m, const rows *r, int32_t y)
+{
+    return m->data + r->n * m->image + r->b * m->plane + y * m->row;
+}
+
+static void run_pool(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
+{
+    const map_op *op = step->data;
+    sk_pool_f32c16 p = op->pool;
+    int64_t at, to;
+    share(&op->out, 1, part, parts, &at, &to);
+    for (rows r; next_rows(&op->out, 1, &at, to, &r);) {
+        p.in = row_at(&op->in, &r, 0);
+        p.out = row_at(&op->out, &r, 0);
+        (op->kind == SK_OP_MAX_POOL ? frame->plan->kernels.max_pool : frame->plan->kernels.avg_pool)(&p, r.y,
+                                                                                                     r.y + r.count);
+    }
+}
+
+static void run_unary(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
+{
+    const map_op *op = step->data;
+    int64_t at, to;
+    share(&op->out, 1, part, parts, &at, &to);
+    for (rows r; next_rows(&op->out, 1, &at, to, &r);)
+        for (int32_t y = r.y; y < r.y + r.count; y++)
+            frame->plan->kernels.unary(row_at(&op->in, &r, y), row_at(&op->out, &r, y), (size_t)op->out.w * SK_BLOCK,
+                                       &op->act);
+}
+
+static void run_binary(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
+{
+    const map_op *op = step->data;
+    const sk_kernels_f32 *k = &frame->plan->kernels;
+    const bool single = op->other.data && op->other.h == 1 && op->other.w == 1; /* one value a channel */
+    int64_t at, to;
+    share(&op->out, 1, part, parts, &at, &to);
+    for (rows r; next_rows(&op->out, 1, &at, to, &r);) {
+        const float *lanes = op->lanes ? op->lanes + r.b * SK_BLOCK : single ? row_at(&op->other, &r, 0) : NULL;
+        for (int32_t y = r.y; y < r.y + r.count; y++) {
+            const float *a = row_at(&op->in, &r, y);
+            float *out = row_at(&op->out, &r, y);
+            size_t count = (size_t)op->out.w * SK_BLOCK;
+            if (lanes)
+                k->binary16(op->kind, a, lanes, out, count, op->flip);
+            else
+                k->binary(op->kind, a, row_at(&op->other, &r, y), out, count);
+        }
+    }
+}
+
+static void run_copy(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
+{
+    (void)frame;
+    const map_op *op = step->data;
+    int64_t at, to;
+    share(&op->in, 1, part, parts, &at, &to);
+    for (rows r; next_rows(&op->in, 1, &at, to, &r);)
+        for (int32_t y = r.y; y < r.y + r.count; y++)
+            memcpy(row_at(&op->out, &r, y) + op->kind * op->out.plane, row_at(&op->in, &r, y),
+                   (size_t)op->in.w * SK_BLOCK * sizeof(float));
+}
+
+static void run_resize(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
+{
+    const map_op *op = step->data;
+    const sk_kernels_f32 *k = &frame->plan->kernels;
+    const int32_t grain = op->doubled ? 2 : 1;
+    int64_t at, to;
+    share(&op->out, grain, part, parts, &at, &to);
+    for (rows r; next_rows(&op->out, grain, &at, to, &r);)
+        for (int32_t y = r.y; y < r.y + r.count; y += grain) {
+            float *out = row_at(&op->out, &r, y);
+            const float *top = row_at(&op->in, &r, op->row0[y]);
+            if (op->doubled) {
+                k->upsample2(top, out, out + op->out.row, op->in.w);
+            } else if (op->row1) {
+                sk_bilinear_f32c16 p = {.top = top, .bottom = row_at(&op->in, &r, op->row1[y]),
+                                        .weight_bottom = op->row_weight[y], .left = op->column0,
+                                        .right = op->column1, .weight_right = op->column_weight, .out = out,
+                                        .width = op->out.w};
+                k->bilinear(&p);
+            } else {
+                for (int32_t x = 0; x < op->out.w; x++)
+                    memcpy(out + x * SK_BLOCK, top + op->column0[x] * SK_BLOCK, SK_BLOCK * sizeof(float));
+            }
+        }
+}
+
+static sk_status bind_op(cpu_plan *plan, cpu_step *step, sk_error *err)
+{
+    (void)err;
+    map_op *op = step->data;
+    op->in = cpu_bound_map(plan, op->a);
+    op->out = cpu_bound_map(plan, op->y);
+    if (op->b != SK_VALUE_NONE)
+        op->other = cpu_bound_map(plan, op->b);
+    op->pool.in_row = op->in.row;
+    op->pool.out_row = op->out.row;
+    return SK_OK;
+}
+
+static sk_status add_op(cpu_plan *plan, const map_op *filled,
+                        void (*run)(const cpu_step *, const cpu_frame *, int32_t, int32_t), const char *kernel,
+                        sk_error *err)
+{
+    cpu_step *step;
+    SK_TRY(cpu_add_step(plan, sizeof *filled, &step, err));
+    *(map_op *)step->data = *filled;
+    step->run = run;
+    step->bind = bind_op;
+    snprintf(step->kernel, sizeof step->kernel, "%s %s", kernel, plan->kernels.isa);
+    const int64_t *d = cpu_shape(plan, filled->y)->dim;
+    snprintf(step->shape, sizeof step->shape, "%d %dx%d", (int)d[1], (int)d[2], (int)d[3]);
+    sk_value maps[3] = {filled->a, filled->y, filled->b};
+    return cpu_step_uses(plan, step, maps, filled->b == SK_VALUE_NONE ? 2 : 3, NULL, 0, err);
+}
+
+/* y gets its own blocked form, filled as a is. */
+static sk_status make_like(cpu_plan *plan, sk_value y, sk_value a, sk_error *err)
+{
+    SK_TRY(cpu_make_blocked(plan, y, err));
+    plan->values[y].fill = plan->values[a].fill;
+    plan->values[y].blocks = plan->values[a].blocks;
+    plan->buffers[plan->values[y].map].blocks = plan->values[a].blocks;
+    return SK_OK;
+}
+
+static sk_status build_pool(cpu_plan *plan, const sk_node *node, sk_error *err)
+{
+    const sk_window *w = &node->a.pool.window;
+    sk_value x = node->in[0], y = node->out[0];
+    SK_TRY(cpu_need_blocked(plan, x, err));
+    SK_TRY(make_like(plan, y, x, err));
+    const int64_t *in = cpu_shape(plan, x)->dim, *out = cpu_shape(plan, y)->dim;
+    map_op op = {.a = x, .b = SK_VALUE_NONE, .y = y, .kind = node->op};
+    op.pool = (sk_pool_f32c16){.in_h = (int32_t)in[2], .in_w = (int32_t)in[3], .out_h = (int32_t)out[2],
+                               .out_w = (int32_t)out[3], .kernel_h = w->kernel[0], .kernel_w = w->kernel[1],
+                               .stride_h = w->stride[0], .stride_w = w->stride[1], .pad_top = w->pad[0],
+                               .pad_left = w->pad[1], .dilation_h = w->dilation[0] ? w->dilation[0] : 1,
+                               .dilation_w = w->dilation[1] ? w->dilation[1] : 1,
+                               .count_pad = node->a.pool.count_include_pad, .pad_bottom = w->pad[2],
+                               .pad_right = w->pad[3]};
+    return add_op(plan, &op, run_pool, node->op == SK_OP_MAX_POOL ? "max pool" : "average pool", err);
+}
+
+/* Mean over height and width, kept as 1x1. */
+static sk_status build_global_mean(cpu_plan *plan, const sk_node *node, sk_error *err)
+{
+    sk_value x = node->in[0], y = node->out[0];
+    SK_TRY(cpu_need_blocked(plan, x, err));
+    SK_TRY(make_like(plan, y, x, err));
+    const int64_t *in = cpu_shape(plan, x)->dim;
+    map_op op = {.a = x, .b = SK_VALUE_NONE, .y = y, .kind = SK_OP_AVG_POOL};
+    op.pool = (sk_pool_f32c16){.in_h = (int32_t)in[2], .in_w = (int32_t)in[3], .out_h = 1, .out_w = 1,
+                               .kernel_h = (int32_t)in[2], .kernel_w = (int32_t)in[3], .stride_h = 1, .stride_w = 1,
+                               .dilation_h = 1, .dilation_w = 1};
+    return add_op(plan, &op, run_pool, "mean", err);
+}
+
+static bool is_global_mean(const cpu_plan *plan, const sk_node *node)
+{
+    if (node->op != SK_OP_REDUCE || node->a.reduce.kind != SK_REDUCE_MEAN || !node->a.reduce.keep_dims ||
+        node->a.reduce.n_axes != 2 || plan->values[node->in[0]].map < 0)
+        return false;
+    int a = node->a.reduce.axes[0], b = node->a.reduce.axes[1];
+    a += a < 0 ? 4 : 0;
+    b += b < 0 ? 4 : 0;
+    return a + b == 5 && a * b == 6;
+}
+
+/* --- resize --- */
+
+static double source_at(sk_resize_coords coords, int64_t i, double scale, int64_t in, int64_t out)
+{
+    switch (coords) {
+    case SK_COORDS_ASYMMETRIC: return (double)i / scale;
+    case SK_COORDS_ALIGN_CORNERS: return out > 1 ? (double)i * (double)(in - 1) / (double)(out - 1) : 0.0;
+    case SK_COORDS_PYTORCH_HALF_PIXEL: return out > 1 ? ((double)i + 0.5) / scale - 0.5 : 0.0;
+    case SK_COORDS_HALF_PIXEL: break;
+    }
+    return ((double)i + 0.5) / scale - 0.5;
+}
+
+static int64_t round_source(sk_resize_round round, double at)
+{
+    switch (round) {
+    case SK_ROUND_PREFER_FLOOR: return (int64_t)ceil(at - 0.5);
+    case SK_ROUND_PREFER_CEIL: return (int64_t)floor(at + 0.5);
+    case SK_ROUND_CEIL: return (int64_t)ceil(at);
+    case SK_ROUND_FLOOR: break;
+    }
+    return (int64_t)floor(at);
+}
+
+static int32_t clamp_index(int64_t i, int64_t size)
+{
+    return (int32_t)(i < 0 ? 0 : i >= size ? size - 1 : i);
+}
+
+/* Source indices along one axis; second and weight are null for nearest. */
+static void resize_axis(const sk_node *node, int64_t in, int64_t out, double scale, int32_t *first, int32_t *second,
+                        float *weight)
+{
+    for (int64_t i = 0; i < out; i++) {
+        double at = source_at(node->a.resize.coords, i, scale, in, out);
+        if (!second) {
+            first[i] = clamp_index(round_source(node->a.resize.round, at), in);
+            continue;
+        }
+        double clamped = at < 0 ? 0 : at > (double)(in - 1) ? (double)(in - 1) : at;
+        first[i] = clamp_index((int64_t)floor(clamped), in);
+        second[i] = clamp_index(first[i] + 1, in);
+        weight[i] = (float)(clamped - first[i]);
+    }
+}
+
+static bool can_resize(const cpu_plan *plan, const sk_node *node)
+{
+    const sk_shape *in = cpu_shape(plan, node->in[0]), *out = cpu_shape(plan, node->out[0]);
+    return (node->a.resize.mode == SK_RESIZE_NEAREST || node->a.resize.mode == SK_RESIZE_LINEAR) &&
+           !node->a.resize.antialias && cpu_can_block(plan, node->in[0]) && cpu_can_block(plan, node->out[0]) &&
+           in->dim[0] == out->dim[0] && in->dim[1] == out->dim[1];
+}
+
+static bool is_doubling(const int32_t *index, int64_t in, int64_t out)
+{
+    for (int64_t i = 0; i < out; i++)
+        if (out != 2 * in || index[i] != i / 2)
+            return false;
+    return true;
+}
+
+static sk_status build_resize(cpu_plan *plan, const sk_node *node, sk_error *err)
+{
+    sk_value x = node->in[0], y = node->out[0];
+    SK_TRY(cpu_need_blocked(plan, x, err));
+    SK_TRY(make_like(plan, y, x, err));
+    const int64_t *in = cpu_shape(plan, x)->dim, *out = cpu_shape(plan, y)->dim;
+    const bool linear = node->a.resize.mode == SK_RESIZE_LINEAR;
+    const bool sizes = node->n_in > 1 && node->in[1] != SK_VALUE_NONE;
+    size_t h = (size_t)out[2], w = (size_t)out[3];
+    int32_t *index = sk_arena_alloc(plan->arena, 2 * (h + w) * sizeof *index);
+    float *weight = sk_arena_alloc(plan->arena, (h + w) * sizeof *weight);
+    if (!index || !weight)
+        return sk_fail_memory(err, 2 * (h + w) * sizeof *index);
+    map_op op = {.a = x, .b = SK_VALUE_NONE, .y = y, .row0 = index, .column0 = index + h};
+    if (linear) {
+        op.row1 = index + h + w;
+        op.column1 = op.row1 + h;
+        op.row_weight = weight;
+        op.column_weight = weight + h;
+    }
+    resize_axis(node, in[2], out[2], sizes ? (double)out[2] / (double)in[2] : (double)node->a.resize.scale[0], op.row0,
+                op.row1, op.row_weight);
+    resize_axis(node, in[3], out[3], sizes ? (double)out[3] / (double)in[3] : (double)node->a.resize.scale[1],
+                op.column0, op.column1, op.column_weight);
+    op.doubled = !linear && is_doubling(op.row0, in[2], out[2]) && is_doubling(op.column0, in[3], out[3]);
+    return add_op(plan, &op, run_resize, op.doubled ? "upsample 2x" : linear ? "resize linear" : "resize nearest", err);
+}
+
+/* --- elementwise --- */
+
+/* A constant with one value a channel, or one in all, spread over the lanes of x's blocks; null when it is not. */
+static sk_status constant_lanes(cpu_plan *plan, sk_value v, sk_value x, const float **out, sk_error *err)
+{
+    const sk_shape *s = cpu_shape(plan, v);
+    const cpu_value *like = &plan->values[x];
+    int64_t channels = cpu_shape(plan, x)->dim[1], count = sk_shape_count(s);
+    *out = NULL;
+    if (!sk_value_is_constant(plan->graph, v) || plan->graph->values[v].dtype != SK_DTYPE_F32)
+        return SK_OK;
+    bool per_channel = count == channels && s->rank >= 3 && s->dim[s->rank - 1] == 1 && s->dim[s->rank - 2] == 1 &&
+                       s->dim[s->rank - 3] == channels;
+    if (count != 1 && !per_channel)
+        return SK_OK;
+    const float *data = sk_value_tensor(plan->graph, v).data;
+    float *lanes = sk_arena_alloc(plan->arena, (size_t)like->blocks * SK_BLOCK * sizeof *lanes);
+    if (!lanes)
+        return sk_fail_memory(err, (size_t)like->blocks * SK_BLOCK * sizeof *lanes);
+    for (int32_t b = 0, c = 0; b < like->blocks; b++)
+        for (int32_t i = 0; i < SK_BLOCK; i++) /* 1 in unused lanes: no division by zero there */
+            lanes[b * SK_BLOCK + i] = i < like->fill[b] ? data[count == 1 ? 0 : c++] : 1.0f;
+    *out = lanes;
+    return SK_OK;
+}
+
+static bool binary_known(int32_t kind)
+{
+    return kind == SK_BINARY_ADD || kind == SK_BINARY_SUB || kind == SK_BINARY_MUL || kind == SK_BINARY_DIV ||
+           kind == SK_BINARY_MIN || kind == SK_BINARY_MAX;
+}
+
+static sk_status build_binary(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
+{
+    sk_value a = node->in[0], b = node->in[1], y = node->out[0];
+    *done = false;
+    if (!binary_known((int32_t)node->a.binary.kind) || !cpu_can_block(plan, y))
+        return SK_OK;
+    int32_t flip = 0;
+    if (plan->values[a].map < 0 || !sk_shape_equal(cpu_shape(plan, a), cpu_shape(plan, y))) {
+        sk_value t = a; /* the map first */
+        a = b;
+        b = t;
+        flip = 1;
+    }
+    if (plan->values[a].map < 0 || !sk_shape_equal(cpu_shape(plan, a), cpu_shape(plan, y)))
+        return SK_OK;
+    map_op op = {.a = a, .b = SK_VALUE_NONE, .y = y, .kind = (int32_t)node->a.binary.kind, .flip = flip};
+    SK_TRY(constant_lanes(plan, b, a, &op.lanes, err));
+    if (!op.lanes) {
+        if (!cpu_can_block(plan, b) || plan->values[b].map < 0 ||
+            !cpu_same_fill(&plan->values[a], &plan->values[b]))
+            return SK_OK;
+        const sk_shape *bs = cpu_shape(plan, b), *ys = cpu_shape(plan, y);
+        bool whole = sk_shape_equal(bs, ys);
+        if (!whole && !(bs->dim[0] == ys->dim[0] && bs->dim[2] == 1 && bs->dim[3] == 1))
+            return SK_OK;
+        op.b = b;
+    }
+    *done = true;
+    SK_TRY(make_like(plan, y, a, err));
+    return add_op(plan, &op, run_binary, sk_binary_name(node->a.binary.kind), err);
+}
+
+static sk_status build_unary(cpu_plan *plan, const sk_node *node, sk_error *err)
+{
+    SK_TRY(make_like(plan, node->out[0], node->in[0], err));
+    map_op op = {.a = node->in[0], .b = SK_VALUE_NONE, .y = node->out[0]};
+    op.act = (sk_act_f32){(int32_t)node->a.unary.kind, node->a.unary.alpha, node->a.unary.beta};
+    return add_op(plan, &op, run_unary, sk_unary_name(node->a.unary.kind), err);
+}
+
+/* --- channels --- */
+
+static sk_status build_concat(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
+{
+    sk_value y = node->out[0];
+    int32_t axis = node->a.axis < 0 ? node->a.axis + 4 : node->a.axis, blocks = 0;
+    bool any = false;
+    *done = false;
+    if (axis != 1 || !cpu_can_block(plan, y) || node->n_in > 64)
+        return SK_OK;
+    for (int32_t i = 0; i < node->n_in; i++) {
+        if (!cpu_can_block(plan, node->in[i]))
+            return SK_OK;
+        any |= plan->values[node->in[i]].map >= 0;
+    }
+    if (!any)
+        return SK_OK;
+    *done = true;
+    for (int32_t i = 0; i < node->n_in; i++) {
+        SK_TRY(cpu_need_blocked(plan, node->in[i], err));
+        blocks += plan->values[node->in[i]].blocks;
+    }
+    uint8_t *fill = sk_arena_alloc(plan->arena, (size_t)blocks + 1);
+    if (!fill)
+        return sk_fail_memory(err, (size_t)blocks);
+    SK_TRY(cpu_make_blocked(plan, y, err));
+    plan->values[y].fill = fill;
+    plan->values[y].blocks = blocks;
+    plan->buffers[plan->values[y].map].blocks = blocks;
+    for (int32_t i = 0, at = 0; i < node->n_in; at += plan->values[node->in[i]].blocks, i++)
+        memcpy(fill + at, plan->values[node->in[i]].fill, (size_t)plan->values[node->in[i]].blocks);
+    bool copied[64];
+    cpu_merge_parts(plan, y, node->in, node->n_in, copied);
+    for (int32_t i = 0, at = 0; i < node->n_in; at += plan->values[node->in[i]].blocks, i++) {
+        if (!copied[i])
+            continue;
+        /* To y from its block `at` on; `kind` carries that. */
+        cpu_step *step;
+        SK_TRY(cpu_add_step(plan, sizeof(map_op), &step, err));
+        *(map_op *)step->data = (map_op){.a = node->in[i], .b = SK_VALUE_NONE, .y = y, .kind = at};
+        step->run = run_copy;
+        step->bind = bind_op;
+        snprintf(step->kernel, sizeof step->kernel, "copy");
+        sk_value maps[2] = {node->in[i], y};
+        SK_TRY(cpu_step_uses(plan, step, maps, 2, NULL, 0, err));
+    }
+    return SK_OK;
+}
+
+/* Channels [start, end) of x as a range of its blocks; false when they do not lie on block boundaries. */
+static bool block_range(const cpu_value *x, int64_t start, int64_t end, int32_t *b0, int32_t *b1)
+{
+    int64_t at = 0;
+    *b0 = *b1 = -1;
+    for (int32_t b = 0; b <= x->blocks; b++) {
+        if (at == start && *b0 < 0)
+            *b0 = b;
+        if (at == end && *b1 < 0)
+            *b1 = b;
+        at += b < x->blocks ? x->fill[b] : 0;
+    }
+    return *b0 >= 0 && *b1 > *b0;
+}
+
+static void make_view(cpu_plan *plan, sk_value y, sk_value x, int32_t b0, int32_t b1)
+{
+    const cpu_value *from = &plan->values[x];
+    cpu_value *to = &plan->values[y];
+    to->map = from->map;
+    to->block = from->block + b0;
+    to->blocks = b1 - b0;
+    to->fill = from->fill + b0;
+}
+
+static void build_split(cpu_plan *plan, const sk_node *node, bool *done)
+{
+    sk_value x = node->in[0];
+    int32_t axis = node->a.split.axis < 0 ? node->a.split.axis + 4 : node->a.split.axis, b0, b1;
+    *done = false;
+    if (axis != 1 || plan->values[x].map < 0)
+        return;
+    int64_t at = 0;
+    for (int32_t i = 0; i < node->n_out; at += cpu_shape(plan, node->out[i])->dim[1], i++)
+        if (!block_range(&plan->values[x], at, at + cpu_shape(plan, node->out[i])->dim[1], &b0, &b1))
+            return;
+    *done = true;
+    at = 0;
+    for (int32_t i = 0; i < node->n_out; at += cpu_shape(plan, node->out[i])->dim[1], i++) {
+        block_range(&plan->values[x], at, at + cpu_shape(plan, node->out[i])->dim[1], &b0, &b1);
+        make_view(plan, node->out[i], x, b0, b1);
+    }
+}
+
+/* The single constant of a slice input; false when it is not one constant number. */
+static bool single_constant(const cpu_plan *plan, const sk_node *node, int32_t i, int64_t otherwise, int64_t *out)
+{
+    *out = otherwise;
+    if (i >= node->n_in || node->in[i] == SK_VALUE_NONE)
+        return true;
+    if (!sk_value_is_constant(plan->graph, node->in[i]) || sk_shape_count(cpu_shape(plan, node->in[i])) != 1)
+        return false;
+    sk_tensor t = sk_value_tensor(plan->graph, node->in[i]);
+    *out = sk_tensor_int_at(&t, 0);
+    return true;
+}
+
+static void build_slice(cpu_plan *plan, const sk_node *node, bool *done)
+{
+    sk_value x = node->in[0], y = node->out[0];
+    int64_t start, end, axis, step, channels = cpu_shape(plan, x)->dim[1];
+    int32_t b0, b1;
+    *done = false;
+    if (plan->values[x].map < 0 || !single_constant(plan, node, 1, 0, &start) ||
+        !single_constant(plan, node, 2, 0, &end) || !single_constant(plan, node, 3, 0, &axis) ||
+        !single_constant(plan, node, 4, 1, &step))
+        return;
+    axis += axis < 0 ? 4 : 0;
+    start += start < 0 ? channels : 0;
+    if (axis != 1 || step != 1 || start < 0 ||
+        !block_range(&plan->values[x], start, start + cpu_shape(plan, y)->dim[1], &b0, &b1))
+        return;
+    *done = true;
+    make_view(plan, y, x, b0, b1);
+}
+
+sk_status cpu_build_map_op(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
+{
+    const bool blocked = node->n_in > 0 && node->in[0] != SK_VALUE_NONE && plan->values[node->in[0]].map >= 0;
+    *done = false;
+    switch (node->op) {
+    case SK_OP_MAX_POOL:
+    case SK_OP_AVG_POOL:
+        if (!cpu_can_block(plan, node->in[0]) || !cpu_can_block(plan, node->out[0]))
+            return SK_OK;
+        *done = true;
+        return build_pool(plan, node, err);
+    case SK_OP_RESIZE:
+        if (!can_resize(plan, node))
+            return SK_OK;
+        *done = true;
+        return build_resize(plan, node, err);
+    case SK_OP_REDUCE:
+        if (!is_global_mean(plan, node))
+            return SK_OK;
+        *done = true;
+        return build_global_mean(plan, node, err);
+    case SK_OP_UNARY:
+        if (!blocked || !sk_act_f32_known((int32_t)node->a.unary.kind))
+            return SK_OK;
+        *done = true;
+        return build_unary(plan, node, err);
+    case SK_OP_BINARY: return build_binary(plan, node, done, err);
+    case SK_OP_CONCAT: return build_concat(plan, node, done, err);
+    case SK_OP_SPLIT: build_split(plan, node, done); return SK_OK;
+    case SK_OP_SLICE: build_slice(plan, node, done); return SK_OK;
+    default: return SK_OK;
+    }
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/hash.h"
+#include "engines/cpu/conv.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* Weights in the forms kernels/kernels.h describes. Sets are found by content, so sessions on the same model, at any
+ * size, share one copy. */
+
+typedef struct pack_key {
+    uint64_t part[2];
+} pack_key;
+
+struct cpu_packed {
+    pack_key key;
+    int32_t references;
+    float *weights, *bias;
+    size_t floats;
+    cpu_packed *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static cpu_packed *all_packed;
+
+static float weight_at(const cpu_weights *w, int32_t co, int32_t ci, int32_t ky, int32_t kx)
+{
+    if (co >= w->cout)
+        return 0.0f;
+    int32_t inputs = w->cin / w->groups, outputs = w->cout / w->groups;
+    if (w->groups > 1) {
+        if (ci / inputs != co / outputs)
+            return 0.0f;
+        ci %= inputs;
+    }
+    return w->data[co * w->co + ci * w->ci + ky * w->ky + kx * w->kx];
+}
+
+/* One (group, channel, tap): the group's output channels side by side. */
+static float *put(float *to, const cpu_weights *w, int32_t block, int32_t width, int32_t ci, int32_t ky, int32_t kx)
+{
+    for (int32_t i = 0; i < width * SK_BLOCK; i++)
+        *to++ = weight_at(w, block * SK_BLOCK + i, ci, ky, kx);
+    return to;
+}
+
+static void pack_direct(const cpu_conv *c, const uint8_t *fill, int32_t in_blocks, bool row_form, float *to)
+{
+    const cpu_weights *w = &c->weights;
+    const int32_t out_blocks = cpu_blocks(w->cout);
+    for (int32_t block = 0; block < out_blocks; block += c->choice.width) {
+        int32_t width = out_blocks - block < c->choice.width ? out_blocks - block : c->choice.width, from = 0;
+        for (int32_t b = 0; b < in_blocks; from += fill[b], b++)
+            for (int32_t ky = 0; ky < w->kernel_h; ky++) {
+                if (row_form) {
+                    for (int32_t ci = 0; ci < fill[b]; ci++)
+                        for (int32_t kx = 0; kx < w->kernel_w; kx++)
+                            to = put(to, w, block, width, from + ci, ky, kx);
+                } else {
+                    for (int32_t kx = 0; kx < w->kernel_w; kx++)
+                        for (int32_t ci = 0; ci < fill[b]; ci++)
+                            to = put(to, w, block, width, from + ci, ky, kx);
+                }
+            }
+    }
+}
+
+/* U = G g G^T for one channel pair, in double: the transformed weights should not add to the error. */
+static void transform(const cpu_weights *w, int32_t co, int32_t ci, double u[36])
+{
+    static const double g[6][3] = {{1.0 / 4, 0, 0},           {-1.0 / 6, -1.0 / 6, -1.0 / 6},
+                                   {-1.0 / 6, 1.0 / 6, -1.0 / 6}, {1.0 / 24, 1.0 / 12, 1.0 / 6},
+                                   {1.0 / 24, -1.0 / 12, 1.0 / 6}, {0, 0, 1}};
+    double half[6][3];
+    for (int i = 0; i < 6; i++)
+        for (int x = 0; x < 3; x++) {
+            half[i][x] = 0;
+            for (int y = 0; y < 3; y++)
+                half[i][x] += g[i][y] * w->data[co * w->co + ci * w->ci + y * w->ky + x * w->kx];
+        }
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 6; k++)
+            u[i * 6 + k] = half[i][0] * g[k][0] + half[i][1] * g[k][1] + half[i][2] * g[k][2];
+}
+
+/* [36][group][channel][16 * width]; channels in order, whatever blocks they lie in. */
+static void pack_winograd(const cpu_conv *c, float *to)
+{
+    const cpu_weights *w = &c->weights;
+    const int32_t out_blocks = cpu_blocks(w->cout);
+    const size_t point = (size_t)w->cin * (size_t)out_blocks * SK_BLOCK;
+    for (int32_t co = 0; co < w->cout; co++) {
+        int32_t block = co / SK_BLOCK, first = block / c->choice.width * c->choice.width;
+        int32_t width = out_blocks - first < c->choice.width ? out_blocks - first : c->choice.width;
+        float *group = to + (size_t)first * (size_t)w->cin * SK_BLOCK + (block - first) * SK_BLOCK + co % SK_BLOCK;
+        for (int32_t ci = 0; ci < w->cin; ci++) {
+            double u[36];
+            transform(w, co, ci, u);
+            for (int k = 0; k < 36; k++)
+                group[(size_t)k * point + (size_t)ci * (size_t)width * SK_BLOCK] = (float)u[k];
+        }
+    }
+}
+
+static void pack_depthwise(const cpu_conv *c, const uint8_t *fill, int32_t blocks, float *to, float *bias)
+{
+    const cpu_weights *w = &c->weights;
+    for (int32_t b = 0, from = 0; b < blocks; from += fill[b], b++) {
+        for (int32_t k = 0; k < w->kernel_h * w->kernel_w; k++)
+            for (int32_t i = 0; i < SK_BLOCK; i++)
+                *to++ = i < fill[b] ? w->data[(from + i) * w->co + k / w->kernel_w * w->ky + k % w->kernel_w * w->kx]
+                                    : 0.0f;
+        for (int32_t i = 0; i < fill[b] && w->bias; i++)
+            bias[b * SK_BLOCK + i] = w->bias[from + i];
+    }
+}
+
+size_t cpu_packed_floats(const cpu_conv *c, const cpu_conv_choice *choice)
+{
+    const cpu_weights *w = &c->weights;
+    size_t taps = (size_t)w->kernel_h * (size_t)w->kernel_w;
+    if (choice->form == CPU_CONV_DEPTHWISE)
+        return taps * (size_t)c->p.out_blocks * SK_BLOCK;
+    size_t pairs = (size_t)w->cin * (size_t)cpu_blocks(w->cout) * SK_BLOCK;
+    return pairs * (choice->form == CPU_CONV_WINOGRAD ? 36 : taps);
+}
+
+static void key_add(pack_key *key, const void *data, size_t bytes)
+{
+    for (int i = 0; i < 2; i++)
+        key->part[i] = sk_hash_xxh3(data, bytes, key->part[i]);
+}
+
+static pack_key key_of(const cpu_conv *c, const uint8_t *fill, int32_t blocks)
+{
+    const cpu_weights *w = &c->weights;
+    const int64_t head[] = {c->choice.form, c->choice.width, w->co,       w->ci,   w->ky,
+                            w->kx,          w->groups,       w->cin,      w->cout, w->kernel_h,
+                            w->kernel_w,    blocks,          w->bias != 0};
+    pack_key key = {{1, 2}};
+    key_add(&key, head, sizeof head);
+    key_add(&key, fill, (size_t)blocks);
+    if (w->bias)
+        key_add(&key, w->bias, (size_t)w->cout * sizeof(float));
+    const int32_t inputs = w->cin / w->groups, taps = w->kernel_h * w->kernel_w;
+    if (w->kx == 1 && w->co == (ptrdiff_t)inputs * taps) { /* contiguous */
+        key_add(&key, w->data, (size_t)(w->co * w->cout) * sizeof(float));
+        return key;
+    }
+    for (int32_t co = 0; co < w->cout; co++)
+        for (int32_t k = 0; k < taps; k++) {
+            float run[64];
+            for (int32_t ci = 0; ci < inputs;) {
+                int32_t n = 0;
+                for (; n < 64 && ci < inputs; n++, ci++)
+                    run[n] = w->data[co * w->co + ci * w->ci + k / w->kernel_w * w->ky + k % w->kernel_w * w->kx];
+                key_add(&key, run, (size_t)n * sizeof(float));
+            }
+        }
+    return key;
+}
+
+static void fill_packed(const cpu_conv *c, const uint8_t *fill, int32_t blocks, cpu_packed *packed)
+{
+    const cpu_weights *w = &c->weights;
+    if (w->bias && c->choice.form != CPU_CONV_DEPTHWISE)
+        memcpy(packed->bias, w->bias, (size_t)w->cout * sizeof(float));
+    switch (c->choice.form) {
+    case CPU_CONV_WINOGRAD: pack_winograd(c, packed->weights); break;
+    case CPU_CONV_DEPTHWISE: pack_depthwise(c, fill, blocks, packed->weights, packed->bias); break;
+    case CPU_CONV_ROWS: pack_direct(c, fill, blocks, true, packed->weights); break;
+    default: pack_direct(c, fill, blocks, false, packed->weights); break;
+    }
+}
+
+static sk_status make_packed(const cpu_conv *c, const uint8_t *fill, int32_t blocks, cpu_packed **out, sk_error *err)
+{
+    size_t bias = (size_t)c->p.out_blocks * SK_BLOCK;
+    size_t floats = cpu_packed_floats(c, &c->choice) + bias;
+    cpu_packed *packed = sk_calloc(1, sizeof *packed);
+    float *data = packed ? sk_aligned_calloc(64, floats * sizeof(float)) : NULL;
+    if (!data) {
+        sk_free(packed);
+        return sk_fail_memory(err, floats * sizeof(float));
+    }
+    packed->bias = data;
+    packed->weights = data + bias;
+    packed->floats = floats;
+    fill_packed(c, fill, blocks, packed);
+    *out = packed;
+    return SK_OK;
+}
+
+sk_status cpu_conv_pack(cpu_plan *plan, cpu_conv *c, sk_error *err)
+{
+    uint8_t one = (uint8_t)c->weights.cin;
+    const bool first = c->choice.form == CPU_CONV_FIRST;
+    const uint8_t *fill = first ? &one : plan->values[c->x].fill;
+    const int32_t blocks = first ? 1 : plan->values[c->x].blocks;
+    const pack_key key = key_of(c, fill, blocks);
+    SK_TRY(sk_array_reserve((void **)&plan->packed, &plan->packed_capacity, plan->n_packed + 1,
+                            sizeof plan->packed[0], SK_GRAPH_MAX_NODES, err));
+    pthread_mutex_lock(&lock);
+    cpu_packed *found = all_packed;
+    while (found && memcmp(&found->key, &key, sizeof key) != 0)
+        found = found->next;
+    sk_status status = SK_OK;
+    if (!found) {
+        status = make_packed(c, fill, blocks, &found, err);
+        if (status == SK_OK) {
+            found->key = key;
+            found->next = all_packed;
+            all_packed = found;
+        }
+    }
+    if (status == SK_OK) {
+        found->references++;
+        plan->packed[plan->n_packed++] = found;
+        plan->weight_bytes += found->floats * sizeof(float);
+        c->packed = found;
+        c->p.weights = found->weights;
+        c->p.bias = found->bias;
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+void cpu_packed_unref(cpu_packed **packed)
+{
+    if (!*packed)
+        return;
+    pthread_mutex_lock(&lock);
+    if (--(*packed)->references == 0) {
+        cpu_packed **at = &all_packed;
+        while (*at != *packed)
+            at = &(*at)->next;
+        *at = (*packed)->next;
+        sk_free((*packed)->bias);
+        sk_free(*packed);
+    }
+    pthread_mutex_unlock(&lock);
+    *packed = NULL;
+}
+
+int32_t cpu_packed_live(void)
+{
+    int32_t count = 0;
+    pthread_mutex_lock(&lock);
+    for (const cpu_packed *p = all_packed; p; p = p->next)
+        count++;
+    pthread_mutex_unlock(&lock);
+    return count;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_ENGINES_CPU_PLAN_H
+#define SK_ENGINES_CPU_PLAN_H
+
+#include "base/pool.h"
+#include "engines/engine.h"
+#include "graph/reference.h"
+#include "kernels/kernels.h"
+
+/* A graph turned into a flat list of calls with every address known.
+ *
+ * Values live in one of two forms, or both:
+ *   blocked  f32c16 (kernels/kernels.h): what convolutions and everything around them read and write
+ *   plain    dense row-major, any type and rank: graph inputs, outputs, and operations without a blocked kernel
+ * A form that is needed and not there is made by a reorder step. Channel concatenation, splitting and slicing of
+ * blocked values cost nothing: the parts are block ranges of one buffer.
+ *
+ * Buffers get fixed places in one arena. Blocked buffers of the same geometry share a region of whole planes, so that a
+ * border, zero at first, is never written by whoever uses the plane later: nobody ever clears borders. */
+
+typedef struct cpu_plan cpu_plan;
+typedef struct cpu_step cpu_step;
+
+typedef struct cpu_buffer {
+    bool blocked;
+    bool keep;                   /* an output: nothing may reuse its place */
+    int32_t n, blocks, h, w;     /* blocked: images, blocks of 16 channels, size without border */
+    int32_t border[4];           /* top, left, bottom, right */
+    int32_t parent, delta;       /* part of another buffer from its block `delta` on; -1 = stands alone */
+    size_t bytes;                /* plain */
+    int32_t first, last;         /* steps that touch it, for reuse; buffers that stand alone only */
+    size_t offset;               /* of the whole buffer, borders included, in the arena */
+    ptrdiff_t image, plane, row; /* blocked: strides in floats */
+} cpu_buffer;
+
+typedef struct cpu_value {
+    int32_t map;   /* buffer of the blocked form; -1 = none */
+    int32_t block; /* its first block there */
+    int32_t blocks;
+    const uint8_t *fill;  /* channels in each block */
+    int32_t plain;        /* buffer of the plain form; -1 = none */
+    const void *constant; /* plain form of a constant: in the graph's blob */
+    int32_t input;        /* graph input number whose tensor this is while running; -1 = none */
+} cpu_value;
+
+/* A blocked value with its addresses resolved. */
+typedef struct cpu_map {
+    float *data; /* first pixel inside the border of image 0, block 0 */
+    ptrdiff_t image, plane, row;
+    int32_t n, blocks, h, w;
+    const uint8_t *fill;
+} cpu_map;
+
+/* What one submit brings, and this thread's scratch. */
+typedef struct cpu_frame {
+    const cpu_plan *plan;
+    const sk_session_input *inputs;
+    float *scratch;
+} cpu_frame;
+
+struct cpu_step {
+    /* Does one of `parts` shares of the work; shares may run in any order, on any thread. */
+    void (*run)(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts);
+    /* Fills in addresses once the arena is laid out. */
+    sk_status (*bind)(cpu_plan *plan, cpu_step *step, sk_error *err);
+    void *data; /* the step's own structure, in the plan's arena */
+    int32_t n_buffers;
+    int32_t *buffers; /* touched, for lifetimes */
+    const char *name; /* the node's */
+    char kernel[48], shape[48];
+    double flops;
+    int32_t parts; /* shares the work is cut into */
+};
+
+struct cpu_plan {
+    sk_graph *graph; /* optimised, specialised; owned */
+    sk_arena *arena; /* small structures */
+    sk_kernels_f32 kernels;
+    sk_session_settings settings;
+    int32_t threads;
+    cpu_value *values; /* one a graph value */
+    cpu_buffer *buffers;
+    size_t n_buffers, buffers_capacity;
+    cpu_step *steps;
+    size_t n_steps, steps_capacity;
+    struct cpu_progress *progress; /* replay.c: how far each step is */
+    uint8_t *memory; /* the arena of activations */
+    size_t memory_bytes;
+    size_t scratch_floats; /* a thread's */
+    float *scratch;        /* [thread][scratch_floats] */
+    int32_t outputs[SK_SESSION_MAX_OUTPUTS]; /* plain buffers */
+    struct cpu_packed **packed;              /* references on packed weights */
+    size_t n_packed, packed_capacity;
+    size_t weight_bytes;
+    const char *node_name; /* of the node being built, for messages */
+    int32_t borrowed[SK_OP_COUNT]; /* nodes run by the reference executor, by operation */
+    int32_t n_winograd;
+    sk_status failure; /* of a borrowed node while running */
+    sk_error failure_error;
+};
+
+/* plan.c: from a specialised graph to a plan that is ready to run. */
+sk_status cpu_plan_open(const sk_graph *graph, const sk_session_settings *settings, sk_pool *pool, cpu_plan *plan,
+                        sk_error *err) SK_MUST_CHECK;
+void cpu_plan_close(cpu_plan *plan);
+/* replay.c: runs the plan on the pool; step_ns: where not null, time of each step as thread 0 sees it. */
+sk_status cpu_replay_open(cpu_plan *plan, sk_error *err) SK_MUST_CHECK;
+sk_status cpu_plan_run(cpu_plan *plan, sk_pool *pool, const sk_session_input *inputs, int64_t *step_ns,
+                       sk_error *err) SK_MUST_CHECK;
+
+/* values.c: forms of values. */
+sk_status cpu_new_map(cpu_plan *plan, int32_t n, int32_t blocks, int32_t h, int32_t w, int32_t *out,
+                      sk_error *err) SK_MUST_CHECK;
+sk_status cpu_new_plain(cpu_plan *plan, size_t bytes, int32_t *out, sk_error *err) SK_MUST_CHECK;
+/* Gives v a blocked form of its own with the usual fill (16, 16, …, rest). */
+sk_status cpu_make_blocked(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
+sk_status cpu_make_plain(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
+/* Adds a reorder step when the form is missing. */
+sk_status cpu_need_blocked(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
+sk_status cpu_need_plain(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
+bool cpu_can_block(const cpu_plan *plan, sk_value v); /* f32, rank 4 */
+bool cpu_same_fill(const cpu_value *a, const cpu_value *b);
+/* Asks for a zero border around a blocked value. */
+void cpu_need_border(cpu_plan *plan, sk_value v, const int32_t border[4]);
+/* A concatenation along channels: parts become ranges of the whole where possible; copied[i] marks those that must be
+ * copied instead. */
+void cpu_merge_parts(cpu_plan *plan, sk_value whole, const sk_value *parts, int32_t count, bool *copied);
+cpu_map cpu_bound_map(const cpu_plan *plan, sk_value v);
+void *cpu_bound_plain(const cpu_plan *plan, const cpu_frame *frame, sk_value v);
+
+/* plan.c: adds an empty step with `data_bytes` of zeroed structure; the pointer holds until the next one is added. */
+sk_status cpu_add_step(cpu_plan *plan, size_t data_bytes, cpu_step **out, sk_error *err) SK_MUST_CHECK;
+/* Says which values the step touches in which form. */
+sk_status cpu_step_uses(cpu_plan *plan, cpu_step *step, const sk_value *blocked, int32_t n_blocked,
+                        const sk_value *plain, int32_t n_plain, sk_error *err) SK_MUST_CHECK;
+
+/* One node each. *done = false: not a shape these know; nothing was added. */
+sk_status cpu_build_conv(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
+sk_status cpu_build_conv_transpose(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
+sk_status cpu_build_map_op(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
+sk_status cpu_build_plain_op(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
+sk_status cpu_build_borrowed(cpu_plan *plan, const sk_node *node, sk_error *err) SK_MUST_CHECK;
+
+/* reorder.c */
+sk_status cpu_add_input(cpu_plan *plan, int32_t index, sk_error *err) SK_MUST_CHECK;
+sk_status cpu_add_to_blocked(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
+sk_status cpu_add_from_blocked(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
+
+/* arena.c: places for all buffers. */
+sk_status cpu_place_buffers(cpu_plan *plan, sk_error *err) SK_MUST_CHECK;
+
+static inline int32_t cpu_blocks(int64_t channels)
+{
+    return (int32_t)((channels + SK_BLOCK - 1) / SK_BLOCK);
+}
+static inline const sk_shape *cpu_shape(const cpu_plan *plan, sk_value v)
+{
+    return &plan->graph->values[v].shape;
+}
+
+#endif
