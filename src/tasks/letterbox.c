@@ -13,7 +13,8 @@ struct sk_letterbox {
     sk_letterbox_geometry geometry;
     sk_pixel_format format;
     int32_t slices;
-    sk_resize_linear *resize; /* null when the frame already has the wanted size */
+    int32_t resizes; /* 0: the frame already has the wanted size */
+    sk_resize_linear *resize;
 };
 
 /* Python's round: halves to even. The default rounding mode is in force everywhere. */
@@ -56,33 +57,44 @@ sk_status sk_letterbox_plan(int32_t frame_width, int32_t frame_height, int32_t n
     return SK_OK;
 }
 
+sk_status sk_letterbox_refit(sk_letterbox *box, const sk_letterbox_geometry *g, sk_pixel_format format,
+                             sk_error *err)
+{
+    SK_CHECK_ARG(box && g, err);
+    if (format != SK_PIXEL_RGB && format != SK_PIXEL_BGR && format != SK_PIXEL_GRAY)
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "letterbox: frames must be RGB, BGR or GRAY here (format %d)",
+                       (int)format);
+    int32_t resizes = g->frame_width != g->resized_width || g->frame_height != g->resized_height;
+    if (resizes)
+        SK_TRY(sk_resize_linear_refit(box->resize, g->frame_width, g->frame_height, g->resized_width,
+                                      g->resized_height, format == SK_PIXEL_GRAY ? 1 : 3, err));
+    box->geometry = *g;
+    box->format = format;
+    box->resizes = resizes;
+    return SK_OK;
+}
+
 sk_status sk_letterbox_open(const sk_letterbox_geometry *geometry, sk_pixel_format format, int32_t slices,
                             sk_letterbox **out, sk_error *err)
 {
     SK_CHECK_ARG(geometry && out, err);
     *out = NULL;
     SK_CHECK_ARG(slices >= 1, err);
-    if (format != SK_PIXEL_RGB && format != SK_PIXEL_BGR && format != SK_PIXEL_GRAY)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "letterbox: frames must be RGB, BGR or GRAY here (format %d)",
-                       (int)format);
     sk_letterbox *box = sk_calloc(1, sizeof *box);
     if (!box)
         return sk_fail_memory(err, sizeof *box);
-    box->geometry = *geometry;
-    box->format = format;
     box->slices = slices;
-    const sk_letterbox_geometry *g = geometry;
-    if (g->frame_width != g->resized_width || g->frame_height != g->resized_height) {
-        sk_status status =
-            sk_resize_linear_open(g->frame_width, g->frame_height, g->resized_width, g->resized_height,
-                                  format == SK_PIXEL_GRAY ? 1 : 3, slices, &box->resize, err);
-        if (status != SK_OK) {
-            sk_letterbox_close(&box);
-            return status;
-        }
-    }
+    sk_status status;
+    /* Tables for the whole input, so that a refit never needs larger ones. */
+    SK_TRY_GOTO(sk_resize_linear_open(geometry->frame_width, geometry->frame_height, geometry->width,
+                                      geometry->height, format == SK_PIXEL_GRAY ? 1 : 3, slices, &box->resize,
+                                      err));
+    SK_TRY_GOTO(sk_letterbox_refit(box, geometry, format, err));
     *out = box;
-    return SK_OK;
+    box = NULL;
+done:
+    sk_letterbox_close(&box);
+    return status;
 }
 
 void sk_letterbox_close(sk_letterbox **box)
@@ -143,7 +155,7 @@ sk_status sk_letterbox_run_slice(const sk_letterbox *box, const sk_frame *frame,
         }
     }
     uint8_t *picture = out + g->top * stride + g->left * 3;
-    if (box->resize) {
+    if (box->resizes) {
         if (in0 < in1)
             sk_resize_linear_rows(box->resize, frame->data, frame->stride, picture, stride,
                                   box->format == SK_PIXEL_BGR, box->format == SK_PIXEL_GRAY, in0 - g->top,

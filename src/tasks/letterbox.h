@@ -27,6 +27,10 @@ typedef struct sk_letterbox sk_letterbox;
 /* For frames of one size and format (RGB, BGR, GRAY). `slices`: how many threads may share a frame; >= 1. */
 sk_status sk_letterbox_open(const sk_letterbox_geometry *geometry, sk_pixel_format format, int32_t slices,
                             sk_letterbox **out, sk_error *err) SK_MUST_CHECK;
+/* Frames of another size or format (crops, say) from now on, without allocating: the picture may not be
+ * larger than the network input opened for, and a box opened for GRAY stays so. */
+sk_status sk_letterbox_refit(sk_letterbox *box, const sk_letterbox_geometry *geometry, sk_pixel_format format,
+                             sk_error *err) SK_MUST_CHECK;
 void sk_letterbox_close(sk_letterbox **box);
 const sk_letterbox_geometry *sk_letterbox_geometry_of(const sk_letterbox *box);
 

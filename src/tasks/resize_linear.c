@@ -16,7 +16,8 @@ enum { COEF_BITS = 11, SLACK = 16 };
 
 struct sk_resize_linear {
     int32_t src_width, src_height, dst_width, dst_height, channels, slices;
-    int32_t halving;  /* exactly 2:1 both ways */
+    int32_t most_width, most_height, most_channels; /* what the tables hold */
+    int32_t halving;                                /* exactly 2:1 both ways */
     int32_t n_wide;   /* leading destination pixels whose 8-byte load stays inside the source row */
     int32_t *x0, *x1; /* [dst_width] byte offsets of the two source pixels */
     int16_t (*ax)[2]; /* [dst_width] their weights */
@@ -65,13 +66,10 @@ sk_status sk_resize_linear_open(int32_t src_width, int32_t src_height, int32_t d
     sk_resize_linear *r = sk_calloc(1, sizeof *r);
     if (!r)
         return sk_fail_memory(err, sizeof *r);
-    r->src_width = src_width;
-    r->src_height = src_height;
-    r->dst_width = dst_width;
-    r->dst_height = dst_height;
-    r->channels = channels;
+    r->most_width = dst_width;
+    r->most_height = dst_height;
+    r->most_channels = channels;
     r->slices = slices;
-    r->halving = src_width == 2 * dst_width && src_height == 2 * dst_height;
     r->row_elements = (size_t)dst_width * (size_t)channels + SLACK;
     r->x0 = sk_calloc((size_t)dst_width, sizeof *r->x0);
     r->x1 = sk_calloc((size_t)dst_width, sizeof *r->x1);
@@ -86,11 +84,33 @@ sk_status sk_resize_linear_open(int32_t src_width, int32_t src_height, int32_t d
         sk_resize_linear_close(&r);
         return sk_fail_memory(err, bytes);
     }
+    sk_status status = sk_resize_linear_refit(r, src_width, src_height, dst_width, dst_height, channels, err);
+    if (status != SK_OK) {
+        sk_resize_linear_close(&r);
+        return status;
+    }
+    *out = r;
+    return SK_OK;
+}
+
+sk_status sk_resize_linear_refit(sk_resize_linear *r, int32_t src_width, int32_t src_height,
+                                 int32_t dst_width, int32_t dst_height, int32_t channels, sk_error *err)
+{
+    SK_CHECK_ARG(r && src_width > 0 && src_height > 0 && src_width <= 65536 && src_height <= 65536, err);
+    SK_CHECK_ARG(
+        dst_width > 0 && dst_height > 0 && dst_width <= r->most_width && dst_height <= r->most_height, err);
+    SK_CHECK_ARG((channels == 1 || channels == 3) && channels <= r->most_channels, err);
+    r->channels = channels;
+    r->src_width = src_width;
+    r->src_height = src_height;
+    r->dst_width = dst_width;
+    r->dst_height = dst_height;
+    r->halving = src_width == 2 * dst_width && src_height == 2 * dst_height;
     fill_axis(src_width, dst_width, 0, channels, r->x0, r->x1, r->ax);
     fill_axis(src_height, dst_height, 1, 1, r->y0, r->y1, r->by);
+    r->n_wide = 0;
     while (r->n_wide < dst_width && r->x0[r->n_wide] + 8 <= src_width * channels)
         r->n_wide++;
-    *out = r;
     return SK_OK;
 }
 

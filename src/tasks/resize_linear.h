@@ -17,6 +17,11 @@ typedef struct sk_resize_linear sk_resize_linear;
 sk_status sk_resize_linear_open(int32_t src_width, int32_t src_height, int32_t dst_width, int32_t dst_height,
                                 int32_t channels, int32_t slices, sk_resize_linear **out,
                                 sk_error *err) SK_MUST_CHECK;
+/* Other sizes and channels, without allocating; neither the result nor the channels may exceed those opened
+ * for. */
+sk_status sk_resize_linear_refit(sk_resize_linear *resize, int32_t src_width, int32_t src_height,
+                                 int32_t dst_width, int32_t dst_height, int32_t channels,
+                                 sk_error *err) SK_MUST_CHECK;
 void sk_resize_linear_close(sk_resize_linear **resize);
 
 /* Writes rows [y0, y1) of the result to `dst` (its row 0). `swap` exchanges the first and third channel.

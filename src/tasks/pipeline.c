@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tasks/pipeline.h"
+
+#include "tasks/instances.h"
+#include "tasks/pixels.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One crop of the frame in hand. */
+typedef struct crop {
+    sk_instance found;           /* what the first model said */
+    sk_sleap_centroid centroid;  /* SLEAP: sized pixels */
+    int32_t x, y, width, height; /* YOLO: part of the frame */
+} crop;
+
+struct sk_task_stage {
+    const sk_model *model;
+    sk_task_settings settings;
+    sk_task_plan plan;
+    int32_t frame_width, frame_height;
+    sk_task first_task; /* of the model before this one; SK_TASK_UNKNOWN for first models */
+    /* YOLO */
+    sk_letterbox_geometry box_geometry;
+    sk_letterbox *box;
+    sk_pixel_format box_format;
+    sk_yolo_post *yolo;
+    uint8_t *picture;   /* [height][width][3], on the way to float */
+    sk_instances inner; /* YOLO on crops: what one crop shows */
+    /* SLEAP */
+    sk_sleap_geometry geometry;
+    sk_sleap_pre *pre;
+    sk_sleap_post *sleap;
+    sk_sleap_crop *cropper;
+    /* crops */
+    crop *crops;
+    int32_t n_crops, next_crop;
+    const sk_frame *frame;
+};
+
+sk_task_settings sk_task_settings_defaults(void)
+{
+    return (sk_task_settings){.size = sizeof(sk_task_settings),
+                              .yolo = sk_yolo_settings_defaults(),
+                              .sleap = sk_sleap_settings_defaults(),
+                              .crop_margin = 0.1f,
+                              .max_crops = 256};
+}
+
+static int is_yolo(sk_task task)
+{
+    return task == SK_TASK_DETECT || task == SK_TASK_POSE || task == SK_TASK_OBB || task == SK_TASK_SEGMENT;
+}
+
+static int is_crop_model(sk_task task)
+{
+    return task == SK_TASK_CENTERED_INSTANCE || task == SK_TASK_MULTICLASS_TOPDOWN;
+}
+
+static const char *name_of(const sk_model *model)
+{
+    return model->path ? model->path : "model";
+}
+
+/* What the plan says of the input's values. */
+static void plan_values(sk_task_stage *s)
+{
+    const sk_input_spec *in = &s->model->input;
+    s->plan.scale = in->scale > 0 ? in->scale : 1.0f / 255.0f;
+    for (int c = 0; c < 3; c++) {
+        s->plan.mean[c] = in->mean[c];
+        s->plan.std[c] = in->std[c] > 0 ? in->std[c] : 1;
+    }
+}
+
+static sk_status yolo_size(const sk_task_stage *s, int32_t *width, int32_t *height, sk_error *err)
+{
+    const sk_input_spec *in = &s->model->input;
+    int32_t stride = in->stride > 0 ? in->stride : 32;
+    int32_t h = s->settings.net_height > 0 ? s->settings.net_height : in->height;
+    int32_t w = s->settings.net_width > 0 ? s->settings.net_width : in->width;
+    if (h < 1 || w < 1)
+        h = w = 640;
+    h = (h + stride - 1) / stride * stride;
+    w = (w + stride - 1) / stride * stride;
+    if (in->fixed_size && (h != in->height || w != in->width))
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s takes inputs of %dx%d only; leave the size away, or export the model "
+                       "with dynamic sizes",
+                       name_of(s->model), (int)in->width, (int)in->height);
+    if (h > 16384 || w > 16384)
+        return sk_fail(err, SK_ERR_ARG, "a network input of %dx%d pixels is too large", (int)w, (int)h);
+    *width = w;
+    *height = h;
+    return SK_OK;
+}
+
+static sk_status open_yolo(sk_task_stage *s, sk_error *err)
+{
+    const sk_model *m = s->model;
+    if (m->input.channels != 0 && m->input.channels != 3)
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s takes %d channels; YOLO models of 3 are supported",
+                       name_of(m), (int)m->input.channels);
+    int32_t w = 0, h = 0;
+    SK_TRY(yolo_size(s, &w, &h, err));
+    int crops = s->first_task != SK_TASK_UNKNOWN;
+    int32_t stride =
+        s->settings.rect && !m->input.fixed_size && !crops ? (m->input.stride > 0 ? m->input.stride : 32) : 0;
+    SK_TRY(sk_letterbox_plan(s->frame_width, s->frame_height, w, h, stride, &s->box_geometry, err));
+    const sk_letterbox_geometry *g = &s->box_geometry;
+    sk_yolo_settings settings = s->settings.yolo;
+    if (crops)
+        settings.max_det = settings.max_det < 16 ? settings.max_det : 16;
+    SK_TRY(sk_yolo_post_open(&m->yolo, m->task, &settings, g->width, g->height, &s->yolo, err));
+    int32_t keypoints = m->task == SK_TASK_POSE ? m->yolo.n_keypoints : 0;
+    s->box_format = SK_PIXEL_RGB;
+    SK_TRY(sk_letterbox_open(g, s->box_format, 1, &s->box, err));
+    s->picture = sk_malloc((size_t)g->width * (size_t)g->height * 3);
+    if (!s->picture)
+        return sk_fail_memory(err, (size_t)g->width * (size_t)g->height * 3);
+    if (crops)
+        SK_TRY(sk_instances_alloc(settings.max_det, keypoints, &s->inner, err));
+    s->plan.width = g->width;
+    s->plan.height = g->height;
+    s->plan.channels = 3;
+    s->plan.u8 = 1;
+    s->plan.cut_tail = m->yolo.n_heads > 0;
+    s->plan.n_keypoints = keypoints;
+    s->plan.capacity = crops ? s->settings.max_crops : settings.max_det;
+    if (crops)
+        snprintf(s->plan.steps, sizeof s->plan.steps, "crops grown by %g %%, letterbox -> %dx%d",
+                 (double)s->settings.crop_margin * 100, (int)g->width, (int)g->height);
+    else
+        snprintf(s->plan.steps, sizeof s->plan.steps, "letterbox %dx%d -> %dx%d in %dx%d",
+                 (int)g->frame_width, (int)g->frame_height, (int)g->resized_width, (int)g->resized_height,
+                 (int)g->width, (int)g->height);
+    return SK_OK;
+}
+
+static int32_t sleap_channels(const sk_model *m)
+{
+    return m->input.channels == 1 ? 1 : 3;
+}
+
+static sk_status open_sleap(sk_task_stage *s, sk_error *err)
+{
+    const sk_model *m = s->model;
+    SK_TRY(sk_sleap_plan(&m->sleap, s->frame_width, s->frame_height, &s->geometry, err));
+    const sk_sleap_geometry *g = &s->geometry;
+    SK_TRY(sk_sleap_pre_open(&m->sleap, sleap_channels(m), g, &s->pre, err));
+    SK_TRY(sk_sleap_post_open(m, &s->settings.sleap, &s->sleap, err));
+    s->plan.width = g->width;
+    s->plan.height = g->height;
+    s->plan.channels = sleap_channels(m);
+    s->plan.u8 = sk_sleap_pre_is_u8(s->pre);
+    s->plan.capacity = sk_sleap_post_capacity(s->sleap);
+    s->plan.n_keypoints = sk_sleap_post_keypoints(s->sleap);
+    snprintf(s->plan.steps, sizeof s->plan.steps, "%s %dx%d -> sized %dx%d -> scaled %dx%d -> padded %dx%d",
+             s->plan.channels == 1 ? "grey" : "colour", (int)g->frame_width, (int)g->frame_height,
+             (int)g->sized_width, (int)g->sized_height, (int)g->scaled_width, (int)g->scaled_height,
+             (int)g->width, (int)g->height);
+    return SK_OK;
+}
+
+static sk_status open_sleap_second(sk_task_stage *s, const sk_task_stage *first, sk_error *err)
+{
+    const sk_model *m = s->model;
+    /* Crops come from the picture as the first SLEAP model sizes it; after a YOLO model, as this one
+     * would. */
+    sk_sleap_spec sizing = first->pre ? first->model->sleap : m->sleap;
+    sizing.input_scale = 1;
+    sizing.pad_to_stride = 1;
+    SK_TRY(sk_sleap_plan(&sizing, s->frame_width, s->frame_height, &s->geometry, err));
+    SK_TRY(sk_sleap_pre_open(&sizing, sleap_channels(m), &s->geometry, &s->pre, err));
+    sk_sleap_crop_geometry g;
+    SK_TRY(sk_sleap_crop_plan(&m->sleap, s->settings.crop_size, &g, err));
+    SK_TRY(sk_sleap_crop_open(&m->sleap, &g, sleap_channels(m), s->geometry.sized_width,
+                              s->geometry.sized_height, sleap_channels(m), &s->cropper, err));
+    sk_sleap_settings settings = s->settings.sleap;
+    settings.max_instances = s->settings.max_crops;
+    SK_TRY(sk_sleap_post_open(m, &settings, &s->sleap, err));
+    s->plan.width = g.width;
+    s->plan.height = g.height;
+    s->plan.channels = sleap_channels(m);
+    s->plan.u8 = 1;
+    s->plan.capacity = s->settings.max_crops;
+    s->plan.n_keypoints = sk_sleap_post_keypoints(s->sleap);
+    snprintf(s->plan.steps, sizeof s->plan.steps, "crops of %dx%d -> scaled %dx%d -> padded %dx%d",
+             (int)g.crop_width, (int)g.crop_height, (int)g.scaled_width, (int)g.scaled_height, (int)g.width,
+             (int)g.height);
+    return SK_OK;
+}
+
+static sk_status check_frame_size(int32_t width, int32_t height, sk_error *err)
+{
+    if (width < 1 || height < 1 || width > 65536 || height > 65536)
+        return sk_fail(err, SK_ERR_ARG, "a frame of %dx%d pixels is not possible", (int)width, (int)height);
+    return SK_OK;
+}
+
+static sk_task_stage *new_stage(const sk_model *model, const sk_task_settings *settings, int32_t width,
+                                int32_t height)
+{
+    sk_task_stage *s = sk_calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->model = model;
+    s->settings = settings ? *settings : sk_task_settings_defaults();
+    s->frame_width = width;
+    s->frame_height = height;
+    plan_values(s);
+    return s;
+}
+
+sk_status sk_task_stage_open(const sk_model *model, const sk_task_settings *settings, int32_t frame_width,
+                             int32_t frame_height, sk_task_stage **out, sk_error *err)
+{
+    SK_CHECK_ARG(model && out, err);
+    *out = NULL;
+    SK_TRY(check_frame_size(frame_width, frame_height, err));
+    if (is_crop_model(model->task))
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s works on crops: give it together with a centroid model or a YOLO "
+                       "model that finds the animals",
+                       name_of(model));
+    sk_task_stage *s = new_stage(model, settings, frame_width, frame_height);
+    if (!s)
+        return sk_fail_memory(err, sizeof *s);
+    sk_status status = is_yolo(model->task) ? open_yolo(s, err) : open_sleap(s, err);
+    if (status != SK_OK)
+        sk_task_stage_close(&s);
+    *out = s;
+    return status;
+}
+
+sk_status sk_task_stage_open_second(const sk_model *model, const sk_task_stage *first,
+                                    const sk_task_settings *settings, sk_task_stage **out, sk_error *err)
+{
+    SK_CHECK_ARG(model && first && out, err);
+    *out = NULL;
+    sk_task before = first->model->task;
+    int finds = is_yolo(before) || before == SK_TASK_CENTROID;
+    if (first->plan.takes_crops || !finds || (!is_crop_model(model->task) && model->task != SK_TASK_POSE) ||
+        (model->task == SK_TASK_POSE && before == SK_TASK_CENTROID))
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s cannot follow %s: possible are a centred-instance model after a centroid or YOLO "
+                       "model, and a "
+                       "YOLO pose model after a YOLO model",
+                       name_of(model), name_of(first->model));
+    sk_task_stage *s = new_stage(model, settings, first->frame_width, first->frame_height);
+    if (!s)
+        return sk_fail_memory(err, sizeof *s);
+    sk_status status;
+    s->first_task = before;
+    s->plan.takes_crops = 1;
+    if (s->settings.max_crops < 1 || s->settings.max_crops > 1024) {
+        status = sk_fail(err, SK_ERR_ARG, "max_crops %d is outside 1 … 1024", (int)s->settings.max_crops);
+        goto done;
+    }
+    s->crops = sk_calloc((size_t)s->settings.max_crops, sizeof *s->crops);
+    if (!s->crops) {
+        status = sk_fail_memory(err, (size_t)s->settings.max_crops * sizeof *s->crops);
+        goto done;
+    }
+    SK_TRY_GOTO(is_yolo(model->task) ? open_yolo(s, err) : open_sleap_second(s, first, err));
+    *out = s;
+    s = NULL;
+done:
+    sk_task_stage_close(&s);
+    return status;
+}
+
+void sk_task_stage_close(sk_task_stage **stage)
+{
+    if (!stage || !*stage)
+        return;
+    sk_task_stage *s = *stage;
+    sk_letterbox_close(&s->box);
+    sk_yolo_post_close(&s->yolo);
+    sk_free(s->picture);
+    sk_instances_free(&s->inner);
+    sk_sleap_pre_close(&s->pre);
+    sk_sleap_post_close(&s->sleap);
+    sk_sleap_crop_close(&s->cropper);
+    sk_free(s->crops);
+    sk_free(s);
+    *stage = NULL;
+}
+
+const sk_task_plan *sk_task_stage_plan(const sk_task_stage *s)
+{
+    return &s->plan;
+}
+
+/* What the letterbox should take a frame's format for: a network that wants B, G, R gets the two
+ * exchanged. */
+static sk_pixel_format taken_for(const sk_task_stage *s, sk_pixel_format format)
+{
+    if (s->model->input.rgb || s->model->input.channels != 3)
+        return format;
+    return format == SK_PIXEL_RGB ? SK_PIXEL_BGR : format == SK_PIXEL_BGR ? SK_PIXEL_RGB : format;
+}
+
+/* Letterboxes a frame or a part of one into `picture`, or straight into the caller's 8-bit input. */
+static sk_status yolo_input(sk_task_stage *s, const sk_frame *frame, const sk_letterbox_geometry *geometry,
+                            sk_task_input form, void *out, sk_error *err)
+{
+    uint8_t *picture = form == SK_TASK_INPUT_U8 ? out : s->picture;
+    sk_frame view = *frame;
+    view.format = taken_for(s, frame->format);
+    const sk_letterbox_geometry *have = sk_letterbox_geometry_of(s->box);
+    if (s->box_format != view.format || have->frame_width != geometry->frame_width ||
+        have->frame_height != geometry->frame_height) {
+        SK_TRY(sk_letterbox_refit(s->box, geometry, view.format, err));
+        s->box_format = view.format;
+    }
+    SK_TRY(sk_letterbox_run(s->box, &view, picture, err));
+    if (form == SK_TASK_INPUT_F32)
+        sk_pixels_to_planes(picture, (ptrdiff_t)s->plan.width * 3, s->plan.width, s->plan.height, 3,
+                            s->plan.scale, s->plan.mean, s->plan.std, out);
+    return SK_OK;
+}
+
+sk_status sk_task_stage_input(sk_task_stage *s, const sk_frame *frame, sk_task_input form, void *out,
+                              sk_error *err)
+{
+    SK_CHECK_ARG(s && frame && frame->data && out && !s->plan.takes_crops, err);
+    SK_CHECK_ARG(form == SK_TASK_INPUT_F32 || form == SK_TASK_INPUT_U8, err);
+    if (s->yolo)
+        return yolo_input(s, frame, &s->box_geometry, form, out, err);
+    SK_TRY(sk_sleap_pre_size(s->pre, frame, NULL, err));
+    return form == SK_TASK_INPUT_U8 ? sk_sleap_pre_u8(s->pre, out, err) : sk_sleap_pre_f32(s->pre, out, err);
+}
+
+enum { MAX_MAPS = 32 };
+
+static sk_status yolo_result(sk_task_stage *s, const sk_tensor *outputs, int32_t n_outputs, int32_t image,
+                             int tail_cut, const sk_letterbox_geometry *geometry, sk_instances *out,
+                             sk_error *err)
+{
+    sk_map maps[MAX_MAPS];
+    if (tail_cut) {
+        if (n_outputs > MAX_MAPS)
+            return sk_fail(err, SK_ERR_MISMATCH, "a network with %d outputs is not a YOLO network",
+                           (int)n_outputs);
+        for (int32_t i = 0; i < n_outputs; i++)
+            SK_TRY(sk_map_of_tensor(&outputs[i], image, 0, &maps[i], err));
+        return sk_yolo_post_run(s->yolo, SK_YOLO_HEADS, maps, n_outputs, geometry, out, err);
+    }
+    for (int32_t i = 0; i < n_outputs && i < s->model->n_outputs; i++) {
+        sk_output_kind kind = s->model->outputs[i].kind;
+        if (kind != SK_OUTPUT_YOLO && kind != SK_OUTPUT_YOLO_END2END)
+            continue;
+        SK_TRY(sk_map_of_tensor(&outputs[i], image, kind == SK_OUTPUT_YOLO_END2END, &maps[0], err));
+        return sk_yolo_post_run(s->yolo, kind == SK_OUTPUT_YOLO ? SK_YOLO_DENSE : SK_YOLO_ROWS, maps, 1,
+                                geometry, out, err);
+    }
+    return sk_fail(err, SK_ERR_MISMATCH, "%s: none of the %d outputs holds detections", name_of(s->model),
+                   (int)n_outputs);
+}
+
+static sk_status sleap_maps(const sk_tensor *outputs, int32_t n_outputs, int32_t image, sk_map maps[MAX_MAPS],
+                            sk_error *err)
+{
+    if (n_outputs > MAX_MAPS)
+        return sk_fail(err, SK_ERR_MISMATCH, "a network with %d outputs is not a SLEAP network",
+                       (int)n_outputs);
+    for (int32_t i = 0; i < n_outputs; i++)
+        SK_TRY(sk_map_of_tensor(&outputs[i], image, 0, &maps[i], err));
+    return SK_OK;
+}
+
+sk_status sk_task_stage_result(sk_task_stage *s, const sk_tensor *outputs, int32_t n_outputs, int32_t image,
+                               int tail_cut, sk_instances *out, sk_error *err)
+{
+    SK_CHECK_ARG(s && outputs && out && !s->plan.takes_crops, err);
+    if (s->yolo)
+        return yolo_result(s, outputs, n_outputs, image, tail_cut, &s->box_geometry, out, err);
+    sk_map maps[MAX_MAPS];
+    SK_TRY(sleap_maps(outputs, n_outputs, image, maps, err));
+    return sk_sleap_post_run(s->sleap, maps, n_outputs, &s->geometry, out, err);
+}
+
+/* The part of the frame a YOLO second model sees: the box grown by the margin, whole pixels, inside the
+ * frame. */
+static int frame_part(const sk_task_stage *s, const float box[4], crop *c)
+{
+    float gx = (box[2] - box[0]) * s->settings.crop_margin, gy = (box[3] - box[1]) * s->settings.crop_margin;
+    float x0 = fmaxf(floorf(box[0] - gx), 0), y0 = fmaxf(floorf(box[1] - gy), 0);
+    float x1 = fminf(ceilf(box[2] + gx), (float)s->frame_width),
+          y1 = fminf(ceilf(box[3] + gy), (float)s->frame_height);
+    if (!(x1 - x0 >= 1) || !(y1 - y0 >= 1))
+        return 0;
+    c->x = (int32_t)x0;
+    c->y = (int32_t)y0;
+    c->width = (int32_t)(x1 - x0);
+    c->height = (int32_t)(y1 - y0);
+    return 1;
+}
+
+/* Centre of what the first model found, in the pixel convention of SLEAP (centres at integers). */
+static int centre_of(const sk_task_stage *s, const sk_instances *found, const sk_instance *item, float *x,
+                     float *y)
+{
+    if (s->first_task == SK_TASK_CENTROID) {
+        *x = found->keypoints[item->first_keypoint].x;
+        *y = found->keypoints[item->first_keypoint].y;
+    } else if (item->has & SK_HAS_OBB) {
+        *x = item->obb[0] - 0.5f;
+        *y = item->obb[1] - 0.5f;
+    } else {
+        *x = (item->box[0] + item->box[2]) / 2 - 0.5f;
+        *y = (item->box[1] + item->box[3]) / 2 - 0.5f;
+    }
+    return isfinite(*x) && isfinite(*y);
+}
+
+sk_status sk_task_stage_crops(sk_task_stage *s, const sk_frame *frame, const sk_instances *found,
+                              sk_instances *out, int32_t *n_crops, sk_error *err)
+{
+    SK_CHECK_ARG(s && frame && frame->data && found && out && n_crops && s->plan.takes_crops, err);
+    SK_CHECK_ARG(out->capacity >= s->plan.capacity && out->n_keypoints == s->plan.n_keypoints, err);
+    if (frame->width != s->frame_width || frame->height != s->frame_height)
+        return sk_fail(err, SK_ERR_MISMATCH, "frame %lld is %dx%d; this stage was opened for %dx%d",
+                       (long long)frame->index, (int)frame->width, (int)frame->height, (int)s->frame_width,
+                       (int)s->frame_height);
+    s->frame = frame;
+    s->n_crops = s->next_crop = 0;
+    out->count = 0;
+    if (s->sleap) {
+        const uint8_t *sized;
+        SK_TRY(sk_sleap_pre_size(s->pre, frame, &sized, err));
+        sk_sleap_crop_begin(s->cropper, sized);
+        sk_sleap_post_begin(s->sleap, out);
+    }
+    for (int32_t i = 0; i < found->count && s->n_crops < s->settings.max_crops; i++) {
+        crop *c = &s->crops[s->n_crops];
+        *c = (crop){.found = found->items[i]};
+        if (s->sleap) {
+            float x, y;
+            if (!centre_of(s, found, &c->found, &x, &y))
+                continue;
+            c->centroid = (sk_sleap_centroid){x * s->geometry.eff_scale, y * s->geometry.eff_scale,
+                                              c->found.score, c->found.class_id};
+        } else if (!frame_part(s, c->found.box, c)) {
+            continue;
+        }
+        s->n_crops++;
+    }
+    *n_crops = s->n_crops;
+    return SK_OK;
+}
+
+sk_status sk_task_stage_crop_input(sk_task_stage *s, int32_t index, sk_task_input form, void *out,
+                                   sk_error *err)
+{
+    SK_CHECK_ARG(s && out && s->plan.takes_crops && s->frame && index >= 0 && index < s->n_crops, err);
+    const crop *c = &s->crops[index];
+    if (s->sleap) {
+        if (form == SK_TASK_INPUT_U8)
+            sk_sleap_crop_u8(s->cropper, c->centroid.x, c->centroid.y, out);
+        else
+            sk_sleap_crop_f32(s->cropper, c->centroid.x, c->centroid.y, out);
+        return SK_OK;
+    }
+    sk_frame part = *s->frame;
+    int32_t bytes = part.format == SK_PIXEL_GRAY ? 1 : 3;
+    part.data += c->y * part.stride + (ptrdiff_t)c->x * bytes;
+    part.width = c->width;
+    part.height = c->height;
+    sk_letterbox_geometry g;
+    SK_TRY(sk_letterbox_plan(c->width, c->height, s->plan.width, s->plan.height, 0, &g, err));
+    return yolo_input(s, &part, &g, form, out, err);
+}
+
+/* The best pose a YOLO model saw in a crop, moved to the frame; the box stays the first model's. */
+static sk_status yolo_crop_result(sk_task_stage *s, const crop *c, const sk_tensor *outputs,
+                                  int32_t n_outputs, int32_t image, int tail_cut, sk_instances *out,
+                                  sk_error *err)
+{
+    sk_letterbox_geometry g;
+    SK_TRY(sk_letterbox_plan(c->width, c->height, s->plan.width, s->plan.height, 0, &g, err));
+    SK_TRY(yolo_result(s, outputs, n_outputs, image, tail_cut, &g, &s->inner, err));
+    sk_instance *item = sk_instances_add(out);
+    int32_t first = item->first_keypoint;
+    *item = c->found;
+    item->first_keypoint = first;
+    item->has = (item->has & ~SK_HAS_KEYPOINTS) | (s->inner.count ? SK_HAS_KEYPOINTS : 0);
+    for (int32_t k = 0; k < out->n_keypoints && s->inner.count; k++) {
+        sk_keypoint point = s->inner.keypoints[s->inner.items[0].first_keypoint + k];
+        out->keypoints[first + k] = (sk_keypoint){point.x + (float)c->x, point.y + (float)c->y, point.score};
+    }
+    return SK_OK;
+}
+
+sk_status sk_task_stage_crop_result(sk_task_stage *s, int32_t index, const sk_tensor *outputs,
+                                    int32_t n_outputs, int32_t image, int tail_cut, sk_instances *out,
+                                    sk_error *err)
+{
+    SK_CHECK_ARG(s && outputs && out && s->plan.takes_crops && index >= 0 && index < s->n_crops, err);
+    SK_CHECK_ARG(index == s->next_crop, err);
+    s->next_crop++;
+    const crop *c = &s->crops[index];
+    if (!s->sleap)
+        return yolo_crop_result(s, c, outputs, n_outputs, image, tail_cut, out, err);
+    sk_map maps[MAX_MAPS];
+    SK_TRY(sleap_maps(outputs, n_outputs, image, maps, err));
+    SK_TRY(sk_sleap_post_crop(s->sleap, maps, n_outputs, s->cropper, &c->centroid, s->geometry.eff_scale, out,
+                              err));
+    /* Boxes a YOLO model found stay with the instance. */
+    sk_instance *item = &out->items[out->count - 1];
+    item->has |= c->found.has & (SK_HAS_BOX | SK_HAS_OBB);
+    memcpy(item->box, c->found.box, sizeof item->box);
+    memcpy(item->obb, c->found.obb, sizeof item->obb);
+    return SK_OK;
+}
+
+sk_status sk_task_stage_crops_end(sk_task_stage *s, sk_instances *out, sk_error *err)
+{
+    SK_CHECK_ARG(s && out && s->plan.takes_crops, err);
+    if (s->next_crop != s->n_crops)
+        return sk_fail(err, SK_ERR_ARG, "%d of %d crops were given back", (int)s->next_crop, (int)s->n_crops);
+    if (s->sleap)
+        sk_sleap_post_end(s->sleap, out);
+    s->frame = NULL;
+    return SK_OK;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_TASKS_PIPELINE_H
+#define SK_TASKS_PIPELINE_H
+
+#include "tasks/sleap_post.h"
+#include "tasks/yolo_post.h"
+
+/* What surrounds a model's network: how a frame becomes its input and how its outputs become instances.
+ * The caller owns the network: it opens an engine for the plan's input size and drives      whole frames
+ * sk_task_stage_input -> [network] -> sk_task_stage_result     second models  sk_task_stage_crops (from
+ * the first model's instances), then for every crop                    sk_task_stage_crop_input ->
+ * [network] -> sk_task_stage_crop_result, and sk_task_stage_crops_end  A first model is any that takes
+ * whole frames. A second one takes crops: a SLEAP centred-instance model after a SLEAP centroid model or a
+ * YOLO model, or a YOLO pose model after any of them. A stage belongs to one thread at a time and, once
+ * open, allocates nothing. */
+
+typedef struct sk_task_settings {
+    uint32_t size;           /* sizeof, for growth */
+    sk_yolo_settings yolo;   /* thresholds of YOLO models */
+    sk_sleap_settings sleap; /* and of SLEAP models */
+    int32_t net_height,
+        net_width; /* YOLO input size, raised to a multiple of the stride; 0 = the model's own */
+    int32_t rect;  /* 1: YOLO inputs only as large as the frame's shape needs; default 0, the full square */
+    int32_t crop_size; /* SLEAP models on crops that name no size: this; 0 = such a model is refused */
+    float crop_margin; /* YOLO models on crops: the box grows by this part of its size on each side; 0.1 */
+    int32_t max_crops; /* most crops a frame; default 256 */
+} sk_task_settings;
+
+sk_task_settings sk_task_settings_defaults(void);
+
+/* How an input is handed to the network. */
+typedef enum sk_task_input {
+    SK_TASK_INPUT_F32 = 1, /* [channels][height][width], after scale, mean and std */
+    SK_TASK_INPUT_U8 = 2   /* [height][width][channels], before them */
+} sk_task_input;
+
+typedef struct sk_task_plan {
+    int32_t takes_crops;             /* 1: a second model */
+    int32_t width, height, channels; /* network input */
+    int32_t u8;                      /* 1: SK_TASK_INPUT_U8 is possible */
+    float scale, mean[3], std[3];  /* value = (u8 * scale - mean) / std, for networks given 8-bit pictures */
+    int32_t cut_tail;              /* 1: run the network without its decode tail: less work, same results */
+    int32_t capacity, n_keypoints; /* what the result list must hold */
+    char steps[256];               /* for people: "letterbox 1920x1080 -> 640x360 in 640x640, 8-bit" */
+} sk_task_plan;
+
+typedef struct sk_task_stage sk_task_stage;
+
+/* A first model, for frames of one size. The model must outlive the stage. */
+sk_status sk_task_stage_open(const sk_model *model, const sk_task_settings *settings, int32_t frame_width,
+                             int32_t frame_height, sk_task_stage **out, sk_error *err) SK_MUST_CHECK;
+/* A second model on what `first` finds. SK_ERR_UNSUPPORTED names the pairs that are possible. */
+sk_status sk_task_stage_open_second(const sk_model *model, const sk_task_stage *first,
+                                    const sk_task_settings *settings, sk_task_stage **out,
+                                    sk_error *err) SK_MUST_CHECK;
+void sk_task_stage_close(sk_task_stage **stage);
+const sk_task_plan *sk_task_stage_plan(const sk_task_stage *stage);
+
+/* The network's input for a frame; `out` holds width * height * channels values of the form asked for. */
+sk_status sk_task_stage_input(sk_task_stage *stage, const sk_frame *frame, sk_task_input form, void *out,
+                              sk_error *err) SK_MUST_CHECK;
+/* Instances from the network's outputs, image `image` of the batch. `tail_cut`: the outputs are the raw
+ * heads. */
+sk_status sk_task_stage_result(sk_task_stage *stage, const sk_tensor *outputs, int32_t n_outputs,
+                               int32_t image, int tail_cut, sk_instances *out, sk_error *err) SK_MUST_CHECK;
+
+/* Second models. Takes the frame (borrowed until sk_task_stage_crops_end) and the first model's instances,
+ * empties `out` and says how many crops there are. */
+sk_status sk_task_stage_crops(sk_task_stage *stage, const sk_frame *frame, const sk_instances *found,
+                              sk_instances *out, int32_t *n_crops, sk_error *err) SK_MUST_CHECK;
+sk_status sk_task_stage_crop_input(sk_task_stage *stage, int32_t crop, sk_task_input form, void *out,
+                                   sk_error *err) SK_MUST_CHECK;
+/* Once for every crop, in order. */
+sk_status sk_task_stage_crop_result(sk_task_stage *stage, int32_t crop, const sk_tensor *outputs,
+                                    int32_t n_outputs, int32_t image, int tail_cut, sk_instances *out,
+                                    sk_error *err) SK_MUST_CHECK;
+/* Settles what needs all crops of the frame: identities, instances without keypoints. */
+sk_status sk_task_stage_crops_end(sk_task_stage *stage, sk_instances *out, sk_error *err) SK_MUST_CHECK;
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_TASKS_PIXELS_H
+#define SK_TASKS_PIXELS_H
+
+#include "base/error.h"
+#include "skitter/frame.h"
+
+/* Changes of colour and of form, pixel by pixel. */
+
+/* How three colours become grey: weights .2989, .587, .114, cut to 8 bits. */
+typedef enum sk_gray_rule {
+    SK_GRAY_TORCH = 1, /* torchvision: fractions cut off */
+    SK_GRAY_TENSORFLOW /* TensorFlow: by way of 0 … 1, times 255.5, fractions cut off */
+} sk_gray_rule;
+
+/* The frame as dense 8-bit [height][width][channels], channels 1 or 3 (R, G, B). A grey frame is tiled; a
+ * colour frame whose three channels agree everywhere becomes that channel (video readers hand such frames
+ * over as grey), any other is weighted. SK_ERR_UNSUPPORTED for formats that are neither RGB, BGR nor GRAY. */
+sk_status sk_pixels_convert(const sk_frame *frame, int32_t channels, sk_gray_rule rule, uint8_t *out,
+                            sk_error *err) SK_MUST_CHECK;
+
+/* Interleaved 8-bit to planes: out[c][y][x] = (in * scale - mean[c]) / std[c]; mean and std may be null. A
+ * scale of 1/255 divides by 255, which rounds as the originals do. */
+void sk_pixels_to_planes(const uint8_t *in, ptrdiff_t stride, int32_t width, int32_t height, int32_t channels,
+                         float scale, const float *mean, const float *std, float *out);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tasks/resize_float.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+
+typedef struct tap {
+    int32_t lower, upper;
+    float part; /* of the upper one */
+} tap;
+
+struct sk_resize_float {
+    int32_t dst_width, dst_height, channels;
+    tap *x, *y;
+};
+
+static void fill_taps(tap *taps, int32_t from, int32_t to, int32_t unit)
+{
+    float scale = (float)from / (float)to;
+    for (int32_t i = 0; i < to; i++) {
+        float at = ((float)i + 0.5f) * scale - 0.5f, below = floorf(at);
+        int32_t lower = (int32_t)below, upper = (int32_t)ceilf(at);
+        taps[i].lower = (lower < 0 ? 0 : lower) * unit;
+        taps[i].upper = (upper > from - 1 ? from - 1 : upper) * unit;
+        taps[i].part = at - below;
+    }
+}
+
+sk_status sk_resize_float_open(int32_t src_width, int32_t src_height, int32_t dst_width, int32_t dst_height,
+                               int32_t channels, sk_resize_float **out, sk_error *err)
+{
+    SK_CHECK_ARG(out, err);
+    *out = NULL;
+    SK_CHECK_ARG(src_width > 0 && src_height > 0 && dst_width > 0 && dst_height > 0 && channels > 0, err);
+    sk_resize_float *r = sk_calloc(1, sizeof *r);
+    if (!r)
+        return sk_fail_memory(err, sizeof *r);
+    r->dst_width = dst_width;
+    r->dst_height = dst_height;
+    r->channels = channels;
+    r->x = sk_calloc((size_t)dst_width, sizeof *r->x);
+    r->y = sk_calloc((size_t)dst_height, sizeof *r->y);
+    if (!r->x || !r->y) {
+        sk_resize_float_close(&r);
+        return sk_fail_memory(err, (size_t)(dst_width + dst_height) * sizeof(tap));
+    }
+    fill_taps(r->x, src_width, dst_width, channels);
+    fill_taps(r->y, src_height, dst_height, 1);
+    *out = r;
+    return SK_OK;
+}
+
+void sk_resize_float_close(sk_resize_float **resize)
+{
+    if (!resize || !*resize)
+        return;
+    sk_free((*resize)->x);
+    sk_free((*resize)->y);
+    sk_free(*resize);
+    *resize = NULL;
+}
+
+static float mix(float tl, float tr, float bl, float br, float px, float py)
+{
+    float top = tl + (tr - tl) * px, bottom = bl + (br - bl) * px;
+    return top + (bottom - top) * py;
+}
+
+void sk_resize_float_to_u8(const sk_resize_float *r, const uint8_t *src, ptrdiff_t src_stride, uint8_t *dst,
+                           ptrdiff_t dst_stride)
+{
+    for (int32_t y = 0; y < r->dst_height; y++) {
+        const uint8_t *a = src + r->y[y].lower * src_stride, *b = src + r->y[y].upper * src_stride;
+        uint8_t *line = dst + y * dst_stride;
+        for (int32_t x = 0; x < r->dst_width; x++) {
+            const tap *t = &r->x[x];
+            for (int32_t c = 0; c < r->channels; c++)
+                line[x * r->channels + c] = (uint8_t)mix(a[t->lower + c], a[t->upper + c], b[t->lower + c],
+                                                         b[t->upper + c], t->part, r->y[y].part);
+        }
+    }
+}
+
+void sk_resize_float_to_planes(const sk_resize_float *r, const uint8_t *src, ptrdiff_t src_stride, float *dst,
+                               ptrdiff_t row, ptrdiff_t plane)
+{
+    /* convert_image_dtype multiplies by the rounded reciprocal. */
+    const float unit = 1.0f / 255.0f;
+    for (int32_t y = 0; y < r->dst_height; y++) {
+        const uint8_t *a = src + r->y[y].lower * src_stride, *b = src + r->y[y].upper * src_stride;
+        for (int32_t c = 0; c < r->channels; c++) {
+            float *line = dst + c * plane + y * row;
+            for (int32_t x = 0; x < r->dst_width; x++) {
+                const tap *t = &r->x[x];
+                line[x] =
+                    mix((float)a[t->lower + c] * unit, (float)a[t->upper + c] * unit,
+                        (float)b[t->lower + c] * unit, (float)b[t->upper + c] * unit, t->part, r->y[y].part);
+            }
+        }
+    }
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tasks/sleap_crop.h"
+
+#include "tasks/pixels.h"
+#include "tasks/resize_antialias.h"
+#include "tasks/resize_float.h"
+
+#include <math.h>
+#include <string.h>
+
+struct sk_sleap_crop {
+    sk_sleap_crop_geometry g;
+    int32_t channels, legacy;
+    int32_t from_width, from_height,
+        from_channels; /* of the picture that is cut: sized, or scaled when legacy */
+    int32_t sized_width;
+    const uint8_t *picture;
+    uint8_t *whole;  /* legacy with scaling: the scaled picture */
+    uint8_t *cut;    /* [crop_height][crop_width][from_channels] */
+    uint8_t *shrunk; /* [scaled_height][scaled_width][from_channels] */
+    uint8_t *input;  /* [height][width][channels], for the float form */
+    sk_resize_antialias *shrink;
+    sk_resize_float *legacy_shrink;
+};
+
+sk_status sk_sleap_crop_plan(const sk_sleap_spec *spec, int32_t default_size, sk_sleap_crop_geometry *out,
+                             sk_error *err)
+{
+    SK_CHECK_ARG(spec && out, err);
+    sk_sleap_crop_geometry g = {.crop_height = spec->crop_size[0], .crop_width = spec->crop_size[1]};
+    g.input_scale = spec->input_scale > 0 ? spec->input_scale : 1;
+    if (g.crop_height < 1)
+        g.crop_height = default_size;
+    if (g.crop_width < 1)
+        g.crop_width = default_size;
+    if (g.crop_height < 1 || g.crop_width < 1 || g.crop_height > 16384 || g.crop_width > 16384)
+        return sk_fail(err, SK_ERR_ARG, "the model names no usable crop size (%dx%d)", (int)g.crop_width,
+                       (int)g.crop_height);
+    double scale = spec->legacy ? 1 : round((double)g.input_scale * 1e6) / 1e6;
+    g.scaled_height = (int32_t)(g.crop_height * scale);
+    g.scaled_width = (int32_t)(g.crop_width * scale);
+    if (g.scaled_height < 1 || g.scaled_width < 1)
+        return sk_fail(err, SK_ERR_ARG, "a crop of %dx%d pixels scaled by %g is empty", (int)g.crop_width,
+                       (int)g.crop_height, (double)g.input_scale);
+    /* Legacy crops go to the network as they are, whatever its stride. */
+    int32_t stride = !spec->legacy && spec->pad_to_stride > 1 ? spec->pad_to_stride : 1;
+    g.height = (g.scaled_height + stride - 1) / stride * stride;
+    g.width = (g.scaled_width + stride - 1) / stride * stride;
+    *out = g;
+    return SK_OK;
+}
+
+static sk_status allocate(sk_sleap_crop *c, sk_error *err)
+{
+    const sk_sleap_crop_geometry *g = &c->g;
+    size_t k = (size_t)c->from_channels, cut = (size_t)g->crop_width * (size_t)g->crop_height * k;
+    size_t shrunk = (size_t)g->scaled_width * (size_t)g->scaled_height * k;
+    size_t input = (size_t)g->width * (size_t)g->height * (size_t)c->channels;
+    size_t whole = (size_t)c->from_width * (size_t)c->from_height * k;
+    c->cut = sk_malloc(cut);
+    c->shrunk = c->shrink ? sk_malloc(shrunk) : NULL;
+    c->input = sk_malloc(input);
+    c->whole = c->legacy_shrink ? sk_malloc(whole) : NULL;
+    if (!c->cut || (c->shrink && !c->shrunk) || !c->input || (c->legacy_shrink && !c->whole))
+        return sk_fail_memory(err, cut + shrunk + input + whole);
+    return SK_OK;
+}
+
+sk_status sk_sleap_crop_open(const sk_sleap_spec *spec, const sk_sleap_crop_geometry *geometry,
+                             int32_t channels, int32_t sized_width, int32_t sized_height,
+                             int32_t sized_channels, sk_sleap_crop **out, sk_error *err)
+{
+    SK_CHECK_ARG(spec && geometry && out, err);
+    *out = NULL;
+    SK_CHECK_ARG((channels == 1 || channels == 3) && (sized_channels == 1 || sized_channels == 3), err);
+    SK_CHECK_ARG(sized_width > 0 && sized_height > 0, err);
+    sk_sleap_crop *c = sk_calloc(1, sizeof *c);
+    if (!c)
+        return sk_fail_memory(err, sizeof *c);
+    sk_status status;
+    const sk_sleap_crop_geometry *g = geometry;
+    c->g = *g;
+    c->channels = channels;
+    c->legacy = spec->legacy;
+    c->from_channels = sized_channels;
+    c->sized_width = c->from_width = sized_width;
+    c->from_height = sized_height;
+    if (g->input_scale != 1 && spec->legacy) {
+        c->from_width = (int32_t)((float)sized_width * g->input_scale);
+        c->from_height = (int32_t)((float)sized_height * g->input_scale);
+        SK_TRY_GOTO(sk_resize_float_open(sized_width, sized_height, c->from_width, c->from_height,
+                                         sized_channels, &c->legacy_shrink, err));
+    } else if (g->input_scale != 1) {
+        SK_TRY_GOTO(sk_resize_antialias_open(g->crop_width, g->crop_height, g->scaled_width, g->scaled_height,
+                                             sized_channels, &c->shrink, err));
+    }
+    SK_TRY_GOTO(allocate(c, err));
+    *out = c;
+    c = NULL;
+done:
+    sk_sleap_crop_close(&c);
+    return status;
+}
+
+void sk_sleap_crop_close(sk_sleap_crop **crop)
+{
+    if (!crop || !*crop)
+        return;
+    sk_sleap_crop *c = *crop;
+    sk_free(c->whole);
+    sk_free(c->cut);
+    sk_free(c->shrunk);
+    sk_free(c->input);
+    sk_resize_antialias_close(&c->shrink);
+    sk_resize_float_close(&c->legacy_shrink);
+    sk_free(c);
+    *crop = NULL;
+}
+
+void sk_sleap_crop_begin(sk_sleap_crop *c, const uint8_t *sized)
+{
+    c->picture = sized;
+    if (c->legacy_shrink) {
+        sk_resize_float_to_u8(c->legacy_shrink, sized, (ptrdiff_t)c->sized_width * c->from_channels, c->whole,
+                              (ptrdiff_t)c->from_width * c->from_channels);
+        c->picture = c->whole;
+    }
+}
+
+/* A coordinate that is safe to turn into an integer. */
+static float bounded(float v)
+{
+    return v > -1e6f ? (v < 1e6f ? v : 1e6f) : -1e6f;
+}
+
+static void cut_whole_pixels(sk_sleap_crop *c, float x, float y)
+{
+    const sk_sleap_crop_geometry *g = &c->g;
+    /* Box corner, then truncation of the box's middle: the original's rule for the corner in whole pixels. */
+    float bx = bounded(x) - (float)g->crop_width / 2 + 0.5f,
+          by = bounded(y) - (float)g->crop_height / 2 + 0.5f;
+    int32_t hx = g->crop_width / 2, hy = g->crop_height / 2;
+    int32_t left = (int32_t)(bx + (float)hx) - hx, top = (int32_t)(by + (float)hy) - hy;
+    size_t k = (size_t)c->from_channels, row = (size_t)g->crop_width * k;
+    int32_t x0 = left < 0 ? -left : 0,
+            x1 = c->from_width - left < g->crop_width ? c->from_width - left : g->crop_width;
+    for (int32_t v = 0; v < g->crop_height; v++) {
+        uint8_t *line = c->cut + (size_t)v * row;
+        int32_t sy = top + v;
+        if (sy < 0 || sy >= c->from_height || x0 >= x1) {
+            memset(line, 0, row);
+            continue;
+        }
+        memset(line, 0, (size_t)x0 * k);
+        memcpy(line + (size_t)x0 * k,
+               c->picture + ((size_t)sy * (size_t)c->from_width + (size_t)(left + x0)) * k,
+               (size_t)(x1 - x0) * k);
+        memset(line + (size_t)x1 * k, 0, row - (size_t)x1 * k);
+    }
+}
+
+/* tf.image.crop_and_resize at scale 1: bilinear at a fractional place, 0 outside, fractions cut off. */
+static void cut_fractional(sk_sleap_crop *c, float x, float y)
+{
+    const sk_sleap_crop_geometry *g = &c->g;
+    float left = bounded(x) * g->input_scale - (float)(g->crop_width - 1) / 2;
+    float top = bounded(y) * g->input_scale - (float)(g->crop_height - 1) / 2;
+    int32_t k = c->from_channels;
+    for (int32_t v = 0; v < g->crop_height; v++) {
+        float fy = top + (float)v;
+        uint8_t *line = c->cut + (size_t)v * (size_t)g->crop_width * (size_t)k;
+        if (fy < 0 || fy > (float)(c->from_height - 1)) {
+            memset(line, 0, (size_t)g->crop_width * (size_t)k);
+            continue;
+        }
+        int32_t y0 = (int32_t)floorf(fy), y1 = (int32_t)ceilf(fy);
+        const uint8_t *a = c->picture + (size_t)y0 * (size_t)c->from_width * (size_t)k;
+        const uint8_t *b = c->picture + (size_t)y1 * (size_t)c->from_width * (size_t)k;
+        for (int32_t u = 0; u < g->crop_width; u++) {
+            float fx = left + (float)u;
+            int outside = fx < 0 || fx > (float)(c->from_width - 1);
+            int32_t x0 = outside ? 0 : (int32_t)floorf(fx), x1 = outside ? 0 : (int32_t)ceilf(fx);
+            float px = fx - (float)x0, py = fy - (float)y0;
+            for (int32_t ch = 0; ch < k; ch++) {
+                float tl = a[x0 * k + ch], tr = a[x1 * k + ch], bl = b[x0 * k + ch], br = b[x1 * k + ch];
+                float t = tl + (tr - tl) * px, s = bl + (br - bl) * px;
+                line[u * k + ch] = outside ? 0 : (uint8_t)(t + (s - t) * py);
+            }
+        }
+    }
+}
+
+/* One row in the network's colours. */
+static void convert_row(const uint8_t *from, int32_t have, int32_t want, int32_t width, int32_t legacy,
+                        uint8_t *to)
+{
+    if (have == want) {
+        memcpy(to, from, (size_t)width * (size_t)have);
+        return;
+    }
+    sk_frame line = {.format = have == 1 ? SK_PIXEL_GRAY : SK_PIXEL_RGB,
+                     .width = width,
+                     .height = 1,
+                     .stride = (ptrdiff_t)width * have,
+                     .data = (uint8_t *)(uintptr_t)from};
+    sk_status status = sk_pixels_convert(&line, want, legacy ? SK_GRAY_TENSORFLOW : SK_GRAY_TORCH, to, NULL);
+    (void)status; /* cannot fail: both formats are known */
+}
+
+void sk_sleap_crop_u8(sk_sleap_crop *c, float x, float y, uint8_t *out)
+{
+    const sk_sleap_crop_geometry *g = &c->g;
+    if (c->legacy)
+        cut_fractional(c, x, y);
+    else
+        cut_whole_pixels(c, x, y);
+    const uint8_t *made = c->cut;
+    if (c->shrink) {
+        sk_resize_antialias_run(c->shrink, c->cut, (ptrdiff_t)g->crop_width * c->from_channels, c->shrunk,
+                                (ptrdiff_t)g->scaled_width * c->from_channels);
+        made = c->shrunk;
+    }
+    size_t from = (size_t)g->scaled_width * (size_t)c->from_channels,
+           to = (size_t)g->width * (size_t)c->channels;
+    size_t used = (size_t)g->scaled_width * (size_t)c->channels;
+    for (int32_t v = 0; v < g->height; v++) {
+        uint8_t *row = out + (size_t)v * to;
+        if (v >= g->scaled_height) {
+            memset(row, 0, to);
+            continue;
+        }
+        convert_row(made + (size_t)v * from, c->from_channels, c->channels, g->scaled_width, c->legacy, row);
+        memset(row + used, 0, to - used);
+    }
+}
+
+void sk_sleap_crop_f32(sk_sleap_crop *c, float x, float y, float *out)
+{
+    sk_sleap_crop_u8(c, x, y, c->input);
+    sk_pixels_to_planes(c->input, (ptrdiff_t)c->g.width * c->channels, c->g.width, c->g.height, c->channels,
+                        1.0f / 255.0f, NULL, NULL, out);
+}
+
+void sk_sleap_crop_undo(const sk_sleap_crop *c, float centroid_x, float centroid_y, float *x, float *y)
+{
+    const sk_sleap_crop_geometry *g = &c->g;
+    float scale = g->input_scale;
+    if (c->legacy) {
+        float half = scale != 1 ? 0.5f : 0;
+        *x = *x / scale + half + (centroid_x * scale - (float)g->crop_width / 2) / scale;
+        *y = *y / scale + half + (centroid_y * scale - (float)g->crop_height / 2) / scale;
+        return;
+    }
+    *x = *x / scale + (centroid_x - (float)g->crop_width / 2 + 0.5f);
+    *y = *y / scale + (centroid_y - (float)g->crop_height / 2 + 0.5f);
+}

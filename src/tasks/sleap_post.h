@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_TASKS_SLEAP_POST_H
+#define SK_TASKS_SLEAP_POST_H
+
+#include "models/model.h"
+#include "skitter/instance.h"
+#include "tasks/paf_grouping.h"
+#include "tasks/sleap_crop.h"
+#include "tasks/sleap_pre.h"
+
+/* From the maps of a SLEAP network to instances in the frame, one object a model. */
+
+typedef struct sk_sleap_settings {
+    uint32_t size;            /* sizeof, for growth */
+    float peak_threshold;     /* default 0.2 */
+    sk_refinement refinement; /* default integral; a legacy model's offset head takes its place */
+    int32_t max_instances;    /* the best by score; 0 = all */
+    float centroid_nms; /* top-down: drop a centroid whose crop overlaps a better one's by more; 0 = off */
+    int32_t keep_empty; /* 1: instances without any keypoint stay; default 0 */
+    sk_paf_settings paf;
+} sk_sleap_settings;
+
+sk_sleap_settings sk_sleap_settings_defaults(void);
+
+typedef struct sk_sleap_post sk_sleap_post;
+
+/* The model is read and not kept. */
+sk_status sk_sleap_post_open(const sk_model *model, const sk_sleap_settings *settings, sk_sleap_post **out,
+                             sk_error *err) SK_MUST_CHECK;
+void sk_sleap_post_close(sk_sleap_post **post);
+/* Instances a result list must hold, and the keypoints of each (1 for centroids). */
+int32_t sk_sleap_post_capacity(const sk_sleap_post *post);
+int32_t sk_sleap_post_keypoints(const sk_sleap_post *post);
+
+/* Whole-frame models (single instance, centroid, bottom-up, multi-class bottom-up): fills `out` anew from
+ * the maps of one frame, in the order of the model's outputs. */
+sk_status sk_sleap_post_run(sk_sleap_post *post, const sk_map *maps, int32_t n_maps,
+                            const sk_sleap_geometry *geometry, sk_instances *out,
+                            sk_error *err) SK_MUST_CHECK;
+
+/* Where a crop was taken. */
+typedef struct sk_sleap_centroid {
+    float x, y; /* sized pixels */
+    float score;
+    int32_t class_id; /* -1, or given on by whatever found the centroid */
+} sk_sleap_centroid;
+
+/* Models on crops: begin a frame, add crop after crop, end it. `eff_scale`: sized pixels per frame pixel. */
+void sk_sleap_post_begin(sk_sleap_post *post, sk_instances *out);
+sk_status sk_sleap_post_crop(sk_sleap_post *post, const sk_map *maps, int32_t n_maps,
+                             const sk_sleap_crop *crop, const sk_sleap_centroid *centroid, float eff_scale,
+                             sk_instances *out, sk_error *err) SK_MUST_CHECK;
+/* Settles identities (multi-class) and drops instances without keypoints. */
+void sk_sleap_post_end(sk_sleap_post *post, sk_instances *out);
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tasks/sleap_pre.h"
+
+#include "tasks/pixels.h"
+#include "tasks/resize_antialias.h"
+#include "tasks/resize_float.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_SIDE = 65536 };
+
+struct sk_sleap_pre {
+    sk_sleap_geometry g;
+    int32_t channels, legacy;
+    uint8_t *converted; /* the frame in the network's colours */
+    uint8_t *sized;     /* null when the frame needs no size matching */
+    uint8_t *scaled;    /* null when the sized picture needs no scaling, or a legacy one gets fractions */
+    sk_resize_antialias *fit, *shrink;
+    sk_resize_float *legacy_fit, *legacy_shrink;
+    int32_t ready; /* a sized picture is there */
+};
+
+static int32_t round_even(double v)
+{
+    return (int32_t)lrint(v);
+}
+
+/* Fits the frame into the target with its aspect kept. The eras differ in precision and rounding. */
+static void match_size(const sk_sleap_spec *spec, sk_sleap_geometry *g)
+{
+    int32_t w = g->frame_width, h = g->frame_height;
+    int32_t th = spec->target_size[0] > 0 ? spec->target_size[0] : h;
+    int32_t tw = spec->target_size[1] > 0 ? spec->target_size[1] : w;
+    g->fitted_width = w;
+    g->fitted_height = h;
+    g->sized_width = tw;
+    g->sized_height = th;
+    g->eff_scale = 1;
+    if (th == h && tw == w)
+        return;
+    if (spec->legacy) {
+        float hr = (float)th / (float)h, wr = (float)tw / (float)w;
+        g->eff_scale = hr > wr ? wr : hr;
+        g->fitted_height = hr > wr ? (int32_t)((float)h * wr) : th;
+        g->fitted_width = hr > wr ? tw : (int32_t)((float)w * hr);
+    } else {
+        double ratio = fmin((double)th / h, (double)tw / w);
+        g->eff_scale = (float)ratio;
+        g->fitted_height = round_even(h * ratio);
+        g->fitted_width = round_even(w * ratio);
+    }
+}
+
+sk_status sk_sleap_plan(const sk_sleap_spec *spec, int32_t frame_width, int32_t frame_height,
+                        sk_sleap_geometry *out, sk_error *err)
+{
+    SK_CHECK_ARG(spec && out, err);
+    if (frame_width < 1 || frame_height < 1 || frame_width > MAX_SIDE || frame_height > MAX_SIDE)
+        return sk_fail(err, SK_ERR_ARG, "a frame of %dx%d pixels is not possible; sides from 1 to %d are",
+                       (int)frame_width, (int)frame_height, MAX_SIDE);
+    sk_sleap_geometry g = {.frame_width = frame_width, .frame_height = frame_height};
+    g.input_scale = spec->input_scale > 0 ? spec->input_scale : 1;
+    match_size(spec, &g);
+    if (spec->legacy) {
+        g.scaled_width = (int32_t)((float)g.sized_width * g.input_scale);
+        g.scaled_height = (int32_t)((float)g.sized_height * g.input_scale);
+    } else {
+        /* The configured scale is a decimal number; the nearest double of its shortest text is what Python
+         * has. */
+        double scale = round((double)g.input_scale * 1e6) / 1e6;
+        g.scaled_width = (int32_t)(g.sized_width * scale);
+        g.scaled_height = (int32_t)(g.sized_height * scale);
+    }
+    int32_t stride = spec->pad_to_stride > 1 ? spec->pad_to_stride : 1;
+    g.width = (g.scaled_width + stride - 1) / stride * stride;
+    g.height = (g.scaled_height + stride - 1) / stride * stride;
+    if (g.fitted_width < 1 || g.fitted_height < 1 || g.scaled_width < 1 || g.scaled_height < 1 ||
+        g.width > MAX_SIDE || g.height > MAX_SIDE)
+        return sk_fail(err, SK_ERR_ARG,
+                       "a frame of %dx%d pixels becomes a network input of %dx%d, which cannot be run",
+                       (int)frame_width, (int)frame_height, (int)g.width, (int)g.height);
+    *out = g;
+    return SK_OK;
+}
+
+static sk_status open_resizers(sk_sleap_pre *p, sk_error *err)
+{
+    const sk_sleap_geometry *g = &p->g;
+    if (g->fitted_width != g->frame_width || g->fitted_height != g->frame_height) {
+        if (p->legacy)
+            SK_TRY(sk_resize_float_open(g->frame_width, g->frame_height, g->fitted_width, g->fitted_height,
+                                        p->channels, &p->legacy_fit, err));
+        else
+            SK_TRY(sk_resize_antialias_open(g->frame_width, g->frame_height, g->fitted_width,
+                                            g->fitted_height, p->channels, &p->fit, err));
+    }
+    if (g->input_scale == 1)
+        return SK_OK;
+    if (p->legacy)
+        return sk_resize_float_open(g->sized_width, g->sized_height, g->scaled_width, g->scaled_height,
+                                    p->channels, &p->legacy_shrink, err);
+    return sk_resize_antialias_open(g->sized_width, g->sized_height, g->scaled_width, g->scaled_height,
+                                    p->channels, &p->shrink, err);
+}
+
+sk_status sk_sleap_pre_open(const sk_sleap_spec *spec, int32_t channels, const sk_sleap_geometry *geometry,
+                            sk_sleap_pre **out, sk_error *err)
+{
+    SK_CHECK_ARG(spec && geometry && out, err);
+    *out = NULL;
+    SK_CHECK_ARG(channels == 1 || channels == 3, err);
+    sk_sleap_pre *p = sk_calloc(1, sizeof *p);
+    if (!p)
+        return sk_fail_memory(err, sizeof *p);
+    sk_status status;
+    const sk_sleap_geometry *g = geometry;
+    p->g = *g;
+    p->channels = channels;
+    p->legacy = spec->legacy;
+    SK_TRY_GOTO(open_resizers(p, err));
+    size_t frame = (size_t)g->frame_width * (size_t)g->frame_height * (size_t)channels;
+    size_t sized = (size_t)g->sized_width * (size_t)g->sized_height * (size_t)channels;
+    size_t scaled = (size_t)g->scaled_width * (size_t)g->scaled_height * (size_t)channels;
+    int sizes = g->sized_width != g->frame_width || g->sized_height != g->frame_height;
+    p->converted = sk_malloc(frame);
+    p->sized = sizes ? sk_calloc(1, sized) : NULL;
+    p->scaled = p->shrink ? sk_malloc(scaled) : NULL;
+    if (!p->converted || (sizes && !p->sized) || (p->shrink && !p->scaled)) {
+        status = sk_fail_memory(err, frame + sized + scaled);
+        goto done;
+    }
+    *out = p;
+    p = NULL;
+done:
+    sk_sleap_pre_close(&p);
+    return status;
+}
+
+void sk_sleap_pre_close(sk_sleap_pre **pre)
+{
+    if (!pre || !*pre)
+        return;
+    sk_sleap_pre *p = *pre;
+    sk_free(p->converted);
+    sk_free(p->sized);
+    sk_free(p->scaled);
+    sk_resize_antialias_close(&p->fit);
+    sk_resize_antialias_close(&p->shrink);
+    sk_resize_float_close(&p->legacy_fit);
+    sk_resize_float_close(&p->legacy_shrink);
+    sk_free(p);
+    *pre = NULL;
+}
+
+sk_status sk_sleap_pre_size(sk_sleap_pre *p, const sk_frame *frame, const uint8_t **sized, sk_error *err)
+{
+    SK_CHECK_ARG(p && frame && frame->data, err);
+    const sk_sleap_geometry *g = &p->g;
+    if (frame->width != g->frame_width || frame->height != g->frame_height)
+        return sk_fail(err, SK_ERR_MISMATCH, "frame %lld is %dx%d; this stage was opened for %dx%d",
+                       (long long)frame->index, (int)frame->width, (int)frame->height, (int)g->frame_width,
+                       (int)g->frame_height);
+    SK_TRY(sk_pixels_convert(frame, p->channels, p->legacy ? SK_GRAY_TENSORFLOW : SK_GRAY_TORCH, p->converted,
+                             err));
+    ptrdiff_t from = (ptrdiff_t)g->frame_width * p->channels, to = (ptrdiff_t)g->sized_width * p->channels;
+    /* The padding right and below was zeroed once and is never written. */
+    if (p->fit) {
+        sk_resize_antialias_run(p->fit, p->converted, from, p->sized, to);
+    } else if (p->legacy_fit) {
+        sk_resize_float_to_u8(p->legacy_fit, p->converted, from, p->sized, to);
+    } else if (p->sized) {
+        for (int32_t y = 0; y < g->fitted_height; y++)
+            memcpy(p->sized + y * to, p->converted + y * from, (size_t)from);
+    }
+    p->ready = 1;
+    if (sized)
+        *sized = p->sized ? p->sized : p->converted;
+    return SK_OK;
+}
+
+int sk_sleap_pre_is_u8(const sk_sleap_pre *p)
+{
+    return !p->legacy_shrink;
+}
+
+/* The sized picture after input scaling, 8-bit. */
+static const uint8_t *scaled_u8(sk_sleap_pre *p)
+{
+    const uint8_t *sized = p->sized ? p->sized : p->converted;
+    if (!p->shrink)
+        return sized;
+    sk_resize_antialias_run(p->shrink, sized, (ptrdiff_t)p->g.sized_width * p->channels, p->scaled,
+                            (ptrdiff_t)p->g.scaled_width * p->channels);
+    return p->scaled;
+}
+
+sk_status sk_sleap_pre_u8(sk_sleap_pre *p, uint8_t *out, sk_error *err)
+{
+    SK_CHECK_ARG(p && out && p->ready, err);
+    if (p->legacy_shrink)
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "a SLEAP model with input scaling takes fractions of 8-bit values; hand "
+                       "its input over as float");
+    const sk_sleap_geometry *g = &p->g;
+    const uint8_t *scaled = scaled_u8(p);
+    size_t from = (size_t)g->scaled_width * (size_t)p->channels, to = (size_t)g->width * (size_t)p->channels;
+    for (int32_t y = 0; y < g->height; y++) {
+        uint8_t *row = out + (size_t)y * to;
+        size_t n = y < g->scaled_height ? from : 0;
+        memcpy(row, scaled + (y < g->scaled_height ? (size_t)y * from : 0), n);
+        memset(row + n, 0, to - n);
+    }
+    return SK_OK;
+}
+
+sk_status sk_sleap_pre_f32(sk_sleap_pre *p, float *out, sk_error *err)
+{
+    SK_CHECK_ARG(p && out && p->ready, err);
+    const sk_sleap_geometry *g = &p->g;
+    ptrdiff_t plane = (ptrdiff_t)g->width * g->height;
+    memset(out, 0, (size_t)plane * (size_t)p->channels * sizeof *out);
+    if (p->legacy_shrink) {
+        const uint8_t *sized = p->sized ? p->sized : p->converted;
+        sk_resize_float_to_planes(p->legacy_shrink, sized, (ptrdiff_t)g->sized_width * p->channels, out,
+                                  g->width, plane);
+        return SK_OK;
+    }
+    const uint8_t *scaled = scaled_u8(p);
+    for (int32_t c = 0; c < p->channels; c++)
+        for (int32_t y = 0; y < g->scaled_height; y++) {
+            const uint8_t *from = scaled + (size_t)y * (size_t)g->scaled_width * (size_t)p->channels + c;
+            float *row = out + c * plane + (ptrdiff_t)y * g->width;
+            for (int32_t x = 0; x < g->scaled_width; x++)
+                row[x] = (float)from[x * p->channels] / 255.0f;
+        }
+    return SK_OK;
+}
