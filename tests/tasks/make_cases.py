@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the fixtures of tests/tasks with the original programs: letterbox_cases.txt with Ultralytics' LetterBox and
-OpenCV, antialias_cases.txt with torchvision. Sources are noise from a formula that the tests repeat, results are kept
-as 64-bit FNV-1a hashes of their bytes.
+OpenCV, antialias_cases.txt with torchvision, paf_cases.txt with sleap-nn. Sources are noise from a formula that the
+tests repeat; pictures are kept as 64-bit FNV-1a hashes of their bytes.
 
-    python tests/tasks/make_cases.py letterbox|antialias
+    python tests/tasks/make_cases.py letterbox|antialias|paf
 """
 import os
 import sys
@@ -71,5 +71,43 @@ def antialias():
             f.write(f"{c} {w} {h} {nw} {nh} {fnv(np.ascontiguousarray(out).tobytes()):016x}\n")
 
 
+def paf():
+    """Grouping of random peaks by random fields: many ties broken by chance, so every rule of the assembly is met."""
+    import sleap_nn
+    import torch
+    from sleap_nn.inference.ops.paf import PAFScorer
+    skeletons = [[(0, 1)], [(0, 1), (1, 2), (2, 3)], [(1, 0), (1, 2), (2, 3), (2, 4)], [(0, 1), (0, 2), (3, 2), (2, 4)],
+                 [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (1, 4)]]
+    rng = np.random.default_rng(3)
+    with open(os.path.join(HERE, "paf_cases.txt"), "w") as f:
+        f.write(f"# sleap-nn {sleap_nn.__version__}: case nodes edges height width stride min_line min_peaks | edges | "
+                "peaks: channel x y value | instances: score, peak of each node\n")
+        for n in range(30):
+            edges = skeletons[n % 5]
+            nodes = 1 + max(max(e) for e in edges)
+            h, w, stride = int(rng.integers(6, 30)), int(rng.integers(6, 30)), int(rng.choice([1, 2, 4]))
+            min_line, min_peaks = float(rng.choice([-0.5, 0.0, 0.1])), int(rng.choice([0, 0, 3]))
+            field = noise(2 * len(edges) * h * w, n).astype(np.float32).reshape(2 * len(edges), h, w) / 127.5 - 1
+            channel = np.concatenate([np.full(int(rng.integers(0, 7)), k) for k in range(nodes)]).astype(np.int32)
+            xy = (rng.random((len(channel), 2)) * [w * stride, h * stride]).astype(np.float32)
+            value = rng.random(len(channel)).astype(np.float32)
+            names = [str(k) for k in range(nodes)]
+            scorer = PAFScorer(names, [(names[a], names[b]) for a, b in edges], stride, min_line_scores=min_line,
+                               min_instance_peaks=min_peaks)
+            t = torch.from_numpy
+            got, _, scores = scorer.predict(t(field).permute(1, 2, 0)[None], [t(xy)], [t(value)], [t(channel)])[:3]
+            f.write(f"case {nodes} {len(edges)} {h} {w} {stride} {min_line} {min_peaks}\n")
+            f.write(" ".join(f"{a} {b}" for a, b in edges) + "\n" + f"{len(channel)}\n")
+            for c, (x, y), v in zip(channel, xy, value):
+                f.write(f"{c} {float(x)!r} {float(y)!r} {float(v)!r}\n")
+            f.write(f"{len(got[0])}\n")
+            for points, score in zip(got[0].numpy(), scores[0].numpy()):
+                index = []
+                for k in range(nodes):
+                    hit = np.where((channel == k) & (xy == points[k]).all(1))[0]
+                    index.append(int(hit[0]) if len(hit) else -1)
+                f.write(f"{float(score)!r} " + " ".join(map(str, index)) + "\n")
+
+
 if __name__ == "__main__":
-    {"letterbox": letterbox, "antialias": antialias}[sys.argv[1]]()
+    {"letterbox": letterbox, "antialias": antialias, "paf": paf}[sys.argv[1]]()
