@@ -79,6 +79,7 @@ sk_status sk_ref_eye_like(const sk_node *node, const sk_tensor *ins, sk_tensor *
     (void)ins;
     (void)err;
     int64_t rows = outs[0].shape.dim[0], columns = outs[0].shape.dim[1];
+    memset(outs[0].data, 0, sk_tensor_bytes(&outs[0]));
     for (int64_t r = 0; r < rows; r++) {
         double c = (double)r + node->a.fill.value;
         if (c >= 0 && c < (double)columns)
