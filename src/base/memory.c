@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define SK_MEMORY_IMPLEMENTATION
 #include "base/memory.h"
 
 #include <malloc.h>

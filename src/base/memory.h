@@ -24,6 +24,18 @@ void *sk_aligned_calloc(size_t alignment, size_t bytes);
 char *sk_strdup(const char *text);
 char *sk_strndup(const char *text, size_t length); /* copies exactly `length` bytes and a final zero */
 
+#if defined(__clang_analyzer__) && !defined(SK_MEMORY_IMPLEMENTATION)
+/* Static analysis knows what these do: zero, leak, use after free. */
+#include <stdlib.h>
+#include <string.h>
+#define sk_malloc(bytes)                    malloc(bytes)
+#define sk_calloc(count, bytes)             calloc((count), (bytes))
+#define sk_realloc(block, bytes)            realloc((block), (bytes))
+#define sk_free(block)                      free(block)
+#define sk_aligned_calloc(alignment, bytes) ((void)(alignment), calloc(1, (bytes)))
+#define sk_strdup(text)                     strdup(text)
+#endif
+
 /* Grows an array so that it holds at least `wanted` elements (doubling); updates *items and *capacity.
  * `limit` guards against hostile counts: more than that many elements is SK_ERR_LIMIT. */
 sk_status sk_array_reserve(void **items, size_t *capacity, size_t wanted, size_t element_bytes, size_t limit,

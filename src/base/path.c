@@ -58,7 +58,7 @@ char *sk_path_join(const char *folder, const char *name)
     char *path = sk_malloc(length + more + 2);
     if (!path)
         return NULL;
-    memcpy(path, folder, length);
+    memcpy(path, folder, length + 1);
     if (path[length - 1] != '/')
         path[length++] = '/';
     memcpy(path + length, name, more + 1);

@@ -249,20 +249,19 @@ int sk_text_distance(const char *a, const char *b)
 
 const char *sk_text_suggest(const char *word, const char *const *choices, size_t count)
 {
-    const char *nearest = NULL;
-    size_t length = strlen(word);
+    size_t nearest = count, length = strlen(word);
     int best =
         1 + (int)(length < 30 ? length : 30) / 4; /* one slip for short words, then one in four letters */
     for (size_t i = 0; i < count; i++) {
         int distance = sk_text_distance(word, choices[i]);
         if (distance <= best && (size_t)distance < length) {
             best = distance - 1; /* from now on only nearer ones; the first of equals wins */
-            nearest = choices[i];
+            nearest = i;
         }
     }
-    for (size_t i = 0; !nearest && length >= 3 && i < count; i++) {
+    for (size_t i = 0; nearest == count && length >= 3 && i < count; i++) {
         if (strncasecmp(word, choices[i], length) == 0)
-            nearest = choices[i];
+            nearest = i;
     }
-    return nearest;
+    return nearest < count ? choices[nearest] : NULL;
 }

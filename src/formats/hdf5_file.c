@@ -148,8 +148,8 @@ static bool reachable(hid_t file, const char *path)
     size_t length = strlen(path);
     if (length >= sizeof prefix)
         return false;
-    for (size_t i = 0; i <= length; i++) {
-        if (i < length && (path[i] != '/' || i == 0))
+    for (size_t i = 1; i <= length; i++) {
+        if (i < length && path[i] != '/')
             continue;
         memcpy(prefix, path, i);
         prefix[i] = '\0';

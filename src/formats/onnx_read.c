@@ -15,7 +15,7 @@ const char *sk_onnx_copy_text(sk_onnx_reader *r, const char *text)
 static sk_status copy_text(sk_onnx_reader *r, const char *text, const char **out)
 {
     *out = sk_onnx_copy_text(r, text);
-    return *out ? SK_OK : sk_fail_memory(r->err, strlen(text));
+    return *out ? SK_OK : sk_fail_memory(r->err, text ? strlen(text) : 0);
 }
 
 static sk_status copy_bytes(sk_onnx_reader *r, const ProtobufCBinaryData *bytes, const char **out)

@@ -106,7 +106,9 @@ static sk_status pop_mark(machine *m, pickle_node ***items, size_t *count)
     if (m->n_marks == 0)
         return sk_fail(m->err, SK_ERR_FORMAT, "a mark is missing on its stack");
     size_t from = m->marks[--m->n_marks];
-    *items = m->stack ? m->stack + from : NULL; /* an empty stack may have no memory yet */
+    /* an empty stack has no memory yet, and null has no elements to point between */
+    SK_TRY(sk_array_reserve((void **)&m->stack, &m->stack_capacity, 1, sizeof *m->stack, m->length, m->err));
+    *items = m->stack + from;
     *count = m->depth - from;
     m->depth = from;
     return SK_OK;

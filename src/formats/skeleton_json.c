@@ -176,7 +176,8 @@ static int32_t index_of(const named *order, int32_t count, const char *name)
 
 static sk_status connect(reader *r, sk_arena *arena, const named *order, sk_skeleton *out)
 {
-    qsort(r->links, r->n_links, sizeof *r->links, compare_links);
+    if (r->n_links)
+        qsort(r->links, r->n_links, sizeof *r->links, compare_links);
     out->edges = sk_arena_alloc(arena, r->n_links * sizeof *out->edges);
     out->symmetries = sk_arena_alloc(arena, r->n_links * sizeof *out->symmetries);
     if (!out->edges || !out->symmetries)

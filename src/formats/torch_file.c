@@ -26,7 +26,7 @@ static bool begins(const uint8_t *bytes, size_t length, const char *text, size_t
 {
     return length >= text_length && memcmp(bytes, text, text_length) == 0;
 }
-#define BEGINS(text) begins(bytes, length, text, sizeof text - 1)
+#define BEGINS(text) begins(bytes, length, (text), sizeof(text) - 1)
 
 static bool all_zero(const uint8_t *bytes, size_t length)
 {

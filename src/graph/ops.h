@@ -23,7 +23,12 @@ const char *sk_node_text(const sk_node *node, char *buffer, size_t capacity);
 #define SK_NODE_TEXT 160
 
 /* sk_fail with the node's text in front. */
+#ifndef __clang_analyzer__ /* see sk_fail */
 #define sk_node_fail(node, err, code, ...) sk_node_error((node), (err), (code), __FILE__, __LINE__, __VA_ARGS__)
+#else
+#define sk_node_fail(node, err, code, ...)                                                                             \
+    (sk_node_error((node), (err), (code), __FILE__, __LINE__, __VA_ARGS__), (code))
+#endif
 sk_status sk_node_error(const sk_node *node, sk_error *err, sk_status code, const char *file, int line,
                         const char *format, ...) SK_PRINTF(6, 7);
 

@@ -133,6 +133,8 @@ static sk_status list_numbered(pictures_reader *reader, const char *uri, sk_erro
     const char *after = NULL;
     const char *percent = find_number_pattern(uri, &after);
     char pattern[4096];
+    if (!percent)
+        return sk_fail(err, SK_ERR_ARG, "%s: there is no number pattern such as %%05d in it", uri);
     int length = snprintf(pattern, sizeof pattern, "%.*s[0-9]*%s", (int)(percent - uri), uri, after);
     if (length < 0 || length >= (int)sizeof pattern)
         return sk_fail(err, SK_ERR_LIMIT, "%s: the pattern is too long", uri);

@@ -53,8 +53,9 @@ static sk_status list_packets(video_reader *reader, sk_error *err)
         }
         av_packet_unref(d->packet);
     }
-    qsort(reader->pts, reader->n_pts, sizeof *reader->pts, compare_pts);
-    for (size_t i = 1; usable && i < reader->n_pts; i++)
+    if (reader->pts)
+        qsort(reader->pts, reader->n_pts, sizeof *reader->pts, compare_pts);
+    for (size_t i = 1; usable && reader->pts && i < reader->n_pts; i++)
         usable = reader->pts[i] != reader->pts[i - 1]; /* two frames at one time cannot be told apart */
     if (!usable)
         reader->n_pts = 0;

@@ -314,6 +314,8 @@ static sk_status collect_outputs(scope *s, const sk_config_value *config, sk_ker
         if (i >= limit)
             return sk_fail(w->err, SK_ERR_LIMIT, "%s: more than %d outputs", w->what, limit);
         SK_TRY(resolve(s, reference_at(list, (size_t)i), &tensor));
+        if (!tensor)
+            return sk_fail(w->err, SK_ERR_FORMAT, "%s: output %d comes from a layer that is never called", w->what, i);
         outputs[i] = *tensor;
         if (s->nesting == 0) {
             const char *name = sk_config_text(sk_config_at(reference_at(list, (size_t)i), 0));

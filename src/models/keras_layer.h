@@ -32,7 +32,11 @@ typedef struct sk_keras_layer {
 sk_status sk_keras_layer_build(sk_keras_layer *layer) SK_MUST_CHECK;
 
 /* "file: layer \"name\" (Class): text" */
+#ifndef __clang_analyzer__ /* see sk_fail */
 #define sk_keras_fail(l, code, ...) sk_keras_layer_fail((l), (code), __FILE__, __LINE__, __VA_ARGS__)
+#else
+#define sk_keras_fail(l, code, ...) (sk_keras_layer_fail((l), (code), __FILE__, __LINE__, __VA_ARGS__), (code))
+#endif
 sk_status sk_keras_layer_fail(const sk_keras_layer *layer, sk_status code, const char *file, int line,
                               const char *format, ...) SK_PRINTF(5, 6);
 

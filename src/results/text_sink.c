@@ -102,7 +102,7 @@ sk_status sk_text_sink_close(sk_sink *base, sk_error *err)
         if (fclose(sink->file) != 0 || failed)
             status = sk_fail(err, SK_ERR_IO, "%s: writing failed: %s", sink->path, strerror(errno));
     }
-    for (int32_t i = 0; i < sink->n_classes; i++)
+    for (int32_t i = 0; sink->classes && i < sink->n_classes; i++)
         sk_free(sink->classes[i]);
     sk_free(sink->classes);
     sk_free(sink->source);

@@ -1,7 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The shared library shows exactly the functions that the public headers declare with SK_API.
+# The shared library shows exactly the functions that the public headers declare with SK_API, and skitter.h has them all.
 set -euo pipefail
+for header in "$SKITTER_TEST_SOURCE"/include/skitter/*.h; do
+    name=${header##*/}
+    [ "$name" = skitter.h ] || grep -q "#include \"skitter/$name\"" "$SKITTER_TEST_SOURCE/include/skitter/skitter.h" ||
+        { echo "include/skitter/skitter.h does not include $name"; exit 1; }
+done
 library=$SKITTER_TEST_BUILD/libskitter.so
 command -v nm >/dev/null || { echo "skipped: no nm"; exit 77; }
 shown=$(nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort)
