@@ -214,6 +214,9 @@ typedef union sk_attrs {
         int32_t antialias;
         /* Sizes come from input 1 (i64 sizes) when present, else from these factors for H and W. */
         float scale[2];
+        /* Linear and cubic taps beyond the edge: 0 read the edge pixel, 1 are left out and the rest reweighted
+         * (torch's and PIL's antialiasing; ONNX exclude_outside). */
+        int32_t exclude_outside;
     } resize;
     struct {
         int32_t mode; /* 0 bilinear, 1 nearest */

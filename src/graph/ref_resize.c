@@ -61,57 +61,38 @@ static int64_t clamp_index(double x, int64_t size)
     return x < 0 ? 0 : x > (double)(size - 1) ? size - 1 : (int64_t)x;
 }
 
-/* Filters stretched by the ratio when shrinking; taps outside the image are left out and the rest add up to one. */
-static void antialias_taps(const sk_node *node, double position, double stretch, int64_t in, int64_t n,
-                           int64_t *index, double *weight)
+/* The weight of an input pixel `distance` pixels away, before stretching. */
+static double filter(const sk_node *node, double distance)
+{
+    return node->a.resize.mode == SK_RESIZE_CUBIC ? cubic(distance, (double)node->a.resize.cubic_a)
+                                                  : triangle(distance);
+}
+
+/* Linear and cubic filters, stretched when shrinking with antialiasing. Taps outside the image read its edge, or are
+ * left out (exclude_outside); either way the weights add up to one. */
+static void filter_taps(const sk_node *node, double position, double stretch, int64_t in, int64_t n, int64_t *index,
+                        double *weight)
 {
     double reach = (node->a.resize.mode == SK_RESIZE_CUBIC ? 2 : 1) * stretch;
-    double first = floor(position + 0.5 - reach + 0.5), sum = 0;
+    double first = ceil(position - reach), sum = 0;
     for (int64_t k = 0; k < n; k++) {
-        double at = first + (double)k, distance = (at - position) / stretch;
-        bool inside = at >= 0 && at < (double)in;
-        double w = node->a.resize.mode == SK_RESIZE_CUBIC ? cubic(distance, (double)node->a.resize.cubic_a)
-                                                          : triangle(distance);
+        double at = first + (double)k;
+        bool left_out = node->a.resize.exclude_outside && (at < 0 || at > (double)(in - 1));
         index[k] = clamp_index(at, in);
-        weight[k] = inside ? w : 0;
+        weight[k] = left_out ? 0 : filter(node, (at - position) / stretch);
         sum += weight[k];
     }
     for (int64_t k = 0; k < n && sum != 0; k++)
         weight[k] /= sum;
 }
 
-static void plain_taps(const sk_node *node, double position, int64_t in, int64_t *index, double *weight)
-{
-    double base = floor(position), fraction = position - base;
-    switch (node->a.resize.mode) {
-    case SK_RESIZE_NEAREST:
-        index[0] = clamp_index(rounded(node->a.resize.round, position), in);
-        weight[0] = 1;
-        break;
-    case SK_RESIZE_LINEAR:
-        for (int k = 0; k < 2; k++) {
-            index[k] = clamp_index(base + k, in);
-            weight[k] = k ? fraction : 1 - fraction;
-        }
-        break;
-    case SK_RESIZE_CUBIC:
-        for (int k = 0; k < 4; k++) {
-            index[k] = clamp_index(base + k - 1, in);
-            weight[k] = cubic(fraction - (k - 1), (double)node->a.resize.cubic_a);
-        }
-        break;
-    }
-}
-
 static sk_status make_taps(const sk_node *node, int axis, bool sized, int64_t in, int64_t out, tap_list *t,
                            sk_error *err)
 {
     double ratio = sized ? (double)in / (double)out : 1 / (double)node->a.resize.scale[axis];
-    bool antialias = node->a.resize.antialias && node->a.resize.mode != SK_RESIZE_NEAREST && ratio > 1;
-    if (antialias)
-        t->n = 2 * (int64_t)ceil((node->a.resize.mode == SK_RESIZE_CUBIC ? 2 : 1) * ratio) + 1;
-    else
-        t->n = node->a.resize.mode == SK_RESIZE_NEAREST ? 1 : node->a.resize.mode == SK_RESIZE_LINEAR ? 2 : 4;
+    double stretch = node->a.resize.antialias && ratio > 1 ? ratio : 1;
+    bool nearest = node->a.resize.mode == SK_RESIZE_NEAREST;
+    t->n = nearest ? 1 : 2 * (int64_t)ceil((node->a.resize.mode == SK_RESIZE_CUBIC ? 2 : 1) * stretch) + 1;
     size_t count;
     if (!sk_mul_size((size_t)t->n, (size_t)out, &count) || count > SK_TENSOR_BYTES_MAX / 8)
         return sk_node_fail(node, err, SK_ERR_LIMIT, "%lld pixels to %lld with antialiasing", (long long)in,
@@ -125,10 +106,12 @@ static sk_status make_taps(const sk_node *node, int axis, bool sized, int64_t in
         double position = node->a.resize.coords == SK_COORDS_ASYMMETRIC && sized
                               ? (double)x * (double)in / (double)out
                               : source_position(node->a.resize.coords, x, in, out, ratio);
-        if (antialias)
-            antialias_taps(node, position, ratio, in, t->n, t->index + x * t->n, t->weight + x * t->n);
-        else
-            plain_taps(node, position, in, t->index + x * t->n, t->weight + x * t->n);
+        if (nearest) {
+            t->index[x] = clamp_index(rounded(node->a.resize.round, position), in);
+            t->weight[x] = 1;
+        } else {
+            filter_taps(node, position, stretch, in, t->n, t->index + x * t->n, t->weight + x * t->n);
+        }
     }
     return SK_OK;
 }

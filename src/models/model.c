@@ -2,18 +2,15 @@
 #include "models/model.h"
 
 #include "base/file.h"
+#include "models/sleap.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define MAX_FACTS 256
 
-/* Importers that other rooms bring; absent ones leave their formats refused. */
-#pragma weak sk_sleap_format_of
-#pragma weak sk_model_read_sleap_nn
-#pragma weak sk_model_read_sleap_keras
+/* Importers that may not be built in; absent ones leave their formats refused. */
 #pragma weak sk_model_read_onnx
-int sk_sleap_format_of(const char *path);
 
 static sk_status refuse_absent(const char *path, sk_error *err)
 {
@@ -120,11 +117,11 @@ static sk_status read_path(const char *path, sk_model *model, sk_error *err)
 {
     if (!sk_file_exists(path))
         return sk_fail(err, SK_ERR_NOT_FOUND, "%s: no such file or folder", path);
-    switch (sk_sleap_format_of ? sk_sleap_format_of(path) : 0) {
+    switch (sk_sleap_format_of(path)) {
     case SK_FORMAT_SLEAP_NN:
-        return sk_model_read_sleap_nn ? sk_model_read_sleap_nn(path, model, err) : refuse_absent(path, err);
+        return sk_model_read_sleap_nn(path, model, err);
     case SK_FORMAT_SLEAP_KERAS:
-        return sk_model_read_sleap_keras ? sk_model_read_sleap_keras(path, model, err) : refuse_absent(path, err);
+        return sk_model_read_sleap_keras(path, model, err);
     default:
         return sk_file_is_directory(path) ? refuse_folder(path, err) : read_file(path, model, err);
     }

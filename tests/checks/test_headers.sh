@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Every public header compiles alone, as C17 and C++17; and a header that does not is found.
+set -euo pipefail
+check=$SKITTER_TEST_SOURCE/scripts/header_alone
+work=$(mktemp -d "${TMPDIR:-/tmp}/skitter-headers-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/include/skitter"
+
+refused() { # contents of a bad header, what is said
+    printf '%s\n' "$1" >"$work/include/skitter/bad.h"
+    if "$check" "$work" >"$work/out" 2>&1; then
+        echo "not found: $1"
+        exit 1
+    fi
+    grep -qF "$2" "$work/out" || { echo "found, but not as $2:"; cat "$work/out"; exit 1; }
+}
+refused 'size_t sk_x(void);' 'alone as C17'
+refused 'int sk_x(int class);' 'alone as C++17'
+refused 'struct sk_x { int y; };' 'alone as C17' # no guard: included twice
+printf '#ifndef A\n#define A\nint sk_x(void);\n#endif\n' >"$work/include/skitter/bad.h"
+"$check" "$work" >/dev/null
+
+exec "$check" "$SKITTER_TEST_SOURCE"
