@@ -127,6 +127,9 @@ void sk_model_add_fact(sk_model *model, const char *key, const char *value);
 
 /* One per kind of source; each fills a fresh model. sk_model_open looks at the path and calls the right one. */
 sk_status sk_model_read_ultralytics(const char *path, sk_model *model, sk_error *err) SK_MUST_CHECK;
+/* From memory, borrowed for the call; `what` names it in errors. */
+sk_status sk_model_read_ultralytics_memory(const void *bytes, size_t length, const char *what, sk_model *model,
+                                           sk_error *err) SK_MUST_CHECK;
 sk_status sk_model_read_sleap_keras(const char *folder, sk_model *model, sk_error *err) SK_MUST_CHECK;
 sk_status sk_model_read_sleap_nn(const char *folder, sk_model *model, sk_error *err) SK_MUST_CHECK;
 sk_status sk_model_read_onnx(const char *path, sk_model *model, sk_error *err) SK_MUST_CHECK;

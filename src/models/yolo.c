@@ -263,17 +263,35 @@ static sk_status read_model(yolo_reader *y, sk_error *err)
     return SK_OK;
 }
 
+static sk_status read_checkpoint(sk_torch_file *file, const char *path, sk_model *model, sk_error *err)
+{
+    yolo_reader y = {.path = path, .file = file, .model = model, .layer = -1};
+    sk_status status = read_model(&y, err);
+    sk_torch_file_close(&y.file);
+    return status;
+}
+
 sk_status sk_model_read_ultralytics(const char *path, sk_model *model, sk_error *err)
 {
     SK_CHECK_ARG(path && model, err);
-    yolo_reader y = {.path = path, .model = model, .layer = -1};
-    SK_TRY(sk_torch_file_open(path, &y.file, err));
-    sk_status status = read_model(&y, err);
-    sk_torch_file_close(&y.file);
+    sk_torch_file *file;
     sk_sha256 hash;
-    if (status == SK_OK)
-        status = sk_hash_sha256_file(path, &hash, err);
-    if (status == SK_OK)
-        sk_sha256_text(&hash, model->content_hash);
-    return status;
+    SK_TRY(sk_torch_file_open(path, &file, err));
+    SK_TRY(read_checkpoint(file, path, model, err));
+    SK_TRY(sk_hash_sha256_file(path, &hash, err));
+    sk_sha256_text(&hash, model->content_hash);
+    return SK_OK;
+}
+
+sk_status sk_model_read_ultralytics_memory(const void *bytes, size_t length, const char *what, sk_model *model,
+                                           sk_error *err)
+{
+    SK_CHECK_ARG(bytes && what && model, err);
+    sk_torch_file *file;
+    sk_sha256 hash;
+    SK_TRY(sk_torch_file_open_memory(bytes, length, what, &file, err));
+    SK_TRY(read_checkpoint(file, what, model, err));
+    sk_hash_sha256(bytes, length, &hash);
+    sk_sha256_text(&hash, model->content_hash);
+    return SK_OK;
 }
