@@ -117,7 +117,9 @@ static sk_status read_path(const char *path, sk_model *model, sk_error *err)
 {
     if (!sk_file_exists(path))
         return sk_fail(err, SK_ERR_NOT_FOUND, "%s: no such file or folder", path);
-    switch (sk_sleap_format_of(path)) {
+    int sleap_format;
+    SK_TRY(sk_sleap_format_of(path, &sleap_format, err));
+    switch (sleap_format) {
     case SK_FORMAT_SLEAP_NN:
         return sk_model_read_sleap_nn(path, model, err);
     case SK_FORMAT_SLEAP_KERAS:

@@ -26,8 +26,9 @@ const char *sk_sleap_source_path(sk_sleap_source *source, const char *name);
 /* SHA-256 over every file read so far, in order; 64 hex digits. */
 void sk_sleap_source_hash(const sk_sleap_source *source, char text[65]);
 
-/* SK_FORMAT_SLEAP_NN or SK_FORMAT_SLEAP_KERAS when the path is such a folder, zip or file; 0 otherwise. */
-int sk_sleap_format_of(const char *path);
+/* *format becomes SK_FORMAT_SLEAP_NN or SK_FORMAT_SLEAP_KERAS when the path is such a folder, its zip or a file in it;
+ * 0 otherwise. Fails only when memory is out. */
+sk_status sk_sleap_format_of(const char *path, int *format, sk_error *err) SK_MUST_CHECK;
 
 /* --- the heads --- */
 

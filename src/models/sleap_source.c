@@ -121,10 +121,9 @@ bool sk_sleap_source_has(const sk_sleap_source *s, const char *name)
 {
     if (s->zip)
         return find_entry(s, name) != NULL;
-    char *path = sk_path_join(s->folder, name);
-    bool found = path && sk_file_is_regular(path);
-    sk_free(path);
-    return found;
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/%s", s->folder, name);
+    return length < (int)sizeof path && sk_file_is_regular(path);
 }
 
 static sk_status read_entry(sk_sleap_source *s, const char *name, const char **bytes, size_t *length, sk_error *err)
@@ -172,20 +171,23 @@ void sk_sleap_source_hash(const sk_sleap_source *s, char text[65])
     sk_sha256_text(&hash, text);
 }
 
-int sk_sleap_format_of(const char *path)
+sk_status sk_sleap_format_of(const char *path, int *format, sk_error *err)
 {
+    static const char *const endings[] = {".zip", ".ckpt", ".h5", ".json", ".yaml", ".yml"};
+    *format = 0;
+    bool candidate = sk_file_is_directory(path);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        candidate = candidate || sk_path_has_extension(path, endings[i]);
+    if (!candidate)
+        return SK_OK;
     sk_sleap_source *s = NULL;
-    int format = 0;
-    if (!sk_file_is_directory(path) && !sk_path_has_extension(path, ".zip") && !sk_path_has_extension(path, ".ckpt") &&
-        !sk_path_has_extension(path, ".h5") && !sk_path_has_extension(path, ".json") &&
-        !sk_path_has_extension(path, ".yaml") && !sk_path_has_extension(path, ".yml"))
-        return 0;
-    if (sk_sleap_source_open(path, &s, NULL) == SK_OK) {
+    sk_status status = sk_sleap_source_open(path, &s, err);
+    if (status == SK_OK) {
         if (sk_sleap_source_has(s, "training_config.yaml") || sk_sleap_source_has(s, "training_config.yml"))
-            format = SK_FORMAT_SLEAP_NN;
+            *format = SK_FORMAT_SLEAP_NN;
         else if (sk_sleap_source_has(s, "training_config.json"))
-            format = SK_FORMAT_SLEAP_KERAS;
+            *format = SK_FORMAT_SLEAP_KERAS;
     }
     sk_sleap_source_close(&s);
-    return format;
+    return status == SK_ERR_MEMORY ? status : SK_OK; /* anything else: not one of ours */
 }
