@@ -4,14 +4,26 @@
 #include <string.h>
 
 /* The list of commands, in the order people read them. Commands of one group stand together. */
+extern const sk_command sk_command_bench;
 extern const sk_command sk_command_completion;
 extern const sk_command sk_command_help;
+extern const sk_command sk_command_info;
 extern const sk_command sk_command_man;
+extern const sk_command sk_command_net;
 extern const sk_command sk_command_version;
 
 const sk_command *const sk_commands[] = {
+    /* finding animals */
+    /* models */
+    &sk_command_info,
+    &sk_command_net,
+    &sk_command_bench,
     /* skitter itself */
-    &sk_command_help, &sk_command_version, &sk_command_completion, &sk_command_man, NULL,
+    &sk_command_help,
+    &sk_command_version,
+    &sk_command_completion,
+    &sk_command_man,
+    NULL,
 };
 
 const sk_option sk_common_options[] = {

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/bench.h"
+
+#include "app/network.h"
+#include "base/clock.h"
+#include "base/cpu.h"
+#include "base/pool.h"
+#include "kernels/peak.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define RUNS_A_ROUND 4
+#define MAX_LAYERS   1024
+
+void sk_bench_defaults(sk_bench_settings *settings)
+{
+    *settings = (sk_bench_settings){.batch = 1, .iterations = 60, .warmup = 3, .winograd = true};
+}
+
+/* --- talk between the parent and a runtime's process: fixed-size records over a socket, which unlike a pipe raises no signal when
+ * the other end is gone --- */
+
+typedef struct child {
+    pid_t pid;
+    int fd; /* the parent's end */
+} child;
+
+enum { ORDER_RUN = 1, ORDER_LAYERS = 2, ORDER_END = 3 };
+
+typedef struct opened_report {
+    int32_t ok;
+    char problem[512];
+    double open_ms, flops;
+    char detail[256];
+    int32_t threads;
+} opened_report;
+
+typedef struct round_report {
+    int32_t ok;
+    char problem[512];
+    double ms[RUNS_A_ROUND];
+    double rss_mb;
+} round_report;
+
+static int send_bytes(int fd, const void *data, size_t bytes)
+{
+    for (const char *at = data; bytes;) {
+        ssize_t n = send(fd, at, bytes, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return 0;
+        at += n;
+        bytes -= (size_t)n;
+    }
+    return 1;
+}
+
+static int receive_bytes(int fd, void *data, size_t bytes)
+{
+    for (char *at = data; bytes;) {
+        ssize_t n = read(fd, at, bytes);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return 0;
+        at += n;
+        bytes -= (size_t)n;
+    }
+    return 1;
+}
+
+/* --- the runtime's process --- */
+
+static double peak_rss_mb(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss / 1024;
+}
+
+typedef struct bench_model {
+    sk_model *model;
+    sk_session *session;
+    uint8_t *pictures;
+} bench_model;
+
+static void close_model(bench_model *b)
+{
+    sk_session_close(&b->session);
+    sk_model_close(&b->model);
+    sk_free(b->pictures);
+}
+
+static sk_status open_model(const sk_bench_settings *s, const char *runtime, bench_model *b, sk_error *err)
+{
+    const sk_engine *engine = NULL;
+    SK_TRY(sk_network_engine(runtime, &engine, err));
+    SK_TRY(sk_model_open(s->model, &b->model, err));
+    int32_t height = s->height ? s->height : b->model->input.height;
+    int32_t width = s->width ? s->width : b->model->input.width;
+    sk_session_settings settings = sk_session_defaults();
+    settings.threads = s->threads;
+    settings.cut_tail = s->cut_tail;
+    settings.winograd = s->winograd;
+    bool pictures = b->model->input.dtype != SK_DTYPE_U8;
+    settings.input = pictures ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
+    SK_TRY(sk_network_open(b->model, engine, s->batch, height, width, &settings, &b->session, err));
+    size_t bytes = (size_t)s->batch * (size_t)height * (size_t)width * (size_t)b->model->input.channels;
+    b->pictures = sk_malloc(bytes);
+    if (!b->pictures)
+        return sk_fail_memory(err, bytes);
+    uint32_t noise = 1;
+    for (size_t i = 0; i < bytes; i++) {
+        noise = noise * 1664525u + 1013904223u;
+        b->pictures[i] = (uint8_t)(noise >> 24);
+    }
+    sk_session_input input = {b->pictures, 0, 0};
+    return sk_session_run(b->session, &input, 1, NULL, 0, err);
+}
+
+static int send_layers(bench_model *b, int fd)
+{
+    sk_error err = {0};
+    int32_t count = 0;
+    sk_profile_row *rows = sk_calloc(MAX_LAYERS, sizeof *rows);
+    sk_session_input input = {b->pictures, 0, 0};
+    if (rows && sk_session_profile_start(b->session, &err) == SK_OK) {
+        sk_status status = SK_OK;
+        for (int i = 0; i < 10 && status == SK_OK; i++)
+            status = sk_session_run(b->session, &input, 1, NULL, 0, &err);
+        if (status != SK_OK || sk_session_profile(b->session, rows, MAX_LAYERS, &count, &err) != SK_OK)
+            count = 0;
+    }
+    int ok = send_bytes(fd, &count, sizeof count) && send_bytes(fd, rows, (size_t)count * sizeof *rows);
+    sk_free(rows);
+    return ok;
+}
+
+static void serve(const sk_bench_settings *s, const char *runtime, int fd)
+{
+    bench_model b = {0};
+    sk_error err = {0};
+    opened_report opened = {0};
+    int64_t begin = sk_clock_ns();
+    sk_status status = open_model(s, runtime, &b, &err);
+    opened.open_ms = (double)(sk_clock_ns() - begin) * 1e-6;
+    opened.ok = status == SK_OK;
+    snprintf(opened.problem, sizeof opened.problem, "%.511s", err.message);
+    if (opened.ok) {
+        const sk_session_info *info = sk_session_about(b.session);
+        opened.flops = info->flops;
+        opened.threads = info->threads;
+        memcpy(opened.detail, info->detail, sizeof opened.detail);
+    }
+    int going = send_bytes(fd, &opened, sizeof opened) && opened.ok;
+    sk_session_input input = {b.pictures, 0, 0};
+    for (int32_t order = 0; going && receive_bytes(fd, &order, sizeof order) && order != ORDER_END;) {
+        if (order == ORDER_LAYERS) {
+            going = send_layers(&b, fd);
+            continue;
+        }
+        round_report report = {.ok = 1};
+        for (int i = 0; i < RUNS_A_ROUND && report.ok; i++) {
+            begin = sk_clock_ns();
+            report.ok = sk_session_run(b.session, &input, 1, NULL, 0, &err) == SK_OK;
+            report.ms[i] = (double)(sk_clock_ns() - begin) * 1e-6;
+        }
+        snprintf(report.problem, sizeof report.problem, "%.511s", err.message);
+        report.rss_mb = peak_rss_mb();
+        going = send_bytes(fd, &report, sizeof report) && report.ok;
+    }
+    close_model(&b);
+}
+
+static sk_status start_child(const sk_bench_settings *s, const char *runtime, child *c, sk_error *err)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return sk_fail(err, SK_ERR_IO, "no socket for the benchmark: %s", strerror(errno));
+    fflush(NULL);
+    c->pid = fork();
+    if (c->pid < 0) {
+        close(ends[0]);
+        close(ends[1]);
+        return sk_fail(err, SK_ERR_IO, "no process for the benchmark: %s", strerror(errno));
+    }
+    if (c->pid == 0) {
+        close(ends[0]);
+        serve(s, runtime, ends[1]);
+        _exit(0);
+    }
+    close(ends[1]);
+    c->fd = ends[0];
+    return SK_OK;
+}
+
+static void end_child(child *c)
+{
+    if (c->pid <= 0)
+        return;
+    int32_t order = ORDER_END;
+    send_bytes(c->fd, &order, sizeof order);
+    close(c->fd);
+    waitpid(c->pid, NULL, 0);
+    c->pid = 0;
+}
+
+/* --- the parent --- */
+
+typedef struct peak_work {
+    sk_peak_loop loop;
+    double best[SK_POOL_MAX_THREADS];
+} peak_work;
+
+static void measure_peak(void *context, int32_t part, int32_t part_count)
+{
+    (void)part_count;
+    peak_work *work = context;
+    float sink;
+    for (int i = 0; i < 6; i++) {
+        int64_t begin = sk_clock_ns();
+        double flops = work->loop(400000, &sink);
+        double rate = flops / (double)(sk_clock_ns() - begin);
+        if (rate > work->best[part])
+            work->best[part] = rate;
+    }
+}
+
+/* GFLOP/s this CPU reaches with `threads` threads doing nothing but multiply-adds; 0 when it could not be measured. */
+static double peak_gflops(int32_t threads)
+{
+    sk_pool_settings settings = sk_pool_defaults();
+    settings.threads = threads;
+    sk_pool *pool = NULL;
+    if (sk_pool_open(&settings, &pool, NULL) != SK_OK)
+        return 0;
+    static peak_work work;
+    memset(&work, 0, sizeof work);
+    work.loop = sk_f32_peak_choose(sk_cpu_detected_flags());
+    sk_pool_run(pool, measure_peak, &work, sk_pool_threads(pool));
+    double sum = 0;
+    for (int32_t i = 0; i < sk_pool_threads(pool); i++)
+        sum += work.best[i];
+    sk_pool_close(&pool);
+    return sum;
+}
+
+static void fail_result(sk_bench_result *r, const char *problem)
+{
+    r->failed = true;
+    snprintf(r->problem, sizeof r->problem, "%.511s",
+             problem[0] ? problem : "its process ended without a word");
+}
+
+static int run_round(child *c, sk_bench_result *r, double *samples)
+{
+    int32_t order = ORDER_RUN;
+    round_report report = {0};
+    if (!send_bytes(c->fd, &order, sizeof order) || !receive_bytes(c->fd, &report, sizeof report) ||
+        !report.ok) {
+        fail_result(r, report.problem);
+        return 0;
+    }
+    r->rss_mb = report.rss_mb;
+    memcpy(samples, report.ms, sizeof report.ms);
+    return RUNS_A_ROUND;
+}
+
+static void fetch_layers(child *c, sk_bench_result *r)
+{
+    int32_t order = ORDER_LAYERS, count = 0;
+    if (!send_bytes(c->fd, &order, sizeof order) || !receive_bytes(c->fd, &count, sizeof count) ||
+        count < 1 || count > MAX_LAYERS)
+        return;
+    r->layers = sk_calloc((size_t)count, sizeof *r->layers);
+    if (r->layers && receive_bytes(c->fd, r->layers, (size_t)count * sizeof *r->layers))
+        r->n_layers = count;
+}
+
+static void open_children(const sk_bench_settings *s, child *children, sk_bench_result *results,
+                          double *flops)
+{
+    for (int32_t i = 0; i < s->n_runtimes; i++) {
+        sk_bench_result *r = &results[i];
+        snprintf(r->runtime, sizeof r->runtime, "%s", s->runtimes[i]);
+        sk_error problem = {0};
+        opened_report opened = {0};
+        if (start_child(s, s->runtimes[i], &children[i], &problem) != SK_OK) {
+            fail_result(r, problem.message);
+        } else if (!receive_bytes(children[i].fd, &opened, sizeof opened) || !opened.ok) {
+            fail_result(r, opened.problem);
+        } else {
+            r->open_ms = opened.open_ms;
+            r->threads = opened.threads;
+            memcpy(r->detail, opened.detail, sizeof r->detail);
+            flops[i] = opened.flops;
+        }
+    }
+}
+
+static void summarise(sk_bench_result *r, double *samples, size_t count, double flops, double peak)
+{
+    if (r->failed || count == 0)
+        return;
+    sk_samples_summary sum = sk_samples_summarize(samples, count);
+    r->median_ms = sum.median;
+    r->min_ms = sum.min;
+    r->p99_ms = sum.p99;
+    r->gflops = flops / (sum.median * 1e6);
+    r->peak_percent = peak > 0 ? 100 * r->gflops / peak : 0;
+}
+
+sk_status sk_bench_run(const sk_bench_settings *s, sk_bench_result *results, sk_error *err)
+{
+    SK_CHECK_ARG(s->n_runtimes >= 1 && s->n_runtimes <= SK_BENCH_MAX_RUNTIMES, err);
+    SK_CHECK_ARG(s->iterations >= 1 && s->batch >= 1, err);
+    child children[SK_BENCH_MAX_RUNTIMES] = {0};
+    double flops[SK_BENCH_MAX_RUNTIMES] = {0};
+    size_t taken[SK_BENCH_MAX_RUNTIMES] = {0};
+    size_t capacity = (size_t)s->iterations + RUNS_A_ROUND;
+    double *samples = sk_calloc(capacity * (size_t)s->n_runtimes, sizeof *samples);
+    if (!samples)
+        return sk_fail_memory(err, capacity * sizeof *samples);
+    memset(results, 0, (size_t)s->n_runtimes * sizeof *results);
+    open_children(s, children, results, flops);
+    int32_t warmup_rounds = (s->warmup + RUNS_A_ROUND - 1) / RUNS_A_ROUND;
+    int32_t rounds = warmup_rounds + (s->iterations + RUNS_A_ROUND - 1) / RUNS_A_ROUND;
+    for (int32_t round = 0; round < rounds; round++)
+        for (int32_t i = 0; i < s->n_runtimes; i++) {
+            if (results[i].failed)
+                continue;
+            double *at = samples + (size_t)i * capacity + (round < warmup_rounds ? 0 : taken[i]);
+            int n = run_round(&children[i], &results[i], at);
+            taken[i] += round < warmup_rounds ? 0 : (size_t)n;
+        }
+    double peak = peak_gflops(s->threads);
+    for (int32_t i = 0; i < s->n_runtimes; i++) {
+        if (taken[i] > (size_t)s->iterations)
+            taken[i] = (size_t)s->iterations;
+        summarise(&results[i], samples + (size_t)i * capacity, taken[i], flops[i], peak);
+        if (s->layers && !results[i].failed)
+            fetch_layers(&children[i], &results[i]);
+        end_child(&children[i]);
+    }
+    sk_free(samples);
+    for (int32_t i = 0; i < s->n_runtimes; i++)
+        if (!results[i].failed)
+            return SK_OK;
+    return sk_fail(err, SK_ERR_RUNTIME, "%s", results[0].problem);
+}

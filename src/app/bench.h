@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_APP_BENCH_H
+#define SK_APP_BENCH_H
+
+#include "engines/engine.h"
+
+/* Times a model's network on several runtimes, side by side: each runtime lives in a process of its own (so that memory
+ * and opening time are its own), and short rounds of runs alternate between them, so that a noisy machine disturbs all
+ * alike. Ratios between rows of one run are meaningful; absolute times only as far as the machine is quiet. */
+
+#define SK_BENCH_MAX_RUNTIMES 16
+
+typedef struct sk_bench_settings {
+    const char *model;
+    int32_t n_runtimes;
+    const char *runtimes[SK_BENCH_MAX_RUNTIMES];
+    int32_t batch;         /* 1 … */
+    int32_t height, width; /* 0: the model's own */
+    int32_t threads;       /* 0: all cores */
+    int32_t iterations;    /* timed runs of each runtime; default 60 */
+    int32_t warmup;        /* untimed runs of each; default 3 */
+    bool layers;           /* also a per-layer table of the first runtime */
+    bool cut_tail;         /* 1: time up to the raw heads, as predict runs it */
+    bool winograd;
+} sk_bench_settings;
+
+typedef struct sk_bench_result {
+    char runtime[32];
+    bool failed;
+    char problem[512];
+    double open_ms; /* from the model's path to the end of the first run */
+    double median_ms, min_ms, p99_ms;
+    double gflops;       /* of the median */
+    double peak_percent; /* of this CPU's measured peak with as many threads; 0 unknown */
+    double rss_mb;       /* largest resident size of the runtime's process */
+    char detail[256];    /* the session's own words */
+    int32_t threads;
+    int32_t n_layers;
+    sk_profile_row *layers; /* sk_free; null unless asked for */
+} sk_bench_result;
+
+void sk_bench_defaults(sk_bench_settings *settings);
+/* Fills one result a runtime. A runtime that fails is reported in its row; SK_OK when at least one ran. */
+sk_status sk_bench_run(const sk_bench_settings *settings, sk_bench_result *results,
+                       sk_error *err) SK_MUST_CHECK;
+
+#endif

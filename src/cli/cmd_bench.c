@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/bench.h"
+#include "base/memory.h"
+#include "cli/command.h"
+#include "cli/sizes.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const sk_operand operands[] = {
+    {.name = "model",
+     .kind = SK_OPTION_FILE,
+     .help = "an Ultralytics .pt, a SLEAP model folder (or its .zip), an .onnx"},
+    {0}};
+
+static const sk_option options[] = {
+    {.name = "runtime",
+     .letter = 'r',
+     .kind = SK_OPTION_TEXT,
+     .argument = "A,B",
+     .fallback = "cpu",
+     .help = "compute runtimes to time side by side; ratios are to the first"},
+    {.name = "batch",
+     .letter = 'b',
+     .kind = SK_OPTION_INT,
+     .argument = "N",
+     .fallback = "1",
+     .min = 1,
+     .max = 1024,
+     .help = "pictures in one run"},
+    {.name = "imgsz",
+     .kind = SK_OPTION_TEXT,
+     .argument = "N|HxW",
+     .help = "input size; the model's own without it"},
+    {.name = "threads",
+     .letter = 't',
+     .kind = SK_OPTION_INT,
+     .argument = "N",
+     .fallback = "0",
+     .min = 0,
+     .max = 256,
+     .help = "threads of CPU runtimes; 0 means all cores"},
+    {.name = "iterations",
+     .letter = 'n',
+     .kind = SK_OPTION_INT,
+     .argument = "N",
+     .fallback = "60",
+     .min = 1,
+     .max = 1000000,
+     .help = "timed runs of each runtime"},
+    {.name = "warmup",
+     .kind = SK_OPTION_INT,
+     .argument = "N",
+     .fallback = "4",
+     .min = 0,
+     .max = 10000,
+     .help = "untimed runs of each runtime before"},
+    {.name = "raw-heads", .kind = SK_OPTION_FLAG, .help = "stop before the decode tail, as predict does"},
+    {.name = "no-winograd", .kind = SK_OPTION_FLAG, .help = "cpu: direct convolutions only"},
+    {.name = "layers", .kind = SK_OPTION_FLAG, .help = "a table of every step's time"},
+    {.name = "json", .kind = SK_OPTION_FLAG, .help = "one JSON object on standard output"},
+    {0}};
+
+static const sk_example examples[] = {
+    {"skitter bench yolo11n-pose.pt", "the CPU engine on all cores"},
+    {"skitter bench yolo11n-pose.pt --runtime cpu,onnx_cpu --threads 2", "side by side, with the ratio"},
+    {"skitter bench yolo11n-pose.pt --layers", "where the time goes"},
+    {0}};
+
+static json_t *result_object(const sk_bench_result *r, const sk_bench_result *first)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "runtime", json_string(r->runtime));
+    if (r->failed) {
+        json_object_set_new(o, "error", json_string_nocheck(r->problem));
+        return o;
+    }
+    json_object_set_new(o, "median_ms", json_real(r->median_ms));
+    json_object_set_new(o, "min_ms", json_real(r->min_ms));
+    json_object_set_new(o, "p99_ms", json_real(r->p99_ms));
+    json_object_set_new(o, "gflops", json_real(r->gflops));
+    json_object_set_new(o, "peak_percent", json_real(r->peak_percent));
+    json_object_set_new(o, "rss_mb", json_real(r->rss_mb));
+    json_object_set_new(o, "open_ms", json_real(r->open_ms));
+    json_object_set_new(o, "threads", json_integer(r->threads));
+    if (!first->failed)
+        json_object_set_new(o, "ratio", json_real(r->median_ms / first->median_ms));
+    json_object_set_new(o, "detail", json_string_nocheck(r->detail));
+    if (r->n_layers) {
+        json_t *layers = json_array();
+        for (int32_t i = 0; i < r->n_layers; i++) {
+            const sk_profile_row *row = &r->layers[i];
+            json_array_append_new(layers, json_pack("{s:s,s:s,s:s,s:f,s:f,s:f}", "name", row->name, "kernel",
+                                                    row->kernel, "shape", row->shape, "min_us", row->min_us,
+                                                    "mean_us", row->mean_us, "gflop", row->flops * 1e-9));
+        }
+        json_object_set_new(o, "layers", layers);
+    }
+    return o;
+}
+
+static sk_status print_json(const sk_bench_settings *s, const sk_bench_result *results, sk_error *err)
+{
+    json_t *root = json_object(), *list = json_array();
+    json_object_set_new(root, "model", json_string_nocheck(s->model));
+    json_object_set_new(root, "batch", json_integer(s->batch));
+    json_object_set_new(root, "iterations", json_integer(s->iterations));
+    json_object_set_new(root, "results", list);
+    for (int32_t i = 0; i < s->n_runtimes; i++)
+        json_array_append_new(list, result_object(&results[i], &results[0]));
+    char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+    json_decref(root);
+    if (!text)
+        return sk_fail(err, SK_ERR_MEMORY, "out of memory writing JSON");
+    printf("%s\n", text);
+    free(text);
+    return SK_OK;
+}
+
+static void print_table(const sk_bench_settings *s, const sk_bench_result *results)
+{
+    printf("%-12s %10s %10s %10s %9s %7s %9s %9s %7s\n", "runtime", "median ms", "min ms", "p99 ms",
+           "GFLOP/s", "% peak", "RSS MB", "open ms", "ratio");
+    for (int32_t i = 0; i < s->n_runtimes; i++) {
+        const sk_bench_result *r = &results[i];
+        if (r->failed) {
+            printf("%-12s %s\n", r->runtime, r->problem);
+            continue;
+        }
+        printf("%-12s %10.3f %10.3f %10.3f %9.1f %7.1f %9.1f %9.1f", r->runtime, r->median_ms, r->min_ms,
+               r->p99_ms, r->gflops, r->peak_percent, r->rss_mb, r->open_ms);
+        if (results[0].failed)
+            printf(" %7s\n", "-");
+        else
+            printf(" %6.2fx\n", r->median_ms / results[0].median_ms);
+    }
+    for (int32_t i = 0; i < s->n_runtimes; i++) {
+        const sk_bench_result *r = &results[i];
+        if (r->detail[0])
+            printf("%s: %s\n", r->runtime, r->detail);
+        if (r->n_layers)
+            printf("\n%-28s %-36s %-26s %9s %9s %9s\n", r->runtime, "kernel", "shape", "min us", "mean us",
+                   "GFLOP/s");
+        for (int32_t k = 0; k < r->n_layers; k++) {
+            const sk_profile_row *row = &r->layers[k];
+            printf("%-28.28s %-36.36s %-26.26s %9.1f %9.1f %9.1f\n", row->name, row->kernel, row->shape,
+                   row->min_us, row->mean_us, row->min_us > 0 ? row->flops / (row->min_us * 1e3) : 0);
+        }
+    }
+}
+
+static sk_status run(const sk_args *args, sk_error *err)
+{
+    sk_bench_settings s;
+    sk_bench_defaults(&s);
+    sk_bench_result *results = sk_calloc(SK_BENCH_MAX_RUNTIMES, sizeof *results);
+    char *list = sk_strdup(sk_args_text(args, "runtime"));
+    sk_status status = SK_OK;
+    if (!results || !list) {
+        status = sk_fail_memory(err, sizeof *results);
+        goto done;
+    }
+    s.model = sk_args_text(args, "model");
+    for (char *name = list, *rest = NULL; (name = strtok_r(name, ", ", &rest)); name = NULL) {
+        if (s.n_runtimes == SK_BENCH_MAX_RUNTIMES) {
+            status = sk_fail(err, SK_ERR_ARG, "--runtime: at most %d at a time", SK_BENCH_MAX_RUNTIMES);
+            goto done;
+        }
+        s.runtimes[s.n_runtimes++] = name;
+    }
+    s.batch = (int32_t)sk_args_int(args, "batch");
+    s.threads = (int32_t)sk_args_int(args, "threads");
+    s.iterations = (int32_t)sk_args_int(args, "iterations");
+    s.warmup = (int32_t)sk_args_int(args, "warmup");
+    s.layers = sk_args_flag(args, "layers");
+    s.cut_tail = sk_args_flag(args, "raw-heads");
+    s.winograd = !sk_args_flag(args, "no-winograd");
+    SK_TRY_GOTO(sk_cli_parse_size(sk_args_text(args, "imgsz"), &s.height, &s.width, err));
+    SK_TRY_GOTO(sk_bench_run(&s, results, err));
+    if (sk_args_flag(args, "json"))
+        status = print_json(&s, results, err);
+    else
+        print_table(&s, results);
+done:
+    for (int32_t i = 0; results && i < s.n_runtimes; i++)
+        sk_free(results[i].layers);
+    sk_free(results);
+    sk_free(list);
+    return status;
+}
+
+const sk_command sk_command_bench = {
+    .name = "bench",
+    .group = "Models",
+    .summary = "time a model's network on one or more runtimes, side by side",
+    .description =
+        "Each runtime runs in a process of its own and short rounds alternate between them, so that a noisy "
+        "machine disturbs all alike: trust the ratios. 'open' is the time from the model's file to the first "
+        "result, 'RSS' the largest memory of that process, '% peak' relates to the multiply-adds this CPU "
+        "does "
+        "with the same number of threads, measured in the same run.",
+    .operands = operands,
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

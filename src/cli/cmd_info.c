@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/describe.h"
+#include "cli/command.h"
+
+#include <stdio.h>
+
+static const sk_operand operands[] = {
+    {.name = "model",
+     .kind = SK_OPTION_FILE,
+     .help = "an Ultralytics .pt, a SLEAP model folder (or its .zip), an .onnx"},
+    {0}};
+
+static const sk_option options[] = {
+    {.name = "layers", .kind = SK_OPTION_FLAG, .help = "also list every operation with its shapes"},
+    {.name = "imgsz",
+     .kind = SK_OPTION_INT,
+     .argument = "N",
+     .min = 8,
+     .max = 65536,
+     .help = "side of a square input for shapes and GFLOPs; the model's own without it"},
+    {.name = "json", .kind = SK_OPTION_FLAG, .help = "one JSON object on standard output"},
+    {0}};
+
+static const sk_example examples[] = {
+    {"skitter info yolo11n-pose.pt", "task, classes, keypoints, size, what it was made with"},
+    {"skitter info models/centroid --layers", "every operation of a SLEAP model"},
+    {"skitter info model.onnx --json", "for programs"},
+    {0}};
+
+static sk_status run(const sk_args *args, sk_error *err)
+{
+    sk_model *model = NULL;
+    char *text = NULL;
+    sk_describe_settings settings = {.json = sk_args_flag(args, "json"),
+                                     .layers = sk_args_flag(args, "layers")};
+    settings.height = settings.width = (int32_t)sk_args_int(args, "imgsz");
+    sk_status status = sk_model_open(sk_args_text(args, "model"), &model, err);
+    if (status == SK_OK)
+        status = sk_describe_model(model, &settings, &text, err);
+    if (status == SK_OK)
+        printf("%s\n", text);
+    sk_free(text);
+    sk_model_close(&model);
+    return status;
+}
+
+const sk_command sk_command_info = {
+    .name = "info",
+    .group = "Models",
+    .summary = "say what a model file holds",
+    .description = "Reads a model without running anything in it and prints its task, classes, keypoints, "
+                   "skeleton, input "
+                   "rules, outputs, parameters, arithmetic and origin. A checkpoint that was cut off while "
+                   "copying still "
+                   "tells what its readable part holds.",
+    .operands = operands,
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/network.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "formats/npy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const sk_operand operands[] = {
+    {.name = "model",
+     .kind = SK_OPTION_FILE,
+     .help = "an Ultralytics .pt, a SLEAP model folder (or its .zip), an .onnx"},
+    {0}};
+
+static const sk_option options[] = {
+    {.name = "input",
+     .letter = 'i',
+     .kind = SK_OPTION_FILE,
+     .argument = "X.npy",
+     .help = "uint8 height x width x channels (normalised as the model wants) or float32 batch x channels x "
+             "height x width "
+             "(taken as it is)"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = SK_OPTION_FILE,
+     .argument = "Y.npy",
+     .help = "where the result goes; several outputs become Y.0.npy, Y.1.npy …"},
+    {.name = "runtime",
+     .letter = 'r',
+     .kind = SK_OPTION_TEXT,
+     .argument = "NAME",
+     .fallback = "reference",
+     .help = "compute runtime; 'reference' is the slow exact executor every other one is checked against"},
+    {.name = "threads",
+     .letter = 't',
+     .kind = SK_OPTION_INT,
+     .argument = "N",
+     .min = 0,
+     .max = 256,
+     .fallback = "0",
+     .help = "threads of CPU runtimes; 0 means all cores"},
+    {.name = "raw-heads",
+     .kind = SK_OPTION_FLAG,
+     .help = "stop before the decode tail: the heads' maps instead of output0"},
+    {.name = "no-winograd", .kind = SK_OPTION_FLAG, .help = "cpu: direct convolutions only"},
+    {0}};
+
+static const sk_example examples[] = {{"skitter net yolo11n-pose.pt --input frame.npy --output out.npy",
+                                       "the network's output0 for one picture"},
+                                      {"skitter net models/bottomup -i frame.npy -o maps.npy --runtime cpu",
+                                       "confidence maps on the CPU engine"},
+                                      {0}};
+
+/* Y.npy for one output, Y.0.npy, Y.1.npy … for several. */
+static void output_path(const char *given, int32_t index, int32_t count, char *path, size_t capacity)
+{
+    size_t length = strlen(given);
+    size_t stem = length > 4 && strcmp(given + length - 4, ".npy") == 0 ? length - 4 : length;
+    if (count == 1)
+        snprintf(path, capacity, "%s", given);
+    else
+        snprintf(path, capacity, "%.*s.%d.npy", (int)stem, given, index);
+}
+
+static sk_status write_outputs(const char *given, const sk_tensor *outputs, int32_t count, sk_error *err)
+{
+    char path[4096];
+    char shape[SK_SHAPE_TEXT];
+    for (int32_t i = 0; i < count; i++) {
+        output_path(given, i, count, path, sizeof path);
+        SK_TRY(sk_npy_write(path, &outputs[i], err));
+        if (sk_cli_verbosity() > 0)
+            printf("%s: %s %s\n", path, sk_dtype_name(outputs[i].dtype),
+                   sk_shape_text(&outputs[i].shape, shape, sizeof shape));
+    }
+    return SK_OK;
+}
+
+static sk_status run(const sk_args *args, sk_error *err)
+{
+    const char *input = sk_args_text(args, "input"), *output = sk_args_text(args, "output");
+    if (!input || !output)
+        return sk_fail(err, SK_ERR_ARG, "net needs --input X.npy and --output Y.npy");
+    sk_model *model = NULL;
+    sk_tensor array = {0}, outputs[SK_SESSION_MAX_OUTPUTS] = {0};
+    int32_t count = 0;
+    const sk_engine *engine = NULL;
+    sk_status status = SK_OK;
+    sk_session_settings settings = sk_session_defaults();
+    settings.threads = (int32_t)sk_args_int(args, "threads");
+    settings.cut_tail = sk_args_flag(args, "raw-heads");
+    settings.winograd = !sk_args_flag(args, "no-winograd");
+    SK_TRY_GOTO(sk_network_engine(sk_args_text(args, "runtime"), &engine, err));
+    SK_TRY_GOTO(sk_model_open(sk_args_text(args, "model"), &model, err));
+    SK_TRY_GOTO(sk_npy_read(input, (size_t)1 << 32, &array, err));
+    SK_TRY_GOTO(sk_network_run_array(model, engine, &array, &settings, outputs, &count, err));
+    SK_TRY_GOTO(write_outputs(output, outputs, count, err));
+done:
+    for (int32_t i = 0; i < count; i++)
+        sk_free(outputs[i].data);
+    sk_free(array.data);
+    sk_model_close(&model);
+    return status;
+}
+
+const sk_command sk_command_net = {
+    .name = "net",
+    .group = "Models",
+    .summary = "run the bare network on an array",
+    .description = "Feeds one .npy array to the model's network and writes what the original's network "
+                   "returns: for YOLO "
+                   "output0 with boxes and keypoints decoded to input pixels and scores after the sigmoid, "
+                   "for SLEAP its "
+                   "maps, in the original's own layout (Keras models: height x width x channels).",
+    .operands = operands,
+    .options = options,
+    .examples = examples,
+    .run = run,
+};
