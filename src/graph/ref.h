@@ -4,8 +4,8 @@
 
 #include "graph/infer.h"
 
-/* The reference executor's families. Shapes have been inferred and outputs allocated and zeroed before a function is
- * called, so none of them checks what inference checks; indices that are data (gather, scatter) they check
+/* The reference executor's families. Shapes have been inferred and outputs allocated (not necessarily zeroed) before a
+ * function is called, so none of them checks what inference checks; indices that are data (gather, scatter) they check
  * themselves.
  *
  * Which element types a function sees is decided by its class in reference.c: "float" functions see f32 in place of
