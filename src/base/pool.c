@@ -16,7 +16,9 @@
 #include <unistd.h>
 
 /* Two cache lines, since the neighbour line is fetched along. */
-#define LINE 128
+#define LINE           128
+
+#define YIELD_AFTER_NS 10000
 
 /* Written by the caller before it raises a worker's `go`, read by that worker after it saw it. */
 typedef struct pool_job {
@@ -60,10 +62,11 @@ struct sk_pool {
 };
 
 /* Spins until *word differs from `seen` or the budget is spent; true when it differs. The clock is looked at
- * only every few pauses, so that the usual short wait never pays for it. */
+ * only every few pauses, so that the usual short wait never pays for it. A wait that has become long is
+ * probably for a thread that has lost its core: then this core is offered at every look. */
 static bool spin_while(const sk_pool *pool, _Atomic uint32_t *word, uint32_t seen)
 {
-    int64_t until = 0;
+    int64_t start = 0;
     for (;;) {
         for (int i = 0; i < 32; i++) {
             if (atomic_load_explicit(word, memory_order_acquire) != seen)
@@ -72,13 +75,13 @@ static bool spin_while(const sk_pool *pool, _Atomic uint32_t *word, uint32_t see
         }
         if (pool->spin_ns == 0)
             return false;
-        if (pool->crowded)
-            sched_yield();
         int64_t now = sk_clock_ns();
-        if (until == 0)
-            until = now + pool->spin_ns;
-        else if (now >= until)
+        if (start == 0)
+            start = now;
+        if (now - start >= pool->spin_ns)
             return false;
+        if (pool->crowded || now - start > YIELD_AFTER_NS)
+            sched_yield();
     }
 }
 
