@@ -54,14 +54,10 @@ char *sk_path_join(const char *folder, const char *name)
 {
     if (name[0] == '/' || folder[0] == '\0')
         return sk_strdup(name);
-    size_t length = strlen(folder), more = strlen(name);
-    char *path = sk_malloc(length + more + 2);
-    if (!path)
-        return NULL;
-    memcpy(path, folder, length + 1);
-    if (path[length - 1] != '/')
-        path[length++] = '/';
-    memcpy(path + length, name, more + 1);
+    size_t length = strlen(folder), capacity = length + strlen(name) + 2;
+    char *path = sk_malloc(capacity);
+    if (path)
+        snprintf(path, capacity, "%s%s%s", folder, folder[length - 1] == '/' ? "" : "/", name);
     return path;
 }
 

@@ -293,9 +293,10 @@ void sk_pool_close(sk_pool **pool)
         return;
     *pool = NULL;
     pool_job end = {0};
-    for (int32_t i = 1; i <= p->started; i++)
+    int32_t started = p->workers ? p->started : 0;
+    for (int32_t i = 1; i <= started; i++)
         give_job(&p->workers[i], &end);
-    for (int32_t i = 1; i <= p->started; i++)
+    for (int32_t i = 1; i <= started; i++)
         pthread_join(p->workers[i].handle, NULL);
     sk_free(p->workers);
     sk_free(p->cores);

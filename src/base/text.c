@@ -250,8 +250,7 @@ int sk_text_distance(const char *a, const char *b)
 const char *sk_text_suggest(const char *word, const char *const *choices, size_t count)
 {
     size_t nearest = count, length = strlen(word);
-    int best =
-        1 + (int)(length < 30 ? length : 30) / 4; /* one slip for short words, then one in four letters */
+    int best = 1 + (int)(length < 30 ? length : 30) / 4; /* one slip, and one more for every four letters */
     for (size_t i = 0; i < count; i++) {
         int distance = sk_text_distance(word, choices[i]);
         if (distance <= best && (size_t)distance < length) {

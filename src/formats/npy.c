@@ -135,7 +135,7 @@ static void swap_bytes(unsigned char *data, size_t count, size_t bytes)
 static void from_fortran(unsigned char *dst, const unsigned char *src, const sk_shape *shape, size_t count,
                          size_t bytes)
 {
-    size_t index[SK_MAX_RANK] = {0}, stride[SK_MAX_RANK], at = 0, step = 1;
+    size_t index[SK_MAX_RANK] = {0}, stride[SK_MAX_RANK] = {0}, at = 0, step = 1;
     for (int32_t i = 0; i < shape->rank; i++) {
         stride[i] = step;
         step *= (size_t)shape->dim[i];
