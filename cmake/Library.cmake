@@ -9,6 +9,8 @@ foreach(room ${SKITTER_ROOMS})
 endforeach()
 if(NOT SKITTER_FFMPEG)
     list(FILTER skitter_sources EXCLUDE REGEX "_ffmpeg\\.c$")
+    file(GLOB_RECURSE stand_ins CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*/without_ffmpeg.c)
+    list(APPEND skitter_sources ${stand_ins})
 endif()
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     list(FILTER skitter_sources EXCLUDE REGEX "/kernels/x86/")
@@ -75,8 +77,10 @@ add_library(skitter_shared SHARED $<TARGET_OBJECTS:skitter_objects>)
 sk_target(skitter_shared)
 set_target_properties(skitter_shared PROPERTIES OUTPUT_NAME skitter VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/skitter.map)
-target_link_options(skitter_shared PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/skitter.map
-    -Wl,--no-undefined)
+target_link_options(skitter_shared PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/skitter.map)
+if(NOT SKITTER_SANITIZE) # the sanitizers' own functions come with the program
+    target_link_options(skitter_shared PRIVATE -Wl,--no-undefined)
+endif()
 target_link_libraries(skitter_shared PRIVATE ${SKITTER_LIBRARIES})
 
 # The doors print and parse arguments; they use internal headers of app/ and below, hence the static library.

@@ -255,7 +255,7 @@ static uint64_t to_u64(double value)
 
 #define EACH(type, expression)                                      \
     do {                                                            \
-        type *d = dst;                                              \
+        type *d = dst; /* NOLINT(bugprone-macro-parentheses) */     \
         for (size_t i = 0; i < n; i++)                              \
             d[i] = (type)(expression);                              \
     } while (0);                                                    \

@@ -17,6 +17,15 @@ marks='TO''DO|FIX''ME|XX''X'
 if git grep -nwE "$marks" -- src include tests fuzz scripts cmake docs '*.md'; then
     complain "unfinished work is marked above: finish it, or say in the documentation what is missing"
 fi
+places='/wo''rk/|/ro''ot/'
+if git grep -nE "$places" -- . ':!LICENSE'; then
+    complain "paths of somebody's machine in the lines above"
+fi
+while read -r lines file; do
+    limit=800
+    case $file in src/kernels/* | tests/kernels/*) limit=1500 ;; esac
+    [ "$file" = total ] || [ "$lines" -le $limit ] || complain "$file: $lines lines; more than $limit is two files"
+done < <(git ls-files -z -- '*.[ch]' | xargs -0 wc -l)
 if git grep -nE $'[ \t]+$' -- '*.[ch]' '*.cmake' '*.sh' '*.md' scripts Makefile; then
     complain "spaces at the end of the lines above"
 fi
