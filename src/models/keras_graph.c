@@ -136,6 +136,8 @@ static sk_status resolve(scope *s, const sk_config_value *reference, const sk_ke
     if (!from)
         return sk_fail(s->w->err, SK_ERR_FORMAT, "%s: the configuration refers to a layer \"%.120s\" that is not in it",
                        s->w->what, name ? name : "?");
+    if (is_model(from->class_name) && call > 0)
+        call--; /* a model's call 0 is its own making, which is not listed */
     if (call < 0 || (size_t)call >= from->n_calls || tensor < 0 || (size_t)tensor >= from->n_ports)
         return sk_fail(s->w->err, SK_ERR_FORMAT, "%s: layer \"%.120s\" has no call %lld with an output %lld", s->w->what,
                        name, (long long)call, (long long)tensor);
