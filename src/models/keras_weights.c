@@ -10,39 +10,39 @@
 
 /* --- from HDF5 --- */
 
-/* Whether a stored name such as "model/conv1/kernel:0" is weight `name`, and, when `layer` is given, that layer's. */
-static bool name_matches(const char *stored, const char *layer, const char *name)
+/* How well a stored name such as "model/conv1/kernel:0" is weight `name` of `layer` (null: of whichever): 2 exactly,
+ * 1 with more names in front, 0 not at all. Layers' names may hold slashes themselves: "bn" is not "conv1/bn". */
+static int match_name(const char *stored, const char *layer, const char *name)
 {
     size_t length = strcspn(stored, ":");
     size_t name_length = strlen(name);
     if (length < name_length || strncmp(stored + length - name_length, name, name_length) != 0)
-        return false;
+        return 0;
     length -= name_length;
     if (length > 0 && stored[length - 1] != '/')
-        return false;
+        return 0;
     if (!layer)
-        return true;
+        return 2;
     if (length == 0)
-        return false;
+        return 0;
     length--;
     size_t layer_length = strlen(layer);
-    return length >= layer_length && strncmp(stored + length - layer_length, layer, layer_length) == 0 &&
-           (length == layer_length || stored[length - layer_length - 1] == '/');
+    if (length < layer_length || strncmp(stored + length - layer_length, layer, layer_length) != 0)
+        return 0;
+    return length == layer_length ? 2 : stored[length - layer_length - 1] == '/';
 }
 
-/* Looks through one list of names; *path is left empty when it is not there. */
+/* Looks through one list of names; *best and *path change when a better one is there. */
 static sk_status search_names(sk_hdf5_file *file, const char *folder, const char *attribute, const char *layer,
-                              const char *name, char *path, size_t capacity, sk_error *err)
+                              const char *name, char *path, size_t capacity, int *best, sk_error *err)
 {
     sk_hdf5_texts names;
     SK_TRY(sk_hdf5_attribute_texts(file, folder, attribute, &names, err));
     const char *stored = names.bytes;
     for (size_t i = 0; i < names.count; i++, stored += strlen(stored) + 1) {
-        if (!name_matches(stored, layer, name))
-            continue;
-        if (snprintf(path, capacity, "%s/%s", folder, stored) >= (int)capacity)
-            path[0] = '\0';
-        break;
+        int match = match_name(stored, layer, name);
+        if (match > *best && snprintf(path, capacity, "%s/%s", folder, stored) < (int)capacity)
+            *best = match;
     }
     sk_free(names.bytes);
     return SK_OK;
@@ -52,21 +52,22 @@ static sk_status read_from_hdf5(void *context, const char *group, const char *la
                                 sk_shape *shape, sk_error *err)
 {
     sk_hdf5_file *file = context;
-    char folder[512], path[1024] = "", attribute[32];
+    char folder[512], path[1024], attribute[32];
+    int best = 0;
     *out = NULL;
     if (snprintf(folder, sizeof folder, "model_weights/%s", group) >= (int)sizeof folder)
         return sk_fail(err, SK_ERR_LIMIT, "an over-long layer name");
     /* A group of its own holds one layer's weights only; a nested model's group holds many layers'. */
     const char *owner = strcmp(group, layer) != 0 ? layer : NULL;
     if (sk_hdf5_has_attribute(file, folder, "weight_names"))
-        SK_TRY(search_names(file, folder, "weight_names", owner, name, path, sizeof path, err));
-    for (int chunk = 0; chunk < 64 && !path[0]; chunk++) { /* Keras splits long lists: weight_names0, weight_names1 */
+        SK_TRY(search_names(file, folder, "weight_names", owner, name, path, sizeof path, &best, err));
+    for (int chunk = 0; chunk < 64; chunk++) { /* Keras splits long lists: weight_names0, weight_names1 */
         snprintf(attribute, sizeof attribute, "weight_names%d", chunk);
         if (!sk_hdf5_has_attribute(file, folder, attribute))
             break;
-        SK_TRY(search_names(file, folder, attribute, owner, name, path, sizeof path, err));
+        SK_TRY(search_names(file, folder, attribute, owner, name, path, sizeof path, &best, err));
     }
-    if (!path[0])
+    if (best == 0)
         return sk_fail(err, SK_ERR_NOT_FOUND, "weight \"%s\" is not in the file", name);
     return sk_hdf5_dataset_read(file, path, SK_DTYPE_F32, MAX_WEIGHT_BYTES, out, shape, err);
 }

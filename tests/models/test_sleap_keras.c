@@ -7,6 +7,7 @@
 #include "support/test.h"
 #include "support/torch_writer.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,21 @@ static void networks_give_keras_answers(void **state)
         snprintf(relative, sizeof relative, "tests/fixtures/sleap_keras/%s", cases[i]);
         snprintf(folder, sizeof folder, "%s", test_source(relative));
         check_case(folder);
+    }
+    if (getenv("SKITTER_SLEAP_KERAS_CASES")) { /* more, made on the spot */
+        int count = 0;
+        DIR *dir = opendir(getenv("SKITTER_SLEAP_KERAS_CASES"));
+        assert_non_null(dir);
+        for (struct dirent *entry; (entry = readdir(dir));) {
+            char folder[4200];
+            snprintf(folder, sizeof folder, "%s/%s", getenv("SKITTER_SLEAP_KERAS_CASES"), entry->d_name);
+            if (entry->d_name[0] == '.')
+                continue;
+            check_case(folder);
+            count++;
+        }
+        closedir(dir);
+        assert_true(count > 0);
     }
 }
 

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keras 2 models with random weights in SLEAP <= 1.4's folder layout, with Keras' own answers.
 
-    python tests/parity/sleap_keras_models.py tests/fixtures/sleap_keras
+    python tests/parity/sleap_keras_models.py tests/fixtures/sleap_keras     # the small cases in the repository
+    python tests/parity/sleap_keras_models.py --large /tmp/cases             # real encoders of Keras' collection
+    SKITTER_SLEAP_KERAS_CASES=/tmp/cases build/tests/test_models_sleap_keras # compares a folder of cases
 
 Each case is a model folder (training_config.json, best_model.h5) with input.npy (NHWC, 0..1) and one
 output_<head>.npy a head, NHWC. Needs tensorflow < 2.16 (Keras 2); skitter itself needs neither.
@@ -118,10 +120,11 @@ def encoder():
     """A model within the model, as pretrained encoders are kept, behind Lambdas of both kinds."""
     i = L.Input((None, None, 3), name="encoder_input")
     a = L.Conv2D(4, 3, padding="same", use_bias=False, name="conv1")(i)
-    a = L.BatchNormalization(name="bn1")(a)
+    a = L.BatchNormalization(name="conv1/bn")(a)
     a = L.Activation("relu", name="relu1")(a)
     b = L.MaxPooling2D(name="pool1")(a)
     b = L.Conv2D(5, 3, padding="same", activation="relu", name="conv2")(b)
+    b = L.BatchNormalization(name="bn")(b)  # not conv1/bn
     features = tf.keras.Model(i, [b, a], name="features")
     x0 = L.Input((None, None, 1), name="input")
     x = L.Lambda(lambda t: tf.tile(t, [1, 1, 1, 3]), name="ensure_rgb")(x0)
@@ -139,6 +142,21 @@ def single(stride):
     return {"part_names": PARTS, "sigma": 2.5, "output_stride": stride, "loss_weight": 1.0, "offset_refinement": False}
 
 
+def pretrained(make):
+    """A real encoder, kept as a model within the model, with a small decoder on its last map."""
+    def build():
+        base = make(include_top=False, weights=None, input_shape=(96, 128, 3))
+        x0 = L.Input((96, 128, 1), name="input")
+        x = base(L.Lambda(lambda t: tf.tile(t, [1, 1, 1, 3]), name="ensure_rgb")(x0))
+        x = L.UpSampling2D(4, interpolation="bilinear", name="up")(L.Conv2D(8, 1, name="narrow")(x))
+        return x0, [head(x, "SingleInstanceConfmapsHead")], {"single_instance": single(8)}, (96, 128, 1)
+    build.__name__ = make.__name__
+    return build
+
+
+A = tf.keras.applications
+LARGE = [pretrained(m) for m in (A.VGG16, A.ResNet50, A.ResNet50V2, A.MobileNet, A.MobileNetV2, A.DenseNet121,
+                                 A.InceptionV3, A.Xception)]
 CASES = [convolutions, transposed, pooling_and_merging, vectors, encoder]
 
 
@@ -182,5 +200,5 @@ def write_case(folder, make, seed):
 
 
 if __name__ == "__main__":
-    for number, case in enumerate(CASES):
-        write_case(sys.argv[1], case, number)
+    for number, case in enumerate(LARGE if sys.argv[1] == "--large" else CASES):
+        write_case(sys.argv[-1], case, number)
