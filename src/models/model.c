@@ -9,14 +9,6 @@
 
 #define MAX_FACTS 256
 
-/* Importers that may not be built in; absent ones leave their formats refused. */
-#pragma weak sk_model_read_onnx
-
-static sk_status refuse_absent(const char *path, sk_error *err)
-{
-    return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: this build has no reader for such models", path);
-}
-
 /* --- making --- */
 
 sk_status sk_model_create(sk_model **out, sk_error *err)
@@ -109,8 +101,18 @@ static sk_status read_file(const char *path, sk_model *model, sk_error *err)
     if (is_zip(bytes, n))
         return sk_model_read_ultralytics(path, model, err);
     if (is_onnx(bytes, n) || sk_path_has_extension(path, ".onnx"))
-        return sk_model_read_onnx ? sk_model_read_onnx(path, model, err) : refuse_absent(path, err);
+        return sk_model_read_onnx(path, model, err);
     return sk_model_read_ultralytics(path, model, err); /* its refusals name what the file is instead */
+}
+
+/* What `sleap-nn export` writes: model.onnx with its description, and a training configuration beside them. */
+static bool is_onnx_folder(const char *path)
+{
+    char *model = sk_path_join(path, "model.onnx"), *description = sk_path_join(path, "export_metadata.json");
+    bool both = model && description && sk_file_is_regular(model) && sk_file_is_regular(description);
+    sk_free(model);
+    sk_free(description);
+    return both;
 }
 
 static sk_status read_path(const char *path, sk_model *model, sk_error *err)
@@ -118,6 +120,8 @@ static sk_status read_path(const char *path, sk_model *model, sk_error *err)
     if (!sk_file_exists(path))
         return sk_fail(err, SK_ERR_NOT_FOUND, "%s: no such file or folder", path);
     int sleap_format;
+    if (is_onnx_folder(path))
+        return sk_model_read_onnx(path, model, err);
     SK_TRY(sk_sleap_format_of(path, &sleap_format, err));
     switch (sleap_format) {
     case SK_FORMAT_SLEAP_NN:
