@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -157,43 +160,60 @@ void sk_file_writer_close(sk_file_writer **writer)
     sk_free(w);
 }
 
-/* mkstemp gives 0600: a new file should have what the umask says, a replaced one what it had. */
-static void set_mode(int file, const char *path)
+/* A new file beside the target, with the permissions of the file it will replace, or those the umask leaves.
+ * Not mkstemp: it gives 0600, and asking for the umask would change it for other threads. */
+static int open_temporary(const char *target, char *temporary, size_t capacity, const char *folder)
+{
+    static _Atomic uint32_t counter;
+    struct stat info;
+    int has_mode = stat(target, &info) == 0;
+    for (int attempt = 0; attempt < 100; attempt++) {
+        uint64_t unlikely = (uint64_t)sk_clock_ns() * 1000003u + (uint64_t)getpid() * 65537u + counter++;
+        snprintf(temporary, capacity, "%s/.%.180s.%08x", folder, sk_path_name(target),
+                 (unsigned)(unlikely >> 8));
+        int file = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file >= 0 && has_mode && fchmod(file, info.st_mode & 07777) != 0)
+            has_mode = 0; /* a file system without permissions */
+        if (file >= 0 || errno != EEXIST)
+            return file;
+    }
+    return -1;
+}
+
+/* A link stays a link: what it points at is replaced. */
+static char *resolve_link(const char *path)
 {
     struct stat info;
-    mode_t mode;
-    if (stat(path, &info) == 0) {
-        mode = info.st_mode & 07777;
-    } else {
-        mode_t mask = umask(022);
-        umask(mask);
-        mode = 0666 & ~mask;
-    }
-    if (fchmod(file, mode) != 0)
-        return; /* a file system without permissions */
+    char *real = lstat(path, &info) == 0 && S_ISLNK(info.st_mode) ? realpath(path, NULL) : NULL;
+    char *target = sk_strdup(real ? real : path);
+    free(real);
+    return target;
 }
 
 sk_status sk_file_writer_open(const char *path, sk_file_writer **out, sk_error *err)
 {
     sk_status status = SK_OK;
     int file = -1;
-    char *folder = sk_path_folder(path);
+    char *folder = NULL, *temporary = NULL;
     *out = NULL;
     sk_file_writer *w = sk_calloc(1, sizeof *w);
+    size_t capacity = 0;
     if (w)
-        w->path = sk_strdup(path);
-    size_t capacity = strlen(path) + 32;
-    char *temporary = sk_malloc(capacity);
-    if (!folder || !w || !w->path || !temporary) {
-        status = sk_fail_memory(err, capacity);
+        w->path = resolve_link(path);
+    if (w && w->path) {
+        folder = sk_path_folder(w->path);
+        capacity = strlen(w->path) + 32;
+        temporary = sk_malloc(capacity);
+    }
+    if (!folder || !temporary) {
+        status = sk_fail(err, SK_ERR_MEMORY, "%s: out of memory for writing it", path);
         goto done;
     }
     if (sk_file_is_directory(path)) {
         status = sk_fail(err, SK_ERR_IO, "%s: is a folder, where a file was to be written", path);
         goto done;
     }
-    snprintf(temporary, capacity, "%s/.%s.XXXXXX", folder, sk_path_name(path));
-    file = mkostemp(temporary, O_CLOEXEC);
+    file = open_temporary(w->path, temporary, capacity, folder);
     if (file < 0) {
         status = sk_fail(err, errno == ENOENT ? SK_ERR_NOT_FOUND : SK_ERR_IO,
                          "%s: cannot be written: %s in folder %s", path, strerror(errno), folder);
@@ -201,7 +221,6 @@ sk_status sk_file_writer_open(const char *path, sk_file_writer **out, sk_error *
     }
     w->temporary = temporary;
     temporary = NULL;
-    set_mode(file, path);
     w->stream = fdopen(file, "w+b");
     if (!w->stream) {
         status = sk_fail(err, SK_ERR_MEMORY, "%s: out of memory for a stream", path);

@@ -164,7 +164,7 @@ sk_status sk_lock_query(const char *path, bool *taken, sk_lock_holder *holder, s
     *taken = false;
     if (holder)
         *holder = (sk_lock_holder){0};
-    int file = open(path, O_RDWR | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC); /* asking needs no right to write */
     if (file < 0 && errno == ENOENT)
         return SK_OK;
     if (file < 0)

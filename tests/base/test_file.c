@@ -139,6 +139,39 @@ static void replacing_leaves_no_traces(void **state)
     sk_free(path);
 }
 
+static void links_and_long_names(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    char *folder = in_folder("links"), *target = in_folder("links/real.txt"), *link = in_folder("links/link"),
+         *data;
+    size_t bytes;
+    struct stat info;
+    assert_ok(sk_folder_make(folder, &err), &err);
+    mode_t before = umask(027);
+    assert_ok(sk_file_replace(target, "old", 3, &err), &err);
+    umask(before);
+    assert_int_equal(stat(target, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0640); /* what the umask leaves */
+    assert_int_equal(symlink("real.txt", link), 0);
+    assert_ok(sk_file_replace(link, "new", 3, &err), &err);
+    assert_int_equal(lstat(link, &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_ok(sk_file_read(target, 100, &data, &bytes, &err), &err);
+    assert_string_equal(data, "new");
+    sk_free(data);
+    char name[256];
+    memset(name, 'n', 255);
+    name[255] = '\0';
+    char *longest = sk_path_join(folder, name);
+    assert_ok(sk_file_replace(longest, "x", 1, &err), &err);
+    assert_int_equal(entries(folder), 3);
+    sk_free(longest);
+    sk_free(folder);
+    sk_free(target);
+    sk_free(link);
+}
+
 /* A file size limit stands in for a full disk. */
 static void a_full_disk_keeps_the_old_contents(void **state)
 {
@@ -308,6 +341,7 @@ int main(void)
         cmocka_unit_test(limits_and_kinds),
         cmocka_unit_test(maps),
         cmocka_unit_test(replacing_leaves_no_traces),
+        cmocka_unit_test(links_and_long_names),
         cmocka_unit_test(a_full_disk_keeps_the_old_contents),
         cmocka_unit_test(paths),
         cmocka_unit_test(folders),
