@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
 #include "base/cpu.h"
 #include "engines/cpu/plan.h"
 
@@ -13,7 +14,7 @@ typedef struct cpu_session {
     cpu_plan plan;
     void *outputs[SK_SESSION_MAX_SLOTS][SK_SESSION_MAX_OUTPUTS]; /* one slot: in the plan; more: copies */
     bool copies;
-    int64_t *step_ns, *step_min, *step_sum; /* profiling; null when off */
+    int64_t *step_end, *step_min, *step_sum; /* profiling; null when off */
     int64_t profiled;
 } cpu_session;
 
@@ -52,7 +53,7 @@ static void cpu_close(sk_session *session)
     for (int k = 0; s->copies && k < SK_SESSION_MAX_SLOTS; k++)
         for (int i = 0; i < SK_SESSION_MAX_OUTPUTS; i++)
             sk_free(s->outputs[k][i]);
-    sk_free(s->step_ns);
+    sk_free(s->step_end);
     cpu_plan_close(&s->plan);
     sk_pool_close(&s->pool);
     sk_free(s);
@@ -117,12 +118,14 @@ done:
     return status;
 }
 
-static void add_profile(cpu_session *s)
+static void add_profile(cpu_session *s, int64_t start)
 {
     for (size_t i = 0; i < s->plan.n_steps; i++) {
-        s->step_sum[i] += s->step_ns[i];
-        if (s->profiled == 0 || s->step_ns[i] < s->step_min[i])
-            s->step_min[i] = s->step_ns[i];
+        int64_t ns = s->step_end[i] - start;
+        start = s->step_end[i];
+        s->step_sum[i] += ns;
+        if (s->profiled == 0 || ns < s->step_min[i])
+            s->step_min[i] = ns;
     }
     s->profiled++;
 }
@@ -130,9 +133,10 @@ static void add_profile(cpu_session *s)
 static sk_status cpu_submit(sk_session *session, int32_t slot, const sk_session_input *inputs, sk_error *err)
 {
     cpu_session *s = (cpu_session *)session;
-    SK_TRY(cpu_plan_run(&s->plan, s->pool, inputs, s->step_ns, err));
-    if (s->step_ns)
-        add_profile(s);
+    int64_t start = s->step_end ? sk_clock_ns() : 0;
+    SK_TRY(cpu_plan_run(&s->plan, s->pool, inputs, s->step_end, err));
+    if (s->step_end)
+        add_profile(s, start);
     for (int32_t i = 0; s->copies && i < s->plan.graph->n_outputs; i++) {
         const cpu_buffer *b = &s->plan.buffers[s->plan.outputs[i]];
         memcpy(s->outputs[slot][i], s->plan.memory + b->offset, b->bytes);
@@ -153,14 +157,14 @@ static sk_status cpu_profile_start(sk_session *session, sk_error *err)
 {
     cpu_session *s = (cpu_session *)session;
     size_t n = s->plan.n_steps;
-    if (!s->step_ns) {
-        s->step_ns = sk_calloc(3 * n + 1, sizeof *s->step_ns);
-        if (!s->step_ns)
-            return sk_fail_memory(err, 3 * n * sizeof *s->step_ns);
-        s->step_min = s->step_ns + n;
+    if (!s->step_end) {
+        s->step_end = sk_calloc(3 * n + 1, sizeof *s->step_end);
+        if (!s->step_end)
+            return sk_fail_memory(err, 3 * n * sizeof *s->step_end);
+        s->step_min = s->step_end + n;
         s->step_sum = s->step_min + n;
     }
-    memset(s->step_ns, 0, 3 * n * sizeof *s->step_ns);
+    memset(s->step_end, 0, 3 * n * sizeof *s->step_end);
     s->profiled = 0;
     return SK_OK;
 }
@@ -169,7 +173,7 @@ static sk_status cpu_profile(sk_session *session, sk_profile_row *rows, int32_t 
                              sk_error *err)
 {
     cpu_session *s = (cpu_session *)session;
-    if (!s->step_ns)
+    if (!s->step_end)
         return sk_fail(err, SK_ERR_ARG, "profiling was not started");
     *count = (int32_t)s->plan.n_steps;
     for (int32_t i = 0; i < *count && i < capacity; i++) {

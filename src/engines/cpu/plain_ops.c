@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engines/cpu/plan.h"
+#include "engines/cpu/plain.h"
 
 #include <stdio.h>
-#include <string.h>
 
-/* Operations on plain tensors: those that are only another view, and those lent by the reference executor. */
+/* Operations on plain tensors. */
 
 static bool only_renames(sk_op op)
 {
@@ -12,13 +11,10 @@ static bool only_renames(sk_op op)
            op == SK_OP_IDENTITY;
 }
 
-sk_status cpu_build_plain_op(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
+/* The same elements in the same order: the same buffer. */
+static sk_status rename_value(cpu_plan *plan, const sk_node *node, sk_error *err)
 {
-    *done = false;
-    if (!only_renames(node->op))
-        return SK_OK;
     sk_value x = node->in[0], y = node->out[0];
-    *done = true;
     if (node->op == SK_OP_IDENTITY && plan->values[x].map >= 0) {
         plan->values[y] = plan->values[x];
         return SK_OK;
@@ -30,51 +26,11 @@ sk_status cpu_build_plain_op(cpu_plan *plan, const sk_node *node, bool *done, sk
     return SK_OK;
 }
 
-/* --- borrowed from the reference executor --- */
-
-typedef struct borrowed {
-    const sk_node *node;
-    sk_tensor *ins, *outs;
-} borrowed;
-
-static void run_borrowed(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
-{
-    (void)parts;
-    const borrowed *b = step->data;
-    cpu_plan *plan = (cpu_plan *)(uintptr_t)frame->plan;
-    if (part != 0 || plan->failure != SK_OK)
-        return;
-    for (int32_t i = 0; i < b->node->n_in; i++)
-        if (b->node->in[i] != SK_VALUE_NONE)
-            b->ins[i].data = cpu_bound_plain(plan, frame, b->node->in[i]);
-    plan->failure = sk_node_execute(b->node, b->ins, b->outs, &plan->failure_error);
-}
-
-static sk_status bind_borrowed(cpu_plan *plan, cpu_step *step, sk_error *err)
-{
-    (void)err;
-    borrowed *b = step->data;
-    for (int32_t i = 0; i < b->node->n_in; i++) {
-        sk_value v = b->node->in[i];
-        b->ins[i] = (sk_tensor){0};
-        if (v != SK_VALUE_NONE)
-            b->ins[i] = (sk_tensor){.dtype = plan->graph->values[v].dtype, .shape = *cpu_shape(plan, v)};
-    }
-    for (int32_t i = 0; i < b->node->n_out; i++) {
-        sk_value v = b->node->out[i];
-        b->outs[i] = (sk_tensor){.dtype = plan->graph->values[v].dtype, .shape = *cpu_shape(plan, v),
-                                 .data = plan->memory + plan->buffers[plan->values[v].plain].offset};
-    }
-    return SK_OK;
-}
-
-sk_status cpu_build_borrowed(cpu_plan *plan, const sk_node *node, sk_error *err)
+sk_status cpu_add_plain(cpu_plan *plan, const sk_node *node, size_t data_bytes, cpu_plain_run run, cpu_step **out,
+                        sk_error *err)
 {
     sk_value plain[64];
     int32_t count = 0;
-    if (node->n_in + node->n_out > 64)
-        return sk_fail(err, SK_ERR_LIMIT, "%s: %s with %d inputs and %d outputs", node->name, sk_op_name(node->op),
-                       node->n_in, node->n_out);
     for (int32_t i = 0; i < node->n_in; i++)
         if (node->in[i] != SK_VALUE_NONE) {
             SK_TRY(cpu_need_plain(plan, node->in[i], err));
@@ -84,18 +40,48 @@ sk_status cpu_build_borrowed(cpu_plan *plan, const sk_node *node, sk_error *err)
         SK_TRY(cpu_make_plain(plan, node->out[i], err));
         plain[count++] = node->out[i];
     }
-    cpu_step *step;
-    SK_TRY(cpu_add_step(plan, sizeof(borrowed), &step, err));
-    borrowed *b = step->data;
-    b->node = node;
-    b->ins = sk_arena_alloc(plan->arena, ((size_t)node->n_in + 1) * sizeof *b->ins);
-    b->outs = sk_arena_alloc(plan->arena, ((size_t)node->n_out + 1) * sizeof *b->outs);
-    if (!b->ins || !b->outs)
-        return sk_fail_memory(err, sizeof *b->ins * (size_t)node->n_in);
-    step->run = run_borrowed;
-    step->parts = 1;
-    step->bind = bind_borrowed;
-    plan->borrowed[node->op]++;
-    snprintf(step->kernel, sizeof step->kernel, "%s, reference", sk_op_name(node->op));
-    return cpu_step_uses(plan, step, NULL, 0, plain, count, err);
+    SK_TRY(cpu_add_step(plan, data_bytes, out, err));
+    (*out)->run = run;
+    (*out)->bind = cpu_bind_nothing;
+    snprintf((*out)->kernel, sizeof (*out)->kernel, "%s", sk_op_name(node->op));
+    return cpu_step_uses(plan, *out, NULL, 0, plain, count, err);
+}
+
+sk_status cpu_bind_nothing(cpu_plan *plan, cpu_step *step, sk_error *err)
+{
+    (void)plan, (void)step, (void)err;
+    return SK_OK;
+}
+
+bool cpu_all_f32(const cpu_plan *plan, const sk_node *node)
+{
+    for (int32_t i = 0; i < node->n_in; i++)
+        if (node->in[i] != SK_VALUE_NONE && plan->graph->values[node->in[i]].dtype != SK_DTYPE_F32)
+            return false;
+    for (int32_t i = 0; i < node->n_out; i++)
+        if (plan->graph->values[node->out[i]].dtype != SK_DTYPE_F32)
+            return false;
+    return node->n_in + node->n_out <= 64;
+}
+
+sk_status cpu_build_plain_op(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
+{
+    *done = false;
+    if (only_renames(node->op)) {
+        *done = true;
+        return rename_value(plan, node, err);
+    }
+    switch (node->op) {
+    case SK_OP_UNARY: return cpu_build_plain_unary(plan, node, done, err);
+    case SK_OP_BINARY: return cpu_build_plain_binary(plan, node, done, err);
+    case SK_OP_TRANSPOSE:
+    case SK_OP_CONCAT:
+    case SK_OP_SPLIT:
+    case SK_OP_SLICE: return cpu_build_plain_move(plan, node, done, err);
+    case SK_OP_SOFTMAX: return cpu_build_plain_softmax(plan, node, done, err);
+    case SK_OP_MATMUL: return cpu_build_plain_matmul(plan, node, done, err);
+    case SK_OP_GEMM: return cpu_build_plain_gemm(plan, node, done, err);
+    case SK_OP_LAYER_NORM: return cpu_build_plain_layer_norm(plan, node, done, err);
+    default: return SK_OK;
+    }
 }

@@ -103,9 +103,9 @@ struct cpu_plan {
 sk_status cpu_plan_open(const sk_graph *graph, const sk_session_settings *settings, sk_pool *pool, cpu_plan *plan,
                         sk_error *err) SK_MUST_CHECK;
 void cpu_plan_close(cpu_plan *plan);
-/* replay.c: runs the plan on the pool; step_ns: where not null, time of each step as thread 0 sees it. */
+/* replay.c: runs the plan on the pool; step_end: where not null, the clock at each step's end. */
 sk_status cpu_replay_open(cpu_plan *plan, sk_error *err) SK_MUST_CHECK;
-sk_status cpu_plan_run(cpu_plan *plan, sk_pool *pool, const sk_session_input *inputs, int64_t *step_ns,
+sk_status cpu_plan_run(cpu_plan *plan, sk_pool *pool, const sk_session_input *inputs, int64_t *step_end,
                        sk_error *err) SK_MUST_CHECK;
 
 /* values.c: forms of values. */

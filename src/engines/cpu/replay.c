@@ -23,7 +23,7 @@ typedef struct cpu_progress {
 typedef struct replay {
     cpu_plan *plan;
     const sk_session_input *inputs;
-    int64_t *step_ns;
+    int64_t *step_end; /* when the last share of each step was done; null: not measured */
 } replay;
 
 static inline void pause_cpu(void)
@@ -43,7 +43,7 @@ static int32_t queue_count(const cpu_plan *plan, const cpu_step *step)
 
 /* Shares of one step until none is left to begin. */
 static void work(const cpu_plan *plan, const cpu_step *step, cpu_progress *progress, const cpu_frame *frame,
-                 int32_t thread)
+                 int32_t thread, int64_t *end)
 {
     const int32_t queues = queue_count(plan, step), parts = step->parts;
     int32_t finished = 0;
@@ -60,8 +60,11 @@ static void work(const cpu_plan *plan, const cpu_step *step, cpu_progress *progr
             finished++;
         }
     }
-    if (finished)
-        atomic_fetch_add_explicit(&progress->done, finished, memory_order_release);
+    if (!finished)
+        return;
+    int64_t now = end ? sk_clock_ns() : 0;
+    if (atomic_fetch_add_explicit(&progress->done, finished, memory_order_acq_rel) + finished == parts && end)
+        *end = now;
 }
 
 static void replay_thread(void *context, int32_t thread, int32_t threads)
@@ -71,10 +74,9 @@ static void replay_thread(void *context, int32_t thread, int32_t threads)
     const cpu_plan *plan = r->plan;
     const cpu_frame frame = {.plan = plan, .inputs = r->inputs,
                              .scratch = plan->scratch + (size_t)thread * plan->scratch_floats};
-    int64_t last = r->step_ns && thread == 0 ? sk_clock_ns() : 0;
     for (size_t i = 0; i < plan->n_steps; i++) {
         const cpu_step *step = &plan->steps[i];
-        work(plan, step, &plan->progress[i], &frame, thread);
+        work(plan, step, &plan->progress[i], &frame, thread, r->step_end ? &r->step_end[i] : NULL);
         for (int spins = 0; atomic_load_explicit(&plan->progress[i].done, memory_order_acquire) < step->parts;) {
             /* Somebody holds a share. If that takes long, this core may be what they are waiting for. */
             if (++spins < 4000)
@@ -82,17 +84,12 @@ static void replay_thread(void *context, int32_t thread, int32_t threads)
             else
                 sched_yield();
         }
-        if (r->step_ns && thread == 0) {
-            int64_t now = sk_clock_ns();
-            r->step_ns[i] = now - last;
-            last = now;
-        }
     }
 }
 
-sk_status cpu_plan_run(cpu_plan *plan, sk_pool *pool, const sk_session_input *inputs, int64_t *step_ns, sk_error *err)
+sk_status cpu_plan_run(cpu_plan *plan, sk_pool *pool, const sk_session_input *inputs, int64_t *step_end, sk_error *err)
 {
-    replay r = {.plan = plan, .inputs = inputs, .step_ns = step_ns};
+    replay r = {.plan = plan, .inputs = inputs, .step_end = step_end};
     plan->failure = SK_OK;
     for (size_t i = 0; i < plan->n_steps; i++) {
         atomic_store_explicit(&plan->progress[i].done, 0, memory_order_relaxed);
