@@ -70,3 +70,12 @@ endforeach()
 if(NOT SKITTER_FUZZ)
     include(cmake/FuzzReplay.cmake)
 endif()
+
+# Programs for measuring, built on demand: ninja net_loop.
+file(GLOB bench_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*.c)
+foreach(source ${bench_sources})
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} EXCLUDE_FROM_ALL ${source})
+    sk_target(${name})
+    target_link_libraries(${name} PRIVATE skitter_static)
+endforeach()
