@@ -42,6 +42,7 @@ typedef struct cpu_conv {
     sk_act_f32 act;
     int32_t residual_first;
     cpu_conv_choice choice;
+    bool tuned; /* measured, or not to be */
     /* bound */
     sk_conv_f32c16 p;
     sk_first_f32c16 first;
@@ -78,6 +79,9 @@ int32_t cpu_packed_live(void);
 
 /* tune.c */
 cpu_conv_choice cpu_conv_default(const cpu_plan *plan, const cpu_conv *conv);
-sk_status cpu_tune(cpu_plan *plan, sk_pool *pool, sk_error *err) SK_MUST_CHECK;
+/* Before the arena is laid out: choices known from earlier, and scratch for those to be measured. */
+sk_status cpu_tune_load(cpu_plan *plan, sk_error *err) SK_MUST_CHECK;
+/* With all addresses bound: measures what is not known yet. */
+sk_status cpu_tune(cpu_plan *plan, sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -2,6 +2,7 @@
 #include "engines/cpu/plan.h"
 
 #include "engines/cpu/conv.h"
+#include "engines/cpu/tune_cache.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -158,15 +159,18 @@ sk_status cpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
         return sk_fail_memory(err, plan->graph->n_values * sizeof *plan->values);
     SK_TRY(build_steps(plan, err));
     SK_TRY(cpu_place_buffers(plan, err));
-    SK_TRY(cpu_tune(plan, pool, err));
+    SK_TRY(cpu_tune_load(plan, err));
     SK_TRY(map_memory(plan, err));
     SK_TRY(bind_steps(plan, err));
+    SK_TRY(cpu_tune(plan, err));
+    cpu_tune_cache_close(&plan->tune_cache);
     SK_TRY(pack_weights(plan, err));
     return cpu_replay_open(plan, err);
 }
 
 void cpu_plan_close(cpu_plan *plan)
 {
+    cpu_tune_cache_close(&plan->tune_cache);
     for (size_t i = 0; i < plan->n_packed; i++)
         cpu_packed_unref(&plan->packed[i]);
     sk_free(plan->packed);

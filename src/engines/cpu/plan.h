@@ -83,6 +83,7 @@ struct cpu_plan {
     size_t n_buffers, buffers_capacity;
     cpu_step *steps;
     size_t n_steps, steps_capacity;
+    struct cpu_tune_cache *tune_cache; /* while opening */
     struct cpu_progress *progress; /* replay.c: how far each step is */
     uint8_t *memory; /* the arena of activations */
     size_t memory_bytes;

@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engines/cpu/conv.h"
+#include "engines/cpu/tune_cache.h"
 
-/* Which kernel, which register tile, which loop order. */
+#include <string.h>
+#include <time.h>
+
+/* Which kernel, which register tile, which loop order: a guess that is good everywhere, and a short measurement that
+ * is better here. Measured is one thread's share in that thread's processor time, so that other programs do not
+ * disturb the result much; the best of a few runs counts. */
+
+#define MAX_CANDIDATES 24
+#define BUDGET_NS 700000000LL /* for a whole network; what is not reached keeps the guess until the next opening */
+#define RUNS 3
 
 /* Widest group the table offers, no wider than the output. */
 static uint8_t widest(const int8_t *tiles, int32_t blocks, int32_t limit)
@@ -14,9 +24,8 @@ static uint8_t widest(const int8_t *tiles, int32_t blocks, int32_t limit)
 }
 
 /* Tiles in a round: V and M of one round should stay in L2 with the weights passing by. */
-static uint8_t winograd_batch(const cpu_plan *plan, const cpu_conv *c, int32_t tile)
+static uint8_t winograd_batch(const cpu_plan *plan, const cpu_conv *c, int32_t tile, int64_t budget)
 {
-    const int64_t budget = 640 << 10;
     int64_t per_tile = 36 * SK_BLOCK * 4 * ((int64_t)plan->values[c->x].blocks + cpu_blocks(c->weights.cout));
     int64_t count = budget / per_tile / tile * tile;
     if (count > 4 * tile)
@@ -34,7 +43,7 @@ cpu_conv_choice cpu_conv_default(const cpu_plan *plan, const cpu_conv *c)
     if (cpu_conv_can_winograd(plan, c) && c->weights.cin >= SK_BLOCK) {
         choice.form = CPU_CONV_WINOGRAD;
         choice.tile = (uint8_t)k->conv_tile[choice.width];
-        choice.batch_tiles = winograd_batch(plan, c, choice.tile);
+        choice.batch_tiles = winograd_batch(plan, c, choice.tile, 640 << 10);
         return choice;
     }
     if (cpu_conv_can_rows(plan, c)) {
@@ -48,8 +57,203 @@ cpu_conv_choice cpu_conv_default(const cpu_plan *plan, const cpu_conv *c)
     return choice;
 }
 
-sk_status cpu_tune(cpu_plan *plan, sk_pool *pool, sk_error *err)
+static void add_candidate(cpu_conv_choice *list, int32_t *count, const cpu_conv_choice *choice)
 {
-    (void)plan, (void)pool, (void)err;
+    for (int32_t i = 0; i < *count; i++)
+        if (memcmp(&list[i], choice, sizeof *choice) == 0)
+            return;
+    if (*count < MAX_CANDIDATES)
+        list[(*count)++] = *choice;
+}
+
+/* A choice in both loop orders, where there is more than one group to order. */
+static void add_orders(cpu_conv_choice *list, int32_t *count, cpu_conv_choice choice, int32_t blocks)
+{
+    add_candidate(list, count, &choice);
+    if (blocks > choice.width) {
+        choice.groups_outer = !choice.groups_outer;
+        add_candidate(list, count, &choice);
+    }
+}
+
+/* What is worth measuring; the guess comes first. */
+static int32_t candidates(const cpu_plan *plan, const cpu_conv *c, cpu_conv_choice *list)
+{
+    const sk_kernels_f32 *k = &plan->kernels;
+    const int32_t blocks = cpu_blocks(c->weights.cout);
+    int32_t count = 0;
+    cpu_conv_choice guess = cpu_conv_default(plan, c);
+    add_candidate(list, &count, &guess);
+    const bool winograd = cpu_conv_can_winograd(plan, c);
+    for (int32_t w = 4; w >= 1; w--) {
+        if (k->conv_tile[w] == 0 || w > blocks || (w == 1 && blocks > 1 && k->conv_tile[2]) ||
+            (w == 3 && blocks % 3))
+            continue;
+        uint8_t tile = (uint8_t)k->conv_tile[w];
+        cpu_conv_choice choice = {.width = (uint8_t)w, .tile = tile};
+        if (winograd) {
+            choice.form = CPU_CONV_WINOGRAD;
+            choice.batch_tiles = winograd_batch(plan, c, tile, 640 << 10);
+            add_candidate(list, &count, &choice);
+            choice.batch_tiles = winograd_batch(plan, c, tile, 320 << 10);
+            add_candidate(list, &count, &choice);
+            if (blocks >= w * plan->threads && plan->threads > 1 && c->out_h <= 24) {
+                choice.split_groups = 1;
+                add_candidate(list, &count, &choice);
+            }
+            if (c->weights.cin >= 2 * SK_BLOCK)
+                continue; /* direct sums cannot win */
+        }
+        choice = (cpu_conv_choice){.form = CPU_CONV_TAPS, .width = (uint8_t)w, .tile = tile};
+        add_orders(list, &count, choice, blocks);
+        if (cpu_conv_can_rows(plan, c) && k->conv3_tile[w] > 0) {
+            choice.form = CPU_CONV_ROWS;
+            choice.tile = (uint8_t)k->conv3_tile[w];
+            add_orders(list, &count, choice, blocks);
+        }
+        if (blocks >= w * plan->threads && plan->threads > 1 && c->out_h < 4 * plan->threads) {
+            choice.split_groups = 1;
+            add_candidate(list, &count, &choice);
+        }
+    }
+    return count;
+}
+
+static int64_t thread_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+/* Nanoseconds of one thread's share. */
+static int64_t measure(const cpu_plan *plan, const cpu_step *step)
+{
+    const cpu_frame frame = {.plan = plan, .scratch = plan->scratch};
+    int64_t best = INT64_MAX;
+    for (int i = 0; i <= RUNS; i++) { /* the first one warms up */
+        int64_t t = thread_ns();
+        cpu_conv_run(step, &frame, 0, plan->threads);
+        t = thread_ns() - t;
+        if (i > 0 && t < best)
+            best = t;
+    }
+    return best;
+}
+
+static void choose(const cpu_plan *plan, cpu_step *step, float *zeros)
+{
+    cpu_conv *c = step->data;
+    cpu_conv_choice list[MAX_CANDIDATES], best = c->choice;
+    int32_t count = candidates(plan, c, list);
+    int64_t best_ns = INT64_MAX;
+    c->p.weights = zeros;
+    c->p.bias = zeros;
+    for (int32_t i = 0; i < count; i++) {
+        c->choice = list[i];
+        cpu_conv_apply(plan, c);
+        int64_t ns = measure(plan, step);
+        /* The guess is only given up for something clearly better. */
+        if (best_ns == INT64_MAX || ns < best_ns - best_ns / 50) {
+            best_ns = ns;
+            best = list[i];
+        }
+    }
+    c->choice = best;
+    cpu_conv_apply(plan, c);
+}
+
+static bool open_choice(const cpu_step *step)
+{
+    const cpu_conv *c = step->data;
+    return step->run == cpu_conv_run && c->choice.form != CPU_CONV_FIRST && c->choice.form != CPU_CONV_DEPTHWISE &&
+           c->kernel_h > 0 && c->kernel_w > 0;
+}
+
+/* A choice from the cache must be one that could be made here. */
+static bool allowed(const cpu_plan *plan, const cpu_conv *c, const cpu_conv_choice *choice)
+{
+    cpu_conv_choice list[MAX_CANDIDATES];
+    int32_t count = candidates(plan, c, list);
+    for (int32_t i = 0; i < count; i++)
+        if (memcmp(&list[i], choice, sizeof *choice) == 0)
+            return true;
+    return false;
+}
+
+sk_status cpu_tune_load(cpu_plan *plan, sk_error *err)
+{
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        cpu_conv *c = plan->steps[i].data;
+        if (!open_choice(&plan->steps[i]))
+            continue;
+        c->tuned = !plan->settings.tune;
+    }
+    if (!plan->settings.tune)
+        return SK_OK;
+    SK_TRY(cpu_tune_cache_open(plan, &plan->tune_cache, err));
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        cpu_conv *c = plan->steps[i].data;
+        cpu_conv_choice choice, list[MAX_CANDIDATES];
+        if (!open_choice(&plan->steps[i]))
+            continue;
+        if (cpu_tune_cache_find(plan->tune_cache, plan, c, &choice) && allowed(plan, c, &choice)) {
+            c->choice = choice;
+            c->tuned = true;
+            continue;
+        }
+        int32_t count = candidates(plan, c, list); /* room for whatever may be tried */
+        for (int32_t k = 0; k < count; k++) {
+            size_t need = cpu_conv_scratch(plan, c, &list[k]);
+            plan->scratch_floats = need > plan->scratch_floats ? need : plan->scratch_floats;
+        }
+    }
+    return SK_OK;
+}
+
+/* The largest packed weights any candidate of any unmeasured step reads. */
+static size_t most_weights(const cpu_plan *plan)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        const cpu_conv *c = plan->steps[i].data;
+        cpu_conv_choice list[MAX_CANDIDATES];
+        if (!open_choice(&plan->steps[i]) || c->tuned)
+            continue;
+        int32_t count = candidates(plan, c, list);
+        for (int32_t k = 0; k < count; k++) {
+            size_t need = cpu_packed_floats(c, &list[k]) + SK_BLOCK * (size_t)c->p.out_blocks;
+            most = need > most ? need : most;
+        }
+    }
+    return most;
+}
+
+sk_status cpu_tune(cpu_plan *plan, sk_error *err)
+{
+    const size_t floats = plan->settings.tune ? most_weights(plan) : 0;
+    if (floats == 0)
+        return SK_OK;
+    float *zeros = sk_aligned_calloc(64, floats * sizeof *zeros);
+    if (!zeros)
+        return sk_fail_memory(err, floats * sizeof *zeros);
+    memset(zeros, 0, floats * sizeof *zeros); /* pages of its own, not the system's one page of zeros */
+    const int64_t start = thread_ns();
+    bool changed = false;
+    for (size_t i = 0; i < plan->n_steps && thread_ns() - start < BUDGET_NS; i++) {
+        cpu_conv *c = plan->steps[i].data;
+        if (!open_choice(&plan->steps[i]) || c->tuned)
+            continue;
+        if (!cpu_tune_cache_find(plan->tune_cache, plan, c, &c->choice)) { /* the same shape may have come before */
+            choose(plan, &plan->steps[i], zeros);
+            cpu_tune_cache_add(plan->tune_cache, plan, c, &c->choice);
+            changed = true;
+        }
+        cpu_conv_apply(plan, c);
+        c->tuned = true;
+    }
+    sk_free(zeros);
+    if (changed)
+        cpu_tune_cache_save(plan->tune_cache);
     return SK_OK;
 }
