@@ -23,6 +23,7 @@ struct sk_yolo_decoder {
     int32_t *order;  /* [capacity] */
     int32_t *places; /* [capacity] */
     int32_t *labels; /* [capacity] */
+    int32_t *spare;  /* [capacity] */
     uint64_t *keys;  /* [2 * capacity] */
     /* of the image being decoded */
     sk_yolo_form form;
@@ -69,8 +70,9 @@ sk_status sk_yolo_decoder_open(const sk_yolo_spec *spec, sk_task task, int32_t m
     d->order = sk_calloc(capacity, sizeof *d->order);
     d->places = sk_calloc(capacity, sizeof *d->places);
     d->labels = sk_calloc(capacity, sizeof *d->labels);
+    d->spare = sk_calloc(capacity, sizeof *d->spare);
     d->keys = sk_calloc(capacity * 2, sizeof *d->keys);
-    if (!d->best || !d->scores || !d->order || !d->places || !d->labels || !d->keys) {
+    if (!d->best || !d->scores || !d->order || !d->places || !d->labels || !d->spare || !d->keys) {
         sk_yolo_decoder_close(&d);
         return sk_fail_memory(err, capacity * 36);
     }
@@ -88,6 +90,7 @@ void sk_yolo_decoder_close(sk_yolo_decoder **decoder)
     sk_free(d->order);
     sk_free(d->places);
     sk_free(d->labels);
+    sk_free(d->spare);
     sk_free(d->keys);
     sk_free(d);
     *decoder = NULL;
@@ -95,10 +98,8 @@ void sk_yolo_decoder_close(sk_yolo_decoder **decoder)
 
 int32_t sk_yolo_decoder_capacity(const sk_yolo_decoder *d)
 {
-    /* End-to-end models rank (place, class) pairs of the best max_det places. */
-    int64_t pairs = d->spec.end2end ? (int64_t)d->spec.max_det * d->spec.n_classes : 0;
-    if (pairs > MAX_PLACES)
-        pairs = MAX_PLACES;
+    /* End-to-end models rank (place, class) pairs, cutting back to max_det whenever the list is full. */
+    int64_t pairs = d->spec.end2end ? (int64_t)d->spec.max_det * 2 : 0;
     return pairs > d->max_places ? (int32_t)pairs : d->max_places;
 }
 
@@ -395,45 +396,56 @@ static void decode_many(sk_yolo_decoder *d, float confidence, const uint8_t *wan
     }
 }
 
+/* Keeps the best `limit` of the (place, class) pairs listed in the candidates' arrays, from the best on. */
+static int32_t best_pairs(sk_yolo_decoder *d, sk_candidates *out, int32_t pairs, int32_t limit)
+{
+    sk_order_descending(out->score, pairs, d->order, d->keys);
+    int32_t kept = pairs < limit ? pairs : limit;
+    for (int32_t i = 0; i < kept; i++) {
+        d->scores[i] = out->score[d->order[i]];
+        d->labels[i] = out->class_id[d->order[i]];
+        d->spare[i] = out->place[d->order[i]];
+    }
+    memcpy(out->score, d->scores, (size_t)kept * sizeof *d->scores);
+    memcpy(out->class_id, d->labels, (size_t)kept * sizeof *d->labels);
+    memcpy(out->place, d->spare, (size_t)kept * sizeof *d->spare);
+    return kept;
+}
+
 /* One-to-one heads: the best max_det places by their best class, then the best max_det (place, class)
  * pairs of those. Whatever does not pass the confidence cannot appear in the result, so only what passes
  * is ranked. */
 static void decode_end2end(sk_yolo_decoder *d, float confidence, const uint8_t *wanted, sk_candidates *out)
 {
-    int32_t count = find_places(d, confidence, d->labels), limit = d->spec.max_det;
+    int32_t count = find_places(d, confidence, d->spare), limit = d->spec.max_det, pairs = 0;
+    float bound = logit_bound(confidence);
     for (int32_t i = 0; i < count; i++)
-        d->scores[i] = sigmoid(d->best[d->labels[i]]);
+        d->scores[i] = sigmoid(d->best[d->spare[i]]);
     sk_order_descending(d->scores, count, d->order, d->keys);
-    if (count > limit)
-        count = limit;
+    count = count < limit ? count : limit;
     for (int32_t i = 0; i < count; i++)
-        d->places[i] = d->labels[d->order[i]];
-    /* The pairs go to the candidate list's own arrays first; its boxes are filled after the ranking. */
-    int32_t pairs = 0;
+        d->places[i] = d->spare[d->order[i]];
     for (int32_t i = 0; i < count; i++) {
-        for (int32_t c = 0; c < d->spec.n_classes && pairs < out->capacity; c++) {
-            float v = class_value(d, d->places[i], c);
-            float score = v > logit_bound(confidence) ? sigmoid(v) : 0;
+        for (int32_t c = 0; c < d->spec.n_classes; c++) {
+            float v = class_value(d, d->places[i], c), score = v > bound ? sigmoid(v) : 0;
             if (!(score > confidence))
                 continue;
-            d->scores[pairs] = score;
+            if (pairs == out->capacity)
+                pairs = best_pairs(d, out, pairs, limit);
+            out->score[pairs] = score;
             out->class_id[pairs] = c;
             out->place[pairs++] = d->places[i];
         }
     }
-    sk_order_descending(d->scores, pairs, d->order, d->keys);
-    if (pairs > limit)
-        pairs = limit;
+    pairs = best_pairs(d, out, pairs, limit);
+    /* The list is rewritten in place: a pair never moves back. */
     for (int32_t i = 0; i < pairs; i++) {
-        d->labels[i] = out->class_id[d->order[i]];
-        d->places[i] = out->place[d->order[i]];
-    }
-    for (int32_t i = 0; i < pairs; i++) {
-        float box[4], angle;
-        if (wanted && !wanted[d->labels[i]])
+        float box[4], angle, score = out->score[i];
+        int32_t label = out->class_id[i], place = out->place[i];
+        if (wanted && !wanted[label])
             continue;
-        decode_box(d, d->places[i], box, &angle);
-        push(out, box, angle, d->scores[d->order[i]], d->labels[i], d->places[i]);
+        decode_box(d, place, box, &angle);
+        push(out, box, angle, score, label, place);
     }
 }
 
