@@ -113,6 +113,10 @@ def last_convolutions(head, name):
 
 
 def spread(head):
+    if hasattr(head, "linear"):  # classify
+        with torch.no_grad():
+            head.linear.weight.mul_(30)
+        return
     gains = {"cv2": 0.35, "cv3": 0.8, "cv4": 0.5, "cv4_kpts": 0.5}
     with torch.no_grad():
         for name, gain in gains.items():
@@ -210,7 +214,8 @@ def check(name, variation, model, task, got, want, exact):
         print(f"{name:16} {variation:20} FAILED: shapes {[g.shape for g in got]}, wanted {[w.shape for w in want]}")
         return False
     errors, own = measure(task, model, variation, got, want), measure(task, model, variation, want, exact)
-    good = bool((errors <= np.maximum([0.05, 1e-4, 1e-4, 1e-4], 2 * own)).all())
+    pixels_good = (errors[0] <= 0.05 and errors[2] <= 1e-4) or errors[0] <= 2 * own[0]
+    good = bool(pixels_good and errors[1] <= max(1e-4, 2 * own[1]) and errors[3] <= max(1e-4, 2 * own[3]))
     scores = want[0][..., 4] if "one2one" in variation else want[0][:, 4 : 4 + getattr(model.model[-1], "nc", 1)]
     print(f"{name:14} {variation:20} {str(want[0].shape):16} pixel {errors[0]:7.1e} (own {own[0]:7.1e})  "
           f"unit {errors[1]:7.1e} (own {own[1]:7.1e})  loose {errors[2]:7.1e} (own {own[2]:7.1e})  "
