@@ -106,8 +106,6 @@ static sk_status pop_mark(machine *m, pickle_node ***items, size_t *count)
     if (m->n_marks == 0)
         return sk_fail(m->err, SK_ERR_FORMAT, "a mark is missing on its stack");
     size_t from = m->marks[--m->n_marks];
-    /* an empty stack has no memory yet, and null has no elements to point between */
-    SK_TRY(sk_array_reserve((void **)&m->stack, &m->stack_capacity, 1, sizeof *m->stack, m->length, m->err));
     *items = m->stack + from;
     *count = m->depth - from;
     m->depth = from;
@@ -669,6 +667,8 @@ sk_status sk_pickle_open(const void *bytes, size_t length, const char *what, sk_
     machine m = {.p = p, .bytes = bytes, .length = length, .err = err};
     sk_status status;
     SK_TRY_GOTO(sk_arena_open(length < 65536 ? 16384 : 262144, &p->arena, err));
+    /* from the start, so that even an empty stack has an address to count from */
+    SK_TRY_GOTO(sk_array_reserve((void **)&m.stack, &m.stack_capacity, 1, sizeof *m.stack, length + 1, err));
     p->limit = MEMORY_BASE + length * MEMORY_PER_BYTE;
     sk_arena_limit(p->arena, p->limit);
     p->what = sk_arena_strdup(p->arena, what);

@@ -315,7 +315,8 @@ static void foreign_paths(void **state)
     assert_non_null(strstr(err.message, "empty"));
     /* an attack: nothing is run, and the message says what it would have been */
     tw_zip zip = {0};
-    tw_zip_add(&zip, "x/data.pkl", "cposix\nsystem\nX\x04\0\0\0true\x85R.", 29);
+    static const char attack[] = "cposix\nsystem\nX\x04\0\0\0true\x85R.";
+    tw_zip_add(&zip, "x/data.pkl", attack, sizeof attack - 1);
     tw_zip_finish(&zip);
     assert_int_equal(sk_model_open(tw_save(&zip, "attack.pt"), &model, &err), SK_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, "posix.system"));
