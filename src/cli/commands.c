@@ -10,10 +10,13 @@ extern const sk_command sk_command_help;
 extern const sk_command sk_command_info;
 extern const sk_command sk_command_man;
 extern const sk_command sk_command_net;
+extern const sk_command sk_command_predict;
 extern const sk_command sk_command_version;
 
 const sk_command *const sk_commands[] = {
     /* finding animals */
+    /* finding animals */
+    &sk_command_predict,
     /* models */
     &sk_command_info,
     &sk_command_net,

@@ -16,18 +16,18 @@
 typedef struct live_reader {
     sk_reader base;
     sk_decoder decoder;
-    char *uri;        /* what FFmpeg opens: a number n has become /dev/video<n> */
+    char *uri; /* what FFmpeg opens: a number n has become /dev/video<n> */
     bool camera;
     bool connected;
     sk_source_settings settings;
-    double started;   /* clock at the first frame */
+    double started;    /* clock at the first frame */
     double last_frame; /* clock when the last frame came */
-    double deadline;  /* blocking calls give up then */
+    double deadline;   /* blocking calls give up then */
     int64_t count;
 } live_reader;
 
 #define CONNECT_SECONDS 10.0
-#define READ_SECONDS 10.0
+#define READ_SECONDS    10.0
 
 static double now_seconds(void)
 {
@@ -53,8 +53,8 @@ static sk_status connect_stream(live_reader *reader, sk_error *err)
     if (reader->camera) {
         settings.input_format = av_find_input_format("v4l2");
         if (!settings.input_format)
-            return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: this FFmpeg reads no cameras (it has no v4l2 device)",
-                           reader->uri);
+            return sk_fail(err, SK_ERR_UNSUPPORTED,
+                           "%s: this FFmpeg reads no cameras (it has no v4l2 device)", reader->uri);
     } else if (strncasecmp(reader->uri, "rtsp", 4) == 0) {
         av_dict_set(&options, "rtsp_transport", "tcp", 0); /* UDP loses packets and so pictures */
     }
@@ -79,7 +79,8 @@ static sk_status reconnect(live_reader *reader, bool *end, sk_error *err)
             return SK_OK;
         }
         if (now_seconds() - reader->last_frame > reader->settings.reconnect_seconds)
-            return sk_fail(err, SK_ERR_IO, "%s: no frame for %.0f s and %d attempts to connect again; last problem: %s",
+            return sk_fail(err, SK_ERR_IO,
+                           "%s: no frame for %.0f s and %d attempts to connect again; last problem: %s",
                            reader->uri, now_seconds() - reader->last_frame, reader->base.reconnects,
                            reader->base.last_problem);
         for (double until = now_seconds() + pause; now_seconds() < until && !atomic_load(reader->base.stop);)
@@ -112,7 +113,8 @@ static sk_status live_read(sk_reader *base, sk_slot *slot, bool *end, sk_error *
         sk_status status = sk_decoder_next(&reader->decoder, reader->uri, &stream_end, &problem);
         if (status == SK_OK && !stream_end) {
             int64_t number = reader->count++;
-            if (number < reader->settings.first || (number - reader->settings.first) % reader->settings.step != 0)
+            if (number < reader->settings.first ||
+                (number - reader->settings.first) % reader->settings.step != 0)
                 continue;
             double now = now_seconds();
             reader->last_frame = now;
@@ -153,7 +155,8 @@ sk_status sk_reader_open_live(const char *uri, const sk_source_settings *setting
     reader->base.stop = stop;
     reader->settings = *settings;
     char path[64];
-    bool number = isdigit((unsigned char)uri[0]) && strspn(uri, "0123456789") == strlen(uri) && strlen(uri) < 4;
+    bool number =
+        isdigit((unsigned char)uri[0]) && strspn(uri, "0123456789") == strlen(uri) && strlen(uri) < 4;
     snprintf(path, sizeof path, "/dev/video%.3s", uri);
     reader->uri = sk_strdup(number ? path : uri);
     reader->camera = number || strncmp(uri, "/dev/", 5) == 0;
@@ -164,14 +167,15 @@ sk_status sk_reader_open_live(const char *uri, const sk_source_settings *setting
     avdevice_register_all();
     SK_TRY_GOTO(connect_stream(reader, err));
     reader->last_frame = now_seconds();
-    reader->base.info = (sk_source_info){.kind = SK_SOURCE_LIVE,
-                                         .width = reader->decoder.codec->width,
-                                         .height = reader->decoder.codec->height,
-                                         .rate = av_q2d(reader->decoder.stream->avg_frame_rate.num
-                                                            ? reader->decoder.stream->avg_frame_rate
-                                                            : (AVRational){0, 1}),
-                                         .frames = settings->last >= 0 ? settings->last - settings->first : -1,
-                                         .decoder = reader->decoder.codec->codec->name};
+    reader->base.info = (sk_source_info){
+        .kind = SK_SOURCE_LIVE,
+        .width = reader->decoder.codec->width,
+        .height = reader->decoder.codec->height,
+        .rate = av_q2d(reader->decoder.stream->avg_frame_rate.num ? reader->decoder.stream->avg_frame_rate
+                                                                  : (AVRational){0, 1}),
+        .frames = settings->last >= 0 ? settings->last - settings->first : -1,
+        .total = -1,
+        .decoder = reader->decoder.codec->codec->name};
     *out = &reader->base;
     return SK_OK;
 done:

@@ -19,9 +19,9 @@ typedef struct pictures_reader {
     sk_reader base;
     char **paths;
     size_t n_paths, capacity;
-    size_t next;      /* index into paths */
-    int32_t rounds;   /* plays left */
-    int64_t given;    /* frames given so far: the index of the next one when looping */
+    size_t next;    /* index into paths */
+    int32_t rounds; /* plays left */
+    int64_t given;  /* frames given so far: the index of the next one when looping */
     sk_source_settings settings;
 } pictures_reader;
 
@@ -68,8 +68,8 @@ bool sk_uri_is_pictures(const char *uri)
 
 static sk_status add_path(pictures_reader *reader, const char *path, sk_error *err)
 {
-    SK_TRY(sk_array_reserve((void **)&reader->paths, &reader->capacity, reader->n_paths + 1, sizeof *reader->paths,
-                            (size_t)1 << 26, err));
+    SK_TRY(sk_array_reserve((void **)&reader->paths, &reader->capacity, reader->n_paths + 1,
+                            sizeof *reader->paths, (size_t)1 << 26, err));
     char *copy = sk_strdup(path);
     if (!copy)
         return sk_fail_memory(err, strlen(path) + 1);
@@ -101,10 +101,11 @@ static sk_status list_folder(pictures_reader *reader, const char *folder, sk_err
     }
     closedir(directory);
     if (status == SK_OK && reader->n_paths == 0)
-        status = sk_fail(err, SK_ERR_NOT_FOUND,
-                         "%s: the folder holds no pictures (jpg, png, bmp, tiff, webp, pnm). For a video give its file, "
-                         "for a SLEAP model use --model",
-                         folder);
+        status = sk_fail(
+            err, SK_ERR_NOT_FOUND,
+            "%s: the folder holds no pictures (jpg, png, bmp, tiff, webp, pnm). For a video give its file, "
+            "for a SLEAP model use --model",
+            folder);
     return status;
 }
 
@@ -208,7 +209,8 @@ static int64_t count_frames(const pictures_reader *reader)
     return once * s->loop;
 }
 
-sk_status sk_reader_open_pictures(const char *uri, const sk_source_settings *settings, sk_reader **out, sk_error *err)
+sk_status sk_reader_open_pictures(const char *uri, const sk_source_settings *settings, sk_reader **out,
+                                  sk_error *err)
 {
     pictures_reader *reader = sk_calloc(1, sizeof *reader);
     if (!reader)
@@ -226,6 +228,7 @@ sk_status sk_reader_open_pictures(const char *uri, const sk_source_settings *set
     qsort(reader->paths, reader->n_paths, sizeof *reader->paths, compare_paths);
     reader->base.info.kind = SK_SOURCE_PICTURES;
     reader->base.info.frames = count_frames(reader);
+    reader->base.info.total = (int64_t)reader->n_paths;
     reader->base.info.exact = true;
     reader->base.info.decoder = "";
     *out = &reader->base;

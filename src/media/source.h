@@ -20,16 +20,17 @@ typedef struct sk_source sk_source;
 typedef enum sk_source_kind {
     SK_SOURCE_PICTURES = 1, /* one or many still pictures, each of its own size */
     SK_SOURCE_VIDEO,
-    SK_SOURCE_LIVE          /* camera or network stream: no end, no seeking, the newest frame wins */
+    SK_SOURCE_LIVE /* camera or network stream: no end, no seeking, the newest frame wins */
 } sk_source_kind;
 
 typedef struct sk_source_settings {
-    sk_pixel_format format; /* SK_PIXEL_RGB (default), _BGR or _GRAY; pictures and video are converted to it */
+    sk_pixel_format
+        format; /* SK_PIXEL_RGB (default), _BGR or _GRAY; pictures and video are converted to it */
     int64_t first, last, step; /* frames first, first+step … < last; last < 0: to the end. Default 0, -1, 1 */
-    int32_t queue;    /* frames decoded ahead, 2 to 64; default 6 */
-    int32_t threads;  /* decoder threads; 0: the decoder chooses among the machine's cores */
-    int32_t loop;     /* how many times to play a file; default 1; for load tests */
-    bool hardware;    /* try the decoders FFmpeg offers for this machine's devices first */
+    int32_t queue;             /* frames decoded ahead, 2 to 64; default 6 */
+    int32_t threads;           /* decoder threads; 0: the decoder chooses among the machine's cores */
+    int32_t loop;              /* how many times to play a file; default 1; for load tests */
+    bool hardware;             /* try the decoders FFmpeg offers for this machine's devices first */
     double reconnect_seconds; /* live: give up after this long without a frame; default 60 */
 } sk_source_settings;
 
@@ -41,17 +42,18 @@ typedef struct sk_source_info {
     int32_t width, height; /* of the first picture; 0 before the first frame of a live source */
     double rate;           /* frames a second; 0 unknown */
     int64_t frames;        /* that this source will give with these settings; -1 unknown */
-    bool exact;            /* `frames` was counted, not estimated from the duration */
+    int64_t total;         /* frames the whole file holds, whatever range is read; -1 unknown */
+    bool exact;            /* the numbers were counted, not estimated from the duration */
     const char *decoder;   /* "h264", "libjpeg-turbo", … */
 } sk_source_info;
 
 /* What went on behind the reader's back. */
 typedef struct sk_source_status {
-    int64_t decoded;     /* frames decoded so far */
-    int64_t dropped;     /* live: replaced by a newer one before they were read */
-    int64_t damaged;     /* packets or frames the decoder reported as corrupt and went on from */
-    int32_t reconnects;  /* live */
-    double decode_seconds; /* spent decoding and converting, on the decoder's own thread */
+    int64_t decoded;        /* frames decoded so far */
+    int64_t dropped;        /* live: replaced by a newer one before they were read */
+    int64_t damaged;        /* packets or frames the decoder reported as corrupt and went on from */
+    int32_t reconnects;     /* live */
+    double decode_seconds;  /* spent decoding and converting, on the decoder's own thread */
     char last_problem[256]; /* "" when there was none */
 } sk_source_status;
 

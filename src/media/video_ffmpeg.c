@@ -65,7 +65,8 @@ static sk_status list_packets(video_reader *reader, sk_error *err)
 static sk_status rewind_file(video_reader *reader, sk_error *err)
 {
     sk_decoder *d = &reader->decoder;
-    sk_decoder_settings settings = {.threads = reader->settings.threads, .hardware = reader->settings.hardware};
+    sk_decoder_settings settings = {.threads = reader->settings.threads,
+                                    .hardware = reader->settings.hardware};
     int64_t damaged = d->damaged;
     sk_decoder_close(d); /* reopening is the one rewind every container understands */
     SK_TRY(sk_decoder_open(reader->uri, &settings, d, err));
@@ -151,7 +152,8 @@ static sk_status video_read(sk_reader *base, sk_slot *slot, bool *end, sk_error 
         SK_TRY(sk_decoder_convert(d, reader->uri, reader->settings.format, slot, err));
         int64_t pts = sk_decoder_pts(d);
         slot->frame.index = number + reader->offset;
-        slot->frame.time = pts != AV_NOPTS_VALUE ? (double)(pts - reader->start_pts) * av_q2d(d->stream->time_base)
+        slot->frame.time = pts != AV_NOPTS_VALUE
+                               ? (double)(pts - reader->start_pts) * av_q2d(d->stream->time_base)
                            : base->info.rate > 0 ? (double)number / base->info.rate
                                                  : 0;
         slot->frame.time += reader->time_offset;
@@ -189,6 +191,7 @@ static void fill_info(video_reader *reader)
         total = seconds > 0 && info->rate > 0 ? (int64_t)(seconds * info->rate + 0.5) : -1;
     }
     const sk_source_settings *s = &reader->settings;
+    info->total = total;
     if (total >= 0) {
         int64_t last = s->last < 0 || s->last > total ? total : s->last;
         info->frames = last > s->first ? (last - s->first + s->step - 1) / s->step * s->loop : 0;
@@ -198,7 +201,8 @@ static void fill_info(video_reader *reader)
     info->decoder = d->codec->codec->name;
 }
 
-sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settings, sk_reader **out, sk_error *err)
+sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settings, sk_reader **out,
+                               sk_error *err)
 {
     video_reader *reader = sk_calloc(1, sizeof *reader);
     if (!reader)
@@ -216,7 +220,8 @@ sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settin
     }
     sk_decoder_settings decoder_settings = {.threads = settings->threads, .hardware = settings->hardware};
     SK_TRY_GOTO(sk_decoder_open(uri, &decoder_settings, &reader->decoder, err));
-    reader->start_pts = reader->decoder.stream->start_time != AV_NOPTS_VALUE ? reader->decoder.stream->start_time : 0;
+    reader->start_pts =
+        reader->decoder.stream->start_time != AV_NOPTS_VALUE ? reader->decoder.stream->start_time : 0;
     fill_info(reader);
     SK_TRY_GOTO(seek_to_first(reader, err));
     *out = &reader->base;

@@ -12,14 +12,15 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* File: magic, u32 fingerprint length, fingerprint, then entries.
+/* File: magic, 32 bytes of stamp, u32 fingerprint length, fingerprint, then entries.
  * Entry: u32 body length, u32 checksum of the body, body. A body of length 0 with checksum END_MARK ends a finished run.
  * Body: i64 index, f64 time, i32 width, i32 height, i32 source length, i32 instances, i32 keypoints each, source bytes,
  * instances, keypoints; all in this machine's byte order (a journal never leaves its machine's run folder). */
 
-static const char magic[8] = "SKJRNL1\n";
-#define END_MARK 0x53454e44u
-#define BODY_LIMIT (64u << 20)
+static const char magic[8] = "SKJRNL2\n";
+#define STAMP_BYTES  32
+#define END_MARK     0x53454e44u
+#define BODY_LIMIT   (64u << 20)
 #define BUFFER_BYTES (4u << 20)
 
 typedef struct body_head {
@@ -32,9 +33,10 @@ struct sk_journal {
     int fd;
     char *path;
     int64_t count;
-    int64_t end;    /* file offset after the last good entry, without what is buffered */
-    int64_t begin;  /* offset of the first entry */
+    int64_t end;   /* file offset after the last good entry, without what is buffered */
+    int64_t begin; /* offset of the first entry */
     bool finished;
+    char stamp[STAMP_BYTES];
     unsigned char *buffer;
     size_t used;
     unsigned char *body; /* for reading */
@@ -53,10 +55,11 @@ static sk_status write_all(sk_journal *j, const void *data, size_t bytes, sk_err
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return sk_fail(err, SK_ERR_IO,
-                           "%s: writing failed: %s. What was written before is kept; make room and run the same command "
-                           "again to continue",
-                           j->path, strerror(errno));
+            return sk_fail(
+                err, SK_ERR_IO,
+                "%s: writing failed: %s. What was written before is kept; make room and run the same command "
+                "again to continue",
+                j->path, strerror(errno));
         at += n;
         bytes -= (size_t)n;
         j->end += n;
@@ -86,8 +89,8 @@ static sk_status make_room(sk_journal *j, size_t bytes, sk_error *err)
     SK_TRY(sk_journal_flush(j, false, err));
     if (bytes <= BUFFER_BYTES)
         return SK_OK;
-    return sk_fail(err, SK_ERR_LIMIT, "%s: one frame's results take %zu bytes, at most %u are kept", j->path, bytes,
-                   BUFFER_BYTES);
+    return sk_fail(err, SK_ERR_LIMIT, "%s: one frame's results take %zu bytes, at most %u are kept", j->path,
+                   bytes, BUFFER_BYTES);
 }
 
 sk_status sk_journal_append(sk_journal *j, const sk_result_frame *frame, sk_error *err)
@@ -209,8 +212,9 @@ sk_status sk_journal_replay(sk_journal *j, sk_journal_visit visit, void *context
         bool ended;
         sk_result_frame frame;
         if (!read_entry(j, &offset, &length, &ended) || !parse_body(j, length, &frame, &instances, &source))
-            status = sk_fail(err, SK_ERR_FORMAT, "%s: entry %lld can no longer be read; run again with --restart", j->path,
-                             (long long)i);
+            status =
+                sk_fail(err, SK_ERR_FORMAT, "%s: entry %lld can no longer be read; run again with --restart",
+                        j->path, (long long)i);
         else
             status = visit(context, &frame, err);
     }
@@ -242,13 +246,15 @@ sk_status sk_journal_truncate(sk_journal *j, int64_t count, sk_error *err)
     return count < j->count || j->finished ? find_end(j, count, err) : SK_OK;
 }
 
-static sk_status begin_new(sk_journal *j, const char *fingerprint, sk_error *err)
+static sk_status begin_new(sk_journal *j, const char *fingerprint, const char *stamp, sk_error *err)
 {
     uint32_t length = (uint32_t)strlen(fingerprint);
     if (ftruncate(j->fd, 0) != 0)
         return io_failed(j, "emptying", err);
     j->end = 0;
+    snprintf(j->stamp, sizeof j->stamp, "%s", stamp);
     SK_TRY(write_all(j, magic, sizeof magic, err));
+    SK_TRY(write_all(j, j->stamp, sizeof j->stamp, err));
     SK_TRY(write_all(j, &length, sizeof length, err));
     SK_TRY(write_all(j, fingerprint, length, err));
     j->begin = j->end;
@@ -260,23 +266,28 @@ static sk_status continue_old(sk_journal *j, const char *fingerprint, sk_error *
     char head[sizeof magic];
     uint32_t length;
     if (!read_at(j, 0, head, sizeof head) || memcmp(head, magic, sizeof magic) != 0 ||
-        !read_at(j, sizeof magic, &length, sizeof length) || length > (1u << 20))
-        return sk_fail(err, SK_ERR_FORMAT, "%s: not a journal of skitter; remove it or choose another --out", j->path);
+        !read_at(j, sizeof magic, j->stamp, sizeof j->stamp) ||
+        !read_at(j, sizeof magic + STAMP_BYTES, &length, sizeof length) || length > (1u << 20))
+        return sk_fail(err, SK_ERR_FORMAT, "%s: not a journal of skitter; remove it or choose another --out",
+                       j->path);
     char *old = sk_calloc(1, (size_t)length + 1);
     if (!old)
         return sk_fail_memory(err, length);
-    bool same = read_at(j, sizeof magic + 4, old, length) && strcmp(old, fingerprint) == 0;
+    bool same = read_at(j, sizeof magic + STAMP_BYTES + 4, old, length) && strcmp(old, fingerprint) == 0;
     sk_free(old);
     if (!same)
         return sk_fail(err, SK_ERR_MISMATCH,
-                       "%s: this folder holds the results of a run with another source, model or settings. Use --restart to "
+                       "%s: this folder holds the results of a run with another source, model or settings. "
+                       "Use --restart to "
                        "begin anew here, or choose another --out",
                        j->path);
-    j->begin = (int64_t)sizeof magic + 4 + (int64_t)length;
+    j->stamp[STAMP_BYTES - 1] = '\0';
+    j->begin = (int64_t)sizeof magic + STAMP_BYTES + 4 + (int64_t)length;
     return find_end(j, INT64_MAX, err);
 }
 
-sk_status sk_journal_open(const char *path, const char *fingerprint, bool restart, sk_journal **out, sk_error *err)
+sk_status sk_journal_open(const char *path, const char *fingerprint, const char *stamp, bool restart,
+                          sk_journal **out, sk_error *err)
 {
     *out = NULL;
     sk_journal *j = sk_calloc(1, sizeof *j);
@@ -296,8 +307,8 @@ sk_status sk_journal_open(const char *path, const char *fingerprint, bool restar
         status = io_failed(j, "opening", err);
         goto done;
     }
-    bool fresh = restart || info.st_size < (off_t)(sizeof magic + 4 + strlen(fingerprint));
-    status = fresh ? begin_new(j, fingerprint, err) : continue_old(j, fingerprint, err);
+    bool fresh = restart || info.st_size < (off_t)(sizeof magic + STAMP_BYTES + 4 + strlen(fingerprint));
+    status = fresh ? begin_new(j, fingerprint, stamp, err) : continue_old(j, fingerprint, err);
 done:
     if (status != SK_OK)
         sk_journal_close(&j);
@@ -320,6 +331,11 @@ void sk_journal_close(sk_journal **pointer)
     sk_free(j->body);
     sk_free(j->path);
     sk_free(j);
+}
+
+const char *sk_journal_stamp(const sk_journal *j)
+{
+    return j->stamp;
 }
 
 int64_t sk_journal_count(const sk_journal *j)

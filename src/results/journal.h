@@ -10,11 +10,13 @@
 typedef struct sk_journal sk_journal;
 
 /* Opens or begins the journal. `fingerprint` names everything that shapes the result (models, source, settings): a
- * journal with another one is SK_ERR_MISMATCH and left alone; `restart` begins anew in any case. */
-sk_status sk_journal_open(const char *path, const char *fingerprint, bool restart, sk_journal **out,
-                          sk_error *err) SK_MUST_CHECK;
+ * journal with another one is SK_ERR_MISMATCH and left alone; `restart` begins anew in any case. `stamp` is a word
+ * kept from the beginning (when the run started): a continued journal keeps its first one. */
+sk_status sk_journal_open(const char *path, const char *fingerprint, const char *stamp, bool restart,
+                          sk_journal **out, sk_error *err) SK_MUST_CHECK;
 void sk_journal_close(sk_journal **journal);
 
+const char *sk_journal_stamp(const sk_journal *journal);
 int64_t sk_journal_count(const sk_journal *journal); /* entries so far */
 bool sk_journal_finished(const sk_journal *journal); /* the run it records reached its end */
 
@@ -28,6 +30,7 @@ sk_status sk_journal_truncate(sk_journal *journal, int64_t count, sk_error *err)
 
 /* Calls `visit` with every entry in order; the frame is borrowed for the call. */
 typedef sk_status (*sk_journal_visit)(void *context, const sk_result_frame *frame, sk_error *err);
-sk_status sk_journal_replay(sk_journal *journal, sk_journal_visit visit, void *context, sk_error *err) SK_MUST_CHECK;
+sk_status sk_journal_replay(sk_journal *journal, sk_journal_visit visit, void *context,
+                            sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -18,12 +18,29 @@ static const int32_t edges[][2] = {{0, 1}};
 
 static sk_run_header header(void)
 {
-    return (sk_run_header){.source = "in.mp4", .source_kind = "video", .width = 640, .height = 480, .rate = 25,
-                           .source_frames = 3, .task = "pose", .n_models = 1, .model_paths = {"m.pt"},
-                           .model_hashes = {"0123456789abcdef0123"}, .n_classes = 2, .class_names = class_names,
-                           .n_keypoints = 2, .keypoint_names = keypoint_names, .n_edges = 1, .edges = edges,
-                           .has = SK_HAS_BOX | SK_HAS_KEYPOINTS, .runtime_requested = "cpu", .runtime = "cpu",
-                           .device = "test", .precision = "f32", .settings = "conf 0.25", .version = "0",
+    return (sk_run_header){.source = "in.mp4",
+                           .source_kind = "video",
+                           .width = 640,
+                           .height = 480,
+                           .rate = 25,
+                           .source_frames = 3,
+                           .task = "pose",
+                           .n_models = 1,
+                           .model_paths = {"m.pt"},
+                           .model_hashes = {"0123456789abcdef0123"},
+                           .n_classes = 2,
+                           .class_names = class_names,
+                           .n_keypoints = 2,
+                           .keypoint_names = keypoint_names,
+                           .n_edges = 1,
+                           .edges = edges,
+                           .has = SK_HAS_BOX | SK_HAS_KEYPOINTS,
+                           .runtime_requested = "cpu",
+                           .runtime = "cpu",
+                           .device = "test",
+                           .precision = "f32",
+                           .settings = "conf 0.25",
+                           .version = "0",
                            .started = "2026-01-01T00:00:00Z"};
 }
 
@@ -37,8 +54,12 @@ static const sk_result_frame *frame_number(int i)
     all = (sk_instances){.count = i, .capacity = 8, .items = items, .n_keypoints = 2, .keypoints = points};
     for (int k = 0; k < i; k++) {
         float v = (float)(10 * i + k);
-        items[k] = (sk_instance){.has = SK_HAS_BOX | SK_HAS_KEYPOINTS, .class_id = k & 1, .score = 0.5f,
-                                 .box = {v, v + 1, v + 2, v + 3}, .first_keypoint = 2 * k, .track_id = -1};
+        items[k] = (sk_instance){.has = SK_HAS_BOX | SK_HAS_KEYPOINTS,
+                                 .class_id = k & 1,
+                                 .score = 0.5f,
+                                 .box = {v, v + 1, v + 2, v + 3},
+                                 .first_keypoint = 2 * k,
+                                 .track_id = -1};
         points[2 * k] = (sk_keypoint){v, v + 0.5f, 0.9f};
         points[2 * k + 1] = (sk_keypoint){NAN, NAN, 0};
     }
@@ -82,24 +103,27 @@ static void csv_has_a_row_an_instance(void **state)
     assert_memory_equal(text, "# skitter 0; ", 13);
     assert_non_null(strstr(text, "runtime cpu (requested cpu)"));
     char *rows = strchr(text, '\n') + 1;
-    assert_string_equal(
-        rows, "source,frame,time,instance,track,class,name,score,x1,y1,x2,y2,head_x,head_y,head_score,tail_x,tail_y,tail_score\n"
-              "in.mp4,1,0.040000,0,,0,\"fly, \"\"small\"\"\",0.5,10,11,12,13,10,10.5,0.9,,,0\n"
-              "in.mp4,2,0.080000,0,,0,\"fly, \"\"small\"\"\",0.5,20,21,22,23,20,20.5,0.9,,,0\n"
-              "in.mp4,2,0.080000,1,,1,mouse,0.5,21,22,23,24,21,21.5,0.9,,,0\n");
+    assert_string_equal(rows,
+                        "source,frame,time,instance,track,class,name,score,x1,y1,x2,y2,head_x,head_y,head_"
+                        "score,tail_x,tail_y,tail_score\n"
+                        "in.mp4,1,0.040000,0,,0,\"fly, \"\"small\"\"\",0.5,10,11,12,13,10,10.5,0.9,,,0\n"
+                        "in.mp4,2,0.080000,0,,0,\"fly, \"\"small\"\"\",0.5,20,21,22,23,20,20.5,0.9,,,0\n"
+                        "in.mp4,2,0.080000,1,,1,mouse,0.5,21,22,23,24,21,21.5,0.9,,,0\n");
 }
 
 static void jsonl_has_a_line_a_frame(void **state)
 {
     (void)state;
-    assert_string_equal(
-        slurp(write_all("jsonl")),
-        "{\"source\":\"in.mp4\",\"frame\":0,\"time\":0.000000,\"instances\":[]}\n"
-        "{\"source\":\"in.mp4\",\"frame\":1,\"time\":0.040000,\"instances\":[{\"class\":0,\"name\":\"fly, \\\"small\\\"\",\"score\":0.5,"
-        "\"box\":[10,11,12,13],\"keypoints\":[[10,10.5,0.9],[null,null,0]]}]}\n"
-        "{\"source\":\"in.mp4\",\"frame\":2,\"time\":0.080000,\"instances\":[{\"class\":0,\"name\":\"fly, \\\"small\\\"\",\"score\":0.5,"
-        "\"box\":[20,21,22,23],\"keypoints\":[[20,20.5,0.9],[null,null,0]]},{\"class\":1,\"name\":\"mouse\",\"score\":0.5,"
-        "\"box\":[21,22,23,24],\"keypoints\":[[21,21.5,0.9],[null,null,0]]}]}\n");
+    assert_string_equal(slurp(write_all("jsonl")),
+                        "{\"source\":\"in.mp4\",\"frame\":0,\"time\":0.000000,\"instances\":[]}\n"
+                        "{\"source\":\"in.mp4\",\"frame\":1,\"time\":0.040000,\"instances\":[{\"class\":0,"
+                        "\"name\":\"fly, \\\"small\\\"\",\"score\":0.5,"
+                        "\"box\":[10,11,12,13],\"keypoints\":[[10,10.5,0.9],[null,null,0]]}]}\n"
+                        "{\"source\":\"in.mp4\",\"frame\":2,\"time\":0.080000,\"instances\":[{\"class\":0,"
+                        "\"name\":\"fly, \\\"small\\\"\",\"score\":0.5,"
+                        "\"box\":[20,21,22,23],\"keypoints\":[[20,20.5,0.9],[null,null,0]]},{\"class\":1,"
+                        "\"name\":\"mouse\",\"score\":0.5,"
+                        "\"box\":[21,22,23,24],\"keypoints\":[[21,21.5,0.9],[null,null,0]]}]}\n");
 }
 
 static void labels_are_relative(void **state)
@@ -134,8 +158,8 @@ static void slp_has_every_table(void **state)
     assert_non_null(strstr(json, "\"name\":\"head\""));
     assert_non_null(strstr(json, "sleap.skeleton.EdgeType"));
     sk_free(json);
-    const char *const tables[] = {"frames", "instances", "points", "pred_points", "videos_json", "tracks_json",
-                                  "suggestions_json"};
+    const char *const tables[] = {"frames",      "instances",   "points",          "pred_points",
+                                  "videos_json", "tracks_json", "suggestions_json"};
     const int64_t rows[] = {3, 3, 0, 6, 1, 0, 0};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         sk_dtype dtype;
@@ -179,7 +203,7 @@ static void journal_survives_any_cut(void **state)
     char path[4300];
     snprintf(path, sizeof path, "%s/journal", test_folder());
     sk_journal *journal = NULL;
-    assert_ok(sk_journal_open(path, "run A", true, &journal, &err), &err);
+    assert_ok(sk_journal_open(path, "run A", "now", true, &journal, &err), &err);
     for (int i = 0; i < 20; i++)
         assert_ok(sk_journal_append(journal, journal_frame(i), &err), &err);
     sk_journal_close(&journal);
@@ -188,11 +212,11 @@ static void journal_survives_any_cut(void **state)
     size_t length = fread(whole, 1, sizeof whole, file);
     fclose(file);
     int64_t last = 0;
-    for (size_t cut = 17; cut <= length; cut++) { /* 8 magic, 4 length, 5 fingerprint */
+    for (size_t cut = 49; cut <= length; cut += cut + 40 < length ? 7 : 1) { /* 8 magic, 32 stamp, 4 length, 5 fingerprint */
         file = fopen(path, "wb");
         fwrite(whole, 1, cut, file);
         fclose(file);
-        assert_ok(sk_journal_open(path, "run A", false, &journal, &err), &err);
+        assert_ok(sk_journal_open(path, "run A", "now", false, &journal, &err), &err);
         int64_t count = sk_journal_count(journal);
         assert_true(count >= last && count <= 20);
         last = count;
@@ -216,21 +240,21 @@ static void journal_knows_its_run(void **state)
     char path[4300];
     snprintf(path, sizeof path, "%s/journal2", test_folder());
     sk_journal *journal = NULL;
-    assert_ok(sk_journal_open(path, "run A", false, &journal, &err), &err);
+    assert_ok(sk_journal_open(path, "run A", "now", false, &journal, &err), &err);
     for (int i = 0; i < 5; i++)
         assert_ok(sk_journal_append(journal, journal_frame(i), &err), &err);
     assert_ok(sk_journal_finish(journal, &err), &err);
     sk_journal_close(&journal);
-    assert_int_equal(sk_journal_open(path, "run B", false, &journal, &err), SK_ERR_MISMATCH);
+    assert_int_equal(sk_journal_open(path, "run B", "now", false, &journal, &err), SK_ERR_MISMATCH);
     assert_non_null(strstr(err.message, "--restart"));
-    assert_ok(sk_journal_open(path, "run A", false, &journal, &err), &err);
+    assert_ok(sk_journal_open(path, "run A", "now", false, &journal, &err), &err);
     assert_true(sk_journal_finished(journal));
     assert_int_equal(sk_journal_count(journal), 5);
     assert_ok(sk_journal_truncate(journal, 3, &err), &err);
     assert_false(sk_journal_finished(journal));
     assert_int_equal(sk_journal_count(journal), 3);
     sk_journal_close(&journal);
-    assert_ok(sk_journal_open(path, "run B", true, &journal, &err), &err);
+    assert_ok(sk_journal_open(path, "run B", "now", true, &journal, &err), &err);
     assert_int_equal(sk_journal_count(journal), 0);
     sk_journal_close(&journal);
 }

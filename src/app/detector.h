@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_APP_DETECTOR_H
+#define SK_APP_DETECTOR_H
+
+#include "models/model.h"
+#include "skitter/frame.h"
+#include "skitter/instance.h"
+
+#include <stdbool.h>
+
+/* Frames in, instances out: one model, or two of which the second looks at crops around what the first found. Wires
+ * the stages of tasks/ around sessions of an engine; every door uses this one. One thread at a time. */
+
+#define SK_DETECTOR_MAX_MODELS 2
+
+typedef struct sk_detector_settings {
+    const char *runtime;   /* compute runtime; default "cpu" */
+    int32_t threads;       /* 0: all cores */
+    int32_t batch;         /* frames in one run of the network, 1 (default) … 64 */
+    int32_t height, width; /* network input; 0: the model's own */
+    bool
+        rect; /* YOLO: the smallest multiple of the stride that holds the frame, as Ultralytics does for .pt */
+    float confidence; /* YOLO: keep score > this; default 0.25 */
+    double iou;       /* YOLO: default 0.7 */
+    int32_t max_det;  /* YOLO: default 300 */
+    bool agnostic;
+    const int32_t *classes; /* YOLO: only these; null = all; borrowed until open returns */
+    int32_t n_classes;
+    float peak_threshold;  /* SLEAP: default 0.2 */
+    int32_t max_instances; /* SLEAP: 0 = no limit */
+    bool winograd;         /* default true */
+    bool obb_quarter;      /* oriented boxes in newer Ultralytics' form; default false: w >= h */
+} sk_detector_settings;
+
+void sk_detector_defaults(sk_detector_settings *settings);
+
+/* What it found out about itself; borrowed. */
+typedef struct sk_detector_info {
+    sk_task task;
+    int32_t n_models;
+    const sk_model *models[SK_DETECTOR_MAX_MODELS];
+    int32_t n_classes;
+    const char *const *class_names;
+    int32_t n_keypoints;
+    const char *const *keypoint_names; /* unnamed ones are "kpt0" … */
+    int32_t n_edges;
+    const int32_t (*edges)[2];
+    uint32_t has;                                /* SK_HAS_… */
+    bool identities;                             /* classes are individuals */
+    int32_t capacity;                            /* most instances a frame */
+    char runtime[32], device[160], precision[8]; /* what really runs */
+} sk_detector_info;
+
+/* Seconds spent so far, by stage. */
+typedef struct sk_detector_times {
+    int64_t frames;
+    double open, pre, network, post;
+} sk_detector_times;
+
+typedef struct sk_detector sk_detector;
+
+sk_status sk_detector_open(const char *const *models, int32_t n_models, const sk_detector_settings *settings,
+                           sk_detector **out, sk_error *err) SK_MUST_CHECK;
+void sk_detector_close(sk_detector **detector);
+const sk_detector_info *sk_detector_about(const sk_detector *detector);
+void sk_detector_get_times(const sk_detector *detector, sk_detector_times *times);
+
+/* Looks at `count` frames (1 … batch) and fills out[i] (sk_instances_alloc with the info's capacity and keypoints) for
+ * each. Sessions for a new frame size are opened when it first comes. */
+sk_status sk_detector_run(sk_detector *detector, const sk_frame *const *frames, int32_t count,
+                          sk_instances *out, sk_error *err) SK_MUST_CHECK;
+
+#endif

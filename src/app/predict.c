@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/predict.h"
+
+#include "app/overlay_run.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/json_write.h"
+#include "base/lock.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "results/journal.h"
+#include "skitter/version.h"
+#include "tasks/instances.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Entries may sit in the journal's buffer this long before the operating system has them. */
+#define FLUSH_NS 500000000
+
+typedef struct run {
+    const sk_predict_settings *settings;
+    sk_predict_report *report;
+    sk_lock *lock;
+    sk_detector *detector;
+    sk_source *source;
+    sk_source_info info;
+    sk_journal *journal;
+    sk_sink *sinks[SK_PREDICT_MAX_FORMATS];
+    int32_t n_sinks;
+    sk_overlay_run *overlay;
+    sk_instances *instances; /* one a frame of the batch */
+    const sk_frame **frames;
+    char settings_text[1024], fingerprint[4096], started[SK_CLOCK_TEXT];
+    sk_run_header header;
+    sk_predict_progress progress;
+    int64_t last_flush;
+} run;
+
+void sk_predict_defaults(sk_predict_settings *settings)
+{
+    *settings =
+        (sk_predict_settings){.formats = {"csv", "jsonl"}, .n_formats = 2, .runtime_requested = "cpu"};
+    sk_detector_defaults(&settings->detector);
+    sk_source_defaults(&settings->media);
+}
+
+static double seconds_since(int64_t ns)
+{
+    return (double)(sk_clock_ns() - ns) * 1e-9;
+}
+
+/* --- what the run is --- */
+
+static const char *kind_name(sk_source_kind kind)
+{
+    return kind == SK_SOURCE_VIDEO ? "video" : kind == SK_SOURCE_PICTURES ? "pictures" : "live";
+}
+
+/* Everything that shapes the result, in words: for the headers, and to know a run again. */
+static void describe_settings(run *r)
+{
+    const sk_detector_settings *d = &r->settings->detector;
+    const sk_source_settings *m = &r->settings->media;
+    const sk_detector_info *about = sk_detector_about(r->detector);
+    char classes[256] = "all";
+    if (d->n_classes) {
+        classes[0] = '\0';
+        for (int32_t i = 0; i < d->n_classes; i++) {
+            size_t used = strlen(classes);
+            snprintf(classes + used, sizeof classes - used, "%s%d", i ? "," : "", d->classes[i]);
+        }
+    }
+    if (about->task >= SK_TASK_SINGLE_INSTANCE)
+        snprintf(r->settings_text, sizeof r->settings_text,
+                 "peak_threshold %g; max_instances %d; frames %lld:%lld:%lld", (double)d->peak_threshold,
+                 d->max_instances, (long long)m->first, (long long)m->last, (long long)m->step);
+    else
+        snprintf(r->settings_text, sizeof r->settings_text,
+                 "conf %g; iou %g; max_det %d; classes %s; agnostic %d; imgsz %dx%d%s; frames %lld:%lld:%lld",
+                 (double)d->confidence, d->iou, d->max_det, classes, d->agnostic, d->height, d->width,
+                 d->rect ? " rect" : "", (long long)m->first, (long long)m->last, (long long)m->step);
+    int used =
+        snprintf(r->fingerprint, sizeof r->fingerprint, "skitter %s; source %s; loop %d; runtime %s; %s",
+                 sk_version_text(), r->settings->source, m->loop, d->runtime, r->settings_text);
+    for (int32_t i = 0; i < about->n_models && used > 0 && (size_t)used < sizeof r->fingerprint; i++)
+        used += snprintf(r->fingerprint + used, sizeof r->fingerprint - (size_t)used, "; model %s",
+                         about->models[i]->content_hash);
+}
+
+static void fill_header(run *r)
+{
+    const sk_detector_info *about = sk_detector_about(r->detector);
+    sk_run_header *h = &r->header;
+    *h = (sk_run_header){.source = r->settings->source,
+                         .source_kind = kind_name(r->info.kind),
+                         .width = r->info.width,
+                         .height = r->info.height,
+                         .rate = r->info.rate,
+                         .source_frames = r->info.total,
+                         .task = sk_task_name(about->task),
+                         .n_models = about->n_models,
+                         .n_classes = about->n_classes,
+                         .class_names = about->class_names,
+                         .n_keypoints = about->n_keypoints,
+                         .keypoint_names = about->keypoint_names,
+                         .n_edges = about->n_edges,
+                         .edges = about->edges,
+                         .has = about->has,
+                         .identities = about->identities,
+                         .runtime_requested = r->settings->runtime_requested,
+                         .runtime = about->runtime,
+                         .device = about->device,
+                         .precision = about->precision,
+                         .settings = r->settings_text,
+                         .version = sk_version_text(),
+                         .started = r->started};
+    for (int32_t i = 0; i < about->n_models; i++) {
+        h->model_paths[i] = about->models[i]->path;
+        h->model_hashes[i] = about->models[i]->content_hash;
+    }
+}
+
+/* run.json: the header for formats that have no place for one, and where the run stands. */
+static sk_status write_run_file(const run *r, const char *state, sk_error *err)
+{
+    const sk_run_header *h = &r->header;
+    sk_text text = {0};
+    sk_json json = sk_json_to_text(&text, 2);
+    sk_json_object(&json);
+    sk_json_key_string(&json, "skitter", h->version);
+    sk_json_key_string(&json, "started", h->started);
+    sk_json_key_string(&json, "state", state);
+    sk_json_key_string(&json, "source", h->source);
+    sk_json_key_string(&json, "source_kind", h->source_kind);
+    sk_json_key_int(&json, "width", h->width);
+    sk_json_key_int(&json, "height", h->height);
+    sk_json_key_float(&json, "rate", h->rate);
+    sk_json_key_int(&json, "frames", r->progress.done);
+    sk_json_key_int(&json, "instances", r->progress.instances);
+    sk_json_key_string(&json, "task", h->task);
+    sk_json_key_string(&json, "runtime_requested", h->runtime_requested);
+    sk_json_key_string(&json, "runtime", h->runtime);
+    sk_json_key_string(&json, "device", h->device);
+    sk_json_key_string(&json, "precision", h->precision);
+    sk_json_key_string(&json, "settings", h->settings);
+    sk_json_key(&json, "models");
+    sk_json_array(&json);
+    for (int32_t i = 0; i < h->n_models; i++) {
+        sk_json_object(&json);
+        sk_json_key_string(&json, "path", h->model_paths[i]);
+        sk_json_key_string(&json, "sha256", h->model_hashes[i]);
+        sk_json_close(&json);
+    }
+    sk_json_close(&json);
+    sk_json_close(&json);
+    sk_status status = sk_json_end(&json, err);
+    char *path = sk_path_join(r->settings->out, "run.json");
+    if (status == SK_OK)
+        status = path ? sk_file_replace(path, text.data, text.length, err) : sk_fail_memory(err, 1);
+    sk_free(path);
+    sk_text_free(&text);
+    return status;
+}
+
+/* --- opening --- */
+
+static sk_status lock_folder(run *r, sk_error *err)
+{
+    SK_TRY(sk_folder_make(r->settings->out, err));
+    char *path = sk_path_join(r->settings->out, ".skitter.lock");
+    if (!path)
+        return sk_fail_memory(err, strlen(r->settings->out));
+    sk_lock_holder holder = {0};
+    sk_status status = sk_lock_open(path, 0, &r->lock, &holder, err);
+    if (status == SK_ERR_BUSY)
+        status = sk_fail(
+            err, SK_ERR_BUSY,
+            "%s: another run is writing here: process %lld, '%s'. Wait for it, stop it (kill %lld) or choose "
+            "another --out",
+            r->settings->out, (long long)holder.pid, holder.command, (long long)holder.pid);
+    sk_free(path);
+    return status;
+}
+
+static sk_status open_journal(run *r, sk_error *err)
+{
+    char *path = sk_path_join(r->settings->out, "journal.skj");
+    if (!path)
+        return sk_fail_memory(err, strlen(r->settings->out));
+    sk_status status =
+        sk_journal_open(path, r->fingerprint, r->started, r->settings->restart, &r->journal, err);
+    sk_free(path);
+    if (status == SK_OK) /* a continued run began when its first part did */
+        snprintf(r->started, sizeof r->started, "%s", sk_journal_stamp(r->journal));
+    return status;
+}
+
+static sk_status open_overlay(run *r, sk_error *err)
+{
+    if (!r->settings->overlay)
+        return SK_OK;
+    const sk_detector_info *about = sk_detector_about(r->detector);
+    sk_overlay_settings o;
+    sk_overlay_defaults(&o);
+    o.n_classes = about->n_classes;
+    o.class_names = about->class_names;
+    o.n_edges = about->n_edges;
+    o.edges = about->edges;
+    SK_TRY(sk_overlay_run_open(r->settings->out, r->info.kind == SK_SOURCE_PICTURES, r->info.rate, &o,
+                               &r->overlay, err));
+    int64_t covered = sk_overlay_run_covered(r->overlay), known = sk_journal_count(r->journal);
+    if (covered < known && !sk_journal_finished(r->journal))
+        SK_TRY(
+            sk_journal_truncate(r->journal, covered, err)); /* their pictures are gone: look at them again */
+    if (sk_journal_finished(r->journal))
+        return SK_OK;
+    return sk_overlay_run_continue(r->overlay, sk_journal_count(r->journal), err);
+}
+
+static sk_status play_into_sinks(void *context, const sk_result_frame *frame, sk_error *err)
+{
+    run *r = context;
+    for (int32_t i = 0; i < r->n_sinks; i++)
+        SK_TRY(r->sinks[i]->write(r->sinks[i], frame, err));
+    r->progress.instances += frame->instances->count;
+    return SK_OK;
+}
+
+static void note_file(sk_predict_report *report, const char *folder, const char *file)
+{
+    if (report->n_files < (int32_t)(sizeof report->files / sizeof *report->files))
+        snprintf(report->files[report->n_files++], sizeof report->files[0], "%.255s/%.200s", folder, file);
+}
+
+static sk_status open_sinks(run *r, sk_error *err)
+{
+    const sk_predict_settings *s = r->settings;
+    for (int32_t i = 0; i < s->n_formats; i++) {
+        const sk_sink_kind *kind = sk_sink_find(s->formats[i]);
+        if (!kind)
+            return sk_fail(err, SK_ERR_ARG, "no result format is called '%s'", s->formats[i]);
+        char *path = sk_path_join(s->out, kind->file);
+        if (!path)
+            return sk_fail_memory(err, strlen(kind->file));
+        sk_status status = kind->open(path, &r->header, &r->sinks[r->n_sinks], err);
+        sk_free(path);
+        SK_TRY(status);
+        r->n_sinks++;
+        note_file(r->report, s->out, kind->file);
+    }
+    return sk_journal_replay(r->journal, play_into_sinks, r, err);
+}
+
+/* The source from the first frame that is still to be done. */
+static sk_status open_source(run *r, int64_t done, sk_error *err)
+{
+    sk_source_settings m = r->settings->media;
+    bool skip_by_reading = m.loop > 1;
+    if (!skip_by_reading)
+        m.first += done * m.step;
+    sk_source_close(&r->source);
+    SK_TRY(sk_source_open(r->settings->source, &m, &r->source, err));
+    sk_source_info info;
+    sk_source_get_info(r->source, &info);
+    r->info.name = info.name; /* borrowed from the source that lives on */
+    for (int64_t i = 0; skip_by_reading && i < done; i++) {
+        const sk_frame *frame = NULL;
+        SK_TRY(sk_source_next(r->source, &frame, err));
+        if (!frame)
+            break;
+        sk_source_release(r->source, frame);
+    }
+    return SK_OK;
+}
+
+static sk_status allocate(run *r, sk_error *err)
+{
+    int32_t batch = r->settings->detector.batch;
+    const sk_detector_info *about = sk_detector_about(r->detector);
+    r->instances = sk_calloc((size_t)batch, sizeof *r->instances);
+    r->frames = sk_calloc((size_t)batch, sizeof *r->frames);
+    if (!r->instances || !r->frames)
+        return sk_fail_memory(err, (size_t)batch * sizeof *r->instances);
+    for (int32_t i = 0; i < batch; i++)
+        SK_TRY(sk_instances_alloc(about->capacity, about->n_keypoints, &r->instances[i], err));
+    return SK_OK;
+}
+
+/* --- running --- */
+
+static sk_status write_result(run *r, const sk_frame *frame, const sk_instances *found, sk_error *err)
+{
+    int64_t begin = sk_clock_ns();
+    sk_result_frame result = {sk_source_frame_name(r->source, frame),
+                              frame->index,
+                              frame->time,
+                              frame->width,
+                              frame->height,
+                              found};
+    SK_TRY(sk_journal_append(r->journal, &result, err));
+    for (int32_t i = 0; i < r->n_sinks; i++)
+        SK_TRY(r->sinks[i]->write(r->sinks[i], &result, err));
+    int64_t now = sk_clock_ns();
+    if (now - r->last_flush > FLUSH_NS) {
+        SK_TRY(sk_journal_flush(r->journal, false, err));
+        r->last_flush = now;
+    }
+    r->report->write += seconds_since(begin);
+    if (r->overlay) {
+        begin = sk_clock_ns();
+        SK_TRY(sk_overlay_run_write(r->overlay, frame, result.source, found, err));
+        r->report->overlay += seconds_since(begin);
+    }
+    r->progress.done++;
+    r->progress.instances += found->count;
+    return SK_OK;
+}
+
+/* Frames of one size for one run of the network; *count 0 at the end. A frame of another size is kept for the next. */
+static sk_status gather(run *r, const sk_frame **waiting, int32_t *count, sk_error *err)
+{
+    int64_t begin = sk_clock_ns();
+    *count = 0;
+    while (*count < r->settings->detector.batch) {
+        const sk_frame *frame = *waiting;
+        *waiting = NULL;
+        if (!frame)
+            SK_TRY(sk_source_next(r->source, &frame, err));
+        if (!frame)
+            break;
+        if (*count && (frame->width != r->frames[0]->width || frame->height != r->frames[0]->height)) {
+            *waiting = frame;
+            break;
+        }
+        r->frames[(*count)++] = frame;
+    }
+    r->report->wait_source += seconds_since(begin);
+    return SK_OK;
+}
+
+static sk_status run_frames(run *r, sk_predict_watch watch, void *context, sk_error *err)
+{
+    const sk_frame *waiting = NULL;
+    int64_t begin = sk_clock_ns();
+    sk_status status = SK_OK;
+    while (status == SK_OK && !r->report->stopped) {
+        int32_t count = 0;
+        status = gather(r, &waiting, &count, err);
+        if (status != SK_OK || count == 0)
+            break;
+        status = sk_detector_run(r->detector, r->frames, count, r->instances, err);
+        for (int32_t i = 0; i < count; i++) {
+            if (status == SK_OK && !r->report->stopped) {
+                status = write_result(r, r->frames[i], &r->instances[i], err);
+                r->report->frames++;
+                if (status == SK_OK && watch && watch(context, &r->progress))
+                    r->report->stopped = true;
+            }
+            sk_source_release(r->source, r->frames[i]);
+        }
+    }
+    sk_source_release(r->source, waiting);
+    r->report->seconds = seconds_since(begin);
+    return status;
+}
+
+/* Closes what is open; after a failure the first error stays. */
+static sk_status close_all(run *r, bool finished, sk_status status, sk_error *err)
+{
+    sk_error *report_to = status == SK_OK ? err : NULL;
+    if (r->journal) {
+        sk_status s = finished ? sk_journal_finish(r->journal, report_to)
+                               : sk_journal_flush(r->journal, true, report_to);
+        status = status != SK_OK ? status : s;
+    }
+    for (int32_t i = 0; i < r->n_sinks; i++) {
+        sk_status s = r->sinks[i]->close(r->sinks[i], status == SK_OK ? err : NULL);
+        status = status != SK_OK ? status : s;
+    }
+    if (r->overlay) {
+        note_file(r->report, r->settings->out, sk_overlay_run_file(r->overlay));
+        sk_status s = sk_overlay_run_close(&r->overlay, finished, status == SK_OK ? err : NULL);
+        status = status != SK_OK ? status : s;
+    }
+    if (r->header.version) {
+        note_file(r->report, r->settings->out, "run.json");
+        sk_status s = write_run_file(r,
+                                     finished             ? "finished"
+                                     : r->report->stopped ? "stopped"
+                                                          : "failed",
+                                     status == SK_OK ? err : NULL);
+        status = status != SK_OK ? status : s;
+    }
+    for (int32_t i = 0; r->instances && i < r->settings->detector.batch; i++)
+        sk_instances_free(&r->instances[i]);
+    sk_free(r->instances);
+    sk_free(r->frames);
+    sk_journal_close(&r->journal);
+    sk_source_close(&r->source);
+    sk_detector_close(&r->detector);
+    sk_lock_close(&r->lock);
+    return status;
+}
+
+static void fill_report(run *r)
+{
+    sk_detector_times times;
+    sk_detector_get_times(r->detector, &times);
+    const sk_detector_info *about = sk_detector_about(r->detector);
+    sk_predict_report *p = r->report;
+    p->pre = times.pre;
+    p->network = times.network;
+    p->post = times.post;
+    p->total_frames = r->progress.done;
+    p->instances = r->progress.instances;
+    if (r->source)
+        sk_source_get_status(r->source, &p->source);
+    p->decode = p->source.decode_seconds;
+    memcpy(p->runtime, about->runtime, sizeof p->runtime);
+    memcpy(p->device, about->device, sizeof p->device);
+    memcpy(p->precision, about->precision, sizeof p->precision);
+}
+
+sk_status sk_predict_run(const sk_predict_settings *settings, sk_predict_watch watch, void *context,
+                         sk_predict_report *report, sk_error *err)
+{
+    run r = {.settings = settings, .report = report};
+    sk_status status = SK_OK;
+    bool finished = false;
+    memset(report, 0, sizeof *report);
+    sk_clock_text(sk_clock_wall_ms(), r.started, sizeof r.started);
+    for (int32_t i = 0; i < settings->n_formats; i++)
+        if (!sk_sink_find(settings->formats[i]))
+            return sk_fail(err, SK_ERR_ARG, "no result format is called '%s'", settings->formats[i]);
+    SK_TRY_GOTO(
+        sk_detector_open(settings->models, settings->n_models, &settings->detector, &r.detector, err));
+    SK_TRY_GOTO(sk_source_open(settings->source, &settings->media, &r.source, err));
+    sk_source_get_info(r.source, &r.info);
+    SK_TRY_GOTO(lock_folder(&r, err));
+    describe_settings(&r);
+    fill_header(&r);
+    SK_TRY_GOTO(open_journal(&r, err));
+    if (r.info.kind == SK_SOURCE_LIVE && sk_journal_count(r.journal) > 0) {
+        status = sk_fail(err, SK_ERR_MISMATCH,
+                         "%s: holds frames of an earlier run, and a camera or stream cannot be continued. "
+                         "Use --restart to "
+                         "replace them, or choose another --out",
+                         settings->out);
+        r.header.version = NULL;
+        goto done;
+    }
+    SK_TRY_GOTO(open_overlay(&r, err));
+    finished = sk_journal_finished(r.journal);
+    r.progress = (sk_predict_progress){.done = sk_journal_count(r.journal), .total = r.info.frames};
+    r.progress.continued = r.progress.done;
+    SK_TRY_GOTO(open_sinks(&r, err));
+    SK_TRY_GOTO(write_run_file(&r, "running", err));
+    if (finished) {
+        report->nothing_to_do = true;
+        goto done;
+    }
+    if (r.progress.done > 0)
+        SK_TRY_GOTO(open_source(&r, r.progress.done, err));
+    SK_TRY_GOTO(allocate(&r, err));
+    SK_TRY_GOTO(run_frames(&r, watch, context, err));
+    finished = !report->stopped;
+done:
+    if (r.detector)
+        fill_report(&r);
+    return close_all(&r, finished, status, err);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_APP_PREDICT_H
+#define SK_APP_PREDICT_H
+
+#include "app/detector.h"
+#include "media/source.h"
+
+/* A whole run: frames of a source through a detector into result files in one folder. A run that was interrupted, even
+ * by kill -9, is continued by starting it again with the same arguments. */
+
+#define SK_PREDICT_MAX_FORMATS 12
+
+typedef struct sk_predict_settings {
+    const char *source;
+    int32_t n_models;
+    const char *models[SK_DETECTOR_MAX_MODELS];
+    const char *out; /* folder; made if absent */
+    sk_detector_settings detector;
+    sk_source_settings media;
+    int32_t n_formats;
+    const char *formats[SK_PREDICT_MAX_FORMATS]; /* "csv", "jsonl", "slp", … */
+    bool overlay;                                /* overlay video, or overlay pictures for pictures */
+    bool restart;                                /* begin anew even if there is something to continue */
+    const char *runtime_requested;               /* as the user said it */
+} sk_predict_settings;
+
+void sk_predict_defaults(sk_predict_settings *settings);
+
+typedef struct sk_predict_progress {
+    int64_t done, total; /* frames; total -1 unknown */
+    int64_t instances;   /* found so far */
+    int64_t continued;   /* of `done`, frames an earlier run had finished */
+} sk_predict_progress;
+
+/* Called after every frame; return true to stop: the frame is finished and the files are closed. */
+typedef bool (*sk_predict_watch)(void *context, const sk_predict_progress *progress);
+
+typedef struct sk_predict_report {
+    int64_t frames;       /* of this run */
+    int64_t total_frames; /* with those continued from */
+    int64_t instances;
+    bool stopped;       /* by the watcher */
+    bool nothing_to_do; /* an earlier run had finished already */
+    double seconds;     /* wall time of this run's frames */
+    double wait_source; /* … of which waiting for decoded frames */
+    double pre, network, post, write, overlay;
+    double decode; /* on the decoder's own thread */
+    sk_source_status source;
+    char runtime[32], device[160], precision[8];
+    int32_t n_files;
+    char files[SK_PREDICT_MAX_FORMATS + 4][512]; /* what lies in the folder now */
+} sk_predict_report;
+
+sk_status sk_predict_run(const sk_predict_settings *settings, sk_predict_watch watch, void *context,
+                         sk_predict_report *report, sk_error *err) SK_MUST_CHECK;
+
+#endif

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/predict.h"
+#include "base/clock.h"
+#include "base/json_write.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/sizes.h"
+#include "results/sink.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const sk_operand operands[] = {{.name = "source",
+                                       .kind = SK_OPTION_FILE,
+                                       .help = "a video, a picture, a folder or 'glob' of pictures, "
+                                               "frame_%05d.png, a camera (0 or /dev/video0), rtsp://…"},
+                                      {0}};
+
+static const sk_option options[] = {
+    {.name = "model",
+     .letter = 'm',
+     .kind = SK_OPTION_FILE,
+     .argument = "M",
+     .repeat = 1,
+     .help = "the model; give it twice for centroid + centered instance, or for boxes + pose on crops"},
+    {.name = "out",
+     .letter = 'o',
+     .kind = SK_OPTION_FOLDER,
+     .argument = "DIR",
+     .help = "folder for the results"},
+    {.name = "runtime",
+     .letter = 'r',
+     .kind = SK_OPTION_TEXT,
+     .argument = "NAME",
+     .fallback = "cpu",
+     .help = "compute runtime"},
+    {.name = "format",
+     .letter = 'f',
+     .kind = SK_OPTION_TEXT,
+     .argument = "LIST",
+     .fallback = "csv,jsonl",
+     .help = "result files: csv, jsonl, slp, analysis, coco, labels, labels-conf"},
+    {.name = "save-overlay",
+     .kind = SK_OPTION_FLAG,
+     .help = "also a video (or pictures) with the results drawn in"},
+    {.name = "conf",
+     .letter = 'c',
+     .kind = SK_OPTION_REAL,
+     .argument = "X",
+     .fallback = "0.25",
+     .max = 1,
+     .help = "YOLO: keep detections with a confidence above this"},
+    {.name = "iou",
+     .kind = SK_OPTION_REAL,
+     .argument = "X",
+     .fallback = "0.7",
+     .max = 1,
+     .help = "YOLO: boxes that overlap a better one by more are dropped"},
+    {.name = "classes",
+     .kind = SK_OPTION_TEXT,
+     .argument = "LIST",
+     .help = "YOLO: only these classes, by number or name"},
+    {.name = "max-det",
+     .kind = SK_OPTION_INT,
+     .argument = "N",
+     .fallback = "300",
+     .min = 1,
+     .max = 30000,
+     .help = "YOLO: most detections a frame"},
+    {.name = "agnostic",
+     .kind = SK_OPTION_FLAG,
+     .help = "YOLO: boxes of different classes suppress each other too"},
+    {.name = "peak-threshold",
+     .kind = SK_OPTION_REAL,
+     .argument = "X",
+     .fallback = "0.2",
+     .max = 1,
+     .help = "SLEAP: smallest confidence of a keypoint"},
+    {.name = "max-instances",
+     .kind = SK_OPTION_INT,
+     .argument = "N",
+     .fallback = "0",
+     .max = 10000,
+     .help = "SLEAP: most animals a frame; 0 means no limit"},
+    {.name = "imgsz",
+     .kind = SK_OPTION_TEXT,
+     .argument = "N|HxW",
+     .help = "network input; the model's own without it"},
+    {.name = "rect",
+     .kind = SK_OPTION_FLAG,
+     .help = "YOLO: no more border than the stride needs, as Ultralytics does for .pt files"},
+    {.name = "batch",
+     .letter = 'b',
+     .kind = SK_OPTION_INT,
+     .argument = "N",
+     .fallback = "1",
+     .min = 1,
+     .max = 64,
+     .help = "frames in one run of the network"},
+    {.name = "threads",
+     .letter = 't',
+     .kind = SK_OPTION_INT,
+     .argument = "N",
+     .fallback = "0",
+     .max = 256,
+     .help = "threads of CPU runtimes; 0 means all cores"},
+    {.name = "frames",
+     .kind = SK_OPTION_TEXT,
+     .argument = "A:B:S",
+     .help = "frames A up to, not with, B, every S-th"},
+    {.name = "loop",
+     .kind = SK_OPTION_INT,
+     .argument = "N",
+     .fallback = "1",
+     .min = 1,
+     .max = 1000000,
+     .help = "play the source N times; for load tests"},
+    {.name = "hardware-decode", .kind = SK_OPTION_FLAG, .help = "let FFmpeg decode on a device it finds"},
+    {.name = "restart",
+     .kind = SK_OPTION_FLAG,
+     .help = "begin anew instead of continuing an interrupted run"},
+    {.name = "obb-form",
+     .kind = SK_OPTION_CHOICE,
+     .argument = "FORM",
+     .choices = "long-side|quarter",
+     .fallback = "long-side",
+     .help = "oriented boxes: w >= h and an angle below 180 degrees, or an angle below 90"},
+    {.name = "no-winograd", .kind = SK_OPTION_FLAG, .help = "cpu: direct convolutions only"},
+    {.name = "json", .kind = SK_OPTION_FLAG, .help = "the summary as one JSON object on standard output"},
+    {0}};
+
+static const sk_example examples[] = {
+    {"skitter predict flies.mp4 --model yolo11n-pose.pt --out run1 --save-overlay",
+     "poses of a video, drawn in"},
+    {"skitter predict flies.mp4 -m centroid -m centered_instance -o run2 --format slp",
+     "SLEAP top-down, for SLEAP"},
+    {"skitter predict 'pictures/*.jpg' -m model.onnx -o run3 --classes 0,2 --conf 0.5",
+     "pictures, two classes"},
+    {"skitter predict rtsp://camera/1 -m model.pt -o live --frames 0:1000", "a thousand frames of a stream"},
+    {0}};
+
+/* "A:B:S" with every part optional; "A" alone means that frame. */
+static sk_status parse_frames(const char *text, sk_source_settings *media, sk_error *err)
+{
+    if (!text)
+        return SK_OK;
+    long long parts[3] = {0, -1, 1};
+    int n = 0;
+    for (const char *at = text; n < 3; at++, n++) {
+        if (*at != ':' && *at != '\0') {
+            char *end;
+            errno = 0;
+            parts[n] = strtoll(at, &end, 10);
+            if (end == at || errno || parts[n] < 0)
+                break;
+            at = end;
+        }
+        if (*at == '\0') {
+            if (n == 0)
+                parts[1] = parts[0] + 1;
+            if (parts[2] < 1)
+                break;
+            media->first = parts[0];
+            media->last = parts[1];
+            media->step = parts[2];
+            return SK_OK;
+        }
+        if (*at != ':')
+            break;
+    }
+    return sk_fail(err, SK_ERR_ARG,
+                   "--frames %s: give A:B:S (frames A up to, not with, B, every S-th), A:B, A: or A", text);
+}
+
+/* Class numbers or names; names need the model, so the list is resolved against an open one. */
+static sk_status parse_classes(const char *text, const char *model_path, int32_t *classes, int32_t capacity,
+                               int32_t *count, sk_error *err)
+{
+    if (!text)
+        return SK_OK;
+    sk_model *model = NULL;
+    char *list = sk_strdup(text);
+    sk_status status = list ? sk_model_open(model_path, &model, err) : sk_fail_memory(err, strlen(text));
+    for (char *name = list, *rest = NULL; status == SK_OK && (name = strtok_r(name, ",", &rest));
+         name = NULL) {
+        while (*name == ' ')
+            name++;
+        char *end;
+        long number = strtol(name, &end, 10);
+        if (*end != '\0' || end == name) {
+            number = -1;
+            for (int32_t i = 0; i < sk_model_class_count(model); i++)
+                if (strcmp(sk_model_class_name(model, i), name) == 0)
+                    number = i;
+        }
+        if (number < 0 || number >= sk_model_class_count(model) || *count == capacity)
+            status = sk_fail(err, SK_ERR_ARG, "--classes: '%s' is no class of %s, which has %d", name,
+                             model_path, sk_model_class_count(model));
+        else
+            classes[(*count)++] = (int32_t)number;
+    }
+    sk_model_close(&model);
+    sk_free(list);
+    return status;
+}
+
+static sk_status parse_formats(char *list, sk_predict_settings *s, sk_error *err)
+{
+    s->n_formats = 0;
+    for (char *name = list, *rest = NULL; (name = strtok_r(name, ", ", &rest)); name = NULL) {
+        const char *format = strcmp(name, "json") == 0 ? "jsonl" : strcmp(name, "txt") == 0 ? "labels" : name;
+        if (!sk_sink_find(format)) {
+            char known[256] = "";
+            for (const sk_sink_kind *const *k = sk_sink_kinds; *k; k++) {
+                size_t used = strlen(known);
+                snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", (*k)->name);
+            }
+            return sk_fail(err, SK_ERR_ARG, "--format: no result format is called '%s'; there are %s", name,
+                           known);
+        }
+        if (s->n_formats == SK_PREDICT_MAX_FORMATS)
+            return sk_fail(err, SK_ERR_ARG, "--format: at most %d formats", SK_PREDICT_MAX_FORMATS);
+        s->formats[s->n_formats++] = sk_sink_find(format)->name;
+    }
+    return SK_OK;
+}
+
+typedef struct watcher {
+    sk_progress *progress;
+} watcher;
+
+static bool watch(void *context, const sk_predict_progress *p)
+{
+    watcher *w = context;
+    char note[64];
+    snprintf(note, sizeof note, "%lld found", (long long)p->instances);
+    if (p->total > 0)
+        sk_progress_set_total(w->progress, p->total - p->continued);
+    sk_progress_update(w->progress, p->done - p->continued, note);
+    return sk_cli_interrupted();
+}
+
+static void print_summary(const sk_predict_report *r)
+{
+    if (r->nothing_to_do) {
+        printf("This run had finished already: %lld frames, %lld instances. --restart does it again.\n",
+               (long long)r->total_frames, (long long)r->instances);
+    } else {
+        printf("%s%lld frames%s, %lld instances, %.2f s, %.1f frames/s\n", r->stopped ? "Stopped: " : "",
+               (long long)r->frames, r->total_frames > r->frames ? " (continued)" : "",
+               (long long)r->instances, r->seconds, r->seconds > 0 ? (double)r->frames / r->seconds : 0);
+        double n = r->frames > 0 ? (double)r->frames : 1;
+        printf("runtime %s, %s, %s\n", r->runtime, r->precision, r->device);
+        printf("ms a frame: decode %.2f (on its own thread, waited %.2f), pre %.2f, network %.2f, post %.2f, "
+               "write %.2f",
+               1e3 * r->decode / n, 1e3 * r->wait_source / n, 1e3 * r->pre / n, 1e3 * r->network / n,
+               1e3 * r->post / n, 1e3 * r->write / n);
+        if (r->overlay > 0)
+            printf(", overlay %.2f", 1e3 * r->overlay / n);
+        printf("\n");
+        if (r->source.damaged || r->source.dropped || r->source.reconnects)
+            printf("source: %lld damaged, %lld dropped, %d reconnects\n", (long long)r->source.damaged,
+                   (long long)r->source.dropped, r->source.reconnects);
+    }
+    for (int32_t i = 0; i < r->n_files; i++)
+        printf("%s\n", r->files[i]);
+    if (r->stopped)
+        printf("The same command continues where it stopped.\n");
+}
+
+static sk_status print_json(const sk_predict_report *r, sk_error *err)
+{
+    sk_json j = sk_json_to_file(stdout, 2);
+    sk_json_object(&j);
+    sk_json_key_int(&j, "frames", r->frames);
+    sk_json_key_int(&j, "total_frames", r->total_frames);
+    sk_json_key_int(&j, "instances", r->instances);
+    sk_json_key_bool(&j, "stopped", r->stopped);
+    sk_json_key_float(&j, "seconds", r->seconds);
+    sk_json_key_float(&j, "fps", r->seconds > 0 ? (double)r->frames / r->seconds : 0);
+    sk_json_key_string(&j, "runtime", r->runtime);
+    sk_json_key_string(&j, "device", r->device);
+    sk_json_key_string(&j, "precision", r->precision);
+    double n = r->frames > 0 ? (double)r->frames : 1;
+    sk_json_key(&j, "ms_per_frame");
+    sk_json_object(&j);
+    sk_json_key_float(&j, "decode", 1e3 * r->decode / n);
+    sk_json_key_float(&j, "wait", 1e3 * r->wait_source / n);
+    sk_json_key_float(&j, "pre", 1e3 * r->pre / n);
+    sk_json_key_float(&j, "network", 1e3 * r->network / n);
+    sk_json_key_float(&j, "post", 1e3 * r->post / n);
+    sk_json_key_float(&j, "write", 1e3 * r->write / n);
+    sk_json_key_float(&j, "overlay", 1e3 * r->overlay / n);
+    sk_json_close(&j);
+    sk_json_key(&j, "files");
+    sk_json_array(&j);
+    for (int32_t i = 0; i < r->n_files; i++)
+        sk_json_string(&j, r->files[i]);
+    sk_json_close(&j);
+    sk_json_close(&j);
+    return sk_json_end(&j, err);
+}
+
+static sk_status read_settings(const sk_args *args, sk_predict_settings *s, char *formats, int32_t *classes,
+                               int32_t capacity, sk_error *err)
+{
+    s->source = sk_args_text(args, "source");
+    s->out = sk_args_text(args, "out");
+    if (sk_args_count(args, "model") < 1 || !s->out)
+        return sk_fail(err, SK_ERR_ARG, "predict needs --model M and --out DIR");
+    if (sk_args_count(args, "model") > SK_DETECTOR_MAX_MODELS)
+        return sk_fail(err, SK_ERR_ARG, "--model: at most %d", SK_DETECTOR_MAX_MODELS);
+    for (size_t i = 0; i < sk_args_count(args, "model"); i++)
+        s->models[s->n_models++] = sk_args_at(args, "model", i);
+    sk_detector_settings *d = &s->detector;
+    d->runtime = s->runtime_requested = sk_args_text(args, "runtime");
+    d->confidence = (float)sk_args_real(args, "conf");
+    d->iou = sk_args_real(args, "iou");
+    d->max_det = (int32_t)sk_args_int(args, "max-det");
+    d->agnostic = sk_args_flag(args, "agnostic");
+    d->peak_threshold = (float)sk_args_real(args, "peak-threshold");
+    d->max_instances = (int32_t)sk_args_int(args, "max-instances");
+    d->rect = sk_args_flag(args, "rect");
+    d->batch = (int32_t)sk_args_int(args, "batch");
+    d->threads = (int32_t)sk_args_int(args, "threads");
+    d->winograd = !sk_args_flag(args, "no-winograd");
+    d->obb_quarter = strcmp(sk_args_text(args, "obb-form"), "quarter") == 0;
+    s->overlay = sk_args_flag(args, "save-overlay");
+    s->restart = sk_args_flag(args, "restart");
+    s->media.loop = (int32_t)sk_args_int(args, "loop");
+    s->media.hardware = sk_args_flag(args, "hardware-decode");
+    s->media.queue = d->batch + 5;
+    SK_TRY(sk_cli_parse_size(sk_args_text(args, "imgsz"), &d->height, &d->width, err));
+    SK_TRY(parse_frames(sk_args_text(args, "frames"), &s->media, err));
+    SK_TRY(parse_formats(formats, s, err));
+    int32_t count = 0;
+    SK_TRY(parse_classes(sk_args_text(args, "classes"), s->models[0], classes, capacity, &count, err));
+    d->classes = count ? classes : NULL;
+    d->n_classes = count;
+    return SK_OK;
+}
+
+static sk_status run(const sk_args *args, sk_error *err)
+{
+    sk_predict_settings s;
+    sk_predict_defaults(&s);
+    static sk_predict_report report;
+    int32_t classes[1024];
+    watcher w = {0};
+    sk_status status = SK_OK;
+    char *formats = sk_strdup(sk_args_text(args, "format"));
+    if (!formats)
+        return sk_fail_memory(err, 16);
+    SK_TRY_GOTO(read_settings(args, &s, formats, classes, 1024, err));
+    sk_progress_settings p = sk_progress_defaults();
+    p.stream = stderr;
+    p.mode = sk_cli_verbosity() == 0 ? SK_PROGRESS_NONE : SK_PROGRESS_AUTO;
+    p.label = "predict";
+    p.unit = "frames";
+    SK_TRY_GOTO(sk_progress_open(&p, &w.progress, err));
+    (void)sk_cli_interrupted(); /* from here on Ctrl-C ends the run in order */
+    status = sk_predict_run(&s, watch, &w, &report, err);
+    sk_progress_close(&w.progress);
+    if (status == SK_OK && sk_args_flag(args, "json"))
+        status = print_json(&report, err);
+    else if (status == SK_OK && sk_cli_verbosity() > 0)
+        print_summary(&report);
+    if (status == SK_OK && report.stopped)
+        status =
+            sk_fail(err, SK_ERR_CANCELLED, "interrupted after %lld frames; everything up to there is written",
+                    (long long)report.total_frames);
+done:
+    sk_progress_close(&w.progress);
+    sk_free(formats);
+    return status;
+}
+
+const sk_command sk_command_predict = {
+    .name = "predict",
+    .group = "Finding animals",
+    .summary = "detect and pose animals in pictures and video",
+    .description = "Runs one model, or two of which the second looks at crops, over every frame and writes "
+                   "the results as they come. "
+                   "Ctrl-C finishes the frame and closes the files; running the same command again continues "
+                   "where it stopped, also "
+                   "after a crash or kill. A second run into the same folder at the same time is refused.\n\n"
+                   "Results: docs/results.md describes every format and column. The runtime that really ran "
+                   "is in every file's header "
+                   "and in run.json.",
+    .operands = operands,
+    .options = options,
+    .examples = examples,
+    .run = run,
+};
