@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "harness.h"
+#include "kernels/kernels.h"
+
+#include "graph/graph.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Convolutions of the CPU engine at every level against plain C, which reads the same packed weights. */
+
+void check_conv(kernel_run *run);
+
+static const int32_t acts[] = {0,
+                               SK_UNARY_SILU,
+                               SK_UNARY_RELU,
+                               SK_UNARY_SIGMOID,
+                               SK_UNARY_LEAKY,
+                               SK_UNARY_GELU,
+                               SK_UNARY_GELU_TANH,
+                               SK_UNARY_TANH,
+                               SK_UNARY_ELU,
+                               SK_UNARY_HARD_SIGMOID,
+                               SK_UNARY_HARD_SWISH,
+                               SK_UNARY_MISH,
+                               SK_UNARY_RELU6};
+
+static const kernel_limits conv_limits = {2e-5, 1e-10};
+
+/* One problem: buffers sized exactly, parameters for both tables. */
+typedef struct problem {
+    sk_conv_f32c16 p;
+    uint8_t fill[8];
+    float *in, *weights, *bias, *residual, *want, *got;
+    size_t out_floats;
+} problem;
+
+static int32_t groups_of(const sk_conv_f32c16 *p)
+{
+    return (p->out_blocks + p->width - 1) / p->width;
+}
+
+static int32_t channels_of(const problem *q)
+{
+    int32_t channels = 0;
+    for (int32_t i = 0; i < q->p.in_blocks; i++)
+        channels += q->fill[i];
+    return channels;
+}
+
+static float *filled(kernel_run *run, size_t count, float size)
+{
+    float *data = kernel_buffer(run, count * sizeof *data, 4);
+    kernel_fill_f32(run, data, count, -size, size);
+    return data;
+}
+
+/* Sizes are in p already; `points` is 36 for winograd, else 0. */
+static void make_buffers(kernel_run *run, problem *q, int32_t points, int depthwise)
+{
+    sk_conv_f32c16 *p = &q->p;
+    int32_t taps = p->kernel_h * p->kernel_w, cin = channels_of(q);
+    int32_t in_h = (p->out_h - 1) * p->stride_h + (p->kernel_h - 1) * p->dilation_h + 1;
+    int32_t in_w = (p->out_w - 1) * p->stride_w + (p->kernel_w - 1) * p->dilation_w + 1;
+    p->in_row = (ptrdiff_t)in_w * SK_BLOCK;
+    p->in_plane = p->in_row * in_h;
+    p->in_h = in_h;
+    p->in_w = in_w;
+    p->fill = q->fill;
+    size_t weights = (size_t)(points ? points : taps) * (size_t)(depthwise ? 1 : cin) * (size_t)p->out_blocks * SK_BLOCK;
+    p->group_weights = (ptrdiff_t)(points ? 1 : taps) * cin * p->width * SK_BLOCK;
+    p->point_weights = (ptrdiff_t)cin * p->out_blocks * SK_BLOCK;
+    p->in = q->in = filled(run, (size_t)p->in_plane * (size_t)p->in_blocks, 1.0f);
+    p->weights = q->weights = filled(run, weights, points ? 0.2f : 0.3f);
+    p->bias = q->bias = filled(run, (size_t)p->out_blocks * SK_BLOCK, 0.5f);
+    p->out_pixel = SK_BLOCK * (points || depthwise ? 1 : kernel_range(run, 1, 2));
+    p->out_row = p->out_pixel * p->out_w;
+    p->out_plane = p->out_row * p->out_h;
+    q->out_floats = (size_t)p->out_plane * (size_t)p->out_blocks;
+    q->want = kernel_buffer(run, q->out_floats * sizeof(float), 4);
+    q->got = kernel_buffer(run, q->out_floats * sizeof(float), 4);
+    memset(q->want, 0, q->out_floats * sizeof(float));
+    memset(q->got, 0, q->out_floats * sizeof(float));
+    if (kernel_range(run, 0, 2) == 0) {
+        p->residual_shift = (int32_t)kernel_range(run, 0, 1);
+        p->residual_first = (int32_t)kernel_range(run, 0, 1);
+        int32_t h = (p->out_h + p->residual_shift) >> p->residual_shift;
+        int32_t w = (p->out_w + p->residual_shift) >> p->residual_shift;
+        p->residual_row = (ptrdiff_t)w * SK_BLOCK;
+        p->residual_plane = p->residual_row * h;
+        p->residual = q->residual = filled(run, (size_t)p->residual_plane * (size_t)p->out_blocks, 1.0f);
+    }
+    p->act = (sk_act_f32){acts[kernel_range(run, 0, (int64_t)(sizeof acts / sizeof acts[0]) - 1)], 0.2f, 0.5f};
+}
+
+static void random_blocks(kernel_run *run, problem *q)
+{
+    q->p.in_blocks = (int32_t)kernel_range(run, 1, 4);
+    for (int i = 0; i < 8; i++)
+        q->fill[i] = (uint8_t)(kernel_range(run, 0, 2) ? 16 : kernel_range(run, 1, 16));
+    q->p.out_blocks = (int32_t)kernel_range(run, 1, 6);
+    q->p.groups_outer = (int32_t)kernel_range(run, 0, 1);
+}
+
+static int pick_width(kernel_run *run, const int8_t *tiles, problem *q)
+{
+    for (int tries = 0; tries < 20; tries++) {
+        int w = (int)kernel_range(run, 1, 4);
+        if (tiles[w] > 0) {
+            q->p.width = w;
+            q->p.tile = (int32_t)kernel_range(run, 1, tiles[w]);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void name_case(kernel_run *run, const problem *q)
+{
+    const sk_conv_f32c16 *p = &q->p;
+    kernel_case(run, "blocks %d->%d (%d channels), window %dx%d s%dx%d d%d, out %dx%d, tile %dx%d, act %d, residual %d",
+                p->in_blocks, p->out_blocks, channels_of(q), p->kernel_h, p->kernel_w, p->stride_h, p->stride_w,
+                p->dilation_h, p->out_h, p->out_w, p->tile, p->width, p->act.kind, p->residual != NULL);
+}
+
+static void direct(kernel_run *run, sk_conv_f32c16_fn ref, sk_conv_f32c16_fn mine, const int8_t *tiles, int rows)
+{
+    for (int i = 0; i < 120; i++) {
+        problem q = {.p = {.kernel_h = (int32_t)kernel_range(run, 0, 3), .dilation_h = 1, .dilation_w = 1}};
+        sk_conv_f32c16 *p = &q.p;
+        p->kernel_h = p->kernel_h ? p->kernel_h : 1;
+        p->kernel_w = rows ? 3 : (int32_t)kernel_range(run, 1, 5);
+        p->stride_h = (int32_t)kernel_range(run, 1, 2);
+        p->stride_w = (int32_t)kernel_range(run, 1, rows ? 2 : 4);
+        if (!rows)
+            p->dilation_h = p->dilation_w = (int32_t)kernel_range(run, 1, 2);
+        p->out_h = (int32_t)kernel_range(run, 1, 4);
+        p->out_w = (int32_t)kernel_length(run, i, 45);
+        random_blocks(run, &q);
+        if (!pick_width(run, tiles, &q))
+            return;
+        make_buffers(run, &q, 0, 0);
+        name_case(run, &q);
+        int32_t g = groups_of(p), cut = (int32_t)kernel_range(run, 0, g), row = (int32_t)kernel_range(run, 0, p->out_h);
+        p->out = q.want;
+        ref(p, 0, g, 0, p->out_h);
+        p->out = q.got; /* in four pieces, as threads do */
+        mine(p, 0, cut, 0, row);
+        mine(p, cut, g, 0, row);
+        mine(p, 0, cut, row, p->out_h);
+        mine(p, cut, g, row, p->out_h);
+        kernel_compare_f32(run, q.want, q.got, q.out_floats, conv_limits);
+        kernel_end(run);
+    }
+}
+
+static void bench_direct(kernel_run *run, const sk_kernels_f32 *mine, int rows, int width, int cin_blocks,
+                         int out_blocks, int kernel, int stride, int size)
+{
+    problem q = {.p = {.kernel_h = kernel, .kernel_w = kernel, .dilation_h = 1, .dilation_w = 1, .stride_h = stride,
+                       .stride_w = stride, .out_h = size, .out_w = size, .in_blocks = cin_blocks,
+                       .out_blocks = out_blocks, .width = width}};
+    q.p.tile = rows ? mine->conv3_tile[width] : mine->conv_tile[width];
+    if (q.p.tile == 0)
+        return;
+    memset(q.fill, 16, sizeof q.fill);
+    make_buffers(run, &q, 0, 0);
+    q.p.out_pixel = SK_BLOCK;
+    q.p.act.kind = SK_UNARY_SILU;
+    q.p.residual = NULL;
+    q.p.out = q.got;
+    char label[64];
+    snprintf(label, sizeof label, "%d->%d %dx%d s%d %dx%d, width %d", 16 * cin_blocks, 16 * out_blocks, kernel, kernel,
+             stride, size, size, width);
+    double flops = 2.0 * 256 * cin_blocks * out_blocks * kernel * kernel * size * size;
+    int32_t g = groups_of(&q.p);
+    KERNEL_BENCH(run, label, flops, 4.0 * (double)q.out_floats)
+    (rows ? mine->conv3 : mine->conv)(&q.p, 0, g, 0, size);
+    kernel_end(run);
+}
+
+static void check_winograd(kernel_run *run, const sk_kernels_f32 *ref, const sk_kernels_f32 *mine)
+{
+    for (int i = 0; i < 60; i++) {
+        problem q = {.p = {.kernel_h = 3, .kernel_w = 3, .stride_h = 1, .stride_w = 1, .dilation_h = 1,
+                           .dilation_w = 1}};
+        sk_conv_f32c16 *p = &q.p;
+        p->out_h = (int32_t)kernel_range(run, 1, 14);
+        p->out_w = (int32_t)kernel_length(run, i, 30);
+        random_blocks(run, &q);
+        if (!pick_width(run, mine->conv_tile, &q))
+            return;
+        p->batch_tiles = p->tile * (int32_t)kernel_range(run, 1, 3);
+        make_buffers(run, &q, 36, 0);
+        float *scratch =
+            kernel_buffer(run, sk_winograd_scratch(p->in_blocks, p->out_blocks, p->batch_tiles) * sizeof(float), 64);
+        name_case(run, &q);
+        int32_t g = groups_of(p), tiles = ((p->out_h + 3) / 4) * ((p->out_w + 3) / 4);
+        int32_t cut = (int32_t)kernel_range(run, 0, g), at = (int32_t)kernel_range(run, 0, tiles);
+        p->out = q.want;
+        ref->winograd(p, 0, g, 0, tiles, NULL);
+        p->out = q.got;
+        mine->winograd(p, 0, cut, 0, at, scratch);
+        mine->winograd(p, 0, cut, at, tiles, scratch);
+        mine->winograd(p, cut, g, 0, tiles, scratch);
+        kernel_compare_f32(run, q.want, q.got, q.out_floats, KERNEL_WINOGRAD);
+        kernel_end(run);
+    }
+}
+
+static void check_depthwise(kernel_run *run, const sk_kernels_f32 *ref, const sk_kernels_f32 *mine)
+{
+    for (int i = 0; i < 80; i++) {
+        problem q = {.p = {.kernel_h = (int32_t)kernel_range(run, 1, 7), .dilation_h = 1, .dilation_w = 1}};
+        sk_conv_f32c16 *p = &q.p;
+        p->kernel_w = p->kernel_h;
+        if (kernel_range(run, 0, 1))
+            p->kernel_h = p->kernel_w = 3;
+        p->stride_h = p->stride_w = (int32_t)kernel_range(run, 1, 2);
+        p->dilation_h = p->dilation_w = (int32_t)kernel_range(run, 1, 2);
+        p->out_h = (int32_t)kernel_range(run, 1, 5);
+        p->out_w = (int32_t)kernel_length(run, i, 40);
+        random_blocks(run, &q);
+        p->out_blocks = p->in_blocks;
+        p->width = 1;
+        make_buffers(run, &q, 0, 1);
+        name_case(run, &q);
+        int32_t cut = (int32_t)kernel_range(run, 0, p->out_h);
+        p->out = q.want;
+        ref->depthwise(p, 0, p->out_blocks, 0, p->out_h);
+        p->out = q.got;
+        mine->depthwise(p, 0, p->out_blocks, 0, cut);
+        mine->depthwise(p, 0, p->out_blocks, cut, p->out_h);
+        kernel_compare_f32(run, q.want, q.got, q.out_floats, conv_limits);
+        kernel_end(run);
+    }
+}
+
+static void check_first(kernel_run *run, const sk_kernels_f32 *ref, const sk_kernels_f32 *mine)
+{
+    for (int i = 0; i < 80; i++) {
+        sk_first_f32c16 p = {.channels = (int32_t)kernel_range(run, 1, 4), .kernel_h = (int32_t)kernel_range(run, 1, 7),
+                             .stride_w = (int32_t)kernel_range(run, 1, 3), .out_w = (int32_t)kernel_length(run, i, 90),
+                             .out_blocks = (int32_t)kernel_range(run, 1, 5), .width = (int32_t)kernel_range(run, 1, 2)};
+        p.kernel_w = p.kernel_h;
+        if (kernel_range(run, 0, 1)) {
+            p.channels = 3;
+            p.kernel_h = p.kernel_w = 3;
+            p.stride_w = 2;
+        }
+        size_t row = (size_t)(((p.out_w - 1) * p.stride_w + p.kernel_w) * p.channels);
+        for (int32_t k = 0; k < p.kernel_h; k++)
+            p.rows[k] = filled(run, row, 1.0f);
+        size_t taps = (size_t)(p.kernel_h * p.kernel_w * p.channels);
+        p.weights = filled(run, taps * (size_t)p.out_blocks * SK_BLOCK, 0.3f);
+        p.bias = filled(run, (size_t)p.out_blocks * SK_BLOCK, 0.5f);
+        p.out_plane = (ptrdiff_t)p.out_w * SK_BLOCK;
+        size_t floats = (size_t)p.out_plane * (size_t)p.out_blocks;
+        float *want = kernel_buffer(run, floats * sizeof *want, 4), *got = kernel_buffer(run, floats * sizeof *got, 4);
+        p.act.kind = kernel_range(run, 0, 1) ? SK_UNARY_SILU : 0;
+        kernel_case(run, "%d channels, window %d, stride %d, width %d, blocks %d by %d", p.channels, p.kernel_h,
+                    p.stride_w, p.out_w, p.out_blocks, p.width);
+        p.out = want;
+        ref->first(&p);
+        p.out = got;
+        mine->first(&p);
+        kernel_compare_f32(run, want, got, floats, conv_limits);
+        kernel_end(run);
+    }
+}
+
+static void check_row_u8(kernel_run *run, const sk_kernels_f32 *ref, const sk_kernels_f32 *mine)
+{
+    for (int i = 0; i < 100; i++) {
+        size_t n = (size_t)kernel_length(run, i, 2000);
+        uint8_t *x = kernel_buffer(run, n, 1);
+        float *want = kernel_buffer(run, n * sizeof *want, 4), *got = kernel_buffer(run, n * sizeof *got, 4);
+        float gain[64], shift[64];
+        kernel_fill_bytes(run, x, n);
+        kernel_fill_f32(run, gain, 48, 0.0f, 1.0f);
+        kernel_fill_f32(run, shift, 48, -1.0f, 1.0f);
+        memcpy(gain + 48, gain, 16 * sizeof *gain);
+        memcpy(shift + 48, shift, 16 * sizeof *shift);
+        kernel_case(run, "n %zu", n);
+        ref->row_u8(x, want, (int32_t)n, gain, shift);
+        mine->row_u8(x, got, (int32_t)n, gain, shift);
+        kernel_compare_f32(run, want, got, n, KERNEL_F32);
+        kernel_end(run);
+    }
+}
+
+void check_conv(kernel_run *run)
+{
+    sk_kernels_f32 ref, mine;
+    sk_kernels_f32_fill(&ref, 0);
+    sk_kernels_f32_fill(&mine, run->flags);
+    if (kernel_variant(run, "f32c16 conv", (kernel_fn)mine.conv)) {
+        direct(run, ref.conv, mine.conv, mine.conv_tile, 0);
+        for (int w = 1; w <= 4; w++)
+            bench_direct(run, &mine, 0, w, 4, 4, 1, 1, 40);
+        bench_direct(run, &mine, 0, 2, 4, 4, 3, 2, 40);
+    }
+    if (kernel_variant(run, "f32c16 conv3", (kernel_fn)mine.conv3)) {
+        direct(run, ref.conv3, mine.conv3, mine.conv3_tile, 1);
+        for (int w = 1; w <= 3; w++)
+            bench_direct(run, &mine, 1, w, 4, 4, 3, 2, 40);
+    }
+    if (kernel_variant(run, "f32c16 winograd", (kernel_fn)mine.winograd))
+        check_winograd(run, &ref, &mine);
+    if (kernel_variant(run, "f32c16 depthwise", (kernel_fn)mine.depthwise))
+        check_depthwise(run, &ref, &mine);
+    if (kernel_variant(run, "f32c16 first", (kernel_fn)mine.first))
+        check_first(run, &ref, &mine);
+    if (kernel_variant(run, "row u8", (kernel_fn)mine.row_u8))
+        check_row_u8(run, &ref, &mine);
+}
