@@ -15,7 +15,6 @@ struct sk_sleap_post {
     sk_sleap_settings settings;
     sk_task task;
     int32_t n_outputs, n_nodes, n_classes, legacy;
-    int32_t crop_width, crop_height; /* for the overlap of centroids */
     int32_t at[SK_OUTPUT_OTHER + 1]; /* output index of each kind, -1 none */
     float stride[SK_OUTPUT_OTHER + 1];
     int32_t capacity;
@@ -123,8 +122,6 @@ sk_status sk_sleap_post_open(const sk_model *model, const sk_sleap_settings *set
     p->settings = s;
     p->task = model->task;
     p->legacy = model->sleap.legacy;
-    p->crop_height = model->sleap.crop_size[0];
-    p->crop_width = model->sleap.crop_size[1];
     p->n_nodes = model->task == SK_TASK_CENTROID ? 1 : model->n_keypoints;
     p->n_classes = model->n_classes;
     SK_TRY_GOTO(bind_outputs(p, model, err));
@@ -284,7 +281,7 @@ static void run_single(sk_sleap_post *p, const sk_map *maps, const sk_sleap_geom
 }
 
 /* Marks the centroids whose crop overlaps a better one's by more than the limit. */
-static void suppress_centroids(sk_sleap_post *p, const sk_peak *peaks, int32_t n, float width, float height)
+static void suppress_centroids(sk_sleap_post *p, const sk_peak *peaks, int32_t n, float side)
 {
     for (int32_t i = 0; i < n; i++)
         p->kept[i] = 1;
@@ -292,9 +289,9 @@ static void suppress_centroids(sk_sleap_post *p, const sk_peak *peaks, int32_t n
         int32_t i = p->order[r];
         for (int32_t q = 0; q < r && p->kept[i]; q++) {
             int32_t j = p->order[q];
-            float w = width - fabsf(peaks[i].x - peaks[j].x), h = height - fabsf(peaks[i].y - peaks[j].y);
+            float w = side - fabsf(peaks[i].x - peaks[j].x), h = side - fabsf(peaks[i].y - peaks[j].y);
             float inter = p->kept[j] && w > 0 && h > 0 ? w * h : 0;
-            if (inter / (2 * width * height - inter) > p->settings.centroid_nms)
+            if (inter / (2 * side * side - inter) > p->settings.centroid_nms)
                 p->kept[i] = 0;
         }
     }
@@ -308,13 +305,15 @@ static void run_centroid(sk_sleap_post *p, const sk_map *maps, const sk_sleap_ge
     sk_order_descending(p->values, n, p->order, p->keys);
     for (int32_t i = 0; i < n; i++)
         p->kept[i] = 1;
-    if (p->settings.centroid_nms > 0 && p->crop_width > 0 && p->crop_height > 0)
-        suppress_centroids(p, p->peaks, n, (float)p->crop_width * g->input_scale,
-                           (float)p->crop_height * g->input_scale);
+    if (p->settings.centroid_nms > 0 && p->settings.nms_size > 0)
+        suppress_centroids(p, p->peaks, n, (float)p->settings.nms_size * g->input_scale);
     /* All in map order; where only some are wanted, the best, from the highest. */
     int32_t most = p->settings.max_instances ? p->settings.max_instances : p->capacity;
+    int32_t left = 0;
+    for (int32_t i = 0; i < n; i++)
+        left += p->kept[i];
     for (int32_t r = 0; r < n && out->count < most; r++) {
-        int32_t i = n > most ? p->order[r] : r;
+        int32_t i = left > most ? p->order[r] : r;
         if (!p->kept[i])
             continue;
         sk_instance *item = sk_instances_add(out);

@@ -15,8 +15,9 @@ typedef struct sk_sleap_settings {
     float peak_threshold;     /* default 0.2 */
     sk_refinement refinement; /* default integral; a legacy model's offset head takes its place */
     int32_t max_instances;    /* the best by score; 0 = all */
-    float centroid_nms; /* top-down: drop a centroid whose crop overlaps a better one's by more; 0 = off */
-    int32_t keep_empty; /* 1: instances without any keypoint stay; default 0 */
+    float centroid_nms;       /* centroids: drop one whose crop overlaps a better one's by more; 0 = off */
+    int32_t nms_size;         /* side of the crops for that, in sized pixels */
+    int32_t keep_empty;       /* 1: instances without any keypoint stay; default 0 */
     sk_paf_settings paf;
 } sk_sleap_settings;
 
