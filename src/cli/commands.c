@@ -6,6 +6,7 @@
 /* The list of commands, in the order people read them. Commands of one group stand together. */
 extern const sk_command sk_command_bench;
 extern const sk_command sk_command_completion;
+extern const sk_command sk_command_export;
 extern const sk_command sk_command_help;
 extern const sk_command sk_command_info;
 extern const sk_command sk_command_man;
@@ -19,6 +20,7 @@ const sk_command *const sk_commands[] = {
     &sk_command_predict,
     /* models */
     &sk_command_info,
+    &sk_command_export,
     &sk_command_net,
     &sk_command_bench,
     /* skitter itself */
