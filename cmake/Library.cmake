@@ -36,6 +36,11 @@ function(sk_kernel_flags)
             # Plain loops over pixels and candidates, written for the compiler to vectorise.
             set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-O3")
         endif()
+        # Undefined-behaviour checks in fully unrolled kernels cost compilers minutes a file; the address sanitizer stays,
+        # and the kernel harness checks every result and guards every buffer.
+        if(SKITTER_SANITIZE MATCHES "undefined" AND source MATCHES "/kernels/(x86|arm)/")
+            set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS "-fno-sanitize=undefined")
+        endif()
     endforeach()
 endfunction()
 sk_kernel_flags(${skitter_sources})
