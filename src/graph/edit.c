@@ -8,6 +8,7 @@
  * ask for many. */
 #define FOLD_ELEMENTS_MAX ((int64_t)1 << 24)
 #define FOLD_FLOPS_MAX 1e10
+#define FOLD_BYTES_MAX ((size_t)1 << 30) /* of all folded constants of one graph */
 
 bool sk_op_reads_shape_only(sk_op op)
 {
@@ -73,11 +74,16 @@ static bool foldable(const sk_graph *graph, const sk_node *node)
         if (!(shape_only ? sk_shape_known(&graph->values[v].shape) : sk_value_is_constant(graph, v)))
             return false;
     }
+    size_t bytes = graph->folded_bytes;
     for (int i = 0; i < node->n_out; i++) {
-        int64_t count = sk_shape_count(&graph->values[node->out[i]].shape);
+        const sk_value_info *out = &graph->values[node->out[i]];
+        int64_t count = sk_shape_count(&out->shape);
         if (count < 0 || count > FOLD_ELEMENTS_MAX)
             return false;
+        bytes += (size_t)count * sk_dtype_bytes(out->dtype);
     }
+    if (bytes > FOLD_BYTES_MAX)
+        return false;
     return sk_node_flops(graph, node) <= FOLD_FLOPS_MAX;
 }
 
@@ -97,6 +103,7 @@ static sk_status fold(sk_graph *graph, size_t index, sk_tensor *ins, sk_tensor *
         value->dtype = outs[i].dtype;
         value->shape = outs[i].shape;
         value->blob = blobs[i];
+        graph->folded_bytes += sk_blob_bytes(blobs[i]);
         value->offset = 0;
         blobs[i] = NULL;
     }

@@ -106,13 +106,14 @@ static sk_status read_file(const char *path, sk_model *model, sk_error *err)
 }
 
 /* What `sleap-nn export` writes: model.onnx with its description, and a training configuration beside them. */
-static bool is_onnx_folder(const char *path)
+static sk_status is_onnx_folder(const char *path, bool *is, sk_error *err)
 {
     char *model = sk_path_join(path, "model.onnx"), *description = sk_path_join(path, "export_metadata.json");
-    bool both = model && description && sk_file_is_regular(model) && sk_file_is_regular(description);
+    sk_status status = model && description ? SK_OK : sk_fail_memory(err, strlen(path));
+    *is = status == SK_OK && sk_file_is_regular(model) && sk_file_is_regular(description);
     sk_free(model);
     sk_free(description);
-    return both;
+    return status;
 }
 
 static sk_status read_path(const char *path, sk_model *model, sk_error *err)
@@ -120,7 +121,9 @@ static sk_status read_path(const char *path, sk_model *model, sk_error *err)
     if (!sk_file_exists(path))
         return sk_fail(err, SK_ERR_NOT_FOUND, "%s: no such file or folder", path);
     int sleap_format;
-    if (is_onnx_folder(path))
+    bool onnx_folder;
+    SK_TRY(is_onnx_folder(path, &onnx_folder, err));
+    if (onnx_folder)
         return sk_model_read_onnx(path, model, err);
     SK_TRY(sk_sleap_format_of(path, &sleap_format, err));
     switch (sleap_format) {

@@ -9,6 +9,7 @@
 
 /* Constants beyond this are left to specialisation; below it are the shape arithmetic and small tables. */
 #define FOLD_ELEMENTS ((int64_t)1 << 16)
+#define FOLD_TOTAL ((int64_t)1 << 24)
 
 const char *sk_im_name(const sk_importer *m)
 {
@@ -196,9 +197,12 @@ static sk_value fold(sk_importer *m, sk_op op, const sk_attrs *attrs, const sk_v
     sk_node node = {.op = op, .n_in = n_in, .n_out = 1, .in = copy, .out = &output, .name = sk_im_name(m)};
     if (attrs)
         node.a = *attrs;
-    if (sk_node_infer(&node, ins, &out, &ignored) != SK_OK || !sk_shape_known(&out.shape) ||
-        sk_shape_count(&out.shape) < 0 || sk_shape_count(&out.shape) > FOLD_ELEMENTS)
+    if (sk_node_infer(&node, ins, &out, &ignored) != SK_OK || !sk_shape_known(&out.shape))
         return SK_VALUE_NONE;
+    int64_t count = sk_shape_count(&out.shape);
+    if (count < 0 || count > FOLD_ELEMENTS || count > FOLD_TOTAL - m->folded)
+        return SK_VALUE_NONE;
+    m->folded += count;
     out.data = sk_malloc(sk_tensor_bytes(&out));
     if (out.data && sk_node_execute(&node, ins, &out, &ignored) == SK_OK)
         result = sk_b_constant(&m->b, NULL, out.dtype, &out.shape, out.data);

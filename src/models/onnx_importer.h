@@ -37,6 +37,7 @@ struct sk_importer {
     int64_t opset;
     int depth;        /* of functions and subgraphs */
     int64_t imported; /* nodes so far, against functions that multiply */
+    int64_t folded;   /* elements computed so far, against files that multiply those */
     bool own;         /* our own export: tail nodes are known by their names */
 };
 

@@ -150,27 +150,25 @@ static sk_status describe(sk_onnx_reading *r, const char *folder)
         return read_own(r, own);
     if (sk_onnx_is_ultralytics(r->onnx))
         return sk_onnx_read_ultralytics(r);
-    SK_TRY(read_beside(r, folder, &found));
+    if (folder)
+        SK_TRY(read_beside(r, folder, &found));
     return found ? SK_OK : sk_onnx_guess(r);
 }
 
-static sk_status read_file(const char *path, const char *folder, sk_model *model, sk_error *err)
+sk_status sk_onnx_read_model(const void *bytes, size_t length, const char *path, const char *folder, sk_model *model,
+                             sk_error *err)
 {
-    sk_blob *bytes = NULL;
     sk_onnx_model *onnx = NULL;
     sk_sha256 hash;
     sk_status status = SK_OK;
-    SK_TRY_GOTO(sk_file_map(path, &bytes, err));
-    sk_hash_sha256(sk_blob_data(bytes), sk_blob_bytes(bytes), &hash);
+    sk_hash_sha256(bytes, length, &hash);
     sk_sha256_text(&hash, model->content_hash);
-    SK_TRY_GOTO(sk_onnx_read(sk_blob_data(bytes), sk_blob_bytes(bytes), path, folder, &onnx, err));
-    sk_blob_unref(&bytes);
+    SK_TRY_GOTO(sk_onnx_read(bytes, length, path, folder, &onnx, err));
     SK_TRY_GOTO(sk_onnx_import(onnx, path, &model->graph, err));
     sk_onnx_reading reading = {.model = model, .onnx = onnx, .path = path, .err = err};
     status = describe(&reading, folder);
 done:
     sk_onnx_close(&onnx);
-    sk_blob_unref(&bytes);
     return status;
 }
 
@@ -179,7 +177,11 @@ sk_status sk_model_read_onnx(const char *path, sk_model *model, sk_error *err)
     SK_CHECK_ARG(path && model, err);
     char *file = sk_file_is_directory(path) ? sk_path_join(path, "model.onnx") : sk_strdup(path);
     char *folder = file ? sk_path_folder(file) : NULL;
-    sk_status status = folder ? read_file(file, folder, model, err) : sk_fail_memory(err, strlen(path));
+    sk_blob *bytes = NULL;
+    sk_status status = folder ? sk_file_map(file, &bytes, err) : sk_fail_memory(err, strlen(path));
+    if (status == SK_OK)
+        status = sk_onnx_read_model(sk_blob_data(bytes), sk_blob_bytes(bytes), file, folder, model, err);
+    sk_blob_unref(&bytes);
     sk_free(folder);
     sk_free(file);
     return status;
