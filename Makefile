@@ -9,7 +9,7 @@ export CTEST_OUTPUT_ON_FAILURE = 1
 # colours only for people
 export CTEST_PROGRESS_OUTPUT =
 
-.PHONY: help build run test check fuzz bench install valgrind coverage aarch64 clean packages writable sanitized
+.PHONY: help build run test check fuzz bench parity install valgrind coverage aarch64 clean packages writable sanitized
 .DEFAULT_GOAL := build
 
 ## build      the program, build/skitter (release)
@@ -38,6 +38,10 @@ fuzz: packages-test sanitized
 ## bench      measures on this machine
 bench: packages build
 	@scripts/bench "$(BUILD)/skitter"
+
+## parity     compares networks with the original programs, by hand: PARITY_PYTHON=a python with ultralytics
+parity: build
+	$(PARITY_PYTHON) tests/parity/ultralytics_models.py --skitter "$(BUILD)/skitter"
 
 ## install    program, library, headers, manual and completions (PREFIX=/usr/local, DESTDIR=)
 install: build

@@ -209,6 +209,11 @@ bool sk_torch_file_truncated(const sk_torch_file *file)
     return sk_zip_truncated(file->zip);
 }
 
+size_t sk_torch_file_length(const sk_torch_file *file)
+{
+    return file->length;
+}
+
 /* --- tensors --- */
 
 static sk_status refuse_tensor(const sk_torch_file *f, const sk_pickle_value *tensor, sk_error *err)

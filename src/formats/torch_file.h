@@ -20,6 +20,7 @@ const sk_pickle_value *sk_torch_file_root(const sk_torch_file *file);
 /* True when the zip directory was missing and only what could be salvaged (the pickle) is there: `info` still works,
  * tensors may fail with SK_ERR_FORMAT. */
 bool sk_torch_file_truncated(const sk_torch_file *file);
+size_t sk_torch_file_length(const sk_torch_file *file); /* bytes of the file */
 
 /* Copies a tensor's elements, made contiguous and converted to `to` (f32 for weights), into a fresh blob. Checks
  * shape, strides and offset against the storage's real size. */

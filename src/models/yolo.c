@@ -254,6 +254,10 @@ static sk_status read_model(yolo_reader *y, sk_error *err)
                        class_name ? class_name : "?");
     SK_TRY(sk_yolo_meta(y, checkpoint, err));
     if (sk_torch_file_truncated(y->file)) {
+        char damage[80];
+        snprintf(damage, sizeof damage, "zip directory missing; file truncated at %zu bytes",
+                 sk_torch_file_length(y->file));
+        sk_model_add_fact(y->model, "damage", damage);
         y->model->truncated = 1;
         round_input(&y->model->input);
         return SK_OK;

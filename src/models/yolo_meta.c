@@ -67,8 +67,11 @@ static void add_facts(yolo_reader *y, const sk_pickle_value *checkpoint)
     static const char *const trained[] = {"task", "model", "data", "imgsz", "epochs", "batch", "optimizer"};
     static const char *const git[] = {"origin", "branch", "commit"};
     char key[64];
-    for (size_t i = 0; i < sizeof top / sizeof top[0]; i++)
-        add_fact(y, top[i], sk_pickle_get(checkpoint, top[i]));
+    for (size_t i = 0; i < sizeof top / sizeof top[0]; i++) {
+        const sk_pickle_value *value = sk_pickle_get(checkpoint, top[i]);
+        if (strcmp(top[i], "epoch") != 0 || sk_yolo_int(checkpoint, "epoch", -1) >= 0) /* -1: training is over */
+            add_fact(y, top[i], value);
+    }
     const sk_pickle_value *args = sk_pickle_get(checkpoint, "train_args");
     for (size_t i = 0; i < sizeof trained / sizeof trained[0]; i++) {
         snprintf(key, sizeof key, "train.%s", trained[i]);
