@@ -15,10 +15,11 @@
 typedef struct sk_keras_weights {
     void *context;
     /* Reads weight `name` ("kernel", without ":0") of a layer as f32 in Keras' own layout. `group` is the top-level
-     * layer that owns it: the layer itself, or the nested model around it. A weight that is not there is
-     * SK_ERR_NOT_FOUND. */
-    sk_status (*read)(void *context, const char *group, const char *layer, const char *name, sk_blob **out,
-                      sk_shape *shape, sk_error *err);
+     * layer that owns it: the layer itself, or the nested model around it. `wanted` is the shape the network needs,
+     * -1 where any size will do; for another shape only *shape need be filled, *out stays null. A weight that is not
+     * there is SK_ERR_NOT_FOUND. */
+    sk_status (*read)(void *context, const char *group, const char *layer, const char *name, const sk_shape *wanted,
+                      sk_blob **out, sk_shape *shape, sk_error *err);
 } sk_keras_weights;
 
 /* Weights of a saved model: /model_weights/<group>, found through the group's "weight_names". */

@@ -48,8 +48,16 @@ static sk_status search_names(sk_hdf5_file *file, const char *folder, const char
     return SK_OK;
 }
 
-static sk_status read_from_hdf5(void *context, const char *group, const char *layer, const char *name, sk_blob **out,
-                                sk_shape *shape, sk_error *err)
+static bool shape_fits(const sk_shape *shape, const sk_shape *wanted)
+{
+    bool fits = shape->rank == wanted->rank;
+    for (int i = 0; fits && i < wanted->rank; i++)
+        fits = shape->dim[i] > 0 && (wanted->dim[i] < 0 || shape->dim[i] == wanted->dim[i]);
+    return fits;
+}
+
+static sk_status read_from_hdf5(void *context, const char *group, const char *layer, const char *name,
+                                const sk_shape *wanted, sk_blob **out, sk_shape *shape, sk_error *err)
 {
     sk_hdf5_file *file = context;
     char folder[512], path[1024], attribute[32];
@@ -69,6 +77,10 @@ static sk_status read_from_hdf5(void *context, const char *group, const char *la
     }
     if (best == 0)
         return sk_fail(err, SK_ERR_NOT_FOUND, "weight \"%s\" is not in the file", name);
+    sk_dtype dtype;
+    SK_TRY(sk_hdf5_dataset_info(file, path, &dtype, shape, err));
+    if (!shape_fits(shape, wanted))
+        return SK_OK;
     return sk_hdf5_dataset_read(file, path, SK_DTYPE_F32, MAX_WEIGHT_BYTES, out, shape, err);
 }
 
@@ -99,23 +111,21 @@ static void permute(const float *src, const sk_shape *shape, const int *perm, fl
     }
 }
 
-static sk_status check_weight(const sk_keras_layer *layer, const char *weight, const sk_shape *shape, int rank,
-                              const int64_t *dims, const float *values)
+static sk_status check_shape(const sk_keras_layer *layer, const char *weight, const sk_shape *shape,
+                             const sk_shape *wanted)
 {
-    sk_shape wanted = {.rank = rank};
-    bool fits = shape->rank == rank;
-    for (int i = 0; i < rank; i++) {
-        wanted.dim[i] = dims[i];
-        fits = fits && shape->dim[i] > 0 && (dims[i] < 0 || shape->dim[i] == dims[i]);
-    }
     char found_text[SK_SHAPE_TEXT], wanted_text[SK_SHAPE_TEXT];
-    if (!fits)
+    if (!shape_fits(shape, wanted))
         return sk_keras_fail(layer, SK_ERR_MISMATCH,
                              "weight \"%s\" is of shape %s where the network needs %s; the file is damaged or mixes "
                              "two models",
                              weight, sk_shape_text(shape, found_text, sizeof found_text),
-                             sk_shape_text(&wanted, wanted_text, sizeof wanted_text));
-    int64_t count = sk_shape_count(shape);
+                             sk_shape_text(wanted, wanted_text, sizeof wanted_text));
+    return SK_OK;
+}
+
+static sk_status check_finite(const sk_keras_layer *layer, const char *weight, const float *values, int64_t count)
+{
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(values[i]))
             return sk_keras_fail(layer, SK_ERR_FORMAT,
@@ -130,16 +140,19 @@ sk_status sk_keras_constant(sk_keras_layer *layer, const char *weight, int rank,
 {
     sk_status status = SK_OK;
     sk_blob *blob = NULL, *turned = NULL;
-    sk_shape shape, target;
+    sk_shape shape, target, wanted = {.rank = rank};
     sk_error why = {0};
     char name[300];
     *out = SK_VALUE_NONE;
-    status = layer->weights->read(layer->weights->context, layer->group, layer->name, weight, &blob, &shape, &why);
+    memcpy(wanted.dim, dims, (size_t)rank * sizeof *dims);
+    status = layer->weights->read(layer->weights->context, layer->group, layer->name, weight, &wanted, &blob, &shape,
+                                  &why);
     if (status != SK_OK) {
         status = sk_keras_fail(layer, status, "%s", why.message);
         goto done;
     }
-    SK_TRY_GOTO(check_weight(layer, weight, &shape, rank, dims, sk_blob_data(blob)));
+    SK_TRY_GOTO(check_shape(layer, weight, &shape, &wanted));
+    SK_TRY_GOTO(check_finite(layer, weight, sk_blob_data(blob), sk_shape_count(&shape)));
     target = shape;
     if (perm) {
         SK_TRY_GOTO(sk_blob_alloc(sk_blob_bytes(blob), &turned, layer->err));

@@ -1,0 +1,1 @@
+{0: 'person', 1: "it's", 'k': (1, 2.5, -3e2), None: [True, False, None,], 'u': 'h\xe9\u2713\'\n' r'\b'}
