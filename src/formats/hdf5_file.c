@@ -1,84 +1,74 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "formats/hdf5_file.h"
+#include "formats/hdf5_format.h"
 
-#include <errno.h>
-#include <hdf5.h>
-#include <pthread.h>
+#include "base/file.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #define MAX_TEXT_BYTES ((size_t)256 << 20)
-#define MAX_MEMBERS ((size_t)1 << 20)
-
-struct sk_hdf5_file {
-    hid_t id;
-    char *what;
-};
-
-/* --- the lock and the library's global state --- */
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static H5E_auto2_t saved_printer;
-static void *saved_printer_data;
-static unsigned saved_plugins;
-
-void sk_hdf5_enter(void)
-{
-    pthread_mutex_lock(&lock);
-    H5open();
-    H5Eget_auto2(H5E_DEFAULT, &saved_printer, &saved_printer_data);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    if (H5PLget_loading_state(&saved_plugins) < 0)
-        saved_plugins = H5PL_ALL_PLUGIN;
-    H5PLset_loading_state(0);
-}
-
-void sk_hdf5_leave(void)
-{
-    H5PLset_loading_state(saved_plugins);
-    H5Eset_auto2(H5E_DEFAULT, saved_printer, saved_printer_data);
-    pthread_mutex_unlock(&lock);
-}
-
-/* Why the library refused: the innermost entry of its error stack. */
-static herr_t innermost(unsigned depth, const H5E_error2_t *entry, void *text)
-{
-    (void)depth;
-    if (entry->desc && *entry->desc)
-        snprintf(text, 160, "%s", entry->desc);
-    return 1; /* stop at the first, which walking upward is the innermost */
-}
-
-static const char *reason(char text[160])
-{
-    strcpy(text, "no reason given");
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, text);
-    return text;
-}
+#define MAX_TEXTS ((size_t)1 << 20)
 
 /* --- opening --- */
 
-static sk_status open_with(hid_t fapl, const char *name, const char *what, sk_hdf5_file **out, sk_error *err)
+/* The superblock may lie behind a user block of 512, 1024 … bytes. */
+static bool find_superblock(sk_hdf5_file *f)
 {
-    char why[160];
-    sk_hdf5_file *file = sk_calloc(1, sizeof *file);
-    char *what_copy = sk_strdup(what);
-    if (!file || !what_copy) {
-        sk_free(file);
-        sk_free(what_copy);
-        return sk_fail_memory(err, sizeof *file);
-    }
-    file->what = what_copy;
-    file->id = H5Fopen(name, H5F_ACC_RDONLY, fapl);
-    if (file->id < 0) {
-        sk_status status = sk_fail(err, SK_ERR_FORMAT,
-                                   "%s: not a readable HDF5 file, or cut short (%s); copy the original file again",
-                                   what, reason(why));
-        sk_free(file->what);
-        sk_free(file);
+    static const uint8_t signature[] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+    for (uint64_t at = 0; at + sizeof signature <= f->length; at = at ? at * 2 : 512)
+        if (memcmp(f->bytes + at, signature, sizeof signature) == 0) {
+            f->base = at;
+            return true;
+        }
+    return false;
+}
+
+static sk_status read_superblock(sk_hdf5_file *f, sk_error *err)
+{
+    if (!find_superblock(f))
+        return sk_fail(err, SK_ERR_FORMAT, "%s: not an HDF5 file%s", f->what,
+                       f->length >= 8 && memcmp(f->bytes, "version ", 8) == 0
+                           ? " but a git-lfs pointer; run `git lfs pull` where it came from"
+                           : "");
+    sk_hdf5_cursor c = sk_hdf5_view(f, 8, f->length - f->base - 8);
+    int version = (int)sk_hdf5_number(&c, 1);
+    bool old = version < 2;
+    sk_hdf5_take(&c, old ? 4 : 0);
+    int offsets = (int)sk_hdf5_number(&c, 1), lengths = (int)sk_hdf5_number(&c, 1);
+    sk_hdf5_take(&c, version == 0 ? 9 : version == 1 ? 13 : 1);
+    sk_hdf5_take(&c, 8); /* base address */
+    sk_hdf5_take(&c, 8); /* free space, or the superblock's extension */
+    uint64_t end = sk_hdf5_number(&c, 8);
+    sk_hdf5_take(&c, old ? 16 : 0); /* driver information; the root's name */
+    f->root = sk_hdf5_number(&c, 8);
+    if (c.bad || version > 3)
+        return sk_fail(err, SK_ERR_FORMAT, "%s: an HDF5 file of unknown version, or cut short", f->what);
+    if (offsets != 8 || lengths != 8)
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: an HDF5 file with addresses of %d bytes; 8 are read", f->what,
+                       offsets);
+    if (end > f->length)
+        return sk_fail(err, SK_ERR_FORMAT,
+                       "%s: cut short: %llu of %llu bytes are there; copy the original file again", f->what,
+                       (unsigned long long)f->length, (unsigned long long)end);
+    return SK_OK;
+}
+
+static sk_status open_bytes(sk_blob *map, const void *bytes, size_t length, const char *what, sk_hdf5_file **out,
+                            sk_error *err)
+{
+    sk_hdf5_file *f = sk_calloc(1, sizeof *f);
+    if (!f)
+        return sk_fail_memory(err, sizeof *f);
+    f->bytes = bytes;
+    f->length = length;
+    f->what = sk_strdup(what);
+    sk_status status = f->what ? read_superblock(f, err) : sk_fail_memory(err, strlen(what));
+    if (status != SK_OK) {
+        sk_hdf5_close(&f);
         return status;
     }
-    *out = file;
+    f->map = sk_blob_ref(map);
+    *out = f;
     return SK_OK;
 }
 
@@ -86,20 +76,10 @@ sk_status sk_hdf5_open(const char *path, sk_hdf5_file **out, sk_error *err)
 {
     SK_CHECK_ARG(path && out, err);
     *out = NULL;
-    FILE *probe = fopen(path, "rb"); /* tells a missing file from a foreign one */
-    if (!probe)
-        return sk_fail(err, SK_ERR_IO, "%s: %s", path, strerror(errno));
-    char magic[8] = {0};
-    size_t got = fread(magic, 1, sizeof magic, probe);
-    fclose(probe);
-    if (got < sizeof magic)
-        return sk_fail(err, SK_ERR_FORMAT, "%s: only %zu bytes, not an HDF5 file", path, got);
-    if (memcmp(magic, "version ", 8) == 0)
-        return sk_fail(err, SK_ERR_FORMAT,
-                       "%s: a git-lfs pointer, not the file itself; run `git lfs pull` where it came from", path);
-    sk_hdf5_enter();
-    sk_status status = open_with(H5P_DEFAULT, path, path, out, err);
-    sk_hdf5_leave();
+    sk_blob *map;
+    SK_TRY(sk_file_map(path, &map, err));
+    sk_status status = open_bytes(map, sk_blob_data(map), sk_blob_bytes(map), path, out, err);
+    sk_blob_unref(&map);
     return status;
 }
 
@@ -107,176 +87,179 @@ sk_status sk_hdf5_open_memory(const void *bytes, size_t length, const char *what
 {
     SK_CHECK_ARG(bytes && what && out, err);
     *out = NULL;
-    if (length < 8)
-        return sk_fail(err, SK_ERR_FORMAT, "%s: only %zu bytes, not an HDF5 file", what, length);
-    sk_hdf5_enter();
-    sk_status status;
-    hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
-    if (fapl < 0 || H5Pset_fapl_core(fapl, 65536, 0) < 0 || H5Pset_file_image(fapl, (void *)bytes, length) < 0)
-        status = sk_fail_memory(err, length);
-    else
-        status = open_with(fapl, "image", what, out, err);
-    if (fapl >= 0)
-        H5Pclose(fapl);
-    sk_hdf5_leave();
-    return status;
+    return open_bytes(NULL, bytes, length, what, out, err);
 }
 
 void sk_hdf5_close(sk_hdf5_file **file)
 {
     if (!file || !*file)
         return;
-    sk_hdf5_enter();
-    H5Fclose((*file)->id);
-    sk_hdf5_leave();
+    sk_blob_unref(&(*file)->map);
     sk_free((*file)->what);
     sk_free(*file);
     *file = NULL;
 }
 
-/* --- objects (under the lock from here on) --- */
+/* --- datasets --- */
 
-static bool is_root(const char *path)
+static const char *plain_path(const char *path)
 {
-    return path[0] == '\0' || strcmp(path, "/") == 0;
+    return *path == '/' ? path + 1 : path;
 }
 
-/* Every link on the way exists and is a plain one: soft and external links may lead out of the file. */
-static bool reachable(hid_t file, const char *path)
+typedef struct {
+    sk_hdf5_cursor type, space, layout, filters;
+    bool has_type, has_space, has_layout, has_filters, external, shared;
+} dataset_messages;
+
+static bool see_dataset_message(void *context, int type, int flags, sk_hdf5_cursor data)
 {
-    char prefix[1024];
-    size_t length = strlen(path);
-    if (length >= sizeof prefix)
-        return false;
-    for (size_t i = 1; i <= length; i++) {
-        if (i < length && path[i] != '/')
-            continue;
-        memcpy(prefix, path, i);
-        prefix[i] = '\0';
-        H5L_info_t info;
-        if (prefix[i - 1] == '/')
-            continue;
-        if (H5Lexists(file, prefix, H5P_DEFAULT) <= 0 || H5Lget_info(file, prefix, &info, H5P_DEFAULT) < 0 ||
-            info.type != H5L_TYPE_HARD)
-            return false;
+    dataset_messages *m = context;
+    bool shared = flags & 2; /* the message itself lies elsewhere */
+    switch (type) {
+    case SK_HDF5_MSG_TYPE:
+        m->type = data;
+        m->has_type = true;
+        m->shared = m->shared || shared;
+        break;
+    case SK_HDF5_MSG_SPACE:
+        m->space = data;
+        m->has_space = true;
+        m->shared = m->shared || shared;
+        break;
+    case SK_HDF5_MSG_LAYOUT:
+        m->layout = data;
+        m->has_layout = true;
+        break;
+    case SK_HDF5_MSG_FILTERS:
+        m->filters = data;
+        m->has_filters = true;
+        m->shared = m->shared || shared;
+        break;
+    case SK_HDF5_MSG_EXTERNAL: m->external = true; break;
+    default: break;
     }
     return true;
 }
 
-/* A group or dataset, or -1. */
-static hid_t open_object(sk_hdf5_file *file, const char *path)
+static sk_status open_dataset(sk_hdf5_file *file, const char *path, sk_hdf5_item *item, sk_error *err)
 {
-    if (is_root(path))
-        return H5Oopen(file->id, "/", H5P_DEFAULT);
-    return reachable(file->id, path) ? H5Oopen(file->id, path, H5P_DEFAULT) : -1;
+    *item = (sk_hdf5_item){.file = file, .layout = SK_HDF5_COMPACT, .address = SK_HDF5_UNDEFINED};
+    snprintf(item->label, sizeof item->label, "dataset /%.250s", plain_path(path));
+    uint64_t address;
+    dataset_messages m = {0};
+    SK_TRY(sk_hdf5_locate(file, path, &address, err));
+    SK_TRY(sk_hdf5_messages(file, address, see_dataset_message, &m, err));
+    if (!m.has_type || !m.has_space || !m.has_layout)
+        return sk_fail(err, SK_ERR_FORMAT, "%s: /%.250s is not a dataset", file->what, plain_path(path));
+    if (m.shared)
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: %s: a named or shared type, which is not read", file->what,
+                       item->label);
+    SK_TRY(sk_hdf5_parse_type(m.type, &item->type, item->label, err));
+    SK_TRY(sk_hdf5_parse_space(m.space, item, err));
+    SK_TRY(sk_hdf5_parse_layout(m.layout, item, err));
+    if (m.has_filters)
+        SK_TRY(sk_hdf5_parse_filters(m.filters, item, err));
+    item->outside = item->outside || m.external;
+    return SK_OK;
+}
+
+/* --- attributes --- */
+
+typedef struct {
+    const char *name;
+    sk_hdf5_cursor data;
+    bool found, dense;
+} wanted_attribute;
+
+static uint64_t padded(int version, uint64_t size)
+{
+    return version == 1 ? (size + 7) / 8 * 8 : size;
+}
+
+static bool match_attribute(void *context, int type, int flags, sk_hdf5_cursor data)
+{
+    wanted_attribute *w = context;
+    if (type == SK_HDF5_MSG_ATTRIBUTE_INFO) {
+        sk_hdf5_take(&data, 1);
+        int info = (int)sk_hdf5_number(&data, 1);
+        sk_hdf5_take(&data, info & 1 ? 2 : 0);
+        w->dense = sk_hdf5_number(&data, 8) != SK_HDF5_UNDEFINED;
+    }
+    if (type != SK_HDF5_MSG_ATTRIBUTE || flags & 2)
+        return true;
+    sk_hdf5_cursor c = data;
+    int version = (int)sk_hdf5_number(&c, 1);
+    sk_hdf5_take(&c, 1);
+    uint64_t name_size = sk_hdf5_number(&c, 2);
+    sk_hdf5_take(&c, version == 3 ? 5 : 4);
+    const char *name = (const char *)sk_hdf5_take(&c, name_size);
+    if (!name || strnlen(name, (size_t)name_size) != strlen(w->name) ||
+        memcmp(name, w->name, strlen(w->name)) != 0)
+        return true;
+    w->data = data;
+    w->found = true;
+    return false;
+}
+
+static sk_status parse_attribute(sk_hdf5_cursor c, sk_hdf5_item *item, sk_error *err)
+{
+    int version = (int)sk_hdf5_number(&c, 1), flags = (int)sk_hdf5_number(&c, 1);
+    uint64_t name_size = sk_hdf5_number(&c, 2), type_size = sk_hdf5_number(&c, 2), space_size = sk_hdf5_number(&c, 2);
+    sk_hdf5_take(&c, version == 3 ? 1 : 0);
+    sk_hdf5_take(&c, padded(version, name_size));
+    sk_hdf5_cursor type = c;
+    sk_hdf5_take(&c, padded(version, type_size));
+    sk_hdf5_cursor space = c;
+    sk_hdf5_take(&c, padded(version, space_size));
+    if (c.bad || version < 1 || version > 3)
+        return sk_fail(err, SK_ERR_FORMAT, "%s: %s: damaged", item->file->what, item->label);
+    if (version > 1 && flags & 3)
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: %s: a named or shared type, which is not read", item->file->what,
+                       item->label);
+    type.end = type.at + type_size;
+    space.end = space.at + space_size;
+    SK_TRY(sk_hdf5_parse_type(type, &item->type, item->label, err));
+    SK_TRY(sk_hdf5_parse_space(space, item, err));
+    item->layout = SK_HDF5_COMPACT;
+    item->inside = c;
+    return SK_OK;
+}
+
+static sk_status open_attribute(sk_hdf5_file *file, const char *path, const char *name, sk_hdf5_item *item,
+                                sk_error *err)
+{
+    *item = (sk_hdf5_item){.file = file};
+    snprintf(item->label, sizeof item->label, "attribute \"%.100s\" of /%.150s", name, plain_path(path));
+    uint64_t address;
+    wanted_attribute wanted = {.name = name};
+    SK_TRY(sk_hdf5_locate(file, path, &address, err));
+    SK_TRY(sk_hdf5_messages(file, address, match_attribute, &wanted, err));
+    if (!wanted.found && wanted.dense)
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: %s: stored in HDF5's newest way (fractal heap); rewrite the file with `h5repack --high=0 OLD "
+                       "NEW`",
+                       file->what, item->label);
+    if (!wanted.found)
+        return sk_fail(err, SK_ERR_NOT_FOUND, "%s: %s: missing", file->what, item->label);
+    return parse_attribute(wanted.data, item, err);
 }
 
 bool sk_hdf5_exists(sk_hdf5_file *file, const char *path)
 {
-    sk_hdf5_enter();
-    hid_t object = open_object(file, path);
-    if (object >= 0)
-        H5Oclose(object);
-    sk_hdf5_leave();
-    return object >= 0;
+    uint64_t address;
+    return sk_hdf5_locate(file, path, &address, NULL) == SK_OK;
 }
 
 bool sk_hdf5_has_attribute(sk_hdf5_file *file, const char *path, const char *name)
 {
-    sk_hdf5_enter();
-    hid_t object = open_object(file, path);
-    bool found = object >= 0 && H5Aexists(object, name) > 0;
-    if (object >= 0)
-        H5Oclose(object);
-    sk_hdf5_leave();
-    return found;
+    uint64_t address;
+    wanted_attribute wanted = {.name = name};
+    return sk_hdf5_locate(file, path, &address, NULL) == SK_OK &&
+           sk_hdf5_messages(file, address, match_attribute, &wanted, NULL) == SK_OK && wanted.found;
 }
 
-/* What attributes and datasets have in common, so that both read alike. */
-typedef struct {
-    hid_t object, id, type, space;
-    bool is_attribute;
-    hssize_t count;
-    const char *file, *path, *name; /* for errors; name "" for datasets */
-} item;
-
-static void close_item(item *it)
-{
-    if (it->space >= 0)
-        H5Sclose(it->space);
-    if (it->type >= 0)
-        H5Tclose(it->type);
-    if (it->id >= 0 && it->is_attribute)
-        H5Aclose(it->id);
-    else if (it->id >= 0)
-        H5Dclose(it->id);
-    if (it->object >= 0)
-        H5Oclose(it->object);
-}
-
-static sk_status item_problem(const item *it, sk_status code, const char *why, sk_error *err)
-{
-    char text[160];
-    if (!why)
-        why = reason(text);
-    return it->is_attribute
-               ? sk_fail(err, code, "%s: attribute \"%s\" of /%s: %s", it->file, it->name, it->path, why)
-               : sk_fail(err, code, "%s: dataset /%s: %s", it->file, it->path, why);
-}
-
-static sk_status finish_item(item *it, sk_error *err)
-{
-    if (it->id < 0)
-        return item_problem(it, SK_ERR_FORMAT, NULL, err);
-    it->type = it->is_attribute ? H5Aget_type(it->id) : H5Dget_type(it->id);
-    it->space = it->is_attribute ? H5Aget_space(it->id) : H5Dget_space(it->id);
-    it->count = it->space >= 0 ? H5Sget_simple_extent_npoints(it->space) : -1;
-    if (it->type < 0 || it->count < 0)
-        return item_problem(it, SK_ERR_FORMAT, NULL, err);
-    return SK_OK;
-}
-
-static sk_status open_attribute(sk_hdf5_file *file, const char *path, const char *name, item *it, sk_error *err)
-{
-    *it = (item){-1, -1, -1, -1, true, 0, file->what, path, name};
-    it->object = open_object(file, path);
-    if (it->object < 0)
-        return sk_fail(err, SK_ERR_NOT_FOUND, "%s: there is no /%s in this file", file->what, path);
-    if (H5Aexists(it->object, name) <= 0)
-        return item_problem(it, SK_ERR_NOT_FOUND, "missing", err);
-    it->id = H5Aopen(it->object, name, H5P_DEFAULT);
-    return finish_item(it, err);
-}
-
-/* Data that lies in other files would make a model folder reach anywhere on the disk. */
-static bool data_is_inside(hid_t dataset)
-{
-    hid_t plist = H5Dget_create_plist(dataset);
-    bool inside = plist >= 0 && H5Pget_external_count(plist) == 0 && H5Pget_layout(plist) != H5D_VIRTUAL;
-    if (plist >= 0)
-        H5Pclose(plist);
-    return inside;
-}
-
-static sk_status open_dataset(sk_hdf5_file *file, const char *path, item *it, sk_error *err)
-{
-    *it = (item){-1, -1, -1, -1, false, 0, file->what, path, ""};
-    if (is_root(path) || !reachable(file->id, path))
-        return sk_fail(err, SK_ERR_NOT_FOUND, "%s: there is no dataset /%s in this file", file->what, path);
-    it->id = H5Dopen2(file->id, path, H5P_DEFAULT);
-    SK_TRY(finish_item(it, err));
-    if (!data_is_inside(it->id))
-        return item_problem(it, SK_ERR_UNSUPPORTED, "its data lies outside this file, which is not followed", err);
-    return SK_OK;
-}
-
-static herr_t read_item(const item *it, hid_t memory_type, void *out)
-{
-    return it->is_attribute ? H5Aread(it->id, memory_type, out)
-                            : H5Dread(it->id, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
-}
-
-/* --- strings --- */
+/* --- texts --- */
 
 static sk_status append_text(sk_hdf5_texts *texts, size_t *capacity, const char *text, size_t length, sk_error *err)
 {
@@ -288,55 +271,72 @@ static sk_status append_text(sk_hdf5_texts *texts, size_t *capacity, const char 
     return SK_OK;
 }
 
-static sk_status read_variable_texts(const item *it, hid_t type, sk_hdf5_texts *out, sk_error *err)
+/* An object of a global heap: where texts of variable length are kept. */
+static sk_hdf5_cursor heap_object(sk_hdf5_file *file, uint64_t address, uint64_t wanted)
 {
-    sk_status status = SK_OK;
-    size_t capacity = 0, count = (size_t)it->count;
-    char **pointers = sk_calloc(count, sizeof *pointers);
-    if (!pointers)
-        return sk_fail_memory(err, count * sizeof *pointers);
-    if (read_item(it, type, pointers) < 0)
-        status = item_problem(it, SK_ERR_FORMAT, NULL, err);
-    for (size_t i = 0; status == SK_OK && i < count; i++) {
-        const char *text = pointers[i] ? pointers[i] : "";
-        status = append_text(out, &capacity, text, strlen(text), err);
+    static const sk_hdf5_cursor nothing = {NULL, NULL, true};
+    sk_hdf5_cursor c = sk_hdf5_view(file, address, 16);
+    const uint8_t *signature = sk_hdf5_take(&c, 4);
+    sk_hdf5_take(&c, 4);
+    uint64_t size = sk_hdf5_number(&c, 8);
+    if (c.bad || memcmp(signature, "GCOL", 4) != 0 || size < 16)
+        return nothing;
+    c = sk_hdf5_view(file, address, size);
+    sk_hdf5_take(&c, 16);
+    while (sk_hdf5_left(&c) >= 16 && sk_hdf5_work(file, 1)) {
+        uint64_t index = sk_hdf5_number(&c, 2);
+        sk_hdf5_take(&c, 6);
+        uint64_t length = sk_hdf5_number(&c, 8);
+        if (index == 0)
+            break; /* the free space at the end */
+        const uint8_t *data = sk_hdf5_take(&c, length);
+        if (data && index == wanted)
+            return (sk_hdf5_cursor){data, data + length, false};
+        sk_hdf5_take(&c, (8 - length % 8) % 8);
     }
-    H5Dvlen_reclaim(type, it->space, H5P_DEFAULT, pointers);
-    sk_free(pointers);
-    return status;
+    return nothing;
 }
 
-static sk_status read_fixed_texts(const item *it, size_t width, sk_hdf5_texts *out, sk_error *err)
+static sk_status variable_text(const sk_hdf5_item *item, const uint8_t *element, sk_hdf5_cursor *text, sk_error *err)
 {
-    size_t bytes, capacity = 0;
-    if (!sk_mul_size(width, (size_t)it->count, &bytes) || bytes > MAX_TEXT_BYTES)
-        return item_problem(it, SK_ERR_LIMIT, "more text than is read", err);
-    char *flat = sk_calloc(1, bytes + 1);
-    if (!flat)
-        return sk_fail_memory(err, bytes);
-    sk_status status = SK_OK;
-    if (read_item(it, it->type, flat) < 0)
-        status = item_problem(it, SK_ERR_FORMAT, NULL, err);
-    for (size_t i = 0; status == SK_OK && i < (size_t)it->count; i++)
-        status = append_text(out, &capacity, flat + i * width, strnlen(flat + i * width, width), err);
-    sk_free(flat);
-    return status;
+    sk_hdf5_cursor c = {element, element + 16, false};
+    uint64_t length = sk_hdf5_number(&c, 4), heap = sk_hdf5_number(&c, 8), index = sk_hdf5_number(&c, 4);
+    *text = (sk_hdf5_cursor){element, element, false};
+    if (length == 0 || heap == 0 || heap == SK_HDF5_UNDEFINED)
+        return SK_OK;
+    *text = heap_object(item->file, heap, index);
+    if (text->bad || (uint64_t)(text->end - text->at) < length)
+        return sk_fail(err, SK_ERR_FORMAT, "%s: %s: a text is missing", item->file->what, item->label);
+    text->end = text->at + length;
+    return SK_OK;
 }
 
-static sk_status read_texts(const item *it, sk_hdf5_texts *out, sk_error *err)
+static sk_status collect_texts(const sk_hdf5_item *item, const uint8_t *bytes, sk_hdf5_texts *out, sk_error *err)
 {
-    *out = (sk_hdf5_texts){0};
-    if (it->count == 0)
-        return SK_OK; /* whatever the type: an empty list of names is written as floats by numpy */
-    if (H5Tget_class(it->type) != H5T_STRING)
-        return item_problem(it, SK_ERR_FORMAT, "text was expected here", err);
-    if ((size_t)it->count > MAX_MEMBERS)
-        return item_problem(it, SK_ERR_LIMIT, "more texts than are read", err);
-    sk_status status;
-    if (H5Tis_variable_str(it->type) > 0)
-        status = read_variable_texts(it, it->type, out, err);
-    else
-        status = read_fixed_texts(it, H5Tget_size(it->type), out, err);
+    size_t capacity = 0;
+    for (uint64_t i = 0; i < item->count; i++, bytes += item->type.size) {
+        sk_hdf5_cursor text = {bytes, bytes + item->type.size, false};
+        if (item->type.variable)
+            SK_TRY(variable_text(item, bytes, &text, err));
+        size_t room = (size_t)(text.end - text.at);
+        SK_TRY(append_text(out, &capacity, (const char *)text.at, strnlen((const char *)text.at, room), err));
+    }
+    return SK_OK;
+}
+
+static sk_status read_texts(const sk_hdf5_item *item, sk_hdf5_texts *out, sk_error *err)
+{
+    if (item->count == 0)
+        return SK_OK; /* whatever the type: numpy writes an empty list of names as floats */
+    if (!item->type.text || (item->type.variable && item->type.size != 16))
+        return sk_fail(err, SK_ERR_FORMAT, "%s: %s: text was expected here", item->file->what, item->label);
+    if (item->count > MAX_TEXTS)
+        return sk_fail(err, SK_ERR_LIMIT, "%s: %s: more texts than are read", item->file->what, item->label);
+    const uint8_t *bytes;
+    sk_blob *hold;
+    SK_TRY(sk_hdf5_raw(item, MAX_TEXT_BYTES, &bytes, &hold, err));
+    sk_status status = collect_texts(item, bytes, out, err);
+    sk_blob_unref(&hold);
     if (status != SK_OK) {
         sk_free(out->bytes);
         *out = (sk_hdf5_texts){0};
@@ -348,14 +348,9 @@ sk_status sk_hdf5_attribute_texts(sk_hdf5_file *file, const char *path, const ch
                                   sk_error *err)
 {
     *out = (sk_hdf5_texts){0};
-    item it;
-    sk_hdf5_enter();
-    sk_status status = open_attribute(file, path, name, &it, err);
-    if (status == SK_OK)
-        status = read_texts(&it, out, err);
-    close_item(&it);
-    sk_hdf5_leave();
-    return status;
+    sk_hdf5_item item;
+    SK_TRY(open_attribute(file, path, name, &item, err));
+    return read_texts(&item, out, err);
 }
 
 sk_status sk_hdf5_attribute_text(sk_hdf5_file *file, const char *path, const char *name, char **out, sk_error *err)
@@ -365,8 +360,8 @@ sk_status sk_hdf5_attribute_text(sk_hdf5_file *file, const char *path, const cha
     SK_TRY(sk_hdf5_attribute_texts(file, path, name, &texts, err));
     if (texts.count != 1) {
         sk_free(texts.bytes);
-        return sk_fail(err, SK_ERR_FORMAT, "%s: attribute \"%s\" of /%s: one text was expected, not %zu", file->what,
-                       name, path, texts.count);
+        return sk_fail(err, SK_ERR_FORMAT, "%s: attribute \"%.100s\" of /%.150s: one text was expected, not %zu",
+                       file->what, name, plain_path(path), texts.count);
     }
     *out = texts.bytes;
     return SK_OK;
@@ -375,14 +370,9 @@ sk_status sk_hdf5_attribute_text(sk_hdf5_file *file, const char *path, const cha
 sk_status sk_hdf5_dataset_texts(sk_hdf5_file *file, const char *path, sk_hdf5_texts *out, sk_error *err)
 {
     *out = (sk_hdf5_texts){0};
-    item it;
-    sk_hdf5_enter();
-    sk_status status = open_dataset(file, path, &it, err);
-    if (status == SK_OK)
-        status = read_texts(&it, out, err);
-    close_item(&it);
-    sk_hdf5_leave();
-    return status;
+    sk_hdf5_item item;
+    SK_TRY(open_dataset(file, path, &item, err));
+    return read_texts(&item, out, err);
 }
 
 const char *sk_hdf5_text_at(const sk_hdf5_texts *texts, size_t index)
@@ -397,102 +387,73 @@ const char *sk_hdf5_text_at(const sk_hdf5_texts *texts, size_t index)
 
 /* --- numbers --- */
 
-static sk_dtype dtype_of(hid_t type)
+static void swap_bytes(uint8_t *bytes, uint64_t count, uint32_t size)
 {
-    H5T_class_t kind = H5Tget_class(type);
-    size_t size = H5Tget_size(type);
-    if (kind == H5T_FLOAT)
-        return size == 2 ? SK_DTYPE_F16 : size == 4 ? SK_DTYPE_F32 : size == 8 ? SK_DTYPE_F64 : SK_DTYPE_NONE;
-    if (kind == H5T_ENUM && size == 1)
-        return SK_DTYPE_BOOL; /* numpy's booleans */
-    if (kind != H5T_INTEGER)
-        return SK_DTYPE_NONE;
-    bool is_signed = H5Tget_sign(type) == H5T_SGN_2;
-    switch (size) {
-    case 1: return is_signed ? SK_DTYPE_I8 : SK_DTYPE_U8;
-    case 2: return is_signed ? SK_DTYPE_I16 : SK_DTYPE_U16;
-    case 4: return is_signed ? SK_DTYPE_I32 : SK_DTYPE_U32;
-    case 8: return is_signed ? SK_DTYPE_I64 : SK_DTYPE_U64;
-    default: return SK_DTYPE_NONE;
-    }
+    for (uint64_t i = 0; i < count; i++, bytes += size)
+        for (uint32_t a = 0, b = size - 1; a < b; a++, b--) {
+            uint8_t kept = bytes[a];
+            bytes[a] = bytes[b];
+            bytes[b] = kept;
+        }
 }
 
-static hid_t memory_type(sk_dtype dtype, size_t *bytes)
+static sk_status read_numbers(const sk_hdf5_item *item, sk_dtype to, size_t max_bytes, sk_blob **out, sk_error *err)
 {
-    switch (dtype) {
-    case SK_DTYPE_F32: *bytes = 4; return H5T_NATIVE_FLOAT;
-    case SK_DTYPE_F64: *bytes = 8; return H5T_NATIVE_DOUBLE;
-    case SK_DTYPE_I8: *bytes = 1; return H5T_NATIVE_INT8;
-    case SK_DTYPE_U8: *bytes = 1; return H5T_NATIVE_UINT8;
-    case SK_DTYPE_I16: *bytes = 2; return H5T_NATIVE_INT16;
-    case SK_DTYPE_U16: *bytes = 2; return H5T_NATIVE_UINT16;
-    case SK_DTYPE_I32: *bytes = 4; return H5T_NATIVE_INT32;
-    case SK_DTYPE_U32: *bytes = 4; return H5T_NATIVE_UINT32;
-    case SK_DTYPE_I64: *bytes = 8; return H5T_NATIVE_INT64;
-    case SK_DTYPE_U64: *bytes = 8; return H5T_NATIVE_UINT64;
-    default: *bytes = 0; return -1;
-    }
-}
-
-static sk_status shape_of(const item *it, sk_shape *shape, sk_error *err)
-{
-    hsize_t dims[H5S_MAX_RANK];
-    int rank = H5Sget_simple_extent_ndims(it->space);
-    if (rank < 0 || rank > SK_MAX_RANK || H5Sget_simple_extent_dims(it->space, dims, NULL) < 0)
-        return item_problem(it, SK_ERR_UNSUPPORTED, "more dimensions than are read", err);
-    *shape = (sk_shape){.rank = rank};
-    for (int i = 0; i < rank; i++) {
-        if (dims[i] > (hsize_t)INT64_MAX)
-            return item_problem(it, SK_ERR_FORMAT, "an impossible size", err);
-        shape->dim[i] = (int64_t)dims[i];
-    }
-    return SK_OK;
+    size_t element = sk_dtype_bytes(to), bytes;
+    if (item->type.dtype == SK_DTYPE_NONE)
+        return sk_fail(err, SK_ERR_FORMAT, "%s: %s: numbers were expected here", item->file->what, item->label);
+    if (!sk_mul_size((size_t)item->count, element, &bytes) || bytes > max_bytes)
+        return sk_fail(err, SK_ERR_LIMIT, "%s: %s: %llu elements, more than the %zu bytes allowed here",
+                       item->file->what, item->label, (unsigned long long)item->count, max_bytes);
+    const uint8_t *raw;
+    sk_blob *hold, *turned = NULL;
+    sk_status status;
+    *out = NULL;
+    SK_TRY(sk_hdf5_raw(item, (uint64_t)item->count * 8, &raw, &hold, err));
+    SK_TRY_GOTO(sk_blob_alloc(bytes, out, err));
+    if (item->count == 0)
+        goto done;
+    /* Turned or aligned in a copy of its own: the file's bytes are not ours and lie anywhere. */
+    SK_TRY_GOTO(sk_blob_alloc((size_t)item->count * item->type.size, &turned, err));
+    memcpy(sk_blob_data(turned), raw, (size_t)item->count * item->type.size);
+    if (item->type.big_endian)
+        swap_bytes(sk_blob_data(turned), item->count, item->type.size);
+    sk_convert(item->type.dtype, sk_blob_data(turned), to, sk_blob_data(*out), (size_t)item->count);
+done:
+    sk_blob_unref(&turned);
+    sk_blob_unref(&hold);
+    if (status != SK_OK)
+        sk_blob_unref(out);
+    return status;
 }
 
 sk_status sk_hdf5_attribute_real(sk_hdf5_file *file, const char *path, const char *name, double *out, sk_error *err)
 {
-    item it;
-    sk_hdf5_enter();
-    sk_status status = open_attribute(file, path, name, &it, err);
-    if (status == SK_OK && (it.count != 1 || dtype_of(it.type) == SK_DTYPE_NONE))
-        status = item_problem(&it, SK_ERR_FORMAT, "one number was expected here", err);
-    if (status == SK_OK && H5Aread(it.id, H5T_NATIVE_DOUBLE, out) < 0)
-        status = item_problem(&it, SK_ERR_FORMAT, NULL, err);
-    close_item(&it);
-    sk_hdf5_leave();
-    return status;
+    sk_hdf5_item item;
+    sk_blob *blob;
+    SK_TRY(open_attribute(file, path, name, &item, err));
+    if (item.count != 1 || item.type.dtype == SK_DTYPE_NONE)
+        return sk_fail(err, SK_ERR_FORMAT, "%s: %s: one number was expected here", file->what, item.label);
+    SK_TRY(read_numbers(&item, SK_DTYPE_F64, sizeof *out, &blob, err));
+    memcpy(out, sk_blob_data(blob), sizeof *out);
+    sk_blob_unref(&blob);
+    return SK_OK;
+}
+
+static sk_status check_rank(const sk_hdf5_item *item, sk_error *err)
+{
+    if (item->shape.rank < 0)
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: %s: more dimensions than are read", item->file->what, item->label);
+    return SK_OK;
 }
 
 sk_status sk_hdf5_dataset_info(sk_hdf5_file *file, const char *path, sk_dtype *dtype, sk_shape *shape, sk_error *err)
 {
-    item it;
-    sk_hdf5_enter();
-    sk_status status = open_dataset(file, path, &it, err);
-    if (status == SK_OK) {
-        *dtype = dtype_of(it.type);
-        status = shape_of(&it, shape, err);
-    }
-    close_item(&it);
-    sk_hdf5_leave();
-    return status;
-}
-
-static sk_status read_numbers(const item *it, sk_dtype to, size_t max_bytes, sk_blob **out, sk_error *err)
-{
-    size_t element, bytes;
-    hid_t type = memory_type(to, &element);
-    if (type < 0)
-        return item_problem(it, SK_ERR_ARG, "cannot be converted to the type asked for", err);
-    if (dtype_of(it->type) == SK_DTYPE_NONE)
-        return item_problem(it, SK_ERR_FORMAT, "numbers were expected here", err);
-    if (!sk_mul_size((size_t)it->count, element, &bytes) || bytes > max_bytes)
-        return sk_fail(err, SK_ERR_LIMIT, "%s: dataset /%s: %lld elements, more than the %zu bytes allowed here",
-                       it->file, it->path, (long long)it->count, max_bytes);
-    SK_TRY(sk_blob_alloc(bytes, out, err));
-    if (it->count > 0 && read_item(it, type, sk_blob_data(*out)) < 0) {
-        sk_blob_unref(out);
-        return item_problem(it, SK_ERR_FORMAT, NULL, err);
-    }
+    sk_hdf5_item item;
+    SK_TRY(open_dataset(file, path, &item, err));
+    SK_TRY(check_rank(&item, err));
+    *dtype = item.type.dtype;
+    *shape = item.shape;
     return SK_OK;
 }
 
@@ -500,19 +461,13 @@ sk_status sk_hdf5_dataset_read(sk_hdf5_file *file, const char *path, sk_dtype to
                                sk_shape *shape, sk_error *err)
 {
     *out = NULL;
-    item it;
-    sk_shape found;
-    sk_hdf5_enter();
-    sk_status status = open_dataset(file, path, &it, err);
-    if (status == SK_OK)
-        status = shape_of(&it, &found, err);
-    if (status == SK_OK)
-        status = read_numbers(&it, to, max_bytes, out, err);
-    close_item(&it);
-    sk_hdf5_leave();
-    if (status == SK_OK && shape)
-        *shape = found;
-    return status;
+    sk_hdf5_item item;
+    SK_TRY(open_dataset(file, path, &item, err));
+    SK_TRY(check_rank(&item, err));
+    SK_TRY(read_numbers(&item, to, max_bytes, out, err));
+    if (shape)
+        *shape = item.shape;
+    return SK_OK;
 }
 
 /* --- members --- */
@@ -524,36 +479,29 @@ typedef struct {
     sk_error *err;
 } member_list;
 
-static herr_t add_member(hid_t group, const char *name, const H5L_info_t *info, void *context)
+static bool add_member(void *context, const char *name, size_t length, uint64_t address)
 {
-    (void)group;
-    (void)info;
+    (void)address;
     member_list *list = context;
-    if (list->texts->count >= MAX_MEMBERS)
-        list->status = sk_fail(list->err, SK_ERR_LIMIT, "more than %zu members in a group", MAX_MEMBERS);
+    if (list->texts->count >= MAX_TEXTS)
+        list->status = sk_fail(list->err, SK_ERR_LIMIT, "more than %zu members in a group", MAX_TEXTS);
     else
-        list->status = append_text(list->texts, &list->capacity, name, strlen(name), list->err);
-    return list->status == SK_OK ? 0 : -1;
+        list->status = append_text(list->texts, &list->capacity, name, length, list->err);
+    return list->status == SK_OK;
 }
 
 sk_status sk_hdf5_members(sk_hdf5_file *file, const char *path, sk_hdf5_texts *out, sk_error *err)
 {
     *out = (sk_hdf5_texts){0};
-    sk_status status = SK_OK;
-    sk_hdf5_enter();
-    hid_t group = open_object(file, path);
+    uint64_t address;
+    bool is_group = false;
+    SK_TRY(sk_hdf5_locate(file, path, &address, err));
     member_list list = {out, 0, SK_OK, err};
-    if (group < 0 || H5Iget_type(group) != H5I_GROUP) {
-        status = sk_fail(err, SK_ERR_NOT_FOUND, "%s: there is no group /%s in this file", file->what, path);
-    } else if (H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, add_member, &list) < 0) {
-        char why[160];
-        status = list.status != SK_OK
-                     ? list.status
-                     : sk_fail(err, SK_ERR_FORMAT, "%s: group /%s: %s", file->what, path, reason(why));
-    }
-    if (group >= 0)
-        H5Oclose(group);
-    sk_hdf5_leave();
+    sk_status status = sk_hdf5_links(file, address, add_member, &list, &is_group, err);
+    if (status == SK_OK)
+        status = list.status;
+    if (status == SK_OK && !is_group)
+        status = sk_fail(err, SK_ERR_NOT_FOUND, "%s: /%.250s is not a group", file->what, plain_path(path));
     if (status != SK_OK) {
         sk_free(out->bytes);
         *out = (sk_hdf5_texts){0};

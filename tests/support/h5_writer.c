@@ -70,6 +70,21 @@ void h5_put_f32_gzip(h5_writer *writer, const char *path, const float *data, int
     H5Pclose(plist);
 }
 
+void h5_put_f32_chunked(h5_writer *writer, const char *path, const float *data, int rank, const int64_t *dims,
+                        const int64_t *chunk)
+{
+    hsize_t sizes[8];
+    for (int i = 0; i < rank; i++)
+        sizes[i] = (hsize_t)chunk[i];
+    hid_t plist = must(H5Pcreate(H5P_DATASET_CREATE), "dataset property");
+    must(H5Pset_chunk(plist, rank, sizes), "chunks");
+    must(H5Pset_shuffle(plist), "shuffle");
+    must(H5Pset_deflate(plist, 4), "gzip");
+    must(H5Pset_fletcher32(plist), "checksum");
+    put(writer, path, H5T_NATIVE_FLOAT, plist, data, rank, dims);
+    H5Pclose(plist);
+}
+
 void h5_put_i64(h5_writer *writer, const char *path, const int64_t *data, int rank, const int64_t *dims)
 {
     put(writer, path, H5T_STD_I64BE, H5P_DEFAULT, NULL, rank, dims);

@@ -16,6 +16,9 @@ void h5_finish(h5_writer *writer);
 /* Groups on the way are made as needed. dims of rank `rank`. */
 void h5_put_f32(h5_writer *writer, const char *path, const float *data, int rank, const int64_t *dims);
 void h5_put_f32_gzip(h5_writer *writer, const char *path, const float *data, int rank, const int64_t *dims);
+/* Shuffled, gzipped and with a checksum, in chunks of the given size. */
+void h5_put_f32_chunked(h5_writer *writer, const char *path, const float *data, int rank, const int64_t *dims,
+                        const int64_t *chunk);
 void h5_put_i64(h5_writer *writer, const char *path, const int64_t *data, int rank, const int64_t *dims);
 /* A dataset of that shape without any data in the file. */
 void h5_put_hollow(h5_writer *writer, const char *path, int rank, const int64_t *dims);
