@@ -24,8 +24,8 @@ typedef struct sk_frame {
     int32_t width, height; /* pixels, >= 1 */
     ptrdiff_t stride;      /* bytes from one row to the next; >= width * bytes a pixel */
     uint8_t *data;
-    int64_t index;         /* frame number in its source, from 0; by presentation order */
-    double time;           /* presentation time in seconds; index / rate for pictures without one */
+    int64_t index; /* frame number in its source, from 0; by presentation order */
+    double time;   /* presentation time in seconds; index / rate for pictures without one */
 } sk_frame;
 
 #ifdef __cplusplus

@@ -2,6 +2,8 @@
 #ifndef SKITTER_INSTANCE_H
 #define SKITTER_INSTANCE_H
 
+#include "skitter/status.h"
+
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -12,12 +14,12 @@ extern "C" {
  * pixel edges at integers, SLEAP's have pixel centres at integers, each as the original program gives them. */
 
 typedef struct sk_keypoint {
-    float x, y;   /* NaN: not found */
-    float score;  /* 0..1; 1 where the model gives none */
+    float x, y;  /* NaN: not found */
+    float score; /* 0..1; 1 where the model gives none */
 } sk_keypoint;
 
-#define SK_HAS_BOX 1u       /* box is set */
-#define SK_HAS_OBB 2u       /* obb is set */
+#define SK_HAS_BOX       1u /* box is set */
+#define SK_HAS_OBB       2u /* obb is set */
 #define SK_HAS_KEYPOINTS 4u /* keypoints are set */
 
 typedef struct sk_instance {
@@ -35,9 +37,14 @@ typedef struct sk_instance {
 typedef struct sk_instances {
     int32_t count, capacity;
     sk_instance *items;
-    int32_t n_keypoints;     /* of each instance; 0 for models without */
-    sk_keypoint *keypoints;  /* capacity * n_keypoints */
+    int32_t n_keypoints;    /* of each instance; 0 for models without */
+    sk_keypoint *keypoints; /* capacity * n_keypoints */
 } sk_instances;
+
+/* Room for `capacity` instances of `n_keypoints` each; count 0. */
+SK_API sk_status sk_instances_alloc(int32_t capacity, int32_t n_keypoints, sk_instances *out,
+                                    sk_error *err) SK_MUST_CHECK;
+SK_API void sk_instances_free(sk_instances *instances);
 
 #ifdef __cplusplus
 }

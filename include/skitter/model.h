@@ -22,7 +22,7 @@ typedef enum sk_task {
     SK_TASK_OBB = 3,
     SK_TASK_SEGMENT = 4,
     SK_TASK_CLASSIFY = 5,
-    SK_TASK_SINGLE_INSTANCE = 6,     /* SLEAP from here on */
+    SK_TASK_SINGLE_INSTANCE = 6, /* SLEAP from here on */
     SK_TASK_CENTROID = 7,
     SK_TASK_CENTERED_INSTANCE = 8,
     SK_TASK_BOTTOMUP = 9,

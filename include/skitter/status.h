@@ -13,8 +13,8 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)
-#define SK_API __attribute__((visibility("default")))
-#define SK_MUST_CHECK __attribute__((warn_unused_result))
+#define SK_API                __attribute__((visibility("default")))
+#define SK_MUST_CHECK         __attribute__((warn_unused_result))
 #define SK_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
 #else
 #define SK_API

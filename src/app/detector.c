@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/detector.h"
+#include "skitter/detector.h"
 
 #include "app/network.h"
 #include "base/clock.h"

@@ -8,6 +8,7 @@
 #include "base/lock.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "models/model.h"
 #include "results/journal.h"
 #include "skitter/version.h"
 #include "tasks/instances.h"

@@ -2,8 +2,8 @@
 #ifndef SK_APP_PREDICT_H
 #define SK_APP_PREDICT_H
 
-#include "app/detector.h"
-#include "media/source.h"
+#include "skitter/detector.h"
+#include "skitter/source.h"
 
 /* A whole run: frames of a source through a detector into result files in one folder. A run that was interrupted, even
  * by kill -9, is continued by starting it again with the same arguments. */

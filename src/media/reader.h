@@ -2,7 +2,8 @@
 #ifndef SK_MEDIA_READER_H
 #define SK_MEDIA_READER_H
 
-#include "media/source.h"
+#include "base/error.h"
+#include "skitter/source.h"
 
 #include <stdatomic.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "media/source.h"
+#include "skitter/source.h"
 
 #include "base/memory.h"
 #include "media/reader.h"

@@ -48,15 +48,18 @@ static void bounds(const sk_instances *all, const sk_instance *in, double box[4]
     box[2] = any ? x2 - x1 : 0, box[3] = any ? y2 - y1 : 0;
 }
 
-static void write_annotation(sk_text_sink *sink, coco_extra *extra, const sk_instances *all, const sk_instance *in)
+static void write_annotation(sk_text_sink *sink, coco_extra *extra, const sk_instances *all,
+                             const sk_instance *in)
 {
     double box[4];
     bounds(all, in, box);
-    fprintf(sink->file, "%s\n{\"id\":%lld,\"image_id\":%lld,\"category_id\":%d,\"score\":%.7g,\"bbox\":[%.7g,%.7g,%.7g,%.7g],"
-                        "\"area\":%.7g,\"iscrowd\":0",
-            extra->n_annotations ? "," : "", (long long)extra->n_annotations + 1, (long long)extra->n_images,
-            (in->class_id < 0 ? 0 : in->class_id) + 1, finite_or_zero(in->score), box[0], box[1], box[2], box[3],
-            box[2] * box[3]);
+    fprintf(
+        sink->file,
+        "%s\n{\"id\":%lld,\"image_id\":%lld,\"category_id\":%d,\"score\":%.7g,\"bbox\":[%.7g,%.7g,%.7g,%.7g],"
+        "\"area\":%.7g,\"iscrowd\":0",
+        extra->n_annotations ? "," : "", (long long)extra->n_annotations + 1, (long long)extra->n_images,
+        (in->class_id < 0 ? 0 : in->class_id) + 1, finite_or_zero(in->score), box[0], box[1], box[2], box[3],
+        box[2] * box[3]);
     extra->n_annotations++;
     if (in->track_id >= 0)
         fprintf(sink->file, ",\"track_id\":%d", in->track_id);
@@ -70,7 +73,8 @@ static void write_annotation(sk_text_sink *sink, coco_extra *extra, const sk_ins
             const sk_keypoint *p = &all->keypoints[in->first_keypoint + k];
             bool here = !isnan(p->x);
             found += here;
-            fprintf(sink->file, "%s%.7g,%.7g,%d", k ? "," : "", finite_or_zero(p->x), finite_or_zero(p->y), here ? 2 : 0);
+            fprintf(sink->file, "%s%.7g,%.7g,%d", k ? "," : "", finite_or_zero(p->x), finite_or_zero(p->y),
+                    here ? 2 : 0);
         }
         fprintf(sink->file, "],\"num_keypoints\":%d", found);
     }
@@ -127,7 +131,8 @@ static sk_status close_coco(sk_sink *base, sk_error *err)
     bool broken = ferror(extra->images) != 0;
     fclose(extra->images);
     fputs("]}\n", sink->file);
-    sk_status status = broken ? sk_fail(err, SK_ERR_IO, "%s: the temporary list of images was lost", sink->path) : SK_OK;
+    sk_status status =
+        broken ? sk_fail(err, SK_ERR_IO, "%s: the temporary list of images was lost", sink->path) : SK_OK;
     sk_status closed = sk_text_sink_close(base, status == SK_OK ? err : NULL);
     return status != SK_OK ? status : closed;
 }
@@ -157,4 +162,5 @@ static sk_status open_coco(const char *path, const sk_run_header *header, sk_sin
     return SK_OK;
 }
 
-const sk_sink_kind sk_sink_coco = {"coco", "results.coco.json", "COCO dataset with boxes and keypoints", open_coco};
+const sk_sink_kind sk_sink_coco = {"coco", "results.coco.json", "COCO dataset with boxes and keypoints",
+                                   open_coco};

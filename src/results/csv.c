@@ -84,4 +84,5 @@ static sk_status open_csv(const char *path, const sk_run_header *header, sk_sink
     return SK_OK;
 }
 
-const sk_sink_kind sk_sink_csv = {"csv", "results.csv", "one row an instance, for spreadsheets and data frames", open_csv};
+const sk_sink_kind sk_sink_csv = {"csv", "results.csv",
+                                  "one row an instance, for spreadsheets and data frames", open_csv};

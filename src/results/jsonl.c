@@ -85,4 +85,5 @@ static sk_status open_jsonl(const char *path, const sk_run_header *header, sk_si
     return SK_OK;
 }
 
-const sk_sink_kind sk_sink_jsonl = {"jsonl", "results.jsonl", "one JSON object a frame, for programs", open_jsonl};
+const sk_sink_kind sk_sink_jsonl = {"jsonl", "results.jsonl", "one JSON object a frame, for programs",
+                                    open_jsonl};

@@ -44,7 +44,8 @@ static void write_line(FILE *file, const sk_result_frame *frame, const sk_instan
         for (int i = 0; i < 4; i++)
             fprintf(file, " %g %g", xy[2 * i] / w, xy[2 * i + 1] / h);
     } else if (in->has & SK_HAS_BOX) {
-        double x1 = (double)in->box[0], y1 = (double)in->box[1], x2 = (double)in->box[2], y2 = (double)in->box[3];
+        double x1 = (double)in->box[0], y1 = (double)in->box[1], x2 = (double)in->box[2],
+               y2 = (double)in->box[3];
         fprintf(file, " %g %g %g %g", (x1 + x2) / 2 / w, (y1 + y2) / 2 / h, (x2 - x1) / w, (y2 - y1) / h);
     }
     if (in->has & SK_HAS_KEYPOINTS) {
@@ -76,7 +77,8 @@ static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_err
     if (sink->pictures)
         snprintf(path, sizeof path, "%s/%.*s.txt", sink->folder, stem, name);
     else
-        snprintf(path, sizeof path, "%s/%.*s_%lld.txt", sink->folder, stem, name, (long long)frame->index + 1);
+        snprintf(path, sizeof path, "%s/%.*s_%lld.txt", sink->folder, stem, name,
+                 (long long)frame->index + 1);
     FILE *file = fopen(path, "wb");
     if (!file)
         return sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
@@ -103,8 +105,8 @@ static sk_status close_labels(sk_sink *base, sk_error *err)
     return SK_OK;
 }
 
-static sk_status open_kind(const char *path, const sk_run_header *header, const sk_sink_kind *kind, bool confidence,
-                           sk_sink **out, sk_error *err)
+static sk_status open_kind(const char *path, const sk_run_header *header, const sk_sink_kind *kind,
+                           bool confidence, sk_sink **out, sk_error *err)
 {
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
         return sk_fail(err, SK_ERR_IO, "%s: the folder cannot be made: %s", path, strerror(errno));
@@ -128,11 +130,13 @@ static sk_status open_plain(const char *path, const sk_run_header *header, sk_si
     return open_kind(path, header, &sk_sink_labels, false, out, err);
 }
 
-static sk_status open_with_confidence(const char *path, const sk_run_header *header, sk_sink **out, sk_error *err)
+static sk_status open_with_confidence(const char *path, const sk_run_header *header, sk_sink **out,
+                                      sk_error *err)
 {
     return open_kind(path, header, &sk_sink_labels_conf, true, out, err);
 }
 
-const sk_sink_kind sk_sink_labels = {"labels", "labels/", "Ultralytics label text, one file a picture", open_plain};
-const sk_sink_kind sk_sink_labels_conf = {"labels-conf", "labels-conf/", "the same with the confidence on every line",
-                                          open_with_confidence};
+const sk_sink_kind sk_sink_labels = {"labels", "labels/", "Ultralytics label text, one file a picture",
+                                     open_plain};
+const sk_sink_kind sk_sink_labels_conf = {"labels-conf", "labels-conf/",
+                                          "the same with the confidence on every line", open_with_confidence};

@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const sk_sink_kind sk_sink_csv, sk_sink_jsonl, sk_sink_slp, sk_sink_coco, sk_sink_labels, sk_sink_labels_conf;
+extern const sk_sink_kind sk_sink_csv, sk_sink_jsonl, sk_sink_slp, sk_sink_analysis, sk_sink_coco,
+    sk_sink_labels, sk_sink_labels_conf;
 
-const sk_sink_kind *const sk_sink_kinds[] = {&sk_sink_csv,  &sk_sink_jsonl,  &sk_sink_slp,
-                                             &sk_sink_coco, &sk_sink_labels, &sk_sink_labels_conf, NULL};
+const sk_sink_kind *const sk_sink_kinds[] = {
+    &sk_sink_csv,  &sk_sink_jsonl,  &sk_sink_slp,         &sk_sink_analysis,
+    &sk_sink_coco, &sk_sink_labels, &sk_sink_labels_conf, NULL};
 
 const sk_sink_kind *sk_sink_find(const char *name)
 {
@@ -19,8 +21,9 @@ const sk_sink_kind *sk_sink_find(const char *name)
 
 const char *sk_run_header_line(const sk_run_header *h, char *buffer, size_t capacity)
 {
-    int used = snprintf(buffer, capacity, "skitter %s; %s; runtime %s (requested %s); device %s; precision %s; %s",
-                        h->version, h->started, h->runtime, h->runtime_requested, h->device, h->precision, h->settings);
+    int used = snprintf(buffer, capacity,
+                        "skitter %s; %s; runtime %s (requested %s); device %s; precision %s; %s", h->version,
+                        h->started, h->runtime, h->runtime_requested, h->device, h->precision, h->settings);
     for (int32_t i = 0; i < h->n_models && used > 0 && (size_t)used < capacity; i++)
         used += snprintf(buffer + used, capacity - (size_t)used, "; model %s sha256 %.16s", h->model_paths[i],
                          h->model_hashes[i]);

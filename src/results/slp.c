@@ -15,7 +15,7 @@
  * sleap-io and in sleap-nn. Models without keypoints get one node, "center", at the box's centre. */
 
 #define FORMAT_ID 1.2
-#define BATCH 512
+#define BATCH     512
 
 #pragma pack(push, 1)
 typedef struct frame_row {
@@ -58,22 +58,23 @@ typedef struct slp_sink {
     table frames, instances, points;
     uint64_t n_frames, n_instances, n_points;
     int32_t n_nodes;
-    bool centers;       /* no keypoints: one node at the box's centre */
+    bool centers; /* no keypoints: one node at the box's centre */
     bool identities;
     int32_t n_tracks;
     uint32_t *track_first; /* frame a track began */
     size_t track_capacity;
-    char **track_names;    /* identities; null: numbered */
+    char **track_names; /* identities; null: numbered */
     bool pictures;
     json_t *picture_paths;
-    json_t *video;         /* the video's entry */
+    json_t *video; /* the video's entry */
 } slp_sink;
 
 extern const sk_sink_kind sk_sink_slp;
 
 static sk_status failed(const slp_sink *sink, const char *what, sk_error *err)
 {
-    return sk_fail(err, SK_ERR_IO, "%s: %s failed (disk full or not writable?). Run the same command again to continue",
+    return sk_fail(err, SK_ERR_IO,
+                   "%s: %s failed (disk full or not writable?). Run the same command again to continue",
                    sink->path, what);
 }
 
@@ -219,11 +220,11 @@ static bool write_texts(hid_t file, const char *name, char **texts, size_t count
 static json_t *edge_link(int32_t index, int32_t from, int32_t to)
 {
     /* jsonpickle writes an enum value once and then refers to it */
-    json_t *type = index == 0 ? json_pack("{s:[{s:s},{s:[i]}]}", "py/reduce", "py/type", "sleap.skeleton.EdgeType",
-                                          "py/tuple", 1)
+    json_t *type = index == 0 ? json_pack("{s:[{s:s},{s:[i]}]}", "py/reduce", "py/type",
+                                          "sleap.skeleton.EdgeType", "py/tuple", 1)
                               : json_pack("{s:i}", "py/id", 1);
-    return json_pack("{s:i,s:i,s:i,s:i,s:o}", "edge_insert_idx", index, "key", 0, "source", from, "target", to, "type",
-                     type);
+    return json_pack("{s:i,s:i,s:i,s:i,s:o}", "edge_insert_idx", index, "key", 0, "source", from, "target",
+                     to, "type", type);
 }
 
 static json_t *metadata(const slp_sink *sink, const sk_run_header *h)
@@ -237,15 +238,17 @@ static json_t *metadata(const slp_sink *sink, const sk_run_header *h)
     int32_t n_edges = sink->centers ? 0 : h->n_edges;
     for (int32_t i = 0; i < n_edges; i++)
         json_array_append_new(links, edge_link(i, h->edges[i][0], h->edges[i][1]));
-    json_t *skeleton = json_pack("{s:b,s:{s:s,s:i},s:o,s:b,s:o}", "directed", 1, "graph", "name", "Skeleton-0",
-                                 "num_edges_inserted", n_edges, "links", links, "multigraph", 1, "nodes", ids);
+    json_t *skeleton =
+        json_pack("{s:b,s:{s:s,s:i},s:o,s:b,s:o}", "directed", 1, "graph", "name", "Skeleton-0",
+                  "num_edges_inserted", n_edges, "links", links, "multigraph", 1, "nodes", ids);
     char line[2048];
-    json_t *provenance = json_pack("{s:s,s:s,s:s,s:s,s:s}", "predictor", sk_run_header_line(h, line, sizeof line),
-                                   "skitter_version", h->version, "runtime", h->runtime, "data_path", h->source,
-                                   "model", h->n_models ? h->model_paths[0] : "");
-    return json_pack("{s:s,s:[o],s:o,s:[],s:[],s:[],s:{},s:o}", "version", "2.0.0", "skeletons", skeleton, "nodes", nodes,
-                     "videos", "tracks", "suggestions", "negative_anchors",
-                     "provenance", provenance ? provenance : json_object());
+    json_t *provenance =
+        json_pack("{s:s,s:s,s:s,s:s,s:s}", "predictor", sk_run_header_line(h, line, sizeof line),
+                  "skitter_version", h->version, "runtime", h->runtime, "data_path", h->source, "model",
+                  h->n_models ? h->model_paths[0] : "");
+    return json_pack("{s:s,s:[o],s:o,s:[],s:[],s:[],s:{},s:o}", "version", "2.0.0", "skeletons", skeleton,
+                     "nodes", nodes, "videos", "tracks", "suggestions", "negative_anchors", "provenance",
+                     provenance ? provenance : json_object());
 }
 
 static bool write_metadata(slp_sink *sink, const sk_run_header *header)
@@ -296,7 +299,8 @@ static bool write_tracks(slp_sink *sink)
     for (size_t i = 0; ok && i < count; i++) {
         char numbered[32];
         snprintf(numbered, sizeof numbered, "track_%zu", i);
-        json_t *row = json_pack("[i,s]", (int)sink->track_first[i], sink->track_names ? sink->track_names[i] : numbered);
+        json_t *row = json_pack("[i,s]", (int)sink->track_first[i],
+                                sink->track_names ? sink->track_names[i] : numbered);
         texts[i] = row ? json_dumps(row, JSON_COMPACT) : NULL;
         json_decref(row);
         ok = texts[i] != NULL;
@@ -353,7 +357,8 @@ static bool add_frame(slp_sink *sink, const sk_result_frame *frame)
 {
     const sk_instances *all = frame->instances;
     frame_row row = {.frame_id = sink->n_frames,
-                     .frame_idx = sink->pictures ? json_array_size(sink->picture_paths) : (uint64_t)frame->index,
+                     .frame_idx =
+                         sink->pictures ? json_array_size(sink->picture_paths) : (uint64_t)frame->index,
                      .instance_id_start = sink->n_instances,
                      .instance_id_end = sink->n_instances + (uint64_t)all->count};
     if (sink->pictures)
@@ -450,10 +455,11 @@ static bool fill(slp_sink *sink, const char *path, const sk_run_header *h)
     sink->identities = h->identities;
     sink->pictures = strcmp(h->source_kind, "pictures") == 0;
     sink->picture_paths = json_array();
-    sink->video = json_pack("{s:s,s:{s:s,s:[I,i,i,i],s:s,s:b,s:b,s:s,s:s}}", "filename", h->source, "backend", "type",
-                            sink->pictures ? "ImageVideo" : "MediaVideo", "shape",
-                            (json_int_t)(h->source_frames > 0 ? h->source_frames : 0), h->height, h->width, 3, "filename",
-                            h->source, "grayscale", 0, "bgr", 1, "dataset", "", "input_format", "");
+    sink->video =
+        json_pack("{s:s,s:{s:s,s:[I,i,i,i],s:s,s:b,s:b,s:s,s:s}}", "filename", h->source, "backend", "type",
+                  sink->pictures ? "ImageVideo" : "MediaVideo", "shape",
+                  (json_int_t)(h->source_frames > 0 ? h->source_frames : 0), h->height, h->width, 3,
+                  "filename", h->source, "grayscale", 0, "bgr", 1, "dataset", "", "input_format", "");
     if (!sink->path || !sink->picture_paths || !sink->video)
         return false;
     if (h->identities) {
@@ -489,4 +495,5 @@ static sk_status open_slp(const char *path, const sk_run_header *header, sk_sink
     return SK_OK;
 }
 
-const sk_sink_kind sk_sink_slp = {"slp", "results.slp", "SLEAP labels file (SLEAP, sleap-io, sleap-nn)", open_slp};
+const sk_sink_kind sk_sink_slp = {"slp", "results.slp", "SLEAP labels file (SLEAP, sleap-io, sleap-nn)",
+                                  open_slp};

@@ -81,9 +81,10 @@ sk_status sk_text_sink_check(sk_text_sink *sink, sk_error *err)
 {
     if (!ferror(sink->file))
         return SK_OK;
-    return sk_fail(err, SK_ERR_IO,
-                   "%s: writing failed: %s. Make room and run the same command again: it continues where it stopped",
-                   sink->path, strerror(errno));
+    return sk_fail(
+        err, SK_ERR_IO,
+        "%s: writing failed: %s. Make room and run the same command again: it continues where it stopped",
+        sink->path, strerror(errno));
 }
 
 sk_status sk_text_sink_flush(sk_sink *base, sk_error *err)

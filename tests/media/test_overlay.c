@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "media/draw.h"
 #include "media/overlay.h"
-#include "media/source.h"
+#include "skitter/source.h"
 #include "media/video_sink.h"
 #include "support/test.h"
 

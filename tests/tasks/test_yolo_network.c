@@ -4,7 +4,7 @@
 #include "support/test.h"
 
 #include "engines/engine.h"
-#include "media/source.h"
+#include "skitter/source.h"
 #include "npy_test.h"
 #include "tasks/instances.h"
 #include "tasks/pipeline.h"

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SK_MEDIA_SOURCE_H
-#define SK_MEDIA_SOURCE_H
+#ifndef SKITTER_SOURCE_H
+#define SKITTER_SOURCE_H
 
-#include "base/error.h"
 #include "skitter/frame.h"
+#include "skitter/status.h"
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Where frames come from: a picture, a folder or glob of pictures, a numbered image sequence, a video in any container
  * and codec FFmpeg reads, a camera (/dev/video0 or its number), a network stream (rtsp://, http://, udp://).
@@ -34,7 +39,7 @@ typedef struct sk_source_settings {
     double reconnect_seconds; /* live: give up after this long without a frame; default 60 */
 } sk_source_settings;
 
-void sk_source_defaults(sk_source_settings *settings);
+SK_API void sk_source_defaults(sk_source_settings *settings);
 
 typedef struct sk_source_info {
     sk_source_kind kind;
@@ -57,21 +62,24 @@ typedef struct sk_source_status {
     char last_problem[256]; /* "" when there was none */
 } sk_source_status;
 
-sk_status sk_source_open(const char *uri, const sk_source_settings *settings, sk_source **out,
-                         sk_error *err) SK_MUST_CHECK;
-void sk_source_close(sk_source **source);
+SK_API sk_status sk_source_open(const char *uri, const sk_source_settings *settings, sk_source **out,
+                                sk_error *err) SK_MUST_CHECK;
+SK_API void sk_source_close(sk_source **source);
 
-void sk_source_get_info(const sk_source *source, sk_source_info *info);
-void sk_source_get_status(sk_source *source, sk_source_status *status);
+SK_API void sk_source_get_info(const sk_source *source, sk_source_info *info);
+SK_API void sk_source_get_status(sk_source *source, sk_source_status *status);
 
 /* The next frame, borrowed until sk_source_release gives its buffer back. *frame is null at the end (SK_OK).
  * Up to `queue` frames may be held at a time. `name` of a picture is its path: sk_source_frame_name. */
-sk_status sk_source_next(sk_source *source, const sk_frame **frame, sk_error *err) SK_MUST_CHECK;
-void sk_source_release(sk_source *source, const sk_frame *frame);
+SK_API sk_status sk_source_next(sk_source *source, const sk_frame **frame, sk_error *err) SK_MUST_CHECK;
+SK_API void sk_source_release(sk_source *source, const sk_frame *frame);
 /* Path of the picture a frame came from; the source's name for video. */
-const char *sk_source_frame_name(const sk_source *source, const sk_frame *frame);
+SK_API const char *sk_source_frame_name(const sk_source *source, const sk_frame *frame);
 
 /* Makes the current and every later sk_source_next return the end. */
-void sk_source_stop(sk_source *source);
+SK_API void sk_source_stop(sk_source *source);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

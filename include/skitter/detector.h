@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SK_APP_DETECTOR_H
-#define SK_APP_DETECTOR_H
+#ifndef SKITTER_DETECTOR_H
+#define SKITTER_DETECTOR_H
 
-#include "models/model.h"
 #include "skitter/frame.h"
 #include "skitter/instance.h"
+#include "skitter/model.h"
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Frames in, instances out: one model, or two of which the second looks at crops around what the first found. Wires
  * the stages of tasks/ around sessions of an engine; every door uses this one. One thread at a time. */
@@ -32,7 +37,7 @@ typedef struct sk_detector_settings {
     bool obb_quarter;      /* oriented boxes in newer Ultralytics' form; default false: w >= h */
 } sk_detector_settings;
 
-void sk_detector_defaults(sk_detector_settings *settings);
+SK_API void sk_detector_defaults(sk_detector_settings *settings);
 
 /* What it found out about itself; borrowed. */
 typedef struct sk_detector_info {
@@ -59,15 +64,19 @@ typedef struct sk_detector_times {
 
 typedef struct sk_detector sk_detector;
 
-sk_status sk_detector_open(const char *const *models, int32_t n_models, const sk_detector_settings *settings,
-                           sk_detector **out, sk_error *err) SK_MUST_CHECK;
-void sk_detector_close(sk_detector **detector);
-const sk_detector_info *sk_detector_about(const sk_detector *detector);
-void sk_detector_get_times(const sk_detector *detector, sk_detector_times *times);
+SK_API sk_status sk_detector_open(const char *const *models, int32_t n_models,
+                                  const sk_detector_settings *settings, sk_detector **out,
+                                  sk_error *err) SK_MUST_CHECK;
+SK_API void sk_detector_close(sk_detector **detector);
+SK_API const sk_detector_info *sk_detector_about(const sk_detector *detector);
+SK_API void sk_detector_get_times(const sk_detector *detector, sk_detector_times *times);
 
-/* Looks at `count` frames (1 … batch) and fills out[i] (sk_instances_alloc with the info's capacity and keypoints) for
+/* Looks at `count` frames (1 … batch) and fills out[i] (from sk_instances_alloc with the info's capacity and keypoints) for
  * each. Sessions for a new frame size are opened when it first comes. */
-sk_status sk_detector_run(sk_detector *detector, const sk_frame *const *frames, int32_t count,
-                          sk_instances *out, sk_error *err) SK_MUST_CHECK;
+SK_API sk_status sk_detector_run(sk_detector *detector, const sk_frame *const *frames, int32_t count,
+                                 sk_instances *out, sk_error *err) SK_MUST_CHECK;
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "results/sink.h"
+
+#include "base/memory.h"
+#include "formats/hdf5_file.h"
+
+#include <hdf5.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* SLEAP's analysis file: positions as plain arrays, one row of every array a frame, for MATLAB and Python scripts.
+ * Arrays are written transposed, as SLEAP does by default, so that MATLAB sees [frames][nodes][2][tracks]:
+ *   tracks [tracks][2][nodes][frames], track_occupancy [frames][tracks], point_scores [tracks][nodes][frames],
+ *   instance_scores and tracking_scores [tracks][frames].
+ * Without tracks the i-th instance of a frame stands in the i-th row. The arrays grow with the largest row seen. */
+
+#define BATCH 256
+
+extern const sk_sink_kind sk_sink_analysis;
+
+typedef struct array {
+    hid_t dataset;
+    int rank;
+    int track_axis, frame_axis;
+    hsize_t dims[4];
+    double fill;
+    hid_t type;
+} array;
+
+typedef struct analysis_sink {
+    sk_sink base;
+    char *path;
+    hid_t file;
+    int32_t n_nodes, n_tracks;
+    bool centers, identities;
+    int64_t first_frame, next_frame; /* rows are video frames; gaps stay empty */
+    bool begun;
+    array tracks, occupancy, points, instances, tracking;
+} analysis_sink;
+
+static sk_status failed(const analysis_sink *sink, const char *what, sk_error *err)
+{
+    return sk_fail(err, SK_ERR_IO,
+                   "%s: %s failed (disk full or not writable?). Run the same command again to continue",
+                   sink->path, what);
+}
+
+static bool array_open(hid_t file, const char *name, hid_t type, double fill, int rank, const hsize_t *dims,
+                       int track_axis, int frame_axis, array *a)
+{
+    hsize_t maximum[4], chunk[4];
+    *a =
+        (array){.rank = rank, .track_axis = track_axis, .frame_axis = frame_axis, .fill = fill, .type = type};
+    for (int i = 0; i < rank; i++) {
+        a->dims[i] = dims[i];
+        maximum[i] = H5S_UNLIMITED;
+        chunk[i] = i == frame_axis ? BATCH : i == track_axis ? 1 : dims[i] ? dims[i] : 1;
+    }
+    hid_t space = H5Screate_simple(rank, dims, maximum), plist = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(plist, rank, chunk);
+    H5Pset_fill_value(plist, H5T_NATIVE_DOUBLE, &fill);
+    H5Pset_deflate(plist, 1);
+    a->dataset = H5Dcreate2(file, name, type, space, H5P_DEFAULT, plist, H5P_DEFAULT);
+    H5Pclose(plist);
+    H5Sclose(space);
+    return a->dataset >= 0;
+}
+
+static bool array_grow(array *a, hsize_t tracks, hsize_t frames)
+{
+    if (a->dims[a->track_axis] >= tracks && a->dims[a->frame_axis] >= frames)
+        return true;
+    if (a->dims[a->track_axis] < tracks)
+        a->dims[a->track_axis] = tracks;
+    if (a->dims[a->frame_axis] < frames)
+        a->dims[a->frame_axis] = frames;
+    return H5Dset_extent(a->dataset, a->dims) >= 0;
+}
+
+/* Writes one track's values of one frame. */
+static bool array_put(array *a, hsize_t track, hsize_t frame, const double *values)
+{
+    hsize_t start[4] = {0}, count[4], total = 1;
+    for (int i = 0; i < a->rank; i++) {
+        bool point = i == a->track_axis || i == a->frame_axis;
+        start[i] = i == a->track_axis ? track : i == a->frame_axis ? frame : 0;
+        count[i] = point ? 1 : a->dims[i];
+        total *= count[i];
+    }
+    hid_t space = H5Dget_space(a->dataset), memory = H5Screate_simple(1, &total, NULL);
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
+    bool ok = H5Dwrite(a->dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values) >= 0;
+    H5Sclose(memory);
+    H5Sclose(space);
+    return ok;
+}
+
+static bool write_names(hid_t file, const char *name, const char *const *texts, size_t count)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, H5T_VARIABLE);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    hsize_t rows = count;
+    hid_t space = H5Screate_simple(1, &rows, NULL);
+    hid_t dataset = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    bool ok =
+        dataset >= 0 && (count == 0 || H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts) >= 0);
+    if (dataset >= 0)
+        H5Dclose(dataset);
+    H5Sclose(space);
+    H5Tclose(type);
+    return ok;
+}
+
+static bool write_text(hid_t file, const char *name, const char *text)
+{
+    hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
+    H5Tset_size(type, H5T_VARIABLE);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    hid_t dataset = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    bool ok = dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &text) >= 0;
+    if (dataset >= 0)
+        H5Dclose(dataset);
+    H5Sclose(space);
+    H5Tclose(type);
+    return ok;
+}
+
+static bool put_instance(analysis_sink *sink, hsize_t track, hsize_t row, const sk_instances *all,
+                         const sk_instance *in)
+{
+    size_t n = (size_t)sink->n_nodes;
+    double *values = sk_calloc(3 * n, sizeof *values);
+    if (!values)
+        return false;
+    double *scores = values + 2 * n;
+    for (size_t k = 0; k < n; k++) {
+        const sk_keypoint *p = sink->centers ? NULL : &all->keypoints[in->first_keypoint + (int32_t)k];
+        bool turned = in->has & SK_HAS_OBB;
+        values[k] = p        ? (double)p->x
+                    : turned ? (double)in->obb[0]
+                             : ((double)in->box[0] + (double)in->box[2]) / 2;
+        values[n + k] = p        ? (double)p->y
+                        : turned ? (double)in->obb[1]
+                                 : ((double)in->box[1] + (double)in->box[3]) / 2;
+        scores[k] = p ? (double)p->score : (double)in->score;
+    }
+    double one = 1, score = (double)in->score, tracking = (double)in->tracking_score;
+    bool ok = array_put(&sink->tracks, track, row, values) && array_put(&sink->points, track, row, scores) &&
+              array_put(&sink->occupancy, track, row, &one) &&
+              array_put(&sink->instances, track, row, &score) &&
+              array_put(&sink->tracking, track, row, &tracking);
+    sk_free(values);
+    return ok;
+}
+
+static bool add_frame(analysis_sink *sink, const sk_result_frame *frame)
+{
+    if (!sink->begun) {
+        sink->first_frame = frame->index;
+        sink->begun = true;
+    }
+    if (frame->index < sink->first_frame)
+        return false;
+    hsize_t row = (hsize_t)(frame->index - sink->first_frame), tracks = (hsize_t)sink->n_tracks;
+    for (int32_t i = 0; i < frame->instances->count; i++) {
+        const sk_instance *in = &frame->instances->items[i];
+        int32_t track = sink->identities ? in->class_id : in->track_id >= 0 ? in->track_id : i;
+        if (track >= 0 && (hsize_t)track + 1 > tracks)
+            tracks = (hsize_t)track + 1;
+    }
+    sink->n_tracks = (int32_t)tracks;
+    array *arrays[] = {&sink->tracks, &sink->occupancy, &sink->points, &sink->instances, &sink->tracking};
+    for (size_t i = 0; i < 5; i++)
+        if (!array_grow(arrays[i], tracks, row + 1))
+            return false;
+    for (int32_t i = 0; i < frame->instances->count; i++) {
+        const sk_instance *in = &frame->instances->items[i];
+        int32_t track = sink->identities ? in->class_id : in->track_id >= 0 ? in->track_id : i;
+        if (track >= 0 && !put_instance(sink, (hsize_t)track, row, frame->instances, in))
+            return false;
+    }
+    return true;
+}
+
+static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_error *err)
+{
+    analysis_sink *sink = (analysis_sink *)base;
+    sk_hdf5_enter();
+    bool ok = add_frame(sink, frame);
+    sk_hdf5_leave();
+    return ok ? SK_OK : failed(sink, "writing a frame", err);
+}
+
+static sk_status flush(sk_sink *base, sk_error *err)
+{
+    analysis_sink *sink = (analysis_sink *)base;
+    sk_hdf5_enter();
+    bool ok = H5Fflush(sink->file, H5F_SCOPE_LOCAL) >= 0;
+    sk_hdf5_leave();
+    return ok ? SK_OK : failed(sink, "writing", err);
+}
+
+static void release(analysis_sink *sink)
+{
+    sk_hdf5_enter();
+    array *arrays[] = {&sink->tracks, &sink->occupancy, &sink->points, &sink->instances, &sink->tracking};
+    for (size_t i = 0; i < 5; i++)
+        if (arrays[i]->dataset > 0)
+            H5Dclose(arrays[i]->dataset);
+    if (sink->file > 0)
+        H5Fclose(sink->file);
+    sk_hdf5_leave();
+    sk_free(sink->path);
+    sk_free(sink);
+}
+
+/* Tracks are known only at the end. */
+static bool write_track_names(analysis_sink *sink, const char *const *identities)
+{
+    size_t n = (size_t)sink->n_tracks;
+    char(*numbered)[32] = sk_calloc(n + 1, sizeof *numbered);
+    const char **names = sk_calloc(n + 1, sizeof *names);
+    bool ok = numbered && names;
+    for (size_t i = 0; ok && i < n; i++) {
+        snprintf(numbered[i], sizeof numbered[i], "track_%zu", i);
+        names[i] = identities ? identities[i] : numbered[i];
+    }
+    ok = ok && write_names(sink->file, "track_names", (const char *const *)names, n);
+    sk_free(names);
+    sk_free(numbered);
+    return ok;
+}
+
+static sk_status close_analysis(sk_sink *base, sk_error *err)
+{
+    analysis_sink *sink = (analysis_sink *)base;
+    sk_hdf5_enter();
+    bool ok = sink->identities || write_track_names(sink, NULL);
+    double first = (double)sink->first_frame;
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t dataset =
+        H5Dcreate2(sink->file, "first_frame", H5T_NATIVE_INT64, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    ok = ok && dataset >= 0 &&
+         H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &first) >= 0;
+    if (dataset >= 0)
+        H5Dclose(dataset);
+    H5Sclose(space);
+    sk_hdf5_leave();
+    sk_status status = ok ? flush(base, err) : failed(sink, "completing the file", err);
+    release(sink);
+    return status;
+}
+
+static bool write_edges(hid_t file, const sk_run_header *h)
+{
+    hsize_t dims[2] = {(hsize_t)h->n_edges, 2};
+    hid_t space = H5Screate_simple(2, dims, NULL);
+    hid_t dataset =
+        H5Dcreate2(file, "edge_inds", H5T_NATIVE_INT32, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    bool ok = dataset >= 0 && (h->n_edges == 0 || H5Dwrite(dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL,
+                                                           H5P_DEFAULT, h->edges) >= 0);
+    if (dataset >= 0)
+        H5Dclose(dataset);
+    H5Sclose(space);
+    return ok;
+}
+
+static bool begin_file(analysis_sink *sink, const sk_run_header *h)
+{
+    sink->file = H5Fcreate(sink->path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    if (sink->file < 0)
+        return false;
+    static const char *const center[] = {"center"};
+    hsize_t n = (hsize_t)sink->n_nodes, t = (hsize_t)sink->n_tracks;
+    char line[2048];
+    return array_open(sink->file, "tracks", H5T_NATIVE_DOUBLE, NAN, 4, (hsize_t[]){t, 2, n, 0}, 0, 3,
+                      &sink->tracks) &&
+           array_open(sink->file, "track_occupancy", H5T_NATIVE_UINT8, 0, 2, (hsize_t[]){0, t}, 1, 0,
+                      &sink->occupancy) &&
+           array_open(sink->file, "point_scores", H5T_NATIVE_DOUBLE, NAN, 3, (hsize_t[]){t, n, 0}, 0, 2,
+                      &sink->points) &&
+           array_open(sink->file, "instance_scores", H5T_NATIVE_DOUBLE, NAN, 2, (hsize_t[]){t, 0}, 0, 1,
+                      &sink->instances) &&
+           array_open(sink->file, "tracking_scores", H5T_NATIVE_DOUBLE, NAN, 2, (hsize_t[]){t, 0}, 0, 1,
+                      &sink->tracking) &&
+           write_names(sink->file, "node_names", sink->centers ? center : h->keypoint_names,
+                       (size_t)sink->n_nodes) &&
+           write_edges(sink->file, h) && write_text(sink->file, "video_path", h->source) &&
+           write_text(sink->file, "labels_path", "") &&
+           write_text(sink->file, "provenance", sk_run_header_line(h, line, sizeof line)) &&
+           (!sink->identities || write_track_names(sink, h->class_names));
+}
+
+static sk_status open_analysis(const char *path, const sk_run_header *header, sk_sink **out, sk_error *err)
+{
+    analysis_sink *sink = sk_calloc(1, sizeof *sink);
+    if (!sink)
+        return sk_fail_memory(err, sizeof *sink);
+    sink->base = (sk_sink){&sk_sink_analysis, write_frame, flush, close_analysis};
+    sink->path = sk_strdup(path);
+    sink->centers = header->n_keypoints == 0;
+    sink->n_nodes = sink->centers ? 1 : header->n_keypoints;
+    sink->identities = header->identities;
+    sink->n_tracks = header->identities ? header->n_classes : 0;
+    if (!sink->path) {
+        release(sink);
+        return sk_fail_memory(err, strlen(path));
+    }
+    sk_hdf5_enter();
+    bool ok = begin_file(sink, header);
+    sk_hdf5_leave();
+    if (!ok) {
+        sk_status status = failed(sink, "creating the file", err);
+        release(sink);
+        return status;
+    }
+    *out = &sink->base;
+    return SK_OK;
+}
+
+const sk_sink_kind sk_sink_analysis = {"analysis", "results.analysis.h5",
+                                       "SLEAP analysis HDF5: positions as arrays", open_analysis};
