@@ -62,15 +62,19 @@ static int weight_inputs(const sk_node *node)
 int64_t sk_graph_parameters(const sk_graph *graph)
 {
     int64_t sum = 0;
+    /* shared weights count once; without memory for that list they count as often as they are used */
+    bool *seen = sk_calloc(graph->n_values + 1, sizeof *seen);
     for (size_t n = 0; n < graph->n_nodes; n++) {
         const sk_node *node = &graph->nodes[n];
         for (int i = 0; i < weight_inputs(node); i++) {
-            bool seen = !sk_value_is_constant(graph, node->in[i]);
-            for (int k = 0; k < i && !seen; k++)
-                seen = node->in[k] == node->in[i];
-            if (!seen)
-                sum += (int64_t)count_of(graph, node->in[i]);
+            sk_value v = node->in[i];
+            if (!sk_value_is_constant(graph, v) || (seen && seen[v]))
+                continue;
+            sum += (int64_t)count_of(graph, v);
+            if (seen)
+                seen[v] = true;
         }
     }
+    sk_free(seen);
     return sum;
 }

@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-/* Folded constants above this stay nodes: they would cost more memory than they save time, and a hostile graph could
- * ask for many. */
+/* One folded constant above this stays a node: it would cost more memory than it saves time. */
 #define FOLD_ELEMENTS_MAX ((int64_t)1 << 24)
-#define FOLD_FLOPS_MAX 1e10
-#define FOLD_BYTES_MAX ((size_t)1 << 30) /* of all folded constants of one graph */
+/* All of one graph's together: a hostile graph could ask for many, or for days. */
+#define FOLD_BYTES_MAX ((size_t)1 << 30)
+#define FOLD_WORK_MAX 5e9 /* element steps and floating-point operations */
 
 bool sk_op_reads_shape_only(sk_op op)
 {
@@ -53,15 +53,30 @@ int32_t *sk_graph_count_uses(const sk_graph *graph)
     return uses;
 }
 
-void sk_graph_redirect(sk_graph *graph, sk_value from, sk_value to)
+static double count_of(const sk_graph *graph, sk_value v)
 {
-    for (size_t n = 0; n < graph->n_nodes; n++)
-        for (int i = 0; i < graph->nodes[n].n_in; i++)
-            if (graph->nodes[n].in[i] == from)
-                graph->nodes[n].in[i] = to;
-    for (int i = 0; i < graph->n_outputs; i++)
-        if (graph->outputs[i] == from)
-            graph->outputs[i] = to;
+    int64_t count = v >= 0 ? sk_shape_count(&graph->values[v].shape) : 0;
+    return count > 0 ? (double)count : 0;
+}
+
+/* A rough price in element steps: enough to tell shape arithmetic from an attack. */
+static double fold_work(const sk_graph *graph, const sk_node *node)
+{
+    double in = 0, out = 0, product = 1;
+    for (int i = 0; i < node->n_in; i++) {
+        in += count_of(graph, node->in[i]);
+        product *= count_of(graph, node->in[i]);
+    }
+    for (int i = 0; i < node->n_out; i++)
+        out += count_of(graph, node->out[i]);
+    double work = in + out + sk_node_flops(graph, node);
+    if (node->op == SK_OP_EINSUM)
+        work += product; /* no label can make it more */
+    if (node->op == SK_OP_MAX_POOL || node->op == SK_OP_AVG_POOL)
+        work += out * (double)node->a.pool.window.kernel[0] * (double)node->a.pool.window.kernel[1];
+    if (node->op == SK_OP_RESIZE || node->op == SK_OP_CONV || node->op == SK_OP_CONV_TRANSPOSE)
+        work += 16 * (in + out);
+    return work;
 }
 
 static bool foldable(const sk_graph *graph, const sk_node *node)
@@ -82,9 +97,7 @@ static bool foldable(const sk_graph *graph, const sk_node *node)
             return false;
         bytes += (size_t)count * sk_dtype_bytes(out->dtype);
     }
-    if (bytes > FOLD_BYTES_MAX)
-        return false;
-    return sk_node_flops(graph, node) <= FOLD_FLOPS_MAX;
+    return bytes <= FOLD_BYTES_MAX && graph->folded_work + fold_work(graph, node) <= FOLD_WORK_MAX;
 }
 
 static sk_status fold(sk_graph *graph, size_t index, sk_tensor *ins, sk_tensor *outs, sk_blob **blobs, sk_error *err)
@@ -111,12 +124,12 @@ static sk_status fold(sk_graph *graph, size_t index, sk_tensor *ins, sk_tensor *
     return SK_OK;
 }
 
-sk_status sk_node_fold(sk_graph *graph, size_t index, bool *folded, sk_error *err)
+sk_status sk_node_fold(sk_graph *graph, size_t index, sk_error *err)
 {
     const sk_node *node = &graph->nodes[index];
-    *folded = false;
     if (node->op == SK_OP_NONE || !foldable(graph, node))
         return SK_OK;
+    graph->folded_work += fold_work(graph, node);
     int32_t n_in = node->n_in, n_out = node->n_out;
     size_t n = (size_t)n_in + (size_t)n_out;
     sk_tensor *tensors = sk_calloc(n, sizeof *tensors);
@@ -126,7 +139,6 @@ sk_status sk_node_fold(sk_graph *graph, size_t index, bool *folded, sk_error *er
         status = sk_fail_memory(err, n * sizeof *tensors);
     else
         status = fold(graph, index, tensors, tensors + n_in, blobs, err);
-    *folded = status == SK_OK;
     for (int32_t i = 0; blobs && i < n_out; i++)
         sk_blob_unref(&blobs[i]);
     sk_free(blobs);
@@ -138,10 +150,8 @@ sk_status sk_graph_fold_constants(sk_graph *graph, sk_error *err)
 {
     SK_CHECK_ARG(graph != NULL, err);
     sk_status status = SK_OK;
-    for (size_t n = 0; n < graph->n_nodes && status == SK_OK; n++) {
-        bool folded;
-        status = sk_node_fold(graph, n, &folded, err);
-    }
+    for (size_t n = 0; n < graph->n_nodes && status == SK_OK; n++)
+        status = sk_node_fold(graph, n, err);
     sk_graph_sweep(graph);
     return status;
 }

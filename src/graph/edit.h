@@ -7,9 +7,9 @@
 /* What specialisation and passes share: changing a graph in place. Values keep their numbers; a value nobody makes or
  * reads any more stays as an empty entry (no type, no blob). Removed nodes are marked (SK_OP_NONE) and swept. */
 
-/* Folds a node whose inputs are all known: constants, or only looked at for their shape. Sets *folded; leaves the
- * node as it is where the result depends on data or would be too large to keep. */
-sk_status sk_node_fold(sk_graph *graph, size_t index, bool *folded, sk_error *err) SK_MUST_CHECK;
+/* Folds a node whose inputs are all known: constants, or only looked at for their shape. Leaves the node as it is where
+ * the result depends on data or folding has cost enough; that is no failure, the node then runs as others do. */
+sk_status sk_node_fold(sk_graph *graph, size_t index, sk_error *err) SK_MUST_CHECK;
 
 /* Takes the node out; its outputs lose their producer. */
 void sk_node_remove(sk_graph *graph, size_t index);
@@ -22,8 +22,5 @@ bool sk_op_reads_shape_only(sk_op op);
 
 /* How often each value is read by nodes and graph outputs; sk_free. Null when memory is out. */
 int32_t *sk_graph_count_uses(const sk_graph *graph);
-
-/* Every reader of `from`, nodes and graph outputs, reads `to` instead. */
-void sk_graph_redirect(sk_graph *graph, sk_value from, sk_value to);
 
 #endif

@@ -327,7 +327,8 @@ typedef struct sk_graph {
     sk_value outputs[32];
     int32_t n_outputs;
     int32_t specialised; /* 1: every shape is known */
-    size_t folded_bytes; /* made by constant folding so far; limited, against graphs that multiply */
+    size_t folded_bytes; /* made by constant folding so far; limited, against graphs that multiply … */
+    double folded_work;  /* … or take days */
 } sk_graph;
 
 #define SK_GRAPH_MAX_VALUES (1u << 20)

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #define ARENA_MAX (SIZE_MAX / 4)
+/* Placing is quadratic: a thousand blocks take a millisecond, this many some seconds. */
+#define BLOCKS_MAX 65536
 
 static bool alive_together(const sk_plan_block *a, const sk_plan_block *b)
 {
@@ -56,6 +58,8 @@ sk_status sk_memory_plan(sk_plan_block *blocks, size_t n, size_t *total, sk_erro
     SK_CHECK_ARG((blocks || n == 0) && total, err);
     *total = 0;
     size_t sum = 0;
+    if (n > BLOCKS_MAX)
+        return sk_fail(err, SK_ERR_LIMIT, "%zu activations; at most %d can be planned", n, BLOCKS_MAX);
     for (size_t i = 0; i < n; i++) {
         sk_plan_block *b = &blocks[i];
         if ((b->alignment & (b->alignment - 1)) || b->last < b->first)

@@ -3,32 +3,51 @@
 
 #include <string.h>
 
-/* Nodes that hand their input on unchanged. One whose output has the graph's output name stays. */
-static void drop_identities(sk_graph *graph)
+static bool contains(const sk_value *list, int n, sk_value v)
 {
+    for (int i = 0; i < n; i++)
+        if (list[i] == v)
+            return true;
+    return false;
+}
+
+/* A node that hands its input on unchanged and can be left out. One whose output carries the graph's output name stays,
+ * and so does one between network and tail: it marks the border. */
+static bool hands_on(const sk_graph *graph, const sk_node *node)
+{
+    bool same_cast = node->op == SK_OP_CAST && graph->values[node->in[0]].dtype == node->a.cast.to;
+    if ((node->op != SK_OP_IDENTITY && !same_cast) || contains(graph->outputs, graph->n_outputs, node->out[0]))
+        return false;
+    int32_t producer = graph->values[node->in[0]].producer;
+    return producer < 0 || graph->nodes[producer].flags == node->flags;
+}
+
+static sk_status drop_identities(sk_graph *graph, sk_error *err)
+{
+    sk_value *alias = sk_calloc(graph->n_values + 1, sizeof *alias);
+    if (!alias)
+        return sk_fail_memory(err, graph->n_values * sizeof *alias);
+    for (size_t v = 0; v < graph->n_values; v++)
+        alias[v] = (sk_value)v;
     for (size_t n = 0; n < graph->n_nodes; n++) {
         sk_node *node = &graph->nodes[n];
-        bool same_cast = node->op == SK_OP_CAST && graph->values[node->in[0]].dtype == node->a.cast.to;
-        bool is_output = false;
-        if (node->op != SK_OP_IDENTITY && !same_cast)
-            continue;
-        for (int i = 0; i < graph->n_outputs; i++)
-            is_output = is_output || graph->outputs[i] == node->out[0];
-        /* between network and tail it marks the border */
-        const sk_value_info *in = &graph->values[node->in[0]];
-        bool border = in->producer >= 0 && graph->nodes[in->producer].flags != node->flags;
-        if (is_output || border)
-            continue;
-        sk_graph_redirect(graph, node->out[0], node->in[0]);
-        sk_node_remove(graph, n);
+        for (int i = 0; i < node->n_in; i++)
+            if (node->in[i] >= 0)
+                node->in[i] = alias[node->in[i]];
+        if (hands_on(graph, node)) {
+            alias[node->out[0]] = node->in[0];
+            sk_node_remove(graph, n);
+        }
     }
     sk_graph_sweep(graph);
+    sk_free(alias);
+    return SK_OK;
 }
 
 sk_status sk_graph_optimise(sk_graph *graph, sk_error *err)
 {
     SK_CHECK_ARG(graph != NULL, err);
-    drop_identities(graph);
+    SK_TRY(drop_identities(graph, err));
     SK_TRY(sk_graph_fold_constants(graph, err));
     SK_TRY(sk_graph_fuse_silu(graph, err));
     SK_TRY(sk_graph_fold_batch_norm(graph, err));
@@ -36,14 +55,6 @@ sk_status sk_graph_optimise(sk_graph *graph, sk_error *err)
     SK_TRY(sk_graph_fuse_residual(graph, err));
     SK_TRY(sk_graph_fuse_activation(graph, err)); /* … and act(conv + residual) */
     return sk_graph_remove_dead(graph, err);
-}
-
-static bool contains(const sk_value *list, int n, sk_value v)
-{
-    for (int i = 0; i < n; i++)
-        if (list[i] == v)
-            return true;
-    return false;
 }
 
 static bool in_tail(const sk_graph *graph, sk_value v)

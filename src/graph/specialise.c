@@ -53,7 +53,6 @@ static void make_explicit(sk_graph *graph, sk_node *node)
 static sk_status specialise_node(sk_graph *graph, size_t index, sk_tensor *ins, sk_tensor *outs, sk_error *err)
 {
     sk_node *node = &graph->nodes[index];
-    bool folded;
     for (int i = 0; i < node->n_in; i++)
         ins[i] = sk_value_tensor(graph, node->in[i]);
     SK_TRY(sk_node_infer(node, ins, outs, err));
@@ -62,7 +61,7 @@ static sk_status specialise_node(sk_graph *graph, size_t index, sk_tensor *ins, 
         graph->values[node->out[i]].shape = outs[i].shape;
     }
     make_explicit(graph, node);
-    return sk_node_fold(graph, index, &folded, err);
+    return sk_node_fold(graph, index, err);
 }
 
 sk_status sk_graph_specialise(const sk_graph *graph, const sk_shape *input_shapes, int32_t n_inputs, sk_graph **out,

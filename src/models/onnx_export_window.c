@@ -109,6 +109,8 @@ void sk_export_resize(sk_exporter *e)
         sk_ex_fail(e, SK_ERR_UNSUPPORTED, "resizing with antialias needs opset 18, not %d", e->opset);
     if (a->resize.antialias)
         attrs[n++] = sk_ex_attr_int("antialias", 1);
+    if (a->resize.exclude_outside)
+        attrs[n++] = sk_ex_attr_int("exclude_outside", 1);
     const char *in[4] = {sk_ex_in(e, 0), "", "", ""};
     if (*sk_ex_in(e, 1))
         in[3] = resize_sizes(e);

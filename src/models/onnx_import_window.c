@@ -129,8 +129,7 @@ static void read_resize_rules(sk_importer *m, sk_attrs *a)
     }
     if (!a->resize.coords || !a->resize.round)
         sk_im_fail(m, SK_ERR_UNSUPPORTED, "resizing by '%.40s' and '%.40s' is not supported", coord, round);
-    if (sk_im_int(m, "exclude_outside", 0) != 0)
-        sk_im_fail(m, SK_ERR_UNSUPPORTED, "exclude_outside is not supported");
+    a->resize.exclude_outside = sk_im_int(m, "exclude_outside", 0) != 0;
     if (strcmp(sk_im_text(m, "keep_aspect_ratio_policy", "stretch"), "stretch") != 0)
         sk_im_fail(m, SK_ERR_UNSUPPORTED, "keep_aspect_ratio_policy is not supported");
     a->resize.antialias = sk_im_int(m, "antialias", 0) != 0;
