@@ -13,9 +13,7 @@ static void walk(const sk_pickle_value *value, int depth)
     size_t n = value->length < 8 ? value->length : 8;
     switch (value->kind) {
     case SK_PICKLE_STRING:
-    case SK_PICKLE_BYTES:
-        SK_FUZZ_CHECK(value->u.text[value->length] == '\0');
-        break;
+    case SK_PICKLE_BYTES: SK_FUZZ_CHECK(value->u.text[value->length] == '\0'); break;
     case SK_PICKLE_LIST:
     case SK_PICKLE_TUPLE:
         for (size_t i = 0; i < n; i++)

@@ -10,7 +10,7 @@
  * together with storages (all of them the same zeros), so that mutations reach the tree instead of failing at the
  * container. */
 
-#define STORAGES 100
+#define STORAGES      100
 #define STORAGE_BYTES 4096
 
 typedef struct archive {

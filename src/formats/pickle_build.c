@@ -36,15 +36,34 @@ static sk_dtype storage_dtype(const char *name)
         const char *name;
         sk_dtype dtype;
     } table[] = {
-        {"FloatStorage", SK_DTYPE_F32}, {"HalfStorage", SK_DTYPE_F16},   {"BFloat16Storage", SK_DTYPE_BF16},
-        {"DoubleStorage", SK_DTYPE_F64}, {"LongStorage", SK_DTYPE_I64},  {"IntStorage", SK_DTYPE_I32},
-        {"ShortStorage", SK_DTYPE_I16}, {"CharStorage", SK_DTYPE_I8},    {"ByteStorage", SK_DTYPE_U8},
-        {"BoolStorage", SK_DTYPE_BOOL}, {"UntypedStorage", SK_DTYPE_U8},
+        {"FloatStorage", SK_DTYPE_F32},
+        {"HalfStorage", SK_DTYPE_F16},
+        {"BFloat16Storage", SK_DTYPE_BF16},
+        {"DoubleStorage", SK_DTYPE_F64},
+        {"LongStorage", SK_DTYPE_I64},
+        {"IntStorage", SK_DTYPE_I32},
+        {"ShortStorage", SK_DTYPE_I16},
+        {"CharStorage", SK_DTYPE_I8},
+        {"ByteStorage", SK_DTYPE_U8},
+        {"BoolStorage", SK_DTYPE_BOOL},
+        {"UntypedStorage", SK_DTYPE_U8},
         /* torch.float32 and so on: the dtype argument of _rebuild_tensor_v3 */
-        {"float32", SK_DTYPE_F32}, {"float", SK_DTYPE_F32}, {"float16", SK_DTYPE_F16}, {"half", SK_DTYPE_F16},
-        {"bfloat16", SK_DTYPE_BF16}, {"float64", SK_DTYPE_F64}, {"double", SK_DTYPE_F64}, {"int64", SK_DTYPE_I64},
-        {"int32", SK_DTYPE_I32}, {"int16", SK_DTYPE_I16}, {"int8", SK_DTYPE_I8}, {"uint8", SK_DTYPE_U8},
-        {"uint16", SK_DTYPE_U16}, {"uint32", SK_DTYPE_U32}, {"uint64", SK_DTYPE_U64}, {"bool", SK_DTYPE_BOOL},
+        {"float32", SK_DTYPE_F32},
+        {"float", SK_DTYPE_F32},
+        {"float16", SK_DTYPE_F16},
+        {"half", SK_DTYPE_F16},
+        {"bfloat16", SK_DTYPE_BF16},
+        {"float64", SK_DTYPE_F64},
+        {"double", SK_DTYPE_F64},
+        {"int64", SK_DTYPE_I64},
+        {"int32", SK_DTYPE_I32},
+        {"int16", SK_DTYPE_I16},
+        {"int8", SK_DTYPE_I8},
+        {"uint8", SK_DTYPE_U8},
+        {"uint16", SK_DTYPE_U16},
+        {"uint32", SK_DTYPE_U32},
+        {"uint64", SK_DTYPE_U64},
+        {"bool", SK_DTYPE_BOOL},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         if (strcmp(table[i].name, name) == 0)
@@ -58,7 +77,8 @@ static bool is_torch_dtype_module(const char *module)
     return strcmp(module, "torch") == 0 || strcmp(module, "torch.storage") == 0;
 }
 
-static sk_status opaque(sk_pickle *p, pickle_node *callable, pickle_node *args, pickle_node **out, sk_error *err)
+static sk_status opaque(sk_pickle *p, pickle_node *callable, pickle_node *args, pickle_node **out,
+                        sk_error *err)
 {
     SK_TRY(sk_pickle_new(p, SK_PICKLE_OBJECT, out, err));
     (*out)->value.u.object.callable = callable ? &callable->value : NULL;
@@ -69,7 +89,8 @@ static sk_status opaque(sk_pickle *p, pickle_node *callable, pickle_node *args, 
 /* ('storage', torch.HalfStorage, '17', 'cpu', 1728) */
 sk_status sk_pickle_persistent(sk_pickle *p, pickle_node *id, pickle_node **out, sk_error *err)
 {
-    pickle_node *kind = argument(id, 0), *type = argument(id, 1), *key = argument(id, 2), *location = argument(id, 3);
+    pickle_node *kind = argument(id, 0), *type = argument(id, 1), *key = argument(id, 2),
+                *location = argument(id, 3);
     pickle_node *count = argument(id, 4);
     int64_t n;
     if (!kind || !sk_pickle_text(&kind->value) || strcmp(kind->value.u.text, "storage") != 0 || !type ||
@@ -102,8 +123,8 @@ static bool read_dims(const pickle_node *tuple, int64_t *dims, int32_t *rank)
 }
 
 /* (storage, offset, size, stride, …) and, for v3, the dtype as argument 6. */
-static sk_status rebuild_tensor(sk_pickle *p, pickle_node *callable, pickle_node *args, bool typed, pickle_node **out,
-                                sk_error *err)
+static sk_status rebuild_tensor(sk_pickle *p, pickle_node *callable, pickle_node *args, bool typed,
+                                pickle_node **out, sk_error *err)
 {
     pickle_node *storage = argument(args, 0), *offset = argument(args, 1);
     if (!storage || storage->value.kind != SK_PICKLE_STORAGE)
@@ -117,8 +138,10 @@ static sk_status rebuild_tensor(sk_pickle *p, pickle_node *callable, pickle_node
         !read_dims(argument(args, 2), v->u.tensor.shape.dim, &v->u.tensor.shape.rank) ||
         !read_dims(argument(args, 3), v->u.tensor.stride, &stride_rank) ||
         stride_rank != v->u.tensor.shape.rank)
-        return sk_fail(err, SK_ERR_FORMAT, "a tensor on storage '%s' has a broken offset, size or stride (ranks up to "
-                       "%d are read)", storage->value.u.storage.key, SK_MAX_RANK);
+        return sk_fail(err, SK_ERR_FORMAT,
+                       "a tensor on storage '%s' has a broken offset, size or stride (ranks up to "
+                       "%d are read)",
+                       storage->value.u.storage.key, SK_MAX_RANK);
     if (typed) {
         pickle_node *dtype = argument(args, 6);
         v->u.tensor.dtype = dtype && dtype->value.kind == SK_PICKLE_GLOBAL &&
@@ -129,8 +152,8 @@ static sk_status rebuild_tensor(sk_pickle *p, pickle_node *callable, pickle_node
     return SK_OK;
 }
 
-static sk_status call_torch(sk_pickle *p, pickle_node *callable, pickle_node *args, int depth, pickle_node **out,
-                            bool *handled, sk_error *err)
+static sk_status call_torch(sk_pickle *p, pickle_node *callable, pickle_node *args, int depth,
+                            pickle_node **out, bool *handled, sk_error *err)
 {
     const char *name = callable->value.u.global.name;
     *handled = true;
@@ -139,8 +162,8 @@ static sk_status call_torch(sk_pickle *p, pickle_node *callable, pickle_node *ar
     if (strcmp(name, "_rebuild_tensor_v3") == 0)
         return rebuild_tensor(p, callable, args, true, out, err);
     pickle_node *first = argument(args, 0);
-    if ((strcmp(name, "_rebuild_parameter") == 0 || strcmp(name, "_rebuild_parameter_with_state") == 0) && first &&
-        first->value.kind == SK_PICKLE_TENSOR) {
+    if ((strcmp(name, "_rebuild_parameter") == 0 || strcmp(name, "_rebuild_parameter_with_state") == 0) &&
+        first && first->value.kind == SK_PICKLE_TENSOR) {
         *out = first; /* a parameter is its tensor */
         return SK_OK;
     }
@@ -180,14 +203,16 @@ static sk_status make_dict(sk_pickle *p, pickle_node *args, pickle_node **out, s
     for (size_t i = 0; is_sequence(from) && i < from->value.length; i++) {
         const sk_pickle_value *pair = from->value.u.items[i];
         if (!sk_pickle_at(pair, 0) || !sk_pickle_at(pair, 1))
-            return sk_fail(err, SK_ERR_FORMAT, "an ordered dictionary is made from something other than pairs");
-        SK_TRY(sk_pickle_put(p, *out, pickle_node_of(sk_pickle_at(pair, 0)), pickle_node_of(sk_pickle_at(pair, 1)),
-                             err));
+            return sk_fail(err, SK_ERR_FORMAT,
+                           "an ordered dictionary is made from something other than pairs");
+        SK_TRY(sk_pickle_put(p, *out, pickle_node_of(sk_pickle_at(pair, 0)),
+                             pickle_node_of(sk_pickle_at(pair, 1)), err));
     }
     return SK_OK;
 }
 
-sk_status sk_pickle_call(sk_pickle *p, pickle_node *callable, pickle_node *args, pickle_node **out, sk_error *err)
+sk_status sk_pickle_call(sk_pickle *p, pickle_node *callable, pickle_node *args, pickle_node **out,
+                         sk_error *err)
 {
     if (callable->value.kind == SK_PICKLE_GLOBAL) {
         const char *module = callable->value.u.global.module;
@@ -211,7 +236,8 @@ sk_status sk_pickle_call(sk_pickle *p, pickle_node *callable, pickle_node *args,
             if (handled)
                 return SK_OK;
         }
-        if (is_global(callable, "copy_reg", "_reconstructor") || is_global(callable, "copyreg", "_reconstructor")) {
+        if (is_global(callable, "copy_reg", "_reconstructor") ||
+            is_global(callable, "copyreg", "_reconstructor")) {
             /* (class, base, state): what protocols 0 and 1 write for a plain object */
             pickle_node *class = argument(args, 0);
             return opaque(p, class ? class : callable, NULL, out, err);

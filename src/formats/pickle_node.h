@@ -39,7 +39,8 @@ size_t sk_pickle_find(const sk_pickle_value *dict, const sk_pickle_value *key, u
 uint64_t sk_pickle_hash(const sk_pickle_value *key);
 
 /* What REDUCE and NEWOBJ make of a callable and its arguments, and BINPERSID of its tuple. Never runs anything. */
-sk_status sk_pickle_call(sk_pickle *p, pickle_node *callable, pickle_node *args, pickle_node **out, sk_error *err);
+sk_status sk_pickle_call(sk_pickle *p, pickle_node *callable, pickle_node *args, pickle_node **out,
+                         sk_error *err);
 sk_status sk_pickle_persistent(sk_pickle *p, pickle_node *id, pickle_node **out, sk_error *err);
 
 #endif

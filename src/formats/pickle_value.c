@@ -17,7 +17,8 @@ sk_status sk_pickle_alloc(sk_pickle *p, size_t bytes, void *out_pointer, sk_erro
     if (block)
         return SK_OK;
     if (bytes > p->limit || sk_arena_used(p->arena) > p->limit - bytes)
-        return sk_fail(err, SK_ERR_LIMIT, "the pickle unfolds to more than %zu MiB, far beyond its size; refused",
+        return sk_fail(err, SK_ERR_LIMIT,
+                       "the pickle unfolds to more than %zu MiB, far beyond its size; refused",
                        p->limit >> 20);
     return sk_fail_memory(err, bytes);
 }
@@ -59,10 +60,8 @@ uint64_t sk_pickle_hash(const sk_pickle_value *key)
 {
     switch (key->kind) {
     case SK_PICKLE_STRING:
-    case SK_PICKLE_BYTES:
-        return XXH3_64bits_withSeed(key->u.text, key->length, hash_seed());
-    case SK_PICKLE_INT:
-        return XXH3_64bits_withSeed(&key->u.integer, sizeof key->u.integer, hash_seed());
+    case SK_PICKLE_BYTES: return XXH3_64bits_withSeed(key->u.text, key->length, hash_seed());
+    case SK_PICKLE_INT: return XXH3_64bits_withSeed(&key->u.integer, sizeof key->u.integer, hash_seed());
     default: /* others are equal only when they are the same node */
         return XXH3_64bits_withSeed(&key, sizeof key, hash_seed());
     }
@@ -89,7 +88,8 @@ size_t sk_pickle_find(const sk_pickle_value *dict, const sk_pickle_value *key, u
         }
         return SIZE_MAX;
     }
-    for (size_t slot = hash & (node->index_size - 1); node->index[slot]; slot = (slot + 1) & (node->index_size - 1)) {
+    for (size_t slot = hash & (node->index_size - 1); node->index[slot];
+         slot = (slot + 1) & (node->index_size - 1)) {
         size_t i = node->index[slot] - 1;
         if (same_key(dict->u.pairs[i].key, key))
             return i;
@@ -206,20 +206,15 @@ bool sk_pickle_to_int(const sk_pickle_value *value, int64_t *out)
     if (!value)
         return false;
     switch (value->kind) {
-    case SK_PICKLE_INT:
-        *out = value->u.integer;
-        return true;
-    case SK_PICKLE_BOOL:
-        *out = value->u.boolean;
-        return true;
+    case SK_PICKLE_INT: *out = value->u.integer; return true;
+    case SK_PICKLE_BOOL: *out = value->u.boolean; return true;
     case SK_PICKLE_FLOAT:
         /* Doubles at or beyond 2^63 have no int64. */
         if (!(fabs(value->u.real) < 9.2e18) || value->u.real != trunc(value->u.real))
             return false;
         *out = (int64_t)value->u.real;
         return true;
-    default:
-        return false;
+    default: return false;
     }
 }
 
@@ -228,17 +223,10 @@ bool sk_pickle_to_real(const sk_pickle_value *value, double *out)
     if (!value)
         return false;
     switch (value->kind) {
-    case SK_PICKLE_FLOAT:
-        *out = value->u.real;
-        return true;
-    case SK_PICKLE_INT:
-        *out = (double)value->u.integer;
-        return true;
-    case SK_PICKLE_BOOL:
-        *out = value->u.boolean;
-        return true;
-    default:
-        return false;
+    case SK_PICKLE_FLOAT: *out = value->u.real; return true;
+    case SK_PICKLE_INT: *out = (double)value->u.integer; return true;
+    case SK_PICKLE_BOOL: *out = value->u.boolean; return true;
+    default: return false;
     }
 }
 

@@ -43,28 +43,42 @@ static sk_status refuse_foreign(const uint8_t *bytes, size_t length, const char 
     if (length == 0)
         return sk_fail(err, SK_ERR_FORMAT, "%s: the file is empty. Copy or download it again", what);
     if (BEGINS("version https://git-lfs"))
-        return sk_fail(err, SK_ERR_FORMAT, "%s: a Git LFS pointer (%zu bytes of text), not the checkpoint itself. Run "
-                       "'git lfs pull' in its repository", what, length);
-    if (BEGINS("<!DOCTYPE") || BEGINS("<!doctype") || BEGINS("<html") || BEGINS("<HTML"))
-        return sk_fail(err, SK_ERR_FORMAT, "%s: a web page, not a checkpoint; the download went wrong. Download the "
-                       "file itself", what);
-    if (BEGINS("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"))
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: a checkpoint in the format of torch before 1.6 (not a zip "
-                       "archive). Save it again with a newer torch: torch.save(torch.load(path), new_path)", what);
-    if (bytes[0] == 0x80 && length > 1 && bytes[1] <= 5)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: a bare pickle, not a torch checkpoint (those are zip archives)",
-                       what);
-    if (BEGINS("\x89HDF\r\n"))
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: an HDF5 (Keras) file, not a torch checkpoint. For a SLEAP model "
-                       "give the folder that holds training_config.json", what);
-    if (length > 9 && bytes[8] == '{' && bytes[7] == 0 && bytes[6] == 0)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: a safetensors file: weights without the network they belong to. "
-                       "Give the .pt file", what);
-    if (all_zero(bytes, length))
-        return sk_fail(err, SK_ERR_FORMAT, "%s: %zu bytes of zeros; the download never finished. Download it again",
+        return sk_fail(err, SK_ERR_FORMAT,
+                       "%s: a Git LFS pointer (%zu bytes of text), not the checkpoint itself. Run "
+                       "'git lfs pull' in its repository",
                        what, length);
-    return sk_fail(err, SK_ERR_FORMAT, "%s: not a torch checkpoint (a zip archive begins with 'PK', this file with "
-                   "bytes %02x %02x)", what, bytes[0], length > 1 ? bytes[1] : 0);
+    if (BEGINS("<!DOCTYPE") || BEGINS("<!doctype") || BEGINS("<html") || BEGINS("<HTML"))
+        return sk_fail(err, SK_ERR_FORMAT,
+                       "%s: a web page, not a checkpoint; the download went wrong. Download the "
+                       "file itself",
+                       what);
+    if (BEGINS("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"))
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: a checkpoint in the format of torch before 1.6 (not a zip "
+                       "archive). Save it again with a newer torch: torch.save(torch.load(path, "
+                       "weights_only=False), new_path)",
+                       what);
+    if (bytes[0] == 0x80 && length > 1 && bytes[1] <= 5)
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: a bare pickle, not a torch checkpoint (those are zip archives)", what);
+    if (BEGINS("\x89HDF\r\n"))
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: an HDF5 (Keras) file, not a torch checkpoint. For a SLEAP model "
+                       "give the folder that holds training_config.json",
+                       what);
+    if (length > 9 && bytes[8] == '{' && bytes[7] == 0 && bytes[6] == 0)
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: a safetensors file: weights without the network they belong to. "
+                       "Give the .pt file",
+                       what);
+    if (all_zero(bytes, length))
+        return sk_fail(err, SK_ERR_FORMAT,
+                       "%s: %zu bytes of zeros; the download never finished. Download it again", what,
+                       length);
+    return sk_fail(err, SK_ERR_FORMAT,
+                   "%s: not a torch checkpoint (a zip archive begins with 'PK', this file with "
+                   "bytes %02x %02x)",
+                   what, bytes[0], length > 1 ? bytes[1] : 0);
 }
 
 /* --- opening --- */
@@ -78,12 +92,15 @@ static bool ends_in(const char *name, const char *suffix)
 static sk_status refuse_without_pickle(const sk_torch_file *f, sk_error *err)
 {
     if (sk_zip_truncated(f->zip))
-        return sk_fail(err, SK_ERR_FORMAT, "%s: zip directory missing; file truncated at %zu bytes, before the end of "
-                       "data.pkl. Copy or download it again", f->what, f->length);
+        return sk_fail(err, SK_ERR_FORMAT,
+                       "%s: zip directory missing; file truncated at %zu bytes, before the end of "
+                       "data.pkl. Copy or download it again",
+                       f->what, f->length);
     if (sk_zip_find(f->zip, "training_config.json") || sk_zip_find(f->zip, "best_model.h5"))
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: a zipped SLEAP model, not a torch checkpoint", f->what);
-    return sk_fail(err, SK_ERR_FORMAT, "%s: a zip archive without data.pkl, so not a torch checkpoint (%zu entries)",
-                   f->what, sk_zip_count(f->zip));
+    return sk_fail(err, SK_ERR_FORMAT,
+                   "%s: a zip archive without data.pkl, so not a torch checkpoint (%zu entries)", f->what,
+                   sk_zip_count(f->zip));
 }
 
 /* The folder inside the zip is named after the file it was first saved as ("best/", "archive/"): any will do, as
@@ -99,13 +116,15 @@ static sk_status find_pickle(sk_torch_file *f, const sk_zip_entry **out, sk_erro
         if (!ends_in(entry->name, "/data.pkl") && strcmp(entry->name, "data.pkl") != 0)
             continue;
         if (*out)
-            return sk_fail(err, SK_ERR_FORMAT, "%s: holds two checkpoints, '%s' and '%s'", f->what, (*out)->name,
-                           entry->name);
+            return sk_fail(err, SK_ERR_FORMAT, "%s: holds two checkpoints, '%s' and '%s'", f->what,
+                           (*out)->name, entry->name);
         *out = entry;
     }
     if (constants || code)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: a TorchScript archive (compiled code and constants). Give the "
-                       "original .pt checkpoint, or export it to ONNX", f->what);
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: a TorchScript archive (compiled code and constants). Give the "
+                       "original .pt checkpoint, or export it to ONNX",
+                       f->what);
     return *out ? SK_OK : refuse_without_pickle(f, err);
 }
 
@@ -147,8 +166,8 @@ static sk_status load(sk_torch_file *f, sk_error *err)
 }
 
 /* Takes over the reference on `map`, also on failure. */
-static sk_status open_bytes(const void *bytes, size_t length, sk_blob *map, const char *what, sk_torch_file **out,
-                            sk_error *err)
+static sk_status open_bytes(const void *bytes, size_t length, sk_blob *map, const char *what,
+                            sk_torch_file **out, sk_error *err)
 {
     sk_torch_file *f = sk_calloc(1, sizeof *f);
     if (!f) {
@@ -220,8 +239,10 @@ static sk_status refuse_tensor(const sk_torch_file *f, const sk_pickle_value *te
 {
     const char *class = sk_pickle_class(tensor, NULL);
     if (class && strstr(class, "qtensor"))
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: a quantised tensor. Give the checkpoint from before "
-                       "quantisation", f->what);
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: a quantised tensor. Give the checkpoint from before "
+                       "quantisation",
+                       f->what);
     return sk_fail(err, SK_ERR_FORMAT, "%s: a tensor was expected, but there is %s%s%s", f->what,
                    class ? "an object of class '" : "something else", class ? class : "", class ? "'" : "");
 }
@@ -234,9 +255,10 @@ static bool span_of(const sk_pickle_value *tensor, int64_t *count, uint64_t *end
     *count = sk_shape_count(shape);
     if (*count < 0)
         return false;
-    for (int32_t i = 0; i < shape->rank && *count > 0; i++) {
+    for (int32_t i = 0; i<shape->rank && * count> 0; i++) {
         uint64_t step;
-        if (__builtin_mul_overflow((uint64_t)(shape->dim[i] - 1), (uint64_t)tensor->u.tensor.stride[i], &step) ||
+        if (__builtin_mul_overflow((uint64_t)(shape->dim[i] - 1), (uint64_t)tensor->u.tensor.stride[i],
+                                   &step) ||
             __builtin_add_overflow(last, step, &last))
             return false;
     }
@@ -256,7 +278,8 @@ static bool is_contiguous(const sk_pickle_value *tensor)
 }
 
 /* Row by row: the last axis alone may be strided, the others are counted like an odometer. */
-static void gather(const sk_pickle_value *tensor, const uint8_t *base, sk_dtype to, uint8_t *dst, int64_t count)
+static void gather(const sk_pickle_value *tensor, const uint8_t *base, sk_dtype to, uint8_t *dst,
+                   int64_t count)
 {
     const sk_shape *shape = &tensor->u.tensor.shape;
     const int64_t *stride = tensor->u.tensor.stride;
@@ -295,7 +318,7 @@ static void widen_halfs(const uint16_t *src, float *dst, size_t count)
             uint32_t u;
             float f;
         } v = {(uint32_t)(src[i] & 0x7fff) << 13};
-        v.f *= 0x1p112f; /* moves the exponent's bias; subnormals come out normal */
+        v.f *= 0x1p112f;                          /* moves the exponent's bias; subnormals come out normal */
         v.u |= v.f >= 65536.0f ? 0x7f800000u : 0; /* infinity and NaN */
         v.u |= (uint32_t)(src[i] & 0x8000) << 16;
         dst[i] = v.f;
@@ -303,8 +326,8 @@ static void widen_halfs(const uint16_t *src, float *dst, size_t count)
 }
 
 /* The storage's bytes in this machine's order and aligned for its elements; *hold as in sk_zip_read. */
-static sk_status read_storage(sk_torch_file *f, const sk_pickle_value *storage, size_t element, const uint8_t **bytes,
-                              uint64_t *elements, sk_blob **hold, sk_error *err)
+static sk_status read_storage(sk_torch_file *f, const sk_pickle_value *storage, size_t element,
+                              const uint8_t **bytes, uint64_t *elements, sk_blob **hold, sk_error *err)
 {
     char name[1024];
     const char *key = storage->u.storage.key;
@@ -312,8 +335,10 @@ static sk_status read_storage(sk_torch_file *f, const sk_pickle_value *storage, 
         return sk_fail(err, SK_ERR_FORMAT, "%s: a storage's name is over 1000 characters", f->what);
     const sk_zip_entry *entry = sk_zip_find(f->zip, name);
     if (!entry && sk_zip_truncated(f->zip))
-        return sk_fail(err, SK_ERR_FORMAT, "%s: zip directory missing; file truncated at %zu bytes, before storage "
-                       "'%s'. Copy or download it again", f->what, f->length, name);
+        return sk_fail(err, SK_ERR_FORMAT,
+                       "%s: zip directory missing; file truncated at %zu bytes, before storage "
+                       "'%s'. Copy or download it again",
+                       f->what, f->length, name);
     if (!entry)
         return sk_fail(err, SK_ERR_FORMAT, "%s: storage '%s' is missing from the archive", f->what, name);
     SK_TRY(sk_zip_read(f->zip, entry, bytes, hold, err));
@@ -344,22 +369,27 @@ sk_status sk_torch_file_tensor(sk_torch_file *file, const sk_pickle_value *tenso
     const sk_pickle_value *storage = tensor->u.tensor.storage;
     size_t element = sk_dtype_bytes(tensor->u.tensor.dtype);
     if (element == 0)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: the tensor on storage '%s' has an element type that is not read "
-                       "(quantised, complex or 8-bit float). Save the model in float32 or float16", file->what,
-                       storage->u.storage.key);
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: the tensor on storage '%s' has an element type that is not read "
+                       "(quantised, complex or 8-bit float). Save the model in float32 or float16",
+                       file->what, storage->u.storage.key);
     int64_t count;
     uint64_t end, elements, wanted;
     if (!span_of(tensor, &count, &end) ||
-        __builtin_mul_overflow((uint64_t)count, (uint64_t)sk_dtype_bytes(to), &wanted) || wanted > file->budget)
-        return sk_fail(err, SK_ERR_LIMIT, "%s: the tensor on storage '%s' asks for more memory than the whole file "
-                       "could fill; refused", file->what, storage->u.storage.key);
+        __builtin_mul_overflow((uint64_t)count, (uint64_t)sk_dtype_bytes(to), &wanted) ||
+        wanted > file->budget)
+        return sk_fail(err, SK_ERR_LIMIT,
+                       "%s: the tensor on storage '%s' asks for more memory than the whole file "
+                       "could fill; refused",
+                       file->what, storage->u.storage.key);
     const uint8_t *bytes;
     sk_blob *hold = NULL;
     SK_TRY(read_storage(file, storage, element, &bytes, &elements, &hold, err));
     sk_status status = SK_OK;
     if (end > elements) {
-        status = sk_fail(err, SK_ERR_FORMAT, "%s: a tensor needs %" PRIu64 " elements of storage '%s', which holds %"
-                         PRIu64, file->what, end, storage->u.storage.key, elements);
+        status = sk_fail(err, SK_ERR_FORMAT,
+                         "%s: a tensor needs %" PRIu64 " elements of storage '%s', which holds %" PRIu64,
+                         file->what, end, storage->u.storage.key, elements);
         goto done;
     }
     SK_TRY_GOTO(sk_blob_alloc((size_t)wanted, out, err));

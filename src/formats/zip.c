@@ -16,15 +16,15 @@ enum {
     MAX_ENTRIES = 1 << 20,
 };
 
-#define LOCAL_SIGNATURE 0x04034b50u
-#define CENTRAL_SIGNATURE 0x02014b50u
-#define END_SIGNATURE 0x06054b50u
-#define END64_SIGNATURE 0x06064b50u
-#define LOCATOR_SIGNATURE 0x07064b50u
+#define LOCAL_SIGNATURE      0x04034b50u
+#define CENTRAL_SIGNATURE    0x02014b50u
+#define END_SIGNATURE        0x06054b50u
+#define END64_SIGNATURE      0x06064b50u
+#define LOCATOR_SIGNATURE    0x07064b50u
 #define DESCRIPTOR_SIGNATURE 0x08074b50u
 
-#define FLAG_ENCRYPTED 0x0001u
-#define FLAG_DESCRIPTOR 0x0008u
+#define FLAG_ENCRYPTED       0x0001u
+#define FLAG_DESCRIPTOR      0x0008u
 
 struct sk_zip {
     const uint8_t *bytes;
@@ -184,7 +184,8 @@ static bool find_descriptor(const sk_zip *zip, size_t start, sk_zip_entry *entry
 {
     const uint8_t *base = zip->bytes + start;
     size_t left = zip->length - start, summed = 0;
-    uLong crc = crc32_z(0, NULL, 0); /* of the first `summed` bytes: one pass, however many false descriptors */
+    uLong crc =
+        crc32_z(0, NULL, 0); /* of the first `summed` bytes: one pass, however many false descriptors */
     for (size_t i = 0; left >= 16 && i <= left - 16; i++) {
         const uint8_t *p = memchr(base + i, 'P', left - 16 - i + 1);
         if (!p)
@@ -275,9 +276,11 @@ static sk_status load(sk_zip *zip, sk_error *err)
     if (!whole)
         SK_TRY(salvage(zip, err));
     if (zip->truncated && zip->n_entries == 0)
-        return sk_fail(err, SK_ERR_FORMAT,
-                       "%s: zip directory missing; file truncated at %zu bytes, nothing in it is whole. Copy or "
-                       "download it again", zip->what, zip->length);
+        return sk_fail(
+            err, SK_ERR_FORMAT,
+            "%s: zip directory missing; file truncated at %zu bytes, nothing in it is whole. Copy or "
+            "download it again",
+            zip->what, zip->length);
     return sort_names(zip, err);
 }
 
@@ -359,13 +362,14 @@ const sk_zip_entry *sk_zip_find(const sk_zip *zip, const char *name)
 
 /* --- contents --- */
 
-static sk_status inflate_entry(const sk_zip *zip, const sk_zip_entry *entry, const uint8_t *data, sk_blob **hold,
-                               sk_error *err)
+static sk_status inflate_entry(const sk_zip *zip, const sk_zip_entry *entry, const uint8_t *data,
+                               sk_blob **hold, sk_error *err)
 {
     /* Deflate cannot shrink below 1/1032; more is a lie and would only cost memory. zlib counts in 32 bits. */
     if (entry->size / 1032 > entry->compressed || entry->size > UINT32_MAX || entry->compressed > UINT32_MAX)
-        return sk_fail(err, SK_ERR_LIMIT, "%s: entry '%s' claims to inflate from %" PRIu64 " to %" PRIu64 " bytes",
-                       zip->what, entry->name, entry->compressed, entry->size);
+        return sk_fail(err, SK_ERR_LIMIT,
+                       "%s: entry '%s' claims to inflate from %" PRIu64 " to %" PRIu64 " bytes", zip->what,
+                       entry->name, entry->compressed, entry->size);
     SK_TRY(sk_blob_alloc((size_t)entry->size, hold, err));
     z_stream stream = {0};
     stream.next_in = (Bytef *)(uintptr_t)data;
@@ -380,8 +384,10 @@ static sk_status inflate_entry(const sk_zip *zip, const sk_zip_entry *entry, con
     if (code == Z_STREAM_END && stream.total_out == entry->size)
         return SK_OK;
     sk_blob_unref(hold);
-    return sk_fail(err, SK_ERR_FORMAT, "%s: entry '%s' does not inflate to its %" PRIu64 " bytes (zlib code %d); the "
-                   "file is damaged. Copy or download it again", zip->what, entry->name, entry->size, code);
+    return sk_fail(err, SK_ERR_FORMAT,
+                   "%s: entry '%s' does not inflate to its %" PRIu64 " bytes (zlib code %d); the "
+                   "file is damaged. Copy or download it again",
+                   zip->what, entry->name, entry->size, code);
 }
 
 sk_status sk_zip_read(const sk_zip *zip, const sk_zip_entry *entry, const uint8_t **bytes, sk_blob **hold,
@@ -390,21 +396,27 @@ sk_status sk_zip_read(const sk_zip *zip, const sk_zip_entry *entry, const uint8_
     *bytes = NULL;
     *hold = NULL;
     if (entry->flags & FLAG_ENCRYPTED)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: entry '%s' is encrypted; unpack it with its password first",
-                       zip->what, entry->name);
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: entry '%s' is encrypted; unpack it with its password first", zip->what,
+                       entry->name);
     if (entry->method != 0 && entry->method != 8)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: entry '%s' uses zip compression method %u; repack it with "
-                       "'zip -0'", zip->what, entry->name, entry->method);
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: entry '%s' uses zip compression method %u; repack it with "
+                       "'zip -0'",
+                       zip->what, entry->name, entry->method);
     if (entry->header > zip->length || zip->length - entry->header < LOCAL_BYTES ||
         read32(zip->bytes + entry->header) != LOCAL_SIGNATURE)
-        return sk_fail(err, SK_ERR_FORMAT, "%s: entry '%s' has no header at byte %" PRIu64 "; the file is damaged. "
-                       "Copy or download it again", zip->what, entry->name, entry->header);
+        return sk_fail(err, SK_ERR_FORMAT,
+                       "%s: entry '%s' has no header at byte %" PRIu64 "; the file is damaged. "
+                       "Copy or download it again",
+                       zip->what, entry->name, entry->header);
     const uint8_t *header = zip->bytes + entry->header;
     uint64_t start = entry->header + LOCAL_BYTES + read16(header + 26) + read16(header + 28);
     if (start > zip->length || entry->compressed > zip->length - start)
-        return sk_fail(err, SK_ERR_FORMAT, "%s: entry '%s' of %" PRIu64 " bytes goes beyond the end of the file "
-                       "(%zu bytes). Copy or download it again", zip->what, entry->name, entry->compressed,
-                       zip->length);
+        return sk_fail(err, SK_ERR_FORMAT,
+                       "%s: entry '%s' of %" PRIu64 " bytes goes beyond the end of the file "
+                       "(%zu bytes). Copy or download it again",
+                       zip->what, entry->name, entry->compressed, zip->length);
     const uint8_t *data = zip->bytes + start;
     if (entry->method == 8) {
         SK_TRY(inflate_entry(zip, entry, data, hold, err));
@@ -415,8 +427,10 @@ sk_status sk_zip_read(const sk_zip *zip, const sk_zip_entry *entry, const uint8_
     }
     if (entry->crc != 0 && crc32_z(0, data, (size_t)entry->size) != entry->crc) {
         sk_blob_unref(hold);
-        return sk_fail(err, SK_ERR_FORMAT, "%s: entry '%s' does not match its checksum; the file is damaged. Copy or "
-                       "download it again", zip->what, entry->name);
+        return sk_fail(err, SK_ERR_FORMAT,
+                       "%s: entry '%s' does not match its checksum; the file is damaged. Copy or "
+                       "download it again",
+                       zip->what, entry->name);
     }
     *bytes = data;
     return SK_OK;

@@ -36,9 +36,9 @@ void sk_zip_close(sk_zip **zip);
 bool sk_zip_truncated(const sk_zip *zip);
 size_t sk_zip_length(const sk_zip *zip); /* bytes of the archive */
 size_t sk_zip_count(const sk_zip *zip);
-const sk_zip_entry *sk_zip_at(const sk_zip *zip, size_t index);         /* in order of the directory */
-const sk_zip_entry *sk_zip_find(const sk_zip *zip, const char *name);   /* null when absent */
-uint64_t sk_zip_total_size(const sk_zip *zip);                          /* of all entries, inflated */
+const sk_zip_entry *sk_zip_at(const sk_zip *zip, size_t index);       /* in order of the directory */
+const sk_zip_entry *sk_zip_find(const sk_zip *zip, const char *name); /* null when absent */
+uint64_t sk_zip_total_size(const sk_zip *zip);                        /* of all entries, inflated */
 
 /* The entry's bytes, checked against its checksum. Stored: *bytes points into the archive and *hold is null.
  * Deflated: *hold owns the bytes and the caller ends it with sk_blob_unref. */

@@ -63,11 +63,14 @@ static sk_status refuse_folder(const char *path, sk_error *err)
         bool there = inside && sk_file_is_regular(inside);
         sk_free(inside);
         if (there)
-            return sk_fail(err, SK_ERR_FORMAT, "%s: an Ultralytics training folder. Give the checkpoint in it: %s/%s",
-                           path, path, places[i]);
+            return sk_fail(err, SK_ERR_FORMAT,
+                           "%s: an Ultralytics training folder. Give the checkpoint in it: %s/%s", path, path,
+                           places[i]);
     }
-    return sk_fail(err, SK_ERR_FORMAT, "%s: a folder without training_config.json or training_config.yaml, so no SLEAP "
-                   "model. Give the folder that holds one of them, or a .pt or .onnx file", path);
+    return sk_fail(err, SK_ERR_FORMAT,
+                   "%s: a folder without training_config.json or training_config.yaml, so no SLEAP "
+                   "model. Give the folder that holds one of them, or a .pt or .onnx file",
+                   path);
 }
 
 static size_t first_bytes(const char *path, unsigned char *bytes, size_t room)
@@ -96,8 +99,10 @@ static sk_status read_file(const char *path, sk_model *model, sk_error *err)
     unsigned char bytes[16];
     size_t n = first_bytes(path, bytes, sizeof bytes);
     if (sk_path_has_extension(path, ".engine") || sk_path_has_extension(path, ".plan"))
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: a TensorRT engine fits one GPU and one library version only. Give "
-                       "the .pt or .onnx file it was made from", path);
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: a TensorRT engine fits one GPU and one library version only. Give "
+                       "the .pt or .onnx file it was made from",
+                       path);
     if (is_zip(bytes, n))
         return sk_model_read_ultralytics(path, model, err);
     if (is_onnx(bytes, n) || sk_path_has_extension(path, ".onnx"))
@@ -127,12 +132,9 @@ static sk_status read_path(const char *path, sk_model *model, sk_error *err)
         return sk_model_read_onnx(path, model, err);
     SK_TRY(sk_sleap_format_of(path, &sleap_format, err));
     switch (sleap_format) {
-    case SK_FORMAT_SLEAP_NN:
-        return sk_model_read_sleap_nn(path, model, err);
-    case SK_FORMAT_SLEAP_KERAS:
-        return sk_model_read_sleap_keras(path, model, err);
-    default:
-        return sk_file_is_directory(path) ? refuse_folder(path, err) : read_file(path, model, err);
+    case SK_FORMAT_SLEAP_NN: return sk_model_read_sleap_nn(path, model, err);
+    case SK_FORMAT_SLEAP_KERAS: return sk_model_read_sleap_keras(path, model, err);
+    default: return sk_file_is_directory(path) ? refuse_folder(path, err) : read_file(path, model, err);
     }
 }
 

@@ -12,30 +12,41 @@ static sk_status refuse_root(const char *path, const sk_pickle_value *root, sk_e
 {
     const char *module, *class_name = sk_pickle_class(root, &module);
     if (class_name)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: holds '%s.%s' instead of a model checkpoint (nothing of it was "
-                       "run)", path, module, class_name);
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: holds '%s.%s' instead of a model checkpoint (nothing of it was "
+                       "run)",
+                       path, module, class_name);
     if (sk_pickle_get(root, "pytorch-lightning_version"))
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: a Lightning checkpoint. For a sleap-nn model give the folder with "
-                       "training_config.yaml", path);
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: a Lightning checkpoint. For a sleap-nn model give the folder with "
+                       "training_config.yaml",
+                       path);
     if (root->kind == SK_PICKLE_DICT && root->length > 0 && root->u.pairs[0].value->kind == SK_PICKLE_TENSOR)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: weights alone (a state_dict), without the network they belong to. "
-                       "Give the checkpoint that training wrote (best.pt)", path);
-    return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: not an Ultralytics checkpoint: there is no 'model' and no 'ema' in it",
-                   path);
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: weights alone (a state_dict), without the network they belong to. "
+                       "Give the checkpoint that training wrote (best.pt)",
+                       path);
+    return sk_fail(err, SK_ERR_UNSUPPORTED,
+                   "%s: not an Ultralytics checkpoint: there is no 'model' and no 'ema' in it", path);
 }
 
 static sk_status refuse_model(const char *path, const sk_pickle_value *model, sk_error *err)
 {
     const char *module, *class_name = sk_pickle_class(model, &module);
     if (class_name && strncmp(module, "models.", 7) == 0)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: an original YOLOv5 (or YOLOv7) checkpoint (class '%s.%s'). Use the "
-                       "Ultralytics form of the model (yolov5nu.pt and so on), or export it to ONNX", path, module,
-                       class_name);
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: an original YOLOv5 (or YOLOv7) checkpoint (class '%s.%s'). Use the "
+                       "Ultralytics form of the model (yolov5nu.pt and so on), or export it to ONNX",
+                       path, module, class_name);
     if (class_name)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: the model is of class '%s.%s', which is not known (nothing of it "
-                       "was run). Export it to ONNX", path, module, class_name);
-    return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: its 'model' is weights alone, without the network they belong to. "
-                   "Give the checkpoint that training wrote (best.pt)", path);
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: the model is of class '%s.%s', which is not known (nothing of it "
+                       "was run). Export it to ONNX",
+                       path, module, class_name);
+    return sk_fail(err, SK_ERR_UNSUPPORTED,
+                   "%s: its 'model' is weights alone, without the network they belong to. "
+                   "Give the checkpoint that training wrote (best.pt)",
+                   path);
 }
 
 static bool is_model_class(const sk_pickle_value *value)
@@ -122,8 +133,8 @@ static sk_value cb_fuse(yolo_reader *y, yolo_module *module, const layers *all, 
         const layer_out *out = from[i] < 0 ? NULL : &all->out[from[i]];
         if (!out || !sk_pickle_to_int(sk_pickle_at(idx, (size_t)i), &part) || part < 0 || part >= out->n)
             return sk_yolo_fail(y, SK_ERR_FORMAT, "its indices do not fit the layers it fuses");
-        sk_attrs attrs = {.resize = {.mode = SK_RESIZE_NEAREST, .coords = SK_COORDS_ASYMMETRIC,
-                                     .round = SK_ROUND_FLOOR}};
+        sk_attrs attrs = {
+            .resize = {.mode = SK_RESIZE_NEAREST, .coords = SK_COORDS_ASYMMETRIC, .round = SK_ROUND_FLOOR}};
         const sk_value in[2] = {out->value[part], size};
         sk_value resized = sk_b_node(&y->b, SK_OP_RESIZE, &attrs, in, 2, NULL);
         sum = i ? sk_b_add(&y->b, sum, resized) : resized;
@@ -181,8 +192,10 @@ static void write_layer(yolo_reader *y, yolo_module *module, sk_value image, lay
         else
             out->value[0] = source ? source->value[index] : x[index];
     } else if (n != 1) {
-        sk_yolo_fail(y, SK_ERR_UNSUPPORTED, "module class '%s' with %d inputs is not known. Export the model to ONNX, "
-                     "and open the .onnx file", name, n);
+        sk_yolo_fail(y, SK_ERR_UNSUPPORTED,
+                     "module class '%s' with %d inputs is not known. Export the model to ONNX, "
+                     "and open the .onnx file",
+                     name, n);
     } else {
         out->value[0] = sk_yolo_module(y, module, x[0]);
     }
@@ -249,9 +262,10 @@ static sk_status read_model(yolo_reader *y, sk_error *err)
     y->head = sk_yolo_list_at(sequence, n - 1, NULL);
     const char *module, *class_name = sk_pickle_class(y->head, &module);
     if (sk_yolo_head_task(class_name) == SK_TASK_UNKNOWN)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: layer %d is a head of class '%s.%s', which is not known. Export "
-                       "the model to ONNX, and open the .onnx file", y->path, n - 1, module ? module : "?",
-                       class_name ? class_name : "?");
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: layer %d is a head of class '%s.%s', which is not known. Export "
+                       "the model to ONNX, and open the .onnx file",
+                       y->path, n - 1, module ? module : "?", class_name ? class_name : "?");
     SK_TRY(sk_yolo_meta(y, checkpoint, err));
     if (sk_torch_file_truncated(y->file)) {
         char damage[80];
@@ -287,8 +301,8 @@ sk_status sk_model_read_ultralytics(const char *path, sk_model *model, sk_error 
     return SK_OK;
 }
 
-sk_status sk_model_read_ultralytics_memory(const void *bytes, size_t length, const char *what, sk_model *model,
-                                           sk_error *err)
+sk_status sk_model_read_ultralytics_memory(const void *bytes, size_t length, const char *what,
+                                           sk_model *model, sk_error *err)
 {
     SK_CHECK_ARG(bytes && what && model, err);
     sk_torch_file *file;

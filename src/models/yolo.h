@@ -10,18 +10,19 @@
  * walks that tree and writes each module's forward pass into a graph:
  *   yolo.c          finds the model, runs through its layers
  *   yolo_meta.c     names, task, sizes, provenance
- *   yolo_kernel.c   convolutions: weights, batch norm folding, activations
+ *   yolo_kernel.c   convolutions: weights, batch norm folding
+ *   yolo_conv.c     Ultralytics' convolution blocks, activations
  *   yolo_modules.c  which class is which block; the plain ones
  *   yolo_blocks.c   the composed blocks (C2f, SPPF …)
  *   yolo_attention.c  attention blocks
- *   yolo_head.c     heads; yolo_tail.c their decode tail
+ *   yolo_head.c     heads; yolo_tail.c: their decode tail
  *
  * Failures stick to the builder (y->b.status); after one, every function returns SK_VALUE_NONE at once. */
 
-#define YOLO_MAX_LAYERS 512  /* of the outer sequence */
-#define YOLO_MAX_DEPTH 24    /* modules inside modules */
+#define YOLO_MAX_LAYERS  512 /* of the outer sequence */
+#define YOLO_MAX_DEPTH   24  /* modules inside modules */
 #define YOLO_MAX_MODULES 20000
-#define YOLO_MAX_PARTS 64 /* values one block concatenates */
+#define YOLO_MAX_PARTS   64 /* values one block concatenates */
 
 typedef const sk_pickle_value yolo_module;
 
@@ -30,11 +31,11 @@ typedef struct yolo_reader {
     const char *path;
     sk_model *model;
     sk_builder b;
-    yolo_module *root;  /* the DetectionModel (PoseModel …) object */
-    yolo_module *head;  /* the last layer */
-    int layer;          /* index of the layer being written, for errors; -1 outside */
+    yolo_module *root; /* the DetectionModel (PoseModel …) object */
+    yolo_module *head; /* the last layer */
+    int layer;         /* index of the layer being written, for errors; -1 outside */
     const char *layer_class;
-    char scope[256];    /* "model.22.cv2.0" */
+    char scope[256]; /* "model.22.cv2.0" */
     int depth;
     int modules; /* written so far */
 } yolo_reader;
@@ -63,7 +64,7 @@ bool sk_yolo_flag(yolo_module *module, const char *name, bool otherwise);
 /* One integer or a pair, as kernel sizes are written. False when it is neither. */
 bool sk_yolo_pair(yolo_module *module, const char *name, int64_t out[2]);
 
-/* --- weights (yolo_kernel.c) --- */
+/* --- weights (yolo_kernel.c, yolo_conv.c) --- */
 /* A tensor of the module as f32; refuses values that are not finite, by name. Null on failure. */
 sk_blob *sk_yolo_weights(yolo_reader *y, yolo_module *module, const char *name, sk_shape *shape);
 

@@ -155,8 +155,8 @@ static sk_value elan(yolo_reader *y, yolo_module *m, sk_value x)
 
 static sk_value pool2x2(yolo_reader *y, sk_value x)
 {
-    sk_attrs attrs = {.pool = {.window = {.kernel = {2, 2}, .stride = {1, 1}, .dilation = {1, 1}},
-                               .count_include_pad = 1}};
+    sk_attrs attrs = {
+        .pool = {.window = {.kernel = {2, 2}, .stride = {1, 1}, .dilation = {1, 1}}, .count_include_pad = 1}};
     return sk_b_node(&y->b, SK_OP_AVG_POOL, &attrs, &x, 1, "avg_pool");
 }
 
@@ -243,13 +243,40 @@ static const struct {
     const char *name;
     yolo_block block;
 } blocks[] = {
-    {"Bottleneck", bottleneck}, {"RepBottleneck", bottleneck}, {"C1", c1}, {"C2", c2}, {"C2f", c2f},
-    {"C3k2", c2f}, {"C2fCIB", c2f}, {"C2fPSA", c2f}, {"C3", c3}, {"C3k", c3}, {"C3x", c3}, {"C3Ghost", c3},
-    {"RepCSP", c3}, {"C3f", c3f}, {"RepC3", rep_c3}, {"BottleneckCSP", bottleneck_csp}, {"GhostConv", ghost_conv},
-    {"GhostBottleneck", ghost_bottleneck}, {"LightConv", light_conv}, {"SPP", spp}, {"SPPF", sppf},
-    {"SPPELAN", sppelan}, {"RepNCSPELAN4", elan}, {"ELAN1", elan}, {"AConv", aconv}, {"ADown", adown},
-    {"SCDown", scdown}, {"CIB", cib}, {"Focus", focus}, {"HGStem", hg_stem}, {"HGBlock", hg_block},
-    {"ResNetBlock", resnet_block}, {"ResNetLayer", resnet_layer}, {"Proto", proto},
+    {"Bottleneck", bottleneck},
+    {"RepBottleneck", bottleneck},
+    {"C1", c1},
+    {"C2", c2},
+    {"C2f", c2f},
+    {"C3k2", c2f},
+    {"C2fCIB", c2f},
+    {"C2fPSA", c2f},
+    {"C3", c3},
+    {"C3k", c3},
+    {"C3x", c3},
+    {"C3Ghost", c3},
+    {"RepCSP", c3},
+    {"C3f", c3f},
+    {"RepC3", rep_c3},
+    {"BottleneckCSP", bottleneck_csp},
+    {"GhostConv", ghost_conv},
+    {"GhostBottleneck", ghost_bottleneck},
+    {"LightConv", light_conv},
+    {"SPP", spp},
+    {"SPPF", sppf},
+    {"SPPELAN", sppelan},
+    {"RepNCSPELAN4", elan},
+    {"ELAN1", elan},
+    {"AConv", aconv},
+    {"ADown", adown},
+    {"SCDown", scdown},
+    {"CIB", cib},
+    {"Focus", focus},
+    {"HGStem", hg_stem},
+    {"HGBlock", hg_block},
+    {"ResNetBlock", resnet_block},
+    {"ResNetLayer", resnet_layer},
+    {"Proto", proto},
 };
 
 yolo_block sk_yolo_block_for(const char *class_name)

@@ -12,9 +12,9 @@ static const struct {
     sk_task task;
     int generation; /* 26: YOLO26's decode rules */
 } heads[] = {
-    {"Detect", SK_TASK_DETECT, 8},     {"v10Detect", SK_TASK_DETECT, 8}, {"Pose", SK_TASK_POSE, 8},
-    {"OBB", SK_TASK_OBB, 8},           {"Segment", SK_TASK_SEGMENT, 8},  {"Classify", SK_TASK_CLASSIFY, 8},
-    {"Pose26", SK_TASK_POSE, 26},      {"OBB26", SK_TASK_OBB, 26},       {"Segment26", SK_TASK_SEGMENT, 26},
+    {"Detect", SK_TASK_DETECT, 8}, {"v10Detect", SK_TASK_DETECT, 8}, {"Pose", SK_TASK_POSE, 8},
+    {"OBB", SK_TASK_OBB, 8},       {"Segment", SK_TASK_SEGMENT, 8},  {"Classify", SK_TASK_CLASSIFY, 8},
+    {"Pose26", SK_TASK_POSE, 26},  {"OBB26", SK_TASK_OBB, 26},       {"Segment26", SK_TASK_SEGMENT, 26},
 };
 
 static int find_head(const char *class_name)
@@ -92,7 +92,8 @@ static bool read_strides(yolo_reader *y, yolo_module *head, int n)
     sk_status status = SK_OK;
     if (!tensor || tensor->kind != SK_PICKLE_TENSOR || tensor->u.tensor.shape.rank != 1 ||
         tensor->u.tensor.shape.dim[0] != n) {
-        sk_yolo_fail(y, SK_ERR_FORMAT, "the head's 'stride' does not give one number for each of its %d levels", n);
+        sk_yolo_fail(y, SK_ERR_FORMAT,
+                     "the head's 'stride' does not give one number for each of its %d levels", n);
         return false;
     }
     status = sk_torch_file_tensor(y->file, tensor, SK_DTYPE_F32, &blob, &y->b.error);
@@ -131,8 +132,8 @@ static bool check_channels(yolo_reader *y, yolo_module *head, const char *list, 
     int64_t found = branch_channels(sk_yolo_list_at(sk_yolo_find(head, list), level, NULL), 0);
     if (found == wanted)
         return true;
-    sk_yolo_fail(y, SK_ERR_MISMATCH, "level %d of '%s' gives %lld channels where %lld are needed", level, list,
-                 (long long)found, (long long)wanted);
+    sk_yolo_fail(y, SK_ERR_MISMATCH, "level %d of '%s' gives %lld channels where %lld are needed", level,
+                 list, (long long)found, (long long)wanted);
     return false;
 }
 
@@ -140,18 +141,15 @@ static int extra_channels(const yolo_reader *y, yolo_module *head)
 {
     const sk_yolo_spec *spec = &y->model->yolo;
     switch (y->model->task) {
-    case SK_TASK_POSE:
-        return spec->n_keypoints * spec->keypoint_dims;
-    case SK_TASK_OBB:
-        return 1;
-    case SK_TASK_SEGMENT:
-        return (int)sk_yolo_int(head, "nm", 32);
-    default:
-        return 0;
+    case SK_TASK_POSE: return spec->n_keypoints * spec->keypoint_dims;
+    case SK_TASK_OBB: return 1;
+    case SK_TASK_SEGMENT: return (int)sk_yolo_int(head, "nm", 32);
+    default: return 0;
     }
 }
 
-static sk_value extra_map(yolo_reader *y, yolo_module *head, const char *prefix, int level, int channels, sk_value x)
+static sk_value extra_map(yolo_reader *y, yolo_module *head, const char *prefix, int level, int channels,
+                          sk_value x)
 {
     char list[40], last[48];
     snprintf(list, sizeof list, "%scv4", prefix);

@@ -34,8 +34,10 @@ sk_blob *sk_yolo_weights(yolo_reader *y, yolo_module *module, const char *name, 
     }
     if (!all_finite(sk_blob_data(blob), sk_blob_bytes(blob) / sizeof(float))) {
         sk_blob_unref(&blob);
-        sk_yolo_fail(y, SK_ERR_FORMAT, "tensor '%s.%s' holds values that are not finite (NaN or infinity): the "
-                     "training diverged. Use an earlier checkpoint", y->scope, name);
+        sk_yolo_fail(y, SK_ERR_FORMAT,
+                     "tensor '%s.%s' holds values that are not finite (NaN or infinity): the "
+                     "training diverged. Use an earlier checkpoint",
+                     y->scope, name);
         return NULL;
     }
     *shape = tensor->u.tensor.shape;
@@ -75,7 +77,8 @@ static bool read_norm(yolo_reader *y, yolo_module *norm, int64_t n, norm_lines *
     sk_pickle_to_real(sk_pickle_get(norm, "eps"), &epsilon);
     bool affine = sk_pickle_parameter(norm, "weight") != NULL;
     sk_blob *mean = vector(y, norm, "running_mean", n), *variance = vector(y, norm, "running_var", n);
-    sk_blob *scale = affine ? vector(y, norm, "weight", n) : NULL, *shift = affine ? vector(y, norm, "bias", n) : NULL;
+    sk_blob *scale = affine ? vector(y, norm, "weight", n) : NULL,
+            *shift = affine ? vector(y, norm, "bias", n) : NULL;
     if (sk_yolo_ok(y) && (sk_blob_alloc((size_t)n * sizeof(float), &lines->factor, &y->b.error) != SK_OK ||
                           sk_blob_alloc((size_t)n * sizeof(float), &lines->summand, &y->b.error) != SK_OK))
         y->b.status = SK_ERR_MEMORY;
@@ -91,7 +94,8 @@ static bool read_norm(yolo_reader *y, yolo_module *norm, int64_t n, norm_lines *
             fine &= isfinite(factor[i]) && isfinite(summand[i]);
         }
         if (!fine)
-            sk_yolo_fail(y, SK_ERR_FORMAT, "the batch norm has a variance below zero or too small to divide by");
+            sk_yolo_fail(y, SK_ERR_FORMAT,
+                         "the batch norm has a variance below zero or too small to divide by");
     }
     sk_blob_unref(&mean);
     sk_blob_unref(&variance);
@@ -134,7 +138,8 @@ static bool read_window(yolo_reader *y, yolo_module *module, sk_window *window)
         (sk_pickle_get(module, "dilation") && !sk_yolo_pair(module, "dilation", dilation)) ||
         !small_positive(kernel, 1) || !small_positive(stride, 1) || !small_positive(pad, 0) ||
         !small_positive(dilation, 1)) {
-        sk_yolo_fail(y, SK_ERR_UNSUPPORTED, "its kernel size, stride, padding or dilation is missing or not plain "
+        sk_yolo_fail(y, SK_ERR_UNSUPPORTED,
+                     "its kernel size, stride, padding or dilation is missing or not plain "
                      "integers");
         return false;
     }
@@ -152,9 +157,11 @@ bool sk_yolo_kernel_read(yolo_reader *y, yolo_module *conv, yolo_kernel *k)
     *k = (yolo_kernel){0};
     if (!sk_yolo_ok(y))
         return false;
-    const char *class_name = sk_pickle_class(conv, NULL), *mode = sk_pickle_text(sk_pickle_get(conv, "padding_mode"));
+    const char *class_name = sk_pickle_class(conv, NULL),
+               *mode = sk_pickle_text(sk_pickle_get(conv, "padding_mode"));
     if (!class_name || strcmp(class_name, "Conv2d") != 0) {
-        sk_yolo_fail(y, SK_ERR_UNSUPPORTED, "a Conv2d was expected, but there is %s", class_name ? class_name : "none");
+        sk_yolo_fail(y, SK_ERR_UNSUPPORTED, "a Conv2d was expected, but there is %s",
+                     class_name ? class_name : "none");
         return false;
     }
     if (mode && strcmp(mode, "zeros") != 0) {
@@ -173,9 +180,11 @@ bool sk_yolo_kernel_read(yolo_reader *y, yolo_module *conv, yolo_kernel *k)
         s->dim[0] % groups != 0 || s->dim[0] < 1 || s->dim[1] < 1 || s->dim[2] != k->window.kernel[0] ||
         s->dim[3] != k->window.kernel[1]) {
         char text[SK_SHAPE_TEXT];
-        sk_yolo_fail(y, SK_ERR_MISMATCH, "the weight has shape %s, but the module says %lld to %lld channels, kernel "
-                     "%dx%d, %lld groups", sk_shape_text(s, text, sizeof text), (long long)in, (long long)out,
-                     k->window.kernel[0], k->window.kernel[1], (long long)groups);
+        sk_yolo_fail(y, SK_ERR_MISMATCH,
+                     "the weight has shape %s, but the module says %lld to %lld channels, kernel "
+                     "%dx%d, %lld groups",
+                     sk_shape_text(s, text, sizeof text), (long long)in, (long long)out, k->window.kernel[0],
+                     k->window.kernel[1], (long long)groups);
         return false;
     }
     k->groups = (int)groups;
@@ -278,7 +287,8 @@ bool sk_yolo_kernel_merge_identity(yolo_reader *y, yolo_kernel *k, yolo_module *
         float *w = sk_blob_data(k->weight), *b = sk_blob_data(k->bias);
         for (int64_t o = 0; o < s->dim[0]; o++) {
             int64_t plane = o * s->dim[1] + o % s->dim[1];
-            w[(plane * s->dim[2] + s->dim[2] / 2) * s->dim[3] + s->dim[3] / 2] += ((float *)sk_blob_data(lines.factor))[o];
+            w[(plane * s->dim[2] + s->dim[2] / 2) * s->dim[3] + s->dim[3] / 2] +=
+                ((float *)sk_blob_data(lines.factor))[o];
             b[o] += ((float *)sk_blob_data(lines.summand))[o];
         }
     }
@@ -318,173 +328,74 @@ sk_value sk_yolo_conv2d(yolo_reader *y, yolo_module *conv, sk_value x)
     return out;
 }
 
-/* Weights [in][out/groups][kh][kw]: output channel o of group g is plane (i, o - g * out/groups). */
+/* Weights are [in][out/groups][kh][kw]: plane p belongs to input p / (out/groups), so to that input's group. */
+static void fold_transposed(yolo_kernel *k, const norm_lines *lines)
+{
+    float *w = sk_blob_data(k->weight), *b = sk_blob_data(k->bias);
+    const float *f = sk_blob_data(lines->factor), *s = sk_blob_data(lines->summand);
+    int64_t area = k->shape.dim[2] * k->shape.dim[3], inputs = k->shape.dim[0] / k->groups,
+            outs = k->shape.dim[1];
+    for (int64_t plane = 0; plane < k->shape.dim[0] * outs; plane++) {
+        int64_t o = plane / outs / inputs * outs + plane % outs;
+        for (int64_t i = 0; i < area; i++)
+            w[plane * area + i] *= f[o];
+    }
+    for (int64_t o = 0; o < outs * k->groups; o++)
+        b[o] = b[o] * f[o] + s[o];
+}
+
+static bool read_transposed(yolo_reader *y, yolo_module *conv, yolo_module *norm, yolo_kernel *k)
+{
+    int64_t groups = sk_yolo_int(conv, "groups", 1);
+    if (!sk_yolo_ok(y) || !read_window(y, conv, &k->window))
+        return false;
+    k->weight = sk_yolo_weights(y, conv, "weight", &k->shape);
+    if (!k->weight)
+        return false;
+    int64_t channels = k->shape.rank == 4 && groups >= 1 && groups <= 65536 ? k->shape.dim[1] * groups : -1;
+    if (channels < 1 || channels != sk_yolo_int(conv, "out_channels", channels) || k->shape.dim[0] % groups ||
+        k->shape.dim[2] != k->window.kernel[0] || k->shape.dim[3] != k->window.kernel[1]) {
+        sk_yolo_fail(y, SK_ERR_MISMATCH, "the transposed convolution's weight does not fit its sizes");
+        return false;
+    }
+    k->groups = (int)groups;
+    if (sk_pickle_parameter(conv, "bias") && !(k->bias = vector(y, conv, "bias", channels)))
+        return false;
+    const char *norm_class = sk_pickle_class(norm, NULL);
+    if (!norm_class || strcmp(norm_class, "Identity") == 0)
+        return true;
+    norm_lines lines;
+    if (!read_norm(y, norm, channels, &lines))
+        return false;
+    sk_status status = SK_OK;
+    if (!k->bias)
+        status = sk_blob_alloc((size_t)channels * sizeof(float), &k->bias, &y->b.error);
+    if (status == SK_OK)
+        fold_transposed(k, &lines);
+    else
+        y->b.status = status;
+    free_lines(&lines);
+    return status == SK_OK;
+}
+
 sk_value sk_yolo_conv_transpose2d(yolo_reader *y, yolo_module *conv, yolo_module *norm, sk_value x)
 {
     yolo_kernel k = {0};
-    norm_lines lines = {0};
-    int64_t extra[2] = {0, 0}, groups = sk_yolo_int(conv, "groups", 1);
+    int64_t extra[2] = {0, 0};
     sk_value out = SK_VALUE_NONE;
-    if (!sk_yolo_ok(y) || !read_window(y, conv, &k.window))
-        return out;
-    if (sk_pickle_get(conv, "output_padding") && (!sk_yolo_pair(conv, "output_padding", extra) ||
-                                                  !small_positive(extra, 0)))
+    if (sk_pickle_get(conv, "output_padding") &&
+        (!sk_yolo_pair(conv, "output_padding", extra) || !small_positive(extra, 0)))
         return sk_yolo_fail(y, SK_ERR_UNSUPPORTED, "its output padding is not plain integers");
-    k.weight = sk_yolo_weights(y, conv, "weight", &k.shape);
-    if (!k.weight)
-        return out;
-    int64_t channels = k.shape.rank == 4 ? k.shape.dim[1] * groups : -1;
-    if (groups < 1 || groups > 65536 || channels < 1 || channels != sk_yolo_int(conv, "out_channels", channels) ||
-        k.shape.dim[0] % groups || k.shape.dim[2] != k.window.kernel[0] || k.shape.dim[3] != k.window.kernel[1]) {
-        sk_yolo_fail(y, SK_ERR_MISMATCH, "the transposed convolution's weight does not fit its sizes");
-        goto done;
-    }
-    if (sk_pickle_parameter(conv, "bias") && !(k.bias = vector(y, conv, "bias", channels)))
-        goto done;
-    if (norm && sk_pickle_class(norm, NULL) && strcmp(sk_pickle_class(norm, NULL), "Identity") != 0) {
-        if (!read_norm(y, norm, channels, &lines))
-            goto done;
-        if (!k.bias && sk_blob_alloc((size_t)channels * sizeof(float), &k.bias, &y->b.error) != SK_OK) {
-            y->b.status = SK_ERR_MEMORY;
-            goto done;
-        }
-        float *w = sk_blob_data(k.weight), *b = sk_blob_data(k.bias);
-        const float *f = sk_blob_data(lines.factor), *s = sk_blob_data(lines.summand);
-        int64_t area = k.shape.dim[2] * k.shape.dim[3], per_group = k.shape.dim[0] / groups;
-        for (int64_t plane = 0; plane < k.shape.dim[0] * k.shape.dim[1]; plane++) {
-            int64_t o = plane / k.shape.dim[1] / per_group * k.shape.dim[1] + plane % k.shape.dim[1];
-            for (int64_t i = 0; i < area; i++)
-                w[plane * area + i] *= f[o];
-        }
-        for (int64_t o = 0; o < channels; o++)
-            b[o] = b[o] * f[o] + s[o];
-    }
-    sk_attrs attrs = {.conv_transpose = {.window = k.window, .groups = (int32_t)groups,
-                                         .output_pad = {(int32_t)extra[0], (int32_t)extra[1]}}};
-    sk_value in[3] = {x, named_constant(y, "weight", &k.shape, k.weight), SK_VALUE_NONE};
-    if (k.bias)
-        in[2] = named_constant(y, "bias", &(sk_shape){.rank = 1, .dim = {channels}}, k.bias);
-    out = sk_b_node(&y->b, SK_OP_CONV_TRANSPOSE, &attrs, in, k.bias ? 3 : 2, NULL);
-done:
-    free_lines(&lines);
-    sk_yolo_kernel_free(&k);
-    return out;
-}
-
-/* --- activations --- */
-
-static const struct {
-    const char *name;
-    sk_unary kind;
-} activations[] = {
-    {"SiLU", SK_UNARY_SILU},       {"ReLU", SK_UNARY_RELU},           {"GELU", SK_UNARY_GELU},
-    {"LeakyReLU", SK_UNARY_LEAKY}, {"ELU", SK_UNARY_ELU},             {"ReLU6", SK_UNARY_RELU6},
-    {"Mish", SK_UNARY_MISH},       {"Hardswish", SK_UNARY_HARD_SWISH}, {"Hardsigmoid", SK_UNARY_HARD_SIGMOID},
-    {"Sigmoid", SK_UNARY_SIGMOID}, {"Tanh", SK_UNARY_TANH},
-};
-
-static int find_activation(const char *class_name)
-{
-    for (size_t i = 0; class_name && i < sizeof activations / sizeof activations[0]; i++) {
-        if (strcmp(activations[i].name, class_name) == 0)
-            return (int)i;
-    }
-    return -1;
-}
-
-bool sk_yolo_is_activation(const char *class_name)
-{
-    return find_activation(class_name) >= 0;
-}
-
-sk_value sk_yolo_activation(yolo_reader *y, yolo_module *act, sk_value x)
-{
-    const char *class_name = sk_pickle_class(act, NULL);
-    if (!act || act->kind == SK_PICKLE_NONE || (class_name && strcmp(class_name, "Identity") == 0))
-        return x;
-    int i = find_activation(class_name);
-    if (i < 0)
-        return sk_yolo_fail(y, SK_ERR_UNSUPPORTED, "activation '%s' is not known", class_name ? class_name : "?");
-    sk_unary kind = activations[i].kind;
-    double alpha = 0, beta = 0;
-    const char *approximate = sk_pickle_text(sk_pickle_get(act, "approximate"));
-    if (kind == SK_UNARY_GELU && approximate && strcmp(approximate, "tanh") == 0)
-        kind = SK_UNARY_GELU_TANH;
-    if (kind == SK_UNARY_LEAKY) {
-        alpha = 0.01;
-        sk_pickle_to_real(sk_pickle_get(act, "negative_slope"), &alpha);
-    } else if (kind == SK_UNARY_ELU) {
-        alpha = 1;
-        sk_pickle_to_real(sk_pickle_get(act, "alpha"), &alpha);
-    } else if (kind == SK_UNARY_HARD_SIGMOID) { /* torch: relu6(x + 3) / 6 */
-        alpha = 1.0 / 6.0;
-        beta = 0.5;
-    }
-    return sk_b_unary_alpha(&y->b, kind, x, (float)alpha, (float)beta);
-}
-
-/* --- Ultralytics' convolution blocks --- */
-
-/* conv, then bn unless it was fused away. */
-static bool read_folded(yolo_reader *y, yolo_module *block, yolo_kernel *k)
-{
-    yolo_module *norm = sk_yolo_find(block, "bn"), *second = sk_yolo_find(block, "cv2");
-    if (!sk_yolo_kernel_read(y, sk_yolo_find(block, "conv"), k))
-        return false;
-    if (second) { /* Conv2: a 1x1 convolution beside it, before the norm */
-        yolo_kernel other;
-        bool fine = sk_yolo_kernel_read(y, second, &other) && sk_yolo_kernel_merge(y, k, &other);
-        sk_yolo_kernel_free(&other);
-        if (!fine)
-            return false;
-    }
-    return !norm || sk_yolo_kernel_fold(y, k, norm);
-}
-
-sk_value sk_yolo_conv_block(yolo_reader *y, yolo_module *block, sk_value x)
-{
-    yolo_kernel k = {0};
-    sk_value out = SK_VALUE_NONE;
-    if (read_folded(y, block, &k)) {
-        out = sk_yolo_kernel_emit(y, &k, x);
-        if (!sk_yolo_find(block, "act"))
-            sk_yolo_fail(y, SK_ERR_FORMAT, "its activation 'act' is missing");
-        out = sk_yolo_activation(y, sk_yolo_find(block, "act"), out);
+    if (read_transposed(y, conv, norm, &k)) {
+        sk_attrs attrs = {.conv_transpose = {.window = k.window,
+                                             .groups = k.groups,
+                                             .output_pad = {(int32_t)extra[0], (int32_t)extra[1]}}};
+        sk_value in[3] = {x, named_constant(y, "weight", &k.shape, k.weight), SK_VALUE_NONE};
+        if (k.bias)
+            in[2] =
+                named_constant(y, "bias", &(sk_shape){.rank = 1, .dim = {k.shape.dim[1] * k.groups}}, k.bias);
+        out = sk_b_node(&y->b, SK_OP_CONV_TRANSPOSE, &attrs, in, k.bias ? 3 : 2, NULL);
     }
     sk_yolo_kernel_free(&k);
     return out;
-}
-
-/* Two parallel blocks (conv, bn) and perhaps an identity with a norm, or one fused convolution. */
-static sk_value merged_blocks(yolo_reader *y, yolo_module *module, const char *first, const char *second, sk_value x)
-{
-    yolo_kernel k = {0}, other = {0};
-    yolo_module *norm = sk_yolo_find(module, "bn"), *a = sk_yolo_find(module, first);
-    yolo_module *b = sk_yolo_find(module, second);
-    sk_value out = SK_VALUE_NONE;
-    bool fine;
-    if (!b) { /* fused: 'conv' is a bare Conv2d, or still a block of its own */
-        yolo_module *conv = sk_yolo_find(module, "conv");
-        const char *class_name = sk_pickle_class(conv, NULL);
-        fine = class_name && strcmp(class_name, "Conv2d") != 0 ? read_folded(y, conv, &k)
-                                                               : sk_yolo_kernel_read(y, conv, &k);
-    } else {
-        fine = read_folded(y, a, &k) && read_folded(y, b, &other) && sk_yolo_kernel_merge(y, &k, &other) &&
-               (!norm || sk_yolo_kernel_merge_identity(y, &k, norm));
-    }
-    if (fine)
-        out = sk_yolo_activation(y, sk_yolo_find(module, "act"), sk_yolo_kernel_emit(y, &k, x));
-    sk_yolo_kernel_free(&k);
-    sk_yolo_kernel_free(&other);
-    return out;
-}
-
-sk_value sk_yolo_rep_conv(yolo_reader *y, yolo_module *module, sk_value x)
-{
-    return merged_blocks(y, module, "conv1", "conv2", x);
-}
-
-sk_value sk_yolo_rep_vgg_dw(yolo_reader *y, yolo_module *module, sk_value x)
-{
-    return merged_blocks(y, module, "conv", "conv1", x);
 }

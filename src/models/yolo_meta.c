@@ -8,9 +8,9 @@
 /* What a checkpoint says about itself, from the pickle alone: it works for files whose weights are cut off, too. */
 
 static const char *const coco_keypoints[17] = {
-    "nose",        "left_eye",    "right_eye",  "left_ear",   "right_ear", "left_shoulder", "right_shoulder", "left_elbow",
-    "right_elbow", "left_wrist",  "right_wrist", "left_hip",  "right_hip", "left_knee",     "right_knee",     "left_ankle",
-    "right_ankle",
+    "nose",           "left_eye",   "right_eye",   "left_ear",   "right_ear",   "left_shoulder",
+    "right_shoulder", "left_elbow", "right_elbow", "left_wrist", "right_wrist", "left_hip",
+    "right_hip",      "left_knee",  "right_knee",  "left_ankle", "right_ankle",
 };
 
 static const int32_t coco_edges[19][2] = {
@@ -25,18 +25,10 @@ static bool value_text(const sk_pickle_value *value, char *text, size_t room)
 {
     int used = 0;
     switch (value ? value->kind : SK_PICKLE_NONE) {
-    case SK_PICKLE_STRING:
-        used = snprintf(text, room, "%s", value->u.text);
-        break;
-    case SK_PICKLE_INT:
-        used = snprintf(text, room, "%lld", (long long)value->u.integer);
-        break;
-    case SK_PICKLE_FLOAT:
-        used = snprintf(text, room, "%g", value->u.real);
-        break;
-    case SK_PICKLE_BOOL:
-        used = snprintf(text, room, "%s", value->u.boolean ? "true" : "false");
-        break;
+    case SK_PICKLE_STRING: used = snprintf(text, room, "%s", value->u.text); break;
+    case SK_PICKLE_INT: used = snprintf(text, room, "%lld", (long long)value->u.integer); break;
+    case SK_PICKLE_FLOAT: used = snprintf(text, room, "%g", value->u.real); break;
+    case SK_PICKLE_BOOL: used = snprintf(text, room, "%s", value->u.boolean ? "true" : "false"); break;
     case SK_PICKLE_LIST:
     case SK_PICKLE_TUPLE:
         if (value->length == 0 || value->length > 8)
@@ -48,8 +40,7 @@ static bool value_text(const sk_pickle_value *value, char *text, size_t room)
             used += snprintf(text + used, room - (size_t)used, "%s%lld", i ? "x" : "", (long long)number);
         }
         break;
-    default:
-        return false;
+    default: return false;
     }
     return used > 0;
 }
@@ -69,7 +60,8 @@ static void add_facts(yolo_reader *y, const sk_pickle_value *checkpoint)
     char key[64];
     for (size_t i = 0; i < sizeof top / sizeof top[0]; i++) {
         const sk_pickle_value *value = sk_pickle_get(checkpoint, top[i]);
-        if (strcmp(top[i], "epoch") != 0 || sk_yolo_int(checkpoint, "epoch", -1) >= 0) /* -1: training is over */
+        if (strcmp(top[i], "epoch") != 0 ||
+            sk_yolo_int(checkpoint, "epoch", -1) >= 0) /* -1: training is over */
             add_fact(y, top[i], value);
     }
     const sk_pickle_value *args = sk_pickle_get(checkpoint, "train_args");
@@ -106,7 +98,8 @@ static void read_family(yolo_reader *y)
                 memmove(at, at + strlen(tasks[i]), strlen(at + strlen(tasks[i])) + 1);
         }
         size_t n = strlen(name);
-        if (scale && strlen(scale) == 1 && n > 1 && name[n - 1] == scale[0] && name[n - 2] >= '0' && name[n - 2] <= '9')
+        if (scale && strlen(scale) == 1 && n > 1 && name[n - 1] == scale[0] && name[n - 2] >= '0' &&
+            name[n - 2] <= '9')
             name[n - 1] = '\0';
     }
     y->model->family = sk_arena_strdup(y->model->arena, name);
@@ -123,8 +116,8 @@ static const char *name_at(const sk_pickle_value *names, int64_t index)
     return sk_pickle_text(name) ? name->u.text : "";
 }
 
-static sk_status copy_names(yolo_reader *y, const sk_pickle_value *names, int32_t count, const char *const **out,
-                            sk_error *err)
+static sk_status copy_names(yolo_reader *y, const sk_pickle_value *names, int32_t count,
+                            const char *const **out, sk_error *err)
 {
     const char **list = sk_arena_alloc(y->model->arena, (size_t)count * sizeof *list);
     if (!list)
@@ -154,8 +147,8 @@ static sk_status read_classes(yolo_reader *y, sk_error *err)
 
 static bool is_coco_person(const yolo_reader *y)
 {
-    return y->model->yolo.n_keypoints == 17 && y->model->yolo.keypoint_dims == 3 && y->model->n_classes == 1 &&
-           strcmp(y->model->class_names[0], "person") == 0;
+    return y->model->yolo.n_keypoints == 17 && y->model->yolo.keypoint_dims == 3 &&
+           y->model->n_classes == 1 && strcmp(y->model->class_names[0], "person") == 0;
 }
 
 static sk_status read_keypoints(yolo_reader *y, sk_error *err)
@@ -167,10 +160,13 @@ static sk_status read_keypoints(yolo_reader *y, sk_error *err)
     if (!sk_pickle_at(shape, 1))
         shape = sk_pickle_get(sk_pickle_get(y->root, "yaml"), "kpt_shape");
     int64_t count = 0, dims = 0;
-    if (!sk_pickle_to_int(sk_pickle_at(shape, 0), &count) || !sk_pickle_to_int(sk_pickle_at(shape, 1), &dims) ||
-        count < 1 || count > 10000 || (dims != 2 && dims != 3))
-        return sk_fail(err, SK_ERR_FORMAT, "%s: a pose model whose keypoint shape is missing or broken (a count and 2 "
-                       "or 3 numbers each)", y->path);
+    if (!sk_pickle_to_int(sk_pickle_at(shape, 0), &count) ||
+        !sk_pickle_to_int(sk_pickle_at(shape, 1), &dims) || count < 1 || count > 10000 ||
+        (dims != 2 && dims != 3))
+        return sk_fail(err, SK_ERR_FORMAT,
+                       "%s: a pose model whose keypoint shape is missing or broken (a count and 2 "
+                       "or 3 numbers each)",
+                       y->path);
     model->n_keypoints = model->yolo.n_keypoints = (int32_t)count;
     model->yolo.keypoint_dims = (int32_t)dims;
     const sk_pickle_value *names = sk_pickle_get(y->root, "kpt_names"); /* {class: [names]}, or one list */
@@ -199,8 +195,12 @@ static void read_input(yolo_reader *y, const sk_pickle_value *checkpoint)
     bool classify = y->model->task == SK_TASK_CLASSIFY;
     const sk_pickle_value *yaml = sk_pickle_get(y->root, "yaml");
     int64_t channels = sk_yolo_int(yaml, "channels", sk_yolo_int(yaml, "ch", 3));
-    *input = (sk_input_spec){.channels = channels >= 1 && channels <= 64 ? (int32_t)channels : 3, .scale = 1.0f / 255.0f,
-                             .std = {1, 1, 1}, .rgb = 1, .dtype = SK_DTYPE_F32, .stride = classify ? 1 : 32};
+    *input = (sk_input_spec){.channels = channels >= 1 && channels <= 64 ? (int32_t)channels : 3,
+                             .scale = 1.0f / 255.0f,
+                             .std = {1, 1, 1},
+                             .rgb = 1,
+                             .dtype = SK_DTYPE_F32,
+                             .stride = classify ? 1 : 32};
     input->height = input->width = classify ? 224 : 640;
     int64_t size[2];
     if ((sk_yolo_pair(sk_pickle_get(checkpoint, "train_args"), "imgsz", size) ||

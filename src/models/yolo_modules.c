@@ -145,13 +145,15 @@ static bool pool_window(yolo_reader *y, yolo_module *module, sk_attrs *attrs)
 static sk_value max_pool(yolo_reader *y, yolo_module *module, sk_value x)
 {
     sk_attrs attrs;
-    return pool_window(y, module, &attrs) ? sk_b_node(&y->b, SK_OP_MAX_POOL, &attrs, &x, 1, NULL) : SK_VALUE_NONE;
+    return pool_window(y, module, &attrs) ? sk_b_node(&y->b, SK_OP_MAX_POOL, &attrs, &x, 1, NULL)
+                                          : SK_VALUE_NONE;
 }
 
 static sk_value avg_pool(yolo_reader *y, yolo_module *module, sk_value x)
 {
     sk_attrs attrs;
-    return pool_window(y, module, &attrs) ? sk_b_node(&y->b, SK_OP_AVG_POOL, &attrs, &x, 1, NULL) : SK_VALUE_NONE;
+    return pool_window(y, module, &attrs) ? sk_b_node(&y->b, SK_OP_AVG_POOL, &attrs, &x, 1, NULL)
+                                          : SK_VALUE_NONE;
 }
 
 static sk_value global_average(yolo_reader *y, yolo_module *module, sk_value x)
@@ -254,12 +256,14 @@ sk_value sk_yolo_module(yolo_reader *y, yolo_module *module, sk_value x)
     if (!class_name)
         return sk_yolo_fail(y, SK_ERR_FORMAT, "a module is missing or is no module");
     if (y->depth >= YOLO_MAX_DEPTH || ++y->modules > YOLO_MAX_MODULES)
-        return sk_yolo_fail(y, SK_ERR_LIMIT, "modules are nested deeper than %d or are more than %d", YOLO_MAX_DEPTH,
-                            YOLO_MAX_MODULES);
+        return sk_yolo_fail(y, SK_ERR_LIMIT, "modules are nested deeper than %d or are more than %d",
+                            YOLO_MAX_DEPTH, YOLO_MAX_MODULES);
     yolo_block block = find_block(class_name);
     if (!block)
-        return sk_yolo_fail(y, SK_ERR_UNSUPPORTED, "module class '%s.%s' is not known. Export the model to ONNX with "
-                            "the program that made it, and open the .onnx file", package, class_name);
+        return sk_yolo_fail(y, SK_ERR_UNSUPPORTED,
+                            "module class '%s.%s' is not known. Export the model to ONNX with "
+                            "the program that made it, and open the .onnx file",
+                            package, class_name);
     y->depth++;
     sk_value out = block(y, module, x);
     y->depth--;
@@ -286,7 +290,8 @@ sk_value sk_yolo_list_item(yolo_reader *y, yolo_module *module, const char *list
     const char *name = NULL;
     yolo_module *child = sk_yolo_list_at(sk_yolo_find(module, list), index, &name);
     if (!child)
-        return sk_yolo_fail(y, SK_ERR_FORMAT, "part %d of '%s' is missing; the checkpoint is incomplete", index, list);
+        return sk_yolo_fail(y, SK_ERR_FORMAT, "part %d of '%s' is missing; the checkpoint is incomplete",
+                            index, list);
     size_t mark = sk_yolo_enter(y, list);
     sk_yolo_enter(y, name);
     sk_value out = sk_yolo_module(y, child, x);

@@ -183,7 +183,7 @@ static sk_value best_rows(yolo_reader *y, sk_value all, int64_t extra)
 static void describe(yolo_reader *y, const yolo_maps *maps)
 {
     sk_yolo_spec *spec = &y->model->yolo;
-    sk_head_kind extra = y->model->task == SK_TASK_POSE ? SK_HEAD_KEYPOINTS
+    sk_head_kind extra = y->model->task == SK_TASK_POSE  ? SK_HEAD_KEYPOINTS
                          : y->model->task == SK_TASK_OBB ? SK_HEAD_ANGLE
                                                          : SK_HEAD_MASK;
     spec->n_heads = 0;
@@ -194,8 +194,8 @@ static void describe(yolo_reader *y, const yolo_maps *maps)
             spec->heads[spec->n_heads++] = (sk_head_spec){extra, i};
     }
     y->model->n_outputs = 1;
-    y->model->outputs[0] = (sk_output_spec){
-        .kind = spec->end2end ? SK_OUTPUT_YOLO_END2END : SK_OUTPUT_YOLO, .name = "output0"};
+    y->model->outputs[0] =
+        (sk_output_spec){.kind = spec->end2end ? SK_OUTPUT_YOLO_END2END : SK_OUTPUT_YOLO, .name = "output0"};
     if (maps->proto != SK_VALUE_NONE) {
         spec->heads[spec->n_heads++] = (sk_head_spec){SK_HEAD_PROTO, 0};
         y->model->outputs[y->model->n_outputs++] =
@@ -213,7 +213,8 @@ void sk_yolo_tail(yolo_reader *y, const yolo_maps *maps)
     flatten_maps(y, maps, &f);
     sk_value distance = expected_distance(y, maps, f.box);
     sk_value angle = y->model->task == SK_TASK_OBB ? decode_angle(y, f.extra) : SK_VALUE_NONE;
-    columns[0] = y->model->task == SK_TASK_OBB ? decode_rotated(y, &f, distance, angle) : decode_boxes(y, &f, distance);
+    columns[0] = y->model->task == SK_TASK_OBB ? decode_rotated(y, &f, distance, angle)
+                                               : decode_boxes(y, &f, distance);
     columns[1] = sk_b_unary(&y->b, SK_UNARY_SIGMOID, f.score);
     columns[2] = y->model->task == SK_TASK_POSE ? decode_keypoints(y, &f) : angle;
     if (y->model->task == SK_TASK_SEGMENT)

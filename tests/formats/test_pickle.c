@@ -33,7 +33,9 @@ static void plain_values(void **state)
     sk_pickle *p;
     /* [None, True, False, 7, 300, -2, 1.5, "hé", b"x"] with the opcodes of several protocols */
     const sk_pickle_value *v = PARSE("\x80\x04](N\x88\x89K\x07M\x2c\x01J\xfe\xff\xff\xffG\x3f\xf8\0\0\0\0\0\0"
-                                     "\x8c\x03h\xc3\xa9" "C\x01xe.", &p);
+                                     "\x8c\x03h\xc3\xa9"
+                                     "C\x01xe.",
+                                     &p);
     assert_int_equal(v->kind, SK_PICKLE_LIST);
     assert_int_equal(v->length, 9);
     assert_int_equal(sk_pickle_at(v, 0)->kind, SK_PICKLE_NONE);
@@ -55,7 +57,8 @@ static void protocol_zero(void **state)
 {
     (void)state;
     sk_pickle *p;
-    const sk_pickle_value *v = PARSE("(dp0\nS'a'\np1\nI12\nsS'b'\nF2.5\nsS'c'\nI01\nsS'd'\nL99L\nsS'e'\n(lp2\ng1\nas.", &p);
+    const sk_pickle_value *v =
+        PARSE("(dp0\nS'a'\np1\nI12\nsS'b'\nF2.5\nsS'c'\nI01\nsS'd'\nL99L\nsS'e'\n(lp2\ng1\nas.", &p);
     assert_int_equal(v->kind, SK_PICKLE_DICT);
     int64_t i;
     double d;
@@ -71,9 +74,15 @@ static void long_integers(void **state)
 {
     (void)state;
     sk_pickle *p;
-    const sk_pickle_value *v = PARSE("\x80\x02](\x8a\0" "\x8a\x01\xff" "\x8a\x02\0\x01"
-                                     "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f" "\x8a\x09\0\0\0\0\0\0\0\x80\0"
-                                     "\x8a\x09\0\0\0\0\0\0\0\0\x80" "\x8b\x01\0\0\0\x05" "e.", &p);
+    const sk_pickle_value *v = PARSE("\x80\x02](\x8a\0"
+                                     "\x8a\x01\xff"
+                                     "\x8a\x02\0\x01"
+                                     "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f"
+                                     "\x8a\x09\0\0\0\0\0\0\0\x80\0"
+                                     "\x8a\x09\0\0\0\0\0\0\0\0\x80"
+                                     "\x8b\x01\0\0\0\x05"
+                                     "e.",
+                                     &p);
     const int64_t expected[] = {0, -1, 256, INT64_MAX, INT64_MAX, INT64_MIN, 5};
     for (size_t i = 0; i < 7; i++)
         assert_true(sk_pickle_at(v, i)->u.integer == expected[i]);
@@ -126,7 +135,10 @@ static void objects_are_inert(void **state)
     sk_pickle_close(&p);
 
     /* eval through STACK_GLOBAL, INST and OBJ */
-    v = PARSE("\x80\x04\x8c\x08" "builtins\x8c\x04" "eval\x93\x8c\x01x\x85R.", &p);
+    v = PARSE("\x80\x04\x8c\x08"
+              "builtins\x8c\x04"
+              "eval\x93\x8c\x01x\x85R.",
+              &p);
     assert_string_equal(sk_pickle_class(v, NULL), "eval");
     sk_pickle_close(&p);
     v = PARSE("(S'x'\nios\nsystem\n.", &p);
@@ -142,12 +154,17 @@ static void containers(void **state)
 {
     (void)state;
     sk_pickle *p;
-    const sk_pickle_value *v = PARSE("\x80\x02](c__builtin__\nset\n](K\x01K\x02" "e\x85R"
+    const sk_pickle_value *v = PARSE("\x80\x02](c__builtin__\nset\n](K\x01K\x02"
+                                     "e\x85R"
                                      "ctorch\nSize\nK\x03K\x04\x86\x85R"
-                                     "ccollections\nOrderedDict\n](K\x05K\x06\x86" "e\x85R"
+                                     "ccollections\nOrderedDict\n](K\x05K\x06\x86"
+                                     "e\x85R"
                                      "c__builtin__\ngetattr\nNN\x86R"
                                      "cpathlib\nPosixPath\nX\x01\0\0\0/\x85R"
-                                     "\x8f(K\x01\x90" "(K\x09\x91" "e.", &p);
+                                     "\x8f(K\x01\x90"
+                                     "(K\x09\x91"
+                                     "e.",
+                                     &p);
     assert_int_equal(v->length, 7);
     assert_true(sk_pickle_at(v, 0)->is_set && sk_pickle_at(v, 0)->length == 2);
     assert_int_equal(sk_pickle_at(v, 1)->kind, SK_PICKLE_TUPLE);
@@ -230,9 +247,13 @@ static void hostile(void **state)
     REFUSE("\xff", SK_ERR_UNSUPPORTED, "opcode 0xff");
     REFUSE("Ix\n.", SK_ERR_FORMAT, "no integer");
     REFUSE("(NR.", SK_ERR_FORMAT, "nothing is left");
-    REFUSE("ctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storagectorch\nFloatStorage\nX\x01\0\0\0" "0NK\x04tQ"
-           "J\xff\xff\xff\xffK\x04\x85K\x01\x85\x89NtR.", SK_ERR_FORMAT, "broken offset");
-    REFUSE("(X\x07\0\0\0storagectorch\nFloatStorage\nX\x01\0\0\0" "0NJ\xff\xff\xff\xfftQ.", SK_ERR_FORMAT, "elements");
+    REFUSE("ctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storagectorch\nFloatStorage\nX\x01\0\0\0"
+           "0NK\x04tQ"
+           "J\xff\xff\xff\xffK\x04\x85K\x01\x85\x89NtR.",
+           SK_ERR_FORMAT, "broken offset");
+    REFUSE("(X\x07\0\0\0storagectorch\nFloatStorage\nX\x01\0\0\0"
+           "0NJ\xff\xff\xff\xfftQ.",
+           SK_ERR_FORMAT, "elements");
 }
 
 /* A million brackets: depth costs memory, never the C stack. */

@@ -66,7 +66,10 @@ static void container_forms(void **state)
 {
     (void)state;
     for (int form = 0; form < 32; form++) {
-        tw_zip zip = {.deflate = form & 1, .zip64 = form & 2, .no_crc = form & 4, .no_descriptor = form & 8,
+        tw_zip zip = {.deflate = form & 1,
+                      .zip64 = form & 2,
+                      .no_crc = form & 4,
+                      .no_descriptor = form & 8,
                       .unaligned = form & 16};
         small_checkpoint(&zip);
         check_small(&zip);
@@ -156,8 +159,8 @@ static void views(void **state)
     assert_ok(read_raw("FloatStorage", 0, (int64_t[]){0}, (int64_t[]){1}, 1, out, 0, &err), &err);
 }
 
-static void refuse_raw(const char *class_name, int64_t offset, int64_t dim, int64_t stride, sk_status expected,
-                       const char *part)
+static void refuse_raw(const char *class_name, int64_t offset, int64_t dim, int64_t stride,
+                       sk_status expected, const char *part)
 {
     sk_error err = {0};
     float out[8];
@@ -193,9 +196,11 @@ static void foreign_files(void **state)
 {
     (void)state;
     REFUSE("", SK_ERR_FORMAT, "empty");
-    REFUSE("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n", SK_ERR_FORMAT, "git lfs pull");
+    REFUSE("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n", SK_ERR_FORMAT,
+           "git lfs pull");
     REFUSE("<!DOCTYPE html><html></html>", SK_ERR_FORMAT, "web page");
-    REFUSE("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", SK_ERR_UNSUPPORTED, "torch before 1.6");
+    REFUSE("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", SK_ERR_UNSUPPORTED,
+           "torch before 1.6");
     REFUSE("\x80\x04N.", SK_ERR_UNSUPPORTED, "bare pickle");
     REFUSE("\x89HDF\r\n\x1a\n", SK_ERR_UNSUPPORTED, "HDF5");
     REFUSE("\x10\0\0\0\0\0\0\0{\"a\":1}", SK_ERR_UNSUPPORTED, "safetensors");
@@ -305,7 +310,8 @@ static void truncated_storages_say_so(void **state)
     const sk_pickle_value *root = sk_torch_file_root(f);
     assert_ok(sk_torch_file_tensor(f, sk_pickle_get(root, "w"), SK_DTYPE_F32, &blob, &err), &err);
     sk_blob_unref(&blob);
-    assert_int_equal(sk_torch_file_tensor(f, sk_pickle_get(root, "b"), SK_DTYPE_F32, &blob, &err), SK_ERR_FORMAT);
+    assert_int_equal(sk_torch_file_tensor(f, sk_pickle_get(root, "b"), SK_DTYPE_F32, &blob, &err),
+                     SK_ERR_FORMAT);
     assert_non_null(strstr(err.message, "zip directory missing; file truncated at"));
     sk_torch_file_close(&f);
     tw_zip_free(&zip);
@@ -320,7 +326,10 @@ static void flipped_bytes(void **state)
     for (size_t n = 0; n < zip.out.length; n++) {
         uint8_t kept = zip.out.bytes[n];
         for (int value = 0; value < 4; value++) {
-            zip.out.bytes[n] = (uint8_t)(value == 0 ? 0 : value == 1 ? 0xff : value == 2 ? kept + 1 : kept ^ 0x80);
+            zip.out.bytes[n] = (uint8_t)(value == 0   ? 0
+                                         : value == 1 ? 0xff
+                                         : value == 2 ? kept + 1
+                                                      : kept ^ 0x80);
             sk_error err;
             sk_torch_file *f;
             if (sk_torch_file_open_memory(zip.out.bytes, zip.out.length, "flip.pt", &f, &err) == SK_OK)
@@ -364,7 +373,8 @@ static void reference_checkpoints(void **state)
 {
     (void)state;
     test_data_or_skip();
-    static const char *const files[] = {"yolo/yolo11n-pose/yolo11n-pose.pt", "yolo/yolov8t-obb/yolov8t-obb.pt",
+    static const char *const files[] = {"yolo/yolo11n-pose/yolo11n-pose.pt",
+                                        "yolo/yolov8t-obb/yolov8t-obb.pt",
                                         "sleap/nn/minimal_instance_bottomup/best.ckpt"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         sk_error err;

@@ -111,7 +111,8 @@ static void check_tail(const char *head, int reg_max)
     int h = 16, w = 8, anchors = h * w;
     assert_int_equal(raw[0].shape.dim[1], 4 * spec->reg_max);
     assert_int_equal(raw[0].shape.dim[2] * raw[0].shape.dim[3], anchors);
-    const float *box = raw[0].data, *score = raw[1].data, *extra = n_raw > 2 ? raw[2].data : NULL, *out = outs[0].data;
+    const float *box = raw[0].data, *score = raw[1].data, *extra = n_raw > 2 ? raw[2].data : NULL,
+                *out = outs[0].data;
     assert_false(spec->end2end);
     for (int a = 0; a < anchors; a++) {
         float distance[4];
@@ -227,7 +228,8 @@ static void broken_models(void **state)
     refuse(&(yolo_fixture){.drop = "model.6.dfl"}, SK_ERR_FORMAT, "dfl.conv");
     refuse(&(yolo_fixture){.drop = "model"}, SK_ERR_UNSUPPORTED, "is not known");
     refuse(&(yolo_fixture){.rename = "model.2.m.0"}, SK_ERR_UNSUPPORTED, "layer 2 (C2f), at model.2.m.0");
-    refuse(&(yolo_fixture){.rename = "model.2.m.0"}, SK_ERR_UNSUPPORTED, "ultralytics.nn.modules.block.Mystery");
+    refuse(&(yolo_fixture){.rename = "model.2.m.0"}, SK_ERR_UNSUPPORTED,
+           "ultralytics.nn.modules.block.Mystery");
     refuse(&(yolo_fixture){.rename = "model.6"}, SK_ERR_UNSUPPORTED, "layer 6 is a head of class");
     refuse(&(yolo_fixture){.rename = "model.0.act"}, SK_ERR_UNSUPPORTED, "activation 'Mystery'");
     refuse(&(yolo_fixture){.drop = "model.1"}, SK_ERR_FORMAT, "layer");
@@ -370,10 +372,14 @@ static void survives_failing_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(meta),          cmocka_unit_test(forms_agree),
-        cmocka_unit_test(tails),         cmocka_unit_test(end2end),
-        cmocka_unit_test(broken_models), cmocka_unit_test(recursive_model),
-        cmocka_unit_test(foreign_paths), cmocka_unit_test(truncated),
+        cmocka_unit_test(meta),
+        cmocka_unit_test(forms_agree),
+        cmocka_unit_test(tails),
+        cmocka_unit_test(end2end),
+        cmocka_unit_test(broken_models),
+        cmocka_unit_test(recursive_model),
+        cmocka_unit_test(foreign_paths),
+        cmocka_unit_test(truncated),
         cmocka_unit_test(survives_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

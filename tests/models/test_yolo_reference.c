@@ -24,7 +24,8 @@ static void compare(const sk_model *model, const sk_tensor *got, const sk_tensor
         double pixel = 0;
         for (int64_t c = 0; c < channels; c++) {
             double difference = fabs((double)g[c * anchors + a] - (double)w[c * anchors + a]);
-            bool keypoint = c >= scores && model->task == SK_TASK_POSE && (c - scores) % model->yolo.keypoint_dims < 2;
+            bool keypoint =
+                c >= scores && model->task == SK_TASK_POSE && (c - scores) % model->yolo.keypoint_dims < 2;
             if (!(difference <= HUGE_VAL))
                 fail_msg("not a number at channel %lld, anchor %lld", (long long)c, (long long)a);
             if (c < boxes || keypoint)
@@ -35,8 +36,8 @@ static void compare(const sk_model *model, const sk_tensor *got, const sk_tensor
         loose += pixel > 0.01;
         worst_pixel = pixel > worst_pixel ? pixel : worst_pixel;
     }
-    print_message("    pixels %.2g, scores and angles %.2g, anchors over 0.01 px: %lld of %lld\n", worst_pixel,
-                  worst_unit, (long long)loose, (long long)anchors);
+    print_message("    pixels %.2g, scores and angles %.2g, anchors over 0.01 px: %lld of %lld\n",
+                  worst_pixel, worst_unit, (long long)loose, (long long)anchors);
     assert_true(worst_unit <= 1e-4);
     assert_true(worst_pixel <= 0.05);
     assert_true((double)loose <= (double)anchors / 10000);
@@ -76,12 +77,12 @@ static void run_folder(const char *name)
     sk_model_close(&model);
 }
 
-#define FOLDER(test, name)         \
-    static void test(void **state) \
-    {                              \
-        (void)state;               \
-        test_data_or_skip();       \
-        run_folder(name);          \
+#define FOLDER(test, name)                                                                                   \
+    static void test(void **state)                                                                           \
+    {                                                                                                        \
+        (void)state;                                                                                         \
+        test_data_or_skip();                                                                                 \
+        run_folder(name);                                                                                    \
     }
 FOLDER(yolo11t_detect, "yolo11t-detect")
 FOLDER(yolo11t_obb, "yolo11t-obb")

@@ -41,7 +41,7 @@ typedef struct tw_pickle {
     struct tw_storage {
         void *bytes;
         size_t length;
-    } *storages;
+    } * storages;
     int n_storages;
 } tw_pickle;
 
@@ -56,8 +56,8 @@ void tw_real(tw_pickle *p, double value);
 void tw_text(tw_pickle *p, const char *text);
 void tw_global(tw_pickle *p, const char *module, const char *name);
 void tw_ints(tw_pickle *p, const int64_t *values, int count); /* tuple */
-void tw_dict_begin(tw_pickle *p); /* EMPTY_DICT MARK */
-void tw_dict_end(tw_pickle *p);   /* SETITEMS */
+void tw_dict_begin(tw_pickle *p);                             /* EMPTY_DICT MARK */
+void tw_dict_end(tw_pickle *p);                               /* SETITEMS */
 void tw_ordered_begin(tw_pickle *p);
 void tw_list_begin(tw_pickle *p);
 void tw_list_end(tw_pickle *p);

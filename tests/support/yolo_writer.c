@@ -410,7 +410,8 @@ static void head_layer(writer *w, int index)
 
 static void layers(writer *w)
 {
-    static void (*const plain[])(writer *, int) = {c2f_layer, sppf_layer, upsample_layer, concat_layer, head_layer};
+    static void (*const plain[])(writer *, int) = {c2f_layer, sppf_layer, upsample_layer, concat_layer,
+                                                   head_layer};
     begin(w, "torch.nn.modules.container", "Sequential");
     section(w, "_modules");
     for (int i = 0; i < 7; i++) {
@@ -434,7 +435,9 @@ static void model(writer *w)
     size_t mark;
     const char *class_name = w->f->model_class;
     if (!class_name)
-        class_name = is(w, "Pose") || is(w, "Pose26") ? "PoseModel" : is(w, "OBB") ? "OBBModel" : "DetectionModel";
+        class_name = is(w, "Pose") || is(w, "Pose26") ? "PoseModel"
+                     : is(w, "OBB")                   ? "OBBModel"
+                                                      : "DetectionModel";
     begin(w, w->f->model_module ? w->f->model_module : "ultralytics.nn.tasks", class_name);
     section(w, "_modules");
     if (child(w, "model", &mark)) {

@@ -8,15 +8,15 @@
  * for two classes and four distance bins, all with weights from a small generator. Faults can be put in by name. */
 
 typedef struct yolo_fixture {
-    const char *head;         /* "Detect" (default), "Pose", "OBB", "Segment", "v10Detect", "Pose26", "OBB26" */
-    bool flat_paths;          /* classes as ultralytics.nn.modules.Conv, as old files have them */
-    bool in_ema;              /* the model under 'ema', 'model' None */
-    bool bare;                /* the model object alone, no dictionary */
-    bool fused;               /* convolutions with a bias and no norm */
-    bool f32;                 /* float weights; halves otherwise */
-    bool plain_dicts;         /* dict instead of OrderedDict, as new torch writes */
-    int reg_max;              /* default 4 */
-    const char *nan_at;       /* scope of the module whose weight gets a NaN: "model.0.conv" */
+    const char *head;   /* "Detect" (default), "Pose", "OBB", "Segment", "v10Detect", "Pose26", "OBB26" */
+    bool flat_paths;    /* classes as ultralytics.nn.modules.Conv, as old files have them */
+    bool in_ema;        /* the model under 'ema', 'model' None */
+    bool bare;          /* the model object alone, no dictionary */
+    bool fused;         /* convolutions with a bias and no norm */
+    bool f32;           /* float weights; halves otherwise */
+    bool plain_dicts;   /* dict instead of OrderedDict, as new torch writes */
+    int reg_max;        /* default 4 */
+    const char *nan_at; /* scope of the module whose weight gets a NaN: "model.0.conv" */
     const char *bad_shape_at; /* … whose weight has the wrong shape */
     const char *drop;         /* scope of a child that is left out: "model.2.cv2" */
     const char *rename;       /* scope of a module that gets the class "Mystery" */
