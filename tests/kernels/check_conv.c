@@ -4,6 +4,7 @@
 
 #include "graph/graph.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,10 +68,14 @@ static void make_buffers(kernel_run *run, problem *q, int32_t points, int depthw
     p->in_h = in_h;
     p->in_w = in_w;
     p->fill = q->fill;
-    size_t weights = (size_t)(points ? points : taps) * (size_t)(depthwise ? 1 : cin) * (size_t)p->out_blocks * SK_BLOCK;
+    size_t weights =
+        (size_t)(points ? points : taps) * (size_t)(depthwise ? 1 : cin) * (size_t)p->out_blocks * SK_BLOCK;
     p->group_weights = (ptrdiff_t)(points ? 1 : taps) * cin * p->width * SK_BLOCK;
     p->point_weights = (ptrdiff_t)cin * p->out_blocks * SK_BLOCK;
     p->in = q->in = filled(run, (size_t)p->in_plane * (size_t)p->in_blocks, 1.0f);
+    for (ptrdiff_t i = 0; !depthwise && i < p->in_plane * p->in_blocks; i++)
+        if (i % SK_BLOCK >= q->fill[i / p->in_plane])
+            q->in[i] = NAN; /* lanes that nobody may read */
     p->weights = q->weights = filled(run, weights, points ? 0.2f : 0.3f);
     p->bias = q->bias = filled(run, (size_t)p->out_blocks * SK_BLOCK, 0.5f);
     p->out_pixel = SK_BLOCK * (points || depthwise ? 1 : kernel_range(run, 1, 2));
@@ -90,7 +95,8 @@ static void make_buffers(kernel_run *run, problem *q, int32_t points, int depthw
         p->residual_plane = p->residual_row * h;
         p->residual = q->residual = filled(run, (size_t)p->residual_plane * (size_t)p->out_blocks, 1.0f);
     }
-    p->act = (sk_act_f32){acts[kernel_range(run, 0, (int64_t)(sizeof acts / sizeof acts[0]) - 1)], 0.2f, 0.5f};
+    p->act =
+        (sk_act_f32){acts[kernel_range(run, 0, (int64_t)(sizeof acts / sizeof acts[0]) - 1)], 0.2f, 0.5f};
 }
 
 static void random_blocks(kernel_run *run, problem *q)
@@ -118,12 +124,15 @@ static int pick_width(kernel_run *run, const int8_t *tiles, problem *q)
 static void name_case(kernel_run *run, const problem *q)
 {
     const sk_conv_f32c16 *p = &q->p;
-    kernel_case(run, "blocks %d->%d (%d channels), window %dx%d s%dx%d d%d, out %dx%d, tile %dx%d, act %d, residual %d",
-                p->in_blocks, p->out_blocks, channels_of(q), p->kernel_h, p->kernel_w, p->stride_h, p->stride_w,
-                p->dilation_h, p->out_h, p->out_w, p->tile, p->width, p->act.kind, p->residual != NULL);
+    kernel_case(
+        run,
+        "blocks %d->%d (%d channels), window %dx%d s%dx%d d%d, out %dx%d, tile %dx%d, act %d, residual %d",
+        p->in_blocks, p->out_blocks, channels_of(q), p->kernel_h, p->kernel_w, p->stride_h, p->stride_w,
+        p->dilation_h, p->out_h, p->out_w, p->tile, p->width, p->act.kind, p->residual != NULL);
 }
 
-static void direct(kernel_run *run, sk_conv_f32c16_fn ref, sk_conv_f32c16_fn mine, const int8_t *tiles, int rows)
+static void direct(kernel_run *run, sk_conv_f32c16_fn ref, sk_conv_f32c16_fn mine, const int8_t *tiles,
+                   int rows)
 {
     for (int i = 0; i < 120; i++) {
         problem q = {.p = {.kernel_h = (int32_t)kernel_range(run, 0, 3), .dilation_h = 1, .dilation_w = 1}};
@@ -141,7 +150,8 @@ static void direct(kernel_run *run, sk_conv_f32c16_fn ref, sk_conv_f32c16_fn min
             return;
         make_buffers(run, &q, 0, 0);
         name_case(run, &q);
-        int32_t g = groups_of(p), cut = (int32_t)kernel_range(run, 0, g), row = (int32_t)kernel_range(run, 0, p->out_h);
+        int32_t g = groups_of(p), cut = (int32_t)kernel_range(run, 0, g),
+                row = (int32_t)kernel_range(run, 0, p->out_h);
         p->out = q.want;
         ref(p, 0, g, 0, p->out_h);
         p->out = q.got; /* in four pieces, as threads do */
@@ -157,9 +167,17 @@ static void direct(kernel_run *run, sk_conv_f32c16_fn ref, sk_conv_f32c16_fn min
 static void bench_direct(kernel_run *run, const sk_kernels_f32 *mine, int rows, int width, int cin_blocks,
                          int out_blocks, int kernel, int stride, int size)
 {
-    problem q = {.p = {.kernel_h = kernel, .kernel_w = kernel, .dilation_h = 1, .dilation_w = 1, .stride_h = stride,
-                       .stride_w = stride, .out_h = size, .out_w = size, .in_blocks = cin_blocks,
-                       .out_blocks = out_blocks, .width = width}};
+    problem q = {.p = {.kernel_h = kernel,
+                       .kernel_w = kernel,
+                       .dilation_h = 1,
+                       .dilation_w = 1,
+                       .stride_h = stride,
+                       .stride_w = stride,
+                       .out_h = size,
+                       .out_w = size,
+                       .in_blocks = cin_blocks,
+                       .out_blocks = out_blocks,
+                       .width = width}};
     q.p.tile = rows ? mine->conv3_tile[width] : mine->conv_tile[width];
     if (q.p.tile == 0)
         return;
@@ -170,8 +188,8 @@ static void bench_direct(kernel_run *run, const sk_kernels_f32 *mine, int rows, 
     q.p.residual = NULL;
     q.p.out = q.got;
     char label[64];
-    snprintf(label, sizeof label, "%d->%d %dx%d s%d %dx%d, width %d", 16 * cin_blocks, 16 * out_blocks, kernel, kernel,
-             stride, size, size, width);
+    snprintf(label, sizeof label, "%d->%d %dx%d s%d %dx%d, width %d", 16 * cin_blocks, 16 * out_blocks,
+             kernel, kernel, stride, size, size, width);
     double flops = 2.0 * 256 * cin_blocks * out_blocks * kernel * kernel * size * size;
     int32_t g = groups_of(&q.p);
     KERNEL_BENCH(run, label, flops, 4.0 * (double)q.out_floats)
@@ -182,7 +200,11 @@ static void bench_direct(kernel_run *run, const sk_kernels_f32 *mine, int rows, 
 static void check_winograd(kernel_run *run, const sk_kernels_f32 *ref, const sk_kernels_f32 *mine)
 {
     for (int i = 0; i < 60; i++) {
-        problem q = {.p = {.kernel_h = 3, .kernel_w = 3, .stride_h = 1, .stride_w = 1, .dilation_h = 1,
+        problem q = {.p = {.kernel_h = 3,
+                           .kernel_w = 3,
+                           .stride_h = 1,
+                           .stride_w = 1,
+                           .dilation_h = 1,
                            .dilation_w = 1}};
         sk_conv_f32c16 *p = &q.p;
         p->out_h = (int32_t)kernel_range(run, 1, 14);
@@ -192,8 +214,8 @@ static void check_winograd(kernel_run *run, const sk_kernels_f32 *ref, const sk_
             return;
         p->batch_tiles = p->tile * (int32_t)kernel_range(run, 1, 3);
         make_buffers(run, &q, 36, 0);
-        float *scratch =
-            kernel_buffer(run, sk_winograd_scratch(p->in_blocks, p->out_blocks, p->batch_tiles) * sizeof(float), 64);
+        float *scratch = kernel_buffer(
+            run, sk_winograd_scratch(p->in_blocks, p->out_blocks, p->batch_tiles) * sizeof(float), 64);
         name_case(run, &q);
         int32_t g = groups_of(p), tiles = ((p->out_h + 3) / 4) * ((p->out_w + 3) / 4);
         int32_t cut = (int32_t)kernel_range(run, 0, g), at = (int32_t)kernel_range(run, 0, tiles);
@@ -239,27 +261,31 @@ static void check_depthwise(kernel_run *run, const sk_kernels_f32 *ref, const sk
 static void check_first(kernel_run *run, const sk_kernels_f32 *ref, const sk_kernels_f32 *mine)
 {
     for (int i = 0; i < 80; i++) {
-        sk_first_f32c16 p = {.channels = (int32_t)kernel_range(run, 1, 4), .kernel_h = (int32_t)kernel_range(run, 1, 7),
-                             .stride_w = (int32_t)kernel_range(run, 1, 3), .out_w = (int32_t)kernel_length(run, i, 90),
-                             .out_blocks = (int32_t)kernel_range(run, 1, 5), .width = (int32_t)kernel_range(run, 1, 2)};
+        sk_first_f32c16 p = {.channels = (int32_t)kernel_range(run, 1, 4),
+                             .kernel_h = (int32_t)kernel_range(run, 1, 7),
+                             .stride_w = (int32_t)kernel_range(run, 1, 3),
+                             .out_w = (int32_t)kernel_length(run, i, 90),
+                             .out_blocks = (int32_t)kernel_range(run, 1, 5),
+                             .width = (int32_t)kernel_range(run, 1, 2)};
         p.kernel_w = p.kernel_h;
         if (kernel_range(run, 0, 1)) {
             p.channels = 3;
             p.kernel_h = p.kernel_w = 3;
             p.stride_w = 2;
         }
-        size_t row = (size_t)(((p.out_w - 1) * p.stride_w + p.kernel_w) * p.channels);
+        size_t row = ((size_t)(p.out_w - 1) * (size_t)p.stride_w + (size_t)p.kernel_w) * (size_t)p.channels;
         for (int32_t k = 0; k < p.kernel_h; k++)
             p.rows[k] = filled(run, row, 1.0f);
-        size_t taps = (size_t)(p.kernel_h * p.kernel_w * p.channels);
+        size_t taps = (size_t)p.kernel_h * (size_t)p.kernel_w * (size_t)p.channels;
         p.weights = filled(run, taps * (size_t)p.out_blocks * SK_BLOCK, 0.3f);
         p.bias = filled(run, (size_t)p.out_blocks * SK_BLOCK, 0.5f);
         p.out_plane = (ptrdiff_t)p.out_w * SK_BLOCK;
         size_t floats = (size_t)p.out_plane * (size_t)p.out_blocks;
-        float *want = kernel_buffer(run, floats * sizeof *want, 4), *got = kernel_buffer(run, floats * sizeof *got, 4);
+        float *want = kernel_buffer(run, floats * sizeof *want, 4),
+              *got = kernel_buffer(run, floats * sizeof *got, 4);
         p.act.kind = kernel_range(run, 0, 1) ? SK_UNARY_SILU : 0;
-        kernel_case(run, "%d channels, window %d, stride %d, width %d, blocks %d by %d", p.channels, p.kernel_h,
-                    p.stride_w, p.out_w, p.out_blocks, p.width);
+        kernel_case(run, "%d channels, window %d, stride %d, width %d, blocks %d by %d", p.channels,
+                    p.kernel_h, p.stride_w, p.out_w, p.out_blocks, p.width);
         p.out = want;
         ref->first(&p);
         p.out = got;

@@ -30,9 +30,12 @@ static const kernel_limits loose = {1e-5, 1e-10};
 static void check_pool(kernel_run *run, sk_pool_f32c16_fn ref, sk_pool_f32c16_fn mine)
 {
     for (int i = 0; i < 80; i++) {
-        sk_pool_f32c16 p = {.in_h = (int32_t)kernel_range(run, 1, 12), .in_w = (int32_t)kernel_length(run, i, 30),
-                            .kernel_h = (int32_t)kernel_range(run, 1, 5), .stride_h = (int32_t)kernel_range(run, 1, 3),
-                            .dilation_h = (int32_t)kernel_range(run, 1, 2), .count_pad = (int32_t)kernel_range(run, 0, 1)};
+        sk_pool_f32c16 p = {.in_h = (int32_t)kernel_range(run, 1, 12),
+                            .in_w = (int32_t)kernel_length(run, i, 30),
+                            .kernel_h = (int32_t)kernel_range(run, 1, 5),
+                            .stride_h = (int32_t)kernel_range(run, 1, 3),
+                            .dilation_h = (int32_t)kernel_range(run, 1, 2),
+                            .count_pad = (int32_t)kernel_range(run, 0, 1)};
         p.kernel_w = p.kernel_h;
         p.stride_w = p.stride_h;
         p.dilation_w = p.dilation_h;
@@ -47,8 +50,8 @@ static void check_pool(kernel_run *run, sk_pool_f32c16_fn ref, sk_pool_f32c16_fn
         size_t n = (size_t)p.out_row * (size_t)p.out_h;
         p.in = filled(run, (size_t)p.in_row * (size_t)p.in_h, 2.0f);
         float *want = blank(run, n), *got = blank(run, n);
-        kernel_case(run, "%dx%d, window %d s%d d%d pad %d", p.in_h, p.in_w, p.kernel_h, p.stride_h, p.dilation_h,
-                    p.pad_top);
+        kernel_case(run, "%dx%d, window %d s%d d%d pad %d", p.in_h, p.in_w, p.kernel_h, p.stride_h,
+                    p.dilation_h, p.pad_top);
         p.out = want;
         ref(&p, 0, p.out_h);
         p.out = got;
@@ -65,7 +68,8 @@ static void check_unary(kernel_run *run, const sk_kernels_f32 *ref, const sk_ker
         for (int i = 0; sk_act_f32_known(kind) && i < 40; i++) {
             size_t n = (size_t)kernel_length(run, i + 40, 3000);
             sk_act_f32 act = {kind, 0.3f, 0.4f};
-            float *x = filled(run, n, i % 4 == 0 ? 200.0f : 8.0f), *want = blank(run, n), *got = blank(run, n);
+            float *x = filled(run, n, i % 4 == 0 ? 200.0f : 8.0f), *want = blank(run, n),
+                  *got = blank(run, n);
             if (kind == SK_UNARY_EXP)
                 for (size_t k = 0; k < n; k++)
                     x[k] = x[k] > 10.0f ? 10.0f : x[k];
@@ -96,7 +100,8 @@ static void check_binary(kernel_run *run, const sk_kernels_f32 *ref, const sk_ke
             kernel_compare_f32(run, want, got, whole, KERNEL_F32);
             ref->binary16(kinds[k], a, b, want, whole, i % 2);
             mine->binary16(kinds[k], a, b, got, whole, i % 2);
-            for (size_t q = 0; kinds[k] == SK_BINARY_DIV && q < whole; q++) /* a / 0 is not what this is about */
+            for (size_t q = 0; kinds[k] == SK_BINARY_DIV && q < whole;
+                 q++) /* a / 0 is not what this is about */
                 want[q] = want[q] == want[q] && want[q] * 0 == 0 ? want[q] : (got[q] = 0);
             kernel_compare_f32(run, want, got, whole, KERNEL_F32);
             kernel_end(run);
@@ -108,7 +113,8 @@ static void check_resize(kernel_run *run, const sk_kernels_f32 *ref, const sk_ke
     for (int i = 0; i < 60; i++) {
         int32_t w = (int32_t)kernel_length(run, i, 50);
         size_t n = (size_t)w * 2 * SK_BLOCK;
-        float *in = filled(run, (size_t)w * SK_BLOCK, 1.0f), *want = blank(run, 2 * n), *got = blank(run, 2 * n);
+        float *in = filled(run, (size_t)w * SK_BLOCK, 1.0f), *want = blank(run, 2 * n),
+              *got = blank(run, 2 * n);
         kernel_case(run, "upsample, width %d", w);
         ref->upsample2(in, want, want + n, w);
         mine->upsample2(in, got, got + n, w);
@@ -122,8 +128,12 @@ static void check_resize(kernel_run *run, const sk_kernels_f32 *ref, const sk_ke
             kernel_fill_f32(run, &weight[x], 1, 0.0f, 1.0f);
         }
         sk_bilinear_f32c16 p = {.top = filled(run, (size_t)w * SK_BLOCK, 1.0f),
-                                .bottom = filled(run, (size_t)w * SK_BLOCK, 1.0f), .weight_bottom = 0.3f, .left = left,
-                                .right = right, .weight_right = weight, .width = out};
+                                .bottom = filled(run, (size_t)w * SK_BLOCK, 1.0f),
+                                .weight_bottom = 0.3f,
+                                .left = left,
+                                .right = right,
+                                .weight_right = weight,
+                                .width = out};
         n = (size_t)out * SK_BLOCK;
         want = blank(run, n);
         got = blank(run, n);
@@ -168,7 +178,7 @@ static void check_softmax(kernel_run *run, const sk_kernels_f32 *ref, const sk_k
         kernel_end(run);
         int32_t blocks = (int32_t)kernel_range(run, 1, 6), last = (int32_t)kernel_range(run, 1, 16);
         int32_t pixels = (int32_t)kernel_range(run, 1, 9);
-        n = (size_t)(blocks * pixels) * SK_BLOCK;
+        n = (size_t)blocks * (size_t)pixels * SK_BLOCK;
         want = filled(run, n, 10.0f);
         got = blank(run, n);
         memcpy(got, want, n * sizeof *got);
@@ -186,18 +196,19 @@ static void check_gemm(kernel_run *run, const sk_kernels_f32 *ref, const sk_kern
         int32_t m = (int32_t)kernel_range(run, 1, 30), k = (int32_t)kernel_range(run, 1, 40);
         int32_t n = (int32_t)kernel_length(run, i, 120);
         int flip = (int)kernel_range(run, 0, 1);
-        sk_gemm_f32 p = {.m = m, .n = n, .k = k, .a_row = flip ? 1 : k, .a_col = flip ? m : 1, .b_row = n, .c_row = n};
-        p.a = filled(run, (size_t)(m * k), 1.0f);
-        p.b = filled(run, (size_t)(k * n), 1.0f);
+        sk_gemm_f32 p = {
+            .m = m, .n = n, .k = k, .a_row = flip ? 1 : k, .a_col = flip ? m : 1, .b_row = n, .c_row = n};
+        p.a = filled(run, (size_t)m * (size_t)k, 1.0f);
+        p.b = filled(run, (size_t)k * (size_t)n, 1.0f);
         p.bias = kernel_range(run, 0, 1) ? filled(run, (size_t)n, 1.0f) : NULL;
-        float *want = blank(run, (size_t)(m * n)), *got = blank(run, (size_t)(m * n));
+        float *want = blank(run, (size_t)m * (size_t)n), *got = blank(run, (size_t)m * (size_t)n);
         kernel_case(run, "%dx%dx%d, a %s", m, n, k, flip ? "transposed" : "straight");
         p.c = want;
         ref->gemm(&p, 0, m);
         p.c = got;
         mine->gemm(&p, 0, m / 3);
         mine->gemm(&p, m / 3, m);
-        kernel_compare_f32(run, want, got, (size_t)(m * n), loose);
+        kernel_compare_f32(run, want, got, (size_t)m * (size_t)n, loose);
         kernel_end(run);
     }
     sk_gemm_f32 p = {.m = 400, .n = 400, .k = 32, .a_row = 32, .a_col = 1, .b_row = 400, .c_row = 400};

@@ -188,7 +188,8 @@ bool kernel_compare_f32(kernel_run *run, const float *want, const float *got, si
         error += difference * difference;
         power += (double)want[i] * want[i];
     }
-    double nmse = error == 0 ? 0 : power > 0 ? error / power : INFINITY;
+    double least = 0.1 * (double)count;
+    double nmse = error / (power > least ? power : least > 0 ? least : 1);
     if (worst <= limits.max_abs * scale && nmse <= limits.nmse)
         return true;
     kernel_fail(

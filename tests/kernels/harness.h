@@ -76,7 +76,8 @@ void kernel_fill_bytes(kernel_run *run, void *bytes, size_t count);
 /* --- comparing --- */
 
 /* Fails when an element differs by more than max_abs * max(1, largest |want|), or when the normalized mean
- * square error, sum (want - got)^2 / sum want^2, is above nmse. NaN equals NaN and an infinity itself;
+ * square error, sum (want - got)^2 / sum want^2, is above nmse; the mean of want^2 counts as 0.1 at least, so
+ * that a few tiny numbers are not held to a precision nobody needs. NaN equals NaN and an infinity itself;
  * otherwise they fail. */
 typedef struct kernel_limits {
     double max_abs;
