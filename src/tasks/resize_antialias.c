@@ -5,11 +5,14 @@
 
 #include <math.h>
 #include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 /* The filter of one direction: for each output place its first input place, the number of taps and their
  * weights. */
 typedef struct axis {
-    int32_t from, to, taps; /* taps: room per output place */
+    int32_t from, to, taps; /* taps: room per output place, a multiple of 8; the rest is zero */
     int32_t bits;           /* weights are scaled by 2^bits */
     int32_t *first, *count;
     int16_t *weights;
@@ -19,8 +22,7 @@ struct sk_resize_antialias {
     int32_t channels;
     axis x, y;
     uint8_t
-        *between;  /* [src_height][dst_width][channels]: widened or narrowed rows; null when widths agree */
-    int32_t *sums; /* [dst_width * channels] of the vertical pass */
+        *between; /* [src_height][dst_width][channels]: widened or narrowed rows; null when widths agree */
 };
 
 static sk_status axis_open(axis *a, int32_t from, int32_t to, sk_error *err)
@@ -28,7 +30,8 @@ static sk_status axis_open(axis *a, int32_t from, int32_t to, sk_error *err)
     a->from = from;
     a->to = to;
     double scale = (double)from / to, support = scale >= 1 ? scale : 1, inverse = scale >= 1 ? 1 / scale : 1;
-    a->taps = (int32_t)ceil(support) * 2 + 1;
+    int32_t most_taps = (int32_t)ceil(support) * 2 + 1;
+    a->taps = (most_taps + 7) & ~7;
     size_t room = (size_t)to * (size_t)a->taps;
     a->first = sk_calloc((size_t)to, sizeof *a->first);
     a->count = sk_calloc((size_t)to, sizeof *a->count);
@@ -43,7 +46,7 @@ static sk_status axis_open(axis *a, int32_t from, int32_t to, sk_error *err)
         int32_t lo = (int32_t)(centre - support + 0.5), hi = (int32_t)(centre + support + 0.5);
         lo = lo < 0 ? 0 : lo;
         hi = hi > from ? from : hi;
-        int32_t n = hi - lo < a->taps ? hi - lo : a->taps;
+        int32_t n = hi - lo < most_taps ? hi - lo : most_taps;
         for (int32_t j = 0; j < n; j++) {
             double t = 1 - fabs((j + lo - centre + 0.5) * inverse);
             row[j] = t > 0 ? t : 0;
@@ -90,8 +93,7 @@ sk_status sk_resize_antialias_open(int32_t src_width, int32_t src_height, int32_
     size_t row = (size_t)dst_width * (size_t)channels;
     if (src_width != dst_width)
         r->between = sk_malloc(row * (size_t)src_height);
-    r->sums = sk_calloc(row, sizeof *r->sums);
-    if (!r->sums || (src_width != dst_width && !r->between)) {
+    if (src_width != dst_width && !r->between) {
         status = sk_fail_memory(err, row * (size_t)src_height);
         goto done;
     }
@@ -109,7 +111,6 @@ void sk_resize_antialias_close(sk_resize_antialias **resize)
     axis_close(&(*resize)->x);
     axis_close(&(*resize)->y);
     sk_free((*resize)->between);
-    sk_free((*resize)->sums);
     sk_free(*resize);
     *resize = NULL;
 }
@@ -120,30 +121,102 @@ static uint8_t finish(int32_t sum, int32_t bits)
     return (uint8_t)(sum < 0 ? 0 : sum > 255 ? 255 : sum);
 }
 
+#if defined(__SSE2__)
+/* Sum of eight products of bytes and weights. */
+static int32_t dot8(__m128i bytes, const int16_t *weights)
+{
+    __m128i w = _mm_loadu_si128((const __m128i *)(const void *)weights);
+    __m128i s = _mm_madd_epi16(_mm_unpacklo_epi8(bytes, _mm_setzero_si128()), w);
+    s = _mm_add_epi32(s, _mm_shuffle_epi32(s, _MM_SHUFFLE(1, 0, 3, 2)));
+    return _mm_cvtsi128_si32(_mm_add_epi32(s, _mm_shuffle_epi32(s, _MM_SHUFFLE(2, 3, 0, 1))));
+}
+
+/* Leading output places of a row that can be made with loads of eight bytes inside the row; returns how
+ * many. */
+static int32_t narrow_wide(const axis *a, int32_t channels, const uint8_t *src, uint8_t *dst)
+{
+    int32_t half = 1 << (a->bits - 1), x = 0, end = a->from * channels;
+    for (; x < a->to && channels == 1; x++) {
+        int32_t n = a->count[x], sum = half;
+        if (a->first[x] + ((n + 7) & ~7) > end)
+            break;
+        for (int32_t j = 0; j < n; j += 8)
+            sum += dot8(_mm_loadl_epi64((const __m128i *)(const void *)(src + a->first[x] + j)),
+                        a->weights + (size_t)x * (size_t)a->taps + j);
+        dst[x] = finish(sum, a->bits);
+    }
+    for (; x < a->to && channels == 3; x++) {
+        /* Two neighbouring pixels lie in one load; paired by colour, one multiply-add weighs both. */
+        int32_t n = a->count[x];
+        const int16_t *w = a->weights + (size_t)x * (size_t)a->taps;
+        const uint8_t *p = src + 3 * a->first[x];
+        if (3 * (a->first[x] + n) + 8 > end)
+            break;
+        __m128i sum = _mm_set1_epi32(half), zero = _mm_setzero_si128();
+        for (int32_t j = 0; j < n; j += 2) {
+            int32_t pair;
+            memcpy(&pair, w + j, 4);
+            __m128i v = _mm_loadl_epi64((const __m128i *)(const void *)(p + 3 * j));
+            v = _mm_unpacklo_epi8(_mm_unpacklo_epi8(v, _mm_srli_epi64(v, 24)), zero);
+            sum = _mm_add_epi32(sum, _mm_madd_epi16(v, _mm_set1_epi32(pair)));
+        }
+        sum = _mm_sra_epi32(sum, _mm_cvtsi32_si128(a->bits));
+        sum = _mm_packus_epi16(_mm_packs_epi32(sum, sum), sum);
+        int32_t four = _mm_cvtsi128_si32(sum);
+        memcpy(dst + 3 * x, &four, 3);
+    }
+    return x;
+}
+#endif
+
 static void narrow_row(const axis *a, int32_t channels, const uint8_t *src, uint8_t *dst)
 {
-    int32_t half = 1 << (a->bits - 1);
-    for (int32_t x = 0; x < a->to; x++) {
+    int32_t half = 1 << (a->bits - 1), x = 0;
+#if defined(__SSE2__)
+    x = narrow_wide(a, channels, src, dst);
+#endif
+    for (; x < a->to; x++) {
         const int16_t *w = a->weights + (size_t)x * (size_t)a->taps;
         const uint8_t *p = src + a->first[x] * channels;
-        if (channels == 3) {
-            int32_t s0 = half, s1 = half, s2 = half;
-            for (int32_t j = 0; j < a->count[x]; j++) {
-                s0 += p[3 * j] * w[j];
-                s1 += p[3 * j + 1] * w[j];
-                s2 += p[3 * j + 2] * w[j];
-            }
-            dst[3 * x] = finish(s0, a->bits);
-            dst[3 * x + 1] = finish(s1, a->bits);
-            dst[3 * x + 2] = finish(s2, a->bits);
-            continue;
-        }
         for (int32_t c = 0; c < channels; c++) {
             int32_t sum = half;
             for (int32_t j = 0; j < a->count[x]; j++)
                 sum += p[j * channels + c] * w[j];
             dst[x * channels + c] = finish(sum, a->bits);
         }
+    }
+}
+
+/* One output row from `count` input rows. */
+static void mix_rows(const axis *a, const uint8_t *src, ptrdiff_t stride, int32_t count, const int16_t *w,
+                     size_t row, uint8_t *dst)
+{
+    int32_t half = 1 << (a->bits - 1);
+    size_t i = 0;
+#if defined(__SSE2__)
+    __m128i zero = _mm_setzero_si128(), shift = _mm_cvtsi32_si128(a->bits);
+    for (; i + 8 <= row; i += 8) {
+        __m128i low = _mm_set1_epi32(half), high = low;
+        for (int32_t j = 0; j < count; j += 2) {
+            /* An odd last row is paired with itself under weight 0. */
+            const uint8_t *p = src + j * stride + (ptrdiff_t)i, *q = j + 1 < count ? p + stride : p;
+            int32_t pair;
+            memcpy(&pair, w + j, 4);
+            __m128i ab = _mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)(const void *)p),
+                                           _mm_loadl_epi64((const __m128i *)(const void *)q));
+            __m128i weights = _mm_set1_epi32(pair);
+            low = _mm_add_epi32(low, _mm_madd_epi16(_mm_unpacklo_epi8(ab, zero), weights));
+            high = _mm_add_epi32(high, _mm_madd_epi16(_mm_unpackhi_epi8(ab, zero), weights));
+        }
+        __m128i v = _mm_packs_epi32(_mm_sra_epi32(low, shift), _mm_sra_epi32(high, shift));
+        _mm_storel_epi64((__m128i *)(void *)(dst + i), _mm_packus_epi16(v, v));
+    }
+#endif
+    for (; i < row; i++) {
+        int32_t sum = half;
+        for (int32_t j = 0; j < count; j++)
+            sum += src[j * stride + (ptrdiff_t)i] * w[j];
+        dst[i] = finish(sum, a->bits);
     }
 }
 
@@ -164,17 +237,7 @@ void sk_resize_antialias_run(sk_resize_antialias *r, const uint8_t *src, ptrdiff
             memcpy(line, src + y * src_stride, row);
             continue;
         }
-        int32_t *restrict sums = r->sums;
-        const int16_t *w = a->weights + (size_t)y * (size_t)a->taps;
-        for (size_t i = 0; i < row; i++)
-            sums[i] = 1 << (a->bits - 1);
-        for (int32_t j = 0; j < a->count[y]; j++) {
-            const uint8_t *restrict p = src + (a->first[y] + j) * src_stride;
-            int32_t weight = w[j];
-            for (size_t i = 0; i < row; i++)
-                sums[i] += p[i] * weight;
-        }
-        for (size_t i = 0; i < row; i++)
-            line[i] = finish(sums[i], a->bits);
+        mix_rows(a, src + a->first[y] * src_stride, src_stride, a->count[y],
+                 a->weights + (size_t)y * (size_t)a->taps, row, line);
     }
 }

@@ -114,6 +114,29 @@ static void colours_become_grey(void **state)
     assert_int_equal(sk_pixels_convert(&frame, 3, SK_GRAY_TORCH, out, &err), SK_ERR_UNSUPPORTED);
 }
 
+/* One coloured pixel anywhere in a grey row is seen, and rows of any width go through the wide and the
+ * plain path. */
+static void one_coloured_pixel_is_seen(void **state)
+{
+    (void)state;
+    sk_error err;
+    enum { W = 53 };
+    uint8_t rgb[W * 3], out[W], plain[W];
+    for (int width = 1; width <= W; width++)
+        for (int at = 0; at < width * 3; at++) {
+            memset(rgb, 100, sizeof rgb);
+            rgb[at] = 101;
+            sk_frame frame = {
+                .format = SK_PIXEL_RGB, .width = width, .height = 1, .stride = W * 3, .data = rgb};
+            assert_ok(sk_pixels_convert(&frame, 1, SK_GRAY_TORCH, out, &err), &err);
+            for (int x = 0; x < width; x++) {
+                double v = 0.2989 * rgb[3 * x] + 0.587 * rgb[3 * x + 1] + 0.114 * rgb[3 * x + 2];
+                plain[x] = (uint8_t)v;
+            }
+            assert_memory_equal(out, plain, (size_t)width);
+        }
+}
+
 static void planes_hold_every_value(void **state)
 {
     (void)state;
@@ -131,9 +154,9 @@ static void planes_hold_every_value(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(antialias_equals_the_original),
-                                       cmocka_unit_test(float_resize_is_half_pixel_bilinear),
-                                       cmocka_unit_test(colours_become_grey),
-                                       cmocka_unit_test(planes_hold_every_value)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(antialias_equals_the_original),
+        cmocka_unit_test(float_resize_is_half_pixel_bilinear), cmocka_unit_test(colours_become_grey),
+        cmocka_unit_test(one_coloured_pixel_is_seen), cmocka_unit_test(planes_hold_every_value)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
