@@ -35,7 +35,8 @@ SK_FUZZ(keras, data, size)
     if (sk_graph_open(&graph, &err) == SK_OK) {
         sk_status status = sk_keras_build(sk_config_root(config), &weights, "fuzz.h5", graph, &network, &err);
         if (status == SK_OK) {
-            SK_FUZZ_CHECK(graph->n_inputs == 1 && graph->n_outputs == network.n_outputs && network.n_outputs > 0);
+            SK_FUZZ_CHECK(graph->n_inputs == 1 && graph->n_outputs == network.n_outputs &&
+                          network.n_outputs > 0);
             sk_shape shape = sk_shape_of(4, 1, network.channels, network.height ? network.height : 16,
                                          network.width ? network.width : 16);
             if (sk_graph_specialise(graph, &shape, 1, &sized, &err) == SK_OK)

@@ -14,8 +14,8 @@ sk_status sk_config_create(size_t text_length, const char *what, sk_config **out
 {
     *out = NULL;
     if (text_length > SK_CONFIG_MAX_BYTES)
-        return sk_fail(err, SK_ERR_LIMIT, "%s: %zu bytes of configuration; at most %zu are read", what, text_length,
-                       SK_CONFIG_MAX_BYTES);
+        return sk_fail(err, SK_ERR_LIMIT, "%s: %zu bytes of configuration; at most %zu are read", what,
+                       text_length, SK_CONFIG_MAX_BYTES);
     sk_config *config = sk_calloc(1, sizeof *config);
     if (!config)
         return sk_fail_memory(err, sizeof *config);
@@ -62,7 +62,8 @@ sk_status sk_config_node(sk_config *config, sk_config_kind kind, sk_config_value
     return SK_OK;
 }
 
-sk_status sk_config_string(sk_config *config, const char *text, size_t length, sk_config_value **out, sk_error *err)
+sk_status sk_config_string(sk_config *config, const char *text, size_t length, sk_config_value **out,
+                           sk_error *err)
 {
     SK_TRY(sk_config_node(config, SK_CONFIG_STRING, out, err));
     (*out)->u.text = sk_arena_strndup(config->arena, text, length);
@@ -74,8 +75,8 @@ sk_status sk_config_string(sk_config *config, const char *text, size_t length, s
 
 sk_status sk_config_gather_add(sk_config_gather *gather, const sk_config_value *item, sk_error *err)
 {
-    SK_TRY(sk_array_reserve((void **)&gather->items, &gather->capacity, gather->count + 1, sizeof *gather->items,
-                            2 * SK_CONFIG_MAX_NODES, err));
+    SK_TRY(sk_array_reserve((void **)&gather->items, &gather->capacity, gather->count + 1,
+                            sizeof *gather->items, 2 * SK_CONFIG_MAX_NODES, err));
     gather->items[gather->count++] = item;
     return SK_OK;
 }
@@ -128,8 +129,8 @@ static int compare_named(const void *left, const void *right)
     return order ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-/* Repeated keys: the first keeps its place, the last gives the value. Found by sorting, so that a hostile map of many
- * keys costs n log n. */
+/* Repeated keys: the first keeps its place, the last gives the value. Found by sorting, so that a hostile
+ * map of many keys costs n log n. */
 static sk_status merge_repeated(sk_config_pair *pairs, size_t *count, sk_error *err)
 {
     named_index *order = sk_malloc(*count * sizeof *order);
@@ -304,7 +305,8 @@ bool sk_config_to_bool(const sk_config_value *value, bool *out)
 
 const char *sk_config_text(const sk_config_value *value)
 {
-    return value && value->kind == SK_CONFIG_STRING && strlen(value->u.text) == value->length ? value->u.text : NULL;
+    return value && value->kind == SK_CONFIG_STRING && strlen(value->u.text) == value->length ? value->u.text
+                                                                                              : NULL;
 }
 
 int64_t sk_config_int_or(const sk_config_value *value, const char *path, int64_t fallback)

@@ -6,7 +6,8 @@
 
 static sk_status convert(sk_config *config, json_t *json, int depth, sk_config_value **out, sk_error *err);
 
-static sk_status convert_array(sk_config *config, json_t *json, int depth, sk_config_value **out, sk_error *err)
+static sk_status convert_array(sk_config *config, json_t *json, int depth, sk_config_value **out,
+                               sk_error *err)
 {
     sk_status status = SK_OK;
     sk_config_gather gather = {0};
@@ -21,7 +22,8 @@ done:
     return status;
 }
 
-static sk_status convert_object(sk_config *config, json_t *json, int depth, sk_config_value **out, sk_error *err)
+static sk_status convert_object(sk_config *config, json_t *json, int depth, sk_config_value **out,
+                                sk_error *err)
 {
     sk_status status = SK_OK;
     sk_config_gather gather = {0};
@@ -42,11 +44,13 @@ done:
 static sk_status convert(sk_config *config, json_t *json, int depth, sk_config_value **out, sk_error *err)
 {
     if (depth > SK_CONFIG_MAX_DEPTH)
-        return sk_fail(err, SK_ERR_LIMIT, "%s: nested deeper than %d levels", config->what, SK_CONFIG_MAX_DEPTH);
+        return sk_fail(err, SK_ERR_LIMIT, "%s: nested deeper than %d levels", config->what,
+                       SK_CONFIG_MAX_DEPTH);
     switch (json_typeof(json)) {
     case JSON_OBJECT: return convert_object(config, json, depth, out, err);
     case JSON_ARRAY: return convert_array(config, json, depth, out, err);
-    case JSON_STRING: return sk_config_string(config, json_string_value(json), json_string_length(json), out, err);
+    case JSON_STRING:
+        return sk_config_string(config, json_string_value(json), json_string_length(json), out, err);
     case JSON_INTEGER:
         SK_TRY(sk_config_node(config, SK_CONFIG_INT, out, err));
         (*out)->u.integer = json_integer_value(json);
@@ -65,7 +69,8 @@ static sk_status convert(sk_config *config, json_t *json, int depth, sk_config_v
     return sk_fail(err, SK_ERR_INTERNAL, "%s: unknown JSON type", config->what);
 }
 
-sk_status sk_config_open_json(const char *text, size_t length, const char *what, sk_config **out, sk_error *err)
+sk_status sk_config_open_json(const char *text, size_t length, const char *what, sk_config **out,
+                              sk_error *err)
 {
     SK_CHECK_ARG(text && what && out, err);
     *out = NULL;
@@ -76,8 +81,8 @@ sk_status sk_config_open_json(const char *text, size_t length, const char *what,
     json_error_t problem;
     json = json_loadb(text, length, JSON_DECODE_ANY | JSON_ALLOW_NUL, &problem);
     if (!json) {
-        status = sk_fail(err, SK_ERR_FORMAT, "%s: not valid JSON (line %d, column %d): %s", what, problem.line,
-                         problem.column, problem.text);
+        status = sk_fail(err, SK_ERR_FORMAT, "%s: not valid JSON (line %d, column %d): %s", what,
+                         problem.line, problem.column, problem.text);
         goto done;
     }
     sk_config_value *root;

@@ -5,11 +5,12 @@
 #include <string.h>
 #include <yaml.h>
 
-/* An anchored value and how many values it would be if written out: aliases cost nothing to keep, but whoever walks
- * the tree pays for the expansion, so that is what is bounded. */
+/* An anchored value and how many values it would be if written out: aliases cost nothing to keep, but
+ * whoever walks the tree pays for the expansion, so that is what is bounded. */
 typedef struct {
     char *name;
-    const sk_config_value *value; /* null while its container is still open: an alias to it would be a cycle */
+    const sk_config_value
+        *value; /* null while its container is still open: an alias to it would be a cycle */
     size_t weight;
 } anchor;
 
@@ -60,7 +61,9 @@ static bool parse_based_integer(const char *text, sk_config_value *out)
         if (*text == '_')
             continue;
         int lower = *text | 0x20;
-        int digit = *text >= '0' && *text <= '9' ? *text - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : 99;
+        int digit = *text >= '0' && *text <= '9'   ? *text - '0'
+                    : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10
+                                                   : 99;
         if (digit >= base || value > (uint64_t)INT64_MAX / 16)
             return false;
         value = value * (uint64_t)base + (uint64_t)digit;
@@ -94,7 +97,8 @@ static bool resolve_plain(const char *text, size_t length, sk_config_value *out)
 {
     static const char *const nulls[] = {"", "~", "null", "Null", "NULL", NULL};
     static const char *const trues[] = {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", NULL};
-    static const char *const falses[] = {"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", NULL};
+    static const char *const falses[] = {"false", "False", "FALSE", "no",  "No",
+                                         "NO",    "off",   "Off",   "OFF", NULL};
     if (strlen(text) != length)
         return false;
     if (is_one_of(text, nulls)) {
@@ -144,15 +148,18 @@ static sk_status open_anchor(reader *r, const yaml_char_t *name, size_t *index, 
     return SK_OK;
 }
 
-static sk_status read_alias(reader *r, const char *name, const sk_config_value **out, size_t *weight, sk_error *err)
+static sk_status read_alias(reader *r, const char *name, const sk_config_value **out, size_t *weight,
+                            sk_error *err)
 {
     if (++r->n_aliases > SK_CONFIG_MAX_ALIASES)
-        return sk_fail(err, SK_ERR_LIMIT, "%s: more than %zu YAML aliases", r->config->what, SK_CONFIG_MAX_ALIASES);
+        return sk_fail(err, SK_ERR_LIMIT, "%s: more than %zu YAML aliases", r->config->what,
+                       SK_CONFIG_MAX_ALIASES);
     for (size_t i = r->n_anchors; i-- > 0;) {
         if (strcmp(r->anchors[i].name, name) != 0)
             continue;
         if (!r->anchors[i].value)
-            return sk_fail(err, SK_ERR_FORMAT, "%s: the YAML alias *%s points into itself", r->config->what, name);
+            return sk_fail(err, SK_ERR_FORMAT, "%s: the YAML alias *%s points into itself", r->config->what,
+                           name);
         *out = r->anchors[i].value;
         *weight = r->anchors[i].weight;
         return SK_OK;
@@ -164,11 +171,12 @@ static sk_status read_value(reader *r, const yaml_event_t *event, int depth, con
                             size_t *weight, sk_error *err);
 
 /* Reads values until the container's end event. */
-static sk_status read_container(reader *r, yaml_event_type_t end, int depth, sk_config_value **out, size_t *weight,
-                                sk_error *err)
+static sk_status read_container(reader *r, yaml_event_type_t end, int depth, sk_config_value **out,
+                                size_t *weight, sk_error *err)
 {
     if (depth > SK_CONFIG_MAX_DEPTH)
-        return sk_fail(err, SK_ERR_LIMIT, "%s: nested deeper than %d levels", r->config->what, SK_CONFIG_MAX_DEPTH);
+        return sk_fail(err, SK_ERR_LIMIT, "%s: nested deeper than %d levels", r->config->what,
+                       SK_CONFIG_MAX_DEPTH);
     sk_status status = SK_OK;
     sk_config_gather gather = {0};
     *weight = 1;
@@ -257,7 +265,8 @@ static sk_status read_document(reader *r, sk_error *err)
     }
 }
 
-sk_status sk_config_open_yaml(const char *text, size_t length, const char *what, sk_config **out, sk_error *err)
+sk_status sk_config_open_yaml(const char *text, size_t length, const char *what, sk_config **out,
+                              sk_error *err)
 {
     SK_CHECK_ARG(text && what && out, err);
     *out = NULL;

@@ -5,7 +5,7 @@
 #include <zlib.h>
 
 #define MAX_CHUNK_BYTES ((uint64_t)256 << 20)
-#define MAX_TREE_DEPTH 16
+#define MAX_TREE_DEPTH  16
 
 typedef struct {
     const sk_hdf5_item *item;
@@ -49,7 +49,8 @@ static void unshuffle(const uint8_t *from, uint64_t length, uint32_t size, uint8
 }
 
 /* The chunk's plain bytes, chunk_bytes of them. */
-static sk_status undo_filters(reader *r, const uint8_t *data, uint64_t length, uint64_t skipped, const uint8_t **out)
+static sk_status undo_filters(reader *r, const uint8_t *data, uint64_t length, uint64_t skipped,
+                              const uint8_t **out)
 {
     int next = 0;
     for (int i = r->item->n_filters - 1; i >= 0; i--) {
@@ -112,15 +113,16 @@ static sk_status place_chunk(reader *r, const uint8_t *chunk, const uint64_t *of
     return SK_OK;
 }
 
-static sk_status read_chunk(reader *r, uint64_t address, uint64_t stored, uint64_t skipped, const uint64_t *offset)
+static sk_status read_chunk(reader *r, uint64_t address, uint64_t stored, uint64_t skipped,
+                            const uint64_t *offset)
 {
     sk_hdf5_cursor c = sk_hdf5_view(r->item->file, address, stored);
     const uint8_t *data = sk_hdf5_take(&c, stored), *plain = NULL;
     if (!data)
         return damaged(r, "a chunk lies outside the file");
     if (r->budget < r->chunk_bytes)
-        return sk_fail(r->err, SK_ERR_LIMIT, "%s: %s: more chunks than the dataset has room for", r->item->file->what,
-                       r->item->label);
+        return sk_fail(r->err, SK_ERR_LIMIT, "%s: %s: more chunks than the dataset has room for",
+                       r->item->file->what, r->item->label);
     r->budget -= r->chunk_bytes;
     SK_TRY(undo_filters(r, data, stored, skipped, &plain));
     return place_chunk(r, plain, offset);
@@ -153,7 +155,8 @@ static sk_status walk(reader *r, uint64_t address, int depth)
     return SK_OK;
 }
 
-/* How much may be looked at: every chunk once, but no more than some times the data where chunks reach far beyond it. */
+/* How much may be looked at: every chunk once, but no more than some times the data where chunks reach far
+ * beyond it. */
 static uint64_t work_allowed(const sk_hdf5_item *item, uint64_t chunk_bytes)
 {
     uint64_t chunks = 1, decoded, total = item->count * item->type.size;
@@ -171,8 +174,8 @@ sk_status sk_hdf5_read_chunks(const sk_hdf5_item *item, uint8_t *out, sk_error *
     for (int i = 0; i < item->shape.rank; i++) {
         r.chunk_bytes *= item->chunk[i];
         if (r.chunk_bytes > MAX_CHUNK_BYTES)
-            return sk_fail(err, SK_ERR_LIMIT, "%s: %s: chunks of more than %llu bytes", item->file->what, item->label,
-                           (unsigned long long)MAX_CHUNK_BYTES);
+            return sk_fail(err, SK_ERR_LIMIT, "%s: %s: chunks of more than %llu bytes", item->file->what,
+                           item->label, (unsigned long long)MAX_CHUNK_BYTES);
     }
     r.budget = work_allowed(item, r.chunk_bytes);
     for (int i = 0; i < 2; i++) {

@@ -5,7 +5,8 @@
 
 static sk_status refuse(const char *label, sk_hdf5_file *file, sk_status code, const char *why, sk_error *err)
 {
-    return file ? sk_fail(err, code, "%s: %s: %s", file->what, label, why) : sk_fail(err, code, "%s: %s", label, why);
+    return file ? sk_fail(err, code, "%s: %s: %s", file->what, label, why)
+                : sk_fail(err, code, "%s: %s", label, why);
 }
 
 /* --- types --- */
@@ -109,8 +110,10 @@ sk_status sk_hdf5_parse_layout(sk_hdf5_cursor c, sk_hdf5_item *item, sk_error *e
     int version = (int)sk_hdf5_number(&c, 1);
     int kind = (int)sk_hdf5_number(&c, 1);
     if (version != 3 && !(version == 4 && kind != SK_HDF5_CHUNKED))
-        return refuse(item->label, item->file, SK_ERR_UNSUPPORTED,
-                      "stored in an older or HDF5's newest way; rewrite the file with `h5repack --high=0 OLD NEW`", err);
+        return refuse(
+            item->label, item->file, SK_ERR_UNSUPPORTED,
+            "stored in an older or HDF5's newest way; rewrite the file with `h5repack --high=0 OLD NEW`",
+            err);
     item->layout = (sk_hdf5_layout)kind;
     switch (kind) {
     case SK_HDF5_COMPACT: {
@@ -149,9 +152,10 @@ sk_status sk_hdf5_parse_filters(sk_hdf5_cursor c, sk_hdf5_item *item, sk_error *
         if (c.bad)
             return refuse(item->label, item->file, SK_ERR_FORMAT, "damaged filters", err);
         if (id < 1 || id > 3)
-            return refuse(item->label, item->file, SK_ERR_UNSUPPORTED,
-                          "compressed by a filter other than gzip; rewrite the file with `h5repack -f GZIP=4 OLD NEW`",
-                          err);
+            return refuse(
+                item->label, item->file, SK_ERR_UNSUPPORTED,
+                "compressed by a filter other than gzip; rewrite the file with `h5repack -f GZIP=4 OLD NEW`",
+                err);
         item->filters[item->n_filters++].id = id;
     }
     return SK_OK;
@@ -170,7 +174,8 @@ sk_status sk_hdf5_raw(const sk_hdf5_item *item, uint64_t max_bytes, const uint8_
                       "its data lies outside this file, which is not followed", err);
     if (__builtin_mul_overflow(item->count, (uint64_t)item->type.size, &total) || total > max_bytes)
         return sk_fail(err, SK_ERR_LIMIT, "%s: %s: %llu elements, more than the %llu bytes allowed here",
-                       item->file->what, item->label, (unsigned long long)item->count, (unsigned long long)max_bytes);
+                       item->file->what, item->label, (unsigned long long)item->count,
+                       (unsigned long long)max_bytes);
     sk_hdf5_cursor c = item->inside;
     if (item->layout == SK_HDF5_CONTIGUOUS && item->address != SK_HDF5_UNDEFINED)
         c = sk_hdf5_view(item->file, item->address, total);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define MAX_TEXT_BYTES ((size_t)256 << 20)
-#define MAX_TEXTS ((size_t)1 << 20)
+#define MAX_TEXTS      ((size_t)1 << 20)
 
 /* --- opening --- */
 
@@ -44,8 +44,8 @@ static sk_status read_superblock(sk_hdf5_file *f, sk_error *err)
     if (c.bad || version > 3)
         return sk_fail(err, SK_ERR_FORMAT, "%s: an HDF5 file of unknown version, or cut short", f->what);
     if (offsets != 8 || lengths != 8)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: an HDF5 file with addresses of %d bytes; 8 are read", f->what,
-                       offsets);
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: an HDF5 file with addresses of %d bytes; 8 are read",
+                       f->what, offsets);
     if (end > f->length)
         return sk_fail(err, SK_ERR_FORMAT,
                        "%s: cut short: %llu of %llu bytes are there; copy the original file again", f->what,
@@ -53,8 +53,8 @@ static sk_status read_superblock(sk_hdf5_file *f, sk_error *err)
     return SK_OK;
 }
 
-static sk_status open_bytes(sk_blob *map, const void *bytes, size_t length, const char *what, sk_hdf5_file **out,
-                            sk_error *err)
+static sk_status open_bytes(sk_blob *map, const void *bytes, size_t length, const char *what,
+                            sk_hdf5_file **out, sk_error *err)
 {
     sk_hdf5_file *f = sk_calloc(1, sizeof *f);
     if (!f)
@@ -83,7 +83,8 @@ sk_status sk_hdf5_open(const char *path, sk_hdf5_file **out, sk_error *err)
     return status;
 }
 
-sk_status sk_hdf5_open_memory(const void *bytes, size_t length, const char *what, sk_hdf5_file **out, sk_error *err)
+sk_status sk_hdf5_open_memory(const void *bytes, size_t length, const char *what, sk_hdf5_file **out,
+                              sk_error *err)
 {
     SK_CHECK_ARG(bytes && what && out, err);
     *out = NULL;
@@ -153,8 +154,8 @@ static sk_status open_dataset(sk_hdf5_file *file, const char *path, sk_hdf5_item
     if (!m.has_type || !m.has_space || !m.has_layout)
         return sk_fail(err, SK_ERR_FORMAT, "%s: /%.250s is not a dataset", file->what, plain_path(path));
     if (m.shared)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: %s: a named or shared type, which is not read", file->what,
-                       item->label);
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: %s: a named or shared type, which is not read",
+                       file->what, item->label);
     SK_TRY(sk_hdf5_parse_type(m.type, &item->type, item->label, err));
     SK_TRY(sk_hdf5_parse_space(m.space, item, err));
     SK_TRY(sk_hdf5_parse_layout(m.layout, item, err));
@@ -205,7 +206,8 @@ static bool match_attribute(void *context, int type, int flags, sk_hdf5_cursor d
 static sk_status parse_attribute(sk_hdf5_cursor c, sk_hdf5_item *item, sk_error *err)
 {
     int version = (int)sk_hdf5_number(&c, 1), flags = (int)sk_hdf5_number(&c, 1);
-    uint64_t name_size = sk_hdf5_number(&c, 2), type_size = sk_hdf5_number(&c, 2), space_size = sk_hdf5_number(&c, 2);
+    uint64_t name_size = sk_hdf5_number(&c, 2), type_size = sk_hdf5_number(&c, 2),
+             space_size = sk_hdf5_number(&c, 2);
     sk_hdf5_take(&c, version == 3 ? 1 : 0);
     sk_hdf5_take(&c, padded(version, name_size));
     sk_hdf5_cursor type = c;
@@ -215,8 +217,8 @@ static sk_status parse_attribute(sk_hdf5_cursor c, sk_hdf5_item *item, sk_error 
     if (c.bad || version < 1 || version > 3)
         return sk_fail(err, SK_ERR_FORMAT, "%s: %s: damaged", item->file->what, item->label);
     if (version > 1 && flags & 3)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: %s: a named or shared type, which is not read", item->file->what,
-                       item->label);
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: %s: a named or shared type, which is not read",
+                       item->file->what, item->label);
     type.end = type.at + type_size;
     space.end = space.at + space_size;
     SK_TRY(sk_hdf5_parse_type(type, &item->type, item->label, err));
@@ -237,7 +239,8 @@ static sk_status open_attribute(sk_hdf5_file *file, const char *path, const char
     SK_TRY(sk_hdf5_messages(file, address, match_attribute, &wanted, err));
     if (!wanted.found && wanted.dense)
         return sk_fail(err, SK_ERR_UNSUPPORTED,
-                       "%s: %s: stored in HDF5's newest way (fractal heap); rewrite the file with `h5repack --high=0 OLD "
+                       "%s: %s: stored in HDF5's newest way (fractal heap); rewrite the file with `h5repack "
+                       "--high=0 OLD "
                        "NEW`",
                        file->what, item->label);
     if (!wanted.found)
@@ -261,9 +264,11 @@ bool sk_hdf5_has_attribute(sk_hdf5_file *file, const char *path, const char *nam
 
 /* --- texts --- */
 
-static sk_status append_text(sk_hdf5_texts *texts, size_t *capacity, const char *text, size_t length, sk_error *err)
+static sk_status append_text(sk_hdf5_texts *texts, size_t *capacity, const char *text, size_t length,
+                             sk_error *err)
 {
-    SK_TRY(sk_array_reserve((void **)&texts->bytes, capacity, texts->length + length + 1, 1, MAX_TEXT_BYTES, err));
+    SK_TRY(sk_array_reserve((void **)&texts->bytes, capacity, texts->length + length + 1, 1, MAX_TEXT_BYTES,
+                            err));
     memcpy(texts->bytes + texts->length, text, length);
     texts->bytes[texts->length + length] = '\0';
     texts->length += length + 1;
@@ -297,7 +302,8 @@ static sk_hdf5_cursor heap_object(sk_hdf5_file *file, uint64_t address, uint64_t
     return nothing;
 }
 
-static sk_status variable_text(const sk_hdf5_item *item, const uint8_t *element, sk_hdf5_cursor *text, sk_error *err)
+static sk_status variable_text(const sk_hdf5_item *item, const uint8_t *element, sk_hdf5_cursor *text,
+                               sk_error *err)
 {
     sk_hdf5_cursor c = {element, element + 16, false};
     uint64_t length = sk_hdf5_number(&c, 4), heap = sk_hdf5_number(&c, 8), index = sk_hdf5_number(&c, 4);
@@ -311,7 +317,8 @@ static sk_status variable_text(const sk_hdf5_item *item, const uint8_t *element,
     return SK_OK;
 }
 
-static sk_status collect_texts(const sk_hdf5_item *item, const uint8_t *bytes, sk_hdf5_texts *out, sk_error *err)
+static sk_status collect_texts(const sk_hdf5_item *item, const uint8_t *bytes, sk_hdf5_texts *out,
+                               sk_error *err)
 {
     size_t capacity = 0;
     for (uint64_t i = 0; i < item->count; i++, bytes += item->type.size) {
@@ -353,15 +360,17 @@ sk_status sk_hdf5_attribute_texts(sk_hdf5_file *file, const char *path, const ch
     return read_texts(&item, out, err);
 }
 
-sk_status sk_hdf5_attribute_text(sk_hdf5_file *file, const char *path, const char *name, char **out, sk_error *err)
+sk_status sk_hdf5_attribute_text(sk_hdf5_file *file, const char *path, const char *name, char **out,
+                                 sk_error *err)
 {
     *out = NULL;
     sk_hdf5_texts texts;
     SK_TRY(sk_hdf5_attribute_texts(file, path, name, &texts, err));
     if (texts.count != 1) {
         sk_free(texts.bytes);
-        return sk_fail(err, SK_ERR_FORMAT, "%s: attribute \"%.100s\" of /%.150s: one text was expected, not %zu",
-                       file->what, name, plain_path(path), texts.count);
+        return sk_fail(err, SK_ERR_FORMAT,
+                       "%s: attribute \"%.100s\" of /%.150s: one text was expected, not %zu", file->what,
+                       name, plain_path(path), texts.count);
     }
     *out = texts.bytes;
     return SK_OK;
@@ -397,11 +406,13 @@ static void swap_bytes(uint8_t *bytes, uint64_t count, uint32_t size)
         }
 }
 
-static sk_status read_numbers(const sk_hdf5_item *item, sk_dtype to, size_t max_bytes, sk_blob **out, sk_error *err)
+static sk_status read_numbers(const sk_hdf5_item *item, sk_dtype to, size_t max_bytes, sk_blob **out,
+                              sk_error *err)
 {
     size_t element = sk_dtype_bytes(to), bytes;
     if (item->type.dtype == SK_DTYPE_NONE)
-        return sk_fail(err, SK_ERR_FORMAT, "%s: %s: numbers were expected here", item->file->what, item->label);
+        return sk_fail(err, SK_ERR_FORMAT, "%s: %s: numbers were expected here", item->file->what,
+                       item->label);
     if (!sk_mul_size((size_t)item->count, element, &bytes) || bytes > max_bytes)
         return sk_fail(err, SK_ERR_LIMIT, "%s: %s: %llu elements, more than the %zu bytes allowed here",
                        item->file->what, item->label, (unsigned long long)item->count, max_bytes);
@@ -427,7 +438,8 @@ done:
     return status;
 }
 
-sk_status sk_hdf5_attribute_real(sk_hdf5_file *file, const char *path, const char *name, double *out, sk_error *err)
+sk_status sk_hdf5_attribute_real(sk_hdf5_file *file, const char *path, const char *name, double *out,
+                                 sk_error *err)
 {
     sk_hdf5_item item;
     sk_blob *blob;
@@ -443,11 +455,13 @@ sk_status sk_hdf5_attribute_real(sk_hdf5_file *file, const char *path, const cha
 static sk_status check_rank(const sk_hdf5_item *item, sk_error *err)
 {
     if (item->shape.rank < 0)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: %s: more dimensions than are read", item->file->what, item->label);
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: %s: more dimensions than are read", item->file->what,
+                       item->label);
     return SK_OK;
 }
 
-sk_status sk_hdf5_dataset_info(sk_hdf5_file *file, const char *path, sk_dtype *dtype, sk_shape *shape, sk_error *err)
+sk_status sk_hdf5_dataset_info(sk_hdf5_file *file, const char *path, sk_dtype *dtype, sk_shape *shape,
+                               sk_error *err)
 {
     sk_hdf5_item item;
     SK_TRY(open_dataset(file, path, &item, err));
@@ -457,8 +471,8 @@ sk_status sk_hdf5_dataset_info(sk_hdf5_file *file, const char *path, sk_dtype *d
     return SK_OK;
 }
 
-sk_status sk_hdf5_dataset_read(sk_hdf5_file *file, const char *path, sk_dtype to, size_t max_bytes, sk_blob **out,
-                               sk_shape *shape, sk_error *err)
+sk_status sk_hdf5_dataset_read(sk_hdf5_file *file, const char *path, sk_dtype to, size_t max_bytes,
+                               sk_blob **out, sk_shape *shape, sk_error *err)
 {
     *out = NULL;
     sk_hdf5_item item;

@@ -6,8 +6,9 @@
 
 #include <stdatomic.h>
 
-/* Between hdf5_object.c (where things are in the file), hdf5_data.c (their numbers and texts) and hdf5_file.c. After
- * "HDF5 File Format Specification 3.0"; numbers are little-endian, addresses and lengths 8 bytes. */
+/* Between hdf5_object.c (where things are in the file), hdf5_data.c (their numbers and texts) and
+ * hdf5_file.c. After "HDF5 File Format Specification 3.0"; numbers are little-endian, addresses and
+ * lengths 8 bytes. */
 
 struct sk_hdf5_file {
     sk_blob *map; /* null when the bytes are borrowed */
@@ -16,8 +17,8 @@ struct sk_hdf5_file {
     uint64_t base; /* of addresses: the superblock's place */
     uint64_t root; /* object header of the root group */
     char *what;
-    /* Links, messages and heap objects looked at so far. Files that refer to themselves over and over would make
-     * readers slow without ever being wrong; honest ones stay far below the limit. */
+    /* Links, messages and heap objects looked at so far. Files that refer to themselves over and over
+     * would make readers slow without ever being wrong; honest ones stay far below the limit. */
     atomic_uint_fast64_t work;
 };
 
@@ -73,7 +74,8 @@ typedef bool (*sk_hdf5_link_visit)(void *context, const char *name, size_t lengt
 sk_status sk_hdf5_links(sk_hdf5_file *file, uint64_t address, sk_hdf5_link_visit visit, void *context,
                         bool *is_group, sk_error *err) SK_MUST_CHECK;
 /* The object at a path; SK_ERR_NOT_FOUND when there is none. */
-sk_status sk_hdf5_locate(sk_hdf5_file *file, const char *path, uint64_t *address, sk_error *err) SK_MUST_CHECK;
+sk_status sk_hdf5_locate(sk_hdf5_file *file, const char *path, uint64_t *address,
+                         sk_error *err) SK_MUST_CHECK;
 
 /* --- hdf5_data.c --- */
 
@@ -90,7 +92,11 @@ typedef struct sk_hdf5_filter {
 
 #define SK_HDF5_MAX_FILTERS 8
 
-typedef enum sk_hdf5_layout { SK_HDF5_COMPACT = 0, SK_HDF5_CONTIGUOUS = 1, SK_HDF5_CHUNKED = 2 } sk_hdf5_layout;
+typedef enum sk_hdf5_layout {
+    SK_HDF5_COMPACT = 0,
+    SK_HDF5_CONTIGUOUS = 1,
+    SK_HDF5_CHUNKED = 2
+} sk_hdf5_layout;
 
 /* A dataset or attribute: its type, shape and where its elements are. */
 typedef struct sk_hdf5_item {
@@ -108,13 +114,14 @@ typedef struct sk_hdf5_item {
     int n_filters;
 } sk_hdf5_item;
 
-sk_status sk_hdf5_parse_type(sk_hdf5_cursor c, sk_hdf5_type *out, const char *label, sk_error *err) SK_MUST_CHECK;
+sk_status sk_hdf5_parse_type(sk_hdf5_cursor c, sk_hdf5_type *out, const char *label,
+                             sk_error *err) SK_MUST_CHECK;
 sk_status sk_hdf5_parse_space(sk_hdf5_cursor c, sk_hdf5_item *item, sk_error *err) SK_MUST_CHECK;
 sk_status sk_hdf5_parse_layout(sk_hdf5_cursor c, sk_hdf5_item *item, sk_error *err) SK_MUST_CHECK;
 sk_status sk_hdf5_parse_filters(sk_hdf5_cursor c, sk_hdf5_item *item, sk_error *err) SK_MUST_CHECK;
 
-/* The item's elements as they lie in the file, count * type.size bytes, decompressed; *hold (may be null) is the
- * caller's. Refuses more than max_bytes. */
+/* The item's elements as they lie in the file, count * type.size bytes, decompressed; *hold (may be null)
+ * is the caller's. Refuses more than max_bytes. */
 sk_status sk_hdf5_raw(const sk_hdf5_item *item, uint64_t max_bytes, const uint8_t **bytes, sk_blob **hold,
                       sk_error *err) SK_MUST_CHECK;
 /* Fills `out` (count * type.size bytes, zeroed) from a chunked dataset; hdf5_chunks.c. */

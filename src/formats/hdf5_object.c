@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#define MAX_BLOCKS 256     /* of one object header */
-#define MAX_MESSAGES 65536 /* in one object header */
-#define MAX_NODES 65536    /* of one group's tree */
+#define MAX_BLOCKS     256   /* of one object header */
+#define MAX_MESSAGES   65536 /* in one object header */
+#define MAX_NODES      65536 /* of one group's tree */
 #define MAX_TREE_DEPTH 16
 #define MAX_PATH_PARTS 64
 
@@ -55,8 +55,8 @@ static sk_hdf5_cursor view_rest(sk_hdf5_file *file, uint64_t address)
 
 static sk_status damaged(sk_hdf5_file *file, const char *what, sk_error *err)
 {
-    return sk_fail(err, SK_ERR_FORMAT, "%s: the HDF5 file is damaged: %s; copy the original file again", file->what,
-                   what);
+    return sk_fail(err, SK_ERR_FORMAT, "%s: the HDF5 file is damaged: %s; copy the original file again",
+                   file->what, what);
 }
 
 /* --- object headers --- */
@@ -283,10 +283,11 @@ sk_status sk_hdf5_links(sk_hdf5_file *file, uint64_t address, sk_hdf5_link_visit
         SK_TRY(walk_tree(&m.walk, m.tree, 0, err));
     }
     if (m.dense && !m.walk.stopped)
-        return sk_fail(err, SK_ERR_UNSUPPORTED,
-                       "%s: a group is stored in HDF5's newest way (fractal heap); rewrite the file with `h5repack "
-                       "--high=0 OLD NEW`",
-                       file->what);
+        return sk_fail(
+            err, SK_ERR_UNSUPPORTED,
+            "%s: a group is stored in HDF5's newest way (fractal heap); rewrite the file with `h5repack "
+            "--high=0 OLD NEW`",
+            file->what);
     return SK_OK;
 }
 

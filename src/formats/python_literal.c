@@ -189,8 +189,8 @@ static sk_status read_string(reader *r, sk_config_value **out, sk_error *err)
 
 static bool is_word(int c)
 {
-    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_' || c == '.' || c == '+' ||
-           c == '-' || c >= 0x80;
+    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_' || c == '.' ||
+           c == '+' || c == '-' || c >= 0x80;
 }
 
 static bool word_is(const char *word, size_t length, const char *text)
@@ -320,7 +320,8 @@ done:
 static sk_status read_value(reader *r, int depth, sk_config_value **out, sk_error *err)
 {
     if (depth > SK_CONFIG_MAX_DEPTH)
-        return sk_fail(err, SK_ERR_LIMIT, "%s: nested deeper than %d levels", r->config->what, SK_CONFIG_MAX_DEPTH);
+        return sk_fail(err, SK_ERR_LIMIT, "%s: nested deeper than %d levels", r->config->what,
+                       SK_CONFIG_MAX_DEPTH);
     if (take(r, '['))
         return read_sequence(r, ']', depth, out, err);
     if (take(r, '('))
@@ -333,7 +334,8 @@ static sk_status read_value(reader *r, int depth, sk_config_value **out, sk_erro
     return read_word(r, out, err);
 }
 
-sk_status sk_python_literal_open(const char *text, size_t length, const char *what, sk_config **out, sk_error *err)
+sk_status sk_python_literal_open(const char *text, size_t length, const char *what, sk_config **out,
+                                 sk_error *err)
 {
     SK_CHECK_ARG(text && what && out, err);
     *out = NULL;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_OBJECTS (SK_SKELETON_MAX_NODES + 2 * SK_SKELETON_MAX_EDGES)
-#define EDGE_BODY 1
+#define MAX_OBJECTS   (SK_SKELETON_MAX_NODES + 2 * SK_SKELETON_MAX_EDGES)
+#define EDGE_BODY     1
 #define EDGE_SYMMETRY 2
 
 /* A thing py/id may refer to: a node (by name) or an edge type. */
@@ -100,7 +100,8 @@ static sk_status read_edge_type(reader *r, const sk_config_value *value, int64_t
 /* The parts of a link in the file's order, which is the order jsonpickle numbered them in. */
 static sk_status read_link(reader *r, const sk_config_value *value, link *out)
 {
-    *out = (link){.order = sk_config_int_or(value, "edge_insert_idx", (int64_t)r->n_links), .type = EDGE_BODY};
+    *out =
+        (link){.order = sk_config_int_or(value, "edge_insert_idx", (int64_t)r->n_links), .type = EDGE_BODY};
     for (size_t i = 0; i < sk_config_count(value) && sk_config_is(value, SK_CONFIG_MAP); i++) {
         const sk_config_pair *pair = &value->u.pairs[i];
         if (strcmp(pair->name, "source") == 0)

@@ -35,11 +35,13 @@ sk_status sk_keras_activate(sk_keras_layer *layer, const sk_config_value *activa
     }
     for (size_t i = 0; name && i < sizeof activations / sizeof *activations; i++) {
         if (strcmp(name, activations[i].name) == 0) {
-            x->v = sk_b_unary_alpha(layer->b, activations[i].kind, x->v, activations[i].alpha, activations[i].beta);
+            x->v = sk_b_unary_alpha(layer->b, activations[i].kind, x->v, activations[i].alpha,
+                                    activations[i].beta);
             return SK_OK;
         }
     }
-    return sk_keras_fail(layer, SK_ERR_UNSUPPORTED, "activation \"%s\" is not supported; please report this model",
+    return sk_keras_fail(layer, SK_ERR_UNSUPPORTED,
+                         "activation \"%s\" is not supported; please report this model",
                          name ? name : "(an object)");
 }
 
@@ -50,7 +52,8 @@ sk_status sk_keras_relu(sk_keras_layer *layer)
     double high = sk_config_real_or(layer->config, "max_value", INFINITY);
     layer->out = layer->in[0];
     if (threshold != 0 || (slope != 0 && isfinite(high)))
-        return sk_keras_fail(layer, SK_ERR_UNSUPPORTED, "a ReLU with a threshold, or with both a slope and a limit");
+        return sk_keras_fail(layer, SK_ERR_UNSUPPORTED,
+                             "a ReLU with a threshold, or with both a slope and a limit");
     if (slope != 0) {
         layer->out.v = sk_b_unary_alpha(layer->b, SK_UNARY_LEAKY, layer->in[0].v, (float)slope, 0);
     } else if (isfinite(high)) {

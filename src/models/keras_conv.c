@@ -34,8 +34,8 @@ sk_status sk_keras_conv2d(sk_keras_layer *l)
 }
 
 /* Depthwise kernel (H, W, C, M) to [C*M][1][H][W]: output channel c*M + m. */
-static sk_status depthwise(sk_keras_layer *l, const char *weight, sk_window *w, int64_t *channels, sk_value *out,
-                           sk_value bias)
+static sk_status depthwise(sk_keras_layer *l, const char *weight, sk_window *w, int64_t *channels,
+                           sk_value *out, sk_value bias)
 {
     static const int cmhw[] = {2, 3, 0, 1};
     sk_shape shape;
@@ -46,7 +46,8 @@ static sk_status depthwise(sk_keras_layer *l, const char *weight, sk_window *w, 
     if (groups > 65536 || count > 1 << 20)
         return sk_keras_fail(l, SK_ERR_LIMIT, "%lld channels", (long long)groups);
     /* [C][M][H][W] is the same memory as [C*M][1][H][W]. */
-    sk_keras_reshape_constant(l, kernel, &(sk_shape){.rank = 4, .dim = {count, 1, w->kernel[0], w->kernel[1]}});
+    sk_keras_reshape_constant(l, kernel,
+                              &(sk_shape){.rank = 4, .dim = {count, 1, w->kernel[0], w->kernel[1]}});
     *out = sk_b_conv(l->b, l->in[0].v, kernel, bias, w, (int)groups, NULL);
     *channels = count;
     return SK_OK;
@@ -60,7 +61,8 @@ sk_status sk_keras_depthwise_conv2d(sk_keras_layer *l)
     SK_TRY(sk_keras_window(l, "kernel_size", 0, false, &w));
     int64_t multiplier = sk_config_int_or(l->config, "depth_multiplier", 1);
     if (multiplier < 1 || multiplier > 4096 || l->in[0].channels < 1)
-        return sk_keras_fail(l, SK_ERR_FORMAT, "\"depth_multiplier\" or the number of channels is out of range");
+        return sk_keras_fail(l, SK_ERR_FORMAT,
+                             "\"depth_multiplier\" or the number of channels is out of range");
     l->out = l->in[0];
     SK_TRY(read_bias(l, multiplier * l->in[0].channels, &bias));
     SK_TRY(depthwise(l, "depthwise_kernel", &w, &l->out.channels, &l->out.v, bias));
@@ -89,8 +91,9 @@ sk_status sk_keras_separable_conv2d(sk_keras_layer *l)
     return sk_keras_activate(l, sk_config_get(l->config, "activation"), &l->out);
 }
 
-/* Keras' transposed convolution is the gradient of a SAME convolution: of the kernel - stride surplus pixels, the
- * smaller half is cropped at the start. For k3 s2 nothing is, where torch's padding=1 would crop one. */
+/* Keras' transposed convolution is the gradient of a SAME convolution: of the kernel - stride surplus
+ * pixels, the smaller half is cropped at the start. For k3 s2 nothing is, where torch's padding=1 would
+ * crop one. */
 sk_status sk_keras_conv2d_transpose(sk_keras_layer *l)
 {
     static const int iohw[] = {3, 2, 0, 1}; /* from (H, W, out, in) */
@@ -113,7 +116,8 @@ sk_status sk_keras_conv2d_transpose(sk_keras_layer *l)
         a.conv_transpose.output_pad[i] = surplus < 0 ? -surplus : 0;
     }
     w->same = 0;
-    int64_t dims[] = {w->kernel[0], w->kernel[1], sk_config_int_or(l->config, "filters", -1), l->in[0].channels};
+    int64_t dims[] = {w->kernel[0], w->kernel[1], sk_config_int_or(l->config, "filters", -1),
+                      l->in[0].channels};
     SK_TRY(sk_keras_constant(l, "kernel", 4, dims, iohw, &in[1], &shape));
     SK_TRY(read_bias(l, shape.dim[2], &in[2]));
     l->out = l->in[0];
@@ -138,7 +142,8 @@ sk_status sk_keras_dense(sk_keras_layer *l)
     l->out = l->in[0];
     l->out.channels = shape.dim[1];
     if (image) { /* acts on the last axis: a 1x1 convolution */
-        sk_keras_reshape_constant(l, kernel, &(sk_shape){.rank = 4, .dim = {shape.dim[1], shape.dim[0], 1, 1}});
+        sk_keras_reshape_constant(l, kernel,
+                                  &(sk_shape){.rank = 4, .dim = {shape.dim[1], shape.dim[0], 1, 1}});
         l->out.v = sk_b_conv(l->b, l->in[0].v, kernel, bias, &point, 1, NULL);
     } else {
         sk_attrs a = {.gemm = {.alpha = 1, .beta = 1}};

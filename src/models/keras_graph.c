@@ -8,8 +8,8 @@
  * called several times (shared weights) and may themselves be models (pretrained encoders). */
 
 #define MAX_NESTING 4
-#define MAX_CALLS 65536
-#define MAX_PORTS 64 /* inputs or outputs of one call */
+#define MAX_CALLS   65536
+#define MAX_PORTS   64 /* inputs or outputs of one call */
 
 typedef struct {
     const char *name;
@@ -42,7 +42,8 @@ typedef struct {
 } scope;
 
 static sk_status build_scope(walk *w, const sk_config_value *config, const char *group, int nesting,
-                             const sk_keras_tensor *inputs, int n_inputs, sk_keras_tensor *outputs, int *n_outputs);
+                             const sk_keras_tensor *inputs, int n_inputs, sk_keras_tensor *outputs,
+                             int *n_outputs);
 
 /* --- reading the list --- */
 
@@ -73,11 +74,12 @@ static sk_status read_layers(scope *s, const sk_config_value *config)
         l->name = sk_config_text_or(entry, "name", sk_config_text_or(l->config, "name", NULL));
         l->calls = sk_config_get(entry, "inbound_nodes");
         if (!l->name || !*l->class_name || !l->config)
-            return sk_fail(w->err, SK_ERR_FORMAT, "%s: layer %zu of the configuration has no name, class or settings",
-                           w->what, i);
+            return sk_fail(w->err, SK_ERR_FORMAT,
+                           "%s: layer %zu of the configuration has no name, class or settings", w->what, i);
         if (sk_config_is(sk_config_at(l->calls, 0), SK_CONFIG_MAP))
             return sk_fail(w->err, SK_ERR_UNSUPPORTED,
-                           "%s: written by Keras 3; SLEAP's own models are Keras 2. Export it to ONNX", w->what);
+                           "%s: written by Keras 3; SLEAP's own models are Keras 2. Export it to ONNX",
+                           w->what);
         bool is_input = strcmp(l->class_name, "InputLayer") == 0;
         l->n_calls = is_input ? 1 : sk_config_count(l->calls);
         l->n_ports = is_model(l->class_name) ? MAX_PORTS : 1;
@@ -134,13 +136,14 @@ static sk_status resolve(scope *s, const sk_config_value *reference, const sk_ke
     layer_entry *from = name ? find_layer(s, name) : NULL;
     *out = NULL;
     if (!from)
-        return sk_fail(s->w->err, SK_ERR_FORMAT, "%s: the configuration refers to a layer \"%.120s\" that is not in it",
-                       s->w->what, name ? name : "?");
+        return sk_fail(s->w->err, SK_ERR_FORMAT,
+                       "%s: the configuration refers to a layer \"%.120s\" that is not in it", s->w->what,
+                       name ? name : "?");
     if (is_model(from->class_name) && call > 0)
         call--; /* a model's call 0 is its own making, which is not listed */
     if (call < 0 || (size_t)call >= from->n_calls || tensor < 0 || (size_t)tensor >= from->n_ports)
-        return sk_fail(s->w->err, SK_ERR_FORMAT, "%s: layer \"%.120s\" has no call %lld with an output %lld", s->w->what,
-                       name, (long long)call, (long long)tensor);
+        return sk_fail(s->w->err, SK_ERR_FORMAT, "%s: layer \"%.120s\" has no call %lld with an output %lld",
+                       s->w->what, name, (long long)call, (long long)tensor);
     if (!from->made[call])
         return SK_OK;
     *out = &from->ports[(size_t)call * from->n_ports + (size_t)tensor];
@@ -156,8 +159,8 @@ static sk_status finish_call(scope *s, layer_entry *l, size_t call)
 {
     walk *w = s->w;
     if (w->b->status != SK_OK)
-        return sk_fail(w->err, w->b->status, "%s: layer \"%.120s\" (%.60s): %s", w->what, l->name, l->class_name,
-                       w->b->error.message);
+        return sk_fail(w->err, w->b->status, "%s: layer \"%.120s\" (%.60s): %s", w->what, l->name,
+                       l->class_name, w->b->error.message);
     for (size_t i = 0; i < l->n_ports; i++) {
         double stride = l->ports[call * l->n_ports + i].stride;
         if (stride > w->network->max_stride)
@@ -175,7 +178,8 @@ static sk_status make_call(scope *s, layer_entry *l, size_t call, const sk_keras
         int n_out = 0;
         if (s->nesting >= MAX_NESTING)
             return sk_fail(w->err, SK_ERR_LIMIT, "%s: models nested deeper than %d", w->what, MAX_NESTING);
-        SK_TRY(build_scope(w, l->config, s->group ? s->group : l->name, s->nesting + 1, in, n_in, ports, &n_out));
+        SK_TRY(build_scope(w, l->config, s->group ? s->group : l->name, s->nesting + 1, in, n_in, ports,
+                           &n_out));
         return finish_call(s, l, call);
     }
     sk_keras_layer layer = {.b = w->b,
@@ -207,7 +211,8 @@ static sk_status try_call(scope *s, layer_entry *l, size_t call, bool *progress)
     if (bare)
         count = 1;
     if (count == 0 || count > MAX_PORTS)
-        return sk_fail(s->w->err, SK_ERR_FORMAT, "%s: layer \"%.120s\" has %zu inputs", s->w->what, l->name, count);
+        return sk_fail(s->w->err, SK_ERR_FORMAT, "%s: layer \"%.120s\" has %zu inputs", s->w->what, l->name,
+                       count);
     for (size_t i = 0; i < count; i++) {
         const sk_keras_tensor *tensor;
         SK_TRY(resolve(s, bare ? references : sk_config_at(references, i), &tensor));
@@ -231,9 +236,10 @@ static sk_status read_input(scope *s, layer_entry *l)
     int64_t dims[4] = {-1, -1, -1, -1};
     for (size_t i = 1; i < 4; i++)
         sk_config_to_int(sk_config_at(shape, i), &dims[i]);
-    if (sk_config_count(shape) != 4 || dims[3] < 1 || dims[3] > 4096 || dims[1] > 1 << 20 || dims[2] > 1 << 20)
-        return sk_fail(w->err, SK_ERR_UNSUPPORTED, "%s: input \"%.120s\" is not an image batch [N, H, W, C]", w->what,
-                       l->name);
+    if (sk_config_count(shape) != 4 || dims[3] < 1 || dims[3] > 4096 || dims[1] > 1 << 20 ||
+        dims[2] > 1 << 20)
+        return sk_fail(w->err, SK_ERR_UNSUPPORTED, "%s: input \"%.120s\" is not an image batch [N, H, W, C]",
+                       w->what, l->name);
     w->network->height = dims[1] > 0 ? (int32_t)dims[1] : 0;
     w->network->width = dims[2] > 0 ? (int32_t)dims[2] : 0;
     w->network->channels = (int32_t)dims[3];
@@ -250,7 +256,8 @@ static const sk_config_value *reference_at(const sk_config_value *list, size_t i
     return sk_config_at(list, index);
 }
 
-static sk_status feed_inputs(scope *s, const sk_config_value *config, const sk_keras_tensor *inputs, int n_inputs)
+static sk_status feed_inputs(scope *s, const sk_config_value *config, const sk_keras_tensor *inputs,
+                             int n_inputs)
 {
     walk *w = s->w;
     const sk_config_value *list = sk_config_get(config, "input_layers");
@@ -259,8 +266,8 @@ static sk_status feed_inputs(scope *s, const sk_config_value *config, const sk_k
         const char *name = sk_config_text(sk_config_at(reference_at(list, (size_t)n), 0));
         layer_entry *l = name ? find_layer(s, name) : NULL;
         if (!l || strcmp(l->class_name, "InputLayer") != 0)
-            return sk_fail(w->err, SK_ERR_FORMAT, "%s: input layer \"%.120s\" is not in the configuration", w->what,
-                           name ? name : "?");
+            return sk_fail(w->err, SK_ERR_FORMAT, "%s: input layer \"%.120s\" is not in the configuration",
+                           w->what, name ? name : "?");
         if (s->nesting == 0) {
             if (n > 0)
                 return sk_fail(w->err, SK_ERR_UNSUPPORTED, "%s: a network with several inputs", w->what);
@@ -273,7 +280,8 @@ static sk_status feed_inputs(scope *s, const sk_config_value *config, const sk_k
         }
     }
     if (n == 0 || (s->nesting > 0 && n != n_inputs))
-        return sk_fail(w->err, SK_ERR_FORMAT, "%s: a model has %d inputs where %d are given", w->what, n, n_inputs);
+        return sk_fail(w->err, SK_ERR_FORMAT, "%s: a model has %d inputs where %d are given", w->what, n,
+                       n_inputs);
     return SK_OK;
 }
 
@@ -305,7 +313,8 @@ static sk_status make_all_calls(scope *s)
     return SK_OK;
 }
 
-static sk_status collect_outputs(scope *s, const sk_config_value *config, sk_keras_tensor *outputs, int *n_outputs)
+static sk_status collect_outputs(scope *s, const sk_config_value *config, sk_keras_tensor *outputs,
+                                 int *n_outputs)
 {
     walk *w = s->w;
     const sk_config_value *list = sk_config_get(config, "output_layers");
@@ -317,7 +326,8 @@ static sk_status collect_outputs(scope *s, const sk_config_value *config, sk_ker
             return sk_fail(w->err, SK_ERR_LIMIT, "%s: more than %d outputs", w->what, limit);
         SK_TRY(resolve(s, reference_at(list, (size_t)i), &tensor));
         if (!tensor)
-            return sk_fail(w->err, SK_ERR_FORMAT, "%s: output %d comes from a layer that is never called", w->what, i);
+            return sk_fail(w->err, SK_ERR_FORMAT, "%s: output %d comes from a layer that is never called",
+                           w->what, i);
         outputs[i] = *tensor;
         if (s->nesting == 0) {
             const char *name = sk_config_text(sk_config_at(reference_at(list, (size_t)i), 0));
@@ -344,7 +354,8 @@ static void free_scope(scope *s)
 }
 
 static sk_status build_scope(walk *w, const sk_config_value *config, const char *group, int nesting,
-                             const sk_keras_tensor *inputs, int n_inputs, sk_keras_tensor *outputs, int *n_outputs)
+                             const sk_keras_tensor *inputs, int n_inputs, sk_keras_tensor *outputs,
+                             int *n_outputs)
 {
     scope s = {.w = w, .group = group, .nesting = nesting};
     sk_status status;
@@ -364,8 +375,8 @@ sk_status sk_keras_build(const sk_config_value *model, const sk_keras_weights *w
     const char *class_name = sk_config_text_or(model, "class_name", "");
     *network = (sk_keras_network){.max_stride = 1};
     if (!is_model(class_name))
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: a Keras \"%.60s\"; only functional models are read", what,
-                       class_name);
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: a Keras \"%.60s\"; only functional models are read",
+                       what, class_name);
     sk_builder b;
     sk_builder_init(&b, graph);
     walk w = {.b = &b, .weights = weights, .network = network, .what = what, .err = err};

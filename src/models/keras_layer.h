@@ -35,13 +35,14 @@ sk_status sk_keras_layer_build(sk_keras_layer *layer) SK_MUST_CHECK;
 #ifndef __clang_analyzer__ /* see sk_fail */
 #define sk_keras_fail(l, code, ...) sk_keras_layer_fail((l), (code), __FILE__, __LINE__, __VA_ARGS__)
 #else
-#define sk_keras_fail(l, code, ...) (sk_keras_layer_fail((l), (code), __FILE__, __LINE__, __VA_ARGS__), (code))
+#define sk_keras_fail(l, code, ...)                                                                          \
+    (sk_keras_layer_fail((l), (code), __FILE__, __LINE__, __VA_ARGS__), (code))
 #endif
 sk_status sk_keras_layer_fail(const sk_keras_layer *layer, sk_status code, const char *file, int line,
                               const char *format, ...) SK_PRINTF(5, 6);
 
-/* Weights as graph constants; keras_weights.c. The shape is checked against `dims` (-1: any), numbers against NaN and
- * infinity. `perm` turns Keras' layout into the graph's. */
+/* Weights as graph constants; keras_weights.c. The shape is checked against `dims` (-1: any), numbers
+ * against NaN and infinity. `perm` turns Keras' layout into the graph's. */
 sk_status sk_keras_constant(sk_keras_layer *layer, const char *weight, int rank, const int64_t *dims,
                             const int *perm, sk_value *out, sk_shape *found) SK_MUST_CHECK;
 /* A vector all of whose elements are `value`: a batch norm's missing gamma or beta. */
@@ -52,7 +53,8 @@ sk_status sk_keras_filled(sk_keras_layer *layer, const char *weight, int64_t cou
 void sk_keras_reshape_constant(sk_keras_layer *layer, sk_value constant, const sk_shape *shape);
 
 /* Settings. A pair may be written [3, 3] or 3; without one, `fallback` (0: none) counts. */
-sk_status sk_keras_pair(const sk_keras_layer *layer, const char *key, int64_t fallback, int32_t out[2]) SK_MUST_CHECK;
+sk_status sk_keras_pair(const sk_keras_layer *layer, const char *key, int64_t fallback,
+                        int32_t out[2]) SK_MUST_CHECK;
 sk_status sk_keras_window(const sk_keras_layer *layer, const char *kernel_key, int64_t kernel_fallback,
                           bool stride_is_kernel, sk_window *window) SK_MUST_CHECK;
 sk_status sk_keras_need_image(const sk_keras_layer *layer) SK_MUST_CHECK;
@@ -65,8 +67,8 @@ sk_status sk_keras_conv2d_transpose(sk_keras_layer *layer) SK_MUST_CHECK;
 sk_status sk_keras_dense(sk_keras_layer *layer) SK_MUST_CHECK;
 
 /* Inline activations and Activation layers: "relu", "sigmoid" … ; keras_activation.c. */
-sk_status sk_keras_activate(sk_keras_layer *layer, const sk_config_value *activation, sk_keras_tensor *x)
-    SK_MUST_CHECK;
+sk_status sk_keras_activate(sk_keras_layer *layer, const sk_config_value *activation,
+                            sk_keras_tensor *x) SK_MUST_CHECK;
 sk_status sk_keras_relu(sk_keras_layer *layer) SK_MUST_CHECK;       /* ReLU layer */
 sk_status sk_keras_leaky_relu(sk_keras_layer *layer) SK_MUST_CHECK; /* LeakyReLU layer */
 

@@ -15,8 +15,8 @@ sk_status sk_keras_layer_fail(const sk_keras_layer *layer, sk_status code, const
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return sk_error_set(layer->err, code, file, line, "%s: layer \"%.120s\" (%.60s): %s", layer->what, layer->name,
-                        layer->class_name, text);
+    return sk_error_set(layer->err, code, file, line, "%s: layer \"%.120s\" (%.60s): %s", layer->what,
+                        layer->name, layer->class_name, text);
 }
 
 /* --- reading a layer's settings --- */
@@ -46,7 +46,7 @@ static sk_status read_same(const sk_keras_layer *l, bool *same)
 }
 
 sk_status sk_keras_window(const sk_keras_layer *l, const char *kernel_key, int64_t kernel_fallback,
-                             bool stride_is_kernel, sk_window *w)
+                          bool stride_is_kernel, sk_window *w)
 {
     bool same;
     *w = (sk_window){0};
@@ -66,7 +66,8 @@ sk_status sk_keras_window(const sk_keras_layer *l, const char *kernel_key, int64
 sk_status sk_keras_need_image(const sk_keras_layer *l)
 {
     if (l->in[0].rank != 4)
-        return sk_keras_fail(l, SK_ERR_UNSUPPORTED, "needs an image, but its input has %d dimensions", l->in[0].rank);
+        return sk_keras_fail(l, SK_ERR_UNSUPPORTED, "needs an image, but its input has %d dimensions",
+                             l->in[0].rank);
     return SK_OK;
 }
 
@@ -75,7 +76,8 @@ sk_status sk_keras_need_image(const sk_keras_layer *l)
 static sk_status pool2d(sk_keras_layer *l)
 {
     SK_TRY(sk_keras_need_image(l));
-    sk_attrs a = {.pool = {.ceil_mode = 0, .count_include_pad = 0}}; /* TensorFlow leaves padding out of averages */
+    sk_attrs a = {
+        .pool = {.ceil_mode = 0, .count_include_pad = 0}}; /* TensorFlow leaves padding out of averages */
     SK_TRY(sk_keras_window(l, "pool_size", 2, true, &a.pool.window));
     bool is_max = strncmp(l->class_name, "Max", 3) == 0;
     l->out = l->in[0];
@@ -220,7 +222,8 @@ static sk_status concatenate(sk_keras_layer *l)
             return sk_keras_fail(l, SK_ERR_MISMATCH, "its inputs have different numbers of dimensions");
         values[i] = l->in[i].v;
         if (on_channels)
-            l->out.channels = l->in[i].channels < 0 || l->out.channels < 0 ? -1 : l->out.channels + l->in[i].channels;
+            l->out.channels =
+                l->in[i].channels < 0 || l->out.channels < 0 ? -1 : l->out.channels + l->in[i].channels;
     }
     if (rank == 4)
         axis = on_channels ? 1 : axis + 1;
@@ -234,8 +237,8 @@ static sk_status merge(sk_keras_layer *l)
     static const struct {
         const char *name;
         sk_binary kind;
-    } kinds[] = {{"Add", SK_BINARY_ADD},         {"Subtract", SK_BINARY_SUB}, {"Multiply", SK_BINARY_MUL},
-                 {"Maximum", SK_BINARY_MAX},     {"Minimum", SK_BINARY_MIN},  {"Average", SK_BINARY_ADD}};
+    } kinds[] = {{"Add", SK_BINARY_ADD},     {"Subtract", SK_BINARY_SUB}, {"Multiply", SK_BINARY_MUL},
+                 {"Maximum", SK_BINARY_MAX}, {"Minimum", SK_BINARY_MIN},  {"Average", SK_BINARY_ADD}};
     sk_binary kind = SK_BINARY_ADD;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(l->class_name, kinds[i].name) == 0)
@@ -344,8 +347,8 @@ static sk_status imagenet_caffe(sk_keras_layer *l)
     return SK_OK;
 }
 
-/* A Lambda holds Python code, which is never executed: the few that SLEAP writes are known by name, either of the
- * function or, where the file has only byte code, of the layer. */
+/* A Lambda holds Python code, which is never executed: the few that SLEAP writes are known by name, either
+ * of the function or, where the file has only byte code, of the layer. */
 static sk_status lambda(sk_keras_layer *l)
 {
     SK_TRY(sk_keras_need_image(l));
@@ -419,7 +422,8 @@ sk_status sk_keras_layer_build(sk_keras_layer *layer)
             return sk_keras_fail(layer, SK_ERR_FORMAT, "%d inputs", layer->n_in);
         return classes[i].build(layer);
     }
-    return sk_keras_fail(layer, SK_ERR_UNSUPPORTED,
-                         "layers of class \"%.60s\" are not known to skitter; export the model to ONNX, or report it",
-                         layer->class_name);
+    return sk_keras_fail(
+        layer, SK_ERR_UNSUPPORTED,
+        "layers of class \"%.60s\" are not known to skitter; export the model to ONNX, or report it",
+        layer->class_name);
 }

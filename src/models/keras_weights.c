@@ -10,8 +10,9 @@
 
 /* --- from HDF5 --- */
 
-/* How well a stored name such as "model/conv1/kernel:0" is weight `name` of `layer` (null: of whichever): 2 exactly,
- * 1 with more names in front, 0 not at all. Layers' names may hold slashes themselves: "bn" is not "conv1/bn". */
+/* How well a stored name such as "model/conv1/kernel:0" is weight `name` of `layer` (null: of whichever):
+ * 2 exactly, 1 with more names in front, 0 not at all. Layers' names may hold slashes themselves: "bn" is
+ * not "conv1/bn". */
 static int match_name(const char *stored, const char *layer, const char *name)
 {
     size_t length = strcspn(stored, ":");
@@ -33,8 +34,9 @@ static int match_name(const char *stored, const char *layer, const char *name)
 }
 
 /* Looks through one list of names; *best and *path change when a better one is there. */
-static sk_status search_names(sk_hdf5_file *file, const char *folder, const char *attribute, const char *layer,
-                              const char *name, char *path, size_t capacity, int *best, sk_error *err)
+static sk_status search_names(sk_hdf5_file *file, const char *folder, const char *attribute,
+                              const char *layer, const char *name, char *path, size_t capacity, int *best,
+                              sk_error *err)
 {
     sk_hdf5_texts names;
     SK_TRY(sk_hdf5_attribute_texts(file, folder, attribute, &names, err));
@@ -116,22 +118,25 @@ static sk_status check_shape(const sk_keras_layer *layer, const char *weight, co
 {
     char found_text[SK_SHAPE_TEXT], wanted_text[SK_SHAPE_TEXT];
     if (!shape_fits(shape, wanted))
-        return sk_keras_fail(layer, SK_ERR_MISMATCH,
-                             "weight \"%s\" is of shape %s where the network needs %s; the file is damaged or mixes "
-                             "two models",
-                             weight, sk_shape_text(shape, found_text, sizeof found_text),
-                             sk_shape_text(wanted, wanted_text, sizeof wanted_text));
+        return sk_keras_fail(
+            layer, SK_ERR_MISMATCH,
+            "weight \"%s\" is of shape %s where the network needs %s; the file is damaged or mixes "
+            "two models",
+            weight, sk_shape_text(shape, found_text, sizeof found_text),
+            sk_shape_text(wanted, wanted_text, sizeof wanted_text));
     return SK_OK;
 }
 
-static sk_status check_finite(const sk_keras_layer *layer, const char *weight, const float *values, int64_t count)
+static sk_status check_finite(const sk_keras_layer *layer, const char *weight, const float *values,
+                              int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(values[i]))
-            return sk_keras_fail(layer, SK_ERR_FORMAT,
-                                 "weight \"%s\" holds %s at element %lld: the training diverged or the file is "
-                                 "damaged; use another checkpoint",
-                                 weight, isnan(values[i]) ? "NaN" : "infinity", (long long)i);
+            return sk_keras_fail(
+                layer, SK_ERR_FORMAT,
+                "weight \"%s\" holds %s at element %lld: the training diverged or the file is "
+                "damaged; use another checkpoint",
+                weight, isnan(values[i]) ? "NaN" : "infinity", (long long)i);
     return SK_OK;
 }
 
@@ -145,8 +150,8 @@ sk_status sk_keras_constant(sk_keras_layer *layer, const char *weight, int rank,
     char name[300];
     *out = SK_VALUE_NONE;
     memcpy(wanted.dim, dims, (size_t)rank * sizeof *dims);
-    status = layer->weights->read(layer->weights->context, layer->group, layer->name, weight, &wanted, &blob, &shape,
-                                  &why);
+    status = layer->weights->read(layer->weights->context, layer->group, layer->name, weight, &wanted, &blob,
+                                  &shape, &why);
     if (status != SK_OK) {
         status = sk_keras_fail(layer, status, "%s", why.message);
         goto done;
@@ -170,7 +175,8 @@ done:
     return status;
 }
 
-sk_status sk_keras_filled(sk_keras_layer *layer, const char *weight, int64_t count, float value, sk_value *out)
+sk_status sk_keras_filled(sk_keras_layer *layer, const char *weight, int64_t count, float value,
+                          sk_value *out)
 {
     sk_blob *blob;
     SK_TRY(sk_blob_alloc((size_t)count * sizeof(float), &blob, layer->err));

@@ -7,8 +7,8 @@
 #include "formats/skeleton_json.h"
 #include "models/model.h"
 
-/* What SLEAP's two eras have in common: a folder (or the same folder zipped) with a training configuration beside
- * the weights, and heads that say what the maps are. */
+/* What SLEAP's two eras have in common: a folder (or the same folder zipped) with a training configuration
+ * beside the weights, and heads that say what the maps are. */
 
 /* --- the folder --- */
 
@@ -26,8 +26,8 @@ const char *sk_sleap_source_path(sk_sleap_source *source, const char *name);
 /* SHA-256 over every file read so far, in order; 64 hex digits. */
 void sk_sleap_source_hash(const sk_sleap_source *source, char text[65]);
 
-/* *format becomes SK_FORMAT_SLEAP_NN or SK_FORMAT_SLEAP_KERAS when the path is such a folder, its zip or a file in it;
- * 0 otherwise. Fails only when memory is out. */
+/* *format becomes SK_FORMAT_SLEAP_NN or SK_FORMAT_SLEAP_KERAS when the path is such a folder, its zip or a
+ * file in it; 0 otherwise. Fails only when memory is out. */
 sk_status sk_sleap_format_of(const char *path, int *format, sk_error *err) SK_MUST_CHECK;
 
 /* --- the heads --- */
@@ -44,17 +44,18 @@ typedef struct sk_sleap_heads {
 sk_status sk_sleap_heads_find(const sk_config_value *heads, const char *what, sk_sleap_heads *out,
                               sk_error *err) SK_MUST_CHECK;
 
-/* Task, keypoints, edges (drawing and PAF), classes and anchor, in the heads' channel order; the skeleton (may be
- * empty) fills what the heads leave out. Names are copied into the model's arena. */
+/* Task, keypoints, edges (drawing and PAF), classes and anchor, in the heads' channel order; the skeleton
+ * (may be empty) fills what the heads leave out. Names are copied into the model's arena. */
 sk_status sk_sleap_fill_names(sk_model *model, const sk_sleap_heads *heads, const sk_skeleton *skeleton,
                               const char *what, sk_error *err) SK_MUST_CHECK;
 
 /* What an output is, by its head's name ("MultiInstanceConfmapsHead_0"). */
 sk_output_kind sk_sleap_output_kind(const char *head_name);
 
-/* Adds an output; its channels (-1: not known) and stride are checked against the names and the configuration. */
-sk_status sk_sleap_add_output(sk_model *model, const sk_sleap_heads *heads, const char *name, int64_t channels,
-                              double stride, const char *what, sk_error *err) SK_MUST_CHECK;
+/* Adds an output; its channels (-1: not known) and stride are checked against the names and the
+ * configuration. */
+sk_status sk_sleap_add_output(sk_model *model, const sk_sleap_heads *heads, const char *name,
+                              int64_t channels, double stride, const char *what, sk_error *err) SK_MUST_CHECK;
 /* Whether everything the task needs is there. */
 sk_status sk_sleap_check_outputs(const sk_model *model, const char *what, sk_error *err) SK_MUST_CHECK;
 

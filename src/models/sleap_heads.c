@@ -43,13 +43,15 @@ static sk_status fill_heads(const sk_config_pair *pair, const char *what, sk_sle
             return sk_fail(err, SK_ERR_FORMAT, "%s: the head \"%s\" is incomplete", what, out->type);
         return SK_OK;
     }
-    return sk_fail(err, SK_ERR_UNSUPPORTED,
-                   "%s: a \"%.60s\" model; supported are single_instance, centroid, centered_instance, bottomup, "
-                   "multi_class_bottomup and multi_class_topdown",
-                   what, pair->name);
+    return sk_fail(
+        err, SK_ERR_UNSUPPORTED,
+        "%s: a \"%.60s\" model; supported are single_instance, centroid, centered_instance, bottomup, "
+        "multi_class_bottomup and multi_class_topdown",
+        what, pair->name);
 }
 
-sk_status sk_sleap_heads_find(const sk_config_value *heads, const char *what, sk_sleap_heads *out, sk_error *err)
+sk_status sk_sleap_heads_find(const sk_config_value *heads, const char *what, sk_sleap_heads *out,
+                              sk_error *err)
 {
     const sk_config_pair *found = NULL;
     *out = (sk_sleap_heads){0};
@@ -58,7 +60,8 @@ sk_status sk_sleap_heads_find(const sk_config_value *heads, const char *what, sk
         if (sk_config_is_null(pair->value))
             continue;
         if (found)
-            return sk_fail(err, SK_ERR_FORMAT, "%s: names two heads, \"%.60s\" and \"%.60s\", where one is allowed", what,
+            return sk_fail(err, SK_ERR_FORMAT,
+                           "%s: names two heads, \"%.60s\" and \"%.60s\", where one is allowed", what,
                            found->name, pair->name);
         found = pair;
     }
@@ -174,8 +177,9 @@ static sk_status fill_paf_edges(sk_model *model, const sk_sleap_heads *heads, co
                 const char *name = sk_config_text(sk_config_at(sk_config_at(list, i), j));
                 edges[i][j] = index_of(model, name);
                 if (edges[i][j] < 0)
-                    return sk_fail(err, SK_ERR_FORMAT, "%s: edge %zu joins \"%.60s\", which is not one of part_names",
-                                   what, i, name ? name : "?");
+                    return sk_fail(err, SK_ERR_FORMAT,
+                                   "%s: edge %zu joins \"%.60s\", which is not one of part_names", what, i,
+                                   name ? name : "?");
             }
         model->sleap.n_edges = (int32_t)count;
         model->sleap.edges = (const int32_t(*)[2])edges;
@@ -197,8 +201,8 @@ sk_status sk_sleap_fill_names(sk_model *model, const sk_sleap_heads *heads, cons
     SK_TRY(fill_skeleton_edges(model, skeleton, err));
     SK_TRY(fill_paf_edges(model, heads, what, err));
     if (heads->classes) {
-        SK_TRY(copy_names(model, sk_config_get(heads->classes, "classes"), what, "classes", &model->class_names,
-                          &model->n_classes, err));
+        SK_TRY(copy_names(model, sk_config_get(heads->classes, "classes"), what, "classes",
+                          &model->class_names, &model->n_classes, err));
         model->sleap.class_names = model->class_names;
         if (model->n_classes == 0)
             return sk_fail(err, SK_ERR_FORMAT, "%s: a multi-class model without class names", what);
@@ -214,10 +218,14 @@ sk_output_kind sk_sleap_output_kind(const char *head_name)
         const char *name;
         sk_output_kind kind;
     } heads[] = {
-        {"SingleInstanceConfmapsHead", SK_OUTPUT_CONFMAPS}, {"CentroidConfmapsHead", SK_OUTPUT_CONFMAPS},
-        {"CenteredInstanceConfmapsHead", SK_OUTPUT_CONFMAPS}, {"MultiInstanceConfmapsHead", SK_OUTPUT_CONFMAPS},
-        {"PartAffinityFieldsHead", SK_OUTPUT_PAFS},         {"OffsetRefinementHead", SK_OUTPUT_OFFSETS},
-        {"ClassMapsHead", SK_OUTPUT_CLASS_MAPS},            {"ClassVectorsHead", SK_OUTPUT_CLASS_VECTORS},
+        {"SingleInstanceConfmapsHead", SK_OUTPUT_CONFMAPS},
+        {"CentroidConfmapsHead", SK_OUTPUT_CONFMAPS},
+        {"CenteredInstanceConfmapsHead", SK_OUTPUT_CONFMAPS},
+        {"MultiInstanceConfmapsHead", SK_OUTPUT_CONFMAPS},
+        {"PartAffinityFieldsHead", SK_OUTPUT_PAFS},
+        {"OffsetRefinementHead", SK_OUTPUT_OFFSETS},
+        {"ClassMapsHead", SK_OUTPUT_CLASS_MAPS},
+        {"ClassVectorsHead", SK_OUTPUT_CLASS_VECTORS},
     };
     size_t length = strlen(head_name); /* without the "_0" that numbers stacks */
     while (length > 0 && head_name[length - 1] >= '0' && head_name[length - 1] <= '9')
@@ -254,8 +262,8 @@ static double configured_stride(const sk_sleap_heads *heads, sk_output_kind kind
     }
 }
 
-sk_status sk_sleap_add_output(sk_model *model, const sk_sleap_heads *heads, const char *name, int64_t channels,
-                              double stride, const char *what, sk_error *err)
+sk_status sk_sleap_add_output(sk_model *model, const sk_sleap_heads *heads, const char *name,
+                              int64_t channels, double stride, const char *what, sk_error *err)
 {
     int32_t limit = (int32_t)(sizeof model->outputs / sizeof *model->outputs);
     if (model->n_outputs >= limit)
@@ -263,16 +271,18 @@ sk_status sk_sleap_add_output(sk_model *model, const sk_sleap_heads *heads, cons
     sk_output_kind kind = sk_sleap_output_kind(name);
     int64_t expected = expected_channels(model, kind);
     if (expected >= 0 && channels >= 0 && channels != expected)
-        return sk_fail(err, SK_ERR_MISMATCH,
-                       "%s: output \"%.80s\" has %lld channels where the training configuration names %lld; the folder "
-                       "mixes files of two models",
-                       what, name, (long long)channels, (long long)expected);
+        return sk_fail(
+            err, SK_ERR_MISMATCH,
+            "%s: output \"%.80s\" has %lld channels where the training configuration names %lld; the folder "
+            "mixes files of two models",
+            what, name, (long long)channels, (long long)expected);
     double wanted = configured_stride(heads, kind);
     if (wanted > 0 && fabs(wanted - stride) > 1e-6)
-        return sk_fail(err, SK_ERR_MISMATCH,
-                       "%s: output \"%.80s\" is at stride %g where the training configuration says %g; the folder mixes "
-                       "files of two models",
-                       what, name, stride, wanted);
+        return sk_fail(
+            err, SK_ERR_MISMATCH,
+            "%s: output \"%.80s\" is at stride %g where the training configuration says %g; the folder mixes "
+            "files of two models",
+            what, name, stride, wanted);
     const char *kept = sk_arena_strdup(model->arena, name);
     if (!kept)
         return sk_fail_memory(err, strlen(name));
@@ -300,7 +310,8 @@ sk_status sk_sleap_check_outputs(const sk_model *model, const char *what, sk_err
     else if (model->task == SK_TASK_MULTICLASS_TOPDOWN && !has_output(model, SK_OUTPUT_CLASS_VECTORS))
         missing = "class vectors";
     if (missing)
-        return sk_fail(err, SK_ERR_FORMAT, "%s: the network has no output of %s, which its task needs", what, missing);
+        return sk_fail(err, SK_ERR_FORMAT, "%s: the network has no output of %s, which its task needs", what,
+                       missing);
     return SK_OK;
 }
 

@@ -43,25 +43,29 @@ static sk_status read_network(reader *r)
     sk_config *layers = NULL;
     sk_status status = SK_OK;
     if (!sk_sleap_source_has(r->source, "best_model.h5"))
-        return sk_fail(r->err, SK_ERR_NOT_FOUND, "%s: missing; a SLEAP model folder needs it beside training_config.json",
+        return sk_fail(r->err, SK_ERR_NOT_FOUND,
+                       "%s: missing; a SLEAP model folder needs it beside training_config.json",
                        sk_sleap_source_path(r->source, "best_model.h5"));
     SK_TRY(sk_sleap_source_read(r->source, "best_model.h5", &bytes, &length, r->err));
     snprintf(r->what, sizeof r->what, "%s", sk_sleap_source_path(r->source, "best_model.h5"));
     SK_TRY(sk_hdf5_open_memory(bytes, length, r->what, &r->weights, r->err));
     if (!sk_hdf5_has_attribute(r->weights, "/", "model_config"))
-        return sk_fail(r->err, SK_ERR_FORMAT,
-                       "%s: holds no \"model_config\": only weights, or not a Keras model; use the best_model.h5 that "
-                       "SLEAP wrote",
-                       r->what);
+        return sk_fail(
+            r->err, SK_ERR_FORMAT,
+            "%s: holds no \"model_config\": only weights, or not a Keras model; use the best_model.h5 that "
+            "SLEAP wrote",
+            r->what);
     SK_TRY_GOTO(sk_hdf5_attribute_text(r->weights, "/", "model_config", &json, r->err));
     if (!sk_hdf5_exists(r->weights, "model_weights")) {
-        status = sk_fail(r->err, SK_ERR_FORMAT, "%s: holds the network's description but no weights", r->what);
+        status =
+            sk_fail(r->err, SK_ERR_FORMAT, "%s: holds the network's description but no weights", r->what);
         goto done;
     }
     SK_TRY_GOTO(sk_config_open_json(json, strlen(json), r->what, &layers, r->err));
     SK_TRY_GOTO(sk_graph_open(&r->model->graph, r->err));
     sk_keras_weights weights = sk_keras_weights_of(r->weights);
-    SK_TRY_GOTO(sk_keras_build(sk_config_root(layers), &weights, r->what, r->model->graph, &r->network, r->err));
+    SK_TRY_GOTO(
+        sk_keras_build(sk_config_root(layers), &weights, r->what, r->model->graph, &r->network, r->err));
     if (sk_hdf5_attribute_text(r->weights, "/", "keras_version", &version, NULL) == SK_OK)
         sk_model_add_fact(r->model, "keras_version", version);
 done:
@@ -143,8 +147,8 @@ static sk_status check_spec(reader *r)
     const sk_model *m = r->model;
     const char *config = sk_sleap_source_path(r->source, "training_config.json");
     if (m->input.channels != 1 && m->input.channels != 3)
-        return sk_fail(r->err, SK_ERR_UNSUPPORTED, "%s: the network takes %d channels; 1 and 3 are supported", r->what,
-                       m->input.channels);
+        return sk_fail(r->err, SK_ERR_UNSUPPORTED, "%s: the network takes %d channels; 1 and 3 are supported",
+                       r->what, m->input.channels);
     if (!(m->sleap.input_scale > 0) || m->sleap.input_scale > 100)
         return sk_fail(r->err, SK_ERR_FORMAT, "%s: \"input_scaling\" is out of range", config);
     for (int i = 0; i < 2; i++)

@@ -17,7 +17,7 @@ typedef struct {
     sk_torch_file *file;
     sk_nn_net net;
     sk_model *model;
-    char what[1024];       /* the file being read, for errors */
+    char what[1024]; /* the file being read, for errors */
     char config_path[1024];
     int32_t fixed_size;
     sk_error *err;
@@ -66,8 +66,8 @@ static sk_status read_skeleton(reader *r, const sk_config_value *written, sk_ske
         out->edges[i][0] = node_index(out, source);
         out->edges[i][1] = node_index(out, target);
         if (out->edges[i][0] < 0 || out->edges[i][1] < 0)
-            return sk_fail(r->err, SK_ERR_FORMAT, "%s: edge %zu of its skeleton joins nodes it does not list", r->what,
-                           i);
+            return sk_fail(r->err, SK_ERR_FORMAT, "%s: edge %zu of its skeleton joins nodes it does not list",
+                           r->what, i);
         out->n_edges++;
     }
     return SK_OK;
@@ -80,18 +80,20 @@ static sk_status find_backbone(reader *r)
         if (!sk_config_is(all->u.pairs[i].value, SK_CONFIG_MAP))
             continue;
         if (r->backbone)
-            return sk_fail(r->err, SK_ERR_FORMAT, "%s: names two backbones, \"%.60s\" and \"%.60s\"", r->what, r->backbone,
-                           all->u.pairs[i].name);
+            return sk_fail(r->err, SK_ERR_FORMAT, "%s: names two backbones, \"%.60s\" and \"%.60s\"", r->what,
+                           r->backbone, all->u.pairs[i].name);
         r->backbone = all->u.pairs[i].name;
         r->backbone_config = all->u.pairs[i].value;
     }
     if (!r->backbone)
-        return sk_fail(r->err, SK_ERR_FORMAT, "%s: names no backbone under model_config.backbone_config", r->what);
+        return sk_fail(r->err, SK_ERR_FORMAT, "%s: names no backbone under model_config.backbone_config",
+                       r->what);
     if (strcmp(r->backbone, "unet") != 0 && strcmp(r->backbone, "convnext") != 0)
-        return sk_fail(r->err, SK_ERR_UNSUPPORTED,
-                       "%s: backbone \"%.60s\" is not read from checkpoints; export the model with `sleap-nn export "
-                       "MODEL -f onnx` and open the .onnx",
-                       r->what, r->backbone);
+        return sk_fail(
+            r->err, SK_ERR_UNSUPPORTED,
+            "%s: backbone \"%.60s\" is not read from checkpoints; export the model with `sleap-nn export "
+            "MODEL -f onnx` and open the .onnx",
+            r->what, r->backbone);
     return SK_OK;
 }
 
@@ -106,15 +108,16 @@ static sk_status read_config(reader *r)
     snprintf(r->config_path, sizeof r->config_path, "%s", r->what);
     SK_TRY(sk_config_open_yaml(bytes, length, r->what, &r->config, r->err));
     r->root = sk_config_root(r->config);
-    SK_TRY(sk_sleap_heads_find(sk_config_find(r->root, "model_config.head_configs"), r->what, &r->heads, r->err));
+    SK_TRY(sk_sleap_heads_find(sk_config_find(r->root, "model_config.head_configs"), r->what, &r->heads,
+                               r->err));
     SK_TRY(find_backbone(r));
     const char *crop_mode = sk_config_text_or(r->root, "data_config.preprocessing.crop_mode", "fixed");
     if (strcmp(crop_mode, "fixed") != 0)
-        return sk_fail(r->err, SK_ERR_UNSUPPORTED, "%s: crop_mode \"%.40s\"; only fixed crops are supported", r->what,
-                       crop_mode);
+        return sk_fail(r->err, SK_ERR_UNSUPPORTED, "%s: crop_mode \"%.40s\"; only fixed crops are supported",
+                       r->what, crop_mode);
     if (sk_config_bool_or(r->root, "data_config.preprocessing.tiling.enabled", false))
-        return sk_fail(r->err, SK_ERR_UNSUPPORTED, "%s: a tiled model (preprocessing.tiling); tiling is not supported",
-                       r->what);
+        return sk_fail(r->err, SK_ERR_UNSUPPORTED,
+                       "%s: a tiled model (preprocessing.tiling); tiling is not supported", r->what);
     sk_skeleton skeleton = {.name = ""};
     const sk_config_value *written = sk_config_find(r->root, "data_config.skeletons.0");
     if (!sk_config_is_null(written))
@@ -137,8 +140,9 @@ static sk_status tap(reader *r, const char *head, int64_t stride, sk_nn_map *out
             *out = net->decoded[i];
             return SK_OK;
         }
-    return sk_fail(r->err, SK_ERR_MISMATCH, "%s: head %s is at stride %lld, which the backbone does not produce", r->what,
-                   head, (long long)stride);
+    return sk_fail(r->err, SK_ERR_MISMATCH,
+                   "%s: head %s is at stride %lld, which the backbone does not produce", r->what, head,
+                   (long long)stride);
 }
 
 static sk_status map_head(reader *r, int index, const char *head, const sk_config_value *config, bool sigmoid)
@@ -197,15 +201,18 @@ static sk_status class_vectors_head(reader *r, int index)
     SK_TRY(linear(r, name, &x, &features));
     x = sk_b_softmax(&net->b, x, 1);
     sk_b_output(&net->b, x, "ClassVectorsHead");
-    return sk_sleap_add_output(r->model, &r->heads, "ClassVectorsHead", features, net->middle.stride, r->what, r->err);
+    return sk_sleap_add_output(r->model, &r->heads, "ClassVectorsHead", features, net->middle.stride, r->what,
+                               r->err);
 }
 
 static sk_status build_heads(reader *r)
 {
     switch (r->heads.task) {
-    case SK_TASK_SINGLE_INSTANCE: return map_head(r, 0, "SingleInstanceConfmapsHead", r->heads.confmaps, false);
+    case SK_TASK_SINGLE_INSTANCE:
+        return map_head(r, 0, "SingleInstanceConfmapsHead", r->heads.confmaps, false);
     case SK_TASK_CENTROID: return map_head(r, 0, "CentroidConfmapsHead", r->heads.confmaps, false);
-    case SK_TASK_CENTERED_INSTANCE: return map_head(r, 0, "CenteredInstanceConfmapsHead", r->heads.confmaps, false);
+    case SK_TASK_CENTERED_INSTANCE:
+        return map_head(r, 0, "CenteredInstanceConfmapsHead", r->heads.confmaps, false);
     case SK_TASK_BOTTOMUP:
         SK_TRY(map_head(r, 0, "MultiInstanceConfmapsHead", r->heads.confmaps, false));
         return map_head(r, 1, "PartAffinityFieldsHead", r->heads.pafs, false);
@@ -226,7 +233,8 @@ static sk_status read_network(reader *r)
     const char *bytes;
     size_t length;
     if (!sk_sleap_source_has(r->source, "best.ckpt"))
-        return sk_fail(r->err, SK_ERR_NOT_FOUND, "%s: missing; a sleap-nn model folder needs it beside training_config.yaml",
+        return sk_fail(r->err, SK_ERR_NOT_FOUND,
+                       "%s: missing; a sleap-nn model folder needs it beside training_config.yaml",
                        sk_sleap_source_path(r->source, "best.ckpt"));
     SK_TRY(sk_sleap_source_read(r->source, "best.ckpt", &bytes, &length, r->err));
     snprintf(r->what, sizeof r->what, "%s", sk_sleap_source_path(r->source, "best.ckpt"));
@@ -276,7 +284,8 @@ static sk_status fill_spec(reader *r)
     if (!(scale > 0 && scale <= 100))
         return sk_fail(r->err, SK_ERR_FORMAT, "%s: \"scale\" is out of range", r->config_path);
     s->input_scale = (float)scale;
-    s->ensure_rgb = sk_config_bool_or(preparation, "ensure_rgb", sk_config_bool_or(preparation, "is_rgb", false));
+    s->ensure_rgb =
+        sk_config_bool_or(preparation, "ensure_rgb", sk_config_bool_or(preparation, "is_rgb", false));
     s->ensure_grayscale = sk_config_bool_or(preparation, "ensure_grayscale", false);
     SK_TRY(read_size(r, sk_config_get(preparation, "max_height"), "max_height", &s->target_size[0]));
     SK_TRY(read_size(r, sk_config_get(preparation, "max_width"), "max_width", &s->target_size[1]));
@@ -285,10 +294,11 @@ static sk_status fill_spec(reader *r)
         if (sk_config_is_null(crop)) /* before 0.0.2 */
             crop = sk_config_get(preparation, "crop_hw");
         for (size_t i = 0; i < 2; i++)
-            SK_TRY(read_size(r, sk_config_is(crop, SK_CONFIG_LIST) ? sk_config_at(crop, i) : crop, "crop_size",
-                             &s->crop_size[i]));
+            SK_TRY(read_size(r, sk_config_is(crop, SK_CONFIG_LIST) ? sk_config_at(crop, i) : crop,
+                             "crop_size", &s->crop_size[i]));
         if (s->crop_size[0] == 0 || s->crop_size[1] == 0)
-            return sk_fail(r->err, SK_ERR_FORMAT, "%s: \"crop_size\" is missing, which a centred-instance model needs",
+            return sk_fail(r->err, SK_ERR_FORMAT,
+                           "%s: \"crop_size\" is missing, which a centred-instance model needs",
                            r->config_path);
     }
     const sk_graph *g = m->graph;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define N_STAGES 4
-#define EPSILON 1e-6f
+#define EPSILON  1e-6f
 
 /* Over the channels of an NCHW map. */
 static sk_status layer_norm(sk_nn_net *net, const char *name, sk_nn_map *x)
@@ -24,8 +24,8 @@ static sk_status layer_norm(sk_nn_net *net, const char *name, sk_nn_map *x)
     return SK_OK;
 }
 
-/* A Linear over the channels is a 1x1 convolution. `scale` (may be null) multiplies each output channel: the block's
- * layer_scale, folded in here. */
+/* A Linear over the channels is a 1x1 convolution. `scale` (may be null) multiplies each output channel:
+ * the block's layer_scale, folded in here. */
 static sk_status pointwise(sk_nn_net *net, const char *name, const float *scale, sk_nn_map *x)
 {
     char weight_name[300], bias_name[300];
@@ -37,7 +37,8 @@ static sk_status pointwise(sk_nn_net *net, const char *name, const float *scale,
     int64_t dims[] = {-1, x->channels};
     sk_status status;
     SK_TRY_GOTO(sk_nn_numbers(net, sk_nn_find(net, weight_name), weight_name, 2, dims, &weight, &shape));
-    SK_TRY_GOTO(sk_nn_numbers(net, sk_nn_find(net, bias_name), bias_name, 1, &shape.dim[0], &bias, &bias_shape));
+    SK_TRY_GOTO(
+        sk_nn_numbers(net, sk_nn_find(net, bias_name), bias_name, 1, &shape.dim[0], &bias, &bias_shape));
     for (int64_t o = 0; scale && o < shape.dim[0]; o++) {
         float *row = (float *)sk_blob_data(weight) + o * shape.dim[1];
         for (int64_t i = 0; i < shape.dim[1]; i++)
@@ -76,8 +77,8 @@ static sk_status block(sk_nn_net *net, const char *folder, sk_nn_map *x)
     snprintf(name, sizeof name, "%sblock.5", folder);
     SK_TRY_GOTO(pointwise(net, name, sk_blob_data(scale), &y));
     if (y.channels != x->channels) {
-        status = sk_fail(net->err, SK_ERR_MISMATCH, "%s: block \"%.160s\" does not return its input's channels",
-                         net->what, folder);
+        status = sk_fail(net->err, SK_ERR_MISMATCH,
+                         "%s: block \"%.160s\" does not return its input's channels", net->what, folder);
         goto done;
     }
     x->v = sk_b_add(&net->b, y.v, x->v);
@@ -101,7 +102,8 @@ static sk_status stage(sk_nn_net *net, int index, sk_nn_map *x)
 static sk_status stem(sk_nn_net *net, int64_t stride, sk_nn_map *x)
 {
     SK_TRY(sk_nn_input(net, "backbone.enc.features.0.0.weight", x));
-    SK_TRY(sk_nn_conv(net, "backbone.enc.features.0.0", (sk_nn_conv_spec){.stride = (int32_t)stride, .pad = 1}, x));
+    SK_TRY(sk_nn_conv(net, "backbone.enc.features.0.0",
+                      (sk_nn_conv_spec){.stride = (int32_t)stride, .pad = 1}, x));
     return layer_norm(net, "backbone.enc.features.0.1", x);
 }
 
@@ -114,8 +116,8 @@ static sk_status downsample(sk_nn_net *net, int index, sk_nn_map *x)
     return sk_nn_conv(net, name, (sk_nn_conv_spec){.stride = 2, .pad = 0}, x);
 }
 
-/* torchvision's ConvNeXt, its stem at half the usual stride, one more pool below it, then sleap-nn's middle blocks and
- * decoder. The skips are what the stem and the downsampling layers give, not the stages. */
+/* torchvision's ConvNeXt, its stem at half the usual stride, one more pool below it, then sleap-nn's
+ * middle blocks and decoder. The skips are what the stem and the downsampling layers give, not the stages. */
 sk_status sk_nn_convnext(sk_nn_net *net, const sk_config_value *config)
 {
     int64_t stem_stride = sk_config_int_or(config, "stem_patch_stride", 2);

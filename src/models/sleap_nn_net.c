@@ -34,7 +34,8 @@ static bool ends_with(const char *text, const char *ending)
     return length >= tail && strcmp(text + length - tail, ending) == 0;
 }
 
-sk_status sk_nn_net_open(sk_nn_net *net, sk_torch_file *file, sk_graph *graph, const char *what, sk_error *err)
+sk_status sk_nn_net_open(sk_nn_net *net, sk_torch_file *file, sk_graph *graph, const char *what,
+                         sk_error *err)
 {
     *net = (sk_nn_net){.file = file, .what = what, .err = err};
     sk_builder_init(&net->b, graph);
@@ -44,8 +45,10 @@ sk_status sk_nn_net_open(sk_nn_net *net, sk_torch_file *file, sk_graph *graph, c
     const char *prefix;
     size_t prefix_length;
     if (!dict || dict->kind != SK_PICKLE_DICT || !find_prefix(dict, &prefix, &prefix_length))
-        return sk_fail(err, SK_ERR_FORMAT, "%s: holds no state_dict of a sleap-nn network; use the best.ckpt that "
-                                           "sleap-nn wrote", what);
+        return sk_fail(err, SK_ERR_FORMAT,
+                       "%s: holds no state_dict of a sleap-nn network; use the best.ckpt that "
+                       "sleap-nn wrote",
+                       what);
     if (dict->length > SK_NN_MAX_TENSORS)
         return sk_fail(err, SK_ERR_LIMIT, "%s: %zu tensors; at most %d are read", what, dict->length,
                        SK_NN_MAX_TENSORS);
@@ -55,10 +58,12 @@ sk_status sk_nn_net_open(sk_nn_net *net, sk_torch_file *file, sk_graph *graph, c
     for (size_t i = 0; i < dict->length; i++) {
         const char *name = sk_pickle_text(dict->u.pairs[i].key);
         const sk_pickle_value *value = dict->u.pairs[i].value;
-        /* Metrics and losses have states of their own; only what lies under the network's prefix is the network. */
+        /* Metrics and losses have states of their own; only what lies under the network's prefix is the
+         * network. */
         if (!name || strncmp(name, prefix, prefix_length) != 0 || !value || value->kind != SK_PICKLE_TENSOR)
             continue;
-        if (strncmp(name + prefix_length, "backbone.", 9) == 0 || strncmp(name + prefix_length, "head_layers.", 12) == 0)
+        if (strncmp(name + prefix_length, "backbone.", 9) == 0 ||
+            strncmp(name + prefix_length, "head_layers.", 12) == 0)
             net->tensors[net->n_tensors++] = (sk_nn_tensor){name + prefix_length, value, false};
     }
     qsort(net->tensors, net->n_tensors, sizeof *net->tensors, compare_tensors);
@@ -120,10 +125,12 @@ sk_status sk_nn_check_all_used(const sk_nn_net *net)
         left++;
     }
     if (left)
-        return sk_fail(net->err, SK_ERR_UNSUPPORTED,
-                       "%s: %zu tensors have no place in the network that training_config.yaml describes, the first is "
-                       "\"%.120s\"; the two files belong to different models, or it is a newer layout: export it to ONNX",
-                       net->what, left, first);
+        return sk_fail(
+            net->err, SK_ERR_UNSUPPORTED,
+            "%s: %zu tensors have no place in the network that training_config.yaml describes, the first is "
+            "\"%.120s\"; the two files belong to different models, or it is a newer layout: export it to "
+            "ONNX",
+            net->what, left, first);
     return SK_OK;
 }
 
@@ -135,7 +142,8 @@ sk_status sk_nn_numbers(sk_nn_net *net, sk_nn_tensor *tensor, const char *name, 
     *blob = NULL;
     if (!tensor)
         return sk_fail(net->err, SK_ERR_NOT_FOUND,
-                       "%s: tensor \"%.160s\" is missing; the checkpoint and training_config.yaml do not belong together",
+                       "%s: tensor \"%.160s\" is missing; the checkpoint and training_config.yaml do not "
+                       "belong together",
                        net->what, name);
     *shape = tensor->value->u.tensor.shape;
     bool fits = shape->rank == rank;
@@ -146,8 +154,9 @@ sk_status sk_nn_numbers(sk_nn_net *net, sk_nn_tensor *tensor, const char *name, 
     }
     char found_text[SK_SHAPE_TEXT], wanted_text[SK_SHAPE_TEXT];
     if (!fits)
-        return sk_fail(net->err, SK_ERR_MISMATCH, "%s: tensor \"%.160s\" is of shape %s where the network needs %s",
-                       net->what, name, sk_shape_text(shape, found_text, sizeof found_text),
+        return sk_fail(net->err, SK_ERR_MISMATCH,
+                       "%s: tensor \"%.160s\" is of shape %s where the network needs %s", net->what, name,
+                       sk_shape_text(shape, found_text, sizeof found_text),
                        sk_shape_text(&wanted, wanted_text, sizeof wanted_text));
     SK_TRY(sk_torch_file_tensor(net->file, tensor->value, SK_DTYPE_F32, blob, net->err));
     const float *values = sk_blob_data(*blob);
@@ -155,17 +164,18 @@ sk_status sk_nn_numbers(sk_nn_net *net, sk_nn_tensor *tensor, const char *name, 
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(values[i])) {
             sk_blob_unref(blob);
-            return sk_fail(net->err, SK_ERR_FORMAT,
-                           "%s: tensor \"%.160s\" holds NaN or infinity at element %lld: the training diverged or the "
-                           "file is damaged; use another checkpoint",
-                           net->what, name, (long long)i);
+            return sk_fail(
+                net->err, SK_ERR_FORMAT,
+                "%s: tensor \"%.160s\" holds NaN or infinity at element %lld: the training diverged or the "
+                "file is damaged; use another checkpoint",
+                net->what, name, (long long)i);
         }
     tensor->used = true;
     return SK_OK;
 }
 
-sk_status sk_nn_constant(sk_nn_net *net, sk_nn_tensor *tensor, const char *name, int rank, const int64_t *dims,
-                         sk_value *out, sk_shape *shape)
+sk_status sk_nn_constant(sk_nn_net *net, sk_nn_tensor *tensor, const char *name, int rank,
+                         const int64_t *dims, sk_value *out, sk_shape *shape)
 {
     sk_blob *blob;
     SK_TRY(sk_nn_numbers(net, tensor, name, rank, dims, &blob, shape));
@@ -181,12 +191,14 @@ sk_status sk_nn_input(sk_nn_net *net, const char *first_weight, sk_nn_map *out)
     sk_nn_tensor *first = sk_nn_find(net, first_weight);
     if (!first || first->value->u.tensor.shape.rank != 4)
         return sk_fail(net->err, SK_ERR_NOT_FOUND,
-                       "%s: tensor \"%.160s\" is missing; the checkpoint and training_config.yaml do not belong together",
+                       "%s: tensor \"%.160s\" is missing; the checkpoint and training_config.yaml do not "
+                       "belong together",
                        net->what, first_weight);
     int64_t channels = first->value->u.tensor.shape.dim[1];
     if (channels != 1 && channels != 3)
-        return sk_fail(net->err, SK_ERR_UNSUPPORTED, "%s: the network takes %lld channels; 1 and 3 are supported",
-                       net->what, (long long)channels);
+        return sk_fail(net->err, SK_ERR_UNSUPPORTED,
+                       "%s: the network takes %lld channels; 1 and 3 are supported", net->what,
+                       (long long)channels);
     sk_shape shape = {.rank = 4, .dim = {-1, channels, -1, -1}};
     *out = (sk_nn_map){sk_b_input(&net->b, "image", SK_DTYPE_F32, &shape), channels, 1};
     return SK_OK;
@@ -213,8 +225,8 @@ sk_status sk_nn_conv(sk_nn_net *net, const char *name, sk_nn_conv_spec spec, sk_
     SK_TRY(sk_nn_constant(net, sk_nn_find(net, weight_name), weight_name, 4, dims, &weight, &shape));
     SK_TRY(sk_nn_constant(net, sk_nn_find(net, bias_name), bias_name, 1, &shape.dim[0], &bias, &bias_shape));
     if (shape.dim[2] > 1024 || shape.dim[3] > 1024)
-        return sk_fail(net->err, SK_ERR_LIMIT, "%s: tensor \"%.160s\": a kernel of more than 1024 pixels", net->what,
-                       weight_name);
+        return sk_fail(net->err, SK_ERR_LIMIT, "%s: tensor \"%.160s\": a kernel of more than 1024 pixels",
+                       net->what, weight_name);
     sk_window w = {.kernel = {(int32_t)shape.dim[2], (int32_t)shape.dim[3]},
                    .stride = {spec.stride, spec.stride},
                    .dilation = {1, 1},
@@ -254,10 +266,11 @@ sk_status sk_nn_conv_block(sk_nn_net *net, const char *folder, sk_nn_map *x)
         if (!found && i > 0)
             return SK_OK;
         if (!found)
-            return sk_fail(net->err, SK_ERR_NOT_FOUND,
-                           "%s: block \"%.160s\" has no convolution; the checkpoint and training_config.yaml do not "
-                           "belong together",
-                           net->what, folder);
+            return sk_fail(
+                net->err, SK_ERR_NOT_FOUND,
+                "%s: block \"%.160s\" has no convolution; the checkpoint and training_config.yaml do not "
+                "belong together",
+                net->what, folder);
         module_name(found, name, sizeof name);
         SK_TRY(sk_nn_conv(net, name, (sk_nn_conv_spec){.stride = 1, .pad = -1}, x));
         sk_nn_relu(net, x);
@@ -291,10 +304,10 @@ static sk_status transposed_conv(sk_nn_net *net, sk_nn_tensor *tensor, sk_nn_map
     int64_t dims[] = {x->channels, -1, 3, 3};
     SK_TRY(sk_nn_constant(net, tensor, tensor->name, 4, dims, &in[1], &shape));
     SK_TRY(sk_nn_constant(net, sk_nn_find(net, bias_name), bias_name, 1, &shape.dim[1], &in[2], &bias_shape));
-    sk_attrs a = {.conv_transpose = {.window = {.kernel = {3, 3}, .stride = {2, 2}, .dilation = {1, 1},
-                                                .pad = {1, 1, 1, 1}},
-                                     .output_pad = {1, 1},
-                                     .groups = 1}};
+    sk_attrs a = {.conv_transpose = {
+                      .window = {.kernel = {3, 3}, .stride = {2, 2}, .dilation = {1, 1}, .pad = {1, 1, 1, 1}},
+                      .output_pad = {1, 1},
+                      .groups = 1}};
     x->v = sk_b_node(&net->b, SK_OP_CONV_TRANSPOSE, &a, in, 3, name);
     x->channels = shape.dim[1];
     sk_nn_relu(net, x);
@@ -321,9 +334,10 @@ static sk_status decoder_block(sk_nn_net *net, const char *folder, const sk_nn_m
     } else {
         sk_nn_tensor *up = sk_nn_find_ending(net, folder, "_trans_conv.weight");
         if (!up)
-            return sk_fail(net->err, SK_ERR_NOT_FOUND,
-                           "%s: block \"%.160s\" has no transposed convolution, though up_interpolate is false", net->what,
-                           folder);
+            return sk_fail(
+                net->err, SK_ERR_NOT_FOUND,
+                "%s: block \"%.160s\" has no transposed convolution, though up_interpolate is false",
+                net->what, folder);
         SK_TRY(transposed_conv(net, up, x));
     }
     x->stride /= 2;
@@ -346,7 +360,8 @@ sk_status sk_nn_decoder(sk_nn_net *net, const char *folder, sk_nn_map x, const s
         if (!sk_nn_has_folder(net, block))
             break;
         if (x.stride < 2)
-            return sk_fail(net->err, SK_ERR_FORMAT, "%s: its decoder goes beyond the input's size", net->what);
+            return sk_fail(net->err, SK_ERR_FORMAT, "%s: its decoder goes beyond the input's size",
+                           net->what);
         SK_TRY(decoder_block(net, block, i < n_skips ? &skips[i] : NULL, interpolate, resize_to_skip, &x));
         net->decoded[net->n_decoded++] = x;
     }

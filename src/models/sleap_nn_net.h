@@ -6,8 +6,9 @@
 #include "formats/torch_file.h"
 #include "graph/builder.h"
 
-/* sleap-nn's networks, rebuilt from the names in the checkpoint's state_dict. Sizes come from the tensors, structure
- * from the configuration; a tensor that no layer used is an error, because then the two do not belong together. */
+/* sleap-nn's networks, rebuilt from the names in the checkpoint's state_dict. Sizes come from the tensors,
+ * structure from the configuration; a tensor that no layer used is an error, because then the two do not
+ * belong together. */
 
 typedef struct sk_nn_tensor {
     const char *name; /* without the checkpoint's prefix: "backbone.…", "head_layers.…" */
@@ -16,7 +17,7 @@ typedef struct sk_nn_tensor {
 } sk_nn_tensor;
 
 #define SK_NN_MAX_TENSORS 16384
-#define SK_NN_MAX_LEVELS 16
+#define SK_NN_MAX_LEVELS  16
 
 /* A feature map on its way. */
 typedef struct sk_nn_map {
@@ -52,9 +53,10 @@ sk_nn_tensor *sk_nn_find(sk_nn_net *net, const char *name);
 sk_nn_tensor *sk_nn_find_ending(sk_nn_net *net, const char *folder, const char *ending);
 bool sk_nn_has_folder(sk_nn_net *net, const char *folder); /* any tensor whose name begins so */
 
-/* A tensor as a constant of the given rank; dims of -1 are any. Refuses NaN and infinity, naming the tensor. */
-sk_status sk_nn_constant(sk_nn_net *net, sk_nn_tensor *tensor, const char *name, int rank, const int64_t *dims,
-                         sk_value *out, sk_shape *shape) SK_MUST_CHECK;
+/* A tensor as a constant of the given rank; dims of -1 are any. Refuses NaN and infinity, naming the
+ * tensor. */
+sk_status sk_nn_constant(sk_nn_net *net, sk_nn_tensor *tensor, const char *name, int rank,
+                         const int64_t *dims, sk_value *out, sk_shape *shape) SK_MUST_CHECK;
 /* The same as plain numbers: *blob is the caller's. */
 sk_status sk_nn_numbers(sk_nn_net *net, sk_nn_tensor *tensor, const char *name, int rank, const int64_t *dims,
                         sk_blob **blob, sk_shape *shape) SK_MUST_CHECK;
@@ -73,8 +75,8 @@ sk_status sk_nn_conv_block(sk_nn_net *net, const char *folder, sk_nn_map *x) SK_
 /* Middle blocks <folder>0.blocks., <folder>1.blocks. … */
 sk_status sk_nn_middle(sk_nn_net *net, const char *folder, sk_nn_map *x) SK_MUST_CHECK;
 
-/* The decoder under <folder>: upsampling, skip, refinement; fills net->decoded. `resize_to_skip`: the sizes may not
- * meet by themselves. */
+/* The decoder under <folder>: upsampling, skip, refinement; fills net->decoded. `resize_to_skip`: the
+ * sizes may not meet by themselves. */
 sk_status sk_nn_decoder(sk_nn_net *net, const char *folder, sk_nn_map x, const sk_nn_map *skips, int n_skips,
                         bool interpolate, bool resize_to_skip) SK_MUST_CHECK;
 

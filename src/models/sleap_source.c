@@ -7,20 +7,21 @@
 #include <string.h>
 
 #define MAX_FILE_BYTES ((uint64_t)4 << 30)
-#define MAX_READS 8
+#define MAX_READS      8
 
 struct sk_sleap_source {
-    char *folder;       /* or the zip's path */
-    sk_blob *archive;   /* the zip's bytes */
-    sk_zip *zip;        /* null for a folder */
-    char *prefix;       /* of entries in the zip, "model/" or "" */
+    char *folder;     /* or the zip's path */
+    sk_blob *archive; /* the zip's bytes */
+    sk_zip *zip;      /* null for a folder */
+    char *prefix;     /* of entries in the zip, "model/" or "" */
     sk_blob *held[MAX_READS];
     int n_held;
     sk_sha256_state hash;
     char path[4096];
 };
 
-static const char *const config_names[] = {"training_config.yaml", "training_config.yml", "training_config.json"};
+static const char *const config_names[] = {"training_config.yaml", "training_config.yml",
+                                           "training_config.json"};
 #define N_CONFIG_NAMES (sizeof config_names / sizeof *config_names)
 
 /* The folder inside the zip that holds a training configuration; the shallowest one. */
@@ -43,7 +44,8 @@ static sk_status find_prefix(sk_sleap_source *s, sk_error *err)
     }
     if (!best)
         return sk_fail(err, SK_ERR_FORMAT,
-                       "%s: no training_config.json or training_config.yaml in this zip: not a SLEAP model", s->folder);
+                       "%s: no training_config.json or training_config.yaml in this zip: not a SLEAP model",
+                       s->folder);
     s->prefix = sk_strndup(best, best_length);
     return s->prefix ? SK_OK : sk_fail_memory(err, best_length);
 }
@@ -126,7 +128,8 @@ bool sk_sleap_source_has(const sk_sleap_source *s, const char *name)
     return length < (int)sizeof path && sk_file_is_regular(path);
 }
 
-static sk_status read_entry(sk_sleap_source *s, const char *name, const char **bytes, size_t *length, sk_error *err)
+static sk_status read_entry(sk_sleap_source *s, const char *name, const char **bytes, size_t *length,
+                            sk_error *err)
 {
     const sk_zip_entry *entry = find_entry(s, name);
     if (!entry)

@@ -25,14 +25,16 @@ static void refuse(opener open, const char *text, sk_status expected, const char
     int64_t before = sk_memory_live_bytes();
     sk_status status = open(text, strlen(text), "some.file", &config, &err);
     if (status != expected || config || !strstr(err.message, hint) || !strstr(err.message, "some.file"))
-        fail_msg("\"%.60s\" gave %d \"%s\", expected %d with \"%s\"", text, status, err.message, expected, hint);
+        fail_msg("\"%.60s\" gave %d \"%s\", expected %d with \"%s\"", text, status, err.message, expected,
+                 hint);
     assert_int_equal(sk_memory_live_bytes(), before);
 }
 
 static void json_and_yaml_give_the_same_tree(void **state)
 {
     (void)state;
-    static const char json[] = "{\"a\": {\"b\": [1, 2.5, null, true, \"x\"]}, \"s\": \"\", \"e\": {}, \"n\": -7}";
+    static const char json[] =
+        "{\"a\": {\"b\": [1, 2.5, null, true, \"x\"]}, \"s\": \"\", \"e\": {}, \"n\": -7}";
     static const char yaml[] = "a:\n  b:\n  - 1\n  - 2.5\n  - null\n  - true\n  - x\ns: ''\ne: {}\nn: -7\n";
     for (int i = 0; i < 2; i++) {
         sk_config *config = i ? open_text(sk_config_open_yaml, yaml) : open_text(sk_config_open_json, json);
@@ -60,15 +62,17 @@ static void json_and_yaml_give_the_same_tree(void **state)
 static void yaml_scalars_are_typed_as_omegaconf_does(void **state)
 {
     (void)state;
-    sk_config *config = open_text(sk_config_open_yaml,
-                                  "[~, null, '', '12', 12, 0x1F, 0b101, 017, 1_000, 1e-3, 1.0e-06, .5, -.inf, .nan,"
-                                  " yes, Off, 1:30, 0.1.2, \"true\", 08, -4, 1e5, 99999999999999999999, +3, e5]");
+    sk_config *config =
+        open_text(sk_config_open_yaml,
+                  "[~, null, '', '12', 12, 0x1F, 0b101, 017, 1_000, 1e-3, 1.0e-06, .5, -.inf, .nan,"
+                  " yes, Off, 1:30, 0.1.2, \"true\", 08, -4, 1e5, 99999999999999999999, +3, e5]");
     const sk_config_value *v = sk_config_root(config);
-    const sk_config_kind kinds[] = {SK_CONFIG_NULL, SK_CONFIG_NULL,   SK_CONFIG_STRING, SK_CONFIG_STRING, SK_CONFIG_INT,
-                                    SK_CONFIG_INT,  SK_CONFIG_INT,    SK_CONFIG_INT,    SK_CONFIG_INT,    SK_CONFIG_REAL,
-                                    SK_CONFIG_REAL, SK_CONFIG_REAL,   SK_CONFIG_REAL,   SK_CONFIG_REAL,   SK_CONFIG_BOOL,
-                                    SK_CONFIG_BOOL, SK_CONFIG_STRING, SK_CONFIG_STRING, SK_CONFIG_STRING, SK_CONFIG_STRING,
-                                    SK_CONFIG_INT,  SK_CONFIG_REAL,   SK_CONFIG_REAL,   SK_CONFIG_INT,    SK_CONFIG_STRING};
+    const sk_config_kind kinds[] = {
+        SK_CONFIG_NULL, SK_CONFIG_NULL,   SK_CONFIG_STRING, SK_CONFIG_STRING, SK_CONFIG_INT,
+        SK_CONFIG_INT,  SK_CONFIG_INT,    SK_CONFIG_INT,    SK_CONFIG_INT,    SK_CONFIG_REAL,
+        SK_CONFIG_REAL, SK_CONFIG_REAL,   SK_CONFIG_REAL,   SK_CONFIG_REAL,   SK_CONFIG_BOOL,
+        SK_CONFIG_BOOL, SK_CONFIG_STRING, SK_CONFIG_STRING, SK_CONFIG_STRING, SK_CONFIG_STRING,
+        SK_CONFIG_INT,  SK_CONFIG_REAL,   SK_CONFIG_REAL,   SK_CONFIG_INT,    SK_CONFIG_STRING};
     assert_int_equal(sk_config_count(v), sizeof kinds / sizeof *kinds);
     for (size_t i = 0; i < sk_config_count(v); i++)
         if (sk_config_at(v, i)->kind != kinds[i])
@@ -77,7 +81,8 @@ static void yaml_scalars_are_typed_as_omegaconf_does(void **state)
     assert_int_equal(v->u.items[6]->u.integer, 5);
     assert_int_equal(v->u.items[7]->u.integer, 15);
     assert_int_equal(v->u.items[8]->u.integer, 1000);
-    assert_true(v->u.items[9]->u.real == 1e-3 && v->u.items[10]->u.real == 1e-6 && v->u.items[11]->u.real == 0.5);
+    assert_true(v->u.items[9]->u.real == 1e-3 && v->u.items[10]->u.real == 1e-6 &&
+                v->u.items[11]->u.real == 0.5);
     assert_true(isinf(v->u.items[12]->u.real) && v->u.items[12]->u.real < 0 && isnan(v->u.items[13]->u.real));
     assert_true(v->u.items[14]->u.boolean && !v->u.items[15]->u.boolean);
     assert_true(v->u.items[22]->u.real > 9e19);
@@ -139,10 +144,11 @@ static void broken_text_is_refused_with_a_place(void **state)
 static void python_literals_are_read(void **state)
 {
     (void)state;
-    sk_config *config = open_text(
-        sk_python_literal_open,
-        " {0: 'person', 1: \"it's\", 'k': (1, 2.5, -3e2), None: [True, False, None,], 'u': 'h\\xe9\\u2713\\'\\n' 'b',"
-        " 't': (7), 's': {1, 2}, 'r': r'a\\d', 'e': (), 'big': 1_000, 'h': 0xff, 'inf': -inf} ");
+    sk_config *config =
+        open_text(sk_python_literal_open,
+                  " {0: 'person', 1: \"it's\", 'k': (1, 2.5, -3e2), None: [True, False, None,], 'u': "
+                  "'h\\xe9\\u2713\\'\\n' 'b',"
+                  " 't': (7), 's': {1, 2}, 'r': r'a\\d', 'e': (), 'big': 1_000, 'h': 0xff, 'inf': -inf} ");
     const sk_config_value *root = sk_config_root(config);
     assert_int_equal(sk_config_count(root), 12);
     assert_string_equal(sk_config_text_or(root, "0", ""), "person");

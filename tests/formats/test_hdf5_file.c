@@ -103,7 +103,8 @@ static void check_sample(sk_hdf5_file *file)
     assert_ok(sk_hdf5_dataset_read(file, "g/ints", SK_DTYPE_I32, 8, &ints, NULL, &err), &err);
     assert_int_equal(((int32_t *)sk_blob_data(ints))[1], -9);
     sk_blob_unref(&ints);
-    assert_true(sk_hdf5_exists(file, "g/h") && sk_hdf5_exists(file, "") && !sk_hdf5_exists(file, "g/nothing/x"));
+    assert_true(sk_hdf5_exists(file, "g/h") && sk_hdf5_exists(file, "") &&
+                !sk_hdf5_exists(file, "g/nothing/x"));
     assert_true(sk_hdf5_has_attribute(file, "g", "more") && !sk_hdf5_has_attribute(file, "g", "less"));
 }
 
@@ -138,13 +139,16 @@ static void refuses_with_the_reason(void **state)
     char *text;
     sk_hdf5_texts texts;
     double real;
-    assert_int_equal(sk_hdf5_dataset_read(file, "g/hollow", SK_DTYPE_F32, 1 << 20, &blob, NULL, &err), SK_ERR_LIMIT);
+    assert_int_equal(sk_hdf5_dataset_read(file, "g/hollow", SK_DTYPE_F32, 1 << 20, &blob, NULL, &err),
+                     SK_ERR_LIMIT);
     assert_non_null(strstr(err.message, "g/hollow"));
     assert_int_equal(sk_hdf5_dataset_read(file, "outside", SK_DTYPE_U8, 1 << 20, &blob, NULL, &err),
                      SK_ERR_UNSUPPORTED);
-    assert_int_equal(sk_hdf5_dataset_read(file, "elsewhere/x", SK_DTYPE_U8, 64, &blob, NULL, &err), SK_ERR_NOT_FOUND);
+    assert_int_equal(sk_hdf5_dataset_read(file, "elsewhere/x", SK_DTYPE_U8, 64, &blob, NULL, &err),
+                     SK_ERR_NOT_FOUND);
     assert_int_equal(sk_hdf5_dataset_read(file, "g", SK_DTYPE_F32, 64, &blob, NULL, &err), SK_ERR_FORMAT);
-    assert_int_equal(sk_hdf5_dataset_read(file, "nothing", SK_DTYPE_F32, 64, &blob, NULL, &err), SK_ERR_NOT_FOUND);
+    assert_int_equal(sk_hdf5_dataset_read(file, "nothing", SK_DTYPE_F32, 64, &blob, NULL, &err),
+                     SK_ERR_NOT_FOUND);
     assert_null(blob);
     assert_int_equal(sk_hdf5_attribute_text(file, "g", "nothing", &text, &err), SK_ERR_NOT_FOUND);
     assert_int_equal(sk_hdf5_attribute_text(file, "g", "more", &text, &err), SK_ERR_FORMAT);
@@ -254,7 +258,8 @@ static void flipped_bytes_do_no_harm(void **state)
             char *text = NULL;
             for (int k = 0; k < 4; k++) {
                 sk_blob *blob = NULL;
-                if (sk_hdf5_dataset_read(file, datasets[k], SK_DTYPE_F32, 1 << 16, &blob, NULL, NULL) == SK_OK)
+                if (sk_hdf5_dataset_read(file, datasets[k], SK_DTYPE_F32, 1 << 16, &blob, NULL, NULL) ==
+                    SK_OK)
                     assert_non_null(blob);
                 sk_blob_unref(&blob);
             }
@@ -292,12 +297,9 @@ static void threads_read_together(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_from_path_and_memory),
-        cmocka_unit_test(refuses_with_the_reason),
-        cmocka_unit_test(truncated_files_are_refused),
-        cmocka_unit_test(chunks_are_put_together),
-        cmocka_unit_test(flipped_bytes_do_no_harm),
-        cmocka_unit_test(threads_read_together),
+        cmocka_unit_test(reads_from_path_and_memory),  cmocka_unit_test(refuses_with_the_reason),
+        cmocka_unit_test(truncated_files_are_refused), cmocka_unit_test(chunks_are_put_together),
+        cmocka_unit_test(flipped_bytes_do_no_harm),    cmocka_unit_test(threads_read_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,39 +5,51 @@
 
 #include <string.h>
 
-#define NODE(name) "{\"py/object\": \"sleap.skeleton.Node\", \"py/state\": {\"py/tuple\": [\"" name "\", 1.0]}}"
+#define NODE(name)                                                                                           \
+    "{\"py/object\": \"sleap.skeleton.Node\", \"py/state\": {\"py/tuple\": [\"" name "\", 1.0]}}"
 #define TYPE(n) "{\"py/reduce\": [{\"py/type\": \"sleap.skeleton.EdgeType\"}, {\"py/tuple\": [" #n "]}]}"
-#define LINK(i, source, target, type) \
-    "{\"edge_insert_idx\": " #i ", \"key\": 0, \"source\": " source ", \"target\": " target ", \"type\": " type "}"
+#define LINK(i, source, target, type)                                                                        \
+    "{\"edge_insert_idx\": " #i ", \"key\": 0, \"source\": " source ", \"target\": " target                  \
+    ", \"type\": " type "}"
 #define ID(n) "{\"py/id\": " #n "}"
 
-static sk_status read_text(const char *text, const char *nodes, sk_arena *arena, sk_skeleton *out, sk_error *err)
+static sk_status read_text(const char *text, const char *nodes, sk_arena *arena, sk_skeleton *out,
+                           sk_error *err)
 {
     sk_config *config = NULL, *list = NULL;
     assert_ok(sk_config_open_json(text, strlen(text), "test", &config, err), err);
     if (nodes)
         assert_ok(sk_config_open_json(nodes, strlen(nodes), "test", &list, err), err);
-    sk_status status = sk_skeleton_read(sk_config_root(config), sk_config_root(list), arena, "fly.json", out, err);
+    sk_status status =
+        sk_skeleton_read(sk_config_root(config), sk_config_root(list), arena, "fly.json", out, err);
     sk_config_close(&config);
     sk_config_close(&list);
     return status;
 }
 
+/* clang-format off: the text below is laid out like the JSON it is */
 /* Numbered as jsonpickle does: neck 1, head 2, the edge type 3, thorax 4, … */
 static void references_are_counted_in_order(void **state)
 {
     (void)state;
-    static const char text[] =
-        "{\"directed\": true, \"graph\": {\"name\": \"fly\", \"num_edges_inserted\": 4}, \"links\": ["
-        LINK(1, NODE("neck"), NODE("head"), TYPE(1)) ","
-        LINK(0, NODE("thorax"), ID(1), ID(3)) ","
-        LINK(2, ID(4), NODE("wingL"), ID(3)) ","
-        LINK(3, ID(4), NODE("wingR"), ID(3)) ","
-        LINK(4, ID(5), ID(6), TYPE(2)) ","
-        LINK(5, ID(6), ID(5), ID(7))
-        "], \"multigraph\": true, \"nodes\": ["
-        "{\"id\": " ID(2) "}, {\"id\": " ID(1) "}, {\"id\": " ID(4) "}, {\"id\": " ID(5) "}, {\"id\": " ID(6) "},"
-        "{\"id\": " NODE("alone") "}]}";
+    static const char
+        text[] =
+            "{\"directed\": true, \"graph\": {\"name\": \"fly\", \"num_edges_inserted\": 4}, \"links\": "
+            "[" LINK(1, NODE("neck"), NODE("head"), TYPE(1)) "," LINK(0, NODE("thorax"), ID(1), ID(3)) "," LINK(
+                2, ID(4), NODE("wingL"),
+                ID(3)) "," LINK(3, ID(4), NODE("wingR"),
+                                ID(3)) "," LINK(4, ID(5), ID(6),
+                                                TYPE(
+                                                    2)) "," LINK(5, ID(6), ID(5),
+                                                                 ID(7)) "], \"multigraph\": true, \"nodes\": "
+                                                                        "["
+                                                                        "{\"id\": " ID(2) "}, {\"id\": " ID(1) "}, {\"id\": " ID(
+                                                                            4) "}, {\"id\": " ID(5) "}, "
+                                                                                                    "{\"id\":"
+                                                                                                    " " ID(6) "},"
+                                                                                                              "{\"id\": " NODE(
+                                                                                                                  "alone") "}]}";
+    /* clang-format on */
     sk_error err = {0};
     sk_arena *arena;
     sk_skeleton skeleton;
@@ -60,14 +72,15 @@ static void references_are_counted_in_order(void **state)
 static void slp_metadata_numbers_its_nodes(void **state)
 {
     (void)state;
-    static const char text[] = "{\"graph\": {\"name\": \"s\"}, \"links\": [" LINK(0, "0", "1", TYPE(1)) ","
-                               LINK(1, "0", "2", ID(1)) "], \"nodes\": [{\"id\": 1}, {\"id\": 0}, {\"id\": 2}]}";
+    static const char text[] =
+        "{\"graph\": {\"name\": \"s\"}, \"links\": [" LINK(0, "0", "1", TYPE(1)) "," LINK(
+            1, "0", "2", ID(1)) "], \"nodes\": [{\"id\": 1}, {\"id\": 0}, {\"id\": 2}]}";
     sk_error err = {0};
     sk_arena *arena;
     sk_skeleton skeleton;
     assert_ok(sk_arena_open(0, &arena, &err), &err);
-    assert_ok(read_text(text, "[{\"name\": \"thorax\"}, {\"name\": \"head\"}, {\"name\": \"tail\"}]", arena, &skeleton,
-                        &err),
+    assert_ok(read_text(text, "[{\"name\": \"thorax\"}, {\"name\": \"head\"}, {\"name\": \"tail\"}]", arena,
+                        &skeleton, &err),
               &err);
     assert_string_equal(skeleton.node_names[0], "head");
     assert_int_equal(skeleton.n_edges, 2);
@@ -80,9 +93,10 @@ static void other_forms_of_state_are_read(void **state)
 {
     (void)state;
     static const char text[] =
-        "{\"nx_graph\": {\"graph\": {}, \"links\": [{\"source\": {\"py/object\": \"sleap.skeleton.Node\", \"py/state\":"
-        " {\"name\": \"a\", \"weight\": 1.0}}, \"target\": " NODE("b") "}], \"nodes\": [{\"id\": " ID(1)
-        "}, {\"id\": " ID(2) "}]}, \"description\": \"x\"}";
+        "{\"nx_graph\": {\"graph\": {}, \"links\": [{\"source\": {\"py/object\": \"sleap.skeleton.Node\", "
+        "\"py/state\":"
+        " {\"name\": \"a\", \"weight\": 1.0}}, \"target\": " NODE("b") "}], \"nodes\": [{\"id\": " ID(
+            1) "}, {\"id\": " ID(2) "}]}, \"description\": \"x\"}";
     sk_error err = {0};
     sk_arena *arena;
     sk_skeleton skeleton;
@@ -112,7 +126,8 @@ static void broken_skeletons_are_refused(void **state)
         sk_arena *arena;
         sk_skeleton skeleton;
         assert_ok(sk_arena_open(0, &arena, &err), &err);
-        if (read_text(texts[i], NULL, arena, &skeleton, &err) != SK_ERR_FORMAT || !strstr(err.message, "fly.json"))
+        if (read_text(texts[i], NULL, arena, &skeleton, &err) != SK_ERR_FORMAT ||
+            !strstr(err.message, "fly.json"))
             fail_msg("case %zu was not refused: %s", i, err.message);
         sk_arena_close(&arena);
     }

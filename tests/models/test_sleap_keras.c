@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SLEAP <= 1.4 folders: small Keras models of every layer with Keras' own answers (tests/parity/sleap_keras_models.py
- * made them), folders written here with answers known by hand, and broken ones. */
+/* SLEAP <= 1.4 folders: small Keras models of every layer with Keras' own answers
+ * (tests/parity/sleap_keras_models.py made them), folders written here with answers known by hand, and
+ * broken ones. */
 #include "support/fault.h"
 #include "support/h5_writer.h"
 #include "support/sleap_run.h"
@@ -44,7 +45,8 @@ static void check_output(const sk_model *model, const sleap_run *run, int32_t in
         worst = fmax(worst, fabs((double)((float *)ours->data)[i] - (double)expected[i]));
         largest = fmax(largest, fabs((double)expected[i]));
     }
-    print_message("%s/%s: worst %.2g of %.3g\n", strrchr(folder, '/') + 1, model->outputs[index].name, worst, largest);
+    print_message("%s/%s: worst %.2g of %.3g\n", strrchr(folder, '/') + 1, model->outputs[index].name, worst,
+                  largest);
     if (!(worst <= 1e-5 * fmax(1, largest)))
         fail_msg("%s: %g off where the largest is %g", path, worst, largest);
     sk_free(expected);
@@ -75,7 +77,8 @@ static void check_case(const char *folder)
 static void networks_give_keras_answers(void **state)
 {
     (void)state;
-    static const char *const cases[] = {"convolutions", "transposed", "pooling_and_merging", "vectors", "encoder"};
+    static const char *const cases[] = {"convolutions", "transposed", "pooling_and_merging", "vectors",
+                                        "encoder"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char relative[200], folder[4200];
         snprintf(relative, sizeof relative, "tests/fixtures/sleap_keras/%s", cases[i]);
@@ -101,37 +104,42 @@ static void networks_give_keras_answers(void **state)
 
 /* --- folders of our own --- */
 
-#define CONV(name, from, settings)                                                                            \
-    "{\"class_name\": \"Conv2D\", \"name\": \"" name "\", \"config\": {\"name\": \"" name "\", " settings     \
+#define CONV(name, from, settings)                                                                           \
+    "{\"class_name\": \"Conv2D\", \"name\": \"" name "\", \"config\": {\"name\": \"" name "\", " settings    \
     "}, \"inbound_nodes\": [[[\"" from "\", 0, 0, {}]]]}"
-#define LAYER(class_name, name, from, settings)                                                               \
-    "{\"class_name\": \"" class_name "\", \"name\": \"" name "\", \"config\": {" settings                     \
+#define LAYER(class_name, name, from, settings)                                                              \
+    "{\"class_name\": \"" class_name "\", \"name\": \"" name "\", \"config\": {" settings                    \
     "}, \"inbound_nodes\": [[[\"" from "\", 0, 0, {}]]]}"
-#define INPUT "{\"class_name\": \"InputLayer\", \"name\": \"input\", \"config\": {\"batch_input_shape\":" \
-              " [null, 4, 6, 1]}, \"inbound_nodes\": []}"
-#define MODEL(layers, outputs)                                                                                \
-    "{\"class_name\": \"Functional\", \"config\": {\"name\": \"m\", \"layers\": [" INPUT ", " layers          \
+#define INPUT                                                                                                \
+    "{\"class_name\": \"InputLayer\", \"name\": \"input\", \"config\": {\"batch_input_shape\":"              \
+    " [null, 4, 6, 1]}, \"inbound_nodes\": []}"
+#define MODEL(layers, outputs)                                                                               \
+    "{\"class_name\": \"Functional\", \"config\": {\"name\": \"m\", \"layers\": [" INPUT ", " layers         \
     "], \"input_layers\": [[\"input\", 0, 0]], \"output_layers\": [" outputs "]}}"
-#define HEAD_CONV "\"filters\": 1, \"kernel_size\": [1, 1], \"strides\": [1, 1], \"padding\": \"same\", \"use_bias\": true"
-#define HEAD "[\"SingleInstanceConfmapsHead\", 0, 0]"
+#define HEAD_CONV                                                                                            \
+    "\"filters\": 1, \"kernel_size\": [1, 1], \"strides\": [1, 1], \"padding\": \"same\", \"use_bias\": "    \
+    "true"
+#define HEAD  "[\"SingleInstanceConfmapsHead\", 0, 0]"
 #define PLAIN MODEL(CONV("SingleInstanceConfmapsHead", "input", HEAD_CONV), HEAD)
 
 static const char plain_config[] =
     "{\"data\": {\"preprocessing\": {\"input_scaling\": 0.5}}, \"model\": {\"heads\": {\"centroid\": null,"
-    " \"single_instance\": {\"part_names\": [\"nose\"], \"output_stride\": 1}}, \"backbone\": {\"leap\": {}}}}";
+    " \"single_instance\": {\"part_names\": [\"nose\"], \"output_stride\": 1}}, \"backbone\": {\"leap\": "
+    "{}}}}";
 
 typedef struct {
-    const char *config, *model;     /* null: left out */
+    const char *config, *model; /* null: left out */
     int no_weights, no_kernel, wide_kernel;
-    float poison;                   /* the bias, when not 0 */
-    long cut;                       /* bytes of best_model.h5 kept; 0: all */
+    float poison; /* the bias, when not 0 */
+    long cut;     /* bytes of best_model.h5 kept; 0: all */
 } fixture;
 
 static const float kernel_value = 2.0f;
 
 static void write_h5(const char *path, const fixture *f)
 {
-    static const char *const names[] = {"SingleInstanceConfmapsHead/kernel:0", "SingleInstanceConfmapsHead/bias:0"};
+    static const char *const names[] = {"SingleInstanceConfmapsHead/kernel:0",
+                                        "SingleInstanceConfmapsHead/bias:0"};
     static const char group[] = "model_weights/SingleInstanceConfmapsHead";
     const int64_t dims[] = {1, 1, f->wide_kernel ? 2 : 1, 1}, one = 1;
     const float kernel[2] = {kernel_value, kernel_value}, bias = f->poison != 0 ? f->poison : 0.25f;
@@ -140,8 +148,10 @@ static void write_h5(const char *path, const fixture *f)
         h5_attr_text(&w, "/", "model_config", f->model, 1);
     if (!f->no_weights) {
         if (!f->no_kernel)
-            h5_put_f32(&w, "model_weights/SingleInstanceConfmapsHead/SingleInstanceConfmapsHead/kernel:0", kernel, 4, dims);
-        h5_put_f32(&w, "model_weights/SingleInstanceConfmapsHead/SingleInstanceConfmapsHead/bias:0", &bias, 1, &one);
+            h5_put_f32(&w, "model_weights/SingleInstanceConfmapsHead/SingleInstanceConfmapsHead/kernel:0",
+                       kernel, 4, dims);
+        h5_put_f32(&w, "model_weights/SingleInstanceConfmapsHead/SingleInstanceConfmapsHead/bias:0", &bias, 1,
+                   &one);
         h5_attr_texts(&w, group, "weight_names", f->no_kernel ? names + 1 : names, f->no_kernel ? 1 : 2, 0);
     }
     h5_finish(&w);
@@ -248,14 +258,16 @@ static void broken_files_are_refused(void **state)
     refuse((fixture){.config = plain_config, .model = PLAIN, .no_kernel = 1}, SK_ERR_NOT_FOUND, "\"kernel\"");
     refuse((fixture){.config = plain_config, .model = PLAIN, .wide_kernel = 1}, SK_ERR_MISMATCH,
            "1x1x2x1 where the network needs 1x1x1x1");
-    refuse((fixture){.config = plain_config, .model = PLAIN, .poison = NAN}, SK_ERR_FORMAT, "\"bias\" holds NaN");
+    refuse((fixture){.config = plain_config, .model = PLAIN, .poison = NAN}, SK_ERR_FORMAT,
+           "\"bias\" holds NaN");
     refuse((fixture){.config = plain_config, .model = PLAIN, .poison = INFINITY}, SK_ERR_FORMAT, "infinity");
     refuse((fixture){.config = plain_config, .model = PLAIN, .cut = 2000}, SK_ERR_FORMAT, "best_model.h5");
     refuse((fixture){.config = plain_config, .model = PLAIN, .cut = 4}, SK_ERR_FORMAT, "best_model.h5");
     refuse((fixture){.model = PLAIN}, SK_ERR_NOT_FOUND, "training_config.json");
     refuse((fixture){.config = "{", .model = PLAIN}, SK_ERR_FORMAT, "JSON");
     refuse((fixture){.config = "{\"model\": {\"heads\": {}}}", .model = PLAIN}, SK_ERR_FORMAT, "no head");
-    refuse((fixture){.config = "{\"model\": {\"heads\": {\"single_instance\": {\"part_names\": [\"a\", \"b\"]}}}}",
+    refuse((fixture){.config =
+                         "{\"model\": {\"heads\": {\"single_instance\": {\"part_names\": [\"a\", \"b\"]}}}}",
                      .model = PLAIN},
            SK_ERR_MISMATCH, "2");
     refuse((fixture){.config = "{\"model\": {\"heads\": {\"single_instance\": {\"part_names\": [\"a\"],"
@@ -273,37 +285,44 @@ static void broken_networks_are_refused(void **state)
     (void)state;
     REFUSE_MODEL("[]", SK_ERR_UNSUPPORTED, "functional");
     REFUSE_MODEL("{\"class_name\": \"Sequential\", \"config\": {}}", SK_ERR_UNSUPPORTED, "Sequential");
-    REFUSE_MODEL("{\"class_name\": \"Functional\", \"config\": {\"layers\": []}}", SK_ERR_FORMAT, "no layers");
+    REFUSE_MODEL("{\"class_name\": \"Functional\", \"config\": {\"layers\": []}}", SK_ERR_FORMAT,
+                 "no layers");
     REFUSE_MODEL(MODEL(LAYER("MyLayer", "odd", "input", ""), "[\"odd\", 0, 0]"), SK_ERR_UNSUPPORTED,
                  "layer \"odd\" (MyLayer)");
     REFUSE_MODEL(MODEL(LAYER("TFOpLambda", "tf.add", "input", ""), "[\"tf.add\", 0, 0]"), SK_ERR_UNSUPPORTED,
                  "TFOpLambda");
-    REFUSE_MODEL(MODEL(LAYER("Lambda", "mine", "input", "\"function\": [\"4wEA\", null, null], \"function_type\":"
-                                                        " \"lambda\""),
+    REFUSE_MODEL(MODEL(LAYER("Lambda", "mine", "input",
+                             "\"function\": [\"4wEA\", null, null], \"function_type\":"
+                             " \"lambda\""),
                        "[\"mine\", 0, 0]"),
                  SK_ERR_UNSUPPORTED, "not executed");
-    REFUSE_MODEL(MODEL(LAYER("Activation", "act", "input", "\"activation\": \"softsign\""), "[\"act\", 0, 0]"),
-                 SK_ERR_UNSUPPORTED, "softsign");
+    REFUSE_MODEL(
+        MODEL(LAYER("Activation", "act", "input", "\"activation\": \"softsign\""), "[\"act\", 0, 0]"),
+        SK_ERR_UNSUPPORTED, "softsign");
     REFUSE_MODEL(MODEL(LAYER("Activation", "act", "ghost", "\"activation\": \"relu\""), "[\"act\", 0, 0]"),
                  SK_ERR_FORMAT, "\"ghost\"");
-    REFUSE_MODEL(MODEL(LAYER("Activation", "act", "act", "\"activation\": \"relu\""), "[\"act\", 0, 0]"), SK_ERR_FORMAT,
-                 "never made");
-    REFUSE_MODEL(MODEL(LAYER("Activation", "input", "input", "\"activation\": \"relu\""), "[\"input\", 0, 0]"),
-                 SK_ERR_FORMAT, "two layers");
+    REFUSE_MODEL(MODEL(LAYER("Activation", "act", "act", "\"activation\": \"relu\""), "[\"act\", 0, 0]"),
+                 SK_ERR_FORMAT, "never made");
+    REFUSE_MODEL(
+        MODEL(LAYER("Activation", "input", "input", "\"activation\": \"relu\""), "[\"input\", 0, 0]"),
+        SK_ERR_FORMAT, "two layers");
     REFUSE_MODEL(MODEL(LAYER("Activation", "act", "input", "\"activation\": \"relu\""), "[\"act\", 1, 0]"),
                  SK_ERR_FORMAT, "no call 1");
     REFUSE_MODEL(MODEL(LAYER("Activation", "act", "input", "\"activation\": \"relu\""), ""), SK_ERR_FORMAT,
                  "no outputs");
-    REFUSE_MODEL(MODEL(CONV("SingleInstanceConfmapsHead", "input", "\"filters\": 1, \"kernel_size\": [0, 1]"), HEAD),
-                 SK_ERR_FORMAT, "kernel_size");
-    REFUSE_MODEL(MODEL(CONV("SingleInstanceConfmapsHead", "input", HEAD_CONV ", \"data_format\": \"channels_first\""),
-                       HEAD),
-                 SK_ERR_UNSUPPORTED, "channels_first");
-    REFUSE_MODEL(MODEL(CONV("SingleInstanceConfmapsHead", "input", HEAD_CONV ", \"groups\": 0"), HEAD), SK_ERR_FORMAT,
-                 "groups");
-    REFUSE_MODEL(MODEL(LAYER("UpSampling2D", "up", "input", "\"size\": [2, 2], \"interpolation\": \"lanczos3\""),
-                       "[\"up\", 0, 0]"),
-                 SK_ERR_UNSUPPORTED, "lanczos3");
+    REFUSE_MODEL(
+        MODEL(CONV("SingleInstanceConfmapsHead", "input", "\"filters\": 1, \"kernel_size\": [0, 1]"), HEAD),
+        SK_ERR_FORMAT, "kernel_size");
+    REFUSE_MODEL(
+        MODEL(CONV("SingleInstanceConfmapsHead", "input", HEAD_CONV ", \"data_format\": \"channels_first\""),
+              HEAD),
+        SK_ERR_UNSUPPORTED, "channels_first");
+    REFUSE_MODEL(MODEL(CONV("SingleInstanceConfmapsHead", "input", HEAD_CONV ", \"groups\": 0"), HEAD),
+                 SK_ERR_FORMAT, "groups");
+    REFUSE_MODEL(
+        MODEL(LAYER("UpSampling2D", "up", "input", "\"size\": [2, 2], \"interpolation\": \"lanczos3\""),
+              "[\"up\", 0, 0]"),
+        SK_ERR_UNSUPPORTED, "lanczos3");
 }
 
 static sk_status open_and_close(void *folder, sk_error *err)
@@ -325,8 +344,10 @@ static void every_failed_allocation_is_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(networks_give_keras_answers), cmocka_unit_test(a_folder_and_its_zips_open),
-        cmocka_unit_test(broken_files_are_refused),    cmocka_unit_test(broken_networks_are_refused),
+        cmocka_unit_test(networks_give_keras_answers),
+        cmocka_unit_test(a_folder_and_its_zips_open),
+        cmocka_unit_test(broken_files_are_refused),
+        cmocka_unit_test(broken_networks_are_refused),
         cmocka_unit_test(every_failed_allocation_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,8 @@ static void check_activations(const char *name)
         sk_shape shape;
         assert_ok(sk_hdf5_dataset_read(file, layer, SK_DTYPE_F32, 1 << 28, &blob, &shape, &err), &err);
         double range, worst = difference(&run.outputs[at], sk_blob_data(blob), &shape, &range);
-        print_message("%s/%s: worst %.3g of a range of %.3g (%.3g)\n", name, layer, worst, range, worst / range);
+        print_message("%s/%s: worst %.3g of a range of %.3g (%.3g)\n", name, layer, worst, range,
+                      worst / range);
         if (!(worst <= 1e-5 * range))
             fail_msg("%s/%s: %g off, the range is %g", name, layer, worst, range);
         sk_blob_unref(&blob);
@@ -176,12 +177,9 @@ static void the_folder_says_what_the_model_is(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(single_instance),
-        cmocka_unit_test(centroid),
-        cmocka_unit_test(centered_instance),
-        cmocka_unit_test(bottomup),
-        cmocka_unit_test(topdown_multiclass),
-        cmocka_unit_test(the_folder_says_what_the_model_is),
+        cmocka_unit_test(single_instance),    cmocka_unit_test(centroid),
+        cmocka_unit_test(centered_instance),  cmocka_unit_test(bottomup),
+        cmocka_unit_test(topdown_multiclass), cmocka_unit_test(the_folder_says_what_the_model_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,8 @@ static void check_output(const sk_model *model, const sleap_run *run, int32_t in
         worst = fmax(worst, fabs((double)((float *)ours->data)[i] - (double)expected.data[i]));
         largest = fmax(largest, fabs((double)expected.data[i]));
     }
-    print_message("%s: worst %.2g of %.3g\n", path + strlen(folder) - strlen(strrchr(folder, '/')) + 1, worst, largest);
+    print_message("%s: worst %.2g of %.3g\n", path + strlen(folder) - strlen(strrchr(folder, '/')) + 1, worst,
+                  largest);
     if (!(worst <= 2e-5 * fmax(1, largest)))
         fail_msg("%s: %g off where the largest is %g", path, worst, largest);
     sk_free(expected.data);
@@ -91,7 +92,8 @@ static const tensor_spec tiny[] = {
     {"backbone.encoders.0.encoder_stack.0.blocks.stack0_enc0_conv0.bias", {1, {2}}},
     {"backbone.middle_blocks.0.blocks.stack0_enc2_middle_contract_conv0.weight", {4, {3, 2, 3, 3}}},
     {"backbone.middle_blocks.0.blocks.stack0_enc2_middle_contract_conv0.bias", {1, {3}}},
-    {"backbone.decoders.0.decoder_stack.0.blocks.stack0_dec0_s2_to_s1_refine_conv0.weight", {4, {2, 5, 3, 3}}},
+    {"backbone.decoders.0.decoder_stack.0.blocks.stack0_dec0_s2_to_s1_refine_conv0.weight",
+     {4, {2, 5, 3, 3}}},
     {"backbone.decoders.0.decoder_stack.0.blocks.stack0_dec0_s2_to_s1_refine_conv0.bias", {1, {2}}},
     {"head_layers.0.SingleInstanceConfmapsHead.0.weight", {4, {1, 2, 1, 1}}},
     {"head_layers.0.SingleInstanceConfmapsHead.0.bias", {1, {1}}},
@@ -111,14 +113,14 @@ static const char tiny_config[] =
     "    centroid: null\n";
 
 typedef struct {
-    const char *config;      /* null: none */
-    const char *prefix;      /* null: "model." */
-    const char *without;     /* tensor left out */
-    const char *reshaped;    /* tensor with one channel more */
-    const char *poisoned;    /* tensor with a NaN */
-    const char *extra;       /* tensor added */
-    const char *no_dict;     /* state_dict's name instead */
-    long cut;                /* bytes of best.ckpt kept; 0: all */
+    const char *config;   /* null: none */
+    const char *prefix;   /* null: "model." */
+    const char *without;  /* tensor left out */
+    const char *reshaped; /* tensor with one channel more */
+    const char *poisoned; /* tensor with a NaN */
+    const char *extra;    /* tensor added */
+    const char *no_dict;  /* state_dict's name instead */
+    long cut;             /* bytes of best.ckpt kept; 0: all */
     int no_checkpoint;
 } fixture;
 
@@ -188,7 +190,8 @@ static void a_folder_of_our_own_opens(void **state)
     for (int i = 0; i < 3; i++) {
         sk_error err = {0};
         sk_model *model = NULL;
-        assert_ok(sk_model_open(make_folder(&(fixture){.config = tiny_config, .prefix = prefixes[i]}), &model, &err),
+        assert_ok(sk_model_open(make_folder(&(fixture){.config = tiny_config, .prefix = prefixes[i]}), &model,
+                                &err),
                   &err);
         assert_int_equal(model->task, SK_TASK_SINGLE_INSTANCE);
         assert_string_equal(model->keypoint_names[0], "nose");
@@ -225,7 +228,8 @@ static void broken_checkpoints_are_refused(void **state)
 {
     (void)state;
     const char *middle = "backbone.middle_blocks.0.blocks.stack0_enc2_middle_contract_conv0.weight";
-    const char *refine = "backbone.decoders.0.decoder_stack.0.blocks.stack0_dec0_s2_to_s1_refine_conv0.weight";
+    const char *refine =
+        "backbone.decoders.0.decoder_stack.0.blocks.stack0_dec0_s2_to_s1_refine_conv0.weight";
     refuse((fixture){.config = tiny_config, .no_checkpoint = 1}, SK_ERR_NOT_FOUND, "best.ckpt");
     refuse((fixture){.config = tiny_config, .cut = 700}, SK_ERR_FORMAT, "best.ckpt");
     refuse((fixture){.config = tiny_config, .cut = 3}, SK_ERR_FORMAT, "best.ckpt");
@@ -233,14 +237,16 @@ static void broken_checkpoints_are_refused(void **state)
     refuse((fixture){.config = tiny_config, .without = tiny[0].name}, SK_ERR_NOT_FOUND, "encoder_stack.0");
     refuse((fixture){.config = tiny_config, .without = tiny[1].name}, SK_ERR_NOT_FOUND, "enc0_conv0.bias");
     refuse((fixture){.config = tiny_config, .without = refine}, SK_ERR_NOT_FOUND, "decoder_stack.0");
-    refuse((fixture){.config = tiny_config, .reshaped = middle}, SK_ERR_MISMATCH, "middle_contract_conv0.bias");
+    refuse((fixture){.config = tiny_config, .reshaped = middle}, SK_ERR_MISMATCH,
+           "middle_contract_conv0.bias");
     refuse((fixture){.config = tiny_config, .poisoned = middle}, SK_ERR_FORMAT, middle);
-    refuse((fixture){.config = tiny_config, .extra = "backbone.neck.weight"}, SK_ERR_UNSUPPORTED, "backbone.neck.weight");
+    refuse((fixture){.config = tiny_config, .extra = "backbone.neck.weight"}, SK_ERR_UNSUPPORTED,
+           "backbone.neck.weight");
 }
 
-#define WITH(backbone, heads) \
+#define WITH(backbone, heads)                                                                                \
     "model_config:\n  backbone_config: {" backbone "}\n  head_configs: {" heads "}\n"
-#define UNET "unet: {max_stride: 2, output_stride: 1}"
+#define UNET   "unet: {max_stride: 2, output_stride: 1}"
 #define SINGLE "single_instance: {confmaps: {part_names: [nose], output_stride: 1}}"
 
 static void broken_configurations_are_refused(void **state)
@@ -249,32 +255,39 @@ static void broken_configurations_are_refused(void **state)
     refuse((fixture){.config = "a: [1"}, SK_ERR_FORMAT, "training_config.yaml");
     refuse((fixture){.config = "just text"}, SK_ERR_FORMAT, "names no head");
     refuse((fixture){.config = WITH(UNET, "single_instance: null")}, SK_ERR_FORMAT, "names no head");
-    refuse((fixture){.config = WITH(UNET, SINGLE ", centroid: {confmaps: {output_stride: 1}}")}, SK_ERR_FORMAT,
-           "two heads");
+    refuse((fixture){.config = WITH(UNET, SINGLE ", centroid: {confmaps: {output_stride: 1}}")},
+           SK_ERR_FORMAT, "two heads");
     refuse((fixture){.config = WITH(UNET, "bottomup_segmentation: {a: 1}")}, SK_ERR_UNSUPPORTED,
            "bottomup_segmentation");
-    refuse((fixture){.config = WITH("swint: {model_type: tiny}", SINGLE)}, SK_ERR_UNSUPPORTED, "sleap-nn export");
+    refuse((fixture){.config = WITH("swint: {model_type: tiny}", SINGLE)}, SK_ERR_UNSUPPORTED,
+           "sleap-nn export");
     refuse((fixture){.config = WITH("unet: null", SINGLE)}, SK_ERR_FORMAT, "names no backbone");
-    refuse((fixture){.config = WITH("unet: {max_stride: 2, stacks: 3}", SINGLE)}, SK_ERR_UNSUPPORTED, "stacks");
+    refuse((fixture){.config = WITH("unet: {max_stride: 2, stacks: 3}", SINGLE)}, SK_ERR_UNSUPPORTED,
+           "stacks");
     refuse((fixture){.config = WITH("unet: {max_stride: 3}", SINGLE)}, SK_ERR_FORMAT, "power of two");
-    refuse((fixture){.config = WITH("unet: {max_stride: 2, up_interpolate: false}", SINGLE)}, SK_ERR_NOT_FOUND,
-           "transposed");
-    refuse((fixture){.config = WITH(UNET, "single_instance: {confmaps: {part_names: [a, b], output_stride: 1}}")},
+    refuse((fixture){.config = WITH("unet: {max_stride: 2, up_interpolate: false}", SINGLE)},
+           SK_ERR_NOT_FOUND, "transposed");
+    refuse((fixture){.config =
+                         WITH(UNET, "single_instance: {confmaps: {part_names: [a, b], output_stride: 1}}")},
            SK_ERR_MISMATCH, "1 channels");
-    refuse((fixture){.config = WITH(UNET, "single_instance: {confmaps: {part_names: [a], output_stride: 4}}")},
-           SK_ERR_MISMATCH, "stride 4");
+    refuse(
+        (fixture){.config = WITH(UNET, "single_instance: {confmaps: {part_names: [a], output_stride: 4}}")},
+        SK_ERR_MISMATCH, "stride 4");
     refuse((fixture){.config = WITH(UNET, "single_instance: {confmaps: {output_stride: 1}}")}, SK_ERR_FORMAT,
            "keypoints");
-    refuse((fixture){.config = WITH(UNET, "bottomup: {confmaps: {part_names: [a]}, pafs: {edges: [[a, z]]}}")},
-           SK_ERR_FORMAT, "\"z\"");
-    refuse((fixture){.config = WITH(UNET, SINGLE) "data_config: {preprocessing: {scale: -1}}\n"}, SK_ERR_FORMAT,
-           "scale");
+    refuse(
+        (fixture){.config = WITH(UNET, "bottomup: {confmaps: {part_names: [a]}, pafs: {edges: [[a, z]]}}")},
+        SK_ERR_FORMAT, "\"z\"");
+    refuse((fixture){.config = WITH(UNET, SINGLE) "data_config: {preprocessing: {scale: -1}}\n"},
+           SK_ERR_FORMAT, "scale");
     refuse((fixture){.config = WITH(UNET, SINGLE) "data_config: {preprocessing: {crop_mode: bbox}}\n"},
            SK_ERR_UNSUPPORTED, "bbox");
-    refuse((fixture){.config = WITH(UNET, SINGLE) "data_config: {preprocessing: {tiling: {enabled: true}}}\n"},
-           SK_ERR_UNSUPPORTED, "tiling");
-    refuse((fixture){.config = WITH(UNET, "centered_instance: {confmaps: {part_names: [a], output_stride: 1}}")},
-           SK_ERR_NOT_FOUND, "CenteredInstanceConfmapsHead");
+    refuse(
+        (fixture){.config = WITH(UNET, SINGLE) "data_config: {preprocessing: {tiling: {enabled: true}}}\n"},
+        SK_ERR_UNSUPPORTED, "tiling");
+    refuse(
+        (fixture){.config = WITH(UNET, "centered_instance: {confmaps: {part_names: [a], output_stride: 1}}")},
+        SK_ERR_NOT_FOUND, "CenteredInstanceConfmapsHead");
 }
 
 static sk_status open_and_close(void *folder, sk_error *err)

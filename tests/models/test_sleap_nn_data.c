@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reference data's sleap-nn checkpoints against sleap-nn's own results: its pre-processed images go through the
- * reference executor, peaks are found by the plain code of tests/support. */
+/* The reference data's sleap-nn checkpoints against sleap-nn's own results: its pre-processed images go
+ * through the reference executor, peaks are found by the plain code of tests/support. */
 #include "support/sleap_run.h"
 #include "support/test.h"
 
@@ -28,8 +28,8 @@ static npy_array golden(const char *kind, int batch, const char *key)
     return npy_read(test_data(relative));
 }
 
-/* Image `index` of an array whose last three dimensions are c, h, w: as f32 0…1, padded to multiples of stride at
- * the bottom and right. */
+/* Image `index` of an array whose last three dimensions are c, h, w: as f32 0…1, padded to multiples of
+ * stride at the bottom and right. */
 static float *picture(const npy_array *images, int index, int64_t stride, int64_t *h, int64_t *w)
 {
     const sk_shape *s = &images->shape;
@@ -87,8 +87,9 @@ static void single_instance_peaks(void **state)
             sleap_peak found[2];
             sleap_global_peaks(map->data, 2, map->shape.dim[2], map->shape.dim[3], stride, 0.3f, found);
             for (int k = 0; k < 2; k++, compared++) /* the golden is in original pixels */
-                compare(&w, "single", found[k].x / model->sleap.input_scale, found[k].y / model->sleap.input_scale,
-                        found[k].value, &peaks.data[(i * 2 + k) * 2], values.data[i * 2 + k]);
+                compare(&w, "single", found[k].x / model->sleap.input_scale,
+                        found[k].y / model->sleap.input_scale, found[k].value, &peaks.data[(i * 2 + k) * 2],
+                        values.data[i * 2 + k]);
             sleap_run_free(&run);
             sk_free(pixels);
         }
@@ -116,12 +117,15 @@ static void centroids(void **state)
         sleap_run run = sleap_run_network(model, pixels, 1, height, width);
         const sk_tensor *map = sleap_run_output(&run, model, SK_OUTPUT_CONFMAPS, &stride);
         sleap_peak found[64];
-        int n = sleap_local_peaks(map->data, 1, map->shape.dim[2], map->shape.dim[3], stride, 0.03f, found, 64);
+        int n =
+            sleap_local_peaks(map->data, 1, map->shape.dim[2], map->shape.dim[3], stride, 0.03f, found, 64);
         assert_int_equal(n, peaks.shape.dim[0]);
         for (int i = 0; i < n; i++)
             for (int j = 0; j < n; j++) /* in whatever order */
-                if (fabsf(found[j].x - peaks.data[2 * i]) < 1 && fabsf(found[j].y - peaks.data[2 * i + 1]) < 1) {
-                    compare(&w, "centroid", found[j].x, found[j].y, found[j].value, &peaks.data[2 * i], values.data[i]);
+                if (fabsf(found[j].x - peaks.data[2 * i]) < 1 &&
+                    fabsf(found[j].y - peaks.data[2 * i + 1]) < 1) {
+                    compare(&w, "centroid", found[j].x, found[j].y, found[j].value, &peaks.data[2 * i],
+                            values.data[i]);
                     compared++;
                 }
         sleap_run_free(&run);
@@ -187,12 +191,14 @@ static void bottomup_peaks(void **state)
             sleap_run run = sleap_run_network(model, pixels, 1, height, width);
             const sk_tensor *map = sleap_run_output(&run, model, SK_OUTPUT_CONFMAPS, &stride);
             sleap_peak found[256];
-            int n = sleap_local_peaks(map->data, 2, map->shape.dim[2], map->shape.dim[3], stride, 0.05f, found, 256);
+            int n = sleap_local_peaks(map->data, 2, map->shape.dim[2], map->shape.dim[3], stride, 0.05f,
+                                      found, 256);
             for (int64_t j = 0; j < peaks.shape.dim[0] * 2; j++) { /* [instance][node][x, y] */
                 const float *xy = &peaks.data[2 * j];
                 int hits = 0;
                 for (int f = 0; f < n && !isnan(xy[0]); f++)
-                    if (found[f].channel == j % 2 && fabsf(found[f].x - xy[0]) < 1 && fabsf(found[f].y - xy[1]) < 1) {
+                    if (found[f].channel == j % 2 && fabsf(found[f].x - xy[0]) < 1 &&
+                        fabsf(found[f].y - xy[1]) < 1) {
                         compare(&w, "bottom-up", found[f].x, found[f].y, found[f].value, xy, values.data[j]);
                         hits++;
                         compared++;
@@ -224,8 +230,8 @@ static float *crop(const npy_array *image, const float *centroid, int size)
     return out;
 }
 
-/* The golden names, for every crop, the class it was given and that class' probability. The frames are those of the
- * topdown golden. */
+/* The golden names, for every crop, the class it was given and that class' probability. The frames are
+ * those of the topdown golden. */
 static void class_probabilities(void **state)
 {
     (void)state;
@@ -240,7 +246,8 @@ static void class_probabilities(void **state)
         npy_array scores = golden("multiclass_topdown", batch, "instance_scores");
         for (int i = 0; i < at.shape.dim[0]; i++) {
             float *pixels = crop(&image, &at.data[2 * i], model->sleap.crop_size[0]);
-            sleap_run run = sleap_run_network(model, pixels, 1, model->sleap.crop_size[0], model->sleap.crop_size[1]);
+            sleap_run run =
+                sleap_run_network(model, pixels, 1, model->sleap.crop_size[0], model->sleap.crop_size[1]);
             const float *p = sleap_run_output(&run, model, SK_OUTPUT_CLASS_VECTORS, NULL)->data;
             float difference = fabsf(p[(int)classes.data[i]] - scores.data[i]);
             if (!(difference <= VALUES))

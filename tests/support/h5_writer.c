@@ -124,8 +124,8 @@ void h5_put_external_link(h5_writer *writer, const char *path, const char *other
     must(H5Lcreate_external(other_file, "/", writer->id, path, H5P_DEFAULT, H5P_DEFAULT), path);
 }
 
-static void put_texts(h5_writer *writer, const char *object, const char *name, const char *const *texts, size_t count,
-                      int variable, int scalar)
+static void put_texts(h5_writer *writer, const char *object, const char *name, const char *const *texts,
+                      size_t count, int variable, int scalar)
 {
     size_t width = 1;
     for (size_t i = 0; i < count; i++)
@@ -136,7 +136,8 @@ static void put_texts(h5_writer *writer, const char *object, const char *name, c
     int64_t dims = (int64_t)count;
     hid_t space = make_space(scalar ? 0 : 1, &dims);
     hid_t attribute =
-        must(H5Acreate_by_name(writer->id, object, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), name);
+        must(H5Acreate_by_name(writer->id, object, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+             name);
     if (variable) {
         must(H5Awrite(attribute, type, texts), name);
     } else {
@@ -156,8 +157,8 @@ void h5_attr_text(h5_writer *writer, const char *object, const char *name, const
     put_texts(writer, object, name, &text, 1, variable, 1);
 }
 
-void h5_attr_texts(h5_writer *writer, const char *object, const char *name, const char *const *texts, size_t count,
-                   int variable)
+void h5_attr_texts(h5_writer *writer, const char *object, const char *name, const char *const *texts,
+                   size_t count, int variable)
 {
     put_texts(writer, object, name, texts, count, variable, 0);
 }

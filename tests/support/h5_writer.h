@@ -29,8 +29,8 @@ void h5_put_external_link(h5_writer *writer, const char *path, const char *other
 
 /* Attributes of an existing object ("/" for the root). */
 void h5_attr_text(h5_writer *writer, const char *object, const char *name, const char *text, int variable);
-void h5_attr_texts(h5_writer *writer, const char *object, const char *name, const char *const *texts, size_t count,
-                   int variable);
+void h5_attr_texts(h5_writer *writer, const char *object, const char *name, const char *const *texts,
+                   size_t count, int variable);
 void h5_attr_f64(h5_writer *writer, const char *object, const char *name, double value);
 
 #endif

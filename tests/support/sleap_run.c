@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-sleap_run sleap_run_network(const sk_model *model, const float *pixels, int64_t n, int64_t height, int64_t width)
+sleap_run sleap_run_network(const sk_model *model, const float *pixels, int64_t n, int64_t height,
+                            int64_t width)
 {
     sk_error err = {0};
     sleap_run run = {.n_outputs = model->graph->n_outputs};
@@ -27,7 +28,8 @@ void sleap_run_free(sleap_run *run)
     run->n_outputs = 0;
 }
 
-const sk_tensor *sleap_run_output(const sleap_run *run, const sk_model *model, sk_output_kind kind, float *stride)
+const sk_tensor *sleap_run_output(const sleap_run *run, const sk_model *model, sk_output_kind kind,
+                                  float *stride)
 {
     for (int32_t i = 0; i < model->n_outputs; i++) {
         if (model->outputs[i].kind == kind) {
@@ -47,7 +49,8 @@ static float at(const float *map, int64_t h, int64_t w, int64_t y, int64_t x, fl
     return y < 0 || x < 0 || y >= h || x >= w ? outside : map[y * w + x];
 }
 
-static sleap_peak refine(const float *map, int64_t h, int64_t w, int64_t y, int64_t x, float stride, int channel)
+static sleap_peak refine(const float *map, int64_t h, int64_t w, int64_t y, int64_t x, float stride,
+                         int channel)
 {
     double sum = 0, sum_x = 0, sum_y = 0;
     for (int dy = -2; dy <= 2; dy++)
@@ -61,8 +64,8 @@ static sleap_peak refine(const float *map, int64_t h, int64_t w, int64_t y, int6
                         map[y * w + x], channel};
 }
 
-void sleap_global_peaks(const float *map, int64_t channels, int64_t h, int64_t w, float stride, float threshold,
-                        sleap_peak *out)
+void sleap_global_peaks(const float *map, int64_t channels, int64_t h, int64_t w, float stride,
+                        float threshold, sleap_peak *out)
 {
     for (int64_t c = 0; c < channels; c++, map += h * w) {
         int64_t best = 0;
