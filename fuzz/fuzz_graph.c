@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random graphs: operations, attributes, shapes and wiring decoded from bytes, as a hostile ONNX file could hold them.
- * Whatever they are, verifying, specialising, optimising and running must end in a result or in an error that names
- * its cause. */
+/* Random graphs: operations, attributes, shapes and wiring decoded from bytes, as a hostile ONNX file
+ * could hold them. Whatever they are, verifying, specialising, optimising and running must end in a result
+ * or in an error that names its cause. */
 #include "fuzz.h"
 
 #include "graph/builder.h"
@@ -148,8 +148,8 @@ static sk_attrs attributes_of(source *s, sk_op op, int n_in, int n_out)
 
 static sk_value constant_of(source *s, sk_builder *b)
 {
-    static const sk_dtype types[8] = {SK_DTYPE_F32, SK_DTYPE_I64, SK_DTYPE_I64, SK_DTYPE_F32,
-                                      SK_DTYPE_BOOL, SK_DTYPE_F16, SK_DTYPE_U8, SK_DTYPE_F64};
+    static const sk_dtype types[8] = {SK_DTYPE_F32,  SK_DTYPE_I64, SK_DTYPE_I64, SK_DTYPE_F32,
+                                      SK_DTYPE_BOOL, SK_DTYPE_F16, SK_DTYPE_U8,  SK_DTYPE_F64};
     sk_dtype dtype = types[byte(s) % 8];
     sk_shape shape = byte(s) % 2 ? shape_of(s) : (sk_shape){.rank = 1, .dim = {byte(s) % 5}};
     int64_t values[64] = {0};
@@ -176,7 +176,9 @@ static void random_node(source *s, sk_builder *b, sk_value *values, int *n_value
     sk_value in[8], outs[8];
     for (int i = 0; i < n_in; i++) {
         uint8_t pick = byte(s);
-        in[i] = pick == 255 ? SK_VALUE_NONE : pick % 3 == 0 && i > 0 ? constant_of(s, b) : values[pick % *n_values];
+        in[i] = pick == 255              ? SK_VALUE_NONE
+                : pick % 3 == 0 && i > 0 ? constant_of(s, b)
+                                         : values[pick % *n_values];
     }
     sk_attrs a = attributes_of(s, op, n_in, n_out);
     b->node_flags = byte(s) % 8 == 0 ? SK_NODE_TAIL : b->node_flags;
@@ -204,11 +206,13 @@ static sk_status run(const sk_graph *graph, sk_tensor *outs, sk_error *err)
         zeros[i] = (float)(i % 5) - 2;
     sk_tensor ins[8];
     for (int i = 0; i < graph->n_inputs; i++)
-        ins[i] = (sk_tensor){graph->values[graph->inputs[i]].dtype, graph->values[graph->inputs[i]].shape, zeros};
+        ins[i] =
+            (sk_tensor){graph->values[graph->inputs[i]].dtype, graph->values[graph->inputs[i]].shape, zeros};
     return sk_reference_run(graph, ins, graph->n_inputs, outs, graph->n_outputs, err);
 }
 
-/* Optimising keeps what the outputs are. Values are not compared: random weights overflow in one order only. */
+/* Optimising keeps what the outputs are. Values are not compared: random weights overflow in one order
+ * only. */
 static void check_optimised(sk_graph *special, const sk_tensor *before)
 {
     sk_error err = {0};

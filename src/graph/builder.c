@@ -56,7 +56,8 @@ void sk_b_output(sk_builder *b, sk_value v, const char *name)
         return;
     }
     if (graph->n_outputs >= limit) {
-        sk_builder_fail(b, SK_ERR_LIMIT, "output '%.120s': a graph has at most %d outputs", name ? name : "", limit);
+        sk_builder_fail(b, SK_ERR_LIMIT, "output '%.120s': a graph has at most %d outputs", name ? name : "",
+                        limit);
         return;
     }
     if (name && name[0]) {
@@ -70,17 +71,18 @@ void sk_b_output(sk_builder *b, sk_value v, const char *name)
     graph->outputs[graph->n_outputs++] = v;
 }
 
-sk_value sk_b_constant_blob(sk_builder *b, const char *name, sk_dtype dtype, const sk_shape *shape, sk_blob *blob,
-                            size_t offset)
+sk_value sk_b_constant_blob(sk_builder *b, const char *name, sk_dtype dtype, const sk_shape *shape,
+                            sk_blob *blob, size_t offset)
 {
     sk_value v = SK_VALUE_NONE;
-    if (b->status != SK_OK || failed(b, sk_graph_add_constant(b->graph, name, dtype, shape, blob, offset, &v,
-                                                              &b->error)))
+    if (b->status != SK_OK ||
+        failed(b, sk_graph_add_constant(b->graph, name, dtype, shape, blob, offset, &v, &b->error)))
         return SK_VALUE_NONE;
     return v;
 }
 
-sk_value sk_b_constant(sk_builder *b, const char *name, sk_dtype dtype, const sk_shape *shape, const void *data)
+sk_value sk_b_constant(sk_builder *b, const char *name, sk_dtype dtype, const sk_shape *shape,
+                       const void *data)
 {
     if (b->status != SK_OK)
         return SK_VALUE_NONE;
@@ -113,8 +115,8 @@ sk_value sk_b_i64s(sk_builder *b, const int64_t *values, int count)
     return sk_b_constant(b, NULL, SK_DTYPE_I64, &(sk_shape){.rank = 1, .dim = {count}}, values);
 }
 
-void sk_b_node_n(sk_builder *b, sk_op op, const sk_attrs *attrs, const sk_value *in, int n_in, const char *name,
-                 sk_value *outs, int n_out)
+void sk_b_node_n(sk_builder *b, sk_op op, const sk_attrs *attrs, const sk_value *in, int n_in,
+                 const char *name, sk_value *outs, int n_out)
 {
     for (int i = 0; i < n_out; i++)
         outs[i] = SK_VALUE_NONE;
@@ -134,7 +136,8 @@ void sk_b_node_n(sk_builder *b, sk_op op, const sk_attrs *attrs, const sk_value 
     b->graph->nodes[b->graph->n_nodes - 1].flags |= b->node_flags;
 }
 
-sk_value sk_b_node(sk_builder *b, sk_op op, const sk_attrs *attrs, const sk_value *in, int n_in, const char *name)
+sk_value sk_b_node(sk_builder *b, sk_op op, const sk_attrs *attrs, const sk_value *in, int n_in,
+                   const char *name)
 {
     sk_value out = SK_VALUE_NONE;
     sk_b_node_n(b, op, attrs, in, n_in, name, &out, 1);
@@ -209,7 +212,8 @@ void sk_b_split(sk_builder *b, sk_value x, int axis, const int64_t *sizes, int n
     if (sizes && n > limit) {
         for (int i = 0; i < n; i++)
             outs[i] = SK_VALUE_NONE;
-        sk_builder_fail(b, SK_ERR_LIMIT, "split into %d parts of given sizes; at most %d are possible", n, limit);
+        sk_builder_fail(b, SK_ERR_LIMIT, "split into %d parts of given sizes; at most %d are possible", n,
+                        limit);
         return;
     }
     for (int i = 0; i < n && sizes; i++)
@@ -264,15 +268,18 @@ sk_value sk_b_upsample_nearest(sk_builder *b, sk_value x, float factor)
 
 sk_value sk_b_upsample_linear(sk_builder *b, sk_value x, float factor)
 {
-    sk_attrs a = {.resize = {.mode = SK_RESIZE_LINEAR, .coords = SK_COORDS_HALF_PIXEL, .scale = {factor, factor}}};
+    sk_attrs a = {
+        .resize = {.mode = SK_RESIZE_LINEAR, .coords = SK_COORDS_HALF_PIXEL, .scale = {factor, factor}}};
     return sk_b_node(b, SK_OP_RESIZE, &a, &x, 1, NULL);
 }
 
-sk_value sk_b_reduce(sk_builder *b, sk_reduction kind, sk_value x, const int *axes, int n_axes, bool keep_dims)
+sk_value sk_b_reduce(sk_builder *b, sk_reduction kind, sk_value x, const int *axes, int n_axes,
+                     bool keep_dims)
 {
     sk_attrs a = {.reduce = {.kind = kind, .n_axes = n_axes, .keep_dims = keep_dims}};
     if (n_axes < 0 || n_axes > SK_MAX_RANK)
-        return sk_builder_fail(b, SK_ERR_ARG, "reduction over %d axes; at most %d are possible", n_axes, SK_MAX_RANK);
+        return sk_builder_fail(b, SK_ERR_ARG, "reduction over %d axes; at most %d are possible", n_axes,
+                               SK_MAX_RANK);
     for (int i = 0; i < n_axes; i++)
         a.reduce.axes[i] = axes[i];
     return sk_b_node(b, SK_OP_REDUCE, &a, &x, 1, NULL);

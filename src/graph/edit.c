@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/edit.h"
-#include "graph/reference.h"
+#include "graph/infer.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #define FOLD_ELEMENTS_MAX ((int64_t)1 << 24)
 /* All of one graph's together: a hostile graph could ask for many, or for days. */
 #define FOLD_BYTES_MAX ((size_t)1 << 30)
-#define FOLD_WORK_MAX 5e9 /* element steps and floating-point operations */
+#define FOLD_WORK_MAX  5e9 /* element steps and floating-point operations */
 
 bool sk_op_reads_shape_only(sk_op op)
 {
@@ -59,19 +59,32 @@ static double count_of(const sk_graph *graph, sk_value v)
     return count > 0 ? (double)count : 0;
 }
 
+/* Every label's size multiplied. */
+static double einsum_work(const sk_graph *graph, const sk_node *node)
+{
+    sk_tensor ins[2];
+    sk_einsum plan;
+    double work = 1;
+    for (int i = 0; i < node->n_in; i++)
+        ins[i] = sk_value_tensor(graph, node->in[i]);
+    if (sk_einsum_resolve(node, ins, &plan, NULL) != SK_OK)
+        return 0; /* executing it says why */
+    for (int i = 0; i < plan.n_labels; i++)
+        work *= (double)plan.size[i];
+    return work;
+}
+
 /* A rough price in element steps: enough to tell shape arithmetic from an attack. */
 static double fold_work(const sk_graph *graph, const sk_node *node)
 {
-    double in = 0, out = 0, product = 1;
-    for (int i = 0; i < node->n_in; i++) {
+    double in = 0, out = 0;
+    for (int i = 0; i < node->n_in; i++)
         in += count_of(graph, node->in[i]);
-        product *= count_of(graph, node->in[i]);
-    }
     for (int i = 0; i < node->n_out; i++)
         out += count_of(graph, node->out[i]);
     double work = in + out + sk_node_flops(graph, node);
     if (node->op == SK_OP_EINSUM)
-        work += product; /* no label can make it more */
+        work += einsum_work(graph, node);
     if (node->op == SK_OP_MAX_POOL || node->op == SK_OP_AVG_POOL)
         work += out * (double)node->a.pool.window.kernel[0] * (double)node->a.pool.window.kernel[1];
     if (node->op == SK_OP_RESIZE || node->op == SK_OP_CONV || node->op == SK_OP_CONV_TRANSPOSE)
@@ -100,7 +113,8 @@ static bool foldable(const sk_graph *graph, const sk_node *node)
     return bytes <= FOLD_BYTES_MAX && graph->folded_work + fold_work(graph, node) <= FOLD_WORK_MAX;
 }
 
-static sk_status fold(sk_graph *graph, size_t index, sk_tensor *ins, sk_tensor *outs, sk_blob **blobs, sk_error *err)
+static sk_status fold(sk_graph *graph, size_t index, sk_tensor *ins, sk_tensor *outs, sk_blob **blobs,
+                      sk_error *err)
 {
     const sk_node *node = &graph->nodes[index];
     for (int i = 0; i < node->n_in; i++)

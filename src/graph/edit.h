@@ -4,11 +4,13 @@
 
 #include "graph/graph.h"
 
-/* What specialisation and passes share: changing a graph in place. Values keep their numbers; a value nobody makes or
- * reads any more stays as an empty entry (no type, no blob). Removed nodes are marked (SK_OP_NONE) and swept. */
+/* What specialisation and passes share: changing a graph in place. Values keep their numbers; a value
+ * nobody makes or reads any more stays as an empty entry (no type, no blob). Removed nodes are marked
+ * (SK_OP_NONE) and swept. */
 
-/* Folds a node whose inputs are all known: constants, or only looked at for their shape. Leaves the node as it is where
- * the result depends on data or folding has cost enough; that is no failure, the node then runs as others do. */
+/* Folds a node whose inputs are all known: constants, or only looked at for their shape. Leaves the node
+ * as it is where the result depends on data or folding has cost enough; that is no failure, the node then
+ * runs as others do. */
 sk_status sk_node_fold(sk_graph *graph, size_t index, sk_error *err) SK_MUST_CHECK;
 
 /* Takes the node out; its outputs lose their producer. */

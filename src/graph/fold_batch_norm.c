@@ -10,8 +10,8 @@
 static bool constant_floats(const sk_graph *graph, const sk_node *node, int first)
 {
     for (int i = first; i < node->n_in; i++)
-        if (node->in[i] != SK_VALUE_NONE &&
-            (!sk_value_is_constant(graph, node->in[i]) || !sk_dtype_is_float(graph->values[node->in[i]].dtype)))
+        if (node->in[i] != SK_VALUE_NONE && (!sk_value_is_constant(graph, node->in[i]) ||
+                                             !sk_dtype_is_float(graph->values[node->in[i]].dtype)))
             return false;
     return true;
 }
@@ -28,7 +28,8 @@ static int32_t foldable_conv(const sk_graph *graph, const sk_node *norm, const i
     bool transposed = conv->op == SK_OP_CONV_TRANSPOSE;
     if ((conv->op != SK_OP_CONV && !transposed) || conv->n_in > 3 || conv->flags != norm->flags)
         return -1;
-    if ((transposed ? conv->a.conv_transpose.act.kind : conv->a.conv.act.kind) || !constant_floats(graph, conv, 1))
+    if ((transposed ? conv->a.conv_transpose.act.kind : conv->a.conv.act.kind) ||
+        !constant_floats(graph, conv, 1))
         return -1;
     const sk_shape *w = &graph->values[conv->in[1]].shape;
     if (w->rank != 4)
@@ -40,8 +41,8 @@ static int32_t foldable_conv(const sk_graph *graph, const sk_node *norm, const i
     return index;
 }
 
-static sk_status new_constant(sk_graph *graph, const char *name, const sk_shape *shape, float **data, sk_value *value,
-                              sk_error *err)
+static sk_status new_constant(sk_graph *graph, const char *name, const sk_shape *shape, float **data,
+                              sk_value *value, sk_error *err)
 {
     sk_blob *blob = NULL;
     SK_TRY(sk_blob_alloc((size_t)sk_shape_count(shape) * sizeof(float), &blob, err));

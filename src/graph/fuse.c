@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* Recognising activations that files spell out in small steps, and letting convolutions carry what follows them.
- * Nothing is fused across the border of the decode tail, so that the tail can still be cut. */
+/* Recognising activations that files spell out in small steps, and letting convolutions carry what follows
+ * them. Nothing is fused across the border of the decode tail, so that the tail can still be cut. */
 
 static const sk_node *maker(const sk_graph *graph, sk_value v)
 {
@@ -225,7 +225,8 @@ sk_status sk_graph_fuse_activation(sk_graph *graph, sk_error *err)
 }
 
 /* The convolution moves to the place of the addition: its residual may be made after it. */
-static sk_status take_residual(sk_graph *graph, int32_t conv_index, size_t add_index, sk_value residual, sk_error *err)
+static sk_status take_residual(sk_graph *graph, int32_t conv_index, size_t add_index, sk_value residual,
+                               sk_error *err)
 {
     sk_node conv = graph->nodes[conv_index];
     sk_value *list = sk_arena_alloc(graph->arena, 5 * sizeof *list);
@@ -265,7 +266,8 @@ sk_status sk_graph_fuse_residual(sk_graph *graph, sk_error *err)
         for (int i = 0; i < 2; i++) {
             int32_t index = private_conv(graph, node->in[i], uses, node->flags);
             /* of two convolutions the later one: the other is complete by then */
-            if (index > chosen && graph->nodes[index].op == SK_OP_CONV && !has_residual(&graph->nodes[index])) {
+            if (index > chosen && graph->nodes[index].op == SK_OP_CONV &&
+                !has_residual(&graph->nodes[index])) {
                 chosen = index;
                 side = i;
             }

@@ -73,7 +73,8 @@ sk_status sk_graph_add_constant(sk_graph *graph, const char *name, sk_dtype dtyp
     int64_t count = sk_shape_count(shape);
     if (each == 0 || count < 0)
         return sk_fail(err, SK_ERR_FORMAT, "constant '%.120s' has no type or no full shape", shown);
-    if (!sk_mul_size((size_t)count, each, &bytes) || !sk_add_size(offset, bytes, &end) || end > sk_blob_bytes(blob))
+    if (!sk_mul_size((size_t)count, each, &bytes) || !sk_add_size(offset, bytes, &end) ||
+        end > sk_blob_bytes(blob))
         return sk_fail(err, SK_ERR_FORMAT, "constant '%.120s' reaches beyond its data of %zu bytes", shown,
                        sk_blob_bytes(blob));
     sk_blob *kept = sk_blob_ref(blob);
@@ -94,17 +95,18 @@ sk_status sk_graph_add_constant(sk_graph *graph, const char *name, sk_dtype dtyp
     return SK_OK;
 }
 
-sk_status sk_graph_add_node(sk_graph *graph, sk_op op, const sk_attrs *attrs, const sk_value *in, int32_t n_in,
-                            int32_t n_out, const char *name, sk_value *outs, sk_error *err)
+sk_status sk_graph_add_node(sk_graph *graph, sk_op op, const sk_attrs *attrs, const sk_value *in,
+                            int32_t n_in, int32_t n_out, const char *name, sk_value *outs, sk_error *err)
 {
     SK_CHECK_ARG(graph && outs && n_in >= 0 && n_out >= 1 && (in || n_in == 0), err);
     sk_node node = {.op = op, .n_in = n_in, .n_out = n_out, .name = name ? name : ""};
     if (n_in > NODE_LIST_MAX || n_out > NODE_LIST_MAX)
-        return sk_node_fail(&node, err, SK_ERR_LIMIT, "has %d inputs and %d outputs; at most %d are possible", n_in,
-                            n_out, NODE_LIST_MAX);
+        return sk_node_fail(&node, err, SK_ERR_LIMIT, "has %d inputs and %d outputs; at most %d are possible",
+                            n_in, n_out, NODE_LIST_MAX);
     for (int32_t i = 0; i < n_in; i++)
         if (in[i] != SK_VALUE_NONE && (in[i] < 0 || (size_t)in[i] >= graph->n_values))
-            return sk_node_fail(&node, err, SK_ERR_ARG, "input %d is value %d, which does not exist", i, in[i]);
+            return sk_node_fail(&node, err, SK_ERR_ARG, "input %d is value %d, which does not exist", i,
+                                in[i]);
     SK_TRY(sk_array_reserve((void **)&graph->nodes, &graph->nodes_capacity, graph->n_nodes + 1,
                             sizeof *graph->nodes, SK_GRAPH_MAX_NODES, err));
     size_t lists = ((size_t)n_in + (size_t)n_out) * sizeof(sk_value);
@@ -168,8 +170,8 @@ sk_status sk_graph_clone(const sk_graph *graph, sk_graph **out, sk_error *err)
         return status;
     SK_TRY_GOTO(sk_array_reserve((void **)&copy->values, &copy->values_capacity, graph->n_values,
                                  sizeof *copy->values, SK_GRAPH_MAX_VALUES, err));
-    SK_TRY_GOTO(sk_array_reserve((void **)&copy->nodes, &copy->nodes_capacity, graph->n_nodes, sizeof *copy->nodes,
-                                 SK_GRAPH_MAX_NODES, err));
+    SK_TRY_GOTO(sk_array_reserve((void **)&copy->nodes, &copy->nodes_capacity, graph->n_nodes,
+                                 sizeof *copy->nodes, SK_GRAPH_MAX_NODES, err));
     for (size_t v = 0; v < graph->n_values; v++) {
         sk_value_info info = graph->values[v];
         info.name = keep_name(copy, info.name);

@@ -4,13 +4,14 @@
 
 #include "graph/tensor.h"
 
-/* The one form every model takes: values (tensors) and nodes (operations), nodes in an order in which every input
- * is made before it is used.
+/* The one form every model takes: values (tensors) and nodes (operations), nodes in an order in which every
+ * input is made before it is used.
  *
- * A graph as imported knows no sizes beyond its weights: it serves any batch and image size. sk_graph_specialise()
- * fixes the input shapes and returns a new graph in which every shape is known, everything computable from shapes
- * and weights has become a constant, and dead nodes are gone. Engines, the reference executor and the exporter see
- * specialised graphs. Constants are shared between the two by reference count.
+ * A graph as imported knows no sizes beyond its weights: it serves any batch and image size.
+ * sk_graph_specialise() fixes the input shapes and returns a new graph in which every shape is known,
+ * everything computable from shapes and weights has become a constant, and dead nodes are gone. Engines, the
+ * reference executor and the exporter see specialised graphs. Constants are shared between the two by
+ * reference count.
  *
  * Activations are NCHW; convolution weights are [out][in/groups][kh][kw], transposed-convolution weights
  * [in][out/groups][kh][kw] as in ONNX and torch. Importers convert.
@@ -50,25 +51,25 @@ typedef enum sk_op {
     SK_OP_REDUCE,  /* a.reduce */
     SK_OP_ARG_MAX, /* a.arg; index i64 */
     SK_OP_ARG_MIN,
-    SK_OP_TOP_K,   /* x, k (i64); outputs values, indices; a.top_k */
-    SK_OP_CUM_SUM, /* x, axis (i64) */
+    SK_OP_TOP_K,               /* x, k (i64); outputs values, indices; a.top_k */
+    SK_OP_CUM_SUM,             /* x, axis (i64) */
     SK_OP_NON_ZERO,            /* i64 [rank][n]; n depends on data */
     SK_OP_NON_MAX_SUPPRESSION, /* boxes, scores, max, iou, score; i64 [n][3] */
     /* data movement */
-    SK_OP_CONCAT, /* a.axis */
-    SK_OP_SPLIT,  /* a.split; n outputs */
-    SK_OP_SLICE,  /* x, starts, ends [, axes [, steps]] (i64 values, mostly constants) */
-    SK_OP_RESHAPE, /* x, dims (i64; 0 copies, -1 infers) */
-    SK_OP_TRANSPOSE, /* a.perm */
-    SK_OP_SQUEEZE,   /* x, axes (i64) */
-    SK_OP_UNSQUEEZE, /* x, axes (i64) */
-    SK_OP_FLATTEN,   /* a.axis */
-    SK_OP_EXPAND,    /* x, dims (i64) */
-    SK_OP_TILE,      /* x, repeats (i64) */
-    SK_OP_PAD,       /* x, pads (i64) [, value]; a.pad */
-    SK_OP_GATHER,    /* x, indices; a.axis */
-    SK_OP_GATHER_ELEMENTS, /* a.axis */
-    SK_OP_GATHER_ND,       /* a.axis = batch dims */
+    SK_OP_CONCAT,           /* a.axis */
+    SK_OP_SPLIT,            /* a.split; n outputs */
+    SK_OP_SLICE,            /* x, starts, ends [, axes [, steps]] (i64 values, mostly constants) */
+    SK_OP_RESHAPE,          /* x, dims (i64; 0 copies, -1 infers) */
+    SK_OP_TRANSPOSE,        /* a.perm */
+    SK_OP_SQUEEZE,          /* x, axes (i64) */
+    SK_OP_UNSQUEEZE,        /* x, axes (i64) */
+    SK_OP_FLATTEN,          /* a.axis */
+    SK_OP_EXPAND,           /* x, dims (i64) */
+    SK_OP_TILE,             /* x, repeats (i64) */
+    SK_OP_PAD,              /* x, pads (i64) [, value]; a.pad */
+    SK_OP_GATHER,           /* x, indices; a.axis */
+    SK_OP_GATHER_ELEMENTS,  /* a.axis */
+    SK_OP_GATHER_ND,        /* a.axis = batch dims */
     SK_OP_SCATTER_ELEMENTS, /* x, indices, updates; a.axis */
     SK_OP_SCATTER_ND,
     SK_OP_DEPTH_TO_SPACE, /* a.blocks */
@@ -81,8 +82,8 @@ typedef enum sk_op {
     SK_OP_ONE_HOT,           /* indices, depth, [off, on]; a.axis */
     SK_OP_EYE_LIKE,
     SK_OP_IDENTITY,
-    /* our own: YOLO anchor points. inputs: the level's feature maps; outputs: centres f32 [1][2][A] (x then y, grid
-     * units, +0.5), strides f32 [1][1][A]. a.anchors. Always constant after specialisation. */
+    /* our own: YOLO anchor points. inputs: the level's feature maps; outputs: centres f32 [1][2][A] (x
+     * then y, grid units, +0.5), strides f32 [1][1][A]. a.anchors. Always constant after specialisation. */
     SK_OP_ANCHORS,
     SK_OP_COUNT
 } sk_op;
@@ -128,8 +129,8 @@ typedef enum sk_binary {
     SK_BINARY_POW,
     SK_BINARY_MIN,
     SK_BINARY_MAX,
-    SK_BINARY_MOD,  /* sign of the divisor (python); integers */
-    SK_BINARY_FMOD, /* sign of the dividend (C) */
+    SK_BINARY_MOD,   /* sign of the divisor (python); integers */
+    SK_BINARY_FMOD,  /* sign of the dividend (C) */
     SK_BINARY_EQUAL, /* bool results from here on */
     SK_BINARY_LESS,
     SK_BINARY_LESS_EQUAL,
@@ -173,8 +174,8 @@ typedef struct sk_window {
     int32_t stride[2];
     int32_t dilation[2];
     int32_t pad[4];
-    /* 0: use pad. Otherwise pads follow the input size: Keras/ONNX SAME with the odd pixel at the end (1) or at the
-     * beginning (2). Specialisation turns it into explicit pads. */
+    /* 0: use pad. Otherwise pads follow the input size: Keras/ONNX SAME with the odd pixel at the end (1)
+     * or at the beginning (2). Specialisation turns it into explicit pads. */
     int32_t same;
 } sk_window;
 
@@ -194,9 +195,9 @@ typedef union sk_attrs {
     struct {
         sk_window window;
         int32_t output_pad[2];
-        /* 1: the output is cropped to input * stride (Keras SAME): of what the kernel reaches beyond the stride,
-         * half, rounded down, is cropped at the start (nothing for kernel 3 and stride 2), the rest at the end;
-         * pad and output_pad are filled in by specialisation. */
+        /* 1: the output is cropped to input * stride (Keras SAME): of what the kernel reaches beyond the
+         * stride, half, rounded down, is cropped at the start (nothing for kernel 3 and stride 2), the
+         * rest at the end; pad and output_pad are filled in by specialisation. */
         int32_t same_output;
         int32_t groups;
         sk_fused_act act;
@@ -214,12 +215,12 @@ typedef union sk_attrs {
         int32_t antialias;
         /* Sizes come from input 1 (i64 sizes) when present, else from these factors for H and W. */
         float scale[2];
-        /* Linear and cubic taps beyond the edge: 0 read the edge pixel, 1 are left out and the rest reweighted
-         * (torch's and PIL's antialiasing; ONNX exclude_outside). */
+        /* Linear and cubic taps beyond the edge: 0 read the edge pixel, 1 are left out and the rest
+         * reweighted (torch's and PIL's antialiasing; ONNX exclude_outside). */
         int32_t exclude_outside;
     } resize;
     struct {
-        int32_t mode; /* 0 bilinear, 1 nearest */
+        int32_t mode;    /* 0 bilinear, 1 nearest */
         int32_t padding; /* 0 zeros, 1 border */
         int32_t align_corners;
     } grid_sample;
@@ -293,8 +294,8 @@ typedef union sk_attrs {
     int32_t perm[SK_MAX_RANK];
 } sk_attrs;
 
-/* The node belongs to the decode tail: what turns raw head maps into Ultralytics' output0. Engines may cut it off
- * and leave the decoding to tasks/, which then looks only at what passes the threshold. */
+/* The node belongs to the decode tail: what turns raw head maps into Ultralytics' output0. Engines may cut
+ * it off and leave the decoding to tasks/, which then looks only at what passes the threshold. */
 #define SK_NODE_TAIL 1u
 
 typedef struct sk_node {
@@ -311,9 +312,9 @@ typedef struct sk_value_info {
     const char *name; /* may be "" */
     sk_dtype dtype;
     sk_shape shape;
-    sk_blob *blob;     /* constants only: their bytes … */
-    size_t offset;     /* … begin here in the blob */
-    int32_t producer;  /* node index; -1 for inputs and constants */
+    sk_blob *blob;    /* constants only: their bytes … */
+    size_t offset;    /* … begin here in the blob */
+    int32_t producer; /* node index; -1 for inputs and constants */
 } sk_value_info;
 
 typedef struct sk_graph {
@@ -332,7 +333,7 @@ typedef struct sk_graph {
 } sk_graph;
 
 #define SK_GRAPH_MAX_VALUES (1u << 20)
-#define SK_GRAPH_MAX_NODES (1u << 19)
+#define SK_GRAPH_MAX_NODES  (1u << 19)
 
 sk_status sk_graph_open(sk_graph **out, sk_error *err) SK_MUST_CHECK;
 void sk_graph_close(sk_graph **graph);
@@ -344,8 +345,9 @@ sk_status sk_graph_add_value(sk_graph *graph, const char *name, sk_dtype dtype, 
 sk_status sk_graph_add_constant(sk_graph *graph, const char *name, sk_dtype dtype, const sk_shape *shape,
                                 sk_blob *blob, size_t offset, sk_value *out, sk_error *err) SK_MUST_CHECK;
 /* Adds a node with n_out fresh outputs (dtype and shape unknown until inference), written to outs. */
-sk_status sk_graph_add_node(sk_graph *graph, sk_op op, const sk_attrs *attrs, const sk_value *in, int32_t n_in,
-                            int32_t n_out, const char *name, sk_value *outs, sk_error *err) SK_MUST_CHECK;
+sk_status sk_graph_add_node(sk_graph *graph, sk_op op, const sk_attrs *attrs, const sk_value *in,
+                            int32_t n_in, int32_t n_out, const char *name, sk_value *outs,
+                            sk_error *err) SK_MUST_CHECK;
 
 static inline bool sk_value_is_constant(const sk_graph *graph, sk_value v)
 {
@@ -364,27 +366,34 @@ sk_status sk_graph_verify(const sk_graph *graph, sk_error *err) SK_MUST_CHECK;
 /* Deep copy of structure, constants shared. */
 sk_status sk_graph_clone(const sk_graph *graph, sk_graph **out, sk_error *err) SK_MUST_CHECK;
 
-/* The graph for these input shapes (one per graph input; every dimension > 0): shapes and types known everywhere,
- * shape arithmetic folded, SAME pads explicit, dead nodes removed. Fails with the node's name when shapes do not
- * fit. Data-dependent shapes (NON_ZERO, NON_MAX_SUPPRESSION) stay unknown and are resolved while running. */
+/* The graph for these input shapes (one per graph input; every dimension > 0): shapes and types known
+ * everywhere, shape arithmetic folded, SAME pads explicit, dead nodes removed. Fails with the node's name
+ * when shapes do not fit. Data-dependent shapes (NON_ZERO, NON_MAX_SUPPRESSION) stay unknown and are
+ * resolved while running. */
 sk_status sk_graph_specialise(const sk_graph *graph, const sk_shape *input_shapes, int32_t n_inputs,
                               sk_graph **out, sk_error *err) SK_MUST_CHECK;
 
 /* Passes work in place; each keeps the graph's meaning and its inputs and outputs (order, count). */
-sk_status sk_graph_fold_batch_norm(sk_graph *graph, sk_error *err) SK_MUST_CHECK;  /* into conv weights, in f32 */
-sk_status sk_graph_fold_constants(sk_graph *graph, sk_error *err) SK_MUST_CHECK;   /* by the reference executor */
-sk_status sk_graph_fuse_silu(sk_graph *graph, sk_error *err) SK_MUST_CHECK; /* x*sigmoid(x) -> silu; gelu likewise */
-sk_status sk_graph_fuse_activation(sk_graph *graph, sk_error *err) SK_MUST_CHECK;  /* into the conv before it */
-sk_status sk_graph_fuse_residual(sk_graph *graph, sk_error *err) SK_MUST_CHECK;    /* add into the conv before it */
+sk_status sk_graph_fold_batch_norm(sk_graph *graph,
+                                   sk_error *err) SK_MUST_CHECK; /* into conv weights, in f32 */
+sk_status sk_graph_fold_constants(sk_graph *graph,
+                                  sk_error *err) SK_MUST_CHECK; /* by the reference executor */
+sk_status sk_graph_fuse_silu(sk_graph *graph,
+                             sk_error *err) SK_MUST_CHECK; /* x*sigmoid(x) -> silu; gelu likewise */
+sk_status sk_graph_fuse_activation(sk_graph *graph,
+                                   sk_error *err) SK_MUST_CHECK; /* into the conv before it */
+sk_status sk_graph_fuse_residual(sk_graph *graph,
+                                 sk_error *err) SK_MUST_CHECK; /* add into the conv before it */
 sk_status sk_graph_remove_dead(sk_graph *graph, sk_error *err) SK_MUST_CHECK;
 /* All of the above in the right order: what engines call on their own copy. */
 sk_status sk_graph_optimise(sk_graph *graph, sk_error *err) SK_MUST_CHECK;
 
-/* Cuts the decode tail: the graph's outputs become the values that cross from the network into the tail, in order
- * of first use by the tail. SK_ERR_NOT_FOUND when there is no tail. */
+/* Cuts the decode tail: the graph's outputs become the values that cross from the network into the tail,
+ * in order of first use by the tail. SK_ERR_NOT_FOUND when there is no tail. */
 sk_status sk_graph_cut_tail(sk_graph *graph, sk_error *err) SK_MUST_CHECK;
 
-/* Counts for people: weights' elements; multiply-adds * 2 of conv, transposed conv, matmul, gemm (specialised). */
+/* Counts for people: weights' elements; multiply-adds * 2 of conv, transposed conv, matmul, gemm
+ * (specialised). */
 int64_t sk_graph_parameters(const sk_graph *graph);
 double sk_graph_flops(const sk_graph *graph);
 double sk_node_flops(const sk_graph *graph, const sk_node *node);

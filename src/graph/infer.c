@@ -72,7 +72,8 @@ sk_status sk_integers_read(const sk_node *node, const sk_tensor *tensor, const c
 {
     int64_t n = sk_shape_count(&tensor->shape);
     if (tensor->shape.rank > 1 || n < 0 || n > limit || sk_dtype_is_float(tensor->dtype))
-        return sk_node_fail(node, err, SK_ERR_MISMATCH, "%s must be a list of at most %d integers", what, limit);
+        return sk_node_fail(node, err, SK_ERR_MISMATCH, "%s must be a list of at most %d integers", what,
+                            limit);
     for (int64_t i = 0; i < n; i++)
         values[i] = sk_tensor_int_at(tensor, i);
     *count = (int)n;
@@ -273,8 +274,9 @@ static sk_status check_output(const sk_node *node, const sk_tensor *out, int ind
 {
     char text[SK_SHAPE_TEXT];
     if (out->shape.rank > SK_MAX_RANK)
-        return sk_node_fail(node, err, SK_ERR_LIMIT, "output %d would have %d dimensions; at most %d are possible",
-                            index, out->shape.rank, SK_MAX_RANK);
+        return sk_node_fail(node, err, SK_ERR_LIMIT,
+                            "output %d would have %d dimensions; at most %d are possible", index,
+                            out->shape.rank, SK_MAX_RANK);
     if (!sk_shape_known(&out->shape))
         return SK_OK;
     for (int d = 0; d < out->shape.rank; d++)
@@ -283,8 +285,8 @@ static sk_status check_output(const sk_node *node, const sk_tensor *out, int ind
                                 sk_shape_text(&out->shape, text, sizeof text));
     int64_t count = sk_shape_count(&out->shape);
     if (count < 0 || (size_t)count > SK_TENSOR_BYTES_MAX / sk_dtype_bytes(out->dtype))
-        return sk_node_fail(node, err, SK_ERR_LIMIT, "output %d would have the shape %s, more than %zu MiB", index,
-                            sk_shape_text(&out->shape, text, sizeof text), SK_TENSOR_BYTES_MAX >> 20);
+        return sk_node_fail(node, err, SK_ERR_LIMIT, "output %d would have the shape %s, more than %zu MiB",
+                            index, sk_shape_text(&out->shape, text, sizeof text), SK_TENSOR_BYTES_MAX >> 20);
     return SK_OK;
 }
 

@@ -5,14 +5,16 @@
 #include "graph/ops.h"
 #include "graph/reference.h"
 
-/* Shape inference, one function a family. When one is called, arity and attributes have been checked, every present
- * input's shape is known with dimensions in 0 .. INT32_MAX, output types are set and output shapes have rank -1.
- * Where a shape depends on values that are not known (data null), it is left at rank -1 or gets dimensions of -1. */
-typedef sk_status (*sk_node_function)(const sk_node *node, const sk_tensor *ins, sk_tensor *outs, sk_error *err);
+/* Shape inference, one function a family. When one is called, arity and attributes have been checked,
+ * every present input's shape is known with dimensions in 0 .. INT32_MAX, output types are set and output
+ * shapes have rank -1. Where a shape depends on values that are not known (data null), it is left at rank
+ * -1 or gets dimensions of -1. */
+typedef sk_status (*sk_node_function)(const sk_node *node, const sk_tensor *ins, sk_tensor *outs,
+                                      sk_error *err);
 
 /* Largest tensor any graph may hold; the reference executor also limits their sum. */
 #define SK_TENSOR_BYTES_MAX ((size_t)1 << 33)
-#define SK_DIM_MAX INT32_MAX
+#define SK_DIM_MAX          INT32_MAX
 
 /* The input, or null where it is left out. */
 static inline const sk_tensor *sk_node_input(const sk_node *node, const sk_tensor *ins, int i)
@@ -31,7 +33,8 @@ sk_status sk_integers_read(const sk_node *node, const sk_tensor *tensor, const c
 sk_status sk_shape_broadcast(const sk_node *node, const sk_shape *a, const sk_shape *b, sk_shape *out,
                              sk_error *err) SK_MUST_CHECK;
 
-/* The window with explicit pads for an input of h x w. Returns false where even the padded input is too small. */
+/* The window with explicit pads for an input of h x w. Returns false where even the padded input is too
+ * small. */
 sk_window sk_window_resolve(const sk_window *window, int64_t h, int64_t w);
 /* Explicit pads and output padding of a transposed convolution with kernel kh x kw. */
 void sk_conv_transpose_resolve(sk_attrs *a, int64_t kh, int64_t kw);
@@ -46,12 +49,13 @@ sk_status sk_slice_resolve(const sk_node *node, const sk_tensor *ins, sk_slice_r
 
 /* Labels of an einsum, at most rank 8 each. */
 typedef struct sk_einsum {
-    int n_labels;            /* output labels first, then the summed ones */
+    int n_labels; /* output labels first, then the summed ones */
     int n_out;
     int64_t size[2 * SK_MAX_RANK];
     int64_t stride[2][2 * SK_MAX_RANK]; /* of each label in each input, in elements */
 } sk_einsum;
-sk_status sk_einsum_resolve(const sk_node *node, const sk_tensor *ins, sk_einsum *plan, sk_error *err) SK_MUST_CHECK;
+sk_status sk_einsum_resolve(const sk_node *node, const sk_tensor *ins, sk_einsum *plan,
+                            sk_error *err) SK_MUST_CHECK;
 
 /* infer_window.c */
 sk_status sk_infer_conv(const sk_node *, const sk_tensor *, sk_tensor *, sk_error *);

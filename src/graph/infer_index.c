@@ -118,7 +118,8 @@ sk_status sk_infer_range(const sk_node *node, const sk_tensor *ins, sk_tensor *o
         if (sk_shape_count(&ins[i].shape) != 1)
             return sk_node_fail(node, err, SK_ERR_MISMATCH, "input %d must be a single number", i);
     if (ins[0].data && ins[1].data && ins[2].data) {
-        double start = sk_tensor_at(&ins[0], 0), limit = sk_tensor_at(&ins[1], 0), delta = sk_tensor_at(&ins[2], 0);
+        double start = sk_tensor_at(&ins[0], 0), limit = sk_tensor_at(&ins[1], 0),
+               delta = sk_tensor_at(&ins[2], 0);
         double steps = ceil((limit - start) / delta);
         if (delta == 0 || !isfinite(steps) || steps > (double)SK_DIM_MAX)
             return sk_node_fail(node, err, SK_ERR_LIMIT, "from %g to %g by %g", start, limit, delta);
@@ -128,7 +129,8 @@ sk_status sk_infer_range(const sk_node *node, const sk_tensor *ins, sk_tensor *o
     return SK_OK;
 }
 
-sk_status sk_infer_constant_of_shape(const sk_node *node, const sk_tensor *ins, sk_tensor *outs, sk_error *err)
+sk_status sk_infer_constant_of_shape(const sk_node *node, const sk_tensor *ins, sk_tensor *outs,
+                                     sk_error *err)
 {
     sk_shape out;
     int rank;
@@ -138,7 +140,8 @@ sk_status sk_infer_constant_of_shape(const sk_node *node, const sk_tensor *ins, 
     out.rank = rank;
     for (int d = 0; d < rank; d++)
         if (out.dim[d] < 0)
-            return sk_node_fail(node, err, SK_ERR_MISMATCH, "dimension %lld is negative", (long long)out.dim[d]);
+            return sk_node_fail(node, err, SK_ERR_MISMATCH, "dimension %lld is negative",
+                                (long long)out.dim[d]);
     outs[0].shape = out;
     return SK_OK;
 }
@@ -147,7 +150,8 @@ sk_status sk_infer_one_hot(const sk_node *node, const sk_tensor *ins, sk_tensor 
 {
     const sk_shape *at = &ins[0].shape;
     int axis;
-    if (at->rank + 1 > SK_MAX_RANK || sk_shape_count(&ins[1].shape) != 1 || sk_shape_count(&ins[2].shape) != 2)
+    if (at->rank + 1 > SK_MAX_RANK || sk_shape_count(&ins[1].shape) != 1 ||
+        sk_shape_count(&ins[2].shape) != 2)
         return sk_node_fail(node, err, SK_ERR_MISMATCH, "depth must be one number, the values two");
     SK_TRY(sk_axis_resolve(node, node->a.axis, at->rank + 1, &axis, err));
     int64_t depth = ins[1].data ? sk_tensor_int_at(&ins[1], 0) : -1;

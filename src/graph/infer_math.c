@@ -125,7 +125,8 @@ sk_status sk_einsum_resolve(const sk_node *node, const sk_tensor *ins, sk_einsum
             goto unclear;
     return SK_OK;
 unclear:
-    return sk_node_fail(node, err, SK_ERR_UNSUPPORTED, "the equation '%s' does not fit its inputs or is not understood",
+    return sk_node_fail(node, err, SK_ERR_UNSUPPORTED,
+                        "the equation '%s' does not fit its inputs or is not understood",
                         node->a.einsum.equation);
 }
 
@@ -159,7 +160,8 @@ sk_status sk_infer_norm(const sk_node *node, const sk_tensor *ins, sk_tensor *ou
     for (int i = 1; i < node->n_in; i++) {
         const sk_tensor *t = sk_node_input(node, ins, i);
         if (t && sk_shape_count(&t->shape) != wanted)
-            return sk_node_fail(node, err, SK_ERR_MISMATCH, "input %d has %lld elements where %lld are needed", i,
+            return sk_node_fail(node, err, SK_ERR_MISMATCH,
+                                "input %d has %lld elements where %lld are needed", i,
                                 (long long)sk_shape_count(&t->shape), (long long)wanted);
     }
     outs[0].shape = *x;

@@ -83,7 +83,8 @@ sk_status sk_slice_resolve(const sk_node *node, const sk_tensor *ins, sk_slice_r
         if (t && !t->data)
             *known = false;
         else if (t)
-            SK_TRY(sk_integers_read(node, t, "starts, ends, axes and steps", lists[i], SK_MAX_RANK, &n[i], err));
+            SK_TRY(
+                sk_integers_read(node, t, "starts, ends, axes and steps", lists[i], SK_MAX_RANK, &n[i], err));
         if (t && t->data && n[i] != n[0] && *known)
             return sk_node_fail(node, err, SK_ERR_MISMATCH, "starts, ends, axes and steps differ in length");
     }
@@ -139,7 +140,8 @@ sk_status sk_infer_reshape(const sk_node *node, const sk_tensor *ins, sk_tensor 
         if (out.dim[d] == 0 && d < x->rank)
             out.dim[d] = x->dim[d];
         if (out.dim[d] < -1 || (out.dim[d] == -1 && inferred >= 0))
-            return sk_node_fail(node, err, SK_ERR_MISMATCH, "the new shape has two open or negative dimensions");
+            return sk_node_fail(node, err, SK_ERR_MISMATCH,
+                                "the new shape has two open or negative dimensions");
         if (out.dim[d] == -1) {
             inferred = d;
             out.dim[d] = 1;
@@ -165,7 +167,8 @@ sk_status sk_infer_transpose(const sk_node *node, const sk_tensor *ins, sk_tenso
     for (int d = 0; d < x->rank; d++) {
         int from = node->a.perm[d];
         if (from < 0 || from >= x->rank || used[from])
-            return sk_node_fail(node, err, SK_ERR_MISMATCH, "the order is no permutation of %d dimensions", x->rank);
+            return sk_node_fail(node, err, SK_ERR_MISMATCH, "the order is no permutation of %d dimensions",
+                                x->rank);
         used[from] = true;
         out.dim[d] = x->dim[from];
     }
@@ -234,8 +237,8 @@ sk_status sk_infer_flatten(const sk_node *node, const sk_tensor *ins, sk_tensor 
     const sk_shape *x = &ins[0].shape;
     int64_t axis = node->a.axis < 0 ? node->a.axis + (int64_t)x->rank : node->a.axis;
     if (axis < 0 || axis > x->rank)
-        return sk_node_fail(node, err, SK_ERR_MISMATCH, "axis %d does not exist in %d dimensions", node->a.axis,
-                            x->rank);
+        return sk_node_fail(node, err, SK_ERR_MISMATCH, "axis %d does not exist in %d dimensions",
+                            node->a.axis, x->rank);
     sk_shape before = *x, after = {.rank = x->rank - (int)axis};
     before.rank = (int)axis;
     for (int d = 0; d < after.rank; d++)
@@ -248,7 +251,8 @@ sk_status sk_infer_flatten(const sk_node *node, const sk_tensor *ins, sk_tensor 
 }
 
 /* A list of dimensions as a shape; *known false where it has no data. */
-static sk_status read_shape(const sk_node *node, const sk_tensor *list, sk_shape *shape, bool *known, sk_error *err)
+static sk_status read_shape(const sk_node *node, const sk_tensor *list, sk_shape *shape, bool *known,
+                            sk_error *err)
 {
     *known = list->data != NULL;
     if (!*known)
@@ -258,7 +262,8 @@ static sk_status read_shape(const sk_node *node, const sk_tensor *list, sk_shape
     shape->rank = rank;
     for (int d = 0; d < rank; d++)
         if (shape->dim[d] < 0)
-            return sk_node_fail(node, err, SK_ERR_MISMATCH, "dimension %lld is negative", (long long)shape->dim[d]);
+            return sk_node_fail(node, err, SK_ERR_MISMATCH, "dimension %lld is negative",
+                                (long long)shape->dim[d]);
     return SK_OK;
 }
 
@@ -279,7 +284,8 @@ sk_status sk_infer_tile(const sk_node *node, const sk_tensor *ins, sk_tensor *ou
         return SK_OK;
     sk_shape out = ins[0].shape;
     if (repeats.rank != out.rank)
-        return sk_node_fail(node, err, SK_ERR_MISMATCH, "%d repeats for %d dimensions", repeats.rank, out.rank);
+        return sk_node_fail(node, err, SK_ERR_MISMATCH, "%d repeats for %d dimensions", repeats.rank,
+                            out.rank);
     for (int d = 0; d < out.rank; d++)
         if (__builtin_mul_overflow(out.dim[d], repeats.dim[d], &out.dim[d]))
             return sk_node_fail(node, err, SK_ERR_LIMIT, "%lld repeats", (long long)repeats.dim[d]);
@@ -306,15 +312,17 @@ sk_status sk_infer_pad(const sk_node *node, const sk_tensor *ins, sk_tensor *out
         return sk_node_fail(node, err, SK_ERR_MISMATCH, "%d pads for %d dimensions", n, out.rank);
     for (int d = 0; d < out.rank; d++) {
         int64_t size = out.dim[d], before = pads[d], after = pads[d + out.rank];
-        if (before < -size || before > SK_DIM_MAX || after < -size || after > SK_DIM_MAX || before + after < -size)
+        if (before < -size || before > SK_DIM_MAX || after < -size || after > SK_DIM_MAX ||
+            before + after < -size)
             return sk_node_fail(node, err, SK_ERR_MISMATCH, "pads %lld and %lld on %lld elements",
                                 (long long)before, (long long)after, (long long)size);
         out.dim[d] += before + after;
         bool grows = before > 0 || after > 0;
         int64_t reach = before > after ? before : after;
         if (grows && ((node->a.pad.mode == 1 && size == 0) || (node->a.pad.mode == 2 && reach >= size)))
-            return sk_node_fail(node, err, SK_ERR_MISMATCH, "pads %lld and %lld cannot be taken from %lld elements",
-                                (long long)before, (long long)after, (long long)size);
+            return sk_node_fail(node, err, SK_ERR_MISMATCH,
+                                "pads %lld and %lld cannot be taken from %lld elements", (long long)before,
+                                (long long)after, (long long)size);
     }
     outs[0].shape = out;
     return SK_OK;

@@ -7,14 +7,15 @@ static sk_status need_nchw(const sk_node *node, const sk_tensor *t, const char *
 {
     char text[SK_SHAPE_TEXT];
     if (t->shape.rank != 4)
-        return sk_node_fail(node, err, SK_ERR_MISMATCH, "%s has the shape %s where four dimensions are needed", what,
+        return sk_node_fail(node, err, SK_ERR_MISMATCH,
+                            "%s has the shape %s where four dimensions are needed", what,
                             sk_shape_text(&t->shape, text, sizeof text));
     return SK_OK;
 }
 
 /* SAME: ceil(in / stride) outputs; the odd pixel goes to the end (1) or to the beginning (2). */
-static void resolve_same(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int same, int32_t *begin,
-                         int32_t *end)
+static void resolve_same(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int same,
+                         int32_t *begin, int32_t *end)
 {
     int64_t out = (in + stride - 1) / stride;
     int64_t total = (out - 1) * stride + dilation * (kernel - 1) + 1 - in;
@@ -43,9 +44,10 @@ static sk_status window_output(const sk_node *node, const sk_window *w, int axis
     int64_t reach = (int64_t)w->dilation[axis] * (w->kernel[axis] - 1) + 1;
     int64_t room = in + w->pad[axis] + w->pad[axis + 2] - reach;
     if (room < 0)
-        return sk_node_fail(node, err, SK_ERR_MISMATCH,
-                            "the window reaches over %lld pixels but the padded input has %lld; a larger image helps",
-                            (long long)reach, (long long)(room + reach));
+        return sk_node_fail(
+            node, err, SK_ERR_MISMATCH,
+            "the window reaches over %lld pixels but the padded input has %lld; a larger image helps",
+            (long long)reach, (long long)(room + reach));
     int64_t stride = w->stride[axis];
     *out = (ceil_mode ? room + stride - 1 : room) / stride + 1;
     /* torch, ONNX: the last window must begin inside the image or its leading padding */
@@ -67,9 +69,9 @@ static sk_status check_kernel(const sk_node *node, const sk_window *window, cons
 {
     for (int i = 0; i < 2; i++)
         if (w->shape.dim[2 + i] < 1 || (window->kernel[i] && window->kernel[i] != w->shape.dim[2 + i]))
-            return sk_node_fail(node, err, SK_ERR_MISMATCH, "the kernel is %dx%d but the weights are %lldx%lld",
-                                window->kernel[0], window->kernel[1], (long long)w->shape.dim[2],
-                                (long long)w->shape.dim[3]);
+            return sk_node_fail(node, err, SK_ERR_MISMATCH,
+                                "the kernel is %dx%d but the weights are %lldx%lld", window->kernel[0],
+                                window->kernel[1], (long long)w->shape.dim[2], (long long)w->shape.dim[3]);
     return SK_OK;
 }
 
@@ -81,10 +83,11 @@ sk_status sk_infer_conv(const sk_node *node, const sk_tensor *ins, sk_tensor *ou
     SK_TRY(need_nchw(node, w, "the weight", err));
     SK_TRY(check_kernel(node, &node->a.conv.window, w, err));
     if (x->shape.dim[1] != w->shape.dim[1] * groups || w->shape.dim[0] % groups)
-        return sk_node_fail(node, err, SK_ERR_MISMATCH,
-                            "the input has %lld channels, the weights are made for %lld (%lld groups, %lld outputs)",
-                            (long long)x->shape.dim[1], (long long)(w->shape.dim[1] * groups), (long long)groups,
-                            (long long)w->shape.dim[0]);
+        return sk_node_fail(
+            node, err, SK_ERR_MISMATCH,
+            "the input has %lld channels, the weights are made for %lld (%lld groups, %lld outputs)",
+            (long long)x->shape.dim[1], (long long)(w->shape.dim[1] * groups), (long long)groups,
+            (long long)w->shape.dim[0]);
     SK_TRY(check_bias(node, sk_node_input(node, ins, 2), w->shape.dim[0], err));
     sk_window window = node->a.conv.window;
     window.kernel[0] = (int32_t)w->shape.dim[2];
@@ -109,8 +112,9 @@ void sk_conv_transpose_resolve(sk_attrs *a, int64_t kh, int64_t kw)
     w->kernel[1] = (int32_t)kw;
     if (!a->conv_transpose.same_output && !w->same)
         return;
-    /* The output is input * stride. What the kernel reaches beyond a stride is cropped, half of it (rounded down)
-     * at the start, as the gradient of a SAME convolution does; what is missing is added at the end. */
+    /* The output is input * stride. What the kernel reaches beyond a stride is cropped, half of it
+     * (rounded down) at the start, as the gradient of a SAME convolution does; what is missing is added at
+     * the end. */
     for (int i = 0; i < 2; i++) {
         int64_t total = (int64_t)w->dilation[i] * (w->kernel[i] - 1) + 1 - w->stride[i];
         int64_t crop = total > 0 ? total : 0;
@@ -142,7 +146,8 @@ sk_status sk_infer_conv_transpose(const sk_node *node, const sk_tensor *ins, sk_
     for (int i = 0; i < 2; i++) {
         int64_t in = x->shape.dim[2 + i];
         out.dim[2 + i] = (in - 1) * win->stride[i] - win->pad[i] - win->pad[i + 2] +
-                         (int64_t)win->dilation[i] * (win->kernel[i] - 1) + a.conv_transpose.output_pad[i] + 1;
+                         (int64_t)win->dilation[i] * (win->kernel[i] - 1) + a.conv_transpose.output_pad[i] +
+                         1;
         if (in < 1 || out.dim[2 + i] < 1)
             return sk_node_fail(node, err, SK_ERR_MISMATCH, "an input of %lld pixels leaves no output",
                                 (long long)in);
@@ -178,7 +183,8 @@ sk_status sk_infer_resize(const sk_node *node, const sk_tensor *ins, sk_tensor *
         int n;
         SK_TRY(sk_integers_read(node, sizes, "the sizes", list, 4, &n, err));
         if (n != 2 && n != 4)
-            return sk_node_fail(node, err, SK_ERR_MISMATCH, "%d sizes where 4 (or 2: height, width) are needed", n);
+            return sk_node_fail(node, err, SK_ERR_MISMATCH,
+                                "%d sizes where 4 (or 2: height, width) are needed", n);
         if (n == 4 && (list[0] != x->shape.dim[0] || list[1] != x->shape.dim[1]))
             return sk_node_fail(node, err, SK_ERR_UNSUPPORTED, "only height and width can be resized");
         out.dim[2] = list[n - 2];
@@ -205,7 +211,8 @@ sk_status sk_infer_grid_sample(const sk_node *node, const sk_tensor *ins, sk_ten
     if (grid->shape.dim[3] != 2 || grid->shape.dim[0] != x->shape.dim[0] || x->shape.dim[2] < 1 ||
         x->shape.dim[3] < 1) {
         char a[SK_SHAPE_TEXT], b[SK_SHAPE_TEXT];
-        return sk_node_fail(node, err, SK_ERR_MISMATCH, "a grid of shape %s does not fit an input of shape %s",
+        return sk_node_fail(node, err, SK_ERR_MISMATCH,
+                            "a grid of shape %s does not fit an input of shape %s",
                             sk_shape_text(&grid->shape, a, sizeof a), sk_shape_text(&x->shape, b, sizeof b));
     }
     outs[0].shape = (sk_shape){

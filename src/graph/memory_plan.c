@@ -35,7 +35,8 @@ static int larger_first(const void *x, const void *y)
 }
 
 /* `placed` lists blocks by offset. Returns the best offset for `block` among those alive with it. */
-static size_t best_offset(const sk_plan_block *block, const sk_plan_block *blocks, const size_t *placed, size_t n)
+static size_t best_offset(const sk_plan_block *block, const sk_plan_block *blocks, const size_t *placed,
+                          size_t n)
 {
     size_t end = 0, best = SIZE_MAX, best_gap = SIZE_MAX;
     for (size_t i = 0; i < n; i++) {
@@ -43,7 +44,8 @@ static size_t best_offset(const sk_plan_block *block, const sk_plan_block *block
         if (!alive_together(block, other))
             continue;
         size_t start = align_up(end, block->alignment);
-        if (other->offset >= start && other->offset - start >= block->bytes && other->offset - end < best_gap) {
+        if (other->offset >= start && other->offset - start >= block->bytes &&
+            other->offset - end < best_gap) {
             best = start;
             best_gap = other->offset - end;
         }
@@ -63,10 +65,11 @@ sk_status sk_memory_plan(sk_plan_block *blocks, size_t n, size_t *total, sk_erro
     for (size_t i = 0; i < n; i++) {
         sk_plan_block *b = &blocks[i];
         if ((b->alignment & (b->alignment - 1)) || b->last < b->first)
-            return sk_fail(err, SK_ERR_ARG, "block %zu: alignment %zu, alive from %d to %d", i, b->alignment, b->first,
-                           b->last);
+            return sk_fail(err, SK_ERR_ARG, "block %zu: alignment %zu, alive from %d to %d", i, b->alignment,
+                           b->first, b->last);
         size_t padded;
-        if (!sk_add_size(b->bytes, b->alignment, &padded) || !sk_add_size(sum, padded, &sum) || sum > ARENA_MAX)
+        if (!sk_add_size(b->bytes, b->alignment, &padded) || !sk_add_size(sum, padded, &sum) ||
+            sum > ARENA_MAX)
             return sk_fail(err, SK_ERR_LIMIT, "the activations do not fit any memory");
     }
     by_size *order = sk_calloc(n, sizeof *order);
@@ -105,8 +108,10 @@ sk_status sk_memory_plan_check(const sk_plan_block *blocks, size_t n, size_t tot
         const sk_plan_block *a = &blocks[i];
         if (a->bytes == 0)
             continue;
-        if (a->offset != align_up(a->offset, a->alignment) || a->offset > total || total - a->offset < a->bytes)
-            return sk_fail(err, SK_ERR_INTERNAL, "memory plan: block %zu lies at %zu of %zu bytes", i, a->offset, total);
+        if (a->offset != align_up(a->offset, a->alignment) || a->offset > total ||
+            total - a->offset < a->bytes)
+            return sk_fail(err, SK_ERR_INTERNAL, "memory plan: block %zu lies at %zu of %zu bytes", i,
+                           a->offset, total);
         for (size_t k = 0; k < i; k++) {
             const sk_plan_block *b = &blocks[k];
             if (b->bytes && alive_together(a, b) && a->offset < b->offset + b->bytes &&

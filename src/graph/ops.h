@@ -4,8 +4,8 @@
 
 #include "graph/graph.h"
 
-/* What is fixed about each operation: its name and how many values go in and come out. Inputs below min_in must be
- * present; those from min_in to max_in may be SK_VALUE_NONE. max -1: any number. */
+/* What is fixed about each operation: its name and how many values go in and come out. Inputs below min_in
+ * must be present; those from min_in to max_in may be SK_VALUE_NONE. max -1: any number. */
 typedef struct sk_op_info {
     const char *name;
     int16_t min_in, max_in;
@@ -24,9 +24,10 @@ const char *sk_node_text(const sk_node *node, char *buffer, size_t capacity);
 
 /* sk_fail with the node's text in front. */
 #ifndef __clang_analyzer__ /* see sk_fail */
-#define sk_node_fail(node, err, code, ...) sk_node_error((node), (err), (code), __FILE__, __LINE__, __VA_ARGS__)
+#define sk_node_fail(node, err, code, ...)                                                                   \
+    sk_node_error((node), (err), (code), __FILE__, __LINE__, __VA_ARGS__)
 #else
-#define sk_node_fail(node, err, code, ...)                                                                             \
+#define sk_node_fail(node, err, code, ...)                                                                   \
     (sk_node_error((node), (err), (code), __FILE__, __LINE__, __VA_ARGS__), (code))
 #endif
 sk_status sk_node_error(const sk_node *node, sk_error *err, sk_status code, const char *file, int line,

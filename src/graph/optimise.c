@@ -11,12 +11,13 @@ static bool contains(const sk_value *list, int n, sk_value v)
     return false;
 }
 
-/* A node that hands its input on unchanged and can be left out. One whose output carries the graph's output name stays,
- * and so does one between network and tail: it marks the border. */
+/* A node that hands its input on unchanged and can be left out. One whose output carries the graph's
+ * output name stays, and so does one between network and tail: it marks the border. */
 static bool hands_on(const sk_graph *graph, const sk_node *node)
 {
     bool same_cast = node->op == SK_OP_CAST && graph->values[node->in[0]].dtype == node->a.cast.to;
-    if ((node->op != SK_OP_IDENTITY && !same_cast) || contains(graph->outputs, graph->n_outputs, node->out[0]))
+    if ((node->op != SK_OP_IDENTITY && !same_cast) ||
+        contains(graph->outputs, graph->n_outputs, node->out[0]))
         return false;
     int32_t producer = graph->values[node->in[0]].producer;
     return producer < 0 || graph->nodes[producer].flags == node->flags;
@@ -51,7 +52,7 @@ sk_status sk_graph_optimise(sk_graph *graph, sk_error *err)
     SK_TRY(sk_graph_fold_constants(graph, err));
     SK_TRY(sk_graph_fuse_silu(graph, err));
     SK_TRY(sk_graph_fold_batch_norm(graph, err));
-    SK_TRY(sk_graph_fuse_activation(graph, err)); /* act(conv), so that conv + residual finds it finished … */
+    SK_TRY(sk_graph_fuse_activation(graph, err)); /* act(conv), before conv + residual is looked for … */
     SK_TRY(sk_graph_fuse_residual(graph, err));
     SK_TRY(sk_graph_fuse_activation(graph, err)); /* … and act(conv + residual) */
     return sk_graph_remove_dead(graph, err);

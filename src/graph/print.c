@@ -22,7 +22,8 @@ SK_PRINTF(2, 3) static void put(text_buffer *b, const char *format, ...)
     size_t n = length < 0 ? 0 : (size_t)length < sizeof piece ? (size_t)length : sizeof piece - 1;
     if (b->status != SK_OK)
         return;
-    b->status = sk_array_reserve((void **)&b->text, &b->capacity, b->used + n + 1, 1, (size_t)1 << 30, b->err);
+    b->status =
+        sk_array_reserve((void **)&b->text, &b->capacity, b->used + n + 1, 1, (size_t)1 << 30, b->err);
     if (b->status != SK_OK)
         return;
     memcpy(b->text + b->used, piece, n + 1);

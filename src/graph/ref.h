@@ -4,12 +4,13 @@
 
 #include "graph/infer.h"
 
-/* The reference executor's families. Shapes have been inferred and outputs allocated (not necessarily zeroed) before a
- * function is called, so none of them checks what inference checks; indices that are data (gather, scatter) they check
- * themselves.
+/* The reference executor's families. Shapes have been inferred and outputs allocated (not necessarily zeroed)
+ * before a function is called, so none of them checks what inference checks; indices that are data (gather,
+ * scatter) they check themselves.
  *
- * Which element types a function sees is decided by its class in reference.c: "float" functions see f32 in place of
- * every floating type, "wide" functions see f32, f64 or i64 (all integers and bool), "raw" ones see what is there. */
+ * Which element types a function sees is decided by its class in reference.c: "float" functions see f32 in
+ * place of every floating type, "wide" functions see f32, f64 or i64 (all integers and bool), "raw" ones
+ * see what is there. */
 
 /* ref_conv.c (float) */
 sk_status sk_ref_conv(const sk_node *, const sk_tensor *, sk_tensor *, sk_error *);
@@ -103,7 +104,8 @@ static inline void sk_broadcast_strides(const sk_shape *shape, const sk_shape *o
 }
 
 /* A tensor around `axis` as outer x length x inner. */
-static inline void sk_shape_around(const sk_shape *shape, int axis, int64_t *outer, int64_t *length, int64_t *inner)
+static inline void sk_shape_around(const sk_shape *shape, int axis, int64_t *outer, int64_t *length,
+                                   int64_t *inner)
 {
     *outer = *inner = 1;
     for (int d = 0; d < axis; d++)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/ref.h"
 
-/* Convolution as one writes it down, with two liberties for speed: the innermost loop runs along a row of double
- * accumulators, and a 1x1 convolution without stride or padding treats the image as one long row. */
+/* Convolution as one writes it down, with two liberties for speed: the innermost loop runs along a row of
+ * double accumulators, and a 1x1 convolution without stride or padding treats the image as one long row. */
 
 typedef struct conv_size {
-    int64_t channels, h, w;         /* input */
-    int64_t out_channels, oh, ow;   /* output */
-    int64_t kh, kw, per_group;      /* weight's inner three dimensions: per_group, kh, kw */
+    int64_t channels, h, w;       /* input */
+    int64_t out_channels, oh, ow; /* output */
+    int64_t kh, kw, per_group;    /* weight's inner three dimensions: per_group, kh, kw */
 } conv_size;
 
 /* acc[x] += weight * row[x * stride + shift] for those x whose input lies inside 0 .. w-1. */
-static void add_row(double *acc, int64_t ow, const float *row, int64_t w, int64_t stride, int64_t shift, double weight)
+static void add_row(double *acc, int64_t ow, const float *row, int64_t w, int64_t stride, int64_t shift,
+                    double weight)
 {
     int64_t begin = shift < 0 ? (-shift + stride - 1) / stride : 0;
     int64_t end = w - shift > 0 ? (w - shift - 1) / stride + 1 : 0;
@@ -26,8 +27,8 @@ static void add_row(double *acc, int64_t ow, const float *row, int64_t w, int64_
     }
 }
 
-static void conv_row(double *acc, const conv_size *s, const sk_window *win, const float *image, const float *weight,
-                     int64_t oy)
+static void conv_row(double *acc, const conv_size *s, const sk_window *win, const float *image,
+                     const float *weight, int64_t oy)
 {
     for (int64_t c = 0; c < s->per_group; c++) {
         for (int64_t ky = 0; ky < s->kh; ky++) {
@@ -37,13 +38,14 @@ static void conv_row(double *acc, const conv_size *s, const sk_window *win, cons
             const float *row = image + (c * s->h + y) * s->w;
             const float *w = weight + (c * s->kh + ky) * s->kw;
             for (int64_t kx = 0; kx < s->kw; kx++)
-                add_row(acc, s->ow, row, s->w, win->stride[1], kx * win->dilation[1] - win->pad[1], (double)w[kx]);
+                add_row(acc, s->ow, row, s->w, win->stride[1], kx * win->dilation[1] - win->pad[1],
+                        (double)w[kx]);
         }
     }
 }
 
-static void finish_row(const double *acc, int64_t n, const sk_fused_act *act, const float *residual, bool before,
-                       float *out)
+static void finish_row(const double *acc, int64_t n, const sk_fused_act *act, const float *residual,
+                       bool before, float *out)
 {
     for (int64_t x = 0; x < n; x++) {
         double v = acc[x];
@@ -65,8 +67,15 @@ sk_status sk_ref_conv(const sk_node *node, const sk_tensor *ins, sk_tensor *outs
     win.kernel[0] = (int32_t)w->dim[2];
     win.kernel[1] = (int32_t)w->dim[3];
     win = sk_window_resolve(&win, x->dim[2], x->dim[3]);
-    conv_size s = {.channels = x->dim[1], .h = x->dim[2], .w = x->dim[3], .out_channels = y->dim[1],
-                   .oh = y->dim[2], .ow = y->dim[3], .per_group = w->dim[1], .kh = w->dim[2], .kw = w->dim[3]};
+    conv_size s = {.channels = x->dim[1],
+                   .h = x->dim[2],
+                   .w = x->dim[3],
+                   .out_channels = y->dim[1],
+                   .oh = y->dim[2],
+                   .ow = y->dim[3],
+                   .per_group = w->dim[1],
+                   .kh = w->dim[2],
+                   .kw = w->dim[3]};
     if (s.h == s.oh && s.w == s.ow && s.kh == 1 && s.kw == 1 && win.stride[0] == 1 && win.stride[1] == 1) {
         s.ow = s.w = s.h * s.w;
         s.oh = s.h = 1;
@@ -126,8 +135,15 @@ sk_status sk_ref_conv_transpose(const sk_node *node, const sk_tensor *ins, sk_te
     const sk_tensor *bias = sk_node_input(node, ins, 2);
     sk_attrs a = node->a;
     sk_conv_transpose_resolve(&a, w->dim[2], w->dim[3]);
-    conv_size s = {.channels = x->dim[1], .h = x->dim[2], .w = x->dim[3], .out_channels = y->dim[1],
-                   .oh = y->dim[2], .ow = y->dim[3], .per_group = w->dim[1], .kh = w->dim[2], .kw = w->dim[3]};
+    conv_size s = {.channels = x->dim[1],
+                   .h = x->dim[2],
+                   .w = x->dim[3],
+                   .out_channels = y->dim[1],
+                   .oh = y->dim[2],
+                   .ow = y->dim[3],
+                   .per_group = w->dim[1],
+                   .kh = w->dim[2],
+                   .kw = w->dim[3]};
     int64_t group_inputs = s.channels / a.conv_transpose.groups;
     int64_t plane = s.kh * s.kw;
     double *acc = sk_calloc((size_t)s.ow, sizeof *acc);
@@ -143,7 +159,8 @@ sk_status sk_ref_conv_transpose(const sk_node *node, const sk_tensor *ins, sk_te
             for (int64_t oy = 0; oy < s.oh; oy++) {
                 for (int64_t i = 0; i < s.ow; i++)
                     acc[i] = biases ? (double)biases[o] : 0;
-                transpose_row(acc, &s, &a.conv_transpose.window, image, weight, s.per_group * plane, group_inputs, oy);
+                transpose_row(acc, &s, &a.conv_transpose.window, image, weight, s.per_group * plane,
+                              group_inputs, oy);
                 finish_row(acc, s.ow, &a.conv_transpose.act, NULL, false,
                            out + ((n * s.out_channels + o) * s.oh + oy) * s.ow);
             }

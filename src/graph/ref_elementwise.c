@@ -12,8 +12,7 @@ double sk_ref_activate(int kind, double alpha, double beta, double x)
     case SK_UNARY_SILU: return x * sk_ref_activate(SK_UNARY_SIGMOID, 0, 0, x);
     case SK_UNARY_RELU: return x < 0 ? 0 : x;
     case SK_UNARY_GELU: return 0.5 * x * (1 + erf(x * 0.70710678118654752440));
-    case SK_UNARY_GELU_TANH:
-        return 0.5 * x * (1 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+    case SK_UNARY_GELU_TANH: return 0.5 * x * (1 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
     case SK_UNARY_LEAKY: return x < 0 ? alpha * x : x;
     case SK_UNARY_ELU: return x < 0 ? alpha * expm1(x) : x;
     case SK_UNARY_RELU6: return x < 0 ? 0 : x > 6 ? 6 : x;
@@ -196,8 +195,8 @@ static int64_t binary_integer(sk_binary kind, int64_t a, int64_t b)
 }
 
 /* One row of the output. Strides are 0 or 1 element (or any, where an input is not stretched there). */
-static bool binary_row(sk_binary kind, const sk_tensor *ins, const int64_t *at, const int64_t *step, sk_tensor *out,
-                       int64_t to, int64_t n)
+static bool binary_row(sk_binary kind, const sk_tensor *ins, const int64_t *at, const int64_t *step,
+                       sk_tensor *out, int64_t to, int64_t n)
 {
     if (ins[0].dtype == SK_DTYPE_I64 && ins[1].dtype == SK_DTYPE_I64) {
         const int64_t *a = (const int64_t *)ins[0].data + at[0], *b = (const int64_t *)ins[1].data + at[1];
@@ -220,7 +219,8 @@ static bool binary_row(sk_binary kind, const sk_tensor *ins, const int64_t *at, 
     for (int64_t i = 0; i < n; i++) { /* f64, comparisons, powers of mixed type */
         double v = binary_float(kind, sk_tensor_at(&ins[0], at[0] + i * step[0]),
                                 sk_tensor_at(&ins[1], at[1] + i * step[1]));
-        sk_convert(SK_DTYPE_F64, &v, out->dtype, (char *)out->data + (size_t)(to + i) * sk_dtype_bytes(out->dtype), 1);
+        sk_convert(SK_DTYPE_F64, &v, out->dtype,
+                   (char *)out->data + (size_t)(to + i) * sk_dtype_bytes(out->dtype), 1);
     }
     return true;
 }

@@ -4,13 +4,13 @@
 #include <string.h>
 
 /* Indices are data, so they are checked here; negative ones count from the end. */
-static sk_status index_at(const sk_node *node, const sk_tensor *indices, int64_t at, int64_t size, int64_t *out,
-                          sk_error *err)
+static sk_status index_at(const sk_node *node, const sk_tensor *indices, int64_t at, int64_t size,
+                          int64_t *out, sk_error *err)
 {
     int64_t i = sk_tensor_int_at(indices, at);
     if (i < -size || i >= size)
-        return sk_node_fail(node, err, SK_ERR_MISMATCH, "index %lld is outside of %lld elements", (long long)i,
-                            (long long)size);
+        return sk_node_fail(node, err, SK_ERR_MISMATCH, "index %lld is outside of %lld elements",
+                            (long long)i, (long long)size);
     *out = i < 0 ? i + size : i;
     return SK_OK;
 }
@@ -49,7 +49,8 @@ static sk_status each_element(const sk_node *node, const sk_tensor *data, const 
         SK_TRY(index_at(node, indices, place, data->shape.dim[axis], &named, err));
         for (int d = 0; d < data->shape.rank; d++)
             at += (d == axis ? named : index[d]) * strides[d];
-        memcpy(to + (size_t)(scatter ? at : place) * each, from + (size_t)(scatter ? place : at) * each, each);
+        memcpy(to + (size_t)(scatter ? at : place) * each, from + (size_t)(scatter ? place : at) * each,
+               each);
         place++;
     } while (sk_index_next(index, indices->shape.dim, indices->shape.rank));
     return SK_OK;
@@ -69,8 +70,8 @@ sk_status sk_ref_scatter_elements(const sk_node *node, const sk_tensor *ins, sk_
 }
 
 /* The place (in elements) that index row `row` of `depth` numbers names below dimension `first`. */
-static sk_status nd_place(const sk_node *node, const sk_tensor *data, const sk_tensor *indices, int64_t row, int first,
-                          int depth, int64_t *place, sk_error *err)
+static sk_status nd_place(const sk_node *node, const sk_tensor *data, const sk_tensor *indices, int64_t row,
+                          int first, int depth, int64_t *place, sk_error *err)
 {
     int64_t strides[SK_MAX_RANK];
     sk_shape_strides(&data->shape, strides);

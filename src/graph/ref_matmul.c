@@ -79,7 +79,8 @@ sk_status sk_ref_gemm(const sk_node *node, const sk_tensor *ins, sk_tensor *outs
         for (int64_t j = 0; j < n; j++) {
             double v = (double)node->a.gemm.alpha * (double)out[i * n + j];
             if (c)
-                v += (double)node->a.gemm.beta * (double)((const float *)c->data)[i * strides[0] + j * strides[1]];
+                v += (double)node->a.gemm.beta *
+                     (double)((const float *)c->data)[i * strides[0] + j * strides[1]];
             out[i * n + j] = (float)v;
         }
     return SK_OK;

@@ -14,8 +14,8 @@ static void copy_run(unsigned char *to, const unsigned char *from, int64_t step,
         memcpy(to + (size_t)i * each, from + i * step * (int64_t)each, each);
 }
 
-/* Fills a dense array of `dims` from a source walked with `strides` (in elements, any sign, 0 repeats). Slices,
- * transpositions, expansions, tiles and block shuffles are all this. */
+/* Fills a dense array of `dims` from a source walked with `strides` (in elements, any sign, 0 repeats).
+ * Slices, transpositions, expansions, tiles and block shuffles are all this. */
 static void copy_strided(unsigned char *to, const int64_t *dims, int rank, const unsigned char *from,
                          const int64_t *strides, int64_t offset, size_t each)
 {
@@ -55,7 +55,8 @@ sk_status sk_ref_concat(const sk_node *node, const sk_tensor *ins, sk_tensor *ou
     for (int i = 0; i < node->n_in; i++) {
         size_t part = (size_t)(ins[i].shape.dim[axis] * inner) * sk_dtype_bytes(outs[0].dtype);
         for (int64_t o = 0; o < outer && part; o++)
-            memcpy(to + (size_t)o * row + (size_t)before, (const unsigned char *)ins[i].data + (size_t)o * part, part);
+            memcpy(to + (size_t)o * row + (size_t)before,
+                   (const unsigned char *)ins[i].data + (size_t)o * part, part);
         before += (int64_t)part;
     }
     return SK_OK;
@@ -72,7 +73,8 @@ sk_status sk_ref_split(const sk_node *node, const sk_tensor *ins, sk_tensor *out
     for (int i = 0; i < node->n_out; i++) {
         size_t part = (size_t)(outs[i].shape.dim[axis] * inner) * sk_dtype_bytes(ins[0].dtype);
         for (int64_t o = 0; o < outer && part; o++)
-            memcpy((unsigned char *)outs[i].data + (size_t)o * part, from + (size_t)o * row + (size_t)before, part);
+            memcpy((unsigned char *)outs[i].data + (size_t)o * part, from + (size_t)o * row + (size_t)before,
+                   part);
         before += (int64_t)part;
     }
     return SK_OK;
@@ -89,7 +91,8 @@ sk_status sk_ref_slice(const sk_node *node, const sk_tensor *ins, sk_tensor *out
         if (ranges[d].count == 0)
             return SK_OK;
         offset += ranges[d].start * strides[d];
-        strides[d] *= ranges[d].count > 1 ? ranges[d].step : 0; /* a huge step over one element goes nowhere */
+        strides[d] *=
+            ranges[d].count > 1 ? ranges[d].step : 0; /* a huge step over one element goes nowhere */
     }
     copy_strided(outs[0].data, outs[0].shape.dim, outs[0].shape.rank, ins[0].data, strides, offset,
                  sk_dtype_bytes(ins[0].dtype));
@@ -137,8 +140,8 @@ sk_status sk_ref_tile(const sk_node *node, const sk_tensor *ins, sk_tensor *outs
     return SK_OK;
 }
 
-/* Depth to space: channels are [b][b][c] (or [c][b][b] in column-row-depth order) over b x b blocks of pixels.
- * Space to depth is [b][b][c] the other way round. */
+/* Depth to space: channels are [b][b][c] (or [c][b][b] in column-row-depth order) over b x b blocks of
+ * pixels. Space to depth is [b][b][c] the other way round. */
 sk_status sk_ref_blocks(const sk_node *node, const sk_tensor *ins, sk_tensor *outs, sk_error *err)
 {
     (void)err;
@@ -148,7 +151,8 @@ sk_status sk_ref_blocks(const sk_node *node, const sk_tensor *ins, sk_tensor *ou
         int64_t c = outs[0].shape.dim[1], h = ins[0].shape.dim[2], w = ins[0].shape.dim[3];
         int64_t plane = h * w, block = node->a.blocks.crd ? plane : c * plane;
         int64_t dims[6] = {n, c, h, b, w, b};
-        int64_t strides[6] = {c * b * b * plane, node->a.blocks.crd ? b * b * plane : plane, w, b * block, 1, block};
+        int64_t strides[6] = {
+            c * b * b * plane, node->a.blocks.crd ? b * b * plane : plane, w, b * block, 1, block};
         copy_strided(outs[0].data, dims, 6, ins[0].data, strides, 0, each);
     } else {
         int64_t c = ins[0].shape.dim[1], h = outs[0].shape.dim[2], w = outs[0].shape.dim[3];

@@ -15,14 +15,15 @@ sk_status sk_ref_batch_norm(const sk_node *node, const sk_tensor *ins, sk_tensor
         int64_t c = i % channels;
         double factor = (double)scale[c] / sqrt((double)variance[c] + (double)node->a.norm.epsilon);
         for (int64_t j = 0; j < inner; j++)
-            y[i * inner + j] = (float)(((double)x[i * inner + j] - (double)mean[c]) * factor + (double)shift[c]);
+            y[i * inner + j] =
+                (float)(((double)x[i * inner + j] - (double)mean[c]) * factor + (double)shift[c]);
     }
     return SK_OK;
 }
 
 /* (x - mean) / sqrt(variance + epsilon) of one row; returns nothing but fills y in double precision steps. */
-static void normalise_row(const float *x, float *y, int64_t n, double epsilon, const float *scale, const float *shift,
-                          int64_t step)
+static void normalise_row(const float *x, float *y, int64_t n, double epsilon, const float *scale,
+                          const float *shift, int64_t step)
 {
     double sum = 0, squares = 0;
     for (int64_t i = 0; i < n; i++)
@@ -52,7 +53,8 @@ sk_status sk_ref_layer_norm(const sk_node *node, const sk_tensor *ins, sk_tensor
         *(d < axis ? &rows : &n) *= x->dim[d];
     for (int64_t i = 0; i < rows && n > 0; i++)
         normalise_row((const float *)ins[0].data + i * n, (float *)outs[0].data + i * n, n,
-                      (double)node->a.norm.epsilon, scale ? scale->data : NULL, shift ? shift->data : NULL, 1);
+                      (double)node->a.norm.epsilon, scale ? scale->data : NULL, shift ? shift->data : NULL,
+                      1);
     return SK_OK;
 }
 

@@ -17,7 +17,8 @@ static ranked ranked_at(const sk_tensor *t, int64_t at, int64_t index)
     if (t->dtype == SK_DTYPE_I64)
         r.whole = ((const int64_t *)t->data)[at];
     else
-        r.key = t->dtype == SK_DTYPE_F32 ? (double)((const float *)t->data)[at] : ((const double *)t->data)[at];
+        r.key =
+            t->dtype == SK_DTYPE_F32 ? (double)((const float *)t->data)[at] : ((const double *)t->data)[at];
     return r;
 }
 
@@ -58,7 +59,8 @@ sk_status sk_ref_arg(const sk_node *node, const sk_tensor *ins, sk_tensor *outs,
             ranked best = ranked_at(&ins[0], o * length * inner + i, 0);
             for (int64_t l = 1; l < length; l++) {
                 ranked next = ranked_at(&ins[0], (o * length + l) * inner + i, l);
-                int order = node->op == SK_OP_ARG_MAX ? larger_first(&next, &best) : larger_first(&best, &next);
+                int order =
+                    node->op == SK_OP_ARG_MAX ? larger_first(&next, &best) : larger_first(&best, &next);
                 if (order < 0 || (order == 0 && node->a.arg.select_last))
                     best = next;
             }
@@ -160,7 +162,8 @@ typedef struct nms_state {
     size_t n_rows, capacity;
 } nms_state;
 
-static sk_status nms_class(nms_state *s, const float *scores, int64_t batch, int64_t class_index, sk_error *err)
+static sk_status nms_class(nms_state *s, const float *scores, int64_t batch, int64_t class_index,
+                           sk_error *err)
 {
     int64_t candidates = 0, n_picked = 0;
     for (int64_t i = 0; i < s->n_boxes; i++)
@@ -177,8 +180,8 @@ static sk_status nms_class(nms_state *s, const float *scores, int64_t batch, int
         if (covered)
             continue;
         s->picked[n_picked++] = s->order[i].index;
-        SK_TRY(sk_array_reserve((void **)&s->rows, &s->capacity, s->n_rows + 1, 3 * sizeof *s->rows, (size_t)1 << 28,
-                                err));
+        SK_TRY(sk_array_reserve((void **)&s->rows, &s->capacity, s->n_rows + 1, 3 * sizeof *s->rows,
+                                (size_t)1 << 28, err));
         int64_t *row = s->rows + 3 * s->n_rows++;
         row[0] = batch;
         row[1] = class_index;

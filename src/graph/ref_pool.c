@@ -3,15 +3,16 @@
 
 #include <math.h>
 
-/* Which taps of a window fall where, along one axis: first .. last-1 lie inside the image; `padded` of them lie
- * inside the image or its padding, which is what count_include_pad counts. */
+/* Which taps of a window fall where, along one axis: first .. last-1 lie inside the image; `padded` of
+ * them lie inside the image or its padding, which is what count_include_pad counts. */
 typedef struct tap_range {
     int64_t begin, first, last, padded;
 } tap_range;
 
 static tap_range taps(const sk_window *w, int axis, int64_t out, int64_t size)
 {
-    tap_range t = {.begin = out * w->stride[axis] - w->pad[axis], .first = w->kernel[axis], .last = 0, .padded = 0};
+    tap_range t = {
+        .begin = out * w->stride[axis] - w->pad[axis], .first = w->kernel[axis], .last = 0, .padded = 0};
     for (int64_t k = 0; k < w->kernel[axis]; k++) {
         int64_t at = t.begin + k * w->dilation[axis];
         if (at < size + w->pad[axis + 2])

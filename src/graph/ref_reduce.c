@@ -60,7 +60,8 @@ static void walk_floats(sk_reduction kind, const sk_tensor *x, const int64_t *st
         for (int d = 0; d < rows; d++)
             place += index[d] * strides[d];
         for (int64_t j = 0; j < n; j++, i++, place += step) {
-            double v = x->dtype == SK_DTYPE_F32 ? (double)((const float *)x->data)[i] : ((const double *)x->data)[i];
+            double v =
+                x->dtype == SK_DTYPE_F32 ? (double)((const float *)x->data)[i] : ((const double *)x->data)[i];
             if (peak)
                 acc[place] += exp(v - (isinf(peak[place]) ? 0 : peak[place]));
             else
@@ -69,8 +70,8 @@ static void walk_floats(sk_reduction kind, const sk_tensor *x, const int64_t *st
     } while (sk_index_next(index, s->dim, rows));
 }
 
-static sk_status reduce_floats(const sk_node *node, const sk_tensor *x, sk_tensor *out, const int64_t *strides,
-                               sk_error *err)
+static sk_status reduce_floats(const sk_node *node, const sk_tensor *x, sk_tensor *out,
+                               const int64_t *strides, sk_error *err)
 {
     sk_reduction kind = node->a.reduce.kind;
     int64_t n = sk_shape_count(&out->shape), total = sk_shape_count(&x->shape);
@@ -131,7 +132,9 @@ static void reduce_integers(const sk_node *node, const sk_tensor *x, sk_tensor *
     int64_t n = sk_shape_count(&out->shape), total = sk_shape_count(&x->shape);
     int64_t *acc = out->data, index[SK_MAX_RANK] = {0}, i = 0;
     for (int64_t k = 0; k < n; k++)
-        acc[k] = kind == SK_REDUCE_MAX ? INT64_MIN : kind == SK_REDUCE_MIN ? INT64_MAX : kind == SK_REDUCE_PROD;
+        acc[k] = kind == SK_REDUCE_MAX   ? INT64_MIN
+                 : kind == SK_REDUCE_MIN ? INT64_MAX
+                                         : kind == SK_REDUCE_PROD;
     if (total > 0) {
         do {
             int64_t place = 0;

@@ -5,9 +5,9 @@
 
 /* Resizing is separable: along each axis every output pixel is a weighted sum of a few input pixels. */
 typedef struct tap_list {
-    int64_t n;        /* taps an output pixel */
-    int64_t *index;   /* [out][n], clamped into the image */
-    double *weight;   /* [out][n] */
+    int64_t n;      /* taps an output pixel */
+    int64_t *index; /* [out][n], clamped into the image */
+    double *weight; /* [out][n] */
 } tap_list;
 
 static void tap_list_close(tap_list *t)
@@ -16,7 +16,8 @@ static void tap_list_close(tap_list *t)
     sk_free(t->weight);
 }
 
-/* Where output position x lies in the input, in pixels. `ratio` = input / output size or 1 / the given scale. */
+/* Where output position x lies in the input, in pixels. `ratio` = input / output size or 1 / the given
+ * scale. */
 static double source_position(sk_resize_coords coords, int64_t x, int64_t in, int64_t out, double ratio)
 {
     switch (coords) {
@@ -68,10 +69,10 @@ static double filter(const sk_node *node, double distance)
                                                   : triangle(distance);
 }
 
-/* Linear and cubic filters, stretched when shrinking with antialiasing. Taps outside the image read its edge, or are
- * left out (exclude_outside); either way the weights add up to one. */
-static void filter_taps(const sk_node *node, double position, double stretch, int64_t in, int64_t n, int64_t *index,
-                        double *weight)
+/* Linear and cubic filters, stretched when shrinking with antialiasing. Taps outside the image read its
+ * edge, or are left out (exclude_outside); either way the weights add up to one. */
+static void filter_taps(const sk_node *node, double position, double stretch, int64_t in, int64_t n,
+                        int64_t *index, double *weight)
 {
     double reach = (node->a.resize.mode == SK_RESIZE_CUBIC ? 2 : 1) * stretch;
     double first = ceil(position - reach), sum = 0;
@@ -117,8 +118,8 @@ static sk_status make_taps(const sk_node *node, int axis, bool sized, int64_t in
 }
 
 /* One plane: first along the rows that are needed, then across them. */
-static void resize_plane(const float *in, int64_t h, int64_t w, const tap_list *ty, const tap_list *tx, double *rows,
-                         float *out, int64_t oh, int64_t ow)
+static void resize_plane(const float *in, int64_t h, int64_t w, const tap_list *ty, const tap_list *tx,
+                         double *rows, float *out, int64_t oh, int64_t ow)
 {
     for (int64_t y = 0; y < h; y++)
         for (int64_t x = 0; x < ow; x++) {
@@ -159,8 +160,8 @@ sk_status sk_ref_resize(const sk_node *node, const sk_tensor *ins, sk_tensor *ou
         goto done;
     }
     for (int64_t p = 0; p < x->dim[0] * x->dim[1]; p++)
-        resize_plane((const float *)ins[0].data + p * h * w, h, w, &ty, &tx, rows, (float *)outs[0].data + p * oh * ow,
-                     oh, ow);
+        resize_plane((const float *)ins[0].data + p * h * w, h, w, &ty, &tx, rows,
+                     (float *)outs[0].data + p * oh * ow, oh, ow);
 done:
     sk_free(rows);
     tap_list_close(&ty);

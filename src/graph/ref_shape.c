@@ -30,7 +30,8 @@ sk_status sk_ref_range(const sk_node *node, const sk_tensor *ins, sk_tensor *out
     (void)err;
     int64_t n = outs[0].shape.dim[0];
     if (outs[0].dtype == SK_DTYPE_I64) { /* exact beyond 2^53 */
-        uint64_t value = (uint64_t)sk_tensor_int_at(&ins[0], 0), delta = (uint64_t)sk_tensor_int_at(&ins[2], 0);
+        uint64_t value = (uint64_t)sk_tensor_int_at(&ins[0], 0),
+                 delta = (uint64_t)sk_tensor_int_at(&ins[2], 0);
         for (int64_t i = 0; i < n; i++, value += delta)
             ((int64_t *)outs[0].data)[i] = (int64_t)value;
         return SK_OK;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* All activations of one run together; more is refused before the machine swaps. */
-#define RUN_BYTES_MAX ((size_t)1 << 35)
+#define RUN_BYTES_MAX ((size_t)1 << 34)
 
 /* Which element types a family computes in; see ref.h. */
 typedef enum type_class { RAW, FLOAT, WIDE } type_class;
@@ -93,8 +93,8 @@ static sk_status tensor_alloc(sk_tensor *t, sk_error *err)
 }
 
 /* Copies converted to what the family computes in; only where needed. `scratch` owns them. */
-static sk_status convert_tensors(const sk_node *node, const sk_tensor *ins, const sk_tensor *outs, sk_tensor *cins,
-                                 sk_tensor *couts, void **scratch, sk_error *err)
+static sk_status convert_tensors(const sk_node *node, const sk_tensor *ins, const sk_tensor *outs,
+                                 sk_tensor *cins, sk_tensor *couts, void **scratch, sk_error *err)
 {
     type_class types = entries[node->op].types;
     for (int i = 0; i < node->n_in; i++) {
@@ -104,7 +104,8 @@ static sk_status convert_tensors(const sk_node *node, const sk_tensor *ins, cons
             continue;
         SK_TRY(tensor_alloc(&cins[i], err));
         scratch[i] = cins[i].data;
-        sk_convert(ins[i].dtype, ins[i].data, cins[i].dtype, cins[i].data, (size_t)sk_shape_count(&ins[i].shape));
+        sk_convert(ins[i].dtype, ins[i].data, cins[i].dtype, cins[i].data,
+                   (size_t)sk_shape_count(&ins[i].shape));
     }
     for (int i = 0; i < node->n_out; i++) {
         couts[i] = outs[i];
@@ -237,25 +238,44 @@ static sk_status bind_inputs(run_state *s, const sk_tensor *inputs, int32_t n_in
     for (int i = 0; i < n_inputs; i++) {
         const sk_value_info *info = &graph->values[graph->inputs[i]];
         char want[SK_SHAPE_TEXT], got[SK_SHAPE_TEXT];
-        if (inputs[i].dtype != info->dtype || !sk_shape_equal(&inputs[i].shape, &info->shape) || !inputs[i].data)
-            return sk_fail(err, SK_ERR_MISMATCH, "input '%.80s' is %s %s where the graph is made for %s %s", info->name,
-                           sk_dtype_name(inputs[i].dtype), sk_shape_text(&inputs[i].shape, got, sizeof got),
-                           sk_dtype_name(info->dtype), sk_shape_text(&info->shape, want, sizeof want));
+        if (inputs[i].dtype != info->dtype || !sk_shape_equal(&inputs[i].shape, &info->shape) ||
+            !inputs[i].data)
+            return sk_fail(err, SK_ERR_MISMATCH, "input '%.80s' is %s %s where the graph is made for %s %s",
+                           info->name, sk_dtype_name(inputs[i].dtype),
+                           sk_shape_text(&inputs[i].shape, got, sizeof got), sk_dtype_name(info->dtype),
+                           sk_shape_text(&info->shape, want, sizeof want));
         s->tensors[graph->inputs[i]] = inputs[i];
     }
     return SK_OK;
 }
 
 /* Keeps an output: it was inferred, allocated or completed by its node. */
-static sk_status adopt(run_state *s, const sk_node *node, int i, sk_error *err)
+static void adopt(run_state *s, sk_value v, sk_tensor *out)
 {
-    sk_value v = node->out[i];
-    s->tensors[v] = s->outs[i];
+    s->tensors[v] = *out;
     s->owned[v] = true;
-    s->bytes += sk_tensor_bytes(&s->outs[i]);
-    s->outs[i].data = NULL;
-    if (s->bytes > RUN_BYTES_MAX)
-        return sk_node_fail(node, err, SK_ERR_LIMIT, "the run needs more than %zu MiB", RUN_BYTES_MAX >> 20);
+    s->bytes += sk_tensor_bytes(out);
+    out->data = NULL;
+}
+
+/* Memory for the outputs whose shapes are known; they must be what the graph says they are. */
+static sk_status make_outputs(run_state *s, const sk_node *node, sk_error *err)
+{
+    size_t wanted = s->bytes;
+    for (int i = 0; i < node->n_out; i++) {
+        const sk_shape *planned = &s->graph->values[node->out[i]].shape;
+        if (!sk_shape_known(&s->outs[i].shape))
+            continue;
+        if (sk_shape_known(planned) && !sk_shape_equal(planned, &s->outs[i].shape))
+            return sk_node_fail(node, err, SK_ERR_MISMATCH,
+                                "output %d differs from the shape the graph gives it", i);
+        wanted += sk_tensor_bytes(&s->outs[i]);
+        if (wanted > RUN_BYTES_MAX)
+            return sk_node_fail(node, err, SK_ERR_LIMIT,
+                                "the run needs more than %zu MiB; a smaller image helps",
+                                RUN_BYTES_MAX >> 20);
+        SK_TRY(tensor_alloc(&s->outs[i], err));
+    }
     return SK_OK;
 }
 
@@ -277,16 +297,7 @@ static sk_status step(run_state *s, int32_t index, sk_reference_watch watch, voi
     for (int i = 0; i < node->n_in; i++)
         s->ins[i] = node->in[i] >= 0 ? s->tensors[node->in[i]] : (sk_tensor){.shape.rank = -1};
     SK_TRY_GOTO(sk_node_infer(node, s->ins, s->outs, err));
-    for (int i = 0; i < node->n_out; i++) {
-        const sk_shape *planned = &s->graph->values[node->out[i]].shape;
-        bool known = sk_shape_known(&s->outs[i].shape);
-        if (known && sk_shape_known(planned) && !sk_shape_equal(planned, &s->outs[i].shape)) {
-            status = sk_node_fail(node, err, SK_ERR_MISMATCH, "output %d differs from the shape the graph gives it", i);
-            goto done;
-        }
-        if (known)
-            SK_TRY_GOTO(tensor_alloc(&s->outs[i], err));
-    }
+    SK_TRY_GOTO(make_outputs(s, node, err));
     status = run_node(node, s->ins, s->outs, err);
     if (status == SK_ERR_MEMORY)
         sk_error_prefix(err, "%s '%.80s'", sk_op_name(node->op), node->name);
@@ -296,7 +307,7 @@ static sk_status step(run_state *s, int32_t index, sk_reference_watch watch, voi
             sk_node_fail(node, err, status, "stopped by the caller");
     }
     for (int i = 0; i < node->n_out && status == SK_OK; i++)
-        status = adopt(s, node, i, err);
+        adopt(s, node->out[i], &s->outs[i]);
 done:
     for (int i = 0; i < node->n_out; i++)
         sk_free(s->outs[i].data);
@@ -329,8 +340,8 @@ static sk_status take_output(run_state *s, sk_value v, sk_tensor *out, sk_error 
 }
 
 sk_status sk_reference_run_watched(const sk_graph *graph, const sk_tensor *inputs, int32_t n_inputs,
-                                   sk_tensor *outputs, int32_t n_outputs, sk_reference_watch watch, void *context,
-                                   sk_error *err)
+                                   sk_tensor *outputs, int32_t n_outputs, sk_reference_watch watch,
+                                   void *context, sk_error *err)
 {
     SK_CHECK_ARG(graph && (inputs || n_inputs == 0) && (outputs || n_outputs == 0), err);
     run_state s = {0};
@@ -338,9 +349,11 @@ sk_status sk_reference_run_watched(const sk_graph *graph, const sk_tensor *input
     for (int i = 0; i < n_outputs; i++)
         outputs[i] = (sk_tensor){0};
     if (n_outputs != graph->n_outputs)
-        return sk_fail(err, SK_ERR_ARG, "%d outputs wanted of a graph that has %d", n_outputs, graph->n_outputs);
+        return sk_fail(err, SK_ERR_ARG, "%d outputs wanted of a graph that has %d", n_outputs,
+                       graph->n_outputs);
     if (!graph->specialised)
-        return sk_fail(err, SK_ERR_ARG, "the graph's shapes are not known; specialise it for an input size first");
+        return sk_fail(err, SK_ERR_ARG,
+                       "the graph's shapes are not known; specialise it for an input size first");
     SK_TRY_GOTO(sk_graph_verify(graph, err));
     SK_TRY_GOTO(run_state_open(&s, graph, err));
     SK_TRY_GOTO(bind_inputs(&s, inputs, n_inputs, err));
@@ -358,8 +371,8 @@ done:
     return status;
 }
 
-sk_status sk_reference_run(const sk_graph *graph, const sk_tensor *inputs, int32_t n_inputs, sk_tensor *outputs,
-                           int32_t n_outputs, sk_error *err)
+sk_status sk_reference_run(const sk_graph *graph, const sk_tensor *inputs, int32_t n_inputs,
+                           sk_tensor *outputs, int32_t n_outputs, sk_error *err)
 {
     return sk_reference_run_watched(graph, inputs, n_inputs, outputs, n_outputs, NULL, NULL, err);
 }

@@ -6,7 +6,8 @@ static sk_status bind_shapes(sk_graph *graph, const sk_shape *shapes, int32_t n,
 {
     char want[SK_SHAPE_TEXT], got[SK_SHAPE_TEXT];
     if (n != graph->n_inputs)
-        return sk_fail(err, SK_ERR_ARG, "%d input shapes given to a graph with %d inputs", n, graph->n_inputs);
+        return sk_fail(err, SK_ERR_ARG, "%d input shapes given to a graph with %d inputs", n,
+                       graph->n_inputs);
     for (int i = 0; i < n; i++) {
         sk_value_info *info = &graph->values[graph->inputs[i]];
         int64_t count = sk_shape_count(&shapes[i]);
@@ -20,7 +21,8 @@ static sk_status bind_shapes(sk_graph *graph, const sk_shape *shapes, int32_t n,
         for (int d = 0; fits && d < info->shape.rank; d++)
             fits = info->shape.dim[d] < 0 || info->shape.dim[d] == shapes[i].dim[d];
         if (!fits)
-            return sk_fail(err, SK_ERR_MISMATCH, "input '%.80s': the shape %s does not fit %s, which the model asks for",
+            return sk_fail(err, SK_ERR_MISMATCH,
+                           "input '%.80s': the shape %s does not fit %s, which the model asks for",
                            info->name, sk_shape_text(&shapes[i], got, sizeof got),
                            sk_shape_text(&info->shape, want, sizeof want));
         info->shape = shapes[i];
@@ -50,7 +52,8 @@ static void make_explicit(sk_graph *graph, sk_node *node)
     }
 }
 
-static sk_status specialise_node(sk_graph *graph, size_t index, sk_tensor *ins, sk_tensor *outs, sk_error *err)
+static sk_status specialise_node(sk_graph *graph, size_t index, sk_tensor *ins, sk_tensor *outs,
+                                 sk_error *err)
 {
     sk_node *node = &graph->nodes[index];
     for (int i = 0; i < node->n_in; i++)
@@ -64,8 +67,8 @@ static sk_status specialise_node(sk_graph *graph, size_t index, sk_tensor *ins, 
     return sk_node_fold(graph, index, err);
 }
 
-sk_status sk_graph_specialise(const sk_graph *graph, const sk_shape *input_shapes, int32_t n_inputs, sk_graph **out,
-                              sk_error *err)
+sk_status sk_graph_specialise(const sk_graph *graph, const sk_shape *input_shapes, int32_t n_inputs,
+                              sk_graph **out, sk_error *err)
 {
     SK_CHECK_ARG(graph && input_shapes && out, err);
     sk_graph *copy = NULL;

@@ -117,9 +117,9 @@ const char *sk_shape_text(const sk_shape *shape, char *buffer, size_t capacity)
     buffer[0] = '\0';
     for (int i = 0; i < shape->rank && used < capacity; i++) {
         const char *separator = i ? "x" : "";
-        int length = shape->dim[i] < 0
-                         ? snprintf(buffer + used, capacity - used, "%s?", separator)
-                         : snprintf(buffer + used, capacity - used, "%s%lld", separator, (long long)shape->dim[i]);
+        int length = shape->dim[i] < 0 ? snprintf(buffer + used, capacity - used, "%s?", separator)
+                                       : snprintf(buffer + used, capacity - used, "%s%lld", separator,
+                                                  (long long)shape->dim[i]);
         used += (size_t)length;
     }
     return buffer;
@@ -168,8 +168,8 @@ uint16_t sk_f32_to_f16(float value)
     uint16_t sign = (uint16_t)((bits >> 16) & 0x8000);
     uint32_t magnitude = bits & 0x7FFFFFFFu;
     if (magnitude > 0x7F800000u)
-        return sign | 0x7E00;        /* not a number */
-    if (magnitude >= 0x47800000u)    /* 65536 and above, infinity */
+        return sign | 0x7E00;     /* not a number */
+    if (magnitude >= 0x47800000u) /* 65536 and above, infinity */
         return sign | 0x7C00;
     if (magnitude < 0x38800000u) {
         /* Subnormal half: adding 0.5 leaves round(value * 2^24) in the low mantissa bits, rounded to even. */
@@ -177,7 +177,8 @@ uint16_t sk_f32_to_f16(float value)
         return (uint16_t)(sign | rounded);
     }
     uint32_t odd = (magnitude >> 13) & 1;
-    uint32_t rounded = magnitude + 0xFFF + odd; /* may carry into the exponent, up to infinity: that is right */
+    uint32_t rounded =
+        magnitude + 0xFFF + odd; /* may carry into the exponent, up to infinity: that is right */
     return (uint16_t)(sign | ((rounded - 0x38000000u) >> 13));
 }
 
@@ -193,12 +194,12 @@ static uint16_t f32_to_bf16(float value)
 
 enum { CHUNK = 256 };
 
-#define EACH(type, expression)                                      \
-    do {                                                            \
-        const type *s = src;                                        \
-        for (size_t i = 0; i < n; i++)                              \
-            dst[i] = expression;                                    \
-    } while (0);                                                    \
+#define EACH(type, expression)                                                                               \
+    do {                                                                                                     \
+        const type *s = src;                                                                                 \
+        for (size_t i = 0; i < n; i++)                                                                       \
+            dst[i] = expression;                                                                             \
+    } while (0);                                                                                             \
     break
 
 static void load_floats(sk_dtype dtype, const void *src, double *dst, size_t n)
@@ -253,12 +254,12 @@ static uint64_t to_u64(double value)
     return value >= 0x1p64 ? UINT64_MAX : (uint64_t)value;
 }
 
-#define EACH(type, expression)                                      \
-    do {                                                            \
-        type *d = dst; /* NOLINT(bugprone-macro-parentheses) */     \
-        for (size_t i = 0; i < n; i++)                              \
-            d[i] = (type)(expression);                              \
-    } while (0);                                                    \
+#define EACH(type, expression)                                                                               \
+    do {                                                                                                     \
+        type *d = dst; /* NOLINT(bugprone-macro-parentheses) */                                              \
+        for (size_t i = 0; i < n; i++)                                                                       \
+            d[i] = (type)(expression);                                                                       \
+    } while (0);                                                                                             \
     break
 
 static void store_floats(sk_dtype dtype, const double *v, void *dst, size_t n)

@@ -26,8 +26,8 @@ typedef enum sk_dtype {
     SK_DTYPE_BOOL = 13 /* one byte, 0 or 1 */
 } sk_dtype;
 
-size_t sk_dtype_bytes(sk_dtype dtype);      /* 0 for SK_DTYPE_NONE */
-const char *sk_dtype_name(sk_dtype dtype);  /* "f32", "u8", … */
+size_t sk_dtype_bytes(sk_dtype dtype);     /* 0 for SK_DTYPE_NONE */
+const char *sk_dtype_name(sk_dtype dtype); /* "f32", "u8", … */
 bool sk_dtype_is_float(sk_dtype dtype);
 
 #define SK_MAX_RANK 8

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Windows beyond this are no network but an attack; the limit keeps all index arithmetic far from overflow. */
+/* Windows beyond this are no network but an attack; the limit keeps all index arithmetic far from
+ * overflow. */
 #define WINDOW_MAX (1 << 20)
 
 static sk_status check_window(const sk_node *node, const sk_window *w, int kernel_min, sk_error *err)
@@ -52,7 +53,8 @@ static sk_status check_conv(const sk_node *node, sk_error *err)
 
 static sk_status check_resize(const sk_node *node, sk_error *err)
 {
-    int mode = (int)node->a.resize.mode, coords = (int)node->a.resize.coords, round = (int)node->a.resize.round;
+    int mode = (int)node->a.resize.mode, coords = (int)node->a.resize.coords,
+        round = (int)node->a.resize.round;
     if (mode < SK_RESIZE_NEAREST || mode > SK_RESIZE_CUBIC)
         return sk_node_fail(node, err, SK_ERR_FORMAT, "resize mode %d is unknown", mode);
     if (coords < SK_COORDS_HALF_PIXEL || coords > SK_COORDS_PYTORCH_HALF_PIXEL)
@@ -173,12 +175,13 @@ static sk_status check_constant(const sk_value_info *value, sk_value v, sk_error
     int64_t count = sk_shape_count(&value->shape);
     size_t bytes, end;
     if (!dtype_valid(value->dtype) || count < 0)
-        return sk_fail(err, SK_ERR_FORMAT, "constant '%.120s' (value %d) has no type or no full shape", value->name,
-                       v);
+        return sk_fail(err, SK_ERR_FORMAT, "constant '%.120s' (value %d) has no type or no full shape",
+                       value->name, v);
     if (!sk_mul_size((size_t)count, sk_dtype_bytes(value->dtype), &bytes) ||
         !sk_add_size(value->offset, bytes, &end) || end > sk_blob_bytes(value->blob))
-        return sk_fail(err, SK_ERR_FORMAT, "constant '%.120s' (value %d) reaches beyond its data of %zu bytes",
-                       value->name, v, sk_blob_bytes(value->blob));
+        return sk_fail(err, SK_ERR_FORMAT,
+                       "constant '%.120s' (value %d) reaches beyond its data of %zu bytes", value->name, v,
+                       sk_blob_bytes(value->blob));
     return SK_OK;
 }
 
@@ -190,7 +193,8 @@ static sk_status check_value(const sk_value_info *value, sk_value v, sk_error *e
                        value->name, v, shape->rank, SK_MAX_RANK);
     for (int i = 0; i < shape->rank; i++)
         if (shape->dim[i] < -1)
-            return sk_fail(err, SK_ERR_FORMAT, "value '%.120s' (%d) has a negative dimension", value->name, v);
+            return sk_fail(err, SK_ERR_FORMAT, "value '%.120s' (%d) has a negative dimension", value->name,
+                           v);
     if (value->blob)
         return check_constant(value, v, err);
     return SK_OK;
@@ -206,14 +210,16 @@ static sk_status check_node_wiring(const sk_graph *graph, int32_t index, bool *m
         if (v < 0 || (size_t)v >= graph->n_values)
             return sk_node_fail(node, err, SK_ERR_FORMAT, "input %d is value %d, which does not exist", i, v);
         if (!made[v])
-            return sk_node_fail(node, err, SK_ERR_FORMAT,
-                                "input %d ('%.80s') is used before it is made (a cycle, or nodes out of order)", i,
-                                graph->values[v].name);
+            return sk_node_fail(
+                node, err, SK_ERR_FORMAT,
+                "input %d ('%.80s') is used before it is made (a cycle, or nodes out of order)", i,
+                graph->values[v].name);
     }
     for (int i = 0; i < node->n_out; i++) {
         sk_value v = node->out[i];
         if (v < 0 || (size_t)v >= graph->n_values)
-            return sk_node_fail(node, err, SK_ERR_FORMAT, "output %d is value %d, which does not exist", i, v);
+            return sk_node_fail(node, err, SK_ERR_FORMAT, "output %d is value %d, which does not exist", i,
+                                v);
         if (made[v])
             return sk_node_fail(node, err, SK_ERR_FORMAT, "output %d ('%.80s') is made twice", i,
                                 graph->values[v].name);
@@ -239,7 +245,8 @@ sk_status sk_graph_verify(const sk_graph *graph, sk_error *err)
     for (int i = 0; i < graph->n_inputs; i++) {
         sk_value v = graph->inputs[i];
         if (v < 0 || (size_t)v >= graph->n_values || made[v]) {
-            status = sk_fail(err, SK_ERR_FORMAT, "graph input %d is value %d: absent, constant or given twice", i, v);
+            status = sk_fail(err, SK_ERR_FORMAT,
+                             "graph input %d is value %d: absent, constant or given twice", i, v);
             goto done;
         }
         if (!dtype_valid(graph->values[v].dtype)) {

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-static const sk_window window3 = {.kernel = {3, 3}, .stride = {1, 1}, .dilation = {1, 1}, .pad = {1, 1, 1, 1}};
+static const sk_window window3 = {
+    .kernel = {3, 3}, .stride = {1, 1}, .dilation = {1, 1}, .pad = {1, 1, 1, 1}};
 
 /* x -> conv -> relu -> output, with a weight of ones. */
 static sk_graph *small_graph(void)
@@ -138,12 +139,12 @@ static void builder_refuses_what_does_not_fit(void **state)
     sk_graph_close(&graph);
 }
 
-#define rejects(graph, code, text)                                     \
-    do {                                                               \
-        sk_error rejects_ = {0};                                       \
-        assert_int_equal(sk_graph_verify((graph), &rejects_), (code)); \
-        if (!strstr(rejects_.message, (text)))                         \
-            fail_msg("'%s' lacks '%s'", rejects_.message, (text));     \
+#define rejects(graph, code, text)                                                                           \
+    do {                                                                                                     \
+        sk_error rejects_ = {0};                                                                             \
+        assert_int_equal(sk_graph_verify((graph), &rejects_), (code));                                       \
+        if (!strstr(rejects_.message, (text)))                                                               \
+            fail_msg("'%s' lacks '%s'", rejects_.message, (text));                                           \
     } while (0)
 
 /* Each change is undone before the next, so every refusal has one cause. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every operation against what torch, onnxruntime and numpy computed (cases.bin, made by make_cases.py): once as a
- * single node, once as a graph that is specialised and run. */
+/* Every operation against what torch, onnxruntime and numpy computed (cases.bin, made by make_cases.py):
+ * once as a single node, once as a graph that is specialised and run. */
 #include "support/test.h"
 
 #include "graph/builder.h"
@@ -116,8 +116,11 @@ static int kind_named(const char *name, bool binary)
 
 static sk_window window_of(const int32_t *n)
 {
-    return (sk_window){.kernel = {n[0], n[1]}, .stride = {n[2], n[3]}, .dilation = {n[4], n[5]},
-                       .pad = {n[6], n[7], n[8], n[9]}, .same = n[10]};
+    return (sk_window){.kernel = {n[0], n[1]},
+                       .stride = {n[2], n[3]},
+                       .dilation = {n[4], n[5]},
+                       .pad = {n[6], n[7], n[8], n[9]},
+                       .same = n[10]};
 }
 
 static sk_attrs attributes_of(const op_case *c, sk_op op)
@@ -255,10 +258,11 @@ static void compare(const op_case *c, const char *how, int index, const sk_tenso
     for (int64_t i = 0; i < sk_shape_count(&want->shape); i++) {
         double x = sk_tensor_at(want, i), y = sk_tensor_at(got, i);
         bool exact = !sk_dtype_is_float(want->dtype);
-        bool same = x == y || (isnan(x) && isnan(y)) ||
-                    (!exact && fabs(x - y) <= c->tolerance * (1 + fabs(x)));
+        bool same =
+            x == y || (isnan(x) && isnan(y)) || (!exact && fabs(x - y) <= c->tolerance * (1 + fabs(x)));
         if (!same)
-            fail_msg("%s (%s): output %d element %lld is %.9g, not %.9g", c->name, how, index, (long long)i, y, x);
+            fail_msg("%s (%s): output %d element %lld is %.9g, not %.9g", c->name, how, index, (long long)i,
+                     y, x);
     }
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Passes change a graph's form, never its meaning: each pattern by itself, then random networks before and after. */
+/* Passes change a graph's form, never its meaning: each pattern by itself, then random networks before and
+ * after. */
 #include "support/test.h"
 
 #include "graph/builder.h"
@@ -33,13 +34,15 @@ static sk_value random_constant(sk_builder *b, const char *name, sk_shape shape,
     return v;
 }
 
-static sk_value conv(sk_builder *b, sk_value x, int in, int out, int kernel, int stride, int groups, bool bias)
+static sk_value conv(sk_builder *b, sk_value x, int in, int out, int kernel, int stride, int groups,
+                     bool bias)
 {
     int p = kernel / 2;
-    sk_window w = {.kernel = {kernel, kernel}, .stride = {stride, stride}, .dilation = {1, 1}, .pad = {p, p, p, p}};
+    sk_window w = {
+        .kernel = {kernel, kernel}, .stride = {stride, stride}, .dilation = {1, 1}, .pad = {p, p, p, p}};
     sk_value weight = random_constant(b, "w", sk_shape_of(4, out, in / groups, kernel, kernel), false);
-    return sk_b_conv(b, x, weight, bias ? random_constant(b, "b", sk_shape_of(1, out), false) : SK_VALUE_NONE, &w,
-                     groups, "conv");
+    return sk_b_conv(b, x, weight, bias ? random_constant(b, "b", sk_shape_of(1, out), false) : SK_VALUE_NONE,
+                     &w, groups, "conv");
 }
 
 static sk_value norm(sk_builder *b, sk_value x, int channels)
@@ -59,7 +62,8 @@ static sk_value silu_in_steps(sk_builder *b, sk_value x)
 
 static sk_value gelu_in_steps(sk_builder *b, sk_value x, int variant)
 {
-    sk_value scaled = variant & 1 ? sk_b_mul(b, sk_b_f32(b, sqrtf(0.5f)), x) : sk_b_div(b, x, sk_b_f32(b, sqrtf(2)));
+    sk_value scaled =
+        variant & 1 ? sk_b_mul(b, sk_b_f32(b, sqrtf(0.5f)), x) : sk_b_div(b, x, sk_b_f32(b, sqrtf(2)));
     sk_value gate = sk_b_add(b, sk_b_unary(b, SK_UNARY_ERF, scaled), sk_b_f32(b, 1));
     if (variant & 2)
         return sk_b_mul(b, sk_b_mul(b, x, gate), sk_b_f32(b, 0.5f));
@@ -139,9 +143,11 @@ static void folds_batch_norm(void **state)
         bench_open(&t);
         sk_value y;
         if (i == 3) { /* transposed, in two groups */
-            sk_attrs a = {.conv_transpose = {.window = {.kernel = {2, 2}, .stride = {2, 2}, .dilation = {1, 1}},
-                                             .groups = 2}};
-            sk_value in[3] = {t.x, random_constant(&t.b, "w", sk_shape_of(4, 4, 3, 2, 2), false), SK_VALUE_NONE};
+            sk_attrs a = {
+                .conv_transpose = {.window = {.kernel = {2, 2}, .stride = {2, 2}, .dilation = {1, 1}},
+                                   .groups = 2}};
+            sk_value in[3] = {t.x, random_constant(&t.b, "w", sk_shape_of(4, 4, 3, 2, 2), false),
+                              SK_VALUE_NONE};
             y = sk_b_node(&t.b, SK_OP_CONV_TRANSPOSE, &a, in, 3, "up");
         } else {
             y = conv(&t.b, t.x, 4, 6, 3, 1, i == 2 ? 2 : 1, i == 1);
@@ -174,7 +180,8 @@ static void recognises_silu_and_gelu(void **state)
     for (int variant = 0; variant < 4; variant++)
         y = gelu_in_steps(&t.b, y, variant);
     sk_value hard = sk_b_mul(&t.b, y, sk_b_unary_alpha(&t.b, SK_UNARY_HARD_SIGMOID, y, 1.0f / 6, 0.5f));
-    sk_value mish = sk_b_mul(&t.b, sk_b_unary(&t.b, SK_UNARY_TANH, sk_b_unary(&t.b, SK_UNARY_SOFTPLUS, hard)), hard);
+    sk_value mish =
+        sk_b_mul(&t.b, sk_b_unary(&t.b, SK_UNARY_TANH, sk_b_unary(&t.b, SK_UNARY_SOFTPLUS, hard)), hard);
     sk_b_output(&t.b, mish, "y");
     assert_int_equal(apply(&t, sk_graph_fuse_silu), 7);
     const sk_unary want[7] = {SK_UNARY_SILU, SK_UNARY_GELU,       SK_UNARY_GELU, SK_UNARY_GELU,

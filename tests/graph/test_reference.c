@@ -30,13 +30,13 @@ static sk_node node_of(sk_op op, int n_in, int n_out, const sk_attrs *a)
     return node;
 }
 
-#define refuses(node, ins, status_, text)                                       \
-    do {                                                                        \
-        sk_error refuses_ = {0};                                                \
-        sk_tensor outs_[8];                                                     \
-        assert_int_equal(sk_node_infer(&(node), (ins), outs_, &refuses_), (status_)); \
-        if (!strstr(refuses_.message, (text)))                                  \
-            fail_msg("'%s' lacks '%s'", refuses_.message, (text));              \
+#define refuses(node, ins, status_, text)                                                                    \
+    do {                                                                                                     \
+        sk_error refuses_ = {0};                                                                             \
+        sk_tensor outs_[8];                                                                                  \
+        assert_int_equal(sk_node_infer(&(node), (ins), outs_, &refuses_), (status_));                        \
+        if (!strstr(refuses_.message, (text)))                                                               \
+            fail_msg("'%s' lacks '%s'", refuses_.message, (text));                                           \
     } while (0)
 
 static void errors_name_the_node_and_the_cause(void **state)
@@ -88,7 +88,8 @@ static void hostile_shapes_end_in_errors(void **state)
     (void)state;
     const float zeros[64] = {0};
     const int64_t tile[2] = {INT64_MAX, 2}, expand[2] = {INT32_MAX, INT32_MAX}, negative[1] = {-7};
-    const int64_t pads[4] = {INT64_MAX, 0, 0, 0}, nine[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, two_open[2] = {-1, -1};
+    const int64_t pads[4] = {INT64_MAX, 0, 0, 0}, nine[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1},
+                  two_open[2] = {-1, -1};
     sk_tensor ins[4] = {floats(sk_shape_of(2, 1, 8), zeros), integers(tile, 2)};
     sk_node node = node_of(SK_OP_TILE, 2, 1, NULL);
     refuses(node, ins, SK_ERR_LIMIT, "tile 'n'");
@@ -115,7 +116,8 @@ static void hostile_shapes_end_in_errors(void **state)
                               floats(sk_shape_of(0), range + 2)};
     node = node_of(SK_OP_RANGE, 3, 1, NULL);
     refuses(node, range_ins, SK_ERR_LIMIT, "range 'n'");
-    sk_attrs resize = {.resize = {.mode = SK_RESIZE_LINEAR, .coords = SK_COORDS_HALF_PIXEL, .scale = {1e30f, 1}}};
+    sk_attrs resize = {
+        .resize = {.mode = SK_RESIZE_LINEAR, .coords = SK_COORDS_HALF_PIXEL, .scale = {1e30f, 1}}};
     node = node_of(SK_OP_RESIZE, 1, 1, &resize);
     ins[0] = floats(sk_shape_of(4, 1, 1, 4, 4), zeros);
     refuses(node, ins, SK_ERR_LIMIT, "resize 'n'");
@@ -230,7 +232,8 @@ static void runs_are_watched_and_stopped(void **state)
         sk_free(results[i].data);
     int64_t before = sk_memory_live_bytes();
     w = (watched){.stop_at = 2};
-    assert_int_equal(sk_reference_run_watched(special, &in, 1, results, 3, watch, &w, &err), SK_ERR_CANCELLED);
+    assert_int_equal(sk_reference_run_watched(special, &in, 1, results, 3, watch, &w, &err),
+                     SK_ERR_CANCELLED);
     assert_null(results[0].data);
     assert_int_equal(sk_memory_live_bytes(), before);
     in.shape.dim[0] = 1;

@@ -10,7 +10,8 @@
 
 static const sk_window same3 = {.stride = {2, 2}, .dilation = {1, 1}, .same = 1};
 
-/* A small U: stride-2 SAME convolution, transposed back, flattened by shape arithmetic as exporters write it. */
+/* A small U: stride-2 SAME convolution, transposed back, flattened by shape arithmetic as exporters write
+ * it. */
 static sk_graph *small_u(void)
 {
     sk_error err = {0};
@@ -24,9 +25,10 @@ static sk_graph *small_u(void)
     for (int i = 0; i < 54; i++)
         w[i] = (float)(i % 7) - 3;
     sk_value x = sk_b_input(&b, "x", SK_DTYPE_F32, &any);
-    sk_value down = sk_b_conv(&b, x, sk_b_constant(&b, "w", SK_DTYPE_F32, &w_shape, w), SK_VALUE_NONE, &same3, 1,
-                              "down");
-    sk_attrs a = {.conv_transpose = {.window = {.stride = {2, 2}, .dilation = {1, 1}}, .same_output = 1, .groups = 1}};
+    sk_value down =
+        sk_b_conv(&b, x, sk_b_constant(&b, "w", SK_DTYPE_F32, &w_shape, w), SK_VALUE_NONE, &same3, 1, "down");
+    sk_attrs a = {
+        .conv_transpose = {.window = {.stride = {2, 2}, .dilation = {1, 1}}, .same_output = 1, .groups = 1}};
     sk_value up_in[2] = {down, sk_b_constant(&b, "t", SK_DTYPE_F32, &t_shape, w)};
     sk_value up = sk_b_node(&b, SK_OP_CONV_TRANSPOSE, &a, up_in, 2, "up");
     sk_value shape = sk_b_node(&b, SK_OP_SHAPE, NULL, &x, 1, "shape");
@@ -93,7 +95,8 @@ static void refuses_shapes_that_do_not_fit(void **state)
     (void)state;
     sk_error err = {0};
     sk_graph *graph = small_u(), *special = NULL;
-    sk_shape channels = sk_shape_of(4, 1, 3, 8, 8), rank = sk_shape_of(3, 2, 8, 8), open = sk_shape_of(4, 1, 2, -1, 8);
+    sk_shape channels = sk_shape_of(4, 1, 3, 8, 8), rank = sk_shape_of(3, 2, 8, 8),
+             open = sk_shape_of(4, 1, 2, -1, 8);
     sk_shape huge = {.rank = 4, .dim = {1, 2, 1 << 20, 1 << 20}};
     assert_int_equal(sk_graph_specialise(graph, &channels, 1, &special, &err), SK_ERR_MISMATCH);
     assert_non_null(strstr(err.message, "1x3x8x8"));
@@ -169,6 +172,38 @@ static void data_dependent_shapes(void **state)
     sk_graph_close(&graph);
 }
 
+/* Folding is for shape arithmetic and weights: what would take minutes stays a node. */
+static void folding_has_a_budget(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_graph *graph = NULL, *special = NULL;
+    assert_ok(sk_graph_open(&graph, &err), &err);
+    sk_builder b;
+    sk_builder_init(&b, graph);
+    sk_shape square = sk_shape_of(2, 500, 500), one = sk_shape_of(1, 1);
+    float *data = calloc(500 * 500, sizeof *data);
+    sk_value x = sk_b_input(&b, "x", SK_DTYPE_F32, &one);
+    sk_value w = sk_b_constant(&b, "w", SK_DTYPE_F32, &square, data);
+    free(data);
+    sk_attrs costly = {.einsum.equation = "ab,cd->ad"}, cheap = {.einsum.equation = "ab,ab->a"};
+    sk_value in[2] = {w, w};
+    sk_b_output(&b, sk_b_node(&b, SK_OP_EINSUM, &costly, in, 2, "6e10 steps"), "y");
+    sk_b_output(&b, sk_b_transpose(&b, w, (int[]){1, 0}, 2), "z");
+    sk_b_output(&b, sk_b_unary(&b, SK_UNARY_NEG, x), "x");
+    assert_ok(b.status, &b.error);
+    assert_ok(sk_graph_specialise(graph, &one, 1, &special, &err), &err);
+    assert_int_equal(special->n_nodes, 2);
+    assert_int_equal(special->nodes[0].op, SK_OP_EINSUM);
+    assert_true(sk_value_is_constant(special, special->outputs[1]));
+    sk_graph_close(&special);
+    graph->nodes[0].a = cheap;
+    assert_ok(sk_graph_specialise(graph, &one, 1, &special, &err), &err);
+    assert_int_equal(special->n_nodes, 1);
+    sk_graph_close(&special);
+    sk_graph_close(&graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +211,7 @@ int main(void)
         cmocka_unit_test(refuses_shapes_that_do_not_fit),
         cmocka_unit_test(survives_every_allocation_failure),
         cmocka_unit_test(data_dependent_shapes),
+        cmocka_unit_test(folding_has_a_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,8 +23,8 @@ static void shapes(void **state)
     assert_int_equal(sk_shape_count(&huge), -1);
     huge.dim[2] = 0;
     assert_int_equal(sk_shape_count(&huge), 0);
-    sk_shape longest = {.rank = 8,
-                        .dim = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, 1}};
+    sk_shape longest = {
+        .rank = 8, .dim = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, 1}};
     char small[16];
     assert_int_equal(strlen(sk_shape_text(&longest, small, sizeof small)), 15);
 }
