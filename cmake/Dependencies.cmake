@@ -2,7 +2,6 @@
 # Debian packages only; scripts/packages.txt is the list that installs them.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
-pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(PROTOBUF_C REQUIRED IMPORTED_TARGET libprotobuf-c)
 pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)
@@ -13,7 +12,7 @@ pkg_check_modules(PNG REQUIRED IMPORTED_TARGET libpng)
 pkg_check_modules(TURBOJPEG REQUIRED IMPORTED_TARGET libturbojpeg)
 pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial)
 find_program(PROTOC_C protoc-c REQUIRED)
-set(SKITTER_LIBRARIES PkgConfig::LIBZIP PkgConfig::ZLIB PkgConfig::PROTOBUF_C PkgConfig::YAML PkgConfig::JANSSON
+set(SKITTER_LIBRARIES PkgConfig::ZLIB PkgConfig::PROTOBUF_C PkgConfig::YAML PkgConfig::JANSSON
     PkgConfig::XXHASH PkgConfig::SODIUM
     PkgConfig::PNG PkgConfig::TURBOJPEG PkgConfig::HDF5 Threads::Threads ${CMAKE_DL_LIBS} m)
 if(SKITTER_FFMPEG)

@@ -61,7 +61,7 @@ static sk_blob *vector(yolo_reader *y, yolo_module *module, const char *name, in
 /* --- batch norm as one factor and one summand for each channel --- */
 
 typedef struct norm_lines {
-    sk_blob *factor, *summand; /* f32 [n] */
+    sk_blob *factor, *summand; /* f64 [n]: weights are rounded once, after the product */
 } norm_lines;
 
 static void free_lines(norm_lines *lines)
@@ -79,19 +79,18 @@ static bool read_norm(yolo_reader *y, yolo_module *norm, int64_t n, norm_lines *
     sk_blob *mean = vector(y, norm, "running_mean", n), *variance = vector(y, norm, "running_var", n);
     sk_blob *scale = affine ? vector(y, norm, "weight", n) : NULL,
             *shift = affine ? vector(y, norm, "bias", n) : NULL;
-    if (sk_yolo_ok(y) && (sk_blob_alloc((size_t)n * sizeof(float), &lines->factor, &y->b.error) != SK_OK ||
-                          sk_blob_alloc((size_t)n * sizeof(float), &lines->summand, &y->b.error) != SK_OK))
+    if (sk_yolo_ok(y) && (sk_blob_alloc((size_t)n * sizeof(double), &lines->factor, &y->b.error) != SK_OK ||
+                          sk_blob_alloc((size_t)n * sizeof(double), &lines->summand, &y->b.error) != SK_OK))
         y->b.status = SK_ERR_MEMORY;
     if (sk_yolo_ok(y)) {
         const float *m = sk_blob_data(mean), *v = sk_blob_data(variance), *g = sk_blob_data(scale);
         const float *s = sk_blob_data(shift);
-        float *factor = sk_blob_data(lines->factor), *summand = sk_blob_data(lines->summand);
+        double *factor = sk_blob_data(lines->factor), *summand = sk_blob_data(lines->summand);
         bool fine = true;
         for (int64_t i = 0; i < n; i++) {
-            double f = (g ? (double)g[i] : 1.0) / sqrt((double)v[i] + epsilon);
-            factor[i] = (float)f;
-            summand[i] = (float)((s ? (double)s[i] : 0.0) - (double)m[i] * f);
-            fine &= isfinite(factor[i]) && isfinite(summand[i]);
+            factor[i] = (g ? (double)g[i] : 1.0) / sqrt((double)v[i] + epsilon);
+            summand[i] = (s ? (double)s[i] : 0.0) - (double)m[i] * factor[i];
+            fine &= fabs(factor[i]) < 1e30 && fabs(summand[i]) < 1e30; /* false for NaN, too */
         }
         if (!fine)
             sk_yolo_fail(y, SK_ERR_FORMAT,
@@ -212,12 +211,12 @@ bool sk_yolo_kernel_fold(yolo_reader *y, yolo_kernel *k, yolo_module *norm)
     bool done = ensure_bias(y, k);
     if (done) {
         float *w = sk_blob_data(k->weight), *b = sk_blob_data(k->bias);
-        const float *f = sk_blob_data(lines.factor), *s = sk_blob_data(lines.summand);
+        const double *f = sk_blob_data(lines.factor), *s = sk_blob_data(lines.summand);
         int64_t per = k->shape.dim[1] * k->shape.dim[2] * k->shape.dim[3];
         for (int64_t o = 0; o < k->shape.dim[0]; o++) {
             for (int64_t i = 0; i < per; i++)
-                w[o * per + i] *= f[o];
-            b[o] = b[o] * f[o] + s[o];
+                w[o * per + i] = (float)((double)w[o * per + i] * f[o]);
+            b[o] = (float)((double)b[o] * f[o] + s[o]);
         }
     }
     free_lines(&lines);
@@ -285,11 +284,11 @@ bool sk_yolo_kernel_merge_identity(yolo_reader *y, yolo_kernel *k, yolo_module *
     bool done = ensure_bias(y, k);
     if (done) {
         float *w = sk_blob_data(k->weight), *b = sk_blob_data(k->bias);
+        const double *factor = sk_blob_data(lines.factor), *summand = sk_blob_data(lines.summand);
         for (int64_t o = 0; o < s->dim[0]; o++) {
             int64_t plane = o * s->dim[1] + o % s->dim[1];
-            w[(plane * s->dim[2] + s->dim[2] / 2) * s->dim[3] + s->dim[3] / 2] +=
-                ((float *)sk_blob_data(lines.factor))[o];
-            b[o] += ((float *)sk_blob_data(lines.summand))[o];
+            w[(plane * s->dim[2] + s->dim[2] / 2) * s->dim[3] + s->dim[3] / 2] += (float)factor[o];
+            b[o] += (float)summand[o];
         }
     }
     free_lines(&lines);
@@ -332,16 +331,16 @@ sk_value sk_yolo_conv2d(yolo_reader *y, yolo_module *conv, sk_value x)
 static void fold_transposed(yolo_kernel *k, const norm_lines *lines)
 {
     float *w = sk_blob_data(k->weight), *b = sk_blob_data(k->bias);
-    const float *f = sk_blob_data(lines->factor), *s = sk_blob_data(lines->summand);
+    const double *f = sk_blob_data(lines->factor), *s = sk_blob_data(lines->summand);
     int64_t area = k->shape.dim[2] * k->shape.dim[3], inputs = k->shape.dim[0] / k->groups,
             outs = k->shape.dim[1];
     for (int64_t plane = 0; plane < k->shape.dim[0] * outs; plane++) {
         int64_t o = plane / outs / inputs * outs + plane % outs;
         for (int64_t i = 0; i < area; i++)
-            w[plane * area + i] *= f[o];
+            w[plane * area + i] = (float)((double)w[plane * area + i] * f[o]);
     }
     for (int64_t o = 0; o < outs * k->groups; o++)
-        b[o] = b[o] * f[o] + s[o];
+        b[o] = (float)((double)b[o] * f[o] + s[o]);
 }
 
 static bool read_transposed(yolo_reader *y, yolo_module *conv, yolo_module *norm, yolo_kernel *k)
