@@ -27,28 +27,23 @@ static sk_status read_text(const char *text, const char *nodes, sk_arena *arena,
     return status;
 }
 
-/* clang-format off: the text below is laid out like the JSON it is */
+/* The text is laid out like the JSON it is. */
+/* clang-format off */
 /* Numbered as jsonpickle does: neck 1, head 2, the edge type 3, thorax 4, … */
 static void references_are_counted_in_order(void **state)
 {
     (void)state;
-    static const char
-        text[] =
-            "{\"directed\": true, \"graph\": {\"name\": \"fly\", \"num_edges_inserted\": 4}, \"links\": "
-            "[" LINK(1, NODE("neck"), NODE("head"), TYPE(1)) "," LINK(0, NODE("thorax"), ID(1), ID(3)) "," LINK(
-                2, ID(4), NODE("wingL"),
-                ID(3)) "," LINK(3, ID(4), NODE("wingR"),
-                                ID(3)) "," LINK(4, ID(5), ID(6),
-                                                TYPE(
-                                                    2)) "," LINK(5, ID(6), ID(5),
-                                                                 ID(7)) "], \"multigraph\": true, \"nodes\": "
-                                                                        "["
-                                                                        "{\"id\": " ID(2) "}, {\"id\": " ID(1) "}, {\"id\": " ID(
-                                                                            4) "}, {\"id\": " ID(5) "}, "
-                                                                                                    "{\"id\":"
-                                                                                                    " " ID(6) "},"
-                                                                                                              "{\"id\": " NODE(
-                                                                                                                  "alone") "}]}";
+    static const char text[] =
+        "{\"directed\": true, \"graph\": {\"name\": \"fly\", \"num_edges_inserted\": 4}, \"links\": ["
+        LINK(1, NODE("neck"), NODE("head"), TYPE(1)) ","
+        LINK(0, NODE("thorax"), ID(1), ID(3)) ","
+        LINK(2, ID(4), NODE("wingL"), ID(3)) ","
+        LINK(3, ID(4), NODE("wingR"), ID(3)) ","
+        LINK(4, ID(5), ID(6), TYPE(2)) ","
+        LINK(5, ID(6), ID(5), ID(7))
+        "], \"multigraph\": true, \"nodes\": ["
+        "{\"id\": " ID(2) "}, {\"id\": " ID(1) "}, {\"id\": " ID(4) "}, {\"id\": " ID(5) "},"
+        "{\"id\": " ID(6) "}, {\"id\": " NODE("alone") "}]}";
     /* clang-format on */
     sk_error err = {0};
     sk_arena *arena;
