@@ -14,13 +14,15 @@
 
 typedef struct sk_sleap_source sk_sleap_source;
 
-/* `path`: a model folder, its zip, or a file inside the folder. */
+/* `path`: a model folder, its zip, or a file inside the folder: the configuration, or the weights to use. */
 sk_status sk_sleap_source_open(const char *path, sk_sleap_source **out, sk_error *err) SK_MUST_CHECK;
 void sk_sleap_source_close(sk_sleap_source **source);
 bool sk_sleap_source_has(const sk_sleap_source *source, const char *name);
 /* A file's bytes; borrowed until close, valid for every later read too. Large files are mapped. */
 sk_status sk_sleap_source_read(sk_sleap_source *source, const char *name, const char **bytes, size_t *length,
                                sk_error *err) SK_MUST_CHECK;
+/* The weights file's name: the one the path named, else the usual one. */
+const char *sk_sleap_source_weights(const sk_sleap_source *source, const char *usual);
 /* "folder/name", for errors; borrowed until close or the next call. */
 const char *sk_sleap_source_path(sk_sleap_source *source, const char *name);
 /* SHA-256 over every file read so far, in order; 64 hex digits. */

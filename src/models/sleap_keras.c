@@ -37,17 +37,17 @@ static sk_status read_config(reader *r)
 /* model_config as the file has it: an attribute of the root. */
 static sk_status read_network(reader *r)
 {
-    const char *bytes;
+    const char *bytes, *name = sk_sleap_source_weights(r->source, "best_model.h5");
     size_t length;
     char *json = NULL, *version = NULL;
     sk_config *layers = NULL;
     sk_status status = SK_OK;
-    if (!sk_sleap_source_has(r->source, "best_model.h5"))
+    if (!sk_sleap_source_has(r->source, name))
         return sk_fail(r->err, SK_ERR_NOT_FOUND,
                        "%s: missing; a SLEAP model folder needs it beside training_config.json",
-                       sk_sleap_source_path(r->source, "best_model.h5"));
-    SK_TRY(sk_sleap_source_read(r->source, "best_model.h5", &bytes, &length, r->err));
-    snprintf(r->what, sizeof r->what, "%s", sk_sleap_source_path(r->source, "best_model.h5"));
+                       sk_sleap_source_path(r->source, name));
+    SK_TRY(sk_sleap_source_read(r->source, name, &bytes, &length, r->err));
+    snprintf(r->what, sizeof r->what, "%s", sk_sleap_source_path(r->source, name));
     SK_TRY(sk_hdf5_open_memory(bytes, length, r->what, &r->weights, r->err));
     if (!sk_hdf5_has_attribute(r->weights, "/", "model_config"))
         return sk_fail(

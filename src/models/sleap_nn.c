@@ -230,14 +230,14 @@ static sk_status build_heads(reader *r)
 
 static sk_status read_network(reader *r)
 {
-    const char *bytes;
+    const char *bytes, *name = sk_sleap_source_weights(r->source, "best.ckpt");
     size_t length;
-    if (!sk_sleap_source_has(r->source, "best.ckpt"))
+    if (!sk_sleap_source_has(r->source, name))
         return sk_fail(r->err, SK_ERR_NOT_FOUND,
                        "%s: missing; a sleap-nn model folder needs it beside training_config.yaml",
-                       sk_sleap_source_path(r->source, "best.ckpt"));
-    SK_TRY(sk_sleap_source_read(r->source, "best.ckpt", &bytes, &length, r->err));
-    snprintf(r->what, sizeof r->what, "%s", sk_sleap_source_path(r->source, "best.ckpt"));
+                       sk_sleap_source_path(r->source, name));
+    SK_TRY(sk_sleap_source_read(r->source, name, &bytes, &length, r->err));
+    snprintf(r->what, sizeof r->what, "%s", sk_sleap_source_path(r->source, name));
     SK_TRY(sk_torch_file_open_memory(bytes, length, r->what, &r->file, r->err));
     SK_TRY(sk_graph_open(&r->model->graph, r->err));
     SK_TRY(sk_nn_net_open(&r->net, r->file, r->model->graph, r->what, r->err));

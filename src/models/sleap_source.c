@@ -14,6 +14,7 @@ struct sk_sleap_source {
     sk_blob *archive; /* the zip's bytes */
     sk_zip *zip;      /* null for a folder */
     char *prefix;     /* of entries in the zip, "model/" or "" */
+    char *weights;    /* the weights file that was named instead of the folder; null: none was */
     sk_blob *held[MAX_READS];
     int n_held;
     sk_sha256_state hash;
@@ -74,7 +75,11 @@ sk_status sk_sleap_source_open(const char *path, sk_sleap_source **out, sk_error
         s->folder = sk_strdup(path);
     else
         s->folder = sk_path_folder(path);
-    if (!s->folder) {
+    bool names_weights =
+        !is_folder && (sk_path_has_extension(path, ".ckpt") || sk_path_has_extension(path, ".h5"));
+    if (names_weights)
+        s->weights = sk_strdup(sk_path_name(path));
+    if (!s->folder || (names_weights && !s->weights)) {
         status = sk_fail_memory(err, strlen(path));
         goto done;
     }
@@ -97,6 +102,7 @@ void sk_sleap_source_close(sk_sleap_source **source)
         sk_blob_unref(&s->held[i]);
     sk_zip_close(&s->zip);
     sk_blob_unref(&s->archive);
+    sk_free(s->weights);
     sk_free(s->prefix);
     sk_free(s->folder);
     sk_free(s);
@@ -110,6 +116,11 @@ const char *sk_sleap_source_path(sk_sleap_source *s, const char *name)
     else
         snprintf(s->path, sizeof s->path, "%s/%s", s->folder, name);
     return s->path;
+}
+
+const char *sk_sleap_source_weights(const sk_sleap_source *s, const char *usual)
+{
+    return s->weights ? s->weights : usual;
 }
 
 static const sk_zip_entry *find_entry(const sk_sleap_source *s, const char *name)
@@ -176,11 +187,13 @@ void sk_sleap_source_hash(const sk_sleap_source *s, char text[65])
 
 sk_status sk_sleap_format_of(const char *path, int *format, sk_error *err)
 {
-    static const char *const endings[] = {".zip", ".ckpt", ".h5", ".json", ".yaml", ".yml"};
+    static const char *const endings[] = {".zip", ".ckpt", ".h5"};
     *format = 0;
     bool candidate = sk_file_is_directory(path);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         candidate = candidate || sk_path_has_extension(path, endings[i]);
+    for (size_t i = 0; i < N_CONFIG_NAMES; i++)
+        candidate = candidate || strcmp(sk_path_name(path), config_names[i]) == 0;
     if (!candidate)
         return SK_OK;
     sk_sleap_source *s = NULL;

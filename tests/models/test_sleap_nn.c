@@ -208,6 +208,23 @@ static void a_folder_of_our_own_opens(void **state)
     }
 }
 
+/* A checkpoint named by its path is the one that is read, not its neighbour. */
+static void the_named_checkpoint_is_read(void **state)
+{
+    (void)state;
+    char path[4300], folder[4200];
+    snprintf(folder, sizeof folder, "%s", make_folder(&(fixture){.config = tiny_config}));
+    write_file(folder, "last.ckpt", "not a checkpoint", 16);
+    sk_error err = {0};
+    sk_model *model = NULL;
+    snprintf(path, sizeof path, "%s/best.ckpt", folder);
+    assert_ok(sk_model_open(path, &model, &err), &err);
+    sk_model_close(&model);
+    snprintf(path, sizeof path, "%s/last.ckpt", folder);
+    assert_int_equal(sk_model_open(path, &model, &err), SK_ERR_FORMAT);
+    assert_non_null(strstr(err.message, "last.ckpt"));
+}
+
 static void refuse(fixture f, sk_status expected, const char *hint)
 {
     sk_error err = {0};
@@ -311,6 +328,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(networks_give_the_original_answers),
         cmocka_unit_test(a_folder_of_our_own_opens),
+        cmocka_unit_test(the_named_checkpoint_is_read),
         cmocka_unit_test(broken_checkpoints_are_refused),
         cmocka_unit_test(broken_configurations_are_refused),
         cmocka_unit_test(every_failed_allocation_is_survived),
