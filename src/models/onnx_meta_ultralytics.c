@@ -174,20 +174,21 @@ static bool literal_true(sk_onnx_reading *r, const char *key, const char *path)
     return value;
 }
 
-/* Levels 8, 16, … up to the stride, if the anchors add up. */
+/* Levels from 8 (or 4) up to the stride, whichever the anchors add up to; 8, 16, … where neither does. The heads
+ * themselves are not to be seen in such a file: reg_max stays at what most models have. */
 static void read_levels(sk_onnx_reading *r, int64_t anchors)
 {
     const sk_input_spec *in = &r->model->input;
     sk_yolo_spec *y = &r->model->yolo;
-    for (int32_t first = 8; first >= 4; first /= 2) {
+    y->reg_max = 16;
+    for (int32_t first = 4; first <= 8; first *= 2) {
         int64_t total = 0;
-        int32_t n = 0;
-        for (int32_t s = first; s <= in->stride && n < SK_MAX_LEVELS; s *= 2) {
-            y->stride[n++] = (float)s;
+        y->n_levels = 0;
+        for (int32_t s = first; s <= in->stride && y->n_levels < SK_MAX_LEVELS; s *= 2) {
+            y->stride[y->n_levels++] = (float)s;
             total += (int64_t)(in->height / s) * (in->width / s);
         }
-        y->n_levels = total == anchors ? n : 0;
-        if (y->n_levels)
+        if (total == anchors)
             return;
     }
 }
@@ -216,6 +217,7 @@ static sk_status read_output0(sk_onnx_reading *r)
         model->outputs[0].kind = SK_OUTPUT_YOLO_END2END;
         y->end2end = 1;
         y->max_det = (int32_t)s->dim[1];
+        read_levels(r, 0);
         return SK_OK;
     }
     return sk_fail(r->err, SK_ERR_MISMATCH, "%s: '%s' has the shape %s, which does not fit a %s model with %d classes and "
@@ -281,6 +283,7 @@ static sk_status guess_task(sk_onnx_reading *r)
         model->input.stride = 32;
         model->yolo.end2end = 1;
         model->yolo.max_det = (int32_t)s->dim[1];
+        read_levels(r, 0);
     } else if (s->rank == 2 && s->dim[1] >= 2) {
         SK_TRY(sk_onnx_unnamed_classes(r, (int32_t)s->dim[1]));
         model->task = SK_TASK_CLASSIFY;

@@ -66,6 +66,16 @@ static void add_file_facts(sk_onnx_reading *r)
     }
 }
 
+/* What specialisation found, completed by what the file declares: with NMS inside the network, shapes depend on data. */
+static sk_shape merged(const sk_shape *found, const sk_shape *declared)
+{
+    sk_shape shape = found->rank >= 0 ? *found : *declared;
+    for (int32_t i = 0; i < shape.rank && shape.rank == declared->rank; i++)
+        if (shape.dim[i] < 0)
+            shape.dim[i] = declared->dim[i];
+    return shape;
+}
+
 sk_status sk_onnx_learn_shapes(sk_onnx_reading *r)
 {
     const sk_input_spec *in = &r->model->input;
@@ -81,7 +91,7 @@ sk_status sk_onnx_learn_shapes(sk_onnx_reading *r)
         return status;
     }
     for (int32_t i = 0; i < fixed->n_outputs; i++)
-        r->shapes[i] = fixed->values[fixed->outputs[i]].shape;
+        r->shapes[i] = merged(&fixed->values[fixed->outputs[i]].shape, &r->onnx->graph.outputs[i].shape);
     r->shapes_known = true;
     sk_graph_close(&fixed);
     return SK_OK;

@@ -364,6 +364,7 @@ static void reads_ultralytics_metadata(void **state)
     assert_int_equal(again->outputs[0].kind, SK_OUTPUT_YOLO);
     assert_int_equal(again->yolo.n_levels, 3);
     assert_true(again->yolo.stride[2] == 32);
+    assert_true(again->yolo.reg_max >= 1); /* what the decoder asks for */
     assert_int_equal(again->input.height, 64);
     assert_int_equal(again->input.width, 96);
     assert_int_equal(again->input.fixed_size, 1);
