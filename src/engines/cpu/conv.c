@@ -239,13 +239,16 @@ sk_status cpu_build_conv(cpu_plan *plan, const sk_node *node, bool *done, sk_err
     const sk_shape *ws = cpu_shape(plan, node->in[1]), *xs = cpu_shape(plan, x), *ys = cpu_shape(plan, y);
     const bool depthwise = node->a.conv.groups > 1 && node->a.conv.groups == xs->dim[1] && xs->dim[1] == ys->dim[1];
     *done = true;
+    const bool half = residual != SK_VALUE_NONE && cpu_read_at_half(plan, residual);
+    if (half)
+        residual = plan->graph->nodes[plan->graph->values[residual].producer].in[0];
     if (residual != SK_VALUE_NONE)
         SK_TRY(cpu_need_blocked(plan, residual, err));
     cpu_conv c = {.x = x, .y = y, .residual = residual, .kernel_h = win->kernel[0], .kernel_w = win->kernel[1],
                   .stride_h = win->stride[0], .stride_w = win->stride[1], .dilation_h = win->dilation[0],
                   .dilation_w = win->dilation[1], .pad_top = win->pad[0], .pad_left = win->pad[1],
                   .out_h = (int32_t)ys->dim[2], .out_w = (int32_t)ys->dim[3], .step_y = 1, .step_x = 1,
-                  .residual_first = node->a.conv.residual_before_act};
+                  .residual_shift = half, .residual_first = node->a.conv.residual_before_act};
     c.act = (sk_act_f32){node->a.conv.act.kind, node->a.conv.act.alpha, node->a.conv.act.beta};
     ptrdiff_t kx = 1, ky = win->kernel[1], ci = ky * win->kernel[0], co = ci * (ptrdiff_t)ws->dim[1];
     c.weights = (cpu_weights){.data = w, .co = co, .ci = ci, .ky = ky, .kx = kx, .groups = node->a.conv.groups,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/clock.h"
 #include "base/cpu.h"
 #include "engines/cpu/plan.h"
 
@@ -133,7 +132,7 @@ static void add_profile(cpu_session *s, int64_t start)
 static sk_status cpu_submit(sk_session *session, int32_t slot, const sk_session_input *inputs, sk_error *err)
 {
     cpu_session *s = (cpu_session *)session;
-    int64_t start = s->step_end ? sk_clock_ns() : 0;
+    int64_t start = s->step_end ? cpu_profile_clock(&s->plan) : 0;
     SK_TRY(cpu_plan_run(&s->plan, s->pool, inputs, s->step_end, err));
     if (s->step_end)
         add_profile(s, start);

@@ -3,6 +3,7 @@
 
 #include "engines/cpu/conv.h"
 #include "engines/cpu/tune_cache.h"
+#include "graph/edit.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -36,9 +37,24 @@ sk_status cpu_step_uses(cpu_plan *plan, cpu_step *step, const sk_value *blocked,
     return SK_OK;
 }
 
+bool cpu_read_at_half(const cpu_plan *plan, sk_value v)
+{
+    const sk_graph *g = plan->graph;
+    const int32_t p = g->values[v].producer;
+    if (p < 0 || plan->uses[v] != 1 || !cpu_is_doubling(g, &g->nodes[p]))
+        return false;
+    for (size_t i = (size_t)p + 1; i < g->n_nodes; i++)
+        if (g->nodes[i].op == SK_OP_CONV && g->nodes[i].n_in > 3 && g->nodes[i].in[3] == v)
+            return g->nodes[i].in[0] != v && sk_act_f32_known(g->nodes[i].a.conv.act.kind) &&
+                   sk_value_is_constant(g, g->nodes[i].in[1]) && cpu_can_block(plan, g->nodes[i].in[0]);
+    return false;
+}
+
 static sk_status build_node(cpu_plan *plan, const sk_node *node, sk_error *err)
 {
     bool done = false;
+    if (node->op == SK_OP_RESIZE && cpu_read_at_half(plan, node->out[0]))
+        return SK_OK;
     plan->node_name = node->name[0] ? node->name : sk_op_name(node->op);
     if (node->op == SK_OP_CONV)
         SK_TRY(cpu_build_conv(plan, node, &done, err));
@@ -153,6 +169,10 @@ sk_status cpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
     plan->threads = sk_pool_threads(pool);
     SK_TRY(sk_graph_clone(graph, &plan->graph, err));
     SK_TRY(sk_graph_optimise(plan->graph, err));
+    SK_TRY(cpu_rewrite(plan, err));
+    plan->uses = sk_graph_count_uses(plan->graph);
+    if (!plan->uses)
+        return sk_fail_memory(err, plan->graph->n_values * sizeof *plan->uses);
     SK_TRY(sk_arena_open(1 << 16, &plan->arena, err));
     plan->values = sk_arena_alloc(plan->arena, (plan->graph->n_values + 1) * sizeof *plan->values);
     if (!plan->values)
@@ -174,6 +194,7 @@ void cpu_plan_close(cpu_plan *plan)
     for (size_t i = 0; i < plan->n_packed; i++)
         cpu_packed_unref(&plan->packed[i]);
     sk_free(plan->packed);
+    sk_free(plan->uses);
     sk_free(plan->buffers);
     sk_free(plan->steps);
     sk_free(plan->memory);

@@ -79,6 +79,7 @@ struct cpu_plan {
     sk_session_settings settings;
     int32_t threads;
     cpu_value *values; /* one a graph value */
+    int32_t *uses;     /* how often each is read */
     cpu_buffer *buffers;
     size_t n_buffers, buffers_capacity;
     cpu_step *steps;
@@ -104,10 +105,20 @@ struct cpu_plan {
 sk_status cpu_plan_open(const sk_graph *graph, const sk_session_settings *settings, sk_pool *pool, cpu_plan *plan,
                         sk_error *err) SK_MUST_CHECK;
 void cpu_plan_close(cpu_plan *plan);
-/* replay.c: runs the plan on the pool; step_end: where not null, the clock at each step's end. */
+/* replay.c: runs the plan on the pool; step_end: where not null, the profile clock at each step's end. */
+/* Of one thread the processor time, which other programs do not disturb; of several the wall clock. */
+int64_t cpu_profile_clock(const cpu_plan *plan);
 sk_status cpu_replay_open(cpu_plan *plan, sk_error *err) SK_MUST_CHECK;
 sk_status cpu_plan_run(cpu_plan *plan, sk_pool *pool, const sk_session_input *inputs, int64_t *step_end,
                        sk_error *err) SK_MUST_CHECK;
+
+/* rewrite.c: saves arithmetic in the plan's own graph. */
+sk_status cpu_rewrite(cpu_plan *plan, sk_error *err) SK_MUST_CHECK;
+/* Does this resize repeat every pixel twice both ways? */
+bool cpu_is_doubling(const sk_graph *graph, const sk_node *node);
+/* Is this value an upsampled map that only one convolution reads, as its residual? Then it is never made: the
+ * convolution reads the small map at half coordinates. */
+bool cpu_read_at_half(const cpu_plan *plan, sk_value v);
 
 /* values.c: forms of values. */
 sk_status cpu_new_map(cpu_plan *plan, int32_t n, int32_t blocks, int32_t h, int32_t w, int32_t *out,

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 /* Walking the plan with several threads. The whole plan runs inside one fork of the pool.
  *
@@ -41,6 +42,15 @@ static int32_t queue_count(const cpu_plan *plan, const cpu_step *step)
     return queues < step->parts ? queues : step->parts;
 }
 
+int64_t cpu_profile_clock(const cpu_plan *plan)
+{
+    struct timespec t;
+    if (plan->threads > 1)
+        return sk_clock_ns();
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
 /* Shares of one step until none is left to begin. */
 static void work(const cpu_plan *plan, const cpu_step *step, cpu_progress *progress, const cpu_frame *frame,
                  int32_t thread, int64_t *end)
@@ -62,7 +72,7 @@ static void work(const cpu_plan *plan, const cpu_step *step, cpu_progress *progr
     }
     if (!finished)
         return;
-    int64_t now = end ? sk_clock_ns() : 0;
+    int64_t now = end ? cpu_profile_clock(plan) : 0;
     if (atomic_fetch_add_explicit(&progress->done, finished, memory_order_acq_rel) + finished == parts && end)
         *end = now;
 }
