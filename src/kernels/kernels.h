@@ -18,7 +18,7 @@
  * Weights are packed for the kernel that reads them; sk_pack_* in engines/cpu/pack.c writes these forms:
  *   tap form   [group][block][ky][kx][channel][16 * width]   (sk_kernels_f32.conv)
  *   row form   [group][block][ky][channel][kx][16 * width]   (conv3)
- *   winograd   [36][group][block][channel][16 * width]       (winograd)
+ *   winograd   [point][group][block][channel][16 * width]    (winograd; 36 points for stride 1, 81 for 2)
  * where a group is `width` output blocks (the last group may be narrower and is packed as narrow), and `channel` runs
  * over the block's fill. */
 
@@ -51,20 +51,25 @@ typedef struct sk_conv_f32c16 {
     ptrdiff_t residual_plane, residual_row;
     int32_t residual_first;  /* 1: act(sum + residual); 0: act(sum) + residual */
     int32_t residual_shift;  /* 1: the residual has half the size and is read at (y / 2, x / 2) */
-    ptrdiff_t group_weights; /* floats from one full group's weights to the next (winograd: inside one of the 36) */
-    ptrdiff_t point_weights; /* winograd: floats from one of the 36 to the next */
+    ptrdiff_t group_weights; /* floats from one full group's weights to the next (winograd: inside one point) */
+    ptrdiff_t point_weights; /* winograd: floats from point to point */
     int32_t in_h, in_w;      /* winograd: rows and columns that may be read from `in`; beyond them is zero */
 } sk_conv_f32c16;
 
 typedef void (*sk_conv_f32c16_fn)(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t y0, int32_t y1);
-/* Winograd F(4x4, 3x3), stride 1, out_pixel 16: groups [g0, g1) of the 4x4 tiles [t0, t1) counted row by row. `scratch` holds
- * sk_winograd_scratch() floats of this thread, 64-byte aligned. */
+/* Winograd for 3x3 windows, stride 1 or 2 both ways, dilation 1, out_pixel 16: groups [g0, g1) of the 4x4 output tiles
+ * [t0, t1) counted row by row. `scratch` holds sk_winograd_scratch() floats of this thread, 64-byte aligned. */
 typedef void (*sk_winograd_f32c16_fn)(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t t0, int32_t t1,
                                       float *scratch);
 
-static inline size_t sk_winograd_scratch(int32_t in_blocks, int32_t group_blocks, int32_t batch_tiles)
+/* Multiplications a channel pair and 4x4 tile. */
+static inline int32_t sk_winograd_points(int32_t stride)
 {
-    return (size_t)(36 * (in_blocks + group_blocks) * batch_tiles + 2 * 36) * SK_BLOCK;
+    return stride == 1 ? 36 : 81;
+}
+static inline size_t sk_winograd_scratch(int32_t stride, int32_t in_blocks, int32_t out_blocks, int32_t batch_tiles)
+{
+    return (size_t)sk_winograd_points(stride) * (size_t)((in_blocks + out_blocks) * batch_tiles + 1) * SK_BLOCK;
 }
 
 /* Depthwise: block b of the input makes block b of the output. weights [block][ky * kernel_w + kx][16]. Uses the

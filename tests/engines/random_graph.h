@@ -112,7 +112,19 @@ static inline random_map random_block(sk_builder *b, random_source *r, random_ma
 
 static inline random_map random_step(sk_builder *b, random_source *r, random_map x, const random_map *seen, int n_seen)
 {
-    switch (random_below(r, 12)) {
+    switch (random_below(r, 13)) {
+    case 12: { /* a neck: half the size, back up, joined with what was there, 1x1 */
+        if (x.h % 2 || x.w % 2)
+            return x;
+        random_map low = random_conv(b, r, x, random_channels(r), 3, 2, 1);
+        sk_value in[2] = {sk_b_upsample_nearest(b, low.v, 2.0f), x.v};
+        if (random_below(r, 2)) {
+            in[1] = in[0];
+            in[0] = x.v;
+        }
+        random_map both = {sk_b_concat(b, in, 2, 1), low.c + x.c, x.h, x.w};
+        return random_conv(b, r, both, random_channels(r), 1, 1, 1);
+    }
     case 0: return random_conv(b, r, x, random_channels(r), 1, 1, 1);
     case 1: return random_conv(b, r, x, random_channels(r), 3, x.h > 6 && x.w > 6 ? 2 : 1, 1);
     case 2: return random_conv(b, r, x, x.c, random_below(r, 2) ? 3 : 5, 1 + random_below(r, 2), x.c);

@@ -56,7 +56,7 @@ static float *filled(kernel_run *run, size_t count, float size)
     return data;
 }
 
-/* Sizes are in p already; `points` is 36 for winograd, else 0. */
+/* Sizes are in p already; `points` is 0 for all but winograd. */
 static void make_buffers(kernel_run *run, problem *q, int32_t points, int depthwise)
 {
     sk_conv_f32c16 *p = &q->p;
@@ -199,7 +199,7 @@ static void bench_direct(kernel_run *run, const sk_kernels_f32 *mine, int rows, 
 
 static void check_winograd(kernel_run *run, const sk_kernels_f32 *ref, const sk_kernels_f32 *mine)
 {
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 100; i++) {
         problem q = {.p = {.kernel_h = 3,
                            .kernel_w = 3,
                            .stride_h = 1,
@@ -208,14 +208,15 @@ static void check_winograd(kernel_run *run, const sk_kernels_f32 *ref, const sk_
                            .dilation_w = 1}};
         sk_conv_f32c16 *p = &q.p;
         p->out_h = (int32_t)kernel_range(run, 1, 14);
-        p->out_w = (int32_t)kernel_length(run, i, 30);
+        p->out_w = (int32_t)kernel_length(run, i / 2, 30);
+        p->stride_h = p->stride_w = 1 + i % 2;
         random_blocks(run, &q);
         if (!pick_width(run, mine->conv_tile, &q))
             return;
         p->batch_tiles = p->tile * (int32_t)kernel_range(run, 1, 3);
-        make_buffers(run, &q, 36, 0);
+        make_buffers(run, &q, sk_winograd_points(p->stride_h), 0);
         float *scratch = kernel_buffer(
-            run, sk_winograd_scratch(p->in_blocks, p->out_blocks, p->batch_tiles) * sizeof(float), 64);
+            run, sk_winograd_scratch(p->stride_h, p->in_blocks, p->out_blocks, p->batch_tiles) * sizeof(float), 64);
         name_case(run, &q);
         int32_t g = groups_of(p), tiles = ((p->out_h + 3) / 4) * ((p->out_w + 3) / 4);
         int32_t cut = (int32_t)kernel_range(run, 0, g), at = (int32_t)kernel_range(run, 0, tiles);

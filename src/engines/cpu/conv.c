@@ -13,8 +13,8 @@ static int32_t group_count(const cpu_conv *conv)
 
 bool cpu_conv_can_winograd(const cpu_plan *plan, const cpu_conv *c)
 {
-    return plan->settings.winograd && c->kernel_h == 3 && c->kernel_w == 3 && c->stride_h == 1 && c->stride_w == 1 &&
-           c->dilation_h == 1 && c->dilation_w == 1 && c->step_x == 1 && c->step_y == 1 && c->weights.groups == 1 &&
+    return plan->settings.winograd && c->kernel_h == 3 && c->kernel_w == 3 && c->stride_h == c->stride_w &&
+           (c->stride_h == 1 || c->stride_h == 2) && c->dilation_h == 1 && c->dilation_w == 1 && c->step_x == 1 && c->step_y == 1 && c->weights.groups == 1 &&
            c->weights.cin >= 8 && c->out_h >= 4 && c->out_w >= 4;
 }
 
@@ -93,7 +93,7 @@ void cpu_conv_run(const cpu_step *step, const cpu_frame *frame, int32_t part, in
 size_t cpu_conv_scratch(const cpu_plan *plan, const cpu_conv *c, const cpu_conv_choice *choice)
 {
     if (choice->form == CPU_CONV_WINOGRAD)
-        return sk_winograd_scratch(plan->values[c->x].blocks, cpu_blocks(c->weights.cout), choice->batch_tiles);
+        return sk_winograd_scratch(c->stride_h, plan->values[c->x].blocks, cpu_blocks(c->weights.cout), choice->batch_tiles);
     if (choice->form == CPU_CONV_FIRST)
         return (size_t)c->row_floats * (size_t)c->kernel_h;
     return 0;
@@ -143,8 +143,8 @@ static sk_status bind_conv(cpu_plan *plan, cpu_step *step, sk_error *err)
         p->in_row = in.row;
         p->fill = in.fill;
         p->in_blocks = in.blocks;
-        p->in_h = c->out_h + 2; /* winograd only: exactly what the outputs need is readable */
-        p->in_w = c->out_w + 2;
+        p->in_h = (c->out_h - 1) * c->stride_h + 3; /* winograd only: what the outputs need is readable */
+        p->in_w = (c->out_w - 1) * c->stride_w + 3;
         c->in_image = in.image;
     }
     if (c->residual != SK_VALUE_NONE) {

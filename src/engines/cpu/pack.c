@@ -65,39 +65,50 @@ static void pack_direct(const cpu_conv *c, const uint8_t *fill, int32_t in_block
     }
 }
 
+/* G of the two cases in simd/winograd_impl.h. */
+static const double g_1[6][3] = {{1.0 / 4, 0, 0},
+                                 {-1.0 / 6, -1.0 / 6, -1.0 / 6},
+                                 {-1.0 / 6, 1.0 / 6, -1.0 / 6},
+                                 {1.0 / 24, 1.0 / 12, 1.0 / 6},
+                                 {1.0 / 24, -1.0 / 12, 1.0 / 6},
+                                 {0, 0, 1}};
+static const double g_2[9][3] = {{1.0 / 2, 0, 0},     {-1.0 / 2, 0, -1.0 / 2}, {-1.0 / 6, 0, 1.0 / 6},
+                                 {1.0 / 6, 0, 1.0 / 3}, {0, 0, 1},               {0, 1, 0},
+                                 {0, 1, 0},           {0, 1, 0},               {0, 1, 0}};
+
 /* U = G g G^T for one channel pair, in double: the transformed weights should not add to the error. */
-static void transform(const cpu_weights *w, int32_t co, int32_t ci, double u[36])
+static void transform(const cpu_weights *w, int32_t co, int32_t ci, const double (*g)[3], int side, float *u)
 {
-    static const double g[6][3] = {{1.0 / 4, 0, 0},           {-1.0 / 6, -1.0 / 6, -1.0 / 6},
-                                   {-1.0 / 6, 1.0 / 6, -1.0 / 6}, {1.0 / 24, 1.0 / 12, 1.0 / 6},
-                                   {1.0 / 24, -1.0 / 12, 1.0 / 6}, {0, 0, 1}};
-    double half[6][3];
-    for (int i = 0; i < 6; i++)
-        for (int x = 0; x < 3; x++) {
-            half[i][x] = 0;
-            for (int y = 0; y < 3; y++)
-                half[i][x] += g[i][y] * w->data[co * w->co + ci * w->ci + y * w->ky + x * w->kx];
-        }
-    for (int i = 0; i < 6; i++)
-        for (int k = 0; k < 6; k++)
-            u[i * 6 + k] = half[i][0] * g[k][0] + half[i][1] * g[k][1] + half[i][2] * g[k][2];
+    double half[9][3];
+    const float *data = w->data + co * w->co + ci * w->ci;
+    for (int i = 0; i < side; i++)
+        for (int x = 0; x < 3; x++)
+            half[i][x] = g[i][0] * data[x * w->kx] + g[i][1] * data[w->ky + x * w->kx] +
+                         g[i][2] * data[2 * w->ky + x * w->kx];
+    for (int i = 0; i < side; i++)
+        for (int k = 0; k < side; k++)
+            u[i * side + k] = (float)(half[i][0] * g[k][0] + half[i][1] * g[k][1] + half[i][2] * g[k][2]);
 }
 
-/* [36][group][channel][16 * width]; channels in order, whatever blocks they lie in. */
+/* [point][group][channel][16 * width]; channels in order, whatever blocks they lie in. */
 static void pack_winograd(const cpu_conv *c, float *to)
 {
     const cpu_weights *w = &c->weights;
+    const int side = c->stride_h == 1 ? 6 : 9;
     const int32_t out_blocks = cpu_blocks(w->cout);
     const size_t point = (size_t)w->cin * (size_t)out_blocks * SK_BLOCK;
-    for (int32_t co = 0; co < w->cout; co++) {
-        int32_t block = co / SK_BLOCK, first = block / c->choice.width * c->choice.width;
+    for (int32_t block = 0; block < out_blocks; block++) {
+        int32_t first = block / c->choice.width * c->choice.width;
         int32_t width = out_blocks - first < c->choice.width ? out_blocks - first : c->choice.width;
-        float *group = to + (size_t)first * (size_t)w->cin * SK_BLOCK + (block - first) * SK_BLOCK + co % SK_BLOCK;
+        float *group = to + (size_t)first * (size_t)w->cin * SK_BLOCK + (block - first) * SK_BLOCK;
         for (int32_t ci = 0; ci < w->cin; ci++) {
-            double u[36];
-            transform(w, co, ci, u);
-            for (int k = 0; k < 36; k++)
-                group[(size_t)k * point + (size_t)ci * (size_t)width * SK_BLOCK] = (float)u[k];
+            float u[SK_BLOCK][81]; /* 16 outputs together: whole lines are written */
+            int32_t count = w->cout - block * SK_BLOCK < SK_BLOCK ? w->cout - block * SK_BLOCK : SK_BLOCK;
+            for (int32_t i = 0; i < count; i++)
+                transform(w, block * SK_BLOCK + i, ci, side == 6 ? g_1 : g_2, side, u[i]);
+            for (int k = 0; k < side * side; k++)
+                for (int32_t i = 0; i < count; i++)
+                    group[(size_t)k * point + (size_t)ci * (size_t)width * SK_BLOCK + (size_t)i] = u[i][k];
         }
     }
 }
@@ -122,7 +133,7 @@ size_t cpu_packed_floats(const cpu_conv *c, const cpu_conv_choice *choice)
     if (choice->form == CPU_CONV_DEPTHWISE)
         return taps * (size_t)c->p.out_blocks * SK_BLOCK;
     size_t pairs = (size_t)w->cin * (size_t)cpu_blocks(w->cout) * SK_BLOCK;
-    return pairs * (choice->form == CPU_CONV_WINOGRAD ? 36 : taps);
+    return pairs * (choice->form == CPU_CONV_WINOGRAD ? (size_t)sk_winograd_points(c->stride_h) : taps);
 }
 
 static void key_add(pack_key *key, const void *data, size_t bytes)
@@ -134,7 +145,7 @@ static void key_add(pack_key *key, const void *data, size_t bytes)
 static pack_key key_of(const cpu_conv *c, const uint8_t *fill, int32_t blocks)
 {
     const cpu_weights *w = &c->weights;
-    const int64_t head[] = {c->choice.form, c->choice.width, w->co,       w->ci,   w->ky,
+    const int64_t head[] = {c->choice.form, c->choice.width, c->stride_h, w->co,       w->ci,   w->ky,
                             w->kx,          w->groups,       w->cin,      w->cout, w->kernel_h,
                             w->kernel_w,    blocks,          w->bias != 0};
     pack_key key = {{1, 2}};

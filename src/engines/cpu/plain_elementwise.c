@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engines/cpu/plain.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Unary and binary on plain f32 tensors, with numpy's broadcasting. */
@@ -14,6 +15,34 @@ typedef struct elementwise {
     int32_t rank;
     int64_t dim[SK_MAX_RANK], stride_a[SK_MAX_RANK], stride_b[SK_MAX_RANK];
 } elementwise;
+
+/* Rare ones, in decode tails: the C library's functions, one by one. */
+static float (*library_function(int32_t kind))(float)
+{
+    switch (kind) {
+    case SK_UNARY_SIN: return sinf;
+    case SK_UNARY_COS: return cosf;
+    case SK_UNARY_ATAN: return atanf;
+    case SK_UNARY_SQRT: return sqrtf;
+    case SK_UNARY_LOG: return logf;
+    case SK_UNARY_ERF: return erff;
+    case SK_UNARY_FLOOR: return floorf;
+    case SK_UNARY_CEIL: return ceilf;
+    default: return NULL;
+    }
+}
+
+static void run_library(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
+{
+    const elementwise *e = step->data;
+    float (*function)(float) = library_function(e->act.kind);
+    int64_t from, to;
+    sk_pool_split(e->count, 64, part, parts, &from, &to);
+    const float *a = cpu_bound_plain(frame->plan, frame, e->a);
+    float *y = cpu_bound_plain(frame->plan, frame, e->y);
+    for (int64_t i = from; i < to; i++)
+        y[i] = function(a[i]);
+}
 
 static void run_unary(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
 {
@@ -29,10 +58,12 @@ static void run_unary(const cpu_step *step, const cpu_frame *frame, int32_t part
 sk_status cpu_build_plain_unary(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
 {
     cpu_step *step;
-    *done = cpu_all_f32(plan, node) && sk_act_f32_known((int32_t)node->a.unary.kind);
+    const int32_t kind = (int32_t)node->a.unary.kind;
+    *done = cpu_all_f32(plan, node) && (sk_act_f32_known(kind) || library_function(kind));
     if (!*done)
         return SK_OK;
-    SK_TRY(cpu_add_plain(plan, node, sizeof(elementwise), run_unary, &step, err));
+    SK_TRY(cpu_add_plain(plan, node, sizeof(elementwise), sk_act_f32_known(kind) ? run_unary : run_library, &step,
+                         err));
     elementwise *e = step->data;
     *e = (elementwise){.a = node->in[0], .y = node->out[0], .count = sk_shape_count(cpu_shape(plan, node->out[0]))};
     e->act = (sk_act_f32){(int32_t)node->a.unary.kind, node->a.unary.alpha, node->a.unary.beta};

@@ -162,6 +162,19 @@ static sk_status pack_weights(cpu_plan *plan, sk_error *err)
     return SK_OK;
 }
 
+/* The graph's own copies of weights that only convolutions read are not needed once packed. */
+static void drop_weights(cpu_plan *plan)
+{
+    for (size_t i = 0; i < plan->graph->n_nodes; i++) {
+        const sk_node *node = &plan->graph->nodes[i];
+        if (node->op != SK_OP_CONV && node->op != SK_OP_CONV_TRANSPOSE)
+            continue;
+        sk_value w = node->in[1];
+        if (plan->values[node->out[0]].map >= 0 && plan->uses[w] == 1)
+            sk_blob_unref(&plan->graph->values[w].blob);
+    }
+}
+
 sk_status cpu_plan_open(const sk_graph *graph, const sk_session_settings *settings, sk_pool *pool, cpu_plan *plan,
                         sk_error *err)
 {
@@ -185,6 +198,7 @@ sk_status cpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
     SK_TRY(cpu_tune(plan, err));
     cpu_tune_cache_close(&plan->tune_cache);
     SK_TRY(pack_weights(plan, err));
+    drop_weights(plan);
     return cpu_replay_open(plan, err);
 }
 

@@ -26,7 +26,7 @@ static uint8_t widest(const int8_t *tiles, int32_t blocks, int32_t limit)
 /* Tiles in a round: V and M of one round should stay in L2 with the weights passing by. */
 static uint8_t winograd_batch(const cpu_plan *plan, const cpu_conv *c, int32_t tile, int64_t budget)
 {
-    int64_t per_tile = 36 * SK_BLOCK * 4 * ((int64_t)plan->values[c->x].blocks + cpu_blocks(c->weights.cout));
+    int64_t per_tile = sk_winograd_points(c->stride_h) * SK_BLOCK * 4 * ((int64_t)plan->values[c->x].blocks + cpu_blocks(c->weights.cout));
     int64_t count = budget / per_tile / tile * tile;
     if (count > 4 * tile)
         count = 4 * tile;
@@ -40,7 +40,8 @@ cpu_conv_choice cpu_conv_default(const cpu_plan *plan, const cpu_conv *c)
     const sk_kernels_f32 *k = &plan->kernels;
     const int32_t blocks = cpu_blocks(c->weights.cout);
     cpu_conv_choice choice = {.form = CPU_CONV_TAPS, .width = widest(k->conv_tile, blocks, 4)};
-    if (cpu_conv_can_winograd(plan, c) && c->weights.cin >= SK_BLOCK) {
+    if (cpu_conv_can_winograd(plan, c) && c->weights.cin >= SK_BLOCK &&
+        (c->stride_h == 1 || (c->out_h >= 32 && c->weights.cout > SK_BLOCK))) {
         choice.form = CPU_CONV_WINOGRAD;
         choice.tile = (uint8_t)k->conv_tile[choice.width];
         choice.batch_tiles = winograd_batch(plan, c, choice.tile, 640 << 10);
@@ -101,7 +102,7 @@ static int32_t candidates(const cpu_plan *plan, const cpu_conv *c, cpu_conv_choi
                 choice.split_groups = 1;
                 add_candidate(list, &count, &choice);
             }
-            if (c->weights.cin >= 2 * SK_BLOCK)
+            if (c->weights.cin >= 2 * SK_BLOCK && c->stride_h == 1)
                 continue; /* direct sums cannot win */
         }
         choice = (cpu_conv_choice){.form = CPU_CONV_TAPS, .width = (uint8_t)w, .tile = tile};
@@ -153,6 +154,8 @@ static void choose(const cpu_plan *plan, cpu_step *step, float *zeros)
         c->choice = list[i];
         cpu_conv_apply(plan, c);
         int64_t ns = measure(plan, step);
+        if (list[i].form == CPU_CONV_WINOGRAD && c->stride_h == 2)
+            ns += ns / 16; /* nine times the weights: they come from further away than here */
         /* The guess is only given up for something clearly better. */
         if (best_ns == INT64_MAX || ns < best_ns - best_ns / 50) {
             best_ns = ns;

@@ -78,79 +78,79 @@ static void conv3(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t y0, i
     conv_any(p, 1, g0, g1, y0, y1);
 }
 
-/* B^T d along one axis of a 6x6 patch: d[0], d[step], … */
-static void transform_in(float *d, int step)
+/* Winograd's matrices as they stand in the books; see simd/winograd_impl.h for the two cases. */
+static const float bt_1[6][6] = {{4, 0, -5, 0, 1, 0},  {0, -4, -4, 1, 1, 0}, {0, 4, -4, -1, 1, 0},
+                                 {0, -2, -1, 2, 1, 0}, {0, 2, -1, -2, 1, 0}, {0, 4, 0, -5, 0, 1}};
+static const float at_1[4][6] = {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}};
+static const float bt_2[9][9] = {{2, 0, -1, 0, -2, 0, 1, 0, 0}, {0, 0, -2, 0, -1, 0, 1, 0, 0},
+                                 {0, 0, 2, 0, -3, 0, 1, 0, 0},  {0, 0, -1, 0, 0, 0, 1, 0, 0},
+                                 {0, 0, 2, 0, -1, 0, -2, 0, 1}, {0, 1, 0, 0, 0, 0, 0, 0, 0},
+                                 {0, 0, 0, 1, 0, 0, 0, 0, 0},   {0, 0, 0, 0, 0, 1, 0, 0, 0},
+                                 {0, 0, 0, 0, 0, 0, 0, 1, 0}};
+static const float at_2[4][9] = {{1, 1, 1, 1, 0, 1, 0, 0, 0},
+                                 {0, 1, -1, 2, 0, 0, 1, 0, 0},
+                                 {0, 1, 1, 4, 0, 0, 0, 1, 0},
+                                 {0, 1, -1, 8, 1, 0, 0, 0, 1}};
+
+/* out[rows][rows] = m in m^T for a square `in` of `side`; m is [rows][side]. */
+static void both_sides(const float *m, int rows, int side, const float *in, float *out)
 {
-    float a = d[0], b = d[step], c = d[2 * step], e = d[3 * step], f = d[4 * step], g = d[5 * step];
-    d[0] = 4.0f * a - 5.0f * c + f;
-    d[step] = -4.0f * b - 4.0f * c + e + f;
-    d[2 * step] = 4.0f * b - 4.0f * c - e + f;
-    d[3 * step] = -2.0f * b - c + 2.0f * e + f;
-    d[4 * step] = 2.0f * b - c - 2.0f * e + f;
-    d[5 * step] = 4.0f * b - 5.0f * e + g;
+    float half[9][9];
+    for (int i = 0; i < rows; i++)
+        for (int x = 0; x < side; x++) {
+            half[i][x] = 0.0f;
+            for (int y = 0; y < side; y++)
+                half[i][x] += m[i * side + y] * in[y * side + x];
+        }
+    for (int i = 0; i < rows; i++)
+        for (int k = 0; k < rows; k++) {
+            out[i * rows + k] = 0.0f;
+            for (int x = 0; x < side; x++)
+                out[i * rows + k] += half[i][x] * m[k * side + x];
+        }
 }
 
-/* A^T m along one axis: six become four. */
-static void transform_out(const float *m, int step, float o[4])
+/* Sums the products of one tile over all channels: m[16][points]. */
+static void winograd_products(const sk_conv_f32c16 *p, int32_t block, int32_t ty, int32_t tx, float m[SK_BLOCK][81])
 {
-    float a = m[step] + m[2 * step], b = m[step] - m[2 * step];
-    float c = m[3 * step] + m[4 * step], e = m[3 * step] - m[4 * step];
-    o[0] = m[0] + a + c;
-    o[1] = b + 2.0f * e;
-    o[2] = a + 4.0f * c;
-    o[3] = b + 8.0f * e + m[5 * step];
-}
-
-/* Sums the 36 products of one tile over all channels: m[36][16]. */
-static void winograd_products(const sk_conv_f32c16 *p, int32_t block, int32_t ty, int32_t tx, float m[36][SK_BLOCK])
-{
+    const int stride = p->stride_w, side = stride == 1 ? 6 : 9, points = side * side;
     int32_t g = block / p->width, first = g * p->width, before = 0;
     int32_t width = p->out_blocks - first < p->width ? p->out_blocks - first : p->width;
     const float *w = p->weights + g * p->group_weights + (block - first) * SK_BLOCK;
-    memset(m, 0, 36 * SK_BLOCK * sizeof(float));
+    memset(m, 0, SK_BLOCK * 81 * sizeof(float));
     for (int32_t b = 0; b < p->in_blocks; b++)
         for (int32_t c = 0; c < p->fill[b]; c++, before++) {
-            float d[36];
-            for (int32_t i = 0; i < 36; i++) {
-                int32_t y = ty * 4 + i / 6, x = tx * 4 + i % 6;
+            float d[81], v[81];
+            for (int32_t i = 0; i < points; i++) {
+                int32_t y = ty * 4 * stride + i / side, x = tx * 4 * stride + i % side;
                 d[i] = y < p->in_h && x < p->in_w ? p->in[b * p->in_plane + y * p->in_row + x * SK_BLOCK + c] : 0.0f;
             }
-            for (int i = 0; i < 6; i++)
-                transform_in(d + i, 6);
-            for (int i = 0; i < 6; i++)
-                transform_in(d + 6 * i, 1);
-            for (int k = 0; k < 36; k++)
-                add(m[k], w + k * p->point_weights + (ptrdiff_t)before * width * SK_BLOCK, d[k]);
+            both_sides(stride == 1 ? &bt_1[0][0] : &bt_2[0][0], side, side, d, v);
+            for (int k = 0; k < points; k++)
+                for (int i = 0; i < SK_BLOCK; i++)
+                    m[i][k] += w[k * p->point_weights + (ptrdiff_t)before * width * SK_BLOCK + i] * v[k];
         }
 }
 
 static void winograd(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t t0, int32_t t1, float *scratch)
 {
     (void)scratch;
+    const int side = p->stride_w == 1 ? 6 : 9;
     int32_t columns = (p->out_w + 3) / 4;
     int32_t last = g1 * p->width < p->out_blocks ? g1 * p->width : p->out_blocks;
     for (int32_t block = g0 * p->width; block < last; block++)
         for (int32_t t = t0; t < t1; t++) {
-            float m[36][SK_BLOCK], sums[4][4][SK_BLOCK];
+            float m[SK_BLOCK][81], sums[16][SK_BLOCK];
             winograd_products(p, block, t / columns, t % columns, m);
             for (int i = 0; i < SK_BLOCK; i++) {
-                float half[4][6];
-                for (int x = 0; x < 6; x++) {
-                    float o[4];
-                    transform_out(&m[x][i], 6 * SK_BLOCK, o);
-                    for (int y = 0; y < 4; y++)
-                        half[y][x] = o[y];
-                }
-                for (int y = 0; y < 4; y++) {
-                    float o[4];
-                    transform_out(half[y], 1, o);
-                    for (int x = 0; x < 4; x++)
-                        sums[y][x][i] = o[x] + p->bias[block * SK_BLOCK + i];
-                }
+                float y[16];
+                both_sides(p->stride_w == 1 ? &at_1[0][0] : &at_2[0][0], 4, side, m[i], y);
+                for (int k = 0; k < 16; k++)
+                    sums[k][i] = y[k] + p->bias[block * SK_BLOCK + i];
             }
             for (int32_t y = t / columns * 4, i = 0; i < 4 && y + i < p->out_h; i++)
                 for (int32_t x = t % columns * 4, k = 0; k < 4 && x + k < p->out_w; k++)
-                    finish(p, block, y + i, x + k, sums[i][k]);
+                    finish(p, block, y + i, x + k, sums[i * 4 + k]);
         }
 }
 

@@ -22,7 +22,10 @@ static void conv(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t y0, in
 
 static void winograd(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t t0, int32_t t1, float *scratch)
 {
-    winograd_tiles(p, taps_1, g0, g1, t0, t1, scratch);
+    if (p->stride_w == 1)
+        winograd_tiles(p, taps_1, g0, g1, t0, t1, scratch, 1);
+    else
+        winograd_tiles(p, taps_1, g0, g1, t0, t1, scratch, 2);
 }
 
 void sk_kernels_f32_conv_avx2(sk_kernels_f32 *table)
