@@ -19,6 +19,23 @@ function(sk_test_name source out_name out_room)
     set(${out_room} ${room} PARENT_SCOPE)
 endfunction()
 
+# In a build with sanitizers: the tests that `make test` also runs there, short ones of the rooms that handle memory
+# and foreign bytes. `make check` runs them all.
+set(SKITTER_SANITIZED_ROOMS base graph formats results cli)
+function(sk_test_labels name room)
+    set(labels ${room})
+    set(timeout 300)
+    if(SKITTER_SANITIZE)
+        set(timeout 1800)
+        if(room IN_LIST SKITTER_SANITIZED_ROOMS AND NOT name MATCHES "_(data|reference)$")
+            list(APPEND labels sanitized)
+        endif()
+    endif()
+    # 77 = skipped with a message, where the reference data is absent.
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${SKITTER_TEST_ENV}" LABELS "${labels}" TIMEOUT ${timeout}
+        SKIP_RETURN_CODE 77)
+endfunction()
+
 set(SKITTER_TEST_ENV
     "SKITTER_TEST_SOURCE=${CMAKE_SOURCE_DIR}"
     "SKITTER_TEST_BUILD=${CMAKE_BINARY_DIR}"
@@ -39,9 +56,7 @@ foreach(source ${test_sources})
     endif()
     set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     add_test(NAME ${name} COMMAND test_${name})
-    # 77 = skipped with a message, where the reference data is absent.
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${SKITTER_TEST_ENV}" LABELS "${room}" TIMEOUT 300
-        SKIP_RETURN_CODE 77)
+    sk_test_labels(${name} ${room})
 endforeach()
 
 # Shell tests: tests/<room>/test_<thing>.sh, run with the same environment.
@@ -54,8 +69,7 @@ endif()
 foreach(source ${shell_tests})
     sk_test_name(${source} name room)
     add_test(NAME ${name} COMMAND bash ${source})
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${SKITTER_TEST_ENV}" LABELS "${room}" TIMEOUT 300
-        SKIP_RETURN_CODE 77)
+    sk_test_labels(${name} ${room})
 endforeach()
 
 include(cmake/KernelTests.cmake)

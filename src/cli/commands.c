@@ -16,7 +16,6 @@ extern const sk_command sk_command_version;
 
 const sk_command *const sk_commands[] = {
     /* finding animals */
-    /* finding animals */
     &sk_command_predict,
     /* models */
     &sk_command_info,
