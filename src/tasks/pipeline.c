@@ -110,8 +110,11 @@ static sk_status open_yolo(sk_task_stage *s, sk_error *err)
     SK_TRY(sk_letterbox_plan(s->frame_width, s->frame_height, w, h, stride, &s->box_geometry, err));
     const sk_letterbox_geometry *g = &s->box_geometry;
     sk_yolo_settings settings = s->settings.yolo;
-    if (crops)
+    if (crops) { /* classes were chosen for the model that finds; a crop needs its best pose only */
+        settings.classes = NULL;
+        settings.n_classes = 0;
         settings.max_det = settings.max_det < 16 ? settings.max_det : 16;
+    }
     SK_TRY(sk_yolo_post_open(&m->yolo, m->task, &settings, g->width, g->height, &s->yolo, err));
     int32_t keypoints = m->task == SK_TASK_POSE ? m->yolo.n_keypoints : 0;
     s->box_format = SK_PIXEL_RGB;
