@@ -27,14 +27,16 @@ void sk_scale_back_box(const sk_letterbox_geometry *g, float box[4])
     }
 }
 
-void sk_scale_back_obb(const sk_letterbox_geometry *g, float obb[5])
+void sk_scale_back_obb(const sk_letterbox_geometry *g, sk_obb_form form, float obb[5])
 {
     float px, py, gain = (float)g->gain;
     box_border(g, &px, &py);
-    obb[0] = clip((obb[0] - px) / gain, (float)g->frame_width);
-    obb[1] = clip((obb[1] - py) / gain, (float)g->frame_height);
-    obb[2] = clip(obb[2] / gain, (float)g->frame_width);
-    obb[3] = clip(obb[3] / gain, (float)g->frame_height);
+    obb[0] = (obb[0] - px) / gain;
+    obb[1] = (obb[1] - py) / gain;
+    obb[2] /= gain;
+    obb[3] /= gain;
+    for (int k = 0; k < 4 && form == SK_OBB_LONG_SIDE; k++)
+        obb[k] = clip(obb[k], (float)(k % 2 ? g->frame_height : g->frame_width));
 }
 
 void sk_scale_back_keypoints(const sk_letterbox_geometry *g, sk_keypoint *keypoints, int32_t count)

@@ -348,10 +348,40 @@ static void bad_values_are_survived(void **state)
     }
 }
 
+/* Equivalent descriptions of one oriented box, and what each form does at the frame's edge. */
+static void oriented_boxes_have_a_normal_form(void **state)
+{
+    (void)state;
+    const float pi = 3.14159265f;
+    float a[5] = {10, 20, 4, 9, 0.3f}, b[5] = {10, 20, 4, 9, 0.3f}, c[5] = {10, 20, 9, 4, -0.2f},
+          d[5] = {10, 20, 9, 4, 2};
+    sk_obb_normalise(SK_OBB_LONG_SIDE, a);
+    assert_true(a[2] == 9 && a[3] == 4 && fabsf(a[4] - (0.3f + pi / 2)) < 1e-6f);
+    sk_obb_normalise(SK_OBB_QUARTER, b);
+    assert_true(b[2] == 4 && b[3] == 9 && fabsf(b[4] - 0.3f) < 1e-6f);
+    sk_obb_normalise(SK_OBB_LONG_SIDE, c);
+    assert_true(c[2] == 9 && fabsf(c[4] - (pi - 0.2f)) < 1e-6f);
+    sk_obb_normalise(SK_OBB_QUARTER, d);
+    assert_true(d[2] == 4 && d[3] == 9 && fabsf(d[4] - (2 - pi / 2)) < 1e-6f);
+    sk_error err;
+    sk_letterbox_geometry g;
+    assert_ok(sk_letterbox_plan(200, 100, 100, 100, 0, &g, &err), &err);
+    float e[5] = {-5, 50, 300, 20, 0}, f[5] = {-5, 50, 300, 20, 0};
+    sk_scale_back_obb(&g, SK_OBB_LONG_SIDE, e);
+    assert_true(e[0] == 0 && e[1] == 50 && e[2] == 200 && e[3] == 40);
+    sk_scale_back_obb(&g, SK_OBB_QUARTER, f);
+    assert_true(f[0] == -10 && f[2] == 600);
+    float box[4];
+    const float turned[5] = {50, 50, 20, 10, pi / 2};
+    sk_obb_bounds(turned, box);
+    assert_true(fabsf(box[0] - 45) < 1e-4f && fabsf(box[1] - 40) < 1e-4f && fabsf(box[3] - 60) < 1e-4f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forms_agree), cmocka_unit_test(equal_scores_take_the_first_class),
-        cmocka_unit_test(class_filter_and_limits), cmocka_unit_test(bad_values_are_survived)};
+        cmocka_unit_test(class_filter_and_limits), cmocka_unit_test(bad_values_are_survived),
+        cmocka_unit_test(oriented_boxes_have_a_normal_form)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
