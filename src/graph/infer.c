@@ -290,6 +290,20 @@ static sk_status check_output(const sk_node *node, const sk_tensor *out, int ind
     return SK_OK;
 }
 
+/* A reshape to fixed sizes tells its result's shape even where the input's depends on data: while running it must fit. */
+static void reshape_to_fixed(const sk_tensor *ins, sk_tensor *outs)
+{
+    sk_shape shape = {.rank = (int32_t)(ins[1].shape.rank == 1 ? ins[1].shape.dim[0] : -1)};
+    if (!ins[1].data || shape.rank < 0 || shape.rank > SK_MAX_RANK)
+        return;
+    for (int32_t i = 0; i < shape.rank; i++) {
+        shape.dim[i] = sk_tensor_int_at(&ins[1], i);
+        if (shape.dim[i] < 1)
+            return;
+    }
+    outs[0].shape = shape;
+}
+
 sk_status sk_node_infer(const sk_node *node, const sk_tensor *ins, sk_tensor *outs, sk_error *err)
 {
     bool known;
@@ -302,6 +316,8 @@ sk_status sk_node_infer(const sk_node *node, const sk_tensor *ins, sk_tensor *ou
         SK_TRY(shape_functions[node->op](node, ins, outs, err));
     else if (shape_functions[node->op] == sk_infer_same)
         outs[0].shape = ins[0].shape;
+    else if (node->op == SK_OP_RESHAPE)
+        reshape_to_fixed(ins, outs);
     for (int i = 0; i < node->n_out; i++)
         SK_TRY(check_output(node, &outs[i], i, err));
     return SK_OK;

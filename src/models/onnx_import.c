@@ -204,6 +204,45 @@ static sk_value own_value(sk_importer *m, sk_value v)
     return taken ? sk_b_node(&m->b, SK_OP_IDENTITY, NULL, &v, 1, NULL) : v;
 }
 
+static bool depends_on_data(const sk_graph *graph)
+{
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        if (graph->nodes[i].op == SK_OP_NON_ZERO || graph->nodes[i].op == SK_OP_NON_MAX_SUPPRESSION)
+            return true;
+    return false;
+}
+
+/* One size of an output as the file declares it: a number, or a free size of an input. SK_VALUE_NONE: neither. */
+static sk_value declared_size(sk_importer *m, const sk_onnx_value *out, int32_t axis)
+{
+    const sk_onnx_graph *file = &m->model->graph;
+    if (out->shape.dim[axis] > 0)
+        return sk_b_i64s(&m->b, &out->shape.dim[axis], 1);
+    for (int32_t i = 0; i < file->n_inputs && *out->param[axis]; i++)
+        for (int32_t d = 0; d < file->inputs[i].shape.rank; d++)
+            if (strcmp(file->inputs[i].param[d], out->param[axis]) == 0) {
+                sk_value shape = sk_b_node(&m->b, SK_OP_SHAPE, NULL, &m->b.graph->inputs[i], 1, NULL);
+                return sk_b_slice(&m->b, shape, 0, d, d + 1);
+            }
+    return SK_VALUE_NONE;
+}
+
+/* With NMS inside the network the result's size cannot be told from the nodes, but exporters pad it to a fixed one and
+ * declare it. */
+static sk_value as_declared(sk_importer *m, sk_value v, const sk_onnx_value *out)
+{
+    sk_value sizes[SK_MAX_RANK];
+    if (out->shape.rank < 1 || !depends_on_data(m->b.graph))
+        return v;
+    for (int32_t i = 0; i < out->shape.rank; i++) {
+        sizes[i] = declared_size(m, out, i);
+        if (sizes[i] == SK_VALUE_NONE)
+            return v;
+    }
+    sk_value dims = sk_b_concat(&m->b, sizes, out->shape.rank, 0);
+    return sk_b_node(&m->b, SK_OP_RESHAPE, NULL, (sk_value[]){v, dims}, 2, NULL);
+}
+
 static void add_outputs(sk_importer *m, const sk_onnx_graph *graph)
 {
     for (int32_t i = 0; i < graph->n_outputs && m->b.status == SK_OK; i++) {
@@ -213,7 +252,7 @@ static void add_outputs(sk_importer *m, const sk_onnx_graph *graph)
             sk_builder_fail(&m->b, SK_ERR_FORMAT, "%s: the output '%.120s' is made by no node", m->what, name);
             return;
         }
-        sk_b_output(&m->b, own_value(m, v), name);
+        sk_b_output(&m->b, own_value(m, as_declared(m, v, &graph->outputs[i])), name);
     }
     if (graph->n_outputs == 0)
         sk_builder_fail(&m->b, SK_ERR_FORMAT, "%s: the graph has no output", m->what);

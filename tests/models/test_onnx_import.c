@@ -316,6 +316,37 @@ static void takes_the_branch_that_shapes_decide(void **state)
     }
 }
 
+/* Where data decide a size, the declared one is taken, and must turn out right. */
+static void takes_declared_sizes(void **state)
+{
+    (void)state;
+    for (int64_t count = 5; count <= 6; count++) {
+        bench t;
+        sk_error err;
+        sk_graph *graph = NULL, *fixed = NULL;
+        float data[12];
+        sk_shape shape = {.rank = 4, .dim = {1, 2, 2, 3}};
+        sk_tensor in = {SK_DTYPE_F32, shape, data}, out;
+        sk_onnx_node nodes[2] = {node("Relu", NAMES("x"), OUT("r")), node("NonZero", NAMES("r"), OUT("y"))};
+        fill_input(data);
+        bench_open(&t, 17, nodes, 2);
+        t.input.shape.dim[0] = -1;
+        t.input.param[0] = "batch";
+        t.output.shape = (sk_shape){.rank = 3, .dim = {-1, 4, count}}; /* 4 indices of 6 elements, one batch */
+        for (int i = 0; i < SK_MAX_RANK; i++)
+            t.output.param[i] = i == 0 ? "batch" : "";
+        assert_ok(sk_onnx_import(t.model, "test.onnx", &graph, &err), &err);
+        assert_ok(sk_graph_specialise(graph, &shape, 1, &fixed, &err), &err);
+        assert_true(sk_shape_equal(&fixed->values[fixed->outputs[0]].shape, &(sk_shape){3, {1, 4, count}}));
+        assert_int_equal(sk_reference_run(fixed, &in, 1, &out, 1, &err), count == 6 ? SK_OK : SK_ERR_MISMATCH);
+        if (count == 6)
+            sk_free(out.data);
+        sk_graph_close(&fixed);
+        sk_graph_close(&graph);
+        sk_onnx_close(&t.model);
+    }
+}
+
 /* --- errors --- */
 
 static void expect_error(const sk_onnx_node *nodes, int32_t n, int64_t opset, sk_status status, const char *says)
@@ -441,6 +472,7 @@ int main(void)
         cmocka_unit_test(sorts_nodes),
         cmocka_unit_test(inlines_functions),
         cmocka_unit_test(takes_the_branch_that_shapes_decide),
+        cmocka_unit_test(takes_declared_sizes),
         cmocka_unit_test(explains_bad_graphs),
         cmocka_unit_test(names_what_is_not_supported),
         cmocka_unit_test(bounds_inlining),
