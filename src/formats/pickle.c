@@ -7,9 +7,8 @@
  * itself never recurses, and the arena refuses what goes far beyond the input's size: memory and time are bounded by
  * the length of the pickle. */
 
-#define MAX_PICKLE_BYTES ((size_t)64 << 20)
-#define MEMORY_PER_BYTE  256 /* a node is about 190 bytes and may come from one byte of input */
-#define MEMORY_BASE      ((size_t)1 << 20)
+#define MEMORY_PER_BYTE 256 /* a node is about 190 bytes and may come from one byte of input */
+#define MEMORY_BASE     ((size_t)1 << 20)
 
 /* --- containers and objects --- */
 
@@ -305,11 +304,11 @@ sk_status sk_pickle_open(const void *bytes, size_t length, const char *what, sk_
 {
     SK_CHECK_ARG(bytes && what && out, err);
     *out = NULL;
-    if (length > MAX_PICKLE_BYTES)
+    if (length > SK_PICKLE_MAX_BYTES)
         return sk_fail(err, SK_ERR_LIMIT,
                        "%s: a pickle of %zu MiB; checkpoints keep their weights outside, so at most "
                        "%zu MiB are read",
-                       what, length >> 20, MAX_PICKLE_BYTES >> 20);
+                       what, length >> 20, SK_PICKLE_MAX_BYTES >> 20);
     sk_pickle *p = sk_calloc(1, sizeof *p);
     if (!p)
         return sk_fail_memory(err, sizeof *p);

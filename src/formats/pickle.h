@@ -71,6 +71,9 @@ struct sk_pickle_value {
 
 typedef struct sk_pickle sk_pickle;
 
+/* Checkpoints keep their weights outside: real ones have some hundred kilobytes. Longer is SK_ERR_LIMIT. */
+#define SK_PICKLE_MAX_BYTES ((size_t)64 << 20)
+
 /* Parses one pickle (protocols 0 to 5 as far as they are plain). `what` names the source in errors. */
 sk_status sk_pickle_open(const void *bytes, size_t length, const char *what, sk_pickle **out,
                          sk_error *err) SK_MUST_CHECK;

@@ -17,7 +17,9 @@ struct sk_torch_file {
     sk_zip *zip;
     sk_pickle *pickle;
     bool big_endian;
-    uint64_t budget; /* converted bytes still allowed, so that shared or expanded storages are no bomb */
+    /* Bytes that may still be converted, copied or summed. Entries may overlap, storages may be shared by thousands of
+     * tensors, and one element may be expanded to billions: honest files stay far below this. */
+    uint64_t budget;
 };
 
 /* --- what else it could be --- */
@@ -156,9 +158,14 @@ static sk_status load(sk_torch_file *f, sk_error *err)
         return sk_fail_memory(err, strlen(entry->name));
     SK_TRY(read_byte_order(f, err));
     uint64_t total = sk_zip_total_size(f->zip);
-    f->budget = total > UINT64_MAX / 16 ? UINT64_MAX : total * 8 + ((uint64_t)16 << 20);
+    total = total < (uint64_t)f->length * 2 ? total : (uint64_t)f->length * 2;
+    f->budget = total * 8 + ((uint64_t)64 << 20);
     const uint8_t *bytes;
     sk_blob *hold;
+    if (entry->size > SK_PICKLE_MAX_BYTES) /* before it is inflated */
+        return sk_fail(err, SK_ERR_LIMIT,
+                       "%s: its data.pkl has %" PRIu64 " MiB, where checkpoints have less than one", f->what,
+                       entry->size >> 20);
     SK_TRY(sk_zip_read(f->zip, entry, &bytes, &hold, err));
     sk_status status = sk_pickle_open(bytes, (size_t)entry->size, f->what, &f->pickle, err);
     sk_blob_unref(&hold);
@@ -325,6 +332,18 @@ static void widen_halfs(const uint16_t *src, float *dst, size_t count)
     }
 }
 
+static sk_status spend(sk_torch_file *f, uint64_t bytes, const char *key, sk_error *err)
+{
+    if (bytes > f->budget)
+        return sk_fail(
+            err, SK_ERR_LIMIT,
+            "%s: the tensors on storage '%s' and others ask for more memory than the whole file could fill; "
+            "refused",
+            f->what, key);
+    f->budget -= bytes;
+    return SK_OK;
+}
+
 /* The storage's bytes in this machine's order and aligned for its elements; *hold as in sk_zip_read. */
 static sk_status read_storage(sk_torch_file *f, const sk_pickle_value *storage, size_t element,
                               const uint8_t **bytes, uint64_t *elements, sk_blob **hold, sk_error *err)
@@ -341,13 +360,16 @@ static sk_status read_storage(sk_torch_file *f, const sk_pickle_value *storage, 
                        f->what, f->length, name);
     if (!entry)
         return sk_fail(err, SK_ERR_FORMAT, "%s: storage '%s' is missing from the archive", f->what, name);
+    SK_TRY(spend(f, sk_zip_work(f->zip, entry), key, err));
     SK_TRY(sk_zip_read(f->zip, entry, bytes, hold, err));
     *elements = entry->size / element;
     bool aligned = (uintptr_t)*bytes % element == 0; /* torch aligns to 64; a repacked archive may not */
     if ((!f->big_endian || element == 1) && aligned)
         return SK_OK;
     sk_blob *copy = NULL;
-    sk_status status = sk_blob_alloc((size_t)entry->size, &copy, err);
+    sk_status status = spend(f, entry->size, key, err);
+    if (status == SK_OK)
+        status = sk_blob_alloc((size_t)entry->size, &copy, err);
     if (status == SK_OK) {
         memcpy(sk_blob_data(copy), *bytes, (size_t)entry->size);
         if (f->big_endian)
@@ -374,14 +396,11 @@ sk_status sk_torch_file_tensor(sk_torch_file *file, const sk_pickle_value *tenso
                        "(quantised, complex or 8-bit float). Save the model in float32 or float16",
                        file->what, storage->u.storage.key);
     int64_t count;
-    uint64_t end, elements, wanted;
+    uint64_t end = 0, elements = 0, wanted;
     if (!span_of(tensor, &count, &end) ||
-        __builtin_mul_overflow((uint64_t)count, (uint64_t)sk_dtype_bytes(to), &wanted) ||
-        wanted > file->budget)
-        return sk_fail(err, SK_ERR_LIMIT,
-                       "%s: the tensor on storage '%s' asks for more memory than the whole file "
-                       "could fill; refused",
-                       file->what, storage->u.storage.key);
+        __builtin_mul_overflow((uint64_t)count, (uint64_t)sk_dtype_bytes(to), &wanted))
+        wanted = UINT64_MAX;
+    SK_TRY(spend(file, wanted, storage->u.storage.key, err));
     const uint8_t *bytes;
     sk_blob *hold = NULL;
     SK_TRY(read_storage(file, storage, element, &bytes, &elements, &hold, err));
@@ -393,7 +412,6 @@ sk_status sk_torch_file_tensor(sk_torch_file *file, const sk_pickle_value *tenso
         goto done;
     }
     SK_TRY_GOTO(sk_blob_alloc((size_t)wanted, out, err));
-    file->budget -= wanted;
     const uint8_t *base = bytes + (size_t)tensor->u.tensor.offset * element;
     bool contiguous = is_contiguous(tensor);
     if (contiguous && tensor->u.tensor.dtype == SK_DTYPE_F16 && to == SK_DTYPE_F32)

@@ -44,5 +44,8 @@ uint64_t sk_zip_total_size(const sk_zip *zip);                        /* of all 
  * Deflated: *hold owns the bytes and the caller ends it with sk_blob_unref. */
 sk_status sk_zip_read(const sk_zip *zip, const sk_zip_entry *entry, const uint8_t **bytes, sk_blob **hold,
                       sk_error *err) SK_MUST_CHECK;
+/* Bytes the next sk_zip_read of this entry has to work through; 0 for a stored one whose checksum was verified
+ * before. For readers that bound the work a hostile archive can ask for. */
+uint64_t sk_zip_work(const sk_zip *zip, const sk_zip_entry *entry);
 
 #endif

@@ -181,6 +181,37 @@ static void tensors_outside_their_storage(void **state)
     refuse_raw("QInt8Storage", 0, 8, 1, SK_ERR_UNSUPPORTED, "quantised");
 }
 
+/* A million tensors on one storage: each alone is honest, all together are not. */
+static void shared_storages_are_bounded(void **state)
+{
+    (void)state;
+    enum { N = 1 << 20 };
+    tw_pickle w = {0};
+    tw_zip zip = {0};
+    float *values = calloc(N, sizeof *values);
+    sk_shape shape = sk_shape_of(1, N);
+    tw_start(&w);
+    tw_tensor(&w, SK_DTYPE_F32, &shape, values, false);
+    tw_stop(&w);
+    tw_checkpoint(&zip, "archive", &w);
+    sk_error err = {0};
+    sk_torch_file *f;
+    assert_ok(sk_torch_file_open_memory(zip.out.bytes, zip.out.length, "t.pt", &f, &err), &err);
+    int reads = 0;
+    sk_status status = SK_OK;
+    for (; reads < 1000 && status == SK_OK; reads++) {
+        sk_blob *blob = NULL;
+        status = sk_torch_file_tensor(f, sk_torch_file_root(f), SK_DTYPE_F32, &blob, &err);
+        sk_blob_unref(&blob);
+    }
+    assert_int_equal(status, SK_ERR_LIMIT);
+    assert_true(reads > 4 && reads < 40);
+    sk_torch_file_close(&f);
+    tw_zip_free(&zip);
+    tw_pickle_free(&w);
+    free(values);
+}
+
 static void refuse_bytes(const void *bytes, size_t length, sk_status expected, const char *part)
 {
     sk_error err = {0};
@@ -399,6 +430,7 @@ int main(void)
         cmocka_unit_test(half_floats_are_exact),
         cmocka_unit_test(views),
         cmocka_unit_test(tensors_outside_their_storage),
+        cmocka_unit_test(shared_storages_are_bounded),
         cmocka_unit_test(foreign_files),
         cmocka_unit_test(foreign_archives),
         cmocka_unit_test(damaged_payload),
