@@ -59,6 +59,17 @@ foreach(source ${test_sources})
     sk_test_labels(${name} ${room})
 endforeach()
 
+# Libraries that stand in for ONNX Runtime and are wrong, each in its own way.
+set(fake_number 0)
+foreach(kind empty no_base no_table old refuses holes idle)
+    add_library(fake_ort_${kind} MODULE ${CMAKE_SOURCE_DIR}/tests/engines/fake_ort.c)
+    set_target_properties(fake_ort_${kind} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
+        C_VISIBILITY_PRESET default)
+    target_compile_definitions(fake_ort_${kind} PRIVATE FAKE=${fake_number})
+    add_dependencies(test_engines_ort fake_ort_${kind})
+    math(EXPR fake_number "${fake_number} + 1")
+endforeach()
+
 # Shell tests: tests/<room>/test_<thing>.sh, run with the same environment.
 file(GLOB_RECURSE shell_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/test_*.sh)
 if(CMAKE_CROSSCOMPILING)

@@ -6,6 +6,7 @@
 /* In the order `auto` tries them; the reference executor is last: it is always there and always slow. */
 static const sk_engine *const engines[] = {
     &sk_engine_cpu,
+    &sk_engine_onnx_cpu,
     &sk_engine_reference,
 };
 

@@ -226,13 +226,19 @@ void sk_input_unpack_u8(const sk_session_input *input, const sk_session_settings
     int64_t n = shape->dim[0], c = shape->dim[1], h = shape->dim[2], w = shape->dim[3];
     ptrdiff_t row = input->row_bytes ? input->row_bytes : (ptrdiff_t)(w * c);
     ptrdiff_t picture = input->picture_bytes ? input->picture_bytes : row * (ptrdiff_t)h;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t k = 0; k < c; k++) {
-            float gain = settings->scale / settings->std[k], shift = settings->mean[k] / settings->std[k];
+    /* 256 values a channel are worked out once; a pixel is then a look-up instead of a conversion, a product and a sum on
+     * every c-th byte. The bits are the same. */
+    for (int64_t k = 0; k < c; k++) {
+        float gain = settings->scale / settings->std[k], shift = settings->mean[k] / settings->std[k];
+        float value[256];
+        for (int v = 0; v < 256; v++)
+            value[v] = (float)v * gain - shift;
+        for (int64_t i = 0; i < n; i++)
             for (int64_t y = 0; y < h; y++) {
                 const uint8_t *from = (const uint8_t *)input->data + i * picture + y * row + k;
+                float *to = nchw + ((i * c + k) * h + y) * w;
                 for (int64_t x = 0; x < w; x++)
-                    *nchw++ = (float)from[x * c] * gain - shift;
+                    to[x] = value[from[x * c]];
             }
-        }
+    }
 }

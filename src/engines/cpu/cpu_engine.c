@@ -41,7 +41,7 @@ static sk_status cpu_supports(const sk_graph *graph, const sk_session_settings *
             if (!sk_shape_known(&graph->values[graph->nodes[i].out[k]].shape))
                 return sk_fail(err, SK_ERR_UNSUPPORTED,
                                "%s: the size of this %s's result depends on the data; the cpu engine plans all sizes "
-                               "ahead. Use the reference engine or onnxruntime for this model",
+                               "ahead. Use the runtime reference or onnx_cpu for this model",
                                graph->nodes[i].name, sk_op_name(graph->nodes[i].op));
     return SK_OK;
 }
