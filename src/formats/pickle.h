@@ -83,13 +83,14 @@ const sk_pickle_value *sk_pickle_root(const sk_pickle *pickle);
 /* Lenient lookups: null on any mismatch, so that chains need one check. */
 /* DICT by string key, or attribute of an OBJECT: its state dict, then its items. */
 const sk_pickle_value *sk_pickle_get(const sk_pickle_value *value, const char *key);
-const sk_pickle_value *sk_pickle_get_int(const sk_pickle_value *value, int64_t key); /* DICT with integer keys */
+const sk_pickle_value *sk_pickle_get_int(const sk_pickle_value *value,
+                                         int64_t key); /* DICT with integer keys */
 /* nn.Module conveniences: state["_modules"][name], ["_parameters"][name] or ["_buffers"][name]. */
 const sk_pickle_value *sk_pickle_child(const sk_pickle_value *module, const char *name);
 const sk_pickle_value *sk_pickle_parameter(const sk_pickle_value *module, const char *name);
 const sk_pickle_value *sk_pickle_at(const sk_pickle_value *value, size_t index); /* LIST, TUPLE */
-const char *sk_pickle_text(const sk_pickle_value *value);                       /* STRING, else null */
-bool sk_pickle_to_int(const sk_pickle_value *value, int64_t *out);  /* INT, BOOL, integral FLOAT */
+const char *sk_pickle_text(const sk_pickle_value *value);                        /* STRING, else null */
+bool sk_pickle_to_int(const sk_pickle_value *value, int64_t *out); /* INT, BOOL, integral FLOAT */
 bool sk_pickle_to_real(const sk_pickle_value *value, double *out);
 /* The last part of an object's class, "Conv2d"; null when it is none. Full module in *module if given. */
 const char *sk_pickle_class(const sk_pickle_value *value, const char **module);
