@@ -31,6 +31,12 @@ static inline float sk_map_at(const sk_map *map, int32_t channel, int32_t y, int
     return map->data[channel * map->channel_stride + ((ptrdiff_t)y * map->width + x) * map->place_stride];
 }
 
+/* The same with the place as one number, row by row. */
+static inline float sk_map_place(const sk_map *map, int32_t channel, int32_t place)
+{
+    return map->data[channel * map->channel_stride + place * map->place_stride];
+}
+
 /* Image `image` of a batch held in an f32 tensor: [B][C][H][W], [B][C][A] (1 x A) or [B][C] (1 x 1). With
  * `rows`, a rank-3 tensor is [B][R][C], the end-to-end form. */
 sk_status sk_map_of_tensor(const sk_tensor *tensor, int32_t image, int rows, sk_map *out,

@@ -113,7 +113,9 @@ sk_status sk_sleap_post_open(const sk_model *model, const sk_sleap_settings *set
     SK_CHECK_ARG(model && out, err);
     *out = NULL;
     sk_sleap_settings s = settings ? *settings : sk_sleap_settings_defaults();
-    SK_CHECK_ARG(s.max_instances >= 0 && s.max_instances <= MOST_INSTANCES, err);
+    SK_CHECK_ARG(s.max_instances >= 0, err);
+    if (s.max_instances > MOST_INSTANCES)
+        s.max_instances = MOST_INSTANCES;
     SK_CHECK_ARG(s.paf.max_peaks_per_node >= 1 && s.paf.max_peaks_per_node <= 4096, err);
     sk_sleap_post *p = sk_calloc(1, sizeof *p);
     if (!p)

@@ -14,7 +14,7 @@ typedef struct sk_sleap_settings {
     uint32_t size;            /* sizeof, for growth */
     float peak_threshold;     /* default 0.2 */
     sk_refinement refinement; /* default integral; a legacy model's offset head takes its place */
-    int32_t max_instances;    /* the best by score; 0 = all */
+    int32_t max_instances;    /* the best by score; 0 = all; never more than 1024 */
     float centroid_nms;       /* centroids: drop one whose crop overlaps a better one's by more; 0 = off */
     int32_t nms_size;         /* side of the crops for that, in sized pixels */
     int32_t keep_empty;       /* 1: instances without any keypoint stay; default 0 */

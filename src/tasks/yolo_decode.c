@@ -2,17 +2,12 @@
 #include "tasks/yolo_decode.h"
 
 #include "tasks/order.h"
+#include "tasks/yolo_heads.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MAX_HEADS = 4 * SK_MAX_LEVELS + 2, BLOCK = 32, MAX_REG = 64, MAX_PLACES = 1 << 24 };
-
-typedef struct level {
-    const sk_map *box, *classes, *keypoints, *angle;
-    int32_t first, width, places;
-    float stride;
-} level;
+enum { BLOCK = 32, MAX_PLACES = 1 << 24 };
 
 struct sk_yolo_decoder {
     sk_yolo_spec spec;
@@ -27,19 +22,9 @@ struct sk_yolo_decoder {
     uint64_t *keys;  /* [2 * capacity] */
     /* of the image being decoded */
     sk_yolo_form form;
-    sk_map maps[MAX_HEADS];
-    level levels[SK_MAX_LEVELS];
+    sk_map dense;        /* forms with one map */
+    sk_yolo_heads heads; /* raw heads */
 };
-
-static float sigmoid(float v)
-{
-    return 1.0f / (1.0f + expf(-v));
-}
-
-static int is_end2end(const sk_yolo_decoder *d)
-{
-    return d->spec.end2end && d->form != SK_YOLO_DENSE;
-}
 
 sk_status sk_yolo_decoder_open(const sk_yolo_spec *spec, sk_task task, int32_t max_places,
                                sk_yolo_decoder **out, sk_error *err)
@@ -48,8 +33,8 @@ sk_status sk_yolo_decoder_open(const sk_yolo_spec *spec, sk_task task, int32_t m
     *out = NULL;
     SK_CHECK_ARG(max_places >= 1 && max_places <= MAX_PLACES, err);
     if (spec->n_classes < 1 || spec->n_levels < 0 || spec->n_levels > SK_MAX_LEVELS ||
-        spec->n_heads > MAX_HEADS || spec->reg_max < 1 || spec->reg_max > MAX_REG || spec->n_keypoints < 0 ||
-        spec->n_keypoints > 4096 ||
+        spec->n_heads > SK_YOLO_MAX_HEADS || spec->reg_max < 1 || spec->reg_max > SK_YOLO_MAX_REG ||
+        spec->n_keypoints < 0 || spec->n_keypoints > 4096 ||
         (spec->n_keypoints > 0 && spec->keypoint_dims != 2 && spec->keypoint_dims != 3))
         return sk_fail(err, SK_ERR_ARG,
                        "a YOLO head with %d classes, %d levels, reg_max %d and %dx%d keypoints cannot be "
@@ -103,67 +88,6 @@ int32_t sk_yolo_decoder_capacity(const sk_yolo_decoder *d)
     return pairs > d->max_places ? (int32_t)pairs : d->max_places;
 }
 
-/* The heads of each level, checked against the specification. */
-static sk_status bind_heads(sk_yolo_decoder *d, const sk_map *maps, int32_t n_maps, sk_error *err)
-{
-    const sk_yolo_spec *spec = &d->spec;
-    if (n_maps < spec->n_heads || spec->n_levels < 1)
-        return sk_fail(err, SK_ERR_MISMATCH, "the network gave %d outputs; its %d raw heads are expected",
-                       (int)n_maps, (int)spec->n_heads);
-    memset(d->levels, 0, sizeof d->levels);
-    for (int32_t i = 0; i < spec->n_heads; i++) {
-        const sk_head_spec *head = &spec->heads[i];
-        if (head->kind == SK_HEAD_PROTO || head->kind == SK_HEAD_MASK)
-            continue;
-        if (head->level < 0 || head->level >= spec->n_levels)
-            return sk_fail(err, SK_ERR_MISMATCH, "raw head %d belongs to level %d of %d", (int)i,
-                           (int)head->level, (int)spec->n_levels);
-        d->maps[i] = maps[i];
-        const sk_map *map = &d->maps[i];
-        level *l = &d->levels[head->level];
-        int32_t channels = 1;
-        switch (head->kind) {
-        case SK_HEAD_BOX:
-            l->box = map;
-            channels = 4 * spec->reg_max;
-            break;
-        case SK_HEAD_CLASS:
-            l->classes = map;
-            channels = spec->n_classes;
-            break;
-        case SK_HEAD_KEYPOINTS:
-            l->keypoints = map;
-            channels = spec->n_keypoints * spec->keypoint_dims;
-            break;
-        default: l->angle = map; break;
-        }
-        if (map->channels != channels)
-            return sk_fail(err, SK_ERR_MISMATCH, "raw head %d has %d channels; %d are expected", (int)i,
-                           (int)map->channels, (int)channels);
-    }
-    int64_t first = 0;
-    for (int32_t k = 0; k < spec->n_levels; k++) {
-        level *l = &d->levels[k];
-        if (!l->box || !l->classes || (d->task == SK_TASK_POSE && !l->keypoints) ||
-            (d->task == SK_TASK_OBB && !l->angle))
-            return sk_fail(err, SK_ERR_MISMATCH, "level %d lacks a raw head of its task", (int)k);
-        const sk_map *others[3] = {l->classes, l->keypoints, l->angle};
-        for (int j = 0; j < 3; j++)
-            if (others[j] && (others[j]->height != l->box->height || others[j]->width != l->box->width))
-                return sk_fail(err, SK_ERR_MISMATCH, "the raw heads of level %d differ in size", (int)k);
-        l->first = (int32_t)first;
-        l->width = l->box->width;
-        l->places = l->box->height * l->box->width;
-        l->stride = spec->stride[k];
-        first += l->places;
-    }
-    if (first > d->max_places)
-        return sk_fail(err, SK_ERR_MISMATCH,
-                       "the network gave %lld anchors; this stage was opened for at most %d",
-                       (long long)first, (int)d->max_places);
-    return SK_OK;
-}
-
 /* The largest value over channels [c0, c0 + n) at every place; NaN never wins. */
 static void best_of_channels(const sk_map *map, int32_t c0, int32_t n, int32_t places, float *restrict best)
 {
@@ -209,89 +133,16 @@ static int32_t places_above(const float *best, int32_t places, float limit, int3
     return count;
 }
 
-static const level *level_of(const sk_yolo_decoder *d, int32_t place)
-{
-    int32_t k = 0;
-    while (k + 1 < d->spec.n_levels && place >= d->levels[k + 1].first)
-        k++;
-    return &d->levels[k];
-}
-
-/* Value of a head's channel at a place of its level. */
-static float head_at(const sk_map *map, int32_t channel, int32_t inside)
-{
-    return map->data[channel * map->channel_stride + inside * map->place_stride];
-}
-
-/* Distances left, top, right, bottom in grid units. With DFL each is the mean of 0 … reg_max-1 under a
- * softmax. */
-static void distances(const sk_yolo_decoder *d, const level *l, int32_t inside, float out[4])
-{
-    int32_t reg = d->spec.reg_max;
-    for (int32_t side = 0; side < 4; side++) {
-        if (reg == 1) {
-            out[side] = head_at(l->box, side, inside);
-            continue;
-        }
-        float v[MAX_REG], top = -INFINITY, sum = 0, mean = 0;
-        for (int32_t i = 0; i < reg; i++) {
-            v[i] = head_at(l->box, side * reg + i, inside);
-            top = v[i] > top ? v[i] : top;
-        }
-        for (int32_t i = 0; i < reg; i++) {
-            float p = expf(v[i] - top);
-            sum += p;
-            mean += p * (float)i;
-        }
-        out[side] = mean / sum;
-    }
-}
-
-static void decode_box(const sk_yolo_decoder *d, int32_t place, float box[4], float *angle)
-{
-    const level *l = level_of(d, place);
-    int32_t inside = place - l->first;
-    float ax = (float)(inside % l->width) + 0.5f, ay = (float)(inside / l->width) + 0.5f, s = l->stride;
-    float r[4];
-    distances(d, l, inside, r);
-    *angle = 0;
-    if (d->task == SK_TASK_OBB) {
-        float v = head_at(l->angle, 0, inside);
-        float a = d->spec.angle_raw ? v : (sigmoid(v) - 0.25f) * (float)3.14159265358979323846;
-        float xf = (r[2] - r[0]) / 2, yf = (r[3] - r[1]) / 2, c = cosf(a), sn = sinf(a);
-        box[0] = (xf * c - yf * sn + ax) * s;
-        box[1] = (xf * sn + yf * c + ay) * s;
-        box[2] = (r[0] + r[2]) * s;
-        box[3] = (r[1] + r[3]) * s;
-        *angle = a;
-        return;
-    }
-    float x1 = ax - r[0], y1 = ay - r[1], x2 = ax + r[2], y2 = ay + r[3];
-    if (is_end2end(d)) {
-        box[0] = x1 * s;
-        box[1] = y1 * s;
-        box[2] = x2 * s;
-        box[3] = y2 * s;
-        return;
-    }
-    /* By way of centre and size, as the dense output goes, so that both forms round alike. */
-    float cx = (x1 + x2) / 2 * s, cy = (y1 + y2) / 2 * s, w = (x2 - x1) * s, h = (y2 - y1) * s;
-    box[0] = cx - w / 2;
-    box[1] = cy - h / 2;
-    box[2] = cx + w / 2;
-    box[3] = cy + h / 2;
-}
-
 static void dense_box(const sk_yolo_decoder *d, int32_t place, float box[4], float *angle)
 {
-    const sk_map *m = &d->maps[0];
+    const sk_map *m = &d->dense;
     float v[4];
     for (int k = 0; k < 4; k++)
-        v[k] = head_at(m, k, place);
+        v[k] = sk_map_place(m, k, place);
     *angle = 0;
     if (d->task == SK_TASK_OBB) {
         memcpy(box, v, sizeof v);
-        *angle = head_at(m, m->channels - 1, place);
+        *angle = sk_map_place(m, m->channels - 1, place);
         return;
     }
     box[0] = v[0] - v[2] / 2;
@@ -319,9 +170,9 @@ static void push(sk_candidates *out, const float box[4], float angle, float scor
 static float class_value(const sk_yolo_decoder *d, int32_t place, int32_t c)
 {
     if (d->form == SK_YOLO_DENSE)
-        return head_at(&d->maps[0], 4 + c, place);
-    const level *l = level_of(d, place);
-    return head_at(l->classes, c, place - l->first);
+        return sk_map_place(&d->dense, 4 + c, place);
+    const sk_yolo_level *l = sk_yolo_heads_level(&d->heads, place);
+    return sk_map_place(l->classes, c, place - l->first);
 }
 
 /* The first class of the highest score. Scores are compared after the sigmoid, as the original does:
@@ -341,10 +192,10 @@ static int32_t best_class(const sk_yolo_decoder *d, int32_t place, float *score)
         *score = top;
         return best;
     }
-    *score = sigmoid(top);
+    *score = sk_yolo_sigmoid(top);
     for (int32_t c = 0; c < best; c++) {
         float v = class_value(d, place, c);
-        if ((top > 8 || v > top - 1e-5f) && sigmoid(v) >= *score)
+        if ((top > 8 || v > top - 1e-5f) && sk_yolo_sigmoid(v) >= *score)
             return c;
     }
     return best;
@@ -365,14 +216,14 @@ static float logit_bound(float confidence)
 static int32_t find_places(sk_yolo_decoder *d, float confidence, int32_t *found)
 {
     if (d->form == SK_YOLO_DENSE) {
-        const sk_map *m = &d->maps[0];
+        const sk_map *m = &d->dense;
         best_of_channels(m, 4, d->spec.n_classes, m->width, d->best);
         return places_above(d->best, m->width, confidence, 0, found, 0);
     }
     int32_t count = 0;
     float bound = logit_bound(confidence);
     for (int32_t k = 0; k < d->spec.n_levels; k++) {
-        const level *l = &d->levels[k];
+        const sk_yolo_level *l = &d->heads.levels[k];
         best_of_channels(l->classes, 0, d->spec.n_classes, l->places, d->best + l->first);
         count = places_above(d->best + l->first, l->places, bound, l->first, found, count);
     }
@@ -391,7 +242,7 @@ static void decode_many(sk_yolo_decoder *d, float confidence, const uint8_t *wan
         if (d->form == SK_YOLO_DENSE)
             dense_box(d, place, box, &angle);
         else
-            decode_box(d, place, box, &angle);
+            sk_yolo_heads_box(&d->heads, place, box, &angle);
         push(out, box, angle, score, c, place);
     }
 }
@@ -420,14 +271,14 @@ static void decode_end2end(sk_yolo_decoder *d, float confidence, const uint8_t *
     int32_t count = find_places(d, confidence, d->spare), limit = d->spec.max_det, pairs = 0;
     float bound = logit_bound(confidence);
     for (int32_t i = 0; i < count; i++)
-        d->scores[i] = sigmoid(d->best[d->spare[i]]);
+        d->scores[i] = sk_yolo_sigmoid(d->best[d->spare[i]]);
     sk_order_descending(d->scores, count, d->order, d->keys);
     count = count < limit ? count : limit;
     for (int32_t i = 0; i < count; i++)
         d->places[i] = d->spare[d->order[i]];
     for (int32_t i = 0; i < count; i++) {
         for (int32_t c = 0; c < d->spec.n_classes; c++) {
-            float v = class_value(d, d->places[i], c), score = v > bound ? sigmoid(v) : 0;
+            float v = class_value(d, d->places[i], c), score = v > bound ? sk_yolo_sigmoid(v) : 0;
             if (!(score > confidence))
                 continue;
             if (pairs == out->capacity)
@@ -444,23 +295,24 @@ static void decode_end2end(sk_yolo_decoder *d, float confidence, const uint8_t *
         int32_t label = out->class_id[i], place = out->place[i];
         if (wanted && !wanted[label])
             continue;
-        decode_box(d, place, box, &angle);
+        sk_yolo_heads_box(&d->heads, place, box, &angle);
         push(out, box, angle, score, label, place);
     }
 }
 
 static void decode_rows(sk_yolo_decoder *d, float confidence, const uint8_t *wanted, sk_candidates *out)
 {
-    const sk_map *m = &d->maps[0];
+    const sk_map *m = &d->dense;
     for (int32_t r = 0; r < m->width; r++) {
-        float score = head_at(m, 4, r), label = head_at(m, 5, r), box[4];
+        float score = sk_map_place(m, 4, r), label = sk_map_place(m, 5, r), box[4];
         if (!(score > confidence) || !(label >= 0) || label >= (float)d->spec.n_classes)
             continue;
         if (wanted && !wanted[(int32_t)label])
             continue;
         for (int k = 0; k < 4; k++)
-            box[k] = head_at(m, k, r);
-        push(out, box, d->task == SK_TASK_OBB ? head_at(m, m->channels - 1, r) : 0, score, (int32_t)label, r);
+            box[k] = sk_map_place(m, k, r);
+        push(out, box, d->task == SK_TASK_OBB ? sk_map_place(m, m->channels - 1, r) : 0, score,
+             (int32_t)label, r);
     }
 }
 
@@ -472,14 +324,14 @@ sk_status sk_yolo_decode(sk_yolo_decoder *d, sk_yolo_form form, const sk_map *ma
     d->form = form;
     out->count = 0;
     if (form == SK_YOLO_HEADS) {
-        SK_TRY(bind_heads(d, maps, n_maps, err));
+        SK_TRY(sk_yolo_heads_bind(&d->heads, &d->spec, d->task, maps, n_maps, d->max_places, err));
         if (d->spec.end2end)
             decode_end2end(d, confidence, wanted, out);
         else
             decode_many(d, confidence, wanted, out);
         return SK_OK;
     }
-    d->maps[0] = maps[0];
+    d->dense = maps[0];
     int32_t extra = d->task == SK_TASK_POSE      ? d->spec.n_keypoints * d->spec.keypoint_dims
                     : d->task == SK_TASK_OBB     ? 1
                     : d->task == SK_TASK_SEGMENT ? d->spec.n_masks
@@ -502,27 +354,14 @@ sk_status sk_yolo_decode(sk_yolo_decoder *d, sk_yolo_form form, const sk_map *ma
 
 void sk_yolo_decode_keypoints(const sk_yolo_decoder *d, int32_t place, sk_keypoint *out)
 {
-    const sk_yolo_spec *spec = &d->spec;
-    int32_t dims = spec->keypoint_dims;
-    const level *l = d->form == SK_YOLO_HEADS ? level_of(d, place) : NULL;
-    const sk_map *m = l ? l->keypoints : &d->maps[0];
-    int32_t base = l                          ? 0
-                   : d->form == SK_YOLO_DENSE ? 4 + spec->n_classes
-                                              : 6,
-            at = l ? place - l->first : place;
-    float ax = l ? (float)(at % l->width) + 0.5f : 0, ay = l ? (float)(at / l->width) + 0.5f : 0;
-    for (int32_t k = 0; k < spec->n_keypoints; k++) {
-        float x = head_at(m, base + k * dims, at), y = head_at(m, base + k * dims + 1, at);
-        float v = dims == 3 ? head_at(m, base + k * dims + 2, at) : 1;
-        if (l && spec->keypoints_26) {
-            x = (x + ax) * l->stride;
-            y = (y + ay) * l->stride;
-        } else if (l) {
-            x = (x * 2 + (ax - 0.5f)) * l->stride;
-            y = (y * 2 + (ay - 0.5f)) * l->stride;
-        }
-        if (l && dims == 3)
-            v = sigmoid(v);
-        out[k] = (sk_keypoint){x, y, v};
+    if (d->form == SK_YOLO_HEADS) {
+        sk_yolo_heads_keypoints(&d->heads, place, out);
+        return;
+    }
+    int32_t dims = d->spec.keypoint_dims, base = d->form == SK_YOLO_DENSE ? 4 + d->spec.n_classes : 6;
+    for (int32_t k = 0; k < d->spec.n_keypoints; k++) {
+        int32_t c = base + k * dims;
+        out[k] = (sk_keypoint){sk_map_place(&d->dense, c, place), sk_map_place(&d->dense, c + 1, place),
+                               dims == 3 ? sk_map_place(&d->dense, c + 2, place) : 1};
     }
 }

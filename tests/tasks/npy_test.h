@@ -2,45 +2,35 @@
 #ifndef SK_TESTS_TASKS_NPY_TEST_H
 #define SK_TESTS_TASKS_NPY_TEST_H
 
+#include "formats/npy.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A NumPy file of a trusted fixture, whole, in memory of the test's own. */
+/* An array of the reference data, whole; the test ends it with free(data). */
 typedef struct npy {
-    char descr[8]; /* "<f4", "|u1", "<i8" */
-    int rank;
-    int64_t dim[8], count;
+    int64_t dim[SK_MAX_RANK];
     void *data;
 } npy;
 
 static inline npy npy_load(const char *path)
 {
-    npy a = {.count = 1};
-    FILE *f = fopen(path, "rb");
-    if (!f) {
-        fprintf(stderr, "%s cannot be opened\n", path);
+    npy a = {{0}, NULL};
+    sk_tensor tensor;
+    sk_error err;
+    if (sk_npy_read(path, (size_t)1 << 30, &tensor, &err) != SK_OK) {
+        fprintf(stderr, "%s\n", err.message);
         exit(1);
     }
-    unsigned char head[10];
-    char text[4096] = {0};
-    size_t length = fread(head, 1, 10, f) == 10 ? (size_t)head[8] | (size_t)head[9] << 8 : 0;
-    if (length == 0 || length >= sizeof text || fread(text, 1, length, f) != length)
-        exit(1);
-    sscanf(strstr(text, "'descr': '") + 10, "%7[^']", a.descr);
-    char *p = strchr(strstr(text, "'shape'"), '(') + 1;
-    while (*p && *p != ')') {
-        if (*p >= '0' && *p <= '9')
-            a.count *= a.dim[a.rank++] = strtoll(p, &p, 10);
-        else
-            p++;
-    }
-    size_t bytes = (size_t)a.count * (size_t)(a.descr[2] - '0');
+    memcpy(a.dim, tensor.shape.dim, sizeof a.dim);
+    size_t bytes = sk_tensor_bytes(&tensor);
     a.data = malloc(bytes ? bytes : 1);
-    if (!a.data || fread(a.data, 1, bytes, f) != bytes)
+    if (!a.data)
         exit(1);
-    fclose(f);
+    memcpy(a.data, tensor.data, bytes);
+    sk_free(tensor.data);
     return a;
 }
 

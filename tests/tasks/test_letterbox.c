@@ -3,8 +3,11 @@
 
 #include "base/memory.h"
 #include "cases_test.h"
-#include "npy_test.h"
 #include "tasks/letterbox.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Every case of letterbox_cases.txt bit for bit, whole and in bands, with rows further apart than needed. */
 static void bytes_equal_the_original(void **state)

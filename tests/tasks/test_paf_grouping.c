@@ -3,11 +3,13 @@
 
 #include "base/memory.h"
 #include "cases_test.h"
-#include "npy_test.h"
 #include "tasks/identity.h"
 #include "tasks/paf_grouping.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static void run_case(FILE *f, int n)

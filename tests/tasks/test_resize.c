@@ -3,12 +3,14 @@
 
 #include "base/memory.h"
 #include "cases_test.h"
-#include "npy_test.h"
 #include "tasks/pixels.h"
 #include "tasks/resize_antialias.h"
 #include "tasks/resize_float.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Every case of antialias_cases.txt bit for bit. */
 static void antialias_equals_the_original(void **state)

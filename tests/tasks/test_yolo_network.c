@@ -43,8 +43,8 @@ static int row_of(const sk_model *m, const sk_instances *found, const sk_instanc
 }
 
 /* Largest differences of one found row from one wanted row. */
-static void row_distance(const sk_model *m, const sk_instances *found, int at, const float *want, int64_t width,
-                         double *px, double *score)
+static void row_distance(const sk_model *m, const sk_instances *found, int at, const float *want,
+                         int64_t width, double *px, double *score)
 {
     float row[64];
     int n = row_of(m, found, &found->items[at], row), obb = found->items[at].has & SK_HAS_OBB ? 1 : 0;
@@ -60,8 +60,8 @@ static void row_distance(const sk_model *m, const sk_instances *found, int at, c
     }
 }
 
-/* Rows stand in the order of their scores. Two that differ by less than rounding may stand either way, so each wanted
- * row is looked for among its neighbours; none may be found twice. */
+/* Rows stand in the order of their scores. Two that differ by less than rounding may stand either way, so
+ * each wanted row is looked for among its neighbours; none may be found twice. */
 static void compare(const sk_model *m, const sk_instances *found, const npy *rows, const char *what)
 {
     double px = 0, score = 0;
