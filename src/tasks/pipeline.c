@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tasks/pipeline.h"
+#include "tasks/pipeline_internal.h"
 
 #include "tasks/instances.h"
 #include "tasks/pixels.h"
@@ -7,37 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* One crop of the frame in hand. */
-typedef struct crop {
-    sk_instance found;           /* what the first model said */
-    sk_sleap_centroid centroid;  /* SLEAP: sized pixels */
-    int32_t x, y, width, height; /* YOLO: part of the frame */
-} crop;
-
-struct sk_task_stage {
-    const sk_model *model;
-    sk_task_settings settings;
-    sk_task_plan plan;
-    int32_t frame_width, frame_height;
-    sk_task first_task; /* of the model before this one; SK_TASK_UNKNOWN for first models */
-    /* YOLO */
-    sk_letterbox_geometry box_geometry;
-    sk_letterbox *box;
-    sk_pixel_format box_format;
-    sk_yolo_post *yolo;
-    uint8_t *picture;   /* [height][width][3], on the way to float */
-    sk_instances inner; /* YOLO on crops: what one crop shows */
-    /* SLEAP */
-    sk_sleap_geometry geometry;
-    sk_sleap_pre *pre;
-    sk_sleap_post *sleap;
-    sk_sleap_crop *cropper;
-    /* crops */
-    crop *crops;
-    int32_t n_crops, next_crop;
-    const sk_frame *frame;
-};
 
 sk_task_settings sk_task_settings_defaults(void)
 {
@@ -306,8 +275,8 @@ static sk_pixel_format taken_for(const sk_task_stage *s, sk_pixel_format format)
 }
 
 /* Letterboxes a frame or a part of one into `picture`, or straight into the caller's 8-bit input. */
-static sk_status yolo_input(sk_task_stage *s, const sk_frame *frame, const sk_letterbox_geometry *geometry,
-                            sk_task_input form, void *out, sk_error *err)
+sk_status sk_stage_yolo_input(sk_task_stage *s, const sk_frame *frame, const sk_letterbox_geometry *geometry,
+                              sk_task_input form, void *out, sk_error *err)
 {
     uint8_t *picture = form == SK_TASK_INPUT_U8 ? out : s->picture;
     sk_frame view = *frame;
@@ -331,20 +300,18 @@ sk_status sk_task_stage_input(sk_task_stage *s, const sk_frame *frame, sk_task_i
     SK_CHECK_ARG(s && frame && frame->data && out && !s->plan.takes_crops, err);
     SK_CHECK_ARG(form == SK_TASK_INPUT_F32 || form == SK_TASK_INPUT_U8, err);
     if (s->yolo)
-        return yolo_input(s, frame, &s->box_geometry, form, out, err);
+        return sk_stage_yolo_input(s, frame, &s->box_geometry, form, out, err);
     SK_TRY(sk_sleap_pre_size(s->pre, frame, NULL, err));
     return form == SK_TASK_INPUT_U8 ? sk_sleap_pre_u8(s->pre, out, err) : sk_sleap_pre_f32(s->pre, out, err);
 }
 
-enum { MAX_MAPS = 32 };
-
-static sk_status yolo_result(sk_task_stage *s, const sk_tensor *outputs, int32_t n_outputs, int32_t image,
-                             int tail_cut, const sk_letterbox_geometry *geometry, sk_instances *out,
-                             sk_error *err)
+sk_status sk_stage_yolo_result(sk_task_stage *s, const sk_tensor *outputs, int32_t n_outputs, int32_t image,
+                               int tail_cut, const sk_letterbox_geometry *geometry, sk_instances *out,
+                               sk_error *err)
 {
-    sk_map maps[MAX_MAPS];
+    sk_map maps[SK_STAGE_MAPS];
     if (tail_cut) {
-        if (n_outputs > MAX_MAPS)
+        if (n_outputs > SK_STAGE_MAPS)
             return sk_fail(err, SK_ERR_MISMATCH, "a network with %d outputs is not a YOLO network",
                            (int)n_outputs);
         for (int32_t i = 0; i < n_outputs; i++)
@@ -363,10 +330,10 @@ static sk_status yolo_result(sk_task_stage *s, const sk_tensor *outputs, int32_t
                    (int)n_outputs);
 }
 
-static sk_status sleap_maps(const sk_tensor *outputs, int32_t n_outputs, int32_t image, sk_map maps[MAX_MAPS],
-                            sk_error *err)
+sk_status sk_stage_sleap_maps(const sk_tensor *outputs, int32_t n_outputs, int32_t image,
+                              sk_map maps[SK_STAGE_MAPS], sk_error *err)
 {
-    if (n_outputs > MAX_MAPS)
+    if (n_outputs > SK_STAGE_MAPS)
         return sk_fail(err, SK_ERR_MISMATCH, "a network with %d outputs is not a SLEAP network",
                        (int)n_outputs);
     for (int32_t i = 0; i < n_outputs; i++)
@@ -379,153 +346,8 @@ sk_status sk_task_stage_result(sk_task_stage *s, const sk_tensor *outputs, int32
 {
     SK_CHECK_ARG(s && outputs && out && !s->plan.takes_crops, err);
     if (s->yolo)
-        return yolo_result(s, outputs, n_outputs, image, tail_cut, &s->box_geometry, out, err);
-    sk_map maps[MAX_MAPS];
-    SK_TRY(sleap_maps(outputs, n_outputs, image, maps, err));
+        return sk_stage_yolo_result(s, outputs, n_outputs, image, tail_cut, &s->box_geometry, out, err);
+    sk_map maps[SK_STAGE_MAPS];
+    SK_TRY(sk_stage_sleap_maps(outputs, n_outputs, image, maps, err));
     return sk_sleap_post_run(s->sleap, maps, n_outputs, &s->geometry, out, err);
-}
-
-/* The part of the frame a YOLO second model sees: the box grown by the margin, whole pixels, inside the
- * frame. */
-static int frame_part(const sk_task_stage *s, const float box[4], crop *c)
-{
-    float gx = (box[2] - box[0]) * s->settings.crop_margin, gy = (box[3] - box[1]) * s->settings.crop_margin;
-    float x0 = fmaxf(floorf(box[0] - gx), 0), y0 = fmaxf(floorf(box[1] - gy), 0);
-    float x1 = fminf(ceilf(box[2] + gx), (float)s->frame_width),
-          y1 = fminf(ceilf(box[3] + gy), (float)s->frame_height);
-    if (!(x1 - x0 >= 1) || !(y1 - y0 >= 1))
-        return 0;
-    c->x = (int32_t)x0;
-    c->y = (int32_t)y0;
-    c->width = (int32_t)(x1 - x0);
-    c->height = (int32_t)(y1 - y0);
-    return 1;
-}
-
-/* Centre of what the first model found, in the pixel convention of SLEAP (centres at integers). */
-static int centre_of(const sk_task_stage *s, const sk_instances *found, const sk_instance *item, float *x,
-                     float *y)
-{
-    if (s->first_task == SK_TASK_CENTROID) {
-        *x = found->keypoints[item->first_keypoint].x;
-        *y = found->keypoints[item->first_keypoint].y;
-    } else if (item->has & SK_HAS_OBB) {
-        *x = item->obb[0] - 0.5f;
-        *y = item->obb[1] - 0.5f;
-    } else {
-        *x = (item->box[0] + item->box[2]) / 2 - 0.5f;
-        *y = (item->box[1] + item->box[3]) / 2 - 0.5f;
-    }
-    return isfinite(*x) && isfinite(*y);
-}
-
-sk_status sk_task_stage_crops(sk_task_stage *s, const sk_frame *frame, const sk_instances *found,
-                              sk_instances *out, int32_t *n_crops, sk_error *err)
-{
-    SK_CHECK_ARG(s && frame && frame->data && found && out && n_crops && s->plan.takes_crops, err);
-    SK_CHECK_ARG(out->capacity >= s->plan.capacity && out->n_keypoints == s->plan.n_keypoints, err);
-    if (frame->width != s->frame_width || frame->height != s->frame_height)
-        return sk_fail(err, SK_ERR_MISMATCH, "frame %lld is %dx%d; this stage was opened for %dx%d",
-                       (long long)frame->index, (int)frame->width, (int)frame->height, (int)s->frame_width,
-                       (int)s->frame_height);
-    s->frame = frame;
-    s->n_crops = s->next_crop = 0;
-    out->count = 0;
-    if (s->sleap) {
-        const uint8_t *sized;
-        SK_TRY(sk_sleap_pre_size(s->pre, frame, &sized, err));
-        sk_sleap_crop_begin(s->cropper, sized);
-        sk_sleap_post_begin(s->sleap, out);
-    }
-    for (int32_t i = 0; i < found->count && s->n_crops < s->settings.max_crops; i++) {
-        crop *c = &s->crops[s->n_crops];
-        *c = (crop){.found = found->items[i]};
-        if (s->sleap) {
-            float x, y;
-            if (!centre_of(s, found, &c->found, &x, &y))
-                continue;
-            c->centroid = (sk_sleap_centroid){x * s->geometry.eff_scale, y * s->geometry.eff_scale,
-                                              c->found.score, c->found.class_id};
-        } else if (!frame_part(s, c->found.box, c)) {
-            continue;
-        }
-        s->n_crops++;
-    }
-    *n_crops = s->n_crops;
-    return SK_OK;
-}
-
-sk_status sk_task_stage_crop_input(sk_task_stage *s, int32_t index, sk_task_input form, void *out,
-                                   sk_error *err)
-{
-    SK_CHECK_ARG(s && out && s->plan.takes_crops && s->frame && index >= 0 && index < s->n_crops, err);
-    const crop *c = &s->crops[index];
-    if (s->sleap) {
-        if (form == SK_TASK_INPUT_U8)
-            sk_sleap_crop_u8(s->cropper, c->centroid.x, c->centroid.y, out);
-        else
-            sk_sleap_crop_f32(s->cropper, c->centroid.x, c->centroid.y, out);
-        return SK_OK;
-    }
-    sk_frame part = *s->frame;
-    int32_t bytes = part.format == SK_PIXEL_GRAY ? 1 : 3;
-    part.data += c->y * part.stride + (ptrdiff_t)c->x * bytes;
-    part.width = c->width;
-    part.height = c->height;
-    sk_letterbox_geometry g;
-    SK_TRY(sk_letterbox_plan(c->width, c->height, s->plan.width, s->plan.height, 0, &g, err));
-    return yolo_input(s, &part, &g, form, out, err);
-}
-
-/* The best pose a YOLO model saw in a crop, moved to the frame; the box stays the first model's. */
-static sk_status yolo_crop_result(sk_task_stage *s, const crop *c, const sk_tensor *outputs,
-                                  int32_t n_outputs, int32_t image, int tail_cut, sk_instances *out,
-                                  sk_error *err)
-{
-    sk_letterbox_geometry g;
-    SK_TRY(sk_letterbox_plan(c->width, c->height, s->plan.width, s->plan.height, 0, &g, err));
-    SK_TRY(yolo_result(s, outputs, n_outputs, image, tail_cut, &g, &s->inner, err));
-    sk_instance *item = sk_instances_add(out);
-    int32_t first = item->first_keypoint;
-    *item = c->found;
-    item->first_keypoint = first;
-    item->has = (item->has & ~SK_HAS_KEYPOINTS) | (s->inner.count ? SK_HAS_KEYPOINTS : 0);
-    for (int32_t k = 0; k < out->n_keypoints && s->inner.count; k++) {
-        sk_keypoint point = s->inner.keypoints[s->inner.items[0].first_keypoint + k];
-        out->keypoints[first + k] = (sk_keypoint){point.x + (float)c->x, point.y + (float)c->y, point.score};
-    }
-    return SK_OK;
-}
-
-sk_status sk_task_stage_crop_result(sk_task_stage *s, int32_t index, const sk_tensor *outputs,
-                                    int32_t n_outputs, int32_t image, int tail_cut, sk_instances *out,
-                                    sk_error *err)
-{
-    SK_CHECK_ARG(s && outputs && out && s->plan.takes_crops && index >= 0 && index < s->n_crops, err);
-    SK_CHECK_ARG(index == s->next_crop, err);
-    s->next_crop++;
-    const crop *c = &s->crops[index];
-    if (!s->sleap)
-        return yolo_crop_result(s, c, outputs, n_outputs, image, tail_cut, out, err);
-    sk_map maps[MAX_MAPS];
-    SK_TRY(sleap_maps(outputs, n_outputs, image, maps, err));
-    SK_TRY(sk_sleap_post_crop(s->sleap, maps, n_outputs, s->cropper, &c->centroid, s->geometry.eff_scale, out,
-                              err));
-    /* Boxes a YOLO model found stay with the instance. */
-    sk_instance *item = &out->items[out->count - 1];
-    item->has |= c->found.has & (SK_HAS_BOX | SK_HAS_OBB);
-    memcpy(item->box, c->found.box, sizeof item->box);
-    memcpy(item->obb, c->found.obb, sizeof item->obb);
-    return SK_OK;
-}
-
-sk_status sk_task_stage_crops_end(sk_task_stage *s, sk_instances *out, sk_error *err)
-{
-    SK_CHECK_ARG(s && out && s->plan.takes_crops, err);
-    if (s->next_crop != s->n_crops)
-        return sk_fail(err, SK_ERR_ARG, "%d of %d crops were given back", (int)s->next_crop, (int)s->n_crops);
-    if (s->sleap)
-        sk_sleap_post_end(s->sleap, out);
-    s->frame = NULL;
-    return SK_OK;
 }

@@ -1,37 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tasks/sleap_post.h"
-
-#include "tasks/identity.h"
-#include "tasks/instances.h"
-#include "tasks/order.h"
-
-#include <math.h>
-#include <string.h>
-
-/* Peaks looked at in one map; of more, the first by rows. */
-enum { MOST_PEAKS = 4096, MOST_INSTANCES = 1024 };
-
-struct sk_sleap_post {
-    sk_sleap_settings settings;
-    sk_task task;
-    int32_t n_outputs, n_nodes, n_classes, legacy;
-    int32_t at[SK_OUTPUT_OTHER + 1]; /* output index of each kind, -1 none */
-    float stride[SK_OUTPUT_OTHER + 1];
-    int32_t capacity;
-    sk_peak *scan;  /* [MOST_PEAKS] of one map */
-    sk_peak *peaks; /* [n_nodes * cap] kept, by node */
-    int32_t *order; /* [MOST] */
-    float *values;  /* [MOST] */
-    uint64_t *keys; /* [2 * MOST] */
-    uint8_t *kept;  /* [MOST] */
-    sk_paf_grouping *grouping;
-    sk_identity *identity;
-    float *vectors;    /* [capacity][n_classes] of the frame's crops */
-    int32_t *class_of; /* [max(capacity, n_classes)] */
-    float *probability;
-    int32_t most; /* elements of order, values, kept */
-    int32_t n_crops;
-};
+#include "tasks/sleap_post_internal.h"
 
 sk_sleap_settings sk_sleap_settings_defaults(void)
 {
@@ -39,11 +7,6 @@ sk_sleap_settings sk_sleap_settings_defaults(void)
                                .peak_threshold = 0.2f,
                                .refinement = SK_REFINE_INTEGRAL,
                                .paf = sk_paf_settings_defaults()};
-}
-
-static int is_crop_task(sk_task task)
-{
-    return task == SK_TASK_CENTERED_INSTANCE || task == SK_TASK_MULTICLASS_TOPDOWN;
 }
 
 /* Which outputs the task reads. */
@@ -90,9 +53,9 @@ static sk_status bind_outputs(sk_sleap_post *p, const sk_model *model, sk_error 
 static sk_status allocate(sk_sleap_post *p, sk_error *err)
 {
     int32_t cap = p->settings.paf.max_peaks_per_node;
-    p->most = MOST_PEAKS > p->capacity ? MOST_PEAKS : p->capacity;
+    p->most = SK_SLEAP_MOST_PEAKS > p->capacity ? SK_SLEAP_MOST_PEAKS : p->capacity;
     size_t most = (size_t)p->most, rows = (size_t)(p->capacity > p->n_classes ? p->capacity : p->n_classes);
-    p->scan = sk_calloc(MOST_PEAKS, sizeof *p->scan);
+    p->scan = sk_calloc(SK_SLEAP_MOST_PEAKS, sizeof *p->scan);
     p->peaks = sk_calloc((size_t)p->n_nodes * (size_t)(cap > 1 ? cap : 1), sizeof *p->peaks);
     p->order = sk_calloc(most, sizeof *p->order);
     p->values = sk_calloc(most, sizeof *p->values);
@@ -114,8 +77,8 @@ sk_status sk_sleap_post_open(const sk_model *model, const sk_sleap_settings *set
     *out = NULL;
     sk_sleap_settings s = settings ? *settings : sk_sleap_settings_defaults();
     SK_CHECK_ARG(s.max_instances >= 0, err);
-    if (s.max_instances > MOST_INSTANCES)
-        s.max_instances = MOST_INSTANCES;
+    if (s.max_instances > SK_SLEAP_MOST_INSTANCES)
+        s.max_instances = SK_SLEAP_MOST_INSTANCES;
     SK_CHECK_ARG(s.paf.max_peaks_per_node >= 1 && s.paf.max_peaks_per_node <= 4096, err);
     sk_sleap_post *p = sk_calloc(1, sizeof *p);
     if (!p)
@@ -135,7 +98,7 @@ sk_status sk_sleap_post_open(const sk_model *model, const sk_sleap_settings *set
     p->capacity = p->task == SK_TASK_SINGLE_INSTANCE       ? 1
                   : p->task == SK_TASK_MULTICLASS_BOTTOMUP ? (p->n_classes > 0 ? p->n_classes : 1)
                   : s.max_instances                        ? s.max_instances
-                                                           : MOST_INSTANCES;
+                                                           : SK_SLEAP_MOST_INSTANCES;
     SK_TRY_GOTO(allocate(p, err));
     if (p->task == SK_TASK_BOTTOMUP)
         SK_TRY_GOTO(sk_paf_grouping_open(p->n_nodes, model->sleap.edges, model->sleap.n_edges, &s.paf,
@@ -179,318 +142,4 @@ int32_t sk_sleap_post_capacity(const sk_sleap_post *p)
 int32_t sk_sleap_post_keypoints(const sk_sleap_post *p)
 {
     return p->n_nodes;
-}
-
-static const sk_map *map_of(const sk_sleap_post *p, const sk_map *maps, sk_output_kind kind)
-{
-    return p->at[kind] >= 0 ? &maps[p->at[kind]] : NULL;
-}
-
-static sk_status check_maps(const sk_sleap_post *p, const sk_map *maps, int32_t n_maps,
-                            const sk_instances *out, sk_error *err)
-{
-    if (n_maps < p->n_outputs)
-        return sk_fail(err, SK_ERR_MISMATCH, "the network gave %d outputs; %d are expected", (int)n_maps,
-                       (int)p->n_outputs);
-    const sk_map *m = map_of(p, maps, SK_OUTPUT_CONFMAPS), *o = map_of(p, maps, SK_OUTPUT_OFFSETS);
-    if (m->channels != p->n_nodes)
-        return sk_fail(err, SK_ERR_MISMATCH, "the confidence maps have %d channels; the model has %d nodes",
-                       (int)m->channels, (int)p->n_nodes);
-    if (o && (o->channels != 2 * p->n_nodes || o->width != m->width || o->height != m->height))
-        return sk_fail(err, SK_ERR_MISMATCH, "the offset maps do not fit the confidence maps");
-    const sk_map *c = map_of(p, maps, SK_OUTPUT_CLASS_MAPS), *v = map_of(p, maps, SK_OUTPUT_CLASS_VECTORS);
-    if ((p->task == SK_TASK_MULTICLASS_BOTTOMUP && c->channels != p->n_classes) ||
-        (p->task == SK_TASK_MULTICLASS_TOPDOWN && v->channels * v->height * v->width != p->n_classes))
-        return sk_fail(err, SK_ERR_MISMATCH, "the class output does not have the model's %d classes",
-                       (int)p->n_classes);
-    if (out->capacity < p->capacity || out->n_keypoints != p->n_nodes)
-        return sk_fail(err, SK_ERR_ARG,
-                       "the result list holds %d instances of %d keypoints; %d of %d are needed",
-                       (int)out->capacity, (int)out->n_keypoints, (int)p->capacity, (int)p->n_nodes);
-    return SK_OK;
-}
-
-/* To sub-pixel places, in network input pixels. */
-static void refine(const sk_sleap_post *p, const sk_map *maps, sk_peak *peak)
-{
-    const sk_map *offsets = map_of(p, maps, SK_OUTPUT_OFFSETS);
-    if (offsets && p->legacy)
-        sk_peak_offset(offsets, peak);
-    else
-        sk_peak_refine(map_of(p, maps, SK_OUTPUT_CONFMAPS), p->settings.refinement, peak);
-    peak->x *= p->stride[SK_OUTPUT_CONFMAPS];
-    peak->y *= p->stride[SK_OUTPUT_CONFMAPS];
-}
-
-/* Local peaks of one node, refined, at most `most`: the highest, still in their order. */
-static int32_t node_peaks(sk_sleap_post *p, const sk_map *maps, int32_t node, sk_peak *out, int32_t most)
-{
-    const sk_map *all = map_of(p, maps, SK_OUTPUT_CONFMAPS);
-    sk_map one = *all;
-    one.data += node * all->channel_stride;
-    one.channels = 1;
-    int32_t n = sk_peaks_local(&one, p->settings.peak_threshold, p->scan, MOST_PEAKS), count = 0;
-    n = n < MOST_PEAKS ? n : MOST_PEAKS;
-    float least = -INFINITY;
-    if (n > most) {
-        for (int32_t i = 0; i < n; i++)
-            p->values[i] = p->scan[i].value;
-        sk_order_descending(p->values, n, p->order, p->keys);
-        least = p->values[p->order[most - 1]];
-    }
-    for (int32_t i = 0; i < n && count < most; i++) {
-        if (!(p->scan[i].value >= least))
-            continue;
-        sk_peak *peak = &out[count++];
-        *peak = p->scan[i];
-        peak->channel = node;
-        refine(p, maps, peak);
-    }
-    return count;
-}
-
-/* Network input pixels to frame pixels. */
-static void to_frame(const sk_sleap_post *p, const sk_sleap_geometry *g, float x, float y, sk_keypoint *out)
-{
-    if (g->input_scale != 1) {
-        float half = p->legacy ? 0.5f : 0;
-        x = x / g->input_scale + half;
-        y = y / g->input_scale + half;
-    }
-    out->x = x / g->eff_scale;
-    out->y = y / g->eff_scale;
-}
-
-static void run_single(sk_sleap_post *p, const sk_map *maps, const sk_sleap_geometry *g, sk_instances *out)
-{
-    sk_peaks_global(map_of(p, maps, SK_OUTPUT_CONFMAPS), p->settings.peak_threshold, p->peaks);
-    sk_instance *item = sk_instances_add(out);
-    int32_t found = 0;
-    for (int32_t k = 0; k < p->n_nodes; k++) {
-        sk_peak *peak = &p->peaks[k];
-        if (!isfinite(peak->x))
-            continue;
-        refine(p, maps, peak);
-        sk_keypoint *point = &out->keypoints[item->first_keypoint + k];
-        to_frame(p, g, peak->x, peak->y, point);
-        point->score = peak->value;
-        item->score += peak->value;
-        found++;
-    }
-    item->has = SK_HAS_KEYPOINTS;
-    if (!found && !p->settings.keep_empty)
-        out->count = 0;
-}
-
-/* Marks the centroids whose crop overlaps a better one's by more than the limit. */
-static void suppress_centroids(sk_sleap_post *p, const sk_peak *peaks, int32_t n, float side)
-{
-    for (int32_t i = 0; i < n; i++)
-        p->kept[i] = 1;
-    for (int32_t r = 0; r < n; r++) {
-        int32_t i = p->order[r];
-        for (int32_t q = 0; q < r && p->kept[i]; q++) {
-            int32_t j = p->order[q];
-            float w = side - fabsf(peaks[i].x - peaks[j].x), h = side - fabsf(peaks[i].y - peaks[j].y);
-            float inter = p->kept[j] && w > 0 && h > 0 ? w * h : 0;
-            if (inter / (2 * side * side - inter) > p->settings.centroid_nms)
-                p->kept[i] = 0;
-        }
-    }
-}
-
-static void run_centroid(sk_sleap_post *p, const sk_map *maps, const sk_sleap_geometry *g, sk_instances *out)
-{
-    int32_t cap = p->settings.paf.max_peaks_per_node, n = node_peaks(p, maps, 0, p->peaks, cap);
-    for (int32_t i = 0; i < n; i++)
-        p->values[i] = p->peaks[i].value;
-    sk_order_descending(p->values, n, p->order, p->keys);
-    for (int32_t i = 0; i < n; i++)
-        p->kept[i] = 1;
-    if (p->settings.centroid_nms > 0 && p->settings.nms_size > 0)
-        suppress_centroids(p, p->peaks, n, (float)p->settings.nms_size * g->input_scale);
-    /* All in map order; where only some are wanted, the best, from the highest. */
-    int32_t most = p->settings.max_instances ? p->settings.max_instances : p->capacity;
-    int32_t left = 0;
-    for (int32_t i = 0; i < n; i++)
-        left += p->kept[i];
-    for (int32_t r = 0; r < n && out->count < most; r++) {
-        int32_t i = left > most ? p->order[r] : r;
-        if (!p->kept[i])
-            continue;
-        sk_instance *item = sk_instances_add(out);
-        item->has = SK_HAS_KEYPOINTS;
-        item->score = p->peaks[i].value;
-        sk_keypoint *point = &out->keypoints[item->first_keypoint];
-        to_frame(p, g, p->peaks[i].x, p->peaks[i].y, point);
-        point->score = p->peaks[i].value;
-    }
-}
-
-static sk_status run_bottomup(sk_sleap_post *p, const sk_map *maps, const sk_sleap_geometry *g,
-                              sk_instances *out, sk_error *err)
-{
-    int32_t cap = p->settings.paf.max_peaks_per_node, n = 0, count;
-    for (int32_t k = 0; k < p->n_nodes; k++)
-        n += node_peaks(p, maps, k, p->peaks + n, cap);
-    const sk_paf_instance *found;
-    SK_TRY(sk_paf_group(p->grouping, p->peaks, n, map_of(p, maps, SK_OUTPUT_PAFS), p->stride[SK_OUTPUT_PAFS],
-                        &found, &count, err));
-    if (count > p->most)
-        count = p->most;
-    for (int32_t i = 0; i < count; i++)
-        p->values[i] = found[i].score;
-    int32_t most = p->settings.max_instances ? p->settings.max_instances : p->capacity;
-    if (count > most)
-        sk_order_descending(p->values, count, p->order, p->keys);
-    for (int32_t r = 0; r < count && r < most; r++) {
-        const sk_paf_instance *from = &found[count > most ? p->order[r] : r];
-        sk_instance *item = sk_instances_add(out);
-        item->has = SK_HAS_KEYPOINTS;
-        item->score = from->score;
-        for (int32_t k = 0; k < p->n_nodes; k++) {
-            if (from->peak_of[k] < 0)
-                continue;
-            const sk_peak *peak = &p->peaks[from->peak_of[k]];
-            sk_keypoint *point = &out->keypoints[item->first_keypoint + k];
-            to_frame(p, g, peak->x, peak->y, point);
-            point->score = peak->value;
-        }
-    }
-    return SK_OK;
-}
-
-static void run_multiclass(sk_sleap_post *p, const sk_map *maps, const sk_sleap_geometry *g,
-                           sk_instances *out)
-{
-    const sk_map *classes = map_of(p, maps, SK_OUTPUT_CLASS_MAPS);
-    float stride = p->stride[SK_OUTPUT_CLASS_MAPS];
-    int32_t cap = p->settings.paf.max_peaks_per_node;
-    for (int32_t c = 0; c < p->n_classes; c++) {
-        sk_instance *item = sk_instances_add(out);
-        item->has = SK_HAS_KEYPOINTS;
-        item->class_id = c;
-    }
-    for (int32_t k = 0; k < p->n_nodes; k++) {
-        int32_t n = node_peaks(p, maps, k, p->peaks, cap);
-        for (int32_t i = 0; i < n; i++) {
-            p->peaks[i].x /= stride;
-            p->peaks[i].y /= stride;
-        }
-        sk_identity_from_maps(p->identity, classes, p->peaks, n, p->class_of, p->probability);
-        for (int32_t c = 0; c < p->n_classes; c++) {
-            if (p->class_of[c] < 0)
-                continue;
-            const sk_peak *peak = &p->peaks[p->class_of[c]];
-            sk_instance *item = &out->items[c];
-            sk_keypoint *point = &out->keypoints[item->first_keypoint + k];
-            to_frame(p, g, peak->x * stride, peak->y * stride, point);
-            point->score = peak->value;
-            item->score += peak->value;
-            item->tracking_score += p->probability[c];
-        }
-    }
-    for (int32_t c = 0; c < p->n_classes; c++) {
-        sk_instance *item = &out->items[c];
-        int32_t found = 0;
-        for (int32_t k = 0; k < p->n_nodes; k++)
-            found += isfinite(out->keypoints[item->first_keypoint + k].x) ? 1 : 0;
-        if (found) {
-            item->score /= (float)found;
-            item->tracking_score /= (float)found;
-        }
-    }
-}
-
-/* Drops instances without keypoints, keeping the order of the rest. */
-static void drop_empty(sk_instances *out)
-{
-    int32_t kept = 0;
-    for (int32_t i = 0; i < out->count; i++) {
-        int32_t first = out->items[i].first_keypoint, found = 0;
-        for (int32_t k = 0; k < out->n_keypoints; k++)
-            found |= isfinite(out->keypoints[first + k].x) ? 1 : 0;
-        if (!found)
-            continue;
-        if (kept != i) {
-            out->items[kept] = out->items[i];
-            out->items[kept].first_keypoint = kept * out->n_keypoints;
-            memmove(&out->keypoints[kept * out->n_keypoints], &out->keypoints[first],
-                    (size_t)out->n_keypoints * sizeof *out->keypoints);
-        }
-        kept++;
-    }
-    out->count = kept;
-}
-
-sk_status sk_sleap_post_run(sk_sleap_post *p, const sk_map *maps, int32_t n_maps,
-                            const sk_sleap_geometry *geometry, sk_instances *out, sk_error *err)
-{
-    SK_CHECK_ARG(p && maps && geometry && out, err);
-    SK_CHECK_ARG(!is_crop_task(p->task), err);
-    SK_TRY(check_maps(p, maps, n_maps, out, err));
-    out->count = 0;
-    switch (p->task) {
-    case SK_TASK_SINGLE_INSTANCE: run_single(p, maps, geometry, out); break;
-    case SK_TASK_CENTROID: run_centroid(p, maps, geometry, out); break;
-    case SK_TASK_MULTICLASS_BOTTOMUP:
-        run_multiclass(p, maps, geometry, out);
-        if (!p->settings.keep_empty)
-            drop_empty(out);
-        break;
-    default: SK_TRY(run_bottomup(p, maps, geometry, out, err)); break;
-    }
-    return SK_OK;
-}
-
-void sk_sleap_post_begin(sk_sleap_post *p, sk_instances *out)
-{
-    p->n_crops = 0;
-    out->count = 0;
-}
-
-sk_status sk_sleap_post_crop(sk_sleap_post *p, const sk_map *maps, int32_t n_maps, const sk_sleap_crop *crop,
-                             const sk_sleap_centroid *centroid, float eff_scale, sk_instances *out,
-                             sk_error *err)
-{
-    SK_CHECK_ARG(p && maps && crop && centroid && out && eff_scale > 0, err);
-    SK_CHECK_ARG(is_crop_task(p->task), err);
-    SK_TRY(check_maps(p, maps, n_maps, out, err));
-    if (p->n_crops >= p->capacity)
-        return sk_fail(err, SK_ERR_LIMIT, "more than %d crops in one frame", (int)p->capacity);
-    sk_instance *item = sk_instances_add(out);
-    item->has = SK_HAS_KEYPOINTS;
-    item->score = centroid->score;
-    item->class_id = centroid->class_id;
-    sk_peaks_global(map_of(p, maps, SK_OUTPUT_CONFMAPS), p->settings.peak_threshold, p->peaks);
-    for (int32_t k = 0; k < p->n_nodes; k++) {
-        sk_peak *peak = &p->peaks[k];
-        if (!isfinite(peak->x))
-            continue;
-        refine(p, maps, peak);
-        sk_keypoint *point = &out->keypoints[item->first_keypoint + k];
-        sk_sleap_crop_undo(crop, centroid->x, centroid->y, &peak->x, &peak->y);
-        *point = (sk_keypoint){peak->x / eff_scale, peak->y / eff_scale, peak->value};
-    }
-    if (p->task == SK_TASK_MULTICLASS_TOPDOWN) {
-        const sk_map *v = map_of(p, maps, SK_OUTPUT_CLASS_VECTORS);
-        for (int32_t c = 0; c < p->n_classes; c++)
-            p->vectors[p->n_crops * p->n_classes + c] =
-                v->channels == p->n_classes ? v->data[c * v->channel_stride] : v->data[c * v->place_stride];
-    }
-    p->n_crops++;
-    return SK_OK;
-}
-
-void sk_sleap_post_end(sk_sleap_post *p, sk_instances *out)
-{
-    if (p->task == SK_TASK_MULTICLASS_TOPDOWN) {
-        sk_identity_from_vectors(p->identity, p->vectors, p->n_crops, p->class_of, p->probability);
-        for (int32_t i = 0; i < out->count && i < p->n_crops; i++) {
-            out->items[i].class_id = p->class_of[i];
-            out->items[i].tracking_score = p->probability[i];
-        }
-    }
-    if (!p->settings.keep_empty)
-        drop_empty(out);
 }

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_TASKS_PIPELINE_INTERNAL_H
+#define SK_TASKS_PIPELINE_INTERNAL_H
+
+#include "tasks/pipeline.h"
+
+/* Shared by pipeline.c (opening, whole frames) and pipeline_crops.c (second models). */
+
+enum { SK_STAGE_MAPS = 32 };
+
+/* One crop of the frame in hand. */
+typedef struct sk_task_crop {
+    sk_instance found;           /* what the first model said */
+    sk_sleap_centroid centroid;  /* SLEAP: sized pixels */
+    int32_t x, y, width, height; /* YOLO: part of the frame */
+} sk_task_crop;
+
+struct sk_task_stage {
+    const sk_model *model;
+    sk_task_settings settings;
+    sk_task_plan plan;
+    int32_t frame_width, frame_height;
+    sk_task first_task; /* of the model before this one; SK_TASK_UNKNOWN for first models */
+    /* YOLO */
+    sk_letterbox_geometry box_geometry;
+    sk_letterbox *box;
+    sk_pixel_format box_format;
+    sk_yolo_post *yolo;
+    uint8_t *picture;   /* [height][width][3], on the way to float */
+    sk_instances inner; /* YOLO on crops: what one crop shows */
+    /* SLEAP */
+    sk_sleap_geometry geometry;
+    sk_sleap_pre *pre;
+    sk_sleap_post *sleap;
+    sk_sleap_crop *cropper;
+    /* crops */
+    sk_task_crop *crops;
+    int32_t n_crops, next_crop;
+    const sk_frame *frame;
+};
+
+/* Letterboxes a frame or a part of one into the form asked for. */
+sk_status sk_stage_yolo_input(sk_task_stage *s, const sk_frame *frame, const sk_letterbox_geometry *geometry,
+                              sk_task_input form, void *out, sk_error *err) SK_MUST_CHECK;
+sk_status sk_stage_yolo_result(sk_task_stage *s, const sk_tensor *outputs, int32_t n_outputs, int32_t image,
+                               int tail_cut, const sk_letterbox_geometry *geometry, sk_instances *out,
+                               sk_error *err) SK_MUST_CHECK;
+sk_status sk_stage_sleap_maps(const sk_tensor *outputs, int32_t n_outputs, int32_t image,
+                              sk_map maps[SK_STAGE_MAPS], sk_error *err) SK_MUST_CHECK;
+
+#endif
