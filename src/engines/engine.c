@@ -7,6 +7,7 @@
 static const sk_engine *const engines[] = {
     &sk_engine_cpu,
     &sk_engine_onnx_cpu,
+    &sk_engine_openvino,
     &sk_engine_reference,
 };
 

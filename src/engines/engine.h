@@ -176,6 +176,7 @@ void sk_input_unpack_u8(const sk_session_input *input, const sk_session_settings
 /* The built-in engines. */
 extern const sk_engine sk_engine_cpu;
 extern const sk_engine sk_engine_onnx_cpu;
+extern const sk_engine sk_engine_openvino;
 extern const sk_engine sk_engine_reference;
 
 #endif

@@ -2,8 +2,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A library that is wrong in the way FAKE says, in place of ONNX Runtime. Its table has functions at the positions of
- * the real one. */
+/* A library that is wrong in the way FAKE says, in place of ONNX Runtime. Its table has functions at the
+ * positions of the real one. */
 #define FAKE_EMPTY    0 /* lacks the entry point */
 #define FAKE_NO_BASE  1 /* the entry point gives nothing */
 #define FAKE_NO_TABLE 2 /* no interface of any version */

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What is checked alike for every engine that loads somebody else's runtime. FOREIGN_ENGINE names it. Where the
- * runtime is absent these tests are skipped; wrong libraries are tried everywhere. */
+/* What is checked alike for every engine that loads somebody else's runtime. FOREIGN_ENGINE names it.
+ * Where the runtime is absent these tests are skipped; wrong libraries are tried everywhere. */
 
 static inline void foreign_or_skip(void)
 {
@@ -211,7 +211,8 @@ static void test_pictures(void **state)
     sk_graph_close(&g);
 }
 
-/* Two slots: outputs at the same addresses every time, the other slot's untouched, nothing allocated by us. */
+/* Two slots: outputs at the same addresses every time, the other slot's untouched, nothing allocated by
+ * us. */
 static void test_slots(void **state)
 {
     (void)state;

@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Opset 17 with IR 8 is read by every runtime of 2022 and later; from 20 on some put Resize in slow places. */
+/* Opset 17 with IR 8 is read by every runtime of 2022 and later; from 20 on some put Resize in slow
+ * places. */
 #define OPSET      17
 #define IR_VERSION 8
 #define ALIGNMENT  64

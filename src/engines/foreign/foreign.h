@@ -4,11 +4,11 @@
 
 #include "engines/engine.h"
 
-/* What engines that hand the graph to somebody else's runtime have in common: the graph as ONNX bytes, buffers at
- * fixed addresses that the runtime reads and writes, and a small graph to try it with. */
+/* What engines that hand the graph to somebody else's runtime have in common: the graph as ONNX bytes,
+ * buffers at fixed addresses that the runtime reads and writes, and a small graph to try it with. */
 
-/* The common beginning of such an engine's session. Submits are synchronous, so all slots share the input buffers and
- * each has outputs of its own. */
+/* The common beginning of such an engine's session. Submits are synchronous, so all slots share the input
+ * buffers and each has outputs of its own. */
 typedef struct sk_foreign_session {
     sk_session base;
     int32_t n_inputs, n_outputs, slots;

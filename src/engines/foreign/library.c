@@ -44,15 +44,19 @@ static void try_folder(search *s, const char *pattern)
     globfree(&found);
 }
 
-/* A folder that somebody named: the library may lie in it, in its lib, or in a Python environment's package. */
+/* A folder that somebody named: the library may lie in it, in the folders of an installation, or in a Python
+ * environment's package. */
 static void try_root(search *s, const char *root)
 {
-    static const char *const forms[] = {"", "/lib", "/lib64", "/lib/python3*/site-packages/",
-                                        "/lib64/python3*/site-packages/"};
+    static const char *const inside[] = {"", "/lib", "/lib64", "/runtime/lib/intel64",
+                                         "/runtime/lib/aarch64"};
+    static const char *const python[] = {"/lib/python3*/site-packages/", "/lib64/python3*/site-packages/"};
     char folder[3072];
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0] && !s->handle; i++)
-        if (snprintf(folder, sizeof folder, "%s%s%s", root, forms[i], i < 3 ? "" : s->wish->package) <
-            (int)sizeof folder)
+    for (size_t i = 0; i < sizeof inside / sizeof inside[0] && !s->handle; i++)
+        if (snprintf(folder, sizeof folder, "%s%s", root, inside[i]) < (int)sizeof folder)
+            try_folder(s, folder);
+    for (size_t i = 0; i < sizeof python / sizeof python[0] && !s->handle; i++)
+        if (snprintf(folder, sizeof folder, "%s%s%s", root, python[i], s->wish->package) < (int)sizeof folder)
             try_folder(s, folder);
 }
 

@@ -6,7 +6,8 @@
 
 #include <stddef.h>
 
-/* Finding a runtime's shared library. It is never linked: one program runs everywhere and offers what it finds. */
+/* Finding a runtime's shared library. It is never linked: one program runs everywhere and offers what it
+ * finds. */
 
 typedef struct sk_library_wish {
     const char *title;          /* "ONNX Runtime" */
@@ -18,9 +19,10 @@ typedef struct sk_library_wish {
     const char *remedy;         /* the commands that bring the library here */
 } sk_library_wish;
 
-/* Opens the library. Order: the variable (and then nothing else: what was asked for by name is not replaced quietly),
- * the loader's path, Python environments (VIRTUAL_ENV, CONDA_PREFIX), SKITTER_RUNTIME_DIR, `folders`. *path is where
- * it lies. SK_ERR_NOT_FOUND says where was looked and what to do. */
+/* Opens the library. Order: the variable (and then nothing else: what was asked for by name is not
+ * replaced quietly), the loader's path, Python environments (VIRTUAL_ENV, CONDA_PREFIX),
+ * SKITTER_RUNTIME_DIR, `folders`. *path is where it lies. SK_ERR_NOT_FOUND says where was looked and what
+ * to do. */
 sk_status sk_library_open(const sk_library_wish *wish, void **handle, char *path, size_t capacity,
                           sk_error *err) SK_MUST_CHECK;
 

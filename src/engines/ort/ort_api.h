@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The part of ONNX Runtime's C interface that we call. The library hands out one table of functions; the table only
- * ever grows at its end, so a function is known by its position for good. Those below have been there since interface
- * version 5 (library 1.5). */
+/* The part of ONNX Runtime's C interface that we call. The library hands out one table of functions; the
+ * table only ever grows at its end, so a function is known by its position for good. Those below have been
+ * there since interface version 5 (library 1.5). */
 
 typedef struct ort_status ort_status; /* null = success */
 typedef struct ort_env ort_env;
@@ -26,8 +26,8 @@ typedef struct ort_api_base {
     const char *(*get_version)(void); /* "1.31.1": the second number is its interface version */
 } ort_api_base;
 
-/* We ask for this version: the oldest library checked is 1.17, and newer ones still answer to it. Asking for more
- * than a library has makes it print. */
+/* We ask for this version, to which newer libraries still answer; asking for more than a library has makes it
+ * print. docs/runtimes.md lists the libraries it was run with. */
 #define ORT_INTERFACE 17
 
 enum { ORT_LOG_ERROR = 3, ORT_OPTIMISE_ALL = 99, ORT_DEVICE_ALLOCATOR = 0, ORT_MEMORY_DEFAULT = 0 };

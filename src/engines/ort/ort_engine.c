@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ONNX Runtime on the CPU. Inputs and outputs are bound once, to buffers of ours; a submit fills the input buffer and
- * calls one function. */
+/* ONNX Runtime on the CPU. Inputs and outputs are bound once, to buffers of ours; a submit fills the input
+ * buffer and calls one function. */
 
 typedef struct ort_engine_session {
     sk_foreign_session foreign;

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engines/foreign/library.h"
+#include "engines/openvino/openvino_api.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#define REMEDY                                                                                               \
+    "python3 -m venv ~/.skitter-openvino && ~/.skitter-openvino/bin/pip install openvino && "                \
+    "export SKITTER_OPENVINO=~/.skitter-openvino"
+
+static const char *const sonames[] = {"libopenvino_c.so", NULL};
+static const char *const folders[] = {"/usr/lib/*-linux-gnu",
+                                      "/usr/lib64",
+                                      "/usr/local/lib",
+                                      "/opt/intel/openvino*/runtime/lib/intel64",
+                                      "/opt/intel/openvino*/runtime/lib/aarch64",
+                                      NULL};
+static const sk_library_wish wish = {
+    .title = "OpenVINO",
+    .variable = "SKITTER_OPENVINO",
+    .file = "libopenvino_c.so",
+    .sonames = sonames,
+    .package = "openvino/libs",
+    .folders = folders,
+    .remedy = REMEDY,
+};
+
+sk_status ov_check(const ov_api *api, int status, const char *what, sk_error *err)
+{
+    if (status == 0)
+        return SK_OK;
+    const char *kind = api->get_error_info(status);
+    const char *text = api->get_last_error ? api->get_last_error() : NULL;
+    char line[400];
+    snprintf(line, sizeof line, "%s", text && text[0] ? text : "no reason given");
+    for (char *c = line; *c; c++)
+        if (*c == '\n')
+            *c = ' ';
+    if (text && api->free_text)
+        api->free_text(text);
+    return sk_fail(err, SK_ERR_RUNTIME, "OpenVINO %s: %s: %s (%s)", api->version, what, line,
+                   kind ? kind : "unknown status");
+}
+
+static sk_status fill(void *handle, ov_api *api, sk_error *err)
+{
+    void *symbol;
+#define OV_TAKE(name, text, result, arguments)                                                               \
+    symbol = dlsym(handle, #text);                                                                           \
+    if (!symbol)                                                                                             \
+        return sk_fail(err, SK_ERR_UNSUPPORTED,                                                              \
+                       "%s: not OpenVINO, or an old one: it has no %s. To get it: %s", api->path, #text,     \
+                       REMEDY);                                                                              \
+    memcpy(&api->name, &symbol, sizeof api->name);
+    OV_FUNCTIONS(OV_TAKE)
+#undef OV_TAKE
+    symbol = dlsym(handle, "ov_get_last_err_msg");
+    memcpy(&api->get_last_error, &symbol, sizeof api->get_last_error);
+    symbol = dlsym(handle, "ov_free");
+    memcpy(&api->free_text, &symbol, sizeof api->free_text);
+    ov_version version = {0};
+    snprintf(api->version, sizeof api->version, "unknown");
+    if (api->get_version(&version) == 0) {
+        /* "2026.4.0-21877-…": people know the first part. */
+        if (version.build)
+            snprintf(api->version, sizeof api->version, "%.*s", (int)strcspn(version.build, "-"),
+                     version.build);
+        api->free_version(&version);
+    }
+    return ov_check(api, api->create_core(&api->core), "no core", err);
+}
+
+sk_status ov_load(const ov_api **out, sk_error *err)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static ov_api loaded;
+    static int ready;
+    sk_status status = SK_OK;
+    pthread_mutex_lock(&lock);
+    if (!ready) {
+        void *handle = NULL;
+        memset(&loaded, 0, sizeof loaded);
+        status = sk_library_open(&wish, &handle, loaded.path, sizeof loaded.path, err);
+        if (status == SK_OK)
+            status = fill(handle, &loaded, err);
+        ready = status == SK_OK;
+        if (!ready && handle)
+            dlclose(handle);
+    }
+    pthread_mutex_unlock(&lock);
+    *out = status == SK_OK ? &loaded : NULL;
+    return status;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define FOREIGN_ENGINE "openvino"
+#include "foreign_checks.h"
+
+/* OpenVINO through its C interface; and libraries that are not OpenVINO. */
+
+#define VARIABLE "SKITTER_OPENVINO"
+
+static void test_wrong_libraries(void **state)
+{
+    (void)state;
+    char path[4096];
+    const char *build = getenv("SKITTER_TEST_BUILD");
+    refuses(VARIABLE, "/nowhere/libopenvino_c.so", "no such file");
+    refuses(VARIABLE, test_folder(), "pip install openvino");
+    refuses(VARIABLE, test_source("VERSION"), "could not be loaded");
+    snprintf(path, sizeof path, "%s/tests/fake_ort_empty.so", build ? build : ".");
+    refuses(VARIABLE, path, "not OpenVINO");
+}
+
+/* A second opening takes the compiled model from the cache folder and gives the same bits. */
+static void test_cache(void **state)
+{
+    (void)state;
+    foreign_or_skip();
+    sk_error err = {0};
+    sk_shape shape;
+    sk_graph *g = named_graph(&shape);
+    float *x = foreign_input(&shape, 5), first = 0;
+    sk_session_settings settings = foreign_settings(1);
+    settings.cache_dir = test_folder();
+    for (int i = 0; i < 2; i++) {
+        sk_session *s = foreign_open(FOREIGN_ENGINE, g, &shape, &settings);
+        sk_tensor out[32];
+        sk_session_input in = {.data = x};
+        assert_ok(sk_session_run(s, &in, 1, out, 32, &err), &err);
+        if (i == 0)
+            first = *(float *)out[1].data;
+        assert_true(*(float *)out[1].data == first);
+        sk_session_close(&s);
+    }
+    char command[4096];
+    snprintf(command, sizeof command, "ls '%s/openvino/'*.blob > /dev/null", test_folder());
+    assert_int_equal(system(command), 0);
+    free(x);
+    sk_graph_close(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wrong_libraries), cmocka_unit_test(test_refused_settings),
+        cmocka_unit_test(test_named_graph),     cmocka_unit_test(test_random_graphs),
+        cmocka_unit_test(test_pictures),        cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_two_at_once),     cmocka_unit_test(test_cache),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
