@@ -6,12 +6,15 @@
 /* The list of commands, in the order people read them. Commands of one group stand together. */
 extern const sk_command sk_command_bench;
 extern const sk_command sk_command_completion;
+extern const sk_command sk_command_config;
+extern const sk_command sk_command_doctor;
 extern const sk_command sk_command_export;
 extern const sk_command sk_command_help;
 extern const sk_command sk_command_info;
 extern const sk_command sk_command_man;
 extern const sk_command sk_command_net;
 extern const sk_command sk_command_predict;
+extern const sk_command sk_command_runtimes;
 extern const sk_command sk_command_version;
 
 const sk_command *const sk_commands[] = {
@@ -22,6 +25,10 @@ const sk_command *const sk_commands[] = {
     &sk_command_export,
     &sk_command_net,
     &sk_command_bench,
+    /* compute runtimes */
+    &sk_command_runtimes,
+    &sk_command_doctor,
+    &sk_command_config,
     /* skitter itself */
     &sk_command_help,
     &sk_command_version,

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/runtimes.h"
+#include "base/json_write.h"
+#include "base/memory.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+
+#include <stdio.h>
+
+static const sk_option options[] = {
+    {.name = "json", .kind = SK_OPTION_FLAG, .help = "one JSON object on standard output"}, {0}};
+
+static const sk_example examples[] = {
+    {"skitter doctor", "which compute runtimes work here, and what would help"},
+    {"skitter doctor --json", "the same for programs"},
+    {0}};
+
+static const char *text_or_null(const char *text)
+{
+    return text[0] ? text : NULL;
+}
+
+static sk_status print_json(const sk_runtimes_view *view, sk_error *err)
+{
+    sk_json j = sk_json_to_file(stdout, 2);
+    sk_json_object(&j);
+    sk_json_key(&j, "runtimes");
+    sk_json_array(&j);
+    for (int i = 0; i < SK_RUNTIME_COUNT; i++) {
+        const sk_probe_row *row = &view->rows[i];
+        sk_json_object(&j);
+        sk_json_key_string(&j, "name", sk_runtime_name((sk_runtime)i));
+        sk_json_key_string(&j, "label", sk_runtime_label((sk_runtime)i));
+        sk_json_key_bool(&j, "available", row->available);
+        sk_json_key_string(&j, "reason", row->reason);
+        sk_json_key_string(&j, "remedy", text_or_null(row->remedy));
+        sk_json_key_string(&j, "library", text_or_null(row->library));
+        sk_json_key_string(&j, "version", text_or_null(row->version));
+        sk_json_key(&j, "devices");
+        sk_json_array(&j);
+        for (int32_t d = 0; d < row->n_devices; d++)
+            sk_json_string(&j, row->devices[d]);
+        sk_json_close(&j);
+        sk_json_close(&j);
+    }
+    sk_json_close(&j);
+    sk_json_close(&j);
+    return sk_json_end(&j, err);
+}
+
+static void print_table(const sk_runtimes_view *view)
+{
+    const char *good = sk_cli_style(stdout, SK_STYLE_GREEN), *dim = sk_cli_style(stdout, SK_STYLE_DIM),
+               *end = sk_cli_style(stdout, SK_STYLE_END);
+    for (int i = 0; i < SK_RUNTIME_COUNT; i++) {
+        const sk_probe_row *row = &view->rows[i];
+        printf("%s%-10s %-3s%s  %s\n", row->available ? good : dim, sk_runtime_name((sk_runtime)i),
+               row->available ? "yes" : "no", end,
+               row->available ? sk_runtime_meaning((sk_runtime)i) : row->reason);
+        if (row->available && row->library[0])
+            printf("%16s%s, version %s\n", "", row->library, row->version[0] ? row->version : "not told");
+        for (int32_t d = 0; d < row->n_devices; d++)
+            printf("%16s%s\n", "", row->devices[d]);
+        if (row->available)
+            printf("%16s%s\n", "", row->reason);
+        else if (row->remedy[0])
+            printf("%16s-> %s\n", "", row->remedy);
+    }
+}
+
+static sk_status run(const sk_args *args, sk_error *err)
+{
+    sk_runtimes_view *view = sk_calloc(1, sizeof *view);
+    if (!view)
+        return sk_fail_memory(err, sizeof *view);
+    sk_runtimes_look(0, true, view);
+    sk_status status = SK_OK;
+    if (sk_args_flag(args, "json"))
+        status = print_json(view, err);
+    else
+        print_table(view);
+    sk_free(view);
+    return status;
+}
+
+const sk_command sk_command_doctor = {
+    .name = "doctor",
+    .group = "Compute runtimes",
+    .summary = "test every compute runtime and say what would help",
+    .description =
+        "Each runtime's engine is loaded and made to compute a small convolution, in a process of its own "
+        "with a time limit, so that a crashing or hanging driver only costs its row. Nothing is "
+        "installed or changed.",
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/runtimes.h"
+#include "base/json_write.h"
+#include "base/memory.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+
+#include <stdio.h>
+
+static const sk_option options[] = {
+    {.name = "pipelines",
+     .letter = 'p',
+     .kind = SK_OPTION_TEXT,
+     .argument = "LIST",
+     .help = "the pipelines that are on: yolo_obb_detection, yolo_pose, sleap_pose, yolo_detection, generic"},
+    {.name = "json", .kind = SK_OPTION_FLAG, .help = "one JSON object on standard output"},
+    {0}};
+
+static const sk_example examples[] = {
+    {"skitter runtimes", "what can be chosen here"},
+    {"skitter runtimes --pipelines yolo_obb_detection,sleap_pose", "what both can use"},
+    {0}};
+
+static sk_status print_json(const sk_runtime_gate *gate, sk_error *err)
+{
+    sk_json j = sk_json_to_file(stdout, 2);
+    sk_json_object(&j);
+    sk_json_key(&j, "allowed");
+    sk_json_array(&j);
+    for (int32_t i = 0; i < gate->n_allowed; i++)
+        sk_json_string(&j, sk_runtime_name(gate->allowed[i]));
+    sk_json_close(&j);
+    sk_json_key(&j, "excluded");
+    sk_json_array(&j);
+    for (int i = 0; i < SK_RUNTIME_COUNT; i++) {
+        if (gate->is_allowed[i])
+            continue;
+        sk_json_object(&j);
+        sk_json_key_string(&j, "name", sk_runtime_name((sk_runtime)i));
+        sk_json_key_string(&j, "because", gate->because[i]);
+        sk_json_close(&j);
+    }
+    sk_json_close(&j);
+    sk_json_close(&j);
+    return sk_json_end(&j, err);
+}
+
+static void print_table(const sk_runtime_gate *gate)
+{
+    for (int32_t i = 0; i < gate->n_allowed; i++)
+        printf("%-10s %-12s %s\n", sk_runtime_name(gate->allowed[i]), sk_runtime_label(gate->allowed[i]),
+               sk_runtime_meaning(gate->allowed[i]));
+    bool any = false;
+    for (int i = 0; i < SK_RUNTIME_COUNT; i++) {
+        if (gate->is_allowed[i])
+            continue;
+        printf("%s%s%-10s %s%s\n", any ? "" : "\nNot here:\n", sk_cli_style(stdout, SK_STYLE_DIM),
+               sk_runtime_name((sk_runtime)i), gate->because[i], sk_cli_style(stdout, SK_STYLE_END));
+        any = true;
+    }
+}
+
+static sk_status run(const sk_args *args, sk_error *err)
+{
+    uint32_t pipelines = 0;
+    SK_TRY(sk_pipelines_parse(sk_args_text(args, "pipelines"), &pipelines, err));
+    sk_runtimes_view *view = sk_calloc(1, sizeof *view);
+    if (!view)
+        return sk_fail_memory(err, sizeof *view);
+    sk_runtimes_look(pipelines, false, view);
+    sk_status status = SK_OK;
+    if (sk_args_flag(args, "json"))
+        status = print_json(&view->gate, err);
+    else
+        print_table(&view->gate);
+    sk_free(view);
+    return status;
+}
+
+const sk_command sk_command_runtimes = {
+    .name = "runtimes",
+    .group = "Compute runtimes",
+    .summary = "list the compute runtimes that can be chosen here",
+    .description =
+        "With several pipelines only what all of them can use is allowed; for everything else the list "
+        "says which pipeline or which probe excluded it.",
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# doctor, runtimes and config at the door; nothing of the user's own settings is read or written.
+source "$SKITTER_TEST_SOURCE/tests/support/shell.sh"
+export SKITTER_CONFIG_DIR=$work/config SKITTER_CACHE_DIR=$work/cache
+unset SKITTER_COMPUTE_RUNTIME
+cd "$work" || exit 1
+names="cpu mps cuda rocm onnx_cpu onnx_cuda onnx_rocm tensorrt openvino"
+
+clean() { rm -rf "$work/config" "$work/skitter.yaml" "$work/sub"; }
+saved() { grep -o '"compute_runtime": "[a-z_]*"' "$work/config/skitter.json"; }
+
+test_doctor_has_a_row_for_every_runtime() {
+    run doctor && expect_code 0 || return 1
+    local name
+    for name in $names; do
+        grep -Eq "^$name +(yes|no) " <<<"$out" || fail "no row for $name in: $out" || return 1
+    done
+    grep -Eq "^cpu +yes" <<<"$out" || fail "the processor must always work: $out"
+}
+
+test_doctor_json() {
+    run doctor --json && expect_code 0 && expect_in '"name": "cpu"' "$out" || return 1
+    command -v python3 >/dev/null || return 0
+    echo "$out" >"$work/doctor.json"
+    python3 -c '
+import json, sys
+rows = json.load(open(sys.argv[1]))["runtimes"]
+assert [r["name"] for r in rows] == sys.argv[2].split(), rows
+for r in rows:
+    assert set(r) >= {"name", "label", "available", "reason", "library", "version", "devices"}, r
+    assert r["reason"], r
+    assert r["available"] or r["name"] != "cpu", r
+' "$work/doctor.json" "$names" || fail "doctor --json: $out"
+}
+
+test_runtimes_json() {
+    run runtimes --pipelines yolo_obb_detection,sleap_pose --json && expect_code 0 || return 1
+    command -v python3 >/dev/null || return 0
+    echo "$out" >"$work/runtimes.json"
+    python3 -c '
+import json, sys
+r = json.load(open(sys.argv[1]))
+order = sys.argv[2].split()
+assert r["allowed"][0] == "cpu", r
+assert r["allowed"] == [n for n in order if n in r["allowed"]], r
+assert sorted(r["allowed"] + [e["name"] for e in r["excluded"]]) == sorted(order), r
+assert all("yolo_obb_detection: " in e["because"] or "sleap_pose: " in e["because"] for e in r["excluded"]), r
+' "$work/runtimes.json" "$names" || fail "runtimes --json: $out"
+}
+
+test_unknown_pipeline() {
+    run runtimes --pipelines yolo_dance && expect_code 2 && expect_in "'yolo_dance'" "$err"
+}
+
+test_config_order() {
+    clean
+    run config get && expect_code 0 && [ "$out" = cpu ] || fail "$out" || return 1
+    run config set compute_runtime CPU && expect_code 0 && [ "$(saved)" = '"compute_runtime": "cpu"' ] || return 1
+    mkdir -p sub/sub && echo "compute_runtime: onnx_cpu" >skitter.yaml
+    out=$(cd sub/sub && "$skitter" config get) && [ "$out" = onnx_cpu ] || fail "project: $out" || return 1
+    SKITTER_COMPUTE_RUNTIME=openvino run config get && [ "$out" = openvino ] || fail "environment: $out" || return 1
+    run config && expect_code 0 && expect_in "project" "$out" && expect_in "user" "$out" && expect_in "<- wins" "$out" ||
+        return 1
+    run config set compute_runtime cpu && expect_code 0 && expect_in "overrules" "$err" || return 1
+    run config list --json && expect_in '"from": "project"' "$out"
+}
+
+test_config_refuses() {
+    clean
+    run config set compute_runtime warp && expect_code 2 && expect_in "there are cpu, mps" "$err" || return 1
+    run config set colour red && expect_code 2 && expect_in "no setting 'colour'" "$err" || return 1
+    run config set compute_runtime && expect_code 2 || return 1
+    run config get colour && expect_code 2 || return 1
+    if ! [ -e /dev/kfd ]; then
+        run config set compute_runtime rocm && expect_code 3 && expect_in "/dev/kfd" "$err" || return 1
+    fi
+    [ ! -e "$work/config/skitter.json" ] || fail "a refused value was saved"
+}
+
+test_config_import() {
+    clean
+    echo '{"compute_runtime": "cpu", "yolo_device": "mps"}' >old.json
+    run config import old.json && expect_code 0 && expect_in "compute_runtime 'cpu' means cpu" "$out" &&
+        [ "$(saved)" = '"compute_runtime": "cpu"' ] || return 1
+    echo '{"runtime_tier": "cpu"}' >new.json
+    run config import new.json && expect_code 0 && expect_in "runtime_tier 'cpu' means cpu" "$out" || return 1
+    if [ "$(uname)" != Darwin ]; then
+        echo '{"compute_runtime": "mps", "detection_method": "yolo_obb"}' >mac.json
+        run config import mac.json && expect_code 0 && expect_in "'mps' was reset to 'cpu': yolo_obb_detection" "$err" &&
+            [ "$(saved)" = '"compute_runtime": "cpu"' ] || return 1
+    fi
+    echo '{"fps": 30}' >none.json
+    run config import none.json && expect_code 1 && expect_in "says nothing about the compute runtime" "$err" || return 1
+    run config import absent.json && expect_code 1
+}
+
+run_tests

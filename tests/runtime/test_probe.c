@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Probes against engines that crash, hang, leave and lie; and the cache of what was found. */
+#include "support/test.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "runtime/probe.h"
+#include "runtime/trial.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static sk_status crash(sk_engine_probe *out, sk_error *err)
+{
+    (void)out;
+    (void)err;
+    raise(SIGSEGV);
+    return SK_OK;
+}
+
+static sk_status hang(sk_engine_probe *out, sk_error *err)
+{
+    (void)out;
+    (void)err;
+    for (int64_t begin = sk_clock_ns(); sk_clock_ns() - begin < 600000000000;)
+        pause();
+    return SK_OK;
+}
+
+static sk_status leave(sk_engine_probe *out, sk_error *err)
+{
+    (void)out;
+    (void)err;
+    _exit(7);
+}
+
+static sk_status refuse(sk_engine_probe *out, sk_error *err)
+{
+    (void)out;
+    return sk_fail(err, SK_ERR_RUNTIME, "the driver is older than the library");
+}
+
+static sk_status lack(sk_engine_probe *out, sk_error *err)
+{
+    (void)err;
+    *out = (sk_engine_probe){0};
+    snprintf(out->detail, sizeof out->detail, "the library is not here. To get it: apt-get install it");
+    return SK_OK;
+}
+
+/* Says it is there, in texts without an end and with more devices than there can be. */
+static sk_status boast(sk_engine_probe *out, sk_error *err)
+{
+    (void)err;
+    memset(out, 'x', sizeof *out);
+    out->available = 1;
+    out->n_devices = 100000;
+    return SK_OK;
+}
+
+static sk_status wait_and_spoil(sk_session *session, int32_t slot, void **outputs, sk_error *err)
+{
+    SK_TRY(sk_engine_reference.wait(session, slot, outputs, err));
+    ((float *)outputs[0])[17] += 0.25f; /* one number in 192 */
+    return SK_OK;
+}
+
+static sk_status noisy(sk_engine_probe *out, sk_error *err)
+{
+    printf("loading plugins\n");
+    fflush(stdout);
+    return sk_engine_reference.probe(out, err);
+}
+
+static sk_probe_row probe_with(sk_status (*probe)(sk_engine_probe *, sk_error *), int64_t limit_ms)
+{
+    sk_engine engine = sk_engine_reference;
+    engine.probe = probe;
+    sk_probe_row row = {.runtime = SK_RUNTIME_CUDA};
+    sk_probe_engine(&engine, limit_ms, &row);
+    assert_int_equal(row.runtime, SK_RUNTIME_CUDA);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left behind */
+    return row;
+}
+
+static void test_crash(void **state)
+{
+    (void)state;
+    sk_probe_row row = probe_with(crash, 60000);
+    assert_false(row.available);
+    assert_non_null(strstr(row.reason, "the probe crashed with signal 11"));
+    assert_true(row.remedy[0] != '\0');
+}
+
+static void test_hang(void **state)
+{
+    (void)state;
+    int64_t begin = sk_clock_ns();
+    sk_probe_row row = probe_with(hang, 300);
+    assert_false(row.available);
+    assert_non_null(strstr(row.reason, "hung and was ended after 0.3 s"));
+    assert_true(sk_clock_ns() - begin < 30000000000); /* far from for ever, on the busiest machine */
+}
+
+static void test_leave(void **state)
+{
+    (void)state;
+    sk_probe_row row = probe_with(leave, 60000);
+    assert_false(row.available);
+    assert_non_null(strstr(row.reason, "left without an answer, exit code 7"));
+}
+
+static void test_refuse_and_lack(void **state)
+{
+    (void)state;
+    sk_probe_row row = probe_with(refuse, 60000);
+    assert_false(row.available);
+    assert_string_equal(row.reason, "the driver is older than the library");
+    row = probe_with(lack, 60000);
+    assert_false(row.available);
+    assert_string_equal(row.reason, "the library is not here.");
+    assert_string_equal(row.remedy, "apt-get install it");
+}
+
+static void test_boast_is_cut_to_size(void **state)
+{
+    (void)state;
+    sk_probe_row row = probe_with(boast, 60000);
+    assert_true(row.available); /* it does compute: it is the reference executor underneath */
+    assert_int_equal(row.n_devices, SK_ENGINE_MAX_DEVICES);
+    assert_true(strlen(row.version) < sizeof row.version);
+    assert_true(strlen(row.devices[SK_ENGINE_MAX_DEVICES - 1]) < sizeof row.devices[0]);
+}
+
+static void test_lie_is_found_out(void **state)
+{
+    (void)state;
+    sk_engine liar = sk_engine_reference;
+    liar.wait = wait_and_spoil;
+    sk_probe_row row = {.runtime = SK_RUNTIME_OPENVINO};
+    sk_probe_engine(&liar, 60000, &row);
+    assert_false(row.available);
+    assert_non_null(strstr(row.reason, "it is there, but its test run failed"));
+    assert_non_null(strstr(row.reason, "wrong numbers"));
+}
+
+static void test_honest_engines(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    assert_ok(sk_runtime_trial(&sk_engine_cpu, &err), &err);
+    assert_ok(sk_runtime_trial(&sk_engine_reference, &err), &err);
+    sk_probe_row row = probe_with(noisy, 60000);
+    assert_true(row.available);
+    sk_probe_one(SK_RUNTIME_CPU, true, &row);
+    assert_true(row.available);
+    assert_true(row.n_devices >= 1 && row.devices[0][0]);
+    assert_false(row.cached);
+}
+
+static void test_absent_engines_say_why(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SK_RUNTIME_COUNT; i++) {
+        sk_probe_row row = {.runtime = (sk_runtime)i, .available = true};
+        sk_probe_absent((sk_runtime)i, &row);
+        assert_false(row.available);
+        assert_true(strlen(row.reason) > 10);
+    }
+}
+
+static void test_facts(void **state)
+{
+    (void)state;
+    static sk_probe_row rows[SK_RUNTIME_COUNT];
+    sk_runtime_facts facts;
+    sk_runtime_gate gate;
+    rows[SK_RUNTIME_CPU].available = rows[SK_RUNTIME_ONNX_CUDA].available = true;
+    snprintf(rows[SK_RUNTIME_TENSORRT].reason, sizeof rows[0].reason, "no libnvinfer");
+    sk_probe_facts(rows, &facts);
+    assert_true(facts.cuda && facts.ort && facts.ort_cuda && facts.graph_importable);
+    assert_false(facts.rocm || facts.mps || facts.tensorrt || facts.openvino || facts.ort_cpu);
+    sk_runtime_gate_make(1u << SK_PIPELINE_SLEAP_POSE, &facts, &gate);
+    assert_int_equal(gate.n_allowed, 2);
+    assert_int_equal(gate.allowed[1], SK_RUNTIME_ONNX_CUDA);
+    assert_string_equal(gate.because[SK_RUNTIME_TENSORRT], "sleap_pose: no libnvinfer");
+}
+
+static void test_cache(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    char library[512];
+    snprintf(library, sizeof library, "%s/libfake.so", test_folder());
+    assert_ok(sk_file_replace(library, "one", 3, &err), &err);
+    sk_probe_row row = {.runtime = SK_RUNTIME_OPENVINO, .available = true, .n_devices = 2}, got;
+    snprintf(row.library, sizeof row.library, "%.200s", library);
+    snprintf(row.version, sizeof row.version, "2026.4");
+    snprintf(row.devices[1], sizeof row.devices[1], "GPU \"0\"");
+    assert_false(sk_probe_cache_read(SK_RUNTIME_OPENVINO, &got));
+    sk_probe_cache_write(&row);
+    assert_true(sk_probe_cache_read(SK_RUNTIME_OPENVINO, &got));
+    assert_true(got.available && got.cached);
+    assert_int_equal(got.n_devices, 2);
+    assert_string_equal(got.devices[1], "GPU \"0\"");
+    assert_string_equal(got.version, "2026.4");
+    assert_false(sk_probe_cache_read(SK_RUNTIME_CUDA, &got)); /* another runtime's row */
+    setenv("SKITTER_RUNTIME_DIR", "/elsewhere", 1);           /* the search may now end elsewhere */
+    assert_false(sk_probe_cache_read(SK_RUNTIME_OPENVINO, &got));
+    unsetenv("SKITTER_RUNTIME_DIR");
+    assert_true(sk_probe_cache_read(SK_RUNTIME_OPENVINO, &got));
+    assert_ok(sk_file_replace(library, "two!", 4, &err), &err); /* the library changed */
+    assert_false(sk_probe_cache_read(SK_RUNTIME_OPENVINO, &got));
+    assert_int_equal(unlink(library), 0);
+    assert_false(sk_probe_cache_read(SK_RUNTIME_OPENVINO, &got));
+    char path[512];
+    snprintf(path, sizeof path, "%s/cache/probe-openvino.json", test_folder());
+    assert_ok(sk_file_replace(path, "{\"key\": [", 9, &err), &err); /* a damaged cache is no cache */
+    assert_false(sk_probe_cache_read(SK_RUNTIME_OPENVINO, &got));
+}
+
+int main(void)
+{
+    char cache[512];
+    snprintf(cache, sizeof cache, "%s/cache", test_folder());
+    setenv("SKITTER_CACHE_DIR", cache, 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_crash),
+        cmocka_unit_test(test_hang),
+        cmocka_unit_test(test_leave),
+        cmocka_unit_test(test_refuse_and_lack),
+        cmocka_unit_test(test_boast_is_cut_to_size),
+        cmocka_unit_test(test_lie_is_found_out),
+        cmocka_unit_test(test_honest_engines),
+        cmocka_unit_test(test_absent_engines_say_why),
+        cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_cache),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
