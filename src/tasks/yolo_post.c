@@ -124,6 +124,14 @@ static int32_t choose(sk_yolo_post *p, sk_yolo_form form)
     return sk_nms_greedy(p->nms, &p->candidates, s->iou, s->agnostic, p->keep);
 }
 
+/* A keypoint the network gave no number for counts as not found. */
+static void drop_broken(sk_keypoint *points, int32_t count)
+{
+    for (int32_t k = 0; k < count; k++)
+        if (isnan(points[k].x) || isnan(points[k].y) || isnan(points[k].score))
+            points[k] = (sk_keypoint){NAN, NAN, 0};
+}
+
 sk_status sk_yolo_post_run(sk_yolo_post *p, sk_yolo_form form, const sk_map *maps, int32_t n_maps,
                            const sk_letterbox_geometry *geometry, sk_instances *out, sk_error *err)
 {
@@ -157,6 +165,7 @@ sk_status sk_yolo_post_run(sk_yolo_post *p, sk_yolo_form form, const sk_map *map
             sk_keypoint *points = out->keypoints + item->first_keypoint;
             sk_yolo_decode_keypoints(p->decoder, c->place[k], points);
             sk_scale_back_keypoints(geometry, points, p->n_keypoints);
+            drop_broken(points, p->n_keypoints);
             item->has |= SK_HAS_KEYPOINTS;
         }
     }
