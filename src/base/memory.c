@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static atomic_uint_fast64_t allocation_count;
 static atomic_int_fast64_t live_bytes;
@@ -73,6 +74,10 @@ void *sk_aligned_calloc(size_t alignment, size_t bytes)
     void *block = NULL;
     if (posix_memalign(&block, alignment, bytes ? bytes : 1) != 0)
         return NULL;
+#ifdef MADV_HUGEPAGE
+    if (alignment >= SK_LARGE_PAGE && bytes >= SK_LARGE_PAGE) /* before the first touch; a wish, not a need */
+        (void)madvise(block, bytes, MADV_HUGEPAGE);
+#endif
     memset(block, 0, bytes);
     return counted(block);
 }

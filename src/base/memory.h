@@ -18,7 +18,9 @@ void *sk_calloc(size_t count, size_t bytes); /* null when count * bytes overflow
 void *sk_realloc(void *block, size_t bytes);
 void sk_free(void *block);
 
-/* Zero-filled, `alignment` a power of two >= sizeof(void *). Ended by sk_free. */
+/* Zero-filled, `alignment` a power of two >= sizeof(void *). Ended by sk_free. Aligned to SK_LARGE_PAGE or more, a
+ * large block lies in large pages where the system gives them. */
+#define SK_LARGE_PAGE ((size_t)2 << 20)
 void *sk_aligned_calloc(size_t alignment, size_t bytes);
 
 char *sk_strdup(const char *text);

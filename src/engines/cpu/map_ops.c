@@ -190,23 +190,24 @@ static sk_status build_pool(cpu_plan *plan, const sk_node *node, sk_error *err)
     return add_op(plan, &op, run_pool, node->op == SK_OP_MAX_POOL ? "max pool" : "average pool", err);
 }
 
-/* Mean over height and width, kept as 1x1. */
-static sk_status build_global_mean(cpu_plan *plan, const sk_node *node, sk_error *err)
+/* Mean or maximum over height and width, kept as 1x1. */
+static sk_status build_global(cpu_plan *plan, const sk_node *node, sk_error *err)
 {
     sk_value x = node->in[0], y = node->out[0];
     SK_TRY(cpu_need_blocked(plan, x, err));
     SK_TRY(make_like(plan, y, x, err));
     const int64_t *in = cpu_shape(plan, x)->dim;
-    map_op op = {.a = x, .b = SK_VALUE_NONE, .y = y, .kind = SK_OP_AVG_POOL};
+    map_op op = {.a = x, .b = SK_VALUE_NONE, .y = y,
+                 .kind = node->a.reduce.kind == SK_REDUCE_MAX ? SK_OP_MAX_POOL : SK_OP_AVG_POOL};
     op.pool = (sk_pool_f32c16){.in_h = (int32_t)in[2], .in_w = (int32_t)in[3], .out_h = 1, .out_w = 1,
                                .kernel_h = (int32_t)in[2], .kernel_w = (int32_t)in[3], .stride_h = 1, .stride_w = 1,
                                .dilation_h = 1, .dilation_w = 1};
-    return add_op(plan, &op, run_pool, "mean", err);
+    return add_op(plan, &op, run_pool, node->a.reduce.kind == SK_REDUCE_MAX ? "maximum" : "mean", err);
 }
 
-static bool is_global_mean(const cpu_plan *plan, const sk_node *node)
+static bool is_global(const cpu_plan *plan, const sk_node *node)
 {
-    if (node->op != SK_OP_REDUCE || node->a.reduce.kind != SK_REDUCE_MEAN || !node->a.reduce.keep_dims ||
+    if (node->op != SK_OP_REDUCE || (node->a.reduce.kind != SK_REDUCE_MEAN && node->a.reduce.kind != SK_REDUCE_MAX) || !node->a.reduce.keep_dims ||
         node->a.reduce.n_axes != 2 || plan->values[node->in[0]].map < 0)
         return false;
     int a = node->a.reduce.axes[0], b = node->a.reduce.axes[1];
@@ -519,10 +520,10 @@ sk_status cpu_build_map_op(cpu_plan *plan, const sk_node *node, bool *done, sk_e
         *done = true;
         return build_resize(plan, node, err);
     case SK_OP_REDUCE:
-        if (!is_global_mean(plan, node))
+        if (!is_global(plan, node))
             return SK_OK;
         *done = true;
-        return build_global_mean(plan, node, err);
+        return build_global(plan, node, err);
     case SK_OP_UNARY:
         if (!blocked || !sk_act_f32_known((int32_t)node->a.unary.kind))
             return SK_OK;

@@ -114,6 +114,7 @@ typedef struct product {
     int32_t rank; /* of the batch axes */
     int64_t dim[SK_MAX_RANK], stride_a[SK_MAX_RANK], stride_b[SK_MAX_RANK];
     int64_t batches;
+    const float *weights; /* instead of b, where not null */
     sk_gemm_f32 p;
 } product;
 
@@ -121,9 +122,11 @@ static void run_product(const cpu_step *step, const cpu_frame *frame, int32_t pa
 {
     const product *m = step->data;
     const cpu_plan *plan = frame->plan;
-    const float *a = cpu_bound_plain(plan, frame, m->a), *b = cpu_bound_plain(plan, frame, m->b);
+    const float *a = cpu_bound_plain(plan, frame, m->a), *b = m->weights;
     float *y = cpu_bound_plain(plan, frame, m->y);
     sk_gemm_f32 p = m->p;
+    if (!b)
+        b = cpu_bound_plain(plan, frame, m->b);
     p.bias = m->bias == SK_VALUE_NONE ? NULL : cpu_bound_plain(plan, frame, m->bias);
     int64_t from, to;
     sk_pool_split(m->batches * p.m, 1, part, parts, &from, &to); /* rows of all batches */
@@ -176,14 +179,31 @@ sk_status cpu_build_plain_matmul(cpu_plan *plan, const sk_node *node, bool *done
     return SK_OK;
 }
 
-/* a [m][k] or transposed, b [k][n] not transposed, c absent or one row; the rest is the reference executor's. */
+/* b^T in the plan's memory: the kernel wants rows of b. */
+static sk_status transposed_weights(cpu_plan *plan, sk_value b, const float **out, sk_error *err)
+{
+    const sk_shape *s = cpu_shape(plan, b);
+    const float *from = sk_value_tensor(plan->graph, b).data;
+    float *to = sk_arena_alloc(plan->arena, (size_t)sk_shape_count(s) * sizeof *to);
+    if (!to)
+        return sk_fail_memory(err, (size_t)sk_shape_count(s) * sizeof *to);
+    for (int64_t n = 0; n < s->dim[0]; n++)
+        for (int64_t k = 0; k < s->dim[1]; k++)
+            to[k * s->dim[0] + n] = from[n * s->dim[1] + k];
+    *out = to;
+    return SK_OK;
+}
+
+/* a [m][k] or transposed, b [k][n] or a transposed constant, c absent or one row; the rest is the reference
+ * executor's. */
 sk_status cpu_build_plain_gemm(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
 {
     const sk_shape *a = cpu_shape(plan, node->in[0]), *b = cpu_shape(plan, node->in[1]);
     const sk_shape *y = cpu_shape(plan, node->out[0]);
     sk_value c = node->n_in > 2 ? node->in[2] : SK_VALUE_NONE;
     cpu_step *step;
-    *done = cpu_all_f32(plan, node) && a->rank == 2 && b->rank == 2 && !node->a.gemm.transpose_b &&
+    *done = cpu_all_f32(plan, node) && a->rank == 2 && b->rank == 2 &&
+            (!node->a.gemm.transpose_b || sk_value_is_constant(plan->graph, node->in[1])) &&
             node->a.gemm.alpha == 1.0f && (c == SK_VALUE_NONE || node->a.gemm.beta == 1.0f) && sk_shape_count(y) > 0 &&
             sk_shape_count(a) < INT32_MAX && sk_shape_count(b) < INT32_MAX && sk_shape_count(y) < INT32_MAX &&
             (c == SK_VALUE_NONE || (sk_shape_count(cpu_shape(plan, c)) == y->dim[1] &&
@@ -194,7 +214,10 @@ sk_status cpu_build_plain_gemm(cpu_plan *plan, const sk_node *node, bool *done, 
     product *m = step->data;
     const bool flip = node->a.gemm.transpose_a != 0;
     *m = (product){.a = node->in[0], .b = node->in[1], .y = node->out[0], .bias = c, .batches = 1};
-    m->p = (sk_gemm_f32){.m = (int32_t)y->dim[0], .n = (int32_t)y->dim[1], .k = (int32_t)b->dim[0]};
+    m->p = (sk_gemm_f32){.m = (int32_t)y->dim[0], .n = (int32_t)y->dim[1],
+                         .k = (int32_t)b->dim[node->a.gemm.transpose_b ? 1 : 0]};
+    if (node->a.gemm.transpose_b)
+        SK_TRY(transposed_weights(plan, m->b, &m->weights, err));
     m->p.a_row = flip ? 1 : m->p.k;
     m->p.a_col = flip ? m->p.m : 1;
     m->p.b_row = m->p.c_row = m->p.n;

@@ -6,7 +6,6 @@
 #include "graph/edit.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 sk_status cpu_add_step(cpu_plan *plan, size_t data_bytes, cpu_step **out, sk_error *err)
 {
@@ -121,7 +120,7 @@ static sk_status build_steps(cpu_plan *plan, sk_error *err)
     return SK_OK;
 }
 
-/* One block for activations, zeroed by the system page by page as it is touched; large pages where they are given. */
+/* One block for activations and scratch, in large pages where they are given. */
 static sk_status map_memory(cpu_plan *plan, sk_error *err)
 {
     size_t scratch = 0;
@@ -134,10 +133,9 @@ static sk_status map_memory(cpu_plan *plan, sk_error *err)
     scratch = plan->scratch_floats > scratch ? plan->scratch_floats : scratch;
     plan->scratch_floats = (scratch + 63) / 64 * 64 + 64;
     size_t bytes = plan->memory_bytes + (size_t)plan->threads * plan->scratch_floats * sizeof(float) + 4096;
-    plan->memory = sk_aligned_calloc(4096, bytes);
+    plan->memory = sk_aligned_calloc(bytes >= SK_LARGE_PAGE ? SK_LARGE_PAGE : 4096, bytes);
     if (!plan->memory)
         return sk_fail_memory(err, bytes);
-    (void)madvise(plan->memory, bytes, MADV_HUGEPAGE);
     plan->scratch = (float *)(void *)(plan->memory + (plan->memory_bytes + 4095) / 4096 * 4096);
     return SK_OK;
 }

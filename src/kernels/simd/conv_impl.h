@@ -18,6 +18,9 @@ typedef struct conv_tile {
     const float *weights, *bias;
     float *out;
     ptrdiff_t out_plane, out_pixel;
+    const float *residual; /* where the sums start, besides the bias; null = none */
+    ptrdiff_t residual_plane;
+    int32_t residual_shift, residual_odd; /* pixel i reads (odd + i) >> shift */
 } conv_tile;
 
 typedef void (*conv_tile_fn)(const conv_tile *t);
@@ -41,6 +44,16 @@ SK_INLINE void tile_bias(const conv_tile *t, vec acc[][4 * VEC_PER_BLOCK], const
         SK_UNROLL
         for (int p = 0; p < pixels; p++)
             acc[p][j] = b;
+    }
+    if (!t->residual)
+        return;
+    SK_UNROLL
+    for (int p = 0; p < pixels; p++) {
+        const float *r = t->residual + (ptrdiff_t)((t->residual_odd + p) >> t->residual_shift) * SK_BLOCK;
+        SK_UNROLL
+        for (int j = 0; j < width * VEC_PER_BLOCK; j++)
+            acc[p][j] = vec_add(acc[p][j], vec_load(r + (j / VEC_PER_BLOCK) * t->residual_plane +
+                                                    (j % VEC_PER_BLOCK) * VEC_LANES));
     }
 }
 
@@ -157,14 +170,24 @@ SK_INLINE void conv_row(const sk_conv_f32c16 *p, conv_tile *t, const conv_tile_f
     int32_t count = (p->out_w + p->tile - 1) / p->tile, x = 0;
     float *out = p->out + block * p->out_plane + y * p->out_row;
     const float *in = p->in + (ptrdiff_t)y * p->stride_h * p->in_row;
+    const float *early = NULL; /* a residual that comes before the activation is where the sums start */
+    if (p->residual && p->residual_first)
+        early = p->residual + block * p->residual_plane + (y >> p->residual_shift) * p->residual_row;
     t->weights = p->weights + g * p->group_weights;
     t->bias = p->bias + block * SK_BLOCK;
     for (int32_t i = 0; i < count; i++) {
         int32_t pixels = (p->out_w - x) / (count - i);
         t->in = in + x * t->pixel_step;
         t->out = out + x * p->out_pixel;
+        if (early) {
+            t->residual = early + (x >> p->residual_shift) * SK_BLOCK;
+            t->residual_odd = p->residual_shift ? x & 1 : 0;
+        }
         tiles[width * 32 + pixels](t);
-        if (p->act.kind || p->residual)
+        if (early)
+            for (int32_t j = 0; j < width; j++)
+                finish_act(p, t->out + j * p->out_plane, pixels);
+        else if (p->act.kind || p->residual)
             tile_finish(p, t->out, block, width, y, x, pixels);
         x += pixels;
     }
@@ -176,7 +199,8 @@ SK_INLINE void conv_rows(const sk_conv_f32c16 *p, const conv_tile_fn *tiles, int
     conv_tile t = {.plane = p->in_plane, .row_step = p->dilation_h * p->in_row,
                    .column_step = p->dilation_w * SK_BLOCK, .pixel_step = p->stride_w * SK_BLOCK, .fill = p->fill,
                    .blocks = p->in_blocks, .kernel_h = p->kernel_h, .kernel_w = p->kernel_w,
-                   .out_plane = p->out_plane, .out_pixel = p->out_pixel};
+                   .out_plane = p->out_plane, .out_pixel = p->out_pixel, .residual_plane = p->residual_plane,
+                   .residual_shift = p->residual_shift};
     if (p->groups_outer) {
         for (int32_t g = g0; g < g1; g++)
             for (int32_t y = y0; y < y1; y++)
