@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Whole videos, ours against the original, in alternating rounds: same weights, same frames, CPU, same thread count.
+
+    compare_predict.py SKITTER MODEL.pt VIDEO [--frames N] [--rounds R] [--threads T] [--imgsz S]
+    compare_predict.py SKITTER SLEAP_NN_FOLDER VIDEO …          (with a python that has sleap-nn)
+
+Prints frames per second of every round, the ratio of the medians, and how far the results differ. Ultralytics runs as
+its users run it: YOLO(model).predict(source, stream=True). Ours is a whole `skitter predict` process: start, model,
+decode, network, CSV and JSON lines."""
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import tempfile
+import time
+
+import numpy as np
+
+
+def ours(args, out):
+    command = [args.skitter, "predict", args.video, "-m", args.model, "-o", out, "--frames", f"0:{args.frames}", "--json",
+               "--threads", str(args.threads), "--restart", "-q"]
+    if args.model.endswith(".pt"):
+        command += ["--rect", "--obb-form", "quarter"] + (["--imgsz", str(args.imgsz)] if args.imgsz else [])
+    else:
+        command += ["--peak-threshold", "0.2"]
+    begin = time.perf_counter()
+    report = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    seconds = time.perf_counter() - begin
+    rows = [json.loads(line)["instances"] for line in pathlib.Path(out, "results.jsonl").read_text().splitlines()]
+    return args.frames / seconds, rows, report
+
+
+def ultralytics(args, model):
+    rows = []
+    begin = time.perf_counter()
+    for i, r in enumerate(model.predict(args.video, stream=True, verbose=False, device="cpu",
+                                        **({"imgsz": args.imgsz} if args.imgsz else {}))):
+        frame = []
+        if r.obb is not None:
+            for b, s, c in zip(r.obb.xywhr.tolist(), r.obb.conf.tolist(), r.obb.cls.tolist()):
+                frame.append({"class": int(c), "score": s, "obb": b})
+        else:
+            points = r.keypoints.data.tolist() if r.keypoints is not None and r.keypoints.data.numel() else None
+            for k, (b, s, c) in enumerate(zip(r.boxes.xyxy.tolist(), r.boxes.conf.tolist(), r.boxes.cls.tolist())):
+                frame.append({"class": int(c), "score": s, "box": b, **({"keypoints": points[k]} if points else {})})
+        rows.append(frame)
+        if i + 1 == args.frames:
+            break
+    return args.frames / (time.perf_counter() - begin), rows
+
+
+def differences(a, b):
+    """Largest differences over frames in which both found the same number; frames that differ in number."""
+    px = score = 0.0
+    uneven = 0
+    for x, y in zip(a, b):
+        if len(x) != len(y):
+            uneven += 1
+            continue
+        for i, j in zip(x, y):
+            score = max(score, abs(i["score"] - j["score"]))
+            for key in ("box", "obb"):
+                if key in i and key in j:
+                    px = max(px, float(np.max(np.abs(np.array(i[key][:4]) - np.array(j[key][:4])))))
+            if "keypoints" in i and "keypoints" in j:
+                p, q = np.array(i["keypoints"], float), np.array(j["keypoints"], float)
+                px = max(px, float(np.nanmax(np.abs(p[:, :2] - q[:, :2])))) if len(p) else px
+    return px, score, uneven
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("skitter")
+    parser.add_argument("model")
+    parser.add_argument("video")
+    parser.add_argument("--frames", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--imgsz", type=int, default=0)
+    args = parser.parse_args()
+    if args.model.endswith(".pt"):
+        import torch
+        from ultralytics import YOLO
+        torch.set_num_threads(args.threads)
+        model = YOLO(args.model)
+        head = model.model.model[-1]
+        if hasattr(head, "kpt_shape"):  # newer releases want it on the model too
+            model.model.kpt_shape = head.kpt_shape
+        ultralytics(argparse.Namespace(**{**vars(args), "frames": 3}), model)  # warm-up
+        theirs = lambda: ultralytics(args, model)
+    else:
+        theirs = lambda: sleap_nn(args)
+    speeds = [[], []]
+    with tempfile.TemporaryDirectory() as out:
+        for r in range(args.rounds):
+            a, found, report = ours(args, out)
+            b, expected = theirs()
+            speeds[0].append(a)
+            speeds[1].append(b)
+            print(f"round {r + 1}: skitter {a:.1f} frames/s, original {b:.1f} frames/s, {a / b:.2f}x")
+    px, score, uneven = differences(found, expected)
+    print(f"median: skitter {statistics.median(speeds[0]):.1f}, original {statistics.median(speeds[1]):.1f} frames/s: "
+          f"{statistics.median(speeds[0]) / statistics.median(speeds[1]):.2f}x")
+    print(f"instances: {sum(map(len, found))} against {sum(map(len, expected))}; frames with another number: {uneven} of "
+          f"{len(found)}; largest difference {px:.3g} px, {score:.2g} in score")
+    print("ms a frame: " + ", ".join(f"{k} {v:.2f}" for k, v in report["ms_per_frame"].items()))
+
+
+def sleap_nn(args):
+    import sleap_io
+    with tempfile.TemporaryDirectory() as folder:
+        out = f"{folder}/x.slp"
+        begin = time.perf_counter()
+        run_sleap_nn(args, out)
+        seconds = time.perf_counter() - begin
+        labels = sleap_io.load_slp(out)
+    rows = [[] for _ in range(args.frames)]
+    for frame in labels:
+        rows[frame.frame_idx] = [{"class": -1, "score": float(i.score), "keypoints": i.numpy().tolist()}
+                                 for i in frame.instances]
+    return args.frames / seconds, rows
+
+
+def run_sleap_nn(args, out):
+    from sleap_nn.predict import run_inference
+    run_inference(data_path=args.video, model_paths=[args.model], output_path=out, frames=list(range(args.frames)),
+                  device="cpu", batch_size=4, peak_threshold=0.2, make_labels=True)
+
+
+main()
