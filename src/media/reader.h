@@ -27,8 +27,8 @@ struct sk_reader {
     /* Fills slot->frame (index, time, picture) with the next frame, or sets *end. */
     sk_status (*read)(sk_reader *reader, sk_slot *slot, bool *end, sk_error *err);
     void (*close)(sk_reader *reader);
-    sk_source_info info;           /* filled by open */
-    const atomic_bool *stop;       /* set by the source: blocking calls must look at it */
+    sk_source_info info;     /* filled by open */
+    const atomic_bool *stop; /* set by the source: blocking calls must look at it */
     /* Written by the reader, copied out under the source's lock after each read. */
     int64_t damaged;
     int32_t reconnects;
@@ -46,6 +46,9 @@ sk_status sk_reader_open_live(const char *uri, const sk_source_settings *setting
 bool sk_uri_is_pictures(const char *uri);
 /* True for /dev/video*, a bare number, and scheme:// addresses other than file://. */
 bool sk_uri_is_live(const char *uri);
+
+/* Path of the first video a .slp file names, found where it lies now; ended by sk_free. */
+sk_status sk_slp_video(const char *slp, char **out, sk_error *err) SK_MUST_CHECK;
 
 /* Decodes one still picture into the slot, in the wanted format; EXIF orientation is applied. `decoder` (optional)
  * receives the name of the library that did it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "skitter/source.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "media/reader.h"
 
@@ -31,14 +32,20 @@ struct sk_source {
 
 void sk_source_defaults(sk_source_settings *settings)
 {
-    *settings = (sk_source_settings){
-        .format = SK_PIXEL_RGB, .first = 0, .last = -1, .step = 1, .queue = 6, .loop = 1, .reconnect_seconds = 60};
+    *settings = (sk_source_settings){.format = SK_PIXEL_RGB,
+                                     .first = 0,
+                                     .last = -1,
+                                     .step = 1,
+                                     .queue = 6,
+                                     .loop = 1,
+                                     .reconnect_seconds = 60};
 }
 
 sk_status sk_slot_prepare(sk_slot *slot, sk_pixel_format format, int32_t width, int32_t height, sk_error *err)
 {
     if (width < 1 || height < 1 || width > 65535 || height > 65535)
-        return sk_fail(err, SK_ERR_LIMIT, "a picture of %d x %d pixels; at most 65535 x 65535 is read", width, height);
+        return sk_fail(err, SK_ERR_LIMIT, "a picture of %d x %d pixels; at most 65535 x 65535 is read", width,
+                       height);
     size_t stride = ((size_t)width * (size_t)sk_pixel_bytes(format) + 63) & ~(size_t)63;
     size_t bytes = stride * (size_t)height + 64; /* converters may write a vector past the last row */
     if (bytes > slot->capacity) {
@@ -149,6 +156,14 @@ static sk_status open_reader(const char *uri, sk_source *source, sk_error *err)
         return sk_reader_open_live(uri, &source->settings, &source->stop, &source->reader, err);
     if (sk_uri_is_pictures(uri))
         return sk_reader_open_pictures(uri, &source->settings, &source->reader, err);
+    if (sk_path_has_extension(uri, ".slp")) {
+        char *video = NULL;
+        SK_TRY(sk_slp_video(uri, &video, err));
+        sk_status status = sk_reader_open_video(video, &source->settings, &source->reader, err);
+        sk_free(source->name); /* results name the video, not the labels */
+        source->name = video;
+        return status;
+    }
     return sk_reader_open_video(uri, &source->settings, &source->reader, err);
 }
 

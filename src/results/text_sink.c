@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "results/text_sink.h"
 
+#include "base/json_write.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 #include <errno.h>
-#include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 char *sk_escape_csv(const char *text)
@@ -28,14 +28,15 @@ char *sk_escape_csv(const char *text)
 
 char *sk_escape_json(const char *text)
 {
-    json_t *value = json_string(text);
-    if (!value)
-        value = json_string("?"); /* a path that is not UTF-8 */
-    char *dump = json_dumps(value, JSON_ENCODE_ANY);
-    json_decref(value);
-    char *copy = dump ? sk_strdup(dump) : NULL;
-    free(dump);
-    return copy;
+    sk_text out = {0};
+    sk_json json = sk_json_to_text(&out, 0);
+    sk_json_string(&json, text);
+    char *escaped = NULL;
+    if (sk_json_end(&json, NULL) != SK_OK || sk_text_take(&out, &escaped, NULL) != SK_OK)
+        sk_text_free(&out);
+    if (escaped)
+        escaped[strcspn(escaped, "\n")] = '\0'; /* the line end after a whole value */
+    return escaped;
 }
 
 sk_status sk_text_sink_open(const char *path, const sk_run_header *header, const sk_sink_kind *kind,

@@ -6,6 +6,7 @@
 
 #include <png.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,7 +14,9 @@
 /* A picture whose every pixel is (number, 2*number, 3*number). */
 static void write_png(const char *path, int number, int width, int height)
 {
-    png_image image = {.version = PNG_IMAGE_VERSION, .width = (png_uint_32)width, .height = (png_uint_32)height,
+    png_image image = {.version = PNG_IMAGE_VERSION,
+                       .width = (png_uint_32)width,
+                       .height = (png_uint_32)height,
                        .format = PNG_FORMAT_RGB};
     uint8_t pixels[64 * 64 * 3];
     for (int i = 0; i < width * height; i++) {
@@ -107,7 +110,8 @@ static void turns_pictures(void **state)
     assert_ok(sk_slot_prepare(&from, SK_PIXEL_GRAY, 3, 2, &err), &err);
     memcpy(from.frame.data, (uint8_t[]){1, 2, 3}, 3);
     memcpy(from.frame.data + from.frame.stride, (uint8_t[]){4, 5, 6}, 3);
-    assert_ok(sk_slot_rotate(&from, 1, false, &to, &err), &err); /* clockwise: left column from the bottom row */
+    assert_ok(sk_slot_rotate(&from, 1, false, &to, &err),
+              &err); /* clockwise: left column from the bottom row */
     assert_int_equal(to.frame.width, 2);
     assert_memory_equal(to.frame.data, ((uint8_t[]){4, 1}), 2);
     assert_memory_equal(to.frame.data + 2 * to.frame.stride, ((uint8_t[]){6, 3}), 2);
@@ -214,6 +218,32 @@ static void seeks_to_the_exact_frame(void **state)
     }
 }
 
+/* A .slp stands for its video, which may have moved with it. */
+static void plays_the_video_of_a_slp(void **state)
+{
+    (void)state;
+    test_data_or_skip();
+    char slp[4300], video[4300], command[9000];
+    snprintf(slp, sizeof slp, "%s/clip.predictions.slp", test_folder());
+    snprintf(video, sizeof video, "%s/clip.mp4", test_folder());
+    snprintf(command, sizeof command, "cp '%s' '%s' && chmod u+w '%s'", test_data("slp/clip.predictions.slp"),
+             slp, slp);
+    assert_int_equal(system(command), 0);
+    sk_error err = {0};
+    sk_source_settings settings;
+    sk_source_defaults(&settings);
+    sk_source *source = NULL;
+    assert_int_equal(sk_source_open(slp, &settings, &source, &err), SK_ERR_NOT_FOUND);
+    assert_non_null(strstr(err.message, "clip.mp4"));
+    assert_int_equal(symlink(test_data("video/clip.mp4"), video), 0);
+    assert_ok(sk_source_open(slp, &settings, &source, &err), &err);
+    sk_source_info info;
+    sk_source_get_info(source, &info);
+    assert_int_equal(info.frames, 1500);
+    assert_string_equal(info.name, video);
+    sk_source_close(&source);
+}
+
 static void stops_from_outside(void **state)
 {
     (void)state;
@@ -243,6 +273,7 @@ int main(void)
         cmocka_unit_test(bad_sources_are_explained),
 #ifdef SKITTER_HAVE_FFMPEG
         cmocka_unit_test(seeks_to_the_exact_frame),
+        cmocka_unit_test(plays_the_video_of_a_slp),
         cmocka_unit_test(stops_from_outside),
 #endif
     };
