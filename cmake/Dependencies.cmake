@@ -16,6 +16,6 @@ set(SKITTER_LIBRARIES PkgConfig::ZLIB PkgConfig::PROTOBUF_C PkgConfig::YAML PkgC
     PkgConfig::XXHASH PkgConfig::SODIUM
     PkgConfig::PNG PkgConfig::TURBOJPEG PkgConfig::HDF5 Threads::Threads ${CMAKE_DL_LIBS} m)
 if(SKITTER_FFMPEG)
-    pkg_check_modules(FFMPEG REQUIRED IMPORTED_TARGET libavformat libavcodec libavutil libswscale libavdevice)
+    pkg_check_modules(FFMPEG REQUIRED IMPORTED_TARGET libavformat libavcodec libavutil libswscale)
     list(APPEND SKITTER_LIBRARIES PkgConfig::FFMPEG)
 endif()

@@ -13,8 +13,7 @@ extern "C" {
 #endif
 
 /* Where frames come from: a picture, a folder or glob of pictures, a numbered image sequence, a video in any container
- * and codec FFmpeg reads, the first video a .slp file
- * names, a camera (/dev/video0 or its number), a network stream (rtsp://, http://, udp://).
+ * and codec FFmpeg reads, a camera (/dev/video0 or its number), a network stream (rtsp://, http://, udp://).
  *
  * Decoding runs ahead on a thread of its own into a fixed set of frame buffers, so the reader waits only when decoding
  * is slower than the network. Frames are numbered by presentation order, whatever order the container stores them in.

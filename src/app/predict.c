@@ -2,6 +2,7 @@
 #include "app/predict.h"
 
 #include "app/overlay_run.h"
+#include "app/slp_video.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json_write.h"
@@ -423,7 +424,7 @@ static void fill_report(run *r)
     memcpy(p->precision, about->precision, sizeof p->precision);
 }
 
-sk_status sk_predict_run(const sk_predict_settings *settings, sk_predict_watch watch, void *context,
+static sk_status predict(const sk_predict_settings *settings, sk_predict_watch watch, void *context,
                          sk_predict_report *report, sk_error *err)
 {
     run r = {.settings = settings, .report = report};
@@ -470,4 +471,19 @@ done:
     if (r.detector)
         fill_report(&r);
     return close_all(&r, finished, status, err);
+}
+
+sk_status sk_predict_run(const sk_predict_settings *settings, sk_predict_watch watch, void *context,
+                         sk_predict_report *report, sk_error *err)
+{
+    /* A .slp stands for the video it labels: results name that. */
+    sk_predict_settings resolved = *settings;
+    char *video = NULL;
+    if (sk_path_has_extension(settings->source, ".slp")) {
+        SK_TRY(sk_slp_video(settings->source, &video, err));
+        resolved.source = video;
+    }
+    sk_status status = predict(&resolved, watch, context, report, err);
+    sk_free(video);
+    return status;
 }

@@ -3,7 +3,9 @@
 #include "media/decoder_ffmpeg.h"
 
 #include <ctype.h>
-#include <libavdevice/avdevice.h>
+#include <dlfcn.h>
+#include <libavdevice/version.h>
+#include <libavutil/macros.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -25,6 +27,24 @@ typedef struct live_reader {
     double deadline;   /* blocking calls give up then */
     int64_t count;
 } live_reader;
+
+/* Camera input is a library of its own that brings eighty others with it; only who opens a camera pays for that. It
+ * stays loaded: FFmpeg keeps pointers into it. */
+static sk_status load_cameras(const char *uri, sk_error *err)
+{
+    static const char library[] = "libavdevice.so." AV_STRINGIFY(LIBAVDEVICE_VERSION_MAJOR);
+    void *handle = dlopen(library, RTLD_NOW);
+    void *symbol = handle ? dlsym(handle, "avdevice_register_all") : NULL;
+    if (!symbol)
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: cameras need %s, which cannot be loaded: %s (Debian: apt-get install "
+                       "libavdevice59)",
+                       uri, library, dlerror());
+    void (*register_all)(void);
+    memcpy(&register_all, &symbol, sizeof register_all);
+    register_all();
+    return SK_OK;
+}
 
 #define CONNECT_SECONDS 10.0
 #define READ_SECONDS    10.0
@@ -51,6 +71,7 @@ static sk_status connect_stream(live_reader *reader, sk_error *err)
                                     .options = &options,
                                     .interrupt = {interrupted, reader}};
     if (reader->camera) {
+        SK_TRY(load_cameras(reader->uri, err));
         settings.input_format = av_find_input_format("v4l2");
         if (!settings.input_format)
             return sk_fail(err, SK_ERR_UNSUPPORTED,
@@ -164,7 +185,6 @@ sk_status sk_reader_open_live(const char *uri, const sk_source_settings *setting
         status = sk_fail_memory(err, strlen(uri) + 1);
         goto done;
     }
-    avdevice_register_all();
     SK_TRY_GOTO(connect_stream(reader, err));
     reader->last_frame = now_seconds();
     reader->base.info = (sk_source_info){

@@ -47,9 +47,6 @@ bool sk_uri_is_pictures(const char *uri);
 /* True for /dev/video*, a bare number, and scheme:// addresses other than file://. */
 bool sk_uri_is_live(const char *uri);
 
-/* Path of the first video a .slp file names, found where it lies now; ended by sk_free. */
-sk_status sk_slp_video(const char *slp, char **out, sk_error *err) SK_MUST_CHECK;
-
 /* Decodes one still picture into the slot, in the wanted format; EXIF orientation is applied. `decoder` (optional)
  * receives the name of the library that did it. */
 sk_status sk_picture_decode(const char *path, sk_pixel_format format, sk_slot *slot, const char **decoder,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "skitter/source.h"
 
-#include "base/file.h"
 #include "base/memory.h"
 #include "media/reader.h"
 
@@ -156,14 +155,6 @@ static sk_status open_reader(const char *uri, sk_source *source, sk_error *err)
         return sk_reader_open_live(uri, &source->settings, &source->stop, &source->reader, err);
     if (sk_uri_is_pictures(uri))
         return sk_reader_open_pictures(uri, &source->settings, &source->reader, err);
-    if (sk_path_has_extension(uri, ".slp")) {
-        char *video = NULL;
-        SK_TRY(sk_slp_video(uri, &video, err));
-        sk_status status = sk_reader_open_video(video, &source->settings, &source->reader, err);
-        sk_free(source->name); /* results name the video, not the labels */
-        source->name = video;
-        return status;
-    }
     return sk_reader_open_video(uri, &source->settings, &source->reader, err);
 }
 

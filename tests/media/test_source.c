@@ -218,32 +218,6 @@ static void seeks_to_the_exact_frame(void **state)
     }
 }
 
-/* A .slp stands for its video, which may have moved with it. */
-static void plays_the_video_of_a_slp(void **state)
-{
-    (void)state;
-    test_data_or_skip();
-    char slp[4300], video[4300], command[9000];
-    snprintf(slp, sizeof slp, "%s/clip.predictions.slp", test_folder());
-    snprintf(video, sizeof video, "%s/clip.mp4", test_folder());
-    snprintf(command, sizeof command, "cp '%s' '%s' && chmod u+w '%s'", test_data("slp/clip.predictions.slp"),
-             slp, slp);
-    assert_int_equal(system(command), 0);
-    sk_error err = {0};
-    sk_source_settings settings;
-    sk_source_defaults(&settings);
-    sk_source *source = NULL;
-    assert_int_equal(sk_source_open(slp, &settings, &source, &err), SK_ERR_NOT_FOUND);
-    assert_non_null(strstr(err.message, "clip.mp4"));
-    assert_int_equal(symlink(test_data("video/clip.mp4"), video), 0);
-    assert_ok(sk_source_open(slp, &settings, &source, &err), &err);
-    sk_source_info info;
-    sk_source_get_info(source, &info);
-    assert_int_equal(info.frames, 1500);
-    assert_string_equal(info.name, video);
-    sk_source_close(&source);
-}
-
 static void stops_from_outside(void **state)
 {
     (void)state;
@@ -273,7 +247,6 @@ int main(void)
         cmocka_unit_test(bad_sources_are_explained),
 #ifdef SKITTER_HAVE_FFMPEG
         cmocka_unit_test(seeks_to_the_exact_frame),
-        cmocka_unit_test(plays_the_video_of_a_slp),
         cmocka_unit_test(stops_from_outside),
 #endif
     };

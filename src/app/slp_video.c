@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "media/reader.h"
+#include "app/slp_video.h"
 
 #include "base/file.h"
 #include "base/memory.h"
