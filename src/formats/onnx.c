@@ -33,8 +33,8 @@ void sk_onnx_close(sk_onnx_model **model)
 sk_status sk_onnx_keep_blob(sk_onnx_model *model, sk_blob *blob, sk_error *err)
 {
     void *items = model->blobs;
-    sk_status status = sk_array_reserve(&items, &model->blobs_capacity, model->n_blobs + 1, sizeof *model->blobs,
-                                        (size_t)1 << 24, err);
+    sk_status status = sk_array_reserve(&items, &model->blobs_capacity, model->n_blobs + 1,
+                                        sizeof *model->blobs, (size_t)1 << 24, err);
     model->blobs = items;
     if (status != SK_OK)
         sk_blob_unref(&blob);

@@ -4,9 +4,10 @@
 
 #include "graph/tensor.h"
 
-/* An ONNX file as plain structs: what the bytes say, checked, and nothing of what it means. The reader makes such a
- * tree from bytes, the writer makes bytes from such a tree. Strings are never null; lists are null when empty.
- * Everything is owned by the model's arena except tensor data, which lives in blobs the model holds references on. */
+/* An ONNX file as plain structs: what the bytes say, checked, and nothing of what it means. The reader
+ * makes such a tree from bytes, the writer makes bytes from such a tree. Strings are never null; lists are
+ * null when empty. Everything is owned by the model's arena except tensor data, which lives in blobs the
+ * model holds references on. */
 
 typedef struct sk_onnx_graph sk_onnx_graph;
 
@@ -56,8 +57,8 @@ typedef struct sk_onnx_node {
 /* A graph's input or output. */
 typedef struct sk_onnx_value {
     const char *name;
-    sk_dtype dtype; /* SK_DTYPE_NONE when the file does not say */
-    sk_shape shape; /* rank -1 or dimensions of -1 where not said */
+    sk_dtype dtype;                 /* SK_DTYPE_NONE when the file does not say */
+    sk_shape shape;                 /* rank -1 or dimensions of -1 where not said */
     const char *param[SK_MAX_RANK]; /* names of the free dimensions ("batch"); "" where unnamed */
 } sk_onnx_value;
 
@@ -112,13 +113,14 @@ int64_t sk_onnx_opset_version(const sk_onnx_opset *opsets, int32_t n_opsets, con
 /* Wire number of an element type; 0 when ONNX has none. */
 int32_t sk_onnx_type_of(sk_dtype dtype);
 
-/* Bytes → checked tree. `what` names the source in errors; `folder` is where external data may lie (only inside
- * it), null when there is none. The bytes are not needed afterwards. Bounded: depth 64, 4 Mi messages, memory twice
- * the file plus 256 MiB. */
-sk_status sk_onnx_read(const void *bytes, size_t length, const char *what, const char *folder, sk_onnx_model **out,
-                       sk_error *err) SK_MUST_CHECK;
+/* Bytes → checked tree. `what` names the source in errors; `folder` is where external data may lie (only
+ * inside it), null when there is none. The bytes are not needed afterwards. Bounded: depth 64, 4 Mi
+ * messages, memory twice the file plus 256 MiB. */
+sk_status sk_onnx_read(const void *bytes, size_t length, const char *what, const char *folder,
+                       sk_onnx_model **out, sk_error *err) SK_MUST_CHECK;
 
 /* Tree → bytes; *out is ended with sk_free. Above protobuf's 2 GiB: SK_ERR_LIMIT. */
-sk_status sk_onnx_write(const sk_onnx_model *model, uint8_t **out, size_t *length, sk_error *err) SK_MUST_CHECK;
+sk_status sk_onnx_write(const sk_onnx_model *model, uint8_t **out, size_t *length,
+                        sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -29,7 +29,8 @@ static sk_status new_list(sk_onnx_reader *r, size_t count, size_t bytes, void *o
 {
     void *items = NULL;
     if (count > MAX_ITEMS)
-        return sk_fail(r->err, SK_ERR_LIMIT, "%s: a list of %zu entries; no sane model has it", r->what, count);
+        return sk_fail(r->err, SK_ERR_LIMIT, "%s: a list of %zu entries; no sane model has it", r->what,
+                       count);
     if (count > 0 && !(items = sk_arena_alloc(r->model->arena, count * bytes)))
         return sk_fail_memory(r->err, count * bytes);
     memcpy(out, &items, sizeof items);
@@ -93,7 +94,8 @@ static sk_status read_attr_list(sk_onnx_reader *r, const SkOnnx__Attribute *from
     return SK_OK;
 }
 
-static sk_status read_attr(sk_onnx_reader *r, const SkOnnx__Attribute *from, const char *node, sk_onnx_attr *to)
+static sk_status read_attr(sk_onnx_reader *r, const SkOnnx__Attribute *from, const char *node,
+                           sk_onnx_attr *to)
 {
     SK_TRY(copy_text(r, from->name, &to->name));
     SK_TRY(copy_text(r, from->ref_attr_name, &to->ref));
@@ -179,8 +181,8 @@ static sk_status read_value(sk_onnx_reader *r, const SkOnnx__ValueInfo *from, sk
     if (!shape)
         return SK_OK;
     if (shape->n_dim > SK_MAX_RANK)
-        return sk_fail(r->err, SK_ERR_UNSUPPORTED, "%s: '%s' has %zu dimensions; at most %d are supported", r->what,
-                       to->name, shape->n_dim, SK_MAX_RANK);
+        return sk_fail(r->err, SK_ERR_UNSUPPORTED, "%s: '%s' has %zu dimensions; at most %d are supported",
+                       r->what, to->name, shape->n_dim, SK_MAX_RANK);
     to->shape.rank = (int32_t)shape->n_dim;
     for (size_t i = 0; i < shape->n_dim; i++) {
         const SkOnnx__Dimension *dim = shape->dim[i];
@@ -201,8 +203,8 @@ static bool names_initializer(const SkOnnx__Graph *graph, const char *name)
     return false;
 }
 
-static sk_status read_values(sk_onnx_reader *r, const SkOnnx__Graph *graph, SkOnnx__ValueInfo **from, size_t count,
-                             bool drop_weights, const sk_onnx_value **out, int32_t *n)
+static sk_status read_values(sk_onnx_reader *r, const SkOnnx__Graph *graph, SkOnnx__ValueInfo **from,
+                             size_t count, bool drop_weights, const sk_onnx_value **out, int32_t *n)
 {
     sk_onnx_value *values;
     /* The search for initializers is quadratic: bounded for files that are not models. */
@@ -222,7 +224,8 @@ static sk_status read_graph(sk_onnx_reader *r, SkOnnx__Graph *from, sk_onnx_grap
     sk_onnx_tensor *tensors;
     SK_TRY(copy_text(r, from->name, &to->name));
     if (from->n_sparse_initializer > 0)
-        return sk_fail(r->err, SK_ERR_UNSUPPORTED, "%s: sparse weights are not supported; export dense ones", r->what);
+        return sk_fail(r->err, SK_ERR_UNSUPPORTED, "%s: sparse weights are not supported; export dense ones",
+                       r->what);
     SK_TRY(new_list(r, from->n_initializer, sizeof *tensors, &tensors, &to->n_initializers));
     to->initializers = tensors;
     for (size_t i = 0; i < from->n_initializer; i++)
@@ -232,8 +235,8 @@ static sk_status read_graph(sk_onnx_reader *r, SkOnnx__Graph *from, sk_onnx_grap
     return read_values(r, from, from->output, from->n_output, false, &to->outputs, &to->n_outputs);
 }
 
-static sk_status read_opsets(sk_onnx_reader *r, SkOnnx__OperatorSet **from, size_t count, const sk_onnx_opset **out,
-                             int32_t *n)
+static sk_status read_opsets(sk_onnx_reader *r, SkOnnx__OperatorSet **from, size_t count,
+                             const sk_onnx_opset **out, int32_t *n)
 {
     sk_onnx_opset *opsets;
     SK_TRY(new_list(r, count, sizeof *opsets, &opsets, n));
@@ -257,7 +260,8 @@ static sk_status read_functions(sk_onnx_reader *r, const SkOnnx__Model *from, sk
         SK_TRY(copy_text(r, f->name, &t->name));
         SK_TRY(read_texts(r, f->input, f->n_input, &t->in, &t->n_in));
         SK_TRY(read_texts(r, f->output, f->n_output, &t->out, &t->n_out));
-        SK_TRY(read_attrs(r, f->attribute_proto, f->n_attribute_proto, t->name, &t->defaults, &t->n_defaults));
+        SK_TRY(
+            read_attrs(r, f->attribute_proto, f->n_attribute_proto, t->name, &t->defaults, &t->n_defaults));
         SK_TRY(read_opsets(r, f->opset_import, f->n_opset_import, &t->opsets, &t->n_opsets));
         SK_TRY(read_nodes(r, f->node, f->n_node, &t->nodes, &t->n_nodes));
     }
@@ -290,7 +294,8 @@ static sk_status check_start(const uint8_t *bytes, size_t length, const char *wh
     static const struct {
         const char *start, *is;
     } foreign[] = {
-        {"version https://git-lfs", "a Git LFS pointer, not the model itself; run `git lfs pull` in its folder"},
+        {"version https://git-lfs",
+         "a Git LFS pointer, not the model itself; run `git lfs pull` in its folder"},
         {"PK\003\004", "a zip archive (a .pt checkpoint?), not ONNX; give it its own extension"},
         {"\211HDF\r\n", "an HDF5 file (a Keras model?), not ONNX"},
         {"{", "a text file, not ONNX"},
@@ -306,8 +311,8 @@ static sk_status check_start(const uint8_t *bytes, size_t length, const char *wh
     return SK_OK;
 }
 
-sk_status sk_onnx_read(const void *bytes, size_t length, const char *what, const char *folder, sk_onnx_model **out,
-                       sk_error *err)
+sk_status sk_onnx_read(const void *bytes, size_t length, const char *what, const char *folder,
+                       sk_onnx_model **out, sk_error *err)
 {
     sk_onnx_wire wire = {0};
     sk_onnx_reader reader = {.what = what, .folder = folder, .err = err};

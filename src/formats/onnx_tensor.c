@@ -19,16 +19,35 @@ static const struct {
     const char *name;
     sk_dtype dtype;
 } wire_types[WIRE_TYPES] = {
-    {"undefined", SK_DTYPE_NONE},    {"float32", SK_DTYPE_F32},        {"uint8", SK_DTYPE_U8},
-    {"int8", SK_DTYPE_I8},           {"uint16", SK_DTYPE_U16},         {"int16", SK_DTYPE_I16},
-    {"int32", SK_DTYPE_I32},         {"int64", SK_DTYPE_I64},          {"string", SK_DTYPE_NONE},
-    {"bool", SK_DTYPE_BOOL},         {"float16", SK_DTYPE_F16},        {"float64", SK_DTYPE_F64},
-    {"uint32", SK_DTYPE_U32},        {"uint64", SK_DTYPE_U64},         {"complex64", SK_DTYPE_NONE},
-    {"complex128", SK_DTYPE_NONE},   {"bfloat16", SK_DTYPE_BF16},      {"float8e4m3fn", SK_DTYPE_NONE},
-    {"float8e4m3fnuz", SK_DTYPE_NONE}, {"float8e5m2", SK_DTYPE_NONE},  {"float8e5m2fnuz", SK_DTYPE_NONE},
-    {"uint4", SK_DTYPE_NONE},        {"int4", SK_DTYPE_NONE},          {"float4e2m1", SK_DTYPE_NONE},
-    {"float8e8m0", SK_DTYPE_NONE},   {"uint2", SK_DTYPE_NONE},         {"int2", SK_DTYPE_NONE},
-    {"float6e2m3", SK_DTYPE_NONE},   {"float6e3m2", SK_DTYPE_NONE},
+    {"undefined", SK_DTYPE_NONE},
+    {"float32", SK_DTYPE_F32},
+    {"uint8", SK_DTYPE_U8},
+    {"int8", SK_DTYPE_I8},
+    {"uint16", SK_DTYPE_U16},
+    {"int16", SK_DTYPE_I16},
+    {"int32", SK_DTYPE_I32},
+    {"int64", SK_DTYPE_I64},
+    {"string", SK_DTYPE_NONE},
+    {"bool", SK_DTYPE_BOOL},
+    {"float16", SK_DTYPE_F16},
+    {"float64", SK_DTYPE_F64},
+    {"uint32", SK_DTYPE_U32},
+    {"uint64", SK_DTYPE_U64},
+    {"complex64", SK_DTYPE_NONE},
+    {"complex128", SK_DTYPE_NONE},
+    {"bfloat16", SK_DTYPE_BF16},
+    {"float8e4m3fn", SK_DTYPE_NONE},
+    {"float8e4m3fnuz", SK_DTYPE_NONE},
+    {"float8e5m2", SK_DTYPE_NONE},
+    {"float8e5m2fnuz", SK_DTYPE_NONE},
+    {"uint4", SK_DTYPE_NONE},
+    {"int4", SK_DTYPE_NONE},
+    {"float4e2m1", SK_DTYPE_NONE},
+    {"float8e8m0", SK_DTYPE_NONE},
+    {"uint2", SK_DTYPE_NONE},
+    {"int2", SK_DTYPE_NONE},
+    {"float6e2m3", SK_DTYPE_NONE},
+    {"float6e3m2", SK_DTYPE_NONE},
 };
 
 sk_dtype sk_onnx_dtype(int32_t type)
@@ -51,8 +70,10 @@ int32_t sk_onnx_type_of(sk_dtype dtype)
 
 /* --- data in the message --- */
 
-/* The typed field an element type uses when there is no raw data: pointer, element count, width on the wire. */
-static void typed_field(const SkOnnx__Tensor *t, sk_dtype dtype, const void **data, size_t *count, sk_dtype *wire)
+/* The typed field an element type uses when there is no raw data: pointer, element count, width on the
+ * wire. */
+static void typed_field(const SkOnnx__Tensor *t, sk_dtype dtype, const void **data, size_t *count,
+                        sk_dtype *wire)
 {
     switch (dtype) {
     case SK_DTYPE_F32: *data = t->float_data, *count = t->n_float_data, *wire = SK_DTYPE_F32; break;
@@ -90,8 +111,8 @@ static sk_status read_raw(sk_onnx_reader *r, SkOnnx__Tensor *from, const sk_onnx
                           sk_blob **blob)
 {
     if (from->raw_data.len != bytes)
-        return sk_fail(r->err, SK_ERR_FORMAT, "%s: tensor '%s' holds %zu bytes where its shape needs %zu", r->what,
-                       to->name, from->raw_data.len, bytes);
+        return sk_fail(r->err, SK_ERR_FORMAT, "%s: tensor '%s' holds %zu bytes where its shape needs %zu",
+                       r->what, to->name, from->raw_data.len, bytes);
     if (bytes < SK_ONNX_WIRE_ALIGNED) {
         SK_TRY(sk_blob_alloc(bytes, blob, r->err));
         if (bytes > 0)
@@ -136,11 +157,12 @@ static sk_status parse_external(sk_onnx_reader *r, const SkOnnx__Tensor *from, c
         else if (strcmp(key, "length") == 0)
             fine = e->has_length = parse_count(value, &e->length);
         if (!fine)
-            return sk_fail(r->err, SK_ERR_FORMAT, "%s: tensor '%s': external data has the %s '%.60s'", r->what, name,
-                           key, value);
+            return sk_fail(r->err, SK_ERR_FORMAT, "%s: tensor '%s': external data has the %s '%.60s'",
+                           r->what, name, key, value);
     }
     if (!e->location || !*e->location)
-        return sk_fail(r->err, SK_ERR_FORMAT, "%s: tensor '%s': external data without a location", r->what, name);
+        return sk_fail(r->err, SK_ERR_FORMAT, "%s: tensor '%s': external data without a location", r->what,
+                       name);
     return SK_OK;
 }
 
@@ -162,19 +184,27 @@ static sk_status open_external(sk_onnx_reader *r, const char *name, const char *
 {
     char path[PATH_MAX], real_folder[PATH_MAX], real_path[PATH_MAX];
     if (!r->folder)
-        return sk_fail(r->err, SK_ERR_UNSUPPORTED, "%s: tensor '%s' lies in the separate file '%s', which cannot be "
-                       "reached from here; open the model by its path", r->what, name, location);
+        return sk_fail(r->err, SK_ERR_UNSUPPORTED,
+                       "%s: tensor '%s' lies in the separate file '%s', which cannot be "
+                       "reached from here; open the model by its path",
+                       r->what, name, location);
     if (!location_stays_inside(location) ||
         snprintf(path, sizeof path, "%s/%s", r->folder, location) >= (int)sizeof path)
-        return sk_fail(r->err, SK_ERR_FORMAT, "%s: tensor '%s': external data at '%s' is outside the model's folder; "
-                       "refused", r->what, name, location);
+        return sk_fail(r->err, SK_ERR_FORMAT,
+                       "%s: tensor '%s': external data at '%s' is outside the model's folder; "
+                       "refused",
+                       r->what, name, location);
     if (!realpath(r->folder, real_folder) || !realpath(path, real_path))
-        return sk_fail(r->err, SK_ERR_NOT_FOUND, "%s: tensor '%s': the external data file '%s' is missing (%s); copy "
-                       "it beside the model", r->what, name, path, strerror(errno));
+        return sk_fail(r->err, SK_ERR_NOT_FOUND,
+                       "%s: tensor '%s': the external data file '%s' is missing (%s); copy "
+                       "it beside the model",
+                       r->what, name, path, strerror(errno));
     size_t length = strlen(real_folder);
     if (strncmp(real_path, real_folder, length) != 0 || (length > 1 && real_path[length] != '/'))
-        return sk_fail(r->err, SK_ERR_FORMAT, "%s: tensor '%s': external data '%s' links to '%s', outside the model's "
-                       "folder; refused (copy the file there)", r->what, name, location, real_path);
+        return sk_fail(r->err, SK_ERR_FORMAT,
+                       "%s: tensor '%s': external data '%s' links to '%s', outside the model's "
+                       "folder; refused (copy the file there)",
+                       r->what, name, location, real_path);
     *descriptor = open(real_path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (*descriptor < 0)
         return sk_fail(r->err, SK_ERR_IO, "%s: %s: %s", r->what, real_path, strerror(errno));
@@ -190,13 +220,15 @@ static sk_status pread_all(int descriptor, void *data, size_t bytes, uint64_t of
             continue;
         if (got <= 0)
             return sk_fail(err, SK_ERR_IO, "%s: read failed at byte %llu: %s", path,
-                           (unsigned long long)(offset + done), got ? strerror(errno) : "the file became shorter");
+                           (unsigned long long)(offset + done),
+                           got ? strerror(errno) : "the file became shorter");
         done += (size_t)got;
     }
     return SK_OK;
 }
 
-/* Read, not mapped: a mapping would crash the process if somebody shortened the file while a model is open. */
+/* Read, not mapped: a mapping would crash the process if somebody shortened the file while a model is
+ * open. */
 static sk_status read_external(sk_onnx_reader *r, const SkOnnx__Tensor *from, const sk_onnx_tensor *to,
                                size_t bytes, sk_blob **blob)
 {
@@ -206,18 +238,21 @@ static sk_status read_external(sk_onnx_reader *r, const SkOnnx__Tensor *from, co
     sk_status status = SK_OK;
     SK_TRY(parse_external(r, from, to->name, &e));
     if (e.has_length && e.length != bytes)
-        return sk_fail(r->err, SK_ERR_FORMAT, "%s: tensor '%s': external data of %llu bytes where its shape needs %zu",
-                       r->what, to->name, (unsigned long long)e.length, bytes);
+        return sk_fail(r->err, SK_ERR_FORMAT,
+                       "%s: tensor '%s': external data of %llu bytes where its shape needs %zu", r->what,
+                       to->name, (unsigned long long)e.length, bytes);
     SK_TRY(open_external(r, to->name, e.location, &descriptor));
     if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
-        status = sk_fail(r->err, SK_ERR_IO, "%s: external data '%s' is not a plain file", r->what, e.location);
+        status =
+            sk_fail(r->err, SK_ERR_IO, "%s: external data '%s' is not a plain file", r->what, e.location);
         goto done;
     }
     if (e.offset > (uint64_t)info.st_size || bytes > (uint64_t)info.st_size - e.offset) {
-        status = sk_fail(r->err, SK_ERR_FORMAT, "%s: tensor '%s' needs bytes %llu to %llu of '%s', which has %lld; "
-                         "download it again (with git lfs pull where it is an LFS pointer)", r->what, to->name,
-                         (unsigned long long)e.offset, (unsigned long long)e.offset + bytes, e.location,
-                         (long long)info.st_size);
+        status = sk_fail(r->err, SK_ERR_FORMAT,
+                         "%s: tensor '%s' needs bytes %llu to %llu of '%s', which has %lld; "
+                         "download it again (with git lfs pull where it is an LFS pointer)",
+                         r->what, to->name, (unsigned long long)e.offset,
+                         (unsigned long long)e.offset + bytes, e.location, (long long)info.st_size);
         goto done;
     }
     SK_TRY_GOTO(sk_blob_alloc(bytes, blob, r->err));
@@ -234,14 +269,15 @@ done:
 static sk_status read_shape(sk_onnx_reader *r, const SkOnnx__Tensor *from, sk_onnx_tensor *to)
 {
     if (from->n_dims > SK_MAX_RANK)
-        return sk_fail(r->err, SK_ERR_UNSUPPORTED, "%s: tensor '%s' has %zu dimensions; at most %d are supported",
-                       r->what, to->name, from->n_dims, SK_MAX_RANK);
+        return sk_fail(r->err, SK_ERR_UNSUPPORTED,
+                       "%s: tensor '%s' has %zu dimensions; at most %d are supported", r->what, to->name,
+                       from->n_dims, SK_MAX_RANK);
     to->shape.rank = (int32_t)from->n_dims;
     for (size_t i = 0; i < from->n_dims; i++) {
         to->shape.dim[i] = from->dims[i];
         if (from->dims[i] < 0)
-            return sk_fail(r->err, SK_ERR_FORMAT, "%s: tensor '%s' has a dimension of %lld", r->what, to->name,
-                           (long long)from->dims[i]);
+            return sk_fail(r->err, SK_ERR_FORMAT, "%s: tensor '%s' has a dimension of %lld", r->what,
+                           to->name, (long long)from->dims[i]);
     }
     if (sk_shape_count(&to->shape) < 0)
         return sk_fail(r->err, SK_ERR_LIMIT, "%s: tensor '%s' claims an absurd size", r->what, to->name);
@@ -255,9 +291,10 @@ sk_status sk_onnx_read_tensor(sk_onnx_reader *r, SkOnnx__Tensor *from, sk_onnx_t
         return sk_fail_memory(r->err, 1);
     to->dtype = sk_onnx_dtype(from->data_type);
     if (to->dtype == SK_DTYPE_NONE)
-        return sk_fail(r->err, SK_ERR_UNSUPPORTED,
-                       "%s: tensor '%s' is %s (type %d), which skitter does not read; export in float32 or float16",
-                       r->what, to->name, sk_onnx_type_name(from->data_type), from->data_type);
+        return sk_fail(
+            r->err, SK_ERR_UNSUPPORTED,
+            "%s: tensor '%s' is %s (type %d), which skitter does not read; export in float32 or float16",
+            r->what, to->name, sk_onnx_type_name(from->data_type), from->data_type);
     SK_TRY(read_shape(r, from, to));
     size_t count = (size_t)sk_shape_count(&to->shape), bytes = count * sk_dtype_bytes(to->dtype);
     sk_blob *blob = NULL;

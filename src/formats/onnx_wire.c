@@ -4,14 +4,15 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* protobuf-c trusts its input in three ways that a hostile file can use: it recurses as deep as messages nest, it
- * merges a singular message that occurs twice by copying all of it (quadratic), and a two-byte message becomes a
- * struct of a hundred bytes. Hence: walk the bytes first with its own descriptors, and count what it allocates. */
+/* protobuf-c trusts its input in three ways that a hostile file can use: it recurses as deep as messages
+ * nest, it merges a singular message that occurs twice by copying all of it (quadratic), and a two-byte
+ * message becomes a struct of a hundred bytes. Hence: walk the bytes first with its own descriptors, and
+ * count what it allocates. */
 
-#define MAX_DEPTH 64
+#define MAX_DEPTH    64
 #define MAX_MESSAGES (4u << 20)
-#define MAX_BYTES ((size_t)INT32_MAX) /* protobuf's own limit */
-#define SPARE_BYTES ((size_t)256 << 20)
+#define MAX_BYTES    ((size_t)INT32_MAX) /* protobuf's own limit */
+#define SPARE_BYTES  ((size_t)256 << 20)
 
 typedef struct walk {
     const uint8_t *begin;
@@ -52,8 +53,10 @@ static sk_status walk_message(walk *w, const ProtobufCMessageDescriptor *type, c
                               const uint8_t *end, int depth)
 {
     if (depth > MAX_DEPTH || ++w->messages > MAX_MESSAGES)
-        return sk_fail(w->err, SK_ERR_LIMIT, "%s: the ONNX file nests deeper than %d levels or holds more than %u "
-                       "messages; no sane model does", w->what, MAX_DEPTH, MAX_MESSAGES);
+        return sk_fail(w->err, SK_ERR_LIMIT,
+                       "%s: the ONNX file nests deeper than %d levels or holds more than %u "
+                       "messages; no sane model does",
+                       w->what, MAX_DEPTH, MAX_MESSAGES);
     uint64_t seen = 0; /* singular messages, by field index */
     while (at < end) {
         const uint8_t *start = at;
@@ -105,13 +108,15 @@ static void counted_free(void *context, void *block)
     sk_free(block);
 }
 
-sk_status sk_onnx_wire_open(const void *bytes, size_t length, const char *what, sk_onnx_wire *wire, sk_error *err)
+sk_status sk_onnx_wire_open(const void *bytes, size_t length, const char *what, sk_onnx_wire *wire,
+                            sk_error *err)
 {
     memset(wire, 0, sizeof *wire);
     if (length > MAX_BYTES)
-        return sk_fail(err, SK_ERR_LIMIT,
-                       "%s: %zu bytes; an ONNX file may have 2 GiB (larger models keep weights in external data)",
-                       what, length);
+        return sk_fail(
+            err, SK_ERR_LIMIT,
+            "%s: %zu bytes; an ONNX file may have 2 GiB (larger models keep weights in external data)", what,
+            length);
     walk w = {.begin = bytes, .what = what, .err = err};
     if (length > 0)
         SK_TRY(walk_message(&w, &sk_onnx__model__descriptor, bytes, (const uint8_t *)bytes + length, 0));
@@ -120,8 +125,8 @@ sk_status sk_onnx_wire_open(const void *bytes, size_t length, const char *what, 
     wire->message = sk_onnx__model__unpack(&wire->allocator, length, bytes);
     if (!wire->message)
         return sk_fail(err, wire->used + SK_ONNX_WIRE_ALIGNED > wire->limit ? SK_ERR_LIMIT : SK_ERR_FORMAT,
-                       "%s: not a readable ONNX file, or it needs more memory than there is (%zu bytes used)", what,
-                       wire->used);
+                       "%s: not a readable ONNX file, or it needs more memory than there is (%zu bytes used)",
+                       what, wire->used);
     return SK_OK;
 }
 

@@ -5,7 +5,8 @@
 #include "base/memory.h"
 #include "onnx.pb-c.h"
 
-/* The careful door to protobuf-c: the bytes are walked once before it sees them, and its memory is counted. */
+/* The careful door to protobuf-c: the bytes are walked once before it sees them, and its memory is
+ * counted. */
 
 typedef struct sk_onnx_wire {
     SkOnnx__Model *message;

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* The tree becomes protobuf-c's structs, which point into the tree wherever they can; they live in an arena of their
- * own and are gone when the bytes are made. */
+/* The tree becomes protobuf-c's structs, which point into the tree wherever they can; they live in an
+ * arena of their own and are gone when the bytes are made. */
 
 typedef struct writer {
     sk_arena *arena;
@@ -18,19 +18,19 @@ static void *new_item(writer *w, size_t bytes)
 }
 
 /* A fresh, initialised message, or return from the enclosing function. */
-#define NEW_MESSAGE(variable, Type, initialise)                                                    \
-    do {                                                                                           \
-        (variable) = sk_arena_alloc(w->arena, sizeof(Type));                                       \
-        if (!(variable))                                                                           \
-            return sk_fail_memory(w->err, sizeof(Type));                                           \
-        initialise(variable);                                                                      \
+#define NEW_MESSAGE(variable, Type, initialise)                                                              \
+    do {                                                                                                     \
+        (variable) = sk_arena_alloc(w->arena, sizeof(Type));                                                 \
+        if (!(variable))                                                                                     \
+            return sk_fail_memory(w->err, sizeof(Type));                                                     \
+        initialise(variable);                                                                                \
     } while (0)
 
-#define NEW_LIST(list, count)                                                                      \
-    do {                                                                                           \
-        (list) = new_item(w, ((size_t)(count) + 1) * sizeof *(list));                             \
-        if (!(list))                                                                               \
-            return sk_fail_memory(w->err, (size_t)(count) * sizeof *(list));                       \
+#define NEW_LIST(list, count)                                                                                \
+    do {                                                                                                     \
+        (list) = new_item(w, ((size_t)(count) + 1) * sizeof *(list));                                        \
+        if (!(list))                                                                                         \
+            return sk_fail_memory(w->err, (size_t)(count) * sizeof *(list));                                 \
     } while (0)
 
 /* protobuf-c's structs are not const-correct; nothing is written through these pointers. */
@@ -70,7 +70,8 @@ static sk_status write_tensor(writer *w, const sk_onnx_tensor *from, SkOnnx__Ten
     size_t bytes = sk_tensor_bytes(&view);
     if (to->data_type == 0 || !sk_shape_known(&from->shape) || from->offset > sk_blob_bytes(from->blob) ||
         bytes > sk_blob_bytes(from->blob) - from->offset)
-        return sk_fail(w->err, SK_ERR_INTERNAL, "writing ONNX: tensor '%s' has no type, shape or data", from->name);
+        return sk_fail(w->err, SK_ERR_INTERNAL, "writing ONNX: tensor '%s' has no type, shape or data",
+                       from->name);
     NEW_LIST(to->dims, from->shape.rank);
     to->n_dims = (size_t)from->shape.rank;
     memcpy(to->dims, from->shape.dim, to->n_dims * sizeof *to->dims);
@@ -97,7 +98,9 @@ static sk_status write_attr(writer *w, const sk_onnx_attr *from, SkOnnx__Attribu
     case SK_ONNX_FLOAT: to->has_f = 1, to->f = from->f; break;
     case SK_ONNX_INT: to->has_i = 1, to->i = from->i; break;
     case SK_ONNX_STRING: to->has_s = 1, to->s = binary(from->s); break;
-    case SK_ONNX_FLOATS: to->n_floats = (size_t)from->count, to->floats = (float *)(uintptr_t)from->floats; break;
+    case SK_ONNX_FLOATS:
+        to->n_floats = (size_t)from->count, to->floats = (float *)(uintptr_t)from->floats;
+        break;
     case SK_ONNX_INTS: to->n_ints = (size_t)from->count, to->ints = (int64_t *)(uintptr_t)from->ints; break;
     case SK_ONNX_STRINGS:
         NEW_LIST(to->strings, from->count);
@@ -113,7 +116,8 @@ static sk_status write_attr(writer *w, const sk_onnx_attr *from, SkOnnx__Attribu
     return SK_OK;
 }
 
-static sk_status write_attrs(writer *w, const sk_onnx_attr *from, int32_t count, SkOnnx__Attribute ***to, size_t *n)
+static sk_status write_attrs(writer *w, const sk_onnx_attr *from, int32_t count, SkOnnx__Attribute ***to,
+                             size_t *n)
 {
     NEW_LIST(*to, count);
     *n = (size_t)count;
@@ -122,7 +126,8 @@ static sk_status write_attrs(writer *w, const sk_onnx_attr *from, int32_t count,
     return SK_OK;
 }
 
-static sk_status write_nodes(writer *w, const sk_onnx_node *from, int32_t count, SkOnnx__Node ***out, size_t *n)
+static sk_status write_nodes(writer *w, const sk_onnx_node *from, int32_t count, SkOnnx__Node ***out,
+                             size_t *n)
 {
     NEW_LIST(*out, count);
     *n = (size_t)count;
@@ -257,8 +262,10 @@ sk_status sk_onnx_write(const sk_onnx_model *model, uint8_t **out, size_t *lengt
     SK_TRY_GOTO(write_model(&w, model, &message));
     *length = sk_onnx__model__get_packed_size(message);
     if (*length > (size_t)INT32_MAX) {
-        status = sk_fail(err, SK_ERR_LIMIT, "the ONNX file would have %zu bytes and its format ends at 2 GiB; export "
-                         "in half precision", *length);
+        status = sk_fail(err, SK_ERR_LIMIT,
+                         "the ONNX file would have %zu bytes and its format ends at 2 GiB; export "
+                         "in half precision",
+                         *length);
         goto done;
     }
     *out = sk_malloc(*length);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define MAX_NAMES 100000
-#define MAX_SIZE (1 << 20)
+#define MAX_SIZE  (1 << 20)
 
 typedef struct reader {
     sk_model *model;
@@ -17,13 +17,13 @@ typedef struct reader {
 
 static sk_status refuse(const reader *r, const char *key)
 {
-    return sk_fail(r->err, SK_ERR_FORMAT, "%s: its skitter metadata is damaged at '%s'; export the model again", r->what,
-                   key);
+    return sk_fail(r->err, SK_ERR_FORMAT,
+                   "%s: its skitter metadata is damaged at '%s'; export the model again", r->what, key);
 }
 
 /* An integer in a range; absent counts as 0. */
-static sk_status read_int(const reader *r, const sk_config_value *map, const char *key, int64_t low, int64_t high,
-                          int32_t *out)
+static sk_status read_int(const reader *r, const sk_config_value *map, const char *key, int64_t low,
+                          int64_t high, int32_t *out)
 {
     const sk_config_value *v = sk_config_get(map, key);
     int64_t value = 0;
@@ -86,7 +86,8 @@ static sk_status read_pairs(const reader *r, const sk_config_value *map, const c
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < 2; k++) {
             int64_t value = -1;
-            if (!sk_config_to_int(sk_config_at(sk_config_at(list, i), k), &value) || value < 0 || value >= below)
+            if (!sk_config_to_int(sk_config_at(sk_config_at(list, i), k), &value) || value < 0 ||
+                value >= below)
                 return refuse(r, key);
             pairs[i][k] = (int32_t)value;
         }
@@ -169,8 +170,8 @@ static sk_status read_yolo(const reader *r, const sk_config_value *map)
     for (size_t i = 0; i < n_heads; i++) {
         int64_t kind = 0, level = 0;
         if (!sk_config_to_int(sk_config_at(sk_config_at(heads, i), 0), &kind) || kind < SK_HEAD_BOX ||
-            kind > SK_HEAD_PROTO || !sk_config_to_int(sk_config_at(sk_config_at(heads, i), 1), &level) || level < 0 ||
-            level >= SK_MAX_LEVELS)
+            kind > SK_HEAD_PROTO || !sk_config_to_int(sk_config_at(sk_config_at(heads, i), 1), &level) ||
+            level < 0 || level >= SK_MAX_LEVELS)
             return refuse(r, "heads");
         y->heads[i] = (sk_head_spec){(sk_head_kind)kind, (int32_t)level};
     }
@@ -214,8 +215,8 @@ static sk_status read_root(const reader *r, const sk_config_value *root)
     int32_t version = 0, task = 0;
     SK_TRY(read_int(r, root, "version", 1, INT32_MAX, &version));
     if (version > 1)
-        return sk_fail(r->err, SK_ERR_UNSUPPORTED, "%s: exported by a newer skitter (%s); update this one", r->what,
-                       sk_config_text_or(root, "skitter", "unknown version"));
+        return sk_fail(r->err, SK_ERR_UNSUPPORTED, "%s: exported by a newer skitter (%s); update this one",
+                       r->what, sk_config_text_or(root, "skitter", "unknown version"));
     SK_TRY(read_int(r, root, "task", SK_TASK_UNKNOWN, SK_TASK_MULTICLASS_TOPDOWN, &task));
     model->task = (sk_task)task;
     SK_TRY(keep_text(r, sk_config_text(sk_config_get(root, "family")), &model->family));

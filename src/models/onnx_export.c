@@ -28,21 +28,26 @@ typedef struct export_job {
 static sk_status check_settings(const sk_model *model, const sk_onnx_settings *s, sk_error *err)
 {
     if (s->opset < SK_ONNX_OPSET_MIN || s->opset > SK_ONNX_OPSET_MAX)
-        return sk_fail(err, SK_ERR_ARG, "ONNX export: opset %d; %d to %d can be written", s->opset, SK_ONNX_OPSET_MIN,
-                       SK_ONNX_OPSET_MAX);
+        return sk_fail(err, SK_ERR_ARG, "ONNX export: opset %d; %d to %d can be written", s->opset,
+                       SK_ONNX_OPSET_MIN, SK_ONNX_OPSET_MAX);
     if (!model->graph || model->truncated)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: only part of the model could be read, so it cannot be exported",
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: only part of the model could be read, so it cannot be exported",
                        model->path ? model->path : "the model");
     if (model->graph->n_inputs != 1)
         return sk_fail(err, SK_ERR_UNSUPPORTED, "ONNX export: the model has %d inputs where one is expected",
                        model->graph->n_inputs);
     if (model->input.fixed_size && (s->dynamic_size || (s->height && s->height != model->input.height) ||
                                     (s->width && s->width != model->input.width)))
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: this file allows only %dx%d; export from the original checkpoint "
-                       "for other sizes", model->path, model->input.width, model->input.height);
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: this file allows only %dx%d; export from the original checkpoint "
+                       "for other sizes",
+                       model->path, model->input.width, model->input.height);
     if (model->input.fixed_batch && (s->dynamic_batch || (s->batch && s->batch != model->input.fixed_batch)))
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: this file allows only batches of %d; export from the original "
-                       "checkpoint for others", model->path, model->input.fixed_batch);
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: this file allows only batches of %d; export from the original "
+                       "checkpoint for others",
+                       model->path, model->input.fixed_batch);
     return SK_OK;
 }
 
@@ -67,7 +72,8 @@ static sk_shape input_shape(const export_job *job, int32_t batch, int32_t more)
                        job->settings.width + more);
 }
 
-/* The graph to be written: a copy, without the tail if so wished, with batch norms folded, sizes fixed if static. */
+/* The graph to be written: a copy, without the tail if so wished, with batch norms folded, sizes fixed if
+ * static. */
 static sk_status prepare_graph(export_job *job)
 {
     sk_graph *copy = NULL, *fixed = NULL;
@@ -133,7 +139,8 @@ static sk_status free_dimensions(export_job *job, sk_onnx_value *outputs)
     const sk_onnx_settings *s = &job->settings;
     int32_t stride = job->written.input.stride > 0 ? job->written.input.stride : 32;
     sk_shape small = input_shape(job, s->batch, 0);
-    sk_shape large = input_shape(job, s->dynamic_batch ? s->batch + 1 : s->batch, s->dynamic_size ? stride : 0);
+    sk_shape large =
+        input_shape(job, s->dynamic_batch ? s->batch + 1 : s->batch, s->dynamic_size ? stride : 0);
     SK_TRY(output_shapes(job, &small, a));
     SK_TRY(output_shapes(job, &large, b));
     for (int32_t i = 0; i < job->graph->n_outputs; i++) {
@@ -164,7 +171,8 @@ static sk_status describe_ends(export_job *job)
         return sk_fail_memory(job->err, graph->n_values * sizeof *types);
     }
     sk_onnx_types(graph, types);
-    *input = (sk_onnx_value){.name = "images", .shape = input_shape(job, s->batch, 0), .param = {"", "", "", ""}};
+    *input =
+        (sk_onnx_value){.name = "images", .shape = input_shape(job, s->batch, 0), .param = {"", "", "", ""}};
     input->dtype = sk_onnx_written_type(types[graph->inputs[0]], half);
     if (s->dynamic_batch)
         input->shape.dim[0] = -1, input->param[0] = "batch";
@@ -190,8 +198,8 @@ static sk_status describe_ends(export_job *job)
 
 /* --- float32 at the ends of a float16 network --- */
 
-/* A graph with a cast after the input and before each output; with `half` all else becomes float16. The casts are
- * added to the tree, after the graph was written between renamed ends. */
+/* A graph with a cast after the input and before each output; with `half` all else becomes float16. The
+ * casts are added to the tree, after the graph was written between renamed ends. */
 static sk_status add_end_casts(export_job *job, const char *inner_input, const char *const *inner_outputs)
 {
     sk_onnx_graph *g = &job->onnx->graph;
@@ -212,8 +220,8 @@ static sk_status add_end_casts(export_job *job, const char *inner_input, const c
         names[2 + 2 * i] = inner_outputs[i];
         names[3 + 2 * i] = g->outputs[i].name;
         nodes[1 + g->n_nodes + i] =
-            (sk_onnx_node){widen ? "Cast" : "Identity", "", "",          1, 1, widen ? 1 : 0,
-                           &names[2 + 2 * i],           &names[3 + 2 * i], &attrs[1]};
+            (sk_onnx_node){widen ? "Cast" : "Identity", "",       "", 1, 1, widen ? 1 : 0, &names[2 + 2 * i],
+                           &names[3 + 2 * i],           &attrs[1]};
     }
     g->nodes = nodes;
     g->n_nodes = n;
@@ -237,8 +245,8 @@ static sk_status write_graph(export_job *job)
     }
     if (casts)
         input = "half/images";
-    SK_TRY(sk_onnx_from_graph(job->graph, job->settings.opset, job->settings.half != 0, &input, outputs, job->onnx,
-                              job->err));
+    SK_TRY(sk_onnx_from_graph(job->graph, job->settings.opset, job->settings.half != 0, &input, outputs,
+                              job->onnx, job->err));
     return casts ? add_end_casts(job, input, outputs) : SK_OK;
 }
 

@@ -7,12 +7,12 @@
 
 /* Functions ONNX has under one name without attributes. */
 static const char *const plain_unary[SK_UNARY_COUNT] = {
-    [SK_UNARY_SIGMOID] = "Sigmoid", [SK_UNARY_RELU] = "Relu",   [SK_UNARY_SOFTPLUS] = "Softplus",
-    [SK_UNARY_TANH] = "Tanh",       [SK_UNARY_ERF] = "Erf",     [SK_UNARY_EXP] = "Exp",
-    [SK_UNARY_LOG] = "Log",         [SK_UNARY_SQRT] = "Sqrt",   [SK_UNARY_RECIPROCAL] = "Reciprocal",
-    [SK_UNARY_NEG] = "Neg",         [SK_UNARY_ABS] = "Abs",     [SK_UNARY_FLOOR] = "Floor",
-    [SK_UNARY_CEIL] = "Ceil",       [SK_UNARY_ROUND] = "Round", [SK_UNARY_SIGN] = "Sign",
-    [SK_UNARY_SIN] = "Sin",         [SK_UNARY_COS] = "Cos",     [SK_UNARY_ATAN] = "Atan",
+    [SK_UNARY_SIGMOID] = "Sigmoid", [SK_UNARY_RELU] = "Relu",    [SK_UNARY_SOFTPLUS] = "Softplus",
+    [SK_UNARY_TANH] = "Tanh",       [SK_UNARY_ERF] = "Erf",      [SK_UNARY_EXP] = "Exp",
+    [SK_UNARY_LOG] = "Log",         [SK_UNARY_SQRT] = "Sqrt",    [SK_UNARY_RECIPROCAL] = "Reciprocal",
+    [SK_UNARY_NEG] = "Neg",         [SK_UNARY_ABS] = "Abs",      [SK_UNARY_FLOOR] = "Floor",
+    [SK_UNARY_CEIL] = "Ceil",       [SK_UNARY_ROUND] = "Round",  [SK_UNARY_SIGN] = "Sign",
+    [SK_UNARY_SIN] = "Sin",         [SK_UNARY_COS] = "Cos",      [SK_UNARY_ATAN] = "Atan",
     [SK_UNARY_NOT] = "Not",         [SK_UNARY_IS_NAN] = "IsNaN",
 };
 
@@ -81,12 +81,15 @@ void sk_export_unary(sk_exporter *e)
 void sk_export_binary(sk_exporter *e)
 {
     static const char *const names[SK_BINARY_COUNT] = {
-        [SK_BINARY_ADD] = "Add",     [SK_BINARY_SUB] = "Sub",         [SK_BINARY_MUL] = "Mul",
-        [SK_BINARY_DIV] = "Div",     [SK_BINARY_POW] = "Pow",         [SK_BINARY_MIN] = "Min",
-        [SK_BINARY_MAX] = "Max",     [SK_BINARY_MOD] = "Mod",         [SK_BINARY_FMOD] = "Mod",
-        [SK_BINARY_EQUAL] = "Equal", [SK_BINARY_LESS] = "Less",       [SK_BINARY_LESS_EQUAL] = "LessOrEqual",
+        [SK_BINARY_ADD] = "Add",         [SK_BINARY_SUB] = "Sub",
+        [SK_BINARY_MUL] = "Mul",         [SK_BINARY_DIV] = "Div",
+        [SK_BINARY_POW] = "Pow",         [SK_BINARY_MIN] = "Min",
+        [SK_BINARY_MAX] = "Max",         [SK_BINARY_MOD] = "Mod",
+        [SK_BINARY_FMOD] = "Mod",        [SK_BINARY_EQUAL] = "Equal",
+        [SK_BINARY_LESS] = "Less",       [SK_BINARY_LESS_EQUAL] = "LessOrEqual",
         [SK_BINARY_GREATER] = "Greater", [SK_BINARY_GREATER_EQUAL] = "GreaterOrEqual",
-        [SK_BINARY_AND] = "And",     [SK_BINARY_OR] = "Or",           [SK_BINARY_XOR] = "Xor",
+        [SK_BINARY_AND] = "And",         [SK_BINARY_OR] = "Or",
+        [SK_BINARY_XOR] = "Xor",
     };
     sk_onnx_attr fmod = sk_ex_attr_int("fmod", 1);
     const char *in[2] = {sk_ex_in(e, 0), sk_ex_in(e, 1)};
@@ -108,7 +111,8 @@ void sk_export_clip(sk_exporter *e)
 
 void sk_export_cast(sk_exporter *e)
 {
-    sk_onnx_attr to = sk_ex_attr_int("to", sk_onnx_type_of(sk_onnx_written_type(e->node->a.cast.to, e->half)));
+    sk_onnx_attr to =
+        sk_ex_attr_int("to", sk_onnx_type_of(sk_onnx_written_type(e->node->a.cast.to, e->half)));
     const char *x = sk_ex_in(e, 0);
     sk_ex_emit(e, "Cast", &x, 1, &to, 1, sk_ex_out(e, 0));
 }
@@ -116,9 +120,12 @@ void sk_export_cast(sk_exporter *e)
 void sk_export_axis(sk_exporter *e)
 {
     static const char *const names[SK_OP_COUNT] = {
-        [SK_OP_SOFTMAX] = "Softmax", [SK_OP_LOG_SOFTMAX] = "LogSoftmax",
-        [SK_OP_CONCAT] = "Concat",   [SK_OP_FLATTEN] = "Flatten",
-        [SK_OP_GATHER] = "Gather",   [SK_OP_GATHER_ELEMENTS] = "GatherElements",
+        [SK_OP_SOFTMAX] = "Softmax",
+        [SK_OP_LOG_SOFTMAX] = "LogSoftmax",
+        [SK_OP_CONCAT] = "Concat",
+        [SK_OP_FLATTEN] = "Flatten",
+        [SK_OP_GATHER] = "Gather",
+        [SK_OP_GATHER_ELEMENTS] = "GatherElements",
         [SK_OP_SCATTER_ELEMENTS] = "ScatterElements",
     };
     sk_onnx_attr axis = sk_ex_attr_int("axis", e->node->a.axis);
@@ -137,8 +144,8 @@ const char *sk_ex_reduce(sk_exporter *e, sk_reduction kind, const char *x, const
                          bool keep_dims, const char *out)
 {
     static const char *const names[] = {
-        "",          "ReduceSum", "ReduceMean", "ReduceMax",       "ReduceMin",
-        "ReduceProd", "ReduceL1", "ReduceL2",   "ReduceSumSquare", "ReduceLogSumExp",
+        "",           "ReduceSum", "ReduceMean", "ReduceMax",       "ReduceMin",
+        "ReduceProd", "ReduceL1",  "ReduceL2",   "ReduceSumSquare", "ReduceLogSumExp",
     };
     sk_onnx_attr attrs[2] = {sk_ex_attr_int("keepdims", keep_dims)};
     const char *in[2] = {x, ""};
@@ -158,14 +165,15 @@ const char *sk_ex_reduce(sk_exporter *e, sk_reduction kind, const char *x, const
 void sk_export_reduce(sk_exporter *e)
 {
     const sk_attrs *a = &e->node->a;
-    sk_ex_reduce(e, a->reduce.kind, sk_ex_in(e, 0), a->reduce.axes, a->reduce.n_axes, a->reduce.keep_dims != 0,
-                 sk_ex_out(e, 0));
+    sk_ex_reduce(e, a->reduce.kind, sk_ex_in(e, 0), a->reduce.axes, a->reduce.n_axes,
+                 a->reduce.keep_dims != 0, sk_ex_out(e, 0));
 }
 
 void sk_export_arg(sk_exporter *e)
 {
     const sk_attrs *a = &e->node->a;
-    sk_onnx_attr attrs[3] = {sk_ex_attr_int("axis", a->arg.axis), sk_ex_attr_int("keepdims", a->arg.keep_dims),
+    sk_onnx_attr attrs[3] = {sk_ex_attr_int("axis", a->arg.axis),
+                             sk_ex_attr_int("keepdims", a->arg.keep_dims),
                              sk_ex_attr_int("select_last_index", a->arg.select_last)};
     const char *x = sk_ex_in(e, 0);
     sk_ex_emit(e, e->node->op == SK_OP_ARG_MAX ? "ArgMax" : "ArgMin", &x, 1, attrs, 3, sk_ex_out(e, 0));
@@ -174,7 +182,8 @@ void sk_export_arg(sk_exporter *e)
 void sk_export_top_k(sk_exporter *e)
 {
     const sk_attrs *a = &e->node->a;
-    sk_onnx_attr attrs[3] = {sk_ex_attr_int("axis", a->top_k.axis), sk_ex_attr_int("largest", a->top_k.largest),
+    sk_onnx_attr attrs[3] = {sk_ex_attr_int("axis", a->top_k.axis),
+                             sk_ex_attr_int("largest", a->top_k.largest),
                              sk_ex_attr_int("sorted", a->top_k.sorted)};
     const char *k = sk_ex_in_list(e, 1);
     if (!sk_ex_constant(e, 1).data) {

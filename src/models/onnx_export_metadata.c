@@ -8,7 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Ultralytics' metadata are texts as Python's str() writes them, and its own loader reads them back as literals. */
+/* Ultralytics' metadata are texts as Python's str() writes them, and its own loader reads them back as
+ * literals. */
 
 #define MAX_KEYS 32
 
@@ -117,18 +118,20 @@ static void add_date(metadata *m)
 static void add_args(metadata *m, const sk_onnx_settings *s)
 {
     sk_text text = {0};
-    sk_text_appendf(&text, "{'batch': %d, 'half': %s, 'dynamic': %s, 'simplify': %s, 'opset': %d, 'nms': False}",
-                    s->batch, s->half ? "True" : "False", s->dynamic_batch || s->dynamic_size ? "True" : "False",
-                    s->optimise ? "True" : "False", s->opset);
+    sk_text_appendf(
+        &text, "{'batch': %d, 'half': %s, 'dynamic': %s, 'simplify': %s, 'opset': %d, 'nms': False}",
+        s->batch, s->half ? "True" : "False", s->dynamic_batch || s->dynamic_size ? "True" : "False",
+        s->optimise ? "True" : "False", s->opset);
     add_text(m, "args", &text);
 }
 
 static void add_ultralytics(metadata *m, const sk_model *model, const sk_onnx_settings *s)
 {
     sk_text text = {0};
-    const char *version = fact(model, "version"), *license = fact(model, "license"), *docs = fact(model, "docs");
-    sk_text_appendf(&text, "%s %s model, written by skitter", model->family && *model->family ? model->family : "YOLO",
-                    sk_task_name(model->task));
+    const char *version = fact(model, "version"), *license = fact(model, "license"),
+               *docs = fact(model, "docs");
+    sk_text_appendf(&text, "%s %s model, written by skitter",
+                    model->family && *model->family ? model->family : "YOLO", sk_task_name(model->task));
     add_text(m, "description", &text);
     add(m, "author", "skitter");
     add_date(m);
@@ -147,8 +150,8 @@ static void add_ultralytics(metadata *m, const sk_model *model, const sk_onnx_se
     add_keypoints(m, model);
 }
 
-sk_status sk_onnx_add_metadata(const sk_model *as_written, const sk_onnx_settings *settings, sk_onnx_model *onnx,
-                               sk_error *err)
+sk_status sk_onnx_add_metadata(const sk_model *as_written, const sk_onnx_settings *settings,
+                               sk_onnx_model *onnx, sk_error *err)
 {
     metadata m = {.onnx = onnx, .err = err};
     char *json = NULL;

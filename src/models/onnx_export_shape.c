@@ -105,7 +105,8 @@ void sk_export_blocks(sk_exporter *e)
     const char *x = sk_ex_in(e, 0);
     if (!to_space && a->blocks.crd)
         sk_ex_fail(e, SK_ERR_UNSUPPORTED, "column-row-depth order has no form in ONNX");
-    sk_ex_emit(e, to_space ? "DepthToSpace" : "SpaceToDepth", &x, 1, attrs, to_space ? 2 : 1, sk_ex_out(e, 0));
+    sk_ex_emit(e, to_space ? "DepthToSpace" : "SpaceToDepth", &x, 1, attrs, to_space ? 2 : 1,
+               sk_ex_out(e, 0));
 }
 
 /* ONNX's Range knows no float16: computed in float32 and narrowed. */

@@ -21,7 +21,8 @@ static int window_attrs(sk_exporter *e, const sk_window *w, bool dilations, sk_o
     return n;
 }
 
-/* What the fuse passes put into a convolution is taken apart again: act(conv) + residual, or act(conv + residual). */
+/* What the fuse passes put into a convolution is taken apart again: act(conv) + residual, or act(conv +
+ * residual). */
 void sk_export_conv(sk_exporter *e)
 {
     const sk_attrs *a = &e->node->a;
@@ -93,9 +94,10 @@ static const char *resize_sizes(sk_exporter *e)
 void sk_export_resize(sk_exporter *e)
 {
     static const char *const modes[] = {"", "nearest", "linear", "cubic"};
-    static const char *const coords[] = {"", "half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"};
-    static const char *const rounds[] = {"round_prefer_floor", "floor", "round_prefer_floor", "round_prefer_ceil",
-                                         "ceil"};
+    static const char *const coords[] = {"", "half_pixel", "asymmetric", "align_corners",
+                                         "pytorch_half_pixel"};
+    static const char *const rounds[] = {"round_prefer_floor", "floor", "round_prefer_floor",
+                                         "round_prefer_ceil", "ceil"};
     const sk_attrs *a = &e->node->a;
     sk_onnx_attr attrs[5];
     int n = 0;
@@ -127,7 +129,8 @@ void sk_export_grid_sample(sk_exporter *e)
     sk_onnx_attr attrs[3] = {sk_ex_attr_text("mode", a->grid_sample.mode ? "nearest" : "bilinear"),
                              sk_ex_attr_text("padding_mode", a->grid_sample.padding ? "border" : "zeros"),
                              sk_ex_attr_int("align_corners", a->grid_sample.align_corners)};
-    sk_ex_emit(e, "GridSample", (const char *[]){sk_ex_in(e, 0), sk_ex_in(e, 1)}, 2, attrs, 3, sk_ex_out(e, 0));
+    sk_ex_emit(e, "GridSample", (const char *[]){sk_ex_in(e, 0), sk_ex_in(e, 1)}, 2, attrs, 3,
+               sk_ex_out(e, 0));
 }
 
 void sk_export_gemm(sk_exporter *e)
@@ -165,7 +168,8 @@ static void export_layer_norm(sk_exporter *e)
     const sk_attrs *a = &e->node->a;
     const char *in[3] = {sk_ex_in(e, 0), sk_ex_in(e, 1), sk_ex_in(e, 2)}, *out = sk_ex_out(e, 0);
     if (e->opset >= 17 && *in[1]) {
-        sk_onnx_attr attrs[2] = {sk_ex_attr_int("axis", a->norm.axis), sk_ex_attr_float("epsilon", a->norm.epsilon)};
+        sk_onnx_attr attrs[2] = {sk_ex_attr_int("axis", a->norm.axis),
+                                 sk_ex_attr_float("epsilon", a->norm.epsilon)};
         sk_ex_emit(e, "LayerNormalization", in, 3, attrs, 2, out);
         return;
     }
@@ -224,13 +228,14 @@ static void anchor_level(sk_exporter *e, int level, const char **centres, const 
     const char *shape = sk_ex_1(e, "Shape", sk_ex_in(e, level), NULL);
     const char *slice[3] = {shape, sk_ex_ints(e, &from, 1), sk_ex_ints(e, &to, 1)};
     const char *grid = sk_ex_emit(e, "Slice", slice, 3, NULL, 0, NULL);
-    const char *height = sk_ex_emit(e, "Gather", (const char *[]){shape, sk_ex_int(e, 2)}, 2, &axis0, 1, NULL);
+    const char *height =
+        sk_ex_emit(e, "Gather", (const char *[]){shape, sk_ex_int(e, 2)}, 2, &axis0, 1, NULL);
     const char *width = sk_ex_emit(e, "Gather", (const char *[]){shape, sk_ex_int(e, 3)}, 2, &axis0, 1, NULL);
     const char *x = coordinates(e, width, grid, row), *y = coordinates(e, height, grid, column);
     *centres = sk_ex_emit(e, "Concat", (const char *[]){x, y}, 2, &axis1, 1, NULL);
     const char *same = sk_ex_1(e, "Shape", x, NULL);
-    *strides = sk_ex_2(e, "Expand", sk_ex_scalar(e, SK_DTYPE_F32, (double)e->node->a.anchors.stride[level]), same,
-                       NULL);
+    *strides = sk_ex_2(e, "Expand", sk_ex_scalar(e, SK_DTYPE_F32, (double)e->node->a.anchors.stride[level]),
+                       same, NULL);
 }
 
 void sk_export_anchors(sk_exporter *e)

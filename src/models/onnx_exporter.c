@@ -92,8 +92,8 @@ static void add_tensor(sk_exporter *e, const char *name, sk_dtype type, const sk
     void *items = e->tensors;
     sk_status status = sk_onnx_keep_blob(e->model, blob, &e->error);
     if (status == SK_OK)
-        status = sk_array_reserve(&items, &e->tensors_capacity, e->n_tensors + 1, sizeof *e->tensors, MAX_ITEMS,
-                                  &e->error);
+        status = sk_array_reserve(&items, &e->tensors_capacity, e->n_tensors + 1, sizeof *e->tensors,
+                                  MAX_ITEMS, &e->error);
     e->tensors = items;
     if (status == SK_OK)
         e->tensors[e->n_tensors++] = (sk_onnx_tensor){name, type, *shape, blob, offset};
@@ -202,7 +202,8 @@ const char *sk_ex_in_list(sk_exporter *e, int i)
 
 sk_tensor sk_ex_constant(const sk_exporter *e, int i)
 {
-    if (i >= e->node->n_in || e->node->in[i] == SK_VALUE_NONE || !sk_value_is_constant(e->graph, e->node->in[i]))
+    if (i >= e->node->n_in || e->node->in[i] == SK_VALUE_NONE ||
+        !sk_value_is_constant(e->graph, e->node->in[i]))
         return (sk_tensor){0};
     return sk_value_tensor(e->graph, e->node->in[i]);
 }
@@ -227,8 +228,8 @@ void sk_ex_emit_n(sk_exporter *e, const char *op, const char *const *in, int n_i
         return;
     while (n_in > 0 && !*in[n_in - 1])
         n_in--; /* optional inputs left out at the end */
-    sk_onnx_node node = {.op = op, .domain = "", .name = node_name(e, op), .n_in = n_in, .n_out = n_out,
-                         .n_attrs = n_attrs};
+    sk_onnx_node node = {
+        .op = op, .domain = "", .name = node_name(e, op), .n_in = n_in, .n_out = n_out, .n_attrs = n_attrs};
     node.in = keep(e, in, (size_t)n_in * sizeof *in);
     node.out = keep(e, outs, (size_t)n_out * sizeof *outs);
     node.attrs = keep(e, attrs, (size_t)n_attrs * sizeof *attrs);
@@ -240,8 +241,8 @@ void sk_ex_emit_n(sk_exporter *e, const char *op, const char *const *in, int n_i
         e->nodes[e->n_nodes++] = node;
 }
 
-const char *sk_ex_emit(sk_exporter *e, const char *op, const char *const *in, int n_in, const sk_onnx_attr *attrs,
-                       int n_attrs, const char *out)
+const char *sk_ex_emit(sk_exporter *e, const char *op, const char *const *in, int n_in,
+                       const sk_onnx_attr *attrs, int n_attrs, const char *out)
 {
     if (!out)
         out = fresh_name(e);
@@ -291,7 +292,8 @@ sk_onnx_attr sk_ex_attr_tensor(sk_exporter *e, const char *name, sk_dtype type, 
 {
     /* Made as an initializer, then taken off that list again. */
     sk_ex_scalar(e, type, value);
-    sk_onnx_tensor *tensor = e->status == SK_OK ? keep(e, &e->tensors[e->n_tensors - 1], sizeof *tensor) : NULL;
+    sk_onnx_tensor *tensor =
+        e->status == SK_OK ? keep(e, &e->tensors[e->n_tensors - 1], sizeof *tensor) : NULL;
     if (tensor) {
         tensor->name = "";
         tensor->shape = (sk_shape){.rank = 1, .dim = {1}};

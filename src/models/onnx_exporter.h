@@ -6,8 +6,8 @@
 #include "graph/graph.h"
 #include "models/onnx_names.h"
 
-/* Our graph → ONNX nodes. What the writers of single operations (onnx_export_*.c) work with: names in, names out.
- * The first failure sticks. */
+/* Our graph → ONNX nodes. What the writers of single operations (onnx_export_*.c) work with: names in,
+ * names out. The first failure sticks. */
 
 #define SK_ONNX_OPSET_MIN 13
 #define SK_ONNX_OPSET_MAX 18
@@ -30,10 +30,11 @@ typedef struct sk_exporter {
     int32_t fresh;
 } sk_exporter;
 
-/* Fills model->graph's nodes and initializers. Input i is written as input_names[i], output i as output_names[i].
- * The graph may be specialised or not. */
+/* Fills model->graph's nodes and initializers. Input i is written as input_names[i], output i as
+ * output_names[i]. The graph may be specialised or not. */
 sk_status sk_onnx_from_graph(const sk_graph *graph, int32_t opset, bool half, const char *const *input_names,
-                             const char *const *output_names, sk_onnx_model *model, sk_error *err) SK_MUST_CHECK;
+                             const char *const *output_names, sk_onnx_model *model,
+                             sk_error *err) SK_MUST_CHECK;
 /* How a type of the graph is written. */
 sk_dtype sk_onnx_written_type(sk_dtype dtype, bool half);
 /* Types of all values of a graph that may not be specialised; `types` has room for n_values. */
@@ -50,8 +51,8 @@ sk_dtype sk_ex_type(const sk_exporter *e, int i); /* of the i-th input, as the g
 const char *sk_ex_out(const sk_exporter *e, int i);
 
 /* Adds a node; out null makes a fresh name. Returns the (first) output's name; "" after a failure. */
-const char *sk_ex_emit(sk_exporter *e, const char *op, const char *const *in, int n_in, const sk_onnx_attr *attrs,
-                       int n_attrs, const char *out);
+const char *sk_ex_emit(sk_exporter *e, const char *op, const char *const *in, int n_in,
+                       const sk_onnx_attr *attrs, int n_attrs, const char *out);
 void sk_ex_emit_n(sk_exporter *e, const char *op, const char *const *in, int n_in, const sk_onnx_attr *attrs,
                   int n_attrs, const char *const *outs, int n_out);
 /* Shorthands without attributes. */

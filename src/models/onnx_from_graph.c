@@ -106,8 +106,8 @@ static const char *claim_exact(sk_exporter *e, const char *wish)
     return name;
 }
 
-/* Names of the graph's ends first: nobody else may take them. An output that is an input, a constant or an output
- * already gets an Identity node of its own at the end. */
+/* Names of the graph's ends first: nobody else may take them. An output that is an input, a constant or an
+ * output already gets an Identity node of its own at the end. */
 static void name_ends(sk_exporter *e, const char *const *input_names, const char *const *output_names,
                       bool *separate)
 {

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#define OPSET_MIN 7
-#define OPSET_MAX 23
-#define MAX_DEPTH 24
+#define OPSET_MIN    7
+#define OPSET_MAX    23
+#define MAX_DEPTH    24
 #define MAX_IMPORTED ((int64_t)1 << 20)
 
 /* --- one node --- */
@@ -145,8 +145,10 @@ void sk_import_if(sk_importer *m)
     sk_onnx_scope *inside = NULL;
     sk_value outs[64];
     if (!sk_im_constant(m, 0, &condition) || sk_shape_count(&condition.shape) != 1) {
-        sk_im_fail(m, SK_ERR_UNSUPPORTED, "its condition '%.120s' is only known while the network runs (or the file "
-                   "leaves its input sizes open); export with fixed sizes", m->node->in[0]);
+        sk_im_fail(m, SK_ERR_UNSUPPORTED,
+                   "its condition '%.120s' is only known while the network runs (or the file "
+                   "leaves its input sizes open); export with fixed sizes",
+                   m->node->in[0]);
         return;
     }
     bool yes = sk_tensor_int_at(&condition, 0) != 0;
@@ -182,8 +184,8 @@ static void add_inputs(sk_importer *m, const sk_onnx_graph *graph)
         const sk_onnx_value *in = &graph->inputs[i];
         sk_dtype dtype = in->dtype == SK_DTYPE_F16 || in->dtype == SK_DTYPE_BF16 ? SK_DTYPE_F32 : in->dtype;
         if (dtype == SK_DTYPE_NONE) {
-            sk_builder_fail(&m->b, SK_ERR_UNSUPPORTED, "%s: the input '%.120s' is no tensor of numbers", m->what,
-                            in->name);
+            sk_builder_fail(&m->b, SK_ERR_UNSUPPORTED, "%s: the input '%.120s' is no tensor of numbers",
+                            m->what, in->name);
             return;
         }
         sk_value v = sk_b_input(&m->b, in->name, dtype, &in->shape);
@@ -212,7 +214,8 @@ static bool depends_on_data(const sk_graph *graph)
     return false;
 }
 
-/* One size of an output as the file declares it: a number, or a free size of an input. SK_VALUE_NONE: neither. */
+/* One size of an output as the file declares it: a number, or a free size of an input. SK_VALUE_NONE:
+ * neither. */
 static sk_value declared_size(sk_importer *m, const sk_onnx_value *out, int32_t axis)
 {
     const sk_onnx_graph *file = &m->model->graph;
@@ -227,8 +230,8 @@ static sk_value declared_size(sk_importer *m, const sk_onnx_value *out, int32_t 
     return SK_VALUE_NONE;
 }
 
-/* With NMS inside the network the result's size cannot be told from the nodes, but exporters pad it to a fixed one and
- * declare it. */
+/* With NMS inside the network the result's size cannot be told from the nodes, but exporters pad it to a
+ * fixed one and declare it. */
 static sk_value as_declared(sk_importer *m, sk_value v, const sk_onnx_value *out)
 {
     sk_value sizes[SK_MAX_RANK];
@@ -249,7 +252,8 @@ static void add_outputs(sk_importer *m, const sk_onnx_graph *graph)
         const char *name = graph->outputs[i].name;
         int32_t v;
         if (!sk_onnx_scope_find(m->scope, name, &v) || v == SK_VALUE_NONE) {
-            sk_builder_fail(&m->b, SK_ERR_FORMAT, "%s: the output '%.120s' is made by no node", m->what, name);
+            sk_builder_fail(&m->b, SK_ERR_FORMAT, "%s: the output '%.120s' is made by no node", m->what,
+                            name);
             return;
         }
         sk_b_output(&m->b, own_value(m, as_declared(m, v, &graph->outputs[i])), name);
@@ -266,7 +270,8 @@ sk_status sk_onnx_import(const sk_onnx_model *model, const char *what, sk_graph 
     *out = NULL;
     m.opset = sk_onnx_opset_version(model->opsets, model->n_opsets, "");
     if (m.opset < OPSET_MIN || m.opset > OPSET_MAX)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: operator set %lld; %d to %d are read. Export with opset=17", what,
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: operator set %lld; %d to %d are read. Export with opset=17", what,
                        (long long)m.opset, OPSET_MIN, OPSET_MAX);
     SK_TRY_GOTO(sk_graph_open(&graph, err));
     sk_builder_init(&m.b, graph);

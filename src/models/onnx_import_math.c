@@ -32,7 +32,8 @@ void sk_import_gelu(sk_importer *m)
 void sk_import_selu(sk_importer *m)
 {
     sk_value x = sk_im_in(m, 0);
-    sk_attrs a = {.unary = {.kind = SK_UNARY_ELU, .alpha = sk_im_float(m, "alpha", 1.67326319217681884765625f)}};
+    sk_attrs a = {
+        .unary = {.kind = SK_UNARY_ELU, .alpha = sk_im_float(m, "alpha", 1.67326319217681884765625f)}};
     sk_value gamma = sk_b_f32(&m->b, sk_im_float(m, "gamma", 1.05070102214813232421875f));
     sk_im_out(m, 0, sk_im_binary(m, SK_BINARY_MUL, sk_im_node(m, SK_OP_UNARY, &a, &x, 1), gamma));
 }
@@ -99,7 +100,8 @@ static sk_value clip_bound(sk_importer *m, int index, double *bound)
     if (!sk_im_constant(m, index, &tensor))
         return sk_im_in(m, index);
     if (sk_shape_count(&tensor.shape) != 1)
-        return sk_im_fail(m, SK_ERR_FORMAT, "a bound has %lld elements", (long long)sk_shape_count(&tensor.shape));
+        return sk_im_fail(m, SK_ERR_FORMAT, "a bound has %lld elements",
+                          (long long)sk_shape_count(&tensor.shape));
     *bound = sk_tensor_at(&tensor, 0);
     return SK_VALUE_NONE;
 }
@@ -139,8 +141,8 @@ void sk_import_cast_like(sk_importer *m)
     sk_value like = sk_im_in(m, 1);
     sk_dtype dtype = like != SK_VALUE_NONE ? m->b.graph->values[like].dtype : SK_DTYPE_NONE;
     if (dtype == SK_DTYPE_NONE)
-        sk_im_fail(m, SK_ERR_UNSUPPORTED, "the type of '%.120s' is not known here; export with plain Cast nodes",
-                   m->node->in[1]);
+        sk_im_fail(m, SK_ERR_UNSUPPORTED,
+                   "the type of '%.120s' is not known here; export with plain Cast nodes", m->node->in[1]);
     else
         sk_im_out(m, 0, sk_im_cast(m, sk_im_in(m, 0), dtype));
 }

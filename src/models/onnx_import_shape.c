@@ -131,7 +131,8 @@ void sk_import_transpose(sk_importer *m)
     if (rank < 0 && x != SK_VALUE_NONE)
         rank = m->b.graph->values[x].shape.rank; /* known for weights and inputs; all axes are reversed */
     if (rank < 0 || rank > SK_MAX_RANK) {
-        sk_im_fail(m, SK_ERR_UNSUPPORTED, "the order of the axes is missing or has more than %d", SK_MAX_RANK);
+        sk_im_fail(m, SK_ERR_UNSUPPORTED, "the order of the axes is missing or has more than %d",
+                   SK_MAX_RANK);
         return;
     }
     for (int i = 0; i < rank; i++) {
@@ -152,7 +153,8 @@ void sk_import_squeeze(sk_importer *m)
     sk_value axes = m->opset < 13 ? ints_attr(m, "axes") : sk_im_in_i64(m, 1);
     if (axes == SK_VALUE_NONE && op == SK_OP_UNSQUEEZE)
         sk_im_fail(m, SK_ERR_FORMAT, "the axes are missing");
-    sk_im_out(m, 0, sk_im_node(m, op, NULL, (sk_value[]){sk_im_in(m, 0), axes}, axes == SK_VALUE_NONE ? 1 : 2));
+    sk_im_out(m, 0,
+              sk_im_node(m, op, NULL, (sk_value[]){sk_im_in(m, 0), axes}, axes == SK_VALUE_NONE ? 1 : 2));
 }
 
 void sk_import_flatten(sk_importer *m)
@@ -164,11 +166,12 @@ void sk_import_flatten(sk_importer *m)
 
 void sk_import_expand(sk_importer *m)
 {
-    sk_im_out(m, 0, sk_im_node(m, (sk_op)m->op->kind, NULL, (sk_value[]){sk_im_in(m, 0), sk_im_in_i64(m, 1)}, 2));
+    sk_im_out(m, 0,
+              sk_im_node(m, (sk_op)m->op->kind, NULL, (sk_value[]){sk_im_in(m, 0), sk_im_in_i64(m, 1)}, 2));
 }
 
-/* Opset 18: pads for some axes only. The full list is zeros with those put in place: zeros[2 * rank], at axes and
- * rank + axes. */
+/* Opset 18: pads for some axes only. The full list is zeros with those put in place: zeros[2 * rank], at
+ * axes and rank + axes. */
 static sk_value pads_for_axes(sk_importer *m, sk_value x, sk_value pads, sk_value axes)
 {
     sk_attrs a = {.axis = 0}, zeros = {.fill = {.dtype = SK_DTYPE_I64}};
@@ -266,7 +269,8 @@ void sk_import_constant_of_shape(sk_importer *m)
     if (value && value->type == SK_ONNX_TENSOR) {
         const sk_onnx_tensor *t = value->tensor;
         if (sk_shape_count(&t->shape) != 1) {
-            sk_im_fail(m, SK_ERR_FORMAT, "the fill value has %lld elements", (long long)sk_shape_count(&t->shape));
+            sk_im_fail(m, SK_ERR_FORMAT, "the fill value has %lld elements",
+                       (long long)sk_shape_count(&t->shape));
             return;
         }
         sk_tensor view = {t->dtype, t->shape, (char *)sk_blob_data(t->blob) + t->offset};

@@ -13,8 +13,8 @@ static void read_pair_list(sk_importer *m, const char *name, int count, int32_t 
     if (!attr || attr->type != SK_ONNX_INTS || attr->count == 0)
         return;
     if (attr->count != count) {
-        sk_im_fail(m, SK_ERR_UNSUPPORTED, "%s has %d numbers: only windows over two dimensions are supported", name,
-                   attr->count);
+        sk_im_fail(m, SK_ERR_UNSUPPORTED, "%s has %d numbers: only windows over two dimensions are supported",
+                   name, attr->count);
         return;
     }
     for (int i = 0; i < count; i++) {
@@ -49,7 +49,8 @@ static void read_kernel(sk_importer *m, sk_value weight, sk_window *w)
         return;
     const sk_shape *shape = &m->b.graph->values[weight].shape;
     if (shape->rank != 4) {
-        sk_im_fail(m, SK_ERR_UNSUPPORTED, "the weights have %d dimensions: only windows over two dimensions are supported",
+        sk_im_fail(m, SK_ERR_UNSUPPORTED,
+                   "the weights have %d dimensions: only windows over two dimensions are supported",
                    shape->rank);
         return;
     }
@@ -117,7 +118,8 @@ static void read_resize_mode(sk_importer *m, sk_attrs *a)
 
 static void read_resize_rules(sk_importer *m, sk_attrs *a)
 {
-    static const char *const coords[] = {"", "half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"};
+    static const char *const coords[] = {"", "half_pixel", "asymmetric", "align_corners",
+                                         "pytorch_half_pixel"};
     static const char *const rounds[] = {"", "floor", "round_prefer_floor", "round_prefer_ceil", "ceil"};
     const char *coord = sk_im_text(m, "coordinate_transformation_mode", "half_pixel");
     const char *round = sk_im_text(m, "nearest_mode", "round_prefer_floor");
@@ -136,7 +138,8 @@ static void read_resize_rules(sk_importer *m, sk_attrs *a)
     a->resize.cubic_a = sk_im_float(m, "cubic_coeff_a", -0.75f);
 }
 
-/* Opset 18 may list the resized axes; only height and width can be. Returns how many factors or sizes there are. */
+/* Opset 18 may list the resized axes; only height and width can be. Returns how many factors or sizes
+ * there are. */
 static int read_resize_axes(sk_importer *m)
 {
     int64_t axes[4];
@@ -246,7 +249,8 @@ void sk_import_grid_sample(sk_importer *m)
     a.grid_sample.padding = strcmp(padding, "border") == 0;
     if ((!a.grid_sample.mode && strcmp(mode, "bilinear") != 0 && strcmp(mode, "linear") != 0) ||
         (!a.grid_sample.padding && strcmp(padding, "zeros") != 0))
-        sk_im_fail(m, SK_ERR_UNSUPPORTED, "sampling by '%.40s' with padding '%.40s' is not supported", mode, padding);
+        sk_im_fail(m, SK_ERR_UNSUPPORTED, "sampling by '%.40s' with padding '%.40s' is not supported", mode,
+                   padding);
     sk_im_out(m, 0, sk_im_node(m, SK_OP_GRID_SAMPLE, &a, (sk_value[]){sk_im_in(m, 0), sk_im_in(m, 1)}, 2));
 }
 

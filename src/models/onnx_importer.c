@@ -9,7 +9,7 @@
 
 /* Constants beyond this are left to specialisation; below it are the shape arithmetic and small tables. */
 #define FOLD_ELEMENTS ((int64_t)1 << 16)
-#define FOLD_TOTAL ((int64_t)1 << 24)
+#define FOLD_TOTAL    ((int64_t)1 << 24)
 
 const char *sk_im_name(const sk_importer *m)
 {
@@ -23,7 +23,8 @@ sk_value sk_im_fail(sk_importer *m, sk_status code, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return sk_builder_fail(&m->b, code, "%s: %s node '%.160s': %s", m->what, m->node->op, sk_im_name(m), text);
+    return sk_builder_fail(&m->b, code, "%s: %s node '%.160s': %s", m->what, m->node->op, sk_im_name(m),
+                           text);
 }
 
 /* --- inputs --- */
@@ -42,8 +43,8 @@ sk_value sk_im_in(sk_importer *m, int index)
     if (!sk_onnx_scope_find(m->scope, name, &number))
         return sk_im_fail(m, SK_ERR_FORMAT, "input '%.160s' is made by no node, input or weight", name);
     if (number == SK_VALUE_NONE)
-        return sk_im_fail(m, SK_ERR_UNSUPPORTED, "input '%.160s' is an optional result that skitter does not compute",
-                          name);
+        return sk_im_fail(m, SK_ERR_UNSUPPORTED,
+                          "input '%.160s' is an optional result that skitter does not compute", name);
     return number;
 }
 
@@ -55,8 +56,8 @@ sk_value sk_im_in_i64(sk_importer *m, int index)
     return sk_im_cast(m, v, SK_DTYPE_I64);
 }
 
-/* Fixes the sizes of what has been imported so far, where the file fixes its inputs, to learn a value that hangs on
- * shapes only. */
+/* Fixes the sizes of what has been imported so far, where the file fixes its inputs, to learn a value that
+ * hangs on shapes only. */
 static sk_value settle(sk_importer *m, sk_value v)
 {
     sk_graph *part = NULL, *fixed = NULL;
@@ -101,8 +102,8 @@ int sk_im_ints(sk_importer *m, int index, const char *attr, int64_t *values, int
     const sk_onnx_attr *a = attr ? sk_im_attr(m, attr) : NULL;
     if (index >= 0 && sk_im_has(m, index)) {
         if (!sk_im_constant(m, index, &tensor)) {
-            sk_im_fail(m, SK_ERR_UNSUPPORTED, "input %d ('%.120s') must be known before the network runs", index,
-                       m->node->in[index]);
+            sk_im_fail(m, SK_ERR_UNSUPPORTED, "input %d ('%.120s') must be known before the network runs",
+                       index, m->node->in[index]);
             return -1;
         }
         count = sk_shape_count(&tensor.shape);
@@ -114,8 +115,8 @@ int sk_im_ints(sk_importer *m, int index, const char *attr, int64_t *values, int
             values[i] = a->ints[i];
     }
     if (count > capacity) {
-        sk_im_fail(m, SK_ERR_UNSUPPORTED, "a list of %lld numbers where at most %d are possible", (long long)count,
-                   capacity);
+        sk_im_fail(m, SK_ERR_UNSUPPORTED, "a list of %lld numbers where at most %d are possible",
+                   (long long)count, capacity);
         return -1;
     }
     return (int)count;
@@ -218,8 +219,8 @@ sk_value sk_im_node(sk_importer *m, sk_op op, const sk_attrs *attrs, const sk_va
     return v != SK_VALUE_NONE ? v : sk_b_node(&m->b, op, attrs, in, n_in, sk_im_name(m));
 }
 
-void sk_im_node_n(sk_importer *m, sk_op op, const sk_attrs *attrs, const sk_value *in, int n_in, sk_value *outs,
-                  int n_out)
+void sk_im_node_n(sk_importer *m, sk_op op, const sk_attrs *attrs, const sk_value *in, int n_in,
+                  sk_value *outs, int n_out)
 {
     sk_b_node_n(&m->b, op, attrs, in, n_in, sk_im_name(m), outs, n_out);
 }
@@ -283,8 +284,8 @@ sk_value sk_im_tensor(sk_importer *m, const sk_onnx_tensor *tensor)
     m->b.status = sk_blob_alloc(count * sk_dtype_bytes(dtype), &blob, &m->b.error);
     if (m->b.status != SK_OK)
         return SK_VALUE_NONE;
-    sk_convert(tensor->dtype, (const char *)sk_blob_data(tensor->blob) + tensor->offset, dtype, sk_blob_data(blob),
-               count);
+    sk_convert(tensor->dtype, (const char *)sk_blob_data(tensor->blob) + tensor->offset, dtype,
+               sk_blob_data(blob), count);
     sk_value v = sk_b_constant_blob(&m->b, tensor->name, dtype, &tensor->shape, blob, 0);
     sk_blob_unref(&blob);
     return v;

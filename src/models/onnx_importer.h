@@ -6,8 +6,8 @@
 #include "graph/builder.h"
 #include "models/onnx_names.h"
 
-/* What the import handlers (onnx_import_*.c) work with: one node at a time, its inputs resolved to values, its
- * outputs to be bound. The first failure sticks (b.status); handlers need not check in between. */
+/* What the import handlers (onnx_import_*.c) work with: one node at a time, its inputs resolved to values,
+ * its outputs to be bound. The first failure sticks (b.status); handlers need not check in between. */
 
 typedef struct sk_importer sk_importer;
 
@@ -56,8 +56,8 @@ sk_value sk_im_in(sk_importer *m, int index); /* SK_VALUE_NONE when left out */
 sk_value sk_im_in_i64(sk_importer *m, int index);
 /* The input's constant value; false when it is absent or cannot be known before the network runs. */
 bool sk_im_constant(sk_importer *m, int index, sk_tensor *out);
-/* A constant list of integers from an input or, failing that, an attribute. Returns the count, -1 when there is
- * neither. Fails when it is not constant or longer than `capacity`. */
+/* A constant list of integers from an input or, failing that, an attribute. Returns the count, -1 when
+ * there is neither. Fails when it is not constant or longer than `capacity`. */
 int sk_im_ints(sk_importer *m, int index, const char *attr, int64_t *values, int capacity);
 
 /* Attributes, references resolved; the fallback when absent or of another type. */
@@ -69,8 +69,8 @@ const char *sk_im_text(const sk_importer *m, const char *name, const char *fallb
 
 /* Adds a node, or, where all inputs are small constants, computes it at once and adds the result. */
 sk_value sk_im_node(sk_importer *m, sk_op op, const sk_attrs *attrs, const sk_value *in, int n_in);
-void sk_im_node_n(sk_importer *m, sk_op op, const sk_attrs *attrs, const sk_value *in, int n_in, sk_value *outs,
-                  int n_out);
+void sk_im_node_n(sk_importer *m, sk_op op, const sk_attrs *attrs, const sk_value *in, int n_in,
+                  sk_value *outs, int n_out);
 sk_value sk_im_unary(sk_importer *m, sk_unary kind, sk_value x);
 sk_value sk_im_binary(sk_importer *m, sk_binary kind, sk_value x, sk_value y);
 sk_value sk_im_cast(sk_importer *m, sk_value x, sk_dtype to);
@@ -80,8 +80,8 @@ void sk_im_out(sk_importer *m, int index, sk_value value);
 /* True when output `index` is named, i.e. may be used. */
 bool sk_im_wants(const sk_importer *m, int index);
 
-
-/* The wire number of an element type as the graph gets it: halves become f32. SK_DTYPE_NONE when unsupported. */
+/* The wire number of an element type as the graph gets it: halves become f32. SK_DTYPE_NONE when
+ * unsupported. */
 sk_dtype sk_im_dtype(int64_t wire);
 /* A constant from a file's tensor, halves widened. */
 sk_value sk_im_tensor(sk_importer *m, const sk_onnx_tensor *tensor);
@@ -89,7 +89,7 @@ sk_value sk_im_tensor(sk_importer *m, const sk_onnx_tensor *tensor);
 /* Handlers, by file. */
 void sk_import_conv(sk_importer *m); /* onnx_import_window.c */
 void sk_import_conv_transpose(sk_importer *m);
-void sk_import_pool(sk_importer *m); /* kind: sk_op */
+void sk_import_pool(sk_importer *m);        /* kind: sk_op */
 void sk_import_global_pool(sk_importer *m); /* kind: sk_reduction */
 void sk_import_resize(sk_importer *m);
 void sk_import_upsample(sk_importer *m);

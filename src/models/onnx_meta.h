@@ -17,10 +17,10 @@ typedef struct sk_onnx_reading {
     sk_shape shapes[32]; /* of the outputs at the default size, once sk_onnx_learn_shapes has run */
 } sk_onnx_reading;
 
-/* The whole way in, from bytes. `path` names them in errors; `folder` holds external data and sleap-nn's description,
- * null when there is none. */
-sk_status sk_onnx_read_model(const void *bytes, size_t length, const char *path, const char *folder, sk_model *model,
-                             sk_error *err) SK_MUST_CHECK;
+/* The whole way in, from bytes. `path` names them in errors; `folder` holds external data and sleap-nn's
+ * description, null when there is none. */
+sk_status sk_onnx_read_model(const void *bytes, size_t length, const char *path, const char *folder,
+                             sk_model *model, sk_error *err) SK_MUST_CHECK;
 
 /* Specialises once at the model's default size and notes the outputs' shapes. */
 sk_status sk_onnx_learn_shapes(sk_onnx_reading *r) SK_MUST_CHECK;
@@ -32,7 +32,8 @@ sk_status sk_onnx_read_ultralytics(sk_onnx_reading *r) SK_MUST_CHECK;
 sk_status sk_onnx_guess(sk_onnx_reading *r) SK_MUST_CHECK;
 
 /* sleap-nn's export_metadata.json, given its text. */
-sk_status sk_onnx_read_sleap(sk_onnx_reading *r, const char *json, size_t length, const char *what) SK_MUST_CHECK;
+sk_status sk_onnx_read_sleap(sk_onnx_reading *r, const char *json, size_t length,
+                             const char *what) SK_MUST_CHECK;
 
 /* Unnamed classes ("") where a file only tells how many. */
 sk_status sk_onnx_unnamed_classes(sk_onnx_reading *r, int32_t count) SK_MUST_CHECK;

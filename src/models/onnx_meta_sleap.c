@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* sleap-nn's exports find the peaks inside the network, take uint8 frames and scale them themselves: the outputs are
- * results, not maps, and stay as they are named. */
+/* sleap-nn's exports find the peaks inside the network, take uint8 frames and scale them themselves: the
+ * outputs are results, not maps, and stay as they are named. */
 
 #define MAX_NAMES 100000
 
@@ -31,7 +31,8 @@ static sk_task task_of(const char *type)
     return SK_TASK_UNKNOWN;
 }
 
-static sk_status read_names(sk_onnx_reading *r, const sk_config_value *list, const char *const **out, int32_t *count)
+static sk_status read_names(sk_onnx_reading *r, const sk_config_value *list, const char *const **out,
+                            int32_t *count)
 {
     size_t n = sk_config_count(list);
     if (n == 0)
@@ -63,7 +64,8 @@ static sk_status read_edges(sk_onnx_reading *r, const sk_config_value *list, con
             int64_t node = -1;
             if (!sk_config_to_int(sk_config_at(sk_config_at(list, i), k), &node) || node < 0 ||
                 node >= r->model->n_keypoints)
-                return sk_fail(r->err, SK_ERR_FORMAT, "%s: 'edge_inds' names a node that does not exist", what);
+                return sk_fail(r->err, SK_ERR_FORMAT, "%s: 'edge_inds' names a node that does not exist",
+                               what);
             edges[i][k] = (int32_t)node;
         }
     r->model->edges = r->model->sleap.edges = (const int32_t(*)[2])edges;
@@ -101,7 +103,8 @@ static sk_status read_sizes(sk_onnx_reading *r, const sk_config_value *root, con
         s->crop_size[i] = (int32_t)side;
     }
     /* "topdown" takes whole frames and crops inside */
-    bool crops = strcmp(sk_config_text_or(root, "model_type", ""), "topdown") != 0 && s->crop_size[0] && s->crop_size[1];
+    bool crops = strcmp(sk_config_text_or(root, "model_type", ""), "topdown") != 0 && s->crop_size[0] &&
+                 s->crop_size[1];
     if (crops && !r->model->input.fixed_size) {
         r->model->input.height = s->crop_size[0];
         r->model->input.width = s->crop_size[1];
@@ -115,15 +118,16 @@ static sk_status read_sizes(sk_onnx_reading *r, const sk_config_value *root, con
 
 static void add_facts(sk_onnx_reading *r, const sk_config_value *root)
 {
-    static const char *const keys[] = {"sleap_nn_version", "export_timestamp", "model_type", "model_name", "backbone",
-                                       "precision", "normalization"};
+    static const char *const keys[] = {"sleap_nn_version", "export_timestamp", "model_type",   "model_name",
+                                       "backbone",         "precision",        "normalization"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const char *value = sk_config_text(sk_config_get(root, keys[i]));
         if (value)
             sk_model_add_fact(r->model, keys[i], value);
     }
-    sk_model_add_fact(r->model, "peaks", "found inside the network, on the grid of its maps: without refinement they "
-                                         "may be half a stride off (sleap-nn's export; the checkpoint gives finer ones)");
+    sk_model_add_fact(r->model, "peaks",
+                      "found inside the network, on the grid of its maps: without refinement they "
+                      "may be half a stride off (sleap-nn's export; the checkpoint gives finer ones)");
 }
 
 sk_status sk_onnx_read_sleap(sk_onnx_reading *r, const char *json, size_t length, const char *what)
@@ -136,12 +140,14 @@ sk_status sk_onnx_read_sleap(sk_onnx_reading *r, const char *json, size_t length
     const char *type = sk_config_text_or(root, "model_type", ""), *anchor;
     model->task = task_of(type);
     if (model->task == SK_TASK_UNKNOWN) {
-        status = sk_fail(r->err, SK_ERR_UNSUPPORTED, "%s: models of type '%.60s' are not supported", what, type);
+        status =
+            sk_fail(r->err, SK_ERR_UNSUPPORTED, "%s: models of type '%.60s' are not supported", what, type);
         goto done;
     }
     model->family = "sleap-nn export";
     model->sleap.resize_antialias = 1;
-    SK_TRY_GOTO(read_names(r, sk_config_get(root, "node_names"), &model->keypoint_names, &model->n_keypoints));
+    SK_TRY_GOTO(
+        read_names(r, sk_config_get(root, "node_names"), &model->keypoint_names, &model->n_keypoints));
     SK_TRY_GOTO(read_edges(r, sk_config_get(root, "edge_inds"), what));
     SK_TRY_GOTO(read_names(r, sk_config_get(root, "class_names"), &model->class_names, &model->n_classes));
     model->sleap.class_names = model->class_names;

@@ -45,7 +45,8 @@ static sk_status keep_names(sk_onnx_reading *r, const char *key, const sk_config
         if (sk_config_is(list, SK_CONFIG_MAP)) { /* {0: 'fly', 1: 'mouse'} */
             int64_t index = -1;
             value = list->u.pairs[i].value;
-            if (!sk_config_to_int(list->u.pairs[i].key, &index) || index < 0 || (size_t)index >= count || names[index])
+            if (!sk_config_to_int(list->u.pairs[i].key, &index) || index < 0 || (size_t)index >= count ||
+                names[index])
                 return damaged(r, key);
             at = (size_t)index;
         }
@@ -78,8 +79,9 @@ static sk_status read_keypoints(sk_onnx_reading *r)
     sk_config *shape = NULL, *names = NULL;
     int64_t count = 0, dims = 0;
     SK_TRY(open_literal(r, "kpt_shape", &shape));
-    bool fine = sk_config_to_int(sk_config_at(sk_config_root(shape), 0), &count) && count >= 1 && count <= MAX_NAMES &&
-                sk_config_to_int(sk_config_at(sk_config_root(shape), 1), &dims) && (dims == 2 || dims == 3);
+    bool fine = sk_config_to_int(sk_config_at(sk_config_root(shape), 0), &count) && count >= 1 &&
+                count <= MAX_NAMES && sk_config_to_int(sk_config_at(sk_config_root(shape), 1), &dims) &&
+                (dims == 2 || dims == 3);
     sk_config_close(&shape);
     if (!fine)
         return sk_onnx_metadata(r->onnx, "kpt_shape")
@@ -99,7 +101,8 @@ static sk_status read_keypoints(sk_onnx_reading *r)
 
 static sk_task task_of(const char *name)
 {
-    static const sk_task tasks[] = {SK_TASK_DETECT, SK_TASK_POSE, SK_TASK_OBB, SK_TASK_SEGMENT, SK_TASK_CLASSIFY};
+    static const sk_task tasks[] = {SK_TASK_DETECT, SK_TASK_POSE, SK_TASK_OBB, SK_TASK_SEGMENT,
+                                    SK_TASK_CLASSIFY};
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++)
         if (strcmp(name, sk_task_name(tasks[i])) == 0)
             return tasks[i];
@@ -136,7 +139,8 @@ static sk_status read_input(sk_onnx_reading *r)
     return SK_OK;
 }
 
-/* "Ultralytics YOLO11n-pose model trained on …" → "yolo11": the name without the scale's letter and what follows. */
+/* "Ultralytics YOLO11n-pose model trained on …" → "yolo11": the name without the scale's letter and what
+ * follows. */
 static sk_status read_family(sk_onnx_reading *r)
 {
     const char *text = sk_onnx_metadata(r->onnx, "description");
@@ -174,8 +178,8 @@ static bool literal_true(sk_onnx_reading *r, const char *key, const char *path)
     return value;
 }
 
-/* Levels from 8 (or 4) up to the stride, whichever the anchors add up to; 8, 16, … where neither does. The heads
- * themselves are not to be seen in such a file: reg_max stays at what most models have. */
+/* Levels from 8 (or 4) up to the stride, whichever the anchors add up to; 8, 16, … where neither does. The
+ * heads themselves are not to be seen in such a file: reg_max stays at what most models have. */
 static void read_levels(sk_onnx_reading *r, int64_t anchors)
 {
     const sk_input_spec *in = &r->model->input;
@@ -220,10 +224,11 @@ static sk_status read_output0(sk_onnx_reading *r)
         read_levels(r, 0);
         return SK_OK;
     }
-    return sk_fail(r->err, SK_ERR_MISMATCH, "%s: '%s' has the shape %s, which does not fit a %s model with %d classes and "
-                   "%d keypoints; is it an export of Ultralytics YOLO (v5u, v8 or later)?", r->path,
-                   model->outputs[0].name, sk_shape_text(s, text, sizeof text), sk_task_name(model->task),
-                   model->n_classes, model->n_keypoints);
+    return sk_fail(r->err, SK_ERR_MISMATCH,
+                   "%s: '%s' has the shape %s, which does not fit a %s model with %d classes and "
+                   "%d keypoints; is it an export of Ultralytics YOLO (v5u, v8 or later)?",
+                   r->path, model->outputs[0].name, sk_shape_text(s, text, sizeof text),
+                   sk_task_name(model->task), model->n_classes, model->n_keypoints);
 }
 
 static sk_status read_outputs(sk_onnx_reading *r)
@@ -231,8 +236,10 @@ static sk_status read_outputs(sk_onnx_reading *r)
     sk_model *model = r->model;
     SK_TRY(sk_onnx_learn_shapes(r));
     if (!r->shapes_known)
-        return sk_fail(r->err, SK_ERR_UNSUPPORTED, "%s: an Ultralytics export has one image as its input; this has %d "
-                       "inputs", r->path, model->graph->n_inputs);
+        return sk_fail(r->err, SK_ERR_UNSUPPORTED,
+                       "%s: an Ultralytics export has one image as its input; this has %d "
+                       "inputs",
+                       r->path, model->graph->n_inputs);
     if (model->task == SK_TASK_SEGMENT && model->n_outputs > 1 && r->shapes[1].rank == 4) {
         model->outputs[1].kind = SK_OUTPUT_YOLO_PROTO;
         model->yolo.n_masks = (int32_t)r->shapes[1].dim[1];
@@ -242,7 +249,8 @@ static sk_status read_outputs(sk_onnx_reading *r)
 
 sk_status sk_onnx_read_ultralytics(sk_onnx_reading *r)
 {
-    static const char *const facts[] = {"description", "author", "date", "version", "license", "docs", "args"};
+    static const char *const facts[] = {"description", "author", "date", "version",
+                                        "license",     "docs",   "args"};
     const char *task = sk_onnx_metadata(r->onnx, "task");
     r->model->task = task_of(task);
     if (r->model->task == SK_TASK_UNKNOWN)
@@ -301,10 +309,12 @@ sk_status sk_onnx_guess(sk_onnx_reading *r)
         sk_shape_known(&r->shapes[0]))
         SK_TRY(guess_task(r));
     if (r->model->task == SK_TASK_UNKNOWN) {
-        sk_model_add_fact(r->model, "guess", "the file says nothing about its task, and its outputs fit none known");
+        sk_model_add_fact(r->model, "guess",
+                          "the file says nothing about its task, and its outputs fit none known");
         return SK_OK;
     }
-    snprintf(text, sizeof text, "the file says nothing about its task; taken for %s from the output's shape %s",
+    snprintf(text, sizeof text,
+             "the file says nothing about its task; taken for %s from the output's shape %s",
              sk_task_name(r->model->task), sk_shape_text(&r->shapes[0], shape, sizeof shape));
     sk_model_add_fact(r->model, "guess", text);
     return SK_OK;

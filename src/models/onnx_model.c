@@ -18,8 +18,14 @@ static void describe_input(sk_onnx_reading *r)
     const sk_graph *graph = r->model->graph;
     const sk_onnx_value *file = r->onnx->graph.n_inputs > 0 ? &r->onnx->graph.inputs[0] : NULL;
     sk_input_spec *in = &r->model->input;
-    *in = (sk_input_spec){.channels = 3, .height = 640, .width = 640, .stride = 1, .scale = 1.0f / 255, .rgb = 1,
-                          .std = {1, 1, 1}, .dtype = SK_DTYPE_F32};
+    *in = (sk_input_spec){.channels = 3,
+                          .height = 640,
+                          .width = 640,
+                          .stride = 1,
+                          .scale = 1.0f / 255,
+                          .rgb = 1,
+                          .std = {1, 1, 1},
+                          .dtype = SK_DTYPE_F32};
     if (graph->n_inputs < 1 || !file)
         return;
     const sk_value_info *value = &graph->values[graph->inputs[0]];
@@ -57,7 +63,8 @@ static sk_status describe_outputs(sk_onnx_reading *r)
 static void add_file_facts(sk_onnx_reading *r)
 {
     char text[32];
-    snprintf(text, sizeof text, "%lld", (long long)sk_onnx_opset_version(r->onnx->opsets, r->onnx->n_opsets, ""));
+    snprintf(text, sizeof text, "%lld",
+             (long long)sk_onnx_opset_version(r->onnx->opsets, r->onnx->n_opsets, ""));
     sk_model_add_fact(r->model, "opset", text);
     if (*r->onnx->producer) {
         char producer[128];
@@ -66,7 +73,8 @@ static void add_file_facts(sk_onnx_reading *r)
     }
 }
 
-/* What specialisation found, completed by what the file declares: with NMS inside the network, shapes depend on data. */
+/* What specialisation found, completed by what the file declares: with NMS inside the network, shapes
+ * depend on data. */
 static sk_shape merged(const sk_shape *found, const sk_shape *declared)
 {
     sk_shape shape = found->rank >= 0 ? *found : *declared;
@@ -84,7 +92,8 @@ sk_status sk_onnx_learn_shapes(sk_onnx_reading *r)
     r->shapes_known = false;
     if (graph->n_inputs != 1 || graph->values[graph->inputs[0]].shape.rank != 4)
         return SK_OK;
-    sk_shape shape = {.rank = 4, .dim = {in->fixed_batch ? in->fixed_batch : 1, in->channels, in->height, in->width}};
+    sk_shape shape = {.rank = 4,
+                      .dim = {in->fixed_batch ? in->fixed_batch : 1, in->channels, in->height, in->width}};
     sk_status status = sk_graph_specialise(graph, &shape, 1, &fixed, r->err);
     if (status != SK_OK) {
         sk_error_prefix(r->err, "%s at %dx%d", r->path, in->width, in->height);
@@ -117,11 +126,15 @@ static sk_status read_own(sk_onnx_reading *r, const char *json)
     const sk_shape *shape = &model->graph->values[model->graph->inputs[0]].shape;
     SK_TRY(sk_model_from_json(model, json, r->path, r->err));
     if (model->n_outputs != model->graph->n_outputs)
-        return sk_fail(r->err, SK_ERR_MISMATCH, "%s: its skitter metadata name %d outputs, the network has %d; export "
-                       "the model again", r->path, model->n_outputs, model->graph->n_outputs);
+        return sk_fail(r->err, SK_ERR_MISMATCH,
+                       "%s: its skitter metadata name %d outputs, the network has %d; export "
+                       "the model again",
+                       r->path, model->n_outputs, model->graph->n_outputs);
     if (shape->rank != 4 || shape->dim[1] != model->input.channels)
-        return sk_fail(r->err, SK_ERR_MISMATCH, "%s: its skitter metadata do not fit the network's input; export the "
-                       "model again", r->path);
+        return sk_fail(r->err, SK_ERR_MISMATCH,
+                       "%s: its skitter metadata do not fit the network's input; export the "
+                       "model again",
+                       r->path);
     if (model->graph->values[model->graph->inputs[0]].dtype == SK_DTYPE_F32)
         model->input.dtype = SK_DTYPE_F32;
     return SK_OK;
@@ -165,8 +178,8 @@ static sk_status describe(sk_onnx_reading *r, const char *folder)
     return found ? SK_OK : sk_onnx_guess(r);
 }
 
-sk_status sk_onnx_read_model(const void *bytes, size_t length, const char *path, const char *folder, sk_model *model,
-                             sk_error *err)
+sk_status sk_onnx_read_model(const void *bytes, size_t length, const char *path, const char *folder,
+                             sk_model *model, sk_error *err)
 {
     sk_onnx_model *onnx = NULL;
     sk_sha256 hash;

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every operator we read, sorted by name: what imports it, for which of our operations, inputs that must be there. */
+/* Every operator we read, sorted by name: what imports it, for which of our operations, inputs that must
+ * be there. */
 static const sk_onnx_op ops[] = {
     {"Abs", sk_import_unary, SK_UNARY_ABS, 1},
     {"Add", sk_import_binary, SK_BINARY_ADD, 2},

@@ -66,8 +66,9 @@ static sk_status list_makers(sorter *s, const char *what, sk_error *err)
             if (!*name)
                 continue;
             if (sk_onnx_scope_find_here(s->makers, name, &other))
-                return sk_fail(err, SK_ERR_FORMAT, "%s: '%.120s' is made twice, by the nodes '%.120s' and '%.120s'",
-                               what, name, node_name(&s->nodes[other]), node_name(&s->nodes[n]));
+                return sk_fail(err, SK_ERR_FORMAT,
+                               "%s: '%.120s' is made twice, by the nodes '%.120s' and '%.120s'", what, name,
+                               node_name(&s->nodes[other]), node_name(&s->nodes[n]));
             SK_TRY(sk_onnx_scope_add(s->makers, name, n, err));
         }
     return SK_OK;
@@ -95,13 +96,15 @@ static sk_status sort(sorter *s, const char *what, int32_t *order, sk_error *err
     }
     for (int32_t n = 0; ready < s->n_nodes && n < s->n_nodes; n++)
         if (s->needs[n] > 0)
-            return sk_fail(err, SK_ERR_FORMAT,
-                           "%s: the graph has a cycle: %s node '%.160s' needs what is made from its own result", what,
-                           s->nodes[n].op, node_name(&s->nodes[n]));
+            return sk_fail(
+                err, SK_ERR_FORMAT,
+                "%s: the graph has a cycle: %s node '%.160s' needs what is made from its own result", what,
+                s->nodes[n].op, node_name(&s->nodes[n]));
     return SK_OK;
 }
 
-sk_status sk_onnx_order(const sk_onnx_node *nodes, int32_t n_nodes, const char *what, int32_t **order, sk_error *err)
+sk_status sk_onnx_order(const sk_onnx_node *nodes, int32_t n_nodes, const char *what, int32_t **order,
+                        sk_error *err)
 {
     sorter s = {.nodes = nodes, .n_nodes = n_nodes, .in_order = true};
     sk_status status = SK_OK;

@@ -44,14 +44,18 @@ static sk_onnx_model *make_model(void)
     attrs[3] = (sk_onnx_attr){.name = "t", .type = SK_ONNX_TENSOR, .ref = "", .tensor = &scalar};
     attrs[4] = (sk_onnx_attr){.name = "fs", .type = SK_ONNX_FLOATS, .ref = "", .count = 2, .floats = floats};
     attrs[5] = (sk_onnx_attr){.name = "is", .type = SK_ONNX_INTS, .ref = "", .count = 4, .ints = ints};
-    attrs[6] = (sk_onnx_attr){.name = "ss", .type = SK_ONNX_STRINGS, .ref = "", .count = 3, .strings = strings};
+    attrs[6] =
+        (sk_onnx_attr){.name = "ss", .type = SK_ONNX_STRINGS, .ref = "", .count = 3, .strings = strings};
     attrs[7] = (sk_onnx_attr){.name = "r", .type = SK_ONNX_INT, .ref = "outer"};
     nodes[0] = (sk_onnx_node){"Conv", "", "first", 3, 1, 8, conv_in, conv_out, attrs};
     inner[0] = (sk_onnx_node){"Relu", "", "", 1, 1, 0, inner_in, inner_out, NULL};
     inner_value = (sk_onnx_value){.name = "inner", .dtype = SK_DTYPE_F32, .shape = {.rank = -1}};
-    branch = (sk_onnx_graph){.name = "b", .n_nodes = 1, .nodes = inner, .n_outputs = 1, .outputs = &inner_value};
-    branch_attr[0] = (sk_onnx_attr){.name = "then_branch", .type = SK_ONNX_GRAPH, .ref = "", .graph = &branch};
-    branch_attr[1] = (sk_onnx_attr){.name = "else_branch", .type = SK_ONNX_GRAPH, .ref = "", .graph = &branch};
+    branch =
+        (sk_onnx_graph){.name = "b", .n_nodes = 1, .nodes = inner, .n_outputs = 1, .outputs = &inner_value};
+    branch_attr[0] =
+        (sk_onnx_attr){.name = "then_branch", .type = SK_ONNX_GRAPH, .ref = "", .graph = &branch};
+    branch_attr[1] =
+        (sk_onnx_attr){.name = "else_branch", .type = SK_ONNX_GRAPH, .ref = "", .graph = &branch};
     nodes[1] = (sk_onnx_node){"If", "", "", 1, 1, 2, if_in, if_out, branch_attr};
     input = (sk_onnx_value){"x", SK_DTYPE_F32, sk_shape_of(3, -1, 3, 8), {"batch", "", ""}};
     output = (sk_onnx_value){.name = "z", .dtype = SK_DTYPE_F32, .shape = {.rank = 0}};
@@ -61,7 +65,8 @@ static sk_onnx_model *make_model(void)
     model->n_opsets = 2;
     model->metadata = metadata;
     model->n_metadata = 2;
-    function = (sk_onnx_function){"my.domain", "twice", 1, 1, 1, 1, 1, inner_in, inner_out, inner, &attrs[1], opsets};
+    function = (sk_onnx_function){"my.domain", "twice",  1,         1,     1,         1,
+                                  1,           inner_in, inner_out, inner, &attrs[1], opsets};
     model->functions = &function;
     model->n_functions = 1;
     model->graph = (sk_onnx_graph){"main", 2, 1, 1, 1, nodes, &tensor, &input, &output};
@@ -276,11 +281,16 @@ static void reads_typed_fields(void **state)
         double expected;
         int64_t value;
     } cases[] = {
-        {2, 5, SK_DTYPE_U8, 200, 200},      {3, 5, SK_DTYPE_I8, -3, -3},
-        {4, 5, SK_DTYPE_U16, 60000, 60000}, {5, 5, SK_DTYPE_I16, -300, -300},
-        {6, 5, SK_DTYPE_I32, -70000, -70000}, {7, 7, SK_DTYPE_I64, -1, -1},
-        {9, 5, SK_DTYPE_BOOL, 1, 1},        {10, 5, SK_DTYPE_F16, -2, 0xC000},
-        {12, 11, SK_DTYPE_U32, 4e9, 4000000000}, {13, 11, SK_DTYPE_U64, 5, 5},
+        {2, 5, SK_DTYPE_U8, 200, 200},
+        {3, 5, SK_DTYPE_I8, -3, -3},
+        {4, 5, SK_DTYPE_U16, 60000, 60000},
+        {5, 5, SK_DTYPE_I16, -300, -300},
+        {6, 5, SK_DTYPE_I32, -70000, -70000},
+        {7, 7, SK_DTYPE_I64, -1, -1},
+        {9, 5, SK_DTYPE_BOOL, 1, 1},
+        {10, 5, SK_DTYPE_F16, -2, 0xC000},
+        {12, 11, SK_DTYPE_U32, 4e9, 4000000000},
+        {13, 11, SK_DTYPE_U64, 5, 5},
         {16, 5, SK_DTYPE_BF16, 1.5, 0x3FC0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -436,7 +446,8 @@ static void bounds_depth_and_repeats(void **state)
     outer.length = 0;
     put_bytes(&outer, 7, "", 0);
     put_bytes(&outer, 7, "", 0);
-    assert_int_equal(sk_onnx_read(outer.bytes, outer.length, "twice.onnx", NULL, &model, &err), SK_ERR_FORMAT);
+    assert_int_equal(sk_onnx_read(outer.bytes, outer.length, "twice.onnx", NULL, &model, &err),
+                     SK_ERR_FORMAT);
     assert_non_null(strstr(err.message, "occurs twice"));
 }
 

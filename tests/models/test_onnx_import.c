@@ -12,7 +12,11 @@
 /* --- ONNX trees written down in place --- */
 
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof *(array)))
-#define NAMES(...) COUNT(((const char *[]){__VA_ARGS__})), (const char *const[]){__VA_ARGS__}
+#define NAMES(...)                                                                                           \
+    COUNT(((const char *[]){__VA_ARGS__})), (const char *const[])                                            \
+    {                                                                                                        \
+        __VA_ARGS__                                                                                          \
+    }
 
 static sk_onnx_attr attr_int(const char *name, int64_t value)
 {
@@ -34,12 +38,20 @@ static sk_onnx_attr attr_graph(const char *name, const sk_onnx_graph *graph)
     return (sk_onnx_attr){.name = name, .type = SK_ONNX_GRAPH, .ref = "", .s = "", .graph = graph};
 }
 
-#define attr_ints(n, ...)                                                                                          \
-    ((sk_onnx_attr){.name = (n), .type = SK_ONNX_INTS, .ref = "", .s = "",                                         \
-                    .count = COUNT(((int64_t[]){__VA_ARGS__})), .ints = (int64_t[]){__VA_ARGS__}})
-#define attr_floats(n, ...)                                                                                        \
-    ((sk_onnx_attr){.name = (n), .type = SK_ONNX_FLOATS, .ref = "", .s = "",                                       \
-                    .count = COUNT(((float[]){__VA_ARGS__})), .floats = (float[]){__VA_ARGS__}})
+#define attr_ints(n, ...)                                                                                    \
+    ((sk_onnx_attr){.name = (n),                                                                             \
+                    .type = SK_ONNX_INTS,                                                                    \
+                    .ref = "",                                                                               \
+                    .s = "",                                                                                 \
+                    .count = COUNT(((int64_t[]){__VA_ARGS__})),                                              \
+                    .ints = (int64_t[]){__VA_ARGS__}})
+#define attr_floats(n, ...)                                                                                  \
+    ((sk_onnx_attr){.name = (n),                                                                             \
+                    .type = SK_ONNX_FLOATS,                                                                  \
+                    .ref = "",                                                                               \
+                    .s = "",                                                                                 \
+                    .count = COUNT(((float[]){__VA_ARGS__})),                                                \
+                    .floats = (float[]){__VA_ARGS__}})
 
 static sk_onnx_node node(const char *op, int32_t n_in, const char *const *in, const char *const *out)
 {
@@ -56,7 +68,11 @@ static sk_onnx_node node_with(const char *op, int32_t n_in, const char *const *i
 }
 
 #define OUT(name) ((const char *const[]){name})
-#define ATTRS(...) COUNT(((sk_onnx_attr[]){__VA_ARGS__})), (sk_onnx_attr[]){__VA_ARGS__}
+#define ATTRS(...)                                                                                           \
+    COUNT(((sk_onnx_attr[]){__VA_ARGS__})), (sk_onnx_attr[])                                                 \
+    {                                                                                                        \
+        __VA_ARGS__                                                                                          \
+    }
 
 /* A model under construction; `x` is the only input, `y` the only output. */
 typedef struct bench {
@@ -77,11 +93,18 @@ static void bench_open(bench *t, int64_t opset, const sk_onnx_node *nodes, int32
     t->model->ir_version = 8;
     t->input = (sk_onnx_value){"x", SK_DTYPE_F32, {.rank = 4, .dim = {1, 2, 2, 3}}, {"", "", "", ""}};
     t->output = (sk_onnx_value){.name = "y", .dtype = SK_DTYPE_F32, .shape = {.rank = -1}};
-    t->model->graph = (sk_onnx_graph){.name = "g", .n_nodes = n_nodes, .nodes = nodes, .initializers = t->tensors,
-                                      .n_inputs = 1, .inputs = &t->input, .n_outputs = 1, .outputs = &t->output};
+    t->model->graph = (sk_onnx_graph){.name = "g",
+                                      .n_nodes = n_nodes,
+                                      .nodes = nodes,
+                                      .initializers = t->tensors,
+                                      .n_inputs = 1,
+                                      .inputs = &t->input,
+                                      .n_outputs = 1,
+                                      .outputs = &t->output};
 }
 
-static void bench_weight(bench *t, const char *name, sk_dtype dtype, int rank, const int64_t *dims, const void *data)
+static void bench_weight(bench *t, const char *name, sk_dtype dtype, int rank, const int64_t *dims,
+                         const void *data)
 {
     sk_error err;
     sk_blob *blob = NULL;
@@ -140,8 +163,16 @@ static void expect(sk_tensor out, int rank, const int64_t *dims, int count, cons
     sk_free(out.data);
 }
 
-#define DIMS(...) COUNT(((int64_t[]){__VA_ARGS__})), (int64_t[]){__VA_ARGS__}
-#define VALUES(...) COUNT(((double[]){__VA_ARGS__})), (double[]){__VA_ARGS__}
+#define DIMS(...)                                                                                            \
+    COUNT(((int64_t[]){__VA_ARGS__})), (int64_t[])                                                           \
+    {                                                                                                        \
+        __VA_ARGS__                                                                                          \
+    }
+#define VALUES(...)                                                                                          \
+    COUNT(((double[]){__VA_ARGS__})), (double[])                                                             \
+    {                                                                                                        \
+        __VA_ARGS__                                                                                          \
+    }
 
 /* One node from x to y. */
 static sk_tensor run_one(int64_t opset, const char *op, int32_t n_attrs, const sk_onnx_attr *attrs)
@@ -200,9 +231,10 @@ static void reads_upsample_and_resize(void **state)
         expect(bench_run(&t), DIMS(1, 2, 4, 3), VALUES(0.5, -1, 1.5, 0.5, -1, 1.5, -2));
     }
     /* opset 18: sizes for some axes; an empty tensor stands for "left out" */
-    sk_onnx_node n = node_with("Resize", NAMES("x", "", "none", "s"), OUT("y"),
-                               ATTRS(attr_ints("axes", 2, 3), attr_text("coordinate_transformation_mode", "asymmetric"),
-                                     attr_text("nearest_mode", "floor")));
+    sk_onnx_node n =
+        node_with("Resize", NAMES("x", "", "none", "s"), OUT("y"),
+                  ATTRS(attr_ints("axes", 2, 3), attr_text("coordinate_transformation_mode", "asymmetric"),
+                        attr_text("nearest_mode", "floor")));
     bench_open(&t, 18, &n, 1);
     bench_weight(&t, "none", SK_DTYPE_F32, 1, (int64_t[]){0}, scales);
     weight_i64(&t, "s", 2, (int64_t[]){4, 3});
@@ -227,7 +259,8 @@ static void computes_composed_operators(void **state)
     expect(run_one(17, "Selu", 0, NULL), DIMS(1, 2, 2, 3), VALUES(0.5253505, -1.1113307));
     expect(run_one(17, "Mean", 0, NULL), DIMS(1, 2, 2, 3), VALUES(0.5, -1));
     expect(run_one(17, "Shape", ATTRS(attr_int("start", 1), attr_int("end", -1))), DIMS(2), VALUES(2, 2));
-    expect(run_one(17, "Trilu", ATTRS(attr_int("upper", 0))), DIMS(1, 2, 2, 3), VALUES(0.5, 0, 0, -2, 2.5, 0));
+    expect(run_one(17, "Trilu", ATTRS(attr_int("upper", 0))), DIMS(1, 2, 2, 3),
+           VALUES(0.5, 0, 0, -2, 2.5, 0));
     expect(run_one(17, "Trilu", 0, NULL), DIMS(1, 2, 2, 3), VALUES(0.5, -1, 1.5, 0, 2.5, -3));
     expect(run_one(17, "Dropout", 0, NULL), DIMS(1, 2, 2, 3), VALUES(0.5, -1));
     expect(run_one(17, "GlobalMaxPool", 0, NULL), DIMS(1, 2, 1, 1), VALUES(2.5, 5.5));
@@ -274,8 +307,16 @@ static void inlines_functions(void **state)
     sk_onnx_attr fallback = attr_float("slope", 0.5f), given = attr_float("slope", 0.25f);
     sk_onnx_node body[2] = {node_with("LeakyRelu", NAMES("in"), OUT("mid"), 1, &inner_attr),
                             node("Neg", NAMES("mid"), OUT("out"))};
-    sk_onnx_function f = {.domain = "mine", .name = "Act", .n_in = 1, .n_out = 1, .n_nodes = 2, .n_defaults = 1,
-                          .in = OUT("in"), .out = OUT("out"), .nodes = body, .defaults = &fallback};
+    sk_onnx_function f = {.domain = "mine",
+                          .name = "Act",
+                          .n_in = 1,
+                          .n_out = 1,
+                          .n_nodes = 2,
+                          .n_defaults = 1,
+                          .in = OUT("in"),
+                          .out = OUT("out"),
+                          .nodes = body,
+                          .defaults = &fallback};
     for (int with = 0; with < 2; with++) {
         sk_onnx_node call = node_with("Act", NAMES("x"), OUT("y"), with, &given);
         call.domain = "mine";
@@ -293,13 +334,15 @@ static void takes_the_branch_that_shapes_decide(void **state)
     bench t;
     sk_onnx_node yes_node = node("Abs", NAMES("x"), OUT("yes")), no_node = node("Neg", NAMES("x"), OUT("no"));
     sk_onnx_value yes_value = {.name = "yes"}, no_value = {.name = "no"};
-    sk_onnx_graph yes = {.name = "t", .n_nodes = 1, .nodes = &yes_node, .n_outputs = 1, .outputs = &yes_value};
+    sk_onnx_graph yes = {
+        .name = "t", .n_nodes = 1, .nodes = &yes_node, .n_outputs = 1, .outputs = &yes_value};
     sk_onnx_graph no = {.name = "e", .n_nodes = 1, .nodes = &no_node, .n_outputs = 1, .outputs = &no_value};
     for (int64_t wanted = 2; wanted <= 3; wanted++) {
         sk_onnx_node nodes[3] = {
             node_with("Shape", NAMES("x"), OUT("s"), ATTRS(attr_int("start", 2), attr_int("end", 3))),
             node("Equal", NAMES("s", "w"), OUT("c")),
-            node_with("If", NAMES("c"), OUT("y"), ATTRS(attr_graph("then_branch", &yes), attr_graph("else_branch", &no)))};
+            node_with("If", NAMES("c"), OUT("y"),
+                      ATTRS(attr_graph("then_branch", &yes), attr_graph("else_branch", &no)))};
         bench_open(&t, 17, nodes, 3);
         weight_i64(&t, "w", 1, &wanted);
         double sign = wanted == 2 ? 1 : -1;
@@ -332,13 +375,15 @@ static void takes_declared_sizes(void **state)
         bench_open(&t, 17, nodes, 2);
         t.input.shape.dim[0] = -1;
         t.input.param[0] = "batch";
-        t.output.shape = (sk_shape){.rank = 3, .dim = {-1, 4, count}}; /* 4 indices of 6 elements, one batch */
+        t.output.shape =
+            (sk_shape){.rank = 3, .dim = {-1, 4, count}}; /* 4 indices of 6 elements, one batch */
         for (int i = 0; i < SK_MAX_RANK; i++)
             t.output.param[i] = i == 0 ? "batch" : "";
         assert_ok(sk_onnx_import(t.model, "test.onnx", &graph, &err), &err);
         assert_ok(sk_graph_specialise(graph, &shape, 1, &fixed, &err), &err);
         assert_true(sk_shape_equal(&fixed->values[fixed->outputs[0]].shape, &(sk_shape){3, {1, 4, count}}));
-        assert_int_equal(sk_reference_run(fixed, &in, 1, &out, 1, &err), count == 6 ? SK_OK : SK_ERR_MISMATCH);
+        assert_int_equal(sk_reference_run(fixed, &in, 1, &out, 1, &err),
+                         count == 6 ? SK_OK : SK_ERR_MISMATCH);
         if (count == 6)
             sk_free(out.data);
         sk_graph_close(&fixed);
@@ -349,7 +394,8 @@ static void takes_declared_sizes(void **state)
 
 /* --- errors --- */
 
-static void expect_error(const sk_onnx_node *nodes, int32_t n, int64_t opset, sk_status status, const char *says)
+static void expect_error(const sk_onnx_node *nodes, int32_t n, int64_t opset, sk_status status,
+                         const char *says)
 {
     bench t;
     sk_error err = {0};
@@ -378,11 +424,17 @@ static void explains_bad_graphs(void **state)
     expect_error(&no_output, 1, 17, SK_ERR_FORMAT, "output 'y' is made by no node");
     sk_onnx_node arity = node("Add", NAMES("x"), OUT("y"));
     expect_error(&arity, 1, 17, SK_ERR_FORMAT, "input 1 is missing");
-    sk_onnx_node mask[2] = {{.op = "Dropout", .domain = "", .name = "d", .n_in = 1, .n_out = 2, .in = OUT("x"),
+    sk_onnx_node mask[2] = {{.op = "Dropout",
+                             .domain = "",
+                             .name = "d",
+                             .n_in = 1,
+                             .n_out = 2,
+                             .in = OUT("x"),
                              .out = (const char *const[]){"z", "mask"}},
                             node("Not", NAMES("mask"), OUT("y"))};
     expect_error(mask, 2, 17, SK_ERR_UNSUPPORTED, "does not compute");
-    sk_onnx_node kernel = node_with("Conv", NAMES("x", "w"), OUT("y"), ATTRS(attr_ints("kernel_shape", 3, 3)));
+    sk_onnx_node kernel =
+        node_with("Conv", NAMES("x", "w"), OUT("y"), ATTRS(attr_ints("kernel_shape", 3, 3)));
     expect_error(&kernel, 1, 17, SK_ERR_MISMATCH, "the weights have 1");
     sk_onnx_node line = node_with("MaxPool", NAMES("x"), OUT("y"), ATTRS(attr_ints("kernel_shape", 3)));
     expect_error(&line, 1, 17, SK_ERR_UNSUPPORTED, "two dimensions");
@@ -421,8 +473,14 @@ static void bounds_inlining(void **state)
         snprintf(names[i + 1], sizeof names[i + 1], "f%d", i + 1);
         body[i][0] = node(i == 23 ? "Neg" : names[i + 1], 1, a, mid);
         body[i][1] = node(i == 23 ? "Neg" : names[i + 1], 1, mid, c);
-        f[i] = (sk_onnx_function){.domain = "", .name = names[i], .n_in = 1, .n_out = 1, .n_nodes = 2, .in = a,
-                                  .out = c, .nodes = body[i]};
+        f[i] = (sk_onnx_function){.domain = "",
+                                  .name = names[i],
+                                  .n_in = 1,
+                                  .n_out = 1,
+                                  .n_nodes = 2,
+                                  .in = a,
+                                  .out = c,
+                                  .nodes = body[i]};
     }
     call = node("f0", NAMES("x"), OUT("y"));
     bench_open(&t, 17, &call, 1);

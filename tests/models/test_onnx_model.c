@@ -34,11 +34,13 @@ static sk_value conv(sk_builder *b, sk_value x, int out, int in, int kernel, int
     return sk_b_conv(b, x, weights(b, out, in, kernel), SK_VALUE_NONE, &w, 1, name);
 }
 
-/* Two classes, two keypoints of two values, levels 8, 16, 32: boxes as xywh in pixels, sigmoid scores, raw points. */
+/* Two classes, two keypoints of two values, levels 8, 16, 32: boxes as xywh in pixels, sigmoid scores, raw
+ * points. */
 static void build_yolo(sk_builder *b)
 {
     sk_shape open = {.rank = 4, .dim = {-1, 3, -1, -1}};
-    sk_value x = sk_b_input(b, "images", SK_DTYPE_F32, &open), level[3], heads[3], map[3], grid[2], part[3], corner[2];
+    sk_value x = sk_b_input(b, "images", SK_DTYPE_F32, &open), level[3], heads[3], map[3], grid[2], part[3],
+             corner[2];
     level[0] = sk_b_unary(b, SK_UNARY_SILU, conv(b, x, 8, 3, 8, 8, "stem"));
     level[1] = sk_b_max_pool(b, level[0], 2, 2, 0, "down1");
     level[2] = sk_b_max_pool(b, level[1], 2, 2, 0, "down2");
@@ -94,8 +96,14 @@ static sk_model *make_model(void (*build)(sk_builder *))
     m->keypoint_names = parts;
     m->n_edges = 1;
     m->edges = edges;
-    m->input = (sk_input_spec){.channels = 3, .height = 64, .width = 96, .stride = 32, .scale = 1.0f / 255, .rgb = 1,
-                               .std = {1, 1, 1}, .dtype = SK_DTYPE_F32};
+    m->input = (sk_input_spec){.channels = 3,
+                               .height = 64,
+                               .width = 96,
+                               .stride = 32,
+                               .scale = 1.0f / 255,
+                               .rgb = 1,
+                               .std = {1, 1, 1},
+                               .dtype = SK_DTYPE_F32};
     sk_model_add_fact(m, "version", "8.3.63");
     return m;
 }
@@ -108,8 +116,15 @@ static sk_model *make_yolo(void)
     m->family = "yolo11";
     m->n_outputs = 1;
     m->outputs[0] = (sk_output_spec){SK_OUTPUT_YOLO, "output0", 0};
-    m->yolo = (sk_yolo_spec){.n_levels = 3, .stride = {8, 16, 32}, .reg_max = 1, .n_classes = 2, .n_keypoints = 2,
-                             .keypoint_dims = 2, .max_det = 300, .keypoints_26 = 1, .n_heads = 9};
+    m->yolo = (sk_yolo_spec){.n_levels = 3,
+                             .stride = {8, 16, 32},
+                             .reg_max = 1,
+                             .n_classes = 2,
+                             .n_keypoints = 2,
+                             .keypoint_dims = 2,
+                             .max_det = 300,
+                             .keypoints_26 = 1,
+                             .n_heads = 9};
     for (int i = 0; i < 9; i++)
         m->yolo.heads[i] = (sk_head_spec){(sk_head_kind)(SK_HEAD_BOX + i % 3), i / 3};
     return m;
@@ -129,8 +144,15 @@ static sk_model *make_sleap(void)
     m->outputs_nhwc = 1;
     m->n_classes = 0;
     m->class_names = NULL;
-    m->sleap = (sk_sleap_spec){.crop_size = {0, 0}, .input_scale = 0.5f, .target_size = {384, 400}, .pad_to_stride = 4,
-                               .ensure_grayscale = 1, .anchor_part = "head", .n_edges = 1, .edges = edges, .legacy = 1};
+    m->sleap = (sk_sleap_spec){.crop_size = {0, 0},
+                               .input_scale = 0.5f,
+                               .target_size = {384, 400},
+                               .pad_to_stride = 4,
+                               .ensure_grayscale = 1,
+                               .anchor_part = "head",
+                               .n_edges = 1,
+                               .edges = edges,
+                               .legacy = 1};
     return m;
 }
 
@@ -189,7 +211,8 @@ static void compare_models(const sk_model *a, const sk_model *b)
 }
 
 /* The same results for the same frame; `limit` relative to 1. */
-static void compare_results(const sk_model *a, const sk_model *b, int64_t batch, int64_t h, int64_t w, double limit)
+static void compare_results(const sk_model *a, const sk_model *b, int64_t batch, int64_t h, int64_t w,
+                            double limit)
 {
     sk_error err;
     const sk_model *models[2] = {a, b};
@@ -256,7 +279,8 @@ static void models_come_back(void **state)
             assert_int_equal(again->input.fixed_size, !s.dynamic_size);
             assert_int_equal(again->input.fixed_batch, s.dynamic_batch ? 0 : 2);
             assert_int_equal(strlen(again->content_hash), 64);
-            compare_results(model, again, s.dynamic_batch ? 3 : 2, s.dynamic_size ? 128 : 64, 96, s.half ? 2e-2 : 1e-5);
+            compare_results(model, again, s.dynamic_batch ? 3 : 2, s.dynamic_size ? 128 : 64, 96,
+                            s.half ? 2e-2 : 1e-5);
             sk_model_close(&again);
             sk_model_close(&model);
         }
@@ -453,7 +477,8 @@ static void reads_sleap_export_folders(void **state)
 {
     (void)state;
     static const char json[] =
-        "{\"model_type\": \"bottomup\", \"n_nodes\": 2, \"node_names\": [\"A\", \"B\"], \"edge_inds\": [[0, 1]], "
+        "{\"model_type\": \"bottomup\", \"n_nodes\": 2, \"node_names\": [\"A\", \"B\"], \"edge_inds\": [[0, "
+        "1]], "
         "\"input_scale\": 0.5, \"crop_size\": null, \"output_stride\": 2, \"sleap_nn_version\": \"0.3.5\"}";
     sk_error err;
     sk_model *model = make_model(build_peaks), *again = NULL;
@@ -486,7 +511,8 @@ static void reads_sleap_export_folders(void **state)
     assert_string_equal(again->outputs[0].name, "peaks");
     assert_string_equal(fact(again, "sleap_nn_version"), "0.3.5");
     sk_model_close(&again);
-    static const char bad[] = "{\"model_type\": \"bottomup\", \"node_names\": [\"A\"], \"edge_inds\": [[0, 1]]}";
+    static const char bad[] =
+        "{\"model_type\": \"bottomup\", \"node_names\": [\"A\"], \"edge_inds\": [[0, 1]]}";
     assert_ok(sk_file_replace(path, bad, sizeof bad - 1, &err), &err);
     assert_int_equal(sk_model_open(folder, &again, &err), SK_ERR_FORMAT);
     assert_non_null(strstr(err.message, "edge_inds"));
@@ -574,11 +600,12 @@ static int check_folder(const char *folder, const char *suffix)
         sk_model *model = NULL, *again;
         sk_onnx_settings s = sk_onnx_defaults();
         if (*suffix)
-            snprintf(relative, sizeof relative, "%s/%.200s/%.200s%s", folder, entry->d_name, entry->d_name, suffix);
+            snprintf(relative, sizeof relative, "%s/%.200s/%.200s%s", folder, entry->d_name, entry->d_name,
+                     suffix);
         else
             snprintf(relative, sizeof relative, "%s/%.200s", folder, entry->d_name);
-        if (entry->d_name[0] == '.' || (*suffix ? !sk_file_is_regular(test_data(relative))
-                                                : !sk_file_is_directory(test_data(relative))))
+        if (entry->d_name[0] == '.' ||
+            (*suffix ? !sk_file_is_regular(test_data(relative)) : !sk_file_is_directory(test_data(relative))))
             continue;
         assert_ok(sk_model_open(test_data(relative), &model, &err), &err);
         s.dynamic_batch = s.dynamic_size = count % 2;

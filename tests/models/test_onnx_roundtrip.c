@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every operation: graph → ONNX bytes → graph must compute the same, written from the general graph and from the
- * specialised one, for every opset we write. */
+/* Every operation: graph → ONNX bytes → graph must compute the same, written from the general graph and
+ * from the specialised one, for every opset we write. */
 
 static const sk_shape input = {.rank = 4, .dim = {2, 6, 8, 10}};
 
@@ -75,7 +75,8 @@ static void conv_transposes(sk_builder *b, sk_value x)
 
 static void pools(sk_builder *b, sk_value x)
 {
-    sk_attrs a = {.pool = {.window = {.kernel = {3, 2}, .stride = {2, 2}, .dilation = {1, 1}, .pad = {1, 0, 1, 1}}}};
+    sk_attrs a = {
+        .pool = {.window = {.kernel = {3, 2}, .stride = {2, 2}, .dilation = {1, 1}, .pad = {1, 0, 1, 1}}}};
     sk_b_output(b, sk_b_node(b, SK_OP_MAX_POOL, &a, &x, 1, "max"), "max");
     sk_b_output(b, sk_b_node(b, SK_OP_AVG_POOL, &a, &x, 1, "average"), "average");
     a.pool.count_include_pad = 1;
@@ -120,7 +121,8 @@ static void norms(sk_builder *b, sk_value x)
 {
     sk_attrs a = {.norm = {.axis = -1, .epsilon = 1e-3f}};
     sk_value positive = sk_b_unary(b, SK_UNARY_EXP, weights(b, 1, 6, 0, 0, 0));
-    sk_value five[5] = {x, weights(b, 1, 6, 0, 0, 0), weights(b, 1, 6, 0, 0, 0), weights(b, 1, 6, 0, 0, 0), positive};
+    sk_value five[5] = {x, weights(b, 1, 6, 0, 0, 0), weights(b, 1, 6, 0, 0, 0), weights(b, 1, 6, 0, 0, 0),
+                        positive};
     sk_b_output(b, sk_b_node(b, SK_OP_BATCH_NORM, &a, five, 5, "bn"), "batch");
     sk_value three[3] = {x, weights(b, 1, 10, 0, 0, 0), weights(b, 1, 10, 0, 0, 0)};
     sk_b_output(b, sk_b_node(b, SK_OP_LAYER_NORM, &a, three, 3, "ln"), "layer");
@@ -140,8 +142,8 @@ static void unaries(sk_builder *b, sk_value x)
             in = sk_b_unary(b, SK_UNARY_EXP, x);
         if (kind == SK_UNARY_NOT)
             in = sk_b_binary(b, SK_BINARY_GREATER, x, sk_b_f32(b, 0));
-        if (kind == SK_UNARY_ROUND || kind == SK_UNARY_FLOOR || kind == SK_UNARY_CEIL || kind == SK_UNARY_RELU6 ||
-            kind == SK_UNARY_HARD_SWISH)
+        if (kind == SK_UNARY_ROUND || kind == SK_UNARY_FLOOR || kind == SK_UNARY_CEIL ||
+            kind == SK_UNARY_RELU6 || kind == SK_UNARY_HARD_SWISH)
             in = sk_b_mul(b, x, sk_b_f32(b, 8));
         sk_b_output(b, sk_b_unary_alpha(b, (sk_unary)kind, in, 0.3f, 0.4f), sk_unary_name((sk_unary)kind));
     }
@@ -210,7 +212,8 @@ static void suppression(sk_builder *b, sk_value x)
         sk_attrs a = {.nms = {.center_point_box = center}};
         sk_value wide = center ? sk_b_unary(b, SK_UNARY_ABS, boxes) : boxes;
         sk_value in[5] = {wide, scores, sk_b_i64(b, 7), sk_b_f32(b, 0.3f), sk_b_f32(b, 0.1f)};
-        sk_b_output(b, sk_b_node(b, SK_OP_NON_MAX_SUPPRESSION, &a, in, 5, "nms"), center ? "center" : "corners");
+        sk_b_output(b, sk_b_node(b, SK_OP_NON_MAX_SUPPRESSION, &a, in, 5, "nms"),
+                    center ? "center" : "corners");
     }
 }
 
@@ -227,14 +230,18 @@ static void movements(sk_builder *b, sk_value x)
     sk_b_output(b, sk_b_transpose(b, x, (int[]){0, 2, 3, 1}, 4), "transpose");
     sk_value one = sk_b_slice(b, x, 1, 2, 3);
     sk_b_output(b, sk_b_node(b, SK_OP_SQUEEZE, NULL, (sk_value[]){one, sk_b_i64(b, 1)}, 2, "sq"), "squeeze");
-    sk_b_output(b, sk_b_node(b, SK_OP_UNSQUEEZE, NULL, (sk_value[]){x, sk_b_i64s(b, (int64_t[]){0, -1}, 2)}, 2, "us"),
-                "unsqueeze");
+    sk_b_output(
+        b, sk_b_node(b, SK_OP_UNSQUEEZE, NULL, (sk_value[]){x, sk_b_i64s(b, (int64_t[]){0, -1}, 2)}, 2, "us"),
+        "unsqueeze");
     sk_attrs axis = {.axis = 2};
     sk_b_output(b, sk_b_node(b, SK_OP_FLATTEN, &axis, &x, 1, "flat"), "flatten");
-    sk_b_output(b, sk_b_node(b, SK_OP_EXPAND, NULL, (sk_value[]){one, sk_b_i64s(b, (int64_t[]){1, 3, 1, 1}, 4)}, 2, "ex"),
+    sk_b_output(b,
+                sk_b_node(b, SK_OP_EXPAND, NULL, (sk_value[]){one, sk_b_i64s(b, (int64_t[]){1, 3, 1, 1}, 4)},
+                          2, "ex"),
                 "expand");
-    sk_b_output(b, sk_b_node(b, SK_OP_TILE, NULL, (sk_value[]){x, sk_b_i64s(b, (int64_t[]){1, 2, 1, 2}, 4)}, 2, "ti"),
-                "tile");
+    sk_b_output(
+        b, sk_b_node(b, SK_OP_TILE, NULL, (sk_value[]){x, sk_b_i64s(b, (int64_t[]){1, 2, 1, 2}, 4)}, 2, "ti"),
+        "tile");
     for (int mode = 0; mode < 3; mode++) {
         sk_attrs pad = {.pad.mode = mode};
         sk_value in[3] = {x, sk_b_i64s(b, (int64_t[]){0, 0, 1, 2, 0, 0, 3, 0}, 8), sk_b_f32(b, -7)};
@@ -258,17 +265,22 @@ static void indexing(sk_builder *b, sk_value x)
     sk_b_output(b, sk_b_node(b, SK_OP_GATHER, &axis, (sk_value[]){x, some}, 2, "gather"), "gather");
     sk_attrs last = {.axis = -1}, arg = {.arg = {.axis = -1, .keep_dims = 1}};
     sk_value at = sk_b_node(b, SK_OP_ARG_MAX, &arg, &x, 1, "arg");
-    sk_b_output(b, sk_b_node(b, SK_OP_GATHER_ELEMENTS, &last, (sk_value[]){x, at}, 2, "ge"), "gather_elements");
+    sk_b_output(b, sk_b_node(b, SK_OP_GATHER_ELEMENTS, &last, (sk_value[]){x, at}, 2, "ge"),
+                "gather_elements");
     sk_value zero = sk_b_mul(b, sk_b_slice(b, x, 3, 0, 1), sk_b_f32(b, 0));
-    sk_b_output(b, sk_b_node(b, SK_OP_SCATTER_ELEMENTS, &last, (sk_value[]){x, at, zero}, 3, "se"), "scatter_elements");
+    sk_b_output(b, sk_b_node(b, SK_OP_SCATTER_ELEMENTS, &last, (sk_value[]){x, at, zero}, 3, "se"),
+                "scatter_elements");
     sk_shape pairs = {.rank = 2, .dim = {3, 2}};
     static const int64_t places[6] = {0, 1, 1, 5, 0, 0};
     sk_value nd = sk_b_constant(b, "places", SK_DTYPE_I64, &pairs, places);
     sk_value picked = sk_b_node(b, SK_OP_GATHER_ND, &none, (sk_value[]){x, nd}, 2, "gnd");
     sk_b_output(b, picked, "gather_nd");
-    sk_b_output(b, sk_b_node(b, SK_OP_SCATTER_ND, NULL, (sk_value[]){x, nd, sk_b_unary(b, SK_UNARY_NEG, picked)}, 3, "snd"),
+    sk_b_output(b,
+                sk_b_node(b, SK_OP_SCATTER_ND, NULL, (sk_value[]){x, nd, sk_b_unary(b, SK_UNARY_NEG, picked)},
+                          3, "snd"),
                 "scatter_nd");
-    sk_value depth = sk_b_i64(b, 10), pair = sk_b_constant(b, "onoff", SK_DTYPE_F32, &(sk_shape){1, {2}}, (float[]){-1, 2});
+    sk_value depth = sk_b_i64(b, 10),
+             pair = sk_b_constant(b, "onoff", SK_DTYPE_F32, &(sk_shape){1, {2}}, (float[]){-1, 2});
     sk_b_output(b, sk_b_node(b, SK_OP_ONE_HOT, &last, (sk_value[]){at, depth, pair}, 3, "hot"), "one_hot");
 }
 
@@ -277,7 +289,8 @@ static void shapes(sk_builder *b, sk_value x)
     sk_attrs axis = {.axis = 0}, fill = {.fill = {SK_DTYPE_F32, 2.5}}, to_float = {.cast.to = SK_DTYPE_F32};
     sk_value shape = sk_b_node(b, SK_OP_SHAPE, NULL, &x, 1, "shape");
     sk_value height = sk_b_node(b, SK_OP_GATHER, &axis, (sk_value[]){shape, sk_b_i64(b, 2)}, 2, "height");
-    sk_value range = sk_b_node(b, SK_OP_RANGE, NULL, (sk_value[]){sk_b_i64(b, 0), height, sk_b_i64(b, 2)}, 3, "range");
+    sk_value range =
+        sk_b_node(b, SK_OP_RANGE, NULL, (sk_value[]){sk_b_i64(b, 0), height, sk_b_i64(b, 2)}, 3, "range");
     sk_b_output(b, sk_b_node(b, SK_OP_CAST, &to_float, &range, 1, "cast"), "range");
     sk_value full = sk_b_node(b, SK_OP_CONSTANT_OF_SHAPE, &fill, &shape, 1, "fill");
     sk_b_output(b, sk_b_add(b, full, x), "filled");
@@ -367,7 +380,8 @@ static sk_graph *through_bytes(const sk_graph *graph, int opset, bool half)
     return imported;
 }
 
-static void compare(const char *what, const sk_graph *graph, const sk_tensor *a, const sk_tensor *b, double limit)
+static void compare(const char *what, const sk_graph *graph, const sk_tensor *a, const sk_tensor *b,
+                    double limit)
 {
     for (int i = 0; i < graph->n_outputs; i++) {
         char x[SK_SHAPE_TEXT], y[SK_SHAPE_TEXT];
@@ -424,7 +438,8 @@ static void round_trip(build_function build, int first_opset)
     run(fixed, data, expected);
     for (int opset = first_opset; opset <= SK_ONNX_OPSET_MAX; opset++)
         for (int from_fixed = 0; from_fixed < 2; from_fixed++) {
-            sk_graph *again = through_bytes(from_fixed ? fixed : graph, opset, false), *ready = specialised(again);
+            sk_graph *again = through_bytes(from_fixed ? fixed : graph, opset, false),
+                     *ready = specialised(again);
             char what[64];
             snprintf(what, sizeof what, "opset %d, %s", opset, from_fixed ? "specialised" : "general");
             run(ready, data, got);
@@ -440,11 +455,11 @@ static void round_trip(build_function build, int first_opset)
     sk_graph_close(&graph);
 }
 
-#define CASE(name, first_opset)                                                                    \
-    static void name##_come_back(void **state)                                                     \
-    {                                                                                              \
-        (void)state;                                                                               \
-        round_trip(name, first_opset);                                                             \
+#define CASE(name, first_opset)                                                                              \
+    static void name##_come_back(void **state)                                                               \
+    {                                                                                                        \
+        (void)state;                                                                                         \
+        round_trip(name, first_opset);                                                                       \
     }
 
 CASE(convs, 13)
@@ -503,16 +518,15 @@ static void refuses_what_an_opset_lacks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convs_come_back),       cmocka_unit_test(conv_transposes_come_back),
-        cmocka_unit_test(pools_come_back),       cmocka_unit_test(resizes_come_back),
-        cmocka_unit_test(matrices_come_back),    cmocka_unit_test(norms_come_back),
-        cmocka_unit_test(unaries_come_back),     cmocka_unit_test(binaries_come_back),
-        cmocka_unit_test(reductions_come_back),  cmocka_unit_test(orders_come_back),
-        cmocka_unit_test(suppression_come_back), cmocka_unit_test(movements_come_back),
-        cmocka_unit_test(indexing_come_back),    cmocka_unit_test(shapes_come_back),
-        cmocka_unit_test(anchors_come_back),     cmocka_unit_test(sampling_come_back),
-        cmocka_unit_test(half_precision_comes_back),
-        cmocka_unit_test(refuses_what_an_opset_lacks),
+        cmocka_unit_test(convs_come_back),           cmocka_unit_test(conv_transposes_come_back),
+        cmocka_unit_test(pools_come_back),           cmocka_unit_test(resizes_come_back),
+        cmocka_unit_test(matrices_come_back),        cmocka_unit_test(norms_come_back),
+        cmocka_unit_test(unaries_come_back),         cmocka_unit_test(binaries_come_back),
+        cmocka_unit_test(reductions_come_back),      cmocka_unit_test(orders_come_back),
+        cmocka_unit_test(suppression_come_back),     cmocka_unit_test(movements_come_back),
+        cmocka_unit_test(indexing_come_back),        cmocka_unit_test(shapes_come_back),
+        cmocka_unit_test(anchors_come_back),         cmocka_unit_test(sampling_come_back),
+        cmocka_unit_test(half_precision_comes_back), cmocka_unit_test(refuses_what_an_opset_lacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
