@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define MAX_NAMES 100000
 
@@ -231,9 +232,33 @@ static sk_status read_output0(sk_onnx_reading *r)
                    sk_task_name(model->task), model->n_classes, model->n_keypoints);
 }
 
+/* Heads whose rows we know. Others may look alike and mean something else: RT-DETR's rows are relative to
+ * the picture. */
+static bool head_is_known(sk_onnx_reading *r)
+{
+    static const char *const known[] = {
+        "Detect", "v10Detect", "WorldDetect", "YOLOEDetect",  "Pose",           "Pose26",  "OBB",
+        "OBB26",  "Segment",   "Segment26",   "YOLOESegment", "YOLOESegment26", "Classify"};
+    const char *head = sk_onnx_metadata(r->onnx, "head");
+    const char *description = sk_onnx_metadata(r->onnx, "description");
+    for (size_t i = 0; head && i < sizeof known / sizeof *known; i++)
+        if (strcmp(head, known[i]) == 0)
+            return true;
+    /* files of before 2026 do not name it */
+    return !head && !(description && strcasestr(description, "rtdetr"));
+}
+
 static sk_status read_outputs(sk_onnx_reading *r)
 {
     sk_model *model = r->model;
+    if (!head_is_known(r)) {
+        const char *head = sk_onnx_metadata(r->onnx, "head");
+        sk_model_add_fact(model, "head", head ? head : "RT-DETR");
+        sk_model_add_fact(model, "undecoded",
+                          "what this head's outputs mean is not known here: the network can be "
+                          "run, but nothing predicted with it");
+        return SK_OK;
+    }
     SK_TRY(sk_onnx_learn_shapes(r));
     if (!r->shapes_known)
         return sk_fail(r->err, SK_ERR_UNSUPPORTED,

@@ -437,6 +437,20 @@ static const char *fact(const sk_model *model, const char *key)
     return "";
 }
 
+/* RT-DETR's rows look like end-to-end ones and mean something else. */
+static void does_not_decode_unknown_heads(void **state)
+{
+    (void)state;
+    sk_error err;
+    sk_model *model = make_yolo(), *again = NULL;
+    change described = {"description", "Ultralytics rtdetr-l model"};
+    assert_ok(open_changed(model, &described, 1, &again, &err), &err);
+    assert_int_equal(again->outputs[0].kind, SK_OUTPUT_OTHER);
+    assert_string_not_equal(fact(again, "undecoded"), "");
+    sk_model_close(&again);
+    sk_model_close(&model);
+}
+
 static void guesses_and_says_so(void **state)
 {
     (void)state;
@@ -637,15 +651,11 @@ static void real_models_come_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(models_come_back),
-        cmocka_unit_test(the_tail_comes_back),
-        cmocka_unit_test(refuses_settings),
-        cmocka_unit_test(reads_ultralytics_metadata),
-        cmocka_unit_test(explains_bad_metadata),
-        cmocka_unit_test(guesses_and_says_so),
-        cmocka_unit_test(reads_sleap_export_folders),
-        cmocka_unit_test(refuses_damaged_json),
-        cmocka_unit_test(survives_every_failed_allocation),
+        cmocka_unit_test(models_come_back),      cmocka_unit_test(the_tail_comes_back),
+        cmocka_unit_test(refuses_settings),      cmocka_unit_test(reads_ultralytics_metadata),
+        cmocka_unit_test(explains_bad_metadata), cmocka_unit_test(does_not_decode_unknown_heads),
+        cmocka_unit_test(guesses_and_says_so),   cmocka_unit_test(reads_sleap_export_folders),
+        cmocka_unit_test(refuses_damaged_json),  cmocka_unit_test(survives_every_failed_allocation),
         cmocka_unit_test(real_models_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
