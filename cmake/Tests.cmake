@@ -40,7 +40,10 @@ set(SKITTER_TEST_ENV
     "SKITTER_TEST_SOURCE=${CMAKE_SOURCE_DIR}"
     "SKITTER_TEST_BUILD=${CMAKE_BINARY_DIR}"
     "SKITTER_TEST_BINARY=$<TARGET_FILE:skitter>"
-    "SKITTER_TEST_DATA=${CMAKE_SOURCE_DIR}/../shared/data")
+    "SKITTER_TEST_DATA=${CMAKE_SOURCE_DIR}/../shared/data"
+    # never the settings and caches of whoever runs the tests
+    "SKITTER_CONFIG_DIR=${CMAKE_BINARY_DIR}/test_config"
+    "SKITTER_CACHE_DIR=${CMAKE_BINARY_DIR}/test_cache")
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/test_*.c)
 foreach(source ${test_sources})

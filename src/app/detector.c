@@ -143,7 +143,7 @@ static sk_status fill_info(sk_detector *d, sk_error *err)
         info->has |= first->task == SK_TASK_OBB ? SK_HAS_OBB | SK_HAS_BOX : SK_HAS_BOX;
     if (info->n_keypoints)
         info->has |= SK_HAS_KEYPOINTS;
-    snprintf(info->runtime, sizeof info->runtime, "%s", d->settings.runtime);
+    snprintf(info->runtime, sizeof info->runtime, "%s", d->engine->name);
     sk_engine_probe probe = {0};
     SK_TRY(d->engine->probe(&probe, err));
     snprintf(info->device, sizeof info->device, "%.140s",

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/network.h"
 
+#include "runtime/probe.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -8,12 +10,18 @@ sk_status sk_network_engine(const char *runtime, const sk_engine **out, sk_error
 {
     const sk_engine *engine = sk_engine_find(runtime);
     if (!engine) {
-        char names[256] = "";
-        for (int32_t i = 0; i < sk_engine_count(); i++) {
-            size_t used = strlen(names);
-            snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", sk_engine_at(i)->name);
+        sk_runtime meant;
+        char names[SK_RUNTIME_LIST];
+        if (sk_runtime_normalise(runtime, NULL, &meant) == SK_RUNTIME_NO_MATCH)
+            return sk_fail(err, SK_ERR_ARG, "no compute runtime is called '%s'; there are: %s, and reference",
+                           runtime, sk_runtime_list(names, sizeof names));
+        engine = sk_engine_find(sk_runtime_name(meant));
+        if (!engine) {
+            sk_probe_row row = {.runtime = meant};
+            sk_probe_absent(meant, &row);
+            return sk_fail(err, SK_ERR_UNSUPPORTED, "the compute runtime '%s' cannot be used here: %s%s%s",
+                           sk_runtime_name(meant), row.reason, row.remedy[0] ? "\n" : "", row.remedy);
         }
-        return sk_fail(err, SK_ERR_ARG, "no compute runtime is called '%s'; there are: %s", runtime, names);
     }
     sk_engine_probe probe = {0};
     SK_TRY(engine->probe(&probe, err));

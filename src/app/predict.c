@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "models/model.h"
 #include "results/journal.h"
+#include "runtime/run_lock.h"
 #include "skitter/version.h"
 #include "tasks/instances.h"
 
@@ -24,6 +25,7 @@ typedef struct run {
     const sk_predict_settings *settings;
     sk_predict_report *report;
     sk_lock *lock;
+    sk_run_lock *runtime_lock;
     sk_detector *detector;
     sk_source *source;
     sk_source_info info;
@@ -82,6 +84,11 @@ static void describe_settings(run *r)
                  "conf %g; iou %g; max_det %d; classes %s; agnostic %d; imgsz %dx%d%s; frames %lld:%lld:%lld",
                  (double)d->confidence, d->iou, d->max_det, classes, d->agnostic, d->height, d->width,
                  d->rect ? " rect" : "", (long long)m->first, (long long)m->last, (long long)m->step);
+    if (r->settings->runtime_fell_back) {
+        size_t length = strlen(r->settings_text);
+        snprintf(r->settings_text + length, sizeof r->settings_text - length, "; runtime fallback %s -> %s",
+                 r->settings->runtime_requested, d->runtime);
+    }
     int used =
         snprintf(r->fingerprint, sizeof r->fingerprint, "skitter %s; source %s; loop %d; runtime %s; %s",
                  sk_version_text(), r->settings->source, m->loop, d->runtime, r->settings_text);
@@ -183,6 +190,23 @@ static sk_status lock_folder(run *r, sk_error *err)
             r->settings->out, (long long)holder.pid, holder.command, (long long)holder.pid);
     sk_free(path);
     return status;
+}
+
+/* While this run is on, the saved runtime stays. A user without a cache folder runs all the same, and is told. */
+static sk_status lock_runtime(run *r, sk_error *err)
+{
+    sk_error problem = {0};
+    sk_status status = sk_run_lock_open(r->settings->out, &r->runtime_lock, &problem);
+    if (status == SK_OK)
+        return SK_OK;
+    if (status != SK_ERR_IO && status != SK_ERR_NOT_FOUND) {
+        if (err)
+            *err = problem;
+        return status;
+    }
+    snprintf(r->report->notice, sizeof r->report->notice,
+             "the compute runtime could be changed during this run: %.400s", problem.message);
+    return SK_OK;
 }
 
 static sk_status open_journal(run *r, sk_error *err)
@@ -402,6 +426,7 @@ static sk_status close_all(run *r, bool finished, sk_status status, sk_error *er
     sk_source_close(&r->source);
     sk_detector_close(&r->detector);
     sk_lock_close(&r->lock);
+    sk_run_lock_close(&r->runtime_lock);
     return status;
 }
 
@@ -435,6 +460,7 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
     for (int32_t i = 0; i < settings->n_formats; i++)
         if (!sk_sink_find(settings->formats[i]))
             return sk_fail(err, SK_ERR_ARG, "no result format is called '%s'", settings->formats[i]);
+    SK_TRY_GOTO(lock_runtime(&r, err));
     SK_TRY_GOTO(
         sk_detector_open(settings->models, settings->n_models, &settings->detector, &r.detector, err));
     SK_TRY_GOTO(sk_source_open(settings->source, &settings->media, &r.source, err));

@@ -22,6 +22,7 @@ typedef struct sk_predict_settings {
     bool overlay;                                /* overlay video, or overlay pictures for pictures */
     bool restart;                                /* begin anew even if there is something to continue */
     const char *runtime_requested;               /* as the user said it */
+    bool runtime_fell_back; /* detector.runtime is not what was asked for: the headers say so */
 } sk_predict_settings;
 
 void sk_predict_defaults(sk_predict_settings *settings);
@@ -47,6 +48,7 @@ typedef struct sk_predict_report {
     double decode; /* on the decoder's own thread */
     sk_source_status source;
     char runtime[32], device[160], precision[8];
+    char notice[512]; /* "" or what the person should know although the run went on */
     int32_t n_files;
     char files[SK_PREDICT_MAX_FORMATS + 4][512]; /* what lies in the folder now */
 } sk_predict_report;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/predict.h"
+#include "app/runtimes.h"
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "base/memory.h"
@@ -37,8 +38,11 @@ static const sk_option options[] = {
      .letter = 'r',
      .kind = SK_OPTION_TEXT,
      .argument = "NAME",
-     .fallback = "cpu",
-     .help = "compute runtime"},
+     .help = "compute runtime; without it SKITTER_COMPUTE_RUNTIME, the project's or the user's setting "
+             "('skitter config'), or cpu"},
+    {.name = "allow-fallback",
+     .kind = SK_OPTION_FLAG,
+     .help = "where that runtime cannot be used, take the next one that can, and say so in the results"},
     {.name = "format",
      .letter = 'f',
      .kind = SK_OPTION_TEXT,
@@ -245,7 +249,7 @@ static bool watch(void *context, const sk_predict_progress *p)
     return sk_cli_interrupted();
 }
 
-static void print_summary(const sk_predict_report *r)
+static void print_summary(const sk_predict_report *r, const char *requested)
 {
     if (r->nothing_to_do) {
         printf("This run had finished already: %lld frames, %lld instances. --restart does it again.\n",
@@ -255,7 +259,9 @@ static void print_summary(const sk_predict_report *r)
                (long long)r->frames, r->total_frames > r->frames ? " (continued)" : "",
                (long long)r->instances, r->seconds, r->seconds > 0 ? (double)r->frames / r->seconds : 0);
         double n = r->frames > 0 ? (double)r->frames : 1;
-        printf("runtime %s, %s, %s\n", r->runtime, r->precision, r->device);
+        bool same = strcmp(r->runtime, requested) == 0;
+        printf("runtime %s%s%s%s, %s, %s\n", r->runtime, same ? "" : " (requested ", same ? "" : requested,
+               same ? "" : ")", r->precision, r->device);
         printf("ms a frame: decode %.2f (on its own thread, waited %.2f), pre %.2f, network %.2f, post %.2f, "
                "write %.2f",
                1e3 * r->decode / n, 1e3 * r->wait_source / n, 1e3 * r->pre / n, 1e3 * r->network / n,
@@ -273,7 +279,7 @@ static void print_summary(const sk_predict_report *r)
         printf("The same command continues where it stopped.\n");
 }
 
-static sk_status print_json(const sk_predict_report *r, sk_error *err)
+static sk_status print_json(const sk_predict_report *r, const char *requested, sk_error *err)
 {
     sk_json j = sk_json_to_file(stdout, 2);
     sk_json_object(&j);
@@ -283,6 +289,7 @@ static sk_status print_json(const sk_predict_report *r, sk_error *err)
     sk_json_key_bool(&j, "stopped", r->stopped);
     sk_json_key_float(&j, "seconds", r->seconds);
     sk_json_key_float(&j, "fps", r->seconds > 0 ? (double)r->frames / r->seconds : 0);
+    sk_json_key_string(&j, "runtime_requested", requested);
     sk_json_key_string(&j, "runtime", r->runtime);
     sk_json_key_string(&j, "device", r->device);
     sk_json_key_string(&j, "precision", r->precision);
@@ -318,7 +325,6 @@ static sk_status read_settings(const sk_args *args, sk_predict_settings *s, char
     for (size_t i = 0; i < sk_args_count(args, "model"); i++)
         s->models[s->n_models++] = sk_args_at(args, "model", i);
     sk_detector_settings *d = &s->detector;
-    d->runtime = s->runtime_requested = sk_args_text(args, "runtime");
     d->confidence = (float)sk_args_real(args, "conf");
     d->iou = sk_args_real(args, "iou");
     d->max_det = (int32_t)sk_args_int(args, "max-det");
@@ -350,6 +356,8 @@ static sk_status run(const sk_args *args, sk_error *err)
     sk_predict_settings s;
     sk_predict_defaults(&s);
     static sk_predict_report report;
+    sk_runtime_choice choice;
+    char engine[32];
     int32_t classes[1024];
     watcher w = {0};
     sk_status status = SK_OK;
@@ -357,6 +365,13 @@ static sk_status run(const sk_args *args, sk_error *err)
     if (!formats)
         return sk_fail_memory(err, 16);
     SK_TRY_GOTO(read_settings(args, &s, formats, classes, 1024, err));
+    SK_TRY_GOTO(sk_runtimes_choose(sk_args_text(args, "runtime"), sk_args_flag(args, "allow-fallback"),
+                                   &choice, engine, err));
+    s.detector.runtime = engine;
+    s.runtime_requested = choice.requested;
+    s.runtime_fell_back = choice.fell_back;
+    if (choice.notice[0])
+        sk_cli_warn("%s", choice.notice);
     sk_progress_settings p = sk_progress_defaults();
     p.stream = stderr;
     p.mode = sk_cli_verbosity() == 0 ? SK_PROGRESS_NONE : SK_PROGRESS_AUTO;
@@ -366,10 +381,12 @@ static sk_status run(const sk_args *args, sk_error *err)
     (void)sk_cli_interrupted(); /* from here on Ctrl-C ends the run in order */
     status = sk_predict_run(&s, watch, &w, &report, err);
     sk_progress_close(&w.progress);
+    if (report.notice[0])
+        sk_cli_warn("%s", report.notice);
     if (status == SK_OK && sk_args_flag(args, "json"))
-        status = print_json(&report, err);
+        status = print_json(&report, choice.requested, err);
     else if (status == SK_OK && sk_cli_verbosity() > 0)
-        print_summary(&report);
+        print_summary(&report, choice.requested);
     if (status == SK_OK && report.stopped)
         status =
             sk_fail(err, SK_ERR_CANCELLED, "interrupted after %lld frames; everything up to there is written",

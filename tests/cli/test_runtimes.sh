@@ -95,4 +95,64 @@ test_config_import() {
     run config import absent.json && expect_code 1
 }
 
+picture() { { printf 'P6\n64 48\n255\n' && head -c 9216 /dev/zero | tr '\0' 'x'; } >"$work/p.ppm"; }
+model=$SKITTER_TEST_SOURCE/tests/fixtures/sleap_keras/convolutions
+predict() { run predict "$work/p.ppm" -m "$model" "$@"; }
+
+test_predict_says_what_was_asked_and_what_ran() {
+    clean && picture
+    predict -o plain --json && expect_code 0 && expect_in '"runtime_requested": "cpu"' "$out" &&
+        expect_in '"runtime": "cpu"' "$out" || return 1
+    SKITTER_COMPUTE_RUNTIME=reference predict -o env --json && expect_code 0 &&
+        expect_in '"runtime": "reference"' "$out" || return 1
+    SKITTER_COMPUTE_RUNTIME=reference predict -o both --json -r CPU && expect_code 0 &&
+        expect_in '"runtime_requested": "CPU"' "$out" && expect_in '"runtime": "cpu"' "$out" || return 1
+    predict -o word -r warp && expect_code 2 && expect_in "there are cpu, mps" "$err"
+}
+
+test_predict_never_falls_back_silently() {
+    [ -e /dev/kfd ] && return 0
+    clean && picture
+    predict -o loud -r rocm && expect_code 3 && expect_in "'rocm' (--runtime) cannot be used here" "$err" &&
+        expect_in "/dev/kfd" "$err" || return 1
+    [ ! -e loud/results.csv ] || fail "results without a runtime" || return 1
+    predict -o fall -r rocm --allow-fallback && expect_code 0 && expect_in "runs instead" "$err" &&
+        expect_in "(requested rocm)" "$out" || return 1
+    expect_in "runtime fallback rocm -> " "$(head -n 1 fall/results.csv)" &&
+        expect_in '"runtime_requested": "rocm"' "$(cat fall/run.json)"
+}
+
+test_predict_resets_what_was_saved() {
+    [ -e /dev/kfd ] && return 0
+    clean && picture
+    echo "compute_runtime: rocm" >skitter.yaml
+    predict -o reset && expect_code 0 && expect_in "'rocm' was reset to 'cpu'" "$err" || return 1
+    [ "$(cat skitter.yaml)" = "compute_runtime: cpu" ] || fail "not written back: $(cat skitter.yaml)" || return 1
+    predict -o again && expect_code 0 && [ -z "$(grep reset <<<"$err")" ]
+}
+
+test_net_and_bench_know_the_words() {
+    [ -e /dev/kfd ] && return 0
+    run net "$model" -i "$model/input.npy" -o "$work/y.npy" -r ROCM:0 && expect_code 3 && expect_in "/dev/kfd" "$err" ||
+        return 1
+    run bench "$model" --imgsz 64 -r auto,ROCM:0 -n 1 --warmup 0 --json && expect_code 0 &&
+        expect_in '"median_ms"' "$out" && expect_in "/dev/kfd" "$out"
+}
+
+test_setting_is_locked_during_a_run() {
+    clean && picture
+    "$skitter" predict p.ppm -m "$model" -o long --loop 1000000 -q 2>/dev/null &
+    local pid=$!
+    for _ in $(seq 200); do [ -s long/run.json ] && break; sleep 0.1; done
+    run config set compute_runtime cpu
+    expect_code 1 && expect_in "while a run is on: 'long', process $pid" "$err" && expect_in "kill $pid" "$err" &&
+        [ ! -e config/skitter.json ]
+    local good=$?
+    predict -o meanwhile -q && expect_code 0 || good=1 # runs do not hinder each other
+    kill -9 "$pid"
+    wait "$pid" 2>/dev/null
+    [ $good -eq 0 ] || return 1
+    run config set compute_runtime cpu && expect_code 0 && [ "$(saved)" = '"compute_runtime": "cpu"' ]
+}
+
 run_tests
