@@ -76,7 +76,7 @@ typedef struct sk_engine_device {
 typedef struct sk_engine_probe {
     int32_t available; /* 0: `detail` says what is missing and how to get it */
     char version[64];
-    char detail[256];
+    char detail[512];
     int32_t n_devices;
     sk_engine_device devices[SK_ENGINE_MAX_DEVICES];
 } sk_engine_probe;
@@ -111,7 +111,7 @@ typedef struct sk_profile_row {
 } sk_profile_row;
 
 struct sk_engine {
-    const char *name;  /* "cpu", "reference", "onnxruntime", … */
+    const char *name;  /* "cpu", "onnx_cpu", "reference", … */
     const char *title; /* for people */
     /* Fills *out; an absent runtime is not an error but available = 0. */
     sk_status (*probe)(sk_engine_probe *out, sk_error *err);

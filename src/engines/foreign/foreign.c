@@ -218,7 +218,7 @@ void sk_foreign_report(sk_status status, const sk_error *found, const char *vers
 {
     *out = (sk_engine_probe){.available = status == SK_OK};
     snprintf(out->version, sizeof out->version, "%.63s", version);
-    snprintf(out->detail, sizeof out->detail, "%.255s", status == SK_OK ? path : found->message);
+    snprintf(out->detail, sizeof out->detail, "%.511s", status == SK_OK ? path : found->message);
     if (status != SK_OK)
         return;
     sk_cpu_info cpu;
