@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+#include "engines/cpu/conv.h"
 #include "engines/engine.h"
 #include "random_graph.h"
 #include "support/fault.h"
+
+#include <stdio.h>
 
 /* The CPU engine against the reference executor. */
 
@@ -289,12 +293,138 @@ static void test_out_of_memory(void **state)
     test_every_allocation(open_once, &shape);
 }
 
+/* A network whose shapes are worth measuring. */
+static sk_graph *small_network(void)
+{
+    sk_error err = {0};
+    sk_graph *g = NULL;
+    random_source r = {5};
+    assert_ok(sk_graph_open(&g, &err), &err);
+    sk_builder b;
+    sk_builder_init(&b, g);
+    sk_shape any = sk_shape_of(4, -1, 3, -1, -1);
+    random_map x = {sk_b_input(&b, "images", SK_DTYPE_F32, &any), 3, 32, 32};
+    x = random_conv(&b, &r, x, 32, 3, 2, 1);
+    x = random_conv(&b, &r, x, 64, 3, 1, 1);
+    x = random_conv(&b, &r, x, 64, 3, 2, 1);
+    x = random_conv(&b, &r, x, 96, 1, 1, 1);
+    sk_b_output(&b, x.v, "out");
+    assert_int_equal(b.status, SK_OK);
+    return g;
+}
+
+static void write_text(const char *path, const char *text, size_t bytes)
+{
+    sk_error err = {0};
+    assert_ok(sk_file_replace(path, text, bytes, &err), &err);
+}
+
+/* What was measured is kept; a damaged file costs nothing but another measurement. */
+static void test_tuning_is_kept(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_graph *g = small_network();
+    sk_shape shape = sk_shape_of(4, 1, 3, 32, 32);
+    float *x = random_input(&shape, 9);
+    char folder[300], path[400];
+    snprintf(folder, sizeof folder, "%s/tuning", test_folder());
+    snprintf(path, sizeof path, "%s/cpu-kernels-2.txt", folder);
+    sk_session_settings settings = quick(2);
+    settings.tune = 1;
+    settings.cache_dir = folder;
+    assert_true(compare(g, &shape, &settings, x) < 1e-4);
+    char *first = NULL, *second = NULL;
+    size_t n1, n2;
+    assert_ok(sk_file_read(path, 1 << 20, &first, &n1, &err), &err);
+    assert_true(n1 > 100);
+    assert_true(compare(g, &shape, &settings, x) < 1e-4);
+    assert_ok(sk_file_read(path, 1 << 20, &second, &n2, &err), &err);
+    assert_string_equal(first, second); /* read, not measured again */
+    for (size_t i = 0; i < n1; i++) /* every number changed: choices that are not possible, or not meant */
+        if (first[i] >= '1' && first[i] <= '8' && i % 3 == 0)
+            first[i]++;
+    write_text(path, first, n1);
+    assert_true(compare(g, &shape, &settings, x) < 1e-4);
+    char noise[3000];
+    random_source r = {3};
+    for (size_t i = 0; i < sizeof noise; i++)
+        noise[i] = (char)random_next(&r);
+    write_text(path, noise, sizeof noise);
+    assert_true(compare(g, &shape, &settings, x) < 1e-4);
+    write_text(path, second, n2 / 2);
+    assert_true(compare(g, &shape, &settings, x) < 1e-4);
+    sk_free(first);
+    sk_free(second);
+    settings.cache_dir = "/proc/no such folder"; /* cannot be made: works without */
+    assert_true(compare(g, &shape, &settings, x) < 1e-4);
+    free(x);
+    sk_graph_close(&g);
+}
+
+/* Sessions on the same weights share one packed copy, at any size. */
+static void test_weights_are_shared(void **state)
+{
+    (void)state;
+    sk_graph *g = small_network();
+    sk_shape small = sk_shape_of(4, 1, 3, 32, 32), large = sk_shape_of(4, 2, 3, 64, 64);
+    sk_session_settings settings = quick(1);
+    int32_t none = cpu_packed_live();
+    sk_session *a = open_on("cpu", g, &small, &settings);
+    int32_t one = cpu_packed_live();
+    assert_int_equal(one - none, 4);
+    sk_session *b = open_on("cpu", g, &small, &settings), *c = open_on("cpu", g, &large, &settings);
+    assert_int_equal(cpu_packed_live(), one);
+    sk_session_close(&a);
+    sk_session_close(&b);
+    assert_int_equal(cpu_packed_live(), one);
+    sk_session_close(&c);
+    assert_int_equal(cpu_packed_live(), none);
+    sk_graph_close(&g);
+}
+
+static void test_profile(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_graph *g = small_network();
+    sk_shape shape = sk_shape_of(4, 1, 3, 32, 32);
+    float *x = random_input(&shape, 1);
+    for (int threads = 1; threads < 3; threads++) {
+        sk_session_settings settings = quick(threads);
+        sk_session *s = open_on("cpu", g, &shape, &settings);
+        sk_profile_row rows[32];
+        int32_t count = 0;
+        sk_session_input in = {.data = x};
+        assert_int_equal(sk_session_profile(s, rows, 32, &count, &err), SK_ERR_ARG);
+        assert_ok(sk_session_profile_start(s, &err), &err);
+        for (int i = 0; i < 3; i++)
+            assert_ok(sk_session_run(s, &in, 1, NULL, 0, &err), &err);
+        assert_ok(sk_session_profile(s, rows, 32, &count, &err), &err);
+        assert_int_equal(count, 5); /* four convolutions and the output's reordering */
+        double flops = 0;
+        for (int i = 0; i < count; i++) {
+            assert_true(rows[i].min_us >= 0 && rows[i].mean_us >= rows[i].min_us);
+            flops += rows[i].flops;
+        }
+        assert_true(fabs(flops - sk_session_about(s)->flops) < 1e-3 * flops);
+        sk_session_close(&s);
+        sk_session_settings plain = quick(1);
+        s = open_on("reference", g, &shape, &plain);
+        assert_int_equal(sk_session_profile_start(s, &err), SK_ERR_UNSUPPORTED);
+        sk_session_close(&s);
+    }
+    free(x);
+    sk_graph_close(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_graphs), cmocka_unit_test(test_masks_agree), cmocka_unit_test(test_pictures),
         cmocka_unit_test(test_no_allocation), cmocka_unit_test(test_slots),       cmocka_unit_test(test_bad_calls),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_tuning_is_kept),
+        cmocka_unit_test(test_weights_are_shared), cmocka_unit_test(test_profile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

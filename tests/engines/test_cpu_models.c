@@ -193,12 +193,62 @@ static void test_sessions_at_once(void **state)
     close_golden(&g);
 }
 
+static const char *const sleap[] = {"legacy/min_tracks_2node.UNet.topdown_multiclass",
+                                    "legacy/minimal_instance.UNet.bottomup",
+                                    "legacy/minimal_instance.UNet.centered_instance",
+                                    "legacy/minimal_instance.UNet.centroid",
+                                    "legacy/minimal_robot.UNet.single_instance",
+                                    "nn/minimal_instance_bottomup",
+                                    "nn/minimal_instance_centered_instance",
+                                    "nn/minimal_instance_centroid",
+                                    "nn/minimal_instance_multiclass_centered_instance",
+                                    "nn/minimal_instance_single_instance"};
+
+/* SLEAP's networks against the reference executor, at a size that is no multiple of 4 tiles. */
+static void test_sleap_networks(void **state)
+{
+    (void)state;
+    test_data_or_skip();
+    for (size_t m = 0; m < sizeof sleap / sizeof sleap[0]; m++) {
+        sk_error err = {0};
+        char path[256];
+        sk_model *model = NULL;
+        snprintf(path, sizeof path, "sleap/%s", sleap[m]);
+        assert_ok(sk_model_open(test_data(path), &model, &err), &err);
+        sk_shape shape = {.rank = 4, .dim = {2, model->input.channels, 96, 160}};
+        float *x = malloc((size_t)sk_shape_count(&shape) * sizeof *x);
+        for (int64_t i = 0; i < sk_shape_count(&shape); i++)
+            x[i] = (float)(i * 7919 % 256) / 255.0f;
+        sk_session_settings settings = sk_session_defaults();
+        settings.threads = 2;
+        settings.tune = 0;
+        sk_session *cpu = NULL, *ref = NULL;
+        assert_ok(sk_session_open(sk_engine_find("cpu"), model->graph, &shape, 1, &settings, &cpu, &err), &err);
+        assert_ok(sk_session_open(sk_engine_find("reference"), model->graph, &shape, 1, &settings, &ref, &err), &err);
+        sk_session_input in = {.data = x};
+        sk_tensor got[32], want[32];
+        assert_ok(sk_session_run(cpu, &in, 1, got, 32, &err), &err);
+        assert_ok(sk_session_run(ref, &in, 1, want, 32, &err), &err);
+        for (int32_t i = 0; i < sk_session_about(cpu)->n_outputs; i++) {
+            const float *p = got[i].data, *q = want[i].data;
+            for (size_t k = 0; k < sk_tensor_bytes(&got[i]) / sizeof(float); k++)
+                if (!(fabs((double)p[k] - (double)q[k]) <= 1e-4))
+                    fail_msg("%s, output %d: %g and %g", sleap[m], (int)i, (double)p[k], (double)q[k]);
+        }
+        sk_session_close(&cpu);
+        sk_session_close(&ref);
+        sk_model_close(&model);
+        free(x);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_originals),
         cmocka_unit_test(test_masks),
         cmocka_unit_test(test_sessions_at_once),
+        cmocka_unit_test(test_sleap_networks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
