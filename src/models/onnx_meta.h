@@ -28,7 +28,12 @@ sk_status sk_onnx_learn_shapes(sk_onnx_reading *r) SK_MUST_CHECK;
 /* Ultralytics' metadata_props. */
 bool sk_onnx_is_ultralytics(const sk_onnx_model *onnx);
 sk_status sk_onnx_read_ultralytics(sk_onnx_reading *r) SK_MUST_CHECK;
-/* No metadata at all: from the outputs' shapes, and a fact that says so. */
+/* Class names from the metadata 'names'. */
+sk_status sk_onnx_read_classes(sk_onnx_reading *r) SK_MUST_CHECK;
+/* The specification's levels, told by the number of anchors. */
+void sk_onnx_read_levels(sk_onnx_reading *r, int64_t anchors);
+
+/* No task written down (onnx_guess.c): from the outputs' shapes, and a fact that says so. */
 sk_status sk_onnx_guess(sk_onnx_reading *r) SK_MUST_CHECK;
 
 /* sleap-nn's export_metadata.json, given its text. */

@@ -60,7 +60,7 @@ static sk_status keep_names(sk_onnx_reading *r, const char *key, const sk_config
     return SK_OK;
 }
 
-static sk_status read_classes(sk_onnx_reading *r)
+sk_status sk_onnx_read_classes(sk_onnx_reading *r)
 {
     sk_config *config = NULL;
     SK_TRY(open_literal(r, "names", &config));
@@ -181,7 +181,7 @@ static bool literal_true(sk_onnx_reading *r, const char *key, const char *path)
 
 /* Levels from 8 (or 4) up to the stride, whichever the anchors add up to; 8, 16, … where neither does. The
  * heads themselves are not to be seen in such a file: reg_max stays at what most models have. */
-static void read_levels(sk_onnx_reading *r, int64_t anchors)
+void sk_onnx_read_levels(sk_onnx_reading *r, int64_t anchors)
 {
     const sk_input_spec *in = &r->model->input;
     sk_yolo_spec *y = &r->model->yolo;
@@ -215,14 +215,14 @@ static sk_status read_output0(sk_onnx_reading *r)
     }
     if (s->rank == 3 && s->dim[1] == 4 + model->n_classes + extra && model->task != SK_TASK_CLASSIFY) {
         model->outputs[0].kind = SK_OUTPUT_YOLO;
-        read_levels(r, s->dim[2]);
+        sk_onnx_read_levels(r, s->dim[2]);
         return SK_OK;
     }
     if (s->rank == 3 && s->dim[2] == 6 + extra && model->task != SK_TASK_CLASSIFY) {
         model->outputs[0].kind = SK_OUTPUT_YOLO_END2END;
         y->end2end = 1;
         y->max_det = (int32_t)s->dim[1];
-        read_levels(r, 0);
+        sk_onnx_read_levels(r, 0);
         return SK_OK;
     }
     return sk_fail(r->err, SK_ERR_MISMATCH,
@@ -286,7 +286,7 @@ sk_status sk_onnx_read_ultralytics(sk_onnx_reading *r)
             sk_model_add_fact(r->model, facts[i], value);
     }
     SK_TRY(read_family(r));
-    SK_TRY(read_classes(r));
+    SK_TRY(sk_onnx_read_classes(r));
     r->model->yolo.n_classes = r->model->n_classes;
     if (r->model->task == SK_TASK_POSE)
         SK_TRY(read_keypoints(r));
@@ -294,53 +294,5 @@ sk_status sk_onnx_read_ultralytics(sk_onnx_reading *r)
     SK_TRY(read_outputs(r));
     if (literal_true(r, "args", "nms"))
         sk_model_add_fact(r->model, "nms", "inside the network: its own thresholds apply");
-    return SK_OK;
-}
-
-/* --- nothing written down --- */
-
-static sk_status guess_task(sk_onnx_reading *r)
-{
-    sk_model *model = r->model;
-    const sk_shape *s = &r->shapes[0];
-    if (s->rank == 3 && s->dim[1] >= 5 && s->dim[2] > s->dim[1]) {
-        SK_TRY(sk_onnx_unnamed_classes(r, (int32_t)(s->dim[1] - 4)));
-        model->task = SK_TASK_DETECT;
-        model->outputs[0].kind = SK_OUTPUT_YOLO;
-        model->input.stride = 32;
-        read_levels(r, s->dim[2]);
-    } else if (s->rank == 3 && s->dim[2] == 6) {
-        SK_TRY(sk_onnx_unnamed_classes(r, 80));
-        model->task = SK_TASK_DETECT;
-        model->outputs[0].kind = SK_OUTPUT_YOLO_END2END;
-        model->input.stride = 32;
-        model->yolo.end2end = 1;
-        model->yolo.max_det = (int32_t)s->dim[1];
-        read_levels(r, 0);
-    } else if (s->rank == 2 && s->dim[1] >= 2) {
-        SK_TRY(sk_onnx_unnamed_classes(r, (int32_t)s->dim[1]));
-        model->task = SK_TASK_CLASSIFY;
-        model->outputs[0].kind = SK_OUTPUT_CLASS_SCORES;
-    }
-    model->yolo.n_classes = model->n_classes;
-    return SK_OK;
-}
-
-sk_status sk_onnx_guess(sk_onnx_reading *r)
-{
-    char shape[SK_SHAPE_TEXT], text[256];
-    SK_TRY(sk_onnx_learn_shapes(r));
-    if (r->shapes_known && r->model->n_outputs <= 2 && r->model->input.dtype == SK_DTYPE_F32 &&
-        sk_shape_known(&r->shapes[0]))
-        SK_TRY(guess_task(r));
-    if (r->model->task == SK_TASK_UNKNOWN) {
-        sk_model_add_fact(r->model, "guess",
-                          "the file says nothing about its task, and its outputs fit none known");
-        return SK_OK;
-    }
-    snprintf(text, sizeof text,
-             "the file says nothing about its task; taken for %s from the output's shape %s",
-             sk_task_name(r->model->task), sk_shape_text(&r->shapes[0], shape, sizeof shape));
-    sk_model_add_fact(r->model, "guess", text);
     return SK_OK;
 }

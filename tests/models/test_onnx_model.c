@@ -472,6 +472,70 @@ static void guesses_and_says_so(void **state)
     sk_model_close(&model);
 }
 
+/* The original YOLOv5: [B][A][x y w h objectness classes …], three anchors a cell. */
+static void build_yolov5(sk_builder *b)
+{
+    sk_shape open = {.rank = 4, .dim = {1, 3, 64, 96}};
+    sk_value x = sk_b_input(b, "images", SK_DTYPE_F32, &open), rows[3];
+    for (int i = 0; i < 3; i++) {
+        sk_value map = conv(b, sk_b_max_pool(b, x, 4 << i, 4 << i, 0, "pool"), 21, 3, 2, 2, "head");
+        sk_value cells = sk_b_reshape(b, map, (int64_t[]){1, 3, 7, -1}, 4);
+        rows[i] = sk_b_reshape(b, sk_b_transpose(b, cells, (int[]){0, 1, 3, 2}, 4), (int64_t[]){1, -1, 7}, 3);
+    }
+    sk_b_output(b, sk_b_unary(b, SK_UNARY_SIGMOID, sk_b_concat(b, rows, 3, 1)), "output");
+}
+
+static void reads_the_original_yolov5(void **state)
+{
+    (void)state;
+    sk_error err;
+    sk_onnx_settings s = sk_onnx_defaults();
+    sk_onnx_model *onnx = NULL;
+    sk_model *model = make_model(build_yolov5), *again = NULL;
+    uint8_t *bytes = NULL;
+    size_t length = 0;
+    static const char *metadata[][2] = {{"stride", "32"}, {"names", "['fly', 'mouse']"}};
+    model->n_outputs = 1;
+    model->outputs[0] = (sk_output_spec){SK_OUTPUT_OTHER, "output", 0};
+    assert_ok(sk_model_to_onnx(model, &s, &onnx, &err), &err);
+    onnx->metadata = metadata;
+    onnx->n_metadata = 2;
+    assert_ok(sk_onnx_write(onnx, &bytes, &length, &err), &err);
+    assert_ok(sk_file_replace(in_folder("yolov5.onnx"), bytes, length, &err), &err);
+    assert_ok(sk_model_open(in_folder("yolov5.onnx"), &again, &err), &err);
+    assert_int_equal(again->task, SK_TASK_DETECT);
+    assert_int_equal(again->outputs[0].kind, SK_OUTPUT_YOLO);
+    assert_int_equal(again->n_classes, 2);
+    assert_string_equal(sk_model_class_name(again, 1), "mouse");
+    sk_shape shape = {.rank = 4, .dim = {1, 3, 64, 96}};
+    sk_graph *fixed[2] = {NULL, NULL};
+    sk_tensor in = {SK_DTYPE_F32, shape, sk_calloc(3 * 64 * 96, sizeof(float))}, rows, dense;
+    for (int i = 0; i < 3 * 64 * 96; i++)
+        ((float *)in.data)[i] = (float)(i % 251) / 250;
+    assert_ok(sk_graph_specialise(model->graph, &shape, 1, &fixed[0], &err), &err);
+    assert_ok(sk_graph_specialise(again->graph, &shape, 1, &fixed[1], &err), &err);
+    assert_ok(sk_reference_run(fixed[0], &in, 1, &rows, 1, &err), &err);
+    assert_ok(sk_reference_run(fixed[1], &in, 1, &dense, 1, &err), &err);
+    int64_t n = rows.shape.dim[1];
+    assert_true(sk_shape_equal(&dense.shape, &(sk_shape){3, {1, 6, n}}));
+    for (int64_t i = 0; i < n; i++) {
+        double objectness = sk_tensor_at(&rows, i * 7 + 4);
+        for (int64_t c = 0; c < 6; c++) {
+            double expected = sk_tensor_at(&rows, i * 7 + (c < 4 ? c : c + 1)) * (c < 4 ? 1 : objectness);
+            assert_true(fabs(sk_tensor_at(&dense, c * n + i) - expected) < 1e-5);
+        }
+    }
+    sk_free(in.data);
+    sk_free(rows.data);
+    sk_free(dense.data);
+    sk_free(bytes);
+    sk_graph_close(&fixed[0]);
+    sk_graph_close(&fixed[1]);
+    sk_onnx_close(&onnx);
+    sk_model_close(&again);
+    sk_model_close(&model);
+}
+
 /* --- sleap-nn's exports: a folder, uint8 in, peaks out --- */
 
 static void build_peaks(sk_builder *b)
@@ -651,11 +715,17 @@ static void real_models_come_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(models_come_back),      cmocka_unit_test(the_tail_comes_back),
-        cmocka_unit_test(refuses_settings),      cmocka_unit_test(reads_ultralytics_metadata),
-        cmocka_unit_test(explains_bad_metadata), cmocka_unit_test(does_not_decode_unknown_heads),
-        cmocka_unit_test(guesses_and_says_so),   cmocka_unit_test(reads_sleap_export_folders),
-        cmocka_unit_test(refuses_damaged_json),  cmocka_unit_test(survives_every_failed_allocation),
+        cmocka_unit_test(models_come_back),
+        cmocka_unit_test(the_tail_comes_back),
+        cmocka_unit_test(refuses_settings),
+        cmocka_unit_test(reads_ultralytics_metadata),
+        cmocka_unit_test(explains_bad_metadata),
+        cmocka_unit_test(does_not_decode_unknown_heads),
+        cmocka_unit_test(guesses_and_says_so),
+        cmocka_unit_test(reads_the_original_yolov5),
+        cmocka_unit_test(reads_sleap_export_folders),
+        cmocka_unit_test(refuses_damaged_json),
+        cmocka_unit_test(survives_every_failed_allocation),
         cmocka_unit_test(real_models_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
