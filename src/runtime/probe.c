@@ -142,7 +142,7 @@ static void take_report(report *r, sk_probe_row *row)
     row->available = r->ok && p->available;
     snprintf(row->version, sizeof row->version, "%s", p->version);
     if (p->detail[0] == '/' && p->available)
-        snprintf(row->library, sizeof row->library, "%s", p->detail);
+        snprintf(row->library, sizeof row->library, "%.255s", p->detail);
     int32_t n = p->n_devices < 0                       ? 0
                 : p->n_devices > SK_ENGINE_MAX_DEVICES ? SK_ENGINE_MAX_DEVICES
                                                        : p->n_devices;

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "engines/engine.h"
 #include "random_graph.h"
+#include "support/fault.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -280,6 +281,28 @@ static void test_two_at_once(void **state)
         assert_null(bad);
         sk_session_close(&s[i]);
     }
+    sk_graph_close(&g);
+}
+
+static sk_status open_and_close(void *context, sk_error *err)
+{
+    sk_shape shape = sk_shape_of(4, 2, 3, 24, 16);
+    sk_session_settings settings = foreign_settings(1);
+    sk_session *s = NULL;
+    sk_status status =
+        sk_session_open(sk_engine_find(FOREIGN_ENGINE), context, &shape, 1, &settings, &s, err);
+    sk_session_close(&s);
+    return status;
+}
+
+/* Opening survives every failed allocation of ours, and leaks nothing. */
+static void test_out_of_memory(void **state)
+{
+    (void)state;
+    foreign_or_skip();
+    sk_shape shape;
+    sk_graph *g = named_graph(&shape);
+    assert_true(test_every_allocation(open_and_close, g) > 10);
     sk_graph_close(&g);
 }
 

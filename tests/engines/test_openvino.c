@@ -52,7 +52,8 @@ int main(void)
         cmocka_unit_test(test_wrong_libraries), cmocka_unit_test(test_refused_settings),
         cmocka_unit_test(test_named_graph),     cmocka_unit_test(test_random_graphs),
         cmocka_unit_test(test_pictures),        cmocka_unit_test(test_slots),
-        cmocka_unit_test(test_two_at_once),     cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_two_at_once),     cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ int main(void)
         cmocka_unit_test(test_folder_search),   cmocka_unit_test(test_refused_settings),
         cmocka_unit_test(test_named_graph),     cmocka_unit_test(test_random_graphs),
         cmocka_unit_test(test_pictures),        cmocka_unit_test(test_slots),
-        cmocka_unit_test(test_two_at_once),
+        cmocka_unit_test(test_two_at_once),     cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -213,8 +213,8 @@ done:
     return status;
 }
 
-void sk_foreign_report(sk_status status, const sk_error *found, const char *version, const char *path,
-                       sk_engine_probe *out)
+void sk_foreign_report(sk_status status, const sk_error *found, const char *title, const char *version,
+                       const char *path, sk_engine_probe *out)
 {
     *out = (sk_engine_probe){.available = status == SK_OK};
     snprintf(out->version, sizeof out->version, "%.63s", version);
@@ -225,6 +225,6 @@ void sk_foreign_report(sk_status status, const sk_error *found, const char *vers
     sk_cpu_describe(&cpu);
     out->n_devices = 1;
     out->devices[0].precisions = 1u << SK_PRECISION_F32;
-    snprintf(out->devices[0].name, sizeof out->devices[0].name, "%.72s, %d cores", cpu.model,
-             sk_cpu_usable_cores());
+    snprintf(out->devices[0].name, sizeof out->devices[0].name, "%.40s, %d cores, %s %.20s", cpu.model,
+             sk_cpu_usable_cores(), title, version);
 }

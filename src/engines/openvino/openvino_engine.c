@@ -168,7 +168,7 @@ static sk_status ov_probe(sk_engine_probe *out, sk_error *err)
         status = sk_foreign_try(&sk_engine_openvino, &found);
         atomic_store(&works, status == SK_OK);
     }
-    sk_foreign_report(status, &found, api ? api->version : "", api ? api->path : "", out);
+    sk_foreign_report(status, &found, "OpenVINO", api ? api->version : "", api ? api->path : "", out);
     return SK_OK;
 }
 

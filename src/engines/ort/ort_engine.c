@@ -158,7 +158,7 @@ static sk_status ort_probe(sk_engine_probe *out, sk_error *err)
         status = sk_foreign_try(&sk_engine_onnx_cpu, &found);
         atomic_store(&works, status == SK_OK);
     }
-    sk_foreign_report(status, &found, api ? api->version : "", api ? api->path : "", out);
+    sk_foreign_report(status, &found, "ONNX Runtime", api ? api->version : "", api ? api->path : "", out);
     return SK_OK;
 }
 
