@@ -127,6 +127,8 @@ static void explain(const char *detail, sk_probe_row *row)
     static const char mark[] = " To get it: ";
     const char *remedy = strstr(detail, mark);
     size_t length = remedy ? (size_t)(remedy - detail) : strlen(detail);
+    if (remedy && length && detail[length - 1] == '.')
+        length--; /* the reason goes into the middle of sentences */
     snprintf(row->reason, sizeof row->reason, "%.*s", (int)length, detail);
     if (remedy)
         snprintf(row->remedy, sizeof row->remedy, "%s", remedy + strlen(mark));

@@ -102,8 +102,13 @@ sk_status sk_runtime_settings_read(const char *command, sk_runtime_settings *out
     project = project_path();
     if (project)
         SK_TRY_GOTO(read_level(project, &out->level[SK_SETTING_PROJECT], err));
-    SK_TRY_GOTO(sk_runtime_setting_user_path(&user, err));
-    if (sk_file_exists(user) && !(project && strcmp(user, project) == 0))
+    /* A user without a folder for settings (no HOME, a read-only one) has none; that stops nobody from working. */
+    status = sk_runtime_setting_user_path(&user, err);
+    if (status == SK_ERR_IO || status == SK_ERR_NOT_FOUND)
+        status = SK_OK;
+    if (status != SK_OK)
+        goto done;
+    if (user && sk_file_exists(user) && !(project && strcmp(user, project) == 0))
         SK_TRY_GOTO(read_level(user, &out->level[SK_SETTING_USER], err));
     for (int i = 0; i < SK_SETTING_LEVELS; i++)
         if (out->level[i].given)

@@ -110,6 +110,12 @@ test_predict_says_what_was_asked_and_what_ran() {
     predict -o word -r warp && expect_code 2 && expect_in "there are cpu, mps" "$err"
 }
 
+test_predict_without_folders_of_its_own() {
+    clean && picture
+    SKITTER_CONFIG_DIR=/dev/null/x SKITTER_CACHE_DIR=/dev/null/x predict -o homeless && expect_code 0 &&
+        expect_in "could be changed during this run" "$err" && [ -s homeless/results.csv ]
+}
+
 test_predict_never_falls_back_silently() {
     [ -e /dev/kfd ] && return 0
     clean && picture

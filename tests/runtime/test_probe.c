@@ -122,7 +122,7 @@ static void test_refuse_and_lack(void **state)
     assert_string_equal(row.reason, "the driver is older than the library");
     row = probe_with(lack, 60000);
     assert_false(row.available);
-    assert_string_equal(row.reason, "the library is not here.");
+    assert_string_equal(row.reason, "the library is not here");
     assert_string_equal(row.remedy, "apt-get install it");
 }
 

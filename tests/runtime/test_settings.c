@@ -96,6 +96,22 @@ static void test_order(void **state)
     expect(NULL, SK_SETTING_USER, "rocm");
 }
 
+static void test_a_user_without_a_folder(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_run_lock *run = NULL;
+    setenv("SKITTER_CONFIG_DIR", "/dev/null/x", 1);
+    expect(NULL, SK_SETTING_DEFAULT, "cpu");
+    assert_int_equal(sk_runtime_setting_save(NULL, SK_RUNTIME_CPU, &err), SK_ERR_IO);
+    assert_non_null(strstr(err.message, "SKITTER_CONFIG_DIR"));
+    setenv("SKITTER_CONFIG_DIR", config, 1);
+    setenv("SKITTER_CACHE_DIR", "/dev/null/x", 1);
+    assert_int_equal(sk_run_lock_open("x", &run, &err), SK_ERR_IO);
+    assert_null(run);
+    setenv("SKITTER_CACHE_DIR", cache, 1);
+}
+
 static void test_bad_files_are_named(void **state)
 {
     (void)state;
@@ -320,6 +336,7 @@ int main(void)
     setenv("SKITTER_CACHE_DIR", cache, 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_order, clean),
+        cmocka_unit_test_setup(test_a_user_without_a_folder, clean),
         cmocka_unit_test_setup(test_bad_files_are_named, clean),
         cmocka_unit_test_setup(test_save_keeps_the_rest, clean),
         cmocka_unit_test_setup(test_saved_values_are_reset_and_written_back, clean),
