@@ -126,7 +126,11 @@ void sk_import_transpose(sk_importer *m)
     sk_value x = sk_im_in(m, 0);
     const sk_onnx_attr *perm = sk_im_attr(m, "perm");
     sk_attrs a = {.perm = {0}};
-    int rank = perm && perm->type == SK_ONNX_INTS ? perm->count : -1;
+    if (perm && perm->type != SK_ONNX_INTS) {
+        sk_im_fail(m, SK_ERR_FORMAT, "perm is no list of axes");
+        return;
+    }
+    int rank = perm ? perm->count : -1;
     bool seen[SK_MAX_RANK] = {false};
     if (rank < 0 && x != SK_VALUE_NONE)
         rank = m->b.graph->values[x].shape.rank; /* known for weights and inputs; all axes are reversed */
