@@ -227,18 +227,23 @@ static sk_value input_at(const sk_node *node, int32_t i)
     return i < node->n_in ? node->in[i] : SK_VALUE_NONE;
 }
 
+bool cpu_conv_is_known(const cpu_plan *plan, const sk_node *node)
+{
+    sk_value bias = input_at(node, 2);
+    return constant_f32(plan, node->in[1]) && cpu_can_block(plan, node->in[0]) && cpu_can_block(plan, node->out[0]) &&
+           sk_act_f32_known(node->a.conv.act.kind) && (bias == SK_VALUE_NONE || constant_f32(plan, bias));
+}
+
 sk_status cpu_build_conv(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
 {
     const sk_window *win = &node->a.conv.window;
     sk_value x = node->in[0], y = node->out[0], bias = input_at(node, 2), residual = input_at(node, 3);
     const float *w = constant_f32(plan, node->in[1]);
-    *done = false;
-    if (!w || !cpu_can_block(plan, x) || !cpu_can_block(plan, y) || !sk_act_f32_known(node->a.conv.act.kind) ||
-        (bias != SK_VALUE_NONE && !constant_f32(plan, bias)))
+    *done = cpu_conv_is_known(plan, node);
+    if (!*done)
         return SK_OK;
     const sk_shape *ws = cpu_shape(plan, node->in[1]), *xs = cpu_shape(plan, x), *ys = cpu_shape(plan, y);
     const bool depthwise = node->a.conv.groups > 1 && node->a.conv.groups == xs->dim[1] && xs->dim[1] == ys->dim[1];
-    *done = true;
     const bool half = residual != SK_VALUE_NONE && cpu_read_at_half(plan, residual);
     if (half)
         residual = plan->graph->nodes[plan->graph->values[residual].producer].in[0];

@@ -54,6 +54,7 @@ typedef struct cpu_conv {
 } cpu_conv;
 
 /* conv.c */
+bool cpu_conv_is_known(const cpu_plan *plan, const sk_node *node); /* can it be a step of ours? */
 void cpu_conv_run(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts);
 /* Sets the kernel's parameters from the choice; weights are filled in by cpu_conv_pack. */
 void cpu_conv_apply(const cpu_plan *plan, cpu_conv *conv);
