@@ -13,8 +13,8 @@ typedef struct sk_probe_row {
     bool available;
     bool cached;                 /* taken from the user's cache: the library has not changed since */
     char reason[SK_RUNTIME_WHY]; /* what was found, or why it cannot be used */
-    char remedy[256];            /* what would help; "" = nothing to suggest */
-    char library[256];           /* "" = part of skitter, or none */
+    char remedy[512];            /* what would help; "" = nothing to suggest */
+    char library[512];           /* "" = part of skitter, or none */
     char version[64];
     int32_t n_devices;
     char devices[SK_ENGINE_MAX_DEVICES][96];
