@@ -36,8 +36,9 @@ static void print_profile(sk_session *session)
         count = 0;
     printf("[");
     for (int32_t i = 0; i < count; i++)
-        printf("%s{\"name\": \"%s\", \"kernel\": \"%s\", \"shape\": \"%s\", \"mflop\": %.3f, \"us\": %.1f}", i ? ", " : "",
-               rows[i].name, rows[i].kernel, rows[i].shape, rows[i].flops / 1e6, rows[i].min_us);
+        printf("%s{\"name\": \"%s\", \"kernel\": \"%s\", \"shape\": \"%s\", \"mflop\": %.3f, \"us\": %.1f}",
+               i ? ", " : "", rows[i].name, rows[i].kernel, rows[i].shape, rows[i].flops / 1e6,
+               rows[i].min_us);
     printf("]\n");
 }
 
@@ -115,10 +116,12 @@ int main(int argc, char **argv)
     if (sk_session_run(session, &in, 1, NULL, 0, &err) != SK_OK)
         return failed("run", &err);
     const sk_session_info *info = sk_session_about(session);
-    printf("{\"read_ms\": %.1f, \"first_ms\": %.1f, \"detail\": \"%s\", \"borrowed\": \"%s\", \"gflop\": %.3f, "
-           "\"activation_mb\": %.1f, \"weight_mb\": %.1f}\n", (double)(opened - start) / 1e6,
-           (double)(sk_clock_ns() - start) / 1e6, info->detail, info->borrowed, info->flops / 1e9,
-           (double)info->activation_bytes / 1048576.0, (double)info->weight_bytes / 1048576.0);
+    printf(
+        "{\"read_ms\": %.1f, \"first_ms\": %.1f, \"detail\": \"%s\", \"borrowed\": \"%s\", \"gflop\": %.3f, "
+        "\"activation_mb\": %.1f, \"weight_mb\": %.1f}\n",
+        (double)(opened - start) / 1e6, (double)(sk_clock_ns() - start) / 1e6, info->detail, info->borrowed,
+        info->flops / 1e9, (double)info->activation_bytes / 1048576.0,
+        (double)info->weight_bytes / 1048576.0);
     fflush(stdout);
     char line[64];
     int status = 0;

@@ -32,28 +32,30 @@ typedef enum sk_input_form {
     SK_INPUT_U8_HWC = 2  /* a batch of 8-bit pictures [N][H][W][C]; value = (u8 * scale - mean[c]) / std[c] */
 } sk_input_form;
 
-#define SK_SESSION_MAX_INPUTS 8
+#define SK_SESSION_MAX_INPUTS  8
 #define SK_SESSION_MAX_OUTPUTS 32
-#define SK_SESSION_MAX_SLOTS 8
+#define SK_SESSION_MAX_SLOTS   8
 
 /* From sk_session_defaults(); pointers are borrowed until open returns. */
 typedef struct sk_session_settings {
-    uint32_t size;          /* sizeof, for growth */
-    int32_t threads;        /* CPU engines: 1 …; 0 = all cores this process may use */
-    const int32_t *cores;   /* thread i is bound to cores[i % core_count]; null = left to the system */
+    uint32_t size;        /* sizeof, for growth */
+    int32_t threads;      /* CPU engines: 1 …; 0 = all cores this process may use */
+    const int32_t *cores; /* thread i is bound to cores[i % core_count]; null = left to the system */
     int32_t core_count;
     int32_t device;         /* GPU engines: index; default 0 */
     sk_precision precision; /* default f32 */
-    int32_t cut_tail;       /* 1: outputs are the raw heads (sk_graph_cut_tail); a graph without a tail is run whole */
-    int32_t winograd;       /* 1 (default): engines of ours may use Winograd convolution; 0: only direct sums */
-    int32_t tune;           /* 1 (default): time kernel choices at open and remember them; 0: fixed choices */
-    int32_t slots;          /* how many submits may be in flight, 1 (default) … SK_SESSION_MAX_SLOTS */
-    sk_input_form input;    /* default SK_INPUT_TENSOR; holds for every 4-D input */
-    float scale;            /* SK_INPUT_U8_HWC: default 1/255 */
-    float mean[4], std[4];  /* per channel; default 0 and 1 */
-    const char *cache_dir;  /* artifacts and timings; null = the user's cache folder, "" = keep nothing */
-    const char *model_key;  /* names the model in artifacts (content hash); null = hash the graph */
-    const char *cpu_mask;   /* CPU engines: "avx512", "avx2", "sse4.2", "none": no more than that; null = everything */
+    int32_t
+        cut_tail; /* 1: outputs are the raw heads (sk_graph_cut_tail); a graph without a tail is run whole */
+    int32_t winograd;    /* 1 (default): engines of ours may use Winograd convolution; 0: only direct sums */
+    int32_t tune;        /* 1 (default): time kernel choices at open and remember them; 0: fixed choices */
+    int32_t slots;       /* how many submits may be in flight, 1 (default) … SK_SESSION_MAX_SLOTS */
+    sk_input_form input; /* default SK_INPUT_TENSOR; holds for every 4-D input */
+    float scale;         /* SK_INPUT_U8_HWC: default 1/255 */
+    float mean[4], std[4]; /* per channel; default 0 and 1 */
+    const char *cache_dir; /* artifacts and timings; null = the user's cache folder, "" = keep nothing */
+    const char *model_key; /* names the model in artifacts (content hash); null = hash the graph */
+    const char
+        *cpu_mask; /* CPU engines: "avx512", "avx2", "sse4.2", "none": no more than that; null = everything */
 } sk_session_settings;
 
 sk_session_settings sk_session_defaults(void);
@@ -68,9 +70,9 @@ typedef struct sk_session_input {
 /* What an engine found on this machine. */
 #define SK_ENGINE_MAX_DEVICES 16
 typedef struct sk_engine_device {
-    char name[96];        /* "AMD EPYC 9V74, 2 cores, avx512" */
-    uint64_t memory;      /* bytes; 0 = not known */
-    uint32_t precisions;  /* bit 1 << sk_precision */
+    char name[96];       /* "AMD EPYC 9V74, 2 cores, avx512" */
+    uint64_t memory;     /* bytes; 0 = not known */
+    uint32_t precisions; /* bit 1 << sk_precision */
 } sk_engine_device;
 
 typedef struct sk_engine_probe {
@@ -122,7 +124,8 @@ struct sk_engine {
     /* Opens a session on a specialised graph (borrowed until open returns) whose tail is already cut where asked.
      * The engine allocates its own structure that begins with sk_session and fills session->info except what
      * sk_session_open fills (engine, inputs, names, tail_cut, slots, flops). */
-    sk_status (*open)(const sk_graph *graph, const sk_session_settings *settings, sk_session **out, sk_error *err);
+    sk_status (*open)(const sk_graph *graph, const sk_session_settings *settings, sk_session **out,
+                      sk_error *err);
     /* `slot` counts 0, 1, … slots-1, 0, …. A synchronous engine does the work here. */
     sk_status (*submit)(sk_session *session, int32_t slot, const sk_session_input *inputs, sk_error *err);
     /* Blocks until the slot's outputs are complete and writes their addresses: the same ones every time. */
@@ -130,7 +133,8 @@ struct sk_engine {
     void (*close)(sk_session *session);
     /* Time per step over the submits since profiling was switched on. Null: not offered. */
     sk_status (*profile_start)(sk_session *session, sk_error *err);
-    sk_status (*profile)(sk_session *session, sk_profile_row *rows, int32_t capacity, int32_t *count, sk_error *err);
+    sk_status (*profile)(sk_session *session, sk_profile_row *rows, int32_t capacity, int32_t *count,
+                         sk_error *err);
 };
 
 /* The common beginning of every engine's session. */
@@ -149,8 +153,9 @@ const sk_engine *sk_engine_find(const char *name); /* null when unknown */
 
 /* Opens `graph` (as imported or already specialised) for these input shapes. The graph is borrowed until this returns;
  * the session keeps what it needs. */
-sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const sk_shape *shapes, int32_t n_inputs,
-                          const sk_session_settings *settings, sk_session **out, sk_error *err) SK_MUST_CHECK;
+sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const sk_shape *shapes,
+                          int32_t n_inputs, const sk_session_settings *settings, sk_session **out,
+                          sk_error *err) SK_MUST_CHECK;
 void sk_session_close(sk_session **session); /* nulls the pointer; waits for what is in flight */
 const sk_session_info *sk_session_about(const sk_session *session);
 
@@ -159,10 +164,11 @@ sk_status sk_session_submit(sk_session *session, const sk_session_input *inputs,
                             sk_error *err) SK_MUST_CHECK;
 /* The oldest submit's results: one tensor an output, f32 NCHW unless the graph says otherwise. The data stays valid
  * and untouched until its slot is used again. `outputs` may be null. */
-sk_status sk_session_wait(sk_session *session, sk_tensor *outputs, int32_t n_outputs, sk_error *err) SK_MUST_CHECK;
+sk_status sk_session_wait(sk_session *session, sk_tensor *outputs, int32_t n_outputs,
+                          sk_error *err) SK_MUST_CHECK;
 /* submit + wait. */
-sk_status sk_session_run(sk_session *session, const sk_session_input *inputs, int32_t n_inputs, sk_tensor *outputs,
-                         int32_t n_outputs, sk_error *err) SK_MUST_CHECK;
+sk_status sk_session_run(sk_session *session, const sk_session_input *inputs, int32_t n_inputs,
+                         sk_tensor *outputs, int32_t n_outputs, sk_error *err) SK_MUST_CHECK;
 
 /* Profiling: start, run some submits, read. Rows in the order of execution; SK_ERR_UNSUPPORTED where not offered. */
 sk_status sk_session_profile_start(sk_session *session, sk_error *err) SK_MUST_CHECK;
@@ -170,8 +176,8 @@ sk_status sk_session_profile(sk_session *session, sk_profile_row *rows, int32_t 
                              sk_error *err) SK_MUST_CHECK;
 
 /* For engines: value = (u8 * scale - mean) / std from a picture batch into a dense NCHW tensor. */
-void sk_input_unpack_u8(const sk_session_input *input, const sk_session_settings *settings, const sk_shape *shape,
-                        float *nchw);
+void sk_input_unpack_u8(const sk_session_input *input, const sk_session_settings *settings,
+                        const sk_shape *shape, float *nchw);
 
 /* The built-in engines. */
 extern const sk_engine sk_engine_cpu;

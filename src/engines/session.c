@@ -22,12 +22,14 @@ sk_session_settings sk_session_defaults(void)
 static sk_status check_settings(const sk_session_settings *s, sk_error *err)
 {
     if (s->size != sizeof *s)
-        return sk_fail(err, SK_ERR_ARG, "session settings of %u bytes, expected %zu: use sk_session_defaults()",
+        return sk_fail(err, SK_ERR_ARG,
+                       "session settings of %u bytes, expected %zu: use sk_session_defaults()",
                        (unsigned)s->size, sizeof *s);
     if (s->slots < 1 || s->slots > SK_SESSION_MAX_SLOTS)
         return sk_fail(err, SK_ERR_ARG, "slots is %d; allowed are 1 to %d", s->slots, SK_SESSION_MAX_SLOTS);
     if (s->threads < 0 || s->threads > 256)
-        return sk_fail(err, SK_ERR_ARG, "threads is %d; allowed are 1 to 256, or 0 for all cores", s->threads);
+        return sk_fail(err, SK_ERR_ARG, "threads is %d; allowed are 1 to 256, or 0 for all cores",
+                       s->threads);
     if (s->input != SK_INPUT_TENSOR && s->input != SK_INPUT_U8_HWC)
         return sk_fail(err, SK_ERR_ARG, "input form %d is not known", (int)s->input);
     for (int i = 0; s->input == SK_INPUT_U8_HWC && i < 4; i++)
@@ -39,8 +41,8 @@ static sk_status check_settings(const sk_session_settings *s, sk_error *err)
 }
 
 /* The graph the engine sees: every shape known, tail cut where asked and where there is one. */
-static sk_status prepare_graph(const sk_graph *graph, const sk_shape *shapes, int32_t n_inputs, int32_t cut_tail,
-                               sk_graph **out, int32_t *tail_cut, sk_error *err)
+static sk_status prepare_graph(const sk_graph *graph, const sk_shape *shapes, int32_t n_inputs,
+                               int32_t cut_tail, sk_graph **out, int32_t *tail_cut, sk_error *err)
 {
     sk_graph *special = NULL;
     *tail_cut = 0;
@@ -94,8 +96,9 @@ static void describe(sk_session *session, const sk_graph *graph)
     }
 }
 
-sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const sk_shape *shapes, int32_t n_inputs,
-                          const sk_session_settings *settings, sk_session **out, sk_error *err)
+sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const sk_shape *shapes,
+                          int32_t n_inputs, const sk_session_settings *settings, sk_session **out,
+                          sk_error *err)
 {
     SK_CHECK_ARG(engine && graph && shapes && out, err);
     *out = NULL;
@@ -105,7 +108,8 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
         return sk_fail(err, SK_ERR_LIMIT, "the graph has %d inputs and %d outputs; sessions allow %d and %d",
                        graph->n_inputs, graph->n_outputs, SK_SESSION_MAX_INPUTS, SK_SESSION_MAX_OUTPUTS);
     if (n_inputs != graph->n_inputs)
-        return sk_fail(err, SK_ERR_ARG, "%d input shapes given, the graph has %d inputs", n_inputs, graph->n_inputs);
+        return sk_fail(err, SK_ERR_ARG, "%d input shapes given, the graph has %d inputs", n_inputs,
+                       graph->n_inputs);
 
     sk_graph *special = NULL;
     sk_session *session = NULL;
@@ -120,8 +124,8 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
     for (int32_t i = 0; chosen.input == SK_INPUT_U8_HWC && i < special->n_inputs; i++) {
         const sk_value_info *v = &special->values[special->inputs[i]];
         if (v->shape.rank == 4 && v->shape.dim[1] > 4) {
-            status = sk_fail(err, SK_ERR_UNSUPPORTED, "input %s has %lld channels: pictures have 1 to 4", v->name,
-                             (long long)v->shape.dim[1]);
+            status = sk_fail(err, SK_ERR_UNSUPPORTED, "input %s has %lld channels: pictures have 1 to 4",
+                             v->name, (long long)v->shape.dim[1]);
             goto done;
         }
     }
@@ -159,16 +163,19 @@ const sk_session_info *sk_session_about(const sk_session *session)
     return &session->info;
 }
 
-sk_status sk_session_submit(sk_session *session, const sk_session_input *inputs, int32_t n_inputs, sk_error *err)
+sk_status sk_session_submit(sk_session *session, const sk_session_input *inputs, int32_t n_inputs,
+                            sk_error *err)
 {
     SK_CHECK_ARG(session && inputs, err);
     if (n_inputs != session->info.n_inputs)
-        return sk_fail(err, SK_ERR_ARG, "%d inputs given, the session has %d", n_inputs, session->info.n_inputs);
+        return sk_fail(err, SK_ERR_ARG, "%d inputs given, the session has %d", n_inputs,
+                       session->info.n_inputs);
     for (int32_t i = 0; i < n_inputs; i++)
         if (!inputs[i].data)
             return sk_fail(err, SK_ERR_ARG, "input %d has no data", i);
     if (session->submitted - session->waited >= session->info.slots)
-        return sk_fail(err, SK_ERR_BUSY, "all %d slots are in flight: wait for one first", session->info.slots);
+        return sk_fail(err, SK_ERR_BUSY, "all %d slots are in flight: wait for one first",
+                       session->info.slots);
     SK_TRY(session->engine->submit(session, session->submitted % session->info.slots, inputs, err));
     session->submitted++;
     return SK_OK;
@@ -196,8 +203,8 @@ sk_status sk_session_wait(sk_session *session, sk_tensor *outputs, int32_t n_out
     return status;
 }
 
-sk_status sk_session_run(sk_session *session, const sk_session_input *inputs, int32_t n_inputs, sk_tensor *outputs,
-                         int32_t n_outputs, sk_error *err)
+sk_status sk_session_run(sk_session *session, const sk_session_input *inputs, int32_t n_inputs,
+                         sk_tensor *outputs, int32_t n_outputs, sk_error *err)
 {
     SK_TRY(sk_session_submit(session, inputs, n_inputs, err));
     return sk_session_wait(session, outputs, n_outputs, err);
@@ -220,8 +227,8 @@ sk_status sk_session_profile(sk_session *session, sk_profile_row *rows, int32_t 
     return session->engine->profile(session, rows, capacity, count, err);
 }
 
-void sk_input_unpack_u8(const sk_session_input *input, const sk_session_settings *settings, const sk_shape *shape,
-                        float *nchw)
+void sk_input_unpack_u8(const sk_session_input *input, const sk_session_settings *settings,
+                        const sk_shape *shape, float *nchw)
 {
     int64_t n = shape->dim[0], c = shape->dim[1], h = shape->dim[2], w = shape->dim[3];
     ptrdiff_t row = input->row_bytes ? input->row_bytes : (ptrdiff_t)(w * c);

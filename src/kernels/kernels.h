@@ -40,7 +40,8 @@ typedef struct sk_conv_f32c16 {
     const float *weights, *bias; /* bias: 16 * out_blocks floats */
     float *out;
     ptrdiff_t out_plane, out_row;
-    ptrdiff_t out_pixel; /* floats from pixel to pixel: 16, or more when a transposed convolution fills every second */
+    ptrdiff_t
+        out_pixel; /* floats from pixel to pixel: 16, or more when a transposed convolution fills every second */
     int32_t out_blocks, out_h, out_w;
     int32_t width;        /* output blocks a group, 1 … 4 */
     int32_t tile;         /* most pixels (winograd: tiles) in the register tile; at most the table's limit */
@@ -49,9 +50,10 @@ typedef struct sk_conv_f32c16 {
     sk_act_f32 act;
     const float *residual; /* null = none; same shape as the output */
     ptrdiff_t residual_plane, residual_row;
-    int32_t residual_first;  /* 1: act(sum + residual); 0: act(sum) + residual */
-    int32_t residual_shift;  /* 1: the residual has half the size and is read at (y / 2, x / 2) */
-    ptrdiff_t group_weights; /* floats from one full group's weights to the next (winograd: inside one point) */
+    int32_t residual_first; /* 1: act(sum + residual); 0: act(sum) + residual */
+    int32_t residual_shift; /* 1: the residual has half the size and is read at (y / 2, x / 2) */
+    ptrdiff_t
+        group_weights; /* floats from one full group's weights to the next (winograd: inside one point) */
     ptrdiff_t point_weights; /* winograd: floats from point to point */
     int32_t in_h, in_w;      /* winograd: rows and columns that may be read from `in`; beyond them is zero */
 } sk_conv_f32c16;
@@ -67,9 +69,11 @@ static inline int32_t sk_winograd_points(int32_t stride)
 {
     return stride == 1 ? 36 : 81;
 }
-static inline size_t sk_winograd_scratch(int32_t stride, int32_t in_blocks, int32_t out_blocks, int32_t batch_tiles)
+static inline size_t sk_winograd_scratch(int32_t stride, int32_t in_blocks, int32_t out_blocks,
+                                         int32_t batch_tiles)
 {
-    return (size_t)sk_winograd_points(stride) * (size_t)((in_blocks + out_blocks) * batch_tiles + 1) * SK_BLOCK;
+    return (size_t)sk_winograd_points(stride) * (size_t)((in_blocks + out_blocks) * batch_tiles + 1) *
+           SK_BLOCK;
 }
 
 /* Depthwise: block b of the input makes block b of the output. weights [block][ky * kernel_w + kx][16]. Uses the
@@ -91,7 +95,8 @@ typedef struct sk_first_f32c16 {
 /* All groups of one output row. */
 typedef void (*sk_first_f32c16_fn)(const sk_first_f32c16 *p);
 /* out[i] = in[i] * gain[i % 48] - shift[i % 48] for `count` samples; both patterns have 48 entries + 16. */
-typedef void (*sk_row_u8_fn)(const uint8_t *in, float *out, int32_t count, const float *gain, const float *shift);
+typedef void (*sk_row_u8_fn)(const uint8_t *in, float *out, int32_t count, const float *gain,
+                             const float *shift);
 
 /* Sliding windows over one block (max, average). Pads are excluded, not zero. */
 typedef struct sk_pool_f32c16 {
@@ -131,15 +136,15 @@ typedef void (*sk_bilinear_f32c16_fn)(const sk_bilinear_f32c16 *p);
 /* Between [channel][pixel] rows and blocked pixels: `width` pixels of up to 16 channels. */
 typedef void (*sk_to_blocked_f32_fn)(const float *in, ptrdiff_t channel_stride, int32_t channels, float *out,
                                      int32_t width);
-typedef void (*sk_from_blocked_f32_fn)(const float *in, float *out, ptrdiff_t channel_stride, int32_t channels,
-                                       int32_t width);
+typedef void (*sk_from_blocked_f32_fn)(const float *in, float *out, ptrdiff_t channel_stride,
+                                       int32_t channels, int32_t width);
 
 /* Softmax of `count` contiguous floats, in place allowed. */
 typedef void (*sk_softmax_f32_fn)(const float *in, float *out, size_t count);
 /* Softmax over the lanes of blocked rows: pixel x's vector is in[b * plane + x * 16], b = 0 … blocks-1, `last` valid
  * lanes in the last block. In place; lanes above `last` become 0. Multiplies by `scale` first. */
-typedef void (*sk_softmax_f32c16_fn)(float *data, ptrdiff_t plane, int32_t blocks, int32_t last, int32_t pixels,
-                                     float scale);
+typedef void (*sk_softmax_f32c16_fn)(float *data, ptrdiff_t plane, int32_t blocks, int32_t last,
+                                     int32_t pixels, float scale);
 
 /* c[m][n] = sum_k a[m][k] b[k][n] (+ bias[n]); a read with strides, b and c have contiguous rows. */
 typedef struct sk_gemm_f32 {

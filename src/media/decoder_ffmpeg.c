@@ -58,7 +58,8 @@ static void try_hardware(sk_decoder *decoder, const AVCodec *codec)
     }
 }
 
-static sk_status open_input(const char *uri, const sk_decoder_settings *settings, sk_decoder *decoder, sk_error *err)
+static sk_status open_input(const char *uri, const sk_decoder_settings *settings, sk_decoder *decoder,
+                            sk_error *err)
 {
     decoder->format = avformat_alloc_context();
     if (!decoder->format)
@@ -66,11 +67,12 @@ static sk_status open_input(const char *uri, const sk_decoder_settings *settings
     decoder->format->interrupt_callback = settings->interrupt;
     int code = avformat_open_input(&decoder->format, uri, settings->input_format, settings->options);
     if (code < 0) {
-        sk_status status = code == AVERROR(ENOENT) ? SK_ERR_NOT_FOUND
+        sk_status status = code == AVERROR(ENOENT)       ? SK_ERR_NOT_FOUND
                            : code == AVERROR_INVALIDDATA ? SK_ERR_FORMAT
                                                          : SK_ERR_IO;
-        return sk_fail(err, status, "%s: cannot be opened as video: %s. 'ffprobe' on the same file shows what FFmpeg "
-                                    "makes of it",
+        return sk_fail(err, status,
+                       "%s: cannot be opened as video: %s. 'ffprobe' on the same file shows what FFmpeg "
+                       "makes of it",
                        uri, sk_ffmpeg_text(code));
     }
     code = avformat_find_stream_info(decoder->format, NULL);
@@ -80,13 +82,15 @@ static sk_status open_input(const char *uri, const sk_decoder_settings *settings
     return SK_OK;
 }
 
-static sk_status open_codec(const char *uri, const sk_decoder_settings *settings, sk_decoder *decoder, sk_error *err)
+static sk_status open_codec(const char *uri, const sk_decoder_settings *settings, sk_decoder *decoder,
+                            sk_error *err)
 {
     const AVCodec *codec = NULL;
     int index = av_find_best_stream(decoder->format, AVMEDIA_TYPE_VIDEO, -1, -1, &codec, 0);
     if (index == AVERROR_DECODER_NOT_FOUND)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: this FFmpeg has no decoder for its video; convert it first, e.g. "
-                                                "ffmpeg -i IN -c:v libx264 -crf 18 OUT.mp4",
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: this FFmpeg has no decoder for its video; convert it first, e.g. "
+                       "ffmpeg -i IN -c:v libx264 -crf 18 OUT.mp4",
                        uri);
     if (index < 0)
         return sk_fail(err, SK_ERR_FORMAT, "%s: holds no video stream", uri);
@@ -118,7 +122,8 @@ static sk_status open_codec(const char *uri, const sk_decoder_settings *settings
     return SK_OK;
 }
 
-sk_status sk_decoder_open(const char *uri, const sk_decoder_settings *settings, sk_decoder *decoder, sk_error *err)
+sk_status sk_decoder_open(const char *uri, const sk_decoder_settings *settings, sk_decoder *decoder,
+                          sk_error *err)
 {
     av_log_set_level(AV_LOG_QUIET); /* the library never prints; problems come back as errors */
     sk_status status = open_input(uri, settings, decoder, err);
@@ -205,14 +210,16 @@ int64_t sk_decoder_pts(const sk_decoder *decoder)
 sk_status sk_decoder_convert(sk_decoder *decoder, const char *uri, sk_pixel_format format, sk_slot *slot,
                              sk_error *err)
 {
-    static const enum AVPixelFormat wanted[] = {
-        [SK_PIXEL_RGB] = AV_PIX_FMT_RGB24, [SK_PIXEL_BGR] = AV_PIX_FMT_BGR24, [SK_PIXEL_GRAY] = AV_PIX_FMT_GRAY8};
+    static const enum AVPixelFormat wanted[] = {[SK_PIXEL_RGB] = AV_PIX_FMT_RGB24,
+                                                [SK_PIXEL_BGR] = AV_PIX_FMT_BGR24,
+                                                [SK_PIXEL_GRAY] = AV_PIX_FMT_GRAY8};
     const AVFrame *frame = decoder->frame;
     if (frame->format == decoder->hardware_format && decoder->hardware_format != AV_PIX_FMT_NONE) {
         av_frame_unref(decoder->transfer);
         int code = av_hwframe_transfer_data(decoder->transfer, frame, 0);
         if (code < 0)
-            return sk_fail(err, SK_ERR_RUNTIME, "%s: a frame could not be fetched from the decoding device: %s", uri,
+            return sk_fail(err, SK_ERR_RUNTIME,
+                           "%s: a frame could not be fetched from the decoding device: %s", uri,
                            sk_ffmpeg_text(code));
         frame = decoder->transfer;
     }
@@ -220,14 +227,16 @@ sk_status sk_decoder_convert(sk_decoder *decoder, const char *uri, sk_pixel_form
     SK_TRY(sk_slot_prepare(target, format, frame->width, frame->height, err));
     /* The same converter with the same settings as OpenCV's reader, so that pixels agree with what the models'
      * original programs see: unscaled, default (BT.601) matrix. */
-    decoder->scaler = sws_getCachedContext(decoder->scaler, frame->width, frame->height, frame->format, frame->width,
-                                           frame->height, wanted[format], SWS_BICUBIC, NULL, NULL, NULL);
+    decoder->scaler =
+        sws_getCachedContext(decoder->scaler, frame->width, frame->height, frame->format, frame->width,
+                             frame->height, wanted[format], SWS_BICUBIC, NULL, NULL, NULL);
     if (!decoder->scaler)
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: pixel format %s cannot be converted", uri,
                        av_get_pix_fmt_name(frame->format));
     uint8_t *planes[4] = {target->frame.data};
     int strides[4] = {(int)target->frame.stride};
-    sws_scale(decoder->scaler, (const uint8_t *const *)frame->data, frame->linesize, 0, frame->height, planes, strides);
+    sws_scale(decoder->scaler, (const uint8_t *const *)frame->data, frame->linesize, 0, frame->height, planes,
+              strides);
     if (decoder->quarter_turns)
         return sk_slot_rotate(target, decoder->quarter_turns, false, slot, err);
     return SK_OK;

@@ -17,11 +17,11 @@ typedef struct sk_decoder {
     AVFrame *frame;    /* as decoded */
     AVFrame *transfer; /* downloaded from a hardware decoder */
     struct SwsContext *scaler;
-    int quarter_turns;  /* clockwise, from the container's display matrix */
-    bool draining;      /* the end of the file was reached: the decoder is being emptied */
+    int quarter_turns;   /* clockwise, from the container's display matrix */
+    bool draining;       /* the end of the file was reached: the decoder is being emptied */
     int hardware_format; /* AV_PIX_FMT_… of the device, AV_PIX_FMT_NONE for software */
     AVBufferRef *device;
-    sk_slot upright;    /* scratch for rotation */
+    sk_slot upright; /* scratch for rotation */
     int64_t damaged;
     char last_problem[256];
 } sk_decoder;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 /* Five columns of seven dots for ' ' to '~'; the lowest bit is the top dot. */
+/* clang-format off */
 static const uint8_t font[95][5] = {
     {0x00, 0x00, 0x00, 0x00, 0x00}, {0x00, 0x00, 0x5f, 0x00, 0x00}, {0x00, 0x07, 0x00, 0x07, 0x00}, {0x14, 0x7f, 0x14, 0x7f, 0x14},
     {0x24, 0x2a, 0x7f, 0x2a, 0x12}, {0x23, 0x13, 0x08, 0x64, 0x62}, {0x36, 0x49, 0x55, 0x22, 0x50}, {0x00, 0x00, 0x07, 0x00, 0x00},
@@ -32,6 +33,7 @@ static const uint8_t font[95][5] = {
     {0x44, 0x28, 0x10, 0x28, 0x44}, {0x0c, 0x50, 0x50, 0x50, 0x3c}, {0x44, 0x64, 0x54, 0x4c, 0x44}, {0x00, 0x08, 0x36, 0x41, 0x00},
     {0x00, 0x00, 0x7f, 0x00, 0x00}, {0x00, 0x41, 0x36, 0x08, 0x00}, {0x08, 0x04, 0x08, 0x10, 0x08},
 };
+/* clang-format on */
 
 static void blend(sk_frame *frame, int x, int y, uint32_t colour, float opacity)
 {
@@ -51,7 +53,8 @@ static void blend(sk_frame *frame, int x, int y, uint32_t colour, float opacity)
 /* Bounds of a shape, clipped to the picture; false when nothing of it can be seen. */
 static bool clip(const sk_frame *frame, float x0, float y0, float x1, float y1, int out[4])
 {
-    if (!(x0 <= x1) || !(y0 <= y1) || x1 < 0 || y1 < 0 || x0 > (float)frame->width || y0 > (float)frame->height)
+    if (!(x0 <= x1) || !(y0 <= y1) || x1 < 0 || y1 < 0 || x0 > (float)frame->width ||
+        y0 > (float)frame->height)
         return false; /* also NaN */
     out[0] = x0 > 0 ? (int)x0 : 0;
     out[1] = y0 > 0 ? (int)y0 : 0;
@@ -64,7 +67,8 @@ void sk_draw_line(sk_frame *frame, float x0, float y0, float x1, float y1, float
 {
     float radius = thickness / 2, reach = radius + 1;
     int box[4];
-    if (!clip(frame, fminf(x0, x1) - reach, fminf(y0, y1) - reach, fmaxf(x0, x1) + reach, fmaxf(y0, y1) + reach, box))
+    if (!clip(frame, fminf(x0, x1) - reach, fminf(y0, y1) - reach, fmaxf(x0, x1) + reach,
+              fmaxf(y0, y1) + reach, box))
         return;
     float dx = x1 - x0, dy = y1 - y0, length2 = dx * dx + dy * dy;
     for (int y = box[1]; y <= box[3]; y++) {

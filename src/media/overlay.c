@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#define RIM 0x101010
+#define RIM        0x101010
 #define MAX_TRACKS 1024 /* trails remembered; track ids share a place modulo this */
-#define MAX_TRAIL 64
+#define MAX_TRAIL  64
 
 typedef struct trail {
     int32_t track;
@@ -56,7 +56,8 @@ void sk_overlay_close(sk_overlay **overlay)
     *overlay = NULL;
 }
 
-static void rimmed_line(sk_frame *frame, float x0, float y0, float x1, float y1, float thickness, uint32_t colour)
+static void rimmed_line(sk_frame *frame, float x0, float y0, float x1, float y1, float thickness,
+                        uint32_t colour)
 {
     sk_draw_line(frame, x0, y0, x1, y1, thickness + 2, RIM);
     sk_draw_line(frame, x0, y0, x1, y1, thickness, colour);
@@ -124,8 +125,8 @@ static void draw_trail(sk_overlay *overlay, sk_frame *frame, const sk_instances 
     }
 }
 
-static void draw_skeleton(const sk_overlay *overlay, sk_frame *frame, const sk_instances *all, const sk_instance *in,
-                          float thickness, uint32_t colour)
+static void draw_skeleton(const sk_overlay *overlay, sk_frame *frame, const sk_instances *all,
+                          const sk_instance *in, float thickness, uint32_t colour)
 {
     const sk_keypoint *p = all->keypoints + in->first_keypoint;
     float least = overlay->settings.min_keypoint_score;
@@ -142,8 +143,8 @@ static void draw_skeleton(const sk_overlay *overlay, sk_frame *frame, const sk_i
     }
 }
 
-static void draw_label(const sk_overlay *overlay, sk_frame *frame, const sk_instances *all, const sk_instance *in,
-                       int scale, uint32_t colour)
+static void draw_label(const sk_overlay *overlay, sk_frame *frame, const sk_instances *all,
+                       const sk_instance *in, int scale, uint32_t colour)
 {
     float x, y;
     if (!overlay->settings.labels || !centre_of(all, in, &x, &y))
@@ -167,7 +168,8 @@ static void draw_label(const sk_overlay *overlay, sk_frame *frame, const sk_inst
     if (top < 0)
         top = 0;
     /* Dark text on bright colours, white on dark ones. */
-    int brightness = (int)(((colour >> 16) & 255) * 299 + ((colour >> 8) & 255) * 587 + (colour & 255) * 114) / 1000;
+    int brightness =
+        (int)(((colour >> 16) & 255) * 299 + ((colour >> 8) & 255) * 587 + (colour & 255) * 114) / 1000;
     sk_draw_fill(frame, left, top, width, height, colour, 0.85f);
     sk_draw_text(frame, left + scale, top + scale, scale, brightness > 140 ? 0x000000 : 0xFFFFFF, text);
 }
@@ -180,14 +182,17 @@ void sk_overlay_draw(sk_overlay *overlay, sk_frame *frame, const sk_instances *a
     overlay->frame++;
     for (int32_t i = 0; i < all->count; i++) {
         const sk_instance *in = &all->items[i];
-        uint32_t colour = sk_draw_palette(in->track_id >= 0 ? in->track_id : in->class_id >= 0 ? in->class_id : i);
+        uint32_t colour = sk_draw_palette(in->track_id >= 0   ? in->track_id
+                                          : in->class_id >= 0 ? in->class_id
+                                                              : i);
         draw_trail(overlay, frame, all, in, thickness, colour);
         if (in->has & SK_HAS_OBB) {
             float xy[8];
             obb_corners(in->obb, xy);
             rimmed_polygon(frame, xy, 4, thickness, colour);
         } else if (in->has & SK_HAS_BOX) {
-            float xy[8] = {in->box[0], in->box[1], in->box[2], in->box[1], in->box[2], in->box[3], in->box[0], in->box[3]};
+            float xy[8] = {in->box[0], in->box[1], in->box[2], in->box[1],
+                           in->box[2], in->box[3], in->box[0], in->box[3]};
             rimmed_polygon(frame, xy, 4, thickness, colour);
         }
         if (in->has & SK_HAS_KEYPOINTS)

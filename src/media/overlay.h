@@ -17,10 +17,10 @@ typedef struct sk_overlay_settings {
     int32_t n_classes;
     const char *const *class_names; /* borrowed until close */
     int32_t n_edges;
-    const int32_t (*edges)[2];      /* borrowed until close */
-    float min_keypoint_score;       /* weaker keypoints are not drawn; default 0.3 */
-    int32_t trail;                  /* frames of a track's path that are drawn; default 30 */
-    bool labels;                    /* names and scores; default true */
+    const int32_t (*edges)[2]; /* borrowed until close */
+    float min_keypoint_score;  /* weaker keypoints are not drawn; default 0.3 */
+    int32_t trail;             /* frames of a track's path that are drawn; default 30 */
+    bool labels;               /* names and scores; default true */
 } sk_overlay_settings;
 
 void sk_overlay_defaults(sk_overlay_settings *settings);

@@ -52,7 +52,8 @@ sk_status sk_slot_rotate(const sk_slot *from, int quarter_turns, bool mirror, sk
 {
     const sk_frame *f = &from->frame;
     bool sideways = quarter_turns & 1;
-    SK_TRY(sk_slot_prepare(to, f->format, sideways ? f->height : f->width, sideways ? f->width : f->height, err));
+    SK_TRY(sk_slot_prepare(to, f->format, sideways ? f->height : f->width, sideways ? f->width : f->height,
+                           err));
     int pixel = sk_pixel_bytes(f->format);
     for (int32_t y = 0; y < to->frame.height; y++) {
         uint8_t *row = to->frame.data + y * to->frame.stride;
@@ -118,7 +119,8 @@ static sk_status apply_orientation(int orientation, sk_slot *slot, sk_error *err
     if (orientation <= 1)
         return SK_OK;
     sk_slot turned = {0};
-    sk_status status = sk_slot_rotate(slot, steps[orientation].turns, steps[orientation].mirror, &turned, err);
+    sk_status status =
+        sk_slot_rotate(slot, steps[orientation].turns, steps[orientation].mirror, &turned, err);
     if (status == SK_OK) {
         sk_free(slot->frame.data);
         slot->frame = turned.frame;
@@ -129,22 +131,24 @@ static sk_status apply_orientation(int orientation, sk_slot *slot, sk_error *err
     return status;
 }
 
-static sk_status decode_jpeg(const char *path, const unsigned char *data, size_t length, sk_pixel_format format,
-                             sk_slot *slot, sk_error *err)
+static sk_status decode_jpeg(const char *path, const unsigned char *data, size_t length,
+                             sk_pixel_format format, sk_slot *slot, sk_error *err)
 {
-    static const int tj_format[] = {[SK_PIXEL_RGB] = TJPF_RGB, [SK_PIXEL_BGR] = TJPF_BGR, [SK_PIXEL_GRAY] = TJPF_GRAY};
+    static const int tj_format[] = {
+        [SK_PIXEL_RGB] = TJPF_RGB, [SK_PIXEL_BGR] = TJPF_BGR, [SK_PIXEL_GRAY] = TJPF_GRAY};
     tjhandle jpeg = tjInitDecompress();
     if (!jpeg)
         return sk_fail(err, SK_ERR_MEMORY, "%s: libjpeg-turbo could not be started", path);
     sk_status status = SK_OK;
     int width = 0, height = 0, subsampling, colours;
-    if (tjDecompressHeader3(jpeg, data, length, &width, &height, &subsampling, &colours) != 0 || width < 1 || height < 1) {
+    if (tjDecompressHeader3(jpeg, data, length, &width, &height, &subsampling, &colours) != 0 || width < 1 ||
+        height < 1) {
         status = sk_fail(err, SK_ERR_FORMAT, "%s: not a readable JPEG: %s", path, tjGetErrorStr2(jpeg));
         goto done;
     }
     SK_TRY_GOTO(sk_slot_prepare(slot, format, width, height, err));
-    if (tjDecompress2(jpeg, data, length, slot->frame.data, width, (int)slot->frame.stride, height, tj_format[format],
-                      0) != 0 &&
+    if (tjDecompress2(jpeg, data, length, slot->frame.data, width, (int)slot->frame.stride, height,
+                      tj_format[format], 0) != 0 &&
         tjGetErrorCode(jpeg) == TJERR_FATAL) {
         status = sk_fail(err, SK_ERR_FORMAT, "%s: damaged JPEG: %s", path, tjGetErrorStr2(jpeg));
         goto done;
@@ -199,8 +203,8 @@ static void png_configure(png_structp png, png_infop info, sk_pixel_format forma
         png_set_bgr(png);
 }
 
-static sk_status decode_png(const char *path, const unsigned char *data, size_t length, sk_pixel_format format,
-                            sk_slot *slot, sk_error *err)
+static sk_status decode_png(const char *path, const unsigned char *data, size_t length,
+                            sk_pixel_format format, sk_slot *slot, sk_error *err)
 {
     png_input input = {data, length, 0, ""};
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &input, png_failed, png_warned);

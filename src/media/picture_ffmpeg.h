@@ -9,7 +9,8 @@
 sk_status sk_picture_decode_ffmpeg(const char *path, sk_pixel_format format, sk_slot *slot,
                                    sk_error *err) SK_MUST_CHECK;
 #else
-static inline sk_status sk_picture_decode_ffmpeg(const char *path, sk_pixel_format format, sk_slot *slot, sk_error *err)
+static inline sk_status sk_picture_decode_ffmpeg(const char *path, sk_pixel_format format, sk_slot *slot,
+                                                 sk_error *err)
 {
     (void)format;
     (void)slot;

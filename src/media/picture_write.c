@@ -19,8 +19,8 @@ static sk_status write_jpeg(const char *path, const sk_frame *frame, sk_error *e
     sk_status status = SK_OK;
     bool grey = frame->format == SK_PIXEL_GRAY;
     int format = grey ? TJPF_GRAY : frame->format == SK_PIXEL_BGR ? TJPF_BGR : TJPF_RGB;
-    if (tjCompress2(jpeg, frame->data, frame->width, (int)frame->stride, frame->height, format, &bytes, &length,
-                    grey ? TJSAMP_GRAY : TJSAMP_422, 92, 0) != 0) {
+    if (tjCompress2(jpeg, frame->data, frame->width, (int)frame->stride, frame->height, format, &bytes,
+                    &length, grey ? TJSAMP_GRAY : TJSAMP_422, 92, 0) != 0) {
         status = sk_fail(err, SK_ERR_RUNTIME, "%s: not encoded: %s", path, tjGetErrorStr2(jpeg));
         goto done;
     }

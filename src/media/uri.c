@@ -11,8 +11,8 @@ bool sk_uri_is_live(const char *uri)
     size_t digits = strspn(uri, "0123456789");
     if (digits > 0 && digits < 4 && uri[digits] == '\0')
         return true;
-    static const char *const schemes[] = {"rtsp://", "rtsps://", "rtmp://", "udp://", "tcp://", "srt://",
-                                          "http://", "https://"};
+    static const char *const schemes[] = {"rtsp://", "rtsps://", "rtmp://", "udp://",
+                                          "tcp://",  "srt://",   "http://", "https://"};
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
         if (strncasecmp(uri, schemes[i], strlen(schemes[i])) == 0)
             return true;

@@ -11,8 +11,8 @@
 typedef struct sk_video_sink sk_video_sink;
 
 /* All frames must have the size given here (odd sizes lose their last row or column, since video wants even ones). */
-sk_status sk_video_sink_open(const char *path, int32_t width, int32_t height, double rate, sk_video_sink **out,
-                             sk_error *err) SK_MUST_CHECK;
+sk_status sk_video_sink_open(const char *path, int32_t width, int32_t height, double rate,
+                             sk_video_sink **out, sk_error *err) SK_MUST_CHECK;
 /* RGB or BGR; shown at frame->time (seconds), which must grow. */
 sk_status sk_video_sink_write(sk_video_sink *sink, const sk_frame *frame, sk_error *err) SK_MUST_CHECK;
 /* Completes the file. The sink is ended also on failure. */
@@ -20,7 +20,8 @@ sk_status sk_video_sink_close(sk_video_sink **sink, sk_error *err) SK_MUST_CHECK
 const char *sk_video_sink_encoder(const sk_video_sink *sink);
 
 /* Joins videos written by this sink into one, without encoding again. */
-sk_status sk_video_join(const char *const *parts, int32_t count, const char *path, sk_error *err) SK_MUST_CHECK;
+sk_status sk_video_join(const char *const *parts, int32_t count, const char *path,
+                        sk_error *err) SK_MUST_CHECK;
 
 /* Writes one picture: .png, or .jpg with quality 92. */
 sk_status sk_picture_write(const char *path, const sk_frame *frame, sk_error *err) SK_MUST_CHECK;

@@ -109,8 +109,8 @@ static sk_status open_file(sk_video_sink *sink, sk_error *err)
     return SK_OK;
 }
 
-sk_status sk_video_sink_open(const char *path, int32_t width, int32_t height, double rate, sk_video_sink **out,
-                             sk_error *err)
+sk_status sk_video_sink_open(const char *path, int32_t width, int32_t height, double rate,
+                             sk_video_sink **out, sk_error *err)
 {
     *out = NULL;
     if (width < 2 || height < 2)
@@ -158,19 +158,21 @@ static sk_status encode(sk_video_sink *sink, const AVFrame *frame, sk_error *err
 sk_status sk_video_sink_write(sk_video_sink *sink, const sk_frame *frame, sk_error *err)
 {
     if ((frame->width & ~1) != sink->codec->width || (frame->height & ~1) != sink->codec->height)
-        return sk_fail(err, SK_ERR_MISMATCH, "%s: a frame of %d x %d in a video of %d x %d", sink->path, frame->width,
-                       frame->height, sink->codec->width, sink->codec->height);
+        return sk_fail(err, SK_ERR_MISMATCH, "%s: a frame of %d x %d in a video of %d x %d", sink->path,
+                       frame->width, frame->height, sink->codec->width, sink->codec->height);
     int code = av_frame_make_writable(sink->frame);
     if (code < 0)
         return failed(sink, "allocating a frame", code, err);
     enum AVPixelFormat from = frame->format == SK_PIXEL_BGR ? AV_PIX_FMT_BGR24 : AV_PIX_FMT_RGB24;
-    sink->scaler = sws_getCachedContext(sink->scaler, sink->codec->width, sink->codec->height, from, sink->codec->width,
-                                        sink->codec->height, AV_PIX_FMT_YUV420P, SWS_BILINEAR, NULL, NULL, NULL);
+    sink->scaler =
+        sws_getCachedContext(sink->scaler, sink->codec->width, sink->codec->height, from, sink->codec->width,
+                             sink->codec->height, AV_PIX_FMT_YUV420P, SWS_BILINEAR, NULL, NULL, NULL);
     if (!sink->scaler)
         return sk_fail_memory(err, sizeof(void *));
     const uint8_t *planes[4] = {frame->data};
     int strides[4] = {(int)frame->stride};
-    sws_scale(sink->scaler, planes, strides, 0, sink->codec->height, sink->frame->data, sink->frame->linesize);
+    sws_scale(sink->scaler, planes, strides, 0, sink->codec->height, sink->frame->data,
+              sink->frame->linesize);
     int64_t pts = (int64_t)(frame->time / av_q2d(sink->codec->time_base) + 0.5);
     if (pts <= sink->last_pts)
         pts = sink->last_pts + 1;
@@ -208,7 +210,8 @@ static sk_status append_part(const char *part, AVFormatContext *out, AVStream **
     if (code >= 0)
         code = avformat_find_stream_info(in, NULL);
     if (code < 0 || in->nb_streams < 1 || !packet) {
-        status = sk_fail(err, SK_ERR_FORMAT, "%s: this part of the overlay cannot be read: %s", part, sk_ffmpeg_text(code));
+        status = sk_fail(err, SK_ERR_FORMAT, "%s: this part of the overlay cannot be read: %s", part,
+                         sk_ffmpeg_text(code));
         goto done;
     }
     if (!*stream) {
@@ -219,7 +222,8 @@ static sk_status append_part(const char *part, AVFormatContext *out, AVStream **
         }
         (*stream)->time_base = in->streams[0]->time_base;
         (*stream)->avg_frame_rate = in->streams[0]->avg_frame_rate;
-        if ((code = avio_open(&out->pb, path, AVIO_FLAG_WRITE)) < 0 || (code = avformat_write_header(out, NULL)) < 0) {
+        if ((code = avio_open(&out->pb, path, AVIO_FLAG_WRITE)) < 0 ||
+            (code = avformat_write_header(out, NULL)) < 0) {
             status = sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s", path, sk_ffmpeg_text(code));
             goto done;
         }

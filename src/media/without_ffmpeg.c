@@ -5,12 +5,14 @@
 /* Stands in for the FFmpeg readers in builds without it, so that the answer is a sentence and not a missing symbol. */
 #ifndef SKITTER_HAVE_FFMPEG
 
-sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settings, sk_reader **out, sk_error *err)
+sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settings, sk_reader **out,
+                               sk_error *err)
 {
     (void)settings;
     (void)out;
     return sk_fail(err, SK_ERR_UNSUPPORTED,
-                   "%s: video cannot be read: this skitter was built without FFmpeg (-DSKITTER_FFMPEG=ON)", uri);
+                   "%s: video cannot be read: this skitter was built without FFmpeg (-DSKITTER_FFMPEG=ON)",
+                   uri);
 }
 
 sk_status sk_reader_open_live(const char *uri, const sk_source_settings *settings, const atomic_bool *stop,
@@ -23,11 +25,12 @@ sk_status sk_reader_open_live(const char *uri, const sk_source_settings *setting
 static sk_status no_video(const char *path, sk_error *err)
 {
     return sk_fail(err, SK_ERR_UNSUPPORTED,
-                   "%s: video cannot be written: this skitter was built without FFmpeg (-DSKITTER_FFMPEG=ON)", path);
+                   "%s: video cannot be written: this skitter was built without FFmpeg (-DSKITTER_FFMPEG=ON)",
+                   path);
 }
 
-sk_status sk_video_sink_open(const char *path, int32_t width, int32_t height, double rate, sk_video_sink **out,
-                             sk_error *err)
+sk_status sk_video_sink_open(const char *path, int32_t width, int32_t height, double rate,
+                             sk_video_sink **out, sk_error *err)
 {
     (void)width;
     (void)height;

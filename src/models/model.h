@@ -18,16 +18,16 @@ typedef enum sk_model_format {
 
 /* What an output of the graph is. */
 typedef enum sk_output_kind {
-    SK_OUTPUT_YOLO = 1,        /* Ultralytics' dense output0 [B][4+nc+extra][A] */
-    SK_OUTPUT_YOLO_END2END,    /* [B][rows][4 box, score, class, extra] */
-    SK_OUTPUT_YOLO_PROTO,      /* segment prototypes */
-    SK_OUTPUT_CLASS_SCORES,    /* classify: [B][nc] after softmax */
-    SK_OUTPUT_CONFMAPS,        /* SLEAP confidence maps [B][nodes][h][w] */
-    SK_OUTPUT_PAFS,            /* part affinity fields [B][2*edges][h][w] */
-    SK_OUTPUT_OFFSETS,         /* offset refinement [B][2*nodes][h][w], x then y */
-    SK_OUTPUT_CLASS_MAPS,      /* [B][classes][h][w] */
-    SK_OUTPUT_CLASS_VECTORS,   /* [B][classes] */
-    SK_OUTPUT_OTHER            /* named, not interpreted (e.g. peaks inside a sleap-nn export) */
+    SK_OUTPUT_YOLO = 1,      /* Ultralytics' dense output0 [B][4+nc+extra][A] */
+    SK_OUTPUT_YOLO_END2END,  /* [B][rows][4 box, score, class, extra] */
+    SK_OUTPUT_YOLO_PROTO,    /* segment prototypes */
+    SK_OUTPUT_CLASS_SCORES,  /* classify: [B][nc] after softmax */
+    SK_OUTPUT_CONFMAPS,      /* SLEAP confidence maps [B][nodes][h][w] */
+    SK_OUTPUT_PAFS,          /* part affinity fields [B][2*edges][h][w] */
+    SK_OUTPUT_OFFSETS,       /* offset refinement [B][2*nodes][h][w], x then y */
+    SK_OUTPUT_CLASS_MAPS,    /* [B][classes][h][w] */
+    SK_OUTPUT_CLASS_VECTORS, /* [B][classes] */
+    SK_OUTPUT_OTHER          /* named, not interpreted (e.g. peaks inside a sleap-nn export) */
 } sk_output_kind;
 
 typedef struct sk_output_spec {
@@ -56,14 +56,14 @@ typedef struct sk_head_spec {
 typedef struct sk_yolo_spec {
     int32_t n_levels;
     float stride[SK_MAX_LEVELS];
-    int32_t reg_max;  /* 16 with DFL, 1 without */
+    int32_t reg_max; /* 16 with DFL, 1 without */
     int32_t n_classes;
     int32_t n_keypoints, keypoint_dims; /* dims 2 or 3 */
-    int32_t end2end;        /* one-to-one heads: no NMS */
-    int32_t max_det;        /* rows of the end-to-end output, 300 */
-    int32_t keypoints_26;   /* 1: kx = (v + ax) * s; 0: (2v + ax - 0.5) * s */
-    int32_t angle_raw;      /* 1: raw radians; 0: (sigmoid(v) - 0.25) * pi */
-    int32_t n_masks;        /* segment: coefficients */
+    int32_t end2end;                    /* one-to-one heads: no NMS */
+    int32_t max_det;                    /* rows of the end-to-end output, 300 */
+    int32_t keypoints_26;               /* 1: kx = (v + ax) * s; 0: (2v + ax - 0.5) * s */
+    int32_t angle_raw;                  /* 1: raw radians; 0: (sigmoid(v) - 0.25) * pi */
+    int32_t n_masks;                    /* segment: coefficients */
     int32_t n_heads;
     sk_head_spec heads[4 * SK_MAX_LEVELS + 2];
 } sk_yolo_spec;
@@ -77,14 +77,14 @@ typedef struct sk_sleap_spec {
     const char *anchor_part; /* may be null */
     int32_t n_edges;         /* of the PAFs, in channel order */
     const int32_t (*edges)[2];
-    int32_t resize_antialias; /* 1: sleap-nn */
-    int32_t legacy;           /* 1: SLEAP <= 1.4 rules (crop, +0.5, offsets) */
+    int32_t resize_antialias;       /* 1: sleap-nn */
+    int32_t legacy;                 /* 1: SLEAP <= 1.4 rules (crop, +0.5, offsets) */
     const char *const *class_names; /* multi-class identities; count = sk_model n_classes */
 } sk_sleap_spec;
 
 /* How uint8 frames become the network's input. */
 typedef struct sk_input_spec {
-    int32_t channels;     /* 3 or 1 */
+    int32_t channels;      /* 3 or 1 */
     int32_t height, width; /* default size: 640, 640; from the checkpoint where it says */
     int32_t stride;        /* sizes must be multiples of this */
     int32_t fixed_size;    /* 1: the file allows only this size (static ONNX) */
@@ -101,7 +101,7 @@ struct sk_model {
     sk_model_format format;
     sk_task task;
     const char *path;
-    const char *family;       /* "yolo11", "yolov8", "sleap-nn unet" … */
+    const char *family; /* "yolo11", "yolov8", "sleap-nn unet" … */
     int32_t n_classes;
     const char *const *class_names;
     int32_t n_keypoints;
@@ -111,8 +111,8 @@ struct sk_model {
     sk_input_spec input;
     int32_t n_outputs;
     sk_output_spec outputs[32];
-    sk_yolo_spec yolo;   /* YOLO tasks */
-    sk_sleap_spec sleap; /* SLEAP tasks */
+    sk_yolo_spec yolo;    /* YOLO tasks */
+    sk_sleap_spec sleap;  /* SLEAP tasks */
     int32_t outputs_nhwc; /* 1: the original returns its maps NHWC (Keras); `net` writes them so */
     /* provenance: key/value pairs for people ("version" "8.3.63", "date" …) */
     int32_t n_facts;
@@ -128,8 +128,8 @@ void sk_model_add_fact(sk_model *model, const char *key, const char *value);
 /* One per kind of source; each fills a fresh model. sk_model_open looks at the path and calls the right one. */
 sk_status sk_model_read_ultralytics(const char *path, sk_model *model, sk_error *err) SK_MUST_CHECK;
 /* From memory, borrowed for the call; `what` names it in errors. */
-sk_status sk_model_read_ultralytics_memory(const void *bytes, size_t length, const char *what, sk_model *model,
-                                           sk_error *err) SK_MUST_CHECK;
+sk_status sk_model_read_ultralytics_memory(const void *bytes, size_t length, const char *what,
+                                           sk_model *model, sk_error *err) SK_MUST_CHECK;
 sk_status sk_model_read_sleap_keras(const char *folder, sk_model *model, sk_error *err) SK_MUST_CHECK;
 sk_status sk_model_read_sleap_nn(const char *folder, sk_model *model, sk_error *err) SK_MUST_CHECK;
 sk_status sk_model_read_onnx(const char *path, sk_model *model, sk_error *err) SK_MUST_CHECK;

@@ -14,11 +14,11 @@
 
 /* What holds for a whole run; all borrowed. */
 typedef struct sk_run_header {
-    const char *source;       /* as the user gave it */
-    const char *source_kind;  /* "video", "pictures", "live" */
-    int32_t width, height;    /* of the video; 0 for pictures of mixed size */
-    double rate;              /* frames a second; 0 unknown */
-    int64_t source_frames;    /* -1 unknown */
+    const char *source;      /* as the user gave it */
+    const char *source_kind; /* "video", "pictures", "live" */
+    int32_t width, height;   /* of the video; 0 for pictures of mixed size */
+    double rate;             /* frames a second; 0 unknown */
+    int64_t source_frames;   /* -1 unknown */
     const char *task;
     int32_t n_models;
     const char *model_paths[4];
@@ -26,31 +26,32 @@ typedef struct sk_run_header {
     int32_t n_classes;
     const char *const *class_names;
     int32_t n_keypoints;
-    const char *const *keypoint_names; /* never null when n_keypoints > 0: unnamed ones are "kpt0", "kpt1" … */
+    const char *const
+        *keypoint_names; /* never null when n_keypoints > 0: unnamed ones are "kpt0", "kpt1" … */
     int32_t n_edges;
     const int32_t (*edges)[2];
-    uint32_t has;             /* SK_HAS_… that instances of this run may carry */
-    bool identities;          /* classes are individuals (SLEAP multi-class): they become tracks */
+    uint32_t has;    /* SK_HAS_… that instances of this run may carry */
+    bool identities; /* classes are individuals (SLEAP multi-class): they become tracks */
     const char *runtime_requested, *runtime; /* what was asked for and what really ran */
-    const char *device;       /* "AMD EPYC, 2 threads, avx512" */
-    const char *precision;    /* "f32" */
-    const char *settings;     /* the settings that shape the result, as one line of text */
-    const char *version;      /* skitter's */
-    const char *started;      /* UTC, ISO 8601 */
+    const char *device;                      /* "AMD EPYC, 2 threads, avx512" */
+    const char *precision;                   /* "f32" */
+    const char *settings;                    /* the settings that shape the result, as one line of text */
+    const char *version;                     /* skitter's */
+    const char *started;                     /* UTC, ISO 8601 */
 } sk_run_header;
 
 typedef struct sk_result_frame {
-    const char *source;  /* the picture's path or the video's name */
+    const char *source; /* the picture's path or the video's name */
     int64_t index;
-    double time;         /* seconds */
+    double time; /* seconds */
     int32_t width, height;
     const sk_instances *instances;
 } sk_result_frame;
 
 typedef struct sk_sink sk_sink;
 typedef struct sk_sink_kind {
-    const char *name;     /* on the command line: "csv" */
-    const char *file;     /* in the output folder: "results.csv"; a folder ends in '/' */
+    const char *name; /* on the command line: "csv" */
+    const char *file; /* in the output folder: "results.csv"; a folder ends in '/' */
     const char *help;
     sk_status (*open)(const char *path, const sk_run_header *header, sk_sink **out, sk_error *err);
 } sk_sink_kind;

@@ -15,8 +15,8 @@ typedef struct sk_text_sink {
     char *source;   /* the last source, escaped, and the text it came from */
     char *source_raw;
     int32_t n_classes, n_keypoints;
-    int64_t rows;   /* written so far */
-    void *extra;    /* the format's own */
+    int64_t rows; /* written so far */
+    void *extra;  /* the format's own */
 } sk_text_sink;
 
 typedef char *(*sk_text_escape)(const char *text); /* fresh memory (sk_free), null when out of memory */

@@ -21,5 +21,6 @@ if [ -n "$surplus" ]; then
 fi
 if [ -n "$lacking" ]; then
     echo "declared in a public header, but not in the library:" $lacking
+    exit 1
 fi
 echo "$(echo "$shown" | wc -l) functions"

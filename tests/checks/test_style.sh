@@ -33,7 +33,7 @@ while IFS= read -r -d '' file; do
     case $(head -n 1 "$file") in '#!'*bash* | '') bash -n "$file" || complain "$file does not parse" ;; esac
 done < <(git ls-files -z -- scripts '*.sh' .ci)
 if command -v clang-format >/dev/null; then
-    scripts/format --check src/cli tests/cli || complain "style"
+    scripts/format --check || complain "style"
 else
     echo "clang-format is not installed: the C style was not checked"
 fi

@@ -48,18 +48,19 @@ typedef struct random_map {
 
 static inline sk_value random_act(sk_builder *b, random_source *r, sk_value x)
 {
-    static const sk_unary kinds[] = {SK_UNARY_SILU, SK_UNARY_RELU, SK_UNARY_SIGMOID, SK_UNARY_LEAKY, SK_UNARY_GELU,
-                                     SK_UNARY_HARD_SWISH, SK_UNARY_TANH, SK_UNARY_RELU6};
+    static const sk_unary kinds[] = {SK_UNARY_SILU, SK_UNARY_RELU,       SK_UNARY_SIGMOID, SK_UNARY_LEAKY,
+                                     SK_UNARY_GELU, SK_UNARY_HARD_SWISH, SK_UNARY_TANH,    SK_UNARY_RELU6};
     if (random_below(r, 4) == 0)
         return x;
     return sk_b_unary_alpha(b, kinds[random_below(r, 8)], x, 0.1f, 0.0f);
 }
 
 /* A convolution with any window that fits; stride and groups by chance. */
-static inline random_map random_conv(sk_builder *b, random_source *r, random_map x, int cout, int kernel, int stride,
-                                     int groups)
+static inline random_map random_conv(sk_builder *b, random_source *r, random_map x, int cout, int kernel,
+                                     int stride, int groups)
 {
-    int dilation = kernel == 3 && stride == 1 && random_below(r, 6) == 0 ? 2 : 1, pad = (kernel / 2) * dilation;
+    int dilation = kernel == 3 && stride == 1 && random_below(r, 6) == 0 ? 2 : 1,
+        pad = (kernel / 2) * dilation;
     sk_shape ws = sk_shape_of(4, cout, x.c / groups, kernel, kernel), bs = sk_shape_of(1, cout);
     sk_value w = random_constant(b, r, &ws, 1.5f / sqrtf((float)(x.c / groups * kernel * kernel)));
     sk_value bias = random_below(r, 5) ? random_constant(b, r, &bs, 0.2f) : SK_VALUE_NONE;
@@ -72,10 +73,12 @@ static inline random_map random_conv(sk_builder *b, random_source *r, random_map
 
 static inline random_map random_transpose(sk_builder *b, random_source *r, random_map x, int cout)
 {
-    static const int forms[4][4] = {{2, 2, 0, 0}, {3, 2, 1, 1}, {4, 2, 1, 0}, {3, 2, 0, 0}}; /* kernel stride pad out */
+    static const int forms[4][4] = {
+        {2, 2, 0, 0}, {3, 2, 1, 1}, {4, 2, 1, 0}, {3, 2, 0, 0}}; /* kernel stride pad out */
     const int *f = forms[random_below(r, 4)];
     sk_shape ws = sk_shape_of(4, x.c, cout, f[0], f[0]), bs = sk_shape_of(1, cout);
-    sk_value in[3] = {x.v, random_constant(b, r, &ws, 1.0f / sqrtf((float)x.c)), random_constant(b, r, &bs, 0.2f)};
+    sk_value in[3] = {x.v, random_constant(b, r, &ws, 1.0f / sqrtf((float)x.c)),
+                      random_constant(b, r, &bs, 0.2f)};
     sk_attrs a = {0};
     a.conv_transpose.window = (sk_window){{f[0], f[0]}, {f[1], f[1]}, {1, 1}, {f[2], f[2], f[2], f[2]}, 0};
     a.conv_transpose.output_pad[0] = a.conv_transpose.output_pad[1] = f[3];
@@ -110,7 +113,8 @@ static inline random_map random_block(sk_builder *b, random_source *r, random_ma
     return random_conv(b, r, joined, random_channels(r), 1, 1, 1);
 }
 
-static inline random_map random_step(sk_builder *b, random_source *r, random_map x, const random_map *seen, int n_seen)
+static inline random_map random_step(sk_builder *b, random_source *r, random_map x, const random_map *seen,
+                                     int n_seen)
 {
     switch (random_below(r, 13)) {
     case 12: { /* a neck: half the size, back up, joined with what was there, 1x1 */
@@ -134,7 +138,8 @@ static inline random_map random_step(sk_builder *b, random_source *r, random_map
         return y;
     }
     case 5: {
-        random_map y = {random_below(r, 2) ? sk_b_upsample_nearest(b, x.v, 2.0f) : sk_b_upsample_linear(b, x.v, 2.0f),
+        random_map y = {random_below(r, 2) ? sk_b_upsample_nearest(b, x.v, 2.0f)
+                                           : sk_b_upsample_linear(b, x.v, 2.0f),
                         x.c, 2 * x.h, 2 * x.w};
         return x.h * x.w > 1200 ? x : y;
     }

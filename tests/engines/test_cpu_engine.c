@@ -58,7 +58,8 @@ static sk_session_settings quick(int threads)
 }
 
 /* Runs one graph on the reference and on the CPU engine and returns the difference. */
-static double compare(const sk_graph *g, const sk_shape *shape, const sk_session_settings *settings, const float *x)
+static double compare(const sk_graph *g, const sk_shape *shape, const sk_session_settings *settings,
+                      const float *x)
 {
     sk_error err = {0};
     sk_session_settings plain = quick(1);
@@ -132,7 +133,8 @@ static void test_pictures(void **state)
         }
         sk_session *bytes = NULL;
         if (c > 4) {
-            assert_int_equal(sk_session_open(sk_engine_find("cpu"), g, &shape, 1, &s, &bytes, &err), SK_ERR_UNSUPPORTED);
+            assert_int_equal(sk_session_open(sk_engine_find("cpu"), g, &shape, 1, &s, &bytes, &err),
+                             SK_ERR_UNSUPPORTED);
             sk_graph_close(&g);
             continue;
         }
@@ -268,7 +270,8 @@ static sk_status open_once(void *context, sk_error *err)
     float w[16 * 3 * 9] = {0.1f}, bias[16] = {0};
     sk_shape any = sk_shape_of(4, -1, 3, -1, -1), ws = sk_shape_of(4, 16, 3, 3, 3), bs = sk_shape_of(1, 16);
     sk_value x = sk_b_input(&b, "x", SK_DTYPE_F32, &any);
-    sk_value wv = sk_b_constant(&b, "", SK_DTYPE_F32, &ws, w), bv = sk_b_constant(&b, "", SK_DTYPE_F32, &bs, bias);
+    sk_value wv = sk_b_constant(&b, "", SK_DTYPE_F32, &ws, w),
+             bv = sk_b_constant(&b, "", SK_DTYPE_F32, &bs, bias);
     sk_window win = {{3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 0};
     sk_value y = sk_b_unary(&b, SK_UNARY_SILU, sk_b_conv(&b, x, wv, bv, &win, 1, "c"));
     sk_value z[2] = {y, sk_b_max_pool(&b, y, 3, 1, 1, "p")};
@@ -421,10 +424,16 @@ static void test_profile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_graphs), cmocka_unit_test(test_masks_agree), cmocka_unit_test(test_pictures),
-        cmocka_unit_test(test_no_allocation), cmocka_unit_test(test_slots),       cmocka_unit_test(test_bad_calls),
-        cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_tuning_is_kept),
-        cmocka_unit_test(test_weights_are_shared), cmocka_unit_test(test_profile),
+        cmocka_unit_test(test_random_graphs),
+        cmocka_unit_test(test_masks_agree),
+        cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_no_allocation),
+        cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_bad_calls),
+        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_tuning_is_kept),
+        cmocka_unit_test(test_weights_are_shared),
+        cmocka_unit_test(test_profile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,8 @@
 /* The CPU engine on whole models, against what the original program computed: boxes and keypoints within 0.01 px,
  * scores within 1e-4, with Winograd (the default) and without, at every instruction set. */
 
-static const char *const models[] = {"yolo11n-pose", "yolo11t-detect", "yolo11t-obb", "yolov8t-obb", "yolov8t-pose"};
+static const char *const models[] = {"yolo11n-pose", "yolo11t-detect", "yolo11t-obb", "yolov8t-obb",
+                                     "yolov8t-pose"};
 
 typedef struct golden {
     sk_model *model;
@@ -223,8 +224,11 @@ static void test_sleap_networks(void **state)
         settings.threads = 2;
         settings.tune = 0;
         sk_session *cpu = NULL, *ref = NULL;
-        assert_ok(sk_session_open(sk_engine_find("cpu"), model->graph, &shape, 1, &settings, &cpu, &err), &err);
-        assert_ok(sk_session_open(sk_engine_find("reference"), model->graph, &shape, 1, &settings, &ref, &err), &err);
+        assert_ok(sk_session_open(sk_engine_find("cpu"), model->graph, &shape, 1, &settings, &cpu, &err),
+                  &err);
+        assert_ok(
+            sk_session_open(sk_engine_find("reference"), model->graph, &shape, 1, &settings, &ref, &err),
+            &err);
         sk_session_input in = {.data = x};
         sk_tensor got[32], want[32];
         assert_ok(sk_session_run(cpu, &in, 1, got, 32, &err), &err);

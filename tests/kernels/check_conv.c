@@ -216,7 +216,9 @@ static void check_winograd(kernel_run *run, const sk_kernels_f32 *ref, const sk_
         p->batch_tiles = p->tile * (int32_t)kernel_range(run, 1, 3);
         make_buffers(run, &q, sk_winograd_points(p->stride_h), 0);
         float *scratch = kernel_buffer(
-            run, sk_winograd_scratch(p->stride_h, p->in_blocks, p->out_blocks, p->batch_tiles) * sizeof(float), 64);
+            run,
+            sk_winograd_scratch(p->stride_h, p->in_blocks, p->out_blocks, p->batch_tiles) * sizeof(float),
+            64);
         name_case(run, &q);
         int32_t g = groups_of(p), tiles = ((p->out_h + 3) / 4) * ((p->out_w + 3) / 4);
         int32_t cut = (int32_t)kernel_range(run, 0, g), at = (int32_t)kernel_range(run, 0, tiles);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDTH 160
+#define WIDTH  160
 #define HEIGHT 120
 
 static uint8_t pixels[HEIGHT][WIDTH][3];
@@ -18,7 +18,11 @@ static uint8_t pixels[HEIGHT][WIDTH][3];
 static sk_frame canvas(uint8_t grey)
 {
     memset(pixels, grey, sizeof pixels);
-    return (sk_frame){.format = SK_PIXEL_RGB, .width = WIDTH, .height = HEIGHT, .stride = WIDTH * 3, .data = &pixels[0][0][0]};
+    return (sk_frame){.format = SK_PIXEL_RGB,
+                      .width = WIDTH,
+                      .height = HEIGHT,
+                      .stride = WIDTH * 3,
+                      .data = &pixels[0][0][0]};
 }
 
 static void lines_stay_inside_and_hit_their_pixels(void **state)
@@ -57,7 +61,8 @@ static void is_legible_on_light_and_dark(void **state)
     settings.n_edges = 1;
     settings.edges = edges;
     sk_keypoint points[2] = {{40, 80, 0.9f}, {120, 80, 0.9f}};
-    sk_instance item = {.has = SK_HAS_BOX | SK_HAS_KEYPOINTS, .score = 0.87f, .box = {20, 40, 140, 110}, .track_id = 3};
+    sk_instance item = {
+        .has = SK_HAS_BOX | SK_HAS_KEYPOINTS, .score = 0.87f, .box = {20, 40, 140, 110}, .track_id = 3};
     sk_instances all = {.count = 1, .capacity = 1, .items = &item, .n_keypoints = 2, .keypoints = points};
     for (int ground = 0; ground <= 255; ground += 255) {
         sk_overlay *overlay = NULL;
@@ -84,8 +89,13 @@ static void write_part(const char *path, int first, int last)
     for (int i = first; i < last; i++) {
         static uint8_t wide[HEIGHT][WIDTH + 1][3];
         memset(wide, 4 * i, sizeof wide); /* every frame has its own grey */
-        sk_frame frame = {.format = SK_PIXEL_RGB, .width = WIDTH + 1, .height = HEIGHT, .stride = (WIDTH + 1) * 3,
-                          .data = &wide[0][0][0], .index = i, .time = i / 25.0};
+        sk_frame frame = {.format = SK_PIXEL_RGB,
+                          .width = WIDTH + 1,
+                          .height = HEIGHT,
+                          .stride = (WIDTH + 1) * 3,
+                          .data = &wide[0][0][0],
+                          .index = i,
+                          .time = i / 25.0};
         assert_ok(sk_video_sink_write(sink, &frame, &err), &err);
     }
     assert_ok(sk_video_sink_close(&sink, &err), &err);
@@ -124,7 +134,8 @@ static void videos_are_written_and_joined(void **state)
     assert_plays(a, 0, 25);
     assert_ok(sk_video_join((const char *const[]){a, b}, 2, whole, &err), &err);
     assert_plays(whole, 0, 60);
-    assert_int_not_equal(sk_video_sink_open("/nowhere/x.mp4", 10, 10, 25, &(sk_video_sink *){0}, &err), SK_OK);
+    assert_int_not_equal(sk_video_sink_open("/nowhere/x.mp4", 10, 10, 25, &(sk_video_sink *){0}, &err),
+                         SK_OK);
 }
 #endif
 

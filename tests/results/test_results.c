@@ -212,7 +212,8 @@ static void journal_survives_any_cut(void **state)
     size_t length = fread(whole, 1, sizeof whole, file);
     fclose(file);
     int64_t last = 0;
-    for (size_t cut = 49; cut <= length; cut += cut + 40 < length ? 7 : 1) { /* 8 magic, 32 stamp, 4 length, 5 fingerprint */
+    for (size_t cut = 49; cut <= length;
+         cut += cut + 40 < length ? 7 : 1) { /* 8 magic, 32 stamp, 4 length, 5 fingerprint */
         file = fopen(path, "wb");
         fwrite(whole, 1, cut, file);
         fclose(file);

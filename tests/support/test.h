@@ -13,11 +13,11 @@
 #include "base/error.h"
 
 /* Fails with the error's text when the call did not succeed. */
-#define assert_ok(call, err)                                                                       \
-    do {                                                                                           \
-        sk_status assert_ok_ = (call);                                                             \
-        if (assert_ok_ != SK_OK)                                                                   \
-            fail_msg("%s: %s: %s", #call, sk_status_text(assert_ok_), (err)->message);             \
+#define assert_ok(call, err)                                                                                 \
+    do {                                                                                                     \
+        sk_status assert_ok_ = (call);                                                                       \
+        if (assert_ok_ != SK_OK)                                                                             \
+            fail_msg("%s: %s: %s", #call, sk_status_text(assert_ok_), (err)->message);                       \
     } while (0)
 
 /* The reference data's folder (SKITTER_TEST_DATA), or null where it is absent. A test that needs it calls
@@ -25,12 +25,12 @@
 const char *test_data_folder(void);
 /* Path of a file in the reference data; static buffer, one of four used in turn. */
 const char *test_data(const char *relative);
-#define test_data_or_skip()                                                                        \
-    do {                                                                                           \
-        if (!test_data_folder()) {                                                                 \
-            print_message("skipped: the reference data is not on this machine\n");                 \
-            skip();                                                                                \
-        }                                                                                          \
+#define test_data_or_skip()                                                                                  \
+    do {                                                                                                     \
+        if (!test_data_folder()) {                                                                           \
+            print_message("skipped: the reference data is not on this machine\n");                           \
+            skip();                                                                                          \
+        }                                                                                                    \
     } while (0)
 
 /* Path of a file in the source tree (fixtures). */

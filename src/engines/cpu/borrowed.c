@@ -35,7 +35,8 @@ static sk_status bind_borrowed(cpu_plan *plan, cpu_step *step, sk_error *err)
     }
     for (int32_t i = 0; i < b->node->n_out; i++) {
         sk_value v = b->node->out[i];
-        b->outs[i] = (sk_tensor){.dtype = plan->graph->values[v].dtype, .shape = *cpu_shape(plan, v),
+        b->outs[i] = (sk_tensor){.dtype = plan->graph->values[v].dtype,
+                                 .shape = *cpu_shape(plan, v),
                                  .data = plan->memory + plan->buffers[plan->values[v].plain].offset};
     }
     return SK_OK;
@@ -46,8 +47,8 @@ sk_status cpu_build_borrowed(cpu_plan *plan, const sk_node *node, sk_error *err)
     sk_value plain[64];
     int32_t count = 0;
     if (node->n_in + node->n_out > 64)
-        return sk_fail(err, SK_ERR_LIMIT, "%s: %s with %d inputs and %d outputs", node->name, sk_op_name(node->op),
-                       node->n_in, node->n_out);
+        return sk_fail(err, SK_ERR_LIMIT, "%s: %s with %d inputs and %d outputs", node->name,
+                       sk_op_name(node->op), node->n_in, node->n_out);
     for (int32_t i = 0; i < node->n_in; i++)
         if (node->in[i] != SK_VALUE_NONE) {
             SK_TRY(cpu_need_plain(plan, node->in[i], err));

@@ -14,18 +14,20 @@ static int32_t group_count(const cpu_conv *conv)
 bool cpu_conv_can_winograd(const cpu_plan *plan, const cpu_conv *c)
 {
     return plan->settings.winograd && c->kernel_h == 3 && c->kernel_w == 3 && c->stride_h == c->stride_w &&
-           (c->stride_h == 1 || c->stride_h == 2) && c->dilation_h == 1 && c->dilation_w == 1 && c->step_x == 1 && c->step_y == 1 && c->weights.groups == 1 &&
-           c->weights.cin >= 8 && c->out_h >= 4 && c->out_w >= 4;
+           (c->stride_h == 1 || c->stride_h == 2) && c->dilation_h == 1 && c->dilation_w == 1 &&
+           c->step_x == 1 && c->step_y == 1 && c->weights.groups == 1 && c->weights.cin >= 8 &&
+           c->out_h >= 4 && c->out_w >= 4;
 }
 
 bool cpu_conv_can_rows(const cpu_plan *plan, const cpu_conv *c)
 {
-    return plan->kernels.conv3 && c->kernel_w == 3 && c->dilation_w == 1 && (c->stride_w == 1 || c->stride_w == 2);
+    return plan->kernels.conv3 && c->kernel_w == 3 && c->dilation_w == 1 &&
+           (c->stride_w == 1 || c->stride_w == 2);
 }
 
 /* Splits rows of all images; calls the kernel once an image. */
-static void run_rows(const cpu_conv *c, const cpu_frame *frame, sk_conv_f32c16_fn fn, int32_t units, int32_t part,
-                     int32_t parts)
+static void run_rows(const cpu_conv *c, const cpu_frame *frame, sk_conv_f32c16_fn fn, int32_t units,
+                     int32_t part, int32_t parts)
 {
     (void)frame;
     sk_conv_f32c16 p = c->p;
@@ -93,7 +95,8 @@ void cpu_conv_run(const cpu_step *step, const cpu_frame *frame, int32_t part, in
 size_t cpu_conv_scratch(const cpu_plan *plan, const cpu_conv *c, const cpu_conv_choice *choice)
 {
     if (choice->form == CPU_CONV_WINOGRAD)
-        return sk_winograd_scratch(c->stride_h, plan->values[c->x].blocks, cpu_blocks(c->weights.cout), choice->batch_tiles);
+        return sk_winograd_scratch(c->stride_h, plan->values[c->x].blocks, cpu_blocks(c->weights.cout),
+                                   choice->batch_tiles);
     if (choice->form == CPU_CONV_FIRST)
         return (size_t)c->row_floats * (size_t)c->kernel_h;
     return 0;
@@ -124,10 +127,18 @@ static sk_status bind_conv(cpu_plan *plan, cpu_step *step, sk_error *err)
     cpu_conv *c = step->data;
     sk_conv_f32c16 *p = &c->p;
     cpu_map out = cpu_bound_map(plan, c->y);
-    *p = (sk_conv_f32c16){.kernel_h = c->kernel_h, .kernel_w = c->kernel_w, .stride_h = c->stride_h,
-                          .stride_w = c->stride_w, .dilation_h = c->dilation_h, .dilation_w = c->dilation_w,
-                          .act = c->act, .residual_first = c->residual_first, .residual_shift = c->residual_shift,
-                          .out_h = c->out_h, .out_w = c->out_w, .out_blocks = out.blocks};
+    *p = (sk_conv_f32c16){.kernel_h = c->kernel_h,
+                          .kernel_w = c->kernel_w,
+                          .stride_h = c->stride_h,
+                          .stride_w = c->stride_w,
+                          .dilation_h = c->dilation_h,
+                          .dilation_w = c->dilation_w,
+                          .act = c->act,
+                          .residual_first = c->residual_first,
+                          .residual_shift = c->residual_shift,
+                          .out_h = c->out_h,
+                          .out_w = c->out_w,
+                          .out_blocks = out.blocks};
     p->out = out.data + c->from_y * out.row + c->from_x * SK_BLOCK;
     p->out_plane = out.plane;
     p->out_row = out.row * c->step_y;
@@ -166,8 +177,9 @@ void cpu_conv_describe(const cpu_plan *plan, cpu_step *step)
     char detail[24] = "";
     if (k->form == CPU_CONV_WINOGRAD)
         snprintf(detail, sizeof detail, " b%d", k->batch_tiles);
-    snprintf(step->kernel, sizeof step->kernel, "conv %s %dx%d%s%s%s %s", form[k->form <= 5 ? k->form : 0], k->tile,
-             k->width, detail, k->groups_outer ? " go" : "", k->split_groups ? " gs" : "", plan->kernels.isa);
+    snprintf(step->kernel, sizeof step->kernel, "conv %s %dx%d%s%s%s %s", form[k->form <= 5 ? k->form : 0],
+             k->tile, k->width, detail, k->groups_outer ? " go" : "", k->split_groups ? " gs" : "",
+             plan->kernels.isa);
 }
 
 /* The border around x that this window reads. */
@@ -175,8 +187,10 @@ static void ask_border(cpu_plan *plan, const cpu_conv *c)
 {
     const int64_t *d = cpu_shape(plan, c->x)->dim;
     int32_t border[4] = {c->pad_top, c->pad_left, 0, 0};
-    border[2] = (c->out_h - 1) * c->stride_h + (c->kernel_h - 1) * c->dilation_h - c->pad_top - (int32_t)d[2] + 1;
-    border[3] = (c->out_w - 1) * c->stride_w + (c->kernel_w - 1) * c->dilation_w - c->pad_left - (int32_t)d[3] + 1;
+    border[2] =
+        (c->out_h - 1) * c->stride_h + (c->kernel_h - 1) * c->dilation_h - c->pad_top - (int32_t)d[2] + 1;
+    border[3] =
+        (c->out_w - 1) * c->stride_w + (c->kernel_w - 1) * c->dilation_w - c->pad_left - (int32_t)d[3] + 1;
     cpu_need_border(plan, c->x, border);
 }
 
@@ -189,7 +203,8 @@ static sk_status add_conv(cpu_plan *plan, const cpu_conv *filled, double flops, 
     if (depthwise)
         conv.choice = (cpu_conv_choice){.form = CPU_CONV_DEPTHWISE, .width = 1, .tile = 4};
     else if (cpu_conv_can_first(plan, &conv))
-        conv.choice = (cpu_conv_choice){.form = CPU_CONV_FIRST, .width = conv.weights.cout > SK_BLOCK ? 2 : 1};
+        conv.choice =
+            (cpu_conv_choice){.form = CPU_CONV_FIRST, .width = conv.weights.cout > SK_BLOCK ? 2 : 1};
     if (conv.choice.form != CPU_CONV_FIRST) {
         SK_TRY(cpu_need_blocked(plan, conv.x, err));
         ask_border(plan, &conv);
@@ -204,8 +219,8 @@ static sk_status add_conv(cpu_plan *plan, const cpu_conv *filled, double flops, 
     step->run = cpu_conv_run;
     step->bind = bind_conv;
     step->flops = flops;
-    snprintf(step->shape, sizeof step->shape, "%d->%d %dx%d s%d %dx%d", c->weights.cin, c->weights.cout, c->kernel_h,
-             c->kernel_w, c->stride_h, c->out_h, c->out_w);
+    snprintf(step->shape, sizeof step->shape, "%d->%d %dx%d s%d %dx%d", c->weights.cin, c->weights.cout,
+             c->kernel_h, c->kernel_w, c->stride_h, c->out_h, c->out_w);
     sk_value maps[3] = {c->y, c->residual, c->x};
     if (c->residual == SK_VALUE_NONE) {
         maps[1] = c->x;
@@ -217,7 +232,8 @@ static sk_status add_conv(cpu_plan *plan, const cpu_conv *filled, double flops, 
 /* Constants the kernels read must be f32; the graph's passes leave nothing else. */
 static const float *constant_f32(const cpu_plan *plan, sk_value v)
 {
-    if (v == SK_VALUE_NONE || !sk_value_is_constant(plan->graph, v) || plan->graph->values[v].dtype != SK_DTYPE_F32)
+    if (v == SK_VALUE_NONE || !sk_value_is_constant(plan->graph, v) ||
+        plan->graph->values[v].dtype != SK_DTYPE_F32)
         return NULL;
     return sk_value_tensor(plan->graph, v).data;
 }
@@ -230,8 +246,9 @@ static sk_value input_at(const sk_node *node, int32_t i)
 bool cpu_conv_is_known(const cpu_plan *plan, const sk_node *node)
 {
     sk_value bias = input_at(node, 2);
-    return constant_f32(plan, node->in[1]) && cpu_can_block(plan, node->in[0]) && cpu_can_block(plan, node->out[0]) &&
-           sk_act_f32_known(node->a.conv.act.kind) && (bias == SK_VALUE_NONE || constant_f32(plan, bias));
+    return constant_f32(plan, node->in[1]) && cpu_can_block(plan, node->in[0]) &&
+           cpu_can_block(plan, node->out[0]) && sk_act_f32_known(node->a.conv.act.kind) &&
+           (bias == SK_VALUE_NONE || constant_f32(plan, bias));
 }
 
 sk_status cpu_build_conv(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
@@ -243,22 +260,43 @@ sk_status cpu_build_conv(cpu_plan *plan, const sk_node *node, bool *done, sk_err
     if (!*done)
         return SK_OK;
     const sk_shape *ws = cpu_shape(plan, node->in[1]), *xs = cpu_shape(plan, x), *ys = cpu_shape(plan, y);
-    const bool depthwise = node->a.conv.groups > 1 && node->a.conv.groups == xs->dim[1] && xs->dim[1] == ys->dim[1];
+    const bool depthwise =
+        node->a.conv.groups > 1 && node->a.conv.groups == xs->dim[1] && xs->dim[1] == ys->dim[1];
     const bool half = residual != SK_VALUE_NONE && cpu_read_at_half(plan, residual);
     if (half)
         residual = plan->graph->nodes[plan->graph->values[residual].producer].in[0];
     if (residual != SK_VALUE_NONE)
         SK_TRY(cpu_need_blocked(plan, residual, err));
-    cpu_conv c = {.x = x, .y = y, .residual = residual, .kernel_h = win->kernel[0], .kernel_w = win->kernel[1],
-                  .stride_h = win->stride[0], .stride_w = win->stride[1], .dilation_h = win->dilation[0],
-                  .dilation_w = win->dilation[1], .pad_top = win->pad[0], .pad_left = win->pad[1],
-                  .out_h = (int32_t)ys->dim[2], .out_w = (int32_t)ys->dim[3], .step_y = 1, .step_x = 1,
-                  .residual_shift = half, .residual_first = node->a.conv.residual_before_act};
+    cpu_conv c = {.x = x,
+                  .y = y,
+                  .residual = residual,
+                  .kernel_h = win->kernel[0],
+                  .kernel_w = win->kernel[1],
+                  .stride_h = win->stride[0],
+                  .stride_w = win->stride[1],
+                  .dilation_h = win->dilation[0],
+                  .dilation_w = win->dilation[1],
+                  .pad_top = win->pad[0],
+                  .pad_left = win->pad[1],
+                  .out_h = (int32_t)ys->dim[2],
+                  .out_w = (int32_t)ys->dim[3],
+                  .step_y = 1,
+                  .step_x = 1,
+                  .residual_shift = half,
+                  .residual_first = node->a.conv.residual_before_act};
     c.act = (sk_act_f32){node->a.conv.act.kind, node->a.conv.act.alpha, node->a.conv.act.beta};
     ptrdiff_t kx = 1, ky = win->kernel[1], ci = ky * win->kernel[0], co = ci * (ptrdiff_t)ws->dim[1];
-    c.weights = (cpu_weights){.data = w, .co = co, .ci = ci, .ky = ky, .kx = kx, .groups = node->a.conv.groups,
-                              .cin = (int32_t)xs->dim[1], .cout = (int32_t)ys->dim[1], .kernel_h = win->kernel[0],
-                              .kernel_w = win->kernel[1], .bias = constant_f32(plan, bias)};
+    c.weights = (cpu_weights){.data = w,
+                              .co = co,
+                              .ci = ci,
+                              .ky = ky,
+                              .kx = kx,
+                              .groups = node->a.conv.groups,
+                              .cin = (int32_t)xs->dim[1],
+                              .cout = (int32_t)ys->dim[1],
+                              .kernel_h = win->kernel[0],
+                              .kernel_w = win->kernel[1],
+                              .bias = constant_f32(plan, bias)};
     if (depthwise) { /* block by block: the output's blocks are filled as the input's are */
         SK_TRY(cpu_need_blocked(plan, x, err));
         const uint8_t *fill = plan->values[x].fill;
@@ -298,7 +336,8 @@ sk_status cpu_build_conv_transpose(cpu_plan *plan, const sk_node *node, bool *do
     const float *w = constant_f32(plan, node->in[1]);
     *done = false;
     if (!w || !cpu_can_block(plan, x) || !cpu_can_block(plan, y) || node->a.conv_transpose.groups != 1 ||
-        win->dilation[0] != 1 || win->dilation[1] != 1 || !sk_act_f32_known(node->a.conv_transpose.act.kind) ||
+        win->dilation[0] != 1 || win->dilation[1] != 1 ||
+        !sk_act_f32_known(node->a.conv_transpose.act.kind) ||
         (bias != SK_VALUE_NONE && !constant_f32(plan, bias)))
         return SK_OK;
     *done = true;
@@ -308,20 +347,41 @@ sk_status cpu_build_conv_transpose(cpu_plan *plan, const sk_node *node, bool *do
     const int32_t kh = win->kernel[0], kw = win->kernel[1], sh = win->stride[0], sw = win->stride[1];
     for (int32_t ry = 0; ry < sh; ry++)
         for (int32_t rx = 0; rx < sw; rx++) {
-            phase v = phase_of(ry, kh, sh, win->pad[0], ys->dim[2]), h = phase_of(rx, kw, sw, win->pad[1], ys->dim[3]);
+            phase v = phase_of(ry, kh, sh, win->pad[0], ys->dim[2]),
+                  h = phase_of(rx, kw, sw, win->pad[1], ys->dim[3]);
             if (v.count == 0 || h.count == 0)
                 continue;
-            cpu_conv c = {.x = x, .y = y, .residual = SK_VALUE_NONE, .kernel_h = v.taps, .kernel_w = h.taps,
-                          .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .pad_top = v.pad,
-                          .pad_left = h.pad, .out_h = v.count, .out_w = h.count, .step_y = sh, .step_x = sw,
-                          .from_y = ry, .from_x = rx};
+            cpu_conv c = {.x = x,
+                          .y = y,
+                          .residual = SK_VALUE_NONE,
+                          .kernel_h = v.taps,
+                          .kernel_w = h.taps,
+                          .stride_h = 1,
+                          .stride_w = 1,
+                          .dilation_h = 1,
+                          .dilation_w = 1,
+                          .pad_top = v.pad,
+                          .pad_left = h.pad,
+                          .out_h = v.count,
+                          .out_w = h.count,
+                          .step_y = sh,
+                          .step_x = sw,
+                          .from_y = ry,
+                          .from_x = rx};
             c.act = (sk_act_f32){node->a.conv_transpose.act.kind, node->a.conv_transpose.act.alpha,
                                  node->a.conv_transpose.act.beta};
             ptrdiff_t co = (ptrdiff_t)kh * kw, ci = co * (ptrdiff_t)ys->dim[1];
-            c.weights = (cpu_weights){.data = w + v.first_tap * kw + h.first_tap, .co = co, .ci = ci,
-                                      .ky = -(ptrdiff_t)sh * kw, .kx = -(ptrdiff_t)sw, .groups = 1,
-                                      .cin = (int32_t)xs->dim[1], .cout = (int32_t)ys->dim[1], .kernel_h = v.taps,
-                                      .kernel_w = h.taps, .bias = constant_f32(plan, bias)};
+            c.weights = (cpu_weights){.data = w + v.first_tap * kw + h.first_tap,
+                                      .co = co,
+                                      .ci = ci,
+                                      .ky = -(ptrdiff_t)sh * kw,
+                                      .kx = -(ptrdiff_t)sw,
+                                      .groups = 1,
+                                      .cin = (int32_t)xs->dim[1],
+                                      .cout = (int32_t)ys->dim[1],
+                                      .kernel_h = v.taps,
+                                      .kernel_w = h.taps,
+                                      .bias = constant_f32(plan, bias)};
             SK_TRY(add_conv(plan, &c, sk_node_flops(plan->graph, node) / (sh * sw), err));
         }
     return SK_OK;

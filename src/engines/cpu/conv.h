@@ -6,11 +6,11 @@
 
 /* Which kernel runs a convolution. The numbers are kept in the tuning cache: append, never renumber. */
 typedef enum cpu_conv_form {
-    CPU_CONV_TAPS = 1,      /* any window */
-    CPU_CONV_ROWS = 2,      /* three columns at once */
-    CPU_CONV_WINOGRAD = 3,  /* F(4x4, 3x3) */
+    CPU_CONV_TAPS = 1,     /* any window */
+    CPU_CONV_ROWS = 2,     /* three columns at once */
+    CPU_CONV_WINOGRAD = 3, /* F(4x4, 3x3) */
     CPU_CONV_DEPTHWISE = 4,
-    CPU_CONV_FIRST = 5      /* straight from the picture */
+    CPU_CONV_FIRST = 5 /* straight from the picture */
 } cpu_conv_form;
 
 typedef struct cpu_conv_choice {
@@ -26,9 +26,9 @@ typedef struct cpu_conv_choice {
 typedef struct cpu_weights {
     const float *data;
     ptrdiff_t co, ci, ky, kx;
-    int32_t groups;              /* > 1: packed as one dense convolution with zeros between groups */
+    int32_t groups; /* > 1: packed as one dense convolution with zeros between groups */
     int32_t cin, cout, kernel_h, kernel_w; /* of the whole convolution */
-    const float *bias;           /* cout floats or null */
+    const float *bias;                     /* cout floats or null */
 } cpu_weights;
 
 typedef struct cpu_conv {
@@ -36,8 +36,8 @@ typedef struct cpu_conv {
     int32_t residual_shift;
     cpu_weights weights;
     int32_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w;
-    int32_t pad_top, pad_left; /* may be negative for phases of a transposed convolution */
-    int32_t out_h, out_w;      /* rows and columns this step makes */
+    int32_t pad_top, pad_left;              /* may be negative for phases of a transposed convolution */
+    int32_t out_h, out_w;                   /* rows and columns this step makes */
     int32_t step_y, step_x, from_y, from_x; /* where they go in y: from + i * step */
     sk_act_f32 act;
     int32_t residual_first;

@@ -34,15 +34,17 @@ static sk_status cpu_probe(sk_engine_probe *out, sk_error *err)
 static sk_status cpu_supports(const sk_graph *graph, const sk_session_settings *settings, sk_error *err)
 {
     if (settings->precision != SK_PRECISION_F32)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "the cpu engine computes in f32, not in %s; set precision to f32",
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "the cpu engine computes in f32, not in %s; set precision to f32",
                        sk_precision_name(settings->precision));
     for (size_t i = 0; i < graph->n_nodes; i++)
         for (int32_t k = 0; k < graph->nodes[i].n_out; k++)
             if (!sk_shape_known(&graph->values[graph->nodes[i].out[k]].shape))
-                return sk_fail(err, SK_ERR_UNSUPPORTED,
-                               "%s: the size of this %s's result depends on the data; the cpu engine plans all sizes "
-                               "ahead. Use the runtime reference or onnx_cpu for this model",
-                               graph->nodes[i].name, sk_op_name(graph->nodes[i].op));
+                return sk_fail(
+                    err, SK_ERR_UNSUPPORTED,
+                    "%s: the size of this %s's result depends on the data; the cpu engine plans all sizes "
+                    "ahead. Use the runtime reference or onnx_cpu for this model",
+                    graph->nodes[i].name, sk_op_name(graph->nodes[i].op));
     return SK_OK;
 }
 
@@ -64,10 +66,11 @@ static void describe(cpu_session *s)
     const cpu_plan *plan = &s->plan;
     size_t used = 0;
     info->threads = plan->threads;
-    info->activation_bytes = plan->memory_bytes + (size_t)plan->threads * plan->scratch_floats * sizeof(float);
+    info->activation_bytes =
+        plan->memory_bytes + (size_t)plan->threads * plan->scratch_floats * sizeof(float);
     info->weight_bytes = plan->weight_bytes;
-    snprintf(info->detail, sizeof info->detail, "%s, %zu steps, %d by winograd", plan->kernels.isa, plan->n_steps,
-             plan->n_winograd);
+    snprintf(info->detail, sizeof info->detail, "%s, %zu steps, %d by winograd", plan->kernels.isa,
+             plan->n_steps, plan->n_winograd);
     for (int op = 0; op < SK_OP_COUNT; op++)
         if (plan->borrowed[op] && used + 32 < sizeof info->borrowed)
             used += (size_t)snprintf(info->borrowed + used, sizeof info->borrowed - used, "%s%s x%d",
@@ -92,7 +95,8 @@ static sk_status open_outputs(cpu_session *s, int32_t slots, sk_error *err)
     return SK_OK;
 }
 
-static sk_status cpu_open(const sk_graph *graph, const sk_session_settings *settings, sk_session **out, sk_error *err)
+static sk_status cpu_open(const sk_graph *graph, const sk_session_settings *settings, sk_session **out,
+                          sk_error *err)
 {
     uint32_t flags = sk_cpu_flags();
     if (settings->cpu_mask)

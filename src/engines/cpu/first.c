@@ -35,9 +35,15 @@ void cpu_conv_bind_first(cpu_plan *plan, cpu_conv *c)
         c->gain[i] = from_pictures(plan) ? s->scale / s->std[k] : 1.0f;
         c->shift[i] = from_pictures(plan) ? s->mean[k] / s->std[k] : 0.0f;
     }
-    c->first = (sk_first_f32c16){.channels = channels, .kernel_h = c->kernel_h, .kernel_w = c->kernel_w,
-                                 .stride_w = c->stride_w, .out_plane = c->p.out_plane, .out_w = c->out_w,
-                                 .out_blocks = c->p.out_blocks, .width = c->choice.width, .act = c->act};
+    c->first = (sk_first_f32c16){.channels = channels,
+                                 .kernel_h = c->kernel_h,
+                                 .kernel_w = c->kernel_w,
+                                 .stride_w = c->stride_w,
+                                 .out_plane = c->p.out_plane,
+                                 .out_w = c->out_w,
+                                 .out_blocks = c->p.out_blocks,
+                                 .width = c->choice.width,
+                                 .act = c->act};
 }
 
 /* Input row y of image n as interleaved floats; a row outside the picture is zeros. */
@@ -57,8 +63,8 @@ static void convert_row(const cpu_conv *c, const cpu_frame *frame, int32_t n, in
     if (from_pictures(frame->plan)) {
         ptrdiff_t row = in->row_bytes ? in->row_bytes : (ptrdiff_t)width * channels;
         ptrdiff_t picture = in->picture_bytes ? in->picture_bytes : row * (ptrdiff_t)d[2];
-        frame->plan->kernels.row_u8((const uint8_t *)in->data + n * picture + y * row, out, width * channels, c->gain,
-                                    c->shift);
+        frame->plan->kernels.row_u8((const uint8_t *)in->data + n * picture + y * row, out, width * channels,
+                                    c->gain, c->shift);
         return;
     }
     const float *from = (const float *)in->data + ((int64_t)n * channels * d[2] + y) * width;
@@ -86,7 +92,8 @@ void cpu_conv_run_first(const cpu_conv *c, const cpu_frame *frame, int32_t part,
     p.bias = c->p.bias;
     sk_pool_split((int64_t)c->n * c->out_h, 1, part, parts, &from, &to);
     for (int64_t at = from; at < to; at++) {
-        int32_t n = (int32_t)(at / c->out_h), y = (int32_t)(at % c->out_h), top = y * c->stride_h - c->pad_top;
+        int32_t n = (int32_t)(at / c->out_h), y = (int32_t)(at % c->out_h),
+                top = y * c->stride_h - c->pad_top;
         if (n != image || converted < top) {
             image = n;
             converted = top;

@@ -58,8 +58,8 @@ static void run_pool(const cpu_step *step, const cpu_frame *frame, int32_t part,
     for (rows r; next_rows(&op->out, 1, &at, to, &r);) {
         p.in = row_at(&op->in, &r, 0);
         p.out = row_at(&op->out, &r, 0);
-        (op->kind == SK_OP_MAX_POOL ? frame->plan->kernels.max_pool : frame->plan->kernels.avg_pool)(&p, r.y,
-                                                                                                     r.y + r.count);
+        (op->kind == SK_OP_MAX_POOL ? frame->plan->kernels.max_pool
+                                    : frame->plan->kernels.avg_pool)(&p, r.y, r.y + r.count);
     }
 }
 
@@ -70,8 +70,8 @@ static void run_unary(const cpu_step *step, const cpu_frame *frame, int32_t part
     share(&op->out, 1, part, parts, &at, &to);
     for (rows r; next_rows(&op->out, 1, &at, to, &r);)
         for (int32_t y = r.y; y < r.y + r.count; y++)
-            frame->plan->kernels.unary(row_at(&op->in, &r, y), row_at(&op->out, &r, y), (size_t)op->out.w * SK_BLOCK,
-                                       &op->act);
+            frame->plan->kernels.unary(row_at(&op->in, &r, y), row_at(&op->out, &r, y),
+                                       (size_t)op->out.w * SK_BLOCK, &op->act);
 }
 
 static void run_binary(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
@@ -82,7 +82,9 @@ static void run_binary(const cpu_step *step, const cpu_frame *frame, int32_t par
     int64_t at, to;
     share(&op->out, 1, part, parts, &at, &to);
     for (rows r; next_rows(&op->out, 1, &at, to, &r);) {
-        const float *lanes = op->lanes ? op->lanes + r.b * SK_BLOCK : single ? row_at(&op->other, &r, 0) : NULL;
+        const float *lanes = op->lanes ? op->lanes + r.b * SK_BLOCK
+                             : single  ? row_at(&op->other, &r, 0)
+                                       : NULL;
         for (int32_t y = r.y; y < r.y + r.count; y++) {
             const float *a = row_at(&op->in, &r, y);
             float *out = row_at(&op->out, &r, y);
@@ -121,9 +123,13 @@ static void run_resize(const cpu_step *step, const cpu_frame *frame, int32_t par
             if (op->doubled) {
                 k->upsample2(top, out, out + op->out.row, op->in.w);
             } else if (op->row1) {
-                sk_bilinear_f32c16 p = {.top = top, .bottom = row_at(&op->in, &r, op->row1[y]),
-                                        .weight_bottom = op->row_weight[y], .left = op->column0,
-                                        .right = op->column1, .weight_right = op->column_weight, .out = out,
+                sk_bilinear_f32c16 p = {.top = top,
+                                        .bottom = row_at(&op->in, &r, op->row1[y]),
+                                        .weight_bottom = op->row_weight[y],
+                                        .left = op->column0,
+                                        .right = op->column1,
+                                        .weight_right = op->column_weight,
+                                        .out = out,
                                         .width = op->out.w};
                 k->bilinear(&p);
             } else {
@@ -147,8 +153,8 @@ static sk_status bind_op(cpu_plan *plan, cpu_step *step, sk_error *err)
 }
 
 static sk_status add_op(cpu_plan *plan, const map_op *filled,
-                        void (*run)(const cpu_step *, const cpu_frame *, int32_t, int32_t), const char *kernel,
-                        sk_error *err)
+                        void (*run)(const cpu_step *, const cpu_frame *, int32_t, int32_t),
+                        const char *kernel, sk_error *err)
 {
     cpu_step *step;
     SK_TRY(cpu_add_step(plan, sizeof *filled, &step, err));
@@ -180,12 +186,20 @@ static sk_status build_pool(cpu_plan *plan, const sk_node *node, sk_error *err)
     SK_TRY(make_like(plan, y, x, err));
     const int64_t *in = cpu_shape(plan, x)->dim, *out = cpu_shape(plan, y)->dim;
     map_op op = {.a = x, .b = SK_VALUE_NONE, .y = y, .kind = node->op};
-    op.pool = (sk_pool_f32c16){.in_h = (int32_t)in[2], .in_w = (int32_t)in[3], .out_h = (int32_t)out[2],
-                               .out_w = (int32_t)out[3], .kernel_h = w->kernel[0], .kernel_w = w->kernel[1],
-                               .stride_h = w->stride[0], .stride_w = w->stride[1], .pad_top = w->pad[0],
-                               .pad_left = w->pad[1], .dilation_h = w->dilation[0] ? w->dilation[0] : 1,
+    op.pool = (sk_pool_f32c16){.in_h = (int32_t)in[2],
+                               .in_w = (int32_t)in[3],
+                               .out_h = (int32_t)out[2],
+                               .out_w = (int32_t)out[3],
+                               .kernel_h = w->kernel[0],
+                               .kernel_w = w->kernel[1],
+                               .stride_h = w->stride[0],
+                               .stride_w = w->stride[1],
+                               .pad_top = w->pad[0],
+                               .pad_left = w->pad[1],
+                               .dilation_h = w->dilation[0] ? w->dilation[0] : 1,
                                .dilation_w = w->dilation[1] ? w->dilation[1] : 1,
-                               .count_pad = node->a.pool.count_include_pad, .pad_bottom = w->pad[2],
+                               .count_pad = node->a.pool.count_include_pad,
+                               .pad_bottom = w->pad[2],
                                .pad_right = w->pad[3]};
     return add_op(plan, &op, run_pool, node->op == SK_OP_MAX_POOL ? "max pool" : "average pool", err);
 }
@@ -197,18 +211,28 @@ static sk_status build_global(cpu_plan *plan, const sk_node *node, sk_error *err
     SK_TRY(cpu_need_blocked(plan, x, err));
     SK_TRY(make_like(plan, y, x, err));
     const int64_t *in = cpu_shape(plan, x)->dim;
-    map_op op = {.a = x, .b = SK_VALUE_NONE, .y = y,
+    map_op op = {.a = x,
+                 .b = SK_VALUE_NONE,
+                 .y = y,
                  .kind = node->a.reduce.kind == SK_REDUCE_MAX ? SK_OP_MAX_POOL : SK_OP_AVG_POOL};
-    op.pool = (sk_pool_f32c16){.in_h = (int32_t)in[2], .in_w = (int32_t)in[3], .out_h = 1, .out_w = 1,
-                               .kernel_h = (int32_t)in[2], .kernel_w = (int32_t)in[3], .stride_h = 1, .stride_w = 1,
-                               .dilation_h = 1, .dilation_w = 1};
+    op.pool = (sk_pool_f32c16){.in_h = (int32_t)in[2],
+                               .in_w = (int32_t)in[3],
+                               .out_h = 1,
+                               .out_w = 1,
+                               .kernel_h = (int32_t)in[2],
+                               .kernel_w = (int32_t)in[3],
+                               .stride_h = 1,
+                               .stride_w = 1,
+                               .dilation_h = 1,
+                               .dilation_w = 1};
     return add_op(plan, &op, run_pool, node->a.reduce.kind == SK_REDUCE_MAX ? "maximum" : "mean", err);
 }
 
 static bool is_global(const cpu_plan *plan, const sk_node *node)
 {
-    if (node->op != SK_OP_REDUCE || (node->a.reduce.kind != SK_REDUCE_MEAN && node->a.reduce.kind != SK_REDUCE_MAX) || !node->a.reduce.keep_dims ||
-        node->a.reduce.n_axes != 2 || plan->values[node->in[0]].map < 0)
+    if (node->op != SK_OP_REDUCE ||
+        (node->a.reduce.kind != SK_REDUCE_MEAN && node->a.reduce.kind != SK_REDUCE_MAX) ||
+        !node->a.reduce.keep_dims || node->a.reduce.n_axes != 2 || plan->values[node->in[0]].map < 0)
         return false;
     int a = node->a.reduce.axes[0], b = node->a.reduce.axes[1];
     a += a < 0 ? 4 : 0;
@@ -246,8 +270,8 @@ static int32_t clamp_index(int64_t i, int64_t size)
 }
 
 /* Source indices along one axis; second and weight are null for nearest. */
-static void resize_axis(const sk_node *node, int64_t in, int64_t out, double scale, int32_t *first, int32_t *second,
-                        float *weight)
+static void resize_axis(const sk_node *node, int64_t in, int64_t out, double scale, int32_t *first,
+                        int32_t *second, float *weight)
 {
     for (int64_t i = 0; i < out; i++) {
         double at = source_at(node->a.resize.coords, i, scale, in, out);
@@ -266,8 +290,8 @@ static bool can_resize(const cpu_plan *plan, const sk_node *node)
 {
     const sk_shape *in = cpu_shape(plan, node->in[0]), *out = cpu_shape(plan, node->out[0]);
     return (node->a.resize.mode == SK_RESIZE_NEAREST || node->a.resize.mode == SK_RESIZE_LINEAR) &&
-           !node->a.resize.antialias && cpu_can_block(plan, node->in[0]) && cpu_can_block(plan, node->out[0]) &&
-           in->dim[0] == out->dim[0] && in->dim[1] == out->dim[1];
+           !node->a.resize.antialias && cpu_can_block(plan, node->in[0]) &&
+           cpu_can_block(plan, node->out[0]) && in->dim[0] == out->dim[0] && in->dim[1] == out->dim[1];
 }
 
 static bool is_doubling(const int32_t *index, int64_t in, int64_t out)
@@ -298,12 +322,16 @@ static sk_status build_resize(cpu_plan *plan, const sk_node *node, sk_error *err
         op.row_weight = weight;
         op.column_weight = weight + h;
     }
-    resize_axis(node, in[2], out[2], sizes ? (double)out[2] / (double)in[2] : (double)node->a.resize.scale[0], op.row0,
-                op.row1, op.row_weight);
+    resize_axis(node, in[2], out[2], sizes ? (double)out[2] / (double)in[2] : (double)node->a.resize.scale[0],
+                op.row0, op.row1, op.row_weight);
     resize_axis(node, in[3], out[3], sizes ? (double)out[3] / (double)in[3] : (double)node->a.resize.scale[1],
                 op.column0, op.column1, op.column_weight);
     op.doubled = !linear && is_doubling(op.row0, in[2], out[2]) && is_doubling(op.column0, in[3], out[3]);
-    return add_op(plan, &op, run_resize, op.doubled ? "upsample 2x" : linear ? "resize linear" : "resize nearest", err);
+    return add_op(plan, &op, run_resize,
+                  op.doubled ? "upsample 2x"
+                  : linear   ? "resize linear"
+                             : "resize nearest",
+                  err);
 }
 
 /* --- elementwise --- */
@@ -317,8 +345,8 @@ static sk_status constant_lanes(cpu_plan *plan, sk_value v, sk_value x, const fl
     *out = NULL;
     if (!sk_value_is_constant(plan->graph, v) || plan->graph->values[v].dtype != SK_DTYPE_F32)
         return SK_OK;
-    bool per_channel = count == channels && s->rank >= 3 && s->dim[s->rank - 1] == 1 && s->dim[s->rank - 2] == 1 &&
-                       s->dim[s->rank - 3] == channels;
+    bool per_channel = count == channels && s->rank >= 3 && s->dim[s->rank - 1] == 1 &&
+                       s->dim[s->rank - 2] == 1 && s->dim[s->rank - 3] == channels;
     if (count != 1 && !per_channel)
         return SK_OK;
     const float *data = sk_value_tensor(plan->graph, v).data;
@@ -472,7 +500,8 @@ static void build_split(cpu_plan *plan, const sk_node *node, bool *done)
 }
 
 /* The single constant of a slice input; false when it is not one constant number. */
-static bool single_constant(const cpu_plan *plan, const sk_node *node, int32_t i, int64_t otherwise, int64_t *out)
+static bool single_constant(const cpu_plan *plan, const sk_node *node, int32_t i, int64_t otherwise,
+                            int64_t *out)
 {
     *out = otherwise;
     if (i >= node->n_in || node->in[i] == SK_VALUE_NONE)

@@ -37,7 +37,8 @@ static float weight_at(const cpu_weights *w, int32_t co, int32_t ci, int32_t ky,
 }
 
 /* One (group, channel, tap): the group's output channels side by side. */
-static float *put(float *to, const cpu_weights *w, int32_t block, int32_t width, int32_t ci, int32_t ky, int32_t kx)
+static float *put(float *to, const cpu_weights *w, int32_t block, int32_t width, int32_t ci, int32_t ky,
+                  int32_t kx)
 {
     for (int32_t i = 0; i < width * SK_BLOCK; i++)
         *to++ = weight_at(w, block * SK_BLOCK + i, ci, ky, kx);
@@ -72,9 +73,15 @@ static const double g_1[6][3] = {{1.0 / 4, 0, 0},
                                  {1.0 / 24, 1.0 / 12, 1.0 / 6},
                                  {1.0 / 24, -1.0 / 12, 1.0 / 6},
                                  {0, 0, 1}};
-static const double g_2[9][3] = {{1.0 / 2, 0, 0},     {-1.0 / 2, 0, -1.0 / 2}, {-1.0 / 6, 0, 1.0 / 6},
-                                 {1.0 / 6, 0, 1.0 / 3}, {0, 0, 1},               {0, 1, 0},
-                                 {0, 1, 0},           {0, 1, 0},               {0, 1, 0}};
+static const double g_2[9][3] = {{1.0 / 2, 0, 0},
+                                 {-1.0 / 2, 0, -1.0 / 2},
+                                 {-1.0 / 6, 0, 1.0 / 6},
+                                 {1.0 / 6, 0, 1.0 / 3},
+                                 {0, 0, 1},
+                                 {0, 1, 0},
+                                 {0, 1, 0},
+                                 {0, 1, 0},
+                                 {0, 1, 0}};
 
 /* U = G g G^T for one channel pair, in double: the transformed weights should not add to the error. */
 static void transform(const cpu_weights *w, int32_t co, int32_t ci, const double (*g)[3], int side, float *u)
@@ -119,8 +126,9 @@ static void pack_depthwise(const cpu_conv *c, const uint8_t *fill, int32_t block
     for (int32_t b = 0, from = 0; b < blocks; from += fill[b], b++) {
         for (int32_t k = 0; k < w->kernel_h * w->kernel_w; k++)
             for (int32_t i = 0; i < SK_BLOCK; i++)
-                *to++ = i < fill[b] ? w->data[(from + i) * w->co + k / w->kernel_w * w->ky + k % w->kernel_w * w->kx]
-                                    : 0.0f;
+                *to++ = i < fill[b]
+                            ? w->data[(from + i) * w->co + k / w->kernel_w * w->ky + k % w->kernel_w * w->kx]
+                            : 0.0f;
         for (int32_t i = 0; i < fill[b] && w->bias; i++)
             bias[b * SK_BLOCK + i] = w->bias[from + i];
     }
@@ -145,9 +153,9 @@ static void key_add(pack_key *key, const void *data, size_t bytes)
 static pack_key key_of(const cpu_conv *c, const uint8_t *fill, int32_t blocks)
 {
     const cpu_weights *w = &c->weights;
-    const int64_t head[] = {c->choice.form, c->choice.width, c->stride_h, w->co,       w->ci,   w->ky,
-                            w->kx,          w->groups,       w->cin,      w->cout, w->kernel_h,
-                            w->kernel_w,    blocks,          w->bias != 0};
+    const int64_t head[] = {c->choice.form, c->choice.width, c->stride_h, w->co,       w->ci,
+                            w->ky,          w->kx,           w->groups,   w->cin,      w->cout,
+                            w->kernel_h,    w->kernel_w,     blocks,      w->bias != 0};
     pack_key key = {{1, 2}};
     key_add(&key, head, sizeof head);
     key_add(&key, fill, (size_t)blocks);
@@ -164,7 +172,8 @@ static pack_key key_of(const cpu_conv *c, const uint8_t *fill, int32_t blocks)
             for (int32_t ci = 0; ci < inputs;) {
                 int32_t n = 0;
                 for (; n < 64 && ci < inputs; n++, ci++)
-                    run[n] = w->data[co * w->co + ci * w->ci + k / w->kernel_w * w->ky + k % w->kernel_w * w->kx];
+                    run[n] =
+                        w->data[co * w->co + ci * w->ci + k / w->kernel_w * w->ky + k % w->kernel_w * w->kx];
                 key_add(&key, run, (size_t)n * sizeof(float));
             }
         }
@@ -184,7 +193,8 @@ static void fill_packed(const cpu_conv *c, const uint8_t *fill, int32_t blocks, 
     }
 }
 
-static sk_status make_packed(const cpu_conv *c, const uint8_t *fill, int32_t blocks, cpu_packed **out, sk_error *err)
+static sk_status make_packed(const cpu_conv *c, const uint8_t *fill, int32_t blocks, cpu_packed **out,
+                             sk_error *err)
 {
     size_t bias = (size_t)c->p.out_blocks * SK_BLOCK;
     size_t floats = cpu_packed_floats(c, &c->choice) + bias;

@@ -9,17 +9,21 @@
 typedef void (*cpu_plain_run)(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts);
 
 /* Adds a step for a node: inputs in plain form, outputs made, lifetimes noted. */
-sk_status cpu_add_plain(cpu_plan *plan, const sk_node *node, size_t data_bytes, cpu_plain_run run, cpu_step **out,
-                        sk_error *err) SK_MUST_CHECK;
+sk_status cpu_add_plain(cpu_plan *plan, const sk_node *node, size_t data_bytes, cpu_plain_run run,
+                        cpu_step **out, sk_error *err) SK_MUST_CHECK;
 sk_status cpu_bind_nothing(cpu_plan *plan, cpu_step *step, sk_error *err) SK_MUST_CHECK;
 bool cpu_all_f32(const cpu_plan *plan, const sk_node *node); /* and few enough of them */
 
 sk_status cpu_build_plain_unary(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
-sk_status cpu_build_plain_binary(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
+sk_status cpu_build_plain_binary(cpu_plan *plan, const sk_node *node, bool *done,
+                                 sk_error *err) SK_MUST_CHECK;
 sk_status cpu_build_plain_move(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
-sk_status cpu_build_plain_softmax(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
-sk_status cpu_build_plain_matmul(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
+sk_status cpu_build_plain_softmax(cpu_plan *plan, const sk_node *node, bool *done,
+                                  sk_error *err) SK_MUST_CHECK;
+sk_status cpu_build_plain_matmul(cpu_plan *plan, const sk_node *node, bool *done,
+                                 sk_error *err) SK_MUST_CHECK;
 sk_status cpu_build_plain_gemm(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
-sk_status cpu_build_plain_layer_norm(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
+sk_status cpu_build_plain_layer_norm(cpu_plan *plan, const sk_node *node, bool *done,
+                                     sk_error *err) SK_MUST_CHECK;
 
 #endif

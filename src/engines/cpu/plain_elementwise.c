@@ -62,17 +62,18 @@ sk_status cpu_build_plain_unary(cpu_plan *plan, const sk_node *node, bool *done,
     *done = cpu_all_f32(plan, node) && (sk_act_f32_known(kind) || library_function(kind));
     if (!*done)
         return SK_OK;
-    SK_TRY(cpu_add_plain(plan, node, sizeof(elementwise), sk_act_f32_known(kind) ? run_unary : run_library, &step,
-                         err));
+    SK_TRY(cpu_add_plain(plan, node, sizeof(elementwise), sk_act_f32_known(kind) ? run_unary : run_library,
+                         &step, err));
     elementwise *e = step->data;
-    *e = (elementwise){.a = node->in[0], .y = node->out[0], .count = sk_shape_count(cpu_shape(plan, node->out[0]))};
+    *e = (elementwise){
+        .a = node->in[0], .y = node->out[0], .count = sk_shape_count(cpu_shape(plan, node->out[0]))};
     e->act = (sk_act_f32){(int32_t)node->a.unary.kind, node->a.unary.alpha, node->a.unary.beta};
     return SK_OK;
 }
 
 /* One run of the last axis; a stride of 0 repeats one value. */
-static void binary_run(const sk_kernels_f32 *k, int32_t kind, const float *a, int64_t stride_a, const float *b,
-                       int64_t stride_b, float *y, int64_t count)
+static void binary_run(const sk_kernels_f32 *k, int32_t kind, const float *a, int64_t stride_a,
+                       const float *b, int64_t stride_b, float *y, int64_t count)
 {
     enum { CHUNK = 256 };
     float same[CHUNK];
@@ -92,7 +93,8 @@ static void run_binary(const cpu_step *step, const cpu_frame *frame, int32_t par
 {
     const elementwise *e = step->data;
     const int32_t last = e->rank - 1;
-    const float *a = cpu_bound_plain(frame->plan, frame, e->a), *b = cpu_bound_plain(frame->plan, frame, e->b);
+    const float *a = cpu_bound_plain(frame->plan, frame, e->a),
+                *b = cpu_bound_plain(frame->plan, frame, e->b);
     float *y = cpu_bound_plain(frame->plan, frame, e->y);
     int64_t from, to, runs = e->count / e->dim[last];
     /* Few long runs are cut; many short ones are dealt out. */
@@ -107,8 +109,8 @@ static void run_binary(const cpu_step *step, const cpu_frame *frame, int32_t par
             rest /= e->dim[k];
         }
         if (count > 0)
-            binary_run(&frame->plan->kernels, e->kind, a + at_a + start * e->stride_a[last], e->stride_a[last],
-                       b + at_b + start * e->stride_b[last], e->stride_b[last],
+            binary_run(&frame->plan->kernels, e->kind, a + at_a + start * e->stride_a[last],
+                       e->stride_a[last], b + at_b + start * e->stride_b[last], e->stride_b[last],
                        y + i / pieces * e->dim[last] + start, count);
     }
 }
@@ -131,14 +133,14 @@ sk_status cpu_build_plain_binary(cpu_plan *plan, const sk_node *node, bool *done
     const sk_shape *ys = cpu_shape(plan, node->out[0]);
     cpu_step *step;
     *done = cpu_all_f32(plan, node) && sk_shape_count(ys) > 0 &&
-            (kind == SK_BINARY_ADD || kind == SK_BINARY_SUB || kind == SK_BINARY_MUL || kind == SK_BINARY_DIV ||
-             kind == SK_BINARY_MIN || kind == SK_BINARY_MAX);
+            (kind == SK_BINARY_ADD || kind == SK_BINARY_SUB || kind == SK_BINARY_MUL ||
+             kind == SK_BINARY_DIV || kind == SK_BINARY_MIN || kind == SK_BINARY_MAX);
     if (!*done)
         return SK_OK;
     SK_TRY(cpu_add_plain(plan, node, sizeof(elementwise), run_binary, &step, err));
     elementwise *e = step->data;
-    *e = (elementwise){.a = node->in[0], .b = node->in[1], .y = node->out[0], .kind = kind,
-                       .count = sk_shape_count(ys)};
+    *e = (elementwise){
+        .a = node->in[0], .b = node->in[1], .y = node->out[0], .kind = kind, .count = sk_shape_count(ys)};
     int64_t sa[SK_MAX_RANK], sb[SK_MAX_RANK];
     broadcast_strides(cpu_shape(plan, e->a), ys, sa);
     broadcast_strides(cpu_shape(plan, e->b), ys, sb);

@@ -19,8 +19,8 @@ typedef struct move {
 } move;
 
 /* Square pieces, so that both sides stay in cache whichever way they run. */
-static void copy_plane_4(const uint32_t *from, int64_t from_row, int64_t from_column, uint32_t *to, int64_t to_row,
-                         int64_t to_column, int64_t rows, int64_t columns)
+static void copy_plane_4(const uint32_t *from, int64_t from_row, int64_t from_column, uint32_t *to,
+                         int64_t to_row, int64_t to_column, int64_t rows, int64_t columns)
 {
     enum { SIDE = 16 };
     for (int64_t r0 = 0; r0 < rows; r0 += SIDE)
@@ -36,8 +36,8 @@ static void copy_plane(const box *b, const uint8_t *from, uint8_t *to)
     const int32_t c = b->rank - 1, r = b->rank - 2;
     if (b->stride_from[c] == 1 && b->stride_to[c] == 1) {
         for (int64_t i = 0; i < b->dim[r]; i++)
-            memcpy(to + (size_t)(i * b->stride_to[r]) * b->element, from + (size_t)(i * b->stride_from[r]) * b->element,
-                   (size_t)b->dim[c] * b->element);
+            memcpy(to + (size_t)(i * b->stride_to[r]) * b->element,
+                   from + (size_t)(i * b->stride_from[r]) * b->element, (size_t)b->dim[c] * b->element);
     } else if (b->element == 4) {
         copy_plane_4((const uint32_t *)(const void *)from, b->stride_from[r], b->stride_from[c],
                      (uint32_t *)(void *)to, b->stride_to[r], b->stride_to[c], b->dim[r], b->dim[c]);
@@ -45,7 +45,8 @@ static void copy_plane(const box *b, const uint8_t *from, uint8_t *to)
         for (int64_t i = 0; i < b->dim[r]; i++)
             for (int64_t k = 0; k < b->dim[c]; k++)
                 memcpy(to + (size_t)(i * b->stride_to[r] + k * b->stride_to[c]) * b->element,
-                       from + (size_t)(i * b->stride_from[r] + k * b->stride_from[c]) * b->element, b->element);
+                       from + (size_t)(i * b->stride_from[r] + k * b->stride_from[c]) * b->element,
+                       b->element);
     }
 }
 
@@ -121,7 +122,9 @@ static void normalise(box *b)
 static box part_box(const cpu_plan *plan, sk_value small, sk_value large, int32_t axis, int64_t at, bool into)
 {
     const sk_shape *s = cpu_shape(plan, small), *l = cpu_shape(plan, large);
-    box b = {.from = into ? small : large, .to = into ? large : small, .rank = s->rank,
+    box b = {.from = into ? small : large,
+             .to = into ? large : small,
+             .rank = s->rank,
              .element = sk_dtype_bytes(plan->graph->values[small].dtype)};
     int64_t own[SK_MAX_RANK], other[SK_MAX_RANK];
     dense_strides(s, own);
@@ -146,7 +149,9 @@ static bool slice_box(const cpu_plan *plan, const sk_node *node, box *b)
                 return false;
             t[i] = sk_value_tensor(plan->graph, node->in[i]);
         }
-    *b = (box){.from = node->in[0], .to = node->out[0], .rank = x->rank,
+    *b = (box){.from = node->in[0],
+               .to = node->out[0],
+               .rank = x->rank,
                .element = sk_dtype_bytes(plan->graph->values[node->in[0]].dtype)};
     dense_strides(x, b->stride_from);
     dense_strides(y, b->stride_to);
@@ -154,7 +159,8 @@ static bool slice_box(const cpu_plan *plan, const sk_node *node, box *b)
         b->dim[k] = y->dim[k];
     int64_t count = sk_shape_count(&t[1].shape);
     for (int64_t i = 0; i < count; i++) {
-        int64_t axis = t[3].data ? sk_tensor_int_at(&t[3], i) : i, step = t[4].data ? sk_tensor_int_at(&t[4], i) : 1;
+        int64_t axis = t[3].data ? sk_tensor_int_at(&t[3], i) : i,
+                step = t[4].data ? sk_tensor_int_at(&t[4], i) : 1;
         int64_t start = sk_tensor_int_at(&t[1], i);
         axis += axis < 0 ? x->rank : 0;
         if (axis < 0 || axis >= x->rank || step < 1) /* backwards: the reference executor's */
@@ -174,7 +180,9 @@ static bool make_boxes(const cpu_plan *plan, const sk_node *node, move *m)
     m->n_boxes = 1;
     if (node->op == SK_OP_TRANSPOSE) {
         box *b = m->boxes;
-        *b = (box){.from = node->in[0], .to = node->out[0], .rank = rank,
+        *b = (box){.from = node->in[0],
+                   .to = node->out[0],
+                   .rank = rank,
                    .element = sk_dtype_bytes(plan->graph->values[node->in[0]].dtype)};
         int64_t from[SK_MAX_RANK];
         dense_strides(cpu_shape(plan, node->in[0]), from);

@@ -26,8 +26,8 @@ static sk_status rename_value(cpu_plan *plan, const sk_node *node, sk_error *err
     return SK_OK;
 }
 
-sk_status cpu_add_plain(cpu_plan *plan, const sk_node *node, size_t data_bytes, cpu_plain_run run, cpu_step **out,
-                        sk_error *err)
+sk_status cpu_add_plain(cpu_plan *plan, const sk_node *node, size_t data_bytes, cpu_plain_run run,
+                        cpu_step **out, sk_error *err)
 {
     sk_value plain[64];
     int32_t count = 0;
@@ -43,7 +43,7 @@ sk_status cpu_add_plain(cpu_plan *plan, const sk_node *node, size_t data_bytes, 
     SK_TRY(cpu_add_step(plan, data_bytes, out, err));
     (*out)->run = run;
     (*out)->bind = cpu_bind_nothing;
-    snprintf((*out)->kernel, sizeof (*out)->kernel, "%s", sk_op_name(node->op));
+    snprintf((*out)->kernel, sizeof(*out)->kernel, "%s", sk_op_name(node->op));
     return cpu_step_uses(plan, *out, NULL, 0, plain, count, err);
 }
 

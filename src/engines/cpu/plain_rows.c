@@ -81,7 +81,8 @@ static void run_layer_norm(const cpu_step *step, const cpu_frame *frame, int32_t
     int64_t from, to;
     sk_pool_split(op->outer, 1, part, parts, &from, &to);
     for (int64_t i = from; i < to; i++)
-        plan->kernels.layer_norm(x + i * op->count, y + i * op->count, (size_t)op->count, scale, shift, op->epsilon);
+        plan->kernels.layer_norm(x + i * op->count, y + i * op->count, (size_t)op->count, scale, shift,
+                                 op->epsilon);
 }
 
 sk_status cpu_build_plain_layer_norm(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
@@ -89,7 +90,11 @@ sk_status cpu_build_plain_layer_norm(cpu_plan *plan, const sk_node *node, bool *
     const sk_shape *s = cpu_shape(plan, node->in[0]);
     int32_t axis = node->a.norm.axis < 0 ? node->a.norm.axis + s->rank : node->a.norm.axis;
     cpu_step *step;
-    rows_op op = {.x = node->in[0], .y = node->out[0], .outer = 1, .count = 1, .inner = 1,
+    rows_op op = {.x = node->in[0],
+                  .y = node->out[0],
+                  .outer = 1,
+                  .count = 1,
+                  .inner = 1,
                   .epsilon = node->a.norm.epsilon};
     op.scale = node->n_in > 1 ? node->in[1] : SK_VALUE_NONE;
     op.shift = node->n_in > 2 ? node->in[2] : SK_VALUE_NONE;
@@ -157,9 +162,14 @@ sk_status cpu_build_plain_matmul(cpu_plan *plan, const sk_node *node, bool *done
         return SK_OK;
     SK_TRY(cpu_add_plain(plan, node, sizeof(product), run_product, &step, err));
     product *m = step->data;
-    *m = (product){.a = node->in[0], .b = node->in[1], .y = node->out[0], .bias = SK_VALUE_NONE,
-                   .rank = y->rank - 2, .batches = 1};
-    m->p = (sk_gemm_f32){.m = (int32_t)a->dim[a->rank - 2], .k = (int32_t)a->dim[a->rank - 1],
+    *m = (product){.a = node->in[0],
+                   .b = node->in[1],
+                   .y = node->out[0],
+                   .bias = SK_VALUE_NONE,
+                   .rank = y->rank - 2,
+                   .batches = 1};
+    m->p = (sk_gemm_f32){.m = (int32_t)a->dim[a->rank - 2],
+                         .k = (int32_t)a->dim[a->rank - 1],
                          .n = (int32_t)b->dim[b->rank - 1]};
     m->p.a_row = m->p.k;
     m->p.a_col = 1;
@@ -204,8 +214,9 @@ sk_status cpu_build_plain_gemm(cpu_plan *plan, const sk_node *node, bool *done, 
     cpu_step *step;
     *done = cpu_all_f32(plan, node) && a->rank == 2 && b->rank == 2 &&
             (!node->a.gemm.transpose_b || sk_value_is_constant(plan->graph, node->in[1])) &&
-            node->a.gemm.alpha == 1.0f && (c == SK_VALUE_NONE || node->a.gemm.beta == 1.0f) && sk_shape_count(y) > 0 &&
-            sk_shape_count(a) < INT32_MAX && sk_shape_count(b) < INT32_MAX && sk_shape_count(y) < INT32_MAX &&
+            node->a.gemm.alpha == 1.0f && (c == SK_VALUE_NONE || node->a.gemm.beta == 1.0f) &&
+            sk_shape_count(y) > 0 && sk_shape_count(a) < INT32_MAX && sk_shape_count(b) < INT32_MAX &&
+            sk_shape_count(y) < INT32_MAX &&
             (c == SK_VALUE_NONE || (sk_shape_count(cpu_shape(plan, c)) == y->dim[1] &&
                                     cpu_shape(plan, c)->dim[cpu_shape(plan, c)->rank - 1] == y->dim[1]));
     if (!*done)
@@ -214,7 +225,8 @@ sk_status cpu_build_plain_gemm(cpu_plan *plan, const sk_node *node, bool *done, 
     product *m = step->data;
     const bool flip = node->a.gemm.transpose_a != 0;
     *m = (product){.a = node->in[0], .b = node->in[1], .y = node->out[0], .bias = c, .batches = 1};
-    m->p = (sk_gemm_f32){.m = (int32_t)y->dim[0], .n = (int32_t)y->dim[1],
+    m->p = (sk_gemm_f32){.m = (int32_t)y->dim[0],
+                         .n = (int32_t)y->dim[1],
                          .k = (int32_t)b->dim[node->a.gemm.transpose_b ? 1 : 0]};
     if (node->a.gemm.transpose_b)
         SK_TRY(transposed_weights(plan, m->b, &m->weights, err));

@@ -9,8 +9,8 @@
 
 sk_status cpu_add_step(cpu_plan *plan, size_t data_bytes, cpu_step **out, sk_error *err)
 {
-    SK_TRY(sk_array_reserve((void **)&plan->steps, &plan->steps_capacity, plan->n_steps + 1, sizeof plan->steps[0],
-                            SK_GRAPH_MAX_NODES, err));
+    SK_TRY(sk_array_reserve((void **)&plan->steps, &plan->steps_capacity, plan->n_steps + 1,
+                            sizeof plan->steps[0], SK_GRAPH_MAX_NODES, err));
     cpu_step *step = &plan->steps[plan->n_steps];
     memset(step, 0, sizeof *step);
     step->name = plan->node_name;
@@ -110,7 +110,8 @@ static sk_status build_steps(cpu_plan *plan, sk_error *err)
         sk_value v = g->outputs[i];
         cpu_value *value = &plan->values[v];
         if (value->plain < 0 && (value->constant || value->input >= 0))
-            return sk_fail(err, SK_ERR_UNSUPPORTED, "output %s does not depend on the network", g->values[v].name);
+            return sk_fail(err, SK_ERR_UNSUPPORTED, "output %s does not depend on the network",
+                           g->values[v].name);
         plan->node_name = g->values[v].name;
         SK_TRY(cpu_need_plain(plan, v, err));
         plan->outputs[i] = value->plain;
@@ -172,8 +173,8 @@ static void drop_weights(cpu_plan *plan)
     }
 }
 
-sk_status cpu_plan_open(const sk_graph *graph, const sk_session_settings *settings, sk_pool *pool, cpu_plan *plan,
-                        sk_error *err)
+sk_status cpu_plan_open(const sk_graph *graph, const sk_session_settings *settings, sk_pool *pool,
+                        cpu_plan *plan, sk_error *err)
 {
     plan->settings = *settings;
     plan->threads = sk_pool_threads(pool);

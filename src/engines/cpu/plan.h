@@ -85,16 +85,16 @@ struct cpu_plan {
     cpu_step *steps;
     size_t n_steps, steps_capacity;
     struct cpu_tune_cache *tune_cache; /* while opening */
-    struct cpu_progress *progress; /* replay.c: how far each step is */
-    uint8_t *memory; /* the arena of activations */
+    struct cpu_progress *progress;     /* replay.c: how far each step is */
+    uint8_t *memory;                   /* the arena of activations */
     size_t memory_bytes;
-    size_t scratch_floats; /* a thread's */
-    float *scratch;        /* [thread][scratch_floats] */
+    size_t scratch_floats;                   /* a thread's */
+    float *scratch;                          /* [thread][scratch_floats] */
     int32_t outputs[SK_SESSION_MAX_OUTPUTS]; /* plain buffers */
     struct cpu_packed **packed;              /* references on packed weights */
     size_t n_packed, packed_capacity;
     size_t weight_bytes;
-    const char *node_name; /* of the node being built, for messages */
+    const char *node_name;         /* of the node being built, for messages */
     int32_t borrowed[SK_OP_COUNT]; /* nodes run by the reference executor, by operation */
     int32_t n_winograd;
     sk_status failure; /* of a borrowed node while running */
@@ -102,8 +102,8 @@ struct cpu_plan {
 };
 
 /* plan.c: from a specialised graph to a plan that is ready to run. */
-sk_status cpu_plan_open(const sk_graph *graph, const sk_session_settings *settings, sk_pool *pool, cpu_plan *plan,
-                        sk_error *err) SK_MUST_CHECK;
+sk_status cpu_plan_open(const sk_graph *graph, const sk_session_settings *settings, sk_pool *pool,
+                        cpu_plan *plan, sk_error *err) SK_MUST_CHECK;
 void cpu_plan_close(cpu_plan *plan);
 /* replay.c: runs the plan on the pool; step_end: where not null, the profile clock at each step's end. */
 /* Of one thread the processor time, which other programs do not disturb; of several the wall clock. */
@@ -148,7 +148,8 @@ sk_status cpu_step_uses(cpu_plan *plan, cpu_step *step, const sk_value *blocked,
 
 /* One node each. *done = false: not a shape these know; nothing was added. */
 sk_status cpu_build_conv(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
-sk_status cpu_build_conv_transpose(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
+sk_status cpu_build_conv_transpose(cpu_plan *plan, const sk_node *node, bool *done,
+                                   sk_error *err) SK_MUST_CHECK;
 sk_status cpu_build_map_op(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
 sk_status cpu_build_plain_op(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
 sk_status cpu_build_borrowed(cpu_plan *plan, const sk_node *node, sk_error *err) SK_MUST_CHECK;

@@ -32,7 +32,8 @@ static void run_reorder(const cpu_step *step, const cpu_frame *frame, int32_t pa
     int64_t from, to;
     sk_pool_split((int64_t)m->n * m->blocks * m->h, 1, part, parts, &from, &to);
     for (int64_t at = from; at < to;) {
-        int32_t y = (int32_t)(at % m->h), b = (int32_t)(at / m->h % m->blocks), n = (int32_t)(at / m->h / m->blocks);
+        int32_t y = (int32_t)(at % m->h), b = (int32_t)(at / m->h % m->blocks),
+                n = (int32_t)(at / m->h / m->blocks);
         int64_t rows = to - at < m->h - y ? to - at : m->h - y;
         ptrdiff_t before = 0;
         for (int32_t i = 0; i < b; i++)
@@ -58,7 +59,8 @@ static sk_status add_reorder(cpu_plan *plan, sk_value v, bool to_blocked, sk_err
     r->channels = (int32_t)cpu_shape(plan, v)->dim[1];
     step->run = run_reorder;
     step->bind = bind_reorder;
-    snprintf(step->kernel, sizeof step->kernel, "%s blocks %s", to_blocked ? "to" : "from", plan->kernels.isa);
+    snprintf(step->kernel, sizeof step->kernel, "%s blocks %s", to_blocked ? "to" : "from",
+             plan->kernels.isa);
     return cpu_step_uses(plan, step, &v, 1, &v, 1, err);
 }
 
@@ -87,7 +89,8 @@ static void run_input(const cpu_step *step, const cpu_frame *frame, int32_t part
     float *out = (float *)(void *)(plan->memory + plan->buffers[plan->values[r->v].plain].offset);
     for (int64_t n = from; n < to; n++) {
         sk_session_input one_picture = {.data = (const uint8_t *)in.data + n * picture, .row_bytes = row};
-        sk_input_unpack_u8(&one_picture, &plan->settings, &one, out + n * shape->dim[1] * shape->dim[2] * shape->dim[3]);
+        sk_input_unpack_u8(&one_picture, &plan->settings, &one,
+                           out + n * shape->dim[1] * shape->dim[2] * shape->dim[3]);
     }
 }
 

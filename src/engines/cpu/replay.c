@@ -59,7 +59,8 @@ static void work(const cpu_plan *plan, const cpu_step *step, cpu_progress *progr
     int32_t finished = 0;
     for (int32_t i = 0; i < queues; i++) {
         int32_t q = (thread + i) % queues;
-        int32_t first = (int32_t)((int64_t)parts * q / queues), last = (int32_t)((int64_t)parts * (q + 1) / queues);
+        int32_t first = (int32_t)((int64_t)parts * q / queues),
+                last = (int32_t)((int64_t)parts * (q + 1) / queues);
         for (;;) {
             if (atomic_load_explicit(&progress->next[q], memory_order_relaxed) >= last - first)
                 break;
@@ -82,12 +83,13 @@ static void replay_thread(void *context, int32_t thread, int32_t threads)
     (void)threads;
     const replay *r = context;
     const cpu_plan *plan = r->plan;
-    const cpu_frame frame = {.plan = plan, .inputs = r->inputs,
-                             .scratch = plan->scratch + (size_t)thread * plan->scratch_floats};
+    const cpu_frame frame = {
+        .plan = plan, .inputs = r->inputs, .scratch = plan->scratch + (size_t)thread * plan->scratch_floats};
     for (size_t i = 0; i < plan->n_steps; i++) {
         const cpu_step *step = &plan->steps[i];
         work(plan, step, &plan->progress[i], &frame, thread, r->step_end ? &r->step_end[i] : NULL);
-        for (int spins = 0; atomic_load_explicit(&plan->progress[i].done, memory_order_acquire) < step->parts;) {
+        for (int spins = 0;
+             atomic_load_explicit(&plan->progress[i].done, memory_order_acquire) < step->parts;) {
             /* Somebody holds a share. If that takes long, this core may be what they are waiting for. */
             if (++spins < 4000)
                 pause_cpu();
@@ -97,7 +99,8 @@ static void replay_thread(void *context, int32_t thread, int32_t threads)
     }
 }
 
-sk_status cpu_plan_run(cpu_plan *plan, sk_pool *pool, const sk_session_input *inputs, int64_t *step_end, sk_error *err)
+sk_status cpu_plan_run(cpu_plan *plan, sk_pool *pool, const sk_session_input *inputs, int64_t *step_end,
+                       sk_error *err)
 {
     replay r = {.plan = plan, .inputs = inputs, .step_end = step_end};
     plan->failure = SK_OK;

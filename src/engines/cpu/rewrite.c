@@ -17,7 +17,8 @@ bool cpu_is_doubling(const sk_graph *g, const sk_node *node)
         return false;
     const sk_shape *x = &g->values[node->in[0]].shape, *y = &g->values[node->out[0]].shape;
     if (x->rank != 4 || y->rank != 4 || x->dim[0] != y->dim[0] || x->dim[1] != y->dim[1] ||
-        y->dim[2] != 2 * x->dim[2] || y->dim[3] != 2 * x->dim[3] || g->values[node->in[0]].dtype != SK_DTYPE_F32)
+        y->dim[2] != 2 * x->dim[2] || y->dim[3] != 2 * x->dim[3] ||
+        g->values[node->in[0]].dtype != SK_DTYPE_F32)
         return false;
     /* floor(i / 2) for every i: only these two of the roundings give it */
     return (node->a.resize.coords == SK_COORDS_ASYMMETRIC && node->a.resize.round == SK_ROUND_FLOOR) ||
@@ -41,7 +42,8 @@ static bool is_pointwise(const sk_graph *g, const sk_node *node)
 }
 
 /* Columns [from, from + count) of a [cout][cin] matrix as a constant of its own. */
-static sk_status weight_columns(sk_graph *g, sk_value w, int64_t from, int64_t count, sk_value *out, sk_error *err)
+static sk_status weight_columns(sk_graph *g, sk_value w, int64_t from, int64_t count, sk_value *out,
+                                sk_error *err)
 {
     const sk_shape *s = &g->values[w].shape;
     const int64_t cout = s->dim[0], cin = s->dim[1];
@@ -109,14 +111,16 @@ sk_status cpu_rewrite(cpu_plan *plan, sk_error *err)
         if (!is_pointwise(g, conv) || uses[conv->in[0]] != 1)
             continue;
         const sk_node *join = producer(g, conv->in[0]);
-        if (!join || join->op != SK_OP_CONCAT || join->n_in != 2 || (join->a.axis != 1 && join->a.axis != -3) ||
-            join->in[0] == join->in[1] || g->values[join->in[0]].shape.rank != 4)
+        if (!join || join->op != SK_OP_CONCAT || join->n_in != 2 ||
+            (join->a.axis != 1 && join->a.axis != -3) || join->in[0] == join->in[1] ||
+            g->values[join->in[0]].shape.rank != 4)
             continue;
         for (int32_t k = 0; k < 2; k++) {
             const sk_node *up = producer(g, join->in[k]);
             if (!up || !cpu_is_doubling(g, up) || uses[join->in[k]] != 1)
                 continue;
-            SK_TRY_GOTO(split_pointwise(g, (int32_t)i, (int32_t)(join - g->nodes), (int32_t)(up - g->nodes), k, err));
+            SK_TRY_GOTO(
+                split_pointwise(g, (int32_t)i, (int32_t)(join - g->nodes), (int32_t)(up - g->nodes), k, err));
             break;
         }
     }

@@ -10,7 +10,8 @@
  * disturb the result much; the best of a few runs counts. */
 
 #define MAX_CANDIDATES 24
-#define BUDGET_NS 700000000LL /* for a whole network; what is not reached keeps the guess until the next opening */
+#define BUDGET_NS                                                                                            \
+    700000000LL /* for a whole network; what is not reached keeps the guess until the next opening */
 #define RUNS 3
 
 /* Widest group the table offers, no wider than the output. */
@@ -26,7 +27,8 @@ static uint8_t widest(const int8_t *tiles, int32_t blocks, int32_t limit)
 /* Tiles in a round: V and M of one round should stay in L2 with the weights passing by. */
 static uint8_t winograd_batch(const cpu_plan *plan, const cpu_conv *c, int32_t tile, int64_t budget)
 {
-    int64_t per_tile = sk_winograd_points(c->stride_h) * SK_BLOCK * 4 * ((int64_t)plan->values[c->x].blocks + cpu_blocks(c->weights.cout));
+    int64_t per_tile = sk_winograd_points(c->stride_h) * SK_BLOCK * 4 *
+                       ((int64_t)plan->values[c->x].blocks + cpu_blocks(c->weights.cout));
     int64_t count = budget / per_tile / tile * tile;
     if (count > 4 * tile)
         count = 4 * tile;
@@ -169,8 +171,8 @@ static void choose(const cpu_plan *plan, cpu_step *step, float *zeros)
 static bool open_choice(const cpu_step *step)
 {
     const cpu_conv *c = step->data;
-    return step->run == cpu_conv_run && c->choice.form != CPU_CONV_FIRST && c->choice.form != CPU_CONV_DEPTHWISE &&
-           c->kernel_h > 0 && c->kernel_w > 0;
+    return step->run == cpu_conv_run && c->choice.form != CPU_CONV_FIRST &&
+           c->choice.form != CPU_CONV_DEPTHWISE && c->kernel_h > 0 && c->kernel_w > 0;
 }
 
 /* A choice from the cache must be one that could be made here. */
@@ -247,7 +249,8 @@ sk_status cpu_tune(cpu_plan *plan, sk_error *err)
         cpu_conv *c = plan->steps[i].data;
         if (!open_choice(&plan->steps[i]) || c->tuned)
             continue;
-        if (!cpu_tune_cache_find(plan->tune_cache, plan, c, &c->choice)) { /* the same shape may have come before */
+        if (!cpu_tune_cache_find(plan->tune_cache, plan, c,
+                                 &c->choice)) { /* the same shape may have come before */
             choose(plan, &plan->steps[i], zeros);
             cpu_tune_cache_add(plan->tune_cache, plan, c, &c->choice);
             changed = true;

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FILE_NAME "cpu-kernels-2.txt" /* the number changes when choices mean something else */
-#define MAX_BYTES (4u << 20)
+#define FILE_NAME   "cpu-kernels-2.txt" /* the number changes when choices mean something else */
+#define MAX_BYTES   (4u << 20)
 #define MAX_ENTRIES 20000
 
 typedef struct entry {
@@ -32,19 +32,33 @@ static uint64_t machine_key(const cpu_plan *plan)
     sk_cpu_info cpu;
     char text[256];
     sk_cpu_describe(&cpu);
-    int n = snprintf(text, sizeof text, "%s %s %d %s", cpu.model, plan->kernels.isa, plan->threads, __VERSION__);
+    int n =
+        snprintf(text, sizeof text, "%s %s %d %s", cpu.model, plan->kernels.isa, plan->threads, __VERSION__);
     return sk_hash_xxh3(text, n > 0 && n < (int)sizeof text ? (size_t)n : sizeof text - 1, 1);
 }
 
 static uint64_t conv_key(const cpu_tune_cache *cache, const cpu_plan *plan, const cpu_conv *c, char shape[64])
 {
     const cpu_value *x = &plan->values[c->x];
-    const int32_t fields[] = {c->weights.cin, c->weights.cout, c->weights.groups, c->kernel_h,   c->kernel_w,
-                              c->stride_h,    c->stride_w,     c->dilation_h,     c->dilation_w, c->out_h,
-                              c->out_w,       c->step_x,       x->blocks,         plan->settings.winograd,
-                              (int32_t)cpu_shape(plan, c->y)->dim[0], c->act.kind, c->residual != SK_VALUE_NONE};
-    snprintf(shape, 64, "%d->%d_%dx%d_s%d_%dx%d_t%d_%s", c->weights.cin, c->weights.cout, c->kernel_h, c->kernel_w,
-             c->stride_h, c->out_h, c->out_w, plan->threads, plan->kernels.isa);
+    const int32_t fields[] = {c->weights.cin,
+                              c->weights.cout,
+                              c->weights.groups,
+                              c->kernel_h,
+                              c->kernel_w,
+                              c->stride_h,
+                              c->stride_w,
+                              c->dilation_h,
+                              c->dilation_w,
+                              c->out_h,
+                              c->out_w,
+                              c->step_x,
+                              x->blocks,
+                              plan->settings.winograd,
+                              (int32_t)cpu_shape(plan, c->y)->dim[0],
+                              c->act.kind,
+                              c->residual != SK_VALUE_NONE};
+    snprintf(shape, 64, "%d->%d_%dx%d_s%d_%dx%d_t%d_%s", c->weights.cin, c->weights.cout, c->kernel_h,
+             c->kernel_w, c->stride_h, c->out_h, c->out_w, plan->threads, plan->kernels.isa);
     for (char *p = shape; *p; p++)
         *p = *p == ' ' ? '-' : *p;
     return sk_hash_xxh3(fields, sizeof fields, cache->machine);
@@ -74,8 +88,8 @@ static void read_line(cpu_tune_cache *cache, const char *line)
     for (int i = 0; i < 6; i++)
         if (f[i] > 255)
             return;
-    e.choice = (cpu_conv_choice){(uint8_t)f[0], (uint8_t)f[1], (uint8_t)f[2], (uint8_t)f[3], (uint8_t)f[4],
-                                 (uint8_t)f[5]};
+    e.choice = (cpu_conv_choice){(uint8_t)f[0], (uint8_t)f[1], (uint8_t)f[2],
+                                 (uint8_t)f[3], (uint8_t)f[4], (uint8_t)f[5]};
     keep(cache, &e);
 }
 
@@ -157,8 +171,8 @@ void cpu_tune_cache_save(const cpu_tune_cache *cache)
     for (size_t i = 0; i < cache->count; i++) {
         const entry *e = &cache->entries[i];
         const cpu_conv_choice *c = &e->choice;
-        fprintf(f, "%016" PRIx64 " %u %u %u %u %u %u %s\n", e->key, c->form, c->width, c->tile, c->groups_outer,
-                c->split_groups, c->batch_tiles, e->shape);
+        fprintf(f, "%016" PRIx64 " %u %u %u %u %u %u %s\n", e->key, c->form, c->width, c->tile,
+                c->groups_outer, c->split_groups, c->batch_tiles, e->shape);
     }
     if (sk_file_writer_commit(&writer, &ignored) != SK_OK)
         return;

@@ -16,9 +16,11 @@ static sk_status new_buffer(cpu_plan *plan, const cpu_buffer *what, int32_t *out
     return SK_OK;
 }
 
-sk_status cpu_new_map(cpu_plan *plan, int32_t n, int32_t blocks, int32_t h, int32_t w, int32_t *out, sk_error *err)
+sk_status cpu_new_map(cpu_plan *plan, int32_t n, int32_t blocks, int32_t h, int32_t w, int32_t *out,
+                      sk_error *err)
 {
-    return new_buffer(plan, &(cpu_buffer){.blocked = true, .n = n, .blocks = blocks, .h = h, .w = w}, out, err);
+    return new_buffer(plan, &(cpu_buffer){.blocked = true, .n = n, .blocks = blocks, .h = h, .w = w}, out,
+                      err);
 }
 
 sk_status cpu_new_plain(cpu_plan *plan, size_t bytes, int32_t *out, sk_error *err)
@@ -58,7 +60,8 @@ sk_status cpu_make_plain(cpu_plan *plan, sk_value v, sk_error *err)
     const sk_value_info *info = &plan->graph->values[v];
     int64_t count = sk_shape_count(&info->shape);
     if (count < 0)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: the size of its result depends on the data", plan->node_name);
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: the size of its result depends on the data",
+                       plan->node_name);
     size_t bytes;
     if (!sk_mul_size((size_t)count, sk_dtype_bytes(info->dtype), &bytes))
         return sk_fail(err, SK_ERR_LIMIT, "%s: the result is too large", plan->node_name);
@@ -119,7 +122,8 @@ void cpu_need_border(cpu_plan *plan, sk_value v, const int32_t border[4])
 }
 
 /* Would every block of `root`, moved by `delta`, land where the concatenation wants exactly that block? */
-static bool fits_whole(const cpu_plan *plan, const sk_value *parts, int32_t count, int32_t root, int32_t delta)
+static bool fits_whole(const cpu_plan *plan, const sk_value *parts, int32_t count, int32_t root,
+                       int32_t delta)
 {
     int32_t covered = 0, at = 0;
     for (int32_t i = 0; i < count; i++) {
@@ -157,8 +161,14 @@ cpu_map cpu_bound_map(const cpu_plan *plan, sk_value v)
     const cpu_value *value = &plan->values[v];
     int32_t block = value->block, root = find_root(plan, value->map, &block);
     const cpu_buffer *b = &plan->buffers[root];
-    cpu_map map = {.image = b->image, .plane = b->plane, .row = b->row, .n = b->n, .blocks = value->blocks, .h = b->h,
-                   .w = b->w, .fill = value->fill};
+    cpu_map map = {.image = b->image,
+                   .plane = b->plane,
+                   .row = b->row,
+                   .n = b->n,
+                   .blocks = value->blocks,
+                   .h = b->h,
+                   .w = b->w,
+                   .fill = value->fill};
     map.data = (float *)(void *)(plan->memory + b->offset) + block * b->plane + b->border[0] * b->row +
                b->border[1] * SK_BLOCK;
     return map;

@@ -89,7 +89,8 @@ done:
     return status;
 }
 
-static sk_status reference_submit(sk_session *session, int32_t slot, const sk_session_input *inputs, sk_error *err)
+static sk_status reference_submit(sk_session *session, int32_t slot, const sk_session_input *inputs,
+                                  sk_error *err)
 {
     reference_session *s = (reference_session *)session;
     sk_tensor in[SK_SESSION_MAX_INPUTS], results[SK_SESSION_MAX_OUTPUTS] = {0};

@@ -10,7 +10,10 @@
 /* The parts of the plain C table that live in files of their own. */
 void sk_kernels_f32_conv_ref(sk_kernels_f32 *table);
 
-static inline float sk_clamp_ref(float x, float low, float high) { return x < low ? low : x > high ? high : x; }
+static inline float sk_clamp_ref(float x, float low, float high)
+{
+    return x < low ? low : x > high ? high : x;
+}
 
 static inline float sk_act_ref(float x, const sk_act_f32 *act)
 {

@@ -29,8 +29,8 @@ static inline void add(float sum[SK_BLOCK], const float *w, float v)
 }
 
 /* Where weight (channel c of block b, tap ky kx) of a group starts, in the tap or the row form. */
-static ptrdiff_t weight_at(const sk_conv_f32c16 *p, int row_form, int32_t before, int32_t fill, int32_t c, int32_t ky,
-                           int32_t kx)
+static ptrdiff_t weight_at(const sk_conv_f32c16 *p, int row_form, int32_t before, int32_t fill, int32_t c,
+                           int32_t ky, int32_t kx)
 {
     int32_t taps = p->kernel_h * p->kernel_w;
     ptrdiff_t base = (ptrdiff_t)before * taps;
@@ -54,7 +54,8 @@ static void conv_pixel(const sk_conv_f32c16 *p, int row_form, int32_t block, int
                                   ((ptrdiff_t)y * p->stride_h + ky * p->dilation_h) * p->in_row +
                                   ((ptrdiff_t)x * p->stride_w + kx * p->dilation_w) * SK_BLOCK;
                 for (int32_t c = 0; c < p->fill[b]; c++)
-                    add(sum, w + weight_at(p, row_form, before, p->fill[b], c, ky, kx) * width * SK_BLOCK, in[c]);
+                    add(sum, w + weight_at(p, row_form, before, p->fill[b], c, ky, kx) * width * SK_BLOCK,
+                        in[c]);
             }
     finish(p, block, y, x, sum);
 }
@@ -81,12 +82,12 @@ static void conv3(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t y0, i
 /* Winograd's matrices as they stand in the books; see simd/winograd_impl.h for the two cases. */
 static const float bt_1[6][6] = {{4, 0, -5, 0, 1, 0},  {0, -4, -4, 1, 1, 0}, {0, 4, -4, -1, 1, 0},
                                  {0, -2, -1, 2, 1, 0}, {0, 2, -1, -2, 1, 0}, {0, 4, 0, -5, 0, 1}};
-static const float at_1[4][6] = {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}};
-static const float bt_2[9][9] = {{2, 0, -1, 0, -2, 0, 1, 0, 0}, {0, 0, -2, 0, -1, 0, 1, 0, 0},
-                                 {0, 0, 2, 0, -3, 0, 1, 0, 0},  {0, 0, -1, 0, 0, 0, 1, 0, 0},
-                                 {0, 0, 2, 0, -1, 0, -2, 0, 1}, {0, 1, 0, 0, 0, 0, 0, 0, 0},
-                                 {0, 0, 0, 1, 0, 0, 0, 0, 0},   {0, 0, 0, 0, 0, 1, 0, 0, 0},
-                                 {0, 0, 0, 0, 0, 0, 0, 1, 0}};
+static const float at_1[4][6] = {
+    {1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}};
+static const float bt_2[9][9] = {
+    {2, 0, -1, 0, -2, 0, 1, 0, 0}, {0, 0, -2, 0, -1, 0, 1, 0, 0}, {0, 0, 2, 0, -3, 0, 1, 0, 0},
+    {0, 0, -1, 0, 0, 0, 1, 0, 0},  {0, 0, 2, 0, -1, 0, -2, 0, 1}, {0, 1, 0, 0, 0, 0, 0, 0, 0},
+    {0, 0, 0, 1, 0, 0, 0, 0, 0},   {0, 0, 0, 0, 0, 1, 0, 0, 0},   {0, 0, 0, 0, 0, 0, 0, 1, 0}};
 static const float at_2[4][9] = {{1, 1, 1, 1, 0, 1, 0, 0, 0},
                                  {0, 1, -1, 2, 0, 0, 1, 0, 0},
                                  {0, 1, 1, 4, 0, 0, 0, 1, 0},
@@ -111,7 +112,8 @@ static void both_sides(const float *m, int rows, int side, const float *in, floa
 }
 
 /* Sums the products of one tile over all channels: m[16][points]. */
-static void winograd_products(const sk_conv_f32c16 *p, int32_t block, int32_t ty, int32_t tx, float m[SK_BLOCK][81])
+static void winograd_products(const sk_conv_f32c16 *p, int32_t block, int32_t ty, int32_t tx,
+                              float m[SK_BLOCK][81])
 {
     const int stride = p->stride_w, side = stride == 1 ? 6 : 9, points = side * side;
     int32_t g = block / p->width, first = g * p->width, before = 0;
@@ -123,7 +125,8 @@ static void winograd_products(const sk_conv_f32c16 *p, int32_t block, int32_t ty
             float d[81], v[81];
             for (int32_t i = 0; i < points; i++) {
                 int32_t y = ty * 4 * stride + i / side, x = tx * 4 * stride + i % side;
-                d[i] = y < p->in_h && x < p->in_w ? p->in[b * p->in_plane + y * p->in_row + x * SK_BLOCK + c] : 0.0f;
+                d[i] = y < p->in_h && x < p->in_w ? p->in[b * p->in_plane + y * p->in_row + x * SK_BLOCK + c]
+                                                  : 0.0f;
             }
             both_sides(stride == 1 ? &bt_1[0][0] : &bt_2[0][0], side, side, d, v);
             for (int k = 0; k < points; k++)
@@ -181,7 +184,8 @@ static void first(const sk_first_f32c16 *p)
     for (int32_t block = 0; block < p->out_blocks; block++) {
         int32_t from = block / p->width * p->width;
         int32_t width = p->out_blocks - from < p->width ? p->out_blocks - from : p->width;
-        const float *group = p->weights + (ptrdiff_t)from * p->kernel_h * taps * SK_BLOCK + (block - from) * SK_BLOCK;
+        const float *group =
+            p->weights + (ptrdiff_t)from * p->kernel_h * taps * SK_BLOCK + (block - from) * SK_BLOCK;
         for (int32_t x = 0; x < p->out_w; x++) {
             float sum[SK_BLOCK];
             memcpy(sum, p->bias + block * SK_BLOCK, sizeof sum);

@@ -118,7 +118,8 @@ static void bilinear(const sk_bilinear_f32c16 *p)
 {
     for (int32_t x = 0; x < p->width; x++)
         for (int i = 0; i < SK_BLOCK; i++) {
-            const ptrdiff_t l = (ptrdiff_t)p->left[x] * SK_BLOCK + i, r = (ptrdiff_t)p->right[x] * SK_BLOCK + i;
+            const ptrdiff_t l = (ptrdiff_t)p->left[x] * SK_BLOCK + i,
+                            r = (ptrdiff_t)p->right[x] * SK_BLOCK + i;
             float top = p->top[l] + (p->top[r] - p->top[l]) * p->weight_right[x];
             float bottom = p->bottom[l] + (p->bottom[r] - p->bottom[l]) * p->weight_right[x];
             p->out[x * SK_BLOCK + i] = top + (bottom - top) * p->weight_bottom;
@@ -132,7 +133,8 @@ static void to_blocked(const float *in, ptrdiff_t channel_stride, int32_t channe
             out[x * SK_BLOCK + c] = c < channels ? in[c * channel_stride + x] : 0.0f;
 }
 
-static void from_blocked(const float *in, float *out, ptrdiff_t channel_stride, int32_t channels, int32_t width)
+static void from_blocked(const float *in, float *out, ptrdiff_t channel_stride, int32_t channels,
+                         int32_t width)
 {
     for (int32_t c = 0; c < channels; c++)
         for (int32_t x = 0; x < width; x++)
@@ -152,7 +154,8 @@ static void softmax(const float *in, float *out, size_t count)
         out[i] /= sum;
 }
 
-static void softmax_blocked(float *data, ptrdiff_t plane, int32_t blocks, int32_t last, int32_t pixels, float scale)
+static void softmax_blocked(float *data, ptrdiff_t plane, int32_t blocks, int32_t last, int32_t pixels,
+                            float scale)
 {
     int32_t count = (blocks - 1) * SK_BLOCK + last;
     for (int32_t x = 0; x < pixels; x++) {

@@ -9,13 +9,13 @@
 
 /* Activations on vectors, for epilogues and for sk_unary. Include after a vec_<isa>.h. */
 
-#define VEC_PER_BLOCK (SK_BLOCK / VEC_LANES)
+#define VEC_PER_BLOCK      (SK_BLOCK / VEC_LANES)
 #define SK_PASTE3(a, b, c) a##b##_##c
 #define SK_PASTE2(a, b, c) SK_PASTE3(a, b, c)
 /* SK_NAME(conv) is sk_f32c16_conv_avx512 in the AVX-512 files. */
 #define SK_NAME(thing) SK_PASTE2(sk_f32c16_, thing, VEC_ISA)
 
-#define SK_LOG2_E 1.44269504088896341f
+#define SK_LOG2_E      1.44269504088896341f
 
 /* e^x; below -87 it is as small as a normal float gets, above 87 as large. */
 SK_INLINE vec vec_exp(vec x)
@@ -33,12 +33,16 @@ SK_INLINE vec vec_sigmoid(vec x)
     vec e = vec_exp2(vec_min(t, vec_set1(126.0f)));
     return vec_reciprocal(vec_add(vec_set1(1.0f), e));
 }
-SK_INLINE vec vec_silu(vec x) { return vec_mul(x, vec_sigmoid(x)); }
+SK_INLINE vec vec_silu(vec x)
+{
+    return vec_mul(x, vec_sigmoid(x));
+}
 SK_INLINE vec vec_tanh(vec x)
 {
     /* 1 - 2 / (1 + e^2|x|), with x's sign; absolute error 2e-7. */
     vec e = vec_exp(vec_mul(vec_abs(x), vec_set1(2.0f)));
-    return vec_copysign(vec_fnma(vec_set1(2.0f), vec_reciprocal(vec_add(e, vec_set1(1.0f))), vec_set1(1.0f)), x);
+    return vec_copysign(vec_fnma(vec_set1(2.0f), vec_reciprocal(vec_add(e, vec_set1(1.0f))), vec_set1(1.0f)),
+                        x);
 }
 /* Abramowitz and Stegun 7.1.26, absolute error 1.5e-7. */
 SK_INLINE vec vec_erf(vec x)
@@ -69,56 +73,59 @@ SK_INLINE vec vec_mish(vec x)
     vec e = vec_exp(vec_min(x, vec_set1(20.0f))), n = vec_mul(e, vec_add(e, vec_set1(2.0f)));
     return vec_mul(x, vec_mul(n, vec_reciprocal(vec_add(n, vec_set1(2.0f)))));
 }
-SK_INLINE vec vec_clamp(vec x, float low, float high) { return vec_min(vec_max(x, vec_set1(low)), vec_set1(high)); }
+SK_INLINE vec vec_clamp(vec x, float low, float high)
+{
+    return vec_min(vec_max(x, vec_set1(low)), vec_set1(high));
+}
 
 /* Applies EXPRESSION in x to each vector of a run; the switch stands outside the loop. */
-#define SK_ACT_CASES(APPLY)                                                                                           \
-    switch (act->kind) {                                                                                              \
-    case SK_UNARY_SILU: APPLY(vec_silu(x)); break;                                                                    \
-    case SK_UNARY_RELU: APPLY(vec_max(x, vec_set1(0.0f))); break;                                                     \
-    case SK_UNARY_SIGMOID: APPLY(vec_sigmoid(x)); break;                                                              \
-    case SK_UNARY_LEAKY: APPLY(vec_if_positive(x, x, vec_mul(x, vec_set1(act->alpha)))); break;                       \
-    case SK_UNARY_RELU6: APPLY(vec_clamp(x, 0.0f, 6.0f)); break;                                                      \
-    case SK_UNARY_GELU: APPLY(vec_gelu(x)); break;                                                                    \
-    case SK_UNARY_GELU_TANH: APPLY(vec_gelu_tanh(x)); break;                                                          \
-    case SK_UNARY_TANH: APPLY(vec_tanh(x)); break;                                                                    \
-    case SK_UNARY_ELU:                                                                                                \
-        APPLY(vec_if_positive(x, x, vec_mul(vec_sub(vec_exp(x), vec_set1(1.0f)), vec_set1(act->alpha))));             \
-        break;                                                                                                        \
-    case SK_UNARY_HARD_SIGMOID:                                                                                       \
-        APPLY(vec_clamp(vec_fma(x, vec_set1(act->alpha), vec_set1(act->beta)), 0.0f, 1.0f));                          \
-        break;                                                                                                        \
-    case SK_UNARY_HARD_SWISH:                                                                                         \
-        APPLY(vec_mul(x, vec_clamp(vec_fma(x, vec_set1(1.0f / 6.0f), vec_set1(0.5f)), 0.0f, 1.0f)));                  \
-        break;                                                                                                        \
-    case SK_UNARY_MISH: APPLY(vec_mish(x)); break;                                                                    \
-    case SK_UNARY_EXP: APPLY(vec_exp(x)); break;                                                                      \
-    case SK_UNARY_NEG: APPLY(vec_sub(vec_set1(0.0f), x)); break;                                                      \
-    case SK_UNARY_ABS: APPLY(vec_abs(x)); break;                                                                      \
-    default: break;                                                                                                   \
+#define SK_ACT_CASES(APPLY)                                                                                  \
+    switch (act->kind) {                                                                                     \
+    case SK_UNARY_SILU: APPLY(vec_silu(x)); break;                                                           \
+    case SK_UNARY_RELU: APPLY(vec_max(x, vec_set1(0.0f))); break;                                            \
+    case SK_UNARY_SIGMOID: APPLY(vec_sigmoid(x)); break;                                                     \
+    case SK_UNARY_LEAKY: APPLY(vec_if_positive(x, x, vec_mul(x, vec_set1(act->alpha)))); break;              \
+    case SK_UNARY_RELU6: APPLY(vec_clamp(x, 0.0f, 6.0f)); break;                                             \
+    case SK_UNARY_GELU: APPLY(vec_gelu(x)); break;                                                           \
+    case SK_UNARY_GELU_TANH: APPLY(vec_gelu_tanh(x)); break;                                                 \
+    case SK_UNARY_TANH: APPLY(vec_tanh(x)); break;                                                           \
+    case SK_UNARY_ELU:                                                                                       \
+        APPLY(vec_if_positive(x, x, vec_mul(vec_sub(vec_exp(x), vec_set1(1.0f)), vec_set1(act->alpha))));    \
+        break;                                                                                               \
+    case SK_UNARY_HARD_SIGMOID:                                                                              \
+        APPLY(vec_clamp(vec_fma(x, vec_set1(act->alpha), vec_set1(act->beta)), 0.0f, 1.0f));                 \
+        break;                                                                                               \
+    case SK_UNARY_HARD_SWISH:                                                                                \
+        APPLY(vec_mul(x, vec_clamp(vec_fma(x, vec_set1(1.0f / 6.0f), vec_set1(0.5f)), 0.0f, 1.0f)));         \
+        break;                                                                                               \
+    case SK_UNARY_MISH: APPLY(vec_mish(x)); break;                                                           \
+    case SK_UNARY_EXP: APPLY(vec_exp(x)); break;                                                             \
+    case SK_UNARY_NEG: APPLY(vec_sub(vec_set1(0.0f), x)); break;                                             \
+    case SK_UNARY_ABS: APPLY(vec_abs(x)); break;                                                             \
+    default: break;                                                                                          \
     }
 
 /* In place over `vectors` consecutive vectors. Not inlined: it is long, and a call a tile is nothing. */
 static __attribute__((noinline)) void sk_act_run(float *data, ptrdiff_t vectors, const sk_act_f32 *act)
 {
     float *const end = data + vectors * VEC_LANES;
-#define SK_APPLY(EXPRESSION)                                                                                          \
-    do {                                                                                                              \
-        for (; end - data >= 4 * VEC_LANES; data += 4 * VEC_LANES) {                                                  \
-            vec y[4];                                                                                                 \
-            SK_UNROLL                                                                                                 \
-            for (int k = 0; k < 4; k++) {                                                                             \
-                vec x = vec_load(data + k * VEC_LANES);                                                               \
-                y[k] = (EXPRESSION);                                                                                  \
-            }                                                                                                         \
-            SK_UNROLL                                                                                                 \
-            for (int k = 0; k < 4; k++)                                                                               \
-                vec_store(data + k * VEC_LANES, y[k]);                                                                \
-        }                                                                                                             \
-        for (; data < end; data += VEC_LANES) {                                                                       \
-            vec x = vec_load(data);                                                                                   \
-            vec_store(data, (EXPRESSION));                                                                            \
-        }                                                                                                             \
+#define SK_APPLY(EXPRESSION)                                                                                 \
+    do {                                                                                                     \
+        for (; end - data >= 4 * VEC_LANES; data += 4 * VEC_LANES) {                                         \
+            vec y[4];                                                                                        \
+            SK_UNROLL                                                                                        \
+            for (int k = 0; k < 4; k++) {                                                                    \
+                vec x = vec_load(data + k * VEC_LANES);                                                      \
+                y[k] = (EXPRESSION);                                                                         \
+            }                                                                                                \
+            SK_UNROLL                                                                                        \
+            for (int k = 0; k < 4; k++)                                                                      \
+                vec_store(data + k * VEC_LANES, y[k]);                                                       \
+        }                                                                                                    \
+        for (; data < end; data += VEC_LANES) {                                                              \
+            vec x = vec_load(data);                                                                          \
+            vec_store(data, (EXPRESSION));                                                                   \
+        }                                                                                                    \
     } while (0)
     SK_ACT_CASES(SK_APPLY)
 #undef SK_APPLY

@@ -31,7 +31,8 @@ SK_INLINE void tile_store(const conv_tile *t, vec acc[][4 * VEC_PER_BLOCK], cons
     for (int p = 0; p < pixels; p++) {
         SK_UNROLL
         for (int j = 0; j < width * VEC_PER_BLOCK; j++)
-            vec_store(t->out + (j / VEC_PER_BLOCK) * t->out_plane + p * t->out_pixel + (j % VEC_PER_BLOCK) * VEC_LANES,
+            vec_store(t->out + (j / VEC_PER_BLOCK) * t->out_plane + p * t->out_pixel +
+                          (j % VEC_PER_BLOCK) * VEC_LANES,
                       acc[p][j]);
     }
 }
@@ -144,15 +145,16 @@ SK_INLINE void finish_act(const sk_conv_f32c16 *p, float *out, int32_t pixels)
 }
 
 /* Residual and activation on a finished tile, still in L1. */
-SK_INLINE void tile_finish(const sk_conv_f32c16 *p, float *out, int32_t block, int32_t width, int32_t y, int32_t x,
-                           int32_t pixels)
+SK_INLINE void tile_finish(const sk_conv_f32c16 *p, float *out, int32_t block, int32_t width, int32_t y,
+                           int32_t x, int32_t pixels)
 {
     for (int32_t j = 0; j < width; j++, out += p->out_plane) {
         if (!p->residual) {
             finish_act(p, out, pixels);
             continue;
         }
-        const float *r = p->residual + (block + j) * p->residual_plane + (y >> p->residual_shift) * p->residual_row;
+        const float *r =
+            p->residual + (block + j) * p->residual_plane + (y >> p->residual_shift) * p->residual_row;
         if (!p->residual_first)
             finish_act(p, out, pixels);
         for (int32_t i = 0; i < pixels; i++)
@@ -163,7 +165,8 @@ SK_INLINE void tile_finish(const sk_conv_f32c16 *p, float *out, int32_t block, i
 }
 
 /* One row of one group, cut into tiles of nearly equal length, none above p->tile. */
-SK_INLINE void conv_row(const sk_conv_f32c16 *p, conv_tile *t, const conv_tile_fn *tiles, int32_t g, int32_t y)
+SK_INLINE void conv_row(const sk_conv_f32c16 *p, conv_tile *t, const conv_tile_fn *tiles, int32_t g,
+                        int32_t y)
 {
     int32_t block = g * p->width;
     int32_t width = p->out_blocks - block < p->width ? p->out_blocks - block : p->width;
@@ -193,13 +196,20 @@ SK_INLINE void conv_row(const sk_conv_f32c16 *p, conv_tile *t, const conv_tile_f
     }
 }
 
-SK_INLINE void conv_rows(const sk_conv_f32c16 *p, const conv_tile_fn *tiles, int32_t g0, int32_t g1, int32_t y0,
-                         int32_t y1)
+SK_INLINE void conv_rows(const sk_conv_f32c16 *p, const conv_tile_fn *tiles, int32_t g0, int32_t g1,
+                         int32_t y0, int32_t y1)
 {
-    conv_tile t = {.plane = p->in_plane, .row_step = p->dilation_h * p->in_row,
-                   .column_step = p->dilation_w * SK_BLOCK, .pixel_step = p->stride_w * SK_BLOCK, .fill = p->fill,
-                   .blocks = p->in_blocks, .kernel_h = p->kernel_h, .kernel_w = p->kernel_w,
-                   .out_plane = p->out_plane, .out_pixel = p->out_pixel, .residual_plane = p->residual_plane,
+    conv_tile t = {.plane = p->in_plane,
+                   .row_step = p->dilation_h * p->in_row,
+                   .column_step = p->dilation_w * SK_BLOCK,
+                   .pixel_step = p->stride_w * SK_BLOCK,
+                   .fill = p->fill,
+                   .blocks = p->in_blocks,
+                   .kernel_h = p->kernel_h,
+                   .kernel_w = p->kernel_w,
+                   .out_plane = p->out_plane,
+                   .out_pixel = p->out_pixel,
+                   .residual_plane = p->residual_plane,
                    .residual_shift = p->residual_shift};
     if (p->groups_outer) {
         for (int32_t g = g0; g < g1; g++)
@@ -213,26 +223,29 @@ SK_INLINE void conv_rows(const sk_conv_f32c16 *p, const conv_tile_fn *tiles, int
 }
 
 /* Lists of tile sizes 1 … n for a width; MAKE(kind, stride, pixels, width). */
-#define SK_TILES_1(M, K, S, W) M(K, S, 1, W)
-#define SK_TILES_2(M, K, S, W) SK_TILES_1(M, K, S, W) M(K, S, 2, W)
-#define SK_TILES_3(M, K, S, W) SK_TILES_2(M, K, S, W) M(K, S, 3, W)
-#define SK_TILES_4(M, K, S, W) SK_TILES_3(M, K, S, W) M(K, S, 4, W)
-#define SK_TILES_5(M, K, S, W) SK_TILES_4(M, K, S, W) M(K, S, 5, W)
-#define SK_TILES_6(M, K, S, W) SK_TILES_5(M, K, S, W) M(K, S, 6, W)
-#define SK_TILES_7(M, K, S, W) SK_TILES_6(M, K, S, W) M(K, S, 7, W)
-#define SK_TILES_8(M, K, S, W) SK_TILES_7(M, K, S, W) M(K, S, 8, W)
-#define SK_TILES_9(M, K, S, W) SK_TILES_8(M, K, S, W) M(K, S, 9, W)
+#define SK_TILES_1(M, K, S, W)  M(K, S, 1, W)
+#define SK_TILES_2(M, K, S, W)  SK_TILES_1(M, K, S, W) M(K, S, 2, W)
+#define SK_TILES_3(M, K, S, W)  SK_TILES_2(M, K, S, W) M(K, S, 3, W)
+#define SK_TILES_4(M, K, S, W)  SK_TILES_3(M, K, S, W) M(K, S, 4, W)
+#define SK_TILES_5(M, K, S, W)  SK_TILES_4(M, K, S, W) M(K, S, 5, W)
+#define SK_TILES_6(M, K, S, W)  SK_TILES_5(M, K, S, W) M(K, S, 6, W)
+#define SK_TILES_7(M, K, S, W)  SK_TILES_6(M, K, S, W) M(K, S, 7, W)
+#define SK_TILES_8(M, K, S, W)  SK_TILES_7(M, K, S, W) M(K, S, 8, W)
+#define SK_TILES_9(M, K, S, W)  SK_TILES_8(M, K, S, W) M(K, S, 9, W)
 #define SK_TILES_10(M, K, S, W) SK_TILES_9(M, K, S, W) M(K, S, 10, W)
 #define SK_TILES_11(M, K, S, W) SK_TILES_10(M, K, S, W) M(K, S, 11, W)
 #define SK_TILES_12(M, K, S, W) SK_TILES_11(M, K, S, W) M(K, S, 12, W)
 #define SK_TILES_13(M, K, S, W) SK_TILES_12(M, K, S, W) M(K, S, 13, W)
 #define SK_TILES_14(M, K, S, W) SK_TILES_13(M, K, S, W) M(K, S, 14, W)
 #define SK_TILES_16(M, K, S, W) SK_TILES_14(M, K, S, W) M(K, S, 15, W) M(K, S, 16, W)
-#define SK_TILES_20(M, K, S, W)                                                                                       \
+#define SK_TILES_20(M, K, S, W)                                                                              \
     SK_TILES_16(M, K, S, W) M(K, S, 17, W) M(K, S, 18, W) M(K, S, 19, W) M(K, S, 20, W)
 
-#define SK_TILE_DEFINE(K, S, P, W)                                                                                    \
-    static void K##_##S##_##P##x##W(const conv_tile *t) { tile_##K(t, S, P, W); }
+#define SK_TILE_DEFINE(K, S, P, W)                                                                           \
+    static void K##_##S##_##P##x##W(const conv_tile *t)                                                      \
+    {                                                                                                        \
+        tile_##K(t, S, P, W);                                                                                \
+    }
 #define SK_TILE_ENTRY(K, S, P, W) [W * 32 + P] = K##_##S##_##P##x##W,
 
 #endif

@@ -6,8 +6,8 @@
 
 /* Depthwise: 16 channels side by side, each with its own window. The 3x3 form keeps the nine weights in registers. */
 
-SK_INLINE void depthwise_pixels(const sk_conv_f32c16 *p, const float *in, const float *w, vec bias, float *out,
-                                const int pixels)
+SK_INLINE void depthwise_pixels(const sk_conv_f32c16 *p, const float *in, const float *w, vec bias,
+                                float *out, const int pixels)
 {
     const ptrdiff_t step = p->stride_w * SK_BLOCK;
     vec acc[4];
@@ -42,8 +42,8 @@ SK_INLINE void depthwise_3x3(const sk_conv_f32c16 *p, const float *in, const vec
         for (int kx = 0; kx < 3; kx++) {
             SK_UNROLL
             for (int i = 0; i < pixels; i++)
-                acc[i] = vec_fma(k[ky * 3 + kx],
-                                 vec_load(in + ky * p->in_row + kx * SK_BLOCK + i * step), acc[i]);
+                acc[i] =
+                    vec_fma(k[ky * 3 + kx], vec_load(in + ky * p->in_row + kx * SK_BLOCK + i * step), acc[i]);
         }
     }
     SK_UNROLL

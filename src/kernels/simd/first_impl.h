@@ -40,15 +40,16 @@ SK_INLINE void first_tile(const sk_first_f32c16 *p, const float *w, const float 
     for (int i = 0; i < pixels; i++) {
         SK_UNROLL
         for (int j = 0; j < width * VEC_PER_BLOCK; j++)
-            vec_store(out + (j / VEC_PER_BLOCK) * p->out_plane + i * SK_BLOCK + (j % VEC_PER_BLOCK) * VEC_LANES,
+            vec_store(out + (j / VEC_PER_BLOCK) * p->out_plane + i * SK_BLOCK +
+                          (j % VEC_PER_BLOCK) * VEC_LANES,
                       acc[i][j]);
     }
 }
 
 /* The shape nearly every network begins with: 3 channels, 3 columns, stride 2; each broadcast serves both taps that
  * use it. WIDE = pixels a tile. */
-SK_INLINE void first_tile_3s2(const sk_first_f32c16 *p, const float *w, const float *bias, int32_t x, float *out,
-                              const int pixels)
+SK_INLINE void first_tile_3s2(const sk_first_f32c16 *p, const float *w, const float *bias, int32_t x,
+                              float *out, const int pixels)
 {
     enum { MOST = 20 };
     for (int lane = 0; lane < SK_BLOCK; lane += VEC_LANES) {
@@ -77,22 +78,22 @@ SK_INLINE void first_tile_3s2(const sk_first_f32c16 *p, const float *w, const fl
 }
 
 /* WIDE pixels at a time, then one at a time. */
-#define SK_FIRST_ROW(WIDE, WIDTH)                                                                                     \
-    do {                                                                                                              \
-        int32_t x = 0;                                                                                                \
-        for (; x + (WIDE) <= p->out_w; x += (WIDE)) {                                                                 \
-            if ((WIDTH) == 1 && p->channels == 3 && p->kernel_w == 3 && p->stride_w == 2)                             \
-                first_tile_3s2(p, w, bias, x, out + x * SK_BLOCK, WIDE);                                              \
-            else                                                                                                      \
-                first_tile(p, w, bias, x, out + x * SK_BLOCK, WIDE, WIDTH);                                           \
-            for (int j = 0; j < (WIDTH); j++)                                                                         \
-                sk_act_run(out + j * p->out_plane + x * SK_BLOCK, (WIDE) * VEC_PER_BLOCK, &p->act);                   \
-        }                                                                                                             \
-        for (; x < p->out_w; x++) {                                                                                   \
-            first_tile(p, w, bias, x, out + x * SK_BLOCK, 1, WIDTH);                                                  \
-            for (int j = 0; j < (WIDTH); j++)                                                                         \
-                sk_act_run(out + j * p->out_plane + x * SK_BLOCK, VEC_PER_BLOCK, &p->act);                            \
-        }                                                                                                             \
+#define SK_FIRST_ROW(WIDE, WIDTH)                                                                            \
+    do {                                                                                                     \
+        int32_t x = 0;                                                                                       \
+        for (; x + (WIDE) <= p->out_w; x += (WIDE)) {                                                        \
+            if ((WIDTH) == 1 && p->channels == 3 && p->kernel_w == 3 && p->stride_w == 2)                    \
+                first_tile_3s2(p, w, bias, x, out + x * SK_BLOCK, WIDE);                                     \
+            else                                                                                             \
+                first_tile(p, w, bias, x, out + x * SK_BLOCK, WIDE, WIDTH);                                  \
+            for (int j = 0; j < (WIDTH); j++)                                                                \
+                sk_act_run(out + j * p->out_plane + x * SK_BLOCK, (WIDE)*VEC_PER_BLOCK, &p->act);            \
+        }                                                                                                    \
+        for (; x < p->out_w; x++) {                                                                          \
+            first_tile(p, w, bias, x, out + x * SK_BLOCK, 1, WIDTH);                                         \
+            for (int j = 0; j < (WIDTH); j++)                                                                \
+                sk_act_run(out + j * p->out_plane + x * SK_BLOCK, VEC_PER_BLOCK, &p->act);                   \
+        }                                                                                                    \
     } while (0)
 
 /* One group of `width` (1 or 2) blocks of one row. */
@@ -115,7 +116,8 @@ SK_INLINE void first_groups(const sk_first_f32c16 *p)
     }
 }
 
-SK_INLINE void first_row_u8(const uint8_t *in, float *out, int32_t count, const float *gain, const float *shift)
+SK_INLINE void first_row_u8(const uint8_t *in, float *out, int32_t count, const float *gain,
+                            const float *shift)
 {
     int32_t i = 0, phase = 0;
     for (; i + 16 <= count; i += 16) {
@@ -123,9 +125,8 @@ SK_INLINE void first_row_u8(const uint8_t *in, float *out, int32_t count, const 
         vec_u8x16(in + i, v);
         SK_UNROLL
         for (int k = 0; k < VEC_PER_BLOCK; k++)
-            vec_store(out + i + k * VEC_LANES,
-                      vec_sub(vec_mul(v[k], vec_load(gain + phase + k * VEC_LANES)),
-                              vec_load(shift + phase + k * VEC_LANES)));
+            vec_store(out + i + k * VEC_LANES, vec_sub(vec_mul(v[k], vec_load(gain + phase + k * VEC_LANES)),
+                                                       vec_load(shift + phase + k * VEC_LANES)));
         phase = phase == 32 ? 0 : phase + 16;
     }
     for (; i < count; i++, phase++)

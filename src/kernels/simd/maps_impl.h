@@ -17,7 +17,8 @@ SK_INLINE void pool_clip(int32_t at, int32_t size, int32_t kernel, int32_t dilat
     *k1 = last < kernel ? last : kernel;
 }
 
-SK_INLINE vec pool_max_at(const sk_pool_f32c16 *p, const float *in, int32_t ky0, int32_t ky1, int32_t kx0, int32_t kx1)
+SK_INLINE vec pool_max_at(const sk_pool_f32c16 *p, const float *in, int32_t ky0, int32_t ky1, int32_t kx0,
+                          int32_t kx1)
 {
     vec best = vec_set1(-INFINITY);
     for (int32_t ky = ky0; ky < ky1; ky++) {
@@ -61,12 +62,13 @@ SK_INLINE void pool_avg_rows(const sk_pool_f32c16 *p, int32_t y0, int32_t y1)
     for (int32_t y = y0; y < y1; y++) {
         int32_t top = y * p->stride_h - p->pad_top, ky0, ky1;
         pool_clip(top, p->in_h, p->kernel_h, p->dilation_h, &ky0, &ky1);
-        int32_t rows = pool_count(top, p->in_h, p->kernel_h, p->dilation_h, p->pad_top, p->pad_bottom, p->count_pad);
+        int32_t rows =
+            pool_count(top, p->in_h, p->kernel_h, p->dilation_h, p->pad_top, p->pad_bottom, p->count_pad);
         for (int32_t x = 0; x < p->out_w; x++) {
             int32_t left = x * p->stride_w - p->pad_left, kx0, kx1;
             pool_clip(left, p->in_w, p->kernel_w, p->dilation_w, &kx0, &kx1);
-            int32_t columns =
-                pool_count(left, p->in_w, p->kernel_w, p->dilation_w, p->pad_left, p->pad_right, p->count_pad);
+            int32_t columns = pool_count(left, p->in_w, p->kernel_w, p->dilation_w, p->pad_left, p->pad_right,
+                                         p->count_pad);
             const float *in = p->in + top * p->in_row + left * SK_BLOCK;
             const vec scale = vec_set1(1.0f / ((float)rows * (float)columns));
             for (int lane = 0; lane < SK_BLOCK; lane += VEC_LANES) {
@@ -128,14 +130,14 @@ SK_INLINE void maps_unary(const float *in, float *out, size_t count, const sk_ac
     }
 }
 
-#define SK_BINARY_LOOP(EXPRESSION, SCALAR)                                                                            \
-    do {                                                                                                              \
-        for (; i + VEC_LANES <= count; i += VEC_LANES) {                                                              \
-            vec x = vec_load(a + i), y = vec_load(b + i);                                                             \
-            vec_store(out + i, (EXPRESSION));                                                                         \
-        }                                                                                                             \
-        for (; i < count; i++)                                                                                        \
-            out[i] = (SCALAR);                                                                                        \
+#define SK_BINARY_LOOP(EXPRESSION, SCALAR)                                                                   \
+    do {                                                                                                     \
+        for (; i + VEC_LANES <= count; i += VEC_LANES) {                                                     \
+            vec x = vec_load(a + i), y = vec_load(b + i);                                                    \
+            vec_store(out + i, (EXPRESSION));                                                                \
+        }                                                                                                    \
+        for (; i < count; i++)                                                                               \
+            out[i] = (SCALAR);                                                                               \
     } while (0)
 
 SK_INLINE void maps_binary(int32_t kind, const float *a, const float *b, float *out, size_t count)
@@ -152,14 +154,15 @@ SK_INLINE void maps_binary(int32_t kind, const float *a, const float *b, float *
     }
 }
 
-#define SK_BINARY16_LOOP(EXPRESSION)                                                                                  \
-    for (size_t i = 0; i < count; i += SK_BLOCK)                                                                      \
-        for (int lane = 0; lane < SK_BLOCK; lane += VEC_LANES) {                                                      \
-            vec x = vec_load(a + i + lane), y = vec_load(b16 + lane);                                                 \
-            vec_store(out + i + lane, (EXPRESSION));                                                                  \
+#define SK_BINARY16_LOOP(EXPRESSION)                                                                         \
+    for (size_t i = 0; i < count; i += SK_BLOCK)                                                             \
+        for (int lane = 0; lane < SK_BLOCK; lane += VEC_LANES) {                                             \
+            vec x = vec_load(a + i + lane), y = vec_load(b16 + lane);                                        \
+            vec_store(out + i + lane, (EXPRESSION));                                                         \
         }
 
-SK_INLINE void maps_binary16(int32_t kind, const float *a, const float *b16, float *out, size_t count, int32_t flip)
+SK_INLINE void maps_binary16(int32_t kind, const float *a, const float *b16, float *out, size_t count,
+                             int32_t flip)
 {
     switch (kind) {
     case SK_BINARY_ADD: SK_BINARY16_LOOP(vec_add(x, y)) break;

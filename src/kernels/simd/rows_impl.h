@@ -44,8 +44,8 @@ SK_INLINE void softmax_edge(float *at, int32_t from, float fill_value)
         at[lane] = fill_value;
 }
 
-SK_INLINE void rows_softmax_blocked(float *data, ptrdiff_t plane, int32_t blocks, int32_t last, int32_t pixels,
-                                    float scale)
+SK_INLINE void rows_softmax_blocked(float *data, ptrdiff_t plane, int32_t blocks, int32_t last,
+                                    int32_t pixels, float scale)
 {
     for (int32_t x = 0; x < pixels; x++) {
         float *pixel = data + (ptrdiff_t)x * SK_BLOCK;
@@ -71,8 +71,8 @@ SK_INLINE void rows_softmax_blocked(float *data, ptrdiff_t plane, int32_t blocks
     }
 }
 
-SK_INLINE void rows_layer_norm(const float *in, float *out, size_t count, const float *scale, const float *shift,
-                               float epsilon)
+SK_INLINE void rows_layer_norm(const float *in, float *out, size_t count, const float *scale,
+                               const float *shift, float epsilon)
 {
     /* Two passes in double: the mean of a long row must not lose the deviations. */
     double sum = 0.0, square = 0.0;
@@ -128,7 +128,7 @@ SK_INLINE void gemm_tile(const sk_gemm_f32 *p, int32_t m, int32_t n, const int r
     }
 }
 
-#define SK_GEMM_ROWS (VEC_LANES == 16 ? 8 : 4)
+#define SK_GEMM_ROWS    (VEC_LANES == 16 ? 8 : 4)
 #define SK_GEMM_VECTORS (VEC_LANES == 16 ? 3 : 2)
 
 SK_INLINE void gemm_column(const sk_gemm_f32 *p, int32_t m0, int32_t m1, int32_t n, const int vectors)

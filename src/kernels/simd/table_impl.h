@@ -12,14 +12,26 @@ static void depthwise(const sk_conv_f32c16 *p, int32_t b0, int32_t b1, int32_t y
 {
     depthwise_rows(p, b0, b1, y0, y1);
 }
-static void first(const sk_first_f32c16 *p) { first_groups(p); }
+static void first(const sk_first_f32c16 *p)
+{
+    first_groups(p);
+}
 static void row_u8(const uint8_t *in, float *out, int32_t count, const float *gain, const float *shift)
 {
     first_row_u8(in, out, count, gain, shift);
 }
-static void max_pool(const sk_pool_f32c16 *p, int32_t y0, int32_t y1) { pool_max_rows(p, y0, y1); }
-static void avg_pool(const sk_pool_f32c16 *p, int32_t y0, int32_t y1) { pool_avg_rows(p, y0, y1); }
-static void unary(const float *in, float *out, size_t count, const sk_act_f32 *act) { maps_unary(in, out, count, act); }
+static void max_pool(const sk_pool_f32c16 *p, int32_t y0, int32_t y1)
+{
+    pool_max_rows(p, y0, y1);
+}
+static void avg_pool(const sk_pool_f32c16 *p, int32_t y0, int32_t y1)
+{
+    pool_avg_rows(p, y0, y1);
+}
+static void unary(const float *in, float *out, size_t count, const sk_act_f32 *act)
+{
+    maps_unary(in, out, count, act);
+}
 static void binary(int32_t kind, const float *a, const float *b, float *out, size_t count)
 {
     maps_binary(kind, a, b, out, count);
@@ -32,13 +44,23 @@ static void upsample2(const float *in, float *out0, float *out1, int32_t width)
 {
     maps_upsample2(in, out0, out1, width);
 }
-static void bilinear(const sk_bilinear_f32c16 *p) { maps_bilinear(p); }
-static void softmax(const float *in, float *out, size_t count) { rows_softmax(in, out, count); }
-static void softmax_blocked(float *data, ptrdiff_t plane, int32_t blocks, int32_t last, int32_t pixels, float scale)
+static void bilinear(const sk_bilinear_f32c16 *p)
+{
+    maps_bilinear(p);
+}
+static void softmax(const float *in, float *out, size_t count)
+{
+    rows_softmax(in, out, count);
+}
+static void softmax_blocked(float *data, ptrdiff_t plane, int32_t blocks, int32_t last, int32_t pixels,
+                            float scale)
 {
     rows_softmax_blocked(data, plane, blocks, last, pixels, scale);
 }
-static void gemm(const sk_gemm_f32 *p, int32_t m0, int32_t m1) { rows_gemm(p, m0, m1); }
+static void gemm(const sk_gemm_f32 *p, int32_t m0, int32_t m1)
+{
+    rows_gemm(p, m0, m1);
+}
 static void layer_norm(const float *in, float *out, size_t count, const float *scale, const float *shift,
                        float epsilon)
 {

@@ -9,20 +9,57 @@
 /* AVX2 + FMA; see vec_avx512.h for the words. */
 typedef __m256 vec;
 #define VEC_LANES 8
-#define VEC_ISA avx2
+#define VEC_ISA   avx2
 
-SK_INLINE vec vec_load(const float *p) { return _mm256_loadu_ps(p); }
-SK_INLINE void vec_store(float *p, vec v) { _mm256_storeu_ps(p, v); }
-SK_INLINE vec vec_set1(float x) { return _mm256_set1_ps(x); }
-SK_INLINE vec vec_add(vec a, vec b) { return _mm256_add_ps(a, b); }
-SK_INLINE vec vec_sub(vec a, vec b) { return _mm256_sub_ps(a, b); }
-SK_INLINE vec vec_mul(vec a, vec b) { return _mm256_mul_ps(a, b); }
-SK_INLINE vec vec_div(vec a, vec b) { return _mm256_div_ps(a, b); }
-SK_INLINE vec vec_min(vec a, vec b) { return _mm256_min_ps(a, b); }
-SK_INLINE vec vec_max(vec a, vec b) { return _mm256_max_ps(a, b); }
-SK_INLINE vec vec_fma(vec a, vec b, vec c) { return _mm256_fmadd_ps(a, b, c); }
-SK_INLINE vec vec_fnma(vec a, vec b, vec c) { return _mm256_fnmadd_ps(a, b, c); }
-SK_INLINE vec vec_abs(vec a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
+/* clang-format off: one word a line */
+SK_INLINE vec vec_load(const float *p)
+{
+    return _mm256_loadu_ps(p);
+}
+SK_INLINE void vec_store(float *p, vec v)
+{
+    _mm256_storeu_ps(p, v);
+}
+SK_INLINE vec vec_set1(float x)
+{
+    return _mm256_set1_ps(x);
+}
+SK_INLINE vec vec_add(vec a, vec b)
+{
+    return _mm256_add_ps(a, b);
+}
+SK_INLINE vec vec_sub(vec a, vec b)
+{
+    return _mm256_sub_ps(a, b);
+}
+SK_INLINE vec vec_mul(vec a, vec b)
+{
+    return _mm256_mul_ps(a, b);
+}
+SK_INLINE vec vec_div(vec a, vec b)
+{
+    return _mm256_div_ps(a, b);
+}
+SK_INLINE vec vec_min(vec a, vec b)
+{
+    return _mm256_min_ps(a, b);
+}
+SK_INLINE vec vec_max(vec a, vec b)
+{
+    return _mm256_max_ps(a, b);
+}
+SK_INLINE vec vec_fma(vec a, vec b, vec c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+SK_INLINE vec vec_fnma(vec a, vec b, vec c)
+{
+    return _mm256_fnmadd_ps(a, b, c);
+}
+SK_INLINE vec vec_abs(vec a)
+{
+    return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a);
+}
 SK_INLINE float vec_sum(vec a)
 {
     __m128 s = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
@@ -53,7 +90,8 @@ SK_INLINE vec vec_exp2(vec t)
     p = vec_fma(p, f, vec_set1(2.4015361e-1f));
     p = vec_fma(p, f, vec_set1(6.9315308e-1f));
     p = vec_fma(p, f, vec_set1(9.9999994e-1f));
-    __m256i exponent = _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(whole), _mm256_set1_epi32(127)), 23);
+    __m256i exponent =
+        _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(whole), _mm256_set1_epi32(127)), 23);
     return vec_mul(p, _mm256_castsi256_ps(exponent));
 }
 /* 12-bit estimate and two Newton steps. */
@@ -66,7 +104,9 @@ SK_INLINE vec vec_reciprocal(vec d)
 SK_INLINE void vec_u8x16(const unsigned char *p, vec out[2])
 {
     out[0] = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p)));
-    out[1] = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(p + 8))));
+    out[1] =
+        _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(p + 8))));
 }
+/* clang-format on */
 
 #endif

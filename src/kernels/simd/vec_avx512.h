@@ -9,27 +9,70 @@
 /* The words the kernel templates (*_impl.h) are written in; each vec_<isa>.h defines the same ones. */
 typedef __m512 vec;
 #define VEC_LANES 16
-#define VEC_ISA avx512
+#define VEC_ISA   avx512
 
-SK_INLINE vec vec_load(const float *p) { return _mm512_loadu_ps(p); }
-SK_INLINE void vec_store(float *p, vec v) { _mm512_storeu_ps(p, v); }
-SK_INLINE vec vec_set1(float x) { return _mm512_set1_ps(x); }
-SK_INLINE vec vec_add(vec a, vec b) { return _mm512_add_ps(a, b); }
-SK_INLINE vec vec_sub(vec a, vec b) { return _mm512_sub_ps(a, b); }
-SK_INLINE vec vec_mul(vec a, vec b) { return _mm512_mul_ps(a, b); }
-SK_INLINE vec vec_div(vec a, vec b) { return _mm512_div_ps(a, b); }
-SK_INLINE vec vec_min(vec a, vec b) { return _mm512_min_ps(a, b); }
-SK_INLINE vec vec_max(vec a, vec b) { return _mm512_max_ps(a, b); }
-SK_INLINE vec vec_fma(vec a, vec b, vec c) { return _mm512_fmadd_ps(a, b, c); }   /* a * b + c */
-SK_INLINE vec vec_fnma(vec a, vec b, vec c) { return _mm512_fnmadd_ps(a, b, c); } /* c - a * b */
-SK_INLINE vec vec_abs(vec a) { return _mm512_abs_ps(a); }
-SK_INLINE float vec_sum(vec a) { return _mm512_reduce_add_ps(a); }
-SK_INLINE float vec_highest(vec a) { return _mm512_reduce_max_ps(a); }
+/* clang-format off: one word a line */
+SK_INLINE vec vec_load(const float *p)
+{
+    return _mm512_loadu_ps(p);
+}
+SK_INLINE void vec_store(float *p, vec v)
+{
+    _mm512_storeu_ps(p, v);
+}
+SK_INLINE vec vec_set1(float x)
+{
+    return _mm512_set1_ps(x);
+}
+SK_INLINE vec vec_add(vec a, vec b)
+{
+    return _mm512_add_ps(a, b);
+}
+SK_INLINE vec vec_sub(vec a, vec b)
+{
+    return _mm512_sub_ps(a, b);
+}
+SK_INLINE vec vec_mul(vec a, vec b)
+{
+    return _mm512_mul_ps(a, b);
+}
+SK_INLINE vec vec_div(vec a, vec b)
+{
+    return _mm512_div_ps(a, b);
+}
+SK_INLINE vec vec_min(vec a, vec b)
+{
+    return _mm512_min_ps(a, b);
+}
+SK_INLINE vec vec_max(vec a, vec b)
+{
+    return _mm512_max_ps(a, b);
+}
+SK_INLINE vec vec_fma(vec a, vec b, vec c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+} /* a * b + c */
+SK_INLINE vec vec_fnma(vec a, vec b, vec c)
+{
+    return _mm512_fnmadd_ps(a, b, c);
+} /* c - a * b */
+SK_INLINE vec vec_abs(vec a)
+{
+    return _mm512_abs_ps(a);
+}
+SK_INLINE float vec_sum(vec a)
+{
+    return _mm512_reduce_add_ps(a);
+}
+SK_INLINE float vec_highest(vec a)
+{
+    return _mm512_reduce_max_ps(a);
+}
 /* The sign of b on |a|. */
 SK_INLINE vec vec_copysign(vec a, vec b)
 {
-    return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(_mm512_set1_epi32((int)0x80000000u), _mm512_castps_si512(b),
-                                                         _mm512_castps_si512(a), 0xca));
+    return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(
+        _mm512_set1_epi32((int)0x80000000u), _mm512_castps_si512(b), _mm512_castps_si512(a), 0xca));
 }
 /* x > 0 ? a : b */
 SK_INLINE vec vec_if_positive(vec x, vec a, vec b)
@@ -59,5 +102,6 @@ SK_INLINE void vec_u8x16(const unsigned char *p, vec out[1])
 {
     out[0] = _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)p)));
 }
+/* clang-format on */
 
 #endif

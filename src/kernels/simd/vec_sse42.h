@@ -9,20 +9,57 @@
 /* SSE4.2, no fused multiply-add; see vec_avx512.h for the words. */
 typedef __m128 vec;
 #define VEC_LANES 4
-#define VEC_ISA sse42
+#define VEC_ISA   sse42
 
-SK_INLINE vec vec_load(const float *p) { return _mm_loadu_ps(p); }
-SK_INLINE void vec_store(float *p, vec v) { _mm_storeu_ps(p, v); }
-SK_INLINE vec vec_set1(float x) { return _mm_set1_ps(x); }
-SK_INLINE vec vec_add(vec a, vec b) { return _mm_add_ps(a, b); }
-SK_INLINE vec vec_sub(vec a, vec b) { return _mm_sub_ps(a, b); }
-SK_INLINE vec vec_mul(vec a, vec b) { return _mm_mul_ps(a, b); }
-SK_INLINE vec vec_div(vec a, vec b) { return _mm_div_ps(a, b); }
-SK_INLINE vec vec_min(vec a, vec b) { return _mm_min_ps(a, b); }
-SK_INLINE vec vec_max(vec a, vec b) { return _mm_max_ps(a, b); }
-SK_INLINE vec vec_fma(vec a, vec b, vec c) { return _mm_add_ps(_mm_mul_ps(a, b), c); }
-SK_INLINE vec vec_fnma(vec a, vec b, vec c) { return _mm_sub_ps(c, _mm_mul_ps(a, b)); }
-SK_INLINE vec vec_abs(vec a) { return _mm_andnot_ps(_mm_set1_ps(-0.0f), a); }
+/* clang-format off: one word a line */
+SK_INLINE vec vec_load(const float *p)
+{
+    return _mm_loadu_ps(p);
+}
+SK_INLINE void vec_store(float *p, vec v)
+{
+    _mm_storeu_ps(p, v);
+}
+SK_INLINE vec vec_set1(float x)
+{
+    return _mm_set1_ps(x);
+}
+SK_INLINE vec vec_add(vec a, vec b)
+{
+    return _mm_add_ps(a, b);
+}
+SK_INLINE vec vec_sub(vec a, vec b)
+{
+    return _mm_sub_ps(a, b);
+}
+SK_INLINE vec vec_mul(vec a, vec b)
+{
+    return _mm_mul_ps(a, b);
+}
+SK_INLINE vec vec_div(vec a, vec b)
+{
+    return _mm_div_ps(a, b);
+}
+SK_INLINE vec vec_min(vec a, vec b)
+{
+    return _mm_min_ps(a, b);
+}
+SK_INLINE vec vec_max(vec a, vec b)
+{
+    return _mm_max_ps(a, b);
+}
+SK_INLINE vec vec_fma(vec a, vec b, vec c)
+{
+    return _mm_add_ps(_mm_mul_ps(a, b), c);
+}
+SK_INLINE vec vec_fnma(vec a, vec b, vec c)
+{
+    return _mm_sub_ps(c, _mm_mul_ps(a, b));
+}
+SK_INLINE vec vec_abs(vec a)
+{
+    return _mm_andnot_ps(_mm_set1_ps(-0.0f), a);
+}
 SK_INLINE float vec_sum(vec a)
 {
     a = _mm_add_ps(a, _mm_movehl_ps(a, a));
@@ -54,7 +91,10 @@ SK_INLINE vec vec_exp2(vec t)
     __m128i exponent = _mm_slli_epi32(_mm_add_epi32(_mm_cvtps_epi32(whole), _mm_set1_epi32(127)), 23);
     return vec_mul(p, _mm_castsi128_ps(exponent));
 }
-SK_INLINE vec vec_reciprocal(vec d) { return _mm_div_ps(_mm_set1_ps(1.0f), d); }
+SK_INLINE vec vec_reciprocal(vec d)
+{
+    return _mm_div_ps(_mm_set1_ps(1.0f), d);
+}
 SK_INLINE void vec_u8x16(const unsigned char *p, vec out[4])
 {
     __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
@@ -63,5 +103,6 @@ SK_INLINE void vec_u8x16(const unsigned char *p, vec out[4])
     out[2] = _mm_cvtepi32_ps(_mm_cvtepu8_epi32(_mm_srli_si128(bytes, 8)));
     out[3] = _mm_cvtepi32_ps(_mm_cvtepu8_epi32(_mm_srli_si128(bytes, 12)));
 }
+/* clang-format on */
 
 #endif

@@ -104,8 +104,8 @@ SK_INLINE void winograd_input_tile(const float *in, ptrdiff_t row, float *v, siz
 }
 
 /* A patch that reaches beyond the readable area, completed with zeros. */
-SK_INLINE const float *winograd_edge(const sk_conv_f32c16 *p, const float *in, int32_t y0, int32_t x0, float *patch,
-                                     const int side)
+SK_INLINE const float *winograd_edge(const sk_conv_f32c16 *p, const float *in, int32_t y0, int32_t x0,
+                                     float *patch, const int side)
 {
     for (int32_t y = 0; y < side; y++)
         for (int32_t x = 0; x < side; x++) {
@@ -130,7 +130,8 @@ SK_INLINE void winograd_input(const sk_conv_f32c16 *p, int32_t columns, int32_t 
             if (y + side <= p->in_h && x + side <= p->in_w)
                 winograd_input_tile(in, p->in_row, at, step, stride);
             else
-                winograd_input_tile(winograd_edge(p, in, y, x, patch, side), side * SK_BLOCK, at, step, stride);
+                winograd_input_tile(winograd_edge(p, in, y, x, patch, side), side * SK_BLOCK, at, step,
+                                    stride);
         }
 }
 
@@ -170,8 +171,8 @@ SK_INLINE void winograd_output_tile(const float *m, size_t step, const float *bi
     }
 }
 
-SK_INLINE void winograd_output(const sk_conv_f32c16 *p, int32_t columns, int32_t t0, int32_t count, int32_t block0,
-                               int32_t blocks, const float *m, float *patch, const int stride)
+SK_INLINE void winograd_output(const sk_conv_f32c16 *p, int32_t columns, int32_t t0, int32_t count,
+                               int32_t block0, int32_t blocks, const float *m, float *patch, const int stride)
 {
     const size_t step = (size_t)blocks * (size_t)p->batch_tiles * SK_BLOCK;
     for (int32_t b = 0; b < blocks; b++)
@@ -182,7 +183,8 @@ SK_INLINE void winograd_output(const sk_conv_f32c16 *p, int32_t columns, int32_t
             float *out = p->out + (block0 + b) * p->out_plane + y * p->out_row + x * SK_BLOCK;
             int32_t rows = p->out_h - y < 4 ? p->out_h - y : 4, pixels = p->out_w - x < 4 ? p->out_w - x : 4;
             bool whole = rows == 4 && pixels == 4;
-            winograd_output_tile(at, step, bias, whole ? out : patch, whole ? p->out_row : 4 * SK_BLOCK, stride);
+            winograd_output_tile(at, step, bias, whole ? out : patch, whole ? p->out_row : 4 * SK_BLOCK,
+                                 stride);
             for (int32_t r = 0; r < rows; r++) {
                 float *to = out + r * p->out_row;
                 if (!whole)
@@ -194,8 +196,8 @@ SK_INLINE void winograd_output(const sk_conv_f32c16 *p, int32_t columns, int32_t
         }
 }
 
-SK_INLINE void winograd_tiles(const sk_conv_f32c16 *p, const conv_tile_fn *tiles, int32_t g0, int32_t g1, int32_t t0,
-                              int32_t t1, float *scratch, const int stride)
+SK_INLINE void winograd_tiles(const sk_conv_f32c16 *p, const conv_tile_fn *tiles, int32_t g0, int32_t g1,
+                              int32_t t0, int32_t t1, float *scratch, const int stride)
 {
     static const float zero[4 * SK_BLOCK] __attribute__((aligned(64)));
     const int points = SK_WINO_SIDE(stride) * SK_WINO_SIDE(stride);
@@ -205,9 +207,15 @@ SK_INLINE void winograd_tiles(const sk_conv_f32c16 *p, const conv_tile_fn *tiles
     const ptrdiff_t v_step = (ptrdiff_t)p->in_blocks * batch * SK_BLOCK;
     const ptrdiff_t m_step = (ptrdiff_t)(block1 - block0) * batch * SK_BLOCK;
     float *patch = scratch, *v = scratch + points * SK_BLOCK, *m = v + points * v_step;
-    conv_tile t = {.plane = (ptrdiff_t)batch * SK_BLOCK, .pixel_step = SK_BLOCK, .fill = p->fill,
-                   .blocks = p->in_blocks, .kernel_h = 1, .kernel_w = 1, .bias = zero,
-                   .out_plane = (ptrdiff_t)batch * SK_BLOCK, .out_pixel = SK_BLOCK};
+    conv_tile t = {.plane = (ptrdiff_t)batch * SK_BLOCK,
+                   .pixel_step = SK_BLOCK,
+                   .fill = p->fill,
+                   .blocks = p->in_blocks,
+                   .kernel_h = 1,
+                   .kernel_w = 1,
+                   .bias = zero,
+                   .out_plane = (ptrdiff_t)batch * SK_BLOCK,
+                   .out_pixel = SK_BLOCK};
     for (int32_t first = t0; first < t1; first += batch) {
         int32_t count = t1 - first < batch ? t1 - first : batch, parts = (count + p->tile - 1) / p->tile;
         winograd_input(p, columns, first, count, v, patch, stride);

@@ -5,7 +5,8 @@
 #include "kernels/x86/tables.h"
 
 /* Register tiles, tap by tap: width * pixels sums, width weight vectors and one broadcast must fit. */
-#define TAP_TILES(M, S) SK_TILES_20(M, taps, S, 1) SK_TILES_14(M, taps, S, 2) SK_TILES_9(M, taps, S, 3) SK_TILES_6(M, taps, S, 4)
+#define TAP_TILES(M, S)                                                                                      \
+    SK_TILES_20(M, taps, S, 1) SK_TILES_14(M, taps, S, 2) SK_TILES_9(M, taps, S, 3) SK_TILES_6(M, taps, S, 4)
 
 TAP_TILES(SK_TILE_DEFINE, 0)
 TAP_TILES(SK_TILE_DEFINE, 1)

@@ -51,7 +51,8 @@ static void to_blocked(const float *in, ptrdiff_t channel_stride, int32_t channe
     }
 }
 
-static void from_blocked(const float *in, float *out, ptrdiff_t channel_stride, int32_t channels, int32_t width)
+static void from_blocked(const float *in, float *out, ptrdiff_t channel_stride, int32_t channels,
+                         int32_t width)
 {
     for (int32_t x = 0; x < width; x += 16) {
         int32_t n = width - x < 16 ? width - x : 16;
