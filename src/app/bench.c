@@ -36,7 +36,7 @@ enum { ORDER_RUN = 1, ORDER_LAYERS = 2, ORDER_END = 3 };
 typedef struct opened_report {
     int32_t ok;
     char problem[512];
-    double open_ms, flops;
+    double open_ms, flops, weights_mb, activations_mb;
     char detail[256];
     int32_t threads;
 } opened_report;
@@ -157,6 +157,8 @@ static void serve(const sk_bench_settings *s, const char *runtime, int fd)
         const sk_session_info *info = sk_session_about(b.session);
         opened.flops = info->flops;
         opened.threads = info->threads;
+        opened.weights_mb = (double)info->weight_bytes / 1048576;
+        opened.activations_mb = (double)info->activation_bytes / 1048576;
         memcpy(opened.detail, info->detail, sizeof opened.detail);
     }
     int going = send_bytes(fd, &opened, sizeof opened) && opened.ok;
@@ -299,6 +301,8 @@ static void open_children(const sk_bench_settings *s, child *children, sk_bench_
         } else {
             r->open_ms = opened.open_ms;
             r->threads = opened.threads;
+            r->weights_mb = opened.weights_mb;
+            r->activations_mb = opened.activations_mb;
             memcpy(r->detail, opened.detail, sizeof r->detail);
             flops[i] = opened.flops;
         }

@@ -30,10 +30,11 @@ typedef struct sk_bench_result {
     char problem[512];
     double open_ms; /* from the model's path to the end of the first run */
     double median_ms, min_ms, p99_ms;
-    double gflops;       /* of the median */
-    double peak_percent; /* of this CPU's measured peak with as many threads; 0 unknown */
-    double rss_mb;       /* largest resident size of the runtime's process */
-    char detail[256];    /* the session's own words */
+    double gflops;                     /* of the median */
+    double peak_percent;               /* of this CPU's measured peak with as many threads; 0 unknown */
+    double rss_mb;                     /* largest resident size of the runtime's process */
+    char detail[256];                  /* the session's own words */
+    double weights_mb, activations_mb; /* of rss_mb, what the session itself says it holds; 0 unknown */
     int32_t threads;
     int32_t n_layers;
     sk_profile_row *layers; /* sk_free; null unless asked for */

@@ -85,6 +85,8 @@ static json_t *result_object(const sk_bench_result *r, const sk_bench_result *fi
     json_object_set_new(o, "rss_mb", json_real(r->rss_mb));
     json_object_set_new(o, "open_ms", json_real(r->open_ms));
     json_object_set_new(o, "threads", json_integer(r->threads));
+    json_object_set_new(o, "weights_mb", json_real(r->weights_mb));
+    json_object_set_new(o, "activations_mb", json_real(r->activations_mb));
     if (!first->failed)
         json_object_set_new(o, "ratio", json_real(r->median_ms / first->median_ms));
     json_object_set_new(o, "detail", json_string_nocheck(r->detail));
