@@ -3,7 +3,6 @@
 """Whole videos, ours against the original, in alternating rounds: same weights, same frames, CPU, same thread count.
 
     compare_predict.py SKITTER MODEL.pt VIDEO [--frames N] [--rounds R] [--threads T] [--imgsz S]
-    compare_predict.py SKITTER SLEAP_NN_FOLDER VIDEO …          (with a python that has sleap-nn)
 
 Prints frames per second of every round, the ratio of the medians, and how far the results differ. Ultralytics runs as
 its users run it: YOLO(model).predict(source, stream=True). Ours is a whole `skitter predict` process: start, model,
@@ -22,10 +21,7 @@ import numpy as np
 def ours(args, out):
     command = [args.skitter, "predict", args.video, "-m", args.model, "-o", out, "--frames", f"0:{args.frames}", "--json",
                "--threads", str(args.threads), "--restart", "-q"]
-    if args.model.endswith(".pt"):
-        command += ["--rect", "--obb-form", "quarter"] + (["--imgsz", str(args.imgsz)] if args.imgsz else [])
-    else:
-        command += ["--peak-threshold", "0.2"]
+    command += ["--rect", "--obb-form", "quarter"] + (["--imgsz", str(args.imgsz)] if args.imgsz else [])
     begin = time.perf_counter()
     report = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     seconds = time.perf_counter() - begin
@@ -52,22 +48,33 @@ def ultralytics(args, model):
     return args.frames / (time.perf_counter() - begin), rows
 
 
+def distance(i, j):
+    """Largest difference in pixels between two instances; infinite when they cannot be compared."""
+    px = []
+    for key in ("box", "obb"):
+        if key in i and key in j:
+            px.append(float(np.max(np.abs(np.array(i[key][:4]) - np.array(j[key][:4])))))
+    if "keypoints" in i and "keypoints" in j:
+        p, q = np.array(i["keypoints"], float)[:, :2], np.array(j["keypoints"], float)[:, :2]
+        if not np.isnan(p - q).all():
+            px.append(float(np.nanmax(np.abs(p - q))))
+    return max(px) if px else float("inf")
+
+
 def differences(a, b):
-    """Largest differences over frames in which both found the same number; frames that differ in number."""
+    """Largest differences over frames in which both found the same number (rows with equal scores may stand in either
+    order, so each is compared with its nearest); frames that differ in number."""
     px = score = 0.0
     uneven = 0
     for x, y in zip(a, b):
         if len(x) != len(y):
             uneven += 1
             continue
-        for i, j in zip(x, y):
-            score = max(score, abs(i["score"] - j["score"]))
-            for key in ("box", "obb"):
-                if key in i and key in j:
-                    px = max(px, float(np.max(np.abs(np.array(i[key][:4]) - np.array(j[key][:4])))))
-            if "keypoints" in i and "keypoints" in j:
-                p, q = np.array(i["keypoints"], float), np.array(j["keypoints"], float)
-                px = max(px, float(np.nanmax(np.abs(p[:, :2] - q[:, :2])))) if len(p) else px
+        left = list(y)
+        for i in x:
+            j = min(left, key=lambda other: distance(i, other))
+            left.remove(j)
+            px, score = max(px, distance(i, j)), max(score, abs(i["score"] - j["score"]))
     return px, score, uneven
 
 
@@ -81,23 +88,19 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--imgsz", type=int, default=0)
     args = parser.parse_args()
-    if args.model.endswith(".pt"):
-        import torch
-        from ultralytics import YOLO
-        torch.set_num_threads(args.threads)
-        model = YOLO(args.model)
-        head = model.model.model[-1]
-        if hasattr(head, "kpt_shape"):  # newer releases want it on the model too
-            model.model.kpt_shape = head.kpt_shape
-        ultralytics(argparse.Namespace(**{**vars(args), "frames": 3}), model)  # warm-up
-        theirs = lambda: ultralytics(args, model)
-    else:
-        theirs = lambda: sleap_nn(args)
+    import torch
+    from ultralytics import YOLO
+    torch.set_num_threads(args.threads)
+    model = YOLO(args.model)
+    head = model.model.model[-1]
+    if hasattr(head, "kpt_shape"):  # newer releases want it on the model too
+        model.model.kpt_shape = head.kpt_shape
+    ultralytics(argparse.Namespace(**{**vars(args), "frames": 3}), model)  # warm-up
     speeds = [[], []]
     with tempfile.TemporaryDirectory() as out:
         for r in range(args.rounds):
             a, found, report = ours(args, out)
-            b, expected = theirs()
+            b, expected = ultralytics(args, model)
             speeds[0].append(a)
             speeds[1].append(b)
             print(f"round {r + 1}: skitter {a:.1f} frames/s, original {b:.1f} frames/s, {a / b:.2f}x")
@@ -107,27 +110,6 @@ def main():
     print(f"instances: {sum(map(len, found))} against {sum(map(len, expected))}; frames with another number: {uneven} of "
           f"{len(found)}; largest difference {px:.3g} px, {score:.2g} in score")
     print("ms a frame: " + ", ".join(f"{k} {v:.2f}" for k, v in report["ms_per_frame"].items()))
-
-
-def sleap_nn(args):
-    import sleap_io
-    with tempfile.TemporaryDirectory() as folder:
-        out = f"{folder}/x.slp"
-        begin = time.perf_counter()
-        run_sleap_nn(args, out)
-        seconds = time.perf_counter() - begin
-        labels = sleap_io.load_slp(out)
-    rows = [[] for _ in range(args.frames)]
-    for frame in labels:
-        rows[frame.frame_idx] = [{"class": -1, "score": float(i.score), "keypoints": i.numpy().tolist()}
-                                 for i in frame.instances]
-    return args.frames / seconds, rows
-
-
-def run_sleap_nn(args, out):
-    from sleap_nn.predict import run_inference
-    run_inference(data_path=args.video, model_paths=[args.model], output_path=out, frames=list(range(args.frames)),
-                  device="cpu", batch_size=4, peak_threshold=0.2, make_labels=True)
 
 
 main()
