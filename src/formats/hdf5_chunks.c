@@ -125,7 +125,7 @@ static sk_status read_chunk(reader *r, uint64_t address, uint64_t stored, uint64
                        r->item->file->what, r->item->label);
     r->budget -= r->chunk_bytes;
     SK_TRY(undo_filters(r, data, stored, skipped, &plain));
-    return place_chunk(r, plain, offset);
+    return place_chunk(r, plain, offset); /* NOLINT(clang-analyzer-unix.Malloc): plain is in r->buffers */
 }
 
 /* A node of the tree of chunks: keys (stored size, skipped filters, place) and children in turn. */

@@ -142,9 +142,10 @@ sk_status sk_hdf5_messages(sk_hdf5_file *file, uint64_t address, sk_hdf5_visit v
     sk_hdf5_cursor c = sk_hdf5_view(file, address, 4);
     if (c.bad)
         return damaged(file, "an object lies outside the file", err);
+    int first = *c.at;
     if (take_signature(&c, "OHDR"))
         SK_TRY(open_version2(&h, address, err));
-    else if (*sk_hdf5_view(file, address, 1).at == 1)
+    else if (first == 1)
         SK_TRY(open_version1(&h, address, err));
     else
         return damaged(file, "an object header of unknown version", err);
