@@ -23,6 +23,7 @@ struct sk_source {
     bool ended;                         /* the decoder gave its last frame */
     sk_status failure;                  /* why it ended early */
     sk_error failure_text;
+    sk_source_info info; /* the reader's, as of the last frame: it learns about its source while reading */
     sk_source_status status;
     atomic_bool stop;
     pthread_t thread;
@@ -121,6 +122,7 @@ static void *decode_ahead(void *argument)
         status = source->reader->read(source->reader, slot, &end, &error);
         double spent = seconds_now() - begin;
         pthread_mutex_lock(&source->lock);
+        source->info = source->reader->info;
         source->status.decode_seconds += spent;
         source->status.damaged = source->reader->damaged;
         source->status.reconnects = source->reader->reconnects;
@@ -195,6 +197,7 @@ sk_status sk_source_open(const char *uri, const sk_source_settings *settings, sk
     SK_TRY_GOTO(open_reader(uri, source, err));
     source->reader->stop = &source->stop;
     source->reader->info.name = source->name;
+    source->info = source->reader->info;
     source->newest_wins = source->reader->info.kind == SK_SOURCE_LIVE;
     if (pthread_create(&source->thread, NULL, decode_ahead, source) != 0) {
         status = sk_fail(err, SK_ERR_IO, "%s: no thread for decoding could be started", uri);
@@ -241,7 +244,10 @@ void sk_source_close(sk_source **pointer)
 
 void sk_source_get_info(const sk_source *source, sk_source_info *info)
 {
-    *info = source->reader->info;
+    pthread_mutex_t *lock = (pthread_mutex_t *)&source->lock; /* taking it changes nothing a caller sees */
+    pthread_mutex_lock(lock);
+    *info = source->info;
+    pthread_mutex_unlock(lock);
 }
 
 void sk_source_get_status(sk_source *source, sk_source_status *status)
