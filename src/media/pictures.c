@@ -192,7 +192,7 @@ static sk_status pictures_read(sk_reader *base, sk_slot *slot, bool *end, sk_err
         reader->next = (size_t)reader->settings.first;
     }
     const char *path = reader->paths[reader->next];
-    SK_TRY(sk_picture_decode(path, reader->settings.format, slot, &base->info.decoder, err));
+    SK_TRY(sk_picture_decode(path, reader->settings.format, slot, NULL, err));
     SK_TRY(sk_slot_set_name(slot, path, err));
     slot->frame.index = reader->settings.loop > 1 ? reader->given : (int64_t)reader->next;
     slot->frame.time = 0;
@@ -230,7 +230,7 @@ sk_status sk_reader_open_pictures(const char *uri, const sk_source_settings *set
     reader->base.info.frames = count_frames(reader);
     reader->base.info.total = (int64_t)reader->n_paths;
     reader->base.info.exact = true;
-    reader->base.info.decoder = "";
+    reader->base.info.decoder = "pictures"; /* each file by its own; fixed, since other threads read it */
     *out = &reader->base;
     return SK_OK;
 }
