@@ -35,9 +35,9 @@ check: packages-check writable
 fuzz: packages-test sanitized
 	@BUILD="$(BUILD)" JOBS=$(JOBS) scripts/fuzz $(or $(FUZZ_SECONDS),60)
 
-## bench      measures on this machine
+## bench      times a model's network here: make bench MODEL=model.pt
 bench: packages build
-	@scripts/bench "$(BUILD)/skitter"
+	@scripts/bench "$(BUILD)/skitter" $(if $(MODEL),"$(MODEL)")
 
 ## parity     compares networks with the original programs, by hand: PARITY_PYTHON=a python with ultralytics
 parity: build

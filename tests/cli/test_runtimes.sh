@@ -2,10 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # doctor, runtimes and config at the door; nothing of the user's own settings is read or written.
 source "$SKITTER_TEST_SOURCE/tests/support/shell.sh"
-if ! "$skitter" --version --json | grep -q '"ffmpeg": true'; then
-    echo "skipped: its pictures (.ppm) need FFmpeg, which this build is without"
-    exit 77
-fi
 export SKITTER_CONFIG_DIR=$work/config SKITTER_CACHE_DIR=$work/cache
 unset SKITTER_COMPUTE_RUNTIME
 cd "$work" || exit 1
