@@ -175,14 +175,18 @@ static bool open_choice(const cpu_step *step)
            c->choice.form != CPU_CONV_DEPTHWISE && c->kernel_h > 0 && c->kernel_w > 0;
 }
 
-/* A choice from the cache must be one that could be made here. */
-static bool allowed(const cpu_plan *plan, const cpu_conv *c, const cpu_conv_choice *choice)
+/* A choice from the cache, if it is one that could be made here: the file may be damaged, or somebody else's. */
+static bool find_choice(const cpu_plan *plan, const cpu_conv *c, cpu_conv_choice *choice)
 {
-    cpu_conv_choice list[MAX_CANDIDATES];
+    cpu_conv_choice list[MAX_CANDIDATES], found;
+    if (!cpu_tune_cache_find(plan->tune_cache, plan, c, &found))
+        return false;
     int32_t count = candidates(plan, c, list);
     for (int32_t i = 0; i < count; i++)
-        if (memcmp(&list[i], choice, sizeof *choice) == 0)
+        if (memcmp(&list[i], &found, sizeof found) == 0) {
+            *choice = found;
             return true;
+        }
     return false;
 }
 
@@ -199,11 +203,10 @@ sk_status cpu_tune_load(cpu_plan *plan, sk_error *err)
     SK_TRY(cpu_tune_cache_open(plan, &plan->tune_cache, err));
     for (size_t i = 0; i < plan->n_steps; i++) {
         cpu_conv *c = plan->steps[i].data;
-        cpu_conv_choice choice, list[MAX_CANDIDATES];
+        cpu_conv_choice list[MAX_CANDIDATES];
         if (!open_choice(&plan->steps[i]))
             continue;
-        if (cpu_tune_cache_find(plan->tune_cache, plan, c, &choice) && allowed(plan, c, &choice)) {
-            c->choice = choice;
+        if (find_choice(plan, c, &c->choice)) {
             c->tuned = true;
             continue;
         }
@@ -249,8 +252,7 @@ sk_status cpu_tune(cpu_plan *plan, sk_error *err)
         cpu_conv *c = plan->steps[i].data;
         if (!open_choice(&plan->steps[i]) || c->tuned)
             continue;
-        if (!cpu_tune_cache_find(plan->tune_cache, plan, c,
-                                 &c->choice)) { /* the same shape may have come before */
+        if (!find_choice(plan, c, &c->choice)) { /* the same shape may have come before */
             choose(plan, &plan->steps[i], zeros);
             cpu_tune_cache_add(plan->tune_cache, plan, c, &c->choice);
             changed = true;
