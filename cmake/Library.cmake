@@ -47,6 +47,9 @@ function(sk_kernel_flags)
     endforeach()
 endfunction()
 sk_kernel_flags(${skitter_sources})
+include(GNUInstallDirs)
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/engines/plugin.c PROPERTIES COMPILE_DEFINITIONS
+    "SKITTER_LIBDIR=\"${CMAKE_INSTALL_FULL_LIBDIR}\"")
 
 # ONNX's wire format, from our own schema file.
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated)

@@ -148,7 +148,8 @@ static sk_status fill_info(sk_detector *d, sk_error *err)
     SK_TRY(d->engine->probe(&probe, err));
     snprintf(info->device, sizeof info->device, "%.140s",
              probe.n_devices ? probe.devices[0].name : probe.detail);
-    snprintf(info->precision, sizeof info->precision, "f32");
+    snprintf(info->precision, sizeof info->precision, "%s",
+             sk_precision_name(d->engine->usual ? d->engine->usual : SK_PRECISION_F32));
     return name_keypoints(d, last, err);
 }
 

@@ -5,10 +5,8 @@
 
 /* In the order `auto` tries them; the reference executor is last: it is always there and always slow. */
 static const sk_engine *const engines[] = {
-    &sk_engine_cpu,
-    &sk_engine_onnx_cpu,
-    &sk_engine_openvino,
-    &sk_engine_reference,
+    &sk_engine_cpu,      &sk_engine_cuda,     &sk_engine_rocm,
+    &sk_engine_onnx_cpu, &sk_engine_openvino, &sk_engine_reference,
 };
 
 int32_t sk_engine_count(void)
@@ -32,6 +30,7 @@ const sk_engine *sk_engine_find(const char *name)
 const char *sk_precision_name(sk_precision precision)
 {
     switch (precision) {
+    case SK_PRECISION_AUTO: return "auto";
     case SK_PRECISION_F32: return "f32";
     case SK_PRECISION_F16: return "f16";
     case SK_PRECISION_BF16: return "bf16";

@@ -18,7 +18,8 @@ typedef struct sk_engine sk_engine;
 typedef struct sk_session sk_session;
 
 typedef enum sk_precision {
-    SK_PRECISION_F32 = 1, /* default: the results of the reference executor up to rounding */
+    SK_PRECISION_AUTO = 0, /* default: what the engine is made for; sk_engine.usual */
+    SK_PRECISION_F32 = 1,  /* the results of the reference executor up to rounding */
     SK_PRECISION_F16 = 2,
     SK_PRECISION_BF16 = 3,
     SK_PRECISION_I8 = 4
@@ -43,7 +44,7 @@ typedef struct sk_session_settings {
     const int32_t *cores; /* thread i is bound to cores[i % core_count]; null = left to the system */
     int32_t core_count;
     int32_t device;         /* GPU engines: index; default 0 */
-    sk_precision precision; /* default f32 */
+    sk_precision precision; /* default auto; an open session says which it took */
     int32_t
         cut_tail; /* 1: outputs are the raw heads (sk_graph_cut_tail); a graph without a tail is run whole */
     int32_t winograd;    /* 1 (default): engines of ours may use Winograd convolution; 0: only direct sums */
@@ -135,6 +136,7 @@ struct sk_engine {
     sk_status (*profile_start)(sk_session *session, sk_error *err);
     sk_status (*profile)(sk_session *session, sk_profile_row *rows, int32_t capacity, int32_t *count,
                          sk_error *err);
+    sk_precision usual; /* what SK_PRECISION_AUTO means here; 0 = f32 */
 };
 
 /* The common beginning of every engine's session. */
@@ -181,6 +183,8 @@ void sk_input_unpack_u8(const sk_session_input *input, const sk_session_settings
 
 /* The built-in engines. */
 extern const sk_engine sk_engine_cpu;
+extern const sk_engine sk_engine_cuda; /* a plugin: engines/plugin.h */
+extern const sk_engine sk_engine_rocm; /* likewise */
 extern const sk_engine sk_engine_onnx_cpu;
 extern const sk_engine sk_engine_openvino;
 extern const sk_engine sk_engine_reference;

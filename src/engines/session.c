@@ -8,7 +8,7 @@
 sk_session_settings sk_session_defaults(void)
 {
     sk_session_settings s = {.size = sizeof s};
-    s.precision = SK_PRECISION_F32;
+    s.precision = SK_PRECISION_AUTO;
     s.winograd = 1;
     s.tune = 1;
     s.slots = 1;
@@ -35,7 +35,8 @@ static sk_status check_settings(const sk_session_settings *s, sk_error *err)
     for (int i = 0; s->input == SK_INPUT_U8_HWC && i < 4; i++)
         if (s->std[i] == 0.0f)
             return sk_fail(err, SK_ERR_ARG, "std[%d] is 0; input values are divided by it", i);
-    if (!sk_precision_name(s->precision) || s->precision < SK_PRECISION_F32 || s->precision > SK_PRECISION_I8)
+    if (!sk_precision_name(s->precision) || s->precision < SK_PRECISION_AUTO ||
+        s->precision > SK_PRECISION_I8)
         return sk_fail(err, SK_ERR_ARG, "precision %d is not known", (int)s->precision);
     return SK_OK;
 }
@@ -104,6 +105,8 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
     *out = NULL;
     sk_session_settings chosen = settings ? *settings : sk_session_defaults();
     SK_TRY(check_settings(&chosen, err));
+    if (chosen.precision == SK_PRECISION_AUTO)
+        chosen.precision = engine->usual ? engine->usual : SK_PRECISION_F32;
     if (graph->n_inputs > SK_SESSION_MAX_INPUTS || graph->n_outputs > SK_SESSION_MAX_OUTPUTS)
         return sk_fail(err, SK_ERR_LIMIT, "the graph has %d inputs and %d outputs; sessions allow %d and %d",
                        graph->n_inputs, graph->n_outputs, SK_SESSION_MAX_INPUTS, SK_SESSION_MAX_OUTPUTS);
