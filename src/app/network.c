@@ -1,83 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/network.h"
 
-#include "runtime/probe.h"
-
 #include <stdio.h>
 #include <string.h>
-
-sk_status sk_network_engine(const char *runtime, const sk_engine **out, sk_error *err)
-{
-    const sk_engine *engine = sk_engine_find(runtime);
-    if (!engine) {
-        sk_runtime meant;
-        char names[SK_RUNTIME_LIST];
-        if (sk_runtime_normalise(runtime, NULL, &meant) == SK_RUNTIME_NO_MATCH)
-            return sk_fail(err, SK_ERR_ARG, "no compute runtime is called '%s'; there are: %s, and reference",
-                           runtime, sk_runtime_list(names, sizeof names));
-        engine = sk_engine_find(sk_runtime_name(meant));
-        if (!engine) {
-            sk_probe_row row = {.runtime = meant};
-            sk_probe_absent(meant, &row);
-            return sk_fail(err, SK_ERR_UNSUPPORTED, "the compute runtime '%s' cannot be used here: %s%s%s",
-                           sk_runtime_name(meant), row.reason, row.remedy[0] ? "\n" : "", row.remedy);
-        }
-    }
-    sk_engine_probe probe = {0};
-    SK_TRY(engine->probe(&probe, err));
-    if (!probe.available)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "the compute runtime '%s' cannot be used here: %s", runtime,
-                       probe.detail);
-    *out = engine;
-    return SK_OK;
-}
-
-sk_status sk_network_check_size(const sk_model *model, int64_t batch, int64_t height, int64_t width,
-                                sk_error *err)
-{
-    const sk_input_spec *in = &model->input;
-    if (in->fixed_size && (height != in->height || width != in->width))
-        return sk_fail(
-            err, SK_ERR_MISMATCH,
-            "%s: takes pictures of %d x %d (height x width) only, not %lld x %lld: it was exported with a "
-            "fixed size. Export it again with a dynamic size or resize the input",
-            model->path, in->height, in->width, (long long)height, (long long)width);
-    if (in->fixed_batch > 0 && batch != in->fixed_batch)
-        return sk_fail(err, SK_ERR_MISMATCH, "%s: takes batches of exactly %d, not %lld", model->path,
-                       in->fixed_batch, (long long)batch);
-    int64_t stride = in->stride > 0 ? in->stride : 1;
-    if (!in->fixed_size && (height % stride || width % stride))
-        return sk_fail(
-            err, SK_ERR_MISMATCH,
-            "%s: the input's height and width must be multiples of %lld, not %lld x %lld; the next is "
-            "%lld x %lld",
-            model->path, (long long)stride, (long long)height, (long long)width,
-            (long long)((height + stride - 1) / stride * stride),
-            (long long)((width + stride - 1) / stride * stride));
-    return SK_OK;
-}
-
-sk_status sk_network_open(const sk_model *model, const sk_engine *engine, int64_t batch, int64_t height,
-                          int64_t width, const sk_session_settings *settings, sk_session **out, sk_error *err)
-{
-    *out = NULL;
-    if (!model->graph || model->truncated)
-        return sk_fail(err, SK_ERR_FORMAT, "%s: the file is cut off and cannot be run; fetch it again",
-                       model->path);
-    SK_TRY(sk_network_check_size(model, batch, height, width, err));
-    sk_session_settings s = settings ? *settings : sk_session_defaults();
-    s.scale = model->input.scale;
-    for (int c = 0; c < 3; c++) {
-        s.mean[c] = model->input.mean[c];
-        s.std[c] = model->input.std[c] != 0 ? model->input.std[c] : 1;
-    }
-    s.model_key = model->content_hash;
-    sk_shape shape = sk_shape_of(4, batch, (int64_t)model->input.channels, height, width);
-    sk_status status = sk_session_open(engine, model->graph, &shape, 1, &s, out, err);
-    if (status != SK_OK)
-        sk_error_prefix(err, "%s on %s", model->path, engine->name);
-    return status;
-}
 
 /* An array as a person has it, brought into the order of a picture batch. */
 typedef struct array_view {

@@ -2,23 +2,9 @@
 #ifndef SK_APP_NETWORK_H
 #define SK_APP_NETWORK_H
 
-#include "engines/engine.h"
-#include "models/model.h"
+#include "runner/network.h"
 
-/* The bare network of a model on a compute runtime: what `net` and `bench` drive, and where `predict` begins. */
-
-/* The engine behind a runtime's name ("cpu", "reference", …). SK_ERR_ARG for an unknown name, SK_ERR_UNSUPPORTED where
- * it is known but not usable here, with the reason. */
-sk_status sk_network_engine(const char *runtime, const sk_engine **out, sk_error *err) SK_MUST_CHECK;
-
-/* Refuses a size the model cannot take, naming the nearest one it can. */
-sk_status sk_network_check_size(const sk_model *model, int64_t batch, int64_t height, int64_t width,
-                                sk_error *err) SK_MUST_CHECK;
-
-/* Opens a session for pictures of this size. `settings` may be null; input scale, mean and std come from the model. */
-sk_status sk_network_open(const sk_model *model, const sk_engine *engine, int64_t batch, int64_t height,
-                          int64_t width, const sk_session_settings *settings, sk_session **out,
-                          sk_error *err) SK_MUST_CHECK;
+/* The bare network of a model on an array, as `net` runs it. */
 
 /* Runs a model on an array once. Accepted: uint8 [H][W][C], [N][H][W][C] or [H][W] (normalised as the model wants), and
  * float [N][C][H][W] or [C][H][W] (taken as it is). Outputs are what the original's network returns, in its own layout;

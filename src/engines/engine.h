@@ -102,7 +102,14 @@ typedef struct sk_session_info {
     /* Operations the engine had no kernel for and runs by the reference executor: "top_k x2, gather x1"; "" = none. */
     char borrowed[256];
     char detail[256]; /* "avx512, 118 steps, 31 winograd" */
+    /* 1: submit returns before the work is done, and the slots' uploads, runs and downloads overlap (GPU engines). */
+    int32_t asynchronous;
 } sk_session_info;
+
+/* What a device did for one submit, in seconds of its own clock; 0 where it has no such step. */
+typedef struct sk_session_times {
+    double upload, network, download;
+} sk_session_times;
 
 /* Time spent in one step, from sk_session_profile. */
 typedef struct sk_profile_row {
@@ -137,6 +144,12 @@ struct sk_engine {
     sk_status (*profile)(sk_session *session, sk_profile_row *rows, int32_t capacity, int32_t *count,
                          sk_error *err);
     sk_precision usual; /* what SK_PRECISION_AUTO means here; 0 = f32 */
+    /* Freezes what submit does. Called at most once, after two submits have been waited for; from then on a submit is a
+     * replay: the same addresses, no allocation, no thought about shapes. Null: open has done so already (a plan, a
+     * bound request). */
+    sk_status (*capture)(sk_session *session, sk_error *err);
+    /* After wait: how the slot's last submit spent its time. Null: not measured. */
+    sk_status (*times)(sk_session *session, int32_t slot, sk_session_times *out, sk_error *err);
 };
 
 /* The common beginning of every engine's session. */
@@ -145,6 +158,7 @@ struct sk_session {
     sk_session_info info;
     sk_session_settings settings; /* its pointers are null */
     int32_t submitted, waited;    /* slots are used in turn: submitted % slots */
+    int32_t last_slot;            /* of the last wait */
     char names[2048];             /* input and output names */
 };
 
@@ -171,6 +185,12 @@ sk_status sk_session_wait(sk_session *session, sk_tensor *outputs, int32_t n_out
 /* submit + wait. */
 sk_status sk_session_run(sk_session *session, const sk_session_input *inputs, int32_t n_inputs,
                          sk_tensor *outputs, int32_t n_outputs, sk_error *err) SK_MUST_CHECK;
+
+/* Trace capture: after this every submit is a replay. Call it once, when two runs have succeeded and nothing is in
+ * flight. SK_OK where the engine replays from the start. */
+sk_status sk_session_capture(sk_session *session, sk_error *err) SK_MUST_CHECK;
+/* Of the last wait's submit; all zero where the engine does not measure. */
+sk_status sk_session_get_times(sk_session *session, sk_session_times *out, sk_error *err) SK_MUST_CHECK;
 
 /* Profiling: start, run some submits, read. Rows in the order of execution; SK_ERR_UNSUPPORTED where not offered. */
 sk_status sk_session_profile_start(sk_session *session, sk_error *err) SK_MUST_CHECK;

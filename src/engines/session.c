@@ -193,7 +193,8 @@ sk_status sk_session_wait(sk_session *session, sk_tensor *outputs, int32_t n_out
         return sk_fail(err, SK_ERR_ARG, "room for %d outputs, the session has %d", n_outputs,
                        session->info.n_outputs);
     void *data[SK_SESSION_MAX_OUTPUTS] = {0};
-    sk_status status = session->engine->wait(session, session->waited % session->info.slots, data, err);
+    session->last_slot = session->waited % session->info.slots;
+    sk_status status = session->engine->wait(session, session->last_slot, data, err);
     session->waited++;
     if (session->waited == session->submitted) { /* keeps the counters small over months of frames */
         session->submitted %= session->info.slots;
@@ -211,6 +212,19 @@ sk_status sk_session_run(sk_session *session, const sk_session_input *inputs, in
 {
     SK_TRY(sk_session_submit(session, inputs, n_inputs, err));
     return sk_session_wait(session, outputs, n_outputs, err);
+}
+
+sk_status sk_session_capture(sk_session *session, sk_error *err)
+{
+    SK_CHECK_ARG(session && session->waited == session->submitted, err);
+    return session->engine->capture ? session->engine->capture(session, err) : SK_OK;
+}
+
+sk_status sk_session_get_times(sk_session *session, sk_session_times *out, sk_error *err)
+{
+    SK_CHECK_ARG(session && out, err);
+    *out = (sk_session_times){0};
+    return session->engine->times ? session->engine->times(session, session->last_slot, out, err) : SK_OK;
 }
 
 sk_status sk_session_profile_start(sk_session *session, sk_error *err)
