@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # libskitter (shared and static) from the rooms, and the executable from src/cli.
-set(SKITTER_ROOMS base graph formats models tasks kernels engines runtime runner track media results app)
+set(SKITTER_ROOMS base graph formats models tasks kernels engines runtime runner track media results scene app)
 
 set(skitter_sources "")
 foreach(room ${SKITTER_ROOMS})
@@ -32,7 +32,7 @@ function(sk_kernel_flags)
             set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-O3;-mavx2;-mfma;-mf16c")
         elseif(source MATCHES "_sse42\\.c$")
             set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-O3;-msse4.2")
-        elseif(source MATCHES "/src/tasks/|/src/graph/ref_")
+        elseif(source MATCHES "/src/tasks/|/src/graph/ref_|/src/scene/")
             # Plain loops over pixels and candidates, written for the compiler to vectorise.
             set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-O3")
         endif()

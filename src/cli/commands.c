@@ -15,11 +15,13 @@ extern const sk_command sk_command_man;
 extern const sk_command sk_command_net;
 extern const sk_command sk_command_predict;
 extern const sk_command sk_command_runtimes;
+extern const sk_command sk_command_scene;
 extern const sk_command sk_command_version;
 
 const sk_command *const sk_commands[] = {
     /* finding animals */
     &sk_command_predict,
+    &sk_command_scene,
     /* models */
     &sk_command_info,
     &sk_command_export,

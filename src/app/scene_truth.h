@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_APP_SCENE_TRUTH_H
+#define SK_APP_SCENE_TRUTH_H
+
+#include "app/scene_run.h"
+
+#include <stdio.h>
+
+/* The truth of scenes as text: the columns of results.csv and a few more, and label files. */
+
+void sk_scene_truth_header(FILE *file, const sk_scene_run_settings *settings);
+void sk_scene_truth_rows(FILE *file, const char *source, int64_t frame, double time,
+                         const sk_scene_animal *animals, int32_t count);
+/* Label text of one picture; animals of which less than SK_SCENE_LABEL_VISIBLE can be seen are left out. */
+#define SK_SCENE_LABEL_VISIBLE 0.2f
+void sk_scene_label_rows(FILE *file, sk_scene_labels kind, int32_t width, int32_t height,
+                         const sk_scene_animal *animals, int32_t count);
+/* data.yaml, which Ultralytics reads. */
+void sk_scene_dataset(FILE *file, sk_scene_labels kind);
+
+#endif

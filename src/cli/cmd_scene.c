@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/scene_run.h"
+#include "base/file.h"
+#include "base/json_write.h"
+#include "base/progress.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const sk_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = SK_OPTION_FILE,
+     .argument = "FILE|FOLDER",
+     .help = "a video (.mp4), or with --pictures a folder"},
+    {.name = "truth",
+     .kind = SK_OPTION_FILE,
+     .argument = "FILE",
+     .help = "where the animals really are, as CSV; a folder of pictures always has truth.csv"},
+    {.name = "species",
+     .kind = SK_OPTION_CHOICE,
+     .argument = "KIND",
+     .choices = "fish|fly|mouse|mixed",
+     .fallback = "fish",
+     .help = "which animals"},
+    {.name = "animals",
+     .kind = SK_OPTION_INT,
+     .argument = "N",
+     .fallback = "4",
+     .min = 1,
+     .max = SK_SCENE_MAX_ANIMALS,
+     .help = "how many; of pictures: at most"},
+    {.name = "seconds",
+     .kind = SK_OPTION_REAL,
+     .argument = "S",
+     .fallback = "4",
+     .min = 0.001,
+     .max = 86400,
+     .help = "length of the video"},
+    {.name = "size",
+     .kind = SK_OPTION_TEXT,
+     .argument = "WxH",
+     .fallback = "640x480",
+     .help = "width and height"},
+    {.name = "fps",
+     .kind = SK_OPTION_REAL,
+     .argument = "F",
+     .fallback = "30",
+     .min = 1,
+     .max = 1000,
+     .help = "frames a second"},
+    {.name = "seed",
+     .kind = SK_OPTION_INT,
+     .argument = "K",
+     .fallback = "1",
+     .min = 0,
+     .max = 9007199254740992.0,
+     .help = "another number, another scene; the same number, the same scene on every machine"},
+    {.name = "pictures",
+     .kind = SK_OPTION_INT,
+     .argument = "N",
+     .min = 1,
+     .max = 10000000,
+     .help = "N pictures with labels instead of a video, every one a scene of its own"},
+    {.name = "labels",
+     .kind = SK_OPTION_CHOICE,
+     .argument = "KIND",
+     .choices = "pose|obb|box",
+     .fallback = "pose",
+     .help = "what the pictures' label files hold"},
+    {.name = "picture-format",
+     .kind = SK_OPTION_CHOICE,
+     .argument = "KIND",
+     .choices = "jpg|png",
+     .fallback = "jpg",
+     .help = "of pictures"},
+    {.name = "json", .kind = SK_OPTION_FLAG, .help = "one JSON object on standard output"},
+    {0}};
+
+static const sk_example examples[] = {
+    {"skitter scene --species mouse --animals 3 -o mice.mp4 --truth mice.csv", "a video and its truth"},
+    {"skitter scene --species mixed --animals 8 --pictures 5000 -o training/",
+     "pictures and labels to train on"},
+    {0}};
+
+static sk_status read_size(const char *text, sk_scene_settings *scene, sk_error *err)
+{
+    char rest;
+    if (sscanf(text, "%dx%d%c", &scene->width, &scene->height, &rest) != 2)
+        return sk_fail(err, SK_ERR_ARG, "--size %s: give width x height, such as 640x480", text);
+    return SK_OK;
+}
+
+static sk_status read_settings(const sk_args *args, sk_scene_run_settings *s, sk_error *err)
+{
+    sk_scene_run_defaults(s);
+    s->output = sk_args_text(args, "output");
+    s->truth = sk_args_text(args, "truth");
+    if (!s->output)
+        return sk_fail(err, SK_ERR_ARG, "nowhere to write to\n-o scene.mp4, or -o folder --pictures 100");
+    const char *species = sk_args_text(args, "species"), *labels = sk_args_text(args, "labels");
+    for (int i = 0; i <= SK_SPECIES_COUNT; i++)
+        if (strcmp(species, sk_species_names[i]) == 0)
+            s->scene.species = (sk_species)i;
+    s->scene.animals = (int32_t)sk_args_int(args, "animals");
+    s->scene.rate = sk_args_real(args, "fps");
+    s->scene.seed = (uint64_t)sk_args_int(args, "seed");
+    s->pictures = sk_args_int(args, "pictures");
+    s->labels = strcmp(labels, "obb") == 0   ? SK_SCENE_LABELS_OBB
+                : strcmp(labels, "box") == 0 ? SK_SCENE_LABELS_BOX
+                                             : SK_SCENE_LABELS_POSE;
+    s->extension = strcmp(sk_args_text(args, "picture-format"), "png") == 0 ? ".png" : ".jpg";
+    SK_TRY(read_size(sk_args_text(args, "size"), &s->scene, err));
+    double frames = sk_args_real(args, "seconds") * s->scene.rate + 0.5;
+    s->frames = frames < 1.0 ? 1 : (int64_t)frames;
+    if (s->pictures == 0 && !sk_path_has_extension(s->output, ".mp4"))
+        return sk_fail(err, SK_ERR_ARG,
+                       "%s: a video's name ends in .mp4\nfor a folder of pictures add --pictures N",
+                       s->output);
+    if (s->pictures > 0 && sk_path_has_extension(s->output, ".mp4"))
+        return sk_fail(err, SK_ERR_ARG, "%s: --pictures makes a folder; give its name", s->output);
+    if (s->pictures == 0 && (sk_args_given(args, "labels") || sk_args_given(args, "picture-format")))
+        return sk_fail(err, SK_ERR_ARG, "--labels and --picture-format are for pictures\nadd --pictures N");
+    return SK_OK;
+}
+
+static bool watch(void *context, int64_t done, int64_t total)
+{
+    (void)total;
+    sk_progress_update(context, done, NULL);
+    return sk_cli_interrupted();
+}
+
+static sk_status print_report(const sk_args *args, const sk_scene_run_settings *s, const sk_scene_report *r,
+                              sk_error *err)
+{
+    if (sk_args_flag(args, "json")) {
+        sk_json j = sk_json_to_file(stdout, 2);
+        sk_json_object(&j);
+        sk_json_key_string(&j, "output", s->output);
+        sk_json_key_string(&j, "truth", s->truth);
+        sk_json_key_int(&j, "frames", r->frames);
+        sk_json_key_int(&j, "instances", r->instances);
+        sk_json_key_float(&j, "seconds", r->seconds);
+        sk_json_close(&j);
+        return sk_json_end(&j, err);
+    }
+    if (sk_cli_verbosity() > 0)
+        printf("%s: %lld %s, %lld animals in all, %.1f s\n", s->output, (long long)r->frames,
+               s->pictures > 0 ? "pictures" : "frames", (long long)r->instances, r->seconds);
+    return SK_OK;
+}
+
+static sk_status run(const sk_args *args, sk_error *err)
+{
+    sk_scene_run_settings s;
+    sk_scene_report report = {0};
+    SK_TRY(read_settings(args, &s, err));
+    sk_progress *progress = NULL;
+    sk_progress_settings p = sk_progress_defaults();
+    p.stream = stderr;
+    p.mode = sk_cli_verbosity() == 0 ? SK_PROGRESS_NONE : SK_PROGRESS_AUTO;
+    p.label = "scene";
+    p.unit = s.pictures > 0 ? "pictures" : "frames";
+    p.total = s.pictures > 0 ? s.pictures : s.frames;
+    SK_TRY(sk_progress_open(&p, &progress, err));
+    (void)sk_cli_interrupted(); /* from here on Ctrl-C ends the run in order */
+    sk_status status = sk_scene_run(&s, watch, progress, &report, err);
+    sk_progress_close(&progress);
+    SK_TRY(status);
+    SK_TRY(print_report(args, &s, &report, err));
+    if (report.stopped)
+        return sk_fail(err, SK_ERR_CANCELLED, "interrupted after %lld %s", (long long)report.frames, p.unit);
+    return SK_OK;
+}
+
+const sk_command sk_command_scene = {
+    .name = "scene",
+    .group = "Finding animals",
+    .summary = "make a video or training pictures of made-up animals, with the exact truth",
+    .description = "Draws fish, flies or mice from above that move, turn, cross and cover each other, in "
+                   "changing light, with "
+                   "shadows, blur and noise. The truth names every animal's box, oriented box, keypoints and "
+                   "identity in every "
+                   "frame.\n\nWith --pictures every picture is a scene of its own: images/, labels/ in "
+                   "Ultralytics' form, "
+                   "data.yaml and truth.csv in one folder.",
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

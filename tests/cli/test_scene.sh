@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# skitter scene: videos and pictures with their truth, and what is refused.
+set -u
+skitter=$SKITTER_TEST_BINARY
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+expect() { # text pattern what
+    if ! grep -q -- "$2" <<<"$1"; then
+        printf 'FAILED: %s: no "%s" in:\n%s\n' "$3" "$2" "$1"
+        failures=$((failures + 1))
+    fi
+}
+status_is() { # wanted got what
+    if [ "$1" -ne "$2" ]; then
+        printf 'FAILED: %s: exit code %s, not %s\n' "$3" "$2" "$1"
+        failures=$((failures + 1))
+    fi
+}
+
+out=$("$skitter" scene 2>&1); status_is 2 $? "no output"
+expect "$out" "scene.mp4" "it says what to give"
+out=$("$skitter" scene -o clip.avi 2>&1); status_is 2 $? "no mp4"
+expect "$out" "mp4" "it says which video"
+out=$("$skitter" scene -o clip.mp4 --size 640 2>&1); status_is 2 $? "half a size"
+expect "$out" "640x480" "it shows a size"
+out=$("$skitter" scene -o clip.mp4 --size 32x32 2>&1); status_is 2 $? "too small"
+out=$("$skitter" scene -o clip.mp4 --size 101x100 2>&1); status_is 2 $? "odd sides"
+out=$("$skitter" scene -o clip.mp4 --species cat 2>&1); status_is 2 $? "an unknown animal"
+out=$("$skitter" scene -o clip.mp4 --animals 65 2>&1); status_is 2 $? "too many"
+out=$("$skitter" scene -o clip.mp4 --pictures 3 2>&1); status_is 2 $? "pictures into a file"
+out=$("$skitter" scene -o clip.mp4 --labels obb 2>&1); status_is 2 $? "labels of a video"
+out=$("$skitter" scene -o absent/folder/clip.mp4 --size 64x64 --seconds 0.1 2>&1); status_is 1 $? "no such folder"
+expect "$out" "absent/folder" "it names the path"
+[ -e clip.mp4 ] && { echo "FAILED: a refused scene left a file"; failures=$((failures + 1)); }
+
+out=$("$skitter" scene -o pictures --species mixed --animals 4 --pictures 5 --size 160x120 --labels obb --json 2>&1)
+status_is 0 $? "pictures"
+expect "$out" '"frames": 5' "the report counts them"
+[ "$(ls pictures/images | wc -l)" = 5 ] && [ "$(ls pictures/labels | wc -l)" = 5 ] ||
+    { echo "FAILED: not 5 pictures with labels"; failures=$((failures + 1)); }
+awk 'NF != 9 { exit 1 }' pictures/labels/*.txt || { echo "FAILED: oriented labels are not 9 numbers"; failures=$((failures + 1)); }
+expect "$(head -2 pictures/truth.csv)" "nose_x,nose_y,nose_visible" "the truth has its columns"
+"$skitter" scene -q -o again --species mixed --animals 4 --pictures 5 --size 160x120 --picture-format png || exit 1
+"$skitter" scene -q -o once_more --species mixed --animals 4 --pictures 5 --size 160x120 --picture-format png || exit 1
+cmp -s again/images/000004.png once_more/images/000004.png ||
+    { echo "FAILED: the same seed gave other pictures"; failures=$((failures + 1)); }
+awk 'NF != 20 { exit 1 }' again/labels/*.txt || { echo "FAILED: pose labels are not 20 numbers"; failures=$((failures + 1)); }
+
+out=$("$skitter" scene -o clip.mp4 --truth clip.csv --species fly --animals 3 --seconds 0.5 --fps 20 --size 160x120 2>&1)
+if grep -q "without FFmpeg" <<<"$out"; then
+    echo "no video in this build"
+else
+    expect "$out" "10 frames, 30 animals" "the video's report"
+    [ "$(grep -vc '^#' clip.csv)" = 31 ] || { echo "FAILED: the truth is not 30 rows"; failures=$((failures + 1)); }
+    [ -s clip.mp4 ] || { echo "FAILED: no video"; failures=$((failures + 1)); }
+fi
+exit $((failures > 0))

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_TESTS_SCENE_FRAME_HASH_H
+#define SK_TESTS_SCENE_FRAME_HASH_H
+
+#include "scene/scene.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Scenes whose pictures and truth are known by their hashes: the same under every compiler and on every machine. */
+typedef struct known_scene {
+    sk_scene_settings settings;
+    int frames;
+    uint64_t hash; /* FNV-1a of every frame's bytes and every animal's truth */
+} known_scene;
+
+static const known_scene known_scenes[] = {
+    {{SK_SPECIES_FISH, 5, 320, 240, 30.0, 1}, 12, 0x18e6a43d96625ab9},
+    {{SK_SPECIES_FLY, 6, 256, 256, 25.0, 77}, 12, 0x08384a41e5bc5b4d},
+    {{SK_SPECIES_MOUSE, 3, 320, 200, 60.0, 123456789}, 12, 0x458a97e54edf6477},
+    {{SK_SPECIES_MIXED, 12, 333, 217, 15.0, 9007199254740991u}, 12, 0xaa144bcc72d09376},
+    {{SK_SPECIES_MIXED, 64, 128, 64, 120.0, 0}, 4, 0xf26e31465aa213f0},
+};
+#define KNOWN_SCENES ((int)(sizeof known_scenes / sizeof *known_scenes))
+
+static inline uint64_t hash_bytes(uint64_t hash, const void *data, size_t count)
+{
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    return hash;
+}
+
+/* 0 when the scene could not be opened. */
+static inline uint64_t hash_scene(const known_scene *known)
+{
+    const sk_scene_settings *s = &known->settings;
+    sk_scene *scene = NULL;
+    sk_scene_animal *animals = calloc((size_t)s->animals, sizeof *animals);
+    sk_frame frame = {.format = SK_PIXEL_RGB, .width = s->width, .height = s->height, .stride = 3 * s->width};
+    frame.data = calloc((size_t)s->height, (size_t)frame.stride);
+    uint64_t hash = 0;
+    if (animals && frame.data && sk_scene_open(s, &scene, NULL) == SK_OK) {
+        hash = 0xcbf29ce484222325u;
+        for (int i = 0; i < known->frames; i++) {
+            sk_scene_next(scene, &frame, animals);
+            hash = hash_bytes(hash, frame.data, (size_t)s->height * (size_t)frame.stride);
+            hash = hash_bytes(hash, animals, (size_t)s->animals * sizeof *animals);
+        }
+    }
+    sk_scene_close(&scene);
+    free(frame.data);
+    free(animals);
+    return hash;
+}
+
+#endif

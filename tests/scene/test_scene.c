@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/test.h"
+
+#include "frame_hash.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Scenes: the same bytes everywhere, and a truth that is true. */
+
+static void bytes_are_known(void **state)
+{
+    (void)state;
+    for (int i = 0; i < KNOWN_SCENES; i++) {
+        uint64_t hash = hash_scene(&known_scenes[i]);
+        if (hash != known_scenes[i].hash)
+            fail_msg("scene %d: 0x%016llx, not 0x%016llx", i, (unsigned long long)hash,
+                     (unsigned long long)known_scenes[i].hash);
+    }
+}
+
+static void seeds_differ(void **state)
+{
+    (void)state;
+    known_scene a = known_scenes[0], b = a;
+    b.settings.seed++;
+    assert_true(hash_scene(&a) != hash_scene(&b));
+}
+
+/* The oriented box's own coordinates of a point, in half sides: inside is within [-1, 1]. */
+static void in_obb(const float obb[5], double x, double y, double *u, double *v)
+{
+    double c = cos((double)obb[4]), s = sin((double)obb[4]), dx = x - (double)obb[0], dy = y - (double)obb[1];
+    *u = (dx * c + dy * s) / (0.5 * (double)obb[2]);
+    *v = (dy * c - dx * s) / (0.5 * (double)obb[3]);
+}
+
+static void check_animal(const sk_scene_animal *a, const sk_scene_settings *s)
+{
+    assert_in_range(a->species, 0, SK_SPECIES_COUNT - 1);
+    assert_true(a->box[0] >= 0 && a->box[1] >= 0 && a->box[2] <= (float)s->width &&
+                a->box[3] <= (float)s->height);
+    assert_true(a->box[0] < a->box[2] && a->box[1] < a->box[3]);
+    assert_true(a->obb[2] >= a->obb[3] && a->obb[3] > 0);
+    assert_true(a->obb[4] >= 0 && a->obb[4] < 3.1415927f);
+    assert_true(a->visible >= 0 && a->visible <= 1);
+    double along = 0;
+    for (int k = 0; k < SK_SCENE_KEYPOINTS; k++) {
+        double x = (double)a->points[k][0], y = (double)a->points[k][1], u, v;
+        in_obb(a->obb, x, y, &u, &v);
+        assert_true(fabs(u) < 1.001 && fabs(v) < 1.001);
+        if (a->seen[k] != SK_POINT_OUTSIDE)
+            assert_true(x >= (double)a->box[0] - 0.01 && x <= (double)a->box[2] + 0.01 &&
+                        y >= (double)a->box[1] - 0.01 && y <= (double)a->box[3] + 0.01);
+        else
+            assert_true(x < 0 || y < 0 || x >= s->width || y >= s->height);
+        if (k > 0)
+            along += hypot(x - (double)a->points[k - 1][0], y - (double)a->points[k - 1][1]);
+    }
+    /* a bent spine is longer than the lines between its keypoints, not by much */
+    assert_true(along <= (double)a->length * 1.0001 && along > 0.8 * (double)a->length);
+}
+
+/* What changes between the empty ground and the animal's picture lies in its boxes (legs and shadow aside). */
+static void truth_is_consistent(void **state)
+{
+    (void)state;
+    for (int species = 0; species <= SK_SPECIES_COUNT; species++) {
+        sk_scene_settings s = {(sk_species)species, 6, 256, 192, 30.0, (uint64_t)(40 + species)};
+        sk_scene *scene = NULL;
+        sk_error err = {0};
+        assert_ok(sk_scene_open(&s, &scene, &err), &err);
+        static uint8_t pixels[256 * 192 * 3];
+        sk_frame frame = {.format = SK_PIXEL_RGB, .width = 256, .height = 192, .stride = 768, .data = pixels};
+        sk_scene_animal animals[6], before[6];
+        for (int i = 0; i < 90; i++) {
+            sk_scene_next(scene, &frame, animals);
+            assert_int_equal(frame.index, i);
+            for (int k = 0; k < 6; k++) {
+                assert_int_equal(animals[k].track, k);
+                check_animal(&animals[k], &s);
+                if (i > 0) { /* nobody jumps: under a fifth of a body length a frame */
+                    double dx = (double)(animals[k].points[2][0] - before[k].points[2][0]);
+                    double dy = (double)(animals[k].points[2][1] - before[k].points[2][1]);
+                    assert_true(hypot(dx, dy) < 0.2 * (double)animals[k].length);
+                }
+            }
+            memcpy(before, animals, sizeof animals);
+        }
+        sk_scene_close(&scene);
+    }
+}
+
+/* Many animals in a small picture: some are covered, and the uppermost never is. */
+static void covering_is_told(void **state)
+{
+    (void)state;
+    sk_scene_settings s = {SK_SPECIES_FISH, 40, 128, 128, 30.0, 5};
+    sk_scene *scene = NULL;
+    sk_error err = {0};
+    assert_ok(sk_scene_open(&s, &scene, &err), &err);
+    static uint8_t pixels[128 * 128 * 3];
+    sk_frame frame = {.format = SK_PIXEL_RGB, .width = 128, .height = 128, .stride = 384, .data = pixels};
+    static sk_scene_animal animals[40];
+    int covered = 0, hidden = 0;
+    for (int i = 0; i < 60; i++) {
+        sk_scene_next(scene, &frame, animals);
+        for (int k = 0; k < 40; k++) {
+            covered += animals[k].visible < 0.9f;
+            for (int p = 0; p < SK_SCENE_KEYPOINTS; p++) {
+                hidden += animals[k].seen[p] == SK_POINT_HIDDEN;
+                if (k == 39)
+                    assert_int_not_equal(animals[k].seen[p], SK_POINT_HIDDEN);
+            }
+        }
+    }
+    assert_true(covered > 20);
+    assert_true(hidden > 20);
+    sk_scene_close(&scene);
+}
+
+static void wrong_settings_are_refused(void **state)
+{
+    (void)state;
+    const sk_scene_settings wrong[] = {
+        {SK_SPECIES_FISH, 0, 640, 480, 30, 1}, {SK_SPECIES_FISH, 65, 640, 480, 30, 1},
+        {SK_SPECIES_FISH, 1, 63, 480, 30, 1},  {SK_SPECIES_FISH, 1, 640, 5000, 30, 1},
+        {SK_SPECIES_FISH, 1, 640, 480, 0, 1},  {SK_SPECIES_FISH, 1, 640, 480, (double)NAN, 1},
+        {(sk_species)4, 1, 640, 480, 30, 1},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        sk_scene *scene = NULL;
+        sk_error err = {0};
+        assert_int_equal(sk_scene_open(&wrong[i], &scene, &err), SK_ERR_ARG);
+        assert_null(scene);
+        assert_non_null(strstr(err.message, "scene"));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_are_known),
+        cmocka_unit_test(seeds_differ),
+        cmocka_unit_test(truth_is_consistent),
+        cmocka_unit_test(covering_is_told),
+        cmocka_unit_test(wrong_settings_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
