@@ -21,7 +21,7 @@ endfunction()
 
 # In a build with sanitizers: the tests that `make test` also runs there, short ones of the rooms that handle memory
 # and foreign bytes. `make check` runs them all.
-set(SKITTER_SANITIZED_ROOMS base graph formats results cli)
+set(SKITTER_SANITIZED_ROOMS base graph formats results eval cli)
 function(sk_test_labels name room)
     set(labels ${room})
     set(timeout 300)

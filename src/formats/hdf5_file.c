@@ -156,6 +156,7 @@ static sk_status open_dataset(sk_hdf5_file *file, const char *path, sk_hdf5_item
     if (m.shared)
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: %s: a named or shared type, which is not read",
                        file->what, item->label);
+    item->type_bytes = m.type;
     SK_TRY(sk_hdf5_parse_type(m.type, &item->type, item->label, err));
     SK_TRY(sk_hdf5_parse_space(m.space, item, err));
     SK_TRY(sk_hdf5_parse_layout(m.layout, item, err));
@@ -482,6 +483,43 @@ sk_status sk_hdf5_dataset_read(sk_hdf5_file *file, const char *path, sk_dtype to
     if (shape)
         *shape = item.shape;
     return SK_OK;
+}
+
+sk_status sk_hdf5_dataset_column(sk_hdf5_file *file, const char *path, const char *column, sk_dtype to,
+                                 size_t max_bytes, sk_blob **out, size_t *count, sk_error *err)
+{
+    *out = NULL;
+    *count = 0;
+    sk_hdf5_item item;
+    sk_hdf5_type type;
+    uint32_t offset;
+    SK_TRY(open_dataset(file, path, &item, err));
+    SK_TRY(sk_hdf5_find_member(&item, column, &type, &offset, err));
+    size_t bytes;
+    if (!sk_mul_size((size_t)item.count, sk_dtype_bytes(to), &bytes) || bytes > max_bytes)
+        return sk_fail(err, SK_ERR_LIMIT, "%s: %s: %llu rows, more than the %zu bytes allowed here",
+                       file->what, item.label, (unsigned long long)item.count, max_bytes);
+    const uint8_t *raw;
+    sk_blob *hold = NULL, *dense = NULL;
+    sk_status status = SK_OK;
+    /* As large as the column would be if all columns were: a table is read whole to have one of them. */
+    SK_TRY(sk_hdf5_raw(&item, (uint64_t)max_bytes * 8, &raw, &hold, err));
+    SK_TRY_GOTO(sk_blob_alloc(bytes, out, err));
+    SK_TRY_GOTO(sk_blob_alloc((size_t)item.count * type.size, &dense, err));
+    uint8_t *to_bytes = sk_blob_data(dense);
+    for (uint64_t i = 0; i < item.count; i++)
+        memcpy(to_bytes + i * type.size, raw + i * item.type.size + offset, type.size);
+    if (type.big_endian)
+        swap_bytes(to_bytes, item.count, type.size);
+    if (item.count)
+        sk_convert(type.dtype, to_bytes, to, sk_blob_data(*out), (size_t)item.count);
+    *count = (size_t)item.count;
+done:
+    sk_blob_unref(&dense);
+    sk_blob_unref(&hold);
+    if (status != SK_OK)
+        sk_blob_unref(out);
+    return status;
 }
 
 /* --- members --- */

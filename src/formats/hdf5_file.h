@@ -52,6 +52,9 @@ sk_status sk_hdf5_dataset_info(sk_hdf5_file *file, const char *path, sk_dtype *d
  * than max_bytes in memory. `shape` may be null. */
 sk_status sk_hdf5_dataset_read(sk_hdf5_file *file, const char *path, sk_dtype to, size_t max_bytes,
                                sk_blob **out, sk_shape *shape, sk_error *err) SK_MUST_CHECK;
+/* The same for one column of a table (a dataset of compound elements with numbers in them). *count rows. */
+sk_status sk_hdf5_dataset_column(sk_hdf5_file *file, const char *path, const char *column, sk_dtype to,
+                                 size_t max_bytes, sk_blob **out, size_t *count, sk_error *err) SK_MUST_CHECK;
 /* A dataset of strings, as for attributes. */
 sk_status sk_hdf5_dataset_texts(sk_hdf5_file *file, const char *path, sk_hdf5_texts *out,
                                 sk_error *err) SK_MUST_CHECK;

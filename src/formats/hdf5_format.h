@@ -103,7 +103,8 @@ typedef struct sk_hdf5_item {
     sk_hdf5_file *file;
     char label[300]; /* "dataset /g/x", "attribute "n" of /g", for errors */
     sk_hdf5_type type;
-    sk_shape shape; /* rank -1: more dimensions than are read */
+    sk_hdf5_cursor type_bytes; /* of a dataset: its type as the file has it */
+    sk_shape shape;            /* rank -1: more dimensions than are read */
     uint64_t count;
     bool outside; /* its data lies in other files */
     sk_hdf5_layout layout;
@@ -124,6 +125,9 @@ sk_status sk_hdf5_parse_filters(sk_hdf5_cursor c, sk_hdf5_item *item, sk_error *
  * is the caller's. Refuses more than max_bytes. */
 sk_status sk_hdf5_raw(const sk_hdf5_item *item, uint64_t max_bytes, const uint8_t **bytes, sk_blob **hold,
                       sk_error *err) SK_MUST_CHECK;
+/* A member of a compound type, by its name: its type and where in an element it begins. */
+sk_status sk_hdf5_find_member(const sk_hdf5_item *item, const char *name, sk_hdf5_type *type,
+                              uint32_t *offset, sk_error *err) SK_MUST_CHECK;
 /* Fills `out` (count * type.size bytes, zeroed) from a chunked dataset; hdf5_chunks.c. */
 sk_status sk_hdf5_read_chunks(const sk_hdf5_item *item, uint8_t *out, sk_error *err) SK_MUST_CHECK;
 

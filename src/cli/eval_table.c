@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/eval_table.h"
+
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *ratio(double value, char buffer[16])
+{
+    if (value < 0)
+        return "-";
+    snprintf(buffer, 16, "%.4f", value);
+    return buffer;
+}
+
+static const char *number(double value, const char *unit, char buffer[32])
+{
+    if (value < 0)
+        return "-";
+    snprintf(buffer, 32, "%.2f%s", value, unit);
+    return buffer;
+}
+
+static void print_score(const char *what, const char *name, const sk_eval_score *s)
+{
+    char p[16], r[16], a[16], b[16], c[16];
+    printf("%-15s %-16.16s %8lld %8lld %9s %9s %9s %9s %9s\n", what, name, (long long)s->wanted,
+           (long long)s->found, ratio(s->precision, p), ratio(s->recall, r), ratio(s->ap50, a),
+           ratio(s->ap75, b), ratio(s->ap, c));
+}
+
+static void print_errors(const sk_eval_report *r, const char *what, const char *name, const sk_eval_errors *e)
+{
+    char a[32], b[32], c[32], p[32], q[32], k[16];
+    printf("%-15s %-16.16s %8lld %8lld %9s %9s %9s %9s %9s", what, name, (long long)e->wanted,
+           (long long)e->measured, number(e->median, "", a), number(e->mean, "", b), number(e->p90, "", c),
+           number(e->median_percent, " %", p), number(e->p90_percent, " %", q));
+    for (int32_t i = 0; i < r->n_pck; i++)
+        printf(" %9s", ratio(e->pck[i], k));
+    putchar('\n');
+}
+
+static void heading(const char *text)
+{
+    printf("%s%s%s\n", sk_cli_style(stdout, SK_STYLE_BOLD), text, sk_cli_style(stdout, SK_STYLE_END));
+}
+
+static void print_points(const sk_eval_report *r)
+{
+    char line[256];
+    int used = snprintf(line, sizeof line, "%-15s %-16s %8s %8s %9s %9s %9s %9s %9s", "", "", "wanted",
+                        "measured", "median px", "mean px", "p90 px", "median", "p90");
+    for (int32_t i = 0; i < r->n_pck && used < (int)sizeof line; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "PCK@%g", r->pck[i]);
+        used += snprintf(line + used, sizeof line - (size_t)used, " %9s", name);
+    }
+    putchar('\n');
+    heading(line);
+    print_errors(r, "keypoints", "all", &r->all.points);
+    for (size_t c = 0; r->n_classes > 1 && c < r->n_classes; c++)
+        print_errors(r, "", r->classes[c].name, &r->classes[c].points);
+    for (int32_t k = 0; k < r->n_keypoints; k++)
+        print_errors(r, k ? "" : "each", r->keypoints[k].name, &r->keypoints[k].points);
+    printf("percent of the body's length: %s; poses put together by %s\n", r->length, r->matched);
+}
+
+void sk_cli_print_eval(const sk_eval_report *r)
+{
+    char line[256];
+    printf("%zu frames\n", r->frames);
+    snprintf(line, sizeof line, "%-15s %-16s %8s %8s %9s %9s %9s %9s %9s", "", "", "wanted", "found",
+             "precision", "recall", "AP50", "AP75", "AP50:95");
+    heading(line);
+    static const struct {
+        uint32_t has;
+        const char *what;
+        size_t offset;
+    } kinds[] = {{SK_HAS_BOX, "boxes", offsetof(sk_eval_row, box)},
+                 {SK_HAS_OBB, "oriented boxes", offsetof(sk_eval_row, obb)},
+                 {SK_HAS_KEYPOINTS, "poses (OKS)", offsetof(sk_eval_row, pose)}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (!(r->compared & kinds[i].has))
+            continue;
+        const char *base = (const char *)&r->all;
+        print_score(kinds[i].what, "all", (const sk_eval_score *)(const void *)(base + kinds[i].offset));
+        for (size_t c = 0; r->n_classes > 1 && c < r->n_classes; c++) {
+            base = (const char *)&r->classes[c];
+            print_score("", r->classes[c].name,
+                        (const sk_eval_score *)(const void *)(base + kinds[i].offset));
+        }
+    }
+    if (r->compared & SK_HAS_KEYPOINTS)
+        print_points(r);
+    for (const char *at = sk_text_get(&r->notes); *at;) {
+        int length = (int)strcspn(at, "\n");
+        sk_cli_say("note: %.*s", length, at);
+        at += length + (at[length] == '\n');
+    }
+}

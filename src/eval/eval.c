@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "eval/eval.h"
+
+#include "base/memory.h"
+#include "eval/keypoints.h"
+#include "eval/overlap.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DEFAULT_SIGMA 0.05
+
+const double sk_eval_coco_sigmas[17] = {.026, .025, .025, .035, .035, .079, .079, .072, .072,
+                                        .062, .062, .107, .107, .087, .087, .089, .089};
+
+void sk_eval_defaults(sk_eval_settings *settings)
+{
+    *settings = (sk_eval_settings){
+        .min_visible = 0.3, .box_max_det = 100, .pose_max_det = 20, .pck = {0.05, 0.1, 0.2}, .n_pck = 3};
+}
+
+static double box_similarity(const void *context, const sk_annotation *found, const sk_annotation *wanted,
+                             bool crowd)
+{
+    (void)context;
+    return sk_overlap_boxes(found->box, wanted->box, crowd);
+}
+
+static double obb_similarity(const void *context, const sk_annotation *found, const sk_annotation *wanted,
+                             bool crowd)
+{
+    (void)context;
+    return sk_overlap_oriented(found->obb, wanted->obb, crowd);
+}
+
+typedef struct run {
+    const sk_annotation_set *result, *truth;
+    const sk_eval_settings *settings;
+    sk_pairing pairing;
+    sk_eval_report *report;
+    sk_keypoint_task points;
+    sk_precision_result box, obb, pose;
+} run;
+
+static void add_notes(sk_text *to, const char *prefix, const char *lines)
+{
+    while (*lines) {
+        size_t length = strcspn(lines, "\n");
+        sk_text_appendf(to, "%s%.*s\n", prefix, (int)length, lines);
+        lines += length + (lines[length] == '\n');
+    }
+}
+
+/* --- what is compared, and what not --- */
+
+static void note_left_out(run *r)
+{
+    sk_text *notes = &r->report->notes;
+    add_notes(notes, "result: ", sk_text_get(&r->result->notes));
+    add_notes(notes, "truth: ", sk_text_get(&r->truth->notes));
+    add_notes(notes, "", sk_text_get(&r->pairing.notes));
+    size_t frames = 0, detections = 0;
+    for (size_t i = 0; i < r->result->n_images; i++)
+        frames += r->pairing.image[i] < 0;
+    for (size_t i = 0; i < r->result->n_items; i++)
+        detections += r->pairing.image[r->result->items[i].image] < 0;
+    if (detections)
+        sk_text_appendf(notes, "%zu detections in %zu frames that the truth does not list were left out%s\n",
+                        detections, frames,
+                        r->truth->every_frame
+                            ? ""
+                            : " (a CSV lists only frames with a row, unless a comment in it says "
+                              "'; frames N;')");
+    static const struct {
+        uint32_t has;
+        const char *what;
+    } kinds[] = {{SK_HAS_BOX, "boxes"}, {SK_HAS_OBB, "oriented boxes"}, {SK_HAS_KEYPOINTS, "keypoints"}};
+    for (size_t i = 0; i < 3; i++)
+        if ((r->result->has ^ r->truth->has) & kinds[i].has)
+            sk_text_appendf(notes, "%s are not compared: the %s has none\n", kinds[i].what,
+                            r->result->has & kinds[i].has ? "truth" : "result");
+}
+
+static sk_status find_body(run *r, const char *name, int32_t *out, sk_error *err)
+{
+    *out = -1;
+    if (!name)
+        return SK_OK;
+    for (int32_t k = 0; k < r->truth->n_keypoints && r->truth->keypoint_names; k++)
+        if (strcmp(r->truth->keypoint_names[k], name) == 0)
+            *out = k;
+    return *out >= 0 ? SK_OK
+                     : sk_fail(err, SK_ERR_ARG,
+                               "the truth has no keypoint called '%s' to measure the body by", name);
+}
+
+static sk_status prepare_points(run *r, sk_error *err)
+{
+    int32_t n = r->pairing.n_keypoints;
+    const sk_eval_settings *s = r->settings;
+    r->points =
+        (sk_keypoint_task){.result = r->result, .truth = r->truth, .pairing = &r->pairing, .settings = s};
+    r->points.sigmas = sk_calloc((size_t)n + 1, sizeof(double));
+    if (!r->points.sigmas)
+        return sk_fail_memory(err, (size_t)n * sizeof(double));
+    if (s->n_sigmas > 1 && s->n_sigmas != n)
+        return sk_fail(err, SK_ERR_ARG, "%d sigmas for %d keypoints; give one for all, or one for each",
+                       s->n_sigmas, n);
+    for (int32_t k = 0; k < n; k++)
+        r->points.sigmas[k] = s->n_sigmas == 0 ? DEFAULT_SIGMA : s->sigmas[s->n_sigmas == 1 ? 0 : k];
+    SK_TRY(find_body(r, s->body_from, &r->points.body_from, err));
+    return find_body(r, s->body_to, &r->points.body_to, err);
+}
+
+static sk_status name_rows(run *r, sk_error *err)
+{
+    sk_eval_report *report = r->report;
+    report->n_classes = (size_t)r->pairing.n_classes;
+    report->n_keypoints = r->pairing.n_keypoints;
+    report->classes = sk_calloc(report->n_classes + 1, sizeof *report->classes);
+    report->keypoints = sk_calloc((size_t)report->n_keypoints + 1, sizeof *report->keypoints);
+    if (!report->classes || !report->keypoints)
+        return sk_fail_memory(err, (report->n_classes + 1) * sizeof *report->classes);
+    snprintf(report->all.name, sizeof report->all.name, "all");
+    for (size_t c = 0; c < report->n_classes; c++)
+        snprintf(report->classes[c].name, sizeof report->classes[c].name, "%s", r->pairing.class_names[c]);
+    for (int32_t k = 0; k < report->n_keypoints; k++)
+        snprintf(report->keypoints[k].name, sizeof report->keypoints[k].name, "%s",
+                 r->pairing.keypoint_names[k]);
+    return SK_OK;
+}
+
+/* --- measuring --- */
+
+static sk_status score(run *r, uint32_t has, sk_similarity similarity, sk_precision_result *out,
+                       sk_error *err)
+{
+    bool pose = has == SK_HAS_KEYPOINTS;
+    sk_precision_task task = {.result = r->result,
+                              .truth = r->truth,
+                              .pairing = &r->pairing,
+                              .similarity = similarity,
+                              .context = &r->points,
+                              .has = has,
+                              .max_det = pose ? r->settings->pose_max_det : r->settings->box_max_det,
+                              .confidence = r->settings->confidence,
+                              .min_visible = r->settings->min_visible,
+                              .need_labels = pose};
+    return sk_precision_run(&task, out, err);
+}
+
+static const char *length_source(const run *r)
+{
+    if (r->settings->body_from)
+        return "the distance of two keypoints";
+    for (size_t i = 0; i < r->truth->n_items; i++)
+        if (!isnan(r->truth->items[i].length))
+            return "the truth's column 'length'";
+    return r->truth->has & SK_HAS_OBB ? "the oriented box's long side" : "the farthest two keypoints";
+}
+
+static sk_status measure_points(run *r, sk_error *err)
+{
+    sk_eval_match *own = NULL;
+    const sk_eval_match *matches = NULL;
+    size_t count = 0;
+    sk_status status = SK_OK;
+    if (r->report->compared & SK_HAS_OBB) {
+        matches = r->obb.matches;
+        count = r->obb.n_matches;
+        r->report->matched = "oriented boxes that overlap by half";
+    } else if (r->report->compared & SK_HAS_BOX) {
+        matches = r->box.matches;
+        count = r->box.n_matches;
+        r->report->matched = "boxes that overlap by half";
+    } else {
+        SK_TRY_GOTO(sk_keypoint_match(&r->points, &own, &count, err));
+        matches = own;
+        r->report->matched = "the nearest pose within half a body's length";
+    }
+    r->report->length = length_source(r);
+    status = sk_keypoint_errors(&r->points, matches, count, r->report, err);
+done:
+    sk_free(own);
+    return status;
+}
+
+static sk_status measure(run *r, sk_error *err)
+{
+    sk_eval_report *report = r->report;
+    report->compared = r->result->has & r->truth->has;
+    if (!r->pairing.n_keypoints)
+        report->compared &= ~SK_HAS_KEYPOINTS;
+    if (r->result->n_items == 0) /* nothing was found: everything the truth has was missed */
+        report->compared = r->truth->has & ~(r->pairing.n_keypoints ? 0 : SK_HAS_KEYPOINTS);
+    if (report->compared & SK_HAS_BOX)
+        SK_TRY(score(r, SK_HAS_BOX, box_similarity, &r->box, err));
+    if (report->compared & SK_HAS_OBB)
+        SK_TRY(score(r, SK_HAS_OBB, obb_similarity, &r->obb, err));
+    if (report->compared & SK_HAS_KEYPOINTS) {
+        SK_TRY(score(r, SK_HAS_KEYPOINTS, sk_keypoint_similarity, &r->pose, err));
+        SK_TRY(measure_points(r, err));
+    }
+    report->all.box = r->box.all;
+    report->all.obb = r->obb.all;
+    report->all.pose = r->pose.all;
+    for (size_t c = 0; c < report->n_classes; c++) {
+        if (r->box.classes)
+            report->classes[c].box = r->box.classes[c];
+        if (r->obb.classes)
+            report->classes[c].obb = r->obb.classes[c];
+        if (r->pose.classes)
+            report->classes[c].pose = r->pose.classes[c];
+    }
+    return SK_OK;
+}
+
+sk_status sk_eval_run(const sk_annotation_set *result, const sk_annotation_set *truth,
+                      const sk_eval_settings *settings, sk_eval_report *out, sk_error *err)
+{
+    SK_CHECK_ARG(result && truth && settings && out, err);
+    SK_CHECK_ARG(settings->n_pck >= 0 && settings->n_pck <= SK_EVAL_MAX_PCK, err);
+    *out = (sk_eval_report){.frames = truth->n_images, .n_pck = settings->n_pck};
+    memcpy(out->pck, settings->pck, sizeof out->pck);
+    run r = {.result = result, .truth = truth, .settings = settings, .report = out};
+    sk_status status = SK_OK;
+    if (truth->n_items == 0) {
+        status = sk_fail(err, SK_ERR_FORMAT, "the truth holds no animal to compare with");
+        goto done;
+    }
+    SK_TRY_GOTO(sk_pairing_open(result, truth, settings->any_class, &r.pairing, err));
+    SK_TRY_GOTO(prepare_points(&r, err));
+    SK_TRY_GOTO(name_rows(&r, err));
+    SK_TRY_GOTO(measure(&r, err));
+    note_left_out(&r);
+    if (!out->compared)
+        status =
+            sk_fail(err, SK_ERR_MISMATCH, "the result and the truth have nothing in common to compare\n%s",
+                    sk_text_get(&out->notes));
+    else
+        status = sk_text_status(&out->notes, err);
+done:
+    sk_precision_free(&r.box);
+    sk_precision_free(&r.obb);
+    sk_precision_free(&r.pose);
+    sk_free(r.points.sigmas);
+    sk_pairing_free(&r.pairing);
+    if (status != SK_OK)
+        sk_eval_free(out);
+    return status;
+}
+
+void sk_eval_free(sk_eval_report *report)
+{
+    sk_free(report->classes);
+    sk_free(report->keypoints);
+    sk_text_free(&report->notes);
+    *report = (sk_eval_report){0};
+}
+
+/* --- JSON --- */
+
+static void json_ratio(sk_json *json, const char *key, double value)
+{
+    sk_json_key(json, key);
+    if (value < 0)
+        sk_json_null(json); /* nothing to divide by */
+    else
+        sk_json_double(json, value);
+}
+
+static void score_to_json(const sk_eval_score *s, const char *key, sk_json *json)
+{
+    sk_json_key(json, key);
+    sk_json_object(json);
+    sk_json_key_int(json, "wanted", s->wanted);
+    sk_json_key_int(json, "ignored", s->ignored);
+    sk_json_key_int(json, "found", s->found);
+    sk_json_key_int(json, "right", s->right);
+    sk_json_key_int(json, "wrong", s->wrong);
+    sk_json_key_int(json, "missed", s->missed);
+    json_ratio(json, "precision", s->precision);
+    json_ratio(json, "recall", s->recall);
+    json_ratio(json, "f1", s->f1);
+    json_ratio(json, "ap", s->ap);
+    json_ratio(json, "ap50", s->ap50);
+    json_ratio(json, "ap75", s->ap75);
+    json_ratio(json, "ar", s->ar);
+    json_ratio(json, "best_f1", s->best_f1);
+    json_ratio(json, "best_confidence", s->best_confidence);
+    sk_json_close(json);
+}
+
+static void errors_to_json(const sk_eval_report *r, const sk_eval_errors *e, sk_json *json)
+{
+    sk_json_key(json, "keypoints");
+    sk_json_object(json);
+    sk_json_key_int(json, "wanted", e->wanted);
+    sk_json_key_int(json, "measured", e->measured);
+    json_ratio(json, "median_px", e->median);
+    json_ratio(json, "mean_px", e->mean);
+    json_ratio(json, "p90_px", e->p90);
+    json_ratio(json, "median_percent", e->median_percent);
+    json_ratio(json, "mean_percent", e->mean_percent);
+    json_ratio(json, "p90_percent", e->p90_percent);
+    sk_json_key(json, "pck");
+    sk_json_object(json);
+    for (int32_t k = 0; k < r->n_pck; k++) {
+        char name[SK_TEXT_NUMBER];
+        json_ratio(json, sk_text_number(r->pck[k], 6, name, sizeof name), e->pck[k]);
+    }
+    sk_json_close(json);
+    sk_json_close(json);
+}
+
+static void row_to_json(const sk_eval_report *r, const sk_eval_row *row, sk_json *json)
+{
+    sk_json_object(json);
+    sk_json_key_string(json, "name", row->name);
+    if (r->compared & SK_HAS_BOX)
+        score_to_json(&row->box, "boxes", json);
+    if (r->compared & SK_HAS_OBB)
+        score_to_json(&row->obb, "oriented_boxes", json);
+    if (r->compared & SK_HAS_KEYPOINTS) {
+        score_to_json(&row->pose, "oks", json);
+        errors_to_json(r, &row->points, json);
+    }
+    sk_json_close(json);
+}
+
+void sk_eval_to_json(const sk_eval_report *r, sk_json *json)
+{
+    sk_json_object(json);
+    sk_json_key_int(json, "frames", (int64_t)r->frames);
+    sk_json_key(json, "all");
+    row_to_json(r, &r->all, json);
+    sk_json_key(json, "classes");
+    sk_json_array(json);
+    for (size_t c = 0; c < r->n_classes; c++)
+        row_to_json(r, &r->classes[c], json);
+    sk_json_close(json);
+    if (r->compared & SK_HAS_KEYPOINTS) {
+        sk_json_key_string(json, "body_length", r->length);
+        sk_json_key_string(json, "poses_matched_by", r->matched);
+        sk_json_key(json, "keypoints");
+        sk_json_array(json);
+        for (int32_t k = 0; k < r->n_keypoints; k++) {
+            sk_json_object(json);
+            sk_json_key_string(json, "name", r->keypoints[k].name);
+            errors_to_json(r, &r->keypoints[k].points, json);
+            sk_json_close(json);
+        }
+        sk_json_close(json);
+    }
+    sk_json_key(json, "notes");
+    sk_json_array(json);
+    for (const char *line = sk_text_get(&r->notes); *line;) {
+        size_t length = strcspn(line, "\n");
+        sk_json_string_bytes(json, line, length);
+        line += length + (line[length] == '\n');
+    }
+    sk_json_close(json);
+    sk_json_close(json);
+}

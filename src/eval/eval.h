@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_EVAL_EVAL_H
+#define SK_EVAL_EVAL_H
+
+#include "base/json_write.h"
+#include "eval/precision.h"
+
+/* How good a result is, measured against the truth: boxes, oriented boxes and poses by COCO's rules, keypoints by
+ * distance. docs/eval.md defines every number. */
+
+#define SK_EVAL_MAX_PCK 8
+
+typedef struct sk_eval_settings {
+    double confidence;    /* detections below do not count; default 0: all there are */
+    double min_visible;   /* truth seen less than this is neither wanted nor wrong; default 0.3 */
+    bool any_class;       /* classes do not matter */
+    int32_t box_max_det;  /* a frame and class; default 100 */
+    int32_t pose_max_det; /* default 20 */
+    const double *sigmas; /* of the keypoints both name, or one for all; null: 0.05; borrowed */
+    int32_t n_sigmas;
+    const char *body_from,
+        *body_to;                /* keypoints whose distance is the body's length; null: see docs/eval.md */
+    double pck[SK_EVAL_MAX_PCK]; /* parts of the body's length; default 0.05, 0.1, 0.2 */
+    int32_t n_pck;
+    double shift; /* added to the result's keypoints; 0.5 brings SLEAP's pixel centres to pixel edges */
+} sk_eval_settings;
+
+void sk_eval_defaults(sk_eval_settings *settings);
+
+extern const double sk_eval_coco_sigmas[17]; /* of COCO's person */
+
+/* Distances between keypoints that were found and where they are. Numbers are -1 where there is nothing to measure. */
+typedef struct sk_eval_errors {
+    int64_t wanted;                                   /* labelled keypoints of truth that should be found */
+    int64_t measured;                                 /* of which the result has one, on an animal it found */
+    double median, mean, p90;                         /* pixels */
+    double median_percent, mean_percent, p90_percent; /* of the body's length */
+    double pck
+        [SK_EVAL_MAX_PCK]; /* part of `wanted` that lies within pck * length; what was not found does not */
+} sk_eval_errors;
+
+typedef struct sk_eval_row {
+    char name[96];
+    sk_eval_score box, obb, pose;
+    sk_eval_errors points;
+} sk_eval_row;
+
+typedef struct sk_eval_report {
+    size_t frames;     /* of the truth */
+    uint32_t compared; /* SK_HAS_…: what both have */
+    sk_eval_row all;
+    size_t n_classes;
+    sk_eval_row *classes;
+    int32_t n_keypoints;
+    sk_eval_row *keypoints; /* only name and points */
+    int32_t n_pck;
+    double pck[SK_EVAL_MAX_PCK];
+    const char *length;  /* what the body's length was taken from */
+    const char *matched; /* how poses were put together for the distances */
+    sk_text notes;       /* what was left out and why, a line each */
+} sk_eval_report;
+
+/* The report is ended by sk_eval_free. */
+sk_status sk_eval_run(const sk_annotation_set *result, const sk_annotation_set *truth,
+                      const sk_eval_settings *settings, sk_eval_report *out, sk_error *err) SK_MUST_CHECK;
+void sk_eval_free(sk_eval_report *report);
+
+/* Writes the report as one object. */
+void sk_eval_to_json(const sk_eval_report *report, sk_json *json);
+
+#endif

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# skitter eval as people use it: tables, JSON, notes and refusals.
+source "$(dirname "$0")/../support/shell.sh"
+fixtures=$SKITTER_TEST_SOURCE/tests/fixtures/coco_eval
+
+test_table_and_json_agree() {
+    run eval "$fixtures/result.json" "$fixtures/truth.json" --sigmas 0.03,0.05,0.08,0.05,0.1
+    expect_code 0 && expect_in "oriented boxes" "$out" && expect_in "0.1828" "$out" && expect_in "PCK@0.05" "$out" || return
+    run eval "$fixtures/result.json" "$fixtures/truth.json" --sigmas 0.03,0.05,0.08,0.05,0.1 --json
+    expect_code 0 && expect_in '"ap": 0.1828303306521' "$out"
+}
+test_notes_say_what_was_left_out() {
+    printf 'frame,x1,y1,x2,y2,mood\n0,0,0,9,9,good\n7,0,0,9,9,bad\n' >"$work/r.csv"
+    printf 'frame,x1,y1,x2,y2\n0,0,0,9,9\n' >"$work/t.csv"
+    run eval "$work/r.csv" "$work/t.csv"
+    expect_code 0 && expect_in "mood" "$err" && expect_in "1 detections in 1 frames" "$err" || return
+    run eval "$work/r.csv" "$work/t.csv" --json -q
+    expect_code 0 && expect_in "mood" "$out" && [ -z "$err" ]
+}
+test_refusals() {
+    echo hello >"$work/x.txt"
+    run eval "$work/x.txt" "$fixtures/truth.json"
+    expect_code 1 && expect_in "x.txt" "$err" || return
+    run eval "$fixtures/result.json" "$work/absent.csv"
+    expect_code 1 && expect_in "absent.csv" "$err" || return
+    run eval "$fixtures/result.json" "$fixtures/truth.json" --sigmas 1,2
+    expect_code 2 && expect_in "2 sigmas for 5 keypoints" "$err" || return
+    run eval "$fixtures/result.json" "$fixtures/truth.json" --pck 0.1,zero
+    expect_code 2 && expect_in "--pck" "$err" || return
+    run eval "$fixtures/result.json" "$fixtures/truth.json" --body k0,nose
+    expect_code 2 && expect_in "nose" "$err"
+}
+run_tests

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+#include "base/memory.h"
+#include "results/annotations.h"
+#include "results/sink.h"
+#include "support/fault.h"
+#include "support/test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What skitter writes it reads back; what others write is read or refused with a reason. */
+
+static const char *const class_names[] = {"fly, \"small\"", "mouse"};
+static const char *const keypoint_names[] = {"head", "tail"};
+static const int32_t edges[][2] = {{0, 1}};
+
+static const char *write_results(const char *format)
+{
+    static char path[4400];
+    sk_error err = {0};
+    const sk_sink_kind *kind = sk_sink_find(format);
+    assert_non_null(kind);
+    snprintf(path, sizeof path, "%s/%s", test_folder(), kind->file);
+    sk_run_header h = {.source = "in.mp4",
+                       .source_kind = "video",
+                       .width = 640,
+                       .height = 480,
+                       .rate = 25,
+                       .source_frames = 3,
+                       .task = "pose",
+                       .n_classes = 2,
+                       .class_names = class_names,
+                       .n_keypoints = 2,
+                       .keypoint_names = keypoint_names,
+                       .n_edges = 1,
+                       .edges = edges,
+                       .has = SK_HAS_BOX | SK_HAS_OBB | SK_HAS_KEYPOINTS,
+                       .runtime_requested = "cpu",
+                       .runtime = "cpu",
+                       .device = "test",
+                       .precision = "f32",
+                       .settings = "conf 0.25; frames 0:-1:1",
+                       .version = "0",
+                       .started = "2026-01-01T00:00:00Z"};
+    sk_sink *sink = NULL;
+    assert_ok(kind->open(path, &h, &sink, &err), &err);
+    for (int f = 0; f < 3; f++) {
+        sk_instance items[2] = {0};
+        sk_keypoint points[4] = {{12.25f, 13.5f, 0.75f}, {NAN, NAN, 0}, {30, 40, 1}, {31, 41, 0.5f}};
+        for (int i = 0; i < f; i++)
+            items[i] = (sk_instance){.has = SK_HAS_BOX | SK_HAS_OBB | SK_HAS_KEYPOINTS,
+                                     .class_id = i,
+                                     .score = 0.5f,
+                                     .box = {10, 11, 40, 31},
+                                     .obb = {25, 21, 30, 20, 0.25f},
+                                     .first_keypoint = 2 * i,
+                                     .track_id = i == 0 ? 7 : -1};
+        sk_instances all = {.count = f, .capacity = 2, .items = items, .n_keypoints = 2, .keypoints = points};
+        sk_result_frame frame = {"in.mp4", f + 5, f * 0.04, 640, 480, &all};
+        assert_ok(sink->write(sink, &frame, &err), &err);
+    }
+    assert_ok(sink->close(sink, &err), &err);
+    return path;
+}
+
+static void check_back(const char *format, size_t images, bool boxes, bool names)
+{
+    sk_error err = {0};
+    sk_annotation_set set;
+    assert_ok(sk_annotations_read(write_results(format), &set, &err), &err);
+    assert_int_equal(set.n_images, images);
+    assert_int_equal(set.n_items, 3);
+    assert_int_equal(set.n_keypoints, 2);
+    assert_string_equal(set.sources[0], "in.mp4");
+    const sk_annotation *a = &set.items[2]; /* the second of the last frame */
+    assert_int_equal(set.images[a->image].frame, 7);
+    if (names) {
+        assert_string_equal(set.keypoint_names[1], "tail");
+    } else {
+        assert_null(set.keypoint_names);
+    }
+    if (boxes) {
+        assert_string_equal(set.classes[a->class_id].name, "mouse");
+        assert_int_equal(a->has, SK_HAS_BOX | SK_HAS_OBB | SK_HAS_KEYPOINTS);
+        assert_true(a->box[0] == 10 && a->box[1] == 11 && a->box[2] == 30 && a->box[3] == 20);
+        assert_true(a->obb[0] == 25 && a->obb[2] == 30 && a->obb[4] == 0.25);
+    }
+    assert_true(set.points[a->first].x == 30 && set.points[a->first + 1].y == 41);
+    assert_true(set.points[a->first + 1].visible == 2);
+    const sk_annotation_point *absent = &set.points[set.items[0].first + 1];
+    assert_true(isnan(absent->x) && absent->visible == 0);
+    assert_true(set.points[set.items[0].first].x == 12.25 && a->score == 0.5);
+    assert_int_equal(set.items[0].track, 7);
+    assert_int_equal(a->track, -1);
+    sk_annotations_free(&set);
+    assert_int_equal(set.n_items, 0);
+}
+
+static void reads_what_it_writes(void **state)
+{
+    (void)state;
+    check_back("csv", 2, true, true); /* a frame without animals has no row */
+    check_back("jsonl", 3, true, false);
+    check_back("coco", 3, true, true);
+    check_back("slp", 3, false, true);
+}
+
+static void a_folder_stands_for_its_results(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_annotation_set set;
+    char folder[4300];
+    snprintf(folder, sizeof folder, "%s/nothing", test_folder());
+    assert_ok(sk_folder_make(folder, &err), &err);
+    assert_int_equal(sk_annotations_read(folder, &set, &err), SK_ERR_FORMAT);
+    assert_non_null(strstr(err.message, "no result file"));
+    write_results("csv");
+    assert_ok(sk_annotations_read(test_folder(), &set, &err), &err);
+    assert_string_equal(set.format, "CSV");
+    sk_annotations_free(&set);
+}
+
+static sk_status parse(const char *text, sk_annotation_set *set, sk_error *err)
+{
+    return sk_annotations_parse("t", text, strlen(text), set, err);
+}
+
+static void truth_adds_columns(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_annotation_set set;
+    assert_ok(parse("# skitter scene; frames 4; seed 1\r\n"
+                    "frame,x1,y1,x2,y2,visible,area,length,crowd,head_x,head_y,head_visible,colour\r\n"
+                    "1,0,0,10,20,0.25,150,22.5,0,3,4,1,red\r\n"
+                    "\r\n"
+                    "3,0,0,10,20,,,,1,,,0,\"a, \"\"b\"\"\"\r\n",
+                    &set, &err),
+              &err);
+    assert_int_equal(set.n_items, 2);
+    assert_int_equal(set.n_images, 4);
+    assert_true(set.every_frame);
+    assert_true(set.items[0].visible == 0.25 && set.items[0].area == 150 && set.items[0].length == 22.5);
+    assert_int_equal(set.points[set.items[0].first].visible, 1);
+    assert_true(set.items[1].crowd && isnan(set.items[1].area) && set.items[1].visible == 1);
+    assert_int_equal(set.items[1].has, SK_HAS_BOX | SK_HAS_KEYPOINTS);
+    assert_int_equal(set.points[set.items[1].first].visible, 0);
+    assert_non_null(strstr(sk_text_get(&set.notes), "colour"));
+    sk_annotations_free(&set);
+}
+
+static void refuses(const char *text, const char *why)
+{
+    sk_error err = {0};
+    sk_annotation_set set;
+    sk_status status = parse(text, &set, &err);
+    if (status == SK_OK || !strstr(err.message, why))
+        fail_msg("'%s' for: %.60s (wanted '%s')", status == SK_OK ? "accepted" : err.message, text, why);
+    assert_null(set.items);
+}
+
+static void foreign_and_damaged_files_are_refused_with_a_reason(void **state)
+{
+    (void)state;
+    refuses("", "empty");
+    refuses("  \n", "empty");
+    refuses("hello\nworld\n", "'frame'");
+    refuses("# only a comment\n", "no line");
+    refuses("frame,score\n1,2\n", "no box");
+    refuses("frame,x1,y1,x2,y2\n1,2,3\n0,0,0,1,1,9\n", "line 3 has 6 cells");
+    refuses("frame,x1,y1,x2,y2\n1,two,3,4,5\n", "line 2, column 2: 'two'");
+    refuses("frame,x1,y1,x2,y2\n1.5,2,3,4,5\n", "whole number");
+    refuses("frame,x1,y1,x2,y2\n,2,3,4,5\n", "no frame");
+    refuses("frame,x1,y1,x2,y2\n1,\"2,3,4,5\n", "not closed");
+    refuses("frame,x1,y1,x2,y2\n1,1e999,3,4,5\n", "line 2");
+    refuses("[1,2", "image_id");
+    refuses("[{\"image_id\":1}", "cut short");
+    refuses("[{\"image_id\":\"a\"}]", "image_id");
+    refuses("[{\"image_id\":1,\"keypoints\":[1,2]}]", "x, y");
+    refuses("[{\"image_id\":1,\"keypoints\":[1,2,2]},{\"image_id\":1,\"keypoints\":[1,2,2,1,2,2]}]",
+            "one skeleton");
+    refuses("{\"a\":1}", "neither a COCO dataset");
+    refuses("{\"annotations\":[{\"image_id\":1}],\"images\":[{}]}", "without an id");
+    refuses("{\"annotations\":[]} x", "follows the end");
+    refuses("{\"annotations\" []}", "colon");
+    refuses("{\"frame\":0,\"instances\":[]}\n{\"frame\":1}\n", "line 2");
+    refuses("{\"frame\":0,\"instances\":[{\"keypoints\":[[1,2]]}]}\n", "x, y and score");
+    refuses("{\"frame\":0,\"instances\":[3]}\n", "object");
+    refuses("{\"frame\":0,\"instances\":[]}\n{\"frame\":", "line 2");
+    sk_error err = {0};
+    sk_annotation_set set;
+    assert_int_equal(sk_annotations_read("/no/such/file", &set, &err), SK_ERR_NOT_FOUND);
+    assert_int_equal(sk_annotations_parse("t", "a\0b", 3, &set, &err), SK_ERR_FORMAT);
+    assert_int_equal(sk_annotations_parse("t", "\x89HDF\r\n\x1a\n", 8, &set, &err), SK_ERR_FORMAT);
+}
+
+static void every_cut_of_a_slp_is_refused_or_read(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    char *bytes;
+    size_t length;
+    assert_ok(sk_file_read(write_results("slp"), 1 << 24, &bytes, &length, &err), &err);
+    sk_annotation_set set;
+    assert_ok(sk_annotations_parse("whole", bytes, length, &set, &err), &err);
+    sk_annotations_free(&set);
+    for (size_t cut = 8; cut < length; cut += 97) {
+        err.message[0] = '\0';
+        if (sk_annotations_parse("cut", bytes, cut, &set, &err) == SK_OK)
+            sk_annotations_free(&set);
+        else
+            assert_true(err.message[0]);
+    }
+    sk_free(bytes);
+}
+
+static void sleaps_own_files_are_read(void **state)
+{
+    (void)state;
+    test_data_or_skip();
+    sk_error err = {0};
+    sk_annotation_set set;
+    assert_ok(sk_annotations_read(test_data("slp/clip.predictions.slp"), &set, &err), &err);
+    assert_int_equal(set.n_images, 1500);
+    assert_int_equal(set.n_items, 2948);
+    assert_int_equal(set.n_keypoints, 2);
+    assert_true(set.items[0].score > 0 && set.items[0].track >= 0);
+    assert_true(isfinite(set.points[0].x) && set.points[0].visible == 2);
+    sk_annotations_free(&set);
+    assert_ok(sk_annotations_read(test_data("slp/minimal_instance.slp"), &set, &err), &err);
+    assert_int_equal(set.n_items, 2);
+    assert_int_equal(set.n_points, 4);
+    sk_annotations_free(&set);
+}
+
+static sk_status read_all(void *context, sk_error *err)
+{
+    sk_annotation_set set;
+    SK_TRY(sk_annotations_read(context, &set, err));
+    sk_annotations_free(&set);
+    return SK_OK;
+}
+
+static void survives_running_out_of_memory(void **state)
+{
+    (void)state;
+    assert_true(test_every_allocation(read_all, (void *)write_results("csv")) > 5);
+    assert_true(test_every_allocation(read_all, (void *)write_results("jsonl")) > 5);
+    assert_true(test_every_allocation(read_all, (void *)write_results("slp")) > 5);
+    assert_true(test_every_allocation(read_all, (void *)write_results("coco")) > 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_what_it_writes),
+        cmocka_unit_test(a_folder_stands_for_its_results),
+        cmocka_unit_test(truth_adds_columns),
+        cmocka_unit_test(foreign_and_damaged_files_are_refused_with_a_reason),
+        cmocka_unit_test(every_cut_of_a_slp_is_refused_or_read),
+        cmocka_unit_test(sleaps_own_files_are_read),
+        cmocka_unit_test(survives_running_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
