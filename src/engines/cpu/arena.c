@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engines/cpu/plan.h"
 
-#include <stdlib.h>
+#include "graph/memory_plan.h"
+
 #include <string.h>
 
-/* Places for buffers in one arena. Buffers whose lifetimes do not overlap may share a place. Blocked buffers with the
- * same size and border form a class with a region of its own, counted in whole planes: so a border stays a border.
- * All plain buffers form one class, counted in cache lines. */
+/* Places for buffers in one arena, by lifetime only: what is not alive at the same time may share bytes, whatever its
+ * geometry. A buffer with a border whose place somebody else writes, other than at the same pixels, has its border
+ * cleared in the step that begins it: writing the inside and clearing the border touch different bytes, so both are
+ * shares of one step and nobody waits once more. */
 
 #define LINE 64
-
-typedef struct item {
-    int32_t buffer;
-    size_t units, at; /* planes or lines */
-    int32_t first, last;
-} item;
 
 static int32_t root_of(const cpu_plan *plan, int32_t b)
 {
@@ -52,90 +48,104 @@ static void set_strides(cpu_buffer *b)
     b->image = b->plane * b->blocks;
 }
 
-static bool same_class(const cpu_buffer *a, const cpu_buffer *b)
+static size_t buffer_bytes(const cpu_buffer *b)
 {
-    if (!a->blocked || !b->blocked)
-        return a->blocked == b->blocked;
-    return a->h == b->h && a->w == b->w && memcmp(a->border, b->border, sizeof a->border) == 0;
+    return b->blocked ? (size_t)b->n * (size_t)b->image * sizeof(float) : b->bytes;
 }
 
-static int larger_first(const void *x, const void *y)
+static bool has_border(const cpu_buffer *b)
 {
-    const item *a = x, *b = y;
-    if (a->units != b->units)
-        return a->units < b->units ? 1 : -1;
-    return a->buffer < b->buffer ? -1 : 1;
+    return b->blocked && (b->border[0] > 0 || b->border[1] > 0 || b->border[2] > 0 || b->border[3] > 0);
 }
 
-static bool overlap(const item *a, const item *b)
+/* Do two buffers in overlapping places have their borders in the same places? Then neither ever writes the other's. */
+static bool same_pixels(const cpu_buffer *a, const cpu_buffer *b)
 {
-    return a->first <= b->last && b->first <= a->last;
+    if (!a->blocked || !b->blocked || a->h != b->h || a->w != b->w ||
+        memcmp(a->border, b->border, sizeof a->border) != 0)
+        return false;
+    size_t apart = a->offset > b->offset ? a->offset - b->offset : b->offset - a->offset;
+    return apart % ((size_t)a->plane * sizeof(float)) == 0;
 }
 
-/* First fit, largest first: the lowest place where no living neighbour is. Returns units used in all. */
-static size_t place_class(item *items, size_t count)
+static bool is_placed(const cpu_buffer *b)
 {
-    size_t top = 0;
-    qsort(items, count, sizeof *items, larger_first);
-    for (size_t i = 0; i < count; i++) {
-        size_t at = 0;
-        for (bool moved = true; moved;) {
-            moved = false;
-            for (size_t k = 0; k < i; k++)
-                if (overlap(&items[i], &items[k]) && at < items[k].at + items[k].units &&
-                    items[k].at < at + items[i].units) {
-                    at = items[k].at + items[k].units;
-                    moved = true;
-                }
-        }
-        items[i].at = at;
-        top = at + items[i].units > top ? at + items[i].units : top;
+    return b->parent < 0 && b->last >= 0;
+}
+
+static bool border_is_written(const cpu_plan *plan, const cpu_buffer *b)
+{
+    for (size_t i = 0; i < plan->n_buffers; i++) {
+        const cpu_buffer *c = &plan->buffers[i];
+        if (c != b && is_placed(c) && c->offset < b->offset + buffer_bytes(b) &&
+            b->offset < c->offset + buffer_bytes(c) && !same_pixels(b, c))
+            return true;
     }
-    return top;
+    return false;
 }
 
-/* Collects the class of buffer `first` and sets its members' strides. */
-static size_t gather_class(cpu_plan *plan, size_t first, item *items, bool *placed)
+/* Gives each step the list of the buffers that begin there and have a border to clear. */
+static sk_status list_borders(cpu_plan *plan, sk_error *err)
 {
-    size_t count = 0;
-    for (size_t k = first; k < plan->n_buffers; k++) {
-        cpu_buffer *c = &plan->buffers[k];
-        if (c->parent >= 0 || c->last < 0 || !same_class(&plan->buffers[first], c))
+    for (size_t i = 0; i < plan->n_buffers; i++) {
+        const cpu_buffer *b = &plan->buffers[i];
+        if (!is_placed(b) || !has_border(b) || !border_is_written(plan, b))
             continue;
-        placed[k] = true;
-        if (c->blocked)
-            set_strides(c);
-        size_t units = c->blocked ? (size_t)c->n * (size_t)c->blocks : (c->bytes + LINE - 1) / LINE;
-        items[count++] = (item){.buffer = (int32_t)k, .units = units, .first = c->first, .last = c->last};
+        cpu_border *border = sk_arena_alloc(plan->arena, sizeof *border);
+        if (!border)
+            return sk_fail_memory(err, sizeof *border);
+        border->buffer = (int32_t)i;
+        border->next = plan->steps[b->first].borders;
+        plan->steps[b->first].borders = border;
     }
-    return count;
+    return SK_OK;
+}
+
+void cpu_clear_borders(const cpu_plan *plan, const cpu_step *step, int32_t part, int32_t parts)
+{
+    for (const cpu_border *at = step->borders; at; at = at->next) {
+        const cpu_buffer *b = &plan->buffers[at->buffer];
+        const size_t row = (size_t)b->row, pixel = SK_BLOCK;
+        const size_t left = (size_t)b->border[1] * pixel, right = (size_t)b->border[3] * pixel;
+        int64_t from, to;
+        sk_pool_split((int64_t)b->n * b->blocks, 1, part, parts, &from, &to);
+        for (int64_t k = from; k < to; k++) {
+            float *plane = (float *)(void *)(plan->memory + b->offset) + k * b->plane;
+            float *inside = plane + (size_t)b->border[0] * row, *below = inside + (size_t)b->h * row;
+            memset(plane, 0, (size_t)b->border[0] * row * sizeof(float));
+            memset(below, 0, (size_t)b->border[2] * row * sizeof(float));
+            for (int32_t y = 0; y < b->h; y++, inside += row) {
+                memset(inside, 0, left * sizeof(float));
+                memset(inside + row - right, 0, right * sizeof(float));
+            }
+        }
+    }
 }
 
 sk_status cpu_place_buffers(cpu_plan *plan, sk_error *err)
 {
     sk_status status = SK_OK;
-    item *items = sk_calloc(plan->n_buffers + 1, sizeof *items);
-    bool *placed = sk_calloc(plan->n_buffers + 1, sizeof *placed);
-    if (!items || !placed) {
-        status = sk_fail_memory(err, plan->n_buffers * sizeof *items);
-        goto done;
-    }
+    size_t count = 0;
+    sk_plan_block *blocks = sk_calloc(plan->n_buffers + 1, sizeof *blocks);
+    if (!blocks)
+        return sk_fail_memory(err, plan->n_buffers * sizeof *blocks);
     find_lifetimes(plan);
-    size_t end = 0;
     for (size_t i = 0; i < plan->n_buffers; i++) {
-        const cpu_buffer *b = &plan->buffers[i];
-        if (placed[i] || b->parent >= 0 || b->last < 0)
+        cpu_buffer *b = &plan->buffers[i];
+        if (!is_placed(b))
             continue;
-        size_t count = gather_class(plan, i, items, placed);
-        size_t unit = b->blocked ? (size_t)b->plane * sizeof(float) : LINE;
-        size_t used = place_class(items, count);
-        for (size_t k = 0; k < count; k++)
-            plan->buffers[items[k].buffer].offset = end + items[k].at * unit;
-        end += (used * unit + LINE - 1) / LINE * LINE;
+        if (b->blocked)
+            set_strides(b);
+        blocks[count++] =
+            (sk_plan_block){.bytes = buffer_bytes(b), .alignment = LINE, .first = b->first, .last = b->last};
     }
-    plan->memory_bytes = end;
+    SK_TRY_GOTO(sk_memory_plan(blocks, count, &plan->memory_bytes, err));
+    count = 0;
+    for (size_t i = 0; i < plan->n_buffers; i++)
+        if (is_placed(&plan->buffers[i]))
+            plan->buffers[i].offset = blocks[count++].offset;
+    SK_TRY_GOTO(list_borders(plan, err));
 done:
-    sk_free(items);
-    sk_free(placed);
+    sk_free(blocks);
     return status;
 }

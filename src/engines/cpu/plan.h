@@ -15,8 +15,8 @@
  * A form that is needed and not there is made by a reorder step. Channel concatenation, splitting and slicing of
  * blocked values cost nothing: the parts are block ranges of one buffer.
  *
- * Buffers get fixed places in one arena. Blocked buffers of the same geometry share a region of whole planes, so that a
- * border, zero at first, is never written by whoever uses the plane later: nobody ever clears borders. */
+ * Buffers get fixed places in one arena, shared by whatever is not alive at the same time. Borders, zero at first, are
+ * cleared again by the step that begins a buffer where somebody else used its place in between (arena.c). */
 
 typedef struct cpu_plan cpu_plan;
 typedef struct cpu_step cpu_step;
@@ -58,6 +58,12 @@ typedef struct cpu_frame {
     float *scratch;
 } cpu_frame;
 
+/* A buffer that begins in a step and whose border the step clears. */
+typedef struct cpu_border {
+    int32_t buffer;
+    struct cpu_border *next;
+} cpu_border;
+
 struct cpu_step {
     /* Does one of `parts` shares of the work; shares may run in any order, on any thread. */
     void (*run)(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts);
@@ -69,7 +75,8 @@ struct cpu_step {
     const char *name; /* the node's */
     char kernel[48], shape[48];
     double flops;
-    int32_t parts; /* shares the work is cut into */
+    int32_t parts;       /* shares the work is cut into */
+    cpu_border *borders; /* to clear; null where none is */
 };
 
 struct cpu_plan {
@@ -161,6 +168,8 @@ sk_status cpu_add_from_blocked(cpu_plan *plan, sk_value v, sk_error *err) SK_MUS
 
 /* arena.c: places for all buffers. */
 sk_status cpu_place_buffers(cpu_plan *plan, sk_error *err) SK_MUST_CHECK;
+/* One of `parts` shares of clearing the borders of the buffers that begin in this step. */
+void cpu_clear_borders(const cpu_plan *plan, const cpu_step *step, int32_t part, int32_t parts);
 
 static inline int32_t cpu_blocks(int64_t channels)
 {

@@ -67,6 +67,8 @@ static void work(const cpu_plan *plan, const cpu_step *step, cpu_progress *progr
             int32_t at = first + atomic_fetch_add_explicit(&progress->next[q], 1, memory_order_relaxed);
             if (at >= last)
                 break;
+            if (step->borders)
+                cpu_clear_borders(plan, step, at, parts);
             step->run(step, frame, at, parts);
             finished++;
         }
