@@ -16,6 +16,7 @@ set(SKITTER_LIBRARIES PkgConfig::ZLIB PkgConfig::PROTOBUF_C PkgConfig::YAML PkgC
     PkgConfig::XXHASH PkgConfig::SODIUM
     PkgConfig::PNG PkgConfig::TURBOJPEG PkgConfig::HDF5 Threads::Threads ${CMAKE_DL_LIBS} m)
 if(SKITTER_FFMPEG)
-    pkg_check_modules(FFMPEG REQUIRED IMPORTED_TARGET libavformat libavcodec libavutil libswscale)
-    list(APPEND SKITTER_LIBRARIES PkgConfig::FFMPEG)
+    # Headers only: the libraries are loaded when a video is opened (src/media/library_ffmpeg.h).
+    pkg_check_modules(FFMPEG REQUIRED libavformat libavcodec libavutil libswscale libavdevice)
+    include_directories(SYSTEM ${FFMPEG_INCLUDE_DIRS})
 endif()

@@ -46,6 +46,9 @@ set(SKITTER_TEST_ENV
     "SKITTER_CACHE_DIR=${CMAKE_BINARY_DIR}/test_cache")
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/test_*.c)
+if(SKITTER_SANITIZE OR SKITTER_COVERAGE OR CMAKE_CROSSCOMPILING_EMULATOR)
+    list(FILTER test_sources EXCLUDE REGEX "/test_peak_memory\\.c$") # their tools' memory is not ours
+endif()
 foreach(source ${test_sources})
     sk_test_name(${source} name room)
     if(room STREQUAL "kernels")
@@ -102,6 +105,9 @@ endforeach()
 include(cmake/KernelTests.cmake)
 
 # The long ones: they build or run whole programs. `ctest -LE slow` leaves them out; `make test` does not.
+if(TEST app_peak_memory)
+    set_tests_properties(app_peak_memory PROPERTIES LABELS "app;memory")
+endif()
 foreach(name checks_sanitizers checks_fuzzers checks_install)
     if(TEST ${name})
         set_tests_properties(${name} PROPERTIES LABELS "checks;slow" RUN_SERIAL ON TIMEOUT 900)

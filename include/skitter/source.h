@@ -32,10 +32,10 @@ typedef struct sk_source_settings {
     sk_pixel_format
         format; /* SK_PIXEL_RGB (default), _BGR or _GRAY; pictures and video are converted to it */
     int64_t first, last, step; /* frames first, first+step … < last; last < 0: to the end. Default 0, -1, 1 */
-    int32_t queue;             /* frames decoded ahead, 2 to 64; default 6 */
-    int32_t threads;           /* decoder threads; 0: the decoder chooses among the machine's cores */
-    int32_t loop;              /* how many times to play a file; default 1; for load tests */
-    bool hardware;             /* try the decoders FFmpeg offers for this machine's devices first */
+    int32_t queue;   /* frames decoded ahead, 1 to 64; 0 (default): 2 to 6, fewer the larger the frames are */
+    int32_t threads; /* decoder threads; 0 (default): half the machine's cores, 8 at most */
+    int32_t loop;    /* how many times to play a file; default 1; for load tests */
+    bool hardware;   /* try the decoders FFmpeg offers for this machine's devices first */
     double reconnect_seconds; /* live: give up after this long without a frame; default 60 */
 } sk_source_settings;
 
@@ -70,7 +70,7 @@ SK_API void sk_source_get_info(const sk_source *source, sk_source_info *info);
 SK_API void sk_source_get_status(sk_source *source, sk_source_status *status);
 
 /* The next frame, borrowed until sk_source_release gives its buffer back. *frame is null at the end (SK_OK).
- * Up to `queue` frames may be held at a time. `name` of a picture is its path: sk_source_frame_name. */
+ * Up to `queue` (with 0: two) frames may be held at a time. `name` of a picture is its path: sk_source_frame_name. */
 SK_API sk_status sk_source_next(sk_source *source, const sk_frame **frame, sk_error *err) SK_MUST_CHECK;
 SK_API void sk_source_release(sk_source *source, const sk_frame *frame);
 /* Path of the picture a frame came from; the source's name for video. */

@@ -200,7 +200,7 @@ static sk_status open_session(sk_detector *d, int32_t index, sk_error *err)
     return p->input ? SK_OK : sk_fail_memory(err, p->picture_bytes * (size_t)batch);
 }
 
-/* Stages for frames of this size; the networks are opened when the first frame really comes. */
+/* Stages for frames of this size; networks whose size depends on the frame's are opened when one really comes. */
 static sk_status open_stages(sk_detector *d, int32_t width, int32_t height, sk_error *err)
 {
     for (int32_t i = d->info.n_models - 1; i >= 0; i--)
@@ -214,6 +214,27 @@ static sk_status open_stages(sk_detector *d, int32_t width, int32_t height, sk_e
     }
     d->frame_width = width;
     d->frame_height = height;
+    return SK_OK;
+}
+
+/* YOLO letterboxes every frame into the same picture, unless it is asked for no more border than needed. */
+static bool size_is_fixed(const sk_detector *d)
+{
+    for (int32_t i = 0; i < d->info.n_models; i++)
+        if (!is_yolo(d->models[i]))
+            return false;
+    return !d->settings.rect;
+}
+
+/* Networks that fit every frame are opened at once, and the models' own copy of the weights is given back. */
+static sk_status open_fixed(sk_detector *d, sk_error *err)
+{
+    if (!size_is_fixed(d))
+        return SK_OK;
+    for (int32_t i = 0; i < d->info.n_models; i++)
+        SK_TRY(open_session(d, i, err));
+    for (int32_t i = 0; i < d->info.n_models; i++)
+        sk_model_forget_network(d->models[i]);
     return SK_OK;
 }
 
@@ -237,6 +258,7 @@ sk_status sk_detector_open(const char *const *models, int32_t n_models, const sk
     /* Any size will do to learn what the stages will give; the first frame brings the real one. */
     SK_TRY_GOTO(open_stages(d, d->models[0]->input.width, d->models[0]->input.height, err));
     SK_TRY_GOTO(fill_info(d, err));
+    SK_TRY_GOTO(open_fixed(d, err));
     if (n_models == 2)
         SK_TRY_GOTO(
             sk_instances_alloc(d->parts[0].plan->capacity, d->parts[0].plan->n_keypoints, &d->found, err));

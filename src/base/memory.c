@@ -82,6 +82,13 @@ void *sk_aligned_calloc(size_t alignment, size_t bytes)
     return counted(block);
 }
 
+void sk_memory_give_back(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 char *sk_strndup(const char *text, size_t length)
 {
     if (length == SIZE_MAX)

@@ -57,6 +57,10 @@ static inline int sk_add_size(size_t a, size_t b, size_t *out)
 uint64_t sk_memory_allocations(void); /* calls that returned new memory, so far */
 int64_t sk_memory_live_bytes(void);   /* usable bytes not yet freed */
 /* Makes the n-th allocation from now fail (1 = the next one), once; 0 turns it off. */
+/* After much was freed: lets the system have it again, where the C library would keep it for later. Costs a
+ * millisecond or so. */
+void sk_memory_give_back(void);
+
 void sk_memory_fail_nth(uint64_t n);
 /* How many allocations are still to come before the armed one; 0 when it has failed or none is armed. */
 uint64_t sk_memory_fail_left(void);

@@ -340,7 +340,7 @@ static sk_status read_settings(const sk_args *args, sk_predict_settings *s, char
     s->restart = sk_args_flag(args, "restart");
     s->media.loop = (int32_t)sk_args_int(args, "loop");
     s->media.hardware = sk_args_flag(args, "hardware-decode");
-    s->media.queue = d->batch + 5;
+    s->media.queue = d->batch > 1 ? d->batch + 5 : 0;
     SK_TRY(sk_cli_parse_size(sk_args_text(args, "imgsz"), &d->height, &d->width, err));
     SK_TRY(parse_frames(sk_args_text(args, "frames"), &s->media, err));
     SK_TRY(parse_formats(formats, s, err));

@@ -1,31 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "media/decoder_ffmpeg.h"
 
+#include "base/cpu.h"
 #include "base/memory.h"
 
-#include <libavutil/display.h>
-#include <libavutil/hwcontext.h>
-#include <libavutil/imgutils.h>
-#include <libavutil/pixdesc.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-const char *sk_ffmpeg_text(int code)
-{
-    static _Thread_local char text[AV_ERROR_MAX_STRING_SIZE];
-    av_strerror(code, text, sizeof text);
-    return text;
-}
 
 /* A container may say that its pictures lie on their side (phones do). OpenCV turns them upright, and so do we. */
 static int display_turns(const AVStream *stream)
 {
     const int32_t *matrix =
-        (const int32_t *)(const void *)av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, NULL);
+        (const int32_t *)(const void *)sk_ff.av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, NULL);
     if (!matrix)
         return 0;
-    double degrees = av_display_rotation_get(matrix); /* counter-clockwise */
+    double degrees = sk_ff.av_display_rotation_get(matrix); /* counter-clockwise */
     if (isnan(degrees))
         return 0;
     return (int)((lrint(-degrees / 90) % 4 + 4) % 4);
@@ -37,21 +27,21 @@ static enum AVPixelFormat choose_format(AVCodecContext *codec, const enum AVPixe
     for (const enum AVPixelFormat *f = formats; *f != AV_PIX_FMT_NONE; f++)
         if (*f == (enum AVPixelFormat)decoder->hardware_format)
             return *f;
-    return avcodec_default_get_format(codec, formats);
+    return sk_ff.avcodec_default_get_format(codec, formats);
 }
 
 /* The first device type that this codec knows and this machine opens; none is no error: software decodes. */
 static void try_hardware(sk_decoder *decoder, const AVCodec *codec)
 {
     for (int i = 0;; i++) {
-        const AVCodecHWConfig *config = avcodec_get_hw_config(codec, i);
+        const AVCodecHWConfig *config = sk_ff.avcodec_get_hw_config(codec, i);
         if (!config)
             return;
         if (!(config->methods & AV_CODEC_HW_CONFIG_METHOD_HW_DEVICE_CTX))
             continue;
-        if (av_hwdevice_ctx_create(&decoder->device, config->device_type, NULL, NULL, 0) == 0) {
+        if (sk_ff.av_hwdevice_ctx_create(&decoder->device, config->device_type, NULL, NULL, 0) == 0) {
             decoder->hardware_format = config->pix_fmt;
-            decoder->codec->hw_device_ctx = av_buffer_ref(decoder->device);
+            decoder->codec->hw_device_ctx = sk_ff.av_buffer_ref(decoder->device);
             decoder->codec->get_format = choose_format;
             return;
         }
@@ -61,11 +51,11 @@ static void try_hardware(sk_decoder *decoder, const AVCodec *codec)
 static sk_status open_input(const char *uri, const sk_decoder_settings *settings, sk_decoder *decoder,
                             sk_error *err)
 {
-    decoder->format = avformat_alloc_context();
+    decoder->format = sk_ff.avformat_alloc_context();
     if (!decoder->format)
         return sk_fail_memory(err, sizeof *decoder->format);
     decoder->format->interrupt_callback = settings->interrupt;
-    int code = avformat_open_input(&decoder->format, uri, settings->input_format, settings->options);
+    int code = sk_ff.avformat_open_input(&decoder->format, uri, settings->input_format, settings->options);
     if (code < 0) {
         sk_status status = code == AVERROR(ENOENT)       ? SK_ERR_NOT_FOUND
                            : code == AVERROR_INVALIDDATA ? SK_ERR_FORMAT
@@ -75,18 +65,25 @@ static sk_status open_input(const char *uri, const sk_decoder_settings *settings
                        "makes of it",
                        uri, sk_ffmpeg_text(code));
     }
-    code = avformat_find_stream_info(decoder->format, NULL);
+    code = sk_ff.avformat_find_stream_info(decoder->format, NULL);
     if (code < 0)
         return sk_fail(err, SK_ERR_FORMAT, "%s: no stream could be understood: %s (damaged or cut off?)", uri,
                        sk_ffmpeg_text(code));
     return SK_OK;
 }
 
+/* Every thread holds pictures of its own, and a network that runs on the same cores is slower than any decoder. */
+static int32_t default_threads(void)
+{
+    int32_t half = (sk_cpu_usable_cores() + 1) / 2;
+    return half > 8 ? 8 : half;
+}
+
 static sk_status open_codec(const char *uri, const sk_decoder_settings *settings, sk_decoder *decoder,
                             sk_error *err)
 {
     const AVCodec *codec = NULL;
-    int index = av_find_best_stream(decoder->format, AVMEDIA_TYPE_VIDEO, -1, -1, &codec, 0);
+    int index = sk_ff.av_find_best_stream(decoder->format, AVMEDIA_TYPE_VIDEO, -1, -1, &codec, 0);
     if (index == AVERROR_DECODER_NOT_FOUND)
         return sk_fail(err, SK_ERR_UNSUPPORTED,
                        "%s: this FFmpeg has no decoder for its video; convert it first, e.g. "
@@ -97,15 +94,15 @@ static sk_status open_codec(const char *uri, const sk_decoder_settings *settings
     for (unsigned i = 0; i < decoder->format->nb_streams; i++)
         decoder->format->streams[i]->discard = (int)i == index ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
     decoder->stream = decoder->format->streams[index];
-    decoder->codec = avcodec_alloc_context3(codec);
-    decoder->packet = av_packet_alloc();
-    decoder->frame = av_frame_alloc();
-    decoder->transfer = av_frame_alloc();
+    decoder->codec = sk_ff.avcodec_alloc_context3(codec);
+    decoder->packet = sk_ff.av_packet_alloc();
+    decoder->frame = sk_ff.av_frame_alloc();
+    decoder->transfer = sk_ff.av_frame_alloc();
     if (!decoder->codec || !decoder->packet || !decoder->frame || !decoder->transfer)
         return sk_fail_memory(err, sizeof *decoder->codec);
-    int code = avcodec_parameters_to_context(decoder->codec, decoder->stream->codecpar);
+    int code = sk_ff.avcodec_parameters_to_context(decoder->codec, decoder->stream->codecpar);
     decoder->codec->opaque = decoder;
-    decoder->codec->thread_count = settings->threads;
+    decoder->codec->thread_count = settings->threads ? settings->threads : default_threads();
     decoder->codec->thread_type = settings->low_delay ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
     if (settings->low_delay)
         decoder->codec->flags |= AV_CODEC_FLAG_LOW_DELAY;
@@ -114,7 +111,7 @@ static sk_status open_codec(const char *uri, const sk_decoder_settings *settings
     if (settings->hardware)
         try_hardware(decoder, codec);
     if (code >= 0)
-        code = avcodec_open2(decoder->codec, codec, NULL);
+        code = sk_ff.avcodec_open2(decoder->codec, codec, NULL);
     if (code < 0)
         return sk_fail(err, SK_ERR_FORMAT, "%s: the %s decoder cannot be started: %s", uri, codec->name,
                        sk_ffmpeg_text(code));
@@ -125,7 +122,7 @@ static sk_status open_codec(const char *uri, const sk_decoder_settings *settings
 sk_status sk_decoder_open(const char *uri, const sk_decoder_settings *settings, sk_decoder *decoder,
                           sk_error *err)
 {
-    av_log_set_level(AV_LOG_QUIET); /* the library never prints; problems come back as errors */
+    SK_TRY(sk_ffmpeg_load(uri, err));
     sk_status status = open_input(uri, settings, decoder, err);
     if (status == SK_OK)
         status = open_codec(uri, settings, decoder, err);
@@ -136,13 +133,15 @@ sk_status sk_decoder_open(const char *uri, const sk_decoder_settings *settings, 
 
 void sk_decoder_close(sk_decoder *decoder)
 {
-    sws_freeContext(decoder->scaler);
-    av_frame_free(&decoder->transfer);
-    av_frame_free(&decoder->frame);
-    av_packet_free(&decoder->packet);
-    avcodec_free_context(&decoder->codec);
-    av_buffer_unref(&decoder->device);
-    avformat_close_input(&decoder->format);
+    if (!decoder->format && !decoder->codec)
+        return; /* never opened: FFmpeg may not be here at all */
+    sk_ff.sws_freeContext(decoder->scaler);
+    sk_ff.av_frame_free(&decoder->transfer);
+    sk_ff.av_frame_free(&decoder->frame);
+    sk_ff.av_packet_free(&decoder->packet);
+    sk_ff.avcodec_free_context(&decoder->codec);
+    sk_ff.av_buffer_unref(&decoder->device);
+    sk_ff.avformat_close_input(&decoder->format);
     sk_free(decoder->upright.frame.data);
     memset(decoder, 0, sizeof *decoder);
 }
@@ -157,10 +156,10 @@ static void note_damage(sk_decoder *decoder, int code)
 static sk_status feed(sk_decoder *decoder, const char *uri, sk_error *err)
 {
     for (;;) {
-        int code = av_read_frame(decoder->format, decoder->packet);
+        int code = sk_ff.av_read_frame(decoder->format, decoder->packet);
         if (code == AVERROR_EOF) {
             decoder->draining = true;
-            avcodec_send_packet(decoder->codec, NULL);
+            sk_ff.avcodec_send_packet(decoder->codec, NULL);
             return SK_OK;
         }
         if (code == AVERROR_EXIT)
@@ -168,11 +167,11 @@ static sk_status feed(sk_decoder *decoder, const char *uri, sk_error *err)
         if (code < 0)
             return sk_fail(err, SK_ERR_IO, "%s: reading failed: %s", uri, sk_ffmpeg_text(code));
         if (decoder->packet->stream_index != decoder->stream->index) {
-            av_packet_unref(decoder->packet);
+            sk_ff.av_packet_unref(decoder->packet);
             continue;
         }
-        code = avcodec_send_packet(decoder->codec, decoder->packet);
-        av_packet_unref(decoder->packet);
+        code = sk_ff.avcodec_send_packet(decoder->codec, decoder->packet);
+        sk_ff.av_packet_unref(decoder->packet);
         if (code < 0 && code != AVERROR(EAGAIN))
             note_damage(decoder, code);
         return SK_OK;
@@ -182,7 +181,7 @@ static sk_status feed(sk_decoder *decoder, const char *uri, sk_error *err)
 sk_status sk_decoder_next(sk_decoder *decoder, const char *uri, bool *end, sk_error *err)
 {
     for (;;) {
-        int code = avcodec_receive_frame(decoder->codec, decoder->frame);
+        int code = sk_ff.avcodec_receive_frame(decoder->codec, decoder->frame);
         if (code == 0) {
             if (decoder->frame->flags & AV_FRAME_FLAG_CORRUPT)
                 note_damage(decoder, AVERROR_INVALIDDATA);
@@ -215,8 +214,8 @@ sk_status sk_decoder_convert(sk_decoder *decoder, const char *uri, sk_pixel_form
                                                 [SK_PIXEL_GRAY] = AV_PIX_FMT_GRAY8};
     const AVFrame *frame = decoder->frame;
     if (frame->format == decoder->hardware_format && decoder->hardware_format != AV_PIX_FMT_NONE) {
-        av_frame_unref(decoder->transfer);
-        int code = av_hwframe_transfer_data(decoder->transfer, frame, 0);
+        sk_ff.av_frame_unref(decoder->transfer);
+        int code = sk_ff.av_hwframe_transfer_data(decoder->transfer, frame, 0);
         if (code < 0)
             return sk_fail(err, SK_ERR_RUNTIME,
                            "%s: a frame could not be fetched from the decoding device: %s", uri,
@@ -228,15 +227,15 @@ sk_status sk_decoder_convert(sk_decoder *decoder, const char *uri, sk_pixel_form
     /* The same converter with the same settings as OpenCV's reader, so that pixels agree with what the models'
      * original programs see: unscaled, default (BT.601) matrix. */
     decoder->scaler =
-        sws_getCachedContext(decoder->scaler, frame->width, frame->height, frame->format, frame->width,
-                             frame->height, wanted[format], SWS_BICUBIC, NULL, NULL, NULL);
+        sk_ff.sws_getCachedContext(decoder->scaler, frame->width, frame->height, frame->format, frame->width,
+                                   frame->height, wanted[format], SWS_BICUBIC, NULL, NULL, NULL);
     if (!decoder->scaler)
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: pixel format %s cannot be converted", uri,
-                       av_get_pix_fmt_name(frame->format));
+                       sk_ff.av_get_pix_fmt_name(frame->format));
     uint8_t *planes[4] = {target->frame.data};
     int strides[4] = {(int)target->frame.stride};
-    sws_scale(decoder->scaler, (const uint8_t *const *)frame->data, frame->linesize, 0, frame->height, planes,
-              strides);
+    sk_ff.sws_scale(decoder->scaler, (const uint8_t *const *)frame->data, frame->linesize, 0, frame->height,
+                    planes, strides);
     if (decoder->quarter_turns)
         return sk_slot_rotate(target, decoder->quarter_turns, false, slot, err);
     return SK_OK;

@@ -2,11 +2,8 @@
 #ifndef SK_MEDIA_DECODER_FFMPEG_H
 #define SK_MEDIA_DECODER_FFMPEG_H
 
+#include "media/library_ffmpeg.h"
 #include "media/reader.h"
-
-#include <libavcodec/avcodec.h>
-#include <libavformat/avformat.h>
-#include <libswscale/swscale.h>
 
 /* Inside media/: one opened FFmpeg input with its video decoder and colour converter. */
 typedef struct sk_decoder {
@@ -48,8 +45,5 @@ sk_status sk_decoder_convert(sk_decoder *decoder, const char *uri, sk_pixel_form
                              sk_error *err) SK_MUST_CHECK;
 /* Presentation time of decoder->frame in the stream's units; AV_NOPTS_VALUE when the file has none. */
 int64_t sk_decoder_pts(const sk_decoder *decoder);
-
-/* FFmpeg's own text for one of its error codes; static per thread. */
-const char *sk_ffmpeg_text(int code);
 
 #endif

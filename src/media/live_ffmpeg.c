@@ -3,9 +3,6 @@
 #include "media/decoder_ffmpeg.h"
 
 #include <ctype.h>
-#include <dlfcn.h>
-#include <libavdevice/version.h>
-#include <libavutil/macros.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -28,24 +25,6 @@ typedef struct live_reader {
     int64_t count;
 } live_reader;
 
-/* Camera input is a library of its own that brings eighty others with it; only who opens a camera pays for that. It
- * stays loaded: FFmpeg keeps pointers into it. */
-static sk_status load_cameras(const char *uri, sk_error *err)
-{
-    static const char library[] = "libavdevice.so." AV_STRINGIFY(LIBAVDEVICE_VERSION_MAJOR);
-    void *handle = dlopen(library, RTLD_NOW);
-    void *symbol = handle ? dlsym(handle, "avdevice_register_all") : NULL;
-    if (!symbol)
-        return sk_fail(err, SK_ERR_UNSUPPORTED,
-                       "%s: cameras need %s, which cannot be loaded: %s (Debian: apt-get install "
-                       "libavdevice59)",
-                       uri, library, dlerror());
-    void (*register_all)(void);
-    memcpy(&register_all, &symbol, sizeof register_all);
-    register_all();
-    return SK_OK;
-}
-
 #define CONNECT_SECONDS 10.0
 #define READ_SECONDS    10.0
 
@@ -65,24 +44,25 @@ static int interrupted(void *context)
 static sk_status connect_stream(live_reader *reader, sk_error *err)
 {
     AVDictionary *options = NULL;
+    SK_TRY(sk_ffmpeg_load(reader->uri, err));
     sk_decoder_settings settings = {.threads = reader->settings.threads,
                                     .hardware = reader->settings.hardware,
                                     .low_delay = true,
                                     .options = &options,
                                     .interrupt = {interrupted, reader}};
     if (reader->camera) {
-        SK_TRY(load_cameras(reader->uri, err));
-        settings.input_format = av_find_input_format("v4l2");
+        SK_TRY(sk_ffmpeg_load_cameras(reader->uri, err));
+        settings.input_format = sk_ff.av_find_input_format("v4l2");
         if (!settings.input_format)
             return sk_fail(err, SK_ERR_UNSUPPORTED,
                            "%s: this FFmpeg reads no cameras (it has no v4l2 device)", reader->uri);
     } else if (strncasecmp(reader->uri, "rtsp", 4) == 0) {
-        av_dict_set(&options, "rtsp_transport", "tcp", 0); /* UDP loses packets and so pictures */
+        sk_ff.av_dict_set(&options, "rtsp_transport", "tcp", 0); /* UDP loses packets and so pictures */
     }
-    av_dict_set(&options, "fflags", "nobuffer", 0);
+    sk_ff.av_dict_set(&options, "fflags", "nobuffer", 0);
     reader->deadline = now_seconds() + CONNECT_SECONDS;
     sk_status status = sk_decoder_open(reader->uri, &settings, &reader->decoder, err);
-    av_dict_free(&options);
+    sk_ff.av_dict_free(&options);
     reader->connected = status == SK_OK;
     return status;
 }

@@ -8,6 +8,10 @@
 #include <string.h>
 #include <time.h>
 
+#define QUEUE_BYTES (8 << 20)
+#define QUEUE_LEAST 2
+#define QUEUE_MOST  6
+
 /* A slot is in exactly one place: the free list, the filled queue, the decoder's hand or the reader's hand. */
 struct sk_source {
     sk_source_settings settings;
@@ -32,13 +36,8 @@ struct sk_source {
 
 void sk_source_defaults(sk_source_settings *settings)
 {
-    *settings = (sk_source_settings){.format = SK_PIXEL_RGB,
-                                     .first = 0,
-                                     .last = -1,
-                                     .step = 1,
-                                     .queue = 6,
-                                     .loop = 1,
-                                     .reconnect_seconds = 60};
+    *settings = (sk_source_settings){
+        .format = SK_PIXEL_RGB, .first = 0, .last = -1, .step = 1, .loop = 1, .reconnect_seconds = 60};
 }
 
 sk_status sk_slot_prepare(sk_slot *slot, sk_pixel_format format, int32_t width, int32_t height, sk_error *err)
@@ -160,11 +159,35 @@ static sk_status open_reader(const char *uri, sk_source *source, sk_error *err)
     return sk_reader_open_video(uri, &source->settings, &source->reader, err);
 }
 
+/* Enough to even out a slow frame; large frames are slow to look at too, and need fewer in store. */
+static int32_t queue_for(const sk_source *source)
+{
+    const sk_source_info *info = &source->reader->info;
+    if (source->settings.queue)
+        return source->settings.queue;
+    int64_t bytes = (int64_t)info->width * info->height * sk_pixel_bytes(source->settings.format);
+    int64_t fit = bytes > 0 ? QUEUE_BYTES / bytes : QUEUE_MOST;
+    return (int32_t)(fit < QUEUE_LEAST ? QUEUE_LEAST : fit > QUEUE_MOST ? QUEUE_MOST : fit);
+}
+
+static sk_status make_slots(sk_source *source, sk_error *err)
+{
+    source->n_slots = queue_for(source) + 2; /* one more for the decoder's hand and one for the reader's */
+    source->slots = sk_calloc((size_t)source->n_slots, sizeof *source->slots);
+    if (!source->slots)
+        return sk_fail_memory(err, sizeof *source->slots * (size_t)source->n_slots);
+    for (int32_t i = 0; i < source->n_slots; i++) {
+        source->slots[i].next = source->free_list;
+        source->free_list = &source->slots[i];
+    }
+    return SK_OK;
+}
+
 static sk_status check_settings(const sk_source_settings *s, sk_error *err)
 {
     if (s->format != SK_PIXEL_RGB && s->format != SK_PIXEL_BGR && s->format != SK_PIXEL_GRAY)
         return sk_fail(err, SK_ERR_ARG, "frames can be delivered as RGB, BGR or grey");
-    if (s->first < 0 || s->step < 1 || s->queue < 1 || s->queue > 64 || s->loop < 1)
+    if (s->first < 0 || s->step < 1 || s->queue < 0 || s->queue > 64 || s->loop < 1)
         return sk_fail(err, SK_ERR_ARG, "frame range %lld:%lld:%lld, queue %d, loop %d: out of range",
                        (long long)s->first, (long long)s->last, (long long)s->step, s->queue, s->loop);
     return SK_OK;
@@ -184,17 +207,12 @@ sk_status sk_source_open(const char *uri, const sk_source_settings *settings, sk
     pthread_cond_init(&source->changed, NULL);
     atomic_init(&source->stop, false);
     source->name = sk_strdup(uri);
-    source->n_slots = settings->queue + 2; /* one more for the decoder's hand and one for the reader's */
-    source->slots = sk_calloc((size_t)source->n_slots, sizeof *source->slots);
-    if (!source->name || !source->slots) {
-        status = sk_fail_memory(err, sizeof *source->slots * (size_t)source->n_slots);
+    if (!source->name) {
+        status = sk_fail_memory(err, strlen(uri) + 1);
         goto done;
     }
-    for (int32_t i = 0; i < source->n_slots; i++) {
-        source->slots[i].next = source->free_list;
-        source->free_list = &source->slots[i];
-    }
     SK_TRY_GOTO(open_reader(uri, source, err));
+    SK_TRY_GOTO(make_slots(source, err));
     source->reader->stop = &source->stop;
     source->reader->info.name = source->name;
     source->info = source->reader->info;

@@ -40,18 +40,18 @@ static sk_status list_packets(video_reader *reader, sk_error *err)
     sk_decoder *d = &reader->decoder;
     size_t capacity = 0;
     bool usable = true;
-    while (usable && av_read_frame(d->format, d->packet) >= 0) {
+    while (usable && sk_ff.av_read_frame(d->format, d->packet) >= 0) {
         if (d->packet->stream_index == d->stream->index && !(d->packet->flags & AV_PKT_FLAG_DISCARD)) {
             usable = d->packet->pts != AV_NOPTS_VALUE;
             sk_status status = sk_array_reserve((void **)&reader->pts, &capacity, reader->n_pts + 1,
                                                 sizeof *reader->pts, (size_t)1 << 32, err);
             if (status != SK_OK) {
-                av_packet_unref(d->packet);
+                sk_ff.av_packet_unref(d->packet);
                 return status;
             }
             reader->pts[reader->n_pts++] = d->packet->pts;
         }
-        av_packet_unref(d->packet);
+        sk_ff.av_packet_unref(d->packet);
     }
     if (reader->pts)
         qsort(reader->pts, reader->n_pts, sizeof *reader->pts, compare_pts);
@@ -93,9 +93,10 @@ static sk_status seek_to_first(video_reader *reader, sk_error *err)
     if ((uint64_t)reader->skip_to >= reader->n_pts)
         return SK_OK; /* not indexed, or beyond the end: decode through */
     sk_decoder *d = &reader->decoder;
-    if (av_seek_frame(d->format, d->stream->index, reader->pts[reader->skip_to], AVSEEK_FLAG_BACKWARD) < 0)
+    if (sk_ff.av_seek_frame(d->format, d->stream->index, reader->pts[reader->skip_to], AVSEEK_FLAG_BACKWARD) <
+        0)
         return rewind_file(reader, err);
-    avcodec_flush_buffers(d->codec);
+    sk_ff.avcodec_flush_buffers(d->codec);
     int64_t number = -1;
     for (bool end = false; number < reader->skip_to;) {
         SK_TRY(sk_decoder_next(d, reader->uri, &end, err));

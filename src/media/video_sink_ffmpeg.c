@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "media/decoder_ffmpeg.h"
 
-#include <libavutil/opt.h>
 #include <string.h>
 
 #define TIME_BASE 90000
@@ -28,13 +27,13 @@ static sk_status failed(const sk_video_sink *sink, const char *what, int code, s
 
 static void release(sk_video_sink *sink)
 {
-    sws_freeContext(sink->scaler);
-    av_packet_free(&sink->packet);
-    av_frame_free(&sink->frame);
-    avcodec_free_context(&sink->codec);
+    sk_ff.sws_freeContext(sink->scaler);
+    sk_ff.av_packet_free(&sink->packet);
+    sk_ff.av_frame_free(&sink->frame);
+    sk_ff.avcodec_free_context(&sink->codec);
     if (sink->format) {
-        avio_closep(&sink->format->pb);
-        avformat_free_context(sink->format);
+        sk_ff.avio_closep(&sink->format->pb);
+        sk_ff.avformat_free_context(sink->format);
     }
     sk_free(sink->path);
     sk_free(sink);
@@ -44,7 +43,7 @@ static const AVCodec *choose_encoder(void)
 {
     static const char *const names[] = {"libx264", "libopenh264", "mpeg4"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const AVCodec *codec = avcodec_find_encoder_by_name(names[i]);
+        const AVCodec *codec = sk_ff.avcodec_find_encoder_by_name(names[i]);
         if (codec)
             return codec;
     }
@@ -56,53 +55,53 @@ static sk_status open_encoder(sk_video_sink *sink, int32_t width, int32_t height
     const AVCodec *codec = choose_encoder();
     if (!codec)
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: this FFmpeg has no H.264 or MPEG-4 encoder", sink->path);
-    sink->codec = avcodec_alloc_context3(codec);
-    sink->frame = av_frame_alloc();
-    sink->packet = av_packet_alloc();
+    sink->codec = sk_ff.avcodec_alloc_context3(codec);
+    sink->frame = sk_ff.av_frame_alloc();
+    sink->packet = sk_ff.av_packet_alloc();
     if (!sink->codec || !sink->frame || !sink->packet)
         return sk_fail_memory(err, sizeof *sink->codec);
     sink->codec->width = width & ~1;
     sink->codec->height = height & ~1;
     sink->codec->pix_fmt = AV_PIX_FMT_YUV420P;
     sink->codec->time_base = (AVRational){1, TIME_BASE};
-    sink->codec->framerate = av_d2q(rate > 0 ? rate : 25, 100000);
+    sink->codec->framerate = sk_ff.av_d2q(rate > 0 ? rate : 25, 100000);
     sink->codec->gop_size = 60;
     sink->codec->thread_count = 1; /* the network wants the other cores */
     if (strcmp(codec->name, "libx264") == 0) {
-        av_opt_set(sink->codec->priv_data, "preset", "veryfast", 0);
-        av_opt_set(sink->codec->priv_data, "crf", "23", 0);
+        sk_ff.av_opt_set(sink->codec->priv_data, "preset", "veryfast", 0);
+        sk_ff.av_opt_set(sink->codec->priv_data, "crf", "23", 0);
     } else {
         sink->codec->bit_rate = (int64_t)width * height * 4;
         if (strcmp(codec->name, "mpeg4") == 0) /* MPEG-4 part 2 keeps the time base in 16 bits */
-            sink->codec->time_base = av_inv_q(av_d2q(rate > 0 ? rate : 25, 60000));
+            sink->codec->time_base = av_inv_q(sk_ff.av_d2q(rate > 0 ? rate : 25, 60000));
     }
     if (sink->format->oformat->flags & AVFMT_GLOBALHEADER)
         sink->codec->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
-    int code = avcodec_open2(sink->codec, codec, NULL);
+    int code = sk_ff.avcodec_open2(sink->codec, codec, NULL);
     if (code < 0)
         return failed(sink, "starting the encoder", code, err);
     sink->frame->format = sink->codec->pix_fmt;
     sink->frame->width = sink->codec->width;
     sink->frame->height = sink->codec->height;
-    code = av_frame_get_buffer(sink->frame, 0);
+    code = sk_ff.av_frame_get_buffer(sink->frame, 0);
     return code < 0 ? failed(sink, "allocating a frame", code, err) : SK_OK;
 }
 
 static sk_status open_file(sk_video_sink *sink, sk_error *err)
 {
-    sink->stream = avformat_new_stream(sink->format, NULL);
+    sink->stream = sk_ff.avformat_new_stream(sink->format, NULL);
     if (!sink->stream)
         return sk_fail_memory(err, sizeof *sink->stream);
     sink->stream->time_base = sink->codec->time_base;
     sink->stream->avg_frame_rate = sink->codec->framerate;
-    avcodec_parameters_from_context(sink->stream->codecpar, sink->codec);
-    int code = avio_open(&sink->format->pb, sink->path, AVIO_FLAG_WRITE);
+    sk_ff.avcodec_parameters_from_context(sink->stream->codecpar, sink->codec);
+    int code = sk_ff.avio_open(&sink->format->pb, sink->path, AVIO_FLAG_WRITE);
     if (code < 0)
         return failed(sink, "creating the file", code, err);
     AVDictionary *options = NULL;
-    av_dict_set(&options, "movflags", "frag_keyframe+empty_moov+default_base_moof", 0);
-    code = avformat_write_header(sink->format, &options);
-    av_dict_free(&options);
+    sk_ff.av_dict_set(&options, "movflags", "frag_keyframe+empty_moov+default_base_moof", 0);
+    code = sk_ff.avformat_write_header(sink->format, &options);
+    sk_ff.av_dict_free(&options);
     if (code < 0)
         return failed(sink, "writing the header", code, err);
     sink->begun = true;
@@ -115,14 +114,14 @@ sk_status sk_video_sink_open(const char *path, int32_t width, int32_t height, do
     *out = NULL;
     if (width < 2 || height < 2)
         return sk_fail(err, SK_ERR_ARG, "%s: a video needs at least 2 x 2 pixels", path);
-    av_log_set_level(AV_LOG_QUIET);
+    SK_TRY(sk_ffmpeg_load(path, err));
     sk_video_sink *sink = sk_calloc(1, sizeof *sink);
     if (!sink)
         return sk_fail_memory(err, sizeof *sink);
     sink->last_pts = -1;
     sink->path = sk_strdup(path);
     sk_status status = SK_OK;
-    if (!sink->path || avformat_alloc_output_context2(&sink->format, NULL, "mp4", path) < 0) {
+    if (!sink->path || sk_ff.avformat_alloc_output_context2(&sink->format, NULL, "mp4", path) < 0) {
         status = sk_fail_memory(err, sizeof *sink->format);
         goto done;
     }
@@ -138,18 +137,18 @@ done:
 /* Sends one frame (or null: the end) and writes what comes out. */
 static sk_status encode(sk_video_sink *sink, const AVFrame *frame, sk_error *err)
 {
-    int code = avcodec_send_frame(sink->codec, frame);
+    int code = sk_ff.avcodec_send_frame(sink->codec, frame);
     if (code < 0)
         return failed(sink, "encoding", code, err);
     for (;;) {
-        code = avcodec_receive_packet(sink->codec, sink->packet);
+        code = sk_ff.avcodec_receive_packet(sink->codec, sink->packet);
         if (code == AVERROR(EAGAIN) || code == AVERROR_EOF)
             return SK_OK;
         if (code < 0)
             return failed(sink, "encoding", code, err);
-        av_packet_rescale_ts(sink->packet, sink->codec->time_base, sink->stream->time_base);
+        sk_ff.av_packet_rescale_ts(sink->packet, sink->codec->time_base, sink->stream->time_base);
         sink->packet->stream_index = sink->stream->index;
-        code = av_interleaved_write_frame(sink->format, sink->packet);
+        code = sk_ff.av_interleaved_write_frame(sink->format, sink->packet);
         if (code < 0)
             return failed(sink, "writing (disk full?)", code, err);
     }
@@ -160,19 +159,19 @@ sk_status sk_video_sink_write(sk_video_sink *sink, const sk_frame *frame, sk_err
     if ((frame->width & ~1) != sink->codec->width || (frame->height & ~1) != sink->codec->height)
         return sk_fail(err, SK_ERR_MISMATCH, "%s: a frame of %d x %d in a video of %d x %d", sink->path,
                        frame->width, frame->height, sink->codec->width, sink->codec->height);
-    int code = av_frame_make_writable(sink->frame);
+    int code = sk_ff.av_frame_make_writable(sink->frame);
     if (code < 0)
         return failed(sink, "allocating a frame", code, err);
     enum AVPixelFormat from = frame->format == SK_PIXEL_BGR ? AV_PIX_FMT_BGR24 : AV_PIX_FMT_RGB24;
-    sink->scaler =
-        sws_getCachedContext(sink->scaler, sink->codec->width, sink->codec->height, from, sink->codec->width,
-                             sink->codec->height, AV_PIX_FMT_YUV420P, SWS_BILINEAR, NULL, NULL, NULL);
+    sink->scaler = sk_ff.sws_getCachedContext(sink->scaler, sink->codec->width, sink->codec->height, from,
+                                              sink->codec->width, sink->codec->height, AV_PIX_FMT_YUV420P,
+                                              SWS_BILINEAR, NULL, NULL, NULL);
     if (!sink->scaler)
         return sk_fail_memory(err, sizeof(void *));
     const uint8_t *planes[4] = {frame->data};
     int strides[4] = {(int)frame->stride};
-    sws_scale(sink->scaler, planes, strides, 0, sink->codec->height, sink->frame->data,
-              sink->frame->linesize);
+    sk_ff.sws_scale(sink->scaler, planes, strides, 0, sink->codec->height, sink->frame->data,
+                    sink->frame->linesize);
     int64_t pts = (int64_t)(frame->time / av_q2d(sink->codec->time_base) + 0.5);
     if (pts <= sink->last_pts)
         pts = sink->last_pts + 1;
@@ -187,7 +186,7 @@ sk_status sk_video_sink_close(sk_video_sink **pointer, sk_error *err)
         return SK_OK;
     *pointer = NULL;
     sk_status status = encode(sink, NULL, err);
-    int code = av_write_trailer(sink->format);
+    int code = sk_ff.av_write_trailer(sink->format);
     if (status == SK_OK && code < 0)
         status = failed(sink, "completing the file", code, err);
     release(sink);
@@ -204,32 +203,32 @@ static sk_status append_part(const char *part, AVFormatContext *out, AVStream **
                              const char *path, sk_error *err)
 {
     AVFormatContext *in = NULL;
-    AVPacket *packet = av_packet_alloc();
+    AVPacket *packet = sk_ff.av_packet_alloc();
     sk_status status = SK_OK;
-    int code = avformat_open_input(&in, part, NULL, NULL);
+    int code = sk_ff.avformat_open_input(&in, part, NULL, NULL);
     if (code >= 0)
-        code = avformat_find_stream_info(in, NULL);
+        code = sk_ff.avformat_find_stream_info(in, NULL);
     if (code < 0 || in->nb_streams < 1 || !packet) {
         status = sk_fail(err, SK_ERR_FORMAT, "%s: this part of the overlay cannot be read: %s", part,
                          sk_ffmpeg_text(code));
         goto done;
     }
     if (!*stream) {
-        *stream = avformat_new_stream(out, NULL);
-        if (!*stream || avcodec_parameters_copy((*stream)->codecpar, in->streams[0]->codecpar) < 0) {
+        *stream = sk_ff.avformat_new_stream(out, NULL);
+        if (!*stream || sk_ff.avcodec_parameters_copy((*stream)->codecpar, in->streams[0]->codecpar) < 0) {
             status = sk_fail_memory(err, sizeof **stream);
             goto done;
         }
         (*stream)->time_base = in->streams[0]->time_base;
         (*stream)->avg_frame_rate = in->streams[0]->avg_frame_rate;
-        if ((code = avio_open(&out->pb, path, AVIO_FLAG_WRITE)) < 0 ||
-            (code = avformat_write_header(out, NULL)) < 0) {
+        if ((code = sk_ff.avio_open(&out->pb, path, AVIO_FLAG_WRITE)) < 0 ||
+            (code = sk_ff.avformat_write_header(out, NULL)) < 0) {
             status = sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s", path, sk_ffmpeg_text(code));
             goto done;
         }
     }
-    while (status == SK_OK && av_read_frame(in, packet) >= 0) {
-        av_packet_rescale_ts(packet, in->streams[0]->time_base, (*stream)->time_base);
+    while (status == SK_OK && sk_ff.av_read_frame(in, packet) >= 0) {
+        sk_ff.av_packet_rescale_ts(packet, in->streams[0]->time_base, (*stream)->time_base);
         if (packet->dts <= *last_dts) { /* reordering delay where two parts meet */
             packet->dts = *last_dts + 1;
             if (packet->pts < packet->dts)
@@ -238,12 +237,12 @@ static sk_status append_part(const char *part, AVFormatContext *out, AVStream **
         *last_dts = packet->dts;
         packet->stream_index = 0;
         packet->pos = -1;
-        if ((code = av_interleaved_write_frame(out, packet)) < 0)
+        if ((code = sk_ff.av_interleaved_write_frame(out, packet)) < 0)
             status = sk_fail(err, SK_ERR_IO, "%s: writing failed: %s", path, sk_ffmpeg_text(code));
     }
 done:
-    av_packet_free(&packet);
-    avformat_close_input(&in);
+    sk_ff.av_packet_free(&packet);
+    sk_ff.avformat_close_input(&in);
     return status;
 }
 
@@ -252,18 +251,18 @@ sk_status sk_video_join(const char *const *parts, int32_t count, const char *pat
     AVFormatContext *out = NULL;
     AVStream *stream = NULL;
     int64_t last_dts = INT64_MIN / 2;
-    av_log_set_level(AV_LOG_QUIET);
-    if (avformat_alloc_output_context2(&out, NULL, "mp4", path) < 0)
+    SK_TRY(sk_ffmpeg_load(path, err));
+    if (sk_ff.avformat_alloc_output_context2(&out, NULL, "mp4", path) < 0)
         return sk_fail_memory(err, sizeof *out);
     sk_status status = SK_OK;
     for (int32_t i = 0; i < count && status == SK_OK; i++)
         status = append_part(parts[i], out, &stream, &last_dts, path, err);
     if (stream && out->pb) {
-        int code = av_write_trailer(out);
+        int code = sk_ff.av_write_trailer(out);
         if (status == SK_OK && code < 0)
             status = sk_fail(err, SK_ERR_IO, "%s: completing failed: %s", path, sk_ffmpeg_text(code));
     }
-    avio_closep(&out->pb);
-    avformat_free_context(out);
+    sk_ff.avio_closep(&out->pb);
+    sk_ff.avformat_free_context(out);
     return status;
 }

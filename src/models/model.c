@@ -37,6 +37,13 @@ void sk_model_close(sk_model **model)
     *model = NULL;
 }
 
+void sk_model_forget_network(sk_model *model)
+{
+    model->forgotten = model->graph != NULL;
+    sk_graph_close(&model->graph);
+    sk_memory_give_back();
+}
+
 /* Facts are for reading by people: one that finds no memory or comes after MAX_FACTS others is left out. */
 void sk_model_add_fact(sk_model *model, const char *key, const char *value)
 {

@@ -118,8 +118,13 @@ struct sk_model {
     int32_t n_facts;
     const char *(*facts)[2];
     char content_hash[65]; /* SHA-256 of the source file(s), hex */
+    int32_t forgotten;     /* 1: sk_model_forget_network: graph is null, the rest stays */
     int32_t truncated;     /* 1: only what `info` needs could be read; graph is null or has no weights */
 };
+
+/* Frees the graph with its weights, once every session on it is open: packed weights are the sessions' own. What is known
+ * about the model stays; nothing may be opened on it any more. */
+void sk_model_forget_network(sk_model *model);
 
 /* For importers. */
 sk_status sk_model_create(sk_model **out, sk_error *err) SK_MUST_CHECK;

@@ -58,6 +58,8 @@ sk_status sk_network_open(const sk_model *model, const sk_engine *engine, int64_
                           int64_t width, const sk_session_settings *settings, sk_session **out, sk_error *err)
 {
     *out = NULL;
+    if (model->forgotten)
+        return sk_fail(err, SK_ERR_ARG, "%s: its weights were given back; open the model again", model->path);
     if (!model->graph || model->truncated)
         return sk_fail(err, SK_ERR_FORMAT, "%s: the file is cut off and cannot be run; fetch it again",
                        model->path);

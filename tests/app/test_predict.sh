@@ -22,6 +22,7 @@ if [ ! -d "$data" ]; then
     echo "skipped the rest: the reference data is not on this machine"
     exit $((failures > 0))
 fi
+"$skitter" --version | grep -q "FFmpeg yes" || { echo "skipped the rest: built without video"; exit $((failures > 0)); }
 model=$data/sleap/nn/minimal_instance_single_instance
 video=$data/video/small_robot.mp4
 out=$("$skitter" predict "$work/x.mp4" -m "$model" -o "$work/o" 2>&1); [ $? -eq 1 ] || fail "an absent video"

@@ -37,13 +37,20 @@ static uint8_t winograd_batch(const cpu_plan *plan, const cpu_conv *c, int32_t t
     return (uint8_t)(count > 120 ? 120 : count);
 }
 
+/* Stride 2 transforms nine weights into eighty-one. On small maps, where a layer's weights outweigh its pixels, that is
+ * most of a network's memory for a hundredth of its time: not taken there. */
+static bool winograd_pays(const cpu_plan *plan, const cpu_conv *c)
+{
+    return cpu_conv_can_winograd(plan, c) && (c->stride_h == 1 || c->out_h >= 32 || c->out_w >= 32);
+}
+
 cpu_conv_choice cpu_conv_default(const cpu_plan *plan, const cpu_conv *c)
 {
     const sk_kernels_f32 *k = &plan->kernels;
     const int32_t blocks = cpu_blocks(c->weights.cout);
     cpu_conv_choice choice = {.form = CPU_CONV_TAPS, .width = widest(k->conv_tile, blocks, 4)};
-    if (cpu_conv_can_winograd(plan, c) && c->weights.cin >= SK_BLOCK &&
-        (c->stride_h == 1 || (c->out_h >= 32 && c->weights.cout > SK_BLOCK))) {
+    if (winograd_pays(plan, c) && c->weights.cin >= SK_BLOCK &&
+        (c->stride_h == 1 || c->weights.cout > SK_BLOCK)) {
         choice.form = CPU_CONV_WINOGRAD;
         choice.tile = (uint8_t)k->conv_tile[choice.width];
         choice.batch_tiles = winograd_batch(plan, c, choice.tile, 640 << 10);
@@ -87,7 +94,7 @@ static int32_t candidates(const cpu_plan *plan, const cpu_conv *c, cpu_conv_choi
     int32_t count = 0;
     cpu_conv_choice guess = cpu_conv_default(plan, c);
     add_candidate(list, &count, &guess);
-    const bool winograd = cpu_conv_can_winograd(plan, c);
+    const bool winograd = winograd_pays(plan, c);
     for (int32_t w = 4; w >= 1; w--) {
         if (k->conv_tile[w] == 0 || w > blocks || (w == 1 && blocks > 1 && k->conv_tile[2]) ||
             (w == 3 && blocks % 3))
