@@ -188,7 +188,7 @@ static sk_status open_session(sk_detector *d, int32_t index, sk_error *err)
     sk_session_settings s = sk_session_defaults();
     s.threads = d->settings.threads;
     s.winograd = d->settings.winograd;
-    s.cut_tail = plan->cut_tail;
+    s.cut_tail = plan->cut_tail ? SK_TAIL_FREE : SK_TAIL_KEEP;
     s.input = p->u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
     int32_t batch = index == 0 ? d->settings.batch : 1;
     SK_TRY(

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Open file description locks, not flock: they can be asked about without being taken, and not POSIX record
@@ -17,6 +18,7 @@
 
 struct sk_lock {
     int file;
+    char *path;
 };
 
 #define POLL_NS (10 * 1000000ll)
@@ -100,6 +102,24 @@ static sk_status busy(const char *path, const sk_lock_holder *holder, sk_error *
                    holder->command);
 }
 
+static sk_status open_file(const char *path, int *file, sk_error *err)
+{
+    *file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (*file < 0)
+        return sk_fail(err, errno == ENOENT ? SK_ERR_NOT_FOUND : SK_ERR_IO,
+                       "%s: the lock file cannot be opened: %s", path, strerror(errno));
+    return SK_OK;
+}
+
+/* A holder may have taken the file away (sk_lock_remove) between our opening it and our locking it: a lock on a file
+ * that is no longer at the path excludes nobody. */
+static bool still_there(const char *path, int file)
+{
+    struct stat ours, there;
+    return fstat(file, &ours) == 0 && stat(path, &there) == 0 && ours.st_dev == there.st_dev &&
+           ours.st_ino == there.st_ino;
+}
+
 sk_status sk_lock_open(const char *path, int64_t timeout_ms, sk_lock **out, sk_lock_holder *holder,
                        sk_error *err)
 {
@@ -108,17 +128,23 @@ sk_status sk_lock_open(const char *path, int64_t timeout_ms, sk_lock **out, sk_l
     sk_lock *lock = sk_calloc(1, sizeof *lock);
     if (!lock)
         return sk_fail_memory(err, sizeof *lock);
-    lock->file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (lock->file < 0) {
-        status = sk_fail(err, errno == ENOENT ? SK_ERR_NOT_FOUND : SK_ERR_IO,
-                         "%s: the lock file cannot be opened: %s", path, strerror(errno));
+    lock->file = -1;
+    lock->path = sk_strdup(path);
+    if (!lock->path) {
+        status = sk_fail_memory(err, strlen(path));
         goto done;
     }
+    SK_TRY_GOTO(open_file(path, &lock->file, err));
     int64_t until = timeout_ms > 0 ? sk_clock_ns() + timeout_ms * 1000000 : 0;
     for (;;) {
         struct flock wanted = whole_file(F_WRLCK);
-        if (fcntl(lock->file, F_OFD_SETLK, &wanted) == 0)
-            break;
+        if (fcntl(lock->file, F_OFD_SETLK, &wanted) == 0) {
+            if (still_there(path, lock->file))
+                break;
+            close(lock->file);
+            SK_TRY_GOTO(open_file(path, &lock->file, err));
+            continue;
+        }
         if (errno != EAGAIN && errno != EACCES && errno != EINTR) {
             status = sk_fail(err, SK_ERR_IO, "%s: cannot be locked: %s; put it on a local disk", path,
                              strerror(errno));
@@ -141,9 +167,17 @@ done:
     if (lock) {
         if (lock->file >= 0)
             close(lock->file);
+        sk_free(lock->path);
         sk_free(lock);
     }
     return status;
+}
+
+void sk_lock_remove(sk_lock **lock)
+{
+    if (lock && *lock)
+        unlink((*lock)->path);
+    sk_lock_close(lock);
 }
 
 void sk_lock_close(sk_lock **lock)
@@ -156,6 +190,7 @@ void sk_lock_close(sk_lock **lock)
         /* the name left behind is only read while the lock is taken */
     }
     close(l->file);
+    sk_free(l->path);
     sk_free(l);
 }
 

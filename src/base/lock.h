@@ -24,6 +24,9 @@ typedef struct sk_lock_holder {
 sk_status sk_lock_open(const char *path, int64_t timeout_ms, sk_lock **out, sk_lock_holder *holder,
                        sk_error *err) SK_MUST_CHECK;
 void sk_lock_close(sk_lock **lock); /* frees it and nulls the pointer */
+/* The same, and takes the file away: for locks in folders that are not ours. Whoever waits for it goes on waiting for
+ * the file that then lies at the path. */
+void sk_lock_remove(sk_lock **lock);
 
 /* Is it taken, and by whom? Does not disturb anybody who is about to take it. */
 sk_status sk_lock_query(const char *path, bool *taken, sk_lock_holder *holder, sk_error *err) SK_MUST_CHECK;

@@ -37,6 +37,21 @@ typedef enum sk_input_form {
 #define SK_SESSION_MAX_OUTPUTS 32
 #define SK_SESSION_MAX_SLOTS   8
 
+/* The model in a form that a runtime reads itself, to be run in place of the graph, whose ends it has: the same
+ * inputs and outputs in the same order, under names of its own. */
+typedef struct sk_session_artifact {
+    const void *bytes;
+    size_t length;
+    const char *path; /* for people; "" where it lies in no file */
+    const char *input_names[SK_SESSION_MAX_INPUTS];
+    const char *output_names[SK_SESSION_MAX_OUTPUTS];
+} sk_session_artifact;
+
+/* sk_session_settings.cut_tail */
+#define SK_TAIL_KEEP 0
+#define SK_TAIL_CUT  1 /* the raw heads are wanted */
+#define SK_TAIL_FREE 2 /* either will do; an engine that runs an artifact keeps the tail, all others cut it */
+
 /* From sk_session_defaults(); pointers are borrowed until open returns. */
 typedef struct sk_session_settings {
     uint32_t size;        /* sizeof, for growth */
@@ -46,7 +61,8 @@ typedef struct sk_session_settings {
     int32_t device;         /* GPU engines: index; default 0 */
     sk_precision precision; /* default auto; an open session says which it took */
     int32_t
-        cut_tail; /* 1: outputs are the raw heads (sk_graph_cut_tail); a graph without a tail is run whole */
+        cut_tail; /* SK_TAIL_…; cut: outputs are the raw heads (sk_graph_cut_tail); a graph without a tail is
+                             * run whole */
     int32_t winograd;    /* 1 (default): engines of ours may use Winograd convolution; 0: only direct sums */
     int32_t tune;        /* 1 (default): time kernel choices at open and remember them; 0: fixed choices */
     int32_t slots;       /* how many submits may be in flight, 1 (default) … SK_SESSION_MAX_SLOTS */
@@ -57,6 +73,8 @@ typedef struct sk_session_settings {
     const char *model_key; /* names the model in artifacts (content hash); null = hash the graph */
     const char
         *cpu_mask; /* CPU engines: "avx512", "avx2", "sse4.2", "none": no more than that; null = everything */
+    const sk_session_artifact
+        *artifact; /* engines with a form: run this; null: make what is needed in memory */
 } sk_session_settings;
 
 sk_session_settings sk_session_defaults(void);
@@ -104,6 +122,7 @@ typedef struct sk_session_info {
     char detail[256]; /* "avx512, 118 steps, 31 winograd" */
     /* 1: submit returns before the work is done, and the slots' uploads, runs and downloads overlap (GPU engines). */
     int32_t asynchronous;
+    char artifact[512]; /* the file that runs; "" = none: the graph itself, or a form made in memory */
 } sk_session_info;
 
 /* What a device did for one submit, in seconds of its own clock; 0 where it has no such step. */
@@ -119,6 +138,23 @@ typedef struct sk_profile_row {
     double flops;
     double min_us, mean_us;
 } sk_profile_row;
+
+/* A form in which a runtime wants models, and keeps them on disk: beside the model, found again next time. */
+typedef struct sk_engine_form {
+    const char *name;             /* "onnx", "tensorrt" */
+    const char *extension;        /* model.pt -> model.onnx */
+    const char *folder_extension; /* sleap_dir -> sleap_dir.onnx/ … */
+    const char *file;             /* … with this file in it */
+    /* Makes the form from the model as ONNX; *out is ended by sk_free. `metadata` is what the form's file tells other
+     * programs about the model, as JSON. Null: ONNX is the form. `progress` may be null. */
+    sk_status (*build)(const void *onnx, size_t length, const char *metadata,
+                       const sk_session_settings *settings, void (*progress)(void *context, double part),
+                       void *context, uint8_t **out, size_t *out_length, sk_error *err);
+    /* What a built file is bound to: the device's architecture ("sm_90"). Null: to nothing, and to no version of the
+     * library either. */
+    sk_status (*architecture)(const sk_session_settings *settings, char *text, size_t capacity,
+                              sk_error *err);
+} sk_engine_form;
 
 struct sk_engine {
     const char *name;  /* "cpu", "onnx_cpu", "reference", … */
@@ -150,6 +186,8 @@ struct sk_engine {
     sk_status (*capture)(sk_session *session, sk_error *err);
     /* After wait: how the slot's last submit spent its time. Null: not measured. */
     sk_status (*times)(sk_session *session, int32_t slot, sk_session_times *out, sk_error *err);
+    /* The form of model files this engine reads; null: it runs graphs as they are. */
+    const sk_engine_form *form;
 };
 
 /* The common beginning of every engine's session. */

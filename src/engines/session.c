@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engines/engine.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The part of a session that is the same for every engine: arguments, specialisation, slots, names. */
@@ -107,6 +108,13 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
     SK_TRY(check_settings(&chosen, err));
     if (chosen.precision == SK_PRECISION_AUTO)
         chosen.precision = engine->usual ? engine->usual : SK_PRECISION_F32;
+    if (!engine->form)
+        chosen.artifact = NULL; /* it runs graphs */
+    if (chosen.cut_tail == SK_TAIL_FREE)
+        chosen.cut_tail = chosen.artifact ? SK_TAIL_KEEP : SK_TAIL_CUT;
+    if (chosen.artifact && chosen.cut_tail)
+        return sk_fail(err, SK_ERR_ARG, "%s: a model file has its decode tail; its raw heads cannot be had",
+                       chosen.artifact->path);
     if (graph->n_inputs > SK_SESSION_MAX_INPUTS || graph->n_outputs > SK_SESSION_MAX_OUTPUTS)
         return sk_fail(err, SK_ERR_LIMIT, "the graph has %d inputs and %d outputs; sessions allow %d and %d",
                        graph->n_inputs, graph->n_outputs, SK_SESSION_MAX_INPUTS, SK_SESSION_MAX_OUTPUTS);
@@ -143,6 +151,9 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
     session->settings = chosen;
     session->settings.cores = NULL;
     session->settings.cache_dir = session->settings.model_key = session->settings.cpu_mask = NULL;
+    session->settings.artifact = NULL;
+    if (chosen.artifact && engine->form && chosen.artifact->path)
+        snprintf(session->info.artifact, sizeof session->info.artifact, "%s", chosen.artifact->path);
     describe(session, special);
     *out = session;
 done:

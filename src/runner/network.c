@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runner/network.h"
 
+#include "runtime/model_artifact.h"
 #include "runtime/probe.h"
 
 sk_status sk_network_engine(const char *runtime, const sk_engine **out, sk_error *err)
@@ -72,7 +73,11 @@ sk_status sk_network_open(const sk_model *model, const sk_engine *engine, int64_
     }
     s.model_key = model->content_hash;
     sk_shape shape = sk_shape_of(4, batch, (int64_t)model->input.channels, height, width);
+    sk_model_artifact *artifact = NULL;
+    SK_TRY(sk_model_artifact_open(model, engine, batch, height, width, &s, NULL, &artifact, err));
+    s.artifact = artifact ? &artifact->ends : NULL;
     sk_status status = sk_session_open(engine, model->graph, &shape, 1, &s, out, err);
+    sk_model_artifact_close(&artifact);
     if (status != SK_OK)
         sk_error_prefix(err, "%s on %s", model->path, engine->name);
     return status;

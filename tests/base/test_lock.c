@@ -148,11 +148,44 @@ static sk_status take_and_free(void *context, sk_error *err)
     return SK_OK;
 }
 
+/* Whoever waits on a file that its holder takes away gets a lock that counts, or waits on. */
+static void removed_files_exclude_too(void **state)
+{
+    (void)state;
+    char *path = lock_path("gone.lock");
+    sk_error err = {0};
+    sk_lock *first = NULL, *second = NULL, *third = NULL;
+    assert_ok(sk_lock_open(path, 0, &first, NULL, &err), &err);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) { /* opens the first file, and must end up with the second */
+        sk_lock *mine = NULL;
+        sk_status status = sk_lock_open(path, 20000, &mine, NULL, NULL);
+        bool taken = false;
+        sk_lock_holder holder = {0};
+        if (status == SK_OK)
+            status = sk_lock_query(path, &taken, &holder, NULL);
+        _exit(status == SK_OK && taken && holder.pid == getpid() ? 0 : 1);
+    }
+    sk_clock_sleep_ns(50000000);
+    sk_lock_remove(&first);
+    assert_null(first);
+    if (sk_lock_open(path, 0, &second, NULL, &err) == SK_OK) {
+        assert_int_equal(sk_lock_open(path, 0, &third, NULL, &err), SK_ERR_BUSY);
+        sk_clock_sleep_ns(50000000);
+        sk_lock_remove(&second);
+    }
+    int ended = -1;
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+    sk_free(path);
+}
+
 static void survives_lack_of_memory(void **state)
 {
     (void)state;
     char *path = lock_path("e.lock");
-    assert_int_equal(test_every_allocation(take_and_free, path), 1);
+    assert_int_equal(test_every_allocation(take_and_free, path), 2);
     sk_free(path);
 }
 
@@ -161,7 +194,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_holder_at_a_time),    cmocka_unit_test(death_frees_it),
         cmocka_unit_test(waits_until_it_is_free),  cmocka_unit_test(nonsense_in_the_file_is_no_holder),
-        cmocka_unit_test(survives_lack_of_memory),
+        cmocka_unit_test(survives_lack_of_memory), cmocka_unit_test(removed_files_exclude_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,6 +80,35 @@ done:
     return status;
 }
 
+const sk_engine_form sk_foreign_form_onnx = {
+    .name = "onnx", .extension = ".onnx", .folder_extension = ".onnx", .file = "model.onnx"};
+
+sk_status sk_foreign_model_open(const sk_graph *graph, const sk_session_settings *settings,
+                                sk_foreign_model *out, sk_error *err)
+{
+    const sk_session_artifact *a = settings->artifact;
+    *out = (sk_foreign_model){0};
+    for (int32_t i = 0; i < graph->n_inputs; i++)
+        out->inputs[i] = a ? a->input_names[i] : sk_foreign_name(false, i, out->names[i]);
+    for (int32_t i = 0; i < graph->n_outputs; i++)
+        out->outputs[i] =
+            a ? a->output_names[i] : sk_foreign_name(true, i, out->names[SK_SESSION_MAX_INPUTS + i]);
+    if (a) {
+        out->bytes = a->bytes;
+        out->length = a->length;
+        return SK_OK;
+    }
+    SK_TRY(sk_foreign_onnx(graph, &out->owned, &out->length, err));
+    out->bytes = out->owned;
+    return SK_OK;
+}
+
+void sk_foreign_model_close(sk_foreign_model *model)
+{
+    sk_free(model->owned);
+    model->owned = NULL;
+}
+
 sk_status sk_foreign_supports(const char *title, const sk_graph *graph, const sk_session_settings *settings,
                               sk_error *err)
 {

@@ -21,6 +21,22 @@ typedef struct sk_foreign_session {
 #define SK_FOREIGN_NAME 16
 const char *sk_foreign_name(bool output, int32_t index, char buffer[SK_FOREIGN_NAME]);
 
+/* ONNX as the form of model files. */
+extern const sk_engine_form sk_foreign_form_onnx;
+
+/* The model to hand to a runtime, and what its ends are called: the artifact where there is one, else the graph written
+ * in memory. */
+typedef struct sk_foreign_model {
+    const void *bytes;
+    size_t length;
+    char names[SK_SESSION_MAX_INPUTS + SK_SESSION_MAX_OUTPUTS][SK_FOREIGN_NAME];
+    const char *inputs[SK_SESSION_MAX_INPUTS], *outputs[SK_SESSION_MAX_OUTPUTS];
+    uint8_t *owned; /* null with an artifact */
+} sk_foreign_model;
+sk_status sk_foreign_model_open(const sk_graph *graph, const sk_session_settings *settings,
+                                sk_foreign_model *out, sk_error *err) SK_MUST_CHECK;
+void sk_foreign_model_close(sk_foreign_model *model);
+
 /* The graph with batch norms folded, as an ONNX model; *bytes is ended by sk_free. */
 sk_status sk_foreign_onnx(const sk_graph *graph, uint8_t **bytes, size_t *length,
                           sk_error *err) SK_MUST_CHECK;

@@ -61,13 +61,12 @@ static sk_status compile(ov_engine_session *s, const sk_graph *graph, const sk_s
 {
     const ov_api *api = s->api;
     ov_model *model = NULL;
-    uint8_t *bytes = NULL;
-    size_t length = 0;
+    sk_foreign_model onnx = {0};
     char threads[16], *cache = cache_folder(settings);
     snprintf(threads, sizeof threads, "%d", s->foreign.base.info.threads);
     sk_status status;
-    SK_TRY_GOTO(sk_foreign_onnx(graph, &bytes, &length, err));
-    SK_TRY_GOTO(ov_check(api, api->read_model(api->core, (const char *)bytes, length, NULL, &model),
+    SK_TRY_GOTO(sk_foreign_model_open(graph, settings, &onnx, err));
+    SK_TRY_GOTO(ov_check(api, api->read_model(api->core, onnx.bytes, onnx.length, NULL, &model),
                          "the model was refused", err));
     /* Pairs of texts; the cache folder comes last, so that the count can leave it out. */
     SK_TRY_GOTO(ov_check(api,
@@ -79,7 +78,7 @@ static sk_status compile(ov_engine_session *s, const sk_graph *graph, const sk_s
 done:
     if (model)
         api->free_model(model);
-    sk_free(bytes);
+    sk_foreign_model_close(&onnx);
     sk_free(cache);
     return status;
 }
@@ -181,4 +180,5 @@ const sk_engine sk_engine_openvino = {
     .submit = ov_submit,
     .wait = sk_foreign_wait,
     .close = ov_close,
+    .form = &sk_foreign_form_onnx,
 };

@@ -82,10 +82,9 @@ static sk_status make_value(ort_engine_session *s, const sk_tensor *tensor, ort_
                      "a buffer could not be wrapped", err);
 }
 
-static sk_status bind_buffers(ort_engine_session *s, sk_error *err)
+static sk_status bind_buffers(ort_engine_session *s, const sk_foreign_model *model, sk_error *err)
 {
     const ort_api *api = s->api;
-    char name[SK_FOREIGN_NAME];
     SK_TRY(ort_check(api, api->create_cpu_memory_info(ORT_DEVICE_ALLOCATOR, ORT_MEMORY_DEFAULT, &s->memory),
                      "memory kind", err));
     for (int32_t i = 0; i < s->foreign.n_inputs; i++)
@@ -93,14 +92,12 @@ static sk_status bind_buffers(ort_engine_session *s, sk_error *err)
     for (int32_t k = 0; k < s->foreign.slots; k++) {
         SK_TRY(ort_check(api, api->create_binding(s->session, &s->bindings[k]), "binding", err));
         for (int32_t i = 0; i < s->foreign.n_inputs; i++)
-            SK_TRY(ort_check(api,
-                             api->bind_input(s->bindings[k], sk_foreign_name(false, i, name), s->inputs[i]),
+            SK_TRY(ort_check(api, api->bind_input(s->bindings[k], model->inputs[i], s->inputs[i]),
                              "an input could not be bound", err));
         for (int32_t i = 0; i < s->foreign.n_outputs; i++) {
             SK_TRY(make_value(s, &s->foreign.outputs[k][i], &s->outputs[k][i], err));
-            SK_TRY(ort_check(
-                api, api->bind_output(s->bindings[k], sk_foreign_name(true, i, name), s->outputs[k][i]),
-                "an output could not be bound", err));
+            SK_TRY(ort_check(api, api->bind_output(s->bindings[k], model->outputs[i], s->outputs[k][i]),
+                             "an output could not be bound", err));
         }
     }
     return SK_OK;
@@ -116,22 +113,22 @@ static sk_status ort_open(const sk_graph *graph, const sk_session_settings *sett
         return sk_fail_memory(err, sizeof *s);
     s->api = api;
     ort_session_options *options = NULL;
-    uint8_t *bytes = NULL;
-    size_t length = 0;
+    sk_foreign_model model = {0};
     sk_status status;
     sk_session_info *info = &s->foreign.base.info;
     SK_TRY_GOTO(sk_foreign_alloc(&s->foreign, graph, settings, err));
-    SK_TRY_GOTO(sk_foreign_onnx(graph, &bytes, &length, err));
+    SK_TRY_GOTO(sk_foreign_model_open(graph, settings, &model, err));
     SK_TRY_GOTO(ort_check(api, api->create_session_options(&options), "session options", err));
     SK_TRY_GOTO(set_options(api, options, settings, info->threads, err));
-    SK_TRY_GOTO(ort_check(api, api->create_session_from_array(api->env, bytes, length, options, &s->session),
-                          "the model was refused", err));
-    SK_TRY_GOTO(bind_buffers(s, err));
+    SK_TRY_GOTO(ort_check(
+        api, api->create_session_from_array(api->env, model.bytes, model.length, options, &s->session),
+        "the model was refused", err));
+    SK_TRY_GOTO(bind_buffers(s, &model, err));
     snprintf(info->detail, sizeof info->detail, "ONNX Runtime %s, CPU provider", api->version);
 done:
     if (options)
         api->release_session_options(options);
-    sk_free(bytes);
+    sk_foreign_model_close(&model);
     if (status == SK_OK)
         *out = &s->foreign.base;
     else
@@ -171,4 +168,5 @@ const sk_engine sk_engine_onnx_cpu = {
     .submit = ort_submit,
     .wait = sk_foreign_wait,
     .close = ort_close,
+    .form = &sk_foreign_form_onnx,
 };

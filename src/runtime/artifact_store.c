@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+#include "base/hash.h"
+#include "runtime/artifact.h"
+
+#include <dirent.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Finding, making and keeping artifacts. The order in which things reach the disk: the sidecar, then the file, each
+ * written beside and renamed. */
+
+#define WAIT_MS      3600000 /* for another process that is making the same one: TensorRT takes minutes */
+#define VARIANTS     8       /* of one model in the cache; the oldest goes */
+#define SAFE_NAME(c) (((c) >= '0' && (c) <= '9') || ((c) >= 'a' && (c) <= 'f'))
+
+/* --- places --- */
+
+sk_status sk_artifact_place(const char *model, const sk_engine_form *form, char *file, char *container,
+                            sk_error *err)
+{
+    char base[SK_ARTIFACT_PATH];
+    size_t length = strlen(model);
+    bool folder = sk_file_is_directory(model);
+    int used;
+    while (length > 1 && model[length - 1] == '/')
+        length--;
+    const char *name = memrchr(model, '/', length);
+    name = name ? name + 1 : model;
+    size_t name_length = (size_t)(model + length - name);
+    bool nameless = folder && ((name_length == 1 && name[0] == '.') ||
+                               (name_length == 2 && name[0] == '.' && name[1] == '.'));
+    char *real = nameless ? realpath(model, NULL) : NULL; /* "." has no name to put an extension to */
+    used = snprintf(base, sizeof base, "%.*s", (int)(real ? strlen(real) : length), real ? real : model);
+    free(real);
+    if (used > 0 && (size_t)used < sizeof base) {
+        if (!folder)
+            base[strlen(base) - strlen(sk_path_extension(base))] = '\0';
+        used = snprintf(container, SK_ARTIFACT_PATH, "%s%s", base,
+                        folder ? form->folder_extension : form->extension);
+        if (used > 0 && used < SK_ARTIFACT_PATH)
+            used = snprintf(file, SK_ARTIFACT_PATH, folder ? "%s/%s" : "%s", container, form->file);
+    }
+    if (used <= 0 || used >= SK_ARTIFACT_PATH)
+        return sk_fail(err, SK_ERR_LIMIT, "%s: the path is too long", model);
+    return SK_OK;
+}
+
+sk_status sk_artifact_cache_folder(char **out, sk_error *err)
+{
+    char *cache = NULL;
+    *out = NULL;
+    SK_TRY(sk_folder_cache(&cache, err));
+    *out = sk_path_join(cache, "artifacts");
+    sk_free(cache);
+    sk_status status = *out ? sk_folder_make(*out, err) : sk_fail_memory(err, 64);
+    if (status != SK_OK) {
+        sk_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+/* <first of the model's hash>-<hash of the whole key><extension> in the user's cache folder. */
+static sk_status cache_place(const sk_artifact_key *k, const sk_engine_form *form, char *file, sk_error *err)
+{
+    char text[512], hex[SK_SHA256_TEXT], *folder = NULL;
+    sk_sha256 hash;
+    int length =
+        snprintf(text, sizeof text, "%s|%s|%d|%d|%d|%s|%d|%s|%s|%s", k->source, k->form, k->batch, k->height,
+                 k->width, k->precision, k->opset, k->architecture, k->library, k->version);
+    sk_hash_sha256(text, (size_t)length, &hash);
+    SK_TRY(sk_artifact_cache_folder(&folder, err));
+    int used = snprintf(file, SK_ARTIFACT_PATH, "%s/%.16s-%.16s%s", folder, k->source,
+                        sk_sha256_text(&hash, hex), form->extension);
+    sk_free(folder);
+    return used > 0 && used < SK_ARTIFACT_PATH
+               ? SK_OK
+               : sk_fail(err, SK_ERR_LIMIT, "the path of the cache folder is too long");
+}
+
+/* --- the lock --- */
+
+static sk_status lock_place(const char *container, char *path, sk_error *err)
+{
+    char *folder = sk_path_folder(container);
+    if (!folder)
+        return sk_fail_memory(err, strlen(container));
+    int used = snprintf(path, SK_ARTIFACT_PATH, "%s/.%s.skitter.lock", folder, sk_path_name(container));
+    sk_free(folder);
+    return used > 0 && used < SK_ARTIFACT_PATH
+               ? SK_OK
+               : sk_fail(err, SK_ERR_LIMIT, "%s: the path is too long", container);
+}
+
+static void tell(const sk_artifact_maker *maker, sk_artifact_step step, const char *path, const char *note)
+{
+    if (maker->tell)
+        maker->tell(maker->context, step, path, note);
+}
+
+static sk_status take_lock(const char *container, const sk_artifact_maker *maker, sk_lock **out,
+                           sk_error *err)
+{
+    char path[SK_ARTIFACT_PATH], who[128];
+    sk_lock_holder holder = {0};
+    SK_TRY(lock_place(container, path, err));
+    sk_status status = sk_lock_open(path, 0, out, &holder, err);
+    if (status != SK_ERR_BUSY)
+        return status;
+    snprintf(who, sizeof who, "process %lld", (long long)holder.pid);
+    tell(maker, SK_ARTIFACT_WAITING, container, who);
+    return sk_lock_open(path, WAIT_MS, out, &holder, err);
+}
+
+/* What a process that was killed left behind: .<name>.<8 hex digits>, for the file and its sidecar. Only the holder of
+ * the lock writes such files. */
+static void sweep(const char *file)
+{
+    const char *name = sk_path_name(file);
+    size_t length = strlen(name);
+    char *folder = sk_path_folder(file);
+    DIR *dir = folder ? opendir(folder) : NULL;
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        const char *at = e->d_name;
+        if (at[0] != '.' || strncmp(at + 1, name, length) != 0)
+            continue;
+        at += 1 + length;
+        if (strncmp(at, SK_ARTIFACT_SIDECAR, sizeof SK_ARTIFACT_SIDECAR - 1) == 0)
+            at += sizeof SK_ARTIFACT_SIDECAR - 1;
+        if (at[0] != '.' || strlen(at) != 9)
+            continue;
+        bool digits = true;
+        for (int i = 1; i < 9; i++)
+            digits = digits && SAFE_NAME(at[i]);
+        char *path = digits ? sk_path_join(folder, e->d_name) : NULL;
+        if (path)
+            unlink(path);
+        sk_free(path);
+    }
+    if (dir)
+        closedir(dir);
+    sk_free(folder);
+}
+
+/* --- keeping --- */
+
+static void remove_file(const char *path)
+{
+    char side[SK_ARTIFACT_PATH + 32];
+    unlink(path);
+    snprintf(side, sizeof side, "%s%s", path, SK_ARTIFACT_SIDECAR);
+    unlink(side);
+}
+
+static sk_status write_pair(const char *path, const sk_artifact_record *record, const void *bytes,
+                            size_t length, sk_error *err)
+{
+    SK_TRY(sk_artifact_record_write(path, record, err));
+    sk_status status = sk_file_replace(path, bytes, length, err);
+    if (status != SK_OK && !sk_file_exists(path))
+        remove_file(path); /* a sidecar about nothing */
+    return status;
+}
+
+/* Files of the cache that begin with this model's hash: the oldest beyond the limit go. */
+static void limit_variants(const char *file)
+{
+    char *folder = sk_path_folder(file);
+    for (int round = 0; folder && round < 64; round++) {
+        char oldest[SK_ARTIFACT_PATH] = "";
+        int64_t oldest_time = INT64_MAX;
+        int count = 0;
+        DIR *dir = opendir(folder);
+        for (struct dirent *e; dir && (e = readdir(dir));) {
+            char *path =
+                strncmp(e->d_name, sk_path_name(file), 17) == 0 && !strstr(e->d_name, SK_ARTIFACT_SIDECAR)
+                    ? sk_path_join(folder, e->d_name)
+                    : NULL;
+            struct stat info;
+            if (path && stat(path, &info) == 0) {
+                int64_t time = (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
+                count++;
+                if (time < oldest_time && strcmp(path, file) != 0) {
+                    oldest_time = time;
+                    snprintf(oldest, sizeof oldest, "%s", path);
+                }
+            }
+            sk_free(path);
+        }
+        if (dir)
+            closedir(dir);
+        if (count <= VARIANTS || !oldest[0])
+            break;
+        remove_file(oldest);
+    }
+    sk_free(folder);
+}
+
+/* One of ours that is whole but for another size is moved to the cache before its place is taken: whoever goes back and
+ * forth between two sizes makes each once. Failing is no matter. */
+static void keep_variant(const sk_artifact_record *record, const sk_artifact_wish *wish, const sk_blob *bytes)
+{
+    char path[SK_ARTIFACT_PATH], why[SK_ARTIFACT_WHY];
+    sk_artifact_key as_wanted = record->key;
+    as_wanted.batch = wish->key.batch;
+    as_wanted.height = wish->key.height;
+    as_wanted.width = wish->key.width;
+    if (!sk_artifact_key_equal(&as_wanted, &wish->key, why) ||
+        cache_place(&record->key, wish->form, path, NULL) != SK_OK)
+        return;
+    if (write_pair(path, record, sk_blob_data(bytes), sk_blob_bytes(bytes), NULL) == SK_OK)
+        limit_variants(path);
+}
+
+/* --- one request --- */
+
+typedef struct request {
+    const sk_artifact_wish *wish;
+    const sk_artifact_maker *maker;
+    sk_artifact *out;
+    uint8_t *made; /* new bytes, until they are handed over */
+    size_t length;
+    sk_artifact_check check;
+} request;
+
+static void notice(request *r, const char *format, ...) SK_PRINTF(2, 3);
+static void notice(request *r, const char *format, ...)
+{
+    char *to = r->out->notice;
+    size_t used = strlen(to), room = sizeof r->out->notice;
+    if (used && used + 2 < room)
+        used += (size_t)snprintf(to + used, room - used, "; ");
+    va_list args;
+    va_start(args, format);
+    if (used < room)
+        vsnprintf(to + used, room - used, format, args);
+    va_end(args);
+}
+
+static void add_check(sk_artifact_record *record, const sk_artifact_check *check)
+{
+    if (record->n_checks == SK_ARTIFACT_CHECKS) {
+        memmove(record->checks, record->checks + 1, (SK_ARTIFACT_CHECKS - 1) * sizeof record->checks[0]);
+        record->n_checks--;
+    }
+    record->checks[record->n_checks++] = *check;
+}
+
+/* Puts a check on record, beside those that others put there meanwhile. Where that fails it is made again next time. */
+static void record_check(const char *path, const char *container, const sk_artifact_record *about,
+                         bool locked, const sk_artifact_check *check)
+{
+    char lock_path[SK_ARTIFACT_PATH];
+    sk_lock *lock = NULL;
+    sk_artifact_record now;
+    if (!locked && (lock_place(container, lock_path, NULL) != SK_OK ||
+                    sk_lock_open(lock_path, 1000, &lock, NULL, NULL) != SK_OK))
+        return;
+    if (sk_artifact_record_read(path, &now, NULL) == SK_OK && strcmp(now.sha256, about->sha256) == 0) {
+        add_check(&now, check);
+        (void)!sk_artifact_record_write(path, &now, NULL);
+    }
+    sk_lock_remove(&lock);
+}
+
+/* A check by this runtime's library is on record, or is made now and put there: another version of a library is asked
+ * again whether it computes the same. */
+static sk_status ensure_checked(request *r, const char *path, const char *container,
+                                const sk_artifact_record *record, sk_blob *bytes, bool locked, sk_error *err)
+{
+    const sk_artifact_wish *w = r->wish;
+    const sk_artifact_check *known = sk_artifact_record_find(record, w->runtime, w->library);
+    if (known) {
+        r->out->check = *known;
+        return SK_OK;
+    }
+    sk_artifact_check check = {0};
+    tell(r->maker, SK_ARTIFACT_CHECKING, path, "");
+    SK_TRY(r->maker->check(r->maker->context, path, sk_blob_data(bytes), sk_blob_bytes(bytes), &check, err));
+    snprintf(check.runtime, sizeof check.runtime, "%s", w->runtime);
+    snprintf(check.library, sizeof check.library, "%s", w->library);
+    r->out->check = check;
+    record_check(path, container, record, locked, &check);
+    tell(r->maker, SK_ARTIFACT_DONE, path, "");
+    return SK_OK;
+}
+
+static void hand_over(request *r, const char *path, sk_blob **bytes)
+{
+    snprintf(r->out->path, sizeof r->out->path, "%s", path);
+    r->out->bytes = *bytes;
+    *bytes = NULL;
+}
+
+typedef enum { USE, MAKE, LEAVE_ALONE } verdict;
+
+/* What was found at a place. */
+typedef struct finding {
+    sk_artifact_state state;
+    sk_artifact_record record;
+    sk_blob *bytes;
+} finding;
+
+/* Looks at a place. USE: it was handed over. MAKE: what lies there, if anything, is ours to replace. */
+static sk_status look(request *r, const char *path, const char *container, bool locked, verdict *what,
+                      finding *f, sk_error *err)
+{
+    char why[SK_ARTIFACT_WHY];
+    *f = (finding){0};
+    *what = MAKE;
+    SK_TRY(sk_artifact_inspect(path, &r->wish->key, &f->record, &f->state, why, &f->bytes, err));
+    if (f->state == SK_ARTIFACT_FRESH && !r->wish->anew) {
+        SK_TRY(ensure_checked(r, path, container, &f->record, f->bytes, locked, err));
+        hand_over(r, path, &f->bytes);
+        *what = USE;
+    } else if (f->state == SK_ARTIFACT_USER) {
+        sk_error misfit = {0};
+        bool fits = f->bytes && r->maker->fits(r->maker->context, path, sk_blob_data(f->bytes),
+                                               sk_blob_bytes(f->bytes), &misfit) == SK_OK;
+        *what = fits ? USE : LEAVE_ALONE;
+        r->out->users = fits;
+        if (fits)
+            notice(r, "%s is used as it is: %s", path, why);
+        else if (!locked)
+            notice(r, "%s is left alone and cannot be used: %s", path, f->bytes ? misfit.message : why);
+        if (fits)
+            hand_over(r, path, &f->bytes);
+    }
+    return SK_OK;
+}
+
+static sk_status make(request *r, const char *path, sk_error *err)
+{
+    if (r->made)
+        return SK_OK; /* for a place that could not be written to */
+    tell(r->maker, SK_ARTIFACT_MAKING, path, "");
+    SK_TRY(r->maker->make(r->maker->context, &r->made, &r->length, err));
+    tell(r->maker, SK_ARTIFACT_CHECKING, path, "");
+    sk_status status = r->maker->check(r->maker->context, path, r->made, r->length, &r->check, err);
+    if (status != SK_OK) {
+        sk_free(r->made);
+        r->made = NULL;
+        return status;
+    }
+    snprintf(r->check.runtime, sizeof r->check.runtime, "%s", r->wish->runtime);
+    snprintf(r->check.library, sizeof r->check.library, "%s", r->wish->library);
+    return SK_OK;
+}
+
+static sk_status hand_over_made(request *r, const char *path, sk_error *err)
+{
+    SK_TRY(sk_blob_wrap(r->made, r->length, sk_free, r->made, &r->out->bytes, err));
+    r->made = NULL;
+    r->out->made = true;
+    r->out->check = r->check;
+    snprintf(r->out->path, sizeof r->out->path, "%s", path);
+    return SK_OK;
+}
+
+/* `before`: our file that lies there, or null. */
+static sk_status write_made(request *r, const char *path, const char *container, const sk_blob *before,
+                            sk_error *err)
+{
+    sk_artifact_record record = {.key = r->wish->key, .n_checks = 1, .checks = {r->check}};
+    bool fresh_folder = strcmp(path, container) != 0 && !sk_file_exists(container);
+    sk_artifact_record_of(r->made, r->length, &record);
+    if (before) {
+        sk_artifact_record there = {0};
+        sk_artifact_record_of(sk_blob_data(before), sk_blob_bytes(before), &there);
+        snprintf(record.replaces, sizeof record.replaces, "%s", there.sha256);
+    }
+    snprintf(record.model, sizeof record.model, "%s", r->wish->model);
+    sk_clock_text(sk_clock_wall_ms(), record.made, sizeof record.made);
+    tell(r->maker, SK_ARTIFACT_WRITING, path, "");
+    if (fresh_folder)
+        SK_TRY(sk_folder_make(container, err));
+    sk_status status = write_pair(path, &record, r->made, r->length, err);
+    if (status != SK_OK && fresh_folder)
+        rmdir(container);
+    return status;
+}
+
+/* Makes it at this place, or takes what another process made there meanwhile. SK_ERR_IO and SK_ERR_NOT_FOUND mean that
+ * the place cannot be written to. */
+static sk_status make_at(request *r, const char *path, const char *container, bool *left_alone, sk_error *err)
+{
+    sk_lock *lock = NULL;
+    finding f = {0};
+    verdict what;
+    SK_TRY(take_lock(container, r->maker, &lock, err));
+    sk_status status;
+    SK_TRY_GOTO(look(r, path, container, true, &what, &f, err));
+    *left_alone = what == LEAVE_ALONE;
+    if (what == MAKE) {
+        sweep(path);
+        SK_TRY_GOTO(make(r, path, err));
+        if (f.state == SK_ARTIFACT_STALE)
+            keep_variant(&f.record, r->wish, f.bytes);
+        SK_TRY_GOTO(write_made(r, path, container, f.bytes, err));
+        SK_TRY_GOTO(hand_over_made(r, path, err));
+        sk_artifact_remember(path);
+        tell(r->maker, SK_ARTIFACT_DONE, path, "");
+    }
+done:
+    sk_blob_unref(&f.bytes);
+    sk_lock_remove(&lock);
+    return status;
+}
+
+static bool no_place(sk_status status)
+{
+    return status == SK_ERR_IO || status == SK_ERR_NOT_FOUND;
+}
+
+static sk_status in_cache(request *r, sk_error *err)
+{
+    char path[SK_ARTIFACT_PATH];
+    bool left_alone = false;
+    verdict what;
+    finding f = {0};
+    SK_TRY(cache_place(&r->wish->key, r->wish->form, path, err));
+    sk_status status = look(r, path, path, false, &what, &f, err);
+    sk_blob_unref(&f.bytes);
+    SK_TRY(status);
+    if (what == MAKE)
+        SK_TRY(make_at(r, path, path, &left_alone, err));
+    if (what == LEAVE_ALONE || left_alone)
+        return sk_fail(err, SK_ERR_IO, "%s: lies where skitter keeps its own files; move it away", path);
+    limit_variants(path);
+    return SK_OK;
+}
+
+/* Is there a fresh one in the cache? It was moved there when another size took its place. */
+static sk_status find_variant(request *r, bool *found, sk_error *err)
+{
+    char path[SK_ARTIFACT_PATH];
+    sk_artifact_record record;
+    sk_artifact_state state;
+    char why[SK_ARTIFACT_WHY];
+    sk_blob *bytes = NULL;
+    *found = false;
+    if (r->wish->anew || cache_place(&r->wish->key, r->wish->form, path, NULL) != SK_OK)
+        return SK_OK;
+    SK_TRY(sk_artifact_inspect(path, &r->wish->key, &record, &state, why, &bytes, err));
+    sk_status status = SK_OK;
+    if (state == SK_ARTIFACT_FRESH) {
+        status = ensure_checked(r, path, path, &record, bytes, false, err);
+        *found = status == SK_OK;
+        if (*found)
+            hand_over(r, path, &bytes);
+    }
+    sk_blob_unref(&bytes);
+    return status;
+}
+
+static sk_status beside(request *r, bool *settled, sk_error *err)
+{
+    char path[SK_ARTIFACT_PATH], container[SK_ARTIFACT_PATH];
+    finding f = {0};
+    verdict what;
+    bool left_alone = false;
+    *settled = false;
+    SK_TRY(sk_artifact_place(r->wish->model, r->wish->form, path, container, err));
+    sk_status status = look(r, path, container, false, &what, &f, err);
+    sk_blob_unref(&f.bytes);
+    SK_TRY(status);
+    *settled = what == USE;
+    if (what != MAKE)
+        return SK_OK;
+    SK_TRY(find_variant(r, settled, err));
+    if (*settled)
+        return SK_OK;
+    sk_error problem = {0};
+    status = make_at(r, path, container, &left_alone, &problem);
+    if (no_place(status)) {
+        notice(r, "%s could not be kept beside the model: %s", path, problem.message);
+        return SK_OK;
+    }
+    if (status != SK_OK && err)
+        *err = problem;
+    *settled = status == SK_OK && !left_alone;
+    return status;
+}
+
+sk_status sk_artifact_obtain(const sk_artifact_wish *wish, const sk_artifact_maker *maker, sk_artifact *out,
+                             sk_error *err)
+{
+    request r = {.wish = wish, .maker = maker, .out = out};
+    bool settled = false;
+    sk_status status = SK_OK;
+    *out = (sk_artifact){0};
+    if (wish->keep == SK_ARTIFACT_BESIDE)
+        SK_TRY_GOTO(beside(&r, &settled, err));
+    if (!settled) {
+        sk_error problem = {0};
+        status = in_cache(&r, &problem);
+        if (status == SK_OK && wish->keep == SK_ARTIFACT_BESIDE) {
+            notice(&r, "%s is used instead", out->path);
+        } else if (no_place(status) && !wish->must_keep) {
+            notice(&r, "it is made in memory, each time anew: %s", problem.message);
+            SK_TRY_GOTO(make(&r, "", err));
+            status = hand_over_made(&r, "", err);
+        } else if (status != SK_OK && err) {
+            *err = problem;
+        }
+    }
+done:
+    sk_free(r.made);
+    if (status != SK_OK)
+        sk_artifact_release(out);
+    return status;
+}
+
+void sk_artifact_release(sk_artifact *artifact)
+{
+    sk_blob_unref(&artifact->bytes);
+}
