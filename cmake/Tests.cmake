@@ -43,6 +43,7 @@ set(SKITTER_TEST_ENV
     "SKITTER_TEST_DATA=${CMAKE_SOURCE_DIR}/../shared/data"
     # never the settings and caches of whoever runs the tests
     "SKITTER_CONFIG_DIR=${CMAKE_BINARY_DIR}/test_config"
+    "SKITTER_ARTIFACTS=cache" # nothing is put beside the models that tests read
     "SKITTER_CACHE_DIR=${CMAKE_BINARY_DIR}/test_cache")
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/test_*.c)

@@ -3,9 +3,11 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "runtime/artifact.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Where an export goes by itself. */
 static sk_status default_path(const sk_model *model, char *path, size_t capacity, sk_error *err)
@@ -48,6 +50,14 @@ static sk_status look_back(sk_export_report *report, sk_error *err)
     return SK_OK;
 }
 
+/* What a person exported is the person's: no sidecar of a former artifact may claim it. */
+static void forget_artifact(const char *path)
+{
+    char side[4096 + sizeof SK_ARTIFACT_SIDECAR];
+    snprintf(side, sizeof side, "%s%s", path, SK_ARTIFACT_SIDECAR);
+    unlink(side);
+}
+
 sk_status sk_export_run(const sk_export_settings *settings, sk_export_report *report, sk_error *err)
 {
     sk_model *model = NULL;
@@ -71,6 +81,7 @@ sk_status sk_export_run(const sk_export_settings *settings, sk_export_report *re
         goto done;
     }
     SK_TRY_GOTO(sk_model_export_onnx(model, &settings->onnx, report->path, err));
+    forget_artifact(report->path);
     SK_TRY_GOTO(look_back(report, err));
     report->bytes = sk_file_size(report->path);
     report->seconds = (double)(sk_clock_ns() - begin) * 1e-9;

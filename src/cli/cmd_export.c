@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "app/artifacts.h"
 #include "app/export.h"
 #include "base/json_write.h"
 #include "base/text.h"
@@ -27,6 +28,12 @@ static const sk_option options[] = {
      .kind = SK_OPTION_FILE,
      .argument = "FILE",
      .help = "where to; without it model.pt becomes model.onnx and a folder becomes folder.onnx/model.onnx"},
+    {.name = "runtime",
+     .letter = 'r',
+     .kind = SK_OPTION_TEXT,
+     .argument = "NAME",
+     .help = "make what this compute runtime runs, where runs look for it, and compare it with skitter's own "
+             "engine: onnx_cpu, openvino, tensorrt, …"},
     {.name = "imgsz",
      .kind = SK_OPTION_TEXT,
      .argument = "N|HxW",
@@ -57,7 +64,9 @@ static const sk_option options[] = {
     {.name = "raw-heads",
      .kind = SK_OPTION_FLAG,
      .help = "without the decode tail: the heads' maps as outputs"},
-    {.name = "overwrite", .kind = SK_OPTION_FLAG, .help = "replace an existing file"},
+    {.name = "overwrite",
+     .kind = SK_OPTION_FLAG,
+     .help = "replace an existing file; with --runtime: make it anew even if a fresh one is there"},
     {.name = "json", .kind = SK_OPTION_FLAG, .help = "one JSON object on standard output"},
     {0}};
 
@@ -65,6 +74,7 @@ static const sk_example examples[] = {
     {"skitter export yolo11n-pose.pt --format onnx", "writes yolo11n-pose.onnx beside it"},
     {"skitter export models/bottomup --dynamic -o bottomup.onnx", "a SLEAP model for any picture size"},
     {"skitter export yolo11n.pt --half --imgsz 1024", "float16, for a larger input"},
+    {"skitter export yolo11n.pt --runtime onnx_cpu --batch 4", "what a run with --batch 4 will look for"},
     {0}};
 
 static sk_status print_report(const sk_args *args, const sk_export_report *r, sk_error *err)
@@ -86,9 +96,68 @@ static sk_status print_report(const sk_args *args, const sk_export_report *r, sk
     return SK_OK;
 }
 
+static sk_status print_made(const sk_args *args, const sk_artifacts_exported *r, sk_error *err)
+{
+    if (sk_args_flag(args, "json")) {
+        sk_json j = sk_json_to_file(stdout, 2);
+        sk_json_object(&j);
+        sk_json_key_string(&j, "path", r->path);
+        sk_json_key_string(&j, "runtime", r->runtime);
+        sk_json_key_string(&j, "library", r->library);
+        sk_json_key_string(&j, "precision", r->precision);
+        sk_json_key_int(&j, "batch", r->batch);
+        sk_json_key_int(&j, "height", r->height);
+        sk_json_key_int(&j, "width", r->width);
+        sk_json_key_int(&j, "bytes", r->bytes);
+        sk_json_key_bool(&j, "made", r->made);
+        sk_json_key_bool(&j, "user_made", r->users);
+        if (!r->users) {
+            sk_json_key_float(&j, "pcc", r->check.pcc);
+            sk_json_key_float(&j, "max_difference", r->check.max_difference);
+        }
+        sk_json_key_string(&j, "notice", r->notice);
+        sk_json_key_float(&j, "seconds", r->seconds);
+        sk_json_close(&j);
+        return sk_json_end(&j, err);
+    }
+    char size[32];
+    if (sk_cli_verbosity() == 0)
+        return SK_OK;
+    printf("%s: %s, %s for %s %s, %dx%dx%d %s\n", r->path, sk_text_bytes((double)r->bytes, size, sizeof size),
+           r->made    ? "made"
+           : r->users ? "somebody else's, used as it is"
+                      : "fresh already",
+           r->runtime, r->library, r->batch, r->height, r->width, r->precision);
+    if (!r->users)
+        printf("correlation with skitter's own engine %.7f, largest difference %.2g\n", r->check.pcc,
+               r->check.max_difference);
+    return SK_OK;
+}
+
+/* For a runtime: the same file a run would make. */
+static sk_status make_artifact(const sk_args *args, const char *runtime, sk_error *err)
+{
+    static sk_artifacts_exported made;
+    static const char *const others[] = {"output", "dynamic", "dynamic-batch", "half-io", "raw-heads"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (i == 0 ? sk_args_text(args, others[i]) != NULL : sk_args_flag(args, others[i]) != 0)
+            return sk_fail(err, SK_ERR_ARG, "--%s does not go with --runtime, which makes what runs look for",
+                           others[i]);
+    sk_artifacts_export e = {.model = sk_args_text(args, "model"),
+                             .runtime = runtime,
+                             .batch = (int32_t)sk_args_int(args, "batch"),
+                             .precision = sk_args_flag(args, "half") ? SK_PRECISION_F16 : SK_PRECISION_AUTO,
+                             .anew = sk_args_flag(args, "overwrite")};
+    SK_TRY(sk_cli_parse_size(sk_args_text(args, "imgsz"), &e.height, &e.width, err));
+    SK_TRY(sk_artifacts_make(&e, &made, err));
+    return print_made(args, &made, err);
+}
+
 static sk_status run(const sk_args *args, sk_error *err)
 {
     static sk_export_report report;
+    if (sk_args_text(args, "runtime"))
+        return make_artifact(args, sk_args_text(args, "runtime"), err);
     sk_export_settings s = {.model = sk_args_text(args, "model"),
                             .path = sk_args_text(args, "output"),
                             .overwrite = sk_args_flag(args, "overwrite"),
@@ -108,7 +177,7 @@ static sk_status run(const sk_args *args, sk_error *err)
 const sk_command sk_command_export = {
     .name = "export",
     .group = "Models",
-    .summary = "write a model as ONNX",
+    .summary = "write a model as ONNX, or as a compute runtime's own file",
     .description =
         "The file carries Ultralytics' metadata and names for YOLO models, so that Ultralytics and every "
         "ONNX tool "

@@ -4,6 +4,7 @@
 #include <string.h>
 
 /* The list of commands, in the order people read them. Commands of one group stand together. */
+extern const sk_command sk_command_artifacts;
 extern const sk_command sk_command_bench;
 extern const sk_command sk_command_completion;
 extern const sk_command sk_command_config;
@@ -33,6 +34,7 @@ const sk_command *const sk_commands[] = {
     &sk_command_runtimes,
     &sk_command_doctor,
     &sk_command_config,
+    &sk_command_artifacts,
     /* skitter itself */
     &sk_command_help,
     &sk_command_version,

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/unknown.h"
+#include "runtime/model_artifact.h"
 #include "skitter/log.h"
 
 #include <errno.h>
@@ -57,11 +58,37 @@ static void on_log(void *cookie, sk_log_level level, const char *message)
         sk_cli_say("skitter: %s", message);
 }
 
+/* How far a runtime's model file is: a line a step. */
+static void on_artifact(void *context, sk_artifact_step step, const char *path, const char *note, double part)
+{
+    static int told; /* percent */
+    (void)context;
+    if (step == SK_ARTIFACT_MAKING && part >= 0) {
+        if ((int)(part * 10) > told / 10) {
+            told = (int)(part * 100);
+            sk_cli_say("skitter: %s: %d %%", path, told);
+        }
+        return;
+    }
+    told = 0;
+    const char *what = path[0] ? path : "the runtime's model, in memory";
+    switch (step) {
+    case SK_ARTIFACT_WAITING:
+        sk_cli_say("skitter: %s: waiting for %s, which is making it", what, note);
+        break;
+    case SK_ARTIFACT_MAKING: sk_cli_say("skitter: making %s", what); break;
+    case SK_ARTIFACT_CHECKING: sk_cli_say("skitter: comparing %s with skitter's own engine", what); break;
+    case SK_ARTIFACT_DONE: sk_cli_say("skitter: %s: ready", what); break;
+    case SK_ARTIFACT_WRITING: break;
+    }
+}
+
 static void set_verbosity(const sk_args *args)
 {
     int level = sk_args_flag(args, "quiet") ? 0 : 1 + sk_args_flag(args, "verbose");
     sk_cli_set_verbosity(level);
     sk_log_set(level > 2 ? SK_LOG_DEBUG : level > 1 ? SK_LOG_INFO : SK_LOG_WARN, on_log, NULL);
+    sk_artifact_set_watch(on_artifact, NULL);
 }
 
 static sk_status run_command(const sk_command *command, int argc, const char *const *argv, sk_error *err)

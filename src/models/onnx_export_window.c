@@ -5,6 +5,20 @@
 
 /* Convolutions, pooling, resizing, matrices, normalisation, anchors. */
 
+/* Borders of the kind "same" do not depend on the input's size where the stride is 1. They are then written as numbers:
+ * ONNX Runtime refuses the word together with dilations. */
+static bool same_as_pads(const sk_window *w, int32_t pads[4])
+{
+    if (!w->same || w->stride[0] != 1 || w->stride[1] != 1 || w->kernel[0] < 1 || w->kernel[1] < 1)
+        return false;
+    for (int d = 0; d < 2; d++) {
+        int32_t total = (w->kernel[d] - 1) * w->dilation[d];
+        pads[d] = w->same == 1 ? total / 2 : total - total / 2;
+        pads[2 + d] = total - pads[d];
+    }
+    return true;
+}
+
 /* kernel (0 = as the weights), strides, dilations, pads; returns how many attributes. */
 static int window_attrs(sk_exporter *e, const sk_window *w, bool dilations, sk_onnx_attr *attrs)
 {
@@ -14,7 +28,10 @@ static int window_attrs(sk_exporter *e, const sk_window *w, bool dilations, sk_o
     attrs[n++] = sk_ex_attr_ints(e, "strides", w->stride, 2);
     if (dilations)
         attrs[n++] = sk_ex_attr_ints(e, "dilations", w->dilation, 2);
-    if (w->same)
+    int32_t pads[4];
+    if (same_as_pads(w, pads))
+        attrs[n++] = sk_ex_attr_ints(e, "pads", pads, 4);
+    else if (w->same)
         attrs[n++] = sk_ex_attr_text("auto_pad", w->same == 1 ? "SAME_UPPER" : "SAME_LOWER");
     else
         attrs[n++] = sk_ex_attr_ints(e, "pads", w->pad, 4);
@@ -27,7 +44,12 @@ void sk_export_conv(sk_exporter *e)
 {
     const sk_attrs *a = &e->node->a;
     sk_onnx_attr attrs[6];
-    int n = window_attrs(e, &a->conv.window, true, attrs);
+    sk_window window = a->conv.window;
+    const sk_shape *weights = &e->graph->values[e->node->in[1]].shape;
+    for (int d = 0; d < 2 && weights->rank == 4; d++)
+        if (window.kernel[d] == 0 && weights->dim[2 + d] > 0)
+            window.kernel[d] = (int32_t)weights->dim[2 + d];
+    int n = window_attrs(e, &window, true, attrs);
     bool act = a->conv.act.kind != 0, residual = *sk_ex_in(e, 3) != '\0';
     const char *out = sk_ex_out(e, 0), *in[3] = {sk_ex_in(e, 0), sk_ex_in(e, 1), sk_ex_in(e, 2)};
     attrs[n++] = sk_ex_attr_int("group", a->conv.groups);

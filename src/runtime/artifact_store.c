@@ -374,7 +374,9 @@ static sk_status write_made(request *r, const char *path, const char *container,
         sk_artifact_record_of(sk_blob_data(before), sk_blob_bytes(before), &there);
         snprintf(record.replaces, sizeof record.replaces, "%s", there.sha256);
     }
-    snprintf(record.model, sizeof record.model, "%s", r->wish->model);
+    char *full = realpath(r->wish->model, NULL);
+    snprintf(record.model, sizeof record.model, "%s", full ? full : r->wish->model);
+    free(full);
     sk_clock_text(sk_clock_wall_ms(), record.made, sizeof record.made);
     tell(r->maker, SK_ARTIFACT_WRITING, path, "");
     if (fresh_folder)

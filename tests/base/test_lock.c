@@ -155,19 +155,25 @@ static void removed_files_exclude_too(void **state)
     char *path = lock_path("gone.lock");
     sk_error err = {0};
     sk_lock *first = NULL, *second = NULL, *third = NULL;
-    assert_ok(sk_lock_open(path, 0, &first, NULL, &err), &err);
-    pid_t child = fork();
+    pid_t child = fork(); /* before the lock is taken: it would be the child's too */
     assert_true(child >= 0);
     if (child == 0) { /* opens the first file, and must end up with the second */
         sk_lock *mine = NULL;
-        sk_status status = sk_lock_open(path, 20000, &mine, NULL, NULL);
         bool taken = false;
         sk_lock_holder holder = {0};
+        sk_status status = SK_OK;
+        for (int i = 0; i < 2000 && status == SK_OK && !taken; i++) {
+            status = sk_lock_query(path, &taken, NULL, NULL);
+            sk_clock_sleep_ns(5000000);
+        }
+        if (status == SK_OK)
+            status = sk_lock_open(path, 20000, &mine, NULL, NULL);
         if (status == SK_OK)
             status = sk_lock_query(path, &taken, &holder, NULL);
         _exit(status == SK_OK && taken && holder.pid == getpid() ? 0 : 1);
     }
-    sk_clock_sleep_ns(50000000);
+    assert_ok(sk_lock_open(path, 0, &first, NULL, &err), &err);
+    sk_clock_sleep_ns(100000000);
     sk_lock_remove(&first);
     assert_null(first);
     if (sk_lock_open(path, 0, &second, NULL, &err) == SK_OK) {

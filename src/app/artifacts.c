@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/artifacts.h"
+
+#include "base/clock.h"
+#include "runner/network.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void fill(const sk_model_artifact *a, sk_artifacts_exported *out)
+{
+    const sk_artifact *k = &a->kept;
+    snprintf(out->path, sizeof out->path, "%s", k->path);
+    snprintf(out->notice, sizeof out->notice, "%s", k->notice);
+    out->bytes = (int64_t)sk_blob_bytes(k->bytes);
+    out->made = k->made;
+    out->users = k->users;
+    out->check = k->check;
+}
+
+sk_status sk_artifacts_make(const sk_artifacts_export *wish, sk_artifacts_exported *out, sk_error *err)
+{
+    const sk_engine *engine = NULL;
+    sk_model *model = NULL;
+    sk_model_artifact *artifact = NULL;
+    sk_engine_probe probe = {0};
+    sk_artifact_options options = {.must_keep = true, .anew = wish->anew};
+    sk_session_settings settings = sk_session_defaults();
+    int64_t begin = sk_clock_ns();
+    sk_status status;
+    memset(out, 0, sizeof *out);
+    SK_TRY_GOTO(sk_network_engine(wish->runtime, &engine, err));
+    SK_TRY_GOTO(engine->probe(&probe, err));
+    snprintf(out->runtime, sizeof out->runtime, "%s", engine->name);
+    snprintf(out->library, sizeof out->library, "%s", probe.version);
+    if (!engine->form) {
+        status =
+            sk_fail(err, SK_ERR_ARG,
+                    "the compute runtime '%s' runs models as they are: there is nothing to export for it",
+                    engine->name);
+        goto done;
+    }
+    SK_TRY_GOTO(sk_model_open(wish->model, &model, err));
+    if (model->truncated || !model->graph) {
+        status = sk_fail(err, SK_ERR_FORMAT, "%s: the file is cut off and cannot be exported; fetch it again",
+                         model->path);
+        goto done;
+    }
+    if (wish->precision)
+        settings.precision = wish->precision;
+    out->batch = wish->batch ? wish->batch : model->input.fixed_batch ? model->input.fixed_batch : 1;
+    out->height = wish->height ? wish->height : model->input.height;
+    out->width = wish->width ? wish->width : model->input.width;
+    SK_TRY_GOTO(sk_network_check_size(model, out->batch, out->height, out->width, err));
+    SK_TRY_GOTO(sk_model_artifact_open(model, engine, out->batch, out->height, out->width, &settings,
+                                       &options, &artifact, err));
+    if (!artifact) {
+        status = sk_fail(
+            err, SK_ERR_UNSUPPORTED,
+            "%s: nothing can be kept for '%s': SKITTER_ARTIFACTS is 'none', or the file's ends differ "
+            "from the model's",
+            model->path, engine->name);
+        goto done;
+    }
+    fill(artifact, out);
+    sk_precision used = settings.precision ? settings.precision : engine->usual;
+    snprintf(out->precision, sizeof out->precision, "%s", sk_precision_name(used ? used : SK_PRECISION_F32));
+    out->seconds = (double)(sk_clock_ns() - begin) * 1e-9;
+done:
+    sk_model_artifact_close(&artifact);
+    sk_model_close(&model);
+    return status;
+}
+
+static sk_status hash_model(const char *path, char hash[65], sk_error *err)
+{
+    sk_model *model = NULL;
+    SK_TRY(sk_model_open(path, &model, err));
+    snprintf(hash, 65, "%s", model->content_hash);
+    sk_model_close(&model);
+    return SK_OK;
+}
+
+sk_status sk_artifacts_list(const char *const *places, int32_t n_places, bool deep, sk_artifact_row **rows,
+                            int32_t *count, sk_error *err)
+{
+    return sk_artifact_list(places, n_places, deep, hash_model, rows, count, err);
+}
+
+bool sk_artifacts_useless(const sk_artifact_row *row)
+{
+    return row->state != SK_ARTIFACT_USER && (row->state != SK_ARTIFACT_FRESH || row->orphan);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/artifacts.h"
+#include "base/json_write.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_PLACES 256
+
+static const sk_operand operands[] = {
+    {.name = "action",
+     .kind = SK_OPTION_CHOICE,
+     .choices = "list|verify|clean",
+     .optional = 1,
+     .help = "what to do; list without it"},
+    {.name = "place",
+     .kind = SK_OPTION_FILE,
+     .optional = 1,
+     .repeat = 1,
+     .help = "models, artifacts or folders; all that this user made without it"},
+    {0}};
+
+static const sk_option options[] = {
+    {.name = "all", .kind = SK_OPTION_FLAG, .help = "clean: also those that are fresh"},
+    {.name = "dry-run", .kind = SK_OPTION_FLAG, .help = "clean: say what would go, and leave it"},
+    {.name = "json", .kind = SK_OPTION_FLAG, .help = "one JSON object on standard output"},
+    {0}};
+
+static const sk_example examples[] = {
+    {"skitter artifacts", "what was made, for which model and size"},
+    {"skitter artifacts verify models/", "are they whole, and made from the models that lie there now?"},
+    {"skitter artifacts clean", "takes away what is stale, damaged, or without its model"},
+    {"skitter artifacts clean --all yolo11n.pt", "everything made from one model"},
+    {0}};
+
+typedef struct outcome {
+    int32_t useless, removed, failed;
+    int64_t freed;
+} outcome;
+
+static void print_row_json(sk_json *j, const sk_artifact_row *r, const char *did)
+{
+    sk_json_object(j);
+    sk_json_key_string(j, "path", r->path);
+    sk_json_key_string(j, "state", r->orphan ? "orphan" : sk_artifact_state_name(r->state));
+    sk_json_key_string(j, "reason", r->why);
+    sk_json_key_int(j, "bytes", r->bytes);
+    sk_json_key_bool(j, "in_cache", r->in_cache);
+    if (r->state != SK_ARTIFACT_USER) {
+        const sk_artifact_key *k = &r->record.key;
+        sk_json_key_string(j, "model", r->record.model);
+        sk_json_key_string(j, "form", k->form);
+        sk_json_key_int(j, "batch", k->batch);
+        sk_json_key_int(j, "height", k->height);
+        sk_json_key_int(j, "width", k->width);
+        sk_json_key_string(j, "precision", k->precision);
+        sk_json_key_string(j, "architecture", k->architecture);
+        sk_json_key_string(j, "library", k->library);
+        sk_json_key_string(j, "skitter", k->version);
+        sk_json_key_string(j, "made", r->record.made);
+        sk_json_key(j, "checks");
+        sk_json_array(j);
+        for (int32_t i = 0; i < r->record.n_checks; i++) {
+            sk_json_object(j);
+            sk_json_key_string(j, "runtime", r->record.checks[i].runtime);
+            sk_json_key_string(j, "library", r->record.checks[i].library);
+            sk_json_key_float(j, "pcc", r->record.checks[i].pcc);
+            sk_json_key_float(j, "max_difference", r->record.checks[i].max_difference);
+            sk_json_close(j);
+        }
+        sk_json_close(j);
+    }
+    if (did)
+        sk_json_key_string(j, "done", did);
+    sk_json_close(j);
+}
+
+static void print_row(const sk_artifact_row *r, const char *did)
+{
+    char size[SK_TEXT_UNIT], shape[48] = "";
+    const sk_artifact_key *k = &r->record.key;
+    if (r->state != SK_ARTIFACT_USER)
+        snprintf(shape, sizeof shape, "%dx%dx%d %s", k->batch, k->height, k->width, k->precision);
+    printf("%-10s %-18s %9s  %s%s%s\n",
+           did         ? did
+           : r->orphan ? "orphan"
+                       : sk_artifact_state_name(r->state),
+           shape, sk_text_bytes((double)r->bytes, size, sizeof size), r->path, r->why[0] ? ": " : "", r->why);
+}
+
+/* What becomes of a row; null when it only is shown. */
+static const char *clean_row(const sk_artifact_row *r, bool all, bool dry, outcome *o)
+{
+    sk_error err = {0};
+    if (r->state == SK_ARTIFACT_USER || (!all && !sk_artifacts_useless(r)))
+        return "kept";
+    if (!dry && sk_artifact_remove(r, &err) != SK_OK) {
+        sk_cli_warn("%s", err.message);
+        o->failed++;
+        return "kept";
+    }
+    o->removed++;
+    o->freed += r->bytes;
+    return dry ? "would go" : "removed";
+}
+
+static sk_status conclude(const char *action, int32_t count, const outcome *o, bool json, sk_error *err)
+{
+    char size[SK_TEXT_UNIT];
+    if (strcmp(action, "clean") == 0 && !json && sk_cli_verbosity() > 0)
+        printf("%d of %d, %s\n", o->removed, count, sk_text_bytes((double)o->freed, size, sizeof size));
+    else if (count == 0 && !json && sk_cli_verbosity() > 0)
+        printf("no artifacts\n");
+    if (o->failed)
+        return sk_fail(err, SK_ERR_IO, "%d could not be removed", o->failed);
+    if (strcmp(action, "verify") == 0 && o->useless)
+        return sk_fail(
+            err, SK_ERR_MISMATCH,
+            "%d of %d cannot be used as they are\nruns make them anew; 'skitter artifacts clean' takes "
+            "them away",
+            o->useless, count);
+    return SK_OK;
+}
+
+static sk_status run(const sk_args *args, sk_error *err)
+{
+    const char *action = sk_args_text(args, "action"), *places[MOST_PLACES];
+    action = action ? action : "list";
+    bool clean = strcmp(action, "clean") == 0, json = sk_args_flag(args, "json");
+    bool deep = strcmp(action, "list") != 0;
+    int32_t n_places = 0, count = 0;
+    sk_artifact_row *rows = NULL;
+    outcome o = {0};
+    if (sk_args_count(args, "place") > MOST_PLACES)
+        return sk_fail(err, SK_ERR_ARG, "at most %d places at a time", MOST_PLACES);
+    for (size_t i = 0; i < sk_args_count(args, "place"); i++)
+        places[n_places++] = sk_args_at(args, "place", i);
+    SK_TRY(sk_artifacts_list(places, n_places, deep, &rows, &count, err));
+    sk_json j = sk_json_to_file(stdout, 2);
+    if (json) {
+        sk_json_object(&j);
+        sk_json_key(&j, "artifacts");
+        sk_json_array(&j);
+    }
+    for (int32_t i = 0; i < count; i++) {
+        o.useless += sk_artifacts_useless(&rows[i]);
+        const char *did =
+            clean ? clean_row(&rows[i], sk_args_flag(args, "all"), sk_args_flag(args, "dry-run"), &o) : NULL;
+        if (json)
+            print_row_json(&j, &rows[i], did);
+        else
+            print_row(&rows[i], did);
+    }
+    sk_free(rows);
+    if (json) {
+        sk_json_close(&j);
+        sk_json_close(&j);
+        SK_TRY(sk_json_end(&j, err));
+    }
+    return conclude(action, count, &o, json, err);
+}
+
+const sk_command sk_command_artifacts = {
+    .name = "artifacts",
+    .group = "Compute runtimes",
+    .summary = "look after the model files that runtimes made",
+    .description = "Runtimes such as onnx_cpu, openvino and tensorrt run files of their own, which skitter "
+                   "makes beside the "
+                   "model (model.pt: model.onnx, model.engine; a folder: folder.onnx/, folder.tensorrt/) or, "
+                   "where that cannot "
+                   "be, in the user's cache folder. verify reads them whole and ends with 1 when one is "
+                   "damaged, stale or "
+                   "without its model. Files that skitter did not make are listed and never touched.",
+    .operands = operands,
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

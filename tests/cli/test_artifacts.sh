@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Artifacts at the door. What needs ONNX Runtime is left out, saying so, where it is not found; tests/runtime covers
+# the same with a stand-in.
+source "$SKITTER_TEST_SOURCE/tests/support/shell.sh"
+export SKITTER_CONFIG_DIR=$work/config SKITTER_CACHE_DIR=$work/cache SKITTER_ARTIFACTS=beside
+cd "$work" || exit 1
+cp -r "$SKITTER_TEST_SOURCE/tests/fixtures/sleap_keras/convolutions" "$work/net" || exit 1
+chmod -R u+w "$work/net"
+cp "$SKITTER_TEST_SOURCE/tests/fixtures/grey_64x48.png" "$work/p.png"
+have_ort=$("$skitter" runtimes --json 2>/dev/null | sed -n '/allowed/,/]/p' | grep -c '"onnx_cpu"')
+needs_ort() {
+    [ "$have_ort" -gt 0 ] && return 0
+    echo "skipped: ONNX Runtime is not on this machine"
+    return 1
+}
+
+test_nothing_yet() {
+    run artifacts && expect_code 0 && expect_in "no artifacts" "$out" || return 1
+    run artifacts list --json && expect_code 0 && expect_in '"artifacts": []' "$out" || return 1
+    run artifacts verify /nowhere && expect_code 1 && expect_in "/nowhere: no such file" "$err" || return 1
+    run artifacts polish && expect_code 2
+}
+
+test_export_refuses_what_it_cannot() {
+    run export net --runtime cpu && expect_code 2 && expect_in "nothing to export" "$err" || return 1
+    run export net --runtime onnx_cpu --output x.onnx && expect_code 2 && expect_in "does not go with --runtime" "$err" ||
+        return 1
+    run export net --runtime warp && expect_code 2
+}
+
+test_export_run_verify_clean() {
+    needs_ort || return 0
+    run export net --runtime onnx_cpu --imgsz 64 --json && expect_code 0 && expect_in '"made": true' "$out" &&
+        expect_in '"pcc": ' "$out" && expect_in "making net.onnx/model.onnx" "$err" || return 1
+    [ -s net.onnx/model.onnx ] && [ -s net.onnx/model.onnx.skitter.json ] || fail "not beside the model" || return 1
+    run export net --runtime onnx_cpu --imgsz 64 --json && expect_in '"made": false' "$out" || return 1
+    run artifacts verify net && expect_code 0 && expect_in "fresh" "$out" || return 1
+    truncate -s 1000 net.onnx/model.onnx
+    run artifacts verify net && expect_code 1 && expect_in "damaged" "$out" || return 1
+    run predict p.png -m net -o made_anew -r onnx_cpu && expect_code 0 || return 1
+    run artifacts verify net && expect_code 0 || return 1
+    echo "mine" >net.onnx/model.onnx && rm net.onnx/model.onnx.skitter.json
+    run predict p.png -m net -o left_alone -r onnx_cpu && expect_code 0 && expect_in "is left alone" "$err" || return 1
+    [ "$(cat net.onnx/model.onnx)" = mine ] || fail "a user's file was overwritten" || return 1
+    run artifacts clean --all && expect_code 0 && [ "$(cat net.onnx/model.onnx)" = mine ] || return 1
+    rm -r net.onnx
+    run predict p.png -m net -o again -r onnx_cpu && expect_code 0 && run artifacts clean --all net && expect_code 0 &&
+        [ ! -e net.onnx ] || fail "the folder stayed"
+}
+
+test_what_a_person_exports_is_theirs() {
+    needs_ort || return 0
+    run export net --runtime onnx_cpu && expect_code 0 || return 1
+    run export net --overwrite --dynamic && expect_code 0 || return 1
+    [ ! -e net.onnx/model.onnx.skitter.json ] || fail "the sidecar stayed" || return 1
+    local before
+    before=$(sha256sum <net.onnx/model.onnx)
+    run predict p.png -m net -o theirs -r onnx_cpu -v && expect_code 0 && expect_in "is used as it is" "$err" || return 1
+    [ "$before" = "$(sha256sum <net.onnx/model.onnx)" ] || fail "a user's file was overwritten"
+}
+
+run_tests

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Models through artifacts, on an engine that needs no library: it reads the ONNX file back with our importer and runs
+ * it by the reference executor. */
+#include "support/test.h"
+#include "support/yolo_writer.h"
+
+#include "base/file.h"
+#include "models/onnx_export.h"
+#include "runner/network.h"
+#include "runtime/engine_file.h"
+#include "engines/engine_header.h"
+#include "runtime/model_artifact.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- the engine --- */
+
+static float spoil;      /* added to every output */
+static int opened_files; /* sessions opened on artifacts */
+static char library[32] = "1.0";
+
+static sk_status fake_probe(sk_engine_probe *out, sk_error *err)
+{
+    SK_TRY(sk_engine_reference.probe(out, err));
+    snprintf(out->version, sizeof out->version, "%s", library);
+    return SK_OK;
+}
+
+static sk_status fake_open(const sk_graph *graph, const sk_session_settings *settings, sk_session **out,
+                           sk_error *err)
+{
+    const sk_session_artifact *a = settings->artifact;
+    if (!a)
+        return sk_engine_reference.open(graph, settings, out, err);
+    char path[600];
+    sk_model *model = NULL;
+    sk_graph *fixed = NULL;
+    sk_shape shape = graph->values[graph->inputs[0]].shape;
+    sk_status status;
+    snprintf(path, sizeof path, "%s/opened.onnx", test_folder());
+    SK_TRY(sk_file_replace(path, a->bytes, a->length, err));
+    SK_TRY_GOTO(sk_model_open(path, &model, err));
+    SK_TRY_GOTO(sk_graph_specialise(model->graph, &shape, 1, &fixed, err));
+    assert_string_equal(a->input_names[0], "images");
+    SK_TRY_GOTO(sk_engine_reference.open(fixed, settings, out, err));
+    opened_files++;
+done:
+    sk_graph_close(&fixed);
+    sk_model_close(&model);
+    return status;
+}
+
+static sk_status fake_wait(sk_session *session, int32_t slot, void **outputs, sk_error *err)
+{
+    SK_TRY(sk_engine_reference.wait(session, slot, outputs, err));
+    ((float *)outputs[0])[0] += spoil;
+    return SK_OK;
+}
+
+static const sk_engine_form onnx_form = {
+    .name = "onnx", .extension = ".onnx", .folder_extension = ".onnx", .file = "model.onnx"};
+
+static sk_engine fake_engine(void)
+{
+    sk_engine e = sk_engine_reference;
+    e.name = "fake";
+    e.probe = fake_probe;
+    e.open = fake_open;
+    e.wait = fake_wait;
+    e.form = &onnx_form;
+    return e;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    static int number;
+    char cache[600];
+    snprintf(cache, sizeof cache, "%s/cache%d", test_folder(), number++);
+    setenv("SKITTER_CACHE_DIR", cache, 1);
+    unsetenv("SKITTER_ARTIFACTS");
+    spoil = 0;
+    opened_files = 0;
+    snprintf(library, sizeof library, "1.0");
+    return 0;
+}
+
+/* A model of our own in a fresh place; its artifact's path in `artifact`. */
+static sk_model *open_yolo(const char *head, const char *name, char artifact[600])
+{
+    sk_model *model = NULL;
+    sk_error err = {0};
+    yolo_fixture fixture = {.head = head};
+    const char *path = yolo_save(&fixture, name);
+    snprintf(artifact, 600, "%s", path);
+    snprintf(artifact + strlen(artifact) - 3, 8, ".onnx");
+    unlink(artifact);
+    assert_ok(sk_model_open(path, &model, &err), &err);
+    return model;
+}
+
+static sk_status run(const sk_model *model, int32_t batch, int32_t side, int32_t cut, char artifact[512],
+                     sk_error *err)
+{
+    static float picture[4 * 3 * 64 * 64];
+    sk_engine engine = fake_engine();
+    sk_session *session = NULL;
+    sk_session_settings settings = sk_session_defaults();
+    settings.cut_tail = cut;
+    SK_TRY(sk_network_open(model, &engine, batch, side, side, &settings, &session, err));
+    snprintf(artifact, 512, "%s", sk_session_about(session)->artifact);
+    sk_session_input input = {.data = picture};
+    sk_status status = sk_session_run(session, &input, 1, NULL, 0, err);
+    sk_session_close(&session);
+    return status;
+}
+
+/* --- tests --- */
+
+static void made_checked_and_used(void **state)
+{
+    (void)state;
+    static const char *const heads[] = {"Detect", "Pose", "OBB"};
+    for (int i = 0; i < 3; i++) {
+        char artifact[600], used[512], name[32];
+        sk_error err = {0};
+        snprintf(name, sizeof name, "made%d.pt", i);
+        sk_model *model = open_yolo(heads[i], name, artifact);
+        opened_files = 0;
+        assert_ok(run(model, 1, 32, SK_TAIL_FREE, used, &err), &err);
+        assert_string_equal(used, artifact);
+        assert_int_equal(opened_files, 2); /* the comparison, and the session */
+        assert_ok(run(model, 1, 32, SK_TAIL_KEEP, used, &err), &err);
+        assert_int_equal(opened_files, 3);
+        sk_artifact_record r;
+        assert_ok(sk_artifact_record_read(artifact, &r, &err), &err);
+        assert_string_equal(r.key.source, model->content_hash);
+        assert_int_equal(r.key.height, 32);
+        assert_string_equal(r.checks[0].runtime, "fake");
+        assert_true(r.checks[0].pcc > 0.999999);
+        assert_true(r.checks[0].max_difference < 1e-4);
+        /* another size takes its place; another version of the library compares again */
+        assert_ok(run(model, 2, 64, SK_TAIL_FREE, used, &err), &err);
+        assert_string_equal(used, artifact);
+        assert_ok(sk_artifact_record_read(artifact, &r, &err), &err);
+        assert_int_equal(r.key.batch, 2);
+        opened_files = 0;
+        snprintf(library, sizeof library, "2.0");
+        assert_ok(run(model, 2, 64, SK_TAIL_FREE, used, &err), &err);
+        assert_int_equal(opened_files, 2);
+        snprintf(library, sizeof library, "1.0");
+        sk_model_close(&model);
+    }
+}
+
+static void raw_heads_and_none_are_made_in_memory(void **state)
+{
+    (void)state;
+    char artifact[600], used[512];
+    sk_error err = {0};
+    sk_model *model = open_yolo("Detect", "memory.pt", artifact);
+    assert_ok(run(model, 1, 32, SK_TAIL_CUT, used, &err), &err);
+    assert_string_equal(used, "");
+    setenv("SKITTER_ARTIFACTS", "none", 1);
+    assert_ok(run(model, 1, 32, SK_TAIL_FREE, used, &err), &err);
+    assert_string_equal(used, "");
+    assert_false(sk_file_exists(artifact));
+    setenv("SKITTER_ARTIFACTS", "cache", 1);
+    assert_ok(run(model, 1, 32, SK_TAIL_FREE, used, &err), &err);
+    assert_non_null(strstr(used, "/artifacts/"));
+    assert_false(sk_file_exists(artifact));
+    setenv("SKITTER_ARTIFACTS", "everywhere", 1);
+    assert_int_equal(run(model, 1, 32, SK_TAIL_FREE, used, &err), SK_ERR_ARG);
+    assert_non_null(strstr(err.message, "beside, cache or none"));
+    sk_model_close(&model);
+}
+
+/* An engine whose answers differ is refused before anything is kept. */
+static void wrong_answers_are_refused(void **state)
+{
+    (void)state;
+    char artifact[600], used[512];
+    sk_error err = {0};
+    sk_model *model = open_yolo("Pose", "wrong.pt", artifact);
+    spoil = 40;
+    assert_int_equal(run(model, 1, 32, SK_TAIL_FREE, used, &err), SK_ERR_MISMATCH);
+    assert_non_null(strstr(err.message, "differ from skitter's own"));
+    assert_non_null(strstr(err.message, "wrong.onnx"));
+    assert_false(sk_file_exists(artifact));
+    spoil = NAN;
+    assert_int_equal(run(model, 1, 32, SK_TAIL_FREE, used, &err), SK_ERR_MISMATCH);
+    sk_model_close(&model);
+}
+
+static void export_to(const sk_model *model, const char *path, bool dynamic, bool half)
+{
+    sk_error err = {0};
+    sk_onnx_settings s = sk_onnx_defaults();
+    s.dynamic_batch = s.dynamic_size = dynamic;
+    s.height = s.width = 32;
+    s.half = s.half_io = half;
+    assert_ok(sk_model_export_onnx(model, &s, path, &err), &err);
+}
+
+static void a_users_export_is_used_as_it_is(void **state)
+{
+    (void)state;
+    char artifact[600], other_artifact[600], used[512];
+    sk_error err = {0};
+    sk_model *model = open_yolo("Detect", "users.pt", artifact), *other = NULL;
+    export_to(model, artifact, true, false); /* any size */
+    for (int side = 32; side <= 64; side += 32) {
+        assert_ok(run(model, 2, side, SK_TAIL_FREE, used, &err), &err);
+        assert_string_equal(used, artifact);
+    }
+    assert_int_equal(opened_files, 2); /* never compared */
+    /* Of a fixed size: fits, or is left alone. */
+    export_to(model, artifact, false, false);
+    int64_t bytes = sk_file_size(artifact);
+    assert_ok(run(model, 1, 32, SK_TAIL_FREE, used, &err), &err);
+    assert_string_equal(used, artifact);
+    assert_ok(run(model, 1, 64, SK_TAIL_FREE, used, &err), &err);
+    assert_non_null(strstr(used, "/artifacts/"));
+    assert_int_equal(sk_file_size(artifact), bytes);
+    /* Half precision ends, and another task, are left alone too. */
+    export_to(model, artifact, false, true);
+    assert_ok(run(model, 1, 32, SK_TAIL_FREE, used, &err), &err);
+    assert_non_null(strstr(used, "/artifacts/"));
+    other = open_yolo("OBB", "users_other.pt", other_artifact);
+    export_to(other, artifact, true, false);
+    assert_ok(run(model, 1, 32, SK_TAIL_FREE, used, &err), &err);
+    assert_non_null(strstr(used, "/artifacts/"));
+    sk_model_close(&other);
+    sk_model_close(&model);
+}
+
+static void an_onnx_model_runs_as_it_is(void **state)
+{
+    (void)state;
+    char artifact[600], used[512];
+    sk_error err = {0};
+    sk_model *model = open_yolo("Pose", "source.pt", artifact), *onnx = NULL;
+    export_to(model, artifact, true, false);
+    assert_ok(sk_model_open(artifact, &onnx, &err), &err);
+    assert_ok(run(onnx, 1, 64, SK_TAIL_FREE, used, &err), &err);
+    assert_string_equal(used, artifact);
+    sk_model_close(&onnx);
+    export_to(model, artifact, false, true); /* halves at its ends: through the graph */
+    assert_ok(sk_model_open(artifact, &onnx, &err), &err);
+    opened_files = 0;
+    sk_model_close(&onnx);
+    sk_model_close(&model);
+}
+
+static void comparisons(void **state)
+{
+    (void)state;
+    float a[8] = {1, 2, 3, 4, 5, 6, 7, 8}, b[8], flat[8] = {2, 2, 2, 2, 2, 2, 2, 2};
+    sk_error err = {0};
+    memcpy(b, a, sizeof b);
+    sk_tensor x = {.dtype = SK_DTYPE_F32, .shape = sk_shape_of(2, 2, 4), .data = a};
+    sk_tensor y = {.dtype = SK_DTYPE_F32, .shape = sk_shape_of(2, 2, 4), .data = b};
+    sk_parity p = sk_parity_compare(&x, &y, 1, NULL);
+    assert_true(p.pcc > 0.9999999 && p.max_difference == 0);
+    assert_ok(sk_parity_judge(&p, SK_PRECISION_F32, &err), &err);
+    b[3] = 4.4f; /* 5 % of the largest */
+    p = sk_parity_compare(&x, &y, 1, NULL);
+    assert_true(fabs(p.max_difference - 0.05) < 1e-6);
+    assert_int_equal(sk_parity_judge(&p, SK_PRECISION_F32, &err), SK_ERR_MISMATCH);
+    for (int i = 0; i < 8; i++)
+        b[i] = -a[i] * 1e-5f; /* small, and the wrong way round */
+    for (int i = 0; i < 8; i++)
+        a[i] *= 1e-5f;
+    p = sk_parity_compare(&x, &y, 1, NULL);
+    assert_true(p.pcc < -0.99 && p.max_difference < 1e-3);
+    assert_int_equal(sk_parity_judge(&p, SK_PRECISION_F32, &err), SK_ERR_MISMATCH);
+    b[0] = NAN;
+    p = sk_parity_compare(&x, &y, 1, NULL);
+    assert_int_equal(sk_parity_judge(&p, SK_PRECISION_I8, &err), SK_ERR_MISMATCH);
+    x.data = y.data = flat; /* no correlation to speak of */
+    p = sk_parity_compare(&x, &y, 1, NULL);
+    assert_ok(sk_parity_judge(&p, SK_PRECISION_F32, &err), &err);
+    y.shape = sk_shape_of(2, 4, 2);
+    p = sk_parity_compare(&x, &y, 1, NULL);
+    assert_int_equal(sk_parity_judge(&p, SK_PRECISION_F32, &err), SK_ERR_MISMATCH);
+}
+
+/* The description before an engine's bytes, as Ultralytics writes and reads it. */
+static void engine_files(void **state)
+{
+    (void)state;
+    char artifact[600], *json = NULL;
+    uint8_t *bytes = NULL;
+    size_t length = 0, begin, end;
+    sk_error err = {0};
+    sk_model *model = open_yolo("Pose", "engine.pt", artifact);
+    assert_ok(sk_engine_file_describe(model, 2, 64, 96, &json, &err), &err);
+    assert_non_null(strstr(json, "\"task\":\"pose\""));
+    assert_ok(sk_engine_header_join(json, "ftrt-plan", 9, &bytes, &length, &err), &err);
+    assert_int_equal((size_t)bytes[0] | (size_t)bytes[1] << 8, length - 4 - 9);
+    assert_true(sk_engine_header_find(bytes, length, &begin, &end));
+    assert_int_equal(begin, 4);
+    assert_memory_equal(bytes + end, "ftrt-plan", 9);
+    assert_ok(sk_engine_file_fits(model, bytes, length, 2, 64, 96, &err), &err);
+    assert_int_equal(sk_engine_file_fits(model, bytes, length, 1, 64, 96, &err), SK_ERR_MISMATCH);
+    assert_int_equal(sk_engine_file_fits(model, bytes, length, 2, 96, 96, &err), SK_ERR_MISMATCH);
+    sk_model *other = open_yolo("Detect", "engine_other.pt", artifact);
+    assert_int_equal(sk_engine_file_fits(other, bytes, length, 2, 64, 96, &err), SK_ERR_MISMATCH);
+    /* a plan without a description is taken at its word; a length that cannot be is no description */
+    assert_ok(sk_engine_file_fits(model, "ftrt plan", 9, 1, 64, 64, &err), &err);
+    bytes[2] = 0xff;
+    assert_false(sk_engine_header_find(bytes, length, &begin, &end));
+    assert_false(sk_engine_header_find(bytes, 3, &begin, &end));
+    sk_free(bytes);
+    sk_free(json);
+    sk_model_close(&other);
+    sk_model_close(&model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(made_checked_and_used, set_up),
+        cmocka_unit_test_setup(raw_heads_and_none_are_made_in_memory, set_up),
+        cmocka_unit_test_setup(wrong_answers_are_refused, set_up),
+        cmocka_unit_test_setup(a_users_export_is_used_as_it_is, set_up),
+        cmocka_unit_test_setup(an_onnx_model_runs_as_it_is, set_up),
+        cmocka_unit_test_setup(comparisons, set_up),
+        cmocka_unit_test_setup(engine_files, set_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
