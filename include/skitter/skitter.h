@@ -8,6 +8,7 @@
 #include "skitter/instance.h"
 #include "skitter/log.h"
 #include "skitter/model.h"
+#include "skitter/runner.h"
 #include "skitter/source.h"
 #include "skitter/status.h"
 #include "skitter/version.h"

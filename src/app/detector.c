@@ -36,17 +36,6 @@ struct sk_detector {
     int32_t n_keypoint_names;
 };
 
-void sk_detector_defaults(sk_detector_settings *settings)
-{
-    *settings = (sk_detector_settings){.runtime = "cpu",
-                                       .batch = 1,
-                                       .confidence = 0.25f,
-                                       .iou = 0.7,
-                                       .max_det = 300,
-                                       .peak_threshold = 0.2f,
-                                       .winograd = true};
-}
-
 static bool is_yolo(const sk_model *model)
 {
     return model->task >= SK_TASK_DETECT && model->task <= SK_TASK_SEGMENT;
@@ -153,25 +142,6 @@ static sk_status fill_info(sk_detector *d, sk_error *err)
     return name_keypoints(d, last, err);
 }
 
-static void set_task_settings(sk_detector *d)
-{
-    const sk_detector_settings *s = &d->settings;
-    sk_task_settings t = sk_task_settings_defaults();
-    t.yolo.confidence = s->confidence;
-    t.yolo.iou = s->iou;
-    t.yolo.max_det = s->max_det;
-    t.yolo.agnostic = s->agnostic;
-    t.yolo.classes = s->classes;
-    t.yolo.n_classes = s->n_classes;
-    t.yolo.obb_form = s->obb_quarter ? SK_OBB_QUARTER : SK_OBB_LONG_SIDE;
-    t.sleap.peak_threshold = s->peak_threshold;
-    t.sleap.max_instances = s->max_instances;
-    t.net_height = s->height;
-    t.net_width = s->width;
-    t.rect = s->rect;
-    d->task_settings = t;
-}
-
 /* The network for the plan's input size; an open one that fits is kept. */
 static sk_status open_session(sk_detector *d, int32_t index, sk_error *err)
 {
@@ -250,7 +220,7 @@ sk_status sk_detector_open(const char *const *models, int32_t n_models, const sk
     sk_status status = SK_OK;
     d->settings = *settings;
     d->info.n_models = n_models;
-    set_task_settings(d);
+    d->task_settings = sk_task_settings_of(settings);
     SK_TRY_GOTO(sk_network_engine(settings->runtime, &d->engine, err));
     for (int32_t i = 0; i < n_models; i++)
         SK_TRY_GOTO(sk_model_open(models[i], &d->models[i], err));

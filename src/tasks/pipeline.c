@@ -17,6 +17,35 @@ sk_task_settings sk_task_settings_defaults(void)
                               .max_crops = 256};
 }
 
+void sk_detector_defaults(sk_detector_settings *settings)
+{
+    *settings = (sk_detector_settings){.runtime = "cpu",
+                                       .batch = 1,
+                                       .confidence = 0.25f,
+                                       .iou = 0.7,
+                                       .max_det = 300,
+                                       .peak_threshold = 0.2f,
+                                       .winograd = true};
+}
+
+sk_task_settings sk_task_settings_of(const sk_detector_settings *s)
+{
+    sk_task_settings t = sk_task_settings_defaults();
+    t.yolo.confidence = s->confidence;
+    t.yolo.iou = s->iou;
+    t.yolo.max_det = s->max_det;
+    t.yolo.agnostic = s->agnostic;
+    t.yolo.classes = s->classes;
+    t.yolo.n_classes = s->n_classes;
+    t.yolo.obb_form = s->obb_quarter ? SK_OBB_QUARTER : SK_OBB_LONG_SIDE;
+    t.sleap.peak_threshold = s->peak_threshold;
+    t.sleap.max_instances = s->max_instances;
+    t.net_height = s->height;
+    t.net_width = s->width;
+    t.rect = s->rect;
+    return t;
+}
+
 static int is_yolo(sk_task task)
 {
     return task == SK_TASK_DETECT || task == SK_TASK_POSE || task == SK_TASK_OBB || task == SK_TASK_SEGMENT;

@@ -2,6 +2,7 @@
 #ifndef SK_TASKS_PIPELINE_H
 #define SK_TASKS_PIPELINE_H
 
+#include "skitter/detector.h"
 #include "tasks/sleap_post.h"
 #include "tasks/yolo_post.h"
 
@@ -27,6 +28,8 @@ typedef struct sk_task_settings {
 } sk_task_settings;
 
 sk_task_settings sk_task_settings_defaults(void);
+/* What a detector's settings mean for the stages; `classes` stays the caller's. */
+sk_task_settings sk_task_settings_of(const sk_detector_settings *settings);
 
 /* How an input is handed to the network. */
 typedef enum sk_task_input {

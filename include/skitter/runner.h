@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SKITTER_RUNNER_H
+#define SKITTER_RUNNER_H
+
+#include "skitter/detector.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The performant runner: frames in, instances out, with several frames on their way at once.
+ *
+ * Opening does everything that takes long, once: a warm-up run that allocates and touches all memory, an optimised run
+ * that must agree with it, and the capture of a trace. From then on every frame is a replay of that trace on memory
+ * that is already there: no allocation, no page fault, no thought about shapes.
+ *
+ * Each device has two queues and a tail: transfers and pre-processing on one thread, the network on a second, and what
+ * comes after the network on a third, so that the pre-processing of frame i+1, the network of frame i and the
+ * post-processing of frame i-1 run at the same time. Several devices (GPUs, NUMA nodes, groups of cores) take frames
+ * from one queue, and results come out in the order the frames went in.
+ *
+ *     sk_runner_open(&model, 1, &settings, &runner, &err);
+ *     for (…) {
+ *         sk_runner_submit(runner, &frame, NULL, NULL, &err);      blocks only while `depth` frames are in flight
+ *         if (sk_runner_in_flight(runner) == depth)
+ *             sk_runner_wait(runner, &result, &err);               the oldest frame's
+ *     }
+ *     sk_runner_close(&runner);
+ *
+ * Threads: every function may be called from any thread, except where it says otherwise. Frames are numbered in the
+ * order submit takes them. One thread at a time fetches results. */
+typedef struct sk_runner sk_runner;
+
+typedef enum sk_runner_mode {
+    SK_RUNNER_THROUGHPUT = 1, /* every frame, as many a second as possible */
+    SK_RUNNER_LATENCY = 2     /* the newest frame wins; a frame that waited too long is not looked at */
+} sk_runner_mode;
+
+/* What submit does when `depth` frames are in flight. */
+typedef enum sk_runner_full {
+    SK_RUNNER_FULL_DEFAULT = 0,    /* throughput: block; latency: drop the oldest */
+    SK_RUNNER_FULL_BLOCK = 1,      /* wait for room */
+    SK_RUNNER_FULL_REFUSE = 2,     /* return SK_ERR_BUSY; counted as refused */
+    SK_RUNNER_FULL_DROP_OLDEST = 3 /* the oldest frame nobody has begun gives way; counted as dropped */
+} sk_runner_full;
+
+/* Whose the pixels are. */
+typedef enum sk_runner_frames {
+    SK_RUNNER_COPY = 1,   /* submit copies them into staging memory; the caller's are free when it returns */
+    SK_RUNNER_BORROW = 2, /* the caller's are read in place; frame_done says when that is over */
+    SK_RUNNER_HOLD = 3    /* as borrow, but kept until the result's time is over: result.frame may be read */
+} sk_runner_frames;
+
+#define SK_RUNNER_MAX_DEVICES 16
+#define SK_RUNNER_MAX_OUTPUTS 32
+
+typedef struct sk_runner_settings {
+    uint32_t size;                 /* sizeof, for growth */
+    sk_detector_settings detector; /* runtime, threads, batch, network size, thresholds */
+    /* Where to run, by commas; null or "": detector.runtime, once. "cpu" leaves threads to the system, "cpu:0-3" and
+     * "cpu:0+2" bind them to cores, "cpu:x4" makes four groups of the cores there are, "cpu:numa" one of each memory
+     * node, "cuda:0,cuda:1" takes two GPUs. Borrowed until open returns. */
+    const char *devices;
+    int32_t frame_width, frame_height; /* what to get ready for; 0: the network's input size */
+    sk_runner_mode mode;               /* default throughput */
+    sk_runner_full when_full;          /* default by mode */
+    sk_runner_frames frames;           /* default copy */
+    /* Called once for every frame that submit took, when its pixels are no longer needed, whatever became of it; from a
+     * thread of the runner or from inside one of its functions. It must be quick and must not call the runner. */
+    void (*frame_done)(void *context, const sk_frame *frame);
+    void *context;
+    int32_t depth; /* frames in flight, 1 … 1024; 0: enough to keep every device busy */
+    int32_t
+        batch_wait_ms; /* a batch that is not full starts after this long; default 20. See sk_runner_flush */
+    int32_t
+        max_age_ms; /* latency mode: a frame older than this is not begun (counted as expired); default 500,
+                              0 = no limit */
+    int32_t timeout_ms;  /* wait fails when the oldest frame takes longer; default 0 = never */
+    int32_t check_every; /* every n-th frame is checked against the reference executor; default 0 = none */
+    double pcc_min; /* smallest correlation a check accepts; default 0 = by precision: f32 0.99999, f16 0.999,
+                              bf16 0.99, i8 0.95 */
+    bool allow_failover; /* a device that fails hands its frames to the others, and nothing is lost */
+    bool keep_outputs;   /* results carry the network's raw outputs */
+    int32_t
+        timeline; /* remember this many last steps of each thread, for sk_runner_write_timeline; default 0 */
+} sk_runner_settings;
+
+SK_API void sk_runner_defaults(sk_runner_settings *settings);
+
+/* One output of the network for one frame. */
+typedef struct sk_runner_output {
+    const char *name;
+    int32_t rank;
+    int64_t dim[8]; /* without the batch: [channels][height][width] */
+    const float *data;
+} sk_runner_output;
+
+/* How the network's outputs for a frame compare with the reference executor's for the same frame. */
+typedef struct sk_runner_check {
+    bool ran, passed;
+    double pcc;                 /* of the worst output, -1 … 1 */
+    double pcc_min;             /* what was asked for */
+    double max_diff, mean_diff; /* largest over the outputs */
+    int32_t n_outputs;
+    struct {
+        double pcc, max_diff, mean_diff;
+    } outputs[SK_RUNNER_MAX_OUTPUTS];
+} sk_runner_check;
+
+typedef struct sk_runner_result {
+    int64_t ticket; /* as submit gave it; -1: no result, the stream is over (sk_runner_next) */
+    int64_t index;  /* of the frame in its source */
+    double time;
+    int32_t width, height; /* of the frame */
+    const sk_frame *frame; /* SK_RUNNER_HOLD: the frame as submitted; else null */
+    const sk_instances *instances;
+    int32_t n_outputs; /* keep_outputs; else 0 */
+    const sk_runner_output *outputs;
+    const sk_runner_check *check; /* check->ran says whether this frame was checked */
+    int32_t device;               /* which one did it */
+    double latency_ms;            /* from submit to the end of post-processing */
+} sk_runner_result;
+
+/* Wishes for one frame; null = none. */
+typedef struct sk_runner_call {
+    bool check_pcc; /* check this frame, whatever check_every says */
+} sk_runner_call;
+
+/* Warm-up, optimised run, capture, for every device. Models are borrowed until the runner is released. The first sees
+ * whole frames; a second one, where given, sees crops around what the first found. */
+SK_API sk_status sk_runner_open(const sk_model *const *models, int32_t n_models,
+                                const sk_runner_settings *settings, sk_runner **out,
+                                sk_error *err) SK_MUST_CHECK;
+
+/* Ends all work and frees the trace, the threads and all memory but the handle. May be called at any point, from any
+ * thread (not from frame_done), and again: whoever waits in submit, wait or next gets SK_ERR_CANCELLED, results that were
+ * handed out are gone, and every frame is given back. Statistics can still be read. */
+SK_API void sk_runner_release(sk_runner *runner);
+/* Release, and the handle itself; no other thread may be using it. Nulls the pointer. */
+SK_API void sk_runner_close(sk_runner **runner);
+
+/* Takes a frame (RGB, BGR or grey; any size) and returns; `ticket` (may be null) tells its number. */
+SK_API sk_status sk_runner_submit(sk_runner *runner, const sk_frame *frame, const sk_runner_call *call,
+                                  int64_t *ticket, sk_error *err) SK_MUST_CHECK;
+/* Starts a batch that is not full now. */
+SK_API void sk_runner_flush(sk_runner *runner);
+
+/* The oldest frame's result, in the order of submission; it may be read until the next wait, next, run or release. A
+ * frame that failed gives its error, with result->ticket and index filled; a failed check gives SK_ERR_MISMATCH with the
+ * whole result. SK_ERR_NOT_FOUND when nothing is in flight, SK_ERR_TIMEOUT, naming the stage, when it takes too long
+ * (the frame stays in flight), SK_ERR_CANCELLED after a cancel. */
+SK_API sk_status sk_runner_wait(sk_runner *runner, sk_runner_result *result, sk_error *err) SK_MUST_CHECK;
+/* The same for a thread that reads while another submits: waits for frames to come, and gives ticket -1 once
+ * sk_runner_finish was called and everything is out. */
+SK_API sk_status sk_runner_next(sk_runner *runner, sk_runner_result *result, sk_error *err) SK_MUST_CHECK;
+SK_API void
+sk_runner_finish(sk_runner *runner); /* no more frames for now; a later submit opens the stream again */
+
+/* submit, flush and wait for one frame. Nothing else may be in flight. */
+SK_API sk_status sk_runner_run(sk_runner *runner, const sk_frame *frame, const sk_runner_call *call,
+                               sk_runner_result *result, sk_error *err) SK_MUST_CHECK;
+
+/* Gives up every frame in flight: none of them gives a result. Does not wait; who does gets SK_ERR_CANCELLED. The runner
+ * may be used on. */
+SK_API void sk_runner_cancel(sk_runner *runner);
+
+SK_API int32_t sk_runner_in_flight(sk_runner *runner); /* submitted, not yet fetched */
+SK_API int32_t sk_runner_depth(const sk_runner *runner);
+
+typedef enum sk_runner_stage {
+    SK_STAGE_UPLOAD = 0,   /* into staging memory; GPU: to the device */
+    SK_STAGE_QUEUE,        /* waiting for a device */
+    SK_STAGE_PRE,          /* letterbox, resize, … */
+    SK_STAGE_WAIT_NETWORK, /* waiting for the network to be free */
+    SK_STAGE_NETWORK,
+    SK_STAGE_WAIT_POST,
+    SK_STAGE_POST,        /* decode, NMS, peaks, grouping; second models with their network */
+    SK_STAGE_DOWNLOAD,    /* raw outputs out; GPU: from the device */
+    SK_STAGE_CHECK,       /* the reference executor */
+    SK_STAGE_WAIT_READER, /* finished, not yet fetched: earlier frames and the reader */
+    SK_STAGE_TOTAL,       /* from submit to the end of post-processing */
+    SK_STAGE_COUNT
+} sk_runner_stage;
+
+SK_API const char *sk_runner_stage_name(sk_runner_stage stage); /* "upload", "queue", "pre", … */
+
+/* Milliseconds. Percentiles are exact to 3 %. */
+typedef struct sk_runner_stage_stats {
+    int64_t count;
+    double sum, min, max, p50, p90, p99;
+} sk_runner_stage_stats;
+
+typedef struct sk_runner_device_stats {
+    char name[48];    /* "cpu:0-3" */
+    char detail[160]; /* what the engine says of itself */
+    int32_t threads;
+    bool failed;
+    char problem[256];
+    int64_t frames;                              /* done */
+    int64_t captures;                            /* traces made: 1, and one more for every change of shape */
+    double warm_up_ms, optimised_ms, capture_ms; /* of the last one; warm-up with opening the network */
+} sk_runner_device_stats;
+
+typedef struct sk_runner_stats {
+    int64_t submitted, delivered;
+    int64_t dropped, expired, refused, cancelled, failed; /* what became of the others */
+    int64_t moved;                                        /* frames a failed device handed over */
+    int64_t checks, checks_failed;
+    double worst_pcc; /* of all checks; 1 before the first */
+    int64_t bytes;    /* staging, inputs, results, activations; weights are the model's */
+    sk_runner_stage_stats stages[SK_STAGE_COUNT];
+    int32_t n_devices;
+    sk_runner_device_stats devices[SK_RUNNER_MAX_DEVICES];
+} sk_runner_stats;
+
+SK_API void sk_runner_get_stats(sk_runner *runner, sk_runner_stats *stats);
+SK_API void
+sk_runner_reset_stats(sk_runner *runner); /* the stages' times and the counters; not the devices */
+
+/* Adds a step of the caller's own to the timeline, such as decoding; times in nanoseconds of CLOCK_MONOTONIC. One thread
+ * at a time. `name` is borrowed until release. */
+SK_API void sk_runner_mark(sk_runner *runner, const char *name, int64_t frame, int64_t begin_ns,
+                           int64_t end_ns);
+/* The last steps of every thread as Chrome trace events (JSON), for ui.perfetto.dev and chrome://tracing. */
+SK_API sk_status sk_runner_write_timeline(sk_runner *runner, const char *path, sk_error *err) SK_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

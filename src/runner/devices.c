@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runner/devices.h"
+
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "runner/network.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_NODES 64
+
+int32_t sk_devices_cores(const char *text, int32_t *cores, int32_t capacity)
+{
+    int32_t count = 0;
+    while (*text) {
+        char *end;
+        long first = strtol(text, &end, 10), last = first;
+        if (end == text || first < 0)
+            return -1;
+        if (*end == '-') {
+            text = end + 1;
+            last = strtol(text, &end, 10);
+            if (end == text || last < first || last > 65535)
+                return -1;
+        }
+        for (long i = first; i <= last; i++) {
+            if (count == capacity)
+                return -1;
+            cores[count++] = (int32_t)i;
+        }
+        if (*end == '\0' || *end == '\n')
+            break;
+        if ((*end != '+' && *end != ',') || end[1] == '\0')
+            return -1;
+        text = end + 1;
+    }
+    return count;
+}
+
+static bool on_the_cpu(const sk_engine *engine)
+{
+    return strcmp(engine->name, "cpu") == 0 || strcmp(engine->name, "onnx_cpu") == 0 ||
+           strcmp(engine->name, "openvino") == 0 || strcmp(engine->name, "reference") == 0;
+}
+
+typedef struct listing {
+    sk_device *devices;
+    int32_t count;
+    const sk_engine *engine;
+    const char *runtime; /* of the entry being read */
+} listing;
+
+static sk_status add(listing *l, const int32_t *cores, int32_t n_cores, int32_t index, const char *suffix,
+                     sk_error *err)
+{
+    if (l->count == SK_RUNNER_MAX_DEVICES)
+        return sk_fail(err, SK_ERR_LIMIT, "devices: more than %d", SK_RUNNER_MAX_DEVICES);
+    sk_device *d = &l->devices[l->count++];
+    *d = (sk_device){.engine = l->engine, .index = index, .n_cores = n_cores};
+    if (n_cores)
+        memcpy(d->cores, cores, (size_t)n_cores * sizeof *cores);
+    snprintf(d->name, sizeof d->name, "%.24s%s%.20s", l->runtime, suffix[0] ? ":" : "", suffix);
+    return SK_OK;
+}
+
+/* The cores there are, cut into `groups` runs of neighbours. */
+static sk_status add_groups(listing *l, int32_t groups, sk_error *err)
+{
+    int32_t cores[SK_DEVICE_MAX_CORES];
+    int32_t n = sk_cpu_core_list(cores, SK_DEVICE_MAX_CORES), usable = sk_cpu_usable_cores();
+    n = n < usable ? n : usable;
+    if (groups < 1 || groups > n)
+        return sk_fail(err, SK_ERR_ARG, "devices: %s:x%d: this process may use %d cores: 1 to %d groups",
+                       l->runtime, groups, n, n);
+    for (int32_t g = 0; g < groups; g++) {
+        int32_t from = (int32_t)((int64_t)n * g / groups), to = (int32_t)((int64_t)n * (g + 1) / groups);
+        char suffix[32];
+        if (to - from == 1)
+            snprintf(suffix, sizeof suffix, "%d", cores[from]);
+        else
+            snprintf(suffix, sizeof suffix, "%d-%d", cores[from], cores[to - 1]);
+        SK_TRY(add(l, cores + from, to - from, 0, suffix, err));
+    }
+    return SK_OK;
+}
+
+/* Of `cores`, those in the list of one memory node. */
+static int32_t cores_of_node(int node, const int32_t *cores, int32_t n, int32_t *out)
+{
+    char path[96], line[1024] = "";
+    int32_t members[1024], count = 0;
+    snprintf(path, sizeof path, "/sys/devices/system/node/node%d/cpulist", node);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return 0;
+    if (!fgets(line, sizeof line, file))
+        line[0] = '\0';
+    fclose(file);
+    int32_t n_members = sk_devices_cores(line, members, 1024);
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t k = 0; k < n_members; k++)
+            if (members[k] == cores[i])
+                out[count++] = cores[i];
+    return count;
+}
+
+static sk_status add_nodes(listing *l, sk_error *err)
+{
+    int32_t cores[SK_DEVICE_MAX_CORES], members[SK_DEVICE_MAX_CORES];
+    int32_t n = sk_cpu_core_list(cores, SK_DEVICE_MAX_CORES), before = l->count;
+    for (int node = 0; node < MAX_NODES; node++) {
+        int32_t count = cores_of_node(node, cores, n, members);
+        char suffix[32];
+        snprintf(suffix, sizeof suffix, "numa%d", node);
+        if (count)
+            SK_TRY(add(l, members, count, 0, suffix, err));
+    }
+    return l->count > before ? SK_OK
+                             : add(l, cores, n, 0, "numa0", err); /* the system does not tell: one node */
+}
+
+static sk_status add_entry(listing *l, const char *entry, sk_error *err)
+{
+    char runtime[48];
+    const char *colon = strchr(entry, ':');
+    size_t length = colon ? (size_t)(colon - entry) : strlen(entry);
+    if (length == 0 || length >= sizeof runtime)
+        return sk_fail(err, SK_ERR_ARG, "devices: '%s' names no compute runtime", entry);
+    memcpy(runtime, entry, length);
+    runtime[length] = '\0';
+    SK_TRY(sk_network_engine(runtime, &l->engine, err));
+    l->runtime = runtime;
+    if (!colon)
+        return add(l, NULL, 0, 0, "", err);
+    const char *what = colon + 1;
+    int32_t numbers[SK_DEVICE_MAX_CORES];
+    if (on_the_cpu(l->engine) && strcmp(what, "numa") == 0)
+        return add_nodes(l, err);
+    if (on_the_cpu(l->engine) && what[0] == 'x' && what[1])
+        return add_groups(l, (int32_t)strtol(what + 1, NULL, 10), err);
+    int32_t n = sk_devices_cores(what, numbers, SK_DEVICE_MAX_CORES);
+    if (n < 1)
+        return sk_fail(err, SK_ERR_ARG, "devices: '%s': after the colon comes %s", entry,
+                       on_the_cpu(l->engine) ? "a core list (0-3, 0+2), x and a number of groups, or numa"
+                                             : "the number of a device");
+    if (on_the_cpu(l->engine))
+        return add(l, numbers, n, 0, what, err);
+    for (int32_t i = 0; i < n; i++) {
+        char suffix[16];
+        snprintf(suffix, sizeof suffix, "%d", numbers[i]);
+        SK_TRY(add(l, NULL, 0, numbers[i], suffix, err));
+    }
+    return SK_OK;
+}
+
+sk_status sk_devices_read(const char *list, const char *runtime, sk_device *devices, int32_t *count,
+                          sk_error *err)
+{
+    listing l = {.devices = devices};
+    *count = 0;
+    char *copy = sk_strdup(list && list[0] ? list : runtime);
+    if (!copy)
+        return sk_fail_memory(err, 64);
+    sk_status status = SK_OK;
+    for (char *entry = copy, *rest = NULL; status == SK_OK && (entry = strtok_r(entry, ", ", &rest));
+         entry = NULL)
+        status = add_entry(&l, entry, err);
+    if (status == SK_OK && l.count == 0)
+        status = sk_fail(err, SK_ERR_ARG, "devices: the list is empty");
+    *count = l.count;
+    sk_free(copy);
+    return status;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_RUNNER_INTERNAL_H
+#define SK_RUNNER_INTERNAL_H
+
+#include "base/memory.h"
+#include "runner/check.h"
+#include "runner/histogram.h"
+#include "runner/timeline.h"
+#include "runner/trace.h"
+
+#include <pthread.h>
+
+/* Inside the runner.
+ *
+ * An item is one frame in flight. All items in flight hang in one list, oldest first: that is the order of results. Those
+ * nobody has begun hang in a second one, from which the lanes take them.
+ *
+ * A lane is one device with its three threads. It takes items in batches; a batch is a job, and jobs go through the
+ * lane's threads in turn, counted by five numbers that only grow:
+ *
+ *     finished <= computed <= submitted <= ready <= taken <= finished + n_jobs
+ *       (post)     (network done)  (network begun)  (pre done)  (pre begun)
+ *
+ * Job number k lives in jobs[k % n_jobs]. Each number is written by one thread, under the runner's lock; who owns a job's
+ * contents follows from the numbers, so that the stages themselves run without any lock.
+ *
+ * Everything else (lists, states, counters) is under the runner's one lock, which is held for a few hundred nanoseconds at
+ * the ends of stages and never while one runs. */
+
+typedef struct sk_item sk_item;
+typedef struct sk_job sk_job;
+typedef struct sk_lane sk_lane;
+
+typedef enum sk_item_state {
+    SK_ITEM_FREE = 0,
+    SK_ITEM_PENDING,
+    SK_ITEM_PRE,
+    SK_ITEM_WAIT_NETWORK,
+    SK_ITEM_NETWORK,
+    SK_ITEM_WAIT_POST,
+    SK_ITEM_POST,
+    SK_ITEM_DONE,
+    SK_ITEM_HELD /* with the reader */
+} sk_item_state;
+
+/* Moments of an item's way, in ns. */
+enum {
+    SK_AT_SUBMIT,
+    SK_AT_QUEUED,
+    SK_AT_PRE,
+    SK_AT_READY,
+    SK_AT_NETWORK,
+    SK_AT_COMPUTED,
+    SK_AT_POST,
+    SK_AT_DONE,
+    SK_AT_COUNT
+};
+
+struct sk_item {
+    sk_item *older, *newer; /* in flight, by ticket */
+    sk_item *next;          /* pending, by ticket; or free */
+    sk_item_state state;
+    int64_t at[SK_AT_COUNT];
+    int64_t ticket;
+    sk_frame view;         /* what the stages read */
+    const sk_frame *given; /* the caller's frame; null: copied, or given back */
+    uint8_t *staging;
+    size_t staging_bytes;
+    bool check;
+    bool abandoned; /* cancelled while a lane has it: in no list, freed when the lane is through */
+    bool moved;     /* from a lane that failed */
+    int32_t lane;
+    double upload, download; /* seconds, of the device or of staging */
+    double copying,
+        checking; /* seconds of post-processing that are not: raw outputs out, the reference executor */
+    sk_status status;
+    sk_error error; /* where status is a failure */
+    sk_instances instances;
+    sk_runner_check checked;
+    int32_t n_outputs;
+    sk_runner_output outputs[SK_RUNNER_MAX_OUTPUTS];
+    char output_names[SK_RUNNER_MAX_OUTPUTS][40]; /* a new trace may come while the reader holds this */
+    float *output_data;
+    size_t output_bytes;
+};
+
+#define SK_LANE_MAX_JOBS 8
+
+struct sk_job {
+    int32_t count;
+    sk_item **items; /* [batch] */
+    sk_trace_key key;
+    uint8_t *input; /* [batch] pictures in the network's form; pages of the lane's own memory node */
+    size_t input_bytes;
+    bool skip; /* nothing in it needs the network */
+    sk_tensor outputs[SK_SESSION_MAX_OUTPUTS];
+    int64_t network_begin, network_end;
+};
+
+enum { SK_LANE_PRE = 0, SK_LANE_NETWORK = 1, SK_LANE_POST = 2, SK_LANE_THREADS = 3 };
+
+struct sk_lane {
+    sk_runner *runner;
+    int32_t index;
+    sk_device device;
+    pthread_t threads[SK_LANE_THREADS];
+    int32_t started; /* threads */
+    pthread_cond_t wake[SK_LANE_THREADS];
+    bool idle;              /* the pre thread waits for frames */
+    bool opened, open_done; /* the network thread has tried to open, and could */
+    bool failed;
+    sk_error problem;
+
+    sk_job jobs[SK_LANE_MAX_JOBS];
+    int32_t n_jobs, slots;
+    int64_t taken, ready, submitted, computed, finished;
+
+    /* the pre thread's */
+    sk_task_stage *pre;
+    int32_t pre_width, pre_height;
+    /* the network thread's */
+    sk_trace trace;
+    pthread_mutex_t networks; /* first and second model never compute at the same time: the cores are one's */
+    /* the post thread's */
+    sk_task_stage *post, *crops;
+    int32_t post_width, post_height;
+    sk_trace crop_trace;
+    uint8_t *crop_input;
+    size_t crop_input_bytes;
+    sk_instances found; /* by the first of two models */
+
+    sk_track tracks[SK_LANE_THREADS];
+    /* what statistics tell of it, under the lock: they outlive the trace */
+    int64_t frames, captures, activation_bytes;
+    double warm_up_ms, optimised_ms, capture_ms;
+    char detail[160];
+    int32_t n_threads;
+};
+
+typedef enum sk_runner_state {
+    SK_RUNNER_OPENING = 0,
+    SK_RUNNER_RUNNING,
+    SK_RUNNER_ENDING,
+    SK_RUNNER_ENDED
+} sk_runner_state;
+
+struct sk_runner {
+    sk_runner_settings settings; /* its pointers are null or our own */
+    int32_t *classes;
+    sk_task_settings task;
+    int32_t n_models;
+    const sk_model *models[SK_DETECTOR_MAX_MODELS];
+    int32_t capacity, n_keypoints; /* of results */
+    int32_t depth;
+
+    pthread_mutex_t lock;
+    pthread_cond_t room;  /* submitters */
+    pthread_cond_t ready; /* the reader */
+    pthread_cond_t gone;  /* whoever releases; whoever opens */
+    sk_runner_state state;
+    int32_t inside; /* callers in submit, wait, next */
+    bool finished, releasing;
+    uint64_t cancels;
+    int64_t next_ticket;
+    int64_t flush_before; /* tickets below this start without waiting for a full batch */
+
+    sk_item *items;
+    int32_t n_items;
+    sk_item *free_items;
+    sk_item *oldest, *newest;
+    sk_item *pending;
+    int32_t in_flight, reserved; /* in the list; being filled by submit */
+    sk_item *held;
+
+    sk_lane *lanes;
+    int32_t n_lanes;
+    sk_checker checker;
+    sk_track caller_track;
+
+    sk_histogram stages[SK_STAGE_COUNT];
+    sk_runner_stats counted; /* the counters in it */
+};
+
+/* For tests and for doors with an engine of their own: every device of the list runs on `engine`. */
+sk_status sk_runner_open_on(const sk_model *const *models, int32_t n_models,
+                            const sk_runner_settings *settings, const sk_engine *const *engines,
+                            sk_runner **out, sk_error *err) SK_MUST_CHECK;
+
+/* items.c; all under the lock. */
+sk_status sk_items_open(sk_runner *r, sk_error *err) SK_MUST_CHECK;
+void sk_items_close(sk_runner *r);
+/* Takes the item out of the order of results. */
+void sk_item_unlink(sk_runner *r, sk_item *item);
+/* Gives the frame back to the caller, once. */
+void sk_item_give_back(sk_runner *r, sk_item *item);
+/* Out of every list, frame given back, free for the next submit. */
+void sk_item_free(sk_runner *r, sk_item *item);
+/* Puts a new item, or one a failed lane had, into both lists by its ticket. */
+void sk_item_link(sk_runner *r, sk_item *item);
+void sk_item_pend(sk_runner *r, sk_item *item);
+/* Finished, with its times; an abandoned one is freed. */
+void sk_item_finish(sk_runner *r, sk_item *item);
+const char *sk_item_state_name(sk_item_state state);
+/* Room for the raw outputs of this trace. */
+sk_status sk_item_prepare_outputs(sk_item *item, const sk_trace *trace, sk_error *err) SK_MUST_CHECK;
+
+/* lane.c */
+sk_status sk_lane_open(sk_runner *r, sk_lane *lane,
+                       sk_error *err) SK_MUST_CHECK; /* returns when its trace stands */
+void sk_lane_stop(sk_lane *lane);                    /* the runner's state is ENDING */
+void sk_lane_close(sk_lane *lane);
+/* Wakes the lane that has least to do; under the lock. */
+void sk_lanes_wake(sk_runner *r);
+int32_t sk_lanes_alive(const sk_runner *r);
+/* Under the lock: the device is gone; what it had goes to others or gets the error. */
+void sk_lane_fail(sk_lane *lane, const sk_error *problem);
+/* Under the lock: one job's items, of a lane that failed. */
+void sk_lane_hand_over(sk_lane *lane, sk_job *job);
+
+/* lane_pre.c, lane_network.c, lane_post.c: the threads. */
+void *sk_lane_pre_main(void *lane);
+void *sk_lane_network_main(void *lane);
+void *sk_lane_post_main(void *lane);
+/* Stages and second network for frames of this size; on the network thread while opening, then on the post thread. */
+sk_status sk_lane_open_post(sk_lane *lane, int32_t width, int32_t height, sk_error *err) SK_MUST_CHECK;
+sk_status sk_lane_open_pre(sk_lane *lane, int32_t width, int32_t height, sk_error *err) SK_MUST_CHECK;
+sk_status sk_job_prepare(sk_job *job, const sk_trace_key *key, sk_error *err) SK_MUST_CHECK;
+
+/* stream.c: a frame of the runner's own, read in place and not given back; for the rehearsal. */
+sk_status sk_runner_submit_own(sk_runner *r, const sk_frame *frame, sk_error *err) SK_MUST_CHECK;
+
+/* Waits on a condition until a moment of CLOCK_MONOTONIC; INT64_MAX = for ever. */
+void sk_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t ns);
+
+#endif

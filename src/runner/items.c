@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
+#include "runner/internal.h"
+#include "tasks/instances.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Frames in flight: their lists, and what becomes of them. Everything here is called under the runner's lock. */
+
+sk_status sk_items_open(sk_runner *r, sk_error *err)
+{
+    /* One more for the reader to hold while all others are on their way. */
+    r->n_items = r->depth + 1;
+    r->items = sk_calloc((size_t)r->n_items, sizeof *r->items);
+    if (!r->items)
+        return sk_fail_memory(err, (size_t)r->n_items * sizeof *r->items);
+    for (int32_t i = 0; i < r->n_items; i++) {
+        sk_item *item = &r->items[i];
+        memset(item, 0, sizeof *item); /* touched now rather than by its first frame */
+        item->next = r->free_items;
+        r->free_items = item;
+        SK_TRY(sk_instances_alloc(r->capacity, r->n_keypoints, &item->instances, err));
+        memset(item->instances.items, 0, (size_t)r->capacity * sizeof *item->instances.items);
+        memset(item->instances.keypoints, 0,
+               (size_t)r->capacity * (size_t)r->n_keypoints * sizeof *item->instances.keypoints);
+    }
+    return SK_OK;
+}
+
+void sk_items_close(sk_runner *r)
+{
+    for (int32_t i = 0; r->items && i < r->n_items; i++) {
+        sk_item *item = &r->items[i];
+        sk_item_give_back(r, item);
+        sk_instances_free(&item->instances);
+        sk_free(item->staging);
+        sk_free(item->output_data);
+    }
+    sk_free(r->items);
+    r->items = NULL;
+    r->n_items = 0;
+    r->free_items = r->oldest = r->newest = r->pending = r->held = NULL;
+    r->in_flight = r->reserved = 0;
+}
+
+void sk_item_give_back(sk_runner *r, sk_item *item)
+{
+    const sk_frame *frame = item->given;
+    item->given = NULL;
+    if (frame && r->settings.frame_done)
+        r->settings.frame_done(r->settings.context, frame);
+}
+
+void sk_item_unlink(sk_runner *r, sk_item *item)
+{
+    *(item->older ? &item->older->newer : &r->oldest) = item->newer;
+    *(item->newer ? &item->newer->older : &r->newest) = item->older;
+    item->older = item->newer = NULL;
+    r->in_flight--;
+}
+
+static void unpend(sk_runner *r, const sk_item *item)
+{
+    for (sk_item **at = &r->pending; *at; at = &(*at)->next)
+        if (*at == item) {
+            *at = item->next;
+            return;
+        }
+}
+
+void sk_item_free(sk_runner *r, sk_item *item)
+{
+    if (item->state == SK_ITEM_PENDING)
+        unpend(r, item);
+    if (item->state != SK_ITEM_HELD && item->state != SK_ITEM_FREE && !item->abandoned)
+        sk_item_unlink(r, item);
+    sk_item_give_back(r, item);
+    item->state = SK_ITEM_FREE;
+    item->abandoned = false;
+    item->next = r->free_items;
+    r->free_items = item;
+    pthread_cond_signal(&r->room);
+}
+
+void sk_item_link(sk_runner *r, sk_item *item)
+{
+    item->older = r->newest;
+    item->newer = NULL;
+    *(r->newest ? &r->newest->newer : &r->oldest) = item;
+    r->newest = item;
+    r->in_flight++;
+}
+
+void sk_item_pend(sk_runner *r, sk_item *item)
+{
+    sk_item **at = &r->pending;
+    while (*at && (*at)->ticket < item->ticket)
+        at = &(*at)->next;
+    item->next = *at;
+    *at = item;
+    item->state = SK_ITEM_PENDING;
+}
+
+static void add_times(sk_runner *r, const sk_item *item)
+{
+    const int64_t *at = item->at;
+    sk_histogram *h = r->stages;
+    if (item->upload > 0)
+        sk_histogram_add(&h[SK_STAGE_UPLOAD], (int64_t)(item->upload * 1e9));
+    if (item->download + item->copying > 0)
+        sk_histogram_add(&h[SK_STAGE_DOWNLOAD], (int64_t)((item->download + item->copying) * 1e9));
+    if (item->checking > 0)
+        sk_histogram_add(&h[SK_STAGE_CHECK], (int64_t)(item->checking * 1e9));
+    sk_histogram_add(&h[SK_STAGE_QUEUE], at[SK_AT_PRE] - at[SK_AT_QUEUED]);
+    sk_histogram_add(&h[SK_STAGE_PRE], at[SK_AT_READY] - at[SK_AT_PRE]);
+    sk_histogram_add(&h[SK_STAGE_WAIT_NETWORK], at[SK_AT_NETWORK] - at[SK_AT_READY]);
+    sk_histogram_add(&h[SK_STAGE_NETWORK], at[SK_AT_COMPUTED] - at[SK_AT_NETWORK]);
+    sk_histogram_add(&h[SK_STAGE_WAIT_POST], at[SK_AT_POST] - at[SK_AT_COMPUTED]);
+    int64_t post = at[SK_AT_DONE] - at[SK_AT_POST] - (int64_t)((item->checking + item->copying) * 1e9);
+    sk_histogram_add(&h[SK_STAGE_POST], post);
+    sk_histogram_add(&h[SK_STAGE_TOTAL], at[SK_AT_DONE] - at[SK_AT_SUBMIT]);
+}
+
+void sk_item_finish(sk_runner *r, sk_item *item)
+{
+    if (item->abandoned) {
+        sk_item_free(r, item);
+        return;
+    }
+    if (item->checked.ran) {
+        r->counted.checks++;
+        r->counted.checks_failed += !item->checked.passed;
+        if (!(item->checked.pcc >= r->counted.worst_pcc))
+            r->counted.worst_pcc = item->checked.pcc;
+    }
+    if (item->status == SK_OK || item->checked.ran)
+        add_times(r, item);
+    if (item->status != SK_OK)
+        r->counted.failed++;
+    if (r->settings.frames != SK_RUNNER_HOLD)
+        sk_item_give_back(r, item);
+    item->state = SK_ITEM_DONE;
+    if (item == r->oldest)
+        pthread_cond_broadcast(&r->ready);
+}
+
+const char *sk_item_state_name(sk_item_state state)
+{
+    switch (state) {
+    case SK_ITEM_PENDING: return sk_runner_stage_name(SK_STAGE_QUEUE);
+    case SK_ITEM_PRE: return sk_runner_stage_name(SK_STAGE_PRE);
+    case SK_ITEM_WAIT_NETWORK: return sk_runner_stage_name(SK_STAGE_WAIT_NETWORK);
+    case SK_ITEM_NETWORK: return sk_runner_stage_name(SK_STAGE_NETWORK);
+    case SK_ITEM_WAIT_POST: return sk_runner_stage_name(SK_STAGE_WAIT_POST);
+    case SK_ITEM_POST: return sk_runner_stage_name(SK_STAGE_POST);
+    default: return sk_runner_stage_name(SK_STAGE_WAIT_READER);
+    }
+}
+
+sk_status sk_item_prepare_outputs(sk_item *item, const sk_trace *trace, sk_error *err)
+{
+    const sk_session_info *info = sk_session_about(trace->session);
+    size_t bytes = 0, offset = 0;
+    for (int32_t i = 0; i < info->n_outputs; i++)
+        bytes += (size_t)sk_shape_count(&info->outputs[i].shape) * sizeof(float);
+    if (bytes > item->output_bytes) {
+        sk_free(item->output_data);
+        item->output_bytes = 0;
+        item->output_data = sk_aligned_calloc(bytes >= SK_LARGE_PAGE ? SK_LARGE_PAGE : 64, bytes);
+        if (!item->output_data)
+            return sk_fail_memory(err, bytes);
+        item->output_bytes = bytes;
+    }
+    item->n_outputs = info->n_outputs;
+    for (int32_t i = 0; i < info->n_outputs; i++) {
+        const sk_shape *shape = &info->outputs[i].shape;
+        sk_runner_output *o = &item->outputs[i];
+        if (shape->rank < 1 || shape->dim[0] != trace->key.batch || info->outputs[i].dtype != SK_DTYPE_F32)
+            return sk_fail(err, SK_ERR_UNSUPPORTED,
+                           "output %s is not a batch of float maps, so raw outputs cannot be kept",
+                           info->output_names[i]);
+        snprintf(item->output_names[i], sizeof item->output_names[i], "%.39s", info->output_names[i]);
+        *o = (sk_runner_output){.name = item->output_names[i], .rank = shape->rank - 1};
+        for (int32_t k = 1; k < shape->rank && k <= 8; k++)
+            o->dim[k - 1] = shape->dim[k];
+        o->data = item->output_data + offset;
+        offset += (size_t)(sk_shape_count(shape) / trace->key.batch);
+    }
+    return SK_OK;
+}

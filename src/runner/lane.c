@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runner/internal.h"
+
+#include "base/clock.h"
+#include "tasks/instances.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* One device: its threads, their beginning and end, and what happens when it fails. */
+
+void sk_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t ns)
+{
+    if (ns == INT64_MAX) {
+        pthread_cond_wait(condition, lock);
+        return;
+    }
+    struct timespec t = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+    pthread_cond_timedwait(condition, lock, &t);
+}
+
+int32_t sk_lanes_alive(const sk_runner *r)
+{
+    int32_t alive = 0;
+    for (int32_t i = 0; i < r->n_lanes; i++)
+        alive += !r->lanes[i].failed;
+    return alive;
+}
+
+void sk_lanes_wake(sk_runner *r)
+{
+    sk_lane *best = NULL;
+    for (int32_t i = 0; i < r->n_lanes; i++) {
+        sk_lane *lane = &r->lanes[i];
+        if (lane->idle && !lane->failed &&
+            (!best || lane->taken - lane->finished < best->taken - best->finished))
+            best = lane;
+    }
+    if (best) {
+        best->idle = false; /* the next frame wakes another one */
+        pthread_cond_signal(&best->wake[SK_LANE_PRE]);
+    }
+}
+
+/* --- failure --- */
+
+static void fail_item(sk_runner *r, sk_item *item, const sk_error *problem)
+{
+    item->status = problem->code;
+    item->error = *problem;
+    sk_item_finish(r, item);
+}
+
+void sk_lane_hand_over(sk_lane *lane, sk_job *job)
+{
+    sk_runner *r = lane->runner;
+    bool move = r->settings.allow_failover && sk_lanes_alive(r) > 0;
+    for (int32_t i = 0; i < job->count; i++) {
+        sk_item *item = job->items[i];
+        if (item->abandoned || !move || item->status != SK_OK) {
+            if (item->status == SK_OK)
+                fail_item(r, item, &lane->problem);
+            else
+                sk_item_finish(r, item);
+            continue;
+        }
+        item->moved = true;
+        r->counted.moved++;
+        sk_item_pend(r, item);
+    }
+    job->count = 0;
+    for (int32_t i = 0; move && i < r->n_lanes; i++)
+        sk_lanes_wake(r);
+}
+
+void sk_lane_fail(sk_lane *lane, const sk_error *problem)
+{
+    sk_runner *r = lane->runner;
+    if (lane->failed)
+        return;
+    lane->failed = true;
+    lane->problem = *problem;
+    sk_error_prefix(&lane->problem, "device %s failed", lane->device.name);
+    /* What waits for the network; the pre thread hands over what it has in its hands itself. */
+    for (int64_t k = lane->computed; k < lane->ready; k++)
+        sk_lane_hand_over(lane, &lane->jobs[k % lane->n_jobs]);
+    while (sk_lanes_alive(r) == 0 && r->pending) {
+        sk_item *item = r->pending;
+        r->pending = item->next;
+        item->state = SK_ITEM_PRE; /* out of the list */
+        fail_item(r, item, &lane->problem);
+    }
+    for (int i = 0; i < SK_LANE_THREADS; i++)
+        pthread_cond_broadcast(&lane->wake[i]);
+    pthread_cond_broadcast(&r->room);
+}
+
+/* --- beginning and end --- */
+
+sk_status sk_job_prepare(sk_job *job, const sk_trace_key *key, sk_error *err)
+{
+    job->key = *key;
+    size_t bytes = sk_trace_picture_bytes(key) * (size_t)key->batch;
+    if (bytes <= job->input_bytes)
+        return SK_OK;
+    sk_free(job->input);
+    job->input_bytes = 0;
+    /* Zeroed here, by a thread on the lane's cores: the pages lie in its memory node. */
+    job->input = sk_aligned_calloc(bytes >= SK_LARGE_PAGE ? SK_LARGE_PAGE : 4096, bytes);
+    if (!job->input)
+        return sk_fail_memory(err, bytes);
+    job->input_bytes = bytes;
+    return SK_OK;
+}
+
+static sk_status start_thread(sk_lane *lane, int which, void *(*main)(void *), sk_error *err)
+{
+    static const char *const names[SK_LANE_THREADS] = {"pre", "network", "post"};
+    sigset_t all, before;
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0)
+        return sk_fail_memory(err, sizeof attributes);
+    int refused = 0;
+    if (lane->device.n_cores) {
+        /* The network's own thread is the first of its team and bound like one; the others share the group. */
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        for (int32_t i = 0; i < lane->device.n_cores; i++)
+            if (which != SK_LANE_NETWORK || i == 0)
+                CPU_SET(lane->device.cores[i], &set);
+        refused = pthread_attr_setaffinity_np(&attributes, sizeof set, &set);
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (!refused)
+        refused = pthread_create(&lane->threads[which], &attributes, main, lane);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (refused)
+        return sk_fail(err, SK_ERR_IO, "device %s: its %s thread could not be started (%s)",
+                       lane->device.name, names[which], strerror(refused));
+    char name[16];
+    snprintf(name, sizeof name, "%s-%d", names[which], lane->index);
+    pthread_setname_np(lane->threads[which], name);
+    lane->started |= 1 << which;
+    return SK_OK;
+}
+
+static sk_status allocate(sk_runner *r, sk_lane *lane, sk_error *err)
+{
+    static const char *const roles[SK_LANE_THREADS] = {"transfer and pre-processing", "network",
+                                                       "post-processing"};
+    bool latency = r->settings.mode == SK_RUNNER_LATENCY;
+    int32_t batch = r->settings.detector.batch;
+    lane->slots = latency ? 1 : 2;
+    lane->n_jobs = latency ? 1 : lane->slots + 1;
+    for (int32_t k = 0; k < SK_LANE_MAX_JOBS; k++) {
+        lane->jobs[k].items = sk_calloc((size_t)batch, sizeof *lane->jobs[k].items);
+        if (!lane->jobs[k].items)
+            return sk_fail_memory(err, (size_t)batch * sizeof *lane->jobs[k].items);
+    }
+    for (int i = 0; i < SK_LANE_THREADS; i++) {
+        char name[48];
+        snprintf(name, sizeof name, "%.16s %.30s", lane->device.name, roles[i]);
+        SK_TRY(sk_track_open(&lane->tracks[i], r->settings.timeline, name, err));
+    }
+    return SK_OK;
+}
+
+sk_status sk_lane_open(sk_runner *r, sk_lane *lane, sk_error *err)
+{
+    SK_TRY(allocate(r, lane, err));
+    SK_TRY(start_thread(lane, SK_LANE_NETWORK, sk_lane_network_main, err));
+    pthread_mutex_lock(&r->lock);
+    while (!lane->open_done)
+        pthread_cond_wait(&r->gone, &r->lock);
+    bool opened = lane->opened;
+    pthread_mutex_unlock(&r->lock);
+    if (!opened) {
+        if (err)
+            *err = lane->problem;
+        return lane->problem.code;
+    }
+    SK_TRY(start_thread(lane, SK_LANE_POST, sk_lane_post_main, err));
+    return start_thread(lane, SK_LANE_PRE, sk_lane_pre_main, err);
+}
+
+void sk_lane_stop(sk_lane *lane)
+{
+    for (int i = 0; i < SK_LANE_THREADS; i++)
+        if (lane->started & (1 << i))
+            pthread_join(lane->threads[i], NULL);
+    lane->started = 0;
+}
+
+void sk_lane_close(sk_lane *lane)
+{
+    sk_trace_release(&lane->trace);
+    sk_trace_release(&lane->crop_trace);
+    sk_task_stage_close(&lane->pre);
+    sk_task_stage_close(&lane->crops);
+    sk_task_stage_close(&lane->post);
+    sk_instances_free(&lane->found);
+    sk_free(lane->crop_input);
+    lane->crop_input = NULL;
+    for (int32_t k = 0; k < SK_LANE_MAX_JOBS; k++) {
+        sk_free(lane->jobs[k].items);
+        sk_free(lane->jobs[k].input);
+        lane->jobs[k] = (sk_job){0};
+    }
+    for (int i = 0; i < SK_LANE_THREADS; i++)
+        sk_track_close(&lane->tracks[i]);
+}

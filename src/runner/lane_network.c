@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
+#include "runner/internal.h"
+
+#include <stdio.h>
+
+/* The second queue of a device: the network, and nothing else, one trace after another. An engine that works on its own
+ * (a GPU) gets the next submit before the last one is waited for, as far as it has slots; one that works in submit gets
+ * one at a time, so that its result goes on at once. */
+
+/* For the statistics. */
+static void note_capture(sk_lane *lane)
+{
+    const sk_session_info *info = sk_session_about(lane->trace.session);
+    pthread_mutex_lock(&lane->runner->lock);
+    lane->captures++;
+    lane->warm_up_ms = lane->trace.warm_up_ms;
+    lane->optimised_ms = lane->trace.optimised_ms;
+    lane->capture_ms = lane->trace.capture_ms;
+    lane->activation_bytes = (int64_t)info->activation_bytes;
+    lane->n_threads = info->threads;
+    snprintf(lane->detail, sizeof lane->detail, "%.159s", info->detail);
+    pthread_mutex_unlock(&lane->runner->lock);
+}
+
+static sk_status capture(sk_lane *lane, const sk_trace_key *key, sk_error *err)
+{
+    sk_runner *r = lane->runner;
+    pthread_mutex_lock(&lane->networks);
+    sk_status status = sk_trace_capture(&lane->trace, r->models[0], &lane->device, key, &r->settings.detector,
+                                        lane->slots, err);
+    pthread_mutex_unlock(&lane->networks);
+    if (status == SK_OK)
+        note_capture(lane);
+    return status;
+}
+
+/* Everything the first frame needs, made and touched on this thread. */
+static sk_status open_lane(sk_lane *lane, sk_error *err)
+{
+    sk_runner *r = lane->runner;
+    int32_t width = r->settings.frame_width, height = r->settings.frame_height;
+    SK_TRY(sk_lane_open_pre(lane, width, height, err));
+    sk_trace_key key = sk_trace_key_of(r->models[0], &lane->device, r->settings.detector.batch,
+                                       sk_task_stage_plan(lane->pre));
+    SK_TRY(capture(lane, &key, err));
+    if (lane->trace.asynchronous && r->settings.mode == SK_RUNNER_THROUGHPUT && lane->slots < 3) {
+        /* Upload, run and download of three frames overlap. */
+        lane->slots = 3;
+        lane->n_jobs = 5;
+        SK_TRY(capture(lane, &key, err));
+    }
+    for (int32_t k = 0; k < lane->n_jobs; k++)
+        SK_TRY(sk_job_prepare(&lane->jobs[k], &key, err));
+    return sk_lane_open_post(lane, width, height, err);
+}
+
+static void report_opening(sk_lane *lane, sk_status status)
+{
+    sk_runner *r = lane->runner;
+    pthread_mutex_lock(&r->lock);
+    lane->opened = status == SK_OK;
+    lane->open_done = true;
+    pthread_cond_broadcast(&r->gone);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void set_states(sk_job *job, sk_item_state state, int moment, int64_t now)
+{
+    for (int32_t i = 0; i < job->count; i++) {
+        job->items[i]->state = state;
+        job->items[i]->at[moment] = now;
+    }
+}
+
+static bool nothing_wanted(const sk_job *job)
+{
+    for (int32_t i = 0; i < job->count; i++)
+        if (!job->items[i]->abandoned && job->items[i]->status == SK_OK)
+            return false;
+    return true;
+}
+
+static void fail_job(sk_job *job, sk_status status, const sk_error *problem)
+{
+    for (int32_t i = 0; i < job->count; i++) {
+        job->items[i]->status = status;
+        job->items[i]->error = *problem;
+    }
+    job->skip = true;
+}
+
+/* A shape no trace stands for: once nobody reads the old one's results, a new one takes its place. Under the lock. */
+static void change_trace(sk_lane *lane, sk_job *job)
+{
+    sk_runner *r = lane->runner;
+    sk_error problem = {0};
+    sk_trace_key key = job->key;
+    pthread_mutex_unlock(&r->lock);
+    int64_t begin = sk_clock_ns();
+    sk_status status = capture(lane, &key, &problem);
+    sk_track_add(&lane->tracks[SK_LANE_NETWORK], "capture", job->items[0]->ticket, job->count, begin,
+                 sk_clock_ns());
+    pthread_mutex_lock(&r->lock);
+    if (status != SK_OK)
+        fail_job(job, status, &problem);
+}
+
+static void submit(sk_lane *lane, sk_job *job)
+{
+    sk_runner *r = lane->runner;
+    sk_error problem = {0};
+    sk_status status = SK_OK;
+    int64_t now = sk_clock_ns();
+    job->skip = job->skip || nothing_wanted(job);
+    set_states(job, SK_ITEM_NETWORK, SK_AT_NETWORK, now);
+    lane->submitted++;
+    job->network_begin = job->network_end = now;
+    if (job->skip)
+        return;
+    pthread_mutex_unlock(&r->lock);
+    pthread_mutex_lock(&lane->networks);
+    job->network_begin = sk_clock_ns();
+    status = sk_trace_submit(&lane->trace, &job->key, job->input, &problem);
+    pthread_mutex_unlock(&lane->networks);
+    pthread_mutex_lock(&r->lock);
+    if (status != SK_OK)
+        sk_lane_fail(lane, &problem);
+}
+
+static void finish_oldest(sk_lane *lane)
+{
+    sk_runner *r = lane->runner;
+    sk_job *job = &lane->jobs[lane->computed % lane->n_jobs];
+    sk_error problem = {0};
+    sk_status status = SK_OK;
+    sk_session_times times = {0};
+    if (!job->skip) {
+        pthread_mutex_unlock(&r->lock);
+        status = sk_trace_wait(&lane->trace, job->outputs, &problem);
+        job->network_end = sk_clock_ns();
+        if (status == SK_OK)
+            status = sk_session_get_times(lane->trace.session, &times, &problem);
+        if (status == SK_OK)
+            sk_track_add(&lane->tracks[SK_LANE_NETWORK], "network", job->items[0]->ticket, job->count,
+                         job->network_begin, job->network_end);
+        pthread_mutex_lock(&r->lock);
+    }
+    if (status != SK_OK) {
+        sk_lane_fail(lane, &problem);
+        return;
+    }
+    set_states(job, SK_ITEM_WAIT_POST, SK_AT_COMPUTED, job->network_end);
+    for (int32_t i = 0; i < job->count; i++) {
+        sk_item *item = job->items[i];
+        item->at[SK_AT_NETWORK] = job->network_begin;
+        item->upload += times.upload;
+        item->download = times.download;
+    }
+    lane->computed++;
+    pthread_cond_signal(&lane->wake[SK_LANE_POST]);
+}
+
+/* One turn of the queue, under the lock. */
+static void turn(sk_lane *lane)
+{
+    sk_runner *r = lane->runner;
+    bool flying = lane->computed < lane->submitted;
+    sk_job *next = lane->submitted < lane->ready ? &lane->jobs[lane->submitted % lane->n_jobs] : NULL;
+    if (next && !next->skip && !sk_trace_fits(&lane->trace, &next->key)) {
+        if (flying)
+            finish_oldest(lane);
+        else if (lane->finished < lane->submitted)
+            pthread_cond_wait(&lane->wake[SK_LANE_NETWORK], &r->lock);
+        else
+            change_trace(lane, next);
+    } else if (next && lane->submitted - lane->finished < lane->slots &&
+               (lane->trace.asynchronous || !flying)) {
+        submit(lane, next);
+    } else if (flying) {
+        finish_oldest(lane);
+    } else {
+        pthread_cond_wait(&lane->wake[SK_LANE_NETWORK], &r->lock);
+    }
+}
+
+void *sk_lane_network_main(void *argument)
+{
+    sk_lane *lane = argument;
+    sk_runner *r = lane->runner;
+    sk_status status = open_lane(lane, &lane->problem);
+    report_opening(lane, status);
+    if (status != SK_OK)
+        return NULL;
+    pthread_mutex_lock(&r->lock);
+    while (r->state != SK_RUNNER_ENDING && !lane->failed)
+        turn(lane);
+    pthread_cond_broadcast(&lane->wake[SK_LANE_POST]);
+    pthread_mutex_unlock(&r->lock);
+    return NULL;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
+#include "runner/internal.h"
+
+/* The first queue of a device: takes frames, brings them into the network's form. */
+
+sk_status sk_lane_open_pre(sk_lane *lane, int32_t width, int32_t height, sk_error *err)
+{
+    const sk_runner *r = lane->runner;
+    if (lane->pre && lane->pre_width == width && lane->pre_height == height)
+        return SK_OK;
+    sk_task_stage_close(&lane->pre);
+    SK_TRY(sk_task_stage_open(r->models[0], &r->task, width, height, &lane->pre, err));
+    lane->pre_width = width;
+    lane->pre_height = height;
+    return SK_OK;
+}
+
+static bool same_size(const sk_item *a, const sk_item *b)
+{
+    return a->view.width == b->view.width && a->view.height == b->view.height;
+}
+
+/* How many pending frames go together now; 0: none yet, and *when is the moment to look again. */
+static int32_t batch_now(const sk_runner *r, int64_t *when)
+{
+    const sk_item *first = r->pending;
+    int32_t n = 0, batch = r->settings.detector.batch;
+    *when = INT64_MAX;
+    if (!first)
+        return 0;
+    const sk_item *item = first, *last = first;
+    for (; item && n < batch && same_size(item, first); item = item->next, n++)
+        last = item;
+    if (n == batch || item || last->ticket < r->flush_before || r->finished ||
+        r->settings.mode == SK_RUNNER_LATENCY)
+        return n;
+    *when = first->at[SK_AT_QUEUED] + (int64_t)r->settings.batch_wait_ms * 1000000;
+    return sk_clock_ns() >= *when ? n : 0;
+}
+
+static void expire(sk_runner *r)
+{
+    if (r->settings.mode != SK_RUNNER_LATENCY || r->settings.max_age_ms <= 0)
+        return;
+    int64_t limit = sk_clock_ns() - (int64_t)r->settings.max_age_ms * 1000000;
+    while (r->pending && r->pending->at[SK_AT_SUBMIT] < limit) {
+        r->counted.expired++;
+        sk_item_free(r, r->pending);
+        pthread_cond_broadcast(&r->ready);
+    }
+}
+
+/* Waits for frames and for a free job; null when there is nothing to do any more. */
+static sk_job *take(sk_lane *lane)
+{
+    sk_runner *r = lane->runner;
+    for (;;) {
+        if (r->state == SK_RUNNER_ENDING || lane->failed)
+            return NULL;
+        int64_t when = INT64_MAX;
+        if (lane->taken - lane->finished < lane->n_jobs) {
+            expire(r);
+            int32_t n = batch_now(r, &when);
+            if (n) {
+                sk_job *job = &lane->jobs[lane->taken % lane->n_jobs];
+                int64_t now = sk_clock_ns();
+                for (job->count = 0; job->count < n; job->count++) {
+                    sk_item *item = r->pending;
+                    r->pending = item->next;
+                    item->state = SK_ITEM_PRE;
+                    item->lane = lane->index;
+                    item->at[SK_AT_PRE] = now;
+                    job->items[job->count] = item;
+                }
+                lane->taken++;
+                if (r->pending)
+                    sk_lanes_wake(r); /* more is there than this lane takes */
+                return job;
+            }
+            lane->idle = true;
+        }
+        sk_wait_until(&lane->wake[SK_LANE_PRE], &r->lock, when);
+        lane->idle = false;
+    }
+}
+
+/* Outside of the lock. A frame that cannot be taken fails alone. */
+static void process(sk_lane *lane, sk_job *job)
+{
+    sk_runner *r = lane->runner;
+    const sk_frame *first = &job->items[0]->view;
+    sk_error problem = {0};
+    sk_status status = sk_lane_open_pre(lane, first->width, first->height, &problem);
+    if (status == SK_OK) {
+        sk_trace_key key = sk_trace_key_of(r->models[0], &lane->device, r->settings.detector.batch,
+                                           sk_task_stage_plan(lane->pre));
+        status = sk_job_prepare(job, &key, &problem);
+    }
+    job->skip = true;
+    for (int32_t i = 0; i < job->count; i++) {
+        sk_item *item = job->items[i];
+        if (status == SK_OK)
+            item->status = sk_task_stage_input(
+                lane->pre, &item->view, job->key.u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32,
+                job->input + sk_trace_picture_bytes(&job->key) * (size_t)i, &item->error);
+        else {
+            item->status = status;
+            item->error = problem;
+        }
+        job->skip = job->skip && item->status != SK_OK;
+    }
+}
+
+void *sk_lane_pre_main(void *argument)
+{
+    sk_lane *lane = argument;
+    sk_runner *r = lane->runner;
+    /* The pixels are needed again where crops are cut, a check is made or another device may have to begin anew. */
+    bool keep = r->n_models > 1 || r->settings.frames == SK_RUNNER_HOLD || r->settings.allow_failover;
+    pthread_mutex_lock(&r->lock);
+    for (sk_job *job; (job = take(lane));) {
+        pthread_mutex_unlock(&r->lock);
+        int64_t begin = sk_clock_ns();
+        int64_t ticket = job->items[0]->ticket;
+        process(lane, job);
+        int64_t end = sk_clock_ns();
+        sk_track_add(&lane->tracks[SK_LANE_PRE], "pre", ticket, job->count, begin, end);
+        pthread_mutex_lock(&r->lock);
+        for (int32_t i = 0; i < job->count; i++) {
+            sk_item *item = job->items[i];
+            item->at[SK_AT_READY] = end;
+            item->state = SK_ITEM_WAIT_NETWORK;
+            if (!keep && !item->check)
+                sk_item_give_back(r, item);
+        }
+        if (lane->failed)
+            sk_lane_hand_over(lane, job);
+        lane->ready++;
+        pthread_cond_signal(&lane->wake[SK_LANE_NETWORK]);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return NULL;
+}

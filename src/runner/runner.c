@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
+#include "runner/internal.h"
+
+#include <string.h>
+
+/* Opening and releasing. */
+
+#define MAX_DEPTH 1024
+
+void sk_runner_defaults(sk_runner_settings *settings)
+{
+    *settings = (sk_runner_settings){.size = sizeof *settings,
+                                     .mode = SK_RUNNER_THROUGHPUT,
+                                     .frames = SK_RUNNER_COPY,
+                                     .batch_wait_ms = 20,
+                                     .max_age_ms = 500};
+    sk_detector_defaults(&settings->detector);
+}
+
+static sk_status check_settings(const sk_runner_settings *s, sk_error *err)
+{
+    if (s->size != sizeof *s)
+        return sk_fail(err, SK_ERR_ARG, "runner settings of %u bytes, expected %zu: use sk_runner_defaults()",
+                       (unsigned)s->size, sizeof *s);
+    if (s->mode != SK_RUNNER_THROUGHPUT && s->mode != SK_RUNNER_LATENCY)
+        return sk_fail(err, SK_ERR_ARG, "runner mode %d is not known", (int)s->mode);
+    if (s->when_full < SK_RUNNER_FULL_DEFAULT || s->when_full > SK_RUNNER_FULL_DROP_OLDEST)
+        return sk_fail(err, SK_ERR_ARG, "when_full %d is not known", (int)s->when_full);
+    if (s->frames < SK_RUNNER_COPY || s->frames > SK_RUNNER_HOLD)
+        return sk_fail(err, SK_ERR_ARG, "frames %d is not known", (int)s->frames);
+    if (s->detector.batch < 1 || s->detector.batch > 64)
+        return sk_fail(err, SK_ERR_ARG, "batch is %d; allowed are 1 to 64", s->detector.batch);
+    if (s->depth < 0 || s->depth > MAX_DEPTH || (s->depth && s->depth < s->detector.batch))
+        return sk_fail(err, SK_ERR_ARG, "depth is %d; allowed are %d (the batch) to %d, or 0", s->depth,
+                       s->detector.batch, MAX_DEPTH);
+    if (s->batch_wait_ms < 0 || s->max_age_ms < 0 || s->timeout_ms < 0 || s->check_every < 0 ||
+        s->timeline < 0 || s->frame_width < 0 || s->frame_height < 0)
+        return sk_fail(err, SK_ERR_ARG, "a negative time, count or size in the runner's settings");
+    if (!(s->pcc_min >= 0 && s->pcc_min <= 1))
+        return sk_fail(err, SK_ERR_ARG, "pcc_min is %g; a correlation lies between 0 and 1", s->pcc_min);
+    return SK_OK;
+}
+
+static sk_status copy_settings(sk_runner *r, const sk_runner_settings *settings, sk_error *err)
+{
+    r->settings = *settings;
+    sk_runner_settings *s = &r->settings;
+    s->devices = NULL;
+    if (s->when_full == SK_RUNNER_FULL_DEFAULT)
+        s->when_full = s->mode == SK_RUNNER_LATENCY ? SK_RUNNER_FULL_DROP_OLDEST : SK_RUNNER_FULL_BLOCK;
+    if (s->detector.n_classes > 0) {
+        size_t bytes = (size_t)s->detector.n_classes * sizeof *r->classes;
+        r->classes = sk_malloc(bytes);
+        if (!r->classes)
+            return sk_fail_memory(err, bytes);
+        memcpy(r->classes, s->detector.classes, bytes);
+    }
+    s->detector.classes = r->classes;
+    s->detector.runtime = NULL;
+    r->task = sk_task_settings_of(&s->detector);
+    if (!s->frame_width || !s->frame_height) {
+        const sk_input_spec *in = &r->models[0]->input;
+        s->frame_width = in->width > 0 ? in->width : 640;
+        s->frame_height = in->height > 0 ? in->height : 640;
+    }
+    return SK_OK;
+}
+
+/* What results will look like, from stages opened for a look. */
+static sk_status plan_results(sk_runner *r, sk_error *err)
+{
+    sk_task_stage *first = NULL, *second = NULL;
+    sk_status status;
+    SK_TRY_GOTO(sk_task_stage_open(r->models[0], &r->task, r->settings.frame_width, r->settings.frame_height,
+                                   &first, err));
+    if (r->n_models > 1)
+        SK_TRY_GOTO(sk_task_stage_open_second(r->models[1], first, &r->task, &second, err));
+    const sk_task_plan *plan = sk_task_stage_plan(second ? second : first);
+    r->capacity = plan->capacity;
+    r->n_keypoints = plan->n_keypoints;
+done:
+    sk_task_stage_close(&second);
+    sk_task_stage_close(&first);
+    return status;
+}
+
+/* Enough that each device has a batch in every stage; in latency mode one each, and the newest waiting. */
+static int32_t default_depth(const sk_runner *r)
+{
+    if (r->settings.mode == SK_RUNNER_LATENCY)
+        return (r->n_lanes + 1) * r->settings.detector.batch;
+    int32_t batches = r->settings.detector.batch > 8 ? 2 * r->n_lanes : 3 * r->n_lanes + 1;
+    int32_t depth = batches * r->settings.detector.batch;
+    return depth < MAX_DEPTH ? depth : MAX_DEPTH;
+}
+
+static void init_conditions(sk_runner *r)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_cond_init(&r->room, &monotonic);
+    pthread_cond_init(&r->ready, &monotonic);
+    pthread_cond_init(&r->gone, &monotonic);
+    for (int32_t i = 0; i < r->n_lanes; i++) {
+        pthread_mutex_init(&r->lanes[i].networks, NULL);
+        for (int k = 0; k < SK_LANE_THREADS; k++)
+            pthread_cond_init(&r->lanes[i].wake[k], &monotonic);
+    }
+    pthread_condattr_destroy(&monotonic);
+    sk_checker_init(&r->checker);
+}
+
+static sk_status open_lanes(sk_runner *r, sk_error *err)
+{
+    for (int32_t i = 0; i < r->n_lanes; i++) /* one after another: each times its kernels undisturbed */
+        SK_TRY(sk_lane_open(r, &r->lanes[i], err));
+    for (int32_t i = 0; i < r->n_items; i++) {
+        sk_item *item = &r->items[i];
+        if (r->settings.keep_outputs)
+            SK_TRY(sk_item_prepare_outputs(item, &r->lanes[0].trace, err));
+        if (r->settings.frames != SK_RUNNER_COPY)
+            continue;
+        item->staging_bytes = (size_t)r->settings.frame_width * (size_t)r->settings.frame_height * 3;
+        item->staging = sk_aligned_calloc(item->staging_bytes >= SK_LARGE_PAGE ? SK_LARGE_PAGE : 4096,
+                                          item->staging_bytes);
+        if (!item->staging)
+            return sk_fail_memory(err, item->staging_bytes);
+    }
+    return SK_OK;
+}
+
+/* A few frames of grey through every stage, so that the first real one finds all memory touched and all code warm. */
+static sk_status rehearse(sk_runner *r, sk_error *err)
+{
+    sk_frame frame = {.format = SK_PIXEL_RGB,
+                      .width = r->settings.frame_width,
+                      .height = r->settings.frame_height,
+                      .stride = (ptrdiff_t)r->settings.frame_width * 3};
+    size_t bytes = (size_t)frame.stride * (size_t)frame.height;
+    frame.data = sk_malloc(bytes);
+    if (!frame.data)
+        return sk_fail_memory(err, bytes);
+    memset(frame.data, 128, bytes);
+    sk_runner_result result;
+    sk_status status = SK_OK;
+    int32_t rounds = r->n_lanes * 3 * r->settings.detector.batch;
+    for (int32_t i = 0; i < rounds && status == SK_OK; i++) {
+        status = sk_runner_submit_own(r, &frame, err);
+        if (status == SK_OK && r->in_flight >= r->depth)
+            status = sk_runner_wait(r, &result, err);
+    }
+    sk_runner_flush(r);
+    while (status == SK_OK && sk_runner_in_flight(r) > 0)
+        status = sk_runner_wait(r, &result, err);
+    pthread_mutex_lock(&r->lock);
+    if (status != SK_OK) /* threads may still read the frame: see to it that they are done */
+        r->state = SK_RUNNER_ENDING;
+    if (r->held)
+        sk_item_free(r, r->held);
+    r->held = NULL;
+    r->next_ticket = r->flush_before = 0;
+    pthread_mutex_unlock(&r->lock);
+    if (status != SK_OK)
+        sk_runner_release(r);
+    sk_free(frame.data);
+    for (int32_t i = 0; i < r->n_lanes; i++) {
+        r->lanes[i].frames = 0;
+        for (int k = 0; k < SK_LANE_THREADS; k++)
+            atomic_store(&r->lanes[i].tracks[k].written, 0);
+    }
+    sk_runner_reset_stats(r);
+    return status;
+}
+
+sk_status sk_runner_open_on(const sk_model *const *models, int32_t n_models,
+                            const sk_runner_settings *settings, const sk_engine *const *engines,
+                            sk_runner **out, sk_error *err)
+{
+    SK_CHECK_ARG(models && n_models >= 1 && n_models <= SK_DETECTOR_MAX_MODELS && settings && out, err);
+    *out = NULL;
+    SK_TRY(check_settings(settings, err));
+    sk_device devices[SK_RUNNER_MAX_DEVICES];
+    int32_t n_devices = 0;
+    SK_TRY(sk_devices_read(settings->devices, settings->detector.runtime, devices, &n_devices, err));
+    sk_runner *r = sk_calloc(1, sizeof *r);
+    sk_lane *lanes = sk_calloc((size_t)n_devices, sizeof *lanes);
+    if (!r || !lanes) {
+        sk_free(r);
+        sk_free(lanes);
+        return sk_fail_memory(err, sizeof *r + (size_t)n_devices * sizeof *lanes);
+    }
+    sk_status status = SK_OK;
+    r->lanes = lanes;
+    r->n_lanes = n_devices;
+    r->n_models = n_models;
+    for (int32_t i = 0; i < n_models; i++)
+        r->models[i] = models[i];
+    for (int32_t i = 0; i < n_devices; i++) {
+        lanes[i] = (sk_lane){.runner = r, .index = i, .device = devices[i]};
+        if (engines)
+            lanes[i].device.engine = engines[i];
+    }
+    init_conditions(r);
+    SK_TRY_GOTO(copy_settings(r, settings, err));
+    r->depth = settings->depth ? settings->depth : default_depth(r);
+    SK_TRY_GOTO(plan_results(r, err));
+    SK_TRY_GOTO(sk_items_open(r, err));
+    SK_TRY_GOTO(sk_track_open(&r->caller_track, r->settings.timeline, "decode", err));
+    SK_TRY_GOTO(open_lanes(r, err));
+    r->state = SK_RUNNER_RUNNING;
+    SK_TRY_GOTO(rehearse(r, err));
+    *out = r;
+    return SK_OK;
+done:
+    sk_runner_close(&r);
+    return status;
+}
+
+sk_status sk_runner_open(const sk_model *const *models, int32_t n_models, const sk_runner_settings *settings,
+                         sk_runner **out, sk_error *err)
+{
+    return sk_runner_open_on(models, n_models, settings, NULL, out, err);
+}
+
+void sk_runner_release(sk_runner *r)
+{
+    if (!r)
+        return;
+    pthread_mutex_lock(&r->lock);
+    if (r->state == SK_RUNNER_ENDED || (r->state == SK_RUNNER_ENDING && r->releasing)) {
+        while (r->state != SK_RUNNER_ENDED) /* somebody else is at it */
+            pthread_cond_wait(&r->gone, &r->lock);
+        pthread_mutex_unlock(&r->lock);
+        return;
+    }
+    r->state = SK_RUNNER_ENDING;
+    r->releasing = true;
+    pthread_cond_broadcast(&r->room);
+    pthread_cond_broadcast(&r->ready);
+    for (int32_t i = 0; i < r->n_lanes; i++)
+        for (int k = 0; k < SK_LANE_THREADS; k++)
+            pthread_cond_broadcast(&r->lanes[i].wake[k]);
+    while (r->inside > 0)
+        pthread_cond_wait(&r->gone, &r->lock);
+    pthread_mutex_unlock(&r->lock);
+    for (int32_t i = 0; i < r->n_lanes; i++)
+        sk_lane_stop(&r->lanes[i]);
+    for (int32_t i = 0; i < r->n_lanes; i++)
+        sk_lane_close(&r->lanes[i]);
+    sk_checker_close(&r->checker);
+    sk_track_close(&r->caller_track);
+    pthread_mutex_lock(&r->lock);
+    r->counted.cancelled += r->in_flight;
+    sk_items_close(r);
+    r->state = SK_RUNNER_ENDED;
+    pthread_cond_broadcast(&r->gone);
+    pthread_mutex_unlock(&r->lock);
+}
+
+void sk_runner_close(sk_runner **pointer)
+{
+    sk_runner *r = pointer ? *pointer : NULL;
+    if (!r)
+        return;
+    *pointer = NULL;
+    sk_runner_release(r);
+    for (int32_t i = 0; i < r->n_lanes; i++) {
+        pthread_mutex_destroy(&r->lanes[i].networks);
+        for (int k = 0; k < SK_LANE_THREADS; k++)
+            pthread_cond_destroy(&r->lanes[i].wake[k]);
+    }
+    pthread_cond_destroy(&r->room);
+    pthread_cond_destroy(&r->ready);
+    pthread_cond_destroy(&r->gone);
+    pthread_mutex_destroy(&r->lock);
+    pthread_mutex_destroy(&r->checker.lock);
+    sk_free(r->classes);
+    sk_free(r->lanes);
+    sk_free(r);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runner/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *sk_runner_stage_name(sk_runner_stage stage)
+{
+    static const char *const names[SK_STAGE_COUNT] = {"upload",  "queue",       "pre",  "wait network",
+                                                      "network", "wait post",   "post", "download",
+                                                      "check",   "wait reader", "total"};
+    return stage >= 0 && stage < SK_STAGE_COUNT ? names[stage] : "unknown";
+}
+
+static int64_t bytes_of_lane(const sk_lane *lane)
+{
+    size_t bytes = lane->crop_input_bytes;
+    for (int32_t k = 0; k < lane->n_jobs; k++)
+        bytes += lane->jobs[k].input_bytes;
+    return (int64_t)bytes;
+}
+
+static void describe_lane(const sk_lane *lane, sk_runner_device_stats *d)
+{
+    snprintf(d->name, sizeof d->name, "%s", lane->device.name);
+    snprintf(d->detail, sizeof d->detail, "%s", lane->detail);
+    d->threads = lane->n_threads;
+    d->failed = lane->failed;
+    if (lane->failed)
+        snprintf(d->problem, sizeof d->problem, "%.255s", lane->problem.message);
+    d->frames = lane->frames;
+    d->captures = lane->captures;
+    d->warm_up_ms = lane->warm_up_ms;
+    d->optimised_ms = lane->optimised_ms;
+    d->capture_ms = lane->capture_ms;
+}
+
+void sk_runner_get_stats(sk_runner *r, sk_runner_stats *stats)
+{
+    pthread_mutex_lock(&r->lock);
+    *stats = r->counted;
+    for (int i = 0; i < SK_STAGE_COUNT; i++)
+        stats->stages[i] = sk_histogram_summary(&r->stages[i]);
+    stats->n_devices = r->n_lanes;
+    stats->bytes = 0;
+    for (int32_t i = 0; i < r->n_lanes; i++) {
+        describe_lane(&r->lanes[i], &stats->devices[i]);
+        stats->bytes += bytes_of_lane(&r->lanes[i]) + r->lanes[i].activation_bytes;
+    }
+    for (int32_t i = 0; i < r->n_items; i++)
+        stats->bytes += (int64_t)(r->items[i].staging_bytes + r->items[i].output_bytes +
+                                  (size_t)r->capacity *
+                                      (sizeof(sk_instance) + (size_t)r->n_keypoints * sizeof(sk_keypoint)));
+    pthread_mutex_unlock(&r->lock);
+}
+
+void sk_runner_reset_stats(sk_runner *r)
+{
+    pthread_mutex_lock(&r->lock);
+    for (int i = 0; i < SK_STAGE_COUNT; i++)
+        sk_histogram_reset(&r->stages[i]);
+    r->counted = (sk_runner_stats){.worst_pcc = 1};
+    pthread_mutex_unlock(&r->lock);
+}
+
+void sk_runner_mark(sk_runner *r, const char *name, int64_t frame, int64_t begin_ns, int64_t end_ns)
+{
+    sk_track_add(&r->caller_track, name, frame, 1, begin_ns, end_ns);
+}
+
+sk_status sk_runner_write_timeline(sk_runner *r, const char *path, sk_error *err)
+{
+    SK_CHECK_ARG(r && path, err);
+    const sk_track *tracks[1 + SK_RUNNER_MAX_DEVICES * SK_LANE_THREADS];
+    int32_t n = 0;
+    if (!r->settings.timeline)
+        return sk_fail(err, SK_ERR_ARG, "no timeline was kept: set settings.timeline before opening");
+    pthread_mutex_lock(&r->lock);
+    bool there = r->state == SK_RUNNER_RUNNING;
+    r->inside += there; /* a release waits until this is done */
+    pthread_mutex_unlock(&r->lock);
+    if (!there)
+        return sk_fail(err, SK_ERR_CANCELLED, "the runner was released, and its timeline with it");
+    tracks[n++] = &r->caller_track;
+    for (int32_t i = 0; i < r->n_lanes; i++)
+        for (int k = 0; k < SK_LANE_THREADS; k++)
+            tracks[n++] = &r->lanes[i].tracks[k];
+    sk_status status = sk_tracks_write(tracks, n, path, err);
+    pthread_mutex_lock(&r->lock);
+    r->inside--;
+    pthread_cond_broadcast(&r->gone);
+    pthread_mutex_unlock(&r->lock);
+    return status;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
+#include "runner/internal.h"
+
+#include <string.h>
+
+/* Frames in, results out. */
+
+static sk_status ended(sk_error *err)
+{
+    return sk_fail(err, SK_ERR_CANCELLED, "the runner was released");
+}
+
+static void leave(sk_runner *r)
+{
+    r->inside--;
+    if (r->state == SK_RUNNER_ENDING && r->inside == 0)
+        pthread_cond_broadcast(&r->gone);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static sk_status check_frame(const sk_frame *frame, sk_error *err)
+{
+    SK_CHECK_ARG(frame && frame->data, err);
+    if (frame->format != SK_PIXEL_RGB && frame->format != SK_PIXEL_BGR && frame->format != SK_PIXEL_GRAY)
+        return sk_fail(err, SK_ERR_ARG, "frame %lld: pixel format %d; RGB, BGR or grey is taken",
+                       (long long)frame->index, (int)frame->format);
+    int32_t bytes = frame->format == SK_PIXEL_GRAY ? 1 : 3;
+    if (frame->width < 1 || frame->height < 1 || frame->width > 65535 || frame->height > 65535 ||
+        frame->stride < (ptrdiff_t)frame->width * bytes)
+        return sk_fail(err, SK_ERR_ARG, "frame %lld: %dx%d with rows of %lld bytes is not possible",
+                       (long long)frame->index, frame->width, frame->height, (long long)frame->stride);
+    return SK_OK;
+}
+
+static void drop(sk_runner *r, sk_item *item)
+{
+    r->counted.dropped++;
+    sk_item_free(r, item);
+    pthread_cond_broadcast(&r->ready); /* the reader may have been waiting for this one */
+}
+
+/* The oldest frame nobody has begun; else the oldest result nobody has fetched; else null. */
+static sk_item *to_drop(const sk_runner *r)
+{
+    if (r->pending)
+        return r->pending;
+    return r->oldest && r->oldest->state == SK_ITEM_DONE ? r->oldest : NULL;
+}
+
+/* Under the lock: an item to fill, when there is room for one more. */
+static sk_status reserve(sk_runner *r, sk_item **out, sk_error *err)
+{
+    if (r->settings.mode == SK_RUNNER_LATENCY)
+        while (r->pending) /* the newest wins */
+            drop(r, r->pending);
+    for (;;) {
+        if (r->state != SK_RUNNER_RUNNING)
+            return ended(err);
+        if (sk_lanes_alive(r) == 0) {
+            if (err)
+                *err = r->lanes[0].problem;
+            return r->lanes[0].problem.code;
+        }
+        if (r->in_flight + r->reserved < r->depth && r->free_items)
+            break;
+        sk_item *victim = r->settings.when_full == SK_RUNNER_FULL_DROP_OLDEST ? to_drop(r) : NULL;
+        if (victim) {
+            drop(r, victim);
+        } else if (r->settings.when_full == SK_RUNNER_FULL_REFUSE) {
+            r->counted.refused++;
+            return sk_fail(err, SK_ERR_BUSY, "all %d frames are in flight: wait for one first", r->depth);
+        } else {
+            pthread_cond_wait(&r->room, &r->lock);
+        }
+    }
+    sk_item *item = r->free_items;
+    r->free_items = item->next;
+    r->reserved++;
+    *out = item;
+    return SK_OK;
+}
+
+/* Outside of the lock: pixels into the item's own memory, rows without gaps. */
+static sk_status stage_copy(sk_item *item, const sk_frame *frame, sk_error *err)
+{
+    size_t row = (size_t)frame->width * (frame->format == SK_PIXEL_GRAY ? 1 : 3);
+    size_t bytes = row * (size_t)frame->height;
+    if (bytes > item->staging_bytes) {
+        sk_free(item->staging);
+        item->staging_bytes = 0;
+        item->staging = sk_aligned_calloc(bytes >= SK_LARGE_PAGE ? SK_LARGE_PAGE : 4096, bytes);
+        if (!item->staging)
+            return sk_fail_memory(err, bytes);
+        item->staging_bytes = bytes;
+    }
+    if (frame->stride == (ptrdiff_t)row)
+        memcpy(item->staging, frame->data, bytes);
+    else
+        for (int32_t y = 0; y < frame->height; y++)
+            memcpy(item->staging + row * (size_t)y, frame->data + frame->stride * y, row);
+    item->view.data = item->staging;
+    item->view.stride = (ptrdiff_t)row;
+    return SK_OK;
+}
+
+static void reset(sk_item *item, const sk_frame *frame, int64_t now)
+{
+    item->view = *frame;
+    item->given = NULL;
+    item->check = item->abandoned = item->moved = false;
+    item->status = SK_OK;
+    item->upload = item->download = item->copying = item->checking = 0;
+    item->checked.ran = item->checked.passed = false;
+    item->lane = -1;
+    item->at[SK_AT_SUBMIT] = now;
+}
+
+static sk_status submit(sk_runner *r, const sk_frame *frame, const sk_runner_call *call, bool own,
+                        int64_t *ticket, sk_error *err)
+{
+    SK_TRY(check_frame(frame, err));
+    sk_item *item = NULL;
+    pthread_mutex_lock(&r->lock);
+    r->inside++;
+    sk_status status = reserve(r, &item, err);
+    if (status != SK_OK) {
+        leave(r);
+        return status;
+    }
+    int64_t begin = sk_clock_ns();
+    reset(item, frame, begin);
+    if (r->settings.frames == SK_RUNNER_COPY && !own) {
+        pthread_mutex_unlock(&r->lock);
+        status = stage_copy(item, frame, err);
+        item->upload = (double)(sk_clock_ns() - begin) * 1e-9;
+        pthread_mutex_lock(&r->lock);
+    }
+    r->reserved--;
+    if (status == SK_OK && r->state != SK_RUNNER_RUNNING)
+        status = ended(err);
+    if (status != SK_OK) {
+        item->state = SK_ITEM_FREE;
+        sk_item_free(r, item);
+        leave(r);
+        return status;
+    }
+    if (r->settings.frames != SK_RUNNER_COPY && !own)
+        item->given = frame;
+    item->ticket = r->next_ticket++;
+    item->check = !own && ((call && call->check_pcc) ||
+                           (r->settings.check_every > 0 && item->ticket % r->settings.check_every == 0));
+    item->at[SK_AT_QUEUED] = sk_clock_ns();
+    r->finished = false;
+    r->counted.submitted++;
+    sk_item_link(r, item);
+    sk_item_pend(r, item);
+    if (ticket)
+        *ticket = item->ticket;
+    sk_lanes_wake(r);
+    if (r->in_flight == 1)
+        pthread_cond_broadcast(&r->ready); /* a reader in next may have to watch the clock from now on */
+    leave(r);
+    return SK_OK;
+}
+
+sk_status sk_runner_submit(sk_runner *r, const sk_frame *frame, const sk_runner_call *call, int64_t *ticket,
+                           sk_error *err)
+{
+    SK_CHECK_ARG(r, err);
+    return submit(r, frame, call, false, ticket, err);
+}
+
+sk_status sk_runner_submit_own(sk_runner *r, const sk_frame *frame, sk_error *err)
+{
+    return submit(r, frame, NULL, true, NULL, err);
+}
+
+static void wake_all(sk_runner *r)
+{
+    for (int32_t i = 0; i < r->n_lanes; i++)
+        pthread_cond_broadcast(&r->lanes[i].wake[SK_LANE_PRE]);
+}
+
+void sk_runner_flush(sk_runner *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->flush_before = r->next_ticket;
+    wake_all(r);
+    pthread_mutex_unlock(&r->lock);
+}
+
+void sk_runner_finish(sk_runner *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->finished = true;
+    wake_all(r);
+    pthread_cond_broadcast(&r->ready);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static sk_status deliver(sk_runner *r, sk_item *item, sk_runner_result *result, sk_error *err)
+{
+    int64_t now = sk_clock_ns();
+    sk_histogram_add(&r->stages[SK_STAGE_WAIT_READER], now - item->at[SK_AT_DONE]);
+    sk_item_unlink(r, item);
+    item->state = SK_ITEM_HELD;
+    r->held = item;
+    r->counted.delivered++;
+    pthread_cond_signal(&r->room);
+    bool whole = item->status == SK_OK || item->checked.ran;
+    *result =
+        (sk_runner_result){.ticket = item->ticket,
+                           .index = item->view.index,
+                           .time = item->view.time,
+                           .width = item->view.width,
+                           .height = item->view.height,
+                           .frame = item->given,
+                           .instances = whole ? &item->instances : NULL,
+                           .n_outputs = whole && r->settings.keep_outputs ? item->n_outputs : 0,
+                           .outputs = item->outputs,
+                           .check = &item->checked,
+                           .device = item->lane,
+                           .latency_ms = (double)(item->at[SK_AT_DONE] - item->at[SK_AT_SUBMIT]) * 1e-6};
+    if (item->status != SK_OK && err)
+        *err = item->error;
+    return item->status;
+}
+
+static sk_status too_late(sk_runner *r, const sk_item *item, int64_t now, sk_error *err)
+{
+    const char *device = item->lane >= 0 ? r->lanes[item->lane].device.name : "no device yet";
+    return sk_fail(err, SK_ERR_TIMEOUT,
+                   "frame %lld: no result after %lld ms (limit %d ms): it is in the stage '%s' (%s)",
+                   (long long)item->view.index, (long long)((now - item->at[SK_AT_SUBMIT]) / 1000000),
+                   r->settings.timeout_ms, sk_item_state_name(item->state), device);
+}
+
+/* Under the lock. */
+static sk_status fetch(sk_runner *r, bool stream, sk_runner_result *result, sk_error *err)
+{
+    uint64_t cancels = r->cancels;
+    for (;;) {
+        if (r->state != SK_RUNNER_RUNNING)
+            return ended(err);
+        if (cancels != r->cancels)
+            return sk_fail(err, SK_ERR_CANCELLED, "the frames in flight were cancelled");
+        sk_item *item = r->oldest;
+        if (item && item->state == SK_ITEM_DONE)
+            return deliver(r, item, result, err);
+        if (!item && stream && r->finished)
+            return SK_OK; /* ticket is -1 */
+        if (!item && !stream)
+            return sk_fail(err, SK_ERR_NOT_FOUND, "no frame is in flight: submit one first");
+        int64_t until = INT64_MAX, now = sk_clock_ns();
+        if (item && r->settings.timeout_ms > 0)
+            until = item->at[SK_AT_SUBMIT] + (int64_t)r->settings.timeout_ms * 1000000;
+        if (now >= until)
+            return too_late(r, item, now, err);
+        sk_wait_until(&r->ready, &r->lock, until);
+    }
+}
+
+static sk_status wait_for(sk_runner *r, bool stream, sk_runner_result *result, sk_error *err)
+{
+    SK_CHECK_ARG(r && result, err);
+    *result = (sk_runner_result){.ticket = -1, .device = -1};
+    pthread_mutex_lock(&r->lock);
+    r->inside++;
+    if (r->held) {
+        sk_item *held = r->held;
+        r->held = NULL;
+        sk_item_free(r, held);
+    }
+    sk_status status = fetch(r, stream, result, err);
+    leave(r);
+    return status;
+}
+
+sk_status sk_runner_wait(sk_runner *r, sk_runner_result *result, sk_error *err)
+{
+    return wait_for(r, false, result, err);
+}
+
+sk_status sk_runner_next(sk_runner *r, sk_runner_result *result, sk_error *err)
+{
+    return wait_for(r, true, result, err);
+}
+
+sk_status sk_runner_run(sk_runner *r, const sk_frame *frame, const sk_runner_call *call,
+                        sk_runner_result *result, sk_error *err)
+{
+    SK_CHECK_ARG(r && result, err);
+    if (sk_runner_in_flight(r) > 0)
+        return sk_fail(err, SK_ERR_BUSY, "frames are in flight: fetch them before running a single one");
+    SK_TRY(sk_runner_submit(r, frame, call, NULL, err));
+    sk_runner_flush(r);
+    return sk_runner_wait(r, result, err);
+}
+
+void sk_runner_cancel(sk_runner *r)
+{
+    pthread_mutex_lock(&r->lock);
+    for (sk_item *item = r->oldest, *newer; item; item = newer) {
+        newer = item->newer;
+        r->counted.cancelled++;
+        if (item->state == SK_ITEM_PENDING || item->state == SK_ITEM_DONE) {
+            sk_item_free(r, item);
+        } else {
+            sk_item_unlink(r, item);
+            item->abandoned = true; /* its lane frees it */
+        }
+    }
+    r->cancels++;
+    pthread_cond_broadcast(&r->ready);
+    pthread_cond_broadcast(&r->room);
+    pthread_mutex_unlock(&r->lock);
+}
+
+int32_t sk_runner_in_flight(sk_runner *r)
+{
+    pthread_mutex_lock(&r->lock);
+    int32_t n = r->in_flight;
+    pthread_mutex_unlock(&r->lock);
+    return n;
+}
+
+int32_t sk_runner_depth(const sk_runner *r)
+{
+    return r->depth;
+}

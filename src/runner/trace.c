@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runner/trace.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "runner/compare.h"
+#include "runner/network.h"
+
+#include <string.h>
+
+sk_trace_key sk_trace_key_of(const sk_model *model, const sk_device *device, int32_t batch,
+                             const sk_task_plan *plan)
+{
+    sk_trace_key key;
+    memset(&key, 0, sizeof key); /* padding too: keys are compared as bytes */
+    memcpy(key.model, model->content_hash, sizeof key.model);
+    key.engine = device->engine;
+    key.device = device->index;
+    key.batch = batch;
+    key.height = plan->height;
+    key.width = plan->width;
+    key.channels = plan->channels;
+    key.u8 = plan->u8;
+    key.cut_tail = plan->cut_tail;
+    return key;
+}
+
+bool sk_trace_fits(const sk_trace *trace, const sk_trace_key *key)
+{
+    return trace->generation && memcmp(&trace->key, key, sizeof *key) == 0;
+}
+
+size_t sk_trace_picture_bytes(const sk_trace_key *key)
+{
+    return (size_t)key->width * (size_t)key->height * (size_t)key->channels * (key->u8 ? 1 : sizeof(float));
+}
+
+void sk_trace_release(sk_trace *trace)
+{
+    sk_session_close(&trace->session);
+    trace->n_outputs = 0;
+    memset(&trace->key, 0, sizeof trace->key);
+}
+
+static sk_status open_session(sk_trace *t, const sk_model *model, const sk_device *device,
+                              const sk_detector_settings *settings, int32_t slots, sk_error *err)
+{
+    sk_session_settings s = sk_session_defaults();
+    s.threads = settings->threads ? settings->threads : device->n_cores;
+    s.winograd = settings->winograd;
+    s.cut_tail = t->key.cut_tail;
+    s.input = t->key.u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
+    s.slots = slots;
+    s.device = device->index;
+    s.cores = device->n_cores ? device->cores : NULL;
+    s.core_count = device->n_cores;
+    SK_TRY(sk_network_open(model, device->engine, t->key.batch, t->key.height, t->key.width, &s, &t->session,
+                           err));
+    const sk_session_info *info = sk_session_about(t->session);
+    t->n_outputs = info->n_outputs;
+    t->tail_cut = info->tail_cut;
+    t->asynchronous = info->asynchronous;
+    t->precision = t->session->settings.precision;
+    return SK_OK;
+}
+
+/* A picture with something in it: noise on a slope, so that neither flat regions nor edges are missing. */
+static void paint(const sk_trace_key *key, uint8_t *input)
+{
+    size_t count = (size_t)key->batch * (size_t)key->width * (size_t)key->height * (size_t)key->channels;
+    uint32_t noise = 7;
+    for (size_t i = 0; i < count; i++) {
+        noise = noise * 1664525u + 1013904223u;
+        uint8_t value = (uint8_t)((i * 191 / count) + (noise >> 26));
+        if (key->u8)
+            input[i] = value;
+        else
+            ((float *)(void *)input)[i] = (float)value / 255.0f;
+    }
+}
+
+static sk_status run_once(sk_trace *t, const void *input, sk_tensor *outputs, sk_error *err)
+{
+    sk_session_input in = {input, 0, 0};
+    return sk_session_run(t->session, &in, 1, outputs, SK_SESSION_MAX_OUTPUTS, err);
+}
+
+/* The warm-up's outputs, kept for the optimised run to be compared with. */
+static sk_status keep(const sk_tensor *outputs, int32_t n, float **kept, sk_error *err)
+{
+    for (int32_t i = 0; i < n; i++) {
+        if (outputs[i].dtype != SK_DTYPE_F32)
+            continue;
+        size_t bytes = sk_tensor_bytes(&outputs[i]);
+        kept[i] = sk_malloc(bytes);
+        if (!kept[i])
+            return sk_fail_memory(err, bytes);
+        memcpy(kept[i], outputs[i].data, bytes);
+    }
+    return SK_OK;
+}
+
+static sk_status agree(const sk_trace *t, const sk_tensor *outputs, float *const *kept, sk_error *err)
+{
+    for (int32_t i = 0; i < t->n_outputs; i++) {
+        if (!kept[i])
+            continue;
+        sk_agreement a = sk_compare(outputs[i].data, kept[i], sk_tensor_bytes(&outputs[i]) / sizeof(float));
+        if (!(a.pcc >= sk_pcc_limit(t->precision)))
+            return sk_fail(err, SK_ERR_MISMATCH,
+                           "%s: two runs on the same picture differ (output %s: correlation %.6f, largest "
+                           "difference %g), so no trace can be made; try another runtime",
+                           t->key.engine->name, sk_session_about(t->session)->output_names[i], a.pcc,
+                           a.max_diff);
+    }
+    return SK_OK;
+}
+
+static double ms_since(int64_t begin)
+{
+    return (double)(sk_clock_ns() - begin) * 1e-6;
+}
+
+sk_status sk_trace_capture(sk_trace *t, const sk_model *model, const sk_device *device,
+                           const sk_trace_key *key, const sk_detector_settings *settings, int32_t slots,
+                           sk_error *err)
+{
+    uint64_t generation = t->generation;
+    sk_trace_release(t);
+    t->generation = 0; /* until the end there is no trace that could be replayed */
+    t->key = *key;
+    sk_tensor outputs[SK_SESSION_MAX_OUTPUTS];
+    float *kept[SK_SESSION_MAX_OUTPUTS] = {0};
+    sk_status status = SK_OK;
+    size_t bytes = sk_trace_picture_bytes(key) * (size_t)key->batch;
+    uint8_t *input = sk_aligned_calloc(64, bytes);
+    if (!input)
+        return sk_fail_memory(err, bytes);
+    paint(key, input);
+    int64_t begin = sk_clock_ns();
+    SK_TRY_GOTO(open_session(t, model, device, settings, slots, err));
+    SK_TRY_GOTO(run_once(t, input, outputs, err));
+    SK_TRY_GOTO(keep(outputs, t->n_outputs, kept, err));
+    t->warm_up_ms = ms_since(begin);
+    begin = sk_clock_ns();
+    SK_TRY_GOTO(run_once(t, input, outputs, err));
+    t->optimised_ms = ms_since(begin);
+    SK_TRY_GOTO(agree(t, outputs, kept, err));
+    begin = sk_clock_ns();
+    SK_TRY_GOTO(sk_session_capture(t->session, err));
+    for (int32_t k = 0; k < slots; k++) { /* the first replays: where each slot's results lie */
+        SK_TRY_GOTO(run_once(t, input, outputs, err));
+        for (int32_t i = 0; i < t->n_outputs; i++)
+            t->outputs[t->session->last_slot][i] = outputs[i].data;
+        SK_TRY_GOTO(agree(t, outputs, kept, err));
+    }
+    t->capture_ms = ms_since(begin);
+    t->generation = generation + 1;
+done:
+    for (int32_t i = 0; i < SK_SESSION_MAX_OUTPUTS; i++)
+        sk_free(kept[i]);
+    sk_free(input);
+    if (status != SK_OK)
+        sk_trace_release(t);
+    return status;
+}
+
+sk_status sk_trace_submit(sk_trace *t, const sk_trace_key *key, const void *input, sk_error *err)
+{
+    if (!sk_trace_fits(t, key))
+        return sk_fail(err, SK_ERR_INTERNAL, "a trace of %dx%d was to be replayed for an input of %dx%d",
+                       t->key.width, t->key.height, key->width, key->height);
+    sk_session_input in = {input, 0, 0};
+    return sk_session_submit(t->session, &in, 1, err);
+}
+
+sk_status sk_trace_wait(sk_trace *t, sk_tensor *outputs, sk_error *err)
+{
+    SK_TRY(sk_session_wait(t->session, outputs, SK_SESSION_MAX_OUTPUTS, err));
+    for (int32_t i = 0; i < t->n_outputs; i++)
+        if (outputs[i].data != t->outputs[t->session->last_slot][i])
+            return sk_fail(err, SK_ERR_INTERNAL, "%s: output %s moved since the trace was captured",
+                           t->key.engine->name, sk_session_about(t->session)->output_names[i]);
+    return SK_OK;
+}

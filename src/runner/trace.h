@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_RUNNER_TRACE_H
+#define SK_RUNNER_TRACE_H
+
+#include "models/model.h"
+#include "runner/devices.h"
+#include "tasks/pipeline.h"
+
+/* A trace: one network at one shape on one device, run once to warm up, once more to see that it gives the same, and
+ * then frozen. What it was made from is its key; it is replayed for nothing else. */
+
+typedef struct sk_trace_key {
+    char model[65]; /* content hash */
+    const sk_engine *engine;
+    int32_t device;
+    int32_t batch, height, width, channels;
+    int32_t u8, cut_tail;
+} sk_trace_key;
+
+typedef struct sk_trace {
+    sk_trace_key key;
+    uint64_t generation; /* 0: there is none; counts captures */
+    sk_session *session;
+    int32_t n_outputs, tail_cut, asynchronous;
+    sk_precision precision;
+    const void *outputs[SK_SESSION_MAX_SLOTS][SK_SESSION_MAX_OUTPUTS]; /* where results lie, for ever */
+    double warm_up_ms, optimised_ms, capture_ms;
+} sk_trace;
+
+sk_trace_key sk_trace_key_of(const sk_model *model, const sk_device *device, int32_t batch,
+                             const sk_task_plan *plan);
+bool sk_trace_fits(const sk_trace *trace, const sk_trace_key *key);
+/* Bytes of one picture of the network's input. */
+size_t sk_trace_picture_bytes(const sk_trace_key *key);
+
+/* Ends the old trace and makes one for `key`. On failure there is none. */
+sk_status sk_trace_capture(sk_trace *trace, const sk_model *model, const sk_device *device,
+                           const sk_trace_key *key, const sk_detector_settings *settings, int32_t slots,
+                           sk_error *err) SK_MUST_CHECK;
+void sk_trace_release(sk_trace *trace);
+
+/* Replay: submit and wait of the session. `key` is that of the input; another trace's is refused. Wait also refuses
+ * results that do not lie where they did at capture. */
+sk_status sk_trace_submit(sk_trace *trace, const sk_trace_key *key, const void *input,
+                          sk_error *err) SK_MUST_CHECK;
+sk_status sk_trace_wait(sk_trace *trace, sk_tensor *outputs, sk_error *err) SK_MUST_CHECK;
+
+#endif
