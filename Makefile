@@ -31,9 +31,9 @@ test: packages-test build sanitized
 check: packages-check writable
 	@BUILD="$(BUILD)" JOBS=$(JOBS) scripts/check
 
-## fuzz       every fuzzer for FUZZ_SECONDS each (default 60)
+## fuzz       every fuzzer for FUZZ_SECONDS each (default 60), or those of FUZZ="torch onnx", FUZZ_JOBS at a time
 fuzz: packages-test sanitized
-	@BUILD="$(BUILD)" JOBS=$(JOBS) scripts/fuzz $(or $(FUZZ_SECONDS),60)
+	@BUILD="$(BUILD)" JOBS=$(or $(FUZZ_JOBS),$(JOBS)) scripts/fuzz $(or $(FUZZ_SECONDS),60) $(FUZZ)
 
 ## bench      times a model's network here: make bench MODEL=model.pt
 bench: packages build
