@@ -364,10 +364,10 @@ static void test_tuning_is_kept(void **state)
     assert_true(n1 > 100);
     assert_true(compare(g, &shape, &settings, x) < 1e-4);
     assert_ok(sk_file_read(path, 1 << 20, &second, &n2, &err), &err);
-    assert_string_equal(first, second);           /* read, not measured again */
-    for (char digit = '0'; digit <= '9'; digit++) /* choices that are not possible, or not meant */
+    assert_string_equal(first, second);          /* read, not measured again */
+    for (int digit = '0'; digit <= '9'; digit++) /* choices that are not possible, or not meant */
         for (int field = 0; field < 6; field++) {
-            write_changed(path, second, field, digit);
+            write_changed(path, second, field, (char)digit);
             assert_true(compare(g, &shape, &settings, x) < 1e-4);
         }
     char noise[3000];
