@@ -17,11 +17,11 @@ build: writable
 	@scripts/quietly "configuring" cmake --preset release -B "$(BUILD)"
 	@ninja -C "$(BUILD)" -j $(JOBS)
 
-## run        the first thing to see: what this build is and what the machine offers
-run: packages build
-	@"$(BUILD)/skitter"
-	@echo
-	@"$(BUILD)/skitter" --version
+## run        the first thing to see: skitter at work on a scene and with models of its own (DEMO= more options)
+run: packages writable
+	@scripts/quietly "configuring" cmake --preset release -B "$(BUILD)"
+	@ninja -C "$(BUILD)" -j $(JOBS) skitter
+	@"$(BUILD)/skitter" demo --restart --out "$(BUILD)/demo" $(DEMO)
 
 ## test       everything that decides whether a change is good, in a few minutes
 test: packages-test build sanitized

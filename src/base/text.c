@@ -75,6 +75,27 @@ void sk_text_appendf(sk_text *text, const char *format, ...)
     va_end(args);
 }
 
+void sk_text_append_base64(sk_text *text, const void *bytes, size_t count)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *at = bytes;
+    char block[256];
+    size_t used = 0;
+    for (size_t i = 0; i < count; i += 3) {
+        unsigned left = count - i > 2 ? 3 : (unsigned)(count - i);
+        unsigned v =
+            (unsigned)at[i] << 16 | (left > 1 ? (unsigned)at[i + 1] << 8 : 0) | (left > 2 ? at[i + 2] : 0);
+        block[used++] = letters[v >> 18];
+        block[used++] = letters[v >> 12 & 63];
+        block[used++] = left > 1 ? letters[v >> 6 & 63] : '=';
+        block[used++] = left > 2 ? letters[v & 63] : '=';
+        if (used == sizeof block || i + 3 >= count) {
+            sk_text_append_bytes(text, block, used);
+            used = 0;
+        }
+    }
+}
+
 const char *sk_text_get(const sk_text *text)
 {
     return text->data ? text->data : "";

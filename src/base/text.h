@@ -23,6 +23,7 @@ void sk_text_append(sk_text *text, const char *more);
 void sk_text_append_bytes(sk_text *text, const char *bytes, size_t count);
 void sk_text_appendf(sk_text *text, const char *format, ...) SK_PRINTF(2, 3);
 void sk_text_vappendf(sk_text *text, const char *format, va_list args) SK_PRINTF(2, 0);
+void sk_text_append_base64(sk_text *text, const void *bytes, size_t count);
 const char *sk_text_get(const sk_text *text); /* never null; valid until the next append */
 sk_status sk_text_status(const sk_text *text, sk_error *err) SK_MUST_CHECK;
 /* Hands the text over (freed by sk_free) and leaves *text empty; null and SK_ERR_… when an append had

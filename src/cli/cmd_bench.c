@@ -2,6 +2,7 @@
 #include "app/bench.h"
 #include "base/memory.h"
 #include "cli/command.h"
+#include "cli/shared_options.h"
 #include "cli/sizes.h"
 
 #include <jansson.h>
@@ -9,11 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const sk_operand operands[] = {
-    {.name = "model",
-     .kind = SK_OPTION_FILE,
-     .help = "an Ultralytics .pt, a SLEAP model folder (or its .zip), an .onnx"},
-    {0}};
+static const sk_operand operands[] = {SK_CLI_OPERAND_MODEL, {0}};
 
 static const sk_option options[] = {
     {.name = "runtime",
@@ -30,18 +27,8 @@ static const sk_option options[] = {
      .min = 1,
      .max = 1024,
      .help = "pictures in one run"},
-    {.name = "imgsz",
-     .kind = SK_OPTION_TEXT,
-     .argument = "N|HxW",
-     .help = "input size; the model's own without it"},
-    {.name = "threads",
-     .letter = 't',
-     .kind = SK_OPTION_INT,
-     .argument = "N",
-     .fallback = "0",
-     .min = 0,
-     .max = 256,
-     .help = "threads of CPU runtimes; 0 means all cores"},
+    SK_CLI_OPTION_IMGSZ,
+    SK_CLI_OPTION_THREADS,
     {.name = "iterations",
      .letter = 'n',
      .kind = SK_OPTION_INT,

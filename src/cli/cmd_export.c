@@ -5,15 +5,12 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/shared_options.h"
 #include "cli/sizes.h"
 
 #include <stdio.h>
 
-static const sk_operand operands[] = {
-    {.name = "model",
-     .kind = SK_OPTION_FILE,
-     .help = "an Ultralytics .pt, a SLEAP model folder (or its .zip), an .onnx"},
-    {0}};
+static const sk_operand operands[] = {SK_CLI_OPERAND_MODEL, {0}};
 
 static const sk_option options[] = {
     {.name = "format",
@@ -34,10 +31,7 @@ static const sk_option options[] = {
      .argument = "NAME",
      .help = "make what this compute runtime runs, where runs look for it, and compare it with skitter's own "
              "engine: onnx_cpu, openvino, tensorrt, …"},
-    {.name = "imgsz",
-     .kind = SK_OPTION_TEXT,
-     .argument = "N|HxW",
-     .help = "input size; the model's own without it"},
+    SK_CLI_OPTION_IMGSZ,
     {.name = "batch",
      .letter = 'b',
      .kind = SK_OPTION_INT,

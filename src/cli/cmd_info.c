@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/describe.h"
 #include "cli/command.h"
+#include "cli/shared_options.h"
 
 #include <stdio.h>
 
-static const sk_operand operands[] = {
-    {.name = "model",
-     .kind = SK_OPTION_FILE,
-     .help = "an Ultralytics .pt, a SLEAP model folder (or its .zip), an .onnx"},
-    {0}};
+static const sk_operand operands[] = {SK_CLI_OPERAND_MODEL, {0}};
 
 static const sk_option options[] = {
     {.name = "layers", .kind = SK_OPTION_FLAG, .help = "also list every operation with its shapes"},
-    {.name = "imgsz",
-     .kind = SK_OPTION_INT,
-     .argument = "N",
-     .min = 8,
-     .max = 65536,
-     .help = "side of a square input for shapes and GFLOPs; the model's own without it"},
+    SK_CLI_OPTION_IMGSZ,
     {.name = "json", .kind = SK_OPTION_FLAG, .help = "one JSON object on standard output"},
     {0}};
 

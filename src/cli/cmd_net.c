@@ -2,16 +2,13 @@
 #include "app/network.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/shared_options.h"
 #include "formats/npy.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const sk_operand operands[] = {
-    {.name = "model",
-     .kind = SK_OPTION_FILE,
-     .help = "an Ultralytics .pt, a SLEAP model folder (or its .zip), an .onnx"},
-    {0}};
+static const sk_operand operands[] = {SK_CLI_OPERAND_MODEL, {0}};
 
 static const sk_option options[] = {
     {.name = "input",
@@ -32,14 +29,7 @@ static const sk_option options[] = {
      .argument = "NAME",
      .fallback = "reference",
      .help = "compute runtime; 'reference' is the slow exact executor every other one is checked against"},
-    {.name = "threads",
-     .letter = 't',
-     .kind = SK_OPTION_INT,
-     .argument = "N",
-     .min = 0,
-     .max = 256,
-     .fallback = "0",
-     .help = "threads of CPU runtimes; 0 means all cores"},
+    SK_CLI_OPTION_THREADS,
     {.name = "raw-heads",
      .kind = SK_OPTION_FLAG,
      .help = "stop before the decode tail: the heads' maps instead of output0"},

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/shared_options.h"
 #include "cli/sizes.h"
 #include "results/sink.h"
 
@@ -34,15 +35,8 @@ static const sk_option options[] = {
      .kind = SK_OPTION_FOLDER,
      .argument = "DIR",
      .help = "folder for the results"},
-    {.name = "runtime",
-     .letter = 'r',
-     .kind = SK_OPTION_TEXT,
-     .argument = "NAME",
-     .help = "compute runtime; without it SKITTER_COMPUTE_RUNTIME, the project's or the user's setting "
-             "('skitter config'), or cpu"},
-    {.name = "allow-fallback",
-     .kind = SK_OPTION_FLAG,
-     .help = "where that runtime cannot be used, take the next one that can, and say so in the results"},
+    SK_CLI_OPTION_RUNTIME,
+    SK_CLI_OPTION_FALLBACK,
     {.name = "format",
      .letter = 'f',
      .kind = SK_OPTION_TEXT,
@@ -91,10 +85,7 @@ static const sk_option options[] = {
      .fallback = "0",
      .max = 10000,
      .help = "SLEAP: most animals a frame; 0 means no limit"},
-    {.name = "imgsz",
-     .kind = SK_OPTION_TEXT,
-     .argument = "N|HxW",
-     .help = "network input; the model's own without it"},
+    SK_CLI_OPTION_IMGSZ,
     {.name = "rect",
      .kind = SK_OPTION_FLAG,
      .help = "YOLO: no more border than the stride needs, as Ultralytics does for .pt files"},
@@ -106,13 +97,7 @@ static const sk_option options[] = {
      .min = 1,
      .max = 64,
      .help = "frames in one run of the network"},
-    {.name = "threads",
-     .letter = 't',
-     .kind = SK_OPTION_INT,
-     .argument = "N",
-     .fallback = "0",
-     .max = 256,
-     .help = "threads of CPU runtimes; 0 means all cores"},
+    SK_CLI_OPTION_THREADS,
     {.name = "frames",
      .kind = SK_OPTION_TEXT,
      .argument = "A:B:S",

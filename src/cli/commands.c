@@ -8,6 +8,7 @@ extern const sk_command sk_command_artifacts;
 extern const sk_command sk_command_bench;
 extern const sk_command sk_command_completion;
 extern const sk_command sk_command_config;
+extern const sk_command sk_command_demo;
 extern const sk_command sk_command_doctor;
 extern const sk_command sk_command_eval;
 extern const sk_command sk_command_export;
@@ -22,6 +23,7 @@ extern const sk_command sk_command_version;
 
 const sk_command *const sk_commands[] = {
     /* finding animals */
+    &sk_command_demo,
     &sk_command_predict,
     &sk_command_eval,
     &sk_command_scene,

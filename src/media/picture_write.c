@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "media/video_sink.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <png.h>
@@ -9,28 +11,47 @@
 #include <strings.h>
 #include <turbojpeg.h>
 
-static sk_status write_jpeg(const char *path, const sk_frame *frame, sk_error *err)
+sk_status sk_picture_jpeg(const sk_frame *frame, int quality, uint8_t **bytes, size_t *length, sk_error *err)
 {
     tjhandle jpeg = tjInitCompress();
-    unsigned char *bytes = NULL;
-    unsigned long length = 0;
+    unsigned char *own = NULL;
+    unsigned long own_length = 0;
+    *bytes = NULL;
     if (!jpeg)
-        return sk_fail(err, SK_ERR_MEMORY, "%s: libjpeg-turbo could not be started", path);
+        return sk_fail(err, SK_ERR_MEMORY, "libjpeg-turbo could not be started");
     sk_status status = SK_OK;
     bool grey = frame->format == SK_PIXEL_GRAY;
     int format = grey ? TJPF_GRAY : frame->format == SK_PIXEL_BGR ? TJPF_BGR : TJPF_RGB;
-    if (tjCompress2(jpeg, frame->data, frame->width, (int)frame->stride, frame->height, format, &bytes,
-                    &length, grey ? TJSAMP_GRAY : TJSAMP_422, 92, 0) != 0) {
-        status = sk_fail(err, SK_ERR_RUNTIME, "%s: not encoded: %s", path, tjGetErrorStr2(jpeg));
-        goto done;
+    if (tjCompress2(jpeg, frame->data, frame->width, (int)frame->stride, frame->height, format, &own,
+                    &own_length, grey ? TJSAMP_GRAY : TJSAMP_422, quality, 0) != 0) {
+        status = sk_fail(err, SK_ERR_RUNTIME, "the picture is not encoded: %s", tjGetErrorStr2(jpeg));
+    } else {
+        *length = own_length;
+        *bytes = sk_malloc(own_length);
+        if (*bytes)
+            memcpy(*bytes, own, own_length);
+        else
+            status = sk_fail_memory(err, own_length);
+    }
+    tjFree(own);
+    tjDestroy(jpeg);
+    return status;
+}
+
+static sk_status write_jpeg(const char *path, const sk_frame *frame, sk_error *err)
+{
+    uint8_t *bytes = NULL;
+    size_t length = 0;
+    sk_status status = sk_picture_jpeg(frame, 92, &bytes, &length, err);
+    if (status != SK_OK) {
+        sk_error_prefix(err, "%s", path);
+        return status;
     }
     FILE *file = fopen(path, "wb");
     size_t written = file ? fwrite(bytes, 1, length, file) : 0;
     if (!file || (fclose(file) != 0) | (written != length))
         status = sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
-done:
-    tjFree(bytes);
-    tjDestroy(jpeg);
+    sk_free(bytes);
     return status;
 }
 

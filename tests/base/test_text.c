@@ -142,9 +142,31 @@ static void distances_and_suggestions(void **state)
     assert_null(sk_text_suggest("x", names, 0));
 }
 
+static void base64_is_rfc_4648s(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foobar", "Zm9vYmFy"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        sk_text text = {0};
+        sk_text_append_base64(&text, pairs[i][0], strlen(pairs[i][0]));
+        assert_string_equal(sk_text_get(&text), pairs[i][1]);
+        sk_text_free(&text);
+    }
+    unsigned char all[400];
+    for (size_t i = 0; i < sizeof all; i++)
+        all[i] = (unsigned char)(255 - i);
+    sk_text text = {0};
+    sk_text_append_base64(&text, all, sizeof all);
+    assert_int_equal(text.length, 536);
+    assert_memory_equal(text.data, "//79/Pv6", 8);
+    sk_text_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(base64_is_rfc_4648s),
         cmocka_unit_test(grows),
         cmocka_unit_test(stops_at_the_limit),
         cmocka_unit_test(survives_lack_of_memory),

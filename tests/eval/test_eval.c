@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "base/memory.h"
+#include "eval/agreement.h"
 #include "eval/eval.h"
 #include "eval/overlap.h"
 #include "formats/config.h"
@@ -389,6 +390,35 @@ static void equals_cocos_evaluator_through_tables(void **state)
     sk_text_free(&t_text);
 }
 
+static void two_results_agree_or_not(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_annotation_set a, b;
+    const char *one = "frame,class,score,cx,cy,w,h,angle\n0,0,0.9,50,50,40,20,0.1\n0,0,0.5,200,50,40,10,3."
+                      "1\n1,0,0.5,9,9,4,4,0\n";
+    const char *two = "frame,class,score,cx,cy,w,h,angle\n0,0,0.8,53,54,40,20,0.1\n0,0,0.5,200,50,40,10,-0."
+                      "0415926535897932\n";
+    assert_ok(sk_annotations_parse("a", one, strlen(one), &a, &err), &err);
+    assert_ok(sk_annotations_parse("b", two, strlen(two), &b, &err), &err);
+    sk_agreement g;
+    assert_ok(sk_agreement_measure(&a, &b, &g, &err), &err);
+    assert_true(g.first == 3 && g.second == 2 && g.paired == 2);
+    NEAR(g.largest_px, 5); /* the second box is the same one, turned by pi */
+    NEAR(g.mean_px, 2.5);
+    NEAR(g.largest_score, 0.1);
+    assert_ok(sk_agreement_measure(&a, &a, &g, &err), &err);
+    assert_true(g.paired == 3 && g.largest_px == 0);
+    sk_annotations_free(&b);
+    const char *pose = "frame,head_x,head_y,tail_x,tail_y\n0,0,0,100,0\n";
+    assert_ok(sk_annotations_parse("b", pose, strlen(pose), &b, &err), &err);
+    assert_ok(sk_agreement_measure(&b, &b, &g, &err), &err);
+    assert_true(g.paired == 1 && g.largest_px == 0);
+    assert_int_equal(sk_agreement_measure(&a, &b, &g, &err), SK_ERR_MISMATCH);
+    sk_annotations_free(&a);
+    sk_annotations_free(&b);
+}
+
 typedef struct pair {
     sk_annotation_set result, truth;
 } pair;
@@ -429,6 +459,7 @@ int main(void)
         cmocka_unit_test(the_body_may_be_measured_between_keypoints),
         cmocka_unit_test(similarity_of_keypoints_by_hand),
         cmocka_unit_test(nothing_in_common_is_said),
+        cmocka_unit_test(two_results_agree_or_not),
         cmocka_unit_test(equals_cocos_evaluator),
         cmocka_unit_test(equals_cocos_evaluator_through_tables),
         cmocka_unit_test(survives_running_out_of_memory),

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_APP_DEMO_H
+#define SK_APP_DEMO_H
+
+#include "app/predict.h"
+#include "eval/agreement.h"
+#include "eval/eval.h"
+#include "runtime/names.h"
+#include "scene/scene.h"
+
+/* skitter on a scene of its own: draws it, runs the models that come with skitter over it as `predict` does, measures
+ * the results against the scene's truth and writes a report. Everything lies in one folder; a demo that was interrupted
+ * goes on where it stopped. */
+
+/* Scenes from this seed on are never trained on; docs/demo.md. */
+#define SK_DEMO_FIRST_SEED UINT64_C(1000001000000)
+
+enum { SK_DEMO_BOXES = 0, SK_DEMO_POSES = 1, SK_DEMO_PARTS = 2 };
+extern const char *const sk_demo_part_names[SK_DEMO_PARTS]; /* "boxes", "poses": also their folders */
+
+typedef struct sk_demo_settings {
+    const char *out;    /* folder; made if absent */
+    const char *models; /* folder of demo-obb.pt and demo-pose.pt; null: where skitter's own are */
+    sk_scene_settings scene;
+    double seconds;
+    const char *runtime, *runtime_requested; /* as for sk_predict_settings */
+    bool runtime_fell_back;
+    int32_t threads;
+    bool compare; /* every other runtime that works here as well */
+    bool restart;
+} sk_demo_settings;
+
+void sk_demo_defaults(sk_demo_settings *settings);
+
+/* What happens now: "drawing the scene", "boxes on cpu" …; return true to stop in order. */
+typedef bool (*sk_demo_watch)(void *context, const char *what, int64_t done, int64_t total);
+
+/* One runtime's share. */
+typedef struct sk_demo_lane {
+    char runtime[32];
+    bool failed;
+    char problem[512];
+    sk_predict_report parts[SK_DEMO_PARTS];
+    sk_eval_report scores[SK_DEMO_PARTS];
+    sk_agreement agreement[SK_DEMO_PARTS]; /* with the first lane */
+} sk_demo_lane;
+
+typedef struct sk_demo_report {
+    bool stopped;       /* by the watcher: the same command goes on */
+    bool nothing_to_do; /* an earlier demo had finished: only `summary` and files are set */
+    bool continued;
+    char models[SK_DEMO_PARTS][512];
+    int64_t frames;
+    double scene_seconds; /* it took to draw the scene; 0: it was there */
+    int32_t n_lanes;
+    sk_demo_lane lanes[SK_RUNTIME_COUNT]; /* the first is the chosen one */
+    sk_text summary;                      /* what is printed, and kept in summary.txt */
+} sk_demo_report;
+
+/* The report (some hundred kilobytes) is ended by sk_demo_free. */
+sk_status sk_demo_run(const sk_demo_settings *settings, sk_demo_watch watch, void *context,
+                      sk_demo_report **out, sk_error *err) SK_MUST_CHECK;
+void sk_demo_free(sk_demo_report **report);
+
+/* Everything the report holds, as one object. */
+void sk_demo_to_json(const sk_demo_settings *settings, const sk_demo_report *report, sk_json *json);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/demo_internal.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "skitter/version.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* report.html: one file that asks nothing of the network, legible in light and dark. Well-formed XML as well, so that
+ * tests can parse it. */
+
+static const char style[] =
+    ":root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--soft:#f3f5f7;--line:#d4d9df;--dim:#59636e;"
+    "--c0:#7aa6c2;--c1:#4c78a8;--c2:#e4572e;--c3:#76b041;--c4:#9d7bb0;--c5:#c9a227}"
+    "@media(prefers-color-scheme:dark){:root{--bg:#14171a;--fg:#e6e9ec;--soft:#1e2327;--line:#363d44;--dim:#"
+    "9aa4ae;"
+    "--c0:#8fbfdd;--c1:#6b9bd1;--c2:#ff7a52;--c3:#93cc5a;--c4:#bd9bd0;--c5:#e0bd45}}"
+    "*{box-sizing:border-box}body{margin:0 auto;max-width:1000px;padding:24px 20px 60px;background:var(--bg);"
+    "color:var(--fg);font:16px/1.5 system-ui,sans-serif}h1{font-size:1.7em;margin:.2em 0}h2{margin:1.8em 0 "
+    ".5em;"
+    "font-size:1.2em;border-bottom:1px solid "
+    "var(--line);padding-bottom:.2em}p.sub,.note,figcaption{color:var(--dim)}"
+    ".note,figcaption{font-size:.87em;margin:.4em "
+    "0}.tiles{display:grid;grid-template-columns:repeat(auto-fit,"
+    "minmax(150px,1fr));gap:12px;margin:1.2em 0}.tiles "
+    "div{background:var(--soft);border-radius:8px;padding:12px 14px}"
+    ".tiles b{display:block;font-size:1.6em;line-height:1.2}.tiles span{color:var(--dim);font-size:.87em}"
+    ".scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}"
+    "th,td{text-align:right;padding:5px 10px;border-bottom:1px solid var(--line);white-space:nowrap}"
+    "th:first-child,td:first-child{text-align:left}th{color:var(--dim);font-weight:600;font-size:.87em}"
+    ".frames{display:grid;grid-template-columns:repeat(auto-fit,minmax(320px,1fr));gap:14px}figure{margin:0}"
+    "img,svg{max-width:100%;height:auto;display:block}img{border-radius:6px}svg "
+    "text{fill:var(--fg);font-size:13px}"
+    ".s0{fill:var(--c0);background:var(--c0)}.s1{fill:var(--c1);background:var(--c1)}"
+    ".s2{fill:var(--c2);background:var(--c2)}.s3{fill:var(--c3);background:var(--c3)}"
+    ".s4{fill:var(--c4);background:var(--c4)}.s5{fill:var(--c5);background:var(--c5)}"
+    ".legend span{margin-right:14px;font-size:.87em;color:var(--dim)}.legend "
+    "i{display:inline-block;width:11px;"
+    "height:11px;border-radius:2px;margin-right:5px}.whisker{stroke:var(--fg);stroke-width:1.5}"
+    ".arena{border-radius:6px;width:100%}.ground{fill:var(--soft)}.path{fill:none;stroke:var(--dim);stroke-"
+    "width:1.2;"
+    "opacity:.8}pre{background:var(--soft);border-radius:8px;padding:12px "
+    "14px;overflow-x:auto;font-size:.9em}";
+
+static void tile(sk_text *page, const char *what, const char *format, double value, bool known)
+{
+    char text[48] = "–";
+    if (known)
+        snprintf(text, sizeof text, format, value);
+    sk_text_appendf(page, "<div><b>%s</b><span>%s</span></div>\n", text, what);
+}
+
+static void tiles(const sk_demo_report *r, sk_text *page)
+{
+    const sk_demo_lane *lane = &r->lanes[0];
+    const sk_eval_row *boxes = &lane->scores[SK_DEMO_BOXES].all, *poses = &lane->scores[SK_DEMO_POSES].all;
+    const sk_predict_report *p = &lane->parts[SK_DEMO_POSES], *b = &lane->parts[SK_DEMO_BOXES];
+    sk_text_append(page, "<div class=\"tiles\">\n");
+    tile(page, "of the animals found (recall)", "%.1f %%", 100 * boxes->obb.recall, boxes->obb.recall >= 0);
+    tile(page, "of the boxes right (precision)", "%.1f %%", 100 * boxes->obb.precision,
+         boxes->obb.precision >= 0);
+    tile(page, "median error of keypoints, of the body's length", "%.2f %%", poses->points.median_percent,
+         poses->points.median_percent >= 0 && poses->points.measured > 0);
+    tile(page, "frames a second, boxes", "%.1f", b->seconds > 0 ? (double)b->frames / b->seconds : 0,
+         b->frames > 0);
+    tile(page, "frames a second, poses", "%.1f", p->seconds > 0 ? (double)p->frames / p->seconds : 0,
+         p->frames > 0);
+    sk_text_append(page, "</div>\n");
+}
+
+static void cell(sk_text *page, double value)
+{
+    if (value < 0)
+        sk_text_append(page, "<td>–</td>");
+    else
+        sk_text_appendf(page, "<td>%.3f</td>", value);
+}
+
+static void score_row(sk_text *page, const char *kind, const char *name, const sk_eval_score *s)
+{
+    sk_text_appendf(page, "<tr><td>%s", kind);
+    if (name) {
+        sk_text_append(page, ", ");
+        sk_demo_escape(page, name);
+    }
+    sk_text_appendf(page, "</td><td>%lld</td><td>%lld</td>", (long long)s->wanted, (long long)s->found);
+    const double values[] = {s->precision, s->recall, s->ap50, s->ap75, s->ap};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        cell(page, values[i]);
+    sk_text_append(page, "</tr>\n");
+}
+
+static void score_rows(sk_text *page, const sk_eval_report *e, uint32_t has, const char *kind)
+{
+    if (!(e->compared & has))
+        return;
+    for (size_t c = 0; c <= e->n_classes; c++) {
+        const sk_eval_row *row = c ? &e->classes[c - 1] : &e->all;
+        const sk_eval_score *s = has == SK_HAS_OBB ? &row->obb : has == SK_HAS_BOX ? &row->box : &row->pose;
+        if (c && (e->n_classes == 1 || (s->wanted == 0 && s->found == 0)))
+            continue;
+        score_row(page, kind, c ? row->name : NULL, s);
+    }
+}
+
+static void accuracy(const sk_demo_report *r, sk_text *page)
+{
+    const sk_demo_lane *lane = &r->lanes[0];
+    sk_text_append(
+        page, "<h2>How good</h2>\n<div class=\"scroll\"><table><tr><th></th><th>animals</th><th>found</th>"
+              "<th>precision</th><th>recall</th><th>AP50</th><th>AP75</th><th>AP50:95</th></tr>\n");
+    score_rows(page, &lane->scores[SK_DEMO_BOXES], SK_HAS_OBB, "oriented boxes");
+    score_rows(page, &lane->scores[SK_DEMO_POSES], SK_HAS_KEYPOINTS, "poses (OKS)");
+    score_rows(page, &lane->scores[SK_DEMO_POSES], SK_HAS_BOX, "boxes of poses");
+    sk_text_append(
+        page, "</table></div>\n<p class=\"note\">Animals of which less than 30 % is seen are left out. AP as "
+              "COCO's evaluator defines it; docs/eval.md defines every number.</p>\n");
+    const sk_eval_errors *e = &lane->scores[SK_DEMO_POSES].all.points;
+    if (e->measured > 0) {
+        sk_text_appendf(page,
+                        "<p>Keypoints are off by %.2f px at the median, %.2f px on average, and by less than "
+                        "%.2f px in nine "
+                        "of ten cases. %.1f %% of them lie within 5 %% of the body's length.</p>\n",
+                        e->median, e->mean, e->p90, 100 * e->pck[0]);
+        sk_demo_figure_errors(r, page);
+    }
+}
+
+static void agreement(const sk_demo_report *r, sk_text *page)
+{
+    if (r->n_lanes < 2)
+        return;
+    sk_text_append(
+        page, "<h2>Runtimes side by side</h2>\n<div class=\"scroll\"><table><tr><th></th><th>frames/s</th>"
+              "<th>network ms</th><th>detections</th><th>the same</th><th>largest px</th><th>largest "
+              "confidence</th></tr>\n");
+    for (int32_t i = 0; i < r->n_lanes; i++) {
+        const sk_demo_lane *lane = &r->lanes[i];
+        for (int part = 0; part < SK_DEMO_PARTS && !lane->failed; part++) {
+            const sk_predict_report *p = &lane->parts[part];
+            const sk_agreement *a = &lane->agreement[part];
+            double n = p->frames > 0 ? (double)p->frames : 1;
+            sk_text_appendf(page, "<tr><td>%s, %s</td><td>%.1f</td><td>%.2f</td><td>%lld</td>",
+                            sk_demo_part_names[part], lane->runtime,
+                            p->seconds > 0 ? (double)p->frames / p->seconds : 0, 1e3 * p->network / n,
+                            (long long)p->instances);
+            if (i == 0)
+                sk_text_append(page, "<td>–</td><td>–</td><td>–</td></tr>\n");
+            else
+                sk_text_appendf(page, "<td>%lld of %lld</td><td>%.2g</td><td>%.2g</td></tr>\n",
+                                (long long)a->paired,
+                                (long long)(a->first > a->second ? a->first : a->second), a->largest_px,
+                                a->largest_score);
+        }
+        if (lane->failed) {
+            sk_text_appendf(page, "<tr><td>%s</td><td colspan=\"6\">", lane->runtime);
+            sk_demo_escape(page, lane->problem);
+            sk_text_append(page, "</td></tr>\n");
+        }
+    }
+    sk_text_append(page, "</table></div>\n");
+}
+
+static void files(const sk_demo_report *r, sk_text *page)
+{
+    (void)r;
+    sk_text_append(
+        page,
+        "<h2>What lies in this folder</h2>\n<div class=\"scroll\"><table>"
+        "<tr><td>poses/overlay.mp4, boxes/overlay.mp4</td><td>the scene with the results drawn in</td></tr>"
+        "<tr><td>poses/results.csv, boxes/results.csv</td><td>one row an animal and frame</td></tr>"
+        "<tr><td>poses/results.slp, boxes/results.slp</td><td>for SLEAP and sleap-io</td></tr>"
+        "<tr><td>scene.mp4, truth.csv</td><td>the scene, and where the animals really are</td></tr>"
+        "<tr><td>demo.json</td><td>every number of this page</td></tr></table></div>\n");
+    sk_text_append(page,
+                   "<h2>On your own video</h2>\n<pre>skitter predict VIDEO -m MODEL -o run1 --save-overlay\n"
+                   "skitter info MODEL          # what a .pt, SLEAP folder or .onnx holds\n"
+                   "skitter eval run1 TRUTH     # how good it is, against labels of yours</pre>\n");
+}
+
+static void head(const sk_demo_settings *s, const sk_demo_report *r, sk_text *page)
+{
+    const sk_predict_report *p = &r->lanes[0].parts[SK_DEMO_POSES];
+    char now[SK_CLOCK_TEXT];
+    sk_text_append(page, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
+                         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>"
+                         "<title>skitter demo</title><link rel=\"icon\" href=\"data:,\"/><style>");
+    sk_text_append(page, style);
+    sk_text_append(page, "</style></head><body>\n<h1>skitter demo</h1>\n<p class=\"sub\">");
+    sk_text_appendf(
+        page, "%d %s, %lld frames of %d × %d, seed %llu: a scene the models never saw. ", s->scene.animals,
+        s->scene.species == SK_SPECIES_MIXED ? "animals of three kinds" : sk_species_names[s->scene.species],
+        (long long)r->frames, s->scene.width, s->scene.height, (unsigned long long)s->scene.seed);
+    sk_text_appendf(page, "skitter %s on %s", sk_version_text(), p->runtime);
+    if (s->runtime_fell_back) {
+        sk_text_append(page, " (instead of ");
+        sk_demo_escape(page, s->runtime_requested);
+        sk_text_append(page, ")");
+    }
+    sk_text_append(page, ": ");
+    sk_demo_escape(page, p->device);
+    sk_text_appendf(page, ", %s; %s</p>\n", p->precision, sk_clock_text(sk_clock_wall_ms(), now, sizeof now));
+}
+
+sk_status sk_demo_write_page(const sk_demo_settings *s, const sk_demo_report *r, const sk_demo_sets *sets,
+                             sk_error *err)
+{
+    sk_text page = {.limit = (size_t)64 << 20};
+    head(s, r, &page);
+    tiles(r, &page);
+    sk_text_append(&page, "<h2>What was found</h2>\n<div class=\"frames\">\n");
+    sk_status status = SK_OK;
+    SK_TRY_GOTO(sk_demo_figure_frames(s, r, sets, &page, err));
+    sk_text_append(&page, "</div>\n");
+    accuracy(r, &page);
+    sk_text_append(
+        &page,
+        "<h2>Where the time goes</h2>\n<p class=\"note\">Milliseconds a frame. Decoding runs on a thread of "
+        "its own, beside the rest.</p>\n");
+    sk_demo_figure_stages(r, &page);
+    agreement(r, &page);
+    sk_text_append(&page, "<h2>Where they were</h2>\n");
+    sk_demo_figure_paths(s, sets, &page);
+    files(r, &page);
+    sk_text_append(&page, "</body></html>\n");
+    SK_TRY_GOTO(sk_text_status(&page, err));
+    char *path = sk_path_join(s->out, "report.html");
+    status = path ? sk_file_replace(path, page.data, page.length, err) : sk_fail_memory(err, strlen(s->out));
+    sk_free(path);
+done:
+    sk_text_free(&page);
+    return status;
+}

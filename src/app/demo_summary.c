@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/demo_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- the table --- */
+
+static void ratio(sk_text *t, double value)
+{
+    if (value < 0)
+        sk_text_appendf(t, " %9s", "-");
+    else
+        sk_text_appendf(t, " %9.3f", value);
+}
+
+/* Frames a second of a stage that took this long; "-" where it did nothing worth measuring. */
+static void rate(sk_text *t, int64_t frames, double seconds)
+{
+    double fps = seconds > 0 ? (double)frames / seconds : 0;
+    if (fps <= 0 || fps > 99999)
+        sk_text_appendf(t, " %9s", "-");
+    else
+        sk_text_appendf(t, fps < 100 ? " %9.1f" : " %9.0f", fps);
+}
+
+static void speeds(const sk_demo_report *r, sk_text *t)
+{
+    sk_text_appendf(t, "\n%-16s %9s %9s %9s %9s %9s %9s %9s\n", "frames/s", "all", "decode", "pre", "network",
+                    "post", "write", "overlay");
+    for (int32_t i = 0; i < r->n_lanes; i++)
+        for (int part = 0; part < SK_DEMO_PARTS; part++) {
+            const sk_demo_lane *lane = &r->lanes[i];
+            const sk_predict_report *p = &lane->parts[part];
+            char name[48];
+            snprintf(name, sizeof name, r->n_lanes > 1 ? "%s %s" : "%s", sk_demo_part_names[part],
+                     lane->runtime);
+            if (lane->failed)
+                continue;
+            if (p->nothing_to_do) {
+                sk_text_appendf(t, "%-16s was done before\n", name);
+                continue;
+            }
+            sk_text_appendf(t, "%-16s", name);
+            const double stages[] = {p->seconds, p->decode, p->pre,    p->network,
+                                     p->post,    p->write,  p->overlay};
+            for (size_t k = 0; k < sizeof stages / sizeof *stages; k++)
+                rate(t, p->frames, stages[k]);
+            sk_text_append(t, "\n");
+        }
+}
+
+static void scores(const sk_demo_report *r, sk_text *t)
+{
+    const sk_demo_lane *lane = &r->lanes[0];
+    sk_text_appendf(t, "\n%-16s %9s %9s %9s %9s %9s %9s\n", "accuracy", "animals", "found", "precision",
+                    "recall", "AP50", "AP50:95");
+    for (int part = 0; part < SK_DEMO_PARTS; part++) {
+        const sk_eval_report *e = &lane->scores[part];
+        static const struct {
+            uint32_t has;
+            const char *name;
+        } kinds[] = {{SK_HAS_OBB, "oriented boxes"},
+                     {SK_HAS_BOX, "boxes of poses"},
+                     {SK_HAS_KEYPOINTS, "poses (OKS)"}};
+        for (size_t k = 0; k < 3; k++) {
+            if (!(e->compared & kinds[k].has) || (part == SK_DEMO_BOXES && kinds[k].has != SK_HAS_OBB))
+                continue;
+            const sk_eval_score *s = kinds[k].has == SK_HAS_OBB   ? &e->all.obb
+                                     : kinds[k].has == SK_HAS_BOX ? &e->all.box
+                                                                  : &e->all.pose;
+            sk_text_appendf(t, "%-16s %9lld %9lld", kinds[k].name, (long long)s->wanted, (long long)s->found);
+            ratio(t, s->precision), ratio(t, s->recall), ratio(t, s->ap50), ratio(t, s->ap);
+            sk_text_append(t, "\n");
+        }
+    }
+    const sk_eval_errors *p = &lane->scores[SK_DEMO_POSES].all.points;
+    if (p->measured > 0)
+        sk_text_appendf(t, "%-16s median %.2f px off, %.2f %% of the body's length; %.1f %% within 5 %%\n",
+                        "keypoints", p->median, p->median_percent, 100 * (p->pck[0] > 0 ? p->pck[0] : 0));
+}
+
+static void agreements(const sk_demo_report *r, sk_text *t)
+{
+    if (r->n_lanes < 2)
+        return;
+    sk_text_appendf(t, "\n%-16s %s\n", "the same as", r->lanes[0].runtime);
+    for (int32_t i = 1; i < r->n_lanes; i++) {
+        const sk_demo_lane *lane = &r->lanes[i];
+        if (lane->failed) {
+            sk_text_appendf(t, "%-16s did not run: %s\n", lane->runtime, lane->problem);
+            continue;
+        }
+        for (int part = 0; part < SK_DEMO_PARTS; part++) {
+            const sk_agreement *a = &lane->agreement[part];
+            int64_t most = a->first > a->second ? a->first : a->second;
+            char name[64];
+            snprintf(name, sizeof name, "%s %s", sk_demo_part_names[part], lane->runtime);
+            sk_text_appendf(t,
+                            "%-16s %lld of %lld detections, at most %.2g px and %.2g of confidence apart\n",
+                            name, (long long)a->paired, (long long)most, a->largest_px, a->largest_score);
+        }
+    }
+}
+
+void sk_demo_summarize(const sk_demo_settings *s, sk_demo_report *r)
+{
+    sk_text *t = &r->summary;
+    const sk_demo_lane *lane = &r->lanes[0];
+    const sk_predict_report *p = &lane->parts[SK_DEMO_POSES];
+    sk_text_appendf(
+        t, "%d %s, %lld frames of %dx%d, seed %llu: a scene the models never saw\n", s->scene.animals,
+        s->scene.species == SK_SPECIES_MIXED ? "animals of three kinds" : sk_species_names[s->scene.species],
+        (long long)r->frames, s->scene.width, s->scene.height, (unsigned long long)s->scene.seed);
+    sk_text_appendf(t, "%-16s %s%s%s%s: %s, %s\n", "runtime", p->runtime,
+                    s->runtime_fell_back ? " (instead of " : "",
+                    s->runtime_fell_back ? s->runtime_requested : "", s->runtime_fell_back ? ")" : "",
+                    p->device, p->precision);
+    speeds(r, t);
+    scores(r, t);
+    agreements(r, t);
+    sk_text_appendf(t, "\n%-16s %s/report.html         everything, with pictures\n", "look at", s->out);
+    sk_text_appendf(t, "%-16s %s/poses/overlay.mp4   the scene with the poses drawn in\n", "", s->out);
+    sk_text_appendf(t, "%-16s %s/poses/results.csv   one row an animal; results.slp opens in SLEAP\n", "",
+                    s->out);
+    sk_text_appendf(
+        t, "%-16s skitter predict VIDEO -m MODEL -o run1 --save-overlay    (.pt, SLEAP folder, .onnx)\n",
+        "on your own");
+}
+
+/* --- JSON --- */
+
+static void stage_to_json(sk_json *json, const sk_predict_report *p)
+{
+    double n = p->frames > 0 ? (double)p->frames : 1;
+    sk_json_key_int(json, "frames", p->frames);
+    sk_json_key_int(json, "instances", p->instances);
+    sk_json_key_float(json, "fps", p->seconds > 0 ? (double)p->frames / p->seconds : 0);
+    sk_json_key(json, "ms_per_frame");
+    sk_json_object(json);
+    sk_json_key_float(json, "decode", 1e3 * p->decode / n);
+    sk_json_key_float(json, "pre", 1e3 * p->pre / n);
+    sk_json_key_float(json, "network", 1e3 * p->network / n);
+    sk_json_key_float(json, "post", 1e3 * p->post / n);
+    sk_json_key_float(json, "write", 1e3 * p->write / n);
+    sk_json_key_float(json, "overlay", 1e3 * p->overlay / n);
+    sk_json_close(json);
+}
+
+static void lane_to_json(const sk_demo_report *r, int32_t i, sk_json *json)
+{
+    const sk_demo_lane *lane = &r->lanes[i];
+    sk_json_object(json);
+    sk_json_key_string(json, "runtime", lane->runtime);
+    if (lane->failed) {
+        sk_json_key_string(json, "error", lane->problem);
+        sk_json_close(json);
+        return;
+    }
+    sk_json_key_string(json, "device", lane->parts[SK_DEMO_POSES].device);
+    sk_json_key_string(json, "precision", lane->parts[SK_DEMO_POSES].precision);
+    for (int part = 0; part < SK_DEMO_PARTS; part++) {
+        sk_json_key(json, sk_demo_part_names[part]);
+        sk_json_object(json);
+        stage_to_json(json, &lane->parts[part]);
+        sk_json_key(json, "accuracy");
+        sk_eval_to_json(&lane->scores[part], json);
+        if (i > 0) {
+            const sk_agreement *a = &lane->agreement[part];
+            sk_json_key(json, "agreement");
+            sk_json_object(json);
+            sk_json_key_int(json, "first", a->first);
+            sk_json_key_int(json, "own", a->second);
+            sk_json_key_int(json, "paired", a->paired);
+            sk_json_key_float(json, "largest_px", a->largest_px);
+            sk_json_key_float(json, "mean_px", a->mean_px);
+            sk_json_key_float(json, "largest_score", a->largest_score);
+            sk_json_close(json);
+        }
+        sk_json_close(json);
+    }
+    sk_json_close(json);
+}
+
+void sk_demo_to_json(const sk_demo_settings *s, const sk_demo_report *r, sk_json *json)
+{
+    sk_json_object(json);
+    sk_json_key_string(json, "folder", s->out);
+    sk_json_key_string(json, "species", sk_species_names[s->scene.species]);
+    sk_json_key_int(json, "animals", s->scene.animals);
+    sk_json_key_int(json, "width", s->scene.width);
+    sk_json_key_int(json, "height", s->scene.height);
+    sk_json_key_int(json, "seed", (int64_t)s->scene.seed);
+    sk_json_key_int(json, "frames", r->frames);
+    sk_json_key_float(json, "scene_seconds", r->scene_seconds);
+    sk_json_key_bool(json, "stopped", r->stopped);
+    sk_json_key_bool(json, "nothing_to_do", r->nothing_to_do);
+    sk_json_key_bool(json, "continued", r->continued);
+    sk_json_key_string(json, "runtime_requested", s->runtime_requested);
+    sk_json_key(json, "runtimes");
+    sk_json_array(json);
+    for (int32_t i = 0; i < r->n_lanes && !r->stopped; i++)
+        lane_to_json(r, i, json);
+    sk_json_close(json);
+    sk_json_close(json);
+}

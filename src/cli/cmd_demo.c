@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/demo.h"
+#include "app/runtimes.h"
+#include "base/json_write.h"
+#include "base/progress.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/shared_options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const sk_option options[] = {
+    {.name = "out",
+     .letter = 'o',
+     .kind = SK_OPTION_FOLDER,
+     .argument = "DIR",
+     .fallback = "skitter-demo",
+     .help = "folder for everything the demo makes"},
+    {.name = "species",
+     .kind = SK_OPTION_CHOICE,
+     .argument = "KIND",
+     .choices = "fish|fly|mouse|mixed",
+     .fallback = "mixed",
+     .help = "which animals"},
+    {.name = "animals",
+     .kind = SK_OPTION_INT,
+     .argument = "N",
+     .fallback = "6",
+     .min = 1,
+     .max = SK_SCENE_MAX_ANIMALS,
+     .help = "how many"},
+    {.name = "seconds",
+     .kind = SK_OPTION_REAL,
+     .argument = "S",
+     .fallback = "3",
+     .min = 0.001,
+     .max = 3600,
+     .help = "length of the scene, at 30 frames a second"},
+    {.name = "seed",
+     .kind = SK_OPTION_INT,
+     .argument = "K",
+     .fallback = "0",
+     .min = 0,
+     .max = 999999999,
+     .help = "another number, another scene; all of them lie beyond what the models were trained on"},
+    SK_CLI_OPTION_RUNTIME,
+    SK_CLI_OPTION_FALLBACK,
+    {.name = "compare", .kind = SK_OPTION_FLAG, .help = "every runtime that works here, side by side"},
+    SK_CLI_OPTION_THREADS,
+    {.name = "models",
+     .kind = SK_OPTION_FOLDER,
+     .argument = "DIR",
+     .help = "folder with demo-obb.pt and demo-pose.pt; without it SKITTER_MODELS or those that come with "
+             "skitter"},
+    {.name = "restart", .kind = SK_OPTION_FLAG, .help = "begin anew in a folder that holds a demo already"},
+    {.name = "json",
+     .kind = SK_OPTION_FLAG,
+     .help = "everything measured, as one JSON object on standard output"},
+    {0}};
+
+static const sk_example examples[] = {
+    {"skitter demo", "a scene of six animals, measured and drawn, in the folder skitter-demo"},
+    {"skitter demo --species mouse --animals 3 --seconds 10 --out mice", "other animals, longer"},
+    {"skitter demo --compare --restart",
+     "every runtime of this machine, with the agreement of their detections"},
+    {0}};
+
+static void read_settings(const sk_args *args, sk_demo_settings *s)
+{
+    sk_demo_defaults(s);
+    s->out = sk_args_text(args, "out");
+    s->models = sk_args_text(args, "models");
+    s->seconds = sk_args_real(args, "seconds");
+    s->scene.animals = (int32_t)sk_args_int(args, "animals");
+    s->scene.seed = SK_DEMO_FIRST_SEED + (uint64_t)sk_args_int(args, "seed");
+    s->threads = (int32_t)sk_args_int(args, "threads");
+    s->compare = sk_args_flag(args, "compare");
+    s->restart = sk_args_flag(args, "restart");
+    for (int i = 0; i <= SK_SPECIES_COUNT; i++)
+        if (strcmp(sk_args_text(args, "species"), sk_species_names[i]) == 0)
+            s->scene.species = (sk_species)i;
+}
+
+typedef struct watcher {
+    sk_progress *progress;
+    char what[64];
+} watcher;
+
+/* One bar after another: the scene, then each part. */
+static bool watch(void *context, const char *what, int64_t done, int64_t total)
+{
+    watcher *w = context;
+    if (!w->progress || strcmp(w->what, what) != 0) {
+        sk_progress_close(&w->progress);
+        sk_progress_settings p = sk_progress_defaults();
+        p.stream = stderr;
+        p.mode = sk_cli_verbosity() == 0 ? SK_PROGRESS_NONE : SK_PROGRESS_AUTO;
+        p.label = what;
+        p.unit = "frames";
+        p.total = total > 0 ? total : 0;
+        snprintf(w->what, sizeof w->what, "%s", what);
+        if (sk_progress_open(&p, &w->progress, NULL) != SK_OK)
+            w->progress = NULL; /* no bar, but the demo goes on */
+    }
+    if (w->progress)
+        sk_progress_update(w->progress, done, NULL);
+    return sk_cli_interrupted();
+}
+
+static sk_status print_json(const sk_demo_settings *s, const sk_demo_report *report, sk_error *err)
+{
+    sk_json json = sk_json_to_file(stdout, 2);
+    sk_demo_to_json(s, report, &json);
+    return sk_json_end(&json, err);
+}
+
+static sk_status print(const sk_args *args, const sk_demo_settings *s, const sk_demo_report *report,
+                       sk_error *err)
+{
+    if (report->stopped)
+        return sk_fail(err, SK_ERR_CANCELLED, "interrupted; the same command goes on from here");
+    if (sk_args_flag(args, "json"))
+        return print_json(s, report, err);
+    if (report->nothing_to_do)
+        sk_cli_say(
+            "This demo had finished already in %s; what it said then follows. --restart does it again.",
+            s->out);
+    else if (report->continued)
+        sk_cli_say("This demo had been interrupted and was continued.");
+    fputs(sk_text_get(&report->summary), stdout);
+    return SK_OK;
+}
+
+static sk_status run(const sk_args *args, sk_error *err)
+{
+    sk_demo_settings s;
+    sk_runtime_choice choice;
+    char engine[32];
+    watcher w = {0};
+    sk_demo_report *report = NULL;
+    read_settings(args, &s);
+    SK_TRY(sk_runtimes_choose(sk_args_text(args, "runtime"), sk_args_flag(args, "allow-fallback"), &choice,
+                              engine, err));
+    s.runtime = engine;
+    s.runtime_requested = choice.requested;
+    s.runtime_fell_back = choice.fell_back;
+    if (choice.notice[0])
+        sk_cli_warn("%s", choice.notice);
+    (void)sk_cli_interrupted(); /* from here on Ctrl-C ends the demo in order */
+    sk_status status = sk_demo_run(&s, watch, &w, &report, err);
+    sk_progress_close(&w.progress);
+    if (status == SK_OK)
+        status = print(args, &s, report, err);
+    sk_demo_free(&report);
+    return status;
+}
+
+const sk_command sk_command_demo = {
+    .name = "demo",
+    .group = "Finding animals",
+    .summary = "see skitter at work on a scene and with models of its own",
+    .description = "Draws a scene its models never saw, finds boxes and poses in it as 'skitter predict' "
+                   "does, measures them "
+                   "against the scene's truth, and writes tables, a .slp, videos with the results drawn in "
+                   "and report.html into one "
+                   "folder.\n\nInterrupted, the same command goes on where it stopped. A folder that holds "
+                   "another demo is refused; "
+                   "--restart replaces it.",
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_CLI_SHARED_OPTIONS_H
+#define SK_CLI_SHARED_OPTIONS_H
+
+/* Rows of commands' tables that mean the same wherever they stand. */
+
+#define SK_CLI_OPERAND_MODEL                                                                                 \
+    {                                                                                                        \
+        .name = "model", .kind = SK_OPTION_FILE,                                                             \
+        .help = "an Ultralytics .pt, a SLEAP model folder (or its .zip), an .onnx"                           \
+    }
+
+/* Without it the settings decide: sk_runtimes_choose. */
+#define SK_CLI_OPTION_RUNTIME                                                                                \
+    {                                                                                                        \
+        .name = "runtime", .letter = 'r', .kind = SK_OPTION_TEXT, .argument = "NAME",                        \
+        .help = "compute runtime; without it SKITTER_COMPUTE_RUNTIME, the project's or the user's setting "  \
+                "('skitter config'), or cpu"                                                                 \
+    }
+
+#define SK_CLI_OPTION_FALLBACK                                                                               \
+    {                                                                                                        \
+        .name = "allow-fallback", .kind = SK_OPTION_FLAG,                                                    \
+        .help = "where that runtime cannot be used, take the next one that can, and say so in the results"   \
+    }
+
+#define SK_CLI_OPTION_THREADS                                                                                \
+    {                                                                                                        \
+        .name = "threads", .letter = 't', .kind = SK_OPTION_INT, .argument = "N", .fallback = "0",           \
+        .max = 256, .help = "threads of CPU runtimes; 0 means all cores"                                     \
+    }
+
+#define SK_CLI_OPTION_IMGSZ                                                                                  \
+    {                                                                                                        \
+        .name = "imgsz", .kind = SK_OPTION_TEXT, .argument = "N|HxW",                                        \
+        .help = "network input; the model's own without it"                                                  \
+    }
+
+#endif
