@@ -35,6 +35,9 @@ static int finish_stdout(int code)
     }
     if (!failed)
         return code;
+    /* The write that failed was an earlier one and its reason is lost: the next one fails for the same. */
+    if (!saved && write(STDOUT_FILENO, "\n", 1) < 0)
+        saved = errno;
     if (saved != EPIPE)
         fprintf(stderr, "skitter: error: standard output could not be written%s%s\n", saved ? ": " : "",
                 saved ? strerror(saved) : "");
