@@ -68,7 +68,7 @@ endforeach()
 
 # Libraries that stand in for ONNX Runtime and are wrong, each in its own way.
 set(fake_number 0)
-foreach(kind empty no_base no_table old refuses holes idle)
+foreach(kind empty no_base no_table old refuses holes idle provides crashes hangs)
     add_library(fake_ort_${kind} MODULE ${CMAKE_SOURCE_DIR}/tests/engines/fake_ort.c)
     set_target_properties(fake_ort_${kind} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
         C_VISIBILITY_PRESET default)

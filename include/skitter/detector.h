@@ -35,6 +35,9 @@ typedef struct sk_detector_settings {
     int32_t max_instances; /* SLEAP: 0 = no limit */
     bool winograd;         /* default true */
     bool obb_quarter;      /* oriented boxes in newer Ultralytics' form; default false: w >= h */
+    /* onnx_cpu, onnx_cuda, onnx_rocm: ONNX Runtime's execution provider, "CPU", "CUDA", "TensorRT", "ROCm", "MIGraphX",
+     * "OpenVINO", "CoreML"; default null: the runtime's own. Borrowed while the detector is open. */
+    const char *provider;
 } sk_detector_settings;
 
 SK_API void sk_detector_defaults(sk_detector_settings *settings);

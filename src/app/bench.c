@@ -109,6 +109,7 @@ static sk_status open_model(const sk_bench_settings *s, const char *runtime, ben
     settings.threads = s->threads;
     settings.cut_tail = s->cut_tail;
     settings.winograd = s->winograd;
+    settings.provider = strncmp(engine->name, "onnx_", 5) == 0 ? s->provider : NULL;
     bool pictures = b->model->input.dtype != SK_DTYPE_U8;
     settings.input = pictures ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
     SK_TRY(sk_network_open(b->model, engine, s->batch, height, width, &settings, &b->session, err));

@@ -22,6 +22,7 @@ typedef struct sk_bench_settings {
     bool layers;           /* also a per-layer table of the first runtime */
     bool cut_tail;         /* 1: time up to the raw heads, as predict runs it */
     bool winograd;
+    const char *provider; /* of the onnx_… runtimes; null: their own */
 } sk_bench_settings;
 
 typedef struct sk_bench_result {

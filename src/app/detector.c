@@ -137,6 +137,11 @@ static sk_status fill_info(sk_detector *d, sk_error *err)
     SK_TRY(d->engine->probe(&probe, err));
     snprintf(info->device, sizeof info->device, "%.140s",
              probe.n_devices ? probe.devices[0].name : probe.detail);
+    const char *provider = d->settings.provider;
+    if (provider && provider[0]) {
+        size_t used = strlen(info->device);
+        snprintf(info->device + used, sizeof info->device - used, ", %s provider", provider);
+    }
     snprintf(info->precision, sizeof info->precision, "%s",
              sk_precision_name(d->engine->usual ? d->engine->usual : SK_PRECISION_F32));
     return name_keypoints(d, last, err);
@@ -159,6 +164,7 @@ static sk_status open_session(sk_detector *d, int32_t index, sk_error *err)
     s.threads = d->settings.threads;
     s.winograd = d->settings.winograd;
     s.cut_tail = plan->cut_tail ? SK_TAIL_FREE : SK_TAIL_KEEP;
+    s.provider = d->settings.provider;
     s.input = p->u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
     int32_t batch = index == 0 ? d->settings.batch : 1;
     SK_TRY(

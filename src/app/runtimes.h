@@ -3,6 +3,7 @@
 #define SK_APP_RUNTIMES_H
 
 #include "runtime/legacy.h"
+#include "skitter/model.h"
 #include "runtime/probe.h"
 #include "runtime/settings.h"
 
@@ -21,6 +22,19 @@ void sk_runtimes_look(uint32_t pipelines, bool fresh, sk_runtimes_view *out);
  * the engine to open: the runtime's, or "reference" where the person asked for that. */
 sk_status sk_runtimes_choose(const char *command, bool allow_fallback, sk_runtime_choice *out,
                              char engine[32], sk_error *err) SK_MUST_CHECK;
+
+/* The same, for models at hand: only what all their pipelines can use is allowed. SK_ERR_… when one cannot be opened. */
+sk_status sk_runtimes_choose_for(const char *const *models, int32_t n_models, const char *command,
+                                 bool allow_fallback, sk_runtime_choice *out, char engine[32],
+                                 sk_error *err) SK_MUST_CHECK;
+/* The pipeline a model is one of. */
+sk_pipeline sk_runtimes_pipeline(sk_task task);
+
+/* What a person who names an ONNX Runtime execution provider says about the runtime: with a provider and no runtime, or
+ * one that leaves the kind of ONNX open ("onnx", "onnx_gpu"), the provider's own. Gives `command` back otherwise; the
+ * session refuses a provider of another runtime. SK_ERR_ARG for an unknown provider. */
+sk_status sk_runtimes_of_provider(const char *command, const char *provider, const char **out,
+                                  sk_error *err) SK_MUST_CHECK;
 
 /* Saves a person's choice, which must be usable here: an unknown word or a runtime that does not work is refused.
  * `project`: into the project's file (made here where there is none) instead of the user's. `path` (512 bytes) gets

@@ -28,6 +28,7 @@ static const sk_option options[] = {
      .max = 1024,
      .help = "pictures in one run"},
     SK_CLI_OPTION_IMGSZ,
+    SK_CLI_OPTION_PROVIDER,
     SK_CLI_OPTION_THREADS,
     {.name = "iterations",
      .letter = 'n',
@@ -166,6 +167,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     s.layers = sk_args_flag(args, "layers");
     s.cut_tail = sk_args_flag(args, "raw-heads");
     s.winograd = !sk_args_flag(args, "no-winograd");
+    s.provider = sk_args_text(args, "execution-provider");
     SK_TRY_GOTO(sk_cli_parse_size(sk_args_text(args, "imgsz"), &s.height, &s.width, err));
     SK_TRY_GOTO(sk_bench_run(&s, results, err));
     if (sk_args_flag(args, "json"))

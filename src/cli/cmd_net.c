@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/network.h"
+#include "app/runtimes.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/shared_options.h"
@@ -27,8 +28,9 @@ static const sk_option options[] = {
      .letter = 'r',
      .kind = SK_OPTION_TEXT,
      .argument = "NAME",
-     .fallback = "reference",
-     .help = "compute runtime; 'reference' is the slow exact executor every other one is checked against"},
+     .help = "compute runtime; without it 'reference', the slow exact executor every other one is checked "
+             "against"},
+    SK_CLI_OPTION_PROVIDER,
     SK_CLI_OPTION_THREADS,
     {.name = "raw-heads",
      .kind = SK_OPTION_FLAG,
@@ -81,7 +83,10 @@ static sk_status run(const sk_args *args, sk_error *err)
     settings.threads = (int32_t)sk_args_int(args, "threads");
     settings.cut_tail = sk_args_flag(args, "raw-heads");
     settings.winograd = !sk_args_flag(args, "no-winograd");
-    SK_TRY_GOTO(sk_network_engine(sk_args_text(args, "runtime"), &engine, err));
+    const char *runtime = NULL;
+    settings.provider = sk_args_text(args, "execution-provider");
+    SK_TRY_GOTO(sk_runtimes_of_provider(sk_args_text(args, "runtime"), settings.provider, &runtime, err));
+    SK_TRY_GOTO(sk_network_engine(runtime ? runtime : "reference", &engine, err));
     SK_TRY_GOTO(sk_model_open(sk_args_text(args, "model"), &model, err));
     SK_TRY_GOTO(sk_npy_read(input, (size_t)1 << 32, &array, err));
     SK_TRY_GOTO(sk_network_run_array(model, engine, &array, &settings, outputs, &count, err));

@@ -36,6 +36,7 @@ static const sk_option options[] = {
      .argument = "DIR",
      .help = "folder for the results"},
     SK_CLI_OPTION_RUNTIME,
+    SK_CLI_OPTION_PROVIDER,
     SK_CLI_OPTION_FALLBACK,
     {.name = "format",
      .letter = 'f',
@@ -350,8 +351,13 @@ static sk_status run(const sk_args *args, sk_error *err)
     if (!formats)
         return sk_fail_memory(err, 16);
     SK_TRY_GOTO(read_settings(args, &s, formats, classes, 1024, err));
-    SK_TRY_GOTO(sk_runtimes_choose(sk_args_text(args, "runtime"), sk_args_flag(args, "allow-fallback"),
-                                   &choice, engine, err));
+    const char *runtime = NULL;
+    s.detector.provider = sk_args_text(args, "execution-provider");
+    SK_TRY_GOTO(sk_runtimes_of_provider(sk_args_text(args, "runtime"), s.detector.provider, &runtime, err));
+    SK_TRY_GOTO(sk_runtimes_choose_for(s.models, s.n_models, runtime, sk_args_flag(args, "allow-fallback"),
+                                       &choice, engine, err));
+    if (choice.fell_back)
+        s.detector.provider = NULL; /* it went with the runtime */
     s.detector.runtime = engine;
     s.runtime_requested = choice.requested;
     s.runtime_fell_back = choice.fell_back;

@@ -18,6 +18,13 @@
                 "('skitter config'), or cpu"                                                                 \
     }
 
+#define SK_CLI_OPTION_PROVIDER                                                                               \
+    {                                                                                                        \
+        .name = "execution-provider", .kind = SK_OPTION_TEXT, .argument = "P",                               \
+        .help = "ONNX Runtime's provider: CPU, CUDA, TensorRT, ROCm, MIGraphX, OpenVINO, CoreML; its "       \
+                "runtime is taken where none is named"                                                       \
+    }
+
 #define SK_CLI_OPTION_FALLBACK                                                                               \
     {                                                                                                        \
         .name = "allow-fallback", .kind = SK_OPTION_FLAG,                                                    \

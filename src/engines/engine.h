@@ -73,6 +73,8 @@ typedef struct sk_session_settings {
     const char *model_key; /* names the model in artifacts (content hash); null = hash the graph */
     const char
         *cpu_mask; /* CPU engines: "avx512", "avx2", "sse4.2", "none": no more than that; null = everything */
+    const char
+        *provider; /* ONNX Runtime: its execution provider ("TensorRT"); null = the runtime's usual one */
     const sk_session_artifact
         *artifact; /* engines with a form: run this; null: make what is needed in memory */
 } sk_session_settings;
@@ -239,11 +241,17 @@ sk_status sk_session_profile(sk_session *session, sk_profile_row *rows, int32_t 
 void sk_input_unpack_u8(const sk_session_input *input, const sk_session_settings *settings,
                         const sk_shape *shape, float *nchw);
 
+/* The engine that an ONNX Runtime execution provider ("CUDA", "TensorrtExecutionProvider") belongs to; null when there is
+ * no such provider. */
+const char *sk_engine_of_provider(const char *provider);
+
 /* The built-in engines. */
 extern const sk_engine sk_engine_cpu;
 extern const sk_engine sk_engine_cuda; /* a plugin: engines/plugin.h */
 extern const sk_engine sk_engine_rocm; /* likewise */
 extern const sk_engine sk_engine_onnx_cpu;
+extern const sk_engine sk_engine_onnx_cuda;
+extern const sk_engine sk_engine_onnx_rocm;
 extern const sk_engine sk_engine_openvino;
 extern const sk_engine sk_engine_reference;
 

@@ -110,6 +110,9 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
         chosen.precision = engine->usual ? engine->usual : SK_PRECISION_F32;
     if (!engine->form)
         chosen.artifact = NULL; /* it runs graphs */
+    if (chosen.provider && chosen.provider[0] && strncmp(engine->name, "onnx_", 5) != 0)
+        return sk_fail(err, SK_ERR_ARG, "an execution provider (%s) is ONNX Runtime's; '%s' has none",
+                       chosen.provider, engine->name);
     if (chosen.cut_tail == SK_TAIL_FREE)
         chosen.cut_tail = chosen.artifact ? SK_TAIL_KEEP : SK_TAIL_CUT;
     if (chosen.artifact && chosen.cut_tail)
@@ -152,6 +155,7 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
     session->settings.cores = NULL;
     session->settings.cache_dir = session->settings.model_key = session->settings.cpu_mask = NULL;
     session->settings.artifact = NULL;
+    session->settings.provider = NULL;
     if (chosen.artifact && engine->form && chosen.artifact->path)
         snprintf(session->info.artifact, sizeof session->info.artifact, "%s", chosen.artifact->path);
     describe(session, special);

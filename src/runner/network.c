@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runner/network.h"
 
+#include "base/log.h"
 #include "runtime/model_artifact.h"
 #include "runtime/probe.h"
 
@@ -78,6 +79,15 @@ sk_status sk_network_open(const sk_model *model, const sk_engine *engine, int64_
     s.artifact = artifact ? &artifact->ends : NULL;
     sk_status status = sk_session_open(engine, model->graph, &shape, 1, &s, out, err);
     sk_model_artifact_close(&artifact);
+    if (status == SK_OK) {
+        const sk_session_info *info = sk_session_about(*out);
+        sk_log(SK_LOG_INFO, "%s: %s, %s, %lldx%lldx%lld%s%s%s%s", model->path, engine->name,
+               sk_precision_name((*out)->settings.precision), (long long)batch, (long long)height,
+               (long long)width, info->detail[0] ? ", " : "", info->detail, info->artifact[0] ? ", " : "",
+               info->artifact);
+        if (info->borrowed[0] && engine->form)
+            sk_log(SK_LOG_WARN, "%s on %s: %s", model->path, engine->name, info->borrowed);
+    }
     if (status != SK_OK)
         sk_error_prefix(err, "%s on %s", model->path, engine->name);
     return status;

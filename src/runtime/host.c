@@ -69,7 +69,7 @@ static bool has_amd(sk_probe_row *row)
         row);
 }
 
-static bool has_machine(sk_runtime runtime, sk_probe_row *row)
+bool sk_probe_machine(sk_runtime runtime, sk_probe_row *row)
 {
     switch (runtime) {
     case SK_RUNTIME_MPS:
@@ -104,7 +104,7 @@ void sk_probe_absent(sk_runtime runtime, sk_probe_row *row)
 {
     row->available = false;
     row->remedy[0] = '\0';
-    if (!has_machine(runtime, row))
+    if (!sk_probe_machine(runtime, row))
         return;
     snprintf(row->reason, sizeof row->reason,
              "the machine has what it needs, but this build has no %s engine yet", sk_runtime_name(runtime));

@@ -251,6 +251,7 @@ static sk_status run_once(const job *j, const sk_engine *engine, const sk_sessio
         s.precision = SK_PRECISION_F32;
         s.tune = 0;
         s.cache_dir = "";
+        s.provider = NULL;
     }
     SK_TRY(sk_session_open(engine, j->model->graph, &shape, 1, &s, session, err));
     sk_session_input input = {.data = picture};
@@ -317,7 +318,9 @@ static sk_status fill_wish(job *j, sk_artifact_wish *wish, char *library, size_t
     const sk_engine_form *form = j->engine->form;
     sk_engine_probe probe = {0};
     SK_TRY(j->engine->probe(&probe, err));
-    snprintf(library, capacity, "%.63s", probe.version);
+    const char *provider = j->settings.provider;
+    snprintf(library, capacity, "%.40s%s%.20s", probe.version, provider && provider[0] ? " " : "",
+             provider ? provider : "");
     snprintf(k->source, sizeof k->source, "%s", j->model->content_hash);
     snprintf(k->form, sizeof k->form, "%s", form->name);
     k->batch = j->batch;
@@ -399,6 +402,11 @@ sk_status sk_model_artifact_open(const sk_model *model, const sk_engine *engine,
     *out = NULL;
     if (!engine->form || settings->cut_tail == SK_TAIL_CUT)
         return SK_OK;
+    if (settings->provider && settings->provider[0]) {
+        const char *its = sk_engine_of_provider(settings->provider);
+        if (!its || strcmp(its, engine->name) != 0)
+            return SK_OK; /* opening the session says what is wrong */
+    }
     SK_TRY(where_to_keep(settings, &where, err));
     if (where == KEEP_NOWHERE)
         return SK_OK;

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -216,6 +217,14 @@ void sk_probe_engine(const sk_engine *engine, int64_t limit_ms, sk_probe_row *ro
     close(ends[0]);
 }
 
+/* SKITTER_PROBE_SECONDS for machines where a healthy driver takes longer, or a sick one should not be waited for. */
+static int64_t limit_ms(void)
+{
+    const char *text = getenv("SKITTER_PROBE_SECONDS");
+    double seconds = text ? strtod(text, NULL) : 0;
+    return seconds >= 0.1 && seconds <= 3600 ? (int64_t)(seconds * 1000) : SK_PROBE_LIMIT_MS;
+}
+
 void sk_probe_one(sk_runtime runtime, bool fresh, sk_probe_row *row)
 {
     memset(row, 0, sizeof *row);
@@ -227,7 +236,10 @@ void sk_probe_one(sk_runtime runtime, bool fresh, sk_probe_row *row)
     }
     if (!fresh && sk_probe_cache_read(runtime, row))
         return;
-    sk_probe_engine(engine, SK_PROBE_LIMIT_MS, row);
+    sk_probe_engine(engine, limit_ms(), row);
+    /* Without the vendor's driver no library helps: that comes first. */
+    if (!row->available && (runtime == SK_RUNTIME_ONNX_CUDA || runtime == SK_RUNTIME_ONNX_ROCM))
+        (void)sk_probe_machine(runtime, row);
     if (row->available && row->library[0])
         sk_probe_cache_write(row);
 }

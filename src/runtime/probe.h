@@ -33,6 +33,9 @@ void sk_probe_one(sk_runtime runtime, bool fresh, sk_probe_row *row);
 /* The facts the gate decides on. `graph_importable` is set: skitter reads SLEAP models itself. */
 void sk_probe_facts(const sk_probe_row rows[SK_RUNTIME_COUNT], sk_runtime_facts *out);
 
+/* Does the machine have what the runtime needs besides its library: driver and device? If not, the row's reason and
+ * remedy say so (host.c). Only looks at files. */
+bool sk_probe_machine(sk_runtime runtime, sk_probe_row *row);
 /* Why a runtime that this build has no engine for is not there (host.c). */
 void sk_probe_absent(sk_runtime runtime, sk_probe_row *row);
 

@@ -185,7 +185,12 @@ static void restore(const sk_runtime_setting *s, const sk_runtime_gate *gate, co
     sk_error problem = {0};
     if (!sk_runtime_reset(s->value, gate, facts, &out->runtime, notice))
         return;
-    if (sk_runtime_setting_save(s->where, out->runtime, &problem) == SK_OK)
+    /* A project's file is shared: what cannot be had on this machine may be right on the next. */
+    if (out->level == SK_SETTING_PROJECT)
+        snprintf(out->notice, sizeof out->notice,
+                 "%s; %.100s is left as it is ('skitter config set compute_runtime %s --project' changes it)",
+                 notice, s->where, sk_runtime_name(out->runtime));
+    else if (sk_runtime_setting_save(s->where, out->runtime, &problem) == SK_OK)
         snprintf(out->notice, sizeof out->notice, "%s; %.200s says so now", notice, s->where);
     else
         snprintf(out->notice, sizeof out->notice, "%s; it is still in %.100s: %.*s", notice, s->where,

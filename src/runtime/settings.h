@@ -49,8 +49,8 @@ typedef struct sk_runtime_choice {
     char notice[SK_RUNTIME_NOTICE + 256]; /* "" or what the person must know: a reset, a fall back */
 } sk_runtime_choice;
 
-/* Decides. A saved value (user, project) that is unknown or not allowed is reset to the first allowed one, written back
- * and announced in `notice`. What a person said now (command line, environment) is never replaced: it is an error with
+/* Decides. A saved value (user, project) that is unknown or not allowed is reset to the first allowed one, and announced
+ * in `notice`. The user's file is changed; a project's is shared with other machines and stays, overruled for this run. What a person said now (command line, environment) is never replaced: it is an error with
  * the reason, unless `allow_fallback`, which takes the next allowed one of
  * tensorrt, cuda, rocm, mps, onnx_cuda, onnx_rocm, openvino, onnx_cpu, cpu. */
 sk_status sk_runtime_choose(const sk_runtime_settings *settings, const sk_runtime_gate *gate,

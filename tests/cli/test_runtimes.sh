@@ -19,6 +19,25 @@ test_doctor_has_a_row_for_every_runtime() {
     grep -Eq "^cpu +yes" <<<"$out" || fail "the processor must always work: $out"
 }
 
+# Three libraries that are wrong: one crashes, one hangs, one answers everything with success and computes nothing. The
+# program goes on and the row says what happened.
+test_doctor_survives_wrong_libraries() {
+    local kind want fakes=$SKITTER_TEST_BUILD/tests
+    [ -e "$fakes/fake_ort_crashes.so" ] || fail "the fake libraries were not built" || return 1
+    for kind in crashes hangs idle; do
+        SKITTER_PROBE_SECONDS=1 SKITTER_ONNXRUNTIME=$fakes/fake_ort_$kind.so run doctor && expect_code 0 || return 1
+        case $kind in
+        crashes) want="the probe crashed with signal 6" ;;
+        hangs) want="the probe hung and was ended after 1.0 s" ;;
+        idle) want="gave 0 where 4.5 is right" ;;
+        esac
+        grep -Eq "^onnx_cpu +no +.*$want" <<<"$out" || fail "$kind: $out" || return 1
+        grep -Eq "^openvino +(yes|no)" <<<"$out" || fail "the rows after it are missing: $out" || return 1
+        SKITTER_PROBE_SECONDS=1 SKITTER_ONNXRUNTIME=$fakes/fake_ort_$kind.so run runtimes --json && expect_code 0 &&
+            expect_in "$want" "$out" || return 1
+    done
+}
+
 test_doctor_json() {
     run doctor --json && expect_code 0 && expect_in '"name": "cpu"' "$out" || return 1
     command -v python3 >/dev/null || return 0
@@ -133,7 +152,15 @@ test_predict_resets_what_was_saved() {
     clean && picture
     echo "compute_runtime: rocm" >skitter.yaml
     predict -o reset && expect_code 0 && expect_in "'rocm' was reset to 'cpu'" "$err" || return 1
-    [ "$(cat skitter.yaml)" = "compute_runtime: cpu" ] || fail "not written back: $(cat skitter.yaml)" || return 1
+    # a project's file is shared with other machines
+    [ "$(cat skitter.yaml)" = "compute_runtime: rocm" ] || fail "the project's file was changed: $(cat skitter.yaml)" ||
+        return 1
+    expect_in "skitter.yaml is left as it is" "$err" || return 1
+    rm skitter.yaml
+    mkdir -p config && echo '{"compute_runtime": "rocm", "other": 1}' >config/skitter.json
+    predict -o users && expect_code 0 && expect_in "'rocm' was reset to 'cpu': sleap_pose: " "$err" || return 1
+    [ "$(saved)" = '"compute_runtime": "cpu"' ] && grep -q '"other": 1' config/skitter.json ||
+        fail "not written back: $(cat config/skitter.json)" || return 1
     predict -o again && expect_code 0 && [ -z "$(grep reset <<<"$err")" ]
 }
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 /* A library that is wrong in the way FAKE says, in place of ONNX Runtime. Its table has functions at the
  * positions of the real one. */
@@ -11,6 +15,9 @@
 #define FAKE_REFUSES  4 /* the first call fails with a text */
 #define FAKE_HOLES    5 /* a table without functions */
 #define FAKE_IDLE     6 /* everything succeeds and nothing is done */
+#define FAKE_PROVIDES 7 /* has every provider, and writes down how it is asked for them */
+#define FAKE_CRASHES  8 /* the driver below it does */
+#define FAKE_HANGS    9
 
 #if FAKE != FAKE_EMPTY
 typedef void (*any_function)(void);
@@ -42,6 +49,119 @@ static void *refuse(void)
 
 static any_function table[300];
 
+/* --- providers --- */
+
+typedef void (*log_function)(void *, int, const char *, const char *, const char *, const char *);
+static log_function say;
+static const char *last = "CPU";
+
+static void note(const char *what, const char *const *keys, const char *const *values, size_t count)
+{
+    const char *path = getenv("FAKE_ORT_LOG");
+    FILE *file = path ? fopen(path, "a") : NULL;
+    if (!file)
+        return;
+    fprintf(file, "%s", what);
+    for (size_t i = 0; i < count; i++)
+        fprintf(file, " %s=%s", keys[i], values[i]);
+    fprintf(file, "\n");
+    fclose(file);
+}
+
+static void *keep_log(log_function fn, void *param, int severity, const char *name, const void **env)
+{
+    static int something;
+    (void)param;
+    (void)severity;
+    (void)name;
+    say = fn;
+    *env = &something;
+    return NULL;
+}
+
+static void *list(char ***names, int *count)
+{
+    static char *all[] = {"TensorrtExecutionProvider", "CUDAExecutionProvider", "MIGraphXExecutionProvider",
+                          "ROCMExecutionProvider", "CPUExecutionProvider"};
+    *names = all;
+    *count = 5;
+    return NULL;
+}
+
+static void *make_first(const void **made)
+{
+    static int something;
+    *made = &something;
+    return NULL;
+}
+
+static void *refuse(void);
+
+static void *set_options(const void *options, const char *const *keys, const char *const *values,
+                         size_t count)
+{
+    (void)options;
+    note("options", keys, values, count);
+    for (size_t i = 0; i < count; i++) /* as a library from before that option */
+        if (strcmp(keys[i], "use_tf32") == 0 && getenv("FAKE_ORT_OLD"))
+            return refuse();
+    return NULL;
+}
+
+static void *append_cuda(void *options, const void *cuda)
+{
+    (void)options;
+    (void)cuda;
+    last = last[0] == 'T' ? last : "CUDAExecutionProvider";
+    note("CUDA", NULL, NULL, 0);
+    return NULL;
+}
+
+static void *append_tensorrt(void *options, const void *rt)
+{
+    (void)options;
+    (void)rt;
+    last = "TensorrtExecutionProvider";
+    note("TensorRT", NULL, NULL, 0);
+    return NULL;
+}
+
+static void *append_by_name(void *options, const char *name, const char *const *keys,
+                            const char *const *values, size_t count)
+{
+    (void)options;
+    last = strcmp(name, "MIGraphX") == 0 ? "MIGraphXExecutionProvider" : "ROCMExecutionProvider";
+    note(name, keys, values, count);
+    return NULL;
+}
+
+static void *open_session(const void *env, const void *bytes, size_t length, const void *options,
+                          const void **made)
+{
+    static int something;
+    char text[128];
+    (void)env;
+    (void)bytes;
+    (void)length;
+    (void)options;
+    if (FAKE == FAKE_CRASHES)
+        abort();
+    while (FAKE == FAKE_HANGS)
+        pause();
+    snprintf(text, sizeof text, " Node(s) placed on [%s]. Number of nodes: 7", last);
+    if (say) {
+        say(NULL, 0, "", "", "", "Node placements");
+        say(NULL, 0, "", "", "", " Node(s) placed on [CPUExecutionProvider]. Number of nodes: 3");
+        say(NULL, 0, "", "", "", "  Resize (up1)");
+        say(NULL, 0, "", "", "", "  TopK (best)");
+        say(NULL, 0, "", "", "", "  Resize (up2)");
+        say(NULL, 0, "", "", "", text);
+        say(NULL, 0, "", "", "", "  Conv (first)");
+    }
+    *made = &something;
+    return NULL;
+}
+
 static const void *get_api(uint32_t version)
 {
     if (FAKE == FAKE_NO_TABLE || version > 25)
@@ -52,8 +172,22 @@ static const void *get_api(uint32_t version)
         table[2] = (any_function)message;
         table[134] = (any_function)make_second;
     }
+    if (FAKE >= FAKE_PROVIDES) {
+        table[4] = (any_function)keep_log;
+        table[8] = (any_function)open_session;
+    }
+    if (FAKE == FAKE_PROVIDES) {
+        table[125] = (any_function)list;
+        table[170] = (any_function)append_tensorrt;
+        table[171] = (any_function)make_first;
+        table[172] = (any_function)set_options;
+        table[204] = (any_function)append_cuda;
+        table[205] = (any_function)make_first;
+        table[206] = (any_function)set_options;
+        table[216] = (any_function)append_by_name;
+    }
     if (FAKE == FAKE_REFUSES)
-        table[3] = (any_function)refuse;
+        table[4] = (any_function)refuse;
     return table;
 }
 

@@ -168,7 +168,7 @@ static sk_status choose(const char *command, const sk_runtime_facts *facts, bool
     return sk_runtime_choose(&s, &gate, facts, fallback, out, err);
 }
 
-static void test_saved_values_are_reset_and_written_back(void **state)
+static void test_saved_values_are_reset(void **state)
 {
     (void)state;
     static const sk_runtime_facts plain = {0};
@@ -187,7 +187,11 @@ static void test_saved_values_are_reset_and_written_back(void **state)
     put(project, "skitter.yaml", "compute_runtime: warp\n");
     assert_ok(choose(NULL, &plain, false, &c, &err), &err);
     assert_non_null(strstr(c.notice, "'warp' was reset to 'cpu': no runtime has that name"));
-    assert_string_equal(get(project, "skitter.yaml"), "compute_runtime: cpu\n");
+    /* shared with other machines: overruled, not changed, and said again each time */
+    assert_string_equal(get(project, "skitter.yaml"), "compute_runtime: warp\n");
+    assert_non_null(strstr(c.notice, "skitter.yaml is left as it is"));
+    assert_ok(choose(NULL, &plain, false, &c, &err), &err);
+    assert_non_null(strstr(c.notice, "'warp' was reset to 'cpu'"));
 }
 
 static void test_spoken_values_are_obeyed_or_refused(void **state)
@@ -339,7 +343,7 @@ int main(void)
         cmocka_unit_test_setup(test_a_user_without_a_folder, clean),
         cmocka_unit_test_setup(test_bad_files_are_named, clean),
         cmocka_unit_test_setup(test_save_keeps_the_rest, clean),
-        cmocka_unit_test_setup(test_saved_values_are_reset_and_written_back, clean),
+        cmocka_unit_test_setup(test_saved_values_are_reset, clean),
         cmocka_unit_test_setup(test_spoken_values_are_obeyed_or_refused, clean),
         cmocka_unit_test_setup(test_locked_during_a_run_and_free_after_kill, clean),
         cmocka_unit_test_setup(test_lock_within_one_process, clean),

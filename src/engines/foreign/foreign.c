@@ -112,7 +112,8 @@ void sk_foreign_model_close(sk_foreign_model *model)
 sk_status sk_foreign_supports(const char *title, const sk_graph *graph, const sk_session_settings *settings,
                               sk_error *err)
 {
-    if (settings->precision != SK_PRECISION_F32)
+    bool halves = settings->precision == SK_PRECISION_F16 && settings->artifact; /* they are in the file */
+    if (settings->precision != SK_PRECISION_F32 && !halves)
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: runs in f32 here, not in %s; set precision to f32",
                        title, sk_precision_name(settings->precision));
     if (settings->cpu_mask)

@@ -110,3 +110,23 @@ sk_status sk_library_open(const sk_library_wish *wish, void **handle, char *path
     snprintf(path, capacity, "%s", s.path);
     return SK_OK;
 }
+
+sk_status sk_library_load(const sk_library_wish *wish, sk_library_once *once, void *api, size_t api_bytes,
+                          char *path, sk_status (*fill)(void *handle, void *api, sk_error *err),
+                          sk_error *err)
+{
+    sk_status status = SK_OK;
+    pthread_mutex_lock(&once->lock);
+    if (!once->ready) {
+        void *handle = NULL;
+        memset(api, 0, api_bytes);
+        status = sk_library_open(wish, &handle, path, SK_LIBRARY_PATH, err);
+        if (status == SK_OK)
+            status = fill(handle, api, err);
+        once->ready = status == SK_OK;
+        if (!once->ready && handle)
+            dlclose(handle);
+    }
+    pthread_mutex_unlock(&once->lock);
+    return status;
+}

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 
+#include <pthread.h>
 #include <stddef.h>
 
 /* Finding a runtime's shared library. It is never linked: one program runs everywhere and offers what it
@@ -25,5 +26,19 @@ typedef struct sk_library_wish {
  * to do. */
 sk_status sk_library_open(const sk_library_wish *wish, void **handle, char *path, size_t capacity,
                           sk_error *err) SK_MUST_CHECK;
+
+/* A library that is loaded by the first call that finds it and kept for the process's life. */
+typedef struct sk_library_once {
+    pthread_mutex_t lock; /* PTHREAD_MUTEX_INITIALIZER */
+    int ready;
+} sk_library_once;
+
+/* Opens the library if that was not done yet and has `fill` take its functions into `api`, which is zeroed before and
+ * whose `path` (4096 bytes of it) is set. A library that `fill` refuses is let go, and tried again by the next call. Any
+ * thread. */
+sk_status sk_library_load(const sk_library_wish *wish, sk_library_once *once, void *api, size_t api_bytes,
+                          char *path, sk_status (*fill)(void *handle, void *api, sk_error *err),
+                          sk_error *err) SK_MUST_CHECK;
+#define SK_LIBRARY_PATH 4096
 
 #endif

@@ -3,7 +3,6 @@
 #include "engines/openvino/openvino_api.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,8 +44,9 @@ sk_status ov_check(const ov_api *api, int status, const char *what, sk_error *er
                    kind ? kind : "unknown status");
 }
 
-static sk_status fill(void *handle, ov_api *api, sk_error *err)
+static sk_status fill(void *handle, void *context, sk_error *err)
 {
+    ov_api *api = context;
     void *symbol;
 #define OV_TAKE(name, text, result, arguments)                                                               \
     symbol = dlsym(handle, #text);                                                                           \
@@ -75,22 +75,9 @@ static sk_status fill(void *handle, ov_api *api, sk_error *err)
 
 sk_status ov_load(const ov_api **out, sk_error *err)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static sk_library_once once = {PTHREAD_MUTEX_INITIALIZER, 0};
     static ov_api loaded;
-    static int ready;
-    sk_status status = SK_OK;
-    pthread_mutex_lock(&lock);
-    if (!ready) {
-        void *handle = NULL;
-        memset(&loaded, 0, sizeof loaded);
-        status = sk_library_open(&wish, &handle, loaded.path, sizeof loaded.path, err);
-        if (status == SK_OK)
-            status = fill(handle, &loaded, err);
-        ready = status == SK_OK;
-        if (!ready && handle)
-            dlclose(handle);
-    }
-    pthread_mutex_unlock(&lock);
+    sk_status status = sk_library_load(&wish, &once, &loaded, sizeof loaded, loaded.path, fill, err);
     *out = status == SK_OK ? &loaded : NULL;
     return status;
 }

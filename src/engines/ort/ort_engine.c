@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "engines/foreign/foreign.h"
-#include "engines/ort/ort_api.h"
+#include "engines/ort/ort_provider.h"
 #include "formats/onnx.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ONNX Runtime on the CPU. Inputs and outputs are bound once, to buffers of ours; a submit fills the input
- * buffer and calls one function. */
+/* ONNX Runtime, on its CPU, CUDA or AMD providers. Inputs and outputs are bound once, to buffers of ours; a submit fills
+ * the input buffer and calls one function. */
 
 typedef struct ort_engine_session {
     sk_foreign_session foreign;
@@ -21,9 +21,12 @@ typedef struct ort_engine_session {
     ort_binding *bindings[SK_SESSION_MAX_SLOTS];
 } ort_engine_session;
 
-static sk_status ort_supports(const sk_graph *graph, const sk_session_settings *settings, sk_error *err)
+static sk_status ort_supports(const char *runtime, const sk_graph *graph, const sk_session_settings *settings,
+                              sk_error *err)
 {
-    return sk_foreign_supports("onnx_cpu", graph, settings, err);
+    const ort_provider *provider = NULL;
+    SK_TRY(ort_provider_choose(NULL, runtime, settings, &provider, err));
+    return sk_foreign_supports(runtime, graph, settings, err);
 }
 
 static void ort_close(sk_session *session)
@@ -103,11 +106,37 @@ static sk_status bind_buffers(ort_engine_session *s, const sk_foreign_model *mod
     return SK_OK;
 }
 
-static sk_status ort_open(const sk_graph *graph, const sk_session_settings *settings, sk_session **out,
-                          sk_error *err)
+/* Opens the session; the provider's nodes are counted on the way, unless they can only be on the CPU. */
+static sk_status create_session(ort_engine_session *s, const ort_provider *provider,
+                                const sk_foreign_model *model, ort_session_options *options, sk_error *err)
+{
+    const ort_api *api = s->api;
+    ort_placement placement = {.wanted = provider->listed};
+    bool watch = strcmp(provider->word, "CPU") != 0;
+    if (watch) {
+        SK_TRY(ort_check(api, api->set_log_severity(options, ORT_LOG_VERBOSE), "logging", err));
+        ort_listen(ort_placement_hear, &placement);
+    }
+    ort_status *made =
+        api->create_session_from_array(api->env, model->bytes, model->length, options, &s->session);
+    ort_listen(NULL, NULL);
+    SK_TRY(ort_check(api, made, "the model was refused", err));
+    sk_session_info *info = &s->foreign.base.info;
+    ort_placement_text(&placement, info->borrowed, sizeof info->borrowed);
+    if (watch && placement.wanted_nodes == 0 && placement.other_nodes > 0)
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "ONNX Runtime %s: the %s provider took no part of the model; %s runs it all",
+                       api->version, provider->word, placement.other);
+    return SK_OK;
+}
+
+static sk_status ort_open(const char *runtime, const sk_graph *graph, const sk_session_settings *settings,
+                          sk_session **out, sk_error *err)
 {
     const ort_api *api = NULL;
+    const ort_provider *provider = NULL;
     SK_TRY(ort_load(&api, err));
+    SK_TRY(ort_provider_choose(api, runtime, settings, &provider, err));
     ort_engine_session *s = sk_calloc(1, sizeof *s);
     if (!s)
         return sk_fail_memory(err, sizeof *s);
@@ -120,11 +149,10 @@ static sk_status ort_open(const sk_graph *graph, const sk_session_settings *sett
     SK_TRY_GOTO(sk_foreign_model_open(graph, settings, &model, err));
     SK_TRY_GOTO(ort_check(api, api->create_session_options(&options), "session options", err));
     SK_TRY_GOTO(set_options(api, options, settings, info->threads, err));
-    SK_TRY_GOTO(ort_check(
-        api, api->create_session_from_array(api->env, model.bytes, model.length, options, &s->session),
-        "the model was refused", err));
+    SK_TRY_GOTO(provider->append(api, options, settings, err));
+    SK_TRY_GOTO(create_session(s, provider, &model, options, err));
     SK_TRY_GOTO(bind_buffers(s, &model, err));
-    snprintf(info->detail, sizeof info->detail, "ONNX Runtime %s, CPU provider", api->version);
+    snprintf(info->detail, sizeof info->detail, "ONNX Runtime %s, %s provider", api->version, provider->word);
 done:
     if (options)
         api->release_session_options(options);
@@ -144,29 +172,56 @@ static sk_status ort_submit(sk_session *session, int32_t slot, const sk_session_
                      err);
 }
 
-static sk_status ort_probe(sk_engine_probe *out, sk_error *err)
+static sk_status ort_probe(const sk_engine *engine, atomic_int *works, sk_engine_probe *out, sk_error *err)
 {
-    static atomic_int works; /* once is enough: the library stays loaded */
     const ort_api *api = NULL;
+    const ort_provider *provider = NULL;
+    sk_session_settings settings = sk_session_defaults();
     sk_error found = {0};
     (void)err;
     sk_status status = ort_load(&api, &found);
-    if (status == SK_OK && !atomic_load(&works)) {
-        status = sk_foreign_try(&sk_engine_onnx_cpu, &found);
-        atomic_store(&works, status == SK_OK);
+    if (status == SK_OK)
+        status = ort_provider_choose(api, engine->name, &settings, &provider, &found);
+    if (status == SK_OK && !atomic_load(works)) { /* once is enough: the library stays loaded */
+        status = sk_foreign_try(engine, &found);
+        atomic_store(works, status == SK_OK);
     }
     sk_foreign_report(status, &found, "ONNX Runtime", api ? api->version : "", api ? api->path : "", out);
+    if (status == SK_OK && strcmp(provider->word, "CPU") != 0)
+        snprintf(out->devices[0].name, sizeof out->devices[0].name,
+                 "device 0, ONNX Runtime %.40s, %s provider", api->version, provider->word);
     return SK_OK;
 }
 
-const sk_engine sk_engine_onnx_cpu = {
-    .name = "onnx_cpu",
-    .title = "ONNX Runtime on the CPU",
-    .probe = ort_probe,
-    .supports = ort_supports,
-    .open = ort_open,
-    .submit = ort_submit,
-    .wait = sk_foreign_wait,
-    .close = ort_close,
-    .form = &sk_foreign_form_onnx,
-};
+/* The three runtimes differ in the provider they are made for. */
+#define ORT_ENGINE(word, engine_title)                                                                       \
+    static atomic_int word##_works;                                                                          \
+    static sk_status word##_probe(sk_engine_probe *out, sk_error *err)                                       \
+    {                                                                                                        \
+        return ort_probe(&sk_engine_##word, &word##_works, out, err);                                        \
+    }                                                                                                        \
+    static sk_status word##_supports(const sk_graph *graph, const sk_session_settings *settings,             \
+                                     sk_error *err)                                                          \
+    {                                                                                                        \
+        return ort_supports(#word, graph, settings, err);                                                    \
+    }                                                                                                        \
+    static sk_status word##_open(const sk_graph *graph, const sk_session_settings *settings,                 \
+                                 sk_session **out, sk_error *err)                                            \
+    {                                                                                                        \
+        return ort_open(#word, graph, settings, out, err);                                                   \
+    }                                                                                                        \
+    const sk_engine sk_engine_##word = {                                                                     \
+        .name = #word,                                                                                       \
+        .title = (engine_title),                                                                             \
+        .probe = word##_probe,                                                                               \
+        .supports = word##_supports,                                                                         \
+        .open = word##_open,                                                                                 \
+        .submit = ort_submit,                                                                                \
+        .wait = sk_foreign_wait,                                                                             \
+        .close = ort_close,                                                                                  \
+        .form = &sk_foreign_form_onnx,                                                                       \
+    }
+
+ORT_ENGINE(onnx_cpu, "ONNX Runtime on the CPU");
+ORT_ENGINE(onnx_cuda, "ONNX Runtime on NVIDIA GPUs");
+ORT_ENGINE(onnx_rocm, "ONNX Runtime on AMD GPUs");

@@ -3,7 +3,6 @@
 #include "engines/ort/ort_api.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,8 +46,60 @@ static sk_status take_functions(const void *const *table, ort_api *api, sk_error
     return SK_OK;
 }
 
-static sk_status fill(void *handle, ort_api *api, sk_error *err)
+static void take_others(void *handle, ort_api *api)
 {
+    void *symbol = dlsym(handle, "OrtSessionOptionsAppendExecutionProvider_MIGraphX");
+    memcpy(&api->append_migraphx_old, &symbol, sizeof symbol);
+    symbol = dlsym(handle, "OrtSessionOptionsAppendExecutionProvider_ROCM");
+    memcpy(&api->append_rocm_old, &symbol, sizeof symbol);
+    symbol = dlsym(handle, "OrtSessionOptionsAppendExecutionProvider_CoreML");
+    memcpy(&api->append_coreml_old, &symbol, sizeof symbol);
+}
+
+static void list_providers(ort_api *api)
+{
+    char **names = NULL;
+    int count = 0;
+    size_t used = 0;
+    ort_status *failed = api->get_providers(&names, &count);
+    if (failed) {
+        api->release_status(failed);
+        return;
+    }
+    for (int i = 0; names && i < count && used + 1 < sizeof api->providers; i++)
+        used += (size_t)snprintf(api->providers + used, sizeof api->providers - used, "%s%s", i ? ", " : "",
+                                 names[i]);
+    failed = names ? api->release_providers(names, count) : NULL;
+    if (failed)
+        api->release_status(failed);
+}
+
+/* --- what the library says --- */
+
+static _Thread_local void (*listener)(void *context, const char *message);
+static _Thread_local void *listener_context;
+
+void ort_listen(void (*fn)(void *context, const char *message), void *context)
+{
+    listener = fn;
+    listener_context = context;
+}
+
+static void hear(void *param, int severity, const char *category, const char *id, const char *place,
+                 const char *message)
+{
+    (void)param;
+    (void)severity;
+    (void)category;
+    (void)id;
+    (void)place;
+    if (listener && message)
+        listener(listener_context, message);
+}
+
+static sk_status fill(void *handle, void *context, sk_error *err)
+{
+    ort_api *api = context;
     const ort_api_base *(*get_base)(void) = NULL;
     void *symbol = dlsym(handle, "OrtGetApiBase");
     memcpy(&get_base, &symbol, sizeof get_base);
@@ -70,27 +121,18 @@ static sk_status fill(void *handle, ort_api *api, sk_error *err)
                        "%s: ONNX Runtime %s has no interface of version %d. To get it: %s", api->path,
                        api->version, ORT_INTERFACE, REMEDY);
     SK_TRY(take_functions(table, api, err));
-    return ort_check(api, api->create_env(ORT_LOG_ERROR, "skitter", &api->env), "no environment", err);
+    take_others(handle, api);
+    SK_TRY(ort_check(api, api->create_env(hear, NULL, ORT_LOG_ERROR, "skitter", &api->env), "no environment",
+                     err));
+    list_providers(api);
+    return SK_OK;
 }
 
 sk_status ort_load(const ort_api **out, sk_error *err)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static sk_library_once once = {PTHREAD_MUTEX_INITIALIZER, 0};
     static ort_api loaded;
-    static int ready;
-    sk_status status = SK_OK;
-    pthread_mutex_lock(&lock);
-    if (!ready) {
-        void *handle = NULL;
-        memset(&loaded, 0, sizeof loaded);
-        status = sk_library_open(&wish, &handle, loaded.path, sizeof loaded.path, err);
-        if (status == SK_OK)
-            status = fill(handle, &loaded, err);
-        ready = status == SK_OK;
-        if (!ready && handle)
-            dlclose(handle);
-    }
-    pthread_mutex_unlock(&lock);
+    sk_status status = sk_library_load(&wish, &once, &loaded, sizeof loaded, loaded.path, fill, err);
     *out = status == SK_OK ? &loaded : NULL;
     return status;
 }

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engines/ort/ort_provider.h"
+
+#include "base/file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* --- appending --- */
+
+static sk_status append_cpu(const ort_api *api, ort_session_options *options,
+                            const sk_session_settings *settings, sk_error *err)
+{
+    (void)api;
+    (void)options;
+    (void)settings;
+    (void)err;
+    return SK_OK; /* always there */
+}
+
+static sk_status append_cuda(const ort_api *api, ort_session_options *options,
+                             const sk_session_settings *settings, sk_error *err)
+{
+    char device[16];
+    snprintf(device, sizeof device, "%d", settings->device);
+    /* f32 is f32: no TF32 behind one's back. Libraries from before that option do not know it. */
+    const char *keys[] = {"device_id", "cudnn_conv_use_max_workspace", "use_tf32"};
+    const char *values[] = {device, "1", settings->precision == SK_PRECISION_F32 ? "0" : "1"};
+    ort_cuda_options *cuda = NULL;
+    sk_status status;
+    SK_TRY(ort_check(api, api->create_cuda_options(&cuda), "the CUDA provider", err));
+    ort_status *refused = api->set_cuda_options(cuda, keys, values, 3);
+    if (refused) {
+        api->release_status(refused);
+        SK_TRY_GOTO(
+            ort_check(api, api->set_cuda_options(cuda, keys, values, 2), "the CUDA provider's options", err));
+    }
+    status = ort_check(api, api->append_cuda(options, cuda), "the CUDA provider", err);
+done:
+    api->release_cuda_options(cuda);
+    return status;
+}
+
+/* Where TensorRT's provider keeps its engines and timings; without it every start builds anew. */
+static char *engine_folder(const sk_session_settings *settings)
+{
+    char *root = NULL, *folder = NULL;
+    if (settings->cache_dir)
+        folder = settings->cache_dir[0] ? sk_path_join(settings->cache_dir, "ort_tensorrt") : NULL;
+    else if (sk_folder_cache(&root, NULL) == SK_OK)
+        folder = sk_path_join(root, "ort_tensorrt");
+    sk_free(root);
+    if (folder && sk_folder_make(folder, NULL) != SK_OK) {
+        sk_free(folder);
+        folder = NULL;
+    }
+    return folder;
+}
+
+static sk_status append_tensorrt(const ort_api *api, ort_session_options *options,
+                                 const sk_session_settings *settings, sk_error *err)
+{
+    char device[16], *folder = engine_folder(settings);
+    snprintf(device, sizeof device, "%d", settings->device);
+    const char *keys[] = {"device_id",
+                          "trt_fp16_enable",
+                          "trt_engine_cache_enable",
+                          "trt_timing_cache_enable",
+                          "trt_engine_cache_path",
+                          "trt_timing_cache_path"};
+    const char *values[] = {device,
+                            settings->precision == SK_PRECISION_F16 ? "1" : "0",
+                            folder ? "1" : "0",
+                            folder ? "1" : "0",
+                            folder,
+                            folder};
+    ort_tensorrt_options *rt = NULL;
+    sk_status status;
+    SK_TRY_GOTO(ort_check(api, api->create_tensorrt_options(&rt), "the TensorRT provider", err));
+    SK_TRY_GOTO(ort_check(api, api->set_tensorrt_options(rt, keys, values, folder ? 6 : 4),
+                          "the TensorRT provider's options", err));
+    SK_TRY_GOTO(ort_check(api, api->append_tensorrt(options, rt), "the TensorRT provider", err));
+    status = append_cuda(api, options, settings, err); /* for the nodes it leaves */
+done:
+    if (rt)
+        api->release_tensorrt_options(rt);
+    sk_free(folder);
+    return status;
+}
+
+/* By name in newer libraries, by a function of its own in older ones. */
+static sk_status append_amd(const ort_api *api, ort_session_options *options, const char *name,
+                            ort_status *(*old)(ort_session_options *, int),
+                            const sk_session_settings *settings, sk_error *err)
+{
+    char device[16], what[64];
+    snprintf(device, sizeof device, "%d", settings->device);
+    snprintf(what, sizeof what, "the %s provider", name);
+    const char *keys[] = {"device_id", "migraphx_fp16_enable"};
+    const char *values[] = {device, settings->precision == SK_PRECISION_F16 ? "1" : "0"};
+    if (old)
+        return ort_check(api, old(options, settings->device), what, err);
+    return ort_check(api, api->append_by_name(options, name, keys, values, 2), what, err);
+}
+
+static sk_status append_migraphx(const ort_api *api, ort_session_options *options,
+                                 const sk_session_settings *settings, sk_error *err)
+{
+    return append_amd(api, options, "MIGraphX", api->append_migraphx_old, settings, err);
+}
+
+static sk_status append_rocm(const ort_api *api, ort_session_options *options,
+                             const sk_session_settings *settings, sk_error *err)
+{
+    return append_amd(api, options, "ROCM", api->append_rocm_old, settings, err);
+}
+
+static sk_status append_openvino(const ort_api *api, ort_session_options *options,
+                                 const sk_session_settings *settings, sk_error *err)
+{
+    char threads[16];
+    snprintf(threads, sizeof threads, "%d", settings->threads > 0 ? settings->threads : 8);
+    const char *keys[] = {"device_type", "precision", "num_of_threads"};
+    const char *values[] = {"CPU", "FP32", threads};
+    return ort_check(api, api->append_openvino(options, keys, values, settings->threads > 0 ? 3 : 2),
+                     "the OpenVINO provider", err);
+}
+
+static sk_status append_coreml(const ort_api *api, ort_session_options *options,
+                               const sk_session_settings *settings, sk_error *err)
+{
+    (void)settings;
+    if (api->append_coreml_old)
+        return ort_check(api, api->append_coreml_old(options, 0), "the CoreML provider", err);
+    return ort_check(api, api->append_by_name(options, "CoreML", NULL, NULL, 0), "the CoreML provider", err);
+}
+
+/* In the order of choice within a runtime. MIGraphX before ROCm: libraries from 1.30 on have only the former. */
+static const ort_provider providers[] = {
+    {"CPU", "CPUExecutionProvider", "onnx_cpu", "onnxruntime", append_cpu},
+    {"OpenVINO", "OpenVINOExecutionProvider", "onnx_cpu", "onnxruntime-openvino", append_openvino},
+    {"CoreML", "CoreMLExecutionProvider", "onnx_cpu", "onnxruntime", append_coreml},
+    {"CUDA", "CUDAExecutionProvider", "onnx_cuda", "onnxruntime-gpu", append_cuda},
+    {"TensorRT", "TensorrtExecutionProvider", "onnx_cuda", "onnxruntime-gpu", append_tensorrt},
+    {"MIGraphX", "MIGraphXExecutionProvider", "onnx_rocm", "onnxruntime-migraphx", append_migraphx},
+    {"ROCm", "ROCMExecutionProvider", "onnx_rocm", "onnxruntime-rocm", append_rocm},
+};
+#define COUNT (sizeof providers / sizeof providers[0])
+
+const ort_provider *ort_provider_find(const char *word)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        if (strcasecmp(word, providers[i].word) == 0 || strcasecmp(word, providers[i].listed) == 0)
+            return &providers[i];
+    return NULL;
+}
+
+const char *sk_engine_of_provider(const char *provider)
+{
+    const ort_provider *found = ort_provider_find(provider);
+    return found ? found->runtime : NULL;
+}
+
+bool ort_provider_listed(const ort_api *api, const ort_provider *provider)
+{
+    return strstr(api->providers, provider->listed) != NULL;
+}
+
+static sk_status not_built_in(const ort_api *api, const ort_provider *p, sk_error *err)
+{
+    if (strcmp(p->word, "CoreML") == 0)
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "ONNX Runtime %s in %s was built without the CoreML provider, which only Macs have",
+                       api->version, api->path);
+    return sk_fail(
+        err, SK_ERR_UNSUPPORTED,
+        "ONNX Runtime %s in %s was built without the %s provider (it has %s). To get it: python3 -m venv "
+        "~/.skitter-%s && ~/.skitter-%s/bin/pip install %s && export SKITTER_ONNXRUNTIME=~/.skitter-%s",
+        api->version, api->path, p->word, api->providers[0] ? api->providers : "none", p->runtime, p->runtime,
+        p->package, p->runtime);
+}
+
+sk_status ort_provider_choose(const ort_api *api, const char *runtime, const sk_session_settings *settings,
+                              const ort_provider **out, sk_error *err)
+{
+    const ort_provider *first = NULL;
+    const char *word = settings->provider;
+    *out = NULL;
+    if (word && word[0]) {
+        const ort_provider *p = ort_provider_find(word);
+        if (!p)
+            return sk_fail(
+                err, SK_ERR_ARG,
+                "no execution provider is called '%s'; there are CPU, CUDA, TensorRT, ROCm, MIGraphX, "
+                "OpenVINO, CoreML",
+                word);
+        if (strcmp(p->runtime, runtime) != 0)
+            return sk_fail(err, SK_ERR_ARG,
+                           "the execution provider %s belongs to the compute runtime '%s', not '%s'", p->word,
+                           p->runtime, runtime);
+        if (api && !ort_provider_listed(api, p))
+            return not_built_in(api, p, err);
+        *out = p;
+        return SK_OK;
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        if (strcmp(providers[i].runtime, runtime) != 0)
+            continue;
+        first = first ? first : &providers[i];
+        /* "lists nothing" is not "has none": the CPU is always there */
+        if (!api || ort_provider_listed(api, &providers[i]) || providers[i].append == append_cpu) {
+            *out = &providers[i];
+            return SK_OK;
+        }
+        if (strcmp(runtime, "onnx_rocm") != 0) /* only there a second one will do as well */
+            break;
+    }
+    return not_built_in(api, first, err);
+}
+
+/* --- placements --- */
+
+void ort_placement_hear(void *context, const char *message)
+{
+    ort_placement *p = context;
+    const char *on = strstr(message, " placed on ["), *number = strstr(message, "Number of nodes: ");
+    if (on && number) {
+        char name[48];
+        on += strlen(" placed on [");
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(on, "]"), on);
+        int32_t count = (int32_t)strtol(number + strlen("Number of nodes: "), NULL, 10);
+        p->reading_other = strcmp(name, p->wanted) != 0;
+        if (p->reading_other) {
+            p->other_nodes += count;
+            memcpy(p->other, name, sizeof p->other);
+        } else {
+            p->wanted_nodes += count;
+        }
+        return;
+    }
+    /* "  Resize (name)" */
+    const char *open = strstr(message, " (");
+    if (!p->reading_other || strncmp(message, "  ", 2) != 0 || !open) {
+        p->reading_other = p->reading_other && strncmp(message, "  ", 2) == 0;
+        return;
+    }
+    char op[32];
+    snprintf(op, sizeof op, "%.*s", (int)(open - (message + 2)), message + 2);
+    for (int32_t i = 0; i < p->n_kinds; i++)
+        if (strcmp(p->kinds[i].op, op) == 0) {
+            p->kinds[i].count++;
+            return;
+        }
+    if (p->n_kinds < (int32_t)(sizeof p->kinds / sizeof p->kinds[0])) {
+        memcpy(p->kinds[p->n_kinds].op, op, sizeof op);
+        p->kinds[p->n_kinds++].count = 1;
+    }
+}
+
+void ort_placement_text(const ort_placement *p, char *text, size_t capacity)
+{
+    text[0] = '\0';
+    if (p->other_nodes == 0)
+        return;
+    size_t used = (size_t)snprintf(text, capacity, "%s runs %d of %d nodes", p->other, p->other_nodes,
+                                   p->other_nodes + p->wanted_nodes);
+    for (int32_t i = 0; i < p->n_kinds && used + 1 < capacity; i++)
+        used += (size_t)snprintf(text + used, capacity - used, "%s%s x%d", i ? ", " : ": ", p->kinds[i].op,
+                                 p->kinds[i].count);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_ENGINES_ORT_ORT_PROVIDER_H
+#define SK_ENGINES_ORT_ORT_PROVIDER_H
+
+#include "engines/engine.h"
+#include "engines/ort/ort_api.h"
+
+/* ONNX Runtime's execution providers: which of our runtimes they belong to, and how each is asked for. */
+
+typedef struct ort_provider {
+    const char *word;    /* as people say it: "TensorRT" */
+    const char *listed;  /* as the library lists it: "TensorrtExecutionProvider" */
+    const char *runtime; /* "onnx_cuda" */
+    const char *package; /* the Python package that has it */
+    sk_status (*append)(const ort_api *api, ort_session_options *options, const sk_session_settings *settings,
+                        sk_error *err);
+} ort_provider;
+
+/* A provider by a person's word: "cuda", "CUDAExecutionProvider"; null when there is none. */
+const ort_provider *ort_provider_find(const char *word);
+/* Was the library built with it? Not whether it works. */
+bool ort_provider_listed(const ort_api *api, const ort_provider *provider);
+
+/* The provider for a runtime and these settings: the one asked for, else the runtime's first that the library lists.
+ * `api` may be null: the library is then not asked. */
+sk_status ort_provider_choose(const ort_api *api, const char *runtime, const sk_session_settings *settings,
+                              const ort_provider **out, sk_error *err) SK_MUST_CHECK;
+
+/* --- which nodes ended up elsewhere --- */
+
+typedef struct ort_placement {
+    const char *wanted; /* the provider's listed name */
+    int32_t wanted_nodes, other_nodes;
+    int32_t n_kinds;
+    struct {
+        char op[32];
+        int32_t count;
+    } kinds[24];
+    char other[48]; /* the provider that the nodes named last are on */
+    bool reading_other;
+} ort_placement;
+
+/* One message of the library; for ort_listen, with an ort_placement as context. */
+void ort_placement_hear(void *placement, const char *message);
+/* "CPUExecutionProvider runs 3 of 120 nodes: Resize x2, TopK x1"; "" when all are where they were wanted. */
+void ort_placement_text(const ort_placement *placement, char *text, size_t capacity);
+
+#endif
