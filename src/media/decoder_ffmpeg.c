@@ -206,6 +206,24 @@ int64_t sk_decoder_pts(const sk_decoder *decoder)
     return decoder->frame->best_effort_timestamp;
 }
 
+/* The matrix and range the stream says its colours were made with; BT.601 and TV range where it says nothing. */
+static void set_colours(sk_decoder *decoder, const AVFrame *frame)
+{
+    if (decoder->coloured == decoder->scaler && decoder->colourspace == (int)frame->colorspace &&
+        decoder->range == (int)frame->color_range)
+        return;
+    decoder->coloured = decoder->scaler;
+    decoder->colourspace = (int)frame->colorspace;
+    decoder->range = (int)frame->color_range;
+    const AVPixFmtDescriptor *format = sk_ff.av_pix_fmt_desc_get(frame->format);
+    if (!format || format->nb_components < 3 || (format->flags & AV_PIX_FMT_FLAG_RGB))
+        return;
+    const int unity = 1 << 16;
+    const int *matrix = sk_ff.sws_getCoefficients(decoder->colourspace);
+    sk_ff.sws_setColorspaceDetails(decoder->scaler, matrix, frame->color_range == AVCOL_RANGE_JPEG,
+                                   sk_ff.sws_getCoefficients(SWS_CS_DEFAULT), 1, 0, unity, unity);
+}
+
 sk_status sk_decoder_convert(sk_decoder *decoder, const char *uri, sk_pixel_format format, sk_slot *slot,
                              sk_error *err)
 {
@@ -224,14 +242,15 @@ sk_status sk_decoder_convert(sk_decoder *decoder, const char *uri, sk_pixel_form
     }
     sk_slot *target = decoder->quarter_turns ? &decoder->upright : slot;
     SK_TRY(sk_slot_prepare(target, format, frame->width, frame->height, err));
-    /* The same converter with the same settings as OpenCV's reader, so that pixels agree with what the models'
-     * original programs see: unscaled, default (BT.601) matrix. */
+    /* The same converter with the same settings as OpenCV 5's reader, so that pixels agree with what the models'
+     * original programs see. OpenCV 4 knew no matrix but BT.601. */
     decoder->scaler =
         sk_ff.sws_getCachedContext(decoder->scaler, frame->width, frame->height, frame->format, frame->width,
                                    frame->height, wanted[format], SWS_BICUBIC, NULL, NULL, NULL);
     if (!decoder->scaler)
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: pixel format %s cannot be converted", uri,
                        sk_ff.av_get_pix_fmt_name(frame->format));
+    set_colours(decoder, frame);
     uint8_t *planes[4] = {target->frame.data};
     int strides[4] = {(int)target->frame.stride};
     sk_ff.sws_scale(decoder->scaler, (const uint8_t *const *)frame->data, frame->linesize, 0, frame->height,

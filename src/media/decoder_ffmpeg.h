@@ -14,6 +14,8 @@ typedef struct sk_decoder {
     AVFrame *frame;    /* as decoded */
     AVFrame *transfer; /* downloaded from a hardware decoder */
     struct SwsContext *scaler;
+    struct SwsContext *coloured; /* the scaler that colourspace and range below are set for */
+    int colourspace, range;
     int quarter_turns;   /* clockwise, from the container's display matrix */
     bool draining;       /* the end of the file was reached: the decoder is being emptied */
     int hardware_format; /* AV_PIX_FMT_… of the device, AV_PIX_FMT_NONE for software */

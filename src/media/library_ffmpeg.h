@@ -75,12 +75,15 @@
     F(av_hwframe_transfer_data)                                                                              \
     F(av_log_set_level)                                                                                      \
     F(av_opt_set)                                                                                            \
+    F(av_pix_fmt_desc_get)                                                                                   \
     F(av_strerror)
 
 #define SK_FFMPEG_SWSCALE(F)                                                                                 \
     F(sws_freeContext)                                                                                       \
+    F(sws_getCoefficients)                                                                                   \
     F(sws_getCachedContext)                                                                                  \
-    F(sws_scale)
+    F(sws_scale)                                                                                             \
+    F(sws_setColorspaceDetails)
 
 typedef struct sk_ffmpeg {
 #define SK_FFMPEG_MEMBER(name) __typeof__(name) *name;

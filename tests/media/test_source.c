@@ -168,6 +168,30 @@ static uint64_t picture_sum(const sk_frame *frame)
     return sum;
 }
 
+/* A video tagged BT.709 is converted by that matrix: the first frame has OpenCV 5's pixels. */
+static void colours_follow_the_tags(void **state)
+{
+    (void)state;
+    test_data_or_skip();
+    static const uint8_t expected[2][3] = {{134, 88, 44}, {210, 97, 3}}; /* at (200, 100) and (300, 250) */
+    sk_error err = {0};
+    sk_source_settings settings;
+    sk_source_defaults(&settings);
+    sk_source *source = NULL;
+    const sk_frame *frame = NULL;
+    assert_ok(sk_source_open(test_data("video/small_robot.mp4"), &settings, &source, &err), &err);
+    assert_ok(sk_source_next(source, &frame, &err), &err);
+    assert_non_null(frame);
+    for (int c = 0; c < 3; c++) {
+        assert_in_range(frame->data[100 * frame->stride + 200 * 3 + c], expected[0][c] - 1,
+                        expected[0][c] + 1);
+        assert_in_range(frame->data[250 * frame->stride + 300 * 3 + c], expected[1][c] - 1,
+                        expected[1][c] + 1);
+    }
+    sk_source_release(source, frame);
+    sk_source_close(&source);
+}
+
 /* Frame k is the same picture whether reached by playing or by seeking. */
 static void seeks_to_the_exact_frame(void **state)
 {
@@ -246,6 +270,7 @@ int main(void)
         cmocka_unit_test(turns_pictures),
         cmocka_unit_test(bad_sources_are_explained),
 #ifdef SKITTER_HAVE_FFMPEG
+        cmocka_unit_test(colours_follow_the_tags),
         cmocka_unit_test(seeks_to_the_exact_frame),
         cmocka_unit_test(stops_from_outside),
 #endif
