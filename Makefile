@@ -9,7 +9,10 @@ export CTEST_OUTPUT_ON_FAILURE = 1
 # colours only for people
 export CTEST_PROGRESS_OUTPUT =
 
-.PHONY: help build run test check fuzz bench parity install valgrind coverage aarch64 clean packages writable sanitized
+# what the CUDA plugin is built for: all, or one such as 90a
+CUDA_ARCH ?= all
+
+.PHONY: help plugin-cuda build run test check fuzz bench parity install valgrind coverage aarch64 clean packages writable sanitized
 .DEFAULT_GOAL := build
 
 ## build      the program, build/skitter (release)
@@ -42,6 +45,13 @@ bench: packages build
 ## parity     compares networks with the original programs, by hand: PARITY_PYTHON=a python with ultralytics
 parity: build
 	$(PARITY_PYTHON) tests/parity/ultralytics_models.py --skitter "$(BUILD)/skitter"
+
+## plugin-cuda  the cuda engine, build/libskitter_cuda.so (needs nvcc 12 or newer; CUDA_ARCH=90a for one GPU only)
+plugin-cuda: writable
+	@command -v nvcc >/dev/null || test -x /usr/local/cuda/bin/nvcc || { echo "error: nvcc is not found" >&2; \
+	    echo "  hint: install NVIDIA's CUDA toolkit and put its bin folder into PATH" >&2; exit 1; }
+	@scripts/quietly "configuring" cmake --preset release -B "$(BUILD)" -DSKITTER_CUDA_ARCH=$(CUDA_ARCH)
+	@ninja -C "$(BUILD)" -j $(JOBS) plugin_cuda
 
 ## install    program, library, headers, manual and completions (PREFIX=/usr/local, DESTDIR=)
 install: build

@@ -90,6 +90,12 @@ foreach(kind empty no_table other_abi other_layout other_name holes good)
     math(EXPR fake_number "${fake_number} + 1")
 endforeach()
 
+# The cuda engine's own C with a GPU of loops behind it.
+file(GLOB gpu_plan_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/engines/cuda/*.c)
+list(FILTER gpu_plan_sources EXCLUDE REGEX "plugin_entry")
+target_sources(test_engines_cuda_plan PRIVATE ${gpu_plan_sources} ${CMAKE_SOURCE_DIR}/tests/engines/gpu_emulate.c)
+set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/engines/gpu_emulate.c PROPERTIES COMPILE_OPTIONS "-O2")
+
 # Shell tests: tests/<room>/test_<thing>.sh, run with the same environment.
 file(GLOB_RECURSE shell_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/test_*.sh)
 if(CMAKE_CROSSCOMPILING)

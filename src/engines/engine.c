@@ -26,15 +26,3 @@ const sk_engine *sk_engine_find(const char *name)
             return engines[i];
     return NULL;
 }
-
-const char *sk_precision_name(sk_precision precision)
-{
-    switch (precision) {
-    case SK_PRECISION_AUTO: return "auto";
-    case SK_PRECISION_F32: return "f32";
-    case SK_PRECISION_F16: return "f16";
-    case SK_PRECISION_BF16: return "bf16";
-    case SK_PRECISION_I8: return "i8";
-    }
-    return "unknown";
-}

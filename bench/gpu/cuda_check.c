@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cuda engine's kernels on this machine's GPU against the reference executor: every tile on every layer shape it fits,
+ * the other kernels in small networks, then open and close again and again.
+ * usage: cuda_check [kernels|cycles N|all] */
+#include "engines/cuda/session.h"
+#include "graph/builder.h"
+#include "graph/reference.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const sk_engine gpu_engine;
+
+static uint32_t seed = 7;
+static float unit(void)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (float)(seed >> 8) / 8388608.0f - 1.0f;
+}
+
+static float *randoms(int64_t n, float scale)
+{
+    float *x = malloc((size_t)n * sizeof *x);
+    for (int64_t i = 0; i < n;
+         i++) /* as halves have them: what is compared is the arithmetic, not the rounding of inputs */
+        x[i] = sk_f16_to_f32(sk_f32_to_f16(unit() * scale));
+    return x;
+}
+
+static void stop(const sk_error *err)
+{
+    printf("FAILED: %s\n", err->message);
+    exit(1);
+}
+
+/* ||a - b|| / ||b||; NaN when anything is. */
+static double distance(const float *a, const float *b, int64_t n)
+{
+    double d = 0, s = 0;
+    for (int64_t i = 0; i < n; i++) {
+        d += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
+        s += (double)b[i] * (double)b[i];
+    }
+    return s > 0 ? sqrt(d / s) : sqrt(d);
+}
+
+typedef struct layer {
+    int cin, cout, k, stride, h, w, residual, act, groups;
+} layer;
+
+static sk_value constant(sk_builder *b, const sk_shape *shape, float scale)
+{
+    float *x = randoms(sk_shape_count(shape), scale);
+    sk_value v = sk_b_constant(b, "", SK_DTYPE_F32, shape, x);
+    free(x);
+    return v;
+}
+
+static sk_value conv(sk_builder *b, sk_value x, int cin, int cout, int k, int stride, int groups, int act,
+                     const char *name)
+{
+    sk_shape ws = sk_shape_of(4, cout, cin / groups, k, k), bs = sk_shape_of(1, cout);
+    sk_window win = {{k, k}, {stride, stride}, {1, 1}, {k / 2, k / 2, k / 2, k / 2}, 0};
+    sk_value y = sk_b_conv(b, x, constant(b, &ws, 1.6f / sqrtf((float)(cin / groups * k * k))),
+                           constant(b, &bs, 0.5f), &win, groups, name);
+    return act ? sk_b_unary(b, (sk_unary)act, y) : y;
+}
+
+/* A pointwise layer in front gives the layer a map to read and to add; one behind would blur what went wrong. */
+static sk_graph *layer_graph(const layer *l)
+{
+    sk_graph *g = NULL;
+    sk_error err = {0};
+    sk_builder b;
+    if (sk_graph_open(&g, &err) != SK_OK)
+        stop(&err);
+    sk_builder_init(&b, g);
+    sk_shape any = sk_shape_of(4, -1, l->cin, -1, -1);
+    sk_value x = sk_b_input(&b, "x", SK_DTYPE_F32, &any);
+    sk_value y = conv(&b, x, l->cin, l->cout, l->k, l->stride, l->groups, l->act, "layer");
+    if (l->residual)
+        y = sk_b_add(&b, y, x);
+    sk_b_output(&b, y, "y");
+    if (b.status != SK_OK)
+        stop(&b.error);
+    return g;
+}
+
+static int checked, failed;
+static double worst;
+
+static void judge(const char *what, const char *kernel, double d, double limit)
+{
+    checked++;
+    if (!(d < limit)) {
+        failed++;
+        printf("BAD %s by %s: %.2e\n", what, kernel, d);
+    } else if (d > worst) {
+        worst = d;
+    }
+}
+
+/* Every tile that fits the one convolution of this graph. */
+static void check_layer(const layer *l, int batch)
+{
+    sk_graph *g = layer_graph(l), *fixed = NULL;
+    sk_error err = {0};
+    sk_shape shape = sk_shape_of(4, batch, l->cin, l->h, l->w);
+    float *x = randoms(sk_shape_count(&shape), 1.7f);
+    sk_tensor in = {.dtype = SK_DTYPE_F32, .shape = shape, .data = x}, want = {0}, got;
+    sk_session_settings settings = sk_session_defaults();
+    sk_session *session = NULL;
+    sk_session_input given = {.data = x};
+    char what[128];
+    settings.tune = 0;
+    settings.cache_dir = "";
+    snprintf(what, sizeof what, "%d->%d %dx%d s%d %dx%d b%d res %d act %d", l->cin, l->cout, l->k, l->k,
+             l->stride, l->h, l->w, batch, l->residual, l->act);
+    if (sk_graph_specialise(g, &shape, 1, &fixed, &err) != SK_OK ||
+        sk_reference_run(fixed, &in, 1, &want, 1, &err) != SK_OK ||
+        sk_session_open(&gpu_engine, g, &shape, 1, &settings, &session, &err) != SK_OK)
+        stop(&err);
+    gpu_session *s = (gpu_session *)session;
+    for (size_t i = 0; i < s->plan.n_steps; i++) {
+        gpu_step *step = &s->plan.steps[i];
+        if (step->kind != GPU_CONV)
+            continue;
+        for (int32_t c = 0; c < gpu_config_count(); c++) {
+            const gpu_config *config = gpu_config_at(c);
+            int32_t blocks = 0;
+            if (!gpu_config_fits(&s->plan, step, config) ||
+                gpu_occupancy(config, gpu_config_shared(step, config), &blocks) != 0 || blocks < 1)
+                continue;
+            gpu_config_apply(&s->plan, step, c, blocks);
+            void *packed = malloc(gpu_packed_bytes(step, config)), *device = NULL;
+            gpu_pack(&s->plan, step, config, packed);
+            if (gpu_alloc(&device, gpu_packed_bytes(step, config)) != 0 ||
+                gpu_copy_up(device, packed, gpu_packed_bytes(step, config), s->compute) != 0)
+                exit(1);
+            const gpu_ref before = step->refs[2];
+            step->refs[2] =
+                (gpu_ref){.buffer = GPU_WEIGHTS, .offset = (size_t)((uint8_t *)device - s->weights)};
+            gpu_graph *graph = s->slots[0].graph;
+            s->slots[0].graph = NULL; /* step by step, with this tile */
+            (void)gpu_fill(s->memory, 0xff, s->plan.memory_bytes, s->compute); /* NaN: unwritten is found */
+            (void)gpu_fill(s->slots[0].device, 0xff, s->plan.slot_bytes, s->compute);
+            if (sk_session_run(session, &given, 1, &got, 1, &err) != SK_OK) {
+                printf("BAD %s by %s: %s\n", what, config->name, err.message);
+                exit(1);
+            }
+            s->slots[0].graph = graph;
+            step->refs[2] = before;
+            gpu_free(device);
+            free(packed);
+            judge(what, config->name, distance(got.data, want.data, sk_shape_count(&want.shape)), 2e-3);
+        }
+        break;
+    }
+    sk_session_close(&session);
+    sk_free(want.data);
+    free(x);
+    sk_graph_close(&fixed);
+    sk_graph_close(&g);
+}
+
+static void check_layers(void)
+{
+    static const layer layers[] = {
+        {32, 32, 1, 1, 40, 40, 1, SK_UNARY_SILU, 1},
+        {48, 64, 1, 1, 33, 40, 0, SK_UNARY_SILU, 1},
+        {256, 128, 1, 1, 20, 20, 0, 0, 1},
+        {64, 1, 1, 1, 20, 20, 0, 0, 1},
+        {56, 51, 1, 1, 19, 23, 0, SK_UNARY_SILU, 1},
+        {128, 256, 1, 1, 20, 20, 0, SK_UNARY_RELU, 1},
+        {16, 8, 3, 1, 40, 44, 0, SK_UNARY_SILU, 1},
+        {8, 16, 3, 1, 40, 44, 0, SK_UNARY_SILU, 1},
+        {16, 16, 3, 1, 37, 40, 1, SK_UNARY_SILU, 1},
+        {16, 32, 3, 2, 40, 44, 0, SK_UNARY_SILU, 1},
+        {32, 16, 3, 1, 40, 40, 0, SK_UNARY_SILU, 1},
+        {32, 32, 3, 1, 21, 19, 1, SK_UNARY_SILU, 1},
+        {32, 64, 3, 1, 40, 40, 0, SK_UNARY_SILU, 1},
+        {64, 64, 3, 1, 40, 40, 1, SK_UNARY_SILU, 1},
+        {64, 64, 3, 1, 20, 20, 0, SK_UNARY_SILU, 1},
+        {64, 51, 3, 1, 40, 40, 0, SK_UNARY_SILU, 1},
+        {56, 51, 3, 1, 20, 20, 0, SK_UNARY_SILU, 1},
+        {128, 64, 3, 1, 40, 40, 0, SK_UNARY_SILU, 1},
+        {128, 128, 3, 1, 20, 20, 1, SK_UNARY_SILU, 1},
+        {256, 64, 3, 1, 20, 20, 0, SK_UNARY_SILU, 1},
+        {64, 64, 3, 2, 40, 40, 0, SK_UNARY_SILU, 1},
+        {128, 128, 3, 2, 40, 40, 0, SK_UNARY_SILU, 1},
+        {24, 36, 3, 1, 33, 31, 0, SK_UNARY_RELU, 1},
+        {96, 64, 1, 1, 40, 40, 0, SK_UNARY_SILU, 1},
+    };
+    for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++)
+        check_layer(&layers[i], 3);
+    printf("tiles: %d (layer, tile) pairs, %d bad, worst ||d||/||ref|| %.2e\n", checked, failed, worst);
+}
+
+/* A network with everything that has a kernel of its own, in f16 and f32, from tensors and bytes. */
+static sk_graph *mixed_graph(void)
+{
+    sk_graph *g = NULL;
+    sk_error err = {0};
+    sk_builder b;
+    if (sk_graph_open(&g, &err) != SK_OK)
+        stop(&err);
+    sk_builder_init(&b, g);
+    sk_shape any = sk_shape_of(4, -1, 3, -1, -1);
+    sk_value x = sk_b_input(&b, "x", SK_DTYPE_F32, &any);
+    x = conv(&b, x, 3, 16, 3, 2, 1, SK_UNARY_SILU, "first");
+    x = conv(&b, x, 16, 32, 3, 2, 1, SK_UNARY_SILU, "second");
+    sk_value low = conv(&b, x, 32, 64, 3, 2, 1, SK_UNARY_SILU, "third");
+    sk_value deep = conv(&b, low, 64, 64, 3, 1, 64, SK_UNARY_SILU, "depthwise");
+    sk_value p1 = sk_b_max_pool(&b, deep, 5, 1, 2, "pool1"), p2 = sk_b_max_pool(&b, p1, 5, 1, 2, "pool2"),
+             p3 = sk_b_max_pool(&b, p2, 5, 1, 2, "pool3");
+    sk_value parts[4] = {deep, p1, p2, p3};
+    sk_value joined = conv(&b, sk_b_concat(&b, parts, 4, 1), 256, 64, 1, 1, 1, SK_UNARY_SILU, "join");
+    sk_value up[2] = {sk_b_upsample_nearest(&b, joined, 2.0f), x};
+    sk_value y = conv(&b, sk_b_concat(&b, up, 2, 1), 96, 40, 1, 1, 1, SK_UNARY_GELU, "neck");
+    sk_value split[2];
+    sk_b_split(&b, y, 1, NULL, 2, split);
+    sk_value z = conv(&b, split[1], 20, 20, 3, 1, 1, SK_UNARY_SILU, "odd");
+    sk_value both[2] = {split[0], sk_b_add(&b, z, split[1])};
+    sk_b_output(&b, conv(&b, sk_b_concat(&b, both, 2, 1), 40, 7, 1, 1, 1, 0, "head"), "head");
+    sk_b_output(&b, sk_b_upsample_linear(&b, joined, 2.0f), "smooth");
+    if (b.status != SK_OK)
+        stop(&b.error);
+    return g;
+}
+
+static void check_mixed(sk_precision precision, sk_input_form form, int batch, int side)
+{
+    sk_graph *g = mixed_graph();
+    sk_error err = {0};
+    sk_shape shape = sk_shape_of(4, batch, 3, side, side);
+    const int64_t n = sk_shape_count(&shape);
+    float *x = randoms(n, 1.0f);
+    uint8_t *bytes = malloc((size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        bytes[i] = (uint8_t)(127.0f + 127.0f * x[i]);
+    sk_session_settings settings = sk_session_defaults(), slow = settings;
+    settings.precision = precision;
+    settings.input = slow.input = form;
+    settings.tune = 1;
+    settings.cache_dir = "";
+    settings.slots = 2;
+    sk_session *fast = NULL, *reference = NULL;
+    sk_session_input given = {.data = form == SK_INPUT_TENSOR ? (const void *)x : bytes};
+    sk_tensor got[2], want[2];
+    if (sk_session_open(&gpu_engine, g, &shape, 1, &settings, &fast, &err) != SK_OK ||
+        sk_session_open(sk_engine_find("reference"), g, &shape, 1, &slow, &reference, &err) != SK_OK ||
+        sk_session_run(reference, &given, 1, want, 2, &err) != SK_OK)
+        stop(&err);
+    printf("%s\n", sk_session_about(fast)->detail);
+    for (int run = 0; run < 4; run++) {
+        if (sk_session_run(fast, &given, 1, got, 2, &err) != SK_OK)
+            stop(&err);
+        for (int i = 0; i < 2; i++)
+            judge("network", i ? "smooth" : "head",
+                  distance(got[i].data, want[i].data, sk_shape_count(&want[i].shape)),
+                  precision == SK_PRECISION_F32 ? 1e-4 : 4e-3);
+    }
+    sk_session_close(&fast);
+    sk_session_close(&reference);
+    free(x);
+    free(bytes);
+    sk_graph_close(&g);
+}
+
+typedef struct memory_use {
+    uint64_t device_free;
+    int64_t host_kb, own;
+} memory_use;
+
+static void memory_now(memory_use *m)
+{
+    FILE *f = fopen("/proc/self/statm", "r");
+    long pages = 0;
+    if (f && fscanf(f, "%*d %ld", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    (void)gpu_memory_free(&m->device_free);
+    m->host_kb = pages * 4;
+    m->own = sk_memory_live_bytes();
+}
+
+static void check_cycles(int cycles)
+{
+    const layer l = {16, 16, 3, 1, 16, 16, 0, SK_UNARY_SILU, 1};
+    sk_graph *g = layer_graph(&l);
+    sk_error err = {0};
+    sk_shape shape = sk_shape_of(4, 1, l.cin, l.h, l.w);
+    float *x = randoms(sk_shape_count(&shape), 1.0f);
+    sk_session_settings settings = sk_session_defaults();
+    settings.tune = 0;
+    settings.cache_dir = "";
+    memory_use before = {0}, after = {0};
+    for (int i = 0; i < cycles; i++) {
+        sk_session *s = NULL;
+        sk_session_input given = {.data = x};
+        sk_tensor y;
+        if (sk_session_open(&gpu_engine, g, &shape, 1, &settings, &s, &err) != SK_OK ||
+            sk_session_run(s, &given, 1, &y, 1, &err) != SK_OK)
+            stop(&err);
+        sk_session_close(&s);
+        if (i == cycles / 10)
+            memory_now(&before);
+    }
+    memory_now(&after);
+    printf("cycles: %d, device memory %+lld bytes, host (rss) %+lld kB, own allocations %+lld bytes\n",
+           cycles, (long long)(before.device_free - after.device_free),
+           (long long)(after.host_kb - before.host_kb), (long long)(after.own - before.own));
+    free(x);
+    sk_graph_close(&g);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "all";
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (strcmp(what, "cycles") == 0) {
+        check_cycles(argc > 2 ? atoi(argv[2]) : 1000);
+        return 0;
+    }
+    if (strcmp(what, "mixed") != 0)
+        check_layers();
+    check_mixed(SK_PRECISION_F16, SK_INPUT_TENSOR, 2, 128);
+    check_mixed(SK_PRECISION_F16, SK_INPUT_U8_HWC, 1, 128);
+    check_mixed(SK_PRECISION_F16, SK_INPUT_U8_HWC, 3, 160);
+    check_mixed(SK_PRECISION_F32, SK_INPUT_TENSOR, 1, 64);
+    printf("checked %d, bad %d, worst %.2e\n", checked, failed, worst);
+    return failed != 0;
+}

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# Engines in libraries of their own, built on demand: ninja plugin_cuda (make plugin-cuda), where nvcc is found.
+option(SKITTER_PLUGINS "Offer the engine plugins whose compilers are found" ON)
+set(SKITTER_CUDA_ARCH "90a" CACHE STRING "GPUs the CUDA plugin is built for: 90a (quick), or all (sm_80, sm_89, sm_90a, PTX)")
+find_program(SKITTER_NVCC nvcc HINTS /usr/local/cuda/bin)
+
+if(SKITTER_PLUGINS AND SKITTER_NVCC AND NOT SKITTER_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+    get_filename_component(cuda_root ${SKITTER_NVCC} REALPATH)
+    get_filename_component(cuda_root ${cuda_root} DIRECTORY)
+    get_filename_component(cuda_root ${cuda_root} DIRECTORY)
+    find_library(SKITTER_CUDART cudart_static HINTS ${cuda_root}/lib64 ${cuda_root}/targets/x86_64-linux/lib
+        ${cuda_root}/lib NO_CACHE)
+endif()
+if(SKITTER_CUDART)
+    if(SKITTER_CUDA_ARCH STREQUAL "all")
+        set(cuda_arch -gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_89,code=sm_89
+            -gencode=arch=compute_90a,code=sm_90a -gencode=arch=compute_90,code=compute_90)
+    else()
+        set(cuda_arch -gencode=arch=compute_${SKITTER_CUDA_ARCH},code=sm_${SKITTER_CUDA_ARCH})
+    endif()
+    set(cuda_objects "")
+    file(GLOB cuda_kernels CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/engines/cuda/*.cu)
+    foreach(source ${cuda_kernels})
+        get_filename_component(name ${source} NAME_WE)
+        set(object ${CMAKE_BINARY_DIR}/cuda/${name}.cu.o)
+        add_custom_command(OUTPUT ${object}
+            COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/cuda
+            COMMAND ${SKITTER_NVCC} -std=c++17 -O3 ${cuda_arch} -lineinfo
+                -Xcompiler=-fPIC,-fvisibility=hidden,-fno-threadsafe-statics,-Wall -MD -MF ${object}.d -c ${source} -o ${object}
+            DEPENDS ${source} DEPFILE ${object}.d COMMENT "nvcc ${name}.cu" VERBATIM)
+        list(APPEND cuda_objects ${object})
+    endforeach()
+    file(GLOB cuda_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/engines/cuda/*.c)
+    add_library(plugin_cuda MODULE EXCLUDE_FROM_ALL ${cuda_sources} ${cuda_objects})
+    sk_target(plugin_cuda)
+    set_target_properties(plugin_cuda PROPERTIES OUTPUT_NAME skitter_cuda LINK_DEPENDS
+        ${CMAKE_SOURCE_DIR}/cmake/plugin.map)
+    set(cuda_libraries skitter_static ${SKITTER_CUDART} stdc++ rt)
+    target_link_libraries(plugin_cuda PRIVATE ${cuda_libraries})
+    target_link_options(plugin_cuda PRIVATE -Wl,--no-undefined -Wl,-Bsymbolic -static-libstdc++ -static-libgcc
+        -Wl,--gc-sections -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/plugin.map)
+    install(TARGETS plugin_cuda OPTIONAL DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    # Checks of the kernels on a real GPU, built on demand: ninja cuda_check.
+    list(FILTER cuda_sources EXCLUDE REGEX "plugin_entry")
+    add_executable(cuda_check EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/gpu/cuda_check.c ${cuda_sources} ${cuda_objects})
+    sk_target(cuda_check)
+    target_link_libraries(cuda_check PRIVATE ${cuda_libraries})
+    target_link_options(cuda_check PRIVATE -static-libstdc++ -static-libgcc)
+endif()

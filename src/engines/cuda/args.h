@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_ENGINES_CUDA_ARGS_H
+#define SK_ENGINES_CUDA_ARGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is handed to kernels: plain structures, the same for the C that plans, the CUDA that computes and the host loops
+ * that stand in for it in tests.
+ *
+ * Values live on the device in one of two forms, or both:
+ *   map    NHWC, fp16 (or fp32 in f32 sessions), channel pitch a multiple of 8; a value may be a range of channels of a
+ *          larger map, so concatenating and splitting channels costs nothing. Channels between a value's last and the
+ *          next multiple of 8 hold zeros.
+ *   plain  dense row-major in the graph's own type and order, fp32 where the graph says f32
+ *
+ * Every structure begins with its addresses: p[0] is what is written, the others are read unless said. */
+
+enum { GPU_F32 = 1, GPU_F16 = 2 }; /* element type of maps */
+
+/* Activations fused into convolutions. */
+enum { GPU_ACT_NONE = 0, GPU_ACT_SILU, GPU_ACT_RELU, GPU_ACT_LEAKY, GPU_ACT_SIGMOID };
+
+#define GPU_MAX_POINTERS 6
+#define GPU_RANK         8
+
+/* Convolution on the tensor cores: p = out, in, weights (packed), bias f32, residual (may be null). */
+typedef struct gpu_conv_args {
+    void *p[GPU_MAX_POINTERS];
+    int32_t n, h, w, oh, ow, m; /* m = n * oh * ow */
+    int32_t stride, pad_y, pad_x;
+    int32_t c8, ldi, ldo, ldr; /* input channels / 8; channel pitches of input, output and residual */
+    int32_t cout8;             /* output channels rounded up to 8: what is stored */
+    int32_t kpad, nk;          /* weights: row length; k tiles */
+    int32_t act, residual_before;
+    float alpha;
+    int32_t tx, ty, tiles, blocks,
+        buffers; /* halo kernels: tiles across, down, in all; channel blocks; input buffers */
+} gpu_conv_args;
+
+/* First convolution, 3x3 stride 2 from 4-channel pictures: p = out, in, weights (fragments), bias. */
+typedef struct gpu_first_args {
+    void *p[GPU_MAX_POINTERS];
+    int32_t n, h, w, oh, ow, pad_y, pad_x, ldo;
+    int32_t act;
+    float alpha;
+    float gain; /* 8-bit input: a pixel's value is byte * gain before the (adapted) weights */
+} gpu_first_args;
+
+/* Depthwise 3x3: p = out, in, weights [9][c], bias, residual. */
+typedef struct gpu_depthwise_args {
+    void *p[GPU_MAX_POINTERS];
+    int32_t n, h, w, oh, ow, stride, pad_y, pad_x, c8, ldi, ldo, ldr;
+    int32_t act, residual_before, type;
+    float alpha;
+} gpu_depthwise_args;
+
+/* Any convolution, one output value at a time: p = out, in, weights f32 [cout][kh][kw][cin/groups], bias f32 (may be
+ * null), residual (may be null). */
+typedef struct gpu_conv_any_args {
+    void *p[GPU_MAX_POINTERS];
+    int32_t n, h, w, oh, ow, cin, cout, groups, kh, kw, stride_y, stride_x, dilation_y, dilation_x, pad_y,
+        pad_x;
+    int32_t ldi, ldo, ldr, type, act, residual_before;
+    float alpha;
+} gpu_conv_any_args;
+
+/* Transposed convolution: p = out, in, weights f32 [kh][kw][cin][cout8], bias f32. One element: 8 channels. */
+typedef struct gpu_deconv_args {
+    void *p[GPU_MAX_POINTERS];
+    int32_t n, h, w, oh, ow, cin, cout, kh, kw, stride_y, stride_x, pad_y, pad_x, ldi, ldo, type, act;
+    float alpha;
+} gpu_deconv_args;
+
+/* Pooling, 8 channels at a time: p = out, in. */
+typedef struct gpu_pool_args {
+    void *p[GPU_MAX_POINTERS];
+    int32_t n, h, w, oh, ow, c8, kh, kw, stride_y, stride_x, pad_y, pad_x, pad_h, pad_w, ldi, ldo, type;
+    int32_t average, include_pad;
+} gpu_pool_args;
+
+/* Three max pools of odd size k, stride 1, one after the other: p = first out, in, second out (written), third out
+ * (written). */
+typedef struct gpu_pool_chain_args {
+    void *p[GPU_MAX_POINTERS];
+    int32_t n, h, w, c8, k, ldi, ldo[3], type;
+} gpu_pool_chain_args;
+
+/* Resize by tables: p = out, in, rows int32 [oh][2], columns int32 [ow][2], row weights f32 [oh], column weights [ow] of the
+ * second tap. */
+typedef struct gpu_resize_args {
+    void *p[GPU_MAX_POINTERS];
+    int32_t n, h, w, oh, ow, c8, ldi, ldo, type, linear;
+} gpu_resize_args;
+
+/* A channel range copied to another place, value by value; zeros to the next multiple of 8 where `zeros`: p = out, in. */
+typedef struct gpu_copy_args {
+    void *p[GPU_MAX_POINTERS];
+    int64_t pixels;
+    int32_t c, zeros, ldi, ldo, type;
+} gpu_copy_args;
+
+/* Element by element on maps, 8 channels at a time: p = out, a, b. */
+typedef struct gpu_map_args {
+    void *p[GPU_MAX_POINTERS];
+    int64_t pixels;
+    int32_t c8, ldo, lda, ldb, type;
+    int32_t unary, binary; /* sk_unary of a, or sk_binary of a and b */
+    float alpha, beta;
+} gpu_map_args;
+
+/* Between forms: plain f32 [n][c][h*w] and a map. p = out, in. */
+typedef struct gpu_form_args {
+    void *p[GPU_MAX_POINTERS];
+    int64_t plane; /* h * w */
+    int32_t n, c, ld, type;
+} gpu_form_args;
+
+/* Pictures to the network's input: p = out, in. out: map of pitch `ld` (type f16/f32), or, type 0, bytes with pitch 4.
+ * value = byte * gain[c] - shift[c]. `planes`: the input is f32 [n][c][h][w] and copied. */
+typedef struct gpu_input_args {
+    void *p[GPU_MAX_POINTERS];
+    int64_t row_bytes, picture_bytes;
+    int32_t n, h, w, c, ld, type, planes;
+    float gain[4], shift[4];
+} gpu_input_args;
+
+/* softmax(scale q^T k) v over the pixels of a map whose channels are [heads * kd of q][of k][heads * hd of v]: p = out,
+ * qkv. */
+typedef struct gpu_attention_args {
+    void *p[GPU_MAX_POINTERS];
+    int32_t n, pixels, heads, kd, hd, ldi, ldo;
+    float scale;
+} gpu_attention_args;
+
+/* Plain f32, any rank, broadcast by strides of 0: p = out, a, b, c. */
+typedef struct gpu_nd_args {
+    void *p[GPU_MAX_POINTERS];
+    int64_t count;
+    int32_t rank;
+    int32_t op; /* sk_unary or sk_binary; where: 0 */
+    int64_t dims[GPU_RANK], so[GPU_RANK], sa[GPU_RANK], sb[GPU_RANK], sc[GPU_RANK];
+    int32_t bytes; /* copies: of one element */
+    float alpha, beta;
+    double low, high;
+} gpu_nd_args;
+
+/* Rows along one axis: element (outer, inner) at outer * n * inner_count + k * inner_count + inner. p = out, in, scale,
+ * shift (norm). */
+typedef struct gpu_row_args {
+    void *p[GPU_MAX_POINTERS];
+    int64_t rows, n, inner;
+    int32_t op; /* 0 softmax, 1 log softmax, 2 layer norm */
+    float epsilon;
+} gpu_row_args;
+
+/* out[batch][i][j] = alpha * sum_k a[..][i][k] b[..][k][j] + beta * c: p = out, a, b, c (may be null). */
+typedef struct gpu_matmul_args {
+    void *p[GPU_MAX_POINTERS];
+    int64_t count; /* output elements */
+    int64_t m, n, k;
+    int64_t a_row, a_col, b_row, b_col, c_row, c_col;
+    int32_t batch_rank;
+    int64_t batch[GPU_RANK], a_batch[GPU_RANK], b_batch[GPU_RANK];
+    float alpha, beta;
+} gpu_matmul_args;
+
+/* Reduction of f32 over some axes: p = out, in. Output element i walks `inner` dims. */
+typedef struct gpu_reduce_args {
+    void *p[GPU_MAX_POINTERS];
+    int64_t count, reduced;
+    int32_t op; /* sk_reduction */
+    int32_t rank_out, rank_in;
+    int64_t out_dims[GPU_RANK], out_strides[GPU_RANK], in_dims[GPU_RANK], in_strides[GPU_RANK];
+} gpu_reduce_args;
+
+typedef enum gpu_kind {
+    GPU_CONV = 1,
+    GPU_FIRST,
+    GPU_DEPTHWISE,
+    GPU_CONV_ANY,
+    GPU_DECONV,
+    GPU_POOL,
+    GPU_POOL_CHAIN,
+    GPU_RESIZE,
+    GPU_COPY,
+    GPU_MAP,
+    GPU_TO_PLAIN,
+    GPU_TO_MAP,
+    GPU_INPUT,
+    GPU_ATTENTION,
+    GPU_ND_UNARY,
+    GPU_ND_BINARY,
+    GPU_ND_WHERE,
+    GPU_ND_CLIP,
+    GPU_ND_COPY,
+    GPU_ROWS,
+    GPU_MATMUL,
+    GPU_REDUCE,
+    GPU_BORROWED, /* by the reference executor on the host */
+    GPU_KIND_COUNT
+} gpu_kind;
+
+typedef union gpu_args {
+    void *p[GPU_MAX_POINTERS];
+    gpu_conv_args conv;
+    gpu_first_args first;
+    gpu_depthwise_args depthwise;
+    gpu_conv_any_args conv_any;
+    gpu_deconv_args deconv;
+    gpu_pool_args pool;
+    gpu_pool_chain_args pool_chain;
+    gpu_resize_args resize;
+    gpu_copy_args copy;
+    gpu_map_args map;
+    gpu_form_args form;
+    gpu_input_args input;
+    gpu_attention_args attention;
+    gpu_nd_args nd;
+    gpu_row_args rows;
+    gpu_matmul_args matmul;
+    gpu_reduce_args reduce;
+} gpu_args;
+
+#endif

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engines/cuda/plan.h"
+
+#include "graph/infer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Convolutions: which of the kernels runs one. */
+
+typedef struct conv_shape {
+    int32_t n, h, w, cin, oh, ow, cout, kh, kw;
+    sk_window window;
+    int32_t groups, act;
+    float alpha;
+    sk_value x, weights, bias, residual, y;
+} conv_shape;
+
+/* The activations kernels apply themselves; -1 = needs a step of its own. */
+static int32_t fused_act(int32_t kind)
+{
+    switch (kind) {
+    case 0: return GPU_ACT_NONE;
+    case SK_UNARY_SILU: return GPU_ACT_SILU;
+    case SK_UNARY_RELU: return GPU_ACT_RELU;
+    case SK_UNARY_LEAKY: return GPU_ACT_LEAKY;
+    case SK_UNARY_SIGMOID: return GPU_ACT_SIGMOID;
+    default: return -1;
+    }
+}
+
+static void read_shape(const gpu_plan *plan, const sk_node *node, conv_shape *s)
+{
+    const sk_shape *x = gpu_shape(plan, node->in[0]), *y = gpu_shape(plan, node->out[0]),
+                   *w = gpu_shape(plan, node->in[1]);
+    *s = (conv_shape){.n = (int32_t)x->dim[0],
+                      .cin = (int32_t)x->dim[1],
+                      .h = (int32_t)x->dim[2],
+                      .w = (int32_t)x->dim[3],
+                      .cout = (int32_t)y->dim[1],
+                      .oh = (int32_t)y->dim[2],
+                      .ow = (int32_t)y->dim[3],
+                      .kh = (int32_t)w->dim[2],
+                      .kw = (int32_t)w->dim[3],
+                      .groups = node->a.conv.groups,
+                      .act = fused_act(node->a.conv.act.kind),
+                      .alpha = node->a.conv.act.alpha,
+                      .x = node->in[0],
+                      .weights = node->in[1],
+                      .bias = node->n_in > 2 ? node->in[2] : SK_VALUE_NONE,
+                      .residual = node->n_in > 3 ? node->in[3] : SK_VALUE_NONE,
+                      .y = node->out[0]};
+    s->window = node->a.conv.window;
+    s->window.kernel[0] = s->kh;
+    s->window.kernel[1] = s->kw;
+    s->window = sk_window_resolve(&s->window, s->h, s->w);
+}
+
+bool gpu_conv_is_pointwise(const gpu_plan *plan, const sk_node *node)
+{
+    conv_shape s;
+    read_shape(plan, node, &s);
+    return s.kh == 1 && s.kw == 1 && s.groups == 1 && s.window.stride[0] == 1 && s.window.stride[1] == 1 &&
+           s.h == s.oh && s.w == s.ow;
+}
+
+static void describe(gpu_step *step, const conv_shape *s, const char *kernel)
+{
+    snprintf(step->kernel, sizeof step->kernel, "%s", kernel);
+    snprintf(step->shape, sizeof step->shape, "%d->%d %dx%d s%d%s %dx%d", s->cin, s->cout, s->kh, s->kw,
+             s->window.stride[0], s->groups > 1 ? " g" : "", s->oh, s->ow);
+    step->flops = 2.0 * s->n * s->oh * s->ow * s->cout * (s->cin / s->groups) * s->kh * s->kw;
+}
+
+static const float *constant_floats(const gpu_plan *plan, sk_value v)
+{
+    return v == SK_VALUE_NONE ? NULL : sk_value_tensor(plan->graph, v).data;
+}
+
+/* Bias in f32, zero beyond the channels, long enough for the widest tile. */
+static sk_status add_bias(gpu_plan *plan, const conv_shape *s, gpu_ref *ref, sk_error *err)
+{
+    const float *bias = constant_floats(plan, s->bias);
+    void *data;
+    SK_TRY(gpu_add_weights(plan, ((size_t)s->cout + 256) * sizeof(float), &data, ref, err));
+    if (bias)
+        memcpy(data, bias, (size_t)s->cout * sizeof(float));
+    return SK_OK;
+}
+
+/* Common to all convolution steps: output, input, residual. */
+static sk_status set_maps(gpu_plan *plan, gpu_step *step, const conv_shape *s, sk_error *err)
+{
+    (void)err;
+    step->refs[0] = gpu_map_ref(plan, s->y);
+    step->refs[1] = gpu_map_ref(plan, s->x);
+    step->n_refs = 4;
+    if (s->residual != SK_VALUE_NONE) {
+        step->refs[4] = gpu_map_ref(plan, s->residual);
+        step->n_refs = 5;
+    }
+    return SK_OK;
+}
+
+/* --- the first convolution, from pictures --- */
+
+/* Weights as the fragments of mma.m16n8k16: [row 3][n tile][half 2][lane 32][2]. k = 4 pixels x 4 channels of a kernel row;
+ * column g of tile j is channel 4 (g / 2) + 2 (j % 2) + (g % 2) of the 16 it belongs to. */
+static void pack_first(const conv_shape *s, const float *w, float factor, uint16_t *out)
+{
+    const int tiles = s->cout / 8;
+    for (int r = 0; r < 3; r++)
+        for (int j = 0; j < tiles; j++)
+            for (int half = 0; half < 2; half++)
+                for (int lane = 0; lane < 32; lane++)
+                    for (int e = 0; e < 2; e++) {
+                        const int pixel = lane & 3, g = lane >> 2, channel = half * 2 + e;
+                        const int co = j / 2 * 16 + 4 * (g / 2) + 2 * (j % 2) + (g & 1);
+                        float v = 0;
+                        if (pixel < 3 && channel < s->cin)
+                            v = w[((co * s->cin + channel) * 3 + r) * 3 + pixel] * factor;
+                        out[((((size_t)r * (size_t)tiles + (size_t)j) * 2 + (size_t)half) * 32 +
+                             (size_t)lane) *
+                                2 +
+                            (size_t)e] = sk_f32_to_f16(v);
+                    }
+}
+
+static sk_status build_first(gpu_plan *plan, const sk_node *node, const conv_shape *s, sk_error *err)
+{
+    const gpu_value *x = &plan->values[s->x];
+    const bool bytes = x->picture_bytes;
+    gpu_step *step;
+    gpu_ref weights, bias;
+    void *data;
+    SK_TRY(gpu_make_map(plan, s->y, err));
+    SK_TRY(gpu_add_weights(plan, (size_t)3 * (size_t)(s->cout / 8) * 2 * 64 * sizeof(uint16_t), &data,
+                           &weights, err));
+    /* bytes are brought to byte / 256 exactly; the rest of the normalisation goes into the weights */
+    const float factor = bytes ? plan->settings.scale / plan->settings.std[0] * 256.0f : 1.0f;
+    pack_first(s, constant_floats(plan, s->weights), factor, data);
+    SK_TRY(add_bias(plan, s, &bias, err));
+    SK_TRY(gpu_add_step(plan, GPU_FIRST, node, &step, err));
+    step->args.first = (gpu_first_args){.n = s->n,
+                                        .h = s->h,
+                                        .w = s->w,
+                                        .oh = s->oh,
+                                        .ow = s->ow,
+                                        .pad_y = s->window.pad[0],
+                                        .pad_x = s->window.pad[1],
+                                        .ldo = gpu_map_pitch(plan, s->y),
+                                        .act = s->act,
+                                        .alpha = s->alpha,
+                                        .gain = bytes ? 1.0f / 256.0f : 0.0f};
+    step->refs[0] = gpu_map_ref(plan, s->y);
+    step->refs[1] = (gpu_ref){.buffer = x->picture};
+    step->refs[2] = weights;
+    step->refs[3] = bias;
+    step->n_refs = 4;
+    step->variant = s->cout;
+    describe(step, s, bytes ? "first u8" : "first f16");
+    return SK_OK;
+}
+
+/* --- depthwise --- */
+
+static bool is_depthwise(const gpu_plan *plan, const conv_shape *s)
+{
+    (void)plan;
+    return s->groups == s->cin && s->cin == s->cout && s->kh == 3 && s->kw == 3 && s->cin % 8 == 0 &&
+           s->window.stride[0] == s->window.stride[1] && s->window.dilation[0] == 1 &&
+           s->window.dilation[1] == 1;
+}
+
+static sk_status build_depthwise(gpu_plan *plan, const sk_node *node, const conv_shape *s, sk_error *err)
+{
+    const float *w = constant_floats(plan, s->weights);
+    gpu_step *step;
+    gpu_ref weights, bias;
+    void *data;
+    SK_TRY(gpu_add_weights(plan, (size_t)9 * (size_t)s->cin * gpu_type_bytes(plan), &data, &weights, err));
+    for (int k = 0; k < 9; k++)
+        for (int c = 0; c < s->cin; c++) {
+            if (plan->type == GPU_F16)
+                ((uint16_t *)data)[k * s->cin + c] = sk_f32_to_f16(w[c * 9 + k]);
+            else
+                ((float *)data)[k * s->cin + c] = w[c * 9 + k];
+        }
+    SK_TRY(add_bias(plan, s, &bias, err));
+    SK_TRY(gpu_add_step(plan, GPU_DEPTHWISE, node, &step, err));
+    SK_TRY(set_maps(plan, step, s, err));
+    step->args.depthwise =
+        (gpu_depthwise_args){.n = s->n,
+                             .h = s->h,
+                             .w = s->w,
+                             .oh = s->oh,
+                             .ow = s->ow,
+                             .stride = s->window.stride[0],
+                             .pad_y = s->window.pad[0],
+                             .pad_x = s->window.pad[1],
+                             .c8 = s->cin / 8,
+                             .ldi = gpu_map_pitch(plan, s->x),
+                             .ldo = gpu_map_pitch(plan, s->y),
+                             .ldr = s->residual != SK_VALUE_NONE ? gpu_map_pitch(plan, s->residual) : 0,
+                             .act = s->act,
+                             .residual_before = node->a.conv.residual_before_act,
+                             .type = plan->type,
+                             .alpha = s->alpha};
+    step->refs[2] = weights;
+    step->refs[3] = bias;
+    describe(step, s, "depthwise");
+    return SK_OK;
+}
+
+/* --- tensor cores --- */
+
+static bool on_tensor_cores(const gpu_plan *plan, const conv_shape *s)
+{
+    const sk_window *w = &s->window;
+    const int64_t limit = INT32_MAX;
+    const bool point = s->kh == 1 && s->kw == 1 && w->stride[0] == 1 && w->stride[1] == 1 && s->h == s->oh &&
+                       s->w == s->ow && w->pad[0] == 0 && w->pad[1] == 0;
+    const bool three = s->kh == 3 && s->kw == 3 && w->dilation[0] == 1 && w->dilation[1] == 1 &&
+                       w->stride[0] == w->stride[1] && (w->stride[0] == 1 || w->stride[0] == 2) &&
+                       w->pad[0] <= 1 && w->pad[1] <= 1 && w->pad[0] >= 0 && w->pad[1] >= 0;
+    return plan->type == GPU_F16 && s->groups == 1 && (point || three) &&
+           (int64_t)s->n * s->h * s->w * gpu_map_pitch(plan, s->x) < limit &&
+           (int64_t)s->n * s->oh * s->ow * gpu_map_pitch(plan, s->y) < limit;
+}
+
+static sk_status build_tensor(gpu_plan *plan, const sk_node *node, const conv_shape *s, bool *done,
+                              sk_error *err)
+{
+    gpu_step *step;
+    gpu_ref bias;
+    SK_TRY(add_bias(plan, s, &bias, err));
+    SK_TRY(gpu_add_step(plan, GPU_CONV, node, &step, err));
+    SK_TRY(set_maps(plan, step, s, err));
+    step->refs[3] = bias;
+    step->args.conv =
+        (gpu_conv_args){.n = s->n,
+                        .h = s->h,
+                        .w = s->w,
+                        .oh = s->oh,
+                        .ow = s->ow,
+                        .m = s->n * s->oh * s->ow,
+                        .stride = s->window.stride[0],
+                        .pad_y = s->window.pad[0],
+                        .pad_x = s->window.pad[1],
+                        .c8 = gpu_round8(s->cin) / 8,
+                        .ldi = gpu_map_pitch(plan, s->x),
+                        .ldo = gpu_map_pitch(plan, s->y),
+                        .ldr = s->residual != SK_VALUE_NONE ? gpu_map_pitch(plan, s->residual) : 0,
+                        .cout8 = gpu_round8(s->cout),
+                        .act = s->act,
+                        .residual_before = node->a.conv.residual_before_act,
+                        .alpha = s->alpha};
+    describe(step, s, "conv");
+    *done = gpu_config_guess(plan, step) >= 0;
+    if (!*done)
+        plan->n_steps--; /* no tile fits: the slow kernel takes it */
+    return SK_OK;
+}
+
+/* --- anything --- */
+
+static sk_status build_any(gpu_plan *plan, const sk_node *node, const conv_shape *s, sk_error *err)
+{
+    const float *w = constant_floats(plan, s->weights);
+    const int32_t per = s->cin / s->groups, taps = s->kh * s->kw;
+    gpu_step *step;
+    gpu_ref weights, bias;
+    void *data;
+    SK_TRY(gpu_add_weights(plan, (size_t)s->cout * (size_t)taps * (size_t)per * sizeof(float), &data,
+                           &weights, err));
+    for (int32_t o = 0; o < s->cout; o++)
+        for (int32_t t = 0; t < taps; t++)
+            for (int32_t c = 0; c < per; c++)
+                ((float *)data)[((size_t)o * (size_t)taps + (size_t)t) * (size_t)per + (size_t)c] =
+                    w[((size_t)o * (size_t)per + (size_t)c) * (size_t)taps + (size_t)t];
+    SK_TRY(add_bias(plan, s, &bias, err));
+    SK_TRY(gpu_add_step(plan, GPU_CONV_ANY, node, &step, err));
+    SK_TRY(set_maps(plan, step, s, err));
+    step->args.conv_any =
+        (gpu_conv_any_args){.n = s->n,
+                            .h = s->h,
+                            .w = s->w,
+                            .oh = s->oh,
+                            .ow = s->ow,
+                            .cin = s->cin,
+                            .cout = s->cout,
+                            .groups = s->groups,
+                            .kh = s->kh,
+                            .kw = s->kw,
+                            .stride_y = s->window.stride[0],
+                            .stride_x = s->window.stride[1],
+                            .dilation_y = s->window.dilation[0],
+                            .dilation_x = s->window.dilation[1],
+                            .pad_y = s->window.pad[0],
+                            .pad_x = s->window.pad[1],
+                            .ldi = gpu_map_pitch(plan, s->x),
+                            .ldo = gpu_map_pitch(plan, s->y),
+                            .ldr = s->residual != SK_VALUE_NONE ? gpu_map_pitch(plan, s->residual) : 0,
+                            .type = plan->type,
+                            .act = s->act,
+                            .residual_before = node->a.conv.residual_before_act,
+                            .alpha = s->alpha};
+    step->refs[2] = weights;
+    step->refs[3] = bias;
+    describe(step, s, "conv, simple");
+    return SK_OK;
+}
+
+/* y = act(y) or, with `other`, y = y + other, in place: for what no convolution does itself. */
+static sk_status add_after(gpu_plan *plan, sk_value y, const sk_fused_act *act, sk_value other, sk_error *err)
+{
+    const sk_shape *s = gpu_shape(plan, y);
+    const bool add = other != SK_VALUE_NONE;
+    gpu_step *step;
+    SK_TRY(gpu_add_step(plan, GPU_MAP, NULL, &step, err));
+    step->args.map = (gpu_map_args){.pixels = s->dim[0] * s->dim[2] * s->dim[3],
+                                    .c8 = gpu_round8(s->dim[1]) / 8,
+                                    .ldo = gpu_map_pitch(plan, y),
+                                    .lda = gpu_map_pitch(plan, y),
+                                    .ldb = add ? gpu_map_pitch(plan, other) : 0,
+                                    .type = plan->type,
+                                    .unary = add ? 0 : act->kind,
+                                    .binary = add ? SK_BINARY_ADD : 0,
+                                    .alpha = act->alpha,
+                                    .beta = act->beta};
+    step->refs[0] = step->refs[1] = gpu_map_ref(plan, y);
+    step->n_refs = 2;
+    if (add)
+        step->refs[step->n_refs++] = gpu_map_ref(plan, other);
+    snprintf(step->kernel, sizeof step->kernel, "%s", add ? "add" : sk_unary_name((sk_unary)act->kind));
+    return SK_OK;
+}
+
+sk_status gpu_build_conv(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
+{
+    conv_shape s;
+    *done = gpu_is_map(plan, node->out[0]);
+    if (!*done)
+        return SK_OK;
+    read_shape(plan, node, &s);
+    const bool apart = s.act < 0; /* an activation that is a step of its own, and what must come after it */
+    const sk_value after = apart && !node->a.conv.residual_before_act ? s.residual : SK_VALUE_NONE;
+    if (apart)
+        s.act = GPU_ACT_NONE;
+    if (after != SK_VALUE_NONE)
+        s.residual = SK_VALUE_NONE;
+    if (plan->values[s.x].picture >= 0)
+        return build_first(plan, node, &s, err);
+    SK_TRY(gpu_need_map(plan, s.x, err));
+    if (s.residual != SK_VALUE_NONE)
+        SK_TRY(gpu_need_map(plan, s.residual, err));
+    SK_TRY(gpu_make_map(plan, s.y, err));
+    bool built = false;
+    if (is_depthwise(plan, &s)) {
+        SK_TRY(build_depthwise(plan, node, &s, err));
+        built = true;
+    } else if (on_tensor_cores(plan, &s)) {
+        SK_TRY(build_tensor(plan, node, &s, &built, err));
+    }
+    if (!built)
+        SK_TRY(build_any(plan, node, &s, err));
+    if (apart)
+        SK_TRY(add_after(plan, s.y, &node->a.conv.act, SK_VALUE_NONE, err));
+    if (after == SK_VALUE_NONE)
+        return SK_OK;
+    SK_TRY(gpu_need_map(plan, after, err));
+    return add_after(plan, s.y, &node->a.conv.act, after, err);
+}
+
+sk_status gpu_build_deconv(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
+{
+    const sk_shape *x = gpu_shape(plan, node->in[0]), *y = gpu_shape(plan, node->out[0]),
+                   *w = gpu_shape(plan, node->in[1]);
+    sk_attrs attrs = node->a;
+    const int32_t act = fused_act(node->a.conv_transpose.act.kind);
+    *done = gpu_is_map(plan, node->out[0]);
+    if (!*done)
+        return SK_OK;
+    sk_conv_transpose_resolve(&attrs, w->dim[2], w->dim[3]);
+    const sk_window *win = &attrs.conv_transpose.window;
+    const int32_t cin = (int32_t)x->dim[1], cout = (int32_t)y->dim[1],
+                  taps = (int32_t)(w->dim[2] * w->dim[3]);
+    const int32_t cout8 = gpu_round8(cout);
+    const float *weights = constant_floats(plan, node->in[1]);
+    conv_shape s = {.cout = cout, .bias = node->n_in > 2 ? node->in[2] : SK_VALUE_NONE};
+    gpu_step *step;
+    gpu_ref packed, bias;
+    void *data;
+    SK_TRY(gpu_need_map(plan, node->in[0], err));
+    SK_TRY(gpu_make_map(plan, node->out[0], err));
+    SK_TRY(gpu_add_weights(plan, (size_t)taps * (size_t)cin * (size_t)cout8 * sizeof(float), &data, &packed,
+                           err));
+    for (int32_t t = 0; t < taps; t++)
+        for (int32_t c = 0; c < cin; c++)
+            for (int32_t o = 0; o < cout; o++)
+                ((float *)data)[((size_t)t * (size_t)cin + (size_t)c) * (size_t)cout8 + (size_t)o] =
+                    weights[((size_t)c * (size_t)cout + (size_t)o) * (size_t)taps + (size_t)t];
+    SK_TRY(add_bias(plan, &s, &bias, err));
+    SK_TRY(gpu_add_step(plan, GPU_DECONV, node, &step, err));
+    step->args.deconv = (gpu_deconv_args){.n = (int32_t)x->dim[0],
+                                          .h = (int32_t)x->dim[2],
+                                          .w = (int32_t)x->dim[3],
+                                          .oh = (int32_t)y->dim[2],
+                                          .ow = (int32_t)y->dim[3],
+                                          .cin = cin,
+                                          .cout = cout,
+                                          .kh = (int32_t)w->dim[2],
+                                          .kw = (int32_t)w->dim[3],
+                                          .stride_y = win->stride[0],
+                                          .stride_x = win->stride[1],
+                                          .pad_y = win->pad[0],
+                                          .pad_x = win->pad[1],
+                                          .ldi = gpu_map_pitch(plan, node->in[0]),
+                                          .ldo = gpu_map_pitch(plan, node->out[0]),
+                                          .type = plan->type,
+                                          .act = act < 0 ? GPU_ACT_NONE : act,
+                                          .alpha = node->a.conv_transpose.act.alpha};
+    step->refs[0] = gpu_map_ref(plan, node->out[0]);
+    step->refs[1] = gpu_map_ref(plan, node->in[0]);
+    step->refs[2] = packed;
+    step->refs[3] = bias;
+    step->n_refs = 4;
+    step->flops = sk_node_flops(plan->graph, node);
+    snprintf(step->kernel, sizeof step->kernel, "transposed conv");
+    snprintf(step->shape, sizeof step->shape, "%d->%d %dx%d s%d %dx%d", cin, cout, (int)w->dim[2],
+             (int)w->dim[3], win->stride[0], (int)y->dim[2], (int)y->dim[3]);
+    return act < 0 ? add_after(plan, node->out[0], &node->a.conv_transpose.act, SK_VALUE_NONE, err) : SK_OK;
+}

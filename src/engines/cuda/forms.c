@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engines/cuda/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Which values are maps, and which of them are ranges of channels of another. */
+
+static bool can_map(const gpu_plan *plan, sk_value v)
+{
+    const sk_value_info *info = &plan->graph->values[v];
+    return info->dtype == SK_DTYPE_F32 && info->shape.rank == 4 && sk_shape_count(&info->shape) > 0 &&
+           !info->blob;
+}
+
+bool gpu_is_map(const gpu_plan *plan, sk_value v)
+{
+    return v >= 0 && plan->values[v].map;
+}
+
+static bool along_channels(const gpu_plan *plan, const sk_node *node, int32_t axis)
+{
+    return gpu_shape(plan, node->in[0])->rank == 4 && (axis == 1 || axis == -3);
+}
+
+/* Weights and bias that can be packed ahead. */
+static bool fixed_weights(const gpu_plan *plan, const sk_node *node)
+{
+    const sk_graph *g = plan->graph;
+    return sk_value_is_constant(g, node->in[1]) && g->values[node->in[1]].dtype == SK_DTYPE_F32 &&
+           (node->n_in < 3 || node->in[2] == SK_VALUE_NONE ||
+            (sk_value_is_constant(g, node->in[2]) && g->values[node->in[2]].dtype == SK_DTYPE_F32));
+}
+
+/* Will this node's results be maps? Mirrors what the builders take. */
+static bool makes_maps(const gpu_plan *plan, size_t index)
+{
+    const sk_node *node = &plan->graph->nodes[index];
+    if (gpu_attention_of(plan, index))
+        return true;
+    for (int32_t i = 0; i < node->n_out; i++)
+        if (!can_map(plan, node->out[i]))
+            return false;
+    switch (node->op) {
+    case SK_OP_CONV:
+        return fixed_weights(plan, node) &&
+               (gpu_is_map(plan, node->in[0]) || !gpu_conv_is_pointwise(plan, node));
+    case SK_OP_CONV_TRANSPOSE:
+        return node->a.conv_transpose.groups == 1 && node->a.conv_transpose.window.dilation[0] == 1 &&
+               node->a.conv_transpose.window.dilation[1] == 1 && fixed_weights(plan, node);
+    case SK_OP_MAX_POOL:
+    case SK_OP_AVG_POOL:
+        return node->n_out == 1 && node->a.pool.window.dilation[0] == 1 &&
+               node->a.pool.window.dilation[1] == 1 && node->a.pool.window.same == 0;
+    case SK_OP_RESIZE: return gpu_resize_is_known(plan, node);
+    case SK_OP_UNARY: return gpu_is_map(plan, node->in[0]);
+    case SK_OP_BINARY:
+        return gpu_is_map(plan, node->in[0]) && gpu_is_map(plan, node->in[1]) &&
+               node->a.binary.kind <= SK_BINARY_MAX &&
+               sk_shape_equal(gpu_shape(plan, node->in[0]), gpu_shape(plan, node->in[1]));
+    case SK_OP_CONCAT:
+        if (!along_channels(plan, node, node->a.axis))
+            return false;
+        for (int32_t i = 0; i < node->n_in; i++)
+            if (!gpu_is_map(plan, node->in[i]))
+                return false;
+        return true;
+    case SK_OP_SPLIT: return gpu_is_map(plan, node->in[0]) && along_channels(plan, node, node->a.split.axis);
+    default: return false;
+    }
+}
+
+static sk_value root_of(const gpu_plan *plan, sk_value v, int32_t *delta)
+{
+    *delta = 0;
+    while (plan->values[v].parent != SK_VALUE_NONE) {
+        *delta += plan->values[v].delta;
+        v = plan->values[v].parent;
+    }
+    return v;
+}
+
+/* Parts of a split are ranges of the whole where they lie on multiples of 8; others get copies (map_ops.c). */
+static void place_split(gpu_plan *plan, const sk_node *node)
+{
+    int32_t at = 0;
+    for (int32_t i = 0; i < node->n_out; i++) {
+        const int32_t c = (int32_t)gpu_shape(plan, node->out[i])->dim[1];
+        if (at % 8 == 0 && c % 8 == 0) {
+            plan->values[node->out[i]].parent = node->in[0];
+            plan->values[node->out[i]].delta = at;
+        }
+        at += c;
+    }
+}
+
+static bool is_output(const gpu_plan *plan, sk_value v)
+{
+    for (int32_t i = 0; i < plan->graph->n_outputs; i++)
+        if (plan->graph->outputs[i] == v)
+            return true;
+    return false;
+}
+
+/* Inputs of a concatenation move into it: the whole value that a run of parts makes up, when nothing else holds it yet.
+ * A part that stays outside is copied. */
+static void place_concat(gpu_plan *plan, const sk_node *node)
+{
+    const sk_value whole = node->out[0];
+    int32_t at = 0;
+    for (int32_t i = 0; i < node->n_in; i++) {
+        int32_t inside, run = 0;
+        const sk_value root = root_of(plan, node->in[i], &inside);
+        const int32_t channels = (int32_t)gpu_shape(plan, root)->dim[1];
+        /* the parts from here on that continue this root without a gap */
+        int32_t k = i;
+        for (; k < node->n_in; k++) {
+            int32_t d;
+            if (root_of(plan, node->in[k], &d) != root || d != run)
+                break;
+            run += (int32_t)gpu_shape(plan, node->in[k])->dim[1];
+        }
+        const bool fits = inside == 0 && run == channels && root != whole && at % 8 == 0 &&
+                          channels % 8 == 0 && plan->values[root].input < 0 &&
+                          plan->graph->values[root].producer >= 0;
+        if (fits) {
+            plan->values[root].parent = whole;
+            plan->values[root].delta = at;
+        }
+        if (fits) {
+            at += run;
+            i = k - 1;
+        } else {
+            at += (int32_t)gpu_shape(plan, node->in[i])->dim[1];
+        }
+    }
+}
+
+void gpu_place_values(gpu_plan *plan)
+{
+    const sk_graph *g = plan->graph;
+    for (size_t i = 0; i < g->n_values; i++)
+        plan->values[i] = (gpu_value){
+            .parent = SK_VALUE_NONE, .buffer = -1, .plain = -1, .constant = -1, .input = -1, .picture = -1};
+    for (int32_t i = 0; i < g->n_inputs; i++) {
+        plan->values[g->inputs[i]].input = i;
+        plan->values[g->inputs[i]].map = can_map(plan, g->inputs[i]);
+    }
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const sk_node *node = &g->nodes[i];
+        if (node->op == SK_OP_NONE || !makes_maps(plan, i))
+            continue;
+        const gpu_attention *attention = gpu_attention_of(plan, i);
+        if (attention) {
+            plan->values[attention->out].map = true;
+            continue;
+        }
+        for (int32_t k = 0; k < node->n_out; k++)
+            plan->values[node->out[k]].map = true;
+        if (node->op == SK_OP_SPLIT)
+            place_split(plan, node);
+        else if (node->op == SK_OP_CONCAT && !is_output(plan, node->out[0]))
+            place_concat(plan, node);
+        else if (node->op == SK_OP_CONCAT)
+            place_concat(plan, node);
+    }
+}
+
+int32_t gpu_map_pitch(const gpu_plan *plan, sk_value v)
+{
+    int32_t delta;
+    return gpu_round8(gpu_shape(plan, root_of(plan, v, &delta))->dim[1]);
+}
+
+sk_status gpu_make_map(gpu_plan *plan, sk_value v, sk_error *err)
+{
+    int32_t delta;
+    const sk_value root = root_of(plan, v, &delta);
+    gpu_value *value = &plan->values[root];
+    const sk_shape *s = gpu_shape(plan, root);
+    if (value->buffer >= 0)
+        return SK_OK;
+    const int32_t pitch = gpu_round8(s->dim[1]);
+    size_t bytes =
+        (size_t)s->dim[0] * (size_t)s->dim[2] * (size_t)s->dim[3] * (size_t)pitch * gpu_type_bytes(plan);
+    return gpu_add_buffer(plan, bytes, pitch, &value->buffer, err);
+}
+
+gpu_ref gpu_map_ref(const gpu_plan *plan, sk_value v)
+{
+    int32_t delta;
+    const sk_value root = root_of(plan, v, &delta);
+    return (gpu_ref){.buffer = plan->values[root].buffer,
+                     .offset = (size_t)delta * gpu_type_bytes(plan),
+                     .from = delta,
+                     .to = delta + gpu_round8(gpu_shape(plan, v)->dim[1])};
+}
+
+sk_status gpu_make_plain(gpu_plan *plan, sk_value v, sk_error *err)
+{
+    const sk_value_info *info = &plan->graph->values[v];
+    if (plan->values[v].plain >= 0)
+        return SK_OK;
+    return gpu_add_buffer(plan, (size_t)sk_shape_count(&info->shape) * sk_dtype_bytes(info->dtype), 0,
+                          &plan->values[v].plain, err);
+}
+
+static sk_status add_form_step(gpu_plan *plan, gpu_kind kind, sk_value v, sk_error *err)
+{
+    const sk_shape *s = gpu_shape(plan, v);
+    gpu_step *step;
+    SK_TRY(gpu_add_step(plan, kind, NULL, &step, err));
+    step->args.form = (gpu_form_args){.plane = s->dim[2] * s->dim[3],
+                                      .n = (int32_t)s->dim[0],
+                                      .c = (int32_t)s->dim[1],
+                                      .ld = gpu_map_pitch(plan, v),
+                                      .type = plan->type};
+    step->refs[kind == GPU_TO_PLAIN ? 1 : 0] = gpu_map_ref(plan, v);
+    step->refs[kind == GPU_TO_PLAIN ? 0 : 1] = (gpu_ref){.buffer = plan->values[v].plain};
+    step->n_refs = 2;
+    snprintf(step->kernel, sizeof step->kernel, kind == GPU_TO_PLAIN ? "to plain" : "to map");
+    snprintf(step->shape, sizeof step->shape, "%lldx%lldx%lld", (long long)s->dim[1], (long long)s->dim[2],
+             (long long)s->dim[3]);
+    return SK_OK;
+}
+
+sk_status gpu_need_map(gpu_plan *plan, sk_value v, sk_error *err)
+{
+    int32_t delta;
+    if (plan->values[root_of(plan, v, &delta)].buffer >= 0)
+        return SK_OK;
+    gpu_ref plain;
+    SK_TRY(gpu_plain_ref(plan, v, &plain, err));
+    SK_TRY(gpu_make_map(plan, v, err));
+    SK_TRY(add_form_step(plan, GPU_TO_MAP, v, err));
+    plan->steps[plan->n_steps - 1].refs[1] = plain;
+    return SK_OK;
+}
+
+sk_status gpu_need_plain(gpu_plan *plan, sk_value v, sk_error *err)
+{
+    gpu_ref ref;
+    return gpu_plain_ref(plan, v, &ref, err);
+}
+
+sk_status gpu_plain_ref(gpu_plan *plan, sk_value v, gpu_ref *out, sk_error *err)
+{
+    gpu_value *value = &plan->values[v];
+    if (value->plain >= 0) {
+        *out = (gpu_ref){.buffer = value->plain};
+        return SK_OK;
+    }
+    if (plan->graph->values[v].blob) {
+        if (value->constant < 0) {
+            const sk_tensor t = sk_value_tensor(plan->graph, v);
+            const size_t bytes = sk_tensor_bytes(&t);
+            void *data;
+            SK_TRY(gpu_add_weights(plan, bytes ? bytes : 1, &data, out, err));
+            if (bytes)
+                memcpy(data, t.data, bytes);
+            value->constant = (int64_t)out->offset;
+        }
+        *out = (gpu_ref){.buffer = GPU_WEIGHTS, .offset = (size_t)value->constant};
+        return SK_OK;
+    }
+    if (!value->map)
+        return sk_fail(err, SK_ERR_INTERNAL, "value %d of the graph is read before it is made", (int)v);
+    SK_TRY(gpu_make_plain(plan, v, err));
+    SK_TRY(add_form_step(plan, GPU_TO_PLAIN, v, err));
+    *out = (gpu_ref){.buffer = plan->values[v].plain};
+    return SK_OK;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernels.cuh"
+
+/* Moving maps 16 bytes a thread: fp16 forms of the simple kernels that networks spend time in. */
+
+__global__ void __launch_bounds__(256) resize_nearest(const __grid_constant__ gpu_args u)
+{
+    const gpu_resize_args &a = u.resize;
+    gpu_chain();
+    const int64_t count = (int64_t)a.n * a.oh * a.ow * a.c8;
+    const int32_t *rows = (const int32_t *)a.p[2], *columns = (const int32_t *)a.p[3];
+    for (int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x; i < count; i += (int64_t)gridDim.x * 256) {
+        const int chunk = (int)(i % a.c8);
+        const int64_t pixel = i / a.c8;
+        const int ox = (int)(pixel % a.ow), oy = (int)(pixel / a.ow % a.oh);
+        const int64_t image = pixel / a.ow / a.oh;
+        const int64_t from = (image * a.h + __ldg(rows + 2 * oy)) * a.w + __ldg(columns + 2 * ox);
+        *(uint4 *)((__half *)a.p[0] + pixel * a.ldo + chunk * 8) =
+            *(const uint4 *)((const __half *)a.p[1] + from * a.ldi + chunk * 8);
+    }
+}
+
+__global__ void __launch_bounds__(256) copy_channels(const __grid_constant__ gpu_args u)
+{
+    const gpu_copy_args &a = u.copy;
+    gpu_chain();
+    const int c8 = a.c / 8;
+    const int64_t count = a.pixels * c8;
+    for (int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x; i < count; i += (int64_t)gridDim.x * 256) {
+        const int chunk = (int)(i % c8);
+        const int64_t pixel = i / c8;
+        *(uint4 *)((__half *)a.p[0] + pixel * a.ldo + chunk * 8) =
+            *(const uint4 *)((const __half *)a.p[1] + pixel * a.ldi + chunk * 8);
+    }
+}
+
+/* NHWC to planes of floats: 32 pixels x 8 channels a warp; pixels of a lane are neighbours, so writes are whole lines. */
+__global__ void __launch_bounds__(256) map_to_planes(const __grid_constant__ gpu_args u)
+{
+    const gpu_form_args &a = u.form;
+    gpu_chain();
+    const int c8 = (a.c + 7) / 8;
+    const int64_t count = (int64_t)a.n * a.plane * c8;
+    for (int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x; i < count; i += (int64_t)gridDim.x * 256) {
+        const int64_t at = i % a.plane, rest = i / a.plane, image = rest / c8;
+        const int chunk = (int)(rest % c8);
+        const uint4 bits = *(const uint4 *)((const __half *)a.p[1] + (image * a.plane + at) * a.ld + chunk * 8);
+        const __half *h = (const __half *)&bits;
+        float *to = (float *)a.p[0] + (image * a.c + chunk * 8) * a.plane + at;
+#pragma unroll
+        for (int k = 0; k < 8; k++)
+            if (chunk * 8 + k < a.c)
+                to[k * a.plane] = __half2float(h[k]);
+    }
+}
+
+__global__ void __launch_bounds__(256) max_pool(const __grid_constant__ gpu_args u)
+{
+    const gpu_pool_args &a = u.pool;
+    gpu_chain();
+    const int64_t count = (int64_t)a.n * a.oh * a.ow * a.c8;
+    const __half2 lowest = __halves2half2(__ushort_as_half(0xfc00), __ushort_as_half(0xfc00));
+    for (int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x; i < count; i += (int64_t)gridDim.x * 256) {
+        const int chunk = (int)(i % a.c8);
+        const int64_t pixel = i / a.c8;
+        const int ox = (int)(pixel % a.ow), oy = (int)(pixel / a.ow % a.oh);
+        const int64_t image = pixel / a.ow / a.oh;
+        __half2 best[4] = {lowest, lowest, lowest, lowest};
+        for (int ky = 0; ky < a.kh; ky++) {
+            const int y = oy * a.stride_y + ky - a.pad_y;
+            if (y < 0 || y >= a.h)
+                continue;
+            for (int kx = 0; kx < a.kw; kx++) {
+                const int x = ox * a.stride_x + kx - a.pad_x;
+                if (x < 0 || x >= a.w)
+                    continue;
+                const uint4 bits =
+                    *(const uint4 *)((const __half *)a.p[1] + ((image * a.h + y) * a.w + x) * a.ldi + chunk * 8);
+                const __half2 *v = (const __half2 *)&bits;
+#pragma unroll
+                for (int k = 0; k < 4; k++)
+                    best[k] = __hmax2(best[k], v[k]);
+            }
+        }
+        *(uint4 *)((__half *)a.p[0] + pixel * a.ldo + chunk * 8) = *(const uint4 *)best;
+    }
+}
+
+/* Byte pictures of 3 channels to 4, dense rows. */
+__global__ void __launch_bounds__(256) spread_bytes(const __grid_constant__ gpu_args u)
+{
+    const gpu_input_args &a = u.input;
+    gpu_chain();
+    const int64_t count = (int64_t)a.n * a.h * a.w;
+    const uint8_t *from = (const uint8_t *)a.p[1];
+    for (int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x; i < count; i += (int64_t)gridDim.x * 256)
+        ((uchar4 *)a.p[0])[i] = make_uchar4(from[3 * i], from[3 * i + 1], from[3 * i + 2], 0);
+}
+
+static dim3 blocks_for(int64_t count)
+{
+    const int64_t blocks = (count + 255) / 256;
+    return dim3((unsigned)(blocks < 1 ? 1 : blocks > 65536 ? 65536 : blocks));
+}
+static bool aligned16(const void *p)
+{
+    return ((uintptr_t)p & 15) == 0;
+}
+
+cudaError_t gpu_start_map(const gpu_launch *l, cudaStream_t stream)
+{
+    const gpu_args *a = l->args;
+    const void *function = NULL;
+    int64_t count = 0;
+    if (l->kind == GPU_RESIZE && a->resize.type == GPU_F16 && !a->resize.linear) {
+        function = (const void *)resize_nearest;
+        count = (int64_t)a->resize.n * a->resize.oh * a->resize.ow * a->resize.c8;
+    } else if (l->kind == GPU_COPY && a->copy.type == GPU_F16 && a->copy.c % 8 == 0 && a->copy.zeros == 0 &&
+               aligned16(a->p[0]) && aligned16(a->p[1])) {
+        function = (const void *)copy_channels;
+        count = a->copy.pixels * (a->copy.c / 8);
+    } else if (l->kind == GPU_TO_PLAIN && a->form.type == GPU_F16) {
+        function = (const void *)map_to_planes;
+        count = (int64_t)a->form.n * a->form.plane * ((a->form.c + 7) / 8);
+    } else if (l->kind == GPU_POOL && a->pool.type == GPU_F16 && !a->pool.average) {
+        function = (const void *)max_pool;
+        count = (int64_t)a->pool.n * a->pool.oh * a->pool.ow * a->pool.c8;
+    } else if (l->kind == GPU_INPUT && a->input.type == 0 && a->input.c == 3 && !a->input.planes) {
+        function = (const void *)spread_bytes;
+        count = (int64_t)a->input.n * a->input.h * a->input.w;
+    }
+    return function ? gpu_start(function, blocks_for(count), dim3(256), 0, a, 1, l->pdl, stream) : cudaErrorInvalidValue;
+}

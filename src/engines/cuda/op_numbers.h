@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_ENGINES_CUDA_OP_NUMBERS_H
+#define SK_ENGINES_CUDA_OP_NUMBERS_H
+
+/* graph/graph.h cannot be included by CUDA's C++: these are its numbers. numbers.c holds them to it. */
+enum {
+    SK_UNARY_SIGMOID = 1,
+    SK_UNARY_SILU,
+    SK_UNARY_RELU,
+    SK_UNARY_GELU,
+    SK_UNARY_GELU_TANH,
+    SK_UNARY_LEAKY,
+    SK_UNARY_ELU,
+    SK_UNARY_RELU6,
+    SK_UNARY_HARD_SIGMOID,
+    SK_UNARY_HARD_SWISH,
+    SK_UNARY_MISH,
+    SK_UNARY_SOFTPLUS,
+    SK_UNARY_TANH,
+    SK_UNARY_ERF,
+    SK_UNARY_EXP,
+    SK_UNARY_LOG,
+    SK_UNARY_SQRT,
+    SK_UNARY_RECIPROCAL,
+    SK_UNARY_NEG,
+    SK_UNARY_ABS,
+    SK_UNARY_FLOOR,
+    SK_UNARY_CEIL,
+    SK_UNARY_ROUND,
+    SK_UNARY_SIGN,
+    SK_UNARY_SIN,
+    SK_UNARY_COS,
+    SK_UNARY_ATAN
+};
+enum {
+    SK_BINARY_ADD = 1,
+    SK_BINARY_SUB,
+    SK_BINARY_MUL,
+    SK_BINARY_DIV,
+    SK_BINARY_POW,
+    SK_BINARY_MIN,
+    SK_BINARY_MAX
+};
+enum { SK_REDUCE_SUM = 1, SK_REDUCE_MEAN, SK_REDUCE_MAX, SK_REDUCE_MIN };
+
+#endif

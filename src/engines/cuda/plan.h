@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_ENGINES_CUDA_PLAN_H
+#define SK_ENGINES_CUDA_PLAN_H
+
+#include "engines/cuda/device.h"
+#include "engines/engine.h"
+
+/* A graph turned into a flat list of launches. Planning needs no device: it decides forms and places of values
+ * (args.h), which kernels run, what depends on what and where buffers lie; the session then binds addresses, chooses
+ * tiles by timing and captures the launches. */
+
+enum { GPU_NO_BUFFER = -1, GPU_WEIGHTS = -2 };
+
+/* Part of a buffer. Channels matter for dependencies only: two ranges of one map do not touch each other. */
+typedef struct gpu_ref {
+    int32_t buffer;   /* index, GPU_WEIGHTS, or GPU_NO_BUFFER for a null pointer */
+    size_t offset;    /* bytes */
+    int32_t from, to; /* channels [from, to) of a map; 0, 0: all of the buffer */
+} gpu_ref;
+
+typedef struct gpu_buffer {
+    size_t bytes;
+    int32_t pitch;    /* channels a pixel; 0: plain */
+    int32_t per_slot; /* an input or an output: one for each slot, outside of the shared arena */
+    size_t offset;    /* in the arena, or in the slot's block */
+} gpu_buffer;
+
+typedef struct gpu_value {
+    bool map;              /* made in map form */
+    sk_value parent;       /* map form: part of this value's buffer … */
+    int32_t delta;         /* … from this channel on; SK_VALUE_NONE: stands alone */
+    int32_t buffer;        /* of the map form (roots); -1 until made */
+    int32_t plain;         /* buffer of the plain form; -1 = none */
+    int64_t constant;      /* plain form in the weights; -1 = none */
+    int32_t input;         /* graph input number; -1 = none */
+    int32_t picture;       /* input as 4-channel pictures for the first convolution; -1 = none */
+    int32_t picture_bytes; /* 1: they are bytes, 0: fp16 */
+} gpu_value;
+
+typedef struct gpu_step {
+    gpu_kind kind;
+    gpu_args args;
+    int32_t n_refs, n_written; /* the first n_written of the references are written */
+    gpu_ref refs[GPU_MAX_POINTERS];
+    const sk_node *node; /* null for steps of our own; borrowed steps and packing need it */
+    const char *name;
+    char kernel[64], shape[48];
+    double flops;
+    int32_t config;  /* GPU_CONV: chosen tile; -1 = not yet */
+    int32_t variant; /* kernels with few variants */
+    int32_t grid[3], shared_bytes;
+    /* order: which steps must be finished; which stream of the capture; */
+    int32_t n_after, *after;
+    int32_t stream;
+    int32_t chained;  /* 1: its only dependency is the step before it on its stream */
+    int32_t recorded; /* 1: a step on another stream waits for it */
+} gpu_step;
+
+#define GPU_MAX_STREAMS 12
+
+typedef struct gpu_attention {
+    int32_t node; /* stands for the whole; index in the graph */
+    sk_value qkv, out;
+    int32_t heads, kd, hd;
+    float scale;
+} gpu_attention;
+
+typedef struct gpu_plan {
+    sk_graph *graph; /* optimised, owned */
+    sk_arena *arena;
+    sk_session_settings settings;
+    int32_t type; /* GPU_F16 or GPU_F32 */
+    int32_t device_major, device_minor, sms, shared_bytes;
+    gpu_value *values;
+    int32_t *uses;
+    gpu_buffer *buffers;
+    size_t n_buffers, buffers_capacity;
+    gpu_step *steps;
+    size_t n_steps, steps_capacity;
+    uint8_t *weights; /* to be uploaded */
+    size_t weight_bytes, weights_capacity;
+    gpu_attention *attention;
+    size_t n_attention, attention_capacity;
+    size_t memory_bytes, slot_bytes;
+    int32_t n_streams;
+    int32_t inputs[SK_SESSION_MAX_INPUTS];   /* buffers the host fills */
+    int32_t outputs[SK_SESSION_MAX_OUTPUTS]; /* plain buffers */
+    int32_t n_borrowed, borrowed[SK_OP_COUNT];
+    const char *node_name;
+} gpu_plan;
+
+/* plan.c. The plan is zeroed by the caller, with device_*, sms and shared_bytes filled in. */
+sk_status gpu_plan_open(const sk_graph *graph, const sk_session_settings *settings, gpu_plan *plan,
+                        sk_error *err) SK_MUST_CHECK;
+void gpu_plan_close(gpu_plan *plan);
+sk_status gpu_add_step(gpu_plan *plan, gpu_kind kind, const sk_node *node, gpu_step **out,
+                       sk_error *err) SK_MUST_CHECK;
+sk_status gpu_add_buffer(gpu_plan *plan, size_t bytes, int32_t pitch, int32_t *out,
+                         sk_error *err) SK_MUST_CHECK;
+/* Room in the weights; *data holds until the next call. */
+sk_status gpu_add_weights(gpu_plan *plan, size_t bytes, void **data, gpu_ref *ref,
+                          sk_error *err) SK_MUST_CHECK;
+
+/* attention.c: finds the attention blocks of YOLO networks; their nodes become one. */
+sk_status gpu_find_attention(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
+const gpu_attention *gpu_attention_of(const gpu_plan *plan, size_t node);
+
+/* forms.c */
+void gpu_place_values(gpu_plan *plan);
+bool gpu_is_map(const gpu_plan *plan, sk_value v);
+sk_status gpu_make_map(gpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
+sk_status gpu_make_plain(gpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
+/* Adds a conversion where the form is missing. */
+sk_status gpu_need_map(gpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
+sk_status gpu_need_plain(gpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
+gpu_ref gpu_map_ref(const gpu_plan *plan, sk_value v);
+int32_t gpu_map_pitch(const gpu_plan *plan, sk_value v);
+sk_status gpu_plain_ref(gpu_plan *plan, sk_value v, gpu_ref *out, sk_error *err) SK_MUST_CHECK;
+
+/* One node each; *done = false: not theirs, nothing was added. */
+sk_status gpu_build_conv(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
+sk_status gpu_build_deconv(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
+sk_status gpu_build_map_op(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
+sk_status gpu_build_attention(gpu_plan *plan, const gpu_attention *attention, sk_error *err) SK_MUST_CHECK;
+sk_status gpu_build_plain_op(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
+sk_status gpu_build_borrowed(gpu_plan *plan, const sk_node *node, sk_error *err) SK_MUST_CHECK;
+bool gpu_resize_is_known(const gpu_plan *plan, const sk_node *node);
+bool gpu_conv_is_pointwise(const gpu_plan *plan, const sk_node *node);
+/* Is this node the first of three chained max pools? outs: their results. */
+bool gpu_pool_chain(const gpu_plan *plan, const sk_node *node, sk_value outs[3]);
+
+/* tiles.c: which tensor-core kernels a convolution can use, and how it is launched with one. */
+bool gpu_config_fits(const gpu_plan *plan, const gpu_step *step, const gpu_config *config);
+/* Fills the arguments that depend on the tile, grid and shared memory. */
+void gpu_config_apply(const gpu_plan *plan, gpu_step *step, int32_t config, int32_t occupancy);
+int32_t gpu_config_shared(const gpu_step *step, const gpu_config *config);
+/* A fair choice without timing; -1 when none fits. */
+int32_t gpu_config_guess(const gpu_plan *plan, const gpu_step *step);
+/* Weights in the order the tile reads; bytes of it. */
+size_t gpu_packed_bytes(const gpu_step *step, const gpu_config *config);
+void gpu_pack(const gpu_plan *plan, const gpu_step *step, const gpu_config *config, void *out);
+/* Two tiles with the same key read the same packed weights. */
+uint32_t gpu_pack_key(const gpu_step *step, const gpu_config *config);
+
+/* memory.c: dependencies, places, streams. */
+sk_status gpu_order_steps(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
+
+static inline const sk_shape *gpu_shape(const gpu_plan *plan, sk_value v)
+{
+    return &plan->graph->values[v].shape;
+}
+static inline int32_t gpu_round8(int64_t c)
+{
+    return (int32_t)((c + 7) / 8 * 8);
+}
+static inline size_t gpu_type_bytes(const gpu_plan *plan)
+{
+    return plan->type == GPU_F16 ? 2 : 4;
+}
+
+#endif

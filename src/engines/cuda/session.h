@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_ENGINES_CUDA_SESSION_H
+#define SK_ENGINES_CUDA_SESSION_H
+
+#include "engines/cuda/plan.h"
+
+/* An open plan on a device: addresses, streams, one captured graph for each slot.
+ *
+ * Slot k owns a block on the device and a pinned one of the same layout on the host, with the inputs and outputs; the
+ * arena of activations is shared, as compute runs one submit after the other. With more than one slot, uploads and
+ * downloads have streams of their own and overlap with the neighbours' compute. */
+
+typedef struct gpu_slot {
+    uint8_t *device, *host;
+    gpu_graph *graph; /* null: launched step by step */
+    gpu_event *uploaded, *computed, *downloaded;
+} gpu_slot;
+
+typedef struct gpu_session {
+    sk_session base;
+    gpu_plan plan;
+    gpu_device_info about;
+    int32_t device;
+    uint8_t *memory, *weights; /* on the device */
+    gpu_slot slots[SK_SESSION_MAX_SLOTS];
+    int32_t n_slots;
+    gpu_stream *compute, *up, *down;       /* up and down are compute with one slot */
+    gpu_stream *branches[GPU_MAX_STREAMS]; /* capture only; [0] is compute */
+    gpu_event **step_events;               /* capture only, one for each recorded step */
+    gpu_event *branch_begin, *branch_end[GPU_MAX_STREAMS], *timer[2];
+    bool lost;
+} gpu_session;
+
+/* Error numbers of the device in words; SK_OK for 0. `what` begins the message. */
+sk_status gpu_check(gpu_session *s, int error, const char *what, sk_error *err);
+
+/* Address of a reference in a slot. */
+void *gpu_address(const gpu_session *s, const gpu_ref *ref, int32_t slot);
+/* Launches a step; `pdl`: see gpu_launch. */
+int gpu_run_step(const gpu_session *s, const gpu_step *step, int32_t slot, bool pdl, gpu_stream *stream);
+/* Mean time of one launch of the step, over `repeats` in one graph. */
+sk_status gpu_time_step(gpu_session *s, const gpu_step *step, int32_t repeats, float *us,
+                        sk_error *err) SK_MUST_CHECK;
+/* Median time of the slot's graph without transfers. */
+sk_status gpu_time_graph(gpu_session *s, int32_t slot, int32_t runs, float *us, sk_error *err) SK_MUST_CHECK;
+
+/* tune.c: gives every tensor-core step its tile. */
+sk_status gpu_choose_tiles(gpu_session *s, sk_error *err) SK_MUST_CHECK;
+
+#endif

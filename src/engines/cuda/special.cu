@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernels.cuh"
+#include "mma.cuh"
+
+/* First convolution from pictures, depthwise convolution, chained pools. */
+
+/* --- the first convolution: 3x3, stride 2, 4-channel pictures --- */
+
+/* Four channels of a pixel as two packed halves, from halves or from bytes (as byte / 256, exact). */
+template <bool BYTES> __device__ __forceinline__ uint2 load_pixel(const void *base, long long pixel)
+{
+    if (!BYTES)
+        return __ldg((const uint2 *)base + pixel);
+    const uint32_t bits = __ldg((const uint32_t *)base + pixel);
+    /* 0x64bb is the half 1024 + bb */
+    uint32_t low = __byte_perm(bits, 0x64646464, 0x4140), high = __byte_perm(bits, 0x64646464, 0x4342);
+    const __half2 offset = __halves2half2(__ushort_as_half(0x6400), __ushort_as_half(0x6400));
+    const __half2 scale = __halves2half2(__ushort_as_half(0x1c00), __ushort_as_half(0x1c00)); /* 2^-8 */
+    const __half2 a = __hmul2(__hsub2(*(__half2 *)&low, offset), scale);
+    const __half2 b = __hmul2(__hsub2(*(__half2 *)&high, offset), scale);
+    return make_uint2(*(const uint32_t *)&a, *(const uint32_t *)&b);
+}
+
+/* A warp makes MT x 16 pixels of one row. k of one product is one kernel row: 4 pixels x 4 channels, the fourth of each
+ * with weight zero. */
+template <int MT, int COUT, bool BYTES> __global__ void __launch_bounds__(128) first_conv(const __grid_constant__ gpu_args u)
+{
+    constexpr int NT = COUT / 8;
+    const gpu_first_args &p = u.first;
+    const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
+    const int w = blockIdx.x * 4 + (threadIdx.x >> 5), across = p.ow / (16 * MT);
+    const uint32_t *weights = (const uint32_t *)p.p[2];
+    const float *bias = (const float *)p.p[3];
+    uint32_t b[3][NT][2];
+#pragma unroll
+    for (int r = 0; r < 3; r++)
+#pragma unroll
+        for (int j = 0; j < NT; j++)
+#pragma unroll
+            for (int h = 0; h < 2; h++)
+                b[r][j][h] = weights[((r * NT + j) * 2 + h) * 32 + lane];
+    gpu_chain();
+    if (w >= p.n * p.oh * across)
+        return;
+    const int x0 = w % across * 16 * MT, y = (w / across) % p.oh, n = w / across / p.oh;
+    float acc[MT][NT][4];
+#pragma unroll
+    for (int i = 0; i < MT; i++)
+#pragma unroll
+        for (int e = 0; e < NT * 4; e++)
+            acc[i][e / 4][e % 4] = 0;
+#pragma unroll
+    for (int r = 0; r < 3; r++) {
+        const int iy = 2 * y - p.pad_y + r;
+        const bool row_inside = iy >= 0 && iy < p.h;
+        const long long row = ((long long)n * p.h + iy) * p.w;
+#pragma unroll
+        for (int i = 0; i < MT; i++) {
+            uint32_t a[4];
+#pragma unroll
+            for (int z = 0; z < 2; z++) {
+                const int ix = 2 * (x0 + i * 16 + g + z * 8) - p.pad_x + t;
+                uint2 v = make_uint2(0, 0);
+                if (row_inside && ix >= 0 && ix < p.w)
+                    v = load_pixel<BYTES>(p.p[1], row + ix);
+                a[z] = v.x;
+                a[z + 2] = v.y;
+            }
+#pragma unroll
+            for (int j = 0; j < NT; j++)
+                mma(acc[i][j], a, b[r][j][0], b[r][j][1]);
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < MT; i++)
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            const long long pixel = ((long long)n * p.oh + y) * p.ow + x0 + i * 16 + h * 8 + g;
+            __half *to = (__half *)p.p[0] + pixel * p.ldo + t * 4;
+#pragma unroll
+            for (int j = 0; j < NT; j += 2) {
+                float v[4];
+#pragma unroll
+                for (int e = 0; e < 4; e++)
+                    v[e] = fast_act(acc[i][j + e / 2][2 * h + e % 2] + __ldg(bias + j * 8 + t * 4 + e), p.act, p.alpha);
+                *(uint2 *)(to + j * 8) = make_uint2(pack_halves(v[0], v[1]), pack_halves(v[2], v[3]));
+            }
+        }
+}
+
+template <int MT, int COUT> static cudaError_t start_first(const gpu_launch *l, cudaStream_t stream)
+{
+    const gpu_first_args *a = &l->args->first;
+    const void *function =
+        a->gain != 0.0f ? (const void *)first_conv<MT, COUT, true> : (const void *)first_conv<MT, COUT, false>;
+    const int warps = a->n * a->oh * (a->ow / (16 * MT));
+    return gpu_start(function, dim3((warps + 3) / 4), dim3(128), 0, l->args, 1, l->pdl, stream);
+}
+
+/* --- depthwise 3x3, stride 1: 8 channels x PX pixels a thread --- */
+
+template <int PX> __global__ void __launch_bounds__(128) depthwise3(const __grid_constant__ gpu_args u)
+{
+    const gpu_depthwise_args &p = u.depthwise;
+    const int across = p.ow / PX;
+    const long long i = (long long)blockIdx.x * 128 + threadIdx.x;
+    const bool valid = i < (long long)p.n * p.oh * across * p.c8;
+    const int c = (int)(i % p.c8);
+    const long long q = i / p.c8;
+    const int x0 = (int)(q % across) * PX, y = (int)(q / across % p.oh), n = (int)(q / across / p.oh);
+    float acc[PX][8];
+    uint4 w[9];
+    if (valid) {
+        const float *bias = (const float *)p.p[3] + c * 8;
+#pragma unroll
+        for (int e = 0; e < 8; e++) {
+            const float b = bias[e];
+#pragma unroll
+            for (int k = 0; k < PX; k++)
+                acc[k][e] = b;
+        }
+#pragma unroll
+        for (int k = 0; k < 9; k++)
+            w[k] = *(const uint4 *)((const __half *)p.p[2] + (k * p.c8 + c) * 8);
+    }
+    gpu_chain();
+    if (!valid)
+        return;
+#pragma unroll
+    for (int r = 0; r < 3; r++) {
+        const int iy = y + r - p.pad_y;
+        if (iy < 0 || iy >= p.h)
+            continue;
+        uint4 v[PX + 2];
+#pragma unroll
+        for (int k = 0; k < PX + 2; k++) {
+            const int ix = x0 + k - p.pad_x;
+            v[k] = make_uint4(0, 0, 0, 0);
+            if (ix >= 0 && ix < p.w)
+                v[k] = *(const uint4 *)((const __half *)p.p[1] + ((long long)(n * p.h + iy) * p.w + ix) * p.ldi + c * 8);
+        }
+#pragma unroll
+        for (int s = 0; s < 3; s++)
+#pragma unroll
+            for (int k = 0; k < PX; k++)
+#pragma unroll
+                for (int e = 0; e < 4; e++) {
+                    const float2 a = __half22float2(((const __half2 *)&v[k + s])[e]);
+                    const float2 b = __half22float2(((const __half2 *)&w[r * 3 + s])[e]);
+                    acc[k][2 * e] = fmaf(a.x, b.x, acc[k][2 * e]);
+                    acc[k][2 * e + 1] = fmaf(a.y, b.y, acc[k][2 * e + 1]);
+                }
+    }
+    gpu_conv_args store = {}; /* for the common epilogue */
+    store.p[0] = p.p[0];
+    store.p[4] = p.p[4];
+    store.ldo = p.ldo;
+    store.ldr = p.ldr;
+    store.act = p.act;
+    store.residual_before = p.residual_before;
+    store.alpha = p.alpha;
+#pragma unroll
+    for (int k = 0; k < PX; k++)
+        store_channels<8>(store, ((long long)n * p.oh + y) * p.ow + x0 + k, c * 8, acc[k]);
+}
+
+static cudaError_t start_depthwise(const gpu_launch *l, cudaStream_t stream)
+{
+    const gpu_depthwise_args *a = &l->args->depthwise;
+    const long long all = (long long)a->n * a->oh * a->ow * a->c8;
+    const int px = a->ow % 4 == 0 && all > 400000 ? 4 : a->ow % 2 == 0 && all > 100000 ? 2 : 1;
+    const void *function = px == 4 ? (const void *)depthwise3<4> : px == 2 ? (const void *)depthwise3<2>
+                                                                           : (const void *)depthwise3<1>;
+    return gpu_start(function, dim3((unsigned)((all / px + 127) / 128)), dim3(128), 0, l->args, 1, l->pdl, stream);
+}
+
+/* --- three chained max pools: windows of 1 + j (k - 1), rows first, then columns, 8 channels a block --- */
+
+__global__ void __launch_bounds__(256) pool_chain(const __grid_constant__ gpu_args u)
+{
+    const gpu_pool_chain_args &a = u.pool_chain;
+    extern __shared__ __align__(16) uint4 plane[]; /* the input, then three row-wise results */
+    const int pixels = a.h * a.w, chunk = blockIdx.x, n = blockIdx.y, r = a.k / 2;
+    gpu_chain();
+    const __half *in = (const __half *)a.p[1] + (long long)n * pixels * a.ldi + chunk * 8;
+    for (int i = threadIdx.x; i < pixels; i += 256)
+        plane[i] = *(const uint4 *)(in + (long long)i * a.ldi);
+    __syncthreads();
+    auto larger = [](uint4 x, uint4 y) {
+        uint4 z;
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            ((__half2 *)&z)[k] = __hmax2(((const __half2 *)&x)[k], ((const __half2 *)&y)[k]);
+        return z;
+    };
+    for (int i = threadIdx.x; i < pixels; i += 256) {
+        const int x = i % a.w;
+        uint4 best = plane[i];
+        for (int d = 1; d <= 3 * r; d++) {
+            if (x - d >= 0)
+                best = larger(best, plane[i - d]);
+            if (x + d < a.w)
+                best = larger(best, plane[i + d]);
+            if (d % r == 0)
+                plane[(d / r) * pixels + i] = best;
+        }
+    }
+    __syncthreads();
+    __half *out[3] = {(__half *)a.p[0], (__half *)a.p[2], (__half *)a.p[3]};
+    for (int i = threadIdx.x; i < pixels; i += 256) {
+        const int y = i / a.w;
+#pragma unroll
+        for (int j = 0; j < 3; j++) {
+            const uint4 *rows = plane + (j + 1) * pixels;
+            uint4 best = rows[i];
+            for (int d = 1; d <= (j + 1) * r; d++) {
+                if (y - d >= 0)
+                    best = larger(best, rows[i - d * a.w]);
+                if (y + d < a.h)
+                    best = larger(best, rows[i + d * a.w]);
+            }
+            *(uint4 *)(out[j] + ((long long)n * pixels + i) * a.ldo[j] + chunk * 8) = best;
+        }
+    }
+}
+
+static cudaError_t start_chain(const gpu_launch *l, cudaStream_t stream)
+{
+    const gpu_pool_chain_args *a = &l->args->pool_chain;
+    const int bytes = 4 * a->h * a->w * 16;
+    if (bytes > 48 * 1024) {
+        const cudaError_t e =
+            cudaFuncSetAttribute((const void *)pool_chain, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+        if (e != cudaSuccess)
+            return e;
+    }
+    return gpu_start((const void *)pool_chain, dim3(a->c8, a->n), dim3(256), bytes, l->args, 1, l->pdl, stream);
+}
+
+cudaError_t gpu_start_special(const gpu_launch *l, cudaStream_t stream)
+{
+    const gpu_args *a = l->args;
+    if (l->kind == GPU_FIRST) {
+        const bool wide = a->first.ow % 64 == 0;
+        if (l->variant == 16)
+            return wide ? start_first<4, 16>(l, stream) : start_first<1, 16>(l, stream);
+        if (l->variant == 32)
+            return a->first.ow % 32 == 0 ? start_first<2, 32>(l, stream) : start_first<1, 32>(l, stream);
+        return l->variant == 64 ? start_first<1, 64>(l, stream) : cudaErrorInvalidValue;
+    }
+    if (l->kind == GPU_DEPTHWISE && a->depthwise.type == GPU_F16 && a->depthwise.stride == 1)
+        return start_depthwise(l, stream);
+    if (l->kind == GPU_POOL_CHAIN && a->pool_chain.type == GPU_F16 && a->pool_chain.k >= 3)
+        return start_chain(l, stream);
+    return cudaErrorInvalidValue;
+}

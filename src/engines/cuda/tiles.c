@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engines/cuda/plan.h"
+
+#include <string.h>
+
+/* Which tensor-core tile runs a convolution, how it is launched and how its weights lie. */
+
+static int32_t round_up(int32_t x, int32_t m)
+{
+    return (x + m - 1) / m * m;
+}
+
+static int32_t taps_of(const gpu_step *step)
+{
+    const sk_node *node = step->node;
+    return node->a.conv.window.kernel[0] * node->a.conv.window.kernel[1];
+}
+
+static int32_t cout_of(const gpu_plan *plan, const gpu_step *step)
+{
+    return (int32_t)gpu_shape(plan, step->node->out[0])->dim[1];
+}
+
+static int32_t halo_pixels(const gpu_config *c)
+{
+    return ((c->th - 1) * c->stride + 3) * ((c->tw - 1) * c->stride + 3);
+}
+
+int32_t gpu_config_shared(const gpu_step *step, const gpu_config *c)
+{
+    const gpu_conv_args *a = &step->args.conv;
+    if (c->kind != GPU_CONFIG_HALO)
+        return c->shared_bytes;
+    const int32_t blocks = round_up(a->c8 * 8, c->cb) / c->cb;
+    return blocks * 9 * c->bn * c->cb * 2 + c->buffers * halo_pixels(c) * c->cb * 2;
+}
+
+bool gpu_config_fits(const gpu_plan *plan, const gpu_step *step, const gpu_config *c)
+{
+    const gpu_conv_args *a = &step->args.conv;
+    const int32_t taps = taps_of(step), cin = a->c8 * 8, cout = cout_of(plan, step);
+    if (c->wgmma && !(plan->device_major == 9 && plan->device_minor == 0))
+        return false;
+    if (c->split > 1 && plan->device_major < 9)
+        return false;
+    if ((c->kind == GPU_CONFIG_POINTWISE) != (taps == 1))
+        return false;
+    if (c->kind == GPU_CONFIG_HALO) {
+        const int32_t blocks = round_up(cin, c->cb) / c->cb;
+        if (c->stride != a->stride || (c->cb < 64 && blocks > 1) || (c->cb == 32 && cin <= 16) ||
+            (c->cb == 64 && cin <= 32))
+            return false;
+    }
+    if (gpu_config_shared(step, c) > plan->shared_bytes)
+        return false;
+    /* a tile much wider than the channels wastes its arithmetic; one of 8 or 16 reads the input too often */
+    if ((c->bn > round_up(cout, 32) && cout > 16) || (cout <= 16 && c->bn > 32) ||
+        (c->bn < cout && c->bn <= 16) || (c->bn >= 128 && cout < 128))
+        return false;
+    return c->split == 1 || (taps * cin + 63) / 64 >= c->split * 2;
+}
+
+void gpu_config_apply(const gpu_plan *plan, gpu_step *step, int32_t config, int32_t occupancy)
+{
+    const gpu_config *c = gpu_config_at(config);
+    gpu_conv_args *a = &step->args.conv;
+    const int32_t taps = taps_of(step), cin = a->c8 * 8, cout = cout_of(plan, step);
+    step->config = config;
+    step->shared_bytes = gpu_config_shared(step, c);
+    if (c->kind != GPU_CONFIG_HALO) {
+        a->kpad = round_up(taps * cin, 64);
+        a->nk = (taps * cin + c->bk - 1) / c->bk;
+        step->grid[0] = (a->m + c->bm - 1) / c->bm;
+        step->grid[1] = (cout + c->bn - 1) / c->bn;
+        step->grid[2] = c->split;
+        return;
+    }
+    a->blocks = round_up(cin, c->cb) / c->cb;
+    a->kpad = round_up(9 * a->blocks * c->cb, 64);
+    a->tx = (a->ow + c->tw - 1) / c->tw;
+    a->ty = (a->oh + c->th - 1) / c->th;
+    a->tiles = a->tx * a->ty * a->n;
+    a->buffers = c->buffers;
+    step->grid[1] = (cout + c->bn - 1) / c->bn;
+    const int32_t most = plan->sms * (occupancy > 0 ? occupancy : 1) / step->grid[1];
+    step->grid[0] = a->tiles < most ? a->tiles : most > 0 ? most : 1;
+    step->grid[2] = 1;
+    if (step->grid[0] == a->tiles && a->blocks == 1 &&
+        c->buffers == 2) /* one patch a block: no second buffer */
+        step->shared_bytes -= halo_pixels(c) * c->cb * 2;
+}
+
+int32_t gpu_config_guess(const gpu_plan *plan, const gpu_step *step)
+{
+    const gpu_conv_args *a = &step->args.conv;
+    const int32_t cout = cout_of(plan, step);
+    int32_t best = -1;
+    double best_cost = 0;
+    for (int32_t i = 0; i < gpu_config_count(); i++) {
+        const gpu_config *c = gpu_config_at(i);
+        if (!gpu_config_fits(plan, step, c))
+            continue;
+        /* waves of blocks times the work of one, wgmma at twice the rate, resident halos reading a ninth */
+        const double blocks = (double)((a->m + c->bm - 1) / c->bm) * ((cout + c->bn - 1) / c->bn) * c->split;
+        const double waves = blocks <= plan->sms ? 1 : blocks / plan->sms;
+        const double k = (double)taps_of(step) * a->c8 * 8 / c->split;
+        const double math = (double)c->bm * c->bn * k / (c->wgmma ? 2.0 : 1.0);
+        const double loads = (double)(c->bm / (c->kind == GPU_CONFIG_HALO ? 6.0 : 1.0) + c->bn) * k * 8.0;
+        const double cost = waves * (math + loads + 20000.0);
+        if (best < 0 || cost < best_cost) {
+            best = i;
+            best_cost = cost;
+        }
+    }
+    return best;
+}
+
+static int32_t padded_cin(const gpu_step *step, const gpu_config *c)
+{
+    const int32_t cin = step->args.conv.c8 * 8;
+    return c->kind == GPU_CONFIG_HALO ? round_up(cin, c->cb) : cin;
+}
+
+size_t gpu_packed_bytes(const gpu_step *step, const gpu_config *c)
+{
+    const int32_t rows = round_up((int32_t)step->args.conv.cout8, c->bn);
+    return (size_t)rows * (size_t)round_up(taps_of(step) * padded_cin(step, c), 64) * sizeof(uint16_t);
+}
+
+uint32_t gpu_pack_key(const gpu_step *step, const gpu_config *c)
+{
+    const int32_t rows = round_up((int32_t)step->args.conv.cout8, c->bn);
+    return (uint32_t)c->group | (uint32_t)padded_cin(step, c) << 4 | (uint32_t)rows << 18;
+}
+
+/* Rows [k tiles] of one output channel each, in the order in which a thread of the tile owns 2 * group neighbours;
+ * columns tap by tap, channels of a tap together. */
+void gpu_pack(const gpu_plan *plan, const gpu_step *step, const gpu_config *c, void *out)
+{
+    const int32_t taps = taps_of(step), cin = padded_cin(step, c), cout = cout_of(plan, step);
+    const int32_t kpad = round_up(taps * cin, 64), rows = round_up(step->args.conv.cout8, c->bn);
+    const int32_t own = (int32_t)gpu_shape(plan, step->node->in[1])->dim[1], span = 8 * c->group;
+    const float *w = sk_value_tensor(plan->graph, step->node->in[1]).data;
+    uint16_t *to = out;
+    memset(to, 0, gpu_packed_bytes(step, c));
+    for (int32_t p = 0; p < rows; p++) {
+        const int32_t r = p % span, j = r / 8, q = r % 8;
+        const int32_t channel = p / span * span + q / 2 * 2 * c->group + 2 * j + (q & 1);
+        if (channel >= cout)
+            continue;
+        for (int32_t t = 0; t < taps; t++)
+            for (int32_t i = 0; i < own; i++)
+                to[(size_t)p * (size_t)kpad + (size_t)t * (size_t)cin + (size_t)i] =
+                    sk_f32_to_f16(w[((size_t)channel * (size_t)own + (size_t)i) * (size_t)taps + (size_t)t]);
+    }
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Apart from engine.c, whose table of engines plugins must not pull in. */
+#include "engines/engine.h"
+
+const char *sk_precision_name(sk_precision precision)
+{
+    switch (precision) {
+    case SK_PRECISION_AUTO: return "auto";
+    case SK_PRECISION_F32: return "f32";
+    case SK_PRECISION_F16: return "f16";
+    case SK_PRECISION_BF16: return "bf16";
+    case SK_PRECISION_I8: return "i8";
+    }
+    return "unknown";
+}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A GPU of loops on the host, for testing the cuda engine's planning where there is none. "Device" memory is the host's,
+ * filled with NaN patterns; captured graphs run their launches in a random order that keeps every promise of streams and
+ * events, so that a missing dependency or shared memory between branches shows as wrong numbers. */
+#include "engines/cuda/device.h"
+#include "graph/graph.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GPU_HD static inline
+static float halves[65536]; /* by bits; filled when the first stream is opened */
+static inline float gpu_half_load(const void *p, int64_t i)
+{
+    return halves[((const uint16_t *)p)[i]];
+}
+static inline void gpu_half_store(void *p, int64_t i, float v)
+{
+    ((uint16_t *)p)[i] = sk_f32_to_f16(v);
+}
+#include "engines/cuda/element.h"
+
+int gpu_emulate_major = 9; /* tests may change these two */
+int gpu_emulate_fail_alloc;
+int64_t gpu_emulate_live; /* blocks allocated and not freed */
+
+enum { MAX_OPS = 4096, MAX_DEPS = 20 };
+
+typedef struct op {
+    gpu_launch launch;
+    gpu_args args;
+    int n_deps, deps[MAX_DEPS];
+} op;
+
+struct gpu_stream {
+    int last; /* latest operation of the capture; -1 none */
+    int n_waits, waits[MAX_DEPS];
+};
+struct gpu_event {
+    int op;
+};
+struct gpu_graph {
+    int n;
+    op *ops;
+};
+
+static gpu_graph *recording;
+static uint32_t seed = 1;
+
+static uint32_t next_random(void)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return seed >> 8;
+}
+
+int gpu_device_count(int32_t *count)
+{
+    *count = 1;
+    return 0;
+}
+int gpu_device_about(int32_t device, gpu_device_info *out)
+{
+    *out = (gpu_device_info){.name = "emulated",
+                             .memory = 1u << 30,
+                             .major = gpu_emulate_major,
+                             .sms = 4,
+                             .shared_bytes = 227 * 1024};
+    return device == 0 ? 0 : 101;
+}
+int gpu_use(int32_t device)
+{
+    return device == 0 ? 0 : 101;
+}
+const char *gpu_error_text(int error)
+{
+    return error == 2 ? "out of memory" : error == 101 ? "invalid device ordinal" : "error";
+}
+int gpu_error_is_memory(int error)
+{
+    return error == 2;
+}
+int gpu_error_is_lost(int error)
+{
+    return error == 700;
+}
+int gpu_runtime_version(void)
+{
+    return 13000;
+}
+int gpu_memory_free(uint64_t *bytes)
+{
+    *bytes = 1u << 30;
+    return 0;
+}
+int gpu_alloc(void **out, size_t bytes)
+{
+    *out = NULL;
+    if (gpu_emulate_fail_alloc && --gpu_emulate_fail_alloc == 0)
+        return 2;
+    *out = malloc(bytes ? bytes : 1);
+    if (!*out)
+        return 2;
+    memset(*out, 0xff, bytes);
+    gpu_emulate_live++;
+    return 0;
+}
+void gpu_free(void *block)
+{
+    gpu_emulate_live -= block != NULL;
+    free(block);
+}
+int gpu_host_alloc(void **out, size_t bytes)
+{
+    return gpu_alloc(out, bytes);
+}
+void gpu_host_free(void *block)
+{
+    gpu_free(block);
+}
+int gpu_is_pinned(const void *address)
+{
+    (void)address;
+    return 0;
+}
+int gpu_stream_open(gpu_stream **out)
+{
+    for (int i = 0; i < 65536; i++)
+        halves[i] = sk_f16_to_f32((uint16_t)i);
+    *out = calloc(1, sizeof **out);
+    (*out)->last = -1;
+    gpu_emulate_live++;
+    return 0;
+}
+void gpu_stream_close(gpu_stream *stream)
+{
+    gpu_emulate_live -= stream != NULL;
+    free(stream);
+}
+int gpu_stream_wait(gpu_stream *stream)
+{
+    (void)stream;
+    return 0;
+}
+int gpu_event_open(gpu_event **out, int timing)
+{
+    (void)timing;
+    *out = calloc(1, sizeof **out);
+    (*out)->op = -1;
+    gpu_emulate_live++;
+    return 0;
+}
+void gpu_event_close(gpu_event *event)
+{
+    gpu_emulate_live -= event != NULL;
+    free(event);
+}
+int gpu_event_record(gpu_event *event, gpu_stream *stream)
+{
+    event->op = recording ? stream->last : -1;
+    return 0;
+}
+int gpu_event_wait(gpu_event *event)
+{
+    (void)event;
+    return 0;
+}
+int gpu_event_elapsed(gpu_event *from, gpu_event *to, float *ms)
+{
+    (void)from;
+    (void)to;
+    *ms = 0.001f * (float)(1 + next_random() % 100);
+    return 0;
+}
+int gpu_stream_wait_event(gpu_stream *stream, gpu_event *event)
+{
+    if (!recording || event->op < 0)
+        return 0;
+    if (stream->n_waits == MAX_DEPS)
+        return 1;
+    stream->waits[stream->n_waits++] = event->op;
+    return 0;
+}
+int gpu_copy_up(void *device, const void *host, size_t bytes, gpu_stream *stream)
+{
+    (void)stream;
+    memcpy(device, host, bytes);
+    return 0;
+}
+int gpu_copy_down(void *host, const void *device, size_t bytes, gpu_stream *stream)
+{
+    (void)stream;
+    memcpy(host, device, bytes);
+    return 0;
+}
+int gpu_fill(void *device, int byte, size_t bytes, gpu_stream *stream)
+{
+    (void)stream;
+    (void)byte;
+    memset(device, 0xff, bytes); /* NaN: whoever reads what nobody wrote is found out */
+    return 0;
+}
+
+/* --- kernels --- */
+
+/* Tiles as the real ones are described, so that choosing and packing are exercised. */
+static const gpu_config configs[] = {
+    {.name = "point32",
+     .kind = GPU_CONFIG_POINTWISE,
+     .bm = 32,
+     .bn = 32,
+     .bk = 64,
+     .threads = 128,
+     .group = 4,
+     .split = 1,
+     .shared_bytes = 1024},
+    {.name = "point8",
+     .kind = GPU_CONFIG_POINTWISE,
+     .bm = 32,
+     .bn = 8,
+     .bk = 64,
+     .threads = 128,
+     .group = 1,
+     .split = 1,
+     .shared_bytes = 1024},
+    {.name = "three64",
+     .kind = GPU_CONFIG_3X3,
+     .bm = 32,
+     .bn = 64,
+     .bk = 64,
+     .threads = 128,
+     .group = 4,
+     .split = 1,
+     .shared_bytes = 1024},
+    {.name = "three16",
+     .kind = GPU_CONFIG_3X3,
+     .bm = 32,
+     .bn = 16,
+     .bk = 64,
+     .threads = 128,
+     .group = 2,
+     .split = 1,
+     .shared_bytes = 1024},
+    {.name = "halo32",
+     .kind = GPU_CONFIG_HALO,
+     .bm = 64,
+     .bn = 32,
+     .bk = 32,
+     .threads = 128,
+     .group = 4,
+     .split = 1,
+     .stride = 1,
+     .th = 8,
+     .tw = 8,
+     .cb = 32,
+     .buffers = 2},
+    {.name = "halo64",
+     .kind = GPU_CONFIG_HALO,
+     .bm = 64,
+     .bn = 32,
+     .bk = 64,
+     .threads = 128,
+     .group = 4,
+     .split = 1,
+     .stride = 1,
+     .th = 8,
+     .tw = 8,
+     .cb = 64,
+     .buffers = 2,
+     .wgmma = 1},
+};
+int32_t gpu_config_count(void)
+{
+    return (int32_t)(sizeof configs / sizeof configs[0]);
+}
+const gpu_config *gpu_config_at(int32_t index)
+{
+    return &configs[index];
+}
+int gpu_occupancy(const gpu_config *config, int32_t shared_bytes, int32_t *blocks)
+{
+    (void)config;
+    (void)shared_bytes;
+    *blocks = 2;
+    return 0;
+}
+
+static float finish(float sum, const void *residual, int64_t at, int32_t before, int32_t act, float alpha)
+{
+    const float r = residual ? gpu_half_load(residual, at) : 0.0f;
+    return before ? gpu_act(sum + r, act, alpha) : gpu_act(sum, act, alpha) + r;
+}
+
+static void conv(const gpu_conv_args *a, const gpu_config *c)
+{
+    const int32_t point = c->kind == GPU_CONFIG_POINTWISE, taps = point ? 1 : 9;
+    const int32_t cin = c->kind == GPU_CONFIG_HALO ? a->blocks * c->cb : a->c8 * 8, span = 8 * c->group;
+    const int32_t rows = (a->cout8 + c->bn - 1) / c->bn * c->bn;
+    for (int32_t m = 0; m < a->m; m++) {
+        const int32_t ox = m % a->ow, oy = m / a->ow % a->oh, n = m / a->ow / a->oh;
+        for (int32_t p = 0; p < rows; p++) {
+            const int32_t r = p % span, q = r % 8;
+            const int32_t co = p / span * span + q / 2 * 2 * c->group + 2 * (r / 8) + (q & 1);
+            if (co >= a->cout8)
+                continue;
+            float sum = ((const float *)a->p[3])[co];
+            for (int32_t t = 0; t < taps; t++) {
+                const int32_t y = point ? oy : oy * a->stride + t / 3 - a->pad_y;
+                const int32_t x = point ? ox : ox * a->stride + t % 3 - a->pad_x;
+                if (y < 0 || y >= a->h || x < 0 || x >= a->w)
+                    continue;
+                for (int32_t i = 0; i < a->c8 * 8; i++)
+                    sum += gpu_half_load(a->p[1], (((int64_t)n * a->h + y) * a->w + x) * a->ldi + i) *
+                           gpu_half_load(a->p[2], (int64_t)p * a->kpad + t * cin + i);
+            }
+            gpu_half_store(
+                a->p[0], (int64_t)m * a->ldo + co,
+                finish(sum, a->p[4], (int64_t)m * a->ldr + co, a->residual_before, a->act, a->alpha));
+        }
+    }
+}
+
+static void first(const gpu_first_args *a, int32_t cout)
+{
+    for (int64_t m = 0; m < (int64_t)a->n * a->oh * a->ow; m++)
+        for (int32_t co = 0; co < cout; co++) {
+            const int32_t ox = (int32_t)(m % a->ow), oy = (int32_t)(m / a->ow % a->oh);
+            const int64_t n = m / a->ow / a->oh;
+            const int32_t in16 = co % 16, j = co / 16 * 2 + in16 / 2 % 2, g = in16 / 4 * 2 + in16 % 2;
+            float sum = ((const float *)a->p[3])[co];
+            for (int32_t k = 0; k < 27; k++) {
+                const int32_t r = k / 9, pixel = k / 3 % 3, ch = k % 3;
+                const int32_t y = oy * 2 + r - a->pad_y, x = ox * 2 + pixel - a->pad_x;
+                if (y < 0 || y >= a->h || x < 0 || x >= a->w)
+                    continue;
+                const int64_t at = ((n * a->h + y) * a->w + x) * 4 + ch;
+                const float v = a->gain != 0 ? (float)((const uint8_t *)a->p[1])[at] * a->gain
+                                             : gpu_half_load(a->p[1], at);
+                sum +=
+                    v * gpu_half_load(
+                            a->p[2],
+                            ((((int64_t)r * (cout / 8) + j) * 2 + ch / 2) * 32 + g * 4 + pixel) * 2 + ch % 2);
+            }
+            gpu_half_store(a->p[0], m * a->ldo + co, gpu_act(sum, a->act, a->alpha));
+        }
+}
+
+static void run(const gpu_launch *launch)
+{
+    if (launch->kind == GPU_CONV) {
+        conv(&launch->args->conv, launch->config);
+    } else if (launch->kind == GPU_FIRST) {
+        first(&launch->args->first, launch->variant);
+    } else {
+        const int64_t n = gpu_element_count(launch->kind, launch->args);
+        for (int64_t i = 0; i < n; i++)
+            gpu_element(launch->kind, launch->args, i);
+    }
+}
+
+int gpu_launch_step(const gpu_launch *launch, gpu_stream *stream)
+{
+    if (!recording) {
+        run(launch);
+        return 0;
+    }
+    if (recording->n == MAX_OPS)
+        return 1;
+    op *o = &recording->ops[recording->n];
+    *o = (op){.launch = *launch, .args = *launch->args};
+    if (stream->last >= 0)
+        o->deps[o->n_deps++] = stream->last;
+    for (int i = 0; i < stream->n_waits && o->n_deps < MAX_DEPS; i++)
+        o->deps[o->n_deps++] = stream->waits[i];
+    if (launch->pdl && o->n_deps != 1 && stream->n_waits)
+        return 1; /* an early start is promised only behind one kernel */
+    stream->n_waits = 0;
+    stream->last = recording->n++;
+    return 0;
+}
+
+int gpu_capture_begin(gpu_stream *stream)
+{
+    stream->last = -1;
+    recording = calloc(1, sizeof *recording);
+    recording->ops = calloc(MAX_OPS, sizeof *recording->ops);
+    gpu_emulate_live++;
+    return 0;
+}
+int gpu_capture_end(gpu_stream *stream, gpu_graph **out)
+{
+    (void)stream;
+    gpu_graph *graph = recording;
+    recording = NULL;
+    if (out)
+        *out = graph;
+    else
+        gpu_graph_close(graph);
+    return 0;
+}
+int gpu_graph_launch(gpu_graph *graph, gpu_stream *stream)
+{
+    (void)stream;
+    if (graph->n > 1 && graph->ops[0].args.p[0] == graph->ops[graph->n - 1].args.p[0] &&
+        graph->ops[0].launch.kind == GPU_CONV) { /* one step again and again: being timed */
+        return 0;
+    }
+    char *done = calloc((size_t)graph->n + 1, 1);
+    for (int left = graph->n; left > 0; left--) {
+        int ready[MAX_OPS], n = 0;
+        for (int i = 0; i < graph->n; i++) {
+            int ok = !done[i];
+            for (int k = 0; ok && k < graph->ops[i].n_deps; k++)
+                ok = done[graph->ops[i].deps[k]];
+            if (ok)
+                ready[n++] = i;
+        }
+        const int pick = ready[next_random() % (uint32_t)n];
+        graph->ops[pick].launch.args = &graph->ops[pick].args;
+        run(&graph->ops[pick].launch);
+        done[pick] = 1;
+    }
+    free(done);
+    return 0;
+}
+void gpu_graph_close(gpu_graph *graph)
+{
+    if (!graph)
+        return;
+    gpu_emulate_live--;
+    free(graph->ops);
+    free(graph);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cuda engine's planning, on a GPU of loops (gpu_emulate.c): forms, places, order, packing, slots, errors. */
+#include "random_graph.h"
+
+#include "engines/engine.h"
+#include "formats/npy.h"
+#include "graph/reference.h"
+#include "models/model.h"
+
+#include <stdio.h>
+
+extern const sk_engine gpu_engine;
+extern int gpu_emulate_major, gpu_emulate_fail_alloc;
+extern int64_t gpu_emulate_live;
+
+static float *random_input(const sk_shape *shape, uint64_t seed)
+{
+    const int64_t n = sk_shape_count(shape);
+    float *x = malloc((size_t)n * sizeof *x);
+    random_source r = {seed};
+    for (int64_t i = 0; i < n; i++)
+        x[i] = random_unit(&r);
+    return x;
+}
+
+/* Pearson's correlation; NaN anywhere gives NaN. */
+static double pcc(const float *a, const float *b, int64_t n)
+{
+    double sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0;
+    for (int64_t i = 0; i < n; i++) {
+        sa += (double)a[i];
+        sb += (double)b[i];
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const double x = (double)a[i] - sa / (double)n, y = (double)b[i] - sb / (double)n;
+        saa += x * x;
+        sbb += y * y;
+        sab += x * y;
+    }
+    if (saa == 0 && sbb == 0)
+        return 1;
+    return sab / sqrt(saa * sbb);
+}
+
+static double worst_pcc(const sk_graph *g, const sk_shape *shape, const sk_session_settings *settings,
+                        const float *x)
+{
+    sk_error err = {0};
+    sk_graph *fixed = NULL;
+    sk_session *s = NULL;
+    sk_tensor want[SK_SESSION_MAX_OUTPUTS] = {{0}}, got[SK_SESSION_MAX_OUTPUTS];
+    sk_tensor in = {.dtype = SK_DTYPE_F32, .shape = *shape, .data = (void *)(uintptr_t)x};
+    sk_session_input given = {.data = x};
+    double worst = 1;
+    assert_ok(sk_graph_specialise(g, shape, 1, &fixed, &err), &err);
+    if (settings->cut_tail && sk_graph_cut_tail(fixed, &err) == SK_OK)
+        assert_ok(sk_graph_remove_dead(fixed, &err), &err);
+    assert_ok(sk_reference_run(fixed, &in, 1, want, fixed->n_outputs, &err), &err);
+    assert_ok(sk_session_open(&gpu_engine, g, shape, 1, settings, &s, &err), &err);
+    for (int run = 0; run < 2; run++) {
+        assert_ok(sk_session_run(s, &given, 1, got, SK_SESSION_MAX_OUTPUTS, &err), &err);
+        for (int32_t i = 0; i < fixed->n_outputs; i++) {
+            const double r = pcc(got[i].data, want[i].data, sk_shape_count(&want[i].shape));
+            if (!(r >= worst))
+                worst = r;
+        }
+    }
+    for (int32_t i = 0; i < fixed->n_outputs; i++)
+        sk_free(want[i].data);
+    sk_session_close(&s);
+    sk_graph_close(&fixed);
+    return worst;
+}
+
+static sk_session_settings settings_of(sk_precision precision)
+{
+    sk_session_settings s = sk_session_defaults();
+    s.precision = precision;
+    s.cache_dir = "";
+    s.tune = 0;
+    return s;
+}
+
+static void test_random_graphs(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 24; seed++) {
+        sk_shape shape;
+        sk_graph *g = random_graph(seed, &shape);
+        float *x = random_input(&shape, seed + 1000);
+        sk_session_settings s = settings_of(seed % 3 == 0 ? SK_PRECISION_F32 : SK_PRECISION_F16);
+        s.tune = seed % 2;
+        gpu_emulate_major = seed % 5 == 0 ? 8 : 9;
+        const double r = worst_pcc(g, &shape, &s, x);
+        if (!(r > (s.precision == SK_PRECISION_F32 ? 0.999999 : 0.9995)))
+            fail_msg("seed %d, %s: correlation %.7f", (int)seed, sk_precision_name(s.precision), r);
+        free(x);
+        sk_graph_close(&g);
+    }
+    gpu_emulate_major = 9;
+    assert_int_equal(gpu_emulate_live, 0);
+}
+
+static void check_model(const char *path, int side, int cut)
+{
+    sk_error err = {0};
+    sk_model *m = NULL;
+    assert_ok(sk_model_open(test_data(path), &m, &err), &err);
+    const sk_shape shape = sk_shape_of(4, 2, (int64_t)m->input.channels, side, side);
+    float *x = random_input(&shape, 5);
+    for (int64_t i = 0; i < sk_shape_count(&shape); i++)
+        x[i] = 0.5f + 0.5f * x[i];
+    sk_session_settings s = settings_of(SK_PRECISION_F16);
+    s.cut_tail = cut;
+    const double r = worst_pcc(m->graph, &shape, &s, x);
+    if (!(r > 0.9995))
+        fail_msg("%s: correlation %.6f", path, r);
+    free(x);
+    sk_model_close(&m);
+}
+
+static void test_models(void **state)
+{
+    (void)state;
+    test_data_or_skip();
+    check_model("yolo/yolo11n-pose/yolo11n-pose.pt", 64, 1);
+    check_model("yolo/yolo11t-detect/yolo11t-detect.pt", 64, 0);
+    check_model("sleap/legacy/minimal_instance.UNet.bottomup", 64, 0);
+    check_model("sleap/nn/minimal_instance_multiclass_centered_instance", 64, 0);
+}
+
+/* Pictures of bytes, rows apart, several slots in flight: each slot keeps its own results. */
+static void test_pictures_and_slots(void **state)
+{
+    (void)state;
+    random_source r = {11};
+    sk_error err = {0};
+    sk_graph *g = NULL;
+    sk_builder b;
+    assert_ok(sk_graph_open(&g, &err), &err);
+    sk_builder_init(&b, g);
+    const sk_shape shape = sk_shape_of(4, 2, 3, 32, 32);
+    random_map x = {sk_b_input(&b, "images", SK_DTYPE_F32, &shape), 3, 32, 32};
+    x = random_conv(&b, &r, x, 16, 3, 2, 1);
+    x = random_conv(&b, &r, x, 24, 3, 1, 1);
+    sk_b_output(&b, x.v, "out");
+    assert_int_equal(b.status, SK_OK);
+    for (int with_mean = 0; with_mean < 2; with_mean++) {
+        sk_session_settings s = settings_of(SK_PRECISION_F16), plain;
+        s.input = SK_INPUT_U8_HWC;
+        s.slots = 3;
+        s.mean[1] = with_mean ? 0.4f : 0.0f;
+        s.std[1] = with_mean ? 0.2f : 1.0f;
+        plain = s;
+        plain.slots = 1;
+        plain.precision = SK_PRECISION_F32;
+        sk_session *fast = NULL, *slow = NULL;
+        assert_ok(sk_session_open(&gpu_engine, g, &shape, 1, &s, &fast, &err), &err);
+        assert_ok(sk_session_open(sk_engine_find("reference"), g, &shape, 1, &plain, &slow, &err), &err);
+        enum { ROW = 32 * 3 + 13, PICTURE = ROW * 32 + 7 };
+        uint8_t *bytes[3];
+        sk_tensor got[3], want;
+        for (int k = 0; k < 3; k++) {
+            bytes[k] = malloc(2 * PICTURE);
+            for (int i = 0; i < 2 * PICTURE; i++)
+                bytes[k][i] = (uint8_t)random_next(&r);
+            sk_session_input in = {.data = bytes[k], .row_bytes = ROW, .picture_bytes = PICTURE};
+            assert_ok(sk_session_submit(fast, &in, 1, &err), &err);
+        }
+        for (int k = 0; k < 3; k++)
+            assert_ok(sk_session_wait(fast, &got[k], 1, &err), &err);
+        for (int k = 0; k < 3; k++) {
+            sk_session_input in = {.data = bytes[k], .row_bytes = ROW, .picture_bytes = PICTURE};
+            assert_ok(sk_session_run(slow, &in, 1, &want, 1, &err), &err);
+            assert_true(pcc(got[k].data, want.data, sk_shape_count(&want.shape)) > 0.9999);
+            free(bytes[k]);
+        }
+        sk_session_close(&fast);
+        sk_session_close(&slow);
+    }
+    sk_graph_close(&g);
+    assert_int_equal(gpu_emulate_live, 0);
+}
+
+/* Every allocation on the device may fail: a clear error, nothing left behind. */
+static void test_full_memory(void **state)
+{
+    (void)state;
+    sk_shape shape;
+    sk_graph *g = random_graph(4, &shape);
+    sk_session_settings s = settings_of(SK_PRECISION_F16);
+    s.tune = 1;
+    int failed = 0;
+    for (int n = 1; n < 20; n++) {
+        sk_error err = {0};
+        sk_session *session = NULL;
+        gpu_emulate_fail_alloc = n;
+        if (sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err) == SK_OK) {
+            sk_session_close(&session);
+        } else {
+            assert_int_equal(err.code, SK_ERR_MEMORY);
+            assert_non_null(strstr(err.message, "the GPU's memory is full"));
+            failed++;
+        }
+        gpu_emulate_fail_alloc = 0;
+        assert_int_equal(gpu_emulate_live, 0);
+    }
+    assert_true(failed >= 4);
+    sk_graph_close(&g);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    sk_shape shape;
+    sk_graph *g = random_graph(4, &shape);
+    sk_session_settings s = settings_of(SK_PRECISION_I8);
+    sk_session *session = NULL;
+    sk_error err = {0};
+    assert_int_equal(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), SK_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "f16 (with f32 sums) or f32, not in i8"));
+    s = settings_of(SK_PRECISION_AUTO);
+    s.device = 3;
+    assert_int_equal(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), SK_ERR_RUNTIME);
+    assert_non_null(strstr(err.message, "invalid device ordinal"));
+    sk_graph_close(&g);
+    assert_int_equal(gpu_emulate_live, 0);
+}
+
+/* A remembered tile is a hint: damaged files, unknown names and tiles that do not fit are no trouble. */
+static void test_remembered_tiles(void **state)
+{
+    (void)state;
+    sk_shape shape;
+    sk_graph *g = random_graph(4, &shape);
+    sk_session_settings s = settings_of(SK_PRECISION_F16);
+    char folder[4096], path[4200];
+    snprintf(folder, sizeof folder, "%s/cuda_tiles", test_folder());
+    snprintf(path, sizeof path, "%s/cuda-tiles-1.txt", folder);
+    s.tune = 1;
+    s.cache_dir = folder;
+    float *x = random_input(&shape, 8);
+    assert_true(worst_pcc(g, &shape, &s, x) > 0.9995);
+    FILE *f = fopen(path, "r+");
+    assert_non_null(f);
+    char line[256];
+    int lines = 0;
+    long at = 0;
+    for (; fgets(line, sizeof line, f); at = ftell(f), lines++)
+        if (strchr(line, ' ')) { /* another name of the same length */
+            fseek(f, at + 17, SEEK_SET);
+            fputc('X', f);
+            fseek(f, at + (long)strlen(line), SEEK_SET);
+        }
+    assert_true(lines > 0);
+    fputs("zzzz not a line\n", f);
+    fclose(f);
+    assert_true(worst_pcc(g, &shape, &s, x) > 0.9995);
+    free(x);
+    sk_graph_close(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_graphs),      cmocka_unit_test(test_models),
+        cmocka_unit_test(test_pictures_and_slots), cmocka_unit_test(test_full_memory),
+        cmocka_unit_test(test_refusals),           cmocka_unit_test(test_remembered_tiles),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
