@@ -58,8 +58,8 @@ typedef struct sk_runner_settings {
     uint32_t size;                 /* sizeof, for growth */
     sk_detector_settings detector; /* runtime, threads, batch, network size, thresholds */
     /* Where to run, by commas; null or "": detector.runtime, once. "cpu" leaves threads to the system, "cpu:0-3" and
-     * "cpu:0+2" bind them to cores, "cpu:x4" makes four groups of the cores there are, "cpu:numa" one of each memory
-     * node, "cuda:0,cuda:1" takes two GPUs. Borrowed until open returns. */
+     * "cpu:0+2" bind them to cores, "cpu:x4" makes four groups of the cores there are, "cpu*4" the same without
+     * binding, "cpu:numa" one of each memory node, "cuda:0,cuda:1" takes two GPUs. Borrowed until open returns. */
     const char *devices;
     int32_t frame_width, frame_height; /* what to get ready for; 0: the network's input size */
     sk_runner_mode mode;               /* default throughput */
@@ -80,7 +80,10 @@ typedef struct sk_runner_settings {
     double pcc_min; /* smallest correlation a check accepts; default 0 = by precision: f32 0.99999, f16 0.999,
                               bf16 0.99, i8 0.95 */
     bool allow_failover; /* a device that fails hands its frames to the others, and nothing is lost */
-    bool keep_outputs;   /* results carry the network's raw outputs */
+    bool
+        quick_open; /* where the engine replays from the start, open without trial runs: the first result comes
+                              sooner, and the first frames do what the runs would have done */
+    bool keep_outputs; /* results carry the network's raw outputs */
     int32_t
         timeline; /* remember this many last steps of each thread, for sk_runner_write_timeline; default 0 */
 } sk_runner_settings;
@@ -172,9 +175,9 @@ typedef enum sk_runner_stage {
     SK_STAGE_QUEUE,        /* waiting for a device */
     SK_STAGE_PRE,          /* letterbox, resize, … */
     SK_STAGE_WAIT_NETWORK, /* waiting for the network to be free */
-    SK_STAGE_NETWORK,
+    SK_STAGE_NETWORK,      /* a frame's share of its batch; with a second model's */
     SK_STAGE_WAIT_POST,
-    SK_STAGE_POST,        /* decode, NMS, peaks, grouping; second models with their network */
+    SK_STAGE_POST,        /* decode, NMS, peaks, grouping, crops */
     SK_STAGE_DOWNLOAD,    /* raw outputs out; GPU: from the device */
     SK_STAGE_CHECK,       /* the reference executor */
     SK_STAGE_WAIT_READER, /* finished, not yet fetched: earlier frames and the reader */

@@ -1,37 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "skitter/detector.h"
+#include "app/detector.h"
 
-#include "app/network.h"
 #include "base/clock.h"
-#include "tasks/instances.h"
+#include "models/model.h"
+#include "runner/network.h"
 #include "tasks/pipeline.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* One network with what goes before and after it, for frames of one size. */
-typedef struct part {
-    sk_task_stage *stage;
-    const sk_task_plan *plan;
-    sk_session *session;
-    int32_t width, height; /* of the session's input */
-    bool u8;
-    size_t picture_bytes;
-    uint8_t *input; /* a batch of inputs */
-    sk_tensor outputs[SK_SESSION_MAX_OUTPUTS];
-    int32_t n_outputs;
-} part;
-
 struct sk_detector {
     sk_detector_settings settings;
-    sk_task_settings task_settings;
     sk_detector_info info;
-    sk_detector_times times;
+    double open_seconds;
     sk_model *models[SK_DETECTOR_MAX_MODELS];
     const sk_engine *engine;
-    part parts[SK_DETECTOR_MAX_MODELS]; /* whole frames, then crops */
-    int32_t frame_width, frame_height;  /* that the parts are open for */
-    sk_instances found;                 /* what the first of two models found */
+    sk_runner *runner; /* opened with the first frame, or at once where every frame fits */
     char **keypoint_names;
     int32_t n_keypoint_names;
 };
@@ -110,7 +94,7 @@ static sk_status name_keypoints(sk_detector *d, const sk_model *model, sk_error 
     return SK_OK;
 }
 
-static sk_status fill_info(sk_detector *d, sk_error *err)
+static sk_status fill_info(sk_detector *d, const sk_task_plan *plan, sk_error *err)
 {
     const sk_model *last = d->models[d->info.n_models - 1], *first = d->models[0];
     sk_detector_info *info = &d->info;
@@ -126,8 +110,8 @@ static sk_status fill_info(sk_detector *d, sk_error *err)
     info->class_names = classes->class_names;
     info->n_edges = last->task == SK_TASK_CENTROID ? 0 : last->n_edges;
     info->edges = last->edges;
-    info->n_keypoints = d->parts[info->n_models - 1].plan->n_keypoints;
-    info->capacity = d->parts[info->n_models - 1].plan->capacity;
+    info->n_keypoints = plan->n_keypoints;
+    info->capacity = plan->capacity;
     if (is_yolo(first))
         info->has |= first->task == SK_TASK_OBB ? SK_HAS_OBB | SK_HAS_BOX : SK_HAS_BOX;
     if (info->n_keypoints)
@@ -147,54 +131,25 @@ static sk_status fill_info(sk_detector *d, sk_error *err)
     return name_keypoints(d, last, err);
 }
 
-/* The network for the plan's input size; an open one that fits is kept. */
-static sk_status open_session(sk_detector *d, int32_t index, sk_error *err)
+/* What the stages will give; any frame size will do for that. */
+static sk_status describe(sk_detector *d, sk_error *err)
 {
-    part *p = &d->parts[index];
-    const sk_task_plan *plan = p->plan;
-    if (p->session && p->width == plan->width && p->height == plan->height && p->u8 == (bool)plan->u8)
-        return SK_OK;
-    sk_session_close(&p->session);
-    sk_free(p->input);
-    p->input = NULL;
-    p->width = plan->width;
-    p->height = plan->height;
-    p->u8 = plan->u8;
-    sk_session_settings s = sk_session_defaults();
-    s.threads = d->settings.threads;
-    s.winograd = d->settings.winograd;
-    s.cut_tail = plan->cut_tail ? SK_TAIL_FREE : SK_TAIL_KEEP;
-    s.provider = d->settings.provider;
-    s.input = p->u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
-    int32_t batch = index == 0 ? d->settings.batch : 1;
-    SK_TRY(
-        sk_network_open(d->models[index], d->engine, batch, plan->height, plan->width, &s, &p->session, err));
-    p->n_outputs = sk_session_about(p->session)->n_outputs;
-    p->picture_bytes =
-        (size_t)plan->width * (size_t)plan->height * (size_t)plan->channels * (p->u8 ? 1 : sizeof(float));
-    p->input = sk_aligned_calloc(64, p->picture_bytes * (size_t)batch);
-    return p->input ? SK_OK : sk_fail_memory(err, p->picture_bytes * (size_t)batch);
-}
-
-/* Stages for frames of this size; networks whose size depends on the frame's are opened when one really comes. */
-static sk_status open_stages(sk_detector *d, int32_t width, int32_t height, sk_error *err)
-{
-    for (int32_t i = d->info.n_models - 1; i >= 0; i--)
-        sk_task_stage_close(&d->parts[i].stage);
-    SK_TRY(sk_task_stage_open(d->models[0], &d->task_settings, width, height, &d->parts[0].stage, err));
-    d->parts[0].plan = sk_task_stage_plan(d->parts[0].stage);
-    if (d->info.n_models == 2) {
-        SK_TRY(sk_task_stage_open_second(d->models[1], d->parts[0].stage, &d->task_settings,
-                                         &d->parts[1].stage, err));
-        d->parts[1].plan = sk_task_stage_plan(d->parts[1].stage);
-    }
-    d->frame_width = width;
-    d->frame_height = height;
-    return SK_OK;
+    sk_task_settings task = sk_task_settings_of(&d->settings);
+    sk_task_stage *first = NULL, *second = NULL;
+    sk_status status;
+    SK_TRY_GOTO(sk_task_stage_open(d->models[0], &task, d->models[0]->input.width, d->models[0]->input.height,
+                                   &first, err));
+    if (d->info.n_models == 2)
+        SK_TRY_GOTO(sk_task_stage_open_second(d->models[1], first, &task, &second, err));
+    SK_TRY_GOTO(fill_info(d, sk_task_stage_plan(second ? second : first), err));
+done:
+    sk_task_stage_close(&second);
+    sk_task_stage_close(&first);
+    return status;
 }
 
 /* YOLO letterboxes every frame into the same picture, unless it is asked for no more border than needed. */
-static bool size_is_fixed(const sk_detector *d)
+bool sk_detector_fits_all(const sk_detector *d)
 {
     for (int32_t i = 0; i < d->info.n_models; i++)
         if (!is_yolo(d->models[i]))
@@ -202,20 +157,8 @@ static bool size_is_fixed(const sk_detector *d)
     return !d->settings.rect;
 }
 
-/* Networks that fit every frame are opened at once, and the models' own copy of the weights is given back. */
-static sk_status open_fixed(sk_detector *d, sk_error *err)
-{
-    if (!size_is_fixed(d))
-        return SK_OK;
-    for (int32_t i = 0; i < d->info.n_models; i++)
-        SK_TRY(open_session(d, i, err));
-    for (int32_t i = 0; i < d->info.n_models; i++)
-        sk_model_forget_network(d->models[i]);
-    return SK_OK;
-}
-
-sk_status sk_detector_open(const char *const *models, int32_t n_models, const sk_detector_settings *settings,
-                           sk_detector **out, sk_error *err)
+sk_status sk_detector_open_models(const char *const *models, int32_t n_models,
+                                  const sk_detector_settings *settings, sk_detector **out, sk_error *err)
 {
     SK_CHECK_ARG(models && n_models >= 1 && n_models <= SK_DETECTOR_MAX_MODELS && settings && out, err);
     *out = NULL;
@@ -226,23 +169,61 @@ sk_status sk_detector_open(const char *const *models, int32_t n_models, const sk
     sk_status status = SK_OK;
     d->settings = *settings;
     d->info.n_models = n_models;
-    d->task_settings = sk_task_settings_of(settings);
     SK_TRY_GOTO(sk_network_engine(settings->runtime, &d->engine, err));
     for (int32_t i = 0; i < n_models; i++)
         SK_TRY_GOTO(sk_model_open(models[i], &d->models[i], err));
     SK_TRY_GOTO(arrange(d, err));
-    /* Any size will do to learn what the stages will give; the first frame brings the real one. */
-    SK_TRY_GOTO(open_stages(d, d->models[0]->input.width, d->models[0]->input.height, err));
-    SK_TRY_GOTO(fill_info(d, err));
-    SK_TRY_GOTO(open_fixed(d, err));
-    if (n_models == 2)
-        SK_TRY_GOTO(
-            sk_instances_alloc(d->parts[0].plan->capacity, d->parts[0].plan->n_keypoints, &d->found, err));
-    d->times.open = (double)(sk_clock_ns() - begin) * 1e-9;
+    SK_TRY_GOTO(describe(d, err));
+    d->open_seconds = (double)(sk_clock_ns() - begin) * 1e-9;
     *out = d;
     return SK_OK;
 done:
     sk_detector_close(&d);
+    return status;
+}
+
+sk_status sk_detector_open_runner(sk_detector *d, const sk_runner_settings *how, sk_runner **out,
+                                  sk_error *err)
+{
+    int64_t begin = sk_clock_ns();
+    sk_runner_settings settings = *how;
+    settings.detector = d->settings;
+    sk_runner_close(&d->runner);
+    SK_TRY(sk_runner_open(d->info.models, d->info.n_models, &settings, &d->runner, err));
+    d->open_seconds += (double)(sk_clock_ns() - begin) * 1e-9;
+    if (out)
+        *out = d->runner;
+    return SK_OK;
+}
+
+void sk_detector_forget(sk_detector *d)
+{
+    for (int32_t i = 0; sk_detector_fits_all(d) && i < d->info.n_models; i++)
+        sk_model_forget_network(d->models[i]);
+}
+
+/* The runner behind sk_detector_run: frames are the caller's for the whole call, so they are read in place. */
+static sk_status open_own_runner(sk_detector *d, int32_t width, int32_t height, sk_error *err)
+{
+    sk_runner_settings how;
+    sk_runner_defaults(&how);
+    how.frames = SK_RUNNER_BORROW;
+    how.depth = d->settings.batch;
+    how.quick_open = true;
+    how.frame_width = width;
+    how.frame_height = height;
+    SK_TRY(sk_detector_open_runner(d, &how, NULL, err));
+    sk_detector_forget(d);
+    return SK_OK;
+}
+
+sk_status sk_detector_open(const char *const *models, int32_t n_models, const sk_detector_settings *settings,
+                           sk_detector **out, sk_error *err)
+{
+    SK_TRY(sk_detector_open_models(models, n_models, settings, out, err));
+    sk_status status = sk_detector_fits_all(*out) ? open_own_runner(*out, 0, 0, err) : SK_OK;
+    if (status != SK_OK)
+        sk_detector_close(out);
     return status;
 }
 
@@ -252,12 +233,7 @@ void sk_detector_close(sk_detector **pointer)
     if (!d)
         return;
     *pointer = NULL;
-    for (int32_t i = SK_DETECTOR_MAX_MODELS - 1; i >= 0; i--) {
-        sk_session_close(&d->parts[i].session);
-        sk_task_stage_close(&d->parts[i].stage);
-        sk_free(d->parts[i].input);
-    }
-    sk_instances_free(&d->found);
+    sk_runner_close(&d->runner);
     for (int32_t i = 0; i < d->n_keypoint_names; i++)
         sk_free(d->keypoint_names[i]);
     sk_free(d->keypoint_names);
@@ -273,68 +249,48 @@ const sk_detector_info *sk_detector_about(const sk_detector *d)
 
 void sk_detector_get_times(const sk_detector *d, sk_detector_times *times)
 {
-    *times = d->times;
+    *times = (sk_detector_times){.open = d->open_seconds};
+    if (!d->runner)
+        return;
+    sk_runner_stats stats;
+    sk_runner_get_stats(d->runner, &stats);
+    times->frames = stats.stages[SK_STAGE_TOTAL].count;
+    times->pre = 1e-3 * stats.stages[SK_STAGE_PRE].sum;
+    times->network = 1e-3 * stats.stages[SK_STAGE_NETWORK].sum;
+    times->post = 1e-3 * stats.stages[SK_STAGE_POST].sum;
 }
 
-/* Adds the time since *mark to *sum and moves the mark. */
-static void lap(int64_t *mark, double *sum)
+static sk_status copy_instances(const sk_instances *from, sk_instances *to, sk_error *err)
 {
-    int64_t now = sk_clock_ns();
-    *sum += (double)(now - *mark) * 1e-9;
-    *mark = now;
-}
-
-static sk_status run_network(part *p, sk_error *err)
-{
-    sk_session_input input = {p->input, 0, 0};
-    return sk_session_run(p->session, &input, 1, p->outputs, p->n_outputs, err);
-}
-
-static sk_status look_at_crops(sk_detector *d, const sk_frame *frame, int64_t *mark, sk_instances *out,
-                               sk_error *err)
-{
-    part *p = &d->parts[1];
-    int32_t n_crops = 0;
-    int cut = sk_session_about(p->session)->tail_cut;
-    SK_TRY(sk_task_stage_crops(p->stage, frame, &d->found, out, &n_crops, err));
-    for (int32_t c = 0; c < n_crops; c++) {
-        SK_TRY(sk_task_stage_crop_input(p->stage, c, p->u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32, p->input,
-                                        err));
-        lap(mark, &d->times.pre);
-        SK_TRY(run_network(p, err));
-        lap(mark, &d->times.network);
-        SK_TRY(sk_task_stage_crop_result(p->stage, c, p->outputs, p->n_outputs, 0, cut, out, err));
-        lap(mark, &d->times.post);
-    }
-    return sk_task_stage_crops_end(p->stage, out, err);
+    SK_CHECK_ARG(to->capacity >= from->count && to->n_keypoints == from->n_keypoints, err);
+    to->count = from->count;
+    memcpy(to->items, from->items, (size_t)from->count * sizeof *from->items);
+    memcpy(to->keypoints, from->keypoints,
+           (size_t)from->count * (size_t)from->n_keypoints * sizeof *from->keypoints);
+    return SK_OK;
 }
 
 sk_status sk_detector_run(sk_detector *d, const sk_frame *const *frames, int32_t count, sk_instances *out,
                           sk_error *err)
 {
     SK_CHECK_ARG(d && frames && count >= 1 && count <= d->settings.batch && out, err);
-    if (frames[0]->width != d->frame_width || frames[0]->height != d->frame_height)
-        SK_TRY(open_stages(d, frames[0]->width, frames[0]->height, err));
-    for (int32_t i = 0; i < d->info.n_models; i++)
-        SK_TRY(open_session(d, i, err));
-    part *p = &d->parts[0];
-    int cut = sk_session_about(p->session)->tail_cut;
-    int64_t mark = sk_clock_ns();
+    sk_status status = SK_OK;
+    if (!d->runner)
+        SK_TRY(open_own_runner(d, frames[0]->width, frames[0]->height, err));
     for (int32_t i = 0; i < count; i++)
-        SK_TRY(sk_task_stage_input(p->stage, frames[i], p->u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32,
-                                   p->input + p->picture_bytes * (size_t)i, err));
-    lap(&mark, &d->times.pre);
-    SK_TRY(run_network(p, err));
-    lap(&mark, &d->times.network);
+        SK_TRY_GOTO(sk_runner_submit(d->runner, frames[i], NULL, NULL, err));
+    sk_runner_flush(d->runner);
     for (int32_t i = 0; i < count; i++) {
-        sk_instances *found = d->info.n_models == 2 ? &d->found : &out[i];
-        SK_TRY(sk_task_stage_result(p->stage, p->outputs, p->n_outputs, i, cut, found, err));
-        lap(&mark, &d->times.post);
-        if (d->info.n_models == 2) {
-            SK_TRY(look_at_crops(d, frames[i], &mark, &out[i], err));
-            lap(&mark, &d->times.post);
-        }
+        sk_runner_result result;
+        SK_TRY_GOTO(sk_runner_wait(d->runner, &result, err));
+        SK_TRY_GOTO(copy_instances(result.instances, &out[i], err));
     }
-    d->times.frames += count;
-    return SK_OK;
+done:
+    /* After a failure the frames are the caller's again: nobody may still be reading them. */
+    for (int32_t i = 0; status != SK_OK && i < count && sk_runner_in_flight(d->runner) > 0; i++) {
+        sk_runner_result ignored;
+        sk_runner_flush(d->runner);
+        (void)!sk_runner_wait(d->runner, &ignored, NULL);
+    }
+    return status;
 }

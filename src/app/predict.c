@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/predict.h"
 
+#include "app/detector.h"
 #include "app/overlay_run.h"
 #include "app/slp_video.h"
 #include "base/clock.h"
@@ -9,12 +10,14 @@
 #include "base/lock.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "media/reader.h"
 #include "models/model.h"
 #include "results/journal.h"
 #include "runtime/run_lock.h"
 #include "skitter/version.h"
-#include "tasks/instances.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,8 +36,13 @@ typedef struct run {
     sk_sink *sinks[SK_PREDICT_MAX_FORMATS];
     int32_t n_sinks;
     sk_overlay_run *overlay;
-    sk_instances *instances; /* one a frame of the batch */
-    const sk_frame **frames;
+    sk_runner *runner; /* the detector's */
+    pthread_t feeder;  /* takes frames from the source to the runner */
+    bool feeding;
+    atomic_bool stop;
+    sk_status feeder_status; /* the feeder's until it is joined */
+    sk_error feeder_error;
+    double wait_source;
     char settings_text[1024], fingerprint[4096], started[SK_CLOCK_TEXT];
     sk_run_header header;
     sk_predict_progress progress;
@@ -300,30 +308,45 @@ static sk_status open_source(run *r, int64_t done, sk_error *err)
     return SK_OK;
 }
 
-static sk_status allocate(run *r, sk_error *err)
+static void frame_done(void *context, const sk_frame *frame)
 {
-    int32_t batch = r->settings->detector.batch;
-    const sk_detector_info *about = sk_detector_about(r->detector);
-    r->instances = sk_calloc((size_t)batch, sizeof *r->instances);
-    r->frames = sk_calloc((size_t)batch, sizeof *r->frames);
-    if (!r->instances || !r->frames)
-        return sk_fail_memory(err, (size_t)batch * sizeof *r->instances);
-    for (int32_t i = 0; i < batch; i++)
-        SK_TRY(sk_instances_alloc(about->capacity, about->n_keypoints, &r->instances[i], err));
+    run *r = context;
+    sk_source_release(r->source, frame);
+}
+
+/* Pictures are known by the frame they came in, and overlays are drawn on it; frames of a video can go back to the decoder
+ * as soon as they are pre-processed. */
+static bool holds_frames(const run *r)
+{
+    return r->settings->overlay || sk_uri_is_pictures(r->settings->source);
+}
+
+static sk_status open_runner(run *r, sk_error *err)
+{
+    sk_runner_settings how;
+    sk_runner_defaults(&how);
+    how.frames = holds_frames(r) ? SK_RUNNER_HOLD : SK_RUNNER_BORROW;
+    how.frame_done = frame_done;
+    how.context = r;
+    how.quick_open = true;
+    how.frame_width = r->info.width;
+    how.frame_height = r->info.height;
+    how.devices = r->settings->devices;
+    how.allow_failover = r->settings->allow_failover;
+    how.depth = r->settings->depth;
+    SK_TRY(sk_detector_open_runner(r->detector, &how, &r->runner, err));
+    sk_detector_forget(r->detector);
     return SK_OK;
 }
 
 /* --- running --- */
 
-static sk_status write_result(run *r, const sk_frame *frame, const sk_instances *found, sk_error *err)
+static sk_status write_result(run *r, const sk_runner_result *got, sk_error *err)
 {
     int64_t begin = sk_clock_ns();
-    sk_result_frame result = {sk_source_frame_name(r->source, frame),
-                              frame->index,
-                              frame->time,
-                              frame->width,
-                              frame->height,
-                              found};
+    const sk_instances *found = got->instances;
+    const char *name = got->frame ? sk_source_frame_name(r->source, got->frame) : r->info.name;
+    sk_result_frame result = {name, got->index, got->time, got->width, got->height, found};
     SK_TRY(sk_journal_append(r->journal, &result, err));
     for (int32_t i = 0; i < r->n_sinks; i++)
         SK_TRY(r->sinks[i]->write(r->sinks[i], &result, err));
@@ -335,7 +358,7 @@ static sk_status write_result(run *r, const sk_frame *frame, const sk_instances 
     r->report->write += seconds_since(begin);
     if (r->overlay) {
         begin = sk_clock_ns();
-        SK_TRY(sk_overlay_run_write(r->overlay, frame, result.source, found, err));
+        SK_TRY(sk_overlay_run_write(r->overlay, got->frame, result.source, found, err));
         r->report->overlay += seconds_since(begin);
     }
     r->progress.done++;
@@ -343,50 +366,80 @@ static sk_status write_result(run *r, const sk_frame *frame, const sk_instances 
     return SK_OK;
 }
 
-/* Frames of one size for one run of the network; *count 0 at the end. A frame of another size is kept for the next. */
-static sk_status gather(run *r, const sk_frame **waiting, int32_t *count, sk_error *err)
+static void fill_times(run *r)
 {
-    int64_t begin = sk_clock_ns();
-    *count = 0;
-    while (*count < r->settings->detector.batch) {
-        const sk_frame *frame = *waiting;
-        *waiting = NULL;
-        if (!frame)
-            SK_TRY(sk_source_next(r->source, &frame, err));
-        if (!frame)
+    sk_detector_times times;
+    sk_detector_get_times(r->detector, &times);
+    r->report->pre = times.pre;
+    r->report->network = times.network;
+    r->report->post = times.post;
+}
+
+/* Takes frames from the source to the runner, which blocks while enough are on their way. */
+static void *feed(void *context)
+{
+    run *r = context;
+    sk_status status = SK_OK;
+    while (status == SK_OK && !atomic_load(&r->stop)) {
+        const sk_frame *frame = NULL;
+        int64_t begin = sk_clock_ns();
+        status = sk_source_next(r->source, &frame, &r->feeder_error);
+        r->wait_source += seconds_since(begin);
+        if (status != SK_OK || !frame)
             break;
-        if (*count && (frame->width != r->frames[0]->width || frame->height != r->frames[0]->height)) {
-            *waiting = frame;
-            break;
-        }
-        r->frames[(*count)++] = frame;
+        status = sk_runner_submit(r->runner, frame, NULL, NULL, &r->feeder_error);
+        if (status != SK_OK)
+            sk_source_release(r->source, frame);
     }
-    r->report->wait_source += seconds_since(begin);
+    r->feeder_status = status;
+    sk_runner_finish(r->runner);
+    return NULL;
+}
+
+static sk_status start_feeder(run *r, sk_error *err)
+{
+    if (pthread_create(&r->feeder, NULL, feed, r) != 0)
+        return sk_fail(err, SK_ERR_IO, "%s: no thread for reading could be started", r->settings->source);
+    r->feeding = true;
     return SK_OK;
+}
+
+/* Ends the feeder; its failure counts where there was no other. */
+static sk_status stop_feeder(run *r, sk_status status, sk_error *err)
+{
+    if (!r->feeding)
+        return status;
+    if (status != SK_OK || r->report->stopped) {
+        atomic_store(&r->stop, true);
+        sk_source_stop(r->source);
+        sk_runner_release(r->runner); /* gives the frames back; a feeder in submit comes out */
+    }
+    pthread_join(r->feeder, NULL);
+    r->feeding = false;
+    r->report->wait_source = r->wait_source;
+    if (status != SK_OK || r->report->stopped || r->feeder_status == SK_OK)
+        return status;
+    if (err)
+        *err = r->feeder_error;
+    return r->feeder_status;
 }
 
 static sk_status run_frames(run *r, sk_predict_watch watch, void *context, sk_error *err)
 {
-    const sk_frame *waiting = NULL;
     int64_t begin = sk_clock_ns();
-    sk_status status = SK_OK;
+    sk_status status = start_feeder(r, err);
     while (status == SK_OK && !r->report->stopped) {
-        int32_t count = 0;
-        status = gather(r, &waiting, &count, err);
-        if (status != SK_OK || count == 0)
+        sk_runner_result result;
+        status = sk_runner_next(r->runner, &result, err);
+        if (status != SK_OK || result.ticket < 0)
             break;
-        status = sk_detector_run(r->detector, r->frames, count, r->instances, err);
-        for (int32_t i = 0; i < count; i++) {
-            if (status == SK_OK && !r->report->stopped) {
-                status = write_result(r, r->frames[i], &r->instances[i], err);
-                r->report->frames++;
-                if (status == SK_OK && watch && watch(context, &r->progress))
-                    r->report->stopped = true;
-            }
-            sk_source_release(r->source, r->frames[i]);
-        }
+        status = write_result(r, &result, err);
+        r->report->frames++;
+        if (status == SK_OK && watch && watch(context, &r->progress))
+            r->report->stopped = true;
     }
-    sk_source_release(r->source, waiting);
+    fill_times(r);
+    status = stop_feeder(r, status, err);
     r->report->seconds = seconds_since(begin);
     return status;
 }
@@ -418,13 +471,9 @@ static sk_status close_all(run *r, bool finished, sk_status status, sk_error *er
                                      status == SK_OK ? err : NULL);
         status = status != SK_OK ? status : s;
     }
-    for (int32_t i = 0; r->instances && i < r->settings->detector.batch; i++)
-        sk_instances_free(&r->instances[i]);
-    sk_free(r->instances);
-    sk_free(r->frames);
     sk_journal_close(&r->journal);
+    sk_detector_close(&r->detector); /* with the runner, which gives frames back to the source */
     sk_source_close(&r->source);
-    sk_detector_close(&r->detector);
     sk_lock_close(&r->lock);
     sk_run_lock_close(&r->runtime_lock);
     return status;
@@ -432,13 +481,8 @@ static sk_status close_all(run *r, bool finished, sk_status status, sk_error *er
 
 static void fill_report(run *r)
 {
-    sk_detector_times times;
-    sk_detector_get_times(r->detector, &times);
     const sk_detector_info *about = sk_detector_about(r->detector);
     sk_predict_report *p = r->report;
-    p->pre = times.pre;
-    p->network = times.network;
-    p->post = times.post;
     p->total_frames = r->progress.done;
     p->instances = r->progress.instances;
     if (r->source)
@@ -462,7 +506,10 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
             return sk_fail(err, SK_ERR_ARG, "no result format is called '%s'", settings->formats[i]);
     SK_TRY_GOTO(lock_runtime(&r, err));
     SK_TRY_GOTO(
-        sk_detector_open(settings->models, settings->n_models, &settings->detector, &r.detector, err));
+        sk_detector_open_models(settings->models, settings->n_models, &settings->detector, &r.detector, err));
+    /* A network that fits every frame is opened, and the model's weights given back, before the decoder wants memory. */
+    if (sk_detector_fits_all(r.detector))
+        SK_TRY_GOTO(open_runner(&r, err));
     SK_TRY_GOTO(sk_source_open(settings->source, &settings->media, &r.source, err));
     sk_source_get_info(r.source, &r.info);
     SK_TRY_GOTO(lock_folder(&r, err));
@@ -490,7 +537,8 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
     }
     if (r.progress.done > 0)
         SK_TRY_GOTO(open_source(&r, r.progress.done, err));
-    SK_TRY_GOTO(allocate(&r, err));
+    if (!r.runner)
+        SK_TRY_GOTO(open_runner(&r, err));
     SK_TRY_GOTO(run_frames(&r, watch, context, err));
     finished = !report->stopped;
 done:

@@ -20,6 +20,9 @@ typedef struct sk_predict_settings {
     int32_t n_formats;
     const char *formats[SK_PREDICT_MAX_FORMATS]; /* "csv", "jsonl", "slp", … */
     bool overlay;                                /* overlay video, or overlay pictures for pictures */
+    const char *devices;                         /* as of sk_runner_settings; null: the runtime, once */
+    bool allow_failover;                         /* a device that fails hands its frames to the others */
+    int32_t depth;                               /* frames in flight; 0: enough to keep every device busy */
     bool restart;                                /* begin anew even if there is something to continue */
     const char *runtime_requested;               /* as the user said it */
     bool runtime_fell_back; /* detector.runtime is not what was asked for: the headers say so */

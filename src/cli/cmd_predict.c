@@ -99,6 +99,13 @@ static const sk_option options[] = {
      .max = 64,
      .help = "frames in one run of the network"},
     SK_CLI_OPTION_THREADS,
+    {.name = "devices",
+     .kind = SK_OPTION_TEXT,
+     .argument = "LIST",
+     .help = "several devices, each with frames of its own: cuda:0,cuda:1; cpu:x2 for two groups of cores"},
+    {.name = "allow-failover",
+     .kind = SK_OPTION_FLAG,
+     .help = "a device that fails hands its frames to the others"},
     {.name = "frames",
      .kind = SK_OPTION_TEXT,
      .argument = "A:B:S",
@@ -326,7 +333,9 @@ static sk_status read_settings(const sk_args *args, sk_predict_settings *s, char
     s->restart = sk_args_flag(args, "restart");
     s->media.loop = (int32_t)sk_args_int(args, "loop");
     s->media.hardware = sk_args_flag(args, "hardware-decode");
-    s->media.queue = d->batch > 1 ? d->batch + 5 : 0;
+    s->devices = sk_args_text(args, "devices");
+    s->allow_failover = sk_args_flag(args, "allow-failover");
+    s->media.queue = d->batch > 1 ? 2 * d->batch + 4 : 0; /* one batch in the network, one on its way to it */
     SK_TRY(sk_cli_parse_size(sk_args_text(args, "imgsz"), &d->height, &d->width, err));
     SK_TRY(parse_frames(sk_args_text(args, "frames"), &s->media, err));
     SK_TRY(parse_formats(formats, s, err));

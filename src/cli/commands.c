@@ -17,6 +17,7 @@ extern const sk_command sk_command_info;
 extern const sk_command sk_command_man;
 extern const sk_command sk_command_net;
 extern const sk_command sk_command_predict;
+extern const sk_command sk_command_run;
 extern const sk_command sk_command_runtimes;
 extern const sk_command sk_command_scene;
 extern const sk_command sk_command_version;
@@ -32,6 +33,7 @@ const sk_command *const sk_commands[] = {
     &sk_command_export,
     &sk_command_net,
     &sk_command_bench,
+    &sk_command_run,
     /* compute runtimes */
     &sk_command_runtimes,
     &sk_command_doctor,

@@ -14,6 +14,7 @@ typedef struct sk_slot {
     size_t capacity; /* bytes at frame.data */
     char *name;      /* picture's path; null: the source's name */
     size_t name_capacity;
+    int64_t decode_begin, decode_end; /* when it was decoded, by a source's thread: ns of CLOCK_MONOTONIC */
     struct sk_slot *next;
 } sk_slot;
 

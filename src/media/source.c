@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "skitter/source.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "media/reader.h"
 
 #include <pthread.h>
 #include <string.h>
-#include <time.h>
 
 #define QUEUE_BYTES (8 << 20)
 #define QUEUE_LEAST 2
@@ -75,13 +75,6 @@ sk_status sk_slot_set_name(sk_slot *slot, const char *name, sk_error *err)
     return SK_OK;
 }
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 /* A slot to decode into; for live sources the oldest unread frame gives way. Null when stopped. */
 static sk_slot *take_slot_to_fill(sk_source *source)
 {
@@ -117,9 +110,10 @@ static void *decode_ahead(void *argument)
         sk_slot *slot = take_slot_to_fill(source);
         if (!slot)
             break;
-        double begin = seconds_now();
+        slot->decode_begin = sk_clock_ns();
         status = source->reader->read(source->reader, slot, &end, &error);
-        double spent = seconds_now() - begin;
+        slot->decode_end = sk_clock_ns();
+        double spent = (double)(slot->decode_end - slot->decode_begin) * 1e-9;
         pthread_mutex_lock(&source->lock);
         source->info = source->reader->info;
         source->status.decode_seconds += spent;
@@ -187,7 +181,7 @@ static sk_status check_settings(const sk_source_settings *s, sk_error *err)
 {
     if (s->format != SK_PIXEL_RGB && s->format != SK_PIXEL_BGR && s->format != SK_PIXEL_GRAY)
         return sk_fail(err, SK_ERR_ARG, "frames can be delivered as RGB, BGR or grey");
-    if (s->first < 0 || s->step < 1 || s->queue < 0 || s->queue > 64 || s->loop < 1)
+    if (s->first < 0 || s->step < 1 || s->queue < 0 || s->queue > 256 || s->loop < 1)
         return sk_fail(err, SK_ERR_ARG, "frame range %lld:%lld:%lld, queue %d, loop %d: out of range",
                        (long long)s->first, (long long)s->last, (long long)s->step, s->queue, s->loop);
     return SK_OK;

@@ -86,6 +86,24 @@ static sk_status add_groups(listing *l, int32_t groups, sk_error *err)
     return SK_OK;
 }
 
+/* The cores there are, shared out in number but not bound. */
+static sk_status add_instances(listing *l, int32_t instances, sk_error *err)
+{
+    int32_t cores = sk_cpu_usable_cores();
+    if (!on_the_cpu(l->engine) || instances < 1 || instances > SK_RUNNER_MAX_DEVICES)
+        return sk_fail(err, SK_ERR_ARG, "devices: %s*%d: 1 to %d instances of a runtime on the CPU",
+                       l->runtime, instances, SK_RUNNER_MAX_DEVICES);
+    for (int32_t i = 0; i < instances; i++) {
+        SK_TRY(add(l, NULL, 0, 0, "", err));
+        sk_device *d = &l->devices[l->count - 1];
+        int32_t from = (int32_t)((int64_t)cores * i / instances),
+                to = (int32_t)((int64_t)cores * (i + 1) / instances);
+        d->threads = to > from ? to - from : 1;
+        snprintf(d->name, sizeof d->name, "%.24s*%d", l->runtime, i);
+    }
+    return SK_OK;
+}
+
 /* Of `cores`, those in the list of one memory node. */
 static int32_t cores_of_node(int node, const int32_t *cores, int32_t n, int32_t *out)
 {
@@ -130,8 +148,13 @@ static sk_status add_entry(listing *l, const char *entry, sk_error *err)
         return sk_fail(err, SK_ERR_ARG, "devices: '%s' names no compute runtime", entry);
     memcpy(runtime, entry, length);
     runtime[length] = '\0';
+    char *star = strchr(runtime, '*');
+    if (star)
+        *star = '\0';
     SK_TRY(sk_network_engine(runtime, &l->engine, err));
     l->runtime = runtime;
+    if (star && !colon)
+        return add_instances(l, (int32_t)strtol(star + 1, NULL, 10), err);
     if (!colon)
         return add(l, NULL, 0, 0, "", err);
     const char *what = colon + 1;

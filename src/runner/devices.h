@@ -11,12 +11,13 @@
 typedef struct sk_device {
     char name[48]; /* as results and messages call it: "cpu:0-3", "cuda:1" */
     const sk_engine *engine;
-    int32_t index; /* of a GPU */
+    int32_t index;   /* of a GPU */
+    int32_t threads; /* 0: as many as cores, or as the settings say */
     int32_t n_cores;
     int32_t cores[SK_DEVICE_MAX_CORES]; /* threads are bound to these; none: left to the system */
 } sk_device;
 
-/* Reads a list such as "cpu:0-1,cpu:2-3", "cpu:x2", "cpu:numa", "cuda:0,cuda:1"; an empty one means `runtime`. */
+/* Reads a list such as "cpu:0-1,cpu:2-3", "cpu:x2", "cpu*2", "cpu:numa", "cuda:0,cuda:1"; an empty one means `runtime`. */
 sk_status sk_devices_read(const char *list, const char *runtime, sk_device *devices, int32_t *count,
                           sk_error *err) SK_MUST_CHECK;
 

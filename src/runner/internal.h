@@ -61,6 +61,7 @@ struct sk_item {
     sk_item *next;          /* pending, by ticket; or free */
     sk_item_state state;
     int64_t at[SK_AT_COUNT];
+    int64_t post; /* ns of its own in the post thread */
     int64_t ticket;
     sk_frame view;         /* what the stages read */
     const sk_frame *given; /* the caller's frame; null: copied, or given back */
@@ -70,6 +71,8 @@ struct sk_item {
     bool abandoned; /* cancelled while a lane has it: in no list, freed when the lane is through */
     bool moved;     /* from a lane that failed */
     int32_t lane;
+    int32_t share;           /* frames of its batch: stage times are divided by it */
+    double second;           /* seconds in a second model's network */
     double upload, download; /* seconds, of the device or of staging */
     double copying,
         checking; /* seconds of post-processing that are not: raw outputs out, the reference executor */

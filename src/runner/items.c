@@ -113,12 +113,13 @@ static void add_times(sk_runner *r, const sk_item *item)
     if (item->checking > 0)
         sk_histogram_add(&h[SK_STAGE_CHECK], (int64_t)(item->checking * 1e9));
     sk_histogram_add(&h[SK_STAGE_QUEUE], at[SK_AT_PRE] - at[SK_AT_QUEUED]);
-    sk_histogram_add(&h[SK_STAGE_PRE], at[SK_AT_READY] - at[SK_AT_PRE]);
+    sk_histogram_add(&h[SK_STAGE_PRE], (at[SK_AT_READY] - at[SK_AT_PRE]) / item->share);
     sk_histogram_add(&h[SK_STAGE_WAIT_NETWORK], at[SK_AT_NETWORK] - at[SK_AT_READY]);
-    sk_histogram_add(&h[SK_STAGE_NETWORK], at[SK_AT_COMPUTED] - at[SK_AT_NETWORK]);
+    int64_t second = (int64_t)(item->second * 1e9);
+    sk_histogram_add(&h[SK_STAGE_NETWORK], (at[SK_AT_COMPUTED] - at[SK_AT_NETWORK]) / item->share + second);
     sk_histogram_add(&h[SK_STAGE_WAIT_POST], at[SK_AT_POST] - at[SK_AT_COMPUTED]);
-    int64_t post = at[SK_AT_DONE] - at[SK_AT_POST] - (int64_t)((item->checking + item->copying) * 1e9);
-    sk_histogram_add(&h[SK_STAGE_POST], post);
+    sk_histogram_add(&h[SK_STAGE_POST],
+                     item->post - second - (int64_t)((item->checking + item->copying) * 1e9));
     sk_histogram_add(&h[SK_STAGE_TOTAL], at[SK_AT_DONE] - at[SK_AT_SUBMIT]);
 }
 

@@ -153,10 +153,7 @@ static sk_status allocate(sk_runner *r, sk_lane *lane, sk_error *err)
 {
     static const char *const roles[SK_LANE_THREADS] = {"transfer and pre-processing", "network",
                                                        "post-processing"};
-    bool latency = r->settings.mode == SK_RUNNER_LATENCY;
     int32_t batch = r->settings.detector.batch;
-    lane->slots = latency ? 1 : 2;
-    lane->n_jobs = latency ? 1 : lane->slots + 1;
     for (int32_t k = 0; k < SK_LANE_MAX_JOBS; k++) {
         lane->jobs[k].items = sk_calloc((size_t)batch, sizeof *lane->jobs[k].items);
         if (!lane->jobs[k].items)

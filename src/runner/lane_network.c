@@ -28,11 +28,23 @@ static sk_status capture(sk_lane *lane, const sk_trace_key *key, sk_error *err)
     sk_runner *r = lane->runner;
     pthread_mutex_lock(&lane->networks);
     sk_status status = sk_trace_capture(&lane->trace, r->models[0], &lane->device, key, &r->settings.detector,
-                                        lane->slots, err);
+                                        lane->slots, r->settings.quick_open, err);
     pthread_mutex_unlock(&lane->networks);
     if (status == SK_OK)
         note_capture(lane);
     return status;
+}
+
+/* Results of a small network are kept twice, so that the next run does not wait for post-processing; those of a large one
+ * are large too, and its run long beside the wait. */
+#define TWO_SLOTS_PIXELS (512 * 512)
+
+static void choose_slots(sk_lane *lane, const sk_trace_key *key)
+{
+    bool small = (int64_t)key->width * key->height * key->batch <= TWO_SLOTS_PIXELS;
+    bool latency = lane->runner->settings.mode == SK_RUNNER_LATENCY;
+    lane->slots = latency || !small ? 1 : 2;
+    lane->n_jobs = latency ? 1 : lane->slots + 1;
 }
 
 /* Everything the first frame needs, made and touched on this thread. */
@@ -43,6 +55,7 @@ static sk_status open_lane(sk_lane *lane, sk_error *err)
     SK_TRY(sk_lane_open_pre(lane, width, height, err));
     sk_trace_key key = sk_trace_key_of(r->models[0], &lane->device, r->settings.detector.batch,
                                        sk_task_stage_plan(lane->pre));
+    choose_slots(lane, &key);
     SK_TRY(capture(lane, &key, err));
     if (lane->trace.asynchronous && r->settings.mode == SK_RUNNER_THROUGHPUT && lane->slots < 3) {
         /* Upload, run and download of three frames overlap. */

@@ -18,8 +18,8 @@ static sk_status open_crops(sk_lane *lane, sk_error *err)
     if (sk_trace_fits(&lane->crop_trace, &key))
         return SK_OK;
     pthread_mutex_lock(&lane->networks);
-    sk_status status =
-        sk_trace_capture(&lane->crop_trace, r->models[1], &lane->device, &key, &r->settings.detector, 1, err);
+    sk_status status = sk_trace_capture(&lane->crop_trace, r->models[1], &lane->device, &key,
+                                        &r->settings.detector, 1, r->settings.quick_open, err);
     pthread_mutex_unlock(&lane->networks);
     SK_TRY(status);
     size_t bytes = sk_trace_picture_bytes(&key);
@@ -72,7 +72,9 @@ static sk_status look_at_crops(sk_lane *lane, sk_item *item, bool *lost, sk_erro
     for (int32_t c = 0; c < n_crops; c++) {
         SK_TRY(sk_task_stage_crop_input(lane->crops, c, t->key.u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32,
                                         lane->crop_input, err));
+        int64_t begin = sk_clock_ns();
         sk_status status = run_crop(lane, outputs, err);
+        item->second += (double)(sk_clock_ns() - begin) * 1e-9;
         *lost = status != SK_OK;
         SK_TRY(status);
         SK_TRY(sk_task_stage_crop_result(lane->crops, c, outputs, t->n_outputs, 0, t->tail_cut,
@@ -127,7 +129,9 @@ static bool process(sk_lane *lane, sk_job *job, sk_error *problem)
         bool lost = false;
         if (job->skip || item->status != SK_OK)
             continue;
+        int64_t begin = sk_clock_ns();
         item->status = process_item(lane, job, i, &lost, &item->error);
+        item->post = sk_clock_ns() - begin;
         if (lost) {
             *problem = item->error;
             item->status = SK_OK; /* another device may do it */

@@ -66,6 +66,7 @@ static sk_job *take(sk_lane *lane)
                 sk_job *job = &lane->jobs[lane->taken % lane->n_jobs];
                 int64_t now = sk_clock_ns();
                 for (job->count = 0; job->count < n; job->count++) {
+                    r->pending->share = n;
                     sk_item *item = r->pending;
                     r->pending = item->next;
                     item->state = SK_ITEM_PRE;

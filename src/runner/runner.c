@@ -146,32 +146,34 @@ static sk_status rehearse(sk_runner *r, sk_error *err)
     memset(frame.data, 128, bytes);
     sk_runner_result result;
     sk_status status = SK_OK;
-    int32_t rounds = r->n_lanes * 3 * r->settings.detector.batch;
+    int32_t timeout = r->settings.timeout_ms;
+    r->settings.timeout_ms = 0; /* for frames, not for warming up */
+    int32_t rounds = r->n_lanes * 2 * r->settings.detector.batch;
     for (int32_t i = 0; i < rounds && status == SK_OK; i++) {
         status = sk_runner_submit_own(r, &frame, err);
-        if (status == SK_OK && r->in_flight >= r->depth)
+        if (status == SK_OK && sk_runner_in_flight(r) >= r->depth)
             status = sk_runner_wait(r, &result, err);
     }
     sk_runner_flush(r);
     while (status == SK_OK && sk_runner_in_flight(r) > 0)
         status = sk_runner_wait(r, &result, err);
     pthread_mutex_lock(&r->lock);
+    r->settings.timeout_ms = timeout;
     if (status != SK_OK) /* threads may still read the frame: see to it that they are done */
         r->state = SK_RUNNER_ENDING;
     if (r->held)
         sk_item_free(r, r->held);
     r->held = NULL;
     r->next_ticket = r->flush_before = 0;
-    pthread_mutex_unlock(&r->lock);
-    if (status != SK_OK)
-        sk_runner_release(r);
-    sk_free(frame.data);
     for (int32_t i = 0; i < r->n_lanes; i++) {
         r->lanes[i].frames = 0;
         for (int k = 0; k < SK_LANE_THREADS; k++)
             atomic_store(&r->lanes[i].tracks[k].written, 0);
     }
-    sk_runner_reset_stats(r);
+    pthread_mutex_unlock(&r->lock);
+    if (status != SK_OK)
+        sk_runner_release(r);
+    sk_free(frame.data);
     return status;
 }
 
@@ -210,8 +212,12 @@ sk_status sk_runner_open_on(const sk_model *const *models, int32_t n_models,
     SK_TRY_GOTO(sk_items_open(r, err));
     SK_TRY_GOTO(sk_track_open(&r->caller_track, r->settings.timeline, "decode", err));
     SK_TRY_GOTO(open_lanes(r, err));
+    pthread_mutex_lock(&r->lock);
     r->state = SK_RUNNER_RUNNING;
-    SK_TRY_GOTO(rehearse(r, err));
+    pthread_mutex_unlock(&r->lock);
+    if (!settings->quick_open)
+        SK_TRY_GOTO(rehearse(r, err));
+    sk_runner_reset_stats(r);
     *out = r;
     return SK_OK;
 done:

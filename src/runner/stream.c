@@ -110,7 +110,8 @@ static void reset(sk_item *item, const sk_frame *frame, int64_t now)
     item->given = NULL;
     item->check = item->abandoned = item->moved = false;
     item->status = SK_OK;
-    item->upload = item->download = item->copying = item->checking = 0;
+    item->share = 1;
+    item->second = item->upload = item->download = item->copying = item->checking = 0;
     item->checked.ran = item->checked.passed = false;
     item->lane = -1;
     item->at[SK_AT_SUBMIT] = now;

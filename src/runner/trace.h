@@ -33,10 +33,11 @@ bool sk_trace_fits(const sk_trace *trace, const sk_trace_key *key);
 /* Bytes of one picture of the network's input. */
 size_t sk_trace_picture_bytes(const sk_trace_key *key);
 
-/* Ends the old trace and makes one for `key`. On failure there is none. */
+/* Ends the old trace and makes one for `key`. On failure there is none. `quick`: no trial runs where the engine needs
+ * none to replay. */
 sk_status sk_trace_capture(sk_trace *trace, const sk_model *model, const sk_device *device,
                            const sk_trace_key *key, const sk_detector_settings *settings, int32_t slots,
-                           sk_error *err) SK_MUST_CHECK;
+                           bool quick, sk_error *err) SK_MUST_CHECK;
 void sk_trace_release(sk_trace *trace);
 
 /* Replay: submit and wait of the session. `key` is that of the input; another trace's is refused. Wait also refuses

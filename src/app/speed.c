@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/speed.h"
+
+#include "app/detector.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "media/reader.h"
+#include "runner/network.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOISE_FRAMES 8
+#define FOREVER      1000000 /* plays of the source */
+
+typedef struct speed {
+    const sk_speed_settings *s;
+    sk_speed_report *report;
+    sk_detector *detector; /* opens, orders and describes the models */
+    const sk_detector_info *about;
+    sk_basic *basic;
+    sk_runner *runner;
+    sk_reader *reader; /* basic: decodes when asked */
+    sk_slot slot;
+    atomic_bool stop;
+    sk_source *source; /* the runner's: decodes ahead */
+    sk_frame noise[NOISE_FRAMES];
+    int64_t next_basic, next_runner; /* frames of noise */
+} speed;
+
+void sk_speed_defaults(sk_speed_settings *settings)
+{
+    *settings = (sk_speed_settings){.width = 1920, .height = 1080, .iterations = 200, .decode_threads = 1};
+    sk_runner_defaults(&settings->runner);
+}
+
+/* --- frames --- */
+
+static sk_status make_noise(speed *p, sk_error *err)
+{
+    uint32_t noise = 1;
+    size_t stride = (size_t)p->s->width * 3, bytes = stride * (size_t)p->s->height;
+    for (int i = 0; i < NOISE_FRAMES; i++) {
+        p->noise[i] = (sk_frame){.format = SK_PIXEL_RGB,
+                                 .width = p->s->width,
+                                 .height = p->s->height,
+                                 .stride = (ptrdiff_t)stride,
+                                 .data = sk_malloc(bytes)};
+        if (!p->noise[i].data)
+            return sk_fail_memory(err, bytes);
+        for (size_t k = 0; k < bytes; k++) {
+            noise = noise * 1664525u + 1013904223u;
+            p->noise[i].data[k] = (uint8_t)(noise >> 24);
+        }
+    }
+    return SK_OK;
+}
+
+static sk_status open_reader(speed *p, const sk_source_settings *media, sk_error *err)
+{
+    if (sk_uri_is_live(p->s->input))
+        return sk_fail(
+            err, SK_ERR_UNSUPPORTED,
+            "%s: a camera or stream gives its frames once; both sides need the same ones. Give a file",
+            p->s->input);
+    SK_TRY(sk_uri_is_pictures(p->s->input) ? sk_reader_open_pictures(p->s->input, media, &p->reader, err)
+                                           : sk_reader_open_video(p->s->input, media, &p->reader, err));
+    p->reader->stop = &p->stop;
+    p->reader->info.name = p->s->input;
+    return SK_OK;
+}
+
+static sk_status open_frames(speed *p, sk_error *err)
+{
+    sk_speed_report *r = p->report;
+    if (!p->s->input) {
+        r->width = p->s->width;
+        r->height = p->s->height;
+        return make_noise(p, err);
+    }
+    sk_source_settings media;
+    sk_source_defaults(&media);
+    media.threads = p->s->decode_threads;
+    media.loop = FOREVER;
+    SK_TRY(open_reader(p, &media, err));
+    r->width = p->reader->info.width;
+    r->height = p->reader->info.height;
+    return SK_OK;
+}
+
+static sk_status open_source(speed *p, sk_error *err)
+{
+    if (!p->s->input)
+        return SK_OK;
+    sk_source_settings media;
+    sk_source_defaults(&media);
+    media.threads = p->s->decode_threads;
+    media.loop = FOREVER;
+    media.queue = sk_runner_depth(p->runner) + 4;
+    media.queue = media.queue < 64 ? media.queue : 64;
+    return sk_source_open(p->s->input, &media, &p->source, err);
+}
+
+static void frame_done(void *context, const sk_frame *frame)
+{
+    speed *p = context;
+    if (p->source)
+        sk_source_release(p->source, frame);
+}
+
+/* --- the two sides --- */
+
+static sk_status basic_round(speed *p, int32_t frames, double *fps, sk_error *err)
+{
+    int64_t begin = sk_clock_ns();
+    for (int32_t i = 0; i < frames; i++) {
+        const sk_frame *frame = &p->noise[p->next_basic++ % NOISE_FRAMES];
+        int32_t found = 0;
+        if (p->reader) {
+            bool end = false;
+            int64_t mark = sk_clock_ns();
+            SK_TRY(p->reader->read(p->reader, &p->slot, &end, err));
+            if (end)
+                return sk_fail(err, SK_ERR_IO, "%s: no frame can be read from it", p->s->input);
+            p->report->basic_decode += (double)(sk_clock_ns() - mark) * 1e-9;
+            frame = &p->slot.frame;
+        }
+        SK_TRY(sk_basic_run(p->basic, frame, &found, err));
+        p->report->basic_instances += found;
+    }
+    *fps = frames / ((double)(sk_clock_ns() - begin) * 1e-9);
+    return SK_OK;
+}
+
+static sk_status next_frame(speed *p, const sk_frame **frame, sk_error *err)
+{
+    *frame = &p->noise[p->next_runner++ % NOISE_FRAMES];
+    if (!p->source)
+        return SK_OK;
+    SK_TRY(sk_source_next(p->source, frame, err));
+    if (!*frame)
+        return sk_fail(err, SK_ERR_IO, "%s: no frame can be read from it", p->s->input);
+    const sk_slot *slot = (const sk_slot *)(const void *)*frame;
+    sk_runner_mark(p->runner, "decode", (*frame)->index, slot->decode_begin, slot->decode_end);
+    return SK_OK;
+}
+
+static sk_status fetch(speed *p, sk_error *err)
+{
+    sk_runner_result result;
+    SK_TRY(sk_runner_wait(p->runner, &result, err));
+    p->report->runner_instances += result.instances->count;
+    return SK_OK;
+}
+
+/* The decoder had its queue full when the round began, and must have when it ends: so as many frames are decoded in the
+ * round's time as are looked at. */
+static void refill(speed *p, int64_t decoded_before, int32_t frames)
+{
+    sk_source_status status = {0};
+    while (p->source) {
+        sk_source_get_status(p->source, &status);
+        if (status.decoded - decoded_before >= frames)
+            return;
+        sk_clock_sleep_ns(100000);
+    }
+}
+
+static int64_t decoded_so_far(speed *p)
+{
+    sk_source_status status = {0};
+    if (p->source)
+        sk_source_get_status(p->source, &status);
+    p->report->runner_decode = status.decode_seconds;
+    return status.decoded;
+}
+
+static sk_status runner_round(speed *p, int32_t frames, double *fps, sk_error *err)
+{
+    int64_t before = decoded_so_far(p), begin = sk_clock_ns();
+    for (int32_t i = 0; i < frames; i++) {
+        const sk_frame *frame = NULL;
+        while (sk_runner_in_flight(p->runner) >= sk_runner_depth(p->runner))
+            SK_TRY(fetch(p, err));
+        SK_TRY(next_frame(p, &frame, err));
+        sk_status status = sk_runner_submit(p->runner, frame, NULL, NULL, err);
+        if (status != SK_OK)
+            frame_done(p, frame);
+        SK_TRY(status);
+    }
+    sk_runner_flush(p->runner);
+    while (sk_runner_in_flight(p->runner) > 0)
+        SK_TRY(fetch(p, err));
+    refill(p, before, frames);
+    *fps = frames / ((double)(sk_clock_ns() - begin) * 1e-9);
+    decoded_so_far(p);
+    return SK_OK;
+}
+
+/* The runner goes on with the next frame of its source, checked. */
+static sk_status check(speed *p, sk_error *err)
+{
+    const sk_frame *frame = NULL;
+    sk_runner_result result = {0};
+    sk_runner_call call = {.check_pcc = true};
+    SK_TRY(next_frame(p, &frame, err));
+    sk_status status = sk_runner_submit(p->runner, frame, &call, NULL, err);
+    if (status != SK_OK) {
+        frame_done(p, frame);
+        return status;
+    }
+    sk_runner_flush(p->runner);
+    status = sk_runner_wait(p->runner, &result, err);
+    if (result.check && result.check->ran) {
+        if (!p->report->checked || result.check->pcc < p->report->check.pcc)
+            p->report->check = *result.check;
+        p->report->checked = true;
+    }
+    return status;
+}
+
+/* --- the whole --- */
+
+static sk_status open_all(speed *p, sk_error *err)
+{
+    const sk_speed_settings *s = p->s;
+    sk_runner_settings how = s->runner;
+    const sk_engine *engine = NULL;
+    SK_TRY(sk_detector_open_models(s->models, s->n_models, &how.detector, &p->detector, err));
+    p->about = sk_detector_about(p->detector);
+    SK_TRY(open_frames(p, err));
+    SK_TRY(sk_network_engine(how.detector.runtime, &engine, err));
+    how.frames = SK_RUNNER_BORROW;
+    how.frame_done = frame_done;
+    how.context = p;
+    how.when_full = SK_RUNNER_FULL_BLOCK; /* every frame is measured */
+    how.max_age_ms = 0;
+    how.frame_width = p->report->width;
+    how.frame_height = p->report->height;
+    how.timeline = s->trace_out ? 65536 : 0;
+    SK_TRY(sk_runner_open(p->about->models, p->about->n_models, &how, &p->runner, err));
+    if (!s->no_basic)
+        SK_TRY(sk_basic_open(p->about->models, p->about->n_models, engine, &how.detector, p->report->width,
+                             p->report->height, &p->basic, err));
+    return open_source(p, err);
+}
+
+static int smaller(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(const double *values, int32_t count)
+{
+    double sorted[SK_SPEED_MAX_ROUNDS];
+    memcpy(sorted, values, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, smaller);
+    return sk_samples_percentile(sorted, (size_t)count, 50);
+}
+
+static sk_status measure(speed *p, sk_speed_watch watch, void *context, sk_error *err)
+{
+    sk_speed_report *r = p->report;
+    double ratios[SK_SPEED_MAX_ROUNDS], warm;
+    int32_t wanted = p->s->rounds ? p->s->rounds : (p->s->iterations + 24) / 25;
+    wanted = wanted < 1 ? 1 : wanted > SK_SPEED_MAX_ROUNDS ? SK_SPEED_MAX_ROUNDS : wanted;
+    r->frames_a_round = (p->s->iterations + wanted - 1) / wanted;
+    /* Once each without counting: the source's first frames, the file in memory. */
+    if (p->basic)
+        SK_TRY(basic_round(p, 4, &warm, err));
+    SK_TRY(runner_round(p, 4, &warm, err));
+    r->basic_instances = r->runner_instances = 0;
+    r->basic_decode = 0;
+    double decoded_before = r->runner_decode;
+    if (p->basic)
+        sk_basic_reset_times(p->basic);
+    sk_runner_reset_stats(p->runner);
+    for (int32_t i = 0; i < wanted; i++) {
+        if (p->basic)
+            SK_TRY(basic_round(p, r->frames_a_round, &r->basic_round[i], err));
+        SK_TRY(runner_round(p, r->frames_a_round, &r->runner_round[i], err));
+        ratios[i] = p->basic ? r->runner_round[i] / r->basic_round[i] : 0;
+        r->rounds = i + 1;
+        if (watch && watch(context, i + 1, wanted))
+            break;
+    }
+    r->runner_decode -= decoded_before;
+    r->runner_fps = median(r->runner_round, r->rounds);
+    r->basic_fps = p->basic ? median(r->basic_round, r->rounds) : 0;
+    r->speedup = p->basic ? median(ratios, r->rounds) : 0;
+    return SK_OK;
+}
+
+static void describe(speed *p)
+{
+    sk_speed_report *r = p->report;
+    if (p->basic)
+        sk_basic_get_times(p->basic, &r->basic);
+    sk_runner_get_stats(p->runner, &r->stats);
+    r->depth = sk_runner_depth(p->runner);
+    snprintf(r->runtime, sizeof r->runtime, "%s", p->about->runtime);
+    snprintf(r->device, sizeof r->device, "%s", p->about->device);
+    snprintf(r->precision, sizeof r->precision, "%s", p->about->precision);
+}
+
+static void close_all(speed *p)
+{
+    sk_runner_close(&p->runner); /* gives frames back to the source */
+    sk_source_close(&p->source);
+    sk_basic_close(&p->basic);
+    if (p->reader)
+        p->reader->close(p->reader);
+    sk_free(p->slot.frame.data);
+    sk_free(p->slot.name);
+    for (int i = 0; i < NOISE_FRAMES; i++)
+        sk_free(p->noise[i].data);
+    sk_detector_close(&p->detector);
+}
+
+sk_status sk_speed_run(const sk_speed_settings *settings, sk_speed_watch watch, void *context,
+                       sk_speed_report *report, sk_error *err)
+{
+    speed p = {.s = settings, .report = report};
+    sk_status status;
+    memset(report, 0, sizeof *report);
+    SK_CHECK_ARG(settings->n_models >= 1 && settings->iterations >= 1, err);
+    SK_TRY_GOTO(open_all(&p, err));
+    if (settings->check_pcc)
+        SK_TRY_GOTO(check(&p, err));
+    SK_TRY_GOTO(measure(&p, watch, context, err));
+    if (settings->trace_out)
+        SK_TRY_GOTO(sk_runner_write_timeline(p.runner, settings->trace_out, err));
+    describe(&p);
+    if (settings->check_pcc)
+        SK_TRY_GOTO(check(&p, err));
+done:
+    if (p.runner && p.about && report->rounds == 0)
+        describe(&p);
+    close_all(&p);
+    return status;
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/runtimes.h"
+#include "app/speed.h"
+#include "base/json_write.h"
+#include "base/progress.h"
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/shared_options.h"
+#include "cli/sizes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const sk_operand operands[] = {
+    {.name = "model",
+     .kind = SK_OPTION_FILE,
+     .repeat = 1,
+     .help = "the model; a second one looks at crops around what the first finds"},
+    {0}};
+
+static const sk_option options[] = {
+    {.name = "input",
+     .letter = 'i',
+     .kind = SK_OPTION_FILE,
+     .argument = "SOURCE",
+     .help = "a video or pictures, played again and again; without it frames of noise, and no decoding"},
+    {.name = "iterations",
+     .letter = 'n',
+     .kind = SK_OPTION_INT,
+     .argument = "N",
+     .fallback = "200",
+     .min = 1,
+     .max = 100000000,
+     .help = "frames of each side"},
+    {.name = "rounds",
+     .kind = SK_OPTION_INT,
+     .argument = "N",
+     .fallback = "0",
+     .min = 0,
+     .max = SK_SPEED_MAX_ROUNDS,
+     .help = "parts the frames are cut into, the two sides taking turns; 0 gives about 25 frames a part"},
+    {.name = "check-pcc",
+     .kind = SK_OPTION_FLAG,
+     .help = "compare the first and the last frame's outputs with the reference executor; takes seconds"},
+    {.name = "check-every",
+     .kind = SK_OPTION_INT,
+     .argument = "N",
+     .fallback = "0",
+     .max = 1000000000,
+     .help = "also check every N-th frame while measuring, which slows the runner down"},
+    {.name = "pcc-min",
+     .kind = SK_OPTION_REAL,
+     .argument = "X",
+     .fallback = "0",
+     .max = 1,
+     .help = "smallest correlation that passes; 0 means by precision: f32 0.99999, f16 0.999, bf16 0.99, i8 "
+             "0.95"},
+    {.name = "devices",
+     .kind = SK_OPTION_TEXT,
+     .argument = "LIST",
+     .help = "cuda:0,cuda:1; cpu:x2 for two groups of cores; cpu:0-3,cpu:4-7; cpu:numa for one of each "
+             "memory node"},
+    {.name = "allow-failover",
+     .kind = SK_OPTION_FLAG,
+     .help = "a device that fails hands its frames to the others"},
+    {.name = "mode",
+     .kind = SK_OPTION_CHOICE,
+     .argument = "MODE",
+     .choices = "throughput|latency",
+     .fallback = "throughput",
+     .help = "as many frames a second as possible, or each as soon as possible"},
+    {.name = "depth",
+     .kind = SK_OPTION_INT,
+     .argument = "N",
+     .fallback = "0",
+     .max = 1024,
+     .help = "frames in flight; 0 means enough to keep every device busy"},
+    {.name = "trace-out",
+     .kind = SK_OPTION_FILE,
+     .argument = "FILE",
+     .help = "write a timeline for ui.perfetto.dev or chrome://tracing"},
+    SK_CLI_OPTION_RUNTIME,
+    SK_CLI_OPTION_PROVIDER,
+    SK_CLI_OPTION_IMGSZ,
+    {.name = "rect", .kind = SK_OPTION_FLAG, .help = "YOLO: no more border than the stride needs"},
+    {.name = "batch",
+     .letter = 'b',
+     .kind = SK_OPTION_INT,
+     .argument = "N",
+     .fallback = "1",
+     .min = 1,
+     .max = 64,
+     .help = "frames in one run of the runner's network"},
+    SK_CLI_OPTION_THREADS,
+    {.name = "decode-threads",
+     .kind = SK_OPTION_INT,
+     .argument = "N",
+     .fallback = "1",
+     .max = 64,
+     .help = "threads of the video decoder, on either side; 0 lets FFmpeg choose"},
+    {.name = "runner-only", .kind = SK_OPTION_FLAG, .help = "leave basic execution out"},
+    {.name = "json", .kind = SK_OPTION_FLAG, .help = "one JSON object on standard output"},
+    {0}};
+
+static const sk_example examples[] = {
+    {"skitter run yolo11n-pose.pt --input flies.mp4 --check-pcc",
+     "what the runner gains, and whether it is right"},
+    {"skitter run yolo11n-pose.pt --input flies.mp4 --devices cpu:x2",
+     "two groups of cores, each with frames of its own"},
+    {"skitter run model.onnx -i flies.mp4 --mode latency --json", "how long a frame takes, for programs"},
+    {"skitter run model.pt -i flies.mp4 --trace-out trace.json", "a timeline to look at in ui.perfetto.dev"},
+    {0}};
+
+static double per_frame(double seconds, int64_t frames)
+{
+    return frames > 0 ? 1e3 * seconds / (double)frames : 0;
+}
+
+static void print_table(const sk_speed_report *r, bool basic)
+{
+    const sk_runner_stage_stats *total = &r->stats.stages[SK_STAGE_TOTAL];
+    printf("%dx%d frames, %s, %s, %s\n\n", r->width, r->height, r->runtime, r->precision, r->device);
+    printf("%-20s %12s %12s\n", "", "frames/s", "ms a frame");
+    if (basic)
+        printf("%-20s %12.1f %12.2f\n", "without the runner", r->basic_fps, 1e3 / r->basic_fps);
+    printf("%-20s %12.1f %12.2f\n", "with it", r->runner_fps, 1e3 / r->runner_fps);
+    if (basic)
+        printf("%-20s %11.2fx\n", "speed-up", r->speedup);
+    printf("\nmedians of %d rounds of %d frames each, in turn; found %lld and %lld\n", r->rounds,
+           r->frames_a_round, (long long)r->basic_instances, (long long)r->runner_instances);
+    if (basic)
+        printf("without: decode %.2f, copy %.2f, pre %.2f, network %.2f, post %.2f ms a frame, one after "
+               "another\n",
+               per_frame(r->basic_decode, r->basic.frames), per_frame(r->basic.copy, r->basic.frames),
+               per_frame(r->basic.pre, r->basic.frames), per_frame(r->basic.network, r->basic.frames),
+               per_frame(r->basic.post, r->basic.frames));
+    printf(
+        "with: decode %.2f ms a frame on its own thread; %d frames in flight; from submit to result %.2f ms "
+        "(median), %.2f (90 %%), %.2f (99 %%)\n\n",
+        per_frame(r->runner_decode, r->stats.delivered), r->depth, total->p50, total->p90, total->p99);
+    printf("%-14s %9s %9s %9s %9s %9s\n", "stage, ms", "mean", "median", "90 %", "99 %", "max");
+    for (int i = 0; i < SK_STAGE_COUNT; i++) {
+        const sk_runner_stage_stats *s = &r->stats.stages[i];
+        if (s->count)
+            printf("%-14s %9.3f %9.3f %9.3f %9.3f %9.3f\n", sk_runner_stage_name((sk_runner_stage)i),
+                   s->sum / (double)s->count, s->p50, s->p90, s->p99, s->max);
+    }
+    printf("\n");
+    for (int32_t i = 0; i < r->stats.n_devices; i++) {
+        const sk_runner_device_stats *d = &r->stats.devices[i];
+        printf("%s: %lld frames, %d thread%s; opened and warmed up in %.0f ms, optimised run %.2f ms, "
+               "capture %.1f "
+               "ms%s%s\n",
+               d->name, (long long)d->frames, d->threads, d->threads == 1 ? "" : "s", d->warm_up_ms,
+               d->optimised_ms, d->capture_ms, d->failed ? "; FAILED: " : "", d->problem);
+    }
+    if (r->checked)
+        printf("check: correlation with the reference %.8f (at least %.5f), largest difference %.3g, mean "
+               "%.3g: %s\n",
+               r->check.pcc, r->check.pcc_min, r->check.max_diff, r->check.mean_diff,
+               r->check.passed ? "right" : "WRONG");
+}
+
+static void print_stages(sk_json *j, const sk_speed_report *r)
+{
+    sk_json_key(j, "stages_ms");
+    sk_json_object(j);
+    for (int i = 0; i < SK_STAGE_COUNT; i++) {
+        const sk_runner_stage_stats *s = &r->stats.stages[i];
+        if (!s->count)
+            continue;
+        sk_json_key(j, sk_runner_stage_name((sk_runner_stage)i));
+        sk_json_object(j);
+        sk_json_key_int(j, "count", s->count);
+        sk_json_key_float(j, "mean", s->sum / (double)s->count);
+        sk_json_key_float(j, "p50", s->p50);
+        sk_json_key_float(j, "p90", s->p90);
+        sk_json_key_float(j, "p99", s->p99);
+        sk_json_key_float(j, "max", s->max);
+        sk_json_close(j);
+    }
+    sk_json_close(j);
+}
+
+static void print_devices(sk_json *j, const sk_runner_stats *stats)
+{
+    sk_json_key(j, "devices");
+    sk_json_array(j);
+    for (int32_t i = 0; i < stats->n_devices; i++) {
+        const sk_runner_device_stats *d = &stats->devices[i];
+        sk_json_object(j);
+        sk_json_key_string(j, "name", d->name);
+        sk_json_key_string(j, "detail", d->detail);
+        sk_json_key_int(j, "threads", d->threads);
+        sk_json_key_int(j, "frames", d->frames);
+        sk_json_key_int(j, "captures", d->captures);
+        sk_json_key_float(j, "warm_up_ms", d->warm_up_ms);
+        sk_json_key_float(j, "optimised_ms", d->optimised_ms);
+        sk_json_key_float(j, "capture_ms", d->capture_ms);
+        sk_json_key_bool(j, "failed", d->failed);
+        if (d->failed)
+            sk_json_key_string(j, "problem", d->problem);
+        sk_json_close(j);
+    }
+    sk_json_close(j);
+}
+
+static void print_rounds(sk_json *j, const double *fps, int32_t rounds)
+{
+    sk_json_key(j, "rounds_fps");
+    sk_json_array(j);
+    for (int32_t i = 0; i < rounds; i++)
+        sk_json_float(j, fps[i]);
+    sk_json_close(j);
+}
+
+static void print_basic(sk_json *j, const sk_speed_report *r)
+{
+    sk_json_key(j, "basic");
+    sk_json_object(j);
+    sk_json_key_float(j, "fps", r->basic_fps);
+    sk_json_key_float(j, "ms_per_frame", 1e3 / r->basic_fps);
+    sk_json_key(j, "stages_ms");
+    sk_json_object(j);
+    sk_json_key_float(j, "decode", per_frame(r->basic_decode, r->basic.frames));
+    sk_json_key_float(j, "copy", per_frame(r->basic.copy, r->basic.frames));
+    sk_json_key_float(j, "pre", per_frame(r->basic.pre, r->basic.frames));
+    sk_json_key_float(j, "network", per_frame(r->basic.network, r->basic.frames));
+    sk_json_key_float(j, "post", per_frame(r->basic.post, r->basic.frames));
+    sk_json_close(j);
+    print_rounds(j, r->basic_round, r->rounds);
+    sk_json_key_int(j, "instances", r->basic_instances);
+    sk_json_close(j);
+}
+
+static void print_check(sk_json *j, const sk_speed_report *r)
+{
+    sk_json_key(j, "pcc");
+    if (!r->checked) {
+        sk_json_null(j);
+        return;
+    }
+    sk_json_double(j, r->check.pcc);
+    sk_json_key(j, "check");
+    sk_json_object(j);
+    sk_json_key_bool(j, "passed", r->check.passed);
+    sk_json_key_float(j, "pcc_min", r->check.pcc_min);
+    sk_json_key_float(j, "max_diff", r->check.max_diff);
+    sk_json_key_float(j, "mean_diff", r->check.mean_diff);
+    sk_json_key(j, "outputs");
+    sk_json_array(j);
+    for (int32_t i = 0; i < r->check.n_outputs; i++) {
+        sk_json_object(j);
+        sk_json_key_float(j, "pcc", r->check.outputs[i].pcc);
+        sk_json_key_float(j, "max_diff", r->check.outputs[i].max_diff);
+        sk_json_key_float(j, "mean_diff", r->check.outputs[i].mean_diff);
+        sk_json_close(j);
+    }
+    sk_json_close(j);
+    sk_json_close(j);
+}
+
+static sk_status print_json(const sk_speed_report *r, bool basic, const char *mode, sk_error *err)
+{
+    sk_json j = sk_json_to_file(stdout, 2);
+    sk_json_object(&j);
+    if (basic)
+        print_basic(&j, r);
+    sk_json_key(&j, "runner");
+    sk_json_object(&j);
+    sk_json_key_float(&j, "fps", r->runner_fps);
+    sk_json_key_float(&j, "ms_per_frame", 1e3 / r->runner_fps);
+    sk_json_key_string(&j, "mode", mode);
+    sk_json_key_int(&j, "depth", r->depth);
+    sk_json_key_int(&j, "bytes", r->stats.bytes);
+    sk_json_key_float(&j, "decode_ms", per_frame(r->runner_decode, r->stats.delivered));
+    print_stages(&j, r);
+    print_devices(&j, &r->stats);
+    print_rounds(&j, r->runner_round, r->rounds);
+    sk_json_key_int(&j, "instances", r->runner_instances);
+    sk_json_close(&j);
+    if (basic)
+        sk_json_key_float(&j, "speedup", r->speedup);
+    print_check(&j, r);
+    sk_json_key_int(&j, "width", r->width);
+    sk_json_key_int(&j, "height", r->height);
+    sk_json_key_string(&j, "runtime", r->runtime);
+    sk_json_key_string(&j, "device", r->device);
+    sk_json_key_string(&j, "precision", r->precision);
+    sk_json_close(&j);
+    return sk_json_end(&j, err);
+}
+
+static bool watch(void *context, int32_t round, int32_t rounds)
+{
+    sk_progress_set_total(context, rounds);
+    sk_progress_update(context, round, NULL);
+    return sk_cli_interrupted();
+}
+
+static sk_status read_settings(const sk_args *args, sk_speed_settings *s, sk_error *err)
+{
+    if (sk_args_count(args, "model") > SK_DETECTOR_MAX_MODELS)
+        return sk_fail(err, SK_ERR_ARG, "at most %d models", SK_DETECTOR_MAX_MODELS);
+    for (size_t i = 0; i < sk_args_count(args, "model"); i++)
+        s->models[s->n_models++] = sk_args_at(args, "model", i);
+    sk_detector_settings *d = &s->runner.detector;
+    s->input = sk_args_text(args, "input");
+    s->iterations = (int32_t)sk_args_int(args, "iterations");
+    s->rounds = (int32_t)sk_args_int(args, "rounds");
+    s->check_pcc = sk_args_flag(args, "check-pcc");
+    s->decode_threads = (int32_t)sk_args_int(args, "decode-threads");
+    s->trace_out = sk_args_text(args, "trace-out");
+    s->no_basic = sk_args_flag(args, "runner-only");
+    s->runner.check_every = (int32_t)sk_args_int(args, "check-every");
+    s->runner.pcc_min = sk_args_real(args, "pcc-min");
+    s->runner.devices = sk_args_text(args, "devices");
+    s->runner.allow_failover = sk_args_flag(args, "allow-failover");
+    s->runner.depth = (int32_t)sk_args_int(args, "depth");
+    bool latency = strcmp(sk_args_text(args, "mode"), "latency") == 0;
+    s->runner.mode = latency ? SK_RUNNER_LATENCY : SK_RUNNER_THROUGHPUT;
+    d->rect = sk_args_flag(args, "rect");
+    d->batch = (int32_t)sk_args_int(args, "batch");
+    d->threads = (int32_t)sk_args_int(args, "threads");
+    return sk_cli_parse_size(sk_args_text(args, "imgsz"), &d->height, &d->width, err);
+}
+
+static sk_status run(const sk_args *args, sk_error *err)
+{
+    sk_speed_settings s;
+    sk_speed_defaults(&s);
+    static sk_speed_report report;
+    sk_runtime_choice choice;
+    char engine[32];
+    SK_TRY(read_settings(args, &s, err));
+    const char *runtime = NULL;
+    sk_detector_settings *d = &s.runner.detector;
+    d->provider = sk_args_text(args, "execution-provider");
+    SK_TRY(sk_runtimes_of_provider(sk_args_text(args, "runtime"), d->provider, &runtime, err));
+    SK_TRY(sk_runtimes_choose_for(s.models, s.n_models, runtime, false, &choice, engine, err));
+    d->runtime = engine;
+    sk_progress_settings p = sk_progress_defaults();
+    p.stream = stderr;
+    p.mode = sk_cli_verbosity() == 0 || sk_args_flag(args, "json") ? SK_PROGRESS_NONE : SK_PROGRESS_AUTO;
+    p.label = "run";
+    p.unit = "rounds";
+    p.total = s.rounds;
+    sk_progress *progress = NULL;
+    SK_TRY(sk_progress_open(&p, &progress, err));
+    (void)sk_cli_interrupted(); /* from here on Ctrl-C ends it after a round, with what was measured */
+    sk_status status = sk_speed_run(&s, watch, progress, &report, err);
+    sk_progress_close(&progress);
+    /* A failed check still shows what was measured. */
+    if (status == SK_OK || (status == SK_ERR_MISMATCH && report.rounds)) {
+        if (sk_args_flag(args, "json")) {
+            sk_error ignored;
+            sk_status printed = print_json(&report, !s.no_basic, sk_args_text(args, "mode"), &ignored);
+            if (status == SK_OK && printed != SK_OK && err)
+                *err = ignored;
+            status = status == SK_OK ? printed : status;
+        } else {
+            print_table(&report, !s.no_basic);
+        }
+    }
+    return status;
+}
+
+const sk_command sk_command_run = {
+    .name = "run",
+    .group = "Models",
+    .summary = "what the performant runner gains over basic execution",
+    .description =
+        "Runs a model over a source twice, in rounds that take turns: by basic execution (for each frame: "
+        "decode, "
+        "allocate, copy, pre-process, run, wait, post-process, free; the network is opened once) and through "
+        "the "
+        "runner (trace captured at opening, decoding, pre-processing, network and post-processing of "
+        "neighbouring "
+        "frames at the same time). Both give the same results on the same engine; trust the ratio.\n\n"
+        "docs/runner.md explains the stages, devices and modes.",
+    .operands = operands,
+    .options = options,
+    .examples = examples,
+    .run = run,
+};
