@@ -229,12 +229,30 @@ static sk_status parse_formats(char *list, sk_predict_settings *s, sk_error *err
 
 typedef struct watcher {
     sk_progress *progress;
+    bool opened;
 } watcher;
+
+/* Opened by the first frame: a run that fails before it has nothing to tell. Without memory for a bar there is none. */
+static void open_progress(watcher *w)
+{
+    sk_progress_settings p = sk_progress_defaults();
+    p.stream = stderr;
+    p.mode = sk_cli_verbosity() == 0 ? SK_PROGRESS_NONE : SK_PROGRESS_AUTO;
+    p.label = "predict";
+    p.unit = "frames";
+    if (sk_progress_open(&p, &w->progress, NULL) != SK_OK)
+        w->progress = NULL;
+    w->opened = true;
+}
 
 static bool watch(void *context, const sk_predict_progress *p)
 {
     watcher *w = context;
     char note[64];
+    if (!w->opened)
+        open_progress(w);
+    if (!w->progress)
+        return sk_cli_interrupted();
     snprintf(note, sizeof note, "%lld found", (long long)p->instances);
     if (p->total > 0)
         sk_progress_set_total(w->progress, p->total - p->continued);
@@ -372,12 +390,6 @@ static sk_status run(const sk_args *args, sk_error *err)
     s.runtime_fell_back = choice.fell_back;
     if (choice.notice[0])
         sk_cli_warn("%s", choice.notice);
-    sk_progress_settings p = sk_progress_defaults();
-    p.stream = stderr;
-    p.mode = sk_cli_verbosity() == 0 ? SK_PROGRESS_NONE : SK_PROGRESS_AUTO;
-    p.label = "predict";
-    p.unit = "frames";
-    SK_TRY_GOTO(sk_progress_open(&p, &w.progress, err));
     (void)sk_cli_interrupted(); /* from here on Ctrl-C ends the run in order */
     status = sk_predict_run(&s, watch, &w, &report, err);
     sk_progress_close(&w.progress);

@@ -61,8 +61,11 @@ static sk_status refuse_foreign(const uint8_t *bytes, size_t length, const char 
                        "weights_only=False), new_path)",
                        what);
     if (bytes[0] == 0x80 && length > 1 && bytes[1] <= 5)
-        return sk_fail(err, SK_ERR_UNSUPPORTED,
-                       "%s: a bare pickle, not a torch checkpoint (those are zip archives)", what);
+        return sk_fail(
+            err, SK_ERR_UNSUPPORTED,
+            "%s: a bare pickle, not a torch checkpoint (those are zip archives)\nif a network is in it, "
+            "save it from Python as .onnx, which skitter reads",
+            what);
     if (BEGINS("\x89HDF\r\n"))
         return sk_fail(err, SK_ERR_UNSUPPORTED,
                        "%s: an HDF5 (Keras) file, not a torch checkpoint. For a SLEAP model "
@@ -77,10 +80,12 @@ static sk_status refuse_foreign(const uint8_t *bytes, size_t length, const char 
         return sk_fail(err, SK_ERR_FORMAT,
                        "%s: %zu bytes of zeros; the download never finished. Download it again", what,
                        length);
-    return sk_fail(err, SK_ERR_FORMAT,
-                   "%s: not a torch checkpoint (a zip archive begins with 'PK', this file with "
-                   "bytes %02x %02x)",
-                   what, bytes[0], length > 1 ? bytes[1] : 0);
+    return sk_fail(
+        err, SK_ERR_FORMAT,
+        "%s: not a torch checkpoint (a zip archive begins with 'PK', this file with "
+        "bytes %02x %02x)\ncopy or download it again if it should be one; read are Ultralytics' .pt, "
+        "SLEAP model folders and .onnx",
+        what, bytes[0], length > 1 ? bytes[1] : 0);
 }
 
 /* --- opening --- */

@@ -14,7 +14,7 @@ static sk_status refuse_root(const char *path, const sk_pickle_value *root, sk_e
     if (class_name)
         return sk_fail(err, SK_ERR_UNSUPPORTED,
                        "%s: holds '%s.%s' instead of a model checkpoint (nothing of it was "
-                       "run)",
+                       "run)\na network that Ultralytics did not train is read as .onnx (torch.onnx.export)",
                        path, module, class_name);
     if (sk_pickle_get(root, "pytorch-lightning_version"))
         return sk_fail(err, SK_ERR_UNSUPPORTED,
@@ -27,7 +27,10 @@ static sk_status refuse_root(const char *path, const sk_pickle_value *root, sk_e
                        "Give the checkpoint that training wrote (best.pt)",
                        path);
     return sk_fail(err, SK_ERR_UNSUPPORTED,
-                   "%s: not an Ultralytics checkpoint: there is no 'model' and no 'ema' in it", path);
+                   "%s: not an Ultralytics checkpoint: there is no 'model' and no 'ema' in it\ngive the "
+                   "best.pt that its "
+                   "training wrote; other networks are read as .onnx (torch.onnx.export)",
+                   path);
 }
 
 static sk_status refuse_model(const char *path, const sk_pickle_value *model, sk_error *err)

@@ -27,6 +27,7 @@ model=$data/sleap/nn/minimal_instance_single_instance
 video=$data/video/small_robot.mp4
 out=$("$skitter" predict "$work/x.mp4" -m "$model" -o "$work/o" 2>&1); [ $? -eq 1 ] || fail "an absent video"
 expect "$out" "x.mp4" "the error names the video"
+grep -q "0 frames" <<<"$out" && fail "progress of a run that never began: $out"
 out=$("$skitter" predict "$video" -m "$model" -o "$work/o" --format nonsense 2>&1); [ $? -eq 2 ] || fail "an unknown format"
 expect "$out" "csv" "it lists the formats"
 out=$("$skitter" predict "$video" -m "$model" -o "$work/o" --frames 5:x 2>&1); [ $? -eq 2 ] || fail "a bad range"
