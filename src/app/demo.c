@@ -119,6 +119,8 @@ static sk_status run_part(demo *d, sk_demo_lane *lane, int part, sk_error *err)
     s.out = folder;
     s.detector.runtime = lane->runtime;
     s.detector.threads = d->settings->threads;
+    s.detector.confidence = SK_DEMO_CONFIDENCE;
+    s.detector.iou = SK_DEMO_IOU;
     s.runtime_requested = chosen ? d->settings->runtime_requested : lane->runtime;
     s.runtime_fell_back = chosen && d->settings->runtime_fell_back;
     s.n_formats = chosen ? 2 : 1;

@@ -15,6 +15,11 @@
 /* Scenes from this seed on are never trained on; docs/demo.md. */
 #define SK_DEMO_FIRST_SEED UINT64_C(1000001000000)
 
+/* Stricter than predict's defaults, which keep doubtful detections for the user to judge: animals that lie on each other
+ * are then counted once. */
+#define SK_DEMO_CONFIDENCE 0.4f
+#define SK_DEMO_IOU        0.5
+
 enum { SK_DEMO_BOXES = 0, SK_DEMO_POSES = 1, SK_DEMO_PARTS = 2 };
 extern const char *const sk_demo_part_names[SK_DEMO_PARTS]; /* "boxes", "poses": also their folders */
 

@@ -28,7 +28,7 @@ void sk_demo_escape(sk_text *page, const char *text)
 
 /* --- where the time goes --- */
 
-enum { STAGES = 6, ROW = 30, LEFT = 130, WIDE = 560 };
+enum { STAGES = 6, ROW = 30, LEFT = 130, WIDE = 520, RIGHT = 130 };
 static const char *const stage_names[STAGES] = {"decode", "pre", "network", "post", "write", "overlay"};
 
 static void stage_times(const sk_predict_report *p, double ms[STAGES])
@@ -84,7 +84,7 @@ void sk_demo_figure_stages(const sk_demo_report *r, sk_text *page)
     }
     sk_text_appendf(page,
                     "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"milliseconds a frame by stage\">\n",
-                    LEFT + WIDE + 90, rows * ROW + 4);
+                    LEFT + WIDE + RIGHT, rows * ROW + 4);
     int row = 0;
     for (int32_t i = 0; i < r->n_lanes; i++)
         for (int part = 0; part < SK_DEMO_PARTS; part++) {
@@ -114,7 +114,7 @@ void sk_demo_figure_errors(const sk_demo_report *r, sk_text *page)
         page,
         "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"error of each keypoint in percent of the "
         "body's length\">\n",
-        LEFT + WIDE + 90, e->n_keypoints * ROW + 4);
+        LEFT + WIDE + RIGHT, e->n_keypoints * ROW + 4);
     for (int32_t k = 0; k < e->n_keypoints; k++) {
         const sk_eval_errors *p = &e->keypoints[k].points;
         int top = k * ROW;
@@ -213,7 +213,8 @@ static void take_frame(const sk_annotation_set *set, int64_t frame, uint32_t has
         sk_instance *in = sk_instances_add(out);
         if (!in)
             return;
-        in->has = has;
+        in->has =
+            has == SK_HAS_OBB ? has | (a->has & SK_HAS_BOX) : has; /* the label stands at the box's corner */
         in->class_id = (int32_t)set->classes[a->class_id].number;
         in->score = (float)a->score;
         for (int k = 0; k < 5; k++)

@@ -30,7 +30,8 @@ static const char style[] =
     ".tiles b{display:block;font-size:1.6em;line-height:1.2}.tiles span{color:var(--dim);font-size:.87em}"
     ".scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}"
     "th,td{text-align:right;padding:5px 10px;border-bottom:1px solid var(--line);white-space:nowrap}"
-    "th:first-child,td:first-child{text-align:left}th{color:var(--dim);font-weight:600;font-size:.87em}"
+    "th:first-child,td:first-child,.files "
+    "td{text-align:left}th{color:var(--dim);font-weight:600;font-size:.87em}"
     ".frames{display:grid;grid-template-columns:repeat(auto-fit,minmax(320px,1fr));gap:14px}figure{margin:0}"
     "img,svg{max-width:100%;height:auto;display:block}img{border-radius:6px}svg "
     "text{fill:var(--fg);font-size:13px}"
@@ -115,9 +116,10 @@ static void accuracy(const sk_demo_report *r, sk_text *page)
     score_rows(page, &lane->scores[SK_DEMO_BOXES], SK_HAS_OBB, "oriented boxes");
     score_rows(page, &lane->scores[SK_DEMO_POSES], SK_HAS_KEYPOINTS, "poses (OKS)");
     score_rows(page, &lane->scores[SK_DEMO_POSES], SK_HAS_BOX, "boxes of poses");
-    sk_text_append(
-        page, "</table></div>\n<p class=\"note\">Animals of which less than 30 % is seen are left out. AP as "
-              "COCO's evaluator defines it; docs/eval.md defines every number.</p>\n");
+    sk_text_append(page,
+                   "</table></div>\n<p class=\"note\">Detections with a confidence above 0.4, overlapping by "
+                   "less than 0.5. Animals of which less than 30 % is seen are left out. AP as "
+                   "COCO's evaluator defines it; docs/eval.md defines every number.</p>\n");
     const sk_eval_errors *e = &lane->scores[SK_DEMO_POSES].all.points;
     if (e->measured > 0) {
         sk_text_appendf(page,
@@ -169,7 +171,7 @@ static void files(const sk_demo_report *r, sk_text *page)
     (void)r;
     sk_text_append(
         page,
-        "<h2>What lies in this folder</h2>\n<div class=\"scroll\"><table>"
+        "<h2>What lies in this folder</h2>\n<div class=\"scroll\"><table class=\"files\">"
         "<tr><td>poses/overlay.mp4, boxes/overlay.mp4</td><td>the scene with the results drawn in</td></tr>"
         "<tr><td>poses/results.csv, boxes/results.csv</td><td>one row an animal and frame</td></tr>"
         "<tr><td>poses/results.slp, boxes/results.slp</td><td>for SLEAP and sleap-io</td></tr>"

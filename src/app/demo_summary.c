@@ -116,6 +116,8 @@ void sk_demo_summarize(const sk_demo_settings *s, sk_demo_report *r)
                     s->runtime_fell_back ? " (instead of " : "",
                     s->runtime_fell_back ? s->runtime_requested : "", s->runtime_fell_back ? ")" : "",
                     p->device, p->precision);
+    sk_text_appendf(t, "%-16s skitter predict scene.mp4 -m %s --conf %g --iou %g, and the same with %s\n",
+                    "as by", "demo-obb.pt", (double)SK_DEMO_CONFIDENCE, SK_DEMO_IOU, "demo-pose.pt");
     speeds(r, t);
     scores(r, t);
     agreements(r, t);
