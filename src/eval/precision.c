@@ -315,7 +315,8 @@ static sk_status run_class(run *r, int32_t class_id, size_t *at_found, size_t *a
         *at_found += n_found;
         *at_wanted += n_wanted;
     }
-    qsort(r->verdicts, r->n_verdicts, sizeof *r->verdicts, compare_verdicts);
+    if (r->n_verdicts)
+        qsort(r->verdicts, r->n_verdicts, sizeof *r->verdicts, compare_verdicts);
     SK_TRY(sk_array_reserve((void **)&r->similar, &r->similar_capacity, 2 * r->n_verdicts + 1,
                             sizeof *r->similar, SIZE_MAX / 64, err));
     count_at_half(r, s);
