@@ -71,6 +71,14 @@ static sk_status open_reader(speed *p, const sk_source_settings *media, sk_error
     return SK_OK;
 }
 
+/* Basic execution's next frame, into p->slot. */
+static sk_status read_frame(speed *p, sk_error *err)
+{
+    bool end = false;
+    SK_TRY(p->reader->read(p->reader, &p->slot, &end, err));
+    return end ? sk_fail(err, SK_ERR_IO, "%s: no frame can be read from it", p->s->input) : SK_OK;
+}
+
 static sk_status open_frames(speed *p, sk_error *err)
 {
     sk_speed_report *r = p->report;
@@ -86,7 +94,14 @@ static sk_status open_frames(speed *p, sk_error *err)
     SK_TRY(open_reader(p, &media, err));
     r->width = p->reader->info.width;
     r->height = p->reader->info.height;
-    return SK_OK;
+    if (r->width > 0)
+        return SK_OK;
+    SK_TRY(read_frame(p, err)); /* pictures tell their size when they are read */
+    r->width = p->slot.frame.width;
+    r->height = p->slot.frame.height;
+    p->reader->close(p->reader); /* and from the first one again */
+    p->reader = NULL;
+    return open_reader(p, &media, err);
 }
 
 static sk_status open_source(speed *p, sk_error *err)
@@ -118,13 +133,15 @@ static sk_status basic_round(speed *p, int32_t frames, double *fps, sk_error *er
         const sk_frame *frame = &p->noise[p->next_basic++ % NOISE_FRAMES];
         int32_t found = 0;
         if (p->reader) {
-            bool end = false;
             int64_t mark = sk_clock_ns();
-            SK_TRY(p->reader->read(p->reader, &p->slot, &end, err));
-            if (end)
-                return sk_fail(err, SK_ERR_IO, "%s: no frame can be read from it", p->s->input);
+            SK_TRY(read_frame(p, err));
             p->report->basic_decode += (double)(sk_clock_ns() - mark) * 1e-9;
             frame = &p->slot.frame;
+            if (frame->width != p->report->width || frame->height != p->report->height)
+                return sk_fail(err, SK_ERR_UNSUPPORTED,
+                               "%s: pictures of different sizes (%dx%d, then %dx%d); basic execution is "
+                               "measured with one",
+                               p->s->input, p->report->width, p->report->height, frame->width, frame->height);
         }
         SK_TRY(sk_basic_run(p->basic, frame, &found, err));
         p->report->basic_instances += found;

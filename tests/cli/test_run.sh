@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# skitter run: the table, the JSON, the timeline, the check, several devices; and what is wrong is explained.
+source "$SKITTER_TEST_SOURCE/tests/support/shell.sh"
+model=$SKITTER_TEST_SOURCE/tests/fixtures/sleap_nn/unet_single_kernel5_convs3
+picture=$SKITTER_TEST_SOURCE/tests/fixtures/grey_64x48.png
+
+test_table() {
+    run run "$model" --input "$picture" --iterations 12 --rounds 3 --threads 1 --check-pcc -q
+    expect_code 0 || return 1
+    for part in "without the runner" "with it" "speed-up" "frames/s" "3 rounds of 4 frames" "network" "capture" \
+        "correlation with the reference"; do
+        expect_in "$part" "$out" || return 1
+    done
+}
+
+test_json_and_timeline() {
+    run run "$model" --input "$picture" --iterations 10 --rounds 2 --threads 1 --devices cpu,cpu --check-pcc --json \
+        --trace-out "$work/trace.json"
+    expect_code 0 || return 1
+    command -v python3 >/dev/null || return 0
+    echo "$out" >"$work/out.json"
+    python3 - "$work/out.json" "$work/trace.json" <<'END' || fail "the JSON is not as documented"
+import json, sys
+out = json.load(open(sys.argv[1]))
+assert out["basic"]["fps"] > 0 and out["runner"]["fps"] > 0
+assert abs(out["speedup"] / (out["runner"]["fps"] / out["basic"]["fps"]) - 1) < 10
+assert 0.99999 <= out["pcc"] <= 1.0000001 and out["check"]["passed"] is True
+assert out["basic"]["instances"] == out["runner"]["instances"]
+assert len(out["runner"]["devices"]) == 2 and sum(d["frames"] for d in out["runner"]["devices"]) >= 10
+stages = out["runner"]["stages_ms"]
+assert stages["network"]["count"] == 10 and stages["network"]["p50"] <= stages["network"]["p99"]
+events = json.load(open(sys.argv[2]))["traceEvents"]
+names = {e["name"] for e in events if e["ph"] == "X"}
+assert {"decode", "pre", "network", "post"} <= names, names
+assert all(e["dur"] >= 0 and e["ts"] >= 0 for e in events if e["ph"] == "X")
+END
+}
+
+test_noise_and_latency() {
+    run run "$model" --iterations 4 --rounds 1 --threads 1 --mode latency --runner-only --json
+    expect_code 0 || return 1
+    expect_in '"pcc": null' "$out" && expect_in '"mode": "latency"' "$out" || return 1
+    case $out in *'"basic"'*) fail "basic execution was left out, and is told" ;; esac
+}
+
+test_mistakes() {
+    run run
+    expect_code 2 || return 1
+    run run "$model" --input "$work/none.mp4"
+    expect_code 1 && expect_in "none.mp4" "$err" || return 1
+    run run "$model" --devices cpu:oops
+    expect_code 2 && expect_in "core list" "$err" || return 1
+    run run "$model" --input rtsp://nowhere/1
+    expect_code 3 && expect_in "stream" "$err" || return 1
+    run run "$model" --input "$picture" --iterations 2 --check-pcc --pcc-min 1 -q # nothing is that good, or it is exact
+    [ "$code" -eq 0 ] || expect_in "correlates" "$err"
+}
+
+run_tests
