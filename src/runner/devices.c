@@ -45,6 +45,11 @@ static bool on_the_cpu(const sk_engine *engine)
            strcmp(engine->name, "openvino") == 0 || strcmp(engine->name, "reference") == 0;
 }
 
+bool sk_device_on_cpu(const sk_device *device)
+{
+    return on_the_cpu(device->engine);
+}
+
 typedef struct listing {
     sk_device *devices;
     int32_t count;

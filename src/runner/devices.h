@@ -21,6 +21,9 @@ typedef struct sk_device {
 sk_status sk_devices_read(const char *list, const char *runtime, sk_device *devices, int32_t *count,
                           sk_error *err) SK_MUST_CHECK;
 
+/* Does it compute on the cores that also decode and pre-process? */
+bool sk_device_on_cpu(const sk_device *device);
+
 /* "0-3,8" of the system, or "0-3+8" of ours, as numbers; -1 when it is not such a list. */
 int32_t sk_devices_cores(const char *text, int32_t *cores, int32_t capacity);
 

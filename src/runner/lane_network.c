@@ -35,16 +35,20 @@ static sk_status capture(sk_lane *lane, const sk_trace_key *key, sk_error *err)
     return status;
 }
 
-/* Results of a small network are kept twice, so that the next run does not wait for post-processing; those of a large one
- * are large too, and its run long beside the wait. */
+/* On the CPU results of a small network are kept twice, so that the next run does not wait for post-processing; those of a
+ * large one are large too, and its run long beside the wait. A GPU has three: upload, run and download of neighbouring
+ * frames overlap. */
 #define TWO_SLOTS_PIXELS (512 * 512)
+#define GPU_SLOTS        3
 
 static void choose_slots(sk_lane *lane, const sk_trace_key *key)
 {
     bool small = (int64_t)key->width * key->height * key->batch <= TWO_SLOTS_PIXELS;
-    bool latency = lane->runner->settings.mode == SK_RUNNER_LATENCY;
-    lane->slots = latency || !small ? 1 : 2;
-    lane->n_jobs = latency ? 1 : lane->slots + 1;
+    bool on_gpu = lane->trace.asynchronous || !sk_device_on_cpu(&lane->device);
+    lane->slots = on_gpu ? GPU_SLOTS : small ? 2 : 1;
+    lane->n_jobs = on_gpu ? GPU_SLOTS + 2 : lane->slots + 1;
+    if (lane->runner->settings.mode == SK_RUNNER_LATENCY)
+        lane->slots = lane->n_jobs = 1; /* nothing queues behind anything */
 }
 
 /* Everything the first frame needs, made and touched on this thread. */
@@ -57,12 +61,10 @@ static sk_status open_lane(sk_lane *lane, sk_error *err)
                                        sk_task_stage_plan(lane->pre));
     choose_slots(lane, &key);
     SK_TRY(capture(lane, &key, err));
-    if (lane->trace.asynchronous && r->settings.mode == SK_RUNNER_THROUGHPUT && lane->slots < 3) {
-        /* Upload, run and download of three frames overlap. */
-        lane->slots = 3;
-        lane->n_jobs = 5;
+    int32_t slots = lane->slots;
+    choose_slots(lane, &key); /* the session has said whether it works by itself */
+    if (lane->slots != slots)
         SK_TRY(capture(lane, &key, err));
-    }
     for (int32_t k = 0; k < lane->n_jobs; k++)
         SK_TRY(sk_job_prepare(&lane->jobs[k], &key, err));
     return sk_lane_open_post(lane, width, height, err);

@@ -220,7 +220,10 @@ static void test_unsteady_engine_is_refused(void **state)
     fault_begin();
     sk_frame f = make_frame(48, 40, 0);
     sk_runner_result result;
-    assert_int_equal(sk_runner_run(r, &f, NULL, &result, &err), SK_ERR_INTERNAL);
+    sk_status status = SK_OK;
+    for (int i = 0; i < 8 && status == SK_OK; i++) /* each slot's place is known from its first replay on */
+        status = sk_runner_run(r, &f, NULL, &result, &err);
+    assert_int_equal(status, SK_ERR_INTERNAL);
     assert_non_null(strstr(err.message, "moved"));
     sk_runner_close(&r);
     free(f.data);

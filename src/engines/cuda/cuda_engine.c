@@ -360,6 +360,7 @@ static void describe(gpu_session *s)
             wgmma += gpu_config_at(plan->steps[i].config)->wgmma;
         }
     info->threads = 1;
+    info->asynchronous = plan->n_borrowed == 0; /* borrowed steps are done in submit */
     info->activation_bytes = plan->memory_bytes + plan->slot_bytes * (size_t)s->n_slots;
     info->weight_bytes = plan->weight_bytes;
     snprintf(info->detail, sizeof info->detail,
