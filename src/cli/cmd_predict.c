@@ -102,7 +102,9 @@ static const sk_option options[] = {
     {.name = "devices",
      .kind = SK_OPTION_TEXT,
      .argument = "LIST",
-     .help = "several devices, each with frames of its own: cuda:0,cuda:1; cpu:x2 for two groups of cores"},
+     .help =
+         "where to run: cuda:0,cuda:1 share the frames; auto has an instance on each core, the fastest for "
+         "small networks; docs/runner.md has more"},
     {.name = "allow-failover",
      .kind = SK_OPTION_FLAG,
      .help = "a device that fails hands its frames to the others"},

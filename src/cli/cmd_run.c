@@ -318,6 +318,8 @@ static sk_status read_settings(const sk_args *args, sk_speed_settings *s, sk_err
     s->runner.allow_failover = sk_args_flag(args, "allow-failover");
     s->runner.depth = (int32_t)sk_args_int(args, "depth");
     bool latency = strcmp(sk_args_text(args, "mode"), "latency") == 0;
+    if (!s->runner.devices && !latency && !sk_args_int(args, "threads"))
+        s->runner.devices = "auto";
     s->runner.mode = latency ? SK_RUNNER_LATENCY : SK_RUNNER_THROUGHPUT;
     d->rect = sk_args_flag(args, "rect");
     d->batch = (int32_t)sk_args_int(args, "batch");

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_NODES 64
+#define MAX_NODES      64
+#define AUTO_INSTANCES 8
 
 int32_t sk_devices_cores(const char *text, int32_t *cores, int32_t capacity)
 {
@@ -183,6 +184,18 @@ static sk_status add_entry(listing *l, const char *entry, sk_error *err)
     return SK_OK;
 }
 
+/* One instance a core is the fastest way through many frames: no core ever waits for another. Beyond a few, each takes
+ * several cores, so that memory stays in proportion. */
+static sk_status add_auto(listing *l, const char *runtime, sk_error *err)
+{
+    int32_t cores = sk_cpu_usable_cores();
+    SK_TRY(sk_network_engine(runtime, &l->engine, err));
+    l->runtime = runtime;
+    if (!on_the_cpu(l->engine))
+        return add(l, NULL, 0, 0, "", err);
+    return add_instances(l, cores < AUTO_INSTANCES ? cores : AUTO_INSTANCES, err);
+}
+
 sk_status sk_devices_read(const char *list, const char *runtime, sk_device *devices, int32_t *count,
                           sk_error *err)
 {
@@ -192,6 +205,12 @@ sk_status sk_devices_read(const char *list, const char *runtime, sk_device *devi
     if (!copy)
         return sk_fail_memory(err, 64);
     sk_status status = SK_OK;
+    if (strcmp(copy, "auto") == 0) {
+        status = add_auto(&l, runtime, err);
+        *count = l.count;
+        sk_free(copy);
+        return status;
+    }
     for (char *entry = copy, *rest = NULL; status == SK_OK && (entry = strtok_r(entry, ", ", &rest));
          entry = NULL)
         status = add_entry(&l, entry, err);

@@ -158,6 +158,9 @@ static void test_devices(void **state)
     assert_int_equal(d[0].n_cores, 0);
     assert_int_equal(d[0].threads + d[1].threads, n > 1 ? n : 2);
 
+    assert_int_equal(read_list("auto", d), n < 8 ? n : 8);
+    assert_ptr_equal(d[0].engine, &sk_engine_cpu);
+
     refused("cpu:x100000", "cores");
     refused("cpu:x0", "cores");
     refused("cpu*17", "instances");

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runner_fixture.h"
+
+/* Two models, frames of many sizes, and the models people have. */
+
+static sk_model *finder, *poser;
+
+static int setup(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    const yolo_fixture detect = {.head = "Detect", .f32 = true};
+    assert_ok(sk_model_open(yolo_save(&detect, "finder.pt"), &finder, &err), &err);
+    poser = tiny_model();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    sk_model_close(&finder);
+    sk_model_close(&poser);
+    return 0;
+}
+
+static sk_runner_settings two_settings(void)
+{
+    sk_runner_settings s = tiny_settings();
+    s.detector.max_det = 6; /* crops */
+    fault_reset();
+    return s;
+}
+
+/* Boxes and poses on crops, step by step. */
+typedef struct plain_two {
+    plain first, second;
+} plain_two;
+
+static void plain_two_open(plain_two *p, const sk_runner_settings *s)
+{
+    sk_error err = {0};
+    sk_task_settings task = sk_task_settings_of(&s->detector);
+    plain_open(&p->first, finder, s, 48, 40);
+    plain_open(&p->second, poser, s, 48, 40);
+    sk_task_stage_close(&p->second.stage);
+    sk_instances_free(&p->second.found);
+    assert_ok(sk_task_stage_open_second(poser, p->first.stage, &task, &p->second.stage, &err), &err);
+    const sk_task_plan *plan = sk_task_stage_plan(p->second.stage);
+    assert_ok(sk_instances_alloc(plan->capacity, plan->n_keypoints, &p->second.found, &err), &err);
+}
+
+static int32_t plain_two_run(plain_two *p, const sk_frame *frame)
+{
+    sk_error err = {0};
+    plain *b = &p->second;
+    const sk_session_info *info = sk_session_about(b->session);
+    int32_t n_crops = 0;
+    plain_run(&p->first, frame);
+    assert_ok(sk_task_stage_crops(b->stage, frame, &p->first.found, &b->found, &n_crops, &err), &err);
+    for (int32_t c = 0; c < n_crops; c++) {
+        sk_session_input in = {b->input, 0, 0};
+        assert_ok(sk_task_stage_crop_input(b->stage, c, SK_TASK_INPUT_U8, b->input, &err), &err);
+        assert_ok(sk_session_run(b->session, &in, 1, b->outputs, SK_SESSION_MAX_OUTPUTS, &err), &err);
+        assert_ok(sk_task_stage_crop_result(b->stage, c, b->outputs, info->n_outputs, 0, info->tail_cut,
+                                            &b->found, &err),
+                  &err);
+    }
+    assert_ok(sk_task_stage_crops_end(b->stage, &b->found, &err), &err);
+    return n_crops;
+}
+
+static void test_two_models(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    frames set = make_frames(20, 48, 40);
+    const sk_model *models[] = {finder, poser};
+    for (int devices = 1; devices <= 2; devices++) {
+        sk_runner_settings s = two_settings();
+        s.devices = devices == 1 ? "cpu" : "cpu,cpu";
+        s.detector.batch = devices;
+        plain_two p = {0};
+        plain_two_open(&p, &s);
+        sk_runner *r = NULL;
+        assert_ok(sk_runner_open_on(models, 2, &s, fault_engines, &r, &err), &err);
+        int64_t submitted = 0, crops = 0;
+        for (int64_t i = 0; i < set.count; i++) {
+            while (submitted < set.count && sk_runner_in_flight(r) < sk_runner_depth(r))
+                assert_ok(sk_runner_submit(r, &set.frames[submitted++], NULL, NULL, &err), &err);
+            sk_runner_result result;
+            assert_ok(sk_runner_wait(r, &result, &err), &err);
+            crops += plain_two_run(&p, &set.frames[i]);
+            assert_same_instances(result.instances, &p.second.found);
+        }
+        assert_true(crops > 20);
+        sk_runner_close(&r);
+        plain_close(&p.first);
+        plain_close(&p.second);
+    }
+    free_frames(&set);
+}
+
+/* A device that fails in the second network hands the frame over as well. */
+static void test_second_network_fails(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    frames set = make_frames(30, 48, 40);
+    const sk_model *models[] = {finder, poser};
+    for (int after = 1; after < 12; after += 2) {
+        sk_runner_settings s = two_settings();
+        s.devices = "cpu,cpu";
+        s.allow_failover = true;
+        sk_runner *r = NULL;
+        assert_ok(sk_runner_open_on(models, 2, &s, fault_engines, &r, &err), &err);
+        atomic_store(&faults[1].fail_after, after);
+        faults[0].delay_us = 300;
+        fault_begin();
+        int64_t submitted = 0;
+        for (int64_t i = 0; i < set.count; i++) {
+            while (submitted < set.count && sk_runner_in_flight(r) < sk_runner_depth(r))
+                assert_ok(sk_runner_submit(r, &set.frames[submitted++], NULL, NULL, &err), &err);
+            sk_runner_result result;
+            assert_ok(sk_runner_wait(r, &result, &err), &err);
+            assert_int_equal(result.ticket, i);
+        }
+        sk_runner_stats stats;
+        sk_runner_get_stats(r, &stats);
+        assert_true(stats.devices[1].failed && stats.moved >= 1);
+        sk_runner_close(&r);
+    }
+    free_frames(&set);
+}
+
+/* Pictures of all sizes in a row, each as if it were alone. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    const int32_t sizes[][2] = {{48, 40}, {200, 30}, {31, 57}, {31, 57}, {640, 480}, {48, 40}, {16, 16}};
+    enum { COUNT = sizeof sizes / sizeof sizes[0] };
+    for (int round = 0; round < 4; round++) {
+        sk_runner_settings s = tiny_settings();
+        fault_reset();
+        s.detector.rect = round & 1;
+        s.detector.height = s.detector.width = 64;
+        s.detector.batch = 1 + (round & 2);
+        s.frames = round & 1 ? SK_RUNNER_COPY : SK_RUNNER_BORROW;
+        sk_runner *r = open_faulty(poser, &s);
+        sk_frame set[COUNT];
+        for (int i = 0; i < COUNT; i++) {
+            set[i] = make_frame(sizes[i][0], sizes[i][1], i);
+            assert_ok(sk_runner_submit(r, &set[i], NULL, NULL, &err), &err);
+            if (i == 3 || i == COUNT - 1)
+                sk_runner_flush(r);
+            if (sk_runner_in_flight(r) < 4 && i < COUNT - 1)
+                continue;
+            while (sk_runner_in_flight(r) > (i < COUNT - 1 ? 3 : 0)) {
+                sk_runner_result result;
+                assert_ok(sk_runner_wait(r, &result, &err), &err);
+                plain p = {0};
+                plain_open(&p, poser, &s, result.width, result.height);
+                plain_run(&p, &set[result.ticket]);
+                assert_same_instances(result.instances, &p.found);
+                plain_close(&p);
+            }
+        }
+        sk_runner_close(&r);
+        for (int i = 0; i < COUNT; i++)
+            free(set[i].data);
+    }
+}
+
+/* The networks people have, on the engine people use, checked by the runner itself. */
+static void check_model(const char *name, int32_t size)
+{
+    sk_error err = {0};
+    sk_model *model = NULL;
+    assert_ok(sk_model_open(test_data(name), &model, &err), &err);
+    sk_runner_settings s;
+    sk_runner_defaults(&s);
+    s.detector.height = s.detector.width = size;
+    s.detector.threads = 1;
+    s.frame_width = 96;
+    s.frame_height = 80;
+    s.check_every = 1;
+    sk_runner *r = open_runner(model, &s);
+    sk_frame frame = make_frame(96, 80, 0);
+    sk_runner_result result;
+    assert_ok(sk_runner_run(r, &frame, NULL, &result, &err), &err);
+    assert_true(result.check->ran && result.check->passed);
+    print_message("%s: correlation %.9f, largest difference %.3g\n", name, result.check->pcc,
+                  result.check->max_diff);
+    sk_runner_close(&r);
+    sk_model_close(&model);
+    free(frame.data);
+}
+
+static void test_real_models(void **state)
+{
+    (void)state;
+    test_data_or_skip();
+    check_model("yolo/yolo11n-pose/yolo11n-pose.pt", 96);
+    check_model("yolo/yolo11t-obb/yolo11t-obb.pt", 96);
+    check_model("sleap/nn/minimal_instance_single_instance", 0);
+    check_model("sleap/nn/minimal_instance_bottomup", 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_two_models),
+        cmocka_unit_test(test_second_network_fails),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_real_models),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
