@@ -81,13 +81,14 @@ sk_status sk_ref_softmax(const sk_node *node, const sk_tensor *ins, sk_tensor *o
         for (int64_t i = 0; i < inner && length > 0; i++) {
             const float *x = (const float *)ins[0].data + o * length * inner + i;
             float *y = (float *)outs[0].data + o * length * inner + i;
-            double best = -INFINITY, sum = 0;
+            float best = -INFINITY; /* as double, gcc 12 for aarch64 fails on this loop */
+            double sum = 0;
             for (int64_t l = 0; l < length; l++)
-                best = fmax(best, (double)x[l * inner]);
+                best = fmaxf(best, x[l * inner]);
             for (int64_t l = 0; l < length; l++)
-                sum += exp((double)x[l * inner] - best);
+                sum += exp((double)x[l * inner] - (double)best);
             for (int64_t l = 0; l < length; l++) {
-                double v = (double)x[l * inner] - best;
+                double v = (double)x[l * inner] - (double)best;
                 y[l * inner] = (float)(node->op == SK_OP_SOFTMAX ? exp(v) / sum : v - log(sum));
             }
         }
