@@ -103,9 +103,19 @@ static void a_page_that_is_not_sound_is_found(void **state)
     assert_true(test_markup_is_sound(good, strlen(good), why, sizeof why));
 }
 
+/* The demo is a video; a build without FFmpeg says so, which the test of `skitter scene` checks. */
+static void skip_without_video(void)
+{
+#ifndef SKITTER_HAVE_FFMPEG
+    print_message("skipped: built without FFmpeg\n");
+    skip();
+#endif
+}
+
 static void makes_every_file_it_names(void **state)
 {
     (void)state;
+    skip_without_video();
     models_or_skip();
     sk_error err = {0};
     sk_demo_settings s = small("whole");
@@ -169,6 +179,7 @@ static char *rows_of(const char *name)
 static void goes_on_after_an_interruption(void **state)
 {
     (void)state;
+    skip_without_video();
     models_or_skip();
     sk_error err = {0};
     sk_demo_report *r;
@@ -204,6 +215,7 @@ static void goes_on_after_an_interruption(void **state)
 static void says_what_it_finds_in_its_folder(void **state)
 {
     (void)state;
+    skip_without_video();
     models_or_skip();
     sk_error err = {0};
     sk_demo_report *r;
