@@ -38,6 +38,9 @@ typedef struct sk_detector_settings {
     /* onnx_cpu, onnx_cuda, onnx_rocm: ONNX Runtime's execution provider, "CPU", "CUDA", "TensorRT", "ROCm", "MIGraphX",
      * "OpenVINO", "CoreML"; default null: the runtime's own. Borrowed while the detector is open. */
     const char *provider;
+    const char *
+        openvino_device; /* openvino: "CPU" (default null), "GPU", "GPU.1", "NPU", "AUTO"; borrowed while open */
+    bool openvino_throughput; /* openvino: compile for many frames at once, not for the soonest answer */
 } sk_detector_settings;
 
 SK_API void sk_detector_defaults(sk_detector_settings *settings);

@@ -23,6 +23,8 @@ typedef struct sk_bench_settings {
     bool cut_tail;         /* 1: time up to the raw heads, as predict runs it */
     bool winograd;
     const char *provider; /* of the onnx_… runtimes; null: their own */
+    const char *openvino_device;
+    bool openvino_throughput;
 } sk_bench_settings;
 
 typedef struct sk_bench_result {

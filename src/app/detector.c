@@ -126,6 +126,10 @@ static sk_status fill_info(sk_detector *d, const sk_task_plan *plan, sk_error *e
         size_t used = strlen(info->device);
         snprintf(info->device + used, sizeof info->device - used, ", %s provider", provider);
     }
+    if (d->settings.openvino_device) {
+        size_t used = strlen(info->device);
+        snprintf(info->device + used, sizeof info->device - used, ", %s device", d->settings.openvino_device);
+    }
     snprintf(info->precision, sizeof info->precision, "%s",
              sk_precision_name(d->engine->usual ? d->engine->usual : SK_PRECISION_F32));
     return name_keypoints(d, last, err);

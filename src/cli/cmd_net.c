@@ -31,6 +31,7 @@ static const sk_option options[] = {
      .help = "compute runtime; without it 'reference', the slow exact executor every other one is checked "
              "against"},
     SK_CLI_OPTION_PROVIDER,
+    SK_CLI_OPTION_OPENVINO,
     SK_CLI_OPTION_THREADS,
     {.name = "raw-heads",
      .kind = SK_OPTION_FLAG,
@@ -85,6 +86,8 @@ static sk_status run(const sk_args *args, sk_error *err)
     settings.winograd = !sk_args_flag(args, "no-winograd");
     const char *runtime = NULL;
     settings.provider = sk_args_text(args, "execution-provider");
+    settings.device_name = sk_args_text(args, "openvino-device");
+    settings.throughput = strcmp(sk_args_text(args, "openvino-hint"), "throughput") == 0;
     SK_TRY_GOTO(sk_runtimes_of_provider(sk_args_text(args, "runtime"), settings.provider, &runtime, err));
     SK_TRY_GOTO(sk_network_engine(runtime ? runtime : "reference", &engine, err));
     SK_TRY_GOTO(sk_model_open(sk_args_text(args, "model"), &model, err));

@@ -25,6 +25,17 @@
                 "runtime is taken where none is named"                                                       \
     }
 
+#define SK_CLI_OPTION_OPENVINO                                                                               \
+    {.name = "openvino-device",                                                                              \
+     .kind = SK_OPTION_TEXT,                                                                                 \
+     .argument = "D",                                                                                        \
+     .help = "OpenVINO's device: CPU (without it), GPU, GPU.1, NPU, AUTO"},                                  \
+    {                                                                                                        \
+        .name = "openvino-hint", .kind = SK_OPTION_CHOICE, .argument = "HINT",                               \
+        .choices = "latency|throughput", .fallback = "latency",                                              \
+        .help = "what OpenVINO compiles for: one answer soon, or many at once"                               \
+    }
+
 #define SK_CLI_OPTION_FALLBACK                                                                               \
     {                                                                                                        \
         .name = "allow-fallback", .kind = SK_OPTION_FLAG,                                                    \

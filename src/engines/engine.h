@@ -73,6 +73,8 @@ typedef struct sk_session_settings {
     const char *model_key; /* names the model in artifacts (content hash); null = hash the graph */
     const char
         *cpu_mask; /* CPU engines: "avx512", "avx2", "sse4.2", "none": no more than that; null = everything */
+    const char *device_name; /* OpenVINO: "CPU" (default), "GPU", "GPU.1", "NPU", "AUTO" */
+    int32_t throughput; /* OpenVINO: 1: many at once instead of one soon; submits are then asynchronous */
     const char
         *provider; /* ONNX Runtime: its execution provider ("TensorRT"); null = the runtime's usual one */
     const sk_session_artifact

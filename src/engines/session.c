@@ -155,7 +155,7 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
     session->settings.cores = NULL;
     session->settings.cache_dir = session->settings.model_key = session->settings.cpu_mask = NULL;
     session->settings.artifact = NULL;
-    session->settings.provider = NULL;
+    session->settings.provider = session->settings.device_name = NULL;
     if (chosen.artifact && engine->form && chosen.artifact->path)
         snprintf(session->info.artifact, sizeof session->info.artifact, "%s", chosen.artifact->path);
     describe(session, special);

@@ -50,6 +50,8 @@ static sk_status open_session(sk_trace *t, const sk_model *model, const sk_devic
     s.winograd = settings->winograd;
     s.cut_tail = t->key.cut_tail ? SK_TAIL_FREE : SK_TAIL_KEEP;
     s.provider = settings->provider;
+    s.device_name = settings->openvino_device;
+    s.throughput = settings->openvino_throughput;
     s.input = t->key.u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
     s.slots = slots;
     s.device = device->index;

@@ -46,6 +46,67 @@ static void test_cache(void **state)
     sk_graph_close(&g);
 }
 
+/* Several requests side by side: each slot has its own input, and its own answer. */
+static void test_throughput(void **state)
+{
+    (void)state;
+    foreign_or_skip();
+    sk_error err = {0};
+    sk_shape shape;
+    sk_graph *g = named_graph(&shape);
+    sk_session_settings settings = foreign_settings(2);
+    sk_session *alone = foreign_open(FOREIGN_ENGINE, g, &shape, &settings);
+    settings.slots = 4;
+    settings.throughput = 1;
+    sk_session *s = foreign_open(FOREIGN_ENGINE, g, &shape, &settings);
+    assert_true(sk_session_about(s)->asynchronous);
+    assert_non_null(strstr(sk_session_about(s)->detail, "throughput"));
+    float *x[4];
+    for (int i = 0; i < 4; i++)
+        x[i] = foreign_input(&shape, (uint64_t)(10 + i));
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 4; i++) {
+            sk_session_input in = {.data = x[i]};
+            assert_ok(sk_session_submit(s, &in, 1, &err), &err);
+        }
+        for (int i = 0; i < 4; i++) {
+            sk_tensor got[32], want[32];
+            sk_session_input in = {.data = x[i]};
+            assert_ok(sk_session_wait(s, got, 32, &err), &err);
+            assert_ok(sk_session_run(alone, &in, 1, want, 32, &err), &err);
+            assert_true(foreign_difference(got, want, sk_session_about(s)->n_outputs) < 1e-5);
+        }
+    }
+    for (int i = 0; i < 4; i++)
+        free(x[i]);
+    sk_session_close(&s);
+    sk_session_close(&alone);
+    sk_graph_close(&g);
+}
+
+static void test_devices(void **state)
+{
+    (void)state;
+    foreign_or_skip();
+    sk_error err = {0};
+    sk_shape shape;
+    sk_graph *g = named_graph(&shape);
+    sk_session *s = NULL;
+    sk_session_settings settings = foreign_settings(1);
+    settings.device_name = "TPU";
+    assert_int_equal(sk_session_open(sk_engine_find(FOREIGN_ENGINE), g, &shape, 1, &settings, &s, &err),
+                     SK_ERR_ARG);
+    settings.device_name = "NPU.7"; /* no machine has eight */
+    assert_int_equal(sk_session_open(sk_engine_find(FOREIGN_ENGINE), g, &shape, 1, &settings, &s, &err),
+                     SK_ERR_RUNTIME);
+    assert_non_null(strstr(err.message, "here are: CPU"));
+    settings.device_name = "AUTO:CPU";
+    s = foreign_open(FOREIGN_ENGINE, g, &shape, &settings);
+    assert_non_null(strstr(sk_session_about(s)->detail, "CPU device (asked for AUTO:CPU)"));
+    sk_session_close(&s);
+    sk_graph_close(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -53,7 +114,8 @@ int main(void)
         cmocka_unit_test(test_named_graph),     cmocka_unit_test(test_random_graphs),
         cmocka_unit_test(test_pictures),        cmocka_unit_test(test_slots),
         cmocka_unit_test(test_two_at_once),     cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_cache),           cmocka_unit_test(test_throughput),
+        cmocka_unit_test(test_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,17 +135,21 @@ static sk_status alloc_tensor(const sk_value_info *v, sk_tensor *out, sk_error *
 }
 
 sk_status sk_foreign_alloc(sk_foreign_session *s, const sk_graph *graph, const sk_session_settings *settings,
-                           sk_error *err)
+                           bool asynchronous, sk_error *err)
 {
     sk_session_info *info = &s->base.info;
     s->n_inputs = graph->n_inputs;
     s->n_outputs = graph->n_outputs;
     s->slots = settings->slots;
+    s->input_sets = asynchronous ? settings->slots : 1;
+    info->asynchronous = asynchronous;
     for (int32_t i = 0; i < graph->n_inputs; i++) {
         const sk_value_info *v = &graph->values[graph->inputs[i]];
         s->pictures[i] = settings->input == SK_INPUT_U8_HWC && v->shape.rank == 4 && v->dtype == SK_DTYPE_F32;
-        SK_TRY(alloc_tensor(v, &s->inputs[i], err));
-        info->activation_bytes += sk_tensor_bytes(&s->inputs[i]);
+        for (int32_t k = 0; k < s->input_sets; k++) {
+            SK_TRY(alloc_tensor(v, &s->inputs[k][i], err));
+            info->activation_bytes += sk_tensor_bytes(&s->inputs[k][i]);
+        }
     }
     for (int32_t k = 0; k < s->slots; k++)
         for (int32_t i = 0; i < graph->n_outputs; i++) {
@@ -161,20 +165,22 @@ sk_status sk_foreign_alloc(sk_foreign_session *s, const sk_graph *graph, const s
 
 void sk_foreign_free(sk_foreign_session *s)
 {
-    for (int32_t i = 0; i < SK_SESSION_MAX_INPUTS; i++)
-        sk_free(s->inputs[i].data);
-    for (int32_t k = 0; k < SK_SESSION_MAX_SLOTS; k++)
+    for (int32_t k = 0; k < SK_SESSION_MAX_SLOTS; k++) {
+        for (int32_t i = 0; i < SK_SESSION_MAX_INPUTS; i++)
+            sk_free(s->inputs[k][i].data);
         for (int32_t i = 0; i < SK_SESSION_MAX_OUTPUTS; i++)
             sk_free(s->outputs[k][i].data);
+    }
 }
 
-void sk_foreign_fill_inputs(sk_foreign_session *s, const sk_session_input *inputs)
+void sk_foreign_fill_inputs(sk_foreign_session *s, int32_t slot, const sk_session_input *inputs)
 {
+    const sk_tensor *to = s->inputs[s->input_sets > 1 ? slot : 0];
     for (int32_t i = 0; i < s->n_inputs; i++)
         if (s->pictures[i])
-            sk_input_unpack_u8(&inputs[i], &s->base.settings, &s->inputs[i].shape, s->inputs[i].data);
+            sk_input_unpack_u8(&inputs[i], &s->base.settings, &to[i].shape, to[i].data);
         else
-            memcpy(s->inputs[i].data, inputs[i].data, sk_tensor_bytes(&s->inputs[i]));
+            memcpy(to[i].data, inputs[i].data, sk_tensor_bytes(&to[i]));
 }
 
 sk_status sk_foreign_wait(sk_session *session, int32_t slot, void **outputs, sk_error *err)

@@ -7,13 +7,14 @@
 /* What engines that hand the graph to somebody else's runtime have in common: the graph as ONNX bytes,
  * buffers at fixed addresses that the runtime reads and writes, and a small graph to try it with. */
 
-/* The common beginning of such an engine's session. Submits are synchronous, so all slots share the input
- * buffers and each has outputs of its own. */
+/* The common beginning of such an engine's session. Each slot has outputs of its own. Where submits are synchronous all
+ * slots share the input buffers, else each has its own of these too. */
 typedef struct sk_foreign_session {
     sk_session base;
     int32_t n_inputs, n_outputs, slots;
-    sk_tensor inputs[SK_SESSION_MAX_INPUTS]; /* 64-byte aligned, as are the outputs */
-    bool pictures[SK_SESSION_MAX_INPUTS];    /* filled from 8-bit pictures */
+    int32_t input_sets;                                            /* 1, or as many as slots */
+    sk_tensor inputs[SK_SESSION_MAX_SLOTS][SK_SESSION_MAX_INPUTS]; /* 64-byte aligned, as are the outputs */
+    bool pictures[SK_SESSION_MAX_INPUTS];                          /* filled from 8-bit pictures */
     sk_tensor outputs[SK_SESSION_MAX_SLOTS][SK_SESSION_MAX_OUTPUTS];
 } sk_foreign_session;
 
@@ -47,11 +48,11 @@ sk_status sk_foreign_supports(const char *title, const sk_graph *graph, const sk
 
 /* Allocates the buffers and fills what the engine owes session->info; `s` is zeroed. On failure call free. */
 sk_status sk_foreign_alloc(sk_foreign_session *s, const sk_graph *graph, const sk_session_settings *settings,
-                           sk_error *err) SK_MUST_CHECK;
+                           bool asynchronous, sk_error *err) SK_MUST_CHECK;
 void sk_foreign_free(sk_foreign_session *s); /* the buffers, not the struct */
 
-/* Copies or unpacks what was handed in into the input buffers. */
-void sk_foreign_fill_inputs(sk_foreign_session *s, const sk_session_input *inputs);
+/* Copies or unpacks what was handed in into the slot's input buffers. */
+void sk_foreign_fill_inputs(sk_foreign_session *s, int32_t slot, const sk_session_input *inputs);
 /* An engine's wait. */
 sk_status sk_foreign_wait(sk_session *session, int32_t slot, void **outputs, sk_error *err) SK_MUST_CHECK;
 

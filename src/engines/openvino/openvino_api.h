@@ -23,6 +23,11 @@ typedef struct ov_shape { /* handed over by value */
     int64_t *dims;
 } ov_shape;
 
+typedef struct ov_devices {
+    char **names;
+    size_t count;
+} ov_devices;
+
 typedef struct ov_version {
     const char *build;
     const char *description;
@@ -50,6 +55,12 @@ typedef struct ov_version {
     X(set_output, ov_infer_request_set_output_tensor_by_index, int,                                          \
       (ov_request *, size_t, const ov_tensor *))                                                             \
     X(infer, ov_infer_request_infer, int, (ov_request *))                                                    \
+    X(start, ov_infer_request_start_async, int, (ov_request *))                                              \
+    X(finish, ov_infer_request_wait, int, (ov_request *))                                                    \
+    X(get_devices, ov_core_get_available_devices, int, (const ov_core *, ov_devices *))                      \
+    X(free_devices, ov_available_devices_free, void, (ov_devices *))                                         \
+    X(get_compiled_property, ov_compiled_model_get_property, int,                                            \
+      (const ov_compiled *, const char *key, char **value))                                                  \
     X(create_tensor_over, ov_tensor_create_from_host_ptr, int, (int type, ov_shape, void *, ov_tensor **))   \
     X(get_tensor_bytes, ov_tensor_get_byte_size, int, (const ov_tensor *, size_t *))                         \
     X(free_tensor, ov_tensor_free, void, (ov_tensor *))
@@ -61,7 +72,8 @@ typedef struct ov_api {
     /* Not in every release: what exactly went wrong. The text is the caller's, ended by free_text. */
     const char *(*get_last_error)(void);
     void (*free_text)(const char *);
-    ov_core *core; /* one for the process */
+    ov_core *core;     /* one for the process */
+    char devices[256]; /* what it finds: "CPU, GPU.0, NPU" */
     char version[64];
     char path[4096];
 } ov_api;

@@ -8,19 +8,35 @@
 #include <stdio.h>
 #include <string.h>
 
-/* OpenVINO on the CPU. One compiled model; a request for each slot, whose tensors are buffers of ours. */
+/* OpenVINO on the CPU, Intel's graphics or NPU. One compiled model; a request for each slot, whose tensors are buffers of
+ * ours. With the throughput hint the slots' requests run side by side, else one after the other. */
 
 typedef struct ov_engine_session {
     sk_foreign_session foreign;
     const ov_api *api;
     ov_compiled *compiled;
-    ov_tensor *inputs[SK_SESSION_MAX_INPUTS];
+    ov_tensor *inputs[SK_SESSION_MAX_SLOTS][SK_SESSION_MAX_INPUTS];
     ov_tensor *outputs[SK_SESSION_MAX_SLOTS][SK_SESSION_MAX_OUTPUTS];
     ov_request *requests[SK_SESSION_MAX_SLOTS];
 } ov_engine_session;
 
+static const char *device_of(const sk_session_settings *settings)
+{
+    return settings->device_name && settings->device_name[0] ? settings->device_name : "CPU";
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
 static sk_status ov_supports(const sk_graph *graph, const sk_session_settings *settings, sk_error *err)
 {
+    const char *device = device_of(settings);
+    if (!begins(device, "CPU") && !begins(device, "GPU") && !begins(device, "NPU") && !begins(device, "AUTO"))
+        return sk_fail(err, SK_ERR_ARG,
+                       "OpenVINO has no device '%s'; there are CPU, GPU, GPU.1, NPU, AUTO, AUTO:GPU,CPU",
+                       device);
     return sk_foreign_supports("openvino", graph, settings, err);
 }
 
@@ -33,10 +49,10 @@ static void ov_close(sk_session *session)
         for (int i = 0; i < SK_SESSION_MAX_OUTPUTS; i++)
             if (s->outputs[k][i])
                 s->api->free_tensor(s->outputs[k][i]);
+        for (int i = 0; i < SK_SESSION_MAX_INPUTS; i++)
+            if (s->inputs[k][i])
+                s->api->free_tensor(s->inputs[k][i]);
     }
-    for (int i = 0; i < SK_SESSION_MAX_INPUTS; i++)
-        if (s->inputs[i])
-            s->api->free_tensor(s->inputs[i]);
     if (s->compiled)
         s->api->free_compiled(s->compiled);
     sk_foreign_free(&s->foreign);
@@ -56,31 +72,77 @@ static char *cache_folder(const sk_session_settings *settings)
     return folder;
 }
 
+/* Pairs of texts; a call takes a fixed number of them, so the list is filled up with one that changes nothing. */
+#define PAIRS 5
+typedef struct property_list {
+    const char *text[2 * PAIRS];
+    size_t count;
+} property_list;
+
+static void add(property_list *list, const char *key, const char *value)
+{
+    if (list->count + 2 <= 2 * PAIRS) {
+        list->text[list->count++] = key;
+        list->text[list->count++] = value;
+    }
+}
+
+static int call_compile(const ov_api *api, const ov_model *model, const char *device, const property_list *p,
+                        ov_compiled **out)
+{
+    const char *const *t = p->text;
+    return api->compile(api->core, model, device, p->count, out, t[0], t[1], t[2], t[3], t[4], t[5], t[6],
+                        t[7], t[8], t[9]);
+}
+
 static sk_status compile(ov_engine_session *s, const sk_graph *graph, const sk_session_settings *settings,
                          sk_error *err)
 {
     const ov_api *api = s->api;
+    const char *device = device_of(settings);
     ov_model *model = NULL;
     sk_foreign_model onnx = {0};
-    char threads[16], *cache = cache_folder(settings);
+    property_list list = {.count = 0};
+    char threads[16], what[400], *cache = cache_folder(settings);
     snprintf(threads, sizeof threads, "%d", s->foreign.base.info.threads);
+    add(&list, "INFERENCE_PRECISION_HINT", settings->precision == SK_PRECISION_F16 ? "f16" : "f32");
+    add(&list, "PERFORMANCE_HINT", settings->throughput ? "THROUGHPUT" : "LATENCY");
+    if (begins(device, "CPU")) /* the others have no threads to speak of */
+        add(&list, "INFERENCE_NUM_THREADS", threads);
+    if (begins(device, "CPU") && !settings->throughput)
+        add(&list, "NUM_STREAMS", "1");
+    if (cache)
+        add(&list, "CACHE_DIR", cache);
     sk_status status;
     SK_TRY_GOTO(sk_foreign_model_open(graph, settings, &onnx, err));
     SK_TRY_GOTO(ov_check(api, api->read_model(api->core, onnx.bytes, onnx.length, NULL, &model),
                          "the model was refused", err));
-    /* Pairs of texts; the cache folder comes last, so that the count can leave it out. */
-    SK_TRY_GOTO(ov_check(api,
-                         api->compile(api->core, model, "CPU", cache ? 10 : 8, &s->compiled,
-                                      "INFERENCE_PRECISION_HINT", "f32", "PERFORMANCE_HINT", "LATENCY",
-                                      "INFERENCE_NUM_THREADS", threads, "NUM_STREAMS", "1", "CACHE_DIR",
-                                      cache ? cache : ""),
-                         "the model could not be compiled for the CPU", err));
+    snprintf(what, sizeof what, "the model could not be compiled for the device %.20s (here are: %.200s)",
+             device, api->devices);
+    SK_TRY_GOTO(ov_check(api, call_compile(api, model, device, &list, &s->compiled), what, err));
 done:
     if (model)
         api->free_model(model);
     sk_foreign_model_close(&onnx);
     sk_free(cache);
     return status;
+}
+
+/* Where it really runs: AUTO decides by itself. */
+static void describe(const ov_engine_session *s, const sk_session_settings *settings, char *text,
+                     size_t capacity)
+{
+    const ov_api *api = s->api;
+    char *value = NULL, found[64] = "";
+    const char *device = device_of(settings);
+    if (api->get_compiled_property(s->compiled, "EXECUTION_DEVICES", &value) == 0 && value)
+        snprintf(found, sizeof found, "%.60s", value);
+    if (value && api->free_text)
+        api->free_text(value);
+    bool same = !found[0] || strcmp(found, device) == 0;
+    snprintf(text, capacity, "OpenVINO %s, %s device%s%s%s, %s", api->version, found[0] ? found : device,
+             same ? "" : " (asked for ", same ? "" : device, same ? "" : ")",
+             settings->throughput ? "throughput" : "latency");
 }
 
 /* An OpenVINO tensor over one of our buffers, of the type the compiled model's port has. */
@@ -111,12 +173,14 @@ static sk_status wrap(ov_engine_session *s, bool output, int32_t index, const sk
 static sk_status set_tensors(ov_engine_session *s, sk_error *err)
 {
     const ov_api *api = s->api;
-    for (int32_t i = 0; i < s->foreign.n_inputs; i++)
-        SK_TRY(wrap(s, false, i, &s->foreign.inputs[i], &s->inputs[i], err));
+    for (int32_t k = 0; k < s->foreign.input_sets; k++)
+        for (int32_t i = 0; i < s->foreign.n_inputs; i++)
+            SK_TRY(wrap(s, false, i, &s->foreign.inputs[k][i], &s->inputs[k][i], err));
     for (int32_t k = 0; k < s->foreign.slots; k++) {
+        ov_tensor **inputs = s->inputs[s->foreign.input_sets > 1 ? k : 0];
         SK_TRY(ov_check(api, api->create_request(s->compiled, &s->requests[k]), "no request", err));
         for (int32_t i = 0; i < s->foreign.n_inputs; i++)
-            SK_TRY(ov_check(api, api->set_input(s->requests[k], (size_t)i, s->inputs[i]),
+            SK_TRY(ov_check(api, api->set_input(s->requests[k], (size_t)i, inputs[i]),
                             "an input could not be set", err));
         for (int32_t i = 0; i < s->foreign.n_outputs; i++) {
             SK_TRY(wrap(s, true, i, &s->foreign.outputs[k][i], &s->outputs[k][i], err));
@@ -138,10 +202,10 @@ static sk_status ov_open(const sk_graph *graph, const sk_session_settings *setti
     s->api = api;
     sk_session_info *info = &s->foreign.base.info;
     sk_status status;
-    SK_TRY_GOTO(sk_foreign_alloc(&s->foreign, graph, settings, err));
+    SK_TRY_GOTO(sk_foreign_alloc(&s->foreign, graph, settings, settings->throughput, err));
     SK_TRY_GOTO(compile(s, graph, settings, err));
     SK_TRY_GOTO(set_tensors(s, err));
-    snprintf(info->detail, sizeof info->detail, "OpenVINO %s, CPU device", api->version);
+    describe(s, settings, info->detail, sizeof info->detail);
     *out = &s->foreign.base;
     return SK_OK;
 done:
@@ -152,8 +216,18 @@ done:
 static sk_status ov_submit(sk_session *session, int32_t slot, const sk_session_input *inputs, sk_error *err)
 {
     ov_engine_session *s = (ov_engine_session *)session;
-    sk_foreign_fill_inputs(&s->foreign, inputs);
-    return ov_check(s->api, s->api->infer(s->requests[slot]), "the run failed", err);
+    const ov_api *api = s->api;
+    sk_foreign_fill_inputs(&s->foreign, slot, inputs);
+    int status = session->info.asynchronous ? api->start(s->requests[slot]) : api->infer(s->requests[slot]);
+    return ov_check(api, status, "the run failed", err);
+}
+
+static sk_status ov_wait(sk_session *session, int32_t slot, void **outputs, sk_error *err)
+{
+    ov_engine_session *s = (ov_engine_session *)session;
+    if (session->info.asynchronous)
+        SK_TRY(ov_check(s->api, s->api->finish(s->requests[slot]), "the run failed", err));
+    return sk_foreign_wait(session, slot, outputs, err);
 }
 
 static sk_status ov_probe(sk_engine_probe *out, sk_error *err)
@@ -173,12 +247,12 @@ static sk_status ov_probe(sk_engine_probe *out, sk_error *err)
 
 const sk_engine sk_engine_openvino = {
     .name = "openvino",
-    .title = "OpenVINO on the CPU",
+    .title = "OpenVINO on the CPU, Intel's graphics or NPU",
     .probe = ov_probe,
     .supports = ov_supports,
     .open = ov_open,
     .submit = ov_submit,
-    .wait = sk_foreign_wait,
+    .wait = ov_wait,
     .close = ov_close,
     .form = &sk_foreign_form_onnx,
 };

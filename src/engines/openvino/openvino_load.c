@@ -44,6 +44,18 @@ sk_status ov_check(const ov_api *api, int status, const char *what, sk_error *er
                    kind ? kind : "unknown status");
 }
 
+static void list_devices(ov_api *api)
+{
+    ov_devices found = {0};
+    size_t used = 0;
+    if (api->get_devices(api->core, &found) != 0)
+        return;
+    for (size_t i = 0; i < found.count && used + 1 < sizeof api->devices; i++)
+        used += (size_t)snprintf(api->devices + used, sizeof api->devices - used, "%s%s", i ? ", " : "",
+                                 found.names[i]);
+    api->free_devices(&found);
+}
+
 static sk_status fill(void *handle, void *context, sk_error *err)
 {
     ov_api *api = context;
@@ -70,7 +82,9 @@ static sk_status fill(void *handle, void *context, sk_error *err)
                      version.build);
         api->free_version(&version);
     }
-    return ov_check(api, api->create_core(&api->core), "no core", err);
+    SK_TRY(ov_check(api, api->create_core(&api->core), "no core", err));
+    list_devices(api);
+    return SK_OK;
 }
 
 sk_status ov_load(const ov_api **out, sk_error *err)

@@ -91,7 +91,7 @@ static sk_status bind_buffers(ort_engine_session *s, const sk_foreign_model *mod
     SK_TRY(ort_check(api, api->create_cpu_memory_info(ORT_DEVICE_ALLOCATOR, ORT_MEMORY_DEFAULT, &s->memory),
                      "memory kind", err));
     for (int32_t i = 0; i < s->foreign.n_inputs; i++)
-        SK_TRY(make_value(s, &s->foreign.inputs[i], &s->inputs[i], err));
+        SK_TRY(make_value(s, &s->foreign.inputs[0][i], &s->inputs[i], err));
     for (int32_t k = 0; k < s->foreign.slots; k++) {
         SK_TRY(ort_check(api, api->create_binding(s->session, &s->bindings[k]), "binding", err));
         for (int32_t i = 0; i < s->foreign.n_inputs; i++)
@@ -145,7 +145,7 @@ static sk_status ort_open(const char *runtime, const sk_graph *graph, const sk_s
     sk_foreign_model model = {0};
     sk_status status;
     sk_session_info *info = &s->foreign.base.info;
-    SK_TRY_GOTO(sk_foreign_alloc(&s->foreign, graph, settings, err));
+    SK_TRY_GOTO(sk_foreign_alloc(&s->foreign, graph, settings, false, err));
     SK_TRY_GOTO(sk_foreign_model_open(graph, settings, &model, err));
     SK_TRY_GOTO(ort_check(api, api->create_session_options(&options), "session options", err));
     SK_TRY_GOTO(set_options(api, options, settings, info->threads, err));
@@ -167,7 +167,7 @@ done:
 static sk_status ort_submit(sk_session *session, int32_t slot, const sk_session_input *inputs, sk_error *err)
 {
     ort_engine_session *s = (ort_engine_session *)session;
-    sk_foreign_fill_inputs(&s->foreign, inputs);
+    sk_foreign_fill_inputs(&s->foreign, slot, inputs);
     return ort_check(s->api, s->api->run_with_binding(s->session, NULL, s->bindings[slot]), "the run failed",
                      err);
 }
