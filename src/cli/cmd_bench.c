@@ -69,6 +69,7 @@ static json_t *result_object(const sk_bench_result *r, const sk_bench_result *fi
     json_object_set_new(o, "median_ms", json_real(r->median_ms));
     json_object_set_new(o, "min_ms", json_real(r->min_ms));
     json_object_set_new(o, "p99_ms", json_real(r->p99_ms));
+    json_object_set_new(o, "cpu_ms", json_real(r->cpu_ms));
     json_object_set_new(o, "gflops", json_real(r->gflops));
     json_object_set_new(o, "peak_percent", json_real(r->peak_percent));
     json_object_set_new(o, "rss_mb", json_real(r->rss_mb));

@@ -36,6 +36,7 @@ def difference(got, want):
 
 
 def main():
+    os.environ.setdefault("SKITTER_ARTIFACTS", "cache")  # nothing beside the models
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="+")
     parser.add_argument("--skitter", default="build/skitter")
