@@ -34,7 +34,7 @@ typedef struct sk_bench_result {
     double open_ms; /* from the model's path to the end of the first run */
     double median_ms, min_ms, p99_ms;
     double cpu_ms; /* least processor time of a run, over all threads: what a busy machine disturbs least */
-    double gflops;                     /* of the median */
+    double gflops; /* of the median */
     double peak_percent;               /* of this CPU's measured peak with as many threads; 0 unknown */
     double rss_mb;                     /* largest resident size of the runtime's process */
     char detail[256];                  /* the session's own words */
