@@ -20,7 +20,7 @@ void sk_demo_defaults(sk_demo_settings *settings)
                                    .runtime = "cpu",
                                    .runtime_requested = "cpu"};
     settings->scene.species = SK_SPECIES_MIXED;
-    settings->scene.animals = 6;
+    settings->scene.animals = 7;
     settings->scene.seed = SK_DEMO_FIRST_SEED;
 }
 

@@ -64,7 +64,8 @@ static void stage_bar(const sk_predict_report *p, const char *name, double scale
             i, at, top + 4, fmax(width, 0), stage_names[i], ms[i]);
         at += width;
     }
-    sk_text_appendf(page, "<text x=\"%.1f\" y=\"%d\">%.1f ms</text>\n", at + 6, top + 18, stage_sum(p));
+    sk_text_appendf(page, "<text x=\"%.1f\" y=\"%d\">%.1f frames/s</text>\n", at + 6, top + 18,
+                    p->seconds > 0 ? (double)p->frames / p->seconds : 0);
 }
 
 void sk_demo_figure_stages(const sk_demo_report *r, sk_text *page)

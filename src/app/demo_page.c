@@ -218,10 +218,9 @@ sk_status sk_demo_write_page(const sk_demo_settings *s, const sk_demo_report *r,
     SK_TRY_GOTO(sk_demo_figure_frames(s, r, sets, &page, err));
     sk_text_append(&page, "</div>\n");
     accuracy(r, &page);
-    sk_text_append(
-        &page,
-        "<h2>Where the time goes</h2>\n<p class=\"note\">Milliseconds a frame. Decoding runs on a thread of "
-        "its own, beside the rest.</p>\n");
+    sk_text_append(&page, "<h2>Where the time goes</h2>\n<p class=\"note\">Work on a frame by stage. Stages "
+                          "of different frames run at the "
+                          "same time, so that a frame takes less than their sum.</p>\n");
     sk_demo_figure_stages(r, &page);
     agreement(r, &page);
     sk_text_append(&page, "<h2>Where they were</h2>\n");

@@ -26,7 +26,7 @@ static const sk_option options[] = {
     {.name = "animals",
      .kind = SK_OPTION_INT,
      .argument = "N",
-     .fallback = "6",
+     .fallback = "7",
      .min = 1,
      .max = SK_SCENE_MAX_ANIMALS,
      .help = "how many"},
@@ -60,7 +60,7 @@ static const sk_option options[] = {
     {0}};
 
 static const sk_example examples[] = {
-    {"skitter demo", "a scene of six animals, measured and drawn, in the folder skitter-demo"},
+    {"skitter demo", "a scene of seven animals, measured and drawn, in the folder skitter-demo"},
     {"skitter demo --species mouse --animals 3 --seconds 10 --out mice", "other animals, longer"},
     {"skitter demo --compare --restart",
      "every runtime of this machine, with the agreement of their detections"},

@@ -20,6 +20,9 @@ static const char *models(void)
     static const char *const stand_ins[] = {"yolo/yolo11t-obb/yolo11t-obb.pt",
                                             "yolo/yolov8t-pose/yolov8t-pose.pt"};
     static const char *const names[] = {"demo-obb.pt", "demo-pose.pt"};
+#ifndef SKITTER_HAVE_FFMPEG
+    return NULL; /* no video, no scene */
+#endif
     if (sk_file_is_regular(test_source("share/models/demo-obb.pt")))
         return test_source("share/models");
     if (!test_data_folder())
@@ -40,7 +43,7 @@ static const char *models(void)
 #define models_or_skip()                                                                                     \
     do {                                                                                                     \
         if (!models()) {                                                                                     \
-            print_message("skipped: there are no models\n");                                                 \
+            print_message("skipped: there are no models, or no FFmpeg to write a scene with\n");             \
             skip();                                                                                          \
         }                                                                                                    \
     } while (0)
