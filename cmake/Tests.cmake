@@ -112,6 +112,11 @@ endforeach()
 include(cmake/KernelTests.cmake)
 
 # The long ones: they build or run whole programs. `ctest -LE slow` leaves them out; `make test` does not.
+foreach(name media_streams media_rtsp)
+    if(TEST ${name})
+        set_tests_properties(${name} PROPERTIES LABELS "media;slow")
+    endif()
+endforeach()
 if(TEST app_peak_memory)
     set_tests_properties(app_peak_memory PROPERTIES LABELS "app;memory")
 endif()

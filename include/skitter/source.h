@@ -13,7 +13,8 @@ extern "C" {
 #endif
 
 /* Where frames come from: a picture, a folder or glob of pictures, a numbered image sequence, a video in any container
- * and codec FFmpeg reads, a camera (/dev/video0 or its number), a network stream (rtsp://, http://, udp://).
+ * and codec FFmpeg reads, also behind http:// and ftp://, a camera (/dev/video0 or its number), a network stream (rtsp://,
+ * http:// without a length, udp://, srt:// …).
  *
  * Decoding runs ahead on a thread of its own into a fixed set of frame buffers, so the reader waits only when decoding
  * is slower than the network. Frames are numbered by presentation order, whatever order the container stores them in.
@@ -33,10 +34,16 @@ typedef struct sk_source_settings {
         format; /* SK_PIXEL_RGB (default), _BGR or _GRAY; pictures and video are converted to it */
     int64_t first, last, step; /* frames first, first+step … < last; last < 0: to the end. Default 0, -1, 1 */
     int32_t queue; /* frames decoded ahead, 1 to 256; 0 (default): 2 to 6, fewer the larger the frames are */
-    int32_t threads;          /* decoder threads; 0 (default): half the machine's cores, 8 at most */
-    int32_t loop;             /* how many times to play a file; default 1; for load tests */
-    bool hardware;            /* try the decoders FFmpeg offers for this machine's devices first */
+    int32_t threads; /* decoder threads; 0 (default): half the machine's cores, 8 at most */
+    int32_t loop;    /* how many times to play a file; default 1; for load tests */
+    /* Decoding on a device: null or "none" (default); "auto": the first that FFmpeg knows for the codec and this machine
+     * opens; or one by FFmpeg's name: "vaapi", "cuda", "vdpau", "qsv", "drm", "vulkan" … Where it cannot be had, the
+     * processor decodes, and a warning (skitter/log.h) says why. */
+    const char *hwaccel;
     double reconnect_seconds; /* live: give up after this long without a frame; default 60 */
+    /* Live: asked several times a second while the source waits for its peer; true ends the source. May be null. */
+    bool (*interrupted)(void *context);
+    void *interrupted_context;
 } sk_source_settings;
 
 SK_API void sk_source_defaults(sk_source_settings *settings);
@@ -50,6 +57,7 @@ typedef struct sk_source_info {
     int64_t total;         /* frames the whole file holds, whatever range is read; -1 unknown */
     bool exact;            /* the numbers were counted, not estimated from the duration */
     const char *decoder;   /* "h264", "libjpeg-turbo", … */
+    const char *hwaccel;   /* the device that decodes, by FFmpeg's name; "" the processor */
 } sk_source_info;
 
 /* What went on behind the reader's back. */
@@ -57,7 +65,9 @@ typedef struct sk_source_status {
     int64_t decoded;        /* frames decoded so far */
     int64_t dropped;        /* live: replaced by a newer one before they were read */
     int64_t damaged;        /* packets or frames the decoder reported as corrupt and went on from */
-    int32_t reconnects;     /* live */
+    int32_t reconnects;     /* live: attempts to connect again */
+    int32_t outages;        /* live: times that frames stopped coming */
+    bool connected;         /* live: false while it tries to connect again */
     double decode_seconds;  /* spent decoding and converting, on the decoder's own thread */
     char last_problem[256]; /* "" when there was none */
 } sk_source_status;

@@ -138,6 +138,20 @@ static void fill_header(run *r)
     }
 }
 
+void sk_source_status_json(const sk_source_status *status, const char *key, sk_json *json)
+{
+    sk_json_key(json, key);
+    sk_json_object(json);
+    sk_json_key_int(json, "decoded", status->decoded);
+    sk_json_key_int(json, "dropped", status->dropped);
+    sk_json_key_int(json, "damaged", status->damaged);
+    sk_json_key_int(json, "outages", status->outages);
+    sk_json_key_int(json, "reconnects", status->reconnects);
+    sk_json_key_bool(json, "connected", status->connected);
+    sk_json_key_string(json, "last_problem", status->last_problem);
+    sk_json_close(json);
+}
+
 /* run.json: the header for formats that have no place for one, and where the run stands. */
 static sk_status write_run_file(const run *r, const char *state, sk_error *err)
 {
@@ -161,6 +175,12 @@ static sk_status write_run_file(const run *r, const char *state, sk_error *err)
     sk_json_key_string(&json, "device", h->device);
     sk_json_key_string(&json, "precision", h->precision);
     sk_json_key_string(&json, "settings", h->settings);
+    sk_json_key_string(&json, "decoder", r->info.decoder);
+    sk_json_key_string(&json, "hwaccel", r->info.hwaccel);
+    sk_source_status source = {0};
+    if (r->source)
+        sk_source_get_status(r->source, &source);
+    sk_source_status_json(&source, "source_status", &json);
     sk_json_key(&json, "models");
     sk_json_array(&json);
     for (int32_t i = 0; i < h->n_models; i++) {
@@ -512,6 +532,7 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
         SK_TRY_GOTO(open_runner(&r, err));
     SK_TRY_GOTO(sk_source_open(settings->source, &settings->media, &r.source, err));
     sk_source_get_info(r.source, &r.info);
+    report->live = r.info.kind == SK_SOURCE_LIVE;
     SK_TRY_GOTO(lock_folder(&r, err));
     describe_settings(&r);
     fill_header(&r);
@@ -540,6 +561,8 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
     if (!r.runner)
         SK_TRY_GOTO(open_runner(&r, err));
     SK_TRY_GOTO(run_frames(&r, watch, context, err));
+    if (settings->media.interrupted && settings->media.interrupted(settings->media.interrupted_context))
+        report->stopped = true; /* a source that waited for its peer */
     finished = !report->stopped;
 done:
     if (r.detector)

@@ -2,6 +2,7 @@
 #ifndef SK_APP_PREDICT_H
 #define SK_APP_PREDICT_H
 
+#include "base/json_write.h"
 #include "skitter/detector.h"
 #include "skitter/source.h"
 
@@ -45,6 +46,7 @@ typedef struct sk_predict_report {
     int64_t instances;
     bool stopped;       /* by the watcher */
     bool nothing_to_do; /* an earlier run had finished already */
+    bool live;          /* a camera or stream: it cannot be continued */
     double seconds;     /* wall time of this run's frames */
     double wait_source; /* … of which waiting for decoded frames */
     double pre, network, post, write, overlay;
@@ -58,5 +60,8 @@ typedef struct sk_predict_report {
 
 sk_status sk_predict_run(const sk_predict_settings *settings, sk_predict_watch watch, void *context,
                          sk_predict_report *report, sk_error *err) SK_MUST_CHECK;
+
+/* Adds the source's status as an object under this key. */
+void sk_source_status_json(const sk_source_status *status, const char *key, sk_json *json);
 
 #endif

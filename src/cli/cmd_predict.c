@@ -120,7 +120,18 @@ static const sk_option options[] = {
      .min = 1,
      .max = 1000000,
      .help = "play the source N times; for load tests"},
-    {.name = "hardware-decode", .kind = SK_OPTION_FLAG, .help = "let FFmpeg decode on a device it finds"},
+    {.name = "hwaccel",
+     .kind = SK_OPTION_TEXT,
+     .argument = "NAME",
+     .fallback = "none",
+     .help = "decode video on a device: auto, or FFmpeg's name of one (vaapi, cuda, vdpau, qsv, drm, "
+             "vulkan); where it cannot be had the processor decodes, with a warning"},
+    {.name = "reconnect",
+     .kind = SK_OPTION_REAL,
+     .argument = "SECONDS",
+     .fallback = "60",
+     .max = 1e9,
+     .help = "cameras and streams: give up after so long without a frame"},
     {.name = "restart",
      .kind = SK_OPTION_FLAG,
      .help = "begin anew instead of continuing an interrupted run"},
@@ -283,13 +294,15 @@ static void print_summary(const sk_predict_report *r, const char *requested)
         if (r->overlay > 0)
             printf(", overlay %.2f", 1e3 * r->overlay / n);
         printf("\n");
-        if (r->source.damaged || r->source.dropped || r->source.reconnects)
-            printf("source: %lld damaged, %lld dropped, %d reconnects\n", (long long)r->source.damaged,
-                   (long long)r->source.dropped, r->source.reconnects);
+        if (r->source.damaged || r->source.dropped || r->source.outages)
+            printf("source: %lld damaged, %lld dropped, %d outages, %d attempts to connect again%s%s\n",
+                   (long long)r->source.damaged, (long long)r->source.dropped, r->source.outages,
+                   r->source.reconnects, r->source.last_problem[0] ? "; last problem: " : "",
+                   r->source.last_problem);
     }
     for (int32_t i = 0; i < r->n_files; i++)
         printf("%s\n", r->files[i]);
-    if (r->stopped)
+    if (r->stopped && !r->live)
         printf("The same command continues where it stopped.\n");
 }
 
@@ -318,6 +331,7 @@ static sk_status print_json(const sk_predict_report *r, const char *requested, s
     sk_json_key_float(&j, "write", 1e3 * r->write / n);
     sk_json_key_float(&j, "overlay", 1e3 * r->overlay / n);
     sk_json_close(&j);
+    sk_source_status_json(&r->source, "source", &j);
     sk_json_key(&j, "files");
     sk_json_array(&j);
     for (int32_t i = 0; i < r->n_files; i++)
@@ -325,6 +339,12 @@ static sk_status print_json(const sk_predict_report *r, const char *requested, s
     sk_json_close(&j);
     sk_json_close(&j);
     return sk_json_end(&j, err);
+}
+
+static bool interrupted(void *context)
+{
+    (void)context;
+    return sk_cli_interrupted();
 }
 
 static sk_status read_settings(const sk_args *args, sk_predict_settings *s, char *formats, int32_t *classes,
@@ -353,9 +373,11 @@ static sk_status read_settings(const sk_args *args, sk_predict_settings *s, char
     s->overlay = sk_args_flag(args, "save-overlay");
     s->restart = sk_args_flag(args, "restart");
     s->media.loop = (int32_t)sk_args_int(args, "loop");
-    s->media.hardware = sk_args_flag(args, "hardware-decode");
     s->devices = sk_args_text(args, "devices");
     s->allow_failover = sk_args_flag(args, "allow-failover");
+    s->media.hwaccel = sk_args_text(args, "hwaccel");
+    s->media.reconnect_seconds = sk_args_real(args, "reconnect");
+    s->media.interrupted = interrupted;
     s->media.queue = d->batch > 1 ? 2 * d->batch + 4 : 0; /* one batch in the network, one on its way to it */
     SK_TRY(sk_cli_parse_size(sk_args_text(args, "imgsz"), &d->height, &d->width, err));
     SK_TRY(parse_frames(sk_args_text(args, "frames"), &s->media, err));

@@ -2,6 +2,7 @@
 #include "media/decoder_ffmpeg.h"
 
 #include "base/cpu.h"
+#include "base/log.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -27,25 +28,57 @@ static enum AVPixelFormat choose_format(AVCodecContext *codec, const enum AVPixe
     for (const enum AVPixelFormat *f = formats; *f != AV_PIX_FMT_NONE; f++)
         if (*f == (enum AVPixelFormat)decoder->hardware_format)
             return *f;
+    sk_log(SK_LOG_WARN, "the %s device does not take this video; the processor decodes it",
+           decoder->device_name);
     return sk_ff.avcodec_default_get_format(codec, formats);
 }
 
-/* The first device type that this codec knows and this machine opens; none is no error: software decodes. */
-static void try_hardware(sk_decoder *decoder, const AVCodec *codec)
+/* Devices this codec can be decoded on, in FFmpeg's order: the one of this name, or any. False: none can be had. */
+static bool open_device(sk_decoder *decoder, const AVCodec *codec, const char *name, char *why, size_t room)
 {
+    bool any = strcmp(name, "auto") == 0;
+    snprintf(why, room, "FFmpeg decodes %s on no such device", codec->name);
     for (int i = 0;; i++) {
         const AVCodecHWConfig *config = sk_ff.avcodec_get_hw_config(codec, i);
         if (!config)
-            return;
-        if (!(config->methods & AV_CODEC_HW_CONFIG_METHOD_HW_DEVICE_CTX))
+            return false;
+        const char *type = sk_ff.av_hwdevice_get_type_name(config->device_type);
+        if (!(config->methods & AV_CODEC_HW_CONFIG_METHOD_HW_DEVICE_CTX) || !type ||
+            (!any && strcmp(type, name) != 0))
             continue;
-        if (sk_ff.av_hwdevice_ctx_create(&decoder->device, config->device_type, NULL, NULL, 0) == 0) {
+        int code = sk_ff.av_hwdevice_ctx_create(&decoder->device, config->device_type, NULL, NULL, 0);
+        if (code == 0) {
             decoder->hardware_format = config->pix_fmt;
             decoder->codec->hw_device_ctx = sk_ff.av_buffer_ref(decoder->device);
             decoder->codec->get_format = choose_format;
-            return;
+            decoder->device_name = type;
+            return true;
         }
+        snprintf(why, room, "%s: %s", type, sk_ffmpeg_text(code));
     }
+}
+
+/* Decoding on a device where it was asked for and can be had; software decodes otherwise, and the person is told. */
+static sk_status try_hardware(const char *uri, const char *name, const AVCodec *codec, sk_decoder *decoder,
+                              sk_error *err)
+{
+    char why[160], known[256] = "";
+    decoder->device_name = "";
+    if (!name || strcmp(name, "none") == 0)
+        return SK_OK;
+    if (strcmp(name, "auto") != 0 && sk_ff.av_hwdevice_find_type_by_name(name) == AV_HWDEVICE_TYPE_NONE) {
+        enum AVHWDeviceType type = AV_HWDEVICE_TYPE_NONE;
+        while ((type = sk_ff.av_hwdevice_iterate_types(type)) != AV_HWDEVICE_TYPE_NONE) {
+            size_t used = strlen(known);
+            snprintf(known + used, sizeof known - used, ", %s", sk_ff.av_hwdevice_get_type_name(type));
+        }
+        return sk_fail(err, SK_ERR_ARG,
+                       "%s: FFmpeg knows no device for decoding called '%s'; there are none, auto%s", uri,
+                       name, known);
+    }
+    if (!open_device(decoder, codec, name, why, sizeof why))
+        sk_log(SK_LOG_WARN, "%s: decoded by the processor, not on a device (%s): %s", uri, name, why);
+    return SK_OK;
 }
 
 static sk_status open_input(const char *uri, const sk_decoder_settings *settings, sk_decoder *decoder,
@@ -108,8 +141,7 @@ static sk_status open_codec(const char *uri, const sk_decoder_settings *settings
         decoder->codec->flags |= AV_CODEC_FLAG_LOW_DELAY;
     decoder->codec->pkt_timebase = decoder->stream->time_base;
     decoder->hardware_format = AV_PIX_FMT_NONE;
-    if (settings->hardware)
-        try_hardware(decoder, codec);
+    SK_TRY(try_hardware(uri, settings->hwaccel, codec, decoder, err));
     if (code >= 0)
         code = sk_ff.avcodec_open2(decoder->codec, codec, NULL);
     if (code < 0)
@@ -165,7 +197,11 @@ static sk_status feed(sk_decoder *decoder, const char *uri, sk_error *err)
         if (code == AVERROR_EXIT)
             return sk_fail(err, SK_ERR_CANCELLED, "%s: reading was interrupted", uri);
         if (code < 0)
-            return sk_fail(err, SK_ERR_IO, "%s: reading failed: %s", uri, sk_ffmpeg_text(code));
+            return sk_fail(err, SK_ERR_IO, "%s: reading failed: %s%s", uri, sk_ffmpeg_text(code),
+                           strstr(uri, "://")
+                               ? ". A server that cannot send parts of a file cannot serve every "
+                                 "video: download it and give the file"
+                               : "");
         if (decoder->packet->stream_index != decoder->stream->index) {
             sk_ff.av_packet_unref(decoder->packet);
             continue;

@@ -20,14 +20,15 @@ typedef struct sk_decoder {
     bool draining;       /* the end of the file was reached: the decoder is being emptied */
     int hardware_format; /* AV_PIX_FMT_… of the device, AV_PIX_FMT_NONE for software */
     AVBufferRef *device;
-    sk_slot upright; /* scratch for rotation */
+    const char *device_name; /* "" when the processor decodes; FFmpeg's own text */
+    sk_slot upright;         /* scratch for rotation */
     int64_t damaged;
     char last_problem[256];
 } sk_decoder;
 
 typedef struct sk_decoder_settings {
     int32_t threads;
-    bool hardware;
+    const char *hwaccel;               /* as of sk_source_settings */
     const AVInputFormat *input_format; /* null: probe */
     AVDictionary **options;            /* may be null */
     AVIOInterruptCB interrupt;         /* callback null: none */

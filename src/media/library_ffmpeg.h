@@ -34,7 +34,8 @@
     F(avformat_open_input)                                                                                   \
     F(avformat_write_header)                                                                                 \
     F(avio_closep)                                                                                           \
-    F(avio_open)
+    F(avio_open)                                                                                             \
+    F(avio_size)
 
 #define SK_FFMPEG_AVCODEC(F)                                                                                 \
     F(av_packet_alloc)                                                                                       \
@@ -72,6 +73,7 @@
     F(av_hwdevice_ctx_create)                                                                                \
     F(av_hwdevice_find_type_by_name)                                                                         \
     F(av_hwdevice_get_type_name)                                                                             \
+    F(av_hwdevice_iterate_types)                                                                             \
     F(av_hwframe_transfer_data)                                                                              \
     F(av_log_set_level)                                                                                      \
     F(av_opt_set)                                                                                            \

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/log.h"
 #include "base/memory.h"
 #include "media/decoder_ffmpeg.h"
 
@@ -35,30 +36,41 @@ static double now_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+static bool is_rtsp(const live_reader *reader)
+{
+    return strncasecmp(reader->uri, "rtsp", 4) == 0;
+}
+
+/* Does somebody want this source to end? */
+static bool is_stopped(const live_reader *reader)
+{
+    const sk_source_settings *s = &reader->settings;
+    return (reader->base.stop && atomic_load(reader->base.stop)) ||
+           (s->interrupted && s->interrupted(s->interrupted_context));
+}
+
 static int interrupted(void *context)
 {
     const live_reader *reader = context;
-    return (reader->base.stop && atomic_load(reader->base.stop)) || now_seconds() > reader->deadline;
+    return is_stopped(reader) || now_seconds() > reader->deadline;
 }
 
-static sk_status connect_stream(live_reader *reader, sk_error *err)
+static sk_status open_stream(live_reader *reader, const char *transport, sk_error *err)
 {
     AVDictionary *options = NULL;
-    SK_TRY(sk_ffmpeg_load(reader->uri, err));
     sk_decoder_settings settings = {.threads = reader->settings.threads,
-                                    .hardware = reader->settings.hardware,
+                                    .hwaccel = reader->settings.hwaccel,
                                     .low_delay = true,
                                     .options = &options,
                                     .interrupt = {interrupted, reader}};
     if (reader->camera) {
-        SK_TRY(sk_ffmpeg_load_cameras(reader->uri, err));
         settings.input_format = sk_ff.av_find_input_format("v4l2");
         if (!settings.input_format)
             return sk_fail(err, SK_ERR_UNSUPPORTED,
                            "%s: this FFmpeg reads no cameras (it has no v4l2 device)", reader->uri);
-    } else if (strncasecmp(reader->uri, "rtsp", 4) == 0) {
-        sk_ff.av_dict_set(&options, "rtsp_transport", "tcp", 0); /* UDP loses packets and so pictures */
     }
+    if (transport)
+        sk_ff.av_dict_set(&options, "rtsp_transport", transport, 0);
     sk_ff.av_dict_set(&options, "fflags", "nobuffer", 0);
     reader->deadline = now_seconds() + CONNECT_SECONDS;
     sk_status status = sk_decoder_open(reader->uri, &settings, &reader->decoder, err);
@@ -67,15 +79,41 @@ static sk_status connect_stream(live_reader *reader, sk_error *err)
     return status;
 }
 
+/* RTSP comes over TCP where the server has it, since UDP loses packets and so pictures; over UDP where it has not. */
+static sk_status connect_stream(live_reader *reader, sk_error *err)
+{
+    SK_TRY(sk_ffmpeg_load(reader->uri, err));
+    if (reader->camera)
+        SK_TRY(sk_ffmpeg_load_cameras(reader->uri, err));
+    if (!is_rtsp(reader))
+        return open_stream(reader, NULL, err);
+    sk_status status = open_stream(reader, "tcp", err);
+    sk_error second = {0};
+    if (status != SK_OK && !is_stopped(reader) && open_stream(reader, "udp", &second) == SK_OK)
+        status = SK_OK;
+    return status;
+}
+
+static void set_away(live_reader *reader, bool away)
+{
+    reader->base.away = away;
+    if (reader->base.publish)
+        reader->base.publish(reader->base.publish_context);
+}
+
 /* Waits and connects anew until it works, the source is stopped or the patience ends. */
 static sk_status reconnect(live_reader *reader, bool *end, sk_error *err)
 {
     double pause = 0.25;
+    int32_t before = reader->base.reconnects;
+    reader->base.outages++;
+    sk_log(SK_LOG_WARN, "%s: %s; connecting again", reader->uri, reader->base.last_problem);
     for (;;) {
         if (reader->connected)
             sk_decoder_close(&reader->decoder);
         reader->connected = false;
-        if (atomic_load(reader->base.stop)) {
+        set_away(reader, true);
+        if (is_stopped(reader)) {
             *end = true;
             return SK_OK;
         }
@@ -84,13 +122,17 @@ static sk_status reconnect(live_reader *reader, bool *end, sk_error *err)
                            "%s: no frame for %.0f s and %d attempts to connect again; last problem: %s",
                            reader->uri, now_seconds() - reader->last_frame, reader->base.reconnects,
                            reader->base.last_problem);
-        for (double until = now_seconds() + pause; now_seconds() < until && !atomic_load(reader->base.stop);)
+        for (double until = now_seconds() + pause; now_seconds() < until && !is_stopped(reader);)
             usleep(20000);
         pause = pause < 8 ? pause * 2 : 8;
         reader->base.reconnects++;
         sk_error problem = {0};
-        if (connect_stream(reader, &problem) == SK_OK)
+        if (connect_stream(reader, &problem) == SK_OK) {
+            sk_log(SK_LOG_WARN, "%s: connected again after %.1f s, at attempt %d", reader->uri,
+                   now_seconds() - reader->last_frame, reader->base.reconnects - before);
+            set_away(reader, false);
             return SK_OK;
+        }
         snprintf(reader->base.last_problem, sizeof reader->base.last_problem, "%.255s", problem.message);
     }
 }
@@ -104,7 +146,7 @@ static sk_status live_read(sk_reader *base, sk_slot *slot, bool *end, sk_error *
         return SK_OK;
     }
     for (;;) {
-        if (atomic_load(base->stop)) {
+        if (is_stopped(reader)) {
             *end = true;
             return SK_OK;
         }
@@ -144,9 +186,19 @@ static void live_close(sk_reader *base)
     sk_free(reader);
 }
 
+/* A file with an end, behind a server: every frame of it is wanted, and its end is no outage. */
+static bool is_file(const live_reader *reader)
+{
+    const AVFormatContext *format = reader->decoder.format;
+    if (reader->camera || is_rtsp(reader))
+        return false;
+    return format->duration > 0 || (format->pb && sk_ff.avio_size(format->pb) > 0);
+}
+
 sk_status sk_reader_open_live(const char *uri, const sk_source_settings *settings, const atomic_bool *stop,
                               sk_reader **out, sk_error *err)
 {
+    *out = NULL;
     live_reader *reader = sk_calloc(1, sizeof *reader);
     if (!reader)
         return sk_fail_memory(err, sizeof *reader);
@@ -166,6 +218,8 @@ sk_status sk_reader_open_live(const char *uri, const sk_source_settings *setting
         goto done;
     }
     SK_TRY_GOTO(connect_stream(reader, err));
+    if (is_file(reader))
+        goto done;
     reader->last_frame = now_seconds();
     reader->base.info = (sk_source_info){
         .kind = SK_SOURCE_LIVE,
@@ -175,7 +229,8 @@ sk_status sk_reader_open_live(const char *uri, const sk_source_settings *setting
                                                                   : (AVRational){0, 1}),
         .frames = settings->last >= 0 ? settings->last - settings->first : -1,
         .total = -1,
-        .decoder = reader->decoder.codec->codec->name};
+        .decoder = reader->decoder.codec->codec->name,
+        .hwaccel = reader->decoder.device_name};
     *out = &reader->base;
     return SK_OK;
 done:

@@ -32,7 +32,11 @@ struct sk_reader {
     const atomic_bool *stop; /* set by the source: blocking calls must look at it */
     /* Written by the reader, copied out under the source's lock after each read. */
     int64_t damaged;
-    int32_t reconnects;
+    int32_t reconnects, outages;
+    bool away; /* a live source that is not connected */
+    /* Set by the source: a reader calls it when the above changed in the middle of a read. */
+    void (*publish)(void *context);
+    void *publish_context;
     char last_problem[256];
 };
 
@@ -40,6 +44,7 @@ sk_status sk_reader_open_pictures(const char *uri, const sk_source_settings *set
                                   sk_error *err) SK_MUST_CHECK;
 sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settings, sk_reader **out,
                                sk_error *err) SK_MUST_CHECK;
+/* *out null and SK_OK: the address is that of a file with an end, for sk_reader_open_video. */
 sk_status sk_reader_open_live(const char *uri, const sk_source_settings *settings, const atomic_bool *stop,
                               sk_reader **out, sk_error *err) SK_MUST_CHECK;
 

@@ -100,6 +100,24 @@ static sk_slot *take_slot_to_fill(sk_source *source)
     return slot;
 }
 
+/* What the reader says of itself; with the lock. */
+static void copy_status(sk_source *source)
+{
+    const sk_reader *reader = source->reader;
+    source->status.reconnects = reader->reconnects;
+    source->status.outages = reader->outages;
+    source->status.connected = !reader->away;
+    memcpy(source->status.last_problem, reader->last_problem, sizeof source->status.last_problem);
+}
+
+static void publish_status(void *context)
+{
+    sk_source *source = context;
+    pthread_mutex_lock(&source->lock);
+    copy_status(source);
+    pthread_mutex_unlock(&source->lock);
+}
+
 static void *decode_ahead(void *argument)
 {
     sk_source *source = argument;
@@ -118,8 +136,7 @@ static void *decode_ahead(void *argument)
         source->info = source->reader->info;
         source->status.decode_seconds += spent;
         source->status.damaged = source->reader->damaged;
-        source->status.reconnects = source->reader->reconnects;
-        memcpy(source->status.last_problem, source->reader->last_problem, sizeof source->status.last_problem);
+        copy_status(source);
         slot->next = NULL;
         if (status == SK_OK && !end) {
             source->status.decoded++;
@@ -146,8 +163,12 @@ static void *decode_ahead(void *argument)
 
 static sk_status open_reader(const char *uri, sk_source *source, sk_error *err)
 {
-    if (sk_uri_is_live(uri))
-        return sk_reader_open_live(uri, &source->settings, &source->stop, &source->reader, err);
+    if (sk_uri_is_live(uri)) {
+        SK_TRY(sk_reader_open_live(uri, &source->settings, &source->stop, &source->reader, err));
+        if (source->reader)
+            return SK_OK;
+        return sk_reader_open_video(uri, &source->settings, &source->reader, err);
+    }
     if (sk_uri_is_pictures(uri))
         return sk_reader_open_pictures(uri, &source->settings, &source->reader, err);
     return sk_reader_open_video(uri, &source->settings, &source->reader, err);
@@ -208,6 +229,11 @@ sk_status sk_source_open(const char *uri, const sk_source_settings *settings, sk
     SK_TRY_GOTO(open_reader(uri, source, err));
     SK_TRY_GOTO(make_slots(source, err));
     source->reader->stop = &source->stop;
+    source->reader->publish = publish_status;
+    source->reader->publish_context = source;
+    source->status.connected = true;
+    if (!source->reader->info.hwaccel)
+        source->reader->info.hwaccel = "";
     source->reader->info.name = source->name;
     source->info = source->reader->info;
     source->newest_wins = source->reader->info.kind == SK_SOURCE_LIVE;

@@ -62,14 +62,26 @@ static sk_status list_packets(video_reader *reader, sk_error *err)
     return SK_OK;
 }
 
+/* A file behind a server that stops answering must not hold up the program for ever. */
+static sk_status open_file(const video_reader *reader, sk_decoder *decoder, sk_error *err)
+{
+    AVDictionary *options = NULL;
+    SK_TRY(sk_ffmpeg_load(reader->uri, err));
+    if (strstr(reader->uri, "://"))
+        sk_ff.av_dict_set(&options, "rw_timeout", "20000000", 0); /* us */
+    sk_decoder_settings settings = {
+        .threads = reader->settings.threads, .hwaccel = reader->settings.hwaccel, .options = &options};
+    sk_status status = sk_decoder_open(reader->uri, &settings, decoder, err);
+    sk_ff.av_dict_free(&options);
+    return status;
+}
+
 static sk_status rewind_file(video_reader *reader, sk_error *err)
 {
     sk_decoder *d = &reader->decoder;
-    sk_decoder_settings settings = {.threads = reader->settings.threads,
-                                    .hardware = reader->settings.hardware};
     int64_t damaged = d->damaged;
     sk_decoder_close(d); /* reopening is the one rewind every container understands */
-    SK_TRY(sk_decoder_open(reader->uri, &settings, d, err));
+    SK_TRY(open_file(reader, d, err));
     d->damaged = damaged;
     reader->next = 0;
     reader->holds_frame = false;
@@ -200,6 +212,7 @@ static void fill_info(video_reader *reader)
         info->frames = -1;
     }
     info->decoder = d->codec->codec->name;
+    info->hwaccel = d->device_name;
 }
 
 sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settings, sk_reader **out,
@@ -219,8 +232,7 @@ sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settin
         status = sk_fail_memory(err, strlen(uri) + 1);
         goto done;
     }
-    sk_decoder_settings decoder_settings = {.threads = settings->threads, .hardware = settings->hardware};
-    SK_TRY_GOTO(sk_decoder_open(uri, &decoder_settings, &reader->decoder, err));
+    SK_TRY_GOTO(open_file(reader, &reader->decoder, err));
     reader->start_pts =
         reader->decoder.stream->start_time != AV_NOPTS_VALUE ? reader->decoder.stream->start_time : 0;
     fill_info(reader);
