@@ -12,7 +12,8 @@ export CTEST_PROGRESS_OUTPUT =
 # what the CUDA plugin is built for: all, or one such as 90a
 CUDA_ARCH ?= all
 
-.PHONY: help plugin-cuda build run test check fuzz bench parity install valgrind coverage aarch64 clean packages writable sanitized
+.PHONY: help plugin-cuda build run test check fuzz bench parity train-demo install valgrind coverage aarch64 clean packages \
+    writable sanitized
 .DEFAULT_GOAL := build
 
 ## build      the program, build/skitter (release)
@@ -52,6 +53,10 @@ plugin-cuda: writable
 	    echo "  hint: install NVIDIA's CUDA toolkit and put its bin folder into PATH" >&2; exit 1; }
 	@scripts/quietly "configuring" cmake --preset release -B "$(BUILD)" -DSKITTER_CUDA_ARCH=$(CUDA_ARCH)
 	@ninja -C "$(BUILD)" -j $(JOBS) plugin_cuda
+
+## train-demo trains the demo's models anew into share/models (TRAIN_PYTHON=python3 with PyTorch, a GPU, minutes)
+train-demo: build
+	@scripts/train-demo "$(BUILD)/skitter"
 
 ## install    program, library, headers, manual and completions (PREFIX=/usr/local, DESTDIR=)
 install: build

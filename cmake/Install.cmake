@@ -2,10 +2,6 @@
 include(GNUInstallDirs)
 install(TARGETS skitter skitter_shared skitter_static)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/skitter DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-if(EXISTS ${CMAKE_SOURCE_DIR}/share/models) # the demo's; docs/demo.md
-    install(DIRECTORY ${CMAKE_SOURCE_DIR}/share/models DESTINATION ${CMAKE_INSTALL_DATADIR}/skitter
-        PATTERN "*.skitter.json" EXCLUDE)
-endif()
 configure_file(${CMAKE_SOURCE_DIR}/cmake/skitter.pc.in ${CMAKE_BINARY_DIR}/skitter.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/skitter.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 if(NOT CMAKE_CROSSCOMPILING)
@@ -13,4 +9,11 @@ if(NOT CMAKE_CROSSCOMPILING)
     install(FILES ${skitter_pages}/skitter.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
         RENAME skitter)
     install(FILES ${skitter_pages}/_skitter DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+endif()
+# The demo's models, by name: beside them may lie what runtimes made of them. docs/demo.md says where they are looked for.
+if(EXISTS ${CMAKE_SOURCE_DIR}/share/models)
+    install(FILES ${CMAKE_SOURCE_DIR}/share/models/demo-obb.pt ${CMAKE_SOURCE_DIR}/share/models/demo-pose.pt
+        ${CMAKE_SOURCE_DIR}/share/models/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/skitter/models)
+    install(DIRECTORY ${CMAKE_SOURCE_DIR}/share/models/demo-bottomup ${CMAKE_SOURCE_DIR}/share/models/onnx
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/skitter/models)
 endif()

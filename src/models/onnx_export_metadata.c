@@ -96,6 +96,13 @@ static void add_keypoints(metadata *m, const sk_model *model)
     }
     sk_text_append(&text, "}");
     add_text(m, "kpt_names", &text);
+    if (model->n_edges == 0)
+        return;
+    sk_text_append(&text, "["); /* ours; other programs pass over it */
+    for (int32_t i = 0; i < model->n_edges; i++)
+        sk_text_appendf(&text, "%s[%d, %d]", i ? ", " : "", model->edges[i][0], model->edges[i][1]);
+    sk_text_append(&text, "]");
+    add_text(m, "skeleton", &text);
 }
 
 static const char *fact(const sk_model *model, const char *key)

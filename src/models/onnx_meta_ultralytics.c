@@ -74,6 +74,36 @@ sk_status sk_onnx_read_classes(sk_onnx_reading *r)
     return status;
 }
 
+/* [[0, 1], …]: which keypoints to join by lines; for drawing only, so what makes no sense is left out. */
+static sk_status read_skeleton(sk_onnx_reading *r)
+{
+    sk_config *config = NULL;
+    sk_status status = open_literal(r, "skeleton", &config);
+    if (status == SK_ERR_FORMAT)
+        return SK_OK;
+    const sk_config_value *pairs = sk_config_root(config);
+    size_t count = status == SK_OK && sk_config_is(pairs, SK_CONFIG_LIST) ? sk_config_count(pairs) : 0;
+    int32_t(*edges)[2] = NULL;
+    if (count > 0 && count <= MAX_NAMES) {
+        edges = sk_arena_alloc(r->model->arena, count * sizeof *edges);
+        if (!edges)
+            status = sk_fail_memory(r->err, count * sizeof *edges);
+    }
+    bool fine = edges != NULL;
+    for (size_t i = 0; fine && i < 2 * count; i++) {
+        int64_t point;
+        fine = sk_config_to_int(sk_config_at(sk_config_at(pairs, i / 2), i % 2), &point) && point >= 0 &&
+               point < r->model->n_keypoints;
+        edges[i / 2][i % 2] = fine ? (int32_t)point : 0;
+    }
+    if (fine) {
+        r->model->edges = (const int32_t(*)[2])edges;
+        r->model->n_edges = (int32_t)count;
+    }
+    sk_config_close(&config);
+    return status;
+}
+
 /* [K, D], and the names of the first class' keypoints where the file has them. */
 static sk_status read_keypoints(sk_onnx_reading *r)
 {
@@ -97,7 +127,7 @@ static sk_status read_keypoints(sk_onnx_reading *r)
     if (status == SK_OK && sk_config_is(root, SK_CONFIG_LIST) && sk_config_count(root) == (size_t)count)
         status = keep_names(r, "kpt_names", root, (size_t)count, &r->model->keypoint_names);
     sk_config_close(&names);
-    return status;
+    return status == SK_OK ? read_skeleton(r) : status;
 }
 
 static sk_task task_of(const char *name)

@@ -18,6 +18,8 @@ static const int32_t coco_edges[19][2] = {
     {7, 9},   {8, 10},  {1, 2},   {0, 1},   {0, 2},   {1, 3},  {2, 4},  {3, 5}, {4, 6},
 };
 
+#define MAX_EDGES 4096
+
 /* --- facts --- */
 
 /* Numbers, strings and short lists as text; false for anything else. */
@@ -151,6 +153,31 @@ static bool is_coco_person(const yolo_reader *y)
            y->model->n_classes == 1 && strcmp(y->model->class_names[0], "person") == 0;
 }
 
+/* Pairs of keypoints to join by lines, where the file names them: [[0, 1], …]. Only for drawing, so that a pair that
+ * makes no sense leaves them out and refuses nothing. */
+static sk_status read_skeleton(yolo_reader *y, sk_error *err)
+{
+    sk_model *model = y->model;
+    const sk_pickle_value *pairs = sk_pickle_get(y->root, "skeleton");
+    if (!pairs || (pairs->kind != SK_PICKLE_LIST && pairs->kind != SK_PICKLE_TUPLE) || pairs->length == 0 ||
+        pairs->length > MAX_EDGES)
+        return SK_OK;
+    int32_t(*edges)[2] = sk_arena_alloc(model->arena, pairs->length * sizeof *edges);
+    if (!edges)
+        return sk_fail_memory(err, pairs->length * sizeof *edges);
+    for (size_t i = 0; i < pairs->length; i++)
+        for (size_t k = 0; k < 2; k++) {
+            int64_t point;
+            if (!sk_pickle_to_int(sk_pickle_at(pairs->u.items[i], k), &point) || point < 0 ||
+                point >= model->n_keypoints)
+                return SK_OK;
+            edges[i][k] = (int32_t)point;
+        }
+    model->edges = (const int32_t(*)[2])edges;
+    model->n_edges = (int32_t)pairs->length;
+    return SK_OK;
+}
+
 static sk_status read_keypoints(yolo_reader *y, sk_error *err)
 {
     sk_model *model = y->model;
@@ -172,8 +199,10 @@ static sk_status read_keypoints(yolo_reader *y, sk_error *err)
     const sk_pickle_value *names = sk_pickle_get(y->root, "kpt_names"); /* {class: [names]}, or one list */
     if (names && names->kind == SK_PICKLE_DICT)
         names = sk_pickle_get_int(names, 0);
-    if (sk_pickle_at(names, (size_t)count - 1))
-        return copy_names(y, names, (int32_t)count, &model->keypoint_names, err);
+    if (sk_pickle_at(names, (size_t)count - 1)) {
+        SK_TRY(copy_names(y, names, (int32_t)count, &model->keypoint_names, err));
+        return read_skeleton(y, err);
+    }
     if (is_coco_person(y)) {
         model->keypoint_names = coco_keypoints;
         model->edges = coco_edges;

@@ -15,9 +15,9 @@ typedef struct habits {
 } habits;
 
 static const habits all_habits[SK_SPECIES_COUNT] = {
-    [SK_SPECIES_FISH] = {0.35f, 2.0f, 0.0f, 1.2f, 3.0f, 3.6f, 7.0f, 3.0f, 0.7f},
-    [SK_SPECIES_FLY] = {0.4f, 2.6f, 0.3f, 0.9f, 4.5f, 5.0f, 26.0f, 0.0f, 1.2f},
-    [SK_SPECIES_MOUSE] = {0.15f, 1.0f, 0.2f, 1.3f, 2.2f, 2.6f, 18.0f, 0.5f, 0.9f},
+    [SK_SPECIES_FISH] = {0.35f, 2.0f, 0.0f, 1.2f, 3.0f, 3.6f, 7.0f, 3.0f, 1.8f},
+    [SK_SPECIES_FLY] = {0.4f, 2.6f, 0.3f, 0.9f, 4.5f, 5.0f, 26.0f, 0.0f, 2.0f},
+    [SK_SPECIES_MOUSE] = {0.15f, 1.0f, 0.2f, 1.3f, 2.2f, 2.6f, 18.0f, 0.5f, 1.6f},
 };
 
 /* What to do next: how fast, and whether to visit somebody, which makes paths cross. */
@@ -66,8 +66,14 @@ static void step_one(sk_scene *scene, int32_t id, float dt)
     m->turn += steer(m, cx, cy, 16.0f * wall * dt);
     if (wall > 0.3f && m->wanted_speed < 0.3f)
         m->wanted_speed = 0.5f; /* nobody rests against the glass for ever */
-    if (m->goal >= 0)
-        m->turn += steer(m, scene->motion[m->goal].x, scene->motion[m->goal].y, 7.0f * dt);
+    if (m->goal >= 0) {
+        const sk_motion *o = &scene->motion[m->goal];
+        float dx = m->x - o->x, dy = m->y - o->y, near = 0.5f * (l + scene->looks[m->goal].length);
+        if (dx * dx + dy * dy < near * near)
+            m->goal = -1; /* visited: on its way it crosses, and nobody lies on somebody else for long */
+        else
+            m->turn += steer(m, o->x, o->y, 7.0f * dt);
+    }
     float push_x = 0.0f, push_y = 0.0f;
     for (int32_t j = 0; j < scene->settings.animals; j++) {
         if (j == id)

@@ -8,7 +8,8 @@ DESTDIR="$work/root" cmake --install "$SKITTER_TEST_BUILD" --prefix /opt/skitter
     { cat "$work/log"; exit 1; }
 prefix=$work/root/opt/skitter
 for file in bin/skitter include/skitter/skitter.h share/man/man1/skitter.1 \
-    share/bash-completion/completions/skitter share/zsh/site-functions/_skitter; do
+    share/bash-completion/completions/skitter share/zsh/site-functions/_skitter \
+    share/skitter/models/demo-obb.pt share/skitter/models/demo-pose.pt share/skitter/models/README.md; do
     [ -s "$prefix/$file" ] || { echo "not installed: $file"; exit 1; }
 done
 "$prefix/bin/skitter" --version >/dev/null
