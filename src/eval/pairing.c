@@ -11,12 +11,11 @@
 static void note(sk_pairing *p, const char *format, ...) SK_PRINTF(2, 3);
 static void note(sk_pairing *p, const char *format, ...)
 {
-    char line[512];
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    sk_text_vappendf(&p->notes, format, args);
     va_end(args);
-    sk_text_appendf(&p->notes, "%s\n", line);
+    sk_text_append(&p->notes, "\n");
 }
 
 static sk_status numbers(int32_t **out, size_t count, sk_error *err)
@@ -263,7 +262,7 @@ static sk_status gather_classes(sk_pairing *p, const sk_annotation_set *set,
     *paired = 0;
     for (size_t i = 0; status == SK_OK && i < set->n_classes; i++) {
         int32_t c = 0;
-        while (c < p->n_classes && !same_class(known[c], order[i], by_name))
+        while (c < p->n_classes && known[c] && !same_class(known[c], order[i], by_name))
             c++;
         if (c == p->n_classes) {
             known[c] = order[i];

@@ -204,13 +204,13 @@ sk_status sk_annotations_add(sk_annotation_set *set, int32_t image, int32_t clas
 
 void sk_annotations_note(sk_annotation_set *set, const char *format, ...)
 {
-    char line[512];
+    if (set->notes.length + 600 > MAX_NOTES) /* what does not fit is left out, never an error */
+        return;
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    sk_text_vappendf(&set->notes, format, args);
     va_end(args);
-    if (set->notes.length + strlen(line) + 1 < MAX_NOTES) /* what does not fit is left out, never an error */
-        sk_text_appendf(&set->notes, "%s\n", line);
+    sk_text_append(&set->notes, "\n");
 }
 
 void sk_annotations_free(sk_annotation_set *set)
