@@ -38,7 +38,7 @@ typedef enum sk_runner_mode {
 
 /* What submit does when `depth` frames are in flight. */
 typedef enum sk_runner_full {
-    SK_RUNNER_FULL_DEFAULT = 0,    /* throughput: block; latency: drop the oldest */
+    SK_RUNNER_FULL_DEFAULT = 0,    /* throughput: block; latency: drop the oldest, also before it is full */
     SK_RUNNER_FULL_BLOCK = 1,      /* wait for room */
     SK_RUNNER_FULL_REFUSE = 2,     /* return SK_ERR_BUSY; counted as refused */
     SK_RUNNER_FULL_DROP_OLDEST = 3 /* the oldest frame nobody has begun gives way; counted as dropped */
@@ -48,7 +48,9 @@ typedef enum sk_runner_full {
 typedef enum sk_runner_frames {
     SK_RUNNER_COPY = 1,   /* submit copies them into staging memory; the caller's are free when it returns */
     SK_RUNNER_BORROW = 2, /* the caller's are read in place; frame_done says when that is over */
-    SK_RUNNER_HOLD = 3    /* as borrow, but kept until the result's time is over: result.frame may be read */
+    SK_RUNNER_HOLD =
+        3 /* as borrow, but kept until the result's time is over: result.frame may be read. The caller must
+                             be able to have depth + 1 frames out */
 } sk_runner_frames;
 
 #define SK_RUNNER_MAX_DEVICES 16
@@ -156,8 +158,7 @@ SK_API sk_status sk_runner_wait(sk_runner *runner, sk_runner_result *result, sk_
 /* The same for a thread that reads while another submits: waits for frames to come, and gives ticket -1 once
  * sk_runner_finish was called and everything is out. */
 SK_API sk_status sk_runner_next(sk_runner *runner, sk_runner_result *result, sk_error *err) SK_MUST_CHECK;
-SK_API void
-sk_runner_finish(sk_runner *runner); /* no more frames for now; a later submit opens the stream again */
+SK_API void sk_runner_finish(sk_runner *runner); /* no more frames; the next submit opens the stream again */
 
 /* submit, flush and wait for one frame. Nothing else may be in flight. */
 SK_API sk_status sk_runner_run(sk_runner *runner, const sk_frame *frame, const sk_runner_call *call,

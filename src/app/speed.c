@@ -27,6 +27,7 @@ typedef struct speed {
     sk_source *source; /* the runner's: decodes ahead */
     sk_frame noise[NOISE_FRAMES];
     int64_t next_basic, next_runner; /* frames of noise */
+    int32_t most;                    /* frames in flight */
 } speed;
 
 void sk_speed_defaults(sk_speed_settings *settings)
@@ -198,7 +199,7 @@ static sk_status runner_round(speed *p, int32_t frames, double *fps, sk_error *e
     int64_t before = decoded_so_far(p), begin = sk_clock_ns();
     for (int32_t i = 0; i < frames; i++) {
         const sk_frame *frame = NULL;
-        while (sk_runner_in_flight(p->runner) >= sk_runner_depth(p->runner))
+        while (sk_runner_in_flight(p->runner) >= p->most)
             SK_TRY(fetch(p, err));
         SK_TRY(next_frame(p, &frame, err));
         sk_status status = sk_runner_submit(p->runner, frame, NULL, NULL, err);
@@ -260,6 +261,9 @@ static sk_status open_all(speed *p, sk_error *err)
     how.frame_height = p->report->height;
     how.timeline = s->trace_out ? 65536 : 0;
     SK_TRY(sk_runner_open(p->about->models, p->about->n_models, &how, &p->runner, err));
+    /* For latency nothing waits behind anything: one frame for each device. */
+    sk_runner_get_stats(p->runner, &p->report->stats);
+    p->most = how.mode == SK_RUNNER_LATENCY ? p->report->stats.n_devices : sk_runner_depth(p->runner);
     if (!s->no_basic)
         SK_TRY(sk_basic_open(p->about->models, p->about->n_models, engine, &how.detector, p->report->width,
                              p->report->height, &p->basic, err));
@@ -319,7 +323,7 @@ static void describe(speed *p)
     if (p->basic)
         sk_basic_get_times(p->basic, &r->basic);
     sk_runner_get_stats(p->runner, &r->stats);
-    r->depth = sk_runner_depth(p->runner);
+    r->depth = p->most;
     snprintf(r->runtime, sizeof r->runtime, "%s", p->about->runtime);
     snprintf(r->device, sizeof r->device, "%s", p->about->device);
     snprintf(r->precision, sizeof r->precision, "%s", p->about->precision);

@@ -51,7 +51,7 @@ static sk_item *to_drop(const sk_runner *r)
 /* Under the lock: an item to fill, when there is room for one more. */
 static sk_status reserve(sk_runner *r, sk_item **out, sk_error *err)
 {
-    if (r->settings.mode == SK_RUNNER_LATENCY)
+    if (r->settings.mode == SK_RUNNER_LATENCY && r->settings.when_full == SK_RUNNER_FULL_DROP_OLDEST)
         while (r->pending) /* the newest wins */
             drop(r, r->pending);
     for (;;) {

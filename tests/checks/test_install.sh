@@ -30,13 +30,17 @@ read -r -a words <<<"$flags"
 words=("${words[@]//ROOT/$prefix}")
 cc -std=c17 -Wall -Werror "$work/user.c" -o "$work/user" "${words[@]}"
 LD_LIBRARY_PATH=$(dirname "$(find "$prefix" -name 'libskitter.so')") "$work/user"
-# The example, built the same way; on the reference data, where that is, it must find something.
+# The examples, built the same way; on the reference data, where that is, they must find something, and the same.
 cc -std=c17 -Wall -Werror "$SKITTER_TEST_SOURCE/examples/predict.c" -o "$work/predict" "${words[@]}"
+cc -std=c17 -Wall -Werror "$SKITTER_TEST_SOURCE/examples/stream.c" -o "$work/stream" "${words[@]}"
 library=$(dirname "$(find "$prefix" -name 'libskitter.so')")
 if [ -d "$SKITTER_TEST_DATA" ]; then
     found=$(LD_LIBRARY_PATH=$library "$work/predict" "$SKITTER_TEST_DATA/yolo/yolov8t-pose/yolov8t-pose.pt" \
         "$SKITTER_TEST_DATA/yolo/bus.jpg")
     grep -q "frame 0: score" <<<"$found" || { echo "the example found nothing"; exit 1; }
+    streamed=$(LD_LIBRARY_PATH=$library "$work/stream" "$SKITTER_TEST_DATA/yolo/yolov8t-pose/yolov8t-pose.pt" \
+        "$SKITTER_TEST_DATA/yolo/bus.jpg")
+    [ "$found" = "$streamed" ] || { echo "the two examples differ"; exit 1; }
 fi
 problem=$(LD_LIBRARY_PATH=$library "$work/predict" "$work/absent.pt" 2>&1) && { echo "an absent model was no error"; exit 1; }
 grep -q "absent.pt" <<<"$problem"

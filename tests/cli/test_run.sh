@@ -38,6 +38,8 @@ END
 }
 
 test_noise_and_latency() {
+    run run "$model" --input "$picture" --iterations 9 --rounds 3 --threads 1 --mode latency --json
+    expect_code 0 && expect_in '"count": 9' "$out" || return 1 # not one was dropped
     run run "$model" --iterations 4 --rounds 1 --threads 1 --mode latency --runner-only --json
     expect_code 0 || return 1
     expect_in '"pcc": null' "$out" && expect_in '"mode": "latency"' "$out" || return 1

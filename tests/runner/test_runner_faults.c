@@ -306,6 +306,21 @@ static void test_newest_wins(void **state)
     for (int i = 0; i < 50; i++)
         assert_int_equal(atomic_load(&given_back[i]), 1);
 
+    /* Unless every frame is asked for. */
+    s.when_full = SK_RUNNER_FULL_BLOCK;
+    r = open_faulty(model, &s);
+    for (int i = 0; i < 20; i++) {
+        if (i >= sk_runner_depth(r)) {
+            assert_ok(sk_runner_wait(r, &result, &err), &err);
+            assert_int_equal(result.index, i - sk_runner_depth(r));
+        }
+        assert_ok(sk_runner_submit(r, &set.frames[i], NULL, NULL, &err), &err);
+    }
+    sk_runner_get_stats(r, &stats);
+    assert_int_equal(stats.dropped, 0);
+    sk_runner_close(&r);
+    s.when_full = SK_RUNNER_FULL_DEFAULT;
+
     /* A frame that waited too long is not looked at. */
     s.max_age_ms = 30;
     r = open_faulty(model, &s);
@@ -362,8 +377,10 @@ static void test_stream(void **state)
     for (int round = 0; round < 3; round++) {
         reader me = {.runner = r, .last = -1};
         pthread_t thread;
+        /* The first frame opens the stream again that the last round has ended. */
+        assert_ok(sk_runner_submit(r, &set.frames[0], NULL, NULL, &err), &err);
         assert_int_equal(pthread_create(&thread, NULL, read_all, &me), 0);
-        for (int i = 0; i < 101; i++) {
+        for (int i = 1; i < 101; i++) {
             assert_ok(sk_runner_submit(r, &set.frames[i % 10], NULL, NULL, &err), &err);
             if (i % 30 == 0)
                 sk_clock_sleep_ns(3000000); /* batches that do not fill */
