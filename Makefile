@@ -12,7 +12,7 @@ export CTEST_PROGRESS_OUTPUT =
 # what the CUDA plugin is built for: all, or one such as 90a
 CUDA_ARCH ?= all
 
-.PHONY: help plugin-cuda build run test check fuzz bench parity train-demo install valgrind coverage aarch64 clean packages \
+.PHONY: help plugin-cuda plugin-tensorrt build run test check fuzz bench parity train-demo install valgrind coverage aarch64 clean packages \
     writable sanitized
 .DEFAULT_GOAL := build
 
@@ -57,6 +57,14 @@ plugin-cuda: writable
 ## train-demo trains the demo's models anew into share/models (TRAIN_PYTHON=python3 with PyTorch, a GPU, minutes)
 train-demo: build
 	@scripts/train-demo "$(BUILD)/skitter"
+
+## plugin-tensorrt  the tensorrt engine, build/libskitter_tensorrt.so (needs TensorRT 10 or 11's headers: TENSORRT=folder, nvcc)
+plugin-tensorrt: writable
+	@scripts/quietly "configuring" cmake --preset release -B "$(BUILD)" -DSKITTER_TENSORRT_ROOT="$(TENSORRT)"
+	@ninja -C "$(BUILD)" -t query plugin_tensorrt >/dev/null 2>&1 || { \
+	    echo "error: TensorRT's headers (NvInfer.h) or CUDA's toolkit are not found" >&2; \
+	    echo "  hint: make plugin-tensorrt TENSORRT=/path/to/TensorRT, with nvcc in PATH or in /usr/local/cuda/bin" >&2; exit 1; }
+	@ninja -C "$(BUILD)" -j $(JOBS) plugin_tensorrt
 
 ## install    program, library, headers, manual and completions (PREFIX=/usr/local, DESTDIR=)
 install: build

@@ -8,7 +8,7 @@ foreach(room ${SKITTER_ROOMS})
     list(APPEND skitter_sources ${room_sources})
 endforeach()
 # Engines that are plugins: cmake/Plugins.cmake.
-list(FILTER skitter_sources EXCLUDE REGEX "/engines/cuda/")
+list(FILTER skitter_sources EXCLUDE REGEX "/engines/(cuda|tensorrt)/")
 if(NOT SKITTER_FFMPEG)
     list(FILTER skitter_sources EXCLUDE REGEX "_ffmpeg\\.c$")
     file(GLOB_RECURSE stand_ins CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*/without_ffmpeg.c)

@@ -47,3 +47,28 @@ if(SKITTER_CUDART)
     target_link_libraries(cuda_check PRIVATE ${cuda_libraries})
     target_link_options(cuda_check PRIVATE -static-libstdc++ -static-libgcc)
 endif()
+
+# TensorRT: its headers, and CUDA's runtime to move data. libnvinfer itself is opened at run time and not linked.
+set(SKITTER_TENSORRT_ROOT "" CACHE PATH "Where TensorRT's include folder is, when the compiler does not find it")
+find_path(SKITTER_TENSORRT_INCLUDE NvInfer.h HINTS ${SKITTER_TENSORRT_ROOT}/include ${SKITTER_TENSORRT_ROOT}
+    /usr/local/tensorrt/include /opt/tensorrt/include /usr/include/x86_64-linux-gnu /usr/include/aarch64-linux-gnu)
+if(SKITTER_CUDART AND SKITTER_TENSORRT_INCLUDE)
+    enable_language(CXX)
+    add_library(tensorrt_shim OBJECT EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/src/engines/tensorrt/tensorrt_shim.cpp)
+    set_target_properties(tensorrt_shim PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden)
+    target_include_directories(tensorrt_shim PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+    target_include_directories(tensorrt_shim SYSTEM PRIVATE ${SKITTER_TENSORRT_INCLUDE} ${cuda_root}/include)
+    target_compile_definitions(tensorrt_shim PRIVATE _GNU_SOURCE)
+    # int8 by calibration is deprecated in TensorRT 10, and the only int8 for models that are not quantised
+    target_compile_options(tensorrt_shim PRIVATE -std=c++17 -fno-exceptions -fno-rtti -fno-threadsafe-statics -Wall -Wextra
+        -Wno-deprecated-declarations)
+    file(GLOB tensorrt_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/engines/tensorrt/*.c)
+    add_library(plugin_tensorrt MODULE EXCLUDE_FROM_ALL ${tensorrt_sources} $<TARGET_OBJECTS:tensorrt_shim>)
+    sk_target(plugin_tensorrt)
+    set_target_properties(plugin_tensorrt PROPERTIES OUTPUT_NAME skitter_tensorrt LINK_DEPENDS
+        ${CMAKE_SOURCE_DIR}/cmake/plugin.map)
+    target_link_libraries(plugin_tensorrt PRIVATE skitter_static ${SKITTER_CUDART} rt)
+    target_link_options(plugin_tensorrt PRIVATE -Wl,--no-undefined -Wl,-Bsymbolic -static-libstdc++ -static-libgcc
+        -Wl,--gc-sections -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/plugin.map)
+    install(TARGETS plugin_tensorrt OPTIONAL DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()

@@ -90,6 +90,14 @@ foreach(kind empty no_table other_abi other_layout other_name holes good)
     math(EXPR fake_number "${fake_number} + 1")
 endforeach()
 
+# The tensorrt engine's own C with the reference executor in place of TensorRT.
+file(GLOB tensorrt_engine_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/engines/tensorrt/*.c)
+add_library(fake_tensorrt MODULE ${tensorrt_engine_sources} ${CMAKE_SOURCE_DIR}/tests/engines/fake_tensorrt_shim.c)
+sk_target(fake_tensorrt)
+set_target_properties(fake_tensorrt PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_link_libraries(fake_tensorrt PRIVATE skitter_static)
+target_link_options(fake_tensorrt PRIVATE -Wl,-Bsymbolic -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/plugin.map)
+
 # The cuda engine's own C with a GPU of loops behind it.
 file(GLOB gpu_plan_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/engines/cuda/*.c)
 list(FILTER gpu_plan_sources EXCLUDE REGEX "plugin_entry")

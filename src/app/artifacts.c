@@ -24,7 +24,8 @@ sk_status sk_artifacts_make(const sk_artifacts_export *wish, sk_artifacts_export
     sk_model *model = NULL;
     sk_model_artifact *artifact = NULL;
     sk_engine_probe probe = {0};
-    sk_artifact_options options = {.must_keep = true, .anew = wish->anew};
+    sk_artifact_options options = {
+        .must_keep = true, .anew = wish->anew, .dynamic_batch = wish->dynamic_batch};
     sk_session_settings settings = sk_session_defaults();
     int64_t begin = sk_clock_ns();
     sk_status status;

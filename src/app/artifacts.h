@@ -10,7 +10,8 @@ typedef struct sk_artifacts_export {
     const char *model, *runtime;
     int32_t batch, height, width; /* 0: 1 and the model's own */
     sk_precision precision;
-    bool anew; /* also where a fresh one lies */
+    bool anew;          /* also where a fresh one lies */
+    bool dynamic_batch; /* for any batch up to this */
 } sk_artifacts_export;
 
 typedef struct sk_artifacts_exported {

@@ -132,7 +132,7 @@ static sk_status print_made(const sk_args *args, const sk_artifacts_exported *r,
 static sk_status make_artifact(const sk_args *args, const char *runtime, sk_error *err)
 {
     static sk_artifacts_exported made;
-    static const char *const others[] = {"output", "dynamic", "dynamic-batch", "half-io", "raw-heads"};
+    static const char *const others[] = {"output", "dynamic", "half-io", "raw-heads"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (i == 0 ? sk_args_text(args, others[i]) != NULL : sk_args_flag(args, others[i]) != 0)
             return sk_fail(err, SK_ERR_ARG, "--%s does not go with --runtime, which makes what runs look for",
@@ -141,7 +141,8 @@ static sk_status make_artifact(const sk_args *args, const char *runtime, sk_erro
                              .runtime = runtime,
                              .batch = (int32_t)sk_args_int(args, "batch"),
                              .precision = sk_args_flag(args, "half") ? SK_PRECISION_F16 : SK_PRECISION_AUTO,
-                             .anew = sk_args_flag(args, "overwrite")};
+                             .anew = sk_args_flag(args, "overwrite"),
+                             .dynamic_batch = sk_args_flag(args, "dynamic-batch")};
     SK_TRY(sk_cli_parse_size(sk_args_text(args, "imgsz"), &e.height, &e.width, err));
     SK_TRY(sk_artifacts_make(&e, &made, err));
     return print_made(args, &made, err);

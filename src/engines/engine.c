@@ -5,8 +5,9 @@
 
 /* In the order `auto` tries them; the reference executor is last: it is always there and always slow. */
 static const sk_engine *const engines[] = {
-    &sk_engine_cpu,       &sk_engine_cuda,     &sk_engine_rocm,     &sk_engine_onnx_cuda,
-    &sk_engine_onnx_rocm, &sk_engine_onnx_cpu, &sk_engine_openvino, &sk_engine_reference,
+    &sk_engine_cpu,      &sk_engine_tensorrt,  &sk_engine_cuda,
+    &sk_engine_rocm,     &sk_engine_onnx_cuda, &sk_engine_onnx_rocm,
+    &sk_engine_onnx_cpu, &sk_engine_openvino,  &sk_engine_reference,
 };
 
 int32_t sk_engine_count(void)

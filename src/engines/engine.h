@@ -149,9 +149,10 @@ typedef struct sk_engine_form {
     const char *extension;        /* model.pt -> model.onnx */
     const char *folder_extension; /* sleap_dir -> sleap_dir.onnx/ … */
     const char *file;             /* … with this file in it */
-    /* Makes the form from the model as ONNX; *out is ended by sk_free. `metadata` is what the form's file tells other
-     * programs about the model, as JSON. Null: ONNX is the form. `progress` may be null. */
-    sk_status (*build)(const void *onnx, size_t length, const char *metadata,
+    /* Makes the form from the model as ONNX; *out is ended by sk_free. `batch` is the largest where the model leaves it
+     * open. `metadata` is what the form's file tells other programs about the model, as JSON. Null: ONNX is the form.
+     * `progress` may be null. */
+    sk_status (*build)(const void *onnx, size_t length, int32_t batch, const char *metadata,
                        const sk_session_settings *settings, void (*progress)(void *context, double part),
                        void *context, uint8_t **out, size_t *out_length, sk_error *err);
     /* What a built file is bound to: the device's architecture ("sm_90"). Null: to nothing, and to no version of the
@@ -249,8 +250,9 @@ const char *sk_engine_of_provider(const char *provider);
 
 /* The built-in engines. */
 extern const sk_engine sk_engine_cpu;
-extern const sk_engine sk_engine_cuda; /* a plugin: engines/plugin.h */
-extern const sk_engine sk_engine_rocm; /* likewise */
+extern const sk_engine sk_engine_cuda;     /* a plugin: engines/plugin.h */
+extern const sk_engine sk_engine_rocm;     /* likewise */
+extern const sk_engine sk_engine_tensorrt; /* likewise */
 extern const sk_engine sk_engine_onnx_cpu;
 extern const sk_engine sk_engine_onnx_cuda;
 extern const sk_engine sk_engine_onnx_rocm;

@@ -43,6 +43,8 @@ static inline uint64_t sk_plugin_layout(void)
                               sizeof(sk_session_input),
                               sizeof(sk_engine_probe),
                               sizeof(sk_engine),
+                              sizeof(sk_engine_form),
+                              sizeof(sk_session_artifact),
                               SK_OP_COUNT,
                               SK_UNARY_COUNT,
                               SK_BINARY_COUNT};
@@ -80,8 +82,11 @@ bool sk_plugin_has_driver(const sk_plugin_wish *wish, char *why, size_t capacity
 sk_status sk_plugin_probe(const sk_plugin_wish *wish, sk_engine_probe *out);
 
 /* Defines an engine that is a plugin: asks for it when used and forwards. `object` is the sk_engine, `wish` a
- * sk_plugin_wish object, `name` a word for the functions' names. */
+ * sk_plugin_wish object, `name` a word for the functions' names. `its_form` is the form of its model files, known
+ * without having the plugin, or null. */
 #define SK_PLUGIN_ENGINE(object, wish, word, engine_title, usual_precision)                                  \
+    SK_PLUGIN_ENGINE_WITH_FORM(object, wish, word, engine_title, usual_precision, NULL)
+#define SK_PLUGIN_ENGINE_WITH_FORM(object, wish, word, engine_title, usual_precision, its_form)              \
     static const sk_engine *word##_real;                                                                     \
     static sk_status word##_probe(sk_engine_probe *out, sk_error *err)                                       \
     {                                                                                                        \
@@ -147,6 +152,7 @@ sk_status sk_plugin_probe(const sk_plugin_wish *wish, sk_engine_probe *out);
                               .close = word##_close,                                                         \
                               .profile_start = word##_profile_start,                                         \
                               .profile = word##_profile,                                                     \
+                              .form = (its_form),                                                            \
                               .usual = (usual_precision)}
 
 #endif

@@ -28,3 +28,45 @@ static const sk_plugin_wish rocm_wish = {
                      "/dev/kfd --device /dev/dri",
 };
 SK_PLUGIN_ENGINE(sk_engine_rocm, rocm_wish, rocm, "skitter on AMD GPUs", SK_PRECISION_F16);
+
+static const sk_plugin_wish tensorrt_wish = {
+    .engine = "tensorrt",
+    .file = "libskitter_tensorrt.so",
+    .remedy =
+        "build it where TensorRT's headers are: make plugin-tensorrt; SKITTER_PLUGIN_DIR names its folder. "
+        "(--runtime onnx_cuda --execution-provider TensorRT needs no plugin)",
+    .vendor = "NVIDIA",
+    .driver = "libcuda.so.1",
+    .device = "/dev/nvidia0",
+    .driver_remedy =
+        "install NVIDIA's driver (Debian: apt-get install nvidia-driver); in a container, start it with "
+        "--gpus all",
+};
+
+static sk_status build_engine(const void *onnx, size_t length, int32_t batch, const char *metadata,
+                              const sk_session_settings *settings,
+                              void (*progress)(void *context, double part), void *context, uint8_t **out,
+                              size_t *out_length, sk_error *err)
+{
+    const sk_engine *real = NULL;
+    SK_TRY(sk_plugin_load(&tensorrt_wish, &real, NULL, 0, err));
+    return real->form->build(onnx, length, batch, metadata, settings, progress, context, out, out_length,
+                             err);
+}
+
+static sk_status device_architecture(const sk_session_settings *settings, char *text, size_t capacity,
+                                     sk_error *err)
+{
+    const sk_engine *real = NULL;
+    SK_TRY(sk_plugin_load(&tensorrt_wish, &real, NULL, 0, err));
+    return real->form->architecture(settings, text, capacity, err);
+}
+
+static const sk_engine_form tensorrt_form = {.name = "tensorrt",
+                                             .extension = ".engine",
+                                             .folder_extension = ".tensorrt",
+                                             .file = "model.engine",
+                                             .build = build_engine,
+                                             .architecture = device_architecture};
+SK_PLUGIN_ENGINE_WITH_FORM(sk_engine_tensorrt, tensorrt_wish, tensorrt, "TensorRT on NVIDIA GPUs",
+                           SK_PRECISION_F16, &tensorrt_form);

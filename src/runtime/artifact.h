@@ -24,6 +24,7 @@ typedef struct sk_artifact_key {
     char source[65]; /* SHA-256 of the model */
     char form[16];   /* sk_engine_form.name */
     int32_t batch, height, width;
+    bool dynamic_batch; /* also for smaller batches; serves every wish of a batch up to its own */
     char precision[8];
     int32_t opset;
     char architecture[64]; /* of the device; "" = any */

@@ -29,7 +29,12 @@ bool sk_artifact_key_equal(const sk_artifact_key *have, const sk_artifact_key *w
         snprintf(why, SK_ARTIFACT_WHY, "it was made from another model, or the model was changed since");
         return false;
     }
-    if (have->batch != want->batch || have->height != want->height || have->width != want->width) {
+    bool batch_fits = have->dynamic_batch ? want->batch <= have->batch : have->batch == want->batch;
+    if (want->dynamic_batch && !have->dynamic_batch) {
+        snprintf(why, SK_ARTIFACT_WHY, "it was made for batches of %d only", have->batch);
+        return false;
+    }
+    if (!batch_fits || have->height != want->height || have->width != want->width) {
         snprintf(why, SK_ARTIFACT_WHY,
                  "it was made for %d x %d x %d (batch, height, width), %d x %d x %d is needed", have->batch,
                  have->height, have->width, want->batch, want->height, want->width);
@@ -82,6 +87,7 @@ static void take(const sk_config_value *root, sk_artifact_record *r)
     k->batch = number(root, "batch");
     k->height = number(root, "height");
     k->width = number(root, "width");
+    k->dynamic_batch = sk_config_bool_or(root, "dynamic_batch", false);
     copy(root, "precision", k->precision, sizeof k->precision);
     k->opset = number(root, "opset");
     copy(root, "architecture", k->architecture, sizeof k->architecture);
@@ -131,6 +137,7 @@ static void put_key(sk_json *json, const sk_artifact_key *k)
     sk_json_key_int(json, "batch", k->batch);
     sk_json_key_int(json, "height", k->height);
     sk_json_key_int(json, "width", k->width);
+    sk_json_key_bool(json, "dynamic_batch", k->dynamic_batch);
     sk_json_key_string(json, "precision", k->precision);
     sk_json_key_int(json, "opset", k->opset);
     sk_json_key_string(json, "architecture", k->architecture);

@@ -70,9 +70,9 @@ static sk_status cache_place(const sk_artifact_key *k, const sk_engine_form *for
 {
     char text[512], hex[SK_SHA256_TEXT], *folder = NULL;
     sk_sha256 hash;
-    int length =
-        snprintf(text, sizeof text, "%s|%s|%d|%d|%d|%s|%d|%s|%s|%s", k->source, k->form, k->batch, k->height,
-                 k->width, k->precision, k->opset, k->architecture, k->library, k->version);
+    int length = snprintf(text, sizeof text, "%s|%s|%d%s|%d|%d|%s|%d|%s|%s|%s", k->source, k->form, k->batch,
+                          k->dynamic_batch ? " or less" : "", k->height, k->width, k->precision, k->opset,
+                          k->architecture, k->library, k->version);
     sk_hash_sha256(text, (size_t)length, &hash);
     SK_TRY(sk_artifact_cache_folder(&folder, err));
     int used = snprintf(file, SK_ARTIFACT_PATH, "%s/%.16s-%.16s%s", folder, k->source,

@@ -44,6 +44,7 @@ typedef struct job {
     const sk_engine *engine;
     sk_session_settings settings;
     int32_t batch, height, width;
+    bool dynamic_batch;
     sk_model_artifact *out;
 } job;
 
@@ -73,8 +74,8 @@ static sk_status export_bytes(const job *j, uint8_t **bytes, size_t *length, sk_
     s.batch = j->batch;
     s.height = j->height;
     s.width = j->width;
-    /* An engine that builds from ONNX chooses the precision itself; those that run ONNX get it in the file. */
-    s.half = !j->engine->form->build && j->settings.precision == SK_PRECISION_F16;
+    s.dynamic_batch = j->dynamic_batch;
+    s.half = j->settings.precision == SK_PRECISION_F16; /* weights and arithmetic; the ends stay f32 */
     SK_TRY(sk_model_to_onnx(j->model, &s, &onnx, err));
     sk_status status = sk_onnx_write(onnx, bytes, length, err);
     sk_onnx_close(&onnx);
@@ -93,7 +94,8 @@ static sk_status make_bytes(void *context, uint8_t **bytes, size_t *length, sk_e
     sk_status status;
     SK_TRY_GOTO(export_bytes(j, &onnx, &onnx_length, err));
     SK_TRY_GOTO(sk_engine_file_describe(j->model, j->batch, j->height, j->width, &metadata, err));
-    status = form->build(onnx, onnx_length, metadata, &j->settings, tell_part, j, bytes, length, err);
+    status =
+        form->build(onnx, onnx_length, j->batch, metadata, &j->settings, tell_part, j, bytes, length, err);
 done:
     sk_free(metadata);
     sk_free(onnx);
@@ -326,6 +328,7 @@ static sk_status fill_wish(job *j, sk_artifact_wish *wish, char *library, size_t
     k->batch = j->batch;
     k->height = j->height;
     k->width = j->width;
+    k->dynamic_batch = j->dynamic_batch;
     snprintf(k->precision, sizeof k->precision, "%s", sk_precision_name(j->settings.precision));
     k->opset = SK_ARTIFACT_OPSET;
     if (form->architecture) {
@@ -419,6 +422,7 @@ sk_status sk_model_artifact_open(const sk_model *model, const sk_engine *engine,
              .batch = (int32_t)batch,
              .height = (int32_t)height,
              .width = (int32_t)width,
+             .dynamic_batch = options && options->dynamic_batch,
              .out = a};
     if (j.settings.precision == SK_PRECISION_AUTO)
         j.settings.precision = engine->usual ? engine->usual : SK_PRECISION_F32;

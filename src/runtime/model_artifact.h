@@ -18,8 +18,9 @@ typedef struct sk_model_artifact {
 } sk_model_artifact;
 
 typedef struct sk_artifact_options {
-    bool must_keep; /* no place on disk is an error */
-    bool anew;      /* make it even where a fresh one lies */
+    bool must_keep;     /* no place on disk is an error */
+    bool anew;          /* make it even where a fresh one lies */
+    bool dynamic_batch; /* for any batch up to the one given */
 } sk_artifact_options;
 
 /* The artifact for a session of these settings; *out stays null where the engine needs none, artifacts are switched off

@@ -60,6 +60,8 @@ sk_status sk_runtime_trial(const sk_engine *engine, sk_error *err)
     settings.threads = 1;
     settings.tune = 0;
     settings.cache_dir = "";
+    if (engine->form) /* other precisions need a file, which is not made for this */
+        settings.precision = SK_PRECISION_F32;
     sk_status status;
     SK_TRY_GOTO(make_graph(&graph, &shape, err));
     SK_TRY_GOTO(sk_graph_specialise(graph, &shape, 1, &fixed, err));

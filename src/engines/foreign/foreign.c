@@ -237,6 +237,7 @@ sk_status sk_foreign_try(const sk_engine *engine, sk_error *err)
     sk_session_input x = {.data = ones};
     sk_session_settings settings = sk_session_defaults();
     settings.threads = 1;
+    settings.precision = SK_PRECISION_F32;
     settings.cache_dir = "";
     sk_status status;
     SK_TRY_GOTO(small_graph(&graph, &shape, err));
