@@ -16,6 +16,7 @@ void sk_demo_defaults(sk_demo_settings *settings)
 {
     *settings = (sk_demo_settings){.out = "skitter-demo",
                                    .scene = sk_scene_defaults(),
+                                   .program = "skitter",
                                    .seconds = 3,
                                    .runtime = "cpu",
                                    .runtime_requested = "cpu"};

@@ -31,6 +31,8 @@ typedef struct sk_demo_settings {
     const char *runtime, *runtime_requested; /* as for sk_predict_settings */
     bool runtime_fell_back;
     int32_t threads;
+    const char
+        *program; /* how the person called skitter, for the commands to go on with; default "skitter" */
     bool compare; /* every other runtime that works here as well */
     bool restart;
 } sk_demo_settings;

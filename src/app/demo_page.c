@@ -166,9 +166,8 @@ static void agreement(const sk_demo_report *r, sk_text *page)
     sk_text_append(page, "</table></div>\n");
 }
 
-static void files(const sk_demo_report *r, sk_text *page)
+static void files(const sk_demo_settings *s, sk_text *page)
 {
-    (void)r;
     sk_text_append(
         page,
         "<h2>What lies in this folder</h2>\n<div class=\"scroll\"><table class=\"files\">"
@@ -177,10 +176,15 @@ static void files(const sk_demo_report *r, sk_text *page)
         "<tr><td>poses/results.slp, boxes/results.slp</td><td>for SLEAP and sleap-io</td></tr>"
         "<tr><td>scene.mp4, truth.csv</td><td>the scene, and where the animals really are</td></tr>"
         "<tr><td>demo.json</td><td>every number of this page</td></tr></table></div>\n");
-    sk_text_append(page,
-                   "<h2>On your own video</h2>\n<pre>skitter predict VIDEO -m MODEL -o run1 --save-overlay\n"
-                   "skitter info MODEL          # what a .pt, SLEAP folder or .onnx holds\n"
-                   "skitter eval run1 TRUTH     # how good it is, against labels of yours</pre>\n");
+    static const char *const commands[] = {" predict VIDEO -m MODEL -o run1 --save-overlay",
+                                           " info MODEL          # what a .pt, SLEAP folder or .onnx holds",
+                                           " eval run1 TRUTH     # how good it is, against labels of yours"};
+    sk_text_append(page, "<h2>On your own video</h2>\n<pre>");
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        sk_demo_escape(page, s->program);
+        sk_text_appendf(page, "%s\n", commands[i]);
+    }
+    sk_text_append(page, "</pre>\n");
 }
 
 static void head(const sk_demo_settings *s, const sk_demo_report *r, sk_text *page)
@@ -225,7 +229,7 @@ sk_status sk_demo_write_page(const sk_demo_settings *s, const sk_demo_report *r,
     agreement(r, &page);
     sk_text_append(&page, "<h2>Where they were</h2>\n");
     sk_demo_figure_paths(s, sets, &page);
-    files(r, &page);
+    files(s, &page);
     sk_text_append(&page, "</body></html>\n");
     SK_TRY_GOTO(sk_text_status(&page, err));
     char *path = sk_path_join(s->out, "report.html");

@@ -125,9 +125,9 @@ void sk_demo_summarize(const sk_demo_settings *s, sk_demo_report *r)
     sk_text_appendf(t, "%-16s %s/poses/overlay.mp4   the scene with the poses drawn in\n", "", s->out);
     sk_text_appendf(t, "%-16s %s/poses/results.csv   one row an animal; results.slp opens in SLEAP\n", "",
                     s->out);
-    sk_text_appendf(
-        t, "%-16s skitter predict VIDEO -m MODEL -o run1 --save-overlay    (.pt, SLEAP folder, .onnx)\n",
-        "on your own");
+    sk_text_appendf(t,
+                    "%-16s %s predict VIDEO -m MODEL -o run1 --save-overlay    (.pt, SLEAP folder, .onnx)\n",
+                    "on your own", s->program);
 }
 
 /* --- JSON --- */

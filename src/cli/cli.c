@@ -54,6 +54,18 @@ void sk_cli_set_verbosity(int level)
     verbosity = level;
 }
 
+static const char *program = "skitter";
+
+const char *sk_cli_program(void)
+{
+    return program;
+}
+
+void sk_cli_set_program(const char *name)
+{
+    program = name && name[0] ? name : "skitter";
+}
+
 int sk_cli_verbosity(void)
 {
     return verbosity;

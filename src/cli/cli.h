@@ -32,6 +32,10 @@ void sk_cli_say(const char *format, ...) SK_PRINTF(1, 2);
 int sk_cli_verbosity(void);
 void sk_cli_set_verbosity(int level);
 
+/* How the person called skitter, for commands that are to be typed next: "build/skitter"; "skitter" when not known. */
+const char *sk_cli_program(void);
+void sk_cli_set_program(const char *name); /* borrowed */
+
 /* Terminal styles: the escape sequence, or "" where `stream` is not a terminal, NO_COLOR is set or TERM is dumb.
  *     printf("%stext%s\n", sk_cli_style(stdout, SK_STYLE_BOLD), sk_cli_style(stdout, SK_STYLE_END)); */
 typedef enum sk_cli_style_name {

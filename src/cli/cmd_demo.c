@@ -70,6 +70,7 @@ static void read_settings(const sk_args *args, sk_demo_settings *s)
 {
     sk_demo_defaults(s);
     s->out = sk_args_text(args, "out");
+    s->program = sk_cli_program();
     s->models = sk_args_text(args, "models");
     s->seconds = sk_args_real(args, "seconds");
     s->scene.animals = (int32_t)sk_args_int(args, "animals");

@@ -154,6 +154,7 @@ static sk_status dispatch(int argc, const char *const *argv, const char **words,
 int main(int argc, char **argv)
 {
     fill_standard_descriptors();
+    sk_cli_set_program(argc > 0 ? argv[0] : NULL);
     sk_error err = {0};
     sk_status status;
     const char **words = sk_calloc((size_t)argc + 1, sizeof *words);

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# skitter demo as a newcomer runs it: every file it names is there, its numbers are good, Ctrl-C and a second run behave.
+source "$(dirname "$0")/../support/shell.sh"
+if [ ! -f "$SKITTER_TEST_SOURCE/share/models/demo-obb.pt" ]; then
+    echo "skipped: the demo's models are not here"
+    exit 77
+fi
+run scene -o "$work/try.mp4" --seconds 0.1
+if [ "$code" -eq 3 ]; then
+    echo "skipped: this build writes no video"
+    exit 77
+fi
+export SKITTER_MODELS=$SKITTER_TEST_SOURCE/share/models
+
+test_names_files_that_are_there() {
+    run demo --out "$work/a" --seconds 0.4
+    expect_code 0 && expect_in "runtime          cpu" "$out" || return
+    local count=0 file
+    for file in $(grep -o "$work/a/[^ ]*" <<<"$out"); do
+        [ -s "$file" ] || fail "$file is named and not there" || return
+        count=$((count + 1))
+    done
+    [ $count -ge 3 ] || fail "only $count files are named" || return
+    awk '/^oriented boxes/ { exit !($5 >= 0.9 && $6 >= 0.9) }' <<<"$out" || fail "the boxes are not good: $out" || return
+    awk '/^keypoints/ { exit !($6 < 4) }' <<<"$out" || fail "the poses are not good: $out" || return
+    # eval says the same of the same files
+    run eval "$work/a/boxes" "$work/a/truth.csv"
+    expect_code 0 && expect_in "oriented boxes" "$out" || return
+    run demo --out "$work/a" --seconds 0.4
+    expect_code 0 && expect_in "finished already" "$err" && expect_in "oriented boxes" "$out"
+}
+
+test_json_has_every_number() {
+    run demo --out "$work/b" --seconds 0.1 --species mouse --animals 2 --json -q
+    expect_code 0 && expect_in '"species": "mouse"' "$out" && expect_in '"median_percent"' "$out" &&
+        expect_in '"ms_per_frame"' "$out" && [ -z "$err" ]
+}
+
+test_interrupted_and_continued() {
+    local i
+    "$skitter" demo --out "$work/c" --seconds 1.5 -q 2>"$work/stderr" &
+    local pid=$!
+    for i in $(seq 200); do [ -s "$work/c/boxes/journal.skj" ] && break; sleep 0.05; done
+    kill -INT $pid
+    wait $pid
+    code=$? err=$(cat "$work/stderr")
+    expect_code 130 && expect_in "the same command goes on" "$err" || return
+    run demo --out "$work/c" --seconds 1.5 --seed 9
+    expect_code 1 && expect_in "--restart" "$err" || return
+    run demo --out "$work/c" --seconds 1.5
+    expect_code 0 && expect_in "was continued" "$err"
+}
+
+test_refusals() {
+    run demo --out "$work/d" --runtime nonsense
+    expect_code 2 && expect_in "nonsense" "$err" || return
+    SKITTER_MODELS=$work run demo --out "$work/d"
+    expect_code 1 && expect_in "demo-obb.pt" "$err" && [ ! -e "$work/d" ]
+}
+run_tests
