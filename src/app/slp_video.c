@@ -39,7 +39,7 @@ static sk_status path_in_entry(const char *slp, const char *entry, char **out, s
     if (!name)
         name = sk_config_text(sk_config_find(root, "filename"));
     sk_status status = SK_OK;
-    if (!name || strcmp(name, ".") == 0) {
+    if (!name || strcmp(name, ".") == 0 || sk_config_count(sk_config_find(root, "backend.filenames")) > 1) {
         status = sk_fail(
             err, SK_ERR_UNSUPPORTED,
             "%s: its frames are stored inside the file or are a list of pictures; give the video or the "

@@ -282,8 +282,15 @@ static bool write_video(slp_sink *sink)
 {
     json_t *backend = json_object_get(sink->video, "backend");
     if (sink->pictures) {
-        json_object_set(backend, "filename", sink->picture_paths);
-        json_object_set(sink->video, "filename", sink->picture_paths);
+        /* "filename" is the first one: readers take it for a path before they look at the list. */
+        json_t *first = json_array_get(sink->picture_paths, 0);
+        json_object_set(backend, "filenames", sink->picture_paths);
+        if (first) {
+            json_object_set(backend, "filename", first);
+            json_object_set(sink->video, "filename", first);
+        }
+        json_array_set_new(json_object_get(backend, "shape"), 0,
+                           json_integer((json_int_t)json_array_size(sink->picture_paths)));
     }
     char *text = json_dumps(sink->video, JSON_COMPACT);
     bool ok = text && write_texts(sink->file, "videos_json", &text, 1);
@@ -461,6 +468,11 @@ static bool fill(slp_sink *sink, const char *path, const sk_run_header *h)
                   (json_int_t)(h->source_frames > 0 ? h->source_frames : 0), h->height, h->width, 3,
                   "filename", h->source, "grayscale", 0, "bgr", 1, "dataset", "", "input_format", "");
     if (!sink->path || !sink->picture_paths || !sink->video)
+        return false;
+    json_t *backend = json_object_get(sink->video, "backend");
+    if (sink->pictures && (json_object_set_new(backend, "height_", json_integer(h->height)) != 0 ||
+                           json_object_set_new(backend, "width_", json_integer(h->width)) != 0 ||
+                           json_object_set_new(backend, "channels_", json_integer(3)) != 0))
         return false;
     if (h->identities) {
         sink->track_names = sk_calloc((size_t)h->n_classes + 1, sizeof *sink->track_names);

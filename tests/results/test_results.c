@@ -171,6 +171,36 @@ static void slp_has_every_table(void **state)
     sk_hdf5_close(&file);
 }
 
+/* Readers take "filename" for a path and "filenames" for the list of all pictures. */
+static void slp_of_pictures_lists_them(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_run_header h = header();
+    h.source = "pictures/*.png";
+    h.source_kind = "pictures";
+    char path[4300];
+    snprintf(path, sizeof path, "%s/pictures.slp", test_folder());
+    sk_sink *sink = NULL;
+    assert_ok(sk_sink_find("slp")->open(path, &h, &sink, &err), &err);
+    for (int i = 0; i < 2; i++) {
+        sk_result_frame frame = *frame_number(1);
+        frame.source = i ? "b.png" : "a.png";
+        assert_ok(sink->write(sink, &frame, &err), &err);
+    }
+    assert_ok(sink->close(sink, &err), &err);
+    sk_hdf5_file *file = NULL;
+    sk_hdf5_texts texts = {0};
+    assert_ok(sk_hdf5_open(path, &file, &err), &err);
+    assert_ok(sk_hdf5_dataset_texts(file, "videos_json", &texts, &err), &err);
+    const char *entry = sk_hdf5_text_at(&texts, 0);
+    assert_non_null(strstr(entry, "\"filename\":\"a.png\""));
+    assert_non_null(strstr(entry, "\"filenames\":[\"a.png\",\"b.png\"]"));
+    assert_non_null(strstr(entry, "\"shape\":[2,480,640,3]"));
+    sk_free(texts.bytes);
+    sk_hdf5_close(&file);
+}
+
 typedef struct visited {
     int count;
     float sum;
@@ -280,10 +310,10 @@ static void full_disks_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(csv_has_a_row_an_instance), cmocka_unit_test(jsonl_has_a_line_a_frame),
-        cmocka_unit_test(labels_are_relative),       cmocka_unit_test(slp_has_every_table),
-        cmocka_unit_test(journal_survives_any_cut),  cmocka_unit_test(journal_knows_its_run),
-        cmocka_unit_test(full_disks_are_told),
+        cmocka_unit_test(csv_has_a_row_an_instance),  cmocka_unit_test(jsonl_has_a_line_a_frame),
+        cmocka_unit_test(labels_are_relative),        cmocka_unit_test(slp_has_every_table),
+        cmocka_unit_test(slp_of_pictures_lists_them), cmocka_unit_test(journal_survives_any_cut),
+        cmocka_unit_test(journal_knows_its_run),      cmocka_unit_test(full_disks_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
