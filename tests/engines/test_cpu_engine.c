@@ -95,6 +95,37 @@ static void test_random_graphs(void **state)
     }
 }
 
+/* Reductions along every run of axes, kept or not: nothing is lent by the reference executor. */
+static void test_reductions_are_native(void **state)
+{
+    (void)state;
+    static const sk_reduction kinds[] = {SK_REDUCE_SUM, SK_REDUCE_MEAN, SK_REDUCE_MAX, SK_REDUCE_MIN};
+    for (int first = 0; first < 4; first++)
+        for (int last = first; last < 4; last++)
+            for (int k = 0; k < 8; k++) {
+                sk_error err = {0};
+                sk_graph *g = NULL;
+                sk_builder b;
+                sk_shape shape = sk_shape_of(4, 2, 3, 7, 5);
+                int axes[4], n = 0;
+                for (int i = first; i <= last; i++)
+                    axes[n++] = i - (k & 1 ? 4 : 0);
+                assert_ok(sk_graph_open(&g, &err), &err);
+                sk_builder_init(&b, g);
+                sk_value x = sk_b_input(&b, "images", SK_DTYPE_F32, &shape);
+                sk_b_output(&b, sk_b_reduce(&b, kinds[k / 2], x, axes, n, k & 1), "out");
+                assert_int_equal(b.status, SK_OK);
+                float *data = random_input(&shape, (uint64_t)(k + 1));
+                sk_session_settings s = quick(2);
+                assert_true(compare(g, &shape, &s, data) < 1e-6);
+                sk_session *session = open_on("cpu", g, &shape, &s);
+                assert_string_equal(sk_session_about(session)->borrowed, "");
+                sk_session_close(&session);
+                free(data);
+                sk_graph_close(&g);
+            }
+}
+
 static void test_masks_agree(void **state)
 {
     (void)state;
@@ -445,15 +476,11 @@ static void test_profile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_graphs),
-        cmocka_unit_test(test_masks_agree),
-        cmocka_unit_test(test_pictures),
-        cmocka_unit_test(test_no_allocation),
-        cmocka_unit_test(test_slots),
-        cmocka_unit_test(test_bad_calls),
-        cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_tuning_is_kept),
-        cmocka_unit_test(test_weights_are_shared),
+        cmocka_unit_test(test_random_graphs),  cmocka_unit_test(test_reductions_are_native),
+        cmocka_unit_test(test_masks_agree),    cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_no_allocation),  cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_bad_calls),      cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_tuning_is_kept), cmocka_unit_test(test_weights_are_shared),
         cmocka_unit_test(test_profile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

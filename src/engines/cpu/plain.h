@@ -25,5 +25,7 @@ sk_status cpu_build_plain_matmul(cpu_plan *plan, const sk_node *node, bool *done
 sk_status cpu_build_plain_gemm(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
 sk_status cpu_build_plain_layer_norm(cpu_plan *plan, const sk_node *node, bool *done,
                                      sk_error *err) SK_MUST_CHECK;
+sk_status cpu_build_plain_reduce(cpu_plan *plan, const sk_node *node, bool *done,
+                                 sk_error *err) SK_MUST_CHECK;
 
 #endif

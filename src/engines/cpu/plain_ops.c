@@ -81,6 +81,7 @@ sk_status cpu_build_plain_op(cpu_plan *plan, const sk_node *node, bool *done, sk
     case SK_OP_SOFTMAX: return cpu_build_plain_softmax(plan, node, done, err);
     case SK_OP_MATMUL: return cpu_build_plain_matmul(plan, node, done, err);
     case SK_OP_GEMM: return cpu_build_plain_gemm(plan, node, done, err);
+    case SK_OP_REDUCE: return cpu_build_plain_reduce(plan, node, done, err);
     case SK_OP_LAYER_NORM: return cpu_build_plain_layer_norm(plan, node, done, err);
     default: return SK_OK;
     }
