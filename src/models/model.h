@@ -60,6 +60,8 @@ typedef struct sk_yolo_spec {
     int32_t n_classes;
     int32_t n_keypoints, keypoint_dims; /* dims 2 or 3 */
     int32_t end2end;                    /* one-to-one heads: no NMS */
+    int32_t nms_tail;                   /* 1: the tail is an exporter's NMS; cut off, output0 is dense */
+    int32_t dense_corners;              /* 1: dense boxes are x1, y1, x2, y2; 0: centre, width, height */
     int32_t max_det;                    /* rows of the end-to-end output, 300 */
     int32_t keypoints_26;               /* 1: kx = (v + ax) * s; 0: (2v + ax - 0.5) * s */
     int32_t angle_raw;                  /* 1: raw radians; 0: (sigmoid(v) - 0.25) * pi */

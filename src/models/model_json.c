@@ -80,6 +80,8 @@ static void write_yolo(sk_json *json, const sk_yolo_spec *y)
     sk_json_key_int(json, "keypoints", y->n_keypoints);
     sk_json_key_int(json, "keypoint_dims", y->keypoint_dims);
     sk_json_key_int(json, "end2end", y->end2end);
+    sk_json_key_int(json, "nms_tail", y->nms_tail);
+    sk_json_key_int(json, "dense_corners", y->dense_corners);
     sk_json_key_int(json, "max_det", y->max_det);
     sk_json_key_int(json, "keypoints_26", y->keypoints_26);
     sk_json_key_int(json, "angle_raw", y->angle_raw);

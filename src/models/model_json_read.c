@@ -163,6 +163,8 @@ static sk_status read_yolo(const reader *r, const sk_config_value *map)
     SK_TRY(read_int(r, map, "keypoints", 0, MAX_NAMES, &y->n_keypoints));
     SK_TRY(read_int(r, map, "keypoint_dims", 0, 3, &y->keypoint_dims));
     SK_TRY(read_int(r, map, "end2end", 0, 1, &y->end2end));
+    SK_TRY(read_int(r, map, "nms_tail", 0, 1, &y->nms_tail));
+    SK_TRY(read_int(r, map, "dense_corners", 0, 1, &y->dense_corners));
     SK_TRY(read_int(r, map, "max_det", 0, MAX_SIZE, &y->max_det));
     SK_TRY(read_int(r, map, "keypoints_26", 0, 1, &y->keypoints_26));
     SK_TRY(read_int(r, map, "angle_raw", 0, 1, &y->angle_raw));

@@ -33,6 +33,10 @@ sk_status sk_onnx_read_classes(sk_onnx_reading *r) SK_MUST_CHECK;
 /* The specification's levels, told by the number of anchors. */
 void sk_onnx_read_levels(sk_onnx_reading *r, int64_t anchors);
 
+/* Marks the suppression of overlaps inside a network as its tail (onnx_nms.c), where without it dense rows of `values`
+ * values each are left; *anchors is their number, 0 when there is nothing of the kind. */
+sk_status sk_onnx_find_nms(sk_onnx_reading *r, int64_t values, int64_t *anchors) SK_MUST_CHECK;
+
 /* No task written down (onnx_guess.c): from the outputs' shapes, and a fact that says so. */
 sk_status sk_onnx_guess(sk_onnx_reading *r) SK_MUST_CHECK;
 

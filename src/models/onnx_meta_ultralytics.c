@@ -252,7 +252,10 @@ static sk_status read_output0(sk_onnx_reading *r)
         model->outputs[0].kind = SK_OUTPUT_YOLO_END2END;
         y->end2end = 1;
         y->max_det = (int32_t)s->dim[1];
-        sk_onnx_read_levels(r, 0);
+        int64_t anchors = 0;
+        SK_TRY(sk_onnx_find_nms(r, 4 + model->n_classes + extra, &anchors));
+        y->nms_tail = anchors > 0;
+        sk_onnx_read_levels(r, anchors);
         return SK_OK;
     }
     return sk_fail(r->err, SK_ERR_MISMATCH,
@@ -323,6 +326,9 @@ sk_status sk_onnx_read_ultralytics(sk_onnx_reading *r)
     SK_TRY(read_input(r));
     SK_TRY(read_outputs(r));
     if (literal_true(r, "args", "nms"))
-        sk_model_add_fact(r->model, "nms", "inside the network: its own thresholds apply");
+        sk_model_add_fact(r->model, "nms",
+                          r->model->yolo.nms_tail
+                              ? "inside the network; left out for predict, which suppresses overlaps itself"
+                              : "inside the network: its own thresholds apply");
     return SK_OK;
 }

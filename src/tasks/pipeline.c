@@ -126,7 +126,7 @@ static sk_status open_yolo(sk_task_stage *s, sk_error *err)
     s->plan.height = g->height;
     s->plan.channels = 3;
     s->plan.u8 = 1;
-    s->plan.cut_tail = m->yolo.n_heads > 0;
+    s->plan.cut_tail = m->yolo.n_heads > 0 || m->yolo.nms_tail;
     s->plan.n_keypoints = keypoints;
     s->plan.capacity = crops ? s->settings.max_crops : settings.max_det;
     if (crops)
@@ -339,6 +339,10 @@ sk_status sk_stage_yolo_result(sk_task_stage *s, const sk_tensor *outputs, int32
                                sk_error *err)
 {
     sk_map maps[SK_STAGE_MAPS];
+    if (tail_cut && s->model->yolo.nms_tail) {
+        SK_TRY(sk_map_of_tensor(&outputs[0], image, 0, &maps[0], err));
+        return sk_yolo_post_run(s->yolo, SK_YOLO_DENSE, maps, 1, geometry, out, err);
+    }
     if (tail_cut) {
         if (n_outputs > SK_STAGE_MAPS)
             return sk_fail(err, SK_ERR_MISMATCH, "a network with %d outputs is not a YOLO network",

@@ -145,6 +145,10 @@ static void dense_box(const sk_yolo_decoder *d, int32_t place, float box[4], flo
         *angle = sk_map_place(m, m->channels - 1, place);
         return;
     }
+    if (d->spec.dense_corners) {
+        memcpy(box, v, sizeof v);
+        return;
+    }
     box[0] = v[0] - v[2] / 2;
     box[1] = v[1] - v[3] / 2;
     box[2] = v[0] + v[2] / 2;

@@ -472,6 +472,66 @@ static void guesses_and_says_so(void **state)
     sk_model_close(&model);
 }
 
+/* Dense rows, and behind them something whose size depends on the picture, as an exporter's suppression of overlaps. */
+static bool nms_corners, nms_strange;
+static void build_nms(sk_builder *b)
+{
+    sk_shape fixed = {.rank = 4, .dim = {1, 3, 64, 96}};
+    sk_value x = sk_b_input(b, "images", SK_DTYPE_F32, &fixed), map[3], part[3], corner[2];
+    for (int i = 0; i < 3; i++) {
+        sk_value cells = conv(b, sk_b_max_pool(b, x, 4 << i, 4 << i, 0, "pool"), 10, 3, 2, 2, "head");
+        map[i] = sk_b_reshape(b, cells, (int64_t[]){1, 10, -1}, 3);
+    }
+    sk_b_split(b, sk_b_concat(b, map, 3, 2), 1, (int64_t[]){4, 2, 4}, 3, part);
+    sk_b_split(b, part[0], 1, NULL, 2, corner);
+    sk_value low = sk_b_sub(b, sk_b_f32(b, 3), corner[0]), high = sk_b_add(b, sk_b_f32(b, 3), corner[1]);
+    sk_value centre = sk_b_mul(b, sk_b_add(b, low, high), sk_b_f32(b, 0.5f)), size = sk_b_sub(b, high, low);
+    sk_value corners[2] = {low, nms_strange ? low : high}, centres[2] = {centre, size};
+    sk_value box = sk_b_mul(b, sk_b_concat(b, nms_corners ? corners : centres, 2, 1), sk_b_f32(b, 8));
+    sk_value out[3] = {box, sk_b_unary(b, SK_UNARY_SIGMOID, part[1]), part[2]};
+    sk_value rows = sk_b_transpose(b, sk_b_concat(b, out, 3, 1), (int[]){0, 2, 1}, 3);
+    sk_value found = sk_b_node(b, SK_OP_NON_ZERO, NULL, &rows, 1, "found");
+    sk_attrs to = {.cast = {SK_DTYPE_F32}};
+    sk_value real = sk_b_node(b, SK_OP_CAST, &to, &found, 1, "real");
+    sk_value sum = sk_b_reduce(b, SK_REDUCE_SUM, real, (int[]){0, 1}, 2, false);
+    sk_value all = sk_b_add(b, rows, sk_b_mul(b, sum, sk_b_f32(b, 0)));
+    sk_b_output(b, sk_b_reshape(b, all, (int64_t[]){1, 126, 10}, 3), "output0");
+}
+
+static void leaves_suppression_to_predict(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        sk_error err = {0};
+        nms_corners = k > 0;
+        nms_strange = k == 2; /* boxes made in a way nobody knows: nothing is cut off */
+        sk_model *model = make_yolo(), *again = NULL, *plain = make_model(build_nms);
+        sk_graph_close(&model->graph);
+        model->graph = plain->graph;
+        plain->graph = NULL;
+        sk_model_close(&plain);
+        model->input.fixed_size = 1;
+        model->outputs[0].kind = SK_OUTPUT_YOLO_END2END;
+        assert_ok(open_changed(model, NULL, 0, &again, &err), &err);
+        assert_int_equal(again->outputs[0].kind, SK_OUTPUT_YOLO_END2END);
+        assert_int_equal(again->yolo.nms_tail, k < 2);
+        if (k < 2) {
+            sk_graph *fixed = NULL;
+            sk_shape shape = sk_shape_of(4, 1, 3, 64, 96);
+            assert_int_equal(again->yolo.dense_corners, k);
+            assert_int_equal(again->yolo.n_levels, 3);
+            assert_ok(sk_graph_specialise(again->graph, &shape, 1, &fixed, &err), &err);
+            assert_ok(sk_graph_cut_tail(fixed, &err), &err);
+            const sk_shape *s = &fixed->values[fixed->outputs[0]].shape;
+            assert_int_equal(fixed->n_outputs, 1);
+            assert_true(s->rank == 3 && s->dim[1] == 10 && s->dim[2] == 126);
+            sk_graph_close(&fixed);
+        }
+        sk_model_close(&again);
+        sk_model_close(&model);
+    }
+}
+
 /* The original YOLOv5: [B][A][x y w h objectness classes …], three anchors a cell. */
 static void build_yolov5(sk_builder *b)
 {
@@ -721,6 +781,7 @@ int main(void)
         cmocka_unit_test(reads_ultralytics_metadata),
         cmocka_unit_test(explains_bad_metadata),
         cmocka_unit_test(does_not_decode_unknown_heads),
+        cmocka_unit_test(leaves_suppression_to_predict),
         cmocka_unit_test(guesses_and_says_so),
         cmocka_unit_test(reads_the_original_yolov5),
         cmocka_unit_test(reads_sleap_export_folders),
