@@ -40,6 +40,7 @@ typedef struct opened_report {
     double open_ms, flops, weights_mb, activations_mb;
     char detail[256];
     int32_t threads;
+    char runtime[32], precision[8], device[160];
 } opened_report;
 
 typedef struct round_report {
@@ -169,6 +170,12 @@ static void serve(const sk_bench_settings *s, const char *runtime, int fd)
     if (opened.ok) {
         const sk_session_info *info = sk_session_about(b.session);
         opened.flops = info->flops;
+        sk_engine_probe probe = {0};
+        snprintf(opened.runtime, sizeof opened.runtime, "%s", info->engine->name);
+        snprintf(opened.precision, sizeof opened.precision, "%s",
+                 sk_precision_name(b.session->settings.precision));
+        if (info->engine->probe(&probe, &err) == SK_OK)
+            snprintf(opened.device, sizeof opened.device, "%s", probe.devices[0].name);
         opened.threads = info->threads;
         opened.weights_mb = (double)info->weight_bytes / 1048576;
         opened.activations_mb = (double)info->activation_bytes / 1048576;
@@ -309,6 +316,7 @@ static void open_children(const sk_bench_settings *s, child *children, sk_bench_
 {
     for (int32_t i = 0; i < s->n_runtimes; i++) {
         sk_bench_result *r = &results[i];
+        snprintf(r->requested, sizeof r->requested, "%s", s->runtimes[i]);
         snprintf(r->runtime, sizeof r->runtime, "%s", s->runtimes[i]);
         sk_error problem = {0};
         opened_report opened = {0};
@@ -318,6 +326,9 @@ static void open_children(const sk_bench_settings *s, child *children, sk_bench_
             fail_result(r, opened.problem);
         } else {
             r->open_ms = opened.open_ms;
+            memcpy(r->runtime, opened.runtime, sizeof r->runtime);
+            memcpy(r->precision, opened.precision, sizeof r->precision);
+            memcpy(r->device, opened.device, sizeof r->device);
             r->threads = opened.threads;
             r->weights_mb = opened.weights_mb;
             r->activations_mb = opened.activations_mb;

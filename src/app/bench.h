@@ -28,7 +28,10 @@ typedef struct sk_bench_settings {
 } sk_bench_settings;
 
 typedef struct sk_bench_result {
-    char runtime[32];
+    char requested[32]; /* as it was asked for */
+    char runtime[32];   /* what ran */
+    char precision[8];
+    char device[160];
     bool failed;
     char problem[512];
     double open_ms; /* from the model's path to the end of the first run */

@@ -61,12 +61,15 @@ static const sk_example examples[] = {
 static json_t *result_object(const sk_bench_result *r, const sk_bench_result *first)
 {
     json_t *o = json_object();
+    json_object_set_new(o, "runtime_requested", json_string(r->requested));
     json_object_set_new(o, "runtime", json_string(r->runtime));
     if (r->failed) {
         json_object_set_new(o, "error", json_string_nocheck(r->problem));
         return o;
     }
     json_object_set_new(o, "median_ms", json_real(r->median_ms));
+    json_object_set_new(o, "device", json_string(r->device));
+    json_object_set_new(o, "precision", json_string(r->precision));
     json_object_set_new(o, "min_ms", json_real(r->min_ms));
     json_object_set_new(o, "p99_ms", json_real(r->p99_ms));
     json_object_set_new(o, "cpu_ms", json_real(r->cpu_ms));

@@ -16,11 +16,31 @@
 
 #define KEY 160
 
+/* Drivers and devices come and go without the library changing. */
+static uint64_t add_machine(uint64_t hash)
+{
+    static const char *const devices[] = {"/dev/nvidia0", "/dev/kfd", "/dev/dri/renderD128",
+                                          "/dev/accel/accel0"};
+    static const char *const drivers[] = {"/proc/driver/nvidia/version", "/sys/module/amdgpu/version"};
+    char bytes[4096];
+    for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++)
+        hash = hash * 31 + (uint64_t)sk_file_exists(devices[i]);
+    for (size_t i = 0; i < sizeof drivers / sizeof drivers[0]; i++) {
+        FILE *file = fopen(drivers[i], "re"); /* such files have no length of their own */
+        size_t got = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+        if (file)
+            fclose(file);
+        hash = sk_hash_xxh3(bytes, got, hash);
+    }
+    return hash;
+}
+
 /* The library as it lies on disk, and what steers the search for it. False when it is gone. */
 static bool make_key(const char *library, char key[KEY])
 {
-    static const char *const variables[] = {"VIRTUAL_ENV",         "CONDA_PREFIX",     "SKITTER_RUNTIME_DIR",
-                                            "SKITTER_ONNXRUNTIME", "SKITTER_OPENVINO", "LD_LIBRARY_PATH"};
+    static const char *const variables[] = {"VIRTUAL_ENV",         "CONDA_PREFIX",      "SKITTER_RUNTIME_DIR",
+                                            "SKITTER_ONNXRUNTIME", "SKITTER_OPENVINO",  "LD_LIBRARY_PATH",
+                                            "SKITTER_TENSORRT",    "SKITTER_PLUGIN_DIR"};
     struct stat info;
     if (stat(library, &info) != 0)
         return false;
@@ -30,6 +50,7 @@ static bool make_key(const char *library, char key[KEY])
         value = value ? value : "";
         environment = sk_hash_xxh3(value, strlen(value) + 1, environment);
     }
+    environment = add_machine(environment);
     snprintf(key, KEY, "skitter %s size %" PRId64 " mtime %" PRId64 ".%09ld env %016" PRIx64,
              sk_version_text(), (int64_t)info.st_size, (int64_t)info.st_mtim.tv_sec,
              (long)info.st_mtim.tv_nsec, environment);
