@@ -61,7 +61,7 @@ typedef struct sk_runner_settings {
     sk_detector_settings detector; /* runtime, threads, batch, network size, thresholds */
     /* Where to run, by commas; null or "": detector.runtime, once. "cpu" leaves threads to the system, "cpu:0-3" and
      * "cpu:0+2" bind them to cores, "cpu:x4" makes four groups of the cores there are, "cpu*4" the same without
-     * binding, "auto" one of detector.runtime for each core (up to 8), "cpu:numa" one of each memory node, "cuda:0,cuda:1" takes two GPUs. Borrowed until open returns. */
+     * binding, "auto" one of detector.runtime for each core (up to 8) or GPU, "cpu:numa" one of each memory node, "cuda:0,cuda:1" takes two GPUs. Borrowed until open returns. */
     const char *devices;
     int32_t frame_width, frame_height; /* what to get ready for; 0: the network's input size */
     sk_runner_mode mode;               /* default throughput */

@@ -141,6 +141,10 @@ sk_status sk_plugin_probe(const sk_plugin_wish *wish, sk_engine_probe *out);
                    ? word##_real->profile(session, rows, capacity, count, err)                               \
                    : sk_fail(err, SK_ERR_UNSUPPORTED, engine_title " does not measure single steps");        \
     }                                                                                                        \
+    static sk_status word##_times(sk_session *session, int32_t slot, sk_session_times *out, sk_error *err)   \
+    {                                                                                                        \
+        return word##_real->times ? word##_real->times(session, slot, out, err) : SK_OK;                     \
+    }                                                                                                        \
     const sk_engine object = {.name = #word,                                                                 \
                               .title = (engine_title),                                                       \
                               .probe = word##_probe,                                                         \
@@ -153,6 +157,7 @@ sk_status sk_plugin_probe(const sk_plugin_wish *wish, sk_engine_probe *out);
                               .profile_start = word##_profile_start,                                         \
                               .profile = word##_profile,                                                     \
                               .form = (its_form),                                                            \
+                              .times = word##_times,                                                         \
                               .usual = (usual_precision)}
 
 #endif

@@ -11,6 +11,7 @@
 
 #define MAX_NODES      64
 #define AUTO_INSTANCES 8
+#define GPU_LANES      4
 
 int32_t sk_devices_cores(const char *text, int32_t *cores, int32_t capacity)
 {
@@ -184,6 +185,23 @@ static sk_status add_entry(listing *l, const char *entry, sk_error *err)
     return SK_OK;
 }
 
+/* Every GPU there is. One is faster than one thread that pre-processes for it: where there are cores, several lanes, each
+ * with a thread of its own, take turns on it. */
+static sk_status add_gpus(listing *l, int32_t cores, sk_error *err)
+{
+    sk_engine_probe probe = {0};
+    SK_TRY(l->engine->probe(&probe, err));
+    int32_t devices = probe.n_devices > 1 ? probe.n_devices : 1;
+    int32_t lanes = cores / (4 * devices);
+    lanes = lanes < 1 ? 1 : lanes > GPU_LANES ? GPU_LANES : lanes;
+    for (int32_t i = 0; i < devices * lanes && l->count < SK_RUNNER_MAX_DEVICES; i++) {
+        char suffix[16];
+        snprintf(suffix, sizeof suffix, "%d", i % devices);
+        SK_TRY(add(l, NULL, 0, i % devices, suffix, err));
+    }
+    return SK_OK;
+}
+
 /* One instance a core is the fastest way through many frames: no core ever waits for another. Beyond a few, each takes
  * several cores, so that memory stays in proportion. */
 static sk_status add_auto(listing *l, const char *runtime, sk_error *err)
@@ -192,7 +210,7 @@ static sk_status add_auto(listing *l, const char *runtime, sk_error *err)
     SK_TRY(sk_network_engine(runtime, &l->engine, err));
     l->runtime = runtime;
     if (!on_the_cpu(l->engine))
-        return add(l, NULL, 0, 0, "", err);
+        return add_gpus(l, cores, err);
     return add_instances(l, cores < AUTO_INSTANCES ? cores : AUTO_INSTANCES, err);
 }
 

@@ -18,7 +18,7 @@ typedef struct sk_device {
 } sk_device;
 
 /* Reads a list such as "cpu:0-1,cpu:2-3", "cpu:x2", "cpu*2", "cpu:numa", "cuda:0,cuda:1"; an empty one means
- * `runtime`, and "auto" as many instances of it as there are cores, where it runs on the CPU. */
+ * `runtime`, and "auto" as many instances of it as there are cores, or lanes on every GPU it finds. */
 sk_status sk_devices_read(const char *list, const char *runtime, sk_device *devices, int32_t *count,
                           sk_error *err) SK_MUST_CHECK;
 
