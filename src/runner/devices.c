@@ -93,7 +93,8 @@ static sk_status add_groups(listing *l, int32_t groups, sk_error *err)
     return SK_OK;
 }
 
-/* The cores there are, shared out in number but not bound. */
+/* The cores there are, shared out in number but not bound; the same number for each, so that a result does not depend on
+ * which of them gave it. */
 static sk_status add_instances(listing *l, int32_t instances, sk_error *err)
 {
     int32_t cores = sk_cpu_usable_cores();
@@ -103,9 +104,7 @@ static sk_status add_instances(listing *l, int32_t instances, sk_error *err)
     for (int32_t i = 0; i < instances; i++) {
         SK_TRY(add(l, NULL, 0, 0, "", err));
         sk_device *d = &l->devices[l->count - 1];
-        int32_t from = (int32_t)((int64_t)cores * i / instances),
-                to = (int32_t)((int64_t)cores * (i + 1) / instances);
-        d->threads = to > from ? to - from : 1;
+        d->threads = cores > instances ? cores / instances : 1;
         snprintf(d->name, sizeof d->name, "%.24s*%d", l->runtime, i);
     }
     return SK_OK;
