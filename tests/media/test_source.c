@@ -183,10 +183,11 @@ static void colours_follow_the_tags(void **state)
     assert_ok(sk_source_next(source, &frame, &err), &err);
     assert_non_null(frame);
     for (int c = 0; c < 3; c++) {
-        assert_in_range(frame->data[100 * frame->stride + 200 * 3 + c], expected[0][c] - 1,
-                        expected[0][c] + 1);
-        assert_in_range(frame->data[250 * frame->stride + 300 * 3 + c], expected[1][c] - 1,
-                        expected[1][c] + 1);
+        /* swscale rounds differently from processor to processor; another matrix is ten levels off */
+        assert_in_range(frame->data[100 * frame->stride + 200 * 3 + c], expected[0][c] - 2,
+                        expected[0][c] + 2);
+        assert_in_range(frame->data[250 * frame->stride + 300 * 3 + c], expected[1][c] - 2,
+                        expected[1][c] + 2);
     }
     sk_source_release(source, frame);
     sk_source_close(&source);
