@@ -14,6 +14,7 @@ endforeach()
 
 # What `make test` builds with sanitizers: the fuzzers, and the tests of SKITTER_SANITIZED_ROOMS.
 add_custom_target(sanitized DEPENDS skitter)
+add_dependencies(sanitized ${fake_libraries}) # cli/test_runtimes.sh loads them
 foreach(source ${fuzz_sources})
     get_filename_component(name ${source} NAME_WE)
     add_dependencies(sanitized ${name})

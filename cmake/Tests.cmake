@@ -75,6 +75,7 @@ foreach(kind empty no_base no_table old refuses holes idle provides crashes hang
     target_compile_definitions(fake_ort_${kind} PRIVATE FAKE=${fake_number})
     add_dependencies(test_engines_ort fake_ort_${kind})
     add_dependencies(test_engines_openvino fake_ort_${kind})
+    list(APPEND fake_libraries fake_ort_${kind})
     math(EXPR fake_number "${fake_number} + 1")
 endforeach()
 
