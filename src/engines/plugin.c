@@ -189,11 +189,17 @@ sk_status sk_plugin_load(const sk_plugin_wish *wish, const sk_engine **out, char
 bool sk_plugin_has_driver(const sk_plugin_wish *wish, char *why, size_t capacity)
 {
     void *handle = dlopen(wish->driver, RTLD_LAZY | RTLD_LOCAL);
-    if (handle) {
-        dlclose(handle);
-        return true;
-    }
     bool file = sk_file_exists(wish->device);
+    if (handle)
+        dlclose(handle);
+    if (handle &&
+        (file || !wish->device_is_needed || sk_file_exists("/dev/dxg"))) /* dxg: GPUs under Windows */
+        return true;
+    if (handle) {
+        snprintf(why, capacity, "no %s device: %s is there, but %s is absent. To get it: %s", wish->vendor,
+                 wish->driver, wish->device, wish->driver_remedy);
+        return false;
+    }
     snprintf(why, capacity, "no %s driver: %s cannot be loaded%s%s%s. To get it: %s", wish->vendor,
              wish->driver, file ? "" : " and ", file ? "" : wish->device, file ? "" : " is absent",
              wish->driver_remedy);

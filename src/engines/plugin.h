@@ -61,7 +61,8 @@ typedef struct sk_plugin_wish {
     const char *remedy;        /* commands that bring the plugin */
     const char *vendor;        /* "NVIDIA" */
     const char *driver;        /* the driver's library, "libcuda.so.1" */
-    const char *device;        /* a file the driver makes, "/dev/nvidia0"; only told about */
+    const char *device;        /* a file the driver makes, "/dev/nvidia0" */
+    bool device_is_needed;     /* no device without that file; else it is only told about */
     const char *driver_remedy; /* commands that bring the driver */
 } sk_plugin_wish;
 

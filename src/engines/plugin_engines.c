@@ -24,6 +24,7 @@ static const sk_plugin_wish rocm_wish = {
     .vendor = "ROCm",
     .driver = "libamdhip64.so",
     .device = "/dev/kfd",
+    .device_is_needed = true,
     .driver_remedy = "install ROCm (https://rocm.docs.amd.com); in a container, start it with --device "
                      "/dev/kfd --device /dev/dri",
 };
