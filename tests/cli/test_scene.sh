@@ -27,6 +27,7 @@ expect "$out" "mp4" "it says which video"
 out=$("$skitter" scene -o clip.mp4 --size 640 2>&1); status_is 2 $? "half a size"
 expect "$out" "640x480" "it shows a size"
 out=$("$skitter" scene -o clip.mp4 --size 32x32 2>&1); status_is 2 $? "too small"
+grep -q "frames in" <<<"$out" && { echo "FAILED: progress of nothing: $out"; failures=$((failures + 1)); }
 out=$("$skitter" scene -o clip.mp4 --size 101x100 2>&1); status_is 2 $? "odd sides"
 out=$("$skitter" scene -o clip.mp4 --species cat 2>&1); status_is 2 $? "an unknown animal"
 out=$("$skitter" scene -o clip.mp4 --animals 65 2>&1); status_is 2 $? "too many"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/test.h"
 
+#include "base/memory.h"
 #include "frame_hash.h"
+#include "support/fault.h"
 
 #include <math.h>
 #include <string.h>
@@ -137,6 +139,26 @@ static void wrong_settings_are_refused(void **state)
     }
 }
 
+static sk_status open_and_draw(void *context, sk_error *err)
+{
+    const sk_scene_settings *s = context;
+    sk_scene *scene = NULL;
+    static uint8_t pixels[96 * 80 * 3];
+    static sk_scene_animal animals[3];
+    sk_frame frame = {.format = SK_PIXEL_RGB, .width = 96, .height = 80, .stride = 288, .data = pixels};
+    SK_TRY(sk_scene_open(s, &scene, err));
+    sk_scene_next(scene, &frame, animals);
+    sk_scene_close(&scene);
+    return SK_OK;
+}
+
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    sk_scene_settings s = {SK_SPECIES_MIXED, 3, 96, 80, 30.0, 8};
+    assert_in_range(test_every_allocation(open_and_draw, &s), 8, 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +167,7 @@ int main(void)
         cmocka_unit_test(truth_is_consistent),
         cmocka_unit_test(covering_is_told),
         cmocka_unit_test(wrong_settings_are_refused),
+        cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
