@@ -150,6 +150,7 @@ typedef enum sk_runner_state {
 struct sk_runner {
     sk_runner_settings settings; /* its pointers are null or our own */
     int32_t *classes;
+    char *provider;
     sk_task_settings task;
     int32_t n_models;
     const sk_model *models[SK_DETECTOR_MAX_MODELS];

@@ -56,7 +56,13 @@ static sk_status copy_settings(sk_runner *r, const sk_runner_settings *settings,
             return sk_fail_memory(err, bytes);
         memcpy(r->classes, s->detector.classes, bytes);
     }
+    if (s->detector.provider) {
+        r->provider = sk_strdup(s->detector.provider);
+        if (!r->provider)
+            return sk_fail_memory(err, strlen(s->detector.provider));
+    }
     s->detector.classes = r->classes;
+    s->detector.provider = r->provider;
     s->detector.runtime = NULL;
     r->task = sk_task_settings_of(&s->detector);
     if (!s->frame_width || !s->frame_height) {
@@ -284,6 +290,7 @@ void sk_runner_close(sk_runner **pointer)
     pthread_mutex_destroy(&r->lock);
     pthread_mutex_destroy(&r->checker.lock);
     sk_free(r->classes);
+    sk_free(r->provider);
     sk_free(r->lanes);
     sk_free(r);
 }

@@ -11,6 +11,13 @@ static sk_status ended(sk_error *err)
     return sk_fail(err, SK_ERR_CANCELLED, "the runner was released");
 }
 
+static sk_status all_failed(const sk_runner *r, sk_error *err)
+{
+    if (err)
+        *err = r->lanes[0].problem;
+    return r->lanes[0].problem.code;
+}
+
 static void leave(sk_runner *r)
 {
     r->inside--;
@@ -57,11 +64,8 @@ static sk_status reserve(sk_runner *r, sk_item **out, sk_error *err)
     for (;;) {
         if (r->state != SK_RUNNER_RUNNING)
             return ended(err);
-        if (sk_lanes_alive(r) == 0) {
-            if (err)
-                *err = r->lanes[0].problem;
-            return r->lanes[0].problem.code;
-        }
+        if (sk_lanes_alive(r) == 0)
+            return all_failed(r, err);
         if (r->in_flight + r->reserved < r->depth && r->free_items)
             break;
         sk_item *victim = r->settings.when_full == SK_RUNNER_FULL_DROP_OLDEST ? to_drop(r) : NULL;
@@ -140,6 +144,8 @@ static sk_status submit(sk_runner *r, const sk_frame *frame, const sk_runner_cal
     r->reserved--;
     if (status == SK_OK && r->state != SK_RUNNER_RUNNING)
         status = ended(err);
+    if (status == SK_OK && sk_lanes_alive(r) == 0) /* the last one went while this was being copied */
+        status = all_failed(r, err);
     if (status != SK_OK) {
         item->state = SK_ITEM_FREE;
         sk_item_free(r, item);

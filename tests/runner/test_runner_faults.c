@@ -234,6 +234,40 @@ static void test_failure_is_told(void **state)
     free_frames(&set);
 }
 
+/* The last device goes while frames are being handed in: each of them ends, nobody waits for ever. */
+static void test_last_device_fails_under_submit(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    frames set = make_frames(8, 640, 480); /* copying takes a while */
+    for (int round = 0; round < 30; round++) {
+        sk_runner_settings s = faulty_settings("cpu");
+        s.timeout_ms = 20000;
+        sk_runner *r = open_faulty(model, &s);
+        atomic_store(&faults[0].fail_after, round % 4);
+        fault_begin();
+        int taken = 0, ended = 0;
+        for (int i = 0; i < 40; i++) {
+            sk_runner_result result;
+            taken += sk_runner_submit(r, &set.frames[i % 8], NULL, NULL, &err) == SK_OK;
+            if (sk_runner_in_flight(r) == sk_runner_depth(r)) {
+                sk_status status = sk_runner_wait(r, &result, &err);
+                assert_true(status == SK_OK || status == SK_ERR_RUNTIME);
+                ended++;
+            }
+        }
+        while (sk_runner_in_flight(r)) {
+            sk_runner_result result;
+            sk_status status = sk_runner_wait(r, &result, &err);
+            assert_true(status == SK_OK || status == SK_ERR_RUNTIME);
+            ended++;
+        }
+        assert_int_equal(ended, taken);
+        sk_runner_close(&r);
+    }
+    free_frames(&set);
+}
+
 /* --- full queues, late frames --- */
 
 static void test_policies(void **state)
@@ -502,6 +536,7 @@ int main(void)
         cmocka_unit_test(test_frames_come_back_once),
         cmocka_unit_test(test_failed_device_loses_nothing),
         cmocka_unit_test(test_failure_is_told),
+        cmocka_unit_test(test_last_device_fails_under_submit),
         cmocka_unit_test(test_policies),
         cmocka_unit_test(test_newest_wins),
         cmocka_unit_test(test_stream),
