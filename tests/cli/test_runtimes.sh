@@ -10,6 +10,12 @@ names="cpu mps cuda rocm onnx_cpu onnx_cuda onnx_rocm tensorrt openvino"
 clean() { rm -rf "$work/config" "$work/skitter.yaml" "$work/sub"; }
 saved() { grep -o '"compute_runtime": "[a-z_]*"' "$work/config/skitter.json"; }
 
+# Why rocm is not here: no device, or, where ROCm's library is installed all the same, no plugin.
+no_rocm() { # text
+    case $1 in *libskitter_rocm*) return 0 ;; esac
+    expect_in "/dev/kfd" "$1"
+}
+
 test_doctor_has_a_row_for_every_runtime() {
     run doctor && expect_code 0 || return 1
     local name
@@ -92,7 +98,7 @@ test_config_refuses() {
     run config set compute_runtime && expect_code 2 || return 1
     run config get colour && expect_code 2 || return 1
     if ! [ -e /dev/kfd ]; then
-        run config set compute_runtime rocm && expect_code 3 && expect_in "/dev/kfd" "$err" || return 1
+        run config set compute_runtime rocm && expect_code 3 && no_rocm "$err" || return 1
     fi
     [ ! -e "$work/config/skitter.json" ] || fail "a refused value was saved"
 }
@@ -139,7 +145,7 @@ test_predict_never_falls_back_silently() {
     [ -e /dev/kfd ] && return 0
     clean && picture
     predict -o loud -r rocm && expect_code 3 && expect_in "'rocm' (--runtime) cannot be used here" "$err" &&
-        expect_in "/dev/kfd" "$err" || return 1
+        no_rocm "$err" || return 1
     [ ! -e loud/results.csv ] || fail "results without a runtime" || return 1
     predict -o fall -r rocm --allow-fallback && expect_code 0 && expect_in "runs instead" "$err" &&
         expect_in "(requested rocm)" "$out" || return 1
@@ -166,10 +172,10 @@ test_predict_resets_what_was_saved() {
 
 test_net_and_bench_know_the_words() {
     [ -e /dev/kfd ] && return 0
-    run net "$model" -i "$model/input.npy" -o "$work/y.npy" -r ROCM:0 && expect_code 3 && expect_in "/dev/kfd" "$err" ||
+    run net "$model" -i "$model/input.npy" -o "$work/y.npy" -r ROCM:0 && expect_code 3 && no_rocm "$err" ||
         return 1
     run bench "$model" --imgsz 64 -r auto,ROCM:0 -n 1 --warmup 0 --json && expect_code 0 &&
-        expect_in '"median_ms"' "$out" && expect_in "/dev/kfd" "$out"
+        expect_in '"median_ms"' "$out" && no_rocm "$out"
 }
 
 test_setting_is_locked_during_a_run() {
