@@ -95,6 +95,8 @@ static void print_row(const sk_artifact_row *r, const char *did)
 static const char *clean_row(const sk_artifact_row *r, bool all, bool dry, outcome *o)
 {
     sk_error err = {0};
+    if (!dry)
+        sk_artifact_sweep(r->path);
     if (r->state == SK_ARTIFACT_USER || (!all && !sk_artifacts_useless(r)))
         return "kept";
     if (!dry && sk_artifact_remove(r, &err) != SK_OK) {

@@ -163,6 +163,9 @@ sk_status sk_artifact_list(const char *const *places, int32_t n_places, bool dee
 /* Takes away one of ours with its sidecar (and its folder, when nothing else is in it). */
 sk_status sk_artifact_remove(const sk_artifact_row *row, sk_error *err) SK_MUST_CHECK;
 
+/* Takes away what processes that were killed while making this artifact left beside it; nothing while one is at it. */
+void sk_artifact_sweep(const char *path);
+
 /* The user's folder for artifacts, made if absent; ended by sk_free. */
 sk_status sk_artifact_cache_folder(char **out, sk_error *err) SK_MUST_CHECK;
 /* Remembers that an artifact was made here, for the list; failing is no matter. */

@@ -1,101 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
-#include "base/hash.h"
-#include "runtime/artifact.h"
+#include "runtime/artifact_internal.h"
 
-#include <dirent.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Finding, making and keeping artifacts. The order in which things reach the disk: the sidecar, then the file, each
  * written beside and renamed. */
 
-#define WAIT_MS      3600000 /* for another process that is making the same one: TensorRT takes minutes */
-#define VARIANTS     8       /* of one model in the cache; the oldest goes */
-#define SAFE_NAME(c) (((c) >= '0' && (c) <= '9') || ((c) >= 'a' && (c) <= 'f'))
-
-/* --- places --- */
-
-sk_status sk_artifact_place(const char *model, const sk_engine_form *form, char *file, char *container,
-                            sk_error *err)
-{
-    char base[SK_ARTIFACT_PATH];
-    size_t length = strlen(model);
-    bool folder = sk_file_is_directory(model);
-    int used;
-    while (length > 1 && model[length - 1] == '/')
-        length--;
-    const char *name = memrchr(model, '/', length);
-    name = name ? name + 1 : model;
-    size_t name_length = (size_t)(model + length - name);
-    bool nameless = folder && ((name_length == 1 && name[0] == '.') ||
-                               (name_length == 2 && name[0] == '.' && name[1] == '.'));
-    char *real = nameless ? realpath(model, NULL) : NULL; /* "." has no name to put an extension to */
-    used = snprintf(base, sizeof base, "%.*s", (int)(real ? strlen(real) : length), real ? real : model);
-    free(real);
-    if (used > 0 && (size_t)used < sizeof base) {
-        if (!folder)
-            base[strlen(base) - strlen(sk_path_extension(base))] = '\0';
-        used = snprintf(container, SK_ARTIFACT_PATH, "%s%s", base,
-                        folder ? form->folder_extension : form->extension);
-        if (used > 0 && used < SK_ARTIFACT_PATH)
-            used = snprintf(file, SK_ARTIFACT_PATH, folder ? "%s/%s" : "%s", container, form->file);
-    }
-    if (used <= 0 || used >= SK_ARTIFACT_PATH)
-        return sk_fail(err, SK_ERR_LIMIT, "%s: the path is too long", model);
-    return SK_OK;
-}
-
-sk_status sk_artifact_cache_folder(char **out, sk_error *err)
-{
-    char *cache = NULL;
-    *out = NULL;
-    SK_TRY(sk_folder_cache(&cache, err));
-    *out = sk_path_join(cache, "artifacts");
-    sk_free(cache);
-    sk_status status = *out ? sk_folder_make(*out, err) : sk_fail_memory(err, 64);
-    if (status != SK_OK) {
-        sk_free(*out);
-        *out = NULL;
-    }
-    return status;
-}
-
-/* <first of the model's hash>-<hash of the whole key><extension> in the user's cache folder. */
-static sk_status cache_place(const sk_artifact_key *k, const sk_engine_form *form, char *file, sk_error *err)
-{
-    char text[512], hex[SK_SHA256_TEXT], *folder = NULL;
-    sk_sha256 hash;
-    int length = snprintf(text, sizeof text, "%s|%s|%d%s|%d|%d|%s|%d|%s|%s|%s", k->source, k->form, k->batch,
-                          k->dynamic_batch ? " or less" : "", k->height, k->width, k->precision, k->opset,
-                          k->architecture, k->library, k->version);
-    sk_hash_sha256(text, (size_t)length, &hash);
-    SK_TRY(sk_artifact_cache_folder(&folder, err));
-    int used = snprintf(file, SK_ARTIFACT_PATH, "%s/%.16s-%.16s%s", folder, k->source,
-                        sk_sha256_text(&hash, hex), form->extension);
-    sk_free(folder);
-    return used > 0 && used < SK_ARTIFACT_PATH
-               ? SK_OK
-               : sk_fail(err, SK_ERR_LIMIT, "the path of the cache folder is too long");
-}
-
-/* --- the lock --- */
-
-static sk_status lock_place(const char *container, char *path, sk_error *err)
-{
-    char *folder = sk_path_folder(container);
-    if (!folder)
-        return sk_fail_memory(err, strlen(container));
-    int used = snprintf(path, SK_ARTIFACT_PATH, "%s/.%s.skitter.lock", folder, sk_path_name(container));
-    sk_free(folder);
-    return used > 0 && used < SK_ARTIFACT_PATH
-               ? SK_OK
-               : sk_fail(err, SK_ERR_LIMIT, "%s: the path is too long", container);
-}
+#define WAIT_MS 3600000 /* for another process that is making the same one: TensorRT takes minutes */
 
 static void tell(const sk_artifact_maker *maker, sk_artifact_step step, const char *path, const char *note)
 {
@@ -108,7 +24,7 @@ static sk_status take_lock(const char *container, const sk_artifact_maker *maker
 {
     char path[SK_ARTIFACT_PATH], who[128];
     sk_lock_holder holder = {0};
-    SK_TRY(lock_place(container, path, err));
+    SK_TRY(sk_artifact_lock_place(container, path, err));
     sk_status status = sk_lock_open(path, 0, out, &holder, err);
     if (status != SK_ERR_BUSY)
         return status;
@@ -117,45 +33,7 @@ static sk_status take_lock(const char *container, const sk_artifact_maker *maker
     return sk_lock_open(path, WAIT_MS, out, &holder, err);
 }
 
-/* What a process that was killed left behind: .<name>.<8 hex digits>, for the file and its sidecar. Only the holder of
- * the lock writes such files. */
-static void sweep(const char *file)
-{
-    const char *name = sk_path_name(file);
-    size_t length = strlen(name);
-    char *folder = sk_path_folder(file);
-    DIR *dir = folder ? opendir(folder) : NULL;
-    for (struct dirent *e; dir && (e = readdir(dir));) {
-        const char *at = e->d_name;
-        if (at[0] != '.' || strncmp(at + 1, name, length) != 0)
-            continue;
-        at += 1 + length;
-        if (strncmp(at, SK_ARTIFACT_SIDECAR, sizeof SK_ARTIFACT_SIDECAR - 1) == 0)
-            at += sizeof SK_ARTIFACT_SIDECAR - 1;
-        if (at[0] != '.' || strlen(at) != 9)
-            continue;
-        bool digits = true;
-        for (int i = 1; i < 9; i++)
-            digits = digits && SAFE_NAME(at[i]);
-        char *path = digits ? sk_path_join(folder, e->d_name) : NULL;
-        if (path)
-            unlink(path);
-        sk_free(path);
-    }
-    if (dir)
-        closedir(dir);
-    sk_free(folder);
-}
-
 /* --- keeping --- */
-
-static void remove_file(const char *path)
-{
-    char side[SK_ARTIFACT_PATH + 32];
-    unlink(path);
-    snprintf(side, sizeof side, "%s%s", path, SK_ARTIFACT_SIDECAR);
-    unlink(side);
-}
 
 static sk_status write_pair(const char *path, const sk_artifact_record *record, const void *bytes,
                             size_t length, sk_error *err)
@@ -163,42 +41,8 @@ static sk_status write_pair(const char *path, const sk_artifact_record *record, 
     SK_TRY(sk_artifact_record_write(path, record, err));
     sk_status status = sk_file_replace(path, bytes, length, err);
     if (status != SK_OK && !sk_file_exists(path))
-        remove_file(path); /* a sidecar about nothing */
+        sk_artifact_unlink(path); /* a sidecar about nothing */
     return status;
-}
-
-/* Files of the cache that begin with this model's hash: the oldest beyond the limit go. */
-static void limit_variants(const char *file)
-{
-    char *folder = sk_path_folder(file);
-    for (int round = 0; folder && round < 64; round++) {
-        char oldest[SK_ARTIFACT_PATH] = "";
-        int64_t oldest_time = INT64_MAX;
-        int count = 0;
-        DIR *dir = opendir(folder);
-        for (struct dirent *e; dir && (e = readdir(dir));) {
-            char *path =
-                strncmp(e->d_name, sk_path_name(file), 17) == 0 && !strstr(e->d_name, SK_ARTIFACT_SIDECAR)
-                    ? sk_path_join(folder, e->d_name)
-                    : NULL;
-            struct stat info;
-            if (path && stat(path, &info) == 0) {
-                int64_t time = (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
-                count++;
-                if (time < oldest_time && strcmp(path, file) != 0) {
-                    oldest_time = time;
-                    snprintf(oldest, sizeof oldest, "%s", path);
-                }
-            }
-            sk_free(path);
-        }
-        if (dir)
-            closedir(dir);
-        if (count <= VARIANTS || !oldest[0])
-            break;
-        remove_file(oldest);
-    }
-    sk_free(folder);
 }
 
 /* One of ours that is whole but for another size is moved to the cache before its place is taken: whoever goes back and
@@ -211,10 +55,10 @@ static void keep_variant(const sk_artifact_record *record, const sk_artifact_wis
     as_wanted.height = wish->key.height;
     as_wanted.width = wish->key.width;
     if (!sk_artifact_key_equal(&as_wanted, &wish->key, why) ||
-        cache_place(&record->key, wish->form, path, NULL) != SK_OK)
+        sk_artifact_cache_place(&record->key, wish->form, path, NULL) != SK_OK)
         return;
     if (write_pair(path, record, sk_blob_data(bytes), sk_blob_bytes(bytes), NULL) == SK_OK)
-        limit_variants(path);
+        sk_artifact_limit_variants(path);
 }
 
 /* --- one request --- */
@@ -258,7 +102,7 @@ static void record_check(const char *path, const char *container, const sk_artif
     char lock_path[SK_ARTIFACT_PATH];
     sk_lock *lock = NULL;
     sk_artifact_record now;
-    if (!locked && (lock_place(container, lock_path, NULL) != SK_OK ||
+    if (!locked && (sk_artifact_lock_place(container, lock_path, NULL) != SK_OK ||
                     sk_lock_open(lock_path, 1000, &lock, NULL, NULL) != SK_OK))
         return;
     if (sk_artifact_record_read(path, &now, NULL) == SK_OK && strcmp(now.sha256, about->sha256) == 0) {
@@ -399,7 +243,7 @@ static sk_status make_at(request *r, const char *path, const char *container, bo
     SK_TRY_GOTO(look(r, path, container, true, &what, &f, err));
     *left_alone = what == LEAVE_ALONE;
     if (what == MAKE) {
-        sweep(path);
+        sk_artifact_sweep_locked(path);
         SK_TRY_GOTO(make(r, path, err));
         if (f.state == SK_ARTIFACT_STALE)
             keep_variant(&f.record, r->wish, f.bytes);
@@ -425,7 +269,7 @@ static sk_status in_cache(request *r, sk_error *err)
     bool left_alone = false;
     verdict what;
     finding f = {0};
-    SK_TRY(cache_place(&r->wish->key, r->wish->form, path, err));
+    SK_TRY(sk_artifact_cache_place(&r->wish->key, r->wish->form, path, err));
     sk_status status = look(r, path, path, false, &what, &f, err);
     sk_blob_unref(&f.bytes);
     SK_TRY(status);
@@ -433,7 +277,7 @@ static sk_status in_cache(request *r, sk_error *err)
         SK_TRY(make_at(r, path, path, &left_alone, err));
     if (what == LEAVE_ALONE || left_alone)
         return sk_fail(err, SK_ERR_IO, "%s: lies where skitter keeps its own files; move it away", path);
-    limit_variants(path);
+    sk_artifact_limit_variants(path);
     return SK_OK;
 }
 
@@ -446,7 +290,7 @@ static sk_status find_variant(request *r, bool *found, sk_error *err)
     char why[SK_ARTIFACT_WHY];
     sk_blob *bytes = NULL;
     *found = false;
-    if (r->wish->anew || cache_place(&r->wish->key, r->wish->form, path, NULL) != SK_OK)
+    if (r->wish->anew || sk_artifact_cache_place(&r->wish->key, r->wish->form, path, NULL) != SK_OK)
         return SK_OK;
     SK_TRY(sk_artifact_inspect(path, &r->wish->key, &record, &state, why, &bytes, err));
     sk_status status = SK_OK;

@@ -53,8 +53,6 @@ static int set_up(void **state)
     return 0;
 }
 
-/* --- the maker --- */
-
 typedef struct script {
     int seconds_ms; /* how long making takes */
     bool bad;       /* what is made computes wrong numbers */
@@ -409,8 +407,6 @@ static void damaged_files_are_made_anew(void **state)
     assert_tidy();
 }
 
-/* --- somebody else's --- */
-
 static void assert_still(const char *path, const char *text)
 {
     char *now = NULL;
@@ -523,6 +519,11 @@ static void a_killed_export_leaves_nothing(void **state)
     put(left, "half a sidecar");
     assert_int_equal(obtain(&w, artifact), 1);
     assert_tidy();
+    put(left, "half a sidecar"); /* killed while making it anew */
+    path_in(left, sizeof left, ".model.onnx.skitter.lock");
+    put(left, "");
+    sk_artifact_sweep(artifact);
+    assert_tidy();
 }
 
 /* Killed between the two renames: the sidecar is about a file that never came. */
@@ -608,8 +609,6 @@ static void a_dead_maker_is_succeeded(void **state)
     assert_int_equal(end_of(killer), 0);
     assert_tidy();
 }
-
-/* --- places that cannot be written to --- */
 
 /* A limit on the size of files is what a full disk looks like to write(). */
 static void a_full_disk_leaves_nothing_half(void **state)
@@ -702,8 +701,6 @@ static void nowhere_to_write_at_all(void **state)
     assert_non_null(strstr(a.notice, "in memory"));
     sk_artifact_release(&a);
 }
-
-/* --- list, verify, clean --- */
 
 static sk_status hash_of(const char *path, char hash[65], sk_error *err)
 {
