@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/<room>/test_<thing>.c becomes the test <room>_<thing>: one cmocka program each, linked with the static
 # library and tests/support.
-pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
-
 file(GLOB support_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/support/*.c)
 add_library(test_support STATIC ${support_sources})
 sk_target(test_support)
