@@ -33,7 +33,7 @@ typedef struct sk_source_settings {
     sk_pixel_format
         format; /* SK_PIXEL_RGB (default), _BGR or _GRAY; pictures and video are converted to it */
     int64_t first, last, step; /* frames first, first+step … < last; last < 0: to the end. Default 0, -1, 1 */
-    int32_t queue; /* frames decoded ahead, 1 to 256; 0 (default): 2 to 6, fewer the larger the frames are */
+    int32_t queue; /* frames decoded ahead, 1 to 256; 0 (default): 1 to 6, fewer the larger the frames are */
     int32_t threads; /* decoder threads; 0 (default): half the machine's cores, 8 at most */
     int32_t loop;    /* how many times to play a file; default 1; for load tests */
     /* Decoding on a device: null or "none" (default); "auto": the first that FFmpeg knows for the codec and this machine

@@ -30,6 +30,14 @@ static bool wants_crops(const sk_model *model)
     return model->task == SK_TASK_CENTERED_INSTANCE || model->task == SK_TASK_MULTICLASS_TOPDOWN;
 }
 
+static const char *fact_of(const sk_model *model, const char *key)
+{
+    for (int32_t i = 0; i < model->n_facts; i++)
+        if (strcmp(model->facts[i][0], key) == 0)
+            return model->facts[i][1];
+    return NULL;
+}
+
 /* One model that sees whole frames, or a finder and a model on its crops; in whichever order they were given. */
 static sk_status arrange(sk_detector *d, sk_error *err)
 {
@@ -45,12 +53,15 @@ static sk_status arrange(sk_detector *d, sk_error *err)
                            "%s: a model for the task '%s' finds nothing in a frame; give one for "
                            "detect, pose, obb or a SLEAP model",
                            m[i]->path, sk_task_name(m[i]->task));
-        if (m[i]->n_outputs && m[i]->outputs[0].kind == SK_OUTPUT_OTHER)
+        if (m[i]->n_outputs && m[i]->outputs[0].kind == SK_OUTPUT_OTHER) {
+            const char *from = fact_of(m[i], "checkpoint_path");
             return sk_fail(
                 err, SK_ERR_UNSUPPORTED,
                 "%s: its outputs are already post-processed by its exporter, in a way that differs from the "
-                "original; give the checkpoint or model folder it was exported from",
-                m[i]->path);
+                "original; give the checkpoint or model folder it was exported from%s%s%s, or export that "
+                "with 'skitter export'",
+                m[i]->path, from ? " (" : "", from ? from : "", from ? ")" : "");
+        }
     }
     if (d->info.n_models == 1) {
         if (wants_crops(m[0]))

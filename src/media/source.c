@@ -8,8 +8,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#define QUEUE_BYTES (8 << 20)
-#define QUEUE_LEAST 2
+#define QUEUE_BYTES (5 << 20)
+#define QUEUE_LEAST 1
 #define QUEUE_MOST  6
 
 /* A slot is in exactly one place: the free list, the filled queue, the decoder's hand or the reader's hand. */

@@ -118,8 +118,9 @@ static sk_status read_sizes(sk_onnx_reading *r, const sk_config_value *root, con
 
 static void add_facts(sk_onnx_reading *r, const sk_config_value *root)
 {
-    static const char *const keys[] = {"sleap_nn_version", "export_timestamp", "model_type",   "model_name",
-                                       "backbone",         "precision",        "normalization"};
+    static const char *const keys[] = {"sleap_nn_version", "export_timestamp", "model_type",
+                                       "model_name",       "backbone",         "precision",
+                                       "normalization",    "checkpoint_path"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const char *value = sk_config_text(sk_config_get(root, keys[i]));
         if (value)
