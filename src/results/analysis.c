@@ -5,6 +5,7 @@
 #include "formats/hdf5_file.h"
 
 #include <hdf5.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +35,6 @@ typedef struct analysis_sink {
     hid_t file;
     int32_t n_nodes, n_tracks;
     bool centers, identities;
-    int64_t first_frame, next_frame; /* rows are video frames; gaps stay empty */
-    bool begun;
     array tracks, occupancy, points, instances, tracking;
 } analysis_sink;
 
@@ -157,13 +156,10 @@ static bool put_instance(analysis_sink *sink, hsize_t track, hsize_t row, const 
 
 static bool add_frame(analysis_sink *sink, const sk_result_frame *frame)
 {
-    if (!sink->begun) {
-        sink->first_frame = frame->index;
-        sink->begun = true;
-    }
-    if (frame->index < sink->first_frame)
+    if (frame->index < 0)
         return false;
-    hsize_t row = (hsize_t)(frame->index - sink->first_frame), tracks = (hsize_t)sink->n_tracks;
+    /* Readers take the row for the frame's number; rows that are never written take no room. */
+    hsize_t row = (hsize_t)frame->index, tracks = (hsize_t)sink->n_tracks;
     for (int32_t i = 0; i < frame->instances->count; i++) {
         const sk_instance *in = &frame->instances->items[i];
         int32_t track = sink->identities ? in->class_id : in->track_id >= 0 ? in->track_id : i;
@@ -238,15 +234,6 @@ static sk_status close_analysis(sk_sink *base, sk_error *err)
     analysis_sink *sink = (analysis_sink *)base;
     sk_hdf5_enter();
     bool ok = sink->identities || write_track_names(sink, NULL);
-    double first = (double)sink->first_frame;
-    hid_t space = H5Screate(H5S_SCALAR);
-    hid_t dataset =
-        H5Dcreate2(sink->file, "first_frame", H5T_NATIVE_INT64, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    ok = ok && dataset >= 0 &&
-         H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &first) >= 0;
-    if (dataset >= 0)
-        H5Dclose(dataset);
-    H5Sclose(space);
     sk_hdf5_leave();
     sk_status status = ok ? flush(base, err) : failed(sink, "completing the file", err);
     release(sink);
@@ -275,7 +262,13 @@ static bool begin_file(analysis_sink *sink, const sk_run_header *h)
     static const char *const center[] = {"center"};
     hsize_t n = (hsize_t)sink->n_nodes, t = (hsize_t)sink->n_tracks;
     char line[2048];
-    return array_open(sink->file, "tracks", H5T_NATIVE_DOUBLE, NAN, 4, (hsize_t[]){t, 2, n, 0}, 0, 3,
+    json_t *provenance = json_pack("{s:s}", "skitter", sk_run_header_line(h, line, sizeof line));
+    char *told = provenance ? json_dumps(provenance, JSON_COMPACT) : NULL;
+    bool ok = told && write_text(sink->file, "provenance", told);
+    free(told);
+    json_decref(provenance);
+    return ok &&
+           array_open(sink->file, "tracks", H5T_NATIVE_DOUBLE, NAN, 4, (hsize_t[]){t, 2, n, 0}, 0, 3,
                       &sink->tracks) &&
            array_open(sink->file, "track_occupancy", H5T_NATIVE_UINT8, 0, 2, (hsize_t[]){0, t}, 1, 0,
                       &sink->occupancy) &&
@@ -289,7 +282,6 @@ static bool begin_file(analysis_sink *sink, const sk_run_header *h)
                        (size_t)sink->n_nodes) &&
            write_edges(sink->file, h) && write_text(sink->file, "video_path", h->source) &&
            write_text(sink->file, "labels_path", "") &&
-           write_text(sink->file, "provenance", sk_run_header_line(h, line, sizeof line)) &&
            (!sink->identities || write_track_names(sink, h->class_names));
 }
 

@@ -201,6 +201,33 @@ static void slp_of_pictures_lists_them(void **state)
     sk_hdf5_close(&file);
 }
 
+/* Rows are frame numbers, whatever frame came first, and what is told of the run is JSON. */
+static void analysis_counts_from_the_first_frame(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_run_header h = header();
+    char path[4300];
+    snprintf(path, sizeof path, "%s/range.analysis.h5", test_folder());
+    sk_sink *sink = NULL;
+    assert_ok(sk_sink_find("analysis")->open(path, &h, &sink, &err), &err);
+    sk_result_frame frame = *frame_number(2);
+    frame.index = 5;
+    assert_ok(sink->write(sink, &frame, &err), &err);
+    assert_ok(sink->close(sink, &err), &err);
+    sk_hdf5_file *file = NULL;
+    sk_dtype dtype;
+    sk_shape shape;
+    sk_hdf5_texts texts = {0};
+    assert_ok(sk_hdf5_open(path, &file, &err), &err);
+    assert_ok(sk_hdf5_dataset_info(file, "tracks", &dtype, &shape, &err), &err);
+    assert_true(shape.rank == 4 && shape.dim[0] == 2 && shape.dim[2] == 2 && shape.dim[3] == 6);
+    assert_ok(sk_hdf5_dataset_texts(file, "provenance", &texts, &err), &err);
+    assert_memory_equal(sk_hdf5_text_at(&texts, 0), "{\"skitter\":\"", 12);
+    sk_free(texts.bytes);
+    sk_hdf5_close(&file);
+}
+
 typedef struct visited {
     int count;
     float sum;
@@ -312,8 +339,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csv_has_a_row_an_instance),  cmocka_unit_test(jsonl_has_a_line_a_frame),
         cmocka_unit_test(labels_are_relative),        cmocka_unit_test(slp_has_every_table),
-        cmocka_unit_test(slp_of_pictures_lists_them), cmocka_unit_test(journal_survives_any_cut),
-        cmocka_unit_test(journal_knows_its_run),      cmocka_unit_test(full_disks_are_told),
+        cmocka_unit_test(slp_of_pictures_lists_them), cmocka_unit_test(analysis_counts_from_the_first_frame),
+        cmocka_unit_test(journal_survives_any_cut),   cmocka_unit_test(journal_knows_its_run),
+        cmocka_unit_test(full_disks_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
