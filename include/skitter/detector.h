@@ -40,6 +40,8 @@ typedef struct sk_detector_settings {
     const char *provider;
     const char *
         openvino_device; /* openvino: "CPU" (default null), "GPU", "GPU.1", "NPU", "AUTO"; borrowed while open */
+    const char
+        *precision; /* "f32", "f16", "bf16", "i8"; default null: what the runtime usually computes in */
     bool openvino_throughput; /* openvino: compile for many frames at once, not for the soonest answer */
 } sk_detector_settings;
 

@@ -121,6 +121,7 @@ static sk_status open_model(const sk_bench_settings *s, const char *runtime, ben
     settings.cut_tail = s->cut_tail;
     settings.winograd = s->winograd;
     settings.device_name = s->openvino_device;
+    settings.precision = s->precision;
     settings.throughput = s->openvino_throughput;
     settings.provider = strncmp(engine->name, "onnx_", 5) == 0 ? s->provider : NULL;
     bool pictures = b->model->input.dtype != SK_DTYPE_U8;

@@ -24,6 +24,7 @@ typedef struct sk_bench_settings {
     bool winograd;
     const char *provider; /* of the onnx_… runtimes; null: their own */
     const char *openvino_device;
+    sk_precision precision; /* 0: each runtime's usual one */
     bool openvino_throughput;
 } sk_bench_settings;
 

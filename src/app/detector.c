@@ -141,8 +141,11 @@ static sk_status fill_info(sk_detector *d, const sk_task_plan *plan, sk_error *e
         size_t used = strlen(info->device);
         snprintf(info->device + used, sizeof info->device - used, ", %s device", d->settings.openvino_device);
     }
-    snprintf(info->precision, sizeof info->precision, "%s",
-             sk_precision_name(d->engine->usual ? d->engine->usual : SK_PRECISION_F32));
+    sk_precision usual = d->engine->usual ? d->engine->usual : SK_PRECISION_F32, asked = SK_PRECISION_AUTO;
+    if (!sk_precision_find(d->settings.precision, &asked))
+        return sk_fail(err, SK_ERR_ARG, "no precision is called '%s'; there are f32, f16, bf16, i8",
+                       d->settings.precision);
+    snprintf(info->precision, sizeof info->precision, "%s", sk_precision_name(asked ? asked : usual));
     return name_keypoints(d, last, err);
 }
 

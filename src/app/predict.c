@@ -97,9 +97,9 @@ static void describe_settings(run *r)
         snprintf(r->settings_text + length, sizeof r->settings_text - length, "; runtime fallback %s -> %s",
                  r->settings->runtime_requested, d->runtime);
     }
-    int used =
-        snprintf(r->fingerprint, sizeof r->fingerprint, "skitter %s; source %s; loop %d; runtime %s; %s",
-                 sk_version_text(), r->settings->source, m->loop, d->runtime, r->settings_text);
+    int used = snprintf(r->fingerprint, sizeof r->fingerprint,
+                        "skitter %s; source %s; loop %d; runtime %s %s; %s", sk_version_text(),
+                        r->settings->source, m->loop, d->runtime, about->precision, r->settings_text);
     for (int32_t i = 0; i < about->n_models && used > 0 && (size_t)used < sizeof r->fingerprint; i++)
         used += snprintf(r->fingerprint + used, sizeof r->fingerprint - (size_t)used, "; model %s",
                          about->models[i]->content_hash);

@@ -28,6 +28,7 @@ static const sk_option options[] = {
      .max = 1024,
      .help = "pictures in one run"},
     SK_CLI_OPTION_IMGSZ,
+    SK_CLI_OPTION_PRECISION,
     SK_CLI_OPTION_PROVIDER,
     SK_CLI_OPTION_OPENVINO,
     SK_CLI_OPTION_THREADS,
@@ -174,6 +175,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     s.winograd = !sk_args_flag(args, "no-winograd");
     s.provider = sk_args_text(args, "execution-provider");
     s.openvino_device = sk_args_text(args, "openvino-device");
+    (void)sk_precision_find(sk_args_text(args, "precision"), &s.precision);
     s.openvino_throughput = strcmp(sk_args_text(args, "openvino-hint"), "throughput") == 0;
     SK_TRY_GOTO(sk_cli_parse_size(sk_args_text(args, "imgsz"), &s.height, &s.width, err));
     SK_TRY_GOTO(sk_bench_run(&s, results, err));

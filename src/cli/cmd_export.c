@@ -48,6 +48,11 @@ static const sk_option options[] = {
     {.name = "half-io",
      .kind = SK_OPTION_FLAG,
      .help = "float16 input and outputs too, as Ultralytics' half=True"},
+    {.name = "precision",
+     .kind = SK_OPTION_CHOICE,
+     .argument = "P",
+     .choices = "f32|f16|bf16|i8",
+     .help = "with --runtime: what it computes in; without it what runs ask for"},
     {.name = "opset",
      .kind = SK_OPTION_INT,
      .argument = "N",
@@ -144,6 +149,8 @@ static sk_status make_artifact(const sk_args *args, const char *runtime, sk_erro
                              .anew = sk_args_flag(args, "overwrite"),
                              .dynamic_batch = sk_args_flag(args, "dynamic-batch")};
     SK_TRY(sk_cli_parse_size(sk_args_text(args, "imgsz"), &e.height, &e.width, err));
+    if (sk_args_text(args, "precision"))
+        (void)sk_precision_find(sk_args_text(args, "precision"), &e.precision);
     SK_TRY(sk_artifacts_make(&e, &made, err));
     return print_made(args, &made, err);
 }

@@ -30,6 +30,7 @@ static const sk_option options[] = {
      .argument = "NAME",
      .help = "compute runtime; without it 'reference', the slow exact executor every other one is checked "
              "against"},
+    SK_CLI_OPTION_PRECISION,
     SK_CLI_OPTION_PROVIDER,
     SK_CLI_OPTION_OPENVINO,
     SK_CLI_OPTION_THREADS,
@@ -87,6 +88,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     const char *runtime = NULL;
     settings.provider = sk_args_text(args, "execution-provider");
     settings.device_name = sk_args_text(args, "openvino-device");
+    (void)sk_precision_find(sk_args_text(args, "precision"), &settings.precision);
     settings.throughput = strcmp(sk_args_text(args, "openvino-hint"), "throughput") == 0;
     SK_TRY_GOTO(sk_runtimes_of_provider(sk_args_text(args, "runtime"), settings.provider, &runtime, err));
     SK_TRY_GOTO(sk_network_engine(runtime ? runtime : "reference", &engine, err));

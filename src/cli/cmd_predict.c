@@ -36,6 +36,7 @@ static const sk_option options[] = {
      .argument = "DIR",
      .help = "folder for the results"},
     SK_CLI_OPTION_RUNTIME,
+    SK_CLI_OPTION_PRECISION,
     SK_CLI_OPTION_PROVIDER,
     SK_CLI_OPTION_OPENVINO,
     SK_CLI_OPTION_FALLBACK,
@@ -406,6 +407,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     const char *runtime = NULL;
     s.detector.provider = sk_args_text(args, "execution-provider");
     s.detector.openvino_device = sk_args_text(args, "openvino-device");
+    s.detector.precision = sk_args_text(args, "precision");
     s.detector.openvino_throughput = strcmp(sk_args_text(args, "openvino-hint"), "throughput") == 0;
     SK_TRY_GOTO(sk_runtimes_of_provider(sk_args_text(args, "runtime"), s.detector.provider, &runtime, err));
     SK_TRY_GOTO(sk_runtimes_choose_for(s.models, s.n_models, runtime, sk_args_flag(args, "allow-fallback"),

@@ -25,6 +25,12 @@
                 "runtime is taken where none is named"                                                       \
     }
 
+#define SK_CLI_OPTION_PRECISION                                                                              \
+    {                                                                                                        \
+        .name = "precision", .kind = SK_OPTION_CHOICE, .argument = "P", .choices = "f32|f16|bf16|i8",        \
+        .help = "what to compute in; without it what the runtime usually does: f32, on GPUs f16"             \
+    }
+
 #define SK_CLI_OPTION_OPENVINO                                                                               \
     {.name = "openvino-device",                                                                              \
      .kind = SK_OPTION_TEXT,                                                                                 \

@@ -26,6 +26,8 @@ typedef enum sk_precision {
 } sk_precision;
 
 const char *sk_precision_name(sk_precision precision); /* "f32", … */
+/* False for a word that names none; null and "" are SK_PRECISION_AUTO. */
+bool sk_precision_find(const char *name, sk_precision *out);
 
 /* How inputs are handed over. */
 typedef enum sk_input_form {

@@ -2,6 +2,21 @@
 /* Apart from engine.c, whose table of engines plugins must not pull in. */
 #include "engines/engine.h"
 
+#include <string.h>
+
+bool sk_precision_find(const char *name, sk_precision *out)
+{
+    *out = SK_PRECISION_AUTO;
+    if (!name || !name[0])
+        return true;
+    for (int i = SK_PRECISION_F32; i <= SK_PRECISION_I8; i++)
+        if (strcmp(name, sk_precision_name((sk_precision)i)) == 0) {
+            *out = (sk_precision)i;
+            return true;
+        }
+    return false;
+}
+
 const char *sk_precision_name(sk_precision precision)
 {
     switch (precision) {

@@ -135,6 +135,13 @@ test_predict_says_what_was_asked_and_what_ran() {
     predict -o word -r warp && expect_code 2 && expect_in "there are cpu, mps" "$err"
 }
 
+test_precision_is_kept_or_refused() {
+    clean && picture
+    predict -o f32 -r cpu --precision f32 --json && expect_code 0 && expect_in '"precision": "f32"' "$out" || return 1
+    predict -o f16 -r cpu --precision f16 && expect_code 3 && expect_in "f16" "$err" || return 1
+    predict -o odd -r cpu --precision f8 && expect_code 2
+}
+
 test_predict_without_folders_of_its_own() {
     clean && picture
     SKITTER_CONFIG_DIR=/dev/null/x SKITTER_CACHE_DIR=/dev/null/x predict -o homeless && expect_code 0 &&

@@ -95,6 +95,25 @@ static int call_compile(const ov_api *api, const ov_model *model, const char *de
                         t[7], t[8], t[9]);
 }
 
+/* A hint is no order: some devices take it and compute in f32 all the same. */
+static sk_status check_precision(const ov_engine_session *s, const sk_session_settings *settings,
+                                 sk_error *err)
+{
+    const ov_api *api = s->api;
+    char *value = NULL, found[32] = "";
+    if (settings->precision != SK_PRECISION_F16)
+        return SK_OK;
+    if (api->get_compiled_property(s->compiled, "INFERENCE_PRECISION_HINT", &value) == 0 && value)
+        snprintf(found, sizeof found, "%.31s", value);
+    if (value && api->free_text)
+        api->free_text(value);
+    if (!found[0] || strcmp(found, "f16") == 0)
+        return SK_OK;
+    return sk_fail(err, SK_ERR_UNSUPPORTED,
+                   "OpenVINO %s: the device %s computes in %s, not in f16; set the precision to f32",
+                   api->version, device_of(settings), found);
+}
+
 static sk_status compile(ov_engine_session *s, const sk_graph *graph, const sk_session_settings *settings,
                          sk_error *err)
 {
@@ -120,6 +139,7 @@ static sk_status compile(ov_engine_session *s, const sk_graph *graph, const sk_s
     snprintf(what, sizeof what, "the model could not be compiled for the device %.20s (here are: %.200s)",
              device, api->devices);
     SK_TRY_GOTO(ov_check(api, call_compile(api, model, device, &list, &s->compiled), what, err));
+    SK_TRY_GOTO(check_precision(s, settings, err));
 done:
     if (model)
         api->free_model(model);
