@@ -289,9 +289,13 @@ extern "C" const gpu_config *gpu_config_at(int32_t index)
 }
 extern "C" int gpu_occupancy(const gpu_config *config, int32_t shared_bytes, int32_t *blocks)
 {
-    int n = 0;
-    cudaError_t e =
-        cudaFuncSetAttribute(config->function, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
+    int n = 0, device = 0, most = 0;
+    cudaError_t e = cudaGetDevice(&device);
+    if (e == cudaSuccess)
+        e = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    /* as much as there is, always: the limit is the kernel's, and another layer may need more than this one */
+    if (e == cudaSuccess)
+        e = cudaFuncSetAttribute(config->function, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
     if (e == cudaSuccess)
         e = cudaFuncSetAttribute(config->function, cudaFuncAttributePreferredSharedMemoryCarveout, 100);
     if (e == cudaSuccess)
