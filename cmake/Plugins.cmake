@@ -72,3 +72,8 @@ if(SKITTER_CUDART AND SKITTER_TENSORRT_INCLUDE)
         -Wl,--gc-sections -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/plugin.map)
     install(TARGETS plugin_tensorrt OPTIONAL DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
+
+# From frames to detections on the cuda runtime, whichever plugin is found: ninja cuda_bench.
+add_executable(cuda_bench EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/gpu/cuda_bench.c)
+sk_target(cuda_bench)
+target_link_libraries(cuda_bench PRIVATE skitter_static)

@@ -32,8 +32,35 @@ bool sk_precision_find(const char *name, sk_precision *out);
 /* How inputs are handed over. */
 typedef enum sk_input_form {
     SK_INPUT_TENSOR = 1, /* a dense tensor of the graph input's type and shape, NCHW */
-    SK_INPUT_U8_HWC = 2  /* a batch of 8-bit pictures [N][H][W][C]; value = (u8 * scale - mean[c]) / std[c] */
+    SK_INPUT_U8_HWC = 2, /* a batch of 8-bit pictures [N][H][W][C]; value = (u8 * scale - mean[c]) / std[c] */
+    SK_INPUT_FRAMES =
+        3 /* a batch of frames as they come; the engine fits them in (settings.fit), then as U8_HWC.
+                          * Engines that offer SK_OFFERS_FRAMES only */
 } sk_input_form;
+
+/* How frames are fitted into the input: what tasks/letterbox.h does, bit for bit. */
+typedef struct sk_frame_fit {
+    int32_t frame_width, frame_height;
+    int32_t channels; /* 3; 1: grey, spread over the network's three */
+    int32_t swap;     /* 1: BGR */
+    int32_t nv12;     /* 1: a luma plane, then chroma at half size (BT.601, limited range) */
+    int32_t resized_width, resized_height; /* inside the network's input … */
+    int32_t left, top;                     /* … from here on */
+    int32_t border;                        /* value around it: 114 */
+} sk_frame_fit;
+
+/* Outputs that matter in few places: the heads of detectors. An engine that offers SK_OFFERS_SPARSE downloads only places
+ * where a score lies above the bound; in the session's outputs every other place has scores of -infinity, and its other
+ * values are whatever was there. */
+#define SK_SPARSE_LEVELS 8
+typedef struct sk_sparse_outputs {
+    float bound;
+    int32_t n_levels;
+    struct {
+        int32_t scores;              /* number of the output [N][classes][h][w] */
+        int32_t n_others, others[3]; /* numbers of the outputs [N][C][h][w] that go with it */
+    } level[SK_SPARSE_LEVELS];
+} sk_sparse_outputs;
 
 #define SK_SESSION_MAX_INPUTS  8
 #define SK_SESSION_MAX_OUTPUTS 32
@@ -80,7 +107,9 @@ typedef struct sk_session_settings {
     const char
         *provider; /* ONNX Runtime: its execution provider ("TensorRT"); null = the runtime's usual one */
     const sk_session_artifact
-        *artifact; /* engines with a form: run this; null: make what is needed in memory */
+        *artifact;                   /* engines with a form: run this; null: make what is needed in memory */
+    const sk_frame_fit *fit;         /* SK_INPUT_FRAMES */
+    const sk_sparse_outputs *sparse; /* null: all outputs whole */
 } sk_session_settings;
 
 sk_session_settings sk_session_defaults(void);
@@ -163,6 +192,10 @@ typedef struct sk_engine_form {
                               sk_error *err);
 } sk_engine_form;
 
+/* What not every engine can. */
+#define SK_OFFERS_FRAMES 1u
+#define SK_OFFERS_SPARSE 2u
+
 struct sk_engine {
     const char *name;  /* "cpu", "onnx_cpu", "reference", … */
     const char *title; /* for people */
@@ -187,6 +220,10 @@ struct sk_engine {
     sk_status (*profile)(sk_session *session, sk_profile_row *rows, int32_t capacity, int32_t *count,
                          sk_error *err);
     sk_precision usual; /* what SK_PRECISION_AUTO means here; 0 = f32 */
+    uint32_t offers;    /* SK_OFFERS_… */
+    /* Host memory that uploads read directly, for frames; null: any will do. */
+    void *(*host_alloc)(size_t bytes);
+    void (*host_free)(void *block);
     /* Freezes what submit does. Called at most once, after two submits have been waited for; from then on a submit is a
      * replay: the same addresses, no allocation, no thought about shapes. Null: open has done so already (a plan, a
      * bound request). */

@@ -84,10 +84,12 @@ sk_status sk_plugin_probe(const sk_plugin_wish *wish, sk_engine_probe *out);
 
 /* Defines an engine that is a plugin: asks for it when used and forwards. `object` is the sk_engine, `wish` a
  * sk_plugin_wish object, `name` a word for the functions' names. `its_form` is the form of its model files, known
- * without having the plugin, or null. */
-#define SK_PLUGIN_ENGINE(object, wish, word, engine_title, usual_precision)                                  \
-    SK_PLUGIN_ENGINE_WITH_FORM(object, wish, word, engine_title, usual_precision, NULL)
+ * without having the plugin, or null; `its_offers` what it can beyond the network. */
+#define SK_PLUGIN_ENGINE(object, wish, word, engine_title, usual_precision, its_offers)                      \
+    SK_PLUGIN_ENGINE_WITH(object, wish, word, engine_title, usual_precision, NULL, its_offers)
 #define SK_PLUGIN_ENGINE_WITH_FORM(object, wish, word, engine_title, usual_precision, its_form)              \
+    SK_PLUGIN_ENGINE_WITH(object, wish, word, engine_title, usual_precision, its_form, 0)
+#define SK_PLUGIN_ENGINE_WITH(object, wish, word, engine_title, usual_precision, its_form, its_offers)       \
     static const sk_engine *word##_real;                                                                     \
     static sk_status word##_probe(sk_engine_probe *out, sk_error *err)                                       \
     {                                                                                                        \
@@ -129,6 +131,23 @@ sk_status sk_plugin_probe(const sk_plugin_wish *wish, sk_engine_probe *out);
     {                                                                                                        \
         word##_real->close(session);                                                                         \
     }                                                                                                        \
+    static void *word##_host_alloc(size_t bytes)                                                             \
+    {                                                                                                        \
+        const sk_engine *real = NULL;                                                                        \
+        return sk_plugin_load(&(wish), &real, NULL, 0, NULL) == SK_OK && real->host_alloc                    \
+                   ? real->host_alloc(bytes)                                                                 \
+                   : NULL;                                                                                   \
+    }                                                                                                        \
+    static void word##_host_free(void *block)                                                                \
+    {                                                                                                        \
+        const sk_engine *real = NULL;                                                                        \
+        if (sk_plugin_load(&(wish), &real, NULL, 0, NULL) == SK_OK && real->host_free)                       \
+            real->host_free(block);                                                                          \
+    }                                                                                                        \
+    static sk_status word##_times(sk_session *session, int32_t slot, sk_session_times *out, sk_error *err)   \
+    {                                                                                                        \
+        return word##_real->times ? word##_real->times(session, slot, out, err) : SK_OK;                     \
+    }                                                                                                        \
     static sk_status word##_profile_start(sk_session *session, sk_error *err)                                \
     {                                                                                                        \
         return word##_real->profile_start                                                                    \
@@ -141,10 +160,6 @@ sk_status sk_plugin_probe(const sk_plugin_wish *wish, sk_engine_probe *out);
         return word##_real->profile                                                                          \
                    ? word##_real->profile(session, rows, capacity, count, err)                               \
                    : sk_fail(err, SK_ERR_UNSUPPORTED, engine_title " does not measure single steps");        \
-    }                                                                                                        \
-    static sk_status word##_times(sk_session *session, int32_t slot, sk_session_times *out, sk_error *err)   \
-    {                                                                                                        \
-        return word##_real->times ? word##_real->times(session, slot, out, err) : SK_OK;                     \
     }                                                                                                        \
     const sk_engine object = {.name = #word,                                                                 \
                               .title = (engine_title),                                                       \
@@ -159,6 +174,9 @@ sk_status sk_plugin_probe(const sk_plugin_wish *wish, sk_engine_probe *out);
                               .profile = word##_profile,                                                     \
                               .form = (its_form),                                                            \
                               .times = word##_times,                                                         \
-                              .usual = (usual_precision)}
+                              .usual = (usual_precision),                                                    \
+                              .offers = (its_offers),                                                        \
+                              .host_alloc = word##_host_alloc,                                               \
+                              .host_free = word##_host_free}
 
 #endif

@@ -15,12 +15,13 @@ static const sk_plugin_wish cuda_wish = {
         "install NVIDIA's driver (Debian: apt-get install nvidia-driver); in a container, start it with "
         "--gpus all",
 };
-SK_PLUGIN_ENGINE(sk_engine_cuda, cuda_wish, cuda, "skitter on NVIDIA GPUs", SK_PRECISION_F16);
+SK_PLUGIN_ENGINE(sk_engine_cuda, cuda_wish, cuda, "skitter on NVIDIA GPUs", SK_PRECISION_F16,
+                 SK_OFFERS_FRAMES | SK_OFFERS_SPARSE);
 
 static const sk_plugin_wish rocm_wish = {
     .engine = "rocm",
     .file = "libskitter_rocm.so",
-    .remedy = "build it with hipcc: make plugin-rocm; SKITTER_PLUGIN_DIR names its folder",
+    .remedy = "there is no build of it yet; use another runtime: skitter runtimes",
     .vendor = "ROCm",
     .driver = "libamdhip64.so",
     .device = "/dev/kfd",
@@ -28,7 +29,8 @@ static const sk_plugin_wish rocm_wish = {
     .driver_remedy = "install ROCm (https://rocm.docs.amd.com); in a container, start it with --device "
                      "/dev/kfd --device /dev/dri",
 };
-SK_PLUGIN_ENGINE(sk_engine_rocm, rocm_wish, rocm, "skitter on AMD GPUs", SK_PRECISION_F16);
+SK_PLUGIN_ENGINE(sk_engine_rocm, rocm_wish, rocm, "skitter on AMD GPUs", SK_PRECISION_F16,
+                 SK_OFFERS_FRAMES | SK_OFFERS_SPARSE);
 
 static const sk_plugin_wish tensorrt_wish = {
     .engine = "tensorrt",

@@ -31,14 +31,31 @@ static sk_status check_settings(const sk_session_settings *s, sk_error *err)
     if (s->threads < 0 || s->threads > 256)
         return sk_fail(err, SK_ERR_ARG, "threads is %d; allowed are 1 to 256, or 0 for all cores",
                        s->threads);
-    if (s->input != SK_INPUT_TENSOR && s->input != SK_INPUT_U8_HWC)
+    if (s->input != SK_INPUT_TENSOR && s->input != SK_INPUT_U8_HWC && s->input != SK_INPUT_FRAMES)
         return sk_fail(err, SK_ERR_ARG, "input form %d is not known", (int)s->input);
-    for (int i = 0; s->input == SK_INPUT_U8_HWC && i < 4; i++)
+    for (int i = 0; s->input != SK_INPUT_TENSOR && i < 4; i++)
         if (s->std[i] == 0.0f)
             return sk_fail(err, SK_ERR_ARG, "std[%d] is 0; input values are divided by it", i);
     if (!sk_precision_name(s->precision) || s->precision < SK_PRECISION_AUTO ||
         s->precision > SK_PRECISION_I8)
         return sk_fail(err, SK_ERR_ARG, "precision %d is not known", (int)s->precision);
+    return SK_OK;
+}
+
+static sk_status check_offers(const sk_engine *engine, const sk_session_settings *s, sk_error *err)
+{
+    if (s->input == SK_INPUT_FRAMES && (!(engine->offers & SK_OFFERS_FRAMES) || !s->fit))
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s does not fit frames into the network's input itself",
+                       engine->title);
+    if (s->sparse && !(engine->offers & SK_OFFERS_SPARSE))
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s has no sparse outputs", engine->title);
+    const sk_frame_fit *f = s->input == SK_INPUT_FRAMES ? s->fit : NULL;
+    if (f &&
+        (f->frame_width < 1 || f->frame_height < 1 || f->frame_width > 65536 || f->frame_height > 65536 ||
+         f->resized_width < 1 || f->resized_height < 1 || f->left < 0 || f->top < 0 ||
+         (f->channels != 1 && f->channels != 3) || (f->nv12 && (f->frame_width % 2 || f->frame_height % 2))))
+        return sk_fail(err, SK_ERR_ARG, "frames of %dx%d with %d channels cannot be fitted", f->frame_width,
+                       f->frame_height, f->channels);
     return SK_OK;
 }
 
@@ -106,6 +123,7 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
     *out = NULL;
     sk_session_settings chosen = settings ? *settings : sk_session_defaults();
     SK_TRY(check_settings(&chosen, err));
+    SK_TRY(check_offers(engine, &chosen, err));
     if (chosen.precision == SK_PRECISION_AUTO)
         chosen.precision = engine->usual ? engine->usual : SK_PRECISION_F32;
     if (!engine->form)
@@ -135,7 +153,7 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
                          special->n_outputs, SK_SESSION_MAX_OUTPUTS);
         goto done;
     }
-    for (int32_t i = 0; chosen.input == SK_INPUT_U8_HWC && i < special->n_inputs; i++) {
+    for (int32_t i = 0; chosen.input != SK_INPUT_TENSOR && i < special->n_inputs; i++) {
         const sk_value_info *v = &special->values[special->inputs[i]];
         if (v->shape.rank == 4 && v->shape.dim[1] > 4) {
             status = sk_fail(err, SK_ERR_UNSUPPORTED, "input %s has %lld channels: pictures have 1 to 4",
@@ -153,6 +171,8 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
     session->info.flops = sk_graph_flops(special);
     session->settings = chosen;
     session->settings.cores = NULL;
+    session->settings.fit = NULL;
+    session->settings.sparse = NULL;
     session->settings.cache_dir = session->settings.model_key = session->settings.cpu_mask = NULL;
     session->settings.artifact = NULL;
     session->settings.provider = session->settings.device_name = NULL;

@@ -28,8 +28,8 @@ struct sk_resize_linear {
     size_t row_elements;
 };
 
-static void fill_axis(int32_t from, int32_t to, int vertical, int32_t unit, int32_t *i0, int32_t *i1,
-                      int16_t (*weights)[2])
+void sk_resize_linear_taps(int32_t from, int32_t to, int vertical, int32_t unit, int32_t *i0, int32_t *i1,
+                           int16_t (*weights)[2])
 {
     double scale = 1.0 / ((double)to / from);
     for (int32_t i = 0; i < to; i++) {
@@ -106,8 +106,8 @@ sk_status sk_resize_linear_refit(sk_resize_linear *r, int32_t src_width, int32_t
     r->dst_width = dst_width;
     r->dst_height = dst_height;
     r->halving = src_width == 2 * dst_width && src_height == 2 * dst_height;
-    fill_axis(src_width, dst_width, 0, channels, r->x0, r->x1, r->ax);
-    fill_axis(src_height, dst_height, 1, 1, r->y0, r->y1, r->by);
+    sk_resize_linear_taps(src_width, dst_width, 0, channels, r->x0, r->x1, r->ax);
+    sk_resize_linear_taps(src_height, dst_height, 1, 1, r->y0, r->y1, r->by);
     r->n_wide = 0;
     while (r->n_wide < dst_width && r->x0[r->n_wide] + 8 <= src_width * channels)
         r->n_wide++;

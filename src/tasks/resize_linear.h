@@ -22,6 +22,10 @@ sk_status sk_resize_linear_open(int32_t src_width, int32_t src_height, int32_t d
 sk_status sk_resize_linear_refit(sk_resize_linear *resize, int32_t src_width, int32_t src_height,
                                  int32_t dst_width, int32_t dst_height, int32_t channels,
                                  sk_error *err) SK_MUST_CHECK;
+/* The two taps of every result along one axis, in units of `unit`, and their 11-bit weights: for whoever does the same
+ * elsewhere. */
+void sk_resize_linear_taps(int32_t from, int32_t to, int vertical, int32_t unit, int32_t *i0, int32_t *i1,
+                           int16_t (*weights)[2]);
 void sk_resize_linear_close(sk_resize_linear **resize);
 
 /* Writes rows [y0, y1) of the result to `dst` (its row 0). `swap` exchanges the first and third channel.

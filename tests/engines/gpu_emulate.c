@@ -19,6 +19,10 @@ static inline void gpu_half_store(void *p, int64_t i, float v)
 {
     ((uint16_t *)p)[i] = sk_f32_to_f16(v);
 }
+static inline int32_t gpu_next(int32_t *counter)
+{
+    return (*counter)++;
+}
 #include "engines/cuda/element.h"
 
 int gpu_emulate_major = 9; /* tests may change these two */
@@ -191,6 +195,14 @@ int gpu_copy_down(void *host, const void *device, size_t bytes, gpu_stream *stre
 {
     (void)stream;
     memcpy(host, device, bytes);
+    return 0;
+}
+int gpu_copy_down_2d(void *host, const void *device, size_t pitch, size_t width, size_t rows,
+                     gpu_stream *stream)
+{
+    (void)stream;
+    for (size_t i = 0; i < rows; i++)
+        memcpy((char *)host + i * pitch, (const char *)device + i * pitch, width);
     return 0;
 }
 int gpu_fill(void *device, int byte, size_t bytes, gpu_stream *stream)

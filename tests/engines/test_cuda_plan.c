@@ -6,6 +6,7 @@
 #include "formats/npy.h"
 #include "graph/reference.h"
 #include "models/model.h"
+#include "tasks/letterbox.h"
 
 #include <stdio.h>
 
@@ -182,6 +183,94 @@ static void test_pictures_and_slots(void **state)
     assert_int_equal(gpu_emulate_live, 0);
 }
 
+/* Frames fitted in by the engine are what tasks/letterbox makes of them, bit for bit; sparse outputs are the dense ones at
+ * every place that passes, and say nothing elsewhere. */
+static void test_frames_and_places(void **state)
+{
+    (void)state;
+    random_source r = {21};
+    sk_error err = {0};
+    sk_graph *g = NULL;
+    sk_builder b;
+    assert_ok(sk_graph_open(&g, &err), &err);
+    sk_builder_init(&b, g);
+    const sk_shape shape = sk_shape_of(4, 2, 3, 32, 32);
+    random_map x = {sk_b_input(&b, "images", SK_DTYPE_F32, &shape), 3, 32, 32};
+    x = random_conv(&b, &r, x, 16, 3, 2, 1);
+    random_map low = random_conv(&b, &r, x, 24, 3, 2, 1);
+    for (int k = 0; k < 2; k++) {
+        const random_map from = k ? low : x;
+        sk_b_output(&b, random_conv(&b, &r, from, 5, 1, 1, 1).v, k ? "other1" : "other0");
+        sk_b_output(&b, random_conv(&b, &r, from, 3, 1, 1, 1).v, k ? "scores1" : "scores0");
+    }
+    assert_int_equal(b.status, SK_OK);
+    static const int sizes[][2] = {{50, 41}, {64, 64}, {32, 20}, {17, 90}};
+    const sk_sparse_outputs places = {.bound = 0.1f, .n_levels = 2, .level = {{1, 1, {0}}, {3, 1, {2}}}};
+    for (int size = 0; size < 4; size++)
+        for (int format = SK_PIXEL_RGB; format <= SK_PIXEL_GRAY; format++) {
+            sk_letterbox_geometry box;
+            sk_letterbox *letterbox = NULL;
+            const int w = sizes[size][0], h = sizes[size][1], channels = format == SK_PIXEL_GRAY ? 1 : 3;
+            assert_ok(sk_letterbox_plan(w, h, 32, 32, 0, &box, &err), &err);
+            assert_ok(sk_letterbox_open(&box, (sk_pixel_format)format, 1, &letterbox, &err), &err);
+            uint8_t *frames = malloc((size_t)(2 * w * h * channels)), pictures[2 * 32 * 32 * 3];
+            for (int i = 0; i < 2 * w * h * channels; i++)
+                frames[i] = (uint8_t)random_next(&r);
+            for (int n = 0; n < 2; n++) {
+                sk_frame frame = {(sk_pixel_format)format,       w, h, w * channels,
+                                  frames + n * w * h * channels, 0, 0};
+                assert_ok(sk_letterbox_run(letterbox, &frame, pictures + n * 32 * 32 * 3, &err), &err);
+            }
+            const sk_frame_fit fit = {
+                w,        h,       channels, format == SK_PIXEL_BGR, 0, box.resized_width, box.resized_height,
+                box.left, box.top, 114};
+            sk_session_settings dense = settings_of(SK_PRECISION_F16), sparse;
+            dense.input = SK_INPUT_U8_HWC;
+            sparse = dense;
+            sparse.input = SK_INPUT_FRAMES;
+            sparse.fit = &fit;
+            sparse.sparse = &places;
+            sk_session *one = NULL, *two = NULL;
+            assert_ok(sk_session_open(&gpu_engine, g, &shape, 1, &dense, &one, &err), &err);
+            assert_ok(sk_session_open(&gpu_engine, g, &shape, 1, &sparse, &two, &err), &err);
+            sk_session_input picture = {.data = pictures}, frame = {.data = frames};
+            sk_tensor want[4], got[4];
+            assert_ok(sk_session_run(one, &picture, 1, want, 4, &err), &err);
+            for (int run = 0; run < 2; run++)
+                assert_ok(sk_session_run(two, &frame, 1, got, 4, &err), &err);
+            int passed = 0;
+            for (int level = 0; level < 2; level++) {
+                const sk_tensor *s = &want[2 * level + 1];
+                const int64_t plane = s->shape.dim[2] * s->shape.dim[3];
+                for (int64_t i = 0; i < 2 * plane; i++) {
+                    const int64_t image = i / plane, at = i % plane;
+                    float best = -INFINITY;
+                    for (int64_t c = 0; c < 3; c++)
+                        best = fmaxf(best, ((const float *)s->data)[(image * 3 + c) * plane + at]);
+                    passed += best > places.bound;
+                    for (int64_t c = 0; c < 8; c++) {
+                        const int output = 2 * level + (c < 3), channel = (int)(c < 3 ? c : c - 3),
+                                  n = c < 3 ? 3 : 5;
+                        const int64_t k = (image * n + channel) * plane + at;
+                        const float a = ((const float *)want[output].data)[k],
+                                    z = ((const float *)got[output].data)[k];
+                        if (best > places.bound)
+                            assert_true(a == z);
+                        else if (c < 3)
+                            assert_true(z == -INFINITY);
+                    }
+                }
+            }
+            assert_true(passed > 0);
+            sk_session_close(&one);
+            sk_session_close(&two);
+            sk_letterbox_close(&letterbox);
+            free(frames);
+        }
+    sk_graph_close(&g);
+    assert_int_equal(gpu_emulate_live, 0);
+}
+
 /* Every allocation on the device may fail: a clear error, nothing left behind. */
 static void test_full_memory(void **state)
 {
@@ -264,8 +353,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_graphs),      cmocka_unit_test(test_models),
-        cmocka_unit_test(test_pictures_and_slots), cmocka_unit_test(test_full_memory),
-        cmocka_unit_test(test_refusals),           cmocka_unit_test(test_remembered_tiles),
+        cmocka_unit_test(test_pictures_and_slots), cmocka_unit_test(test_frames_and_places),
+        cmocka_unit_test(test_full_memory),        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_remembered_tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,6 +72,13 @@ typedef struct gpu_deconv_args {
     float alpha;
 } gpu_deconv_args;
 
+/* A map of 4 x c8 chunks of channels to one of twice the size: chunk group 2 py + px goes to odd or even rows and columns:
+ * p = out, in. One element: 8 channels of one output pixel. */
+typedef struct gpu_shuffle_args {
+    void *p[GPU_MAX_POINTERS];
+    int32_t n, h, w, c8, ldi, ldo, type;
+} gpu_shuffle_args;
+
 /* Pooling, 8 channels at a time: p = out, in. */
 typedef struct gpu_pool_args {
     void *p[GPU_MAX_POINTERS];
@@ -124,6 +131,36 @@ typedef struct gpu_input_args {
     int32_t n, h, w, c, ld, type, planes;
     float gain[4], shift[4];
 } gpu_input_args;
+
+/* Frames into the network's input: p = out, in, columns int32 [rw][2] (pixels), rows int32 [rh][2], weights of columns int16
+ * [rw][2], of rows int16 [rh][2]. Output as of gpu_input_args. */
+typedef struct gpu_letterbox_args {
+    void *p[GPU_MAX_POINTERS];
+    int64_t row_bytes, picture_bytes;
+    int32_t n, h, w, left, top, rh, rw, border;
+    int32_t frame_h, frame_w, channels, swap, nv12;
+    int32_t mode; /* 0 copied, 1 linear, 2 the mean of 2 x 2 */
+    int32_t c, ld, type;
+    float gain[4], shift[4];
+} gpu_letterbox_args;
+
+/* Places of one level whose best score passes: p = rows, scores, up to three other maps. An image's part of the rows is 4
+ * words, the first of them the count, then rows of [place, scores, others …]. */
+typedef struct gpu_gather_args {
+    void *p[GPU_MAX_POINTERS];
+    int64_t image_words;
+    int32_t n, places, first, classes, n_others;
+    int32_t lds, ld[3], c[3];
+    int32_t row_words, capacity, type;
+    float bound;
+} gpu_gather_args;
+
+/* The counts of all images to zero: p = rows. */
+typedef struct gpu_zero_args {
+    void *p[GPU_MAX_POINTERS];
+    int64_t image_words;
+    int32_t n;
+} gpu_zero_args;
 
 /* softmax(scale q^T k) v over the pixels of a map whose channels are [heads * kd of q][of k][heads * hd of v]: p = out,
  * qkv. */
@@ -197,6 +234,10 @@ typedef enum gpu_kind {
     GPU_ROWS,
     GPU_MATMUL,
     GPU_REDUCE,
+    GPU_SHUFFLE,
+    GPU_LETTERBOX,
+    GPU_GATHER,
+    GPU_ZERO,
     GPU_BORROWED, /* by the reference executor on the host */
     GPU_KIND_COUNT
 } gpu_kind;
@@ -208,6 +249,7 @@ typedef union gpu_args {
     gpu_depthwise_args depthwise;
     gpu_conv_any_args conv_any;
     gpu_deconv_args deconv;
+    gpu_shuffle_args shuffle;
     gpu_pool_args pool;
     gpu_pool_chain_args pool_chain;
     gpu_resize_args resize;
@@ -216,6 +258,9 @@ typedef union gpu_args {
     gpu_form_args form;
     gpu_input_args input;
     gpu_attention_args attention;
+    gpu_letterbox_args letterbox;
+    gpu_gather_args gather;
+    gpu_zero_args zero;
     gpu_nd_args nd;
     gpu_row_args rows;
     gpu_matmul_args matmul;

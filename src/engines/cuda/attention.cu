@@ -2,15 +2,22 @@
 #include "kernels.cuh"
 #include "mma.cuh"
 
+__device__ __forceinline__ float power2(float x)
+{
+    float y;
+    asm("ex2.approx.ftz.f32 %0,%1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
 /* softmax(scale q^T k) v without ever writing the scores: 16 queries a warp; keys come in tiles of 64 through shared
- * memory; maximum and sum run along. WQ warps of a block take different queries, WK different keys of each tile; those are
- * put together at the end. Query and key have 32 channels, values 64. */
-template <int WQ, int WK> __global__ void __launch_bounds__(WQ *WK * 32) attend(const __grid_constant__ gpu_args u)
+ * memory, all of them at once where they fit (`resident` buffers), else two at a time; maximum and sum run along. WQ warps of a block take different queries, WK different tiles of keys (then all must be
+ * resident); those are put together at the end. Query and key have 32 channels, values 64. */
+template <int WQ, int WK> __global__ void __launch_bounds__(WQ *WK * 32) attend(const __grid_constant__ gpu_args u, int resident)
 {
     constexpr int KT = 64, KD = 32, HD = 64, T = WQ * WK * 32, KRB = KD * 2, VRB = HD * 2;
-    constexpr int KEYS = KT / WK, NS = KEYS / 8, STAGE = KT * (KRB + VRB);
+    constexpr int NS = KT / 8, STAGE = KT * (KRB + VRB);
     const gpu_attention_args &p = u.attention;
-    __shared__ __align__(128) char shared[2 * STAGE];
+    extern __shared__ __align__(1024) char shared[];
     __shared__ float merge_max[WK][WQ * 16], merge_sum[WK][WQ * 16];
     const uint32_t base = shared_address(shared);
     const int tid = threadIdx.x, lane = tid & 31, warp = tid >> 5, wq = warp % WQ, wk = warp / WQ;
@@ -32,7 +39,10 @@ template <int WQ, int WK> __global__ void __launch_bounds__(WQ *WK * 32) attend(
         }
         copy_commit();
     };
-    load_tile(0, 0);
+    const int tiles = (p.pixels + KT - 1) / KT;
+    const bool all = tiles <= resident;
+    for (int tile = 0; tile < (all ? tiles : 1); tile++)
+        load_tile(tile * KT, tile);
     uint32_t q[2][4];
 #pragma unroll
     for (int s = 0; s < 2; s++)
@@ -50,16 +60,20 @@ template <int WQ, int WK> __global__ void __launch_bounds__(WQ *WK * 32) attend(
         for (int e = 0; e < 4; e++)
             o[j][e] = 0;
     const float scale = p.scale * 1.4426950408889634f;
-    const int tiles = (p.pixels + KT - 1) / KT;
-    for (int tile = 0; tile < tiles; tile++) {
-        if (tile + 1 < tiles) {
+    if (all) {
+        copy_wait<0>();
+        __syncthreads();
+    }
+    for (int tile = wk; tile < tiles; tile += WK) {
+        if (!all && tile + 1 < tiles) {
             load_tile((tile + 1) * KT, (tile + 1) & 1);
             copy_wait<1>();
-        } else {
+        } else if (!all) {
             copy_wait<0>();
         }
-        __syncthreads();
-        const uint32_t kb = base + (tile & 1) * STAGE, vb = kb + KT * KRB;
+        if (!all)
+            __syncthreads();
+        const uint32_t kb = base + (all ? tile : tile & 1) * STAGE, vb = kb + KT * KRB;
         float s[NS][4];
 #pragma unroll
         for (int j = 0; j < NS; j++)
@@ -70,13 +84,13 @@ template <int WQ, int WK> __global__ void __launch_bounds__(WQ *WK * 32) attend(
         for (int j = 0; j < NS / 2; j++)
 #pragma unroll
             for (int kk = 0; kk < 2; kk++) {
-                const int row = wk * KEYS + j * 16 + ((lane >> 4) << 3) + (lane & 7), half = (lane >> 3) & 1;
+                const int row = j * 16 + ((lane >> 4) << 3) + (lane & 7), half = (lane >> 3) & 1;
                 uint32_t b[4];
                 load_matrix4(b, kb + row * KRB + (((kk * 2 + half) ^ swizzle<KRB>(row)) << 4));
                 mma(s[2 * j], q[kk], b[0], b[1]);
                 mma(s[2 * j + 1], q[kk], b[2], b[3]);
             }
-        const int first = tile * KT + wk * KEYS;
+        const int first = tile * KT;
         float high[2] = {best[0], best[1]};
 #pragma unroll
         for (int j = 0; j < NS; j++)
@@ -92,7 +106,7 @@ template <int WQ, int WK> __global__ void __launch_bounds__(WQ *WK * 32) attend(
             high[h] = fmaxf(high[h], __shfl_xor_sync(0xffffffff, high[h], 1));
             high[h] = fmaxf(high[h], __shfl_xor_sync(0xffffffff, high[h], 2));
             /* before the first key of this warp nothing is known: there is nothing to shrink */
-            shrink[h] = high[h] == -INFINITY ? 1.0f : exp2f(best[h] - high[h]);
+            shrink[h] = high[h] == -INFINITY ? 1.0f : power2(best[h] - high[h]);
             best[h] = high[h];
             sum[h] *= shrink[h];
         }
@@ -107,7 +121,7 @@ template <int WQ, int WK> __global__ void __launch_bounds__(WQ *WK * 32) attend(
             float v[4];
 #pragma unroll
             for (int e = 0; e < 4; e++) {
-                v[e] = best[e >> 1] == -INFINITY ? 0.0f : exp2f(s[j][e] - best[e >> 1]);
+                v[e] = best[e >> 1] == -INFINITY ? 0.0f : power2(s[j][e] - best[e >> 1]);
                 sum[e >> 1] += v[e];
             }
             pr[j][0] = pack_halves(v[0], v[1]);
@@ -116,7 +130,7 @@ template <int WQ, int WK> __global__ void __launch_bounds__(WQ *WK * 32) attend(
 #pragma unroll
         for (int j = 0; j < NS / 2; j++) {
             const uint32_t a[4] = {pr[2 * j][0], pr[2 * j][1], pr[2 * j + 1][0], pr[2 * j + 1][1]};
-            const int row = wk * KEYS + j * 16 + (lane & 15);
+            const int row = j * 16 + (lane & 15);
 #pragma unroll
             for (int c = 0; c < 4; c++) {
                 uint32_t b[4];
@@ -125,8 +139,11 @@ template <int WQ, int WK> __global__ void __launch_bounds__(WQ *WK * 32) attend(
                 mma(o[2 * c + 1], a, b[2], b[3]);
             }
         }
-        __syncthreads();
+        if (!all)
+            __syncthreads();
     }
+    if (WK > 1)
+        __syncthreads(); /* tiles are read by nobody any more: sums go there */
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         sum[h] += __shfl_xor_sync(0xffffffff, sum[h], 1);
@@ -172,7 +189,7 @@ template <int WQ, int WK> __global__ void __launch_bounds__(WQ *WK * 32) attend(
             top = fmaxf(top, merge_max[k][row]);
 #pragma unroll
         for (int k = 0; k < WK; k++) {
-            const float f = merge_max[k][row] == -INFINITY ? 0.0f : exp2f(merge_max[k][row] - top);
+            const float f = merge_max[k][row] == -INFINITY ? 0.0f : power2(merge_max[k][row] - top);
             const float *from = partial + (k * WQ * 16 + row) * HD + c;
             total += f * merge_sum[k][row];
 #pragma unroll
@@ -188,12 +205,25 @@ template <int WQ, int WK> __global__ void __launch_bounds__(WQ *WK * 32) attend(
 
 cudaError_t gpu_start_attention(const gpu_launch *l, cudaStream_t stream)
 {
+    enum { STAGE = 64 * (64 + 128), MOST = 16 };
     const gpu_attention_args *a = &l->args->attention;
     if (a->kd != 32 || a->hd != 64)
         return cudaErrorInvalidValue;
-    const bool few = (long long)a->n * a->heads * ((a->pixels + 63) / 64) < 132;
+    int device = 0, most = 0;
+    cudaError_t e = cudaGetDevice(&device);
+    if (e == cudaSuccess)
+        e = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    const int tiles = (a->pixels + 63) / 64;
+    const bool fits = tiles <= MOST && tiles * STAGE <= most - 1024;
+    const bool few = fits && tiles >= 2 && (long long)a->n * a->heads * tiles < 132;
     const int queries = few ? 16 : 64;
     const void *function = few ? (const void *)attend<1, 4> : (const void *)attend<4, 1>;
-    return gpu_start(function, dim3((a->pixels + queries - 1) / queries, a->heads, a->n), dim3(128), 0, l->args, 1, l->pdl,
-                     stream);
+    if (e == cudaSuccess)
+        e = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most - 1024);
+    if (e != cudaSuccess)
+        return e;
+    int resident = fits && tiles > 2 ? tiles : 2;
+    void *list[] = {(void *)l->args, &resident};
+    return gpu_start_list(function, dim3((a->pixels + queries - 1) / queries, a->heads, a->n), dim3(128), resident * STAGE,
+                          list, 1, l->pdl, stream);
 }

@@ -244,6 +244,7 @@ static sk_status open_streams(gpu_session *s, int32_t slots, sk_error *err)
     gpu_plan *plan = &s->plan;
     SK_TRY(gpu_check(s, gpu_stream_open(&s->compute), "stream", err));
     s->up = s->down = s->branches[0] = s->compute;
+    SK_TRY(gpu_check(s, gpu_stream_open(&s->rest), "stream", err));
     if (slots > 1) {
         SK_TRY(gpu_check(s, gpu_stream_open(&s->up), "stream", err));
         SK_TRY(gpu_check(s, gpu_stream_open(&s->down), "stream", err));
@@ -275,12 +276,15 @@ static void engine_close(sk_session *session)
     for (int32_t k = 0; k < SK_SESSION_MAX_SLOTS; k++) {
         gpu_slot *slot = &s->slots[k];
         gpu_graph_close(slot->graph);
+        gpu_event_close(slot->begun);
         gpu_event_close(slot->uploaded);
+        gpu_event_close(slot->started);
         gpu_event_close(slot->computed);
         gpu_event_close(slot->downloaded);
         gpu_free(slot->device);
         gpu_host_free(slot->host);
     }
+    gpu_sparse_close(s);
     for (size_t i = 0; s->step_events && i < s->plan.n_steps; i++)
         gpu_event_close(s->step_events[i]);
     sk_free(s->step_events);
@@ -295,6 +299,7 @@ static void engine_close(sk_session *session)
         gpu_stream_close(s->up);
     if (s->down != s->compute)
         gpu_stream_close(s->down);
+    gpu_stream_close(s->rest);
     gpu_stream_close(s->compute);
     gpu_free(s->memory);
     gpu_free(s->weights);
@@ -314,12 +319,14 @@ static sk_status open_memory(gpu_session *s, int32_t slots, sk_error *err)
                          err));
         SK_TRY(gpu_check(s, gpu_host_alloc((void **)&slot->host, s->plan.slot_bytes + 256),
                          "pinned memory for inputs and outputs", err));
-        SK_TRY(gpu_check(s, gpu_event_open(&slot->uploaded, 0), "event", err));
-        SK_TRY(gpu_check(s, gpu_event_open(&slot->computed, 0), "event", err));
-        SK_TRY(gpu_check(s, gpu_event_open(&slot->downloaded, 0), "event", err));
+        gpu_event **events[] = {&slot->begun, &slot->uploaded, &slot->started, &slot->computed,
+                                &slot->downloaded};
+        for (int i = 0; i < 5; i++)
+            SK_TRY(gpu_check(s, gpu_event_open(events[i], 1), "event", err));
     }
     /* nothing reads what was not written, but NaN patterns of others would make a mistake hard to see */
     SK_TRY(gpu_check(s, gpu_fill(s->memory, 0, s->plan.memory_bytes, s->compute), "clearing", err));
+    SK_TRY(gpu_sparse_open(s, err));
     return gpu_check(s, gpu_stream_wait(s->compute), "clearing", err);
 }
 
@@ -348,6 +355,13 @@ static sk_status open_weights(gpu_session *s, sk_error *err)
     return SK_OK;
 }
 
+static void *output_address(const gpu_session *s, int32_t slot, int32_t output)
+{
+    const int32_t buffer = s->plan.outputs[output];
+    return buffer < 0 ? (void *)s->slots[slot].whole[output]
+                      : s->slots[slot].host + s->plan.buffers[buffer].offset;
+}
+
 static void describe(gpu_session *s)
 {
     sk_session_info *info = &s->base.info;
@@ -371,8 +385,9 @@ static void describe(gpu_session *s)
         if (plan->borrowed[op] && used + 32 < sizeof info->borrowed)
             used += (size_t)snprintf(info->borrowed + used, sizeof info->borrowed - used, "%s%s x%d",
                                      used ? ", " : "", sk_op_name((sk_op)op), plan->borrowed[op]);
+    info->asynchronous = 1;
     for (int32_t i = 0; i < plan->graph->n_outputs; i++)
-        info->outputs[i].data = s->slots[0].host + plan->buffers[plan->outputs[i]].offset;
+        info->outputs[i].data = output_address(s, 0, i);
 }
 
 static sk_status engine_open(const sk_graph *graph, const sk_session_settings *settings, sk_session **out,
@@ -416,20 +431,25 @@ static const void *stage_input(gpu_session *s, int32_t index, int32_t slot, cons
     const gpu_buffer *b = &s->plan.buffers[s->plan.inputs[index]];
     const sk_shape *shape = gpu_shape(&s->plan, s->plan.graph->inputs[index]);
     uint8_t *to = s->slots[slot].host + b->offset;
-    const bool pictures = s->plan.settings.input == SK_INPUT_U8_HWC && shape->rank == 4;
-    const ptrdiff_t row = pictures ? (ptrdiff_t)(shape->dim[3] * shape->dim[1]) : 0;
+    const sk_frame_fit *fit = &s->plan.fit;
+    const bool frames = s->plan.settings.input == SK_INPUT_FRAMES && shape->rank == 4;
+    const bool pictures = (s->plan.settings.input == SK_INPUT_U8_HWC && shape->rank == 4) || frames;
+    const int64_t height = frames ? fit->nv12 ? fit->frame_height * 3 / 2 : fit->frame_height : shape->dim[2];
+    const ptrdiff_t row = !pictures ? 0
+                          : frames  ? (ptrdiff_t)fit->frame_width * (fit->nv12 ? 1 : fit->channels)
+                                    : (ptrdiff_t)(shape->dim[3] * shape->dim[1]);
     const ptrdiff_t from_row = pictures && input->row_bytes ? input->row_bytes : row;
     const ptrdiff_t from_picture =
-        pictures ? input->picture_bytes ? input->picture_bytes : from_row * (ptrdiff_t)shape->dim[2] : 0;
-    if (!pictures || (from_row == row && from_picture == row * (ptrdiff_t)shape->dim[2])) {
+        pictures ? input->picture_bytes ? input->picture_bytes : from_row * (ptrdiff_t)height : 0;
+    if (!pictures || (from_row == row && from_picture == row * (ptrdiff_t)height)) {
         if (gpu_is_pinned(input->data))
             return input->data;
         memcpy(to, input->data, b->bytes);
         return to;
     }
     for (int64_t n = 0; n < shape->dim[0]; n++)
-        for (int64_t y = 0; y < shape->dim[2]; y++)
-            memcpy(to + (n * shape->dim[2] + y) * row,
+        for (int64_t y = 0; y < height; y++)
+            memcpy(to + (n * height + y) * row,
                    (const uint8_t *)input->data + n * from_picture + y * from_row, (size_t)row);
     return to;
 }
@@ -438,25 +458,30 @@ static sk_status run_submit(gpu_session *s, int32_t slot, const sk_session_input
 {
     gpu_slot *at = &s->slots[slot];
     const gpu_plan *plan = &s->plan;
+    SK_TRY(gpu_check(s, gpu_event_record(at->begun, s->up), "upload", err));
     for (int32_t i = 0; i < plan->graph->n_inputs; i++) {
         const gpu_buffer *b = &plan->buffers[plan->inputs[i]];
         SK_TRY(gpu_check(
             s, gpu_copy_up(at->device + b->offset, stage_input(s, i, slot, &inputs[i]), b->bytes, s->up),
             "upload", err));
     }
+    SK_TRY(gpu_check(s, gpu_event_record(at->uploaded, s->up), "upload", err));
     if (s->up != s->compute) {
-        SK_TRY(gpu_check(s, gpu_event_record(at->uploaded, s->up), "upload", err));
         SK_TRY(gpu_check(s, gpu_stream_wait_event(s->compute, at->uploaded), "upload", err));
+        SK_TRY(gpu_check(s, gpu_event_record(at->started, s->compute), "launch", err));
     }
     if (at->graph)
         SK_TRY(gpu_check(s, gpu_graph_launch(at->graph, s->compute), "launch", err));
     else
         SK_TRY(run_serial(s, slot, err));
-    if (s->down != s->compute) {
-        SK_TRY(gpu_check(s, gpu_event_record(at->computed, s->compute), "launch", err));
+    SK_TRY(gpu_check(s, gpu_event_record(at->computed, s->compute), "launch", err));
+    if (s->down != s->compute)
         SK_TRY(gpu_check(s, gpu_stream_wait_event(s->down, at->computed), "launch", err));
-    }
+    if (plan->sparse.wish.n_levels > 0)
+        SK_TRY(gpu_check(s, gpu_sparse_download(s, slot), "download", err));
     for (int32_t i = 0; i < plan->graph->n_outputs; i++) {
+        if (plan->outputs[i] < 0)
+            continue;
         const gpu_buffer *b = &plan->buffers[plan->outputs[i]];
         SK_TRY(gpu_check(s, gpu_copy_down(at->host + b->offset, at->device + b->offset, b->bytes, s->down),
                          "download", err));
@@ -481,8 +506,25 @@ static sk_status engine_wait(sk_session *session, int32_t slot, void **outputs, 
         return sk_fail(err, SK_ERR_RUNTIME, "the GPU of this session was lost before; open it again");
     SK_TRY(gpu_check(s, gpu_use(s->device), "the GPU cannot be used", err));
     SK_TRY(gpu_check(s, gpu_event_wait(s->slots[slot].downloaded), "waiting for the GPU", err));
+    if (s->plan.sparse.wish.n_levels > 0)
+        SK_TRY(gpu_sparse_unpack(s, slot, err));
     for (int32_t i = 0; i < s->plan.graph->n_outputs; i++)
-        outputs[i] = s->slots[slot].host + s->plan.buffers[s->plan.outputs[i]].offset;
+        outputs[i] = output_address(s, slot, i);
+    return SK_OK;
+}
+
+/* Of a slot that has been waited for. */
+static sk_status engine_times(sk_session *session, int32_t slot, sk_session_times *out, sk_error *err)
+{
+    gpu_session *s = (gpu_session *)session;
+    gpu_slot *at = &s->slots[slot];
+    gpu_event *begun = s->up != s->compute ? at->started : at->uploaded;
+    float up = 0, network = 0, down = 0;
+    SK_TRY(gpu_check(s, gpu_use(s->device), "the GPU cannot be used", err));
+    SK_TRY(gpu_check(s, gpu_event_elapsed(at->begun, at->uploaded, &up), "timing", err));
+    SK_TRY(gpu_check(s, gpu_event_elapsed(begun, at->computed, &network), "timing", err));
+    SK_TRY(gpu_check(s, gpu_event_elapsed(at->computed, at->downloaded, &down), "timing", err));
+    *out = (sk_session_times){(double)up * 1e-3, (double)network * 1e-3, (double)down * 1e-3};
     return SK_OK;
 }
 
@@ -578,6 +620,12 @@ static sk_status profile(sk_session *session, sk_profile_row *rows, int32_t capa
     return SK_OK;
 }
 
+static void *host_alloc(size_t bytes)
+{
+    void *block = NULL;
+    return gpu_host_alloc(&block, bytes) == 0 ? block : NULL;
+}
+
 const sk_engine gpu_engine = {
     .name = GPU_ENGINE_NAME,
     .title = GPU_ENGINE_TITLE,
@@ -590,4 +638,8 @@ const sk_engine gpu_engine = {
     .profile_start = profile_start,
     .profile = profile,
     .usual = SK_PRECISION_F16,
+    .times = engine_times,
+    .offers = SK_OFFERS_FRAMES | SK_OFFERS_SPARSE,
+    .host_alloc = host_alloc,
+    .host_free = gpu_host_free,
 };

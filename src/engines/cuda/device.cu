@@ -180,6 +180,10 @@ int gpu_copy_down(void *host, const void *device, size_t bytes, gpu_stream *stre
 {
     return told(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_of(stream)));
 }
+int gpu_copy_down_2d(void *host, const void *device, size_t pitch, size_t width, size_t rows, gpu_stream *stream)
+{
+    return told(cudaMemcpy2DAsync(host, pitch, device, pitch, width, rows, cudaMemcpyDeviceToHost, stream_of(stream)));
+}
 int gpu_fill(void *device, int byte, size_t bytes, gpu_stream *stream)
 {
     return told(cudaMemsetAsync(device, byte, bytes, stream_of(stream)));
@@ -218,6 +222,12 @@ cudaError_t gpu_start(const void *function, dim3 grid, dim3 block, int shared_by
                       cudaStream_t stream)
 {
     void *list[] = {(void *)args};
+    return gpu_start_list(function, grid, block, shared_bytes, list, cluster, pdl, stream);
+}
+
+cudaError_t gpu_start_list(const void *function, dim3 grid, dim3 block, int shared_bytes, void **list, int cluster, int pdl,
+                           cudaStream_t stream)
+{
 #if GPU_IS_HIP
     (void)cluster;
     (void)pdl;

@@ -6,7 +6,7 @@
 
 /* The simple kernels, written once: each function makes element `i` (of gpu_element_count) of a step's result. A kernel
  * is a loop over it on the device, a test a loop on the host. Correct for every shape; the fast kernels are checked
- * against these. Needs before it: GPU_HD, gpu_half_load, gpu_half_store, and the sk_unary, sk_binary and sk_reduction
+ * against these. Needs before it: GPU_HD, gpu_half_load, gpu_half_store, gpu_next (adds one to a counter, gives what it was), and the sk_unary, sk_binary and sk_reduction
  * numbers (graph/graph.h, or op_numbers.h where that cannot be included). */
 
 GPU_HD float gpu_load(const void *p, int64_t i, int32_t type)
@@ -146,6 +146,19 @@ GPU_HD void gpu_deconv_element(const gpu_deconv_args *a, int64_t i)
     for (int k = 0; k < 8; k++)
         gpu_store(a->p[0], pixel * a->ldo + chunk * 8 + k, a->type,
                   chunk * 8 + k < a->cout ? gpu_act(sum[k], a->act, a->alpha) : 0.0f);
+}
+
+GPU_HD void gpu_shuffle_element(const gpu_shuffle_args *a, int64_t i)
+{
+    const int32_t chunk = (int32_t)(i % a->c8);
+    const int64_t pixel = i / a->c8;
+    const int32_t ox = (int32_t)(pixel % (2 * a->w)), oy = (int32_t)(pixel / (2 * a->w) % (2 * a->h));
+    const int64_t image = pixel / (2 * a->w) / (2 * a->h);
+    const int64_t from =
+        ((image * a->h + oy / 2) * a->w + ox / 2) * a->ldi + ((oy % 2 * 2 + ox % 2) * a->c8 + chunk) * 8;
+    const int64_t to = pixel * a->ldo + chunk * 8;
+    for (int k = 0; k < 8; k++)
+        gpu_store(a->p[0], to + k, a->type, gpu_load(a->p[1], from + k, a->type));
 }
 
 GPU_HD void gpu_depthwise_element(const gpu_depthwise_args *a, int64_t i)
@@ -314,6 +327,84 @@ GPU_HD void gpu_input_element(const gpu_input_args *a, int64_t i)
     }
 }
 
+/* One channel of a frame's pixel. NV12 is turned into RGB with BT.601's limited range, in whole numbers. */
+GPU_HD int gpu_frame_value(const gpu_letterbox_args *a, const uint8_t *frame, int32_t y, int32_t x, int32_t c)
+{
+    if (a->nv12) {
+        const uint8_t *chroma =
+            frame + (int64_t)a->frame_h * a->row_bytes + (int64_t)(y / 2) * a->row_bytes + x / 2 * 2;
+        const int luma = 298 * (frame[(int64_t)y * a->row_bytes + x] - 16), u = chroma[0] - 128,
+                  v = chroma[1] - 128;
+        const int sum = luma + (c == 0 ? 409 * v : c == 1 ? -100 * u - 208 * v : 516 * u) + 128;
+        return sum < 0 ? 0 : sum >> 8 > 255 ? 255 : sum >> 8;
+    }
+    const int32_t at = a->channels == 1 ? 0 : a->swap ? 2 - c : c;
+    return frame[(int64_t)y * a->row_bytes + (int64_t)x * a->channels + at];
+}
+
+/* One pixel of the network's input, by the whole-number arithmetic of tasks/resize_linear.h. */
+GPU_HD void gpu_letterbox_element(const gpu_letterbox_args *a, int64_t i)
+{
+    const int64_t plane = (int64_t)a->h * a->w, image = i / plane, at = i % plane;
+    const int32_t y = (int32_t)(at / a->w) - a->top, x = (int32_t)(at % a->w) - a->left;
+    const uint8_t *frame = (const uint8_t *)a->p[1] + image * a->picture_bytes;
+    const bool inside = y >= 0 && y < a->rh && x >= 0 && x < a->rw;
+    for (int32_t c = 0; c < a->ld; c++) {
+        int v = a->border;
+        if (c >= a->c) {
+            v = 0;
+        } else if (inside && a->mode == 0) {
+            v = gpu_frame_value(a, frame, y, x, c);
+        } else if (inside && a->mode == 2) {
+            v = (gpu_frame_value(a, frame, 2 * y, 2 * x, c) + gpu_frame_value(a, frame, 2 * y, 2 * x + 1, c) +
+                 gpu_frame_value(a, frame, 2 * y + 1, 2 * x, c) +
+                 gpu_frame_value(a, frame, 2 * y + 1, 2 * x + 1, c) + 2) >>
+                2;
+        } else if (inside) {
+            const int32_t *columns = (const int32_t *)a->p[2] + 2 * x,
+                          *rows = (const int32_t *)a->p[3] + 2 * y;
+            const int16_t *wx = (const int16_t *)a->p[4] + 2 * x, *wy = (const int16_t *)a->p[5] + 2 * y;
+            const int upper = (gpu_frame_value(a, frame, rows[0], columns[0], c) * wx[0] +
+                               gpu_frame_value(a, frame, rows[0], columns[1], c) * wx[1]) >>
+                              4;
+            const int lower = (gpu_frame_value(a, frame, rows[1], columns[0], c) * wx[0] +
+                               gpu_frame_value(a, frame, rows[1], columns[1], c) * wx[1]) >>
+                              4;
+            v = (((upper * wy[0]) >> 16) + ((lower * wy[1]) >> 16) + 2) >> 2;
+            v = v < 0 ? 0 : v > 255 ? 255 : v;
+        }
+        if (a->type == 0)
+            ((uint8_t *)a->p[0])[i * a->ld + c] = (uint8_t)v;
+        else
+            gpu_store(a->p[0], i * a->ld + c, a->type, c < a->c ? (float)v * a->gain[c] - a->shift[c] : 0.0f);
+    }
+}
+
+/* One place: looked at, and copied where it passes. Rows come in any order. */
+GPU_HD void gpu_gather_element(const gpu_gather_args *a, int64_t i)
+{
+    const int64_t image = i / a->places, place = i % a->places;
+    float best = -INFINITY;
+    for (int32_t c = 0; c < a->classes; c++) {
+        const float v = gpu_load(a->p[1], i * a->lds + c, a->type);
+        best = v > best ? v : best;
+    }
+    if (!(best > a->bound))
+        return;
+    int32_t *header = (int32_t *)a->p[0] + image * a->image_words;
+    const int32_t row = gpu_next(header);
+    if (row >= a->capacity)
+        return;
+    int32_t *to = header + 4 + (int64_t)row * a->row_words;
+    float *values = (float *)(to + 1);
+    to[0] = a->first + (int32_t)place;
+    for (int32_t c = 0; c < a->classes; c++)
+        *values++ = gpu_load(a->p[1], i * a->lds + c, a->type);
+    for (int32_t k = 0; k < a->n_others; k++)
+        for (int32_t c = 0; c < a->c[k]; c++)
+            *values++ = gpu_load(a->p[2 + k], i * a->ld[k] + c, a->type);
+}
+
 /* One query of one head. Slow: for checking. */
 GPU_HD void gpu_attention_element(const gpu_attention_args *a, int64_t i)
 {
@@ -478,6 +569,7 @@ GPU_HD_BOTH int64_t gpu_element_count(gpu_kind kind, const gpu_args *a)
     case GPU_DECONV: return (int64_t)a->deconv.n * a->deconv.oh * a->deconv.ow * ((a->deconv.cout + 7) / 8);
     case GPU_DEPTHWISE:
         return (int64_t)a->depthwise.n * a->depthwise.oh * a->depthwise.ow * a->depthwise.c8 * 8;
+    case GPU_SHUFFLE: return (int64_t)a->shuffle.n * a->shuffle.h * a->shuffle.w * 4 * a->shuffle.c8;
     case GPU_POOL: return (int64_t)a->pool.n * a->pool.oh * a->pool.ow * a->pool.c8;
     case GPU_POOL_CHAIN:
         return (int64_t)a->pool_chain.n * a->pool_chain.h * a->pool_chain.w * a->pool_chain.c8 * 8;
@@ -496,6 +588,9 @@ GPU_HD_BOTH int64_t gpu_element_count(gpu_kind kind, const gpu_args *a)
     case GPU_ROWS: return a->rows.rows * a->rows.inner;
     case GPU_MATMUL: return a->matmul.count;
     case GPU_REDUCE: return a->reduce.count;
+    case GPU_LETTERBOX: return (int64_t)a->letterbox.n * a->letterbox.h * a->letterbox.w;
+    case GPU_GATHER: return (int64_t)a->gather.n * a->gather.places;
+    case GPU_ZERO: return a->zero.n;
     default: return 0;
     }
 }
@@ -506,6 +601,7 @@ GPU_HD void gpu_element(gpu_kind kind, const gpu_args *a, int64_t i)
     case GPU_CONV_ANY: gpu_conv_any_element(&a->conv_any, i); break;
     case GPU_DECONV: gpu_deconv_element(&a->deconv, i); break;
     case GPU_DEPTHWISE: gpu_depthwise_element(&a->depthwise, i); break;
+    case GPU_SHUFFLE: gpu_shuffle_element(&a->shuffle, i); break;
     case GPU_POOL: gpu_pool_element(&a->pool, i); break;
     case GPU_POOL_CHAIN: gpu_pool_chain_element(&a->pool_chain, i); break;
     case GPU_RESIZE: gpu_resize_element(&a->resize, i); break;
@@ -523,6 +619,9 @@ GPU_HD void gpu_element(gpu_kind kind, const gpu_args *a, int64_t i)
     case GPU_ROWS: gpu_row_element(&a->rows, i); break;
     case GPU_MATMUL: gpu_matmul_element(&a->matmul, i); break;
     case GPU_REDUCE: gpu_reduce_element(&a->reduce, i); break;
+    case GPU_LETTERBOX: gpu_letterbox_element(&a->letterbox, i); break;
+    case GPU_GATHER: gpu_gather_element(&a->gather, i); break;
+    case GPU_ZERO: ((int32_t *)a->zero.p[0])[i * a->zero.image_words] = 0; break;
     default: break;
     }
 }

@@ -94,14 +94,6 @@ static void place_split(gpu_plan *plan, const sk_node *node)
     }
 }
 
-static bool is_output(const gpu_plan *plan, sk_value v)
-{
-    for (int32_t i = 0; i < plan->graph->n_outputs; i++)
-        if (plan->graph->outputs[i] == v)
-            return true;
-    return false;
-}
-
 /* Inputs of a concatenation move into it: the whole value that a run of parts makes up, when nothing else holds it yet.
  * A part that stays outside is copied. */
 static void place_concat(gpu_plan *plan, const sk_node *node)
@@ -146,6 +138,8 @@ void gpu_place_values(gpu_plan *plan)
         plan->values[g->inputs[i]].input = i;
         plan->values[g->inputs[i]].map = can_map(plan, g->inputs[i]);
     }
+    for (size_t i = 0; i < plan->n_upconv; i++)
+        plan->values[plan->upconv[i].out].map = true;
     for (size_t i = 0; i < g->n_nodes; i++) {
         const sk_node *node = &g->nodes[i];
         if (node->op == SK_OP_NONE || !makes_maps(plan, i))
@@ -159,8 +153,6 @@ void gpu_place_values(gpu_plan *plan)
             plan->values[node->out[k]].map = true;
         if (node->op == SK_OP_SPLIT)
             place_split(plan, node);
-        else if (node->op == SK_OP_CONCAT && !is_output(plan, node->out[0]))
-            place_concat(plan, node);
         else if (node->op == SK_OP_CONCAT)
             place_concat(plan, node);
     }

@@ -46,6 +46,7 @@
 #define cudaMemcpyAsync                             hipMemcpyAsync
 #define cudaMemcpyHostToDevice                      hipMemcpyHostToDevice
 #define cudaMemcpyDeviceToHost                      hipMemcpyDeviceToHost
+#define cudaMemcpy2DAsync                           hipMemcpy2DAsync
 #define cudaMemsetAsync                             hipMemsetAsync
 #define cudaGraph_t                                 hipGraph_t
 #define cudaGraphExec_t                             hipGraphExec_t

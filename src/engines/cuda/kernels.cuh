@@ -9,6 +9,9 @@
 cudaError_t gpu_start(const void *function, dim3 grid, dim3 block, int shared_bytes, const void *args, int cluster, int pdl,
                       cudaStream_t stream);
 
+cudaError_t gpu_start_list(const void *function, dim3 grid, dim3 block, int shared_bytes, void **list, int cluster, int pdl,
+                           cudaStream_t stream);
+
 /* Each returns cudaErrorInvalidValue where the step is not for its kernels. */
 cudaError_t gpu_start_simple(const gpu_launch *launch, cudaStream_t stream);
 cudaError_t gpu_start_map(const gpu_launch *launch, cudaStream_t stream); /* faster forms of some simple ones */

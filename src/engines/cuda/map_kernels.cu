@@ -20,6 +20,22 @@ __global__ void __launch_bounds__(256) resize_nearest(const __grid_constant__ gp
     }
 }
 
+__global__ void __launch_bounds__(256) shuffle(const __grid_constant__ gpu_args u)
+{
+    const gpu_shuffle_args &a = u.shuffle;
+    gpu_chain();
+    const int64_t count = (int64_t)a.n * a.h * a.w * 4 * a.c8;
+    for (int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x; i < count; i += (int64_t)gridDim.x * 256) {
+        const int chunk = (int)(i % a.c8);
+        const int64_t pixel = i / a.c8;
+        const int ox = (int)(pixel % (2 * a.w)), oy = (int)(pixel / (2 * a.w) % (2 * a.h));
+        const int64_t image = pixel / (2 * a.w) / (2 * a.h);
+        *(uint4 *)((__half *)a.p[0] + pixel * a.ldo + chunk * 8) =
+            *(const uint4 *)((const __half *)a.p[1] + ((image * a.h + oy / 2) * a.w + ox / 2) * a.ldi +
+                             ((oy % 2 * 2 + ox % 2) * a.c8 + chunk) * 8);
+    }
+}
+
 __global__ void __launch_bounds__(256) copy_channels(const __grid_constant__ gpu_args u)
 {
     const gpu_copy_args &a = u.copy;
@@ -86,6 +102,19 @@ __global__ void __launch_bounds__(256) max_pool(const __grid_constant__ gpu_args
     }
 }
 
+/* Byte pictures of 3 channels to 4, dense: four pixels a thread where their number allows. */
+__global__ void __launch_bounds__(256) spread_bytes4(const __grid_constant__ gpu_args u)
+{
+    const gpu_input_args &a = u.input;
+    gpu_chain();
+    const int64_t count = (int64_t)a.n * a.h * a.w / 4;
+    const uint32_t *from = (const uint32_t *)a.p[1];
+    for (int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x; i < count; i += (int64_t)gridDim.x * 256) {
+        const uint32_t x = from[3 * i], y = from[3 * i + 1], z = from[3 * i + 2];
+        ((uint4 *)a.p[0])[i] = make_uint4(x & 0xffffff, (x >> 24 | y << 8) & 0xffffff, (y >> 16 | z << 16) & 0xffffff, z >> 8);
+    }
+}
+
 /* Byte pictures of 3 channels to 4, dense rows. */
 __global__ void __launch_bounds__(256) spread_bytes(const __grid_constant__ gpu_args u)
 {
@@ -115,6 +144,9 @@ cudaError_t gpu_start_map(const gpu_launch *l, cudaStream_t stream)
     if (l->kind == GPU_RESIZE && a->resize.type == GPU_F16 && !a->resize.linear) {
         function = (const void *)resize_nearest;
         count = (int64_t)a->resize.n * a->resize.oh * a->resize.ow * a->resize.c8;
+    } else if (l->kind == GPU_SHUFFLE && a->shuffle.type == GPU_F16) {
+        function = (const void *)shuffle;
+        count = (int64_t)a->shuffle.n * a->shuffle.h * a->shuffle.w * 4 * a->shuffle.c8;
     } else if (l->kind == GPU_COPY && a->copy.type == GPU_F16 && a->copy.c % 8 == 0 && a->copy.zeros == 0 &&
                aligned16(a->p[0]) && aligned16(a->p[1])) {
         function = (const void *)copy_channels;
@@ -126,8 +158,10 @@ cudaError_t gpu_start_map(const gpu_launch *l, cudaStream_t stream)
         function = (const void *)max_pool;
         count = (int64_t)a->pool.n * a->pool.oh * a->pool.ow * a->pool.c8;
     } else if (l->kind == GPU_INPUT && a->input.type == 0 && a->input.c == 3 && !a->input.planes) {
-        function = (const void *)spread_bytes;
         count = (int64_t)a->input.n * a->input.h * a->input.w;
+        const bool four = count % 4 == 0 && aligned16(a->p[0]) && aligned16(a->p[1]);
+        function = four ? (const void *)spread_bytes4 : (const void *)spread_bytes;
+        count = four ? count / 4 : count;
     }
     return function ? gpu_start(function, blocks_for(count), dim3(256), 0, a, 1, l->pdl, stream) : cudaErrorInvalidValue;
 }

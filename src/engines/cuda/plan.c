@@ -57,9 +57,11 @@ static sk_status build_node(gpu_plan *plan, size_t index, sk_error *err)
         return gpu_build_attention(plan, attention, err);
     if (node->op == SK_OP_CONV)
         SK_TRY(gpu_build_conv(plan, node, &done, err));
-    else if (node->op == SK_OP_CONV_TRANSPOSE)
-        SK_TRY(gpu_build_deconv(plan, node, &done, err));
-    else
+    else if (node->op == SK_OP_CONV_TRANSPOSE) {
+        SK_TRY(gpu_build_upconv(plan, node, &done, err));
+        if (!done)
+            SK_TRY(gpu_build_deconv(plan, node, &done, err));
+    } else
         SK_TRY(gpu_build_map_op(plan, node, &done, err));
     for (int32_t i = 0; !done && i < node->n_out; i++)
         if (gpu_is_map(plan, node->out[i]))
@@ -100,7 +102,7 @@ static bool plain_gain(const sk_session_settings *s)
     for (int c = 0; c < 3; c++)
         if (s->mean[c] != 0.0f || s->std[c] != s->std[0])
             return false;
-    return s->input == SK_INPUT_U8_HWC;
+    return s->input != SK_INPUT_TENSOR;
 }
 
 static sk_status add_input_step(gpu_plan *plan, int32_t index, int32_t to, int32_t pitch, int32_t type,
@@ -109,6 +111,8 @@ static sk_status add_input_step(gpu_plan *plan, int32_t index, int32_t to, int32
     const sk_session_settings *s = &plan->settings;
     const sk_shape *shape = gpu_shape(plan, plan->graph->inputs[index]);
     gpu_step *step;
+    if (s->input == SK_INPUT_FRAMES)
+        return gpu_add_letterbox(plan, index, to, pitch, type, err);
     SK_TRY(gpu_add_step(plan, GPU_INPUT, NULL, &step, err));
     gpu_input_args *a = &step->args.input;
     a->n = (int32_t)shape->dim[0];
@@ -142,6 +146,8 @@ static sk_status build_input(gpu_plan *plan, int32_t index, sk_error *err)
     size_t count = (size_t)sk_shape_count(&info->shape);
     size_t bytes =
         picture && plan->settings.input == SK_INPUT_U8_HWC ? count : count * sk_dtype_bytes(info->dtype);
+    if (picture && plan->settings.input == SK_INPUT_FRAMES)
+        bytes = gpu_frame_bytes(&plan->fit) * (size_t)info->shape.dim[0];
     plan->node_name = info->name;
     value->input = index;
     SK_TRY(gpu_add_buffer(plan, bytes, 0, &plan->inputs[index], err));
@@ -171,6 +177,9 @@ static sk_status build_outputs(gpu_plan *plan, sk_error *err)
         sk_value v = g->outputs[i];
         gpu_ref ref;
         plan->node_name = g->values[v].name;
+        plan->outputs[i] = -1;
+        if (gpu_is_sparse(plan, i))
+            continue;
         if (g->values[v].blob || plan->values[v].input >= 0)
             return sk_fail(err, SK_ERR_UNSUPPORTED, "output %s does not depend on the network",
                            g->values[v].name);
@@ -202,6 +211,8 @@ static sk_status build_steps(gpu_plan *plan, sk_error *err)
         SK_TRY(build_input(plan, i, err));
     for (size_t i = 0; i < g->n_nodes; i++)
         SK_TRY(build_node(plan, i, err));
+    if (plan->sparse.wish.n_levels > 0)
+        SK_TRY(gpu_build_sparse(plan, err));
     return build_outputs(plan, err);
 }
 
@@ -209,11 +220,19 @@ sk_status gpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
                         sk_error *err)
 {
     plan->settings = *settings;
+    if (settings->fit && settings->input == SK_INPUT_FRAMES)
+        plan->fit = *settings->fit;
+    if (settings->sparse) {
+        if (settings->sparse->n_levels < 0 || settings->sparse->n_levels > SK_SPARSE_LEVELS)
+            return sk_fail(err, SK_ERR_ARG, "sparse outputs with %d levels", settings->sparse->n_levels);
+        plan->sparse.wish = *settings->sparse;
+    }
     plan->type = settings->precision == SK_PRECISION_F32 ? GPU_F32 : GPU_F16;
     SK_TRY(sk_arena_open(1 << 16, &plan->arena, err));
     SK_TRY(sk_graph_clone(graph, &plan->graph, err));
     SK_TRY(sk_graph_optimise(plan->graph, err));
     SK_TRY(gpu_find_attention(plan, err));
+    SK_TRY(gpu_find_upconv(plan, err));
     plan->uses = sk_graph_count_uses(plan->graph);
     plan->values = sk_calloc(plan->graph->n_values + 1, sizeof *plan->values);
     if (!plan->uses || !plan->values)
@@ -231,6 +250,7 @@ void gpu_plan_close(gpu_plan *plan)
     sk_free(plan->steps);
     sk_free(plan->weights);
     sk_free(plan->attention);
+    sk_free(plan->upconv);
     sk_graph_close(&plan->graph);
     sk_arena_close(&plan->arena);
     memset(plan, 0, sizeof *plan);

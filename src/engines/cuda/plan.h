@@ -65,10 +65,28 @@ typedef struct gpu_attention {
     float scale;
 } gpu_attention;
 
+/* A transposed convolution of stride 2 as a 3x3 convolution with four times the channels, shuffled afterwards. */
+typedef struct gpu_upconv {
+    int32_t node; /* index in the graph */
+    sk_node conv;
+    sk_value in[3], out;
+} gpu_upconv;
+
+/* Outputs of which only places that pass are downloaded. n_levels 0: none. */
+typedef struct gpu_sparse {
+    sk_sparse_outputs wish;
+    int32_t n, places, first[SK_SPARSE_LEVELS]; /* images; places of an image; where each level's begin */
+    int32_t row_words;
+    int64_t image_words; /* 4 words of header, then the rows */
+    int32_t buffer;
+} gpu_sparse;
+
 typedef struct gpu_plan {
     sk_graph *graph; /* optimised, owned */
     sk_arena *arena;
     sk_session_settings settings;
+    sk_frame_fit fit;
+    gpu_sparse sparse;
     int32_t type; /* GPU_F16 or GPU_F32 */
     int32_t device_major, device_minor, sms, shared_bytes;
     gpu_value *values;
@@ -81,10 +99,12 @@ typedef struct gpu_plan {
     size_t weight_bytes, weights_capacity;
     gpu_attention *attention;
     size_t n_attention, attention_capacity;
+    gpu_upconv *upconv;
+    size_t n_upconv, upconv_capacity;
     size_t memory_bytes, slot_bytes;
     int32_t n_streams;
     int32_t inputs[SK_SESSION_MAX_INPUTS];   /* buffers the host fills */
-    int32_t outputs[SK_SESSION_MAX_OUTPUTS]; /* plain buffers */
+    int32_t outputs[SK_SESSION_MAX_OUTPUTS]; /* plain buffers; -1: sparse */
     int32_t n_borrowed, borrowed[SK_OP_COUNT];
     const char *node_name;
 } gpu_plan;
@@ -104,6 +124,10 @@ sk_status gpu_add_weights(gpu_plan *plan, size_t bytes, void **data, gpu_ref *re
 /* attention.c: finds the attention blocks of YOLO networks; their nodes become one. */
 sk_status gpu_find_attention(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
 const gpu_attention *gpu_attention_of(const gpu_plan *plan, size_t node);
+
+/* upconv.c */
+sk_status gpu_find_upconv(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
+sk_status gpu_build_upconv(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
 
 /* forms.c */
 void gpu_place_values(gpu_plan *plan);
@@ -128,6 +152,13 @@ bool gpu_resize_is_known(const gpu_plan *plan, const sk_node *node);
 bool gpu_conv_is_pointwise(const gpu_plan *plan, const sk_node *node);
 /* Is this node the first of three chained max pools? outs: their results. */
 bool gpu_pool_chain(const gpu_plan *plan, const sk_node *node, sk_value outs[3]);
+
+/* stages.c */
+size_t gpu_frame_bytes(const sk_frame_fit *fit);
+sk_status gpu_add_letterbox(gpu_plan *plan, int32_t index, int32_t to, int32_t pitch, int32_t type,
+                            sk_error *err) SK_MUST_CHECK;
+sk_status gpu_build_sparse(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
+bool gpu_is_sparse(const gpu_plan *plan, int32_t output);
 
 /* tiles.c: which tensor-core kernels a convolution can use, and how it is launched with one. */
 bool gpu_config_fits(const gpu_plan *plan, const gpu_step *step, const gpu_config *config);

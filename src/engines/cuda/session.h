@@ -13,7 +13,9 @@
 typedef struct gpu_slot {
     uint8_t *device, *host;
     gpu_graph *graph; /* null: launched step by step */
-    gpu_event *uploaded, *computed, *downloaded;
+    gpu_event *begun, *uploaded, *started, *computed, *downloaded;
+    int32_t *written;                     /* sparse outputs: [image][count, places …] now in … */
+    float *whole[SK_SESSION_MAX_OUTPUTS]; /* … these arrays */
 } gpu_slot;
 
 typedef struct gpu_session {
@@ -24,6 +26,7 @@ typedef struct gpu_session {
     uint8_t *memory, *weights; /* on the device */
     gpu_slot slots[SK_SESSION_MAX_SLOTS];
     int32_t n_slots;
+    gpu_stream *rest;                      /* for what a download left out: never behind the next submit */
     gpu_stream *compute, *up, *down;       /* up and down are compute with one slot */
     gpu_stream *branches[GPU_MAX_STREAMS]; /* capture only; [0] is compute */
     gpu_event **step_events;               /* capture only, one for each recorded step */
@@ -43,6 +46,12 @@ sk_status gpu_time_step(gpu_session *s, const gpu_step *step, int32_t repeats, f
                         sk_error *err) SK_MUST_CHECK;
 /* Median time of the slot's graph without transfers. */
 sk_status gpu_time_graph(gpu_session *s, int32_t slot, int32_t runs, float *us, sk_error *err) SK_MUST_CHECK;
+
+/* sparse.c */
+sk_status gpu_sparse_open(gpu_session *s, sk_error *err) SK_MUST_CHECK;
+void gpu_sparse_close(gpu_session *s);
+int gpu_sparse_download(gpu_session *s, int32_t slot);
+sk_status gpu_sparse_unpack(gpu_session *s, int32_t slot, sk_error *err) SK_MUST_CHECK;
 
 /* tune.c: gives every tensor-core step its tile. */
 sk_status gpu_choose_tiles(gpu_session *s, sk_error *err) SK_MUST_CHECK;

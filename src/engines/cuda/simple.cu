@@ -14,6 +14,10 @@ __device__ __forceinline__ void gpu_half_store(void *p, int64_t i, float v)
 {
     ((__half *)p)[i] = __float2half(v);
 }
+__device__ __forceinline__ int32_t gpu_next(int32_t *counter)
+{
+    return atomicAdd(counter, 1);
+}
 #include "element.h"
 
 /* The simple kernels: element.h, an element a thread. */
@@ -39,6 +43,7 @@ cudaError_t gpu_start_simple(const gpu_launch *l, cudaStream_t stream)
     case GPU_CONV_ANY: return start<GPU_CONV_ANY>(l, n, stream);
     case GPU_DECONV: return start<GPU_DECONV>(l, n, stream);
     case GPU_DEPTHWISE: return start<GPU_DEPTHWISE>(l, n, stream);
+    case GPU_SHUFFLE: return start<GPU_SHUFFLE>(l, n, stream);
     case GPU_POOL: return start<GPU_POOL>(l, n, stream);
     case GPU_POOL_CHAIN: return start<GPU_POOL_CHAIN>(l, n, stream);
     case GPU_RESIZE: return start<GPU_RESIZE>(l, n, stream);
@@ -56,6 +61,9 @@ cudaError_t gpu_start_simple(const gpu_launch *l, cudaStream_t stream)
     case GPU_ROWS: return start<GPU_ROWS>(l, n, stream);
     case GPU_MATMUL: return start<GPU_MATMUL>(l, n, stream);
     case GPU_REDUCE: return start<GPU_REDUCE>(l, n, stream);
+    case GPU_LETTERBOX: return start<GPU_LETTERBOX>(l, n, stream);
+    case GPU_GATHER: return start<GPU_GATHER>(l, n, stream);
+    case GPU_ZERO: return start<GPU_ZERO>(l, n, stream);
     default: return cudaErrorInvalidValue;
     }
 }

@@ -103,11 +103,10 @@ template <int PX> __global__ void __launch_bounds__(128) depthwise3(const __grid
 {
     const gpu_depthwise_args &p = u.depthwise;
     const int across = p.ow / PX;
-    const long long i = (long long)blockIdx.x * 128 + threadIdx.x;
-    const bool valid = i < (long long)p.n * p.oh * across * p.c8;
-    const int c = (int)(i % p.c8);
-    const long long q = i / p.c8;
-    const int x0 = (int)(q % across) * PX, y = (int)(q / across % p.oh), n = (int)(q / across / p.oh);
+    const int i = blockIdx.x * 128 + threadIdx.x; /* below 2^31: start_depthwise */
+    const bool valid = i < p.n * p.oh * across * p.c8;
+    const int c = i % p.c8, q = i / p.c8;
+    const int x0 = q % across * PX, y = q / across % p.oh, n = q / across / p.oh;
     float acc[PX][8];
     uint4 w[9];
     if (valid) {
@@ -168,6 +167,8 @@ static cudaError_t start_depthwise(const gpu_launch *l, cudaStream_t stream)
 {
     const gpu_depthwise_args *a = &l->args->depthwise;
     const long long all = (long long)a->n * a->oh * a->ow * a->c8;
+    if (all > 0x7fff0000ll)
+        return cudaErrorInvalidValue;
     const int px = a->ow % 4 == 0 && all > 400000 ? 4 : a->ow % 2 == 0 && all > 100000 ? 2 : 1;
     const void *function = px == 4 ? (const void *)depthwise3<4> : px == 2 ? (const void *)depthwise3<2>
                                                                            : (const void *)depthwise3<1>;
@@ -176,14 +177,14 @@ static cudaError_t start_depthwise(const gpu_launch *l, cudaStream_t stream)
 
 /* --- three chained max pools: windows of 1 + j (k - 1), rows first, then columns, 8 channels a block --- */
 
-__global__ void __launch_bounds__(256) pool_chain(const __grid_constant__ gpu_args u)
+__global__ void __launch_bounds__(512) pool_chain(const __grid_constant__ gpu_args u)
 {
     const gpu_pool_chain_args &a = u.pool_chain;
     extern __shared__ __align__(16) uint4 plane[]; /* the input, then three row-wise results */
     const int pixels = a.h * a.w, chunk = blockIdx.x, n = blockIdx.y, r = a.k / 2;
     gpu_chain();
     const __half *in = (const __half *)a.p[1] + (long long)n * pixels * a.ldi + chunk * 8;
-    for (int i = threadIdx.x; i < pixels; i += 256)
+    for (int i = threadIdx.x; i < pixels; i += 512)
         plane[i] = *(const uint4 *)(in + (long long)i * a.ldi);
     __syncthreads();
     auto larger = [](uint4 x, uint4 y) {
@@ -193,7 +194,7 @@ __global__ void __launch_bounds__(256) pool_chain(const __grid_constant__ gpu_ar
             ((__half2 *)&z)[k] = __hmax2(((const __half2 *)&x)[k], ((const __half2 *)&y)[k]);
         return z;
     };
-    for (int i = threadIdx.x; i < pixels; i += 256) {
+    for (int i = threadIdx.x; i < pixels; i += 512) {
         const int x = i % a.w;
         uint4 best = plane[i];
         for (int d = 1; d <= 3 * r; d++) {
@@ -207,7 +208,7 @@ __global__ void __launch_bounds__(256) pool_chain(const __grid_constant__ gpu_ar
     }
     __syncthreads();
     __half *out[3] = {(__half *)a.p[0], (__half *)a.p[2], (__half *)a.p[3]};
-    for (int i = threadIdx.x; i < pixels; i += 256) {
+    for (int i = threadIdx.x; i < pixels; i += 512) {
         const int y = i / a.w;
 #pragma unroll
         for (int j = 0; j < 3; j++) {
@@ -234,7 +235,125 @@ static cudaError_t start_chain(const gpu_launch *l, cudaStream_t stream)
         if (e != cudaSuccess)
             return e;
     }
-    return gpu_start((const void *)pool_chain, dim3(a->c8, a->n), dim3(256), bytes, l->args, 1, l->pdl, stream);
+    return gpu_start((const void *)pool_chain, dim3(a->c8, a->n), dim3(512), bytes, l->args, 1, l->pdl, stream);
+}
+
+/* --- places that pass: a place a thread; rows are copied by the whole block --- */
+
+__global__ void __launch_bounds__(128) gather_places(const __grid_constant__ gpu_args u)
+{
+    const gpu_gather_args &a = u.gather;
+    __shared__ int found[128], count, first;
+    const int blocks = (a.places + 127) / 128, image = blockIdx.x / blocks;
+    const int place = (blockIdx.x % blocks) * 128 + threadIdx.x;
+    if (threadIdx.x == 0)
+        count = 0;
+    gpu_chain();
+    __syncthreads();
+    if (place < a.places) {
+        const __half *scores = (const __half *)a.p[1] + ((long long)image * a.places + place) * a.lds;
+        float best = -INFINITY;
+        for (int c = 0; c < a.classes; c++)
+            best = fmaxf(best, __half2float(scores[c]));
+        if (best > a.bound)
+            found[atomicAdd(&count, 1)] = place;
+    }
+    __syncthreads();
+    if (count == 0)
+        return;
+    int *header = (int *)a.p[0] + image * a.image_words;
+    if (threadIdx.x == 0)
+        first = atomicAdd(header, count);
+    __syncthreads();
+    for (int i = 0; i < count; i++) {
+        const int row = first + i;
+        if (row >= a.capacity)
+            break;
+        int *to = header + 4 + (long long)row * a.row_words;
+        const long long at = (long long)image * a.places + found[i];
+        if (threadIdx.x == 0)
+            to[0] = a.first + found[i];
+        float *values = (float *)(to + 1);
+        for (int c = threadIdx.x; c < a.classes; c += 128)
+            values[c] = __half2float(((const __half *)a.p[1])[at * a.lds + c]);
+        values += a.classes;
+        for (int k = 0; k < a.n_others; k++) {
+            for (int c = threadIdx.x; c < a.c[k]; c += 128)
+                values[c] = __half2float(((const __half *)a.p[2 + k])[at * a.ld[k] + c]);
+            values += a.c[k];
+        }
+    }
+}
+
+static cudaError_t start_gather(const gpu_launch *l, cudaStream_t stream)
+{
+    const gpu_gather_args *a = &l->args->gather;
+    return gpu_start((const void *)gather_places, dim3((unsigned)((a->places + 127) / 128 * a->n)), dim3(128), 0, l->args, 1,
+                     l->pdl, stream);
+}
+
+/* --- frames into 4-channel byte pictures: a pixel a thread, tables once --- */
+
+/* The three channels of a frame's pixel; grey is spread, BGR turned round. */
+__device__ __forceinline__ int3 frame_pixel(const gpu_letterbox_args &a, const uint8_t *row, int x)
+{
+    if (a.channels == 1) {
+        const int v = __ldg(row + x);
+        return make_int3(v, v, v);
+    }
+    const uint8_t *p = row + 3 * x;
+    const int first = __ldg(p), second = __ldg(p + 1), third = __ldg(p + 2);
+    return a.swap ? make_int3(third, second, first) : make_int3(first, second, third);
+}
+
+__global__ void __launch_bounds__(256) letterbox_bytes(const __grid_constant__ gpu_args u)
+{
+    const gpu_letterbox_args &a = u.letterbox;
+    const int image = blockIdx.z, y = blockIdx.y, x = blockIdx.x * 256 + threadIdx.x;
+    gpu_chain();
+    if (x >= a.w)
+        return;
+    uchar4 *out = (uchar4 *)a.p[0] + ((long long)image * a.h + y) * a.w + x;
+    const int px = x - a.left, py = y - a.top;
+    if (px < 0 || px >= a.rw || py < 0 || py >= a.rh) {
+        *out = make_uchar4((unsigned char)a.border, (unsigned char)a.border, (unsigned char)a.border, 0);
+        return;
+    }
+    const uint8_t *frame = (const uint8_t *)a.p[1] + image * a.picture_bytes;
+    if (a.mode == 0) {
+        const int3 v = frame_pixel(a, frame + py * a.row_bytes, px);
+        *out = make_uchar4((unsigned char)v.x, (unsigned char)v.y, (unsigned char)v.z, 0);
+        return;
+    }
+    int2 columns = make_int2(2 * px, 2 * px + 1), rows = make_int2(2 * py, 2 * py + 1);
+    if (a.mode == 1) {
+        columns = __ldg((const int2 *)a.p[2] + px);
+        rows = __ldg((const int2 *)a.p[3] + py);
+    }
+    const uint8_t *upper = frame + rows.x * a.row_bytes, *lower = frame + rows.y * a.row_bytes;
+    const int3 v00 = frame_pixel(a, upper, columns.x), v01 = frame_pixel(a, upper, columns.y);
+    const int3 v10 = frame_pixel(a, lower, columns.x), v11 = frame_pixel(a, lower, columns.y);
+    if (a.mode == 2) {
+        *out = make_uchar4((unsigned char)((v00.x + v01.x + v10.x + v11.x + 2) >> 2),
+                           (unsigned char)((v00.y + v01.y + v10.y + v11.y + 2) >> 2),
+                           (unsigned char)((v00.z + v01.z + v10.z + v11.z + 2) >> 2), 0);
+        return;
+    }
+    const short2 wx = __ldg((const short2 *)a.p[4] + px), wy = __ldg((const short2 *)a.p[5] + py);
+    auto mix = [&](int a0, int a1, int b0, int b1) {
+        const int h0 = (a0 * wx.x + a1 * wx.y) >> 4, h1 = (b0 * wx.x + b1 * wx.y) >> 4;
+        const int v = (((h0 * wy.x) >> 16) + ((h1 * wy.y) >> 16) + 2) >> 2;
+        return (unsigned char)(v < 0 ? 0 : v > 255 ? 255 : v);
+    };
+    *out = make_uchar4(mix(v00.x, v01.x, v10.x, v11.x), mix(v00.y, v01.y, v10.y, v11.y), mix(v00.z, v01.z, v10.z, v11.z),
+                       0);
+}
+
+static cudaError_t start_letterbox(const gpu_launch *l, cudaStream_t stream)
+{
+    const gpu_letterbox_args *a = &l->args->letterbox;
+    return gpu_start((const void *)letterbox_bytes, dim3((a->w + 255) / 256, a->h, a->n), dim3(256), 0, l->args, 1, l->pdl,
+                     stream);
 }
 
 cudaError_t gpu_start_special(const gpu_launch *l, cudaStream_t stream)
@@ -248,6 +367,10 @@ cudaError_t gpu_start_special(const gpu_launch *l, cudaStream_t stream)
             return a->first.ow % 32 == 0 ? start_first<2, 32>(l, stream) : start_first<1, 32>(l, stream);
         return l->variant == 64 ? start_first<1, 64>(l, stream) : cudaErrorInvalidValue;
     }
+    if (l->kind == GPU_GATHER && a->gather.type == GPU_F16)
+        return start_gather(l, stream);
+    if (l->kind == GPU_LETTERBOX && a->letterbox.type == 0 && !a->letterbox.nv12 && a->letterbox.n < 65536)
+        return start_letterbox(l, stream);
     if (l->kind == GPU_DEPTHWISE && a->depthwise.type == GPU_F16 && a->depthwise.stride == 1)
         return start_depthwise(l, stream);
     if (l->kind == GPU_POOL_CHAIN && a->pool_chain.type == GPU_F16 && a->pool_chain.k >= 3)

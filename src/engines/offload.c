@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engines/offload.h"
+
+#include <math.h>
+
+bool sk_offload_fit(const sk_letterbox_geometry *g, sk_pixel_format format, sk_frame_fit *out)
+{
+    if (format != SK_PIXEL_RGB && format != SK_PIXEL_BGR && format != SK_PIXEL_GRAY &&
+        format != SK_PIXEL_NV12)
+        return false;
+    *out = (sk_frame_fit){.frame_width = g->frame_width,
+                          .frame_height = g->frame_height,
+                          .channels = format == SK_PIXEL_GRAY ? 1 : 3,
+                          .swap = format == SK_PIXEL_BGR,
+                          .nv12 = format == SK_PIXEL_NV12,
+                          .resized_width = g->resized_width,
+                          .resized_height = g->resized_height,
+                          .left = g->left,
+                          .top = g->top,
+                          .border = 114};
+    return true;
+}
+
+bool sk_offload_sparse(const sk_model *model, float confidence, sk_sparse_outputs *out)
+{
+    const sk_yolo_spec *spec = &model->yolo;
+    *out = (sk_sparse_outputs){.n_levels = spec->n_levels};
+    if (spec->n_heads < 1 || spec->n_levels < 1 || spec->n_levels > SK_SPARSE_LEVELS ||
+        !(confidence > 0.001f) || confidence >= 1)
+        return false;
+    for (int32_t k = 0; k < spec->n_levels; k++)
+        out->level[k].scores = -1;
+    for (int32_t i = 0; i < spec->n_heads; i++) {
+        const sk_head_spec *head = &spec->heads[i];
+        if (head->kind == SK_HEAD_PROTO)
+            continue;
+        if (head->level < 0 || head->level >= spec->n_levels)
+            return false;
+        if (head->kind == SK_HEAD_CLASS) {
+            out->level[head->level].scores = i;
+        } else {
+            int32_t *n = &out->level[head->level].n_others;
+            if (*n == 3)
+                return false;
+            out->level[head->level].others[(*n)++] = i;
+        }
+    }
+    for (int32_t k = 0; k < spec->n_levels; k++)
+        if (out->level[k].scores < 0)
+            return false;
+    /* just below the logit of the confidence; the exact test is the decoder's */
+    const double logit = log((double)confidence / (1.0 - (double)confidence));
+    out->bound = (float)(logit - 1e-3 * (1 + fabs(logit)));
+    return true;
+}

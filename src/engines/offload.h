@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_ENGINES_OFFLOAD_H
+#define SK_ENGINES_OFFLOAD_H
+
+#include "engines/engine.h"
+#include "models/model.h"
+#include "tasks/letterbox.h"
+
+/* What an engine may do of a YOLO stage besides the network: fit frames in, and bring down only the places whose score can
+ * pass. The rest of the stage (tasks/yolo_post.h) works on such outputs as on whole ones. */
+
+/* False when frames of this format are not for engines. */
+bool sk_offload_fit(const sk_letterbox_geometry *geometry, sk_pixel_format format, sk_frame_fit *out);
+
+/* For a session with its tail cut. False when the model has no raw heads, or `confidence` lets everything pass. */
+bool sk_offload_sparse(const sk_model *model, float confidence, sk_sparse_outputs *out);
+
+#endif
