@@ -90,6 +90,11 @@ static void test_probe_explains(void **state)
     assert_false(probe.available);
     assert_string_equal(probe.detail, "a fake: it has no device");
     sk_plugin_wish other = wish;
+    other.device_is_needed = true;
+    assert_int_equal(sk_plugin_probe(&other, &probe), SK_OK);
+    assert_non_null(
+        strstr(probe.detail, "no Fake device: libc.so.6 is there, but /dev/fake0 is absent. To get it:"));
+    other.device_is_needed = false;
     other.driver = "libthereisnosuchdriver.so.1";
     assert_int_equal(sk_plugin_probe(&other, &probe), SK_OK);
     assert_false(probe.available);

@@ -125,7 +125,7 @@ int gpu_is_pinned(const void *address)
         (void)cudaGetLastError();
         return 0;
     }
-    return a.type == cudaMemoryTypeHost;
+    return a.GPU_POINTER_KIND == cudaMemoryTypeHost;
 }
 
 int gpu_stream_open(gpu_stream **out)

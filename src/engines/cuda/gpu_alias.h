@@ -7,7 +7,13 @@
 #if defined(__HIP__) || defined(__HIPCC__)
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
-#define GPU_IS_HIP                                  1
+#define GPU_IS_HIP 1
+#define __grid_constant__
+#if HIP_VERSION_MAJOR >= 6
+#define GPU_POINTER_KIND type
+#else
+#define GPU_POINTER_KIND memoryType
+#endif
 #define cudaError_t                                 hipError_t
 #define cudaSuccess                                 hipSuccess
 #define cudaErrorMemoryAllocation                   hipErrorOutOfMemory
@@ -64,7 +70,8 @@
 #else
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
-#define GPU_IS_HIP 0
+#define GPU_IS_HIP       0
+#define GPU_POINTER_KIND type
 #endif
 
 /* Programmatic dependent launch: a kernel may begin while the one before it ends; it waits here before it reads, and then
