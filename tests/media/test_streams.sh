@@ -15,6 +15,7 @@ test_http_drop_out() {
     sleep 1
     serve mpegts mpeg2video "$address" -listen 1
     ended outage
+    end "$server"
     expect_code 0 && expect_in "connecting again" "$err" && expect_in "connected again after" "$err" &&
         expect_in '"outages": 1' "$out" && expect_in '"connected": true' "$out" &&
         expect_in '"outages": 1' "$(cat "$work/outage/run.json")"
