@@ -253,6 +253,8 @@ static sk_status open_all(speed *p, sk_error *err)
     SK_TRY(open_frames(p, err));
     SK_TRY(sk_network_engine(how.detector.runtime, &engine, err));
     how.frames = SK_RUNNER_BORROW;
+    if (s->check_pcc && (engine->offers & SK_OFFERS_SPARSE))
+        how.keep_outputs = true; /* whole outputs, or there is nothing to compare */
     how.frame_done = frame_done;
     how.context = p;
     how.when_full = SK_RUNNER_FULL_BLOCK; /* every frame is measured */

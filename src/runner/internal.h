@@ -93,8 +93,10 @@ struct sk_job {
     int32_t count;
     sk_item **items; /* [batch] */
     sk_trace_key key;
-    uint8_t *input; /* [batch] pictures in the network's form; pages of the lane's own memory node */
+    uint8_t
+        *input; /* [batch] pictures in the form handed in; pages of the lane's own memory node, or pinned */
     size_t input_bytes;
+    void (*input_free)(void *block);
     bool skip; /* nothing in it needs the network */
     sk_tensor outputs[SK_SESSION_MAX_OUTPUTS];
     int64_t network_begin, network_end;
@@ -110,6 +112,7 @@ struct sk_lane {
     int32_t started; /* threads */
     pthread_cond_t wake[SK_LANE_THREADS];
     bool idle;              /* the pre thread waits for frames */
+    bool offload;           /* the engine fits frames in by itself, where it can */
     bool opened, open_done; /* the network thread has tried to open, and could */
     bool failed;
     sk_error problem;
@@ -155,6 +158,7 @@ struct sk_runner {
     int32_t n_models;
     const sk_model *models[SK_DETECTOR_MAX_MODELS];
     int32_t capacity, n_keypoints; /* of results */
+    bool sparse;                   /* a device leaves out results that cannot pass */
     int32_t depth;
 
     pthread_mutex_t lock;
@@ -220,6 +224,11 @@ int32_t sk_lanes_alive(const sk_runner *r);
 void sk_lane_fail(sk_lane *lane, const sk_error *problem);
 /* Under the lock: one job's items, of a lane that failed. */
 void sk_lane_hand_over(sk_lane *lane, sk_job *job);
+
+/* The trace that frames of this format need on this lane, once its pre stage stands. */
+sk_trace_key sk_lane_key(const sk_lane *lane, sk_pixel_format format);
+/* Do results come back without the places that cannot pass? Then they cannot be compared or kept. */
+bool sk_lane_is_sparse(const sk_lane *lane);
 
 /* lane_pre.c, lane_network.c, lane_post.c: the threads. */
 void *sk_lane_pre_main(void *lane);

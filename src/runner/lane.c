@@ -100,16 +100,45 @@ void sk_lane_fail(sk_lane *lane, const sk_error *problem)
 
 /* --- beginning and end --- */
 
+sk_trace_key sk_lane_key(const sk_lane *lane, sk_pixel_format format)
+{
+    const sk_runner *r = lane->runner;
+    const sk_detector_settings *d = &r->settings.detector;
+    sk_trace_key key = sk_trace_key_of(r->models[0], &lane->device, d->batch, sk_task_stage_plan(lane->pre));
+    bool whole = r->settings.keep_outputs || r->settings.check_every > 0;
+    if (lane->offload)
+        sk_trace_key_offload(&key, r->models[0], lane->pre, format, d->confidence, !whole);
+    return key;
+}
+
+bool sk_lane_is_sparse(const sk_lane *lane)
+{
+    return lane->trace.key.sparse;
+}
+
+static void free_input(sk_job *job)
+{
+    if (job->input && job->input_free)
+        job->input_free(job->input);
+    job->input = NULL;
+    job->input_bytes = 0;
+}
+
 sk_status sk_job_prepare(sk_job *job, const sk_trace_key *key, sk_error *err)
 {
     job->key = *key;
     size_t bytes = sk_trace_picture_bytes(key) * (size_t)key->batch;
     if (bytes <= job->input_bytes)
         return SK_OK;
-    sk_free(job->input);
-    job->input_bytes = 0;
-    /* Zeroed here, by a thread on the lane's cores: the pages lie in its memory node. */
-    job->input = sk_aligned_calloc(bytes >= SK_LARGE_PAGE ? SK_LARGE_PAGE : 4096, bytes);
+    free_input(job);
+    /* What uploads read directly, where the engine has such memory. Else zeroed here, by a thread on the lane's cores: the
+     * pages lie in its memory node. */
+    job->input = key->engine->host_alloc ? key->engine->host_alloc(bytes) : NULL;
+    job->input_free = key->engine->host_free;
+    if (!job->input) {
+        job->input = sk_aligned_calloc(bytes >= SK_LARGE_PAGE ? SK_LARGE_PAGE : 4096, bytes);
+        job->input_free = sk_free;
+    }
     if (!job->input)
         return sk_fail_memory(err, bytes);
     job->input_bytes = bytes;
@@ -195,6 +224,11 @@ void sk_lane_stop(sk_lane *lane)
 
 void sk_lane_close(sk_lane *lane)
 {
+    for (int32_t k = 0; k < SK_LANE_MAX_JOBS; k++) {
+        sk_free(lane->jobs[k].items);
+        free_input(&lane->jobs[k]);
+        lane->jobs[k] = (sk_job){0};
+    }
     sk_trace_release(&lane->trace);
     sk_trace_release(&lane->crop_trace);
     sk_task_stage_close(&lane->pre);
@@ -203,11 +237,6 @@ void sk_lane_close(sk_lane *lane)
     sk_instances_free(&lane->found);
     sk_free(lane->crop_input);
     lane->crop_input = NULL;
-    for (int32_t k = 0; k < SK_LANE_MAX_JOBS; k++) {
-        sk_free(lane->jobs[k].items);
-        sk_free(lane->jobs[k].input);
-        lane->jobs[k] = (sk_job){0};
-    }
     for (int i = 0; i < SK_LANE_THREADS; i++)
         sk_track_close(&lane->tracks[i]);
 }

@@ -57,10 +57,16 @@ static sk_status open_lane(sk_lane *lane, sk_error *err)
     sk_runner *r = lane->runner;
     int32_t width = r->settings.frame_width, height = r->settings.frame_height;
     SK_TRY(sk_lane_open_pre(lane, width, height, err));
-    sk_trace_key key = sk_trace_key_of(r->models[0], &lane->device, r->settings.detector.batch,
-                                       sk_task_stage_plan(lane->pre));
+    lane->offload = true;
+    sk_trace_key key = sk_lane_key(lane, SK_PIXEL_RGB);
     choose_slots(lane, &key);
-    SK_TRY(capture(lane, &key, err));
+    sk_status status = capture(lane, &key, err);
+    if (status == SK_ERR_UNSUPPORTED && key.frames) { /* not with this model: then as on every other engine */
+        lane->offload = false;
+        key = sk_lane_key(lane, SK_PIXEL_RGB);
+        status = capture(lane, &key, err);
+    }
+    SK_TRY(status);
     int32_t slots = lane->slots;
     choose_slots(lane, &key); /* the session has said whether it works by itself */
     if (lane->slots != slots)

@@ -2,6 +2,8 @@
 #include "base/clock.h"
 #include "runner/internal.h"
 
+#include <string.h>
+
 /* The first queue of a device: takes frames, brings them into the network's form. */
 
 sk_status sk_lane_open_pre(sk_lane *lane, int32_t width, int32_t height, sk_error *err)
@@ -18,7 +20,8 @@ sk_status sk_lane_open_pre(sk_lane *lane, int32_t width, int32_t height, sk_erro
 
 static bool same_size(const sk_item *a, const sk_item *b)
 {
-    return a->view.width == b->view.width && a->view.height == b->view.height;
+    return a->view.width == b->view.width && a->view.height == b->view.height &&
+           a->view.format == b->view.format;
 }
 
 /* How many pending frames go together now; 0: none yet, and *when is the moment to look again. */
@@ -86,25 +89,38 @@ static sk_job *take(sk_lane *lane)
     }
 }
 
+/* The frame as it is, rows without gaps, for an engine that fits it in by itself. */
+static sk_status copy_frame(const sk_frame *frame, uint8_t *to)
+{
+    size_t row = (size_t)frame->width * (frame->format == SK_PIXEL_GRAY ? 1 : 3);
+    if (frame->stride == (ptrdiff_t)row)
+        memcpy(to, frame->data, row * (size_t)frame->height);
+    else
+        for (int32_t y = 0; y < frame->height; y++)
+            memcpy(to + row * (size_t)y, frame->data + frame->stride * y, row);
+    return SK_OK;
+}
+
 /* Outside of the lock. A frame that cannot be taken fails alone. */
 static void process(sk_lane *lane, sk_job *job)
 {
-    sk_runner *r = lane->runner;
     const sk_frame *first = &job->items[0]->view;
     sk_error problem = {0};
     sk_status status = sk_lane_open_pre(lane, first->width, first->height, &problem);
     if (status == SK_OK) {
-        sk_trace_key key = sk_trace_key_of(r->models[0], &lane->device, r->settings.detector.batch,
-                                           sk_task_stage_plan(lane->pre));
+        sk_trace_key key = sk_lane_key(lane, first->format);
         status = sk_job_prepare(job, &key, &problem);
     }
     job->skip = true;
     for (int32_t i = 0; i < job->count; i++) {
         sk_item *item = job->items[i];
+        uint8_t *at = status == SK_OK ? job->input + sk_trace_picture_bytes(&job->key) * (size_t)i : NULL;
         if (status == SK_OK)
-            item->status = sk_task_stage_input(
-                lane->pre, &item->view, job->key.u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32,
-                job->input + sk_trace_picture_bytes(&job->key) * (size_t)i, &item->error);
+            item->status = job->key.frames
+                               ? copy_frame(&item->view, at)
+                               : sk_task_stage_input(lane->pre, &item->view,
+                                                     job->key.u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32, at,
+                                                     &item->error);
         else {
             item->status = status;
             item->error = problem;

@@ -123,6 +123,8 @@ static sk_status open_lanes(sk_runner *r, sk_error *err)
 {
     for (int32_t i = 0; i < r->n_lanes; i++) /* one after another: each times its kernels undisturbed */
         SK_TRY(sk_lane_open(r, &r->lanes[i], err));
+    for (int32_t i = 0; i < r->n_lanes; i++)
+        r->sparse = r->sparse || sk_lane_is_sparse(&r->lanes[i]);
     for (int32_t i = 0; i < r->n_items; i++) {
         sk_item *item = &r->items[i];
         if (r->settings.keep_outputs)

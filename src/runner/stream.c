@@ -125,6 +125,11 @@ static sk_status submit(sk_runner *r, const sk_frame *frame, const sk_runner_cal
                         int64_t *ticket, sk_error *err)
 {
     SK_TRY(check_frame(frame, err));
+    if (call && call->check_pcc && !r->settings.keep_outputs && !r->settings.check_every && r->sparse)
+        return sk_fail(
+            err, SK_ERR_UNSUPPORTED,
+            "this device brings back only results that can pass; open the runner with check_every or "
+            "keep_outputs to check frames");
     sk_item *item = NULL;
     pthread_mutex_lock(&r->lock);
     r->inside++;

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "engines/offload.h"
 #include "runner/compare.h"
 #include "runner/network.h"
 
@@ -25,6 +26,22 @@ sk_trace_key sk_trace_key_of(const sk_model *model, const sk_device *device, int
     return key;
 }
 
+void sk_trace_key_offload(sk_trace_key *key, const sk_model *model, const sk_task_stage *stage,
+                          sk_pixel_format format, float confidence, bool sparse)
+{
+    sk_pixel_format taken = format;
+    sk_sparse_outputs outputs;
+    const sk_letterbox_geometry *box = sk_task_stage_letterbox(stage, format, &taken);
+    uint32_t offers = key->engine->offers;
+    sk_frame_fit fit = {0};
+    if (!box || !key->u8 || !(offers & SK_OFFERS_FRAMES) || !sk_offload_fit(box, taken, &fit))
+        return;
+    key->frames = 1;
+    key->fit = fit;
+    key->sparse = sparse && key->cut_tail && (offers & SK_OFFERS_SPARSE) &&
+                  sk_offload_sparse(model, confidence, &outputs);
+}
+
 bool sk_trace_fits(const sk_trace *trace, const sk_trace_key *key)
 {
     return trace->generation && memcmp(&trace->key, key, sizeof *key) == 0;
@@ -32,6 +49,8 @@ bool sk_trace_fits(const sk_trace *trace, const sk_trace_key *key)
 
 size_t sk_trace_picture_bytes(const sk_trace_key *key)
 {
+    if (key->frames)
+        return (size_t)key->fit.frame_width * (size_t)key->fit.frame_height * (size_t)key->fit.channels;
     return (size_t)key->width * (size_t)key->height * (size_t)key->channels * (key->u8 ? 1 : sizeof(float));
 }
 
@@ -55,7 +74,11 @@ static sk_status open_session(sk_trace *t, const sk_model *model, const sk_devic
                        settings->precision);
     s.device_name = settings->openvino_device;
     s.throughput = settings->openvino_throughput;
-    s.input = t->key.u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
+    s.input = t->key.frames ? SK_INPUT_FRAMES : t->key.u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
+    sk_sparse_outputs sparse;
+    s.fit = t->key.frames ? &t->key.fit : NULL;
+    if (t->key.sparse && sk_offload_sparse(model, settings->confidence, &sparse))
+        s.sparse = &sparse;
     s.slots = slots;
     s.device = device->index;
     s.cores = device->n_cores ? device->cores : NULL;
@@ -73,7 +96,7 @@ static sk_status open_session(sk_trace *t, const sk_model *model, const sk_devic
 /* A picture with something in it: noise on a slope, so that neither flat regions nor edges are missing. */
 static void paint(const sk_trace_key *key, uint8_t *input)
 {
-    size_t count = (size_t)key->batch * (size_t)key->width * (size_t)key->height * (size_t)key->channels;
+    size_t count = (size_t)key->batch * sk_trace_picture_bytes(key) / (key->u8 ? 1 : sizeof(float));
     uint32_t noise = 7;
     for (size_t i = 0; i < count; i++) {
         noise = noise * 1664525u + 1013904223u;

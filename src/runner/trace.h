@@ -15,6 +15,9 @@ typedef struct sk_trace_key {
     int32_t device;
     int32_t batch, height, width, channels;
     int32_t u8, cut_tail;
+    int32_t frames; /* 1: the engine takes frames as they come and fits them in by itself */
+    int32_t sparse; /* 1: only places that can pass come back */
+    sk_frame_fit fit;
 } sk_trace_key;
 
 typedef struct sk_trace {
@@ -29,8 +32,12 @@ typedef struct sk_trace {
 
 sk_trace_key sk_trace_key_of(const sk_model *model, const sk_device *device, int32_t batch,
                              const sk_task_plan *plan);
+/* Lets the engine do what it offers around the network, where the stage allows: fit frames in; and, with `sparse`, leave out
+ * results that cannot pass. */
+void sk_trace_key_offload(sk_trace_key *key, const sk_model *model, const sk_task_stage *stage,
+                          sk_pixel_format format, float confidence, bool sparse);
 bool sk_trace_fits(const sk_trace *trace, const sk_trace_key *key);
-/* Bytes of one picture of the network's input. */
+/* Bytes of one picture as it is handed in. */
 size_t sk_trace_picture_bytes(const sk_trace_key *key);
 
 /* Ends the old trace and makes one for `key`. On failure there is none. `quick`: no trial runs where the engine needs

@@ -303,6 +303,13 @@ static sk_pixel_format taken_for(const sk_task_stage *s, sk_pixel_format format)
     return format == SK_PIXEL_RGB ? SK_PIXEL_BGR : format == SK_PIXEL_BGR ? SK_PIXEL_RGB : format;
 }
 
+const sk_letterbox_geometry *sk_task_stage_letterbox(const sk_task_stage *s, sk_pixel_format format,
+                                                     sk_pixel_format *taken)
+{
+    *taken = taken_for(s, format);
+    return s->yolo && !s->plan.takes_crops ? &s->box_geometry : NULL;
+}
+
 /* Letterboxes a frame or a part of one into `picture`, or straight into the caller's 8-bit input. */
 sk_status sk_stage_yolo_input(sk_task_stage *s, const sk_frame *frame, const sk_letterbox_geometry *geometry,
                               sk_task_input form, void *out, sk_error *err)

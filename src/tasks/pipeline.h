@@ -3,6 +3,7 @@
 #define SK_TASKS_PIPELINE_H
 
 #include "skitter/detector.h"
+#include "tasks/letterbox.h"
 #include "tasks/sleap_post.h"
 #include "tasks/yolo_post.h"
 
@@ -58,6 +59,11 @@ sk_status sk_task_stage_open_second(const sk_model *model, const sk_task_stage *
                                     sk_error *err) SK_MUST_CHECK;
 void sk_task_stage_close(sk_task_stage **stage);
 const sk_task_plan *sk_task_stage_plan(const sk_task_stage *stage);
+
+/* Where a frame lands in the network's input, when it gets there by a letterbox and nothing else: for engines that do it
+ * themselves. `taken` gets the format they should take a frame of `format` for. Null: it takes more than that. */
+const sk_letterbox_geometry *sk_task_stage_letterbox(const sk_task_stage *stage, sk_pixel_format format,
+                                                     sk_pixel_format *taken);
 
 /* The network's input for a frame; `out` holds width * height * channels values of the form asked for. */
 sk_status sk_task_stage_input(sk_task_stage *stage, const sk_frame *frame, sk_task_input form, void *out,

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "engines/engine.h"
+#include "tasks/letterbox.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,7 +29,8 @@ typedef struct fault {
     int32_t delay_us;           /* longest random delay of a submit */
     bool asynchronous;          /* submit returns at once, the work is done in wait */
     _Atomic int32_t gate;       /* 1: submits wait until it is 0 */
-    _Atomic int32_t opened, captured, submits;
+    bool refuses_frames;        /* engine 3: says that it takes frames, and cannot with this model */
+    _Atomic int32_t opened, captured, submits, boxed;
 } fault;
 
 static fault faults[4];
@@ -41,6 +43,10 @@ typedef struct fault_session {
     void *last[SK_SESSION_MAX_OUTPUTS], *first[SK_SESSION_MAX_OUTPUTS];
     size_t bytes[SK_SESSION_MAX_OUTPUTS];
     const void *inputs[SK_SESSION_MAX_SLOTS];
+    sk_letterbox *box; /* takes frames: fits them in by itself */
+    sk_frame_fit fit;
+    int32_t batch;
+    uint8_t *boxed;
     bool moved, has_first;
     uint32_t noise;
 } fault_session;
@@ -56,6 +62,8 @@ static void fault_close(sk_session *session)
         sk_free(s->first[i]);
     }
     sk_session_close(&s->inner);
+    sk_letterbox_close(&s->box);
+    sk_free(s->boxed);
     sk_free(s);
 }
 
@@ -97,6 +105,22 @@ static sk_status fault_open(fault *f, const sk_graph *graph, const sk_session_se
     sk_shape shape = graph->values[graph->inputs[0]].shape;
     s->f = f;
     s->noise = 1;
+    if (settings->input == SK_INPUT_FRAMES) {
+        sk_letterbox_geometry g;
+        plain.input = SK_INPUT_U8_HWC;
+        plain.fit = NULL;
+        s->fit = *settings->fit;
+        s->batch = (int32_t)shape.dim[0];
+        s->boxed = sk_calloc(1, (size_t)sk_shape_count(&shape));
+        if (!s->boxed) {
+            status = sk_fail_memory(err, (size_t)sk_shape_count(&shape));
+            goto done;
+        }
+        SK_TRY_GOTO(sk_letterbox_plan(s->fit.frame_width, s->fit.frame_height, (int32_t)shape.dim[3],
+                                      (int32_t)shape.dim[2], 0, &g, err));
+        SK_TRY_GOTO(
+            sk_letterbox_open(&g, s->fit.channels == 1 ? SK_PIXEL_GRAY : SK_PIXEL_RGB, 1, &s->box, err));
+    }
     if (f->kind == FAULT_WEIGHT)
         SK_TRY_GOTO(damage(graph, &changed, err));
     SK_TRY_GOTO(
@@ -133,6 +157,19 @@ static sk_status fault_work(fault_session *s, int32_t slot, const void *input, s
     int32_t n = s->base.info.n_outputs;
     sk_tensor got[SK_SESSION_MAX_OUTPUTS];
     sk_session_input in = {input, 0, 0};
+    size_t frame_bytes = (size_t)s->fit.frame_width * (size_t)s->fit.frame_height * (size_t)s->fit.channels;
+    for (int32_t i = 0; s->box && i < s->batch; i++) {
+        const sk_letterbox_geometry *g = sk_letterbox_geometry_of(s->box);
+        sk_frame frame = {.format = s->fit.channels == 1 ? SK_PIXEL_GRAY : SK_PIXEL_RGB,
+                          .width = s->fit.frame_width,
+                          .height = s->fit.frame_height,
+                          .stride = (ptrdiff_t)s->fit.frame_width * s->fit.channels,
+                          .data = (uint8_t *)(uintptr_t)input + (size_t)i * frame_bytes};
+        SK_TRY(sk_letterbox_run(s->box, &frame,
+                                s->boxed + (size_t)i * (size_t)g->width * (size_t)g->height * 3, err));
+        in.data = s->boxed;
+        atomic_fetch_add(&f->boxed, 1);
+    }
     while (atomic_load(&f->gate))
         sk_clock_sleep_ns(200000);
     if (f->delay_us) {
@@ -208,12 +245,12 @@ static sk_status fault_probe(sk_engine_probe *out, sk_error *err)
 static sk_status fault_supports(const sk_graph *graph, const sk_session_settings *settings, sk_error *err)
 {
     (void)graph;
-    (void)settings;
-    (void)err;
+    if (settings->input == SK_INPUT_FRAMES && faults[3].refuses_frames)
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "no frames with this model");
     return SK_OK;
 }
 
-#define FAULT_ENGINE(number)                                                                                 \
+#define FAULT_ENGINE(number, its_offers)                                                                     \
     static sk_status fault_open_##number(const sk_graph *g, const sk_session_settings *s, sk_session **out,  \
                                          sk_error *err)                                                      \
     {                                                                                                        \
@@ -228,11 +265,12 @@ static sk_status fault_supports(const sk_graph *graph, const sk_session_settings
                                                     .wait = fault_wait,                                      \
                                                     .close = fault_close,                                    \
                                                     .capture = fault_capture,                                \
-                                                    .times = fault_times}
-FAULT_ENGINE(0);
-FAULT_ENGINE(1);
-FAULT_ENGINE(2);
-FAULT_ENGINE(3);
+                                                    .times = fault_times,                                    \
+                                                    .offers = (its_offers)}
+FAULT_ENGINE(0, 0);
+FAULT_ENGINE(1, 0);
+FAULT_ENGINE(2, 0);
+FAULT_ENGINE(3, SK_OFFERS_FRAMES); /* fits frames in by itself, as GPUs do */
 static const sk_engine *const fault_engines[4] = {&fault_engine_0, &fault_engine_1, &fault_engine_2,
                                                   &fault_engine_3};
 

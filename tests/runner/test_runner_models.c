@@ -171,6 +171,48 @@ static void test_sizes(void **state)
     }
 }
 
+/* An engine that takes frames as they come gives what the CPU's letterbox gives, for every size and format; one that says so
+ * and then cannot gets pictures like the others. */
+static void test_engine_fits_frames_in(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    const sk_model *m = poser;
+    for (int refuses = 0; refuses < 2; refuses++) {
+        sk_runner_settings s = tiny_settings();
+        fault_reset();
+        faults[3].refuses_frames = refuses;
+        s.detector.batch = 2;
+        sk_runner *r = NULL;
+        assert_ok(sk_runner_open_on(&m, 1, &s, &fault_engines[3], &r, &err), &err);
+        assert_int_equal(atomic_load(&faults[3].boxed) > 0, !refuses);
+        const int32_t sizes[][2] = {{48, 40}, {48, 40}, {48, 40}, {99, 31}, {48, 40}};
+        sk_frame set[5];
+        for (int i = 0; i < 5; i++) {
+            set[i] = make_frame(sizes[i][0], sizes[i][1], i);
+            if (i == 2)
+                set[i].format = SK_PIXEL_GRAY;
+            assert_ok(sk_runner_submit(r, &set[i], NULL, NULL, &err), &err);
+            sk_runner_flush(r);
+        }
+        for (int i = 0; i < 5; i++) {
+            sk_runner_result result;
+            assert_ok(sk_runner_wait(r, &result, &err), &err);
+            plain p = {0};
+            plain_open(&p, poser, &s, set[i].width, set[i].height);
+            plain_run(&p, &set[i]);
+            assert_same_instances(result.instances, &p.found);
+            plain_close(&p);
+        }
+        sk_runner_stats stats;
+        sk_runner_get_stats(r, &stats);
+        assert_int_equal(stats.devices[0].captures, refuses ? 1 : 4); /* a trace for every way to fit in */
+        sk_runner_close(&r);
+        for (int i = 0; i < 5; i++)
+            free(set[i].data);
+    }
+}
+
 /* The networks people have, on the engine people use, checked by the runner itself. */
 static void check_model(const char *name, int32_t size)
 {
@@ -209,9 +251,8 @@ static void test_real_models(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_models),
-        cmocka_unit_test(test_second_network_fails),
-        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_two_models),  cmocka_unit_test(test_second_network_fails),
+        cmocka_unit_test(test_sizes),       cmocka_unit_test(test_engine_fits_frames_in),
         cmocka_unit_test(test_real_models),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
