@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "models/model.h"
 #include "runner/network.h"
+#include "runner/offer.h"
 #include "tasks/pipeline.h"
 
 #include <stdio.h>
@@ -169,6 +170,9 @@ done:
 /* YOLO letterboxes every frame into the same picture, unless it is asked for no more border than needed. */
 bool sk_detector_fits_all(const sk_detector *d)
 {
+    if (d->engine->offers &
+        SK_OFFERS_FRAMES) /* it fits frames in by itself: a network for each size of frame */
+        return false;
     for (int32_t i = 0; i < d->info.n_models; i++)
         if (!is_yolo(d->models[i]))
             return false;
@@ -216,7 +220,8 @@ sk_status sk_detector_open_runner(sk_detector *d, const sk_runner_settings *how,
 
 void sk_detector_forget(sk_detector *d)
 {
-    for (int32_t i = 0; sk_detector_fits_all(d) && i < d->info.n_models; i++)
+    bool enough = sk_detector_fits_all(d) && !(d->runner && sk_runner_takes_frames(d->runner));
+    for (int32_t i = 0; enough && i < d->info.n_models; i++)
         sk_model_forget_network(d->models[i]);
 }
 

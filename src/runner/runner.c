@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "runner/internal.h"
+#include "runner/offer.h"
 
 #include <string.h>
 
@@ -231,6 +232,14 @@ sk_status sk_runner_open_on(const sk_model *const *models, int32_t n_models,
 done:
     sk_runner_close(&r);
     return status;
+}
+
+bool sk_runner_takes_frames(const sk_runner *r)
+{
+    for (int32_t i = 0; i < r->n_lanes; i++)
+        if (r->lanes[i].trace.key.frames)
+            return true;
+    return false;
 }
 
 sk_status sk_runner_open(const sk_model *const *models, int32_t n_models, const sk_runner_settings *settings,

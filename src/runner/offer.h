@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_RUNNER_OFFER_H
+#define SK_RUNNER_OFFER_H
+
+#include "skitter/runner.h"
+
+/* Does a device take frames as they come? Then its network is made for one size of frame, and the model must stay for the
+ * next size. */
+bool sk_runner_takes_frames(const sk_runner *runner);
+
+#endif
