@@ -124,6 +124,8 @@ struct sk_lane {
     /* the pre thread's */
     sk_task_stage *pre;
     int32_t pre_width, pre_height;
+    sk_frame_fit fit; /* of the last frames the engine fitted in by itself */
+    int32_t fits;     /* how often that changed */
     /* the network thread's */
     sk_trace trace;
     pthread_mutex_t networks; /* first and second model never compute at the same time: the cores are one's */

@@ -6,6 +6,9 @@
 
 /* The first queue of a device: takes frames, brings them into the network's form. */
 
+/* Each size of frames costs an engine that fits them in by itself a new trace. */
+#define MOST_FITS 4
+
 sk_status sk_lane_open_pre(sk_lane *lane, int32_t width, int32_t height, sk_error *err)
 {
     const sk_runner *r = lane->runner;
@@ -109,6 +112,13 @@ static void process(sk_lane *lane, sk_job *job)
     sk_status status = sk_lane_open_pre(lane, first->width, first->height, &problem);
     if (status == SK_OK) {
         sk_trace_key key = sk_lane_key(lane, first->format);
+        if (key.frames && memcmp(&key.fit, &lane->fit, sizeof key.fit) != 0) {
+            lane->fit = key.fit;
+            if (++lane->fits > MOST_FITS) { /* pictures of all sizes: one trace for all is better */
+                lane->offload = false;
+                key = sk_lane_key(lane, first->format);
+            }
+        }
         status = sk_job_prepare(job, &key, &problem);
     }
     job->skip = true;

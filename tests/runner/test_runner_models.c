@@ -207,6 +207,15 @@ static void test_engine_fits_frames_in(void **state)
         sk_runner_stats stats;
         sk_runner_get_stats(r, &stats);
         assert_int_equal(stats.devices[0].captures, refuses ? 1 : 4); /* a trace for every way to fit in */
+        /* Sizes that change for ever end in one trace for all of them. */
+        for (int i = 0; i < 20; i++) {
+            sk_runner_result result;
+            assert_ok(sk_runner_submit(r, &set[3 + i % 2], NULL, NULL, &err), &err);
+            sk_runner_flush(r);
+            assert_ok(sk_runner_wait(r, &result, &err), &err);
+        }
+        sk_runner_get_stats(r, &stats);
+        assert_true(stats.devices[0].captures <= 6);
         sk_runner_close(&r);
         for (int i = 0; i < 5; i++)
             free(set[i].data);
