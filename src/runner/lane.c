@@ -224,12 +224,8 @@ void sk_lane_stop(sk_lane *lane)
 
 void sk_lane_close(sk_lane *lane)
 {
-    for (int32_t k = 0; k < SK_LANE_MAX_JOBS; k++) {
-        sk_free(lane->jobs[k].items);
-        free_input(&lane->jobs[k]);
-        lane->jobs[k] = (sk_job){0};
-    }
-    sk_trace_release(&lane->trace);
+    sk_trace_release(
+        &lane->trace); /* waits for what is in flight, which reads the inputs: those go after it */
     sk_trace_release(&lane->crop_trace);
     sk_task_stage_close(&lane->pre);
     sk_task_stage_close(&lane->crops);
@@ -237,6 +233,11 @@ void sk_lane_close(sk_lane *lane)
     sk_instances_free(&lane->found);
     sk_free(lane->crop_input);
     lane->crop_input = NULL;
+    for (int32_t k = 0; k < SK_LANE_MAX_JOBS; k++) {
+        sk_free(lane->jobs[k].items);
+        free_input(&lane->jobs[k]);
+        lane->jobs[k] = (sk_job){0};
+    }
     for (int i = 0; i < SK_LANE_THREADS; i++)
         sk_track_close(&lane->tracks[i]);
 }
