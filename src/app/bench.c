@@ -168,7 +168,7 @@ static void serve(const sk_bench_settings *s, const char *runtime, int fd)
     opened.open_ms = (double)(sk_clock_ns() - begin) * 1e-6;
     opened.ok = status == SK_OK;
     snprintf(opened.problem, sizeof opened.problem, "%.511s", err.message);
-    if (opened.ok) {
+    if (opened.ok && b.session) {
         const sk_session_info *info = sk_session_about(b.session);
         opened.flops = info->flops;
         sk_engine_probe probe = {0};

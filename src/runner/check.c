@@ -35,7 +35,7 @@ static sk_status prepare(sk_checker *c, const sk_model *model, const sk_task_set
     int32_t batch = model->input.fixed_batch > 0 ? model->input.fixed_batch : 1;
     sk_trace_key key = sk_trace_key_of(model, &device, batch, sk_task_stage_plan(c->stage));
     key.cut_tail = trace->tail_cut;
-    if (c->reference && memcmp(&key, &c->key, sizeof key) == 0)
+    if (c->reference && sk_trace_key_equal(&key, &c->key))
         return SK_OK;
     sk_session_close(&c->reference);
     sk_free(c->input);

@@ -27,7 +27,8 @@ static void add(sums *s, double a, double b, double a0, double b0)
 {
     if (!isfinite(a) || !isfinite(b)) {
         /* The same infinity, or not a number on both sides, is agreement; it adds nothing to a correlation. */
-        if (memcmp(&a, &b, sizeof a) != 0 && !(isnan(a) && isnan(b)))
+        const bool same = (isnan(a) && isnan(b)) || (isinf(a) && isinf(b) && signbit(a) == signbit(b));
+        if (!same)
             s->broken = 1;
         return;
     }

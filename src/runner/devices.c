@@ -43,8 +43,8 @@ int32_t sk_devices_cores(const char *text, int32_t *cores, int32_t capacity)
 
 static bool on_the_cpu(const sk_engine *engine)
 {
-    return strcmp(engine->name, "cpu") == 0 || strcmp(engine->name, "onnx_cpu") == 0 ||
-           strcmp(engine->name, "openvino") == 0 || strcmp(engine->name, "reference") == 0;
+    return engine && (strcmp(engine->name, "cpu") == 0 || strcmp(engine->name, "onnx_cpu") == 0 ||
+                      strcmp(engine->name, "openvino") == 0 || strcmp(engine->name, "reference") == 0);
 }
 
 bool sk_device_on_cpu(const sk_device *device)
@@ -56,7 +56,7 @@ typedef struct listing {
     sk_device *devices;
     int32_t count;
     const sk_engine *engine;
-    const char *runtime; /* of the entry being read */
+    char runtime[48]; /* of the entry being read */
 } listing;
 
 static sk_status add(listing *l, const int32_t *cores, int32_t n_cores, int32_t index, const char *suffix,
@@ -147,18 +147,16 @@ static sk_status add_nodes(listing *l, sk_error *err)
 
 static sk_status add_entry(listing *l, const char *entry, sk_error *err)
 {
-    char runtime[48];
     const char *colon = strchr(entry, ':');
     size_t length = colon ? (size_t)(colon - entry) : strlen(entry);
-    if (length == 0 || length >= sizeof runtime)
+    if (length == 0 || length >= sizeof l->runtime)
         return sk_fail(err, SK_ERR_ARG, "devices: '%s' names no compute runtime", entry);
-    memcpy(runtime, entry, length);
-    runtime[length] = '\0';
-    char *star = strchr(runtime, '*');
+    memcpy(l->runtime, entry, length);
+    l->runtime[length] = '\0';
+    char *star = strchr(l->runtime, '*');
     if (star)
         *star = '\0';
-    SK_TRY(sk_network_engine(runtime, &l->engine, err));
-    l->runtime = runtime;
+    SK_TRY(sk_network_engine(l->runtime, &l->engine, err));
     if (star && !colon)
         return add_instances(l, (int32_t)strtol(star + 1, NULL, 10), err);
     if (!colon)
@@ -207,7 +205,7 @@ static sk_status add_auto(listing *l, const char *runtime, sk_error *err)
 {
     int32_t cores = sk_cpu_usable_cores();
     SK_TRY(sk_network_engine(runtime, &l->engine, err));
-    l->runtime = runtime;
+    snprintf(l->runtime, sizeof l->runtime, "%s", runtime);
     if (!on_the_cpu(l->engine))
         return add_gpus(l, cores, err);
     return add_instances(l, cores < AUTO_INSTANCES ? cores : AUTO_INSTANCES, err);

@@ -134,7 +134,7 @@ static sk_status submit(sk_runner *r, const sk_frame *frame, const sk_runner_cal
     pthread_mutex_lock(&r->lock);
     r->inside++;
     sk_status status = reserve(r, &item, err);
-    if (status != SK_OK) {
+    if (status != SK_OK || !item) { /* no item without SK_OK; the analyser cannot see it */
         leave(r);
         return status;
     }

@@ -13,7 +13,7 @@ sk_trace_key sk_trace_key_of(const sk_model *model, const sk_device *device, int
                              const sk_task_plan *plan)
 {
     sk_trace_key key;
-    memset(&key, 0, sizeof key); /* padding too: keys are compared as bytes */
+    memset(&key, 0, sizeof key);
     memcpy(key.model, model->content_hash, sizeof key.model);
     key.engine = device->engine;
     key.device = device->index;
@@ -42,9 +42,17 @@ void sk_trace_key_offload(sk_trace_key *key, const sk_model *model, const sk_tas
                   sk_offload_sparse(model, confidence, &outputs);
 }
 
+bool sk_trace_key_equal(const sk_trace_key *a, const sk_trace_key *b)
+{
+    return strcmp(a->model, b->model) == 0 && a->engine == b->engine && a->device == b->device &&
+           a->batch == b->batch && a->height == b->height && a->width == b->width &&
+           a->channels == b->channels && a->u8 == b->u8 && a->cut_tail == b->cut_tail &&
+           a->frames == b->frames && a->sparse == b->sparse && memcmp(&a->fit, &b->fit, sizeof a->fit) == 0;
+}
+
 bool sk_trace_fits(const sk_trace *trace, const sk_trace_key *key)
 {
-    return trace->generation && memcmp(&trace->key, key, sizeof *key) == 0;
+    return trace->generation && sk_trace_key_equal(&trace->key, key);
 }
 
 size_t sk_trace_picture_bytes(const sk_trace_key *key)

@@ -36,6 +36,7 @@ sk_trace_key sk_trace_key_of(const sk_model *model, const sk_device *device, int
  * results that cannot pass. */
 void sk_trace_key_offload(sk_trace_key *key, const sk_model *model, const sk_task_stage *stage,
                           sk_pixel_format format, float confidence, bool sparse);
+bool sk_trace_key_equal(const sk_trace_key *a, const sk_trace_key *b);
 bool sk_trace_fits(const sk_trace *trace, const sk_trace_key *key);
 /* Bytes of one picture as it is handed in. */
 size_t sk_trace_picture_bytes(const sk_trace_key *key);

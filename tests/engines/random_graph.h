@@ -131,7 +131,12 @@ static inline random_map random_step(sk_builder *b, random_source *r, random_map
     }
     case 0: return random_conv(b, r, x, random_channels(r), 1, 1, 1);
     case 1: return random_conv(b, r, x, random_channels(r), 3, x.h > 6 && x.w > 6 ? 2 : 1, 1);
-    case 2: return random_conv(b, r, x, x.c, random_below(r, 2) ? 3 : 5, 1 + random_below(r, 2), x.c);
+    case 2: {
+        int stride =
+            1 + random_below(r, 2); /* one draw a statement: compilers order arguments as they like */
+        int kernel = random_below(r, 2) ? 3 : 5;
+        return random_conv(b, r, x, x.c, kernel, stride, x.c);
+    }
     case 3: return random_block(b, r, x);
     case 4: {
         random_map y = {sk_b_max_pool(b, x.v, 5, 1, 2, "pool"), x.c, x.h, x.w};
@@ -189,7 +194,8 @@ static inline sk_graph *random_graph(uint64_t seed, sk_shape *shape)
     x.v = sk_b_input(&b, "images", SK_DTYPE_F32, &any);
     random_map seen[24];
     int n = 0;
-    x = random_conv(&b, &r, x, random_channels(&r), 3, 1 + random_below(&r, 2), 1);
+    int stride = 1 + random_below(&r, 2);
+    x = random_conv(&b, &r, x, random_channels(&r), 3, stride, 1);
     int steps = 3 + random_below(&r, 8);
     for (int i = 0; i < steps; i++) {
         seen[n++] = x;
