@@ -242,7 +242,8 @@ void sk_progress_close(sk_progress **progress)
     p->note[0] = '\0';
     if (p->settings.mode == SK_PROGRESS_BAR)
         sk_progress_hide(p);
-    else if (p->settings.mode == SK_PROGRESS_LINES)
+    else if (p->settings.mode == SK_PROGRESS_LINES &&
+             p->done > 0) /* what failed at once has nothing to tell */
         write_line(p, true);
     else if (p->settings.mode == SK_PROGRESS_JSON)
         write_json(p, true);

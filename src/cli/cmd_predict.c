@@ -247,7 +247,7 @@ typedef struct watcher {
     bool opened;
 } watcher;
 
-/* Opened by the first frame: a run that fails before it has nothing to tell. Without memory for a bar there is none. */
+/* Opened by the first frame, so that the rate does not count the opening of models. Without memory for a bar there is none. */
 static void open_progress(watcher *w)
 {
     sk_progress_settings p = sk_progress_defaults();

@@ -126,26 +126,10 @@ static sk_status read_settings(const sk_args *args, sk_scene_run_settings *s, sk
     return SK_OK;
 }
 
-typedef struct watcher {
-    sk_progress *progress; /* from the first frame on, so that a mistake in the settings shows none */
-    const char *unit;
-} watcher;
-
 static bool watch(void *context, int64_t done, int64_t total)
 {
-    watcher *w = context;
-    if (!w->progress && done == 1) {
-        sk_progress_settings p = sk_progress_defaults();
-        p.stream = stderr;
-        p.mode = sk_cli_verbosity() == 0 ? SK_PROGRESS_NONE : SK_PROGRESS_AUTO;
-        p.label = "scene";
-        p.unit = w->unit;
-        p.total = total;
-        if (sk_progress_open(&p, &w->progress, NULL) != SK_OK)
-            w->progress = NULL; /* drawing matters more */
-    }
-    if (w->progress)
-        sk_progress_update(w->progress, done, NULL);
+    (void)total;
+    sk_progress_update(context, done, NULL);
     return sk_cli_interrupted();
 }
 
@@ -174,14 +158,21 @@ static sk_status run(const sk_args *args, sk_error *err)
     sk_scene_run_settings s;
     sk_scene_report report = {0};
     SK_TRY(read_settings(args, &s, err));
-    watcher w = {.unit = s.pictures > 0 ? "pictures" : "frames"};
+    sk_progress *progress = NULL;
+    sk_progress_settings p = sk_progress_defaults();
+    p.stream = stderr;
+    p.mode = sk_cli_verbosity() == 0 ? SK_PROGRESS_NONE : SK_PROGRESS_AUTO;
+    p.label = "scene";
+    p.unit = s.pictures > 0 ? "pictures" : "frames";
+    p.total = s.pictures > 0 ? s.pictures : s.frames;
+    SK_TRY(sk_progress_open(&p, &progress, err));
     (void)sk_cli_interrupted(); /* from here on Ctrl-C ends the run in order */
-    sk_status status = sk_scene_run(&s, watch, &w, &report, err);
-    sk_progress_close(&w.progress);
+    sk_status status = sk_scene_run(&s, watch, progress, &report, err);
+    sk_progress_close(&progress);
     SK_TRY(status);
     SK_TRY(print_report(args, &s, &report, err));
     if (report.stopped)
-        return sk_fail(err, SK_ERR_CANCELLED, "interrupted after %lld %s", (long long)report.frames, w.unit);
+        return sk_fail(err, SK_ERR_CANCELLED, "interrupted after %lld %s", (long long)report.frames, p.unit);
     return SK_OK;
 }
 

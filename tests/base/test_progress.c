@@ -123,6 +123,24 @@ static void none_is_silent_and_auto_is_lines_off_a_terminal(void **state)
     free(text);
 }
 
+static void nothing_done_tells_nothing(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t bytes = 0;
+    sk_progress_settings settings = sk_progress_defaults();
+    settings.stream = open_memstream(&text, &bytes);
+    settings.mode = SK_PROGRESS_LINES;
+    sk_progress *progress = NULL;
+    sk_error err = {0};
+    assert_ok(sk_progress_open(&settings, &progress, &err), &err);
+    sk_progress_update(progress, 0, NULL);
+    sk_progress_close(&progress);
+    fclose(settings.stream);
+    assert_int_equal(bytes, 0);
+    free(text);
+}
+
 static void hide_and_grow(void **state)
 {
     (void)state;
@@ -179,6 +197,7 @@ int main(void)
         cmocka_unit_test(lines),
         cmocka_unit_test(json_lines),
         cmocka_unit_test(none_is_silent_and_auto_is_lines_off_a_terminal),
+        cmocka_unit_test(nothing_done_tells_nothing),
         cmocka_unit_test(hide_and_grow),
         cmocka_unit_test(survives_lack_of_memory),
     };
