@@ -90,9 +90,9 @@ static sk_status open_input(const char *uri, const sk_decoder_settings *settings
     decoder->format->interrupt_callback = settings->interrupt;
     int code = sk_ff.avformat_open_input(&decoder->format, uri, settings->input_format, settings->options);
     if (code < 0) {
-        sk_status status = code == AVERROR(ENOENT)       ? SK_ERR_NOT_FOUND
-                           : code == AVERROR_INVALIDDATA ? SK_ERR_FORMAT
-                                                         : SK_ERR_IO;
+        if (code == AVERROR(ENOENT))
+            return sk_fail(err, SK_ERR_NOT_FOUND, "%s: there is no such video. Check the path", uri);
+        sk_status status = code == AVERROR_INVALIDDATA ? SK_ERR_FORMAT : SK_ERR_IO;
         return sk_fail(err, status,
                        "%s: cannot be opened as video: %s. 'ffprobe' on the same file shows what FFmpeg "
                        "makes of it",
