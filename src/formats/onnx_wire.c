@@ -95,11 +95,16 @@ static sk_status walk_message(walk *w, const ProtobufCMessageDescriptor *type, c
 static void *counted_alloc(void *context, size_t bytes)
 {
     sk_onnx_wire *wire = context;
-    if (bytes > wire->limit - wire->used)
+    if (bytes > wire->limit - wire->used) {
+        wire->over_limit = true;
         return NULL;
+    }
     wire->used += bytes;
     /* Weights go over to the graph without a copy, so they get the alignment blobs have. */
-    return bytes >= SK_ONNX_WIRE_ALIGNED ? sk_aligned_calloc(64, bytes) : sk_malloc(bytes);
+    void *block = bytes >= SK_ONNX_WIRE_ALIGNED ? sk_aligned_calloc(64, bytes) : sk_malloc(bytes);
+    if (!block)
+        wire->refused = bytes;
+    return block;
 }
 
 static void counted_free(void *context, void *block)
@@ -123,11 +128,17 @@ sk_status sk_onnx_wire_open(const void *bytes, size_t length, const char *what, 
     wire->limit = 2 * length + SPARE_BYTES;
     wire->allocator = (ProtobufCAllocator){counted_alloc, counted_free, wire};
     wire->message = sk_onnx__model__unpack(&wire->allocator, length, bytes);
-    if (!wire->message)
-        return sk_fail(err, wire->used + SK_ONNX_WIRE_ALIGNED > wire->limit ? SK_ERR_LIMIT : SK_ERR_FORMAT,
-                       "%s: not a readable ONNX file, or it needs more memory than there is (%zu bytes used)",
-                       what, wire->used);
-    return SK_OK;
+    if (wire->message)
+        return SK_OK;
+    if (wire->refused)
+        return sk_fail_memory(err, wire->refused);
+    if (wire->over_limit)
+        return sk_fail(
+            err, SK_ERR_LIMIT,
+            "%s: a file of %zu bytes that unpacks into more than %zu is no ONNX model; it is damaged, "
+            "or made to do harm",
+            what, length, wire->limit);
+    return sk_fail(err, SK_ERR_FORMAT, "%s: not a readable ONNX file; copy or download it again", what);
 }
 
 void sk_onnx_wire_close(sk_onnx_wire *wire)

@@ -5,6 +5,8 @@
 #include "base/memory.h"
 #include "onnx.pb-c.h"
 
+#include <stdbool.h>
+
 /* The careful door to protobuf-c: the bytes are walked once before it sees them, and its memory is
  * counted. */
 
@@ -12,6 +14,8 @@ typedef struct sk_onnx_wire {
     SkOnnx__Model *message;
     ProtobufCAllocator allocator;
     size_t used, limit;
+    size_t refused; /* bytes the machine did not have; 0 = none */
+    bool over_limit;
 } sk_onnx_wire;
 
 /* Fills *wire; on success it must be ended with sk_onnx_wire_close and must not move in between. */
