@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/shared_options.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static const sk_operand operands[] = {
 static const sk_option options[] = {
     {.name = "all", .kind = SK_OPTION_FLAG, .help = "clean: also those that are fresh"},
     {.name = "dry-run", .kind = SK_OPTION_FLAG, .help = "clean: say what would go, and leave it"},
-    {.name = "json", .kind = SK_OPTION_FLAG, .help = "one JSON object on standard output"},
+    SK_CLI_OPTION_JSON,
     {0}};
 
 static const sk_example examples[] = {

@@ -19,14 +19,7 @@ static const sk_option options[] = {
      .argument = "A,B",
      .fallback = "cpu",
      .help = "compute runtimes to time side by side; ratios are to the first"},
-    {.name = "batch",
-     .letter = 'b',
-     .kind = SK_OPTION_INT,
-     .argument = "N",
-     .fallback = "1",
-     .min = 1,
-     .max = 1024,
-     .help = "pictures in one run"},
+    SK_CLI_OPTION_BATCH(1024, "pictures in one run"),
     SK_CLI_OPTION_IMGSZ,
     SK_CLI_OPTION_PRECISION,
     SK_CLI_OPTION_PROVIDER,
@@ -50,7 +43,7 @@ static const sk_option options[] = {
     {.name = "raw-heads", .kind = SK_OPTION_FLAG, .help = "stop before the decode tail, as predict does"},
     {.name = "no-winograd", .kind = SK_OPTION_FLAG, .help = "cpu: direct convolutions only"},
     {.name = "layers", .kind = SK_OPTION_FLAG, .help = "a table of every step's time"},
-    {.name = "json", .kind = SK_OPTION_FLAG, .help = "one JSON object on standard output"},
+    SK_CLI_OPTION_JSON,
     {0}};
 
 static const sk_example examples[] = {

@@ -4,11 +4,11 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/shared_options.h"
 
 #include <stdio.h>
 
-static const sk_option options[] = {
-    {.name = "json", .kind = SK_OPTION_FLAG, .help = "one JSON object on standard output"}, {0}};
+static const sk_option options[] = {SK_CLI_OPTION_JSON, {0}};
 
 static const sk_example examples[] = {
     {"skitter doctor", "which compute runtimes work here, and what would help"},

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/eval_table.h"
+#include "cli/shared_options.h"
 #include "eval/eval.h"
 
 #include <stdio.h>
@@ -63,7 +64,7 @@ static const sk_option options[] = {
      .max = 10,
      .help = "added to the result's keypoints; 0.5 where it counts from pixel centres (SLEAP) and the truth "
              "from edges"},
-    {.name = "json", .kind = SK_OPTION_FLAG, .help = "one JSON object on standard output"},
+    SK_CLI_OPTION_JSON,
     {0}};
 
 static const sk_example examples[] = {

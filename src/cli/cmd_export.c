@@ -32,14 +32,7 @@ static const sk_option options[] = {
      .help = "make what this compute runtime runs, where runs look for it, and compare it with skitter's own "
              "engine: onnx_cpu, openvino, tensorrt, …"},
     SK_CLI_OPTION_IMGSZ,
-    {.name = "batch",
-     .letter = 'b',
-     .kind = SK_OPTION_INT,
-     .argument = "N",
-     .fallback = "1",
-     .min = 1,
-     .max = 4096,
-     .help = "pictures in one run"},
+    SK_CLI_OPTION_BATCH(4096, "pictures in one run"),
     {.name = "dynamic", .kind = SK_OPTION_FLAG, .help = "any batch, height and width"},
     {.name = "dynamic-batch", .kind = SK_OPTION_FLAG, .help = "any batch, one size"},
     {.name = "half",
@@ -66,7 +59,7 @@ static const sk_option options[] = {
     {.name = "overwrite",
      .kind = SK_OPTION_FLAG,
      .help = "replace an existing file; with --runtime: make it anew even if a fresh one is there"},
-    {.name = "json", .kind = SK_OPTION_FLAG, .help = "one JSON object on standard output"},
+    SK_CLI_OPTION_JSON,
     {0}};
 
 static const sk_example examples[] = {

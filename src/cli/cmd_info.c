@@ -10,7 +10,7 @@ static const sk_operand operands[] = {SK_CLI_OPERAND_MODEL, {0}};
 static const sk_option options[] = {
     {.name = "layers", .kind = SK_OPTION_FLAG, .help = "also list every operation with its shapes"},
     SK_CLI_OPTION_IMGSZ,
-    {.name = "json", .kind = SK_OPTION_FLAG, .help = "one JSON object on standard output"},
+    SK_CLI_OPTION_JSON,
     {0}};
 
 static const sk_example examples[] = {

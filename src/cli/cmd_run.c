@@ -82,15 +82,8 @@ static const sk_option options[] = {
     SK_CLI_OPTION_RUNTIME,
     SK_CLI_OPTION_PROVIDER,
     SK_CLI_OPTION_IMGSZ,
-    {.name = "rect", .kind = SK_OPTION_FLAG, .help = "YOLO: no more border than the stride needs"},
-    {.name = "batch",
-     .letter = 'b',
-     .kind = SK_OPTION_INT,
-     .argument = "N",
-     .fallback = "1",
-     .min = 1,
-     .max = 64,
-     .help = "frames in one run of the runner's network"},
+    SK_CLI_OPTION_RECT,
+    SK_CLI_OPTION_BATCH(64, "frames in one run of the runner's network"),
     SK_CLI_OPTION_THREADS,
     {.name = "decode-threads",
      .kind = SK_OPTION_INT,
@@ -99,7 +92,7 @@ static const sk_option options[] = {
      .max = 64,
      .help = "threads of the video decoder, on either side; 0 lets FFmpeg choose"},
     {.name = "runner-only", .kind = SK_OPTION_FLAG, .help = "leave basic execution out"},
-    {.name = "json", .kind = SK_OPTION_FLAG, .help = "one JSON object on standard output"},
+    SK_CLI_OPTION_JSON,
     {0}};
 
 static const sk_example examples[] = {

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/shared_options.h"
 
 #include <stdio.h>
 
@@ -13,7 +14,7 @@ static const sk_option options[] = {
      .kind = SK_OPTION_TEXT,
      .argument = "LIST",
      .help = "the pipelines that are on: yolo_obb_detection, yolo_pose, sleap_pose, yolo_detection, generic"},
-    {.name = "json", .kind = SK_OPTION_FLAG, .help = "one JSON object on standard output"},
+    SK_CLI_OPTION_JSON,
     {0}};
 
 static const sk_example examples[] = {

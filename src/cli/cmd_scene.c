@@ -5,6 +5,7 @@
 #include "base/progress.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/shared_options.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -76,7 +77,7 @@ static const sk_option options[] = {
      .choices = "jpg|png",
      .fallback = "jpg",
      .help = "of pictures"},
-    {.name = "json", .kind = SK_OPTION_FLAG, .help = "one JSON object on standard output"},
+    SK_CLI_OPTION_JSON,
     {0}};
 
 static const sk_example examples[] = {

@@ -4,6 +4,7 @@
 #include "build_info.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/shared_options.h"
 
 #ifdef SKITTER_HAVE_FFMPEG
 #define HAVE_FFMPEG 1
@@ -63,7 +64,7 @@ static sk_status run(const sk_args *args, sk_error *err)
 }
 
 static const sk_option options[] = {
-    {.name = "json", .kind = SK_OPTION_FLAG, .help = "one JSON object on standard output"},
+    SK_CLI_OPTION_JSON,
     {0},
 };
 

@@ -60,4 +60,21 @@
         .help = "network input; the model's own without it"                                                  \
     }
 
+#define SK_CLI_OPTION_RECT                                                                                   \
+    {                                                                                                        \
+        .name = "rect", .kind = SK_OPTION_FLAG,                                                              \
+        .help = "YOLO: no more border than the stride needs, as Ultralytics does for .pt files"              \
+    }
+
+#define SK_CLI_OPTION_BATCH(most, what)                                                                      \
+    {                                                                                                        \
+        .name = "batch", .letter = 'b', .kind = SK_OPTION_INT, .argument = "N", .fallback = "1", .min = 1,   \
+        .max = (most), .help = (what)                                                                        \
+    }
+
+#define SK_CLI_OPTION_JSON                                                                                   \
+    {                                                                                                        \
+        .name = "json", .kind = SK_OPTION_FLAG, .help = "one JSON object on standard output"                 \
+    }
+
 #endif
