@@ -120,7 +120,7 @@ static void print_examples(void)
 static void print_page(void)
 {
     printf(".TH SKITTER 1 \"\" \"skitter %s\" \"User Commands\"\n"
-           ".SH NAME\nskitter \\- detects, poses and tracks animals in video\n"
+           ".SH NAME\nskitter \\- detects and poses animals in video\n"
            ".SH SYNOPSIS\n\\fBskitter\\fR \\fICOMMAND\\fR [arguments] [options]\n.br\n"
            "\\fBskitter\\fR \\fB\\-\\-help\\fR | \\fB\\-\\-version\\fR [\\fB\\-\\-json\\fR]\n"
            ".SH DESCRIPTION\n"

@@ -180,7 +180,7 @@ void sk_help_command(FILE *out, const sk_command *command)
 
 void sk_help_overview(FILE *out)
 {
-    fprintf(out, "%sskitter %s%s: detects, poses and tracks animals in video, without Python\n\n",
+    fprintf(out, "%sskitter %s%s: detects and poses animals in video, without Python\n\n",
             sk_cli_style(out, SK_STYLE_BOLD), SK_BUILD_VERSION, sk_cli_style(out, SK_STYLE_END));
     fprintf(out, "Usage: skitter COMMAND [arguments] [options]\n");
     const char *group = "";
