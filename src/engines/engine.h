@@ -62,6 +62,12 @@ typedef struct sk_sparse_outputs {
     } level[SK_SPARSE_LEVELS];
 } sk_sparse_outputs;
 
+/* Peaks of confidence maps in place of the maps (tasks/peak_table.h). An engine that offers SK_OFFERS_PEAKS finds them where
+ * the maps are: a session that asks for them has one more output, i32 [N][words], the table of each image's peaks. Maps that
+ * were only looked at do not come back: their outputs hold them for an image whose table says SK_PEAK_WHOLE, because there
+ * were more peaks than it holds, and anything for others. */
+struct sk_peak_wish;
+
 #define SK_SESSION_MAX_INPUTS  8
 #define SK_SESSION_MAX_OUTPUTS 32
 #define SK_SESSION_MAX_SLOTS   8
@@ -107,9 +113,10 @@ typedef struct sk_session_settings {
     const char
         *provider; /* ONNX Runtime: its execution provider ("TensorRT"); null = the runtime's usual one */
     const sk_session_artifact
-        *artifact;                   /* engines with a form: run this; null: make what is needed in memory */
-    const sk_frame_fit *fit;         /* SK_INPUT_FRAMES */
-    const sk_sparse_outputs *sparse; /* null: all outputs whole */
+        *artifact;                    /* engines with a form: run this; null: make what is needed in memory */
+    const sk_frame_fit *fit;          /* SK_INPUT_FRAMES */
+    const sk_sparse_outputs *sparse;  /* null: all outputs whole */
+    const struct sk_peak_wish *peaks; /* null: none are looked for */
 } sk_session_settings;
 
 sk_session_settings sk_session_defaults(void);
@@ -195,6 +202,7 @@ typedef struct sk_engine_form {
 /* What not every engine can. */
 #define SK_OFFERS_FRAMES 1u
 #define SK_OFFERS_SPARSE 2u
+#define SK_OFFERS_PEAKS  4u
 
 struct sk_engine {
     const char *name;  /* "cpu", "onnx_cpu", "reference", … */
@@ -212,7 +220,8 @@ struct sk_engine {
                       sk_error *err);
     /* `slot` counts 0, 1, … slots-1, 0, …. A synchronous engine does the work here. */
     sk_status (*submit)(sk_session *session, int32_t slot, const sk_session_input *inputs, sk_error *err);
-    /* Blocks until the slot's outputs are complete and writes their addresses: the same ones every time. */
+    /* Blocks until the slot's outputs are complete and writes their addresses: the same ones every time. A table of peaks
+     * comes last. */
     sk_status (*wait)(sk_session *session, int32_t slot, void **outputs, sk_error *err);
     void (*close)(sk_session *session);
     /* Time per step over the submits since profiling was switched on. Null: not offered. */

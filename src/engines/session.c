@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engines/engine.h"
 
+#include "tasks/peak_table.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -49,6 +51,8 @@ static sk_status check_offers(const sk_engine *engine, const sk_session_settings
                        engine->title);
     if (s->sparse && !(engine->offers & SK_OFFERS_SPARSE))
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s has no sparse outputs", engine->title);
+    if (s->peaks && !(engine->offers & SK_OFFERS_PEAKS))
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s does not look for peaks in maps", engine->title);
     const sk_frame_fit *f = s->input == SK_INPUT_FRAMES ? s->fit : NULL;
     if (f &&
         (f->frame_width < 1 || f->frame_height < 1 || f->frame_width > 65536 || f->frame_height > 65536 ||
@@ -56,6 +60,44 @@ static sk_status check_offers(const sk_engine *engine, const sk_session_settings
          (f->channels != 1 && f->channels != 3) || (f->nv12 && (f->frame_width % 2 || f->frame_height % 2))))
         return sk_fail(err, SK_ERR_ARG, "frames of %dx%d with %d channels cannot be fitted", f->frame_width,
                        f->frame_height, f->channels);
+    return SK_OK;
+}
+
+/* Do the outputs have what peaks are looked for in? */
+static sk_status check_peaks(const sk_graph *g, const sk_peak_wish *w, sk_error *err)
+{
+    const struct {
+        int32_t output, channels;
+        const char *name;
+    } needs[] = {{w->maps, w->n_channels, "confidence maps"},
+                 {w->offsets, 2 * w->n_channels, "offsets"},
+                 {w->classes, w->n_classes, "class maps"},
+                 {w->fields, 2 * w->n_edges, "affinity fields"}};
+    if (w->maps < 0 || w->capacity < 1 || w->capacity > 4096 || w->pairs < 0 || w->n_classes < 0 ||
+        w->n_classes > SK_PEAK_MOST_CLASSES || w->n_edges < 0 || w->n_edges > SK_PEAK_MOST_EDGES ||
+        w->n_channels < 1 || w->n_channels > SK_PEAK_MOST_NODES || (w->pairs > 0 && w->n_points < 2) ||
+        !(w->maps_stride > 0) || !(w->fields_stride > 0) || !(w->classes_stride > 0) ||
+        (w->fields >= 0) != (w->pairs > 0) || (w->classes >= 0) != (w->n_classes > 0) ||
+        (!w->local && (w->capacity != 1 || w->fields >= 0)))
+        return sk_fail(err, SK_ERR_ARG, "peaks are asked for in a way that makes no sense");
+    for (int32_t e = 0; e < w->n_edges; e++)
+        for (int k = 0; k < 2; k++)
+            if (w->edges[e][k] < 0 || w->edges[e][k] >= w->n_channels)
+                return sk_fail(err, SK_ERR_ARG, "edge %d names map %d of %d", e, w->edges[e][k],
+                               w->n_channels);
+    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
+        if (needs[i].output < 0)
+            continue;
+        const sk_value_info *v =
+            needs[i].output < g->n_outputs ? &g->values[g->outputs[needs[i].output]] : NULL;
+        const sk_shape *first = &g->values[g->outputs[w->maps < g->n_outputs ? w->maps : 0]].shape;
+        if (!v || v->dtype != SK_DTYPE_F32 || v->shape.rank != 4 || v->shape.dim[1] != needs[i].channels ||
+            v->shape.dim[0] != first->dim[0] || v->shape.dim[2] < 1 || v->shape.dim[3] < 1 ||
+            v->shape.dim[2] > (1 << 15) || v->shape.dim[3] > (1 << 15) ||
+            (i == 1 && (v->shape.dim[2] != first->dim[2] || v->shape.dim[3] != first->dim[3])))
+            return sk_fail(err, SK_ERR_UNSUPPORTED, "output %d is not the %s peaks are to be looked for in",
+                           needs[i].output, needs[i].name);
+    }
     return SK_OK;
 }
 
@@ -113,6 +155,14 @@ static void describe(sk_session *session, const sk_graph *graph)
         info->outputs[i].shape = v->shape;
         info->output_names[i] = keep_name(session, &used, v->name);
     }
+    if (session->settings.peaks) {
+        const int32_t i = info->n_outputs++;
+        info->outputs[i].dtype = SK_DTYPE_I32;
+        info->outputs[i].shape =
+            sk_shape_of(2, graph->values[graph->outputs[session->settings.peaks->maps]].shape.dim[0],
+                        (int64_t)sk_peak_layout_of(session->settings.peaks).words);
+        info->output_names[i] = keep_name(session, &used, "peaks");
+    }
 }
 
 sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const sk_shape *shapes,
@@ -148,11 +198,13 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
     int32_t tail_cut = 0;
     sk_status status;
     SK_TRY_GOTO(prepare_graph(graph, shapes, n_inputs, chosen.cut_tail, &special, &tail_cut, err));
-    if (special->n_outputs > SK_SESSION_MAX_OUTPUTS) {
+    if (special->n_outputs + (chosen.peaks != NULL) > SK_SESSION_MAX_OUTPUTS) {
         status = sk_fail(err, SK_ERR_LIMIT, "cutting the tail leaves %d outputs; sessions allow %d",
                          special->n_outputs, SK_SESSION_MAX_OUTPUTS);
         goto done;
     }
+    if (chosen.peaks)
+        SK_TRY_GOTO(check_peaks(special, chosen.peaks, err));
     for (int32_t i = 0; chosen.input != SK_INPUT_TENSOR && i < special->n_inputs; i++) {
         const sk_value_info *v = &special->values[special->inputs[i]];
         if (v->shape.rank == 4 && v->shape.dim[1] > 4) {
@@ -179,6 +231,7 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
     if (chosen.artifact && engine->form && chosen.artifact->path)
         snprintf(session->info.artifact, sizeof session->info.artifact, "%s", chosen.artifact->path);
     describe(session, special);
+    session->settings.peaks = NULL;
     *out = session;
 done:
     sk_graph_close(&special);

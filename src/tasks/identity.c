@@ -54,18 +54,13 @@ static int32_t to_pixel(float v, int32_t size)
     return r > 0 ? (r < (float)size ? (int32_t)r : size - 1) : 0;
 }
 
-void sk_identity_from_maps(sk_identity *id, const sk_map *classes, const sk_peak *peaks, int32_t n_peaks,
-                           int32_t *peak_of, float *probability)
+/* Gives each class its peak by the costs of the first n. */
+static void assign(sk_identity *id, int32_t n, int32_t *peak_of, float *probability)
 {
-    int32_t n = n_peaks < id->max_peaks ? n_peaks : id->max_peaks;
     for (int32_t c = 0; c < id->n_classes; c++) {
         peak_of[c] = -1;
         probability[c] = 0;
     }
-    for (int32_t i = 0; i < n; i++)
-        for (int32_t c = 0; c < id->n_classes; c++)
-            id->cost[(size_t)i * (size_t)id->n_classes + (size_t)c] = -(double)sk_map_at(
-                classes, c, to_pixel(peaks[i].y, classes->height), to_pixel(peaks[i].x, classes->width));
     sk_assignment_solve(id->assignment, id->cost, n, id->n_classes, id->column_of);
     for (int32_t i = 0; i < n; i++) {
         int32_t c = id->column_of[i];
@@ -80,6 +75,26 @@ void sk_identity_from_maps(sk_identity *id, const sk_map *classes, const sk_peak
             probability[c] = (float)-row[c];
         }
     }
+}
+
+void sk_identity_from_maps(sk_identity *id, const sk_map *classes, const sk_peak *peaks, int32_t n_peaks,
+                           int32_t *peak_of, float *probability)
+{
+    int32_t n = n_peaks < id->max_peaks ? n_peaks : id->max_peaks;
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t c = 0; c < id->n_classes; c++)
+            id->cost[(size_t)i * (size_t)id->n_classes + (size_t)c] = -(double)sk_map_at(
+                classes, c, to_pixel(peaks[i].y, classes->height), to_pixel(peaks[i].x, classes->width));
+    assign(id, n, peak_of, probability);
+}
+
+void sk_identity_from_rows(sk_identity *id, const float *rows, int32_t n_peaks, int32_t *peak_of,
+                           float *probability)
+{
+    int32_t n = n_peaks < id->max_peaks ? n_peaks : id->max_peaks;
+    for (int32_t i = 0; i < n * id->n_classes; i++)
+        id->cost[i] = -(double)rows[i];
+    assign(id, n, peak_of, probability);
 }
 
 void sk_identity_from_vectors(sk_identity *id, const float *vectors, int32_t n_crops, int32_t *class_of,

@@ -221,8 +221,14 @@ static void collect_nodes(sk_paf_grouping *g, const sk_peak *peaks, int32_t n_pe
     }
 }
 
-static void match_edge(sk_paf_grouping *g, const sk_peak *peaks, const sk_map *fields, float stride,
-                       int32_t e)
+/* Where the scores of lines come from: fields, or `lines`. */
+typedef struct source_of_lines {
+    const sk_map *fields;
+    float stride;
+    const sk_paf_lines *lines;
+} source_of_lines;
+
+static void match_edge(sk_paf_grouping *g, const sk_peak *peaks, const source_of_lines *s, int32_t e)
 {
     int32_t source = g->edges[e][0], destination = g->edges[e][1];
     int32_t rows = g->n_slots[source], cols = g->n_slots[destination], n = 0;
@@ -233,7 +239,11 @@ static void match_edge(sk_paf_grouping *g, const sk_peak *peaks, const sk_map *f
         for (int32_t c = 0; c < cols; c++) {
             const sk_peak *p = &peaks[from[r]], *q = &peaks[to[c]];
             const float a[2] = {p->x, p->y}, b[2] = {q->x, q->y};
-            g->cost[r * cols + c] = -(double)sk_paf_line_score(&g->settings, fields, stride, e, a, b);
+            g->cost[r * cols + c] =
+                s->lines ? -(double)s->lines
+                                ->scores[s->lines->first[e] + s->lines->rank[from[r]] * s->lines->columns[e] +
+                                         s->lines->rank[to[c]]]
+                         : -(double)sk_paf_line_score(&g->settings, s->fields, s->stride, e, a, b);
         }
     sk_assignment_solve(g->assignment, g->cost, rows, cols, g->column_of);
     for (int32_t r = 0; r < rows; r++) {
@@ -341,6 +351,26 @@ static int32_t describe(sk_paf_grouping *g)
     return count;
 }
 
+static void group(sk_paf_grouping *g, const sk_peak *peaks, int32_t n_peaks, const source_of_lines *source,
+                  const sk_paf_instance **instances, int32_t *count)
+{
+    collect_nodes(g, peaks, n_peaks);
+    for (int32_t e = 0; e < g->n_edges; e++)
+        match_edge(g, peaks, source, e);
+    assemble(g);
+    *count = describe(g);
+    *instances = g->instances;
+}
+
+sk_status sk_paf_group_lines(sk_paf_grouping *g, const sk_peak *peaks, int32_t n_peaks,
+                             const sk_paf_lines *lines, const sk_paf_instance **instances, int32_t *count,
+                             sk_error *err)
+{
+    SK_CHECK_ARG(g && (peaks || !n_peaks) && lines && instances && count, err);
+    group(g, peaks, n_peaks, &(source_of_lines){.lines = lines}, instances, count);
+    return SK_OK;
+}
+
 sk_status sk_paf_group(sk_paf_grouping *g, const sk_peak *peaks, int32_t n_peaks, const sk_map *fields,
                        float stride, const sk_paf_instance **instances, int32_t *count, sk_error *err)
 {
@@ -348,11 +378,6 @@ sk_status sk_paf_group(sk_paf_grouping *g, const sk_peak *peaks, int32_t n_peaks
     if (fields->channels != 2 * g->n_edges)
         return sk_fail(err, SK_ERR_MISMATCH, "the affinity fields have %d channels; %d edges need %d",
                        (int)fields->channels, (int)g->n_edges, 2 * (int)g->n_edges);
-    collect_nodes(g, peaks, n_peaks);
-    for (int32_t e = 0; e < g->n_edges; e++)
-        match_edge(g, peaks, fields, stride, e);
-    assemble(g);
-    *count = describe(g);
-    *instances = g->instances;
+    group(g, peaks, n_peaks, &(source_of_lines){fields, stride, NULL}, instances, count);
     return SK_OK;
 }

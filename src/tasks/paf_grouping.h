@@ -44,6 +44,18 @@ sk_status sk_paf_group(sk_paf_grouping *grouping, const sk_peak *peaks, int32_t 
                        float stride, const sk_paf_instance **instances, int32_t *count,
                        sk_error *err) SK_MUST_CHECK;
 
+/* Line scores worked out elsewhere: of edge e, [source peak][destination peak] of its two nodes' peaks from first[e] on, in
+ * rows of columns[e]; `rank` is the place of each of the peaks given among its node's. */
+typedef struct sk_paf_lines {
+    const float *scores;
+    const int32_t *first, *columns, *rank;
+} sk_paf_lines;
+
+/* The same with these scores in place of the fields. */
+sk_status sk_paf_group_lines(sk_paf_grouping *grouping, const sk_peak *peaks, int32_t n_peaks,
+                             const sk_paf_lines *lines, const sk_paf_instance **instances, int32_t *count,
+                             sk_error *err) SK_MUST_CHECK;
+
 /* The score of the line between two points for one edge; exposed for tests. */
 float sk_paf_line_score(const sk_paf_settings *settings, const sk_map *fields, float stride, int32_t edge,
                         const float source[2], const float destination[2]);

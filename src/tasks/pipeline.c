@@ -370,13 +370,42 @@ sk_status sk_stage_yolo_result(sk_task_stage *s, const sk_tensor *outputs, int32
                    (int)n_outputs);
 }
 
-sk_status sk_stage_sleap_maps(const sk_tensor *outputs, int32_t n_outputs, int32_t image,
-                              sk_map maps[SK_STAGE_MAPS], sk_error *err)
+bool sk_task_stage_peaks(const sk_task_stage *s, sk_peak_wish *out)
 {
-    if (n_outputs > SK_STAGE_MAPS)
+    return s->sleap && sk_sleap_post_wish(s->sleap, out);
+}
+
+static const sk_peak_word *table_of(const sk_tensor *outputs, int32_t n_outputs, int32_t image)
+{
+    const sk_tensor *last = n_outputs > 0 ? &outputs[n_outputs - 1] : NULL;
+    if (!last || last->dtype != SK_DTYPE_I32 || last->shape.rank != 2 || !last->data)
+        return NULL;
+    return (const sk_peak_word *)last->data + (ptrdiff_t)image * last->shape.dim[1];
+}
+
+bool sk_task_outputs_whole(const sk_tensor *outputs, int32_t n_outputs, int32_t image)
+{
+    const sk_peak_word *table = table_of(outputs, n_outputs, image);
+    return table && table[0].i == SK_PEAK_WHOLE;
+}
+
+sk_status sk_stage_sleap_maps(const sk_task_stage *s, const sk_tensor *outputs, int32_t *n_outputs,
+                              int32_t image, sk_map maps[SK_STAGE_MAPS], const sk_peak_word **table,
+                              sk_error *err)
+{
+    sk_peak_wish wish;
+    *table = *n_outputs == s->model->n_outputs + 1 ? table_of(outputs, *n_outputs, image) : NULL;
+    if (*table) {
+        const sk_tensor *last = &outputs[--*n_outputs];
+        if (!sk_task_stage_peaks(s, &wish) || last->shape.dim[1] != sk_peak_layout_of(&wish).words ||
+            image >= last->shape.dim[0])
+            return sk_fail(err, SK_ERR_MISMATCH, "%s: a table of peaks that this stage did not ask for",
+                           name_of(s->model));
+    }
+    if (*n_outputs > SK_STAGE_MAPS)
         return sk_fail(err, SK_ERR_MISMATCH, "a network with %d outputs is not a SLEAP network",
-                       (int)n_outputs);
-    for (int32_t i = 0; i < n_outputs; i++)
+                       (int)*n_outputs);
+    for (int32_t i = 0; i < *n_outputs; i++)
         SK_TRY(sk_map_of_tensor(&outputs[i], image, 0, &maps[i], err));
     return SK_OK;
 }
@@ -388,6 +417,9 @@ sk_status sk_task_stage_result(sk_task_stage *s, const sk_tensor *outputs, int32
     if (s->yolo)
         return sk_stage_yolo_result(s, outputs, n_outputs, image, tail_cut, &s->box_geometry, out, err);
     sk_map maps[SK_STAGE_MAPS];
-    SK_TRY(sk_stage_sleap_maps(outputs, n_outputs, image, maps, err));
+    const sk_peak_word *table;
+    SK_TRY(sk_stage_sleap_maps(s, outputs, &n_outputs, image, maps, &table, err));
+    if (table)
+        return sk_sleap_post_run_table(s->sleap, table, maps, n_outputs, &s->geometry, out, err);
     return sk_sleap_post_run(s->sleap, maps, n_outputs, &s->geometry, out, err);
 }

@@ -65,6 +65,12 @@ const sk_task_plan *sk_task_stage_plan(const sk_task_stage *stage);
 const sk_letterbox_geometry *sk_task_stage_letterbox(const sk_task_stage *stage, sk_pixel_format format,
                                                      sk_pixel_format *taken);
 
+/* What an engine that finds peaks itself should look for: SLEAP models. Its table is then one more output after the
+ * network's, i32 [batch][words]. False: not for this model. */
+bool sk_task_stage_peaks(const sk_task_stage *stage, sk_peak_wish *out);
+/* Was the table of this image's peaks too short, and came the maps instead? */
+bool sk_task_outputs_whole(const sk_tensor *outputs, int32_t n_outputs, int32_t image);
+
 /* The network's input for a frame; `out` holds width * height * channels values of the form asked for. */
 sk_status sk_task_stage_input(sk_task_stage *stage, const sk_frame *frame, sk_task_input form, void *out,
                               sk_error *err) SK_MUST_CHECK;

@@ -129,9 +129,14 @@ sk_status sk_task_stage_crop_result(sk_task_stage *s, int32_t index, const sk_te
     if (!s->sleap)
         return yolo_crop_result(s, c, outputs, n_outputs, image, tail_cut, out, err);
     sk_map maps[SK_STAGE_MAPS];
-    SK_TRY(sk_stage_sleap_maps(outputs, n_outputs, image, maps, err));
-    SK_TRY(sk_sleap_post_crop(s->sleap, maps, n_outputs, s->cropper, &c->centroid, s->geometry.eff_scale, out,
-                              err));
+    const sk_peak_word *table;
+    const float scale = s->geometry.eff_scale;
+    SK_TRY(sk_stage_sleap_maps(s, outputs, &n_outputs, image, maps, &table, err));
+    if (table)
+        SK_TRY(sk_sleap_post_crop_table(s->sleap, table, maps, n_outputs, s->cropper, &c->centroid, scale,
+                                        out, err));
+    else
+        SK_TRY(sk_sleap_post_crop(s->sleap, maps, n_outputs, s->cropper, &c->centroid, scale, out, err));
     /* Boxes a YOLO model found stay with the instance. */
     sk_instance *item = &out->items[out->count - 1];
     item->has |= c->found.has & (SK_HAS_BOX | SK_HAS_OBB);

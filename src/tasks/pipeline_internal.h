@@ -45,7 +45,9 @@ sk_status sk_stage_yolo_input(sk_task_stage *s, const sk_frame *frame, const sk_
 sk_status sk_stage_yolo_result(sk_task_stage *s, const sk_tensor *outputs, int32_t n_outputs, int32_t image,
                                int tail_cut, const sk_letterbox_geometry *geometry, sk_instances *out,
                                sk_error *err) SK_MUST_CHECK;
-sk_status sk_stage_sleap_maps(const sk_tensor *outputs, int32_t n_outputs, int32_t image,
-                              sk_map maps[SK_STAGE_MAPS], sk_error *err) SK_MUST_CHECK;
+/* Takes the table of peaks, where there is one, off the end of the outputs. */
+sk_status sk_stage_sleap_maps(const sk_task_stage *s, const sk_tensor *outputs, int32_t *n_outputs,
+                              int32_t image, sk_map maps[SK_STAGE_MAPS], const sk_peak_word **table,
+                              sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -41,11 +41,13 @@ static sk_status check_maps(const sk_sleap_post *p, const sk_map *maps, int32_t 
     return SK_OK;
 }
 
-/* To sub-pixel places, in network input pixels. */
+/* To sub-pixel places, in network input pixels. Peaks of a table are refined. */
 static void refine(const sk_sleap_post *p, const sk_map *maps, sk_peak *peak)
 {
     const sk_map *offsets = map_of(p, maps, SK_OUTPUT_OFFSETS);
-    if (offsets && p->legacy)
+    if (p->table)
+        ;
+    else if (offsets && p->legacy)
         sk_peak_offset(offsets, peak);
     else
         sk_peak_refine(map_of(p, maps, SK_OUTPUT_CONFMAPS), p->settings.refinement, peak);
@@ -53,15 +55,46 @@ static void refine(const sk_sleap_post *p, const sk_map *maps, sk_peak *peak)
     peak->y *= p->stride[SK_OUTPUT_CONFMAPS];
 }
 
-/* Local peaks of one node, refined, at most `most`: the highest, still in their order. */
-static int32_t node_peaks(sk_sleap_post *p, const sk_map *maps, int32_t node, sk_peak *out, int32_t most)
+static sk_peak peak_of_row(const sk_sleap_post *p, int32_t node, int32_t index)
 {
+    const sk_peak_word *row = sk_peak_row(p->table, &p->wish, &p->layout, node, index);
+    return (sk_peak){row[2].f, row[3].f, row[1].f, node};
+}
+
+/* The highest of every map into p->peaks; x is NaN where it stays below the threshold. */
+static void highest_peaks(sk_sleap_post *p, const sk_map *maps)
+{
+    if (!p->table) {
+        sk_peaks_global(map_of(p, maps, SK_OUTPUT_CONFMAPS), p->settings.peak_threshold, p->peaks);
+        return;
+    }
+    for (int32_t k = 0; k < p->n_nodes; k++)
+        p->peaks[k] = p->table[p->layout.counts + k].i > 0 ? peak_of_row(p, k, 0) : (sk_peak){NAN, NAN, 0, k};
+}
+
+/* Local peaks of one node into p->scan, refined where they come from a table. */
+static int32_t scan_node(sk_sleap_post *p, const sk_map *maps, int32_t node)
+{
+    if (p->table) {
+        const int32_t n = p->table[p->layout.counts + node].i;
+        for (int32_t i = 0; i < n; i++)
+            p->scan[i] = peak_of_row(p, node, i);
+        return n;
+    }
     const sk_map *all = map_of(p, maps, SK_OUTPUT_CONFMAPS);
     sk_map one = *all;
     one.data += node * all->channel_stride;
     one.channels = 1;
-    int32_t n = sk_peaks_local(&one, p->settings.peak_threshold, p->scan, SK_SLEAP_MOST_PEAKS), count = 0;
-    n = n < SK_SLEAP_MOST_PEAKS ? n : SK_SLEAP_MOST_PEAKS;
+    const int32_t n = sk_peaks_local(&one, p->settings.peak_threshold, p->scan, SK_SLEAP_MOST_PEAKS);
+    return n < SK_SLEAP_MOST_PEAKS ? n : SK_SLEAP_MOST_PEAKS;
+}
+
+/* Local peaks of one node, refined, at most `most`: the highest, still in their order. `rank` (may be null) gets their
+ * numbers among all of the node's. */
+static int32_t node_peaks(sk_sleap_post *p, const sk_map *maps, int32_t node, sk_peak *out, int32_t *rank,
+                          int32_t most)
+{
+    int32_t n = scan_node(p, maps, node), count = 0;
     float least = -INFINITY;
     if (n > most) {
         for (int32_t i = 0; i < n; i++)
@@ -72,6 +105,8 @@ static int32_t node_peaks(sk_sleap_post *p, const sk_map *maps, int32_t node, sk
     for (int32_t i = 0; i < n && count < most; i++) {
         if (!(p->scan[i].value >= least))
             continue;
+        if (rank)
+            rank[count] = i;
         sk_peak *peak = &out[count++];
         *peak = p->scan[i];
         peak->channel = node;
@@ -94,7 +129,7 @@ static void to_frame(const sk_sleap_post *p, const sk_sleap_geometry *g, float x
 
 static void run_single(sk_sleap_post *p, const sk_map *maps, const sk_sleap_geometry *g, sk_instances *out)
 {
-    sk_peaks_global(map_of(p, maps, SK_OUTPUT_CONFMAPS), p->settings.peak_threshold, p->peaks);
+    highest_peaks(p, maps);
     sk_instance *item = sk_instances_add(out);
     int32_t found = 0;
     for (int32_t k = 0; k < p->n_nodes; k++) {
@@ -132,7 +167,7 @@ static void suppress_centroids(sk_sleap_post *p, const sk_peak *peaks, int32_t n
 
 static void run_centroid(sk_sleap_post *p, const sk_map *maps, const sk_sleap_geometry *g, sk_instances *out)
 {
-    int32_t cap = p->settings.paf.max_peaks_per_node, n = node_peaks(p, maps, 0, p->peaks, cap);
+    int32_t cap = p->settings.paf.max_peaks_per_node, n = node_peaks(p, maps, 0, p->peaks, NULL, cap);
     for (int32_t i = 0; i < n; i++)
         p->values[i] = p->peaks[i].value;
     sk_order_descending(p->values, n, p->order, p->keys);
@@ -158,15 +193,33 @@ static void run_centroid(sk_sleap_post *p, const sk_map *maps, const sk_sleap_ge
     }
 }
 
+/* Where the scores of each edge's lines lie. */
+static sk_paf_lines lines_of_table(sk_sleap_post *p)
+{
+    const sk_peak_word *counts = p->table + p->layout.counts;
+    int32_t at = 0;
+    for (int32_t e = 0; e < p->wish.n_edges; e++) {
+        p->first_line[e] = at;
+        p->columns[e] = counts[p->wish.edges[e][1]].i;
+        at += counts[p->wish.edges[e][0]].i * p->columns[e];
+    }
+    return (sk_paf_lines){&p->table[p->layout.lines].f, p->first_line, p->columns, p->rank};
+}
+
 static sk_status run_bottomup(sk_sleap_post *p, const sk_map *maps, const sk_sleap_geometry *g,
                               sk_instances *out, sk_error *err)
 {
     int32_t cap = p->settings.paf.max_peaks_per_node, n = 0, count;
     for (int32_t k = 0; k < p->n_nodes; k++)
-        n += node_peaks(p, maps, k, p->peaks + n, cap);
+        n += node_peaks(p, maps, k, p->peaks + n, p->rank ? p->rank + n : NULL, cap);
     const sk_paf_instance *found;
-    SK_TRY(sk_paf_group(p->grouping, p->peaks, n, map_of(p, maps, SK_OUTPUT_PAFS), p->stride[SK_OUTPUT_PAFS],
-                        &found, &count, err));
+    if (p->table) {
+        const sk_paf_lines lines = lines_of_table(p);
+        SK_TRY(sk_paf_group_lines(p->grouping, p->peaks, n, &lines, &found, &count, err));
+    } else {
+        SK_TRY(sk_paf_group(p->grouping, p->peaks, n, map_of(p, maps, SK_OUTPUT_PAFS),
+                            p->stride[SK_OUTPUT_PAFS], &found, &count, err));
+    }
     if (count > p->most)
         count = p->most;
     for (int32_t i = 0; i < count; i++)
@@ -203,12 +256,19 @@ static void run_multiclass(sk_sleap_post *p, const sk_map *maps, const sk_sleap_
         item->class_id = c;
     }
     for (int32_t k = 0; k < p->n_nodes; k++) {
-        int32_t n = node_peaks(p, maps, k, p->peaks, cap);
+        int32_t n = node_peaks(p, maps, k, p->peaks, p->rank, cap);
         for (int32_t i = 0; i < n; i++) {
             p->peaks[i].x /= stride;
             p->peaks[i].y /= stride;
         }
-        sk_identity_from_maps(p->identity, classes, p->peaks, n, p->class_of, p->probability);
+        for (int32_t i = 0; p->table && i < n; i++)
+            memcpy(p->class_rows + (size_t)i * (size_t)p->n_classes,
+                   sk_peak_row(p->table, &p->wish, &p->layout, k, p->rank[i]) + 4,
+                   (size_t)p->n_classes * sizeof *p->class_rows);
+        if (p->table)
+            sk_identity_from_rows(p->identity, p->class_rows, n, p->class_of, p->probability);
+        else
+            sk_identity_from_maps(p->identity, classes, p->peaks, n, p->class_of, p->probability);
         for (int32_t c = 0; c < p->n_classes; c++) {
             if (p->class_of[c] < 0)
                 continue;
@@ -274,6 +334,32 @@ sk_status sk_sleap_post_run(sk_sleap_post *p, const sk_map *maps, int32_t n_maps
     return SK_OK;
 }
 
+/* Sees that a table is what it says, and takes it for the frame or crop in hand. */
+static sk_status take_table(sk_sleap_post *p, const sk_peak_word *table, const sk_map *maps, int32_t n_maps,
+                            sk_error *err)
+{
+    SK_CHECK_ARG(p && table && maps && p->tables, err);
+    if (table[0].i == SK_PEAK_WHOLE)
+        return SK_OK;
+    if (n_maps < p->n_outputs)
+        return sk_fail(err, SK_ERR_MISMATCH, "the network gave %d outputs; %d are expected", (int)n_maps,
+                       (int)p->n_outputs);
+    const sk_map *m = map_of(p, maps, SK_OUTPUT_CONFMAPS);
+    SK_TRY(sk_peak_table_check(table, &p->wish, m->width, m->height, err));
+    p->table = table;
+    return SK_OK;
+}
+
+sk_status sk_sleap_post_run_table(sk_sleap_post *p, const sk_peak_word *table, const sk_map *maps,
+                                  int32_t n_maps, const sk_sleap_geometry *geometry, sk_instances *out,
+                                  sk_error *err)
+{
+    SK_TRY(take_table(p, table, maps, n_maps, err));
+    sk_status status = sk_sleap_post_run(p, maps, n_maps, geometry, out, err);
+    p->table = NULL;
+    return status;
+}
+
 void sk_sleap_post_begin(sk_sleap_post *p, sk_instances *out)
 {
     p->n_crops = 0;
@@ -293,7 +379,7 @@ sk_status sk_sleap_post_crop(sk_sleap_post *p, const sk_map *maps, int32_t n_map
     item->has = SK_HAS_KEYPOINTS;
     item->score = centroid->score;
     item->class_id = centroid->class_id;
-    sk_peaks_global(map_of(p, maps, SK_OUTPUT_CONFMAPS), p->settings.peak_threshold, p->peaks);
+    highest_peaks(p, maps);
     for (int32_t k = 0; k < p->n_nodes; k++) {
         sk_peak *peak = &p->peaks[k];
         if (!isfinite(peak->x))
@@ -311,6 +397,17 @@ sk_status sk_sleap_post_crop(sk_sleap_post *p, const sk_map *maps, int32_t n_map
     }
     p->n_crops++;
     return SK_OK;
+}
+
+sk_status sk_sleap_post_crop_table(sk_sleap_post *p, const sk_peak_word *table, const sk_map *maps,
+                                   int32_t n_maps, const sk_sleap_crop *crop,
+                                   const sk_sleap_centroid *centroid, float eff_scale, sk_instances *out,
+                                   sk_error *err)
+{
+    SK_TRY(take_table(p, table, maps, n_maps, err));
+    sk_status status = sk_sleap_post_crop(p, maps, n_maps, crop, centroid, eff_scale, out, err);
+    p->table = NULL;
+    return status;
 }
 
 void sk_sleap_post_end(sk_sleap_post *p, sk_instances *out)

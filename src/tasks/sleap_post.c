@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/sleap_post_internal.h"
 
+#include <string.h>
+
 sk_sleap_settings sk_sleap_settings_defaults(void)
 {
     return (sk_sleap_settings){.size = sizeof(sk_sleap_settings),
@@ -70,6 +72,55 @@ static sk_status allocate(sk_sleap_post *p, sk_error *err)
     return SK_OK;
 }
 
+/* What an engine would be asked for; models beyond the table's limits bring their maps. */
+static sk_status plan_table(sk_sleap_post *p, const sk_model *model, sk_error *err)
+{
+    sk_peak_wish *w = &p->wish;
+    const sk_paf_settings *paf = &p->settings.paf;
+    const size_t cap = (size_t)paf->max_peaks_per_node, edges = (size_t)model->sleap.n_edges;
+    const int fields = p->task == SK_TASK_BOTTOMUP, classes = p->task == SK_TASK_MULTICLASS_BOTTOMUP;
+    memset(w, 0, sizeof *w);
+    w->local = fields || classes || p->task == SK_TASK_CENTROID;
+    w->threshold = p->settings.peak_threshold;
+    w->refinement = (int32_t)p->settings.refinement;
+    w->maps = p->at[SK_OUTPUT_CONFMAPS];
+    w->maps_stride = p->stride[SK_OUTPUT_CONFMAPS];
+    w->offsets = p->legacy ? p->at[SK_OUTPUT_OFFSETS] : -1;
+    w->classes = classes ? p->at[SK_OUTPUT_CLASS_MAPS] : -1;
+    w->classes_stride = classes ? p->stride[SK_OUTPUT_CLASS_MAPS] : 1;
+    w->fields = fields ? p->at[SK_OUTPUT_PAFS] : -1;
+    w->fields_stride = fields ? p->stride[SK_OUTPUT_PAFS] : 1;
+    w->capacity = w->local ? SK_PEAK_ROWS : 1;
+    w->n_channels = p->n_nodes;
+    w->n_classes = classes ? p->n_classes : 0;
+    w->n_points = paf->n_points;
+    w->max_edge_length_ratio = paf->max_edge_length_ratio;
+    w->dist_penalty_weight = paf->dist_penalty_weight;
+    if (p->n_nodes > SK_PEAK_MOST_NODES || w->n_classes > SK_PEAK_MOST_CLASSES ||
+        (fields && edges > SK_PEAK_MOST_EDGES))
+        return SK_OK;
+    p->rank = sk_calloc((size_t)p->n_nodes * cap, sizeof *p->rank);
+    p->class_rows = sk_calloc(cap * (size_t)(w->n_classes > 0 ? w->n_classes : 1), sizeof *p->class_rows);
+    p->first_line = sk_calloc(edges + 1, 2 * sizeof *p->first_line);
+    if (!p->rank || !p->class_rows || !p->first_line)
+        return sk_fail_memory(err, (size_t)p->n_nodes * cap * sizeof *p->rank);
+    p->columns = p->first_line + edges + 1;
+    if (fields) {
+        w->pairs = SK_PEAK_PAIRS;
+        w->n_edges = (int32_t)edges;
+        memcpy(w->edges, model->sleap.edges, edges * sizeof w->edges[0]);
+    }
+    p->layout = sk_peak_layout_of(w);
+    p->tables = 1;
+    return SK_OK;
+}
+
+bool sk_sleap_post_wish(const sk_sleap_post *p, sk_peak_wish *out)
+{
+    *out = p->wish;
+    return p->tables != 0;
+}
+
 sk_status sk_sleap_post_open(const sk_model *model, const sk_sleap_settings *settings, sk_sleap_post **out,
                              sk_error *err)
 {
@@ -107,6 +158,7 @@ sk_status sk_sleap_post_open(const sk_model *model, const sk_sleap_settings *set
         SK_TRY_GOTO(sk_identity_open(s.paf.max_peaks_per_node, p->n_classes, &p->identity, err));
     if (p->task == SK_TASK_MULTICLASS_TOPDOWN)
         SK_TRY_GOTO(sk_identity_open(p->capacity, p->n_classes, &p->identity, err));
+    SK_TRY_GOTO(plan_table(p, model, err));
     *out = p;
     p = NULL;
 done:
@@ -128,6 +180,9 @@ void sk_sleap_post_close(sk_sleap_post **post)
     sk_free(p->class_of);
     sk_free(p->probability);
     sk_free(p->vectors);
+    sk_free(p->rank);
+    sk_free(p->class_rows);
+    sk_free(p->first_line);
     sk_paf_grouping_close(&p->grouping);
     sk_identity_close(&p->identity);
     sk_free(p);

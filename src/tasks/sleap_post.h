@@ -4,7 +4,7 @@
 
 #include "models/model.h"
 #include "skitter/instance.h"
-#include "tasks/paf_grouping.h"
+#include "tasks/peak_table.h"
 #include "tasks/sleap_crop.h"
 #include "tasks/sleap_pre.h"
 
@@ -39,6 +39,14 @@ sk_status sk_sleap_post_run(sk_sleap_post *post, const sk_map *maps, int32_t n_m
                             const sk_sleap_geometry *geometry, sk_instances *out,
                             sk_error *err) SK_MUST_CHECK;
 
+/* What an engine should look for in this model's maps for the two functions below to take its table; false: it is for the
+ * CPU. */
+bool sk_sleap_post_wish(const sk_sleap_post *post, sk_peak_wish *out);
+/* The same from a table of peaks. Of the maps only the sizes count, unless the table says that they are whole. */
+sk_status sk_sleap_post_run_table(sk_sleap_post *post, const sk_peak_word *table, const sk_map *maps,
+                                  int32_t n_maps, const sk_sleap_geometry *geometry, sk_instances *out,
+                                  sk_error *err) SK_MUST_CHECK;
+
 /* Where a crop was taken. */
 typedef struct sk_sleap_centroid {
     float x, y; /* sized pixels */
@@ -51,6 +59,10 @@ void sk_sleap_post_begin(sk_sleap_post *post, sk_instances *out);
 sk_status sk_sleap_post_crop(sk_sleap_post *post, const sk_map *maps, int32_t n_maps,
                              const sk_sleap_crop *crop, const sk_sleap_centroid *centroid, float eff_scale,
                              sk_instances *out, sk_error *err) SK_MUST_CHECK;
+sk_status sk_sleap_post_crop_table(sk_sleap_post *post, const sk_peak_word *table, const sk_map *maps,
+                                   int32_t n_maps, const sk_sleap_crop *crop,
+                                   const sk_sleap_centroid *centroid, float eff_scale, sk_instances *out,
+                                   sk_error *err) SK_MUST_CHECK;
 /* Settles identities (multi-class) and drops instances without keypoints. */
 void sk_sleap_post_end(sk_sleap_post *post, sk_instances *out);
 

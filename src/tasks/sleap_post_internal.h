@@ -3,6 +3,7 @@
 #define SK_TASKS_SLEAP_POST_INTERNAL_H
 
 #include "tasks/identity.h"
+#include "tasks/peak_table.h"
 #include "tasks/sleap_post.h"
 
 /* Shared by sleap_post.c (opening) and sleap_instances.c (maps to instances). */
@@ -30,6 +31,14 @@ struct sk_sleap_post {
     float *probability;
     int32_t most; /* elements of order, values, kept */
     int32_t n_crops;
+    /* Peaks an engine found. */
+    int32_t tables; /* 1: this model's can be had so */
+    sk_peak_wish wish;
+    sk_peak_layout layout;
+    const sk_peak_word *table;     /* of the frame in hand; null: the maps themselves */
+    int32_t *rank;                 /* [n_nodes * cap] row of each kept peak among its map's */
+    float *class_rows;             /* [cap][n_classes] */
+    int32_t *first_line, *columns; /* [n_edges] */
 };
 
 #endif
