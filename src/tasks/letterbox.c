@@ -2,6 +2,7 @@
 #include "tasks/letterbox.h"
 
 #include "base/memory.h"
+#include "tasks/pixels.h"
 #include "tasks/resize_linear.h"
 
 #include <math.h>
@@ -111,23 +112,6 @@ const sk_letterbox_geometry *sk_letterbox_geometry_of(const sk_letterbox *box)
     return &box->geometry;
 }
 
-static void copy_row(sk_pixel_format format, const uint8_t *restrict src, int32_t width,
-                     uint8_t *restrict dst)
-{
-    if (format == SK_PIXEL_RGB) {
-        memcpy(dst, src, (size_t)width * 3);
-    } else if (format == SK_PIXEL_BGR) {
-        for (int32_t x = 0; x < width; x++) {
-            dst[3 * x] = src[3 * x + 2];
-            dst[3 * x + 1] = src[3 * x + 1];
-            dst[3 * x + 2] = src[3 * x];
-        }
-    } else {
-        for (int32_t x = 0; x < width; x++)
-            dst[3 * x] = dst[3 * x + 1] = dst[3 * x + 2] = src[x];
-    }
-}
-
 sk_status sk_letterbox_run_slice(const sk_letterbox *box, const sk_frame *frame, uint8_t *out, int32_t slice,
                                  int32_t n_slices, sk_error *err)
 {
@@ -163,8 +147,8 @@ sk_status sk_letterbox_run_slice(const sk_letterbox *box, const sk_frame *frame,
         return SK_OK;
     }
     for (int32_t y = in0; y < in1; y++)
-        copy_row(box->format, frame->data + (y - g->top) * frame->stride, g->frame_width,
-                 picture + (y - g->top) * stride);
+        sk_pixels_row_to_rgb(box->format, frame->data + (y - g->top) * frame->stride, g->frame_width,
+                             picture + (y - g->top) * stride);
     return SK_OK;
 }
 

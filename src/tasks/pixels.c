@@ -110,8 +110,8 @@ static void gray_row(const uint8_t *restrict p, int32_t width, int red, sk_gray_
         out[x] = gray_pixel(p[3 * x + red], p[3 * x + 1], p[3 * x + blue], rule);
 }
 
-static void colour_row(const uint8_t *restrict p, int32_t width, sk_pixel_format format,
-                       uint8_t *restrict out)
+void sk_pixels_row_to_rgb(sk_pixel_format format, const uint8_t *restrict p, int32_t width,
+                          uint8_t *restrict out)
 {
     if (format == SK_PIXEL_RGB) {
         memcpy(out, p, (size_t)width * 3);
@@ -140,7 +140,7 @@ sk_status sk_pixels_convert(const sk_frame *frame, int32_t channels, sk_gray_rul
         const uint8_t *p = frame->data + y * frame->stride;
         uint8_t *row = out + (size_t)y * (size_t)frame->width * (size_t)channels;
         if (channels == 3) {
-            colour_row(p, frame->width, format, row);
+            sk_pixels_row_to_rgb(format, p, frame->width, row);
         } else if (format == SK_PIXEL_GRAY) {
             memcpy(row, p, (size_t)frame->width);
         } else if (gray) {

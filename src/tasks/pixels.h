@@ -19,6 +19,10 @@ typedef enum sk_gray_rule {
 sk_status sk_pixels_convert(const sk_frame *frame, int32_t channels, sk_gray_rule rule, uint8_t *out,
                             sk_error *err) SK_MUST_CHECK;
 
+/* A row of RGB, BGR or GRAY as R, G, B; the two do not overlap. */
+void sk_pixels_row_to_rgb(sk_pixel_format format, const uint8_t *restrict row, int32_t width,
+                          uint8_t *restrict out);
+
 /* Interleaved 8-bit to planes: out[c][y][x] = (in * scale - mean[c]) / std[c]; mean and std may be null. A
  * scale of 1/255 divides by 255, which rounds as the originals do. */
 void sk_pixels_to_planes(const uint8_t *in, ptrdiff_t stride, int32_t width, int32_t height, int32_t channels,
