@@ -23,9 +23,13 @@ if(SKITTER_CUDART)
     foreach(source ${cuda_kernels})
         get_filename_component(name ${source} NAME_WE)
         set(object ${CMAKE_BINARY_DIR}/cuda/${name}.cu.o)
+        set(cuda_flags "")
+        if(name STREQUAL "rows") # rounds as the CPU does
+            set(cuda_flags -fmad=false)
+        endif()
         add_custom_command(OUTPUT ${object}
             COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/cuda
-            COMMAND ${SKITTER_NVCC} -std=c++17 -O3 ${cuda_arch} -lineinfo
+            COMMAND ${SKITTER_NVCC} -std=c++17 -O3 ${cuda_arch} ${cuda_flags} -lineinfo
                 -Xcompiler=-fPIC,-fvisibility=hidden,-fno-threadsafe-statics,-Wall -MD -MF ${object}.d -c ${source} -o ${object}
             DEPENDS ${source} DEPFILE ${object}.d COMMENT "nvcc ${name}.cu" VERBATIM)
         list(APPEND cuda_objects ${object})

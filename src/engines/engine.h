@@ -68,6 +68,34 @@ typedef struct sk_sparse_outputs {
  * were more peaks than it holds, and anything for others. */
 struct sk_peak_wish;
 
+/* A detector's final rows in place of its raw heads. An engine that offers SK_OFFERS_ROWS decodes, ranks and suppresses as
+ * tasks/yolo_post.h does; the session's one output is then f32 [N][max_det][4 box, score, class, extra], best first: the
+ * form of models that end in rows (boxes x1, y1, x2, y2; oriented ones cx, cy, w, h with the angle last; keypoints as x, y
+ * and, with 3 dims, score; input pixels). Rows that are not used hold zeros. */
+#define SK_ROWS_MOST_LEVELS  4
+#define SK_ROWS_MOST_CLASSES 1024 /* where only some are wanted */
+#define SK_ROWS_MOST_DET     1024
+typedef struct sk_row_outputs {
+    int32_t n_levels; /* finest first */
+    struct {
+        int32_t scores, box,
+            extra; /* numbers of the outputs [N][C][h][w]; extra: keypoints or angle; -1 = none */
+        float stride;
+    } level[SK_ROWS_MOST_LEVELS];
+    int32_t reg_max;             /* box channels / 4 */
+    int32_t oriented, angle_raw; /* sk_yolo_spec's */
+    int32_t n_keypoints, keypoint_dims, keypoints_26;
+    float confidence; /* score > this */
+    float iou;        /* greedy: dropped when overlap > this; oriented: when >= this */
+    float
+        reach; /* oriented: squared distance, per unit of summed reach, beyond which none can overlap so much */
+    float offset; /* between classes, pixels; 0: all suppress each other */
+    int32_t most; /* candidates that take part, the best */
+    int32_t max_det;
+    int32_t filter;                             /* 1: only classes with their bit in … */
+    uint32_t wanted[SK_ROWS_MOST_CLASSES / 32]; /* … this */
+} sk_row_outputs;
+
 #define SK_SESSION_MAX_INPUTS  8
 #define SK_SESSION_MAX_OUTPUTS 32
 #define SK_SESSION_MAX_SLOTS   8
@@ -117,6 +145,7 @@ typedef struct sk_session_settings {
     const sk_frame_fit *fit;          /* SK_INPUT_FRAMES */
     const sk_sparse_outputs *sparse;  /* null: all outputs whole */
     const struct sk_peak_wish *peaks; /* null: none are looked for */
+    const sk_row_outputs *rows; /* null: the outputs are the network's; wants the tail cut, excludes sparse */
 } sk_session_settings;
 
 sk_session_settings sk_session_defaults(void);
@@ -155,6 +184,7 @@ typedef struct sk_session_info {
     sk_tensor outputs[SK_SESSION_MAX_OUTPUTS]; /* data: address in slot 0 */
     const char *output_names[SK_SESSION_MAX_OUTPUTS];
     int32_t tail_cut; /* 1: outputs are raw heads */
+    int32_t rows;     /* 1: the one output holds final rows (settings.rows) */
     int32_t slots;
     int32_t threads;
     size_t activation_bytes, weight_bytes;
@@ -203,6 +233,7 @@ typedef struct sk_engine_form {
 #define SK_OFFERS_FRAMES 1u
 #define SK_OFFERS_SPARSE 2u
 #define SK_OFFERS_PEAKS  4u
+#define SK_OFFERS_ROWS   8u
 
 struct sk_engine {
     const char *name;  /* "cpu", "onnx_cpu", "reference", … */

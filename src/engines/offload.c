@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engines/offload.h"
 
+#include "tasks/nms.h"
+
 #include <math.h>
 
 bool sk_offload_fit(const sk_letterbox_geometry *g, sk_pixel_format format, sk_frame_fit *out)
@@ -51,5 +53,60 @@ bool sk_offload_sparse(const sk_model *model, float confidence, sk_sparse_output
     /* just below the logit of the confidence; the exact test is the decoder's */
     const double logit = log((double)confidence / (1.0 - (double)confidence));
     out->bound = (float)(logit - 1e-3 * (1 + fabs(logit)));
+    return true;
+}
+
+static bool take_classes(const sk_yolo_settings *settings, const sk_yolo_spec *spec, sk_row_outputs *out)
+{
+    out->filter = settings->classes != NULL;
+    if (out->filter && spec->n_classes > SK_ROWS_MOST_CLASSES)
+        return false;
+    for (int32_t i = 0; out->filter && i < settings->n_classes; i++) {
+        const int32_t c = settings->classes[i];
+        if (c < 0 || c >= spec->n_classes)
+            return false;
+        out->wanted[c / 32] |= (uint32_t)1 << (c % 32);
+    }
+    return true;
+}
+
+bool sk_offload_rows(const sk_model *model, const sk_yolo_settings *settings, sk_row_outputs *out)
+{
+    const sk_yolo_spec *spec = &model->yolo;
+    const sk_task task = model->task;
+    *out = (sk_row_outputs){.n_levels = spec->n_levels,
+                            .reg_max = spec->reg_max,
+                            .oriented = task == SK_TASK_OBB,
+                            .angle_raw = spec->angle_raw,
+                            .keypoint_dims = spec->keypoint_dims,
+                            .keypoints_26 = spec->keypoints_26,
+                            .confidence = settings->confidence,
+                            .max_det = settings->max_det};
+    if ((task != SK_TASK_DETECT && task != SK_TASK_POSE && task != SK_TASK_OBB) || spec->end2end ||
+        spec->nms_tail || spec->n_heads < 1 || spec->n_levels < 1 || spec->n_levels > SK_ROWS_MOST_LEVELS ||
+        settings->max_det > SK_ROWS_MOST_DET || !take_classes(settings, spec, out))
+        return false;
+    sk_nms_rules(settings->iou, out->oriented, settings->agnostic, &out->iou, &out->reach, &out->offset,
+                 &out->most);
+    out->n_keypoints = task == SK_TASK_POSE ? spec->n_keypoints : 0;
+    for (int32_t k = 0; k < spec->n_levels; k++) {
+        out->level[k].scores = out->level[k].box = out->level[k].extra = -1;
+        out->level[k].stride = spec->stride[k];
+    }
+    for (int32_t i = 0; i < spec->n_heads; i++) {
+        const sk_head_spec *head = &spec->heads[i];
+        if (head->level < 0 || head->level >= spec->n_levels)
+            return false;
+        if (head->kind == SK_HEAD_CLASS)
+            out->level[head->level].scores = i;
+        else if (head->kind == SK_HEAD_BOX)
+            out->level[head->level].box = i;
+        else
+            out->level[head->level].extra = i;
+    }
+    for (int32_t k = 0; k < spec->n_levels; k++)
+        if (out->level[k].scores < 0 || out->level[k].box < 0 ||
+            (out->level[k].extra < 0) != (task == SK_TASK_DETECT))
+            return false;
     return true;
 }

@@ -5,14 +5,20 @@
 #include "engines/engine.h"
 #include "models/model.h"
 #include "tasks/letterbox.h"
+#include "tasks/yolo_post.h"
 
-/* What an engine may do of a YOLO stage besides the network: fit frames in, and bring down only the places whose score can
- * pass. The rest of the stage (tasks/yolo_post.h) works on such outputs as on whole ones. */
+/* What an engine may do of a YOLO stage besides the network: fit frames in, and either decode and suppress, so that final
+ * rows come down, or bring down only the places whose score can pass. The rest of the stage (tasks/yolo_post.h) works on
+ * such outputs as on whole ones. */
 
 /* False when frames of this format are not for engines. */
 bool sk_offload_fit(const sk_letterbox_geometry *geometry, sk_pixel_format format, sk_frame_fit *out);
 
 /* For a session with its tail cut. False when the model has no raw heads, or `confidence` lets everything pass. */
 bool sk_offload_sparse(const sk_model *model, float confidence, sk_sparse_outputs *out);
+
+/* Likewise. False when the model needs no suppression (one-to-one heads) or the rules are none that engines know. The
+ * outputs are then for SK_TASK_ROWS (tasks/pipeline.h). */
+bool sk_offload_rows(const sk_model *model, const sk_yolo_settings *settings, sk_row_outputs *out);
 
 #endif

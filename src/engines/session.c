@@ -44,6 +44,21 @@ static sk_status check_settings(const sk_session_settings *s, sk_error *err)
     return SK_OK;
 }
 
+static sk_status check_rows(const sk_engine *engine, const sk_session_settings *s, sk_error *err)
+{
+    const sk_row_outputs *r = s->rows;
+    if (!(engine->offers & SK_OFFERS_ROWS))
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s does not decode detections itself", engine->title);
+    if (s->sparse || !s->cut_tail)
+        return sk_fail(err, SK_ERR_ARG, "final rows are made from raw heads, all of them: cut the tail");
+    if (r->n_levels < 1 || r->n_levels > SK_ROWS_MOST_LEVELS || r->max_det < 1 ||
+        r->max_det > SK_ROWS_MOST_DET || r->most < 1 || r->reg_max < 1 || r->n_keypoints < 0 ||
+        (r->n_keypoints > 0 && (r->oriented || r->keypoint_dims < 2 || r->keypoint_dims > 3)))
+        return sk_fail(err, SK_ERR_ARG, "rows of %d levels, at most %d an image, with %d keypoints",
+                       r->n_levels, r->max_det, r->n_keypoints);
+    return SK_OK;
+}
+
 static sk_status check_offers(const sk_engine *engine, const sk_session_settings *s, sk_error *err)
 {
     if (s->input == SK_INPUT_FRAMES && (!(engine->offers & SK_OFFERS_FRAMES) || !s->fit))
@@ -53,6 +68,8 @@ static sk_status check_offers(const sk_engine *engine, const sk_session_settings
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s has no sparse outputs", engine->title);
     if (s->peaks && !(engine->offers & SK_OFFERS_PEAKS))
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s does not look for peaks in maps", engine->title);
+    if (s->rows)
+        SK_TRY(check_rows(engine, s, err));
     const sk_frame_fit *f = s->input == SK_INPUT_FRAMES ? s->fit : NULL;
     if (f &&
         (f->frame_width < 1 || f->frame_height < 1 || f->frame_width > 65536 || f->frame_height > 65536 ||
@@ -136,6 +153,20 @@ static const char *keep_name(sk_session *session, size_t *used, const char *name
     char *at = memcpy(session->names + *used, name, length);
     *used += length;
     return at;
+}
+
+/* The one output of a session that makes final rows. */
+static void describe_rows(sk_session *session, const sk_row_outputs *rows)
+{
+    sk_session_info *info = &session->info;
+    const int64_t batch = info->n_outputs > 0 ? info->outputs[0].shape.dim[0] : 1;
+    const int64_t words = 6 + (rows->oriented ? 1 : (int64_t)rows->n_keypoints * rows->keypoint_dims);
+    void *data = info->outputs[0].data;
+    info->outputs[0] = (sk_tensor){.dtype = SK_DTYPE_F32, .data = data};
+    info->outputs[0].shape = sk_shape_of(3, batch, (int64_t)rows->max_det, words);
+    info->output_names[0] = "rows";
+    info->n_outputs = 1;
+    info->rows = 1;
 }
 
 static void describe(sk_session *session, const sk_graph *graph)
@@ -225,6 +256,7 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
     session->settings.cores = NULL;
     session->settings.fit = NULL;
     session->settings.sparse = NULL;
+    session->settings.rows = NULL;
     session->settings.cache_dir = session->settings.model_key = session->settings.cpu_mask = NULL;
     session->settings.artifact = NULL;
     session->settings.provider = session->settings.device_name = NULL;
@@ -232,6 +264,8 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
         snprintf(session->info.artifact, sizeof session->info.artifact, "%s", chosen.artifact->path);
     describe(session, special);
     session->settings.peaks = NULL;
+    if (chosen.rows)
+        describe_rows(session, chosen.rows);
     *out = session;
 done:
     sk_graph_close(&special);

@@ -107,13 +107,13 @@ sk_trace_key sk_lane_key(const sk_lane *lane, sk_pixel_format format)
     sk_trace_key key = sk_trace_key_of(r->models[0], &lane->device, d->batch, sk_task_stage_plan(lane->pre));
     bool whole = r->settings.keep_outputs || r->settings.check_every > 0;
     if (lane->offload)
-        sk_trace_key_offload(&key, r->models[0], lane->pre, format, d->confidence, !whole);
+        sk_trace_key_offload(&key, r->models[0], lane->pre, format, d, whole);
     return key;
 }
 
 bool sk_lane_is_sparse(const sk_lane *lane)
 {
-    return lane->trace.key.sparse;
+    return lane->trace.key.sparse || lane->trace.key.rows;
 }
 
 static void free_input(sk_job *job)

@@ -27,10 +27,12 @@ sk_trace_key sk_trace_key_of(const sk_model *model, const sk_device *device, int
 }
 
 void sk_trace_key_offload(sk_trace_key *key, const sk_model *model, const sk_task_stage *stage,
-                          sk_pixel_format format, float confidence, bool sparse)
+                          sk_pixel_format format, const sk_detector_settings *settings, bool whole)
 {
     sk_pixel_format taken = format;
     sk_sparse_outputs outputs;
+    sk_row_outputs rows;
+    const sk_task_settings task = sk_task_settings_of(settings);
     const sk_letterbox_geometry *box = sk_task_stage_letterbox(stage, format, &taken);
     uint32_t offers = key->engine->offers;
     sk_frame_fit fit = {0};
@@ -38,8 +40,11 @@ void sk_trace_key_offload(sk_trace_key *key, const sk_model *model, const sk_tas
         return;
     key->frames = 1;
     key->fit = fit;
-    key->sparse = sparse && key->cut_tail && (offers & SK_OFFERS_SPARSE) &&
-                  sk_offload_sparse(model, confidence, &outputs);
+    if (whole || !key->cut_tail)
+        return;
+    key->rows = (offers & SK_OFFERS_ROWS) && sk_offload_rows(model, &task.yolo, &rows);
+    key->sparse =
+        !key->rows && (offers & SK_OFFERS_SPARSE) && sk_offload_sparse(model, settings->confidence, &outputs);
 }
 
 bool sk_trace_key_equal(const sk_trace_key *a, const sk_trace_key *b)
@@ -47,7 +52,8 @@ bool sk_trace_key_equal(const sk_trace_key *a, const sk_trace_key *b)
     return strcmp(a->model, b->model) == 0 && a->engine == b->engine && a->device == b->device &&
            a->batch == b->batch && a->height == b->height && a->width == b->width &&
            a->channels == b->channels && a->u8 == b->u8 && a->cut_tail == b->cut_tail &&
-           a->frames == b->frames && a->sparse == b->sparse && memcmp(&a->fit, &b->fit, sizeof a->fit) == 0;
+           a->frames == b->frames && a->sparse == b->sparse && a->rows == b->rows &&
+           memcmp(&a->fit, &b->fit, sizeof a->fit) == 0;
 }
 
 bool sk_trace_fits(const sk_trace *trace, const sk_trace_key *key)
@@ -84,9 +90,13 @@ static sk_status open_session(sk_trace *t, const sk_model *model, const sk_devic
     s.throughput = settings->openvino_throughput;
     s.input = t->key.frames ? SK_INPUT_FRAMES : t->key.u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
     sk_sparse_outputs sparse;
+    sk_row_outputs rows;
+    const sk_task_settings task = sk_task_settings_of(settings);
     s.fit = t->key.frames ? &t->key.fit : NULL;
     if (t->key.sparse && sk_offload_sparse(model, settings->confidence, &sparse))
         s.sparse = &sparse;
+    if (t->key.rows && sk_offload_rows(model, &task.yolo, &rows))
+        s.rows = &rows;
     s.slots = slots;
     s.device = device->index;
     s.cores = device->n_cores ? device->cores : NULL;
@@ -95,7 +105,7 @@ static sk_status open_session(sk_trace *t, const sk_model *model, const sk_devic
                            err));
     const sk_session_info *info = sk_session_about(t->session);
     t->n_outputs = info->n_outputs;
-    t->tail_cut = info->tail_cut;
+    t->tail_cut = info->rows ? SK_TASK_ROWS : info->tail_cut;
     t->asynchronous = info->asynchronous;
     t->precision = t->session->settings.precision;
     return SK_OK;

@@ -17,6 +17,7 @@ typedef struct sk_trace_key {
     int32_t u8, cut_tail;
     int32_t frames; /* 1: the engine takes frames as they come and fits them in by itself */
     int32_t sparse; /* 1: only places that can pass come back */
+    int32_t rows;   /* 1: final rows come back */
     sk_frame_fit fit;
 } sk_trace_key;
 
@@ -32,10 +33,10 @@ typedef struct sk_trace {
 
 sk_trace_key sk_trace_key_of(const sk_model *model, const sk_device *device, int32_t batch,
                              const sk_task_plan *plan);
-/* Lets the engine do what it offers around the network, where the stage allows: fit frames in; and, with `sparse`, leave out
- * results that cannot pass. */
+/* Lets the engine do what it offers around the network, where the stage allows: fit frames in; and, unless the outputs are
+ * wanted whole, make final rows, or leave out results that cannot pass. */
 void sk_trace_key_offload(sk_trace_key *key, const sk_model *model, const sk_task_stage *stage,
-                          sk_pixel_format format, float confidence, bool sparse);
+                          sk_pixel_format format, const sk_detector_settings *settings, bool whole);
 bool sk_trace_key_equal(const sk_trace_key *a, const sk_trace_key *b);
 bool sk_trace_fits(const sk_trace *trace, const sk_trace_key *key);
 /* Bytes of one picture as it is handed in. */

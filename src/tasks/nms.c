@@ -55,6 +55,15 @@ static float floor_to_float(double v)
     return (double)f > v ? nextafterf(f, -INFINITY) : f;
 }
 
+void sk_nms_rules(double iou, int rotated, int agnostic, float *limit, float *reach, float *offset,
+                  int32_t *most)
+{
+    *limit = rotated ? (float)iou : floor_to_float(iou);
+    *reach = rotated ? sk_nms_reach(iou) : 0;
+    *offset = agnostic ? 0 : SK_NMS_OFFSET;
+    *most = SK_NMS_MOST;
+}
+
 /* 1 when one of the boxes kept[0 .. count) overlaps `b` by more than `limit`. */
 static int overlaps_any(float *const *kept, int32_t count, const float b[4], float area, float limit)
 {

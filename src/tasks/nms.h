@@ -22,6 +22,13 @@ int32_t sk_nms_greedy(sk_nms *nms, const sk_candidates *candidates, double iou, 
  * overlap with any better box, kept or dropped itself, is at least `iou`. */
 int32_t sk_nms_rotated(sk_nms *nms, const sk_candidates *candidates, double iou, int agnostic, int32_t *keep);
 
+/* What the two forms go by, for whoever does the same elsewhere: the limit as they compare with it (greedy: overlap >
+ * limit; oriented: >=); oriented boxes: the squared distance of centres, per unit of summed reach (the larger of w^2 / 12
+ * and h^2 / 12, or infinity for tiny and very thin boxes), beyond which overlaps stay below it; the shift between classes;
+ * how many take part. */
+void sk_nms_rules(double iou, int rotated, int agnostic, float *limit, float *reach, float *offset,
+                  int32_t *most);
+
 /* The overlap measure of sk_nms_rotated for two boxes cx, cy, w, h, angle. */
 float sk_probiou(const float a[5], const float b[5]);
 

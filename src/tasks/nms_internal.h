@@ -15,6 +15,9 @@ struct sk_nms {
     float *columns[SK_NMS_COLUMNS]; /* each of max(capacity, max_det) rows and one block more */
 };
 
+/* rotated_nms.c: see sk_nms_rules. */
+float sk_nms_reach(double iou);
+
 /* Fills `order`; returns how many candidates take part. */
 int32_t sk_nms_rank(sk_nms *nms, const sk_candidates *candidates);
 

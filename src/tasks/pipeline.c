@@ -346,6 +346,10 @@ sk_status sk_stage_yolo_result(sk_task_stage *s, const sk_tensor *outputs, int32
                                sk_error *err)
 {
     sk_map maps[SK_STAGE_MAPS];
+    if (tail_cut == SK_TASK_ROWS) {
+        SK_TRY(sk_map_of_tensor(&outputs[0], image, 1, &maps[0], err));
+        return sk_yolo_post_run(s->yolo, SK_YOLO_ROWS, maps, 1, geometry, out, err);
+    }
     if (tail_cut && s->model->yolo.nms_tail) {
         SK_TRY(sk_map_of_tensor(&outputs[0], image, 0, &maps[0], err));
         return sk_yolo_post_run(s->yolo, SK_YOLO_DENSE, maps, 1, geometry, out, err);

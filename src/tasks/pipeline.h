@@ -74,8 +74,9 @@ bool sk_task_outputs_whole(const sk_tensor *outputs, int32_t n_outputs, int32_t 
 /* The network's input for a frame; `out` holds width * height * channels values of the form asked for. */
 sk_status sk_task_stage_input(sk_task_stage *stage, const sk_frame *frame, sk_task_input form, void *out,
                               sk_error *err) SK_MUST_CHECK;
-/* Instances from the network's outputs, image `image` of the batch. `tail_cut`: the outputs are the raw
- * heads. */
+/* Instances from the network's outputs, image `image` of the batch. `tail_cut`: 1: the outputs are the raw
+ * heads; SK_TASK_ROWS: the one output holds final rows, of YOLO models. */
+#define SK_TASK_ROWS 2
 sk_status sk_task_stage_result(sk_task_stage *stage, const sk_tensor *outputs, int32_t n_outputs,
                                int32_t image, int tail_cut, sk_instances *out, sk_error *err) SK_MUST_CHECK;
 

@@ -48,7 +48,7 @@ float sk_probiou(const float p[5], const float q[5])
 /* The squared distance, per unit of summed reach, beyond which no pair can overlap by `iou`: the distance
  * part of the measure is at least d^2 / (4 * reach), the shape part is not negative, and their sum has to
  * stay below what `iou` allows. The margin covers single precision. */
-static float distance_bound(double iou)
+float sk_nms_reach(double iou)
 {
     double left = 1 - (1 - iou) * (1 - iou) + 1e-7;
     if (!(left > 1e-7))
@@ -85,7 +85,7 @@ static int dropped(float *const *col, int32_t j, float bound, float limit)
 int32_t sk_nms_rotated(sk_nms *n, const sk_candidates *c, double iou, int agnostic, int32_t *keep)
 {
     int32_t count = sk_nms_rank(n, c), kept = 0;
-    float **col = n->columns, bound = distance_bound(iou);
+    float **col = n->columns, bound = sk_nms_reach(iou);
     for (int32_t r = 0; r < count; r++) {
         int32_t i = n->order[r];
         float offset = agnostic ? 0 : (float)c->class_id[i] * SK_NMS_OFFSET;

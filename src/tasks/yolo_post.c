@@ -64,6 +64,7 @@ sk_status sk_yolo_post_open(const sk_yolo_spec *spec, sk_task task, const sk_yol
     sk_yolo_settings s = settings ? *settings : sk_yolo_settings_defaults();
     SK_TRY(check_settings(&s, spec, err));
     int64_t places = most_places(spec, max_width, max_height);
+    places = places < s.max_det ? s.max_det : places; /* rows that an engine made */
     if (places > 1 << 24)
         return sk_fail(err, SK_ERR_LIMIT,
                        "an input of %dx%d pixels gives %lld anchors, more than can be decoded",

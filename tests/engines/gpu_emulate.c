@@ -25,6 +25,42 @@ static inline int32_t gpu_next(int32_t *counter)
 }
 #include "engines/cuda/element.h"
 
+static inline int32_t gpu_thread(void) /* blocks have one thread here */
+{
+    return 0;
+}
+static inline int32_t gpu_threads(void)
+{
+    return 1;
+}
+static inline void gpu_sync(void)
+{
+}
+static inline void gpu_sync_warp(void)
+{
+}
+static inline void gpu_clear_bits(uint32_t *word, uint32_t bits)
+{
+    *word &= ~bits;
+}
+static inline int32_t gpu_bits(uint32_t word)
+{
+    return __builtin_popcount(word);
+}
+static inline uint32_t gpu_float_bits(float v)
+{
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+static inline float gpu_bits_float(uint32_t bits)
+{
+    float v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+#include "engines/cuda/row_element.h"
+
 int gpu_emulate_major = 9; /* tests may change these two */
 int gpu_emulate_fail_alloc;
 int64_t gpu_emulate_live; /* blocks allocated and not freed */
@@ -357,8 +393,31 @@ static void first(const gpu_first_args *a, int32_t cout)
         }
 }
 
+/* The steps of final rows. */
+static bool run_rows(gpu_kind kind, const gpu_args *a)
+{
+    static gpu_row_shared shared;
+    memset(&shared, 0xff, sizeof shared);
+    if (kind == GPU_SCAN) /* in any order: from the last on */
+        for (int64_t i = (int64_t)a->scan.n * a->scan.places; i-- > 0;)
+            gpu_scan_element(&a->scan, i);
+    for (int32_t k = 0; kind == GPU_RANKING && k < a->rank.n; k++)
+        gpu_rank_block(&a->rank, &shared, k);
+    for (int32_t k = 0; kind == GPU_DROP && k < a->rank.n; k++) {
+        int32_t *words = gpu_row_image(a->p[0], &a->rank.space, k);
+        const int32_t n = words[0] < a->rank.most ? words[0] : a->rank.most;
+        for (int64_t i = gpu_drop_items(n); i-- > 0;)
+            gpu_drop_item(&a->rank, words, n, i);
+    }
+    for (int32_t k = 0; kind == GPU_FINAL && k < a->final.n; k++)
+        gpu_final_block(&a->final, &shared, k);
+    return kind == GPU_SCAN || kind == GPU_RANKING || kind == GPU_DROP || kind == GPU_FINAL;
+}
+
 static void run(const gpu_launch *launch)
 {
+    if (run_rows(launch->kind, launch->args))
+        return;
     if (launch->kind == GPU_CONV) {
         conv(&launch->args->conv, launch->config);
     } else if (launch->kind == GPU_FIRST) {

@@ -162,6 +162,47 @@ typedef struct gpu_zero_args {
     int32_t n;
 } gpu_zero_args;
 
+/* Work space of final rows, for each image one after the other; places in words of 4 bytes. [0] is how many candidates
+ * there are. Keys (64 bits each, room for a power of two) say score and place and sort ascending from the best on; boxes (4),
+ * angles and classes lie by place; oriented boxes also by rank, as columns of `total`: centre, covariance and reach, and
+ * which of them are dropped. */
+typedef struct gpu_row_space {
+    int64_t image_words, keys, boxes, angles, classes, ranked, dropped;
+    int32_t total;
+} gpu_row_space;
+
+#define GPU_ROW_LEVELS  4
+#define GPU_ROW_CLASSES 1024
+
+/* Candidates of one level: p = work space, scores, boxes, angles (oriented). One element: a place. */
+typedef struct gpu_scan_args {
+    void *p[GPU_MAX_POINTERS];
+    gpu_row_space space;
+    int32_t n, places, first, width, classes, reg, lds, ldb, lda, type;
+    int32_t oriented, angle_raw, filter;
+    float stride, bound, confidence;
+    uint32_t wanted[GPU_ROW_CLASSES / 32];
+} gpu_scan_args;
+
+/* Oriented boxes. Ranking, a block an image; then which are dropped: p = work space. */
+typedef struct gpu_rank_args {
+    void *p[GPU_MAX_POINTERS];
+    gpu_row_space space;
+    int32_t n, most;
+    float offset, limit, reach;
+} gpu_rank_args;
+
+/* Suppression (where `oriented`, it was done before) and the rows themselves, a block an image: p = rows, work space, the
+ * keypoints of each level. */
+typedef struct gpu_final_args {
+    void *p[GPU_MAX_POINTERS];
+    gpu_row_space space;
+    int32_t n, most, max_det, row_words, oriented, n_levels, keypoints, dims, keypoints_26, type;
+    int32_t first[GPU_ROW_LEVELS], width[GPU_ROW_LEVELS], places[GPU_ROW_LEVELS], ld[GPU_ROW_LEVELS];
+    float stride[GPU_ROW_LEVELS];
+    float offset, limit;
+} gpu_final_args;
+
 /* softmax(scale q^T k) v over the pixels of a map whose channels are [heads * kd of q][of k][heads * hd of v]: p = out,
  * qkv. */
 typedef struct gpu_attention_args {
@@ -238,6 +279,10 @@ typedef enum gpu_kind {
     GPU_LETTERBOX,
     GPU_GATHER,
     GPU_ZERO,
+    GPU_SCAN,
+    GPU_RANKING,
+    GPU_DROP,
+    GPU_FINAL,
     GPU_BORROWED, /* by the reference executor on the host */
     GPU_KIND_COUNT
 } gpu_kind;
@@ -261,6 +306,9 @@ typedef union gpu_args {
     gpu_letterbox_args letterbox;
     gpu_gather_args gather;
     gpu_zero_args zero;
+    gpu_scan_args scan;
+    gpu_rank_args rank;
+    gpu_final_args final;
     gpu_nd_args nd;
     gpu_row_args rows;
     gpu_matmul_args matmul;

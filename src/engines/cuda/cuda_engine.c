@@ -357,7 +357,7 @@ static sk_status open_weights(gpu_session *s, sk_error *err)
 
 static void *output_address(const gpu_session *s, int32_t slot, int32_t output)
 {
-    const int32_t buffer = s->plan.outputs[output];
+    const int32_t buffer = s->plan.rows.wish.n_levels > 0 ? s->plan.rows.buffer : s->plan.outputs[output];
     return buffer < 0 ? (void *)s->slots[slot].whole[output]
                       : s->slots[slot].host + s->plan.buffers[buffer].offset;
 }
@@ -386,7 +386,7 @@ static void describe(gpu_session *s)
             used += (size_t)snprintf(info->borrowed + used, sizeof info->borrowed - used, "%s%s x%d",
                                      used ? ", " : "", sk_op_name((sk_op)op), plan->borrowed[op]);
     info->asynchronous = 1;
-    for (int32_t i = 0; i < plan->graph->n_outputs; i++)
+    for (int32_t i = 0; i < gpu_output_count(plan); i++)
         info->outputs[i].data = output_address(s, 0, i);
 }
 
@@ -479,6 +479,11 @@ static sk_status run_submit(gpu_session *s, int32_t slot, const sk_session_input
         SK_TRY(gpu_check(s, gpu_stream_wait_event(s->down, at->computed), "launch", err));
     if (plan->sparse.wish.n_levels > 0)
         SK_TRY(gpu_check(s, gpu_sparse_download(s, slot), "download", err));
+    if (plan->rows.wish.n_levels > 0) {
+        const gpu_buffer *b = &plan->buffers[plan->rows.buffer];
+        SK_TRY(gpu_check(s, gpu_copy_down(at->host + b->offset, at->device + b->offset, b->bytes, s->down),
+                         "download", err));
+    }
     for (int32_t i = 0; i < plan->graph->n_outputs; i++) {
         if (plan->outputs[i] < 0)
             continue;
@@ -508,7 +513,7 @@ static sk_status engine_wait(sk_session *session, int32_t slot, void **outputs, 
     SK_TRY(gpu_check(s, gpu_event_wait(s->slots[slot].downloaded), "waiting for the GPU", err));
     if (s->plan.sparse.wish.n_levels > 0)
         SK_TRY(gpu_sparse_unpack(s, slot, err));
-    for (int32_t i = 0; i < s->plan.graph->n_outputs; i++)
+    for (int32_t i = 0; i < gpu_output_count(&s->plan); i++)
         outputs[i] = output_address(s, slot, i);
     return SK_OK;
 }
@@ -639,7 +644,7 @@ const sk_engine gpu_engine = {
     .profile = profile,
     .usual = SK_PRECISION_F16,
     .times = engine_times,
-    .offers = SK_OFFERS_FRAMES | SK_OFFERS_SPARSE,
+    .offers = SK_OFFERS_FRAMES | SK_OFFERS_SPARSE | SK_OFFERS_ROWS,
     .host_alloc = host_alloc,
     .host_free = gpu_host_free,
 };

@@ -332,5 +332,6 @@ extern "C" int gpu_launch_step(const gpu_launch *l, gpu_stream *s)
             return told(e);
     }
 #endif
-    return told(gpu_start_simple(l, stream));
+    const cudaError_t e = gpu_start_rows(l, stream);
+    return told(e != cudaErrorInvalidValue ? e : gpu_start_simple(l, stream));
 }

@@ -17,5 +17,6 @@ cudaError_t gpu_start_simple(const gpu_launch *launch, cudaStream_t stream);
 cudaError_t gpu_start_map(const gpu_launch *launch, cudaStream_t stream); /* faster forms of some simple ones */
 cudaError_t gpu_start_special(const gpu_launch *launch, cudaStream_t stream); /* first, depthwise, pool chain */
 cudaError_t gpu_start_attention(const gpu_launch *launch, cudaStream_t stream);
+cudaError_t gpu_start_rows(const gpu_launch *launch, cudaStream_t stream); /* a detector's final rows */
 
 #endif

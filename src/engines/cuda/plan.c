@@ -178,7 +178,7 @@ static sk_status build_outputs(gpu_plan *plan, sk_error *err)
         gpu_ref ref;
         plan->node_name = g->values[v].name;
         plan->outputs[i] = -1;
-        if (gpu_is_sparse(plan, i))
+        if (gpu_is_sparse(plan, i) || plan->rows.wish.n_levels > 0)
             continue;
         if (g->values[v].blob || plan->values[v].input >= 0)
             return sk_fail(err, SK_ERR_UNSUPPORTED, "output %s does not depend on the network",
@@ -213,6 +213,8 @@ static sk_status build_steps(gpu_plan *plan, sk_error *err)
         SK_TRY(build_node(plan, i, err));
     if (plan->sparse.wish.n_levels > 0)
         SK_TRY(gpu_build_sparse(plan, err));
+    if (plan->rows.wish.n_levels > 0)
+        SK_TRY(gpu_build_rows(plan, err));
     return build_outputs(plan, err);
 }
 
@@ -227,6 +229,8 @@ sk_status gpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
             return sk_fail(err, SK_ERR_ARG, "sparse outputs with %d levels", settings->sparse->n_levels);
         plan->sparse.wish = *settings->sparse;
     }
+    if (settings->rows)
+        plan->rows.wish = *settings->rows;
     plan->type = settings->precision == SK_PRECISION_F32 ? GPU_F32 : GPU_F16;
     SK_TRY(sk_arena_open(1 << 16, &plan->arena, err));
     SK_TRY(sk_graph_clone(graph, &plan->graph, err));

@@ -81,12 +81,19 @@ typedef struct gpu_sparse {
     int32_t buffer;
 } gpu_sparse;
 
+/* A detector's final rows. n_levels 0: none. */
+typedef struct gpu_rows {
+    sk_row_outputs wish;
+    int32_t n, row_words, buffer; /* images; the rows, one for each slot */
+} gpu_rows;
+
 typedef struct gpu_plan {
     sk_graph *graph; /* optimised, owned */
     sk_arena *arena;
     sk_session_settings settings;
     sk_frame_fit fit;
     gpu_sparse sparse;
+    gpu_rows rows;
     int32_t type; /* GPU_F16 or GPU_F32 */
     int32_t device_major, device_minor, sms, shared_bytes;
     gpu_value *values;
@@ -160,6 +167,9 @@ sk_status gpu_add_letterbox(gpu_plan *plan, int32_t index, int32_t to, int32_t p
 sk_status gpu_build_sparse(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
 bool gpu_is_sparse(const gpu_plan *plan, int32_t output);
 
+/* rows.c */
+sk_status gpu_build_rows(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
+
 /* tiles.c: which tensor-core kernels a convolution can use, and how it is launched with one. */
 bool gpu_config_fits(const gpu_plan *plan, const gpu_step *step, const gpu_config *config);
 /* Fills the arguments that depend on the tile, grid and shared memory. */
@@ -179,6 +189,11 @@ sk_status gpu_order_steps(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
 static inline const sk_shape *gpu_shape(const gpu_plan *plan, sk_value v)
 {
     return &plan->graph->values[v].shape;
+}
+/* Of the session: the graph's, or the one of final rows. */
+static inline int32_t gpu_output_count(const gpu_plan *plan)
+{
+    return plan->rows.wish.n_levels > 0 ? 1 : plan->graph->n_outputs;
 }
 static inline int32_t gpu_round8(int64_t c)
 {

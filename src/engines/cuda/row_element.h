@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_ENGINES_CUDA_ROW_ELEMENT_H
+#define SK_ENGINES_CUDA_ROW_ELEMENT_H
+
+#include "args.h"
+
+/* From a detector's raw heads to final rows, with the rules and the arithmetic of tasks/yolo_decode, nms and rotated_nms,
+ * written once for device and host. What a block does together is a sequence of loops shared by its threads (GPU_EACH) with
+ * gpu_sync between them, so that one thread alone does the same: the host's test of it.
+ *
+ * Needs before it: GPU_HD, gpu_half_load, gpu_next; gpu_thread and gpu_threads (the block's), gpu_sync, gpu_sync_warp,
+ * gpu_clear_bits (atomic), gpu_bits (population count), gpu_float_bits and gpu_bits_float (as they are). Not to be compiled with contracted sums: rounding is the CPU's. */
+
+#define GPU_EACH(i, count) for (int32_t i = gpu_thread(); i < (count); i += gpu_threads())
+
+enum {
+    GPU_ROW_KEYS = 2048, /* so many are sorted in shared memory */
+    GPU_ROW_WORDS = 960, /* 32 ranks each: above the 30000 that may take part */
+    GPU_ROW_TILE = 256,  /* ranks settled together */
+    GPU_ROW_KEPT = 1024, /* SK_ROWS_MOST_DET */
+    GPU_ROW_PARTS = 4,   /* threads that share the test of one rank against what was kept */
+    GPU_DROP_CHUNK = 64  /* better ranks tested by one thread */
+};
+
+typedef struct gpu_row_shared {
+    uint64_t keys[GPU_ROW_KEYS];
+    uint32_t alive[GPU_ROW_WORDS]; /* a bit a rank */
+    int32_t at[GPU_ROW_WORDS];
+    int32_t kept[GPU_ROW_KEPT]; /* ranks */
+    int32_t list[GPU_ROW_TILE], chosen[GPU_ROW_TILE];
+    float x1[GPU_ROW_TILE], y1[GPU_ROW_TILE], x2[GPU_ROW_TILE], y2[GPU_ROW_TILE], area[GPU_ROW_TILE];
+    uint32_t mask[GPU_ROW_TILE / 32][GPU_ROW_TILE]; /* [word][j]: which better ones overlap j */
+    uint32_t keep[GPU_ROW_TILE / 32];
+    uint8_t stays[GPU_ROW_TILE];
+    int32_t changed[2], from, to, count, n_kept;
+} gpu_row_shared;
+
+GPU_HD float gpu_row_load(const void *p, int64_t i, int32_t type)
+{
+    return type == GPU_F16 ? gpu_half_load(p, i) : ((const float *)p)[i];
+}
+
+GPU_HD float gpu_row_sigmoid(float v)
+{
+    return 1.0f / (1.0f + expf(-v));
+}
+
+GPU_HD bool gpu_row_finite(float v)
+{
+    return v - v == 0.0f;
+}
+
+GPU_HD int32_t *gpu_row_image(void *space, const gpu_row_space *s, int32_t image)
+{
+    return (int32_t *)space + (int64_t)image * s->image_words;
+}
+
+/* --- candidates --- */
+
+/* The place's class, or -1 where nothing passes: the first class of the highest score, compared after the sigmoid, as
+ * distinct logits may round to equal scores. `at`: number of the pixel in the level's maps. */
+GPU_HD int32_t gpu_scan_class(const gpu_scan_args *a, int64_t at, float *score)
+{
+    const int64_t row = at * a->lds;
+    int32_t best = 0;
+    float top = -INFINITY;
+    for (int32_t c = 0; c < a->classes; c++) {
+        const float v = gpu_row_load(a->p[1], row + c, a->type);
+        if (v > top) {
+            top = v;
+            best = c;
+        }
+    }
+    if (!(top > a->bound))
+        return -1;
+    *score = gpu_row_sigmoid(top);
+    for (int32_t c = 0; c < best; c++) {
+        const float v = gpu_row_load(a->p[1], row + c, a->type);
+        if ((top > 8 || v > top - 1e-5f) && gpu_row_sigmoid(v) >= *score) {
+            best = c;
+            break;
+        }
+    }
+    if (!(*score > a->confidence) || (a->filter && !(a->wanted[best / 32] >> (best % 32) & 1)))
+        return -1;
+    return best;
+}
+
+/* Distance to one side in grid units: with distributions the mean of 0 … reg-1 under a softmax. */
+GPU_HD float gpu_scan_side(const gpu_scan_args *a, int64_t at, int32_t side)
+{
+    const int64_t row = at * a->ldb + (int64_t)side * a->reg;
+    if (a->reg == 1)
+        return gpu_row_load(a->p[2], row, a->type);
+    float top = -INFINITY, sum = 0, mean = 0;
+    for (int32_t i = 0; i < a->reg; i++) {
+        const float v = gpu_row_load(a->p[2], row + i, a->type);
+        top = v > top ? v : top;
+    }
+    for (int32_t i = 0; i < a->reg; i++) {
+        const float p = expf(gpu_row_load(a->p[2], row + i, a->type) - top);
+        sum += p;
+        mean += p * (float)i;
+    }
+    return mean / sum;
+}
+
+/* Bits that sort ascending as unsigned when scores, which are positive, sort descending; then the place. */
+GPU_HD uint64_t gpu_row_key(float score, int32_t place)
+{
+    return (uint64_t) ~(gpu_float_bits(score) | 0x80000000u) << 32 | (uint32_t)place;
+}
+
+GPU_HD float gpu_row_score(uint64_t key)
+{
+    return gpu_bits_float(~(uint32_t)(key >> 32) & 0x7fffffffu);
+}
+
+/* Enters a candidate whose four distances are known; boxes that are not finite are none. */
+GPU_HD void gpu_scan_enter(const gpu_scan_args *a, int32_t image, int32_t place, int32_t label, float score,
+                           const float r[4])
+{
+    int32_t *words = gpu_row_image(a->p[0], &a->space, image);
+    const float ax = (float)(place % a->width) + 0.5f, ay = (float)(place / a->width) + 0.5f, s = a->stride;
+    float box[4], angle = 0;
+    if (a->oriented) {
+        const float v = gpu_row_load(a->p[3], ((int64_t)image * a->places + place) * a->lda, a->type);
+        angle = a->angle_raw ? v : (gpu_row_sigmoid(v) - 0.25f) * (float)3.14159265358979323846;
+        const float xf = (r[2] - r[0]) / 2, yf = (r[3] - r[1]) / 2, c = cosf(angle), sn = sinf(angle);
+        box[0] = (xf * c - yf * sn + ax) * s;
+        box[1] = (xf * sn + yf * c + ay) * s;
+        box[2] = (r[0] + r[2]) * s;
+        box[3] = (r[1] + r[3]) * s;
+    } else {
+        const float x1 = ax - r[0], y1 = ay - r[1], x2 = ax + r[2], y2 = ay + r[3];
+        const float cx = (x1 + x2) / 2 * s, cy = (y1 + y2) / 2 * s, w = (x2 - x1) * s, h = (y2 - y1) * s;
+        box[0] = cx - w / 2;
+        box[1] = cy - h / 2;
+        box[2] = cx + w / 2;
+        box[3] = cy + h / 2;
+    }
+    for (int32_t k = 0; k < 4; k++)
+        if (!gpu_row_finite(box[k]))
+            return;
+    if (!gpu_row_finite(angle))
+        return;
+    const int32_t all = a->first + place, slot = gpu_next(words);
+    float *to = (float *)(words + a->space.boxes) + 4 * (int64_t)all;
+    for (int32_t k = 0; k < 4; k++)
+        to[k] = box[k];
+    if (a->oriented)
+        ((float *)(words + a->space.angles))[all] = angle;
+    words[a->space.classes + all] = label;
+    ((uint64_t *)(words + a->space.keys))[slot] = gpu_row_key(score, all);
+}
+
+GPU_HD void gpu_scan_element(const gpu_scan_args *a, int64_t i)
+{
+    float score = 0, r[4];
+    const int32_t label = gpu_scan_class(a, i, &score);
+    if (label < 0)
+        return;
+    for (int32_t side = 0; side < 4; side++)
+        r[side] = gpu_scan_side(a, i, side);
+    gpu_scan_enter(a, (int32_t)(i / a->places), (int32_t)(i % a->places), label, score, r);
+}
+
+/* --- ranking --- */
+
+/* Bitonic; n is a power of two. Pairs that lie in 64 neighbouring keys belong to one warp, always the same. */
+GPU_HD void gpu_sort_keys(uint64_t *keys, int32_t n)
+{
+    for (int32_t size = 2; size <= n; size *= 2)
+        for (int32_t stride = size / 2; stride > 0; stride /= 2) {
+            GPU_EACH(p, n / 2)
+            {
+                const int32_t i = 2 * p - (p & (stride - 1)), k = i + stride;
+                const uint64_t x = keys[i], y = keys[k];
+                if ((x > y) == ((i & size) == 0)) {
+                    keys[i] = y;
+                    keys[k] = x;
+                }
+            }
+            if (stride > 32 || (stride == 1 && size > 32))
+                gpu_sync();
+            else
+                gpu_sync_warp();
+        }
+    gpu_sync();
+}
+
+/* Sorts an image's keys; where they then are. *count: how many take part. */
+GPU_HD const uint64_t *gpu_rank_image(gpu_row_shared *s, int32_t *words, const gpu_row_space *space,
+                                      int32_t most, int32_t *count)
+{
+    uint64_t *keys = (uint64_t *)(words + space->keys);
+    const int32_t n = words[0] < space->total ? words[0] : space->total;
+    int32_t padded = 2;
+    while (padded < n)
+        padded *= 2;
+    if (padded <= GPU_ROW_KEYS) {
+        GPU_EACH(i, padded)
+        {
+            s->keys[i] = i < n ? keys[i] : ~(uint64_t)0;
+        }
+        keys = s->keys;
+    } else {
+        GPU_EACH(i, padded - n)
+        {
+            keys[n + i] = ~(uint64_t)0;
+        }
+    }
+    gpu_sync();
+    gpu_sort_keys(keys, padded);
+    *count = n < most ? n : most;
+    return keys;
+}
+
+/* --- oriented boxes: one pass, not greedy --- */
+
+GPU_HD void gpu_row_covariance(float w, float h, float angle, float *a, float *b, float *c)
+{
+    const float u = w * w / 12, v = h * h / 12, cs = cosf(angle), sn = sinf(angle);
+    const float cs2 = cs * cs, sn2 = sn * sn;
+    *a = u * cs2 + v * sn2;
+    *b = u * sn2 + v * cs2;
+    *c = (u - v) * cs * sn;
+}
+
+/* Ranks an image and leaves its boxes in their order for gpu_drop_item. */
+GPU_HD void gpu_rank_block(const gpu_rank_args *a, gpu_row_shared *s, int32_t image)
+{
+    int32_t *words = gpu_row_image(a->p[0], &a->space, image), n;
+    const uint64_t *keys = gpu_rank_image(s, words, &a->space, a->most, &n);
+    uint64_t *sorted = (uint64_t *)(words + a->space.keys);
+    const int64_t total = a->space.total;
+    float *col = (float *)(words + a->space.ranked);
+    GPU_EACH(r, n)
+    {
+        const uint64_t key = keys[r];
+        const int32_t place = (int32_t)(uint32_t)key;
+        const float *box = (const float *)(words + a->space.boxes) + 4 * (int64_t)place;
+        const float shift = (float)words[a->space.classes + place] * a->offset;
+        const float w = box[2], h = box[3], u = w * w / 12, v = h * h / 12, wide = u > v ? u : v;
+        col[r] = box[0] + shift;
+        col[total + r] = box[1] + shift;
+        gpu_row_covariance(w, h, ((const float *)(words + a->space.angles))[place], &col[2 * total + r],
+                           &col[3 * total + r], &col[4 * total + r]);
+        col[5 * total + r] = u * v >= 1e-3f && u * v >= 1e-4f * wide * wide ? wide : INFINITY;
+        words[a->space.dropped + r] = 0;
+        sorted[r] = key;
+    }
+}
+
+/* One minus the Hellinger distance of two Gaussians: tasks/rotated_nms.c. */
+GPU_HD float gpu_row_probiou(const float *p, const float *q, int64_t column)
+{
+    const float eps = 1e-7f;
+    const float x1 = p[0], y1 = p[column], a1 = p[2 * column], b1 = p[3 * column], c1 = p[4 * column];
+    const float x2 = q[0], y2 = q[column], a2 = q[2 * column], b2 = q[3 * column], c2 = q[4 * column];
+    const float sa = a1 + a2, sb = b1 + b2, sc = c1 + c2;
+    const float det = sa * sb - sc * sc;
+    const float dx = x1 - x2, dy = y1 - y2;
+    const float t1 = (sa * (dy * dy) + sb * (dx * dx)) / (det + eps) * 0.25f;
+    const float t2 = sc * (x2 - x1) * (y1 - y2) / (det + eps) * 0.5f;
+    float d1 = a1 * b1 - c1 * c1, d2 = a2 * b2 - c2 * c2;
+    d1 = d1 > 0 ? d1 : 0;
+    d2 = d2 > 0 ? d2 : 0;
+    const float t3 = logf(det / (4 * sqrtf(d1 * d2) + eps) + eps) * 0.5f;
+    float bd = t1 + t2 + t3;
+    bd = bd < eps ? eps : bd > 100 ? 100 : bd;
+    return 1 - sqrtf(1 - expf(-bd) + eps);
+}
+
+GPU_HD int64_t gpu_drop_items(int32_t n)
+{
+    return (int64_t)((n + GPU_DROP_CHUNK - 1) / GPU_DROP_CHUNK) * n;
+}
+
+/* One rank against one chunk of those that may be better. */
+GPU_HD void gpu_drop_item(const gpu_rank_args *a, int32_t *words, int32_t n, int64_t item)
+{
+    const int32_t j = (int32_t)(item % n), from = (int32_t)(item / n) * GPU_DROP_CHUNK;
+    const int32_t to = from + GPU_DROP_CHUNK < j ? from + GPU_DROP_CHUNK : j;
+    const int64_t total = a->space.total;
+    const float *col = (const float *)(words + a->space.ranked);
+    const float x = col[j], y = col[total + j], own = col[5 * total + j];
+    for (int32_t i = from; i < to; i++) {
+        const float dx = col[i] - x, dy = col[total + i] - y;
+        if (dx * dx + dy * dy <= a->reach * (col[5 * total + i] + own) &&
+            gpu_row_probiou(col + i, col + j, total) >= a->limit) {
+            words[a->space.dropped + j] = 1; /* whoever finds it writes the same */
+            return;
+        }
+    }
+}
+
+/* --- suppression of upright boxes: greedy --- */
+
+/* Overlaps by more than the limit? The division decides; most pairs are settled without it. */
+GPU_HD bool gpu_row_overlaps(const gpu_row_shared *s, int32_t i, float x1, float y1, float x2, float y2,
+                             float area, float limit)
+{
+    const float left = s->x1[i] > x1 ? s->x1[i] : x1, top = s->y1[i] > y1 ? s->y1[i] : y1;
+    const float right = s->x2[i] < x2 ? s->x2[i] : x2, bottom = s->y2[i] < y2 ? s->y2[i] : y2;
+    const float w = right - left, h = bottom - top;
+    if (!(w > 0) || !(h > 0))
+        return false;
+    const float inter = w * h, whole = s->area[i] + area - inter;
+    if (whole > 0 && inter < limit * whole * 0.999f)
+        return false;
+    return inter / whole > limit;
+}
+
+/* The first `limit` ranks alive, in order; they are alive no more. Returns how many. */
+GPU_HD int32_t gpu_row_select(gpu_row_shared *s, int32_t words, int32_t *list, int32_t limit)
+{
+    if (gpu_thread() == 0) {
+        int32_t count = 0, w = s->from;
+        for (; w < words && count < limit; w++) {
+            s->at[w] = count;
+            count += gpu_bits(s->alive[w]);
+        }
+        s->to = w;
+        s->count = count < limit ? count : limit;
+    }
+    gpu_sync();
+    const int32_t from = s->from, to = s->to, count = s->count;
+    GPU_EACH(i, (to - from) * 32)
+    {
+        const uint32_t bit = (uint32_t)1 << (i % 32), word = s->alive[from + i / 32];
+        const int32_t at = s->at[from + i / 32] + gpu_bits(word & (bit - 1));
+        if ((word & bit) && at < limit)
+            list[at] = from * 32 + i;
+    }
+    gpu_sync();
+    GPU_EACH(i, count)
+    {
+        gpu_clear_bits(&s->alive[list[i] / 32], (uint32_t)1 << (list[i] % 32));
+    }
+    if (gpu_thread() == 0 && to > from)
+        s->from = to - 1;
+    gpu_sync();
+    return count;
+}
+
+typedef struct gpu_row_box {
+    float x1, y1, x2, y2, area;
+} gpu_row_box;
+
+GPU_HD gpu_row_box gpu_row_box_of(const gpu_final_args *a, const int32_t *words, uint64_t key)
+{
+    const int32_t place = (int32_t)(uint32_t)key;
+    const float *box = (const float *)(words + a->space.boxes) + 4 * (int64_t)place;
+    const float shift = (float)words[a->space.classes + place] * a->offset;
+    gpu_row_box b;
+    b.x1 = box[0] + shift;
+    b.y1 = box[1] + shift;
+    b.x2 = box[2] + shift;
+    b.y2 = box[3] + shift;
+    b.area = (b.x2 - b.x1) * (b.y2 - b.y1);
+    return b;
+}
+
+/* Who stays among the m of the tile: whoever no better one that stays overlaps. Begun with all, each pass settles at least
+ * one more, and what no pass changes is the greedy result. */
+GPU_HD void gpu_row_settle(gpu_row_shared *s, int32_t m, float limit)
+{
+    GPU_EACH(item, GPU_ROW_TILE / 32 * GPU_ROW_TILE)
+    {
+        const int32_t w = item / GPU_ROW_TILE, j = item % GPU_ROW_TILE, from = w * 32;
+        if (j >= m || from >= j)
+            continue;
+        const int32_t to = from + 32 < j ? from + 32 : j;
+        uint32_t word = 0;
+        for (int32_t i = from; i < to; i++)
+            if (gpu_row_overlaps(s, i, s->x1[j], s->y1[j], s->x2[j], s->y2[j], s->area[j], limit))
+                word |= (uint32_t)1 << (i - from);
+        s->mask[w][j] = word;
+    }
+    GPU_EACH(w, GPU_ROW_TILE / 32)
+    {
+        s->keep[w] = m >= 32 * w + 32 ? ~(uint32_t)0 : m > 32 * w ? ((uint32_t)1 << (m - 32 * w)) - 1 : 0;
+    }
+    for (int32_t pass = 0;; pass++) {
+        if (gpu_thread() == 0)
+            s->changed[pass % 2] = 0;
+        gpu_sync();
+        GPU_EACH(j, GPU_ROW_TILE)
+        {
+            uint32_t hit = 0;
+            for (int32_t w = 0; w * 32 < j && j < m; w++)
+                hit |= s->mask[w][j] & s->keep[w];
+            s->stays[j] = j < m && hit == 0;
+        }
+        gpu_sync();
+        GPU_EACH(w, GPU_ROW_TILE / 32)
+        {
+            uint32_t word = 0;
+            for (int32_t b = 0; b < 32; b++)
+                word |= (uint32_t)s->stays[32 * w + b] << b;
+            if (word != s->keep[w]) {
+                s->keep[w] = word;
+                s->changed[pass % 2] = 1;
+            }
+        }
+        gpu_sync();
+        if (!s->changed[pass % 2])
+            return;
+    }
+}
+
+/* Tiles of ranks, best first: settled among themselves, then whatever they overlap further down is taken out. */
+GPU_HD void gpu_suppress(const gpu_final_args *a, gpu_row_shared *s, const int32_t *words,
+                         const uint64_t *keys, int32_t n)
+{
+    const int32_t n_words = (n + 31) / 32;
+    GPU_EACH(w, n_words)
+    {
+        s->alive[w] = n >= 32 * w + 32 ? ~(uint32_t)0 : ((uint32_t)1 << (n - 32 * w)) - 1;
+    }
+    gpu_sync();
+    for (;;) {
+        const int32_t m = gpu_row_select(s, n_words, s->list, GPU_ROW_TILE), before = s->n_kept;
+        if (m == 0)
+            return;
+        GPU_EACH(i, m)
+        {
+            const gpu_row_box b = gpu_row_box_of(a, words, keys[s->list[i]]);
+            s->x1[i] = b.x1;
+            s->y1[i] = b.y1;
+            s->x2[i] = b.x2;
+            s->y2[i] = b.y2;
+            s->area[i] = b.area;
+        }
+        gpu_sync();
+        gpu_row_settle(s, m, a->limit);
+        int32_t stay = 0;
+        for (int32_t w = 0; w < GPU_ROW_TILE / 32; w++)
+            stay += gpu_bits(s->keep[w]);
+        GPU_EACH(j, m)
+        {
+            int32_t at = gpu_bits(s->keep[j / 32] & (((uint32_t)1 << (j % 32)) - 1));
+            for (int32_t w = 0; w < j / 32; w++)
+                at += gpu_bits(s->keep[w]);
+            if (s->keep[j / 32] >> (j % 32) & 1) {
+                s->chosen[at] = j;
+                if (before + at < a->max_det)
+                    s->kept[before + at] = s->list[j];
+            }
+        }
+        const int32_t kept = before + stay < a->max_det ? before + stay : a->max_det;
+        gpu_sync();
+        if (gpu_thread() == 0)
+            s->n_kept = kept;
+        if (kept == a->max_det)
+            break;
+        GPU_EACH(item, (n_words - s->from) * 32 * GPU_ROW_PARTS)
+        {
+            const int32_t rank = s->from * 32 + item / GPU_ROW_PARTS;
+            const uint32_t bit = (uint32_t)1 << (rank % 32);
+            if (!(s->alive[rank / 32] & bit))
+                continue;
+            const gpu_row_box b = gpu_row_box_of(a, words, keys[rank]);
+            for (int32_t k = item % GPU_ROW_PARTS; k < stay; k += GPU_ROW_PARTS)
+                if (gpu_row_overlaps(s, s->chosen[k], b.x1, b.y1, b.x2, b.y2, b.area, a->limit)) {
+                    gpu_clear_bits(&s->alive[rank / 32], bit);
+                    break;
+                }
+        }
+        gpu_sync();
+    }
+    gpu_sync();
+}
+
+/* --- rows --- */
+
+GPU_HD float gpu_row_keypoint(const gpu_final_args *a, int32_t image, int32_t place, int32_t value)
+{
+    int32_t l = 0;
+    while (l + 1 < a->n_levels && place >= a->first[l + 1])
+        l++;
+    const int32_t inside = place - a->first[l], part = value % a->dims;
+    const float v =
+        gpu_row_load(a->p[2 + l], ((int64_t)image * a->places[l] + inside) * a->ld[l] + value, a->type);
+    if (part == 2)
+        return gpu_row_sigmoid(v);
+    const float at = (float)(part == 0 ? inside % a->width[l] : inside / a->width[l]) + 0.5f;
+    return a->keypoints_26 ? (v + at) * a->stride[l] : (v * 2 + (at - 0.5f)) * a->stride[l];
+}
+
+GPU_HD float gpu_row_value(const gpu_final_args *a, const int32_t *words, uint64_t key, int32_t image,
+                           int32_t column)
+{
+    const int32_t place = (int32_t)(uint32_t)key;
+    if (column < 4)
+        return ((const float *)(words + a->space.boxes))[4 * (int64_t)place + column];
+    if (column == 4)
+        return gpu_row_score(key);
+    if (column == 5)
+        return (float)words[a->space.classes + place];
+    if (a->oriented)
+        return ((const float *)(words + a->space.angles))[place];
+    return gpu_row_keypoint(a, image, place, column - 6);
+}
+
+GPU_HD void gpu_final_block(const gpu_final_args *a, gpu_row_shared *s, int32_t image)
+{
+    int32_t *words = gpu_row_image(a->p[1], &a->space, image), n = 0;
+    float *rows = (float *)a->p[0] + (int64_t)image * a->max_det * a->row_words;
+    const uint64_t *keys = (const uint64_t *)(words + a->space.keys);
+    if (gpu_thread() == 0)
+        s->n_kept = s->from = 0;
+    if (a->oriented) { /* ranked and dropped already */
+        n = words[0] < a->space.total ? words[0] : a->space.total;
+        n = n < a->most ? n : a->most;
+        GPU_EACH(w, (n + 31) / 32)
+        {
+            uint32_t bits = 0;
+            for (int32_t b = 0; b < 32 && 32 * w + b < n; b++)
+                bits |= (uint32_t)!words[a->space.dropped + 32 * w + b] << b;
+            s->alive[w] = bits;
+        }
+        gpu_sync();
+        const int32_t kept = gpu_row_select(s, (n + 31) / 32, s->kept, a->max_det);
+        if (gpu_thread() == 0)
+            s->n_kept = kept;
+        gpu_sync();
+    } else {
+        keys = gpu_rank_image(s, words, &a->space, a->most, &n);
+        gpu_suppress(a, s, words, keys, n);
+    }
+    const int32_t used = s->n_kept * a->row_words, all = a->max_det * a->row_words;
+    GPU_EACH(e, used)
+    {
+        rows[e] = gpu_row_value(a, words, keys[s->kept[e / a->row_words]], image, e % a->row_words);
+    }
+    GPU_EACH(e, all - used)
+    {
+        rows[used + e] = 0;
+    }
+}
+
+#endif
