@@ -54,7 +54,8 @@ static chain open_chain(const sk_model *m, const char *runtime, int w, int h, in
     s.scale = m->input.scale;
     s.input = SK_INPUT_U8_HWC;
     if (offload) {
-        if (!sk_offload_fit(&g, SK_PIXEL_RGB, &fit) || !sk_offload_sparse(m, 0.25f, &sparse)) {
+        if (!sk_offload_fit(&g, &(sk_frame){.format = SK_PIXEL_RGB}, &fit) ||
+            !sk_offload_sparse(m, 0.25f, &sparse)) {
             printf("this model cannot be offloaded\n");
             exit(1);
         }
@@ -225,7 +226,8 @@ int main(int argc, char **argv)
     }
     chain fast = open_chain(m, "cuda", w, h, 1, true), slow = open_chain(m, "cpu", w, h, 1, false);
     uint8_t *input = malloc((size_t)slow.plan->width * (size_t)slow.plan->height * 3);
-    sk_frame frame = {SK_PIXEL_RGB, w, h, (ptrdiff_t)w * 3, pinned[0], 0, 0};
+    sk_frame frame = {
+        .format = SK_PIXEL_RGB, .width = w, .height = h, .stride = (ptrdiff_t)w * 3, .data = pinned[0]};
     submit(&fast, pinned[0]);
     finish(&fast);
     if (sk_task_stage_input(slow.stage, &frame, SK_TASK_INPUT_U8, input, &err) != SK_OK)

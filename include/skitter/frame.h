@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* A picture in host memory, owned by whoever made it. Rows run top to bottom. */
+/* A picture, owned by whoever made it. Rows run top to bottom. */
 
 typedef enum sk_pixel_format {
     SK_PIXEL_NONE = 0,
@@ -19,6 +19,16 @@ typedef enum sk_pixel_format {
     SK_PIXEL_NV12 = 4  /* luma plane, then interleaved chroma at half size; for GPU paths */
 } sk_pixel_format;
 
+/* How luma and chroma were made from colours. */
+typedef enum sk_colour_matrix {
+    SK_COLOUR_BT601 = 0, /* also where a video does not say */
+    SK_COLOUR_BT709 = 1,
+    SK_COLOUR_FCC = 2,
+    SK_COLOUR_SMPTE240M = 3,
+    SK_COLOUR_BT2020 = 4
+} sk_colour_matrix;
+
+/* Zero what you do not know; fields may be added at the end. */
 typedef struct sk_frame {
     sk_pixel_format format;
     int32_t width, height; /* pixels, >= 1 */
@@ -26,6 +36,14 @@ typedef struct sk_frame {
     uint8_t *data;
     int64_t index; /* frame number in its source, from 0; by presentation order */
     double time;   /* presentation time in seconds; index / rate for pictures without one */
+    /* NV12 only: */
+    const uint8_t
+        *chroma; /* its first row, `stride` bytes from one to the next; null: right behind the luma's */
+    sk_colour_matrix matrix; /* what its colours were made with */
+    int32_t full_range;      /* 1: values from 0 to 255 (JPEG); 0: luma from 16 to 235 (video) */
+    /* 0: in host memory. k > 0: in the memory of CUDA device k - 1 (its primary context), complete; only runners on that
+     * device take such frames (sk_runner_takes_device_frames). */
+    int32_t on_device;
 } sk_frame;
 
 #ifdef __cplusplus

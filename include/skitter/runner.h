@@ -86,6 +86,9 @@ typedef struct sk_runner_settings {
         quick_open; /* where the engine replays from the start, open without trial runs: the first result comes
                               sooner, and the first frames do what the runs would have done */
     bool keep_outputs; /* results carry the network's raw outputs */
+    /* Frames to get ready for besides their size: format and colours; null: RGB. Others come as well, at the price of a
+     * new trace. Borrowed until open returns. */
+    const sk_frame *like;
     int32_t
         timeline; /* remember this many last steps of each thread, for sk_runner_write_timeline; default 0 */
 } sk_runner_settings;
@@ -147,6 +150,9 @@ SK_API void sk_runner_close(sk_runner **runner);
 /* Takes a frame (RGB, BGR or grey; any size) and returns; `ticket` (may be null) tells its number. */
 SK_API sk_status sk_runner_submit(sk_runner *runner, const sk_frame *frame, const sk_runner_call *call,
                                   int64_t *ticket, sk_error *err) SK_MUST_CHECK;
+/* Whether frames in the memory of this CUDA device (sk_frame.on_device = device + 1) are taken: all lanes are on it, and
+ * the engine fits frames of this model in by itself; one model, frames borrowed or held, nothing checked or moved. */
+SK_API bool sk_runner_takes_device_frames(const sk_runner *runner, int32_t device);
 /* Starts a batch that is not full now. */
 SK_API void sk_runner_flush(sk_runner *runner);
 

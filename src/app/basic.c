@@ -94,7 +94,7 @@ static void free_outputs(sk_tensor *outputs, int32_t n)
 static sk_status run_network(const basic_network *n, const void *input, sk_tensor *copies, sk_error *err)
 {
     sk_tensor outputs[SK_SESSION_MAX_OUTPUTS];
-    sk_session_input in = {input, 0, 0};
+    sk_session_input in = {.data = input};
     memset(copies, 0, (size_t)n->n_outputs * sizeof *copies);
     SK_TRY(sk_session_run(n->session, &in, 1, outputs, SK_SESSION_MAX_OUTPUTS, err));
     for (int32_t i = 0; i < n->n_outputs; i++) {

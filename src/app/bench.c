@@ -136,7 +136,7 @@ static sk_status open_model(const sk_bench_settings *s, const char *runtime, ben
         noise = noise * 1664525u + 1013904223u;
         b->pictures[i] = (uint8_t)(noise >> 24);
     }
-    sk_session_input input = {b->pictures, 0, 0};
+    sk_session_input input = {.data = b->pictures};
     return sk_session_run(b->session, &input, 1, NULL, 0, err);
 }
 
@@ -145,7 +145,7 @@ static int send_layers(bench_model *b, int fd)
     sk_error err = {0};
     int32_t count = 0;
     sk_profile_row *rows = sk_calloc(MAX_LAYERS, sizeof *rows);
-    sk_session_input input = {b->pictures, 0, 0};
+    sk_session_input input = {.data = b->pictures};
     if (rows && sk_session_profile_start(b->session, &err) == SK_OK) {
         sk_status status = SK_OK;
         for (int i = 0; i < 10 && status == SK_OK; i++)
@@ -183,7 +183,7 @@ static void serve(const sk_bench_settings *s, const char *runtime, int fd)
         memcpy(opened.detail, info->detail, sizeof opened.detail);
     }
     int going = send_bytes(fd, &opened, sizeof opened) && opened.ok;
-    sk_session_input input = {b.pictures, 0, 0};
+    sk_session_input input = {.data = b.pictures};
     for (int32_t order = 0; going && receive_bytes(fd, &order, sizeof order) && order != ORDER_END;) {
         if (order == ORDER_LAYERS) {
             going = send_layers(&b, fd);

@@ -70,7 +70,7 @@ static sk_status convert_input(const sk_model *model, const sk_tensor *array, co
             s.std[c] = model->input.std[c] != 0 ? model->input.std[c] : 1;
         }
         sk_shape shape = sk_shape_of(4, view->batch, view->channels, view->height, view->width);
-        sk_session_input input = {array->data, 0, 0};
+        sk_session_input input = {.data = array->data};
         float *nchw = to == SK_DTYPE_F32 ? data : sk_malloc((size_t)count * sizeof *nchw);
         if (!nchw) {
             sk_free(data);
@@ -125,7 +125,7 @@ sk_status sk_network_run_array(const sk_model *model, const sk_engine *engine, c
     SK_TRY_GOTO(view_array(model, array, &view, err));
     SK_TRY_GOTO(sk_network_open(model, engine, view.batch, view.height, view.width, settings, &session, err));
     SK_TRY_GOTO(convert_input(model, array, &view, &input, err));
-    sk_session_input given = {input, 0, 0};
+    sk_session_input given = {.data = input};
     int32_t count = sk_session_about(session)->n_outputs;
     SK_TRY_GOTO(sk_session_run(session, &given, 1, results, count, err));
     for (int32_t i = 0; i < count; i++) {

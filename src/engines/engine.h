@@ -3,6 +3,7 @@
 #define SK_ENGINES_ENGINE_H
 
 #include "graph/graph.h"
+#include "skitter/frame.h"
 
 /* What runs a graph. Every compute runtime is one table of functions (sk_engine); what it runs on is a session: one
  * graph at fixed input shapes, opened once, replayed for every frame.
@@ -43,11 +44,17 @@ typedef struct sk_frame_fit {
     int32_t frame_width, frame_height;
     int32_t channels; /* 3; 1: grey, spread over the network's three */
     int32_t swap;     /* 1: BGR */
-    int32_t nv12;     /* 1: a luma plane, then chroma at half size (BT.601, limited range) */
+    int32_t nv12;     /* 1: a luma plane, then chroma at half size, turned into RGB as tasks/nv12.h does */
     int32_t resized_width, resized_height; /* inside the network's input … */
     int32_t left, top;                     /* … from here on */
     int32_t border;                        /* value around it: 114 */
+    int32_t matrix, full_range;            /* nv12: as of sk_frame */
 } sk_frame_fit;
+
+/* Of one frame in host memory, rows without gaps: bytes of a row, rows (chroma too), bytes in all. */
+size_t sk_frame_fit_row(const sk_frame_fit *fit);
+size_t sk_frame_fit_rows(const sk_frame_fit *fit);
+size_t sk_frame_fit_bytes(const sk_frame_fit *fit);
 
 /* Outputs that matter in few places: the heads of detectors. An engine that offers SK_OFFERS_SPARSE downloads only places
  * where a score lies above the bound; in the session's outputs every other place has scores of -infinity, and its other
@@ -155,6 +162,9 @@ typedef struct sk_session_input {
     const void *data;
     /* SK_INPUT_U8_HWC only: bytes from row to row and picture to picture; 0 = dense. */
     ptrdiff_t row_bytes, picture_bytes;
+    /* SK_INPUT_FRAMES, engines that offer SK_OFFERS_DEVICE_FRAMES: one frame for each picture of the batch, all on the
+     * session's device (sk_frame.on_device) and of the form of settings.fit; `data` is not looked at. null: `data`. */
+    const sk_frame *const *frames;
 } sk_session_input;
 
 /* What an engine found on this machine. */
@@ -230,10 +240,11 @@ typedef struct sk_engine_form {
 } sk_engine_form;
 
 /* What not every engine can. */
-#define SK_OFFERS_FRAMES 1u
-#define SK_OFFERS_SPARSE 2u
-#define SK_OFFERS_PEAKS  4u
-#define SK_OFFERS_ROWS   8u
+#define SK_OFFERS_FRAMES        1u
+#define SK_OFFERS_SPARSE        2u
+#define SK_OFFERS_PEAKS         4u
+#define SK_OFFERS_ROWS          8u
+#define SK_OFFERS_DEVICE_FRAMES 16u /* frames that lie in the device's memory already */
 
 struct sk_engine {
     const char *name;  /* "cpu", "onnx_cpu", "reference", … */

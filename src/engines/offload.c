@@ -5,8 +5,9 @@
 
 #include <math.h>
 
-bool sk_offload_fit(const sk_letterbox_geometry *g, sk_pixel_format format, sk_frame_fit *out)
+bool sk_offload_fit(const sk_letterbox_geometry *g, const sk_frame *like, sk_frame_fit *out)
 {
+    const sk_pixel_format format = like->format;
     if (format != SK_PIXEL_RGB && format != SK_PIXEL_BGR && format != SK_PIXEL_GRAY &&
         format != SK_PIXEL_NV12)
         return false;
@@ -20,6 +21,10 @@ bool sk_offload_fit(const sk_letterbox_geometry *g, sk_pixel_format format, sk_f
                           .left = g->left,
                           .top = g->top,
                           .border = 114};
+    if (out->nv12) {
+        out->matrix = (int32_t)like->matrix;
+        out->full_range = like->full_range != 0;
+    }
     return true;
 }
 

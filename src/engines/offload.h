@@ -11,8 +11,8 @@
  * rows come down, or bring down only the places whose score can pass. The rest of the stage (tasks/yolo_post.h) works on
  * such outputs as on whole ones. */
 
-/* False when frames of this format are not for engines. */
-bool sk_offload_fit(const sk_letterbox_geometry *geometry, sk_pixel_format format, sk_frame_fit *out);
+/* How frames like this one (size apart: that is the geometry's) are fitted in. False when its format is not for engines. */
+bool sk_offload_fit(const sk_letterbox_geometry *geometry, const sk_frame *like, sk_frame_fit *out);
 
 /* For a session with its tail cut. False when the model has no raw heads, or `confidence` lets everything pass. */
 bool sk_offload_sparse(const sk_model *model, float confidence, sk_sparse_outputs *out);

@@ -16,7 +16,7 @@ static const sk_plugin_wish cuda_wish = {
         "--gpus all",
 };
 SK_PLUGIN_ENGINE(sk_engine_cuda, cuda_wish, cuda, "skitter on NVIDIA GPUs", SK_PRECISION_F16,
-                 SK_OFFERS_FRAMES | SK_OFFERS_SPARSE | SK_OFFERS_ROWS);
+                 SK_OFFERS_FRAMES | SK_OFFERS_SPARSE | SK_OFFERS_ROWS | SK_OFFERS_DEVICE_FRAMES);
 
 static const sk_plugin_wish rocm_wish = {
     .engine = "rocm",

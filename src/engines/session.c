@@ -71,10 +71,9 @@ static sk_status check_offers(const sk_engine *engine, const sk_session_settings
     if (s->rows)
         SK_TRY(check_rows(engine, s, err));
     const sk_frame_fit *f = s->input == SK_INPUT_FRAMES ? s->fit : NULL;
-    if (f &&
-        (f->frame_width < 1 || f->frame_height < 1 || f->frame_width > 65536 || f->frame_height > 65536 ||
-         f->resized_width < 1 || f->resized_height < 1 || f->left < 0 || f->top < 0 ||
-         (f->channels != 1 && f->channels != 3) || (f->nv12 && (f->frame_width % 2 || f->frame_height % 2))))
+    if (f && (f->frame_width < 1 || f->frame_height < 1 || f->frame_width > 65536 ||
+              f->frame_height > 65536 || f->resized_width < 1 || f->resized_height < 1 || f->left < 0 ||
+              f->top < 0 || (f->channels != 1 && f->channels != 3)))
         return sk_fail(err, SK_ERR_ARG, "frames of %dx%d with %d channels cannot be fitted", f->frame_width,
                        f->frame_height, f->channels);
     return SK_OK;
@@ -295,9 +294,14 @@ sk_status sk_session_submit(sk_session *session, const sk_session_input *inputs,
     if (n_inputs != session->info.n_inputs)
         return sk_fail(err, SK_ERR_ARG, "%d inputs given, the session has %d", n_inputs,
                        session->info.n_inputs);
-    for (int32_t i = 0; i < n_inputs; i++)
-        if (!inputs[i].data)
+    for (int32_t i = 0; i < n_inputs; i++) {
+        if (!inputs[i].data && !inputs[i].frames)
             return sk_fail(err, SK_ERR_ARG, "input %d has no data", i);
+        if (inputs[i].frames &&
+            (session->info.input != SK_INPUT_FRAMES || !(session->engine->offers & SK_OFFERS_DEVICE_FRAMES)))
+            return sk_fail(err, SK_ERR_UNSUPPORTED, "input %d: this session takes no frames from a device",
+                           i);
+    }
     if (session->submitted - session->waited >= session->info.slots)
         return sk_fail(err, SK_ERR_BUSY, "all %d slots are in flight: wait for one first",
                        session->info.slots);
@@ -364,6 +368,23 @@ sk_status sk_session_profile(sk_session *session, sk_profile_row *rows, int32_t 
     if (!session->engine->profile)
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s does not measure single steps", session->engine->title);
     return session->engine->profile(session, rows, capacity, count, err);
+}
+
+size_t sk_frame_fit_row(const sk_frame_fit *fit)
+{
+    const size_t width = (size_t)fit->frame_width;
+    return fit->nv12 ? (width + 1) / 2 * 2 : width * (size_t)fit->channels;
+}
+
+size_t sk_frame_fit_rows(const sk_frame_fit *fit)
+{
+    const size_t height = (size_t)fit->frame_height;
+    return fit->nv12 ? height + (height + 1) / 2 : height;
+}
+
+size_t sk_frame_fit_bytes(const sk_frame_fit *fit)
+{
+    return sk_frame_fit_row(fit) * sk_frame_fit_rows(fit);
 }
 
 void sk_input_unpack_u8(const sk_session_input *input, const sk_session_settings *settings,

@@ -114,7 +114,7 @@ sk_status sk_checker_run(sk_checker *c, const sk_model *model, const sk_task_set
     SK_TRY_GOTO(prepare(c, model, settings, frame, trace, err));
     SK_TRY_GOTO(sk_task_stage_input(c->stage, frame, c->key.u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32,
                                     c->input, err));
-    sk_session_input in = {c->input, 0, 0};
+    sk_session_input in = {.data = c->input};
     SK_TRY_GOTO(sk_session_run(c->reference, &in, 1, reference, SK_SESSION_MAX_OUTPUTS, err));
     SK_TRY_GOTO(compare_all(c, trace, outputs, reference, image, out, err));
     out->ran = true;

@@ -97,6 +97,8 @@ struct sk_job {
         *input; /* [batch] pictures in the form handed in; pages of the lane's own memory node, or pinned */
     size_t input_bytes;
     void (*input_free)(void *block);
+    const sk_frame **frames; /* [batch]; where they lie on the device already: they are the input */
+    bool on_device;
     bool skip; /* nothing in it needs the network */
     sk_tensor outputs[SK_SESSION_MAX_OUTPUTS];
     int64_t network_begin, network_end;
@@ -157,6 +159,7 @@ struct sk_runner {
     int32_t *classes;
     char *provider;
     sk_task_settings task;
+    sk_frame like; /* format and colours of frames to get ready for */
     int32_t n_models;
     const sk_model *models[SK_DETECTOR_MAX_MODELS];
     int32_t capacity, n_keypoints; /* of results */
@@ -227,8 +230,8 @@ void sk_lane_fail(sk_lane *lane, const sk_error *problem);
 /* Under the lock: one job's items, of a lane that failed. */
 void sk_lane_hand_over(sk_lane *lane, sk_job *job);
 
-/* The trace that frames of this format need on this lane, once its pre stage stands. */
-sk_trace_key sk_lane_key(const sk_lane *lane, sk_pixel_format format);
+/* The trace that frames like this one need on this lane, once its pre stage stands. */
+sk_trace_key sk_lane_key(const sk_lane *lane, const sk_frame *like);
 /* Do results come back without the places that cannot pass? Then they cannot be compared or kept. */
 bool sk_lane_is_sparse(const sk_lane *lane);
 

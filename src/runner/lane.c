@@ -100,14 +100,14 @@ void sk_lane_fail(sk_lane *lane, const sk_error *problem)
 
 /* --- beginning and end --- */
 
-sk_trace_key sk_lane_key(const sk_lane *lane, sk_pixel_format format)
+sk_trace_key sk_lane_key(const sk_lane *lane, const sk_frame *like)
 {
     const sk_runner *r = lane->runner;
     const sk_detector_settings *d = &r->settings.detector;
     sk_trace_key key = sk_trace_key_of(r->models[0], &lane->device, d->batch, sk_task_stage_plan(lane->pre));
     bool whole = r->settings.keep_outputs || r->settings.check_every > 0;
     if (lane->offload)
-        sk_trace_key_offload(&key, r->models[0], lane->pre, format, d, whole);
+        sk_trace_key_offload(&key, r->models[0], lane->pre, like, d, whole);
     return key;
 }
 
@@ -127,6 +127,8 @@ static void free_input(sk_job *job)
 sk_status sk_job_prepare(sk_job *job, const sk_trace_key *key, sk_error *err)
 {
     job->key = *key;
+    if (job->on_device)
+        return SK_OK;
     size_t bytes = sk_trace_picture_bytes(key) * (size_t)key->batch;
     if (bytes <= job->input_bytes)
         return SK_OK;
@@ -185,7 +187,8 @@ static sk_status allocate(sk_runner *r, sk_lane *lane, sk_error *err)
     int32_t batch = r->settings.detector.batch;
     for (int32_t k = 0; k < SK_LANE_MAX_JOBS; k++) {
         lane->jobs[k].items = sk_calloc((size_t)batch, sizeof *lane->jobs[k].items);
-        if (!lane->jobs[k].items)
+        lane->jobs[k].frames = sk_calloc((size_t)batch, sizeof *lane->jobs[k].frames);
+        if (!lane->jobs[k].items || !lane->jobs[k].frames)
             return sk_fail_memory(err, (size_t)batch * sizeof *lane->jobs[k].items);
     }
     for (int i = 0; i < SK_LANE_THREADS; i++) {
@@ -235,6 +238,7 @@ void sk_lane_close(sk_lane *lane)
     lane->crop_input = NULL;
     for (int32_t k = 0; k < SK_LANE_MAX_JOBS; k++) {
         sk_free(lane->jobs[k].items);
+        sk_free(lane->jobs[k].frames);
         free_input(&lane->jobs[k]);
         lane->jobs[k] = (sk_job){0};
     }

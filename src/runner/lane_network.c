@@ -58,12 +58,12 @@ static sk_status open_lane(sk_lane *lane, sk_error *err)
     int32_t width = r->settings.frame_width, height = r->settings.frame_height;
     SK_TRY(sk_lane_open_pre(lane, width, height, err));
     lane->offload = true;
-    sk_trace_key key = sk_lane_key(lane, SK_PIXEL_RGB);
+    sk_trace_key key = sk_lane_key(lane, &r->like);
     choose_slots(lane, &key);
     sk_status status = capture(lane, &key, err);
     if (status == SK_ERR_UNSUPPORTED && key.frames) { /* not with this model: then as on every other engine */
         lane->offload = false;
-        key = sk_lane_key(lane, SK_PIXEL_RGB);
+        key = sk_lane_key(lane, &r->like);
         status = capture(lane, &key, err);
     }
     SK_TRY(status);
@@ -71,7 +71,7 @@ static sk_status open_lane(sk_lane *lane, sk_error *err)
     choose_slots(lane, &key); /* the session has said whether it works by itself */
     if (lane->slots != slots)
         SK_TRY(capture(lane, &key, err));
-    for (int32_t k = 0; k < lane->n_jobs; k++)
+    for (int32_t k = 0; k < lane->n_jobs && !r->like.on_device; k++)
         SK_TRY(sk_job_prepare(&lane->jobs[k], &key, err));
     return sk_lane_open_post(lane, width, height, err);
 }
@@ -142,7 +142,8 @@ static void submit(sk_lane *lane, sk_job *job)
     pthread_mutex_unlock(&r->lock);
     pthread_mutex_lock(&lane->networks);
     job->network_begin = sk_clock_ns();
-    status = sk_trace_submit(&lane->trace, &job->key, job->input, &problem);
+    status = sk_trace_submit(&lane->trace, &job->key, job->input,
+                             job->on_device ? (const sk_frame *const *)job->frames : NULL, &problem);
     pthread_mutex_unlock(&lane->networks);
     pthread_mutex_lock(&r->lock);
     if (status != SK_OK)

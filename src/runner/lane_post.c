@@ -57,7 +57,7 @@ sk_status sk_lane_open_post(sk_lane *lane, int32_t width, int32_t height, sk_err
 static sk_status run_crop(sk_lane *lane, sk_tensor *outputs, sk_error *err)
 {
     pthread_mutex_lock(&lane->networks);
-    sk_status status = sk_trace_submit(&lane->crop_trace, &lane->crop_trace.key, lane->crop_input, err);
+    sk_status status = sk_trace_submit(&lane->crop_trace, &lane->crop_trace.key, lane->crop_input, NULL, err);
     pthread_mutex_unlock(&lane->networks);
     return status == SK_OK ? sk_trace_wait(&lane->crop_trace, outputs, err) : status;
 }

@@ -24,7 +24,8 @@ sk_status sk_lane_open_pre(sk_lane *lane, int32_t width, int32_t height, sk_erro
 static bool same_size(const sk_item *a, const sk_item *b)
 {
     return a->view.width == b->view.width && a->view.height == b->view.height &&
-           a->view.format == b->view.format;
+           a->view.format == b->view.format && a->view.matrix == b->view.matrix &&
+           a->view.full_range == b->view.full_range && a->view.on_device == b->view.on_device;
 }
 
 /* How many pending frames go together now; 0: none yet, and *when is the moment to look again. */
@@ -104,28 +105,49 @@ static sk_status copy_frame(const sk_frame *frame, uint8_t *to)
     return SK_OK;
 }
 
+/* A frame in a device's memory is for that device, and only where its engine fits frames in by itself. */
+static sk_status check_device(const sk_lane *lane, const sk_trace_key *key, const sk_frame *frame,
+                              sk_error *err)
+{
+    if (key->frames && (key->engine->offers & SK_OFFERS_DEVICE_FRAMES) &&
+        lane->device.index == frame->on_device - 1)
+        return SK_OK;
+    return sk_fail(err, SK_ERR_UNSUPPORTED,
+                   "frame %lld lies in the memory of GPU %d, which %s cannot read; decode without --hwaccel",
+                   (long long)frame->index, frame->on_device - 1, lane->device.name);
+}
+
 /* Outside of the lock. A frame that cannot be taken fails alone. */
 static void process(sk_lane *lane, sk_job *job)
 {
     const sk_frame *first = &job->items[0]->view;
     sk_error problem = {0};
     sk_status status = sk_lane_open_pre(lane, first->width, first->height, &problem);
+    job->on_device = first->on_device > 0;
     if (status == SK_OK) {
-        sk_trace_key key = sk_lane_key(lane, first->format);
+        sk_trace_key key = sk_lane_key(lane, first);
         if (key.frames && memcmp(&key.fit, &lane->fit, sizeof key.fit) != 0) {
             lane->fit = key.fit;
             if (++lane->fits > MOST_FITS) { /* pictures of all sizes: one trace for all is better */
                 lane->offload = false;
-                key = sk_lane_key(lane, first->format);
+                key = sk_lane_key(lane, first);
             }
         }
-        status = sk_job_prepare(job, &key, &problem);
+        status = job->on_device ? check_device(lane, &key, first, &problem) : SK_OK;
+        if (status == SK_OK)
+            status = sk_job_prepare(job, &key, &problem);
     }
     job->skip = true;
+    for (int32_t i = job->count; i < lane->runner->settings.detector.batch; i++)
+        job->frames[i] = NULL; /* a batch that is not full */
     for (int32_t i = 0; i < job->count; i++) {
         sk_item *item = job->items[i];
-        uint8_t *at = status == SK_OK ? job->input + sk_trace_picture_bytes(&job->key) * (size_t)i : NULL;
-        if (status == SK_OK)
+        uint8_t *at = status == SK_OK && !job->on_device
+                          ? job->input + sk_trace_picture_bytes(&job->key) * (size_t)i
+                          : NULL;
+        if (status == SK_OK && job->on_device)
+            job->frames[i] = &item->view;
+        else if (status == SK_OK)
             item->status = job->key.frames
                                ? copy_frame(&item->view, at)
                                : sk_task_stage_input(lane->pre, &item->view,
@@ -158,7 +180,8 @@ void *sk_lane_pre_main(void *argument)
             sk_item *item = job->items[i];
             item->at[SK_AT_READY] = end;
             item->state = SK_ITEM_WAIT_NETWORK;
-            if (!keep && !item->check)
+            if (!keep && !item->check &&
+                !item->view.on_device) /* the device reads those when it gets to them */
                 sk_item_give_back(r, item);
         }
         if (lane->failed)

@@ -48,6 +48,13 @@ static sk_status copy_settings(sk_runner *r, const sk_runner_settings *settings,
     r->settings = *settings;
     sk_runner_settings *s = &r->settings;
     s->devices = NULL;
+    r->like = (sk_frame){.format = SK_PIXEL_RGB};
+    if (s->like)
+        r->like = (sk_frame){.format = s->like->format,
+                             .matrix = s->like->matrix,
+                             .full_range = s->like->full_range,
+                             .on_device = s->like->on_device};
+    s->like = NULL;
     if (s->when_full == SK_RUNNER_FULL_DEFAULT)
         s->when_full = s->mode == SK_RUNNER_LATENCY ? SK_RUNNER_FULL_DROP_OLDEST : SK_RUNNER_FULL_BLOCK;
     if (s->detector.n_classes > 0) {
@@ -240,6 +247,16 @@ bool sk_runner_takes_frames(const sk_runner *r)
         if (r->lanes[i].trace.key.frames)
             return true;
     return false;
+}
+
+bool sk_runner_takes_device_frames(const sk_runner *r, int32_t device)
+{
+    bool taken = r->settings.frames != SK_RUNNER_COPY && r->n_models == 1 && r->settings.check_every == 0 &&
+                 !r->settings.allow_failover;
+    for (int32_t i = 0; i < r->n_lanes; i++)
+        taken = taken && r->lanes[i].trace.key.frames && r->lanes[i].device.index == device &&
+                (r->lanes[i].device.engine->offers & SK_OFFERS_DEVICE_FRAMES);
+    return taken;
 }
 
 sk_status sk_runner_open(const sk_model *const *models, int32_t n_models, const sk_runner_settings *settings,

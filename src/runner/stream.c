@@ -29,14 +29,32 @@ static void leave(sk_runner *r)
 static sk_status check_frame(const sk_frame *frame, sk_error *err)
 {
     SK_CHECK_ARG(frame && frame->data, err);
-    if (frame->format != SK_PIXEL_RGB && frame->format != SK_PIXEL_BGR && frame->format != SK_PIXEL_GRAY)
-        return sk_fail(err, SK_ERR_ARG, "frame %lld: pixel format %d; RGB, BGR or grey is taken",
+    const bool nv12 = frame->format == SK_PIXEL_NV12 && frame->on_device > 0;
+    if (frame->format != SK_PIXEL_RGB && frame->format != SK_PIXEL_BGR && frame->format != SK_PIXEL_GRAY &&
+        !nv12)
+        return sk_fail(err, SK_ERR_ARG,
+                       "frame %lld: pixel format %d; RGB, BGR or grey is taken, and NV12 on a device",
                        (long long)frame->index, (int)frame->format);
-    int32_t bytes = frame->format == SK_PIXEL_GRAY ? 1 : 3;
+    int32_t bytes = frame->format == SK_PIXEL_GRAY || nv12 ? 1 : 3;
     if (frame->width < 1 || frame->height < 1 || frame->width > 65535 || frame->height > 65535 ||
         frame->stride < (ptrdiff_t)frame->width * bytes)
         return sk_fail(err, SK_ERR_ARG, "frame %lld: %dx%d with rows of %lld bytes is not possible",
                        (long long)frame->index, frame->width, frame->height, (long long)frame->stride);
+    return SK_OK;
+}
+
+/* What reads pixels on the host cannot read a device's. */
+static sk_status check_place(const sk_runner *r, const sk_frame *frame, const sk_runner_call *call,
+                             sk_error *err)
+{
+    if (!frame->on_device)
+        return SK_OK;
+    if (r->settings.frames == SK_RUNNER_COPY || r->n_models > 1 || r->settings.check_every > 0 ||
+        r->settings.allow_failover || (call && call->check_pcc))
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "frame %lld lies in a GPU's memory: such frames are not copied, cropped, checked or "
+                       "moved to another device; decode without --hwaccel",
+                       (long long)frame->index);
     return SK_OK;
 }
 
@@ -125,6 +143,7 @@ static sk_status submit(sk_runner *r, const sk_frame *frame, const sk_runner_cal
                         int64_t *ticket, sk_error *err)
 {
     SK_TRY(check_frame(frame, err));
+    SK_TRY(check_place(r, frame, call, err));
     if (call && call->check_pcc && !r->settings.keep_outputs && !r->settings.check_every && r->sparse)
         return sk_fail(
             err, SK_ERR_UNSUPPORTED,

@@ -27,17 +27,22 @@ sk_trace_key sk_trace_key_of(const sk_model *model, const sk_device *device, int
 }
 
 void sk_trace_key_offload(sk_trace_key *key, const sk_model *model, const sk_task_stage *stage,
-                          sk_pixel_format format, const sk_detector_settings *settings, bool whole)
+                          const sk_frame *like, const sk_detector_settings *settings, bool whole)
 {
-    sk_pixel_format taken = format;
+    sk_frame seen = *like;
+    sk_pixel_format taken;
     sk_sparse_outputs outputs;
     sk_row_outputs rows;
     const sk_task_settings task = sk_task_settings_of(settings);
-    const sk_letterbox_geometry *box = sk_task_stage_letterbox(stage, format, &taken);
+    const bool nv12 = like->format == SK_PIXEL_NV12;
+    const sk_letterbox_geometry *box =
+        sk_task_stage_letterbox(stage, nv12 ? SK_PIXEL_RGB : like->format, &taken);
     uint32_t offers = key->engine->offers;
     sk_frame_fit fit = {0};
-    if (!box || !key->u8 || !(offers & SK_OFFERS_FRAMES) || !sk_offload_fit(box, taken, &fit))
+    seen.format = nv12 ? like->format : taken;
+    if (!box || !key->u8 || !(offers & SK_OFFERS_FRAMES) || !sk_offload_fit(box, &seen, &fit))
         return;
+    fit.swap = taken == SK_PIXEL_BGR;
     key->frames = 1;
     key->fit = fit;
     if (whole || !key->cut_tail)
@@ -64,7 +69,7 @@ bool sk_trace_fits(const sk_trace *trace, const sk_trace_key *key)
 size_t sk_trace_picture_bytes(const sk_trace_key *key)
 {
     if (key->frames)
-        return (size_t)key->fit.frame_width * (size_t)key->fit.frame_height * (size_t)key->fit.channels;
+        return sk_frame_fit_bytes(&key->fit);
     return (size_t)key->width * (size_t)key->height * (size_t)key->channels * (key->u8 ? 1 : sizeof(float));
 }
 
@@ -128,7 +133,7 @@ static void paint(const sk_trace_key *key, uint8_t *input)
 
 static sk_status run_once(sk_trace *t, const void *input, sk_tensor *outputs, sk_error *err)
 {
-    sk_session_input in = {input, 0, 0};
+    sk_session_input in = {.data = input};
     return sk_session_run(t->session, &in, 1, outputs, SK_SESSION_MAX_OUTPUTS, err);
 }
 
@@ -215,12 +220,13 @@ done:
     return status;
 }
 
-sk_status sk_trace_submit(sk_trace *t, const sk_trace_key *key, const void *input, sk_error *err)
+sk_status sk_trace_submit(sk_trace *t, const sk_trace_key *key, const void *input,
+                          const sk_frame *const *frames, sk_error *err)
 {
     if (!sk_trace_fits(t, key))
         return sk_fail(err, SK_ERR_INTERNAL, "a trace of %dx%d was to be replayed for an input of %dx%d",
                        t->key.width, t->key.height, key->width, key->height);
-    sk_session_input in = {input, 0, 0};
+    sk_session_input in = {.data = input, .frames = frames};
     return sk_session_submit(t->session, &in, 1, err);
 }
 

@@ -36,7 +36,7 @@ sk_trace_key sk_trace_key_of(const sk_model *model, const sk_device *device, int
 /* Lets the engine do what it offers around the network, where the stage allows: fit frames in; and, unless the outputs are
  * wanted whole, make final rows, or leave out results that cannot pass. */
 void sk_trace_key_offload(sk_trace_key *key, const sk_model *model, const sk_task_stage *stage,
-                          sk_pixel_format format, const sk_detector_settings *settings, bool whole);
+                          const sk_frame *like, const sk_detector_settings *settings, bool whole);
 bool sk_trace_key_equal(const sk_trace_key *a, const sk_trace_key *b);
 bool sk_trace_fits(const sk_trace *trace, const sk_trace_key *key);
 /* Bytes of one picture as it is handed in. */
@@ -50,9 +50,10 @@ sk_status sk_trace_capture(sk_trace *trace, const sk_model *model, const sk_devi
 void sk_trace_release(sk_trace *trace);
 
 /* Replay: submit and wait of the session. `key` is that of the input; another trace's is refused. Wait also refuses
- * results that do not lie where they did at capture. */
+ * results that do not lie where they did at capture. `frames` (may be null): a batch that lies on the device, instead of
+ * `input`. */
 sk_status sk_trace_submit(sk_trace *trace, const sk_trace_key *key, const void *input,
-                          sk_error *err) SK_MUST_CHECK;
+                          const sk_frame *const *frames, sk_error *err) SK_MUST_CHECK;
 sk_status sk_trace_wait(sk_trace *trace, sk_tensor *outputs, sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -241,6 +241,14 @@ int gpu_copy_down_2d(void *host, const void *device, size_t pitch, size_t width,
         memcpy((char *)host + i * pitch, (const char *)device + i * pitch, width);
     return 0;
 }
+int gpu_copy_across_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                       size_t rows, gpu_stream *stream)
+{
+    (void)stream;
+    for (size_t i = 0; i < rows; i++)
+        memcpy((char *)to + i * to_pitch, (const char *)from + i * from_pitch, width);
+    return 0;
+}
 int gpu_fill(void *device, int byte, size_t bytes, gpu_stream *stream)
 {
     (void)stream;

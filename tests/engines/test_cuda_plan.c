@@ -2,11 +2,12 @@
 /* The cuda engine's planning, on a GPU of loops (gpu_emulate.c): forms, places, order, packing, slots, errors. */
 #include "random_graph.h"
 
-#include "engines/engine.h"
+#include "engines/offload.h"
 #include "formats/npy.h"
 #include "graph/reference.h"
 #include "models/model.h"
 #include "tasks/letterbox.h"
+#include "tasks/nv12.h"
 
 #include <stdio.h>
 
@@ -183,6 +184,33 @@ static void test_pictures_and_slots(void **state)
     assert_int_equal(gpu_emulate_live, 0);
 }
 
+/* Two frames as a decoder on the device leaves them. */
+typedef struct frames_on_device {
+    sk_frame frames[2];
+    const sk_frame *list[2];
+    uint8_t *luma[2], *chroma[2];
+} frames_on_device;
+
+static void put_on_device(frames_on_device *d, const sk_frame *like, const uint8_t *dense, size_t row,
+                          size_t bytes)
+{
+    const size_t stride = row + 24, h = (size_t)like->height, half = (h + 1) / 2;
+    for (int n = 0; n < 2; n++, dense += bytes) {
+        d->luma[n] = calloc(h, stride);
+        d->chroma[n] = calloc(half, stride);
+        for (size_t y = 0; y < h; y++)
+            memcpy(d->luma[n] + y * stride, dense + y * row, row);
+        for (size_t y = 0; y < half; y++)
+            memcpy(d->chroma[n] + y * stride, dense + (h + y) * row, row);
+        d->frames[n] = *like;
+        d->frames[n].stride = (ptrdiff_t)stride;
+        d->frames[n].data = d->luma[n];
+        d->frames[n].chroma = d->chroma[n];
+        d->frames[n].on_device = 1;
+        d->list[n] = &d->frames[n];
+    }
+}
+
 /* Frames fitted in by the engine are what tasks/letterbox makes of them, bit for bit; sparse outputs are the dense ones at
  * every place that passes, and say nothing elsewhere. */
 static void test_frames_and_places(void **state)
@@ -207,23 +235,41 @@ static void test_frames_and_places(void **state)
     static const int sizes[][2] = {{50, 41}, {64, 64}, {32, 20}, {17, 90}};
     const sk_sparse_outputs places = {.bound = 0.1f, .n_levels = 2, .level = {{1, 1, {0}}, {3, 1, {2}}}};
     for (int size = 0; size < 4; size++)
-        for (int format = SK_PIXEL_RGB; format <= SK_PIXEL_GRAY; format++) {
+        for (int format = SK_PIXEL_RGB; format <= SK_PIXEL_NV12 + 3; format++) {
+            /* NV12 with three sets of colours, and once on the "device" with gaps between rows and planes */
+            const bool nv12 = format >= SK_PIXEL_NV12, across = format == SK_PIXEL_NV12 + 3;
+            const int w = sizes[size][0], h = sizes[size][1];
+            sk_frame like = {.format = nv12 ? SK_PIXEL_NV12 : (sk_pixel_format)format,
+                             .width = w,
+                             .height = h,
+                             .matrix = format == SK_PIXEL_NV12 + 1 ? SK_COLOUR_BT709 : SK_COLOUR_BT601,
+                             .full_range = format == SK_PIXEL_NV12 + 2};
             sk_letterbox_geometry box;
             sk_letterbox *letterbox = NULL;
-            const int w = sizes[size][0], h = sizes[size][1], channels = format == SK_PIXEL_GRAY ? 1 : 3;
+            sk_frame_fit fit;
             assert_ok(sk_letterbox_plan(w, h, 32, 32, 0, &box, &err), &err);
-            assert_ok(sk_letterbox_open(&box, (sk_pixel_format)format, 1, &letterbox, &err), &err);
-            uint8_t *frames = malloc((size_t)(2 * w * h * channels)), pictures[2 * 32 * 32 * 3];
-            for (int i = 0; i < 2 * w * h * channels; i++)
+            assert_ok(sk_letterbox_open(&box, nv12 ? SK_PIXEL_RGB : like.format, 1, &letterbox, &err), &err);
+            assert_true(sk_offload_fit(&box, &like, &fit));
+            const size_t row = sk_frame_fit_row(&fit), bytes = sk_frame_fit_bytes(&fit);
+            uint8_t *frames = malloc(2 * bytes), *rgb = malloc((size_t)(3 * w * h)),
+                    pictures[2 * 32 * 32 * 3];
+            for (size_t i = 0; i < 2 * bytes; i++)
                 frames[i] = (uint8_t)random_next(&r);
             for (int n = 0; n < 2; n++) {
-                sk_frame frame = {(sk_pixel_format)format,       w, h, w * channels,
-                                  frames + n * w * h * channels, 0, 0};
+                sk_frame frame = like;
+                frame.stride = (ptrdiff_t)row;
+                frame.data = frames + (size_t)n * bytes;
+                if (nv12) {
+                    sk_nv12_to_rgb(&frame, rgb);
+                    frame = (sk_frame){
+                        .format = SK_PIXEL_RGB, .width = w, .height = h, .stride = 3 * w, .data = rgb};
+                }
                 assert_ok(sk_letterbox_run(letterbox, &frame, pictures + n * 32 * 32 * 3, &err), &err);
             }
-            const sk_frame_fit fit = {
-                w,        h,       channels, format == SK_PIXEL_BGR, 0, box.resized_width, box.resized_height,
-                box.left, box.top, 114};
+            free(rgb);
+            frames_on_device there = {.luma = {NULL}};
+            if (across)
+                put_on_device(&there, &like, frames, row, bytes);
             sk_session_settings dense = settings_of(SK_PRECISION_F16), sparse;
             dense.input = SK_INPUT_U8_HWC;
             sparse = dense;
@@ -236,8 +282,25 @@ static void test_frames_and_places(void **state)
             sk_session_input picture = {.data = pictures}, frame = {.data = frames};
             sk_tensor want[4], got[4];
             assert_ok(sk_session_run(one, &picture, 1, want, 4, &err), &err);
+            if (across)
+                frame = (sk_session_input){.frames = there.list};
             for (int run = 0; run < 2; run++)
                 assert_ok(sk_session_run(two, &frame, 1, got, 4, &err), &err);
+            if (across) { /* on another device, or of another size: refused */
+                there.frames[1].on_device = 2;
+                assert_int_equal(sk_session_run(two, &frame, 1, got, 4, &err), SK_ERR_ARG);
+                assert_non_null(strstr(err.message, "on device 1"));
+                there.frames[1].on_device = 1;
+                there.frames[0].width++;
+                assert_int_equal(sk_session_run(two, &frame, 1, got, 4, &err), SK_ERR_ARG);
+                assert_int_equal(sk_session_run(one, &frame, 1, got, 4, &err), SK_ERR_UNSUPPORTED);
+                there.frames[0].width--;
+                assert_ok(sk_session_run(two, &frame, 1, got, 4, &err), &err);
+            }
+            for (int n = 0; n < 2; n++) {
+                free(there.luma[n]);
+                free(there.chroma[n]);
+            }
             int passed = 0;
             for (int level = 0; level < 2; level++) {
                 const sk_tensor *s = &want[2 * level + 1];

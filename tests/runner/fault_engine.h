@@ -156,7 +156,7 @@ static sk_status fault_work(fault_session *s, int32_t slot, const void *input, s
     fault *f = s->f;
     int32_t n = s->base.info.n_outputs;
     sk_tensor got[SK_SESSION_MAX_OUTPUTS];
-    sk_session_input in = {input, 0, 0};
+    sk_session_input in = {.data = input};
     size_t frame_bytes = (size_t)s->fit.frame_width * (size_t)s->fit.frame_height * (size_t)s->fit.channels;
     for (int32_t i = 0; s->box && i < s->batch; i++) {
         const sk_letterbox_geometry *g = sk_letterbox_geometry_of(s->box);

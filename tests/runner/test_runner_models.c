@@ -58,7 +58,7 @@ static int32_t plain_two_run(plain_two *p, const sk_frame *frame)
     plain_run(&p->first, frame);
     assert_ok(sk_task_stage_crops(b->stage, frame, &p->first.found, &b->found, &n_crops, &err), &err);
     for (int32_t c = 0; c < n_crops; c++) {
-        sk_session_input in = {b->input, 0, 0};
+        sk_session_input in = {.data = b->input};
         assert_ok(sk_task_stage_crop_input(b->stage, c, SK_TASK_INPUT_U8, b->input, &err), &err);
         assert_ok(sk_session_run(b->session, &in, 1, b->outputs, SK_SESSION_MAX_OUTPUTS, &err), &err);
         assert_ok(sk_task_stage_crop_result(b->stage, c, b->outputs, info->n_outputs, 0, info->tail_cut,

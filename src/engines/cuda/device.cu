@@ -184,6 +184,11 @@ int gpu_copy_down_2d(void *host, const void *device, size_t pitch, size_t width,
 {
     return told(cudaMemcpy2DAsync(host, pitch, device, pitch, width, rows, cudaMemcpyDeviceToHost, stream_of(stream)));
 }
+int gpu_copy_across_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
+                       gpu_stream *stream)
+{
+    return told(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, cudaMemcpyDeviceToDevice, stream_of(stream)));
+}
 int gpu_fill(void *device, int byte, size_t bytes, gpu_stream *stream)
 {
     return told(cudaMemsetAsync(device, byte, bytes, stream_of(stream)));

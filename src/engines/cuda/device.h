@@ -54,6 +54,9 @@ int gpu_copy_down(void *host, const void *device, size_t bytes, gpu_stream *stre
 /* `rows` pieces of `width` bytes, `pitch` apart on both sides. */
 int gpu_copy_down_2d(void *host, const void *device, size_t pitch, size_t width, size_t rows,
                      gpu_stream *stream);
+/* `rows` pieces of `width` bytes from one place on the device to another. */
+int gpu_copy_across_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                       size_t rows, gpu_stream *stream);
 int gpu_fill(void *device, int byte, size_t bytes, gpu_stream *stream);
 
 int gpu_capture_begin(gpu_stream *stream);

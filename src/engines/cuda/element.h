@@ -327,16 +327,18 @@ GPU_HD void gpu_input_element(const gpu_input_args *a, int64_t i)
     }
 }
 
-/* One channel of a frame's pixel. NV12 is turned into RGB with BT.601's limited range, in whole numbers. */
+/* One channel of a frame's pixel; NV12 as tasks/nv12.h turns it into RGB. */
 GPU_HD int gpu_frame_value(const gpu_letterbox_args *a, const uint8_t *frame, int32_t y, int32_t x, int32_t c)
 {
     if (a->nv12) {
         const uint8_t *chroma =
             frame + (int64_t)a->frame_h * a->row_bytes + (int64_t)(y / 2) * a->row_bytes + x / 2 * 2;
-        const int luma = 298 * (frame[(int64_t)y * a->row_bytes + x] - 16), u = chroma[0] - 128,
-                  v = chroma[1] - 128;
-        const int sum = luma + (c == 0 ? 409 * v : c == 1 ? -100 * u - 208 * v : 516 * u) + 128;
-        return sum < 0 ? 0 : sum >> 8 > 255 ? 255 : sum >> 8;
+        const int u = 8 * (chroma[0] - 128), v = 8 * (chroma[1] - 128), at = a->swap ? 2 - c : c;
+        const int luma = ((8 * frame[(int64_t)y * a->row_bytes + x] - a->weights[0]) * a->weights[1]) >> 16;
+        const int sum = luma + (at == 0   ? (v * a->weights[2]) >> 16
+                                : at == 1 ? ((u * a->weights[3]) >> 16) + ((v * a->weights[4]) >> 16)
+                                          : (u * a->weights[5]) >> 16);
+        return sum < 0 ? 0 : sum > 255 ? 255 : sum;
     }
     const int32_t at = a->channels == 1 ? 0 : a->swap ? 2 - c : c;
     return frame[(int64_t)y * a->row_bytes + (int64_t)x * a->channels + at];

@@ -147,7 +147,7 @@ static sk_status build_input(gpu_plan *plan, int32_t index, sk_error *err)
     size_t bytes =
         picture && plan->settings.input == SK_INPUT_U8_HWC ? count : count * sk_dtype_bytes(info->dtype);
     if (picture && plan->settings.input == SK_INPUT_FRAMES)
-        bytes = gpu_frame_bytes(&plan->fit) * (size_t)info->shape.dim[0];
+        bytes = sk_frame_fit_bytes(&plan->fit) * (size_t)info->shape.dim[0];
     plan->node_name = info->name;
     value->input = index;
     SK_TRY(gpu_add_buffer(plan, bytes, 0, &plan->inputs[index], err));

@@ -161,7 +161,6 @@ bool gpu_conv_is_pointwise(const gpu_plan *plan, const sk_node *node);
 bool gpu_pool_chain(const gpu_plan *plan, const sk_node *node, sk_value outs[3]);
 
 /* stages.c */
-size_t gpu_frame_bytes(const sk_frame_fit *fit);
 sk_status gpu_add_letterbox(gpu_plan *plan, int32_t index, int32_t to, int32_t pitch, int32_t type,
                             sk_error *err) SK_MUST_CHECK;
 sk_status gpu_build_sparse(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;

@@ -294,9 +294,20 @@ static cudaError_t start_gather(const gpu_launch *l, cudaStream_t stream)
 
 /* --- frames into 4-channel byte pictures: a pixel a thread, tables once --- */
 
-/* The three channels of a frame's pixel; grey is spread, BGR turned round. */
-__device__ __forceinline__ int3 frame_pixel(const gpu_letterbox_args &a, const uint8_t *row, int x)
+/* The three channels of a frame's pixel; grey is spread, BGR turned round, NV12 made RGB as tasks/nv12.h does. */
+__device__ __forceinline__ int3 frame_pixel(const gpu_letterbox_args &a, const uint8_t *frame, int y, int x)
 {
+    const uint8_t *row = frame + y * a.row_bytes;
+    if (a.nv12) {
+        const uchar2 c = __ldg((const uchar2 *)(frame + (a.frame_h + (y >> 1)) * a.row_bytes + (x & ~1)));
+        const int u = 8 * (c.x - 128), v = 8 * (c.y - 128);
+        const int luma = ((8 * __ldg(row + x) - a.weights[0]) * a.weights[1]) >> 16;
+        const int r = luma + ((v * a.weights[2]) >> 16);
+        const int g = luma + ((u * a.weights[3]) >> 16) + ((v * a.weights[4]) >> 16);
+        const int b = luma + ((u * a.weights[5]) >> 16);
+        const int3 p = make_int3(min(max(r, 0), 255), min(max(g, 0), 255), min(max(b, 0), 255));
+        return a.swap ? make_int3(p.z, p.y, p.x) : p;
+    }
     if (a.channels == 1) {
         const int v = __ldg(row + x);
         return make_int3(v, v, v);
@@ -321,7 +332,7 @@ __global__ void __launch_bounds__(256) letterbox_bytes(const __grid_constant__ g
     }
     const uint8_t *frame = (const uint8_t *)a.p[1] + image * a.picture_bytes;
     if (a.mode == 0) {
-        const int3 v = frame_pixel(a, frame + py * a.row_bytes, px);
+        const int3 v = frame_pixel(a, frame, py, px);
         *out = make_uchar4((unsigned char)v.x, (unsigned char)v.y, (unsigned char)v.z, 0);
         return;
     }
@@ -330,9 +341,8 @@ __global__ void __launch_bounds__(256) letterbox_bytes(const __grid_constant__ g
         columns = __ldg((const int2 *)a.p[2] + px);
         rows = __ldg((const int2 *)a.p[3] + py);
     }
-    const uint8_t *upper = frame + rows.x * a.row_bytes, *lower = frame + rows.y * a.row_bytes;
-    const int3 v00 = frame_pixel(a, upper, columns.x), v01 = frame_pixel(a, upper, columns.y);
-    const int3 v10 = frame_pixel(a, lower, columns.x), v11 = frame_pixel(a, lower, columns.y);
+    const int3 v00 = frame_pixel(a, frame, rows.x, columns.x), v01 = frame_pixel(a, frame, rows.x, columns.y);
+    const int3 v10 = frame_pixel(a, frame, rows.y, columns.x), v11 = frame_pixel(a, frame, rows.y, columns.y);
     if (a.mode == 2) {
         *out = make_uchar4((unsigned char)((v00.x + v01.x + v10.x + v11.x + 2) >> 2),
                            (unsigned char)((v00.y + v01.y + v10.y + v11.y + 2) >> 2),
@@ -369,7 +379,7 @@ cudaError_t gpu_start_special(const gpu_launch *l, cudaStream_t stream)
     }
     if (l->kind == GPU_GATHER && a->gather.type == GPU_F16)
         return start_gather(l, stream);
-    if (l->kind == GPU_LETTERBOX && a->letterbox.type == 0 && !a->letterbox.nv12 && a->letterbox.n < 65536)
+    if (l->kind == GPU_LETTERBOX && a->letterbox.type == 0 && a->letterbox.n < 65536)
         return start_letterbox(l, stream);
     if (l->kind == GPU_DEPTHWISE && a->depthwise.type == GPU_F16 && a->depthwise.stride == 1)
         return start_depthwise(l, stream);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engines/cuda/plan.h"
 
+#include "tasks/nv12.h"
 #include "tasks/resize_linear.h"
 
 #include <stdio.h>
@@ -35,12 +36,6 @@ done:
     return status;
 }
 
-size_t gpu_frame_bytes(const sk_frame_fit *fit)
-{
-    const size_t pixels = (size_t)fit->frame_width * (size_t)fit->frame_height;
-    return fit->nv12 ? pixels + pixels / 2 : pixels * (size_t)fit->channels;
-}
-
 sk_status gpu_add_letterbox(gpu_plan *plan, int32_t index, int32_t to, int32_t pitch, int32_t type,
                             sk_error *err)
 {
@@ -58,8 +53,8 @@ sk_status gpu_add_letterbox(gpu_plan *plan, int32_t index, int32_t to, int32_t p
     SK_TRY(add_taps(plan, f->frame_height, f->resized_height, 1, &refs[1], &refs[3], err));
     SK_TRY(gpu_add_step(plan, GPU_LETTERBOX, NULL, &step, err));
     gpu_letterbox_args *a = &step->args.letterbox;
-    *a = (gpu_letterbox_args){.row_bytes = (int64_t)f->frame_width * (f->nv12 ? 1 : f->channels),
-                              .picture_bytes = (int64_t)gpu_frame_bytes(f),
+    *a = (gpu_letterbox_args){.row_bytes = (int64_t)sk_frame_fit_row(f),
+                              .picture_bytes = (int64_t)sk_frame_fit_bytes(f),
                               .n = (int32_t)shape->dim[0],
                               .h = (int32_t)shape->dim[2],
                               .w = (int32_t)shape->dim[3],
@@ -76,6 +71,11 @@ sk_status gpu_add_letterbox(gpu_plan *plan, int32_t index, int32_t to, int32_t p
                               .c = 3,
                               .ld = pitch,
                               .type = type};
+    if (f->nv12) {
+        const sk_nv12_weights w = sk_nv12_weights_of((sk_colour_matrix)f->matrix, f->full_range);
+        const int32_t all[6] = {w.offset, w.luma, w.red_v, w.green_u, w.green_v, w.blue_u};
+        memcpy(a->weights, all, sizeof a->weights);
+    }
     a->mode = f->frame_width == f->resized_width && f->frame_height == f->resized_height           ? 0
               : f->frame_width == 2 * f->resized_width && f->frame_height == 2 * f->resized_height ? 2
                                                                                                    : 1;

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tasks/nv12.h"
+
+/* In 1 / 65536, for the ranges of video (luma 219 steps, chroma 224): red from v, blue from u, green from u, green from v. */
+static const int32_t matrices[][4] = {
+    [SK_COLOUR_BT601] = {104597, 132201, 25675, 53279},
+    [SK_COLOUR_BT709] = {117489, 138438, 13975, 34925},
+    [SK_COLOUR_FCC] = {104448, 132798, 24759, 53109},
+    [SK_COLOUR_SMPTE240M] = {117579, 136230, 16907, 35559},
+    [SK_COLOUR_BT2020] = {110013, 140363, 12277, 42626},
+};
+
+/* From 1 / 65536 to 1 / 8192, rounded. */
+static int32_t shorter(int32_t x)
+{
+    const int64_t sum = (int64_t)x * 8192 + 32768;
+    return (int32_t)(sum >= 0 ? sum / 65536 : -((-sum + 65535) / 65536));
+}
+
+sk_nv12_weights sk_nv12_weights_of(sk_colour_matrix matrix, int32_t full_range)
+{
+    const int32_t *m = matrices[(unsigned)matrix <= SK_COLOUR_BT2020 ? matrix : SK_COLOUR_BT601];
+    const int32_t chroma = full_range ? 224 : 255; /* of 255 */
+    int32_t part[4];
+    for (int i = 0; i < 4; i++)
+        part[i] = (int32_t)((int64_t)m[i] * chroma / 255);
+    return (sk_nv12_weights){.offset = full_range ? 0 : 128,
+                             .luma = shorter(full_range ? 65536 : 65536 * 255 / 219),
+                             .red_v = shorter(part[0]),
+                             .blue_u = shorter(part[1]),
+                             .green_u = shorter(-part[2]),
+                             .green_v = shorter(-part[3])};
+}
+
+static int32_t product(int32_t a, int32_t b)
+{
+    const int32_t p = a * b;
+    return p >= 0 ? p / 65536 : -((-p + 65535) / 65536);
+}
+
+static uint8_t clamp(int32_t v)
+{
+    return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
+}
+
+void sk_nv12_to_rgb(const sk_frame *frame, uint8_t *rgb)
+{
+    const sk_nv12_weights w = sk_nv12_weights_of(frame->matrix, frame->full_range);
+    const uint8_t *chroma = frame->chroma ? frame->chroma : frame->data + frame->stride * frame->height;
+    for (int32_t y = 0; y < frame->height; y++) {
+        const uint8_t *luma = frame->data + frame->stride * y, *uv = chroma + frame->stride * (y / 2);
+        for (int32_t x = 0; x < frame->width; x++, rgb += 3) {
+            const int32_t l = product(8 * luma[x] - w.offset, w.luma);
+            const int32_t u = 8 * (uv[x / 2 * 2] - 128), v = 8 * (uv[x / 2 * 2 + 1] - 128);
+            rgb[0] = clamp(l + product(v, w.red_v));
+            rgb[1] = clamp(l + product(u, w.green_u) + product(v, w.green_v));
+            rgb[2] = clamp(l + product(u, w.blue_u));
+        }
+    }
+}
