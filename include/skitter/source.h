@@ -40,6 +40,9 @@ typedef struct sk_source_settings {
      * opens; or one by FFmpeg's name: "vaapi", "cuda", "vdpau", "qsv", "drm", "vulkan" … Where it cannot be had, the
      * processor decodes, and a warning (skitter/log.h) says why. */
     const char *hwaccel;
+    /* k > 0: frames that "cuda" decodes on CUDA device k - 1 stay in its memory (sk_frame.on_device) where they are 8-bit
+     * 4:2:0 and upright; sk_source_info.like says whether. "auto" then tries "cuda" first. Video files only. Default 0 */
+    int32_t on_device;
     double reconnect_seconds; /* live: give up after this long without a frame; default 60 */
     /* Live: asked several times a second while the source waits for its peer; true ends the source. May be null. */
     bool (*interrupted)(void *context);
@@ -58,6 +61,7 @@ typedef struct sk_source_info {
     bool exact;            /* the numbers were counted, not estimated from the duration */
     const char *decoder;   /* "h264", "libjpeg-turbo", … */
     const char *hwaccel;   /* the device that decodes, by FFmpeg's name; "" the processor */
+    sk_frame like; /* what its frames are like: format, and for frames on a device colours and on_device */
 } sk_source_info;
 
 /* What went on behind the reader's back. */

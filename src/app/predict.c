@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json_write.h"
+#include "base/log.h"
 #include "base/lock.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -39,6 +40,7 @@ typedef struct run {
     sk_runner *runner; /* the detector's */
     pthread_t feeder;  /* takes frames from the source to the runner */
     bool feeding;
+    bool frames_here; /* not on a device, although it decodes them */
     atomic_bool stop;
     sk_status feeder_status; /* the feeder's until it is joined */
     sk_error feeder_error;
@@ -306,10 +308,27 @@ static sk_status open_sinks(run *r, sk_error *err)
     return sk_journal_replay(r->journal, play_into_sinks, r, err);
 }
 
+/* The GPU whose memory frames may stay in from the decoder to the network, + 1; 0: none. Whoever draws on frames or cuts
+ * crops out of them needs them here. */
+static int32_t device_for_frames(const run *r)
+{
+    const sk_predict_settings *s = r->settings;
+    const char *wish = s->media.hwaccel, *devices = s->devices;
+    if (!wish || (strcmp(wish, "cuda") != 0 && strcmp(wish, "auto") != 0) || s->overlay || s->n_models != 1 ||
+        s->allow_failover || strcmp(s->detector.runtime, "cuda") != 0 || sk_uri_is_pictures(s->source) ||
+        sk_uri_is_live(s->source))
+        return 0;
+    int device = 0; /* "cuda:1" and the like: the runner is asked, too, once it stands */
+    if (devices && strncmp(devices, "cuda:", 5) == 0 && devices[5] >= '0' && devices[5] <= '9')
+        device = devices[5] - '0';
+    return device + 1;
+}
+
 /* The source from the first frame that is still to be done. */
 static sk_status open_source(run *r, int64_t done, sk_error *err)
 {
     sk_source_settings m = r->settings->media;
+    m.on_device = r->frames_here ? 0 : device_for_frames(r);
     bool skip_by_reading = m.loop > 1;
     if (!skip_by_reading)
         m.first += done * m.step;
@@ -318,6 +337,7 @@ static sk_status open_source(run *r, int64_t done, sk_error *err)
     sk_source_info info;
     sk_source_get_info(r->source, &info);
     r->info.name = info.name; /* borrowed from the source that lives on */
+    r->info.like = info.like;
     for (int64_t i = 0; skip_by_reading && i < done; i++) {
         const sk_frame *frame = NULL;
         SK_TRY(sk_source_next(r->source, &frame, err));
@@ -326,6 +346,23 @@ static sk_status open_source(run *r, int64_t done, sk_error *err)
         sk_source_release(r->source, frame);
     }
     return SK_OK;
+}
+
+/* Frames on the device where both sides can; else in memory, as ever. */
+static sk_status agree_on_place(run *r, int64_t done, sk_error *err)
+{
+    const int32_t place = r->info.like.on_device;
+    if (!place)
+        return SK_OK;
+    if (sk_runner_takes_device_frames(r->runner, place - 1)) {
+        sk_log(SK_LOG_INFO, "%s: decoded on GPU %d, where frames stay", r->settings->source, place - 1);
+        return SK_OK;
+    }
+    sk_log(SK_LOG_INFO,
+           "%s: this run needs frames in memory; they are fetched from the GPU that decodes them",
+           r->settings->source);
+    r->frames_here = true;
+    return open_source(r, done, err);
 }
 
 static void frame_done(void *context, const sk_frame *frame)
@@ -351,6 +388,7 @@ static sk_status open_runner(run *r, sk_error *err)
     how.quick_open = true;
     how.frame_width = r->info.width;
     how.frame_height = r->info.height;
+    how.like = r->info.kind ? &r->info.like : NULL;
     how.devices = r->settings->devices;
     how.allow_failover = r->settings->allow_failover;
     how.depth = r->settings->depth;
@@ -530,7 +568,9 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
     /* A network that fits every frame is opened, and the model's weights given back, before the decoder wants memory. */
     if (sk_detector_fits_all(r.detector))
         SK_TRY_GOTO(open_runner(&r, err));
-    SK_TRY_GOTO(sk_source_open(settings->source, &settings->media, &r.source, err));
+    sk_source_settings media = settings->media;
+    media.on_device = device_for_frames(&r);
+    SK_TRY_GOTO(sk_source_open(settings->source, &media, &r.source, err));
     sk_source_get_info(r.source, &r.info);
     report->live = r.info.kind == SK_SOURCE_LIVE;
     SK_TRY_GOTO(lock_folder(&r, err));
@@ -560,6 +600,7 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
         SK_TRY_GOTO(open_source(&r, r.progress.done, err));
     if (!r.runner)
         SK_TRY_GOTO(open_runner(&r, err));
+    SK_TRY_GOTO(agree_on_place(&r, r.progress.done, err));
     SK_TRY_GOTO(run_frames(&r, watch, context, err));
     if (settings->media.interrupted && settings->media.interrupted(settings->media.interrupted_context))
         report->stopped = true; /* a source that waited for its peer */

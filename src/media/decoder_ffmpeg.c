@@ -34,8 +34,11 @@ static enum AVPixelFormat choose_format(AVCodecContext *codec, const enum AVPixe
 }
 
 /* Devices this codec can be decoded on, in FFmpeg's order: the one of this name, or any. False: none can be had. */
-static bool open_device(sk_decoder *decoder, const AVCodec *codec, const char *name, char *why, size_t room)
+static bool open_device(sk_decoder *decoder, const AVCodec *codec, const char *name, int32_t on_device,
+                        char *why, size_t room)
 {
+    char number[16];
+    snprintf(number, sizeof number, "%d", on_device - 1);
     bool any = strcmp(name, "auto") == 0;
     snprintf(why, room, "FFmpeg decodes %s on no such device", codec->name);
     for (int i = 0;; i++) {
@@ -46,8 +49,16 @@ static bool open_device(sk_decoder *decoder, const AVCodec *codec, const char *n
         if (!(config->methods & AV_CODEC_HW_CONFIG_METHOD_HW_DEVICE_CTX) || !type ||
             (!any && strcmp(type, name) != 0))
             continue;
-        int code = sk_ff.av_hwdevice_ctx_create(&decoder->device, config->device_type, NULL, NULL, 0);
+        const bool cuda = config->device_type == AV_HWDEVICE_TYPE_CUDA;
+        int code = sk_ff.av_hwdevice_ctx_create(&decoder->device, config->device_type,
+                                                cuda && on_device > 0 ? number : NULL, NULL,
+                                                cuda ? SK_CUDA_PRIMARY_CONTEXT : 0);
         if (code == 0) {
+            if (cuda && on_device > 0) {
+                decoder->cuda = sk_cuda_open(decoder->device, on_device - 1, why, room);
+                if (!decoder->cuda)
+                    sk_log(SK_LOG_WARN, "frames cannot stay on the GPU: %s", why);
+            }
             decoder->hardware_format = config->pix_fmt;
             decoder->codec->hw_device_ctx = sk_ff.av_buffer_ref(decoder->device);
             decoder->codec->get_format = choose_format;
@@ -59,8 +70,8 @@ static bool open_device(sk_decoder *decoder, const AVCodec *codec, const char *n
 }
 
 /* Decoding on a device where it was asked for and can be had; software decodes otherwise, and the person is told. */
-static sk_status try_hardware(const char *uri, const char *name, const AVCodec *codec, sk_decoder *decoder,
-                              sk_error *err)
+static sk_status try_hardware(const char *uri, const char *name, int32_t on_device, const AVCodec *codec,
+                              sk_decoder *decoder, sk_error *err)
 {
     char why[160], known[256] = "";
     decoder->device_name = "";
@@ -76,7 +87,10 @@ static sk_status try_hardware(const char *uri, const char *name, const AVCodec *
                        "%s: FFmpeg knows no device for decoding called '%s'; there are none, auto%s", uri,
                        name, known);
     }
-    if (!open_device(decoder, codec, name, why, sizeof why))
+    const bool any = strcmp(name, "auto") == 0;
+    if (any && on_device > 0 && open_device(decoder, codec, "cuda", on_device, why, sizeof why))
+        return SK_OK;
+    if (!open_device(decoder, codec, name, on_device, why, sizeof why))
         sk_log(SK_LOG_WARN, "%s: decoded by the processor, not on a device (%s): %s", uri, name, why);
     return SK_OK;
 }
@@ -141,7 +155,7 @@ static sk_status open_codec(const char *uri, const sk_decoder_settings *settings
         decoder->codec->flags |= AV_CODEC_FLAG_LOW_DELAY;
     decoder->codec->pkt_timebase = decoder->stream->time_base;
     decoder->hardware_format = AV_PIX_FMT_NONE;
-    SK_TRY(try_hardware(uri, settings->hwaccel, codec, decoder, err));
+    SK_TRY(try_hardware(uri, settings->hwaccel, settings->on_device, codec, decoder, err));
     if (code >= 0)
         code = sk_ff.avcodec_open2(decoder->codec, codec, NULL);
     if (code < 0)
@@ -173,8 +187,9 @@ void sk_decoder_close(sk_decoder *decoder)
     sk_ff.av_packet_free(&decoder->packet);
     sk_ff.avcodec_free_context(&decoder->codec);
     sk_ff.av_buffer_unref(&decoder->device);
+    sk_cuda_release(decoder->cuda); /* after the decoder, which works on its stream */
     sk_ff.avformat_close_input(&decoder->format);
-    sk_free(decoder->upright.frame.data);
+    sk_slot_free(&decoder->upright);
     memset(decoder, 0, sizeof *decoder);
 }
 
@@ -260,6 +275,11 @@ static void set_colours(sk_decoder *decoder, const AVFrame *frame)
                                    sk_ff.sws_getCoefficients(SWS_CS_DEFAULT), 1, 0, unity, unity);
 }
 
+bool sk_decoder_on_device(const sk_decoder *decoder)
+{
+    return decoder->cuda && !decoder->quarter_turns && sk_cuda_holds(decoder->frame);
+}
+
 sk_status sk_decoder_convert(sk_decoder *decoder, const char *uri, sk_pixel_format format, sk_slot *slot,
                              sk_error *err)
 {
@@ -267,6 +287,8 @@ sk_status sk_decoder_convert(sk_decoder *decoder, const char *uri, sk_pixel_form
                                                 [SK_PIXEL_BGR] = AV_PIX_FMT_BGR24,
                                                 [SK_PIXEL_GRAY] = AV_PIX_FMT_GRAY8};
     const AVFrame *frame = decoder->frame;
+    if (sk_decoder_on_device(decoder))
+        return sk_cuda_take(decoder->cuda, uri, frame, slot, err);
     if (frame->format == decoder->hardware_format && decoder->hardware_format != AV_PIX_FMT_NONE) {
         sk_ff.av_frame_unref(decoder->transfer);
         int code = sk_ff.av_hwframe_transfer_data(decoder->transfer, frame, 0);

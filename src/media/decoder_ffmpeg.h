@@ -2,6 +2,7 @@
 #ifndef SK_MEDIA_DECODER_FFMPEG_H
 #define SK_MEDIA_DECODER_FFMPEG_H
 
+#include "media/cuda_frames_ffmpeg.h"
 #include "media/library_ffmpeg.h"
 #include "media/reader.h"
 
@@ -20,6 +21,7 @@ typedef struct sk_decoder {
     bool draining;       /* the end of the file was reached: the decoder is being emptied */
     int hardware_format; /* AV_PIX_FMT_… of the device, AV_PIX_FMT_NONE for software */
     AVBufferRef *device;
+    sk_cuda *cuda;           /* frames stay on the device; null: they do not */
     const char *device_name; /* "" when the processor decodes; FFmpeg's own text */
     sk_slot upright;         /* scratch for rotation */
     int64_t damaged;
@@ -29,6 +31,7 @@ typedef struct sk_decoder {
 typedef struct sk_decoder_settings {
     int32_t threads;
     const char *hwaccel;               /* as of sk_source_settings */
+    int32_t on_device;                 /* likewise */
     const AVInputFormat *input_format; /* null: probe */
     AVDictionary **options;            /* may be null */
     AVIOInterruptCB interrupt;         /* callback null: none */
@@ -43,7 +46,9 @@ void sk_decoder_close(sk_decoder *decoder);
 /* The next picture in presentation order, in decoder->frame; *end at the end of the file. Damaged packets are counted
  * and passed over. */
 sk_status sk_decoder_next(sk_decoder *decoder, const char *uri, bool *end, sk_error *err) SK_MUST_CHECK;
-/* Converts decoder->frame into the slot, upright. */
+/* Will the decoder's frame stay on the device that decoded it? */
+bool sk_decoder_on_device(const sk_decoder *decoder);
+/* Converts decoder->frame into the slot, upright; one that stays on its device is copied there as it is. */
 sk_status sk_decoder_convert(sk_decoder *decoder, const char *uri, sk_pixel_format format, sk_slot *slot,
                              sk_error *err) SK_MUST_CHECK;
 /* Presentation time of decoder->frame in the stream's units; AV_NOPTS_VALUE when the file has none. */

@@ -122,11 +122,12 @@ static sk_status apply_orientation(int orientation, sk_slot *slot, sk_error *err
     sk_status status =
         sk_slot_rotate(slot, steps[orientation].turns, steps[orientation].mirror, &turned, err);
     if (status == SK_OK) {
-        sk_free(slot->frame.data);
+        sk_free(slot->memory);
         slot->frame = turned.frame;
+        slot->memory = turned.memory;
         slot->capacity = turned.capacity;
     } else {
-        sk_free(turned.frame.data);
+        sk_free(turned.memory);
     }
     return status;
 }

@@ -11,8 +11,12 @@
 
 typedef struct sk_slot {
     sk_frame frame;
-    size_t capacity; /* bytes at frame.data */
-    char *name;      /* picture's path; null: the source's name */
+    uint8_t *memory; /* the slot's own, on the host; frame.data unless the frame is on a device */
+    size_t capacity; /* bytes of it */
+    void *device, *device_memory; /* cuda_frames_ffmpeg.h; null: none */
+    size_t device_capacity;
+    void (*device_free)(struct sk_slot *slot);
+    char *name; /* picture's path; null: the source's name */
     size_t name_capacity;
     int64_t decode_begin, decode_end; /* when it was decoded, by a source's thread: ns of CLOCK_MONOTONIC */
     struct sk_slot *next;
@@ -21,6 +25,7 @@ typedef struct sk_slot {
 /* Gives the slot a buffer for this picture; keeps the old one when it is large enough. Rows begin on 64 bytes. */
 sk_status sk_slot_prepare(sk_slot *slot, sk_pixel_format format, int32_t width, int32_t height,
                           sk_error *err) SK_MUST_CHECK;
+void sk_slot_free(sk_slot *slot); /* all its memory */
 sk_status sk_slot_set_name(sk_slot *slot, const char *name, sk_error *err) SK_MUST_CHECK;
 
 typedef struct sk_reader sk_reader;

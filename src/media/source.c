@@ -8,9 +8,10 @@
 #include <pthread.h>
 #include <string.h>
 
-#define QUEUE_BYTES (5 << 20)
-#define QUEUE_LEAST 1
-#define QUEUE_MOST  6
+#define QUEUE_BYTES     (5 << 20)
+#define QUEUE_LEAST     1
+#define QUEUE_MOST      6
+#define QUEUE_ON_DEVICE 16
 
 /* A slot is in exactly one place: the free list, the filled queue, the decoder's hand or the reader's hand. */
 struct sk_source {
@@ -48,17 +49,29 @@ sk_status sk_slot_prepare(sk_slot *slot, sk_pixel_format format, int32_t width, 
     size_t stride = ((size_t)width * (size_t)sk_pixel_bytes(format) + 63) & ~(size_t)63;
     size_t bytes = stride * (size_t)height + 64; /* converters may write a vector past the last row */
     if (bytes > slot->capacity) {
-        sk_free(slot->frame.data);
-        slot->frame.data = sk_aligned_calloc(64, bytes);
-        slot->capacity = slot->frame.data ? bytes : 0;
-        if (!slot->frame.data)
+        sk_free(slot->memory);
+        slot->memory = sk_aligned_calloc(64, bytes);
+        slot->capacity = slot->memory ? bytes : 0;
+        if (!slot->memory)
             return sk_fail_memory(err, bytes);
     }
+    slot->frame.data = slot->memory;
+    slot->frame.chroma = NULL;
+    slot->frame.on_device = 0;
     slot->frame.format = format;
     slot->frame.width = width;
     slot->frame.height = height;
     slot->frame.stride = (ptrdiff_t)stride;
     return SK_OK;
+}
+
+void sk_slot_free(sk_slot *slot)
+{
+    if (slot->device_free)
+        slot->device_free(slot);
+    sk_free(slot->memory);
+    sk_free(slot->name);
+    *slot = (sk_slot){0};
 }
 
 sk_status sk_slot_set_name(sk_slot *slot, const char *name, sk_error *err)
@@ -180,6 +193,8 @@ static int32_t queue_for(const sk_source *source)
     const sk_source_info *info = &source->reader->info;
     if (source->settings.queue)
         return source->settings.queue;
+    if (info->like.on_device) /* the reader holds them longer, and devices have memory for some */
+        return QUEUE_ON_DEVICE;
     int64_t bytes = (int64_t)info->width * info->height * sk_pixel_bytes(source->settings.format);
     int64_t fit = bytes > 0 ? QUEUE_BYTES / bytes : QUEUE_MOST;
     return (int32_t)(fit < QUEUE_LEAST ? QUEUE_LEAST : fit > QUEUE_MOST ? QUEUE_MOST : fit);
@@ -232,6 +247,8 @@ sk_status sk_source_open(const char *uri, const sk_source_settings *settings, sk
     source->reader->publish = publish_status;
     source->reader->publish_context = source;
     source->status.connected = true;
+    if (!source->reader->info.like.on_device)
+        source->reader->info.like = (sk_frame){.format = settings->format};
     if (!source->reader->info.hwaccel)
         source->reader->info.hwaccel = "";
     source->reader->info.name = source->name;
@@ -269,10 +286,8 @@ void sk_source_close(sk_source **pointer)
     }
     if (source->reader)
         source->reader->close(source->reader);
-    for (int32_t i = 0; source->slots && i < source->n_slots; i++) {
-        sk_free(source->slots[i].frame.data);
-        sk_free(source->slots[i].name);
-    }
+    for (int32_t i = 0; source->slots && i < source->n_slots; i++)
+        sk_slot_free(&source->slots[i]);
     sk_free(source->slots);
     sk_free(source->name);
     pthread_cond_destroy(&source->changed);

@@ -69,8 +69,10 @@ static sk_status open_file(const video_reader *reader, sk_decoder *decoder, sk_e
     SK_TRY(sk_ffmpeg_load(reader->uri, err));
     if (strstr(reader->uri, "://"))
         sk_ff.av_dict_set(&options, "rw_timeout", "20000000", 0); /* us */
-    sk_decoder_settings settings = {
-        .threads = reader->settings.threads, .hwaccel = reader->settings.hwaccel, .options = &options};
+    sk_decoder_settings settings = {.threads = reader->settings.threads,
+                                    .hwaccel = reader->settings.hwaccel,
+                                    .on_device = reader->settings.on_device,
+                                    .options = &options};
     sk_status status = sk_decoder_open(reader->uri, &settings, decoder, err);
     sk_ff.av_dict_free(&options);
     return status;
@@ -215,6 +217,28 @@ static void fill_info(video_reader *reader)
     info->hwaccel = d->device_name;
 }
 
+/* Whether frames stay on a device is known when the first one is decoded: until then FFmpeg may still change its mind. */
+static sk_status look_at_first(video_reader *reader, sk_error *err)
+{
+    sk_decoder *d = &reader->decoder;
+    bool end = false;
+    if (!d->cuda)
+        return SK_OK;
+    if (!reader->holds_frame)
+        SK_TRY(sk_decoder_next(d, reader->uri, &end, err));
+    if (end)
+        return rewind_file(reader, err);
+    reader->holds_frame = true;
+    if (sk_decoder_on_device(d))
+        reader->base.info.like = (sk_frame){.format = SK_PIXEL_NV12,
+                                            .matrix = sk_cuda_matrix((int)d->frame->colorspace),
+                                            .full_range = d->frame->color_range == AVCOL_RANGE_JPEG,
+                                            .on_device = reader->settings.on_device};
+    if (d->frame->format != d->hardware_format)
+        reader->base.info.hwaccel = "";
+    return SK_OK;
+}
+
 sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settings, sk_reader **out,
                                sk_error *err)
 {
@@ -237,6 +261,7 @@ sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settin
         reader->decoder.stream->start_time != AV_NOPTS_VALUE ? reader->decoder.stream->start_time : 0;
     fill_info(reader);
     SK_TRY_GOTO(seek_to_first(reader, err));
+    SK_TRY_GOTO(look_at_first(reader, err));
     *out = &reader->base;
     return SK_OK;
 done:
