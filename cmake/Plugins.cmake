@@ -46,7 +46,8 @@ if(SKITTER_CUDART)
     install(TARGETS plugin_cuda OPTIONAL DESTINATION ${CMAKE_INSTALL_LIBDIR})
     # Checks of the kernels on a real GPU, built on demand: ninja cuda_check.
     list(FILTER cuda_sources EXCLUDE REGEX "plugin_entry")
-    add_executable(cuda_check EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/gpu/cuda_check.c ${cuda_sources} ${cuda_objects})
+    add_executable(cuda_check EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/gpu/cuda_check.c
+        ${CMAKE_SOURCE_DIR}/bench/gpu/model_check.c ${cuda_sources} ${cuda_objects})
     sk_target(cuda_check)
     target_link_libraries(cuda_check PRIVATE ${cuda_libraries})
     target_link_options(cuda_check PRIVATE -static-libstdc++ -static-libgcc)

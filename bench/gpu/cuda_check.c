@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cuda engine's kernels on this machine's GPU against the reference executor: every tile on every layer shape it fits,
  * the other kernels in small networks, then open and close again and again.
- * usage: cuda_check [small | cycles N] */
+ * usage: cuda_check [small | cycles N | model PATH SIDE | memory PATH] */
 #include "engines/cuda/session.h"
 #include "graph/builder.h"
 #include "graph/reference.h"
+#include "model_check.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -329,6 +330,10 @@ int main(int argc, char **argv)
         check_cycles(argc > 2 ? atoi(argv[2]) : 1000);
         return 0;
     }
+    if (strcmp(what, "model") == 0 && argc > 3)
+        return check_model(argv[2], atoi(argv[3])) != 0;
+    if (strcmp(what, "memory") == 0 && argc > 2)
+        return check_memory(argv[2]) != 0;
     if (strcmp(what, "small") == 0) { /* for tools that make everything a hundred times slower */
         check_layers(true);
         check_mixed(SK_PRECISION_F16, SK_INPUT_U8_HWC, 1, 64);

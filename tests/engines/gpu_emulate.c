@@ -74,7 +74,8 @@ typedef struct op {
 } op;
 
 struct gpu_stream {
-    int last; /* latest operation of the capture; -1 none */
+    int last;    /* latest operation of the capture; -1 none */
+    int capture; /* which one */
     int n_waits, waits[MAX_DEPS];
 };
 struct gpu_event {
@@ -86,6 +87,7 @@ struct gpu_graph {
 };
 
 static gpu_graph *recording;
+static int captures;
 static uint32_t seed = 1;
 
 static uint32_t next_random(void)
@@ -195,8 +197,18 @@ void gpu_event_close(gpu_event *event)
     gpu_emulate_live -= event != NULL;
     free(event);
 }
+/* Nothing of an earlier capture counts in this one. */
+static void enter(gpu_stream *stream)
+{
+    if (stream->capture == captures)
+        return;
+    stream->capture = captures;
+    stream->last = -1;
+    stream->n_waits = 0;
+}
 int gpu_event_record(gpu_event *event, gpu_stream *stream)
 {
+    enter(stream);
     event->op = recording ? stream->last : -1;
     return 0;
 }
@@ -214,6 +226,7 @@ int gpu_event_elapsed(gpu_event *from, gpu_event *to, float *ms)
 }
 int gpu_stream_wait_event(gpu_stream *stream, gpu_event *event)
 {
+    enter(stream);
     if (!recording || event->op < 0)
         return 0;
     if (stream->n_waits == MAX_DEPS)
@@ -445,6 +458,7 @@ int gpu_launch_step(const gpu_launch *launch, gpu_stream *stream)
     }
     if (recording->n == MAX_OPS)
         return 1;
+    enter(stream);
     op *o = &recording->ops[recording->n];
     *o = (op){.launch = *launch, .args = *launch->args};
     if (stream->last >= 0)
@@ -460,7 +474,8 @@ int gpu_launch_step(const gpu_launch *launch, gpu_stream *stream)
 
 int gpu_capture_begin(gpu_stream *stream)
 {
-    stream->last = -1;
+    captures++;
+    enter(stream);
     recording = calloc(1, sizeof *recording);
     recording->ops = calloc(MAX_OPS, sizeof *recording->ops);
     gpu_emulate_live++;
