@@ -167,6 +167,10 @@ typedef struct sk_kernels_f32 {
     const char *isa; /* "avx512", "avx2", "sse4.2", "neon", "plain c" */
     /* Largest register tile for each group width 1 … 4; 0 = that width is not offered. */
     int8_t conv_tile[5], conv3_tile[5];
+    /* What is quickest with these registers: Winograd with stride 2 from so many input channels, three columns at once
+     * also with stride 2. */
+    int16_t winograd2_from;
+    int8_t rows_stride2;
     sk_conv_f32c16_fn conv;  /* any window; weights in tap form */
     sk_conv_f32c16_fn conv3; /* 3 columns, dilation 1, stride 1 or 2; weights in row form; may be null */
     sk_winograd_f32c16_fn winograd;

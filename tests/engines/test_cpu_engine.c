@@ -384,7 +384,7 @@ static void test_tuning_is_kept(void **state)
     float *x = random_input(&shape, 9);
     char folder[300], path[400];
     snprintf(folder, sizeof folder, "%s/tuning", test_folder());
-    snprintf(path, sizeof path, "%s/cpu-kernels-2.txt", folder);
+    snprintf(path, sizeof path, "%s/cpu-kernels-3.txt", folder);
     sk_session_settings settings = quick(2);
     settings.tune = 1;
     settings.cache_dir = folder;
@@ -415,6 +415,57 @@ static void test_tuning_is_kept(void **state)
     assert_true(compare(g, &shape, &settings, x) < 1e-4);
     free(x);
     sk_graph_close(&g);
+}
+
+/* Bytes of all outputs of one run. */
+static uint8_t *bits_of(const sk_graph *g, const sk_shape *shape, const sk_session_settings *settings,
+                        const float *x, size_t *bytes)
+{
+    sk_error err = {0};
+    sk_session *s = open_on("cpu", g, shape, settings);
+    sk_tensor out[SK_SESSION_MAX_OUTPUTS];
+    sk_session_input in = {.data = x};
+    assert_ok(sk_session_run(s, &in, 1, out, SK_SESSION_MAX_OUTPUTS, &err), &err);
+    *bytes = 0;
+    for (int32_t i = 0; i < sk_session_about(s)->n_outputs; i++)
+        *bytes += sk_tensor_bytes(&out[i]);
+    uint8_t *all = malloc(*bytes), *at = all;
+    for (int32_t i = 0; i < sk_session_about(s)->n_outputs; i++) {
+        memcpy(at, out[i].data, sk_tensor_bytes(&out[i]));
+        at += sk_tensor_bytes(&out[i]);
+    }
+    sk_session_close(&s);
+    return all;
+}
+
+/* However many threads share the work, and whatever the clock said of kernels, no bit changes. */
+static void test_bits_are_the_same(void **state)
+{
+    (void)state;
+    static const char *const masks[] = {NULL, "avx2", "sse4.2", "none"};
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        sk_shape shape;
+        sk_graph *g = random_graph(seed, &shape);
+        float *x = random_input(&shape, seed + 2000);
+        uint8_t *first = NULL;
+        size_t bytes = 0, n = 0;
+        for (int threads = 1; threads <= 5; threads++) {
+            sk_session_settings s = quick(threads);
+            s.cpu_mask = masks[seed % 4];
+            s.tune = (int)(seed + (uint64_t)threads) % 2;
+            uint8_t *got = bits_of(g, &shape, &s, x, &n);
+            if (first && (n != bytes || memcmp(first, got, n) != 0))
+                fail_msg("seed %d: other bits with %d threads", (int)seed, threads);
+            if (first)
+                free(got);
+            else
+                first = got;
+            bytes = n;
+        }
+        free(first);
+        free(x);
+        sk_graph_close(&g);
+    }
 }
 
 /* Sessions on the same weights share one packed copy, at any size. */
@@ -481,7 +532,7 @@ int main(void)
         cmocka_unit_test(test_no_allocation),  cmocka_unit_test(test_slots),
         cmocka_unit_test(test_bad_calls),      cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_tuning_is_kept), cmocka_unit_test(test_weights_are_shared),
-        cmocka_unit_test(test_profile),
+        cmocka_unit_test(test_profile),        cmocka_unit_test(test_bits_are_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -246,13 +246,61 @@ static void test_sleap_networks(void **state)
     }
 }
 
+/* One, two or three threads, measured kernels or fixed ones: the same bits. */
+static void test_threads_leave_bits_alone(void **state)
+{
+    (void)state;
+    test_data_or_skip();
+    enum { N = sizeof models / sizeof models[0] };
+    for (size_t m = 0; m < N + sizeof sleap / sizeof sleap[0]; m++) {
+        sk_error err = {0};
+        char path[256];
+        sk_model *model = NULL;
+        if (m < N)
+            snprintf(path, sizeof path, "yolo/%s/%s.pt", models[m], models[m]);
+        else
+            snprintf(path, sizeof path, "sleap/%s", sleap[m - N]);
+        assert_ok(sk_model_open(test_data(path), &model, &err), &err);
+        sk_shape shape = {.rank = 4, .dim = {1, model->input.channels, 160, 224}};
+        float *x = malloc((size_t)sk_shape_count(&shape) * sizeof *x);
+        for (int64_t i = 0; i < sk_shape_count(&shape); i++)
+            x[i] = (float)(i * 7919 % 256) / 255.0f;
+        sk_tensor first[32] = {0};
+        for (int threads = 1; threads <= 3; threads++) {
+            sk_session_settings settings = sk_session_defaults();
+            settings.threads = threads;
+            settings.tune = threads != 2;
+            settings.cache_dir = "";
+            sk_session *s = NULL;
+            assert_ok(sk_session_open(sk_engine_find("cpu"), model->graph, &shape, 1, &settings, &s, &err),
+                      &err);
+            sk_session_input in = {.data = x};
+            sk_tensor got[32];
+            assert_ok(sk_session_run(s, &in, 1, got, 32, &err), &err);
+            for (int32_t i = 0; i < sk_session_about(s)->n_outputs; i++) {
+                size_t bytes = sk_tensor_bytes(&got[i]);
+                if (threads == 1) {
+                    first[i].data = malloc(bytes);
+                    memcpy(first[i].data, got[i].data, bytes);
+                } else if (memcmp(first[i].data, got[i].data, bytes) != 0) {
+                    fail_msg("%s, output %d: other bits with %d threads", path, (int)i, threads);
+                }
+            }
+            sk_session_close(&s);
+        }
+        for (int i = 0; i < 32; i++)
+            free(first[i].data);
+        sk_model_close(&model);
+        free(x);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_originals),
-        cmocka_unit_test(test_masks),
-        cmocka_unit_test(test_sessions_at_once),
-        cmocka_unit_test(test_sleap_networks),
+        cmocka_unit_test(test_against_originals),        cmocka_unit_test(test_masks),
+        cmocka_unit_test(test_sessions_at_once),         cmocka_unit_test(test_sleap_networks),
+        cmocka_unit_test(test_threads_leave_bits_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,11 @@
 
 /* Which kernel, which register tile, which loop order: a guess that is good everywhere, and a short measurement that
  * is better here. Measured is one thread's share in that thread's processor time, so that other programs do not
- * disturb the result much; the best of a few runs counts. */
+ * disturb the result much; the best of a few runs counts.
+ *
+ * The form (Winograd, taps, rows) decides in which order a sum is added up, and so its last bits: it follows from the
+ * shape and the instruction set alone. Measured is what leaves every bit as it is. So a network gives the same results
+ * whatever the clock said, and however many threads run it. */
 
 #define MAX_CANDIDATES 24
 #define BUDGET_NS                                                                                            \
@@ -37,11 +41,19 @@ static uint8_t winograd_batch(const cpu_plan *plan, const cpu_conv *c, int32_t t
     return (uint8_t)(count > 120 ? 120 : count);
 }
 
-/* Stride 2 transforms nine weights into eighty-one. On small maps, where a layer's weights outweigh its pixels, that is
- * most of a network's memory for a hundredth of its time: not taken there. */
+/* With stride 1 wherever it can be done. Stride 2 transforms nine weights into eighty-one: with few channels that costs
+ * more than it saves, and on small maps, where a layer's weights outweigh its pixels, it is most of a network's memory for
+ * a hundredth of its time. */
 static bool winograd_pays(const cpu_plan *plan, const cpu_conv *c)
 {
-    return cpu_conv_can_winograd(plan, c) && (c->stride_h == 1 || c->out_h >= 32 || c->out_w >= 32);
+    return cpu_conv_can_winograd(plan, c) &&
+           (c->stride_h == 1 || (c->weights.cin >= plan->kernels.winograd2_from &&
+                                 c->weights.cout > SK_BLOCK && (c->out_h >= 32 || c->out_w >= 32)));
+}
+
+static bool rows_pay(const cpu_plan *plan, const cpu_conv *c)
+{
+    return cpu_conv_can_rows(plan, c) && (c->stride_w == 1 || plan->kernels.rows_stride2);
 }
 
 cpu_conv_choice cpu_conv_default(const cpu_plan *plan, const cpu_conv *c)
@@ -49,14 +61,13 @@ cpu_conv_choice cpu_conv_default(const cpu_plan *plan, const cpu_conv *c)
     const sk_kernels_f32 *k = &plan->kernels;
     const int32_t blocks = cpu_blocks(c->weights.cout);
     cpu_conv_choice choice = {.form = CPU_CONV_TAPS, .width = widest(k->conv_tile, blocks, 4)};
-    if (winograd_pays(plan, c) && c->weights.cin >= SK_BLOCK &&
-        (c->stride_h == 1 || c->weights.cout > SK_BLOCK)) {
+    if (winograd_pays(plan, c)) {
         choice.form = CPU_CONV_WINOGRAD;
         choice.tile = (uint8_t)k->conv_tile[choice.width];
         choice.batch_tiles = winograd_batch(plan, c, choice.tile, 640 << 10);
         return choice;
     }
-    if (cpu_conv_can_rows(plan, c)) {
+    if (rows_pay(plan, c)) {
         choice.form = CPU_CONV_ROWS;
         choice.width = widest(k->conv3_tile, blocks, 2);
         choice.tile = (uint8_t)k->conv3_tile[choice.width];
@@ -86,7 +97,7 @@ static void add_orders(cpu_conv_choice *list, int32_t *count, cpu_conv_choice ch
     }
 }
 
-/* What is worth measuring; the guess comes first. */
+/* What is worth measuring, all of one form; the guess comes first. */
 static int32_t candidates(const cpu_plan *plan, const cpu_conv *c, cpu_conv_choice *list)
 {
     const sk_kernels_f32 *k = &plan->kernels;
@@ -94,34 +105,22 @@ static int32_t candidates(const cpu_plan *plan, const cpu_conv *c, cpu_conv_choi
     int32_t count = 0;
     cpu_conv_choice guess = cpu_conv_default(plan, c);
     add_candidate(list, &count, &guess);
-    const bool winograd = winograd_pays(plan, c);
+    const int8_t *tiles = guess.form == CPU_CONV_ROWS ? k->conv3_tile : k->conv_tile;
     for (int32_t w = 4; w >= 1; w--) {
-        if (k->conv_tile[w] == 0 || w > blocks || (w == 1 && blocks > 1 && k->conv_tile[2]) ||
+        if (tiles[w] == 0 || w > blocks || (w == 1 && blocks > 1 && k->conv_tile[2]) ||
             (w == 3 && blocks % 3))
             continue;
-        uint8_t tile = (uint8_t)k->conv_tile[w];
-        cpu_conv_choice choice = {.width = (uint8_t)w, .tile = tile};
-        if (winograd) {
-            choice.form = CPU_CONV_WINOGRAD;
-            choice.batch_tiles = winograd_batch(plan, c, tile, 640 << 10);
+        const bool groups = blocks >= w * plan->threads && plan->threads > 1; /* enough for every thread */
+        cpu_conv_choice choice = {.form = guess.form, .width = (uint8_t)w, .tile = (uint8_t)tiles[w]};
+        if (guess.form == CPU_CONV_WINOGRAD) {
+            choice.batch_tiles = winograd_batch(plan, c, choice.tile, 640 << 10);
             add_candidate(list, &count, &choice);
-            choice.batch_tiles = winograd_batch(plan, c, tile, 320 << 10);
+            choice.batch_tiles = winograd_batch(plan, c, choice.tile, 320 << 10);
             add_candidate(list, &count, &choice);
-            if (blocks >= w * plan->threads && plan->threads > 1 && c->out_h <= 24) {
-                choice.split_groups = 1;
-                add_candidate(list, &count, &choice);
-            }
-            if (c->weights.cin >= 2 * SK_BLOCK && c->stride_h == 1)
-                continue; /* direct sums cannot win */
-        }
-        choice = (cpu_conv_choice){.form = CPU_CONV_TAPS, .width = (uint8_t)w, .tile = tile};
-        add_orders(list, &count, choice, blocks);
-        if (cpu_conv_can_rows(plan, c) && k->conv3_tile[w] > 0) {
-            choice.form = CPU_CONV_ROWS;
-            choice.tile = (uint8_t)k->conv3_tile[w];
+        } else {
             add_orders(list, &count, choice, blocks);
         }
-        if (blocks >= w * plan->threads && plan->threads > 1 && c->out_h < 4 * plan->threads) {
+        if (groups && c->out_h < (guess.form == CPU_CONV_WINOGRAD ? 25 : 4 * plan->threads)) {
             choice.split_groups = 1;
             add_candidate(list, &count, &choice);
         }
@@ -163,8 +162,6 @@ static void choose(const cpu_plan *plan, cpu_step *step, float *zeros)
         c->choice = list[i];
         cpu_conv_apply(plan, c);
         int64_t ns = measure(plan, step);
-        if (list[i].form == CPU_CONV_WINOGRAD && c->stride_h == 2)
-            ns += ns / 16; /* nine times the weights: they come from further away than here */
         /* The guess is only given up for something clearly better. */
         if (best_ns == INT64_MAX || ns < best_ns - best_ns / 50) {
             best_ns = ns;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FILE_NAME   "cpu-kernels-2.txt" /* the number changes when choices mean something else */
+#define FILE_NAME   "cpu-kernels-3.txt" /* the number changes when choices mean something else */
 #define MAX_BYTES   (4u << 20)
 #define MAX_ENTRIES 20000
 

@@ -208,6 +208,8 @@ static void row_u8(const uint8_t *in, float *out, int32_t count, const float *ga
 void sk_kernels_f32_conv_ref(sk_kernels_f32 *table)
 {
     static const int8_t conv_tile[5] = {0, 8, 0, 0, 0};
+    table->winograd2_from = 32;
+    table->rows_stride2 = 0;
     memcpy(table->conv_tile, conv_tile, sizeof conv_tile);
     memcpy(table->conv3_tile, conv_tile, sizeof conv_tile);
     table->conv = conv;

@@ -69,6 +69,8 @@ static void layer_norm(const float *in, float *out, size_t count, const float *s
 
 static void table_fill(sk_kernels_f32 *table)
 {
+    table->winograd2_from = 32;
+    table->rows_stride2 = 0;
     table->depthwise = depthwise;
     table->first = first;
     table->row_u8 = row_u8;

@@ -69,6 +69,8 @@ void sk_kernels_f32_avx512(sk_kernels_f32 *table)
 {
     table->isa = "avx512";
     table_fill(table);
+    table->winograd2_from = 16;
+    table->rows_stride2 = 1;
     table->to_blocked = to_blocked;
     table->from_blocked = from_blocked;
     sk_kernels_f32_conv_avx512(table);
