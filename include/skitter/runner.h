@@ -61,7 +61,8 @@ typedef struct sk_runner_settings {
     sk_detector_settings detector; /* runtime, threads, batch, network size, thresholds */
     /* Where to run, by commas; null or "": detector.runtime, once. "cpu" leaves threads to the system, "cpu:0-3" and
      * "cpu:0+2" bind them to cores, "cpu:x4" makes four groups of the cores there are, "cpu*4" the same without
-     * binding, "auto" one of detector.runtime for each core (up to 8) or GPU, "cpu:numa" one of each memory node, "cuda:0,cuda:1" takes two GPUs. Borrowed until open returns. */
+     * binding, "auto" one of detector.runtime for each core (up to 8, and no more than a quarter of the machine's memory
+     * takes) or GPU, "cpu:numa" one of each memory node, "cuda:0,cuda:1" takes two GPUs. Borrowed until open returns. */
     const char *devices;
     int32_t frame_width, frame_height; /* what to get ready for; 0: the network's input size */
     sk_runner_mode mode;               /* default throughput */
@@ -103,16 +104,29 @@ typedef struct sk_runner_output {
     const float *data;
 } sk_runner_output;
 
-/* How the network's outputs for a frame compare with the reference executor's for the same frame. */
+#define SK_RUNNER_MAX_CHECKED 64
+
+/* One output of one model. */
+typedef struct sk_runner_output_check {
+    int32_t model;   /* 0, or 1 for the model that looks at crops: its worst crop */
+    int32_t output;  /* of the model's, from 0 */
+    char name[40];   /* "" where it has none */
+    double pcc;      /* Pearson correlation with the reference executor, -1 … 1 */
+    double pcc_min;  /* what was asked for */
+    double max_diff; /* largest and mean difference */
+    double mean_diff;
+} sk_runner_output_check;
+
+/* How the networks' outputs for a frame compare with the reference executor's for the same frame, and for each crop of it
+ * that a second model saw. */
 typedef struct sk_runner_check {
     bool ran, passed;
-    double pcc;                 /* of the worst output, -1 … 1 */
-    double pcc_min;             /* what was asked for */
+    double pcc;                 /* of the worst output */
+    double pcc_min;             /* what was asked of it */
     double max_diff, mean_diff; /* largest over the outputs */
+    int32_t n_crops;            /* of a second model; without any it has no outputs here */
     int32_t n_outputs;
-    struct {
-        double pcc, max_diff, mean_diff;
-    } outputs[SK_RUNNER_MAX_OUTPUTS];
+    sk_runner_output_check outputs[SK_RUNNER_MAX_CHECKED];
 } sk_runner_check;
 
 typedef struct sk_runner_result {

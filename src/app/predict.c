@@ -5,6 +5,7 @@
 #include "app/overlay_run.h"
 #include "app/slp_video.h"
 #include "base/clock.h"
+#include "base/cpu.h"
 #include "base/file.h"
 #include "base/json_write.h"
 #include "base/log.h"
@@ -371,25 +372,44 @@ static void frame_done(void *context, const sk_frame *frame)
     sk_source_release(r->source, frame);
 }
 
+/* Fewer frames than this are not worth opening an instance for each core. */
+#define FEW_FRAMES 16
+
+static bool has_many_frames(const sk_predict_settings *s)
+{
+    const sk_source_settings *m = &s->media;
+    if (sk_uri_is_live(s->source) || (sk_uri_is_pictures(s->source) && sk_file_is_regular(s->source)))
+        return false;
+    return m->last < 0 || m->loop > 1 || (m->last - m->first) / m->step >= FEW_FRAMES;
+}
+
+/* Results of the cpu runtime are the same bits however many threads compute them, so the quickest way may be taken. */
+static const char *devices_of(const sk_predict_settings *s)
+{
+    if (s->devices || s->detector.threads > 0 || s->detector.batch > 1)
+        return s->devices;
+    return strcmp(s->detector.runtime, "cpu") == 0 && has_many_frames(s) ? "auto" : NULL;
+}
+
 /* Pictures are known by the frame they came in, and overlays are drawn on it; frames of a video can go back to the decoder
  * as soon as they are pre-processed. */
-static bool holds_frames(const run *r)
+static bool holds_frames(const sk_predict_settings *s)
 {
-    return r->settings->overlay || sk_uri_is_pictures(r->settings->source);
+    return s->overlay || sk_uri_is_pictures(s->source);
 }
 
 static sk_status open_runner(run *r, sk_error *err)
 {
     sk_runner_settings how;
     sk_runner_defaults(&how);
-    how.frames = holds_frames(r) ? SK_RUNNER_HOLD : SK_RUNNER_BORROW;
+    how.frames = holds_frames(r->settings) ? SK_RUNNER_HOLD : SK_RUNNER_BORROW;
     how.frame_done = frame_done;
     how.context = r;
     how.quick_open = true;
     how.frame_width = r->info.width;
     how.frame_height = r->info.height;
     how.like = r->info.kind ? &r->info.like : NULL;
-    how.devices = r->settings->devices;
+    how.devices = devices_of(r->settings);
     how.allow_failover = r->settings->allow_failover;
     how.depth = r->settings->depth;
     SK_TRY(sk_detector_open_runner(r->detector, &how, &r->runner, err));
@@ -621,6 +641,9 @@ sk_status sk_predict_run(const sk_predict_settings *settings, sk_predict_watch w
         SK_TRY(sk_slp_video(settings->source, &video, err));
         resolved.source = video;
     }
+    /* Frames that stay until their result is written: enough for every instance to have one, and one to come. */
+    if (resolved.media.queue == 0 && holds_frames(&resolved) && devices_of(&resolved))
+        resolved.media.queue = 2 * (sk_cpu_usable_cores() < 8 ? sk_cpu_usable_cores() : 8);
     sk_status status = predict(&resolved, watch, context, report, err);
     sk_free(video);
     return status;

@@ -21,12 +21,14 @@ typedef struct sk_predict_settings {
     int32_t n_formats;
     const char *formats[SK_PREDICT_MAX_FORMATS]; /* "csv", "jsonl", "slp", … */
     bool overlay;                                /* overlay video, or overlay pictures for pictures */
-    const char *devices;                         /* as of sk_runner_settings; null: the runtime, once */
-    bool allow_failover;                         /* a device that fails hands its frames to the others */
-    int32_t depth;                               /* frames in flight; 0: enough to keep every device busy */
-    bool restart;                                /* begin anew even if there is something to continue */
-    const char *runtime_requested;               /* as the user said it */
-    bool runtime_fell_back; /* detector.runtime is not what was asked for: the headers say so */
+    /* As of sk_runner_settings. Null: an instance on each core ("auto") where the cpu runtime has many frames to look at
+     * and threads are not given, else the runtime, once. Results do not depend on it. */
+    const char *devices;
+    bool allow_failover;           /* a device that fails hands its frames to the others */
+    int32_t depth;                 /* frames in flight; 0: enough to keep every device busy */
+    bool restart;                  /* begin anew even if there is something to continue */
+    const char *runtime_requested; /* as the user said it */
+    bool runtime_fell_back;        /* detector.runtime is not what was asked for: the headers say so */
 } sk_predict_settings;
 
 void sk_predict_defaults(sk_predict_settings *settings);

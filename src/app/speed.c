@@ -326,6 +326,9 @@ static void describe(speed *p)
         sk_basic_get_times(p->basic, &r->basic);
     sk_runner_get_stats(p->runner, &r->stats);
     r->depth = p->most;
+    r->n_models = p->about->n_models;
+    for (int32_t i = 0; i < r->n_models; i++)
+        snprintf(r->models[i], sizeof r->models[i], "%.255s", p->about->models[i]->path);
     snprintf(r->runtime, sizeof r->runtime, "%s", p->about->runtime);
     snprintf(r->device, sizeof r->device, "%s", p->about->device);
     snprintf(r->precision, sizeof r->precision, "%s", p->about->precision);

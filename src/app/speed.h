@@ -40,7 +40,9 @@ typedef struct sk_speed_report {
     int32_t depth;
     bool checked;
     sk_runner_check check; /* the worse of the two */
-    int32_t width, height; /* of the frames */
+    int32_t n_models;
+    char models[SK_DETECTOR_MAX_MODELS][256]; /* in the order they run in */
+    int32_t width, height;                    /* of the frames */
     char runtime[32], device[160], precision[8];
 } sk_speed_report;
 

@@ -96,8 +96,8 @@ static const sk_option options[] = {
      .kind = SK_OPTION_TEXT,
      .argument = "LIST",
      .help =
-         "where to run: cuda:0,cuda:1 share the frames; auto has an instance on each core, the fastest for "
-         "small networks; docs/runner.md has more"},
+         "where to run: cuda:0,cuda:1 share the frames; cpu is one instance on all cores, auto one on each "
+         "core, which the cpu runtime takes for files unless --threads is given; docs/runner.md has more"},
     {.name = "allow-failover",
      .kind = SK_OPTION_FLAG,
      .help = "a device that fails hands its frames to the others"},

@@ -109,6 +109,34 @@ static double per_frame(double seconds, int64_t frames)
     return frames > 0 ? 1e3 * seconds / (double)frames : 0;
 }
 
+/* One line for the whole, and one a model where there are two. */
+static void print_check_table(const sk_speed_report *r)
+{
+    const sk_runner_check *c = &r->check;
+    printf("check: correlation with the reference %.8f (at least %.5f), largest difference %.3g, mean %.3g: "
+           "%s\n",
+           c->pcc, c->pcc_min, c->max_diff, c->mean_diff, c->passed ? "right" : "WRONG");
+    for (int32_t m = 0; m < r->n_models && r->n_models > 1; m++) {
+        double pcc = 1, max_diff = 0;
+        int32_t outputs = 0;
+        for (int32_t i = 0; i < c->n_outputs; i++) {
+            const sk_runner_output_check *o = &c->outputs[i];
+            if (o->model != m)
+                continue;
+            outputs++;
+            pcc = !(o->pcc >= pcc) ? o->pcc : pcc;
+            max_diff = !(o->max_diff <= max_diff) ? o->max_diff : max_diff;
+        }
+        if (outputs)
+            printf("  %s: %.8f, largest difference %.3g, %d outputs", r->models[m], pcc, max_diff, outputs);
+        else
+            printf("  %s: not checked, nothing was found to crop", r->models[m]);
+        if (m > 0 && outputs)
+            printf(" on %d crops", c->n_crops);
+        printf("\n");
+    }
+}
+
 static void print_table(const sk_speed_report *r, bool basic)
 {
     const sk_runner_stage_stats *total = &r->stats.stages[SK_STAGE_TOTAL];
@@ -148,10 +176,7 @@ static void print_table(const sk_speed_report *r, bool basic)
                d->optimised_ms, d->capture_ms, d->failed ? "; FAILED: " : "", d->problem);
     }
     if (r->checked)
-        printf("check: correlation with the reference %.8f (at least %.5f), largest difference %.3g, mean "
-               "%.3g: %s\n",
-               r->check.pcc, r->check.pcc_min, r->check.max_diff, r->check.mean_diff,
-               r->check.passed ? "right" : "WRONG");
+        print_check_table(r);
 }
 
 static void print_stages(sk_json *j, const sk_speed_report *r)
@@ -240,11 +265,16 @@ static void print_check(sk_json *j, const sk_speed_report *r)
     sk_json_key_float(j, "pcc_min", r->check.pcc_min);
     sk_json_key_float(j, "max_diff", r->check.max_diff);
     sk_json_key_float(j, "mean_diff", r->check.mean_diff);
+    sk_json_key_int(j, "crops", r->check.n_crops);
     sk_json_key(j, "outputs");
     sk_json_array(j);
     for (int32_t i = 0; i < r->check.n_outputs; i++) {
         sk_json_object(j);
+        sk_json_key_int(j, "model", r->check.outputs[i].model);
+        sk_json_key_int(j, "output", r->check.outputs[i].output);
+        sk_json_key_string(j, "name", r->check.outputs[i].name);
         sk_json_key_float(j, "pcc", r->check.outputs[i].pcc);
+        sk_json_key_float(j, "pcc_min", r->check.outputs[i].pcc_min);
         sk_json_key_float(j, "max_diff", r->check.outputs[i].max_diff);
         sk_json_key_float(j, "mean_diff", r->check.outputs[i].mean_diff);
         sk_json_close(j);

@@ -4,7 +4,9 @@
 #include "base/memory.h"
 #include "runner/compare.h"
 #include "runner/network.h"
+#include "tasks/instances.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void sk_checker_init(sk_checker *c)
@@ -12,43 +14,65 @@ void sk_checker_init(sk_checker *c)
     pthread_mutex_init(&c->lock, NULL);
 }
 
-void sk_checker_close(sk_checker *c)
+static void close_stages(sk_checker *c)
 {
-    sk_task_stage_close(&c->stage);
-    sk_session_close(&c->reference);
-    sk_free(c->input);
-    c->input = NULL;
+    for (int i = SK_DETECTOR_MAX_MODELS - 1; i >= 0; i--) /* the second reads the first */
+        sk_task_stage_close(&c->parts[i].stage);
+    sk_instances_free(&c->unused);
     c->width = c->height = 0;
 }
 
-static sk_status prepare(sk_checker *c, const sk_model *model, const sk_task_settings *settings,
-                         const sk_frame *frame, const sk_trace *trace, sk_error *err)
+void sk_checker_close(sk_checker *c)
 {
-    if (!c->stage || c->width != frame->width || c->height != frame->height) {
-        sk_task_stage_close(&c->stage);
-        SK_TRY(sk_task_stage_open(model, settings, frame->width, frame->height, &c->stage, err));
+    close_stages(c);
+    for (int i = 0; i < SK_DETECTOR_MAX_MODELS; i++) {
+        sk_session_close(&c->parts[i].reference);
+        sk_free(c->parts[i].input);
+        c->parts[i].input = NULL;
+    }
+}
+
+static sk_status open_stage(sk_checker *c, const sk_checker_call *call, int32_t model, sk_error *err)
+{
+    const sk_frame *frame = call->frame;
+    if (c->width != frame->width || c->height != frame->height) {
+        close_stages(c);
         c->width = frame->width;
         c->height = frame->height;
     }
+    sk_task_stage **first = &c->parts[0].stage, **second = &c->parts[1].stage;
+    if (!*first)
+        SK_TRY(sk_task_stage_open(call->models[0], call->settings, frame->width, frame->height, first, err));
+    if (model == 0 || *second)
+        return SK_OK;
+    SK_TRY(sk_task_stage_open_second(call->models[1], *first, call->settings, second, err));
+    const sk_task_plan *plan = sk_task_stage_plan(*second);
+    return sk_instances_alloc(plan->capacity, plan->n_keypoints, &c->unused, err);
+}
+
+/* The reference executor for what this trace was made for. */
+static sk_status open_reference(sk_checker_part *p, const sk_model *model, const sk_trace *trace,
+                                sk_error *err)
+{
     const sk_device device = {.engine = &sk_engine_reference};
     /* One picture, but where the file says how many it takes. */
     int32_t batch = model->input.fixed_batch > 0 ? model->input.fixed_batch : 1;
-    sk_trace_key key = sk_trace_key_of(model, &device, batch, sk_task_stage_plan(c->stage));
+    sk_trace_key key = sk_trace_key_of(model, &device, batch, sk_task_stage_plan(p->stage));
     key.cut_tail = trace->tail_cut;
-    if (c->reference && sk_trace_key_equal(&key, &c->key))
+    if (p->reference && sk_trace_key_equal(&key, &p->key))
         return SK_OK;
-    sk_session_close(&c->reference);
-    sk_free(c->input);
+    sk_session_close(&p->reference);
+    sk_free(p->input);
     size_t bytes = sk_trace_picture_bytes(&key) * (size_t)batch;
-    c->input = sk_aligned_calloc(64, bytes);
-    if (!c->input)
+    p->input = sk_aligned_calloc(64, bytes);
+    if (!p->input)
         return sk_fail_memory(err, bytes);
     sk_session_settings s = sk_session_defaults();
     s.precision = SK_PRECISION_F32;
     s.cut_tail = key.cut_tail ? SK_TAIL_CUT : SK_TAIL_KEEP;
     s.input = key.u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
-    c->key = key;
-    return sk_network_open(model, &sk_engine_reference, batch, key.height, key.width, &s, &c->reference, err);
+    p->key = key;
+    return sk_network_open(model, &sk_engine_reference, batch, key.height, key.width, &s, &p->reference, err);
 }
 
 /* Elements of one image of a batch; 0 when the tensor is not of that batch. */
@@ -59,10 +83,38 @@ static size_t image_elements(const sk_tensor *t, int32_t batch)
     return (size_t)(sk_shape_count(&t->shape) / batch);
 }
 
-static sk_status compare_all(const sk_checker *c, const sk_trace *trace, const sk_tensor *ours,
-                             const sk_tensor *reference, int32_t image, sk_runner_check *out, sk_error *err)
+/* The entry of a model's output: of an earlier crop, or a new one. Null when there is no room for more. */
+static sk_runner_output_check *entry_of(sk_runner_check *out, int32_t model, int32_t output, const char *name,
+                                        double limit)
 {
-    const sk_session_info *info = sk_session_about(c->reference);
+    for (int32_t i = 0; i < out->n_outputs; i++)
+        if (out->outputs[i].model == model && out->outputs[i].output == output)
+            return &out->outputs[i];
+    if (out->n_outputs == SK_RUNNER_MAX_CHECKED)
+        return NULL;
+    sk_runner_output_check *e = &out->outputs[out->n_outputs++];
+    *e = (sk_runner_output_check){.model = model, .output = output, .pcc = 1, .pcc_min = limit};
+    snprintf(e->name, sizeof e->name, "%.39s", name);
+    return e;
+}
+
+static double lower(double a, double b) /* NaN is lowest */
+{
+    return !(b >= a) ? b : a;
+}
+
+static double higher(double a, double b) /* NaN is highest */
+{
+    return !(b <= a) ? b : a;
+}
+
+static sk_status compare_all(const sk_checker_part *p, const sk_checker_call *call, int32_t model,
+                             const sk_trace *trace, const sk_tensor *ours, const sk_tensor *reference,
+                             int32_t image, sk_error *err)
+{
+    const sk_session_info *info = sk_session_about(p->reference);
+    sk_runner_check *out = call->out;
+    double limit = call->pcc_min > 0 ? call->pcc_min : sk_pcc_limit(trace->precision);
     if (info->n_outputs != trace->n_outputs)
         return sk_fail(err, SK_ERR_MISMATCH, "the network has %d outputs, the reference %d", trace->n_outputs,
                        info->n_outputs);
@@ -70,58 +122,102 @@ static sk_status compare_all(const sk_checker *c, const sk_trace *trace, const s
         if (reference[i].dtype != SK_DTYPE_F32 || ours[i].dtype != SK_DTYPE_F32)
             continue;
         size_t count = image_elements(&ours[i], trace->key.batch);
-        if (count == 0 || count != image_elements(&reference[i], c->key.batch))
+        if (count == 0 || count != image_elements(&reference[i], p->key.batch))
             return sk_fail(err, SK_ERR_MISMATCH,
                            "output %s has no place for each picture of a batch: check with batch 1",
                            info->output_names[i]);
         sk_agreement a =
             sk_compare((const float *)ours[i].data + (size_t)image * count, reference[i].data, count);
-        out->outputs[i].pcc = a.pcc;
-        out->outputs[i].max_diff = a.max_diff;
-        out->outputs[i].mean_diff = a.mean_diff;
-        out->pcc = !(a.pcc >= out->pcc) ? a.pcc : out->pcc;
-        out->max_diff = !(a.max_diff <= out->max_diff) ? a.max_diff : out->max_diff;
-        out->mean_diff = !(a.mean_diff <= out->mean_diff) ? a.mean_diff : out->mean_diff;
-        out->n_outputs = i + 1;
+        sk_runner_output_check *e = entry_of(out, model, i, info->output_names[i], limit);
+        if (e) {
+            e->pcc = lower(e->pcc, a.pcc);
+            e->max_diff = higher(e->max_diff, a.max_diff);
+            e->mean_diff = higher(e->mean_diff, a.mean_diff);
+        }
+        out->pcc = lower(out->pcc, a.pcc);
+        out->max_diff = higher(out->max_diff, a.max_diff);
+        out->mean_diff = higher(out->mean_diff, a.mean_diff);
     }
     return SK_OK;
 }
 
-static sk_status say_failed(const sk_checker *c, const sk_frame *frame, const sk_runner_check *check,
-                            sk_error *err)
+static sk_status run_reference(sk_checker_part *p, sk_tensor *outputs, sk_error *err)
 {
-    int32_t worst = 0;
-    for (int32_t i = 1; i < check->n_outputs; i++)
-        if (!(check->outputs[i].pcc >= check->outputs[worst].pcc))
-            worst = i;
-    return sk_fail(
-        err, SK_ERR_MISMATCH,
-        "frame %lld: output %s correlates with the reference by %.6f, at least %.6f is asked for (largest "
-        "difference %g, mean %g): the results of this runtime are not to be trusted for this model",
-        (long long)frame->index, sk_session_about(c->reference)->output_names[worst],
-        check->outputs[worst].pcc, check->pcc_min, check->outputs[worst].max_diff,
-        check->outputs[worst].mean_diff);
+    sk_session_input in = {.data = p->input};
+    return sk_session_run(p->reference, &in, 1, outputs, SK_SESSION_MAX_OUTPUTS, err);
 }
 
-sk_status sk_checker_run(sk_checker *c, const sk_model *model, const sk_task_settings *settings,
-                         const sk_frame *frame, const sk_trace *trace, const sk_tensor *outputs,
-                         int32_t image, double pcc_min, sk_runner_check *out, sk_error *err)
+static sk_task_input form_of(const sk_checker_part *p)
+{
+    return p->key.u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32;
+}
+
+sk_status sk_checker_frame(sk_checker *c, const sk_checker_call *call, const sk_trace *trace,
+                           const sk_tensor *outputs, int32_t image, sk_error *err)
 {
     sk_tensor reference[SK_SESSION_MAX_OUTPUTS];
-    *out = (sk_runner_check){.pcc = 1, .pcc_min = pcc_min > 0 ? pcc_min : sk_pcc_limit(trace->precision)};
+    sk_checker_part *p = &c->parts[0];
     pthread_mutex_lock(&c->lock);
     sk_status status;
-    SK_TRY_GOTO(prepare(c, model, settings, frame, trace, err));
-    SK_TRY_GOTO(sk_task_stage_input(c->stage, frame, c->key.u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32,
-                                    c->input, err));
-    sk_session_input in = {.data = c->input};
-    SK_TRY_GOTO(sk_session_run(c->reference, &in, 1, reference, SK_SESSION_MAX_OUTPUTS, err));
-    SK_TRY_GOTO(compare_all(c, trace, outputs, reference, image, out, err));
-    out->ran = true;
-    out->passed = out->pcc >= out->pcc_min;
-    if (!out->passed)
-        status = say_failed(c, frame, out, err);
+    SK_TRY_GOTO(open_stage(c, call, 0, err));
+    SK_TRY_GOTO(open_reference(p, call->models[0], trace, err));
+    SK_TRY_GOTO(sk_task_stage_input(p->stage, call->frame, form_of(p), p->input, err));
+    SK_TRY_GOTO(run_reference(p, reference, err));
+    status = compare_all(p, call, 0, trace, outputs, reference, image, err);
 done:
     pthread_mutex_unlock(&c->lock);
     return status;
+}
+
+sk_status sk_checker_crops_begin(sk_checker *c, const sk_checker_call *call, const sk_instances *found,
+                                 int32_t n_crops, sk_error *err)
+{
+    int32_t ours = 0;
+    pthread_mutex_lock(&c->lock);
+    SK_TRY(open_stage(c, call, 1, err));
+    SK_TRY(sk_task_stage_crops(c->parts[1].stage, call->frame, found, &c->unused, &ours, err));
+    call->out->n_crops = ours;
+    if (ours != n_crops)
+        return sk_fail(err, SK_ERR_MISMATCH, "frame %lld: %d crops were looked at where %d are to be cut",
+                       (long long)call->frame->index, n_crops, ours);
+    return SK_OK;
+}
+
+sk_status sk_checker_crop(sk_checker *c, const sk_checker_call *call, int32_t crop, const sk_trace *trace,
+                          const sk_tensor *outputs, sk_error *err)
+{
+    sk_tensor reference[SK_SESSION_MAX_OUTPUTS];
+    sk_checker_part *p = &c->parts[1];
+    SK_TRY(open_reference(p, call->models[1], trace, err));
+    SK_TRY(sk_task_stage_crop_input(p->stage, crop, form_of(p), p->input, err));
+    SK_TRY(run_reference(p, reference, err));
+    return compare_all(p, call, 1, trace, outputs, reference, 0, err);
+}
+
+void sk_checker_crops_end(sk_checker *c)
+{
+    pthread_mutex_unlock(&c->lock);
+}
+
+sk_status sk_checker_verdict(const sk_checker_call *call, int32_t n_models, sk_error *err)
+{
+    sk_runner_check *out = call->out;
+    const sk_runner_output_check *worst = NULL; /* furthest below its own limit */
+    for (int32_t i = 0; i < out->n_outputs; i++) {
+        const sk_runner_output_check *e = &out->outputs[i];
+        if (!worst || !(e->pcc - e->pcc_min >= worst->pcc - worst->pcc_min))
+            worst = e;
+    }
+    out->ran = true;
+    out->passed = !worst || worst->pcc >= worst->pcc_min;
+    out->pcc_min = worst ? worst->pcc_min : call->pcc_min;
+    if (out->passed)
+        return SK_OK;
+    return sk_fail(
+        err, SK_ERR_MISMATCH,
+        "frame %lld: output %d%s%s%s%s correlates with the reference by %.6f, at least %.6f is asked for "
+        "(largest difference %g, mean %g): the results of this runtime are not to be trusted for this model",
+        (long long)call->frame->index, worst->output, worst->name[0] ? " " : "", worst->name,
+        n_models > 1 ? " of " : "", n_models > 1 ? call->models[worst->model]->path : "", worst->pcc,
+        worst->pcc_min, worst->max_diff, worst->mean_diff);
 }

@@ -199,6 +199,9 @@ sk_status sk_runner_open_on(const sk_model *const *models, int32_t n_models,
                             const sk_runner_settings *settings, const sk_engine *const *engines,
                             sk_runner **out, sk_error *err) SK_MUST_CHECK;
 
+/* For tests: how much memory "auto" thinks it may use; 0: a share of the machine's. */
+extern int64_t sk_runner_auto_memory;
+
 /* items.c; all under the lock. */
 sk_status sk_items_open(sk_runner *r, sk_error *err) SK_MUST_CHECK;
 void sk_items_close(sk_runner *r);

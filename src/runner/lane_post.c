@@ -62,25 +62,59 @@ static sk_status run_crop(sk_lane *lane, sk_tensor *outputs, sk_error *err)
     return status == SK_OK ? sk_trace_wait(&lane->crop_trace, outputs, err) : status;
 }
 
+static sk_checker_call check_of(const sk_lane *lane, sk_item *item)
+{
+    const sk_runner *r = lane->runner;
+    return (sk_checker_call){.models = r->models,
+                             .settings = &r->task,
+                             .frame = &item->view,
+                             .pcc_min = r->settings.pcc_min,
+                             .out = &item->checked};
+}
+
+static void note_check(sk_lane *lane, sk_item *item, int64_t begin)
+{
+    int64_t end = sk_clock_ns();
+    item->checking += (double)(end - begin) * 1e-9;
+    sk_track_add(&lane->tracks[SK_LANE_POST], "check", item->ticket, 1, begin, end);
+}
+
 /* `lost`: the device failed, not the frame. */
-static sk_status look_at_crops(sk_lane *lane, sk_item *item, bool *lost, sk_error *err)
+static sk_status look_at_crop(sk_lane *lane, sk_item *item, int32_t c, bool *lost, sk_error *err)
 {
     sk_tensor outputs[SK_SESSION_MAX_OUTPUTS];
     const sk_trace *t = &lane->crop_trace;
+    SK_TRY(sk_task_stage_crop_input(lane->crops, c, t->key.u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32,
+                                    lane->crop_input, err));
+    int64_t begin = sk_clock_ns();
+    sk_status status = run_crop(lane, outputs, err);
+    item->second += (double)(sk_clock_ns() - begin) * 1e-9;
+    *lost = status != SK_OK;
+    SK_TRY(status);
+    SK_TRY(sk_task_stage_crop_result(lane->crops, c, outputs, t->n_outputs, 0, t->tail_cut, &item->instances,
+                                     err));
+    if (!item->check)
+        return SK_OK;
+    sk_checker_call call = check_of(lane, item);
+    begin = sk_clock_ns();
+    status = sk_checker_crop(&lane->runner->checker, &call, c, t, outputs, err);
+    note_check(lane, item, begin);
+    return status;
+}
+
+static sk_status look_at_crops(sk_lane *lane, sk_item *item, bool *lost, sk_error *err)
+{
+    sk_checker *checker = &lane->runner->checker;
     int32_t n_crops = 0;
     SK_TRY(sk_task_stage_crops(lane->crops, &item->view, &lane->found, &item->instances, &n_crops, err));
-    for (int32_t c = 0; c < n_crops; c++) {
-        SK_TRY(sk_task_stage_crop_input(lane->crops, c, t->key.u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32,
-                                        lane->crop_input, err));
-        int64_t begin = sk_clock_ns();
-        sk_status status = run_crop(lane, outputs, err);
-        item->second += (double)(sk_clock_ns() - begin) * 1e-9;
-        *lost = status != SK_OK;
-        SK_TRY(status);
-        SK_TRY(sk_task_stage_crop_result(lane->crops, c, outputs, t->n_outputs, 0, t->tail_cut,
-                                         &item->instances, err));
-    }
-    return sk_task_stage_crops_end(lane->crops, &item->instances, err);
+    sk_checker_call call = check_of(lane, item);
+    sk_status status =
+        item->check ? sk_checker_crops_begin(checker, &call, &lane->found, n_crops, err) : SK_OK;
+    for (int32_t c = 0; c < n_crops && status == SK_OK; c++)
+        status = look_at_crop(lane, item, c, lost, err);
+    if (item->check)
+        sk_checker_crops_end(checker);
+    return status == SK_OK ? sk_task_stage_crops_end(lane->crops, &item->instances, err) : status;
 }
 
 static sk_status copy_outputs(sk_lane *lane, const sk_job *job, int32_t image, sk_item *item, sk_error *err)
@@ -94,6 +128,17 @@ static sk_status copy_outputs(sk_lane *lane, const sk_job *job, int32_t image, s
     return SK_OK;
 }
 
+static sk_status check_frame(sk_lane *lane, const sk_job *job, int32_t image, sk_item *item, sk_error *err)
+{
+    sk_checker_call call = check_of(lane, item);
+    int64_t begin = sk_clock_ns();
+    item->checked = (sk_runner_check){.pcc = 1};
+    sk_status status =
+        sk_checker_frame(&lane->runner->checker, &call, &lane->trace, job->outputs, image, err);
+    note_check(lane, item, begin);
+    return status;
+}
+
 static sk_status process_item(sk_lane *lane, sk_job *job, int32_t image, bool *lost, sk_error *err)
 {
     sk_runner *r = lane->runner;
@@ -102,6 +147,8 @@ static sk_status process_item(sk_lane *lane, sk_job *job, int32_t image, bool *l
     sk_instances *found = r->n_models > 1 ? &lane->found : &item->instances;
     SK_TRY(sk_lane_open_post(lane, item->view.width, item->view.height, err));
     SK_TRY(sk_task_stage_result(lane->post, job->outputs, t->n_outputs, image, t->tail_cut, found, err));
+    if (item->check)
+        SK_TRY(check_frame(lane, job, image, item, err));
     if (r->n_models > 1)
         SK_TRY(look_at_crops(lane, item, lost, err));
     if (r->settings.keep_outputs) {
@@ -109,16 +156,8 @@ static sk_status process_item(sk_lane *lane, sk_job *job, int32_t image, bool *l
         SK_TRY(copy_outputs(lane, job, image, item, err));
         item->copying = (double)(sk_clock_ns() - begin) * 1e-9;
     }
-    if (item->check) {
-        int64_t begin = sk_clock_ns();
-        sk_status status = sk_checker_run(&r->checker, r->models[0], &r->task, &item->view, t, job->outputs,
-                                          image, r->settings.pcc_min, &item->checked, err);
-        int64_t end = sk_clock_ns();
-        item->checking = (double)(end - begin) * 1e-9;
-        sk_track_add(&lane->tracks[SK_LANE_POST], "check", item->ticket, 1, begin, end);
-        return status;
-    }
-    return SK_OK;
+    sk_checker_call call = check_of(lane, item);
+    return item->check ? sk_checker_verdict(&call, r->n_models, err) : SK_OK;
 }
 
 /* Outside of the lock. True when the device is lost. */

@@ -3,7 +3,9 @@
 #include "runner/internal.h"
 #include "runner/offer.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Opening and releasing. */
 
@@ -127,10 +129,37 @@ static void init_conditions(sk_runner *r)
     sk_checker_init(&r->checker);
 }
 
-static sk_status open_lanes(sk_runner *r, sk_error *err)
+/* The largest share of the machine's memory that instances chosen by "auto" may take for activations. */
+#define AUTO_MEMORY_SHARE 4
+
+int64_t sk_runner_auto_memory; /* bytes; 0: a share of the machine's */
+
+/* How many instances like this one find room; weights are shared and do not count. */
+static int32_t instances_that_fit(const sk_lane *lane)
 {
-    for (int32_t i = 0; i < r->n_lanes; i++) /* one after another: each times its kernels undisturbed */
+    int64_t room = sk_runner_auto_memory;
+    if (room == 0)
+        room = (int64_t)sysconf(_SC_PHYS_PAGES) / AUTO_MEMORY_SHARE * (int64_t)sysconf(_SC_PAGESIZE);
+    int64_t each = lane->activation_bytes;
+    if (lane->crop_trace.session)
+        each += (int64_t)sk_session_about(lane->crop_trace.session)->activation_bytes;
+    int64_t fit = each > 0 && room > 0 ? room / each : INT32_MAX;
+    return fit < 1 ? 1 : fit > INT32_MAX ? INT32_MAX : (int32_t)fit;
+}
+
+/* `fits`: null, or where to say that fewer instances must do; then nothing was opened. */
+static sk_status open_lanes(sk_runner *r, int32_t *fits, sk_error *err)
+{
+    for (int32_t i = 0; i < r->n_lanes; i++) { /* one after another: each times its kernels undisturbed */
         SK_TRY(sk_lane_open(r, &r->lanes[i], err));
+        if (i > 0 || !fits)
+            continue;
+        int32_t fit = instances_that_fit(&r->lanes[0]);
+        if (fit >= r->n_lanes)
+            continue;
+        *fits = fit;
+        return sk_fail(err, SK_ERR_LIMIT, "%d instances of this network do not fit into memory", r->n_lanes);
+    }
     for (int32_t i = 0; i < r->n_lanes; i++)
         r->sparse = r->sparse || sk_lane_is_sparse(&r->lanes[i]);
     for (int32_t i = 0; i < r->n_items; i++) {
@@ -193,9 +222,8 @@ static sk_status rehearse(sk_runner *r, sk_error *err)
     return status;
 }
 
-sk_status sk_runner_open_on(const sk_model *const *models, int32_t n_models,
-                            const sk_runner_settings *settings, const sk_engine *const *engines,
-                            sk_runner **out, sk_error *err)
+static sk_status open_on(const sk_model *const *models, int32_t n_models, const sk_runner_settings *settings,
+                         const sk_engine *const *engines, int32_t *fits, sk_runner **out, sk_error *err)
 {
     SK_CHECK_ARG(models && n_models >= 1 && n_models <= SK_DETECTOR_MAX_MODELS && settings && out, err);
     *out = NULL;
@@ -227,7 +255,8 @@ sk_status sk_runner_open_on(const sk_model *const *models, int32_t n_models,
     SK_TRY_GOTO(plan_results(r, err));
     SK_TRY_GOTO(sk_items_open(r, err));
     SK_TRY_GOTO(sk_track_open(&r->caller_track, r->settings.timeline, "decode", err));
-    SK_TRY_GOTO(open_lanes(r, err));
+    bool automatic = settings->devices && strcmp(settings->devices, "auto") == 0;
+    SK_TRY_GOTO(open_lanes(r, automatic && sk_device_on_cpu(&devices[0]) ? fits : NULL, err));
     pthread_mutex_lock(&r->lock);
     r->state = SK_RUNNER_RUNNING;
     pthread_mutex_unlock(&r->lock);
@@ -239,6 +268,22 @@ sk_status sk_runner_open_on(const sk_model *const *models, int32_t n_models,
 done:
     sk_runner_close(&r);
     return status;
+}
+
+sk_status sk_runner_open_on(const sk_model *const *models, int32_t n_models,
+                            const sk_runner_settings *settings, const sk_engine *const *engines,
+                            sk_runner **out, sk_error *err)
+{
+    int32_t fits = 0;
+    sk_status status = open_on(models, n_models, settings, engines, &fits, out, err);
+    if (fits == 0)
+        return status;
+    /* As many as there is room for, each with more of the cores. */
+    char devices[80];
+    sk_runner_settings fewer = *settings;
+    snprintf(devices, sizeof devices, "%.48s*%d", settings->detector.runtime, fits);
+    fewer.devices = devices;
+    return open_on(models, n_models, &fewer, engines, NULL, out, err);
 }
 
 bool sk_runner_takes_frames(const sk_runner *r)

@@ -36,6 +36,13 @@ arguments=(predict "$video" -m "$model" --frames 0:80 --format csv,jsonl,slp,coc
 run() { "$skitter" "${arguments[@]}" "$@" -q; }
 run -o "$work/whole" || fail "a whole run"
 [ "$(wc -l <"$work/whole/results.jsonl")" -eq 80 ] || fail "80 frames give 80 lines"
+# Instances of their own on each core, which is what files get, give the same bits as one thread, or all of them.
+both() { "$skitter" predict "$video" -m "$model" --frames 0:80 --format csv,jsonl -q "$@"; }
+both -o "$work/auto" || fail "a run without --threads"
+both -o "$work/one" --devices cpu || fail "a run of one instance"
+for other in auto one; do
+    cmp "$work/whole/results.jsonl" "$work/$other/results.jsonl" || fail "$other: other bits than one thread's"
+done
 # Killed at random moments and continued.
 for kill in 1 2 3 4 5 6 7 8 9 10; do
     "$skitter" "${arguments[@]}" -o "$work/killed" -q &

@@ -24,6 +24,7 @@ typedef enum fault_kind {
 
 typedef struct fault {
     fault_kind kind;
+    int32_t spared;             /* sessions opened first that have no such fault: the first of two models */
     _Atomic int32_t quiet;      /* submits before kinds and failures begin: those of opening */
     _Atomic int32_t fail_after; /* submits until one fails; -1 never */
     int32_t delay_us;           /* longest random delay of a submit */
@@ -38,6 +39,7 @@ static fault faults[4];
 typedef struct fault_session {
     sk_session base;
     fault *f;
+    fault_kind kind;
     sk_session *inner;
     void *outputs[SK_SESSION_MAX_SLOTS][SK_SESSION_MAX_OUTPUTS], *spare[SK_SESSION_MAX_OUTPUTS];
     void *last[SK_SESSION_MAX_OUTPUTS], *first[SK_SESSION_MAX_OUTPUTS];
@@ -104,6 +106,7 @@ static sk_status fault_open(fault *f, const sk_graph *graph, const sk_session_se
     plain.precision = SK_PRECISION_F32;
     sk_shape shape = graph->values[graph->inputs[0]].shape;
     s->f = f;
+    s->kind = atomic_load(&f->opened) < f->spared ? FAULT_NONE : f->kind;
     s->noise = 1;
     if (settings->input == SK_INPUT_FRAMES) {
         sk_letterbox_geometry g;
@@ -121,7 +124,7 @@ static sk_status fault_open(fault *f, const sk_graph *graph, const sk_session_se
         SK_TRY_GOTO(
             sk_letterbox_open(&g, s->fit.channels == 1 ? SK_PIXEL_GRAY : SK_PIXEL_RGB, 1, &s->box, err));
     }
-    if (f->kind == FAULT_WEIGHT)
+    if (s->kind == FAULT_WEIGHT)
         SK_TRY_GOTO(damage(graph, &changed, err));
     SK_TRY_GOTO(
         sk_session_open(&sk_engine_cpu, changed ? changed : graph, &shape, 1, &plain, &s->inner, err));
@@ -182,15 +185,15 @@ static sk_status fault_work(fault_session *s, int32_t slot, const void *input, s
     SK_TRY(sk_session_run(s->inner, &in, 1, got, SK_SESSION_MAX_OUTPUTS, err));
     for (int32_t i = 0; i < n; i++) {
         const void *from = got[i].data;
-        if (!quiet && f->kind == FAULT_WRONG_FRAME)
+        if (!quiet && s->kind == FAULT_WRONG_FRAME)
             from = s->last[i];
-        if (!quiet && f->kind == FAULT_STALE)
+        if (!quiet && s->kind == FAULT_STALE)
             from = s->first[i];
         memcpy(s->outputs[slot][i], from, s->bytes[i]);
         memcpy(s->last[i], got[i].data, s->bytes[i]);
         if (!s->has_first)
             memcpy(s->first[i], got[i].data, s->bytes[i]);
-        if (!quiet && f->kind == FAULT_UNSTEADY)
+        if (!quiet && s->kind == FAULT_UNSTEADY)
             for (size_t k = 0; k < s->bytes[i] / sizeof(float); k++) {
                 s->noise = s->noise * 1664525u + 1013904223u;
                 ((float *)s->outputs[slot][i])[k] += (float)(s->noise >> 8) / 4e6f;
@@ -214,7 +217,7 @@ static sk_status fault_wait(sk_session *session, int32_t slot, void **outputs, s
     fault_session *s = (fault_session *)session;
     if (s->f->asynchronous)
         SK_TRY(fault_work(s, slot, s->inputs[slot], err));
-    bool move = s->f->kind == FAULT_MOVES && atomic_load(&s->f->quiet) < 0 && !s->moved;
+    bool move = s->kind == FAULT_MOVES && atomic_load(&s->f->quiet) < 0 && !s->moved;
     s->moved = move;
     for (int32_t i = 0; i < s->base.info.n_outputs; i++)
         outputs[i] = move ? s->spare[i] : s->outputs[slot][i];

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cpu.h"
 #include "runner_fixture.h"
 
 #include <sys/resource.h>
@@ -359,6 +360,37 @@ static void test_bad_arguments(void **state)
     free(f.data);
 }
 
+/* "auto" takes as many instances as find room, at least one. */
+static void test_auto_keeps_memory_in_view(void **state)
+{
+    (void)state;
+    int32_t cores = sk_cpu_usable_cores() < 8 ? sk_cpu_usable_cores() : 8;
+    sk_runner_settings s = tiny_settings();
+    s.devices = "auto";
+    s.detector.threads = 0;
+    frames set = make_frames(6, 48, 40);
+    sk_runner_stats stats;
+    int64_t each = 0;
+    for (int round = 0; round < 3; round++) {
+        sk_error err = {0};
+        sk_runner_auto_memory = round == 0 ? 0 : round == 1 ? 1 : each * cores;
+        sk_runner *r = open_runner(model, &s);
+        sk_runner_get_stats(r, &stats);
+        assert_int_equal(stats.n_devices, round == 1 ? 1 : cores);
+        assert_int_equal(stats.devices[0].threads,
+                         round == 1 ? sk_cpu_usable_cores() : sk_cpu_usable_cores() / cores);
+        each = r->lanes[0].activation_bytes;
+        assert_true(each > 0);
+        for (int i = 0; i < set.count; i++) {
+            sk_runner_result result;
+            assert_ok(sk_runner_run(r, &set.frames[i], NULL, &result, &err), &err);
+        }
+        sk_runner_close(&r);
+    }
+    sk_runner_auto_memory = 0;
+    free_frames(&set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -370,6 +402,7 @@ int main(void)
         cmocka_unit_test(test_no_allocation_no_fault),
         cmocka_unit_test(test_every_allocation_may_fail),
         cmocka_unit_test(test_bad_arguments),
+        cmocka_unit_test(test_auto_keeps_memory_in_view),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -100,6 +100,79 @@ static void test_two_models(void **state)
     free_frames(&set);
 }
 
+/* Every output of both models is compared, the second's on each crop. */
+static void test_both_are_checked(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    frames set = make_frames(8, 48, 40);
+    const sk_model *models[] = {finder, poser};
+    sk_runner_settings s = two_settings();
+    s.check_every = 1;
+    s.detector.batch = 2;
+    s.devices = "cpu,cpu";
+    sk_runner *r = NULL;
+    assert_ok(sk_runner_open_on(models, 2, &s, fault_engines, &r, &err), &err);
+    for (int i = 0; i < set.count; i += 2) {
+        for (int k = 0; k < 2; k++)
+            assert_ok(sk_runner_submit(r, &set.frames[i + k], NULL, NULL, &err), &err);
+        for (int k = 0; k < 2; k++) {
+            sk_runner_result result;
+            assert_ok(sk_runner_wait(r, &result, &err), &err);
+            const sk_runner_check *c = result.check;
+            assert_true(c->ran && c->passed && c->pcc > 0.99999);
+            assert_int_equal(c->n_crops, result.instances->count);
+            assert_true(c->n_crops > 0);
+            int32_t outputs[2] = {0, 0};
+            for (int32_t o = 0; o < c->n_outputs; o++) {
+                assert_true(o == 0 || c->outputs[o].model >= c->outputs[o - 1].model);
+                assert_true(c->outputs[o].pcc >= c->outputs[o].pcc_min &&
+                            c->outputs[o].output == outputs[c->outputs[o].model]);
+                outputs[c->outputs[o].model]++;
+            }
+            assert_true(outputs[0] > 0 && outputs[1] > outputs[0]); /* a pose has keypoints besides */
+        }
+    }
+    sk_runner_close(&r);
+    free_frames(&set);
+}
+
+/* A fault of the second network alone is found, and told as the second's. */
+static void check_second(fault_kind kind)
+{
+    sk_error err = {0};
+    frames set = make_frames(4, 48, 40);
+    const sk_model *models[] = {finder, poser};
+    sk_runner_settings s = two_settings();
+    s.devices = "cpu";
+    faults[0].kind = kind;
+    faults[0].spared = 1;
+    sk_runner *r = NULL;
+    assert_ok(sk_runner_open_on(models, 2, &s, fault_engines, &r, &err), &err);
+    fault_begin();
+    for (int i = 0; i < set.count; i++) {
+        sk_runner_result result;
+        sk_runner_call call = {.check_pcc = true};
+        assert_int_equal(sk_runner_run(r, &set.frames[i], &call, &result, &err), SK_ERR_MISMATCH);
+        assert_non_null(strstr(err.message, poser->path));
+        assert_true(result.check->ran && !result.check->passed && result.check->n_crops > 0);
+        assert_true(result.instances->count == result.check->n_crops); /* the answer is there */
+        for (int32_t o = 0; o < result.check->n_outputs; o++)
+            if (result.check->outputs[o].model == 0)
+                assert_true(result.check->outputs[o].pcc >= result.check->outputs[o].pcc_min);
+    }
+    sk_runner_close(&r);
+    free_frames(&set);
+}
+
+static void test_faults_of_the_second(void **state)
+{
+    (void)state;
+    check_second(FAULT_WEIGHT);
+    check_second(FAULT_WRONG_FRAME);
+    check_second(FAULT_STALE);
+}
+
 /* A device that fails in the second network hands the frame over as well. */
 static void test_second_network_fails(void **state)
 {
@@ -260,8 +333,12 @@ static void test_real_models(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_models),  cmocka_unit_test(test_second_network_fails),
-        cmocka_unit_test(test_sizes),       cmocka_unit_test(test_engine_fits_frames_in),
+        cmocka_unit_test(test_two_models),
+        cmocka_unit_test(test_both_are_checked),
+        cmocka_unit_test(test_faults_of_the_second),
+        cmocka_unit_test(test_second_network_fails),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_engine_fits_frames_in),
         cmocka_unit_test(test_real_models),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
