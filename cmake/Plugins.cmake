@@ -47,7 +47,8 @@ if(SKITTER_CUDART)
     # Checks of the kernels on a real GPU, built on demand: ninja cuda_check.
     list(FILTER cuda_sources EXCLUDE REGEX "plugin_entry")
     add_executable(cuda_check EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/gpu/cuda_check.c
-        ${CMAKE_SOURCE_DIR}/bench/gpu/model_check.c ${cuda_sources} ${cuda_objects})
+        ${CMAKE_SOURCE_DIR}/bench/gpu/model_check.c ${CMAKE_SOURCE_DIR}/bench/gpu/row_check.c ${cuda_sources}
+        ${cuda_objects})
     sk_target(cuda_check)
     target_link_libraries(cuda_check PRIVATE ${cuda_libraries})
     target_link_options(cuda_check PRIVATE -static-libstdc++ -static-libgcc)
@@ -79,6 +80,6 @@ if(SKITTER_CUDART AND SKITTER_TENSORRT_INCLUDE)
 endif()
 
 # From frames to detections on the cuda runtime, whichever plugin is found: ninja cuda_bench.
-add_executable(cuda_bench EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/gpu/cuda_bench.c)
+add_executable(cuda_bench EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/gpu/cuda_bench.c ${CMAKE_SOURCE_DIR}/bench/gpu/edges.c)
 sk_target(cuda_bench)
 target_link_libraries(cuda_bench PRIVATE skitter_static)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From frames in host memory to detections: one at a time, and with several in flight, on the cuda runtime; and the same
- * frames on the cpu runtime, for the results to be compared.
+/* From frames in host memory to detections on the cuda runtime: one at a time, and with several in flight; then the same
+ * frame on the cpu runtime, and every row that differs explained.
  * usage: cuda_bench MODEL WIDTH HEIGHT RUNS [frame.npy] */
+#include "edges.h"
+
 #include "base/clock.h"
 #include "engines/offload.h"
 #include "formats/npy.h"
-#include "models/model.h"
 #include "tasks/instances.h"
 #include "tasks/pipeline.h"
 
@@ -14,16 +15,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FRAMES = 4 };
+
 static void stop(const sk_error *err)
 {
     printf("FAILED: %s\n", err->message);
     exit(1);
 }
 
+/* What of the stage is the engine's. */
+typedef enum share {
+    NETWORK = 0, /* pictures in, whole heads out */
+    SPARSE,      /* frames in, places that can pass out */
+    ROWS         /* frames in, final rows out */
+} share;
+
 typedef struct chain {
     sk_task_stage *stage;
     const sk_task_plan *plan;
     sk_session *session;
+    sk_tensor outputs[SK_SESSION_MAX_OUTPUTS];
     sk_instances found;
 } chain;
 
@@ -37,13 +48,16 @@ static sk_letterbox_geometry geometry_of(const sk_model *m, int w, int h)
     return g;
 }
 
-static chain open_chain(const sk_model *m, const char *runtime, int w, int h, int slots, bool offload)
+static chain open_chain(const sk_model *m, const char *runtime, int w, int h, sk_pixel_format format,
+                        int slots, share engines)
 {
     chain c = {0};
     sk_error err = {0};
     sk_session_settings s = sk_session_defaults();
     sk_frame_fit fit;
     sk_sparse_outputs sparse;
+    sk_row_outputs rows;
+    const sk_yolo_settings rules = sk_yolo_settings_defaults();
     const sk_engine *engine = sk_engine_find(runtime);
     if (sk_task_stage_open(m, NULL, w, h, &c.stage, &err) != SK_OK)
         stop(&err);
@@ -52,16 +66,16 @@ static chain open_chain(const sk_model *m, const char *runtime, int w, int h, in
     s.cut_tail = 1;
     s.slots = slots;
     s.scale = m->input.scale;
-    s.input = SK_INPUT_U8_HWC;
-    if (offload) {
-        if (!sk_offload_fit(&g, &(sk_frame){.format = SK_PIXEL_RGB}, &fit) ||
-            !sk_offload_sparse(m, 0.25f, &sparse)) {
+    s.input = engines == NETWORK ? SK_INPUT_U8_HWC : SK_INPUT_FRAMES;
+    if (engines != NETWORK) {
+        if (!sk_offload_fit(&g, &(sk_frame){.format = format}, &fit) ||
+            !sk_offload_sparse(m, rules.confidence, &sparse) || !sk_offload_rows(m, &rules, &rows)) {
             printf("this model cannot be offloaded\n");
             exit(1);
         }
-        s.input = SK_INPUT_FRAMES;
         s.fit = &fit;
-        s.sparse = &sparse;
+        s.sparse = engines == SPARSE ? &sparse : NULL;
+        s.rows = engines == ROWS ? &rows : NULL;
     }
     sk_shape shape = sk_shape_of(4, (int64_t)1, (int64_t)3, (int64_t)c.plan->height, (int64_t)c.plan->width);
     if (sk_session_open(engine, m->graph, &shape, 1, &s, &c.session, &err) != SK_OK)
@@ -89,10 +103,10 @@ static void submit(chain *c, const uint8_t *data)
 static void finish(chain *c)
 {
     sk_error err = {0};
-    sk_tensor outputs[SK_SESSION_MAX_OUTPUTS];
-    if (sk_session_wait(c->session, outputs, SK_SESSION_MAX_OUTPUTS, &err) != SK_OK ||
-        sk_task_stage_result(c->stage, outputs, sk_session_about(c->session)->n_outputs, 0, 1, &c->found,
-                             &err) != SK_OK)
+    const sk_session_info *about = sk_session_about(c->session);
+    if (sk_session_wait(c->session, c->outputs, SK_SESSION_MAX_OUTPUTS, &err) != SK_OK ||
+        sk_task_stage_result(c->stage, c->outputs, about->n_outputs, 0, about->rows ? SK_TASK_ROWS : 1,
+                             &c->found, &err) != SK_OK)
         stop(&err);
 }
 
@@ -102,42 +116,136 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static double box_distance(const sk_instance *a, const sk_instance *b)
+static void show(const char *what, chain *c, double *ms, int runs)
 {
-    double d = 0;
-    for (int j = 0; j < 4; j++)
-        d = fmax(d, fabs((double)a->box[j] - (double)b->box[j]));
-    return d;
+    sk_error err = {0};
+    sk_session_times t = {0};
+    (void)!sk_session_get_times(c->session, &t, &err);
+    qsort(ms, (size_t)runs, sizeof *ms, by_size);
+    printf("  %-40s %3d instances: median %.3f ms, p99 %.3f (device: upload %.3f, network %.3f, download "
+           "%.3f)\n",
+           what, c->found.count, ms[runs / 2], ms[runs * 99 / 100], t.upload * 1e3, t.network * 1e3,
+           t.download * 1e3);
 }
 
-/* Every instance of one list against the nearest of the other. Where scores lie at the confidence or two boxes overlap by
- * just the limit, the smallest difference decides who stays: such instances have no partner and are counted. */
-static void compare(const sk_instances *a, const sk_instances *b)
+/* One at a time; frames a second. */
+static double time_serial(const sk_model *m, int w, int h, sk_pixel_format format, share engines,
+                          const char *what, uint8_t *const *frames, int n_frames, double *ms, int runs)
 {
-    double pixels = 0, score = 0, points = 0;
-    int alone = 0;
-    for (int32_t i = 0; i < b->count; i++) {
-        const sk_instance *want = &b->items[i], *got = NULL;
-        for (int32_t k = 0; k < a->count; k++)
-            if (a->items[k].class_id == want->class_id &&
-                (!got || box_distance(&a->items[k], want) < box_distance(got, want)))
-                got = &a->items[k];
-        if (!got || box_distance(got, want) > 4) {
-            alone++;
+    chain c = open_chain(m, "cuda", w, h, format, 1, engines);
+    double sum = 0;
+    for (int i = -20; i < runs; i++) {
+        const int64_t begin = sk_clock_ns();
+        submit(&c, frames[(i + 20) % n_frames]);
+        finish(&c);
+        if (i >= 0) {
+            ms[i] = (double)(sk_clock_ns() - begin) * 1e-6;
+            sum += ms[i];
+        }
+    }
+    show(what, &c, ms, runs);
+    close_chain(&c);
+    return 1000.0 * runs / sum;
+}
+
+static void time_pipelined(const sk_model *m, int w, int h, uint8_t *const *frames, int runs, double serial)
+{
+    for (int slots = 2; slots <= 4; slots++) {
+        chain c = open_chain(m, "cuda", w, h, SK_PIXEL_RGB, slots, ROWS);
+        int64_t begin = 0;
+        for (int i = -20, out = -20; out < runs;) {
+            if (out == 0 && !begin)
+                begin = sk_clock_ns();
+            if (i < runs && i - out < slots) {
+                submit(&c, frames[(i + 20) % FRAMES]);
+                i++;
+            } else {
+                finish(&c);
+                out++;
+            }
+        }
+        const double rate = 1e9 * runs / (double)(sk_clock_ns() - begin);
+        printf("  %d in flight: %.0f frames/s, %.2fx submit-and-wait (%.0f)\n", slots, rate, rate / serial,
+               serial);
+        close_chain(&c);
+    }
+}
+
+/* Rows of the engine against the tasks' code on the same heads: only rounding may differ. */
+static int compare_rows(const sk_instances *rows, const sk_instances *tasks)
+{
+    double pixels = 0, points = 0, score = 0;
+    int different = abs(rows->count - tasks->count);
+    for (int32_t i = 0; i < rows->count && i < tasks->count; i++) {
+        const sk_instance *a = &rows->items[i], *b = &tasks->items[i];
+        double d = 0;
+        for (int j = 0; j < 4; j++)
+            d = fmax(d, fabs((double)a->box[j] - (double)b->box[j]));
+        if (a->class_id != b->class_id || !(d < 0.01)) {
+            different++;
             continue;
         }
-        pixels = fmax(pixels, box_distance(got, want));
-        score = fmax(score, fabs((double)got->score - (double)want->score));
-        for (int32_t j = 0; j < b->n_keypoints; j++) {
-            const sk_keypoint *x = &a->keypoints[got->first_keypoint + j],
-                              *y = &b->keypoints[want->first_keypoint + j];
+        pixels = fmax(pixels, d);
+        score = fmax(score, fabs((double)a->score - (double)b->score));
+        for (int32_t j = 0; j < rows->n_keypoints; j++) {
+            const sk_keypoint *x = &rows->keypoints[a->first_keypoint + j],
+                              *y = &tasks->keypoints[b->first_keypoint + j];
             points = fmax(points, fmax(fabs((double)x->x - (double)y->x), fabs((double)x->y - (double)y->y)));
         }
     }
-    printf("  cuda %d, cpu %d instances, %d of the cpu's without a partner; the others differ by at most "
-           "%.3f px (boxes), "
-           "%.3f px (keypoints), %.4f (scores)\n",
-           a->count, b->count, alone, pixels, points, score);
+    printf("  the GPU's rows %d, the CPU's from the same heads %d: %d different; the others within %.5f px "
+           "(boxes), %.5f px "
+           "(keypoints), %.7f (scores)\n",
+           rows->count, tasks->count, different, pixels, points, score);
+    return different;
+}
+
+static int compare_runtimes(const sk_model *m, int w, int h, const uint8_t *pixels)
+{
+    sk_error err = {0};
+    chain rows = open_chain(m, "cuda", w, h, SK_PIXEL_RGB, 1, ROWS);
+    chain side[2] = {open_chain(m, "cuda", w, h, SK_PIXEL_RGB, 1, NETWORK),
+                     open_chain(m, "cpu", w, h, SK_PIXEL_RGB, 1, NETWORK)};
+    const char *const names[2] = {"cuda", "cpu"};
+    const sk_tensor *const heads[2] = {side[0].outputs, side[1].outputs};
+    const sk_letterbox_geometry g = geometry_of(m, w, h);
+    const sk_yolo_settings rules = sk_yolo_settings_defaults();
+    uint8_t *input = malloc((size_t)side[0].plan->width * (size_t)side[0].plan->height * 3);
+    sk_frame frame = {
+        .format = SK_PIXEL_RGB, .width = w, .height = h, .stride = (ptrdiff_t)w * 3, .data = pixels};
+    submit(&rows, pixels);
+    finish(&rows);
+    for (int k = 0; k < 2; k++) {
+        if (sk_task_stage_input(side[k].stage, &frame, SK_TASK_INPUT_U8, input, &err) != SK_OK)
+            stop(&err);
+        submit(&side[k], input);
+        finish(&side[k]);
+    }
+    int bad = compare_rows(&rows.found, &side[0].found);
+    bad += edges_explain(m, &rules, names, heads, side[0].plan->width, side[0].plan->height, 1 / g.gain);
+    close_chain(&rows);
+    close_chain(&side[0]);
+    close_chain(&side[1]);
+    free(input);
+    return bad;
+}
+
+/* Noise, or the picture's pixels repeated to the frame's size. */
+static void paint(uint8_t *frame, int w, int h, const sk_tensor *picture, uint32_t noise)
+{
+    for (size_t i = 0; i < (size_t)w * (size_t)h * 3; i++) {
+        noise = noise * 1664525u + 1013904223u;
+        frame[i] = (uint8_t)(noise >> 24);
+    }
+    if (!picture->data)
+        return;
+    const int ph = (int)picture->shape.dim[0], pw = (int)picture->shape.dim[1];
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++)
+            memcpy(frame + ((size_t)y * (size_t)w + (size_t)x) * 3,
+                   (const uint8_t *)picture->data +
+                       ((size_t)(y * ph / h) * (size_t)pw + (size_t)(x * pw / w)) * 3,
+                   3);
 }
 
 int main(int argc, char **argv)
@@ -152,7 +260,6 @@ int main(int argc, char **argv)
         stop(&err);
     const sk_engine *engine = sk_engine_find("cuda");
     const size_t bytes = (size_t)w * (size_t)h * 3;
-    enum { FRAMES = 4 };
     uint8_t *pinned[FRAMES], *plain = malloc(bytes);
     sk_tensor picture = {0};
     if (argc > 5 && sk_npy_read(argv[5], (size_t)1 << 30, &picture, &err) != SK_OK)
@@ -163,86 +270,24 @@ int main(int argc, char **argv)
             printf("no pinned memory: is the runtime there?\n");
             return 1;
         }
-        uint32_t noise = 7u + (uint32_t)k;
-        for (size_t i = 0; i < bytes; i++) {
-            noise = noise * 1664525u + 1013904223u;
-            pinned[k][i] = (uint8_t)(noise >> 24);
-        }
-        if (picture.data) { /* the picture's pixels, repeated to the frame's size */
-            const int ph = (int)picture.shape.dim[0], pw = (int)picture.shape.dim[1];
-            for (int y = 0; y < h; y++)
-                for (int x = 0; x < w; x++)
-                    memcpy(pinned[k] + ((size_t)y * (size_t)w + (size_t)x) * 3,
-                           (const uint8_t *)picture.data +
-                               ((size_t)(y * ph / h) * (size_t)pw + (size_t)(x * pw / w)) * 3,
-                           3);
-        }
+        paint(pinned[k], w, h, &picture, 7u + (uint32_t)k);
     }
     memcpy(plain, pinned[0], bytes);
     double *ms = malloc((size_t)runs * sizeof *ms);
-    double serial = 0;
-    for (int kind = 0; kind < 2; kind++) { /* pinned frames, then any memory */
-        chain c = open_chain(m, "cuda", w, h, 1, true);
-        for (int i = -20; i < runs; i++) {
-            const int64_t begin = sk_clock_ns();
-            submit(&c, kind ? plain : pinned[(i + 20) % FRAMES]);
-            finish(&c);
-            if (i >= 0)
-                ms[i] = (double)(sk_clock_ns() - begin) * 1e-6;
-        }
-        double sum = 0;
-        for (int i = 0; i < runs; i++)
-            sum += ms[i];
-        qsort(ms, (size_t)runs, sizeof *ms, by_size);
-        sk_session_times t = {0};
-        (void)!sk_session_get_times(c.session, &t, &err);
-        printf("  %dx%d frame in %s memory to %d instances: median %.3f ms, p99 %.3f (device: upload %.3f, "
-               "network %.3f, "
-               "download %.3f)\n",
-               w, h, kind ? "ordinary" : "pinned", c.found.count, ms[runs / 2], ms[runs * 99 / 100],
-               t.upload * 1e3, t.network * 1e3, t.download * 1e3);
-        if (!kind)
-            serial = 1000.0 * runs / sum;
-        close_chain(&c);
-    }
-    for (int slots = 2; slots <= 4; slots++) {
-        chain c = open_chain(m, "cuda", w, h, slots, true);
-        int64_t begin = 0;
-        for (int i = -20, out = -20; out < runs;) {
-            if (out == 0 && !begin)
-                begin = sk_clock_ns();
-            if (i < runs && i - out < slots) {
-                submit(&c, pinned[(i + 20) % FRAMES]);
-                i++;
-            } else {
-                finish(&c);
-                out++;
-            }
-        }
-        const double rate = 1e9 * runs / (double)(sk_clock_ns() - begin);
-        printf("  %d in flight: %.0f frames/s, %.2fx submit-and-wait (%.0f)\n", slots, rate, rate / serial,
-               serial);
-        close_chain(&c);
-    }
-    chain fast = open_chain(m, "cuda", w, h, 1, true), slow = open_chain(m, "cpu", w, h, 1, false);
-    uint8_t *input = malloc((size_t)slow.plan->width * (size_t)slow.plan->height * 3);
-    sk_frame frame = {
-        .format = SK_PIXEL_RGB, .width = w, .height = h, .stride = (ptrdiff_t)w * 3, .data = pinned[0]};
-    submit(&fast, pinned[0]);
-    finish(&fast);
-    if (sk_task_stage_input(slow.stage, &frame, SK_TASK_INPUT_U8, input, &err) != SK_OK)
-        stop(&err);
-    submit(&slow, input);
-    finish(&slow);
-    compare(&fast.found, &slow.found);
-    close_chain(&fast);
-    close_chain(&slow);
+    printf("  %dx%d frames to detections, %d runs:\n", w, h, runs);
+    const double serial = time_serial(m, w, h, SK_PIXEL_RGB, ROWS, "pinned RGB", pinned, FRAMES, ms, runs);
+    time_serial(m, w, h, SK_PIXEL_RGB, ROWS, "ordinary memory, RGB", &plain, 1, ms, runs);
+    time_serial(m, w, h, SK_PIXEL_GRAY, ROWS, "pinned grey", pinned, FRAMES, ms, runs);
+    if (w % 2 == 0 && h % 2 == 0) /* any bytes are a picture */
+        time_serial(m, w, h, SK_PIXEL_NV12, ROWS, "pinned NV12", pinned, FRAMES, ms, runs);
+    time_serial(m, w, h, SK_PIXEL_RGB, SPARSE, "pinned RGB, decoded by the CPU", pinned, FRAMES, ms, runs);
+    time_pipelined(m, w, h, pinned, runs, serial);
+    const int bad = compare_runtimes(m, w, h, pinned[0]);
     for (int k = 0; k < FRAMES; k++)
         engine->host_free(pinned[k]);
-    free(input);
     free(plain);
     free(ms);
     sk_free(picture.data);
     sk_model_close(&m);
-    return 0;
+    return bad != 0;
 }

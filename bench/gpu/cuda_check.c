@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cuda engine's kernels on this machine's GPU against the reference executor: every tile on every layer shape it fits,
  * the other kernels in small networks, then open and close again and again.
- * usage: cuda_check [small | cycles N | model PATH SIDE | memory PATH] */
+ * usage: cuda_check [small | rows | cycles N | model PATH SIDE | memory PATH] */
+#include "row_check.h"
+
 #include "engines/cuda/session.h"
 #include "graph/builder.h"
 #include "graph/reference.h"
@@ -334,9 +336,15 @@ int main(int argc, char **argv)
         return check_model(argv[2], atoi(argv[3])) != 0;
     if (strcmp(what, "memory") == 0 && argc > 2)
         return check_memory(argv[2]) != 0;
+    if (strcmp(what, "rows") == 0) {
+        check_rows(&checked, &failed, false);
+        time_rows();
+        return failed != 0;
+    }
     if (strcmp(what, "small") == 0) { /* for tools that make everything a hundred times slower */
         check_layers(true);
         check_mixed(SK_PRECISION_F16, SK_INPUT_U8_HWC, 1, 64);
+        check_rows(&checked, &failed, true);
         printf("checked %d, bad %d, worst %.2e\n", checked, failed, worst);
         return failed != 0;
     }
@@ -345,6 +353,7 @@ int main(int argc, char **argv)
     check_mixed(SK_PRECISION_F16, SK_INPUT_U8_HWC, 1, 128);
     check_mixed(SK_PRECISION_F16, SK_INPUT_U8_HWC, 3, 160);
     check_mixed(SK_PRECISION_F32, SK_INPUT_TENSOR, 1, 64);
+    check_rows(&checked, &failed, false);
     printf("checked %d, bad %d, worst %.2e\n", checked, failed, worst);
     return failed != 0;
 }

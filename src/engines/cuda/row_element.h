@@ -145,6 +145,8 @@ GPU_HD void gpu_scan_enter(const gpu_scan_args *a, int32_t image, int32_t place,
     if (!gpu_row_finite(angle))
         return;
     const int32_t all = a->first + place, slot = gpu_next(words);
+    if (slot >= a->space.total) /* a step that is being timed, again and again */
+        return;
     float *to = (float *)(words + a->space.boxes) + 4 * (int64_t)all;
     for (int32_t k = 0; k < 4; k++)
         to[k] = box[k];

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "row_check.h"
+
+#include "../../tests/engines/row_cases.h"
+
+#include "engines/cuda/session.h"
+
+extern const sk_engine gpu_engine;
+
+typedef struct totals {
+    int cases, want, got, different;
+    double pixels, score;
+} totals;
+
+static void run_case(const row_case *c, uint64_t seed, totals *t, int *failed)
+{
+    row_result r;
+    sk_error err = {0};
+    t->cases++;
+    if (row_case_run(c, seed, &gpu_engine, &r, &err) != SK_OK) {
+        printf("BAD rows, case %d: %s\n", (int)seed, err.message);
+        (*failed)++;
+        return;
+    }
+    t->want += r.want;
+    t->got += r.got;
+    t->different += r.different + abs(r.want - r.got);
+    t->pixels = fmax(t->pixels, r.worst);
+    t->score = fmax(t->score, r.score);
+    if (r.different || r.want != r.got) {
+        (*failed)++;
+        printf("BAD rows, case %d (task %d, %d candidates wanted): %d rows for %d, %d differ\n", (int)seed,
+               (int)c->task, r.want, r.got, r.want, r.different);
+    }
+}
+
+static row_case many(sk_task task, int side)
+{
+    row_case c = {.task = task, .side = side, .levels = 1, .classes = 1, .reg = 1, .batch = 1};
+    c.settings = sk_yolo_settings_defaults();
+    c.settings.confidence = 0.02f;
+    c.settings.max_det = 1000;
+    c.density = 1;
+    c.precision = SK_PRECISION_F16;
+    return c;
+}
+
+void check_rows(int *checked, int *failed, bool small)
+{
+    static const int sides[] = {20, 48, 64, 100, 176};
+    static const sk_task tasks[] = {SK_TASK_DETECT, SK_TASK_OBB};
+    totals t = {0};
+    for (uint64_t seed = 0; seed < (small ? 6u : 120u); seed++) {
+        const row_case c = row_case_random(seed);
+        run_case(&c, seed, &t, failed);
+    }
+    for (int i = 0; i < (small ? 2 : 5); i++)
+        for (int k = 0; k < 2; k++) {
+            const row_case c = many(tasks[k], sides[i]);
+            run_case(&c, (uint64_t)i + 7, &t, failed);
+        }
+    *checked += t.cases;
+    printf("rows: %d cases, %d instances by the CPU, %d by the GPU, %d differ; the others within %.1e px, "
+           "%.1e in score\n",
+           t.cases, t.want, t.got, t.different, t.pixels, t.score);
+}
+
+/* Every step of the rows alone, on what one run has left; microseconds. */
+static void time_case(sk_task task, int side, float density)
+{
+    row_case c = many(task, side);
+    c.density = density;
+    c.reg = side <= 100 ? 16 : 1;
+    c.keypoints = task == SK_TASK_POSE ? 17 : 0;
+    c.dims = 3;
+    c.settings.max_det = 300;
+    c.settings.confidence = 0.1f;
+    sk_model model = {.task = task};
+    sk_graph *g = row_graph(&c, &model.yolo);
+    float *x = row_input(&c, 3);
+    sk_session_settings s = sk_session_defaults();
+    sk_row_outputs wish;
+    sk_session *session = NULL;
+    sk_session_input in = {.data = x};
+    sk_tensor rows;
+    sk_error err = {0};
+    const sk_shape shape =
+        sk_shape_of(4, 1, 4 * c.reg + c.classes + row_extra(&c), (int64_t)c.side, (int64_t)c.side);
+    s.cut_tail = SK_TAIL_CUT;
+    s.tune = 0;
+    s.cache_dir = "";
+    s.rows = &wish;
+    if (!sk_offload_rows(&model, &c.settings, &wish) ||
+        sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err) != SK_OK ||
+        sk_session_run(session, &in, 1, &rows, 1, &err) != SK_OK) {
+        printf("BAD rows: %s\n", err.message);
+    } else {
+        const gpu_session *gpu = (const gpu_session *)session;
+        int32_t count = 0, found = 0;
+        const float *row = rows.data;
+        for (int32_t i = 0; i < 300; i++)
+            found += row[(int64_t)i * rows.shape.dim[2] + 4] > 0;
+        for (size_t i = 0; i < gpu->plan.n_steps; i++)
+            if (gpu->plan.steps[i].kind == GPU_FINAL)
+                (void)gpu_copy_down(&count, gpu_address(gpu, &gpu->plan.steps[i].refs[1], 0), 4,
+                                    gpu->compute);
+        (void)gpu_stream_wait(gpu->compute);
+        printf("  task %d, %5d places, %5d candidates, %3d rows:", (int)task, side * side, count, found);
+        for (size_t i = gpu->plan.n_steps;
+             i-- > 0;) { /* the last first: candidates are counted again and again */
+            const gpu_step *step = &gpu->plan.steps[i];
+            float us = 0;
+            if (step->kind != GPU_SCAN && step->kind != GPU_RANKING && step->kind != GPU_DROP &&
+                step->kind != GPU_FINAL)
+                continue;
+            if (gpu_time_step((gpu_session *)session, step, 20, &us, &err) == SK_OK)
+                printf(" %s %.1f", step->kernel, (double)us);
+        }
+        printf(" us\n");
+    }
+    sk_session_close(&session);
+    sk_graph_close(&g);
+    free(x);
+}
+
+void time_rows(void)
+{
+    printf("steps of the rows, each alone:\n");
+    static const float densities[] = {0.002f, 0.02f, 0.06f, 0.12f, 0.3f, 1};
+    for (int i = 0; i < 6; i++)
+        time_case(SK_TASK_POSE, 92, densities[i]);
+    for (int i = 0; i < 6; i++)
+        time_case(SK_TASK_OBB, 92, densities[i]);
+    time_case(SK_TASK_DETECT, 176, 1);
+    time_case(SK_TASK_OBB, 176, 1);
+}
