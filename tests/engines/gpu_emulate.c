@@ -63,6 +63,7 @@ static inline float gpu_bits_float(uint32_t bits)
 
 int gpu_emulate_major = 9; /* tests may change these two */
 int gpu_emulate_fail_alloc;
+int gpu_emulate_pinned;   /* 1: what callers hand in is pinned memory */
 int64_t gpu_emulate_live; /* blocks allocated and not freed */
 
 enum { MAX_OPS = 4096, MAX_DEPS = 20 };
@@ -163,7 +164,7 @@ void gpu_host_free(void *block)
 int gpu_is_pinned(const void *address)
 {
     (void)address;
-    return 0;
+    return gpu_emulate_pinned;
 }
 int gpu_stream_open(gpu_stream **out)
 {
@@ -244,6 +245,14 @@ int gpu_copy_down(void *host, const void *device, size_t bytes, gpu_stream *stre
 {
     (void)stream;
     memcpy(host, device, bytes);
+    return 0;
+}
+int gpu_copy_up_2d(void *device, size_t device_pitch, const void *host, size_t host_pitch, size_t width,
+                   size_t rows, gpu_stream *stream)
+{
+    (void)stream;
+    for (size_t i = 0; i < rows; i++)
+        memcpy((char *)device + i * device_pitch, (const char *)host + i * host_pitch, width);
     return 0;
 }
 int gpu_copy_down_2d(void *host, const void *device, size_t pitch, size_t width, size_t rows,

@@ -425,82 +425,13 @@ done:
 
 /* --- running --- */
 
-/* Dense bytes of an input in pinned memory: the caller's own where they are, else copied. */
-static const void *stage_input(gpu_session *s, int32_t index, int32_t slot, const sk_session_input *input)
-{
-    const gpu_buffer *b = &s->plan.buffers[s->plan.inputs[index]];
-    const sk_shape *shape = gpu_shape(&s->plan, s->plan.graph->inputs[index]);
-    uint8_t *to = s->slots[slot].host + b->offset;
-    const sk_frame_fit *fit = &s->plan.fit;
-    const bool frames = s->plan.settings.input == SK_INPUT_FRAMES && shape->rank == 4;
-    const bool pictures = (s->plan.settings.input == SK_INPUT_U8_HWC && shape->rank == 4) || frames;
-    const int64_t height = frames ? (int64_t)sk_frame_fit_rows(fit) : shape->dim[2];
-    const ptrdiff_t row = !pictures ? 0
-                          : frames  ? (ptrdiff_t)sk_frame_fit_row(fit)
-                                    : (ptrdiff_t)(shape->dim[3] * shape->dim[1]);
-    const ptrdiff_t from_row = pictures && input->row_bytes ? input->row_bytes : row;
-    const ptrdiff_t from_picture =
-        pictures ? input->picture_bytes ? input->picture_bytes : from_row * (ptrdiff_t)height : 0;
-    if (!pictures || (from_row == row && from_picture == row * (ptrdiff_t)height)) {
-        if (gpu_is_pinned(input->data))
-            return input->data;
-        memcpy(to, input->data, b->bytes);
-        return to;
-    }
-    for (int64_t n = 0; n < shape->dim[0]; n++)
-        for (int64_t y = 0; y < height; y++)
-            memcpy(to + (n * height + y) * row,
-                   (const uint8_t *)input->data + n * from_picture + y * from_row, (size_t)row);
-    return to;
-}
-
-/* Frames that lie on the device already, to where the first kernel reads them. */
-static sk_status bring_across(gpu_session *s, int32_t index, int32_t slot, const sk_session_input *input,
-                              sk_error *err)
-{
-    const sk_frame_fit *fit = &s->plan.fit;
-    const size_t row = sk_frame_fit_row(fit), height = (size_t)fit->frame_height;
-    uint8_t *to = s->slots[slot].device + s->plan.buffers[s->plan.inputs[index]].offset;
-    const int64_t n = gpu_shape(&s->plan, s->plan.graph->inputs[index])->dim[0];
-    for (int64_t i = 0; i < n; i++, to += sk_frame_fit_bytes(fit)) {
-        /* a batch that is not full ends earlier: its last places compute on what was there */
-        const sk_frame *frame = input->frames[i];
-        if (!frame)
-            break;
-        const size_t stride = (size_t)frame->stride;
-        if (frame->on_device != s->device + 1 || frame->width != fit->frame_width ||
-            frame->height != fit->frame_height || (frame->format == SK_PIXEL_NV12) != (fit->nv12 != 0))
-            return sk_fail(err, SK_ERR_ARG,
-                           "a frame of %dx%d on device %d was handed to a session for %dx%d on device %d",
-                           frame->width, frame->height, frame->on_device - 1, fit->frame_width,
-                           fit->frame_height, s->device);
-        SK_TRY(
-            gpu_check(s, gpu_copy_across_2d(to, row, frame->data, stride, row, height, s->up), "frame", err));
-        if (!fit->nv12)
-            continue;
-        const uint8_t *chroma = frame->chroma ? frame->chroma : frame->data + stride * height;
-        SK_TRY(gpu_check(
-            s, gpu_copy_across_2d(to + row * height, row, chroma, stride, row, (height + 1) / 2, s->up),
-            "frame", err));
-    }
-    return SK_OK;
-}
-
 static sk_status run_submit(gpu_session *s, int32_t slot, const sk_session_input *inputs, sk_error *err)
 {
     gpu_slot *at = &s->slots[slot];
     const gpu_plan *plan = &s->plan;
     SK_TRY(gpu_check(s, gpu_event_record(at->begun, s->up), "upload", err));
-    for (int32_t i = 0; i < plan->graph->n_inputs; i++) {
-        const gpu_buffer *b = &plan->buffers[plan->inputs[i]];
-        if (inputs[i].frames) {
-            SK_TRY(bring_across(s, i, slot, &inputs[i], err));
-            continue;
-        }
-        SK_TRY(gpu_check(
-            s, gpu_copy_up(at->device + b->offset, stage_input(s, i, slot, &inputs[i]), b->bytes, s->up),
-            "upload", err));
-    }
+    for (int32_t i = 0; i < plan->graph->n_inputs; i++)
+        SK_TRY(gpu_upload(s, i, slot, &inputs[i], err));
     SK_TRY(gpu_check(s, gpu_event_record(at->uploaded, s->up), "upload", err));
     if (s->up != s->compute) {
         SK_TRY(gpu_check(s, gpu_stream_wait_event(s->compute, at->uploaded), "upload", err));

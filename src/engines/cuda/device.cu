@@ -180,6 +180,12 @@ int gpu_copy_down(void *host, const void *device, size_t bytes, gpu_stream *stre
 {
     return told(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_of(stream)));
 }
+int gpu_copy_up_2d(void *device, size_t device_pitch, const void *host, size_t host_pitch, size_t width, size_t rows,
+                   gpu_stream *stream)
+{
+    return told(
+        cudaMemcpy2DAsync(device, device_pitch, host, host_pitch, width, rows, cudaMemcpyHostToDevice, stream_of(stream)));
+}
 int gpu_copy_down_2d(void *host, const void *device, size_t pitch, size_t width, size_t rows, gpu_stream *stream)
 {
     return told(cudaMemcpy2DAsync(host, pitch, device, pitch, width, rows, cudaMemcpyDeviceToHost, stream_of(stream)));

@@ -51,6 +51,9 @@ int gpu_stream_wait_event(gpu_stream *stream, gpu_event *event);
 
 int gpu_copy_up(void *device, const void *host, size_t bytes, gpu_stream *stream);
 int gpu_copy_down(void *host, const void *device, size_t bytes, gpu_stream *stream);
+/* `rows` pieces of `width` bytes. */
+int gpu_copy_up_2d(void *device, size_t device_pitch, const void *host, size_t host_pitch, size_t width,
+                   size_t rows, gpu_stream *stream);
 /* `rows` pieces of `width` bytes, `pitch` apart on both sides. */
 int gpu_copy_down_2d(void *host, const void *device, size_t pitch, size_t width, size_t rows,
                      gpu_stream *stream);

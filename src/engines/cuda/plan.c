@@ -147,7 +147,7 @@ static sk_status build_input(gpu_plan *plan, int32_t index, sk_error *err)
     size_t bytes =
         picture && plan->settings.input == SK_INPUT_U8_HWC ? count : count * sk_dtype_bytes(info->dtype);
     if (picture && plan->settings.input == SK_INPUT_FRAMES)
-        bytes = sk_frame_fit_bytes(&plan->fit) * (size_t)info->shape.dim[0];
+        bytes = gpu_strip_bytes(plan) * (size_t)info->shape.dim[0];
     plan->node_name = info->name;
     value->input = index;
     SK_TRY(gpu_add_buffer(plan, bytes, 0, &plan->inputs[index], err));
@@ -231,6 +231,7 @@ sk_status gpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
     }
     if (settings->rows)
         plan->rows.wish = *settings->rows;
+    SK_TRY(gpu_find_strips(plan, err));
     plan->type = settings->precision == SK_PRECISION_F32 ? GPU_F32 : GPU_F16;
     SK_TRY(sk_arena_open(1 << 16, &plan->arena, err));
     SK_TRY(sk_graph_clone(graph, &plan->graph, err));

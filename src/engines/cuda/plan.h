@@ -81,6 +81,12 @@ typedef struct gpu_sparse {
     int32_t buffer;
 } gpu_sparse;
 
+/* The rows of a frame that its fit reads, where they are a regular part of all: `count` times `run` rows, `step` apart. Only
+ * these are brought up, and lie together. count 0: all of them. */
+typedef struct gpu_strips {
+    int32_t first, step, run, count;
+} gpu_strips;
+
 /* A detector's final rows. n_levels 0: none. */
 typedef struct gpu_rows {
     sk_row_outputs wish;
@@ -92,6 +98,7 @@ typedef struct gpu_plan {
     sk_arena *arena;
     sk_session_settings settings;
     sk_frame_fit fit;
+    gpu_strips strips;
     gpu_sparse sparse;
     gpu_rows rows;
     int32_t type; /* GPU_F16 or GPU_F32 */
@@ -165,6 +172,11 @@ sk_status gpu_add_letterbox(gpu_plan *plan, int32_t index, int32_t to, int32_t p
                             sk_error *err) SK_MUST_CHECK;
 sk_status gpu_build_sparse(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
 bool gpu_is_sparse(const gpu_plan *plan, int32_t output);
+
+/* strips.c */
+sk_status gpu_find_strips(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
+int32_t gpu_strip_row(const gpu_strips *strips, int32_t row); /* where a row of the frame lies; -1: nowhere */
+size_t gpu_strip_bytes(const gpu_plan *plan);                 /* of one frame on the device */
 
 /* rows.c */
 sk_status gpu_build_rows(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;

@@ -47,6 +47,10 @@ sk_status gpu_time_step(gpu_session *s, const gpu_step *step, int32_t repeats, f
 /* Median time of the slot's graph without transfers. */
 sk_status gpu_time_graph(gpu_session *s, int32_t slot, int32_t runs, float *us, sk_error *err) SK_MUST_CHECK;
 
+/* upload.c: one input of one submit, on the stream for uploads. */
+sk_status gpu_upload(gpu_session *s, int32_t index, int32_t slot, const sk_session_input *input,
+                     sk_error *err) SK_MUST_CHECK;
+
 /* sparse.c */
 sk_status gpu_sparse_open(gpu_session *s, sk_error *err) SK_MUST_CHECK;
 void gpu_sparse_close(gpu_session *s);

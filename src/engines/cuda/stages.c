@@ -23,6 +23,12 @@ static sk_status add_taps(gpu_plan *plan, int32_t from, int32_t to, int vertical
         goto done;
     }
     sk_resize_linear_taps(from, to, vertical, 1, i0, i1, w);
+    for (int32_t i = 0; vertical && plan->strips.count && i < to;
+         i++) { /* rows as they lie; without weight: any */
+        const int32_t a = gpu_strip_row(&plan->strips, i0[i]), b = gpu_strip_row(&plan->strips, i1[i]);
+        i0[i] = a < 0 ? b : a;
+        i1[i] = b < 0 ? a : b;
+    }
     SK_TRY_GOTO(gpu_add_weights(plan, (size_t)to * sizeof *w, &data, weights, err));
     memcpy(data, w, (size_t)to * sizeof *w);
     SK_TRY_GOTO(gpu_add_weights(plan, (size_t)to * 2 * sizeof *i0, &data, taps, err));
@@ -54,7 +60,7 @@ sk_status gpu_add_letterbox(gpu_plan *plan, int32_t index, int32_t to, int32_t p
     SK_TRY(gpu_add_step(plan, GPU_LETTERBOX, NULL, &step, err));
     gpu_letterbox_args *a = &step->args.letterbox;
     *a = (gpu_letterbox_args){.row_bytes = (int64_t)sk_frame_fit_row(f),
-                              .picture_bytes = (int64_t)sk_frame_fit_bytes(f),
+                              .picture_bytes = (int64_t)gpu_strip_bytes(plan),
                               .n = (int32_t)shape->dim[0],
                               .h = (int32_t)shape->dim[2],
                               .w = (int32_t)shape->dim[3],

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engines/cuda/session.h"
+
+#include <string.h>
+
+/* Inputs on their way to the device: read from the caller's memory where it is pinned, else through the slot's own, part by
+ * part, so that a part goes up while the next is copied. */
+
+enum { PART = 1 << 20 };
+
+/* How the pictures of an input lie, and which of their rows are wanted; other inputs are one long row. */
+typedef struct layout {
+    int64_t pictures;
+    size_t row;             /* bytes */
+    ptrdiff_t from_row;     /* from row to row … */
+    ptrdiff_t from_picture; /* … and picture to picture at the caller's */
+    gpu_strips strips;
+} layout;
+
+static layout layout_of(const gpu_session *s, int32_t index, const sk_session_input *input)
+{
+    const gpu_plan *plan = &s->plan;
+    const sk_shape *shape = gpu_shape(plan, plan->graph->inputs[index]);
+    const bool frames = plan->settings.input == SK_INPUT_FRAMES && shape->rank == 4;
+    layout l = {.pictures = 1, .row = plan->buffers[plan->inputs[index]].bytes, .strips = {0, 1, 1, 1}};
+    if (!frames && (plan->settings.input != SK_INPUT_U8_HWC || shape->rank != 4)) {
+        l.from_row = l.from_picture = (ptrdiff_t)l.row;
+        return l;
+    }
+    const int32_t height = frames ? (int32_t)sk_frame_fit_rows(&plan->fit) : (int32_t)shape->dim[2];
+    l.pictures = shape->dim[0];
+    l.row = frames ? sk_frame_fit_row(&plan->fit) : (size_t)(shape->dim[3] * shape->dim[1]);
+    l.from_row = input->row_bytes ? input->row_bytes : (ptrdiff_t)l.row;
+    l.from_picture = input->picture_bytes ? input->picture_bytes : l.from_row * height;
+    l.strips = frames && plan->strips.count ? plan->strips : (gpu_strips){0, height, height, 1};
+    return l;
+}
+
+typedef int copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
+                    gpu_stream *stream);
+
+/* The wanted rows of one picture from where the device can read them. */
+static int copy_rows(const layout *l, uint8_t *to, const uint8_t *from, copy_2d *copy, gpu_stream *stream)
+{
+    const gpu_strips *s = &l->strips;
+    const size_t run = (size_t)s->run, count = (size_t)s->count, step = (size_t)s->step * (size_t)l->from_row;
+    from += s->first * l->from_row;
+    if ((size_t)l->from_row == l->row) /* a strip is one piece */
+        return copy(to, run * l->row, from, step, run * l->row, count, stream);
+    if (count == 1)
+        return copy(to, l->row, from, (size_t)l->from_row, l->row, run, stream);
+    for (size_t i = 0; i < run; i++) {
+        const int error =
+            copy(to + i * l->row, run * l->row, from + i * (size_t)l->from_row, step, l->row, count, stream);
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+static int upload_pinned(gpu_session *s, const layout *l, uint8_t *to, const uint8_t *from)
+{
+    const size_t bytes = l->row * (size_t)l->strips.run * (size_t)l->strips.count;
+    const bool dense = (size_t)l->from_row == l->row && l->strips.count == 1;
+    if (dense && (l->pictures == 1 || (size_t)l->from_picture == bytes))
+        return gpu_copy_up(to, from, bytes * (size_t)l->pictures, s->up);
+    if ((size_t)l->from_row == l->row && l->from_picture == l->from_row * l->strips.step * l->strips.count) {
+        layout all = *l; /* the strips of one picture go on in the next */
+        all.strips.count *= (int32_t)l->pictures;
+        return copy_rows(&all, to, from, gpu_copy_up_2d, s->up);
+    }
+    for (int64_t n = 0; n < l->pictures; n++) {
+        const int error =
+            copy_rows(l, to + (size_t)n * bytes, from + n * l->from_picture, gpu_copy_up_2d, s->up);
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+/* Through pinned memory of our own. */
+static int upload_staged(gpu_session *s, const layout *l, uint8_t *to, uint8_t *staging, const uint8_t *from)
+{
+    const gpu_strips *strips = &l->strips;
+    const bool dense = (size_t)l->from_row == l->row;
+    const size_t piece = dense ? l->row * (size_t)strips->run : l->row;
+    const int32_t pieces = dense ? 1 : strips->run;
+    size_t ready = 0, sent = 0;
+    for (int64_t n = 0; n < l->pictures; n++)
+        for (int32_t k = 0; k < strips->count; k++)
+            for (int32_t i = 0; i < pieces; i++) {
+                const uint8_t *at = from + n * l->from_picture +
+                                    (strips->first + (ptrdiff_t)k * strips->step + i) * l->from_row;
+                for (size_t done = 0; done < piece;) {
+                    const size_t part = piece - done < PART ? piece - done : PART;
+                    memcpy(staging + ready, at + done, part);
+                    done += part;
+                    ready += part;
+                    if (ready - sent < PART)
+                        continue;
+                    const int error = gpu_copy_up(to + sent, staging + sent, ready - sent, s->up);
+                    if (error)
+                        return error;
+                    sent = ready;
+                }
+            }
+    return ready > sent ? gpu_copy_up(to + sent, staging + sent, ready - sent, s->up) : 0;
+}
+
+/* Frames that lie on the device already, to where the first kernel reads them. */
+static sk_status bring_across(gpu_session *s, int32_t index, int32_t slot, const sk_session_input *input,
+                              sk_error *err)
+{
+    const sk_frame_fit *fit = &s->plan.fit;
+    const size_t row = sk_frame_fit_row(fit), height = (size_t)fit->frame_height;
+    uint8_t *to = s->slots[slot].device + s->plan.buffers[s->plan.inputs[index]].offset;
+    const int64_t n = gpu_shape(&s->plan, s->plan.graph->inputs[index])->dim[0];
+    layout l = layout_of(s, index, input);
+    for (int64_t i = 0; i < n; i++, to += gpu_strip_bytes(&s->plan)) {
+        /* a batch that is not full ends earlier: its last places compute on what was there */
+        const sk_frame *frame = input->frames[i];
+        if (!frame)
+            break;
+        const size_t stride = (size_t)frame->stride;
+        if (frame->on_device != s->device + 1 || frame->width != fit->frame_width ||
+            frame->height != fit->frame_height || (frame->format == SK_PIXEL_NV12) != (fit->nv12 != 0))
+            return sk_fail(err, SK_ERR_ARG,
+                           "a frame of %dx%d on device %d was handed to a session for %dx%d on device %d",
+                           frame->width, frame->height, frame->on_device - 1, fit->frame_width,
+                           fit->frame_height, s->device);
+        if (!fit->nv12) {
+            l.from_row = frame->stride;
+            SK_TRY(gpu_check(s, copy_rows(&l, to, frame->data, gpu_copy_across_2d, s->up), "frame", err));
+            continue;
+        }
+        SK_TRY(
+            gpu_check(s, gpu_copy_across_2d(to, row, frame->data, stride, row, height, s->up), "frame", err));
+        const uint8_t *chroma = frame->chroma ? frame->chroma : frame->data + stride * height;
+        SK_TRY(gpu_check(
+            s, gpu_copy_across_2d(to + row * height, row, chroma, stride, row, (height + 1) / 2, s->up),
+            "frame", err));
+    }
+    return SK_OK;
+}
+
+sk_status gpu_upload(gpu_session *s, int32_t index, int32_t slot, const sk_session_input *input,
+                     sk_error *err)
+{
+    if (input->frames)
+        return bring_across(s, index, slot, input, err);
+    const size_t offset = s->plan.buffers[s->plan.inputs[index]].offset;
+    const layout l = layout_of(s, index, input);
+    uint8_t *to = s->slots[slot].device + offset;
+    const int error = gpu_is_pinned(input->data)
+                          ? upload_pinned(s, &l, to, input->data)
+                          : upload_staged(s, &l, to, s->slots[slot].host + offset, input->data);
+    return gpu_check(s, error, "upload", err);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Frames on their way to the cuda engine, on a GPU of loops: only the rows that count go up, from pinned memory or any
+ * other, with gaps between rows and frames or without, and the picture is the same. */
+#include "random_graph.h"
+
+#include "engines/cuda/session.h"
+#include "engines/offload.h"
+
+extern const sk_engine gpu_engine;
+extern int gpu_emulate_pinned;
+extern int64_t gpu_emulate_live;
+
+enum { SIDE = 32, BATCH = 3 };
+
+static sk_graph *network(int side)
+{
+    random_source r = {5};
+    sk_error err = {0};
+    sk_graph *g = NULL;
+    sk_builder b;
+    assert_ok(sk_graph_open(&g, &err), &err);
+    sk_builder_init(&b, g);
+    const sk_shape shape = sk_shape_of(4, BATCH, 3, side, side);
+    random_map x = {sk_b_input(&b, "images", SK_DTYPE_F32, &shape), 3, side, side};
+    x = random_conv(&b, &r, x, 16, 3, 2, 1);
+    sk_b_output(&b, x.v, "out");
+    assert_int_equal(b.status, SK_OK);
+    return g;
+}
+
+static sk_session_settings plain_settings(void)
+{
+    sk_session_settings s = sk_session_defaults();
+    s.cache_dir = "";
+    s.tune = 0;
+    s.input = SK_INPUT_U8_HWC;
+    return s;
+}
+
+/* What the pictures give that tasks/letterbox makes of these frames. */
+static float *expected(const sk_graph *g, const sk_letterbox_geometry *box, const sk_frame *like,
+                       const uint8_t *frames, ptrdiff_t apart)
+{
+    sk_error err = {0};
+    sk_letterbox *letterbox = NULL;
+    sk_session *session = NULL;
+    sk_tensor out;
+    static uint8_t pictures[BATCH * SIDE * SIDE * 3];
+    const sk_session_settings s = plain_settings();
+    const sk_shape shape = sk_shape_of(4, BATCH, 3, SIDE, SIDE);
+    assert_ok(sk_letterbox_open(box, like->format, 1, &letterbox, &err), &err);
+    for (int n = 0; n < BATCH; n++) {
+        sk_frame frame = *like;
+        frame.data = (uint8_t *)(uintptr_t)frames + n * apart;
+        assert_ok(sk_letterbox_run(letterbox, &frame, pictures + n * SIDE * SIDE * 3, &err), &err);
+    }
+    sk_letterbox_close(&letterbox);
+    sk_session_input in = {.data = pictures};
+    assert_ok(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), &err);
+    assert_ok(sk_session_run(session, &in, 1, &out, 1, &err), &err);
+    float *copy = malloc(sk_tensor_bytes(&out));
+    memcpy(copy, out.data, sk_tensor_bytes(&out));
+    sk_session_close(&session);
+    return copy;
+}
+
+static void check_frames(const sk_graph *g, int w, int h, sk_pixel_format format, int row_gap,
+                         int picture_gap, const gpu_strips *strips)
+{
+    sk_error err = {0};
+    sk_letterbox_geometry box;
+    sk_frame_fit fit;
+    const int channels = format == SK_PIXEL_GRAY ? 1 : 3;
+    const ptrdiff_t row = w * channels + row_gap, apart = row * h + picture_gap;
+    const sk_frame like = {.format = format, .width = w, .height = h, .stride = row};
+    uint8_t *frames = malloc((size_t)(BATCH * apart));
+    random_source r = {(uint64_t)(w * 7 + h)};
+    for (ptrdiff_t i = 0; i < BATCH * apart; i++)
+        frames[i] = (uint8_t)random_next(&r);
+    assert_ok(sk_letterbox_plan(w, h, SIDE, SIDE, 0, &box, &err), &err);
+    assert_true(sk_offload_fit(&box, &like, &fit));
+    float *want = expected(g, &box, &like, frames, apart);
+    const sk_shape shape = sk_shape_of(4, BATCH, 3, SIDE, SIDE);
+    sk_session_settings s = plain_settings();
+    sk_session *session = NULL;
+    sk_tensor out;
+    s.input = SK_INPUT_FRAMES;
+    s.fit = &fit;
+    assert_ok(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), &err);
+    assert_memory_equal(&((gpu_session *)session)->plan.strips, strips, sizeof *strips);
+    for (gpu_emulate_pinned = 0; gpu_emulate_pinned < 2; gpu_emulate_pinned++) {
+        sk_session_input in = {.data = frames, .row_bytes = row_gap ? row : 0, .picture_bytes = apart};
+        gpu_session *own = (gpu_session *)session;
+        memset(own->slots[0].device + own->plan.buffers[own->plan.inputs[0]].offset, 0x5a,
+               own->plan.buffers[own->plan.inputs[0]].bytes);
+        assert_ok(sk_session_run(session, &in, 1, &out, 1, &err), &err);
+        assert_memory_equal(out.data, want, sk_tensor_bytes(&out));
+    }
+    gpu_emulate_pinned = 0;
+    sk_session_close(&session);
+    free(want);
+    free(frames);
+    assert_int_equal(gpu_emulate_live, 0);
+}
+
+static void test_strips(void **state)
+{
+    (void)state;
+    static const struct {
+        int w, h;
+        gpu_strips strips;
+    } sizes[] = {
+        {96, 54, {1, 3, 1, 18}},   /* one row of three */
+        {96, 55, {1, 3, 2, 18}},   /* two of three, of which each needs one or both */
+        {192, 108, {2, 6, 2, 18}}, /* two of six */
+        {128, 72, {1, 4, 2, 18}},  /* two of four */
+        {160, 160, {2, 5, 1, 32}}, /* no border */
+        {64, 36, {0}},             /* the mean of 2 x 2 */
+        {50, 41, {0}},
+        {20, 30, {0}},
+        {32, 32, {0}},
+    };
+    sk_graph *g = network(SIDE);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (int format = SK_PIXEL_RGB; format <= SK_PIXEL_GRAY; format++)
+            for (int gaps = 0; gaps < 4; gaps++)
+                check_frames(g, sizes[i].w, sizes[i].h, (sk_pixel_format)format, gaps & 1 ? 13 : 0,
+                             gaps & 2 ? 100 : 0, &sizes[i].strips);
+    sk_graph_close(&g);
+}
+
+/* Pictures larger than the parts they are copied in. */
+static void test_parts(void **state)
+{
+    (void)state;
+    enum { WIDE = 416, ROW = WIDE * 3 + 16 };
+    sk_error err = {0};
+    sk_graph *g = network(WIDE);
+    const sk_shape shape = sk_shape_of(4, BATCH, 3, WIDE, WIDE);
+    const sk_session_settings s = plain_settings();
+    sk_session *session = NULL;
+    sk_tensor out;
+    uint8_t *gaps = malloc((size_t)BATCH * WIDE * ROW), *dense = malloc((size_t)BATCH * WIDE * WIDE * 3);
+    random_source r = {3};
+    for (size_t i = 0; i < (size_t)BATCH * WIDE * ROW; i++)
+        gaps[i] = (uint8_t)random_next(&r);
+    for (size_t y = 0; y < (size_t)BATCH * WIDE; y++)
+        memcpy(dense + y * WIDE * 3, gaps + y * ROW, WIDE * 3);
+    assert_ok(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), &err);
+    const sk_session_input ways[2] = {{.data = dense}, {.data = gaps, .row_bytes = ROW}};
+    float *first = NULL;
+    for (int way = 0; way < 4; way++) {
+        gpu_emulate_pinned = way & 1;
+        assert_ok(sk_session_run(session, &ways[way / 2], 1, &out, 1, &err), &err);
+        if (!first) {
+            first = malloc(sk_tensor_bytes(&out));
+            memcpy(first, out.data, sk_tensor_bytes(&out));
+        }
+        assert_memory_equal(out.data, first, sk_tensor_bytes(&out));
+        gpu_session *own = (gpu_session *)session;
+        assert_memory_equal(own->slots[0].device + own->plan.buffers[own->plan.inputs[0]].offset, dense,
+                            (size_t)BATCH * WIDE * WIDE * 3);
+        memset(own->slots[0].device + own->plan.buffers[own->plan.inputs[0]].offset, 0x5a,
+               (size_t)BATCH * WIDE * WIDE * 3);
+    }
+    gpu_emulate_pinned = 0;
+    free(first);
+    free(dense);
+    free(gaps);
+    sk_session_close(&session);
+    sk_graph_close(&g);
+    assert_int_equal(gpu_emulate_live, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_strips), cmocka_unit_test(test_parts)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
