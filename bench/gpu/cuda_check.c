@@ -106,7 +106,7 @@ static void judge(const char *what, const char *kernel, double d, double limit)
 }
 
 /* Every tile that fits the one convolution of this graph. */
-static void check_layer(const layer *l, int batch)
+static void check_layer(const layer *l, int batch, sk_precision precision)
 {
     sk_graph *g = layer_graph(l), *fixed = NULL;
     sk_error err = {0};
@@ -117,6 +117,7 @@ static void check_layer(const layer *l, int batch)
     sk_session *session = NULL;
     sk_session_input given = {.data = x};
     char what[128];
+    settings.precision = precision;
     settings.tune = 0;
     settings.cache_dir = "";
     snprintf(what, sizeof what, "%d->%d %dx%d s%d %dx%d b%d res %d act %d", l->cin, l->cout, l->k, l->k,
@@ -200,7 +201,8 @@ static void check_layers(bool small)
         layer l = layers[i];
         l.h = small ? 10 : l.h;
         l.w = small ? 13 : l.w;
-        check_layer(&l, small ? 1 : 3);
+        check_layer(&l, small ? 1 : 3, SK_PRECISION_F16);
+        check_layer(&l, small ? 1 : 3, SK_PRECISION_TF32);
     }
     printf("tiles: %d (layer, tile) pairs, %d bad, worst ||d||/||ref|| %.2e\n", checked, failed, worst);
 }
@@ -344,6 +346,7 @@ int main(int argc, char **argv)
     if (strcmp(what, "small") == 0) { /* for tools that make everything a hundred times slower */
         check_layers(true);
         check_mixed(SK_PRECISION_F16, SK_INPUT_U8_HWC, 1, 64);
+        check_mixed(SK_PRECISION_TF32, SK_INPUT_U8_HWC, 1, 64);
         check_rows(&checked, &failed, true);
         printf("checked %d, bad %d, worst %.2e\n", checked, failed, worst);
         return failed != 0;
@@ -352,6 +355,8 @@ int main(int argc, char **argv)
     check_mixed(SK_PRECISION_F16, SK_INPUT_TENSOR, 2, 128);
     check_mixed(SK_PRECISION_F16, SK_INPUT_U8_HWC, 1, 128);
     check_mixed(SK_PRECISION_F16, SK_INPUT_U8_HWC, 3, 160);
+    check_mixed(SK_PRECISION_TF32, SK_INPUT_TENSOR, 2, 128);
+    check_mixed(SK_PRECISION_TF32, SK_INPUT_U8_HWC, 1, 128);
     check_mixed(SK_PRECISION_F32, SK_INPUT_TENSOR, 1, 64);
     check_rows(&checked, &failed, false);
     printf("checked %d, bad %d, worst %.2e\n", checked, failed, worst);

@@ -144,7 +144,7 @@ static sk_status fill_info(sk_detector *d, const sk_task_plan *plan, sk_error *e
     }
     sk_precision usual = d->engine->usual ? d->engine->usual : SK_PRECISION_F32, asked = SK_PRECISION_AUTO;
     if (!sk_precision_find(d->settings.precision, &asked))
-        return sk_fail(err, SK_ERR_ARG, "no precision is called '%s'; there are f32, f16, bf16, i8",
+        return sk_fail(err, SK_ERR_ARG, "no precision is called '%s'; there are f32, tf32, f16, bf16, i8",
                        d->settings.precision);
     snprintf(info->precision, sizeof info->precision, "%s", sk_precision_name(asked ? asked : usual));
     return name_keypoints(d, last, err);

@@ -27,7 +27,7 @@
 
 #define SK_CLI_OPTION_PRECISION                                                                              \
     {                                                                                                        \
-        .name = "precision", .kind = SK_OPTION_CHOICE, .argument = "P", .choices = "f32|f16|bf16|i8",        \
+        .name = "precision", .kind = SK_OPTION_CHOICE, .argument = "P", .choices = "f32|tf32|f16|bf16|i8",   \
         .help = "what to compute in; without it what the runtime usually does: f32, on GPUs f16"             \
     }
 

@@ -23,7 +23,8 @@ typedef enum sk_precision {
     SK_PRECISION_F32 = 1,  /* the results of the reference executor up to rounding */
     SK_PRECISION_F16 = 2,
     SK_PRECISION_BF16 = 3,
-    SK_PRECISION_I8 = 4
+    SK_PRECISION_I8 = 4,
+    SK_PRECISION_TF32 = 5 /* f32 with matrix products of 10-bit mantissas, on tensor cores */
 } sk_precision;
 
 const char *sk_precision_name(sk_precision precision); /* "f32", … */

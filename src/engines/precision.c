@@ -9,7 +9,7 @@ bool sk_precision_find(const char *name, sk_precision *out)
     *out = SK_PRECISION_AUTO;
     if (!name || !name[0])
         return true;
-    for (int i = SK_PRECISION_F32; i <= SK_PRECISION_I8; i++)
+    for (int i = SK_PRECISION_F32; i <= SK_PRECISION_TF32; i++)
         if (strcmp(name, sk_precision_name((sk_precision)i)) == 0) {
             *out = (sk_precision)i;
             return true;
@@ -25,6 +25,7 @@ const char *sk_precision_name(sk_precision precision)
     case SK_PRECISION_F16: return "f16";
     case SK_PRECISION_BF16: return "bf16";
     case SK_PRECISION_I8: return "i8";
+    case SK_PRECISION_TF32: return "tf32";
     }
     return "unknown";
 }

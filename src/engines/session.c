@@ -39,7 +39,7 @@ static sk_status check_settings(const sk_session_settings *s, sk_error *err)
         if (s->std[i] == 0.0f)
             return sk_fail(err, SK_ERR_ARG, "std[%d] is 0; input values are divided by it", i);
     if (!sk_precision_name(s->precision) || s->precision < SK_PRECISION_AUTO ||
-        s->precision > SK_PRECISION_I8)
+        s->precision > SK_PRECISION_TF32)
         return sk_fail(err, SK_ERR_ARG, "precision %d is not known", (int)s->precision);
     return SK_OK;
 }

@@ -9,6 +9,7 @@
 double sk_pcc_limit(sk_precision precision)
 {
     switch (precision) {
+    case SK_PRECISION_TF32: return 0.9995;
     case SK_PRECISION_F16: return 0.999;
     case SK_PRECISION_BF16: return 0.99;
     case SK_PRECISION_I8: return 0.95;

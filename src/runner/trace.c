@@ -89,7 +89,7 @@ static sk_status open_session(sk_trace *t, const sk_model *model, const sk_devic
     s.cut_tail = t->key.cut_tail ? SK_TAIL_FREE : SK_TAIL_KEEP;
     s.provider = settings->provider;
     if (!sk_precision_find(settings->precision, &s.precision))
-        return sk_fail(err, SK_ERR_ARG, "no precision is called '%s'; there are f32, f16, bf16, i8",
+        return sk_fail(err, SK_ERR_ARG, "no precision is called '%s'; there are f32, tf32, f16, bf16, i8",
                        settings->precision);
     s.device_name = settings->openvino_device;
     s.throughput = settings->openvino_throughput;

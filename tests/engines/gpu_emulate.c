@@ -292,6 +292,26 @@ static const gpu_config configs[] = {
      .group = 4,
      .split = 1,
      .shared_bytes = 1024},
+    {.name = "tf32 point32",
+     .kind = GPU_CONFIG_POINTWISE,
+     .bm = 32,
+     .bn = 32,
+     .bk = 32,
+     .threads = 128,
+     .group = 4,
+     .split = 1,
+     .shared_bytes = 1024,
+     .tf32 = 1},
+    {.name = "tf32 three16",
+     .kind = GPU_CONFIG_3X3,
+     .bm = 32,
+     .bn = 16,
+     .bk = 32,
+     .threads = 128,
+     .group = 2,
+     .split = 1,
+     .shared_bytes = 1024,
+     .tf32 = 1},
     {.name = "point8",
      .kind = GPU_CONFIG_POINTWISE,
      .bm = 32,
@@ -363,17 +383,30 @@ int gpu_occupancy(const gpu_config *config, int32_t shared_bytes, int32_t *block
     return 0;
 }
 
-static float finish(float sum, const void *residual, int64_t at, int32_t before, int32_t act, float alpha)
+static float finish(float sum, const void *residual, int64_t at, int32_t type, int32_t before, int32_t act,
+                    float alpha)
 {
-    const float r = residual ? gpu_half_load(residual, at) : 0.0f;
+    const float r = residual ? gpu_load(residual, at, type) : 0.0f;
     return before ? gpu_act(sum + r, act, alpha) : gpu_act(sum, act, alpha) + r;
+}
+
+/* What tensor cores see of a float: 10 bits of mantissa, rounded. */
+static float tensor_load(const void *p, int64_t i, int32_t type)
+{
+    float v = gpu_load(p, i, type);
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    if (type == GPU_F32 && (bits >> 23 & 255) != 255)
+        bits = (bits + 0x1000) & ~(uint32_t)0x1fff;
+    memcpy(&v, &bits, sizeof bits);
+    return v;
 }
 
 static void conv(const gpu_conv_args *a, const gpu_config *c)
 {
     const int32_t point = c->kind == GPU_CONFIG_POINTWISE, taps = point ? 1 : 9;
     const int32_t cin = c->kind == GPU_CONFIG_HALO ? a->blocks * c->cb : a->c8 * 8, span = 8 * c->group;
-    const int32_t rows = (a->cout8 + c->bn - 1) / c->bn * c->bn;
+    const int32_t rows = (a->cout8 + c->bn - 1) / c->bn * c->bn, type = c->tf32 ? GPU_F32 : GPU_F16;
     for (int32_t m = 0; m < a->m; m++) {
         const int32_t ox = m % a->ow, oy = m / a->ow % a->oh, n = m / a->ow / a->oh;
         for (int32_t p = 0; p < rows; p++) {
@@ -388,12 +421,12 @@ static void conv(const gpu_conv_args *a, const gpu_config *c)
                 if (y < 0 || y >= a->h || x < 0 || x >= a->w)
                     continue;
                 for (int32_t i = 0; i < a->c8 * 8; i++)
-                    sum += gpu_half_load(a->p[1], (((int64_t)n * a->h + y) * a->w + x) * a->ldi + i) *
-                           gpu_half_load(a->p[2], (int64_t)p * a->kpad + t * cin + i);
+                    sum += tensor_load(a->p[1], (((int64_t)n * a->h + y) * a->w + x) * a->ldi + i, type) *
+                           gpu_load(a->p[2], (int64_t)p * a->kpad + t * cin + i, type);
             }
-            gpu_half_store(
-                a->p[0], (int64_t)m * a->ldo + co,
-                finish(sum, a->p[4], (int64_t)m * a->ldr + co, a->residual_before, a->act, a->alpha));
+            gpu_store(
+                a->p[0], (int64_t)m * a->ldo + co, type,
+                finish(sum, a->p[4], (int64_t)m * a->ldr + co, type, a->residual_before, a->act, a->alpha));
         }
     }
 }

@@ -90,7 +90,9 @@ static void test_random_graphs(void **state)
         sk_shape shape;
         sk_graph *g = random_graph(seed, &shape);
         float *x = random_input(&shape, seed + 1000);
-        sk_session_settings s = settings_of(seed % 3 == 0 ? SK_PRECISION_F32 : SK_PRECISION_F16);
+        sk_session_settings s = settings_of(seed % 3 == 0   ? SK_PRECISION_F32
+                                            : seed % 4 == 1 ? SK_PRECISION_TF32
+                                                            : SK_PRECISION_F16);
         s.tune = seed % 2;
         gpu_emulate_major = seed % 5 == 0 ? 8 : 9;
         const double r = worst_pcc(g, &shape, &s, x);
@@ -103,7 +105,7 @@ static void test_random_graphs(void **state)
     assert_int_equal(gpu_emulate_live, 0);
 }
 
-static void check_model(const char *path, int side, int cut)
+static void check_model(const char *path, int side, int cut, sk_precision precision)
 {
     sk_error err = {0};
     sk_model *m = NULL;
@@ -112,11 +114,11 @@ static void check_model(const char *path, int side, int cut)
     float *x = random_input(&shape, 5);
     for (int64_t i = 0; i < sk_shape_count(&shape); i++)
         x[i] = 0.5f + 0.5f * x[i];
-    sk_session_settings s = settings_of(SK_PRECISION_F16);
+    sk_session_settings s = settings_of(precision);
     s.cut_tail = cut;
     const double r = worst_pcc(m->graph, &shape, &s, x);
     if (!(r > 0.9995))
-        fail_msg("%s: correlation %.6f", path, r);
+        fail_msg("%s, %s: correlation %.6f", path, sk_precision_name(precision), r);
     free(x);
     sk_model_close(&m);
 }
@@ -125,10 +127,12 @@ static void test_models(void **state)
 {
     (void)state;
     test_data_or_skip();
-    check_model("yolo/yolo11n-pose/yolo11n-pose.pt", 64, 1);
-    check_model("yolo/yolo11t-detect/yolo11t-detect.pt", 64, 0);
-    check_model("sleap/legacy/minimal_instance.UNet.bottomup", 64, 0);
-    check_model("sleap/nn/minimal_instance_multiclass_centered_instance", 64, 0);
+    check_model("yolo/yolo11n-pose/yolo11n-pose.pt", 64, 1, SK_PRECISION_F16);
+    check_model("yolo/yolo11n-pose/yolo11n-pose.pt", 64, 1, SK_PRECISION_TF32);
+    check_model("yolo/yolo11t-detect/yolo11t-detect.pt", 64, 0, SK_PRECISION_F16);
+    check_model("sleap/legacy/minimal_instance.UNet.bottomup", 64, 0, SK_PRECISION_F16);
+    check_model("sleap/legacy/minimal_instance.UNet.bottomup", 64, 0, SK_PRECISION_TF32);
+    check_model("sleap/nn/minimal_instance_multiclass_centered_instance", 64, 0, SK_PRECISION_F16);
 }
 
 /* Pictures of bytes, rows apart, several slots in flight: each slot keeps its own results. */
@@ -370,7 +374,7 @@ static void test_refusals(void **state)
     sk_session *session = NULL;
     sk_error err = {0};
     assert_int_equal(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), SK_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "f16 (with f32 sums) or f32, not in i8"));
+    assert_non_null(strstr(err.message, "f16 (with f32 sums), tf32 or f32, not in i8"));
     s = settings_of(SK_PRECISION_AUTO);
     s.device = 3;
     assert_int_equal(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), SK_ERR_RUNTIME);

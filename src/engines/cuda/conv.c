@@ -223,7 +223,7 @@ static bool on_tensor_cores(const gpu_plan *plan, const conv_shape *s)
     const bool three = s->kh == 3 && s->kw == 3 && w->dilation[0] == 1 && w->dilation[1] == 1 &&
                        w->stride[0] == w->stride[1] && (w->stride[0] == 1 || w->stride[0] == 2) &&
                        w->pad[0] <= 1 && w->pad[1] <= 1 && w->pad[0] >= 0 && w->pad[1] >= 0;
-    return plan->type == GPU_F16 && s->groups == 1 && (point || three) &&
+    return gpu_on_tensor_cores(plan) && s->groups == 1 && (point || three) &&
            (int64_t)s->n * s->h * s->w * gpu_map_pitch(plan, s->x) < limit &&
            (int64_t)s->n * s->oh * s->ow * gpu_map_pitch(plan, s->y) < limit;
 }

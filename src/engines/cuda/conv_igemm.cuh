@@ -4,18 +4,31 @@
 
 #include "mma.cuh"
 
+template <bool TF32> struct element_of {
+    typedef __half type;
+};
+template <> struct element_of<true> {
+    typedef float type;
+};
+
 /* Convolution as a matrix product that is never written down: rows are output pixels, columns output channels, k runs over
  * (tap, input channel). A block computes BM x BN of it in steps of BK through ST buffers in shared memory. NWM x NWN warps
  * share the tile; WK groups of them share each k step instead and add up in shared memory; SPLIT blocks of a cluster
  * share the whole k and add up through each other's shared memory. Small images have few pixels: splitting k is what
- * keeps the machine busy there. Weights and indices come in before the kernel waits for the one ahead of it. */
-template <int BM, int BN, int BK, int WM, int WN, int WK, int ST, int KS, int SPLIT>
+ * keeps the machine busy there. Weights and indices come in before the kernel waits for the one ahead of it.
+ *
+ * TF32: maps and weights of floats, of which the tensor cores see 19 bits. BK counts halves all the same: a k step is 2 BK
+ * bytes of a row, BK / 2 floats. */
+template <int BM, int BN, int BK, int WM, int WN, int WK, int ST, int KS, int SPLIT, bool TF32>
 __global__ void __launch_bounds__((BM / WM) * (BN / WN) * WK * 32) conv_igemm(const __grid_constant__ gpu_conv_args p)
 {
     constexpr int NWM = BM / WM, NWN = BN / WN, T = NWM * NWN * WK * 32, CH = BK / 8, RB = BK * 2;
     constexpr int SA = BM * RB, SB = BN * RB, SS = SA + SB;
     constexpr int MI = WM / 16, NI = WN / 8, G = NI < 4 ? NI : 4, NG = NI / G;
     constexpr int RS = T / CH, NA = (BM + RS - 1) / RS, NB = (BN + RS - 1) / RS;
+    typedef typename element_of<TF32>::type E;
+    constexpr int V = 16 / (int)sizeof(E); /* channels of a 16-byte piece */
+    const int pieces = TF32 ? 2 * p.c8 : p.c8; /* of a pixel */
     extern __shared__ __align__(1024) char shared[];
     const uint32_t base0 = shared_address(shared);
     const int tid = threadIdx.x, lane = tid & 31, warp = tid >> 5;
@@ -27,8 +40,8 @@ __global__ void __launch_bounds__((BM / WM) * (BN / WN) * WK * 32) conv_igemm(co
         k1 = (blockIdx.z + 1) * p.nk / SPLIT;
     }
     const int nk = k1 - k0, col = tid % CH, row0 = tid / CH;
-    const __half *in = (const __half *)p.p[1];
-    const __half *weights = (const __half *)p.p[2] + (size_t)(n0 + row0) * p.kpad + (k0 * CH + col) * 8;
+    const E *in = (const E *)p.p[1];
+    const E *weights = (const E *)p.p[2] + (size_t)(n0 + row0) * p.kpad + (k0 * CH + col) * V;
     const float *bias = (const float *)p.p[3];
 
     auto load_weights = [&](int it, int stage) {
@@ -37,7 +50,7 @@ __global__ void __launch_bounds__((BM / WM) * (BN / WN) * WK * 32) conv_igemm(co
             const int r = row0 + i * RS;
             if (BN % RS == 0 || r < BN)
                 copy16(base0 + stage * SS + SA + r * RB + ((col ^ swizzle<RB>(r)) << 4),
-                       weights + (size_t)i * RS * p.kpad + it * BK, true);
+                       weights + (size_t)i * RS * p.kpad + it * CH * V, true);
         }
     };
 #pragma unroll
@@ -53,12 +66,12 @@ __global__ void __launch_bounds__((BM / WM) * (BN / WN) * WK * 32) conv_igemm(co
     }
     int chunk = k0 * CH + col, tap = 0;
     if (KS == 3) {
-        tap = chunk / p.c8;
-        chunk -= tap * p.c8;
+        tap = chunk / pieces;
+        chunk -= tap * pieces;
     }
     auto load_input = [&](int stage) { /* the next k step, in order */
-        const bool inside = KS == 1 ? chunk < p.c8 : tap < 9;
-        int to = chunk * 8;
+        const bool inside = KS == 1 ? chunk < pieces : tap < 9;
+        int to = chunk * V;
         if (KS == 3) {
             const int ty = (tap * 11) >> 5;
             to += (ty * p.w + tap - 3 * ty) * p.ldi;
@@ -74,8 +87,8 @@ __global__ void __launch_bounds__((BM / WM) * (BN / WN) * WK * 32) conv_igemm(co
         }
         chunk += CH;
         if (KS == 3)
-            while (chunk >= p.c8) {
-                chunk -= p.c8;
+            while (chunk >= pieces) {
+                chunk -= pieces;
                 tap++;
             }
     };
@@ -119,7 +132,13 @@ __global__ void __launch_bounds__((BM / WM) * (BN / WN) * WK * 32) conv_igemm(co
             uint32_t a[MI][4], b[NI][2];
 #pragma unroll
             for (int i = 0; i < MI; i++)
+            {
                 load_matrix4(a[i], base + a_row + i * 16 * RB + (((kk * 2 + a_half) ^ a_swizzle) << 4));
+                if constexpr (TF32)
+#pragma unroll
+                    for (int e = 0; e < 4; e++)
+                        a[i][e] = round_tf32(a[i][e]);
+            }
             if constexpr (NI == 1) {
                 load_matrix2(b[0][0], b[0][1], base + b_row + (((kk * 2 + b_half) ^ b_swizzle) << 4));
             } else {
@@ -136,8 +155,12 @@ __global__ void __launch_bounds__((BM / WM) * (BN / WN) * WK * 32) conv_igemm(co
 #pragma unroll
             for (int i = 0; i < MI; i++)
 #pragma unroll
-                for (int j = 0; j < NI; j++)
-                    mma(acc[i][j], a[i], b[j][0], b[j][1]);
+                for (int j = 0; j < NI; j++) {
+                    if constexpr (TF32)
+                        mma_tf32(acc[i][j], a[i], b[j][0], b[j][1]);
+                    else
+                        mma(acc[i][j], a[i], b[j][0], b[j][1]);
+                }
         }
     }
     const int g = lane >> 2, t = lane & 3;
@@ -164,7 +187,7 @@ __global__ void __launch_bounds__((BM / WM) * (BN / WN) * WK * 32) conv_igemm(co
                         v[2 * j] = acc[i][gg * G + j][2 * h] + b[2 * j];
                         v[2 * j + 1] = acc[i][gg * G + j][2 * h + 1] + b[2 * j + 1];
                     }
-                    store_channels<2 * G>(p, m, c, v);
+                    store_result<TF32, 2 * G>(p, m, c, v);
                 }
         }
     } else { /* sums of the k groups and of the cluster's blocks, through shared memory */
@@ -231,7 +254,7 @@ __global__ void __launch_bounds__((BM / WM) * (BN / WN) * WK * 32) conv_igemm(co
                     v[7] += u1.w;
                 }
             if (m < p.m && c < p.cout8)
-                store_channels<8>(p, m, c, v);
+                store_result<TF32, 8>(p, m, c, v);
         }
 #if __CUDA_ARCH__ >= 900
         if (SPLIT > 1) /* nobody leaves while others still read his shared memory */
@@ -245,7 +268,7 @@ constexpr int igemm_shared(int BM, int BN, int BK, int WK, int ST, int SPLIT)
     const int stages = ST * (BM + BN) * BK * 2, sums = WK > 1 || SPLIT > 1 ? WK * BM * (BN + 4) * 4 : 0;
     return stages > sums ? stages : sums;
 }
-template <int BM, int BN, int BK, int WM, int WN, int WK, int ST, int KS, int SPLIT>
+template <int BM, int BN, int BK, int WM, int WN, int WK, int ST, int KS, int SPLIT, bool TF32>
 gpu_config igemm_config(const char *name)
 {
     gpu_config c = {};
@@ -253,16 +276,20 @@ gpu_config igemm_config(const char *name)
     c.kind = KS == 1 ? GPU_CONFIG_POINTWISE : GPU_CONFIG_3X3;
     c.bm = BM;
     c.bn = BN;
-    c.bk = BK;
+    c.bk = TF32 ? BK / 2 : BK;
+    c.tf32 = TF32;
     c.threads = (BM / WM) * (BN / WN) * WK * 32;
     c.group = WN / 8 < 4 ? WN / 8 : 4;
     c.split = SPLIT;
     c.shared_bytes = igemm_shared(BM, BN, BK, WK, ST, SPLIT);
-    c.function = (const void *)conv_igemm<BM, BN, BK, WM, WN, WK, ST, KS, SPLIT>;
+    c.function = (const void *)conv_igemm<BM, BN, BK, WM, WN, WK, ST, KS, SPLIT, TF32>;
     return c;
 }
 #define IGEMM(bm, bn, bk, wm, wn, wk, st, ks, split)                                                                   \
-    igemm_config<bm, bn, bk, wm, wn, wk, st, ks, split>("ig" #ks "_" #bm "x" #bn "x" #bk "_w" #wm "x" #wn "_k" #wk     \
+    igemm_config<bm, bn, bk, wm, wn, wk, st, ks, split, false>("ig" #ks "_" #bm "x" #bn "x" #bk "_w" #wm "x" #wn "_k" #wk     \
                                                         "_s" #st "_c" #split)
+#define TF32_IGEMM(bm, bn, bk, wm, wn, wk, st, ks, split)                                                              \
+    igemm_config<bm, bn, bk, wm, wn, wk, st, ks, split, true>("tf32_" #ks "_" #bm "x" #bn "x" #bk "_w" #wm "x" #wn     \
+                                                              "_k" #wk "_s" #st "_c" #split)
 
 #endif

@@ -13,6 +13,7 @@
 #define GPU_ENGINE_NAME  "cuda"
 #define GPU_ENGINE_TITLE "skitter on NVIDIA GPUs"
 #define GPU_VENDOR       "NVIDIA"
+#define GPU_HAS_TF32     1
 #endif
 
 sk_status gpu_check(gpu_session *s, int error, const char *what, sk_error *err)
@@ -65,7 +66,8 @@ static sk_status probe(sk_engine_probe *out, sk_error *err)
         snprintf(d->name, sizeof d->name, "%.48s, %.0f GiB, compute %d.%d", about.name,
                  (double)about.memory / 1073741824.0, about.major, about.minor);
         d->memory = about.memory;
-        d->precisions = 1u << SK_PRECISION_F32 | 1u << SK_PRECISION_F16;
+        d->precisions =
+            1u << SK_PRECISION_F32 | 1u << SK_PRECISION_F16 | (GPU_HAS_TF32 ? 1u << SK_PRECISION_TF32 : 0);
         out->available |= about.major >= 8;
     }
     if (!out->available)
@@ -79,10 +81,11 @@ static sk_status probe(sk_engine_probe *out, sk_error *err)
 
 static sk_status supports(const sk_graph *graph, const sk_session_settings *settings, sk_error *err)
 {
-    if (settings->precision != SK_PRECISION_F32 && settings->precision != SK_PRECISION_F16)
+    if (settings->precision != SK_PRECISION_F32 && settings->precision != SK_PRECISION_F16 &&
+        (settings->precision != SK_PRECISION_TF32 || !GPU_HAS_TF32))
         return sk_fail(err, SK_ERR_UNSUPPORTED,
-                       "the " GPU_ENGINE_NAME " engine computes in f16 (with f32 sums) or f32, not in %s",
-                       sk_precision_name(settings->precision));
+                       "the " GPU_ENGINE_NAME " engine computes in f16 (with f32 sums)%s or f32, not in %s",
+                       GPU_HAS_TF32 ? ", tf32" : "", sk_precision_name(settings->precision));
     for (size_t i = 0; i < graph->n_nodes; i++)
         for (int32_t k = 0; k < graph->nodes[i].n_out; k++)
             if (!sk_shape_known(&graph->values[graph->nodes[i].out[k]].shape))
@@ -379,7 +382,7 @@ static void describe(gpu_session *s)
     info->weight_bytes = plan->weight_bytes;
     snprintf(info->detail, sizeof info->detail,
              "%.60s, %s, %zu steps on %d branches, %d tensor-core convolutions, %d by wgmma%s", s->about.name,
-             plan->type == GPU_F16 ? "f16" : "f32", plan->n_steps, plan->n_streams, tensor, wgmma,
+             sk_precision_name(plan->settings.precision), plan->n_steps, plan->n_streams, tensor, wgmma,
              s->slots[0].graph ? ", one graph" : "");
     for (int op = 0; op < SK_OP_COUNT; op++)
         if (plan->borrowed[op] && used + 32 < sizeof info->borrowed)

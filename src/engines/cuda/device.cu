@@ -288,19 +288,20 @@ static config_list lists(int i)
     case 1: return gpu_igemm_3x3_configs();
     case 2: return gpu_halo_configs();
     case 3: return gpu_wgmma_configs();
-    default: return gpu_halo_wgmma_configs();
+    case 4: return gpu_halo_wgmma_configs();
+    default: return gpu_tf32_configs();
     }
 }
 extern "C" int32_t gpu_config_count(void)
 {
     int n = 0;
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         n += lists(i).count;
     return n;
 }
 extern "C" const gpu_config *gpu_config_at(int32_t index)
 {
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         const config_list l = lists(i);
         if (index < l.count)
             return &l.items[index];

@@ -81,6 +81,7 @@ typedef struct gpu_config {
     int32_t stride, th, tw, cb, buffers;       /* halo */
     int32_t shared_bytes;                      /* implicit GEMM; halo kernels' depend on the layer */
     int32_t wgmma;                             /* 1: needs compute capability 9.0 exactly */
+    int32_t tf32;                              /* 1: maps and weights of floats; 0: of halves */
     const void *function;
 } gpu_config;
 

@@ -51,6 +51,21 @@ __device__ __forceinline__ void mma(float (&c)[4], const uint32_t (&a)[4], uint3
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+/* The same for tf32, k = 8: what lies in a 16-byte piece is 4 floats instead of 8 halves, and everything else is alike. */
+__device__ __forceinline__ void mma_tf32(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
+{
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+/* The tensor cores would cut the lower bits off. */
+__device__ __forceinline__ uint32_t round_tf32(uint32_t bits)
+{
+    uint32_t r;
+    asm("cvt.rna.tf32.f32 %0,%1;" : "=r"(r) : "f"(__uint_as_float(bits)));
+    return r;
+}
+
 /* x * sigmoid(x) as h + h tanh(h), h = x / 2: one special-function instruction; within 1e-5 of the exact value. */
 __device__ __forceinline__ float fast_silu(float x)
 {
@@ -132,6 +147,45 @@ __device__ __forceinline__ void store_channels(const gpu_conv_args &p, long long
         *(uint32_t *)to = pack_halves(v[0], v[1]);
 }
 
+/* Activation with the accuracy of fp32 maps. */
+__device__ __forceinline__ float exact_act(float x, int act, float alpha)
+{
+    if (act == GPU_ACT_SILU)
+        return x / (1.0f + __expf(-x));
+    if (act == GPU_ACT_SIGMOID)
+        return 1.0f / (1.0f + __expf(-x));
+    return fast_act(x, act, alpha);
+}
+
+/* store_channels for fp32 maps. */
+template <int N>
+__device__ __forceinline__ void store_floats(const gpu_conv_args &p, long long pixel, int c, float (&v)[N])
+{
+    const float *residual = (const float *)p.p[4];
+    float *to = (float *)p.p[0] + pixel * p.ldo + c;
+#pragma unroll
+    for (int e = 0; e < N; e += 2) {
+        float2 r = make_float2(0.0f, 0.0f);
+        if (residual)
+            r = *(const float2 *)(residual + pixel * p.ldr + c + e);
+        float2 x = make_float2(v[e], v[e + 1]);
+        if (p.residual_before)
+            x = make_float2(x.x + r.x, x.y + r.y);
+        x = make_float2(exact_act(x.x, p.act, p.alpha), exact_act(x.y, p.act, p.alpha));
+        if (!p.residual_before)
+            x = make_float2(x.x + r.x, x.y + r.y);
+        *(float2 *)(to + e) = x;
+    }
+}
+template <bool TF32, int N>
+__device__ __forceinline__ void store_result(const gpu_conv_args &p, long long pixel, int c, float (&v)[N])
+{
+    if constexpr (TF32)
+        store_floats<N>(p, pixel, c, v);
+    else
+        store_channels<N>(p, pixel, c, v);
+}
+
 /* Where a row of the implicit matrix begins in the input, and which of its 9 taps lie inside. */
 template <int KS>
 __device__ __forceinline__ void locate_row(const gpu_conv_args &p, int m, bool valid, int &offset, uint32_t &mask)
@@ -163,5 +217,6 @@ config_list gpu_igemm_3x3_configs();
 config_list gpu_halo_configs();
 config_list gpu_wgmma_configs();
 config_list gpu_halo_wgmma_configs();
+config_list gpu_tf32_configs();
 
 #endif

@@ -232,7 +232,8 @@ sk_status gpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
     if (settings->rows)
         plan->rows.wish = *settings->rows;
     SK_TRY(gpu_find_strips(plan, err));
-    plan->type = settings->precision == SK_PRECISION_F32 ? GPU_F32 : GPU_F16;
+    plan->tf32 = settings->precision == SK_PRECISION_TF32;
+    plan->type = settings->precision == SK_PRECISION_F32 || plan->tf32 ? GPU_F32 : GPU_F16;
     SK_TRY(sk_arena_open(1 << 16, &plan->arena, err));
     SK_TRY(sk_graph_clone(graph, &plan->graph, err));
     SK_TRY(sk_graph_optimise(plan->graph, err));

@@ -102,6 +102,7 @@ typedef struct gpu_plan {
     gpu_sparse sparse;
     gpu_rows rows;
     int32_t type; /* GPU_F16 or GPU_F32 */
+    int32_t tf32; /* GPU_F32 with convolutions on the tensor cores */
     int32_t device_major, device_minor, sms, shared_bytes;
     gpu_value *values;
     int32_t *uses;
@@ -209,6 +210,10 @@ static inline int32_t gpu_output_count(const gpu_plan *plan)
 static inline int32_t gpu_round8(int64_t c)
 {
     return (int32_t)((c + 7) / 8 * 8);
+}
+static inline bool gpu_on_tensor_cores(const gpu_plan *plan)
+{
+    return plan->type == GPU_F16 || plan->tf32;
 }
 static inline size_t gpu_type_bytes(const gpu_plan *plan)
 {

@@ -39,6 +39,8 @@ bool gpu_config_fits(const gpu_plan *plan, const gpu_step *step, const gpu_confi
 {
     const gpu_conv_args *a = &step->args.conv;
     const int32_t taps = taps_of(step), cin = a->c8 * 8, cout = cout_of(plan, step);
+    if (c->tf32 != plan->tf32)
+        return false;
     if (c->wgmma && !(plan->device_major == 9 && plan->device_minor == 0))
         return false;
     if (c->split > 1 && plan->device_major < 9)
@@ -124,13 +126,25 @@ static int32_t padded_cin(const gpu_step *step, const gpu_config *c)
 size_t gpu_packed_bytes(const gpu_step *step, const gpu_config *c)
 {
     const int32_t rows = round_up((int32_t)step->args.conv.cout8, c->bn);
-    return (size_t)rows * (size_t)round_up(taps_of(step) * padded_cin(step, c), 64) * sizeof(uint16_t);
+    return (size_t)rows * (size_t)round_up(taps_of(step) * padded_cin(step, c), 64) *
+           (c->tf32 ? sizeof(float) : sizeof(uint16_t));
 }
 
 uint32_t gpu_pack_key(const gpu_step *step, const gpu_config *c)
 {
     const int32_t rows = round_up((int32_t)step->args.conv.cout8, c->bn);
     return (uint32_t)c->group | (uint32_t)padded_cin(step, c) << 4 | (uint32_t)rows << 18;
+}
+
+/* Rounded to the 10 bits of mantissa that the tensor cores read; they would cut. */
+static float to_tf32(float v)
+{
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    if ((bits >> 23 & 255) != 255)
+        bits = (bits + 0x1000) & ~(uint32_t)0x1fff;
+    memcpy(&v, &bits, sizeof bits);
+    return v;
 }
 
 /* Rows [k tiles] of one output channel each, in the order in which a thread of the tile owns 2 * group neighbours;
@@ -141,16 +155,20 @@ void gpu_pack(const gpu_plan *plan, const gpu_step *step, const gpu_config *c, v
     const int32_t kpad = round_up(taps * cin, 64), rows = round_up(step->args.conv.cout8, c->bn);
     const int32_t own = (int32_t)gpu_shape(plan, step->node->in[1])->dim[1], span = 8 * c->group;
     const float *w = sk_value_tensor(plan->graph, step->node->in[1]).data;
-    uint16_t *to = out;
-    memset(to, 0, gpu_packed_bytes(step, c));
+    memset(out, 0, gpu_packed_bytes(step, c));
     for (int32_t p = 0; p < rows; p++) {
         const int32_t r = p % span, j = r / 8, q = r % 8;
         const int32_t channel = p / span * span + q / 2 * 2 * c->group + 2 * j + (q & 1);
         if (channel >= cout)
             continue;
         for (int32_t t = 0; t < taps; t++)
-            for (int32_t i = 0; i < own; i++)
-                to[(size_t)p * (size_t)kpad + (size_t)t * (size_t)cin + (size_t)i] =
-                    sk_f32_to_f16(w[((size_t)channel * (size_t)own + (size_t)i) * (size_t)taps + (size_t)t]);
+            for (int32_t i = 0; i < own; i++) {
+                const size_t to = (size_t)p * (size_t)kpad + (size_t)t * (size_t)cin + (size_t)i;
+                const float v = w[((size_t)channel * (size_t)own + (size_t)i) * (size_t)taps + (size_t)t];
+                if (c->tf32)
+                    ((float *)out)[to] = to_tf32(v);
+                else
+                    ((uint16_t *)out)[to] = sk_f32_to_f16(v);
+            }
     }
 }
