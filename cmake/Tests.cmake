@@ -103,7 +103,7 @@ target_link_options(fake_tensorrt PRIVATE -Wl,-Bsymbolic -Wl,--version-script=${
 # The cuda engine's own C with a GPU of loops behind it.
 file(GLOB gpu_plan_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/engines/cuda/*.c)
 list(FILTER gpu_plan_sources EXCLUDE REGEX "plugin_entry")
-foreach(name plan rows upload)
+foreach(name plan rows upload peaks)
     target_sources(test_engines_cuda_${name} PRIVATE ${gpu_plan_sources} ${CMAKE_SOURCE_DIR}/tests/engines/gpu_emulate.c)
 endforeach()
 set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/engines/gpu_emulate.c PROPERTIES COMPILE_OPTIONS "-O2")

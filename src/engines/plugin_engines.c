@@ -16,7 +16,8 @@ static const sk_plugin_wish cuda_wish = {
         "--gpus all",
 };
 SK_PLUGIN_ENGINE(sk_engine_cuda, cuda_wish, cuda, "skitter on NVIDIA GPUs", SK_PRECISION_F16,
-                 SK_OFFERS_FRAMES | SK_OFFERS_SPARSE | SK_OFFERS_ROWS | SK_OFFERS_DEVICE_FRAMES);
+                 SK_OFFERS_FRAMES | SK_OFFERS_SPARSE | SK_OFFERS_ROWS | SK_OFFERS_PEAKS |
+                     SK_OFFERS_DEVICE_FRAMES);
 
 static const sk_plugin_wish rocm_wish = {
     .engine = "rocm",
@@ -30,7 +31,7 @@ static const sk_plugin_wish rocm_wish = {
                      "/dev/kfd --device /dev/dri",
 };
 SK_PLUGIN_ENGINE(sk_engine_rocm, rocm_wish, rocm, "skitter on AMD GPUs", SK_PRECISION_F16,
-                 SK_OFFERS_FRAMES | SK_OFFERS_SPARSE | SK_OFFERS_ROWS);
+                 SK_OFFERS_FRAMES | SK_OFFERS_SPARSE | SK_OFFERS_ROWS | SK_OFFERS_PEAKS);
 
 static const sk_plugin_wish tensorrt_wish = {
     .engine = "tensorrt",

@@ -23,7 +23,15 @@ static inline int32_t gpu_next(int32_t *counter)
 {
     return (*counter)++;
 }
-#include "engines/cuda/element.h"
+static inline float gpu_mul(float a, float b)
+{
+    return a * b;
+}
+static inline float gpu_add(float a, float b)
+{
+    return a + b;
+}
+#include "engines/cuda/peak_element.h"
 
 static inline int32_t gpu_thread(void) /* blocks have one thread here */
 {
@@ -477,10 +485,24 @@ static bool run_rows(gpu_kind kind, const gpu_args *a)
     return kind == GPU_SCAN || kind == GPU_RANKING || kind == GPU_DROP || kind == GPU_FINAL;
 }
 
+/* Threads of a GPU come in any order: every element once, from anywhere on, in steps of a prime. */
+static void run_peaks(const gpu_peaks_args *a)
+{
+    enum { STEP = 7919 };
+    const int64_t n = gpu_peaks_count(a), step = n % STEP ? STEP : 1;
+    int64_t at = n ? (int64_t)(next_random() % (uint32_t)(n < 1000000 ? n : 1000000)) : 0;
+    for (int64_t i = 0; i < n; i++, at = (at + step) % n)
+        gpu_peaks_element(a, at);
+}
+
 static void run(const gpu_launch *launch)
 {
     if (run_rows(launch->kind, launch->args))
         return;
+    if (launch->kind == GPU_PEAKS) {
+        run_peaks(&launch->args->peaks);
+        return;
+    }
     if (launch->kind == GPU_CONV) {
         conv(&launch->args->conv, launch->config);
     } else if (launch->kind == GPU_FIRST) {

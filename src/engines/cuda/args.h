@@ -204,6 +204,27 @@ typedef struct gpu_final_args {
     float offset, limit;
 } gpu_final_args;
 
+/* How a value of either form is read: element (image, c, y, x) lies at image * image + (y * w + x) * pixel + c * channel. */
+typedef struct gpu_view {
+    int64_t image;
+    int32_t pixel, channel, h, w, type;
+} gpu_view;
+
+/* Peaks of maps: p = table (slices: the scratch), maps, offsets (may be null), others (class maps or fields), scratch.
+ * The table is that of tasks/peak_table.h; rows of a map come in any order. */
+enum { GPU_PEAKS_CLEAR = 0, GPU_PEAKS_LOCAL, GPU_PEAKS_SLICES, GPU_PEAKS_HIGHEST, GPU_PEAKS_LINES };
+#define GPU_PEAKS_EDGES 64
+typedef struct gpu_peaks_args {
+    void *p[GPU_MAX_POINTERS];
+    gpu_view maps, offsets, others;
+    int64_t image_words;
+    int32_t what, n, channels, capacity, row_words, counts, rows, lines,
+        pairs; /* where things are in a table */
+    int32_t n_classes, n_edges, n_slices, n_points, refinement;
+    float threshold, maps_stride, others_stride, ratio, weight;
+    uint8_t edges[GPU_PEAKS_EDGES][2];
+} gpu_peaks_args;
+
 /* softmax(scale q^T k) v over the pixels of a map whose channels are [heads * kd of q][of k][heads * hd of v]: p = out,
  * qkv. */
 typedef struct gpu_attention_args {
@@ -284,6 +305,7 @@ typedef enum gpu_kind {
     GPU_RANKING,
     GPU_DROP,
     GPU_FINAL,
+    GPU_PEAKS,
     GPU_BORROWED, /* by the reference executor on the host */
     GPU_KIND_COUNT
 } gpu_kind;
@@ -310,6 +332,7 @@ typedef union gpu_args {
     gpu_scan_args scan;
     gpu_rank_args rank;
     gpu_final_args final;
+    gpu_peaks_args peaks;
     gpu_nd_args nd;
     gpu_row_args rows;
     gpu_matmul_args matmul;

@@ -287,6 +287,7 @@ static void engine_close(sk_session *session)
         gpu_free(slot->device);
         gpu_host_free(slot->host);
     }
+    gpu_peaks_close(s);
     gpu_sparse_close(s);
     for (size_t i = 0; s->step_events && i < s->plan.n_steps; i++)
         gpu_event_close(s->step_events[i]);
@@ -330,6 +331,7 @@ static sk_status open_memory(gpu_session *s, int32_t slots, sk_error *err)
     /* nothing reads what was not written, but NaN patterns of others would make a mistake hard to see */
     SK_TRY(gpu_check(s, gpu_fill(s->memory, 0, s->plan.memory_bytes, s->compute), "clearing", err));
     SK_TRY(gpu_sparse_open(s, err));
+    SK_TRY(gpu_peaks_open(s, err));
     return gpu_check(s, gpu_stream_wait(s->compute), "clearing", err);
 }
 
@@ -391,6 +393,8 @@ static void describe(gpu_session *s)
     info->asynchronous = 1;
     for (int32_t i = 0; i < gpu_output_count(plan); i++)
         info->outputs[i].data = output_address(s, 0, i);
+    if (plan->peaks.n > 0)
+        info->outputs[plan->graph->n_outputs].data = s->slots[0].table;
 }
 
 static sk_status engine_open(const sk_graph *graph, const sk_session_settings *settings, sk_session **out,
@@ -454,6 +458,8 @@ static sk_status run_submit(gpu_session *s, int32_t slot, const sk_session_input
         SK_TRY(gpu_check(s, gpu_copy_down(at->host + b->offset, at->device + b->offset, b->bytes, s->down),
                          "download", err));
     }
+    if (plan->peaks.n > 0)
+        SK_TRY(gpu_check(s, gpu_peaks_download(s, slot), "download", err));
     for (int32_t i = 0; i < plan->graph->n_outputs; i++) {
         if (plan->outputs[i] < 0)
             continue;
@@ -483,8 +489,12 @@ static sk_status engine_wait(sk_session *session, int32_t slot, void **outputs, 
     SK_TRY(gpu_check(s, gpu_event_wait(s->slots[slot].downloaded), "waiting for the GPU", err));
     if (s->plan.sparse.wish.n_levels > 0)
         SK_TRY(gpu_sparse_unpack(s, slot, err));
+    if (s->plan.peaks.n > 0)
+        SK_TRY(gpu_peaks_unpack(s, slot, err));
     for (int32_t i = 0; i < gpu_output_count(&s->plan); i++)
         outputs[i] = output_address(s, slot, i);
+    if (s->plan.peaks.n > 0)
+        outputs[s->plan.graph->n_outputs] = s->slots[slot].table;
     return SK_OK;
 }
 
@@ -614,7 +624,8 @@ const sk_engine gpu_engine = {
     .profile = profile,
     .usual = SK_PRECISION_F16,
     .times = engine_times,
-    .offers = SK_OFFERS_FRAMES | SK_OFFERS_SPARSE | SK_OFFERS_ROWS | SK_OFFERS_DEVICE_FRAMES,
+    .offers =
+        SK_OFFERS_FRAMES | SK_OFFERS_SPARSE | SK_OFFERS_ROWS | SK_OFFERS_PEAKS | SK_OFFERS_DEVICE_FRAMES,
     .host_alloc = host_alloc,
     .host_free = gpu_host_free,
 };

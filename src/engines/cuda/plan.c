@@ -178,7 +178,7 @@ static sk_status build_outputs(gpu_plan *plan, sk_error *err)
         gpu_ref ref;
         plan->node_name = g->values[v].name;
         plan->outputs[i] = -1;
-        if (gpu_is_sparse(plan, i) || plan->rows.wish.n_levels > 0)
+        if (gpu_is_sparse(plan, i) || gpu_is_looked_at(plan, i) || plan->rows.wish.n_levels > 0)
             continue;
         if (g->values[v].blob || plan->values[v].input >= 0)
             return sk_fail(err, SK_ERR_UNSUPPORTED, "output %s does not depend on the network",
@@ -215,6 +215,8 @@ static sk_status build_steps(gpu_plan *plan, sk_error *err)
         SK_TRY(gpu_build_sparse(plan, err));
     if (plan->rows.wish.n_levels > 0)
         SK_TRY(gpu_build_rows(plan, err));
+    if (plan->settings.peaks)
+        SK_TRY(gpu_build_peaks(plan, err));
     return build_outputs(plan, err);
 }
 

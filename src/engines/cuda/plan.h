@@ -4,6 +4,7 @@
 
 #include "engines/cuda/device.h"
 #include "engines/engine.h"
+#include "tasks/peak_table.h"
 
 /* A graph turned into a flat list of launches. Planning needs no device: it decides forms and places of values
  * (args.h), which kernels run, what depends on what and where buffers lie; the session then binds addresses, chooses
@@ -93,6 +94,14 @@ typedef struct gpu_rows {
     int32_t n, row_words, buffer; /* images; the rows, one for each slot */
 } gpu_rows;
 
+/* Outputs in which peaks are looked for; `n` 0: none. */
+typedef struct gpu_peaks {
+    sk_peak_wish wish;
+    sk_peak_layout at;
+    int32_t n;      /* images */
+    int32_t buffer; /* of the tables */
+} gpu_peaks;
+
 typedef struct gpu_plan {
     sk_graph *graph; /* optimised, owned */
     sk_arena *arena;
@@ -101,6 +110,7 @@ typedef struct gpu_plan {
     gpu_strips strips;
     gpu_sparse sparse;
     gpu_rows rows;
+    gpu_peaks peaks;
     int32_t type; /* GPU_F16 or GPU_F32 */
     int32_t tf32; /* GPU_F32 with convolutions on the tensor cores */
     int32_t device_major, device_minor, sms, shared_bytes;
@@ -119,7 +129,7 @@ typedef struct gpu_plan {
     size_t memory_bytes, slot_bytes;
     int32_t n_streams;
     int32_t inputs[SK_SESSION_MAX_INPUTS];   /* buffers the host fills */
-    int32_t outputs[SK_SESSION_MAX_OUTPUTS]; /* plain buffers; -1: sparse */
+    int32_t outputs[SK_SESSION_MAX_OUTPUTS]; /* plain buffers; -1: sparse, or looked at for peaks */
     int32_t n_borrowed, borrowed[SK_OP_COUNT];
     const char *node_name;
 } gpu_plan;
@@ -181,6 +191,10 @@ size_t gpu_strip_bytes(const gpu_plan *plan);                 /* of one frame on
 
 /* rows.c */
 sk_status gpu_build_rows(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
+
+/* peaks.c */
+sk_status gpu_build_peaks(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
+bool gpu_is_looked_at(const gpu_plan *plan, int32_t output);
 
 /* tiles.c: which tensor-core kernels a convolution can use, and how it is launched with one. */
 bool gpu_config_fits(const gpu_plan *plan, const gpu_step *step, const gpu_config *config);

@@ -14,8 +14,10 @@ typedef struct gpu_slot {
     uint8_t *device, *host;
     gpu_graph *graph; /* null: launched step by step */
     gpu_event *begun, *uploaded, *started, *computed, *downloaded;
-    int32_t *written;                     /* sparse outputs: [image][count, places …] now in … */
-    float *whole[SK_SESSION_MAX_OUTPUTS]; /* … these arrays */
+    int32_t *written; /* sparse outputs: [image][count, places …] now in … */
+    float *whole
+        [SK_SESSION_MAX_OUTPUTS]; /* … these arrays; maps that were looked at for peaks, if they are needed */
+    sk_peak_word *table;          /* peaks, in order */
 } gpu_slot;
 
 typedef struct gpu_session {
@@ -31,6 +33,7 @@ typedef struct gpu_session {
     gpu_stream *branches[GPU_MAX_STREAMS]; /* capture only; [0] is compute */
     gpu_event **step_events;               /* capture only, one for each recorded step */
     gpu_event *branch_begin, *branch_end[GPU_MAX_STREAMS], *timer[2];
+    int32_t *peak_order; /* scratch: [channel][capacity] */
     bool lost;
 } gpu_session;
 
@@ -56,6 +59,12 @@ sk_status gpu_sparse_open(gpu_session *s, sk_error *err) SK_MUST_CHECK;
 void gpu_sparse_close(gpu_session *s);
 int gpu_sparse_download(gpu_session *s, int32_t slot);
 sk_status gpu_sparse_unpack(gpu_session *s, int32_t slot, sk_error *err) SK_MUST_CHECK;
+
+/* peaks.c */
+sk_status gpu_peaks_open(gpu_session *s, sk_error *err) SK_MUST_CHECK;
+void gpu_peaks_close(gpu_session *s);
+int gpu_peaks_download(gpu_session *s, int32_t slot);
+sk_status gpu_peaks_unpack(gpu_session *s, int32_t slot, sk_error *err) SK_MUST_CHECK;
 
 /* tune.c: gives every tensor-core step its tile. */
 sk_status gpu_choose_tiles(gpu_session *s, sk_error *err) SK_MUST_CHECK;

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_ENGINES_CUDA_PEAK_ELEMENT_H
+#define SK_ENGINES_CUDA_PEAK_ELEMENT_H
+
+#include "element.h"
+
+/* Peaks of maps and scores of lines, as tasks/peaks.c, tasks/paf_grouping.c and tasks/identity.c find them, bit for bit:
+ * one function for device and host. Needs besides what element.h needs: gpu_mul and gpu_add, which round each by itself
+ * (a product and a sum must not become one instruction). */
+
+GPU_HD float gpu_view_at(const void *p, const gpu_view *v, int64_t image, int32_t c, int32_t y, int32_t x)
+{
+    return gpu_load(p, image * v->image + ((int64_t)y * v->w + x) * v->pixel + (int64_t)c * v->channel,
+                    v->type);
+}
+
+GPU_HD float gpu_view_or_zero(const void *p, const gpu_view *v, int64_t image, int32_t c, int32_t y,
+                              int32_t x)
+{
+    return x < 0 || y < 0 || x >= v->w || y >= v->h ? 0.0f : gpu_view_at(p, v, image, c, y, x);
+}
+
+GPU_HD int32_t gpu_nearest(float v, int32_t size)
+{
+    const float r = rintf(v);
+    return r > 0 ? (r < (float)size ? (int32_t)r : size - 1) : 0;
+}
+
+GPU_HD int gpu_is_finite(float v)
+{
+    return v - v == 0.0f;
+}
+
+/* --- one peak --- */
+
+GPU_HD void gpu_peak_move(const gpu_peaks_args *a, int64_t image, int32_t c, int32_t x, int32_t y, float *px,
+                          float *py)
+{
+    float mx, my;
+    if (a->p[2]) {
+        mx = gpu_view_at(a->p[2], &a->offsets, image, 2 * c, y, x);
+        my = gpu_view_at(a->p[2], &a->offsets, image, 2 * c + 1, y, x);
+    } else if (a->refinement == 0) {
+        return;
+    } else if (a->refinement == 2) {
+        const float dx = gpu_view_or_zero(a->p[1], &a->maps, image, c, y, x + 1) -
+                         gpu_view_or_zero(a->p[1], &a->maps, image, c, y, x - 1);
+        const float dy = gpu_view_or_zero(a->p[1], &a->maps, image, c, y + 1, x) -
+                         gpu_view_or_zero(a->p[1], &a->maps, image, c, y - 1, x);
+        mx = dx > 0 ? 0.25f : dx < 0 ? -0.25f : 0.0f;
+        my = dy > 0 ? 0.25f : dy < 0 ? -0.25f : 0.0f;
+    } else {
+        float sum = 0, sx = 0, sy = 0;
+        for (int32_t dy = -2; dy <= 2; dy++)
+            for (int32_t dx = -2; dx <= 2; dx++) {
+                const float v = gpu_view_or_zero(a->p[1], &a->maps, image, c, y + dy, x + dx);
+                sum = gpu_add(sum, v);
+                sx = gpu_add(sx, gpu_mul((float)dx, v));
+                sy = gpu_add(sy, gpu_mul((float)dy, v));
+            }
+        mx = sx / sum;
+        my = sy / sum;
+    }
+    if (gpu_is_finite(mx) && gpu_is_finite(my)) {
+        *px = gpu_add(*px, mx);
+        *py = gpu_add(*py, my);
+    }
+}
+
+GPU_HD void gpu_peak_write(const gpu_peaks_args *a, int64_t image, int32_t c, int32_t index, int32_t x,
+                           int32_t y, float value)
+{
+    int32_t *row = (int32_t *)a->p[0] + image * a->image_words + a->rows +
+                   ((int64_t)c * a->capacity + index) * a->row_words;
+    float *values = (float *)row;
+    float px = (float)x, py = (float)y;
+    gpu_peak_move(a, image, c, x, y, &px, &py);
+    row[0] = y * a->maps.w + x;
+    values[1] = value;
+    values[2] = px;
+    values[3] = py;
+    for (int32_t k = 0; k < a->n_classes; k++)
+        values[4 + k] = gpu_view_at(a->p[3], &a->others, image, k,
+                                    gpu_nearest(gpu_mul(py, a->maps_stride) / a->others_stride, a->others.h),
+                                    gpu_nearest(gpu_mul(px, a->maps_stride) / a->others_stride, a->others.w));
+}
+
+/* --- local maxima --- */
+
+/* A value above the threshold: is it above its neighbours? Then it gets the next row, while there are any; the count goes
+ * on, so that what has no room is not lost without a word. */
+GPU_HD void gpu_peak_look(const gpu_peaks_args *a, int64_t image, int32_t c, int32_t y, int32_t x, float v)
+{
+    if (!gpu_is_finite(v))
+        return;
+    for (int32_t dy = -1; dy <= 1; dy++)
+        for (int32_t dx = -1; dx <= 1; dx++) {
+            const int32_t u = x + dx, w = y + dy;
+            if ((dx || dy) && u >= 0 && w >= 0 && u < a->maps.w && w < a->maps.h &&
+                !(v > gpu_view_at(a->p[1], &a->maps, image, c, w, u)))
+                return;
+        }
+    const int32_t index = gpu_next((int32_t *)a->p[0] + image * a->image_words + a->counts + c);
+    if (index < a->capacity)
+        gpu_peak_write(a, image, c, index, x, y, v);
+}
+
+GPU_HD void gpu_peak_local_element(const gpu_peaks_args *a, int64_t i)
+{
+    const int32_t c = (int32_t)(i % a->channels), x = (int32_t)(i / a->channels % a->maps.w),
+                  y = (int32_t)(i / a->channels / a->maps.w % a->maps.h);
+    const int64_t image = i / a->channels / a->maps.w / a->maps.h;
+    const float v = gpu_view_at(a->p[1], &a->maps, image, c, y, x);
+    if (v > a->threshold)
+        gpu_peak_look(a, image, c, y, x, v);
+}
+
+/* --- the highest value --- */
+
+typedef struct gpu_highest {
+    float v;
+    int32_t x, y;
+} gpu_highest;
+
+/* Of equals the leftmost column and the topmost row, each by itself; in any order the same. */
+GPU_HD void gpu_highest_join(gpu_highest *best, float v, int32_t x, int32_t y)
+{
+    if (v > best->v) {
+        best->v = v;
+        best->x = x;
+        best->y = y;
+    } else if (v == best->v) {
+        best->x = x < best->x ? x : best->x;
+        best->y = y < best->y ? y : best->y;
+    }
+}
+
+/* Places of a slice: [from, to). */
+GPU_HD void gpu_slice_range(const gpu_peaks_args *a, int32_t slice, int32_t *from, int32_t *to)
+{
+    const int32_t places = a->maps.w * a->maps.h, each = (places + a->n_slices - 1) / a->n_slices;
+    *from = slice * each;
+    *to = *from + each < places ? *from + each : places;
+}
+
+/* p = slices: [image][slice][channel] of value, x, y. */
+GPU_HD void gpu_slice_write(const gpu_peaks_args *a, int64_t image, int32_t slice, int32_t c,
+                            const gpu_highest *best)
+{
+    float *to = (float *)a->p[0] + ((image * a->n_slices + slice) * a->channels + c) * 3;
+    to[0] = best->v;
+    ((int32_t *)to)[1] = best->x;
+    ((int32_t *)to)[2] = best->y;
+}
+
+GPU_HD void gpu_slice_element(const gpu_peaks_args *a, int64_t i)
+{
+    const int32_t c = (int32_t)(i % a->channels), slice = (int32_t)(i / a->channels % a->n_slices);
+    const int64_t image = i / a->channels / a->n_slices;
+    gpu_highest best = {-INFINITY, 0x7fffffff, 0x7fffffff};
+    int32_t from, to;
+    gpu_slice_range(a, slice, &from, &to);
+    for (int32_t k = from; k < to; k++)
+        gpu_highest_join(&best, gpu_view_at(a->p[1], &a->maps, image, c, k / a->maps.w, k % a->maps.w),
+                         k % a->maps.w, k / a->maps.w);
+    gpu_slice_write(a, image, slice, c, &best);
+}
+
+GPU_HD void gpu_highest_element(const gpu_peaks_args *a, int64_t i)
+{
+    const int32_t c = (int32_t)(i % a->channels);
+    const int64_t image = i / a->channels;
+    gpu_highest best = {-INFINITY, 0x7fffffff, 0x7fffffff};
+    for (int32_t k = 0; k < a->n_slices; k++) {
+        const float *from = (const float *)a->p[4] + ((image * a->n_slices + k) * a->channels + c) * 3;
+        gpu_highest_join(&best, from[0], ((const int32_t *)from)[1], ((const int32_t *)from)[2]);
+    }
+    const int found = best.v >= a->threshold && gpu_is_finite(best.v);
+    ((int32_t *)a->p[0])[image * a->image_words + a->counts + c] = found;
+    if (found)
+        gpu_peak_write(a, image, c, 0, best.x, best.y, best.v);
+}
+
+/* --- lines --- */
+
+GPU_HD float gpu_line_score(const gpu_peaks_args *a, int64_t image, int32_t edge, const float from[2],
+                            const float to[2])
+{
+    const float epsilon = 1.1920928955078125e-07f;
+    const float dx = to[0] - from[0], dy = to[1] - from[1];
+    const float length = sqrtf(gpu_add(gpu_mul(dx, dx), gpu_mul(dy, dy))), ux = dx / length, uy = dy / length;
+    const float slope_x = dx / (1.0f + epsilon), slope_y = dy / (1.0f + epsilon);
+    const float step = 1.0f / (float)(a->n_points - 1);
+    float sum = 0;
+    for (int32_t i = 0; i < a->n_points; i++) {
+        const float t = i < a->n_points / 2 ? gpu_mul(step, (float)i)
+                                            : gpu_add(1.0f, -gpu_mul(step, (float)(a->n_points - 1 - i)));
+        const int32_t x = gpu_nearest(gpu_add(from[0], gpu_mul(slope_x, t)) / a->others_stride, a->others.w);
+        const int32_t y = gpu_nearest(gpu_add(from[1], gpu_mul(slope_y, t)) / a->others_stride, a->others.h);
+        sum = gpu_add(sum, gpu_add(gpu_mul(gpu_view_at(a->p[3], &a->others, image, 2 * edge, y, x), ux),
+                                   gpu_mul(gpu_view_at(a->p[3], &a->others, image, 2 * edge + 1, y, x), uy)));
+    }
+    int32_t side = a->others.w > a->others.h ? a->others.w : a->others.h;
+    side = 2 * a->n_edges > side ? 2 * a->n_edges : side;
+    float penalty = gpu_add(gpu_mul(gpu_mul(a->ratio, (float)side), a->others_stride) / length, -1.0f);
+    penalty = penalty < 0 ? penalty : 0.0f;
+    return gpu_add(sum / (float)a->n_points, gpu_mul(penalty, a->weight));
+}
+
+GPU_HD void gpu_line_element(const gpu_peaks_args *a, int64_t i)
+{
+    const int64_t image = i / a->pairs, pair = i % a->pairs;
+    int32_t *table = (int32_t *)a->p[0] + image * a->image_words;
+    int64_t first = 0;
+    for (int32_t e = 0; e < a->n_edges; e++) {
+        const int32_t s = a->edges[e][0], d = a->edges[e][1];
+        const int32_t rows = table[a->counts + s], columns = table[a->counts + d];
+        const int64_t n = (int64_t)rows * columns;
+        if (rows > a->capacity || columns > a->capacity)
+            return; /* the maps come instead */
+        if (pair >= first + n) {
+            first += n;
+            continue;
+        }
+        const int32_t r = (int32_t)((pair - first) / columns), c = (int32_t)((pair - first) % columns);
+        const float *p = (const float *)(table + a->rows + ((int64_t)s * a->capacity + r) * a->row_words);
+        const float *q = (const float *)(table + a->rows + ((int64_t)d * a->capacity + c) * a->row_words);
+        const float from[2] = {gpu_mul(p[2], a->maps_stride), gpu_mul(p[3], a->maps_stride)};
+        const float to[2] = {gpu_mul(q[2], a->maps_stride), gpu_mul(q[3], a->maps_stride)};
+        ((float *)table)[a->lines + pair] = gpu_line_score(a, image, e, from, to);
+        return;
+    }
+}
+
+GPU_HD_BOTH int64_t gpu_peaks_count(const gpu_peaks_args *a)
+{
+    switch (a->what) {
+    case GPU_PEAKS_CLEAR: return (int64_t)a->n * a->channels;
+    case GPU_PEAKS_LOCAL: return (int64_t)a->n * a->maps.h * a->maps.w * a->channels;
+    case GPU_PEAKS_SLICES: return (int64_t)a->n * a->n_slices * a->channels;
+    case GPU_PEAKS_HIGHEST: return (int64_t)a->n * a->channels;
+    default: return (int64_t)a->n * a->pairs;
+    }
+}
+
+GPU_HD void gpu_peaks_element(const gpu_peaks_args *a, int64_t i)
+{
+    switch (a->what) {
+    case GPU_PEAKS_CLEAR:
+        ((int32_t *)a->p[0])[i / a->channels * a->image_words + a->counts + i % a->channels] = 0;
+        break;
+    case GPU_PEAKS_LOCAL: gpu_peak_local_element(a, i); break;
+    case GPU_PEAKS_SLICES: gpu_slice_element(a, i); break;
+    case GPU_PEAKS_HIGHEST: gpu_highest_element(a, i); break;
+    default: gpu_line_element(a, i); break;
+    }
+}
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernels.cuh"
+#include "op_numbers.h"
+
+#include <math.h>
+
+#define GPU_HD      __device__ __forceinline__
+#define GPU_HD_BOTH __host__ __device__ inline
+__device__ __forceinline__ float gpu_half_load(const void *p, int64_t i)
+{
+    return __half2float(((const __half *)p)[i]);
+}
+__device__ __forceinline__ void gpu_half_store(void *p, int64_t i, float v)
+{
+    ((__half *)p)[i] = __float2half(v);
+}
+__device__ __forceinline__ int32_t gpu_next(int32_t *counter)
+{
+    return atomicAdd(counter, 1);
+}
+__device__ __forceinline__ float gpu_mul(float a, float b)
+{
+    return __fmul_rn(a, b);
+}
+__device__ __forceinline__ float gpu_add(float a, float b)
+{
+    return __fadd_rn(a, b);
+}
+#include "peak_element.h"
+
+/* Peaks of maps: peak_element.h an element a thread, and, for maps of fp16, eight channels of a pixel a thread. */
+
+__global__ void __launch_bounds__(256) peaks_simple(const __grid_constant__ gpu_args u)
+{
+    gpu_chain();
+    const int64_t count = gpu_peaks_count(&u.peaks);
+    for (int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x; i < count; i += (int64_t)gridDim.x * 256)
+        gpu_peaks_element(&u.peaks, i);
+}
+
+/* Values above the threshold are rare: a chunk is one load and eight comparisons. */
+__global__ void __launch_bounds__(256, 4) peaks_local(const __grid_constant__ gpu_args u)
+{
+    const gpu_peaks_args &a = u.peaks;
+    gpu_chain();
+    const unsigned c8 = (unsigned)(a.channels + 7) / 8, w = (unsigned)a.maps.w, h = (unsigned)a.maps.h;
+    const unsigned count = (unsigned)a.n * h * w * c8; /* below 2^31: gpu_start_peaks sees to it */
+    for (unsigned i = blockIdx.x * 256u + threadIdx.x; i < count; i += gridDim.x * 256u) {
+        const unsigned chunk = i % c8, pixel = i / c8;
+        const uint4 bits = *(const uint4 *)((const __half *)a.p[1] + (int64_t)pixel * a.maps.pixel + chunk * 8);
+        const __half *v = (const __half *)&bits;
+        unsigned above = 0;
+#pragma unroll
+        for (int k = 0; k < 8; k++)
+            above |= (unsigned)(__half2float(v[k]) > a.threshold && (int)(chunk * 8) + k < a.channels) << k;
+        for (; above; above &= above - 1) {
+            const int32_t c = (int32_t)chunk * 8 + __ffs((int)above) - 1, y = (int32_t)(pixel / w % h), x = (int32_t)(pixel % w);
+            gpu_peak_look(&a, pixel / w / h, c, y, x, gpu_view_at(a.p[1], &a.maps, pixel / w / h, c, y, x));
+        }
+    }
+}
+
+#if !GPU_IS_HIP
+/* The highest of eight channels in one slice: a block of 128 threads; x slice, y chunk, z image. */
+__global__ void __launch_bounds__(128) peaks_slices(const __grid_constant__ gpu_args u)
+{
+    const gpu_peaks_args &a = u.peaks;
+    __shared__ gpu_highest found[4][8];
+    gpu_chain();
+    gpu_highest best[8];
+#pragma unroll
+    for (int k = 0; k < 8; k++) {
+        best[k].v = -INFINITY;
+        best[k].x = best[k].y = 0x7fffffff;
+    }
+    int32_t from, to;
+    gpu_slice_range(&a, (int32_t)blockIdx.x, &from, &to);
+    const __half *maps = (const __half *)a.p[1] + (int64_t)blockIdx.z * a.maps.image + blockIdx.y * 8;
+#pragma unroll 4
+    for (int32_t i = from + (int32_t)threadIdx.x; i < to; i += 128) {
+        const uint4 bits = *(const uint4 *)(maps + (int64_t)i * a.maps.pixel);
+        const __half *v = (const __half *)&bits;
+        const int32_t x = i % a.maps.w, y = i / a.maps.w;
+#pragma unroll
+        for (int k = 0; k < 8; k++)
+            gpu_highest_join(&best[k], __half2float(v[k]), x, y);
+    }
+#pragma unroll
+    for (int k = 0; k < 8; k++) {
+        for (int s = 16; s > 0; s /= 2) {
+            const float v = __shfl_xor_sync(0xffffffffu, best[k].v, s);
+            const int32_t x = __shfl_xor_sync(0xffffffffu, best[k].x, s), y = __shfl_xor_sync(0xffffffffu, best[k].y, s);
+            gpu_highest_join(&best[k], v, x, y);
+        }
+        if (threadIdx.x % 32 == 0)
+            found[threadIdx.x / 32][k] = best[k];
+    }
+    __syncthreads();
+    const int32_t c = (int32_t)blockIdx.y * 8 + (int32_t)threadIdx.x;
+    if (threadIdx.x < 8 && c < a.channels) {
+        gpu_highest all = found[0][threadIdx.x];
+        for (int k = 1; k < 4; k++)
+            gpu_highest_join(&all, found[k][threadIdx.x].v, found[k][threadIdx.x].x, found[k][threadIdx.x].y);
+        gpu_slice_write(&a, blockIdx.z, (int32_t)blockIdx.x, c, &all);
+    }
+}
+#endif
+
+cudaError_t gpu_start_peaks(const gpu_launch *l, cudaStream_t stream)
+{
+    const gpu_peaks_args *a = &l->args->peaks;
+    const int64_t c8 = (a->channels + 7) / 8, pixels = (int64_t)a->n * a->maps.h * a->maps.w;
+    const bool chunks = a->maps.type == GPU_F16 && a->maps.channel == 1 && a->maps.pixel % 8 == 0 &&
+                        ((uintptr_t)a->p[1] & 15) == 0 && pixels * c8 < 0x7fffffff;
+    int64_t count = gpu_peaks_count(a);
+    const void *function = (const void *)peaks_simple;
+#if !GPU_IS_HIP
+    if (chunks && a->what == GPU_PEAKS_SLICES && a->n < 65536)
+        return gpu_start((const void *)peaks_slices, dim3((unsigned)a->n_slices, (unsigned)c8, (unsigned)a->n), dim3(128), 0,
+                         l->args, 1, l->pdl, stream);
+#endif
+    if (chunks && a->what == GPU_PEAKS_LOCAL) {
+        function = (const void *)peaks_local;
+        count = pixels * c8;
+    }
+    const int64_t blocks = (count + 255) / 256;
+    return gpu_start(function, dim3((unsigned)(blocks < 1 ? 1 : blocks > 65536 ? 65536 : blocks)), dim3(256), 0, l->args, 1,
+                     l->pdl, stream);
+}
