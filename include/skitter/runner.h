@@ -235,6 +235,8 @@ typedef struct sk_runner_stats {
     sk_runner_stage_stats stages[SK_STAGE_COUNT];
     int32_t n_devices;
     sk_runner_device_stats devices[SK_RUNNER_MAX_DEVICES];
+    int64_t
+        whole; /* SLEAP on a GPU: frames with more peaks than its tables hold, whose maps came back instead */
 } sk_runner_stats;
 
 SK_API void sk_runner_get_stats(sk_runner *runner, sk_runner_stats *stats);

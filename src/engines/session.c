@@ -68,6 +68,8 @@ static sk_status check_offers(const sk_engine *engine, const sk_session_settings
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s has no sparse outputs", engine->title);
     if (s->peaks && !(engine->offers & SK_OFFERS_PEAKS))
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s does not look for peaks in maps", engine->title);
+    if (s->peaks && (s->rows || s->sparse))
+        return sk_fail(err, SK_ERR_ARG, "peaks are SLEAP's; rows and places are detectors'");
     if (s->rows)
         SK_TRY(check_rows(engine, s, err));
     const sk_frame_fit *f = s->input == SK_INPUT_FRAMES ? s->fit : NULL;

@@ -70,6 +70,7 @@ struct sk_item {
     bool check;
     bool abandoned; /* cancelled while a lane has it: in no list, freed when the lane is through */
     bool moved;     /* from a lane that failed */
+    bool whole;     /* its maps came back: more peaks than a table holds */
     int32_t lane;
     int32_t share;           /* frames of its batch: stage times are divided by it */
     double second;           /* seconds in a second model's network */

@@ -137,6 +137,7 @@ void sk_item_finish(sk_runner *r, sk_item *item)
     }
     if (item->status == SK_OK || item->checked.ran)
         add_times(r, item);
+    r->counted.whole += item->whole;
     if (item->status != SK_OK)
         r->counted.failed++;
     if (r->settings.frames != SK_RUNNER_HOLD)

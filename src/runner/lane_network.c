@@ -61,7 +61,8 @@ static sk_status open_lane(sk_lane *lane, sk_error *err)
     sk_trace_key key = sk_lane_key(lane, &r->like);
     choose_slots(lane, &key);
     sk_status status = capture(lane, &key, err);
-    if (status == SK_ERR_UNSUPPORTED && key.frames) { /* not with this model: then as on every other engine */
+    if (status == SK_ERR_UNSUPPORTED &&
+        (key.frames || key.peaks)) { /* not with this model: then as on every other engine */
         lane->offload = false;
         key = sk_lane_key(lane, &r->like);
         status = capture(lane, &key, err);

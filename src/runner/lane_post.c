@@ -15,6 +15,7 @@ static sk_status open_crops(sk_lane *lane, sk_error *err)
     if (!lane->found.items)
         SK_TRY(sk_instances_alloc(first->capacity, first->n_keypoints, &lane->found, err));
     sk_trace_key key = sk_trace_key_of(r->models[1], &lane->device, 1, sk_task_stage_plan(lane->crops));
+    sk_trace_key_peaks(&key, lane->crops);
     if (sk_trace_fits(&lane->crop_trace, &key))
         return SK_OK;
     pthread_mutex_lock(&lane->networks);
@@ -146,6 +147,7 @@ static sk_status process_item(sk_lane *lane, sk_job *job, int32_t image, bool *l
     const sk_trace *t = &lane->trace;
     sk_instances *found = r->n_models > 1 ? &lane->found : &item->instances;
     SK_TRY(sk_lane_open_post(lane, item->view.width, item->view.height, err));
+    item->whole = t->key.peaks && sk_task_outputs_whole(job->outputs, t->n_outputs, image);
     SK_TRY(sk_task_stage_result(lane->post, job->outputs, t->n_outputs, image, t->tail_cut, found, err));
     if (item->check)
         SK_TRY(check_frame(lane, job, image, item, err));

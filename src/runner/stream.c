@@ -130,7 +130,7 @@ static void reset(sk_item *item, const sk_frame *frame, int64_t now)
 {
     item->view = *frame;
     item->given = NULL;
-    item->check = item->abandoned = item->moved = false;
+    item->check = item->abandoned = item->moved = item->whole = false;
     item->status = SK_OK;
     item->share = 1;
     item->second = item->upload = item->download = item->copying = item->checking = 0;

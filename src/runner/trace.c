@@ -40,6 +40,8 @@ void sk_trace_key_offload(sk_trace_key *key, const sk_model *model, const sk_tas
     uint32_t offers = key->engine->offers;
     sk_frame_fit fit = {0};
     seen.format = nv12 ? like->format : taken;
+    if (!whole)
+        sk_trace_key_peaks(key, stage);
     if (!box || !key->u8 || !(offers & SK_OFFERS_FRAMES) || !sk_offload_fit(box, &seen, &fit))
         return;
     fit.swap = taken == SK_PIXEL_BGR;
@@ -52,13 +54,26 @@ void sk_trace_key_offload(sk_trace_key *key, const sk_model *model, const sk_tas
         !key->rows && (offers & SK_OFFERS_SPARSE) && sk_offload_sparse(model, settings->confidence, &outputs);
 }
 
+void sk_trace_key_peaks(sk_trace_key *key, const sk_task_stage *stage)
+{
+    key->peaks = (key->engine->offers & SK_OFFERS_PEAKS) && sk_task_stage_peaks(stage, &key->wish);
+    if (!key->peaks)
+        memset(&key->wish, 0, sizeof key->wish);
+}
+
+bool sk_trace_key_is_partial(const sk_trace_key *key)
+{
+    return key->sparse || key->rows || key->peaks;
+}
+
 bool sk_trace_key_equal(const sk_trace_key *a, const sk_trace_key *b)
 {
     return strcmp(a->model, b->model) == 0 && a->engine == b->engine && a->device == b->device &&
            a->batch == b->batch && a->height == b->height && a->width == b->width &&
            a->channels == b->channels && a->u8 == b->u8 && a->cut_tail == b->cut_tail &&
-           a->frames == b->frames && a->sparse == b->sparse && a->rows == b->rows &&
-           memcmp(&a->fit, &b->fit, sizeof a->fit) == 0;
+           a->frames == b->frames && a->sparse == b->sparse && a->rows == b->rows && a->peaks == b->peaks &&
+           memcmp(&a->fit, &b->fit, sizeof a->fit) == 0 &&
+           (!a->peaks || memcmp(&a->wish, &b->wish, sizeof a->wish) == 0);
 }
 
 bool sk_trace_fits(const sk_trace *trace, const sk_trace_key *key)
@@ -102,6 +117,7 @@ static sk_status open_session(sk_trace *t, const sk_model *model, const sk_devic
         s.sparse = &sparse;
     if (t->key.rows && sk_offload_rows(model, &task.yolo, &rows))
         s.rows = &rows;
+    s.peaks = t->key.peaks ? &t->key.wish : NULL;
     s.slots = slots;
     s.device = device->index;
     s.cores = device->n_cores ? device->cores : NULL;

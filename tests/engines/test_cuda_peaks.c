@@ -5,6 +5,7 @@
 
 #include "engines/engine.h"
 #include "models/model.h"
+#include "runner/internal.h"
 #include "tasks/instances.h"
 #include "tasks/pipeline.h"
 
@@ -274,7 +275,8 @@ static void check_model(const char *path, int size, float threshold, int *found)
     uint8_t *pixels = malloc((size_t)(size * size * 3));
     for (int i = 0; i < size * size * 3; i++)
         pixels[i] = (uint8_t)random_next(&r);
-    const sk_frame frame = {SK_PIXEL_RGB, size, size, size * 3, pixels, 0, 0};
+    const sk_frame frame = {
+        .format = SK_PIXEL_RGB, .width = size, .height = size, .stride = size * 3, .data = pixels};
     float *x = malloc((size_t)sk_shape_count(&shape) * sizeof *x);
     sk_session_input in = {.data = x};
     sk_tensor want[SK_SESSION_MAX_OUTPUTS], got[SK_SESSION_MAX_OUTPUTS];
@@ -315,9 +317,96 @@ static void test_models(void **state)
     assert_true(found > 5);
 }
 
+/* --- through the runner: with peaks, and with the maps kept --- */
+
+enum { FRAMES = 5, FRAME_W = 72, FRAME_H = 56 };
+
+static sk_runner *open_runner(const sk_model *const *models, int n_models, float threshold, bool keep)
+{
+    static const sk_engine *const engines[] = {&gpu_engine};
+    sk_error err = {0};
+    sk_runner *r = NULL;
+    sk_runner_settings s;
+    sk_runner_defaults(&s);
+    s.detector.runtime = "reference";
+    s.detector.peak_threshold = threshold;
+    s.detector.max_instances = 40;
+    s.frame_width = FRAME_W;
+    s.frame_height = FRAME_H;
+    s.keep_outputs = keep;
+    assert_ok(sk_runner_open_on(models, n_models, &s, engines, &r, &err), &err);
+    return r;
+}
+
+static void check_runner(const char *first, const char *second, float threshold, int64_t *whole, int *found)
+{
+    sk_error err = {0};
+    sk_model *models[2] = {NULL, NULL};
+    random_source r = {31};
+    static uint8_t pixels[FRAMES][FRAME_W * FRAME_H * 3];
+    assert_ok(sk_model_open(test_source(first), &models[0], &err), &err);
+    if (second)
+        assert_ok(sk_model_open(test_source(second), &models[1], &err), &err);
+    sk_runner *runners[2];
+    for (int k = 0; k < 2; k++) {
+        runners[k] = open_runner((const sk_model *const *)models, second ? 2 : 1, threshold, k == 0);
+        assert_true(runners[k]->lanes[0].trace.key.peaks == k);
+    }
+    for (int i = 0; i < FRAMES; i++)
+        for (int k = 0; k < FRAME_W * FRAME_H * 3; k++)
+            pixels[i][k] = (uint8_t)(random_next(&r) >> 3);
+    for (int i = 0; i < FRAMES; i++) {
+        const sk_frame frame = {.format = SK_PIXEL_RGB,
+                                .width = FRAME_W,
+                                .height = FRAME_H,
+                                .stride = FRAME_W * 3,
+                                .data = pixels[i],
+                                .index = i};
+        sk_runner_result a, b;
+        assert_ok(sk_runner_run(runners[0], &frame, NULL, &a, &err), &err);
+        assert_ok(sk_runner_run(runners[1], &frame, NULL, &b, &err), &err);
+        assert_int_equal(a.instances->count, b.instances->count);
+        for (int32_t n = 0; n < a.instances->count; n++)
+            assert_memory_equal(&a.instances->items[n].score, &b.instances->items[n].score, sizeof(float));
+        assert_memory_equal(a.instances->keypoints, b.instances->keypoints,
+                            (size_t)(a.instances->count * a.instances->n_keypoints) * sizeof(sk_keypoint));
+        *found += a.instances->count;
+    }
+    sk_runner_stats stats;
+    sk_runner_get_stats(runners[0], &stats);
+    assert_int_equal(stats.whole, 0);
+    sk_runner_get_stats(runners[1], &stats);
+    *whole += stats.whole;
+    for (int k = 0; k < 2; k++)
+        sk_runner_close(&runners[k]);
+    for (int k = 0; k < 2; k++)
+        sk_model_close(&models[k]);
+}
+
+static void test_runner(void **state)
+{
+    (void)state;
+    static const char *const models[][2] = {
+        {"tests/fixtures/sleap_keras/transposed", NULL},
+        {"tests/fixtures/sleap_keras/pooling_and_merging", NULL},
+        {"tests/fixtures/sleap_keras/convolutions", NULL},
+        {"tests/fixtures/sleap_keras/encoder", "tests/fixtures/sleap_keras/vectors"},
+        {"tests/fixtures/sleap_nn/unet_bottomup_transposed", NULL},
+        {"tests/fixtures/sleap_nn/unet_class_maps", NULL},
+    };
+    int64_t whole = 0;
+    int found = 0;
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
+        for (int k = 0; k < 3; k++)
+            check_runner(models[i][0], models[i][1], (float)k * 0.1f - 0.1f, &whole, &found);
+    assert_true(found > 100);
+    assert_true(whole > 0);
+    assert_int_equal(gpu_emulate_live, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_tables), cmocka_unit_test(test_refusals),
-                                       cmocka_unit_test(test_models)};
+                                       cmocka_unit_test(test_models), cmocka_unit_test(test_runner)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
