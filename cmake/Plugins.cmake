@@ -47,9 +47,10 @@ if(SKITTER_CUDART)
     # Checks of the kernels on a real GPU, built on demand: ninja cuda_check.
     list(FILTER cuda_sources EXCLUDE REGEX "plugin_entry")
     add_executable(cuda_check EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/gpu/cuda_check.c
-        ${CMAKE_SOURCE_DIR}/bench/gpu/model_check.c ${CMAKE_SOURCE_DIR}/bench/gpu/row_check.c ${cuda_sources}
-        ${cuda_objects})
+        ${CMAKE_SOURCE_DIR}/bench/gpu/model_check.c ${CMAKE_SOURCE_DIR}/bench/gpu/row_check.c
+        ${CMAKE_SOURCE_DIR}/bench/gpu/peak_check.c ${cuda_sources} ${cuda_objects})
     sk_target(cuda_check)
+    target_include_directories(cuda_check PRIVATE ${CMAKE_SOURCE_DIR}/tests)
     target_link_libraries(cuda_check PRIVATE ${cuda_libraries})
     target_link_options(cuda_check PRIVATE -static-libstdc++ -static-libgcc)
 endif()
@@ -83,3 +84,8 @@ endif()
 add_executable(cuda_bench EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/gpu/cuda_bench.c ${CMAKE_SOURCE_DIR}/bench/gpu/edges.c)
 sk_target(cuda_bench)
 target_link_libraries(cuda_bench PRIVATE skitter_static)
+
+# The same for SLEAP: ninja sleap_bench.
+add_executable(sleap_bench EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/gpu/sleap_bench.c)
+sk_target(sleap_bench)
+target_link_libraries(sleap_bench PRIVATE skitter_static)

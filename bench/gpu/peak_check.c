@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "peak_check.h"
+
+#include "engines/painted_maps.h"
+
+extern const sk_engine gpu_engine;
+
+int check_peaks(bool small)
+{
+    static const int sizes[][4] = {
+        {8, 2, 30, 43}, {8, 3, 96, 96}, {24, 2, 192, 172}, {16, 1, 512, 384}, {8, 1, 3, 5}};
+    painter p = {.engine = &gpu_engine, .state = 99};
+    for (int k = 0; k < (small ? 1 : 5); k++) {
+        p.nodes = sizes[k][0];
+        p.batch = sizes[k][1];
+        p.height = sizes[k][2];
+        p.width = sizes[k][3];
+        for (int round = 0; round < (small ? 6 : 12); round++)
+            if (!painted_round(&p, round)) {
+                printf("BAD peaks in %d maps of %dx%d, round %d: %s\n", p.nodes, p.width, p.height, round,
+                       p.problem);
+                return 1;
+            }
+    }
+    printf("peaks: %d tables of the highest, %d of all (%d rows, %d line scores) are the CPU's bit for bit, "
+           "%d images came "
+           "whole\n",
+           p.tables[0], p.tables[1], p.rows[0] + p.rows[1], p.lines, p.wholes[0] + p.wholes[1]);
+    return 0;
+}

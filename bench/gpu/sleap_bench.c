@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From frames in host memory to SLEAP's instances on the cuda runtime: maps brought back whole and looked at by the CPU
+ * ("maps"), and peaks found on the GPU ("peaks"), in turn on the same frames; and both against the cpu runtime.
+ * usage: sleap_bench FRAMES.npy RUNS THRESHOLD MODEL [MODEL]      frames: u8 [n][h][w] or [n][h][w][3] */
+#include "base/clock.h"
+#include "engines/engine.h"
+#include "formats/npy.h"
+#include "models/model.h"
+#include "tasks/instances.h"
+#include "tasks/pipeline.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void stop(const sk_error *err)
+{
+    printf("FAILED: %s\n", err->message);
+    exit(1);
+}
+
+/* One model with what surrounds it. */
+typedef struct part {
+    sk_task_stage *stage;
+    const sk_task_plan *plan;
+    sk_session *session;
+    void *input;
+    int whole; /* images whose maps came back */
+} part;
+
+typedef struct chain {
+    part parts[2];
+    int n_parts;
+    sk_instances found, first;
+    double pre, network; /* seconds of the last frame; the network with its transfers */
+    sk_session_times device;
+} chain;
+
+static void open_part(part *p, const sk_model *m, const sk_task_stage *before, int w, int h,
+                      const char *runtime, bool peaks, float threshold)
+{
+    sk_error err = {0};
+    sk_task_settings t = sk_task_settings_defaults();
+    sk_session_settings s = sk_session_defaults();
+    sk_peak_wish wish;
+    t.sleap.peak_threshold = threshold;
+    if ((before ? sk_task_stage_open_second(m, before, &t, &p->stage, &err)
+                : sk_task_stage_open(m, &t, w, h, &p->stage, &err)) != SK_OK)
+        stop(&err);
+    p->plan = sk_task_stage_plan(p->stage);
+    s.scale = m->input.scale;
+    s.input = p->plan->u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
+    if (peaks && !sk_task_stage_peaks(p->stage, &wish)) {
+        printf("this model's peaks are for the CPU\n");
+        exit(1);
+    }
+    s.peaks = peaks ? &wish : NULL;
+    const sk_engine *engine = sk_engine_find(runtime);
+    const sk_shape shape = sk_shape_of(4, (int64_t)1, (int64_t)p->plan->channels, (int64_t)p->plan->height,
+                                       (int64_t)p->plan->width);
+    if (sk_session_open(engine, m->graph, &shape, 1, &s, &p->session, &err) != SK_OK)
+        stop(&err);
+    const size_t bytes = (size_t)sk_shape_count(&shape) * (p->plan->u8 ? 1 : sizeof(float));
+    p->input = engine->host_alloc ? engine->host_alloc(bytes) : malloc(bytes);
+    if (!p->input)
+        exit(1);
+}
+
+static chain open_chain(sk_model *const *models, int n, int w, int h, const char *runtime, bool peaks,
+                        float threshold)
+{
+    chain c = {.n_parts = n};
+    sk_error err = {0};
+    for (int i = 0; i < n; i++)
+        open_part(&c.parts[i], models[i], i ? c.parts[0].stage : NULL, w, h, runtime, peaks, threshold);
+    const sk_task_plan *last = c.parts[n - 1].plan, *first = c.parts[0].plan;
+    if (sk_instances_alloc(last->capacity, last->n_keypoints, &c.found, &err) != SK_OK ||
+        sk_instances_alloc(first->capacity, first->n_keypoints, &c.first, &err) != SK_OK)
+        stop(&err);
+    return c;
+}
+
+static void close_chain(chain *c, const char *runtime)
+{
+    for (int i = 0; i < c->n_parts; i++) {
+        const sk_engine *engine = sk_engine_find(runtime);
+        sk_session_close(&c->parts[i].session);
+        sk_task_stage_close(&c->parts[i].stage);
+        if (engine->host_free)
+            engine->host_free(c->parts[i].input);
+        else
+            free(c->parts[i].input);
+    }
+    sk_instances_free(&c->found);
+    sk_instances_free(&c->first);
+}
+
+static double seconds(int64_t since)
+{
+    return (double)(sk_clock_ns() - since) * 1e-9;
+}
+
+static int32_t run_part(chain *c, part *p, sk_tensor *outputs)
+{
+    sk_error err = {0};
+    sk_session_input in = {.data = p->input};
+    sk_session_times t;
+    const int32_t n = sk_session_about(p->session)->n_outputs;
+    const int64_t begin = sk_clock_ns();
+    if (sk_session_run(p->session, &in, 1, outputs, SK_SESSION_MAX_OUTPUTS, &err) != SK_OK)
+        stop(&err);
+    c->network += seconds(begin);
+    if (sk_session_get_times(p->session, &t, &err) != SK_OK)
+        stop(&err);
+    c->device.upload += t.upload;
+    c->device.network += t.network;
+    c->device.download += t.download;
+    p->whole += sk_task_outputs_whole(outputs, n, 0);
+    return n;
+}
+
+static void run_frame(chain *c, const sk_frame *frame)
+{
+    sk_error err = {0};
+    sk_tensor outputs[SK_SESSION_MAX_OUTPUTS];
+    part *p = &c->parts[0];
+    sk_instances *found = c->n_parts > 1 ? &c->first : &c->found;
+    c->pre = c->network = 0;
+    c->device = (sk_session_times){0};
+    int64_t begin = sk_clock_ns();
+    if (sk_task_stage_input(p->stage, frame, p->plan->u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32, p->input,
+                            &err) != SK_OK)
+        stop(&err);
+    c->pre = seconds(begin);
+    int32_t n = run_part(c, p, outputs), n_crops = 0;
+    if (sk_task_stage_result(p->stage, outputs, n, 0, 0, found, &err) != SK_OK)
+        stop(&err);
+    if (c->n_parts == 1)
+        return;
+    p = &c->parts[1];
+    if (sk_task_stage_crops(p->stage, frame, &c->first, &c->found, &n_crops, &err) != SK_OK)
+        stop(&err);
+    for (int32_t i = 0; i < n_crops; i++) {
+        begin = sk_clock_ns();
+        if (sk_task_stage_crop_input(p->stage, i, p->plan->u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32,
+                                     p->input, &err) != SK_OK)
+            stop(&err);
+        c->pre += seconds(begin);
+        n = run_part(c, p, outputs);
+        if (sk_task_stage_crop_result(p->stage, i, outputs, n, 0, 0, &c->found, &err) != SK_OK)
+            stop(&err);
+    }
+    if (sk_task_stage_crops_end(p->stage, &c->found, &err) != SK_OK)
+        stop(&err);
+}
+
+/* --- comparing --- */
+
+typedef struct agreement {
+    int frames, instances[2], points, alone, differ, beyond;
+    double pixels, score;
+} agreement;
+
+static double distance(const sk_instances *a, int32_t i, const sk_instances *b, int32_t k)
+{
+    double sum = 0;
+    int n = 0;
+    for (int32_t j = 0; j < a->n_keypoints; j++) {
+        const sk_keypoint *p = &a->keypoints[a->items[i].first_keypoint + j],
+                          *q = &b->keypoints[b->items[k].first_keypoint + j];
+        if (!isfinite(p->x) || !isfinite(q->x))
+            continue;
+        sum += hypot((double)p->x - (double)q->x, (double)p->y - (double)q->y);
+        n++;
+    }
+    return n ? sum / n : INFINITY;
+}
+
+/* A point one has and the other has not: by how much does it lie above the threshold? */
+static void tell_alone(agreement *a, const char *who, int frame, int32_t node, const sk_keypoint *p,
+                       float threshold)
+{
+    if (a->alone++ < 12)
+        printf("    frame %d, node %d: only %s has (%.2f, %.2f), %.4f above the threshold\n", frame, node,
+               who, (double)p->x, (double)p->y, (double)(p->score - threshold));
+}
+
+static void compare_pair(agreement *a, int frame, const sk_instances *x, int32_t i, const sk_instances *y,
+                         int32_t k, float threshold)
+{
+    for (int32_t j = 0; j < x->n_keypoints; j++) {
+        const sk_keypoint *p = &x->keypoints[x->items[i].first_keypoint + j],
+                          *q = &y->keypoints[y->items[k].first_keypoint + j];
+        if (isfinite(p->x) != isfinite(q->x)) {
+            tell_alone(a, isfinite(p->x) ? "cuda" : "cpu", frame, j, isfinite(p->x) ? p : q, threshold);
+            continue;
+        }
+        if (!isfinite(p->x))
+            continue;
+        const double d = hypot((double)p->x - (double)q->x, (double)p->y - (double)q->y),
+                     s = fabs((double)p->score - (double)q->score);
+        a->points++;
+        if (d > 0.5 || s > 0.01) {
+            if (a->beyond++ < 12)
+                printf("    frame %d, node %d: %.3f px, %.4f in score apart; score %.4f, %.4f above the "
+                       "threshold\n",
+                       frame, j, d, s, (double)q->score, (double)(q->score - threshold));
+            continue;
+        }
+        a->pixels = fmax(a->pixels, d);
+        a->score = fmax(a->score, s);
+    }
+}
+
+static void compare(agreement *a, int frame, const sk_instances *x, const sk_instances *y, float threshold)
+{
+    char taken[1024] = {0};
+    a->frames++;
+    a->instances[0] += x->count;
+    a->instances[1] += y->count;
+    for (int32_t k = 0; k < y->count; k++) {
+        int32_t best = -1;
+        for (int32_t i = 0; i < x->count; i++)
+            if (!taken[i] && (best < 0 || distance(x, i, y, k) < distance(x, best, y, k)))
+                best = i;
+        const bool near = best >= 0 && distance(x, best, y, k) < 8;
+        for (int32_t j = 0; !near && j < y->n_keypoints; j++) {
+            const sk_keypoint *q = &y->keypoints[y->items[k].first_keypoint + j];
+            if (isfinite(q->x))
+                tell_alone(a, "cpu", frame, j, q, threshold);
+        }
+        if (!near)
+            continue;
+        taken[best] = 1;
+        compare_pair(a, frame, x, best, y, k, threshold);
+    }
+    for (int32_t i = 0; i < x->count; i++)
+        for (int32_t j = 0; !taken[i] && j < x->n_keypoints; j++) {
+            const sk_keypoint *p = &x->keypoints[x->items[i].first_keypoint + j];
+            if (isfinite(p->x))
+                tell_alone(a, "cuda", frame, j, p, threshold);
+        }
+}
+
+static bool same(const sk_instances *a, const sk_instances *b)
+{
+    if (a->count != b->count ||
+        memcmp(a->keypoints, b->keypoints, (size_t)(a->count * a->n_keypoints) * sizeof *a->keypoints) != 0)
+        return false;
+    for (int32_t i = 0; i < a->count; i++)
+        if (a->items[i].score != b->items[i].score)
+            return false;
+    return true;
+}
+
+/* --- timing --- */
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void tell_times(const char *name, double *ms, int runs, const chain *c)
+{
+    qsort(ms, (size_t)runs, sizeof *ms, by_size);
+    printf("  %-6s median %.3f ms, p99 %.3f (last frame: pre-processing %.3f, submit to wait %.3f; device: "
+           "upload %.3f, "
+           "network %.3f, download %.3f)\n",
+           name, ms[runs / 2], ms[runs * 99 / 100], c->pre * 1e3, c->network * 1e3, c->device.upload * 1e3,
+           c->device.network * 1e3, c->device.download * 1e3);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 5)
+        return 2;
+    sk_error err = {0};
+    sk_tensor frames = {0};
+    sk_model *models[2] = {NULL, NULL};
+    const int runs = atoi(argv[2]), n_models = argc > 5 ? 2 : 1;
+    const float threshold = (float)atof(argv[3]);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (sk_npy_read(argv[1], (size_t)1 << 30, &frames, &err) != SK_OK)
+        stop(&err);
+    for (int i = 0; i < n_models; i++)
+        if (sk_model_open(argv[4 + i], &models[i], &err) != SK_OK)
+            stop(&err);
+    const int n = (int)frames.shape.dim[0], h = (int)frames.shape.dim[1], w = (int)frames.shape.dim[2];
+    const int channels = frames.shape.rank == 4 ? 3 : 1;
+    chain maps = open_chain(models, n_models, w, h, "cuda", false, threshold),
+          peaks = open_chain(models, n_models, w, h, "cuda", true, threshold),
+          cpu = open_chain(models, n_models, w, h, "cpu", false, threshold);
+    printf("%s%s%s: %d frames of %dx%dx%d, %s\n", argv[4], n_models > 1 ? " + " : "",
+           n_models > 1 ? argv[5] : "", n, w, h, channels, maps.parts[0].plan->steps);
+    double *ms[2] = {malloc((size_t)runs * sizeof(double)), malloc((size_t)runs * sizeof(double))};
+    agreement a = {0};
+    for (int i = -n; i < runs; i++) {
+        const int k = (i + n) % n;
+        const sk_frame frame = {.format = channels == 3 ? SK_PIXEL_RGB : SK_PIXEL_GRAY,
+                                .width = w,
+                                .height = h,
+                                .stride = (ptrdiff_t)w * channels,
+                                .data = (uint8_t *)frames.data + (size_t)k * (size_t)(w * h * channels),
+                                .index = k};
+        for (int which = 0; which < 2; which++) {
+            const int64_t begin = sk_clock_ns();
+            run_frame(which ? &peaks : &maps, &frame);
+            if (i >= 0)
+                ms[which][i] = seconds(begin) * 1e3;
+        }
+        if (i >= 0)
+            continue;
+        run_frame(&cpu, &frame);
+        a.differ += !same(&maps.found, &peaks.found);
+        compare(&a, k, &peaks.found, &cpu.found, threshold);
+    }
+    printf("  cuda %d, cpu %d instances in %d frames; %d points in both, at most %.3f px and %.4f in score "
+           "apart, %d beyond "
+           "0.5 px or 0.01; %d points in one only; maps and peaks differ in %d frames; %d came whole\n",
+           a.instances[0], a.instances[1], a.frames, a.points, a.pixels, a.score, a.beyond, a.alone, a.differ,
+           peaks.parts[0].whole + peaks.parts[1].whole);
+    tell_times("maps", ms[0], runs, &maps);
+    tell_times("peaks", ms[1], runs, &peaks);
+    close_chain(&maps, "cuda");
+    close_chain(&peaks, "cuda");
+    close_chain(&cpu, "cpu");
+    for (int i = 0; i < 2; i++) {
+        free(ms[i]);
+        sk_model_close(&models[i]);
+    }
+    sk_free(frames.data);
+    return a.differ != 0;
+}
