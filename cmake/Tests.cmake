@@ -106,6 +106,7 @@ list(FILTER gpu_plan_sources EXCLUDE REGEX "plugin_entry")
 foreach(name plan rows upload peaks)
     target_sources(test_engines_cuda_${name} PRIVATE ${gpu_plan_sources} ${CMAKE_SOURCE_DIR}/tests/engines/gpu_emulate.c)
 endforeach()
+target_sources(test_runner_device_frames PRIVATE ${gpu_plan_sources} ${CMAKE_SOURCE_DIR}/tests/engines/gpu_emulate.c)
 set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/engines/gpu_emulate.c PROPERTIES COMPILE_OPTIONS "-O2")
 
 # Shell tests: tests/<room>/test_<thing>.sh, run with the same environment.
