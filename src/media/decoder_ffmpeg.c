@@ -69,9 +69,19 @@ static bool open_device(sk_decoder *decoder, const AVCodec *codec, const char *n
     }
 }
 
+void sk_decoder_keep_device(sk_decoder *from, sk_decoder *to)
+{
+    to->device = from->device;
+    to->cuda = from->cuda;
+    to->hardware_format = from->hardware_format;
+    to->device_name = from->device_name;
+    from->device = NULL;
+    from->cuda = NULL;
+}
+
 /* Decoding on a device where it was asked for and can be had; software decodes otherwise, and the person is told. */
 static sk_status try_hardware(const char *uri, const char *name, int32_t on_device, const AVCodec *codec,
-                              sk_decoder *decoder, sk_error *err)
+                              sk_decoder *before, sk_decoder *decoder, sk_error *err)
 {
     char why[160], known[256] = "";
     decoder->device_name = "";
@@ -86,6 +96,12 @@ static sk_status try_hardware(const char *uri, const char *name, int32_t on_devi
         return sk_fail(err, SK_ERR_ARG,
                        "%s: FFmpeg knows no device for decoding called '%s'; there are none, auto%s", uri,
                        name, known);
+    }
+    if (before && before->device) {
+        sk_decoder_keep_device(before, decoder);
+        decoder->codec->hw_device_ctx = sk_ff.av_buffer_ref(decoder->device);
+        decoder->codec->get_format = choose_format;
+        return SK_OK;
     }
     const bool any = strcmp(name, "auto") == 0;
     if (any && on_device > 0 && open_device(decoder, codec, "cuda", on_device, why, sizeof why))
@@ -155,7 +171,7 @@ static sk_status open_codec(const char *uri, const sk_decoder_settings *settings
         decoder->codec->flags |= AV_CODEC_FLAG_LOW_DELAY;
     decoder->codec->pkt_timebase = decoder->stream->time_base;
     decoder->hardware_format = AV_PIX_FMT_NONE;
-    SK_TRY(try_hardware(uri, settings->hwaccel, settings->on_device, codec, decoder, err));
+    SK_TRY(try_hardware(uri, settings->hwaccel, settings->on_device, codec, settings->before, decoder, err));
     if (code >= 0)
         code = sk_ff.avcodec_open2(decoder->codec, codec, NULL);
     if (code < 0)
@@ -179,7 +195,7 @@ sk_status sk_decoder_open(const char *uri, const sk_decoder_settings *settings, 
 
 void sk_decoder_close(sk_decoder *decoder)
 {
-    if (!decoder->format && !decoder->codec)
+    if (!decoder->format && !decoder->codec && !decoder->device)
         return; /* never opened: FFmpeg may not be here at all */
     sk_ff.sws_freeContext(decoder->scaler);
     sk_ff.av_frame_free(&decoder->transfer);

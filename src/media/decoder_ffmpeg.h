@@ -30,8 +30,9 @@ typedef struct sk_decoder {
 
 typedef struct sk_decoder_settings {
     int32_t threads;
-    const char *hwaccel;               /* as of sk_source_settings */
-    int32_t on_device;                 /* likewise */
+    const char *hwaccel;       /* as of sk_source_settings */
+    int32_t on_device;         /* likewise */
+    struct sk_decoder *before; /* one that was closed but for its device, which is taken over; null: none */
     const AVInputFormat *input_format; /* null: probe */
     AVDictionary **options;            /* may be null */
     AVIOInterruptCB interrupt;         /* callback null: none */
@@ -41,6 +42,8 @@ typedef struct sk_decoder_settings {
 /* The decoder is zeroed memory before the first call; sk_decoder_close may be called on any state. */
 sk_status sk_decoder_open(const char *uri, const sk_decoder_settings *settings, sk_decoder *decoder,
                           sk_error *err) SK_MUST_CHECK;
+/* Moves the device, if there is one, out of a decoder about to be closed: opening one takes a tenth of a second. */
+void sk_decoder_keep_device(sk_decoder *from, sk_decoder *to);
 void sk_decoder_close(sk_decoder *decoder);
 
 /* The next picture in presentation order, in decoder->frame; *end at the end of the file. Damaged packets are counted

@@ -63,7 +63,7 @@ static sk_status list_packets(video_reader *reader, sk_error *err)
 }
 
 /* A file behind a server that stops answering must not hold up the program for ever. */
-static sk_status open_file(const video_reader *reader, sk_decoder *decoder, sk_error *err)
+static sk_status open_file(const video_reader *reader, sk_decoder *before, sk_decoder *decoder, sk_error *err)
 {
     AVDictionary *options = NULL;
     SK_TRY(sk_ffmpeg_load(reader->uri, err));
@@ -72,6 +72,7 @@ static sk_status open_file(const video_reader *reader, sk_decoder *decoder, sk_e
     sk_decoder_settings settings = {.threads = reader->settings.threads,
                                     .hwaccel = reader->settings.hwaccel,
                                     .on_device = reader->settings.on_device,
+                                    .before = before,
                                     .options = &options};
     sk_status status = sk_decoder_open(reader->uri, &settings, decoder, err);
     sk_ff.av_dict_free(&options);
@@ -82,8 +83,12 @@ static sk_status rewind_file(video_reader *reader, sk_error *err)
 {
     sk_decoder *d = &reader->decoder;
     int64_t damaged = d->damaged;
+    sk_decoder device = {0};
+    sk_decoder_keep_device(d, &device);
     sk_decoder_close(d); /* reopening is the one rewind every container understands */
-    SK_TRY(open_file(reader, d, err));
+    sk_status status = open_file(reader, &device, d, err);
+    sk_decoder_close(&device); /* where it was not taken over */
+    SK_TRY(status);
     d->damaged = damaged;
     reader->next = 0;
     reader->holds_frame = false;
@@ -256,7 +261,7 @@ sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settin
         status = sk_fail_memory(err, strlen(uri) + 1);
         goto done;
     }
-    SK_TRY_GOTO(open_file(reader, &reader->decoder, err));
+    SK_TRY_GOTO(open_file(reader, NULL, &reader->decoder, err));
     reader->start_pts =
         reader->decoder.stream->start_time != AV_NOPTS_VALUE ? reader->decoder.stream->start_time : 0;
     fill_info(reader);

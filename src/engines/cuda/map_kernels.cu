@@ -136,11 +136,40 @@ static bool aligned16(const void *p)
     return ((uintptr_t)p & 15) == 0;
 }
 
+/* Softmax along rows that lie dense: a warp a row. */
+__global__ void __launch_bounds__(256) softmax_rows(const __grid_constant__ gpu_args u)
+{
+    const gpu_row_args &a = u.rows;
+    const int lane = threadIdx.x & 31;
+    gpu_chain();
+    const int64_t row = (int64_t)blockIdx.x * 8 + (threadIdx.x >> 5);
+    if (row >= a.rows)
+        return;
+    const float *x = (const float *)a.p[1] + row * a.n;
+    float *y = (float *)a.p[0] + row * a.n;
+    float best = -INFINITY, sum = 0.0f;
+    for (int64_t k = lane; k < a.n; k += 32)
+        best = fmaxf(best, x[k]);
+#pragma unroll
+    for (int d = 16; d > 0; d /= 2)
+        best = fmaxf(best, __shfl_xor_sync(0xffffffffu, best, d));
+    for (int64_t k = lane; k < a.n; k += 32)
+        sum += expf(x[k] - best);
+#pragma unroll
+    for (int d = 16; d > 0; d /= 2)
+        sum += __shfl_xor_sync(0xffffffffu, sum, d);
+    for (int64_t k = lane; k < a.n; k += 32)
+        y[k] = expf(x[k] - best) / sum;
+}
+
 cudaError_t gpu_start_map(const gpu_launch *l, cudaStream_t stream)
 {
     const gpu_args *a = l->args;
     const void *function = NULL;
     int64_t count = 0;
+    if (l->kind == GPU_ROWS && a->rows.op == 0 && a->rows.inner == 1 && a->rows.n >= 32)
+        return gpu_start((const void *)softmax_rows, dim3((unsigned)((a->rows.rows + 7) / 8)), dim3(256), 0, a, 1, l->pdl,
+                         stream);
     if (l->kind == GPU_RESIZE && a->resize.type == GPU_F16 && !a->resize.linear) {
         function = (const void *)resize_nearest;
         count = (int64_t)a->resize.n * a->resize.oh * a->resize.ow * a->resize.c8;
