@@ -108,6 +108,18 @@ static sk_status open_file(sk_video_sink *sink, sk_error *err)
     return SK_OK;
 }
 
+/* An FFmpeg without the mp4 muxer is told from one without memory. */
+static sk_status open_container(const char *path, AVFormatContext **out, sk_error *err)
+{
+    const int code = sk_ff.avformat_alloc_output_context2(out, NULL, "mp4", path);
+    if (code >= 0)
+        return SK_OK;
+    if (code == AVERROR(ENOMEM))
+        return sk_fail_memory(err, sizeof **out);
+    return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: this FFmpeg cannot write mp4 files: %s", path,
+                   sk_ffmpeg_text(code));
+}
+
 sk_status sk_video_sink_open(const char *path, int32_t width, int32_t height, double rate,
                              sk_video_sink **out, sk_error *err)
 {
@@ -121,10 +133,11 @@ sk_status sk_video_sink_open(const char *path, int32_t width, int32_t height, do
     sink->last_pts = -1;
     sink->path = sk_strdup(path);
     sk_status status = SK_OK;
-    if (!sink->path || sk_ff.avformat_alloc_output_context2(&sink->format, NULL, "mp4", path) < 0) {
-        status = sk_fail_memory(err, sizeof *sink->format);
+    if (!sink->path) {
+        status = sk_fail_memory(err, strlen(path) + 1);
         goto done;
     }
+    SK_TRY_GOTO(open_container(path, &sink->format, err));
     SK_TRY_GOTO(open_encoder(sink, width, height, rate, err));
     SK_TRY_GOTO(open_file(sink, err));
     *out = sink;
@@ -252,8 +265,7 @@ sk_status sk_video_join(const char *const *parts, int32_t count, const char *pat
     AVStream *stream = NULL;
     int64_t last_dts = INT64_MIN / 2;
     SK_TRY(sk_ffmpeg_load(path, err));
-    if (sk_ff.avformat_alloc_output_context2(&out, NULL, "mp4", path) < 0)
-        return sk_fail_memory(err, sizeof *out);
+    SK_TRY(open_container(path, &out, err));
     sk_status status = SK_OK;
     for (int32_t i = 0; i < count && status == SK_OK; i++)
         status = append_part(parts[i], out, &stream, &last_dts, path, err);
