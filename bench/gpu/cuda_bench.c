@@ -100,12 +100,18 @@ static void submit(chain *c, const uint8_t *data)
         stop(&err);
 }
 
+static void wait_for(chain *c)
+{
+    sk_error err = {0};
+    if (sk_session_wait(c->session, c->outputs, SK_SESSION_MAX_OUTPUTS, &err) != SK_OK)
+        stop(&err);
+}
+
 static void finish(chain *c)
 {
     sk_error err = {0};
     const sk_session_info *about = sk_session_about(c->session);
-    if (sk_session_wait(c->session, c->outputs, SK_SESSION_MAX_OUTPUTS, &err) != SK_OK ||
-        sk_task_stage_result(c->stage, c->outputs, about->n_outputs, 0, about->rows ? SK_TASK_ROWS : 1,
+    if (sk_task_stage_result(c->stage, c->outputs, about->n_outputs, 0, about->rows ? SK_TASK_ROWS : 1,
                              &c->found, &err) != SK_OK)
         stop(&err);
 }
@@ -116,34 +122,47 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void show(const char *what, chain *c, double *ms, int runs)
+/* Milliseconds of one kind of step, run by run. */
+typedef struct series {
+    double *total, *submit, *post;
+} series;
+
+static double median(double *ms, int runs)
 {
-    sk_error err = {0};
-    sk_session_times t = {0};
-    (void)!sk_session_get_times(c->session, &t, &err);
     qsort(ms, (size_t)runs, sizeof *ms, by_size);
-    printf("  %-40s %3d instances: median %.3f ms, p99 %.3f (device: upload %.3f, network %.3f, download "
-           "%.3f)\n",
-           what, c->found.count, ms[runs / 2], ms[runs * 99 / 100], t.upload * 1e3, t.network * 1e3,
-           t.download * 1e3);
+    return ms[runs / 2];
 }
 
 /* One at a time; frames a second. */
 static double time_serial(const sk_model *m, int w, int h, sk_pixel_format format, share engines,
-                          const char *what, uint8_t *const *frames, int n_frames, double *ms, int runs)
+                          const char *what, uint8_t *const *frames, int n_frames, series *ms, int runs)
 {
     chain c = open_chain(m, "cuda", w, h, format, 1, engines);
+    sk_error err = {0};
+    sk_session_times t = {0};
     double sum = 0;
     for (int i = -20; i < runs; i++) {
         const int64_t begin = sk_clock_ns();
         submit(&c, frames[(i + 20) % n_frames]);
+        const int64_t submitted = sk_clock_ns();
+        wait_for(&c);
+        const int64_t waited = sk_clock_ns();
         finish(&c);
-        if (i >= 0) {
-            ms[i] = (double)(sk_clock_ns() - begin) * 1e-6;
-            sum += ms[i];
-        }
+        const int64_t end = sk_clock_ns();
+        if (i < 0)
+            continue;
+        ms->total[i] = (double)(end - begin) * 1e-6;
+        ms->submit[i] = (double)(submitted - begin) * 1e-6;
+        ms->post[i] = (double)(end - waited) * 1e-6;
+        sum += ms->total[i];
     }
-    show(what, &c, ms, runs);
+    (void)!sk_session_get_times(c.session, &t, &err);
+    const double middle = median(ms->total, runs);
+    printf("  %-32s %3d instances: median %.3f ms, p99 %.3f (host: submit %.3f, after the wait %.3f; device: "
+           "upload "
+           "%.3f, network %.3f, download %.3f)\n",
+           what, c.found.count, middle, ms->total[runs * 99 / 100], median(ms->submit, runs),
+           median(ms->post, runs), t.upload * 1e3, t.network * 1e3, t.download * 1e3);
     close_chain(&c);
     return 1000.0 * runs / sum;
 }
@@ -160,6 +179,7 @@ static void time_pipelined(const sk_model *m, int w, int h, uint8_t *const *fram
                 submit(&c, frames[(i + 20) % FRAMES]);
                 i++;
             } else {
+                wait_for(&c);
                 finish(&c);
                 out++;
             }
@@ -200,7 +220,7 @@ static int compare_rows(const sk_instances *rows, const sk_instances *tasks)
     return different;
 }
 
-static int compare_runtimes(const sk_model *m, int w, int h, const uint8_t *pixels)
+static int compare_runtimes(const sk_model *m, int w, int h, uint8_t *pixels)
 {
     sk_error err = {0};
     chain rows = open_chain(m, "cuda", w, h, SK_PIXEL_RGB, 1, ROWS);
@@ -214,11 +234,13 @@ static int compare_runtimes(const sk_model *m, int w, int h, const uint8_t *pixe
     sk_frame frame = {
         .format = SK_PIXEL_RGB, .width = w, .height = h, .stride = (ptrdiff_t)w * 3, .data = pixels};
     submit(&rows, pixels);
+    wait_for(&rows);
     finish(&rows);
     for (int k = 0; k < 2; k++) {
         if (sk_task_stage_input(side[k].stage, &frame, SK_TASK_INPUT_U8, input, &err) != SK_OK)
             stop(&err);
         submit(&side[k], input);
+        wait_for(&side[k]);
         finish(&side[k]);
     }
     int bad = compare_rows(&rows.found, &side[0].found);
@@ -273,20 +295,21 @@ int main(int argc, char **argv)
         paint(pinned[k], w, h, &picture, 7u + (uint32_t)k);
     }
     memcpy(plain, pinned[0], bytes);
-    double *ms = malloc((size_t)runs * sizeof *ms);
+    double *values = malloc((size_t)runs * 3 * sizeof *values);
+    series ms = {values, values + runs, values + 2 * runs};
     printf("  %dx%d frames to detections, %d runs:\n", w, h, runs);
-    const double serial = time_serial(m, w, h, SK_PIXEL_RGB, ROWS, "pinned RGB", pinned, FRAMES, ms, runs);
-    time_serial(m, w, h, SK_PIXEL_RGB, ROWS, "ordinary memory, RGB", &plain, 1, ms, runs);
-    time_serial(m, w, h, SK_PIXEL_GRAY, ROWS, "pinned grey", pinned, FRAMES, ms, runs);
+    const double serial = time_serial(m, w, h, SK_PIXEL_RGB, ROWS, "pinned RGB", pinned, FRAMES, &ms, runs);
+    time_serial(m, w, h, SK_PIXEL_RGB, ROWS, "ordinary memory, RGB", &plain, 1, &ms, runs);
+    time_serial(m, w, h, SK_PIXEL_GRAY, ROWS, "pinned grey", pinned, FRAMES, &ms, runs);
     if (w % 2 == 0 && h % 2 == 0) /* any bytes are a picture */
-        time_serial(m, w, h, SK_PIXEL_NV12, ROWS, "pinned NV12", pinned, FRAMES, ms, runs);
-    time_serial(m, w, h, SK_PIXEL_RGB, SPARSE, "pinned RGB, decoded by the CPU", pinned, FRAMES, ms, runs);
+        time_serial(m, w, h, SK_PIXEL_NV12, ROWS, "pinned NV12", pinned, FRAMES, &ms, runs);
+    time_serial(m, w, h, SK_PIXEL_RGB, SPARSE, "pinned RGB, decoded by the CPU", pinned, FRAMES, &ms, runs);
     time_pipelined(m, w, h, pinned, runs, serial);
     const int bad = compare_runtimes(m, w, h, pinned[0]);
     for (int k = 0; k < FRAMES; k++)
         engine->host_free(pinned[k]);
     free(plain);
-    free(ms);
+    free(values);
     sk_free(picture.data);
     sk_model_close(&m);
     return bad != 0;

@@ -7,6 +7,7 @@
 #include "runner/histogram.h"
 #include "runner/timeline.h"
 #include "runner/trace.h"
+#include "tasks/row_strips.h"
 
 #include <pthread.h>
 
@@ -127,8 +128,9 @@ struct sk_lane {
     /* the pre thread's */
     sk_task_stage *pre;
     int32_t pre_width, pre_height;
-    sk_frame_fit fit; /* of the last frames the engine fitted in by itself */
-    int32_t fits;     /* how often that changed */
+    sk_frame_fit fit;     /* of the last frames the engine fitted in by itself */
+    sk_row_strips strips; /* the rows of these that count */
+    int32_t fits;         /* how often that changed */
     /* the network thread's */
     sk_trace trace;
     pthread_mutex_t networks; /* first and second model never compute at the same time: the cores are one's */

@@ -93,15 +93,20 @@ static sk_job *take(sk_lane *lane)
     }
 }
 
-/* The frame as it is, rows without gaps, for an engine that fits it in by itself. */
-static sk_status copy_frame(const sk_frame *frame, uint8_t *to)
+/* The frame as it is, rows without gaps, for an engine that fits it in by itself. Rows that the fit does not read may hold
+ * anything. */
+static sk_status copy_frame(const sk_frame *frame, const sk_row_strips *strips, uint8_t *to)
 {
     size_t row = (size_t)frame->width * (frame->format == SK_PIXEL_GRAY ? 1 : 3);
-    if (frame->stride == (ptrdiff_t)row)
-        memcpy(to, frame->data, row * (size_t)frame->height);
-    else
-        for (int32_t y = 0; y < frame->height; y++)
-            memcpy(to + row * (size_t)y, frame->data + frame->stride * y, row);
+    const sk_row_strips all = {0, frame->height, frame->height, 1}, *s = strips->count ? strips : &all;
+    for (int32_t k = 0; k < s->count; k++) {
+        const int32_t first = s->first + k * s->step;
+        if (frame->stride == (ptrdiff_t)row)
+            memcpy(to + row * (size_t)first, frame->data + row * (size_t)first, row * (size_t)s->run);
+        else
+            for (int32_t y = first; y < first + s->run; y++)
+                memcpy(to + row * (size_t)y, frame->data + frame->stride * y, row);
+    }
     return SK_OK;
 }
 
@@ -128,12 +133,15 @@ static void process(sk_lane *lane, sk_job *job)
         sk_trace_key key = sk_lane_key(lane, first);
         if (key.frames && memcmp(&key.fit, &lane->fit, sizeof key.fit) != 0) {
             lane->fit = key.fit;
+            status = sk_row_strips_find(key.fit.frame_width, key.fit.frame_height, key.fit.resized_width,
+                                        key.fit.resized_height, &lane->strips, &problem);
             if (++lane->fits > MOST_FITS) { /* pictures of all sizes: one trace for all is better */
                 lane->offload = false;
                 key = sk_lane_key(lane, first);
             }
         }
-        status = job->on_device ? check_device(lane, &key, first, &problem) : SK_OK;
+        if (status == SK_OK)
+            status = job->on_device ? check_device(lane, &key, first, &problem) : SK_OK;
         if (status == SK_OK)
             status = sk_job_prepare(job, &key, &problem);
     }
@@ -149,7 +157,7 @@ static void process(sk_lane *lane, sk_job *job)
             job->frames[i] = &item->view;
         else if (status == SK_OK)
             item->status = job->key.frames
-                               ? copy_frame(&item->view, at)
+                               ? copy_frame(&item->view, &lane->strips, at)
                                : sk_task_stage_input(lane->pre, &item->view,
                                                      job->key.u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32, at,
                                                      &item->error);

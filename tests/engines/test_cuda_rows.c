@@ -3,6 +3,8 @@
 #include "support/test.h"
 
 #include "row_cases.h"
+#include "runner/internal.h"
+#include "support/yolo_writer.h"
 
 extern const sk_engine gpu_engine;
 extern int64_t gpu_emulate_live;
@@ -87,12 +89,74 @@ static void test_refusals(void **state)
     assert_int_equal(gpu_emulate_live, 0);
 }
 
+static sk_runner *open_runner(const sk_model *model, bool whole)
+{
+    sk_error err = {0};
+    sk_runner *r = NULL;
+    sk_runner_settings s;
+    const sk_engine *engines[] = {&gpu_engine};
+    sk_runner_defaults(&s);
+    s.detector.runtime = "reference"; /* replaced by the list */
+    s.detector.height = s.detector.width = 64;
+    s.detector.confidence = 0.01f;
+    s.detector.max_det = 20;
+    s.frame_width = 192;
+    s.frame_height = 108;
+    s.keep_outputs = whole;
+    assert_ok(sk_runner_open_on(&model, 1, &s, engines, &r, &err), &err);
+    assert_int_equal(r->lanes[0].trace.key.frames, 1);
+    assert_int_equal(r->lanes[0].trace.key.rows, !whole);
+    return r;
+}
+
+/* The runner lets the engine make the rows, unless outputs are wanted whole; what comes out is the same. */
+static void test_runner(void **state)
+{
+    (void)state;
+    static const char *const heads[] = {"Detect", "Pose", "OBB"};
+    int found = 0;
+    for (int k = 0; k < 3; k++) {
+        sk_error err = {0};
+        sk_model *model = NULL;
+        const yolo_fixture fixture = {.head = heads[k], .f32 = true};
+        assert_ok(sk_model_open(yolo_save(&fixture, "rows.pt"), &model, &err), &err);
+        sk_runner *runners[2] = {open_runner(model, false), open_runner(model, true)};
+        static uint8_t pixels[192 * 108 * 3];
+        for (int i = 0; i < 4; i++) {
+            row_random r = {(uint64_t)(k * 10 + i)};
+            for (size_t p = 0; p < sizeof pixels; p++)
+                pixels[p] = (uint8_t)row_next(&r);
+            const sk_frame frame = {.format = SK_PIXEL_RGB,
+                                    .width = 192,
+                                    .height = 108,
+                                    .stride = 192 * 3,
+                                    .data = pixels,
+                                    .index = i};
+            sk_runner_result rows, whole;
+            assert_ok(sk_runner_run(runners[0], &frame, NULL, &rows, &err), &err);
+            assert_ok(sk_runner_run(runners[1], &frame, NULL, &whole, &err), &err);
+            row_result d = {0};
+            row_compare(whole.instances, rows.instances, &d);
+            assert_int_equal(d.want, d.got);
+            assert_int_equal(d.different, 0);
+            assert_true(d.worst == 0 && d.score == 0);
+            found += d.want;
+        }
+        sk_runner_close(&runners[0]);
+        sk_runner_close(&runners[1]);
+        sk_model_close(&model);
+    }
+    assert_true(found > 0);
+    assert_int_equal(gpu_emulate_live, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_heads),
         cmocka_unit_test(test_many_candidates),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_runner),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

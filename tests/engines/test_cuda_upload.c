@@ -65,7 +65,7 @@ static float *expected(const sk_graph *g, const sk_letterbox_geometry *box, cons
 }
 
 static void check_frames(const sk_graph *g, int w, int h, sk_pixel_format format, int row_gap,
-                         int picture_gap, const gpu_strips *strips)
+                         int picture_gap, const sk_row_strips *strips)
 {
     sk_error err = {0};
     sk_letterbox_geometry box;
@@ -108,7 +108,7 @@ static void test_strips(void **state)
     (void)state;
     static const struct {
         int w, h;
-        gpu_strips strips;
+        sk_row_strips strips;
     } sizes[] = {
         {96, 54, {1, 3, 1, 18}},   /* one row of three */
         {96, 55, {1, 3, 2, 18}},   /* two of three, of which each needs one or both */

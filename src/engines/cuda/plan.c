@@ -147,7 +147,7 @@ static sk_status build_input(gpu_plan *plan, int32_t index, sk_error *err)
     size_t bytes =
         picture && plan->settings.input == SK_INPUT_U8_HWC ? count : count * sk_dtype_bytes(info->dtype);
     if (picture && plan->settings.input == SK_INPUT_FRAMES)
-        bytes = gpu_strip_bytes(plan) * (size_t)info->shape.dim[0];
+        bytes = gpu_frame_bytes(plan) * (size_t)info->shape.dim[0];
     plan->node_name = info->name;
     value->input = index;
     SK_TRY(gpu_add_buffer(plan, bytes, 0, &plan->inputs[index], err));
@@ -233,7 +233,9 @@ sk_status gpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
     }
     if (settings->rows)
         plan->rows.wish = *settings->rows;
-    SK_TRY(gpu_find_strips(plan, err));
+    if (settings->input == SK_INPUT_FRAMES && !plan->fit.nv12)
+        SK_TRY(sk_row_strips_find(plan->fit.frame_width, plan->fit.frame_height, plan->fit.resized_width,
+                                  plan->fit.resized_height, &plan->strips, err));
     plan->tf32 = settings->precision == SK_PRECISION_TF32;
     plan->type = settings->precision == SK_PRECISION_F32 || plan->tf32 ? GPU_F32 : GPU_F16;
     SK_TRY(sk_arena_open(1 << 16, &plan->arena, err));

@@ -5,6 +5,7 @@
 #include "engines/cuda/device.h"
 #include "engines/engine.h"
 #include "tasks/peak_table.h"
+#include "tasks/row_strips.h"
 
 /* A graph turned into a flat list of launches. Planning needs no device: it decides forms and places of values
  * (args.h), which kernels run, what depends on what and where buffers lie; the session then binds addresses, chooses
@@ -82,12 +83,6 @@ typedef struct gpu_sparse {
     int32_t buffer;
 } gpu_sparse;
 
-/* The rows of a frame that its fit reads, where they are a regular part of all: `count` times `run` rows, `step` apart. Only
- * these are brought up, and lie together. count 0: all of them. */
-typedef struct gpu_strips {
-    int32_t first, step, run, count;
-} gpu_strips;
-
 /* A detector's final rows. n_levels 0: none. */
 typedef struct gpu_rows {
     sk_row_outputs wish;
@@ -107,7 +102,7 @@ typedef struct gpu_plan {
     sk_arena *arena;
     sk_session_settings settings;
     sk_frame_fit fit;
-    gpu_strips strips;
+    sk_row_strips strips; /* of the frames: only these rows are brought up, and lie together */
     gpu_sparse sparse;
     gpu_rows rows;
     gpu_peaks peaks;
@@ -179,15 +174,11 @@ bool gpu_conv_is_pointwise(const gpu_plan *plan, const sk_node *node);
 bool gpu_pool_chain(const gpu_plan *plan, const sk_node *node, sk_value outs[3]);
 
 /* stages.c */
+size_t gpu_frame_bytes(const gpu_plan *plan); /* of one frame on the device */
 sk_status gpu_add_letterbox(gpu_plan *plan, int32_t index, int32_t to, int32_t pitch, int32_t type,
                             sk_error *err) SK_MUST_CHECK;
 sk_status gpu_build_sparse(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
 bool gpu_is_sparse(const gpu_plan *plan, int32_t output);
-
-/* strips.c */
-sk_status gpu_find_strips(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
-int32_t gpu_strip_row(const gpu_strips *strips, int32_t row); /* where a row of the frame lies; -1: nowhere */
-size_t gpu_strip_bytes(const gpu_plan *plan);                 /* of one frame on the device */
 
 /* rows.c */
 sk_status gpu_build_rows(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;

@@ -25,7 +25,8 @@ static sk_status add_taps(gpu_plan *plan, int32_t from, int32_t to, int vertical
     sk_resize_linear_taps(from, to, vertical, 1, i0, i1, w);
     for (int32_t i = 0; vertical && plan->strips.count && i < to;
          i++) { /* rows as they lie; without weight: any */
-        const int32_t a = gpu_strip_row(&plan->strips, i0[i]), b = gpu_strip_row(&plan->strips, i1[i]);
+        const int32_t a = sk_row_strips_number(&plan->strips, i0[i]),
+                      b = sk_row_strips_number(&plan->strips, i1[i]);
         i0[i] = a < 0 ? b : a;
         i1[i] = b < 0 ? a : b;
     }
@@ -40,6 +41,13 @@ done:
     sk_free(i0);
     sk_free(w);
     return status;
+}
+
+size_t gpu_frame_bytes(const gpu_plan *plan)
+{
+    const sk_row_strips *s = &plan->strips;
+    return s->count ? sk_frame_fit_row(&plan->fit) * (size_t)s->run * (size_t)s->count
+                    : sk_frame_fit_bytes(&plan->fit);
 }
 
 sk_status gpu_add_letterbox(gpu_plan *plan, int32_t index, int32_t to, int32_t pitch, int32_t type,
@@ -60,7 +68,7 @@ sk_status gpu_add_letterbox(gpu_plan *plan, int32_t index, int32_t to, int32_t p
     SK_TRY(gpu_add_step(plan, GPU_LETTERBOX, NULL, &step, err));
     gpu_letterbox_args *a = &step->args.letterbox;
     *a = (gpu_letterbox_args){.row_bytes = (int64_t)sk_frame_fit_row(f),
-                              .picture_bytes = (int64_t)gpu_strip_bytes(plan),
+                              .picture_bytes = (int64_t)gpu_frame_bytes(plan),
                               .n = (int32_t)shape->dim[0],
                               .h = (int32_t)shape->dim[2],
                               .w = (int32_t)shape->dim[3],

@@ -14,7 +14,7 @@ typedef struct layout {
     size_t row;             /* bytes */
     ptrdiff_t from_row;     /* from row to row … */
     ptrdiff_t from_picture; /* … and picture to picture at the caller's */
-    gpu_strips strips;
+    sk_row_strips strips;
 } layout;
 
 static layout layout_of(const gpu_session *s, int32_t index, const sk_session_input *input)
@@ -32,7 +32,7 @@ static layout layout_of(const gpu_session *s, int32_t index, const sk_session_in
     l.row = frames ? sk_frame_fit_row(&plan->fit) : (size_t)(shape->dim[3] * shape->dim[1]);
     l.from_row = input->row_bytes ? input->row_bytes : (ptrdiff_t)l.row;
     l.from_picture = input->picture_bytes ? input->picture_bytes : l.from_row * height;
-    l.strips = frames && plan->strips.count ? plan->strips : (gpu_strips){0, height, height, 1};
+    l.strips = frames && plan->strips.count ? plan->strips : (sk_row_strips){0, height, height, 1};
     return l;
 }
 
@@ -42,7 +42,7 @@ typedef int copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pit
 /* The wanted rows of one picture from where the device can read them. */
 static int copy_rows(const layout *l, uint8_t *to, const uint8_t *from, copy_2d *copy, gpu_stream *stream)
 {
-    const gpu_strips *s = &l->strips;
+    const sk_row_strips *s = &l->strips;
     const size_t run = (size_t)s->run, count = (size_t)s->count, step = (size_t)s->step * (size_t)l->from_row;
     from += s->first * l->from_row;
     if ((size_t)l->from_row == l->row) /* a strip is one piece */
@@ -81,7 +81,7 @@ static int upload_pinned(gpu_session *s, const layout *l, uint8_t *to, const uin
 /* Through pinned memory of our own. */
 static int upload_staged(gpu_session *s, const layout *l, uint8_t *to, uint8_t *staging, const uint8_t *from)
 {
-    const gpu_strips *strips = &l->strips;
+    const sk_row_strips *strips = &l->strips;
     const bool dense = (size_t)l->from_row == l->row;
     const size_t piece = dense ? l->row * (size_t)strips->run : l->row;
     const int32_t pieces = dense ? 1 : strips->run;
@@ -116,7 +116,7 @@ static sk_status bring_across(gpu_session *s, int32_t index, int32_t slot, const
     uint8_t *to = s->slots[slot].device + s->plan.buffers[s->plan.inputs[index]].offset;
     const int64_t n = gpu_shape(&s->plan, s->plan.graph->inputs[index])->dim[0];
     layout l = layout_of(s, index, input);
-    for (int64_t i = 0; i < n; i++, to += gpu_strip_bytes(&s->plan)) {
+    for (int64_t i = 0; i < n; i++, to += gpu_frame_bytes(&s->plan)) {
         /* a batch that is not full ends earlier: its last places compute on what was there */
         const sk_frame *frame = input->frames[i];
         if (!frame)
