@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "engines/cuda/device.h"
 #include "engines/offload.h"
-#include "tasks/nv12.h"
+#include "kernels/nv12.h"
 
 #include <math.h>
 #include <stdio.h>

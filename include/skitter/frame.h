@@ -16,7 +16,9 @@ typedef enum sk_pixel_format {
     SK_PIXEL_RGB = 1,  /* 3 bytes a pixel: R, G, B */
     SK_PIXEL_BGR = 2,  /* 3 bytes a pixel: B, G, R */
     SK_PIXEL_GRAY = 3, /* 1 byte a pixel */
-    SK_PIXEL_NV12 = 4  /* luma plane, then interleaved chroma at half size; for GPU paths */
+    SK_PIXEL_NV12 = 4, /* luma plane, then interleaved chroma at half size; for GPU paths */
+    SK_PIXEL_I420 =
+        5 /* luma plane and two of chroma at half size, as most video is decoded (sk_source_settings) */
 } sk_pixel_format;
 
 /* How luma and chroma were made from colours. */
@@ -36,14 +38,18 @@ typedef struct sk_frame {
     uint8_t *data;
     int64_t index; /* frame number in its source, from 0; by presentation order */
     double time;   /* presentation time in seconds; index / rate for pictures without one */
-    /* NV12 only: */
+    /* NV12 and I420: */
     const uint8_t
-        *chroma; /* its first row, `stride` bytes from one to the next; null: right behind the luma's */
+        *chroma; /* its first row. NV12: `stride` bytes from one to the next; null: right behind the luma's.
+                              I420: of u, `chroma_stride` bytes from one to the next */
     sk_colour_matrix matrix; /* what its colours were made with */
     int32_t full_range;      /* 1: values from 0 to 255 (JPEG); 0: luma from 16 to 235 (video) */
     /* 0: in host memory. k > 0: in the memory of CUDA device k - 1 (its primary context), complete; only runners on that
      * device take such frames (sk_runner_takes_device_frames). */
     int32_t on_device;
+    /* I420: */
+    const uint8_t *chroma_v; /* first row of v */
+    ptrdiff_t chroma_stride;
 } sk_frame;
 
 #ifdef __cplusplus

@@ -43,6 +43,10 @@ typedef struct sk_source_settings {
     /* k > 0: frames that "cuda" decodes on CUDA device k - 1 stay in its memory (sk_frame.on_device) where they are 8-bit
      * 4:2:0 and upright; sk_source_info.like says whether. "auto" then tries "cuda" first. Video files only. Default 0 */
     int32_t on_device;
+    /* Both > 0, with `format` RGB: frames wider or higher than this may come as planes (SK_PIXEL_I420), in the decoder's own
+     * memory, if they are 8-bit 4:2:0, upright and of even height, and turning them into RGB later (as runners do) gives
+     * the same pixels. Others come in `format`. Video files only. Default 0 */
+    int32_t planes_above_width, planes_above_height;
     double reconnect_seconds; /* live: give up after this long without a frame; default 60 */
     /* Live: asked several times a second while the source waits for its peer; true ends the source. May be null. */
     bool (*interrupted)(void *context);

@@ -17,6 +17,7 @@
 #include "results/journal.h"
 #include "runtime/run_lock.h"
 #include "skitter/version.h"
+#include "tasks/pipeline.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -325,11 +326,24 @@ static int32_t device_for_frames(const run *r)
     return device + 1;
 }
 
+/* How the run wants its frames: on the device that decodes them, or as planes where the network looks at few pixels. */
+static sk_source_settings media_of(const run *r)
+{
+    const sk_predict_settings *s = r->settings;
+    sk_source_settings m = s->media;
+    m.on_device = r->frames_here ? 0 : device_for_frames(r);
+    const sk_task_settings task = sk_task_settings_of(&s->detector);
+    const sk_model *model = sk_detector_about(r->detector)->models[0];
+    if (s->n_models != 1 || s->overlay || strcmp(s->detector.runtime, "cpu") != 0 ||
+        !sk_task_planes_above(model, &task, &m.planes_above_width, &m.planes_above_height))
+        m.planes_above_width = m.planes_above_height = 0;
+    return m;
+}
+
 /* The source from the first frame that is still to be done. */
 static sk_status open_source(run *r, int64_t done, sk_error *err)
 {
-    sk_source_settings m = r->settings->media;
-    m.on_device = r->frames_here ? 0 : device_for_frames(r);
+    sk_source_settings m = media_of(r);
     bool skip_by_reading = m.loop > 1;
     if (!skip_by_reading)
         m.first += done * m.step;
@@ -588,8 +602,7 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
     /* A network that fits every frame is opened, and the model's weights given back, before the decoder wants memory. */
     if (sk_detector_fits_all(r.detector))
         SK_TRY_GOTO(open_runner(&r, err));
-    sk_source_settings media = settings->media;
-    media.on_device = device_for_frames(&r);
+    sk_source_settings media = media_of(&r);
     SK_TRY_GOTO(sk_source_open(settings->source, &media, &r.source, err));
     sk_source_get_info(r.source, &r.info);
     report->live = r.info.kind == SK_SOURCE_LIVE;

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "media/reader.h"
 #include "runner/network.h"
+#include "runner/offer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,6 +116,11 @@ static sk_status open_source(speed *p, sk_error *err)
     media.loop = FOREVER;
     media.queue = sk_runner_depth(p->runner) + 4;
     media.queue = media.queue < 64 ? media.queue : 64;
+    const sk_task_settings task = sk_task_settings_of(&p->s->runner.detector);
+    if (sk_runner_takes_planes(p->runner) &&
+        !sk_task_planes_above(p->about->models[0], &task, &media.planes_above_width,
+                              &media.planes_above_height))
+        media.planes_above_width = media.planes_above_height = 0;
     return sk_source_open(p->s->input, &media, &p->source, err);
 }
 

@@ -45,7 +45,7 @@ typedef struct sk_frame_fit {
     int32_t frame_width, frame_height;
     int32_t channels; /* 3; 1: grey, spread over the network's three */
     int32_t swap;     /* 1: BGR */
-    int32_t nv12;     /* 1: a luma plane, then chroma at half size, turned into RGB as tasks/nv12.h does */
+    int32_t nv12;     /* 1: a luma plane, then chroma at half size, turned into RGB as kernels/nv12.h does */
     int32_t resized_width, resized_height; /* inside the network's input … */
     int32_t left, top;                     /* … from here on */
     int32_t border;                        /* value around it: 114 */

@@ -178,6 +178,7 @@ static sk_status open_codec(const char *uri, const sk_decoder_settings *settings
         return sk_fail(err, SK_ERR_FORMAT, "%s: the %s decoder cannot be started: %s", uri, codec->name,
                        sk_ffmpeg_text(code));
     decoder->quarter_turns = display_turns(decoder->stream);
+    decoder->planes = (sk_planes){settings->planes_above_width, settings->planes_above_height, .width = 0};
     return SK_OK;
 }
 
@@ -274,6 +275,17 @@ int64_t sk_decoder_pts(const sk_decoder *decoder)
 }
 
 /* The matrix and range the stream says its colours were made with; BT.601 and TV range where it says nothing. */
+static void set_matrix(struct SwsContext *scaler, const AVFrame *frame)
+{
+    const AVPixFmtDescriptor *format = sk_ff.av_pix_fmt_desc_get(frame->format);
+    if (!format || format->nb_components < 3 || (format->flags & AV_PIX_FMT_FLAG_RGB))
+        return;
+    const int unity = 1 << 16;
+    const int *matrix = sk_ff.sws_getCoefficients((int)frame->colorspace);
+    sk_ff.sws_setColorspaceDetails(scaler, matrix, frame->color_range == AVCOL_RANGE_JPEG,
+                                   sk_ff.sws_getCoefficients(SWS_CS_DEFAULT), 1, 0, unity, unity);
+}
+
 static void set_colours(sk_decoder *decoder, const AVFrame *frame)
 {
     if (decoder->coloured == decoder->scaler && decoder->colourspace == (int)frame->colorspace &&
@@ -282,13 +294,7 @@ static void set_colours(sk_decoder *decoder, const AVFrame *frame)
     decoder->coloured = decoder->scaler;
     decoder->colourspace = (int)frame->colorspace;
     decoder->range = (int)frame->color_range;
-    const AVPixFmtDescriptor *format = sk_ff.av_pix_fmt_desc_get(frame->format);
-    if (!format || format->nb_components < 3 || (format->flags & AV_PIX_FMT_FLAG_RGB))
-        return;
-    const int unity = 1 << 16;
-    const int *matrix = sk_ff.sws_getCoefficients(decoder->colourspace);
-    sk_ff.sws_setColorspaceDetails(decoder->scaler, matrix, frame->color_range == AVCOL_RANGE_JPEG,
-                                   sk_ff.sws_getCoefficients(SWS_CS_DEFAULT), 1, 0, unity, unity);
+    set_matrix(decoder->scaler, frame);
 }
 
 bool sk_decoder_on_device(const sk_decoder *decoder)
@@ -314,6 +320,9 @@ sk_status sk_decoder_convert(sk_decoder *decoder, const char *uri, sk_pixel_form
                            sk_ffmpeg_text(code));
         frame = decoder->transfer;
     }
+    if (format == SK_PIXEL_RGB && !decoder->quarter_turns &&
+        sk_planes_fit(&decoder->planes, frame, set_matrix))
+        return sk_planes_take(frame, slot, err);
     sk_slot *target = decoder->quarter_turns ? &decoder->upright : slot;
     SK_TRY(sk_slot_prepare(target, format, frame->width, frame->height, err));
     /* The same converter with the same settings as OpenCV 5's reader, so that pixels agree with what the models'

@@ -4,6 +4,7 @@
 
 #include "media/cuda_frames_ffmpeg.h"
 #include "media/library_ffmpeg.h"
+#include "media/planes_ffmpeg.h"
 #include "media/reader.h"
 
 /* Inside media/: one opened FFmpeg input with its video decoder and colour converter. */
@@ -24,14 +25,16 @@ typedef struct sk_decoder {
     sk_cuda *cuda;           /* frames stay on the device; null: they do not */
     const char *device_name; /* "" when the processor decodes; FFmpeg's own text */
     sk_slot upright;         /* scratch for rotation */
+    sk_planes planes;        /* frames that are passed on as they were decoded */
     int64_t damaged;
     char last_problem[256];
 } sk_decoder;
 
 typedef struct sk_decoder_settings {
     int32_t threads;
-    const char *hwaccel;       /* as of sk_source_settings */
-    int32_t on_device;         /* likewise */
+    const char *hwaccel;                             /* as of sk_source_settings */
+    int32_t on_device;                               /* likewise */
+    int32_t planes_above_width, planes_above_height; /* likewise */
     struct sk_decoder *before; /* one that was closed but for its device, which is taken over; null: none */
     const AVInputFormat *input_format; /* null: probe */
     AVDictionary **options;            /* may be null */
@@ -51,7 +54,8 @@ void sk_decoder_close(sk_decoder *decoder);
 sk_status sk_decoder_next(sk_decoder *decoder, const char *uri, bool *end, sk_error *err) SK_MUST_CHECK;
 /* Will the decoder's frame stay on the device that decoded it? */
 bool sk_decoder_on_device(const sk_decoder *decoder);
-/* Converts decoder->frame into the slot, upright; one that stays on its device is copied there as it is. */
+/* Converts decoder->frame into the slot, upright; one that stays on its device is copied there as it is, and one of which
+ * planes are wanted is shared. */
 sk_status sk_decoder_convert(sk_decoder *decoder, const char *uri, sk_pixel_format format, sk_slot *slot,
                              sk_error *err) SK_MUST_CHECK;
 /* Presentation time of decoder->frame in the stream's units; AV_NOPTS_VALUE when the file has none. */

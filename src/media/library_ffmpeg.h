@@ -68,6 +68,7 @@
     F(av_frame_free)                                                                                         \
     F(av_frame_get_buffer)                                                                                   \
     F(av_frame_make_writable)                                                                                \
+    F(av_frame_ref)                                                                                          \
     F(av_frame_unref)                                                                                        \
     F(av_get_pix_fmt_name)                                                                                   \
     F(av_hwdevice_ctx_create)                                                                                \

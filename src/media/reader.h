@@ -16,7 +16,9 @@ typedef struct sk_slot {
     void *device, *device_memory; /* cuda_frames_ffmpeg.h; null: none */
     size_t device_capacity;
     void (*device_free)(struct sk_slot *slot);
-    char *name; /* picture's path; null: the source's name */
+    void *picture; /* planes_ffmpeg.h: decoded memory this frame shares; null: none */
+    void (*let_go)(struct sk_slot *slot, bool for_good); /* gives it back; null: none */
+    char *name;                                          /* picture's path; null: the source's name */
     size_t name_capacity;
     int64_t decode_begin, decode_end; /* when it was decoded, by a source's thread: ns of CLOCK_MONOTONIC */
     struct sk_slot *next;

@@ -69,6 +69,8 @@ void sk_slot_free(sk_slot *slot)
 {
     if (slot->device_free)
         slot->device_free(slot);
+    if (slot->let_go)
+        slot->let_go(slot, true);
     sk_free(slot->memory);
     sk_free(slot->name);
     *slot = (sk_slot){0};
@@ -341,6 +343,8 @@ void sk_source_release(sk_source *source, const sk_frame *frame)
     if (!frame)
         return;
     sk_slot *slot = (sk_slot *)(uintptr_t)frame;
+    if (slot->let_go)
+        slot->let_go(slot, false); /* the decoder has its next picture in memory that is still near */
     pthread_mutex_lock(&source->lock);
     slot->next = source->free_list;
     source->free_list = slot;

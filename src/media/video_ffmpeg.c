@@ -73,6 +73,8 @@ static sk_status open_file(const video_reader *reader, sk_decoder *before, sk_de
                                     .hwaccel = reader->settings.hwaccel,
                                     .on_device = reader->settings.on_device,
                                     .before = before,
+                                    .planes_above_width = reader->settings.planes_above_width,
+                                    .planes_above_height = reader->settings.planes_above_height,
                                     .options = &options};
     sk_status status = sk_decoder_open(reader->uri, &settings, decoder, err);
     sk_ff.av_dict_free(&options);

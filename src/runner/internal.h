@@ -166,6 +166,7 @@ struct sk_runner {
     int32_t n_models;
     const sk_model *models[SK_DETECTOR_MAX_MODELS];
     int32_t capacity, n_keypoints; /* of results */
+    bool planes;                   /* frames may come as planes of video */
     bool sparse;                   /* a device leaves out results that cannot pass */
     int32_t depth;
 

@@ -8,4 +8,7 @@
  * next size. */
 bool sk_runner_takes_frames(const sk_runner *runner);
 
+/* Does it take planes of video (SK_PIXEL_I420)? */
+bool sk_runner_takes_planes(const sk_runner *runner);
+
 #endif

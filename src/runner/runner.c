@@ -92,6 +92,7 @@ static sk_status plan_results(sk_runner *r, sk_error *err)
                                    &first, err));
     if (r->n_models > 1)
         SK_TRY_GOTO(sk_task_stage_open_second(r->models[1], first, &r->task, &second, err));
+    r->planes = !second && sk_task_stage_plan(first)->planes && r->settings.frames != SK_RUNNER_COPY;
     const sk_task_plan *plan = sk_task_stage_plan(second ? second : first);
     r->capacity = plan->capacity;
     r->n_keypoints = plan->n_keypoints;
@@ -160,6 +161,7 @@ static sk_status open_lanes(sk_runner *r, int32_t *fits, sk_error *err)
         *fits = fit;
         return sk_fail(err, SK_ERR_LIMIT, "%d instances of this network do not fit into memory", r->n_lanes);
     }
+    r->planes = r->planes && !sk_runner_takes_frames(r);
     for (int32_t i = 0; i < r->n_lanes; i++)
         r->sparse = r->sparse || sk_lane_is_sparse(&r->lanes[i]);
     for (int32_t i = 0; i < r->n_items; i++) {
@@ -302,6 +304,11 @@ bool sk_runner_takes_device_frames(const sk_runner *r, int32_t device)
         taken = taken && r->lanes[i].trace.key.frames && r->lanes[i].device.index == device &&
                 (r->lanes[i].device.engine->offers & SK_OFFERS_DEVICE_FRAMES);
     return taken;
+}
+
+bool sk_runner_takes_planes(const sk_runner *r)
+{
+    return r->planes;
 }
 
 sk_status sk_runner_open(const sk_model *const *models, int32_t n_models, const sk_runner_settings *settings,

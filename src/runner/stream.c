@@ -30,12 +30,16 @@ static sk_status check_frame(const sk_frame *frame, sk_error *err)
 {
     SK_CHECK_ARG(frame && frame->data, err);
     const bool nv12 = frame->format == SK_PIXEL_NV12 && frame->on_device > 0;
+    const bool planes = frame->format == SK_PIXEL_I420 && !frame->on_device;
     if (frame->format != SK_PIXEL_RGB && frame->format != SK_PIXEL_BGR && frame->format != SK_PIXEL_GRAY &&
-        !nv12)
+        !nv12 && !planes)
         return sk_fail(err, SK_ERR_ARG,
-                       "frame %lld: pixel format %d; RGB, BGR or grey is taken, and NV12 on a device",
+                       "frame %lld: pixel format %d; RGB, BGR, grey or I420 is taken, and NV12 on a device",
                        (long long)frame->index, (int)frame->format);
-    int32_t bytes = frame->format == SK_PIXEL_GRAY || nv12 ? 1 : 3;
+    int32_t bytes = frame->format == SK_PIXEL_GRAY || nv12 || planes ? 1 : 3;
+    if (planes && (!frame->chroma || !frame->chroma_v || frame->chroma_stride < (frame->width + 1) / 2))
+        return sk_fail(err, SK_ERR_ARG, "frame %lld: I420 without its planes of chroma",
+                       (long long)frame->index);
     if (frame->width < 1 || frame->height < 1 || frame->width > 65535 || frame->height > 65535 ||
         frame->stride < (ptrdiff_t)frame->width * bytes)
         return sk_fail(err, SK_ERR_ARG, "frame %lld: %dx%d with rows of %lld bytes is not possible",
@@ -47,6 +51,11 @@ static sk_status check_frame(const sk_frame *frame, sk_error *err)
 static sk_status check_place(const sk_runner *r, const sk_frame *frame, const sk_runner_call *call,
                              sk_error *err)
 {
+    if (frame->format == SK_PIXEL_I420 && !r->planes)
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "frame %lld: planes (I420) are taken for a single YOLO model on the CPU, and not "
+                       "copied: give RGB",
+                       (long long)frame->index);
     if (!frame->on_device)
         return SK_OK;
     if (r->settings.frames == SK_RUNNER_COPY || r->n_models > 1 || r->settings.check_every > 0 ||

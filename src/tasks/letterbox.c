@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "tasks/pixels.h"
 #include "tasks/resize_linear.h"
+#include "tasks/resize_planar.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,6 +17,7 @@ struct sk_letterbox {
     int32_t slices;
     int32_t resizes; /* 0: the frame already has the wanted size */
     sk_resize_linear *resize;
+    sk_resize_planar *planar; /* planes of video; null: not with several slices, nor for grey */
 };
 
 /* Python's round: halves to even. The default rounding mode is in force everywhere. */
@@ -62,9 +64,20 @@ sk_status sk_letterbox_refit(sk_letterbox *box, const sk_letterbox_geometry *g, 
                              sk_error *err)
 {
     SK_CHECK_ARG(box && g, err);
-    if (format != SK_PIXEL_RGB && format != SK_PIXEL_BGR && format != SK_PIXEL_GRAY)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "letterbox: frames must be RGB, BGR or GRAY here (format %d)",
-                       (int)format);
+    if (format != SK_PIXEL_RGB && format != SK_PIXEL_BGR && format != SK_PIXEL_GRAY &&
+        format != SK_PIXEL_I420)
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "letterbox: frames must be RGB, BGR, GRAY or I420 here (format %d)", (int)format);
+    if (format == SK_PIXEL_I420) {
+        if (!box->planar || !sk_resize_planar_fit(box->planar, g->frame_width, g->frame_height,
+                                                  g->resized_width, g->resized_height))
+            return sk_fail(
+                err, SK_ERR_UNSUPPORTED, "letterbox: I420 frames are not taken from %dx%d to %dx%d: give RGB",
+                (int)g->frame_width, (int)g->frame_height, (int)g->resized_width, (int)g->resized_height);
+        box->geometry = *g;
+        box->format = format;
+        return SK_OK;
+    }
     int32_t resizes = g->frame_width != g->resized_width || g->frame_height != g->resized_height;
     if (resizes)
         SK_TRY(sk_resize_linear_refit(box->resize, g->frame_width, g->frame_height, g->resized_width,
@@ -90,6 +103,8 @@ sk_status sk_letterbox_open(const sk_letterbox_geometry *geometry, sk_pixel_form
     SK_TRY_GOTO(sk_resize_linear_open(geometry->frame_width, geometry->frame_height, geometry->width,
                                       geometry->height, format == SK_PIXEL_GRAY ? 1 : 3, slices, &box->resize,
                                       err));
+    if (slices == 1 && format != SK_PIXEL_GRAY)
+        SK_TRY_GOTO(sk_resize_planar_open(geometry->width, geometry->height, &box->planar, err));
     SK_TRY_GOTO(sk_letterbox_refit(box, geometry, format, err));
     *out = box;
     box = NULL;
@@ -103,6 +118,7 @@ void sk_letterbox_close(sk_letterbox **box)
     if (!box || !*box)
         return;
     sk_resize_linear_close(&(*box)->resize);
+    sk_resize_planar_close(&(*box)->planar);
     sk_free(*box);
     *box = NULL;
 }
@@ -116,6 +132,7 @@ sk_status sk_letterbox_run_slice(const sk_letterbox *box, const sk_frame *frame,
                                  int32_t n_slices, sk_error *err)
 {
     SK_CHECK_ARG(box && frame && frame->data && out, err);
+    SK_CHECK_ARG(frame->format != SK_PIXEL_I420 || (frame->chroma && frame->chroma_v), err);
     SK_CHECK_ARG(slice >= 0 && slice < n_slices && n_slices <= box->slices, err);
     const sk_letterbox_geometry *g = &box->geometry;
     if (frame->width != g->frame_width || frame->height != g->frame_height || frame->format != box->format)
@@ -139,6 +156,11 @@ sk_status sk_letterbox_run_slice(const sk_letterbox *box, const sk_frame *frame,
         }
     }
     uint8_t *picture = out + g->top * stride + g->left * 3;
+    if (box->format == SK_PIXEL_I420) {
+        if (in0 < in1)
+            sk_resize_planar_rows(box->planar, frame, picture, stride, in0 - g->top, in1 - g->top);
+        return SK_OK;
+    }
     if (box->resizes) {
         if (in0 < in1)
             sk_resize_linear_rows(box->resize, frame->data, frame->stride, picture, stride,

@@ -24,7 +24,7 @@ sk_status sk_letterbox_plan(int32_t frame_width, int32_t frame_height, int32_t n
 
 typedef struct sk_letterbox sk_letterbox;
 
-/* For frames of one size and format (RGB, BGR, GRAY). `slices`: how many threads may share a frame; >= 1. */
+/* For frames of one size and format: RGB, BGR, GRAY, and with one slice I420 (resize_planar.h). `slices`: how many threads may share a frame; >= 1. */
 sk_status sk_letterbox_open(const sk_letterbox_geometry *geometry, sk_pixel_format format, int32_t slices,
                             sk_letterbox **out, sk_error *err) SK_MUST_CHECK;
 /* Frames of another size or format (crops, say) from now on, without allocating: the picture may not be

@@ -126,6 +126,7 @@ static sk_status open_yolo(sk_task_stage *s, sk_error *err)
     s->plan.height = g->height;
     s->plan.channels = 3;
     s->plan.u8 = 1;
+    s->plan.planes = !crops && m->input.rgb;
     s->plan.cut_tail = m->yolo.n_heads > 0 || m->yolo.nms_tail;
     s->plan.n_keypoints = keypoints;
     s->plan.capacity = crops ? s->settings.max_crops : settings.max_det;
@@ -294,6 +295,18 @@ const sk_task_plan *sk_task_stage_plan(const sk_task_stage *s)
     return &s->plan;
 }
 
+bool sk_task_planes_above(const sk_model *model, const sk_task_settings *settings, int32_t *width,
+                          int32_t *height)
+{
+    const sk_task_stage s = {.model = model, .settings = *settings};
+    sk_error ignored;
+    if (!is_yolo(model->task) || !model->input.rgb || yolo_size(&s, width, height, &ignored) != SK_OK)
+        return false;
+    *width *= 2;
+    *height *= 2;
+    return true;
+}
+
 /* What the letterbox should take a frame's format for: a network that wants B, G, R gets the two
  * exchanged. */
 static sk_pixel_format taken_for(const sk_task_stage *s, sk_pixel_format format)
@@ -317,6 +330,8 @@ sk_status sk_stage_yolo_input(sk_task_stage *s, const sk_frame *frame, const sk_
     uint8_t *picture = form == SK_TASK_INPUT_U8 ? out : s->picture;
     sk_frame view = *frame;
     view.format = taken_for(s, frame->format);
+    if (view.format == SK_PIXEL_I420 && !s->plan.planes)
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: takes no I420 frames here: give RGB", name_of(s->model));
     const sk_letterbox_geometry *have = sk_letterbox_geometry_of(s->box);
     if (s->box_format != view.format || have->frame_width != geometry->frame_width ||
         have->frame_height != geometry->frame_height) {

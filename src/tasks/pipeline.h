@@ -7,6 +7,8 @@
 #include "tasks/sleap_post.h"
 #include "tasks/yolo_post.h"
 
+#include <stdbool.h>
+
 /* What surrounds a model's network: how a frame becomes its input and how its outputs become instances.
  * The caller owns the network: it opens an engine for the plan's input size and drives      whole frames
  * sk_task_stage_input -> [network] -> sk_task_stage_result     second models  sk_task_stage_crops (from
@@ -43,6 +45,7 @@ typedef struct sk_task_plan {
     int32_t width, height, channels; /* network input */
     int32_t u8;                      /* 1: SK_TASK_INPUT_U8 is possible */
     float scale, mean[3], std[3];  /* value = (u8 * scale - mean) / std, for networks given 8-bit pictures */
+    int32_t planes;                /* 1: takes frames as planes of video (SK_PIXEL_I420) */
     int32_t cut_tail;              /* 1: run the network without its decode tail: less work, same results */
     int32_t capacity, n_keypoints; /* what the result list must hold */
     char steps[256];               /* for people: "letterbox 1920x1080 -> 640x360 in 640x640, 8-bit" */
@@ -59,6 +62,11 @@ sk_status sk_task_stage_open_second(const sk_model *model, const sk_task_stage *
                                     sk_error *err) SK_MUST_CHECK;
 void sk_task_stage_close(sk_task_stage **stage);
 const sk_task_plan *sk_task_stage_plan(const sk_task_stage *stage);
+
+/* Frames of a video that are wider or higher than this reach the model quickest as planes: it looks at few of their
+ * pixels. False: it takes none. */
+bool sk_task_planes_above(const sk_model *model, const sk_task_settings *settings, int32_t *width,
+                          int32_t *height);
 
 /* Where a frame lands in the network's input, when it gets there by a letterbox and nothing else: for engines that do it
  * themselves. `taken` gets the format they should take a frame of `format` for. Null: it takes more than that. */

@@ -165,8 +165,8 @@ static void horizontal_3(const sk_resize_linear *r, const uint8_t *src, int16_t 
     }
 }
 
-static void vertical(const int16_t *restrict s0, const int16_t *restrict s1, int16_t b0, int16_t b1,
-                     size_t count, uint8_t *restrict dst)
+void sk_resize_linear_blend(const int16_t *restrict s0, const int16_t *restrict s1, int16_t b0, int16_t b1,
+                            size_t count, uint8_t *restrict dst)
 {
     for (size_t i = 0; i < count; i++) {
         int16_t sum = (int16_t)(((s0[i] * b0) >> 16) + ((s1[i] * b1) >> 16) + 2);
@@ -236,7 +236,7 @@ void sk_resize_linear_rows(const sk_resize_linear *r, const uint8_t *src, ptrdif
                     horizontal_1(r, from, rows[k]);
                 held[k] = wanted[k];
             }
-            vertical(rows[0], rows[1], r->by[y][0], r->by[y][1], count, line);
+            sk_resize_linear_blend(rows[0], rows[1], r->by[y][0], r->by[y][1], count, line);
         }
         if (expand)
             expand_row(bytes, r->dst_width, target);

@@ -26,6 +26,9 @@ sk_status sk_resize_linear_refit(sk_resize_linear *resize, int32_t src_width, in
  * elsewhere. */
 void sk_resize_linear_taps(int32_t from, int32_t to, int vertical, int32_t unit, int32_t *i0, int32_t *i1,
                            int16_t (*weights)[2]);
+/* The vertical pass: two rows of horizontal sums (cut by 4 bits) become a row of bytes. */
+void sk_resize_linear_blend(const int16_t *upper, const int16_t *lower, int16_t upper_weight,
+                            int16_t lower_weight, size_t count, uint8_t *dst);
 void sk_resize_linear_close(sk_resize_linear **resize);
 
 /* Writes rows [y0, y1) of the result to `dst` (its row 0). `swap` exchanges the first and third channel.

@@ -7,7 +7,7 @@
 #include "graph/reference.h"
 #include "models/model.h"
 #include "tasks/letterbox.h"
-#include "tasks/nv12.h"
+#include "kernels/nv12.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NV12 as tasks/nv12.h turns it into RGB is what the video reader makes of the same planes. */
+/* NV12 as kernels/nv12.h turns it into RGB is what the video reader makes of the same planes. */
 #include "media/library_ffmpeg.h"
 #include "support/test.h"
-#include "tasks/nv12.h"
+#include "kernels/nv12.h"
 
 #include <stdlib.h>
 

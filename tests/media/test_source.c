@@ -3,6 +3,7 @@
 #include "support/test.h"
 
 #include "base/memory.h"
+#include "kernels/nv12.h"
 
 #include <png.h>
 #include <stdio.h>
@@ -243,6 +244,63 @@ static void seeks_to_the_exact_frame(void **state)
     }
 }
 
+/* Frames as planes, shared with the decoder, and as it converts them: the same pixels, also while several are held and when
+ * the file begins anew. */
+static void planes_are_the_same_pixels(void **state)
+{
+    (void)state;
+    test_data_or_skip();
+    static const char *const videos[] = {"video/small_robot.mp4", "video/clip.mp4",
+                                         "video/centered_pair_small.mp4"};
+    enum { HELD = 3, FRAMES = 24 };
+    for (int v = 0; v < 3; v++) {
+        sk_error err = {0};
+        sk_source_settings settings;
+        sk_source_defaults(&settings);
+        settings.last = 15;
+        settings.loop = 2;
+        settings.queue = HELD + 1;
+        sk_source *plain = NULL, *shared = NULL;
+        assert_ok(sk_source_open(test_data(videos[v]), &settings, &plain, &err), &err);
+        settings.planes_above_width = settings.planes_above_height = 100;
+        assert_ok(sk_source_open(test_data(videos[v]), &settings, &shared, &err), &err);
+        const sk_frame *held[HELD] = {0};
+        int planes = 0;
+        for (int i = 0; i < FRAMES; i++) {
+            const sk_frame *a = NULL, *b = NULL;
+            if (held[i % HELD])
+                sk_source_release(shared, held[i % HELD]);
+            assert_ok(sk_source_next(plain, &a, &err), &err);
+            assert_ok(sk_source_next(shared, &b, &err), &err);
+            assert_true(a && b && a->index == b->index && a->time == b->time);
+            held[i % HELD] = b;
+            if (b->format == SK_PIXEL_I420) {
+                uint8_t *rgb = malloc((size_t)b->width * (size_t)b->height * 3);
+                sk_i420_to_rgb(b, rgb);
+                for (int32_t y = 0; y < a->height; y++)
+                    assert_memory_equal(rgb + (size_t)y * (size_t)a->width * 3, a->data + a->stride * y,
+                                        (size_t)a->width * 3);
+                free(rgb);
+                planes++;
+            }
+            sk_source_release(plain, a);
+        }
+#if defined(__x86_64__)
+        assert_int_equal(planes, FRAMES); /* elsewhere FFmpeg rounds otherwise, and frames come converted */
+#endif
+        sk_source_close(&shared); /* with frames still held */
+        sk_source_close(&plain);
+        settings.planes_above_width = settings.planes_above_height =
+            4000; /* smaller frames than that come converted */
+        const sk_frame *frame = NULL;
+        assert_ok(sk_source_open(test_data(videos[v]), &settings, &shared, &err), &err);
+        assert_ok(sk_source_next(shared, &frame, &err), &err);
+        assert_int_equal(frame->format, SK_PIXEL_RGB);
+        sk_source_release(shared, frame);
+        sk_source_close(&shared);
+    }
+}
+
 static void stops_from_outside(void **state)
 {
     (void)state;
@@ -273,6 +331,7 @@ int main(void)
 #ifdef SKITTER_HAVE_FFMPEG
         cmocka_unit_test(colours_follow_the_tags),
         cmocka_unit_test(seeks_to_the_exact_frame),
+        cmocka_unit_test(planes_are_the_same_pixels),
         cmocka_unit_test(stops_from_outside),
 #endif
     };

@@ -3,7 +3,7 @@
  * memory" is the host's): the same instances as from the same pixels in memory, and held until the device has read them. */
 #include "runner_fixture.h"
 
-#include "tasks/nv12.h"
+#include "kernels/nv12.h"
 
 #include <math.h>
 

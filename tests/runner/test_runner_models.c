@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "kernels/nv12.h"
+#include "runner/offer.h"
 #include "runner_fixture.h"
 
 /* Two models, frames of many sizes, and the models people have. */
@@ -295,6 +297,69 @@ static void test_engine_fits_frames_in(void **state)
     }
 }
 
+/* Planes of video give what the same pixels give as RGB, checked, too; who cannot take them says so. */
+static void test_planes(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    enum { W = 200, H = 150 };
+    static uint8_t luma[W * H], u[W * H / 4], v[W * H / 4], pixels[W * H * 3];
+    const sk_model *both[] = {finder, poser};
+    uint32_t noise = 9;
+    for (int i = 0; i < W * H; i++) {
+        noise = noise * 1664525u + 1013904223u;
+        luma[i] = (uint8_t)(noise >> 24);
+        u[i / 4] = (uint8_t)(noise >> 16);
+        v[i / 4] = (uint8_t)(noise >> 8);
+    }
+    sk_frame planes = {.format = SK_PIXEL_I420,
+                       .width = W,
+                       .height = H,
+                       .stride = W,
+                       .data = luma,
+                       .chroma = u,
+                       .chroma_v = v,
+                       .chroma_stride = W / 2,
+                       .matrix = SK_COLOUR_BT709};
+    sk_frame rgb = {.format = SK_PIXEL_RGB, .width = W, .height = H, .stride = 3 * W, .data = pixels};
+    sk_i420_to_rgb(&planes, pixels);
+    for (int way = 0; way < 4; way++) {
+        sk_runner_settings s = tiny_settings();
+        fault_reset();
+        s.frames = way == 1 ? SK_RUNNER_COPY : SK_RUNNER_BORROW;
+        sk_runner *r = NULL;
+        const sk_engine *const *engines =
+            way == 3 ? &fault_engines[3] : fault_engines; /* fits frames in itself */
+        assert_ok(sk_runner_open_on(way == 2 ? both : &both[1], way == 2 ? 2 : 1, &s, engines, &r, &err),
+                  &err);
+        assert_int_equal(sk_runner_takes_planes(r), way == 0);
+        sk_runner_result result;
+        sk_runner_call call = {.check_pcc = true};
+        if (way > 0) {
+            assert_int_equal(sk_runner_submit(r, &planes, NULL, NULL, &err), SK_ERR_UNSUPPORTED);
+            sk_runner_close(&r);
+            continue;
+        }
+        plain p = {0};
+        plain_open(&p, poser, &s, W, H);
+        plain_run(&p, &rgb);
+        const sk_frame *const turns[] = {&planes, &rgb, &planes};
+        for (int i = 0; i < 3; i++) {
+            assert_ok(sk_runner_run(r, turns[i], &call, &result, &err), &err);
+            assert_true(result.check->passed);
+            assert_same_instances(result.instances, &p.found);
+        }
+        plain_close(&p);
+        sk_frame broken = planes;
+        broken.chroma_v = NULL;
+        assert_int_equal(sk_runner_submit(r, &broken, NULL, NULL, &err), SK_ERR_ARG);
+        broken = planes;
+        broken.chroma_stride = 3;
+        assert_int_equal(sk_runner_submit(r, &broken, NULL, NULL, &err), SK_ERR_ARG);
+        sk_runner_close(&r);
+    }
+}
+
 /* The networks people have, on the engine people use, checked by the runner itself. */
 static void check_model(const char *name, int32_t size)
 {
@@ -339,6 +404,7 @@ int main(void)
         cmocka_unit_test(test_second_network_fails),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_engine_fits_frames_in),
+        cmocka_unit_test(test_planes),
         cmocka_unit_test(test_real_models),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

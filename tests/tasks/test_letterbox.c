@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "cases_test.h"
+#include "kernels/nv12.h"
 #include "tasks/letterbox.h"
 
 #include <stdio.h>
@@ -101,10 +102,72 @@ static void failing_memory_leaves_nothing(void **state)
     }
 }
 
+/* Planes of video straight into the letterbox: what turning the whole frame into RGB first gives, bit for bit. */
+static void planes_equal_rgb(void **state)
+{
+    (void)state;
+    static const int32_t sizes[][4] = {{1920, 1080, 320, 320}, {1281, 723, 640, 640}, {1280, 1024, 320, 256},
+                                       {135, 4002, 64, 96},    {66, 66, 32, 32},      {1921, 35, 32, 64},
+                                       {1281, 720, 640, 640},  {37, 51, 64, 96}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (int full = 0; full < 2; full++) {
+            sk_error err = {0};
+            const int32_t w = sizes[i][0], h = sizes[i][1], cw = (w + 1) / 2, ch = (h + 1) / 2;
+            const ptrdiff_t pitch = w + 3, chroma_pitch = cw + 1;
+            /* Each plane ends with its last row's last pixel, so that a sanitiser sees a read beyond it. */
+            size_t luma = (size_t)pitch * (size_t)(h - 1) + (size_t)w;
+            size_t chroma = (size_t)chroma_pitch * (size_t)(ch - 1) + (size_t)cw;
+            uint8_t *planes[3] = {malloc(luma), malloc(chroma), malloc(chroma)};
+            case_noise(planes[0], luma, (uint32_t)i);
+            case_noise(planes[1], chroma, (uint32_t)i + 100);
+            case_noise(planes[2], chroma, (uint32_t)i + 200);
+            sk_frame frame = {.format = SK_PIXEL_I420,
+                              .width = w,
+                              .height = h,
+                              .stride = pitch,
+                              .data = planes[0],
+                              .chroma = planes[1],
+                              .chroma_v = planes[2],
+                              .chroma_stride = chroma_pitch,
+                              .matrix = (sk_colour_matrix)(i % 5),
+                              .full_range = full};
+            sk_frame rgb = {.format = SK_PIXEL_RGB, .width = w, .height = h, .stride = 3 * (ptrdiff_t)w};
+            rgb.data = malloc((size_t)w * (size_t)h * 3);
+            sk_i420_to_rgb(&frame, rgb.data);
+            sk_letterbox_geometry g;
+            assert_ok(sk_letterbox_plan(w, h, sizes[i][2], sizes[i][3], i % 2 ? 32 : 0, &g, &err), &err);
+            size_t bytes = (size_t)g.width * (size_t)g.height * 3;
+            uint8_t *want = malloc(bytes), *got = malloc(bytes);
+            sk_letterbox *box = NULL;
+            assert_ok(sk_letterbox_open(&g, SK_PIXEL_RGB, 1, &box, &err), &err);
+            assert_ok(sk_letterbox_run(box, &rgb, want, &err), &err);
+            uint64_t before = sk_memory_allocations();
+            assert_ok(sk_letterbox_refit(box, &g, SK_PIXEL_I420, &err), &err);
+            assert_ok(sk_letterbox_run(box, &frame, got, &err), &err);
+            assert_int_equal(sk_memory_allocations(), before);
+            if (memcmp(want, got, bytes) != 0)
+                fail_msg("%dx%d in %dx%d, full %d: other pixels", w, h, g.width, g.height, full);
+            /* Frames that stay as they are, or become half as large, are refused, and the box goes on as it was. */
+            sk_letterbox_geometry same;
+            assert_ok(sk_letterbox_plan(g.width, g.height, g.width, g.height, 0, &same, &err), &err);
+            assert_int_equal(sk_letterbox_refit(box, &same, SK_PIXEL_I420, &err), SK_ERR_UNSUPPORTED);
+            assert_ok(sk_letterbox_plan(2 * g.width, 2 * g.height, g.width, g.height, 0, &same, &err), &err);
+            assert_int_equal(sk_letterbox_refit(box, &same, SK_PIXEL_I420, &err), SK_ERR_UNSUPPORTED);
+            frame.chroma_v = NULL;
+            assert_int_equal(sk_letterbox_run(box, &frame, got, &err), SK_ERR_ARG);
+            sk_letterbox_close(&box);
+            for (int k = 0; k < 3; k++)
+                free(planes[k]);
+            free(rgb.data);
+            free(want);
+            free(got);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bytes_equal_the_original),
-                                       cmocka_unit_test(wrong_frames_are_refused),
-                                       cmocka_unit_test(failing_memory_leaves_nothing)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_equal_the_original), cmocka_unit_test(wrong_frames_are_refused),
+        cmocka_unit_test(planes_equal_rgb), cmocka_unit_test(failing_memory_leaves_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

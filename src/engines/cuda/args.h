@@ -139,7 +139,7 @@ typedef struct gpu_letterbox_args {
     int64_t row_bytes, picture_bytes;
     int32_t n, h, w, left, top, rh, rw, border;
     int32_t frame_h, frame_w, channels, swap, nv12;
-    int32_t weights[6]; /* nv12: sk_nv12_weights of tasks/nv12.h, in its order */
+    int32_t weights[6]; /* nv12: sk_nv12_weights of kernels/nv12.h, in its order */
     int32_t mode;       /* 0 copied, 1 linear, 2 the mean of 2 x 2 */
     int32_t c, ld, type;
     float gain[4], shift[4];

@@ -327,7 +327,7 @@ GPU_HD void gpu_input_element(const gpu_input_args *a, int64_t i)
     }
 }
 
-/* One channel of a frame's pixel; NV12 as tasks/nv12.h turns it into RGB. */
+/* One channel of a frame's pixel; NV12 as kernels/nv12.h turns it into RGB. */
 GPU_HD int gpu_frame_value(const gpu_letterbox_args *a, const uint8_t *frame, int32_t y, int32_t x, int32_t c)
 {
     if (a->nv12) {

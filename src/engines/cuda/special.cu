@@ -294,7 +294,7 @@ static cudaError_t start_gather(const gpu_launch *l, cudaStream_t stream)
 
 /* --- frames into 4-channel byte pictures: a pixel a thread, tables once --- */
 
-/* The three channels of a frame's pixel; grey is spread, BGR turned round, NV12 made RGB as tasks/nv12.h does. */
+/* The three channels of a frame's pixel; grey is spread, BGR turned round, NV12 made RGB as kernels/nv12.h does. */
 __device__ __forceinline__ int3 frame_pixel(const gpu_letterbox_args &a, const uint8_t *frame, int y, int x)
 {
     const uint8_t *row = frame + y * a.row_bytes;

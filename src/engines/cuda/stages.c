@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engines/cuda/plan.h"
 
-#include "tasks/nv12.h"
+#include "kernels/nv12.h"
 #include "tasks/resize_linear.h"
 
 #include <stdio.h>

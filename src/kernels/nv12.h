@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SK_TASKS_NV12_H
-#define SK_TASKS_NV12_H
+#ifndef SK_KERNELS_NV12_H
+#define SK_KERNELS_NV12_H
 
 #include "skitter/frame.h"
 
-/* NV12 as RGB, in whole numbers, the way FFmpeg's fast converter turns planar video of 8 bits into RGB on x86: each 2 x 2
+/* NV12 and I420 as RGB, in whole numbers, the way FFmpeg's fast converter turns planar video of 8 bits into RGB on x86: each 2 x 2
  * pixels share their chroma, and every product is rounded down on its own. A frame decoded on a GPU so gives the same
  * pixels as one decoded by the processor. GPUs use the same weights (engines/cuda/element.h). */
 
@@ -18,5 +18,7 @@ sk_nv12_weights sk_nv12_weights_of(sk_colour_matrix matrix, int32_t full_range);
 
 /* A frame in host memory as RGB [height][width][3], dense. */
 void sk_nv12_to_rgb(const sk_frame *frame, uint8_t *rgb);
+/* The same for planes (SK_PIXEL_I420). */
+void sk_i420_to_rgb(const sk_frame *frame, uint8_t *rgb);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tasks/nv12.h"
+#include "kernels/nv12.h"
 
 /* In 1 / 65536, for the ranges of video (luma 219 steps, chroma 224): red from v, blue from u, green from u, green from v. */
 static const int32_t matrices[][4] = {
@@ -43,18 +43,35 @@ static uint8_t clamp(int32_t v)
     return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
 }
 
+/* One row; chroma values lie `step` bytes apart. */
+static void row_to_rgb(const sk_nv12_weights *w, const uint8_t *luma, const uint8_t *u, const uint8_t *v,
+                       int32_t step, int32_t width, uint8_t *rgb)
+{
+    for (int32_t x = 0; x < width; x++, rgb += 3) {
+        const int32_t l = product(8 * luma[x] - w->offset, w->luma);
+        const int32_t cu = 8 * (u[x / 2 * step] - 128), cv = 8 * (v[x / 2 * step] - 128);
+        rgb[0] = clamp(l + product(cv, w->red_v));
+        rgb[1] = clamp(l + product(cu, w->green_u) + product(cv, w->green_v));
+        rgb[2] = clamp(l + product(cu, w->blue_u));
+    }
+}
+
 void sk_nv12_to_rgb(const sk_frame *frame, uint8_t *rgb)
 {
     const sk_nv12_weights w = sk_nv12_weights_of(frame->matrix, frame->full_range);
     const uint8_t *chroma = frame->chroma ? frame->chroma : frame->data + frame->stride * frame->height;
-    for (int32_t y = 0; y < frame->height; y++) {
-        const uint8_t *luma = frame->data + frame->stride * y, *uv = chroma + frame->stride * (y / 2);
-        for (int32_t x = 0; x < frame->width; x++, rgb += 3) {
-            const int32_t l = product(8 * luma[x] - w.offset, w.luma);
-            const int32_t u = 8 * (uv[x / 2 * 2] - 128), v = 8 * (uv[x / 2 * 2 + 1] - 128);
-            rgb[0] = clamp(l + product(v, w.red_v));
-            rgb[1] = clamp(l + product(u, w.green_u) + product(v, w.green_v));
-            rgb[2] = clamp(l + product(u, w.blue_u));
-        }
+    for (int32_t y = 0; y < frame->height; y++, rgb += 3 * (ptrdiff_t)frame->width) {
+        const uint8_t *uv = chroma + frame->stride * (y / 2);
+        row_to_rgb(&w, frame->data + frame->stride * y, uv, uv + 1, 2, frame->width, rgb);
+    }
+}
+
+void sk_i420_to_rgb(const sk_frame *frame, uint8_t *rgb)
+{
+    const sk_nv12_weights w = sk_nv12_weights_of(frame->matrix, frame->full_range);
+    for (int32_t y = 0; y < frame->height; y++, rgb += 3 * (ptrdiff_t)frame->width) {
+        const ptrdiff_t row = frame->chroma_stride * (y / 2);
+        row_to_rgb(&w, frame->data + frame->stride * y, frame->chroma + row, frame->chroma_v + row, 1,
+                   frame->width, rgb);
     }
 }

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tasks/resize_planar.h"
+
+#include "base/memory.h"
+#include "kernels/nv12.h"
+#include "tasks/resize_linear.h"
+
+#include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+enum { SLACK = 16, CHANNELS = 3 };
+
+/* A work row holds the horizontal sums of one source row, channel after channel, `pitch` values each. */
+struct sk_resize_planar {
+    int32_t most_width, most_height;
+    int32_t src_width, src_height, dst_width, dst_height;
+    size_t pitch;
+    int32_t *x0, *x1; /* [dst_width] source columns */
+    int16_t (*ax)[2]; /* their weights */
+    int32_t *y0, *y1; /* [dst_height] source rows */
+    int16_t (*by)[2];
+    int16_t *gathered; /* [2 taps][luma, u, v][pitch] of one source row */
+    int16_t *rows;     /* [2][CHANNELS][pitch] */
+    uint8_t *bytes;    /* [CHANNELS][pitch] one finished row */
+};
+
+sk_status sk_resize_planar_open(int32_t most_width, int32_t most_height, sk_resize_planar **out,
+                                sk_error *err)
+{
+    SK_CHECK_ARG(out && most_width > 0 && most_height > 0 && most_width <= 65536 && most_height <= 65536,
+                 err);
+    *out = NULL;
+    sk_resize_planar *r = sk_calloc(1, sizeof *r);
+    if (!r)
+        return sk_fail_memory(err, sizeof *r);
+    const size_t w = (size_t)most_width, h = (size_t)most_height;
+    r->most_width = most_width;
+    r->most_height = most_height;
+    r->pitch = (w + SLACK + 7) & ~(size_t)7;
+    r->x0 = sk_calloc(w, sizeof *r->x0);
+    r->x1 = sk_calloc(w, sizeof *r->x1);
+    r->ax = sk_calloc(r->pitch, sizeof *r->ax);
+    r->y0 = sk_calloc(h, sizeof *r->y0);
+    r->y1 = sk_calloc(h, sizeof *r->y1);
+    r->by = sk_calloc(h, sizeof *r->by);
+    r->gathered = sk_calloc(2 * CHANNELS * r->pitch, sizeof *r->gathered);
+    r->rows = sk_calloc(2 * CHANNELS * r->pitch, sizeof *r->rows);
+    r->bytes = sk_calloc(CHANNELS, r->pitch);
+    if (!r->x0 || !r->x1 || !r->ax || !r->y0 || !r->y1 || !r->by || !r->gathered || !r->rows || !r->bytes) {
+        sk_resize_planar_close(&r);
+        return sk_fail_memory(err, 40 * w);
+    }
+    *out = r;
+    return SK_OK;
+}
+
+void sk_resize_planar_close(sk_resize_planar **resize)
+{
+    sk_resize_planar *r = resize ? *resize : NULL;
+    if (!r)
+        return;
+    *resize = NULL;
+    sk_free(r->x0);
+    sk_free(r->x1);
+    sk_free(r->ax);
+    sk_free(r->y0);
+    sk_free(r->y1);
+    sk_free(r->by);
+    sk_free(r->gathered);
+    sk_free(r->rows);
+    sk_free(r->bytes);
+    sk_free(r);
+}
+
+bool sk_resize_planar_fit(sk_resize_planar *r, int32_t src_width, int32_t src_height, int32_t dst_width,
+                          int32_t dst_height)
+{
+    const bool same = src_width == dst_width && src_height == dst_height;
+    const bool half = src_width == 2 * dst_width && src_height == 2 * dst_height; /* has a rule of its own */
+    if (dst_width > r->most_width || dst_height > r->most_height || same || half)
+        return false;
+    if (r->src_width == src_width && r->src_height == src_height && r->dst_width == dst_width &&
+        r->dst_height == dst_height)
+        return true;
+    r->src_width = src_width;
+    r->src_height = src_height;
+    r->dst_width = dst_width;
+    r->dst_height = dst_height;
+    sk_resize_linear_taps(src_width, dst_width, 0, 1, r->x0, r->x1, r->ax);
+    sk_resize_linear_taps(src_height, dst_height, 1, 1, r->y0, r->y1, r->by);
+    return true;
+}
+
+/* The pixels one source row gives to the result. */
+static void gather(const sk_resize_planar *r, const sk_frame *frame, int32_t y)
+{
+    const uint8_t *luma = frame->data + frame->stride * y;
+    const uint8_t *u = frame->chroma + frame->chroma_stride * (y / 2);
+    const uint8_t *v = frame->chroma_v + frame->chroma_stride * (y / 2);
+    int16_t *g = r->gathered;
+    const size_t pitch = r->pitch;
+    for (int32_t x = 0; x < r->dst_width; x++) {
+        const uint32_t a = (uint32_t)r->x0[x], b = (uint32_t)r->x1[x];
+        g[x] = luma[a];
+        g[pitch + (size_t)x] = u[a / 2];
+        g[2 * pitch + (size_t)x] = v[a / 2];
+        g[3 * pitch + (size_t)x] = luma[b];
+        g[4 * pitch + (size_t)x] = u[b / 2];
+        g[5 * pitch + (size_t)x] = v[b / 2];
+    }
+}
+
+#if defined(__SSE2__)
+
+typedef struct colours {
+    __m128i c[CHANNELS];
+} colours;
+
+static inline __m128i to_byte(__m128i v) /* 0 … 255, still 16 bits wide */
+{
+    return _mm_unpacklo_epi8(_mm_packus_epi16(v, v), _mm_setzero_si128());
+}
+
+static inline colours colours_of(const int16_t *g, size_t pitch, const sk_nv12_weights *w)
+{
+    const __m128i middle = _mm_set1_epi16(128);
+    __m128i l = _mm_slli_epi16(_mm_loadu_si128((const __m128i *)(const void *)g), 3);
+    __m128i u = _mm_loadu_si128((const __m128i *)(const void *)(g + pitch));
+    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(g + 2 * pitch));
+    l = _mm_mulhi_epi16(_mm_sub_epi16(l, _mm_set1_epi16((int16_t)w->offset)),
+                        _mm_set1_epi16((int16_t)w->luma));
+    u = _mm_slli_epi16(_mm_sub_epi16(u, middle), 3);
+    v = _mm_slli_epi16(_mm_sub_epi16(v, middle), 3);
+    __m128i green = _mm_add_epi16(_mm_mulhi_epi16(u, _mm_set1_epi16((int16_t)w->green_u)),
+                                  _mm_mulhi_epi16(v, _mm_set1_epi16((int16_t)w->green_v)));
+    return (colours){{to_byte(_mm_add_epi16(l, _mm_mulhi_epi16(v, _mm_set1_epi16((int16_t)w->red_v)))),
+                      to_byte(_mm_add_epi16(l, green)),
+                      to_byte(_mm_add_epi16(l, _mm_mulhi_epi16(u, _mm_set1_epi16((int16_t)w->blue_u))))}};
+}
+
+/* Eight pixels a step; what lies behind the last one is work memory too. */
+static void weigh(const sk_resize_planar *r, const sk_nv12_weights *w, int16_t *row)
+{
+    const size_t pitch = r->pitch;
+    for (int32_t x = 0; x < r->dst_width; x += 8) {
+        const colours a = colours_of(r->gathered + x, pitch, w),
+                      b = colours_of(r->gathered + CHANNELS * pitch + x, pitch, w);
+        const __m128i low = _mm_loadu_si128((const __m128i *)(const void *)r->ax[x]),
+                      high = _mm_loadu_si128((const __m128i *)(const void *)r->ax[x + 4]);
+        for (size_t c = 0; c < CHANNELS; c++) {
+            __m128i s0 = _mm_madd_epi16(_mm_unpacklo_epi16(a.c[c], b.c[c]), low),
+                    s1 = _mm_madd_epi16(_mm_unpackhi_epi16(a.c[c], b.c[c]), high);
+            _mm_storeu_si128((__m128i *)(void *)(row + c * pitch + x),
+                             _mm_packs_epi32(_mm_srai_epi32(s0, 4), _mm_srai_epi32(s1, 4)));
+        }
+    }
+}
+
+#else
+
+static int32_t product(int32_t a, int32_t b) /* rounded down */
+{
+    const int32_t p = a * b;
+    return p >= 0 ? p / 65536 : -((-p + 65535) / 65536);
+}
+
+static int32_t to_byte(int32_t v)
+{
+    return v < 0 ? 0 : v > 255 ? 255 : v;
+}
+
+static void colours_of(const int16_t *g, size_t pitch, const sk_nv12_weights *w, int32_t c[CHANNELS])
+{
+    const int32_t l = product(8 * g[0] - w->offset, w->luma);
+    const int32_t u = 8 * (g[pitch] - 128), v = 8 * (g[2 * pitch] - 128);
+    c[0] = to_byte(l + product(v, w->red_v));
+    c[1] = to_byte(l + product(u, w->green_u) + product(v, w->green_v));
+    c[2] = to_byte(l + product(u, w->blue_u));
+}
+
+static void weigh(const sk_resize_planar *r, const sk_nv12_weights *w, int16_t *row)
+{
+    const size_t pitch = r->pitch;
+    for (int32_t x = 0; x < r->dst_width; x++) {
+        int32_t a[CHANNELS], b[CHANNELS];
+        colours_of(r->gathered + x, pitch, w, a);
+        colours_of(r->gathered + CHANNELS * pitch + x, pitch, w, b);
+        for (size_t c = 0; c < CHANNELS; c++)
+            row[c * pitch + (size_t)x] = (int16_t)((a[c] * r->ax[x][0] + b[c] * r->ax[x][1]) >> 4);
+    }
+}
+
+#endif
+
+static void interleave(const sk_resize_planar *r, uint8_t *restrict dst)
+{
+    const uint8_t *restrict red = r->bytes, *restrict green = red + r->pitch,
+                            *restrict blue = green + r->pitch;
+    for (int32_t x = 0; x < r->dst_width; x++) {
+        dst[3 * x] = red[x];
+        dst[3 * x + 1] = green[x];
+        dst[3 * x + 2] = blue[x];
+    }
+}
+
+void sk_resize_planar_rows(sk_resize_planar *r, const sk_frame *frame, uint8_t *dst, ptrdiff_t dst_stride,
+                           int32_t y0, int32_t y1)
+{
+    const sk_nv12_weights w = sk_nv12_weights_of(frame->matrix, frame->full_range);
+    const size_t count = CHANNELS * r->pitch;
+    for (int32_t y = y0; y < y1; y++) {
+        /* Where frames shrink by more than two no row is read twice. */
+        gather(r, frame, r->y0[y]);
+        weigh(r, &w, r->rows);
+        gather(r, frame, r->y1[y]);
+        weigh(r, &w, r->rows + count);
+        sk_resize_linear_blend(r->rows, r->rows + count, r->by[y][0], r->by[y][1], count, r->bytes);
+        interleave(r, dst + y * dst_stride);
+    }
+}
