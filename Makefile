@@ -11,8 +11,10 @@ export CTEST_PROGRESS_OUTPUT =
 
 # what the CUDA plugin is built for: all, or one such as 90a
 CUDA_ARCH ?= all
+# what the ROCm plugin is built for, by commas
+ROCM_ARCH ?= gfx90a
 
-.PHONY: help plugin-cuda plugin-tensorrt build run test check fuzz bench parity train-demo install valgrind coverage aarch64 clean packages \
+.PHONY: help plugin-cuda plugin-rocm plugin-tensorrt build run test check fuzz bench parity train-demo install valgrind coverage aarch64 clean packages \
     writable sanitized
 .DEFAULT_GOAL := build
 
@@ -53,6 +55,13 @@ plugin-cuda: writable
 	    echo "  hint: install NVIDIA's CUDA toolkit and put its bin folder into PATH" >&2; exit 1; }
 	@scripts/quietly "configuring" cmake --preset release -B "$(BUILD)" -DSKITTER_CUDA_ARCH=$(CUDA_ARCH)
 	@ninja -C "$(BUILD)" -j $(JOBS) plugin_cuda
+
+## plugin-rocm  the same engine for AMD, build/libskitter_rocm.so (needs hipcc; ROCM_ARCH=gfx90a,gfx1100; never run on a GPU)
+plugin-rocm: writable
+	@command -v hipcc >/dev/null || test -x /opt/rocm/bin/hipcc || { echo "error: hipcc is not found" >&2; \
+	    echo "  hint: install ROCm's HIP compiler (Debian: apt-get install hipcc)" >&2; exit 1; }
+	@scripts/quietly "configuring" cmake --preset release -B "$(BUILD)" -DSKITTER_ROCM_ARCH=$(ROCM_ARCH)
+	@ninja -C "$(BUILD)" -j $(JOBS) plugin_rocm
 
 ## train-demo trains the demo's models anew into share/models (TRAIN_PYTHON=python3 with PyTorch, a GPU, minutes)
 train-demo: build

@@ -55,6 +55,42 @@ if(SKITTER_CUDART)
     target_link_options(cuda_check PRIVATE -static-libstdc++ -static-libgcc)
 endif()
 
+# The same sources for AMD, where hipcc is found: ninja plugin_rocm (make plugin-rocm). Kernels that are NVIDIA's instructions
+# are left out. Compiled, never run.
+set(SKITTER_ROCM_ARCH "gfx90a" CACHE STRING "AMD GPUs the ROCm plugin is built for, by commas: gfx90a,gfx942,gfx1100")
+find_program(SKITTER_HIPCC hipcc HINTS /opt/rocm/bin)
+if(SKITTER_PLUGINS AND SKITTER_HIPCC AND NOT SKITTER_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+    string(REPLACE "," ";" rocm_names "${SKITTER_ROCM_ARCH}")
+    set(rocm_arch "")
+    foreach(name ${rocm_names})
+        list(APPEND rocm_arch --offload-arch=${name})
+    endforeach()
+    set(rocm_objects "")
+    foreach(name device simple rows peaks)
+        set(object ${CMAKE_BINARY_DIR}/rocm/${name}.o)
+        add_custom_command(OUTPUT ${object}
+            COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/rocm
+            COMMAND ${SKITTER_HIPCC} -x hip -std=c++17 -O3 ${rocm_arch} -fPIC -fvisibility=hidden -ffp-contract=off
+                -I${CMAKE_SOURCE_DIR}/src/engines/cuda -MD -MF ${object}.d
+                -c ${CMAKE_SOURCE_DIR}/src/engines/cuda/${name}.cu -o ${object}
+            DEPENDS ${CMAKE_SOURCE_DIR}/src/engines/cuda/${name}.cu DEPFILE ${object}.d COMMENT "hipcc ${name}.cu" VERBATIM)
+        list(APPEND rocm_objects ${object})
+    endforeach()
+    file(GLOB rocm_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/engines/cuda/*.c)
+    find_library(SKITTER_AMDHIP amdhip64 HINTS /opt/rocm/lib NO_CACHE)
+    if(SKITTER_AMDHIP)
+        add_library(plugin_rocm MODULE EXCLUDE_FROM_ALL ${rocm_sources} ${rocm_objects})
+        sk_target(plugin_rocm)
+        target_compile_definitions(plugin_rocm PRIVATE GPU_FOR_ROCM=1)
+        set_target_properties(plugin_rocm PROPERTIES OUTPUT_NAME skitter_rocm LINK_DEPENDS
+            ${CMAKE_SOURCE_DIR}/cmake/plugin.map)
+        target_link_libraries(plugin_rocm PRIVATE skitter_static ${SKITTER_AMDHIP} stdc++ rt)
+        target_link_options(plugin_rocm PRIVATE -Wl,--no-undefined -Wl,-Bsymbolic
+            -Wl,--gc-sections -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/plugin.map)
+        install(TARGETS plugin_rocm OPTIONAL DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    endif()
+endif()
+
 # TensorRT: its headers, and CUDA's runtime to move data. libnvinfer itself is opened at run time and not linked.
 set(SKITTER_TENSORRT_ROOT "" CACHE PATH "Where TensorRT's include folder is, when the compiler does not find it")
 find_path(SKITTER_TENSORRT_INCLUDE NvInfer.h HINTS ${SKITTER_TENSORRT_ROOT}/include ${SKITTER_TENSORRT_ROOT}

@@ -22,7 +22,8 @@ SK_PLUGIN_ENGINE(sk_engine_cuda, cuda_wish, cuda, "skitter on NVIDIA GPUs", SK_P
 static const sk_plugin_wish rocm_wish = {
     .engine = "rocm",
     .file = "libskitter_rocm.so",
-    .remedy = "there is no build of it yet; use another runtime: skitter runtimes",
+    .remedy = "build it with hipcc: make plugin-rocm (compiled, but never tried on an AMD GPU); "
+              "SKITTER_PLUGIN_DIR names its folder",
     .vendor = "ROCm",
     .driver = "libamdhip64.so",
     .device = "/dev/kfd",

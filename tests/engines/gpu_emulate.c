@@ -71,6 +71,7 @@ static inline float gpu_bits_float(uint32_t bits)
 
 int gpu_emulate_major = 9; /* tests may change these two */
 int gpu_emulate_fail_alloc;
+int gpu_emulate_plain;    /* 1: a device without tensor-core kernels, as AMD's are to us */
 int gpu_emulate_pinned;   /* 1: what callers hand in is pinned memory */
 int64_t gpu_emulate_live; /* blocks allocated and not freed */
 
@@ -377,7 +378,7 @@ static const gpu_config configs[] = {
 };
 int32_t gpu_config_count(void)
 {
-    return (int32_t)(sizeof configs / sizeof configs[0]);
+    return gpu_emulate_plain ? 0 : (int32_t)(sizeof configs / sizeof configs[0]);
 }
 const gpu_config *gpu_config_at(int32_t index)
 {

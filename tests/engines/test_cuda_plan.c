@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 extern const sk_engine gpu_engine;
-extern int gpu_emulate_major, gpu_emulate_fail_alloc;
+extern int gpu_emulate_major, gpu_emulate_fail_alloc, gpu_emulate_plain;
 extern int64_t gpu_emulate_live;
 
 static float *random_input(const sk_shape *shape, uint64_t seed)
@@ -133,6 +133,31 @@ static void test_models(void **state)
     check_model("sleap/legacy/minimal_instance.UNet.bottomup", 64, 0, SK_PRECISION_F16);
     check_model("sleap/legacy/minimal_instance.UNet.bottomup", 64, 0, SK_PRECISION_TF32);
     check_model("sleap/nn/minimal_instance_multiclass_centered_instance", 64, 0, SK_PRECISION_F16);
+}
+
+/* No tensor-core kernels at all, as in the rocm plugin: everything by the simple ones, in fp16 and from byte pictures too. */
+static void test_without_tensor_cores(void **state)
+{
+    (void)state;
+    gpu_emulate_plain = 1;
+    for (uint64_t seed = 1; seed < 8; seed += 2) {
+        sk_shape shape;
+        sk_graph *g = random_graph(seed, &shape);
+        float *x = random_input(&shape, seed + 500);
+        sk_session_settings s = settings_of(SK_PRECISION_F16);
+        s.tune = 1;
+        const double r = worst_pcc(g, &shape, &s, x);
+        if (!(r > 0.9995))
+            fail_msg("seed %d: correlation %.7f", (int)seed, r);
+        free(x);
+        sk_graph_close(&g);
+    }
+    if (test_data_folder()) {
+        check_model("yolo/yolo11t-detect/yolo11t-detect.pt", 64, 1, SK_PRECISION_F16);
+        check_model("sleap/legacy/minimal_instance.UNet.bottomup", 64, 0, SK_PRECISION_F16);
+    }
+    gpu_emulate_plain = 0;
+    assert_int_equal(gpu_emulate_live, 0);
 }
 
 /* Pictures of bytes, rows apart, several slots in flight: each slot keeps its own results. */
@@ -419,9 +444,13 @@ static void test_remembered_tiles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_graphs),      cmocka_unit_test(test_models),
-        cmocka_unit_test(test_pictures_and_slots), cmocka_unit_test(test_frames_and_places),
-        cmocka_unit_test(test_full_memory),        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_random_graphs),
+        cmocka_unit_test(test_models),
+        cmocka_unit_test(test_without_tensor_cores),
+        cmocka_unit_test(test_pictures_and_slots),
+        cmocka_unit_test(test_frames_and_places),
+        cmocka_unit_test(test_full_memory),
+        cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_remembered_tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

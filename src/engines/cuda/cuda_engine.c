@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engines/cuda/session.h"
+#include "engines/cuda/vendor.h"
 
 #include "engines/plugin.h"
 #include "graph/reference.h"
@@ -9,13 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef GPU_ENGINE_NAME
-#define GPU_ENGINE_NAME  "cuda"
-#define GPU_ENGINE_TITLE "skitter on NVIDIA GPUs"
-#define GPU_VENDOR       "NVIDIA"
-#define GPU_HAS_TF32     1
-#endif
-
 sk_status gpu_check(gpu_session *s, int error, const char *what, sk_error *err)
 {
     if (error == 0)
@@ -24,7 +18,7 @@ sk_status gpu_check(gpu_session *s, int error, const char *what, sk_error *err)
         return sk_fail(
             err, SK_ERR_MEMORY,
             "%s: the GPU's memory is full (%s). A smaller batch, fewer slots or a smaller input size needs "
-            "less; nvidia-smi says who else uses it",
+            "less; " GPU_TOOL " says who else uses it",
             what, gpu_error_text(error));
     if (s && gpu_error_is_lost(error)) {
         s->lost = true;
@@ -45,17 +39,15 @@ static sk_status probe(sk_engine_probe *out, sk_error *err)
     int32_t count = 0;
     *out = (sk_engine_probe){0};
     const int error = gpu_device_count(&count);
-    snprintf(out->version, sizeof out->version, "%s, runtime %d.%d", sk_version_text(),
-             gpu_runtime_version() / 1000, gpu_runtime_version() % 1000 / 10);
+    const int version = gpu_runtime_version(), major = version / GPU_VERSION_MAJOR,
+              minor = version % GPU_VERSION_MAJOR / GPU_VERSION_MINOR;
+    snprintf(out->version, sizeof out->version, "%s, runtime %d.%d", sk_version_text(), major, minor);
     if (error || count < 1) {
         snprintf(out->detail, sizeof out->detail,
-                 "the driver is there, but no " GPU_VENDOR
-                 " GPU can be used (%s). To get it: nvidia-smi shows what "
-                 "the driver sees; a driver older than the plugin's CUDA %d.%d must be updated; "
-                 "CUDA_VISIBLE_DEVICES "
-                 "may hide devices",
-                 error ? gpu_error_text(error) : "none found", gpu_runtime_version() / 1000,
-                 gpu_runtime_version() % 1000 / 10);
+                 "the driver is there, but no " GPU_VENDOR " GPU can be used (%s). To get it: " GPU_TOOL
+                 " shows what the driver sees; a driver older than the plugin's " GPU_TOOLKIT
+                 " %d.%d must be updated; " GPU_VISIBLE " may hide devices",
+                 error ? gpu_error_text(error) : "none found", major, minor);
         return SK_OK;
     }
     for (int32_t i = 0; i < count && out->n_devices < SK_ENGINE_MAX_DEVICES; i++) {
@@ -68,14 +60,12 @@ static sk_status probe(sk_engine_probe *out, sk_error *err)
         d->memory = about.memory;
         d->precisions =
             1u << SK_PRECISION_F32 | 1u << SK_PRECISION_F16 | (GPU_HAS_TF32 ? 1u << SK_PRECISION_TF32 : 0);
-        out->available |= about.major >= 8;
+        out->available |= about.major >= GPU_LEAST_MAJOR;
     }
     if (!out->available)
-        snprintf(
-            out->detail, sizeof out->detail,
-            "%s: too old, the kernels need compute capability 8.0 (Ampere) or newer. To get it: use another "
-            "runtime",
-            out->n_devices ? out->devices[0].name : "no device answered");
+        snprintf(out->detail, sizeof out->detail,
+                 "%s: too old, the kernels need " GPU_LEAST ". To get it: use another runtime",
+                 out->n_devices ? out->devices[0].name : "no device answered");
     return SK_OK;
 }
 

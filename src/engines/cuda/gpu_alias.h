@@ -52,6 +52,7 @@
 #define cudaMemcpyAsync                             hipMemcpyAsync
 #define cudaMemcpyHostToDevice                      hipMemcpyHostToDevice
 #define cudaMemcpyDeviceToHost                      hipMemcpyDeviceToHost
+#define cudaMemcpyDeviceToDevice                    hipMemcpyDeviceToDevice
 #define cudaMemcpy2DAsync                           hipMemcpy2DAsync
 #define cudaMemsetAsync                             hipMemsetAsync
 #define cudaGraph_t                                 hipGraph_t

@@ -79,7 +79,8 @@ static bool first_conv_fits(const gpu_plan *plan, sk_value input)
 {
     const sk_graph *g = plan->graph;
     const sk_node *user = NULL;
-    if (plan->type != GPU_F16 || plan->uses[input] != 1 || gpu_shape(plan, input)->dim[1] > 3)
+    if (gpu_config_count() == 0 || plan->type != GPU_F16 || plan->uses[input] != 1 ||
+        gpu_shape(plan, input)->dim[1] > 3)
         return false;
     for (size_t i = 0; i < g->n_nodes && !user; i++)
         for (int32_t k = 0; k < g->nodes[i].n_in; k++)
