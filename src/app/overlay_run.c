@@ -158,7 +158,7 @@ static sk_status copy_frame(sk_overlay_run *run, const sk_frame *frame, sk_error
     size_t bytes = (size_t)frame->stride * (size_t)frame->height;
     if (bytes > run->canvas_bytes) {
         sk_free(run->canvas.data);
-        run->canvas.data = sk_malloc(bytes);
+        run->canvas.data = sk_calloc(1, bytes + SK_VIDEO_SINK_SPARE);
         run->canvas_bytes = run->canvas.data ? bytes : 0;
         if (!run->canvas.data)
             return sk_fail_memory(err, bytes);

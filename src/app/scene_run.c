@@ -34,7 +34,7 @@ static sk_status begin(work *w, const char *truth, sk_error *err)
                           .height = scene->height,
                           .stride = 3 * (ptrdiff_t)scene->width};
     size_t bytes = 3 * (size_t)scene->width * (size_t)scene->height;
-    w->frame.data = sk_malloc(bytes);
+    w->frame.data = sk_calloc(1, bytes + SK_VIDEO_SINK_SPARE);
     if (!w->frame.data)
         return sk_fail_memory(err, bytes);
     if (truth) {

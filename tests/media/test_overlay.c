@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define WIDTH  160
 #define HEIGHT 120
@@ -87,8 +89,8 @@ static void write_part(const char *path, int first, int last)
     sk_video_sink *sink = NULL;
     assert_ok(sk_video_sink_open(path, WIDTH + 1, HEIGHT, 25, &sink, &err), &err);
     for (int i = first; i < last; i++) {
-        static uint8_t wide[HEIGHT][WIDTH + 1][3];
-        memset(wide, 4 * i, sizeof wide); /* every frame has its own grey */
+        static uint8_t wide[HEIGHT + 1][WIDTH + 1][3]; /* one row to spare */
+        memset(wide, 4 * i, sizeof wide);              /* every frame has its own grey */
         sk_frame frame = {.format = SK_PIXEL_RGB,
                           .width = WIDTH + 1,
                           .height = HEIGHT,
@@ -121,6 +123,33 @@ static void assert_plays(const char *path, int first, int count)
     sk_source_close(&source);
 }
 
+/* The converter reads in vectors: no more than the header says may be read behind the last row. */
+static void frames_are_not_read_past_their_end(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char path[4300];
+    snprintf(path, sizeof path, "%s/end.mp4", test_folder());
+    for (int width = 320; width < 340; width++) {
+        const size_t bytes = (size_t)width * 3 * HEIGHT + SK_VIDEO_SINK_SPARE;
+        const size_t room = (bytes + page - 1) / page * page;
+        uint8_t *memory = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        assert_true(memory != MAP_FAILED);
+        assert_int_equal(mprotect(memory + room, page, PROT_NONE), 0);
+        sk_frame frame = {.format = SK_PIXEL_RGB,
+                          .width = width,
+                          .height = HEIGHT,
+                          .stride = (ptrdiff_t)width * 3,
+                          .data = memory + room - bytes};
+        sk_video_sink *sink = NULL;
+        assert_ok(sk_video_sink_open(path, width, HEIGHT, 25, &sink, &err), &err);
+        assert_ok(sk_video_sink_write(sink, &frame, &err), &err);
+        assert_ok(sk_video_sink_close(&sink, &err), &err);
+        munmap(memory, room + page);
+    }
+}
+
 static void videos_are_written_and_joined(void **state)
 {
     (void)state;
@@ -145,6 +174,7 @@ int main(void)
         cmocka_unit_test(lines_stay_inside_and_hit_their_pixels),
         cmocka_unit_test(is_legible_on_light_and_dark),
 #ifdef SKITTER_HAVE_FFMPEG
+        cmocka_unit_test(frames_are_not_read_past_their_end),
         cmocka_unit_test(videos_are_written_and_joined),
 #endif
     };
