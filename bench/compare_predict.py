@@ -9,6 +9,7 @@ its users run it: YOLO(model).predict(source, stream=True). Ours is a whole `ski
 decode, network, CSV and JSON lines."""
 import argparse
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -20,7 +21,8 @@ import numpy as np
 
 def ours(args, out):
     command = [args.skitter, "predict", args.video, "-m", args.model, "-o", out, "--frames", f"0:{args.frames}", "--json",
-               "--threads", str(args.threads), "--restart", "-q"]
+               "--restart", "-q"]
+    command += ["--threads", str(args.threads)] if args.threads else []
     command += ["--rect", "--obb-form", "quarter"] + (["--imgsz", str(args.imgsz)] if args.imgsz else [])
     begin = time.perf_counter()
     report = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
@@ -85,12 +87,12 @@ def main():
     parser.add_argument("video")
     parser.add_argument("--frames", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=0, help="0: every core, as either side uses them by itself")
     parser.add_argument("--imgsz", type=int, default=0)
     args = parser.parse_args()
     import torch
     from ultralytics import YOLO
-    torch.set_num_threads(args.threads)
+    torch.set_num_threads(args.threads or len(os.sched_getaffinity(0)))
     model = YOLO(args.model)
     head = model.model.model[-1]
     if hasattr(head, "kpt_shape"):  # newer releases want it on the model too
