@@ -80,7 +80,7 @@ typedef struct sk_runner_settings {
                               0 = no limit */
     int32_t timeout_ms;  /* wait fails when the oldest frame takes longer; default 0 = never */
     int32_t check_every; /* every n-th frame is checked against the reference executor; default 0 = none */
-    double pcc_min; /* smallest correlation a check accepts; default 0 = by precision: f32 0.99999, f16 0.999,
+    double pcc_min; /* smallest correlation a check accepts; default 0 = by precision: f32 0.99999, tf32 0.9995, f16 0.999,
                               bf16 0.99, i8 0.95 */
     bool allow_failover; /* a device that fails hands its frames to the others, and nothing is lost */
     bool
