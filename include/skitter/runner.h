@@ -80,7 +80,8 @@ typedef struct sk_runner_settings {
                               0 = no limit */
     int32_t timeout_ms;  /* wait fails when the oldest frame takes longer; default 0 = never */
     int32_t check_every; /* every n-th frame is checked against the reference executor; default 0 = none */
-    double pcc_min; /* smallest correlation a check accepts; default 0 = by precision: f32 0.99999, tf32 0.9995, f16 0.999,
+    double
+        pcc_min; /* smallest correlation a check accepts; default 0 = by precision: f32 0.99999, tf32 0.9995, f16 0.999,
                               bf16 0.99, i8 0.95 */
     bool allow_failover; /* a device that fails hands its frames to the others, and nothing is lost */
     bool
@@ -167,6 +168,9 @@ SK_API sk_status sk_runner_submit(sk_runner *runner, const sk_frame *frame, cons
 /* Whether frames in the memory of this CUDA device (sk_frame.on_device = device + 1) are taken: all lanes are on it, and
  * the engine fits frames of this model in by itself; one model, frames borrowed or held, nothing checked or moved. */
 SK_API bool sk_runner_takes_device_frames(const sk_runner *runner, int32_t device);
+/* Whether NV12 in host memory is taken: the engine fits frames of this model in by itself on every lane; one model, nothing
+ * checked or moved. */
+SK_API bool sk_runner_takes_nv12(const sk_runner *runner);
 /* Starts a batch that is not full now. */
 SK_API void sk_runner_flush(sk_runner *runner);
 

@@ -42,7 +42,7 @@ typedef struct run {
     sk_runner *runner; /* the detector's */
     pthread_t feeder;  /* takes frames from the source to the runner */
     bool feeding;
-    bool frames_here; /* not on a device, although it decodes them */
+    bool frames_here; /* as RGB in memory, whatever the decoder could leave them as */
     atomic_bool stop;
     sk_status feeder_status; /* the feeder's until it is joined */
     sk_error feeder_error;
@@ -310,15 +310,21 @@ static sk_status open_sinks(run *r, sk_error *err)
     return sk_journal_replay(r->journal, play_into_sinks, r, err);
 }
 
-/* The GPU whose memory frames may stay in from the decoder to the network, + 1; 0: none. Whoever draws on frames or cuts
- * crops out of them needs them here. */
+/* Does nobody but the engine's first kernel look at pixels? Whoever draws on frames or cuts crops out of them needs RGB here. */
+static bool engine_reads_frames(const run *r)
+{
+    const sk_predict_settings *s = r->settings;
+    return !r->frames_here && !s->overlay && s->n_models == 1 && !s->allow_failover &&
+           strcmp(s->detector.runtime, "cuda") == 0 && !sk_uri_is_pictures(s->source) &&
+           !sk_uri_is_live(s->source);
+}
+
+/* The GPU whose memory frames may stay in from the decoder to the network, + 1; 0: none. */
 static int32_t device_for_frames(const run *r)
 {
     const sk_predict_settings *s = r->settings;
     const char *wish = s->media.hwaccel, *devices = s->devices;
-    if (!wish || (strcmp(wish, "cuda") != 0 && strcmp(wish, "auto") != 0) || s->overlay || s->n_models != 1 ||
-        s->allow_failover || strcmp(s->detector.runtime, "cuda") != 0 || sk_uri_is_pictures(s->source) ||
-        sk_uri_is_live(s->source))
+    if (!engine_reads_frames(r) || !wish || (strcmp(wish, "cuda") != 0 && strcmp(wish, "auto") != 0))
         return 0;
     int device = 0; /* "cuda:1" and the like: the runner is asked, too, once it stands */
     if (devices && strncmp(devices, "cuda:", 5) == 0 && devices[5] >= '0' && devices[5] <= '9')
@@ -331,7 +337,8 @@ static sk_source_settings media_of(const run *r)
 {
     const sk_predict_settings *s = r->settings;
     sk_source_settings m = s->media;
-    m.on_device = r->frames_here ? 0 : device_for_frames(r);
+    m.on_device = device_for_frames(r);
+    m.nv12 = engine_reads_frames(r);
     const sk_task_settings task = sk_task_settings_of(&s->detector);
     const sk_model *model = sk_detector_about(r->detector)->models[0];
     if (s->n_models != 1 || s->overlay || strcmp(s->detector.runtime, "cpu") != 0 ||
@@ -363,19 +370,21 @@ static sk_status open_source(run *r, int64_t done, sk_error *err)
     return SK_OK;
 }
 
-/* Frames on the device where both sides can; else in memory, as ever. */
-static sk_status agree_on_place(run *r, int64_t done, sk_error *err)
+/* Frames on the device, or as NV12, where both sides can; else RGB in memory, as ever. */
+static sk_status agree_on_frames(run *r, int64_t done, sk_error *err)
 {
-    const int32_t place = r->info.like.on_device;
-    if (!place)
-        return SK_OK;
-    if (sk_runner_takes_device_frames(r->runner, place - 1)) {
+    const sk_frame *like = &r->info.like;
+    const int32_t place = like->on_device;
+    if (place && sk_runner_takes_device_frames(r->runner, place - 1)) {
         sk_log(SK_LOG_INFO, "%s: decoded on GPU %d, where frames stay", r->settings->source, place - 1);
         return SK_OK;
     }
-    sk_log(SK_LOG_INFO,
-           "%s: this run needs frames in memory; they are fetched from the GPU that decodes them",
-           r->settings->source);
+    if (!place && (like->format != SK_PIXEL_NV12 || sk_runner_takes_nv12(r->runner)))
+        return SK_OK;
+    if (place)
+        sk_log(SK_LOG_INFO,
+               "%s: this model needs frames in memory; they are fetched from GPU %d, which decodes them",
+               r->settings->source, place - 1);
     r->frames_here = true;
     return open_source(r, done, err);
 }
@@ -633,7 +642,7 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
         SK_TRY_GOTO(open_source(&r, r.progress.done, err));
     if (!r.runner)
         SK_TRY_GOTO(open_runner(&r, err));
-    SK_TRY_GOTO(agree_on_place(&r, r.progress.done, err));
+    SK_TRY_GOTO(agree_on_frames(&r, r.progress.done, err));
     SK_TRY_GOTO(run_frames(&r, watch, context, err));
     if (settings->media.interrupted && settings->media.interrupted(settings->media.interrupted_context))
         report->stopped = true; /* a source that waited for its peer */

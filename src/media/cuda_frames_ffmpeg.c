@@ -226,13 +226,13 @@ sk_status sk_cuda_take(sk_cuda *cuda, const char *uri, const AVFrame *frame, sk_
     slot->frame.stride = (ptrdiff_t)stride;
     slot->frame.data = slot->device_memory;
     slot->frame.chroma = (const uint8_t *)slot->device_memory + stride * height;
-    slot->frame.matrix = sk_cuda_matrix((int)frame->colorspace);
+    slot->frame.matrix = sk_colour_matrix_of((int)frame->colorspace);
     slot->frame.full_range = frame->color_range == AVCOL_RANGE_JPEG;
     slot->frame.on_device = cuda->index + 1;
     return SK_OK;
 }
 
-sk_colour_matrix sk_cuda_matrix(int colourspace)
+sk_colour_matrix sk_colour_matrix_of(int colourspace)
 {
     switch (colourspace) {
     case AVCOL_SPC_RGB:

@@ -25,6 +25,6 @@ sk_status sk_cuda_take(sk_cuda *cuda, const char *uri, const AVFrame *frame, sk_
                        sk_error *err) SK_MUST_CHECK;
 
 /* What an AVFrame's colours were made with; as sws_getCoefficients has it. */
-sk_colour_matrix sk_cuda_matrix(int colourspace);
+sk_colour_matrix sk_colour_matrix_of(int colourspace);
 
 #endif

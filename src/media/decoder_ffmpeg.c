@@ -171,6 +171,7 @@ static sk_status open_codec(const char *uri, const sk_decoder_settings *settings
         decoder->codec->flags |= AV_CODEC_FLAG_LOW_DELAY;
     decoder->codec->pkt_timebase = decoder->stream->time_base;
     decoder->hardware_format = AV_PIX_FMT_NONE;
+    decoder->nv12 = settings->nv12;
     SK_TRY(try_hardware(uri, settings->hwaccel, settings->on_device, codec, settings->before, decoder, err));
     if (code >= 0)
         code = sk_ff.avcodec_open2(decoder->codec, codec, NULL);
@@ -302,6 +303,39 @@ bool sk_decoder_on_device(const sk_decoder *decoder)
     return decoder->cuda && !decoder->quarter_turns && sk_cuda_holds(decoder->frame);
 }
 
+bool sk_decoder_gives_nv12(const sk_decoder *decoder, int format, int width, int height)
+{
+    return decoder->nv12 && !decoder->quarter_turns && width % 2 == 0 && height % 2 == 0 &&
+           (format == AV_PIX_FMT_YUV420P || format == AV_PIX_FMT_YUVJ420P || format == AV_PIX_FMT_NV12);
+}
+
+/* Luma as it is; chroma planes together, where they are not already. */
+static sk_status take_nv12(const AVFrame *frame, sk_slot *slot, sk_error *err)
+{
+    SK_TRY(sk_slot_prepare(slot, SK_PIXEL_NV12, frame->width, frame->height, err));
+    sk_frame *f = &slot->frame;
+    uint8_t *chroma = f->data + f->stride * f->height;
+    const size_t width = (size_t)f->width;
+    for (int32_t y = 0; y < f->height; y++)
+        memcpy(f->data + f->stride * y, frame->data[0] + (ptrdiff_t)frame->linesize[0] * y, width);
+    for (int32_t y = 0; y < f->height / 2; y++) {
+        uint8_t *to = chroma + f->stride * y;
+        const uint8_t *u = frame->data[1] + (ptrdiff_t)frame->linesize[1] * y;
+        if (frame->format == AV_PIX_FMT_NV12) {
+            memcpy(to, u, width);
+            continue;
+        }
+        const uint8_t *v = frame->data[2] + (ptrdiff_t)frame->linesize[2] * y;
+        for (size_t x = 0; x < width / 2; x++) {
+            to[2 * x] = u[x];
+            to[2 * x + 1] = v[x];
+        }
+    }
+    f->matrix = sk_colour_matrix_of((int)frame->colorspace);
+    f->full_range = frame->color_range == AVCOL_RANGE_JPEG;
+    return SK_OK;
+}
+
 sk_status sk_decoder_convert(sk_decoder *decoder, const char *uri, sk_pixel_format format, sk_slot *slot,
                              sk_error *err)
 {
@@ -320,6 +354,8 @@ sk_status sk_decoder_convert(sk_decoder *decoder, const char *uri, sk_pixel_form
                            sk_ffmpeg_text(code));
         frame = decoder->transfer;
     }
+    if (sk_decoder_gives_nv12(decoder, frame->format, frame->width, frame->height))
+        return take_nv12(frame, slot, err);
     if (format == SK_PIXEL_RGB && !decoder->quarter_turns &&
         sk_planes_fit(&decoder->planes, frame, set_matrix))
         return sk_planes_take(frame, slot, err);

@@ -23,6 +23,7 @@ typedef struct sk_decoder {
     int hardware_format; /* AV_PIX_FMT_… of the device, AV_PIX_FMT_NONE for software */
     AVBufferRef *device;
     sk_cuda *cuda;           /* frames stay on the device; null: they do not */
+    bool nv12;               /* as of sk_source_settings */
     const char *device_name; /* "" when the processor decodes; FFmpeg's own text */
     sk_slot upright;         /* scratch for rotation */
     sk_planes planes;        /* frames that are passed on as they were decoded */
@@ -35,6 +36,7 @@ typedef struct sk_decoder_settings {
     const char *hwaccel;                             /* as of sk_source_settings */
     int32_t on_device;                               /* likewise */
     int32_t planes_above_width, planes_above_height; /* likewise */
+    bool nv12;                                       /* likewise */
     struct sk_decoder *before; /* one that was closed but for its device, which is taken over; null: none */
     const AVInputFormat *input_format; /* null: probe */
     AVDictionary **options;            /* may be null */
@@ -52,6 +54,8 @@ void sk_decoder_close(sk_decoder *decoder);
 /* The next picture in presentation order, in decoder->frame; *end at the end of the file. Damaged packets are counted
  * and passed over. */
 sk_status sk_decoder_next(sk_decoder *decoder, const char *uri, bool *end, sk_error *err) SK_MUST_CHECK;
+/* Do frames of this format and size come as NV12, when that is asked for? */
+bool sk_decoder_gives_nv12(const sk_decoder *decoder, int format, int width, int height);
 /* Will the decoder's frame stay on the device that decoded it? */
 bool sk_decoder_on_device(const sk_decoder *decoder);
 /* Converts decoder->frame into the slot, upright; one that stays on its device is copied there as it is, and one of which

@@ -72,7 +72,7 @@ sk_status sk_slot_rotate(const sk_slot *from, int quarter_turns, bool mirror, sk
 
 static inline int sk_pixel_bytes(sk_pixel_format format)
 {
-    return format == SK_PIXEL_GRAY ? 1 : 3;
+    return format == SK_PIXEL_GRAY || format == SK_PIXEL_NV12 ? 1 : 3;
 }
 
 #endif

@@ -47,7 +47,8 @@ sk_status sk_slot_prepare(sk_slot *slot, sk_pixel_format format, int32_t width, 
         return sk_fail(err, SK_ERR_LIMIT, "a picture of %d x %d pixels; at most 65535 x 65535 is read", width,
                        height);
     size_t stride = ((size_t)width * (size_t)sk_pixel_bytes(format) + 63) & ~(size_t)63;
-    size_t bytes = stride * (size_t)height + 64; /* converters may write a vector past the last row */
+    size_t rows = (size_t)height + (format == SK_PIXEL_NV12 ? ((size_t)height + 1) / 2 : 0);
+    size_t bytes = stride * rows + 64; /* converters may write a vector past the last row */
     if (bytes > slot->capacity) {
         sk_free(slot->memory);
         slot->memory = sk_aligned_calloc(64, bytes);
@@ -249,7 +250,7 @@ sk_status sk_source_open(const char *uri, const sk_source_settings *settings, sk
     source->reader->publish = publish_status;
     source->reader->publish_context = source;
     source->status.connected = true;
-    if (!source->reader->info.like.on_device)
+    if (source->reader->info.like.format == SK_PIXEL_NONE)
         source->reader->info.like = (sk_frame){.format = settings->format};
     if (!source->reader->info.hwaccel)
         source->reader->info.hwaccel = "";

@@ -72,6 +72,7 @@ static sk_status open_file(const video_reader *reader, sk_decoder *before, sk_de
     sk_decoder_settings settings = {.threads = reader->settings.threads,
                                     .hwaccel = reader->settings.hwaccel,
                                     .on_device = reader->settings.on_device,
+                                    .nv12 = reader->settings.nv12,
                                     .before = before,
                                     .planes_above_width = reader->settings.planes_above_width,
                                     .planes_above_height = reader->settings.planes_above_height,
@@ -222,6 +223,10 @@ static void fill_info(video_reader *reader)
     }
     info->decoder = d->codec->codec->name;
     info->hwaccel = d->device_name;
+    if (sk_decoder_gives_nv12(d, d->codec->pix_fmt, d->codec->width, d->codec->height))
+        info->like = (sk_frame){.format = SK_PIXEL_NV12,
+                                .matrix = sk_colour_matrix_of((int)d->codec->colorspace),
+                                .full_range = d->codec->color_range == AVCOL_RANGE_JPEG};
 }
 
 /* Whether frames stay on a device is known when the first one is decoded: until then FFmpeg may still change its mind. */
@@ -238,7 +243,7 @@ static sk_status look_at_first(video_reader *reader, sk_error *err)
     reader->holds_frame = true;
     if (sk_decoder_on_device(d))
         reader->base.info.like = (sk_frame){.format = SK_PIXEL_NV12,
-                                            .matrix = sk_cuda_matrix((int)d->frame->colorspace),
+                                            .matrix = sk_colour_matrix_of((int)d->frame->colorspace),
                                             .full_range = d->frame->color_range == AVCOL_RANGE_JPEG,
                                             .on_device = reader->settings.on_device};
     if (d->frame->format != d->hardware_format)

@@ -97,7 +97,9 @@ static sk_job *take(sk_lane *lane)
  * anything. */
 static sk_status copy_frame(const sk_frame *frame, const sk_row_strips *strips, uint8_t *to)
 {
-    size_t row = (size_t)frame->width * (frame->format == SK_PIXEL_GRAY ? 1 : 3);
+    const bool nv12 = frame->format == SK_PIXEL_NV12;
+    size_t row = nv12 ? ((size_t)frame->width + 1) / 2 * 2
+                      : (size_t)frame->width * (frame->format == SK_PIXEL_GRAY ? 1 : 3);
     const sk_row_strips all = {0, frame->height, frame->height, 1}, *s = strips->count ? strips : &all;
     for (int32_t k = 0; k < s->count; k++) {
         const int32_t first = s->first + k * s->step;
@@ -107,6 +109,9 @@ static sk_status copy_frame(const sk_frame *frame, const sk_row_strips *strips, 
             for (int32_t y = first; y < first + s->run; y++)
                 memcpy(to + row * (size_t)y, frame->data + frame->stride * y, row);
     }
+    const uint8_t *chroma = frame->chroma ? frame->chroma : frame->data + frame->stride * frame->height;
+    for (int32_t y = 0; nv12 && y < (frame->height + 1) / 2; y++)
+        memcpy(to + row * (size_t)(frame->height + y), chroma + frame->stride * y, row);
     return SK_OK;
 }
 
@@ -142,6 +147,10 @@ static void process(sk_lane *lane, sk_job *job)
         }
         if (status == SK_OK)
             status = job->on_device ? check_device(lane, &key, first, &problem) : SK_OK;
+        if (!job->on_device && first->format == SK_PIXEL_NV12 && !key.frames)
+            status =
+                sk_fail(&problem, SK_ERR_UNSUPPORTED, "frame %lld is NV12, which %s does not take; give RGB",
+                        (long long)first->index, lane->device.name);
         if (status == SK_OK)
             status = sk_job_prepare(job, &key, &problem);
     }

@@ -296,12 +296,19 @@ bool sk_runner_takes_frames(const sk_runner *r)
     return false;
 }
 
+bool sk_runner_takes_nv12(const sk_runner *r)
+{
+    bool taken = r->n_models == 1 && r->settings.check_every == 0 && !r->settings.allow_failover;
+    for (int32_t i = 0; i < r->n_lanes; i++)
+        taken = taken && r->lanes[i].trace.key.frames;
+    return taken;
+}
+
 bool sk_runner_takes_device_frames(const sk_runner *r, int32_t device)
 {
-    bool taken = r->settings.frames != SK_RUNNER_COPY && r->n_models == 1 && r->settings.check_every == 0 &&
-                 !r->settings.allow_failover;
+    bool taken = r->settings.frames != SK_RUNNER_COPY && sk_runner_takes_nv12(r);
     for (int32_t i = 0; i < r->n_lanes; i++)
-        taken = taken && r->lanes[i].trace.key.frames && r->lanes[i].device.index == device &&
+        taken = taken && r->lanes[i].device.index == device &&
                 (r->lanes[i].device.engine->offers & SK_OFFERS_DEVICE_FRAMES);
     return taken;
 }

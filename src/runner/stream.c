@@ -29,12 +29,12 @@ static void leave(sk_runner *r)
 static sk_status check_frame(const sk_frame *frame, sk_error *err)
 {
     SK_CHECK_ARG(frame && frame->data, err);
-    const bool nv12 = frame->format == SK_PIXEL_NV12 && frame->on_device > 0;
+    const bool nv12 = frame->format == SK_PIXEL_NV12;
     const bool planes = frame->format == SK_PIXEL_I420 && !frame->on_device;
     if (frame->format != SK_PIXEL_RGB && frame->format != SK_PIXEL_BGR && frame->format != SK_PIXEL_GRAY &&
         !nv12 && !planes)
         return sk_fail(err, SK_ERR_ARG,
-                       "frame %lld: pixel format %d; RGB, BGR, grey or I420 is taken, and NV12 on a device",
+                       "frame %lld: pixel format %d; RGB, BGR, grey, I420 or, by GPU engines, NV12 is taken",
                        (long long)frame->index, (int)frame->format);
     int32_t bytes = frame->format == SK_PIXEL_GRAY || nv12 || planes ? 1 : 3;
     if (planes && (!frame->chroma || !frame->chroma_v || frame->chroma_stride < (frame->width + 1) / 2))
@@ -47,7 +47,7 @@ static sk_status check_frame(const sk_frame *frame, sk_error *err)
     return SK_OK;
 }
 
-/* What reads pixels on the host cannot read a device's. */
+/* What reads pixels on the host reads neither a device's nor NV12. */
 static sk_status check_place(const sk_runner *r, const sk_frame *frame, const sk_runner_call *call,
                              sk_error *err)
 {
@@ -56,14 +56,15 @@ static sk_status check_place(const sk_runner *r, const sk_frame *frame, const sk
                        "frame %lld: planes (I420) are taken for a single YOLO model on the CPU, and not "
                        "copied: give RGB",
                        (long long)frame->index);
-    if (!frame->on_device)
+    if (!frame->on_device && frame->format != SK_PIXEL_NV12)
         return SK_OK;
-    if (r->settings.frames == SK_RUNNER_COPY || r->n_models > 1 || r->settings.check_every > 0 ||
-        r->settings.allow_failover || (call && call->check_pcc))
+    if ((frame->on_device && r->settings.frames == SK_RUNNER_COPY) || r->n_models > 1 ||
+        r->settings.check_every > 0 || r->settings.allow_failover || (call && call->check_pcc))
         return sk_fail(err, SK_ERR_UNSUPPORTED,
-                       "frame %lld lies in a GPU's memory: such frames are not copied, cropped, checked or "
-                       "moved to another device; decode without --hwaccel",
-                       (long long)frame->index);
+                       "frame %lld %s: such frames are not %scropped, checked or moved to another device; "
+                       "give RGB in memory",
+                       (long long)frame->index, frame->on_device ? "lies in a GPU's memory" : "is NV12",
+                       frame->on_device ? "copied, " : "");
     return SK_OK;
 }
 
@@ -115,8 +116,11 @@ static sk_status reserve(sk_runner *r, sk_item **out, sk_error *err)
 /* Outside of the lock: pixels into the item's own memory, rows without gaps. */
 static sk_status stage_copy(sk_item *item, const sk_frame *frame, sk_error *err)
 {
-    size_t row = (size_t)frame->width * (frame->format == SK_PIXEL_GRAY ? 1 : 3);
-    size_t bytes = row * (size_t)frame->height;
+    const bool nv12 = frame->format == SK_PIXEL_NV12;
+    size_t row = nv12 ? ((size_t)frame->width + 1) / 2 * 2
+                      : (size_t)frame->width * (frame->format == SK_PIXEL_GRAY ? 1 : 3);
+    size_t luma = row * (size_t)frame->height, half = nv12 ? ((size_t)frame->height + 1) / 2 : 0;
+    size_t bytes = luma + row * half;
     if (bytes > item->staging_bytes) {
         sk_free(item->staging);
         item->staging_bytes = 0;
@@ -125,11 +129,15 @@ static sk_status stage_copy(sk_item *item, const sk_frame *frame, sk_error *err)
             return sk_fail_memory(err, bytes);
         item->staging_bytes = bytes;
     }
+    const uint8_t *chroma = frame->chroma ? frame->chroma : frame->data + frame->stride * frame->height;
     if (frame->stride == (ptrdiff_t)row)
-        memcpy(item->staging, frame->data, bytes);
+        memcpy(item->staging, frame->data, luma);
     else
         for (int32_t y = 0; y < frame->height; y++)
             memcpy(item->staging + row * (size_t)y, frame->data + frame->stride * y, row);
+    for (size_t y = 0; y < half; y++)
+        memcpy(item->staging + luma + row * y, chroma + (size_t)frame->stride * y, row);
+    item->view.chroma = NULL;
     item->view.data = item->staging;
     item->view.stride = (ptrdiff_t)row;
     return SK_OK;

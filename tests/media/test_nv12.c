@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NV12 as kernels/nv12.h turns it into RGB is what the video reader makes of the same planes. */
 #include "media/library_ffmpeg.h"
+#include "skitter/source.h"
 #include "support/test.h"
 #include "kernels/nv12.h"
 
@@ -73,8 +74,58 @@ static void test_like_the_reader(void **state)
     }
 }
 
+/* A video read as NV12 and as RGB. */
+static void test_same_video(void **state)
+{
+    (void)state;
+    test_data_or_skip();
+    sk_error err = {0};
+    sk_source_settings s;
+    sk_source *sources[2] = {NULL, NULL};
+    sk_source_defaults(&s);
+    s.last = 12;
+    for (int k = 0; k < 2; k++, s.nv12 = true)
+        assert_ok(sk_source_open(test_data("video/small_robot.mp4"), &s, &sources[k], &err), &err);
+    sk_source_info info;
+    sk_source_get_info(sources[0], &info);
+    assert_int_equal(info.like.format, SK_PIXEL_RGB);
+    sk_source_get_info(sources[1], &info);
+    assert_int_equal(info.like.format, SK_PIXEL_NV12);
+    int frames = 0;
+    for (;; frames++) {
+        const sk_frame *rgb = NULL, *nv12 = NULL;
+        assert_ok(sk_source_next(sources[0], &rgb, &err), &err);
+        assert_ok(sk_source_next(sources[1], &nv12, &err), &err);
+        assert_true(!rgb == !nv12);
+        if (!rgb)
+            break;
+        assert_int_equal(nv12->format, SK_PIXEL_NV12);
+        assert_int_equal(nv12->index, rgb->index);
+        uint8_t *made = malloc((size_t)(rgb->width * rgb->height * 3));
+        sk_nv12_to_rgb(nv12, made);
+        int worst = 0;
+        for (int32_t y = 0; y < rgb->height; y++)
+            for (int32_t x = 0; x < 3 * rgb->width; x++) {
+                const int d = abs(rgb->data[rgb->stride * y + x] - made[3 * rgb->width * y + x]);
+                worst = d > worst ? d : worst;
+            }
+        free(made);
+#if defined(__x86_64__)
+        assert_int_equal(worst, 0);
+#else
+        assert_true(worst <= 2);
+#endif
+        sk_source_release(sources[0], rgb);
+        sk_source_release(sources[1], nv12);
+    }
+    assert_int_equal(frames, 12);
+    sk_source_close(&sources[0]);
+    sk_source_close(&sources[1]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_like_the_reader)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_like_the_reader),
+                                       cmocka_unit_test(test_same_video)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,12 +98,18 @@ static void run_both(int batch)
     assert_true(sk_runner_takes_device_frames(r, 0));
     assert_false(sk_runner_takes_device_frames(r, 1));
     int total = 0;
-    for (int there = 0; there < 2; there++) {
+    sk_frame nv12[COUNT];
+    for (int k = 0; k < COUNT; k++) {
+        nv12[k] = c.there[k];
+        nv12[k].on_device = 0; /* the same in memory */
+    }
+    for (int there = 0; there < 3; there++) {
+        const sk_frame *list = there == 0 ? c.here : there == 1 ? c.there : nv12;
         int out = 0;
         for (int k = 0; k < COUNT || out < COUNT;) {
             sk_runner_result result;
             if (k < COUNT && sk_runner_in_flight(r) < sk_runner_depth(r)) {
-                assert_ok(sk_runner_submit(r, there ? &c.there[k] : &c.here[k], NULL, NULL, &err), &err);
+                assert_ok(sk_runner_submit(r, &list[k], NULL, NULL, &err), &err);
                 if (++k == COUNT)
                     sk_runner_flush(r);
                 continue;
@@ -123,7 +129,7 @@ static void run_both(int batch)
         }
     }
     assert_true(total > 0);
-    assert_int_equal(c.given_back, 2 * COUNT);
+    assert_int_equal(c.given_back, 3 * COUNT);
     sk_runner_close(&r);
     sk_model_close(&model);
     free_clip(&c);
@@ -155,7 +161,8 @@ static void test_refusals(void **state)
     assert_ok(sk_runner_run(r, &c.there[1], NULL, &result, &err), &err);
     sk_frame in_memory = c.there[1];
     in_memory.on_device = 0;
-    assert_int_equal(sk_runner_submit(r, &in_memory, NULL, NULL, &err), SK_ERR_ARG);
+    assert_ok(sk_runner_run(r, &in_memory, NULL, &result, &err), &err);
+    assert_true(sk_runner_takes_nv12(r));
     const sk_runner_call check = {.check_pcc = true};
     assert_int_equal(sk_runner_submit(r, &c.there[1], &check, NULL, &err), SK_ERR_UNSUPPORTED);
     sk_runner_close(&r);
@@ -164,6 +171,7 @@ static void test_refusals(void **state)
     assert_ok(sk_runner_open_on((const sk_model *const *)&model, 1, &s, engines, &r, &err), &err);
     assert_false(sk_runner_takes_device_frames(r, 0));
     assert_int_equal(sk_runner_submit(r, &c.there[1], NULL, NULL, &err), SK_ERR_UNSUPPORTED);
+    assert_ok(sk_runner_run(r, &in_memory, NULL, &result, &err), &err); /* copied, chroma too */
     sk_runner_close(&r);
     s = settings_for(&c, 1);
     s.like = NULL;
@@ -171,6 +179,9 @@ static void test_refusals(void **state)
     assert_ok(sk_runner_open((const sk_model *const *)&model, 1, &s, &r, &err), &err);
     assert_false(sk_runner_takes_device_frames(r, 0));
     assert_int_equal(sk_runner_run(r, &c.there[1], NULL, &result, &err), SK_ERR_UNSUPPORTED);
+    assert_false(sk_runner_takes_nv12(r));
+    assert_int_equal(sk_runner_run(r, &in_memory, NULL, &result, &err), SK_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "is NV12, which cpu does not take"));
     assert_ok(sk_runner_run(r, &c.here[1], NULL, &result, &err), &err);
     sk_runner_close(&r);
     sk_model_close(&model);
