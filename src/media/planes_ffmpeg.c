@@ -19,7 +19,7 @@ static sk_frame describe(const AVFrame *frame)
                       .chroma = frame->data[1],
                       .chroma_v = frame->data[2],
                       .chroma_stride = frame->linesize[1],
-                      .matrix = sk_cuda_matrix((int)frame->colorspace),
+                      .matrix = sk_colour_matrix_of((int)frame->colorspace),
                       .full_range = frame->color_range == AVCOL_RANGE_JPEG};
 }
 
