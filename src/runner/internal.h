@@ -162,7 +162,8 @@ struct sk_runner {
     int32_t *classes;
     char *provider;
     sk_task_settings task;
-    sk_frame like; /* format and colours of frames to get ready for */
+    bool takes_nv12; /* every device fits frames in by itself */
+    sk_frame like;   /* format and colours of frames to get ready for */
     int32_t n_models;
     const sk_model *models[SK_DETECTOR_MAX_MODELS];
     int32_t capacity, n_keypoints; /* of results */

@@ -164,6 +164,9 @@ static sk_status open_lanes(sk_runner *r, int32_t *fits, sk_error *err)
     r->planes = r->planes && !sk_runner_takes_frames(r);
     for (int32_t i = 0; i < r->n_lanes; i++)
         r->sparse = r->sparse || sk_lane_is_sparse(&r->lanes[i]);
+    r->takes_nv12 = true;
+    for (int32_t i = 0; i < r->n_lanes; i++)
+        r->takes_nv12 = r->takes_nv12 && r->lanes[i].trace.key.frames;
     for (int32_t i = 0; i < r->n_items; i++) {
         sk_item *item = &r->items[i];
         if (r->settings.keep_outputs)
@@ -298,10 +301,7 @@ bool sk_runner_takes_frames(const sk_runner *r)
 
 bool sk_runner_takes_nv12(const sk_runner *r)
 {
-    bool taken = r->n_models == 1 && r->settings.check_every == 0 && !r->settings.allow_failover;
-    for (int32_t i = 0; i < r->n_lanes; i++)
-        taken = taken && r->lanes[i].trace.key.frames;
-    return taken;
+    return r->takes_nv12 && r->n_models == 1 && r->settings.check_every == 0 && !r->settings.allow_failover;
 }
 
 bool sk_runner_takes_device_frames(const sk_runner *r, int32_t device)

@@ -56,6 +56,11 @@ static sk_status check_place(const sk_runner *r, const sk_frame *frame, const sk
                        "frame %lld: planes (I420) are taken for a single YOLO model on the CPU, and not "
                        "copied: give RGB",
                        (long long)frame->index);
+    if (!frame->on_device && frame->format == SK_PIXEL_NV12 && !r->takes_nv12)
+        return sk_fail(
+            err, SK_ERR_ARG,
+            "frame %lld is NV12, which only engines take that fit frames in by themselves: give RGB",
+            (long long)frame->index);
     if (!frame->on_device && frame->format != SK_PIXEL_NV12)
         return SK_OK;
     if ((frame->on_device && r->settings.frames == SK_RUNNER_COPY) || r->n_models > 1 ||
