@@ -22,7 +22,7 @@ typedef struct side {
 } side;
 
 typedef struct tally {
-    int score, overlap, order, follows, unexplained, cut;
+    int score, overlap, order, label, follows, unexplained, cut;
     double score_distance, overlap_distance;
 } tally;
 
@@ -92,6 +92,11 @@ static double score_of(const side *s, int32_t place)
     return s->at[place] < 0 ? 0 : (double)s->all.score[s->at[place]];
 }
 
+static int32_t class_of(const side *s, int32_t place)
+{
+    return s->at[place] < 0 ? -1 : s->all.class_id[s->at[place]];
+}
+
 static int better(const side *s, int32_t p, int32_t q)
 {
     return score_of(s, p) > score_of(s, q) || (score_of(s, p) == score_of(s, q) && p < q);
@@ -153,6 +158,19 @@ static void explain(const sk_model *m, const sk_yolo_settings *s, const side *wi
             t->unexplained += fabs(score_of(with, q) - here) > MOST_SCORE;
             printf("changes places with %d: %.5f before %.5f here, %.5f before %.5f there\n", q, here,
                    score_of(with, q), score_of(without, q), there);
+            return;
+        }
+        const int32_t turned = class_of(with, p) != class_of(without, p)   ? p
+                               : class_of(with, q) != class_of(without, q) ? q
+                                                                           : -1;
+        if (turned >= 0) { /* two classes of one score: which is the higher? */
+            t->label++;
+            t->unexplained += fabs(score_of(with, turned) - score_of(without, turned)) > MOST_SCORE;
+            printf("overlapped by place %d, but of another class: place %d is class %d with %.5f here, %d "
+                   "with %.5f "
+                   "there\n",
+                   q, turned, class_of(with, turned), score_of(with, turned), class_of(without, turned),
+                   score_of(without, turned));
             return;
         }
         if (!(under > limit)) {
@@ -231,9 +249,9 @@ int edges_explain(const sk_model *m, const sk_yolo_settings *settings, const cha
     t.unexplained += rows.box > MOST_PIXELS || rows.points > MOST_PIXELS || rows.score > MOST_SCORE;
     printf("  %d rows on one side only: %d at the confidence (within %.5f), %d at the overlap's limit "
            "(within %.5f), %d by "
-           "order, %d following from these, %d cut off; unexplained or too far apart: %d\n",
-           alone, t.score, t.score_distance, t.overlap, t.overlap_distance, t.order, t.follows, t.cut,
-           t.unexplained);
+           "order, %d by class, %d following from these, %d cut off; unexplained or too far apart: %d\n",
+           alone, t.score, t.score_distance, t.overlap, t.overlap_distance, t.order, t.label, t.follows,
+           t.cut, t.unexplained);
     for (int k = 0; k < 2; k++)
         close_side(&s[k]);
     return t.unexplained;

@@ -106,15 +106,19 @@ static void time_case(sk_task task, int side, float density)
                                     gpu->compute);
         (void)gpu_stream_wait(gpu->compute);
         printf("  task %d, %5d places, %5d candidates, %3d rows:", (int)task, side * side, count, found);
-        for (size_t i = gpu->plan.n_steps;
-             i-- > 0;) { /* the last first: candidates are counted again and again */
-            const gpu_step *step = &gpu->plan.steps[i];
+        /* the last first: candidates are counted again and again */
+        for (size_t i = gpu->plan.n_steps; i-- > 0;) {
+            gpu_step step = gpu->plan.steps[i];
             float us = 0;
-            if (step->kind != GPU_SCAN && step->kind != GPU_RANKING && step->kind != GPU_DROP &&
-                step->kind != GPU_FINAL)
+            if (step.kind != GPU_SCAN && step.kind != GPU_RANKING && step.kind != GPU_DROP &&
+                step.kind != GPU_SUPPRESS && step.kind != GPU_FINAL)
                 continue;
-            if (gpu_time_step((gpu_session *)session, step, 20, &us, &err) == SK_OK)
-                printf(" %s %.1f", step->kernel, (double)us);
+            if (gpu_time_step((gpu_session *)session, &step, 20, &us, &err) == SK_OK)
+                printf(" %s %.1f", step.kernel, (double)us);
+            step.variant = 512;
+            if (step.kind == GPU_SUPPRESS &&
+                gpu_time_step((gpu_session *)session, &step, 20, &us, &err) == SK_OK)
+                printf(" (512 threads %.1f)", (double)us);
         }
         printf(" us\n");
     }

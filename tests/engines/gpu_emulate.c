@@ -44,8 +44,11 @@ static inline int32_t gpu_threads(void)
 static inline void gpu_sync(void)
 {
 }
-static inline void gpu_sync_warp(void)
+static inline void gpu_vote(uint32_t *to, uint32_t before, int32_t bit, bool value, int32_t *changed)
 {
+    *to = (*to & ~((uint32_t)1 << bit)) | (uint32_t)value << bit;
+    if ((before >> bit & 1) != (uint32_t)value)
+        *changed = 1;
 }
 static inline void gpu_clear_bits(uint32_t *word, uint32_t bits)
 {
@@ -465,25 +468,51 @@ static void first(const gpu_first_args *a, int32_t cout)
         }
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Every key's rank is how many are smaller; here by sorting. */
+static void rank_image(const gpu_rank_args *a, int32_t *words)
+{
+    const int32_t n = gpu_row_count(words, &a->space);
+    uint64_t *keys = malloc(((size_t)n + 1) * sizeof *keys);
+    memcpy(keys, words + a->space.keys, (size_t)n * sizeof *keys);
+    qsort(keys, (size_t)n, sizeof *keys, by_value);
+    for (int32_t rank = n; rank-- > 0;)
+        gpu_rank_enter(a, words, keys[rank], rank);
+    free(keys);
+}
+
 /* The steps of final rows. */
 static bool run_rows(gpu_kind kind, const gpu_args *a)
 {
     static gpu_row_shared shared;
-    memset(&shared, 0xff, sizeof shared);
     if (kind == GPU_SCAN) /* in any order: from the last on */
         for (int64_t i = (int64_t)a->scan.n * a->scan.places; i-- > 0;)
             gpu_scan_element(&a->scan, i);
-    for (int32_t k = 0; kind == GPU_RANKING && k < a->rank.n; k++)
-        gpu_rank_block(&a->rank, &shared, k);
-    for (int32_t k = 0; kind == GPU_DROP && k < a->rank.n; k++) {
-        int32_t *words = gpu_row_image(a->p[0], &a->rank.space, k);
-        const int32_t n = words[0] < a->rank.most ? words[0] : a->rank.most;
-        for (int64_t i = gpu_drop_items(n); i-- > 0;)
+    const bool ranks = kind == GPU_RANKING || kind == GPU_DROP || kind == GPU_SUPPRESS;
+    for (int32_t k = 0; ranks && k < a->rank.n; k++) {
+        int32_t *words = gpu_row_image(a->p[0], &a->rank.space, k), n = gpu_row_count(words, &a->rank.space);
+        n = n < a->rank.most ? n : a->rank.most;
+        if (kind == GPU_RANKING)
+            rank_image(&a->rank, words);
+        for (int64_t i = kind == GPU_DROP ? gpu_drop_items(n) : 0; i-- > 0;)
             gpu_drop_item(&a->rank, words, n, i);
+        if (kind == GPU_SUPPRESS) {
+            memset(&shared, 0xff, sizeof shared);
+            gpu_suppress_block(&a->rank, &shared, k);
+        }
     }
-    for (int32_t k = 0; kind == GPU_FINAL && k < a->final.n; k++)
-        gpu_final_block(&a->final, &shared, k);
-    return kind == GPU_SCAN || kind == GPU_RANKING || kind == GPU_DROP || kind == GPU_FINAL;
+    const gpu_final_args *f = &a->final;
+    const int64_t image_values = kind == GPU_FINAL ? (int64_t)f->max_det * f->row_words : 0;
+    for (int64_t i = 0; kind == GPU_FINAL && i < f->n * image_values; i++)
+        ((float *)f->p[0])[i] = gpu_final_value(
+            f, gpu_row_image(f->p[1], &f->space, (int32_t)(i / image_values)), (int32_t)(i / image_values),
+            (int32_t)(i % image_values / f->row_words), (int32_t)(i % f->row_words));
+    return ranks || kind == GPU_SCAN || kind == GPU_FINAL;
 }
 
 /* Threads of a GPU come in any order: every element once, from anywhere on, in steps of a prime. */

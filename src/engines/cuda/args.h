@@ -164,11 +164,11 @@ typedef struct gpu_zero_args {
 } gpu_zero_args;
 
 /* Work space of final rows, for each image one after the other; places in words of 4 bytes. [0] is how many candidates
- * there are. Keys (64 bits each, room for a power of two) say score and place and sort ascending from the best on; boxes (4),
- * angles and classes lie by place; oriented boxes also by rank, as columns of `total`: centre, covariance and reach, and
- * which of them are dropped. */
+ * there are, [1] how many stay. Keys (64 bits) say score and place and sort ascending from the best on: as they were found,
+ * by rank, and those that stay. Boxes (4), angles and classes lie by place; by rank and class apart, as columns of `total`,
+ * corners, or of oriented boxes centre, covariance and reach, and which of them are dropped. */
 typedef struct gpu_row_space {
-    int64_t image_words, keys, boxes, angles, classes, ranked, dropped;
+    int64_t image_words, keys, sorted, kept, boxes, angles, classes, ranked, dropped;
     int32_t total;
 } gpu_row_space;
 
@@ -185,23 +185,21 @@ typedef struct gpu_scan_args {
     uint32_t wanted[GPU_ROW_CLASSES / 32];
 } gpu_scan_args;
 
-/* Oriented boxes. Ranking, a block an image; then which are dropped: p = work space. */
+/* Ranking; which oriented boxes are dropped; suppression, a block an image: p = work space. */
 typedef struct gpu_rank_args {
     void *p[GPU_MAX_POINTERS];
     gpu_row_space space;
-    int32_t n, most;
+    int32_t n, most, max_det, oriented;
     float offset, limit, reach;
 } gpu_rank_args;
 
-/* Suppression (where `oriented`, it was done before) and the rows themselves, a block an image: p = rows, work space, the
- * keypoints of each level. */
+/* The rows: p = rows, work space, the keypoints of each level. */
 typedef struct gpu_final_args {
     void *p[GPU_MAX_POINTERS];
     gpu_row_space space;
-    int32_t n, most, max_det, row_words, oriented, n_levels, keypoints, dims, keypoints_26, type;
+    int32_t n, max_det, row_words, oriented, n_levels, keypoints, dims, keypoints_26, type;
     int32_t first[GPU_ROW_LEVELS], width[GPU_ROW_LEVELS], places[GPU_ROW_LEVELS], ld[GPU_ROW_LEVELS];
     float stride[GPU_ROW_LEVELS];
-    float offset, limit;
 } gpu_final_args;
 
 /* How a value of either form is read: element (image, c, y, x) lies at image * image + (y * w + x) * pixel + c * channel. */
@@ -304,6 +302,7 @@ typedef enum gpu_kind {
     GPU_SCAN,
     GPU_RANKING,
     GPU_DROP,
+    GPU_SUPPRESS,
     GPU_FINAL,
     GPU_PEAKS,
     GPU_BORROWED, /* by the reference executor on the host */

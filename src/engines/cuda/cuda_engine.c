@@ -96,7 +96,7 @@ void *gpu_address(const gpu_session *s, const gpu_ref *ref, int32_t slot)
     if (ref->buffer == GPU_WEIGHTS)
         return s->weights + ref->offset;
     const gpu_buffer *b = &s->plan.buffers[ref->buffer];
-    return (b->per_slot ? s->slots[slot].device : s->memory) + b->offset + ref->offset;
+    return (b->per_slot ? s->slots[slot].device : s->slots[slot].memory) + b->offset + ref->offset;
 }
 
 int gpu_run_step(const gpu_session *s, const gpu_step *step, int32_t slot, bool pdl, gpu_stream *stream)
@@ -178,7 +178,7 @@ static sk_status run_serial(gpu_session *s, int32_t slot, sk_error *err)
         if (step->kind == GPU_BORROWED)
             SK_TRY(run_borrowed(s, step, slot, err));
         else
-            SK_TRY(gpu_check(s, gpu_run_step(s, step, slot, false, s->compute), step->name, err));
+            SK_TRY(gpu_check(s, gpu_run_step(s, step, slot, false, s->slots[slot].compute), step->name, err));
     }
     return SK_OK;
 }
@@ -217,7 +217,7 @@ static int launch_all(gpu_session *s, int32_t slot, bool pdl, bool forked)
 /* Switches for measuring what each costs. */
 static bool switched_off(const char *name)
 {
-    const char *text = getenv("SKITTER_CUDA_WITHOUT"); /* "pdl,branches,graph" */
+    const char *text = getenv("SKITTER_CUDA_WITHOUT"); /* "pdl,branches,graph,lanes" */
     return text && strstr(text, name);
 }
 
@@ -266,6 +266,12 @@ static void engine_close(sk_session *session)
     (void)gpu_use(s->device);
     if (s->compute && !s->lost)
         (void)gpu_stream_wait(s->compute);
+    for (int32_t k = 1; k < s->n_lanes; k++) {
+        if (s->lanes[k].compute && !s->lost)
+            (void)gpu_stream_wait(s->lanes[k].compute);
+        gpu_stream_close(s->lanes[k].compute);
+        gpu_free(s->lanes[k].memory);
+    }
     for (int32_t k = 0; k < SK_SESSION_MAX_SLOTS; k++) {
         gpu_slot *slot = &s->slots[k];
         gpu_graph_close(slot->graph);
@@ -301,14 +307,42 @@ static void engine_close(sk_session *session)
     sk_free(s);
 }
 
-static sk_status open_memory(gpu_session *s, int32_t slots, sk_error *err)
+/* How many submits compute side by side: small ones do not fill the device, and need little memory each. */
+static int32_t count_lanes(const gpu_session *s, int32_t slots)
+{
+    enum { MOST = 3, MOST_BYTES = 192 << 20 };
+    int32_t lanes = slots < MOST ? slots : MOST;
+    while (lanes > 1 && s->plan.memory_bytes * (size_t)lanes > MOST_BYTES)
+        lanes--;
+    return s->plan.n_borrowed > 0 || switched_off("lanes") ? 1 : lanes;
+}
+
+static sk_status open_lanes(gpu_session *s, int32_t slots, sk_error *err)
 {
     char what[96];
+    const int32_t lanes = count_lanes(s, slots);
     snprintf(what, sizeof what, "%.1f MB of activations", (double)s->plan.memory_bytes / 1e6);
     SK_TRY(gpu_check(s, gpu_alloc((void **)&s->memory, s->plan.memory_bytes + 256), what, err));
+    /* nothing reads what was not written, but NaN patterns of others would make a mistake hard to see */
+    SK_TRY(gpu_check(s, gpu_fill(s->memory, 0, s->plan.memory_bytes, s->compute), "clearing", err));
+    for (s->n_lanes = 1; s->n_lanes < lanes;) {
+        const int32_t k = s->n_lanes++; /* from here on it is closed */
+        SK_TRY(gpu_check(s, gpu_stream_open(&s->lanes[k].compute), "stream", err));
+        SK_TRY(gpu_check(s, gpu_alloc((void **)&s->lanes[k].memory, s->plan.memory_bytes + 256), what, err));
+        SK_TRY(
+            gpu_check(s, gpu_fill(s->lanes[k].memory, 0, s->plan.memory_bytes, s->compute), "clearing", err));
+    }
+    return SK_OK;
+}
+
+static sk_status open_memory(gpu_session *s, int32_t slots, sk_error *err)
+{
+    SK_TRY(open_lanes(s, slots, err));
     s->n_slots = slots;
     for (int32_t k = 0; k < slots; k++) {
         gpu_slot *slot = &s->slots[k];
+        slot->memory = k % s->n_lanes ? s->lanes[k % s->n_lanes].memory : s->memory;
+        slot->compute = k % s->n_lanes ? s->lanes[k % s->n_lanes].compute : s->compute;
         SK_TRY(gpu_check(s, gpu_alloc((void **)&slot->device, s->plan.slot_bytes + 256), "inputs and outputs",
                          err));
         SK_TRY(gpu_check(s, gpu_host_alloc((void **)&slot->host, s->plan.slot_bytes + 256),
@@ -318,8 +352,6 @@ static sk_status open_memory(gpu_session *s, int32_t slots, sk_error *err)
         for (int i = 0; i < 5; i++)
             SK_TRY(gpu_check(s, gpu_event_open(events[i], 1), "event", err));
     }
-    /* nothing reads what was not written, but NaN patterns of others would make a mistake hard to see */
-    SK_TRY(gpu_check(s, gpu_fill(s->memory, 0, s->plan.memory_bytes, s->compute), "clearing", err));
     SK_TRY(gpu_sparse_open(s, err));
     SK_TRY(gpu_peaks_open(s, err));
     return gpu_check(s, gpu_stream_wait(s->compute), "clearing", err);
@@ -370,7 +402,7 @@ static void describe(gpu_session *s)
         }
     info->threads = 1;
     info->asynchronous = plan->n_borrowed == 0; /* borrowed steps are done in submit */
-    info->activation_bytes = plan->memory_bytes + plan->slot_bytes * (size_t)s->n_slots;
+    info->activation_bytes = plan->memory_bytes * (size_t)s->n_lanes + plan->slot_bytes * (size_t)s->n_slots;
     info->weight_bytes = plan->weight_bytes;
     snprintf(info->detail, sizeof info->detail,
              "%.60s, %s, %zu steps on %d branches, %d tensor-core convolutions, %d by wgmma%s", s->about.name,
@@ -431,14 +463,14 @@ static sk_status run_submit(gpu_session *s, int32_t slot, const sk_session_input
         SK_TRY(gpu_upload(s, i, slot, &inputs[i], err));
     SK_TRY(gpu_check(s, gpu_event_record(at->uploaded, s->up), "upload", err));
     if (s->up != s->compute) {
-        SK_TRY(gpu_check(s, gpu_stream_wait_event(s->compute, at->uploaded), "upload", err));
-        SK_TRY(gpu_check(s, gpu_event_record(at->started, s->compute), "launch", err));
+        SK_TRY(gpu_check(s, gpu_stream_wait_event(at->compute, at->uploaded), "upload", err));
+        SK_TRY(gpu_check(s, gpu_event_record(at->started, at->compute), "launch", err));
     }
     if (at->graph)
-        SK_TRY(gpu_check(s, gpu_graph_launch(at->graph, s->compute), "launch", err));
+        SK_TRY(gpu_check(s, gpu_graph_launch(at->graph, at->compute), "launch", err));
     else
         SK_TRY(run_serial(s, slot, err));
-    SK_TRY(gpu_check(s, gpu_event_record(at->computed, s->compute), "launch", err));
+    SK_TRY(gpu_check(s, gpu_event_record(at->computed, at->compute), "launch", err));
     if (s->down != s->compute)
         SK_TRY(gpu_check(s, gpu_stream_wait_event(s->down, at->computed), "launch", err));
     if (plan->sparse.wish.n_levels > 0)

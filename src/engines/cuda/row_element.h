@@ -5,16 +5,16 @@
 #include "args.h"
 
 /* From a detector's raw heads to final rows, with the rules and the arithmetic of tasks/yolo_decode, nms and rotated_nms,
- * written once for device and host. What a block does together is a sequence of loops shared by its threads (GPU_EACH) with
- * gpu_sync between them, so that one thread alone does the same: the host's test of it.
+ * written once for device and host. Suppression is done by one block an image: a sequence of loops shared by its threads
+ * (GPU_EACH) with gpu_sync between them, so that one thread alone does the same: the host's test of it.
  *
- * Needs before it: GPU_HD, gpu_half_load, gpu_next; gpu_thread and gpu_threads (the block's), gpu_sync, gpu_sync_warp,
- * gpu_clear_bits (atomic), gpu_bits (population count), gpu_float_bits and gpu_bits_float (as they are). Not to be compiled with contracted sums: rounding is the CPU's. */
+ * Needs before it: GPU_HD, gpu_half_load, gpu_next; gpu_thread and gpu_threads (the block's), gpu_sync, gpu_clear_bits
+ * (atomic), gpu_vote, gpu_bits (population count), gpu_float_bits and gpu_bits_float (as they are). Not to be compiled with
+ * contracted sums: rounding is the CPU's. */
 
 #define GPU_EACH(i, count) for (int32_t i = gpu_thread(); i < (count); i += gpu_threads())
 
 enum {
-    GPU_ROW_KEYS = 2048, /* so many are sorted in shared memory */
     GPU_ROW_WORDS = 960, /* 32 ranks each: above the 30000 that may take part */
     GPU_ROW_TILE = 256,  /* ranks settled together */
     GPU_ROW_KEPT = 1024, /* SK_ROWS_MOST_DET */
@@ -22,17 +22,20 @@ enum {
     GPU_DROP_CHUNK = 64  /* better ranks tested by one thread */
 };
 
+typedef struct __attribute__((aligned(16))) gpu_row_box {
+    float x1, y1, x2, y2;
+} gpu_row_box;
+
 typedef struct gpu_row_shared {
-    uint64_t keys[GPU_ROW_KEYS];
+    gpu_row_box box[GPU_ROW_TILE], best[GPU_ROW_TILE]; /* of the tile; of those in it that stay */
+    float area[GPU_ROW_TILE], best_area[GPU_ROW_TILE];
+    uint32_t mask[GPU_ROW_TILE / 32][GPU_ROW_TILE]; /* [word][j]: which better ones overlap j */
+    uint32_t keep[2][GPU_ROW_TILE / 32];
     uint32_t alive[GPU_ROW_WORDS]; /* a bit a rank */
     int32_t at[GPU_ROW_WORDS];
+    int32_t list[GPU_ROW_TILE];
     int32_t kept[GPU_ROW_KEPT]; /* ranks */
-    int32_t list[GPU_ROW_TILE], chosen[GPU_ROW_TILE];
-    float x1[GPU_ROW_TILE], y1[GPU_ROW_TILE], x2[GPU_ROW_TILE], y2[GPU_ROW_TILE], area[GPU_ROW_TILE];
-    uint32_t mask[GPU_ROW_TILE / 32][GPU_ROW_TILE]; /* [word][j]: which better ones overlap j */
-    uint32_t keep[GPU_ROW_TILE / 32];
-    uint8_t stays[GPU_ROW_TILE];
-    int32_t changed[2], from, to, count, n_kept;
+    int32_t changed[3], from, to, count, n_kept;
 } gpu_row_shared;
 
 GPU_HD float gpu_row_load(const void *p, int64_t i, int32_t type)
@@ -167,58 +170,12 @@ GPU_HD void gpu_scan_element(const gpu_scan_args *a, int64_t i)
     gpu_scan_enter(a, (int32_t)(i / a->places), (int32_t)(i % a->places), label, score, r);
 }
 
-/* --- ranking --- */
+/* --- ranking: a candidate's rank is how many keys are smaller --- */
 
-/* Bitonic; n is a power of two. Pairs that lie in 64 neighbouring keys belong to one warp, always the same. */
-GPU_HD void gpu_sort_keys(uint64_t *keys, int32_t n)
+GPU_HD int32_t gpu_row_count(const int32_t *words, const gpu_row_space *space)
 {
-    for (int32_t size = 2; size <= n; size *= 2)
-        for (int32_t stride = size / 2; stride > 0; stride /= 2) {
-            GPU_EACH(p, n / 2)
-            {
-                const int32_t i = 2 * p - (p & (stride - 1)), k = i + stride;
-                const uint64_t x = keys[i], y = keys[k];
-                if ((x > y) == ((i & size) == 0)) {
-                    keys[i] = y;
-                    keys[k] = x;
-                }
-            }
-            if (stride > 32 || (stride == 1 && size > 32))
-                gpu_sync();
-            else
-                gpu_sync_warp();
-        }
-    gpu_sync();
+    return words[0] < space->total ? words[0] : space->total;
 }
-
-/* Sorts an image's keys; where they then are. *count: how many take part. */
-GPU_HD const uint64_t *gpu_rank_image(gpu_row_shared *s, int32_t *words, const gpu_row_space *space,
-                                      int32_t most, int32_t *count)
-{
-    uint64_t *keys = (uint64_t *)(words + space->keys);
-    const int32_t n = words[0] < space->total ? words[0] : space->total;
-    int32_t padded = 2;
-    while (padded < n)
-        padded *= 2;
-    if (padded <= GPU_ROW_KEYS) {
-        GPU_EACH(i, padded)
-        {
-            s->keys[i] = i < n ? keys[i] : ~(uint64_t)0;
-        }
-        keys = s->keys;
-    } else {
-        GPU_EACH(i, padded - n)
-        {
-            keys[n + i] = ~(uint64_t)0;
-        }
-    }
-    gpu_sync();
-    gpu_sort_keys(keys, padded);
-    *count = n < most ? n : most;
-    return keys;
-}
-
-/* --- oriented boxes: one pass, not greedy --- */
 
 GPU_HD void gpu_row_covariance(float w, float h, float angle, float *a, float *b, float *c)
 {
@@ -229,30 +186,32 @@ GPU_HD void gpu_row_covariance(float w, float h, float angle, float *a, float *b
     *c = (u - v) * cs * sn;
 }
 
-/* Ranks an image and leaves its boxes in their order for gpu_drop_item. */
-GPU_HD void gpu_rank_block(const gpu_rank_args *a, gpu_row_shared *s, int32_t image)
+/* Leaves a candidate's box where its rank says. */
+GPU_HD void gpu_rank_enter(const gpu_rank_args *a, int32_t *words, uint64_t key, int32_t rank)
 {
-    int32_t *words = gpu_row_image(a->p[0], &a->space, image), n;
-    const uint64_t *keys = gpu_rank_image(s, words, &a->space, a->most, &n);
-    uint64_t *sorted = (uint64_t *)(words + a->space.keys);
+    const int32_t place = (int32_t)(uint32_t)key;
     const int64_t total = a->space.total;
-    float *col = (float *)(words + a->space.ranked);
-    GPU_EACH(r, n)
-    {
-        const uint64_t key = keys[r];
-        const int32_t place = (int32_t)(uint32_t)key;
-        const float *box = (const float *)(words + a->space.boxes) + 4 * (int64_t)place;
-        const float shift = (float)words[a->space.classes + place] * a->offset;
-        const float w = box[2], h = box[3], u = w * w / 12, v = h * h / 12, wide = u > v ? u : v;
-        col[r] = box[0] + shift;
-        col[total + r] = box[1] + shift;
-        gpu_row_covariance(w, h, ((const float *)(words + a->space.angles))[place], &col[2 * total + r],
-                           &col[3 * total + r], &col[4 * total + r]);
-        col[5 * total + r] = u * v >= 1e-3f && u * v >= 1e-4f * wide * wide ? wide : INFINITY;
-        words[a->space.dropped + r] = 0;
-        sorted[r] = key;
+    const float *box = (const float *)(words + a->space.boxes) + 4 * (int64_t)place;
+    const float shift = (float)words[a->space.classes + place] * a->offset;
+    float *col = (float *)(words + a->space.ranked) + rank;
+    if (rank >= a->most)
+        return;
+    ((uint64_t *)(words + a->space.sorted))[rank] = key;
+    col[0] = box[0] + shift;
+    col[total] = box[1] + shift;
+    if (!a->oriented) {
+        col[2 * total] = box[2] + shift;
+        col[3 * total] = box[3] + shift;
+        return;
     }
+    const float w = box[2], h = box[3], u = w * w / 12, v = h * h / 12, wide = u > v ? u : v;
+    gpu_row_covariance(w, h, ((const float *)(words + a->space.angles))[place], &col[2 * total],
+                       &col[3 * total], &col[4 * total]);
+    col[5 * total] = u * v >= 1e-3f && u * v >= 1e-4f * wide * wide ? wide : INFINITY;
+    words[a->space.dropped + rank] = 0;
 }
+
+/* --- oriented boxes: one pass, not greedy --- */
 
 /* One minus the Hellinger distance of two Gaussians: tasks/rotated_nms.c. */
 GPU_HD float gpu_row_probiou(const float *p, const float *q, int64_t column)
@@ -300,18 +259,36 @@ GPU_HD void gpu_drop_item(const gpu_rank_args *a, int32_t *words, int32_t n, int
 /* --- suppression of upright boxes: greedy --- */
 
 /* Overlaps by more than the limit? The division decides; most pairs are settled without it. */
-GPU_HD bool gpu_row_overlaps(const gpu_row_shared *s, int32_t i, float x1, float y1, float x2, float y2,
-                             float area, float limit)
+GPU_HD bool gpu_row_overlaps(const gpu_row_box *a, const float *area_a, const gpu_row_box *b, float area_b,
+                             float limit)
 {
-    const float left = s->x1[i] > x1 ? s->x1[i] : x1, top = s->y1[i] > y1 ? s->y1[i] : y1;
-    const float right = s->x2[i] < x2 ? s->x2[i] : x2, bottom = s->y2[i] < y2 ? s->y2[i] : y2;
+    const gpu_row_box p = *a;
+    const float left = p.x1 > b->x1 ? p.x1 : b->x1, top = p.y1 > b->y1 ? p.y1 : b->y1;
+    const float right = p.x2 < b->x2 ? p.x2 : b->x2, bottom = p.y2 < b->y2 ? p.y2 : b->y2;
     const float w = right - left, h = bottom - top;
     if (!(w > 0) || !(h > 0))
         return false;
-    const float inter = w * h, whole = s->area[i] + area - inter;
+    const float inter = w * h, whole = *area_a + area_b - inter;
     if (whole > 0 && inter < limit * whole * 0.999f)
         return false;
     return inter / whole > limit;
+}
+
+GPU_HD float gpu_row_area(const gpu_row_box *b)
+{
+    return (b->x2 - b->x1) * (b->y2 - b->y1);
+}
+
+GPU_HD gpu_row_box gpu_row_box_of(const gpu_rank_args *a, const int32_t *words, int32_t rank)
+{
+    const float *col = (const float *)(words + a->space.ranked) + rank;
+    const int64_t total = a->space.total;
+    gpu_row_box b;
+    b.x1 = col[0];
+    b.y1 = col[total];
+    b.x2 = col[2 * total];
+    b.y2 = col[3 * total];
+    return b;
 }
 
 /* The first `limit` ranks alive, in order; they are alive no more. Returns how many. */
@@ -346,26 +323,8 @@ GPU_HD int32_t gpu_row_select(gpu_row_shared *s, int32_t words, int32_t *list, i
     return count;
 }
 
-typedef struct gpu_row_box {
-    float x1, y1, x2, y2, area;
-} gpu_row_box;
-
-GPU_HD gpu_row_box gpu_row_box_of(const gpu_final_args *a, const int32_t *words, uint64_t key)
-{
-    const int32_t place = (int32_t)(uint32_t)key;
-    const float *box = (const float *)(words + a->space.boxes) + 4 * (int64_t)place;
-    const float shift = (float)words[a->space.classes + place] * a->offset;
-    gpu_row_box b;
-    b.x1 = box[0] + shift;
-    b.y1 = box[1] + shift;
-    b.x2 = box[2] + shift;
-    b.y2 = box[3] + shift;
-    b.area = (b.x2 - b.x1) * (b.y2 - b.y1);
-    return b;
-}
-
-/* Who stays among the m of the tile: whoever no better one that stays overlaps. Begun with all, each pass settles at least
- * one more, and what no pass changes is the greedy result. */
+/* Who stays among the m of the tile, into keep[0]: whoever no better one that stays overlaps. Begun with all, each pass
+ * settles at least one more, and what no pass changes is the greedy result. */
 GPU_HD void gpu_row_settle(gpu_row_shared *s, int32_t m, float limit)
 {
     GPU_EACH(item, GPU_ROW_TILE / 32 * GPU_ROW_TILE)
@@ -374,47 +333,65 @@ GPU_HD void gpu_row_settle(gpu_row_shared *s, int32_t m, float limit)
         if (j >= m || from >= j)
             continue;
         const int32_t to = from + 32 < j ? from + 32 : j;
+        const gpu_row_box own = s->box[j];
+        const float area = s->area[j];
         uint32_t word = 0;
         for (int32_t i = from; i < to; i++)
-            if (gpu_row_overlaps(s, i, s->x1[j], s->y1[j], s->x2[j], s->y2[j], s->area[j], limit))
+            if (gpu_row_overlaps(&s->box[i], &s->area[i], &own, area, limit))
                 word |= (uint32_t)1 << (i - from);
         s->mask[w][j] = word;
     }
     GPU_EACH(w, GPU_ROW_TILE / 32)
     {
-        s->keep[w] = m >= 32 * w + 32 ? ~(uint32_t)0 : m > 32 * w ? ((uint32_t)1 << (m - 32 * w)) - 1 : 0;
+        s->keep[0][w] = m >= 32 * w + 32 ? ~(uint32_t)0 : m > 32 * w ? ((uint32_t)1 << (m - 32 * w)) - 1 : 0;
     }
+    if (gpu_thread() == 0)
+        s->changed[0] = 0;
+    gpu_sync();
     for (int32_t pass = 0;; pass++) {
+        const uint32_t *now = s->keep[pass % 2];
         if (gpu_thread() == 0)
-            s->changed[pass % 2] = 0;
-        gpu_sync();
+            s->changed[(pass + 1) % 3] = 0; /* nobody looks at it any more */
         GPU_EACH(j, GPU_ROW_TILE)
         {
             uint32_t hit = 0;
             for (int32_t w = 0; w * 32 < j && j < m; w++)
-                hit |= s->mask[w][j] & s->keep[w];
-            s->stays[j] = j < m && hit == 0;
+                hit |= s->mask[w][j] & now[w];
+            gpu_vote(&s->keep[1 - pass % 2][j / 32], now[j / 32], j % 32, j < m && hit == 0,
+                     &s->changed[pass % 3]);
         }
         gpu_sync();
-        GPU_EACH(w, GPU_ROW_TILE / 32)
-        {
-            uint32_t word = 0;
-            for (int32_t b = 0; b < 32; b++)
-                word |= (uint32_t)s->stays[32 * w + b] << b;
-            if (word != s->keep[w]) {
-                s->keep[w] = word;
-                s->changed[pass % 2] = 1;
-            }
-        }
-        gpu_sync();
-        if (!s->changed[pass % 2])
-            return;
+        if (!s->changed[pass % 3])
+            return; /* both are the same now */
     }
 }
 
+/* Those of the tile that stay, in order, after the ones kept before. Returns how many. */
+GPU_HD int32_t gpu_row_append(gpu_row_shared *s, int32_t m, int32_t before, int32_t max_det)
+{
+    int32_t stay = 0;
+    for (int32_t w = 0; w < GPU_ROW_TILE / 32; w++)
+        stay += gpu_bits(s->keep[0][w]);
+    GPU_EACH(j, m)
+    {
+        if (!(s->keep[0][j / 32] >> (j % 32) & 1))
+            continue;
+        int32_t at = gpu_bits(s->keep[0][j / 32] & (((uint32_t)1 << (j % 32)) - 1));
+        for (int32_t w = 0; w < j / 32; w++)
+            at += gpu_bits(s->keep[0][w]);
+        s->best[at] = s->box[j];
+        s->best_area[at] = s->area[j];
+        if (before + at < max_det)
+            s->kept[before + at] = s->list[j];
+    }
+    gpu_sync();
+    if (gpu_thread() == 0)
+        s->n_kept = before + stay < max_det ? before + stay : max_det;
+    return stay;
+}
+
 /* Tiles of ranks, best first: settled among themselves, then whatever they overlap further down is taken out. */
-GPU_HD void gpu_suppress(const gpu_final_args *a, gpu_row_shared *s, const int32_t *words,
-                         const uint64_t *keys, int32_t n)
+GPU_HD void gpu_row_greedy(const gpu_rank_args *a, gpu_row_shared *s, const int32_t *words, int32_t n)
 {
     const int32_t n_words = (n + 31) / 32;
     GPU_EACH(w, n_words)
@@ -428,44 +405,24 @@ GPU_HD void gpu_suppress(const gpu_final_args *a, gpu_row_shared *s, const int32
             return;
         GPU_EACH(i, m)
         {
-            const gpu_row_box b = gpu_row_box_of(a, words, keys[s->list[i]]);
-            s->x1[i] = b.x1;
-            s->y1[i] = b.y1;
-            s->x2[i] = b.x2;
-            s->y2[i] = b.y2;
-            s->area[i] = b.area;
+            s->box[i] = gpu_row_box_of(a, words, s->list[i]);
+            s->area[i] = gpu_row_area(&s->box[i]);
         }
         gpu_sync();
         gpu_row_settle(s, m, a->limit);
-        int32_t stay = 0;
-        for (int32_t w = 0; w < GPU_ROW_TILE / 32; w++)
-            stay += gpu_bits(s->keep[w]);
-        GPU_EACH(j, m)
-        {
-            int32_t at = gpu_bits(s->keep[j / 32] & (((uint32_t)1 << (j % 32)) - 1));
-            for (int32_t w = 0; w < j / 32; w++)
-                at += gpu_bits(s->keep[w]);
-            if (s->keep[j / 32] >> (j % 32) & 1) {
-                s->chosen[at] = j;
-                if (before + at < a->max_det)
-                    s->kept[before + at] = s->list[j];
-            }
-        }
-        const int32_t kept = before + stay < a->max_det ? before + stay : a->max_det;
-        gpu_sync();
-        if (gpu_thread() == 0)
-            s->n_kept = kept;
-        if (kept == a->max_det)
+        const int32_t stay = gpu_row_append(s, m, before, a->max_det), from = s->from;
+        if (before + stay >= a->max_det)
             break;
-        GPU_EACH(item, (n_words - s->from) * 32 * GPU_ROW_PARTS)
+        GPU_EACH(item, (n_words - from) * 32 * GPU_ROW_PARTS)
         {
-            const int32_t rank = s->from * 32 + item / GPU_ROW_PARTS;
+            const int32_t rank = from * 32 + item / GPU_ROW_PARTS;
             const uint32_t bit = (uint32_t)1 << (rank % 32);
             if (!(s->alive[rank / 32] & bit))
                 continue;
-            const gpu_row_box b = gpu_row_box_of(a, words, keys[rank]);
+            const gpu_row_box own = gpu_row_box_of(a, words, rank);
+            const float area = gpu_row_area(&own);
             for (int32_t k = item % GPU_ROW_PARTS; k < stay; k += GPU_ROW_PARTS)
-                if (gpu_row_overlaps(s, s->chosen[k], b.x1, b.y1, b.x2, b.y2, b.area, a->limit)) {
+                if (gpu_row_overlaps(&s->best[k], &s->best_area[k], &own, area, a->limit)) {
                     gpu_clear_bits(&s->alive[rank / 32], bit);
                     break;
                 }
@@ -473,6 +430,40 @@ GPU_HD void gpu_suppress(const gpu_final_args *a, gpu_row_shared *s, const int32
         gpu_sync();
     }
     gpu_sync();
+}
+
+/* An image's ranks that stay, as keys, best first. */
+GPU_HD void gpu_suppress_block(const gpu_rank_args *a, gpu_row_shared *s, int32_t image)
+{
+    int32_t *words = gpu_row_image(a->p[0], &a->space, image), n = gpu_row_count(words, &a->space);
+    n = n < a->most ? n : a->most;
+    if (gpu_thread() == 0)
+        s->n_kept = s->from = 0;
+    if (a->oriented) { /* dropped already */
+        GPU_EACH(w, (n + 31) / 32)
+        {
+            uint32_t bits = 0;
+            for (int32_t b = 0; b < 32 && 32 * w + b < n; b++)
+                bits |= (uint32_t)!words[a->space.dropped + 32 * w + b] << b;
+            s->alive[w] = bits;
+        }
+        gpu_sync();
+        const int32_t kept = gpu_row_select(s, (n + 31) / 32, s->kept, a->max_det);
+        if (gpu_thread() == 0)
+            s->n_kept = kept;
+        gpu_sync();
+    } else {
+        gpu_row_greedy(a, s, words, n);
+    }
+    const uint64_t *sorted = (const uint64_t *)(words + a->space.sorted);
+    uint64_t *kept = (uint64_t *)(words + a->space.kept);
+    const int32_t count = s->n_kept;
+    GPU_EACH(i, count)
+    {
+        kept[i] = sorted[s->kept[i]];
+    }
+    if (gpu_thread() == 0)
+        words[1] = count;
 }
 
 /* --- rows --- */
@@ -506,41 +497,13 @@ GPU_HD float gpu_row_value(const gpu_final_args *a, const int32_t *words, uint64
     return gpu_row_keypoint(a, image, place, column - 6);
 }
 
-GPU_HD void gpu_final_block(const gpu_final_args *a, gpu_row_shared *s, int32_t image)
+/* One value of the rows: zeros where there are fewer. */
+GPU_HD float gpu_final_value(const gpu_final_args *a, const int32_t *words, int32_t image, int32_t row,
+                             int32_t column)
 {
-    int32_t *words = gpu_row_image(a->p[1], &a->space, image), n = 0;
-    float *rows = (float *)a->p[0] + (int64_t)image * a->max_det * a->row_words;
-    const uint64_t *keys = (const uint64_t *)(words + a->space.keys);
-    if (gpu_thread() == 0)
-        s->n_kept = s->from = 0;
-    if (a->oriented) { /* ranked and dropped already */
-        n = words[0] < a->space.total ? words[0] : a->space.total;
-        n = n < a->most ? n : a->most;
-        GPU_EACH(w, (n + 31) / 32)
-        {
-            uint32_t bits = 0;
-            for (int32_t b = 0; b < 32 && 32 * w + b < n; b++)
-                bits |= (uint32_t)!words[a->space.dropped + 32 * w + b] << b;
-            s->alive[w] = bits;
-        }
-        gpu_sync();
-        const int32_t kept = gpu_row_select(s, (n + 31) / 32, s->kept, a->max_det);
-        if (gpu_thread() == 0)
-            s->n_kept = kept;
-        gpu_sync();
-    } else {
-        keys = gpu_rank_image(s, words, &a->space, a->most, &n);
-        gpu_suppress(a, s, words, keys, n);
-    }
-    const int32_t used = s->n_kept * a->row_words, all = a->max_det * a->row_words;
-    GPU_EACH(e, used)
-    {
-        rows[e] = gpu_row_value(a, words, keys[s->kept[e / a->row_words]], image, e % a->row_words);
-    }
-    GPU_EACH(e, all - used)
-    {
-        rows[used + e] = 0;
-    }
+    return row < words[1]
+               ? gpu_row_value(a, words, ((const uint64_t *)(words + a->space.kept))[row], image, column)
+               : 0.0f;
 }
 
 #endif

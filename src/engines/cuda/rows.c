@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* The steps that make a detector's final rows: candidates of each level as soon as its heads are there, then ranking,
- * suppression and the rows in one block an image; oriented boxes, where all pairs count, in three steps. There is room for
- * every place, so that nothing is ever left out. */
+ * suppression (by one block an image; oriented boxes, where all pairs count, by all) and the rows. There is room for every
+ * place, so that nothing is ever left out. */
 
 static sk_status check_head(const gpu_plan *plan, int32_t output, const sk_shape *like, int64_t channels,
                             sk_error *err)
@@ -32,7 +32,7 @@ static const sk_shape *scores_of(const gpu_plan *plan, int32_t level)
 static sk_status measure_space(gpu_plan *plan, gpu_row_space *space, sk_error *err)
 {
     const sk_row_outputs *w = &plan->rows.wish;
-    int64_t total = 0, capacity = 2;
+    int64_t total = 0;
     for (int32_t k = 0; k < w->n_levels; k++) {
         if (w->level[k].scores < 0 || w->level[k].scores >= plan->graph->n_outputs)
             return sk_fail(err, SK_ERR_ARG, "rows from output %d of %d", w->level[k].scores,
@@ -50,16 +50,16 @@ static sk_status measure_space(gpu_plan *plan, gpu_row_space *space, sk_error *e
     if (total > 1 << 22 || w->most > 30000)
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%lld places, the best %d of them, are too many for rows",
                        (long long)total, w->most);
-    while (capacity < total)
-        capacity *= 2;
     const int64_t by_four = (total + 3) / 4 * 4;
     *space = (gpu_row_space){.total = (int32_t)total, .keys = 16};
-    space->boxes = space->keys + 2 * capacity;
+    space->sorted = space->keys + 2 * by_four;
+    space->kept = space->sorted + 2 * by_four;
+    space->boxes = space->kept + 2 * SK_ROWS_MOST_DET;
     space->classes = space->boxes + 4 * by_four;
-    space->angles = space->ranked = space->dropped = space->image_words = space->classes + by_four;
+    space->ranked = space->classes + by_four;
+    space->angles = space->dropped = space->image_words = space->ranked + (w->oriented ? 6 : 4) * by_four;
     if (w->oriented) {
-        space->ranked = space->angles + by_four;
-        space->dropped = space->ranked + 6 * by_four;
+        space->dropped = space->angles + by_four;
         space->image_words = space->dropped + by_four;
     }
     space->image_words = (space->image_words + 63) / 64 * 64;
@@ -130,12 +130,18 @@ static sk_status add_ranking(gpu_plan *plan, gpu_kind kind, const gpu_row_space 
     step->args.rank = (gpu_rank_args){.space = *space,
                                       .n = plan->rows.n,
                                       .most = w->most,
+                                      .max_det = w->max_det,
+                                      .oriented = w->oriented,
                                       .offset = w->offset,
                                       .limit = w->iou,
                                       .reach = w->reach};
     step->refs[0] = (gpu_ref){.buffer = work};
     step->n_refs = 1;
-    snprintf(step->kernel, sizeof step->kernel, kind == GPU_RANKING ? "rank" : "overlaps");
+    snprintf(step->kernel, sizeof step->kernel, "%s",
+             kind == GPU_RANKING ? "rank"
+             : kind == GPU_DROP  ? "overlaps"
+                                 : "suppress");
+    snprintf(step->shape, sizeof step->shape, "%d places", space->total);
     return SK_OK;
 }
 
@@ -148,7 +154,6 @@ static sk_status add_final(gpu_plan *plan, const gpu_row_space *space, int32_t w
     gpu_final_args *a = &step->args.final;
     *a = (gpu_final_args){.space = *space,
                           .n = plan->rows.n,
-                          .most = w->most,
                           .max_det = w->max_det,
                           .row_words = plan->rows.row_words,
                           .oriented = w->oriented,
@@ -156,9 +161,7 @@ static sk_status add_final(gpu_plan *plan, const gpu_row_space *space, int32_t w
                           .keypoints = w->n_keypoints,
                           .dims = w->keypoint_dims,
                           .keypoints_26 = w->keypoints_26,
-                          .type = plan->type,
-                          .offset = w->offset,
-                          .limit = w->iou};
+                          .type = plan->type};
     step->refs[0] = (gpu_ref){.buffer = plan->rows.buffer};
     step->refs[1] = (gpu_ref){.buffer = work};
     step->n_refs = 2;
@@ -175,7 +178,7 @@ static sk_status add_final(gpu_plan *plan, const gpu_row_space *space, int32_t w
             step->refs[step->n_refs++] = gpu_map_ref(plan, v);
         }
     }
-    snprintf(step->kernel, sizeof step->kernel, w->oriented ? "rows" : "suppress, rows");
+    snprintf(step->kernel, sizeof step->kernel, "rows");
     snprintf(step->shape, sizeof step->shape, "%d of %d", a->max_det, space->total);
     return SK_OK;
 }
@@ -201,9 +204,9 @@ sk_status gpu_build_rows(gpu_plan *plan, sk_error *err)
         SK_TRY(add_scan(plan, k, &space, first, work, err));
         first += (int32_t)(scores_of(plan, k)->dim[2] * scores_of(plan, k)->dim[3]);
     }
-    if (rows->wish.oriented) {
-        SK_TRY(add_ranking(plan, GPU_RANKING, &space, work, err));
+    SK_TRY(add_ranking(plan, GPU_RANKING, &space, work, err));
+    if (rows->wish.oriented)
         SK_TRY(add_ranking(plan, GPU_DROP, &space, work, err));
-    }
+    SK_TRY(add_ranking(plan, GPU_SUPPRESS, &space, work, err));
     return add_final(plan, &space, work, err);
 }

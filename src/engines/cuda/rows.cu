@@ -24,13 +24,19 @@ __device__ __forceinline__ void gpu_sync()
 {
     __syncthreads();
 }
-__device__ __forceinline__ void gpu_sync_warp()
+/* Bits of one word from 32 threads; whether any is other than before. */
+__device__ __forceinline__ void gpu_vote(uint32_t *to, uint32_t before, int32_t bit, bool value, int32_t *changed)
 {
 #if GPU_IS_HIP
-    __syncthreads();
+    const uint32_t word = (uint32_t)(__ballot(value) >> ((threadIdx.x & (warpSize - 1)) & 32));
 #else
-    __syncwarp();
+    const uint32_t word = __ballot_sync(0xffffffffu, value);
 #endif
+    if (bit != 0)
+        return;
+    *to = word;
+    if (word != before)
+        *changed = 1;
 }
 __device__ __forceinline__ void gpu_clear_bits(uint32_t *word, uint32_t bits)
 {
@@ -50,7 +56,18 @@ __device__ __forceinline__ float gpu_bits_float(uint32_t bits)
 }
 #include "row_element.h"
 
-enum { SCAN_THREADS = 128, BLOCK_THREADS = 1024, DROP_THREADS = 256 };
+enum { SCAN_THREADS = 128, RANK_THREADS = 256, RANK_KEYS = 4, DROP_THREADS = 256, FINAL_THREADS = 256 };
+
+__device__ __forceinline__ int sum_of_warp(int v)
+{
+    for (int step = 16; step > 0; step /= 2)
+#if GPU_IS_HIP
+        v += __shfl_xor(v, step, 32);
+#else
+        v += __shfl_xor_sync(0xffffffffu, v, step);
+#endif
+    return v;
+}
 
 /* A place a thread; those that pass are decoded by four threads each. */
 __global__ void __launch_bounds__(SCAN_THREADS) scan_places(const __grid_constant__ gpu_args u)
@@ -75,7 +92,7 @@ __global__ void __launch_bounds__(SCAN_THREADS) scan_places(const __grid_constan
         }
     }
     __syncthreads();
-    const int side = threadIdx.x % 4, first = threadIdx.x & 31 & ~3;
+    const int side = threadIdx.x % 4;
     for (int i = threadIdx.x / 4; i < (count + 7) / 8 * 8; i += SCAN_THREADS / 4) { /* whole warps */
         const bool mine = i < count;
         const float r = mine ? gpu_scan_side(&a, (int64_t)image * a.places + found[i], side) : 0.0f;
@@ -83,56 +100,115 @@ __global__ void __launch_bounds__(SCAN_THREADS) scan_places(const __grid_constan
 #pragma unroll
         for (int k = 0; k < 4; k++)
 #if GPU_IS_HIP
-            all[k] = __shfl(r, (threadIdx.x & (warpSize - 1) & ~3) + k);
+            all[k] = __shfl(r, (int)(threadIdx.x & 28) + k, 32);
 #else
-            all[k] = __shfl_sync(0xffffffffu, r, first + k);
+            all[k] = __shfl_sync(0xffffffffu, r, (int)(threadIdx.x & 28) + k);
 #endif
         if (mine && side == 0)
             gpu_scan_enter(&a, image, found[i], label[i], score[i], all);
     }
-    (void)first;
 }
 
-__global__ void __launch_bounds__(BLOCK_THREADS) rank_boxes(const __grid_constant__ gpu_args u)
+/* A warp counts for a few keys at a time how many are smaller. */
+__global__ void __launch_bounds__(RANK_THREADS) rank_boxes(const __grid_constant__ gpu_args u)
 {
-    __shared__ gpu_row_shared shared;
+    const gpu_rank_args &a = u.rank;
+    const int lane = threadIdx.x & 31, warps = (int)gridDim.x * (RANK_THREADS / 32);
     gpu_chain();
-    gpu_rank_block(&u.rank, &shared, blockIdx.x);
+    int32_t *words = gpu_row_image(a.p[0], &a.space, blockIdx.y);
+    const uint64_t *keys = (const uint64_t *)(words + a.space.keys);
+    const int n = gpu_row_count(words, &a.space);
+    for (int first = ((int)blockIdx.x * (RANK_THREADS / 32) + (int)threadIdx.x / 32) * RANK_KEYS; first < n;
+         first += warps * RANK_KEYS) {
+        uint64_t own[RANK_KEYS], key = 0;
+        int smaller[RANK_KEYS], rank = 0;
+#pragma unroll
+        for (int k = 0; k < RANK_KEYS; k++) {
+            own[k] = first + k < n ? keys[first + k] : 0;
+            smaller[k] = 0;
+        }
+        for (int i = lane; i < n; i += 32) {
+            const uint64_t other = keys[i];
+#pragma unroll
+            for (int k = 0; k < RANK_KEYS; k++)
+                smaller[k] += other < own[k];
+        }
+#pragma unroll
+        for (int k = 0; k < RANK_KEYS; k++) {
+            const int sum = sum_of_warp(smaller[k]);
+            if (lane == k) {
+                key = own[k];
+                rank = sum;
+            }
+        }
+        if (lane < RANK_KEYS && first + lane < n)
+            gpu_rank_enter(&a, words, key, rank);
+    }
 }
 
 __global__ void __launch_bounds__(DROP_THREADS) drop_boxes(const __grid_constant__ gpu_args u)
 {
     const gpu_rank_args &a = u.rank;
     gpu_chain();
-    for (int image = 0; image < a.n; image++) {
-        int32_t *words = gpu_row_image(a.p[0], &a.space, image);
-        int n = words[0] < a.space.total ? words[0] : a.space.total;
-        n = n < a.most ? n : a.most;
-        const int64_t items = gpu_drop_items(n);
-        for (int64_t i = (int64_t)blockIdx.x * DROP_THREADS + threadIdx.x; i < items; i += (int64_t)gridDim.x * DROP_THREADS)
-            gpu_drop_item(&a, words, n, i);
-    }
+    int32_t *words = gpu_row_image(a.p[0], &a.space, blockIdx.y);
+    int n = gpu_row_count(words, &a.space);
+    n = n < a.most ? n : a.most;
+    const int64_t items = gpu_drop_items(n);
+    for (int64_t i = (int64_t)blockIdx.x * DROP_THREADS + threadIdx.x; i < items; i += (int64_t)gridDim.x * DROP_THREADS)
+        gpu_drop_item(&a, words, n, i);
 }
 
-__global__ void __launch_bounds__(BLOCK_THREADS) final_rows(const __grid_constant__ gpu_args u)
+template <int THREADS> __global__ void __launch_bounds__(THREADS) suppress_boxes(const __grid_constant__ gpu_args u)
 {
     __shared__ gpu_row_shared shared;
     gpu_chain();
-    gpu_final_block(&u.final, &shared, blockIdx.x);
+    gpu_suppress_block(&u.rank, &shared, blockIdx.x);
+}
+
+/* A warp a row. */
+__global__ void __launch_bounds__(FINAL_THREADS) final_rows(const __grid_constant__ gpu_args u)
+{
+    const gpu_final_args &a = u.final;
+    const int row = (int)blockIdx.x * (FINAL_THREADS / 32) + (int)threadIdx.x / 32;
+    gpu_chain();
+    if (row >= a.max_det)
+        return;
+    const int32_t *words = gpu_row_image(a.p[1], &a.space, blockIdx.y);
+    float *to = (float *)a.p[0] + ((int64_t)blockIdx.y * a.max_det + row) * a.row_words;
+    for (int c = threadIdx.x & 31; c < a.row_words; c += 32)
+        to[c] = gpu_final_value(&a, words, blockIdx.y, row, c);
+}
+
+/* Blocks an image for work whose size is known on the device only: all the device for few images, some for many. */
+static unsigned blocks_of(int images, int most)
+{
+    const int blocks = 1056 / images < 16 ? 16 : 1056 / images;
+    return (unsigned)(blocks < most ? blocks : most);
 }
 
 cudaError_t gpu_start_rows(const gpu_launch *l, cudaStream_t stream)
 {
     const gpu_args *a = l->args;
-    if (l->kind == GPU_SCAN) {
-        const unsigned blocks = (unsigned)((a->scan.places + SCAN_THREADS - 1) / SCAN_THREADS * a->scan.n);
-        return gpu_start((const void *)scan_places, dim3(blocks), dim3(SCAN_THREADS), 0, a, 1, l->pdl, stream);
+    const unsigned images = (unsigned)a->rank.n; /* of all but the scan */
+    switch (l->kind) {
+    case GPU_SCAN:
+        return gpu_start((const void *)scan_places,
+                         dim3((unsigned)((a->scan.places + SCAN_THREADS - 1) / SCAN_THREADS * a->scan.n)), dim3(SCAN_THREADS),
+                         0, a, 1, l->pdl, stream);
+    case GPU_RANKING: {
+        const int most = (a->rank.space.total + RANK_KEYS * RANK_THREADS / 32 - 1) / (RANK_KEYS * RANK_THREADS / 32);
+        return gpu_start((const void *)rank_boxes, dim3(blocks_of(a->rank.n, most), images), dim3(RANK_THREADS), 0, a, 1,
+                         l->pdl, stream);
     }
-    if (l->kind == GPU_RANKING)
-        return gpu_start((const void *)rank_boxes, dim3((unsigned)a->rank.n), dim3(BLOCK_THREADS), 0, a, 1, l->pdl, stream);
-    if (l->kind == GPU_DROP) /* how many there are is known on the device only */
-        return gpu_start((const void *)drop_boxes, dim3(264), dim3(DROP_THREADS), 0, a, 1, l->pdl, stream);
-    if (l->kind == GPU_FINAL)
-        return gpu_start((const void *)final_rows, dim3((unsigned)a->final.n), dim3(BLOCK_THREADS), 0, a, 1, l->pdl, stream);
-    return cudaErrorInvalidValue;
+    case GPU_DROP:
+        return gpu_start((const void *)drop_boxes, dim3(blocks_of(a->rank.n, 1056), images), dim3(DROP_THREADS), 0, a, 1,
+                         l->pdl, stream);
+    case GPU_SUPPRESS:
+        return l->variant == 512 ? gpu_start((const void *)suppress_boxes<512>, dim3(images), dim3(512), 0, a, 1, l->pdl, stream)
+                                 : gpu_start((const void *)suppress_boxes<1024>, dim3(images), dim3(1024), 0, a, 1, l->pdl, stream);
+    case GPU_FINAL:
+        return gpu_start((const void *)final_rows, dim3((unsigned)(a->final.max_det + 7) / 8, (unsigned)a->final.n),
+                         dim3(FINAL_THREADS), 0, a, 1, l->pdl, stream);
+    default: return cudaErrorInvalidValue;
+    }
 }

@@ -6,13 +6,16 @@
 
 /* An open plan on a device: addresses, streams, one captured graph for each slot.
  *
- * Slot k owns a block on the device and a pinned one of the same layout on the host, with the inputs and outputs; the
- * arena of activations is shared, as compute runs one submit after the other. With more than one slot, uploads and
- * downloads have streams of their own and overlap with the neighbours' compute. */
+ * Slot k owns a block on the device and a pinned one of the same layout on the host, with the inputs and outputs. With more
+ * than one slot, uploads and downloads have streams of their own and overlap with the neighbours' compute; and where
+ * activations are small, so that one submit does not fill the device, slots compute side by side, each in an arena and on a
+ * stream of its own. Slots that share an arena share the stream, and run one after the other. */
 
 typedef struct gpu_slot {
     uint8_t *device, *host;
-    gpu_graph *graph; /* null: launched step by step */
+    uint8_t *memory;     /* activations; not owned */
+    gpu_stream *compute; /* not owned */
+    gpu_graph *graph;    /* null: launched step by step */
     gpu_event *begun, *uploaded, *started, *computed, *downloaded;
     int32_t *written; /* sparse outputs: [image][count, places …] now in … */
     float *whole
@@ -25,7 +28,12 @@ typedef struct gpu_session {
     gpu_plan plan;
     gpu_device_info about;
     int32_t device;
-    uint8_t *memory, *weights; /* on the device */
+    uint8_t *memory, *weights; /* on the device; the activations of lane 0 */
+    struct {
+        uint8_t *memory;
+        gpu_stream *compute;
+    } lanes[SK_SESSION_MAX_SLOTS]; /* from 1 on: more activations, computed side by side */
+    int32_t n_lanes;
     gpu_slot slots[SK_SESSION_MAX_SLOTS];
     int32_t n_slots;
     gpu_stream *rest;                      /* for what a download left out: never behind the next submit */
