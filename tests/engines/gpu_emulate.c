@@ -499,7 +499,7 @@ static bool run_rows(gpu_kind kind, const gpu_args *a)
         n = n < a->rank.most ? n : a->rank.most;
         if (kind == GPU_RANKING)
             rank_image(&a->rank, words);
-        for (int64_t i = kind == GPU_DROP ? gpu_drop_items(n) : 0; i-- > 0;)
+        for (int32_t i = kind == GPU_DROP ? gpu_drop_items(n) : 0; i-- > 0;)
             gpu_drop_item(&a->rank, words, n, i);
         if (kind == GPU_SUPPRESS) {
             memset(&shared, 0xff, sizeof shared);

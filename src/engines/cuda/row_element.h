@@ -18,8 +18,7 @@ enum {
     GPU_ROW_WORDS = 960, /* 32 ranks each: above the 30000 that may take part */
     GPU_ROW_TILE = 256,  /* ranks settled together */
     GPU_ROW_KEPT = 1024, /* SK_ROWS_MOST_DET */
-    GPU_ROW_PARTS = 4,   /* threads that share the test of one rank against what was kept */
-    GPU_DROP_CHUNK = 64  /* better ranks tested by one thread */
+    GPU_ROW_PARTS = 4    /* threads that share the test of one rank against what was kept */
 };
 
 typedef struct __attribute__((aligned(16))) gpu_row_box {
@@ -233,16 +232,24 @@ GPU_HD float gpu_row_probiou(const float *p, const float *q, int64_t column)
     return 1 - sqrtf(1 - expf(-bd) + eps);
 }
 
-GPU_HD int64_t gpu_drop_items(int32_t n)
+/* How many better ranks one thread tests: few while there are threads enough. */
+GPU_HD int32_t gpu_drop_chunk(int32_t n)
 {
-    return (int64_t)((n + GPU_DROP_CHUNK - 1) / GPU_DROP_CHUNK) * n;
+    return n <= 512 ? 8 : n <= 4096 ? 32 : 64;
+}
+
+GPU_HD int32_t gpu_drop_items(int32_t n)
+{
+    return (n + gpu_drop_chunk(n) - 1) / gpu_drop_chunk(n) * n; /* 30000 give 14 million */
 }
 
 /* One rank against one chunk of those that may be better. */
-GPU_HD void gpu_drop_item(const gpu_rank_args *a, int32_t *words, int32_t n, int64_t item)
+GPU_HD void gpu_drop_item(const gpu_rank_args *a, int32_t *words, int32_t n, int32_t item)
 {
-    const int32_t j = (int32_t)(item % n), from = (int32_t)(item / n) * GPU_DROP_CHUNK;
-    const int32_t to = from + GPU_DROP_CHUNK < j ? from + GPU_DROP_CHUNK : j;
+    const int32_t chunk = gpu_drop_chunk(n), j = item % n, from = item / n * chunk;
+    const int32_t to = from + chunk < j ? from + chunk : j;
+    if (from >= to || words[a->space.dropped + j]) /* another may have found one already */
+        return;
     const int64_t total = a->space.total;
     const float *col = (const float *)(words + a->space.ranked);
     const float x = col[j], y = col[total + j], own = col[5 * total + j];

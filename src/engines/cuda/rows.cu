@@ -153,8 +153,8 @@ __global__ void __launch_bounds__(DROP_THREADS) drop_boxes(const __grid_constant
     int32_t *words = gpu_row_image(a.p[0], &a.space, blockIdx.y);
     int n = gpu_row_count(words, &a.space);
     n = n < a.most ? n : a.most;
-    const int64_t items = gpu_drop_items(n);
-    for (int64_t i = (int64_t)blockIdx.x * DROP_THREADS + threadIdx.x; i < items; i += (int64_t)gridDim.x * DROP_THREADS)
+    const int items = gpu_drop_items(n);
+    for (int i = (int)(blockIdx.x * DROP_THREADS + threadIdx.x); i < items; i += (int)gridDim.x * DROP_THREADS)
         gpu_drop_item(&a, words, n, i);
 }
 
