@@ -31,6 +31,8 @@ static inline float gpu_add(float a, float b)
 {
     return a + b;
 }
+#define GPU_UNROLL
+#define GPU_UNROLL_FEW
 #include "engines/cuda/peak_element.h"
 
 static inline int32_t gpu_thread(void) /* blocks have one thread here */

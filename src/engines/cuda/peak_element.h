@@ -6,7 +6,7 @@
 
 /* Peaks of maps and scores of lines, as tasks/peaks.c, tasks/paf_grouping.c and tasks/identity.c find them, bit for bit:
  * one function for device and host. Needs besides what element.h needs: gpu_mul and gpu_add, which round each by itself
- * (a product and a sum must not become one instruction). */
+ * (a product and a sum must not become one instruction), GPU_UNROLL and GPU_UNROLL_FEW. */
 
 GPU_HD float gpu_view_at(const void *p, const gpu_view *v, int64_t image, int32_t c, int32_t y, int32_t x)
 {
@@ -14,10 +14,13 @@ GPU_HD float gpu_view_at(const void *p, const gpu_view *v, int64_t image, int32_
                     v->type);
 }
 
-GPU_HD float gpu_view_or_zero(const void *p, const gpu_view *v, int64_t image, int32_t c, int32_t y,
-                              int32_t x)
+/* 0 outside; loads from inside all the same, so that neighbouring loads do not wait for each other. */
+GPU_HD float gpu_view_or(const void *p, const gpu_view *v, int64_t image, int32_t c, int32_t y, int32_t x,
+                         float outside)
 {
-    return x < 0 || y < 0 || x >= v->w || y >= v->h ? 0.0f : gpu_view_at(p, v, image, c, y, x);
+    const int32_t u = x < 0 ? 0 : x < v->w ? x : v->w - 1, w = y < 0 ? 0 : y < v->h ? y : v->h - 1;
+    const float value = gpu_view_at(p, v, image, c, w, u);
+    return u == x && w == y ? value : outside;
 }
 
 GPU_HD int32_t gpu_nearest(float v, int32_t size)
@@ -43,21 +46,22 @@ GPU_HD void gpu_peak_move(const gpu_peaks_args *a, int64_t image, int32_t c, int
     } else if (a->refinement == 0) {
         return;
     } else if (a->refinement == 2) {
-        const float dx = gpu_view_or_zero(a->p[1], &a->maps, image, c, y, x + 1) -
-                         gpu_view_or_zero(a->p[1], &a->maps, image, c, y, x - 1);
-        const float dy = gpu_view_or_zero(a->p[1], &a->maps, image, c, y + 1, x) -
-                         gpu_view_or_zero(a->p[1], &a->maps, image, c, y - 1, x);
+        const float dx = gpu_view_or(a->p[1], &a->maps, image, c, y, x + 1, 0.0f) -
+                         gpu_view_or(a->p[1], &a->maps, image, c, y, x - 1, 0.0f);
+        const float dy = gpu_view_or(a->p[1], &a->maps, image, c, y + 1, x, 0.0f) -
+                         gpu_view_or(a->p[1], &a->maps, image, c, y - 1, x, 0.0f);
         mx = dx > 0 ? 0.25f : dx < 0 ? -0.25f : 0.0f;
         my = dy > 0 ? 0.25f : dy < 0 ? -0.25f : 0.0f;
     } else {
-        float sum = 0, sx = 0, sy = 0;
-        for (int32_t dy = -2; dy <= 2; dy++)
-            for (int32_t dx = -2; dx <= 2; dx++) {
-                const float v = gpu_view_or_zero(a->p[1], &a->maps, image, c, y + dy, x + dx);
-                sum = gpu_add(sum, v);
-                sx = gpu_add(sx, gpu_mul((float)dx, v));
-                sy = gpu_add(sy, gpu_mul((float)dy, v));
-            }
+        float sum = 0, sx = 0, sy = 0, patch[25];
+        GPU_UNROLL for (int32_t k = 0; k < 25; k++) /* all loads first */
+            patch[k] = gpu_view_or(a->p[1], &a->maps, image, c, y + k / 5 - 2, x + k % 5 - 2, 0.0f);
+        GPU_UNROLL for (int32_t k = 0; k < 25; k++)
+        {
+            sum = gpu_add(sum, patch[k]);
+            sx = gpu_add(sx, gpu_mul((float)(k % 5 - 2), patch[k]));
+            sy = gpu_add(sy, gpu_mul((float)(k / 5 - 2), patch[k]));
+        }
         mx = sx / sum;
         my = sy / sum;
     }
@@ -93,13 +97,11 @@ GPU_HD void gpu_peak_look(const gpu_peaks_args *a, int64_t image, int32_t c, int
 {
     if (!gpu_is_finite(v))
         return;
-    for (int32_t dy = -1; dy <= 1; dy++)
-        for (int32_t dx = -1; dx <= 1; dx++) {
-            const int32_t u = x + dx, w = y + dy;
-            if ((dx || dy) && u >= 0 && w >= 0 && u < a->maps.w && w < a->maps.h &&
-                !(v > gpu_view_at(a->p[1], &a->maps, image, c, w, u)))
-                return;
-        }
+    int above = 1;
+    GPU_UNROLL for (int32_t k = 0; k < 9; k++) above &=
+        k == 4 || v > gpu_view_or(a->p[1], &a->maps, image, c, y + k / 3 - 1, x + k % 3 - 1, -INFINITY);
+    if (!above)
+        return;
     const int32_t index = gpu_next((int32_t *)a->p[0] + image * a->image_words + a->counts + c);
     if (index < a->capacity)
         gpu_peak_write(a, image, c, index, x, y, v);
@@ -166,19 +168,28 @@ GPU_HD void gpu_slice_element(const gpu_peaks_args *a, int64_t i)
     gpu_slice_write(a, image, slice, c, &best);
 }
 
+GPU_HD void gpu_highest_write(const gpu_peaks_args *a, int64_t image, int32_t c, const gpu_highest *best)
+{
+    const int found = best->v >= a->threshold && gpu_is_finite(best->v);
+    ((int32_t *)a->p[0])[image * a->image_words + a->counts + c] = found;
+    if (found)
+        gpu_peak_write(a, image, c, 0, best->x, best->y, best->v);
+}
+
+/* Of the slices; where there are none, of the whole map. */
 GPU_HD void gpu_highest_element(const gpu_peaks_args *a, int64_t i)
 {
     const int32_t c = (int32_t)(i % a->channels);
     const int64_t image = i / a->channels;
     gpu_highest best = {-INFINITY, 0x7fffffff, 0x7fffffff};
+    for (int32_t k = 0; a->n_slices == 0 && k < a->maps.h * a->maps.w; k++)
+        gpu_highest_join(&best, gpu_view_at(a->p[1], &a->maps, image, c, k / a->maps.w, k % a->maps.w),
+                         k % a->maps.w, k / a->maps.w);
     for (int32_t k = 0; k < a->n_slices; k++) {
         const float *from = (const float *)a->p[4] + ((image * a->n_slices + k) * a->channels + c) * 3;
         gpu_highest_join(&best, from[0], ((const int32_t *)from)[1], ((const int32_t *)from)[2]);
     }
-    const int found = best.v >= a->threshold && gpu_is_finite(best.v);
-    ((int32_t *)a->p[0])[image * a->image_words + a->counts + c] = found;
-    if (found)
-        gpu_peak_write(a, image, c, 0, best.x, best.y, best.v);
+    gpu_highest_write(a, image, c, &best);
 }
 
 /* --- lines --- */
@@ -192,7 +203,8 @@ GPU_HD float gpu_line_score(const gpu_peaks_args *a, int64_t image, int32_t edge
     const float slope_x = dx / (1.0f + epsilon), slope_y = dy / (1.0f + epsilon);
     const float step = 1.0f / (float)(a->n_points - 1);
     float sum = 0;
-    for (int32_t i = 0; i < a->n_points; i++) {
+    GPU_UNROLL_FEW for (int32_t i = 0; i < a->n_points; i++)
+    {
         const float t = i < a->n_points / 2 ? gpu_mul(step, (float)i)
                                             : gpu_add(1.0f, -gpu_mul(step, (float)(a->n_points - 1 - i)));
         const int32_t x = gpu_nearest(gpu_add(from[0], gpu_mul(slope_x, t)) / a->others_stride, a->others.w);

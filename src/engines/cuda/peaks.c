@@ -115,13 +115,15 @@ static sk_status build_local(gpu_plan *plan, gpu_peaks_args *a, const gpu_ref re
     return add_step(plan, a, GPU_PEAKS_LINES, table, NULL, NULL, &refs[3], NULL, err);
 }
 
-/* The highest of each map: of slices first, so that many blocks can look. */
+/* The highest of each map: of large ones' slices first, so that many blocks can look. */
 static sk_status build_highest(gpu_plan *plan, gpu_peaks_args *a, const gpu_ref refs[4], sk_error *err)
 {
     const gpu_ref table = {.buffer = plan->peaks.buffer};
     const int64_t places = (int64_t)a->maps.h * a->maps.w;
     gpu_ref slices = {0};
-    a->n_slices = (int32_t)(places <= 1024 ? 1 : places >= 64 * 1024 ? 64 : places / 1024);
+    if (places <= 8192)
+        return add_step(plan, a, GPU_PEAKS_HIGHEST, table, &refs[0], &refs[1], NULL, NULL, err);
+    a->n_slices = (int32_t)(places >= 64 * 1024 ? 64 : places / 1024);
     SK_TRY(gpu_add_buffer(plan, (size_t)a->n * (size_t)a->n_slices * (size_t)a->channels * 12, 0,
                           &slices.buffer, err));
     SK_TRY(add_step(plan, a, GPU_PEAKS_SLICES, slices, &refs[0], NULL, NULL, NULL, err));

@@ -26,6 +26,8 @@ __device__ __forceinline__ float gpu_add(float a, float b)
 {
     return __fadd_rn(a, b);
 }
+#define GPU_UNROLL     _Pragma("unroll")
+#define GPU_UNROLL_FEW _Pragma("unroll 5")
 #include "peak_element.h"
 
 /* Peaks of maps: peak_element.h an element a thread, and, for maps of fp16, eight channels of a pixel a thread. */
@@ -61,23 +63,19 @@ __global__ void __launch_bounds__(256, 4) peaks_local(const __grid_constant__ gp
 }
 
 #if !GPU_IS_HIP
-/* The highest of eight channels in one slice: a block of 128 threads; x slice, y chunk, z image. */
-__global__ void __launch_bounds__(128) peaks_slices(const __grid_constant__ gpu_args u)
+/* The highest of eight channels among some places of an image, by a block: in the end thread k < 8 has that of channel k. */
+template <int THREADS>
+__device__ __forceinline__ gpu_highest highest_of_eight(const gpu_peaks_args &a, const __half *maps, int32_t from, int32_t to)
 {
-    const gpu_peaks_args &a = u.peaks;
-    __shared__ gpu_highest found[4][8];
-    gpu_chain();
+    __shared__ gpu_highest found[THREADS / 32][8];
     gpu_highest best[8];
 #pragma unroll
     for (int k = 0; k < 8; k++) {
         best[k].v = -INFINITY;
         best[k].x = best[k].y = 0x7fffffff;
     }
-    int32_t from, to;
-    gpu_slice_range(&a, (int32_t)blockIdx.x, &from, &to);
-    const __half *maps = (const __half *)a.p[1] + (int64_t)blockIdx.z * a.maps.image + blockIdx.y * 8;
 #pragma unroll 4
-    for (int32_t i = from + (int32_t)threadIdx.x; i < to; i += 128) {
+    for (int32_t i = from + (int32_t)threadIdx.x; i < to; i += THREADS) {
         const uint4 bits = *(const uint4 *)(maps + (int64_t)i * a.maps.pixel);
         const __half *v = (const __half *)&bits;
         const int32_t x = i % a.maps.w, y = i / a.maps.w;
@@ -96,13 +94,36 @@ __global__ void __launch_bounds__(128) peaks_slices(const __grid_constant__ gpu_
             found[threadIdx.x / 32][k] = best[k];
     }
     __syncthreads();
+    gpu_highest all = found[0][threadIdx.x % 8];
+    for (int k = 1; k < THREADS / 32; k++)
+        gpu_highest_join(&all, found[k][threadIdx.x % 8].v, found[k][threadIdx.x % 8].x, found[k][threadIdx.x % 8].y);
+    return all;
+}
+
+/* x slice, y chunk of eight channels, z image. */
+__global__ void __launch_bounds__(128) peaks_slices(const __grid_constant__ gpu_args u)
+{
+    const gpu_peaks_args &a = u.peaks;
+    gpu_chain();
+    int32_t from, to;
+    gpu_slice_range(&a, (int32_t)blockIdx.x, &from, &to);
+    const __half *maps = (const __half *)a.p[1] + (int64_t)blockIdx.z * a.maps.image + blockIdx.y * 8;
+    const gpu_highest best = highest_of_eight<128>(a, maps, from, to);
     const int32_t c = (int32_t)blockIdx.y * 8 + (int32_t)threadIdx.x;
-    if (threadIdx.x < 8 && c < a.channels) {
-        gpu_highest all = found[0][threadIdx.x];
-        for (int k = 1; k < 4; k++)
-            gpu_highest_join(&all, found[k][threadIdx.x].v, found[k][threadIdx.x].x, found[k][threadIdx.x].y);
-        gpu_slice_write(&a, blockIdx.z, (int32_t)blockIdx.x, c, &all);
-    }
+    if (threadIdx.x < 8 && c < a.channels)
+        gpu_slice_write(&a, blockIdx.z, (int32_t)blockIdx.x, c, &best);
+}
+
+/* Small maps at once: y chunk, z image. */
+__global__ void __launch_bounds__(512) peaks_highest(const __grid_constant__ gpu_args u)
+{
+    const gpu_peaks_args &a = u.peaks;
+    gpu_chain();
+    const __half *maps = (const __half *)a.p[1] + (int64_t)blockIdx.z * a.maps.image + blockIdx.y * 8;
+    const gpu_highest best = highest_of_eight<512>(a, maps, 0, a.maps.h * a.maps.w);
+    const int32_t c = (int32_t)blockIdx.y * 8 + (int32_t)threadIdx.x;
+    if (threadIdx.x < 8 && c < a.channels)
+        gpu_highest_write(&a, blockIdx.z, c, &best);
 }
 #endif
 
@@ -118,6 +139,9 @@ cudaError_t gpu_start_peaks(const gpu_launch *l, cudaStream_t stream)
     if (chunks && a->what == GPU_PEAKS_SLICES && a->n < 65536)
         return gpu_start((const void *)peaks_slices, dim3((unsigned)a->n_slices, (unsigned)c8, (unsigned)a->n), dim3(128), 0,
                          l->args, 1, l->pdl, stream);
+    if (chunks && a->what == GPU_PEAKS_HIGHEST && a->n_slices == 0 && a->n < 65536)
+        return gpu_start((const void *)peaks_highest, dim3(1, (unsigned)c8, (unsigned)a->n), dim3(512), 0, l->args, 1, l->pdl,
+                         stream);
 #endif
     if (chunks && a->what == GPU_PEAKS_LOCAL) {
         function = (const void *)peaks_local;
