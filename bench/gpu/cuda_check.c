@@ -2,8 +2,8 @@
 /* The cuda engine's kernels on this machine's GPU against the reference executor: every tile on every layer shape it fits,
  * the other kernels in small networks, then open and close again and again.
  * usage: cuda_check [small | rows [small] | peaks | cycles N | model PATH SIDE | memory PATH] */
-#include "peak_check.h"
 #include "row_check.h"
+#include "sleap_check.h"
 
 #include "engines/cuda/session.h"
 #include "graph/builder.h"
@@ -346,14 +346,14 @@ int main(int argc, char **argv)
             time_rows();
         return failed != 0;
     }
-    if (strcmp(what, "peaks") == 0)
-        return check_peaks(false);
+    if (strcmp(what, "sleap") == 0)
+        return check_sleap(false);
     if (strcmp(what, "small") == 0) { /* for tools that make everything a hundred times slower */
         check_layers(true);
         check_mixed(SK_PRECISION_F16, SK_INPUT_U8_HWC, 1, 64);
         check_mixed(SK_PRECISION_TF32, SK_INPUT_U8_HWC, 1, 64);
         check_rows(&checked, &failed, true);
-        failed += check_peaks(true);
+        failed += check_sleap(true);
         printf("checked %d, bad %d, worst %.2e\n", checked, failed, worst);
         return failed != 0;
     }
@@ -365,7 +365,7 @@ int main(int argc, char **argv)
     check_mixed(SK_PRECISION_TF32, SK_INPUT_U8_HWC, 1, 128);
     check_mixed(SK_PRECISION_F32, SK_INPUT_TENSOR, 1, 64);
     check_rows(&checked, &failed, false);
-    failed += check_peaks(false);
+    failed += check_sleap(false);
     printf("checked %d, bad %d, worst %.2e\n", checked, failed, worst);
     return failed != 0;
 }

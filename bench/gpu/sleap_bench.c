@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From frames in host memory to SLEAP's instances on the cuda runtime: maps brought back whole and looked at by the CPU
- * ("maps"), and peaks found on the GPU ("peaks"), in turn on the same frames; and both against the cpu runtime.
+/* From frames in pinned host memory to SLEAP's instances on the cuda runtime, in turn on the same frames: maps brought back
+ * whole and looked at by the CPU ("maps"), peaks found on the GPU ("peaks"), and frames fitted in on the GPU as well
+ * ("all"); and against the cpu runtime.
  * usage: sleap_bench FRAMES.npy RUNS THRESHOLD MODEL [MODEL]      frames: u8 [n][h][w] or [n][h][w][3] */
 #include "base/clock.h"
-#include "engines/engine.h"
+#include "engines/offload.h"
 #include "formats/npy.h"
 #include "models/model.h"
 #include "tasks/instances.h"
@@ -26,8 +27,12 @@ typedef struct part {
     const sk_task_plan *plan;
     sk_session *session;
     void *input;
-    int whole; /* images whose maps came back */
+    bool frames; /* the frame itself is handed in */
+    int whole;   /* images whose maps came back */
 } part;
+
+/* What the GPU does besides the network. */
+enum { NOTHING = 0, PEAKS, ALL };
 
 typedef struct chain {
     part parts[2];
@@ -37,8 +42,8 @@ typedef struct chain {
     sk_session_times device;
 } chain;
 
-static void open_part(part *p, const sk_model *m, const sk_task_stage *before, int w, int h,
-                      const char *runtime, bool peaks, float threshold)
+static void open_part(part *p, const sk_model *m, const sk_task_stage *before, const sk_frame *like,
+                      const char *runtime, int gpu, float threshold)
 {
     sk_error err = {0};
     sk_task_settings t = sk_task_settings_defaults();
@@ -46,16 +51,24 @@ static void open_part(part *p, const sk_model *m, const sk_task_stage *before, i
     sk_peak_wish wish;
     t.sleap.peak_threshold = threshold;
     if ((before ? sk_task_stage_open_second(m, before, &t, &p->stage, &err)
-                : sk_task_stage_open(m, &t, w, h, &p->stage, &err)) != SK_OK)
+                : sk_task_stage_open(m, &t, like->width, like->height, &p->stage, &err)) != SK_OK)
         stop(&err);
     p->plan = sk_task_stage_plan(p->stage);
     s.scale = m->input.scale;
     s.input = p->plan->u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
-    if (peaks && !sk_task_stage_peaks(p->stage, &wish)) {
+    int legacy;
+    sk_frame_fit fit;
+    const sk_sleap_geometry *sizes = sk_task_stage_sizes(p->stage, &legacy);
+    if (gpu >= PEAKS && !sk_task_stage_peaks(p->stage, &wish)) {
         printf("this model's peaks are for the CPU\n");
         exit(1);
     }
-    s.peaks = peaks ? &wish : NULL;
+    s.peaks = gpu >= PEAKS ? &wish : NULL;
+    p->frames = gpu == ALL && sizes && sk_offload_fit_sleap(sizes, legacy, like, &fit);
+    if (p->frames) {
+        s.input = SK_INPUT_FRAMES;
+        s.fit = &fit;
+    }
     const sk_engine *engine = sk_engine_find(runtime);
     const sk_shape shape = sk_shape_of(4, (int64_t)1, (int64_t)p->plan->channels, (int64_t)p->plan->height,
                                        (int64_t)p->plan->width);
@@ -67,13 +80,13 @@ static void open_part(part *p, const sk_model *m, const sk_task_stage *before, i
         exit(1);
 }
 
-static chain open_chain(sk_model *const *models, int n, int w, int h, const char *runtime, bool peaks,
+static chain open_chain(sk_model *const *models, int n, const sk_frame *like, const char *runtime, int gpu,
                         float threshold)
 {
     chain c = {.n_parts = n};
     sk_error err = {0};
     for (int i = 0; i < n; i++)
-        open_part(&c.parts[i], models[i], i ? c.parts[0].stage : NULL, w, h, runtime, peaks, threshold);
+        open_part(&c.parts[i], models[i], i ? c.parts[0].stage : NULL, like, runtime, gpu, threshold);
     const sk_task_plan *last = c.parts[n - 1].plan, *first = c.parts[0].plan;
     if (sk_instances_alloc(last->capacity, last->n_keypoints, &c.found, &err) != SK_OK ||
         sk_instances_alloc(first->capacity, first->n_keypoints, &c.first, &err) != SK_OK)
@@ -101,10 +114,10 @@ static double seconds(int64_t since)
     return (double)(sk_clock_ns() - since) * 1e-9;
 }
 
-static int32_t run_part(chain *c, part *p, sk_tensor *outputs)
+static int32_t run_part(chain *c, part *p, const sk_frame *frame, sk_tensor *outputs)
 {
     sk_error err = {0};
-    sk_session_input in = {.data = p->input};
+    sk_session_input in = {.data = p->frames ? frame->data : p->input};
     sk_session_times t;
     const int32_t n = sk_session_about(p->session)->n_outputs;
     const int64_t begin = sk_clock_ns();
@@ -129,11 +142,11 @@ static void run_frame(chain *c, const sk_frame *frame)
     c->pre = c->network = 0;
     c->device = (sk_session_times){0};
     int64_t begin = sk_clock_ns();
-    if (sk_task_stage_input(p->stage, frame, p->plan->u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32, p->input,
-                            &err) != SK_OK)
+    if (!p->frames && sk_task_stage_input(p->stage, frame, p->plan->u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32,
+                                          p->input, &err) != SK_OK)
         stop(&err);
     c->pre = seconds(begin);
-    int32_t n = run_part(c, p, outputs), n_crops = 0;
+    int32_t n = run_part(c, p, frame, outputs), n_crops = 0;
     if (sk_task_stage_result(p->stage, outputs, n, 0, 0, found, &err) != SK_OK)
         stop(&err);
     if (c->n_parts == 1)
@@ -147,7 +160,7 @@ static void run_frame(chain *c, const sk_frame *frame)
                                      p->input, &err) != SK_OK)
             stop(&err);
         c->pre += seconds(begin);
-        n = run_part(c, p, outputs);
+        n = run_part(c, p, frame, outputs);
         if (sk_task_stage_crop_result(p->stage, i, outputs, n, 0, 0, &c->found, &err) != SK_OK)
             stop(&err);
     }
@@ -289,47 +302,59 @@ int main(int argc, char **argv)
             stop(&err);
     const int n = (int)frames.shape.dim[0], h = (int)frames.shape.dim[1], w = (int)frames.shape.dim[2];
     const int channels = frames.shape.rank == 4 ? 3 : 1;
-    chain maps = open_chain(models, n_models, w, h, "cuda", false, threshold),
-          peaks = open_chain(models, n_models, w, h, "cuda", true, threshold),
-          cpu = open_chain(models, n_models, w, h, "cpu", false, threshold);
+    const sk_engine *engine = sk_engine_find("cuda");
+    const size_t bytes = (size_t)(w * h * channels);
+    uint8_t *pinned = engine->host_alloc ? engine->host_alloc(bytes * (size_t)n) : NULL;
+    if (!pinned) {
+        printf("no pinned memory: is the runtime there?\n");
+        return 1;
+    }
+    memcpy(pinned, frames.data, bytes * (size_t)n);
+    sk_frame frame = {.format = channels == 3 ? SK_PIXEL_RGB : SK_PIXEL_GRAY,
+                      .width = w,
+                      .height = h,
+                      .stride = (ptrdiff_t)w * channels,
+                      .data = pinned};
+    chain ways[3], cpu = open_chain(models, n_models, &frame, "cpu", NOTHING, threshold);
+    double *ms[3];
+    for (int k = 0; k < 3; k++) {
+        ways[k] = open_chain(models, n_models, &frame, "cuda", k, threshold);
+        ms[k] = malloc((size_t)runs * sizeof(double));
+    }
     printf("%s%s%s: %d frames of %dx%dx%d, %s\n", argv[4], n_models > 1 ? " + " : "",
-           n_models > 1 ? argv[5] : "", n, w, h, channels, maps.parts[0].plan->steps);
-    double *ms[2] = {malloc((size_t)runs * sizeof(double)), malloc((size_t)runs * sizeof(double))};
+           n_models > 1 ? argv[5] : "", n, w, h, channels, cpu.parts[0].plan->steps);
     agreement a = {0};
     for (int i = -n; i < runs; i++) {
         const int k = (i + n) % n;
-        const sk_frame frame = {.format = channels == 3 ? SK_PIXEL_RGB : SK_PIXEL_GRAY,
-                                .width = w,
-                                .height = h,
-                                .stride = (ptrdiff_t)w * channels,
-                                .data = (uint8_t *)frames.data + (size_t)k * (size_t)(w * h * channels),
-                                .index = k};
-        for (int which = 0; which < 2; which++) {
+        frame.data = pinned + (size_t)k * bytes;
+        frame.index = k;
+        for (int which = 0; which < 3; which++) {
             const int64_t begin = sk_clock_ns();
-            run_frame(which ? &peaks : &maps, &frame);
+            run_frame(&ways[which], &frame);
             if (i >= 0)
                 ms[which][i] = seconds(begin) * 1e3;
         }
         if (i >= 0)
             continue;
         run_frame(&cpu, &frame);
-        a.differ += !same(&maps.found, &peaks.found);
-        compare(&a, k, &peaks.found, &cpu.found, threshold);
+        a.differ += !same(&ways[0].found, &ways[1].found) || !same(&ways[0].found, &ways[2].found);
+        compare(&a, k, &ways[2].found, &cpu.found, threshold);
     }
     printf("  cuda %d, cpu %d instances in %d frames; %d points in both, at most %.3f px and %.4f in score "
            "apart, %d beyond "
-           "0.5 px or 0.01; %d points in one only; maps and peaks differ in %d frames; %d came whole\n",
+           "0.5 px or 0.01; %d points in one only; the three ways differ in %d frames; %d came whole\n",
            a.instances[0], a.instances[1], a.frames, a.points, a.pixels, a.score, a.beyond, a.alone, a.differ,
-           peaks.parts[0].whole + peaks.parts[1].whole);
-    tell_times("maps", ms[0], runs, &maps);
-    tell_times("peaks", ms[1], runs, &peaks);
-    close_chain(&maps, "cuda");
-    close_chain(&peaks, "cuda");
-    close_chain(&cpu, "cpu");
-    for (int i = 0; i < 2; i++) {
-        free(ms[i]);
-        sk_model_close(&models[i]);
+           ways[2].parts[0].whole + ways[2].parts[1].whole);
+    static const char *const names[] = {"maps", "peaks", "all"};
+    for (int k = 0; k < 3; k++) {
+        tell_times(names[k], ms[k], runs, &ways[k]);
+        close_chain(&ways[k], "cuda");
+        free(ms[k]);
     }
+    close_chain(&cpu, "cpu");
+    for (int i = 0; i < 2; i++)
+        sk_model_close(&models[i]);
+    engine->host_free(pinned);
     sk_free(frames.data);
     return a.differ != 0;
 }

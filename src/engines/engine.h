@@ -40,7 +40,13 @@ typedef enum sk_input_form {
                           * Engines that offer SK_OFFERS_FRAMES only */
 } sk_input_form;
 
-/* How frames are fitted into the input: what tasks/letterbox.h does, bit for bit. */
+/* How frames are fitted into the input: what tasks/letterbox.h does, or tasks/sleap_pre.h, bit for bit. */
+typedef enum sk_fit_rule {
+    SK_FIT_LETTERBOX = 0,
+    SK_FIT_SLEAP,    /* sleap-nn's: antialiased, in bytes */
+    SK_FIT_SLEAP_OLD /* SLEAP <= 1.4's: not antialiased, scaled in fractions of bytes */
+} sk_fit_rule;
+
 typedef struct sk_frame_fit {
     int32_t frame_width, frame_height;
     int32_t channels; /* 3; 1: grey, spread over the network's three */
@@ -50,6 +56,11 @@ typedef struct sk_frame_fit {
     int32_t left, top;                     /* … from here on */
     int32_t border;                        /* value around it: 114 */
     int32_t matrix, full_range;            /* nv12: as of sk_frame */
+    /* SLEAP (left, top, border and nv12 are 0): the frame in the network's colours is fitted into a sized picture, that is
+     * scaled to resized_width x resized_height; zeros on the right and below. */
+    int32_t rule; /* sk_fit_rule */
+    int32_t fitted_width, fitted_height, sized_width, sized_height;
+    int32_t scales; /* 1: input scaling is asked for, even where it changes no size */
 } sk_frame_fit;
 
 /* Of one frame in host memory, rows without gaps: bytes of a row, rows (chroma too), bytes in all. */

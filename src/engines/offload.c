@@ -28,6 +28,26 @@ bool sk_offload_fit(const sk_letterbox_geometry *g, const sk_frame *like, sk_fra
     return true;
 }
 
+bool sk_offload_fit_sleap(const sk_sleap_geometry *g, int legacy, const sk_frame *like, sk_frame_fit *out)
+{
+    const sk_pixel_format format = like->format;
+    if (format != SK_PIXEL_RGB && format != SK_PIXEL_BGR && format != SK_PIXEL_GRAY)
+        return false;
+    *out = (sk_frame_fit){.frame_width = g->frame_width,
+                          .frame_height = g->frame_height,
+                          .channels = format == SK_PIXEL_GRAY ? 1 : 3,
+                          .swap = format == SK_PIXEL_BGR,
+                          .resized_width = g->scaled_width,
+                          .resized_height = g->scaled_height,
+                          .rule = legacy ? SK_FIT_SLEAP_OLD : SK_FIT_SLEAP,
+                          .fitted_width = g->fitted_width,
+                          .fitted_height = g->fitted_height,
+                          .sized_width = g->sized_width,
+                          .sized_height = g->sized_height,
+                          .scales = g->input_scale != 1};
+    return true;
+}
+
 bool sk_offload_sparse(const sk_model *model, float confidence, sk_sparse_outputs *out)
 {
     const sk_yolo_spec *spec = &model->yolo;

@@ -5,6 +5,7 @@
 #include "engines/engine.h"
 #include "models/model.h"
 #include "tasks/letterbox.h"
+#include "tasks/sleap_pre.h"
 #include "tasks/yolo_post.h"
 
 /* What an engine may do of a YOLO stage besides the network: fit frames in, and either decode and suppress, so that final
@@ -13,6 +14,10 @@
 
 /* How frames like this one (size apart: that is the geometry's) are fitted in. False when its format is not for engines. */
 bool sk_offload_fit(const sk_letterbox_geometry *geometry, const sk_frame *like, sk_frame_fit *out);
+
+/* The same for SLEAP models: RGB, BGR and grey. */
+bool sk_offload_fit_sleap(const sk_sleap_geometry *geometry, int legacy, const sk_frame *like,
+                          sk_frame_fit *out);
 
 /* For a session with its tail cut. False when the model has no raw heads, or `confidence` lets everything pass. */
 bool sk_offload_sparse(const sk_model *model, float confidence, sk_sparse_outputs *out);

@@ -166,7 +166,8 @@ static sk_status open_lanes(sk_runner *r, int32_t *fits, sk_error *err)
         r->sparse = r->sparse || sk_lane_is_sparse(&r->lanes[i]);
     r->takes_nv12 = true;
     for (int32_t i = 0; i < r->n_lanes; i++)
-        r->takes_nv12 = r->takes_nv12 && r->lanes[i].trace.key.frames;
+        r->takes_nv12 = r->takes_nv12 && r->lanes[i].trace.key.frames &&
+                        r->lanes[i].trace.key.fit.rule == SK_FIT_LETTERBOX;
     for (int32_t i = 0; i < r->n_items; i++) {
         sk_item *item = &r->items[i];
         if (r->settings.keep_outputs)

@@ -42,6 +42,13 @@ void sk_trace_key_offload(sk_trace_key *key, const sk_model *model, const sk_tas
     seen.format = nv12 ? like->format : taken;
     if (!whole)
         sk_trace_key_peaks(key, stage);
+    int legacy;
+    const sk_sleap_geometry *sizes = sk_task_stage_sizes(stage, &legacy);
+    if (sizes && (offers & SK_OFFERS_FRAMES) && sk_offload_fit_sleap(sizes, legacy, like, &fit)) {
+        key->frames = 1;
+        key->fit = fit;
+        return;
+    }
     if (!box || !key->u8 || !(offers & SK_OFFERS_FRAMES) || !sk_offload_fit(box, &seen, &fit))
         return;
     fit.swap = taken == SK_PIXEL_BGR;
@@ -135,12 +142,13 @@ static sk_status open_session(sk_trace *t, const sk_model *model, const sk_devic
 /* A picture with something in it: noise on a slope, so that neither flat regions nor edges are missing. */
 static void paint(const sk_trace_key *key, uint8_t *input)
 {
-    size_t count = (size_t)key->batch * sk_trace_picture_bytes(key) / (key->u8 ? 1 : sizeof(float));
+    const bool bytes = key->u8 || key->frames;
+    size_t count = (size_t)key->batch * sk_trace_picture_bytes(key) / (bytes ? 1 : sizeof(float));
     uint32_t noise = 7;
     for (size_t i = 0; i < count; i++) {
         noise = noise * 1664525u + 1013904223u;
         uint8_t value = (uint8_t)((i * 191 / count) + (noise >> 26));
-        if (key->u8)
+        if (bytes)
             input[i] = value;
         else
             ((float *)(void *)input)[i] = (float)value / 255.0f;

@@ -389,6 +389,12 @@ sk_status sk_stage_yolo_result(sk_task_stage *s, const sk_tensor *outputs, int32
                    (int)n_outputs);
 }
 
+const sk_sleap_geometry *sk_task_stage_sizes(const sk_task_stage *s, int *legacy)
+{
+    *legacy = s->model->sleap.legacy;
+    return s->pre && !s->plan.takes_crops ? &s->geometry : NULL;
+}
+
 bool sk_task_stage_peaks(const sk_task_stage *s, sk_peak_wish *out)
 {
     return s->sleap && sk_sleap_post_wish(s->sleap, out);

@@ -9,14 +9,7 @@
 #include <emmintrin.h>
 #endif
 
-/* The filter of one direction: for each output place its first input place, the number of taps and their
- * weights. */
-typedef struct axis {
-    int32_t from, to, taps; /* taps: room per output place, a multiple of 8; the rest is zero */
-    int32_t bits;           /* weights are scaled by 2^bits */
-    int32_t *first, *count;
-    int16_t *weights;
-} axis;
+typedef sk_antialias_axis axis;
 
 struct sk_resize_antialias {
     int32_t channels;
@@ -25,7 +18,7 @@ struct sk_resize_antialias {
         *between; /* [src_height][dst_width][channels]: widened or narrowed rows; null when widths agree */
 };
 
-static sk_status axis_open(axis *a, int32_t from, int32_t to, sk_error *err)
+sk_status sk_antialias_axis_open(axis *a, int32_t from, int32_t to, sk_error *err)
 {
     a->from = from;
     a->to = to;
@@ -67,7 +60,7 @@ static sk_status axis_open(axis *a, int32_t from, int32_t to, sk_error *err)
     return SK_OK;
 }
 
-static void axis_close(axis *a)
+void sk_antialias_axis_close(axis *a)
 {
     sk_free(a->first);
     sk_free(a->count);
@@ -88,8 +81,8 @@ sk_status sk_resize_antialias_open(int32_t src_width, int32_t src_height, int32_
         return sk_fail_memory(err, sizeof *r);
     sk_status status;
     r->channels = channels;
-    SK_TRY_GOTO(axis_open(&r->x, src_width, dst_width, err));
-    SK_TRY_GOTO(axis_open(&r->y, src_height, dst_height, err));
+    SK_TRY_GOTO(sk_antialias_axis_open(&r->x, src_width, dst_width, err));
+    SK_TRY_GOTO(sk_antialias_axis_open(&r->y, src_height, dst_height, err));
     size_t row = (size_t)dst_width * (size_t)channels;
     if (src_width != dst_width)
         r->between = sk_malloc(row * (size_t)src_height);
@@ -108,8 +101,8 @@ void sk_resize_antialias_close(sk_resize_antialias **resize)
 {
     if (!resize || !*resize)
         return;
-    axis_close(&(*resize)->x);
-    axis_close(&(*resize)->y);
+    sk_antialias_axis_close(&(*resize)->x);
+    sk_antialias_axis_close(&(*resize)->y);
     sk_free((*resize)->between);
     sk_free(*resize);
     *resize = NULL;

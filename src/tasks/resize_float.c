@@ -15,15 +15,30 @@ struct sk_resize_float {
     tap *x, *y;
 };
 
-static void fill_taps(tap *taps, int32_t from, int32_t to, int32_t unit)
+static tap tap_of(int32_t from, int32_t to, int32_t i)
 {
     float scale = (float)from / (float)to;
+    float at = ((float)i + 0.5f) * scale - 0.5f, below = floorf(at);
+    int32_t lower = (int32_t)below, upper = (int32_t)ceilf(at);
+    return (tap){lower < 0 ? 0 : lower, upper > from - 1 ? from - 1 : upper, at - below};
+}
+
+static void fill_taps(tap *taps, int32_t from, int32_t to, int32_t unit)
+{
     for (int32_t i = 0; i < to; i++) {
-        float at = ((float)i + 0.5f) * scale - 0.5f, below = floorf(at);
-        int32_t lower = (int32_t)below, upper = (int32_t)ceilf(at);
-        taps[i].lower = (lower < 0 ? 0 : lower) * unit;
-        taps[i].upper = (upper > from - 1 ? from - 1 : upper) * unit;
-        taps[i].part = at - below;
+        taps[i] = tap_of(from, to, i);
+        taps[i].lower *= unit;
+        taps[i].upper *= unit;
+    }
+}
+
+void sk_resize_float_taps(int32_t from, int32_t to, int32_t (*places)[2], float *part)
+{
+    for (int32_t i = 0; i < to; i++) {
+        const tap t = tap_of(from, to, i);
+        places[i][0] = t.lower;
+        places[i][1] = t.upper;
+        part[i] = t.part;
     }
 }
 

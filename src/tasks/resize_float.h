@@ -11,6 +11,9 @@
  * antialiasing), the way of SLEAP <= 1.4. Interpolates in single precision along x, then y. */
 typedef struct sk_resize_float sk_resize_float;
 
+/* The two input places of each output place (lower and upper: [to][2]) and how much of the upper one. */
+void sk_resize_float_taps(int32_t from, int32_t to, int32_t (*places)[2], float *part);
+
 sk_status sk_resize_float_open(int32_t src_width, int32_t src_height, int32_t dst_width, int32_t dst_height,
                                int32_t channels, sk_resize_float **out, sk_error *err) SK_MUST_CHECK;
 void sk_resize_float_close(sk_resize_float **resize);

@@ -34,6 +34,7 @@ static inline float gpu_add(float a, float b)
 #define GPU_UNROLL
 #define GPU_UNROLL_FEW
 #include "engines/cuda/peak_element.h"
+#include "engines/cuda/sleap_element.h"
 
 static inline int32_t gpu_thread(void) /* blocks have one thread here */
 {
@@ -531,6 +532,11 @@ static void run(const gpu_launch *launch)
 {
     if (run_rows(launch->kind, launch->args))
         return;
+    if (launch->kind == GPU_SLEAP) {
+        for (int64_t i = gpu_sleap_count(&launch->args->sleap); i-- > 0;)
+            gpu_sleap_element(&launch->args->sleap, i);
+        return;
+    }
     if (launch->kind == GPU_PEAKS) {
         run_peaks(&launch->args->peaks);
         return;

@@ -161,7 +161,8 @@ static void check_runner(const char *first, const char *second, float threshold,
     sk_runner *runners[2];
     for (int k = 0; k < 2; k++) {
         runners[k] = open_runner((const sk_model *const *)models, second ? 2 : 1, threshold, k == 0);
-        assert_true(runners[k]->lanes[0].trace.key.peaks == k);
+        assert_true(runners[k]->lanes[0].trace.key.peaks == k && runners[k]->lanes[0].trace.key.frames);
+        assert_false(sk_runner_takes_device_frames(runners[k], 0));
     }
     for (int i = 0; i < FRAMES; i++)
         for (int k = 0; k < FRAME_W * FRAME_H * 3; k++)

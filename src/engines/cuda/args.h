@@ -223,6 +223,29 @@ typedef struct gpu_peaks_args {
     uint8_t edges[GPU_PEAKS_EDGES][2];
 } gpu_peaks_args;
 
+/* SLEAP's way of a frame into the network (sleap_input.c), step by step; one element: a pixel of the result, which is h x w
+ * of out_h x out_w and zero outside. p = out, in, and by what it does:
+ *   CLEAR, GREY_FLAG   flags int32 [n]: 1 where a frame of three channels has colours (in: the frame)
+ *   COLOURS            the network's channels, bytes; flags
+ *   ACROSS, DOWN       antialiased along one axis: first place and count int32 [..][2], weights int16 [..][taps]
+ *   PLACE              as it is
+ *   MIX, MIX_PLANES    between four: places int32 [w][2], parts f32 [w], the same for rows; bytes, or planes of fractions */
+enum {
+    GPU_SLEAP_CLEAR = 0,
+    GPU_SLEAP_GREY_FLAG,
+    GPU_SLEAP_COLOURS,
+    GPU_SLEAP_ACROSS,
+    GPU_SLEAP_DOWN,
+    GPU_SLEAP_PLACE,
+    GPU_SLEAP_MIX,
+    GPU_SLEAP_MIX_PLANES
+};
+typedef struct gpu_sleap_args {
+    void *p[GPU_MAX_POINTERS];
+    int32_t what, n, in_h, in_w, in_c, out_h, out_w, h, w, c;
+    int32_t swap, old, taps, bits;
+} gpu_sleap_args;
+
 /* softmax(scale q^T k) v over the pixels of a map whose channels are [heads * kd of q][of k][heads * hd of v]: p = out,
  * qkv. */
 typedef struct gpu_attention_args {
@@ -305,6 +328,7 @@ typedef enum gpu_kind {
     GPU_SUPPRESS,
     GPU_FINAL,
     GPU_PEAKS,
+    GPU_SLEAP,
     GPU_BORROWED, /* by the reference executor on the host */
     GPU_KIND_COUNT
 } gpu_kind;
@@ -332,6 +356,7 @@ typedef union gpu_args {
     gpu_rank_args rank;
     gpu_final_args final;
     gpu_peaks_args peaks;
+    gpu_sleap_args sleap;
     gpu_nd_args nd;
     gpu_row_args rows;
     gpu_matmul_args matmul;

@@ -103,7 +103,8 @@ static bool plain_gain(const sk_session_settings *s)
     for (int c = 0; c < 3; c++)
         if (s->mean[c] != 0.0f || s->std[c] != s->std[0])
             return false;
-    return s->input != SK_INPUT_TENSOR;
+    const bool fractions = s->input == SK_INPUT_FRAMES && s->fit->rule == SK_FIT_SLEAP_OLD && s->fit->scales;
+    return s->input != SK_INPUT_TENSOR && !fractions;
 }
 
 static sk_status add_input_step(gpu_plan *plan, int32_t index, int32_t to, int32_t pitch, int32_t type,
@@ -112,8 +113,12 @@ static sk_status add_input_step(gpu_plan *plan, int32_t index, int32_t to, int32
     const sk_session_settings *s = &plan->settings;
     const sk_shape *shape = gpu_shape(plan, plan->graph->inputs[index]);
     gpu_step *step;
-    if (s->input == SK_INPUT_FRAMES)
+    int32_t from = plan->inputs[index];
+    bool planes = s->input == SK_INPUT_TENSOR;
+    if (s->input == SK_INPUT_FRAMES && plan->fit.rule == SK_FIT_LETTERBOX)
         return gpu_add_letterbox(plan, index, to, pitch, type, err);
+    if (s->input == SK_INPUT_FRAMES)
+        SK_TRY(gpu_add_sleap_input(plan, index, &from, &planes, err));
     SK_TRY(gpu_add_step(plan, GPU_INPUT, NULL, &step, err));
     gpu_input_args *a = &step->args.input;
     a->n = (int32_t)shape->dim[0];
@@ -122,7 +127,7 @@ static sk_status add_input_step(gpu_plan *plan, int32_t index, int32_t to, int32
     a->w = (int32_t)shape->dim[3];
     a->ld = pitch;
     a->type = type;
-    a->planes = s->input == SK_INPUT_TENSOR;
+    a->planes = planes;
     a->row_bytes = (int64_t)a->w * a->c;
     a->picture_bytes = a->row_bytes * a->h;
     for (int c = 0; c < 4; c++) {
@@ -130,7 +135,7 @@ static sk_status add_input_step(gpu_plan *plan, int32_t index, int32_t to, int32
         a->shift[c] = s->mean[c] / s->std[c];
     }
     step->refs[0] = (gpu_ref){.buffer = to};
-    step->refs[1] = (gpu_ref){.buffer = plan->inputs[index]};
+    step->refs[1] = (gpu_ref){.buffer = from};
     step->n_refs = 2;
     snprintf(step->kernel, sizeof step->kernel, "input %s", a->planes ? "f32" : "u8");
     snprintf(step->shape, sizeof step->shape, "%dx%dx%d", a->c, a->h, a->w);
@@ -234,7 +239,7 @@ sk_status gpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
     }
     if (settings->rows)
         plan->rows.wish = *settings->rows;
-    if (settings->input == SK_INPUT_FRAMES && !plan->fit.nv12)
+    if (settings->input == SK_INPUT_FRAMES && !plan->fit.nv12 && plan->fit.rule == SK_FIT_LETTERBOX)
         SK_TRY(sk_row_strips_find(plan->fit.frame_width, plan->fit.frame_height, plan->fit.resized_width,
                                   plan->fit.resized_height, &plan->strips, err));
     plan->tf32 = settings->precision == SK_PRECISION_TF32;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "peak_check.h"
+#include "sleap_check.h"
 
+#include "engines/framed_sleap.h"
 #include "engines/painted_maps.h"
 
 extern const sk_engine gpu_engine;
 
-int check_peaks(bool small)
+static int check_peaks(bool small)
 {
     static const int sizes[][4] = {
         {8, 2, 30, 43}, {8, 3, 96, 96}, {24, 2, 192, 172}, {16, 1, 512, 384}, {8, 1, 3, 5}};
@@ -27,4 +28,21 @@ int check_peaks(bool small)
            "whole\n",
            p.tables[0], p.tables[1], p.rows[0] + p.rows[1], p.lines, p.wholes[0] + p.wholes[1]);
     return 0;
+}
+
+static int check_frames(bool small)
+{
+    framed f = {.engine = &gpu_engine, .state = 5};
+    for (int round = 0; round < (small ? 12 : 96); round++)
+        if (!framed_round(&f, round, small ? 40 : 333, small ? 30 : 257)) {
+            printf("BAD frames by SLEAP's rules, round %d: %s\n", round, f.problem);
+            return 1;
+        }
+    printf("SLEAP's frames: %d ways of fitting them in are the CPU's bit for bit\n", f.compared);
+    return 0;
+}
+
+int check_sleap(bool small)
+{
+    return check_peaks(small) + check_frames(small);
 }
