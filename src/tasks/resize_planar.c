@@ -12,18 +12,22 @@
 
 enum { SLACK = 16, CHANNELS = 3 };
 
-/* A work row holds the horizontal sums of one source row, channel after channel, `pitch` values each. */
+/* Two neighbouring pixels of the source make one of the result: of each plane they are fetched together, the left one in the
+ * low byte. Of chroma, which has one value for two pixels, the right pixel's is the left's where that stands at an even
+ * column. A work row holds the horizontal sums of one source row, channel after channel, `pitch` values each. */
 struct sk_resize_planar {
     int32_t most_width, most_height;
     int32_t src_width, src_height, dst_width, dst_height;
     size_t pitch;
-    int32_t *x0, *x1; /* [dst_width] source columns */
+    int32_t n_pairs;  /* leading results whose two pixels and chroma values all lie inside the rows */
+    int32_t *x0, *x1; /* [dst_width] source columns; where they do not touch, the second weighs nothing */
     int16_t (*ax)[2]; /* their weights */
+    int16_t *odd;     /* [dst_width] -1 where x0 is odd, else 0 */
     int32_t *y0, *y1; /* [dst_height] source rows */
     int16_t (*by)[2];
-    int16_t *gathered; /* [2 taps][luma, u, v][pitch] of one source row */
-    int16_t *rows;     /* [2][CHANNELS][pitch] */
-    uint8_t *bytes;    /* [CHANNELS][pitch] one finished row */
+    uint16_t *pairs; /* [luma, u, v][pitch] of one source row */
+    int16_t *rows;   /* [2][CHANNELS][pitch] */
+    uint8_t *bytes;  /* [CHANNELS][pitch] one finished row */
 };
 
 sk_status sk_resize_planar_open(int32_t most_width, int32_t most_height, sk_resize_planar **out,
@@ -45,10 +49,12 @@ sk_status sk_resize_planar_open(int32_t most_width, int32_t most_height, sk_resi
     r->y0 = sk_calloc(h, sizeof *r->y0);
     r->y1 = sk_calloc(h, sizeof *r->y1);
     r->by = sk_calloc(h, sizeof *r->by);
-    r->gathered = sk_calloc(2 * CHANNELS * r->pitch, sizeof *r->gathered);
+    r->odd = sk_calloc(r->pitch, sizeof *r->odd);
+    r->pairs = sk_calloc(CHANNELS * r->pitch, sizeof *r->pairs);
     r->rows = sk_calloc(2 * CHANNELS * r->pitch, sizeof *r->rows);
     r->bytes = sk_calloc(CHANNELS, r->pitch);
-    if (!r->x0 || !r->x1 || !r->ax || !r->y0 || !r->y1 || !r->by || !r->gathered || !r->rows || !r->bytes) {
+    if (!r->x0 || !r->x1 || !r->ax || !r->y0 || !r->y1 || !r->by || !r->odd || !r->pairs || !r->rows ||
+        !r->bytes) {
         sk_resize_planar_close(&r);
         return sk_fail_memory(err, 40 * w);
     }
@@ -68,7 +74,8 @@ void sk_resize_planar_close(sk_resize_planar **resize)
     sk_free(r->y0);
     sk_free(r->y1);
     sk_free(r->by);
-    sk_free(r->gathered);
+    sk_free(r->odd);
+    sk_free(r->pairs);
     sk_free(r->rows);
     sk_free(r->bytes);
     sk_free(r);
@@ -90,25 +97,42 @@ bool sk_resize_planar_fit(sk_resize_planar *r, int32_t src_width, int32_t src_he
     r->dst_height = dst_height;
     sk_resize_linear_taps(src_width, dst_width, 0, 1, r->x0, r->x1, r->ax);
     sk_resize_linear_taps(src_height, dst_height, 1, 1, r->y0, r->y1, r->by);
+    r->n_pairs = 0;
+    while (r->n_pairs < dst_width && r->x0[r->n_pairs] + 1 < src_width &&
+           r->x0[r->n_pairs] / 2 + 1 < (src_width + 1) / 2)
+        r->n_pairs++;
+    for (int32_t x = 0; x < dst_width; x++)
+        r->odd[x] = r->x0[x] % 2 ? -1 : 0;
     return true;
 }
 
-/* The pixels one source row gives to the result. */
-static void gather(const sk_resize_planar *r, const sk_frame *frame, int32_t y)
+static inline uint16_t pair_at(const uint8_t *p)
 {
-    const uint8_t *luma = frame->data + frame->stride * y;
-    const uint8_t *u = frame->chroma + frame->chroma_stride * (y / 2);
-    const uint8_t *v = frame->chroma_v + frame->chroma_stride * (y / 2);
-    int16_t *g = r->gathered;
-    const size_t pitch = r->pitch;
-    for (int32_t x = 0; x < r->dst_width; x++) {
-        const uint32_t a = (uint32_t)r->x0[x], b = (uint32_t)r->x1[x];
-        g[x] = luma[a];
-        g[pitch + (size_t)x] = u[a / 2];
-        g[2 * pitch + (size_t)x] = v[a / 2];
-        g[3 * pitch + (size_t)x] = luma[b];
-        g[4 * pitch + (size_t)x] = u[b / 2];
-        g[5 * pitch + (size_t)x] = v[b / 2];
+    return (uint16_t)(p[0] | p[1] << 8); /* one load */
+}
+
+static void gather_luma(const sk_resize_planar *r, const uint8_t *luma)
+{
+    int32_t x = 0;
+    for (; x < r->n_pairs; x++)
+        r->pairs[x] = pair_at(luma + r->x0[x]);
+    for (; x < r->dst_width; x++)
+        r->pairs[x] = (uint16_t)(luma[r->x0[x]] | luma[r->x1[x]] << 8);
+}
+
+static void gather_chroma(const sk_resize_planar *r, const uint8_t *u, const uint8_t *v)
+{
+    uint16_t *restrict pu = r->pairs + r->pitch, *restrict pv = pu + r->pitch;
+    int32_t x = 0;
+    for (; x < r->n_pairs; x++) {
+        const uint32_t at = (uint32_t)r->x0[x] / 2;
+        pu[x] = pair_at(u + at);
+        pv[x] = pair_at(v + at);
+    }
+    for (; x < r->dst_width; x++) {
+        const uint32_t left = (uint32_t)r->x0[x] / 2, right = (uint32_t)r->x1[x] / 2;
+        pu[x] = (uint16_t)(u[left] | u[right] << 8);
+        pv[x] = (uint16_t)(v[left] | v[right] << 8);
     }
 }
 
@@ -123,13 +147,15 @@ static inline __m128i to_byte(__m128i v) /* 0 … 255, still 16 bits wide */
     return _mm_unpacklo_epi8(_mm_packus_epi16(v, v), _mm_setzero_si128());
 }
 
-static inline colours colours_of(const int16_t *g, size_t pitch, const sk_nv12_weights *w)
+static inline __m128i load(const void *p)
+{
+    return _mm_loadu_si128((const __m128i *)p);
+}
+
+static inline colours colours_of(__m128i l, __m128i u, __m128i v, const sk_nv12_weights *w)
 {
     const __m128i middle = _mm_set1_epi16(128);
-    __m128i l = _mm_slli_epi16(_mm_loadu_si128((const __m128i *)(const void *)g), 3);
-    __m128i u = _mm_loadu_si128((const __m128i *)(const void *)(g + pitch));
-    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(g + 2 * pitch));
-    l = _mm_mulhi_epi16(_mm_sub_epi16(l, _mm_set1_epi16((int16_t)w->offset)),
+    l = _mm_mulhi_epi16(_mm_sub_epi16(_mm_slli_epi16(l, 3), _mm_set1_epi16((int16_t)w->offset)),
                         _mm_set1_epi16((int16_t)w->luma));
     u = _mm_slli_epi16(_mm_sub_epi16(u, middle), 3);
     v = _mm_slli_epi16(_mm_sub_epi16(v, middle), 3);
@@ -140,15 +166,25 @@ static inline colours colours_of(const int16_t *g, size_t pitch, const sk_nv12_w
                       to_byte(_mm_add_epi16(l, _mm_mulhi_epi16(u, _mm_set1_epi16((int16_t)w->blue_u))))}};
 }
 
-/* Eight pixels a step; what lies behind the last one is work memory too. */
+/* The right pixel's chroma. */
+static inline __m128i right_of(__m128i pairs, __m128i odd)
+{
+    return _mm_or_si128(_mm_and_si128(_mm_srli_epi16(pairs, 8), odd),
+                        _mm_andnot_si128(odd, _mm_and_si128(pairs, _mm_set1_epi16(255))));
+}
+
+/* Eight results a step; what lies behind the last one is work memory too. */
 static void weigh(const sk_resize_planar *r, const sk_nv12_weights *w, int16_t *row)
 {
     const size_t pitch = r->pitch;
+    const __m128i low_byte = _mm_set1_epi16(255);
     for (int32_t x = 0; x < r->dst_width; x += 8) {
-        const colours a = colours_of(r->gathered + x, pitch, w),
-                      b = colours_of(r->gathered + CHANNELS * pitch + x, pitch, w);
-        const __m128i low = _mm_loadu_si128((const __m128i *)(const void *)r->ax[x]),
-                      high = _mm_loadu_si128((const __m128i *)(const void *)r->ax[x + 4]);
+        const __m128i l = load(r->pairs + x), u = load(r->pairs + pitch + x),
+                      v = load(r->pairs + 2 * pitch + x), odd = load(r->odd + x);
+        const colours a = colours_of(_mm_and_si128(l, low_byte), _mm_and_si128(u, low_byte),
+                                     _mm_and_si128(v, low_byte), w),
+                      b = colours_of(_mm_srli_epi16(l, 8), right_of(u, odd), right_of(v, odd), w);
+        const __m128i low = load(r->ax[x]), high = load(r->ax[x + 4]);
         for (size_t c = 0; c < CHANNELS; c++) {
             __m128i s0 = _mm_madd_epi16(_mm_unpacklo_epi16(a.c[c], b.c[c]), low),
                     s1 = _mm_madd_epi16(_mm_unpackhi_epi16(a.c[c], b.c[c]), high);
@@ -171,10 +207,11 @@ static int32_t to_byte(int32_t v)
     return v < 0 ? 0 : v > 255 ? 255 : v;
 }
 
-static void colours_of(const int16_t *g, size_t pitch, const sk_nv12_weights *w, int32_t c[CHANNELS])
+static void colours_of(int32_t luma, int32_t chroma_u, int32_t chroma_v, const sk_nv12_weights *w,
+                       int32_t c[CHANNELS])
 {
-    const int32_t l = product(8 * g[0] - w->offset, w->luma);
-    const int32_t u = 8 * (g[pitch] - 128), v = 8 * (g[2 * pitch] - 128);
+    const int32_t l = product(8 * luma - w->offset, w->luma);
+    const int32_t u = 8 * (chroma_u - 128), v = 8 * (chroma_v - 128);
     c[0] = to_byte(l + product(v, w->red_v));
     c[1] = to_byte(l + product(u, w->green_u) + product(v, w->green_v));
     c[2] = to_byte(l + product(u, w->blue_u));
@@ -185,8 +222,10 @@ static void weigh(const sk_resize_planar *r, const sk_nv12_weights *w, int16_t *
     const size_t pitch = r->pitch;
     for (int32_t x = 0; x < r->dst_width; x++) {
         int32_t a[CHANNELS], b[CHANNELS];
-        colours_of(r->gathered + x, pitch, w, a);
-        colours_of(r->gathered + CHANNELS * pitch + x, pitch, w, b);
+        const int shift = r->odd[x] ? 8 : 0;
+        const uint16_t l = r->pairs[x], u = r->pairs[pitch + (size_t)x], v = r->pairs[2 * pitch + (size_t)x];
+        colours_of(l & 255, u & 255, v & 255, w, a);
+        colours_of(l >> 8, u >> shift & 255, v >> shift & 255, w, b);
         for (size_t c = 0; c < CHANNELS; c++)
             row[c * pitch + (size_t)x] = (int16_t)((a[c] * r->ax[x][0] + b[c] * r->ax[x][1]) >> 4);
     }
@@ -210,12 +249,17 @@ void sk_resize_planar_rows(sk_resize_planar *r, const sk_frame *frame, uint8_t *
 {
     const sk_nv12_weights w = sk_nv12_weights_of(frame->matrix, frame->full_range);
     const size_t count = CHANNELS * r->pitch;
+    int32_t held = -1; /* row of chroma in `pairs`: neighbouring rows share it every other time */
     for (int32_t y = y0; y < y1; y++) {
-        /* Where frames shrink by more than two no row is read twice. */
-        gather(r, frame, r->y0[y]);
-        weigh(r, &w, r->rows);
-        gather(r, frame, r->y1[y]);
-        weigh(r, &w, r->rows + count);
+        const int32_t both[2] = {r->y0[y], r->y1[y]};
+        for (int k = 0; k < 2; k++) {
+            const ptrdiff_t row = frame->chroma_stride * (both[k] / 2);
+            gather_luma(r, frame->data + frame->stride * both[k]);
+            if (held != both[k] / 2)
+                gather_chroma(r, frame->chroma + row, frame->chroma_v + row);
+            held = both[k] / 2;
+            weigh(r, &w, r->rows + (size_t)k * count);
+        }
         sk_resize_linear_blend(r->rows, r->rows + count, r->by[y][0], r->by[y][1], count, r->bytes);
         interleave(r, dst + y * dst_stride);
     }
