@@ -55,6 +55,7 @@ static void open_part(part *p, const sk_model *m, const sk_task_stage *before, c
         stop(&err);
     p->plan = sk_task_stage_plan(p->stage);
     s.scale = m->input.scale;
+    s.fine_outputs = 1;
     s.input = p->plan->u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
     int legacy;
     sk_frame_fit fit;

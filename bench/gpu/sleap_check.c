@@ -16,7 +16,7 @@ static int check_peaks(bool small)
         p.batch = sizes[k][1];
         p.height = sizes[k][2];
         p.width = sizes[k][3];
-        for (int round = 0; round < (small ? 6 : 12); round++)
+        for (int round = 0; round < (small || p.nodes > 8 ? 6 : 12); round++)
             if (!painted_round(&p, round)) {
                 printf("BAD peaks in %d maps of %dx%d, round %d: %s\n", p.nodes, p.width, p.height, round,
                        p.problem);

@@ -164,6 +164,9 @@ typedef struct sk_session_settings {
     const sk_frame_fit *fit;          /* SK_INPUT_FRAMES */
     const sk_sparse_outputs *sparse;  /* null: all outputs whole */
     const struct sk_peak_wish *peaks; /* null: none are looked for */
+    /* 1: outputs keep the digits of their sums where an engine holds maps in fewer and it costs little. SLEAP's: neighbours in
+     * a confidence map that are rounded to the same value are no peak. Default 0. */
+    int32_t fine_outputs;
     const sk_row_outputs *rows; /* null: the outputs are the network's; wants the tail cut, excludes sparse */
 } sk_session_settings;
 

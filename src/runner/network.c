@@ -73,6 +73,8 @@ sk_status sk_network_open(const sk_model *model, const sk_engine *engine, int64_
         s.std[c] = model->input.std[c] != 0 ? model->input.std[c] : 1;
     }
     s.model_key = model->content_hash;
+    for (int32_t i = 0; i < model->n_outputs; i++)
+        s.fine_outputs |= model->outputs[i].kind == SK_OUTPUT_CONFMAPS;
     sk_shape shape = sk_shape_of(4, batch, (int64_t)model->input.channels, height, width);
     sk_model_artifact *artifact = NULL;
     SK_TRY(sk_model_artifact_open(model, engine, batch, height, width, &s, NULL, &artifact, err));

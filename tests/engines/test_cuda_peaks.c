@@ -5,6 +5,7 @@
 #include "random_graph.h"
 
 #include "engines/engine.h"
+#include "graph/reference.h"
 #include "models/model.h"
 #include "runner/internal.h"
 #include "tasks/instances.h"
@@ -59,7 +60,7 @@ static void test_refusals(void **state)
 }
 
 /* Models of all kinds: instances from the engine's tables are those from its maps. */
-static void check_model(const char *path, int size, float threshold, int *found)
+static void check_model(const char *path, int size, float threshold, int fine, int *found)
 {
     sk_error err = {0};
     sk_model *m = NULL;
@@ -77,6 +78,7 @@ static void check_model(const char *path, int size, float threshold, int *found)
     sk_session_settings s = sk_session_defaults();
     s.cache_dir = "";
     s.tune = 0;
+    s.fine_outputs = fine;
     s.input = SK_INPUT_TENSOR;
     sk_session *dense = NULL, *sparse = NULL;
     assert_ok(sk_session_open(&gpu_engine, m->graph, &shape, 1, &s, &dense, &err), &err);
@@ -121,11 +123,65 @@ static void test_models(void **state)
     (void)state;
     test_data_or_skip();
     int found = 0;
-    check_model("sleap/legacy/minimal_instance.UNet.bottomup", 64, 0.01f, &found);
-    check_model("sleap/legacy/minimal_instance.UNet.centroid", 64, 0.01f, &found);
-    check_model("sleap/nn/minimal_instance_bottomup", 64, 0.01f, &found);
-    check_model("sleap/nn/minimal_instance_single_instance", 64, 0.0f, &found);
+    for (int fine = 0; fine < 2; fine++) {
+        check_model("sleap/legacy/minimal_instance.UNet.bottomup", 64, 0.01f, fine, &found);
+        check_model("sleap/legacy/minimal_instance.UNet.centroid", 64, 0.01f, fine, &found);
+        check_model("sleap/nn/minimal_instance_bottomup", 64, 0.01f, fine, &found);
+        check_model("sleap/nn/minimal_instance_single_instance", 64, 0.0f, fine, &found);
+    }
     assert_true(found > 5);
+}
+
+/* Outputs in fp32 from maps of fp16: more than rounded ones, and not only with the digits those have. */
+static void test_fine_outputs(void **state)
+{
+    (void)state;
+    random_source r = {3};
+    sk_error err = {0};
+    sk_graph *g = NULL, *fixed = NULL;
+    sk_builder b;
+    assert_ok(sk_graph_open(&g, &err), &err);
+    sk_builder_init(&b, g);
+    const sk_shape shape = sk_shape_of(4, 2, 5, 18, 22);
+    random_map x = {sk_b_input(&b, "x", SK_DTYPE_F32, &shape), 5, 18, 22};
+    x = random_conv(&b, &r, x, 20, 3, 1, 1);
+    const sk_value heads[2] = {random_conv(&b, &r, x, 3, 1, 1, 1).v,
+                               sk_b_unary(&b, SK_UNARY_SIGMOID, random_conv(&b, &r, x, 11, 1, 1, 1).v)};
+    for (int i = 0; i < 2; i++)
+        sk_b_output(&b, heads[i], i ? "b" : "a");
+    assert_int_equal(b.status, SK_OK);
+    float *data = malloc((size_t)sk_shape_count(&shape) * sizeof *data);
+    for (int64_t i = 0; i < sk_shape_count(&shape); i++)
+        data[i] = random_unit(&r);
+    sk_tensor in = {.dtype = SK_DTYPE_F32, .shape = shape, .data = data}, want[2] = {{0}}, got[2];
+    assert_ok(sk_graph_specialise(g, &shape, 1, &fixed, &err), &err);
+    assert_ok(sk_reference_run(fixed, &in, 1, want, 2, &err), &err);
+    double errors[2] = {0};
+    int64_t odd[2] = {0};
+    for (int fine = 0; fine < 2; fine++) {
+        sk_session_settings s = sk_session_defaults();
+        sk_session *session = NULL;
+        sk_session_input given = {.data = data};
+        s.cache_dir = "";
+        s.fine_outputs = fine;
+        assert_ok(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), &err);
+        assert_ok(sk_session_run(session, &given, 1, got, 2, &err), &err);
+        for (int k = 0; k < 2; k++)
+            for (int64_t i = 0; i < sk_shape_count(&want[k].shape); i++) {
+                const float v = ((const float *)got[k].data)[i];
+                errors[fine] += fabs((double)v - (double)((const float *)want[k].data)[i]);
+                odd[fine] += v != sk_f16_to_f32(sk_f32_to_f16(v));
+            }
+        sk_session_close(&session);
+    }
+    assert_true(odd[0] == 0 && odd[1] > 2000);
+    assert_true(errors[1] < errors[0]);
+    for (int k = 0; k < 2; k++)
+        sk_free(want[k].data);
+    free(data);
+    sk_graph_close(&fixed);
+    sk_graph_close(&g);
+    assert_int_equal(gpu_emulate_live, 0);
 }
 
 /* --- through the runner: with peaks, and with the maps kept --- */
@@ -219,6 +275,7 @@ static void test_runner(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_tables), cmocka_unit_test(test_refusals),
-                                       cmocka_unit_test(test_models), cmocka_unit_test(test_runner)};
+                                       cmocka_unit_test(test_models), cmocka_unit_test(test_fine_outputs),
+                                       cmocka_unit_test(test_runner)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -246,6 +246,15 @@ typedef struct gpu_sleap_args {
     int32_t swap, old, taps, bits;
 } gpu_sleap_args;
 
+/* An output that is a 1x1 convolution, in fp32: p = out f32 [n][cout][plane], in (fp16 map), weights f32 [cout][cin], bias f32.
+ * cin is a multiple of 8. */
+typedef struct gpu_head_args {
+    void *p[GPU_MAX_POINTERS];
+    int64_t plane;
+    int32_t n, cin, cout, ld, act;
+    float alpha;
+} gpu_head_args;
+
 /* softmax(scale q^T k) v over the pixels of a map whose channels are [heads * kd of q][of k][heads * hd of v]: p = out,
  * qkv. */
 typedef struct gpu_attention_args {
@@ -329,6 +338,7 @@ typedef enum gpu_kind {
     GPU_FINAL,
     GPU_PEAKS,
     GPU_SLEAP,
+    GPU_HEAD,
     GPU_BORROWED, /* by the reference executor on the host */
     GPU_KIND_COUNT
 } gpu_kind;
@@ -357,6 +367,7 @@ typedef union gpu_args {
     gpu_final_args final;
     gpu_peaks_args peaks;
     gpu_sleap_args sleap;
+    gpu_head_args head;
     gpu_nd_args nd;
     gpu_row_args rows;
     gpu_matmul_args matmul;

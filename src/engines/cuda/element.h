@@ -559,6 +559,19 @@ GPU_HD void gpu_reduce_element(const gpu_reduce_args *a, int64_t i)
     ((float *)a->p[0])[i] = a->op == SK_REDUCE_MEAN ? r / (float)a->reduced : r;
 }
 
+/* An output's sums as they are: one element, all channels of one pixel. */
+GPU_HD void gpu_head_element(const gpu_head_args *a, int64_t i)
+{
+    const int64_t image = i / a->plane, at = i % a->plane;
+    for (int32_t c = 0; c < a->cout; c++) {
+        const float *w = (const float *)a->p[2] + (int64_t)c * a->cin;
+        float sum = ((const float *)a->p[3])[c];
+        for (int32_t k = 0; k < a->cin; k++)
+            sum += w[k] * gpu_half_load(a->p[1], i * a->ld + k);
+        ((float *)a->p[0])[(image * a->cout + c) * a->plane + at] = gpu_act(sum, a->act, a->alpha);
+    }
+}
+
 /* How many elements a step has: needed on both sides. */
 #ifndef GPU_HD_BOTH
 #define GPU_HD_BOTH GPU_HD
@@ -593,6 +606,7 @@ GPU_HD_BOTH int64_t gpu_element_count(gpu_kind kind, const gpu_args *a)
     case GPU_LETTERBOX: return (int64_t)a->letterbox.n * a->letterbox.h * a->letterbox.w;
     case GPU_GATHER: return (int64_t)a->gather.n * a->gather.places;
     case GPU_ZERO: return a->zero.n;
+    case GPU_HEAD: return a->head.n * a->head.plane;
     default: return 0;
     }
 }
@@ -623,6 +637,7 @@ GPU_HD void gpu_element(gpu_kind kind, const gpu_args *a, int64_t i)
     case GPU_REDUCE: gpu_reduce_element(&a->reduce, i); break;
     case GPU_LETTERBOX: gpu_letterbox_element(&a->letterbox, i); break;
     case GPU_GATHER: gpu_gather_element(&a->gather, i); break;
+    case GPU_HEAD: gpu_head_element(&a->head, i); break;
     case GPU_ZERO: ((int32_t *)a->zero.p[0])[i * a->zero.image_words] = 0; break;
     default: break;
     }

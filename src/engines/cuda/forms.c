@@ -43,7 +43,7 @@ static bool makes_maps(const gpu_plan *plan, size_t index)
             return false;
     switch (node->op) {
     case SK_OP_CONV:
-        return fixed_weights(plan, node) &&
+        return fixed_weights(plan, node) && !gpu_is_fine_head(plan, node) &&
                (gpu_is_map(plan, node->in[0]) || !gpu_conv_is_pointwise(plan, node));
     case SK_OP_CONV_TRANSPOSE:
         return node->a.conv_transpose.groups == 1 && node->a.conv_transpose.window.dilation[0] == 1 &&

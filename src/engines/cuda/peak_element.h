@@ -109,9 +109,12 @@ GPU_HD void gpu_peak_look(const gpu_peaks_args *a, int64_t image, int32_t c, int
 
 GPU_HD void gpu_peak_local_element(const gpu_peaks_args *a, int64_t i)
 {
-    const int32_t c = (int32_t)(i % a->channels), x = (int32_t)(i / a->channels % a->maps.w),
-                  y = (int32_t)(i / a->channels / a->maps.w % a->maps.h);
-    const int64_t image = i / a->channels / a->maps.w / a->maps.h;
+    /* neighbouring threads read neighbouring values, in maps and in planes */
+    const int64_t plane = (int64_t)a->maps.h * a->maps.w,
+                  at = a->maps.pixel == 1 ? i % plane : i / a->channels % plane;
+    const int32_t c = (int32_t)(a->maps.pixel == 1 ? i / plane % a->channels : i % a->channels);
+    const int32_t x = (int32_t)(at % a->maps.w), y = (int32_t)(at / a->maps.w);
+    const int64_t image = i / a->channels / plane;
     const float v = gpu_view_at(a->p[1], &a->maps, image, c, y, x);
     if (v > a->threshold)
         gpu_peak_look(a, image, c, y, x, v);

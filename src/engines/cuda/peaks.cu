@@ -62,7 +62,59 @@ __global__ void __launch_bounds__(256, 4) peaks_local(const __grid_constant__ gp
     }
 }
 
+/* Planes of floats without gaps: a value a thread. */
+__global__ void __launch_bounds__(256, 4) peaks_planes(const __grid_constant__ gpu_args u)
+{
+    const gpu_peaks_args &a = u.peaks;
+    gpu_chain();
+    const unsigned w = (unsigned)a.maps.w, h = (unsigned)a.maps.h, channels = (unsigned)a.channels;
+    const unsigned count = (unsigned)a.n * h * w * channels; /* below 2^31 */
+    const float *maps = (const float *)a.p[1];
+    for (unsigned i = blockIdx.x * 256u + threadIdx.x; i < count; i += gridDim.x * 256u) {
+        const float v = maps[i];
+        if (v > a.threshold)
+            gpu_peak_look(&a, i / w / h / channels, (int32_t)(i / w / h % channels), (int32_t)(i / w % h), (int32_t)(i % w), v);
+    }
+}
+
 #if !GPU_IS_HIP
+/* The best of a block's threads, known to all of them. */
+template <int THREADS> __device__ __forceinline__ gpu_highest highest_of_block(gpu_highest best)
+{
+    __shared__ gpu_highest found[THREADS / 32];
+    for (int s = 16; s > 0; s /= 2) {
+        const float v = __shfl_xor_sync(0xffffffffu, best.v, s);
+        const int32_t x = __shfl_xor_sync(0xffffffffu, best.x, s), y = __shfl_xor_sync(0xffffffffu, best.y, s);
+        gpu_highest_join(&best, v, x, y);
+    }
+    if (threadIdx.x % 32 == 0)
+        found[threadIdx.x / 32] = best;
+    __syncthreads();
+    for (int k = 0; k < THREADS / 32; k++)
+        gpu_highest_join(&best, found[k].v, found[k].x, found[k].y);
+    return best;
+}
+
+/* The highest of a plane of floats, or of its slices: x slice, y channel, z image. */
+template <int THREADS, bool SLICES> __global__ void __launch_bounds__(THREADS) highest_plane(const __grid_constant__ gpu_args u)
+{
+    const gpu_peaks_args &a = u.peaks;
+    gpu_chain();
+    int32_t from = 0, to = a.maps.h * a.maps.w;
+    if (SLICES)
+        gpu_slice_range(&a, (int32_t)blockIdx.x, &from, &to);
+    const float *plane = (const float *)a.p[1] + (int64_t)blockIdx.z * a.maps.image + (int64_t)blockIdx.y * a.maps.channel;
+    gpu_highest best = {-INFINITY, 0x7fffffff, 0x7fffffff};
+#pragma unroll 4
+    for (int32_t i = from + (int32_t)threadIdx.x; i < to; i += THREADS)
+        gpu_highest_join(&best, plane[i], i % a.maps.w, i / a.maps.w);
+    best = highest_of_block<THREADS>(best);
+    if (threadIdx.x == 0 && SLICES)
+        gpu_slice_write(&a, blockIdx.z, (int32_t)blockIdx.x, (int32_t)blockIdx.y, &best);
+    if (threadIdx.x == 0 && !SLICES)
+        gpu_highest_write(&a, blockIdx.z, (int32_t)blockIdx.y, &best);
+}
+
 /* The highest of eight channels among some places of an image, by a block: in the end thread k < 8 has that of channel k. */
 template <int THREADS>
 __device__ __forceinline__ gpu_highest highest_of_eight(const gpu_peaks_args &a, const __half *maps, int32_t from, int32_t to)
@@ -133,9 +185,17 @@ cudaError_t gpu_start_peaks(const gpu_launch *l, cudaStream_t stream)
     const int64_t c8 = (a->channels + 7) / 8, pixels = (int64_t)a->n * a->maps.h * a->maps.w;
     const bool chunks = a->maps.type == GPU_F16 && a->maps.channel == 1 && a->maps.pixel % 8 == 0 &&
                         ((uintptr_t)a->p[1] & 15) == 0 && pixels * c8 < 0x7fffffff;
+    const bool planes = a->maps.type == GPU_F32 && a->maps.pixel == 1 && a->maps.channel == a->maps.h * a->maps.w &&
+                        pixels * a->channels < 0x7fffffff;
     int64_t count = gpu_peaks_count(a);
     const void *function = (const void *)peaks_simple;
 #if !GPU_IS_HIP
+    if (planes && a->n < 65536 && a->what == GPU_PEAKS_SLICES)
+        return gpu_start((const void *)highest_plane<128, true>, dim3((unsigned)a->n_slices, (unsigned)a->channels, (unsigned)a->n),
+                         dim3(128), 0, l->args, 1, l->pdl, stream);
+    if (planes && a->n < 65536 && a->what == GPU_PEAKS_HIGHEST && a->n_slices == 0)
+        return gpu_start((const void *)highest_plane<512, false>, dim3(1, (unsigned)a->channels, (unsigned)a->n), dim3(512), 0,
+                         l->args, 1, l->pdl, stream);
     if (chunks && a->what == GPU_PEAKS_SLICES && a->n < 65536)
         return gpu_start((const void *)peaks_slices, dim3((unsigned)a->n_slices, (unsigned)c8, (unsigned)a->n), dim3(128), 0,
                          l->args, 1, l->pdl, stream);
@@ -147,6 +207,8 @@ cudaError_t gpu_start_peaks(const gpu_launch *l, cudaStream_t stream)
         function = (const void *)peaks_local;
         count = pixels * c8;
     }
+    if (planes && a->what == GPU_PEAKS_LOCAL)
+        function = (const void *)peaks_planes;
     const int64_t blocks = (count + 255) / 256;
     return gpu_start(function, dim3((unsigned)(blocks < 1 ? 1 : blocks > 65536 ? 65536 : blocks)), dim3(256), 0, l->args, 1,
                      l->pdl, stream);

@@ -55,9 +55,11 @@ static sk_status build_node(gpu_plan *plan, size_t index, sk_error *err)
     plan->node_name = node->name[0] ? node->name : sk_op_name(node->op);
     if (attention)
         return gpu_build_attention(plan, attention, err);
-    if (node->op == SK_OP_CONV)
-        SK_TRY(gpu_build_conv(plan, node, &done, err));
-    else if (node->op == SK_OP_CONV_TRANSPOSE) {
+    if (node->op == SK_OP_CONV) {
+        SK_TRY(gpu_build_head(plan, node, &done, err));
+        if (!done)
+            SK_TRY(gpu_build_conv(plan, node, &done, err));
+    } else if (node->op == SK_OP_CONV_TRANSPOSE) {
         SK_TRY(gpu_build_upconv(plan, node, &done, err));
         if (!done)
             SK_TRY(gpu_build_deconv(plan, node, &done, err));

@@ -183,6 +183,10 @@ bool gpu_is_sparse(const gpu_plan *plan, int32_t output);
 /* rows.c */
 sk_status gpu_build_rows(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
 
+/* heads.c: outputs in fp32 */
+bool gpu_is_fine_head(const gpu_plan *plan, const sk_node *node);
+sk_status gpu_build_head(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
+
 /* sleap_input.c: steps from frames to what other inputs are, bytes [n][h][w][c] or planes; *buffer holds it. */
 sk_status gpu_add_sleap_input(gpu_plan *plan, int32_t index, int32_t *buffer, bool *planes,
                               sk_error *err) SK_MUST_CHECK;
