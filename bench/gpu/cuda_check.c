@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cuda engine's kernels on this machine's GPU against the reference executor: every tile on every layer shape it fits,
  * the other kernels in small networks, then open and close again and again.
- * usage: cuda_check [small | rows [small] | peaks | cycles N | model PATH SIDE | memory PATH] */
+ * usage: cuda_check [small | rows [small] | sleap [small] | cycles N | model PATH SIDE | memory PATH] */
 #include "row_check.h"
 #include "sleap_check.h"
 
@@ -347,7 +347,7 @@ int main(int argc, char **argv)
         return failed != 0;
     }
     if (strcmp(what, "sleap") == 0)
-        return check_sleap(false);
+        return check_sleap(argc > 2 && strcmp(argv[2], "small") == 0);
     if (strcmp(what, "small") == 0) { /* for tools that make everything a hundred times slower */
         check_layers(true);
         check_mixed(SK_PRECISION_F16, SK_INPUT_U8_HWC, 1, 64);
