@@ -80,7 +80,7 @@ bool sk_trace_key_equal(const sk_trace_key *a, const sk_trace_key *b)
            a->channels == b->channels && a->u8 == b->u8 && a->cut_tail == b->cut_tail &&
            a->frames == b->frames && a->sparse == b->sparse && a->rows == b->rows && a->peaks == b->peaks &&
            memcmp(&a->fit, &b->fit, sizeof a->fit) == 0 &&
-           (!a->peaks || memcmp(&a->wish, &b->wish, sizeof a->wish) == 0);
+           (!a->peaks || sk_peak_wish_equal(&a->wish, &b->wish));
 }
 
 bool sk_trace_fits(const sk_trace *trace, const sk_trace_key *key)

@@ -3,6 +3,20 @@
 
 #include <math.h>
 
+bool sk_peak_wish_equal(const sk_peak_wish *a, const sk_peak_wish *b)
+{
+    if (a->local != b->local || a->threshold != b->threshold || a->refinement != b->refinement ||
+        a->maps != b->maps || a->offsets != b->offsets || a->classes != b->classes ||
+        a->fields != b->fields || a->maps_stride != b->maps_stride ||
+        a->classes_stride != b->classes_stride || a->fields_stride != b->fields_stride ||
+        a->capacity != b->capacity || a->pairs != b->pairs || a->n_channels != b->n_channels ||
+        a->n_classes != b->n_classes || a->n_edges != b->n_edges || a->n_points != b->n_points ||
+        a->max_edge_length_ratio != b->max_edge_length_ratio ||
+        a->dist_penalty_weight != b->dist_penalty_weight)
+        return false;
+    return memcmp(a->edges, b->edges, (size_t)a->n_edges * sizeof a->edges[0]) == 0;
+}
+
 sk_peak_layout sk_peak_layout_of(const sk_peak_wish *wish)
 {
     sk_peak_layout at = {.counts = 4, .row_words = 4 + wish->n_classes};

@@ -33,6 +33,8 @@ typedef struct sk_peak_wish {
     float max_edge_length_ratio, dist_penalty_weight;
 } sk_peak_wish;
 
+bool sk_peak_wish_equal(const sk_peak_wish *a, const sk_peak_wish *b);
+
 typedef union sk_peak_word {
     int32_t i;
     float f;
