@@ -2,6 +2,7 @@
 #include "tasks/peak_table.h"
 
 #include <math.h>
+#include <string.h>
 
 bool sk_peak_wish_equal(const sk_peak_wish *a, const sk_peak_wish *b)
 {
