@@ -47,8 +47,8 @@ typedef struct sk_source_settings {
      * memory, if they are 8-bit 4:2:0, upright and of even height, and turning them into RGB later (as runners do) gives
      * the same pixels. Others come in `format`. Video files only. Default 0 */
     int32_t planes_above_width, planes_above_height;
-    /* Video files: frames that are 8-bit 4:2:0, of even size and upright come as NV12, not converted, for engines that take it
-     * (sk_runner_takes_nv12); sk_source_info.like says whether. Others come in `format`. Default false */
+    /* Video files: frames that are 8-bit 4:2:0, of even size and upright come as NV12, not converted, if turning them into RGB
+     * later gives the same pixels, for engines that take it (sk_runner_takes_nv12); sk_source_info.like says whether. Others come in `format`. Default false */
     bool nv12;
     double reconnect_seconds; /* live: give up after this long without a frame; default 60 */
     /* Live: asked several times a second while the source waits for its peer; true ends the source. May be null. */

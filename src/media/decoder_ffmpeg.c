@@ -354,7 +354,8 @@ sk_status sk_decoder_convert(sk_decoder *decoder, const char *uri, sk_pixel_form
                            sk_ffmpeg_text(code));
         frame = decoder->transfer;
     }
-    if (sk_decoder_gives_nv12(decoder, frame->format, frame->width, frame->height))
+    if (sk_decoder_gives_nv12(decoder, frame->format, frame->width, frame->height) &&
+        (frame->format == AV_PIX_FMT_NV12 || sk_planes_agree(&decoder->planes, frame, set_matrix)))
         return take_nv12(frame, slot, err);
     if (format == SK_PIXEL_RGB && !decoder->quarter_turns &&
         sk_planes_fit(&decoder->planes, frame, set_matrix))

@@ -70,6 +70,12 @@ bool sk_planes_fit(sk_planes *p, const AVFrame *frame,
         frame->linesize[0] <= 0 || frame->linesize[1] <= 0 || frame->linesize[1] != frame->linesize[2] ||
         frame->height % 2 != 0) /* with odd heights the converter blends chroma */
         return false;
+    return sk_planes_agree(p, frame, colour);
+}
+
+bool sk_planes_agree(sk_planes *p, const AVFrame *frame,
+                     void (*colour)(struct SwsContext *scaler, const AVFrame *frame))
+{
     if (p->width != frame->width || p->format != frame->format || p->colourspace != (int)frame->colorspace ||
         p->range != (int)frame->color_range) {
         p->width = frame->width;

@@ -19,6 +19,9 @@ typedef struct sk_planes {
 /* Can this frame be passed on so? `colour` readies a converter for the frame's colours. */
 bool sk_planes_fit(sk_planes *planes, const AVFrame *frame,
                    void (*colour)(struct SwsContext *scaler, const AVFrame *frame));
+/* For planar 4:2:0 of 8 bits: does our conversion give FFmpeg's pixels, on this processor, with these colours? */
+bool sk_planes_agree(sk_planes *planes, const AVFrame *frame,
+                     void (*colour)(struct SwsContext *scaler, const AVFrame *frame));
 /* The slot shares the frame's memory until it is let go. */
 sk_status sk_planes_take(const AVFrame *frame, sk_slot *slot, sk_error *err) SK_MUST_CHECK;
 
