@@ -112,6 +112,12 @@ static uint32_t next_random(void)
     return seed >> 8;
 }
 
+/* Runners have threads. */
+static void count_live(int64_t change)
+{
+    __atomic_fetch_add(&gpu_emulate_live, change, __ATOMIC_RELAXED);
+}
+
 int gpu_device_count(int32_t *count)
 {
     *count = 1;
@@ -160,12 +166,12 @@ int gpu_alloc(void **out, size_t bytes)
     if (!*out)
         return 2;
     memset(*out, 0xff, bytes);
-    gpu_emulate_live++;
+    count_live(1);
     return 0;
 }
 void gpu_free(void *block)
 {
-    gpu_emulate_live -= block != NULL;
+    count_live(block ? -1 : 0);
     free(block);
 }
 int gpu_host_alloc(void **out, size_t bytes)
@@ -187,12 +193,12 @@ int gpu_stream_open(gpu_stream **out)
         halves[i] = sk_f16_to_f32((uint16_t)i);
     *out = calloc(1, sizeof **out);
     (*out)->last = -1;
-    gpu_emulate_live++;
+    count_live(1);
     return 0;
 }
 void gpu_stream_close(gpu_stream *stream)
 {
-    gpu_emulate_live -= stream != NULL;
+    count_live(stream ? -1 : 0);
     free(stream);
 }
 int gpu_stream_wait(gpu_stream *stream)
@@ -205,12 +211,12 @@ int gpu_event_open(gpu_event **out, int timing)
     (void)timing;
     *out = calloc(1, sizeof **out);
     (*out)->op = -1;
-    gpu_emulate_live++;
+    count_live(1);
     return 0;
 }
 void gpu_event_close(gpu_event *event)
 {
-    gpu_emulate_live -= event != NULL;
+    count_live(event ? -1 : 0);
     free(event);
 }
 /* Nothing of an earlier capture counts in this one. */
@@ -580,7 +586,7 @@ int gpu_capture_begin(gpu_stream *stream)
     enter(stream);
     recording = calloc(1, sizeof *recording);
     recording->ops = calloc(MAX_OPS, sizeof *recording->ops);
-    gpu_emulate_live++;
+    count_live(1);
     return 0;
 }
 int gpu_capture_end(gpu_stream *stream, gpu_graph **out)
@@ -623,7 +629,7 @@ void gpu_graph_close(gpu_graph *graph)
 {
     if (!graph)
         return;
-    gpu_emulate_live--;
+    count_live(-1);
     free(graph->ops);
     free(graph);
 }
