@@ -55,8 +55,9 @@ void check_rows(int *checked, int *failed, bool small)
         run_case(&c, seed, &t, failed);
     }
     for (int i = 0; i < (small ? 2 : 5); i++)
-        for (int k = 0; k < 2; k++) {
-            const row_case c = many(tasks[k], sides[i]);
+        for (int k = 0; k < 3; k++) { /* the third: nearly all are suppressed */
+            row_case c = many(tasks[k % 2], sides[i]);
+            c.settings.iou = k == 2 ? 0.05 : c.settings.iou;
             run_case(&c, (uint64_t)i + 7, &t, failed);
         }
     *checked += t.cases;
@@ -110,7 +111,7 @@ static void time_case(sk_task task, int side, float density)
         for (size_t i = gpu->plan.n_steps; i-- > 0;) {
             gpu_step step = gpu->plan.steps[i];
             float us = 0;
-            if (step.kind != GPU_SCAN && step.kind != GPU_RANKING && step.kind != GPU_DROP &&
+            if (step.kind != GPU_SCAN && step.kind != GPU_RANKING && step.kind != GPU_OVERLAPS &&
                 step.kind != GPU_SUPPRESS && step.kind != GPU_FINAL)
                 continue;
             if (gpu_time_step((gpu_session *)session, &step, 20, &us, &err) == SK_OK)

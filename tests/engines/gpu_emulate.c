@@ -502,14 +502,18 @@ static bool run_rows(gpu_kind kind, const gpu_args *a)
     if (kind == GPU_SCAN) /* in any order: from the last on */
         for (int64_t i = (int64_t)a->scan.n * a->scan.places; i-- > 0;)
             gpu_scan_element(&a->scan, i);
-    const bool ranks = kind == GPU_RANKING || kind == GPU_DROP || kind == GPU_SUPPRESS;
+    const bool ranks = kind == GPU_RANKING || kind == GPU_OVERLAPS || kind == GPU_SUPPRESS;
     for (int32_t k = 0; ranks && k < a->rank.n; k++) {
         int32_t *words = gpu_row_image(a->p[0], &a->rank.space, k), n = gpu_row_count(words, &a->rank.space);
         n = n < a->rank.most ? n : a->rank.most;
         if (kind == GPU_RANKING)
             rank_image(&a->rank, words);
-        for (int32_t i = kind == GPU_DROP ? gpu_drop_items(n) : 0; i-- > 0;)
-            gpu_drop_item(&a->rank, words, n, i);
+        const bool oriented = a->rank.oriented != 0;
+        for (int32_t i = oriented ? gpu_drop_items(n) : gpu_mask_items(n); kind == GPU_OVERLAPS && i-- > 0;)
+            if (oriented)
+                gpu_drop_item(&a->rank, words, n, i);
+            else
+                gpu_mask_item(&a->rank, words, n, i);
         if (kind == GPU_SUPPRESS) {
             memset(&shared, 0xff, sizeof shared);
             gpu_suppress_block(&a->rank, &shared, k);

@@ -36,25 +36,31 @@ static void test_random_heads(void **state)
     assert_true(none > 0 && none < 45);
 }
 
-/* More candidates than fit beside the block, and more than may take part. */
+/* More candidates than are settled together, and more than may take part; some suppress nearly all others, some few. */
 static void test_many_candidates(void **state)
 {
     (void)state;
-    static const int sides[] = {48, 64, 176};
-    static const sk_task tasks[] = {SK_TASK_DETECT, SK_TASK_OBB};
-    for (int size = 0; size < 3; size++)
-        for (int t = 0; t < 2; t++) {
-            row_case c = {
-                .task = tasks[t], .side = sides[size], .levels = 1, .classes = 1, .reg = 1, .batch = 1};
-            c.settings = sk_yolo_settings_defaults();
-            c.settings.confidence = 0.02f;
-            c.settings.iou = size == 2 ? 0.4 : 0.7;
-            c.settings.max_det = size == 2 ? 100 : 1000;
-            c.density = 1;
-            c.precision = SK_PRECISION_F16;
-            const row_result r = check(&c, (uint64_t)size + 7);
-            assert_true(r.want > 20);
-        }
+    static const struct {
+        sk_task task;
+        int side, max_det;
+        double iou;
+    } cases[] = {
+        {SK_TASK_DETECT, 36, 1000, 0.7},  {SK_TASK_DETECT, 48, 1000, 0.05}, {SK_TASK_DETECT, 64, 1000, 0.3},
+        {SK_TASK_DETECT, 64, 1000, 0.01}, {SK_TASK_DETECT, 64, 300, 0.7},   {SK_TASK_DETECT, 176, 100, 0.4},
+        {SK_TASK_DETECT, 176, 1000, 0.0}, {SK_TASK_OBB, 48, 1000, 0.7},     {SK_TASK_OBB, 64, 1000, 0.3},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        row_case c = {
+            .task = cases[i].task, .side = cases[i].side, .levels = 1, .classes = 1, .reg = 1, .batch = 1};
+        c.settings = sk_yolo_settings_defaults();
+        c.settings.confidence = 0.02f;
+        c.settings.iou = cases[i].iou;
+        c.settings.max_det = cases[i].max_det;
+        c.density = 1;
+        c.precision = SK_PRECISION_F16;
+        const row_result r = check(&c, i + 7);
+        assert_true(r.want > 20);
+    }
 }
 
 /* What cannot be had is said. */

@@ -165,10 +165,10 @@ typedef struct gpu_zero_args {
 
 /* Work space of final rows, for each image one after the other; places in words of 4 bytes. [0] is how many candidates
  * there are, [1] how many stay. Keys (64 bits) say score and place and sort ascending from the best on: as they were found,
- * by rank, and those that stay. Boxes (4), angles and classes lie by place; by rank and class apart, as columns of `total`,
- * corners, or of oriented boxes centre, covariance and reach, and which of them are dropped. */
+ * by rank, and those that stay. Boxes (4), angles and classes lie by place. By rank, classes apart, lie corners (4) and the
+ * masks of the first tile; of oriented boxes, as columns of `total`, centre, covariance and reach, and which are dropped. */
 typedef struct gpu_row_space {
-    int64_t image_words, keys, sorted, kept, boxes, angles, classes, ranked, dropped;
+    int64_t image_words, keys, sorted, kept, boxes, angles, classes, ranked, dropped, mask;
     int32_t total;
 } gpu_row_space;
 
@@ -185,7 +185,7 @@ typedef struct gpu_scan_args {
     uint32_t wanted[GPU_ROW_CLASSES / 32];
 } gpu_scan_args;
 
-/* Ranking; which oriented boxes are dropped; suppression, a block an image: p = work space. */
+/* Ranking; which boxes overlap; suppression, a block an image: p = work space. */
 typedef struct gpu_rank_args {
     void *p[GPU_MAX_POINTERS];
     gpu_row_space space;
@@ -333,7 +333,7 @@ typedef enum gpu_kind {
     GPU_ZERO,
     GPU_SCAN,
     GPU_RANKING,
-    GPU_DROP,
+    GPU_OVERLAPS,
     GPU_SUPPRESS,
     GPU_FINAL,
     GPU_PEAKS,

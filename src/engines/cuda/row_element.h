@@ -16,8 +16,7 @@
 
 enum {
     GPU_ROW_WORDS = 960, /* 32 ranks each: above the 30000 that may take part */
-    GPU_ROW_TILE = 256,  /* ranks settled together */
-    GPU_ROW_KEPT = 1024, /* SK_ROWS_MOST_DET */
+    GPU_ROW_TILE = 1024, /* ranks settled together; SK_ROWS_MOST_DET */
     GPU_ROW_PARTS = 4    /* threads that share the test of one rank against what was kept */
 };
 
@@ -26,14 +25,11 @@ typedef struct __attribute__((aligned(16))) gpu_row_box {
 } gpu_row_box;
 
 typedef struct gpu_row_shared {
-    gpu_row_box box[GPU_ROW_TILE], best[GPU_ROW_TILE]; /* of the tile; of those in it that stay */
-    float area[GPU_ROW_TILE], best_area[GPU_ROW_TILE];
-    uint32_t mask[GPU_ROW_TILE / 32][GPU_ROW_TILE]; /* [word][j]: which better ones overlap j */
+    gpu_row_box box[GPU_ROW_TILE]; /* of the tile; then of those in it that stay */
     uint32_t keep[2][GPU_ROW_TILE / 32];
     uint32_t alive[GPU_ROW_WORDS]; /* a bit a rank */
     int32_t at[GPU_ROW_WORDS];
-    int32_t list[GPU_ROW_TILE];
-    int32_t kept[GPU_ROW_KEPT]; /* ranks */
+    int32_t list[GPU_ROW_TILE], kept[GPU_ROW_TILE]; /* ranks */
     int32_t changed[3], from, to, count, n_kept;
 } gpu_row_shared;
 
@@ -192,17 +188,18 @@ GPU_HD void gpu_rank_enter(const gpu_rank_args *a, int32_t *words, uint64_t key,
     const int64_t total = a->space.total;
     const float *box = (const float *)(words + a->space.boxes) + 4 * (int64_t)place;
     const float shift = (float)words[a->space.classes + place] * a->offset;
-    float *col = (float *)(words + a->space.ranked) + rank;
     if (rank >= a->most)
         return;
     ((uint64_t *)(words + a->space.sorted))[rank] = key;
-    col[0] = box[0] + shift;
-    col[total] = box[1] + shift;
     if (!a->oriented) {
-        col[2 * total] = box[2] + shift;
-        col[3 * total] = box[3] + shift;
+        float *to = (float *)(words + a->space.ranked) + 4 * (int64_t)rank;
+        for (int32_t k = 0; k < 4; k++)
+            to[k] = box[k] + shift;
         return;
     }
+    float *col = (float *)(words + a->space.ranked) + rank;
+    col[0] = box[0] + shift;
+    col[total] = box[1] + shift;
     const float w = box[2], h = box[3], u = w * w / 12, v = h * h / 12, wide = u > v ? u : v;
     gpu_row_covariance(w, h, ((const float *)(words + a->space.angles))[place], &col[2 * total],
                        &col[3 * total], &col[4 * total]);
@@ -265,9 +262,13 @@ GPU_HD void gpu_drop_item(const gpu_rank_args *a, int32_t *words, int32_t n, int
 
 /* --- suppression of upright boxes: greedy --- */
 
+GPU_HD float gpu_row_area(const gpu_row_box *b)
+{
+    return (b->x2 - b->x1) * (b->y2 - b->y1);
+}
+
 /* Overlaps by more than the limit? The division decides; most pairs are settled without it. */
-GPU_HD bool gpu_row_overlaps(const gpu_row_box *a, const float *area_a, const gpu_row_box *b, float area_b,
-                             float limit)
+GPU_HD bool gpu_row_overlaps(const gpu_row_box *a, const gpu_row_box *b, float area_b, float limit)
 {
     const gpu_row_box p = *a;
     const float left = p.x1 > b->x1 ? p.x1 : b->x1, top = p.y1 > b->y1 ? p.y1 : b->y1;
@@ -275,27 +276,43 @@ GPU_HD bool gpu_row_overlaps(const gpu_row_box *a, const float *area_a, const gp
     const float w = right - left, h = bottom - top;
     if (!(w > 0) || !(h > 0))
         return false;
-    const float inter = w * h, whole = *area_a + area_b - inter;
+    const float inter = w * h, whole = gpu_row_area(&p) + area_b - inter;
     if (whole > 0 && inter < limit * whole * 0.999f)
         return false;
     return inter / whole > limit;
 }
 
-GPU_HD float gpu_row_area(const gpu_row_box *b)
+/* Bits of the better ones [32 w, 32 w + 32) that overlap j, in a tile whose boxes are here. */
+GPU_HD uint32_t gpu_row_mask(const gpu_row_box *boxes, int32_t w, int32_t j, float limit)
 {
-    return (b->x2 - b->x1) * (b->y2 - b->y1);
+    const int32_t from = w * 32, to = from + 32 < j ? from + 32 : j;
+    const gpu_row_box own = boxes[j];
+    const float area = gpu_row_area(&own);
+    uint32_t word = 0;
+    for (int32_t i = from; i < to; i++)
+        if (gpu_row_overlaps(&boxes[i], &own, area, limit))
+            word |= (uint32_t)1 << (i - from);
+    return word;
 }
 
-GPU_HD gpu_row_box gpu_row_box_of(const gpu_rank_args *a, const int32_t *words, int32_t rank)
+GPU_HD const gpu_row_box *gpu_row_boxes(const gpu_rank_args *a, const int32_t *words)
 {
-    const float *col = (const float *)(words + a->space.ranked) + rank;
-    const int64_t total = a->space.total;
-    gpu_row_box b;
-    b.x1 = col[0];
-    b.y1 = col[total];
-    b.x2 = col[2 * total];
-    b.y2 = col[3 * total];
-    return b;
+    return (const gpu_row_box *)(words + a->space.ranked);
+}
+
+/* The first tile's masks, by all blocks; item: a word of a rank. */
+GPU_HD int32_t gpu_mask_items(int32_t n)
+{
+    const int32_t m = n < GPU_ROW_TILE ? n : GPU_ROW_TILE;
+    return (m + 31) / 32 * m;
+}
+
+GPU_HD void gpu_mask_item(const gpu_rank_args *a, int32_t *words, int32_t n, int32_t item)
+{
+    const int32_t m = n < GPU_ROW_TILE ? n : GPU_ROW_TILE, w = item / m, j = item % m;
+    if (32 * w < j)
+        words[a->space.mask + w * GPU_ROW_TILE + j] =
+            (int32_t)gpu_row_mask(gpu_row_boxes(a, words), w, j, a->limit);
 }
 
 /* The first `limit` ranks alive, in order; they are alive no more. Returns how many. */
@@ -332,25 +349,12 @@ GPU_HD int32_t gpu_row_select(gpu_row_shared *s, int32_t words, int32_t *list, i
 
 /* Who stays among the m of the tile, into keep[0]: whoever no better one that stays overlaps. Begun with all, each pass
  * settles at least one more, and what no pass changes is the greedy result. */
-GPU_HD void gpu_row_settle(gpu_row_shared *s, int32_t m, float limit)
+GPU_HD void gpu_row_settle(gpu_row_shared *s, const int32_t *mask, int32_t m)
 {
-    GPU_EACH(item, GPU_ROW_TILE / 32 * GPU_ROW_TILE)
+    const int32_t n_words = (m + 31) / 32;
+    GPU_EACH(w, n_words)
     {
-        const int32_t w = item / GPU_ROW_TILE, j = item % GPU_ROW_TILE, from = w * 32;
-        if (j >= m || from >= j)
-            continue;
-        const int32_t to = from + 32 < j ? from + 32 : j;
-        const gpu_row_box own = s->box[j];
-        const float area = s->area[j];
-        uint32_t word = 0;
-        for (int32_t i = from; i < to; i++)
-            if (gpu_row_overlaps(&s->box[i], &s->area[i], &own, area, limit))
-                word |= (uint32_t)1 << (i - from);
-        s->mask[w][j] = word;
-    }
-    GPU_EACH(w, GPU_ROW_TILE / 32)
-    {
-        s->keep[0][w] = m >= 32 * w + 32 ? ~(uint32_t)0 : m > 32 * w ? ((uint32_t)1 << (m - 32 * w)) - 1 : 0;
+        s->keep[0][w] = m >= 32 * w + 32 ? ~(uint32_t)0 : ((uint32_t)1 << (m - 32 * w)) - 1;
     }
     if (gpu_thread() == 0)
         s->changed[0] = 0;
@@ -359,11 +363,11 @@ GPU_HD void gpu_row_settle(gpu_row_shared *s, int32_t m, float limit)
         const uint32_t *now = s->keep[pass % 2];
         if (gpu_thread() == 0)
             s->changed[(pass + 1) % 3] = 0; /* nobody looks at it any more */
-        GPU_EACH(j, GPU_ROW_TILE)
+        GPU_EACH(j, n_words * 32)
         {
             uint32_t hit = 0;
             for (int32_t w = 0; w * 32 < j && j < m; w++)
-                hit |= s->mask[w][j] & now[w];
+                hit |= (uint32_t)mask[w * GPU_ROW_TILE + j] & now[w];
             gpu_vote(&s->keep[1 - pass % 2][j / 32], now[j / 32], j % 32, j < m && hit == 0,
                      &s->changed[pass % 3]);
         }
@@ -376,67 +380,94 @@ GPU_HD void gpu_row_settle(gpu_row_shared *s, int32_t m, float limit)
 /* Those of the tile that stay, in order, after the ones kept before. Returns how many. */
 GPU_HD int32_t gpu_row_append(gpu_row_shared *s, int32_t m, int32_t before, int32_t max_det)
 {
-    int32_t stay = 0;
-    for (int32_t w = 0; w < GPU_ROW_TILE / 32; w++)
-        stay += gpu_bits(s->keep[0][w]);
-    GPU_EACH(j, m)
-    {
-        if (!(s->keep[0][j / 32] >> (j % 32) & 1))
-            continue;
-        int32_t at = gpu_bits(s->keep[0][j / 32] & (((uint32_t)1 << (j % 32)) - 1));
-        for (int32_t w = 0; w < j / 32; w++)
-            at += gpu_bits(s->keep[0][w]);
-        s->best[at] = s->box[j];
-        s->best_area[at] = s->area[j];
-        if (before + at < max_det)
-            s->kept[before + at] = s->list[j];
+    const int32_t n_words = (m + 31) / 32;
+    if (gpu_thread() == 0) {
+        int32_t stay = 0;
+        for (int32_t w = 0; w < n_words; w++) {
+            s->at[w] = stay;
+            stay += gpu_bits(s->keep[0][w]);
+        }
+        s->count = stay;
+        s->n_kept = before + stay < max_det ? before + stay : max_det;
     }
     gpu_sync();
-    if (gpu_thread() == 0)
-        s->n_kept = before + stay < max_det ? before + stay : max_det;
+    GPU_EACH(j, m)
+    {
+        const uint32_t word = s->keep[0][j / 32], bit = (uint32_t)1 << (j % 32);
+        const int32_t at = before + s->at[j / 32] + gpu_bits(word & (bit - 1));
+        if ((word & bit) && at < max_det)
+            s->kept[at] = s->list[j];
+    }
+    const int32_t stay = s->count;
+    gpu_sync();
     return stay;
 }
 
-/* Tiles of ranks, best first: settled among themselves, then whatever they overlap further down is taken out. */
-GPU_HD void gpu_row_greedy(const gpu_rank_args *a, gpu_row_shared *s, const int32_t *words, int32_t n)
+/* Takes out of those further down what the `stay` ranks kept last overlap. */
+GPU_HD void gpu_row_take_out(const gpu_rank_args *a, gpu_row_shared *s, const gpu_row_box *boxes,
+                             int32_t n_words, int32_t before, int32_t stay)
 {
+    const int32_t from = s->from;
+    GPU_EACH(k, stay)
+    {
+        s->box[k] = boxes[s->kept[before + k]];
+    }
+    gpu_sync();
+    GPU_EACH(item, (n_words - from) * 32 * GPU_ROW_PARTS)
+    {
+        const int32_t rank = from * 32 + item / GPU_ROW_PARTS;
+        const uint32_t bit = (uint32_t)1 << (rank % 32);
+        if (!(s->alive[rank / 32] & bit))
+            continue;
+        const gpu_row_box own = boxes[rank];
+        const float area = gpu_row_area(&own);
+        for (int32_t k = item % GPU_ROW_PARTS; k < stay; k += GPU_ROW_PARTS)
+            if (gpu_row_overlaps(&s->box[k], &own, area, a->limit)) {
+                gpu_clear_bits(&s->alive[rank / 32], bit);
+                break;
+            }
+    }
+    gpu_sync();
+}
+
+/* Tiles of ranks, best first: settled among themselves, then whatever they overlap further down is taken out. The masks of
+ * the first tile are there. */
+GPU_HD void gpu_row_greedy(const gpu_rank_args *a, gpu_row_shared *s, int32_t *words, int32_t n)
+{
+    const gpu_row_box *boxes = gpu_row_boxes(a, words);
+    int32_t *mask = words + a->space.mask, m = n < GPU_ROW_TILE ? n : GPU_ROW_TILE, before = 0;
     const int32_t n_words = (n + 31) / 32;
     GPU_EACH(w, n_words)
     {
-        s->alive[w] = n >= 32 * w + 32 ? ~(uint32_t)0 : ((uint32_t)1 << (n - 32 * w)) - 1;
+        s->alive[w] = 32 * w < m ? 0 : n >= 32 * w + 32 ? ~(uint32_t)0 : ((uint32_t)1 << (n - 32 * w)) - 1;
     }
-    gpu_sync();
-    for (;;) {
-        const int32_t m = gpu_row_select(s, n_words, s->list, GPU_ROW_TILE), before = s->n_kept;
-        if (m == 0)
+    GPU_EACH(i, m)
+    {
+        s->list[i] = i;
+    }
+    if (gpu_thread() == 0)
+        s->from = m / 32;
+    while (m > 0) {
+        gpu_row_settle(s, mask, m);
+        const int32_t stay = gpu_row_append(s, m, before, a->max_det);
+        if (before + stay >= a->max_det || n <= GPU_ROW_TILE)
             return;
+        gpu_row_take_out(a, s, boxes, n_words, before, stay);
+        before += stay;
+        m = gpu_row_select(s, n_words, s->list, GPU_ROW_TILE);
         GPU_EACH(i, m)
         {
-            s->box[i] = gpu_row_box_of(a, words, s->list[i]);
-            s->area[i] = gpu_row_area(&s->box[i]);
+            s->box[i] = boxes[s->list[i]];
         }
         gpu_sync();
-        gpu_row_settle(s, m, a->limit);
-        const int32_t stay = gpu_row_append(s, m, before, a->max_det), from = s->from;
-        if (before + stay >= a->max_det)
-            break;
-        GPU_EACH(item, (n_words - from) * 32 * GPU_ROW_PARTS)
+        GPU_EACH(item, (m + 31) / 32 * m)
         {
-            const int32_t rank = from * 32 + item / GPU_ROW_PARTS;
-            const uint32_t bit = (uint32_t)1 << (rank % 32);
-            if (!(s->alive[rank / 32] & bit))
-                continue;
-            const gpu_row_box own = gpu_row_box_of(a, words, rank);
-            const float area = gpu_row_area(&own);
-            for (int32_t k = item % GPU_ROW_PARTS; k < stay; k += GPU_ROW_PARTS)
-                if (gpu_row_overlaps(&s->best[k], &s->best_area[k], &own, area, a->limit)) {
-                    gpu_clear_bits(&s->alive[rank / 32], bit);
-                    break;
-                }
+            const int32_t w = item / m, j = item % m;
+            if (32 * w < j)
+                mask[w * GPU_ROW_TILE + j] = (int32_t)gpu_row_mask(s->box, w, j, a->limit);
         }
         gpu_sync();
     }
-    gpu_sync();
 }
 
 /* An image's ranks that stay, as keys, best first. */
@@ -461,6 +492,7 @@ GPU_HD void gpu_suppress_block(const gpu_rank_args *a, gpu_row_shared *s, int32_
         gpu_sync();
     } else {
         gpu_row_greedy(a, s, words, n);
+        gpu_sync();
     }
     const uint64_t *sorted = (const uint64_t *)(words + a->space.sorted);
     uint64_t *kept = (uint64_t *)(words + a->space.kept);

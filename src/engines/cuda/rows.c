@@ -57,10 +57,12 @@ static sk_status measure_space(gpu_plan *plan, gpu_row_space *space, sk_error *e
     space->boxes = space->kept + 2 * SK_ROWS_MOST_DET;
     space->classes = space->boxes + 4 * by_four;
     space->ranked = space->classes + by_four;
-    space->angles = space->dropped = space->image_words = space->ranked + (w->oriented ? 6 : 4) * by_four;
+    space->angles = space->dropped = space->mask = space->ranked + (w->oriented ? 6 : 4) * by_four;
     if (w->oriented) {
         space->dropped = space->angles + by_four;
         space->image_words = space->dropped + by_four;
+    } else {
+        space->image_words = space->mask + SK_ROWS_MOST_DET / 32 * SK_ROWS_MOST_DET;
     }
     space->image_words = (space->image_words + 63) / 64 * 64;
     plan->rows.n = (int32_t)scores_of(plan, 0)->dim[0];
@@ -138,9 +140,9 @@ static sk_status add_ranking(gpu_plan *plan, gpu_kind kind, const gpu_row_space 
     step->refs[0] = (gpu_ref){.buffer = work};
     step->n_refs = 1;
     snprintf(step->kernel, sizeof step->kernel, "%s",
-             kind == GPU_RANKING ? "rank"
-             : kind == GPU_DROP  ? "overlaps"
-                                 : "suppress");
+             kind == GPU_RANKING    ? "rank"
+             : kind == GPU_OVERLAPS ? "overlaps"
+                                    : "suppress");
     snprintf(step->shape, sizeof step->shape, "%d places", space->total);
     return SK_OK;
 }
@@ -205,8 +207,7 @@ sk_status gpu_build_rows(gpu_plan *plan, sk_error *err)
         first += (int32_t)(scores_of(plan, k)->dim[2] * scores_of(plan, k)->dim[3]);
     }
     SK_TRY(add_ranking(plan, GPU_RANKING, &space, work, err));
-    if (rows->wish.oriented)
-        SK_TRY(add_ranking(plan, GPU_DROP, &space, work, err));
+    SK_TRY(add_ranking(plan, GPU_OVERLAPS, &space, work, err));
     SK_TRY(add_ranking(plan, GPU_SUPPRESS, &space, work, err));
     return add_final(plan, &space, work, err);
 }

@@ -56,7 +56,7 @@ __device__ __forceinline__ float gpu_bits_float(uint32_t bits)
 }
 #include "row_element.h"
 
-enum { SCAN_THREADS = 128, RANK_THREADS = 256, RANK_KEYS = 4, DROP_THREADS = 256, FINAL_THREADS = 256 };
+enum { SCAN_THREADS = 128, RANK_THREADS = 256, RANK_KEYS = 4, OVERLAP_THREADS = 256, FINAL_THREADS = 256 };
 
 __device__ __forceinline__ int sum_of_warp(int v)
 {
@@ -146,16 +146,19 @@ __global__ void __launch_bounds__(RANK_THREADS) rank_boxes(const __grid_constant
     }
 }
 
-__global__ void __launch_bounds__(DROP_THREADS) drop_boxes(const __grid_constant__ gpu_args u)
+__global__ void __launch_bounds__(OVERLAP_THREADS) overlap_boxes(const __grid_constant__ gpu_args u)
 {
     const gpu_rank_args &a = u.rank;
     gpu_chain();
     int32_t *words = gpu_row_image(a.p[0], &a.space, blockIdx.y);
     int n = gpu_row_count(words, &a.space);
     n = n < a.most ? n : a.most;
-    const int items = gpu_drop_items(n);
-    for (int i = (int)(blockIdx.x * DROP_THREADS + threadIdx.x); i < items; i += (int)gridDim.x * DROP_THREADS)
-        gpu_drop_item(&a, words, n, i);
+    const int items = a.oriented ? gpu_drop_items(n) : gpu_mask_items(n);
+    for (int i = (int)(blockIdx.x * OVERLAP_THREADS + threadIdx.x); i < items; i += (int)gridDim.x * OVERLAP_THREADS)
+        if (a.oriented)
+            gpu_drop_item(&a, words, n, i);
+        else
+            gpu_mask_item(&a, words, n, i);
 }
 
 template <int THREADS> __global__ void __launch_bounds__(THREADS) suppress_boxes(const __grid_constant__ gpu_args u)
@@ -200,8 +203,8 @@ cudaError_t gpu_start_rows(const gpu_launch *l, cudaStream_t stream)
         return gpu_start((const void *)rank_boxes, dim3(blocks_of(a->rank.n, most), images), dim3(RANK_THREADS), 0, a, 1,
                          l->pdl, stream);
     }
-    case GPU_DROP:
-        return gpu_start((const void *)drop_boxes, dim3(blocks_of(a->rank.n, 1056), images), dim3(DROP_THREADS), 0, a, 1,
+    case GPU_OVERLAPS:
+        return gpu_start((const void *)overlap_boxes, dim3(blocks_of(a->rank.n, 1056), images), dim3(OVERLAP_THREADS), 0, a, 1,
                          l->pdl, stream);
     case GPU_SUPPRESS:
         return l->variant == 512 ? gpu_start((const void *)suppress_boxes<512>, dim3(images), dim3(512), 0, a, 1, l->pdl, stream)
