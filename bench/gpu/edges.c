@@ -23,7 +23,7 @@ typedef struct side {
 
 typedef struct tally {
     int score, overlap, order, label, follows, unexplained, cut;
-    double score_distance, overlap_distance;
+    double score_distance, overlap_distance, order_distance;
 } tally;
 
 static void stop(const sk_error *err)
@@ -155,6 +155,8 @@ static void explain(const sk_model *m, const sk_yolo_settings *s, const side *wi
         }
         if (!better(with, q, p)) {
             t->order++;
+            t->order_distance =
+                fmax(t->order_distance, fmax(here - score_of(with, q), score_of(without, q) - there));
             t->unexplained += fabs(score_of(with, q) - here) > MOST_SCORE;
             printf("changes places with %d: %.5f before %.5f here, %.5f before %.5f there\n", q, here,
                    score_of(with, q), score_of(without, q), there);
@@ -249,9 +251,11 @@ int edges_explain(const sk_model *m, const sk_yolo_settings *settings, const cha
     t.unexplained += rows.box > MOST_PIXELS || rows.points > MOST_PIXELS || rows.score > MOST_SCORE;
     printf("  %d rows on one side only: %d at the confidence (within %.5f), %d at the overlap's limit "
            "(within %.5f), %d by "
-           "order, %d by class, %d following from these, %d cut off; unexplained or too far apart: %d\n",
-           alone, t.score, t.score_distance, t.overlap, t.overlap_distance, t.order, t.label, t.follows,
-           t.cut, t.unexplained);
+           "order of overlapping boxes (scores within %.5f), %d by class, %d following from these, %d cut "
+           "off; unexplained or "
+           "too far apart: %d\n",
+           alone, t.score, t.score_distance, t.overlap, t.overlap_distance, t.order, t.order_distance,
+           t.label, t.follows, t.cut, t.unexplained);
     for (int k = 0; k < 2; k++)
         close_side(&s[k]);
     return t.unexplained;

@@ -109,17 +109,13 @@ static void time_case(sk_task task, int side, float density)
         printf("  task %d, %5d places, %5d candidates, %3d rows:", (int)task, side * side, count, found);
         /* the last first: candidates are counted again and again */
         for (size_t i = gpu->plan.n_steps; i-- > 0;) {
-            gpu_step step = gpu->plan.steps[i];
+            const gpu_step *step = &gpu->plan.steps[i];
             float us = 0;
-            if (step.kind != GPU_SCAN && step.kind != GPU_RANKING && step.kind != GPU_OVERLAPS &&
-                step.kind != GPU_SUPPRESS && step.kind != GPU_FINAL)
+            if (step->kind != GPU_SCAN && step->kind != GPU_RANKING && step->kind != GPU_OVERLAPS &&
+                step->kind != GPU_SUPPRESS && step->kind != GPU_FINAL)
                 continue;
-            if (gpu_time_step((gpu_session *)session, &step, 20, &us, &err) == SK_OK)
-                printf(" %s %.1f", step.kernel, (double)us);
-            step.variant = 512;
-            if (step.kind == GPU_SUPPRESS &&
-                gpu_time_step((gpu_session *)session, &step, 20, &us, &err) == SK_OK)
-                printf(" (512 threads %.1f)", (double)us);
+            if (gpu_time_step((gpu_session *)session, step, 20, &us, &err) == SK_OK)
+                printf(" %s %.1f", step->kernel, (double)us);
         }
         printf(" us\n");
     }

@@ -56,7 +56,7 @@ __device__ __forceinline__ float gpu_bits_float(uint32_t bits)
 }
 #include "row_element.h"
 
-enum { SCAN_THREADS = 128, RANK_THREADS = 256, RANK_KEYS = 4, OVERLAP_THREADS = 256, FINAL_THREADS = 256 };
+enum { SCAN_THREADS = 128, RANK_THREADS = 256, RANK_KEYS = 4, OVERLAP_THREADS = 256, SUPPRESS_THREADS = 1024, FINAL_THREADS = 256 };
 
 __device__ __forceinline__ int sum_of_warp(int v)
 {
@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(OVERLAP_THREADS) overlap_boxes(const __grid_co
             gpu_mask_item(&a, words, n, i);
 }
 
-template <int THREADS> __global__ void __launch_bounds__(THREADS) suppress_boxes(const __grid_constant__ gpu_args u)
+__global__ void __launch_bounds__(SUPPRESS_THREADS) suppress_boxes(const __grid_constant__ gpu_args u)
 {
     __shared__ gpu_row_shared shared;
     gpu_chain();
@@ -207,8 +207,7 @@ cudaError_t gpu_start_rows(const gpu_launch *l, cudaStream_t stream)
         return gpu_start((const void *)overlap_boxes, dim3(blocks_of(a->rank.n, 1056), images), dim3(OVERLAP_THREADS), 0, a, 1,
                          l->pdl, stream);
     case GPU_SUPPRESS:
-        return l->variant == 512 ? gpu_start((const void *)suppress_boxes<512>, dim3(images), dim3(512), 0, a, 1, l->pdl, stream)
-                                 : gpu_start((const void *)suppress_boxes<1024>, dim3(images), dim3(1024), 0, a, 1, l->pdl, stream);
+        return gpu_start((const void *)suppress_boxes, dim3(images), dim3(SUPPRESS_THREADS), 0, a, 1, l->pdl, stream);
     case GPU_FINAL:
         return gpu_start((const void *)final_rows, dim3((unsigned)(a->final.max_det + 7) / 8, (unsigned)a->final.n),
                          dim3(FINAL_THREADS), 0, a, 1, l->pdl, stream);
