@@ -113,7 +113,7 @@ sk_trace_key sk_lane_key(const sk_lane *lane, const sk_frame *like)
 
 bool sk_lane_is_sparse(const sk_lane *lane)
 {
-    return sk_trace_key_is_partial(&lane->trace.key);
+    return sk_trace_key_is_partial(&lane->trace.key) || sk_trace_key_is_partial(&lane->crop_trace.key);
 }
 
 static void free_input(sk_job *job)

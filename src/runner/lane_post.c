@@ -7,6 +7,9 @@
 
 /* The tail of a device: from the network's outputs to instances, second models on crops, raw outputs, checks. */
 
+/* Where only peaks come back, so many crops go through the network at once. */
+#define CROPS_AT_ONCE 8
+
 static sk_status open_crops(sk_lane *lane, sk_error *err)
 {
     sk_runner *r = lane->runner;
@@ -15,7 +18,10 @@ static sk_status open_crops(sk_lane *lane, sk_error *err)
     if (!lane->found.items)
         SK_TRY(sk_instances_alloc(first->capacity, first->n_keypoints, &lane->found, err));
     sk_trace_key key = sk_trace_key_of(r->models[1], &lane->device, 1, sk_task_stage_plan(lane->crops));
-    sk_trace_key_peaks(&key, lane->crops);
+    if (!r->settings.keep_outputs && r->settings.check_every <= 0)
+        sk_trace_key_peaks(&key, lane->crops);
+    if (key.peaks && r->models[1]->input.fixed_batch == 0)
+        key.batch = CROPS_AT_ONCE;
     if (sk_trace_fits(&lane->crop_trace, &key))
         return SK_OK;
     pthread_mutex_lock(&lane->networks);
@@ -23,7 +29,7 @@ static sk_status open_crops(sk_lane *lane, sk_error *err)
                                         &r->settings.detector, 1, r->settings.quick_open, err);
     pthread_mutex_unlock(&lane->networks);
     SK_TRY(status);
-    size_t bytes = sk_trace_picture_bytes(&key);
+    size_t bytes = sk_trace_picture_bytes(&key) * (size_t)key.batch;
     if (bytes > lane->crop_input_bytes) {
         sk_free(lane->crop_input);
         lane->crop_input_bytes = 0;
@@ -80,7 +86,28 @@ static void note_check(sk_lane *lane, sk_item *item, int64_t begin)
     sk_track_add(&lane->tracks[SK_LANE_POST], "check", item->ticket, 1, begin, end);
 }
 
-/* `lost`: the device failed, not the frame. */
+/* Crops [first, first + count) in one run. `lost`: the device failed, not the frame. */
+static sk_status look_at_batch(sk_lane *lane, sk_item *item, int32_t first, int32_t count, bool *lost,
+                               sk_error *err)
+{
+    sk_tensor outputs[SK_SESSION_MAX_OUTPUTS];
+    const sk_trace *t = &lane->crop_trace;
+    for (int32_t i = 0; i < count; i++)
+        SK_TRY(sk_task_stage_crop_input(lane->crops, first + i,
+                                        t->key.u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32,
+                                        lane->crop_input + (size_t)i * sk_trace_picture_bytes(&t->key), err));
+    int64_t begin = sk_clock_ns();
+    sk_status status = run_crop(lane, outputs, err);
+    item->second += (double)(sk_clock_ns() - begin) * 1e-9;
+    *lost = status != SK_OK;
+    SK_TRY(status);
+    for (int32_t i = 0; i < count; i++)
+        SK_TRY(sk_task_stage_crop_result(lane->crops, first + i, outputs, t->n_outputs, i, t->tail_cut,
+                                         &item->instances, err));
+    return SK_OK;
+}
+
+/* One crop, checked where that is asked for. */
 static sk_status look_at_crop(sk_lane *lane, sk_item *item, int32_t c, bool *lost, sk_error *err)
 {
     sk_tensor outputs[SK_SESSION_MAX_OUTPUTS];
@@ -111,8 +138,11 @@ static sk_status look_at_crops(sk_lane *lane, sk_item *item, bool *lost, sk_erro
     sk_checker_call call = check_of(lane, item);
     sk_status status =
         item->check ? sk_checker_crops_begin(checker, &call, &lane->found, n_crops, err) : SK_OK;
-    for (int32_t c = 0; c < n_crops && status == SK_OK; c++)
-        status = look_at_crop(lane, item, c, lost, err);
+    const int32_t batch = lane->crop_trace.key.batch;
+    for (int32_t c = 0; c < n_crops && status == SK_OK; c += batch)
+        status = batch == 1
+                     ? look_at_crop(lane, item, c, lost, err)
+                     : look_at_batch(lane, item, c, n_crops - c < batch ? n_crops - c : batch, lost, err);
     if (item->check)
         sk_checker_crops_end(checker);
     return status == SK_OK ? sk_task_stage_crops_end(lane->crops, &item->instances, err) : status;

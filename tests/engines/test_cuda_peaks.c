@@ -188,7 +188,8 @@ static void test_fine_outputs(void **state)
 
 enum { FRAMES = 5, FRAME_W = 72, FRAME_H = 56 };
 
-static sk_runner *open_runner(const sk_model *const *models, int n_models, float threshold, bool keep)
+/* keep: 1 the maps come back and are kept, 2 and are checked. */
+static sk_runner *open_runner(const sk_model *const *models, int n_models, float threshold, int keep)
 {
     static const sk_engine *const engines[] = {&gpu_engine};
     sk_error err = {0};
@@ -200,12 +201,15 @@ static sk_runner *open_runner(const sk_model *const *models, int n_models, float
     s.detector.max_instances = 40;
     s.frame_width = FRAME_W;
     s.frame_height = FRAME_H;
-    s.keep_outputs = keep;
+    s.keep_outputs = keep == 1;
+    s.check_every = keep == 2;
+    s.frames = keep == 2 ? SK_RUNNER_HOLD : s.frames;
     assert_ok(sk_runner_open_on(models, n_models, &s, engines, &r, &err), &err);
     return r;
 }
 
-static void check_runner(const char *first, const char *second, float threshold, int64_t *whole, int *found)
+static void check_runner(const char *first, const char *second, float threshold, int keep, int64_t *whole,
+                         int *found)
 {
     sk_error err = {0};
     sk_model *models[2] = {NULL, NULL};
@@ -216,8 +220,9 @@ static void check_runner(const char *first, const char *second, float threshold,
         assert_ok(sk_model_open(test_source(second), &models[1], &err), &err);
     sk_runner *runners[2];
     for (int k = 0; k < 2; k++) {
-        runners[k] = open_runner((const sk_model *const *)models, second ? 2 : 1, threshold, k == 0);
+        runners[k] = open_runner((const sk_model *const *)models, second ? 2 : 1, threshold, k ? 0 : keep);
         assert_true(runners[k]->lanes[0].trace.key.peaks == k && runners[k]->lanes[0].trace.key.frames);
+        assert_true(!second || runners[k]->lanes[0].crop_trace.key.peaks == k);
         assert_false(sk_runner_takes_device_frames(runners[k], 0));
     }
     for (int i = 0; i < FRAMES; i++)
@@ -266,7 +271,7 @@ static void test_runner(void **state)
     int found = 0;
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
         for (int k = 0; k < 3; k++)
-            check_runner(models[i][0], models[i][1], (float)k * 0.1f - 0.1f, &whole, &found);
+            check_runner(models[i][0], models[i][1], (float)k * 0.1f - 0.1f, k == 2 ? 2 : 1, &whole, &found);
     assert_true(found > 100);
     assert_true(whole > 0);
     assert_int_equal(gpu_emulate_live, 0);
