@@ -135,3 +135,12 @@ bool sk_offload_rows(const sk_model *model, const sk_yolo_settings *settings, sk
             return false;
     return true;
 }
+
+sk_status sk_offload_strips(const sk_frame_fit *fit, sk_row_strips *out, sk_error *err)
+{
+    *out = (sk_row_strips){0};
+    if (fit->rule != SK_FIT_LETTERBOX)
+        return SK_OK;
+    return sk_row_strips_find(fit->frame_width, fit->frame_height, fit->resized_width, fit->resized_height,
+                              out, err);
+}

@@ -5,6 +5,7 @@
 #include "engines/engine.h"
 #include "models/model.h"
 #include "tasks/letterbox.h"
+#include "tasks/row_strips.h"
 #include "tasks/sleap_pre.h"
 #include "tasks/yolo_post.h"
 
@@ -25,5 +26,9 @@ bool sk_offload_sparse(const sk_model *model, float confidence, sk_sparse_output
 /* Likewise. False when the model needs no suppression (one-to-one heads) or the rules are none that engines know. The
  * outputs are then for SK_TASK_ROWS (tasks/pipeline.h). */
 bool sk_offload_rows(const sk_model *model, const sk_yolo_settings *settings, sk_row_outputs *out);
+
+/* The rows of a frame (of NV12, of its luma) that the fit reads, where whoever moves frames may leave the others out or let
+ * them hold anything; count 0: all. A letterbox leaves rows out where it shrinks much; SLEAP's rules may read every row. */
+sk_status sk_offload_strips(const sk_frame_fit *fit, sk_row_strips *out, sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
+#include "engines/offload.h"
 #include "runner/internal.h"
 
 #include <string.h>
@@ -138,8 +139,7 @@ static void process(sk_lane *lane, sk_job *job)
         sk_trace_key key = sk_lane_key(lane, first);
         if (key.frames && memcmp(&key.fit, &lane->fit, sizeof key.fit) != 0) {
             lane->fit = key.fit;
-            status = sk_row_strips_find(key.fit.frame_width, key.fit.frame_height, key.fit.resized_width,
-                                        key.fit.resized_height, &lane->strips, &problem);
+            status = sk_offload_strips(&key.fit, &lane->strips, &problem);
             if (++lane->fits > MOST_FITS) { /* pictures of all sizes: one trace for all is better */
                 lane->offload = false;
                 key = sk_lane_key(lane, first);

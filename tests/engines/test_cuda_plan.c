@@ -372,10 +372,11 @@ static void test_full_memory(void **state)
     sk_session_settings s = settings_of(SK_PRECISION_F16);
     s.tune = 1;
     int failed = 0;
-    for (int n = 1; n < 20; n++) {
+    for (int n = 1; n < 40; n++) {
         sk_error err = {0};
         sk_session *session = NULL;
-        gpu_emulate_fail_alloc = n;
+        s.slots = n < 20 ? 1 : 3; /* with activations of their own */
+        gpu_emulate_fail_alloc = n < 20 ? n : n - 19;
         if (sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err) == SK_OK) {
             sk_session_close(&session);
         } else {

@@ -129,6 +129,27 @@ static void test_strips(void **state)
     sk_graph_close(&g);
 }
 
+/* SLEAP's rules may read every row, whatever the sizes: none may be left out. */
+static void test_other_rules(void **state)
+{
+    (void)state;
+    sk_frame_fit fit = {
+        .frame_width = 96, .frame_height = 54, .channels = 3, .resized_width = 32, .resized_height = 18};
+    sk_row_strips strips;
+    sk_error err = {0};
+    assert_ok(sk_offload_strips(&fit, &strips, &err), &err);
+    assert_int_equal(strips.count, 18);
+    fit.nv12 = 1;
+    assert_ok(sk_offload_strips(&fit, &strips, &err), &err);
+    assert_int_equal(strips.count, 18);
+    fit.nv12 = 0;
+    for (int rule = SK_FIT_SLEAP; rule <= SK_FIT_SLEAP_OLD; rule++) {
+        fit.rule = rule;
+        assert_ok(sk_offload_strips(&fit, &strips, &err), &err);
+        assert_int_equal(strips.count, 0);
+    }
+}
+
 /* Pictures larger than the parts they are copied in. */
 static void test_parts(void **state)
 {
@@ -174,6 +195,7 @@ static void test_parts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_strips), cmocka_unit_test(test_parts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_strips), cmocka_unit_test(test_other_rules),
+                                       cmocka_unit_test(test_parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engines/cuda/plan.h"
 
+#include "engines/offload.h"
 #include "graph/edit.h"
 
 #include <stdio.h>
@@ -241,9 +242,8 @@ sk_status gpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
     }
     if (settings->rows)
         plan->rows.wish = *settings->rows;
-    if (settings->input == SK_INPUT_FRAMES && !plan->fit.nv12 && plan->fit.rule == SK_FIT_LETTERBOX)
-        SK_TRY(sk_row_strips_find(plan->fit.frame_width, plan->fit.frame_height, plan->fit.resized_width,
-                                  plan->fit.resized_height, &plan->strips, err));
+    if (settings->input == SK_INPUT_FRAMES && !plan->fit.nv12)
+        SK_TRY(sk_offload_strips(&plan->fit, &plan->strips, err));
     plan->tf32 = settings->precision == SK_PRECISION_TF32;
     plan->type = settings->precision == SK_PRECISION_F32 || plan->tf32 ? GPU_F32 : GPU_F16;
     SK_TRY(sk_arena_open(1 << 16, &plan->arena, err));
