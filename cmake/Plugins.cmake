@@ -66,7 +66,10 @@ if(SKITTER_PLUGINS AND SKITTER_HIPCC AND NOT SKITTER_SANITIZE AND NOT CMAKE_CROS
         list(APPEND rocm_arch --offload-arch=${name})
     endforeach()
     set(rocm_objects "")
-    foreach(name device simple rows peaks)
+    file(GLOB rocm_kernels CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/engines/cuda/*.cu)
+    list(FILTER rocm_kernels EXCLUDE REGEX "/(conv_[a-z0-9_]*|attention|map_kernels|special).cu$") # as scripts/check_rocm does
+    foreach(source ${rocm_kernels})
+        get_filename_component(name ${source} NAME_WE)
         set(object ${CMAKE_BINARY_DIR}/rocm/${name}.o)
         add_custom_command(OUTPUT ${object}
             COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/rocm

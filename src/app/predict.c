@@ -315,6 +315,7 @@ static bool engine_reads_frames(const run *r)
 {
     const sk_predict_settings *s = r->settings;
     return !r->frames_here && !s->overlay && s->n_models == 1 && !s->allow_failover &&
+           sk_detector_about(r->detector)->task < SK_TASK_SINGLE_INSTANCE && /* SLEAP's come as RGB */
            strcmp(s->detector.runtime, "cuda") == 0 && !sk_uri_is_pictures(s->source) &&
            !sk_uri_is_live(s->source);
 }

@@ -334,9 +334,9 @@ extern "C" int gpu_launch_step(const gpu_launch *l, gpu_stream *s)
         return told(gpu_start_peaks(l, stream));
     if (l->kind == GPU_SLEAP)
         return told(gpu_start_sleap(l, stream));
-#if !GPU_IS_HIP
     if (l->kind == GPU_HEAD)
         return told(gpu_start_head(l, stream));
+#if !GPU_IS_HIP
     if (l->kind == GPU_CONV)
         return told(gpu_start(l->config->function, dim3(l->grid[0], l->grid[1], l->grid[2]), dim3(l->config->threads),
                               l->shared_bytes, l->args, l->config->split, l->pdl, stream));
