@@ -184,14 +184,14 @@ sk_status sk_checker_crops_begin(sk_checker *c, const sk_checker_call *call, con
 }
 
 sk_status sk_checker_crop(sk_checker *c, const sk_checker_call *call, int32_t crop, const sk_trace *trace,
-                          const sk_tensor *outputs, sk_error *err)
+                          const sk_tensor *outputs, int32_t image, sk_error *err)
 {
     sk_tensor reference[SK_SESSION_MAX_OUTPUTS];
     sk_checker_part *p = &c->parts[1];
     SK_TRY(open_reference(p, call->models[1], trace, err));
     SK_TRY(sk_task_stage_crop_input(p->stage, crop, form_of(p), p->input, err));
     SK_TRY(run_reference(p, reference, err));
-    return compare_all(p, call, 1, trace, outputs, reference, 0, err);
+    return compare_all(p, call, 1, trace, outputs, reference, image, err);
 }
 
 void sk_checker_crops_end(sk_checker *c)

@@ -41,12 +41,13 @@ typedef struct sk_checker_call {
 sk_status sk_checker_frame(sk_checker *checker, const sk_checker_call *call, const sk_trace *trace,
                            const sk_tensor *outputs, int32_t image, sk_error *err) SK_MUST_CHECK;
 
-/* The second: begin with what the first found, each crop's outputs in turn, end in any case. The checker is the caller's
+/* The second: begin with what the first found, each crop's outputs (`image` of the trace's batch) in turn, end in any case. The checker is the caller's
  * from begin to end. */
 sk_status sk_checker_crops_begin(sk_checker *checker, const sk_checker_call *call, const sk_instances *found,
                                  int32_t n_crops, sk_error *err) SK_MUST_CHECK;
 sk_status sk_checker_crop(sk_checker *checker, const sk_checker_call *call, int32_t crop,
-                          const sk_trace *trace, const sk_tensor *outputs, sk_error *err) SK_MUST_CHECK;
+                          const sk_trace *trace, const sk_tensor *outputs, int32_t image,
+                          sk_error *err) SK_MUST_CHECK;
 void sk_checker_crops_end(sk_checker *checker);
 
 /* Once everything was compared: SK_ERR_MISMATCH names the worst output. */

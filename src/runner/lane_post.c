@@ -86,7 +86,7 @@ static void note_check(sk_lane *lane, sk_item *item, int64_t begin)
     sk_track_add(&lane->tracks[SK_LANE_POST], "check", item->ticket, 1, begin, end);
 }
 
-/* Crops [first, first + count) in one run. `lost`: the device failed, not the frame. */
+/* Crops [first, first + count) in one run, checked where that is asked for. `lost`: the device failed, not the frame. */
 static sk_status look_at_batch(sk_lane *lane, sk_item *item, int32_t first, int32_t count, bool *lost,
                                sk_error *err)
 {
@@ -104,30 +104,13 @@ static sk_status look_at_batch(sk_lane *lane, sk_item *item, int32_t first, int3
     for (int32_t i = 0; i < count; i++)
         SK_TRY(sk_task_stage_crop_result(lane->crops, first + i, outputs, t->n_outputs, i, t->tail_cut,
                                          &item->instances, err));
-    return SK_OK;
-}
-
-/* One crop, checked where that is asked for. */
-static sk_status look_at_crop(sk_lane *lane, sk_item *item, int32_t c, bool *lost, sk_error *err)
-{
-    sk_tensor outputs[SK_SESSION_MAX_OUTPUTS];
-    const sk_trace *t = &lane->crop_trace;
-    SK_TRY(sk_task_stage_crop_input(lane->crops, c, t->key.u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32,
-                                    lane->crop_input, err));
-    int64_t begin = sk_clock_ns();
-    sk_status status = run_crop(lane, outputs, err);
-    item->second += (double)(sk_clock_ns() - begin) * 1e-9;
-    *lost = status != SK_OK;
-    SK_TRY(status);
-    SK_TRY(sk_task_stage_crop_result(lane->crops, c, outputs, t->n_outputs, 0, t->tail_cut, &item->instances,
-                                     err));
-    if (!item->check)
-        return SK_OK;
     sk_checker_call call = check_of(lane, item);
     begin = sk_clock_ns();
-    status = sk_checker_crop(&lane->runner->checker, &call, c, t, outputs, err);
-    note_check(lane, item, begin);
-    return status;
+    for (int32_t i = 0; i < count && item->check; i++)
+        SK_TRY(sk_checker_crop(&lane->runner->checker, &call, first + i, t, outputs, i, err));
+    if (item->check)
+        note_check(lane, item, begin);
+    return SK_OK;
 }
 
 static sk_status look_at_crops(sk_lane *lane, sk_item *item, bool *lost, sk_error *err)
@@ -140,9 +123,7 @@ static sk_status look_at_crops(sk_lane *lane, sk_item *item, bool *lost, sk_erro
         item->check ? sk_checker_crops_begin(checker, &call, &lane->found, n_crops, err) : SK_OK;
     const int32_t batch = lane->crop_trace.key.batch;
     for (int32_t c = 0; c < n_crops && status == SK_OK; c += batch)
-        status = batch == 1
-                     ? look_at_crop(lane, item, c, lost, err)
-                     : look_at_batch(lane, item, c, n_crops - c < batch ? n_crops - c : batch, lost, err);
+        status = look_at_batch(lane, item, c, n_crops - c < batch ? n_crops - c : batch, lost, err);
     if (item->check)
         sk_checker_crops_end(checker);
     return status == SK_OK ? sk_task_stage_crops_end(lane->crops, &item->instances, err) : status;
