@@ -1,33 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kernels.cuh"
-#include "op_numbers.h"
+#include "on_device.cuh"
 
-#include <math.h>
-
-#define GPU_HD      __device__ __forceinline__
-#define GPU_HD_BOTH __host__ __device__ inline
-__device__ __forceinline__ float gpu_half_load(const void *p, int64_t i)
-{
-    return __half2float(((const __half *)p)[i]);
-}
-__device__ __forceinline__ void gpu_half_store(void *p, int64_t i, float v)
-{
-    ((__half *)p)[i] = __float2half(v);
-}
-__device__ __forceinline__ int32_t gpu_next(int32_t *counter)
-{
-    return atomicAdd(counter, 1);
-}
-__device__ __forceinline__ float gpu_mul(float a, float b)
-{
-    return __fmul_rn(a, b);
-}
-__device__ __forceinline__ float gpu_add(float a, float b)
-{
-    return __fadd_rn(a, b);
-}
-#define GPU_UNROLL     _Pragma("unroll")
-#define GPU_UNROLL_FEW _Pragma("unroll 5")
 #include "peak_element.h"
 
 /* Peaks of maps: peak_element.h an element a thread, and, for maps of fp16, eight channels of a pixel a thread. */

@@ -1,17 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kernels.cuh"
+#include "on_device.cuh"
 
-#include <math.h>
-
-#define GPU_HD __device__ __forceinline__
-__device__ __forceinline__ float gpu_half_load(const void *p, int64_t i)
-{
-    return __half2float(((const __half *)p)[i]);
-}
-__device__ __forceinline__ int32_t gpu_next(int32_t *counter)
-{
-    return atomicAdd(counter, 1);
-}
 __device__ __forceinline__ int32_t gpu_thread()
 {
     return (int32_t)threadIdx.x;
