@@ -20,6 +20,8 @@ def run(args, model, *more):
     command = [args.skitter, "run", path, "--json", "-q", "--iterations", str(args.frames), *more]
     if size:
         command += ["--imgsz", size]
+    if args.rgb:
+        command += ["--rgb"]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
@@ -66,6 +68,7 @@ def main():
     parser.add_argument("--frames", type=int, default=150)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--devices", default="auto cpu", help="device lists, by spaces")
+    parser.add_argument("--rgb", action="store_true", help="frames converted to RGB for the runner, too")
     args = parser.parse_args()
     for model in args.models:
         for devices in args.devices.split():

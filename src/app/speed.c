@@ -117,7 +117,7 @@ static sk_status open_source(speed *p, sk_error *err)
     media.queue = sk_runner_depth(p->runner) + 4;
     media.queue = media.queue < 64 ? media.queue : 64;
     const sk_task_settings task = sk_task_settings_of(&p->s->runner.detector);
-    if (sk_runner_takes_planes(p->runner) &&
+    if (!p->s->rgb && sk_runner_takes_planes(p->runner) &&
         !sk_task_planes_above(p->about->models[0], &task, &media.planes_above_width,
                               &media.planes_above_height))
         media.planes_above_width = media.planes_above_height = 0;

@@ -20,6 +20,7 @@ typedef struct sk_speed_settings {
     int32_t iterations;        /* frames of each side; default 200 */
     int32_t rounds;            /* default 0: as many as give about 25 frames each */
     int32_t decode_threads;    /* of either side; default 1 */
+    bool rgb;                  /* no planes for the runner: frames as basic execution has them */
     bool check_pcc;            /* the first and the last frame, outside of the measured time */
     const char *trace_out;     /* timeline of the last round; null: none */
     bool no_basic;             /* only the runner */

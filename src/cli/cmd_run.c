@@ -91,6 +91,9 @@ static const sk_option options[] = {
      .fallback = "1",
      .max = 64,
      .help = "threads of the video decoder, on either side; 0 lets FFmpeg choose"},
+    {.name = "rgb",
+     .kind = SK_OPTION_FLAG,
+     .help = "the runner, too, gets every frame converted to RGB, where it would read the decoder's planes"},
     {.name = "runner-only", .kind = SK_OPTION_FLAG, .help = "leave basic execution out"},
     SK_CLI_OPTION_JSON,
     {0}};
@@ -334,6 +337,7 @@ static sk_status read_settings(const sk_args *args, sk_speed_settings *s, sk_err
     s->check_pcc = sk_args_flag(args, "check-pcc");
     s->decode_threads = (int32_t)sk_args_int(args, "decode-threads");
     s->trace_out = sk_args_text(args, "trace-out");
+    s->rgb = sk_args_flag(args, "rgb");
     s->no_basic = sk_args_flag(args, "runner-only");
     s->runner.check_every = (int32_t)sk_args_int(args, "check-every");
     s->runner.pcc_min = sk_args_real(args, "pcc-min");

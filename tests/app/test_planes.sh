@@ -21,3 +21,15 @@ for model in demo-pose demo-obb; do
     grep -q '"score"\|"confidence"\|"conf"' "$work/$model/results.jsonl" || fail "$model: nothing was found"
     cmp "$work/$model/results.jsonl" "$work/$model-drawn/results.jsonl" || fail "$model: the results differ"
 done
+# `run` measures either way, and finds the same.
+for way in "" --rgb; do
+    # shellcheck disable=SC2086 # none or one word
+    "$skitter" run "$models/demo-obb.pt" --input "$work/scene.mp4" --imgsz 256 --iterations 30 --rounds 1 --json -q $way \
+        >"$work/run$way.json" || fail "run $way"
+done
+python3 - "$work/run.json" "$work/run--rgb.json" <<'END' || fail "run and run --rgb differ"
+import json, sys
+found = [json.load(open(path)) for path in sys.argv[1:]]
+counts = [side["instances"] for out in found for side in (out["basic"], out["runner"])]
+assert counts[0] > 0 and len(set(counts)) == 1, counts
+END
