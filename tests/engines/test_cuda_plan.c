@@ -4,6 +4,7 @@
 
 #include "engines/offload.h"
 #include "formats/npy.h"
+#include "engines/cuda/plan.h"
 #include "graph/reference.h"
 #include "models/model.h"
 #include "tasks/letterbox.h"
@@ -157,6 +158,74 @@ static void test_without_tensor_cores(void **state)
         check_model("sleap/legacy/minimal_instance.UNet.bottomup", 64, 0, SK_PRECISION_F16);
     }
     gpu_emulate_plain = 0;
+    assert_int_equal(gpu_emulate_live, 0);
+}
+
+/* How many steps of a session run by a kernel whose name begins so. */
+static int steps_by(const char *kernel, const sk_graph *g, const sk_shape *shape)
+{
+    sk_error err = {0};
+    sk_session_settings s = settings_of(SK_PRECISION_F16);
+    sk_session *session = NULL;
+    static sk_profile_row rows[256];
+    int32_t count = 0;
+    int found = 0;
+    s.tune = 0;
+    assert_ok(sk_session_open(&gpu_engine, g, shape, 1, &s, &session, &err), &err);
+    assert_ok(sk_session_profile_start(session, &err), &err);
+    float *x = random_input(shape, 9);
+    sk_session_input in = {.data = x};
+    sk_tensor out[SK_SESSION_MAX_OUTPUTS];
+    assert_ok(sk_session_run(session, &in, 1, out, g->n_outputs, &err), &err);
+    assert_ok(sk_session_profile(session, rows, 256, &count, &err), &err);
+    for (int32_t i = 0; i < count; i++)
+        found += strstr(rows[i].kernel, kernel) != NULL;
+    free(x);
+    sk_session_close(&session);
+    return found;
+}
+
+/* What can be switched off for measuring is off then, and the results are right all the same. */
+static void test_switches(void **state)
+{
+    (void)state;
+    assert_int_equal(gpu_switched_off(NULL), 0);
+    assert_int_equal(gpu_switched_off("halos,,xpdl"), 0);
+    assert_int_equal(gpu_switched_off("pdl"), GPU_WITHOUT_PDL);
+    assert_int_equal(gpu_switched_off("lanes,tensor,wgmma"),
+                     GPU_WITHOUT_LANES | GPU_WITHOUT_TENSOR | GPU_WITHOUT_WGMMA);
+    random_source r = {5};
+    sk_error err = {0};
+    sk_graph *g = NULL;
+    sk_builder b;
+    assert_ok(sk_graph_open(&g, &err), &err);
+    sk_builder_init(&b, g);
+    const sk_shape shape = sk_shape_of(4, 1, 3, 12, 12);
+    random_map x = {sk_b_input(&b, "images", SK_DTYPE_F32, &shape), 3, 12, 12};
+    x = random_conv(&b, &r, x, 32, 3, 1, 1);
+    x = random_conv(&b, &r, x, 32, 3, 1, 1);
+    x = random_conv(&b, &r, x, 24, 1, 1, 1);
+    sk_b_output(&b, x.v, "out");
+    assert_int_equal(b.status, SK_OK);
+    assert_true(steps_by("halo", g, &shape) > 0 && steps_by("point", g, &shape) > 0);
+    float *input = random_input(&shape, 3);
+    static const char *const words[] = {"halo", "tensor,attention", "graph", "branches,pdl",
+                                        "halo,wgmma,split,lanes"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        assert_int_equal(setenv("SKITTER_CUDA_WITHOUT", words[i], 1), 0);
+        const sk_session_settings s = settings_of(SK_PRECISION_F16);
+        assert_true(worst_pcc(g, &shape, &s, input) > 0.9999);
+        if (strstr(words[i], "halo"))
+            assert_int_equal(steps_by("halo", g, &shape), 0);
+        if (strstr(words[i], "tensor"))
+            assert_int_equal(
+                steps_by("halo", g, &shape) + steps_by("point", g, &shape) + steps_by("three", g, &shape), 0);
+        if (i == 1 && test_data_folder()) /* it has attention */
+            check_model("yolo/yolo11n-pose/yolo11n-pose.pt", 32, 1, SK_PRECISION_F16);
+    }
+    unsetenv("SKITTER_CUDA_WITHOUT");
+    free(input);
+    sk_graph_close(&g);
     assert_int_equal(gpu_emulate_live, 0);
 }
 
@@ -445,13 +514,10 @@ static void test_remembered_tiles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_graphs),
-        cmocka_unit_test(test_models),
-        cmocka_unit_test(test_without_tensor_cores),
-        cmocka_unit_test(test_pictures_and_slots),
-        cmocka_unit_test(test_frames_and_places),
-        cmocka_unit_test(test_full_memory),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_random_graphs),        cmocka_unit_test(test_models),
+        cmocka_unit_test(test_without_tensor_cores), cmocka_unit_test(test_switches),
+        cmocka_unit_test(test_pictures_and_slots),   cmocka_unit_test(test_frames_and_places),
+        cmocka_unit_test(test_full_memory),          cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_remembered_tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

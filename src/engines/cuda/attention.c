@@ -213,7 +213,8 @@ sk_status gpu_find_attention(gpu_plan *plan, sk_error *err)
 {
     sk_graph *g = plan->graph;
     sk_status status = SK_OK;
-    for (size_t i = 0; plan->type == GPU_F16 && i < g->n_nodes; i++) {
+    for (size_t i = 0; plan->type == GPU_F16 && !(plan->without & GPU_WITHOUT_ATTENTION) && i < g->n_nodes;
+         i++) {
         if (g->nodes[i].op != SK_OP_SOFTMAX)
             continue;
         int32_t *uses = sk_graph_count_uses(g);

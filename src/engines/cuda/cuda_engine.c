@@ -214,19 +214,13 @@ static int launch_all(gpu_session *s, int32_t slot, bool pdl, bool forked)
     return error;
 }
 
-/* Switches for measuring what each costs. */
-static bool switched_off(const char *name)
-{
-    const char *text = getenv("SKITTER_CUDA_WITHOUT"); /* "pdl,branches,graph,lanes" */
-    return text && strstr(text, name);
-}
-
 static sk_status capture_slot(gpu_session *s, int32_t slot, sk_error *err)
 {
-    if (s->plan.n_borrowed > 0 || switched_off("graph"))
+    if (s->plan.n_borrowed > 0 || (s->plan.without & GPU_WITHOUT_GRAPH))
         return SK_OK;
     SK_TRY(gpu_check(s, gpu_capture_begin(s->compute), "capture", err));
-    int error = launch_all(s, slot, !switched_off("pdl"), s->plan.n_streams > 1 && !switched_off("branches"));
+    int error = launch_all(s, slot, !(s->plan.without & GPU_WITHOUT_PDL),
+                           s->plan.n_streams > 1 && !(s->plan.without & GPU_WITHOUT_BRANCHES));
     gpu_graph **graph = &s->slots[slot].graph;
     const int ended = gpu_capture_end(s->compute, error ? NULL : graph);
     return gpu_check(s, error ? error : ended, "capturing the launches", err);
@@ -314,7 +308,7 @@ static int32_t count_lanes(const gpu_session *s, int32_t slots)
     int32_t lanes = slots < MOST ? slots : MOST;
     while (lanes > 1 && s->plan.memory_bytes * (size_t)lanes > MOST_BYTES)
         lanes--;
-    return s->plan.n_borrowed > 0 || switched_off("lanes") ? 1 : lanes;
+    return s->plan.n_borrowed > 0 || (s->plan.without & GPU_WITHOUT_LANES) ? 1 : lanes;
 }
 
 static sk_status open_lanes(gpu_session *s, int32_t slots, sk_error *err)
@@ -430,6 +424,7 @@ static sk_status engine_open(const sk_graph *graph, const sk_session_settings *s
     SK_TRY_GOTO(gpu_check(s, gpu_use(settings->device), "the chosen GPU cannot be used", err));
     SK_TRY_GOTO(
         gpu_check(s, gpu_device_about(settings->device, &s->about), "the chosen GPU cannot be used", err));
+    s->plan.without = gpu_switched_off(getenv("SKITTER_CUDA_WITHOUT"));
     s->plan.device_major = s->about.major;
     s->plan.device_minor = s->about.minor;
     s->plan.sms = s->about.sms;

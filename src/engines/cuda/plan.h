@@ -97,6 +97,20 @@ typedef struct gpu_peaks {
     int32_t buffer; /* of the tables */
 } gpu_peaks;
 
+/* What a plan may be denied, to measure what each gives: SKITTER_CUDA_WITHOUT, words in this order (switches.c). */
+enum {
+    GPU_WITHOUT_TENSOR = 1 << 0,    /* convolutions by the simple kernel */
+    GPU_WITHOUT_HALO = 1 << 1,      /* 3x3: no input patch in shared memory */
+    GPU_WITHOUT_WGMMA = 1 << 2,     /* only mma.sync */
+    GPU_WITHOUT_SPLIT = 1 << 3,     /* sums not split over a cluster's blocks */
+    GPU_WITHOUT_ATTENTION = 1 << 4, /* attention operation by operation */
+    GPU_WITHOUT_GRAPH = 1 << 5,     /* launch by launch, not captured */
+    GPU_WITHOUT_BRANCHES = 1 << 6,  /* one stream */
+    GPU_WITHOUT_PDL = 1 << 7,       /* no early starts */
+    GPU_WITHOUT_LANES = 1 << 8      /* one submit at a time */
+};
+uint32_t gpu_switched_off(const char *words); /* null: nothing */
+
 typedef struct gpu_plan {
     sk_graph *graph; /* optimised, owned */
     sk_arena *arena;
@@ -109,6 +123,7 @@ typedef struct gpu_plan {
     int32_t type; /* GPU_F16 or GPU_F32 */
     int32_t tf32; /* GPU_F32 with convolutions on the tensor cores */
     int32_t device_major, device_minor, sms, shared_bytes;
+    uint32_t without; /* GPU_WITHOUT_… */
     gpu_value *values;
     int32_t *uses;
     gpu_buffer *buffers;
@@ -226,7 +241,7 @@ static inline int32_t gpu_round8(int64_t c)
 }
 static inline bool gpu_on_tensor_cores(const gpu_plan *plan)
 {
-    return plan->type == GPU_F16 || plan->tf32;
+    return (plan->type == GPU_F16 || plan->tf32) && !(plan->without & GPU_WITHOUT_TENSOR);
 }
 static inline size_t gpu_type_bytes(const gpu_plan *plan)
 {

@@ -45,6 +45,10 @@ bool gpu_config_fits(const gpu_plan *plan, const gpu_step *step, const gpu_confi
         return false;
     if (c->split > 1 && plan->device_major < 9)
         return false;
+    if ((c->wgmma && plan->without & GPU_WITHOUT_WGMMA) ||
+        (c->split > 1 && plan->without & GPU_WITHOUT_SPLIT) ||
+        (c->kind == GPU_CONFIG_HALO && plan->without & GPU_WITHOUT_HALO))
+        return false;
     if ((c->kind == GPU_CONFIG_POINTWISE) != (taps == 1))
         return false;
     if (c->kind == GPU_CONFIG_HALO) {

@@ -34,6 +34,8 @@ static uint64_t machine_key(const gpu_session *s)
     char text[256];
     int n = snprintf(text, sizeof text, "%s %d.%d %d %d", s->about.name, s->about.major, s->about.minor,
                      s->about.sms, gpu_runtime_version());
+    if (s->plan.without && n > 0 && n < (int)sizeof text) /* choices among fewer tiles are others' */
+        n += snprintf(text + n, sizeof text - (size_t)n, " %x", s->plan.without);
     return sk_hash_xxh3(text, n > 0 && n < (int)sizeof text ? (size_t)n : sizeof text - 1, 3);
 }
 
