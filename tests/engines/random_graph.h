@@ -209,4 +209,14 @@ static inline sk_graph *random_graph(uint64_t seed, sk_shape *shape)
     return g;
 }
 
+/* A graph that begins with colour pictures. */
+static inline random_map random_begin(sk_graph **graph, sk_builder *b, const sk_shape *shape)
+{
+    sk_error err = {0};
+    assert_ok(sk_graph_open(graph, &err), &err);
+    sk_builder_init(b, *graph);
+    return (random_map){sk_b_input(b, "images", SK_DTYPE_F32, shape), 3, (int)shape->dim[2],
+                        (int)shape->dim[3]};
+}
+
 #endif

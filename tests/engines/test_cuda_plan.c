@@ -195,13 +195,10 @@ static void test_switches(void **state)
     assert_int_equal(gpu_switched_off("lanes,tensor,wgmma"),
                      GPU_WITHOUT_LANES | GPU_WITHOUT_TENSOR | GPU_WITHOUT_WGMMA);
     random_source r = {5};
-    sk_error err = {0};
     sk_graph *g = NULL;
     sk_builder b;
-    assert_ok(sk_graph_open(&g, &err), &err);
-    sk_builder_init(&b, g);
     const sk_shape shape = sk_shape_of(4, 1, 3, 12, 12);
-    random_map x = {sk_b_input(&b, "images", SK_DTYPE_F32, &shape), 3, 12, 12};
+    random_map x = random_begin(&g, &b, &shape);
     x = random_conv(&b, &r, x, 32, 3, 1, 1);
     x = random_conv(&b, &r, x, 32, 3, 1, 1);
     x = random_conv(&b, &r, x, 24, 1, 1, 1);
@@ -237,10 +234,8 @@ static void test_pictures_and_slots(void **state)
     sk_error err = {0};
     sk_graph *g = NULL;
     sk_builder b;
-    assert_ok(sk_graph_open(&g, &err), &err);
-    sk_builder_init(&b, g);
     const sk_shape shape = sk_shape_of(4, 2, 3, 32, 32);
-    random_map x = {sk_b_input(&b, "images", SK_DTYPE_F32, &shape), 3, 32, 32};
+    random_map x = random_begin(&g, &b, &shape);
     x = random_conv(&b, &r, x, 16, 3, 2, 1);
     x = random_conv(&b, &r, x, 24, 3, 1, 1);
     sk_b_output(&b, x.v, "out");
@@ -318,10 +313,8 @@ static void test_frames_and_places(void **state)
     sk_error err = {0};
     sk_graph *g = NULL;
     sk_builder b;
-    assert_ok(sk_graph_open(&g, &err), &err);
-    sk_builder_init(&b, g);
     const sk_shape shape = sk_shape_of(4, 2, 3, 32, 32);
-    random_map x = {sk_b_input(&b, "images", SK_DTYPE_F32, &shape), 3, 32, 32};
+    random_map x = random_begin(&g, &b, &shape);
     x = random_conv(&b, &r, x, 16, 3, 2, 1);
     random_map low = random_conv(&b, &r, x, 24, 3, 2, 1);
     for (int k = 0; k < 2; k++) {

@@ -15,13 +15,10 @@ enum { SIDE = 32, BATCH = 3 };
 static sk_graph *network(int side)
 {
     random_source r = {5};
-    sk_error err = {0};
     sk_graph *g = NULL;
     sk_builder b;
-    assert_ok(sk_graph_open(&g, &err), &err);
-    sk_builder_init(&b, g);
     const sk_shape shape = sk_shape_of(4, BATCH, 3, side, side);
-    random_map x = {sk_b_input(&b, "images", SK_DTYPE_F32, &shape), 3, side, side};
+    random_map x = random_begin(&g, &b, &shape);
     x = random_conv(&b, &r, x, 16, 3, 2, 1);
     sk_b_output(&b, x.v, "out");
     assert_int_equal(b.status, SK_OK);

@@ -1,29 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernels/nv12.h"
 #include "runner/offer.h"
-#include "runner_fixture.h"
+#include "two_models.h"
 
 /* Two models, frames of many sizes, and the models people have. */
-
-static sk_model *finder, *poser;
-
-static int setup(void **state)
-{
-    (void)state;
-    sk_error err = {0};
-    const yolo_fixture detect = {.head = "Detect", .f32 = true};
-    assert_ok(sk_model_open(yolo_save(&detect, "finder.pt"), &finder, &err), &err);
-    poser = tiny_model();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sk_model_close(&finder);
-    sk_model_close(&poser);
-    return 0;
-}
 
 static sk_runner_settings two_settings(void)
 {

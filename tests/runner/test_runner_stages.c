@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runner_fixture.h"
+#include "two_models.h"
 
 /* Cancelled and released while a frame is in each of the stages, two models, checks and two devices at work. */
 
@@ -12,26 +12,6 @@ typedef struct stress {
     _Atomic int64_t results;
     int64_t reading_ns; /* how long the reader looks at a result */
 } stress;
-
-static sk_model *finder, *poser;
-
-static int setup(void **state)
-{
-    (void)state;
-    sk_error err = {0};
-    const yolo_fixture detect = {.head = "Detect", .f32 = true};
-    assert_ok(sk_model_open(yolo_save(&detect, "stages.pt"), &finder, &err), &err);
-    poser = tiny_model();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sk_model_close(&finder);
-    sk_model_close(&poser);
-    return 0;
-}
 
 static void note_done(void *context, const sk_frame *frame)
 {
