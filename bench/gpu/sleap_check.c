@@ -10,7 +10,7 @@ static int check_peaks(bool small)
 {
     static const int sizes[][4] = {
         {8, 2, 30, 43}, {8, 3, 96, 96}, {24, 2, 192, 172}, {16, 1, 512, 384}, {8, 1, 3, 5}};
-    painter p = {.engine = &gpu_engine, .state = 99};
+    painter p = {.engine = &gpu_engine, .random = {99}};
     for (int k = 0; k < (small ? 1 : 5); k++) {
         p.nodes = sizes[k][0];
         p.batch = sizes[k][1];

@@ -2,6 +2,8 @@
 #ifndef SK_TESTS_ENGINES_PAINTED_MAPS_H
 #define SK_TESTS_ENGINES_PAINTED_MAPS_H
 
+#include "random_source.h"
+
 #include "engines/engine.h"
 #include "graph/builder.h"
 #include "tasks/peak_table.h"
@@ -18,26 +20,12 @@ enum { PAINT_PARTS = 4, PAINT_SLOTS = 3, PAINT_CLASSES = 3, PAINT_EDGES = 3 };
 
 typedef struct painter {
     const sk_engine *engine;
-    uint64_t state;
+    random_source random;
     int nodes, batch, height, width;
     sk_shape shapes[PAINT_PARTS];
     int tables[2], wholes[2], rows[2], lines; /* what was compared: [local] */
     char problem[256];
 } painter;
-
-static inline uint32_t paint_random(painter *p)
-{
-    p->state = p->state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(p->state >> 33);
-}
-static inline int paint_below(painter *p, int64_t n)
-{
-    return (int)(paint_random(p) % (uint32_t)n);
-}
-static inline float paint_unit(painter *p) /* -1 … 1 */
-{
-    return (float)paint_random(p) / 1073741824.0f - 1.0f;
-}
 
 /* Outputs that are the inputs with the other sign: `form` 0 maps, 1 ranges of larger maps, 2 plain. */
 static inline sk_graph *painted_graph(painter *p, int form)
@@ -77,22 +65,22 @@ static inline void paint(painter *p, int part, int kind, float *x)
         float *plane = x + k * h * w;
         const float level = part ? 1.0f : kind == 2 ? 0.9f : kind == 0 ? 0.0f : 0.1f;
         for (int64_t i = 0; i < h * w; i++)
-            plane[i] = part == 2 ? 0.5f + 0.5f * paint_unit(p) : level * paint_unit(p);
+            plane[i] = part == 2 ? 0.5f + 0.5f * random_unit(&p->random) : level * random_unit(&p->random);
         for (int bump = 0; part == 0 && kind > 0 && bump < 5; bump++) {
-            const float x0 = (0.6f + 0.6f * paint_unit(p)) * (float)w,
-                        y0 = (0.6f + 0.6f * paint_unit(p)) * (float)h;
+            const float x0 = (0.6f + 0.6f * random_unit(&p->random)) * (float)w,
+                        y0 = (0.6f + 0.6f * random_unit(&p->random)) * (float)h;
             for (int64_t i = 0; i < h * w; i++) {
                 const float dx = (float)(i % w) - x0, dy = (float)(i / w) - y0;
                 plane[i] += expf(-(dx * dx + dy * dy) / 4.5f);
             }
         }
         if (part == 0 && kind > 0) {
-            const int64_t at = paint_below(p, h * w - 2);
+            const int64_t at = random_below(&p->random, h * w - 2);
             plane[at] = plane[at + 1] = 0.96875f; /* equals */
-            plane[paint_below(p, 2) ? 0 : h * w - 1] = 1.25f;
-            plane[paint_below(p, h * w)] = NAN;
-            plane[paint_below(p, h * w)] = paint_below(p, 4) ? -INFINITY : INFINITY;
-            plane[paint_below(p, h * w)] = 1.25f; /* as high as the corner */
+            plane[random_below(&p->random, 2) ? 0 : h * w - 1] = 1.25f;
+            plane[random_below(&p->random, h * w)] = NAN;
+            plane[random_below(&p->random, h * w)] = random_below(&p->random, 4) ? -INFINITY : INFINITY;
+            plane[random_below(&p->random, h * w)] = 1.25f; /* as high as the corner */
         }
         for (int64_t i = 0; part == 0 && kind == 3 && k % 3 == 0 && i < h * w; i++)
             plane[i] = k % 2 ? NAN : -INFINITY;
@@ -107,21 +95,21 @@ static inline sk_peak_wish painted_wish(painter *p, int local)
     memset(&w, 0, sizeof w);
     w.local = local;
     w.threshold = 0.2f;
-    w.refinement = paint_below(p, 3);
-    w.offsets = paint_below(p, 2) ? 1 : -1;
-    w.classes = local && paint_below(p, 2) ? 2 : -1;
-    w.fields = local && paint_below(p, 2) ? 3 : -1;
+    w.refinement = random_below(&p->random, 3);
+    w.offsets = random_below(&p->random, 2) ? 1 : -1;
+    w.classes = local && random_below(&p->random, 2) ? 2 : -1;
+    w.fields = local && random_below(&p->random, 2) ? 3 : -1;
     w.n_classes = w.classes >= 0 ? PAINT_CLASSES : 0;
     w.maps_stride = 2;
     w.classes_stride = w.fields_stride = 4;
     w.capacity = local ? SK_PEAK_ROWS : 1;
     w.n_channels = p->nodes;
     if (w.fields >= 0) {
-        w.pairs = paint_below(p, 3) ? SK_PEAK_PAIRS : 40;
+        w.pairs = random_below(&p->random, 3) ? SK_PEAK_PAIRS : 40;
         w.n_edges = PAINT_EDGES;
         for (int e = 0; e < PAINT_EDGES; e++)
             for (int k = 0; k < 2; k++)
-                w.edges[e][k] = paint_below(p, p->nodes);
+                w.edges[e][k] = random_below(&p->random, p->nodes);
     }
     w.n_points = 10;
     w.max_edge_length_ratio = 0.25f;
@@ -220,7 +208,7 @@ static inline bool painted_round(painter *p, int round)
     for (int again = 0; fine && again < 2; again++) {
         sk_session_input in[PAINT_SLOTS][PAINT_PARTS] = {{{0}}};
         for (int k = 0; fine && k < PAINT_SLOTS; k++) {
-            const int kind = paint_below(p, 4);
+            const int kind = random_below(&p->random, 4);
             for (int i = 0; i < PAINT_PARTS; i++) {
                 paint(p, i, kind, data[k][i]);
                 in[k][i].data = data[k][i];

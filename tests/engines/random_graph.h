@@ -2,6 +2,8 @@
 #ifndef SK_TESTS_ENGINES_RANDOM_GRAPH_H
 #define SK_TESTS_ENGINES_RANDOM_GRAPH_H
 
+#include "random_source.h"
+
 #include "graph/builder.h"
 #include "support/test.h"
 
@@ -11,24 +13,6 @@
 
 /* Small networks drawn at random from the operations that image models are made of: odd channel counts, odd sizes,
  * branches that split, join and add. The same seed gives the same graph. */
-
-typedef struct random_source {
-    uint64_t state;
-} random_source;
-
-static inline uint32_t random_next(random_source *r)
-{
-    r->state = r->state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(r->state >> 33);
-}
-static inline int random_below(random_source *r, int n)
-{
-    return (int)(random_next(r) % (uint32_t)n);
-}
-static inline float random_unit(random_source *r) /* -1 … 1 */
-{
-    return (float)random_next(r) / 1073741824.0f - 1.0f;
-}
 
 static inline sk_value random_constant(sk_builder *b, random_source *r, const sk_shape *shape, float scale)
 {

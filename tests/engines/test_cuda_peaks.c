@@ -17,7 +17,7 @@ extern int64_t gpu_emulate_live;
 static void test_tables(void **state)
 {
     (void)state;
-    painter p = {.engine = &gpu_engine, .state = 77, .nodes = 8, .batch = 2, .height = 30, .width = 43};
+    painter p = {.engine = &gpu_engine, .random = {77}, .nodes = 8, .batch = 2, .height = 30, .width = 43};
     for (int round = 0; round < 24; round++)
         if (!painted_round(&p, round))
             fail_msg("round %d: %s", round, p.problem);
@@ -31,7 +31,7 @@ static void test_refusals(void **state)
 {
     (void)state;
     enum { NODES = 8 };
-    painter p = {.engine = &gpu_engine, .state = 5, .nodes = NODES, .batch = 2, .height = 30, .width = 43};
+    painter p = {.engine = &gpu_engine, .random = {5}, .nodes = NODES, .batch = 2, .height = 30, .width = 43};
     sk_error err = {0};
     sk_graph *g = painted_graph(&p, 0);
     const sk_shape *shapes = p.shapes;
