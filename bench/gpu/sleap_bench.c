@@ -2,7 +2,8 @@
 /* From frames in pinned host memory to SLEAP's instances on the cuda runtime, in turn on the same frames: maps brought back
  * whole and looked at by the CPU ("maps"), peaks found on the GPU ("peaks"), and frames fitted in on the GPU as well
  * and crops run eight at once ("all"); and against the cpu runtime.
- * usage: sleap_bench FRAMES.npy RUNS THRESHOLD MODEL [MODEL]      frames: u8 [n][h][w] or [n][h][w][3] */
+ * usage: sleap_bench FRAMES.npy RUNS THRESHOLD MODEL [MODEL]      frames: u8 [n][h][w] or [n][h][w][3]
+ * PRECISION=f32|tf32|f16 of the cuda runtime: which differences are its rounding. */
 #include "base/clock.h"
 #include "engines/offload.h"
 #include "formats/npy.h"
@@ -57,6 +58,11 @@ static void open_part(part *p, const sk_model *m, const sk_task_stage *before, c
     p->plan = sk_task_stage_plan(p->stage);
     s.scale = m->input.scale;
     s.fine_outputs = 1;
+    const char *precision = getenv("PRECISION");
+    if (precision && strcmp(runtime, "cuda") == 0 && !sk_precision_find(precision, &s.precision)) {
+        printf("PRECISION=%s: f32, tf32 or f16\n", precision);
+        exit(2);
+    }
     s.input = p->plan->u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
     int legacy;
     sk_frame_fit fit;
