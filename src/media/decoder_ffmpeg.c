@@ -303,10 +303,29 @@ bool sk_decoder_on_device(const sk_decoder *decoder)
     return decoder->cuda && !decoder->quarter_turns && sk_cuda_holds(decoder->frame);
 }
 
-bool sk_decoder_gives_nv12(const sk_decoder *decoder, int format, int width, int height)
+/* Can frames of this format and size be handed on as NV12? */
+static bool gives_nv12(const sk_decoder *decoder, int format, int width, int height)
 {
     return decoder->nv12 && !decoder->quarter_turns && width % 2 == 0 && height % 2 == 0 &&
            (format == AV_PIX_FMT_YUV420P || format == AV_PIX_FMT_YUVJ420P || format == AV_PIX_FMT_NV12);
+}
+
+bool sk_decoder_promises_nv12(sk_decoder *decoder)
+{
+    const AVCodecContext *codec = decoder->codec;
+    if (!gives_nv12(decoder, codec->pix_fmt, codec->width, codec->height))
+        return false;
+    AVFrame *like = codec->pix_fmt == AV_PIX_FMT_NV12 ? NULL : sk_ff.av_frame_alloc();
+    if (!like)
+        return codec->pix_fmt == AV_PIX_FMT_NV12;
+    like->width = codec->width;
+    like->height = codec->height;
+    like->format = codec->pix_fmt;
+    like->colorspace = codec->colorspace;
+    like->color_range = codec->color_range;
+    const bool agree = sk_planes_agree(&decoder->planes, like, set_matrix);
+    sk_ff.av_frame_free(&like);
+    return agree;
 }
 
 /* Luma as it is; chroma planes together, where they are not already. */
@@ -354,7 +373,7 @@ sk_status sk_decoder_convert(sk_decoder *decoder, const char *uri, sk_pixel_form
                            sk_ffmpeg_text(code));
         frame = decoder->transfer;
     }
-    if (sk_decoder_gives_nv12(decoder, frame->format, frame->width, frame->height) &&
+    if (gives_nv12(decoder, frame->format, frame->width, frame->height) &&
         (frame->format == AV_PIX_FMT_NV12 || sk_planes_agree(&decoder->planes, frame, set_matrix)))
         return take_nv12(frame, slot, err);
     if (format == SK_PIXEL_RGB && !decoder->quarter_turns &&

@@ -54,8 +54,9 @@ void sk_decoder_close(sk_decoder *decoder);
 /* The next picture in presentation order, in decoder->frame; *end at the end of the file. Damaged packets are counted
  * and passed over. */
 sk_status sk_decoder_next(sk_decoder *decoder, const char *uri, bool *end, sk_error *err) SK_MUST_CHECK;
-/* Do frames of this format and size come as NV12, when that is asked for? */
-bool sk_decoder_gives_nv12(const sk_decoder *decoder, int format, int width, int height);
+/* Will frames come as NV12, as far as the file's head tells? Where that was asked for, and our conversion of it gives FFmpeg's
+ * pixels (x86; FFmpeg's code for ARM rounds otherwise). */
+bool sk_decoder_promises_nv12(sk_decoder *decoder);
 /* Will the decoder's frame stay on the device that decoded it? */
 bool sk_decoder_on_device(const sk_decoder *decoder);
 /* Converts decoder->frame into the slot, upright; one that stays on its device is copied there as it is, and one of which

@@ -197,7 +197,7 @@ static void video_close(sk_reader *base)
 
 static void fill_info(video_reader *reader)
 {
-    const sk_decoder *d = &reader->decoder;
+    sk_decoder *d = &reader->decoder;
     sk_source_info *info = &reader->base.info;
     info->kind = SK_SOURCE_VIDEO;
     bool sideways = d->quarter_turns & 1;
@@ -223,7 +223,7 @@ static void fill_info(video_reader *reader)
     }
     info->decoder = d->codec->codec->name;
     info->hwaccel = d->device_name;
-    if (sk_decoder_gives_nv12(d, d->codec->pix_fmt, d->codec->width, d->codec->height))
+    if (sk_decoder_promises_nv12(d))
         info->like = (sk_frame){.format = SK_PIXEL_NV12,
                                 .matrix = sk_colour_matrix_of((int)d->codec->colorspace),
                                 .full_range = d->codec->color_range == AVCOL_RANGE_JPEG};

@@ -51,7 +51,7 @@ static void compare(enum AVColorSpace space, sk_colour_matrix matrix, int full)
 #if defined(__x86_64__)
     const int most = 0; /* bit for bit: FFmpeg's code for this processor is what is followed */
 #else
-    const int most = 2;
+    const int most = 3; /* FFmpeg's code for ARM computes with fewer digits */
 #endif
     if (worst > most)
         fail_msg("matrix %d, full %d: %d of %d values differ, by up to %d", (int)matrix, full, different,
@@ -92,7 +92,10 @@ static void test_same_video(void **state)
     sk_source_get_info(sources[0], &info);
     assert_int_equal(info.like.format, SK_PIXEL_RGB);
     sk_source_get_info(sources[1], &info);
+#if defined(__x86_64__)
     assert_int_equal(info.like.format, SK_PIXEL_NV12);
+#endif
+    const sk_pixel_format promised = info.like.format; /* RGB where our conversion is not FFmpeg's */
     int frames = 0;
     for (;; frames++) {
         const sk_frame *rgb = NULL, *nv12 = NULL;
@@ -101,10 +104,14 @@ static void test_same_video(void **state)
         assert_true(!rgb == !nv12);
         if (!rgb)
             break;
-        assert_int_equal(nv12->format, SK_PIXEL_NV12);
+        assert_int_equal(nv12->format, promised);
         assert_int_equal(nv12->index, rgb->index);
         uint8_t *made = malloc((size_t)(rgb->width * rgb->height * 3));
-        sk_nv12_to_rgb(nv12, made);
+        if (promised == SK_PIXEL_NV12)
+            sk_nv12_to_rgb(nv12, made);
+        else
+            for (int32_t y = 0; y < rgb->height; y++)
+                memcpy(made + 3 * rgb->width * y, nv12->data + nv12->stride * y, (size_t)(3 * rgb->width));
         int worst = 0;
         for (int32_t y = 0; y < rgb->height; y++)
             for (int32_t x = 0; x < 3 * rgb->width; x++) {
@@ -112,11 +119,7 @@ static void test_same_video(void **state)
                 worst = d > worst ? d : worst;
             }
         free(made);
-#if defined(__x86_64__)
         assert_int_equal(worst, 0);
-#else
-        assert_true(worst <= 2);
-#endif
         sk_source_release(sources[0], rgb);
         sk_source_release(sources[1], nv12);
     }
