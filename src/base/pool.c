@@ -27,12 +27,21 @@ typedef struct pool_job {
     int32_t part_count;
 } pool_job;
 
-/* Every thread but the caller's has one mailbox. `go` counts the jobs given to this thread; `done` the ones
+/* What became of an offer to a worker: whoever changes OPEN first decides. */
+enum { OPEN = 0, TAKEN, WITHDRAWN };
+
+/* `go` changes by this much from job to job; its lowest bit says that the job is an offer. */
+#define NEXT_JOB 2u
+#define OFFER    1u
+
+/* Every thread but the caller's has one mailbox. `go` numbers the jobs given to this thread; `done` is the last one
  * it finished; they lie apart because each side spins on one while the other writes its own. The job lies
- * beside `go`, so that both travel in one cache line. */
+ * beside `go`, so that both travel in one cache line. A job is read by the worker only while the caller waits for it: an
+ * offer, once it is taken. */
 typedef struct pool_worker {
     _Alignas(LINE) _Atomic uint32_t go;
     _Atomic uint32_t asleep; /* the worker waits in the kernel on `go` */
+    _Atomic uint32_t offer;
     pool_job job;
     _Alignas(LINE) _Atomic uint32_t done;
     _Alignas(LINE) sk_pool *pool;
@@ -97,28 +106,42 @@ static uint32_t wait_for_job(sk_pool *pool, pool_worker *me, uint32_t seen)
     return atomic_load_explicit(&me->go, memory_order_acquire);
 }
 
-static void give_job(pool_worker *worker, const pool_job *job)
+static bool is_free(const pool_worker *worker)
 {
-    worker->job = *job;
-    atomic_store(&worker->go, ++worker->given);
-    if (atomic_load(&worker->asleep))
-        sk_futex_wake(&worker->go, 1);
+    return atomic_load_explicit(&worker->done, memory_order_acquire) == worker->given;
 }
 
 static void wait_for_worker(sk_pool *pool, pool_worker *worker)
 {
-    uint32_t before = worker->given - 1;
-    if (atomic_load_explicit(&worker->done, memory_order_acquire) != before ||
-        spin_while(pool, &worker->done, before))
+    const uint32_t before = atomic_load_explicit(&worker->done, memory_order_acquire);
+    if (before == worker->given || spin_while(pool, &worker->done, before))
         return;
     atomic_store(&pool->join_asleep, 1);
     for (;;) {
         uint32_t wake = atomic_load(&pool->join_wake);
-        if (atomic_load(&worker->done) != before)
+        if (atomic_load(&worker->done) == worker->given)
             break;
         sk_futex_wait(&pool->join_wake, wake, -1);
     }
     atomic_store(&pool->join_asleep, 0);
+}
+
+static void give_job(sk_pool *pool, pool_worker *worker, const pool_job *job, uint32_t kind)
+{
+    if (!is_free(worker)) /* an offer was withdrawn, and it has not seen that yet */
+        wait_for_worker(pool, worker);
+    worker->job = *job;
+    worker->given = (worker->given & ~OFFER) + (NEXT_JOB | kind);
+    atomic_store(&worker->go, worker->given);
+    if (atomic_load(&worker->asleep))
+        sk_futex_wake(&worker->go, 1);
+}
+
+/* True where it was still open. */
+static bool settle_offer(pool_worker *worker, uint32_t how)
+{
+    uint32_t open = OPEN;
+    return atomic_compare_exchange_strong(&worker->offer, &open, how);
 }
 
 static void run_parts(const pool_job *job, int32_t index, int32_t threads)
@@ -134,9 +157,11 @@ static void *worker_main(void *argument)
     uint32_t seen = 0;
     for (;;) {
         seen = wait_for_job(pool, me, seen);
-        if (!me->job.fn)
-            return NULL;
-        run_parts(&me->job, me->index, pool->threads);
+        if (!(seen & OFFER) || settle_offer(me, TAKEN)) {
+            if (!me->job.fn)
+                return NULL;
+            run_parts(&me->job, me->index, pool->threads);
+        }
         atomic_store(&me->done, seen);
         if (atomic_load(&pool->join_asleep)) {
             atomic_fetch_add(&pool->join_wake, 1);
@@ -152,10 +177,26 @@ void sk_pool_run(sk_pool *pool, sk_pool_fn fn, void *context, int32_t part_count
     if (pool->team != team) /* workers read it: leave the line alone where it says so already */
         pool->team = team;
     for (int32_t i = 1; i < team; i++)
-        give_job(&pool->workers[i], &job);
+        give_job(pool, &pool->workers[i], &job, 0);
     run_parts(&job, 0, pool->threads);
     for (int32_t i = 1; i < team; i++)
         wait_for_worker(pool, &pool->workers[i]);
+}
+
+void sk_pool_offer(sk_pool *pool, sk_pool_fn fn, void *context)
+{
+    const pool_job job = {.fn = fn, .context = context, .part_count = pool->threads};
+    for (int32_t i = 1; i < pool->threads; i++) {
+        pool_worker *worker = &pool->workers[i];
+        if (!is_free(worker)) /* has not even seen the last one */
+            continue;
+        atomic_store_explicit(&worker->offer, OPEN, memory_order_relaxed); /* `go` publishes it */
+        give_job(pool, worker, &job, OFFER);
+    }
+    run_parts(&job, 0, pool->threads);
+    for (int32_t i = 1; i < pool->threads; i++)
+        if (!settle_offer(&pool->workers[i], WITHDRAWN) && atomic_load(&pool->workers[i].offer) == TAKEN)
+            wait_for_worker(pool, &pool->workers[i]);
 }
 
 void sk_pool_barrier(sk_pool *pool, int32_t thread)
@@ -295,7 +336,7 @@ void sk_pool_close(sk_pool **pool)
     pool_job end = {0};
     int32_t started = p->workers ? p->started : 0;
     for (int32_t i = 1; i <= started; i++)
-        give_job(&p->workers[i], &end);
+        give_job(p, &p->workers[i], &end, 0);
     for (int32_t i = 1; i <= started; i++)
         pthread_join(p->workers[i].handle, NULL);
     sk_free(p->workers);

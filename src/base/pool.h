@@ -45,6 +45,11 @@ typedef void (*sk_pool_fn)(void *context, int32_t part, int32_t part_count);
  * asleep. One caller at a time, and never from inside a region of the same pool. Allocates nothing. */
 void sk_pool_run(sk_pool *pool, sk_pool_fn fn, void *context, int32_t part_count);
 
+/* Runs fn(context, i, threads) here as part 0 and on every other thread that comes before part 0 is through; the others are told
+ * to stay, and not waited for. So the parts must share the work out among themselves (a counter), and part 0 must end only when
+ * all of it is begun. For work that one thread can do, where waking others up may take longer than it. No barriers. */
+void sk_pool_offer(sk_pool *pool, sk_pool_fn fn, void *context);
+
 /* Inside a region: waits until every thread of the region has come here; what any of them wrote before is
  * visible to all after it. `thread` is the caller's part number. Only for regions with part_count <= threads,
  * and all of the region's parts must call it equally often. About as cheap as moving one cache line there and

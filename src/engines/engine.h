@@ -136,8 +136,9 @@ typedef struct sk_session_artifact {
 
 /* From sk_session_defaults(); pointers are borrowed until open returns. */
 typedef struct sk_session_settings {
-    uint32_t size;        /* sizeof, for growth */
-    int32_t threads;      /* CPU engines: 1 …; 0 = all cores this process may use */
+    uint32_t size; /* sizeof, for growth */
+    int32_t
+        threads; /* CPU engines: 1 …; 0 = all cores this process may use. GPUs: who copy frames into pinned memory */
     const int32_t *cores; /* thread i is bound to cores[i % core_count]; null = left to the system */
     int32_t core_count;
     int32_t device;         /* GPU engines: index; default 0 */

@@ -2,6 +2,7 @@
 #ifndef SK_RUNNER_INTERNAL_H
 #define SK_RUNNER_INTERNAL_H
 
+#include "base/copiers.h"
 #include "base/memory.h"
 #include "runner/check.h"
 #include "runner/histogram.h"
@@ -131,6 +132,7 @@ struct sk_lane {
     sk_frame_fit fit;     /* of the last frames the engine fitted in by itself */
     sk_row_strips strips; /* the rows of these that count */
     int32_t fits;         /* how often that changed */
+    sk_copiers copiers;   /* of frames into memory the engine reads */
     /* the network thread's */
     sk_trace trace;
     pthread_mutex_t networks; /* first and second model never compute at the same time: the cores are one's */

@@ -2,6 +2,7 @@
 #include "runner/internal.h"
 
 #include "base/clock.h"
+#include "base/cpu.h"
 #include "tasks/instances.h"
 
 #include <sched.h>
@@ -185,6 +186,10 @@ static sk_status allocate(sk_runner *r, sk_lane *lane, sk_error *err)
     static const char *const roles[SK_LANE_THREADS] = {"transfer and pre-processing", "network",
                                                        "post-processing"};
     int32_t batch = r->settings.detector.batch;
+    const int32_t quarter = sk_cpu_usable_cores() / 4 / r->n_lanes;
+    lane->copiers.threads = r->settings.detector.threads > 0 ? r->settings.detector.threads
+                            : quarter > 1                    ? quarter
+                                                             : 1;
     for (int32_t k = 0; k < SK_LANE_MAX_JOBS; k++) {
         lane->jobs[k].items = sk_calloc((size_t)batch, sizeof *lane->jobs[k].items);
         lane->jobs[k].frames = sk_calloc((size_t)batch, sizeof *lane->jobs[k].frames);
@@ -230,6 +235,7 @@ void sk_lane_close(sk_lane *lane)
     sk_trace_release(
         &lane->trace); /* waits for what is in flight, which reads the inputs: those go after it */
     sk_trace_release(&lane->crop_trace);
+    sk_copiers_close(&lane->copiers);
     sk_task_stage_close(&lane->pre);
     sk_task_stage_close(&lane->crops);
     sk_task_stage_close(&lane->post);

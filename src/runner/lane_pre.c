@@ -96,24 +96,51 @@ static sk_job *take(sk_lane *lane)
 
 /* The frame as it is, rows without gaps, for an engine that fits it in by itself. Rows that the fit does not read may hold
  * anything. */
-static sk_status copy_frame(const sk_frame *frame, const sk_row_strips *strips, uint8_t *to)
+typedef struct frame_copy {
+    const sk_frame *frame;
+    sk_row_strips strips;
+    const uint8_t *chroma; /* null: none */
+    size_t row;            /* bytes */
+    uint8_t *to;
+} frame_copy;
+
+static int32_t chroma_rows(const frame_copy *c)
+{
+    return c->chroma ? (c->frame->height + 1) / 2 : 0;
+}
+
+/* One thread's share of the strips and of the rows of colours behind them. */
+static void copy_share(void *context, int32_t thread, int32_t threads)
+{
+    const frame_copy *c = context;
+    const sk_frame *frame = c->frame;
+    const int32_t strips = c->strips.count;
+    int64_t begin, end;
+    sk_pool_split(strips + chroma_rows(c), 1, thread, threads, &begin, &end);
+    for (int64_t k = begin; k < end; k++) {
+        if (k >= strips) {
+            memcpy(c->to + c->row * (size_t)(frame->height + k - strips),
+                   c->chroma + frame->stride * (k - strips), c->row);
+            continue;
+        }
+        const int64_t first = c->strips.first + k * c->strips.step;
+        for (int64_t y = first; y < first + c->strips.run; y++)
+            memcpy(c->to + c->row * (size_t)y, frame->data + frame->stride * y, c->row);
+    }
+}
+
+static void copy_frame(sk_lane *lane, const sk_frame *frame, uint8_t *to)
 {
     const bool nv12 = frame->format == SK_PIXEL_NV12;
-    size_t row = nv12 ? ((size_t)frame->width + 1) / 2 * 2
-                      : (size_t)frame->width * (frame->format == SK_PIXEL_GRAY ? 1 : 3);
-    const sk_row_strips all = {0, frame->height, frame->height, 1}, *s = strips->count ? strips : &all;
-    for (int32_t k = 0; k < s->count; k++) {
-        const int32_t first = s->first + k * s->step;
-        if (frame->stride == (ptrdiff_t)row)
-            memcpy(to + row * (size_t)first, frame->data + row * (size_t)first, row * (size_t)s->run);
-        else
-            for (int32_t y = first; y < first + s->run; y++)
-                memcpy(to + row * (size_t)y, frame->data + frame->stride * y, row);
-    }
-    const uint8_t *chroma = frame->chroma ? frame->chroma : frame->data + frame->stride * frame->height;
-    for (int32_t y = 0; nv12 && y < (frame->height + 1) / 2; y++)
-        memcpy(to + row * (size_t)(frame->height + y), chroma + frame->stride * y, row);
-    return SK_OK;
+    frame_copy c = {.frame = frame, .strips = lane->strips, .to = to};
+    if (!c.strips.count) /* every row */
+        c.strips = (sk_row_strips){.first = 0, .step = 1, .run = 1, .count = frame->height};
+    c.row = nv12 ? ((size_t)frame->width + 1) / 2 * 2
+                 : (size_t)frame->width * (frame->format == SK_PIXEL_GRAY ? 1 : 3);
+    if (nv12)
+        c.chroma = frame->chroma ? frame->chroma : frame->data + frame->stride * frame->height;
+    sk_copiers_run(&lane->copiers, c.row * (size_t)(c.strips.count * c.strips.run + chroma_rows(&c)),
+                   copy_share, &c);
 }
 
 /* A frame in a device's memory is for that device, and only where its engine fits frames in by itself. */
@@ -164,12 +191,11 @@ static void process(sk_lane *lane, sk_job *job)
                           : NULL;
         if (status == SK_OK && job->on_device)
             job->frames[i] = &item->view;
+        else if (status == SK_OK && job->key.frames)
+            copy_frame(lane, &item->view, at);
         else if (status == SK_OK)
-            item->status = job->key.frames
-                               ? copy_frame(&item->view, &lane->strips, at)
-                               : sk_task_stage_input(lane->pre, &item->view,
-                                                     job->key.u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32, at,
-                                                     &item->error);
+            item->status = sk_task_stage_input(
+                lane->pre, &item->view, job->key.u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32, at, &item->error);
         else {
             item->status = status;
             item->error = problem;

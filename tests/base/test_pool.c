@@ -9,8 +9,10 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static sk_pool *open_pool(int32_t threads, int32_t spin_us)
 {
@@ -339,9 +341,74 @@ static void cost_when_hot(void **state)
     sk_pool_close(&pool);
 }
 
+/* --- offers: whoever comes in time takes part --- */
+
+typedef struct offered {
+    atomic_int next, inside, came;
+    int32_t count;
+    int taken[64]; /* plain: each is one thread's, and seen by the caller afterwards */
+    bool slow;     /* those who came are still at it when the caller is through */
+} offered;
+
+static void take_offered(void *context, int32_t part, int32_t threads)
+{
+    offered *o = context;
+    assert_in_range(part, 0, threads - 1);
+    atomic_fetch_add(&o->inside, 1);
+    atomic_fetch_add(&o->came, 1);
+    for (int32_t i; (i = atomic_fetch_add(&o->next, 1)) < o->count;) {
+        if (o->slow)
+            usleep(part ? 3000 : 1000);
+        o->taken[i]++;
+    }
+    atomic_fetch_sub(&o->inside, 1);
+}
+
+/* How many took part. */
+static int offer_once(sk_pool *pool, int32_t count, bool slow)
+{
+    offered o = {.count = count, .slow = slow};
+    sk_pool_offer(pool, take_offered, &o);
+    assert_int_equal(atomic_load(&o.inside), 0); /* nobody is left in memory that is gone now */
+    for (int32_t i = 0; i < count; i++)
+        assert_int_equal(o.taken[i], 1);
+    const int came = atomic_load(&o.came);
+    memset(&o, 0x5a, sizeof o);
+    return came;
+}
+
+static void test_offers(void **state)
+{
+    (void)state;
+    for (int32_t threads = 1; threads <= 4; threads++)
+        for (int spin = 0; spin <= 80; spin += 80) {
+            sk_pool *pool = open_pool(threads, spin);
+            int came = 0, helped = 0;
+            for (int round = 0; round < 300; round++) {
+                came += offer_once(pool, round % 5, false); /* over before the others are awake, mostly */
+                if (round % 50 == 0) { /* 12 ms: time enough to come, once the offer before is seen */
+                    usleep(1000);
+                    helped += offer_once(pool, 12, true) - 1;
+                }
+                if (round % 7 == 0) { /* a region right behind a withdrawn offer: all take part */
+                    record r = {0};
+                    sk_pool_run(pool, note_part, &r, PARTS);
+                    for (int i = 0; i < PARTS; i++)
+                        assert_int_equal(r.runs[i], 1);
+                }
+                if (round % 100 == 99)
+                    usleep(1000); /* asleep in the kernel */
+            }
+            assert_true(threads == 1 || helped > 0);
+            assert_true(threads == 1 || spin || came < 300 * threads); /* nobody waits for the late */
+            sk_pool_close(&pool);                                      /* also behind a withdrawn one */
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_offers),
         cmocka_unit_test(parts_run_once_on_their_thread),
         cmocka_unit_test(no_parts_is_nothing),
         cmocka_unit_test(barrier_orders_layers),

@@ -62,7 +62,7 @@ static float *expected(const sk_graph *g, const sk_letterbox_geometry *box, cons
 }
 
 static void check_frames(const sk_graph *g, int w, int h, sk_pixel_format format, int row_gap,
-                         int picture_gap, const sk_row_strips *strips)
+                         int picture_gap, const sk_row_strips *strips, int copiers)
 {
     sk_error err = {0};
     sk_letterbox_geometry box;
@@ -83,6 +83,7 @@ static void check_frames(const sk_graph *g, int w, int h, sk_pixel_format format
     sk_tensor out;
     s.input = SK_INPUT_FRAMES;
     s.fit = &fit;
+    s.threads = copiers;
     assert_ok(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), &err);
     assert_memory_equal(&((gpu_session *)session)->plan.strips, strips, sizeof *strips);
     for (gpu_emulate_pinned = 0; gpu_emulate_pinned < 2; gpu_emulate_pinned++) {
@@ -92,6 +93,7 @@ static void check_frames(const sk_graph *g, int w, int h, sk_pixel_format format
                own->plan.buffers[own->plan.inputs[0]].bytes);
         assert_ok(sk_session_run(session, &in, 1, &out, 1, &err), &err);
         assert_memory_equal(out.data, want, sk_tensor_bytes(&out));
+        assert_true((own->copiers.team != NULL) == (copiers > 1));
     }
     gpu_emulate_pinned = 0;
     sk_session_close(&session);
@@ -122,7 +124,12 @@ static void test_strips(void **state)
         for (int format = SK_PIXEL_RGB; format <= SK_PIXEL_GRAY; format++)
             for (int gaps = 0; gaps < 4; gaps++)
                 check_frames(g, sizes[i].w, sizes[i].h, (sk_pixel_format)format, gaps & 1 ? 13 : 0,
-                             gaps & 2 ? 100 : 0, &sizes[i].strips);
+                             gaps & 2 ? 100 : 0, &sizes[i].strips, 0);
+    /* large enough that several threads copy */
+    const sk_row_strips of_large = {23, 48, 2, 18};
+    for (int gaps = 0; gaps < 4; gaps++)
+        check_frames(g, 1536, 864, SK_PIXEL_RGB, gaps & 1 ? 13 : 0, gaps & 2 ? 100 : 0, &of_large,
+                     2 + gaps % 2);
     sk_graph_close(&g);
 }
 
@@ -150,14 +157,14 @@ static void test_other_rules(void **state)
 /* Pictures larger than the parts they are copied in. */
 static void test_parts(void **state)
 {
-    (void)state;
     enum { WIDE = 416, ROW = WIDE * 3 + 16 };
     sk_error err = {0};
     sk_graph *g = network(WIDE);
     const sk_shape shape = sk_shape_of(4, BATCH, 3, WIDE, WIDE);
-    const sk_session_settings s = plain_settings();
+    sk_session_settings s = plain_settings();
     sk_session *session = NULL;
     sk_tensor out;
+    s.threads = *(int *)*state;
     uint8_t *gaps = malloc((size_t)BATCH * WIDE * ROW), *dense = malloc((size_t)BATCH * WIDE * WIDE * 3);
     random_source r = {3};
     for (size_t i = 0; i < (size_t)BATCH * WIDE * ROW; i++)
@@ -192,7 +199,9 @@ static void test_parts(void **state)
 
 int main(void)
 {
+    static int one = 1, three = 3;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_strips), cmocka_unit_test(test_other_rules),
-                                       cmocka_unit_test(test_parts)};
+                                       cmocka_unit_test_prestate(test_parts, &one),
+                                       cmocka_unit_test_prestate(test_parts, &three)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -238,10 +238,11 @@ static void test_engine_fits_frames_in(void **state)
         fault_reset();
         faults[3].refuses_frames = refuses;
         s.detector.batch = 2;
+        s.detector.threads = 3; /* who copy the largest frame together */
         sk_runner *r = NULL;
         assert_ok(sk_runner_open_on(&m, 1, &s, &fault_engines[3], &r, &err), &err);
         assert_int_equal(atomic_load(&faults[3].boxed) > 0, !refuses);
-        const int32_t sizes[][2] = {{48, 40}, {48, 40}, {48, 40}, {99, 31}, {48, 40}};
+        const int32_t sizes[][2] = {{48, 40}, {48, 40}, {48, 40}, {901, 603}, {48, 40}};
         sk_frame set[5];
         for (int i = 0; i < 5; i++) {
             set[i] = make_frame(sizes[i][0], sizes[i][1], i);

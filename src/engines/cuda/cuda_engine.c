@@ -277,6 +277,7 @@ static void engine_close(sk_session *session)
         gpu_free(slot->device);
         gpu_host_free(slot->host);
     }
+    sk_copiers_close(&s->copiers);
     gpu_peaks_close(s);
     gpu_sparse_close(s);
     for (size_t i = 0; s->step_events && i < s->plan.n_steps; i++)
@@ -421,6 +422,7 @@ static sk_status engine_open(const sk_graph *graph, const sk_session_settings *s
         return sk_fail_memory(err, sizeof *s);
     sk_status status;
     s->device = settings->device;
+    s->copiers.threads = settings->threads;
     SK_TRY_GOTO(gpu_check(s, gpu_use(settings->device), "the chosen GPU cannot be used", err));
     SK_TRY_GOTO(
         gpu_check(s, gpu_device_about(settings->device, &s->about), "the chosen GPU cannot be used", err));

@@ -2,6 +2,7 @@
 #ifndef SK_ENGINES_CUDA_SESSION_H
 #define SK_ENGINES_CUDA_SESSION_H
 
+#include "base/copiers.h"
 #include "engines/cuda/plan.h"
 
 /* An open plan on a device: addresses, streams, one captured graph for each slot.
@@ -42,6 +43,7 @@ typedef struct gpu_session {
     gpu_event **step_events;               /* capture only, one for each recorded step */
     gpu_event *branch_begin, *branch_end[GPU_MAX_STREAMS], *timer[2];
     int32_t *peak_order; /* scratch: [channel][capacity] */
+    sk_copiers copiers;  /* of frames in ordinary memory */
     bool lost;
 } gpu_session;
 

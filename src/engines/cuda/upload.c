@@ -6,7 +6,10 @@
 /* Inputs on their way to the device: read from the caller's memory where it is pinned, else through the slot's own, part by
  * part, so that a part goes up while the next is copied. */
 
-enum { PART = 1 << 20 };
+enum {
+    PART = 1 << 20,
+    SHARE = 4096 /* bytes; threads' shares begin at multiples of it */
+};
 
 /* How the pictures of an input lie, and which of their rows are wanted; other inputs are one long row. */
 typedef struct layout {
@@ -78,33 +81,57 @@ static int upload_pinned(gpu_session *s, const layout *l, uint8_t *to, const uin
     return 0;
 }
 
-/* Through pinned memory of our own. */
+/* --- through pinned memory of our own --- */
+
+/* What is wanted of an input, as one run of bytes: pieces that lie apart at the caller's. */
+typedef struct gathering {
+    const layout *l;
+    const uint8_t *from;
+    uint8_t *staging;
+    size_t piece;           /* bytes */
+    int32_t pieces;         /* of a strip */
+    size_t ready, part_end; /* the part that is copied now */
+} gathering;
+
+static const uint8_t *piece_at(const gathering *g, int64_t index)
+{
+    const sk_row_strips *strips = &g->l->strips;
+    const int64_t strip = index / g->pieces, picture = strip / strips->count;
+    const int64_t row = strips->first + strip % strips->count * strips->step + index % g->pieces;
+    return g->from + picture * g->l->from_picture + row * g->l->from_row;
+}
+
+/* One thread's share of the part. */
+static void gather(void *context, int32_t thread, int32_t threads)
+{
+    const gathering *g = context;
+    int64_t begin, end;
+    sk_pool_split((int64_t)(g->part_end - g->ready), SHARE, thread, threads, &begin, &end);
+    for (size_t at = g->ready + (size_t)begin, stop = g->ready + (size_t)end; at < stop;) {
+        const size_t inside = at % g->piece, left = g->piece - inside,
+                     bytes = left < stop - at ? left : stop - at;
+        memcpy(g->staging + at, piece_at(g, (int64_t)(at / g->piece)) + inside, bytes);
+        at += bytes;
+    }
+}
+
 static int upload_staged(gpu_session *s, const layout *l, uint8_t *to, uint8_t *staging, const uint8_t *from)
 {
-    const sk_row_strips *strips = &l->strips;
     const bool dense = (size_t)l->from_row == l->row;
-    const size_t piece = dense ? l->row * (size_t)strips->run : l->row;
-    const int32_t pieces = dense ? 1 : strips->run;
-    size_t ready = 0, sent = 0;
-    for (int64_t n = 0; n < l->pictures; n++)
-        for (int32_t k = 0; k < strips->count; k++)
-            for (int32_t i = 0; i < pieces; i++) {
-                const uint8_t *at = from + n * l->from_picture +
-                                    (strips->first + (ptrdiff_t)k * strips->step + i) * l->from_row;
-                for (size_t done = 0; done < piece;) {
-                    const size_t part = piece - done < PART ? piece - done : PART;
-                    memcpy(staging + ready, at + done, part);
-                    done += part;
-                    ready += part;
-                    if (ready - sent < PART)
-                        continue;
-                    const int error = gpu_copy_up(to + sent, staging + sent, ready - sent, s->up);
-                    if (error)
-                        return error;
-                    sent = ready;
-                }
-            }
-    return ready > sent ? gpu_copy_up(to + sent, staging + sent, ready - sent, s->up) : 0;
+    gathering g = {.l = l,
+                   .from = from,
+                   .staging = staging,
+                   .piece = dense ? l->row * (size_t)l->strips.run : l->row,
+                   .pieces = dense ? 1 : l->strips.run};
+    const size_t total = g.piece * (size_t)g.pieces * (size_t)l->strips.count * (size_t)l->pictures;
+    for (; g.ready < total; g.ready = g.part_end) {
+        g.part_end = total - g.ready < PART ? total : g.ready + PART;
+        sk_copiers_run(&s->copiers, g.part_end - g.ready, gather, &g);
+        const int error = gpu_copy_up(to + g.ready, staging + g.ready, g.part_end - g.ready, s->up);
+        if (error)
+            return error;
+    }
+    return 0;
 }
 
 /* Frames that lie on the device already, to where the first kernel reads them. */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_BASE_COPIERS_H
+#define SK_BASE_COPIERS_H
+
+#include "base/pool.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Threads that copy large things together: one alone copies slower than a GPU's bus takes it. Zeroed is empty. They are called
+ * when the first large thing comes, as many owners never have one; if they do not come, the caller copies alone. */
+typedef struct sk_copiers {
+    int32_t
+        threads; /* with the caller; set before the first use; 0 = a quarter of the usable cores, at most 4 */
+    sk_pool *team;
+    bool alone; /* there is no team, and will be none */
+} sk_copiers;
+
+/* Runs fn(context, i, parts) for every i below `parts`, a number that follows from `bytes`, and returns when all are done. Small
+ * things are done by the caller alone, and nobody waits for a thread that comes late. */
+void sk_copiers_run(sk_copiers *copiers, size_t bytes, sk_pool_fn fn, void *context);
+void sk_copiers_close(sk_copiers *copiers);
+
+#endif
