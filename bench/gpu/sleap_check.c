@@ -32,7 +32,7 @@ static int check_peaks(bool small)
 
 static int check_frames(bool small)
 {
-    framed f = {.engine = &gpu_engine, .state = 5};
+    framed f = {.engine = &gpu_engine, .random = {5}};
     for (int round = 0; round < (small ? 12 : 96); round++)
         if (!framed_round(&f, round, small ? 40 : 333, small ? 30 : 257)) {
             printf("BAD frames by SLEAP's rules, round %d: %s\n", round, f.problem);

@@ -21,4 +21,4 @@ refused 'struct sk_x { int y; };' 'alone as C17' # no guard: included twice
 printf '#ifndef A\n#define A\nint sk_x(void);\n#endif\n' >"$work/include/skitter/bad.h"
 "$check" "$work" >/dev/null
 
-exec "$check" "$SKITTER_TEST_SOURCE"
+"$check" "$SKITTER_TEST_SOURCE"

@@ -55,4 +55,4 @@ if "$check" "$work/tree" >"$work/out"; then
     exit 1
 fi
 
-exec "$check" "$SKITTER_TEST_SOURCE"
+"$check" "$SKITTER_TEST_SOURCE"

@@ -2,6 +2,8 @@
 #ifndef SK_TESTS_ENGINES_FRAMED_SLEAP_H
 #define SK_TESTS_ENGINES_FRAMED_SLEAP_H
 
+#include "random_source.h"
+
 #include "engines/offload.h"
 #include "graph/builder.h"
 #include "tasks/sleap_pre.h"
@@ -15,16 +17,10 @@
 
 typedef struct framed {
     const sk_engine *engine;
-    uint64_t state;
+    random_source random;
     int compared;
     char problem[256];
 } framed;
-
-static inline uint32_t framed_random(framed *f)
-{
-    f->state = f->state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(f->state >> 33);
-}
 
 /* The input with the other sign. */
 static inline sk_graph *framed_graph(const sk_shape *shape)
@@ -112,7 +108,7 @@ static inline bool framed_round(framed *f, int round, int width, int height)
 {
     static const float scales[] = {1.0f, 0.5f, 0.37f, 1.3f};
     const int format = round % 3, channels = round / 3 % 2 ? 3 : 1, matched = round / 12 % 2;
-    const int w = width + (int)(framed_random(f) % 9), h = height + (int)(framed_random(f) % 9);
+    const int w = width + (int)(random_next(&f->random) % 9), h = height + (int)(random_next(&f->random) % 9);
     const int c = format == 2 ? 1 : 3, stride = w * c + 5;
     sk_sleap_spec spec = {.legacy = round / 6 % 2,
                           .input_scale = scales[round / 24 % 4],
@@ -123,7 +119,7 @@ static inline bool framed_round(framed *f, int round, int width, int height)
     for (int n = 0; n < 2; n++) {
         uint8_t *data = malloc((size_t)(stride * h));
         for (int i = 0; i < stride * h; i++)
-            data[i] = (uint8_t)framed_random(f);
+            data[i] = (uint8_t)random_next(&f->random);
         for (int y = 0; n == 1 && c == 3 && y < h; y++) /* the second: grey in three channels */
             for (int x = 0; x < w; x++)
                 data[y * stride + 3 * x + 1] = data[y * stride + 3 * x + 2] = data[y * stride + 3 * x];

@@ -2,6 +2,8 @@
 #ifndef SK_TESTS_ENGINES_ROW_CASES_H
 #define SK_TESTS_ENGINES_ROW_CASES_H
 
+#include "random_source.h"
+
 #include "engines/offload.h"
 #include "graph/builder.h"
 #include "tasks/yolo_post.h"
@@ -34,45 +36,39 @@ typedef struct row_result {
     double worst, score; /* largest differences of the others: pixels, scores */
 } row_result;
 
-typedef struct row_random {
-    uint64_t state;
-} row_random;
-
-static uint32_t row_next(row_random *r)
+static float row_unit(random_source *r) /* 0 … 1 */
 {
-    r->state = r->state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(r->state >> 33);
-}
-static float row_unit(row_random *r) /* 0 … 1 */
-{
-    return (float)row_next(r) / 2147483648.0f;
+    return (float)random_next(r) / 2147483648.0f;
 }
 
 static row_case row_case_random(uint64_t seed)
 {
     static const sk_task tasks[] = {SK_TASK_DETECT, SK_TASK_POSE, SK_TASK_OBB};
     static const float densities[] = {0.02f, 0.2f, 0.7f, 0.0f}, limits[] = {0.25f, 0.5f, 0.01f, 0.9f};
-    row_random r = {seed * 77 + 5};
-    row_case c = {
-        .task = tasks[seed % 3], .side = 24, .levels = 1 + (int)(row_next(&r) % 3), .classes = 1, .dims = 3};
-    c.classes = row_next(&r) % 2 ? 1 : 2 + (int)(row_next(&r) % 5);
-    c.reg = row_next(&r) % 3 == 0 ? 1 : 4 + 4 * (int)(row_next(&r) % 4);
-    c.keypoints = c.task == SK_TASK_POSE ? 1 + (int)(row_next(&r) % 6) : 0;
-    c.dims = 2 + (int)(row_next(&r) % 2);
-    c.batch = 1 + (int)(row_next(&r) % 3);
+    random_source r = {seed * 77 + 5};
+    row_case c = {.task = tasks[seed % 3],
+                  .side = 24,
+                  .levels = 1 + (int)(random_next(&r) % 3),
+                  .classes = 1,
+                  .dims = 3};
+    c.classes = random_next(&r) % 2 ? 1 : 2 + (int)(random_next(&r) % 5);
+    c.reg = random_next(&r) % 3 == 0 ? 1 : 4 + 4 * (int)(random_next(&r) % 4);
+    c.keypoints = c.task == SK_TASK_POSE ? 1 + (int)(random_next(&r) % 6) : 0;
+    c.dims = 2 + (int)(random_next(&r) % 2);
+    c.batch = 1 + (int)(random_next(&r) % 3);
     c.settings = sk_yolo_settings_defaults();
-    c.settings.confidence = limits[row_next(&r) % 4];
-    c.settings.iou = (double)(1 + row_next(&r) % 9) / 10;
-    c.settings.max_det = row_next(&r) % 3 == 0 ? 5 : row_next(&r) % 2 ? 300 : 1000;
-    c.settings.agnostic = (int32_t)(row_next(&r) % 2);
+    c.settings.confidence = limits[random_next(&r) % 4];
+    c.settings.iou = (double)(1 + random_next(&r) % 9) / 10;
+    c.settings.max_det = random_next(&r) % 3 == 0 ? 5 : random_next(&r) % 2 ? 300 : 1000;
+    c.settings.agnostic = (int32_t)(random_next(&r) % 2);
     c.wanted[1] = c.classes - 1;
-    c.settings.n_classes = c.classes > 2 && row_next(&r) % 2 ? 2 : 0;
-    c.density = densities[row_next(&r) % 4];
-    c.coarse = row_next(&r) % 2 == 0;
-    c.broken = row_next(&r) % 3 == 0;
-    c.keypoints_26 = (int)(row_next(&r) % 2);
-    c.angle_raw = (int)(row_next(&r) % 2);
-    c.precision = row_next(&r) % 4 == 0 ? SK_PRECISION_F32 : SK_PRECISION_F16;
+    c.settings.n_classes = c.classes > 2 && random_next(&r) % 2 ? 2 : 0;
+    c.density = densities[random_next(&r) % 4];
+    c.coarse = random_next(&r) % 2 == 0;
+    c.broken = random_next(&r) % 3 == 0;
+    c.keypoints_26 = (int)(random_next(&r) % 2);
+    c.angle_raw = (int)(random_next(&r) % 2);
+    c.precision = random_next(&r) % 4 == 0 ? SK_PRECISION_F32 : SK_PRECISION_F16;
     return c;
 }
 
@@ -132,12 +128,12 @@ static sk_graph *row_graph(const row_case *c, sk_yolo_spec *spec)
 /* Values as heads have them: most places far below the confidence, boxes of some grid cells around their place. */
 static float *row_input(const row_case *c, uint64_t seed)
 {
-    row_random r = {seed * 991 + 17};
+    random_source r = {seed * 991 + 17};
     const int channels = 4 * c->reg + c->classes + row_extra(c), plane = c->side * c->side;
     float *x = malloc((size_t)(c->batch * channels * plane) * sizeof *x);
     for (int n = 0; n < c->batch; n++)
         for (int i = 0; i < plane; i++) {
-            const int high = row_unit(&r) < c->density, broken = c->broken && row_next(&r) % 16 == 0;
+            const int high = row_unit(&r) < c->density, broken = c->broken && random_next(&r) % 16 == 0;
             for (int ch = 0; ch < channels; ch++) {
                 float v = row_unit(&r) * 4 - 2;
                 if (ch < 4 * c->reg) {
@@ -146,8 +142,8 @@ static float *row_input(const row_case *c, uint64_t seed)
                     v = high ? row_unit(&r) * 6 - 2 : -9 + row_unit(&r);
                     v = c->coarse ? floorf(v * 2) / 2 : v;
                 }
-                if (broken && row_next(&r) % 8 == 0)
-                    v = row_next(&r) % 3 == 0 ? NAN : row_next(&r) % 2 ? INFINITY : 70000.0f;
+                if (broken && random_next(&r) % 8 == 0)
+                    v = random_next(&r) % 3 == 0 ? NAN : random_next(&r) % 2 ? INFINITY : 70000.0f;
                 x[((n * channels) + ch) * plane + i] = v;
             }
         }

@@ -129,9 +129,9 @@ static void test_runner(void **state)
         sk_runner *runners[2] = {open_runner(model, false), open_runner(model, true)};
         static uint8_t pixels[192 * 108 * 3];
         for (int i = 0; i < 4; i++) {
-            row_random r = {(uint64_t)(k * 10 + i)};
+            random_source r = {(uint64_t)(k * 10 + i)};
             for (size_t p = 0; p < sizeof pixels; p++)
-                pixels[p] = (uint8_t)row_next(&r);
+                pixels[p] = (uint8_t)random_next(&r);
             const sk_frame frame = {.format = SK_PIXEL_RGB,
                                     .width = 192,
                                     .height = 108,

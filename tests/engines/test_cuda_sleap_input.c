@@ -9,7 +9,7 @@ extern int64_t gpu_emulate_live;
 static void test_frames(void **state)
 {
     (void)state;
-    framed f = {.engine = &gpu_engine, .state = 17};
+    framed f = {.engine = &gpu_engine, .random = {17}};
     for (int round = 0; round < 96; round++)
         if (!framed_round(&f, round, 70, 52))
             fail_msg("round %d: %s", round, f.problem);
