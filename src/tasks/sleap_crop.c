@@ -6,6 +6,7 @@
 #include "tasks/resize_float.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 struct sk_sleap_crop {
@@ -19,6 +20,8 @@ struct sk_sleap_crop {
     uint8_t *cut;    /* [crop_height][crop_width][from_channels] */
     uint8_t *shrunk; /* [scaled_height][scaled_width][from_channels] */
     uint8_t *input;  /* [height][width][channels], for the float form */
+    int32_t *at; /* legacy, [crop_width][2]: where the two values of a row lie that a pixel is mixed from … */
+    float *part; /* … and how far between them, [crop_width][from_channels] */
     sk_resize_antialias *shrink;
     sk_resize_float *legacy_shrink;
 };
@@ -61,7 +64,10 @@ static sk_status allocate(sk_sleap_crop *c, sk_error *err)
     c->shrunk = c->shrink ? sk_malloc(shrunk) : NULL;
     c->input = sk_malloc(input);
     c->whole = c->legacy_shrink ? sk_malloc(whole) : NULL;
-    if (!c->cut || (c->shrink && !c->shrunk) || !c->input || (c->legacy_shrink && !c->whole))
+    c->at = sk_calloc((size_t)g->crop_width * 2, sizeof *c->at);
+    c->part = sk_calloc((size_t)g->crop_width * k, sizeof *c->part);
+    if (!c->at || !c->part || !c->cut || (c->shrink && !c->shrunk) || !c->input ||
+        (c->legacy_shrink && !c->whole))
         return sk_fail_memory(err, cut + shrunk + input + whole);
     return SK_OK;
 }
@@ -111,6 +117,8 @@ void sk_sleap_crop_close(sk_sleap_crop **crop)
     sk_free(c->cut);
     sk_free(c->shrunk);
     sk_free(c->input);
+    sk_free(c->at);
+    sk_free(c->part);
     sk_resize_antialias_close(&c->shrink);
     sk_resize_float_close(&c->legacy_shrink);
     sk_free(c);
@@ -159,34 +167,77 @@ static void cut_whole_pixels(sk_sleap_crop *c, float x, float y)
     }
 }
 
+/* The pixels of a crop's rows that lie inside of the picture, and whether the values they are mixed from lie side by side. */
+typedef struct span {
+    int32_t begin, end;
+    bool steady;
+} span;
+
+static span find_across(sk_sleap_crop *c, float left)
+{
+    const int32_t k = c->from_channels;
+    span s = {0, 0, true};
+    for (int32_t u = 0; u < c->g.crop_width; u++) {
+        const float fx = left + (float)u;
+        if (!(fx >= 0 && fx <= (float)(c->from_width - 1)))
+            continue;
+        const int32_t x0 = (int32_t)floorf(fx), x1 = (int32_t)ceilf(fx);
+        if (s.end == 0)
+            s.begin = u;
+        s.end = u + 1;
+        c->at[2 * u] = x0 * k;
+        c->at[2 * u + 1] = x1 * k;
+        for (int32_t ch = 0; ch < k; ch++)
+            c->part[u * k + ch] = fx - (float)x0;
+        /* rounding may make a step longer */
+        s.steady = s.steady && c->at[2 * u] == c->at[2 * s.begin] + (u - s.begin) * k;
+    }
+    return s;
+}
+
+static inline uint8_t mix(float tl, float tr, float bl, float br, float px, float py)
+{
+    const float t = tl + (tr - tl) * px, s = bl + (br - bl) * px;
+    return (uint8_t)(t + (s - t) * py);
+}
+
+/* `count` values; the second of each two lies k behind the first. With px 0 it does not count. */
+static void mix_steady(const uint8_t *restrict a, const uint8_t *restrict b, int32_t k,
+                       const float *restrict px, float py, int32_t count, uint8_t *restrict out)
+{
+    for (int32_t i = 0; i < count; i++)
+        out[i] = mix(a[i], a[i + k], b[i], b[i + k], px[i], py);
+}
+
 /* tf.image.crop_and_resize at scale 1: bilinear at a fractional place, 0 outside, fractions cut off. */
 static void cut_fractional(sk_sleap_crop *c, float x, float y)
 {
     const sk_sleap_crop_geometry *g = &c->g;
-    float left = bounded(x) * g->input_scale - (float)(g->crop_width - 1) / 2;
-    float top = bounded(y) * g->input_scale - (float)(g->crop_height - 1) / 2;
-    int32_t k = c->from_channels;
-    for (int32_t v = 0; v < g->crop_height; v++) {
-        float fy = top + (float)v;
-        uint8_t *line = c->cut + (size_t)v * (size_t)g->crop_width * (size_t)k;
-        if (fy < 0 || fy > (float)(c->from_height - 1)) {
-            memset(line, 0, (size_t)g->crop_width * (size_t)k);
+    const float left = bounded(x) * g->input_scale - (float)(g->crop_width - 1) / 2;
+    const float top = bounded(y) * g->input_scale - (float)(g->crop_height - 1) / 2;
+    const int32_t k = c->from_channels;
+    const span s = find_across(c, left);
+    memset(c->cut, 0, (size_t)g->crop_width * (size_t)g->crop_height * (size_t)k);
+    for (int32_t v = 0; v < g->crop_height && s.end > 0; v++) {
+        const float fy = top + (float)v;
+        if (fy < 0 || fy > (float)(c->from_height - 1))
             continue;
-        }
-        int32_t y0 = (int32_t)floorf(fy), y1 = (int32_t)ceilf(fy);
+        const int32_t y0 = (int32_t)floorf(fy), y1 = (int32_t)ceilf(fy);
         const uint8_t *a = c->picture + (size_t)y0 * (size_t)c->from_width * (size_t)k;
         const uint8_t *b = c->picture + (size_t)y1 * (size_t)c->from_width * (size_t)k;
-        for (int32_t u = 0; u < g->crop_width; u++) {
-            float fx = left + (float)u;
-            int outside = fx < 0 || fx > (float)(c->from_width - 1);
-            int32_t x0 = outside ? 0 : (int32_t)floorf(fx), x1 = outside ? 0 : (int32_t)ceilf(fx);
-            float px = fx - (float)x0, py = fy - (float)y0;
-            for (int32_t ch = 0; ch < k; ch++) {
-                float tl = a[x0 * k + ch], tr = a[x1 * k + ch], bl = b[x0 * k + ch], br = b[x1 * k + ch];
-                float t = tl + (tr - tl) * px, s = bl + (br - bl) * px;
-                line[u * k + ch] = outside ? 0 : (uint8_t)(t + (s - t) * py);
-            }
+        uint8_t *line = c->cut + (size_t)v * (size_t)g->crop_width * (size_t)k;
+        const float py = fy - (float)y0;
+        int32_t u = s.begin;
+        if (s.steady) { /* all but the last, beyond which the picture may end */
+            const int32_t at = c->at[2 * u];
+            mix_steady(a + at, b + at, k, c->part + u * k, py, (s.end - 1 - u) * k, line + u * k);
+            u = s.end - 1;
         }
+        for (; u < s.end; u++)
+            for (int32_t ch = 0; ch < k; ch++) {
+                const int32_t first = c->at[2 * u] + ch, second = c->at[2 * u + 1] + ch;
+                line[u * k + ch] = mix(a[first], a[second], b[first], b[second], c->part[u * k + ch], py);
+            }
     }
 }
 

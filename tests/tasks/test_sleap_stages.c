@@ -205,6 +205,63 @@ static void legacy_crops_are_interpolated(void **state)
     sk_sleap_crop_close(&crop);
 }
 
+/* What tf.image.crop_and_resize says of one value, place by place. */
+static uint8_t interpolated(const uint8_t *picture, int w, int h, int k, float fx, float fy, int ch)
+{
+    if (!(fx >= 0 && fx <= (float)(w - 1) && fy >= 0 && fy <= (float)(h - 1)))
+        return 0;
+    const int x0 = (int)floorf(fx), x1 = (int)ceilf(fx), y0 = (int)floorf(fy), y1 = (int)ceilf(fy);
+    const float px = fx - (float)x0, py = fy - (float)y0;
+    const float tl = picture[(y0 * w + x0) * k + ch], tr = picture[(y0 * w + x1) * k + ch];
+    const float bl = picture[(y1 * w + x0) * k + ch], br = picture[(y1 * w + x1) * k + ch];
+    const float t = tl + (tr - tl) * px, b = bl + (br - bl) * px;
+    return (uint8_t)(t + (b - t) * py);
+}
+
+/* Every value of legacy crops anywhere: over borders, at whole pixels, where rounding makes a step longer, far away. */
+static void legacy_crops_value_by_value(void **state)
+{
+    (void)state;
+    enum { W = 151, H = 67, SW = 40, SH = 33 };
+    static const float places[][2] = {
+        {20, 17},           {19.5f, 16.5f},    {150, 66},       {150.5f, 66.5f}, {0, 0},
+        {127.9999924f, 30}, {83.4999924f, 31}, {-30, 20},       {1e9f, -1e9f},   {75, 1e7f},
+        {131, 50},          {130.5f, 49.99f},  {170.25f, 80.5f}};
+    enum { PLACES = sizeof places / sizeof places[0] };
+    sk_error err;
+    uint32_t noise = 3;
+    for (int k = 1; k <= 3; k += 2) {
+        uint8_t *picture = malloc((size_t)(W * H * k)),
+                out[SW * SH * 3]; /* on the heap: a sanitizer sees its end */
+        for (int i = 0; i < W * H * k; i++) {
+            noise = noise * 1664525u + 1013904223u;
+            picture[i] = (uint8_t)(noise >> 24);
+        }
+        const sk_sleap_spec spec = {.input_scale = 1, .crop_size = {SH, SW}, .legacy = 1};
+        sk_sleap_crop_geometry g;
+        sk_sleap_crop *crop;
+        assert_ok(sk_sleap_crop_plan(&spec, 0, &g, &err), &err);
+        assert_ok(sk_sleap_crop_open(&spec, &g, k, W, H, k, &crop, &err), &err);
+        sk_sleap_crop_begin(crop, picture);
+        for (int i = 0; i < PLACES + 300; i++) {
+            noise = noise * 1664525u + 1013904223u;
+            const float x = i < PLACES ? places[i][0] : (float)(noise >> 20) / 20.0f - 20;
+            const float y = i < PLACES ? places[i][1] : (float)(noise & 0xfff) / 40.0f - 20;
+            memset(out, 0x5a, sizeof out);
+            sk_sleap_crop_u8(crop, x, y, out);
+            const float left = (x < 1e6f ? x : 1e6f) - (SW - 1) / 2.0f;
+            const float top = (y > -1e6f ? y < 1e6f ? y : 1e6f : -1e6f) - (SH - 1) / 2.0f;
+            for (int v = 0; v < SH; v++)
+                for (int u = 0; u < SW * k; u++)
+                    assert_int_equal(
+                        out[v * SW * k + u],
+                        interpolated(picture, W, H, k, left + (float)(u / k), top + (float)v, u % k));
+        }
+        sk_sleap_crop_close(&crop);
+        free(picture);
+    }
+}
+
 /* --- maps to instances
  * --------------------------------------------------------------------------------------- */
 
@@ -564,6 +621,7 @@ int main(void)
                                        cmocka_unit_test(crops_in_whole_pixels),
                                        cmocka_unit_test(crops_equal_the_original),
                                        cmocka_unit_test(legacy_crops_are_interpolated),
+                                       cmocka_unit_test(legacy_crops_value_by_value),
                                        cmocka_unit_test(maps_become_instances),
                                        cmocka_unit_test(broken_maps_give_nothing),
                                        cmocka_unit_test(limits_keep_the_best),
