@@ -46,6 +46,12 @@ set(SKITTER_TEST_ENV
     "SKITTER_CONFIG_DIR=${CMAKE_BINARY_DIR}/test_config"
     "SKITTER_ARTIFACTS=cache" # nothing is put beside the models that tests read
     "SKITTER_CACHE_DIR=${CMAKE_BINARY_DIR}/test_cache")
+if(SKITTER_SANITIZE MATCHES "address")
+    # clang 14 takes thread-local memory of a loaded library for that of an old C library where its address is 16 behind a page's
+    # begin, reads a range out of what lies before it, and its leak check dies of that ("Tracer caught signal 11"): one run of a
+    # thousand
+    list(APPEND SKITTER_TEST_ENV "ASAN_OPTIONS=intercept_tls_get_addr=0")
+endif()
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/test_*.c)
 if(SKITTER_SANITIZE OR SKITTER_COVERAGE OR CMAKE_CROSSCOMPILING_EMULATOR)
