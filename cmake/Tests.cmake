@@ -23,7 +23,7 @@ set(SKITTER_SANITIZED_ROOMS base graph formats results eval cli)
 function(sk_test_labels name room)
     set(labels ${room})
     set(timeout 300)
-    if(CMAKE_CROSSCOMPILING) # an emulated processor
+    if(CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR) # an emulated processor, or valgrind
         set(timeout 1800)
     endif()
     if(SKITTER_SANITIZE)

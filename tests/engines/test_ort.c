@@ -91,6 +91,8 @@ static int ask_library(const ask *a, const char *log_path)
     if (wrong)
         fprintf(stderr, "%s %s: %d '%s' log '%s' borrowed '%s'\n", a->engine, a->provider ? a->provider : "-",
                 status, err.message, text, s ? sk_session_about(s)->borrowed : "");
+    sk_session_close(&s);
+    sk_graph_close(&g);
     return wrong;
 }
 
