@@ -104,8 +104,9 @@ sk_status sk_folder_make(const char *path, sk_error *err)
         if (mkdir(copy, 0777) != 0) {
             int reason = errno; /* EEXIST may be a file; another errno a folder we may not make but have */
             if (!sk_file_is_directory(copy)) {
-                status = sk_fail(err, SK_ERR_IO, "%s: the folder cannot be made: %s", copy,
-                                 reason == EEXIST ? "a file of that name is in the way" : strerror(reason));
+                status =
+                    sk_fail(err, SK_ERR_IO, "%s: the folder cannot be made: %s. Choose another place", copy,
+                            reason == EEXIST ? "a file of that name is in the way" : strerror(reason));
                 break;
             }
         }

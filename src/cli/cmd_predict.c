@@ -420,9 +420,9 @@ static sk_status run(const sk_args *args, sk_error *err)
     else if (status == SK_OK && sk_cli_verbosity() > 0)
         print_summary(&report, choice.requested);
     if (status == SK_OK && report.stopped)
-        status =
-            sk_fail(err, SK_ERR_CANCELLED, "interrupted after %lld frames; everything up to there is written",
-                    (long long)report.total_frames);
+        status = sk_fail(
+            err, SK_ERR_CANCELLED, "interrupted after %lld frames; everything up to there is written%s",
+            (long long)report.total_frames, report.live ? "" : ", and the same command goes on from there");
 done:
     sk_progress_close(&w.progress);
     sk_free(formats);
