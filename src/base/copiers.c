@@ -33,7 +33,8 @@ static sk_pool *called(sk_copiers *c)
         return c->team;
     sk_pool_settings settings = sk_pool_defaults();
     sk_error ignored = {0};
-    settings.threads = c->threads > 0 ? c->threads : sk_cpu_usable_cores() / 4;
+    const int32_t sharers = c->sharers > 1 ? c->sharers : 1;
+    settings.threads = c->threads > 0 ? c->threads : sk_cpu_usable_cores() / 4 / sharers;
     if (settings.threads > MOST)
         settings.threads = MOST;
     c->alone = settings.threads < 2 || sk_pool_open(&settings, &c->team, &ignored) != SK_OK;

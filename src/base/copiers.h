@@ -10,8 +10,8 @@
 /* Threads that copy large things together: one alone copies slower than a GPU's bus takes it. Zeroed is empty. They are called
  * when the first large thing comes, as many owners never have one; if they do not come, the caller copies alone. */
 typedef struct sk_copiers {
-    int32_t
-        threads; /* with the caller; set before the first use; 0 = a quarter of the usable cores, at most 4 */
+    /* Set before the first use: threads with the caller, at most 4; 0 = a quarter of the usable cores, shared among this many. */
+    int32_t threads, sharers;
     sk_pool *team;
     bool alone; /* there is no team, and will be none */
 } sk_copiers;

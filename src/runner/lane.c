@@ -2,7 +2,6 @@
 #include "runner/internal.h"
 
 #include "base/clock.h"
-#include "base/cpu.h"
 #include "tasks/instances.h"
 
 #include <sched.h>
@@ -186,10 +185,7 @@ static sk_status allocate(sk_runner *r, sk_lane *lane, sk_error *err)
     static const char *const roles[SK_LANE_THREADS] = {"transfer and pre-processing", "network",
                                                        "post-processing"};
     int32_t batch = r->settings.detector.batch;
-    const int32_t quarter = sk_cpu_usable_cores() / 4 / r->n_lanes;
-    lane->copiers.threads = r->settings.detector.threads > 0 ? r->settings.detector.threads
-                            : quarter > 1                    ? quarter
-                                                             : 1;
+    lane->copiers = (sk_copiers){.threads = r->settings.detector.threads, .sharers = r->n_lanes};
     for (int32_t k = 0; k < SK_LANE_MAX_JOBS; k++) {
         lane->jobs[k].items = sk_calloc((size_t)batch, sizeof *lane->jobs[k].items);
         lane->jobs[k].frames = sk_calloc((size_t)batch, sizeof *lane->jobs[k].frames);

@@ -109,14 +109,14 @@ static int32_t chroma_rows(const frame_copy *c)
     return c->chroma ? (c->frame->height + 1) / 2 : 0;
 }
 
-/* One thread's share of the strips and of the rows of colours behind them. */
-static void copy_share(void *context, int32_t thread, int32_t threads)
+/* One of the shares of the strips and of the rows of colours behind them. */
+static void copy_share(void *context, int32_t share, int32_t shares)
 {
     const frame_copy *c = context;
     const sk_frame *frame = c->frame;
     const int32_t strips = c->strips.count;
     int64_t begin, end;
-    sk_pool_split(strips + chroma_rows(c), 1, thread, threads, &begin, &end);
+    sk_pool_split(strips + chroma_rows(c), 1, share, shares, &begin, &end);
     for (int64_t k = begin; k < end; k++) {
         if (k >= strips) {
             memcpy(c->to + c->row * (size_t)(frame->height + k - strips),

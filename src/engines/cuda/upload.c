@@ -8,7 +8,7 @@
 
 enum {
     PART = 1 << 20,
-    SHARE = 4096 /* bytes; threads' shares begin at multiples of it */
+    SHARE = 4096 /* bytes; shares begin at multiples of it */
 };
 
 /* How the pictures of an input lie, and which of their rows are wanted; other inputs are one long row. */
@@ -101,12 +101,12 @@ static const uint8_t *piece_at(const gathering *g, int64_t index)
     return g->from + picture * g->l->from_picture + row * g->l->from_row;
 }
 
-/* One thread's share of the part. */
-static void gather(void *context, int32_t thread, int32_t threads)
+/* One of the shares of what is copied now. */
+static void gather(void *context, int32_t share, int32_t shares)
 {
     const gathering *g = context;
     int64_t begin, end;
-    sk_pool_split((int64_t)(g->part_end - g->ready), SHARE, thread, threads, &begin, &end);
+    sk_pool_split((int64_t)(g->part_end - g->ready), SHARE, share, shares, &begin, &end);
     for (size_t at = g->ready + (size_t)begin, stop = g->ready + (size_t)end; at < stop;) {
         const size_t inside = at % g->piece, left = g->piece - inside,
                      bytes = left < stop - at ? left : stop - at;
