@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/predict_internal.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "tasks/pipeline.h"
+
+#include <string.h>
+
+/* Does nobody but the engine's first kernel look at pixels? Whoever draws on frames or cuts crops out of them needs RGB here. */
+static bool engine_reads_frames(const predict_run *r)
+{
+    const sk_predict_settings *s = r->settings;
+    return !r->frames_here && !s->overlay && s->n_models == 1 && !s->allow_failover &&
+           sk_detector_about(r->detector)->task < SK_TASK_SINGLE_INSTANCE && /* SLEAP's come as RGB */
+           strcmp(s->detector.runtime, "cuda") == 0 && !sk_uri_is_pictures(s->source) &&
+           !sk_uri_is_live(s->source);
+}
+
+/* The GPU whose memory frames may stay in from the decoder to the network, + 1; 0: none. */
+static int32_t device_for_frames(const predict_run *r)
+{
+    const sk_predict_settings *s = r->settings;
+    const char *wish = s->media.hwaccel, *devices = s->devices;
+    if (!engine_reads_frames(r) || !wish || (strcmp(wish, "cuda") != 0 && strcmp(wish, "auto") != 0))
+        return 0;
+    int device = 0; /* "cuda:1" and the like: the runner is asked, too, once it stands */
+    if (devices && strncmp(devices, "cuda:", 5) == 0 && devices[5] >= '0' && devices[5] <= '9')
+        device = devices[5] - '0';
+    return device + 1;
+}
+
+sk_source_settings predict_media_of(const predict_run *r)
+{
+    const sk_predict_settings *s = r->settings;
+    sk_source_settings m = s->media;
+    m.on_device = device_for_frames(r);
+    m.nv12 = engine_reads_frames(r);
+    const sk_task_settings task = sk_task_settings_of(&s->detector);
+    const sk_model *model = sk_detector_about(r->detector)->models[0];
+    if (s->n_models != 1 || s->overlay || strcmp(s->detector.runtime, "cpu") != 0 ||
+        !sk_task_planes_above(model, &task, &m.planes_above_width, &m.planes_above_height))
+        m.planes_above_width = m.planes_above_height = 0;
+    return m;
+}
+
+sk_status predict_open_source(predict_run *r, int64_t done, sk_error *err)
+{
+    sk_source_settings m = predict_media_of(r);
+    bool skip_by_reading = m.loop > 1;
+    if (!skip_by_reading)
+        m.first += done * m.step;
+    sk_source_close(&r->source);
+    SK_TRY(sk_source_open(r->settings->source, &m, &r->source, err));
+    sk_source_info info;
+    sk_source_get_info(r->source, &info);
+    r->info.name = info.name; /* borrowed from the source that lives on */
+    r->info.like = info.like;
+    for (int64_t i = 0; skip_by_reading && i < done; i++) {
+        const sk_frame *frame = NULL;
+        SK_TRY(sk_source_next(r->source, &frame, err));
+        if (!frame)
+            break;
+        sk_source_release(r->source, frame);
+    }
+    return SK_OK;
+}
+
+sk_status predict_agree_on_frames(predict_run *r, int64_t done, sk_error *err)
+{
+    const sk_frame *like = &r->info.like;
+    const int32_t place = like->on_device;
+    if (place && sk_runner_takes_device_frames(r->runner, place - 1)) {
+        sk_log(SK_LOG_INFO, "%s: decoded on GPU %d, where frames stay", r->settings->source, place - 1);
+        return SK_OK;
+    }
+    if (!place && (like->format != SK_PIXEL_NV12 || sk_runner_takes_nv12(r->runner)))
+        return SK_OK;
+    if (place)
+        sk_log(SK_LOG_INFO,
+               "%s: this model needs frames in memory; they are fetched from GPU %d, which decodes them",
+               r->settings->source, place - 1);
+    r->frames_here = true;
+    return predict_open_source(r, done, err);
+}
+
+static void frame_done(void *context, const sk_frame *frame)
+{
+    predict_run *r = context;
+    sk_source_release(r->source, frame);
+}
+
+/* Fewer frames than this are not worth opening an instance for each core. */
+#define FEW_FRAMES 16
+
+static bool has_many_frames(const sk_predict_settings *s)
+{
+    const sk_source_settings *m = &s->media;
+    if (sk_uri_is_live(s->source) || (sk_uri_is_pictures(s->source) && sk_file_is_regular(s->source)))
+        return false;
+    return m->last < 0 || m->loop > 1 || (m->last - m->first) / m->step >= FEW_FRAMES;
+}
+
+/* Results of the cpu runtime are the same bits however many threads compute them, so the quickest way may be taken. */
+const char *predict_devices_of(const sk_predict_settings *s)
+{
+    if (s->devices || s->detector.threads > 0 || s->detector.batch > 1)
+        return s->devices;
+    return strcmp(s->detector.runtime, "cpu") == 0 && has_many_frames(s) ? "auto" : NULL;
+}
+
+/* Pictures are known by the frame they came in, and overlays are drawn on it; frames of a video can go back to the decoder
+ * as soon as they are pre-processed. */
+bool predict_holds_frames(const sk_predict_settings *s)
+{
+    return s->overlay || sk_uri_is_pictures(s->source);
+}
+
+sk_status predict_open_runner(predict_run *r, sk_error *err)
+{
+    sk_runner_settings how;
+    sk_runner_defaults(&how);
+    how.frames = predict_holds_frames(r->settings) ? SK_RUNNER_HOLD : SK_RUNNER_BORROW;
+    how.frame_done = frame_done;
+    how.context = r;
+    how.quick_open = true;
+    how.frame_width = r->info.width;
+    how.frame_height = r->info.height;
+    how.like = r->info.kind ? &r->info.like : NULL;
+    how.devices = predict_devices_of(r->settings);
+    how.allow_failover = r->settings->allow_failover;
+    how.depth = r->settings->depth;
+    SK_TRY(sk_detector_open_runner(r->detector, &how, &r->runner, err));
+    sk_detector_forget(r->detector);
+    return SK_OK;
+}

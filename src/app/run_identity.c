@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/run_identity.h"
+
+#include "models/model.h"
+#include "skitter/version.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void sk_run_identity_of(const sk_predict_settings *settings, const sk_detector_info *about,
+                        sk_run_identity *identity)
+{
+    const sk_detector_settings *d = &settings->detector;
+    const sk_source_settings *m = &settings->media;
+    char classes[256] = "all";
+    if (d->n_classes) {
+        classes[0] = '\0';
+        for (int32_t i = 0; i < d->n_classes; i++) {
+            size_t used = strlen(classes);
+            snprintf(classes + used, sizeof classes - used, "%s%d", i ? "," : "", d->classes[i]);
+        }
+    }
+    if (about->task >= SK_TASK_SINGLE_INSTANCE)
+        snprintf(identity->settings, sizeof identity->settings,
+                 "peak_threshold %g; max_instances %d; frames %lld:%lld:%lld", (double)d->peak_threshold,
+                 d->max_instances, (long long)m->first, (long long)m->last, (long long)m->step);
+    else
+        snprintf(identity->settings, sizeof identity->settings,
+                 "conf %g; iou %g; max_det %d; classes %s; agnostic %d; imgsz %dx%d%s; frames %lld:%lld:%lld",
+                 (double)d->confidence, d->iou, d->max_det, classes, d->agnostic, d->height, d->width,
+                 d->rect ? " rect" : "", (long long)m->first, (long long)m->last, (long long)m->step);
+    if (settings->runtime_fell_back) {
+        size_t length = strlen(identity->settings);
+        snprintf(identity->settings + length, sizeof identity->settings - length,
+                 "; runtime fallback %s -> %s", settings->runtime_requested, d->runtime);
+    }
+    int used = snprintf(identity->fingerprint, sizeof identity->fingerprint,
+                        "skitter %s; source %s; loop %d; runtime %s %s; %s", sk_version_text(),
+                        settings->source, m->loop, d->runtime, about->precision, identity->settings);
+    for (int32_t i = 0; i < about->n_models && used > 0 && (size_t)used < sizeof identity->fingerprint; i++)
+        used += snprintf(identity->fingerprint + used, sizeof identity->fingerprint - (size_t)used,
+                         "; model %s", about->models[i]->content_hash);
+}
+
+static const char *kind_name(sk_source_kind kind)
+{
+    return kind == SK_SOURCE_VIDEO ? "video" : kind == SK_SOURCE_PICTURES ? "pictures" : "live";
+}
+
+void sk_run_header_of(const sk_predict_settings *settings, const sk_detector_info *about,
+                      const sk_source_info *source, const sk_run_identity *identity, sk_run_header *header)
+{
+    sk_run_header *h = header;
+    *h = (sk_run_header){.source = settings->source,
+                         .source_kind = kind_name(source->kind),
+                         .width = source->width,
+                         .height = source->height,
+                         .rate = source->rate,
+                         .source_frames = source->total,
+                         .task = sk_task_name(about->task),
+                         .n_models = about->n_models,
+                         .n_classes = about->n_classes,
+                         .class_names = about->class_names,
+                         .n_keypoints = about->n_keypoints,
+                         .keypoint_names = about->keypoint_names,
+                         .n_edges = about->n_edges,
+                         .edges = about->edges,
+                         .has = about->has,
+                         .identities = about->identities,
+                         .runtime_requested = settings->runtime_requested,
+                         .runtime = about->runtime,
+                         .device = about->device,
+                         .precision = about->precision,
+                         .settings = identity->settings,
+                         .version = sk_version_text()};
+    for (int32_t i = 0; i < about->n_models; i++) {
+        h->model_paths[i] = about->models[i]->path;
+        h->model_hashes[i] = about->models[i]->content_hash;
+    }
+}
