@@ -75,7 +75,7 @@ static int dropped(float *const *col, int32_t j, float bound, float limit)
             float dx = cx[k] - x, dy = cy[k] - y;
             if (dx * dx + dy * dy <= bound * (reach[k] + own) &&
                 overlap(cx[k], cy[k], col[A][k], col[B][k], col[C][k], x, y, col[A][j], col[B][j],
-                        col[C][j]) >= limit)
+                        col[C][j]) > limit)
                 return 1;
         }
     }

@@ -10,43 +10,49 @@ static float clip(float v, float most)
     return v < 0 ? 0 : v > most ? most : v;
 }
 
-/* The border as the original undoes it for boxes: recomputed from the sizes, rounded halves to even. */
-static void box_border(const sk_letterbox_geometry *g, float *x, float *y)
+typedef struct inverse {
+    float pad[2], gain[2], most[2]; /* x, y */
+} inverse;
+
+/* One axis: how many pixels the picture took there, and from where. */
+static void undo_axis(int32_t net, int32_t frame, double gain, int axis, inverse *out)
 {
-    *x = (float)lrint((g->width - g->frame_width * g->gain) / 2 - 0.1);
-    *y = (float)lrint((g->height - g->frame_height * g->gain) / 2 - 0.1);
+    long taken = lrint(frame * gain);
+    taken = taken < 1 ? 1 : taken;
+    out->pad[axis] = (float)lrint((double)(net - taken) / 2 - 0.1);
+    out->gain[axis] = (float)((double)taken / frame);
+    out->most[axis] = (float)frame;
+}
+
+static inverse undo(const sk_letterbox_geometry *g)
+{
+    inverse out;
+    double gain = fmin((double)g->height / g->frame_height, (double)g->width / g->frame_width);
+    undo_axis(g->width, g->frame_width, gain, 0, &out);
+    undo_axis(g->height, g->frame_height, gain, 1, &out);
+    return out;
 }
 
 void sk_scale_back_box(const sk_letterbox_geometry *g, float box[4])
 {
-    float px, py, gain = (float)g->gain;
-    box_border(g, &px, &py);
-    for (int k = 0; k < 4; k += 2) {
-        box[k] = clip((box[k] - px) / gain, (float)g->frame_width);
-        box[k + 1] = clip((box[k + 1] - py) / gain, (float)g->frame_height);
-    }
+    const inverse u = undo(g);
+    for (int k = 0; k < 4; k++)
+        box[k] = clip((box[k] - u.pad[k % 2]) / u.gain[k % 2], u.most[k % 2]);
 }
 
-void sk_scale_back_obb(const sk_letterbox_geometry *g, sk_obb_form form, float obb[5])
+void sk_scale_back_obb(const sk_letterbox_geometry *g, float obb[5])
 {
-    float px, py, gain = (float)g->gain;
-    box_border(g, &px, &py);
-    obb[0] = (obb[0] - px) / gain;
-    obb[1] = (obb[1] - py) / gain;
-    obb[2] /= gain;
-    obb[3] /= gain;
-    for (int k = 0; k < 4 && form == SK_OBB_LONG_SIDE; k++)
-        obb[k] = clip(obb[k], (float)(k % 2 ? g->frame_height : g->frame_width));
+    const inverse u = undo(g);
+    for (int k = 0; k < 4; k++)
+        obb[k] = (obb[k] - (k < 2 ? u.pad[k] : 0)) / u.gain[k % 2];
 }
 
 void sk_scale_back_keypoints(const sk_letterbox_geometry *g, sk_keypoint *keypoints, int32_t count)
 {
-    float px = (float)((g->width - lrint(g->frame_width * g->gain)) / 2.0);
-    float py = (float)((g->height - lrint(g->frame_height * g->gain)) / 2.0);
-    float gain = (float)g->gain;
+    const inverse u = undo(g);
     for (int32_t k = 0; k < count; k++) {
-        keypoints[k].x = clip((keypoints[k].x - px) / gain, (float)g->frame_width);
-        keypoints[k].y = clip((keypoints[k].y - py) / gain, (float)g->frame_height);
+        keypoints[k].x = clip((keypoints[k].x - u.pad[0]) / u.gain[0], u.most[0]);
+        keypoints[k].y = clip((keypoints[k].y - u.pad[1]) / u.gain[1], u.most[1]);
     }
 }
 

@@ -150,8 +150,8 @@ sk_status sk_yolo_post_run(sk_yolo_post *p, sk_yolo_form form, const sk_map *map
         item->score = c->score[k];
         if (p->task == SK_TASK_OBB) {
             float obb[5] = {c->box[0][k], c->box[1][k], c->box[2][k], c->box[3][k], c->angle[k]};
+            sk_scale_back_obb(geometry, obb);
             sk_obb_normalise(p->settings.obb_form, obb);
-            sk_scale_back_obb(geometry, p->settings.obb_form, obb);
             for (int j = 0; j < 5; j++)
                 item->obb[j] = obb[j];
             sk_obb_bounds(obb, item->box);

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the fixtures of tests/tasks with the original programs: letterbox_cases.txt with Ultralytics' LetterBox and
-OpenCV, antialias_cases.txt with torchvision, paf_cases.txt with sleap-nn. Sources are noise from a formula that the
+OpenCV, scale_cases.txt with Ultralytics' scale_boxes and scale_coords, antialias_cases.txt with torchvision,
+paf_cases.txt with sleap-nn. Sources are noise from a formula that the
 tests repeat; pictures are kept as 64-bit FNV-1a hashes of their bytes.
 
-    python tests/tasks/make_cases.py letterbox|antialias|paf
+    python tests/tasks/make_cases.py letterbox|scale|antialias|paf
 """
 import os
 import sys
@@ -50,6 +51,32 @@ def letterbox():
             box = LetterBox((nh, nw), auto=stride > 0, stride=stride or 32)
             out = np.ascontiguousarray(box(image=np.ascontiguousarray(bgr))[:, :, ::-1])
             f.write(f"{kind} {w} {h} {nw} {nh} {stride} {out.shape[1]} {out.shape[0]} {fnv(out.tobytes()):016x}\n")
+
+
+def scale():
+    """A point, a box and an oriented box in the network's input, and where Ultralytics says they are in the frame."""
+    import torch
+    import ultralytics
+    from ultralytics.data.augment import LetterBox
+    from ultralytics.utils.ops import scale_boxes, scale_coords
+    rng = np.random.default_rng(17)
+    sizes = [(406, 720), (720, 406), (1280, 720), (1920, 1080), (640, 640), (641, 383), (1, 3000), (3000, 1), (1023, 615)]
+    while len(sizes) < 150:
+        sizes.append(tuple(int(v) for v in rng.integers(16, 2500, 2)))
+    with open(os.path.join(HERE, "scale_cases.txt"), "w") as f:
+        f.write(f"# ultralytics {ultralytics.__version__}: frame_width frame_height net_width net_height stride (0 = square) | "
+                "x1 y1 x2 y2 -> box | x1 y1 -> point | x1 y1 x2 y2 as centre and sides -> oriented box\n")
+        for n, (w, h) in enumerate(sizes):
+            net, auto = [640, 640, 320, 1024][n % 4], n % 3 != 0
+            blank = np.zeros((h, w, 3), np.uint8)
+            nh, nw = LetterBox((net, net), auto=auto, stride=32)(image=blank).shape[:2]
+            four = (rng.uniform(-0.05, 1.05, 4) * [nw, nh, nw, nh]).astype(np.float32)
+            t = lambda: torch.from_numpy(four.copy())[None]  # noqa: E731
+            box = scale_boxes((nh, nw), t(), (h, w))[0]
+            point = scale_coords((nh, nw), t()[:, None, :2], (h, w))[0, 0]
+            obb = scale_boxes((nh, nw), t(), (h, w), xywh=True)[0]
+            numbers = [float(v) for v in (*four, *box, *point, *obb)]
+            f.write(f"{w} {h} {net} {net} {32 if auto else 0} " + " ".join(f"{v!r}" for v in numbers) + "\n")
 
 
 def antialias():
@@ -110,4 +137,4 @@ def paf():
 
 
 if __name__ == "__main__":
-    {"letterbox": letterbox, "antialias": antialias, "paf": paf}[sys.argv[1]]()
+    {"letterbox": letterbox, "scale": scale, "antialias": antialias, "paf": paf}[sys.argv[1]]()

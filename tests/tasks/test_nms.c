@@ -122,7 +122,7 @@ static void suppression_equals_brute_force(void **state)
         for (int i = 0; i < n; i++) {
             alive[i] = 1;
             for (int j = 0; j < i && alive[i]; j++)
-                if (rotated ? plain_probiou(&c, order[j], order[i], agnostic) >= (float)iou
+                if (rotated ? plain_probiou(&c, order[j], order[i], agnostic) > (float)iou
                             : alive[j] && (double)plain_iou(&c, order[j], order[i], agnostic) > iou)
                     alive[i] = 0;
             if (alive[i] && expected < most) {

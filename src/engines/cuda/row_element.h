@@ -253,7 +253,7 @@ GPU_HD void gpu_drop_item(const gpu_rank_args *a, int32_t *words, int32_t n, int
     for (int32_t i = from; i < to; i++) {
         const float dx = col[i] - x, dy = col[total + i] - y;
         if (dx * dx + dy * dy <= a->reach * (col[5 * total + i] + own) &&
-            gpu_row_probiou(col + i, col + j, total) >= a->limit) {
+            gpu_row_probiou(col + i, col + j, total) > a->limit) {
             words[a->space.dropped + j] = 1; /* whoever finds it writes the same */
             return;
         }
