@@ -142,6 +142,9 @@ endif()
 if(TEST app_runtimes_agree) # a minute where there are other runtimes
     set_tests_properties(app_runtimes_agree PROPERTIES LABELS "app;slow")
 endif()
+if(TEST app_sleap_original) # forty frames of seven cases
+    set_tests_properties(app_sleap_original PROPERTIES LABELS "app;slow")
+endif()
 foreach(name checks_sanitizers checks_fuzzers checks_install)
     if(TEST ${name})
         set_tests_properties(${name} PROPERTIES LABELS "checks;slow" RUN_SERIAL ON TIMEOUT 900)

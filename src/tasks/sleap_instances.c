@@ -61,11 +61,11 @@ static sk_peak peak_of_row(const sk_sleap_post *p, int32_t node, int32_t index)
     return (sk_peak){row[2].f, row[3].f, row[1].f, node};
 }
 
-/* The highest of every map into p->peaks; x is NaN where it stays below the threshold. */
+/* The highest of every map into p->peaks; x is NaN where it stays below the threshold of the wish. */
 static void highest_peaks(sk_sleap_post *p, const sk_map *maps)
 {
     if (!p->table) {
-        sk_peaks_global(map_of(p, maps, SK_OUTPUT_CONFMAPS), p->settings.peak_threshold, p->peaks);
+        sk_peaks_global(map_of(p, maps, SK_OUTPUT_CONFMAPS), p->wish.threshold, p->peaks);
         return;
     }
     for (int32_t k = 0; k < p->n_nodes; k++)
@@ -136,11 +136,14 @@ static void run_single(sk_sleap_post *p, const sk_map *maps, const sk_sleap_geom
         sk_peak *peak = &p->peaks[k];
         if (!isfinite(peak->x))
             continue;
+        /* SLEAP sums the values of nodes below the threshold, too; sleap-nn has them as 0. */
+        item->score += peak->value;
+        if (!(peak->value >= p->settings.peak_threshold))
+            continue;
         refine(p, maps, peak);
         sk_keypoint *point = &out->keypoints[item->first_keypoint + k];
         to_frame(p, g, peak->x, peak->y, point);
         point->score = peak->value;
-        item->score += peak->value;
         found++;
     }
     item->has = SK_HAS_KEYPOINTS;
@@ -410,9 +413,37 @@ sk_status sk_sleap_post_crop_table(sk_sleap_post *p, const sk_peak_word *table, 
     return status;
 }
 
+/* SLEAP's grouping of crops by identity: a crop stays where the assignment gives it a class that is also its own best.
+ * Instances come in the order of the classes, and the i-th class has the value of the frame's i-th centroid as its score,
+ * whichever crop it got: as the original writes them. */
+static void group_by_class(sk_sleap_post *p, sk_instances *out)
+{
+    const int32_t n = out->count < p->n_crops ? out->count : p->n_crops, k = out->n_keypoints;
+    sk_identity_from_rows(p->identity, p->vectors, n, p->class_of, p->probability);
+    memcpy(p->crop_items, out->items, (size_t)n * sizeof *p->crop_items);
+    memcpy(p->crop_points, out->keypoints, (size_t)n * (size_t)k * sizeof *p->crop_points);
+    out->count = 0;
+    for (int32_t c = 0; c < p->n_classes; c++) {
+        const int32_t from = p->class_of[c];
+        if (from < 0)
+            continue;
+        sk_instance *item = &out->items[out->count];
+        *item = p->crop_items[from];
+        item->first_keypoint = out->count++ * k;
+        item->class_id = c;
+        item->tracking_score = p->probability[c];
+        if (c < n)
+            item->score = p->crop_items[c].score;
+        memcpy(&out->keypoints[item->first_keypoint], &p->crop_points[p->crop_items[from].first_keypoint],
+               (size_t)k * sizeof *p->crop_points);
+    }
+}
+
 void sk_sleap_post_end(sk_sleap_post *p, sk_instances *out)
 {
-    if (p->task == SK_TASK_MULTICLASS_TOPDOWN) {
+    if (p->task == SK_TASK_MULTICLASS_TOPDOWN && p->legacy) {
+        group_by_class(p, out);
+    } else if (p->task == SK_TASK_MULTICLASS_TOPDOWN) {
         sk_identity_from_vectors(p->identity, p->vectors, p->n_crops, p->class_of, p->probability);
         for (int32_t i = 0; i < out->count && i < p->n_crops; i++) {
             out->items[i].class_id = p->class_of[i];

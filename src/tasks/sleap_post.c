@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/sleap_post_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 sk_sleap_settings sk_sleap_settings_defaults(void)
@@ -66,6 +67,13 @@ static sk_status allocate(sk_sleap_post *p, sk_error *err)
     p->class_of = sk_calloc(rows, sizeof *p->class_of);
     p->probability = sk_calloc(rows, sizeof *p->probability);
     p->vectors = sk_calloc((size_t)p->capacity * (size_t)p->n_classes, sizeof *p->vectors);
+    if (p->task == SK_TASK_MULTICLASS_TOPDOWN) {
+        const size_t crops = (size_t)p->capacity;
+        p->crop_items = sk_calloc(crops, sizeof *p->crop_items);
+        p->crop_points = sk_calloc(crops * (size_t)p->n_nodes, sizeof *p->crop_points);
+        if (!p->crop_items || !p->crop_points)
+            return sk_fail_memory(err, crops * (size_t)p->n_nodes * sizeof *p->crop_points);
+    }
     if (!p->scan || !p->peaks || !p->order || !p->values || !p->keys || !p->kept || !p->class_of ||
         !p->probability || !p->vectors)
         return sk_fail_memory(err, most * 32);
@@ -81,7 +89,8 @@ static sk_status plan_table(sk_sleap_post *p, const sk_model *model, sk_error *e
     const int fields = p->task == SK_TASK_BOTTOMUP, classes = p->task == SK_TASK_MULTICLASS_BOTTOMUP;
     memset(w, 0, sizeof *w);
     w->local = fields || classes || p->task == SK_TASK_CENTROID;
-    w->threshold = p->settings.peak_threshold;
+    /* SLEAP's score of a single instance counts nodes below the threshold: their peaks are asked for, too. */
+    w->threshold = p->task == SK_TASK_SINGLE_INSTANCE && p->legacy ? -INFINITY : p->settings.peak_threshold;
     w->refinement = (int32_t)p->settings.refinement;
     w->maps = p->at[SK_OUTPUT_CONFMAPS];
     w->maps_stride = p->stride[SK_OUTPUT_CONFMAPS];
@@ -180,6 +189,8 @@ void sk_sleap_post_close(sk_sleap_post **post)
     sk_free(p->class_of);
     sk_free(p->probability);
     sk_free(p->vectors);
+    sk_free(p->crop_items);
+    sk_free(p->crop_points);
     sk_free(p->rank);
     sk_free(p->class_rows);
     sk_free(p->first_line);
