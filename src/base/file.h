@@ -13,21 +13,43 @@
 
 /* --- reading --- */
 
+/* Opens a regular file for reading and says how long it is; *file is the caller's to close. Never waits: a named pipe,
+ * a device, a socket or a folder is SK_ERR_IO with its kind in the text, a missing file SK_ERR_NOT_FOUND. Whatever
+ * reads a file that a person names or that lies in a folder goes through here. */
+sk_status sk_file_open(const char *path, int *file, int64_t *bytes, sk_error *err) SK_MUST_CHECK;
+/* The same as a stream, ended by fclose. */
+sk_status sk_file_open_stream(const char *path, FILE **out, sk_error *err) SK_MUST_CHECK;
+
 /* The whole file in memory (ended by sk_free), with a zero behind the last byte that *bytes does not count. A
- * file longer than `limit` bytes is SK_ERR_LIMIT; a missing one SK_ERR_NOT_FOUND; folders and devices are
- * SK_ERR_IO. */
+ * file longer than `limit` bytes is SK_ERR_LIMIT; other refusals as sk_file_open's. */
 sk_status sk_file_read(const char *path, size_t limit, char **data, size_t *bytes,
                        sk_error *err) SK_MUST_CHECK;
+/* For files that skitter itself has put into a folder where others may write too (caches, records): a link is not
+ * followed, but is SK_ERR_IO. */
+sk_status sk_file_read_own(const char *path, size_t limit, char **data, size_t *bytes,
+                           sk_error *err) SK_MUST_CHECK;
 
-/* The file's bytes, mapped read-only, private, page-aligned; unmapped when the last reference to the blob
- * goes. The file must not be shortened meanwhile by anybody. An empty file gives a blob of no bytes. */
-sk_status sk_file_map(const char *path, sk_blob **out, sk_error *err) SK_MUST_CHECK;
+/* The file's bytes, read into page-aligned memory that goes back to the system with the last reference to the blob.
+ * Not mapped: whoever shortened the file meanwhile (a training run that saves again) would end this process. A file
+ * that changes while it is read is SK_ERR_IO. An empty file gives a blob of no bytes. */
+sk_status sk_file_load(const char *path, sk_blob **out, sk_error *err) SK_MUST_CHECK;
 
 /* --- writing --- */
 
+/* Opens, for writing or both, a file of skitter's own by open(2)'s `flags` (O_CREAT, O_TRUNC, O_APPEND … are added to
+ * by O_NOFOLLOW, O_NONBLOCK and O_CLOEXEC): what is planted at its path (a link, a pipe, a device) is refused before
+ * a byte of it is changed. *file is the caller's to close. */
+sk_status sk_file_open_own(const char *path, int flags, int *file, sk_error *err) SK_MUST_CHECK;
+/* A new, empty file in place of what an earlier run left, as a stream for writing; refuses as sk_file_open_own. */
+sk_status sk_file_create_stream(const char *path, FILE **out, sk_error *err) SK_MUST_CHECK;
+
 /* Puts these bytes in place of the file: whoever opens the path sees the old contents or the new, never a
- * part, also after a crash. Keeps an existing file's permissions. */
+ * part, also after a crash. Keeps an existing file's permissions. A link at the path is replaced itself, what it
+ * points at is not touched; a pipe, a device or a folder there is refused. */
 sk_status sk_file_replace(const char *path, const void *data, size_t bytes, sk_error *err) SK_MUST_CHECK;
+/* For files that people keep as links (their settings): the link stays, what it points at is replaced. */
+sk_status sk_file_replace_linked(const char *path, const void *data, size_t bytes,
+                                 sk_error *err) SK_MUST_CHECK;
 
 /* The same for contents that are made piece by piece: write to sk_file_writer_stream, then commit; closing
  * without a commit removes the temporary file and leaves the old contents. */
@@ -61,8 +83,8 @@ bool sk_path_has_extension(const char *path, const char *extension); /* ".PT" is
 /* Makes the folder and its parents, as mkdir -p does. */
 sk_status sk_folder_make(const char *path, sk_error *err) SK_MUST_CHECK;
 /* skitter's own folders for this user, made if absent: SKITTER_CACHE_DIR, else $XDG_CACHE_HOME/skitter, else
- * ~/.cache/skitter; and SKITTER_CONFIG_DIR, $XDG_CONFIG_HOME/skitter, ~/.config/skitter. *out is ended by
- * sk_free. */
+ * ~/.cache/skitter; and SKITTER_CONFIG_DIR, $XDG_CONFIG_HOME/skitter, ~/.config/skitter. A home that is not there is
+ * not made, nor the folder an XDG one would lie in: SK_ERR_NOT_FOUND. *out is ended by sk_free. */
 sk_status sk_folder_cache(char **out, sk_error *err) SK_MUST_CHECK;
 sk_status sk_folder_config(char **out, sk_error *err) SK_MUST_CHECK;
 

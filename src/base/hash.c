@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/hash.h"
 
-#include "base/memory.h"
+#include "base/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sodium/crypto_hash_sha256.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,10 +48,9 @@ sk_status sk_hash_sha256_file(const char *path, sk_sha256 *out, sk_error *err)
     sk_status status = SK_OK;
     sk_sha256_state state;
     uint8_t *piece = NULL;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return sk_fail(err, errno == ENOENT ? SK_ERR_NOT_FOUND : SK_ERR_IO, "%s: cannot be opened: %s", path,
-                       strerror(errno));
+    int file;
+    int64_t bytes;
+    SK_TRY(sk_file_open(path, &file, &bytes, err));
     piece = sk_malloc(PIECE);
     if (!piece) {
         status = sk_fail_memory(err, PIECE);

@@ -2,6 +2,7 @@
 #include "base/lock.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -104,11 +105,11 @@ static sk_status busy(const char *path, const sk_lock_holder *holder, sk_error *
 
 static sk_status open_file(const char *path, int *file, sk_error *err)
 {
-    *file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (*file < 0)
-        return sk_fail(err, errno == ENOENT ? SK_ERR_NOT_FOUND : SK_ERR_IO,
-                       "%s: the lock file cannot be opened: %s", path, strerror(errno));
-    return SK_OK;
+    /* Its contents are overwritten: never those of what a link there points at. */
+    sk_status status = sk_file_open_own(path, O_RDWR | O_CREAT, file, err);
+    if (status != SK_OK)
+        sk_error_prefix(err, "the lock file");
+    return status;
 }
 
 /* A holder may have taken the file away (sk_lock_remove) between our opening it and our locking it: a lock on a file
@@ -199,13 +200,15 @@ sk_status sk_lock_query(const char *path, bool *taken, sk_lock_holder *holder, s
     *taken = false;
     if (holder)
         *holder = (sk_lock_holder){0};
-    int file = open(path, O_RDONLY | O_CLOEXEC); /* asking needs no right to write */
-    if (file < 0 && errno == ENOENT)
+    int file;
+    sk_status status = sk_file_open_own(path, O_RDONLY, &file, err); /* asking needs no right to write */
+    if (status == SK_ERR_NOT_FOUND)
         return SK_OK;
-    if (file < 0)
-        return sk_fail(err, SK_ERR_IO, "%s: the lock file cannot be opened: %s", path, strerror(errno));
+    if (status != SK_OK) {
+        sk_error_prefix(err, "the lock file");
+        return status;
+    }
     struct flock found = whole_file(F_WRLCK);
-    sk_status status = SK_OK;
     if (fcntl(file, F_OFD_GETLK, &found) != 0)
         status = sk_fail(err, SK_ERR_IO, "%s: cannot be asked about: %s", path, strerror(errno));
     else

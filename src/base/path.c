@@ -118,6 +118,19 @@ sk_status sk_folder_make(const char *path, sk_error *err)
     return status;
 }
 
+/* A home that is not there (an account without one says /nonexistent) is not skitter's to make, nor is where an XDG
+ * folder would lie: whoever may write anywhere would find it in the way for ever. */
+static sk_status has_ground(const char *variable, const char *folder, const char *override, sk_error *err)
+{
+    if (sk_file_is_directory(folder))
+        return SK_OK;
+    return sk_fail(
+        err, SK_ERR_NOT_FOUND,
+        "no folder for skitter's own files: %s needs %s, which is not there; make it, or set %s to "
+        "another folder",
+        variable, folder, override);
+}
+
 /* The XDG rules: a relative value of their variables is to be ignored. */
 static sk_status own_folder(const char *override, const char *xdg, const char *below_home, char **out,
                             sk_error *err)
@@ -129,8 +142,14 @@ static sk_status own_folder(const char *override, const char *xdg, const char *b
     if (value && *value) {
         path = sk_strdup(value);
     } else if (base && base[0] == '/') {
+        char *ground = sk_path_folder(base);
+        sk_status status =
+            ground ? has_ground(xdg, ground, override, err) : sk_fail_memory(err, strlen(base));
+        sk_free(ground);
+        SK_TRY(status);
         path = sk_path_join(base, "skitter");
     } else if (home && home[0] == '/') {
+        SK_TRY(has_ground("HOME", home, override, err));
         char *parent = sk_path_join(home, below_home);
         path = parent ? sk_path_join(parent, "skitter") : NULL;
         sk_free(parent);

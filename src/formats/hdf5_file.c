@@ -77,7 +77,7 @@ sk_status sk_hdf5_open(const char *path, sk_hdf5_file **out, sk_error *err)
     SK_CHECK_ARG(path && out, err);
     *out = NULL;
     sk_blob *map;
-    SK_TRY(sk_file_map(path, &map, err));
+    SK_TRY(sk_file_load(path, &map, err));
     sk_status status = open_bytes(map, sk_blob_data(map), sk_blob_bytes(map), path, out, err);
     sk_blob_unref(&map);
     return status;

@@ -198,7 +198,7 @@ sk_status sk_npy_read(const char *path, size_t limit, sk_tensor *out, sk_error *
 {
     sk_blob *blob = NULL;
     *out = (sk_tensor){0};
-    SK_TRY(sk_file_map(path, &blob, err));
+    SK_TRY(sk_file_load(path, &blob, err));
     sk_status status = sk_npy_parse(sk_blob_data(blob), sk_blob_bytes(blob), path, limit, out, err);
     sk_blob_unref(&blob);
     return status;

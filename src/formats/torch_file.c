@@ -212,7 +212,7 @@ sk_status sk_torch_file_open(const char *path, sk_torch_file **out, sk_error *er
     if (sk_file_is_directory(path))
         return sk_fail(err, SK_ERR_FORMAT, "%s: a folder, not a torch checkpoint", path);
     sk_blob *map = NULL;
-    SK_TRY(sk_file_map(path, &map, err));
+    SK_TRY(sk_file_load(path, &map, err));
     return open_bytes(sk_blob_data(map), sk_blob_bytes(map), map, path, out, err);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "media/reader.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -20,9 +21,8 @@
 
 static sk_status read_file(const char *path, unsigned char **bytes, size_t *length, sk_error *err)
 {
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return sk_fail(err, errno == ENOENT ? SK_ERR_NOT_FOUND : SK_ERR_IO, "%s: %s", path, strerror(errno));
+    FILE *file;
+    SK_TRY(sk_file_open_stream(path, &file, err));
     sk_status status = SK_OK;
     unsigned char *data = NULL;
     long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;

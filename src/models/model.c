@@ -80,14 +80,14 @@ static sk_status refuse_folder(const char *path, sk_error *err)
                    path);
 }
 
-static size_t first_bytes(const char *path, unsigned char *bytes, size_t room)
+static sk_status first_bytes(const char *path, unsigned char *bytes, size_t room, size_t *n, sk_error *err)
 {
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return 0;
-    size_t n = fread(bytes, 1, room, file);
+    *n = 0;
+    FILE *file;
+    SK_TRY(sk_file_open_stream(path, &file, err));
+    *n = fread(bytes, 1, room, file);
     fclose(file);
-    return n;
+    return SK_OK;
 }
 
 static bool is_zip(const unsigned char *bytes, size_t n)
@@ -104,7 +104,8 @@ static bool is_onnx(const unsigned char *bytes, size_t n)
 static sk_status read_file(const char *path, sk_model *model, sk_error *err)
 {
     unsigned char bytes[16];
-    size_t n = first_bytes(path, bytes, sizeof bytes);
+    size_t n;
+    SK_TRY(first_bytes(path, bytes, sizeof bytes, &n, err));
     if (sk_path_has_extension(path, ".engine") || sk_path_has_extension(path, ".plan"))
         return sk_fail(err, SK_ERR_UNSUPPORTED,
                        "%s: a TensorRT engine fits one GPU and one library version only. Give "

@@ -201,7 +201,7 @@ sk_status sk_model_read_onnx(const char *path, sk_model *model, sk_error *err)
     char *file = sk_file_is_directory(path) ? sk_path_join(path, "model.onnx") : sk_strdup(path);
     char *folder = file ? sk_path_folder(file) : NULL;
     sk_blob *bytes = NULL;
-    sk_status status = folder ? sk_file_map(file, &bytes, err) : sk_fail_memory(err, strlen(path));
+    sk_status status = folder ? sk_file_load(file, &bytes, err) : sk_fail_memory(err, strlen(path));
     if (status == SK_OK)
         status = sk_onnx_read_model(sk_blob_data(bytes), sk_blob_bytes(bytes), file, folder, model, err);
     sk_blob_unref(&bytes);

@@ -53,7 +53,7 @@ static sk_status find_prefix(sk_sleap_source *s, sk_error *err)
 
 static sk_status open_zip(sk_sleap_source *s, sk_error *err)
 {
-    SK_TRY(sk_file_map(s->folder, &s->archive, err));
+    SK_TRY(sk_file_load(s->folder, &s->archive, err));
     SK_TRY(sk_zip_open_memory(sk_blob_data(s->archive), sk_blob_bytes(s->archive), s->folder, &s->zip, err));
     return find_prefix(s, err);
 }
@@ -166,7 +166,7 @@ sk_status sk_sleap_source_read(sk_sleap_source *s, const char *name, const char 
         SK_TRY(read_entry(s, name, bytes, length, err));
     } else {
         sk_blob *blob;
-        SK_TRY(sk_file_map(sk_sleap_source_path(s, name), &blob, err));
+        SK_TRY(sk_file_load(sk_sleap_source_path(s, name), &blob, err));
         s->held[s->n_held++] = blob;
         *bytes = sk_blob_data(blob);
         *length = sk_blob_bytes(blob);

@@ -125,7 +125,7 @@ static sk_status add_known(list *l, sk_error *err)
     for (struct dirent *e; status == SK_OK && dir && (e = readdir(dir));) {
         char *file = e->d_name[0] == '.' ? NULL : sk_path_join(folder, e->d_name), *path = NULL;
         size_t bytes = 0;
-        if (file && sk_file_read(file, SK_ARTIFACT_PATH - 1, &path, &bytes, NULL) == SK_OK) {
+        if (file && sk_file_read_own(file, SK_ARTIFACT_PATH - 1, &path, &bytes, NULL) == SK_OK) {
             if (sk_file_exists(path))
                 status = add(l, path, err);
             else

@@ -99,7 +99,7 @@ bool sk_probe_cache_read(sk_runtime runtime, sk_probe_row *row)
     char *path = cache_path(runtime), *text = NULL;
     size_t bytes = 0;
     sk_config *config = NULL;
-    bool good = path && sk_file_read(path, 65536, &text, &bytes, NULL) == SK_OK &&
+    bool good = path && sk_file_read_own(path, 65536, &text, &bytes, NULL) == SK_OK &&
                 sk_config_open_json(text, bytes, path, &config, NULL) == SK_OK &&
                 take(sk_config_root(config), runtime, row);
     sk_config_close(&config);

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* runs/gate is held for the moment in which somebody begins a run, lists the runs or changes the setting; it makes
@@ -53,8 +54,8 @@ static void add_name(const char *path, const char *name)
     for (int i = 0; i < length - 1; i++)
         if ((unsigned char)line[i] < ' ')
             line[i] = ' ';
-    int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-    if (file < 0)
+    int file;
+    if (sk_file_open_own(path, O_WRONLY | O_APPEND, &file, NULL) != SK_OK)
         return;
     ssize_t written = write(file, line, (size_t)length);
     (void)written;
@@ -66,7 +67,7 @@ static void read_name(const char *path, char *name, size_t capacity)
     char *text = NULL;
     size_t bytes = 0;
     name[0] = '\0';
-    if (sk_file_read(path, 4096, &text, &bytes, NULL) == SK_OK) {
+    if (sk_file_read_own(path, 4096, &text, &bytes, NULL) == SK_OK) {
         const char *line = strstr(text, "\nrun ");
         if (line)
             snprintf(name, capacity, "%.*s", (int)strcspn(line + 5, "\n"), line + 5);
@@ -139,7 +140,12 @@ static sk_status look(const char *folder, sk_run_info *rows, int32_t capacity, i
             continue;
         char *path = sk_path_join(folder, entry->d_name);
         sk_run_info info = {0};
+        struct stat kind;
         bool taken = false;
+        if (path && lstat(path, &kind) == 0 && !S_ISREG(kind.st_mode)) { /* planted: no run of ours */
+            sk_free(path);
+            continue;
+        }
         status = path ? sk_lock_query(path, &taken, &info.holder, err) : sk_fail_memory(err, 64);
         if (status == SK_ERR_NOT_FOUND) { /* its run ended this instant */
             status = SK_OK;

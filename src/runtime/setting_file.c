@@ -173,7 +173,7 @@ sk_status sk_setting_file_write(const char *path, const char *value, sk_error *e
     bool had_key = sk_config_get(root, KEY) != NULL;
     SK_TRY_GOTO(is_yaml(path) ? edit_yaml(text, value, &made, err) : edit_json(config, value, &made, err));
     SK_TRY_GOTO(check(path, value, &made, sk_config_count(root), had_key, err));
-    status = sk_file_replace(path, made.data, made.length, err);
+    status = sk_file_replace_linked(path, made.data, made.length, err);
 done:
     sk_text_free(&made);
     sk_config_close(&config);

@@ -64,7 +64,7 @@ static void limits_and_kinds(void **state)
     assert_non_null(strstr(err.message, "limit.txt"));
     assert_int_equal(sk_file_read(test_folder(), 100, &data, &bytes, &err), SK_ERR_IO);
     assert_non_null(strstr(err.message, "folder"));
-    assert_int_equal(sk_file_read("/nonexistent", 100, &data, &bytes, &err), SK_ERR_NOT_FOUND);
+    assert_int_equal(sk_file_read(test_missing("x"), 100, &data, &bytes, &err), SK_ERR_NOT_FOUND);
     assert_int_equal(mkfifo(pipe_path, 0600), 0);
     assert_int_equal(sk_file_read(pipe_path, 100, &data, &bytes, &err), SK_ERR_IO); /* and returns at all */
     /* a file that does not know its size */
@@ -83,18 +83,18 @@ static void maps(void **state)
     char *path = in_folder("map.bin");
     sk_blob *blob = NULL;
     assert_ok(sk_file_replace(path, "hello map", 9, &err), &err);
-    assert_ok(sk_file_map(path, &blob, &err), &err);
+    assert_ok(sk_file_load(path, &blob, &err), &err);
     assert_int_equal(sk_blob_bytes(blob), 9);
     unlink(path);
     assert_memory_equal(sk_blob_data(blob), "hello map", 9); /* lives on without a name */
     sk_blob_unref(&blob);
     assert_ok(sk_file_replace(path, "", 0, &err), &err);
-    assert_ok(sk_file_map(path, &blob, &err), &err);
+    assert_ok(sk_file_load(path, &blob, &err), &err);
     assert_int_equal(sk_blob_bytes(blob), 0);
     assert_non_null(sk_blob_data(blob));
     sk_blob_unref(&blob);
-    assert_int_equal(sk_file_map("/nonexistent", &blob, &err), SK_ERR_NOT_FOUND);
-    assert_int_equal(sk_file_map("/dev/null", &blob, &err), SK_ERR_IO);
+    assert_int_equal(sk_file_load(test_missing("x"), &blob, &err), SK_ERR_NOT_FOUND);
+    assert_int_equal(sk_file_load("/dev/null", &blob, &err), SK_ERR_IO);
     sk_free(path);
 }
 
@@ -133,8 +133,8 @@ static void replacing_leaves_no_traces(void **state)
     assert_int_equal(info.st_mode & 0777, 0640);
 
     assert_int_equal(sk_file_replace(folder, "x", 1, &err), SK_ERR_IO); /* a folder is in the way */
-    assert_int_equal(sk_file_replace("/nonexistent/x/y", "x", 1, &err), SK_ERR_NOT_FOUND);
-    assert_non_null(strstr(err.message, "/nonexistent/x"));
+    assert_int_equal(sk_file_replace(test_missing("x/y"), "x", 1, &err), SK_ERR_NOT_FOUND);
+    assert_non_null(strstr(err.message, "/missing/x"));
     sk_free(folder);
     sk_free(path);
 }
@@ -154,7 +154,7 @@ static void links_and_long_names(void **state)
     assert_int_equal(stat(target, &info), 0);
     assert_int_equal(info.st_mode & 0777, 0640); /* what the umask leaves */
     assert_int_equal(symlink("real.txt", link), 0);
-    assert_ok(sk_file_replace(link, "new", 3, &err), &err);
+    assert_ok(sk_file_replace_linked(link, "new", 3, &err), &err);
     assert_int_equal(lstat(link, &info), 0);
     assert_true(S_ISLNK(info.st_mode));
     assert_ok(sk_file_read(target, 100, &data, &bytes, &err), &err);
@@ -267,6 +267,10 @@ static void own_folders(void **state)
     setenv("HOME", home, 1);
     unsetenv("XDG_CACHE_HOME");
     unsetenv("SKITTER_CACHE_DIR");
+    assert_int_equal(sk_folder_cache(&out, &err), SK_ERR_NOT_FOUND); /* a home is not skitter's to make */
+    assert_non_null(strstr(err.message, "SKITTER_CACHE_DIR"));
+    assert_false(sk_file_exists(home));
+    assert_ok(sk_folder_make(home, &err), &err);
     assert_ok(sk_folder_cache(&out, &err), &err);
     assert_string_equal(out, expected);
     assert_true(sk_file_is_directory(out));
@@ -277,6 +281,9 @@ static void own_folders(void **state)
     assert_non_null(strstr(out, "home/.cache"));
     sk_free(out);
     char *xdg = in_folder("xdg");
+    setenv("XDG_CACHE_HOME", test_missing("xdg"), 1);
+    assert_int_equal(sk_folder_cache(&out, &err), SK_ERR_NOT_FOUND);
+    assert_false(sk_file_exists(test_missing("")));
     setenv("XDG_CACHE_HOME", xdg, 1);
     assert_ok(sk_folder_cache(&out, &err), &err);
     assert_non_null(strstr(out, "xdg/skitter"));
@@ -312,7 +319,7 @@ static sk_status use_everything(void *context, sk_error *err)
     sk_blob *blob = NULL;
     SK_TRY_GOTO(sk_file_replace(path, "hello", 5, err));
     SK_TRY_GOTO(sk_file_read(path, 100, &data, &bytes, err));
-    SK_TRY_GOTO(sk_file_map(path, &blob, err));
+    SK_TRY_GOTO(sk_file_load(path, &blob, err));
     SK_TRY_GOTO(sk_folder_cache(&cache, err));
 done:
     sk_free(data);

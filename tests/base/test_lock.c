@@ -136,7 +136,7 @@ static void nonsense_in_the_file_is_no_holder(void **state)
     assert_int_equal(sk_lock_open(path, 0, &second, &holder, &err), SK_ERR_BUSY);
     assert_int_equal(holder.pid, 0);
     sk_lock_close(&lock);
-    assert_int_equal(sk_lock_open("/nonexistent/x.lock", 0, &lock, NULL, &err), SK_ERR_NOT_FOUND);
+    assert_int_equal(sk_lock_open(test_missing("x.lock"), 0, &lock, NULL, &err), SK_ERR_NOT_FOUND);
     sk_free(path);
 }
 

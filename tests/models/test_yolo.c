@@ -302,7 +302,7 @@ static void foreign_paths(void **state)
     sk_error err = {0};
     sk_model *model;
     char path[4096];
-    assert_int_equal(sk_model_open("/nonexistent/best.pt", &model, &err), SK_ERR_NOT_FOUND);
+    assert_int_equal(sk_model_open(test_missing("best.pt"), &model, &err), SK_ERR_NOT_FOUND);
     assert_int_equal(sk_model_open(test_folder(), &model, &err), SK_ERR_FORMAT);
     assert_non_null(strstr(err.message, "training_config"));
     write_bytes("net.engine", "ftrt", 4, path, sizeof path);

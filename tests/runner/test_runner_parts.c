@@ -201,7 +201,7 @@ static void test_timeline(void **state)
     assert_true(fabs(json_number_value(json_object_get(first, "ts")) - 12) < 1e-6); /* step 6, from step 0 */
     assert_true(fabs(json_number_value(json_object_get(first, "dur")) - 0.5) < 1e-6);
     json_decref(root);
-    assert_int_equal(sk_tracks_write(tracks, 3, "/nonexistent/trace.json", &err), SK_ERR_IO);
+    assert_int_equal(sk_tracks_write(tracks, 3, test_missing("trace.json"), &err), SK_ERR_IO);
     sk_track_close(&a);
     sk_track_close(&b);
     sk_track_close(&off);

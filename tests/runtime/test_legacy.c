@@ -167,7 +167,7 @@ static void test_import_refuses(void **state)
     assert_int_equal(import_text("{\"compute_runtime\": ", ".json", &plain, &in, &err), SK_ERR_FORMAT);
     assert_int_equal(import_text("{\"runtime_tier\": \"warp\"}", ".json", &plain, &in, &err), SK_ERR_FORMAT);
     assert_non_null(strstr(err.message, "gpu_fast"));
-    assert_int_equal(sk_runtime_import_file("/nonexistent/x.json", &plain, &in, &err), SK_ERR_NOT_FOUND);
+    assert_int_equal(sk_runtime_import_file(test_missing("x.json"), &plain, &in, &err), SK_ERR_NOT_FOUND);
 }
 
 static void test_import_real_files(void **state)

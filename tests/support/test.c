@@ -64,3 +64,10 @@ const char *test_folder(void)
     }
     return own_folder;
 }
+
+const char *test_missing(const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof path, "missing/%s", name);
+    return join(test_folder(), path);
+}

@@ -37,5 +37,7 @@ const char *test_data(const char *relative);
 const char *test_source(const char *relative);
 /* A fresh folder of this process under TMPDIR; removed at exit. */
 const char *test_folder(void);
+/* A path in a folder below that one that nobody has made; static buffer, one of four used in turn. */
+const char *test_missing(const char *name);
 
 #endif

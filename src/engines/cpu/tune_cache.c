@@ -98,7 +98,7 @@ static void read_file(cpu_tune_cache *cache)
     char *text = NULL;
     size_t bytes;
     sk_error ignored;
-    if (sk_file_read(cache->path, MAX_BYTES, &text, &bytes, &ignored) != SK_OK)
+    if (sk_file_read_own(cache->path, MAX_BYTES, &text, &bytes, &ignored) != SK_OK)
         return;
     for (char *line = text; line && *line;) {
         char *end = strchr(line, '\n');

@@ -95,7 +95,7 @@ static void memo_open(gpu_session *s, memo *m)
     else if (!given && sk_folder_cache(&folder, &ignored) == SK_OK)
         m->path = sk_path_join(folder, FILE_NAME);
     sk_free(folder);
-    if (!m->path || sk_file_read(m->path, MAX_BYTES, &text, &bytes, &ignored) != SK_OK)
+    if (!m->path || sk_file_read_own(m->path, MAX_BYTES, &text, &bytes, &ignored) != SK_OK)
         return;
     for (char *line = text; line && *line;) {
         char *end = strchr(line, '\n'), tile[48];

@@ -318,7 +318,7 @@ void use_timings(Build &b, const char *path)
     size_t length = 0;
     if (!path)
         return;
-    if (sk_file_read(path, static_cast<size_t>(1) << 30, &bytes, &length, nullptr) != SK_OK)
+    if (sk_file_read_own(path, static_cast<size_t>(1) << 30, &bytes, &length, nullptr) != SK_OK)
         length = 0;
     b.timings = b.config->createTimingCache(bytes, length);
     if (!b.timings)
