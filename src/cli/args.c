@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/foreign.h"
 
 #include <errno.h>
 #include <math.h>
@@ -43,16 +44,6 @@ static sk_status push_loose(sk_args *args, const char *text, sk_error *err)
     return SK_OK;
 }
 
-static const sk_option *find_long(const sk_command *command, const char *name, size_t length)
-{
-    const sk_option *tables[] = {command->options, sk_common_options};
-    for (int t = 0; t < 2; t++)
-        for (const sk_option *option = tables[t]; option && option->name; option++)
-            if (strlen(option->name) == length && memcmp(option->name, name, length) == 0)
-                return option;
-    return NULL;
-}
-
 static const sk_option *find_short(const sk_command *command, char letter)
 {
     const sk_option *tables[] = {command->options, sk_common_options};
@@ -87,12 +78,16 @@ static const char *near_option(const sk_command *command, const char *name, size
     return sk_text_suggest(word, names, count);
 }
 
-/* `word` is the whole argument, `letter` the unknown one of a cluster (0 for a long option). A word behind one dash
- * is most likely a long option. */
-static sk_status unknown_option(const sk_command *command, const char *word, char letter, sk_error *err)
+/* `argv[at]` is the whole argument, `letter` the unknown one of a cluster (0 for a long option). A word behind one dash
+ * is most likely a long option. What other programs call theirs is known before what looks alike. */
+static sk_status unknown_option(const sk_command *command, int argc, const char *const *argv, int at,
+                                char letter, sk_error *err)
 {
+    const char *word = argv[at];
     size_t dashes = letter ? 1 : 2;
     size_t length = strcspn(word, "=");
+    const char *next = at + 1 < argc && argv[at + 1][0] != '-' ? argv[at + 1] : NULL;
+    SK_TRY(sk_foreign_refuse(command, word, length, word[length] == '=' ? word + length + 1 : next, err));
     const char *best = length - dashes >= 2 ? near_option(command, word + dashes, length - dashes) : NULL;
     if (best)
         return sk_fail(err, SK_ERR_ARG, "'skitter %s' has no option '%.*s'\ndid you mean '--%s'?",
@@ -206,7 +201,7 @@ static sk_status next_value(const sk_args *args, const sk_option *option, int ar
 {
     const char *next = *at + 1 < argc ? argv[*at + 1] : NULL;
     int is_option = next && next[0] == '-' && next[1] == '-' &&
-                    (!next[2] || find_long(args->command, next + 2, strcspn(next + 2, "=")));
+                    (!next[2] || sk_command_option(args->command, next + 2, strcspn(next + 2, "=")));
     if (!next || is_option)
         return sk_fail(err, SK_ERR_ARG, "--%s needs a value: --%s %s\n%s", option->name, option->name,
                        option->argument ? option->argument : "VALUE", option->help);
@@ -219,9 +214,9 @@ static sk_status take_long(sk_args *args, int argc, const char *const *argv, int
 {
     const char *name = argv[*at] + 2;
     size_t length = strcspn(name, "=");
-    const sk_option *option = find_long(args->command, name, length);
+    const sk_option *option = sk_command_option(args->command, name, length);
     if (!option)
-        return unknown_option(args->command, argv[*at], '\0', err);
+        return unknown_option(args->command, argc, argv, *at, '\0', err);
     if (option->kind == SK_OPTION_FLAG) {
         if (name[length] == '=')
             return sk_fail(err, SK_ERR_ARG, "--%s is a switch and takes no value", option->name);
@@ -238,7 +233,7 @@ static sk_status take_short(sk_args *args, int argc, const char *const *argv, in
     for (const char *letter = argv[*at] + 1; *letter; letter++) {
         const sk_option *option = find_short(args->command, *letter);
         if (!option)
-            return unknown_option(args->command, argv[*at], *letter, err);
+            return unknown_option(args->command, argc, argv, *at, *letter, err);
         if (option->kind == SK_OPTION_FLAG) {
             SK_TRY(push_value(args, option, "", err));
             continue;
@@ -318,7 +313,9 @@ sk_status sk_args_parse(const sk_command *command, int argc, const char *const *
     int only_operands = 0;
     for (int i = 0; i < argc; i++) {
         const char *text = argv[i];
-        if (only_operands || text[0] != '-' || !text[1])
+        if (!only_operands && text[0] != '-' && sk_foreign_is_pair(command, text))
+            SK_TRY_GOTO(sk_foreign_refuse_pairs(command, argc, argv, err));
+        else if (only_operands || text[0] != '-' || !text[1])
             SK_TRY_GOTO(push_loose(args, text, err));
         else if (strcmp(text, "--") == 0)
             only_operands = 1;
@@ -351,7 +348,7 @@ void sk_args_close(sk_args **args)
 static const void *row_of(const sk_args *args, const char *name, const char **fallback)
 {
     *fallback = NULL;
-    const sk_option *option = find_long(args->command, name, strlen(name));
+    const sk_option *option = sk_command_option(args->command, name, strlen(name));
     if (option) {
         *fallback = option->fallback;
         return option;

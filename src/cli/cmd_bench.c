@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/bench.h"
 #include "base/memory.h"
+#include "cli/applies.h"
 #include "cli/command.h"
 #include "cli/shared_options.h"
 #include "cli/sizes.h"
@@ -41,7 +42,10 @@ static const sk_option options[] = {
      .max = 10000,
      .help = "untimed runs of each runtime before"},
     {.name = "raw-heads", .kind = SK_OPTION_FLAG, .help = "stop before the decode tail, as predict does"},
-    {.name = "no-winograd", .kind = SK_OPTION_FLAG, .help = "cpu: direct convolutions only"},
+    {.name = "no-winograd",
+     .kind = SK_OPTION_FLAG,
+     .needs = SK_NEEDS_CPU,
+     .help = "cpu: direct convolutions only"},
     {.name = "layers", .kind = SK_OPTION_FLAG, .help = "a table of every step's time"},
     SK_CLI_OPTION_JSON,
     {0}};
@@ -171,6 +175,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     (void)sk_precision_find(sk_args_text(args, "precision"), &s.precision);
     s.openvino_throughput = strcmp(sk_args_text(args, "openvino-hint"), "throughput") == 0;
     SK_TRY_GOTO(sk_cli_parse_size(sk_args_text(args, "imgsz"), &s.height, &s.width, err));
+    SK_TRY_GOTO(sk_cli_refuse_for_runtimes(args, s.runtimes, s.n_runtimes, s.provider, err));
     SK_TRY_GOTO(sk_bench_run(&s, results, err));
     if (sk_args_flag(args, "json"))
         status = print_json(&s, results, err);

@@ -13,7 +13,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     }
     const sk_command *command = sk_command_find(name);
     if (!command)
-        return sk_cli_unknown_command(name, err);
+        return sk_cli_unknown_command(name, 0, NULL, err);
     sk_help_command(stdout, command);
     return SK_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/network.h"
 #include "app/runtimes.h"
+#include "cli/applies.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/shared_options.h"
@@ -37,7 +38,10 @@ static const sk_option options[] = {
     {.name = "raw-heads",
      .kind = SK_OPTION_FLAG,
      .help = "stop before the decode tail: the heads' maps instead of output0"},
-    {.name = "no-winograd", .kind = SK_OPTION_FLAG, .help = "cpu: direct convolutions only"},
+    {.name = "no-winograd",
+     .kind = SK_OPTION_FLAG,
+     .needs = SK_NEEDS_CPU,
+     .help = "cpu: direct convolutions only"},
     {0}};
 
 static const sk_example examples[] = {{"skitter net yolo11n-pose.pt --input frame.npy --output out.npy",
@@ -92,6 +96,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     settings.throughput = strcmp(sk_args_text(args, "openvino-hint"), "throughput") == 0;
     SK_TRY_GOTO(sk_runtimes_of_provider(sk_args_text(args, "runtime"), settings.provider, &runtime, err));
     SK_TRY_GOTO(sk_network_engine(runtime ? runtime : "reference", &engine, err));
+    SK_TRY_GOTO(sk_cli_refuse_for_runtimes(args, &engine->name, 1, settings.provider, err));
     SK_TRY_GOTO(sk_model_open(sk_args_text(args, "model"), &model, err));
     SK_TRY_GOTO(sk_npy_read(input, (size_t)1 << 32, &array, err));
     SK_TRY_GOTO(sk_network_run_array(model, engine, &array, &settings, outputs, &count, err));

@@ -6,16 +6,19 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/text.h"
+#include "cli/applies.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/shared_options.h"
 #include "cli/sizes.h"
+#include "media/reader.h"
 #include "results/sink.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const sk_operand operands[] = {{.name = "source",
                                        .kind = SK_OPTION_FILE,
@@ -55,16 +58,20 @@ static const sk_option options[] = {
      .argument = "X",
      .fallback = "0.25",
      .max = 1,
+     .needs = SK_NEEDS_YOLO,
+     .instead = "peak-threshold",
      .help = "YOLO: keep detections with a confidence above this"},
     {.name = "iou",
      .kind = SK_OPTION_REAL,
      .argument = "X",
      .fallback = "0.7",
      .max = 1,
+     .needs = SK_NEEDS_YOLO,
      .help = "YOLO: boxes that overlap a better one by more are dropped"},
     {.name = "classes",
      .kind = SK_OPTION_TEXT,
      .argument = "LIST",
+     .needs = SK_NEEDS_YOLO,
      .help = "YOLO: only these classes, by number or name"},
     {.name = "max-det",
      .kind = SK_OPTION_INT,
@@ -72,21 +79,28 @@ static const sk_option options[] = {
      .fallback = "300",
      .min = 1,
      .max = 30000,
+     .needs = SK_NEEDS_YOLO,
+     .instead = "max-instances",
      .help = "YOLO: most detections a frame"},
     {.name = "agnostic",
      .kind = SK_OPTION_FLAG,
+     .needs = SK_NEEDS_YOLO,
      .help = "YOLO: boxes of different classes suppress each other too"},
     {.name = "peak-threshold",
      .kind = SK_OPTION_REAL,
      .argument = "X",
      .fallback = "0.2",
      .max = 1,
+     .needs = SK_NEEDS_SLEAP,
+     .instead = "conf",
      .help = "SLEAP: smallest confidence of a keypoint"},
     {.name = "max-instances",
      .kind = SK_OPTION_INT,
      .argument = "N",
      .fallback = "0",
      .max = 10000,
+     .needs = SK_NEEDS_SLEAP,
+     .instead = "max-det",
      .help = "SLEAP: most animals a frame; 0 means no limit"},
     SK_CLI_OPTION_IMGSZ,
     SK_CLI_OPTION_RECT,
@@ -111,11 +125,13 @@ static const sk_option options[] = {
      .fallback = "1",
      .min = 1,
      .max = 1000000,
+     .needs = SK_NEEDS_FILE,
      .help = "play the source N times; for load tests"},
     {.name = "hwaccel",
      .kind = SK_OPTION_TEXT,
      .argument = "NAME",
      .fallback = "none",
+     .needs = SK_NEEDS_VIDEO,
      .help = "decode video on a device: auto, or FFmpeg's name of one (vaapi, cuda, vdpau, qsv, drm, "
              "vulkan); where it cannot be had the processor decodes, with a warning"},
     {.name = "reconnect",
@@ -123,6 +139,7 @@ static const sk_option options[] = {
      .argument = "SECONDS",
      .fallback = "60",
      .max = 1e9,
+     .needs = SK_NEEDS_LIVE,
      .help = "cameras and streams: give up after so long without a frame"},
     {.name = "restart",
      .kind = SK_OPTION_FLAG,
@@ -132,8 +149,12 @@ static const sk_option options[] = {
      .argument = "FORM",
      .choices = "long-side|quarter",
      .fallback = "long-side",
+     .needs = SK_NEEDS_OBB,
      .help = "oriented boxes: w >= h and an angle below 180 degrees, or an angle below 90"},
-    {.name = "no-winograd", .kind = SK_OPTION_FLAG, .help = "cpu: direct convolutions only"},
+    {.name = "no-winograd",
+     .kind = SK_OPTION_FLAG,
+     .needs = SK_NEEDS_CPU,
+     .help = "cpu: direct convolutions only"},
     {.name = "json", .kind = SK_OPTION_FLAG, .help = "the summary as one JSON object on standard output"},
     {0}};
 
@@ -374,11 +395,28 @@ static sk_status read_settings(const sk_args *args, sk_predict_settings *s, char
     SK_TRY(sk_cli_parse_size(sk_args_text(args, "imgsz"), &d->height, &d->width, err));
     SK_TRY(parse_frames(sk_args_text(args, "frames"), &s->media, err));
     SK_TRY(parse_formats(formats, s, err));
+    SK_TRY(sk_cli_refuse_for_models(args, s->models, s->n_models, err));
     int32_t count = 0;
     SK_TRY(parse_classes(sk_args_text(args, "classes"), s->models[0], classes, capacity, &count, err));
     d->classes = count ? classes : NULL;
     d->n_classes = count;
     return SK_OK;
+}
+
+static uint32_t source_has(const char *source)
+{
+    const bool live = sk_uri_is_live(source);
+    const bool address =
+        live && strncasecmp(source, "http", 4) == 0; /* a file behind a server, or a stream */
+    return (live ? SK_NEEDS_LIVE : 0) | (!live || address ? SK_NEEDS_FILE : 0) |
+           (!sk_uri_is_pictures(source) ? SK_NEEDS_VIDEO : 0);
+}
+
+/* Options that this runtime or source has no use for. */
+static sk_status refuse_meaningless(const sk_args *args, const sk_predict_settings *s, sk_error *err)
+{
+    SK_TRY(sk_cli_refuse_for_runtimes(args, &s->detector.runtime, 1, s->detector.provider, err));
+    return sk_cli_refuse_meaningless(args, SK_NEEDS_OF_SOURCES, source_has(s->source), s->source, err);
 }
 
 static sk_status run(const sk_args *args, sk_error *err)
@@ -408,6 +446,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     s.detector.runtime = engine;
     s.runtime_requested = choice.requested;
     s.runtime_fell_back = choice.fell_back;
+    SK_TRY_GOTO(refuse_meaningless(args, &s, err));
     if (choice.notice[0])
         sk_cli_warn("%s", choice.notice);
     (void)sk_cli_interrupted(); /* from here on Ctrl-C ends the run in order */

@@ -3,6 +3,7 @@
 #include "app/speed.h"
 #include "base/json_write.h"
 #include "base/progress.h"
+#include "cli/applies.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/shared_options.h"
@@ -368,6 +369,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     SK_TRY(sk_runtimes_of_provider(sk_args_text(args, "runtime"), d->provider, &runtime, err));
     SK_TRY(sk_runtimes_choose_for(s.models, s.n_models, runtime, false, &choice, engine, err));
     d->runtime = engine;
+    SK_TRY(sk_cli_refuse_for_models(args, s.models, s.n_models, err));
     sk_progress_settings p = sk_progress_defaults();
     p.stream = stderr;
     p.mode = sk_cli_verbosity() == 0 || sk_args_flag(args, "json") ? SK_PROGRESS_NONE : SK_PROGRESS_AUTO;

@@ -28,6 +28,21 @@ typedef enum sk_option_kind {
     SK_OPTION_FOLDER
 } sk_option_kind;
 
+/* What must be there for an option to mean anything (cli/applies.h). */
+enum {
+    SK_NEEDS_YOLO = 1,
+    SK_NEEDS_SLEAP = 2,
+    SK_NEEDS_OBB = 4,       /* a model of oriented boxes */
+    SK_NEEDS_CPU = 8,       /* the cpu runtime */
+    SK_NEEDS_OPENVINO = 16, /* OpenVINO, by itself or behind ONNX Runtime */
+    SK_NEEDS_LIVE = 32,     /* a camera or stream */
+    SK_NEEDS_VIDEO = 64,    /* something FFmpeg decodes: no pictures */
+    SK_NEEDS_FILE = 128     /* a source with an end */
+};
+#define SK_NEEDS_OF_MODELS   (SK_NEEDS_YOLO | SK_NEEDS_SLEAP | SK_NEEDS_OBB)
+#define SK_NEEDS_OF_RUNTIMES (SK_NEEDS_CPU | SK_NEEDS_OPENVINO)
+#define SK_NEEDS_OF_SOURCES  (SK_NEEDS_LIVE | SK_NEEDS_VIDEO | SK_NEEDS_FILE)
+
 typedef struct sk_option {
     const char *name; /* long name without dashes; a null name ends the table */
     char letter;      /* short name, or 0 */
@@ -37,6 +52,8 @@ typedef struct sk_option {
     const char *choices;  /* SK_OPTION_CHOICE: "cpu|cuda|onnx_cpu" */
     double min, max;      /* numbers: inclusive; both 0 = any */
     int repeat;           /* 1: may be given several times (sk_args_count, sk_args_at) */
+    uint32_t needs;       /* SK_NEEDS_…; given without them it is refused */
+    const char *instead;  /* the option that does this where the needs are not met; may be null */
     const char *help;     /* lower case, no full stop; the default is added by skitter */
 } sk_option;
 
@@ -75,5 +92,8 @@ extern const sk_command *const sk_commands[];
 extern const sk_option sk_common_options[];
 
 const sk_command *sk_command_find(const char *name); /* null when there is none */
+
+/* The command's option, or the common one, of this long name; null when there is none. */
+const sk_option *sk_command_option(const sk_command *command, const char *name, size_t length);
 
 #endif

@@ -61,3 +61,13 @@ const sk_command *sk_command_find(const char *name)
             return *command;
     return NULL;
 }
+
+const sk_option *sk_command_option(const sk_command *command, const char *name, size_t length)
+{
+    const sk_option *tables[] = {command->options, sk_common_options};
+    for (int t = 0; t < 2; t++)
+        for (const sk_option *option = tables[t]; option && option->name; option++)
+            if (strlen(option->name) == length && memcmp(option->name, name, length) == 0)
+                return option;
+    return NULL;
+}

@@ -136,7 +136,8 @@ static sk_status dispatch(int argc, const char *const *argv, const char **words,
     }
     if (name) {
         const sk_command *command = sk_command_find(name);
-        return command ? run_command(command, n, words, err) : sk_cli_unknown_command(name, err);
+        return command ? run_command(command, n, words, err)
+                       : sk_cli_unknown_command(name, argc - 1, argv + 1, err);
     }
     if (n == 0 || wants(n, words, "--help", "-h")) {
         sk_help_overview(stdout);

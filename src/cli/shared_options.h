@@ -35,10 +35,11 @@
     {.name = "openvino-device",                                                                              \
      .kind = SK_OPTION_TEXT,                                                                                 \
      .argument = "D",                                                                                        \
+     .needs = SK_NEEDS_OPENVINO,                                                                             \
      .help = "OpenVINO's device: CPU (without it), GPU, GPU.1, NPU, AUTO"},                                  \
     {                                                                                                        \
         .name = "openvino-hint", .kind = SK_OPTION_CHOICE, .argument = "HINT",                               \
-        .choices = "latency|throughput", .fallback = "latency",                                              \
+        .choices = "latency|throughput", .fallback = "latency", .needs = SK_NEEDS_OPENVINO,                  \
         .help = "what OpenVINO compiles for: one answer soon, or many at once"                               \
     }
 
@@ -62,7 +63,7 @@
 
 #define SK_CLI_OPTION_RECT                                                                                   \
     {                                                                                                        \
-        .name = "rect", .kind = SK_OPTION_FLAG,                                                              \
+        .name = "rect", .kind = SK_OPTION_FLAG, .needs = SK_NEEDS_YOLO,                                      \
         .help = "YOLO: no more border than the stride needs, as Ultralytics does for .pt files"              \
     }
 

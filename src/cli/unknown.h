@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-/* SK_ERR_ARG with the nearest command as the hint. */
-sk_status sk_cli_unknown_command(const char *name, sk_error *err);
+/* SK_ERR_ARG with the right or the nearest command as the hint. `argv` is what was given, with the name. */
+sk_status sk_cli_unknown_command(const char *name, int argc, const char *const *argv, sk_error *err);
 
 #endif
