@@ -85,6 +85,8 @@ static sk_status open_sinks(predict_run *r, sk_error *err)
         SK_TRY(status);
         r->n_sinks++;
         note_file(r->report, s->out, kind->file);
+        if (kind->beside)
+            note_file(r->report, s->out, kind->beside);
     }
     return sk_journal_replay(r->folder.journal, play_into_sinks, r, err);
 }

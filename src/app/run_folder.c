@@ -83,6 +83,7 @@ sk_status sk_run_folder_note(const sk_run_folder *folder, const sk_run_header *h
     sk_json_key_int(&json, "frames", standing->frames);
     sk_json_key_int(&json, "instances", standing->instances);
     sk_json_key_string(&json, "task", h->task);
+    sk_run_header_names(h, &json);
     sk_json_key_string(&json, "runtime_requested", h->runtime_requested);
     sk_json_key_string(&json, "runtime", h->runtime);
     sk_json_key_string(&json, "device", h->device);

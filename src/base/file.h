@@ -70,8 +70,10 @@ int64_t sk_file_size(const char *path); /* -1 when it is no regular file */
 
 /* --- paths; texts that must be freed by sk_free, null when memory is out --- */
 char *sk_path_join(const char *folder, const char *name); /* an absolute name stands alone; "" is no folder */
-char *sk_path_folder(const char *path);                   /* "a/b.pt" -> "a", "b.pt" -> ".", "/b" -> "/" */
-char *sk_path_stem(const char *path);                     /* "a/b.tar.gz" -> "b.tar", "a/.x" -> ".x" */
+/* From the root: "b.pt" -> "/home/me/b.pt". Links stay; an absolute path is itself. */
+char *sk_path_absolute(const char *path);
+char *sk_path_folder(const char *path); /* "a/b.pt" -> "a", "b.pt" -> ".", "/b" -> "/" */
+char *sk_path_stem(const char *path);   /* "a/b.tar.gz" -> "b.tar", "a/.x" -> ".x" */
 char *sk_path_with_extension(const char *path, const char *extension); /* "a/b.mp4", ".csv" -> "a/b.csv" */
 /* Borrowed from `path`. */
 const char *sk_path_name(const char *path);                          /* "a/b.pt" -> "b.pt" */

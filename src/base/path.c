@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 bool sk_file_exists(const char *path)
 {
@@ -59,6 +60,19 @@ char *sk_path_join(const char *folder, const char *name)
     if (path)
         snprintf(path, capacity, "%s%s%s", folder, folder[length - 1] == '/' ? "" : "/", name);
     return path;
+}
+
+char *sk_path_absolute(const char *path)
+{
+    while (path[0] == '.' && path[1] == '/')
+        for (path += 2; path[0] == '/';)
+            path++;
+    if (path[0] == '/')
+        return sk_strdup(path);
+    char *here = getcwd(NULL, 0); /* a folder that was removed has no name: the path stays what it was */
+    char *absolute = here ? sk_path_join(here, path) : sk_strdup(path);
+    free(here);
+    return absolute;
 }
 
 char *sk_path_folder(const char *path)

@@ -186,6 +186,54 @@ size_t sk_text_utf8(const char *bytes, size_t left)
     return length;
 }
 
+char *sk_text_utf8_copy(const char *text)
+{
+    size_t length = strlen(text), i = 0;
+    char *copy = sk_malloc(3 * length + 1), *at = copy;
+    while (copy && i < length) {
+        size_t step = sk_text_utf8(text + i, length - i);
+        memcpy(at, step ? text + i : "\xEF\xBF\xBD", step ? step : 3);
+        at += step ? step : 3;
+        i += step ? step : 1;
+    }
+    if (copy)
+        *at = '\0';
+    return copy;
+}
+
+/* C0, DEL, C1 (also as UTF-8, which terminals obey), and the characters that turn the direction of writing. */
+static bool is_control(const unsigned char *c, size_t length)
+{
+    if (length == 1)
+        return c[0] < 0x20 || c[0] == 0x7F;
+    if (length == 2)
+        return c[0] == 0xC2 && c[1] < 0xA0;
+    return length == 3 && c[0] == 0xE2 &&
+           ((c[1] == 0x80 && (c[2] == 0x8E || c[2] == 0x8F || (c[2] >= 0xA8 && c[2] <= 0xAE))) ||
+            (c[1] == 0x81 && c[2] >= 0xA6 && c[2] <= 0xA9));
+}
+
+char *sk_text_printable(const char *text, const char *keep)
+{
+    size_t length = strlen(text), i = 0;
+    char *copy = sk_malloc(4 * length + 1), *at = copy;
+    while (copy && i < length) {
+        const unsigned char *c = (const unsigned char *)text + i;
+        size_t step = sk_text_utf8(text + i, length - i), bytes = step ? step : 1;
+        if (step && (!is_control(c, step) || (step == 1 && strchr(keep, text[i])))) {
+            memcpy(at, c, step);
+            at += step;
+        } else {
+            for (size_t k = 0; k < bytes; k++)
+                at += sprintf(at, "\\x%02x", c[k]);
+        }
+        i += bytes;
+    }
+    if (copy)
+        *at = '\0';
+    return copy;
+}
+
 /* Value with three digits at most: 1.23 is too exact for people, 0.5 too coarse. */
 static void with_unit(double value, const char *unit, char *buffer, size_t capacity)
 {

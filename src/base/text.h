@@ -39,6 +39,11 @@ const char *sk_text_number(double value, int digits, char *buffer, size_t capaci
 /* Length in bytes of the valid UTF-8 character at `bytes` (at most `left` of them), or 0 when it is not
  * valid. */
 size_t sk_text_utf8(const char *bytes, size_t left);
+/* A copy (freed by sk_free) in which every byte that is not UTF-8 became U+FFFD; null when memory is out. */
+char *sk_text_utf8_copy(const char *text);
+/* The same for a terminal: control characters, too, are written as people see them, "\\x1b", so that no name in a file can
+ * move a cursor, change a colour or hide what stands on the screen. `keep` lists control characters that may stay ("\n"). */
+char *sk_text_printable(const char *text, const char *keep);
 
 /* --- for people; each returns buffer --- */
 #define SK_TEXT_UNIT 32

@@ -477,9 +477,9 @@ const sk_command sk_command_predict = {
                    "Ctrl-C finishes the frame and closes the files; running the same command again continues "
                    "where it stopped, also "
                    "after a crash or kill. A second run into the same folder at the same time is refused.\n\n"
-                   "Results: docs/results.md describes every format and column. The runtime that really ran "
-                   "is in every file's header "
-                   "and in run.json.",
+                   "Results: docs/results.md describes every format and column. The runtime that really ran, "
+                   "the settings and the names of "
+                   "classes and keypoints are in run.json.",
     .operands = operands,
     .options = options,
     .examples = examples,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "results/sink.h"
 
-#include "base/memory.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "formats/hdf5_file.h"
+#include "results/hdf5_text.h"
 
 #include <hdf5.h>
 #include <jansson.h>
@@ -14,7 +16,9 @@
  * Arrays are written transposed, as SLEAP does by default, so that MATLAB sees [frames][nodes][2][tracks]:
  *   tracks [tracks][2][nodes][frames], track_occupancy [frames][tracks], point_scores [tracks][nodes][frames],
  *   instance_scores and tracking_scores [tracks][frames].
- * Without tracks the i-th instance of a frame stands in the i-th row. The arrays grow with the largest row seen. */
+ * Without tracks the i-th instance of a frame stands in the i-th row, and track_names is empty, as SLEAP leaves it; with
+ * more rows than one they are "instance_0" and so on, because sleap-io opens no file with several rows and no names. The
+ * arrays grow with the largest row seen. */
 
 #define BATCH 256
 
@@ -34,7 +38,7 @@ typedef struct analysis_sink {
     char *path;
     hid_t file;
     int32_t n_nodes, n_tracks;
-    bool centers, identities;
+    bool centers, identities, tracked;
     array tracks, occupancy, points, instances, tracking;
 } analysis_sink;
 
@@ -95,20 +99,27 @@ static bool array_put(array *a, hsize_t track, hsize_t frame, const double *valu
     return ok;
 }
 
-static bool write_names(hid_t file, const char *name, const char *const *texts, size_t count)
+/* A list of texts; two a row where `rank` is 2. */
+static bool write_names(hid_t file, const char *name, int rank, const char *const *texts, size_t count)
 {
+    char **valid = sk_calloc(count + 1, sizeof *valid);
+    bool ok = valid != NULL;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = (valid[i] = sk_text_utf8_copy(texts[i])) != NULL;
     hid_t type = H5Tcopy(H5T_C_S1);
     H5Tset_size(type, H5T_VARIABLE);
     H5Tset_cset(type, H5T_CSET_UTF8);
-    hsize_t rows = count;
-    hid_t space = H5Screate_simple(1, &rows, NULL);
-    hid_t dataset = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    bool ok =
-        dataset >= 0 && (count == 0 || H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts) >= 0);
+    hsize_t rows[2] = {rank == 2 ? count / 2 : count, 2};
+    hid_t space = H5Screate_simple(rank, rows, NULL);
+    hid_t dataset = ok ? H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT) : -1;
+    ok = dataset >= 0 && (count == 0 || H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, valid) >= 0);
     if (dataset >= 0)
         H5Dclose(dataset);
     H5Sclose(space);
     H5Tclose(type);
+    for (size_t i = 0; valid && i < count; i++)
+        sk_free(valid[i]);
+    sk_free(valid);
     return ok;
 }
 
@@ -163,6 +174,7 @@ static bool add_frame(analysis_sink *sink, const sk_result_frame *frame)
     for (int32_t i = 0; i < frame->instances->count; i++) {
         const sk_instance *in = &frame->instances->items[i];
         int32_t track = sink->identities ? in->class_id : in->track_id >= 0 ? in->track_id : i;
+        sink->tracked = sink->tracked || in->track_id >= 0;
         if (track >= 0 && (hsize_t)track + 1 > tracks)
             tracks = (hsize_t)track + 1;
     }
@@ -215,15 +227,15 @@ static void release(analysis_sink *sink)
 /* Tracks are known only at the end. */
 static bool write_track_names(analysis_sink *sink, const char *const *identities)
 {
-    size_t n = (size_t)sink->n_tracks;
+    size_t n = !identities && !sink->tracked && sink->n_tracks <= 1 ? 0 : (size_t)sink->n_tracks;
     char(*numbered)[32] = sk_calloc(n + 1, sizeof *numbered);
     const char **names = sk_calloc(n + 1, sizeof *names);
     bool ok = numbered && names;
     for (size_t i = 0; ok && i < n; i++) {
-        snprintf(numbered[i], sizeof numbered[i], "track_%zu", i);
+        snprintf(numbered[i], sizeof numbered[i], sink->tracked ? "track_%zu" : "instance_%zu", i);
         names[i] = identities ? identities[i] : numbered[i];
     }
-    ok = ok && write_names(sink->file, "track_names", (const char *const *)names, n);
+    ok = ok && write_names(sink->file, "track_names", 1, (const char *const *)names, n);
     sk_free(names);
     sk_free(numbered);
     return ok;
@@ -240,17 +252,40 @@ static sk_status close_analysis(sk_sink *base, sk_error *err)
     return status;
 }
 
+static const char *node_name(const sk_run_header *h, int32_t i)
+{
+    return i >= 0 && i < h->n_keypoints ? h->keypoint_names[i] : "";
+}
+
 static bool write_edges(hid_t file, const sk_run_header *h)
 {
-    hsize_t dims[2] = {(hsize_t)h->n_edges, 2};
+    size_t count = h->n_keypoints > 0 ? (size_t)h->n_edges : 0;
+    hsize_t dims[2] = {count, 2};
     hid_t space = H5Screate_simple(2, dims, NULL);
     hid_t dataset =
         H5Dcreate2(file, "edge_inds", H5T_NATIVE_INT32, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    bool ok = dataset >= 0 && (h->n_edges == 0 || H5Dwrite(dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL,
-                                                           H5P_DEFAULT, h->edges) >= 0);
+    bool ok = dataset >= 0 && (count == 0 || H5Dwrite(dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL,
+                                                      H5P_DEFAULT, h->edges) >= 0);
     if (dataset >= 0)
         H5Dclose(dataset);
     H5Sclose(space);
+    const char **names = sk_calloc(2 * count + 1, sizeof *names);
+    for (size_t i = 0; names && i < 2 * count; i++)
+        names[i] = node_name(h, h->edges[i / 2][i % 2]);
+    ok = ok && names && write_names(file, "edge_names", 2, names, 2 * count);
+    sk_free(names);
+    return ok;
+}
+
+/* The video from the root: scripts that open this file look for it from anywhere. */
+static bool write_video_path(hid_t file, const sk_run_header *h)
+{
+    bool here = strcmp(h->source_kind, "live") != 0 && sk_file_exists(h->source);
+    char *path = here ? sk_path_absolute(h->source) : sk_strdup(h->source);
+    char *valid = path ? sk_text_utf8_copy(path) : NULL;
+    bool ok = valid && write_text(file, "video_path", valid);
+    sk_free(valid);
+    sk_free(path);
     return ok;
 }
 
@@ -262,7 +297,8 @@ static bool begin_file(analysis_sink *sink, const sk_run_header *h)
     static const char *const center[] = {"center"};
     hsize_t n = (hsize_t)sink->n_nodes, t = (hsize_t)sink->n_tracks;
     char line[2048];
-    json_t *provenance = json_pack("{s:s}", "skitter", sk_run_header_line(h, line, sizeof line));
+    json_t *provenance =
+        json_pack("{s:o}", "skitter", sk_hdf5_json_text(sk_run_header_line(h, line, sizeof line)));
     char *told = provenance ? json_dumps(provenance, JSON_COMPACT) : NULL;
     bool ok = told && write_text(sink->file, "provenance", told);
     free(told);
@@ -278,9 +314,9 @@ static bool begin_file(analysis_sink *sink, const sk_run_header *h)
                       &sink->instances) &&
            array_open(sink->file, "tracking_scores", H5T_NATIVE_DOUBLE, NAN, 2, (hsize_t[]){t, 0}, 0, 1,
                       &sink->tracking) &&
-           write_names(sink->file, "node_names", sink->centers ? center : h->keypoint_names,
+           write_names(sink->file, "node_names", 1, sink->centers ? center : h->keypoint_names,
                        (size_t)sink->n_nodes) &&
-           write_edges(sink->file, h) && write_text(sink->file, "video_path", h->source) &&
+           write_edges(sink->file, h) && write_video_path(sink->file, h) &&
            write_text(sink->file, "labels_path", "") &&
            (!sink->identities || write_track_names(sink, h->class_names));
 }
@@ -313,4 +349,4 @@ static sk_status open_analysis(const char *path, const sk_run_header *header, sk
 }
 
 const sk_sink_kind sk_sink_analysis = {"analysis", "results.analysis.h5",
-                                       "SLEAP analysis HDF5: positions as arrays", open_analysis};
+                                       "SLEAP analysis HDF5: positions as arrays", open_analysis, NULL};

@@ -38,7 +38,8 @@ static sk_status read_points(reader *r, const sk_config_value *list, sk_annotati
                 !sk_config_is_null(list->u.items[3 * k + i]))
                 return wrong(r, "keypoints are numbers", err);
         sk_annotation_point *p = &r->set->points[a->first + k];
-        bool found = !isnan(v[0]) && !isnan(v[1]) && (r->results || v[2] > 0);
+        bool absent = v[0] == 0 && v[1] == 0 && v[2] == 0; /* as COCO writes what is not there */
+        bool found = !isnan(v[0]) && !isnan(v[1]) && (r->results ? !absent : v[2] > 0);
         *p = (sk_annotation_point){v[0], v[1], r->results && !isnan(v[2]) ? v[2] : 1,
                                    !found                    ? 0
                                    : r->results || v[2] >= 2 ? 2
@@ -105,7 +106,8 @@ static sk_status read_image(reader *r, const sk_config_value *o, sk_error *err)
         return sk_fail(err, SK_ERR_FORMAT, "%s: an image without an id (COCO's are whole numbers)", r->path);
     int32_t image, source = -1;
     SK_TRY(sk_annotations_image(r->set, -1, -1, id, &image, err));
-    const char *name = sk_config_text_or(o, "file_name", "");
+    /* skitter's images of a video name it, too */
+    const char *name = sk_config_text_or(o, "video", sk_config_text_or(o, "file_name", ""));
     if (name[0])
         SK_TRY(sk_annotations_source(r->set, name, strlen(name), &source, err));
     r->set->images[image].source = source;

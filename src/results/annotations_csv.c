@@ -371,6 +371,15 @@ static sk_status read_comment(reader *r, const char *end, int64_t *frames, sk_er
     return SK_OK;
 }
 
+/* Below the heading a line that begins with # is a comment unless it has a row's cells: a video may be called "#1.mp4". */
+static bool is_row(reader *r, const char *end)
+{
+    const char *begin = r->at;
+    bool row = split_row(r, end, NULL) == SK_OK && r->n_cells == r->n_columns;
+    r->at = begin;
+    return row;
+}
+
 static sk_status read_rows(reader *r, sk_error *err)
 {
     bool header = false;
@@ -378,7 +387,7 @@ static sk_status read_rows(reader *r, sk_error *err)
     while (r->at < r->end) {
         const char *end = row_end(r);
         r->line++;
-        if (*r->at == '#') { /* quotation marks mean nothing in a comment */
+        if (*r->at == '#' && !(header && is_row(r, end))) { /* quotation marks mean nothing in a comment */
             end = memchr(r->at, '\n', (size_t)(r->end - r->at));
             end = end ? end : r->end;
             SK_TRY(read_comment(r, end, &frames, err));

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* skitter's results.jsonl: one object a frame. It names no keypoints; they are known by their place. */
+/* skitter's results.jsonl: one object a frame. Older files name no keypoints; those are known by their
+ * place. */
 
 bool sk_annotations_numbers(const sk_config_value *list, double *out, size_t count)
 {
@@ -106,12 +107,32 @@ static sk_status read_instance(const reader *r, const sk_config_value *object, i
     return SK_OK;
 }
 
+/* The first line with names tells them for all. */
+static sk_status name_points(const reader *r, const sk_config_value *list, sk_error *err)
+{
+    size_t count = sk_config_count(list);
+    if (r->set->keypoint_names || r->set->n_keypoints || !sk_config_is(list, SK_CONFIG_LIST) || count == 0)
+        return SK_OK;
+    if (count > SK_ANNOTATION_MAX_KEYPOINTS)
+        return wrong(r, "too many keypoint_names", err);
+    const char **names = sk_calloc(count, sizeof *names);
+    sk_status status = names ? SK_OK : sk_fail_memory(err, count * sizeof *names);
+    for (size_t i = 0; status == SK_OK && i < count; i++)
+        if (!(names[i] = sk_config_text(list->u.items[i])))
+            status = wrong(r, "keypoint_names is a list of texts", err);
+    if (status == SK_OK)
+        status = sk_annotations_keypoints(r->set, (int32_t)count, names, err);
+    sk_free(names);
+    return status;
+}
+
 static sk_status read_line(const reader *r, const sk_config_value *root, sk_error *err)
 {
     int64_t frame = sk_config_int_or(root, "frame", -1);
     const sk_config_value *list = sk_config_get(root, "instances");
     if (frame < 0 || !sk_config_is(list, SK_CONFIG_LIST))
         return wrong(r, "an object with \"frame\" and \"instances\" was expected", err);
+    SK_TRY(name_points(r, sk_config_get(root, "keypoint_names"), err));
     const char *source = sk_config_text_or(root, "source", "");
     int32_t index, image;
     SK_TRY(sk_annotations_source(r->set, source, strlen(source), &index, err));

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "results/text_sink.h"
 
+#include "base/file.h"
 #include "base/memory.h"
+#include "results/shape.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-/* A COCO dataset: categories first, annotations as they come, images last. The images wait in a temporary file, so that
- * a long video costs no memory. Image ids count from 1 in the order of frames. */
+/* Two files. The COCO dataset: categories first, annotations as they come, images last; the images wait in a temporary
+ * file, so that a long video costs no memory. Image ids count from 1 in the order of frames. Beside it the list of results
+ * that COCO's evaluator loads against a dataset (pycocotools' loadRes), with the same image and category ids. */
 
 extern const sk_sink_kind sk_sink_coco;
 
 typedef struct coco_extra {
-    FILE *images;
+    FILE *images, *list;
+    char *list_path;
+    bool pictures;
     int64_t n_images, n_annotations;
 } coco_extra;
 
@@ -22,63 +27,82 @@ static double finite_or_zero(float value)
     return isfinite(value) ? (double)value : 0;
 }
 
-/* The box, or the smallest one around the oriented box or the keypoints; COCO always wants x, y, w, h. */
-static void bounds(const sk_instances *all, const sk_instance *in, double box[4])
+/* The keypoints; the third number is COCO's visibility in a dataset and the score in a list of results. */
+static void write_keypoints(FILE *file, const sk_instances *all, const sk_instance *in, bool scores)
 {
-    double x1 = INFINITY, y1 = INFINITY, x2 = -INFINITY, y2 = -INFINITY;
-    if (in->has & SK_HAS_BOX) {
-        x1 = (double)in->box[0], y1 = (double)in->box[1], x2 = (double)in->box[2], y2 = (double)in->box[3];
-    } else if (in->has & SK_HAS_OBB) {
-        double c = fabs(cos((double)in->obb[4])), s = fabs(sin((double)in->obb[4]));
-        double w = ((double)in->obb[2] * c + (double)in->obb[3] * s) / 2;
-        double h = ((double)in->obb[2] * s + (double)in->obb[3] * c) / 2;
-        x1 = (double)in->obb[0] - w, x2 = (double)in->obb[0] + w;
-        y1 = (double)in->obb[1] - h, y2 = (double)in->obb[1] + h;
-    } else {
-        for (int32_t k = 0; k < all->n_keypoints; k++) {
-            const sk_keypoint *p = &all->keypoints[in->first_keypoint + k];
-            if (isnan(p->x))
-                continue;
-            x1 = fmin(x1, (double)p->x), x2 = fmax(x2, (double)p->x);
-            y1 = fmin(y1, (double)p->y), y2 = fmax(y2, (double)p->y);
-        }
+    int found = 0;
+    fputs(",\"keypoints\":[", file);
+    for (int32_t k = 0; k < all->n_keypoints; k++) {
+        const sk_keypoint *p = &all->keypoints[in->first_keypoint + k];
+        bool here = !isnan(p->x);
+        found += here;
+        fprintf(file, "%s%.7g,%.7g,%.7g", k ? "," : "", finite_or_zero(p->x), finite_or_zero(p->y),
+                !here    ? 0
+                : scores ? finite_or_zero(p->score)
+                         : 2);
     }
-    bool any = x2 >= x1 && y2 >= y1;
-    box[0] = any ? x1 : 0, box[1] = any ? y1 : 0;
-    box[2] = any ? x2 - x1 : 0, box[3] = any ? y2 - y1 : 0;
+    fputc(']', file);
+    if (!scores)
+        fprintf(file, ",\"num_keypoints\":%d", found);
+}
+
+/* What both files say of an instance, after its ids. */
+static void write_body(FILE *file, const sk_instances *all, const sk_instance *in, bool results)
+{
+    double box[4];
+    sk_instance_bounds(all, in, box);
+    fprintf(file, "\"category_id\":%d,\"score\":%.7g,\"bbox\":[%.7g,%.7g,%.7g,%.7g]",
+            (in->class_id < 0 ? 0 : in->class_id) + 1, finite_or_zero(in->score), box[0], box[1], box[2],
+            box[3]);
+    if (!results)
+        fprintf(file, ",\"area\":%.7g,\"iscrowd\":0", box[2] * box[3]);
+    if (in->has & SK_HAS_OBB) {
+        double xy[8];
+        sk_obb_corners(in->obb, xy);
+        fprintf(file, ",\"obb\":[%.7g,%.7g,%.7g,%.7g,%.7g]", (double)in->obb[0], (double)in->obb[1],
+                (double)in->obb[2], (double)in->obb[3], (double)in->obb[4]);
+        fprintf(file, ",\"segmentation\":[[%.7g,%.7g,%.7g,%.7g,%.7g,%.7g,%.7g,%.7g]]", xy[0], xy[1], xy[2],
+                xy[3], xy[4], xy[5], xy[6], xy[7]);
+    } else if (!results) {
+        fputs(",\"segmentation\":[]", file);
+    }
+    if (in->track_id >= 0)
+        fprintf(file, ",\"track_id\":%d", in->track_id);
+    if (in->has & SK_HAS_KEYPOINTS)
+        write_keypoints(file, all, in, results);
+    fputc('}', file);
 }
 
 static void write_annotation(sk_text_sink *sink, coco_extra *extra, const sk_instances *all,
                              const sk_instance *in)
 {
-    double box[4];
-    bounds(all, in, box);
-    fprintf(
-        sink->file,
-        "%s\n{\"id\":%lld,\"image_id\":%lld,\"category_id\":%d,\"score\":%.7g,\"bbox\":[%.7g,%.7g,%.7g,%.7g],"
-        "\"area\":%.7g,\"iscrowd\":0",
-        extra->n_annotations ? "," : "", (long long)extra->n_annotations + 1, (long long)extra->n_images,
-        (in->class_id < 0 ? 0 : in->class_id) + 1, finite_or_zero(in->score), box[0], box[1], box[2], box[3],
-        box[2] * box[3]);
+    const char *comma = extra->n_annotations ? "," : "";
+    fprintf(sink->file, "%s\n{\"id\":%lld,\"image_id\":%lld,", comma, (long long)extra->n_annotations + 1,
+            (long long)extra->n_images);
+    write_body(sink->file, all, in, false);
+    fprintf(extra->list, "%s\n{\"image_id\":%lld,", comma, (long long)extra->n_images);
+    write_body(extra->list, all, in, true);
     extra->n_annotations++;
-    if (in->track_id >= 0)
-        fprintf(sink->file, ",\"track_id\":%d", in->track_id);
-    if (in->has & SK_HAS_OBB)
-        fprintf(sink->file, ",\"obb\":[%.7g,%.7g,%.7g,%.7g,%.7g]", (double)in->obb[0], (double)in->obb[1],
-                (double)in->obb[2], (double)in->obb[3], (double)in->obb[4]);
-    if (in->has & SK_HAS_KEYPOINTS) {
-        int found = 0;
-        fputs(",\"keypoints\":[", sink->file);
-        for (int32_t k = 0; k < all->n_keypoints; k++) {
-            const sk_keypoint *p = &all->keypoints[in->first_keypoint + k];
-            bool here = !isnan(p->x);
-            found += here;
-            fprintf(sink->file, "%s%.7g,%.7g,%d", k ? "," : "", finite_or_zero(p->x), finite_or_zero(p->y),
-                    here ? 2 : 0);
-        }
-        fprintf(sink->file, "],\"num_keypoints\":%d", found);
+}
+
+/* Images are files to the programs that read COCO: a frame of a video is called as its label file is, counting from 1. */
+static void write_image(sk_text_sink *sink, coco_extra *extra, const sk_result_frame *frame)
+{
+    const char *source = sk_text_sink_source(sink, frame->source, sk_escape_json);
+    fprintf(extra->images, "%s\n{\"id\":%lld,\"file_name\":", extra->n_images > 1 ? "," : "",
+            (long long)extra->n_images);
+    if (extra->pictures) {
+        fputs(source, extra->images);
+    } else {
+        char *stem = sk_path_stem(frame->source), *escaped = stem ? sk_escape_json(stem) : NULL;
+        size_t length = escaped ? strlen(escaped) : 0; /* with its quotation marks */
+        fprintf(extra->images, "\"%.*s_%lld.jpg\",\"video\":%s", length ? (int)length - 2 : 0,
+                length ? escaped + 1 : "", (long long)frame->index + 1, source);
+        sk_free(escaped);
+        sk_free(stem);
     }
-    fputc('}', sink->file);
+    fprintf(extra->images, ",\"width\":%d,\"height\":%d,\"frame\":%lld}", frame->width, frame->height,
+            (long long)frame->index);
 }
 
 static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_error *err)
@@ -86,10 +110,7 @@ static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_err
     sk_text_sink *sink = (sk_text_sink *)base;
     coco_extra *extra = sink->extra;
     extra->n_images++;
-    fprintf(extra->images, "%s\n{\"id\":%lld,\"file_name\":%s,\"width\":%d,\"height\":%d,\"frame\":%lld}",
-            extra->n_images > 1 ? "," : "", (long long)extra->n_images,
-            sk_text_sink_source(sink, frame->source, sk_escape_json), frame->width, frame->height,
-            (long long)frame->index);
+    write_image(sink, extra, frame);
     for (int32_t i = 0; i < frame->instances->count; i++)
         write_annotation(sink, extra, frame->instances, &frame->instances->items[i]);
     return sk_text_sink_check(sink, err);
@@ -119,6 +140,17 @@ static void write_categories(sk_text_sink *sink, const sk_run_header *h)
     fputs("],\n", sink->file);
 }
 
+static sk_status close_list(coco_extra *extra, sk_error *err)
+{
+    if (!extra->list)
+        return SK_OK;
+    fputs("]\n", extra->list);
+    bool failed = ferror(extra->list) != 0;
+    if (fclose(extra->list) != 0 || failed)
+        return sk_fail(err, SK_ERR_IO, "%s: writing failed: %s", extra->list_path, strerror(errno));
+    return SK_OK;
+}
+
 static sk_status close_coco(sk_sink *base, sk_error *err)
 {
     sk_text_sink *sink = (sk_text_sink *)base;
@@ -133,8 +165,27 @@ static sk_status close_coco(sk_sink *base, sk_error *err)
     fputs("]}\n", sink->file);
     sk_status status =
         broken ? sk_fail(err, SK_ERR_IO, "%s: the temporary list of images was lost", sink->path) : SK_OK;
+    sk_status listed = close_list(extra, status == SK_OK ? err : NULL);
+    status = status != SK_OK ? status : listed;
+    sk_free(extra->list_path);
     sk_status closed = sk_text_sink_close(base, status == SK_OK ? err : NULL);
     return status != SK_OK ? status : closed;
+}
+
+/* "results.coco.json" -> "results.coco_results.json" */
+static sk_status open_list(const char *path, coco_extra *extra, sk_error *err)
+{
+    extra->list_path = sk_path_with_extension(path, "_results.json");
+    if (!extra->list_path)
+        return sk_fail_memory(err, strlen(path));
+    extra->list = fopen(extra->list_path, "wb");
+    if (!extra->list)
+        return sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s", extra->list_path, strerror(errno));
+    fputc('[', extra->list);
+    extra->images = tmpfile();
+    if (!extra->images)
+        return sk_fail(err, SK_ERR_IO, "%s: no temporary file: %s", path, strerror(errno));
+    return SK_OK;
 }
 
 static sk_status open_coco(const char *path, const sk_run_header *header, sk_sink **out, sk_error *err)
@@ -143,13 +194,16 @@ static sk_status open_coco(const char *path, const sk_run_header *header, sk_sin
     SK_TRY(sk_text_sink_open(path, header, &sk_sink_coco, sk_escape_json, &sink, err));
     coco_extra *extra = sk_calloc(1, sizeof *extra);
     sink->extra = extra;
-    if (extra)
-        extra->images = tmpfile();
-    if (!extra || !extra->images) {
-        sk_status status = sk_fail(err, SK_ERR_IO, "%s: no temporary file: %s", path, strerror(errno));
+    sk_status status = extra ? open_list(path, extra, err) : sk_fail_memory(err, sizeof *extra);
+    if (status != SK_OK) {
+        if (extra && extra->list)
+            fclose(extra->list);
+        if (extra)
+            sk_free(extra->list_path);
         (void)!sk_text_sink_close(&sink->base, NULL);
         return status;
     }
+    extra->pictures = strcmp(header->source_kind, "pictures") == 0;
     sink->base.write = write_frame;
     sink->base.close = close_coco;
     char line[2048];
@@ -162,5 +216,6 @@ static sk_status open_coco(const char *path, const sk_run_header *header, sk_sin
     return SK_OK;
 }
 
-const sk_sink_kind sk_sink_coco = {"coco", "results.coco.json", "COCO dataset with boxes and keypoints",
-                                   open_coco};
+const sk_sink_kind sk_sink_coco = {"coco", "results.coco.json",
+                                   "COCO dataset, and the list of results its evaluator loads", open_coco,
+                                   "results.coco_results.json"};

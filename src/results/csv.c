@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* One row an instance; docs/results.md lists the columns. Frames without instances have no row. */
+/* One row an instance below the line that names the columns; docs/results.md lists them. Frames without instances have no
+ * row. What is known of the whole run is in run.json: a table begins with its heading. */
 
 extern const sk_sink_kind sk_sink_csv;
 
@@ -60,8 +61,6 @@ static sk_status open_csv(const char *path, const sk_run_header *header, sk_sink
         return sk_fail_memory(err, sizeof *has);
     }
     *has = header->has;
-    char line[2048];
-    fprintf(sink->file, "# %s\n", sk_run_header_line(header, line, sizeof line));
     fprintf(sink->file, "source,frame,time,instance,track,class,name,score");
     if (header->has & SK_HAS_BOX)
         fprintf(sink->file, ",x1,y1,x2,y2");
@@ -85,4 +84,4 @@ static sk_status open_csv(const char *path, const sk_run_header *header, sk_sink
 }
 
 const sk_sink_kind sk_sink_csv = {"csv", "results.csv",
-                                  "one row an instance, for spreadsheets and data frames", open_csv};
+                                  "one row an instance, for spreadsheets and data frames", open_csv, NULL};

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "results/text_sink.h"
 
-#include <math.h>
+#include "base/json_write.h"
+#include "base/memory.h"
 
-/* One JSON object a line and frame:
- * {"source":…,"frame":n,"time":s,"instances":[{"class":i,"name":…,"score":…,"box":[x1,y1,x2,y2],
+#include <math.h>
+#include <string.h>
+
+/* One JSON object a line and frame, each to be understood alone (a line may be all that a program sees of a run):
+ * {"source":…,"frame":n,"time":s,"keypoint_names":[…],"edges":[[i,j],…],"instances":[{"class":i,"name":…,"score":…,"box":[x1,y1,x2,y2],
  *  "obb":[cx,cy,w,h,angle],"keypoints":[[x,y,score],…],"track":id}]}; absent parts are left out. */
 
 extern const sk_sink_kind sk_sink_jsonl;
@@ -64,8 +68,9 @@ static void write_instance(sk_text_sink *sink, const sk_instances *all, const sk
 static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_error *err)
 {
     sk_text_sink *sink = (sk_text_sink *)base;
-    fprintf(sink->file, "{\"source\":%s,\"frame\":%lld,\"time\":%.6f,\"instances\":[",
-            sk_text_sink_source(sink, frame->source, sk_escape_json), (long long)frame->index, frame->time);
+    fprintf(sink->file, "{\"source\":%s,\"frame\":%lld,\"time\":%.6f%s,\"instances\":[",
+            sk_text_sink_source(sink, frame->source, sk_escape_json), (long long)frame->index, frame->time,
+            (const char *)sink->extra);
     for (int32_t i = 0; i < frame->instances->count; i++) {
         if (i)
             fputc(',', sink->file);
@@ -76,14 +81,39 @@ static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_err
     return sk_text_sink_check(sink, err);
 }
 
+/* ,"keypoint_names":[…],"edges":[…] or "" */
+static sk_status describe_keypoints(const sk_run_header *h, void **out, sk_error *err)
+{
+    sk_text text = {0};
+    sk_json json = sk_json_to_text(&text, 0);
+    sk_json_object(&json);
+    sk_run_header_keypoints(h, "keypoint_names", &json);
+    sk_json_close(&json);
+    sk_status status = sk_json_end(&json, err);
+    char *whole = NULL;
+    if (status == SK_OK)
+        status = sk_text_take(&text, &whole, err);
+    sk_text_free(&text);
+    if (status != SK_OK)
+        return status;
+    *strrchr(whole, '}') = '\0'; /* its pairs go into every line's object */
+    whole[0] = whole[1] ? ',' : '\0';
+    *out = whole;
+    return SK_OK;
+}
+
 static sk_status open_jsonl(const char *path, const sk_run_header *header, sk_sink **out, sk_error *err)
 {
     sk_text_sink *sink = NULL;
     SK_TRY(sk_text_sink_open(path, header, &sk_sink_jsonl, sk_escape_json, &sink, err));
     sink->base.write = write_frame;
-    *out = &sink->base;
-    return SK_OK;
+    sk_status status = describe_keypoints(header, &sink->extra, err);
+    if (status == SK_OK)
+        *out = &sink->base;
+    else
+        (void)!sk_text_sink_close(&sink->base, NULL);
+    return status;
 }
 
 const sk_sink_kind sk_sink_jsonl = {"jsonl", "results.jsonl", "one JSON object a frame, for programs",
-                                    open_jsonl};
+                                    open_jsonl, NULL};

@@ -2,6 +2,7 @@
 #include "results/sink.h"
 
 #include "base/memory.h"
+#include "results/shape.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,25 +23,13 @@ typedef struct labels_sink {
     bool pictures, confidence;
 } labels_sink;
 
-static void corners(const float obb[5], double xy[8])
-{
-    double c = cos((double)obb[4]), s = sin((double)obb[4]);
-    double v1x = (double)obb[2] / 2 * c, v1y = (double)obb[2] / 2 * s;
-    double v2x = -(double)obb[3] / 2 * s, v2y = (double)obb[3] / 2 * c;
-    static const int sign[4][2] = {{1, 1}, {1, -1}, {-1, -1}, {-1, 1}};
-    for (int i = 0; i < 4; i++) {
-        xy[2 * i] = (double)obb[0] + sign[i][0] * v1x + sign[i][1] * v2x;
-        xy[2 * i + 1] = (double)obb[1] + sign[i][0] * v1y + sign[i][1] * v2y;
-    }
-}
-
 static void write_line(FILE *file, const sk_result_frame *frame, const sk_instance *in, bool confidence)
 {
     double w = frame->width, h = frame->height;
     fprintf(file, "%d", in->class_id < 0 ? 0 : in->class_id);
     if (in->has & SK_HAS_OBB) {
         double xy[8];
-        corners(in->obb, xy);
+        sk_obb_corners(in->obb, xy);
         for (int i = 0; i < 4; i++)
             fprintf(file, " %g %g", xy[2 * i] / w, xy[2 * i + 1] / h);
     } else if (in->has & SK_HAS_BOX) {
@@ -137,6 +126,6 @@ static sk_status open_with_confidence(const char *path, const sk_run_header *hea
 }
 
 const sk_sink_kind sk_sink_labels = {"labels", "labels/", "Ultralytics label text, one file a picture",
-                                     open_plain};
-const sk_sink_kind sk_sink_labels_conf = {"labels-conf", "labels-conf/",
-                                          "the same with the confidence on every line", open_with_confidence};
+                                     open_plain, NULL};
+const sk_sink_kind sk_sink_labels_conf = {
+    "labels-conf", "labels-conf/", "the same with the confidence on every line", open_with_confidence, NULL};

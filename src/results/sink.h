@@ -3,6 +3,7 @@
 #define SK_RESULTS_SINK_H
 
 #include "base/error.h"
+#include "base/json_write.h"
 #include "skitter/frame.h"
 #include "skitter/instance.h"
 
@@ -54,6 +55,7 @@ typedef struct sk_sink_kind {
     const char *file; /* in the output folder: "results.csv"; a folder ends in '/' */
     const char *help;
     sk_status (*open)(const char *path, const sk_run_header *header, sk_sink **out, sk_error *err);
+    const char *beside; /* a second file that it writes; null: none */
 } sk_sink_kind;
 
 /* Begins every sink's own structure. */
@@ -72,5 +74,9 @@ const sk_sink_kind *sk_sink_find(const char *name); /* null when unknown */
 
 /* "skitter 0.1.0; runtime cpu; device …; model …": the one-line header text formats carry. Returns buffer. */
 const char *sk_run_header_line(const sk_run_header *header, char *buffer, size_t capacity);
+/* Adds the keypoints' names under this key, and "edges" between them by number from 0; nothing for a model without. */
+void sk_run_header_keypoints(const sk_run_header *header, const char *key, sk_json *json);
+/* Adds "classes", "keypoints" and "edges". */
+void sk_run_header_names(const sk_run_header *header, sk_json *json);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "results/sink.h"
 
-#include "base/memory.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "formats/hdf5_file.h"
+#include "results/hdf5_text.h"
 
 #include <errno.h>
 #include <hdf5.h>
@@ -232,7 +234,7 @@ static json_t *metadata(const slp_sink *sink, const sk_run_header *h)
     json_t *nodes = json_array(), *ids = json_array(), *links = json_array();
     for (int32_t i = 0; i < sink->n_nodes; i++) {
         const char *name = sink->centers ? "center" : h->keypoint_names[i];
-        json_array_append_new(nodes, json_pack("{s:s,s:f}", "name", name, "weight", 1.0));
+        json_array_append_new(nodes, json_pack("{s:o,s:f}", "name", sk_hdf5_json_text(name), "weight", 1.0));
         json_array_append_new(ids, json_pack("{s:i}", "id", i));
     }
     int32_t n_edges = sink->centers ? 0 : h->n_edges;
@@ -242,10 +244,10 @@ static json_t *metadata(const slp_sink *sink, const sk_run_header *h)
         json_pack("{s:b,s:{s:s,s:i},s:o,s:b,s:o}", "directed", 1, "graph", "name", "Skeleton-0",
                   "num_edges_inserted", n_edges, "links", links, "multigraph", 1, "nodes", ids);
     char line[2048];
-    json_t *provenance =
-        json_pack("{s:s,s:s,s:s,s:s,s:s}", "predictor", sk_run_header_line(h, line, sizeof line),
-                  "skitter_version", h->version, "runtime", h->runtime, "data_path", h->source, "model",
-                  h->n_models ? h->model_paths[0] : "");
+    json_t *provenance = json_pack(
+        "{s:o,s:s,s:s,s:o,s:o}", "predictor", sk_hdf5_json_text(sk_run_header_line(h, line, sizeof line)),
+        "skitter_version", h->version, "runtime", h->runtime, "data_path", sk_hdf5_json_text(h->source),
+        "model", sk_hdf5_json_text(h->n_models ? h->model_paths[0] : ""));
     return json_pack("{s:s,s:[o],s:o,s:[],s:[],s:[],s:{},s:o}", "version", "2.0.0", "skeletons", skeleton,
                      "nodes", nodes, "videos", "tracks", "suggestions", "negative_anchors", "provenance",
                      provenance ? provenance : json_object());
@@ -360,6 +362,15 @@ static bool add_points(slp_sink *sink, const sk_instances *all, const sk_instanc
     return true;
 }
 
+/* From the root: a labels file is opened from anywhere. */
+static json_t *absolute_name(const char *path)
+{
+    char *absolute = sk_file_exists(path) ? sk_path_absolute(path) : sk_strdup(path);
+    json_t *name = absolute ? sk_hdf5_json_text(absolute) : NULL;
+    sk_free(absolute);
+    return name;
+}
+
 static bool add_frame(slp_sink *sink, const sk_result_frame *frame)
 {
     const sk_instances *all = frame->instances;
@@ -369,7 +380,7 @@ static bool add_frame(slp_sink *sink, const sk_result_frame *frame)
                      .instance_id_start = sink->n_instances,
                      .instance_id_end = sink->n_instances + (uint64_t)all->count};
     if (sink->pictures)
-        json_array_append_new(sink->picture_paths, json_string(frame->source));
+        json_array_append_new(sink->picture_paths, absolute_name(frame->source));
     for (int32_t i = 0; i < all->count; i++) {
         const sk_instance *in = &all->items[i];
         instance_row instance = {.instance_id = (int64_t)sink->n_instances,
@@ -462,11 +473,12 @@ static bool fill(slp_sink *sink, const char *path, const sk_run_header *h)
     sink->identities = h->identities;
     sink->pictures = strcmp(h->source_kind, "pictures") == 0;
     sink->picture_paths = json_array();
-    sink->video =
-        json_pack("{s:s,s:{s:s,s:[I,i,i,i],s:s,s:b,s:b,s:s,s:s}}", "filename", h->source, "backend", "type",
-                  sink->pictures ? "ImageVideo" : "MediaVideo", "shape",
-                  (json_int_t)(h->source_frames > 0 ? h->source_frames : 0), h->height, h->width, 3,
-                  "filename", h->source, "grayscale", 0, "bgr", 1, "dataset", "", "input_format", "");
+    bool live = strcmp(h->source_kind, "live") == 0;
+    json_t *name = live ? sk_hdf5_json_text(h->source) : absolute_name(h->source);
+    sink->video = json_pack("{s:O,s:{s:s,s:[I,i,i,i],s:o,s:b,s:b,s:s,s:s}}", "filename", name, "backend",
+                            "type", sink->pictures ? "ImageVideo" : "MediaVideo", "shape",
+                            (json_int_t)(h->source_frames > 0 ? h->source_frames : 0), h->height, h->width, 3,
+                            "filename", name, "grayscale", 0, "bgr", 1, "dataset", "", "input_format", "");
     if (!sink->path || !sink->picture_paths || !sink->video)
         return false;
     json_t *backend = json_object_get(sink->video, "backend");
@@ -478,7 +490,7 @@ static bool fill(slp_sink *sink, const char *path, const sk_run_header *h)
         sink->track_names = sk_calloc((size_t)h->n_classes + 1, sizeof *sink->track_names);
         sink->track_first = sk_calloc((size_t)h->n_classes + 1, sizeof *sink->track_first);
         for (int32_t i = 0; sink->track_names && i < h->n_classes; i++, sink->n_tracks++)
-            if (!(sink->track_names[i] = sk_strdup(h->class_names[i])))
+            if (!(sink->track_names[i] = sk_text_utf8_copy(h->class_names[i])))
                 return false;
         return sink->track_names && sink->track_first;
     }
@@ -493,7 +505,7 @@ static sk_status open_slp(const char *path, const sk_run_header *header, sk_sink
     sink->base = (sk_sink){&sk_sink_slp, write_frame, flush, close_slp};
     if (!fill(sink, path, header)) {
         release(sink);
-        return sk_fail(err, SK_ERR_MEMORY, "%s: out of memory, or a name that is not UTF-8", path);
+        return sk_fail(err, SK_ERR_MEMORY, "%s: out of memory", path);
     }
     sk_hdf5_enter();
     bool ok = begin_file(sink, header);
@@ -508,4 +520,4 @@ static sk_status open_slp(const char *path, const sk_run_header *header, sk_sink
 }
 
 const sk_sink_kind sk_sink_slp = {"slp", "results.slp", "SLEAP labels file (SLEAP, sleap-io, sleap-nn)",
-                                  open_slp};
+                                  open_slp, NULL};

@@ -10,19 +10,22 @@
 
 char *sk_escape_csv(const char *text)
 {
-    if (!strpbrk(text, ",\"\r\n"))
-        return sk_strdup(text);
-    char *out = sk_malloc(2 * strlen(text) + 3), *at = out;
-    if (!out)
-        return NULL;
-    *at++ = '"';
-    for (; *text; text++) {
-        if (*text == '"')
-            *at++ = '"';
-        *at++ = *text;
+    char *valid =
+        sk_text_utf8_copy(text); /* readers of tables refuse a file with a single byte that is not */
+    if (!valid || !strpbrk(valid, ",\"\r\n#"))
+        return valid;
+    char *out = sk_malloc(2 * strlen(valid) + 3), *at = out;
+    if (out) {
+        *at++ = '"';
+        for (const char *c = valid; *c; c++) {
+            if (*c == '"')
+                *at++ = '"';
+            *at++ = *c;
+        }
+        *at++ = '"';
+        *at = '\0';
     }
-    *at++ = '"';
-    *at = '\0';
+    sk_free(valid);
     return out;
 }
 

@@ -31,7 +31,7 @@ sk_status sk_text_sink_check(sk_text_sink *sink, sk_error *err) SK_MUST_CHECK;
 sk_status sk_text_sink_flush(sk_sink *sink, sk_error *err) SK_MUST_CHECK;
 sk_status sk_text_sink_close(sk_sink *sink, sk_error *err) SK_MUST_CHECK;
 
-char *sk_escape_csv(const char *text);  /* quoted when it holds a comma, quote or newline */
+char *sk_escape_csv(const char *text);  /* quoted when it holds a comma, quote, newline or # */
 char *sk_escape_json(const char *text); /* with its quotation marks */
 
 #endif

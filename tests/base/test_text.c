@@ -123,6 +123,21 @@ static void utf8(void **state)
     assert_int_equal(sk_text_utf8("", 0), 0);
 }
 
+static void names_for_files_and_terminals(void **state)
+{
+    (void)state;
+    char *text = sk_text_utf8_copy("a\xff鼠\xC3");
+    assert_string_equal(text, "a\xEF\xBF\xBD鼠\xEF\xBF\xBD");
+    sk_free(text);
+    /* ESC, CSI as one character, backspace, a byte that is not UTF-8, a turn of the direction of writing */
+    text = sk_text_printable("fly\x1b[2J\xC2\x9b\b\xfe\xE2\x80\xAE 鼠\n", "");
+    assert_string_equal(text, "fly\\x1b[2J\\xc2\\x9b\\x08\\xfe\\xe2\\x80\\xae 鼠\\x0a");
+    sk_free(text);
+    text = sk_text_printable("a\tb\nc\r", "\t\n");
+    assert_string_equal(text, "a\tb\nc\\x0d");
+    sk_free(text);
+}
+
 static void distances_and_suggestions(void **state)
 {
     (void)state;
@@ -173,6 +188,7 @@ int main(void)
         cmocka_unit_test(numbers_ignore_the_locale),
         cmocka_unit_test(units_for_people),
         cmocka_unit_test(utf8),
+        cmocka_unit_test(names_for_files_and_terminals),
         cmocka_unit_test(distances_and_suggestions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/memory.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "formats/config.h"
 #include "formats/hdf5_file.h"
+#include "results/annotations.h"
 #include "results/journal.h"
 #include "results/sink.h"
 #include "support/test.h"
@@ -100,10 +103,7 @@ static void csv_has_a_row_an_instance(void **state)
 {
     (void)state;
     char *text = slurp(write_all("csv"));
-    assert_memory_equal(text, "# skitter 0; ", 13);
-    assert_non_null(strstr(text, "runtime cpu (requested cpu)"));
-    char *rows = strchr(text, '\n') + 1;
-    assert_string_equal(rows,
+    assert_string_equal(text,
                         "source,frame,time,instance,track,class,name,score,x1,y1,x2,y2,head_x,head_y,head_"
                         "score,tail_x,tail_y,tail_score\n"
                         "in.mp4,1,0.040000,0,,0,\"fly, \"\"small\"\"\",0.5,10,11,12,13,10,10.5,0.9,,,0\n"
@@ -114,16 +114,51 @@ static void csv_has_a_row_an_instance(void **state)
 static void jsonl_has_a_line_a_frame(void **state)
 {
     (void)state;
-    assert_string_equal(slurp(write_all("jsonl")),
-                        "{\"source\":\"in.mp4\",\"frame\":0,\"time\":0.000000,\"instances\":[]}\n"
-                        "{\"source\":\"in.mp4\",\"frame\":1,\"time\":0.040000,\"instances\":[{\"class\":0,"
-                        "\"name\":\"fly, \\\"small\\\"\",\"score\":0.5,"
-                        "\"box\":[10,11,12,13],\"keypoints\":[[10,10.5,0.9],[null,null,0]]}]}\n"
-                        "{\"source\":\"in.mp4\",\"frame\":2,\"time\":0.080000,\"instances\":[{\"class\":0,"
-                        "\"name\":\"fly, \\\"small\\\"\",\"score\":0.5,"
-                        "\"box\":[20,21,22,23],\"keypoints\":[[20,20.5,0.9],[null,null,0]]},{\"class\":1,"
-                        "\"name\":\"mouse\",\"score\":0.5,"
-                        "\"box\":[21,22,23,24],\"keypoints\":[[21,21.5,0.9],[null,null,0]]}]}\n");
+#define LINE(frame, time)                                                                                    \
+    "{\"source\":\"in.mp4\",\"frame\":" frame ",\"time\":" time                                              \
+    ",\"keypoint_names\":[\"head\",\"tail\"],\"edges\":[[0,1]],\"instances\":["
+    assert_string_equal(
+        slurp(write_all("jsonl")),
+        LINE("0", "0.000000") "]}\n" LINE(
+            "1", "0.040000") "{\"class\":0,"
+                             "\"name\":\"fly, \\\"small\\\"\",\"score\":0.5,"
+                             "\"box\":[10,11,12,13],\"keypoints\":[[10,10.5,0.9],[null,null,0]]}]}\n" LINE(
+                                 "2", "0.080000") "{\"class\":0,"
+                                                  "\"name\":\"fly, \\\"small\\\"\",\"score\":0.5,"
+                                                  "\"box\":[20,21,22,23],\"keypoints\":[[20,20.5,0.9],[null,"
+                                                  "null,0]]},{\"class\":1,"
+                                                  "\"name\":\"mouse\",\"score\":0.5,"
+                                                  "\"box\":[21,22,23,24],\"keypoints\":[[21,21.5,0.9],[null,"
+                                                  "null,0]]}]}\n");
+}
+
+/* An image a frame, each with a name of its own, and the list that COCO's evaluator loads against them. */
+static void coco_is_a_dataset_and_a_list(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    const char *dataset = write_all("coco");
+    char *list = sk_path_with_extension(dataset, "_results.json");
+    sk_config *whole = NULL, *results = NULL;
+    char *text = slurp(dataset);
+    assert_ok(sk_config_open_json(text, strlen(text), dataset, &whole, &err), &err);
+    const sk_config_value *images = sk_config_get(sk_config_root(whole), "images");
+    assert_int_equal(sk_config_count(images), 3);
+    assert_string_equal(sk_config_text_or(sk_config_at(images, 2), "file_name", ""), "in_3.jpg");
+    assert_string_equal(sk_config_text_or(sk_config_at(images, 2), "video", ""), "in.mp4");
+    assert_int_equal(sk_config_int_or(sk_config_at(images, 2), "frame", -1), 2);
+    assert_int_equal(sk_config_count(sk_config_get(sk_config_root(whole), "annotations")), 3);
+    text = slurp(list);
+    assert_ok(sk_config_open_json(text, strlen(text), list, &results, &err), &err);
+    assert_int_equal(sk_config_count(sk_config_root(results)), 3);
+    const sk_config_value *last = sk_config_at(sk_config_root(results), 2);
+    assert_int_equal(sk_config_int_or(last, "image_id", -1), 3);
+    assert_int_equal(sk_config_int_or(last, "category_id", -1), 2);
+    assert_int_equal(sk_config_count(sk_config_get(last, "bbox")), 4);
+    assert_int_equal(sk_config_count(sk_config_get(last, "keypoints")), 6);
+    sk_config_close(&whole);
+    sk_config_close(&results);
+    sk_free(list);
 }
 
 static void labels_are_relative(void **state)
@@ -199,6 +234,119 @@ static void slp_of_pictures_lists_them(void **state)
     assert_non_null(strstr(entry, "\"shape\":[2,480,640,3]"));
     sk_free(texts.bytes);
     sk_hdf5_close(&file);
+}
+
+static char *text_in(const char *path, const char *dataset, int64_t *rows)
+{
+    sk_error err = {0};
+    sk_hdf5_file *file = NULL;
+    sk_hdf5_texts texts = {0};
+    assert_ok(sk_hdf5_open(path, &file, &err), &err);
+    assert_ok(sk_hdf5_dataset_texts(file, dataset, &texts, &err), &err);
+    if (rows)
+        *rows = (int64_t)texts.count;
+    char *first = texts.count ? sk_strdup(sk_hdf5_text_at(&texts, 0)) : NULL;
+    sk_free(texts.bytes);
+    sk_hdf5_close(&file);
+    return first;
+}
+
+/* A labels file is opened from anywhere; what is no file (a stream) keeps its name. */
+static void slp_names_the_video_from_the_root(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    char here[4200], path[4300];
+    assert_non_null(getcwd(here, sizeof here));
+    assert_int_equal(chdir(test_folder()), 0);
+    assert_ok(sk_file_replace("here.mp4", "x", 1, &err), &err);
+    for (int live = 0; live < 2; live++) {
+        sk_run_header h = header();
+        h.source = "./here.mp4";
+        h.source_kind = live ? "live" : "video";
+        const char *const formats[] = {"slp", "analysis"}, *const datasets[] = {"videos_json", "video_path"};
+        for (int i = 0; i < 2; i++) {
+            sk_sink *sink = NULL;
+            assert_ok(sk_sink_find(formats[i])->open("place.h5", &h, &sink, &err), &err);
+            assert_ok(sink->write(sink, frame_number(1), &err), &err);
+            assert_ok(sink->close(sink, &err), &err);
+            char *said = text_in("place.h5", datasets[i], NULL);
+            snprintf(path, sizeof path, "%s/here.mp4", test_folder());
+            assert_true((strstr(said, path) != NULL) == !live);
+            assert_non_null(strstr(said, "here.mp4"));
+            sk_free(said);
+        }
+    }
+    assert_int_equal(chdir(here), 0);
+}
+
+static void rows_without_tracks_are_no_tracks(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    char path[4300];
+    snprintf(path, sizeof path, "%s/names.analysis.h5", test_folder());
+    for (int instances = 1; instances <= 2; instances++) {
+        sk_run_header h = header();
+        sk_sink *sink = NULL;
+        assert_ok(sk_sink_find("analysis")->open(path, &h, &sink, &err), &err);
+        assert_ok(sink->write(sink, frame_number(instances), &err), &err);
+        assert_ok(sink->close(sink, &err), &err);
+        int64_t rows = -1;
+        char *first = text_in(path, "track_names", &rows);
+        assert_int_equal(rows, instances == 1 ? 0 : 2);
+        if (instances == 2)
+            assert_string_equal(first, "instance_0");
+        sk_free(first);
+        first = text_in(path, "edge_names", &rows);
+        assert_string_equal(first, "head");
+        assert_int_equal(rows, 2);
+        sk_free(first);
+    }
+}
+
+/* Names as nobody should give them: not UTF-8, with escape codes, beginning with #. Every file stays valid. */
+static void strange_names_give_valid_files(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    static const char *const strange_classes[] = {"#1 \xff\x1b[31m", "=cmd()"};
+    static const char *const strange_points[] = {"he\xc3", "#tail"};
+    for (const sk_sink_kind *const *kind = sk_sink_kinds; *kind; kind++) {
+        char path[4300];
+        snprintf(path, sizeof path, "%s/strange.%s", test_folder(), (*kind)->name);
+        sk_run_header h = header();
+        h.class_names = strange_classes;
+        h.keypoint_names = strange_points;
+        h.identities = strcmp((*kind)->name, "slp") == 0;
+        h.source = "#\xfe.mp4";
+        sk_sink *sink = NULL;
+        assert_ok((*kind)->open(path, &h, &sink, &err), &err);
+        for (int i = 0; i < 3; i++) {
+            sk_result_frame frame = *frame_number(i);
+            frame.source = h.source;
+            assert_ok(sink->write(sink, &frame, &err), &err);
+        }
+        assert_ok(sink->close(sink, &err), &err);
+        if ((*kind)->file[strlen((*kind)->file) - 1] == '/')
+            continue;
+        if (strstr((*kind)->file, ".h5") || strstr((*kind)->file, ".slp")) {
+            char *said = text_in(path, h.identities ? "tracks_json" : "node_names", NULL);
+            assert_non_null(strstr(said, "\xEF\xBF\xBD"));
+            sk_free(said);
+            continue;
+        }
+        const char *text = slurp(path);
+        for (size_t left = strlen(text); left > 0;) {
+            size_t step = sk_text_utf8(text, left);
+            assert_true(step > 0);
+            text += step, left -= step;
+        }
+        sk_annotation_set set = {0};
+        assert_ok(sk_annotations_read(path, &set, &err), &err);
+        assert_int_equal(set.n_items, 3);
+        sk_annotations_free(&set);
+    }
 }
 
 /* Rows are frame numbers, whatever frame came first, and what is told of the run is JSON. */
@@ -337,10 +485,18 @@ static void full_disks_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(csv_has_a_row_an_instance),  cmocka_unit_test(jsonl_has_a_line_a_frame),
-        cmocka_unit_test(labels_are_relative),        cmocka_unit_test(slp_has_every_table),
-        cmocka_unit_test(slp_of_pictures_lists_them), cmocka_unit_test(analysis_counts_from_the_first_frame),
-        cmocka_unit_test(journal_survives_any_cut),   cmocka_unit_test(journal_knows_its_run),
+        cmocka_unit_test(csv_has_a_row_an_instance),
+        cmocka_unit_test(jsonl_has_a_line_a_frame),
+        cmocka_unit_test(coco_is_a_dataset_and_a_list),
+        cmocka_unit_test(labels_are_relative),
+        cmocka_unit_test(slp_names_the_video_from_the_root),
+        cmocka_unit_test(rows_without_tracks_are_no_tracks),
+        cmocka_unit_test(strange_names_give_valid_files),
+        cmocka_unit_test(slp_has_every_table),
+        cmocka_unit_test(slp_of_pictures_lists_them),
+        cmocka_unit_test(analysis_counts_from_the_first_frame),
+        cmocka_unit_test(journal_survives_any_cut),
+        cmocka_unit_test(journal_knows_its_run),
         cmocka_unit_test(full_disks_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
