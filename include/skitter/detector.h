@@ -5,6 +5,7 @@
 #include "skitter/frame.h"
 #include "skitter/instance.h"
 #include "skitter/model.h"
+#include "skitter/source.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -62,6 +63,9 @@ typedef struct sk_detector_info {
     bool identities;                             /* classes are individuals */
     int32_t capacity;                            /* most instances a frame */
     char runtime[32], device[160], precision[8]; /* what really runs */
+    /* How the program that made the last model reads video: what that model learnt from. SLEAP up to 1.4: BT.601 always;
+     * sleap-nn and Ultralytics: as the file says. */
+    sk_source_colours colours;
 } sk_detector_info;
 
 /* Seconds spent so far, by stage. */

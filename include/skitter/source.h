@@ -29,6 +29,12 @@ typedef enum sk_source_kind {
     SK_SOURCE_LIVE /* camera or network stream: no end, no seeking, the newest frame wins */
 } sk_source_kind;
 
+/* By which matrix and range the colours of video are made of what its file holds. Pictures have one answer. */
+typedef enum sk_source_colours {
+    SK_COLOURS_TAGGED = 0, /* the file's own; BT.601 where it names none */
+    SK_COLOURS_BT601 /* BT.601 whatever it names, as OpenCV up to 4.11 and so SLEAP up to 1.4 read every video */
+} sk_source_colours;
+
 typedef struct sk_source_settings {
     sk_pixel_format
         format; /* SK_PIXEL_RGB (default), _BGR or _GRAY; pictures and video are converted to it */
@@ -50,7 +56,8 @@ typedef struct sk_source_settings {
     /* Video files: frames that are 8-bit 4:2:0, of even size and upright come as NV12, not converted, if turning them into RGB
      * later gives the same pixels, for engines that take it (sk_runner_takes_nv12); sk_source_info.like says whether. Others come in `format`. Default false */
     bool nv12;
-    double reconnect_seconds; /* live: give up after this long without a frame; default 60 */
+    sk_source_colours colours; /* default: tagged; sk_detector_info has what suits a model */
+    double reconnect_seconds;  /* live: give up after this long without a frame; default 60 */
     /* Live: asked several times a second while the source waits for its peer; true ends the source. May be null. */
     bool (*interrupted)(void *context);
     void *interrupted_context;

@@ -122,6 +122,7 @@ static sk_status fill_info(sk_detector *d, const sk_task_plan *plan, sk_error *e
     info->class_names = classes->class_names;
     info->n_edges = last->task == SK_TASK_CENTROID ? 0 : last->n_edges;
     info->edges = last->edges;
+    info->colours = !is_yolo(last) && last->sleap.legacy ? SK_COLOURS_BT601 : SK_COLOURS_TAGGED;
     info->n_keypoints = plan->n_keypoints;
     info->capacity = plan->capacity;
     if (is_yolo(first))

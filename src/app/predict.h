@@ -17,7 +17,8 @@ typedef struct sk_predict_settings {
     const char *models[SK_DETECTOR_MAX_MODELS];
     const char *out; /* folder; made if absent */
     sk_detector_settings detector;
-    sk_source_settings media;
+    sk_source_settings media; /* its colours: as the program that made the model reads video, unless … */
+    bool tagged_colours;      /* … those the file names are wanted */
     int32_t n_formats;
     const char *formats[SK_PREDICT_MAX_FORMATS]; /* "csv", "jsonl", "slp", … */
     bool overlay;                                /* overlay video, or overlay pictures for pictures */

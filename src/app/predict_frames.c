@@ -33,6 +33,7 @@ sk_source_settings predict_media_of(const predict_run *r)
 {
     const sk_predict_settings *s = r->settings;
     sk_source_settings m = s->media;
+    m.colours = sk_run_colours_of(s, sk_detector_about(r->detector));
     m.on_device = device_for_frames(r);
     m.nv12 = engine_reads_frames(r);
     const sk_task_settings task = sk_task_settings_of(&s->detector);

@@ -7,6 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+sk_source_colours sk_run_colours_of(const sk_predict_settings *settings, const sk_detector_info *about)
+{
+    return settings->tagged_colours ? SK_COLOURS_TAGGED : about->colours;
+}
+
 void sk_run_identity_of(const sk_predict_settings *settings, const sk_detector_info *about,
                         sk_run_identity *identity)
 {
@@ -29,6 +34,9 @@ void sk_run_identity_of(const sk_predict_settings *settings, const sk_detector_i
                  "conf %g; iou %g; max_det %d; classes %s; agnostic %d; imgsz %dx%d%s; frames %lld:%lld:%lld",
                  (double)d->confidence, d->iou, d->max_det, classes, d->agnostic, d->height, d->width,
                  d->rect ? " rect" : "", (long long)m->first, (long long)m->last, (long long)m->step);
+    size_t used_by = strlen(identity->settings);
+    snprintf(identity->settings + used_by, sizeof identity->settings - used_by, "; colours %s",
+             sk_run_colours_of(settings, about) == SK_COLOURS_BT601 ? "bt601" : "tagged");
     if (settings->runtime_fell_back) {
         size_t length = strlen(identity->settings);
         snprintf(identity->settings + length, sizeof identity->settings - length,

@@ -14,6 +14,9 @@ typedef struct sk_run_identity {
     char fingerprint[4096]; /* settings, source, runtime and models */
 } sk_run_identity;
 
+/* How the run reads video: as the program that made the model, or as the file says. */
+sk_source_colours sk_run_colours_of(const sk_predict_settings *settings, const sk_detector_info *about);
+
 void sk_run_identity_of(const sk_predict_settings *settings, const sk_detector_info *about,
                         sk_run_identity *identity);
 

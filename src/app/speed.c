@@ -93,6 +93,7 @@ static sk_status open_frames(speed *p, sk_error *err)
     sk_source_defaults(&media);
     media.threads = p->s->decode_threads;
     media.loop = FOREVER;
+    media.colours = p->about->colours;
     SK_TRY(open_reader(p, &media, err));
     r->width = p->reader->info.width;
     r->height = p->reader->info.height;
@@ -114,6 +115,7 @@ static sk_status open_source(speed *p, sk_error *err)
     sk_source_defaults(&media);
     media.threads = p->s->decode_threads;
     media.loop = FOREVER;
+    media.colours = p->about->colours;
     media.queue = sk_runner_depth(p->runner) + 4;
     media.queue = media.queue < 64 ? media.queue : 64;
     const sk_task_settings task = sk_task_settings_of(&p->s->runner.detector);

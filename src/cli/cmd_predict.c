@@ -134,6 +134,15 @@ static const sk_option options[] = {
      .needs = SK_NEEDS_VIDEO,
      .help = "decode video on a device: auto, or FFmpeg's name of one (vaapi, cuda, vdpau, qsv, drm, "
              "vulkan); where it cannot be had the processor decodes, with a warning"},
+    {.name = "colour",
+     .also = "color",
+     .kind = SK_OPTION_CHOICE,
+     .argument = "WHICH",
+     .choices = "original|tagged",
+     .fallback = "original",
+     .needs = SK_NEEDS_VIDEO,
+     .help = "colours of video: as the program the model comes from reads it (SLEAP up to 1.4 reads every "
+             "video as BT.601; sleap-nn and Ultralytics as the file says), or always as the file says"},
     {.name = "reconnect",
      .kind = SK_OPTION_REAL,
      .argument = "SECONDS",
@@ -385,6 +394,7 @@ static sk_status read_settings(const sk_args *args, sk_predict_settings *s, char
     d->obb_quarter = strcmp(sk_args_text(args, "obb-form"), "quarter") == 0;
     s->overlay = sk_args_flag(args, "save-overlay");
     s->restart = sk_args_flag(args, "restart");
+    s->tagged_colours = strcmp(sk_args_text(args, "colour"), "tagged") == 0;
     s->media.loop = (int32_t)sk_args_int(args, "loop");
     s->devices = sk_args_text(args, "devices");
     s->allow_failover = sk_args_flag(args, "allow-failover");

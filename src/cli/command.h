@@ -45,6 +45,7 @@ enum {
 
 typedef struct sk_option {
     const char *name; /* long name without dashes; a null name ends the table */
+    const char *also; /* another spelling that is taken for it ("color"); not shown; may be null */
     char letter;      /* short name, or 0 */
     sk_option_kind kind;
     const char *argument; /* what help calls the value: "FILE"; not for flags */

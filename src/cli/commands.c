@@ -67,7 +67,8 @@ const sk_option *sk_command_option(const sk_command *command, const char *name, 
     const sk_option *tables[] = {command->options, sk_common_options};
     for (int t = 0; t < 2; t++)
         for (const sk_option *option = tables[t]; option && option->name; option++)
-            if (strlen(option->name) == length && memcmp(option->name, name, length) == 0)
+            if ((strlen(option->name) == length && memcmp(option->name, name, length) == 0) ||
+                (option->also && strlen(option->also) == length && memcmp(option->also, name, length) == 0))
                 return option;
     return NULL;
 }

@@ -2,6 +2,7 @@
 #include "media/cuda_frames_ffmpeg.h"
 
 #include "base/memory.h"
+#include "media/colours_ffmpeg.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -230,17 +231,4 @@ sk_status sk_cuda_take(sk_cuda *cuda, const char *uri, const AVFrame *frame, sk_
     slot->frame.full_range = frame->color_range == AVCOL_RANGE_JPEG;
     slot->frame.on_device = cuda->index + 1;
     return SK_OK;
-}
-
-sk_colour_matrix sk_colour_matrix_of(int colourspace)
-{
-    switch (colourspace) {
-    case AVCOL_SPC_RGB:
-    case AVCOL_SPC_BT709: return SK_COLOUR_BT709;
-    case AVCOL_SPC_FCC: return SK_COLOUR_FCC;
-    case AVCOL_SPC_SMPTE240M: return SK_COLOUR_SMPTE240M;
-    case AVCOL_SPC_BT2020_NCL:
-    case AVCOL_SPC_BT2020_CL: return SK_COLOUR_BT2020;
-    default: return SK_COLOUR_BT601;
-    }
 }

@@ -24,7 +24,4 @@ bool sk_cuda_holds(const AVFrame *frame);
 sk_status sk_cuda_take(sk_cuda *cuda, const char *uri, const AVFrame *frame, sk_slot *slot,
                        sk_error *err) SK_MUST_CHECK;
 
-/* What an AVFrame's colours were made with; as sws_getCoefficients has it. */
-sk_colour_matrix sk_colour_matrix_of(int colourspace);
-
 #endif

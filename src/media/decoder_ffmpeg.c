@@ -172,6 +172,7 @@ static sk_status open_codec(const char *uri, const sk_decoder_settings *settings
     decoder->codec->pkt_timebase = decoder->stream->time_base;
     decoder->hardware_format = AV_PIX_FMT_NONE;
     decoder->nv12 = settings->nv12;
+    decoder->colours = settings->colours;
     SK_TRY(try_hardware(uri, settings->hwaccel, settings->on_device, codec, settings->before, decoder, err));
     if (code >= 0)
         code = sk_ff.avcodec_open2(decoder->codec, codec, NULL);
@@ -252,6 +253,7 @@ sk_status sk_decoder_next(sk_decoder *decoder, const char *uri, bool *end, sk_er
     for (;;) {
         int code = sk_ff.avcodec_receive_frame(decoder->codec, decoder->frame);
         if (code == 0) {
+            sk_colours_read_as(decoder->frame, decoder->colours);
             if (decoder->frame->flags & AV_FRAME_FLAG_CORRUPT)
                 note_damage(decoder, AVERROR_INVALIDDATA);
             return SK_OK;
@@ -275,18 +277,6 @@ int64_t sk_decoder_pts(const sk_decoder *decoder)
     return decoder->frame->best_effort_timestamp;
 }
 
-/* The matrix and range the stream says its colours were made with; BT.601 and TV range where it says nothing. */
-static void set_matrix(struct SwsContext *scaler, const AVFrame *frame)
-{
-    const AVPixFmtDescriptor *format = sk_ff.av_pix_fmt_desc_get(frame->format);
-    if (!format || format->nb_components < 3 || (format->flags & AV_PIX_FMT_FLAG_RGB))
-        return;
-    const int unity = 1 << 16;
-    const int *matrix = sk_ff.sws_getCoefficients((int)frame->colorspace);
-    sk_ff.sws_setColorspaceDetails(scaler, matrix, frame->color_range == AVCOL_RANGE_JPEG,
-                                   sk_ff.sws_getCoefficients(SWS_CS_DEFAULT), 1, 0, unity, unity);
-}
-
 static void set_colours(sk_decoder *decoder, const AVFrame *frame)
 {
     if (decoder->coloured == decoder->scaler && decoder->colourspace == (int)frame->colorspace &&
@@ -295,7 +285,7 @@ static void set_colours(sk_decoder *decoder, const AVFrame *frame)
     decoder->coloured = decoder->scaler;
     decoder->colourspace = (int)frame->colorspace;
     decoder->range = (int)frame->color_range;
-    set_matrix(decoder->scaler, frame);
+    sk_colours_set(decoder->scaler, frame);
 }
 
 bool sk_decoder_on_device(const sk_decoder *decoder)
@@ -310,20 +300,24 @@ static bool gives_nv12(const sk_decoder *decoder, int format, int width, int hei
            (format == AV_PIX_FMT_YUV420P || format == AV_PIX_FMT_YUVJ420P || format == AV_PIX_FMT_NV12);
 }
 
-bool sk_decoder_promises_nv12(sk_decoder *decoder)
+bool sk_decoder_promises_nv12(sk_decoder *decoder, sk_frame *out)
 {
     const AVCodecContext *codec = decoder->codec;
-    if (!gives_nv12(decoder, codec->pix_fmt, codec->width, codec->height))
+    AVFrame *like;
+    if (!gives_nv12(decoder, codec->pix_fmt, codec->width, codec->height) || !(like = sk_ff.av_frame_alloc()))
         return false;
-    AVFrame *like = codec->pix_fmt == AV_PIX_FMT_NV12 ? NULL : sk_ff.av_frame_alloc();
-    if (!like)
-        return codec->pix_fmt == AV_PIX_FMT_NV12;
     like->width = codec->width;
     like->height = codec->height;
     like->format = codec->pix_fmt;
     like->colorspace = codec->colorspace;
     like->color_range = codec->color_range;
-    const bool agree = sk_planes_agree(&decoder->planes, like, set_matrix);
+    sk_colours_read_as(like, decoder->colours);
+    const bool agree =
+        codec->pix_fmt == AV_PIX_FMT_NV12 || sk_planes_agree(&decoder->planes, like, sk_colours_set);
+    if (agree)
+        *out = (sk_frame){.format = SK_PIXEL_NV12,
+                          .matrix = sk_colour_matrix_of((int)like->colorspace),
+                          .full_range = like->color_range == AVCOL_RANGE_JPEG};
     sk_ff.av_frame_free(&like);
     return agree;
 }
@@ -371,18 +365,20 @@ sk_status sk_decoder_convert(sk_decoder *decoder, const char *uri, sk_pixel_form
             return sk_fail(err, SK_ERR_RUNTIME,
                            "%s: a frame could not be fetched from the decoding device: %s", uri,
                            sk_ffmpeg_text(code));
+        decoder->transfer->colorspace = frame->colorspace; /* pixels come alone */
+        decoder->transfer->color_range = frame->color_range;
         frame = decoder->transfer;
     }
     if (gives_nv12(decoder, frame->format, frame->width, frame->height) &&
-        (frame->format == AV_PIX_FMT_NV12 || sk_planes_agree(&decoder->planes, frame, set_matrix)))
+        (frame->format == AV_PIX_FMT_NV12 || sk_planes_agree(&decoder->planes, frame, sk_colours_set)))
         return take_nv12(frame, slot, err);
     if (format == SK_PIXEL_RGB && !decoder->quarter_turns &&
-        sk_planes_fit(&decoder->planes, frame, set_matrix))
+        sk_planes_fit(&decoder->planes, frame, sk_colours_set))
         return sk_planes_take(frame, slot, err);
     sk_slot *target = decoder->quarter_turns ? &decoder->upright : slot;
     SK_TRY(sk_slot_prepare(target, format, frame->width, frame->height, err));
-    /* The same converter with the same settings as OpenCV 5's reader, so that pixels agree with what the models'
-     * original programs see. OpenCV 4 knew no matrix but BT.601. */
+    /* The same converter with the same settings as OpenCV's reader, so that pixels agree with what the models' original
+     * programs see: OpenCV 5's by the file's matrix, and OpenCV's up to 4.11 by BT.601. */
     decoder->scaler =
         sk_ff.sws_getCachedContext(decoder->scaler, frame->width, frame->height, frame->format, frame->width,
                                    frame->height, wanted[format], SWS_BICUBIC, NULL, NULL, NULL);

@@ -2,6 +2,7 @@
 #ifndef SK_MEDIA_DECODER_FFMPEG_H
 #define SK_MEDIA_DECODER_FFMPEG_H
 
+#include "media/colours_ffmpeg.h"
 #include "media/cuda_frames_ffmpeg.h"
 #include "media/library_ffmpeg.h"
 #include "media/planes_ffmpeg.h"
@@ -18,9 +19,10 @@ typedef struct sk_decoder {
     struct SwsContext *scaler;
     struct SwsContext *coloured; /* the scaler that colourspace and range below are set for */
     int colourspace, range;
-    int quarter_turns;   /* clockwise, from the container's display matrix */
-    bool draining;       /* the end of the file was reached: the decoder is being emptied */
-    int hardware_format; /* AV_PIX_FMT_… of the device, AV_PIX_FMT_NONE for software */
+    sk_source_colours colours; /* as of sk_source_settings */
+    int quarter_turns;         /* clockwise, from the container's display matrix */
+    bool draining;             /* the end of the file was reached: the decoder is being emptied */
+    int hardware_format;       /* AV_PIX_FMT_… of the device, AV_PIX_FMT_NONE for software */
     AVBufferRef *device;
     sk_cuda *cuda;           /* frames stay on the device; null: they do not */
     bool nv12;               /* as of sk_source_settings */
@@ -37,6 +39,7 @@ typedef struct sk_decoder_settings {
     int32_t on_device;                               /* likewise */
     int32_t planes_above_width, planes_above_height; /* likewise */
     bool nv12;                                       /* likewise */
+    sk_source_colours colours;                       /* likewise */
     struct sk_decoder *before; /* one that was closed but for its device, which is taken over; null: none */
     const AVInputFormat *input_format; /* null: probe */
     AVDictionary **options;            /* may be null */
@@ -55,8 +58,8 @@ void sk_decoder_close(sk_decoder *decoder);
  * and passed over. */
 sk_status sk_decoder_next(sk_decoder *decoder, const char *uri, bool *end, sk_error *err) SK_MUST_CHECK;
 /* Will frames come as NV12, as far as the file's head tells? Where that was asked for, and our conversion of it gives FFmpeg's
- * pixels (x86; FFmpeg's code for ARM rounds otherwise). */
-bool sk_decoder_promises_nv12(sk_decoder *decoder);
+ * pixels (x86; FFmpeg's code for ARM rounds otherwise). `like` then gets format and colours; else it is left as it is. */
+bool sk_decoder_promises_nv12(sk_decoder *decoder, sk_frame *like);
 /* Will the decoder's frame stay on the device that decoded it? */
 bool sk_decoder_on_device(const sk_decoder *decoder);
 /* Converts decoder->frame into the slot, upright; one that stays on its device is copied there as it is, and one of which

@@ -60,6 +60,7 @@ static sk_status open_stream(live_reader *reader, const char *transport, sk_erro
     AVDictionary *options = NULL;
     sk_decoder_settings settings = {.threads = reader->settings.threads,
                                     .hwaccel = reader->settings.hwaccel,
+                                    .colours = reader->settings.colours,
                                     .low_delay = true,
                                     .options = &options,
                                     .interrupt = {interrupted, reader}};

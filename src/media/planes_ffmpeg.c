@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "kernels/nv12.h"
-#include "media/cuda_frames_ffmpeg.h"
+#include "media/colours_ffmpeg.h"
 
 #include <string.h>
 

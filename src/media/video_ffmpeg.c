@@ -73,6 +73,7 @@ static sk_status open_file(const video_reader *reader, sk_decoder *before, sk_de
                                     .hwaccel = reader->settings.hwaccel,
                                     .on_device = reader->settings.on_device,
                                     .nv12 = reader->settings.nv12,
+                                    .colours = reader->settings.colours,
                                     .before = before,
                                     .planes_above_width = reader->settings.planes_above_width,
                                     .planes_above_height = reader->settings.planes_above_height,
@@ -223,10 +224,7 @@ static void fill_info(video_reader *reader)
     }
     info->decoder = d->codec->codec->name;
     info->hwaccel = d->device_name;
-    if (sk_decoder_promises_nv12(d))
-        info->like = (sk_frame){.format = SK_PIXEL_NV12,
-                                .matrix = sk_colour_matrix_of((int)d->codec->colorspace),
-                                .full_range = d->codec->color_range == AVCOL_RANGE_JPEG};
+    (void)sk_decoder_promises_nv12(d, &info->like);
 }
 
 /* Whether frames stay on a device is known when the first one is decoded: until then FFmpeg may still change its mind. */

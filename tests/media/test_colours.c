@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The colours of a video are those its file names, or BT.601's where that is asked for: as RGB, as planes and as NV12. */
+#include "support/test.h"
+
+#ifdef SKITTER_HAVE_FFMPEG
+#include "kernels/nv12.h"
+#include "media/library_ffmpeg.h"
+#include "skitter/source.h"
+
+#include <stdlib.h>
+
+enum { WIDTH = 96, HEIGHT = 64 };
+
+/* The first frame's pixels, however it comes. */
+static void read_rgb(const char *file, sk_source_colours colours, sk_pixel_format as, uint8_t *rgb,
+                     sk_colour_matrix *matrix)
+{
+    sk_error err = {0};
+    sk_source_settings s;
+    sk_source_defaults(&s);
+    s.colours = colours;
+    s.nv12 = as == SK_PIXEL_NV12;
+    s.planes_above_width = s.planes_above_height = as == SK_PIXEL_I420 ? 1 : 0;
+    sk_source *source;
+    char path[64];
+    snprintf(path, sizeof path, "tests/fixtures/colours/%s", file);
+    assert_ok(sk_source_open(test_source(path), &s, &source, &err), &err);
+    const sk_frame *frame = NULL;
+    assert_ok(sk_source_next(source, &frame, &err), &err);
+    assert_non_null(frame);
+    assert_int_equal(frame->width, WIDTH);
+    assert_int_equal(frame->height, HEIGHT);
+    *matrix = (sk_colour_matrix)frame->matrix;
+#if defined(__x86_64__)
+    assert_int_equal(frame->format, as); /* elsewhere our conversion may not be FFmpeg's, and RGB comes */
+#endif
+    if (as == SK_PIXEL_NV12) {
+        sk_source_info info;
+        sk_source_get_info(source, &info);
+        assert_true(info.like.format != SK_PIXEL_NV12 ||
+                    (info.like.matrix == frame->matrix && info.like.full_range == frame->full_range));
+    }
+    if (frame->format == SK_PIXEL_NV12)
+        sk_nv12_to_rgb(frame, rgb);
+    else if (frame->format == SK_PIXEL_I420)
+        sk_i420_to_rgb(frame, rgb);
+    else
+        for (int y = 0; y < HEIGHT; y++)
+            memcpy(rgb + 3 * WIDTH * y, frame->data + frame->stride * y, 3 * (size_t)WIDTH);
+    sk_source_release(source, frame);
+    sk_source_close(&source);
+}
+
+/* What Y 120, U 90, V 170 are by the matrix's own numbers. */
+static void expected(double kr, double kb, int full, double *rgb)
+{
+    const double y = full ? 120 : (120 - 16) * 255.0 / 219, scale = full ? 1 : 255.0 / 224;
+    const double u = (90 - 128) * scale, v = (170 - 128) * scale;
+    rgb[0] = y + 2 * (1 - kr) * v;
+    rgb[2] = y + 2 * (1 - kb) * u;
+    rgb[1] = (y - kr * rgb[0] - kb * rgb[2]) / (1 - kr - kb);
+}
+
+static void test_colours_as_asked_for(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    if (sk_ffmpeg_load("this test", &err) != SK_OK) {
+        print_message("%s\n", err.message);
+        skip();
+    }
+    static const struct {
+        const char *file;
+        sk_source_colours colours;
+        double kr, kb;
+        int full;
+        sk_colour_matrix matrix;
+    } cases[] = {{"bt709.mp4", SK_COLOURS_TAGGED, .2126, .0722, 0, SK_COLOUR_BT709},
+                 {"bt709.mp4", SK_COLOURS_BT601, .299, .114, 0, SK_COLOUR_BT601},
+                 {"full_by_tag.mkv", SK_COLOURS_TAGGED, .299, .114, 1, SK_COLOUR_BT601},
+                 {"full_by_tag.mkv", SK_COLOURS_BT601, .299, .114, 0, SK_COLOUR_BT601}};
+    static const sk_pixel_format ways[] = {SK_PIXEL_RGB, SK_PIXEL_I420, SK_PIXEL_NV12};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        static uint8_t rgb[3][WIDTH * HEIGHT * 3];
+        double want[3];
+        expected(cases[i].kr, cases[i].kb, cases[i].full, want);
+        for (int way = 0; way < 3; way++) {
+            sk_colour_matrix matrix;
+            read_rgb(cases[i].file, cases[i].colours, ways[way], rgb[way], &matrix);
+            if (way > 0 && ways[way] != SK_PIXEL_RGB)
+                assert_int_equal(matrix, cases[i].matrix);
+            for (int c = 0; c < 3; c++)
+                if (abs(rgb[way][3 * (WIDTH * 31 + 17) + c] - (int)(want[c] + .5)) > 2)
+                    fail_msg("%s, colours %d, way %d, channel %d: %d instead of %.1f", cases[i].file,
+                             (int)cases[i].colours, way, c, rgb[way][3 * (WIDTH * 31 + 17) + c], want[c]);
+            assert_memory_equal(rgb[way], rgb[0], sizeof rgb[0]);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_colours_as_asked_for)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+#else
+static void test_without_video(void **state)
+{
+    (void)state;
+    skip();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_without_video)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+#endif
