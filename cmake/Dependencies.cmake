@@ -10,11 +10,13 @@ pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(PNG REQUIRED IMPORTED_TARGET libpng)
 pkg_check_modules(TURBOJPEG REQUIRED IMPORTED_TARGET libturbojpeg)
+pkg_check_modules(JPEG REQUIRED IMPORTED_TARGET libjpeg)
+pkg_check_modules(TIFF REQUIRED IMPORTED_TARGET libtiff-4>=4.5)
 pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial)
 find_program(PROTOC_C protoc-c REQUIRED)
 set(SKITTER_LIBRARIES PkgConfig::ZLIB PkgConfig::PROTOBUF_C PkgConfig::YAML PkgConfig::JANSSON
     PkgConfig::XXHASH PkgConfig::SODIUM
-    PkgConfig::PNG PkgConfig::TURBOJPEG PkgConfig::HDF5 Threads::Threads ${CMAKE_DL_LIBS} m)
+    PkgConfig::PNG PkgConfig::TURBOJPEG PkgConfig::JPEG PkgConfig::TIFF PkgConfig::HDF5 Threads::Threads ${CMAKE_DL_LIBS} m)
 if(SKITTER_FFMPEG)
     # Headers only: the libraries are loaded when a video is opened (src/media/library_ffmpeg.h).
     pkg_check_modules(FFMPEG REQUIRED libavformat libavcodec libavutil libswscale libavdevice)

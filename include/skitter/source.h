@@ -58,6 +58,9 @@ typedef struct sk_source_settings {
     bool nv12;
     sk_source_colours colours; /* default: tagged; sk_detector_info has what suits a model */
     double reconnect_seconds;  /* live: give up after this long without a frame; default 60 */
+    /* Pixels a picture or a frame may have. 0 (default): 67 million, or 4096 for every byte of a picture's file, 268 million at
+     * most; a file that claims more is refused before memory is taken for it. */
+    int64_t max_pixels;
     /* Live: asked several times a second while the source waits for its peer; true ends the source. May be null. */
     bool (*interrupted)(void *context);
     void *interrupted_context;

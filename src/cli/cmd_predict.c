@@ -143,6 +143,13 @@ static const sk_option options[] = {
      .needs = SK_NEEDS_VIDEO,
      .help = "colours of video: as the program the model comes from reads it (SLEAP up to 1.4 reads every "
              "video as BT.601; sleap-nn and Ultralytics as the file says), or always as the file says"},
+    {.name = "max-pixels",
+     .kind = SK_OPTION_INT,
+     .argument = "N",
+     .min = 1,
+     .max = 4294836225,
+     .help = "pixels a picture or video frame may have; without it 67 million, or 4096 for every byte of a "
+             "picture's file, and 268 million at most"},
     {.name = "reconnect",
      .kind = SK_OPTION_REAL,
      .argument = "SECONDS",
@@ -399,6 +406,7 @@ static sk_status read_settings(const sk_args *args, sk_predict_settings *s, char
     s->devices = sk_args_text(args, "devices");
     s->allow_failover = sk_args_flag(args, "allow-failover");
     s->media.hwaccel = sk_args_text(args, "hwaccel");
+    s->media.max_pixels = sk_args_given(args, "max-pixels") ? sk_args_int(args, "max-pixels") : 0;
     s->media.reconnect_seconds = sk_args_real(args, "reconnect");
     s->media.interrupted = interrupted;
     s->media.queue = d->batch > 1 ? 2 * d->batch + 4 : 0; /* one batch in the network, one on its way to it */

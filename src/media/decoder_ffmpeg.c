@@ -111,6 +111,37 @@ static sk_status try_hardware(const char *uri, const char *name, int32_t on_devi
     return SK_OK;
 }
 
+static int64_t most_pixels(const sk_decoder_settings *settings)
+{
+    return settings->max_pixels > 0 ? settings->max_pixels : SK_VIDEO_MOST_PIXELS;
+}
+
+/* FFmpeg decodes a little of every stream to know it: within the same bound. */
+static int look_at_streams(AVFormatContext *format, int64_t most)
+{
+    char number[24];
+    snprintf(number, sizeof number, "%lld", (long long)most);
+    unsigned count = format->nb_streams; /* it may find more, which have no options then */
+    AVDictionary **options = sk_calloc(count + 1, sizeof(AVDictionary *));
+    for (unsigned i = 0; options && i < count; i++)
+        sk_ff.av_dict_set(&options[i], "max_pixels", number, 0);
+    int code = options ? sk_ff.avformat_find_stream_info(format, options) : AVERROR(ENOMEM);
+    for (unsigned i = 0; options && i < count; i++)
+        sk_ff.av_dict_free(&options[i]);
+    sk_free(options);
+    return code;
+}
+
+static sk_status check_pixels(const char *uri, const AVCodecParameters *video, int64_t most, sk_error *err)
+{
+    if (video->width <= 0 || video->height <= 0 || (int64_t)video->width * video->height <= most)
+        return SK_OK;
+    return sk_fail(
+        err, SK_ERR_LIMIT,
+        "%s: claims %d x %d pixels; at most %lld are read. If it is right, --max-pixels %lld reads it", uri,
+        video->width, video->height, (long long)most, (long long)video->width * video->height);
+}
+
 static sk_status open_input(const char *uri, const sk_decoder_settings *settings, sk_decoder *decoder,
                             sk_error *err)
 {
@@ -128,7 +159,9 @@ static sk_status open_input(const char *uri, const sk_decoder_settings *settings
                        "makes of it",
                        uri, sk_ffmpeg_text(code));
     }
-    code = sk_ff.avformat_find_stream_info(decoder->format, NULL);
+    for (unsigned i = 0; i < decoder->format->nb_streams; i++)
+        SK_TRY(check_pixels(uri, decoder->format->streams[i]->codecpar, most_pixels(settings), err));
+    code = look_at_streams(decoder->format, most_pixels(settings));
     if (code < 0)
         return sk_fail(err, SK_ERR_FORMAT, "%s: no stream could be understood: %s (damaged or cut off?)", uri,
                        sk_ffmpeg_text(code));
@@ -164,6 +197,7 @@ static sk_status open_codec(const char *uri, const sk_decoder_settings *settings
     if (!decoder->codec || !decoder->packet || !decoder->frame || !decoder->transfer)
         return sk_fail_memory(err, sizeof *decoder->codec);
     int code = sk_ff.avcodec_parameters_to_context(decoder->codec, decoder->stream->codecpar);
+    decoder->codec->max_pixels = most_pixels(settings);
     decoder->codec->opaque = decoder;
     decoder->codec->thread_count = settings->threads ? settings->threads : default_threads();
     decoder->codec->thread_type = settings->low_delay ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;

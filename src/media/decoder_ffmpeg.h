@@ -33,6 +33,9 @@ typedef struct sk_decoder {
     char last_problem[256];
 } sk_decoder;
 
+/* Twice the frames of a 12K camera; a head that claims more is a trap until somebody says otherwise. */
+#define SK_VIDEO_MOST_PIXELS ((int64_t)1 << 27)
+
 typedef struct sk_decoder_settings {
     int32_t threads;
     const char *hwaccel;                             /* as of sk_source_settings */
@@ -40,6 +43,7 @@ typedef struct sk_decoder_settings {
     int32_t planes_above_width, planes_above_height; /* likewise */
     bool nv12;                                       /* likewise */
     sk_source_colours colours;                       /* likewise */
+    int64_t max_pixels;                              /* likewise; 0: SK_VIDEO_MOST_PIXELS */
     struct sk_decoder *before; /* one that was closed but for its device, which is taken over; null: none */
     const AVInputFormat *input_format; /* null: probe */
     AVDictionary **options;            /* may be null */

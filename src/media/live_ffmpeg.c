@@ -61,6 +61,7 @@ static sk_status open_stream(live_reader *reader, const char *transport, sk_erro
     sk_decoder_settings settings = {.threads = reader->settings.threads,
                                     .hwaccel = reader->settings.hwaccel,
                                     .colours = reader->settings.colours,
+                                    .max_pixels = reader->settings.max_pixels,
                                     .low_delay = true,
                                     .options = &options,
                                     .interrupt = {interrupted, reader}};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "media/reader.h"
+#include "media/picture.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <ctype.h>
@@ -15,11 +16,23 @@
 
 /* Still pictures: one file, a folder, a glob or a numbered pattern (frame_%05d.png). */
 
+/* One frame: a picture's file, or a page of one. */
+typedef struct picture {
+    uint32_t path; /* index into paths */
+    uint32_t page; /* counted from 0 */
+    uint64_t first,
+        place; /* TIFF: where the file's first page and this one are; 0: not a TIFF, or not to be read */
+} picture;
+
 typedef struct pictures_reader {
     sk_reader base;
     char **paths;
     size_t n_paths, capacity;
-    size_t next;    /* index into paths */
+    picture *frames;
+    size_t n_frames, frames_capacity;
+    size_t next;         /* index into frames */
+    sk_tiff_range range; /* of the file the last page came from */
+    uint32_t range_path;
     int32_t rounds; /* plays left */
     int64_t given;  /* frames given so far: the index of the next one when looping */
     sk_source_settings settings;
@@ -175,15 +188,69 @@ static void pictures_close(sk_reader *base)
     for (size_t i = 0; i < reader->n_paths; i++)
         sk_free(reader->paths[i]);
     sk_free(reader->paths);
+    sk_free(reader->frames);
     sk_free(reader);
+}
+
+static sk_status add_frame(pictures_reader *reader, picture p, sk_error *err)
+{
+    SK_TRY(sk_array_reserve((void **)&reader->frames, &reader->frames_capacity, reader->n_frames + 1,
+                            sizeof *reader->frames, (size_t)1 << 26, err));
+    reader->frames[reader->n_frames++] = p;
+    return SK_OK;
+}
+
+/* Every page of a TIFF is a frame. A file whose list of pages is damaged is one frame, which tells why when it is read:
+ * one bad picture is not the end of a folder. */
+static sk_status add_frames(pictures_reader *reader, uint32_t path, sk_error *err)
+{
+    const char *file = reader->paths[path], *ending = sk_path_extension(file);
+    sk_tiff_pages pages = {0};
+    bool tiff = strcasecmp(ending, ".tif") == 0 || strcasecmp(ending, ".tiff") == 0;
+    if (!tiff || sk_tiff_list(file, NULL, 0, &pages, NULL) != SK_OK)
+        return add_frame(reader, (picture){.path = path}, err);
+    sk_status status = SK_OK;
+    for (size_t i = 0; status == SK_OK && i < pages.count; i++)
+        status = add_frame(reader, (picture){path, (uint32_t)i, pages.offsets[0], pages.offsets[i]}, err);
+    sk_tiff_pages_free(&pages);
+    return status;
+}
+
+static sk_status decode(pictures_reader *reader, const picture *p, sk_slot *slot, sk_error *err)
+{
+    const char *path = reader->paths[p->path];
+    if (!p->place)
+        return sk_picture_decode(path, reader->settings.format, reader->settings.max_pixels, slot, err);
+    int64_t size = sk_file_size(path);
+    sk_picture_task task = {.path = path,
+                            .format = reader->settings.format,
+                            .max_pixels = reader->settings.max_pixels,
+                            .length = size > 0 ? (size_t)size : 0};
+    if (reader->range_path != p->path)
+        reader->range = (sk_tiff_range){0};
+    reader->range_path = p->path;
+    return sk_picture_decode_tiff(&task, p->first, p->place, &reader->range, slot, err);
+}
+
+/* A page among other pictures is called stack.tif#3, counting from 0; alone, a stack is like a video. */
+static sk_status name_frame(const pictures_reader *reader, const picture *p, sk_slot *slot, sk_error *err)
+{
+    const char *path = reader->paths[p->path];
+    bool one = reader->n_paths == 1;
+    bool paged = p->page > 0 || (p + 1 < reader->frames + reader->n_frames && p[1].path == p->path);
+    char name[4200];
+    if (one || !paged)
+        return sk_slot_set_name(slot, path, err);
+    snprintf(name, sizeof name, "%.4096s#%u", path, p->page);
+    return sk_slot_set_name(slot, name, err);
 }
 
 static sk_status pictures_read(sk_reader *base, sk_slot *slot, bool *end, sk_error *err)
 {
     pictures_reader *reader = (pictures_reader *)base;
-    int64_t last = reader->settings.last < 0 ? (int64_t)reader->n_paths : reader->settings.last;
-    if (last > (int64_t)reader->n_paths)
-        last = (int64_t)reader->n_paths;
+    int64_t last = reader->settings.last < 0 ? (int64_t)reader->n_frames : reader->settings.last;
+    if (last > (int64_t)reader->n_frames)
+        last = (int64_t)reader->n_frames;
     if ((int64_t)reader->next >= last) {
         if (--reader->rounds <= 0 || reader->settings.first >= last) {
             *end = true;
@@ -191,9 +258,9 @@ static sk_status pictures_read(sk_reader *base, sk_slot *slot, bool *end, sk_err
         }
         reader->next = (size_t)reader->settings.first;
     }
-    const char *path = reader->paths[reader->next];
-    SK_TRY(sk_picture_decode(path, reader->settings.format, slot, NULL, err));
-    SK_TRY(sk_slot_set_name(slot, path, err));
+    const picture *p = &reader->frames[reader->next];
+    SK_TRY(decode(reader, p, slot, err));
+    SK_TRY(name_frame(reader, p, slot, err));
     slot->frame.index = reader->settings.loop > 1 ? reader->given : (int64_t)reader->next;
     slot->frame.time = 0;
     reader->given++;
@@ -204,7 +271,7 @@ static sk_status pictures_read(sk_reader *base, sk_slot *slot, bool *end, sk_err
 static int64_t count_frames(const pictures_reader *reader)
 {
     const sk_source_settings *s = &reader->settings;
-    int64_t last = s->last < 0 || s->last > (int64_t)reader->n_paths ? (int64_t)reader->n_paths : s->last;
+    int64_t last = s->last < 0 || s->last > (int64_t)reader->n_frames ? (int64_t)reader->n_frames : s->last;
     int64_t once = last > s->first ? (last - s->first + s->step - 1) / s->step : 0;
     return once * s->loop;
 }
@@ -226,10 +293,18 @@ sk_status sk_reader_open_pictures(const char *uri, const sk_source_settings *set
         return status;
     }
     qsort(reader->paths, reader->n_paths, sizeof *reader->paths, compare_paths);
-    reader->base.info.kind = SK_SOURCE_PICTURES;
+    for (size_t i = 0; status == SK_OK && i < reader->n_paths; i++)
+        status = add_frames(reader, (uint32_t)i, err);
+    if (status != SK_OK) {
+        pictures_close(&reader->base);
+        return status;
+    }
+    reader->base.info.kind =
+        reader->n_paths == 1 && reader->n_frames > 1 ? SK_SOURCE_VIDEO : SK_SOURCE_PICTURES;
     reader->base.info.frames = count_frames(reader);
-    reader->base.info.total = (int64_t)reader->n_paths;
+    reader->base.info.total = (int64_t)reader->n_frames;
     reader->base.info.exact = true;
+    reader->base.any_size = true;
     reader->base.info.decoder = "pictures"; /* each file by its own; fixed, since other threads read it */
     *out = &reader->base;
     return SK_OK;

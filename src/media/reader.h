@@ -36,6 +36,7 @@ struct sk_reader {
     sk_status (*read)(sk_reader *reader, sk_slot *slot, bool *end, sk_error *err);
     void (*close)(sk_reader *reader);
     sk_source_info info;     /* filled by open */
+    bool any_size;           /* filled by open: every frame may be of another size, and a very large one */
     const atomic_bool *stop; /* set by the source: blocking calls must look at it */
     /* Written by the reader, copied out under the source's lock after each read. */
     int64_t damaged;
@@ -60,9 +61,9 @@ bool sk_uri_is_pictures(const char *uri);
 /* True for /dev/video*, a bare number, and scheme:// addresses other than file://. */
 bool sk_uri_is_live(const char *uri);
 
-/* Decodes one still picture into the slot, in the wanted format; EXIF orientation is applied. `decoder` (optional)
- * receives the name of the library that did it. */
-sk_status sk_picture_decode(const char *path, sk_pixel_format format, sk_slot *slot, const char **decoder,
+/* Decodes one still picture into the slot, in the wanted format; EXIF orientation is applied. `max_pixels` as of
+ * sk_source_settings. Of a file with several pictures the first. */
+sk_status sk_picture_decode(const char *path, sk_pixel_format format, int64_t max_pixels, sk_slot *slot,
                             sk_error *err) SK_MUST_CHECK;
 
 /* Turns an upright picture out of one whose top is elsewhere: `quarter_turns` clockwise (1, 2, 3), then mirrored left to

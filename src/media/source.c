@@ -12,6 +12,7 @@
 #define QUEUE_LEAST     1
 #define QUEUE_MOST      6
 #define QUEUE_ON_DEVICE 16
+#define LARGE_BYTES     ((size_t)64 << 20) /* of a frame: none waits beside it, and none keeps its memory */
 
 /* A slot is in exactly one place: the free list, the filled queue, the decoder's hand or the reader's hand. */
 struct sk_source {
@@ -91,13 +92,19 @@ sk_status sk_slot_set_name(sk_slot *slot, const char *name, sk_error *err)
     return SK_OK;
 }
 
+/* Pictures may be of any size: while a very large one waits to be read, no more are decoded. With the lock. */
+static bool waits_large(const sk_source *source)
+{
+    return source->reader->any_size && source->filled_tail && source->filled_tail->capacity > LARGE_BYTES;
+}
+
 /* A slot to decode into; for live sources the oldest unread frame gives way. Null when stopped. */
 static sk_slot *take_slot_to_fill(sk_source *source)
 {
     pthread_mutex_lock(&source->lock);
     sk_slot *slot = NULL;
     while (!atomic_load(&source->stop)) {
-        slot = source->free_list;
+        slot = waits_large(source) ? NULL : source->free_list;
         if (slot) {
             source->free_list = slot->next;
             break;
@@ -346,6 +353,11 @@ void sk_source_release(sk_source *source, const sk_frame *frame)
     sk_slot *slot = (sk_slot *)(uintptr_t)frame;
     if (slot->let_go)
         slot->let_go(slot, false); /* the decoder has its next picture in memory that is still near */
+    if (slot->capacity > LARGE_BYTES && source->reader->any_size) {
+        sk_free(slot->memory);
+        slot->memory = NULL;
+        slot->capacity = 0;
+    }
     pthread_mutex_lock(&source->lock);
     slot->next = source->free_list;
     source->free_list = slot;

@@ -71,6 +71,7 @@ static sk_status open_file(const video_reader *reader, sk_decoder *before, sk_de
         sk_ff.av_dict_set(&options, "rw_timeout", "20000000", 0); /* us */
     sk_decoder_settings settings = {.threads = reader->settings.threads,
                                     .hwaccel = reader->settings.hwaccel,
+                                    .max_pixels = reader->settings.max_pixels,
                                     .on_device = reader->settings.on_device,
                                     .nv12 = reader->settings.nv12,
                                     .colours = reader->settings.colours,
