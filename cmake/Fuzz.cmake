@@ -12,7 +12,7 @@ foreach(source ${fuzz_sources})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
 endforeach()
 
-# What `make test` builds with sanitizers: the fuzzers, and the tests of SKITTER_SANITIZED_ROOMS.
+# What `make test` builds with sanitizers: the fuzzers, and the tests of SKITTER_SANITIZED_ROOMS and those of hostile files.
 add_custom_target(sanitized DEPENDS skitter)
 add_dependencies(sanitized ${fake_libraries}) # cli/test_runtimes.sh loads them
 foreach(source ${fuzz_sources})
@@ -21,7 +21,7 @@ foreach(source ${fuzz_sources})
 endforeach()
 foreach(source ${test_sources})
     sk_test_name(${source} name room)
-    if(room IN_LIST SKITTER_SANITIZED_ROOMS AND TARGET test_${name})
+    if((name MATCHES "_hostile$" OR room IN_LIST SKITTER_SANITIZED_ROOMS) AND TARGET test_${name})
         add_dependencies(sanitized test_${name})
     endif()
 endforeach()

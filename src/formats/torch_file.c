@@ -274,8 +274,7 @@ static bool span_of(const sk_pickle_value *tensor, int64_t *count, uint64_t *end
             __builtin_add_overflow(last, step, &last))
             return false;
     }
-    *end = last + (*count > 0);
-    return true;
+    return !__builtin_add_overflow(last, (uint64_t)(*count > 0), end);
 }
 
 static bool is_contiguous(const sk_pickle_value *tensor)
@@ -302,6 +301,8 @@ static void gather(const sk_pickle_value *tensor, const uint8_t *base, sk_dtype 
     for (int64_t i = 0; i < count; i++) {
         sk_convert(from, base + (size_t)at * from_bytes, to, dst + (size_t)i * to_bytes, 1);
         for (int32_t axis = shape->rank; axis-- > 0;) {
+            if (shape->dim[axis] == 1) /* its stride may be any number */
+                continue;
             at += stride[axis];
             if (++position[axis] < shape->dim[axis])
                 break;

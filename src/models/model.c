@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/model.h"
+#include "models/model_check.h"
 
 #include "base/file.h"
 #include "models/sleap.h"
@@ -154,6 +155,8 @@ sk_status sk_model_open(const char *path, sk_model **out, sk_error *err)
     SK_TRY(sk_model_create(&model, err));
     model->path = sk_arena_strdup(model->arena, path);
     sk_status status = model->path ? read_path(path, model, err) : sk_fail_memory(err, strlen(path));
+    if (status == SK_OK)
+        status = sk_model_check(model, err);
     if (status != SK_OK)
         sk_model_close(&model);
     *out = model;

@@ -48,14 +48,14 @@ static sk_status keep_text(const reader *r, const char *text, const char **out)
     return *out ? SK_OK : sk_fail_memory(r->err, strlen(text ? text : ""));
 }
 
-/* A list of names: empty (*out null) or exactly `count` long. */
+/* A list of names: empty (*out null) or exactly `count` long; with `all`, things that exist have names. */
 static sk_status read_names(const reader *r, const sk_config_value *map, const char *key, int32_t count,
-                            const char *const **out)
+                            bool all, const char *const **out)
 {
     const sk_config_value *list = sk_config_get(map, key);
     size_t n = sk_config_count(list);
     *out = NULL;
-    if (n == 0)
+    if (n == 0 && !(all && count > 0))
         return SK_OK;
     if (!sk_config_is(list, SK_CONFIG_LIST) || n != (size_t)count)
         return refuse(r, key);
@@ -196,7 +196,7 @@ static sk_status read_sleap(const reader *r, const sk_config_value *map)
     SK_TRY(read_pairs(r, map, "edges", r->model->n_keypoints, &s->edges, &s->n_edges));
     if (anchor)
         SK_TRY(keep_text(r, anchor, &s->anchor_part));
-    return read_names(r, map, "classes", r->model->n_classes, &s->class_names);
+    return read_names(r, map, "classes", r->model->n_classes, false, &s->class_names);
 }
 
 static sk_status read_facts(const reader *r, const sk_config_value *list)
@@ -224,8 +224,8 @@ static sk_status read_root(const reader *r, const sk_config_value *root)
     SK_TRY(keep_text(r, sk_config_text(sk_config_get(root, "family")), &model->family));
     SK_TRY(read_int(r, root, "n_classes", 0, MAX_NAMES, &model->n_classes));
     SK_TRY(read_int(r, root, "n_keypoints", 0, MAX_NAMES, &model->n_keypoints));
-    SK_TRY(read_names(r, root, "classes", model->n_classes, &model->class_names));
-    SK_TRY(read_names(r, root, "keypoints", model->n_keypoints, &model->keypoint_names));
+    SK_TRY(read_names(r, root, "classes", model->n_classes, true, &model->class_names));
+    SK_TRY(read_names(r, root, "keypoints", model->n_keypoints, false, &model->keypoint_names));
     SK_TRY(read_pairs(r, root, "edges", model->n_keypoints, &model->edges, &model->n_edges));
     SK_TRY(read_input(r, sk_config_get(root, "input")));
     SK_TRY(read_outputs(r, root));

@@ -85,7 +85,7 @@ void sk_export_transpose(sk_exporter *e)
 void sk_export_pad(sk_exporter *e)
 {
     static const char *const modes[] = {"constant", "edge", "reflect"};
-    sk_onnx_attr mode = sk_ex_attr_text("mode", modes[e->node->a.pad.mode]);
+    sk_onnx_attr mode = sk_ex_attr_text(e, "mode", modes[e->node->a.pad.mode]);
     const char *in[3] = {sk_ex_in(e, 0), sk_ex_in_list(e, 1), sk_ex_in(e, 2)};
     sk_ex_emit(e, "Pad", in, 3, &mode, 1, sk_ex_out(e, 0));
 }
@@ -101,7 +101,7 @@ void sk_export_blocks(sk_exporter *e)
     const sk_attrs *a = &e->node->a;
     bool to_space = e->node->op == SK_OP_DEPTH_TO_SPACE;
     sk_onnx_attr attrs[2] = {sk_ex_attr_int("blocksize", a->blocks.block),
-                             sk_ex_attr_text("mode", a->blocks.crd ? "CRD" : "DCR")};
+                             sk_ex_attr_text(e, "mode", a->blocks.crd ? "CRD" : "DCR")};
     const char *x = sk_ex_in(e, 0);
     if (!to_space && a->blocks.crd)
         sk_ex_fail(e, SK_ERR_UNSUPPORTED, "column-row-depth order has no form in ONNX");

@@ -32,7 +32,7 @@ static int window_attrs(sk_exporter *e, const sk_window *w, bool dilations, sk_o
     if (same_as_pads(w, pads))
         attrs[n++] = sk_ex_attr_ints(e, "pads", pads, 4);
     else if (w->same)
-        attrs[n++] = sk_ex_attr_text("auto_pad", w->same == 1 ? "SAME_UPPER" : "SAME_LOWER");
+        attrs[n++] = sk_ex_attr_text(e, "auto_pad", w->same == 1 ? "SAME_UPPER" : "SAME_LOWER");
     else
         attrs[n++] = sk_ex_attr_ints(e, "pads", w->pad, 4);
     return n;
@@ -123,10 +123,10 @@ void sk_export_resize(sk_exporter *e)
     const sk_attrs *a = &e->node->a;
     sk_onnx_attr attrs[5];
     int n = 0;
-    attrs[n++] = sk_ex_attr_text("mode", modes[a->resize.mode]);
-    attrs[n++] = sk_ex_attr_text("coordinate_transformation_mode", coords[a->resize.coords]);
+    attrs[n++] = sk_ex_attr_text(e, "mode", modes[a->resize.mode]);
+    attrs[n++] = sk_ex_attr_text(e, "coordinate_transformation_mode", coords[a->resize.coords]);
     if (a->resize.mode == SK_RESIZE_NEAREST)
-        attrs[n++] = sk_ex_attr_text("nearest_mode", rounds[a->resize.round]);
+        attrs[n++] = sk_ex_attr_text(e, "nearest_mode", rounds[a->resize.round]);
     if (a->resize.mode == SK_RESIZE_CUBIC)
         attrs[n++] = sk_ex_attr_float("cubic_coeff_a", a->resize.cubic_a);
     if (a->resize.antialias && e->opset < 18)
@@ -148,8 +148,8 @@ void sk_export_grid_sample(sk_exporter *e)
     const sk_attrs *a = &e->node->a;
     if (e->opset < 16)
         sk_ex_fail(e, SK_ERR_UNSUPPORTED, "needs opset 16, not %d", e->opset);
-    sk_onnx_attr attrs[3] = {sk_ex_attr_text("mode", a->grid_sample.mode ? "nearest" : "bilinear"),
-                             sk_ex_attr_text("padding_mode", a->grid_sample.padding ? "border" : "zeros"),
+    sk_onnx_attr attrs[3] = {sk_ex_attr_text(e, "mode", a->grid_sample.mode ? "nearest" : "bilinear"),
+                             sk_ex_attr_text(e, "padding_mode", a->grid_sample.padding ? "border" : "zeros"),
                              sk_ex_attr_int("align_corners", a->grid_sample.align_corners)};
     sk_ex_emit(e, "GridSample", (const char *[]){sk_ex_in(e, 0), sk_ex_in(e, 1)}, 2, attrs, 3,
                sk_ex_out(e, 0));
@@ -168,7 +168,7 @@ void sk_export_gemm(sk_exporter *e)
 void sk_export_einsum(sk_exporter *e)
 {
     const char *in[2] = {sk_ex_in(e, 0), sk_ex_in(e, 1)};
-    sk_onnx_attr equation = sk_ex_attr_text("equation", e->node->a.einsum.equation);
+    sk_onnx_attr equation = sk_ex_attr_text(e, "equation", e->node->a.einsum.equation);
     sk_ex_emit(e, "Einsum", in, 2, &equation, 1, sk_ex_out(e, 0));
 }
 

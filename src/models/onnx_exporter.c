@@ -270,9 +270,10 @@ sk_onnx_attr sk_ex_attr_float(const char *name, float value)
     return (sk_onnx_attr){.name = name, .type = SK_ONNX_FLOAT, .ref = "", .s = "", .f = value};
 }
 
-sk_onnx_attr sk_ex_attr_text(const char *name, const char *value)
+sk_onnx_attr sk_ex_attr_text(sk_exporter *e, const char *name, const char *value)
 {
-    return (sk_onnx_attr){.name = name, .type = SK_ONNX_STRING, .ref = "", .s = value};
+    const char *kept = keep(e, value, strlen(value) + 1);
+    return (sk_onnx_attr){.name = name, .type = SK_ONNX_STRING, .ref = "", .s = kept ? kept : ""};
 }
 
 sk_onnx_attr sk_ex_attr_ints(sk_exporter *e, const char *name, const int32_t *values, int count)

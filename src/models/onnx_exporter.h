@@ -67,7 +67,8 @@ const char *sk_ex_floats(sk_exporter *e, const float *values, int count); /* alw
 
 sk_onnx_attr sk_ex_attr_int(const char *name, int64_t value);
 sk_onnx_attr sk_ex_attr_float(const char *name, float value);
-sk_onnx_attr sk_ex_attr_text(const char *name, const char *value); /* borrowed: static text */
+/* The text is copied: it may be a node's, and the graph goes before the bytes are made. */
+sk_onnx_attr sk_ex_attr_text(sk_exporter *e, const char *name, const char *value);
 sk_onnx_attr sk_ex_attr_ints(sk_exporter *e, const char *name, const int32_t *values, int count);
 sk_onnx_attr sk_ex_attr_tensor(sk_exporter *e, const char *name, sk_dtype type, double value); /* shape [1] */
 

@@ -32,6 +32,17 @@ sk_task sk_yolo_head_task(const char *class_name)
     return i < 0 ? SK_TASK_UNKNOWN : heads[i].task;
 }
 
+/* The names were counted by what the file says of itself; a network of another number would look them up beyond their
+ * end. */
+static bool same_classes(yolo_reader *y, int64_t found)
+{
+    if (found == y->model->n_classes)
+        return true;
+    sk_yolo_fail(y, SK_ERR_MISMATCH, "the network has %lld classes, where the checkpoint says %d",
+                 (long long)found, y->model->n_classes);
+    return false;
+}
+
 /* --- classify --- */
 
 static void classify(yolo_reader *y, yolo_module *head, const sk_value *x, int n)
@@ -50,7 +61,7 @@ static void classify(yolo_reader *y, yolo_module *head, const sk_value *x, int n
     sk_blob *bias = sk_yolo_weights(y, linear, "bias", &bias_shape);
     if (weight && bias && (shape.rank != 2 || bias_shape.rank != 1 || bias_shape.dim[0] != shape.dim[0]))
         sk_yolo_fail(y, SK_ERR_MISMATCH, "weight and bias do not fit each other");
-    if (sk_yolo_ok(y)) {
+    if (sk_yolo_ok(y) && same_classes(y, shape.dim[0])) {
         in[1] = sk_b_constant_blob(&y->b, "linear.weight", SK_DTYPE_F32, &shape, weight, 0);
         in[2] = sk_b_constant_blob(&y->b, "linear.bias", SK_DTYPE_F32, &bias_shape, bias, 0);
         sk_attrs attrs = {.gemm = {.alpha = 1, .beta = 1, .transpose_b = 1}};
@@ -58,7 +69,6 @@ static void classify(yolo_reader *y, yolo_module *head, const sk_value *x, int n
         sk_b_output(&y->b, v, "output0");
         y->model->n_outputs = 1;
         y->model->outputs[0] = (sk_output_spec){.kind = SK_OUTPUT_CLASS_SCORES, .name = "output0"};
-        y->model->yolo.n_classes = y->model->n_classes = (int32_t)shape.dim[0];
     }
     sk_blob_unref(&weight);
     sk_blob_unref(&bias);
@@ -195,9 +205,10 @@ static bool read_sizes(yolo_reader *y, yolo_module *head, int generation, int n)
                      (long long)nc, (long long)reg_max);
         return false;
     }
+    if (!same_classes(y, nc))
+        return false;
     spec->n_levels = n;
     spec->reg_max = (int32_t)reg_max;
-    spec->n_classes = y->model->n_classes = (int32_t)nc;
     spec->max_det = (int32_t)max_det;
     spec->end2end = wants_end2end(y, head);
     spec->keypoints_26 = generation == 26 && y->model->task == SK_TASK_POSE;

@@ -178,6 +178,17 @@ static void tensors_outside_their_storage(void **state)
     refuse_raw("FloatStorage", 0, INT64_MAX, 1, SK_ERR_LIMIT, "more memory");
     refuse_raw("FloatStorage", 0, (int64_t)1 << 40, 0, SK_ERR_LIMIT, "more memory");
     refuse_raw("FloatStorage", INT64_MAX, 8, INT64_MAX, SK_ERR_LIMIT, "more memory");
+    /* the last element is number 2^64 - 1: one more is 0 */
+    sk_error err = {0};
+    float out[4];
+    assert_int_equal(
+        read_raw("FloatStorage", 1, (int64_t[]){2, 2}, (int64_t[]){INT64_MAX, INT64_MAX}, 2, out, 4, &err),
+        SK_ERR_LIMIT);
+    /* an axis of one element may have any stride, and is never walked */
+    assert_ok(
+        read_raw("FloatStorage", 0, (int64_t[]){2, 1, 2}, (int64_t[]){1, INT64_MAX, 2}, 3, out, 4, &err),
+        &err);
+    assert_true(out[0] == 0 && out[1] == 2 && out[2] == 1 && out[3] == 3);
     refuse_raw("QInt8Storage", 0, 8, 1, SK_ERR_UNSUPPORTED, "quantised");
 }
 

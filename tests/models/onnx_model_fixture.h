@@ -132,7 +132,7 @@ static sk_model *make_yolo(void)
     return m;
 }
 
-static sk_model *make_sleap(void)
+static inline sk_model *make_sleap(void)
 {
     sk_model *m = make_model(build_sleap);
     m->format = SK_FORMAT_SLEAP_KERAS;
@@ -158,14 +158,14 @@ static sk_model *make_sleap(void)
     return m;
 }
 
-static const char *in_folder(const char *name)
+static inline const char *in_folder(const char *name)
 {
     static char path[4096];
     snprintf(path, sizeof path, "%s/%s", test_folder(), name);
     return path;
 }
 
-static void compare_names(const char *const *a, const char *const *b, int32_t count)
+static inline void compare_names(const char *const *a, const char *const *b, int32_t count)
 {
     assert_true((a == NULL) == (b == NULL));
     for (int32_t i = 0; a && i < count; i++)
@@ -173,8 +173,8 @@ static void compare_names(const char *const *a, const char *const *b, int32_t co
 }
 
 /* The same results for the same frame; `limit` relative to 1. */
-static void compare_results(const sk_model *a, const sk_model *b, int64_t batch, int64_t h, int64_t w,
-                            double limit)
+static inline void compare_results(const sk_model *a, const sk_model *b, int64_t batch, int64_t h, int64_t w,
+                                   double limit)
 {
     sk_error err;
     const sk_model *models[2] = {a, b};

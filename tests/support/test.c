@@ -14,7 +14,8 @@ static int next_path;
 static const char *join(const char *folder, const char *relative)
 {
     char *path = paths[next_path++ & 3];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, relative);
+    if (snprintf(path, sizeof paths[0], "%s/%s", folder, relative) >= (int)sizeof paths[0])
+        abort();
     return path;
 }
 

@@ -361,9 +361,36 @@ static void proto(writer *w)
     leave(w, mark);
 }
 
+static void classify_layer(writer *w, int index)
+{
+    size_t mark;
+    begin(w, "ultralytics.nn.modules.head", "Classify");
+    section(w, "_modules");
+    conv(w, "conv", 16, 4, 1);
+    if (child(w, "linear", &mark)) {
+        begin(w, "torch.nn.modules.linear", "Linear");
+        section(w, "_parameters");
+        tensor(w, "weight", &(sk_shape){.rank = 2, .dim = {2, 4}}, NORMAL, false);
+        tensor(w, "bias", &(sk_shape){.rank = 1, .dim = {2}}, NORMAL, false);
+        tw_dict_end(w->p);
+        integer(w, "in_features", 4);
+        integer(w, "out_features", w->f->classes_said ? w->f->classes_said : 2);
+        tw_object_end(w->p);
+        leave(w, mark);
+    }
+    tw_dict_end(w->p);
+    integer(w, "f", -1);
+    integer(w, "i", index);
+    tw_object_end(w->p);
+}
+
 static void head_layer(writer *w, int index)
 {
     size_t mark, inner;
+    if (is(w, "Classify")) {
+        classify_layer(w, index);
+        return;
+    }
     int reg_max = w->f->reg_max ? w->f->reg_max : 4;
     bool twice = is(w, "v10Detect") || is(w, "Pose26") || is(w, "OBB26");
     begin(w, "ultralytics.nn.modules.head", w->f->head ? w->f->head : "Detect");
@@ -437,6 +464,7 @@ static void model(writer *w)
     if (!class_name)
         class_name = is(w, "Pose") || is(w, "Pose26") ? "PoseModel"
                      : is(w, "OBB")                   ? "OBBModel"
+                     : is(w, "Classify")              ? "ClassificationModel"
                                                       : "DetectionModel";
     begin(w, w->f->model_module ? w->f->model_module : "ultralytics.nn.tasks", class_name);
     section(w, "_modules");
@@ -481,7 +509,7 @@ void yolo_write(const yolo_fixture *fixture, tw_pickle *p)
         model(&w);
         tw_text(p, "train_args");
         tw_dict_begin(p);
-        integer(&w, "imgsz", 100);
+        integer(&w, "imgsz", fixture->imgsz ? fixture->imgsz : 100);
         integer(&w, "epochs", 5);
         tw_text(p, "data");
         tw_text(p, "mice.yaml");

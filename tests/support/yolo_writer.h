@@ -8,20 +8,23 @@
  * for two classes and four distance bins, all with weights from a small generator. Faults can be put in by name. */
 
 typedef struct yolo_fixture {
-    const char *head;   /* "Detect" (default), "Pose", "OBB", "Segment", "v10Detect", "Pose26", "OBB26" */
-    bool flat_paths;    /* classes as ultralytics.nn.modules.Conv, as old files have them */
-    bool in_ema;        /* the model under 'ema', 'model' None */
-    bool bare;          /* the model object alone, no dictionary */
-    bool fused;         /* convolutions with a bias and no norm */
-    bool f32;           /* float weights; halves otherwise */
-    bool plain_dicts;   /* dict instead of OrderedDict, as new torch writes */
-    int reg_max;        /* default 4 */
-    const char *nan_at; /* scope of the module whose weight gets a NaN: "model.0.conv" */
+    const char *head;         /* "Detect" (default), "Pose", "OBB", "Segment", "v10Detect", "Pose26", "OBB26",
+                         "Classify" */
+    bool flat_paths;          /* classes as ultralytics.nn.modules.Conv, as old files have them */
+    bool in_ema;              /* the model under 'ema', 'model' None */
+    bool bare;                /* the model object alone, no dictionary */
+    bool fused;               /* convolutions with a bias and no norm */
+    bool f32;                 /* float weights; halves otherwise */
+    bool plain_dicts;         /* dict instead of OrderedDict, as new torch writes */
+    int reg_max;              /* default 4 */
+    const char *nan_at;       /* scope of the module whose weight gets a NaN: "model.0.conv" */
     const char *bad_shape_at; /* … whose weight has the wrong shape */
     const char *drop;         /* scope of a child that is left out: "model.2.cv2" */
     const char *rename;       /* scope of a module that gets the class "Mystery" */
     const char *model_class;  /* default by head */
     const char *model_module; /* default "ultralytics.nn.tasks" */
+    int64_t classes_said;     /* of a Classify head: out_features, where the weight has two rows; 0: 2 */
+    int64_t imgsz;            /* default 100 */
 } yolo_fixture;
 
 /* Writes data.pkl and storages. The caller frees with tw_pickle_free. */
