@@ -133,6 +133,21 @@ static void drop_broken(sk_keypoint *points, int32_t count)
             points[k] = (sk_keypoint){NAN, NAN, 0};
 }
 
+/* An oriented box in the frame and the rectangle around it; false where a number of them is beyond what a float holds:
+ * nothing was found there. */
+static bool place_obb(const sk_yolo_post *p, int32_t k, const sk_letterbox_geometry *geometry, float obb[5],
+                      float box[4])
+{
+    const sk_candidates *c = &p->candidates;
+    for (int j = 0; j < 4; j++)
+        obb[j] = c->box[j][k];
+    obb[4] = c->angle[k];
+    sk_scale_back_obb(geometry, obb);
+    sk_obb_normalise(p->settings.obb_form, obb);
+    sk_obb_bounds(obb, box);
+    return isfinite(obb[4]) && isfinite(box[0]) && isfinite(box[1]) && isfinite(box[2]) && isfinite(box[3]);
+}
+
 sk_status sk_yolo_post_run(sk_yolo_post *p, sk_yolo_form form, const sk_map *maps, int32_t n_maps,
                            const sk_letterbox_geometry *geometry, sk_instances *out, sk_error *err)
 {
@@ -145,16 +160,17 @@ sk_status sk_yolo_post_run(sk_yolo_post *p, sk_yolo_form form, const sk_map *map
     const sk_candidates *c = &p->candidates;
     for (int32_t i = 0; i < n; i++) {
         int32_t k = p->keep[i];
+        float obb[5], around[4];
+        if (p->task == SK_TASK_OBB && !place_obb(p, k, geometry, obb, around))
+            continue;
         sk_instance *item = sk_instances_add(out);
         item->class_id = c->class_id[k];
         item->score = c->score[k];
         if (p->task == SK_TASK_OBB) {
-            float obb[5] = {c->box[0][k], c->box[1][k], c->box[2][k], c->box[3][k], c->angle[k]};
-            sk_scale_back_obb(geometry, obb);
-            sk_obb_normalise(p->settings.obb_form, obb);
             for (int j = 0; j < 5; j++)
                 item->obb[j] = obb[j];
-            sk_obb_bounds(obb, item->box);
+            for (int j = 0; j < 4; j++)
+                item->box[j] = around[j];
             item->has = SK_HAS_OBB | SK_HAS_BOX;
             continue;
         }

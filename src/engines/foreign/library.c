@@ -81,7 +81,10 @@ static sk_status open_named(search *s, const char *named, sk_error *err)
     if (!sk_file_exists(named))
         return sk_fail(err, SK_ERR_NOT_FOUND, "%s=%s: there is no such file or folder; correct or unset it",
                        s->wish->variable, named);
-    try_file(s, named);
+    char *whole =
+        realpath(named, NULL); /* without a slash the loader would look elsewhere than was checked here */
+    try_file(s, whole ? whole : named);
+    free(whole);
     return s->handle ? SK_OK : not_found(s, "there", err);
 }
 
@@ -98,7 +101,7 @@ sk_status sk_library_open(const sk_library_wish *wish, void **handle, char *path
             try_file(&s, wish->sonames[i]);
         for (size_t i = 0; i < sizeof environments / sizeof environments[0] && !s.handle; i++) {
             const char *root = getenv(environments[i]);
-            if (root && root[0])
+            if (root && root[0] == '/') /* a relative one would mean wherever the user stands */
                 try_root(&s, root);
         }
         for (int i = 0; wish->folders[i] && !s.handle; i++)

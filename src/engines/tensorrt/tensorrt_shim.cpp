@@ -128,10 +128,10 @@ sk_status load(sk_error *err)
 sk_status load_parser(create_parser_function *out, sk_error *err)
 {
     char beside[4200];
-    char *folder = sk_path_folder(library.path);
-    snprintf(beside, sizeof beside, "%s/libnvonnxparser.so." MAJOR, folder ? folder : ".");
+    char *folder = library.path[0] == '/' ? sk_path_folder(library.path) : nullptr; // never the current folder
+    snprintf(beside, sizeof beside, "%s/libnvonnxparser.so." MAJOR, folder ? folder : "");
+    void *handle = folder ? dlopen(beside, RTLD_NOW | RTLD_LOCAL) : nullptr;
     sk_free(folder);
-    void *handle = dlopen(beside, RTLD_NOW | RTLD_LOCAL);
     if (!handle)
         handle = dlopen("libnvonnxparser.so." MAJOR, RTLD_NOW | RTLD_LOCAL);
     void *symbol = handle ? dlsym(handle, "createNvOnnxParser_INTERNAL") : nullptr;
