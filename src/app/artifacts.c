@@ -2,6 +2,7 @@
 #include "app/artifacts.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "runner/network.h"
 
 #include <stdio.h>
@@ -82,13 +83,35 @@ static sk_status hash_model(const char *path, char hash[65], sk_error *err)
     return SK_OK;
 }
 
+/* Nothing says what somebody else's file was made from, but it can be asked what it computes. */
+static void judge_stranger(sk_artifact_row *row)
+{
+    sk_model *model = NULL;
+    sk_error problem = {0};
+    if (row->state != SK_ARTIFACT_USER || !row->beside[0] || !sk_path_has_extension(row->path, ".onnx") ||
+        sk_model_open(row->beside, &model, &problem) != SK_OK)
+        return;
+    sk_status status = sk_model_artifact_compare(model, row->path, &problem);
+    row->stranger = status != SK_OK && status != SK_ERR_MEMORY;
+    if (row->stranger)
+        snprintf(row->why, sizeof row->why, "%.380s", problem.message);
+    else if (status == SK_OK)
+        snprintf(row->why, sizeof row->why, "it has no record, but computes what %.200s computes",
+                 row->beside);
+    sk_model_close(&model);
+}
+
 sk_status sk_artifacts_list(const char *const *places, int32_t n_places, bool deep, sk_artifact_row **rows,
                             int32_t *count, sk_error *err)
 {
-    return sk_artifact_list(places, n_places, deep, hash_model, rows, count, err);
+    SK_TRY(sk_artifact_list(places, n_places, deep, hash_model, rows, count, err));
+    for (int32_t i = 0; deep && i < *count; i++)
+        judge_stranger(&(*rows)[i]);
+    return SK_OK;
 }
 
 bool sk_artifacts_useless(const sk_artifact_row *row)
 {
-    return row->state != SK_ARTIFACT_USER && (row->state != SK_ARTIFACT_FRESH || row->orphan);
+    return row->stranger ||
+           (row->state != SK_ARTIFACT_USER && (row->state != SK_ARTIFACT_FRESH || row->orphan));
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "runtime/artifact.h"
+#include "skitter/version.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,12 +51,32 @@ static sk_status look_back(sk_export_report *report, sk_error *err)
     return SK_OK;
 }
 
-/* What a person exported is the person's: no sidecar of a former artifact may claim it. */
-static void forget_artifact(const char *path)
+/* No record of a former file may claim this one. */
+static void forget_record(const char *path)
 {
     char side[4096 + sizeof SK_ARTIFACT_SIDECAR];
     snprintf(side, sizeof side, "%s%s", path, SK_ARTIFACT_SIDECAR);
     unlink(side);
+}
+
+/* The record beside the file: which model it was made from, so that runs know when that has changed. */
+static sk_status write_record(const sk_model *model, const sk_onnx_settings *s, const char *path,
+                              sk_error *err)
+{
+    sk_artifact_key key = {.batch = s->dynamic_batch           ? 0
+                                    : s->batch                 ? s->batch
+                                    : model->input.fixed_batch ? model->input.fixed_batch
+                                                               : 1,
+                           .height = s->height ? s->height : model->input.height,
+                           .width = s->width ? s->width : model->input.width,
+                           .dynamic_batch = s->dynamic_batch != 0,
+                           .dynamic_size = s->dynamic_size != 0,
+                           .opset = s->opset};
+    snprintf(key.source, sizeof key.source, "%s", model->content_hash);
+    snprintf(key.form, sizeof key.form, "onnx");
+    snprintf(key.precision, sizeof key.precision, "%s", s->half ? "f16" : "f32");
+    snprintf(key.version, sizeof key.version, "%.30s", sk_version_text());
+    return sk_artifact_record_export(path, model->path, &key, err);
 }
 
 sk_status sk_export_run(const sk_export_settings *settings, sk_export_report *report, sk_error *err)
@@ -80,9 +101,11 @@ sk_status sk_export_run(const sk_export_settings *settings, sk_export_report *re
                          report->path);
         goto done;
     }
+    forget_record(report->path);
     SK_TRY_GOTO(sk_model_export_onnx(model, &settings->onnx, report->path, err));
-    forget_artifact(report->path);
     SK_TRY_GOTO(look_back(report, err));
+    SK_TRY_GOTO(write_record(model, &settings->onnx, report->path, err));
+    sk_artifact_remember(report->path);
     report->bytes = sk_file_size(report->path);
     report->seconds = (double)(sk_clock_ns() - begin) * 1e-9;
 done:

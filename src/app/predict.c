@@ -91,8 +91,19 @@ static sk_status open_sinks(predict_run *r, sk_error *err)
     return sk_journal_replay(r->folder.journal, play_into_sinks, r, err);
 }
 
-static sk_status note_standing(const predict_run *r, const char *state, sk_error *err)
+/* The header names what computes. Frames of another size may add to it. */
+static void note_computed_by(predict_run *r)
 {
+    if (!r->runner)
+        return;
+    r->header.n_files = sk_runner_files(r->runner, r->ran);
+    for (int32_t i = 0; i < r->header.n_files; i++)
+        r->header.files[i] = (sk_run_file){r->ran[i].model, r->ran[i].path, r->ran[i].sha256};
+}
+
+static sk_status note_standing(predict_run *r, const char *state, sk_error *err)
+{
+    note_computed_by(r);
     sk_run_standing standing = {.state = state,
                                 .frames = r->progress.done,
                                 .instances = r->progress.instances,
@@ -101,6 +112,15 @@ static sk_status note_standing(const predict_run *r, const char *state, sk_error
     if (r->source)
         sk_source_get_status(r->source, &standing.source);
     return sk_run_folder_note(&r->folder, &r->header, &standing, err);
+}
+
+/* run.json of a run that had finished knows more than one that has nothing to do: what computed. */
+static bool has_run_file(const predict_run *r)
+{
+    char *path = sk_path_join(r->settings->out, "run.json");
+    bool there = path && sk_file_is_regular(path);
+    sk_free(path);
+    return there;
 }
 
 /* Closes what is open; after a failure the first error stays. */
@@ -121,8 +141,9 @@ static sk_status close_all(predict_run *r, bool finished, sk_status status, sk_e
         sk_status s = sk_overlay_run_close(&r->overlay, finished, status == SK_OK ? err : NULL);
         status = status != SK_OK ? status : s;
     }
-    if (r->header.version) {
+    if (r->header.version)
         note_file(r->report, r->settings->out, "run.json");
+    if (r->header.version && !(r->report->nothing_to_do && has_run_file(r))) {
         const char *state = finished ? "finished" : r->report->stopped ? "stopped" : "failed";
         sk_status s = note_standing(r, state, status == SK_OK ? err : NULL);
         status = status != SK_OK ? status : s;
@@ -187,16 +208,17 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
     finished = sk_journal_finished(r.folder.journal);
     r.progress = (sk_predict_progress){.done = sk_journal_count(r.folder.journal), .total = r.info.frames};
     r.progress.continued = r.progress.done;
+    if (!finished && !r.runner) /* the files' headers name what computes */
+        SK_TRY_GOTO(predict_open_runner(&r, err));
+    note_computed_by(&r);
     SK_TRY_GOTO(open_sinks(&r, err));
-    SK_TRY_GOTO(note_standing(&r, "running", err));
     if (finished) {
         report->nothing_to_do = true;
         goto done;
     }
+    SK_TRY_GOTO(note_standing(&r, "running", err));
     if (r.progress.done > 0)
         SK_TRY_GOTO(predict_open_source(&r, r.progress.done, err));
-    if (!r.runner)
-        SK_TRY_GOTO(predict_open_runner(&r, err));
     SK_TRY_GOTO(predict_agree_on_frames(&r, r.progress.done, err));
     SK_TRY_GOTO(predict_frames(&r, watch, context, err));
     if (settings->media.interrupted && settings->media.interrupted(settings->media.interrupted_context))

@@ -65,6 +65,27 @@ void sk_source_status_json(const sk_source_status *status, const char *key, sk_j
     sk_json_close(json);
 }
 
+/* What computed in this model's place. */
+static void put_files(sk_json *json, const sk_run_header *h, int32_t model)
+{
+    bool any = false;
+    for (int32_t k = 0; k < h->n_files; k++) {
+        if (h->files[k].model != model)
+            continue;
+        if (!any) {
+            sk_json_key(json, "computed_by");
+            sk_json_array(json);
+        }
+        any = true;
+        sk_json_object(json);
+        sk_json_key_string(json, "path", h->files[k].path[0] ? h->files[k].path : NULL);
+        sk_json_key_string(json, "sha256", h->files[k].sha256);
+        sk_json_close(json);
+    }
+    if (any)
+        sk_json_close(json);
+}
+
 /* run.json: the header for formats that have no place for one, and where the run stands. */
 sk_status sk_run_folder_note(const sk_run_folder *folder, const sk_run_header *h,
                              const sk_run_standing *standing, sk_error *err)
@@ -98,6 +119,7 @@ sk_status sk_run_folder_note(const sk_run_folder *folder, const sk_run_header *h
         sk_json_object(&json);
         sk_json_key_string(&json, "path", h->model_paths[i]);
         sk_json_key_string(&json, "sha256", h->model_hashes[i]);
+        put_files(&json, h, i);
         sk_json_close(&json);
     }
     sk_json_close(&json);

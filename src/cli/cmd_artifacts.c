@@ -74,6 +74,8 @@ static void print_row_json(sk_json *j, const sk_artifact_row *r, const char *did
         }
         sk_json_close(j);
     }
+    sk_json_key_bool(j, "exported", r->record.exported);
+    sk_json_key_bool(j, "stranger", r->stranger);
     if (did)
         sk_json_key_string(j, "done", did);
     sk_json_close(j);
@@ -83,12 +85,15 @@ static void print_row(const sk_artifact_row *r, const char *did)
 {
     char size[SK_TEXT_UNIT], shape[48] = "";
     const sk_artifact_key *k = &r->record.key;
-    if (r->state != SK_ARTIFACT_USER)
+    if (r->state != SK_ARTIFACT_USER && k->dynamic_size)
+        snprintf(shape, sizeof shape, "any size %s", k->precision);
+    else if (r->state != SK_ARTIFACT_USER)
         snprintf(shape, sizeof shape, "%dx%dx%d %s", k->batch, k->height, k->width, k->precision);
     printf("%-10s %-18s %9s  %s%s%s\n",
-           did         ? did
-           : r->orphan ? "orphan"
-                       : sk_artifact_state_name(r->state),
+           did                                                   ? did
+           : r->orphan                                           ? "orphan"
+           : r->state == SK_ARTIFACT_FRESH && r->record.exported ? "exported"
+                                                                 : sk_artifact_state_name(r->state),
            shape, sk_text_bytes((double)r->bytes, size, sizeof size), r->path, r->why[0] ? ": " : "", r->why);
 }
 
@@ -98,8 +103,8 @@ static const char *clean_row(const sk_artifact_row *r, bool all, bool dry, outco
     sk_error err = {0};
     if (!dry)
         sk_artifact_sweep(r->path);
-    if (r->state == SK_ARTIFACT_USER || (!all && !sk_artifacts_useless(r)))
-        return "kept";
+    if (r->state == SK_ARTIFACT_USER || (!all && (r->record.exported || !sk_artifacts_useless(r))))
+        return "kept"; /* somebody else's; a person's own export */
     if (!dry && sk_artifact_remove(r, &err) != SK_OK) {
         sk_cli_warn("%s", err.message);
         o->failed++;
@@ -122,8 +127,8 @@ static sk_status conclude(const char *action, int32_t count, const outcome *o, b
     if (strcmp(action, "verify") == 0 && o->useless)
         return sk_fail(
             err, SK_ERR_MISMATCH,
-            "%d of %d cannot be used as they are\nruns make them anew; 'skitter artifacts clean' takes "
-            "them away",
+            "%d of %d cannot be used as they are\nruns make their own anew and leave yours alone: 'skitter "
+            "export --overwrite' makes an export anew, 'skitter artifacts clean' takes away what runs made",
             o->useless, count);
     return SK_OK;
 }

@@ -103,7 +103,7 @@ static sk_status print_made(const sk_args *args, const sk_artifacts_exported *r,
         sk_json_key_int(&j, "bytes", r->bytes);
         sk_json_key_bool(&j, "made", r->made);
         sk_json_key_bool(&j, "user_made", r->users);
-        if (!r->users) {
+        if (r->check.pcc != 0) {
             sk_json_key_float(&j, "pcc", r->check.pcc);
             sk_json_key_float(&j, "max_difference", r->check.max_difference);
         }
@@ -117,10 +117,10 @@ static sk_status print_made(const sk_args *args, const sk_artifacts_exported *r,
         return SK_OK;
     printf("%s: %s, %s for %s %s, %dx%dx%d %s\n", r->path, sk_text_bytes((double)r->bytes, size, sizeof size),
            r->made    ? "made"
-           : r->users ? "somebody else's, used as it is"
+           : r->users ? "yours, used as it is"
                       : "fresh already",
            r->runtime, r->library, r->batch, r->height, r->width, r->precision);
-    if (!r->users)
+    if (r->check.pcc != 0)
         printf("correlation with skitter's own engine %.7f, largest difference %.2g\n", r->check.pcc,
                r->check.max_difference);
     return SK_OK;

@@ -124,7 +124,8 @@ typedef struct sk_row_outputs {
 typedef struct sk_session_artifact {
     const void *bytes;
     size_t length;
-    const char *path; /* for people; "" where it lies in no file */
+    const char *path;   /* for people; "" where it lies in no file */
+    const char *sha256; /* of the bytes, for people too; may be null */
     const char *input_names[SK_SESSION_MAX_INPUTS];
     const char *output_names[SK_SESSION_MAX_OUTPUTS];
 } sk_session_artifact;
@@ -220,7 +221,8 @@ typedef struct sk_session_info {
     char detail[256]; /* "avx512, 118 steps, 31 winograd" */
     /* 1: submit returns before the work is done, and the slots' uploads, runs and downloads overlap (GPU engines). */
     int32_t asynchronous;
-    char artifact[512]; /* the file that runs; "" = none: the graph itself, or a form made in memory */
+    char artifact[512];       /* the file that runs; "" = none: the graph itself, or a form made in memory */
+    char artifact_sha256[65]; /* of what runs, where it is not the graph itself; "" = not known */
 } sk_session_info;
 
 /* What a device did for one submit, in seconds of its own clock; 0 where it has no such step. */

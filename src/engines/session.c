@@ -270,6 +270,9 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
     session->settings.provider = session->settings.device_name = NULL;
     if (chosen.artifact && engine->form && chosen.artifact->path)
         snprintf(session->info.artifact, sizeof session->info.artifact, "%s", chosen.artifact->path);
+    if (chosen.artifact && engine->form && chosen.artifact->sha256)
+        snprintf(session->info.artifact_sha256, sizeof session->info.artifact_sha256, "%s",
+                 chosen.artifact->sha256);
     describe(session, special);
     session->settings.peaks = NULL;
     if (chosen.rows)

@@ -27,6 +27,9 @@ const char *sk_run_header_line(const sk_run_header *h, char *buffer, size_t capa
     for (int32_t i = 0; i < h->n_models && used > 0 && (size_t)used < capacity; i++)
         used += snprintf(buffer + used, capacity - (size_t)used, "; model %s sha256 %.16s", h->model_paths[i],
                          h->model_hashes[i]);
+    for (int32_t i = 0; i < h->n_files && used > 0 && (size_t)used < capacity; i++)
+        used += snprintf(buffer + used, capacity - (size_t)used, "; computed by %s sha256 %.16s",
+                         h->files[i].path[0] ? h->files[i].path : "a file in memory", h->files[i].sha256);
     for (char *at = buffer; *at; at++) /* one line, whatever a path holds */
         if (*at == '\n' || *at == '\r')
             *at = ' ';

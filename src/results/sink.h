@@ -13,6 +13,14 @@
  * takes both. The journal (results/journal.h) is what survives a kill: on a continued run it is played into fresh sinks,
  * so a continued run's files equal an uninterrupted one's. */
 
+/* A file that computed in a model's place: what another runtime reads. */
+typedef struct sk_run_file {
+    int32_t model;    /* number of the model it stands for */
+    const char *path; /* "" where it lies in no file */
+    const char *sha256;
+} sk_run_file;
+#define SK_RUN_MAX_FILES 16
+
 /* What holds for a whole run; all borrowed. */
 typedef struct sk_run_header {
     const char *source;      /* as the user gave it */
@@ -24,6 +32,8 @@ typedef struct sk_run_header {
     int32_t n_models;
     const char *model_paths[4];
     const char *model_hashes[4];
+    int32_t n_files; /* 0: the models themselves computed */
+    sk_run_file files[SK_RUN_MAX_FILES];
     int32_t n_classes;
     const char *const *class_names;
     int32_t n_keypoints;

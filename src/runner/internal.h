@@ -7,6 +7,7 @@
 #include "runner/check.h"
 #include "runner/histogram.h"
 #include "runner/timeline.h"
+#include "runner/offer.h"
 #include "runner/trace.h"
 #include "tasks/row_strips.h"
 
@@ -199,6 +200,8 @@ struct sk_runner {
 
     sk_histogram stages[SK_STAGE_COUNT];
     sk_runner_stats counted; /* the counters in it */
+    sk_runner_file files[SK_RUNNER_MAX_FILES];
+    int32_t n_files;
 };
 
 /* For tests and for doors with an engine of their own: every device of the list runs on `engine`. */
@@ -224,6 +227,8 @@ void sk_item_pend(sk_runner *r, sk_item *item);
 /* Finished, with its times; an abandoned one is freed. */
 void sk_item_finish(sk_runner *r, sk_item *item);
 const char *sk_item_state_name(sk_item_state state);
+/* stats.c: what this trace runs goes on the list of sk_runner_files. Takes the lock. */
+void sk_runner_note_file(sk_runner *r, int32_t model, const sk_trace *trace);
 /* Room for the raw outputs of this trace. */
 sk_status sk_item_prepare_outputs(sk_item *item, const sk_trace *trace, sk_error *err) SK_MUST_CHECK;
 

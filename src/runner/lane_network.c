@@ -30,8 +30,10 @@ static sk_status capture(sk_lane *lane, const sk_trace_key *key, sk_error *err)
     sk_status status = sk_trace_capture(&lane->trace, r->models[0], &lane->device, key, &r->settings.detector,
                                         lane->slots, r->settings.quick_open, err);
     pthread_mutex_unlock(&lane->networks);
-    if (status == SK_OK)
+    if (status == SK_OK) {
         note_capture(lane);
+        sk_runner_note_file(r, 0, &lane->trace);
+    }
     return status;
 }
 

@@ -29,6 +29,7 @@ static sk_status open_crops(sk_lane *lane, sk_error *err)
                                         &r->settings.detector, 1, r->settings.quick_open, err);
     pthread_mutex_unlock(&lane->networks);
     SK_TRY(status);
+    sk_runner_note_file(r, 1, &lane->crop_trace);
     size_t bytes = sk_trace_picture_bytes(&key) * (size_t)key.batch;
     if (bytes > lane->crop_input_bytes) {
         sk_free(lane->crop_input);

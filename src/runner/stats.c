@@ -92,3 +92,29 @@ sk_status sk_runner_write_timeline(sk_runner *r, const char *path, sk_error *err
     pthread_mutex_unlock(&r->lock);
     return status;
 }
+
+void sk_runner_note_file(sk_runner *r, int32_t model, const sk_trace *trace)
+{
+    const sk_session_info *info = sk_session_about(trace->session);
+    bool known = !info->artifact_sha256[0]; /* the graph itself runs */
+    pthread_mutex_lock(&r->lock);
+    for (int32_t i = 0; i < r->n_files; i++)
+        known = known || (r->files[i].model == model && strcmp(r->files[i].path, info->artifact) == 0 &&
+                          strcmp(r->files[i].sha256, info->artifact_sha256) == 0);
+    if (!known && r->n_files < SK_RUNNER_MAX_FILES) {
+        sk_runner_file *f = &r->files[r->n_files++];
+        f->model = model;
+        snprintf(f->path, sizeof f->path, "%s", info->artifact);
+        snprintf(f->sha256, sizeof f->sha256, "%s", info->artifact_sha256);
+    }
+    pthread_mutex_unlock(&r->lock);
+}
+
+int32_t sk_runner_files(sk_runner *r, sk_runner_file files[SK_RUNNER_MAX_FILES])
+{
+    pthread_mutex_lock(&r->lock);
+    int32_t count = r->n_files;
+    memcpy(files, r->files, (size_t)count * sizeof *files);
+    pthread_mutex_unlock(&r->lock);
+    return count;
+}

@@ -11,8 +11,9 @@
  * again. /path/model.pt gives /path/model.onnx and /path/model.engine, a folder /path/dir gives /path/dir.onnx/ and
  * /path/dir.tensorrt/. A sidecar (<file>.skitter.json) says what a file was made from and for.
  *
- * A file without a sidecar, or other than its sidecar says, is somebody else's: used as it is where it fits, never
- * overwritten. */
+ * A file without a sidecar, or other than its sidecar says, is somebody else's, and what a person exported is the
+ * person's: neither is ever overwritten. Such a file is used where it fits and, run beside the model, computes what the
+ * model computes; otherwise it is left alone, with a notice, and ours goes to the cache. */
 
 #define SK_ARTIFACT_WHY     384
 #define SK_ARTIFACT_CHECKS  8
@@ -24,7 +25,8 @@ typedef struct sk_artifact_key {
     char source[65]; /* SHA-256 of the model */
     char form[16];   /* sk_engine_form.name */
     int32_t batch, height, width;
-    bool dynamic_batch; /* also for smaller batches; serves every wish of a batch up to its own */
+    bool dynamic_batch; /* also for smaller batches; serves every wish of a batch up to its own (0: any) */
+    bool dynamic_size;  /* any height and width */
     char precision[8];
     int32_t opset;
     char architecture[64]; /* of the device; "" = any */
@@ -54,6 +56,8 @@ typedef struct sk_artifact_record {
     char replaces[65];                   /* SHA-256 of our file that lay there before; "" = none */
     char model[1024];                    /* the model's path when it was made, for people */
     char made[SK_CLOCK_TEXT];
+    bool exported; /* by a person ('skitter export'), not by a run for itself */
+    bool sealed;   /* read from a file that this user's skitter wrote; what others wrote is not believed */
     int32_t n_checks;
     sk_artifact_check checks[SK_ARTIFACT_CHECKS];
 } sk_artifact_record;
@@ -76,6 +80,10 @@ typedef enum sk_artifact_state {
 } sk_artifact_state;
 
 const char *sk_artifact_state_name(sk_artifact_state state);
+
+/* Puts a record beside a file that a person just exported from `model`. */
+sk_status sk_artifact_record_export(const char *artifact, const char *model, const sk_artifact_key *key,
+                                    sk_error *err) SK_MUST_CHECK;
 
 /* What lies at `path`. `want` may be null: FRESH then only means whole. *bytes (may be null) gets the contents, to be
  * unreferenced, for every state but ABSENT. `why` says what is the matter with anything that is not FRESH. */
@@ -103,8 +111,9 @@ typedef struct sk_artifact_maker {
     sk_status (*make)(void *context, uint8_t **bytes, size_t *length, sk_error *err);
     /* May a file of somebody else's stand in? The error's text says why not. */
     sk_status (*fits)(void *context, const char *path, const void *bytes, size_t length, sk_error *err);
-    /* Runs the bytes and compares; a difference that is too large is SK_ERR_MISMATCH. Fills pcc and max_difference. */
-    sk_status (*check)(void *context, const char *path, const void *bytes, size_t length,
+    /* Runs the bytes and compares; a difference that is too large is SK_ERR_MISMATCH. Fills pcc and max_difference.
+     * `unknown`: nothing says what the bytes were made from, so they must agree more closely. */
+    sk_status (*check)(void *context, const char *path, const void *bytes, size_t length, bool unknown,
                        sk_artifact_check *out, sk_error *err);
     /* May be null. `note` is "" or who is waited for. */
     void (*tell)(void *context, sk_artifact_step step, const char *path, const char *note);
@@ -129,10 +138,11 @@ typedef struct sk_artifact_wish {
 typedef struct sk_artifact {
     sk_blob *bytes;
     char path[SK_ARTIFACT_PATH]; /* "" = only in memory */
+    char sha256[65];             /* of the bytes */
     bool made;                   /* now, by us */
-    bool users;                  /* somebody else's */
-    sk_artifact_check check;     /* zero for somebody else's */
-    char notice[1024];           /* "" or what the person should know */
+    bool users;                  /* somebody else's, or a person's own export */
+    sk_artifact_check check;
+    char notice[1024]; /* "" or what the person should know */
 } sk_artifact;
 
 /* The artifact for a wish: found, or made, checked and kept. Two processes that want the same one make it once. */
@@ -147,7 +157,9 @@ typedef struct sk_artifact_row {
     sk_artifact_state state; /* FRESH = whole and made from the model that lies there now */
     char why[SK_ARTIFACT_WHY];
     bool in_cache;
-    bool orphan; /* its model is gone */
+    bool orphan;   /* its model is gone */
+    bool stranger; /* somebody else's, and it does not compute what the model it lies beside computes */
+    char beside[SK_ARTIFACT_PATH]; /* the model it was looked for, where one was named; "" otherwise */
     int64_t bytes;
     sk_artifact_record record; /* zero for somebody else's */
 } sk_artifact_row;

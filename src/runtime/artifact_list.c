@@ -82,6 +82,8 @@ static sk_status add(list *l, const char *path, sk_error *err)
     } else {
         sk_status status = sk_artifact_record_read(path, &row->record, NULL);
         row->state = status == SK_OK ? SK_ARTIFACT_FRESH : SK_ARTIFACT_USER;
+        if (status != SK_OK)
+            snprintf(row->why, sizeof row->why, "it has no record of what it was made from");
         if (status == SK_OK && row->record.bytes != row->bytes) {
             row->state = SK_ARTIFACT_DAMAGED;
             snprintf(row->why, sizeof row->why,
@@ -149,8 +151,12 @@ static sk_status add_model(list *l, const char *model, sk_error *err)
         if (!form)
             continue;
         SK_TRY(sk_artifact_place(model, form, file, container, err));
-        if (strcmp(file, model) != 0)
-            SK_TRY(add(l, file, err));
+        if (strcmp(file, model) == 0)
+            continue;
+        size_t before = l->count;
+        SK_TRY(add(l, file, err));
+        if (l->count > before)
+            snprintf(l->rows[before].beside, sizeof l->rows[before].beside, "%s", model);
     }
     return SK_OK;
 }

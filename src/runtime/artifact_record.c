@@ -3,9 +3,10 @@
 #include "base/hash.h"
 #include "base/json_write.h"
 #include "formats/config.h"
-#include "runtime/artifact.h"
+#include "runtime/artifact_internal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LARGEST_FILE ((size_t)16 << 30)
@@ -29,12 +30,14 @@ bool sk_artifact_key_equal(const sk_artifact_key *have, const sk_artifact_key *w
         snprintf(why, SK_ARTIFACT_WHY, "it was made from another model, or the model was changed since");
         return false;
     }
-    bool batch_fits = have->dynamic_batch ? want->batch <= have->batch : have->batch == want->batch;
+    bool batch_fits =
+        have->dynamic_batch ? have->batch == 0 || want->batch <= have->batch : have->batch == want->batch;
+    bool size_fits = have->dynamic_size || (have->height == want->height && have->width == want->width);
     if (want->dynamic_batch && !have->dynamic_batch) {
         snprintf(why, SK_ARTIFACT_WHY, "it was made for batches of %d only", have->batch);
         return false;
     }
-    if (!batch_fits || have->height != want->height || have->width != want->width) {
+    if (!batch_fits || !size_fits) {
         snprintf(why, SK_ARTIFACT_WHY,
                  "it was made for %d x %d x %d (batch, height, width), %d x %d x %d is needed", have->batch,
                  have->height, have->width, want->batch, want->height, want->width);
@@ -88,6 +91,7 @@ static void take(const sk_config_value *root, sk_artifact_record *r)
     k->height = number(root, "height");
     k->width = number(root, "width");
     k->dynamic_batch = sk_config_bool_or(root, "dynamic_batch", false);
+    k->dynamic_size = sk_config_bool_or(root, "dynamic_size", false);
     copy(root, "precision", k->precision, sizeof k->precision);
     k->opset = number(root, "opset");
     copy(root, "architecture", k->architecture, sizeof k->architecture);
@@ -98,6 +102,7 @@ static void take(const sk_config_value *root, sk_artifact_record *r)
     copy(root, "replaces_sha256", r->replaces, sizeof r->replaces);
     copy(root, "source", r->model, sizeof r->model);
     copy(root, "made", r->made, sizeof r->made);
+    r->exported = sk_config_bool_or(root, "exported", false);
     r->bytes = sk_config_int_or(root, "bytes", -1);
     const sk_config_value *checks = sk_config_get(root, "checks");
     for (size_t i = 0; i < sk_config_count(checks) && r->n_checks < SK_ARTIFACT_CHECKS; i++) {
@@ -119,9 +124,10 @@ sk_status sk_artifact_record_read(const char *artifact, sk_artifact_record *out,
     *out = (sk_artifact_record){0};
     if (!path)
         return sk_fail_memory(err, strlen(artifact));
-    SK_TRY_GOTO(sk_file_read(path, 65536, &text, &bytes, err));
+    SK_TRY_GOTO(sk_file_read_own(path, 65536, &text, &bytes, err));
     SK_TRY_GOTO(sk_config_open_json(text, bytes, path, &config, err));
     take(sk_config_root(config), out);
+    out->sealed = sk_artifact_is_sealed(text, bytes);
     if (strlen(out->sha256) != 64 || out->bytes < 0)
         status = sk_fail(err, SK_ERR_FORMAT, "%s: does not say which file it is about", path);
 done:
@@ -138,6 +144,7 @@ static void put_key(sk_json *json, const sk_artifact_key *k)
     sk_json_key_int(json, "height", k->height);
     sk_json_key_int(json, "width", k->width);
     sk_json_key_bool(json, "dynamic_batch", k->dynamic_batch);
+    sk_json_key_bool(json, "dynamic_size", k->dynamic_size);
     sk_json_key_string(json, "precision", k->precision);
     sk_json_key_int(json, "opset", k->opset);
     sk_json_key_string(json, "architecture", k->architecture);
@@ -147,10 +154,12 @@ static void put_key(sk_json *json, const sk_artifact_key *k)
 
 sk_status sk_artifact_record_write(const char *artifact, const sk_artifact_record *r, sk_error *err)
 {
+    static const char zeros[] = "0000000000000000000000000000000000000000000000000000000000000000";
     sk_text text = {0};
     sk_json json = sk_json_to_text(&text, 2);
     sk_json_object(&json);
     sk_json_key_string(&json, "about", sk_path_name(artifact));
+    sk_json_key_string(&json, "seal", zeros);
     sk_json_key_string(&json, "sha256", r->sha256);
     sk_json_key_string(&json, "head", r->head);
     sk_json_key_int(&json, "bytes", r->bytes);
@@ -159,6 +168,7 @@ sk_status sk_artifact_record_write(const char *artifact, const sk_artifact_recor
     sk_json_key_string(&json, "source_sha256", r->key.source);
     put_key(&json, &r->key);
     sk_json_key_string(&json, "made", r->made);
+    sk_json_key_bool(&json, "exported", r->exported);
     sk_json_key(&json, "checks");
     sk_json_array(&json);
     for (int32_t i = 0; i < r->n_checks; i++) {
@@ -172,6 +182,8 @@ sk_status sk_artifact_record_write(const char *artifact, const sk_artifact_recor
     sk_json_close(&json);
     sk_json_close(&json);
     sk_status status = sk_json_end(&json, err);
+    if (status == SK_OK)
+        sk_artifact_seal(text.data, text.length);
     char *path = sidecar_path(artifact);
     if (status == SK_OK)
         status = path ? sk_file_replace(path, text.data, text.length, err) : sk_fail_memory(err, 1);
@@ -194,6 +206,22 @@ void sk_artifact_record_of(const void *bytes, size_t length, sk_artifact_record 
     }
     out->head[2 * n] = '\0';
     out->bytes = (int64_t)length;
+}
+
+sk_status sk_artifact_record_export(const char *artifact, const char *model, const sk_artifact_key *key,
+                                    sk_error *err)
+{
+    sk_artifact_record record = {.key = *key, .exported = true};
+    char *data = NULL;
+    size_t length = 0;
+    SK_TRY(sk_file_read(artifact, LARGEST_FILE, &data, &length, err));
+    sk_artifact_record_of(data, length, &record);
+    sk_free(data);
+    char *full = realpath(model, NULL);
+    snprintf(record.model, sizeof record.model, "%s", full ? full : model);
+    free(full);
+    sk_clock_text(sk_clock_wall_ms(), record.made, sizeof record.made);
+    return sk_artifact_record_write(artifact, &record, err);
 }
 
 const sk_artifact_check *sk_artifact_record_find(const sk_artifact_record *r, const char *runtime,
@@ -225,6 +253,10 @@ static sk_artifact_state judge(const sk_artifact_record *said, const sk_artifact
                        strcmp(said->key.architecture, want->architecture) != 0
                    ? SK_ARTIFACT_FOREIGN
                    : SK_ARTIFACT_STALE;
+    }
+    if (said->exported) {
+        snprintf(why, SK_ARTIFACT_WHY, "it is not the file that 'skitter export' wrote");
+        return SK_ARTIFACT_USER;
     }
     if (said->replaces[0] && strcmp(found->sha256, said->replaces) == 0) {
         snprintf(why, SK_ARTIFACT_WHY, "its replacement was interrupted");
@@ -270,7 +302,8 @@ sk_status sk_artifact_inspect(const char *path, const sk_artifact_key *want, sk_
     } else if (status != SK_ERR_MEMORY) { /* none, or one that nobody understands: we do not know the file */
         *state = SK_ARTIFACT_USER;
         snprintf(why, SK_ARTIFACT_WHY,
-                 status == SK_ERR_NOT_FOUND ? "skitter did not make it" : "its sidecar cannot be read");
+                 status == SK_ERR_NOT_FOUND ? "it has no record of what it was made from"
+                                            : "its record cannot be read");
         status = SK_OK;
     }
     if (status == SK_OK && bytes) {

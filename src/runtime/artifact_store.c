@@ -2,22 +2,15 @@
 #include "base/file.h"
 #include "runtime/artifact_internal.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Finding, making and keeping artifacts. The order in which things reach the disk: the sidecar, then the file, each
+/* Making and keeping artifacts. The order in which things reach the disk: the sidecar, then the file, each
  * written beside and renamed. */
 
 #define WAIT_MS 3600000 /* for another process that is making the same one: TensorRT takes minutes */
-
-static void tell(const sk_artifact_maker *maker, sk_artifact_step step, const char *path, const char *note)
-{
-    if (maker->tell)
-        maker->tell(maker->context, step, path, note);
-}
 
 static sk_status take_lock(const char *container, const sk_artifact_maker *maker, sk_lock **out,
                            sk_error *err)
@@ -29,7 +22,7 @@ static sk_status take_lock(const char *container, const sk_artifact_maker *maker
     if (status != SK_ERR_BUSY)
         return status;
     snprintf(who, sizeof who, "process %lld", (long long)holder.pid);
-    tell(maker, SK_ARTIFACT_WAITING, container, who);
+    sk_artifact_tell(maker, SK_ARTIFACT_WAITING, container, who);
     return sk_lock_open(path, WAIT_MS, out, &holder, err);
 }
 
@@ -61,131 +54,16 @@ static void keep_variant(const sk_artifact_record *record, const sk_artifact_wis
         sk_artifact_limit_variants(path);
 }
 
-/* --- one request --- */
+/* --- making --- */
 
-typedef struct request {
-    const sk_artifact_wish *wish;
-    const sk_artifact_maker *maker;
-    sk_artifact *out;
-    uint8_t *made; /* new bytes, until they are handed over */
-    size_t length;
-    sk_artifact_check check;
-} request;
-
-static void notice(request *r, const char *format, ...) SK_PRINTF(2, 3);
-static void notice(request *r, const char *format, ...)
-{
-    char *to = r->out->notice;
-    size_t used = strlen(to), room = sizeof r->out->notice;
-    if (used && used + 2 < room)
-        used += (size_t)snprintf(to + used, room - used, "; ");
-    va_list args;
-    va_start(args, format);
-    if (used < room)
-        vsnprintf(to + used, room - used, format, args);
-    va_end(args);
-}
-
-static void add_check(sk_artifact_record *record, const sk_artifact_check *check)
-{
-    if (record->n_checks == SK_ARTIFACT_CHECKS) {
-        memmove(record->checks, record->checks + 1, (SK_ARTIFACT_CHECKS - 1) * sizeof record->checks[0]);
-        record->n_checks--;
-    }
-    record->checks[record->n_checks++] = *check;
-}
-
-/* Puts a check on record, beside those that others put there meanwhile. Where that fails it is made again next time. */
-static void record_check(const char *path, const char *container, const sk_artifact_record *about,
-                         bool locked, const sk_artifact_check *check)
-{
-    char lock_path[SK_ARTIFACT_PATH];
-    sk_lock *lock = NULL;
-    sk_artifact_record now;
-    if (!locked && (sk_artifact_lock_place(container, lock_path, NULL) != SK_OK ||
-                    sk_lock_open(lock_path, 1000, &lock, NULL, NULL) != SK_OK))
-        return;
-    if (sk_artifact_record_read(path, &now, NULL) == SK_OK && strcmp(now.sha256, about->sha256) == 0) {
-        add_check(&now, check);
-        (void)!sk_artifact_record_write(path, &now, NULL);
-    }
-    sk_lock_remove(&lock);
-}
-
-/* A check by this runtime's library is on record, or is made now and put there: another version of a library is asked
- * again whether it computes the same. */
-static sk_status ensure_checked(request *r, const char *path, const char *container,
-                                const sk_artifact_record *record, sk_blob *bytes, bool locked, sk_error *err)
-{
-    const sk_artifact_wish *w = r->wish;
-    const sk_artifact_check *known = sk_artifact_record_find(record, w->runtime, w->library);
-    if (known) {
-        r->out->check = *known;
-        return SK_OK;
-    }
-    sk_artifact_check check = {0};
-    tell(r->maker, SK_ARTIFACT_CHECKING, path, "");
-    SK_TRY(r->maker->check(r->maker->context, path, sk_blob_data(bytes), sk_blob_bytes(bytes), &check, err));
-    snprintf(check.runtime, sizeof check.runtime, "%s", w->runtime);
-    snprintf(check.library, sizeof check.library, "%s", w->library);
-    r->out->check = check;
-    record_check(path, container, record, locked, &check);
-    tell(r->maker, SK_ARTIFACT_DONE, path, "");
-    return SK_OK;
-}
-
-static void hand_over(request *r, const char *path, sk_blob **bytes)
-{
-    snprintf(r->out->path, sizeof r->out->path, "%s", path);
-    r->out->bytes = *bytes;
-    *bytes = NULL;
-}
-
-typedef enum { USE, MAKE, LEAVE_ALONE } verdict;
-
-/* What was found at a place. */
-typedef struct finding {
-    sk_artifact_state state;
-    sk_artifact_record record;
-    sk_blob *bytes;
-} finding;
-
-/* Looks at a place. USE: it was handed over. MAKE: what lies there, if anything, is ours to replace. */
-static sk_status look(request *r, const char *path, const char *container, bool locked, verdict *what,
-                      finding *f, sk_error *err)
-{
-    char why[SK_ARTIFACT_WHY];
-    *f = (finding){0};
-    *what = MAKE;
-    SK_TRY(sk_artifact_inspect(path, &r->wish->key, &f->record, &f->state, why, &f->bytes, err));
-    if (f->state == SK_ARTIFACT_FRESH && !r->wish->anew) {
-        SK_TRY(ensure_checked(r, path, container, &f->record, f->bytes, locked, err));
-        hand_over(r, path, &f->bytes);
-        *what = USE;
-    } else if (f->state == SK_ARTIFACT_USER) {
-        sk_error misfit = {0};
-        bool fits = f->bytes && r->maker->fits(r->maker->context, path, sk_blob_data(f->bytes),
-                                               sk_blob_bytes(f->bytes), &misfit) == SK_OK;
-        *what = fits ? USE : LEAVE_ALONE;
-        r->out->users = fits;
-        if (fits)
-            notice(r, "%s is used as it is: %s", path, why);
-        else if (!locked)
-            notice(r, "%s is left alone and cannot be used: %s", path, f->bytes ? misfit.message : why);
-        if (fits)
-            hand_over(r, path, &f->bytes);
-    }
-    return SK_OK;
-}
-
-static sk_status make(request *r, const char *path, sk_error *err)
+static sk_status make(sk_artifact_request *r, const char *path, sk_error *err)
 {
     if (r->made)
         return SK_OK; /* for a place that could not be written to */
-    tell(r->maker, SK_ARTIFACT_MAKING, path, "");
+    sk_artifact_tell(r->maker, SK_ARTIFACT_MAKING, path, "");
     SK_TRY(r->maker->make(r->maker->context, &r->made, &r->length, err));
-    tell(r->maker, SK_ARTIFACT_CHECKING, path, "");
-    sk_status status = r->maker->check(r->maker->context, path, r->made, r->length, &r->check, err);
+    sk_artifact_tell(r->maker, SK_ARTIFACT_CHECKING, path, "");
+    sk_status status = r->maker->check(r->maker->context, path, r->made, r->length, false, &r->check, err);
     if (status != SK_OK) {
         sk_free(r->made);
         r->made = NULL;
@@ -196,19 +74,20 @@ static sk_status make(request *r, const char *path, sk_error *err)
     return SK_OK;
 }
 
-static sk_status hand_over_made(request *r, const char *path, sk_error *err)
+static sk_status hand_over_made(sk_artifact_request *r, const char *path, sk_error *err)
 {
-    SK_TRY(sk_blob_wrap(r->made, r->length, sk_free, r->made, &r->out->bytes, err));
+    sk_blob *bytes = NULL;
+    SK_TRY(sk_blob_wrap(r->made, r->length, sk_free, r->made, &bytes, err));
     r->made = NULL;
     r->out->made = true;
     r->out->check = r->check;
-    snprintf(r->out->path, sizeof r->out->path, "%s", path);
+    sk_artifact_hand_over(r, path, &bytes);
     return SK_OK;
 }
 
 /* `before`: our file that lies there, or null. */
-static sk_status write_made(request *r, const char *path, const char *container, const sk_blob *before,
-                            sk_error *err)
+static sk_status write_made(sk_artifact_request *r, const char *path, const char *container,
+                            const sk_blob *before, sk_error *err)
 {
     sk_artifact_record record = {.key = r->wish->key, .n_checks = 1, .checks = {r->check}};
     bool fresh_folder = strcmp(path, container) != 0 && !sk_file_exists(container);
@@ -222,7 +101,7 @@ static sk_status write_made(request *r, const char *path, const char *container,
     snprintf(record.model, sizeof record.model, "%s", full ? full : r->wish->model);
     free(full);
     sk_clock_text(sk_clock_wall_ms(), record.made, sizeof record.made);
-    tell(r->maker, SK_ARTIFACT_WRITING, path, "");
+    sk_artifact_tell(r->maker, SK_ARTIFACT_WRITING, path, "");
     if (fresh_folder)
         SK_TRY(sk_folder_make(container, err));
     sk_status status = write_pair(path, &record, r->made, r->length, err);
@@ -233,16 +112,17 @@ static sk_status write_made(request *r, const char *path, const char *container,
 
 /* Makes it at this place, or takes what another process made there meanwhile. SK_ERR_IO and SK_ERR_NOT_FOUND mean that
  * the place cannot be written to. */
-static sk_status make_at(request *r, const char *path, const char *container, bool *left_alone, sk_error *err)
+static sk_status make_at(sk_artifact_request *r, const char *path, const char *container, bool *left_alone,
+                         sk_error *err)
 {
     sk_lock *lock = NULL;
-    finding f = {0};
-    verdict what;
+    sk_artifact_finding f = {0};
+    sk_artifact_verdict what;
     SK_TRY(take_lock(container, r->maker, &lock, err));
     sk_status status;
-    SK_TRY_GOTO(look(r, path, container, true, &what, &f, err));
-    *left_alone = what == LEAVE_ALONE;
-    if (what == MAKE) {
+    SK_TRY_GOTO(sk_artifact_look(r, path, container, true, &what, &f, err));
+    *left_alone = what == SK_ARTIFACT_LEAVE_ALONE;
+    if (what == SK_ARTIFACT_MAKE) {
         sk_artifact_sweep_locked(path);
         SK_TRY_GOTO(make(r, path, err));
         if (f.state == SK_ARTIFACT_STALE)
@@ -250,7 +130,7 @@ static sk_status make_at(request *r, const char *path, const char *container, bo
         SK_TRY_GOTO(write_made(r, path, container, f.bytes, err));
         SK_TRY_GOTO(hand_over_made(r, path, err));
         sk_artifact_remember(path);
-        tell(r->maker, SK_ARTIFACT_DONE, path, "");
+        sk_artifact_tell(r->maker, SK_ARTIFACT_DONE, path, "");
     }
 done:
     sk_blob_unref(&f.bytes);
@@ -263,60 +143,59 @@ static bool no_place(sk_status status)
     return status == SK_ERR_IO || status == SK_ERR_NOT_FOUND;
 }
 
-static sk_status in_cache(request *r, sk_error *err)
+static sk_status in_cache(sk_artifact_request *r, sk_error *err)
 {
     char path[SK_ARTIFACT_PATH];
     bool left_alone = false;
-    verdict what;
-    finding f = {0};
+    sk_artifact_verdict what;
+    sk_artifact_finding f = {0};
     SK_TRY(sk_artifact_cache_place(&r->wish->key, r->wish->form, path, err));
-    sk_status status = look(r, path, path, false, &what, &f, err);
+    sk_status status = sk_artifact_look(r, path, path, false, &what, &f, err);
     sk_blob_unref(&f.bytes);
     SK_TRY(status);
-    if (what == MAKE)
+    if (what == SK_ARTIFACT_MAKE)
         SK_TRY(make_at(r, path, path, &left_alone, err));
-    if (what == LEAVE_ALONE || left_alone)
+    if (what == SK_ARTIFACT_LEAVE_ALONE || left_alone)
         return sk_fail(err, SK_ERR_IO, "%s: lies where skitter keeps its own files; move it away", path);
     sk_artifact_limit_variants(path);
     return SK_OK;
 }
 
 /* Is there a fresh one in the cache? It was moved there when another size took its place. */
-static sk_status find_variant(request *r, bool *found, sk_error *err)
+static sk_status find_variant(sk_artifact_request *r, bool *found, sk_error *err)
 {
     char path[SK_ARTIFACT_PATH];
-    sk_artifact_record record;
-    sk_artifact_state state;
-    char why[SK_ARTIFACT_WHY];
-    sk_blob *bytes = NULL;
+    sk_artifact_finding f = {0};
     *found = false;
     if (r->wish->anew || sk_artifact_cache_place(&r->wish->key, r->wish->form, path, NULL) != SK_OK)
         return SK_OK;
-    SK_TRY(sk_artifact_inspect(path, &r->wish->key, &record, &state, why, &bytes, err));
+    SK_TRY(sk_artifact_inspect(path, &r->wish->key, &f.record, &f.state, f.why, &f.bytes, err));
     sk_status status = SK_OK;
-    if (state == SK_ARTIFACT_FRESH) {
-        status = ensure_checked(r, path, path, &record, bytes, false, err);
+    if (f.state == SK_ARTIFACT_FRESH) {
+        status = sk_artifact_ensure_checked(r, path, path, &f, false, err);
         *found = status == SK_OK;
         if (*found)
-            hand_over(r, path, &bytes);
+            sk_artifact_hand_over(r, path, &f.bytes);
+        if (status == SK_ERR_MISMATCH && !f.record.sealed)
+            status = SK_OK; /* not what its record says: ours is made where it belongs */
     }
-    sk_blob_unref(&bytes);
+    sk_blob_unref(&f.bytes);
     return status;
 }
 
-static sk_status beside(request *r, bool *settled, sk_error *err)
+static sk_status beside(sk_artifact_request *r, bool *settled, sk_error *err)
 {
     char path[SK_ARTIFACT_PATH], container[SK_ARTIFACT_PATH];
-    finding f = {0};
-    verdict what;
+    sk_artifact_finding f = {0};
+    sk_artifact_verdict what;
     bool left_alone = false;
     *settled = false;
     SK_TRY(sk_artifact_place(r->wish->model, r->wish->form, path, container, err));
-    sk_status status = look(r, path, container, false, &what, &f, err);
+    sk_status status = sk_artifact_look(r, path, container, false, &what, &f, err);
     sk_blob_unref(&f.bytes);
     SK_TRY(status);
-    *settled = what == USE;
-    if (what != MAKE)
+    *settled = what == SK_ARTIFACT_USE;
+    if (what != SK_ARTIFACT_MAKE)
         return SK_OK;
     SK_TRY(find_variant(r, settled, err));
     if (*settled)
@@ -324,7 +203,7 @@ static sk_status beside(request *r, bool *settled, sk_error *err)
     sk_error problem = {0};
     status = make_at(r, path, container, &left_alone, &problem);
     if (no_place(status)) {
-        notice(r, "%s could not be kept beside the model: %s", path, problem.message);
+        sk_artifact_notice(r, "%s could not be kept beside the model: %s", path, problem.message);
         return SK_OK;
     }
     if (status != SK_OK && err)
@@ -336,7 +215,7 @@ static sk_status beside(request *r, bool *settled, sk_error *err)
 sk_status sk_artifact_obtain(const sk_artifact_wish *wish, const sk_artifact_maker *maker, sk_artifact *out,
                              sk_error *err)
 {
-    request r = {.wish = wish, .maker = maker, .out = out};
+    sk_artifact_request r = {.wish = wish, .maker = maker, .out = out};
     bool settled = false;
     sk_status status = SK_OK;
     *out = (sk_artifact){0};
@@ -346,9 +225,9 @@ sk_status sk_artifact_obtain(const sk_artifact_wish *wish, const sk_artifact_mak
         sk_error problem = {0};
         status = in_cache(&r, &problem);
         if (status == SK_OK && wish->keep == SK_ARTIFACT_BESIDE) {
-            notice(&r, "%s is used instead", out->path);
+            sk_artifact_notice(&r, "%s is used instead", out->path);
         } else if (no_place(status) && !wish->must_keep) {
-            notice(&r, "it is made in memory, each time anew: %s", problem.message);
+            sk_artifact_notice(&r, "it is made in memory, each time anew: %s", problem.message);
             SK_TRY_GOTO(make(&r, "", err));
             status = hand_over_made(&r, "", err);
         } else if (status != SK_OK && err) {

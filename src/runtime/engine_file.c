@@ -66,6 +66,10 @@ static sk_status compare(const sk_model *model, const sk_config_value *root, int
                          int32_t width, sk_error *err)
 {
     const char *task = sk_config_text_or(root, "task", "");
+    const char *source = sk_config_text_or(root, "source_sha256", model->content_hash);
+    if (strcmp(source, model->content_hash) != 0)
+        return sk_fail(err, SK_ERR_MISMATCH,
+                       "it was made from another model, or the model was changed since");
     if (task[0] && strcmp(task, sk_task_name(model->task)) != 0)
         return sk_fail(err, SK_ERR_MISMATCH, "it is for the task '%s', the model for '%s'", task,
                        sk_task_name(model->task));

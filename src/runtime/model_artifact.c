@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/model_artifact.h"
+#include "runtime/model_artifact_job.h"
 
 #include "runtime/engine_file.h"
 #include "base/file.h"
@@ -39,15 +39,6 @@ static void tell(sk_artifact_step step, const char *path, const char *note, doub
 
 /* --- one job --- */
 
-typedef struct job {
-    const sk_model *model;
-    const sk_engine *engine;
-    sk_session_settings settings;
-    int32_t batch, height, width;
-    bool dynamic_batch;
-    sk_model_artifact *out;
-} job;
-
 static void tell_step(void *context, sk_artifact_step step, const char *path, const char *note)
 {
     (void)context;
@@ -56,17 +47,17 @@ static void tell_step(void *context, sk_artifact_step step, const char *path, co
 
 static void tell_part(void *context, double part)
 {
-    const job *j = context;
+    const sk_artifact_job *j = context;
     tell(SK_ARTIFACT_MAKING, j->model->path, "", part);
 }
 
-static sk_shape input_shape(const job *j)
+sk_shape sk_artifact_job_shape(const sk_artifact_job *j)
 {
     return sk_shape_of(4, (int64_t)j->batch, (int64_t)j->model->input.channels, (int64_t)j->height,
                        (int64_t)j->width);
 }
 
-static sk_status export_bytes(const job *j, uint8_t **bytes, size_t *length, sk_error *err)
+static sk_status export_bytes(const sk_artifact_job *j, uint8_t **bytes, size_t *length, sk_error *err)
 {
     sk_onnx_model *onnx = NULL;
     sk_onnx_settings s = sk_onnx_defaults();
@@ -84,7 +75,7 @@ static sk_status export_bytes(const job *j, uint8_t **bytes, size_t *length, sk_
 
 static sk_status make_bytes(void *context, uint8_t **bytes, size_t *length, sk_error *err)
 {
-    job *j = context;
+    sk_artifact_job *j = context;
     const sk_engine_form *form = j->engine->form;
     if (!form->build)
         return export_bytes(j, bytes, length, err);
@@ -144,12 +135,13 @@ static sk_status compare_end(const sk_onnx_value *end, const sk_graph *graph, in
     return SK_OK;
 }
 
-static sk_status match_onnx(job *j, const char *path, const void *bytes, size_t length, sk_error *err)
+static sk_status match_onnx(sk_artifact_job *j, const char *path, const void *bytes, size_t length,
+                            sk_error *err)
 {
     sk_onnx_model *onnx = NULL;
     sk_graph *fixed = NULL;
     const char *in[SK_SESSION_MAX_INPUTS], *out[SK_SESSION_MAX_OUTPUTS];
-    sk_shape shape = input_shape(j);
+    sk_shape shape = sk_artifact_job_shape(j);
     sk_status status;
     /* No folder: a file with its weights in other files does not come as bytes. */
     SK_TRY_GOTO(sk_onnx_read(bytes, length, path, NULL, &onnx, err));
@@ -177,7 +169,8 @@ done:
 }
 
 /* Fills the ends for these bytes. Forms other than ONNX keep the names of the ONNX they were built from. */
-static sk_status match(job *j, const char *path, const void *bytes, size_t length, sk_error *err)
+sk_status sk_artifact_job_match(sk_artifact_job *j, const char *path, const void *bytes, size_t length,
+                                sk_error *err)
 {
     j->out->ends = (sk_session_artifact){.bytes = bytes, .length = length, .path = path};
     if (!j->engine->form->build)
@@ -190,107 +183,6 @@ static sk_status match(job *j, const char *path, const void *bytes, size_t lengt
         out[i] = j->model->n_outputs == n ? j->model->outputs[i].name : numbered[i];
     }
     return name_ends(j->out, &in, 1, out, n, err);
-}
-
-/* --- somebody else's --- */
-
-static sk_status same_model(const sk_model *a, const sk_model *b, sk_error *err)
-{
-    if (a->task != b->task)
-        return sk_fail(err, SK_ERR_MISMATCH, "it is for the task '%s', the model for '%s'",
-                       sk_task_name(a->task), sk_task_name(b->task));
-    if (a->n_classes != b->n_classes || a->n_keypoints != b->n_keypoints)
-        return sk_fail(err, SK_ERR_MISMATCH, "it has %d classes and %d keypoints, the model %d and %d",
-                       a->n_classes, a->n_keypoints, b->n_classes, b->n_keypoints);
-    if (a->input.channels != b->input.channels || a->input.scale != b->input.scale)
-        return sk_fail(err, SK_ERR_MISMATCH, "it wants its pictures prepared in another way");
-    if (a->n_outputs != b->n_outputs || (a->n_outputs && a->outputs[0].kind != b->outputs[0].kind))
-        return sk_fail(err, SK_ERR_MISMATCH, "its outputs are of another kind");
-    return SK_OK;
-}
-
-static sk_status fits(void *context, const char *path, const void *bytes, size_t length, sk_error *err)
-{
-    job *j = context;
-    sk_model *theirs = NULL;
-    if (j->engine->form->build) /* what is inside is known when the engine opens it */
-        return sk_engine_file_fits(j->model, bytes, length, j->batch, j->height, j->width, err);
-    SK_TRY(sk_model_open(path, &theirs, err));
-    sk_status status = same_model(theirs, j->model, err);
-    sk_model_close(&theirs);
-    return status == SK_OK ? match(j, path, bytes, length, err) : status;
-}
-
-/* --- the comparison --- */
-
-/* Light and dark, edges and grain: something for every filter. The same on every machine. */
-static float *make_picture(const sk_shape *shape)
-{
-    int64_t count = sk_shape_count(shape), w = shape->dim[3], h = shape->dim[2];
-    float *x = sk_malloc((size_t)count * sizeof *x);
-    uint32_t noise = 12345;
-    for (int64_t i = 0; x && i < count; i++) {
-        noise = noise * 1664525u + 1013904223u;
-        int64_t column = i % w, row = i / w % h, channel = i / (w * h);
-        float wave = (float)((column * 3 + row * 2 + channel * 40) % 256) / 255.0f;
-        float block = ((column / 24 + row / 24) & 1) ? 0.8f : 0.2f;
-        x[i] = 0.45f * wave + 0.4f * block + 0.15f * (float)(noise >> 8) / 16777216.0f;
-    }
-    return x;
-}
-
-static sk_status run_once(const job *j, const sk_engine *engine, const sk_session_artifact *artifact,
-                          const float *picture, sk_session **session, sk_tensor *outputs, int32_t *n,
-                          sk_error *err)
-{
-    sk_session_settings s = j->settings;
-    sk_shape shape = input_shape(j);
-    s.cut_tail = SK_TAIL_KEEP;
-    s.input = SK_INPUT_TENSOR;
-    s.slots = 1;
-    s.artifact = artifact;
-    if (!artifact) { /* ours: nothing to tune, nothing to keep */
-        s.precision = SK_PRECISION_F32;
-        s.tune = 0;
-        s.cache_dir = "";
-        s.provider = NULL;
-    }
-    SK_TRY(sk_session_open(engine, j->model->graph, &shape, 1, &s, session, err));
-    sk_session_input input = {.data = picture};
-    *n = sk_session_about(*session)->n_outputs;
-    return sk_session_run(*session, &input, 1, outputs, *n, err);
-}
-
-static sk_status check(void *context, const char *path, const void *bytes, size_t length,
-                       sk_artifact_check *out, sk_error *err)
-{
-    job *j = context;
-    sk_session *theirs = NULL, *ours = NULL;
-    sk_tensor got[SK_SESSION_MAX_OUTPUTS] = {0}, want[SK_SESSION_MAX_OUTPUTS] = {0};
-    int32_t n = 0;
-    sk_shape shape = input_shape(j);
-    float *picture = make_picture(&shape);
-    sk_status status;
-    if (!picture)
-        return sk_fail_memory(err, (size_t)sk_shape_count(&shape) * sizeof *picture);
-    SK_TRY_GOTO(match(j, path, bytes, length, err));
-    if (j->model->input.dtype == SK_DTYPE_F32 || !j->model->input.dtype) {
-        SK_TRY_GOTO(run_once(j, sk_engine_find("cpu"), NULL, picture, &ours, want, &n, err));
-        SK_TRY_GOTO(run_once(j, j->engine, &j->out->ends, picture, &theirs, got, &n, err));
-        sk_parity parity = sk_parity_compare(got, want, n, j->model);
-        out->pcc = parity.pcc;
-        out->max_difference = parity.max_difference;
-        status = sk_parity_judge(&parity, j->settings.precision, err);
-    } else { /* pictures of bytes: opening it is the check */
-        out->pcc = 1;
-    }
-done:
-    if (status != SK_OK)
-        sk_error_prefix(err, "%s made for %s is refused", path[0] ? path : "what was", j->engine->name);
-    sk_free(picture);
-    sk_session_close(&theirs);
-    sk_session_close(&ours);
-    return status;
 }
 
 /* --- the request --- */
@@ -314,7 +206,8 @@ static sk_status where_to_keep(const sk_session_settings *settings, place *out, 
     return SK_OK;
 }
 
-static sk_status fill_wish(job *j, sk_artifact_wish *wish, char *library, size_t capacity, sk_error *err)
+static sk_status fill_wish(sk_artifact_job *j, sk_artifact_wish *wish, char *library, size_t capacity,
+                           sk_error *err)
 {
     sk_artifact_key *k = &wish->key;
     const sk_engine_form *form = j->engine->form;
@@ -344,7 +237,7 @@ static sk_status fill_wish(job *j, sk_artifact_wish *wish, char *library, size_t
 }
 
 /* A model that already is in the engine's form runs as it is. */
-static sk_status use_source(job *j, bool *used, sk_error *err)
+static sk_status use_source(sk_artifact_job *j, bool *used, sk_error *err)
 {
     char *data = NULL;
     size_t length = 0;
@@ -353,7 +246,7 @@ static sk_status use_source(job *j, bool *used, sk_error *err)
     if (j->model->format != SK_FORMAT_ONNX || j->engine->form->build || !sk_file_is_regular(j->model->path))
         return SK_OK;
     SK_TRY(sk_file_read(j->model->path, (size_t)4 << 30, &data, &length, err));
-    sk_status status = match(j, j->model->path, data, length, &misfit);
+    sk_status status = sk_artifact_job_match(j, j->model->path, data, length, &misfit);
     if (status == SK_ERR_MEMORY) {
         sk_free(data);
         return sk_fail_memory(err, length);
@@ -363,6 +256,8 @@ static sk_status use_source(job *j, bool *used, sk_error *err)
         *used = status == SK_OK;
         data = *used ? NULL : data;
         snprintf(j->out->kept.path, sizeof j->out->kept.path, "%s", j->model->path);
+        snprintf(j->out->kept.sha256, sizeof j->out->kept.sha256, "%s", j->model->content_hash);
+        j->out->ends.sha256 = j->out->kept.sha256;
         j->out->kept.users = true;
     } else { /* its ends need work that only our graph does: floats of another width, weights elsewhere */
         sk_log(SK_LOG_INFO, "%s: run through skitter's graph: %s", j->model->path, misfit.message);
@@ -372,12 +267,13 @@ static sk_status use_source(job *j, bool *used, sk_error *err)
     return status;
 }
 
-static sk_status obtain(job *j, place where, const sk_artifact_options *options, bool *have, sk_error *err)
+static sk_status obtain(sk_artifact_job *j, place where, const sk_artifact_options *options, bool *have,
+                        sk_error *err)
 {
     sk_artifact_wish wish = {.keep = where == KEEP_CACHE ? SK_ARTIFACT_CACHE : SK_ARTIFACT_BESIDE,
                              .must_keep = options && options->must_keep,
                              .anew = options && options->anew};
-    sk_artifact_maker maker = {j, make_bytes, fits, check, tell_step};
+    sk_artifact_maker maker = {j, make_bytes, sk_artifact_job_fits, sk_artifact_job_check, tell_step};
     char library[64];
     SK_TRY(use_source(j, have, err));
     if (*have || (j->model->format == SK_FORMAT_ONNX && !j->engine->form->build))
@@ -386,14 +282,16 @@ static sk_status obtain(job *j, place where, const sk_artifact_options *options,
     SK_TRY(sk_artifact_obtain(&wish, &maker, &j->out->kept, err));
     sk_artifact *kept = &j->out->kept;
     if (kept->notice[0])
-        sk_log(kept->users && kept->path[0] ? SK_LOG_INFO : SK_LOG_WARN, "%s", kept->notice);
+        sk_log(SK_LOG_WARN, "%s", kept->notice);
     if (kept->made)
         sk_log(SK_LOG_INFO,
                "%s: made for %s; correlation with skitter's own engine %.7f, largest difference %.2g",
                kept->path[0] ? kept->path : "in memory", j->engine->name, kept->check.pcc,
                kept->check.max_difference);
     *have = true;
-    return match(j, kept->path, sk_blob_data(kept->bytes), sk_blob_bytes(kept->bytes), err);
+    SK_TRY(sk_artifact_job_match(j, kept->path, sk_blob_data(kept->bytes), sk_blob_bytes(kept->bytes), err));
+    j->out->ends.sha256 = kept->sha256;
+    return SK_OK;
 }
 
 sk_status sk_model_artifact_open(const sk_model *model, const sk_engine *engine, int64_t batch,
@@ -416,14 +314,14 @@ sk_status sk_model_artifact_open(const sk_model *model, const sk_engine *engine,
     sk_model_artifact *a = sk_calloc(1, sizeof *a);
     if (!a)
         return sk_fail_memory(err, sizeof *a);
-    job j = {.model = model,
-             .engine = engine,
-             .settings = *settings,
-             .batch = (int32_t)batch,
-             .height = (int32_t)height,
-             .width = (int32_t)width,
-             .dynamic_batch = options && options->dynamic_batch,
-             .out = a};
+    sk_artifact_job j = {.model = model,
+                         .engine = engine,
+                         .settings = *settings,
+                         .batch = (int32_t)batch,
+                         .height = (int32_t)height,
+                         .width = (int32_t)width,
+                         .dynamic_batch = options && options->dynamic_batch,
+                         .out = a};
     if (j.settings.precision == SK_PRECISION_AUTO)
         j.settings.precision = engine->usual ? engine->usual : SK_PRECISION_F32;
     sk_status status = obtain(&j, where, options, &have, err);

@@ -40,6 +40,10 @@ void sk_artifact_set_watch(sk_artifact_watch watch, void *context);
 
 /* --- the comparison --- */
 
+/* Does a file of somebody else's compute what the model computes? Both run on skitter's own engine; no runtime is needed.
+ * SK_ERR_MISMATCH, in words, when it does not. ONNX files only: others cannot be read here. */
+sk_status sk_model_artifact_compare(const sk_model *model, const char *onnx, sk_error *err) SK_MUST_CHECK;
+
 /* How alike two lists of outputs are: the least correlation and the largest difference relative to its output's largest
  * value (at least 1). Boxes and scores of a YOLO output are looked at apart, since boxes are a thousand times larger. */
 typedef struct sk_parity {
@@ -48,5 +52,9 @@ typedef struct sk_parity {
 sk_parity sk_parity_compare(const sk_tensor *got, const sk_tensor *want, int32_t n, const sk_model *model);
 /* SK_ERR_MISMATCH, in words, beyond what this precision may differ by. */
 sk_status sk_parity_judge(const sk_parity *parity, sk_precision precision, sk_error *err) SK_MUST_CHECK;
+/* The same for a file of which nobody knows what it was made from: does it hold `model`'s weights? An earlier epoch's come
+ * close, so it is held to what rounding can explain. */
+sk_status sk_parity_judge_origin(const sk_parity *parity, sk_precision precision, const char *model,
+                                 sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -89,3 +89,17 @@ sk_status sk_parity_judge(const sk_parity *p, sk_precision precision, sk_error *
         "difference %.2g (at most %.2g)",
         p->pcc, least, p->max_difference, most);
 }
+
+sk_status sk_parity_judge_origin(const sk_parity *p, sk_precision precision, const char *model, sk_error *err)
+{
+    /* f16 differs by a hundredth of a score at most; int8 by so much that it could be anything. */
+    bool f32 = precision == SK_PRECISION_F32, i8 = precision == SK_PRECISION_I8;
+    double least = f32 ? 0.999999 : 0.9999, most = f32 ? 5e-5 : 0.02;
+    bool rounding = !i8 && p->pcc >= least && p->max_difference <= most;
+    if (rounding)
+        return SK_OK;
+    return sk_fail(err, SK_ERR_MISMATCH,
+                   "it does not compute what %s computes (correlation %.6f, largest difference %.2g): other "
+                   "weights, or another precision; to run it all the same give it as the model",
+                   model, p->pcc, p->max_difference);
+}

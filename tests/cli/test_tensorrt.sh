@@ -70,8 +70,8 @@ test_somebody_elses_engine() {
     rm -rf net.tensorrt && mkdir net.tensorrt
     printf 'ftrt of another program' >$engine
     cp $engine mine
-    trt predict p.png -m net -o broken -r tensorrt
-    expect_code 1 && cmp -s $engine mine || fail "overwritten" || return 1 # taken at its word; its bytes are no model
+    trt predict p.png -m net -o broken -r tensorrt # it says nothing of itself, and cannot be run
+    expect_code 0 && expect_in "is left alone and not used" "$err" && cmp -s $engine mine || fail "overwritten" || return 1
     python3 - $engine <<'P'
 import json, struct, sys
 about = json.dumps({"task": "detect", "imgsz": [640, 640], "batch": 1, "names": {"0": "a"}}).encode()
@@ -80,6 +80,33 @@ P
     cp $engine mine
     trt predict p.png -m net -o beside -r tensorrt && expect_code 0 && expect_in "is left alone" "$err" &&
         expect_in "it is for the task 'detect'" "$err" && cmp -s $engine mine
+}
+
+# Stale weights are not run, and results name what did compute.
+test_an_engine_of_other_weights() {
+    rm -rf net.tensorrt other.tensorrt other && cp -r net other
+    trt predict p.png -m other -o other_first -r tensorrt -q && expect_code 0 || return 1
+    expect_in "\"path\": \"other.tensorrt/model.engine\"" "$(cat other_first/run.json)" &&
+        expect_in "\"sha256\": \"$(sha256sum <other.tensorrt/model.engine | cut -c1-64)\"" "$(cat other_first/run.json)" ||
+        return 1
+    python3 - other <<'P' || return 1
+import sys, glob
+# the same length, other weights: the last bytes of the data
+for path in glob.glob(sys.argv[1] + "/*.h5"):
+    data = bytearray(open(path, "rb").read())
+    for i in range(len(data) // 2, len(data) - 4, 64):
+        if data[i + 3] in (0x3d, 0x3e, 0xbd, 0xbe):
+            data[i + 2] ^= 0x20
+    open(path, "wb").write(data)
+P
+    trt predict p.png -m other -o changed -r tensorrt && expect_code 0 && expect_in "making other.tensorrt" "$err" || return 1
+    # without its record: nobody knows, so it is run beside the model; the first model's engine is not taken
+    trt export net -r tensorrt --imgsz 64 && rm net.tensorrt/*.json
+    trt export net -r tensorrt --imgsz 64 --json && expect_code 0 && expect_in '"user_made": true' "$out" &&
+        expect_in "has no record of what it was made from" "$err" || return 1
+    trt export other -r tensorrt --imgsz 64 && cp other.tensorrt/model.engine $engine
+    trt export net -r tensorrt --imgsz 64 --json && expect_code 0 && expect_in '"user_made": false' "$out" &&
+        expect_in "made from another model" "$err" && cmp -s $engine other.tensorrt/model.engine
 }
 
 run_tests

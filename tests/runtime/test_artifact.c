@@ -273,6 +273,147 @@ static void users_files_are_used_and_never_overwritten(void **state)
     assert_still(artifact, "USER made this too");
 }
 
+static sk_status hash_of(const char *path, char hash[65], sk_error *err)
+{
+    (void)err;
+    sk_artifact_wish w = wish_for(path);
+    memcpy(hash, w.key.source, 65);
+    return SK_OK;
+}
+
+/* A file of unknown origin is run beside the model before it is used; one with other weights is not used. */
+static void a_file_with_other_weights_is_not_used(void **state)
+{
+    (void)state;
+    sk_artifact_wish w = wish_for(model);
+    script s = {0};
+    sk_artifact a;
+    sk_error err = {0};
+    put(artifact, "USER made this from the model");
+    assert_ok(obtain_with(&w, &s, &a, &err), &err);
+    assert_true(a.users && s.checks == 1 && s.unknown);
+    assert_int_equal(strlen(a.sha256), 64);
+    assert_non_null(strstr(a.notice, "has no record of what it was made from"));
+    sk_artifact_release(&a);
+    put(artifact, "USER made this from other weights");
+    assert_ok(obtain_with(&w, &s, &a, &err), &err);
+    assert_true(a.made && !a.users);
+    assert_non_null(strstr(a.path, "/cache/artifacts/"));
+    assert_non_null(strstr(a.notice, "is left alone and not used"));
+    assert_non_null(strstr(a.notice, "its answers differ"));
+    sk_artifact_release(&a);
+    assert_still(artifact, "USER made this from other weights");
+    assert_tidy();
+}
+
+/* 'skitter export' leaves a record: the file is used while the model is as it was, and never overwritten. */
+static void a_persons_export_follows_its_model(void **state)
+{
+    (void)state;
+    sk_artifact_wish w = wish_for(model);
+    script s = {0};
+    sk_artifact a;
+    sk_error err = {0};
+    put(artifact, "USER exported this");
+    assert_ok(sk_artifact_record_export(artifact, model, &w.key, &err), &err);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(obtain_with(&w, &s, &a, &err), &err);
+        assert_string_equal(a.path, artifact);
+        assert_true(a.users && s.checks == 1 && !s.unknown); /* compared once for this library */
+        assert_string_equal(a.notice, "");
+        sk_artifact_release(&a);
+    }
+    sk_artifact_wish half = w;
+    snprintf(half.key.precision, sizeof half.key.precision, "f16");
+    assert_ok(obtain_with(&half, &s, &a, &err), &err);
+    assert_true(a.made && strstr(a.notice, "exported in f32, f16 is needed"));
+    sk_artifact_release(&a);
+    put(model, "retrained"); /* of the same size and time, for all that counts */
+    w = wish_for(model);
+    script again = {0};
+    assert_ok(obtain_with(&w, &again, &a, &err), &err);
+    assert_true(a.made);
+    assert_non_null(strstr(a.path, "/cache/artifacts/"));
+    assert_non_null(strstr(a.notice, "was changed since"));
+    sk_artifact_release(&a);
+    assert_still(artifact, "USER exported this");
+    sk_artifact_row *rows = NULL;
+    int32_t count = 0;
+    const char *places[] = {model};
+    assert_ok(sk_artifact_list(places, 1, true, hash_of, &rows, &count, &err), &err);
+    assert_int_equal(count, 1);
+    assert_int_equal(rows[0].state, SK_ARTIFACT_STALE);
+    sk_free(rows);
+    assert_tidy();
+}
+
+/* A record that says of another file that it was made from this model and compared: nobody of ours wrote it. */
+static void a_record_that_lies_is_not_believed(void **state)
+{
+    (void)state;
+    char side[700], *text = NULL;
+    size_t bytes = 0;
+    sk_artifact_wish w = wish_for(model);
+    script s = {0};
+    sk_artifact a;
+    sk_artifact_record r, theirs = {0};
+    sk_error err = {0};
+    assert_int_equal(obtain(&w, artifact), 1);
+    assert_ok(sk_artifact_record_read(artifact, &r, &err), &err);
+    assert_true(r.sealed);
+    assert_ok(sk_file_read(artifact, 1 << 20, &text, &bytes, &err), &err);
+    text[7] ^= 1; /* other weights */
+    assert_ok(sk_file_replace(artifact, text, bytes, &err), &err);
+    sk_artifact_record_of(text, bytes, &theirs);
+    sk_free(text);
+    /* the old record with the new file's hash in it */
+    snprintf(side, sizeof side, "%s%s", artifact, SK_ARTIFACT_SIDECAR);
+    assert_ok(sk_file_read(side, 1 << 20, &text, &bytes, &err), &err);
+    memcpy(strstr(text, r.sha256), theirs.sha256, 64);
+    assert_ok(sk_file_replace(side, text, bytes, &err), &err);
+    assert_ok(sk_artifact_record_read(artifact, &r, &err), &err);
+    assert_false(r.sealed);
+    s.bad = true;
+    s.remake = true;
+    assert_ok(obtain_with(&w, &s, &a, &err), &err);
+    assert_true(s.checks >= 1 && a.made);
+    assert_non_null(strstr(a.path, "/cache/artifacts/"));
+    assert_non_null(strstr(a.notice, "not used"));
+    sk_artifact_release(&a);
+    /* another user's record of a good file: compared once, then ours */
+    s = (script){0};
+    for (int i = 0; i < 2; i++) {
+        assert_ok(obtain_with(&w, &s, &a, &err), &err);
+        assert_string_equal(a.path, artifact);
+        assert_int_equal(s.checks, 1);
+        sk_artifact_release(&a);
+    }
+    assert_true(s.unknown);
+    sk_free(text);
+}
+
+/* Links in the place of a record or an artifact lead nowhere. */
+static void links_are_not_followed(void **state)
+{
+    (void)state;
+    char side[700], victim[600];
+    sk_artifact_wish w = wish_for(model);
+    path_in(victim, sizeof victim, "victim");
+    put(victim, "precious");
+    snprintf(side, sizeof side, "%s%s", artifact, SK_ARTIFACT_SIDECAR);
+    assert_int_equal(symlink(victim, side), 0);
+    assert_int_equal(obtain(&w, artifact), 1);
+    assert_still(victim, "precious");
+    assert_int_equal(obtain(&w, artifact), 0);
+    assert_int_equal(unlink(artifact), 0);
+    assert_int_equal(symlink(victim, artifact), 0);
+    assert_int_equal(obtain(&w, NULL), 1);
+    assert_still(victim, "precious");
+    assert_int_equal(unlink(artifact), 0);
+    assert_int_equal(mkfifo(artifact, 0666), 0);
+    assert_int_equal(obtain(&w, NULL), 0); /* the one in the cache */
+}
+
 static void a_misfit_of_the_users_is_left_alone(void **state)
 {
     (void)state;
@@ -309,14 +450,6 @@ static void a_bad_artifact_is_refused(void **state)
     assert_false(sk_file_exists(artifact));
     assert_tidy();
     assert_int_equal(obtain(&w, artifact), 1);
-}
-
-static sk_status hash_of(const char *path, char hash[65], sk_error *err)
-{
-    (void)err;
-    sk_artifact_wish w = wish_for(path);
-    memcpy(hash, w.key.source, 65);
-    return SK_OK;
 }
 
 static const sk_artifact_row *row_of(const sk_artifact_row *rows, int32_t count, const char *name)
@@ -390,6 +523,10 @@ int main(void)
         cmocka_unit_test_setup(another_library_version, set_up),
         cmocka_unit_test_setup(damaged_files_are_made_anew, set_up),
         cmocka_unit_test_setup(users_files_are_used_and_never_overwritten, set_up),
+        cmocka_unit_test_setup(a_file_with_other_weights_is_not_used, set_up),
+        cmocka_unit_test_setup(a_persons_export_follows_its_model, set_up),
+        cmocka_unit_test_setup(a_record_that_lies_is_not_believed, set_up),
+        cmocka_unit_test_setup(links_are_not_followed, set_up),
         cmocka_unit_test_setup(a_misfit_of_the_users_is_left_alone, set_up),
         cmocka_unit_test_setup(a_bad_artifact_is_refused, set_up),
         cmocka_unit_test_setup(listed_verified_and_removed, set_up),
