@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/describe.h"
 
+#include "formats/json_text.h"
+
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +43,7 @@ static json_t *names_array(const char *const *names, int32_t count)
 {
     json_t *array = json_array();
     for (int32_t i = 0; i < count; i++)
-        json_array_append_new(array, json_string_nocheck(names && names[i] ? names[i] : ""));
+        json_array_append_new(array, sk_json_text(names && names[i] ? names[i] : ""));
     return array;
 }
 
@@ -121,7 +123,7 @@ static sk_status add_sizes(const sk_model *model, const sk_describe_settings *se
                 json_t *output = json_object();
                 bool known = k < model->n_outputs;
                 const char *name = known ? model->outputs[k].name : graph->values[graph->outputs[k]].name;
-                json_object_set_new(output, "name", json_string_nocheck(name ? name : ""));
+                json_object_set_new(output, "name", sk_json_text(name ? name : ""));
                 json_object_set_new(
                     output, "kind",
                     json_string(known ? sk_output_kind_name(model->outputs[k].kind) : "other"));
@@ -140,7 +142,7 @@ static sk_status add_sizes(const sk_model *model, const sk_describe_settings *se
                 }
                 json_t *lines = json_array();
                 for (char *line = text, *rest = NULL; (line = strtok_r(line, "\n", &rest)); line = NULL)
-                    json_array_append_new(lines, json_string_nocheck(line));
+                    json_array_append_new(lines, sk_json_text(line));
                 json_object_set_new(root, "layers", lines);
                 sk_free(text);
             }
@@ -160,16 +162,16 @@ static json_t *sleap_object(const sk_model *model)
     if (s->target_size[0])
         json_object_set_new(object, "target_size", json_pack("[i,i]", s->target_size[0], s->target_size[1]));
     if (s->anchor_part)
-        json_object_set_new(object, "anchor_part", json_string_nocheck(s->anchor_part));
+        json_object_set_new(object, "anchor_part", sk_json_text(s->anchor_part));
     return object;
 }
 
 static sk_status gather(const sk_model *model, const sk_describe_settings *settings, json_t *root,
                         sk_error *err)
 {
-    json_object_set_new(root, "path", json_string_nocheck(model->path));
+    json_object_set_new(root, "path", sk_json_text(model->path));
     json_object_set_new(root, "format", json_string(sk_model_format_name(model->format)));
-    json_object_set_new(root, "family", json_string_nocheck(model->family ? model->family : ""));
+    json_object_set_new(root, "family", sk_json_text(model->family ? model->family : ""));
     json_object_set_new(root, "task", json_string(sk_task_name(model->task)));
     json_object_set_new(root, "complete", json_boolean(!model->truncated));
     json_object_set_new(root, "classes", names_array(model->class_names, model->n_classes));
@@ -192,8 +194,12 @@ static sk_status gather(const sk_model *model, const sk_describe_settings *setti
         SK_TRY(add_sizes(model, settings, root, err));
     }
     json_t *facts = json_object();
-    for (int32_t i = 0; i < model->n_facts; i++)
-        json_object_set_new_nocheck(facts, model->facts[i][0], json_string_nocheck(model->facts[i][1]));
+    for (int32_t i = 0; i < model->n_facts; i++) {
+        json_t *key = sk_json_text(model->facts[i][0]);
+        if (key)
+            json_object_set_new_nocheck(facts, json_string_value(key), sk_json_text(model->facts[i][1]));
+        json_decref(key);
+    }
     json_object_set_new(root, "made_with", facts);
     json_object_set_new(root, "sha256", json_string(model->content_hash));
     return SK_OK;
@@ -316,7 +322,7 @@ sk_status sk_describe_model(const sk_model *model, const sk_describe_settings *s
     *text = NULL;
     SK_TRY_GOTO(gather(model, settings, root, err));
     if (settings->json) {
-        dump = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+        dump = sk_json_dump(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     } else {
         FILE *out = open_memstream(&dump, &length);
         if (out) {

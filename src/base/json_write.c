@@ -119,7 +119,8 @@ static void put_string(sk_json *json, const char *bytes, size_t count)
     while (i < count) {
         unsigned char c = (unsigned char)bytes[i];
         size_t length = sk_text_utf8(bytes + i, count - i);
-        if (length > 0 && c >= 0x20 && c != '"' && c != '\\' && c != 0x7F) {
+        bool c1 = length == 2 && c == 0xC2 && (unsigned char)bytes[i + 1] < 0xA0; /* terminals obey these */
+        if (length > 0 && c >= 0x20 && c != '"' && c != '\\' && c != 0x7F && !c1) {
             i += length;
             continue;
         }
@@ -138,10 +139,11 @@ static void put_string(sk_json *json, const char *bytes, size_t count)
         else if (named)
             put_text(json, named);
         else {
-            snprintf(escape, sizeof escape, "\\u%04x", c);
+            snprintf(escape, sizeof escape, "\\u%04x", c1 ? (unsigned char)bytes[i + 1] : c);
             put_text(json, escape);
         }
-        start = ++i;
+        i += c1 ? 2 : 1;
+        start = i;
     }
     put(json, bytes + start, count - start);
     put(json, "\"", 1);

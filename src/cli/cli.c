@@ -71,13 +71,22 @@ int sk_cli_verbosity(void)
     return verbosity;
 }
 
+static const char codes[][8] = {
+    [SK_STYLE_END] = "\033[0m",   [SK_STYLE_BOLD] = "\033[1m",   [SK_STYLE_DIM] = "\033[2m",
+    [SK_STYLE_RED] = "\033[31m",  [SK_STYLE_GREEN] = "\033[32m", [SK_STYLE_YELLOW] = "\033[33m",
+    [SK_STYLE_BLUE] = "\033[34m",
+};
+
+bool sk_cli_is_style(const char *text)
+{
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (text == codes[i])
+            return true;
+    return false;
+}
+
 const char *sk_cli_style(FILE *stream, sk_cli_style_name style)
 {
-    static const char *const codes[] = {
-        [SK_STYLE_END] = "\033[0m",   [SK_STYLE_BOLD] = "\033[1m",   [SK_STYLE_DIM] = "\033[2m",
-        [SK_STYLE_RED] = "\033[31m",  [SK_STYLE_GREEN] = "\033[32m", [SK_STYLE_YELLOW] = "\033[33m",
-        [SK_STYLE_BLUE] = "\033[34m",
-    };
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
     if ((no_color && *no_color) || (term && strcmp(term, "dumb") == 0) || !isatty(fileno(stream)))
         return "";
@@ -98,15 +107,15 @@ void sk_cli_print_error(const sk_error *err)
     const char *text = err->message[0] ? err->message : sk_status_text(err->code);
     const char *hint = strchr(text, '\n');
     int length = hint ? (int)(hint - text) : (int)strlen(text);
-    fprintf(stderr, "skitter: %serror:%s %.*s\n", sk_cli_style(stderr, SK_STYLE_RED),
-            sk_cli_style(stderr, SK_STYLE_END), length, text);
+    sk_cli_print_to(stderr, "skitter: %serror:%s %.*s\n", sk_cli_style(stderr, SK_STYLE_RED),
+                    sk_cli_style(stderr, SK_STYLE_END), length, text);
     while (hint) {
         const char *line = hint + 1;
         hint = strchr(line, '\n');
         length = hint ? (int)(hint - line) : (int)strlen(line);
         if (length > 0)
-            fprintf(stderr, "  %shint:%s %.*s\n", sk_cli_style(stderr, SK_STYLE_BLUE),
-                    sk_cli_style(stderr, SK_STYLE_END), length, line);
+            sk_cli_print_to(stderr, "  %shint:%s %.*s\n", sk_cli_style(stderr, SK_STYLE_BLUE),
+                            sk_cli_style(stderr, SK_STYLE_END), length, line);
     }
 }
 
@@ -115,9 +124,9 @@ static void say(const char *mark, sk_cli_style_name style, const char *format, v
     if (verbosity < 1)
         return;
     if (mark)
-        fprintf(stderr, "skitter: %s%s%s ", sk_cli_style(stderr, style), mark,
-                sk_cli_style(stderr, SK_STYLE_END));
-    vfprintf(stderr, format, args);
+        sk_cli_print_to(stderr, "skitter: %s%s%s ", sk_cli_style(stderr, style), mark,
+                        sk_cli_style(stderr, SK_STYLE_END));
+    sk_cli_vprint(stderr, format, args);
     fputc('\n', stderr);
 }
 

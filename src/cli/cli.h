@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 /* What commands share. Results go to stdout, everything else to stderr. */
@@ -21,6 +23,13 @@ int sk_cli_exit_code(sk_status status);
  * work in order; before it, and at a second Ctrl-C, the program simply ends. Returns SK_ERR_CANCELLED's cause: a
  * command that saw 1 cleans up and returns SK_ERR_CANCELLED. Safe from any thread. */
 int sk_cli_interrupted(void);
+
+/* printf for people: what stands in for a %s may come from a stranger's file, so its control characters are shown ("\\x1b"),
+ * not sent to the terminal. Lines, tabs and sk_cli_style's styles stay. Every printf of src/cli is this one. */
+int sk_cli_print(const char *format, ...) SK_PRINTF(1, 2);
+int sk_cli_print_to(FILE *stream, const char *format, ...) SK_PRINTF(2, 3);
+int sk_cli_vprint(FILE *stream, const char *format, va_list args) SK_PRINTF(2, 0);
+#define printf(...) sk_cli_print(__VA_ARGS__)
 
 /* "skitter: error: …" and its hint on stderr. The part of the message after '\n' is the hint. */
 void sk_cli_print_error(const sk_error *err);
@@ -48,6 +57,7 @@ typedef enum sk_cli_style_name {
     SK_STYLE_BLUE
 } sk_cli_style_name;
 const char *sk_cli_style(FILE *stream, sk_cli_style_name style);
+bool sk_cli_is_style(const char *text); /* did sk_cli_style return this very pointer? */
 
 /* Columns to write in: the terminal's, between 60 and 100; 80 where there is none. */
 int sk_cli_width(FILE *stream);

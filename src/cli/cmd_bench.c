@@ -2,9 +2,11 @@
 #include "app/bench.h"
 #include "base/memory.h"
 #include "cli/applies.h"
+#include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/shared_options.h"
 #include "cli/sizes.h"
+#include "formats/json_text.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -62,7 +64,7 @@ static json_t *result_object(const sk_bench_result *r, const sk_bench_result *fi
     json_object_set_new(o, "runtime_requested", json_string(r->requested));
     json_object_set_new(o, "runtime", json_string(r->runtime));
     if (r->failed) {
-        json_object_set_new(o, "error", json_string_nocheck(r->problem));
+        json_object_set_new(o, "error", sk_json_text(r->problem));
         return o;
     }
     json_object_set_new(o, "median_ms", json_real(r->median_ms));
@@ -80,7 +82,7 @@ static json_t *result_object(const sk_bench_result *r, const sk_bench_result *fi
     json_object_set_new(o, "activations_mb", json_real(r->activations_mb));
     if (!first->failed)
         json_object_set_new(o, "ratio", json_real(r->median_ms / first->median_ms));
-    json_object_set_new(o, "detail", json_string_nocheck(r->detail));
+    json_object_set_new(o, "detail", sk_json_text(r->detail));
     if (r->n_layers) {
         json_t *layers = json_array();
         for (int32_t i = 0; i < r->n_layers; i++) {
@@ -97,17 +99,17 @@ static json_t *result_object(const sk_bench_result *r, const sk_bench_result *fi
 static sk_status print_json(const sk_bench_settings *s, const sk_bench_result *results, sk_error *err)
 {
     json_t *root = json_object(), *list = json_array();
-    json_object_set_new(root, "model", json_string_nocheck(s->model));
+    json_object_set_new(root, "model", sk_json_text(s->model));
     json_object_set_new(root, "batch", json_integer(s->batch));
     json_object_set_new(root, "iterations", json_integer(s->iterations));
     json_object_set_new(root, "results", list);
     for (int32_t i = 0; i < s->n_runtimes; i++)
         json_array_append_new(list, result_object(&results[i], &results[0]));
-    char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+    char *text = sk_json_dump(root, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
     json_decref(root);
     if (!text)
         return sk_fail(err, SK_ERR_MEMORY, "out of memory writing JSON");
-    printf("%s\n", text);
+    puts(text);
     free(text);
     return SK_OK;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/describe.h"
+#include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/shared_options.h"
 
@@ -30,7 +31,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     if (status == SK_OK)
         status = sk_describe_model(model, &settings, &text, err);
     if (status == SK_OK)
-        printf("%s\n", text);
+        settings.json ? (void)puts(text) : (void)printf("%s\n", text);
     sk_free(text);
     sk_model_close(&model);
     return status;

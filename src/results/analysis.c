@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "formats/hdf5_file.h"
-#include "results/hdf5_text.h"
+#include "formats/json_text.h"
 
 #include <hdf5.h>
 #include <jansson.h>
@@ -298,7 +298,7 @@ static bool begin_file(analysis_sink *sink, const sk_run_header *h)
     hsize_t n = (hsize_t)sink->n_nodes, t = (hsize_t)sink->n_tracks;
     char line[2048];
     json_t *provenance =
-        json_pack("{s:o}", "skitter", sk_hdf5_json_text(sk_run_header_line(h, line, sizeof line)));
+        json_pack("{s:o}", "skitter", sk_json_text(sk_run_header_line(h, line, sizeof line)));
     char *told = provenance ? json_dumps(provenance, JSON_COMPACT) : NULL;
     bool ok = told && write_text(sink->file, "provenance", told);
     free(told);

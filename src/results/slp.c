@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "formats/hdf5_file.h"
-#include "results/hdf5_text.h"
+#include "formats/json_text.h"
 
 #include <errno.h>
 #include <hdf5.h>
@@ -234,7 +234,7 @@ static json_t *metadata(const slp_sink *sink, const sk_run_header *h)
     json_t *nodes = json_array(), *ids = json_array(), *links = json_array();
     for (int32_t i = 0; i < sink->n_nodes; i++) {
         const char *name = sink->centers ? "center" : h->keypoint_names[i];
-        json_array_append_new(nodes, json_pack("{s:o,s:f}", "name", sk_hdf5_json_text(name), "weight", 1.0));
+        json_array_append_new(nodes, json_pack("{s:o,s:f}", "name", sk_json_text(name), "weight", 1.0));
         json_array_append_new(ids, json_pack("{s:i}", "id", i));
     }
     int32_t n_edges = sink->centers ? 0 : h->n_edges;
@@ -244,10 +244,10 @@ static json_t *metadata(const slp_sink *sink, const sk_run_header *h)
         json_pack("{s:b,s:{s:s,s:i},s:o,s:b,s:o}", "directed", 1, "graph", "name", "Skeleton-0",
                   "num_edges_inserted", n_edges, "links", links, "multigraph", 1, "nodes", ids);
     char line[2048];
-    json_t *provenance = json_pack(
-        "{s:o,s:s,s:s,s:o,s:o}", "predictor", sk_hdf5_json_text(sk_run_header_line(h, line, sizeof line)),
-        "skitter_version", h->version, "runtime", h->runtime, "data_path", sk_hdf5_json_text(h->source),
-        "model", sk_hdf5_json_text(h->n_models ? h->model_paths[0] : ""));
+    json_t *provenance = json_pack("{s:o,s:s,s:s,s:o,s:o}", "predictor",
+                                   sk_json_text(sk_run_header_line(h, line, sizeof line)), "skitter_version",
+                                   h->version, "runtime", h->runtime, "data_path", sk_json_text(h->source),
+                                   "model", sk_json_text(h->n_models ? h->model_paths[0] : ""));
     return json_pack("{s:s,s:[o],s:o,s:[],s:[],s:[],s:{},s:o}", "version", "2.0.0", "skeletons", skeleton,
                      "nodes", nodes, "videos", "tracks", "suggestions", "negative_anchors", "provenance",
                      provenance ? provenance : json_object());
@@ -366,7 +366,7 @@ static bool add_points(slp_sink *sink, const sk_instances *all, const sk_instanc
 static json_t *absolute_name(const char *path)
 {
     char *absolute = sk_file_exists(path) ? sk_path_absolute(path) : sk_strdup(path);
-    json_t *name = absolute ? sk_hdf5_json_text(absolute) : NULL;
+    json_t *name = absolute ? sk_json_text(absolute) : NULL;
     sk_free(absolute);
     return name;
 }
@@ -474,7 +474,7 @@ static bool fill(slp_sink *sink, const char *path, const sk_run_header *h)
     sink->pictures = strcmp(h->source_kind, "pictures") == 0;
     sink->picture_paths = json_array();
     bool live = strcmp(h->source_kind, "live") == 0;
-    json_t *name = live ? sk_hdf5_json_text(h->source) : absolute_name(h->source);
+    json_t *name = live ? sk_json_text(h->source) : absolute_name(h->source);
     sink->video = json_pack("{s:O,s:{s:s,s:[I,i,i,i],s:o,s:b,s:b,s:s,s:s}}", "filename", name, "backend",
                             "type", sink->pictures ? "ImageVideo" : "MediaVideo", "shape",
                             (json_int_t)(h->source_frames > 0 ? h->source_frames : 0), h->height, h->width, 3,

@@ -100,6 +100,20 @@ static void any_bytes_make_valid_json(void **state)
     }
 }
 
+/* JSON is printed on terminals, which obey these in any form. */
+static void control_characters_are_escaped(void **state)
+{
+    (void)state;
+    sk_text text = {0};
+    sk_error err = {0};
+    sk_json json = sk_json_to_text(&text, 0);
+    sk_json_string(&json, "\x1b[2J \x7f \xC2\x9b"
+                          "31m \xC2\xA0é");
+    assert_ok(sk_json_end(&json, &err), &err);
+    assert_string_equal(sk_text_get(&text), "\"\\u001b[2J \\u007f \\u009b31m \xC2\xA0é\"\n");
+    sk_text_free(&text);
+}
+
 static void misuse_is_told(void **state)
 {
     (void)state;
@@ -178,6 +192,7 @@ int main(void)
         cmocka_unit_test(one_line),
         cmocka_unit_test(indented_is_read_by_jansson),
         cmocka_unit_test(any_bytes_make_valid_json),
+        cmocka_unit_test(control_characters_are_escaped),
         cmocka_unit_test(misuse_is_told),
         cmocka_unit_test(into_a_file_and_a_full_disk),
         cmocka_unit_test(survives_lack_of_memory),

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cli.h"
+#include "support/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(expected, ...)                                                                                 \
+    do {                                                                                                     \
+        char got[512] = "";                                                                                  \
+        FILE *file = tmpfile();                                                                              \
+        assert_non_null(file);                                                                               \
+        sk_cli_print_to(file, __VA_ARGS__);                                                                  \
+        rewind(file);                                                                                        \
+        got[fread(got, 1, sizeof got - 1, file)] = '\0';                                                     \
+        fclose(file);                                                                                        \
+        assert_string_equal(got, expected);                                                                  \
+    } while (0)
+
+static void formats_as_printf_does(void **state)
+{
+    (void)state;
+    char expected[256];
+    CHECK("plain", "%s", "plain");
+    CHECK("100 %", "100 %%");
+    snprintf(expected, sizeof expected, "%-8s|%8s|%.2s|%-6.3s|%*s|%-*s|%.*s", "ab", "cd", "efg", "hijk", 5,
+             "l", 4, "m", 2, "nop");
+    CHECK(expected, "%-8s|%8s|%.2s|%-6.3s|%*s|%-*s|%.*s", "ab", "cd", "efg", "hijk", 5, "l", 4, "m", 2,
+          "nop");
+    snprintf(expected, sizeof expected, "%d %5d %-5d| %lld %ld %zu %u %llu %x %c %03d %+d", -3, 4, 5,
+             1LL << 40, -7L, (size_t)9, 8u, ~0ULL, 255u, 'z', 7, 1);
+    CHECK(expected, "%d %5d %-5d| %lld %ld %zu %u %llu %x %c %03d %+d", -3, 4, 5, 1LL << 40, -7L, (size_t)9,
+          8u, ~0ULL, 255u, 'z', 7, 1);
+    snprintf(expected, sizeof expected, "%g %.3f %9.1f %-9.2f| %.15g %e", 0.5, 1.0 / 3, 2.25, 3.5, 1e15, 5.0);
+    CHECK(expected, "%g %.3f %9.1f %-9.2f| %.15g %e", 0.5, 1.0 / 3, 2.25, 3.5, 1e15, 5.0);
+}
+
+/* A text that is given with its length need not end. */
+static void reads_no_further_than_told(void **state)
+{
+    (void)state;
+    char *text = malloc(3);
+    assert_non_null(text);
+    memcpy(text, "abc", 3);
+    CHECK("abc|ab", "%.*s|%.2s", 3, text, text);
+    free(text);
+}
+
+static void names_do_not_command(void **state)
+{
+    (void)state;
+    CHECK("a\\x1b[2Jb \\x08\\xc2\\x9b 鼠", "%s %s", "a\x1b[2Jb", "\b\xC2\x9b 鼠");
+    CHECK("  \\x07|é   |", "%6s|%-4s|", "\a", "é"); /* a width counts characters */
+    CHECK("two\nlines\t", "%s", "two\nlines\t");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(formats_as_printf_does),
+                                       cmocka_unit_test(reads_no_further_than_told),
+                                       cmocka_unit_test(names_do_not_command)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
