@@ -2,7 +2,10 @@
 include(GNUInstallDirs)
 install(TARGETS skitter skitter_shared skitter_static)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/skitter DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-configure_file(${CMAKE_SOURCE_DIR}/cmake/skitter.pc.in ${CMAKE_BINARY_DIR}/skitter.pc @ONLY)
+# The prefix is known only when it is installed: `make install PREFIX=…`.
+set(SKITTER_INSTALLED_PREFIX @CMAKE_INSTALL_PREFIX@)
+configure_file(${CMAKE_SOURCE_DIR}/cmake/skitter.pc.in ${CMAKE_BINARY_DIR}/skitter.pc.in @ONLY)
+install(CODE "configure_file(\"${CMAKE_BINARY_DIR}/skitter.pc.in\" \"${CMAKE_BINARY_DIR}/skitter.pc\" @ONLY)")
 install(FILES ${CMAKE_BINARY_DIR}/skitter.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 if(NOT CMAKE_CROSSCOMPILING)
     install(FILES ${skitter_pages}/skitter.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
@@ -17,3 +20,9 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/share/models)
     install(DIRECTORY ${CMAKE_SOURCE_DIR}/share/models/demo-bottomup ${CMAKE_SOURCE_DIR}/share/models/onnx
         DESTINATION ${CMAKE_INSTALL_DATADIR}/skitter/models)
 endif()
+# The pages that help and messages cite, laid out as in the repository so that the links between them hold.
+install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/CHANGELOG.md ${CMAKE_SOURCE_DIR}/CONTRIBUTING.md
+    ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${CMAKE_SOURCE_DIR}/bench/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench)
+install(FILES ${CMAKE_SOURCE_DIR}/share/models/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/share/models OPTIONAL)

@@ -37,18 +37,19 @@ sk_status sk_demo_find_models(const char *asked, char paths[SK_DEMO_PARTS][512],
                        model_files[0], model_files[1],
                        asked ? "--models names the folder that holds them" : "SKITTER_MODELS names it");
     }
-    char program[512], folder[600];
-    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(program, '/');
-    if (slash)
-        *slash = '\0';
+    char *own = sk_folder_program();
     static const char *const places[] = {"../share/models", "../share/skitter/models"}; /* built, installed */
-    for (size_t i = 0; slash && i < 2; i++) {
-        snprintf(folder, sizeof folder, "%s/%s", program, places[i]);
-        if (holds_models(folder, paths))
-            return SK_OK;
+    bool found = false;
+    for (size_t i = 0; own && i < 2 && !found; i++) {
+        char *folder = sk_path_join(own, places[i]);
+        found = folder && holds_models(folder, paths);
+        sk_free(folder);
     }
+    char program[256];
+    snprintf(program, sizeof program, "%.200s", own ? own : "?");
+    sk_free(own);
+    if (found)
+        return SK_OK;
     return sk_fail(
         err, SK_ERR_NOT_FOUND,
         "the demo's models, %s and %s, are not on this machine: looked in %.200s/../share/models and "

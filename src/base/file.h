@@ -82,6 +82,9 @@ bool sk_path_has_extension(const char *path, const char *extension); /* ".PT" is
 
 /* --- folders --- */
 
+/* Where the running program lies; null when that cannot be told. Ended by sk_free. */
+char *sk_folder_program(void);
+
 /* Makes the folder and its parents, as mkdir -p does. */
 sk_status sk_folder_make(const char *path, sk_error *err) SK_MUST_CHECK;
 /* skitter's own folders for this user, made if absent: SKITTER_CACHE_DIR, else $XDG_CACHE_HOME/skitter, else

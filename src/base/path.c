@@ -145,6 +145,16 @@ static sk_status has_ground(const char *variable, const char *folder, const char
         variable, folder, override);
 }
 
+char *sk_folder_program(void)
+{
+    char program[4096];
+    ssize_t n = readlink("/proc/self/exe", program, sizeof program);
+    if (n <= 0 || (size_t)n >= sizeof program)
+        return NULL;
+    program[n] = '\0';
+    return sk_path_folder(program);
+}
+
 /* The XDG rules: a relative value of their variables is to be ignored. */
 static sk_status own_folder(const char *override, const char *xdg, const char *below_home, char **out,
                             sk_error *err)

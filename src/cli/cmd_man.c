@@ -143,6 +143,9 @@ static void print_page(void)
            ".TP\n2\nusage: an unknown command or option, a value out of range\n"
            ".TP\n3\nnot supported by this machine or this build\n"
            ".TP\n130\ninterrupted\n"
+           ".SH FILES\n"
+           ".TP\nshare/doc/skitter\nbelow the folder skitter was installed into: the pages called docs/... "
+           "here\n"
            ".SH ENVIRONMENT\n"
            ".TP\nNO_COLOR\nwhen set and not empty, no colours; there are none outside a terminal either\n"
            ".TP\nTMPDIR\nwhere temporary files go [default: /tmp]\n");

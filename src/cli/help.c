@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/help.h"
 
+#include "base/file.h"
 #include "build_info.h"
 #include "cli/cli.h"
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Columns a UTF-8 text takes (one a character; our texts have no wide ones). */
@@ -143,6 +145,34 @@ static int left_width(const sk_command *command)
     return width;
 }
 
+/* Where the pages are that texts call docs/…: beside the program as it was installed, or in the source tree it was built in. */
+static void print_pages(FILE *out, bool cited)
+{
+    static const char *const places[] = {"../share/doc/skitter", ".."};
+    char *own = cited ? sk_folder_program() : NULL;
+    for (size_t i = 0; own && i < sizeof places / sizeof *places; i++) {
+        char *folder = sk_path_join(own, places[i]),
+             *pages = folder ? sk_path_join(folder, "docs/results.md") : NULL;
+        char *real = pages && sk_file_exists(pages) ? realpath(folder, NULL) : NULL;
+        sk_free(pages);
+        sk_free(folder);
+        if (real)
+            fprintf(out, "\nPages called docs/… are in %s\n", real);
+        free(real);
+        if (real)
+            break;
+    }
+    sk_free(own);
+}
+
+static bool cites_pages(const sk_command *command)
+{
+    bool cited = command->description && strstr(command->description, "docs/");
+    for (const sk_option *option = command->options; option && option->name; option++)
+        cited = cited || (option->help && strstr(option->help, "docs/"));
+    return cited;
+}
+
 void sk_help_command(FILE *out, const sk_command *command)
 {
     char usage[512];
@@ -176,6 +206,7 @@ void sk_help_command(FILE *out, const sk_command *command)
             print_wrapped(out, example->what, 6, 6, sk_cli_width(out));
         }
     }
+    print_pages(out, cites_pages(command));
 }
 
 void sk_help_overview(FILE *out)
@@ -195,4 +226,5 @@ void sk_help_overview(FILE *out)
         print_row(out, (*command)->name, width, (*command)->summary);
     }
     fprintf(out, "\n'skitter COMMAND --help' explains a command, with examples.\n");
+    print_pages(out, true);
 }

@@ -13,6 +13,18 @@ for file in bin/skitter include/skitter/skitter.h share/man/man1/skitter.1 \
     [ -s "$prefix/$file" ] || { echo "not installed: $file"; exit 1; }
 done
 "$prefix/bin/skitter" --version >/dev/null
+# Every page that the program or its manual cites is installed, and help says where; links between pages lead somewhere.
+pages=$prefix/share/doc/skitter
+cited=$({ strings -n 8 "$prefix/bin/skitter"; cat "$prefix/share/man/man1/skitter.1"; } | grep -oE 'docs/[A-Za-z_]+\.md' | sort -u)
+[ "$(wc -l <<<"$cited")" -ge 3 ] || { echo "no page is cited?"; exit 1; }
+for page in $cited; do
+    [ -s "$pages/$page" ] || { echo "cited but not installed: $page"; exit 1; }
+done
+grep -qF "Pages called docs/… are in $pages" <<<"$("$prefix/bin/skitter" predict --help)" ||
+    { echo "help does not say where the pages are"; exit 1; }
+(cd "$pages/docs" && grep -ohE '\]\([^)#:]+' ./*.md | cut -c3- | sort -u | while read -r link; do
+    [ -e "$link" ] || { echo "a page links to what is not installed: $link"; exit 1; }
+done)
 cat >"$work/user.c" <<'C'
 #include <skitter/skitter.h>
 #include <stdio.h>
@@ -23,8 +35,10 @@ int main(void)
 }
 C
 pc=$(dirname "$(find "$prefix" -name skitter.pc)")
-# --define-prefix: the folder was installed with DESTDIR, so it is not where the file says
-flags=$(PKG_CONFIG_PATH=$pc pkg-config --define-variable=prefix=/opt/skitter --cflags --libs skitter)
+# The file says where it was installed to; with DESTDIR that is not where it is.
+said=$(PKG_CONFIG_PATH=$pc pkg-config --variable=prefix skitter)
+[ "$said" = /opt/skitter ] || { echo "skitter.pc says '$said', not the prefix it was installed to"; exit 1; }
+flags=$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs skitter)
 flags=${flags//\/opt\/skitter/ROOT}
 read -r -a words <<<"$flags"
 words=("${words[@]//ROOT/$prefix}")
