@@ -50,6 +50,7 @@ typedef struct sk_frame {
     /* I420: */
     const uint8_t *chroma_v; /* first row of v */
     ptrdiff_t chroma_stride;
+    int64_t wall_ns; /* cameras and streams: when it came, ns since 1970-01-01 UTC; 0: not known */
 } sk_frame;
 
 #ifdef __cplusplus

@@ -142,6 +142,7 @@ typedef struct sk_runner_result {
     const sk_runner_check *check; /* check->ran says whether this frame was checked */
     int32_t device;               /* which one did it */
     double latency_ms;            /* from submit to the end of post-processing */
+    int64_t wall_ns;              /* the frame's */
 } sk_runner_result;
 
 /* Wishes for one frame; null = none. */

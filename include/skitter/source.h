@@ -13,8 +13,9 @@ extern "C" {
 #endif
 
 /* Where frames come from: a picture, a folder or glob of pictures, a numbered image sequence, a video in any container
- * and codec FFmpeg reads, also behind http:// and ftp://, a camera (/dev/video0 or its number), a network stream (rtsp://,
- * http:// without a length, udp://, srt:// …).
+ * and codec FFmpeg reads, also behind http:// and ftp://, "-" for the same on standard input, a camera (/dev/video0, its
+ * number, or camera:0), a network stream (rtsp://, http:// without a length, udp://, srt:// …). A name that lies on the disk
+ * is that file, whatever it looks like; playlists on the disk are not followed.
  *
  * Decoding runs ahead on a thread of its own into a fixed set of frame buffers, so the reader waits only when decoding
  * is slower than the network. Frames are numbered by presentation order, whatever order the container stores them in.
@@ -78,6 +79,7 @@ typedef struct sk_source_info {
     bool exact;            /* the numbers were counted, not estimated from the duration */
     const char *decoder;   /* "h264", "libjpeg-turbo", … */
     const char *hwaccel;   /* the device that decodes, by FFmpeg's name; "" the processor */
+    bool once;             /* a pipe or standard input: it cannot be opened again */
     sk_frame like; /* what its frames are like: format, and for frames on a device colours and on_device */
 } sk_source_info;
 

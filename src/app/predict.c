@@ -189,18 +189,19 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
     sk_source_settings media = predict_media_of(&r);
     SK_TRY_GOTO(sk_source_open(settings->source, &media, &r.source, err));
     sk_source_get_info(r.source, &r.info);
-    report->live = r.info.kind == SK_SOURCE_LIVE;
+    report->live = r.info.kind == SK_SOURCE_LIVE || r.info.once;
     SK_TRY_GOTO(sk_run_folder_open(settings->out, &r.folder, err));
     sk_run_identity_of(settings, sk_detector_about(r.detector), &r.identity);
     sk_run_header_of(settings, sk_detector_about(r.detector), &r.info, &r.identity, &r.header);
     r.header.started = r.folder.started;
     SK_TRY_GOTO(sk_run_folder_begin(&r.folder, r.identity.fingerprint, settings->restart, err));
-    if (r.info.kind == SK_SOURCE_LIVE && sk_journal_count(r.folder.journal) > 0) {
-        status = sk_fail(err, SK_ERR_MISMATCH,
-                         "%s: holds frames of an earlier run, and a camera or stream cannot be continued. "
-                         "Use --restart to "
-                         "replace them, or choose another --out",
-                         settings->out);
+    if (report->live && sk_journal_count(r.folder.journal) > 0) {
+        status =
+            sk_fail(err, SK_ERR_MISMATCH,
+                    "%s: holds frames of an earlier run, and a camera, stream or pipe cannot be continued. "
+                    "Use --restart to "
+                    "replace them, or choose another --out",
+                    settings->out);
         r.header.version = NULL;
         goto done;
     }

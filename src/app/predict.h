@@ -49,7 +49,7 @@ typedef struct sk_predict_report {
     int64_t instances;
     bool stopped;       /* by the watcher */
     bool nothing_to_do; /* an earlier run had finished already */
-    bool live;          /* a camera or stream: it cannot be continued */
+    bool live;          /* a camera, stream or pipe: it cannot be continued */
     double seconds;     /* wall time of this run's frames */
     double wait_source; /* … of which waiting for decoded frames */
     double pre, network, post, write, overlay;

@@ -13,7 +13,7 @@ static bool engine_reads_frames(const predict_run *r)
     return !r->frames_here && !s->overlay && s->n_models == 1 && !s->allow_failover &&
            sk_detector_about(r->detector)->task < SK_TASK_SINGLE_INSTANCE && /* SLEAP's come as RGB */
            strcmp(s->detector.runtime, "cuda") == 0 && !sk_uri_is_pictures(s->source) &&
-           !sk_uri_is_live(s->source);
+           !sk_uri_is_live(s->source) && !sk_uri_is_once(s->source); /* which may not be opened anew */
 }
 
 /* The GPU whose memory frames may stay in from the decoder to the network, + 1; 0: none. */

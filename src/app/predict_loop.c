@@ -15,7 +15,7 @@ static sk_status write_result(predict_run *r, const sk_runner_result *got, sk_er
     int64_t begin = sk_clock_ns();
     const sk_instances *found = got->instances;
     const char *name = got->frame ? sk_source_frame_name(r->source, got->frame) : r->info.name;
-    sk_result_frame result = {name, got->index, got->time, got->width, got->height, found};
+    sk_result_frame result = {name, got->index, got->time, got->width, got->height, found, got->wall_ns};
     SK_TRY(sk_journal_append(r->folder.journal, &result, err));
     for (int32_t i = 0; i < r->n_sinks; i++)
         SK_TRY(r->sinks[i]->write(r->sinks[i], &result, err));

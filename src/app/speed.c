@@ -61,10 +61,10 @@ static sk_status make_noise(speed *p, sk_error *err)
 
 static sk_status open_reader(speed *p, const sk_source_settings *media, sk_error *err)
 {
-    if (sk_uri_is_live(p->s->input))
+    if (sk_uri_is_live(p->s->input) || sk_uri_is_once(p->s->input))
         return sk_fail(
             err, SK_ERR_UNSUPPORTED,
-            "%s: a camera or stream gives its frames once; both sides need the same ones. Give a file",
+            "%s: a camera, stream or pipe gives its frames once; both sides need the same ones. Give a file",
             p->s->input);
     SK_TRY(sk_uri_is_pictures(p->s->input) ? sk_reader_open_pictures(p->s->input, media, &p->reader, err)
                                            : sk_reader_open_video(p->s->input, media, &p->reader, err));

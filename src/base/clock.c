@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 int64_t sk_clock_ns(void)
@@ -28,6 +30,22 @@ const char *sk_clock_text(int64_t wall_ms, char *buffer, size_t capacity)
         if (capacity)
             buffer[0] = '\0';
     }
+    return buffer;
+}
+
+int64_t sk_clock_wall_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+const char *sk_clock_text_ns(int64_t wall_ns, char *buffer, size_t capacity)
+{
+    char seconds[SK_CLOCK_TEXT];
+    sk_clock_text(wall_ns / 1000000, seconds, sizeof seconds);
+    size_t length = strcspn(seconds, "Z");
+    snprintf(buffer, capacity, "%.*s.%09lldZ", (int)length, seconds, (long long)(wall_ns % 1000000000));
     return buffer;
 }
 

@@ -12,6 +12,9 @@ int64_t sk_clock_wall_ms(void);
 /* "2026-11-15T04:20:00Z". Returns buffer. */
 const char *sk_clock_text(int64_t wall_ms, char *buffer, size_t capacity);
 #define SK_CLOCK_TEXT 40
+/* Nanoseconds since 1970-01-01 UTC, and as "2026-11-15T04:20:00.123456789Z" (SK_CLOCK_TEXT bytes). */
+int64_t sk_clock_wall_ns(void);
+const char *sk_clock_text_ns(int64_t wall_ns, char *buffer, size_t capacity);
 
 /* Sleeps at least this long, also when a signal interrupts. */
 void sk_clock_sleep_ns(int64_t ns);

@@ -145,20 +145,22 @@ static sk_status check_pixels(const char *uri, const AVCodecParameters *video, i
 static sk_status open_input(const char *uri, const sk_decoder_settings *settings, sk_decoder *decoder,
                             sk_error *err)
 {
+    const bool address = sk_uri_is_address(uri);
+    if (!address && !settings->input_format)
+        SK_TRY(sk_input_open(uri, &settings->interrupt, &decoder->input, err));
     decoder->format = sk_ff.avformat_alloc_context();
     if (!decoder->format)
         return sk_fail_memory(err, sizeof *decoder->format);
     decoder->format->interrupt_callback = settings->interrupt;
-    int code = sk_ff.avformat_open_input(&decoder->format, uri, settings->input_format, settings->options);
-    if (code < 0) {
-        if (code == AVERROR(ENOENT))
-            return sk_fail(err, SK_ERR_NOT_FOUND, "%s: there is no such video. Check the path", uri);
-        sk_status status = code == AVERROR_INVALIDDATA ? SK_ERR_FORMAT : SK_ERR_IO;
-        return sk_fail(err, status,
-                       "%s: cannot be opened as video: %s. 'ffprobe' on the same file shows what FFmpeg "
-                       "makes of it",
-                       uri, sk_ffmpeg_text(code));
-    }
+    if (decoder->input)
+        decoder->format->pb = sk_input_bytes(decoder->input);
+    AVDictionary *own = NULL, **options = settings->options ? settings->options : &own;
+    if (!settings->input_format)
+        sk_input_protocols(options, address);
+    int code = sk_ff.avformat_open_input(&decoder->format, uri, settings->input_format, options);
+    sk_ff.av_dict_free(&own);
+    if (code < 0)
+        return sk_input_failed(uri, code, err);
     for (unsigned i = 0; i < decoder->format->nb_streams; i++)
         SK_TRY(check_pixels(uri, decoder->format->streams[i]->codecpar, most_pixels(settings), err));
     code = look_at_streams(decoder->format, most_pixels(settings));
@@ -232,7 +234,7 @@ sk_status sk_decoder_open(const char *uri, const sk_decoder_settings *settings, 
 
 void sk_decoder_close(sk_decoder *decoder)
 {
-    if (!decoder->format && !decoder->codec && !decoder->device)
+    if (!decoder->format && !decoder->codec && !decoder->device && !decoder->input)
         return; /* never opened: FFmpeg may not be here at all */
     sk_ff.sws_freeContext(decoder->scaler);
     sk_ff.av_frame_free(&decoder->transfer);
@@ -242,6 +244,7 @@ void sk_decoder_close(sk_decoder *decoder)
     sk_ff.av_buffer_unref(&decoder->device);
     sk_cuda_release(decoder->cuda); /* after the decoder, which works on its stream */
     sk_ff.avformat_close_input(&decoder->format);
+    sk_input_close(&decoder->input);
     sk_slot_free(&decoder->upright);
     memset(decoder, 0, sizeof *decoder);
 }

@@ -4,12 +4,14 @@
 
 #include "media/colours_ffmpeg.h"
 #include "media/cuda_frames_ffmpeg.h"
+#include "media/input_ffmpeg.h"
 #include "media/library_ffmpeg.h"
 #include "media/planes_ffmpeg.h"
 #include "media/reader.h"
 
 /* Inside media/: one opened FFmpeg input with its video decoder and colour converter. */
 typedef struct sk_decoder {
+    sk_input *input; /* a file's bytes; null: FFmpeg opened an address or a camera itself */
     AVFormatContext *format;
     AVCodecContext *codec;
     AVStream *stream;
@@ -45,7 +47,7 @@ typedef struct sk_decoder_settings {
     sk_source_colours colours;                       /* likewise */
     int64_t max_pixels;                              /* likewise; 0: SK_VIDEO_MOST_PIXELS */
     struct sk_decoder *before; /* one that was closed but for its device, which is taken over; null: none */
-    const AVInputFormat *input_format; /* null: probe */
+    const AVInputFormat *input_format; /* of a camera; null: probe */
     AVDictionary **options;            /* may be null */
     AVIOInterruptCB interrupt;         /* callback null: none */
     bool low_delay;

@@ -33,7 +33,9 @@
     F(avformat_new_stream)                                                                                   \
     F(avformat_open_input)                                                                                   \
     F(avformat_write_header)                                                                                 \
+    F(avio_alloc_context)                                                                                    \
     F(avio_closep)                                                                                           \
+    F(avio_context_free)                                                                                     \
     F(avio_open)                                                                                             \
     F(avio_size)
 
@@ -70,6 +72,7 @@
     F(av_frame_make_writable)                                                                                \
     F(av_frame_ref)                                                                                          \
     F(av_frame_unref)                                                                                        \
+    F(av_free)                                                                                               \
     F(av_get_pix_fmt_name)                                                                                   \
     F(av_hwdevice_ctx_create)                                                                                \
     F(av_hwdevice_find_type_by_name)                                                                         \
@@ -77,6 +80,7 @@
     F(av_hwdevice_iterate_types)                                                                             \
     F(av_hwframe_transfer_data)                                                                              \
     F(av_log_set_level)                                                                                      \
+    F(av_malloc)                                                                                             \
     F(av_opt_set)                                                                                            \
     F(av_pix_fmt_desc_get)                                                                                   \
     F(av_strerror)

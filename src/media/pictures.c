@@ -74,6 +74,8 @@ bool sk_uri_is_pictures(const char *uri)
     struct stat info;
     if (stat(uri, &info) == 0)
         return S_ISDIR(info.st_mode) || has_picture_suffix(uri);
+    if (sk_uri_is_address(uri)) /* where '?' is part of it */
+        return false;
     if (strpbrk(uri, "*?[") || find_number_pattern(uri, NULL))
         return true;
     return has_picture_suffix(uri);

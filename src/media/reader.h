@@ -58,8 +58,19 @@ sk_status sk_reader_open_live(const char *uri, const sk_source_settings *setting
 
 /* True for folders, globs, numbered patterns and files with a still picture's suffix. */
 bool sk_uri_is_pictures(const char *uri);
-/* True for /dev/video*, a bare number, and scheme:// addresses other than file://. */
+/* True for cameras and for addresses. Like all of these: a name that lies on the disk is a file, whatever it looks like. */
 bool sk_uri_is_live(const char *uri);
+/* True for scheme://… with a scheme that is read over a network. */
+bool sk_uri_is_address(const char *uri);
+/* The device of a camera: /dev/video3, "3" or "camera:3"; false: no camera. */
+bool sk_uri_camera(const char *uri, char *path, size_t capacity);
+bool sk_uri_is_input(const char *uri); /* "-", standard input */
+/* Standard input and pipes: what is read once and in order. */
+bool sk_uri_is_once(const char *uri);
+/* The path of a file:// address; other names as they are. */
+const char *sk_uri_path(const char *uri);
+/* SK_ERR_NOT_FOUND for an address of a kind that is not read. */
+sk_status sk_uri_refuse_scheme(const char *uri, sk_error *err) SK_MUST_CHECK;
 
 /* Decodes one still picture into the slot, in the wanted format; EXIF orientation is applied. `max_pixels` as of
  * sk_source_settings. Of a file with several pictures the first. */

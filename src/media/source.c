@@ -186,6 +186,8 @@ static void *decode_ahead(void *argument)
 
 static sk_status open_reader(const char *uri, sk_source *source, sk_error *err)
 {
+    uri = sk_uri_path(uri);
+    SK_TRY(sk_uri_refuse_scheme(uri, err));
     if (sk_uri_is_live(uri)) {
         SK_TRY(sk_reader_open_live(uri, &source->settings, &source->stop, &source->reader, err));
         if (source->reader)

@@ -62,12 +62,20 @@ static sk_status list_packets(video_reader *reader, sk_error *err)
     return SK_OK;
 }
 
+static int interrupted(void *context)
+{
+    const video_reader *reader = context;
+    const sk_source_settings *s = &reader->settings;
+    return (reader->base.stop && atomic_load(reader->base.stop)) ||
+           (s->interrupted && s->interrupted(s->interrupted_context));
+}
+
 /* A file behind a server that stops answering must not hold up the program for ever. */
-static sk_status open_file(const video_reader *reader, sk_decoder *before, sk_decoder *decoder, sk_error *err)
+static sk_status open_file(video_reader *reader, sk_decoder *before, sk_decoder *decoder, sk_error *err)
 {
     AVDictionary *options = NULL;
     SK_TRY(sk_ffmpeg_load(reader->uri, err));
-    if (strstr(reader->uri, "://"))
+    if (sk_uri_is_address(reader->uri))
         sk_ff.av_dict_set(&options, "rw_timeout", "20000000", 0); /* us */
     sk_decoder_settings settings = {.threads = reader->settings.threads,
                                     .hwaccel = reader->settings.hwaccel,
@@ -78,7 +86,8 @@ static sk_status open_file(const video_reader *reader, sk_decoder *before, sk_de
                                     .before = before,
                                     .planes_above_width = reader->settings.planes_above_width,
                                     .planes_above_height = reader->settings.planes_above_height,
-                                    .options = &options};
+                                    .options = &options,
+                                    .interrupt = {interrupted, reader}};
     sk_status status = sk_decoder_open(reader->uri, &settings, decoder, err);
     sk_ff.av_dict_free(&options);
     return status;
@@ -109,7 +118,7 @@ static int64_t number_of(const video_reader *reader, int64_t pts)
 
 static sk_status seek_to_first(video_reader *reader, sk_error *err)
 {
-    if (reader->skip_to < SEEK_WORTHWHILE)
+    if (reader->skip_to < SEEK_WORTHWHILE || reader->base.info.once)
         return SK_OK;
     if (!reader->pts)
         SK_TRY(list_packets(reader, err));
@@ -139,7 +148,7 @@ static sk_status seek_to_first(video_reader *reader, sk_error *err)
 
 static sk_status play_again(video_reader *reader, bool *end, sk_error *err)
 {
-    if (--reader->rounds <= 0 || reader->next == 0) {
+    if (--reader->rounds <= 0 || reader->next == 0 || reader->base.info.once) {
         *end = true;
         return SK_OK;
     }
@@ -202,6 +211,7 @@ static void fill_info(video_reader *reader)
     sk_decoder *d = &reader->decoder;
     sk_source_info *info = &reader->base.info;
     info->kind = SK_SOURCE_VIDEO;
+    info->once = d->input && !sk_input_can_seek(d->input);
     bool sideways = d->quarter_turns & 1;
     info->width = sideways ? d->codec->height : d->codec->width;
     info->height = sideways ? d->codec->width : d->codec->height;
@@ -237,9 +247,11 @@ static sk_status look_at_first(video_reader *reader, sk_error *err)
         return SK_OK;
     if (!reader->holds_frame)
         SK_TRY(sk_decoder_next(d, reader->uri, &end, err));
-    if (end)
+    if (end && !reader->base.info.once)
         return rewind_file(reader, err);
-    reader->holds_frame = true;
+    reader->holds_frame = !end;
+    if (end)
+        return SK_OK;
     if (sk_decoder_on_device(d))
         reader->base.info.like = (sk_frame){.format = SK_PIXEL_NV12,
                                             .matrix = sk_colour_matrix_of((int)d->frame->colorspace),

@@ -95,7 +95,7 @@ static sk_status open_file(sk_video_sink *sink, sk_error *err)
     sink->stream->time_base = sink->codec->time_base;
     sink->stream->avg_frame_rate = sink->codec->framerate;
     sk_ff.avcodec_parameters_from_context(sink->stream->codecpar, sink->codec);
-    int code = sk_ff.avio_open(&sink->format->pb, sink->path, AVIO_FLAG_WRITE);
+    int code = sk_ffmpeg_create(&sink->format->pb, sink->path);
     if (code < 0)
         return failed(sink, "creating the file", code, err);
     AVDictionary *options = NULL;
@@ -218,7 +218,9 @@ static sk_status append_part(const char *part, AVFormatContext *out, AVStream **
     AVFormatContext *in = NULL;
     AVPacket *packet = sk_ff.av_packet_alloc();
     sk_status status = SK_OK;
-    int code = sk_ff.avformat_open_input(&in, part, NULL, NULL);
+    char *address = sk_file_address(part);
+    int code = address ? sk_ff.avformat_open_input(&in, address, NULL, NULL) : AVERROR(ENOMEM);
+    sk_free(address);
     if (code >= 0)
         code = sk_ff.avformat_find_stream_info(in, NULL);
     if (code < 0 || in->nb_streams < 1 || !packet) {
@@ -234,7 +236,7 @@ static sk_status append_part(const char *part, AVFormatContext *out, AVStream **
         }
         (*stream)->time_base = in->streams[0]->time_base;
         (*stream)->avg_frame_rate = in->streams[0]->avg_frame_rate;
-        if ((code = sk_ff.avio_open(&out->pb, path, AVIO_FLAG_WRITE)) < 0 ||
+        if ((code = sk_ffmpeg_create(&out->pb, path)) < 0 ||
             (code = sk_ff.avformat_write_header(out, NULL)) < 0) {
             status = sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s", path, sk_ffmpeg_text(code));
             goto done;

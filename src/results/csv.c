@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "results/text_sink.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -24,9 +25,13 @@ static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_err
     sk_text_sink *sink = (sk_text_sink *)base;
     const uint32_t has = *(const uint32_t *)sink->extra;
     const char *source = sk_text_sink_source(sink, frame->source, sk_escape_csv);
+    char clock[SK_CLOCK_TEXT];
     for (int32_t i = 0; i < frame->instances->count; i++) {
         const sk_instance *in = &frame->instances->items[i];
-        fprintf(sink->file, "%s,%lld,%.6f,%d,", source, (long long)frame->index, frame->time, i);
+        fprintf(sink->file, "%s,%lld,%.6f,", source, (long long)frame->index, frame->time);
+        if (sink->live)
+            fprintf(sink->file, "%s,", sk_clock_text_ns(frame->wall_ns, clock, sizeof clock));
+        fprintf(sink->file, "%d,", i);
         if (in->track_id >= 0)
             fprintf(sink->file, "%d", in->track_id);
         fprintf(sink->file, ",%d,%s", in->class_id,
@@ -61,7 +66,7 @@ static sk_status open_csv(const char *path, const sk_run_header *header, sk_sink
         return sk_fail_memory(err, sizeof *has);
     }
     *has = header->has;
-    fprintf(sink->file, "source,frame,time,instance,track,class,name,score");
+    fprintf(sink->file, "source,frame,time,%sinstance,track,class,name,score", sink->live ? "utc," : "");
     if (header->has & SK_HAS_BOX)
         fprintf(sink->file, ",x1,y1,x2,y2");
     if (header->has & SK_HAS_OBB)

@@ -14,10 +14,10 @@
 
 /* File: magic, 32 bytes of stamp, u32 fingerprint length, fingerprint, then entries.
  * Entry: u32 body length, u32 checksum of the body, body. A body of length 0 with checksum END_MARK ends a finished run.
- * Body: i64 index, f64 time, i32 width, i32 height, i32 source length, i32 instances, i32 keypoints each, source bytes,
+ * Body: i64 index, f64 time, i64 wall clock, i32 width, i32 height, i32 source length, i32 instances, i32 keypoints each, source bytes,
  * instances, keypoints; all in this machine's byte order (a journal never leaves its machine's run folder). */
 
-static const char magic[8] = "SKJRNL2\n";
+static const char magic[8] = "SKJRNL3\n";
 #define STAMP_BYTES  32
 #define END_MARK     0x53454e44u
 #define BODY_LIMIT   (64u << 20)
@@ -26,6 +26,7 @@ static const char magic[8] = "SKJRNL2\n";
 typedef struct body_head {
     int64_t index;
     double time;
+    int64_t wall_ns;
     int32_t width, height, source_length, count, n_keypoints, padding;
 } body_head;
 
@@ -98,6 +99,7 @@ sk_status sk_journal_append(sk_journal *j, const sk_result_frame *frame, sk_erro
     const sk_instances *in = frame->instances;
     body_head head = {.index = frame->index,
                       .time = frame->time,
+                      .wall_ns = frame->wall_ns,
                       .width = frame->width,
                       .height = frame->height,
                       .source_length = (int32_t)strlen(frame->source),
@@ -196,7 +198,8 @@ static bool parse_body(const sk_journal *j, uint32_t length, sk_result_frame *fr
     memcpy(instances->keypoints, at + items, (size_t)points);
     for (int32_t i = 0; i < head.count; i++)
         instances->items[i].first_keypoint = i * head.n_keypoints;
-    *frame = (sk_result_frame){*source, head.index, head.time, head.width, head.height, instances};
+    *frame =
+        (sk_result_frame){*source, head.index, head.time, head.width, head.height, instances, head.wall_ns};
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "results/text_sink.h"
 
+#include "base/clock.h"
 #include "base/json_write.h"
 #include "base/memory.h"
 
@@ -8,7 +9,7 @@
 #include <string.h>
 
 /* One JSON object a line and frame, each to be understood alone (a line may be all that a program sees of a run):
- * {"source":…,"frame":n,"time":s,"keypoint_names":[…],"edges":[[i,j],…],"instances":[{"class":i,"name":…,"score":…,"box":[x1,y1,x2,y2],
+ * {"source":…,"frame":n,"time":s,"utc":…,"keypoint_names":[…],"edges":[[i,j],…],"instances":[{"class":i,"name":…,"score":…,"box":[x1,y1,x2,y2],
  *  "obb":[cx,cy,w,h,angle],"keypoints":[[x,y,score],…],"track":id}]}; absent parts are left out. */
 
 extern const sk_sink_kind sk_sink_jsonl;
@@ -68,9 +69,12 @@ static void write_instance(sk_text_sink *sink, const sk_instances *all, const sk
 static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_error *err)
 {
     sk_text_sink *sink = (sk_text_sink *)base;
-    fprintf(sink->file, "{\"source\":%s,\"frame\":%lld,\"time\":%.6f%s,\"instances\":[",
-            sk_text_sink_source(sink, frame->source, sk_escape_json), (long long)frame->index, frame->time,
-            (const char *)sink->extra);
+    char clock[SK_CLOCK_TEXT];
+    fprintf(sink->file, "{\"source\":%s,\"frame\":%lld,\"time\":%.6f",
+            sk_text_sink_source(sink, frame->source, sk_escape_json), (long long)frame->index, frame->time);
+    if (sink->live)
+        fprintf(sink->file, ",\"utc\":\"%s\"", sk_clock_text_ns(frame->wall_ns, clock, sizeof clock));
+    fprintf(sink->file, "%s,\"instances\":[", (const char *)sink->extra);
     for (int32_t i = 0; i < frame->instances->count; i++) {
         if (i)
             fputc(',', sink->file);

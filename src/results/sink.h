@@ -57,6 +57,7 @@ typedef struct sk_result_frame {
     double time; /* seconds */
     int32_t width, height;
     const sk_instances *instances;
+    int64_t wall_ns; /* when it came, ns since 1970 UTC; 0: not from a camera or stream */
 } sk_result_frame;
 
 typedef struct sk_sink sk_sink;

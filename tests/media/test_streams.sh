@@ -39,11 +39,33 @@ test_patience_ends() {
     local address=http://127.0.0.1:$((port + 2))/a.ts
     serve mpegts mpeg2video "$address" -listen 1
     listening $((port + 2)) || return
-    predict "$address" gone --reconnect 1
+    predict "$address" gone --reconnect 3
     wait_lines gone 5 || return
     end "$server"
     ended gone
-    expect_code 1 && expect_in "no frame for" "$err" && expect_in "Connection refused" "$err"
+    expect_code 1 && expect_in "no frame for 3 s" "$err" && expect_in "Connection refused" "$err"
+}
+
+# The first connection has the same patience: a server may come after its reader, and one that never comes is given up in time.
+# What comes carries the wall clock, in order.
+test_server_that_comes_late() {
+    local address=http://127.0.0.1:$((port + 6))/a.ts begin=$EPOCHSECONDS
+    formats=jsonl,csv predict "$address" late --frames 0:10
+    sleep 0.7
+    serve mpegts mpeg2video "$address" -listen 1
+    ended late
+    end "$server"
+    expect_code 0 && expect_in "Connection refused; trying again for 60 s" "$err" &&
+        expect_in "connected after" "$err" || return
+    grep -o '"utc":"[^"]*Z"' "$work/late/results.jsonl" | cut -d'"' -f4 >"$work/clock"
+    [ "$(wc -l <"$work/clock")" -eq "$(lines late)" ] && sort -C "$work/clock" || fail "clocks: $(cat "$work/clock")" || return
+    local first
+    first=$(date -d "$(head -n 1 "$work/clock")" +%s) || return
+    [ "$first" -ge "$begin" ] && [ "$first" -le "$EPOCHSECONDS" ] || fail "$first is not between $begin and now" || return
+    grep -q "^source,frame,time,utc,instance" "$work/late/results.csv" || fail "the table has no clock" || return
+    begin=$EPOCHSECONDS
+    run predict "http://127.0.0.1:$((port + 7))/never" -m "$model" -o "$work/never" --reconnect 1
+    expect_code 1 && expect_in "gave up after 1 s" "$err" && [ $((EPOCHSECONDS - begin)) -le 4 ]
 }
 
 test_mjpeg_camera() {

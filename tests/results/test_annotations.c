@@ -59,7 +59,7 @@ static const char *write_results(const char *format)
                                      .first_keypoint = 2 * i,
                                      .track_id = i == 0 ? 7 : -1};
         sk_instances all = {.count = f, .capacity = 2, .items = items, .n_keypoints = 2, .keypoints = points};
-        sk_result_frame frame = {"in.mp4", f + 5, f * 0.04, 640, 480, &all};
+        sk_result_frame frame = {"in.mp4", f + 5, f * 0.04, 640, 480, &all, 0};
         assert_ok(sink->write(sink, &frame, &err), &err);
     }
     assert_ok(sink->close(sink, &err), &err);

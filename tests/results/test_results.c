@@ -66,7 +66,7 @@ static const sk_result_frame *frame_number(int i)
         points[2 * k] = (sk_keypoint){v, v + 0.5f, 0.9f};
         points[2 * k + 1] = (sk_keypoint){NAN, NAN, 0};
     }
-    frame = (sk_result_frame){"in.mp4", i, i * 0.04, 640, 480, &all};
+    frame = (sk_result_frame){"in.mp4", i, i * 0.04, 640, 480, &all, 0};
     return &frame;
 }
 

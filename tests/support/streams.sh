@@ -29,7 +29,7 @@ listening() {
 end() { kill -9 "$1" 2>/dev/null; }
 # predict SOURCE OUT [options…] in the background; its process is $run, its streams OUT.json and OUT.log.
 predict() {
-    timeout 60 "$skitter" predict "$1" -m "$model" -o "$work/$2" --format jsonl --json "${@:3}" >"$work/$2.json" 2>"$work/$2.log" &
+    timeout 60 "$skitter" predict "$1" -m "$model" -o "$work/$2" --format "${formats:-jsonl}" --json "${@:3}" >"$work/$2.json" 2>"$work/$2.log" &
     run=$!
     children+=("$run")
 }
