@@ -19,17 +19,26 @@ extern "C" {
 
 #define SK_DETECTOR_MAX_MODELS 2
 
+/* The shape of a YOLO network's input: the square (or --imgsz as it is) with the frame in its middle, or cut down to the
+ * least multiple of the stride that holds the frame, which for 16:9 video is three fifths of the work. */
+typedef enum sk_rect {
+    SK_RECT_AUTO =
+        0, /* as Ultralytics: on where the runtime takes any shape, off where it runs a file made for one */
+    SK_RECT_ON = 1,
+    SK_RECT_OFF = 2
+} sk_rect;
+
 typedef struct sk_detector_settings {
     const char *runtime;   /* compute runtime; default "cpu" */
     int32_t threads;       /* 0: all cores */
     int32_t batch;         /* frames in one run of the network, 1 (default) … 64 */
     int32_t height, width; /* network input; 0: the model's own */
-    bool
-        rect; /* YOLO: the smallest multiple of the stride that holds the frame, as Ultralytics does for .pt */
-    float confidence; /* YOLO: keep score > this; default 0.25 */
-    double iou;       /* YOLO: default 0.7 */
-    int32_t max_det;  /* YOLO: default 300 */
+    sk_rect rect;          /* YOLO: the network's shape; default SK_RECT_AUTO */
+    float confidence;      /* YOLO: keep score > this; default 0.25 */
+    double iou;            /* YOLO: default 0.7 */
+    int32_t max_det;       /* YOLO: default 300 */
     bool agnostic;
+    sk_heads heads; /* YOLOv10, YOLO26: default SK_HEADS_AUTO, as Ultralytics: those that need suppression */
     const int32_t *classes; /* YOLO: only these; null = all; borrowed until open returns */
     int32_t n_classes;
     float peak_threshold;  /* SLEAP: default 0.2 */
@@ -61,6 +70,8 @@ typedef struct sk_detector_info {
     const int32_t (*edges)[2];
     uint32_t has;                                /* SK_HAS_… */
     bool identities;                             /* classes are individuals */
+    sk_heads heads;                              /* YOLO: what is run; AUTO: no YOLO model */
+    sk_rect rect;                                /* YOLO: ON or OFF, what is run; AUTO: no YOLO model */
     int32_t capacity;                            /* most instances a frame */
     char runtime[32], device[160], precision[8]; /* what really runs */
     /* How the program that made the last model reads video: what that model learnt from. SLEAP up to 1.4: BT.601 always;

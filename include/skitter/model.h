@@ -34,6 +34,19 @@ SK_API const char *sk_task_name(sk_task task); /* "detect", "pose", "obb", "bott
 
 /* Opens a model from a path. On failure *out is null and err says which file, where in it, and what helps. */
 SK_API sk_status sk_model_open(const char *path, sk_model **out, sk_error *err) SK_MUST_CHECK;
+
+/* YOLOv10 and YOLO26 carry their heads twice: which copy is run. */
+typedef enum sk_heads {
+    SK_HEADS_AUTO = 0, /* as Ultralytics: one-to-many, unless the file has only the others */
+    SK_HEADS_ONE_TO_MANY =
+        1, /* many boxes an animal, of which suppression (NMS) leaves the best: every other YOLO */
+    SK_HEADS_ONE_TO_ONE = 2 /* one box an animal, no suppression: Ultralytics' nms=False */
+} sk_heads;
+
+/* The same with a say in the heads; of models that are no YOLO it means nothing. SK_ERR_UNSUPPORTED where the file does
+ * not have them. */
+SK_API sk_status sk_model_open_heads(const char *path, sk_heads heads, sk_model **out,
+                                     sk_error *err) SK_MUST_CHECK;
 /* Ends the model and nulls the pointer. Sessions opened from it keep what they need. */
 SK_API void sk_model_close(sk_model **model);
 

@@ -42,7 +42,7 @@ sk_status sk_artifacts_make(const sk_artifacts_export *wish, sk_artifacts_export
                     engine->name);
         goto done;
     }
-    SK_TRY_GOTO(sk_model_open(wish->model, &model, err));
+    SK_TRY_GOTO(sk_model_open_heads(wish->model, wish->heads, &model, err));
     if (model->truncated || !model->graph) {
         status = sk_fail(err, SK_ERR_FORMAT, "%s: the file is cut off and cannot be exported; fetch it again",
                          model->path);

@@ -12,6 +12,7 @@ typedef struct sk_artifacts_export {
     sk_precision precision;
     bool anew;          /* also where a fresh one lies */
     bool dynamic_batch; /* for any batch up to this */
+    sk_heads heads;     /* of YOLOv10 and YOLO26 */
 } sk_artifacts_export;
 
 typedef struct sk_artifacts_exported {

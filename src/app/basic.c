@@ -49,6 +49,7 @@ sk_status sk_basic_open(const sk_model *const *models, int32_t n_models, const s
     if (!b)
         return sk_fail_memory(err, sizeof *b);
     sk_task_settings task = sk_task_settings_of(settings);
+    task.rect = sk_network_rect(settings->rect, models[0], engine) == SK_RECT_ON;
     sk_status status;
     b->n_models = n_models;
     SK_TRY_GOTO(sk_task_stage_open(models[0], &task, width, height, &b->networks[0].stage, err));

@@ -113,7 +113,7 @@ static sk_status open_model(const sk_bench_settings *s, const char *runtime, ben
 {
     const sk_engine *engine = NULL;
     SK_TRY(sk_network_engine(runtime, &engine, err));
-    SK_TRY(sk_model_open(s->model, &b->model, err));
+    SK_TRY(sk_model_open_heads(s->model, s->heads, &b->model, err));
     int32_t height = s->height ? s->height : b->model->input.height;
     int32_t width = s->width ? s->width : b->model->input.width;
     sk_session_settings settings = sk_session_defaults();

@@ -3,6 +3,7 @@
 #define SK_APP_BENCH_H
 
 #include "engines/engine.h"
+#include "skitter/model.h"
 
 /* Times a model's network on several runtimes, side by side: each runtime lives in a process of its own (so that memory
  * and opening time are its own), and short rounds of runs alternate between them, so that a noisy machine disturbs all
@@ -22,6 +23,7 @@ typedef struct sk_bench_settings {
     bool layers;           /* also a per-layer table of the first runtime */
     bool cut_tail;         /* 1: time up to the raw heads, as predict runs it */
     bool winograd;
+    sk_heads heads;       /* of YOLOv10 and YOLO26 */
     const char *provider; /* of the onnx_… runtimes; null: their own */
     const char *openvino_device;
     sk_precision precision; /* 0: each runtime's usual one */

@@ -151,6 +151,30 @@ static sk_status fill_info(sk_detector *d, const sk_task_plan *plan, sk_error *e
     return name_keypoints(d, last, err);
 }
 
+/* Rectangles or squares, and which heads: from here on that stands. */
+static sk_status settle_shape(sk_detector *d, sk_error *err)
+{
+    const sk_model *first = d->models[0], *yolo = NULL;
+    for (int32_t i = d->info.n_models - 1; i >= 0; i--)
+        yolo = is_yolo(d->models[i]) ? d->models[i] : yolo;
+    if (!yolo && d->settings.heads != SK_HEADS_AUTO)
+        return sk_fail(err, SK_ERR_ARG,
+                       "%s: suppression (NMS) and heads are a YOLO model's, which this is not", first->path);
+    if (yolo)
+        d->info.heads =
+            yolo->yolo.end2end && !yolo->yolo.nms_tail ? SK_HEADS_ONE_TO_ONE : SK_HEADS_ONE_TO_MANY;
+    if (!is_yolo(first))
+        return SK_OK;
+    if (d->settings.rect == SK_RECT_ON && first->input.fixed_size)
+        return sk_fail(
+            err, SK_ERR_UNSUPPORTED,
+            "%s: takes pictures of %dx%d only, so it cannot be given rectangles of any shape; export "
+            "it with dynamic sizes, or give the checkpoint it was made from",
+            first->path, first->input.width, first->input.height);
+    d->settings.rect = d->info.rect = sk_network_rect(d->settings.rect, first, d->engine);
+    return SK_OK;
+}
+
 /* What the stages will give; any frame size will do for that. */
 static sk_status describe(sk_detector *d, sk_error *err)
 {
@@ -168,16 +192,21 @@ done:
     return status;
 }
 
+static bool all_yolo(const sk_detector *d)
+{
+    for (int32_t i = 0; i < d->info.n_models; i++)
+        if (!is_yolo(d->models[i]))
+            return false;
+    return true;
+}
+
 /* YOLO letterboxes every frame into the same picture, unless it is asked for no more border than needed. */
 bool sk_detector_fits_all(const sk_detector *d)
 {
     if (d->engine->offers &
         SK_OFFERS_FRAMES) /* it fits frames in by itself: a network for each size of frame */
         return false;
-    for (int32_t i = 0; i < d->info.n_models; i++)
-        if (!is_yolo(d->models[i]))
-            return false;
-    return !d->settings.rect;
+    return all_yolo(d) && d->settings.rect == SK_RECT_OFF;
 }
 
 sk_status sk_detector_open_models(const char *const *models, int32_t n_models,
@@ -194,8 +223,9 @@ sk_status sk_detector_open_models(const char *const *models, int32_t n_models,
     d->info.n_models = n_models;
     SK_TRY_GOTO(sk_network_engine(settings->runtime, &d->engine, err));
     for (int32_t i = 0; i < n_models; i++)
-        SK_TRY_GOTO(sk_model_open(models[i], &d->models[i], err));
+        SK_TRY_GOTO(sk_model_open_heads(models[i], settings->heads, &d->models[i], err));
     SK_TRY_GOTO(arrange(d, err));
+    SK_TRY_GOTO(settle_shape(d, err));
     SK_TRY_GOTO(describe(d, err));
     d->open_seconds = (double)(sk_clock_ns() - begin) * 1e-9;
     *out = d;
@@ -219,9 +249,10 @@ sk_status sk_detector_open_runner(sk_detector *d, const sk_runner_settings *how,
     return SK_OK;
 }
 
-void sk_detector_forget(sk_detector *d)
+void sk_detector_forget(sk_detector *d, bool one_size)
 {
-    bool enough = sk_detector_fits_all(d) && !(d->runner && sk_runner_takes_frames(d->runner));
+    bool enough = (one_size ? all_yolo(d) : sk_detector_fits_all(d)) &&
+                  !(d->runner && sk_runner_takes_frames(d->runner));
     for (int32_t i = 0; enough && i < d->info.n_models; i++)
         sk_model_forget_network(d->models[i]);
 }
@@ -237,7 +268,7 @@ static sk_status open_own_runner(sk_detector *d, int32_t width, int32_t height, 
     how.frame_width = width;
     how.frame_height = height;
     SK_TRY(sk_detector_open_runner(d, &how, NULL, err));
-    sk_detector_forget(d);
+    sk_detector_forget(d, false);
     return SK_OK;
 }
 

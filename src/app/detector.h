@@ -16,7 +16,8 @@ sk_status sk_detector_open_runner(sk_detector *detector, const sk_runner_setting
                                   sk_error *err) SK_MUST_CHECK;
 /* Does one network fit frames of every size? */
 bool sk_detector_fits_all(const sk_detector *detector);
-/* Once the runner is open: frees the models' own copy of the weights where no frame can need another network. */
-void sk_detector_forget(sk_detector *detector);
+/* Once the runner is open: frees the models' own copy of the weights where no frame can need another network, or, with
+ * `one_size`, where none is expected to: then the file is read again. */
+void sk_detector_forget(sk_detector *detector, bool one_size);
 
 #endif

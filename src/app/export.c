@@ -85,7 +85,7 @@ sk_status sk_export_run(const sk_export_settings *settings, sk_export_report *re
     sk_status status = SK_OK;
     memset(report, 0, sizeof *report);
     int64_t begin = sk_clock_ns();
-    SK_TRY_GOTO(sk_model_open(settings->model, &model, err));
+    SK_TRY_GOTO(sk_model_open_heads(settings->model, settings->heads, &model, err));
     if (model->truncated || !model->graph) {
         status = sk_fail(err, SK_ERR_FORMAT, "%s: the file is cut off and cannot be exported; fetch it again",
                          model->path);

@@ -10,6 +10,7 @@ typedef struct sk_export_settings {
     const char *model;
     const char *path; /* null: model.pt -> model.onnx, a folder -> folder.onnx/model.onnx */
     bool overwrite;   /* replace an existing file */
+    sk_heads heads;   /* of YOLOv10 and YOLO26 */
     sk_onnx_settings onnx;
 } sk_export_settings;
 

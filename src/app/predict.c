@@ -170,6 +170,15 @@ static void fill_report(predict_run *r)
     memcpy(p->precision, about->precision, sizeof p->precision);
 }
 
+/* A video has told its frames' size; the network comes first here, too, and then the decoder's memory. */
+static void make_room(predict_run *r)
+{
+    if (r->info.kind != SK_SOURCE_VIDEO)
+        return;
+    sk_source_close(&r->source);
+    sk_memory_give_back();
+}
+
 static sk_status predict(const sk_predict_settings *settings, sk_predict_watch watch, void *context,
                          sk_predict_report *report, sk_error *err)
 {
@@ -209,8 +218,10 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
     finished = sk_journal_finished(r.folder.journal);
     r.progress = (sk_predict_progress){.done = sk_journal_count(r.folder.journal), .total = r.info.frames};
     r.progress.continued = r.progress.done;
-    if (!finished && !r.runner) /* the files' headers name what computes */
+    if (!finished && !r.runner) { /* the files' headers name what computes */
+        make_room(&r);
         SK_TRY_GOTO(predict_open_runner(&r, err));
+    }
     note_computed_by(&r);
     SK_TRY_GOTO(open_sinks(&r, err));
     if (finished) {
@@ -218,7 +229,7 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
         goto done;
     }
     SK_TRY_GOTO(note_standing(&r, "running", err));
-    if (r.progress.done > 0)
+    if (r.progress.done > 0 || !r.source)
         SK_TRY_GOTO(predict_open_source(&r, r.progress.done, err));
     SK_TRY_GOTO(predict_agree_on_frames(&r, r.progress.done, err));
     SK_TRY_GOTO(predict_frames(&r, watch, context, err));

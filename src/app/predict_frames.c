@@ -131,6 +131,6 @@ sk_status predict_open_runner(predict_run *r, sk_error *err)
     how.allow_failover = r->settings->allow_failover;
     how.depth = r->settings->depth;
     SK_TRY(sk_detector_open_runner(r->detector, &how, &r->runner, err));
-    sk_detector_forget(r->detector);
+    sk_detector_forget(r->detector, r->info.kind == SK_SOURCE_VIDEO || r->info.kind == SK_SOURCE_LIVE);
     return SK_OK;
 }

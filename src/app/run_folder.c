@@ -109,6 +109,14 @@ sk_status sk_run_folder_note(const sk_run_folder *folder, const sk_run_header *h
     sk_json_key_string(&json, "runtime", h->runtime);
     sk_json_key_string(&json, "device", h->device);
     sk_json_key_string(&json, "precision", h->precision);
+    if (h->shape) {
+        char size[32] = "";
+        if (h->input_width > 0)
+            snprintf(size, sizeof size, "%dx%d", h->input_height, h->input_width);
+        sk_json_key_string(&json, "shape", h->shape);
+        sk_json_key_string(&json, "network_input", size); /* height x width, as --imgsz */
+        sk_json_key_string(&json, "heads", h->heads);
+    }
     sk_json_key_string(&json, "settings", h->settings);
     sk_json_key_string(&json, "decoder", standing->decoder);
     sk_json_key_string(&json, "hwaccel", standing->hwaccel);

@@ -3,6 +3,7 @@
 
 #include "models/model.h"
 #include "skitter/version.h"
+#include "tasks/pipeline.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,10 +31,13 @@ void sk_run_identity_of(const sk_predict_settings *settings, const sk_detector_i
                  "peak_threshold %g; max_instances %d; frames %lld:%lld:%lld", (double)d->peak_threshold,
                  d->max_instances, (long long)m->first, (long long)m->last, (long long)m->step);
     else
-        snprintf(identity->settings, sizeof identity->settings,
-                 "conf %g; iou %g; max_det %d; classes %s; agnostic %d; imgsz %dx%d%s; frames %lld:%lld:%lld",
-                 (double)d->confidence, d->iou, d->max_det, classes, d->agnostic, d->height, d->width,
-                 d->rect ? " rect" : "", (long long)m->first, (long long)m->last, (long long)m->step);
+        snprintf(
+            identity->settings, sizeof identity->settings,
+            "conf %g; iou %g; max_det %d; classes %s; agnostic %d; imgsz %dx%d %s%s; frames %lld:%lld:%lld",
+            (double)d->confidence, d->iou, d->max_det, classes, d->agnostic, d->height, d->width,
+            about->rect == SK_RECT_ON ? "rect" : "square",
+            about->heads == SK_HEADS_ONE_TO_ONE ? "; one-to-one heads" : "", (long long)m->first,
+            (long long)m->last, (long long)m->step);
     size_t used_by = strlen(identity->settings);
     snprintf(identity->settings + used_by, sizeof identity->settings - used_by, "; colours %s",
              sk_run_colours_of(settings, about) == SK_COLOURS_BT601 ? "bt601" : "tagged");
@@ -53,6 +57,19 @@ void sk_run_identity_of(const sk_predict_settings *settings, const sk_detector_i
 static const char *kind_name(sk_source_kind kind)
 {
     return kind == SK_SOURCE_VIDEO ? "video" : kind == SK_SOURCE_PICTURES ? "pictures" : "live";
+}
+
+static void say_shape(const sk_predict_settings *settings, const sk_detector_info *about, sk_run_header *h)
+{
+    sk_task_settings task = sk_task_settings_of(&settings->detector);
+    task.rect = about->rect == SK_RECT_ON;
+    if (about->rect == SK_RECT_AUTO)
+        return;
+    h->shape = task.rect ? "rect" : "square";
+    h->heads = about->heads == SK_HEADS_ONE_TO_ONE ? "one-to-one" : "one-to-many";
+    if (!task.rect || (h->width > 0 && h->height > 0))
+        (void)sk_task_input_size(about->models[0], &task, h->width > 0 ? h->width : 640,
+                                 h->height > 0 ? h->height : 640, &h->input_width, &h->input_height);
 }
 
 void sk_run_header_of(const sk_predict_settings *settings, const sk_detector_info *about,
@@ -81,6 +98,7 @@ void sk_run_header_of(const sk_predict_settings *settings, const sk_detector_inf
                          .precision = about->precision,
                          .settings = identity->settings,
                          .version = sk_version_text()};
+    say_shape(settings, about, h);
     for (int32_t i = 0; i < about->n_models; i++) {
         h->model_paths[i] = about->models[i]->path;
         h->model_hashes[i] = about->models[i]->content_hash;

@@ -200,6 +200,10 @@ static sk_status next_value(const sk_args *args, const sk_option *option, int ar
                             int *at, const char **text, sk_error *err)
 {
     const char *next = *at + 1 < argc ? argv[*at + 1] : NULL;
+    if (option->alone && !(next && is_choice(option->choices, next))) {
+        *text = option->alone;
+        return SK_OK;
+    }
     int is_option = next && next[0] == '-' && next[1] == '-' &&
                     (!next[2] || sk_command_option(args->command, next + 2, strcspn(next + 2, "=")));
     if (!next || is_option)

@@ -4,6 +4,7 @@
 #include "cli/applies.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/network_options.h"
 #include "cli/shared_options.h"
 #include "cli/sizes.h"
 #include "formats/json_text.h"
@@ -24,6 +25,7 @@ static const sk_option options[] = {
      .help = "compute runtimes to time side by side; ratios are to the first"},
     SK_CLI_OPTION_BATCH(1024, "pictures in one run"),
     SK_CLI_OPTION_IMGSZ,
+    SK_CLI_OPTION_NMS,
     SK_CLI_OPTION_PRECISION,
     SK_CLI_OPTION_PROVIDER,
     SK_CLI_OPTION_OPENVINO,
@@ -172,6 +174,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     s.layers = sk_args_flag(args, "layers");
     s.cut_tail = sk_args_flag(args, "raw-heads");
     s.winograd = !sk_args_flag(args, "no-winograd");
+    s.heads = sk_cli_heads(args);
     s.provider = sk_args_text(args, "execution-provider");
     s.openvino_device = sk_args_text(args, "openvino-device");
     (void)sk_precision_find(sk_args_text(args, "precision"), &s.precision);

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/network_options.h"
 #include "cli/shared_options.h"
 #include "cli/sizes.h"
 
@@ -32,6 +33,7 @@ static const sk_option options[] = {
      .help = "make what this compute runtime runs, where runs look for it, and compare it with skitter's own "
              "engine: onnx_cpu, openvino, tensorrt, …"},
     SK_CLI_OPTION_IMGSZ,
+    SK_CLI_OPTION_NMS,
     SK_CLI_OPTION_BATCH(4096, "pictures in one run"),
     {.name = "dynamic", .kind = SK_OPTION_FLAG, .help = "any batch, height and width"},
     {.name = "dynamic-batch", .kind = SK_OPTION_FLAG, .help = "any batch, one size"},
@@ -140,7 +142,8 @@ static sk_status make_artifact(const sk_args *args, const char *runtime, sk_erro
                              .batch = (int32_t)sk_args_int(args, "batch"),
                              .precision = sk_args_flag(args, "half") ? SK_PRECISION_F16 : SK_PRECISION_AUTO,
                              .anew = sk_args_flag(args, "overwrite"),
-                             .dynamic_batch = sk_args_flag(args, "dynamic-batch")};
+                             .dynamic_batch = sk_args_flag(args, "dynamic-batch"),
+                             .heads = sk_cli_heads(args)};
     SK_TRY(sk_cli_parse_size(sk_args_text(args, "imgsz"), &e.height, &e.width, err));
     if (sk_args_text(args, "precision"))
         (void)sk_precision_find(sk_args_text(args, "precision"), &e.precision);
@@ -156,6 +159,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     sk_export_settings s = {.model = sk_args_text(args, "model"),
                             .path = sk_args_text(args, "output"),
                             .overwrite = sk_args_flag(args, "overwrite"),
+                            .heads = sk_cli_heads(args),
                             .onnx = sk_onnx_defaults()};
     s.onnx.opset = (int32_t)sk_args_int(args, "opset");
     s.onnx.batch = (int32_t)sk_args_int(args, "batch");

@@ -4,6 +4,7 @@
 #include "cli/applies.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/network_options.h"
 #include "cli/shared_options.h"
 #include "formats/npy.h"
 
@@ -34,6 +35,7 @@ static const sk_option options[] = {
     SK_CLI_OPTION_PRECISION,
     SK_CLI_OPTION_PROVIDER,
     SK_CLI_OPTION_OPENVINO,
+    SK_CLI_OPTION_NMS,
     SK_CLI_OPTION_THREADS,
     {.name = "raw-heads",
      .kind = SK_OPTION_FLAG,
@@ -97,7 +99,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     SK_TRY_GOTO(sk_runtimes_of_provider(sk_args_text(args, "runtime"), settings.provider, &runtime, err));
     SK_TRY_GOTO(sk_network_engine(runtime ? runtime : "reference", &engine, err));
     SK_TRY_GOTO(sk_cli_refuse_for_runtimes(args, &engine->name, 1, settings.provider, err));
-    SK_TRY_GOTO(sk_model_open(sk_args_text(args, "model"), &model, err));
+    SK_TRY_GOTO(sk_model_open_heads(sk_args_text(args, "model"), sk_cli_heads(args), &model, err));
     SK_TRY_GOTO(sk_npy_read(input, (size_t)1 << 32, &array, err));
     SK_TRY_GOTO(sk_network_run_array(model, engine, &array, &settings, outputs, &count, err));
     SK_TRY_GOTO(write_outputs(output, outputs, count, err));

@@ -9,6 +9,7 @@
 #include "cli/applies.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/network_options.h"
 #include "cli/shared_options.h"
 #include "cli/sizes.h"
 #include "media/reader.h"
@@ -104,6 +105,7 @@ static const sk_option options[] = {
      .help = "SLEAP: most animals a frame; 0 means no limit"},
     SK_CLI_OPTION_IMGSZ,
     SK_CLI_OPTION_RECT,
+    SK_CLI_OPTION_NMS,
     SK_CLI_OPTION_BATCH(64, "frames in one run of the network"),
     SK_CLI_OPTION_THREADS,
     {.name = "devices",
@@ -394,7 +396,8 @@ static sk_status read_settings(const sk_args *args, sk_predict_settings *s, char
     d->agnostic = sk_args_flag(args, "agnostic");
     d->peak_threshold = (float)sk_args_real(args, "peak-threshold");
     d->max_instances = (int32_t)sk_args_int(args, "max-instances");
-    d->rect = sk_args_flag(args, "rect");
+    d->rect = sk_cli_rect(args);
+    d->heads = sk_cli_heads(args);
     d->batch = (int32_t)sk_args_int(args, "batch");
     d->threads = (int32_t)sk_args_int(args, "threads");
     d->winograd = !sk_args_flag(args, "no-winograd");

@@ -6,6 +6,7 @@
 #include "cli/applies.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/network_options.h"
 #include "cli/shared_options.h"
 #include "cli/sizes.h"
 
@@ -84,6 +85,7 @@ static const sk_option options[] = {
     SK_CLI_OPTION_PROVIDER,
     SK_CLI_OPTION_IMGSZ,
     SK_CLI_OPTION_RECT,
+    SK_CLI_OPTION_NMS,
     SK_CLI_OPTION_BATCH(64, "frames in one run of the runner's network"),
     SK_CLI_OPTION_THREADS,
     {.name = "decode-threads",
@@ -349,7 +351,8 @@ static sk_status read_settings(const sk_args *args, sk_speed_settings *s, sk_err
     if (!s->runner.devices && !latency && !sk_args_int(args, "threads"))
         s->runner.devices = "auto";
     s->runner.mode = latency ? SK_RUNNER_LATENCY : SK_RUNNER_THROUGHPUT;
-    d->rect = sk_args_flag(args, "rect");
+    d->rect = sk_cli_rect(args);
+    d->heads = sk_cli_heads(args);
     d->batch = (int32_t)sk_args_int(args, "batch");
     d->threads = (int32_t)sk_args_int(args, "threads");
     return sk_cli_parse_size(sk_args_text(args, "imgsz"), &d->height, &d->width, err);

@@ -51,6 +51,7 @@ typedef struct sk_option {
     const char *argument; /* what help calls the value: "FILE"; not for flags */
     const char *fallback; /* the default as a person would type it; null = not given */
     const char *choices;  /* SK_OPTION_CHOICE: "cpu|cuda|onnx_cpu" */
+    const char *alone;    /* SK_OPTION_CHOICE: the value where none of the choices follows; null = one must */
     double min, max;      /* numbers: inclusive; both 0 = any */
     int repeat;           /* 1: may be given several times (sk_args_count, sk_args_at) */
     uint32_t needs;       /* SK_NEEDS_…; given without them it is refused */

@@ -34,6 +34,7 @@ const sk_foreign sk_foreign_options[] = {
     {"name", "--out %s", NULL},
     {"exist-ok", "", "the same command into the same folder continues there; '--restart' begins anew"},
     {"agnostic-nms", "--agnostic", NULL},
+    {"end2end", "--nms off", NULL},
     {"max-detections", "--max-det %s", NULL},
     {"workers", "--threads %s", NULL},
     {"verbose", "--verbose", NULL},

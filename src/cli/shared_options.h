@@ -61,10 +61,21 @@
         .help = "network input; the model's own without it"                                                  \
     }
 
+/* This and the next are read by cli/network_options.h. */
 #define SK_CLI_OPTION_RECT                                                                                   \
     {                                                                                                        \
-        .name = "rect", .kind = SK_OPTION_FLAG, .needs = SK_NEEDS_YOLO,                                      \
-        .help = "YOLO: no more border than the stride needs, as Ultralytics does for .pt files"              \
+        .name = "rect", .kind = SK_OPTION_CHOICE, .argument = "WHEN", .choices = "auto|on|off",              \
+        .fallback = "auto", .alone = "on", .needs = SK_NEEDS_YOLO,                                           \
+        .help = "YOLO: no more border than the stride needs, instead of a square; auto: as Ultralytics, "    \
+                "wherever the runtime takes any shape; --rect alone means on"                                \
+    }
+
+#define SK_CLI_OPTION_NMS                                                                                    \
+    {                                                                                                        \
+        .name = "nms", .kind = SK_OPTION_CHOICE, .argument = "WHEN", .choices = "auto|on|off",               \
+        .fallback = "auto", .needs = SK_NEEDS_YOLO,                                                          \
+        .help = "YOLOv10, YOLO26: the one-to-many heads with suppression, or off: the one-to-one heads "     \
+                "without it (Ultralytics' nms=False); auto: as Ultralytics, on"                              \
     }
 
 #define SK_CLI_OPTION_BATCH(most, what)                                                                      \

@@ -105,7 +105,7 @@ typedef struct sk_row_outputs {
     int32_t oriented, angle_raw; /* sk_yolo_spec's */
     int32_t n_keypoints, keypoint_dims, keypoints_26;
     float confidence; /* score > this */
-    float iou;        /* greedy: dropped when overlap > this; oriented: when >= this */
+    float iou;        /* dropped when overlap > this */
     float
         reach; /* oriented: squared distance, per unit of summed reach, beyond which none can overlap so much */
     float offset; /* between classes, pixels; 0: all suppress each other */

@@ -147,16 +147,44 @@ static sk_status read_path(const char *path, sk_model *model, sk_error *err)
     }
 }
 
+/* Has the model the heads that were asked for? An ONNX file has one copy, and so has a fused checkpoint. */
+static sk_status check_heads(const sk_model *model, sk_error *err)
+{
+    bool boxes = model->task >= SK_TASK_DETECT && model->task <= SK_TASK_SEGMENT;
+    if (!boxes || model->truncated || model->wanted_heads == SK_HEADS_AUTO)
+        return SK_OK;
+    bool one_to_one = model->yolo.end2end && !model->yolo.nms_tail;
+    if (model->wanted_heads == SK_HEADS_ONE_TO_ONE && !one_to_one)
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: has no one-to-one heads, so its boxes need suppression (NMS); YOLOv10 and YOLO26 "
+                       "checkpoints have them, unless they were fused or exported without",
+                       model->path);
+    if (model->wanted_heads == SK_HEADS_ONE_TO_MANY && one_to_one)
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: has only its one-to-one heads, which need no suppression (NMS): it was fused or "
+                       "exported so. Give the checkpoint it was made from",
+                       model->path);
+    return SK_OK;
+}
+
 sk_status sk_model_open(const char *path, sk_model **out, sk_error *err)
 {
-    SK_CHECK_ARG(path && out, err);
+    return sk_model_open_heads(path, SK_HEADS_AUTO, out, err);
+}
+
+sk_status sk_model_open_heads(const char *path, sk_heads heads, sk_model **out, sk_error *err)
+{
+    SK_CHECK_ARG(path && out && heads >= SK_HEADS_AUTO && heads <= SK_HEADS_ONE_TO_ONE, err);
     *out = NULL;
     sk_model *model = NULL;
     SK_TRY(sk_model_create(&model, err));
     model->path = sk_arena_strdup(model->arena, path);
+    model->wanted_heads = heads;
     sk_status status = model->path ? read_path(path, model, err) : sk_fail_memory(err, strlen(path));
     if (status == SK_OK)
         status = sk_model_check(model, err);
+    if (status == SK_OK)
+        status = check_heads(model, err);
     if (status != SK_OK)
         sk_model_close(&model);
     *out = model;

@@ -113,9 +113,10 @@ struct sk_model {
     sk_input_spec input;
     int32_t n_outputs;
     sk_output_spec outputs[32];
-    sk_yolo_spec yolo;    /* YOLO tasks */
-    sk_sleap_spec sleap;  /* SLEAP tasks */
-    int32_t outputs_nhwc; /* 1: the original returns its maps NHWC (Keras); `net` writes them so */
+    sk_yolo_spec yolo;     /* YOLO tasks */
+    sk_heads wanted_heads; /* for the reader, before it begins */
+    sk_sleap_spec sleap;   /* SLEAP tasks */
+    int32_t outputs_nhwc;  /* 1: the original returns its maps NHWC (Keras); `net` writes them so */
     /* provenance: key/value pairs for people ("version" "8.3.63", "date" …) */
     int32_t n_facts;
     const char *(*facts)[2];
@@ -125,7 +126,7 @@ struct sk_model {
 };
 
 /* Frees the graph with its weights, once every session on it is open: packed weights are the sessions' own. What is known
- * about the model stays; nothing may be opened on it any more. */
+ * about the model stays; whoever needs the network again reads the file again (sk_network_open). */
 void sk_model_forget_network(sk_model *model);
 
 /* For importers. */

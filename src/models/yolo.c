@@ -282,7 +282,8 @@ static sk_status read_model(yolo_reader *y, sk_error *err)
     SK_TRY(build(y, sequence, err));
     if (sk_yolo_find(y->head, "one2one_cv2"))
         sk_model_add_fact(y->model, "heads",
-                          y->model->yolo.end2end ? "one-to-one (end to end, no suppression)" : "one-to-many");
+                          y->model->yolo.end2end ? "one-to-one (end to end, no suppression)"
+                                                 : "one-to-many, with suppression");
     round_input(&y->model->input);
     return SK_OK;
 }

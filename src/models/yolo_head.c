@@ -77,22 +77,15 @@ static void classify(yolo_reader *y, yolo_module *head, const sk_value *x, int n
 
 /* --- detection-like heads --- */
 
-/* Which copy of the heads to run. Files say so in different places, newest first; a file that says nothing but has
- * one-to-one heads was made for them. */
+/* Which copy of the heads to run. What a file says of it (end2end, _end2end) is what was last done with it; Ultralytics
+ * 8.4 does not look at it either. */
 static bool wants_end2end(const yolo_reader *y, yolo_module *head)
 {
     if (!sk_yolo_find(head, "one2one_cv2"))
         return false;
     if (!sk_yolo_find(head, "cv2"))
         return true; /* fused: only one copy is left */
-    const sk_pickle_value *said[4] = {sk_pickle_get(head, "_end2end"), sk_pickle_get(head, "end2end"),
-                                      sk_pickle_get(y->root, "end2end"),
-                                      sk_pickle_get(sk_pickle_get(y->root, "yaml"), "end2end")};
-    for (int i = 0; i < 4; i++) {
-        if (said[i] && said[i]->kind == SK_PICKLE_BOOL)
-            return said[i]->u.boolean;
-    }
-    return true;
+    return y->model->wanted_heads == SK_HEADS_ONE_TO_ONE;
 }
 
 static bool read_strides(yolo_reader *y, yolo_module *head, int n)

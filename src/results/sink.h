@@ -46,9 +46,12 @@ typedef struct sk_run_header {
     const char *runtime_requested, *runtime; /* what was asked for and what really ran */
     const char *device;                      /* "AMD EPYC, 2 threads, avx512" */
     const char *precision;                   /* "f32" */
-    const char *settings;                    /* the settings that shape the result, as one line of text */
-    const char *version;                     /* skitter's */
-    const char *started;                     /* UTC, ISO 8601 */
+    const char *shape;                       /* YOLO: "rect", "square"; null: other models */
+    const char *heads;                       /* YOLO: "one-to-many" (with suppression), "one-to-one"; null */
+    int32_t input_width, input_height; /* of the YOLO network for frames of the source's size; 0 unknown */
+    const char *settings;              /* the settings that shape the result, as one line of text */
+    const char *version;               /* skitter's */
+    const char *started;               /* UTC, ISO 8601 */
 } sk_run_header;
 
 typedef struct sk_result_frame {

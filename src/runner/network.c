@@ -5,6 +5,8 @@
 #include "runtime/model_artifact.h"
 #include "runtime/probe.h"
 
+#include <string.h>
+
 sk_status sk_network_engine(const char *runtime, const sk_engine **out, sk_error *err)
 {
     const sk_engine *engine = sk_engine_find(runtime);
@@ -56,12 +58,40 @@ sk_status sk_network_check_size(const sk_model *model, int64_t batch, int64_t he
     return SK_OK;
 }
 
+sk_rect sk_network_rect(sk_rect wish, const sk_model *model, const sk_engine *engine)
+{
+    if (wish == SK_RECT_OFF || model->input.fixed_size)
+        return SK_RECT_OFF;
+    /* an ONNX file of any size is run as it is */
+    bool free = !engine->form || (model->format == SK_FORMAT_ONNX && !engine->form->build);
+    return wish == SK_RECT_ON || free ? SK_RECT_ON : SK_RECT_OFF;
+}
+
+/* A model whose weights were given back, and a size nobody expected: they are read once more. */
+static sk_status open_again(const sk_model *model, const sk_engine *engine, int64_t batch, int64_t height,
+                            int64_t width, const sk_session_settings *settings, sk_session **out,
+                            sk_error *err)
+{
+    sk_model *again = NULL;
+    SK_TRY(sk_model_open_heads(model->path, model->wanted_heads, &again, err));
+    sk_status status =
+        strcmp(again->content_hash, model->content_hash) == 0
+            ? sk_network_open(again, engine, batch, height, width, settings, out, err)
+            : sk_fail(
+                  err, SK_ERR_MISMATCH,
+                  "%s: was changed since this run began, and frames of another size need its weights again; "
+                  "begin anew",
+                  model->path);
+    sk_model_close(&again);
+    return status;
+}
+
 sk_status sk_network_open(const sk_model *model, const sk_engine *engine, int64_t batch, int64_t height,
                           int64_t width, const sk_session_settings *settings, sk_session **out, sk_error *err)
 {
     *out = NULL;
     if (model->forgotten)
-        return sk_fail(err, SK_ERR_ARG, "%s: its weights were given back; open the model again", model->path);
+        return open_again(model, engine, batch, height, width, settings, out, err);
     if (!model->graph || model->truncated)
         return sk_fail(err, SK_ERR_FORMAT, "%s: the file is cut off and cannot be run; fetch it again",
                        model->path);

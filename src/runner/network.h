@@ -4,6 +4,7 @@
 
 #include "engines/engine.h"
 #include "models/model.h"
+#include "skitter/detector.h"
 
 /* The bare network of a model on a compute runtime: what `net` and `bench` drive, and what a runner replays. */
 
@@ -14,6 +15,10 @@ sk_status sk_network_engine(const char *runtime, const sk_engine **out, sk_error
 /* Refuses a size the model cannot take, naming the nearest one it can. */
 sk_status sk_network_check_size(const sk_model *model, int64_t batch, int64_t height, int64_t width,
                                 sk_error *err) SK_MUST_CHECK;
+
+/* What a wish for rectangles comes to. Squares where the model has one size; and, unless rectangles are asked for, where the
+ * engine runs a file that is made for one size, which every size of pictures would make anew. */
+sk_rect sk_network_rect(sk_rect wish, const sk_model *model, const sk_engine *engine);
 
 /* Opens a session for pictures of this size. `settings` may be null; input scale, mean and std come from the model. */
 sk_status sk_network_open(const sk_model *model, const sk_engine *engine, int64_t batch, int64_t height,

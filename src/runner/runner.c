@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "runner/internal.h"
+#include "runner/network.h"
 #include "runner/offer.h"
 
 #include <stdio.h>
@@ -74,6 +75,11 @@ static sk_status copy_settings(sk_runner *r, const sk_runner_settings *settings,
     s->detector.classes = r->classes;
     s->detector.provider = r->provider;
     s->detector.runtime = NULL;
+    sk_rect rect = SK_RECT_ON; /* the same on all lanes */
+    for (int32_t i = 0; i < r->n_lanes; i++)
+        if (sk_network_rect(s->detector.rect, r->models[0], r->lanes[i].device.engine) == SK_RECT_OFF)
+            rect = SK_RECT_OFF;
+    s->detector.rect = rect;
     r->task = sk_task_settings_of(&s->detector);
     if (!s->frame_width || !s->frame_height) {
         const sk_input_spec *in = &r->models[0]->input;

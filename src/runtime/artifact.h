@@ -28,6 +28,7 @@ typedef struct sk_artifact_key {
     bool dynamic_batch; /* also for smaller batches; serves every wish of a batch up to its own (0: any) */
     bool dynamic_size;  /* any height and width */
     char precision[8];
+    char heads[16]; /* of YOLO models: "one-to-many", "one-to-one"; "" = others */
     int32_t opset;
     char architecture[64]; /* of the device; "" = any */
     char library[64];      /* that it is bound to, with its version; "" = none */

@@ -49,6 +49,7 @@ bool sk_artifact_key_equal(const sk_artifact_key *have, const sk_artifact_key *w
     }
     return !differ_text(have->form, want->form, "form", why) &&
            !differ_text(have->precision, want->precision, "precision", why) &&
+           !differ_text(have->heads, want->heads, "heads", why) &&
            !differ_text(have->architecture, want->architecture, "device", why) &&
            !differ_text(have->library, want->library, "library", why) &&
            !differ_text(have->version, want->version, "skitter", why);
@@ -93,6 +94,7 @@ static void take(const sk_config_value *root, sk_artifact_record *r)
     k->dynamic_batch = sk_config_bool_or(root, "dynamic_batch", false);
     k->dynamic_size = sk_config_bool_or(root, "dynamic_size", false);
     copy(root, "precision", k->precision, sizeof k->precision);
+    copy(root, "heads", k->heads, sizeof k->heads);
     k->opset = number(root, "opset");
     copy(root, "architecture", k->architecture, sizeof k->architecture);
     copy(root, "library", k->library, sizeof k->library);
@@ -146,6 +148,7 @@ static void put_key(sk_json *json, const sk_artifact_key *k)
     sk_json_key_bool(json, "dynamic_batch", k->dynamic_batch);
     sk_json_key_bool(json, "dynamic_size", k->dynamic_size);
     sk_json_key_string(json, "precision", k->precision);
+    sk_json_key_string(json, "heads", k->heads);
     sk_json_key_int(json, "opset", k->opset);
     sk_json_key_string(json, "architecture", k->architecture);
     sk_json_key_string(json, "library", k->library);

@@ -77,6 +77,10 @@ static sk_status compare(const sk_model *model, const sk_config_value *root, int
     if (names && sk_config_count(names) != (size_t)model->n_classes)
         return sk_fail(err, SK_ERR_MISMATCH, "it has %zu classes, the model %d", sk_config_count(names),
                        model->n_classes);
+    if (sk_config_bool_or(root, "end2end", model->yolo.end2end != 0) != (model->yolo.end2end != 0))
+        return sk_fail(err, SK_ERR_MISMATCH, "it has the %s heads, the %s are needed",
+                       model->yolo.end2end ? "one-to-many" : "one-to-one",
+                       model->yolo.end2end ? "one-to-one" : "one-to-many");
     int64_t keypoints = sk_config_int_or(root, "kpt_shape.0", model->n_keypoints);
     if (keypoints != model->n_keypoints)
         return sk_fail(err, SK_ERR_MISMATCH, "it has %lld keypoints, the model %d", (long long)keypoints,

@@ -223,6 +223,8 @@ static sk_status fill_wish(sk_artifact_job *j, sk_artifact_wish *wish, char *lib
     k->width = j->width;
     k->dynamic_batch = j->dynamic_batch;
     snprintf(k->precision, sizeof k->precision, "%s", sk_precision_name(j->settings.precision));
+    if (j->model->task >= SK_TASK_DETECT && j->model->task <= SK_TASK_SEGMENT)
+        snprintf(k->heads, sizeof k->heads, "%s", j->model->yolo.end2end ? "one-to-one" : "one-to-many");
     k->opset = SK_ARTIFACT_OPSET;
     if (form->architecture) {
         SK_TRY(form->architecture(&j->settings, k->architecture, sizeof k->architecture, err));

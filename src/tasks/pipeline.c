@@ -13,6 +13,7 @@ sk_task_settings sk_task_settings_defaults(void)
     return (sk_task_settings){.size = sizeof(sk_task_settings),
                               .yolo = sk_yolo_settings_defaults(),
                               .sleap = sk_sleap_settings_defaults(),
+                              .rect = 1,
                               .crop_margin = 0.1f,
                               .max_crops = 256};
 }
@@ -42,7 +43,7 @@ sk_task_settings sk_task_settings_of(const sk_detector_settings *s)
     t.sleap.max_instances = s->max_instances;
     t.net_height = s->height;
     t.net_width = s->width;
-    t.rect = s->rect;
+    t.rect = s->rect != SK_RECT_OFF; /* who knows of a runtime that takes one shape only has said so */
     return t;
 }
 
@@ -94,18 +95,26 @@ static sk_status yolo_size(const sk_task_stage *s, int32_t *width, int32_t *heig
     return SK_OK;
 }
 
+/* Where frames land; a model on crops letterboxes each into its whole input. */
+static sk_status fit_frame(const sk_task_stage *s, sk_letterbox_geometry *out, sk_error *err)
+{
+    const sk_input_spec *in = &s->model->input;
+    const int crops = s->first_task != SK_TASK_UNKNOWN;
+    int32_t w = 0, h = 0, stride = 0;
+    SK_TRY(yolo_size(s, &w, &h, err));
+    if (s->settings.rect && !in->fixed_size && !crops)
+        stride = in->stride > 0 ? in->stride : 32;
+    return sk_letterbox_plan(s->frame_width, s->frame_height, w, h, stride, out, err);
+}
+
 static sk_status open_yolo(sk_task_stage *s, sk_error *err)
 {
     const sk_model *m = s->model;
     if (m->input.channels != 0 && m->input.channels != 3)
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s takes %d channels; YOLO models of 3 are supported",
                        name_of(m), (int)m->input.channels);
-    int32_t w = 0, h = 0;
-    SK_TRY(yolo_size(s, &w, &h, err));
     int crops = s->first_task != SK_TASK_UNKNOWN;
-    int32_t stride =
-        s->settings.rect && !m->input.fixed_size && !crops ? (m->input.stride > 0 ? m->input.stride : 32) : 0;
-    SK_TRY(sk_letterbox_plan(s->frame_width, s->frame_height, w, h, stride, &s->box_geometry, err));
+    SK_TRY(fit_frame(s, &s->box_geometry, err));
     const sk_letterbox_geometry *g = &s->box_geometry;
     sk_yolo_settings settings = s->settings.yolo;
     if (crops) { /* classes were chosen for the model that finds; a crop needs its best pose only */
@@ -293,6 +302,20 @@ void sk_task_stage_close(sk_task_stage **stage)
 const sk_task_plan *sk_task_stage_plan(const sk_task_stage *s)
 {
     return &s->plan;
+}
+
+bool sk_task_input_size(const sk_model *model, const sk_task_settings *settings, int32_t frame_width,
+                        int32_t frame_height, int32_t *width, int32_t *height)
+{
+    const sk_task_stage s = {
+        .model = model, .settings = *settings, .frame_width = frame_width, .frame_height = frame_height};
+    sk_letterbox_geometry g;
+    sk_error ignored;
+    if (!is_yolo(model->task) || fit_frame(&s, &g, &ignored) != SK_OK)
+        return false;
+    *width = g.width;
+    *height = g.height;
+    return true;
 }
 
 bool sk_task_planes_above(const sk_model *model, const sk_task_settings *settings, int32_t *width,

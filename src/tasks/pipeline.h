@@ -24,7 +24,9 @@ typedef struct sk_task_settings {
     sk_sleap_settings sleap; /* and of SLEAP models */
     int32_t net_height,
         net_width; /* YOLO input size, raised to a multiple of the stride; 0 = the model's own */
-    int32_t rect;  /* 1: YOLO inputs only as large as the frame's shape needs; default 0, the full square */
+    int32_t
+        rect; /* 1 (default): YOLO inputs only as large as the frame's shape needs; 0: the full square. Models of one
+                   * size and models on crops are given that size */
     int32_t crop_size; /* SLEAP models on crops that name no size: this; 0 = such a model is refused */
     float crop_margin; /* YOLO models on crops: the box grows by this part of its size on each side; 0.1 */
     int32_t max_crops; /* most crops a frame; default 256 */
@@ -62,6 +64,10 @@ sk_status sk_task_stage_open_second(const sk_model *model, const sk_task_stage *
                                     sk_error *err) SK_MUST_CHECK;
 void sk_task_stage_close(sk_task_stage **stage);
 const sk_task_plan *sk_task_stage_plan(const sk_task_stage *stage);
+
+/* What a YOLO model's input is for frames of this size. False: other models, or a size that is refused. */
+bool sk_task_input_size(const sk_model *model, const sk_task_settings *settings, int32_t frame_width,
+                        int32_t frame_height, int32_t *width, int32_t *height);
 
 /* Frames of a video that are wider or higher than this reach the model quickest as planes: it looks at few of their
  * pixels. False: it takes none. */

@@ -14,7 +14,7 @@ fail() {
 "$skitter" scene --species fly --animals 3 --seconds 1 --size 640x362 --seed 3 -o "$work/scene.mp4" -q >/dev/null 2>&1 ||
     { echo "skipped: this FFmpeg writes no such video"; exit 0; }
 for model in demo-pose demo-obb; do
-    arguments=(predict "$work/scene.mp4" -m "$models/$model.pt" --imgsz 256 --format jsonl -q)
+    arguments=(predict "$work/scene.mp4" -m "$models/$model.pt" --imgsz 256 --conf 0.05 --format jsonl -q)
     "$skitter" "${arguments[@]}" -o "$work/$model" || fail "$model"
     "$skitter" "${arguments[@]}" -o "$work/$model-drawn" --save-overlay || fail "$model with an overlay"
     [ "$(wc -l <"$work/$model/results.jsonl")" -eq 30 ] || fail "$model: not 30 frames"

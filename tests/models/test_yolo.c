@@ -170,13 +170,43 @@ static void tails(void **state)
     check_tail("Segment", 4);
 }
 
+/* Two copies of the heads: those that need suppression unless the others are asked for, whatever the file says; and what
+ * is not there is refused. */
+static void choice_of_heads(void **state)
+{
+    (void)state;
+    static const char *const twice[] = {"v10Detect", "Pose26", "OBB26"};
+    sk_error err;
+    sk_model *model = NULL;
+    for (int i = 0; i < 3; i++) {
+        const char *path = yolo_save(&(yolo_fixture){.head = twice[i], .reg_max = i ? 1 : 4}, "twice.pt");
+        for (sk_heads heads = SK_HEADS_AUTO; heads <= SK_HEADS_ONE_TO_ONE; heads++) {
+            assert_ok(sk_model_open_heads(path, heads, &model, &err), &err);
+            assert_int_equal(model->yolo.end2end, heads == SK_HEADS_ONE_TO_ONE);
+            assert_int_equal(model->outputs[0].kind,
+                             heads == SK_HEADS_ONE_TO_ONE ? SK_OUTPUT_YOLO_END2END : SK_OUTPUT_YOLO);
+            sk_model_close(&model);
+        }
+    }
+    const char *path = yolo_save(&(yolo_fixture){.head = "Pose"}, "once.pt");
+    assert_int_equal(sk_model_open_heads(path, SK_HEADS_ONE_TO_ONE, &model, &err), SK_ERR_UNSUPPORTED);
+    assert_null(model);
+    assert_non_null(strstr(err.message, "no one-to-one heads"));
+    assert_ok(sk_model_open_heads(path, SK_HEADS_ONE_TO_MANY, &model, &err), &err);
+    sk_model_close(&model);
+}
+
 /* End-to-end rows: sorted by score, each equal to what its anchor and class give before the selection. */
 static void end2end(void **state)
 {
     (void)state;
     static const char *const heads[] = {"v10Detect", "Pose26", "OBB26"};
     for (int i = 0; i < 3; i++) {
-        sk_model *model = open_fixture(&(yolo_fixture){.head = heads[i], .reg_max = i ? 1 : 4});
+        sk_error err;
+        sk_model *model = NULL;
+        const yolo_fixture fixture = {.head = heads[i], .reg_max = i ? 1 : 4};
+        assert_ok(sk_model_open_heads(yolo_save(&fixture, "tiny.pt"), SK_HEADS_ONE_TO_ONE, &model, &err),
+                  &err);
         sk_tensor out, raw[4];
         assert_true(model->yolo.end2end);
         assert_int_equal(model->outputs[0].kind, SK_OUTPUT_YOLO_END2END);
@@ -375,6 +405,7 @@ int main(void)
         cmocka_unit_test(meta),
         cmocka_unit_test(forms_agree),
         cmocka_unit_test(tails),
+        cmocka_unit_test(choice_of_heads),
         cmocka_unit_test(end2end),
         cmocka_unit_test(broken_models),
         cmocka_unit_test(recursive_model),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cpu.h"
+#include "runner/network.h"
 #include "runner_fixture.h"
 
 #include <sys/resource.h>
@@ -149,7 +150,7 @@ static void test_trace(void **state)
     (void)state;
     sk_error err = {0};
     sk_runner_settings s = faulty_settings("cpu");
-    s.detector.rect = true; /* the network's shape follows the frame's */
+    assert_int_equal(s.detector.rect, SK_RECT_AUTO); /* the network's shape follows the frame's */
     s.detector.height = s.detector.width = 64;
     s.keep_outputs = true;
     sk_runner *r = open_faulty(model, &s);
@@ -181,6 +182,61 @@ static void test_trace(void **state)
     sk_runner_close(&r);
     plain_close(&a);
     plain_close(&b);
+    free(wide.data);
+    free(tall.data);
+}
+
+static sk_status build_nothing(const void *onnx, size_t length, int32_t batch, const char *metadata,
+                               const sk_session_settings *settings, void (*progress)(void *, double),
+                               void *context, uint8_t **out, size_t *out_length, sk_error *err)
+{
+    (void)onnx, (void)length, (void)batch, (void)metadata, (void)settings, (void)progress, (void)context;
+    (void)out, (void)out_length;
+    return sk_fail(err, SK_ERR_UNSUPPORTED, "nothing is built here");
+}
+
+/* An engine that runs files made for one size is given squares, unless rectangles are asked for; and weights that were
+ * given back are read again for a shape nobody expected, unless the file is another by then. */
+static void test_shapes(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    const sk_engine_form form = {.name = "onnx"}, built = {.name = "plan", .build = build_nothing};
+    sk_engine native = sk_engine_reference, files = native, plans = native;
+    files.form = &form;
+    plans.form = &built;
+    sk_model onnx = *model, fixed = *model;
+    onnx.format = SK_FORMAT_ONNX;
+    fixed.input.fixed_size = 1;
+    assert_int_equal(sk_network_rect(SK_RECT_AUTO, model, &native), SK_RECT_ON);
+    assert_int_equal(sk_network_rect(SK_RECT_OFF, model, &native), SK_RECT_OFF);
+    assert_int_equal(sk_network_rect(SK_RECT_AUTO, model, &files), SK_RECT_OFF);
+    assert_int_equal(sk_network_rect(SK_RECT_ON, model, &files), SK_RECT_ON);
+    assert_int_equal(sk_network_rect(SK_RECT_AUTO, &onnx, &files), SK_RECT_ON);
+    assert_int_equal(sk_network_rect(SK_RECT_AUTO, &onnx, &plans), SK_RECT_OFF);
+    assert_int_equal(sk_network_rect(SK_RECT_ON, &fixed, &native), SK_RECT_OFF);
+
+    const yolo_fixture fixture = {.head = "Pose", .f32 = true};
+    sk_model *lean = NULL;
+    assert_ok(sk_model_open(yolo_save(&fixture, "lean.pt"), &lean, &err), &err);
+    sk_runner_settings s = tiny_settings();
+    s.detector.height = s.detector.width = 64;
+    sk_runner *r = open_runner(lean, &s);
+    sk_model_forget_network(lean);
+    sk_frame wide = make_frame(64, 16, 0), tall = make_frame(16, 64, 1);
+    plain p = {0};
+    plain_open(&p, model, &s, 64, 16);
+    plain_run(&p, &wide);
+    sk_runner_result result;
+    assert_ok(sk_runner_run(r, &wide, NULL, &result, &err), &err);
+    assert_same_instances(result.instances, &p.found);
+    const yolo_fixture other = {.head = "Pose", .fused = true};
+    (void)yolo_save(&other, "lean.pt");
+    assert_int_equal(sk_runner_run(r, &tall, NULL, &result, &err), SK_ERR_MISMATCH);
+    assert_non_null(strstr(err.message, "was changed since"));
+    sk_runner_close(&r);
+    sk_model_close(&lean);
+    plain_close(&p);
     free(wide.data);
     free(tall.data);
 }
@@ -397,6 +453,7 @@ int main(void)
         cmocka_unit_test(test_same_as_one_after_another),
         cmocka_unit_test(test_order_under_delays),
         cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_key_guards_trace),
         cmocka_unit_test(test_unsteady_engine_is_refused),
         cmocka_unit_test(test_no_allocation_no_fault),

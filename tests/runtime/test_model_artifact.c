@@ -123,6 +123,28 @@ static sk_status run(const sk_model *model, int32_t batch, int32_t side, int32_t
 
 /* --- tests --- */
 
+/* One file beside the model, two copies of its heads: the file of the one is not run for the other. */
+static void heads_belong_to_the_key(void **state)
+{
+    (void)state;
+    char artifact[600], used[512];
+    sk_error err = {0};
+    sk_model *many = open_yolo("Pose26", "heads.pt", artifact), *one = NULL, *found = NULL;
+    char path[600];
+    snprintf(path, sizeof path, "%s", many->path);
+    assert_ok(sk_model_open_heads(path, SK_HEADS_ONE_TO_ONE, &one, &err), &err);
+    assert_string_equal(many->content_hash, one->content_hash);
+    const sk_model *turn[] = {many, one, many};
+    for (int i = 0; i < 3; i++) {
+        assert_ok(run(turn[i], 1, 32, SK_TAIL_KEEP, used, &err), &err);
+        assert_ok(sk_model_open(used, &found, &err), &err);
+        assert_int_equal(found->yolo.end2end, turn[i]->yolo.end2end);
+        sk_model_close(&found);
+    }
+    sk_model_close(&many);
+    sk_model_close(&one);
+}
+
 static void made_checked_and_used(void **state)
 {
     (void)state;
@@ -407,6 +429,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(made_checked_and_used, set_up),
+        cmocka_unit_test_setup(heads_belong_to_the_key, set_up),
         cmocka_unit_test_setup(raw_heads_and_none_are_made_in_memory, set_up),
         cmocka_unit_test_setup(wrong_answers_are_refused, set_up),
         cmocka_unit_test_setup(a_users_export_is_used_as_it_is, set_up),

@@ -120,6 +120,7 @@ static void picture_to_rows(const sk_model *m, sk_session *session, int size, co
     assert_ok(sk_source_next(source, &frame, &err), &err);
     sk_task_settings s = sk_task_settings_defaults();
     s.net_height = s.net_width = size;
+    s.rect = 0; /* the recorded rows are of squares */
     sk_task_stage *stage;
     assert_ok(sk_task_stage_open(m, &s, frame->width, frame->height, &stage, &err), &err);
     const sk_task_plan *p = sk_task_stage_plan(stage);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_CLI_NETWORK_OPTIONS_H
+#define SK_CLI_NETWORK_OPTIONS_H
+
+#include "cli/args.h"
+#include "skitter/detector.h"
+
+/* What SK_CLI_OPTION_NMS and SK_CLI_OPTION_RECT (shared_options.h) were given as. */
+sk_heads sk_cli_heads(const sk_args *args);
+sk_rect sk_cli_rect(const sk_args *args);
+
+#endif
