@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "results/shape.h"
+#include "results/stems.h"
 
 #include <errno.h>
 #include <math.h>
@@ -18,6 +19,7 @@ extern const sk_sink_kind sk_sink_coco;
 typedef struct coco_extra {
     FILE *images, *list;
     char *list_path;
+    sk_stems *stems;
     bool pictures;
     int64_t n_images, n_annotations;
 } coco_extra;
@@ -86,7 +88,8 @@ static void write_annotation(sk_text_sink *sink, coco_extra *extra, const sk_ins
 }
 
 /* Images are files to the programs that read COCO: a frame of a video is called as its label file is, counting from 1. */
-static void write_image(sk_text_sink *sink, coco_extra *extra, const sk_result_frame *frame)
+static sk_status write_image(sk_text_sink *sink, coco_extra *extra, const sk_result_frame *frame,
+                             sk_error *err)
 {
     const char *source = sk_text_sink_source(sink, frame->source, sk_escape_json);
     fprintf(extra->images, "%s\n{\"id\":%lld,\"file_name\":", extra->n_images > 1 ? "," : "",
@@ -94,15 +97,17 @@ static void write_image(sk_text_sink *sink, coco_extra *extra, const sk_result_f
     if (extra->pictures) {
         fputs(source, extra->images);
     } else {
-        char *stem = sk_path_stem(frame->source), *escaped = stem ? sk_escape_json(stem) : NULL;
+        const char *stem = NULL;
+        SK_TRY(sk_stems_of(extra->stems, frame->source, frame->index, &stem, err));
+        char *escaped = sk_escape_json(stem);
         size_t length = escaped ? strlen(escaped) : 0; /* with its quotation marks */
-        fprintf(extra->images, "\"%.*s_%lld.jpg\",\"video\":%s", length ? (int)length - 2 : 0,
-                length ? escaped + 1 : "", (long long)frame->index + 1, source);
+        fprintf(extra->images, "\"%.*s.jpg\",\"video\":%s", length ? (int)length - 2 : 0,
+                length ? escaped + 1 : "", source);
         sk_free(escaped);
-        sk_free(stem);
     }
     fprintf(extra->images, ",\"width\":%d,\"height\":%d,\"frame\":%lld}", frame->width, frame->height,
             (long long)frame->index);
+    return SK_OK;
 }
 
 static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_error *err)
@@ -110,7 +115,7 @@ static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_err
     sk_text_sink *sink = (sk_text_sink *)base;
     coco_extra *extra = sink->extra;
     extra->n_images++;
-    write_image(sink, extra, frame);
+    SK_TRY(write_image(sink, extra, frame, err));
     for (int32_t i = 0; i < frame->instances->count; i++)
         write_annotation(sink, extra, frame->instances, &frame->instances->items[i]);
     return sk_text_sink_check(sink, err);
@@ -168,6 +173,7 @@ static sk_status close_coco(sk_sink *base, sk_error *err)
     sk_status listed = close_list(extra, status == SK_OK ? err : NULL);
     status = status != SK_OK ? status : listed;
     sk_free(extra->list_path);
+    sk_stems_close(&extra->stems);
     sk_status closed = sk_text_sink_close(base, status == SK_OK ? err : NULL);
     return status != SK_OK ? status : closed;
 }
@@ -185,7 +191,7 @@ static sk_status open_list(const char *path, coco_extra *extra, sk_error *err)
     extra->images = tmpfile();
     if (!extra->images)
         return sk_fail(err, SK_ERR_IO, "%s: no temporary file: %s", path, strerror(errno));
-    return SK_OK;
+    return sk_stems_open(extra->pictures, &extra->stems, err);
 }
 
 static sk_status open_coco(const char *path, const sk_run_header *header, sk_sink **out, sk_error *err)
@@ -194,16 +200,19 @@ static sk_status open_coco(const char *path, const sk_run_header *header, sk_sin
     SK_TRY(sk_text_sink_open(path, header, &sk_sink_coco, sk_escape_json, &sink, err));
     coco_extra *extra = sk_calloc(1, sizeof *extra);
     sink->extra = extra;
+    if (extra)
+        extra->pictures = strcmp(header->source_kind, "pictures") == 0;
     sk_status status = extra ? open_list(path, extra, err) : sk_fail_memory(err, sizeof *extra);
     if (status != SK_OK) {
         if (extra && extra->list)
             fclose(extra->list);
+        if (extra && extra->images)
+            fclose(extra->images);
         if (extra)
             sk_free(extra->list_path);
         (void)!sk_text_sink_close(&sink->base, NULL);
         return status;
     }
-    extra->pictures = strcmp(header->source_kind, "pictures") == 0;
     sink->base.write = write_frame;
     sink->base.close = close_coco;
     char line[2048];

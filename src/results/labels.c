@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "results/shape.h"
+#include "results/stems.h"
 
 #include <errno.h>
 #include <math.h>
@@ -20,7 +21,8 @@ extern const sk_sink_kind sk_sink_labels, sk_sink_labels_conf;
 typedef struct labels_sink {
     sk_sink base;
     char *folder;
-    bool pictures, confidence;
+    sk_stems *stems;
+    bool confidence;
 } labels_sink;
 
 static void write_line(FILE *file, const sk_result_frame *frame, const sk_instance *in, bool confidence)
@@ -56,18 +58,12 @@ static void write_line(FILE *file, const sk_result_frame *frame, const sk_instan
 static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_error *err)
 {
     labels_sink *sink = (labels_sink *)base;
+    const char *stem = NULL; /* also of frames without instances: names depend on who came before */
+    SK_TRY(sk_stems_of(sink->stems, frame->source, frame->index, &stem, err));
     if (frame->instances->count == 0)
         return SK_OK;
-    const char *name = strrchr(frame->source, '/');
-    name = name ? name + 1 : frame->source;
-    const char *dot = strrchr(name, '.');
-    int stem = dot && dot != name ? (int)(dot - name) : (int)strlen(name);
-    char path[4096];
-    if (sink->pictures)
-        snprintf(path, sizeof path, "%s/%.*s.txt", sink->folder, stem, name);
-    else
-        snprintf(path, sizeof path, "%s/%.*s_%lld.txt", sink->folder, stem, name,
-                 (long long)frame->index + 1);
+    char path[4600];
+    snprintf(path, sizeof path, "%s/%s.txt", sink->folder, stem);
     FILE *file = fopen(path, "wb");
     if (!file)
         return sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
@@ -89,6 +85,7 @@ static sk_status flush(sk_sink *base, sk_error *err)
 static sk_status close_labels(sk_sink *base, sk_error *err)
 {
     (void)err;
+    sk_stems_close(&((labels_sink *)base)->stems);
     sk_free(((labels_sink *)base)->folder);
     sk_free(base);
     return SK_OK;
@@ -101,14 +98,18 @@ static sk_status open_kind(const char *path, const sk_run_header *header, const 
         return sk_fail(err, SK_ERR_IO, "%s: the folder cannot be made: %s", path, strerror(errno));
     labels_sink *sink = sk_calloc(1, sizeof *sink);
     char *folder = sk_strdup(path);
-    if (!sink || !folder) {
+    sk_stems *stems = NULL;
+    sk_status status = sink && folder
+                           ? sk_stems_open(strcmp(header->source_kind, "pictures") == 0, &stems, err)
+                           : sk_fail_memory(err, sizeof *sink);
+    if (status != SK_OK) {
         sk_free(sink);
         sk_free(folder);
-        return sk_fail_memory(err, sizeof *sink);
+        return status;
     }
     *sink = (labels_sink){.base = {kind, write_frame, flush, close_labels},
                           .folder = folder,
-                          .pictures = strcmp(header->source_kind, "pictures") == 0,
+                          .stems = stems,
                           .confidence = confidence};
     *out = &sink->base;
     return SK_OK;

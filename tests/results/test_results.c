@@ -178,6 +178,37 @@ static void labels_are_relative(void **state)
     assert_int_equal((int)numbers[10], 0);
 }
 
+/* a.jpg, a.png and another folder's a.png are three pictures, and pages of one are told apart. */
+static void every_picture_has_its_own_label_file(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    static const struct {
+        const char *source;
+        int64_t frame;
+        const char *file;
+    } pictures[] = {{"x/a.jpg", 0, "a"},        {"x/a.png", 1, "a.png"}, {"y/a.png", 2, "a.png_2"},
+                    {"x/b.tif", 3, "b"},        {"x/b.tif", 4, "b_5"},   {"x/c.png", 5, "c"},
+                    {"x/.hidden", 6, ".hidden"}};
+    for (int again = 0; again < 2; again++) { /* a continued run comes to the same names */
+        sk_run_header h = header();
+        h.source_kind = "pictures";
+        char folder[4300], path[4600];
+        snprintf(folder, sizeof folder, "%s/own-labels-%d", test_folder(), again);
+        sk_sink *sink = NULL;
+        assert_ok(sk_sink_find("labels")->open(folder, &h, &sink, &err), &err);
+        for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++) {
+            sk_result_frame frame = *frame_number(again || i != 1 ? 1 : 0);
+            frame.source = pictures[i].source;
+            frame.index = pictures[i].frame;
+            assert_ok(sink->write(sink, &frame, &err), &err);
+            snprintf(path, sizeof path, "%s/%s.txt", folder, pictures[i].file);
+            assert_true(sk_file_exists(path) == (again || i != 1));
+        }
+        assert_ok(sink->close(sink, &err), &err);
+    }
+}
+
 static void slp_has_every_table(void **state)
 {
     (void)state;
@@ -489,6 +520,7 @@ int main(void)
         cmocka_unit_test(jsonl_has_a_line_a_frame),
         cmocka_unit_test(coco_is_a_dataset_and_a_list),
         cmocka_unit_test(labels_are_relative),
+        cmocka_unit_test(every_picture_has_its_own_label_file),
         cmocka_unit_test(slp_names_the_video_from_the_root),
         cmocka_unit_test(rows_without_tracks_are_no_tracks),
         cmocka_unit_test(strange_names_give_valid_files),
