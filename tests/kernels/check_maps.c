@@ -2,6 +2,8 @@
 #include "harness.h"
 #include "kernels/kernels.h"
 
+#include <math.h>
+
 #include "graph/graph.h"
 
 #include <stdio.h>
@@ -81,6 +83,29 @@ static void check_unary(kernel_run *run, const sk_kernels_f32 *ref, const sk_ker
             kernel_compare_f32(run, got, x, n, KERNEL_F32_EXACT);
             kernel_end(run);
         }
+}
+
+/* Nearly sure is not sure: where a float can tell a probability from 1, so does the kernel. */
+static void check_sigmoid_near_one(kernel_run *run, const sk_kernels_f32 *ref, const sk_kernels_f32 *mine)
+{
+    enum { STEPS = 4000 };
+    const sk_act_f32 act = {SK_UNARY_SIGMOID, 0, 0};
+    const sk_kernels_f32 *both[2] = {ref, mine};
+    float *x = blank(run, STEPS), *got = blank(run, STEPS);
+    for (int i = 0; i < STEPS; i++)
+        x[i] = 10.0f + 10.0f * (float)i / STEPS;
+    for (int k = 0; k < 2; k++) {
+        kernel_case(run, "sigmoid near 1, %s", k ? "this level" : "plain");
+        both[k]->unary(x, got, STEPS, &act);
+        for (int i = 0; i < STEPS; i++) {
+            const float want = (float)(1.0 / (1.0 + exp(-(double)x[i])));
+            if (fabsf(got[i] - want) > 6e-8f || (x[i] < 17.3f && got[i] >= 1.0f) ||
+                (x[i] > 17.4f && got[i] != 1.0f))
+                kernel_fail(run, "sigmoid(%.9g) is %.9g instead of %.9g", (double)x[i], (double)got[i],
+                            (double)want);
+        }
+    }
+    kernel_end(run);
 }
 
 static void check_binary(kernel_run *run, const sk_kernels_f32 *ref, const sk_kernels_f32 *mine)
@@ -245,6 +270,7 @@ void check_maps(kernel_run *run)
         check_pool(run, ref.avg_pool, mine.avg_pool);
     if (kernel_variant(run, "f32 unary", (kernel_fn)mine.unary))
         check_unary(run, &ref, &mine);
+    check_sigmoid_near_one(run, &ref, &mine);
     if (kernel_variant(run, "f32 binary", (kernel_fn)mine.binary))
         check_binary(run, &ref, &mine);
     if (kernel_variant(run, "f32c16 resize", (kernel_fn)mine.upsample2))

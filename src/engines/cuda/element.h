@@ -3,6 +3,7 @@
 #define SK_ENGINES_CUDA_ELEMENT_H
 
 #include "args.h"
+#include "sigmoid.h"
 
 /* The simple kernels, written once: each function makes element `i` (of gpu_element_count) of a step's result. A kernel
  * is a loop over it on the device, a test a loop on the host. Correct for every shape; the fast kernels are checked
@@ -25,7 +26,7 @@ GPU_HD float gpu_unary(int32_t kind, float alpha, float beta, float x)
 {
     float v;
     switch (kind) {
-    case SK_UNARY_SIGMOID: return 1.0f / (1.0f + expf(-x));
+    case SK_UNARY_SIGMOID: return gpu_sigmoid(x);
     case SK_UNARY_SILU: return x / (1.0f + expf(-x));
     case SK_UNARY_RELU: return x < 0 ? 0 : x;
     case SK_UNARY_GELU: return 0.5f * x * (1.0f + erff(x * 0.70710678f));
@@ -76,7 +77,7 @@ GPU_HD float gpu_act(float x, int32_t act, float alpha)
     case GPU_ACT_SILU: return x / (1.0f + expf(-x));
     case GPU_ACT_RELU: return x < 0 ? 0 : x;
     case GPU_ACT_LEAKY: return x < 0 ? alpha * x : x;
-    case GPU_ACT_SIGMOID: return 1.0f / (1.0f + expf(-x));
+    case GPU_ACT_SIGMOID: return gpu_sigmoid(x);
     default: return x;
     }
 }

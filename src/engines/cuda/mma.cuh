@@ -5,6 +5,7 @@
 #include "args.h"
 #include "device.h"
 #include "gpu_alias.h"
+#include "sigmoid.h"
 
 /* What the tensor-core kernels share: asynchronous copies, fragments, the swizzle, the epilogue. */
 
@@ -153,7 +154,7 @@ __device__ __forceinline__ float exact_act(float x, int act, float alpha)
     if (act == GPU_ACT_SILU)
         return x / (1.0f + __expf(-x));
     if (act == GPU_ACT_SIGMOID)
-        return 1.0f / (1.0f + __expf(-x));
+        return gpu_sigmoid(x);
     return fast_act(x, act, alpha);
 }
 

@@ -23,8 +23,9 @@ SK_INLINE vec vec_exp(vec x)
     vec t = vec_mul(x, vec_set1(SK_LOG2_E));
     return vec_exp2(vec_max(vec_min(t, vec_set1(126.0f)), vec_set1(-126.0f)));
 }
-/* 1 / (1 + e^-x). The exponent is held below 126 so that the sum stays finite; the other end underflows to 1 + 0. */
-SK_INLINE vec vec_sigmoid(vec x)
+/* 1 / (1 + e^-x), absolute error 2e-7: for x * sigmoid(x). The exponent is held below 126 so that the sum stays finite; the
+ * other end underflows to 1 + 0. */
+SK_INLINE vec vec_gate(vec x)
 {
     vec t = vec_mul(x, vec_set1(-SK_LOG2_E));
 #if VEC_LANES < 16
@@ -35,7 +36,18 @@ SK_INLINE vec vec_sigmoid(vec x)
 }
 SK_INLINE vec vec_silu(vec x)
 {
-    return vec_mul(x, vec_sigmoid(x));
+    return vec_mul(x, vec_gate(x));
+}
+/* The probability itself: e^-|x| / (1 + e^-|x|), or 1 less that. So it stays below 1 as long as a float can say so, and
+ * two that are nearly sure can still be told apart. */
+SK_INLINE vec vec_sigmoid(vec x)
+{
+    vec t = vec_mul(vec_abs(x), vec_set1(-SK_LOG2_E));
+#if VEC_LANES < 16
+    t = vec_max(t, vec_set1(-126.0f));
+#endif
+    vec e = vec_exp2(t), low = vec_mul(e, vec_reciprocal(vec_add(vec_set1(1.0f), e)));
+    return vec_if_positive(x, vec_sub(vec_set1(1.0f), low), low);
 }
 SK_INLINE vec vec_tanh(vec x)
 {
