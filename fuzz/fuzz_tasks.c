@@ -184,9 +184,11 @@ static void fuzz_frames(bytes *b)
     }
     sk_sleap_spec spec = {.input_scale = (float)(1 + take(b) % 40) / 16,
                           .pad_to_stride = take(b) % 20,
-                          .legacy = take(b) & 1,
+                          .legacy = take(b),
                           .target_size = {take(b) % 60, take(b) % 60},
                           .crop_size = {1 + take(b) % 30, 1 + take(b) % 30}};
+    spec.ensure_grayscale = spec.legacy >> 1 & 1;
+    spec.legacy &= 1;
     int32_t channels = take(b) & 1 ? 3 : 1;
     sk_sleap_geometry sg;
     sk_sleap_pre *pre = NULL;
@@ -203,7 +205,7 @@ static void fuzz_frames(bytes *b)
             sk_sleap_crop_open(&spec, &cg, take(b) & 1 ? 3 : channels, sg.sized_width, sg.sized_height,
                                channels, &crop, &err) == SK_OK) {
             uint8_t *out = malloc((size_t)(cg.width * cg.height * 3));
-            sk_sleap_crop_begin(crop, sized);
+            sk_sleap_crop_begin(crop, sized, sk_sleap_pre_channels(pre));
             for (int i = 0; out && i < 4; i++)
                 sk_sleap_crop_u8(crop, i ? take_float(b) : take(b), i ? take_float(b) : take(b), out);
             free(out);

@@ -65,14 +65,15 @@ static void open_part(part *p, const sk_model *m, const sk_task_stage *before, c
     }
     s.input = p->plan->u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
     int legacy;
+    sk_sleap_grey grey;
     sk_frame_fit fit;
-    const sk_sleap_geometry *sizes = sk_task_stage_sizes(p->stage, &legacy);
+    const sk_sleap_geometry *sizes = sk_task_stage_sizes(p->stage, &legacy, &grey);
     if (gpu >= PEAKS && !sk_task_stage_peaks(p->stage, &wish)) {
         printf("this model's peaks are for the CPU\n");
         exit(1);
     }
     s.peaks = gpu >= PEAKS ? &wish : NULL;
-    p->frames = gpu == ALL && sizes && sk_offload_fit_sleap(sizes, legacy, like, &fit);
+    p->frames = gpu == ALL && sizes && sk_offload_fit_sleap(sizes, legacy, grey, like, &fit);
     if (p->frames) {
         s.input = SK_INPUT_FRAMES;
         s.fit = &fit;

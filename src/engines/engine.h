@@ -61,6 +61,7 @@ typedef struct sk_frame_fit {
     int32_t rule; /* sk_fit_rule */
     int32_t fitted_width, fitted_height, sized_width, sized_height;
     int32_t scales; /* 1: input scaling is asked for, even where it changes no size */
+    int32_t grey;   /* sk_sleap_grey of tasks/sleap_pre.h */
 } sk_frame_fit;
 
 /* Of one frame in host memory, rows without gaps: bytes of a row, rows (chroma too), bytes in all. */

@@ -28,7 +28,8 @@ bool sk_offload_fit(const sk_letterbox_geometry *g, const sk_frame *like, sk_fra
     return true;
 }
 
-bool sk_offload_fit_sleap(const sk_sleap_geometry *g, int legacy, const sk_frame *like, sk_frame_fit *out)
+bool sk_offload_fit_sleap(const sk_sleap_geometry *g, int legacy, sk_sleap_grey grey, const sk_frame *like,
+                          sk_frame_fit *out)
 {
     const sk_pixel_format format = like->format;
     if (format != SK_PIXEL_RGB && format != SK_PIXEL_BGR && format != SK_PIXEL_GRAY)
@@ -44,7 +45,8 @@ bool sk_offload_fit_sleap(const sk_sleap_geometry *g, int legacy, const sk_frame
                           .fitted_height = g->fitted_height,
                           .sized_width = g->sized_width,
                           .sized_height = g->sized_height,
-                          .scales = g->input_scale != 1};
+                          .scales = g->input_scale != 1,
+                          .grey = (int32_t)grey};
     return true;
 }
 

@@ -17,8 +17,8 @@
 bool sk_offload_fit(const sk_letterbox_geometry *geometry, const sk_frame *like, sk_frame_fit *out);
 
 /* The same for SLEAP models: RGB, BGR and grey. */
-bool sk_offload_fit_sleap(const sk_sleap_geometry *geometry, int legacy, const sk_frame *like,
-                          sk_frame_fit *out);
+bool sk_offload_fit_sleap(const sk_sleap_geometry *geometry, int legacy, sk_sleap_grey grey,
+                          const sk_frame *like, sk_frame_fit *out);
 
 /* For a session with its tail cut. False when the model has no raw heads, or `confidence` lets everything pass. */
 bool sk_offload_sparse(const sk_model *model, float confidence, sk_sparse_outputs *out);

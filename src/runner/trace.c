@@ -43,8 +43,9 @@ void sk_trace_key_offload(sk_trace_key *key, const sk_model *model, const sk_tas
     if (!whole)
         sk_trace_key_peaks(key, stage);
     int legacy;
-    const sk_sleap_geometry *sizes = sk_task_stage_sizes(stage, &legacy);
-    if (sizes && (offers & SK_OFFERS_FRAMES) && sk_offload_fit_sleap(sizes, legacy, like, &fit)) {
+    sk_sleap_grey grey;
+    const sk_sleap_geometry *sizes = sk_task_stage_sizes(stage, &legacy, &grey);
+    if (sizes && (offers & SK_OFFERS_FRAMES) && sk_offload_fit_sleap(sizes, legacy, grey, like, &fit)) {
         key->frames = 1;
         key->fit = fit;
         return;

@@ -180,6 +180,9 @@ static sk_status open_sleap_second(sk_task_stage *s, const sk_task_stage *first,
     /* Crops come from the picture as the first SLEAP model sizes it; after a YOLO model, as this one
      * would. */
     sk_sleap_spec sizing = first->pre ? first->model->sleap : m->sleap;
+    const sk_sleap_grey grey = sk_sleap_grey_of(&m->sleap, sleap_channels(m)); /* as this one takes colours */
+    sizing.ensure_grayscale =
+        sleap_channels(m) == 1 ? grey != SK_SLEAP_GREY_LAST : grey == SK_SLEAP_GREY_SPREAD;
     sizing.input_scale = 1;
     sizing.pad_to_stride = 1;
     SK_TRY(sk_sleap_plan(&sizing, s->frame_width, s->frame_height, &s->geometry, err));
@@ -194,7 +197,7 @@ static sk_status open_sleap_second(sk_task_stage *s, const sk_task_stage *first,
     s->plan.width = g.width;
     s->plan.height = g.height;
     s->plan.channels = sleap_channels(m);
-    s->plan.u8 = 1;
+    s->plan.u8 = sk_sleap_pre_is_u8(s->pre);
     s->plan.capacity = s->settings.max_crops;
     s->plan.n_keypoints = sk_sleap_post_keypoints(s->sleap);
     snprintf(s->plan.steps, sizeof s->plan.steps, "crops of %dx%d -> scaled %dx%d -> padded %dx%d",
@@ -412,9 +415,10 @@ sk_status sk_stage_yolo_result(sk_task_stage *s, const sk_tensor *outputs, int32
                    (int)n_outputs);
 }
 
-const sk_sleap_geometry *sk_task_stage_sizes(const sk_task_stage *s, int *legacy)
+const sk_sleap_geometry *sk_task_stage_sizes(const sk_task_stage *s, int *legacy, sk_sleap_grey *grey)
 {
     *legacy = s->model->sleap.legacy;
+    *grey = sk_sleap_grey_of(&s->model->sleap, sleap_channels(s->model));
     return s->pre && !s->plan.takes_crops ? &s->geometry : NULL;
 }
 

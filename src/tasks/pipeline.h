@@ -79,8 +79,8 @@ bool sk_task_planes_above(const sk_model *model, const sk_task_settings *setting
 const sk_letterbox_geometry *sk_task_stage_letterbox(const sk_task_stage *stage, sk_pixel_format format,
                                                      sk_pixel_format *taken);
 
-/* The same for SLEAP's way (tasks/sleap_pre.h); `legacy` gets the era. Null: another way. */
-const sk_sleap_geometry *sk_task_stage_sizes(const sk_task_stage *stage, int *legacy);
+/* The same for SLEAP's way (tasks/sleap_pre.h); `legacy` gets the era, `grey` when colours become grey. Null: another way. */
+const sk_sleap_geometry *sk_task_stage_sizes(const sk_task_stage *stage, int *legacy, sk_sleap_grey *grey);
 
 /* What an engine that finds peaks itself should look for: SLEAP models. Its table is then one more output after the
  * network's, i32 [batch][words]. False: not for this model. */

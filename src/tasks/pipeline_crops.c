@@ -55,7 +55,7 @@ sk_status sk_task_stage_crops(sk_task_stage *s, const sk_frame *frame, const sk_
     if (s->sleap) {
         const uint8_t *sized;
         SK_TRY(sk_sleap_pre_size(s->pre, frame, &sized, err));
-        sk_sleap_crop_begin(s->cropper, sized);
+        sk_sleap_crop_begin(s->cropper, sized, sk_sleap_pre_channels(s->pre));
         sk_sleap_post_begin(s->sleap, out);
     }
     for (int32_t i = 0; i < found->count && s->n_crops < s->settings.max_crops; i++) {

@@ -33,12 +33,40 @@ static int row_is_gray(const uint8_t *p, int32_t width)
     return 1;
 }
 
-static int frame_is_gray(const sk_frame *frame)
+bool sk_pixels_are_gray(const sk_frame *frame)
 {
     for (int32_t y = 0; y < frame->height; y++)
         if (!row_is_gray(frame->data + y * frame->stride, frame->width))
-            return 0;
-    return 1;
+            return false;
+    return true;
+}
+
+void sk_pixels_take_gray(const sk_frame *frame, uint8_t *out)
+{
+    const int32_t step = frame->format == SK_PIXEL_GRAY ? 1 : 3;
+    for (int32_t y = 0; y < frame->height; y++) {
+        const uint8_t *p = frame->data + y * frame->stride;
+        uint8_t *row = out + (size_t)y * (size_t)frame->width;
+        if (step == 1)
+            memcpy(row, p, (size_t)frame->width);
+        else
+            for (int32_t x = 0; x < frame->width; x++)
+                row[x] = p[3 * x];
+    }
+}
+
+void sk_pixels_gray_plane(const uint8_t *in, int32_t width, int32_t height, float *out, ptrdiff_t stride)
+{
+    for (int32_t y = 0; y < height; y++) {
+        const uint8_t *restrict p = in + (size_t)y * (size_t)width * 3;
+        float *restrict row = out + y * stride;
+        for (int32_t x = 0; x < width; x++) {
+            /* sums rounded to single precision once each, as fused multiply-adds give them */
+            float v = (float)p[3 * x] / 255.0f * 0.2989f;
+            v = (float)((double)v + (double)((float)p[3 * x + 1] / 255.0f) * (double)0.587f);
+            row[x] = (float)((double)v + (double)((float)p[3 * x + 2] / 255.0f) * (double)0.114f);
+        }
+    }
 }
 
 static uint8_t gray_pixel(uint8_t red, uint8_t green, uint8_t blue, sk_gray_rule rule)
@@ -135,17 +163,15 @@ sk_status sk_pixels_convert(const sk_frame *frame, int32_t channels, sk_gray_rul
     if (format != SK_PIXEL_RGB && format != SK_PIXEL_BGR && format != SK_PIXEL_GRAY)
         return sk_fail(err, SK_ERR_UNSUPPORTED, "frames must be RGB, BGR or GRAY here (format %d)",
                        (int)format);
-    int gray = channels == 1 && format != SK_PIXEL_GRAY && frame_is_gray(frame);
+    if (channels == 1 && (format == SK_PIXEL_GRAY || sk_pixels_are_gray(frame))) {
+        sk_pixels_take_gray(frame, out);
+        return SK_OK;
+    }
     for (int32_t y = 0; y < frame->height; y++) {
         const uint8_t *p = frame->data + y * frame->stride;
         uint8_t *row = out + (size_t)y * (size_t)frame->width * (size_t)channels;
         if (channels == 3) {
             sk_pixels_row_to_rgb(format, p, frame->width, row);
-        } else if (format == SK_PIXEL_GRAY) {
-            memcpy(row, p, (size_t)frame->width);
-        } else if (gray) {
-            for (int32_t x = 0; x < frame->width; x++)
-                row[x] = p[3 * x];
         } else {
             gray_row(p, frame->width, format == SK_PIXEL_RGB ? 0 : 2, rule, row);
         }

@@ -4,6 +4,7 @@
 #include "tasks/pixels.h"
 #include "tasks/resize_antialias.h"
 #include "tasks/resize_float.h"
+#include "tasks/sleap_pre.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -21,9 +22,11 @@ struct sk_sleap_crop {
     uint8_t *shrunk; /* [scaled_height][scaled_width][from_channels] */
     uint8_t *input;  /* [height][width][channels], for the float form */
     int32_t *at; /* legacy, [crop_width][2]: where the two values of a row lie that a pixel is mixed from … */
-    float *part; /* … and how far between them, [crop_width][from_channels] */
-    sk_resize_antialias *shrink;
+    float *part;                     /* … and how far between them, [crop_width][from_channels] */
+    sk_resize_antialias *shrinks[2]; /* of the network's channels; of three, where grey comes last */
+    sk_resize_antialias *shrink;     /* for the picture in hand */
     sk_resize_float *legacy_shrink;
+    bool grey_last;
 };
 
 sk_status sk_sleap_crop_plan(const sk_sleap_spec *spec, int32_t default_size, sk_sleap_crop_geometry *out,
@@ -56,17 +59,18 @@ sk_status sk_sleap_crop_plan(const sk_sleap_spec *spec, int32_t default_size, sk
 static sk_status allocate(sk_sleap_crop *c, sk_error *err)
 {
     const sk_sleap_crop_geometry *g = &c->g;
-    size_t k = (size_t)c->from_channels, cut = (size_t)g->crop_width * (size_t)g->crop_height * k;
+    size_t k = c->grey_last ? 3 : (size_t)c->from_channels,
+           cut = (size_t)g->crop_width * (size_t)g->crop_height * k;
     size_t shrunk = (size_t)g->scaled_width * (size_t)g->scaled_height * k;
     size_t input = (size_t)g->width * (size_t)g->height * (size_t)c->channels;
     size_t whole = (size_t)c->from_width * (size_t)c->from_height * k;
     c->cut = sk_malloc(cut);
-    c->shrunk = c->shrink ? sk_malloc(shrunk) : NULL;
+    c->shrunk = c->shrinks[0] ? sk_malloc(shrunk) : NULL;
     c->input = sk_malloc(input);
     c->whole = c->legacy_shrink ? sk_malloc(whole) : NULL;
     c->at = sk_calloc((size_t)g->crop_width * 2, sizeof *c->at);
     c->part = sk_calloc((size_t)g->crop_width * k, sizeof *c->part);
-    if (!c->at || !c->part || !c->cut || (c->shrink && !c->shrunk) || !c->input ||
+    if (!c->at || !c->part || !c->cut || (c->shrinks[0] && !c->shrunk) || !c->input ||
         (c->legacy_shrink && !c->whole))
         return sk_fail_memory(err, cut + shrunk + input + whole);
     return SK_OK;
@@ -91,6 +95,7 @@ sk_status sk_sleap_crop_open(const sk_sleap_spec *spec, const sk_sleap_crop_geom
     c->from_channels = sized_channels;
     c->sized_width = c->from_width = sized_width;
     c->from_height = sized_height;
+    c->grey_last = sk_sleap_grey_of(spec, channels) == SK_SLEAP_GREY_LAST;
     if (g->input_scale != 1 && spec->legacy) {
         c->from_width = (int32_t)((float)sized_width * g->input_scale);
         c->from_height = (int32_t)((float)sized_height * g->input_scale);
@@ -98,7 +103,10 @@ sk_status sk_sleap_crop_open(const sk_sleap_spec *spec, const sk_sleap_crop_geom
                                          sized_channels, &c->legacy_shrink, err));
     } else if (g->input_scale != 1) {
         SK_TRY_GOTO(sk_resize_antialias_open(g->crop_width, g->crop_height, g->scaled_width, g->scaled_height,
-                                             sized_channels, &c->shrink, err));
+                                             sized_channels, &c->shrinks[0], err));
+        if (c->grey_last)
+            SK_TRY_GOTO(sk_resize_antialias_open(g->crop_width, g->crop_height, g->scaled_width,
+                                                 g->scaled_height, 3, &c->shrinks[1], err));
     }
     SK_TRY_GOTO(allocate(c, err));
     *out = c;
@@ -119,15 +127,19 @@ void sk_sleap_crop_close(sk_sleap_crop **crop)
     sk_free(c->input);
     sk_free(c->at);
     sk_free(c->part);
-    sk_resize_antialias_close(&c->shrink);
+    for (int i = 0; i < 2; i++)
+        sk_resize_antialias_close(&c->shrinks[i]);
     sk_resize_float_close(&c->legacy_shrink);
     sk_free(c);
     *crop = NULL;
 }
 
-void sk_sleap_crop_begin(sk_sleap_crop *c, const uint8_t *sized)
+void sk_sleap_crop_begin(sk_sleap_crop *c, const uint8_t *sized, int32_t channels)
 {
     c->picture = sized;
+    if (c->grey_last)
+        c->from_channels = channels;
+    c->shrink = c->shrinks[c->grey_last && channels == 3];
     if (c->legacy_shrink) {
         sk_resize_float_to_u8(c->legacy_shrink, sized, (ptrdiff_t)c->sized_width * c->from_channels, c->whole,
                               (ptrdiff_t)c->from_width * c->from_channels);
@@ -258,19 +270,25 @@ static void convert_row(const uint8_t *from, int32_t have, int32_t want, int32_t
     (void)status; /* cannot fail: both formats are known */
 }
 
-void sk_sleap_crop_u8(sk_sleap_crop *c, float x, float y, uint8_t *out)
+/* What is around a centroid, scaled, [scaled_height][scaled_width][from_channels]. */
+static const uint8_t *cut_out(sk_sleap_crop *c, float x, float y)
 {
     const sk_sleap_crop_geometry *g = &c->g;
     if (c->legacy)
         cut_fractional(c, x, y);
     else
         cut_whole_pixels(c, x, y);
-    const uint8_t *made = c->cut;
-    if (c->shrink) {
-        sk_resize_antialias_run(c->shrink, c->cut, (ptrdiff_t)g->crop_width * c->from_channels, c->shrunk,
-                                (ptrdiff_t)g->scaled_width * c->from_channels);
-        made = c->shrunk;
-    }
+    if (!c->shrink)
+        return c->cut;
+    sk_resize_antialias_run(c->shrink, c->cut, (ptrdiff_t)g->crop_width * c->from_channels, c->shrunk,
+                            (ptrdiff_t)g->scaled_width * c->from_channels);
+    return c->shrunk;
+}
+
+void sk_sleap_crop_u8(sk_sleap_crop *c, float x, float y, uint8_t *out)
+{
+    const sk_sleap_crop_geometry *g = &c->g;
+    const uint8_t *made = cut_out(c, x, y);
     size_t from = (size_t)g->scaled_width * (size_t)c->from_channels,
            to = (size_t)g->width * (size_t)c->channels;
     size_t used = (size_t)g->scaled_width * (size_t)c->channels;
@@ -287,8 +305,15 @@ void sk_sleap_crop_u8(sk_sleap_crop *c, float x, float y, uint8_t *out)
 
 void sk_sleap_crop_f32(sk_sleap_crop *c, float x, float y, float *out)
 {
+    const sk_sleap_crop_geometry *g = &c->g;
+    if (c->grey_last && c->from_channels == 3) {
+        const uint8_t *made = cut_out(c, x, y);
+        memset(out, 0, (size_t)g->width * (size_t)g->height * sizeof *out);
+        sk_pixels_gray_plane(made, g->scaled_width, g->scaled_height, out, g->width);
+        return;
+    }
     sk_sleap_crop_u8(c, x, y, c->input);
-    sk_pixels_to_planes(c->input, (ptrdiff_t)c->g.width * c->channels, c->g.width, c->g.height, c->channels,
+    sk_pixels_to_planes(c->input, (ptrdiff_t)g->width * c->channels, g->width, g->height, c->channels,
                         1.0f / 255.0f, NULL, NULL, out);
 }
 

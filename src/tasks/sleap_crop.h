@@ -28,8 +28,9 @@ sk_status sk_sleap_crop_open(const sk_sleap_spec *spec, const sk_sleap_crop_geom
                              int32_t sized_channels, sk_sleap_crop **out, sk_error *err) SK_MUST_CHECK;
 void sk_sleap_crop_close(sk_sleap_crop **crop);
 
-/* Takes a frame's sized picture; borrowed until the next call. */
-void sk_sleap_crop_begin(sk_sleap_crop *crop, const uint8_t *sized);
+/* Takes a frame's sized picture; borrowed until the next call. `channels` are those it was opened for, or 3 where the
+ * network makes grey of colours last (sk_sleap_grey_of). */
+void sk_sleap_crop_begin(sk_sleap_crop *crop, const uint8_t *sized, int32_t channels);
 
 /* The network's input for one centroid (sized pixels): 8-bit [height][width][channels]. */
 void sk_sleap_crop_u8(sk_sleap_crop *crop, float x, float y, uint8_t *out);

@@ -6,19 +6,27 @@
 #include "tasks/resize_float.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { MAX_SIDE = 65536 };
 
-struct sk_sleap_pre {
-    sk_sleap_geometry g;
-    int32_t channels, legacy;
-    uint8_t *converted; /* the frame in the network's colours */
+/* The frame on its way as 8-bit pictures of this many channels. */
+typedef struct picture_way {
+    int32_t channels;
+    uint8_t *converted; /* the frame in these channels */
     uint8_t *sized;     /* null when the frame needs no size matching */
     uint8_t *scaled;    /* null when the sized picture needs no scaling, or a legacy one gets fractions */
     sk_resize_antialias *fit, *shrink;
+} picture_way;
+
+struct sk_sleap_pre {
+    sk_sleap_geometry g;
+    int32_t channels, legacy;
+    sk_sleap_grey grey;
+    picture_way ways[2];    /* the network's channels; three, where grey comes last */
+    const picture_way *way; /* of the sized picture that is there; null: none */
     sk_resize_float *legacy_fit, *legacy_shrink;
-    int32_t ready; /* a sized picture is there */
 };
 
 static int32_t round_even(double v)
@@ -84,24 +92,48 @@ sk_status sk_sleap_plan(const sk_sleap_spec *spec, int32_t frame_width, int32_t 
     return SK_OK;
 }
 
-static sk_status open_resizers(sk_sleap_pre *p, sk_error *err)
+sk_sleap_grey sk_sleap_grey_of(const sk_sleap_spec *spec, int32_t channels)
+{
+    if (spec->legacy)
+        return SK_SLEAP_GREY_FIRST;
+    if (channels == 1)
+        return spec->ensure_grayscale ? SK_SLEAP_GREY_FIRST : SK_SLEAP_GREY_LAST;
+    return spec->ensure_grayscale ? SK_SLEAP_GREY_SPREAD : SK_SLEAP_GREY_FIRST;
+}
+
+static sk_status open_legacy(sk_sleap_pre *p, sk_error *err)
 {
     const sk_sleap_geometry *g = &p->g;
-    if (g->fitted_width != g->frame_width || g->fitted_height != g->frame_height) {
-        if (p->legacy)
-            SK_TRY(sk_resize_float_open(g->frame_width, g->frame_height, g->fitted_width, g->fitted_height,
-                                        p->channels, &p->legacy_fit, err));
-        else
-            SK_TRY(sk_resize_antialias_open(g->frame_width, g->frame_height, g->fitted_width,
-                                            g->fitted_height, p->channels, &p->fit, err));
-    }
+    if (g->fitted_width != g->frame_width || g->fitted_height != g->frame_height)
+        SK_TRY(sk_resize_float_open(g->frame_width, g->frame_height, g->fitted_width, g->fitted_height,
+                                    p->channels, &p->legacy_fit, err));
     if (g->input_scale == 1)
         return SK_OK;
-    if (p->legacy)
-        return sk_resize_float_open(g->sized_width, g->sized_height, g->scaled_width, g->scaled_height,
-                                    p->channels, &p->legacy_shrink, err);
-    return sk_resize_antialias_open(g->sized_width, g->sized_height, g->scaled_width, g->scaled_height,
-                                    p->channels, &p->shrink, err);
+    return sk_resize_float_open(g->sized_width, g->sized_height, g->scaled_width, g->scaled_height,
+                                p->channels, &p->legacy_shrink, err);
+}
+
+static sk_status open_way(const sk_sleap_pre *p, int32_t channels, picture_way *w, sk_error *err)
+{
+    const sk_sleap_geometry *g = &p->g;
+    const size_t k = (size_t)channels;
+    w->channels = channels;
+    if (!p->legacy && (g->fitted_width != g->frame_width || g->fitted_height != g->frame_height))
+        SK_TRY(sk_resize_antialias_open(g->frame_width, g->frame_height, g->fitted_width, g->fitted_height,
+                                        channels, &w->fit, err));
+    if (!p->legacy && g->input_scale != 1)
+        SK_TRY(sk_resize_antialias_open(g->sized_width, g->sized_height, g->scaled_width, g->scaled_height,
+                                        channels, &w->shrink, err));
+    size_t frame = (size_t)g->frame_width * (size_t)g->frame_height * k;
+    size_t sized = (size_t)g->sized_width * (size_t)g->sized_height * k;
+    size_t scaled = (size_t)g->scaled_width * (size_t)g->scaled_height * k;
+    bool sizes = g->sized_width != g->frame_width || g->sized_height != g->frame_height;
+    w->converted = sk_malloc(frame);
+    w->sized = sizes ? sk_calloc(1, sized) : NULL;
+    w->scaled = w->shrink ? sk_malloc(scaled) : NULL;
+    if (!w->converted || (sizes && !w->sized) || (w->shrink && !w->scaled))
+        return sk_fail_memory(err, frame + sized + scaled);
+    return SK_OK;
 }
 
 sk_status sk_sleap_pre_open(const sk_sleap_spec *spec, int32_t channels, const sk_sleap_geometry *geometry,
@@ -114,22 +146,15 @@ sk_status sk_sleap_pre_open(const sk_sleap_spec *spec, int32_t channels, const s
     if (!p)
         return sk_fail_memory(err, sizeof *p);
     sk_status status;
-    const sk_sleap_geometry *g = geometry;
-    p->g = *g;
+    p->g = *geometry;
     p->channels = channels;
     p->legacy = spec->legacy;
-    SK_TRY_GOTO(open_resizers(p, err));
-    size_t frame = (size_t)g->frame_width * (size_t)g->frame_height * (size_t)channels;
-    size_t sized = (size_t)g->sized_width * (size_t)g->sized_height * (size_t)channels;
-    size_t scaled = (size_t)g->scaled_width * (size_t)g->scaled_height * (size_t)channels;
-    int sizes = g->sized_width != g->frame_width || g->sized_height != g->frame_height;
-    p->converted = sk_malloc(frame);
-    p->sized = sizes ? sk_calloc(1, sized) : NULL;
-    p->scaled = p->shrink ? sk_malloc(scaled) : NULL;
-    if (!p->converted || (sizes && !p->sized) || (p->shrink && !p->scaled)) {
-        status = sk_fail_memory(err, frame + sized + scaled);
-        goto done;
-    }
+    p->grey = sk_sleap_grey_of(spec, channels);
+    if (p->legacy)
+        SK_TRY_GOTO(open_legacy(p, err));
+    SK_TRY_GOTO(open_way(p, channels, &p->ways[0], err));
+    if (p->grey == SK_SLEAP_GREY_LAST)
+        SK_TRY_GOTO(open_way(p, 3, &p->ways[1], err));
     *out = p;
     p = NULL;
 done:
@@ -142,66 +167,98 @@ void sk_sleap_pre_close(sk_sleap_pre **pre)
     if (!pre || !*pre)
         return;
     sk_sleap_pre *p = *pre;
-    sk_free(p->converted);
-    sk_free(p->sized);
-    sk_free(p->scaled);
-    sk_resize_antialias_close(&p->fit);
-    sk_resize_antialias_close(&p->shrink);
+    for (int i = 0; i < 2; i++) {
+        picture_way *w = &p->ways[i];
+        sk_free(w->converted);
+        sk_free(w->sized);
+        sk_free(w->scaled);
+        sk_resize_antialias_close(&w->fit);
+        sk_resize_antialias_close(&w->shrink);
+    }
     sk_resize_float_close(&p->legacy_fit);
     sk_resize_float_close(&p->legacy_shrink);
     sk_free(p);
     *pre = NULL;
 }
 
+/* The frame in the channels it goes on with. */
+static sk_status convert(sk_sleap_pre *p, const sk_frame *frame, const picture_way **way, sk_error *err)
+{
+    const bool coloured = frame->format == SK_PIXEL_RGB || frame->format == SK_PIXEL_BGR;
+    const size_t pixels = (size_t)frame->width * (size_t)frame->height;
+    *way = &p->ways[0];
+    if (p->grey == SK_SLEAP_GREY_LAST && coloured) {
+        if (sk_pixels_are_gray(frame)) {
+            sk_pixels_take_gray(frame, p->ways[0].converted);
+            return SK_OK;
+        }
+        *way = &p->ways[1];
+    }
+    if (p->grey != SK_SLEAP_GREY_SPREAD)
+        return sk_pixels_convert(frame, (*way)->channels, p->legacy ? SK_GRAY_TENSORFLOW : SK_GRAY_TORCH,
+                                 (*way)->converted, err);
+    uint8_t *out = (*way)->converted;
+    SK_TRY(sk_pixels_convert(frame, 1, SK_GRAY_TORCH, out, err));
+    for (size_t i = pixels; i-- > 0;)
+        out[3 * i] = out[3 * i + 1] = out[3 * i + 2] = out[i];
+    return SK_OK;
+}
+
 sk_status sk_sleap_pre_size(sk_sleap_pre *p, const sk_frame *frame, const uint8_t **sized, sk_error *err)
 {
     SK_CHECK_ARG(p && frame && frame->data, err);
     const sk_sleap_geometry *g = &p->g;
+    const picture_way *w;
     if (frame->width != g->frame_width || frame->height != g->frame_height)
         return sk_fail(err, SK_ERR_MISMATCH, "frame %lld is %dx%d; this stage was opened for %dx%d",
                        (long long)frame->index, (int)frame->width, (int)frame->height, (int)g->frame_width,
                        (int)g->frame_height);
-    SK_TRY(sk_pixels_convert(frame, p->channels, p->legacy ? SK_GRAY_TENSORFLOW : SK_GRAY_TORCH, p->converted,
-                             err));
-    ptrdiff_t from = (ptrdiff_t)g->frame_width * p->channels, to = (ptrdiff_t)g->sized_width * p->channels;
+    SK_TRY(convert(p, frame, &w, err));
+    ptrdiff_t from = (ptrdiff_t)g->frame_width * w->channels, to = (ptrdiff_t)g->sized_width * w->channels;
     /* The padding right and below was zeroed once and is never written. */
-    if (p->fit) {
-        sk_resize_antialias_run(p->fit, p->converted, from, p->sized, to);
+    if (w->fit) {
+        sk_resize_antialias_run(w->fit, w->converted, from, w->sized, to);
     } else if (p->legacy_fit) {
-        sk_resize_float_to_u8(p->legacy_fit, p->converted, from, p->sized, to);
-    } else if (p->sized) {
+        sk_resize_float_to_u8(p->legacy_fit, w->converted, from, w->sized, to);
+    } else if (w->sized) {
         for (int32_t y = 0; y < g->fitted_height; y++)
-            memcpy(p->sized + y * to, p->converted + y * from, (size_t)from);
+            memcpy(w->sized + y * to, w->converted + y * from, (size_t)from);
     }
-    p->ready = 1;
+    p->way = w;
     if (sized)
-        *sized = p->sized ? p->sized : p->converted;
+        *sized = w->sized ? w->sized : w->converted;
     return SK_OK;
+}
+
+int32_t sk_sleap_pre_channels(const sk_sleap_pre *p)
+{
+    return p->way ? p->way->channels : p->channels;
 }
 
 int sk_sleap_pre_is_u8(const sk_sleap_pre *p)
 {
-    return !p->legacy_shrink;
+    return !p->legacy_shrink && p->grey != SK_SLEAP_GREY_LAST;
 }
 
 /* The sized picture after input scaling, 8-bit. */
 static const uint8_t *scaled_u8(sk_sleap_pre *p)
 {
-    const uint8_t *sized = p->sized ? p->sized : p->converted;
-    if (!p->shrink)
+    const picture_way *w = p->way;
+    const uint8_t *sized = w->sized ? w->sized : w->converted;
+    if (!w->shrink)
         return sized;
-    sk_resize_antialias_run(p->shrink, sized, (ptrdiff_t)p->g.sized_width * p->channels, p->scaled,
-                            (ptrdiff_t)p->g.scaled_width * p->channels);
-    return p->scaled;
+    sk_resize_antialias_run(w->shrink, sized, (ptrdiff_t)p->g.sized_width * w->channels, w->scaled,
+                            (ptrdiff_t)p->g.scaled_width * w->channels);
+    return w->scaled;
 }
 
 sk_status sk_sleap_pre_u8(sk_sleap_pre *p, uint8_t *out, sk_error *err)
 {
-    SK_CHECK_ARG(p && out && p->ready, err);
-    if (p->legacy_shrink)
+    SK_CHECK_ARG(p && out && p->way, err);
+    if (p->legacy_shrink || p->way->channels != p->channels)
         return sk_fail(err, SK_ERR_UNSUPPORTED,
-                       "a SLEAP model with input scaling takes fractions of 8-bit values; hand "
-                       "its input over as float");
+                       "a SLEAP model with input scaling, or one that turns colours to grey itself, takes "
+                       "fractions of 8-bit values; hand its input over as float");
     const sk_sleap_geometry *g = &p->g;
     const uint8_t *scaled = scaled_u8(p);
     size_t from = (size_t)g->scaled_width * (size_t)p->channels, to = (size_t)g->width * (size_t)p->channels;
@@ -216,17 +273,22 @@ sk_status sk_sleap_pre_u8(sk_sleap_pre *p, uint8_t *out, sk_error *err)
 
 sk_status sk_sleap_pre_f32(sk_sleap_pre *p, float *out, sk_error *err)
 {
-    SK_CHECK_ARG(p && out && p->ready, err);
+    SK_CHECK_ARG(p && out && p->way, err);
     const sk_sleap_geometry *g = &p->g;
+    const picture_way *w = p->way;
     ptrdiff_t plane = (ptrdiff_t)g->width * g->height;
     memset(out, 0, (size_t)plane * (size_t)p->channels * sizeof *out);
     if (p->legacy_shrink) {
-        const uint8_t *sized = p->sized ? p->sized : p->converted;
+        const uint8_t *sized = w->sized ? w->sized : w->converted;
         sk_resize_float_to_planes(p->legacy_shrink, sized, (ptrdiff_t)g->sized_width * p->channels, out,
                                   g->width, plane);
         return SK_OK;
     }
     const uint8_t *scaled = scaled_u8(p);
+    if (w->channels != p->channels) {
+        sk_pixels_gray_plane(scaled, g->scaled_width, g->scaled_height, out, g->width);
+        return SK_OK;
+    }
     for (int32_t c = 0; c < p->channels; c++)
         for (int32_t y = 0; y < g->scaled_height; y++) {
             const uint8_t *from = scaled + (size_t)y * (size_t)g->scaled_width * (size_t)p->channels + c;

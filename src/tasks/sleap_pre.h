@@ -22,6 +22,14 @@ typedef struct sk_sleap_geometry {
 sk_status sk_sleap_plan(const sk_sleap_spec *spec, int32_t frame_width, int32_t frame_height,
                         sk_sleap_geometry *out, sk_error *err) SK_MUST_CHECK;
 
+/* When colours become grey. A frame whose channels agree everywhere is grey from the start. */
+typedef enum sk_sleap_grey {
+    SK_SLEAP_GREY_FIRST = 0, /* 8-bit, before everything else: SLEAP, and sleap-nn's ensure_grayscale */
+    SK_SLEAP_GREY_LAST, /* in fractions, after resizing: sleap-nn's networks of one channel do it themselves */
+    SK_SLEAP_GREY_SPREAD /* first, and then over three channels: ensure_grayscale before a network of three */
+} sk_sleap_grey;
+sk_sleap_grey sk_sleap_grey_of(const sk_sleap_spec *spec, int32_t channels);
+
 typedef struct sk_sleap_pre sk_sleap_pre;
 
 /* For frames of one size; RGB, BGR and GRAY may follow each other. `channels` of the network, 1 or 3. */
@@ -29,12 +37,14 @@ sk_status sk_sleap_pre_open(const sk_sleap_spec *spec, int32_t channels, const s
                             sk_sleap_pre **out, sk_error *err) SK_MUST_CHECK;
 void sk_sleap_pre_close(sk_sleap_pre **pre);
 
-/* Makes the sized picture, dense [sized_height][sized_width][channels]; kept until the next call. */
+/* Makes the sized picture, dense [sized_height][sized_width][sk_sleap_pre_channels]; kept until the next call. */
 sk_status sk_sleap_pre_size(sk_sleap_pre *pre, const sk_frame *frame, const uint8_t **sized,
                             sk_error *err) SK_MUST_CHECK;
 
+/* Of the last sized picture: the network's, or 3 where a picture with colours becomes grey later. */
+int32_t sk_sleap_pre_channels(const sk_sleap_pre *pre);
 /* 1 when the network's input can be handed over as 8-bit values; 0 for the fractions of a legacy model
- * with input scaling. */
+ * with input scaling, and of greys that are made last. */
 int sk_sleap_pre_is_u8(const sk_sleap_pre *pre);
 /* The network's input made from the last sized picture: [height][width][channels], or planes of value /
  * 255. */

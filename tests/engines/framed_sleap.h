@@ -67,7 +67,7 @@ static inline bool framed_compare(framed *f, const sk_sleap_spec *spec, int chan
         goto done;
     s.input = SK_INPUT_FRAMES;
     s.fit = &fit;
-    if (!sk_offload_fit_sleap(&g, spec->legacy, frames, &fit) ||
+    if (!sk_offload_fit_sleap(&g, spec->legacy, sk_sleap_grey_of(spec, channels), frames, &fit) ||
         sk_session_open(f->engine, graph, &shape, 1, &s, &fast, err) != SK_OK)
         goto done;
     for (int n = 0; n < BATCH; n++) {
@@ -111,6 +111,7 @@ static inline bool framed_round(framed *f, int round, int width, int height)
     const int w = width + (int)(random_next(&f->random) % 9), h = height + (int)(random_next(&f->random) % 9);
     const int c = format == 2 ? 1 : 3, stride = w * c + 5;
     sk_sleap_spec spec = {.legacy = round / 6 % 2,
+                          .ensure_grayscale = round / 2 % 2,
                           .input_scale = scales[round / 24 % 4],
                           .pad_to_stride = 16,
                           .target_size = {matched ? height * 3 / 4 : 0, matched ? width + 30 : 0}};

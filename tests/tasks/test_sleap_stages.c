@@ -100,7 +100,7 @@ static void crops_in_whole_pixels(void **state)
     assert_true(g.width == 16 && g.height == 16 && g.crop_width == S);
     sk_sleap_crop *crop;
     assert_ok(sk_sleap_crop_open(&spec, &g, 1, W, H, 1, &crop, &err), &err);
-    sk_sleap_crop_begin(crop, picture);
+    sk_sleap_crop_begin(crop, picture, 1);
     const float places[5][2] = {{20.3f, 15.8f}, {0, 0}, {39, 29}, {-50, 10}, {1e30f, -1e30f}};
     for (int n = 0; n < 5; n++) {
         float x = places[n][0], y = places[n][1];
@@ -141,7 +141,7 @@ static void crops_equal_the_original(void **state)
         npy crops = npy_load(test_data(path));
         snprintf(path, sizeof path, "sleap/goldens/topdown/b%d_pred_centroids.npy", b);
         npy centroids = npy_load(test_data(path));
-        sk_sleap_crop_begin(crop, image.data);
+        sk_sleap_crop_begin(crop, image.data, 1);
         int w = (int)crops.dim[4], h = (int)crops.dim[3];
         for (int i = 0; i < centroids.dim[0]; i++) {
             uint8_t out[96 * 96];
@@ -178,7 +178,7 @@ static void legacy_crops_are_interpolated(void **state)
     assert_true(g.width == S && g.height == S);
     sk_sleap_crop *crop;
     assert_ok(sk_sleap_crop_open(&spec, &g, 1, W, H, 1, &crop, &err), &err);
-    sk_sleap_crop_begin(crop, picture);
+    sk_sleap_crop_begin(crop, picture, 1);
     sk_sleap_crop_u8(crop, 8.25f, 6.5f, out);
     for (int v = 0; v < S; v++)
         for (int u = 0; u < S; u++)
@@ -195,7 +195,7 @@ static void legacy_crops_are_interpolated(void **state)
     assert_ok(sk_sleap_crop_plan(&spec, 0, &g, &err), &err);
     assert_true(g.width == S);
     assert_ok(sk_sleap_crop_open(&spec, &g, 1, W, H, 1, &crop, &err), &err);
-    sk_sleap_crop_begin(crop, picture);
+    sk_sleap_crop_begin(crop, picture, 1);
     sk_sleap_crop_u8(crop, 8, 8, out);
     /* Centre at (4, 4) of the half-size picture, whose pixel (4, 4) is the picture at (8.5, 8.5). */
     assert_int_equal(out[2 * S + 2], (int)(10 * 8.5f + 2 * 8.5f));
@@ -242,7 +242,7 @@ static void legacy_crops_value_by_value(void **state)
         sk_sleap_crop *crop;
         assert_ok(sk_sleap_crop_plan(&spec, 0, &g, &err), &err);
         assert_ok(sk_sleap_crop_open(&spec, &g, k, W, H, k, &crop, &err), &err);
-        sk_sleap_crop_begin(crop, picture);
+        sk_sleap_crop_begin(crop, picture, 1);
         for (int i = 0; i < PLACES + 300; i++) {
             noise = noise * 1664525u + 1013904223u;
             const float x = i < PLACES ? places[i][0] : (float)(noise >> 20) / 20.0f - 20;

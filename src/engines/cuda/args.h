@@ -229,7 +229,8 @@ typedef struct gpu_peaks_args {
  *   COLOURS            the network's channels, bytes; flags
  *   ACROSS, DOWN       antialiased along one axis: first place and count int32 [..][2], weights int16 [..][taps]
  *   PLACE              as it is
- *   MIX, MIX_PLANES    between four: places int32 [w][2], parts f32 [w], the same for rows; bytes, or planes of fractions */
+ *   MIX, MIX_PLANES    between four: places int32 [w][2], parts f32 [w], the same for rows; bytes, or planes of fractions
+ *   GREY_PLANES        one plane of fractions; flags */
 enum {
     GPU_SLEAP_CLEAR = 0,
     GPU_SLEAP_GREY_FLAG,
@@ -238,7 +239,8 @@ enum {
     GPU_SLEAP_DOWN,
     GPU_SLEAP_PLACE,
     GPU_SLEAP_MIX,
-    GPU_SLEAP_MIX_PLANES
+    GPU_SLEAP_MIX_PLANES,
+    GPU_SLEAP_GREY_PLANES
 };
 typedef struct gpu_sleap_args {
     void *p[GPU_MAX_POINTERS];

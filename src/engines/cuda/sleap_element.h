@@ -23,6 +23,17 @@ GPU_HD uint8_t gpu_grey(uint8_t red, uint8_t green, uint8_t blue, int32_t old)
     return (uint8_t)(int32_t)v;
 }
 
+/* The same of fractions, not cut to 8 bits; of a grey frame its value. */
+GPU_HD float gpu_grey_fraction(const gpu_sleap_args *a, int64_t image, const uint8_t *in)
+{
+    const int32_t red = a->swap ? 2 : 0;
+    if (a->in_c == 1 || !((const int32_t *)a->p[2])[image])
+        return (float)in[0] / 255.0f;
+    float v = gpu_mul((float)in[red] / 255.0f, 0.2989f);
+    v = (float)((double)v + (double)((float)in[1] / 255.0f) * (double)0.587f);
+    return (float)((double)v + (double)((float)in[2 - red] / 255.0f) * (double)0.114f);
+}
+
 GPU_HD void gpu_colours(const gpu_sleap_args *a, int64_t image, const uint8_t *in, uint8_t *out)
 {
     const int32_t red = a->swap ? 2 : 0;
@@ -110,6 +121,11 @@ GPU_HD void gpu_sleap_element(const gpu_sleap_args *a, int64_t i)
         for (int32_t c = 0; c < a->c; c++)
             ((float *)a->p[0])[((image * a->c + c) * a->out_h + y) * a->out_w + x] =
                 inside ? gpu_between(a, in, y, x, c, 1.0f / 255.0f) : 0.0f;
+        return;
+    }
+    if (a->what == GPU_SLEAP_GREY_PLANES) {
+        ((float *)a->p[0])[i] =
+            inside ? gpu_grey_fraction(a, image, in + ((int64_t)y * a->in_w + x) * a->in_c) : 0.0f;
         return;
     }
     uint8_t *out = (uint8_t *)a->p[0] + i * a->c;

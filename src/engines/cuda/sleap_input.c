@@ -3,6 +3,7 @@
 
 #include "tasks/resize_antialias.h"
 #include "tasks/resize_float.h"
+#include "tasks/sleap_pre.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,15 +17,15 @@ typedef struct picture {
     int32_t n, buffer, h, w, c;
 } picture;
 
-static const char *const names[] = {"clear flags", "grey?", "colours", "across",
-                                    "down",        "place", "mix",     "mix planes"};
+static const char *const names[] = {"clear flags", "grey?", "colours",    "across",     "down",
+                                    "place",       "mix",   "mix planes", "grey planes"};
 
 /* A step from the picture as it is to one of `args`; n_refs of them are tables. */
 static sk_status add_step(picture *p, gpu_sleap_args args, const gpu_ref *tables, int n_tables, sk_error *err)
 {
     gpu_step *step;
     int32_t to;
-    const bool planes = args.what == GPU_SLEAP_MIX_PLANES;
+    const bool planes = args.what == GPU_SLEAP_MIX_PLANES || args.what == GPU_SLEAP_GREY_PLANES;
     const size_t bytes =
         (size_t)p->n * (size_t)args.out_h * (size_t)args.out_w * (size_t)args.c * (planes ? 4 : 1);
     args.n = p->n;
@@ -48,25 +49,34 @@ static sk_status add_step(picture *p, gpu_sleap_args args, const gpu_ref *tables
     return SK_OK;
 }
 
-/* To the network's colours. Frames of three channels that are all grey keep their values, so each is looked at first. */
+/* Which frames of three channels have colours: those that are all grey keep their values. */
+static sk_status add_flags(picture *p, gpu_ref *flags, sk_error *err)
+{
+    gpu_step *step;
+    *flags = (gpu_ref){.buffer = GPU_NO_BUFFER};
+    if (p->c == 1)
+        return SK_OK;
+    SK_TRY(gpu_add_buffer(p->plan, (size_t)p->n * 4, 0, &flags->buffer, err));
+    for (int what = GPU_SLEAP_CLEAR; what <= GPU_SLEAP_GREY_FLAG; what++) {
+        SK_TRY(gpu_add_step(p->plan, GPU_SLEAP, NULL, &step, err));
+        step->args.sleap =
+            (gpu_sleap_args){.what = what, .n = p->n, .in_h = p->h, .in_w = p->w, .in_c = p->c};
+        step->refs[0] = *flags;
+        step->refs[1] = (gpu_ref){.buffer = what == GPU_SLEAP_CLEAR ? GPU_NO_BUFFER : p->buffer};
+        step->n_refs = 2;
+        snprintf(step->kernel, sizeof step->kernel, "%s", names[what]);
+    }
+    return SK_OK;
+}
+
+/* To this many channels, in bytes. */
 static sk_status add_colours(picture *p, const sk_frame_fit *fit, int32_t channels, sk_error *err)
 {
     gpu_ref flags = {.buffer = GPU_NO_BUFFER};
     if (p->c == channels && !(channels == 3 && fit->swap))
         return SK_OK;
-    if (channels == 1) {
-        gpu_step *step;
-        SK_TRY(gpu_add_buffer(p->plan, (size_t)p->n * 4, 0, &flags.buffer, err));
-        for (int what = GPU_SLEAP_CLEAR; what <= GPU_SLEAP_GREY_FLAG; what++) {
-            SK_TRY(gpu_add_step(p->plan, GPU_SLEAP, NULL, &step, err));
-            step->args.sleap =
-                (gpu_sleap_args){.what = what, .n = p->n, .in_h = p->h, .in_w = p->w, .in_c = p->c};
-            step->refs[0] = flags;
-            step->refs[1] = (gpu_ref){.buffer = what == GPU_SLEAP_CLEAR ? GPU_NO_BUFFER : p->buffer};
-            step->n_refs = 2;
-            snprintf(step->kernel, sizeof step->kernel, "%s", names[what]);
-        }
-    }
+    if (channels == 1)
+        SK_TRY(add_flags(p, &flags, err));
     const gpu_sleap_args a = {.what = GPU_SLEAP_COLOURS,
                               .out_h = p->h,
                               .out_w = p->w,
@@ -76,6 +86,19 @@ static sk_status add_colours(picture *p, const sk_frame_fit *fit, int32_t channe
                               .swap = fit->swap,
                               .old = fit->rule == SK_FIT_SLEAP_OLD};
     return add_step(p, a, &flags, 1, err);
+}
+
+/* At the end: one plane of greys in fractions. */
+static sk_status add_grey_plane(picture *p, const sk_frame_fit *fit, const gpu_ref *flags, sk_error *err)
+{
+    const gpu_sleap_args a = {.what = GPU_SLEAP_GREY_PLANES,
+                              .out_h = p->h,
+                              .out_w = p->w,
+                              .h = p->h,
+                              .w = p->w,
+                              .c = 1,
+                              .swap = fit->swap};
+    return add_step(p, a, flags, 1, err);
 }
 
 static sk_status add_axis(gpu_plan *plan, const sk_antialias_axis *axis, gpu_ref tables[2], sk_error *err)
@@ -184,8 +207,15 @@ sk_status gpu_add_sleap_input(gpu_plan *plan, int32_t index, int32_t *buffer, bo
         (!f->scales && (f->sized_width != f->resized_width || f->sized_height != f->resized_height)))
         return sk_fail(err, SK_ERR_ARG, "a picture of %dx%d does not fit an input of %dx%d", f->resized_width,
                        f->resized_height, width, height);
+    const bool late = f->grey == SK_SLEAP_GREY_LAST && shape->dim[1] == 1;
+    gpu_ref flags;
     *planes = f->rule == SK_FIT_SLEAP_OLD && f->scales;
-    SK_TRY(add_colours(&p, f, (int32_t)shape->dim[1], err));
+    if (late)
+        SK_TRY(add_flags(&p, &flags, err));
+    else if (f->grey == SK_SLEAP_GREY_SPREAD)
+        SK_TRY(add_colours(&p, f, 1, err));
+    if (!late)
+        SK_TRY(add_colours(&p, f, (int32_t)shape->dim[1], err));
     if (f->fitted_width != f->frame_width || f->fitted_height != f->frame_height)
         SK_TRY(add_resize(&p, f, f->fitted_height, f->fitted_width, f->sized_height, f->sized_width, false,
                           err));
@@ -195,6 +225,10 @@ sk_status gpu_add_sleap_input(gpu_plan *plan, int32_t index, int32_t *buffer, bo
         SK_TRY(add_resize(&p, f, f->resized_height, f->resized_width, height, width, *planes, err));
     else
         SK_TRY(add_border(&p, height, width, err));
+    if (late) {
+        SK_TRY(add_grey_plane(&p, f, &flags, err));
+        *planes = true;
+    }
     *buffer = p.buffer;
     return SK_OK;
 }

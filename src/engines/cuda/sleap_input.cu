@@ -24,6 +24,7 @@ static const void *kernel_of(int32_t what)
     case GPU_SLEAP_DOWN: return (const void *)sleap_input<GPU_SLEAP_DOWN>;
     case GPU_SLEAP_PLACE: return (const void *)sleap_input<GPU_SLEAP_PLACE>;
     case GPU_SLEAP_MIX: return (const void *)sleap_input<GPU_SLEAP_MIX>;
+    case GPU_SLEAP_GREY_PLANES: return (const void *)sleap_input<GPU_SLEAP_GREY_PLANES>;
     default: return (const void *)sleap_input<GPU_SLEAP_MIX_PLANES>;
     }
 }
