@@ -47,9 +47,10 @@ sk_status sk_sleap_heads_find(const sk_config_value *heads, const char *what, sk
                               sk_error *err) SK_MUST_CHECK;
 
 /* Task, keypoints, edges (drawing and PAF), classes and anchor, in the heads' channel order; the skeleton
- * (may be empty) fills what the heads leave out. Names are copied into the model's arena. */
+ * (may be empty) fills what the heads leave out. `by_skeleton` (sleap-nn): where it has as many nodes as the head has
+ * parts, channels are its nodes, whatever the head calls them. Names are copied into the model's arena. */
 sk_status sk_sleap_fill_names(sk_model *model, const sk_sleap_heads *heads, const sk_skeleton *skeleton,
-                              const char *what, sk_error *err) SK_MUST_CHECK;
+                              bool by_skeleton, const char *what, sk_error *err) SK_MUST_CHECK;
 
 /* What an output is, by its head's name ("MultiInstanceConfmapsHead_0"). */
 sk_output_kind sk_sleap_output_kind(const char *head_name);

@@ -110,7 +110,7 @@ static int32_t index_of(const sk_model *model, const char *name)
 }
 
 static sk_status fill_keypoints(sk_model *model, const sk_sleap_heads *heads, const sk_skeleton *skeleton,
-                                const char *what, sk_error *err)
+                                bool by_skeleton, const char *what, sk_error *err)
 {
     const sk_config_value *parts = sk_config_get(heads->confmaps, "part_names");
     const char *anchor = sk_config_text(sk_config_get(heads->confmaps, "anchor_part"));
@@ -128,7 +128,8 @@ static sk_status fill_keypoints(sk_model *model, const sk_sleap_heads *heads, co
         model->n_keypoints = 1;
         return SK_OK;
     }
-    if (sk_config_count(parts) > 0)
+    const size_t n_parts = sk_config_count(parts);
+    if (n_parts > 0 && !(by_skeleton && n_parts == (size_t)skeleton->n_nodes))
         return copy_names(model, parts, what, "part_names", &model->keypoint_names, &model->n_keypoints, err);
     if (skeleton->n_nodes == 0)
         return sk_fail(err, SK_ERR_FORMAT, "%s: neither the head nor a skeleton names the keypoints", what);
@@ -157,6 +158,19 @@ static sk_status fill_skeleton_edges(sk_model *model, const sk_skeleton *skeleto
     return SK_OK;
 }
 
+/* The channel of a part, by what the head calls it. */
+static int32_t part_index(const sk_model *model, const sk_sleap_heads *heads, const char *name)
+{
+    const sk_config_value *parts = sk_config_get(heads->confmaps, "part_names");
+    const size_t n = sk_config_count(parts);
+    for (size_t i = 0; name && n == (size_t)model->n_keypoints && i < n; i++) {
+        const char *part = sk_config_text(sk_config_at(parts, i));
+        if (part && strcmp(part, name) == 0)
+            return (int32_t)i;
+    }
+    return index_of(model, name);
+}
+
 static sk_status fill_paf_edges(sk_model *model, const sk_sleap_heads *heads, const char *what, sk_error *err)
 {
     const sk_config_value *list = sk_config_get(heads->pafs, "edges");
@@ -175,7 +189,7 @@ static sk_status fill_paf_edges(sk_model *model, const sk_sleap_heads *heads, co
         for (size_t i = 0; i < count; i++)
             for (size_t j = 0; j < 2; j++) {
                 const char *name = sk_config_text(sk_config_at(sk_config_at(list, i), j));
-                edges[i][j] = index_of(model, name);
+                edges[i][j] = part_index(model, heads, name);
                 if (edges[i][j] < 0)
                     return sk_fail(err, SK_ERR_FORMAT,
                                    "%s: edge %zu joins \"%.60s\", which is not one of part_names", what, i,
@@ -194,10 +208,10 @@ static sk_status fill_paf_edges(sk_model *model, const sk_sleap_heads *heads, co
 }
 
 sk_status sk_sleap_fill_names(sk_model *model, const sk_sleap_heads *heads, const sk_skeleton *skeleton,
-                              const char *what, sk_error *err)
+                              bool by_skeleton, const char *what, sk_error *err)
 {
     model->task = heads->task;
-    SK_TRY(fill_keypoints(model, heads, skeleton, what, err));
+    SK_TRY(fill_keypoints(model, heads, skeleton, by_skeleton, what, err));
     SK_TRY(fill_skeleton_edges(model, skeleton, err));
     SK_TRY(fill_paf_edges(model, heads, what, err));
     if (heads->classes) {

@@ -31,7 +31,7 @@ static sk_status read_config(reader *r)
     const sk_config_value *written = sk_config_find(root, "data.labels.skeletons.0");
     if (!sk_config_is_null(written))
         SK_TRY(sk_skeleton_read(written, NULL, r->model->arena, r->what, &skeleton, r->err));
-    return sk_sleap_fill_names(r->model, &r->heads, &skeleton, r->what, r->err);
+    return sk_sleap_fill_names(r->model, &r->heads, &skeleton, false, r->what, r->err);
 }
 
 /* model_config as the file has it: an attribute of the root. */

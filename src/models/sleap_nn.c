@@ -122,7 +122,7 @@ static sk_status read_config(reader *r)
     const sk_config_value *written = sk_config_find(r->root, "data_config.skeletons.0");
     if (!sk_config_is_null(written))
         SK_TRY(read_skeleton(r, written, &skeleton));
-    return sk_sleap_fill_names(r->model, &r->heads, &skeleton, r->what, r->err);
+    return sk_sleap_fill_names(r->model, &r->heads, &skeleton, true, r->what, r->err);
 }
 
 /* --- heads --- */
