@@ -62,6 +62,9 @@ typedef struct sk_source_settings {
     /* Pixels a picture or a frame may have. 0 (default): 67 million, or 4096 for every byte of a picture's file, 268 million at
      * most; a file that claims more is refused before memory is taken for it. */
     int64_t max_pixels;
+    /* Pictures that cannot be read are left out and told by sk_source_next_unreadable, instead of ending the source with their
+     * error. Default false */
+    bool skip_unreadable;
     /* Live: asked several times a second while the source waits for its peer; true ends the source. May be null. */
     bool (*interrupted)(void *context);
     void *interrupted_context;
@@ -85,9 +88,11 @@ typedef struct sk_source_info {
 
 /* What went on behind the reader's back. */
 typedef struct sk_source_status {
-    int64_t decoded;        /* frames decoded so far */
-    int64_t dropped;        /* live: replaced by a newer one before they were read */
-    int64_t damaged;        /* packets or frames the decoder reported as corrupt and went on from */
+    int64_t decoded; /* frames decoded so far */
+    int64_t dropped; /* live: replaced by a newer one before they were read */
+    int64_t damaged; /* packets or frames the decoder reported as corrupt and went on from */
+    int64_t
+        missing; /* video files, once the end is reached: frames that the container promised and does not hold */
     int32_t reconnects;     /* live: attempts to connect again */
     int32_t outages;        /* live: times that frames stopped coming */
     bool connected;         /* live: false while it tries to connect again */
@@ -108,6 +113,15 @@ SK_API sk_status sk_source_next(sk_source *source, const sk_frame **frame, sk_er
 SK_API void sk_source_release(sk_source *source, const sk_frame *frame);
 /* Path of the picture a frame came from; the source's name for video. */
 SK_API const char *sk_source_frame_name(const sk_source *source, const sk_frame *frame);
+
+/* A picture that was left out, the first not told yet of those before frame `before` (INT64_MAX: any); false when there is
+ * none. With skip_unreadable only. */
+typedef struct sk_unreadable {
+    int64_t index;     /* the frame it would have been */
+    char name[4096];   /* its path */
+    char problem[512]; /* why */
+} sk_unreadable;
+SK_API bool sk_source_next_unreadable(sk_source *source, int64_t before, sk_unreadable *out);
 
 /* Makes the current and every later sk_source_next return the end. */
 SK_API void sk_source_stop(sk_source *source);

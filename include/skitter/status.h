@@ -36,7 +36,8 @@ typedef enum sk_status {
     SK_ERR_CANCELLED = 10,  /* the caller asked to stop */
     SK_ERR_MISMATCH = 11,   /* shapes, types or results do not agree */
     SK_ERR_INTERNAL = 12,   /* a bug in skitter; please report it */
-    SK_ERR_TIMEOUT = 13     /* not done in the time allowed; the message names the stage */
+    SK_ERR_TIMEOUT = 13,    /* not done in the time allowed; the message names the stage */
+    SK_ERR_INCOMPLETE = 14  /* done as far as it went: the source ended before its own header says */
 } sk_status;
 
 /* Length of sk_error.message including the final zero. Longer texts are cut at a character boundary, with "…". */

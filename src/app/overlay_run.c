@@ -7,9 +7,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FRAMES_A_PART 500
@@ -19,139 +21,176 @@ typedef struct part {
 } part;
 
 struct sk_overlay_run {
-    char *folder;       /* the run's */
-    char *parts_folder; /* folder/overlay.parts, or folder/overlay for pictures */
-    bool pictures;
-    double rate;
+    char *folder; /* the run's */
+    char *parts;  /* folder/overlay.parts, or folder/overlay for pictures */
+    char *joined; /* folder/overlay.mp4 */
+    char *done;   /* folder/overlay.done: parts that are joined and only to be removed */
+    bool pictures, begun_before, folder_made;
+    sk_overlay_place place;
+    int64_t frames_a_part;
     sk_overlay *overlay;
-    part *parts; /* complete ones, in order, without gaps */
-    size_t n_parts, capacity;
+    size_t n_parts;      /* complete ones, in order, without gaps */
     sk_video_sink *sink; /* the part being written */
     int64_t first, count;
     sk_frame canvas;
     size_t canvas_bytes;
 };
 
-static void part_path(const sk_overlay_run *run, part p, char *path, size_t capacity)
+/* --- paths --- */
+
+static sk_status part_path(const sk_overlay_run *run, const char *folder, int64_t number, char **out,
+                           sk_error *err)
 {
-    snprintf(path, capacity, "%s/part-%010lld-%06lld.mp4", run->parts_folder, (long long)p.first,
-             (long long)p.count);
+    char name[64];
+    if (number < 0)
+        snprintf(name, sizeof name, "unfinished.mp4");
+    else
+        snprintf(name, sizeof name, "part-%016llx-%010lld.mp4", (unsigned long long)run->place.id,
+                 (long long)number);
+    *out = sk_path_join(folder, name);
+    return *out ? SK_OK : sk_fail_memory(err, strlen(folder));
 }
 
-static void open_part_path(const sk_overlay_run *run, char *path, size_t capacity)
+/* Removes what is in a folder of ours, files only, and the folder where nothing else is in it. */
+static void remove_folder(const char *folder)
 {
-    snprintf(path, capacity, "%s/unfinished.mp4", run->parts_folder);
+    DIR *directory = opendir(folder);
+    if (!directory)
+        return;
+    for (struct dirent *entry; (entry = readdir(directory));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(dirfd(directory), entry->d_name, 0);
+    closedir(directory);
+    rmdir(folder);
 }
 
-static int compare_parts(const void *a, const void *b)
+/* The folder for parts or pictures; a link in its place would lead elsewhere. */
+static sk_status make_folder(sk_overlay_run *run, sk_error *err)
 {
-    const part *x = a, *y = b;
-    return (x->first > y->first) - (x->first < y->first);
+    struct stat info;
+    if (run->folder_made)
+        return SK_OK;
+    if (lstat(run->parts, &info) == 0 && !S_ISDIR(info.st_mode))
+        return sk_fail(err, SK_ERR_IO, "%s: is no folder of a run; remove it", run->parts);
+    run->folder_made = true;
+    return sk_folder_make(run->parts, err);
 }
 
-static sk_status add_part(sk_overlay_run *run, part p, sk_error *err)
-{
-    SK_TRY(sk_array_reserve((void **)&run->parts, &run->capacity, run->n_parts + 1, sizeof *run->parts,
-                            1u << 24, err));
-    run->parts[run->n_parts++] = p;
-    return SK_OK;
-}
+/* --- opening --- */
 
-/* Finds complete parts; only those that follow each other from frame 0 count. */
+/* Counts complete parts of this run from the first on; everything else in the folder is of no use and removed. */
 static sk_status list_parts(sk_overlay_run *run, sk_error *err)
 {
-    DIR *directory = opendir(run->parts_folder);
-    if (!directory)
+    struct stat info;
+    if (lstat(run->parts, &info) != 0)
         return SK_OK;
-    sk_status status = SK_OK;
-    for (struct dirent *entry; status == SK_OK && (entry = readdir(directory));) {
-        long long first, count;
-        char rest;
-        if (sscanf(entry->d_name, "part-%lld-%lld.mp%c", &first, &count, &rest) == 3 && rest == '4')
-            status = add_part(run, (part){first, count}, err);
+    SK_TRY(make_folder(run, err));
+    run->begun_before = true;
+    char *path = NULL;
+    for (;; run->n_parts++) {
+        SK_TRY(part_path(run, run->parts, (int64_t)run->n_parts, &path, err));
+        bool there = lstat(path, &info) == 0 && S_ISREG(info.st_mode);
+        sk_free(path);
+        if (!there)
+            break;
+    }
+    DIR *directory = opendir(run->parts);
+    if (!directory)
+        return sk_fail(err, SK_ERR_IO, "%s: cannot be read: %s", run->parts, strerror(errno));
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        unsigned long long id;
+        long long number;
+        char last;
+        bool ours = sscanf(entry->d_name, "part-%llx-%lld.mp%c", &id, &number, &last) == 3 && last == '4' &&
+                    id == run->place.id && number >= 0 && number < (int64_t)run->n_parts;
+        if (!ours && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(dirfd(directory), entry->d_name, 0);
     }
     closedir(directory);
-    if (status != SK_OK || run->n_parts == 0)
-        return status;
-    qsort(run->parts, run->n_parts, sizeof *run->parts, compare_parts);
-    size_t good = 0;
-    for (int64_t next = 0; good < run->n_parts && run->parts[good].first == next; good++)
-        next += run->parts[good].count;
-    run->n_parts = good;
     return SK_OK;
 }
 
-sk_status sk_overlay_run_open(const char *folder, bool pictures, double rate,
-                              const sk_overlay_settings *settings, sk_overlay_run **out, sk_error *err)
+/* For tests: parts of fewer frames. */
+static int64_t frames_a_part(void)
+{
+    const char *text = getenv("SKITTER_OVERLAY_PART");
+    long number = text ? strtol(text, NULL, 10) : 0;
+    return number > 0 ? number : FRAMES_A_PART;
+}
+
+sk_status sk_overlay_run_open(const sk_overlay_place *place, const sk_overlay_settings *settings,
+                              sk_overlay_run **out, sk_error *err)
 {
     *out = NULL;
     sk_overlay_run *run = sk_calloc(1, sizeof *run);
     if (!run)
         return sk_fail_memory(err, sizeof *run);
     sk_status status = SK_OK;
-    run->pictures = pictures;
-    run->rate = rate;
-    run->folder = sk_strdup(folder);
-    run->parts_folder = sk_path_join(folder, pictures ? "overlay" : "overlay.parts");
-    if (!run->folder || !run->parts_folder) {
-        status = sk_fail_memory(err, strlen(folder));
+    run->place = *place;
+    run->pictures = place->pictures;
+    run->frames_a_part = frames_a_part();
+    run->folder = sk_strdup(place->folder);
+    run->parts = sk_path_join(place->folder, place->pictures ? "overlay" : "overlay.parts");
+    run->joined = sk_path_join(place->folder, "overlay.mp4");
+    run->done = sk_path_join(place->folder, "overlay.done");
+    if (!run->folder || !run->parts || !run->joined || !run->done) {
+        status = sk_fail_memory(err, strlen(place->folder));
         goto done;
     }
+    run->place.folder = run->folder;
     SK_TRY_GOTO(sk_overlay_open(settings, &run->overlay, err));
-    SK_TRY_GOTO(sk_folder_make(run->parts_folder, err));
-    if (!pictures)
+    if (!place->pictures) {
+        remove_folder(run->done);
         SK_TRY_GOTO(list_parts(run, err));
+    }
     *out = run;
     return SK_OK;
 done:
-    (void)!sk_overlay_run_close(&run, false, NULL);
+    sk_overlay_run_close(&run);
     return status;
 }
 
-sk_status sk_overlay_run_clear(sk_overlay_run *run, sk_error *err)
+bool sk_overlay_run_is_there(const sk_overlay_run *run)
 {
-    return run->pictures ? SK_OK : sk_overlay_run_continue(run, 0, err);
+    return !run->pictures && !run->begun_before && sk_file_is_regular(run->joined);
 }
 
-int64_t sk_overlay_run_covered(const sk_overlay_run *run)
+sk_status sk_overlay_run_begin(sk_overlay_run *run, int64_t known, int64_t *covered, sk_error *err)
 {
-    if (run->pictures)
-        return INT64_MAX;
-    return run->n_parts ? run->parts[run->n_parts - 1].first + run->parts[run->n_parts - 1].count : 0;
-}
-
-sk_status sk_overlay_run_continue(sk_overlay_run *run, int64_t count, sk_error *err)
-{
-    run->first = count;
+    *covered = 0;
     if (run->pictures)
         return SK_OK;
-    while (run->n_parts && run->parts[run->n_parts - 1].first >= count) {
-        char path[4200];
-        part_path(run, run->parts[--run->n_parts], path, sizeof path);
-        if (unlink(path) != 0 && errno != ENOENT)
-            return sk_fail(err, SK_ERR_IO, "%s: cannot be removed: %s", path, strerror(errno));
+    while ((int64_t)run->n_parts * run->frames_a_part > known) {
+        char *path = NULL;
+        SK_TRY(part_path(run, run->parts, (int64_t)--run->n_parts, &path, err));
+        bool gone = unlink(path) == 0 || errno == ENOENT;
+        sk_status status =
+            gone ? SK_OK : sk_fail(err, SK_ERR_IO, "%s: cannot be removed: %s", path, strerror(errno));
+        sk_free(path);
+        SK_TRY(status);
     }
-    if (sk_overlay_run_covered(run) != count)
-        return sk_fail(err, SK_ERR_INTERNAL, "the overlay's parts end at frame %lld, not %lld",
-                       (long long)sk_overlay_run_covered(run), (long long)count);
+    run->first = *covered = (int64_t)run->n_parts * run->frames_a_part;
     return SK_OK;
 }
 
-static sk_status finish_part(sk_overlay_run *run, sk_error *err)
+static sk_status picture_path(const sk_overlay_run *run, const char *name, char **out, sk_error *err)
 {
-    if (!run->sink)
-        return SK_OK;
-    char from[4200], to[4200];
-    open_part_path(run, from, sizeof from);
-    SK_TRY(sk_video_sink_close(&run->sink, err));
-    part p = {run->first, run->count};
-    part_path(run, p, to, sizeof to);
-    if (rename(from, to) != 0)
-        return sk_fail(err, SK_ERR_IO, "%s: cannot be renamed: %s", from, strerror(errno));
-    run->first += run->count;
-    run->count = 0;
-    return add_part(run, p, err);
+    char *stem = sk_path_stem(name), file[300];
+    snprintf(file, sizeof file, "%.255s.jpg", stem ? stem : "picture");
+    sk_free(stem);
+    *out = sk_path_join(run->parts, file);
+    return *out ? SK_OK : sk_fail_memory(err, strlen(name));
 }
+
+bool sk_overlay_run_has(const sk_overlay_run *run, const char *name)
+{
+    char *path = NULL;
+    bool there = picture_path(run, name, &path, NULL) == SK_OK && sk_file_is_regular(path);
+    sk_free(path);
+    return there;
+}
+
+/* --- writing --- */
 
 static sk_status copy_frame(sk_overlay_run *run, const sk_frame *frame, sk_error *err)
 {
@@ -170,77 +209,139 @@ static sk_status copy_frame(sk_overlay_run *run, const sk_frame *frame, sk_error
     return SK_OK;
 }
 
+static sk_status open_part(sk_overlay_run *run, const sk_frame *frame, sk_error *err)
+{
+    char *path = NULL;
+    SK_TRY(make_folder(run, err));
+    SK_TRY(part_path(run, run->parts, -1, &path, err));
+    if (!run->place.width || !run->place.height) {
+        run->place.width = frame->width;
+        run->place.height = frame->height;
+    }
+    sk_status status =
+        sk_video_sink_open(path, run->place.width, run->place.height, run->place.rate, &run->sink, err);
+    sk_free(path);
+    return status;
+}
+
 sk_status sk_overlay_run_write(sk_overlay_run *run, const sk_frame *frame, const char *name,
                                const sk_instances *instances, sk_error *err)
 {
-    char path[4200];
     SK_TRY(copy_frame(run, frame, err));
     sk_overlay_draw(run->overlay, &run->canvas, instances);
     if (run->pictures) {
-        char *stem = sk_path_stem(name);
-        snprintf(path, sizeof path, "%s/%.255s.jpg", run->parts_folder, stem ? stem : "picture");
-        sk_free(stem);
-        return sk_picture_write(path, &run->canvas, err);
+        char *path = NULL;
+        SK_TRY(make_folder(run, err));
+        SK_TRY(picture_path(run, name, &path, err));
+        sk_status status = sk_picture_write(path, &run->canvas, err);
+        sk_free(path);
+        return status;
     }
-    if (!run->sink) {
-        open_part_path(run, path, sizeof path);
-        SK_TRY(sk_video_sink_open(path, frame->width, frame->height, run->rate, &run->sink, err));
-    }
+    if (!run->sink)
+        SK_TRY(open_part(run, frame, err));
     SK_TRY(sk_video_sink_write(run->sink, &run->canvas, err));
-    if (++run->count >= FRAMES_A_PART)
-        return finish_part(run, err);
+    run->count++;
     return SK_OK;
 }
 
-static sk_status join(sk_overlay_run *run, bool remove_parts, sk_error *err)
+bool sk_overlay_run_part_is_full(const sk_overlay_run *run)
 {
-    char path[4200], target[4200], half[4200];
-    if (run->n_parts == 0)
-        return SK_OK;
-    snprintf(target, sizeof target, "%s/overlay.mp4", run->folder);
-    snprintf(half, sizeof half, "%s/joined.mp4", run->parts_folder);
-    char **paths = sk_calloc(run->n_parts, sizeof *paths);
-    sk_status status = paths ? SK_OK : sk_fail_memory(err, run->n_parts * sizeof *paths);
-    for (size_t i = 0; i < run->n_parts && status == SK_OK; i++) {
-        part_path(run, run->parts[i], path, sizeof path);
-        paths[i] = sk_strdup(path);
-        if (!paths[i])
-            status = sk_fail_memory(err, strlen(path));
-    }
-    if (status == SK_OK)
-        status = sk_video_join((const char *const *)paths, (int32_t)run->n_parts, half, err);
-    if (status == SK_OK && rename(half, target) != 0)
-        status = sk_fail(err, SK_ERR_IO, "%s: cannot be renamed: %s", half, strerror(errno));
-    for (size_t i = 0; paths && i < run->n_parts; i++) {
-        if (status == SK_OK && remove_parts)
-            unlink(paths[i]);
-        sk_free(paths[i]);
-    }
-    sk_free(paths);
-    if (status == SK_OK && remove_parts)
-        rmdir(run->parts_folder);
+    return run->count >= run->frames_a_part;
+}
+
+/* Onto the disk before it has the name that says it is complete. */
+static sk_status settle(const char *path, sk_error *err)
+{
+    int file;
+    SK_TRY(sk_file_open_own(path, O_RDWR, &file, err));
+    bool ok = fsync(file) == 0 || errno == EINVAL;
+    sk_status status = ok ? SK_OK : sk_fail(err, SK_ERR_IO, "%s: syncing failed: %s", path, strerror(errno));
+    close(file);
     return status;
 }
 
-sk_status sk_overlay_run_close(sk_overlay_run **pointer, bool finished, sk_error *err)
+static sk_status put_in_place(const char *from, const char *to, sk_error *err)
+{
+    SK_TRY(settle(from, err));
+    if (rename(from, to) != 0)
+        return sk_fail(err, SK_ERR_IO, "%s: cannot be renamed: %s", from, strerror(errno));
+    return SK_OK;
+}
+
+sk_status sk_overlay_run_end_part(sk_overlay_run *run, sk_error *err)
+{
+    if (!run->sink)
+        return SK_OK;
+    char *from = NULL, *to = NULL;
+    sk_status status = sk_video_sink_close(&run->sink, err);
+    if (status == SK_OK)
+        status = part_path(run, run->parts, -1, &from, err);
+    if (status == SK_OK)
+        status = part_path(run, run->parts, (int64_t)run->n_parts, &to, err);
+    /* A part of fewer frames keeps its name: it is joined, and drawn again by whoever goes on. */
+    if (status == SK_OK && run->count == run->frames_a_part) {
+        status = put_in_place(from, to, err);
+        if (status == SK_OK) {
+            run->n_parts++;
+            run->first += run->count;
+            run->count = 0;
+        }
+    }
+    sk_free(from);
+    sk_free(to);
+    return status;
+}
+
+/* --- joining --- */
+
+static sk_status join_parts(sk_overlay_run *run, const char *half, sk_error *err)
+{
+    size_t count = run->n_parts + (run->count > 0);
+    char **paths = sk_calloc(count, sizeof *paths);
+    sk_status status = paths ? SK_OK : sk_fail_memory(err, count * sizeof *paths);
+    for (size_t i = 0; i < count && status == SK_OK; i++)
+        status = part_path(run, run->parts, i < run->n_parts ? (int64_t)i : -1, &paths[i], err);
+    if (status == SK_OK)
+        status = sk_video_join((const char *const *)paths, (int32_t)count, half, err);
+    for (size_t i = 0; paths && i < count; i++)
+        sk_free(paths[i]);
+    sk_free(paths);
+    return status;
+}
+
+sk_status sk_overlay_run_join(sk_overlay_run *run, bool finished, sk_error *err)
+{
+    if (run->pictures || (run->n_parts == 0 && run->count == 0))
+        return SK_OK;
+    char *half = sk_path_join(run->parts, "joined.mp4");
+    if (!half)
+        return sk_fail_memory(err, strlen(run->parts));
+    sk_status status = join_parts(run, half, err);
+    if (status == SK_OK)
+        status = put_in_place(half, run->joined, err);
+    else
+        unlink(half); /* what it takes of a full disk */
+    sk_free(half);
+    if (status == SK_OK && finished && rename(run->parts, run->done) == 0) /* in one step: joined, or not */
+        remove_folder(run->done);
+    return status;
+}
+
+void sk_overlay_run_close(sk_overlay_run **pointer)
 {
     sk_overlay_run *run = pointer ? *pointer : NULL;
     if (!run)
-        return SK_OK;
+        return;
     *pointer = NULL;
-    sk_status status = SK_OK;
-    if (!run->pictures && run->overlay) {
-        status = finish_part(run, err);
-        if (status == SK_OK)
-            status = join(run, finished, err);
-    }
+    if (run->sink)
+        (void)!sk_video_sink_close(&run->sink, NULL);
     sk_overlay_close(&run->overlay);
-    sk_free(run->parts);
     sk_free(run->canvas.data);
-    sk_free(run->parts_folder);
+    sk_free(run->parts);
+    sk_free(run->joined);
+    sk_free(run->done);
     sk_free(run->folder);
     sk_free(run);
-    return status;
 }
 
 const char *sk_overlay_run_file(const sk_overlay_run *run)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/predict_internal.h"
 #include "app/slp_video.h"
+#include "app/source_identity.h"
 #include "base/cpu.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/memory.h"
 
 #include <stdio.h>
@@ -33,35 +35,77 @@ static sk_status lock_runtime(predict_run *r, sk_error *err)
     return SK_OK;
 }
 
-static sk_status open_overlay(predict_run *r, sk_error *err)
-{
-    if (!r->settings->overlay)
-        return SK_OK;
-    const sk_detector_info *about = sk_detector_about(r->detector);
-    sk_overlay_settings o;
-    sk_overlay_defaults(&o);
-    o.n_classes = about->n_classes;
-    o.class_names = about->class_names;
-    o.n_edges = about->n_edges;
-    o.edges = about->edges;
-    SK_TRY(sk_overlay_run_open(r->settings->out, r->info.kind == SK_SOURCE_PICTURES, r->info.rate, &o,
-                               &r->overlay, err));
-    int64_t covered = sk_overlay_run_covered(r->overlay), known = sk_journal_count(r->folder.journal);
-    if (covered < known && !sk_journal_finished(r->folder.journal))
-        SK_TRY(sk_journal_truncate(r->folder.journal, covered,
-                                   err)); /* their pictures are gone: look at them again */
-    if (sk_journal_finished(r->folder.journal))
-        return SK_OK;
-    return sk_overlay_run_continue(r->overlay, sk_journal_count(r->folder.journal), err);
-}
-
 static sk_status play_into_sinks(void *context, const sk_result_frame *frame, sk_error *err)
 {
     predict_run *r = context;
+    if (frame->problem)
+        return sk_run_folder_unreadable(&r->folder, frame->index, frame->source, frame->problem, err);
     for (int32_t i = 0; i < r->n_sinks; i++)
         SK_TRY(r->sinks[i]->write(r->sinks[i], frame, err));
     r->progress.instances += frame->instances->count;
     return SK_OK;
+}
+
+/* --- pictures of a run that is continued --- */
+
+typedef struct picture_check {
+    predict_run *run;
+    int64_t entry;
+    int64_t
+        mended; /* the first entry of a picture that could not be read and may be readable now; -1: none */
+} picture_check;
+
+static sk_status check_picture(void *context, const sk_result_frame *frame, sk_error *err)
+{
+    picture_check *check = context;
+    const bool same = !frame->picture || frame->picture == sk_picture_stamp(frame->source);
+    const int64_t entry = check->entry++;
+    if (frame->problem && (!same || check->run->settings->strict) && check->mended < 0)
+        check->mended = entry;
+    if (frame->problem || same || check->mended >= 0)
+        return SK_OK;
+    return sk_fail(
+        err, SK_ERR_MISMATCH,
+        "%s: was changed after this run had looked at it (frame %lld). Begin anew with --restart, or choose "
+        "another --out",
+        frame->source, (long long)frame->index);
+}
+
+/* Pictures that were looked at must be as they were; from one that could not be read and was changed since, the run is done
+ * again. */
+static sk_status check_pictures(predict_run *r, sk_error *err)
+{
+    if (r->info.kind != SK_SOURCE_PICTURES)
+        return SK_OK;
+    picture_check check = {.run = r, .mended = -1};
+    SK_TRY(sk_journal_replay(r->folder.journal, check_picture, &check, err));
+    if (check.mended < 0)
+        return SK_OK;
+    sk_log(SK_LOG_INFO, "%s: a picture that could not be read was changed; the run goes on from there",
+           r->settings->source);
+    return sk_journal_truncate(r->folder.journal, check.mended, err);
+}
+
+static sk_status begin_folder(predict_run *r, sk_error *err)
+{
+    const sk_predict_settings *s = r->settings;
+    const char *files[SK_PREDICT_MAX_FORMATS + 3];
+    int32_t n = 0;
+    for (int32_t i = 0; i < s->n_formats; i++)
+        files[n++] = sk_sink_find(s->formats[i])->file;
+    if (s->overlay)
+        files[n++] = r->info.kind == SK_SOURCE_PICTURES ? "overlay/" : "overlay.mp4";
+    files[n++] = "run.json";
+    files[n] = NULL;
+    const sk_run_begin how = {.identity = sk_text_get(&r->identity.text),
+                              .files = files,
+                              .restart = s->restart,
+                              .overwrite = s->overwrite};
+    SK_TRY(sk_run_folder_begin(&r->folder, &how, err));
+    sk_status status = check_pictures(r, err);
+    if (status != SK_OK)
+        sk_journal_close(&r->folder.journal); /* refused: nothing in the folder is touched */
+    return status;
 }
 
 static void note_file(sk_predict_report *report, const char *folder, const char *file)
@@ -105,7 +149,8 @@ static sk_status note_standing(predict_run *r, const char *state, sk_error *err)
 {
     note_computed_by(r);
     sk_run_standing standing = {.state = state,
-                                .frames = r->progress.done,
+                                .identity = sk_text_get(&r->identity.text),
+                                .frames = r->progress.done - r->folder.n_unreadable,
                                 .instances = r->progress.instances,
                                 .decoder = r->info.decoder,
                                 .hwaccel = r->info.hwaccel};
@@ -126,32 +171,41 @@ static bool has_run_file(const predict_run *r)
 /* Closes what is open; after a failure the first error stays. */
 static sk_status close_all(predict_run *r, bool finished, sk_status status, sk_error *err)
 {
-    sk_error *report_to = status == SK_OK ? err : NULL;
-    if (r->folder.journal) {
-        sk_status s = finished ? sk_journal_finish(r->folder.journal, report_to)
-                               : sk_journal_flush(r->folder.journal, true, report_to);
-        status = status != SK_OK ? status : s;
-    }
-    for (int32_t i = 0; i < r->n_sinks; i++) {
-        sk_status s = r->sinks[i]->close(r->sinks[i], status == SK_OK ? err : NULL);
-        status = status != SK_OK ? status : s;
-    }
+/* What follows a failure goes on, but its own failure is not told. */
+#define KEEP_FIRST(call)                                                                                     \
+    do {                                                                                                     \
+        sk_error *report_to = status == SK_OK ? err : NULL;                                                  \
+        sk_status s = (call);                                                                                \
+        status = status != SK_OK ? status : s;                                                               \
+    } while (0)
+    if (r->folder.journal)
+        KEEP_FIRST(sk_journal_flush(r->folder.journal, true, report_to));
+    for (int32_t i = 0; i < r->n_sinks; i++)
+        KEEP_FIRST(r->sinks[i]->close(r->sinks[i], report_to));
+    if (r->overlay)
+        KEEP_FIRST(sk_overlay_run_end_part(r->overlay, report_to));
+    if (r->folder.journal && finished && status == SK_OK)
+        status = sk_journal_finish(r->folder.journal, err);
     if (r->overlay) {
+        KEEP_FIRST(sk_overlay_run_join(r->overlay, finished && status == SK_OK, report_to));
         note_file(r->report, r->settings->out, sk_overlay_run_file(r->overlay));
-        sk_status s = sk_overlay_run_close(&r->overlay, finished, status == SK_OK ? err : NULL);
-        status = status != SK_OK ? status : s;
+        sk_overlay_run_close(&r->overlay);
     }
-    if (r->header.version)
+    if (r->folder.journal && r->header.version)
         note_file(r->report, r->settings->out, "run.json");
-    if (r->header.version && !(r->report->nothing_to_do && has_run_file(r))) {
-        const char *state = finished ? "finished" : r->report->stopped ? "stopped" : "failed";
-        sk_status s = note_standing(r, state, status == SK_OK ? err : NULL);
-        status = status != SK_OK ? status : s;
+    if (r->folder.journal && r->header.version && !(r->report->nothing_to_do && has_run_file(r))) {
+        const char *state = status != SK_OK      ? "failed"
+                            : finished           ? "finished"
+                            : r->report->stopped ? "stopped"
+                            : r->report->missing ? "incomplete"
+                                                 : "failed";
+        KEEP_FIRST(note_standing(r, state, report_to));
     }
-    sk_journal_close(&r->folder.journal);
+#undef KEEP_FIRST
     sk_detector_close(&r->detector); /* with the runner, which gives frames back to the source */
     sk_source_close(&r->source);
     sk_run_folder_close(&r->folder);
+    sk_run_identity_free(&r->identity);
     sk_run_lock_close(&r->runtime_lock);
     return status;
 }
@@ -160,7 +214,8 @@ static void fill_report(predict_run *r)
 {
     const sk_detector_info *about = sk_detector_about(r->detector);
     sk_predict_report *p = r->report;
-    p->total_frames = r->progress.done;
+    p->total_frames = r->progress.done - r->folder.n_unreadable;
+    p->unreadable = r->folder.n_unreadable;
     p->instances = r->progress.instances;
     if (r->source)
         sk_source_get_status(r->source, &p->source);
@@ -200,10 +255,11 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
     sk_source_get_info(r.source, &r.info);
     report->live = r.info.kind == SK_SOURCE_LIVE || r.info.once;
     SK_TRY_GOTO(sk_run_folder_open(settings->out, &r.folder, err));
-    sk_run_identity_of(settings, sk_detector_about(r.detector), &r.identity);
-    sk_run_header_of(settings, sk_detector_about(r.detector), &r.info, &r.identity, &r.header);
+    const sk_run_facts facts = {settings, sk_detector_about(r.detector), r.source, r.info};
+    SK_TRY_GOTO(sk_run_identity_of(&facts, &r.identity, err));
+    sk_run_header_of(&facts, &r.identity, &r.header);
     r.header.started = r.folder.started;
-    SK_TRY_GOTO(sk_run_folder_begin(&r.folder, r.identity.fingerprint, settings->restart, err));
+    SK_TRY_GOTO(begin_folder(&r, err));
     if (report->live && sk_journal_count(r.folder.journal) > 0) {
         status =
             sk_fail(err, SK_ERR_MISMATCH,
@@ -214,7 +270,7 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
         r.header.version = NULL;
         goto done;
     }
-    SK_TRY_GOTO(open_overlay(&r, err));
+    SK_TRY_GOTO(predict_open_overlay(&r, err));
     finished = sk_journal_finished(r.folder.journal);
     r.progress = (sk_predict_progress){.done = sk_journal_count(r.folder.journal), .total = r.info.frames};
     r.progress.continued = r.progress.done;
@@ -224,18 +280,21 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
     }
     note_computed_by(&r);
     SK_TRY_GOTO(open_sinks(&r, err));
+    SK_TRY_GOTO(predict_draw_known(&r, err));
     if (finished) {
         report->nothing_to_do = true;
         goto done;
     }
     SK_TRY_GOTO(note_standing(&r, "running", err));
     if (r.progress.done > 0 || !r.source)
-        SK_TRY_GOTO(predict_open_source(&r, r.progress.done, err));
-    SK_TRY_GOTO(predict_agree_on_frames(&r, r.progress.done, err));
+        SK_TRY_GOTO(predict_open_source(&r, err));
+    SK_TRY_GOTO(predict_agree_on_frames(&r, err));
     SK_TRY_GOTO(predict_frames(&r, watch, context, err));
     if (settings->media.interrupted && settings->media.interrupted(settings->media.interrupted_context))
         report->stopped = true; /* a source that waited for its peer */
-    finished = !report->stopped;
+    sk_source_get_status(r.source, &report->source);
+    report->missing = report->stopped ? 0 : report->source.missing;
+    finished = !report->stopped && report->missing == 0;
 done:
     if (r.detector)
         fill_report(&r);

@@ -25,9 +25,11 @@ typedef struct sk_predict_settings {
     /* As of sk_runner_settings. Null: an instance on each core ("auto") where the cpu runtime has many frames to look at
      * and threads are not given, else the runtime, once. Results do not depend on it. */
     const char *devices;
-    bool allow_failover;           /* a device that fails hands its frames to the others */
-    int32_t depth;                 /* frames in flight; 0: enough to keep every device busy */
-    bool restart;                  /* begin anew even if there is something to continue */
+    bool allow_failover; /* a device that fails hands its frames to the others */
+    int32_t depth;       /* frames in flight; 0: enough to keep every device busy */
+    bool restart;        /* begin anew even if there is something to continue */
+    bool overwrite;      /* replace files in the folder that no run wrote */
+    bool strict;         /* a picture that cannot be read ends the run; else it is noted and left out */
     const char *runtime_requested; /* as the user said it */
     bool runtime_fell_back;        /* detector.runtime is not what was asked for: the headers say so */
 } sk_predict_settings;
@@ -53,7 +55,10 @@ typedef struct sk_predict_report {
     double seconds;     /* wall time of this run's frames */
     double wait_source; /* … of which waiting for decoded frames */
     double pre, network, post, write, overlay;
-    double decode; /* on the decoder's own thread */
+    double decode;      /* on the decoder's own thread */
+    int64_t unreadable; /* pictures that were left out, with those of earlier parts; run.json lists them */
+    int64_t
+        missing; /* frames that the video's header promised and the file does not hold: the run is not finished */
     sk_source_status source;
     char runtime[32], device[160], precision[8];
     char notice[512]; /* "" or what the person should know although the run went on */

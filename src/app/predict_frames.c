@@ -34,6 +34,7 @@ sk_source_settings predict_media_of(const predict_run *r)
     const sk_predict_settings *s = r->settings;
     sk_source_settings m = s->media;
     m.colours = sk_run_colours_of(s, sk_detector_about(r->detector));
+    m.skip_unreadable = !s->strict;
     m.on_device = device_for_frames(r);
     m.nv12 = engine_reads_frames(r);
     const sk_task_settings task = sk_task_settings_of(&s->detector);
@@ -44,18 +45,20 @@ sk_source_settings predict_media_of(const predict_run *r)
     return m;
 }
 
-sk_status predict_open_source(predict_run *r, int64_t done, sk_error *err)
+sk_status predict_open_source(predict_run *r, sk_error *err)
 {
     sk_source_settings m = predict_media_of(r);
-    bool skip_by_reading = m.loop > 1;
-    if (!skip_by_reading)
-        m.first += done * m.step;
+    const bool skip_by_reading = m.loop > 1;
+    const int64_t last = sk_journal_last_index(r->folder.journal);
+    if (!skip_by_reading && last >= 0)
+        m.first = last + m.step;
     sk_source_close(&r->source);
     SK_TRY(sk_source_open(r->settings->source, &m, &r->source, err));
     sk_source_info info;
     sk_source_get_info(r->source, &info);
     r->info.name = info.name; /* borrowed from the source that lives on */
     r->info.like = info.like;
+    const int64_t done = sk_journal_count(r->folder.journal) - r->folder.n_unreadable;
     for (int64_t i = 0; skip_by_reading && i < done; i++) {
         const sk_frame *frame = NULL;
         SK_TRY(sk_source_next(r->source, &frame, err));
@@ -63,10 +66,13 @@ sk_status predict_open_source(predict_run *r, int64_t done, sk_error *err)
             break;
         sk_source_release(r->source, frame);
     }
+    sk_unreadable known;
+    while (skip_by_reading && sk_source_next_unreadable(r->source, last, &known))
+        continue; /* the journal has them */
     return SK_OK;
 }
 
-sk_status predict_agree_on_frames(predict_run *r, int64_t done, sk_error *err)
+sk_status predict_agree_on_frames(predict_run *r, sk_error *err)
 {
     const sk_frame *like = &r->info.like;
     const int32_t place = like->on_device;
@@ -81,7 +87,7 @@ sk_status predict_agree_on_frames(predict_run *r, int64_t done, sk_error *err)
                "%s: this model needs frames in memory; they are fetched from GPU %d, which decodes them",
                r->settings->source, place - 1);
     r->frames_here = true;
-    return predict_open_source(r, done, err);
+    return predict_open_source(r, err);
 }
 
 static void frame_done(void *context, const sk_frame *frame)

@@ -28,6 +28,7 @@ typedef struct predict_run {
     sk_sink *sinks[SK_PREDICT_MAX_FORMATS];
     int32_t n_sinks;
     sk_overlay_run *overlay;
+    int64_t drawn;     /* frames from the first that the overlay holds */
     sk_runner *runner; /* the detector's */
     pthread_t feeder;  /* takes frames from the source to the runner */
     bool feeding;
@@ -45,16 +46,24 @@ typedef struct predict_run {
 /* How the run wants its frames: on the device that decodes them, or as planes where the network looks at few pixels. */
 sk_source_settings predict_media_of(const predict_run *run);
 /* The source from the first frame that is still to be done. */
-sk_status predict_open_source(predict_run *run, int64_t done, sk_error *err) SK_MUST_CHECK;
+sk_status predict_open_source(predict_run *run, sk_error *err) SK_MUST_CHECK;
 /* Frames on the device, or as NV12, where both sides can; else RGB in memory, as ever. */
-sk_status predict_agree_on_frames(predict_run *run, int64_t done, sk_error *err) SK_MUST_CHECK;
+sk_status predict_agree_on_frames(predict_run *run, sk_error *err) SK_MUST_CHECK;
 sk_status predict_open_runner(predict_run *run, sk_error *err) SK_MUST_CHECK;
 /* The devices to run on where the user named none. */
 const char *predict_devices_of(const sk_predict_settings *settings);
 /* Do frames stay until their result is written? */
 bool predict_holds_frames(const sk_predict_settings *settings);
 
+/* --- predict_overlay.c --- */
+sk_status predict_open_overlay(predict_run *run, sk_error *err) SK_MUST_CHECK;
+/* Draws what the journal knows and the overlay does not hold: after a kill, or where it is asked for only now. */
+sk_status predict_draw_known(predict_run *run, sk_error *err) SK_MUST_CHECK;
+
 /* --- predict_loop.c: source to runner to files --- */
+/* Keeps a frame of the overlay; a part that is full ends once the journal is on disk. */
+sk_status predict_write_overlay(predict_run *run, const sk_frame *frame, const char *name,
+                                const sk_instances *instances, sk_error *err) SK_MUST_CHECK;
 sk_status predict_frames(predict_run *run, sk_predict_watch watch, void *context,
                          sk_error *err) SK_MUST_CHECK;
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/predict_internal.h"
+#include "app/source_identity.h"
 #include "base/clock.h"
+#include "base/log.h"
 
 /* Entries may sit in the journal's buffer this long before the operating system has them. */
 #define FLUSH_NS 500000000
@@ -10,12 +12,56 @@ static double seconds_since(int64_t ns)
     return (double)(sk_clock_ns() - ns) * 1e-9;
 }
 
+/* Told of once each, the first few by name: there may be thousands. */
+#define NAMED 10
+
+/* Pictures before this frame that were left out come before it in the journal, too. */
+static sk_status note_unreadable(predict_run *r, int64_t before, sk_error *err)
+{
+    static const sk_instances nothing = {0};
+    sk_unreadable u;
+    while (sk_source_next_unreadable(r->source, before, &u)) {
+        sk_result_frame entry = {.source = u.name,
+                                 .index = u.index,
+                                 .instances = &nothing,
+                                 .picture = sk_picture_stamp(u.name),
+                                 .problem = u.problem[0] ? u.problem : "unreadable"};
+        SK_TRY(sk_journal_append(r->folder.journal, &entry, err));
+        SK_TRY(sk_run_folder_unreadable(&r->folder, u.index, u.name, u.problem, err));
+        if (r->folder.n_unreadable <= NAMED)
+            sk_log(SK_LOG_WARN, "left out: %s%s", u.problem,
+                   r->folder.n_unreadable == NAMED ? " (more are in run.json only)" : "");
+        r->progress.done++;
+    }
+    return SK_OK;
+}
+
+sk_status predict_write_overlay(predict_run *r, const sk_frame *frame, const char *name,
+                                const sk_instances *instances, sk_error *err)
+{
+    SK_TRY(sk_overlay_run_write(r->overlay, frame, name, instances, err));
+    if (!sk_overlay_run_part_is_full(r->overlay))
+        return SK_OK;
+    /* A part whose frames the journal has not got could never be continued. */
+    SK_TRY(sk_journal_flush(r->folder.journal, true, err));
+    return sk_overlay_run_end_part(r->overlay, err);
+}
+
 static sk_status write_result(predict_run *r, const sk_runner_result *got, sk_error *err)
 {
     int64_t begin = sk_clock_ns();
     const sk_instances *found = got->instances;
     const char *name = got->frame ? sk_source_frame_name(r->source, got->frame) : r->info.name;
-    sk_result_frame result = {name, got->index, got->time, got->width, got->height, found, got->wall_ns};
+    sk_result_frame result = {.source = name,
+                              .index = got->index,
+                              .time = got->time,
+                              .width = got->width,
+                              .height = got->height,
+                              .instances = found,
+                              .wall_ns = got->wall_ns};
+    if (r->info.kind == SK_SOURCE_PICTURES)
+        result.picture = sk_picture_stamp(name);
+    SK_TRY(note_unreadable(r, got->index, err));
     SK_TRY(sk_journal_append(r->folder.journal, &result, err));
     for (int32_t i = 0; i < r->n_sinks; i++)
         SK_TRY(r->sinks[i]->write(r->sinks[i], &result, err));
@@ -27,7 +73,7 @@ static sk_status write_result(predict_run *r, const sk_runner_result *got, sk_er
     r->report->write += seconds_since(begin);
     if (r->overlay) {
         begin = sk_clock_ns();
-        SK_TRY(sk_overlay_run_write(r->overlay, got->frame, result.source, found, err));
+        SK_TRY(predict_write_overlay(r, got->frame, result.source, found, err));
         r->report->overlay += seconds_since(begin);
     }
     r->progress.done++;
@@ -109,6 +155,8 @@ sk_status predict_frames(predict_run *r, sk_predict_watch watch, void *context, 
     }
     fill_times(r);
     status = stop_feeder(r, status, err);
+    if (status == SK_OK && !r->report->stopped)
+        status = note_unreadable(r, INT64_MAX, err);
     r->report->seconds = seconds_since(begin);
     return status;
 }

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/run_folder.h"
 
+#include "app/run_identity.h"
 #include "base/file.h"
 #include "base/json_write.h"
 #include "base/memory.h"
 #include "base/text.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 sk_status sk_run_folder_open(const char *where, sk_run_folder *folder, sk_error *err)
 {
@@ -31,16 +37,130 @@ sk_status sk_run_folder_open(const char *where, sk_run_folder *folder, sk_error 
     return status;
 }
 
-sk_status sk_run_folder_begin(sk_run_folder *folder, const char *fingerprint, bool restart, sk_error *err)
+/* --- what lies in the folder --- */
+
+static bool is_there(const char *folder, const char *file)
 {
-    char *path = sk_path_join(folder->path, "journal.skj");
+    struct stat info;
+    char *path = sk_path_join(folder, file);
+    bool there = path && lstat(path, &info) == 0;
+    if (there && S_ISDIR(info.st_mode)) { /* an empty folder is nobody's */
+        DIR *directory = opendir(path);
+        int entries = 0;
+        while (directory && entries < 3 && readdir(directory))
+            entries++;
+        if (directory)
+            closedir(directory);
+        there = entries > 2;
+    }
+    sk_free(path);
+    return there;
+}
+
+/* A folder in which no run began may hold somebody's files. */
+static sk_status check_foreign(const sk_run_folder *folder, const sk_run_begin *how, sk_error *err)
+{
+    for (const char *const *file = how->files; *file && !how->overwrite; file++)
+        if (is_there(folder->path, *file))
+            return sk_fail(
+                err, SK_ERR_MISMATCH,
+                "%s/%s is there already, and no run of skitter began in this folder. Choose another "
+                "--out, move it away, or give --overwrite to replace it",
+                folder->path, *file);
+    return SK_OK;
+}
+
+/* Removes files with this ending from a folder of results, and the folder if nothing else is in it. */
+static void empty_folder(const char *path, const char *ending)
+{
+    DIR *directory = opendir(path);
+    if (!directory)
+        return;
+    for (struct dirent *entry; (entry = readdir(directory));)
+        if (entry->d_name[0] != '.' && sk_path_has_extension(entry->d_name, ending))
+            unlinkat(dirfd(directory), entry->d_name, 0);
+    closedir(directory);
+    rmdir(path);
+}
+
+/* What an earlier run left, of whatever formats: a new one must not be mixed with it. */
+static void remove_results(const sk_run_folder *folder)
+{
+    static const char *const others[] = {"overlay.mp4", "run.json", NULL};
+    static const char *const folders[][2] = {
+        {"overlay", ".jpg"}, {"overlay.parts", ".mp4"}, {"overlay.done", ".mp4"}};
+    for (const sk_sink_kind *const *kind = sk_sink_kinds; *kind; kind++) {
+        char *path = sk_path_join(folder->path, (*kind)->file);
+        size_t length = path ? strlen(path) : 0;
+        if (length && path[length - 1] == '/') {
+            path[length - 1] = '\0'; /* a link in its place is not followed */
+            if (unlink(path) != 0)
+                empty_folder(path, ".txt");
+        } else if (path) {
+            unlink(path);
+        }
+        sk_free(path);
+    }
+    for (size_t i = 0; others[i]; i++) {
+        char *path = sk_path_join(folder->path, others[i]);
+        if (path)
+            unlink(path);
+        sk_free(path);
+    }
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char *path = sk_path_join(folder->path, folders[i][0]);
+        if (path && unlink(path) != 0)
+            empty_folder(path, folders[i][1]);
+        sk_free(path);
+    }
+}
+
+static sk_status refuse_other(const sk_run_folder *folder, const char *other, const char *identity,
+                              sk_error *err)
+{
+    sk_text what = {0};
+    sk_run_identity_difference(other, identity, &what);
+    sk_status status =
+        sk_fail(err, SK_ERR_MISMATCH,
+                "%s holds another run, and results would be mixed. Different here: %.600s. Run it with "
+                "what it began with to continue, choose another --out, or begin anew here with "
+                "--restart",
+                folder->path, sk_text_get(&what));
+    sk_text_free(&what);
+    return status;
+}
+
+sk_status sk_run_folder_begin(sk_run_folder *folder, const sk_run_begin *how, sk_error *err)
+{
+    char *path = sk_path_join(folder->path, "journal.skj"), *other = NULL;
     if (!path)
         return sk_fail_memory(err, strlen(folder->path));
-    sk_status status = sk_journal_open(path, fingerprint, folder->started, restart, &folder->journal, err);
-    sk_free(path);
+    sk_status status = SK_OK;
+    if (!sk_journal_is_one(path))
+        SK_TRY_GOTO(check_foreign(folder, how, err));
+    else if (how->restart)
+        remove_results(folder); /* before the journal goes: until then it can make them again */
+    status =
+        sk_journal_open(path, how->identity, folder->started, how->restart, &folder->journal, &other, err);
+    if (other)
+        status = refuse_other(folder, other, how->identity, err);
     if (status == SK_OK) /* a continued run began when its first part did */
         snprintf(folder->started, sizeof folder->started, "%s", sk_journal_stamp(folder->journal));
+done:
+    sk_free(other);
+    sk_free(path);
     return status;
+}
+
+sk_status sk_run_folder_unreadable(sk_run_folder *folder, int64_t index, const char *name,
+                                   const char *problem, sk_error *err)
+{
+    folder->n_unreadable++;
+    sk_text_appendf(&folder->unreadable, "%lld", (long long)index);
+    sk_text_append_bytes(&folder->unreadable, "", 1);
+    sk_text_append_bytes(&folder->unreadable, name, strlen(name) + 1);
+    sk_text_append_bytes(&folder->unreadable, problem, strlen(problem) + 1);
+    return sk_text_status(&folder->unreadable, err);
 }
 
 void sk_run_folder_close(sk_run_folder *folder)
@@ -48,6 +168,7 @@ void sk_run_folder_close(sk_run_folder *folder)
     sk_journal_close(&folder->journal);
     sk_lock_close(&folder->lock);
     sk_free(folder->path);
+    sk_text_free(&folder->unreadable);
     *folder = (sk_run_folder){0};
 }
 
@@ -58,6 +179,7 @@ void sk_source_status_json(const sk_source_status *status, const char *key, sk_j
     sk_json_key_int(json, "decoded", status->decoded);
     sk_json_key_int(json, "dropped", status->dropped);
     sk_json_key_int(json, "damaged", status->damaged);
+    sk_json_key_int(json, "missing", status->missing);
     sk_json_key_int(json, "outages", status->outages);
     sk_json_key_int(json, "reconnects", status->reconnects);
     sk_json_key_bool(json, "connected", status->connected);
@@ -84,6 +206,24 @@ static void put_files(sk_json *json, const sk_run_header *h, int32_t model)
     }
     if (any)
         sk_json_close(json);
+}
+
+static void write_unreadable(const sk_run_folder *folder, sk_json *json)
+{
+    sk_json_key(json, "unreadable");
+    sk_json_array(json);
+    const char *at = sk_text_get(&folder->unreadable), *end = at + folder->unreadable.length;
+    while (at < end) {
+        sk_json_object(json);
+        sk_json_key_int(json, "frame", strtoll(at, NULL, 10));
+        at += strlen(at) + 1;
+        sk_json_key_string(json, "source", at);
+        at += strlen(at) + 1;
+        sk_json_key_string(json, "problem", at);
+        at += strlen(at) + 1;
+        sk_json_close(json);
+    }
+    sk_json_close(json);
 }
 
 /* run.json: the header for formats that have no place for one, and where the run stands. */
@@ -121,6 +261,8 @@ sk_status sk_run_folder_note(const sk_run_folder *folder, const sk_run_header *h
     sk_json_key_string(&json, "decoder", standing->decoder);
     sk_json_key_string(&json, "hwaccel", standing->hwaccel);
     sk_source_status_json(&standing->source, "source_status", &json);
+    write_unreadable(folder, &json);
+    sk_run_identity_json(standing->identity, "identity", &json);
     sk_json_key(&json, "models");
     sk_json_array(&json);
     for (int32_t i = 0; i < h->n_models; i++) {

@@ -15,18 +15,29 @@ typedef struct sk_run_folder {
     sk_lock *lock;
     sk_journal *journal;         /* null until begun */
     char started[SK_CLOCK_TEXT]; /* when the run's first part did */
+    sk_text unreadable;          /* run.json's list of pictures that were left out, as it grows */
+    int64_t n_unreadable;
 } sk_run_folder;
 
 /* Makes the folder and keeps every other run out of it until it is closed. */
 sk_status sk_run_folder_open(const char *path, sk_run_folder *folder, sk_error *err) SK_MUST_CHECK;
-/* Begins the run of this fingerprint, or goes on with it; `restart` begins anew in any case. */
-sk_status sk_run_folder_begin(sk_run_folder *folder, const char *fingerprint, bool restart,
-                              sk_error *err) SK_MUST_CHECK;
+/* How a run begins, or goes on. */
+typedef struct sk_run_begin {
+    const char *identity;     /* sk_run_identity.text: only the same run goes on */
+    const char *const *files; /* what it will write, ended by null; a folder ends in '/' */
+    bool restart;             /* begin anew in any case: what an earlier run left is removed */
+    bool overwrite;           /* also over files that no run wrote */
+} sk_run_begin;
+sk_status sk_run_folder_begin(sk_run_folder *folder, const sk_run_begin *how, sk_error *err) SK_MUST_CHECK;
+/* A picture that was left out. */
+sk_status sk_run_folder_unreadable(sk_run_folder *folder, int64_t index, const char *name,
+                                   const char *problem, sk_error *err) SK_MUST_CHECK;
 void sk_run_folder_close(sk_run_folder *folder);
 
 /* What run.json says beside the header. */
 typedef struct sk_run_standing {
-    const char *state; /* "running", "finished", "stopped", "failed" */
+    const char *state;    /* "running", "finished", "incomplete", "stopped", "failed" */
+    const char *identity; /* sk_run_identity.text */
     int64_t frames, instances;
     const char *decoder, *hwaccel;
     sk_source_status source;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/run_identity.h"
 
+#include "app/source_identity.h"
+#include "base/memory.h"
 #include "models/model.h"
 #include "skitter/version.h"
 #include "tasks/pipeline.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,46 +16,326 @@ sk_source_colours sk_run_colours_of(const sk_predict_settings *settings, const s
     return settings->tagged_colours ? SK_COLOURS_TAGGED : about->colours;
 }
 
-void sk_run_identity_of(const sk_predict_settings *settings, const sk_detector_info *about,
-                        sk_run_identity *identity)
+/* --- members that are more than one value of the settings --- */
+
+static void write_version(const sk_run_facts *f, sk_text *out)
 {
-    const sk_detector_settings *d = &settings->detector;
-    const sk_source_settings *m = &settings->media;
-    char classes[256] = "all";
-    if (d->n_classes) {
-        classes[0] = '\0';
-        for (int32_t i = 0; i < d->n_classes; i++) {
-            size_t used = strlen(classes);
-            snprintf(classes + used, sizeof classes - used, "%s%d", i ? "," : "", d->classes[i]);
-        }
-    }
-    if (about->task >= SK_TASK_SINGLE_INSTANCE)
-        snprintf(identity->settings, sizeof identity->settings,
-                 "peak_threshold %g; max_instances %d; frames %lld:%lld:%lld", (double)d->peak_threshold,
-                 d->max_instances, (long long)m->first, (long long)m->last, (long long)m->step);
-    else
-        snprintf(
-            identity->settings, sizeof identity->settings,
-            "conf %g; iou %g; max_det %d; classes %s; agnostic %d; imgsz %dx%d %s%s; frames %lld:%lld:%lld",
-            (double)d->confidence, d->iou, d->max_det, classes, d->agnostic, d->height, d->width,
-            about->rect == SK_RECT_ON ? "rect" : "square",
-            about->heads == SK_HEADS_ONE_TO_ONE ? "; one-to-one heads" : "", (long long)m->first,
-            (long long)m->last, (long long)m->step);
-    size_t used_by = strlen(identity->settings);
-    snprintf(identity->settings + used_by, sizeof identity->settings - used_by, "; colours %s",
-             sk_run_colours_of(settings, about) == SK_COLOURS_BT601 ? "bt601" : "tagged");
-    if (settings->runtime_fell_back) {
-        size_t length = strlen(identity->settings);
-        snprintf(identity->settings + length, sizeof identity->settings - length,
-                 "; runtime fallback %s -> %s", settings->runtime_requested, d->runtime);
-    }
-    int used = snprintf(identity->fingerprint, sizeof identity->fingerprint,
-                        "skitter %s; source %s; loop %d; runtime %s %s; %s", sk_version_text(),
-                        settings->source, m->loop, d->runtime, about->precision, identity->settings);
-    for (int32_t i = 0; i < about->n_models && used > 0 && (size_t)used < sizeof identity->fingerprint; i++)
-        used += snprintf(identity->fingerprint + used, sizeof identity->fingerprint - (size_t)used,
-                         "; model %s", about->models[i]->content_hash);
+    (void)f;
+    sk_text_append(out, sk_version_text());
 }
+
+static void write_classes(const sk_run_facts *f, sk_text *out)
+{
+    const sk_detector_settings *d = &f->settings->detector;
+    for (int32_t i = 0; i < d->n_classes; i++)
+        sk_text_appendf(out, "%s%d", i ? "," : "", d->classes[i]);
+    if (!d->n_classes)
+        sk_text_append(out, "all");
+}
+
+static void write_imgsz(const sk_run_facts *f, sk_text *out)
+{
+    const sk_detector_settings *d = &f->settings->detector;
+    sk_text_appendf(out, "%dx%d", d->height, d->width);
+}
+
+/* What was chosen, not what was asked for: "auto" is answered by the runtime and the model. */
+static void write_shape(const sk_run_facts *f, sk_text *out)
+{
+    sk_text_append(out, f->about->rect == SK_RECT_ON ? "rect" : "square");
+}
+
+static void write_heads(const sk_run_facts *f, sk_text *out)
+{
+    sk_text_append(out, f->about->heads == SK_HEADS_ONE_TO_ONE ? "one-to-one" : "one-to-many");
+}
+
+static void write_frames(const sk_run_facts *f, sk_text *out)
+{
+    const sk_source_settings *m = &f->settings->media;
+    sk_text_appendf(out, "%lld:%lld:%lld", (long long)m->first, (long long)m->last, (long long)m->step);
+}
+
+/* What was taken instead of the runtime that was asked for. */
+static void write_fallback(const sk_run_facts *f, sk_text *out)
+{
+    if (f->settings->runtime_fell_back)
+        sk_text_appendf(out, "%s -> %s", f->settings->runtime_requested, f->settings->detector.runtime);
+}
+
+static bool on_cpu(const sk_run_facts *f)
+{
+    return strcmp(f->settings->detector.runtime, "cpu") == 0;
+}
+
+/* On the cpu runtime results are the same bits whatever frames go together; other libraries' kernels depend on it. */
+static void write_batch(const sk_run_facts *f, sk_text *out)
+{
+    if (!on_cpu(f))
+        sk_text_appendf(out, "%d", f->settings->detector.batch);
+}
+
+static void write_devices(const sk_run_facts *f, sk_text *out)
+{
+    const char *devices = f->settings->devices;
+    if (devices && !(on_cpu(f) && (strcmp(devices, "auto") == 0 || strcmp(devices, "cpu") == 0)))
+        sk_text_append(out, devices);
+}
+
+static void write_precision(const sk_run_facts *f, sk_text *out)
+{
+    sk_text_append(out, f->about->precision);
+}
+
+static void write_decoder(const sk_run_facts *f, sk_text *out)
+{
+    sk_text_append(out, f->info.hwaccel ? f->info.hwaccel : "");
+}
+
+static void write_colours(const sk_run_facts *f, sk_text *out)
+{
+    sk_text_append(out, sk_run_colours_of(f->settings, f->about) == SK_COLOURS_BT601 ? "bt601" : "tagged");
+}
+
+static void write_models(const sk_run_facts *f, sk_text *out)
+{
+    for (int32_t i = 0; i < f->about->n_models; i++)
+        sk_text_appendf(out, "%s%s", i ? " " : "", f->about->models[i]->content_hash);
+}
+
+static void write_source(const sk_run_facts *f, sk_text *out)
+{
+    sk_text_append(out, f->settings->source);
+}
+
+static void write_place(const sk_run_facts *f, sk_text *out)
+{
+    sk_source_place(f->settings->source, out);
+}
+
+static void write_size(const sk_run_facts *f, sk_text *out)
+{
+    sk_source_size(f->settings->source, out);
+}
+
+static void write_time(const sk_run_facts *f, sk_text *out)
+{
+    sk_source_time(f->settings->source, out);
+}
+
+static void write_sample(const sk_run_facts *f, sk_text *out)
+{
+    sk_source_sample(f->settings->source, out);
+}
+
+static void write_pictures(const sk_run_facts *f, sk_text *out)
+{
+    if (f->source)
+        sk_source_pictures(f->source, out);
+}
+
+/* --- the table --- */
+
+typedef enum shown { HIDDEN, ALWAYS, YOLO, SLEAP } shown; /* … in headers, with models of which kind */
+typedef enum form { CALL, REAL32, REAL, INT, FLAG, TEXT } form;
+
+typedef struct member {
+    const char *name;
+    shown shown;
+    form form;
+    size_t at; /* in sk_predict_settings */
+    void (*write)(const sk_run_facts *facts, sk_text *out);
+} member;
+
+#define SETTING(field) offsetof(sk_predict_settings, field), NULL
+
+/* Everything that changes a result. A setting that does gets a line here, and nothing else: run.json, headers and the
+ * question whether a run may be continued follow. */
+static const member members[] = {
+    {"skitter", HIDDEN, CALL, 0, write_version},
+    {"source", HIDDEN, CALL, 0, write_source},
+    {"source_path", HIDDEN, CALL, 0, write_place},
+    {"source_size", HIDDEN, CALL, 0, write_size},
+    {"source_time", HIDDEN, CALL, 0, write_time},
+    {"source_sample", HIDDEN, CALL, 0, write_sample},
+    {"pictures", HIDDEN, CALL, 0, write_pictures},
+    {"models", HIDDEN, CALL, 0, write_models},
+    {"runtime", HIDDEN, TEXT, SETTING(detector.runtime)},
+    {"precision", HIDDEN, CALL, 0, write_precision},
+    {"precision_asked", HIDDEN, TEXT, SETTING(detector.precision)},
+    {"provider", HIDDEN, TEXT, SETTING(detector.provider)},
+    {"openvino_device", HIDDEN, TEXT, SETTING(detector.openvino_device)},
+    {"openvino_throughput", HIDDEN, FLAG, SETTING(detector.openvino_throughput)},
+    {"devices", HIDDEN, CALL, 0, write_devices},
+    {"batch", HIDDEN, CALL, 0, write_batch},
+    {"winograd", HIDDEN, FLAG, SETTING(detector.winograd)},
+    {"hwaccel", HIDDEN, CALL, 0, write_decoder},
+    {"colours", ALWAYS, CALL, 0, write_colours},
+    {"loop", HIDDEN, INT, SETTING(media.loop)},
+    {"conf", YOLO, REAL32, SETTING(detector.confidence)},
+    {"iou", YOLO, REAL, SETTING(detector.iou)},
+    {"max_det", YOLO, INT, SETTING(detector.max_det)},
+    {"classes", YOLO, CALL, 0, write_classes},
+    {"agnostic", YOLO, FLAG, SETTING(detector.agnostic)},
+    {"imgsz", YOLO, CALL, 0, write_imgsz},
+    {"shape", YOLO, CALL, 0, write_shape},
+    {"heads", YOLO, CALL, 0, write_heads},
+    {"obb_quarter", YOLO, FLAG, SETTING(detector.obb_quarter)},
+    {"peak_threshold", SLEAP, REAL32, SETTING(detector.peak_threshold)},
+    {"max_instances", SLEAP, INT, SETTING(detector.max_instances)},
+    {"frames", ALWAYS, CALL, 0, write_frames},
+    {"runtime fallback", ALWAYS, CALL, 0, write_fallback},
+};
+#define N_MEMBERS (sizeof members / sizeof *members)
+
+const char *sk_run_identity_member(size_t index)
+{
+    return index < N_MEMBERS ? members[index].name : NULL;
+}
+
+static void write_value(const member *m, const sk_run_facts *facts, sk_text *out)
+{
+    const char *at = (const char *)facts->settings + m->at;
+    char number[SK_TEXT_NUMBER];
+    switch (m->form) {
+    case CALL: m->write(facts, out); break;
+    case REAL32:
+        sk_text_append(out,
+                       sk_text_number((double)*(const float *)(const void *)at, 7, number, sizeof number));
+        break;
+    case REAL:
+        sk_text_append(out, sk_text_number(*(const double *)(const void *)at, 15, number, sizeof number));
+        break;
+    case INT: sk_text_appendf(out, "%d", *(const int32_t *)(const void *)at); break;
+    case FLAG: sk_text_append(out, *(const bool *)at ? "1" : "0"); break;
+    case TEXT: {
+        const char *text = *(const char *const *)(const void *)at;
+        sk_text_append(out, text ? text : "");
+    }
+    }
+}
+
+/* A value in one line, whatever is in it. */
+static void append_line(sk_text *out, const char *name, const char *value)
+{
+    sk_text_appendf(out, "%s\t", name);
+    for (const char *c = value; *c; c++) {
+        if (*c == '\n')
+            sk_text_append(out, "\\n");
+        else if (*c == '\\')
+            sk_text_append(out, "\\\\");
+        else
+            sk_text_append_bytes(out, c, 1);
+    }
+    sk_text_append(out, "\n");
+}
+
+static bool has_model(const sk_detector_info *about, bool sleap)
+{
+    for (int32_t i = 0; i < about->n_models; i++)
+        if ((about->models[i]->task >= SK_TASK_SINGLE_INSTANCE) == sleap)
+            return true;
+    return false;
+}
+
+sk_status sk_run_identity_of(const sk_run_facts *facts, sk_run_identity *identity, sk_error *err)
+{
+    sk_text value = {0};
+    sk_status status = SK_OK;
+    const bool applies[] = {
+        [ALWAYS] = true, [YOLO] = has_model(facts->about, false), [SLEAP] = has_model(facts->about, true)};
+    for (size_t i = 0; i < N_MEMBERS && status == SK_OK; i++) {
+        const member *m = &members[i];
+        sk_text_clear(&value);
+        write_value(m, facts, &value);
+        append_line(&identity->text, m->name, sk_text_get(&value));
+        if (m->shown != HIDDEN && applies[m->shown] && value.length)
+            sk_text_appendf(&identity->settings, "%s%s %s", identity->settings.length ? "; " : "", m->name,
+                            sk_text_get(&value));
+        status = sk_text_status(&value, err);
+    }
+    sk_text_free(&value);
+    if (status == SK_OK)
+        status = sk_text_status(&identity->text, err);
+    return status == SK_OK ? sk_text_status(&identity->settings, err) : status;
+}
+
+void sk_run_identity_free(sk_run_identity *identity)
+{
+    sk_text_free(&identity->text);
+    sk_text_free(&identity->settings);
+}
+
+/* --- reading an identity's text --- */
+
+typedef struct line {
+    const char *name, *value;
+    size_t name_length, value_length;
+} line;
+
+static bool next_line(const char **at, line *out)
+{
+    const char *end = strchr(*at, '\n'), *tab = end ? memchr(*at, '\t', (size_t)(end - *at)) : NULL;
+    if (!tab)
+        return false;
+    *out = (line){*at, tab + 1, (size_t)(tab - *at), (size_t)(end - tab - 1)};
+    *at = end + 1;
+    return true;
+}
+
+static bool find_line(const char *text, const line *wanted, line *out)
+{
+    while (next_line(&text, out))
+        if (out->name_length == wanted->name_length &&
+            memcmp(out->name, wanted->name, wanted->name_length) == 0)
+            return true;
+    return false;
+}
+
+static void append_difference(sk_text *out, const line *name, const line *before, const line *now)
+{
+    static const int most = 120; /* of a value: hashes and paths whole, a list of classes perhaps not */
+    sk_text_appendf(out, "%s%.*s ", out->length ? ", " : "", (int)name->name_length, name->name);
+    const line *both[2] = {before, now};
+    for (int i = 0; i < 2; i++) {
+        size_t length = both[i] ? both[i]->value_length : 0;
+        if (i)
+            sk_text_append(out, " -> ");
+        if (length)
+            sk_text_appendf(out, "%.*s%s", length > (size_t)most ? most : (int)length, both[i]->value,
+                            length > (size_t)most ? "…" : "");
+        else
+            sk_text_append(out, "(none)");
+    }
+}
+
+void sk_run_identity_difference(const char *before, const char *now, sk_text *out)
+{
+    line a, b;
+    for (const char *at = before; next_line(&at, &a);) {
+        bool there = find_line(now, &a, &b);
+        if (!there || a.value_length != b.value_length || memcmp(a.value, b.value, a.value_length) != 0)
+            append_difference(out, &a, &a, there ? &b : NULL);
+    }
+    for (const char *at = now; next_line(&at, &b);)
+        if (!find_line(before, &b, &a))
+            append_difference(out, &b, NULL, &b);
+}
+
+void sk_run_identity_json(const char *text, const char *key, sk_json *json)
+{
+    char name[64];
+    sk_json_key(json, key);
+    sk_json_object(json);
+    for (line l; next_line(&text, &l);) {
+        snprintf(name, sizeof name, "%.*s", (int)l.name_length, l.name);
+        sk_json_key(json, name);
+        sk_json_string_bytes(json, l.value, l.value_length);
+    }
+    sk_json_close(json);
+}
+
+/* --- headers --- */
 
 static const char *kind_name(sk_source_kind kind)
 {
@@ -72,9 +355,11 @@ static void say_shape(const sk_predict_settings *settings, const sk_detector_inf
                                  h->height > 0 ? h->height : 640, &h->input_width, &h->input_height);
 }
 
-void sk_run_header_of(const sk_predict_settings *settings, const sk_detector_info *about,
-                      const sk_source_info *source, const sk_run_identity *identity, sk_run_header *header)
+void sk_run_header_of(const sk_run_facts *facts, const sk_run_identity *identity, sk_run_header *header)
 {
+    const sk_predict_settings *settings = facts->settings;
+    const sk_detector_info *about = facts->about;
+    const sk_source_info *source = &facts->info;
     sk_run_header *h = header;
     *h = (sk_run_header){.source = settings->source,
                          .source_kind = kind_name(source->kind),
@@ -96,7 +381,7 @@ void sk_run_header_of(const sk_predict_settings *settings, const sk_detector_inf
                          .runtime = about->runtime,
                          .device = about->device,
                          .precision = about->precision,
-                         .settings = identity->settings,
+                         .settings = sk_text_get(&identity->settings),
                          .version = sk_version_text()};
     say_shape(settings, about, h);
     for (int32_t i = 0; i < about->n_models; i++) {

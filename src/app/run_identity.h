@@ -3,25 +3,43 @@
 #define SK_APP_RUN_IDENTITY_H
 
 #include "app/predict.h"
+#include "base/text.h"
 #include "media/reader.h"
 #include "results/sink.h"
 
-/* What a run is: everything that shapes its result, in words. The headers of its files say it, and a folder is continued
- * only by the run that began it. */
+/* What a run is: everything that shapes its result, from one table (run_identity.c). run.json says all of it, the headers
+ * of result files what applies to the models, and a folder is continued only by the run that began it. */
 
 typedef struct sk_run_identity {
-    char settings[1024];    /* "conf 0.25; iou 0.7; …", for the headers */
-    char fingerprint[4096]; /* settings, source, runtime and models */
+    sk_text text;     /* a line a member: name, tab, value; what the journal keeps */
+    sk_text settings; /* "conf 0.25; iou 0.7; …", for headers */
 } sk_run_identity;
 
 /* How the run reads video: as the program that made the model, or as the file says. */
 sk_source_colours sk_run_colours_of(const sk_predict_settings *settings, const sk_detector_info *about);
 
-void sk_run_identity_of(const sk_predict_settings *settings, const sk_detector_info *about,
-                        sk_run_identity *identity);
+/* What the members are told from. */
+typedef struct sk_run_facts {
+    const sk_predict_settings *settings;
+    const sk_detector_info *about;
+    const sk_source *source; /* open; null in tests: no source's members */
+    sk_source_info info;
+} sk_run_facts;
+
+/* Starts as {0}; ended by sk_run_identity_free. */
+sk_status sk_run_identity_of(const sk_run_facts *facts, sk_run_identity *identity,
+                             sk_error *err) SK_MUST_CHECK;
+void sk_run_identity_free(sk_run_identity *identity);
+
+/* What differs between two identities' texts, for people: "conf 0.25 -> 0.5, source_size 1200 -> 900". */
+void sk_run_identity_difference(const char *before, const char *now, sk_text *out);
+/* An object under this key with every member as a string. */
+void sk_run_identity_json(const char *text, const char *key, sk_json *json);
+
+/* The members' names, in order; null past the end. */
+const char *sk_run_identity_member(size_t index);
 
 /* The header of the run's files; everything in it is borrowed. */
-void sk_run_header_of(const sk_predict_settings *settings, const sk_detector_info *about,
-                      const sk_source_info *source, const sk_run_identity *identity, sk_run_header *header);
+void sk_run_header_of(const sk_run_facts *facts, const sk_run_identity *identity, sk_run_header *header);
 
 #endif

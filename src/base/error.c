@@ -22,6 +22,7 @@ const char *sk_status_text(sk_status status)
     case SK_ERR_MISMATCH: return "does not agree";
     case SK_ERR_INTERNAL: return "internal error";
     case SK_ERR_TIMEOUT: return "timed out";
+    case SK_ERR_INCOMPLETE: return "incomplete source";
     }
     return "unknown status";
 }

@@ -17,6 +17,7 @@ int sk_cli_exit_code(sk_status status)
     case SK_OK: return SK_EXIT_OK;
     case SK_ERR_ARG: return SK_EXIT_USAGE;
     case SK_ERR_UNSUPPORTED: return SK_EXIT_UNSUPPORTED;
+    case SK_ERR_INCOMPLETE: return SK_EXIT_INCOMPLETE;
     case SK_ERR_CANCELLED: return SK_EXIT_INTERRUPTED;
     default: return SK_EXIT_FAILURE;
     }

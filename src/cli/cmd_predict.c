@@ -162,6 +162,12 @@ static const sk_option options[] = {
     {.name = "restart",
      .kind = SK_OPTION_FLAG,
      .help = "begin anew instead of continuing an interrupted run"},
+    {.name = "overwrite",
+     .kind = SK_OPTION_FLAG,
+     .help = "replace files in the folder that no run of skitter wrote"},
+    {.name = "strict",
+     .kind = SK_OPTION_FLAG,
+     .help = "a picture that cannot be read ends the run, instead of being left out and noted"},
     {.name = "obb-form",
      .kind = SK_OPTION_CHOICE,
      .argument = "FORM",
@@ -331,6 +337,9 @@ static void print_summary(const sk_predict_report *r, const char *requested)
                    r->source.reconnects, r->source.last_problem[0] ? "; last problem: " : "",
                    r->source.last_problem);
     }
+    if (r->unreadable)
+        printf("%lld pictures could not be read and were left out; run.json lists them\n",
+               (long long)r->unreadable);
     for (int32_t i = 0; i < r->n_files; i++)
         printf("%s\n", r->files[i]);
     if (r->stopped && !r->live)
@@ -345,6 +354,8 @@ static sk_status print_json(const sk_predict_report *r, const char *requested, s
     sk_json_key_int(&j, "total_frames", r->total_frames);
     sk_json_key_int(&j, "instances", r->instances);
     sk_json_key_bool(&j, "stopped", r->stopped);
+    sk_json_key_int(&j, "unreadable", r->unreadable);
+    sk_json_key_int(&j, "missing", r->missing);
     sk_json_key_float(&j, "seconds", r->seconds);
     sk_json_key_float(&j, "fps", r->seconds > 0 ? (double)r->frames / r->seconds : 0);
     sk_json_key_string(&j, "runtime_requested", requested);
@@ -405,6 +416,8 @@ static sk_status read_settings(const sk_args *args, sk_predict_settings *s, char
     s->overlay = sk_args_flag(args, "save-overlay");
     s->restart = sk_args_flag(args, "restart");
     s->tagged_colours = strcmp(sk_args_text(args, "colour"), "tagged") == 0;
+    s->overwrite = sk_args_flag(args, "overwrite");
+    s->strict = sk_args_flag(args, "strict");
     s->media.loop = (int32_t)sk_args_int(args, "loop");
     s->devices = sk_args_text(args, "devices");
     s->allow_failover = sk_args_flag(args, "allow-failover");
@@ -483,6 +496,12 @@ static sk_status run(const sk_args *args, sk_error *err)
         status = sk_fail(
             err, SK_ERR_CANCELLED, "interrupted after %lld frames; everything up to there is written%s",
             (long long)report.total_frames, report.live ? "" : ", and the same command goes on from there");
+    else if (status == SK_OK && report.missing > 0)
+        status = sk_fail(
+            err, SK_ERR_INCOMPLETE,
+            "%s: cut off: %lld of the frames its header promises are not in the file. The %lld that are "
+            "there are written, but the run is not finished. With the whole file, begin anew: --restart",
+            s.source, (long long)report.missing, (long long)report.total_frames);
 done:
     sk_progress_close(&w.progress);
     sk_free(formats);

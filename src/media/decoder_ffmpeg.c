@@ -255,6 +255,15 @@ static void note_damage(sk_decoder *decoder, int code)
     snprintf(decoder->last_problem, sizeof decoder->last_problem, "decoder: %s", sk_ffmpeg_text(code));
 }
 
+void sk_decoder_count(sk_decoder *decoder)
+{
+    const AVPacket *p = decoder->packet;
+    int64_t end = p->pts != AV_NOPTS_VALUE ? p->pts + p->duration : INT64_MIN;
+    decoder->packets++;
+    if (end > decoder->packets_end || decoder->packets == 1)
+        decoder->packets_end = end;
+}
+
 /* Feeds one packet of our stream, or the end. */
 static sk_status feed(sk_decoder *decoder, const char *uri, sk_error *err)
 {
@@ -277,6 +286,7 @@ static sk_status feed(sk_decoder *decoder, const char *uri, sk_error *err)
             sk_ff.av_packet_unref(decoder->packet);
             continue;
         }
+        sk_decoder_count(decoder);
         code = sk_ff.avcodec_send_packet(decoder->codec, decoder->packet);
         sk_ff.av_packet_unref(decoder->packet);
         if (code < 0 && code != AVERROR(EAGAIN))

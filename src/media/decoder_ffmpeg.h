@@ -26,11 +26,12 @@ typedef struct sk_decoder {
     bool draining;             /* the end of the file was reached: the decoder is being emptied */
     int hardware_format;       /* AV_PIX_FMT_… of the device, AV_PIX_FMT_NONE for software */
     AVBufferRef *device;
-    sk_cuda *cuda;           /* frames stay on the device; null: they do not */
-    bool nv12;               /* as of sk_source_settings */
-    const char *device_name; /* "" when the processor decodes; FFmpeg's own text */
-    sk_slot upright;         /* scratch for rotation */
-    sk_planes planes;        /* frames that are passed on as they were decoded */
+    sk_cuda *cuda;                /* frames stay on the device; null: they do not */
+    bool nv12;                    /* as of sk_source_settings */
+    const char *device_name;      /* "" when the processor decodes; FFmpeg's own text */
+    sk_slot upright;              /* scratch for rotation */
+    sk_planes planes;             /* frames that are passed on as they were decoded */
+    int64_t packets, packets_end; /* of the stream, read so far; the latest time one of them lasts until */
     int64_t damaged;
     char last_problem[256];
 } sk_decoder;
@@ -59,6 +60,7 @@ sk_status sk_decoder_open(const char *uri, const sk_decoder_settings *settings, 
 /* Moves the device, if there is one, out of a decoder about to be closed: opening one takes a tenth of a second. */
 void sk_decoder_keep_device(sk_decoder *from, sk_decoder *to);
 void sk_decoder_close(sk_decoder *decoder);
+void sk_decoder_count(sk_decoder *decoder); /* the packet it holds */
 
 /* The next picture in presentation order, in decoder->frame; *end at the end of the file. Damaged packets are counted
  * and passed over. */

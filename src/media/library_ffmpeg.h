@@ -30,6 +30,7 @@
     F(avformat_close_input)                                                                                  \
     F(avformat_find_stream_info)                                                                             \
     F(avformat_free_context)                                                                                 \
+    F(avformat_index_get_entries_count)                                                                      \
     F(avformat_new_stream)                                                                                   \
     F(avformat_open_input)                                                                                   \
     F(avformat_write_header)                                                                                 \
@@ -63,6 +64,7 @@
     F(av_buffer_ref)                                                                                         \
     F(av_buffer_unref)                                                                                       \
     F(av_d2q)                                                                                                \
+    F(av_dict_get)                                                                                           \
     F(av_dict_free)                                                                                          \
     F(av_dict_set)                                                                                           \
     F(av_display_rotation_get)                                                                               \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "media/video_sink.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 #include <turbojpeg.h>
+#include <unistd.h>
 
 sk_status sk_picture_jpeg(const sk_frame *frame, int quality, uint8_t **bytes, size_t *length, sk_error *err)
 {
@@ -38,6 +40,23 @@ sk_status sk_picture_jpeg(const sk_frame *frame, int quality, uint8_t **bytes, s
     return status;
 }
 
+/* Whole or not at all, but without waiting for the disk: there may be thousands of pictures. */
+static sk_status put_file(const char *path, const void *bytes, size_t length, sk_error *err)
+{
+    char *half = sk_path_with_extension(path, ".part");
+    FILE *file = NULL;
+    sk_status status = half ? sk_file_create_stream(half, &file, err) : sk_fail_memory(err, strlen(path));
+    if (status == SK_OK) {
+        bool written = fwrite(bytes, 1, length, file) == length;
+        if (fclose(file) != 0 || !written || rename(half, path) != 0) {
+            status = sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+            unlink(half);
+        }
+    }
+    sk_free(half);
+    return status;
+}
+
 static sk_status write_jpeg(const char *path, const sk_frame *frame, sk_error *err)
 {
     uint8_t *bytes = NULL;
@@ -47,10 +66,7 @@ static sk_status write_jpeg(const char *path, const sk_frame *frame, sk_error *e
         sk_error_prefix(err, "%s", path);
         return status;
     }
-    FILE *file = fopen(path, "wb");
-    size_t written = file ? fwrite(bytes, 1, length, file) : 0;
-    if (!file || (fclose(file) != 0) | (written != length))
-        status = sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+    status = put_file(path, bytes, length, err);
     sk_free(bytes);
     return status;
 }

@@ -247,7 +247,13 @@ static sk_status name_frame(const pictures_reader *reader, const picture *p, sk_
     return sk_slot_set_name(slot, name, err);
 }
 
-static sk_status pictures_read(sk_reader *base, sk_slot *slot, bool *end, sk_error *err)
+static const char *picture_at(const sk_reader *base, size_t index)
+{
+    const pictures_reader *reader = (const pictures_reader *)base;
+    return index < reader->n_paths ? reader->paths[index] : NULL;
+}
+
+static sk_status read_next(sk_reader *base, sk_slot *slot, bool *end, bool *left_out, sk_error *err)
 {
     pictures_reader *reader = (pictures_reader *)base;
     int64_t last = reader->settings.last < 0 ? (int64_t)reader->n_frames : reader->settings.last;
@@ -261,12 +267,32 @@ static sk_status pictures_read(sk_reader *base, sk_slot *slot, bool *end, sk_err
         reader->next = (size_t)reader->settings.first;
     }
     const picture *p = &reader->frames[reader->next];
-    SK_TRY(decode(reader, p, slot, err));
+    const int64_t number = reader->settings.loop > 1 ? reader->given : (int64_t)reader->next;
+    sk_error problem = {0};
     SK_TRY(name_frame(reader, p, slot, err));
-    slot->frame.index = reader->settings.loop > 1 ? reader->given : (int64_t)reader->next;
-    slot->frame.time = 0;
+    sk_status status = decode(reader, p, slot, &problem);
+    *left_out = status != SK_OK && status != SK_ERR_MEMORY && base->unreadable;
+    if (*left_out)
+        SK_TRY(base->unreadable(base->publish_context, number, slot->name, problem.message, err));
+    else if (status != SK_OK && err)
+        *err = problem;
+    if (status != SK_OK && !*left_out)
+        return status;
     reader->given++;
     reader->next += (size_t)reader->settings.step;
+    slot->frame.index = number;
+    slot->frame.time = 0;
+    return SK_OK;
+}
+
+static sk_status pictures_read(sk_reader *base, sk_slot *slot, bool *end, sk_error *err)
+{
+    bool left_out = false;
+    do
+        SK_TRY(read_next(base, slot, end, &left_out, err));
+    while (left_out && !*end && !atomic_load(base->stop));
+    if (left_out) /* stopped behind one that was left out: the slot holds no picture */
+        *end = true;
     return SK_OK;
 }
 
@@ -286,6 +312,7 @@ sk_status sk_reader_open_pictures(const char *uri, const sk_source_settings *set
         return sk_fail_memory(err, sizeof *reader);
     reader->base.read = pictures_read;
     reader->base.close = pictures_close;
+    reader->base.picture = picture_at;
     reader->settings = *settings;
     reader->rounds = settings->loop;
     reader->next = (size_t)settings->first;

@@ -35,16 +35,21 @@ struct sk_reader {
     /* Fills slot->frame (index, time, picture) with the next frame, or sets *end. */
     sk_status (*read)(sk_reader *reader, sk_slot *slot, bool *end, sk_error *err);
     void (*close)(sk_reader *reader);
-    sk_source_info info;     /* filled by open */
+    const char *(*picture)(const sk_reader *reader,
+                           size_t index); /* of its list, null past the end; null: none */
+    sk_source_info info;                  /* filled by open */
     bool any_size;           /* filled by open: every frame may be of another size, and a very large one */
     const atomic_bool *stop; /* set by the source: blocking calls must look at it */
     /* Written by the reader, copied out under the source's lock after each read. */
-    int64_t damaged;
+    int64_t damaged, missing;
     int32_t reconnects, outages;
     bool away; /* a live source that is not connected */
     /* Set by the source: a reader calls it when the above changed in the middle of a read. */
     void (*publish)(void *context);
     void *publish_context;
+    /* Set by the source where pictures that cannot be read are to be left out: the reader tells of one. */
+    sk_status (*unreadable)(void *context, int64_t index, const char *name, const char *problem,
+                            sk_error *err);
     char last_problem[256];
 };
 
@@ -55,6 +60,9 @@ sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settin
 /* *out null and SK_OK: the address is that of a file with an end, for sk_reader_open_video. */
 sk_status sk_reader_open_live(const char *uri, const sk_source_settings *settings, const atomic_bool *stop,
                               sk_reader **out, sk_error *err) SK_MUST_CHECK;
+
+/* Paths of a source of pictures in their order, whatever range of them is read; null past the end, and for others. */
+const char *sk_source_picture(const sk_source *source, size_t index);
 
 /* True for folders, globs, numbered patterns and files with a still picture's suffix. */
 bool sk_uri_is_pictures(const char *uri);

@@ -6,6 +6,7 @@
 #include "media/reader.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #define QUEUE_BYTES     (5 << 20)
@@ -31,6 +32,8 @@ struct sk_source {
     sk_error failure_text;
     sk_source_info info; /* the reader's, as of the last frame: it learns about its source while reading */
     sk_source_status status;
+    sk_unreadable *unreadable; /* not told yet, in order */
+    size_t n_unreadable, unreadable_capacity;
     atomic_bool stop;
     pthread_t thread;
     bool thread_runs;
@@ -141,6 +144,43 @@ static void publish_status(void *context)
     pthread_mutex_unlock(&source->lock);
 }
 
+static sk_status note_unreadable(void *context, int64_t index, const char *name, const char *problem,
+                                 sk_error *err)
+{
+    sk_source *source = context;
+    pthread_mutex_lock(&source->lock);
+    sk_status status =
+        sk_array_reserve((void **)&source->unreadable, &source->unreadable_capacity, source->n_unreadable + 1,
+                         sizeof *source->unreadable, (size_t)1 << 20, err);
+    if (status == SK_OK) {
+        sk_unreadable *u = &source->unreadable[source->n_unreadable++];
+        u->index = index;
+        snprintf(u->name, sizeof u->name, "%s", name);
+        snprintf(u->problem, sizeof u->problem, "%s", problem);
+    }
+    pthread_mutex_unlock(&source->lock);
+    return status;
+}
+
+bool sk_source_next_unreadable(sk_source *source, int64_t before, sk_unreadable *out)
+{
+    pthread_mutex_lock(&source->lock);
+    bool any = source->n_unreadable > 0 && source->unreadable[0].index < before;
+    if (any) {
+        *out = source->unreadable[0];
+        source->n_unreadable--;
+        memmove(source->unreadable, source->unreadable + 1,
+                source->n_unreadable * sizeof *source->unreadable);
+    }
+    pthread_mutex_unlock(&source->lock);
+    return any;
+}
+
+const char *sk_source_picture(const sk_source *source, size_t index)
+{
+    return source->reader->picture ? source->reader->picture(source->reader, index) : NULL;
+}
+
 static void *decode_ahead(void *argument)
 {
     sk_source *source = argument;
@@ -159,6 +199,7 @@ static void *decode_ahead(void *argument)
         source->info = source->reader->info;
         source->status.decode_seconds += spent;
         source->status.damaged = source->reader->damaged;
+        source->status.missing = source->reader->missing;
         copy_status(source);
         slot->next = NULL;
         if (status == SK_OK && !end) {
@@ -258,6 +299,8 @@ sk_status sk_source_open(const char *uri, const sk_source_settings *settings, sk
     source->reader->stop = &source->stop;
     source->reader->publish = publish_status;
     source->reader->publish_context = source;
+    if (settings->skip_unreadable)
+        source->reader->unreadable = note_unreadable;
     source->status.connected = true;
     if (source->reader->info.like.format == SK_PIXEL_NONE)
         source->reader->info.like = (sk_frame){.format = settings->format};
@@ -301,6 +344,7 @@ void sk_source_close(sk_source **pointer)
     for (int32_t i = 0; source->slots && i < source->n_slots; i++)
         sk_slot_free(&source->slots[i]);
     sk_free(source->slots);
+    sk_free(source->unreadable);
     sk_free(source->name);
     pthread_cond_destroy(&source->changed);
     pthread_mutex_destroy(&source->lock);

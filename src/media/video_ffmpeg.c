@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "media/decoder_ffmpeg.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,9 @@ typedef struct video_reader {
     int64_t start_pts;
     int64_t *pts; /* sorted presentation times of all frames; null unless seeking was needed */
     size_t n_pts;
+    int64_t promised;           /* packets, by the container's own index; -1: it has none */
+    double seconds;             /* that the stream lasts, by its header; 0: it does not say */
+    int64_t listed, listed_end; /* packets found by listing them, and when the last ends; -1: not listed */
 } video_reader;
 
 static int compare_pts(const void *a, const void *b)
@@ -43,6 +47,7 @@ static sk_status list_packets(video_reader *reader, sk_error *err)
     while (usable && sk_ff.av_read_frame(d->format, d->packet) >= 0) {
         if (d->packet->stream_index == d->stream->index && !(d->packet->flags & AV_PKT_FLAG_DISCARD)) {
             usable = d->packet->pts != AV_NOPTS_VALUE;
+            sk_decoder_count(d);
             sk_status status = sk_array_reserve((void **)&reader->pts, &capacity, reader->n_pts + 1,
                                                 sizeof *reader->pts, (size_t)1 << 32, err);
             if (status != SK_OK) {
@@ -52,6 +57,10 @@ static sk_status list_packets(video_reader *reader, sk_error *err)
             reader->pts[reader->n_pts++] = d->packet->pts;
         }
         sk_ff.av_packet_unref(d->packet);
+    }
+    if (usable) {
+        reader->listed = d->packets;
+        reader->listed_end = d->packets_end;
     }
     if (reader->pts)
         qsort(reader->pts, reader->n_pts, sizeof *reader->pts, compare_pts);
@@ -146,6 +155,42 @@ static sk_status seek_to_first(video_reader *reader, sk_error *err)
     return SK_OK;
 }
 
+/* What the container promises, as far as it can be believed. */
+static void read_promise(video_reader *reader)
+{
+    const sk_decoder *d = &reader->decoder;
+    const char *kind = d->format->iformat->name;
+    reader->promised = -1;
+    if (strstr(kind, "mov") && d->stream->nb_frames > 0) /* with what its edit list leaves out taken off */
+        reader->promised = sk_ff.avformat_index_get_entries_count(d->stream);
+    const AVDictionaryEntry *tag = sk_ff.av_dict_get(d->stream->metadata, "DURATION", NULL, 0);
+    int hours, minutes;
+    double seconds;
+    if (tag && sscanf(tag->value, "%d:%d:%lf", &hours, &minutes, &seconds) == 3)
+        reader->seconds = hours * 3600.0 + minutes * 60.0 + seconds;
+    else if (d->stream->duration > 0)
+        reader->seconds = (double)d->stream->duration * av_q2d(d->stream->time_base);
+    else if (d->format->duration > 0 && d->format->nb_streams == 1)
+        reader->seconds = (double)d->format->duration / AV_TIME_BASE;
+}
+
+/* Frames that were promised and did not come, at the end of the file. Times are less exact than an index: where they are all
+ * there is, the last fiftieth and three frames are left to rounding. */
+static int64_t count_missing(const video_reader *reader)
+{
+    const sk_decoder *d = &reader->decoder;
+    const int64_t seen = reader->listed >= 0 ? reader->listed : d->packets;
+    const int64_t end = reader->listed >= 0 ? reader->listed_end : d->packets_end;
+    if (reader->promised >= 0)
+        return seen < reader->promised ? reader->promised - seen : 0;
+    const double rate = reader->base.info.rate;
+    if (reader->seconds <= 0 || rate <= 0 || (seen > 0 && end == INT64_MIN))
+        return 0;
+    const double got = seen > 0 ? (double)(end - reader->start_pts) * av_q2d(d->stream->time_base) : 0;
+    const double lost = (reader->seconds - got) * rate;
+    return lost > 3 + reader->seconds * rate / 50 ? (int64_t)(lost + 0.5) : 0;
+}
+
 static sk_status play_again(video_reader *reader, bool *end, sk_error *err)
 {
     if (--reader->rounds <= 0 || reader->next == 0 || reader->base.info.once) {
@@ -172,6 +217,8 @@ static sk_status video_read(sk_reader *base, sk_slot *slot, bool *end, sk_error 
         bool file_end = reader->settings.last >= 0 && reader->skip_to >= reader->settings.last;
         if (!file_end && !reader->holds_frame)
             SK_TRY(sk_decoder_next(d, reader->uri, &file_end, err));
+        if (file_end && d->draining)
+            base->missing = count_missing(reader);
         reader->holds_frame = false;
         if (file_end) {
             SK_TRY(play_again(reader, end, err));
@@ -274,6 +321,7 @@ sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settin
     reader->settings = *settings;
     reader->rounds = settings->loop;
     reader->skip_to = settings->first;
+    reader->listed = -1;
     reader->uri = sk_strdup(uri);
     if (!reader->uri) {
         status = sk_fail_memory(err, strlen(uri) + 1);
@@ -283,6 +331,7 @@ sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settin
     reader->start_pts =
         reader->decoder.stream->start_time != AV_NOPTS_VALUE ? reader->decoder.stream->start_time : 0;
     fill_info(reader);
+    read_promise(reader);
     SK_TRY_GOTO(seek_to_first(reader, err));
     SK_TRY_GOTO(look_at_first(reader, err));
     *out = &reader->base;

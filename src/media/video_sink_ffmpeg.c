@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "media/video_sink.h"
 
+#include "base/file.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "media/decoder_ffmpeg.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TIME_BASE 90000
 
@@ -17,8 +21,35 @@ struct sk_video_sink {
     AVPacket *packet;
     struct SwsContext *scaler;
     int64_t last_pts;
-    bool begun; /* the header is written */
+    bool scaled; /* a frame of another size came, and it was said */
 };
+
+/* A new file in place of what an earlier run left; FFmpeg itself would follow a link that lies there. */
+static sk_status create(const char *path, AVFormatContext *format, sk_error *err)
+{
+    int file;
+    if (unlink(path) != 0 && errno != ENOENT)
+        return sk_fail(err, SK_ERR_IO, "%s: cannot be replaced: %s", path, strerror(errno));
+    SK_TRY(sk_file_open_own(path, O_RDWR | O_CREAT | O_EXCL, &file, err));
+    close(file);
+    int code = sk_ffmpeg_create(&format->pb, path);
+    if (code >= 0)
+        return SK_OK;
+    return sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s", path, sk_ffmpeg_text(code));
+}
+
+/* FFmpeg writes behind its callers' backs: what failed last is found out here. */
+static sk_status check_output(const char *path, int code, const AVFormatContext *format, sk_error *err)
+{
+    if (code >= 0 && format->pb)
+        code = format->pb->error;
+    if (code >= 0)
+        return SK_OK;
+    return sk_fail(err, SK_ERR_IO,
+                   "%s: writing failed: %s. What was done before is kept; make room and run the same command "
+                   "again to continue",
+                   path, sk_ffmpeg_text(code));
+}
 
 static sk_status failed(const sk_video_sink *sink, const char *what, int code, sk_error *err)
 {
@@ -95,17 +126,12 @@ static sk_status open_file(sk_video_sink *sink, sk_error *err)
     sink->stream->time_base = sink->codec->time_base;
     sink->stream->avg_frame_rate = sink->codec->framerate;
     sk_ff.avcodec_parameters_from_context(sink->stream->codecpar, sink->codec);
-    int code = sk_ffmpeg_create(&sink->format->pb, sink->path);
-    if (code < 0)
-        return failed(sink, "creating the file", code, err);
+    SK_TRY(create(sink->path, sink->format, err));
     AVDictionary *options = NULL;
     sk_ff.av_dict_set(&options, "movflags", "frag_keyframe+empty_moov+default_base_moof", 0);
-    code = sk_ff.avformat_write_header(sink->format, &options);
+    int code = sk_ff.avformat_write_header(sink->format, &options);
     sk_ff.av_dict_free(&options);
-    if (code < 0)
-        return failed(sink, "writing the header", code, err);
-    sink->begun = true;
-    return SK_OK;
+    return check_output(sink->path, code, sink->format, err);
 }
 
 /* An FFmpeg without the mp4 muxer is told from one without memory. */
@@ -162,29 +188,32 @@ static sk_status encode(sk_video_sink *sink, const AVFrame *frame, sk_error *err
         sk_ff.av_packet_rescale_ts(sink->packet, sink->codec->time_base, sink->stream->time_base);
         sink->packet->stream_index = sink->stream->index;
         code = sk_ff.av_interleaved_write_frame(sink->format, sink->packet);
-        if (code < 0)
-            return failed(sink, "writing (disk full?)", code, err);
+        SK_TRY(check_output(sink->path, code, sink->format, err));
     }
 }
 
 sk_status sk_video_sink_write(sk_video_sink *sink, const sk_frame *frame, sk_error *err)
 {
-    if ((frame->width & ~1) != sink->codec->width || (frame->height & ~1) != sink->codec->height)
-        return sk_fail(err, SK_ERR_MISMATCH, "%s: a frame of %d x %d in a video of %d x %d", sink->path,
-                       frame->width, frame->height, sink->codec->width, sink->codec->height);
+    bool same = (frame->width & ~1) == sink->codec->width && (frame->height & ~1) == sink->codec->height;
+    if (!same && !sink->scaled)
+        sk_log(SK_LOG_WARN, "%s: frame %lld is %d x %d; it and others of that size are scaled to %d x %d",
+               sink->path, (long long)frame->index, frame->width, frame->height, sink->codec->width,
+               sink->codec->height);
+    sink->scaled = sink->scaled || !same;
+    const int width = same ? sink->codec->width : frame->width;
+    const int height = same ? sink->codec->height : frame->height;
     int code = sk_ff.av_frame_make_writable(sink->frame);
     if (code < 0)
         return failed(sink, "allocating a frame", code, err);
     enum AVPixelFormat from = frame->format == SK_PIXEL_BGR ? AV_PIX_FMT_BGR24 : AV_PIX_FMT_RGB24;
-    sink->scaler = sk_ff.sws_getCachedContext(sink->scaler, sink->codec->width, sink->codec->height, from,
-                                              sink->codec->width, sink->codec->height, AV_PIX_FMT_YUV420P,
-                                              SWS_BILINEAR, NULL, NULL, NULL);
+    sink->scaler =
+        sk_ff.sws_getCachedContext(sink->scaler, width, height, from, sink->codec->width, sink->codec->height,
+                                   AV_PIX_FMT_YUV420P, SWS_BILINEAR, NULL, NULL, NULL);
     if (!sink->scaler)
         return sk_fail_memory(err, sizeof(void *));
     const uint8_t *planes[4] = {frame->data};
     int strides[4] = {(int)frame->stride};
-    sk_ff.sws_scale(sink->scaler, planes, strides, 0, sink->codec->height, sink->frame->data,
-                    sink->frame->linesize);
+    sk_ff.sws_scale(sink->scaler, planes, strides, 0, height, sink->frame->data, sink->frame->linesize);
     int64_t pts = (int64_t)(frame->time / av_q2d(sink->codec->time_base) + 0.5);
     if (pts <= sink->last_pts)
         pts = sink->last_pts + 1;
@@ -200,8 +229,8 @@ sk_status sk_video_sink_close(sk_video_sink **pointer, sk_error *err)
     *pointer = NULL;
     sk_status status = encode(sink, NULL, err);
     int code = sk_ff.av_write_trailer(sink->format);
-    if (status == SK_OK && code < 0)
-        status = failed(sink, "completing the file", code, err);
+    if (status == SK_OK)
+        status = check_output(sink->path, code, sink->format, err);
     release(sink);
     return status;
 }
@@ -212,8 +241,8 @@ const char *sk_video_sink_encoder(const sk_video_sink *sink)
 }
 
 /* Copies one part's packets behind what is already there; times continue, since parts keep the source's times. */
-static sk_status append_part(const char *part, AVFormatContext *out, AVStream **stream, int64_t *last_dts,
-                             const char *path, sk_error *err)
+static sk_status append_part(const char *part, AVFormatContext *out, AVStream **stream, bool *begun,
+                             int64_t *last_dts, const char *path, sk_error *err)
 {
     AVFormatContext *in = NULL;
     AVPacket *packet = sk_ff.av_packet_alloc();
@@ -236,11 +265,10 @@ static sk_status append_part(const char *part, AVFormatContext *out, AVStream **
         }
         (*stream)->time_base = in->streams[0]->time_base;
         (*stream)->avg_frame_rate = in->streams[0]->avg_frame_rate;
-        if ((code = sk_ffmpeg_create(&out->pb, path)) < 0 ||
-            (code = sk_ff.avformat_write_header(out, NULL)) < 0) {
-            status = sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s", path, sk_ffmpeg_text(code));
-            goto done;
-        }
+        SK_TRY_GOTO(create(path, out, err));
+        code = sk_ff.avformat_write_header(out, NULL);
+        *begun = code >= 0;
+        SK_TRY_GOTO(check_output(path, code, out, err));
     }
     while (status == SK_OK && sk_ff.av_read_frame(in, packet) >= 0) {
         sk_ff.av_packet_rescale_ts(packet, in->streams[0]->time_base, (*stream)->time_base);
@@ -252,8 +280,7 @@ static sk_status append_part(const char *part, AVFormatContext *out, AVStream **
         *last_dts = packet->dts;
         packet->stream_index = 0;
         packet->pos = -1;
-        if ((code = sk_ff.av_interleaved_write_frame(out, packet)) < 0)
-            status = sk_fail(err, SK_ERR_IO, "%s: writing failed: %s", path, sk_ffmpeg_text(code));
+        status = check_output(path, sk_ff.av_interleaved_write_frame(out, packet), out, err);
     }
 done:
     sk_ff.av_packet_free(&packet);
@@ -266,15 +293,16 @@ sk_status sk_video_join(const char *const *parts, int32_t count, const char *pat
     AVFormatContext *out = NULL;
     AVStream *stream = NULL;
     int64_t last_dts = INT64_MIN / 2;
+    bool begun = false; /* a trailer belongs to a header that was written */
     SK_TRY(sk_ffmpeg_load(path, err));
     SK_TRY(open_container(path, &out, err));
     sk_status status = SK_OK;
     for (int32_t i = 0; i < count && status == SK_OK; i++)
-        status = append_part(parts[i], out, &stream, &last_dts, path, err);
-    if (stream && out->pb) {
+        status = append_part(parts[i], out, &stream, &begun, &last_dts, path, err);
+    if (begun) {
         int code = sk_ff.av_write_trailer(out);
-        if (status == SK_OK && code < 0)
-            status = sk_fail(err, SK_ERR_IO, "%s: completing failed: %s", path, sk_ffmpeg_text(code));
+        if (status == SK_OK)
+            status = check_output(path, code, out, err);
     }
     sk_ff.avio_closep(&out->pb);
     sk_ff.avformat_free_context(out);

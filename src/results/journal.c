@@ -1,39 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "results/journal.h"
 
+#include "base/clock.h"
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* File: magic, 32 bytes of stamp, u32 fingerprint length, fingerprint, then entries.
+/* File: head, identity, then entries.
  * Entry: u32 body length, u32 checksum of the body, body. A body of length 0 with checksum END_MARK ends a finished run.
- * Body: i64 index, f64 time, i64 wall clock, i32 width, i32 height, i32 source length, i32 instances, i32 keypoints each, source bytes,
- * instances, keypoints; all in this machine's byte order (a journal never leaves its machine's run folder). */
+ * Body: body_head, source bytes, problem bytes, instances, keypoints; all in this machine's byte order (a journal never
+ * leaves its machine's run folder). Head and identity are put in place whole, by a rename: a journal has both or is not
+ * there. */
 
-static const char magic[8] = "SKJRNL3\n";
-#define STAMP_BYTES  32
-#define END_MARK     0x53454e44u
-#define BODY_LIMIT   (64u << 20)
-#define BUFFER_BYTES (4u << 20)
+static const char magic[8] = "SKJRNL4\n";
+static const char family[6] = "SKJRNL"; /* what journals of other versions begin with, too */
+#define STAMP_BYTES    32
+#define IDENTITY_LIMIT (16u << 20)
+#define END_MARK       0x53454e44u
+#define BODY_LIMIT     (64u << 20)
+#define BUFFER_BYTES   (4u << 20)
+
+typedef struct file_head {
+    char magic[8];
+    uint64_t id;
+    char stamp[STAMP_BYTES];
+    uint32_t identity_length, identity_sum;
+} file_head;
 
 typedef struct body_head {
     int64_t index;
     double time;
     int64_t wall_ns;
-    int32_t width, height, source_length, count, n_keypoints, padding;
+    uint64_t picture;
+    int32_t width, height, source_length, problem_length, count, n_keypoints;
 } body_head;
 
 struct sk_journal {
     int fd;
     char *path;
-    int64_t count;
+    uint64_t id;
+    int64_t count, last_index;
     int64_t end;   /* file offset after the last good entry, without what is buffered */
     int64_t begin; /* offset of the first entry */
     bool finished;
@@ -102,18 +115,24 @@ sk_status sk_journal_append(sk_journal *j, const sk_result_frame *frame, sk_erro
                       .wall_ns = frame->wall_ns,
                       .width = frame->width,
                       .height = frame->height,
+                      .picture = frame->picture,
                       .source_length = (int32_t)strlen(frame->source),
+                      .problem_length = frame->problem ? (int32_t)strlen(frame->problem) : 0,
                       .count = in->count,
                       .n_keypoints = in->n_keypoints};
-    size_t source = (size_t)head.source_length, items = (size_t)in->count * sizeof *in->items;
+    size_t source = (size_t)head.source_length, problem = (size_t)head.problem_length,
+           items = (size_t)in->count * sizeof *in->items;
     size_t points = (size_t)in->count * (size_t)in->n_keypoints * sizeof *in->keypoints;
-    size_t body = sizeof head + source + items + points;
+    size_t body = sizeof head + source + problem + items + points;
     SK_TRY(make_room(j, 8 + body, err));
     unsigned char *at = j->buffer + j->used, *body_at = at + 8;
     memcpy(body_at, &head, sizeof head);
     memcpy(body_at + sizeof head, frame->source, source);
-    memcpy(body_at + sizeof head + source, in->items, items);
-    unsigned char *point_at = body_at + sizeof head + source + items;
+    if (problem)
+        memcpy(body_at + sizeof head + source, frame->problem, problem);
+    unsigned char *item_at = body_at + sizeof head + source + problem, *point_at = item_at + items;
+    if (items)
+        memcpy(item_at, in->items, items);
     for (int32_t i = 0; i < in->count && points; i++) /* instances' keypoints, brought into their order */
         memcpy(point_at + (size_t)i * (size_t)in->n_keypoints * sizeof *in->keypoints,
                in->keypoints + in->items[i].first_keypoint, (size_t)in->n_keypoints * sizeof *in->keypoints);
@@ -122,6 +141,7 @@ sk_status sk_journal_append(sk_journal *j, const sk_result_frame *frame, sk_erro
     memcpy(at + 4, &sum, 4);
     j->used += 8 + body;
     j->count++;
+    j->last_index = frame->index;
     return SK_OK;
 }
 
@@ -177,16 +197,23 @@ static bool parse_body(const sk_journal *j, uint32_t length, sk_result_frame *fr
 {
     body_head head;
     memcpy(&head, j->body, sizeof head);
-    if (head.source_length < 0 || head.count < 0 || head.n_keypoints < 0)
+    if (head.source_length < 0 || head.problem_length < 0 || head.count < 0 || head.n_keypoints < 0)
         return false;
     uint64_t items = (uint64_t)head.count * sizeof(sk_instance);
     uint64_t points = (uint64_t)head.count * (uint64_t)head.n_keypoints * sizeof(sk_keypoint);
-    if (sizeof head + (uint64_t)head.source_length + items + points != length)
+    const size_t source_length = (size_t)head.source_length, problem_length = (size_t)head.problem_length;
+    if (sizeof head + source_length + problem_length + items + points != length)
         return false;
     const unsigned char *at = j->body + sizeof head;
     sk_free(*source);
-    *source = sk_strndup((const char *)at, (size_t)head.source_length);
-    at += head.source_length;
+    *source = sk_malloc(source_length + problem_length + 2);
+    if (*source) { /* two texts in one piece */
+        memcpy(*source, at, source_length);
+        (*source)[source_length] = '\0';
+        memcpy(*source + source_length + 1, at + source_length, problem_length);
+        (*source)[source_length + 1 + problem_length] = '\0';
+    }
+    at += source_length + problem_length;
     sk_free(instances->items);
     sk_free(instances->keypoints);
     *instances = (sk_instances){.count = head.count, .capacity = head.count, .n_keypoints = head.n_keypoints};
@@ -198,8 +225,15 @@ static bool parse_body(const sk_journal *j, uint32_t length, sk_result_frame *fr
     memcpy(instances->keypoints, at + items, (size_t)points);
     for (int32_t i = 0; i < head.count; i++)
         instances->items[i].first_keypoint = i * head.n_keypoints;
-    *frame =
-        (sk_result_frame){*source, head.index, head.time, head.width, head.height, instances, head.wall_ns};
+    *frame = (sk_result_frame){.source = *source,
+                               .index = head.index,
+                               .time = head.time,
+                               .width = head.width,
+                               .height = head.height,
+                               .instances = instances,
+                               .wall_ns = head.wall_ns,
+                               .picture = head.picture,
+                               .problem = problem_length ? *source + source_length + 1 : NULL};
     return true;
 }
 
@@ -234,8 +268,11 @@ static sk_status find_end(sk_journal *j, int64_t at_most, sk_error *err)
     bool ended = false;
     uint32_t length;
     j->count = 0;
-    while (j->count < at_most && read_entry(j, &offset, &length, &ended))
+    j->last_index = -1;
+    while (j->count < at_most && read_entry(j, &offset, &length, &ended)) {
+        memcpy(&j->last_index, j->body, sizeof j->last_index);
         j->count++;
+    }
     j->end = offset;
     j->finished = ended;
     if (!ended && ftruncate(j->fd, offset) != 0)
@@ -249,50 +286,93 @@ sk_status sk_journal_truncate(sk_journal *j, int64_t count, sk_error *err)
     return count < j->count || j->finished ? find_end(j, count, err) : SK_OK;
 }
 
-static sk_status begin_new(sk_journal *j, const char *fingerprint, const char *stamp, sk_error *err)
+static sk_status begin_new(const char *path, const char *identity, const char *stamp, sk_error *err)
 {
-    uint32_t length = (uint32_t)strlen(fingerprint);
-    if (ftruncate(j->fd, 0) != 0)
-        return io_failed(j, "emptying", err);
-    j->end = 0;
-    snprintf(j->stamp, sizeof j->stamp, "%s", stamp);
-    SK_TRY(write_all(j, magic, sizeof magic, err));
-    SK_TRY(write_all(j, j->stamp, sizeof j->stamp, err));
-    SK_TRY(write_all(j, &length, sizeof length, err));
-    SK_TRY(write_all(j, fingerprint, length, err));
-    j->begin = j->end;
+    size_t length = strlen(identity);
+    if (length > IDENTITY_LIMIT)
+        return sk_fail(err, SK_ERR_LIMIT, "%s: the run's settings take %zu bytes, at most %u are kept", path,
+                       length, IDENTITY_LIMIT);
+    char *bytes = sk_malloc(sizeof(file_head) + length);
+    if (!bytes)
+        return sk_fail_memory(err, length);
+    file_head head = {.identity_length = (uint32_t)length, .identity_sum = XXH32(identity, length, 0)};
+    memcpy(head.magic, magic, sizeof magic);
+    snprintf(head.stamp, sizeof head.stamp, "%s", stamp);
+    const int64_t now[3] = {sk_clock_ns(), sk_clock_wall_ms(), getpid()};
+    head.id = XXH64(now, sizeof now, head.identity_sum);
+    memcpy(bytes, &head, sizeof head);
+    memcpy(bytes + sizeof head, identity, length);
+    sk_status status = sk_file_replace(path, bytes, sizeof head + length, err);
+    sk_free(bytes);
+    return status;
+}
+
+bool sk_journal_is_one(const char *path)
+{
+    char begin[sizeof family];
+    int file;
+    if (sk_file_open_own(path, O_RDONLY, &file, NULL) != SK_OK)
+        return false;
+    ssize_t got = read(file, begin, sizeof begin);
+    close(file);
+    return got >= 0 && memcmp(begin, family, (size_t)got) == 0;
+}
+
+/* Was it cut off before its first entry? Then there is nothing in it to lose. */
+static bool is_stump(const char *path)
+{
+    char *bytes = NULL;
+    size_t length;
+    file_head head;
+    if (!sk_file_exists(path))
+        return true;
+    if (sk_file_read_own(path, sizeof head + IDENTITY_LIMIT, &bytes, &length, NULL) != SK_OK)
+        return false;
+    memset(&head, 0, sizeof head);
+    memcpy(&head, bytes, length < sizeof head ? length : sizeof head);
+    bool ours = memcmp(head.magic, magic, length < sizeof magic ? length : sizeof magic) == 0;
+    sk_free(bytes);
+    return ours && (length < sizeof head || (head.identity_length <= IDENTITY_LIMIT &&
+                                             length < sizeof head + (size_t)head.identity_length));
+}
+
+/* The head and, in fresh memory, the identity of what lies there. */
+static sk_status read_head(sk_journal *j, char **identity, sk_error *err)
+{
+    file_head head = {0};
+    *identity = NULL;
+    bool whole = read_at(j, 0, &head, sizeof head);
+    if (memcmp(head.magic, family, sizeof family) == 0 && memcmp(head.magic, magic, sizeof magic) != 0)
+        return sk_fail(
+            err, SK_ERR_MISMATCH,
+            "%s: this folder holds a run of another version of skitter, which cannot be continued. "
+            "Use --restart to begin anew here, or choose another --out",
+            j->path);
+    if (!whole || memcmp(head.magic, magic, sizeof magic) != 0 || head.identity_length > IDENTITY_LIMIT)
+        return sk_fail(err, SK_ERR_FORMAT, "%s: not a journal of skitter; remove it or choose another --out",
+                       j->path);
+    char *text = sk_calloc(1, (size_t)head.identity_length + 1);
+    if (!text)
+        return sk_fail_memory(err, head.identity_length);
+    if (!read_at(j, sizeof head, text, head.identity_length) ||
+        XXH32(text, head.identity_length, 0) != head.identity_sum) {
+        sk_free(text);
+        return sk_fail(err, SK_ERR_FORMAT, "%s: the journal is damaged; run again with --restart", j->path);
+    }
+    memcpy(j->stamp, head.stamp, sizeof j->stamp);
+    j->stamp[STAMP_BYTES - 1] = '\0';
+    j->id = head.id;
+    j->begin = (int64_t)sizeof head + head.identity_length;
+    *identity = text;
     return SK_OK;
 }
 
-static sk_status continue_old(sk_journal *j, const char *fingerprint, sk_error *err)
-{
-    char head[sizeof magic];
-    uint32_t length;
-    if (!read_at(j, 0, head, sizeof head) || memcmp(head, magic, sizeof magic) != 0 ||
-        !read_at(j, sizeof magic, j->stamp, sizeof j->stamp) ||
-        !read_at(j, sizeof magic + STAMP_BYTES, &length, sizeof length) || length > (1u << 20))
-        return sk_fail(err, SK_ERR_FORMAT, "%s: not a journal of skitter; remove it or choose another --out",
-                       j->path);
-    char *old = sk_calloc(1, (size_t)length + 1);
-    if (!old)
-        return sk_fail_memory(err, length);
-    bool same = read_at(j, sizeof magic + STAMP_BYTES + 4, old, length) && strcmp(old, fingerprint) == 0;
-    sk_free(old);
-    if (!same)
-        return sk_fail(err, SK_ERR_MISMATCH,
-                       "%s: this folder holds the results of a run with another source, model or settings. "
-                       "Use --restart to "
-                       "begin anew here, or choose another --out",
-                       j->path);
-    j->stamp[STAMP_BYTES - 1] = '\0';
-    j->begin = (int64_t)sizeof magic + STAMP_BYTES + 4 + (int64_t)length;
-    return find_end(j, INT64_MAX, err);
-}
-
-sk_status sk_journal_open(const char *path, const char *fingerprint, const char *stamp, bool restart,
-                          sk_journal **out, sk_error *err)
+sk_status sk_journal_open(const char *path, const char *identity, const char *stamp, bool restart,
+                          sk_journal **out, char **other, sk_error *err)
 {
     *out = NULL;
+    *other = NULL;
+    char *found = NULL;
     sk_journal *j = sk_calloc(1, sizeof *j);
     if (!j)
         return sk_fail_memory(err, sizeof *j);
@@ -304,15 +384,19 @@ sk_status sk_journal_open(const char *path, const char *fingerprint, const char 
         status = sk_fail_memory(err, BUFFER_BYTES);
         goto done;
     }
-    j->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    struct stat info;
-    if (j->fd < 0 || fstat(j->fd, &info) != 0) {
-        status = io_failed(j, "opening", err);
+    if ((restart && (!sk_file_exists(path) || sk_journal_is_one(path))) || is_stump(path))
+        SK_TRY_GOTO(begin_new(path, identity, stamp, err));
+    SK_TRY_GOTO(sk_file_open_own(path, O_RDWR, &j->fd, err));
+    SK_TRY_GOTO(read_head(j, &found, err));
+    if (strcmp(found, identity) != 0) {
+        *other = found;
+        found = NULL;
+        status = sk_fail(err, SK_ERR_MISMATCH, "%s: the journal of another run", path);
         goto done;
     }
-    bool fresh = restart || info.st_size < (off_t)(sizeof magic + STAMP_BYTES + 4 + strlen(fingerprint));
-    status = fresh ? begin_new(j, fingerprint, stamp, err) : continue_old(j, fingerprint, err);
+    status = find_end(j, INT64_MAX, err);
 done:
+    sk_free(found);
     if (status != SK_OK)
         sk_journal_close(&j);
     *out = j;
@@ -341,9 +425,19 @@ const char *sk_journal_stamp(const sk_journal *j)
     return j->stamp;
 }
 
+uint64_t sk_journal_id(const sk_journal *j)
+{
+    return j->id;
+}
+
 int64_t sk_journal_count(const sk_journal *j)
 {
     return j->count;
+}
+
+int64_t sk_journal_last_index(const sk_journal *j)
+{
+    return j->last_index;
 }
 
 bool sk_journal_finished(const sk_journal *j)

@@ -9,16 +9,21 @@
 
 typedef struct sk_journal sk_journal;
 
-/* Opens or begins the journal. `fingerprint` names everything that shapes the result (models, source, settings): a
- * journal with another one is SK_ERR_MISMATCH and left alone; `restart` begins anew in any case. `stamp` is a word
- * kept from the beginning (when the run started): a continued journal keeps its first one. */
-sk_status sk_journal_open(const char *path, const char *fingerprint, const char *stamp, bool restart,
-                          sk_journal **out, sk_error *err) SK_MUST_CHECK;
+/* Opens or begins the journal. `identity` names everything that shapes the result (models, source, settings), as any
+ * text: a journal with another one is SK_ERR_MISMATCH and left alone, and *other is the text it has (ended by sk_free;
+ * null in every other case); `restart` begins anew in any case. `stamp` is a word kept from the beginning (when the run
+ * started): a continued journal keeps its first one. */
+sk_status sk_journal_open(const char *path, const char *identity, const char *stamp, bool restart,
+                          sk_journal **out, char **other, sk_error *err) SK_MUST_CHECK;
 void sk_journal_close(sk_journal **journal);
+/* Does a journal lie there, of whatever version or run? What else lies there is never replaced. */
+bool sk_journal_is_one(const char *path);
 
 const char *sk_journal_stamp(const sk_journal *journal);
+uint64_t sk_journal_id(const sk_journal *journal);   /* of this run alone: a new one for every beginning */
 int64_t sk_journal_count(const sk_journal *journal); /* entries so far */
-bool sk_journal_finished(const sk_journal *journal); /* the run it records reached its end */
+int64_t sk_journal_last_index(const sk_journal *journal); /* the last entry's frame; -1 when there is none */
+bool sk_journal_finished(const sk_journal *journal);      /* the run it records reached its end */
 
 sk_status sk_journal_append(sk_journal *journal, const sk_result_frame *frame, sk_error *err) SK_MUST_CHECK;
 sk_status sk_journal_finish(sk_journal *journal, sk_error *err) SK_MUST_CHECK;

@@ -60,7 +60,10 @@ typedef struct sk_result_frame {
     double time; /* seconds */
     int32_t width, height;
     const sk_instances *instances;
-    int64_t wall_ns; /* when it came, ns since 1970 UTC; 0: not from a camera or stream */
+    int64_t wall_ns;  /* when it came, ns since 1970 UTC; 0: not from a camera or stream */
+    uint64_t picture; /* the picture file's stamp when it was looked at; 0: no picture */
+    const char
+        *problem; /* why the picture could not be read: in journals only, sinks never see it; null: it was */
 } sk_result_frame;
 
 typedef struct sk_sink sk_sink;

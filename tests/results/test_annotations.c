@@ -59,7 +59,12 @@ static const char *write_results(const char *format)
                                      .first_keypoint = 2 * i,
                                      .track_id = i == 0 ? 7 : -1};
         sk_instances all = {.count = f, .capacity = 2, .items = items, .n_keypoints = 2, .keypoints = points};
-        sk_result_frame frame = {"in.mp4", f + 5, f * 0.04, 640, 480, &all, 0};
+        sk_result_frame frame = {.source = "in.mp4",
+                                 .index = f + 5,
+                                 .time = f * 0.04,
+                                 .width = 640,
+                                 .height = 480,
+                                 .instances = &all};
         assert_ok(sink->write(sink, &frame, &err), &err);
     }
     assert_ok(sink->close(sink, &err), &err);
