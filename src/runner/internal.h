@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "runner/check.h"
 #include "runner/histogram.h"
+#include "runner/kept_traces.h"
 #include "runner/timeline.h"
 #include "runner/offer.h"
 #include "runner/trace.h"
@@ -136,6 +137,7 @@ struct sk_lane {
     sk_copiers copiers;   /* of frames into memory the engine reads */
     /* the network thread's */
     sk_trace trace;
+    sk_kept_traces kept;      /* of other shapes */
     pthread_mutex_t networks; /* first and second model never compute at the same time: the cores are one's */
     /* the post thread's */
     sk_task_stage *post, *crops;

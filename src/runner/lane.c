@@ -230,6 +230,7 @@ void sk_lane_close(sk_lane *lane)
 {
     sk_trace_release(
         &lane->trace); /* waits for what is in flight, which reads the inputs: those go after it */
+    sk_kept_traces_release(&lane->kept);
     sk_trace_release(&lane->crop_trace);
     sk_copiers_close(&lane->copiers);
     sk_task_stage_close(&lane->pre);

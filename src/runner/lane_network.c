@@ -114,7 +114,7 @@ static void fail_job(sk_job *job, sk_status status, const sk_error *problem)
     job->skip = true;
 }
 
-/* A shape no trace stands for: once nobody reads the old one's results, a new one takes its place. Under the lock. */
+/* A shape the trace is not for: once nobody reads its results, a kept or a new one takes its place. Under the lock. */
 static void change_trace(sk_lane *lane, sk_job *job)
 {
     sk_runner *r = lane->runner;
@@ -122,9 +122,13 @@ static void change_trace(sk_lane *lane, sk_job *job)
     sk_trace_key key = job->key;
     pthread_mutex_unlock(&r->lock);
     int64_t begin = sk_clock_ns();
-    sk_status status = capture(lane, &key, &problem);
-    sk_track_add(&lane->tracks[SK_LANE_NETWORK], "capture", job->items[0]->ticket, job->count, begin,
-                 sk_clock_ns());
+    sk_status status = SK_OK;
+    if (!sk_kept_traces_swap(&lane->kept, &lane->trace, &key)) {
+        sk_kept_traces_put(&lane->kept, &lane->trace);
+        status = capture(lane, &key, &problem);
+        sk_track_add(&lane->tracks[SK_LANE_NETWORK], "capture", job->items[0]->ticket, job->count, begin,
+                     sk_clock_ns());
+    }
     pthread_mutex_lock(&r->lock);
     if (status != SK_OK)
         fail_job(job, status, &problem);
