@@ -66,7 +66,7 @@ static sk_status lock_folder(demo *d, sk_error *err)
 static bool watch_scene(void *context, int64_t done, int64_t total)
 {
     demo *d = context;
-    return d->watch && d->watch(d->context, "drawing the scene", done, total);
+    return d->watch && d->watch(d->context, "drawing the scene", done, total, 0);
 }
 
 static sk_status draw_scene(demo *d, sk_error *err)
@@ -92,7 +92,8 @@ static sk_status draw_scene(demo *d, sk_error *err)
 static bool watch_predict(void *context, const sk_predict_progress *p)
 {
     demo *d = context;
-    return d->watch && d->watch(d->context, d->what, p->done, p->total);
+    return d->watch && d->watch(d->context, d->what, p->done - p->continued,
+                                p->total > 0 ? p->total - p->continued : p->total, p->seconds);
 }
 
 /* boxes, poses; of further runtimes boxes-onnx_cpu … */

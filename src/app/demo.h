@@ -40,7 +40,8 @@ typedef struct sk_demo_settings {
 void sk_demo_defaults(sk_demo_settings *settings);
 
 /* What happens now: "drawing the scene", "boxes on cpu" …; return true to stop in order. */
-typedef bool (*sk_demo_watch)(void *context, const char *what, int64_t done, int64_t total);
+/* `seconds`: what the part's own clock says; 0 not known. */
+typedef bool (*sk_demo_watch)(void *context, const char *what, int64_t done, int64_t total, double seconds);
 
 /* One runtime's share. */
 typedef struct sk_demo_lane {

@@ -28,7 +28,7 @@ void sk_demo_escape(sk_text *page, const char *text)
 
 /* --- where the time goes --- */
 
-enum { STAGES = 6, ROW = 30, LEFT = 130, WIDE = 520, RIGHT = 130 };
+enum { STAGES = 6, ROW = 30, LEFT = 180, WIDE = 420, RIGHT = 200 };
 static const char *const stage_names[STAGES] = {"decode", "pre", "network", "post", "write", "overlay"};
 
 static void stage_times(const sk_predict_report *p, double ms[STAGES])
@@ -236,7 +236,7 @@ static sk_status open_canvas(const sk_demo_sets *sets, canvas *c, sk_error *err)
     o.class_names = sk_species_names;
     o.n_classes = SK_SPECIES_COUNT;
     SK_TRY(sk_overlay_open(&o, &c->boxes, err));
-    o.labels = false;
+    o.what &= ~(SK_DRAW_LABELS | SK_DRAW_SCORES);
     o.edges = sk_scene_edges;
     o.n_edges = SK_SCENE_EDGES;
     SK_TRY(sk_overlay_open(&o, &c->poses, err));

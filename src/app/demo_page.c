@@ -32,7 +32,8 @@ static const char style[] =
     "th,td{text-align:right;padding:5px 10px;border-bottom:1px solid var(--line);white-space:nowrap}"
     "th:first-child,td:first-child,.files "
     "td{text-align:left}th{color:var(--dim);font-weight:600;font-size:.87em}"
-    ".frames{display:grid;grid-template-columns:repeat(auto-fit,minmax(320px,1fr));gap:14px}figure{margin:0}"
+    ".frames{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(320px,100%),1fr));gap:14px}figure{"
+    "margin:0}"
     "img,svg{max-width:100%;height:auto;display:block}img{border-radius:6px}svg "
     "text{fill:var(--fg);font-size:13px}"
     ".s0{fill:var(--c0);background:var(--c0)}.s1{fill:var(--c1);background:var(--c1)}"
@@ -44,7 +45,12 @@ static const char style[] =
     ".arena{border-radius:6px;width:100%}.ground{fill:var(--soft)}.path{fill:none;stroke:var(--dim);stroke-"
     "width:1.2;"
     "opacity:.8}pre{background:var(--soft);border-radius:8px;padding:12px "
-    "14px;overflow-x:auto;font-size:.9em}";
+    "14px;overflow-x:auto;font-size:.9em}a{color:inherit}"
+    /* a telephone: tables fit, drawings' letters stay legible, commands wrap */
+    "@media(max-width:560px){body{padding:14px 12px 40px}th,td{padding:4px "
+    "3px;font-size:11px;white-space:normal}"
+    "th{font-size:10px}.files td{font-size:13px;overflow-wrap:anywhere}svg text{font-size:22px}"
+    "pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.8em}.tiles{grid-template-columns:1fr 1fr}}";
 
 static void tile(sk_text *page, const char *what, const char *format, double value, bool known)
 {
@@ -166,16 +172,41 @@ static void agreement(const sk_demo_report *r, sk_text *page)
     sk_text_append(page, "</table></div>\n");
 }
 
+/* A row of the list of files: links to them, and what they are. A file that is not there (no overlay was asked for) is left
+ * out. */
+static void file_row(const sk_demo_settings *s, const char *const *names, const char *what, sk_text *page)
+{
+    bool any = false;
+    for (; *names; names++) {
+        char *path = sk_path_join(s->out, *names);
+        bool there = path && sk_file_exists(path);
+        sk_free(path);
+        if (!there)
+            continue;
+        sk_text_append(page, any ? ", " : "<tr><td>");
+        sk_text_appendf(page, "<a href=\"%s\">%s</a>", *names, *names);
+        any = true;
+    }
+    if (any)
+        sk_text_appendf(page, "</td><td>%s</td></tr>\n", what);
+}
+
 static void files(const sk_demo_settings *s, sk_text *page)
 {
-    sk_text_append(
-        page,
-        "<h2>What lies in this folder</h2>\n<div class=\"scroll\"><table class=\"files\">"
-        "<tr><td>poses/overlay.mp4, boxes/overlay.mp4</td><td>the scene with the results drawn in</td></tr>"
-        "<tr><td>poses/results.csv, boxes/results.csv</td><td>one row an animal and frame</td></tr>"
-        "<tr><td>poses/results.slp, boxes/results.slp</td><td>for SLEAP and sleap-io</td></tr>"
-        "<tr><td>scene.mp4, truth.csv</td><td>the scene, and where the animals really are</td></tr>"
-        "<tr><td>demo.json</td><td>every number of this page</td></tr></table></div>\n");
+    static const struct {
+        const char *const names[3];
+        const char *what;
+    } rows[] = {{{"poses/overlay.mp4", "boxes/overlay.mp4"}, "the scene with the results drawn in"},
+                {{"poses/results.csv", "boxes/results.csv"}, "one row an animal and frame"},
+                {{"poses/results.slp", "boxes/results.slp"}, "for SLEAP and sleap-io"},
+                {{"poses/run.json", "boxes/run.json"}, "what ran, and how"},
+                {{"scene.mp4", "truth.csv"}, "the scene, and where the animals really are"},
+                {{"demo.json"}, "every number of this page"}};
+    sk_text_append(page,
+                   "<h2>What lies in this folder</h2>\n<div class=\"scroll\"><table class=\"files\">\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        file_row(s, rows[i].names, rows[i].what, page);
+    sk_text_append(page, "</table></div>\n");
     static const char *const commands[] = {" predict VIDEO -m MODEL -o run1 --save-overlay",
                                            " info MODEL          # what a .pt, SLEAP folder or .onnx holds",
                                            " eval run1 TRUTH     # how good it is, against labels of yours"};

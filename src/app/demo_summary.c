@@ -14,20 +14,12 @@ static void ratio(sk_text *t, double value)
         sk_text_appendf(t, " %9.3f", value);
 }
 
-/* Frames a second of a stage that took this long; "-" where it did nothing worth measuring. */
-static void rate(sk_text *t, int64_t frames, double seconds)
-{
-    double fps = seconds > 0 ? (double)frames / seconds : 0;
-    if (fps <= 0 || fps > 99999)
-        sk_text_appendf(t, " %9s", "-");
-    else
-        sk_text_appendf(t, fps < 100 ? " %9.1f" : " %9.0f", fps);
-}
-
+/* Work on frames, which are several at once: less time passes than its parts add up to. */
 static void speeds(const sk_demo_report *r, sk_text *t)
 {
-    sk_text_appendf(t, "\n%-16s %9s %9s %9s %9s %9s %9s %9s\n", "frames/s", "all", "decode", "pre", "network",
-                    "post", "write", "overlay");
+    bool any = false;
+    sk_text_appendf(t, "\n%-16s %9s %9s %9s %9s %9s %9s %9s\n", "speed", "frames/s", "decode", "pre",
+                    "network", "post", "write", "overlay");
     for (int32_t i = 0; i < r->n_lanes; i++)
         for (int part = 0; part < SK_DEMO_PARTS; part++) {
             const sk_demo_lane *lane = &r->lanes[i];
@@ -41,13 +33,17 @@ static void speeds(const sk_demo_report *r, sk_text *t)
                 sk_text_appendf(t, "%-16s was done before\n", name);
                 continue;
             }
-            sk_text_appendf(t, "%-16s", name);
-            const double stages[] = {p->seconds, p->decode, p->pre,    p->network,
-                                     p->post,    p->write,  p->overlay};
+            any = true;
+            double frames = p->frames > 0 ? (double)p->frames : 1;
+            sk_text_appendf(t, "%-16s %9.1f", name, p->seconds > 0 ? frames / p->seconds : 0);
+            const double stages[] = {p->decode, p->pre, p->network, p->post, p->write, p->overlay};
             for (size_t k = 0; k < sizeof stages / sizeof *stages; k++)
-                rate(t, p->frames, stages[k]);
+                sk_text_appendf(t, " %6.2f ms", 1e3 * stages[k] / frames);
             sk_text_append(t, "\n");
         }
+    if (any)
+        sk_text_appendf(t, "%-16s ms: work on a frame; several are worked on at once, so less time passes\n",
+                        "");
 }
 
 static void scores(const sk_demo_report *r, sk_text *t)
@@ -137,6 +133,7 @@ static void stage_to_json(sk_json *json, const sk_predict_report *p)
     double n = p->frames > 0 ? (double)p->frames : 1;
     sk_json_key_int(json, "frames", p->frames);
     sk_json_key_int(json, "instances", p->instances);
+    sk_json_key_float(json, "seconds", p->seconds);
     sk_json_key_float(json, "fps", p->seconds > 0 ? (double)p->frames / p->seconds : 0);
     sk_json_key(json, "ms_per_frame");
     sk_json_object(json);

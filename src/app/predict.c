@@ -152,6 +152,8 @@ static sk_status note_standing(predict_run *r, const char *state, sk_error *err)
                                 .identity = sk_text_get(&r->identity.text),
                                 .frames = r->progress.done - r->folder.n_unreadable,
                                 .instances = r->progress.instances,
+                                .part_frames = r->report->frames,
+                                .part_seconds = r->report->seconds,
                                 .decoder = r->info.decoder,
                                 .hwaccel = r->info.hwaccel};
     if (r->source)

@@ -40,6 +40,7 @@ typedef struct sk_predict_progress {
     int64_t done, total; /* frames; total -1 unknown */
     int64_t instances;   /* found so far */
     int64_t continued;   /* of `done`, frames an earlier run had finished */
+    double seconds; /* since this run's first frame was asked for; at the last frame it is the report's */
 } sk_predict_progress;
 
 /* Called after every frame; return true to stop: the frame is finished and the files are closed. */
@@ -52,7 +53,7 @@ typedef struct sk_predict_report {
     bool stopped;       /* by the watcher */
     bool nothing_to_do; /* an earlier run had finished already */
     bool live;          /* a camera, stream or pipe: it cannot be continued */
-    double seconds;     /* wall time of this run's frames */
+    double seconds;     /* wall time of this run's frames, from asking for the first to writing the last */
     double wait_source; /* … of which waiting for decoded frames */
     double pre, network, post, write, overlay;
     double decode;      /* on the decoder's own thread */

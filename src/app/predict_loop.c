@@ -150,6 +150,7 @@ sk_status predict_frames(predict_run *r, sk_predict_watch watch, void *context, 
             break;
         status = write_result(r, &result, err);
         r->report->frames++;
+        r->progress.seconds = seconds_since(begin);
         if (status == SK_OK && watch && watch(context, &r->progress))
             r->report->stopped = true;
     }
@@ -157,6 +158,6 @@ sk_status predict_frames(predict_run *r, sk_predict_watch watch, void *context, 
     status = stop_feeder(r, status, err);
     if (status == SK_OK && !r->report->stopped)
         status = note_unreadable(r, INT64_MAX, err);
-    r->report->seconds = seconds_since(begin);
+    r->report->seconds = r->progress.seconds; /* one clock for progress, summary and run.json */
     return status;
 }

@@ -243,6 +243,14 @@ sk_status sk_run_folder_note(const sk_run_folder *folder, const sk_run_header *h
     sk_json_key_float(&json, "rate", h->rate);
     sk_json_key_int(&json, "frames", standing->frames);
     sk_json_key_int(&json, "instances", standing->instances);
+    sk_json_key(&json, "last_part");
+    sk_json_object(&json);
+    sk_json_key_int(&json, "frames", standing->part_frames);
+    sk_json_key_float(&json, "seconds", standing->part_seconds);
+    sk_json_key_float(&json, "fps",
+                      standing->part_seconds > 0 ? (double)standing->part_frames / standing->part_seconds
+                                                 : 0);
+    sk_json_close(&json);
     sk_json_key_string(&json, "task", h->task);
     sk_run_header_names(h, &json);
     sk_json_key_string(&json, "runtime_requested", h->runtime_requested);

@@ -39,6 +39,8 @@ typedef struct sk_run_standing {
     const char *state;    /* "running", "finished", "incomplete", "stopped", "failed" */
     const char *identity; /* sk_run_identity.text */
     int64_t frames, instances;
+    int64_t part_frames; /* of `frames`, those of the part that ran last */
+    double part_seconds; /* … and what it took, as its progress and summary say */
     const char *decoder, *hwaccel;
     sk_source_status source;
 } sk_run_standing;

@@ -22,6 +22,7 @@ struct sk_progress {
     double rate; /* units a second, smoothed; 0 = not known yet */
     int64_t rate_time, rate_done;
     bool is_drawn;
+    double told_seconds; /* by the job; 0: none */
     char note[96];
 };
 
@@ -157,11 +158,17 @@ static void draw_bar(sk_progress *progress)
     progress->is_drawn = true;
 }
 
+static double seconds_so_far(const sk_progress *progress, bool is_last)
+{
+    return is_last && progress->told_seconds > 0 ? progress->told_seconds
+                                                 : (double)(now_of(progress) - progress->start) * 1e-9;
+}
+
 static void write_line(sk_progress *progress, bool is_last)
 {
     char text[256], took[SK_TEXT_UNIT];
     FILE *stream = progress->settings.stream;
-    double seconds = (double)(now_of(progress) - progress->start) * 1e-9;
+    double seconds = seconds_so_far(progress, is_last);
     describe(progress, is_last && seconds > 0 ? (double)progress->done / seconds : progress->rate, text,
              sizeof text);
     if (is_last)
@@ -175,7 +182,7 @@ static void write_line(sk_progress *progress, bool is_last)
 static void write_json(sk_progress *progress, bool is_last)
 {
     sk_json json = sk_json_to_file(progress->settings.stream, 0);
-    double seconds = (double)(now_of(progress) - progress->start) * 1e-9;
+    double seconds = seconds_so_far(progress, is_last);
     double rate = is_last && seconds > 0 ? (double)progress->done / seconds : progress->rate;
     sk_json_object(&json);
     sk_json_key_string(&json, "event", is_last ? "done" : "progress");
@@ -221,6 +228,11 @@ void sk_progress_update(sk_progress *progress, int64_t done, const char *note)
 void sk_progress_set_total(sk_progress *progress, int64_t total)
 {
     progress->settings.total = total;
+}
+
+void sk_progress_set_seconds(sk_progress *progress, double seconds)
+{
+    progress->told_seconds = seconds;
 }
 
 void sk_progress_hide(sk_progress *progress)

@@ -38,6 +38,9 @@ sk_status sk_progress_open(const sk_progress_settings *settings, sk_progress **o
  * animals"). */
 void sk_progress_update(sk_progress *progress, int64_t done, const char *note);
 void sk_progress_set_total(sk_progress *progress, int64_t total); /* once it is known better */
+/* What the job's own clock says so far; the last word then tells that, not the time between open and close: one run, one
+ * time. */
+void sk_progress_set_seconds(sk_progress *progress, double seconds);
 /* Removes the bar so that something else can be printed; it comes back at the next update. */
 void sk_progress_hide(sk_progress *progress);
 /* Writes the last word (not for a bar: that is removed) and ends it. */

@@ -89,7 +89,7 @@ typedef struct watcher {
 } watcher;
 
 /* One bar after another: the scene, then each part. */
-static bool watch(void *context, const char *what, int64_t done, int64_t total)
+static bool watch(void *context, const char *what, int64_t done, int64_t total, double seconds)
 {
     watcher *w = context;
     if (!w->progress || strcmp(w->what, what) != 0) {
@@ -104,8 +104,10 @@ static bool watch(void *context, const char *what, int64_t done, int64_t total)
         if (sk_progress_open(&p, &w->progress, NULL) != SK_OK)
             w->progress = NULL; /* no bar, but the demo goes on */
     }
-    if (w->progress)
+    if (w->progress) {
         sk_progress_update(w->progress, done, NULL);
+        sk_progress_set_seconds(w->progress, seconds);
+    }
     return sk_cli_interrupted();
 }
 

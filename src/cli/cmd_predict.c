@@ -308,6 +308,7 @@ static bool watch(void *context, const sk_predict_progress *p)
     if (p->total > 0)
         sk_progress_set_total(w->progress, p->total - p->continued);
     sk_progress_update(w->progress, p->done - p->continued, note);
+    sk_progress_set_seconds(w->progress, p->seconds);
     return sk_cli_interrupted();
 }
 
@@ -324,10 +325,10 @@ static void print_summary(const sk_predict_report *r, const char *requested)
         bool same = strcmp(r->runtime, requested) == 0;
         printf("runtime %s%s%s%s, %s, %s\n", r->runtime, same ? "" : " (requested ", same ? "" : requested,
                same ? "" : ")", r->precision, r->device);
-        printf("ms a frame: decode %.2f (on its own thread, waited %.2f), pre %.2f, network %.2f, post %.2f, "
-               "write %.2f",
-               1e3 * r->decode / n, 1e3 * r->wait_source / n, 1e3 * r->pre / n, 1e3 * r->network / n,
-               1e3 * r->post / n, 1e3 * r->write / n);
+        printf("a frame every %.2f ms; work on one, ms: decode %.2f (waited %.2f), pre %.2f, network %.2f, "
+               "post %.2f, write %.2f",
+               1e3 * r->seconds / n, 1e3 * r->decode / n, 1e3 * r->wait_source / n, 1e3 * r->pre / n,
+               1e3 * r->network / n, 1e3 * r->post / n, 1e3 * r->write / n);
         if (r->overlay > 0)
             printf(", overlay %.2f", 1e3 * r->overlay / n);
         printf("\n");

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define RIM        0x101010
 #define MAX_TRACKS 1024 /* trails remembered; track ids share a place modulo this */
@@ -26,7 +27,33 @@ struct sk_overlay {
 
 void sk_overlay_defaults(sk_overlay_settings *settings)
 {
-    *settings = (sk_overlay_settings){.min_keypoint_score = 0.3f, .trail = 30, .labels = true};
+    *settings = (sk_overlay_settings){.min_keypoint_score = 0.3f, .trail = 30, .what = SK_DRAW_ALL};
+}
+
+sk_status sk_overlay_parse_what(const char *list, uint32_t *what, sk_error *err)
+{
+    static const char *const names[] = {"boxes", "labels", "scores", "keypoints", "skeleton", "trails"};
+    uint32_t wanted = 0, unwanted = 0;
+    for (const char *at = list; *at;) {
+        size_t length = strcspn(at, ","), no = strncmp(at, "no-", 3) == 0 ? 3 : 0;
+        uint32_t bit = 0;
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (length - no == strlen(names[i]) && memcmp(at + no, names[i], length - no) == 0)
+                bit = 1u << i;
+        if (!bit)
+            return sk_fail(
+                err, SK_ERR_ARG,
+                "'%.*s' is nothing that is drawn; there are boxes, labels, scores, keypoints, skeleton "
+                "and trails, and each with no- in front",
+                (int)(length < 60 ? length : 60), at);
+        *(no ? &unwanted : &wanted) |= bit;
+        at += length + (at[length] == ',');
+    }
+    if (wanted && unwanted)
+        return sk_fail(err, SK_ERR_ARG, "'%.100s': name what to draw (boxes,labels) or what not (no-scores)",
+                       list);
+    *what = wanted ? wanted : SK_DRAW_ALL & ~unwanted;
+    return SK_OK;
 }
 
 sk_status sk_overlay_open(const sk_overlay_settings *settings, sk_overlay **out, sk_error *err)
@@ -108,7 +135,8 @@ static void draw_trail(sk_overlay *overlay, sk_frame *frame, const sk_instances 
                        float thickness, uint32_t colour)
 {
     float x, y;
-    if (in->track_id < 0 || overlay->settings.trail < 2 || !centre_of(all, in, &x, &y))
+    if (!(overlay->settings.what & SK_DRAW_TRAILS) || in->track_id < 0 || overlay->settings.trail < 2 ||
+        !centre_of(all, in, &x, &y))
         return;
     trail *t = &overlay->trails[in->track_id % MAX_TRACKS];
     if (t->track != in->track_id || overlay->frame - t->last_frame > overlay->settings.trail)
@@ -130,12 +158,13 @@ static void draw_skeleton(const sk_overlay *overlay, sk_frame *frame, const sk_i
 {
     const sk_keypoint *p = all->keypoints + in->first_keypoint;
     float least = overlay->settings.min_keypoint_score;
-    for (int32_t e = 0; e < overlay->settings.n_edges; e++) {
+    const uint32_t what = overlay->settings.what;
+    for (int32_t e = 0; e < overlay->settings.n_edges && (what & SK_DRAW_SKELETON); e++) {
         int32_t a = overlay->settings.edges[e][0], b = overlay->settings.edges[e][1];
         if (a < all->n_keypoints && b < all->n_keypoints && p[a].score >= least && p[b].score >= least)
             rimmed_line(frame, p[a].x, p[a].y, p[b].x, p[b].y, thickness, colour); /* NaN draws nothing */
     }
-    for (int32_t k = 0; k < all->n_keypoints; k++) {
+    for (int32_t k = 0; k < all->n_keypoints && (what & SK_DRAW_KEYPOINTS); k++) {
         if (!(p[k].score >= least))
             continue;
         sk_draw_disc(frame, p[k].x, p[k].y, 1.3f * thickness + 1, RIM);
@@ -143,20 +172,29 @@ static void draw_skeleton(const sk_overlay *overlay, sk_frame *frame, const sk_i
     }
 }
 
+/* "#3 mouse 0.87", or the parts of it that are wanted. */
+static void label_of(const sk_overlay *overlay, const sk_instance *in, char *text, size_t capacity)
+{
+    const uint32_t what = overlay->settings.what;
+    bool known = in->class_id >= 0 && in->class_id < overlay->settings.n_classes;
+    const char *name = (what & SK_DRAW_LABELS) && known ? overlay->settings.class_names[in->class_id] : "";
+    char track[16] = "", score[16] = "";
+    if ((what & SK_DRAW_LABELS) && in->track_id >= 0)
+        snprintf(track, sizeof track, "#%d", in->track_id);
+    if (what & SK_DRAW_SCORES)
+        snprintf(score, sizeof score, "%.2f", (double)in->score);
+    snprintf(text, capacity, "%s%s%.60s%s%s", track, track[0] && (name[0] || score[0]) ? " " : "", name,
+             name[0] && score[0] ? " " : "", score);
+}
+
 static void draw_label(const sk_overlay *overlay, sk_frame *frame, const sk_instances *all,
                        const sk_instance *in, int scale, uint32_t colour)
 {
     float x, y;
-    if (!overlay->settings.labels || !centre_of(all, in, &x, &y))
-        return;
     char text[96];
-    const char *name = in->class_id >= 0 && in->class_id < overlay->settings.n_classes
-                           ? overlay->settings.class_names[in->class_id]
-                           : "";
-    if (in->track_id >= 0)
-        snprintf(text, sizeof text, "#%d %s %.2f", in->track_id, name, (double)in->score);
-    else
-        snprintf(text, sizeof text, "%s%s%.2f", name, name[0] ? " " : "", (double)in->score);
+    label_of(overlay, in, text, sizeof text);
+    if (!text[0] || !centre_of(all, in, &x, &y))
+        return;
     if (in->has & SK_HAS_BOX)
         x = in->box[0], y = in->box[1];
     int width = sk_draw_text_width(scale, text) + 2 * scale, height = sk_draw_text_height(scale) + 2 * scale;
@@ -177,7 +215,8 @@ static void draw_label(const sk_overlay *overlay, sk_frame *frame, const sk_inst
 void sk_overlay_draw(sk_overlay *overlay, sk_frame *frame, const sk_instances *all)
 {
     int shorter = frame->width < frame->height ? frame->width : frame->height;
-    float thickness = fmaxf(1.0f, (float)shorter / 360);
+    float thickness =
+        overlay->settings.line_width > 0 ? overlay->settings.line_width : fmaxf(1.0f, (float)shorter / 360);
     int scale = shorter / 480 + 1;
     overlay->frame++;
     for (int32_t i = 0; i < all->count; i++) {
@@ -186,11 +225,12 @@ void sk_overlay_draw(sk_overlay *overlay, sk_frame *frame, const sk_instances *a
                                           : in->class_id >= 0 ? in->class_id
                                                               : i);
         draw_trail(overlay, frame, all, in, thickness, colour);
-        if (in->has & SK_HAS_OBB) {
+        const bool boxes = overlay->settings.what & SK_DRAW_BOXES;
+        if (boxes && (in->has & SK_HAS_OBB)) {
             float xy[8];
             obb_corners(in->obb, xy);
             rimmed_polygon(frame, xy, 4, thickness, colour);
-        } else if (in->has & SK_HAS_BOX) {
+        } else if (boxes && (in->has & SK_HAS_BOX)) {
             float xy[8] = {in->box[0], in->box[1], in->box[2], in->box[1],
                            in->box[2], in->box[3], in->box[0], in->box[3]};
             rimmed_polygon(frame, xy, 4, thickness, colour);

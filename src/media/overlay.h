@@ -13,6 +13,15 @@
 
 typedef struct sk_overlay sk_overlay;
 
+/* What is drawn; sk_overlay_what names them for people. */
+#define SK_DRAW_BOXES     1u /* upright and oriented ones */
+#define SK_DRAW_LABELS    2u /* names of classes, numbers of tracks */
+#define SK_DRAW_SCORES    4u
+#define SK_DRAW_KEYPOINTS 8u
+#define SK_DRAW_SKELETON  16u /* the lines between keypoints */
+#define SK_DRAW_TRAILS    32u /* where tracks were */
+#define SK_DRAW_ALL       63u
+
 typedef struct sk_overlay_settings {
     int32_t n_classes;
     const char *const *class_names; /* borrowed until close */
@@ -20,8 +29,12 @@ typedef struct sk_overlay_settings {
     const int32_t (*edges)[2]; /* borrowed until close */
     float min_keypoint_score;  /* weaker keypoints are not drawn; default 0.3 */
     int32_t trail;             /* frames of a track's path that are drawn; default 30 */
-    bool labels;               /* names and scores; default true */
+    uint32_t what;             /* SK_DRAW_…; default all */
+    float line_width;          /* pixels; 0 (default): by the frame's size */
 } sk_overlay_settings;
+
+/* "boxes,labels" -> what to draw; "no-scores,no-boxes" -> all but these. SK_ERR_ARG names the word that is none. */
+sk_status sk_overlay_parse_what(const char *list, uint32_t *what, sk_error *err) SK_MUST_CHECK;
 
 void sk_overlay_defaults(sk_overlay_settings *settings);
 sk_status sk_overlay_open(const sk_overlay_settings *settings, sk_overlay **out, sk_error *err) SK_MUST_CHECK;

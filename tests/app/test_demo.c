@@ -155,21 +155,23 @@ static void makes_every_file_it_names(void **state)
     sk_free(text);
 }
 
-static bool stop_in_boxes(void *context, const char *what, int64_t done, int64_t total)
+static bool stop_in_boxes(void *context, const char *what, int64_t done, int64_t total, double seconds)
 {
     (void)total;
     (void)context;
+    (void)seconds;
     return strncmp(what, "boxes", 5) == 0 && done == 3;
 }
 
-static bool stop_in_scene(void *context, const char *what, int64_t done, int64_t total)
+static bool stop_in_scene(void *context, const char *what, int64_t done, int64_t total, double seconds)
 {
     (void)total;
     (void)context;
+    (void)seconds;
     return strstr(what, "scene") && done == 2;
 }
 
-/* The rows without the comment before them, which tells when the run was. */
+/* The rows below the heading. */
 static char *rows_of(const char *name)
 {
     size_t length;

@@ -92,6 +92,32 @@ static void lines(void **state)
     free(text);
 }
 
+/* A job with a clock of its own: the last word tells that one's time. */
+static void tells_the_jobs_own_time(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *stream = open_memstream(&text, &bytes);
+    sk_progress_settings settings = sk_progress_defaults();
+    settings.stream = stream;
+    settings.mode = SK_PROGRESS_LINES;
+    settings.unit = "frames";
+    settings.now = fake_clock;
+    sk_progress *progress = NULL;
+    sk_error err = {0};
+    fake_now = 1000;
+    assert_ok(sk_progress_open(&settings, &progress, &err), &err);
+    fake_now += 1000000000;
+    sk_progress_update(progress, 90, NULL);
+    sk_progress_set_seconds(progress, 3.0);
+    fake_now += 1000000000; /* closing files */
+    sk_progress_close(&progress);
+    fclose(stream);
+    assert_string_equal(text, "90 frames in 3.0 s, 30.0/s\n");
+    free(text);
+}
+
 static void json_lines(void **state)
 {
     (void)state;
@@ -195,6 +221,7 @@ int main(void)
         cmocka_unit_test(bar),
         cmocka_unit_test(bar_fits_any_width),
         cmocka_unit_test(lines),
+        cmocka_unit_test(tells_the_jobs_own_time),
         cmocka_unit_test(json_lines),
         cmocka_unit_test(none_is_silent_and_auto_is_lines_off_a_terminal),
         cmocka_unit_test(nothing_done_tells_nothing),

@@ -24,6 +24,20 @@ test_names_files_that_are_there() {
     [ $count -ge 3 ] || fail "only $count files are named" || return
     awk '/^oriented boxes/ { exit !($5 >= 0.9 && $6 >= 0.9) }' <<<"$out" || fail "the boxes are not good: $out" || return
     awk '/^keypoints/ { exit !($6 < 4) }' <<<"$out" || fail "the poses are not good: $out" || return
+    # one clock: the progress's last word and the table say the same speed
+    local part told shown
+    for part in boxes poses; do
+        told=$(sed -n "s|^$part on cpu: .*, \\(.*\\)/s\$|\\1|p" <<<"$err")
+        shown=$(awk -v part=$part '$1 == part && $2 + 0 > 0 { print $2; exit }' <<<"$out")
+        [ -n "$told" ] && [ "$told" = "$shown" ] || fail "$part: progress says '$told' frames/s, the table '$shown'" || return
+    done
+    # the page's links lead to files, and it is laid out for a telephone
+    for file in $(grep -o 'href="[^"]*"' "$work/a/report.html" | cut -d'"' -f2 | grep -v '^data:'); do
+        [ -s "$work/a/$file" ] || fail "the page links to $file, which is not there" || return
+        count=$((count + 100))
+    done
+    [ $count -ge 800 ] || fail "the page has few links" || return
+    grep -q 'max-width:560px' "$work/a/report.html" || fail "nothing for narrow screens" || return
     # eval says the same of the same files
     run eval "$work/a/boxes" "$work/a/truth.csv"
     expect_code 0 && expect_in "oriented boxes" "$out" || return
