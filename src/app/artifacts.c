@@ -83,22 +83,29 @@ static sk_status hash_model(const char *path, char hash[65], sk_error *err)
     return SK_OK;
 }
 
-/* Nothing says what somebody else's file was made from, but it can be asked what it computes. */
+/* Nothing says what somebody else's file was made from, but it can be asked what it computes; of models that carry their
+ * heads twice, with either. */
 static void judge_stranger(sk_artifact_row *row)
 {
-    sk_model *model = NULL;
-    sk_error problem = {0};
-    if (row->state != SK_ARTIFACT_USER || !row->beside[0] || !sk_path_has_extension(row->path, ".onnx") ||
-        sk_model_open(row->beside, &model, &problem) != SK_OK)
+    static const sk_heads heads[] = {SK_HEADS_AUTO, SK_HEADS_ONE_TO_ONE};
+    sk_error problem = {0}, first = {0};
+    sk_status status = SK_ERR_MISMATCH;
+    if (row->state != SK_ARTIFACT_USER || !row->beside[0] || !sk_path_has_extension(row->path, ".onnx"))
         return;
-    sk_status status = sk_model_artifact_compare(model, row->path, &problem);
-    row->stranger = status != SK_OK && status != SK_ERR_MEMORY;
+    for (int i = 0; i < 2 && status != SK_OK && status != SK_ERR_MEMORY; i++) {
+        sk_model *model = NULL;
+        if (sk_model_open_heads(row->beside, heads[i], &model, &problem) != SK_OK)
+            break;
+        status = sk_model_artifact_compare(model, row->path, &problem);
+        first = i == 0 ? problem : first;
+        sk_model_close(&model);
+    }
+    row->stranger = status != SK_OK && status != SK_ERR_MEMORY && first.message[0];
     if (row->stranger)
-        snprintf(row->why, sizeof row->why, "%.380s", problem.message);
+        snprintf(row->why, sizeof row->why, "%.380s", first.message);
     else if (status == SK_OK)
         snprintf(row->why, sizeof row->why, "it has no record, but computes what %.200s computes",
                  row->beside);
-    sk_model_close(&model);
 }
 
 sk_status sk_artifacts_list(const char *const *places, int32_t n_places, bool deep, sk_artifact_row **rows,

@@ -2,6 +2,7 @@
 #include "app/bench.h"
 
 #include "app/network.h"
+#include "app/runtimes.h"
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "base/pool.h"
@@ -351,7 +352,7 @@ static void summarise(sk_bench_result *r, double *samples, size_t count, double 
     r->peak_percent = peak > 0 ? 100 * r->gflops / peak : 0;
 }
 
-sk_status sk_bench_run(const sk_bench_settings *s, sk_bench_result *results, sk_error *err)
+static sk_status run_all(const sk_bench_settings *s, sk_bench_result *results, sk_error *err)
 {
     SK_CHECK_ARG(s->n_runtimes >= 1 && s->n_runtimes <= SK_BENCH_MAX_RUNTIMES, err);
     SK_CHECK_ARG(s->iterations >= 1 && s->batch >= 1, err);
@@ -388,4 +389,13 @@ sk_status sk_bench_run(const sk_bench_settings *s, sk_bench_result *results, sk_
         if (!results[i].failed)
             return SK_OK;
     return sk_fail(err, SK_ERR_RUNTIME, "%s", results[0].problem);
+}
+
+sk_status sk_bench_run(const sk_bench_settings *s, sk_bench_result *results, char notice[512], sk_error *err)
+{
+    sk_run_lock *lock = NULL;
+    SK_TRY(sk_runtimes_hold("skitter bench", &lock, notice, err));
+    sk_status status = run_all(s, results, err);
+    sk_run_lock_close(&lock);
+    return status;
 }

@@ -51,8 +51,8 @@ typedef struct sk_bench_result {
 } sk_bench_result;
 
 void sk_bench_defaults(sk_bench_settings *settings);
-/* Fills one result a runtime. A runtime that fails is reported in its row; SK_OK when at least one ran. */
-sk_status sk_bench_run(const sk_bench_settings *settings, sk_bench_result *results,
+/* While it is on, the saved runtime cannot be changed; `notice` says when that could not be arranged. Fills one result a runtime. A runtime that fails is reported in its row; SK_OK when at least one ran. */
+sk_status sk_bench_run(const sk_bench_settings *settings, sk_bench_result *results, char notice[512],
                        sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char *const model_files[SK_DEMO_PARTS] = {"demo-obb.pt", "demo-pose.pt"};
 static const char *const stage_names[] = {"empty", "begun", "drawn", "finished"};
@@ -37,25 +36,19 @@ sk_status sk_demo_find_models(const char *asked, char paths[SK_DEMO_PARTS][512],
                        model_files[0], model_files[1],
                        asked ? "--models names the folder that holds them" : "SKITTER_MODELS names it");
     }
-    char *own = sk_folder_program();
-    static const char *const places[] = {"../share/models", "../share/skitter/models"}; /* built, installed */
-    bool found = false;
-    for (size_t i = 0; own && i < 2 && !found; i++) {
-        char *folder = sk_path_join(own, places[i]);
-        found = folder && holds_models(folder, paths);
+    for (int i = 0; i < 2; i++) {
+        char *folder = sk_folder_models(i);
+        bool there = folder && holds_models(folder, paths);
         sk_free(folder);
+        if (there)
+            return SK_OK;
     }
-    char program[256];
-    snprintf(program, sizeof program, "%.200s", own ? own : "?");
-    sk_free(own);
-    if (found)
-        return SK_OK;
-    return sk_fail(
-        err, SK_ERR_NOT_FOUND,
-        "the demo's models, %s and %s, are not on this machine: looked in %.200s/../share/models and "
-        "../share/skitter/models\nthey come with skitter's repository in share/models; name another folder "
-        "with --models DIR or SKITTER_MODELS",
-        model_files[0], model_files[1], program);
+    return sk_fail(err, SK_ERR_NOT_FOUND,
+                   "the demo's models, %s and %s, are not on this machine: looked in ../share/models and "
+                   "../share/skitter/models beside the program\nthey come with skitter's repository in "
+                   "share/models; name another folder "
+                   "with --models DIR or SKITTER_MODELS",
+                   model_files[0], model_files[1]);
 }
 
 /* --- what shapes the result --- */

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "runtime/artifact.h"
+#include "runtime/model_artifact.h"
 #include "skitter/version.h"
 
 #include <stdio.h>
@@ -75,6 +75,7 @@ static sk_status write_record(const sk_model *model, const sk_onnx_settings *s, 
     snprintf(key.source, sizeof key.source, "%s", model->content_hash);
     snprintf(key.form, sizeof key.form, "onnx");
     snprintf(key.precision, sizeof key.precision, "%s", s->half ? "f16" : "f32");
+    snprintf(key.heads, sizeof key.heads, "%s", sk_model_artifact_heads(model));
     snprintf(key.version, sizeof key.version, "%.30s", sk_version_text());
     return sk_artifact_record_export(path, model->path, &key, err);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/predict_internal.h"
+#include "app/runtimes.h"
 #include "app/slp_video.h"
 #include "app/source_identity.h"
 #include "base/cpu.h"
@@ -16,23 +17,6 @@ void sk_predict_defaults(sk_predict_settings *settings)
         (sk_predict_settings){.formats = {"csv", "jsonl"}, .n_formats = 2, .runtime_requested = "cpu"};
     sk_detector_defaults(&settings->detector);
     sk_source_defaults(&settings->media);
-}
-
-/* While this run is on, the saved runtime stays. A user without a cache folder runs all the same, and is told. */
-static sk_status lock_runtime(predict_run *r, sk_error *err)
-{
-    sk_error problem = {0};
-    sk_status status = sk_run_lock_open(r->settings->out, &r->runtime_lock, &problem);
-    if (status == SK_OK)
-        return SK_OK;
-    if (status != SK_ERR_IO && status != SK_ERR_NOT_FOUND) {
-        if (err)
-            *err = problem;
-        return status;
-    }
-    snprintf(r->report->notice, sizeof r->report->notice,
-             "the compute runtime could be changed during this run: %.400s", problem.message);
-    return SK_OK;
 }
 
 static sk_status play_into_sinks(void *context, const sk_result_frame *frame, sk_error *err)
@@ -246,7 +230,7 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
     for (int32_t i = 0; i < settings->n_formats; i++)
         if (!sk_sink_find(settings->formats[i]))
             return sk_fail(err, SK_ERR_ARG, "no result format is called '%s'", settings->formats[i]);
-    SK_TRY_GOTO(lock_runtime(&r, err));
+    SK_TRY_GOTO(sk_runtimes_hold(settings->out, &r.runtime_lock, report->notice, err));
     SK_TRY_GOTO(
         sk_detector_open_models(settings->models, settings->n_models, &settings->detector, &r.detector, err));
     /* A network that fits every frame is opened, and the model's weights given back, before the decoder wants memory. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/runtimes.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "models/model.h"
 
@@ -68,17 +69,40 @@ static sk_status look_for(const char *const *models, int32_t n_models, sk_runtim
     return SK_OK;
 }
 
-sk_status sk_runtimes_choose(const char *command, bool allow_fallback, sk_runtime_choice *out,
-                             char engine[32], sk_error *err)
+/* --execution-provider says something about the runtime, too. *out: what the command line means, and `where` it does. */
+static sk_status of_provider(const sk_runtimes_wish *wish, const char **out, char *where, size_t capacity,
+                             sk_error *err)
 {
-    return sk_runtimes_choose_for(NULL, 0, command, allow_fallback, out, engine, err);
+    const char *command = wish->runtime, *provider = wish->provider;
+    *out = command;
+    snprintf(where, capacity, "--runtime");
+    if (!provider || !provider[0])
+        return SK_OK;
+    const char *its = sk_engine_of_provider(provider);
+    if (!its)
+        return sk_fail(
+            err, SK_ERR_ARG,
+            "no execution provider is called '%s'; there are CPU, CUDA, TensorRT, ROCm, MIGraphX, OpenVINO, "
+            "CoreML",
+            provider);
+    if (!command || strcmp(command, "onnx") == 0 || strcmp(command, "onnxruntime") == 0 ||
+        strcmp(command, "onnx_gpu") == 0) {
+        *out = its;
+        snprintf(where, capacity, "--execution-provider %.64s", provider);
+    }
+    return SK_OK;
 }
 
-sk_status sk_runtimes_choose_for(const char *const *models, int32_t n_models, const char *command,
-                                 bool allow_fallback, sk_runtime_choice *out, char engine[32], sk_error *err)
+sk_status sk_runtimes_choose(const char *const *models, int32_t n_models, const sk_runtimes_wish *wish,
+                             sk_runtime_choice *out, char engine[32], sk_error *err)
 {
     sk_runtime_settings settings;
+    const char *command = NULL;
+    char where[sizeof settings.level[0].where];
+    SK_TRY(of_provider(wish, &command, where, sizeof where, err));
     SK_TRY(sk_runtime_settings_read(command, &settings, err));
+    if (command)
+        snprintf(settings.level[SK_SETTING_COMMAND].where, sizeof where, "%s", where);
     const sk_runtime_setting *s = &settings.level[settings.effective];
     if (strcmp(s->value, "reference") == 0 && settings.effective >= SK_SETTING_ENVIRONMENT) {
         /* not one of the runtimes people choose from, but what the others are checked against */
@@ -91,35 +115,36 @@ sk_status sk_runtimes_choose_for(const char *const *models, int32_t n_models, co
     sk_runtimes_view *view = NULL;
     SK_TRY(new_view(&view, err));
     sk_runtime plain;
-    bool is_cpu = sk_runtime_normalise(s->value, NULL, &plain) == SK_RUNTIME_EXACT && plain == SK_RUNTIME_CPU;
+    sk_runtime_match match = sk_runtime_normalise(s->value, NULL, &plain);
+    /* nothing to ask: the processor is always there, and a word that nobody knows needs no probe to be refused */
+    bool is_cpu = match == SK_RUNTIME_EXACT && plain == SK_RUNTIME_CPU;
+    bool is_wrong = match == SK_RUNTIME_NO_MATCH && settings.effective >= SK_SETTING_ENVIRONMENT;
     sk_status status = SK_OK;
-    if (is_cpu) /* nothing to ask: the processor is always there */
+    if (is_cpu || is_wrong)
         sk_runtime_gate_make(0, &view->facts, &view->gate);
     else
         status = look_for(models, n_models, view, err);
     if (status == SK_OK)
-        status = sk_runtime_choose(&settings, &view->gate, &view->facts, allow_fallback, out, err);
+        status = sk_runtime_choose(&settings, &view->gate, &view->facts, wish->allow_fallback, out, err);
     if (status == SK_OK)
         snprintf(engine, 32, "%s", sk_runtime_name(out->runtime));
     sk_free(view);
     return status;
 }
 
-sk_status sk_runtimes_of_provider(const char *command, const char *provider, const char **out, sk_error *err)
+sk_status sk_runtimes_hold(const char *name, sk_run_lock **out, char notice[SK_RUNTIMES_NOTICE],
+                           sk_error *err)
 {
-    *out = command;
-    if (!provider || !provider[0])
-        return SK_OK;
-    const char *its = sk_engine_of_provider(provider);
-    if (!its)
-        return sk_fail(
-            err, SK_ERR_ARG,
-            "no execution provider is called '%s'; there are CPU, CUDA, TensorRT, ROCm, MIGraphX, OpenVINO, "
-            "CoreML",
-            provider);
-    if (!command || strcmp(command, "onnx") == 0 || strcmp(command, "onnxruntime") == 0 ||
-        strcmp(command, "onnx_gpu") == 0)
-        *out = its;
+    sk_error problem = {0};
+    sk_status status = sk_run_lock_open(name, out, &problem);
+    notice[0] = '\0';
+    if (status != SK_ERR_IO && status != SK_ERR_NOT_FOUND) {
+        if (status != SK_OK && err)
+            *err = problem;
+        return status;
+    }
+    snprintf(notice, SK_RUNTIMES_NOTICE, "the compute runtime could be changed during this run: %.400s",
+             problem.message);
     return SK_OK;
 }
 
@@ -174,4 +199,83 @@ sk_status sk_runtimes_import(const char *file, bool project, sk_runtimes_importe
 done:
     sk_free(view);
     return status;
+}
+
+sk_status sk_runtimes_export(const char *file, sk_runtime *out, char **json, sk_error *err)
+{
+    sk_runtime_settings settings;
+    char list[SK_RUNTIME_LIST];
+    *json = NULL;
+    if (file && !sk_path_has_extension(file, ".json"))
+        return sk_fail(err, SK_ERR_ARG, "%s: settings are exported as JSON; give a name that ends in .json",
+                       file);
+    SK_TRY(sk_runtime_settings_read(NULL, &settings, err));
+    const sk_runtime_setting *s = &settings.level[settings.effective];
+    sk_runtimes_view *view = NULL;
+    SK_TRY(new_view(&view, err));
+    if (sk_runtime_normalise(s->value, NULL, out) != SK_RUNTIME_EXACT)
+        sk_runtimes_look(0, false, view); /* "onnx" means what this machine has */
+    sk_runtime_devices devices = sk_runtime_facts_devices(&view->facts);
+    sk_runtime_match match = sk_runtime_normalise(s->value, &devices, out);
+    sk_free(view);
+    if (match == SK_RUNTIME_NO_MATCH)
+        return sk_fail(err, SK_ERR_ARG, "%s: no compute runtime is called '%s'\nthere are %s", s->where,
+                       s->value, sk_runtime_list(list, sizeof list));
+    SK_TRY(sk_runtime_export_text(*out, file, json, err));
+    if (!file)
+        return SK_OK;
+    sk_status status = sk_file_replace_linked(file, *json, strlen(*json), err);
+    if (status != SK_OK) {
+        sk_free(*json);
+        *json = NULL;
+    }
+    return status;
+}
+
+/* One level's value under the gate. */
+static sk_runtimes_standing stand(const sk_runtime_setting *s, sk_setting_level level,
+                                  const sk_runtimes_view *view)
+{
+    sk_runtimes_standing out = {.usable = true};
+    sk_runtime_devices devices = sk_runtime_facts_devices(&view->facts);
+    sk_runtime meant;
+    if (level >= SK_SETTING_ENVIRONMENT && strcmp(s->value, "reference") == 0)
+        return out;
+    if (sk_runtime_normalise(s->value, &devices, &meant) == SK_RUNTIME_NO_MATCH)
+        snprintf(out.because, sizeof out.because, "no compute runtime is called '%s'", s->value);
+    else
+        snprintf(out.because, sizeof out.because, "%s", view->gate.because[meant]);
+    out.usable = !out.because[0];
+    return out;
+}
+
+sk_status sk_runtimes_settings_look(sk_runtimes_settings *out, sk_error *err)
+{
+    *out = (sk_runtimes_settings){0};
+    SK_TRY(sk_runtime_settings_read(NULL, &out->read, err));
+    sk_runtimes_view *view = NULL;
+    SK_TRY(new_view(&view, err));
+    bool plain = true; /* the processor needs no probe */
+    for (int i = 0; i < SK_SETTING_LEVELS; i++)
+        plain = plain && (!out->read.level[i].given || strcmp(out->read.level[i].value, "cpu") == 0);
+    if (plain)
+        sk_runtime_gate_make(0, &view->facts, &view->gate);
+    else
+        sk_runtimes_look(0, false, view);
+    for (int i = 0; i < SK_SETTING_LEVELS; i++)
+        if (out->read.level[i].given)
+            out->standing[i] = stand(&out->read.level[i], (sk_setting_level)i, view);
+    const sk_runtime_setting *winner = &out->read.level[out->read.effective];
+    char notice[SK_RUNTIME_NOTICE];
+    sk_runtime runs;
+    if (!out->standing[out->read.effective].usable && out->read.effective >= SK_SETTING_ENVIRONMENT) {
+        out->runs[0] = '\0';
+    } else if (strcmp(winner->value, "reference") == 0) {
+        snprintf(out->runs, sizeof out->runs, "reference");
+    } else {
+        (void)sk_runtime_reset(winner->value, &view->gate, &view->facts, &runs, notice);
+        snprintf(out->runs, sizeof out->runs, "%s", sk_runtime_name(runs));
+    }
+    sk_free(view);
+    return SK_OK;
 }

@@ -30,8 +30,9 @@ void sk_speed_defaults(sk_speed_settings *settings);
 
 typedef struct sk_speed_report {
     int32_t rounds, frames_a_round;
-    double basic_fps, runner_fps; /* medians of the rounds */
-    double speedup;               /* median of the rounds' ratios */
+    double basic_fps, runner_fps;       /* medians of the rounds */
+    double speedup;                     /* runner_fps / basic_fps */
+    double speedup_least, speedup_most; /* the rounds' own ratios lie between */
     double basic_round[SK_SPEED_MAX_ROUNDS], runner_round[SK_SPEED_MAX_ROUNDS]; /* frames/s */
     sk_basic_times basic;
     double basic_decode;  /* seconds */
@@ -45,6 +46,7 @@ typedef struct sk_speed_report {
     char models[SK_DETECTOR_MAX_MODELS][256]; /* in the order they run in */
     int32_t width, height;                    /* of the frames */
     char runtime[32], device[160], precision[8];
+    char notice[512]; /* "" or what the person should know */
 } sk_speed_report;
 
 /* Called after every round; return true to stop. */

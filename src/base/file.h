@@ -92,5 +92,10 @@ sk_status sk_folder_make(const char *path, sk_error *err) SK_MUST_CHECK;
  * not made, nor the folder an XDG one would lie in: SK_ERR_NOT_FOUND. *out is ended by sk_free. */
 sk_status sk_folder_cache(char **out, sk_error *err) SK_MUST_CHECK;
 sk_status sk_folder_config(char **out, sk_error *err) SK_MUST_CHECK;
+/* Where models that come with skitter may lie beside the program: 0 as built, 1 as installed. Null past the last, or when
+ * memory is out; ended by sk_free. */
+char *sk_folder_models(int which);
+/* Does the file lie in one of them? Nothing of a user's is written there. */
+bool sk_path_is_shipped(const char *path);
 
 #endif

@@ -203,3 +203,27 @@ sk_status sk_folder_config(char **out, sk_error *err)
 {
     return own_folder("SKITTER_CONFIG_DIR", "XDG_CONFIG_HOME", ".config", out, err);
 }
+
+char *sk_folder_models(int which)
+{
+    static const char *const places[] = {"../share/models", "../share/skitter/models"};
+    char *own = which >= 0 && which <= 1 ? sk_folder_program() : NULL;
+    char *folder = own ? sk_path_join(own, places[which]) : NULL;
+    sk_free(own);
+    return folder;
+}
+
+bool sk_path_is_shipped(const char *path)
+{
+    char *folder = sk_path_folder(path), *here = folder ? realpath(folder, NULL) : NULL;
+    bool found = false;
+    for (int i = 0; here && !found && i < 2; i++) {
+        char *models = sk_folder_models(i), *there = models ? realpath(models, NULL) : NULL;
+        found = there && strcmp(here, there) == 0;
+        free(there);
+        sk_free(models);
+    }
+    free(here);
+    sk_free(folder);
+    return found;
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/bench.h"
+#include "app/runtimes.h"
 #include "base/memory.h"
 #include "cli/applies.h"
 #include "cli/cli.h"
@@ -21,8 +22,9 @@ static const sk_option options[] = {
      .letter = 'r',
      .kind = SK_OPTION_TEXT,
      .argument = "A,B",
-     .fallback = "cpu",
-     .help = "compute runtimes to time side by side; ratios are to the first"},
+     .help = "compute runtimes to time side by side; ratios are to the first; without it the one that runs "
+             "use ('skitter config'), or cpu"},
+    SK_CLI_OPTION_FALLBACK,
     SK_CLI_OPTION_BATCH(1024, "pictures in one run"),
     SK_CLI_OPTION_IMGSZ,
     SK_CLI_OPTION_NMS,
@@ -148,12 +150,26 @@ static void print_table(const sk_bench_settings *s, const sk_bench_result *resul
     }
 }
 
+/* The runtime that a run would take. */
+static sk_status choose(sk_bench_settings *s, bool allow_fallback, char engine[32], sk_error *err)
+{
+    const sk_runtimes_wish wish = {.provider = s->provider, .allow_fallback = allow_fallback};
+    sk_runtime_choice choice;
+    SK_TRY(sk_runtimes_choose(&s->model, 1, &wish, &choice, engine, err));
+    if (choice.fell_back)
+        s->provider = NULL; /* it went with the runtime */
+    if (choice.notice[0])
+        sk_cli_warn("%s", choice.notice);
+    return SK_OK;
+}
+
 static sk_status run(const sk_args *args, sk_error *err)
 {
     sk_bench_settings s;
     sk_bench_defaults(&s);
     sk_bench_result *results = sk_calloc(SK_BENCH_MAX_RUNTIMES, sizeof *results);
-    char *list = sk_strdup(sk_args_text(args, "runtime"));
+    char *list = sk_strdup(sk_args_text(args, "runtime") ? sk_args_text(args, "runtime") : "");
+    char chosen[32], notice[512] = "";
     sk_status status = SK_OK;
     if (!results || !list) {
         status = sk_fail_memory(err, sizeof *results);
@@ -180,8 +196,14 @@ static sk_status run(const sk_args *args, sk_error *err)
     (void)sk_precision_find(sk_args_text(args, "precision"), &s.precision);
     s.openvino_throughput = strcmp(sk_args_text(args, "openvino-hint"), "throughput") == 0;
     SK_TRY_GOTO(sk_cli_parse_size(sk_args_text(args, "imgsz"), &s.height, &s.width, err));
+    if (s.n_runtimes == 0) {
+        SK_TRY_GOTO(choose(&s, sk_args_flag(args, "allow-fallback") > 0, chosen, err));
+        s.runtimes[s.n_runtimes++] = chosen;
+    }
     SK_TRY_GOTO(sk_cli_refuse_for_runtimes(args, s.runtimes, s.n_runtimes, s.provider, err));
-    SK_TRY_GOTO(sk_bench_run(&s, results, err));
+    SK_TRY_GOTO(sk_bench_run(&s, results, notice, err));
+    if (notice[0])
+        sk_cli_warn("%s", notice);
     if (sk_args_flag(args, "json"))
         status = print_json(&s, results, err);
     else

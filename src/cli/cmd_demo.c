@@ -143,8 +143,9 @@ static sk_status run(const sk_args *args, sk_error *err)
     watcher w = {0};
     sk_demo_report *report = NULL;
     read_settings(args, &s);
-    SK_TRY(sk_runtimes_choose(sk_args_text(args, "runtime"), sk_args_flag(args, "allow-fallback"), &choice,
-                              engine, err));
+    const sk_runtimes_wish wish = {.runtime = sk_args_text(args, "runtime"),
+                                   .allow_fallback = sk_args_flag(args, "allow-fallback") > 0};
+    SK_TRY(sk_runtimes_choose(NULL, 0, &wish, &choice, engine, err));
     s.runtime = engine;
     s.runtime_requested = choice.requested;
     s.runtime_fell_back = choice.fell_back;

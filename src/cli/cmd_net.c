@@ -26,12 +26,8 @@ static const sk_option options[] = {
      .kind = SK_OPTION_FILE,
      .argument = "Y.npy",
      .help = "where the result goes; several outputs become Y.0.npy, Y.1.npy …"},
-    {.name = "runtime",
-     .letter = 'r',
-     .kind = SK_OPTION_TEXT,
-     .argument = "NAME",
-     .help = "compute runtime; without it 'reference', the slow exact executor every other one is checked "
-             "against"},
+    SK_CLI_OPTION_RUNTIME,
+    SK_CLI_OPTION_FALLBACK,
     SK_CLI_OPTION_PRECISION,
     SK_CLI_OPTION_PROVIDER,
     SK_CLI_OPTION_OPENVINO,
@@ -50,6 +46,8 @@ static const sk_example examples[] = {{"skitter net yolo11n-pose.pt --input fram
                                        "the network's output0 for one picture"},
                                       {"skitter net models/bottomup -i frame.npy -o maps.npy --runtime cpu",
                                        "confidence maps on the CPU engine"},
+                                      {"skitter net yolo11n.pt -i frame.npy -o out.npy --runtime reference",
+                                       "by the slow, exact executor that every runtime is checked against"},
                                       {0}};
 
 /* Y.npy for one output, Y.0.npy, Y.1.npy … for several. */
@@ -91,15 +89,24 @@ static sk_status run(const sk_args *args, sk_error *err)
     settings.threads = (int32_t)sk_args_int(args, "threads");
     settings.cut_tail = sk_args_flag(args, "raw-heads");
     settings.winograd = !sk_args_flag(args, "no-winograd");
-    const char *runtime = NULL;
+    sk_runtime_choice choice;
+    char name[32];
     settings.provider = sk_args_text(args, "execution-provider");
     settings.device_name = sk_args_text(args, "openvino-device");
     (void)sk_precision_find(sk_args_text(args, "precision"), &settings.precision);
     settings.throughput = strcmp(sk_args_text(args, "openvino-hint"), "throughput") == 0;
-    SK_TRY_GOTO(sk_runtimes_of_provider(sk_args_text(args, "runtime"), settings.provider, &runtime, err));
-    SK_TRY_GOTO(sk_network_engine(runtime ? runtime : "reference", &engine, err));
+    const char *path = sk_args_text(args, "model");
+    const sk_runtimes_wish wish = {.runtime = sk_args_text(args, "runtime"),
+                                   .provider = settings.provider,
+                                   .allow_fallback = sk_args_flag(args, "allow-fallback") > 0};
+    SK_TRY_GOTO(sk_runtimes_choose(&path, 1, &wish, &choice, name, err));
+    if (choice.fell_back)
+        settings.provider = NULL; /* it went with the runtime */
+    SK_TRY_GOTO(sk_network_engine(name, &engine, err));
     SK_TRY_GOTO(sk_cli_refuse_for_runtimes(args, &engine->name, 1, settings.provider, err));
-    SK_TRY_GOTO(sk_model_open_heads(sk_args_text(args, "model"), sk_cli_heads(args), &model, err));
+    if (choice.notice[0])
+        sk_cli_warn("%s", choice.notice);
+    SK_TRY_GOTO(sk_model_open_heads(path, sk_cli_heads(args), &model, err));
     SK_TRY_GOTO(sk_npy_read(input, (size_t)1 << 32, &array, err));
     SK_TRY_GOTO(sk_network_run_array(model, engine, &array, &settings, outputs, &count, err));
     SK_TRY_GOTO(write_outputs(output, outputs, count, err));

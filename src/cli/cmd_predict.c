@@ -468,14 +468,13 @@ static sk_status run(const sk_args *args, sk_error *err)
     if (!formats)
         return sk_fail_memory(err, 16);
     SK_TRY_GOTO(read_settings(args, &s, formats, classes, 1024, err));
-    const char *runtime = NULL;
     s.detector.provider = sk_args_text(args, "execution-provider");
     s.detector.openvino_device = sk_args_text(args, "openvino-device");
     s.detector.precision = sk_args_text(args, "precision");
     s.detector.openvino_throughput = strcmp(sk_args_text(args, "openvino-hint"), "throughput") == 0;
-    SK_TRY_GOTO(sk_runtimes_of_provider(sk_args_text(args, "runtime"), s.detector.provider, &runtime, err));
-    SK_TRY_GOTO(sk_runtimes_choose_for(s.models, s.n_models, runtime, sk_args_flag(args, "allow-fallback"),
-                                       &choice, engine, err));
+    const sk_runtimes_wish wish = {sk_args_text(args, "runtime"), s.detector.provider,
+                                   sk_args_flag(args, "allow-fallback") > 0};
+    SK_TRY_GOTO(sk_runtimes_choose(s.models, s.n_models, &wish, &choice, engine, err));
     if (choice.fell_back)
         s.detector.provider = NULL; /* it went with the runtime */
     s.detector.runtime = engine;

@@ -55,8 +55,8 @@ static const sk_option options[] = {
      .argument = "X",
      .fallback = "0",
      .max = 1,
-     .help = "smallest correlation that passes; 0 means by precision: f32 0.99999, f16 0.999, bf16 0.99, i8 "
-             "0.95"},
+     .help = "smallest correlation of raw outputs that passes; 0 means by precision: f32 0.99999, tf32 "
+             "0.9995, f16 0.999, bf16 0.99, i8 0.95. docs/runner.md says how 0.90 compares"},
     {.name = "devices",
      .kind = SK_OPTION_TEXT,
      .argument = "LIST",
@@ -82,6 +82,8 @@ static const sk_option options[] = {
      .argument = "FILE",
      .help = "write a timeline for ui.perfetto.dev or chrome://tracing"},
     SK_CLI_OPTION_RUNTIME,
+    SK_CLI_OPTION_FALLBACK,
+    SK_CLI_OPTION_PRECISION,
     SK_CLI_OPTION_PROVIDER,
     SK_CLI_OPTION_IMGSZ,
     SK_CLI_OPTION_RECT,
@@ -152,7 +154,8 @@ static void print_table(const sk_speed_report *r, bool basic)
         printf("%-20s %12.1f %12.2f\n", "without the runner", r->basic_fps, 1e3 / r->basic_fps);
     printf("%-20s %12.1f %12.2f\n", "with it", r->runner_fps, 1e3 / r->runner_fps);
     if (basic)
-        printf("%-20s %11.2fx\n", "speed-up", r->speedup);
+        printf("%-20s %11.2fx  (rounds: %.2fx to %.2fx)\n", "speed-up", r->speedup, r->speedup_least,
+               r->speedup_most);
     printf("\nmedians of %d rounds of %d frames each, in turn; found %lld and %lld\n", r->rounds,
            r->frames_a_round, (long long)r->basic_instances, (long long)r->runner_instances);
     if (basic)
@@ -308,8 +311,11 @@ static sk_status print_json(const sk_speed_report *r, bool basic, const char *mo
     print_rounds(&j, r->runner_round, r->rounds);
     sk_json_key_int(&j, "instances", r->runner_instances);
     sk_json_close(&j);
-    if (basic)
+    if (basic) {
         sk_json_key_float(&j, "speedup", r->speedup);
+        sk_json_key_float(&j, "speedup_least", r->speedup_least);
+        sk_json_key_float(&j, "speedup_most", r->speedup_most);
+    }
     print_check(&j, r);
     sk_json_key_int(&j, "width", r->width);
     sk_json_key_int(&j, "height", r->height);
@@ -366,13 +372,19 @@ static sk_status run(const sk_args *args, sk_error *err)
     sk_runtime_choice choice;
     char engine[32];
     SK_TRY(read_settings(args, &s, err));
-    const char *runtime = NULL;
     sk_detector_settings *d = &s.runner.detector;
     d->provider = sk_args_text(args, "execution-provider");
-    SK_TRY(sk_runtimes_of_provider(sk_args_text(args, "runtime"), d->provider, &runtime, err));
-    SK_TRY(sk_runtimes_choose_for(s.models, s.n_models, runtime, false, &choice, engine, err));
+    d->precision = sk_args_text(args, "precision");
+    const sk_runtimes_wish wish = {.runtime = sk_args_text(args, "runtime"),
+                                   .provider = d->provider,
+                                   .allow_fallback = sk_args_flag(args, "allow-fallback") > 0};
+    SK_TRY(sk_runtimes_choose(s.models, s.n_models, &wish, &choice, engine, err));
     d->runtime = engine;
+    if (choice.fell_back)
+        d->provider = NULL; /* it went with the runtime */
     SK_TRY(sk_cli_refuse_for_models(args, s.models, s.n_models, err));
+    if (choice.notice[0])
+        sk_cli_warn("%s", choice.notice);
     sk_progress_settings p = sk_progress_defaults();
     p.stream = stderr;
     p.mode = sk_cli_verbosity() == 0 || sk_args_flag(args, "json") ? SK_PROGRESS_NONE : SK_PROGRESS_AUTO;
@@ -384,6 +396,8 @@ static sk_status run(const sk_args *args, sk_error *err)
     (void)sk_cli_interrupted(); /* from here on Ctrl-C ends it after a round, with what was measured */
     sk_status status = sk_speed_run(&s, watch, progress, &report, err);
     sk_progress_close(&progress);
+    if (report.notice[0])
+        sk_cli_warn("%s", report.notice);
     /* A failed check still shows what was measured. */
     if (status == SK_OK || (status == SK_ERR_MISMATCH && report.rounds)) {
         if (sk_args_flag(args, "json")) {

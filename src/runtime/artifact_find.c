@@ -107,6 +107,9 @@ static bool is_export_of(const sk_artifact_request *r, const sk_artifact_finding
     else if (strcmp(have->precision, want->precision) != 0)
         snprintf(why, SK_ARTIFACT_WHY, "it was exported in %s, %s is needed", have->precision,
                  want->precision);
+    else if (strcmp(have->heads, want->heads) != 0)
+        snprintf(why, SK_ARTIFACT_WHY, "it was exported with the %s heads, the %s ones are needed",
+                 have->heads, want->heads);
     else
         return true;
     return false;

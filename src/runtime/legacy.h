@@ -44,4 +44,9 @@ typedef struct sk_runtime_import {
 sk_status sk_runtime_import_file(const char *path, const sk_runtime_facts *facts, sk_runtime_import *out,
                                  sk_error *err) SK_MUST_CHECK;
 
+/* The other way: the keys that those programs read, as a JSON object (ended by sk_free). What else `path` holds stays,
+ * where it is given and there. Nothing is written. */
+sk_status sk_runtime_export_text(sk_runtime runtime, const char *path, char **json,
+                                 sk_error *err) SK_MUST_CHECK;
+
 #endif

@@ -189,14 +189,14 @@ sk_status sk_artifact_job_match(sk_artifact_job *j, const char *path, const void
 
 typedef enum { KEEP_NOWHERE, KEEP_BESIDE, KEEP_CACHE } place;
 
-static sk_status where_to_keep(const sk_session_settings *settings, place *out, sk_error *err)
+static sk_status where_to_keep(const sk_model *model, const sk_session_settings *settings, place *out,
+                               sk_error *err)
 {
     const char *word = getenv("SKITTER_ARTIFACTS");
-    *out = KEEP_BESIDE;
     if (settings->cache_dir && !settings->cache_dir[0])
         *out = KEEP_NOWHERE;
     else if (!word || !word[0] || strcmp(word, "beside") == 0)
-        *out = KEEP_BESIDE;
+        *out = sk_path_is_shipped(model->path) ? KEEP_CACHE : KEEP_BESIDE; /* others use those models too */
     else if (strcmp(word, "cache") == 0)
         *out = KEEP_CACHE;
     else if (strcmp(word, "none") == 0)
@@ -204,6 +204,13 @@ static sk_status where_to_keep(const sk_session_settings *settings, place *out, 
     else
         return sk_fail(err, SK_ERR_ARG, "SKITTER_ARTIFACTS=%s: give beside, cache or none", word);
     return SK_OK;
+}
+
+const char *sk_model_artifact_heads(const sk_model *model)
+{
+    if (model->task < SK_TASK_DETECT || model->task > SK_TASK_SEGMENT)
+        return "";
+    return model->yolo.end2end ? "one-to-one" : "one-to-many";
 }
 
 static sk_status fill_wish(sk_artifact_job *j, sk_artifact_wish *wish, char *library, size_t capacity,
@@ -223,8 +230,7 @@ static sk_status fill_wish(sk_artifact_job *j, sk_artifact_wish *wish, char *lib
     k->width = j->width;
     k->dynamic_batch = j->dynamic_batch;
     snprintf(k->precision, sizeof k->precision, "%s", sk_precision_name(j->settings.precision));
-    if (j->model->task >= SK_TASK_DETECT && j->model->task <= SK_TASK_SEGMENT)
-        snprintf(k->heads, sizeof k->heads, "%s", j->model->yolo.end2end ? "one-to-one" : "one-to-many");
+    snprintf(k->heads, sizeof k->heads, "%s", sk_model_artifact_heads(j->model));
     k->opset = SK_ARTIFACT_OPSET;
     if (form->architecture) {
         SK_TRY(form->architecture(&j->settings, k->architecture, sizeof k->architecture, err));
@@ -296,6 +302,22 @@ static sk_status obtain(sk_artifact_job *j, place where, const sk_artifact_optio
     return SK_OK;
 }
 
+/* What the engine would refuse is refused before minutes go into a file for it. */
+static sk_status can_run(sk_artifact_job *j, sk_error *err)
+{
+    sk_session_settings s = j->settings;
+    sk_session_artifact some = {.path = j->model->path};
+    sk_graph *fixed = NULL;
+    sk_shape shape = sk_artifact_job_shape(j);
+    if (!j->engine->supports)
+        return SK_OK;
+    s.artifact = &some;
+    SK_TRY(sk_graph_specialise(j->model->graph, &shape, 1, &fixed, err));
+    sk_status status = j->engine->supports(fixed, &s, err);
+    sk_graph_close(&fixed);
+    return status;
+}
+
 sk_status sk_model_artifact_open(const sk_model *model, const sk_engine *engine, int64_t batch,
                                  int64_t height, int64_t width, const sk_session_settings *settings,
                                  const sk_artifact_options *options, sk_model_artifact **out, sk_error *err)
@@ -310,7 +332,7 @@ sk_status sk_model_artifact_open(const sk_model *model, const sk_engine *engine,
         if (!its || strcmp(its, engine->name) != 0)
             return SK_OK; /* opening the session says what is wrong */
     }
-    SK_TRY(where_to_keep(settings, &where, err));
+    SK_TRY(where_to_keep(model, settings, &where, err));
     if (where == KEEP_NOWHERE)
         return SK_OK;
     sk_model_artifact *a = sk_calloc(1, sizeof *a);
@@ -326,7 +348,9 @@ sk_status sk_model_artifact_open(const sk_model *model, const sk_engine *engine,
                          .out = a};
     if (j.settings.precision == SK_PRECISION_AUTO)
         j.settings.precision = engine->usual ? engine->usual : SK_PRECISION_F32;
-    sk_status status = obtain(&j, where, options, &have, err);
+    sk_status status = can_run(&j, err);
+    if (status == SK_OK)
+        status = obtain(&j, where, options, &have, err);
     if (status == SK_OK && have)
         *out = a;
     else

@@ -38,6 +38,9 @@ typedef void (*sk_artifact_watch)(void *context, sk_artifact_step step, const ch
                                   double part);
 void sk_artifact_set_watch(sk_artifact_watch watch, void *context);
 
+/* sk_artifact_key.heads of this model. */
+const char *sk_model_artifact_heads(const sk_model *model);
+
 /* --- the comparison --- */
 
 /* Does a file of somebody else's compute what the model computes? Both run on skitter's own engine; no runtime is needed.

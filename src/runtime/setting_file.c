@@ -61,11 +61,18 @@ done:
 
 static void write_value(sk_json *json, const sk_config_value *v);
 
-static void write_map(sk_json *json, const sk_config_value *map, const char *skip)
+static bool is_one_of(const char *name, const char *const *names)
+{
+    while (names && *names && strcmp(name, *names) != 0)
+        names++;
+    return names && *names;
+}
+
+void sk_setting_write_others(sk_json *json, const sk_config_value *map, const char *const *but)
 {
     for (size_t i = 0; i < sk_config_count(map); i++) {
         const sk_config_pair *pair = &map->u.pairs[i];
-        if (skip && strcmp(pair->name, skip) == 0)
+        if (is_one_of(pair->name, but))
             continue;
         sk_json_key(json, pair->name);
         write_value(json, pair->value);
@@ -87,7 +94,7 @@ static void write_value(sk_json *json, const sk_config_value *v)
         return;
     case SK_CONFIG_MAP:
         sk_json_object(json);
-        write_map(json, v, NULL);
+        sk_setting_write_others(json, v, NULL);
         sk_json_close(json);
         return;
     case SK_CONFIG_NULL: break;
@@ -97,11 +104,12 @@ static void write_value(sk_json *json, const sk_config_value *v)
 
 static sk_status edit_json(const sk_config *config, const char *value, sk_text *out, sk_error *err)
 {
+    static const char *const ours[] = {KEY, NULL};
     sk_json json = sk_json_to_text(out, 2);
     sk_json_object(&json);
     sk_json_key_string(&json, KEY, value);
     if (config)
-        write_map(&json, sk_config_root(config), KEY);
+        sk_setting_write_others(&json, sk_config_root(config), ours);
     sk_json_close(&json);
     return sk_json_end(&json, err);
 }

@@ -138,9 +138,10 @@ done:
 
 static sk_runtime next_allowed(sk_runtime wanted, const sk_runtime_gate *gate)
 {
+    /* On the processor our own engine is always there, and was the fastest wherever it was measured. */
     static const sk_runtime order[] = {SK_RUNTIME_TENSORRT, SK_RUNTIME_CUDA,      SK_RUNTIME_ROCM,
                                        SK_RUNTIME_MPS,      SK_RUNTIME_ONNX_CUDA, SK_RUNTIME_ONNX_ROCM,
-                                       SK_RUNTIME_OPENVINO, SK_RUNTIME_ONNX_CPU,  SK_RUNTIME_CPU};
+                                       SK_RUNTIME_CPU};
     bool after = false;
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
         if (after && gate->is_allowed[order[i]])
@@ -158,8 +159,8 @@ static sk_status obey(const sk_runtime_setting *s, const sk_runtime_gate *gate, 
     sk_runtime_devices devices = sk_runtime_facts_devices(facts);
     sk_runtime wanted;
     if (sk_runtime_normalise(s->value, &devices, &wanted) == SK_RUNTIME_NO_MATCH)
-        return sk_fail(err, SK_ERR_ARG, "%s: no compute runtime is called '%s'\nthere are %s", s->where,
-                       s->value, sk_runtime_list(list, sizeof list));
+        return sk_fail(err, SK_ERR_ARG, "%s: no compute runtime is called '%s'\nthere are %s, and reference",
+                       s->where, s->value, sk_runtime_list(list, sizeof list));
     out->runtime = wanted;
     if (gate->is_allowed[wanted])
         return SK_OK;

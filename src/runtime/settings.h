@@ -52,7 +52,7 @@ typedef struct sk_runtime_choice {
 /* Decides. A saved value (user, project) that is unknown or not allowed is reset to the first allowed one, and announced
  * in `notice`. The user's file is changed; a project's is shared with other machines and stays, overruled for this run. What a person said now (command line, environment) is never replaced: it is an error with
  * the reason, unless `allow_fallback`, which takes the next allowed one of
- * tensorrt, cuda, rocm, mps, onnx_cuda, onnx_rocm, openvino, onnx_cpu, cpu. */
+ * tensorrt, cuda, rocm, mps, onnx_cuda, onnx_rocm, cpu. */
 sk_status sk_runtime_choose(const sk_runtime_settings *settings, const sk_runtime_gate *gate,
                             const sk_runtime_facts *facts, bool allow_fallback, sk_runtime_choice *out,
                             sk_error *err) SK_MUST_CHECK;

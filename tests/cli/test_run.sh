@@ -24,7 +24,8 @@ test_json_and_timeline() {
 import json, sys
 out = json.load(open(sys.argv[1]))
 assert out["basic"]["fps"] > 0 and out["runner"]["fps"] > 0
-assert abs(out["speedup"] / (out["runner"]["fps"] / out["basic"]["fps"]) - 1) < 10
+assert abs(out["speedup"] / (out["runner"]["fps"] / out["basic"]["fps"]) - 1) < 1e-4
+assert out["speedup_least"] <= out["speedup_most"]
 assert 0.99999 <= out["pcc"] <= 1.0000001 and out["check"]["passed"] is True
 assert out["basic"]["instances"] == out["runner"]["instances"]
 assert len(out["runner"]["devices"]) == 2 and sum(d["frames"] for d in out["runner"]["devices"]) >= 10
@@ -35,6 +36,20 @@ names = {e["name"] for e in events if e["ph"] == "X"}
 assert {"decode", "pre", "network", "post"} <= names, names
 assert all(e["dur"] >= 0 and e["ts"] >= 0 for e in events if e["ph"] == "X")
 END
+}
+
+# The speed-up is that of the two lines above it, whatever single rounds say.
+test_lines_agree() {
+    run run "$model" --input "$picture" --iterations 60 --rounds 12 --threads 1 -q && expect_code 0 || return 1
+    awk '/^without the runner/ {a = $4} /^with it/ {b = $3} /^speed-up/ {s = $2 + 0}
+        END {d = b / a - s; exit !(a > 0 && d < 0.02 + 0.02 * s && d > -0.02 - 0.02 * s)}' <<<"$out" || fail "$out"
+}
+
+test_precision() {
+    run run "$model" --input "$picture" --iterations 2 --rounds 1 --threads 1 --precision f32 --json &&
+        expect_code 0 && expect_in '"precision": "f32"' "$out" || return 1
+    run run "$model" --input "$picture" --iterations 2 --precision f16 && expect_code 3 && expect_in "f16" "$err" || return 1
+    run run "$model" --input "$picture" --precision f8 && expect_code 2
 }
 
 test_noise_and_latency() {

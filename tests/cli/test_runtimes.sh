@@ -85,7 +85,7 @@ test_config_order() {
     mkdir -p sub/sub && echo "compute_runtime: onnx_cpu" >skitter.yaml
     out=$(cd sub/sub && "$skitter" config get) && [ "$out" = onnx_cpu ] || fail "project: $out" || return 1
     SKITTER_COMPUTE_RUNTIME=openvino run config get && [ "$out" = openvino ] || fail "environment: $out" || return 1
-    run config && expect_code 0 && expect_in "project" "$out" && expect_in "user" "$out" && expect_in "<- wins" "$out" ||
+    run config && expect_code 0 && expect_in "project" "$out" && expect_in "user" "$out" && expect_in "<- " "$out" ||
         return 1
     run config set compute_runtime cpu && expect_code 0 && expect_in "overrules" "$err" || return 1
     run config list --json && expect_in '"from": "project"' "$out"
@@ -185,20 +185,77 @@ test_net_and_bench_know_the_words() {
         expect_in '"median_ms"' "$out" && no_rocm "$out"
 }
 
-test_setting_is_locked_during_a_run() {
-    clean && picture
-    "$skitter" predict p.png -m "$model" -o long --loop 1000000 -q 2>/dev/null &
-    local pid=$!
-    for _ in $(seq 200); do [ -s long/run.json ] && break; sleep 0.1; done
+# NAME COMMAND...: is the setting locked while the command is on?
+locked_during() {
+    local name=$1 pid good
+    shift
+    "$skitter" "$@" >/dev/null 2>&1 &
+    pid=$!
+    for _ in $(seq 200); do grep -qs "^run $name" cache/runs/*.lock && break; sleep 0.05; done
     run config set compute_runtime cpu
-    expect_code 1 && expect_in "while a run is on: 'long', process $pid" "$err" && expect_in "kill $pid" "$err" &&
+    expect_code 1 && expect_in "while a run is on: '$name', process $pid" "$err" && expect_in "kill $pid" "$err" &&
         [ ! -e config/skitter.json ]
-    local good=$?
+    good=$?
     predict -o meanwhile -q && expect_code 0 || good=1 # runs do not hinder each other
     kill -9 "$pid"
     wait "$pid" 2>/dev/null
     [ $good -eq 0 ] || return 1
-    run config set compute_runtime cpu && expect_code 0 && [ "$(saved)" = '"compute_runtime": "cpu"' ]
+    rm -rf meanwhile
+    run config set compute_runtime cpu && expect_code 0 && [ "$(saved)" = '"compute_runtime": "cpu"' ] && clean
+}
+
+test_setting_is_locked_during_a_run() {
+    clean && picture
+    locked_during long predict p.png -m "$model" -o long --loop 1000000 -q &&
+        locked_during "skitter run" run "$model" -i p.png -n 100000000 --rounds 1 --threads 1 &&
+        locked_during "skitter bench" bench "$model" --imgsz 64 -n 1000000 --threads 1
+}
+
+test_all_commands_follow_the_setting() {
+    clean && picture
+    local work_on="$model -i p.png -n 1 --rounds 1 --threads 1 --runner-only"
+    # shellcheck disable=SC2086
+    SKITTER_COMPUTE_RUNTIME=reference run run $work_on --json && expect_in '"runtime": "reference"' "$out" || return 1
+    SKITTER_COMPUTE_RUNTIME=reference run bench "$model" --imgsz 64 -n 1 --warmup 0 --json &&
+        expect_in '"runtime": "reference"' "$out" || return 1
+    run bench "$model" --imgsz 64 -n 1 --warmup 0 --json && expect_in '"runtime": "cpu"' "$out" || return 1
+    [ -e /dev/kfd ] && return 0
+    SKITTER_COMPUTE_RUNTIME=rocm run net "$model" -i "$model/input.npy" -o y.npy && expect_code 3 || return 1
+    local each
+    # shellcheck disable=SC2086
+    for each in "run $work_on" "bench $model --imgsz 64 -n 1 --warmup 0" "net $model -i $model/input.npy -o y.npy"; do
+        mkdir -p config && echo '{"compute_runtime": "rocm"}' >config/skitter.json
+        run $each && expect_in "'rocm' was reset to 'cpu': sleap_pose: " "$err" || return 1
+    done
+}
+
+test_config_says_what_cannot_be_used() {
+    [ -e /dev/kfd ] && return 0
+    clean && mkdir -p config && echo '{"compute_runtime": "rocm"}' >config/skitter.json
+    run config && expect_code 0 && expect_in "compute_runtime cpu: 'rocm' cannot be used here" "$out" &&
+        expect_in "<- counts, but cannot be used: " "$out" && no_rocm "$out" || return 1
+    run config --json && expect_in '"usable": false' "$out" && expect_in '"runs": "cpu"' "$out" || return 1
+    run config get && [ "$out" = rocm ] && expect_in "cannot be used here" "$err" || return 1
+    SKITTER_COMPUTE_RUNTIME=warp run config && expect_in "no compute runtime is called 'warp'" "$out" &&
+        expect_in "runs end with an error" "$out"
+}
+
+test_a_provider_is_blamed_by_its_own_name() {
+    [ -e /dev/nvidia0 ] && return 0
+    clean && picture
+    predict -o provider --execution-provider CUDA && expect_code 3 &&
+        expect_in "'onnx_cuda' (--execution-provider CUDA) cannot be used here" "$err"
+}
+
+test_config_export() {
+    clean
+    run config export && expect_code 0 && expect_in '"pose_runtime_flavor": "cpu"' "$out" || return 1
+    echo '{"fps": 30, "yolo_device": "mps", "enable_tensorrt": true}' >theirs.json
+    run config export theirs.json && expect_code 0 && expect_in "compute_runtime cpu" "$out" &&
+        grep -q '"fps": 30' theirs.json && grep -q '"enable_tensorrt": false' theirs.json || fail "$(cat theirs.json)" ||
+        return 1
+    run config import theirs.json && expect_code 0 && expect_in "'cpu' means cpu" "$out" || return 1
+    run config export theirs.yaml && expect_code 2 && expect_in "ends in .json" "$err"
 }
 
 run_tests

@@ -82,6 +82,20 @@ P
         expect_in "it is for the task 'detect'" "$err" && cmp -s $engine mine
 }
 
+test_what_cannot_be_run_is_not_made() {
+    rm -rf net.tensorrt
+    trt predict p.png -m net -o bf16 -r tensorrt --precision bf16 && expect_code 3 && [ ! -e net.tensorrt ] &&
+        [ -z "$(grep making <<<"$err")" ] || fail "made first, refused then: $err"
+}
+
+test_nothing_is_written_beside_models_that_come_with_skitter() {
+    local shipped=$SKITTER_TEST_BUILD/../share/models
+    [ -e "$shipped/demo-obb.pt" ] && [ "$(dirname "$(readlink -f "$skitter")")" = "$(readlink -f "$SKITTER_TEST_BUILD")" ] ||
+        return 0
+    trt export "$shipped/demo-obb.pt" -r tensorrt --imgsz 64 --json && expect_code 0 && expect_in "/cache/artifacts/" "$out" &&
+        [ ! -e "$shipped/demo-obb.engine" ]
+}
+
 # Stale weights are not run, and results name what did compute.
 test_an_engine_of_other_weights() {
     rm -rf net.tensorrt other.tensorrt other && cp -r net other

@@ -3,6 +3,7 @@
 #include "support/test.h"
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "runtime/legacy.h"
 
 #include <stdio.h>
@@ -208,12 +209,49 @@ static void test_import_real_files(void **state)
     }
 }
 
+/* What is exported is read back as the same runtime: by the one key, and by the older ones alone. */
+static void test_export_comes_back(void **state)
+{
+    (void)state;
+    static const sk_runtime_facts facts = {0};
+    char path[600], *json = NULL;
+    sk_runtime_import in;
+    sk_error err = {0};
+    snprintf(path, sizeof path, "%s/export.json", test_folder());
+    for (int i = 0; i < SK_RUNTIME_COUNT; i++) {
+        static const char theirs[] = "{\"fps\": 30, \"yolo_device\": \"auto\"}";
+        assert_ok(sk_file_replace(path, theirs, sizeof theirs - 1, &err), &err);
+        assert_ok(sk_runtime_export_text((sk_runtime)i, path, &json, &err), &err);
+        assert_non_null(strstr(json, "\"fps\": 30"));
+        assert_ok(sk_file_replace(path, json, strlen(json), &err), &err);
+        assert_ok(sk_runtime_import_file(path, &facts, &in, &err), &err);
+        assert_int_equal(in.runtime, i);
+        assert_string_equal(in.key, "compute_runtime");
+        if (i == SK_RUNTIME_ROCM || i == SK_RUNTIME_OPENVINO) { /* older programs have no word for them */
+            sk_free(json);
+            continue;
+        }
+        static const char *const newer[] = {"compute_runtime", "pred_runtime", "runtime_tier"};
+        for (int k = 0; k < 3; k++)
+            *strstr(json, newer[k]) = '-';
+        assert_ok(sk_file_replace(path, json, strlen(json), &err), &err);
+        assert_ok(sk_runtime_import_file(path, &facts, &in, &err), &err);
+        if ((int)in.runtime != i)
+            fail_msg("%s came back as %s by %s", sk_runtime_name((sk_runtime)i), sk_runtime_name(in.runtime),
+                     in.key);
+        sk_free(json);
+    }
+    assert_ok(sk_file_replace(path, "[1]", 3, &err), &err);
+    assert_int_equal(sk_runtime_export_text(SK_RUNTIME_CPU, path, &json, &err), SK_ERR_FORMAT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_old_keys),       cmocka_unit_test(test_tiers),
-        cmocka_unit_test(test_derived),        cmocka_unit_test(test_import_own_files),
-        cmocka_unit_test(test_import_refuses), cmocka_unit_test(test_import_real_files),
+        cmocka_unit_test(test_old_keys),          cmocka_unit_test(test_tiers),
+        cmocka_unit_test(test_derived),           cmocka_unit_test(test_import_own_files),
+        cmocka_unit_test(test_import_refuses),    cmocka_unit_test(test_import_real_files),
+        cmocka_unit_test(test_export_comes_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,6 +212,10 @@ static void test_spoken_values_are_obeyed_or_refused(void **state)
     assert_non_null(strstr(c.notice, "'cuda' runs instead"));
     assert_ok(choose("trt", &plain, true, &c, &err), &err);
     assert_int_equal(c.runtime, SK_RUNTIME_CPU);
+    /* on the processor our own engine is the fastest */
+    static const sk_runtime_facts libraries = {.ort = true, .openvino = true};
+    assert_ok(choose("trt", &libraries, true, &c, &err), &err);
+    assert_int_equal(c.runtime, SK_RUNTIME_CPU);
     assert_ok(choose("CUDA:1", &nvidia, false, &c, &err), &err);
     assert_int_equal(c.runtime, SK_RUNTIME_CUDA);
     assert_false(c.fell_back);

@@ -72,6 +72,7 @@ typedef struct ov_api {
     /* Not in every release: what exactly went wrong. The text is the caller's, ended by free_text. */
     const char *(*get_last_error)(void);
     void (*free_text)(const char *);
+    int (*get_property)(const ov_core *, const char *device, const char *key, char **value);
     ov_core *core;     /* one for the process */
     char devices[256]; /* what it finds: "CPU, GPU.0, NPU" */
     char version[64];

@@ -30,6 +30,27 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
+/* What a device says it can; asked before anything is made for it. Silence is no refusal: the compiled model is asked
+ * again. */
+static sk_status check_halves(const char *device, sk_error *err)
+{
+    const ov_api *api = NULL;
+    char *value = NULL;
+    if (strchr(device, ':') || begins(device, "AUTO"))
+        return SK_OK; /* which device it will be is not known yet */
+    SK_TRY(ov_load(&api, err));
+    if (!api->get_property ||
+        api->get_property(api->core, device, "OPTIMIZATION_CAPABILITIES", &value) != 0 || !value)
+        return SK_OK;
+    bool can = !strstr(value, "FP32") || strstr(value, "FP16"); /* a list that names no floats says nothing */
+    if (api->free_text)
+        api->free_text(value);
+    return can ? SK_OK
+               : sk_fail(err, SK_ERR_UNSUPPORTED,
+                         "OpenVINO %s: the device %s does not compute in f16; set the precision to f32",
+                         api->version, device);
+}
+
 static sk_status ov_supports(const sk_graph *graph, const sk_session_settings *settings, sk_error *err)
 {
     const char *device = device_of(settings);
@@ -37,6 +58,8 @@ static sk_status ov_supports(const sk_graph *graph, const sk_session_settings *s
         return sk_fail(err, SK_ERR_ARG,
                        "OpenVINO has no device '%s'; there are CPU, GPU, GPU.1, NPU, AUTO, AUTO:GPU,CPU",
                        device);
+    if (settings->precision == SK_PRECISION_F16)
+        SK_TRY(check_halves(device, err));
     return sk_foreign_supports("openvino", graph, settings, err);
 }
 

@@ -73,6 +73,8 @@ static sk_status fill(void *handle, void *context, sk_error *err)
     memcpy(&api->get_last_error, &symbol, sizeof api->get_last_error);
     symbol = dlsym(handle, "ov_free");
     memcpy(&api->free_text, &symbol, sizeof api->free_text);
+    symbol = dlsym(handle, "ov_core_get_property");
+    memcpy(&api->get_property, &symbol, sizeof api->get_property);
     ov_version version = {0};
     snprintf(api->version, sizeof api->version, "unknown");
     if (api->get_version(&version) == 0) {
