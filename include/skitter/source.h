@@ -36,6 +36,11 @@ typedef enum sk_source_colours {
     SK_COLOURS_BT601 /* BT.601 whatever it names, as OpenCV up to 4.11 and so SLEAP up to 1.4 read every video */
 } sk_source_colours;
 
+/* Frames first, first+step … < last; last < 0: to the end. */
+typedef struct sk_frame_range {
+    int64_t first, last, step;
+} sk_frame_range;
+
 typedef struct sk_source_settings {
     sk_pixel_format
         format; /* SK_PIXEL_RGB (default), _BGR or _GRAY; pictures and video are converted to it */
@@ -68,6 +73,11 @@ typedef struct sk_source_settings {
     /* Live: asked several times a second while the source waits for its peer; true ends the source. May be null. */
     bool (*interrupted)(void *context);
     void *interrupted_context;
+    /* More than one range: the frames that are in any of them, each once and in order. Sorted by `first`, copied by
+     * sk_source_open. `step` is not looked at then, and of all these only those from `first` to before `last` come.
+     * Default none */
+    int32_t n_ranges;
+    const sk_frame_range *ranges;
 } sk_source_settings;
 
 SK_API void sk_source_defaults(sk_source_settings *settings);

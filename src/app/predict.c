@@ -214,7 +214,7 @@ static void fill_report(predict_run *r)
 /* A video has told its frames' size; the network comes first here, too, and then the decoder's memory. */
 static void make_room(predict_run *r)
 {
-    if (r->info.kind != SK_SOURCE_VIDEO)
+    if (r->info.kind != SK_SOURCE_VIDEO || r->info.once) /* a pipe is opened once */
         return;
     sk_source_close(&r->source);
     sk_memory_give_back();
@@ -239,6 +239,7 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
     sk_source_settings media = predict_media_of(&r);
     SK_TRY_GOTO(sk_source_open(settings->source, &media, &r.source, err));
     sk_source_get_info(r.source, &r.info);
+    SK_TRY_GOTO(predict_check_frames(&r, err));
     report->live = r.info.kind == SK_SOURCE_LIVE || r.info.once;
     SK_TRY_GOTO(sk_run_folder_open(settings->out, &r.folder, err));
     const sk_run_facts facts = {settings, sk_detector_about(r.detector), r.source, r.info};
@@ -280,6 +281,8 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
         report->stopped = true; /* a source that waited for its peer */
     sk_source_get_status(r.source, &report->source);
     report->missing = report->stopped ? 0 : report->source.missing;
+    if (!report->stopped && report->missing == 0)
+        SK_TRY_GOTO(predict_check_done(&r, err));
     finished = !report->stopped && report->missing == 0;
 done:
     if (r.detector)

@@ -2,6 +2,7 @@
 #include "app/predict_internal.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "media/frame_choice.h"
 #include "tasks/pipeline.h"
 
 #include <string.h>
@@ -50,8 +51,11 @@ sk_status predict_open_source(predict_run *r, sk_error *err)
     sk_source_settings m = predict_media_of(r);
     const bool skip_by_reading = m.loop > 1;
     const int64_t last = sk_journal_last_index(r->folder.journal);
-    if (!skip_by_reading && last >= 0)
-        m.first = last + m.step;
+    if (!skip_by_reading && last >= 0) {
+        sk_frame_choice choice = sk_frame_choice_of(&m);
+        const int64_t from = sk_frame_choice_next(&choice, last + 1);
+        m.first = from >= 0 ? from : SK_FRAME_NUMBER_MOST; /* none is left */
+    }
     sk_source_close(&r->source);
     SK_TRY(sk_source_open(r->settings->source, &m, &r->source, err));
     sk_source_info info;
@@ -69,6 +73,44 @@ sk_status predict_open_source(predict_run *r, sk_error *err)
     sk_unreadable known;
     while (skip_by_reading && sk_source_next_unreadable(r->source, last, &known))
         continue; /* the journal has them */
+    return SK_OK;
+}
+
+static void warn_of_fewer(const predict_run *r, int64_t there)
+{
+    char frames[SK_FRAMES_TEXT];
+    const int64_t asked = sk_frames_wanted(&r->settings->media, -1);
+    if (asked > there)
+        sk_log(SK_LOG_WARN, "%s: --frames %s asks for %lld frames, and %lld of them are there: it has %s%lld",
+               r->settings->source, sk_frames_text(&r->settings->media, frames, sizeof frames),
+               (long long)asked, (long long)there, r->info.exact ? "" : "about ", (long long)r->info.total);
+}
+
+sk_status predict_check_frames(const predict_run *r, sk_error *err)
+{
+    char frames[SK_FRAMES_TEXT];
+    const sk_source_settings *m = &r->settings->media;
+    if (!r->info.exact || r->info.frames < 0)
+        return SK_OK;
+    if (r->info.frames == 0 && r->info.total > 0)
+        return sk_fail(err, SK_ERR_NOT_FOUND,
+                       "%s: has %lld frames, 0 to %lld, and none of them is in --frames %s",
+                       r->settings->source, (long long)r->info.total, (long long)r->info.total - 1,
+                       sk_frames_text(m, frames, sizeof frames));
+    warn_of_fewer(r, r->info.frames / m->loop);
+    return SK_OK;
+}
+
+sk_status predict_check_done(const predict_run *r, sk_error *err)
+{
+    const int64_t done = r->progress.done;
+    if (done == 0)
+        return sk_fail(err, SK_ERR_NOT_FOUND, "%s: no frame came of it%s", r->settings->source,
+                       sk_frames_wanted(&r->settings->media, -1) >= 0 || r->settings->media.first > 0
+                           ? ": --frames begins after its end"
+                           : "");
+    if (!r->info.exact && r->info.kind == SK_SOURCE_VIDEO && r->settings->media.loop == 1)
+        warn_of_fewer(r, done);
     return SK_OK;
 }
 
@@ -104,7 +146,8 @@ static bool has_many_frames(const sk_predict_settings *s)
     const sk_source_settings *m = &s->media;
     if (sk_uri_is_live(s->source) || (sk_uri_is_pictures(s->source) && sk_file_is_regular(s->source)))
         return false;
-    return m->last < 0 || m->loop > 1 || (m->last - m->first) / m->step >= FEW_FRAMES;
+    const int64_t wanted = sk_frames_wanted(m, -1);
+    return wanted < 0 || m->loop > 1 || wanted >= FEW_FRAMES;
 }
 
 /* Results of the cpu runtime are the same bits however many threads compute them, so the quickest way may be taken. */

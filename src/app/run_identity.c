@@ -3,6 +3,7 @@
 
 #include "app/source_identity.h"
 #include "base/memory.h"
+#include "media/frame_choice.h"
 #include "models/model.h"
 #include "skitter/version.h"
 #include "tasks/pipeline.h"
@@ -52,8 +53,8 @@ static void write_heads(const sk_run_facts *f, sk_text *out)
 
 static void write_frames(const sk_run_facts *f, sk_text *out)
 {
-    const sk_source_settings *m = &f->settings->media;
-    sk_text_appendf(out, "%lld:%lld:%lld", (long long)m->first, (long long)m->last, (long long)m->step);
+    char frames[SK_FRAMES_TEXT];
+    sk_text_append(out, sk_frames_text(&f->settings->media, frames, sizeof frames));
 }
 
 /* What was taken instead of the runtime that was asked for. */

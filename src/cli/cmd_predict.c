@@ -12,10 +12,10 @@
 #include "cli/network_options.h"
 #include "cli/shared_options.h"
 #include "cli/sizes.h"
+#include "media/frame_choice.h"
 #include "media/reader.h"
 #include "results/sink.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,8 +119,9 @@ static const sk_option options[] = {
      .help = "a device that fails hands its frames to the others"},
     {.name = "frames",
      .kind = SK_OPTION_TEXT,
-     .argument = "A:B:S",
-     .help = "frames A up to, not with, B, every S-th"},
+     .argument = "LIST",
+     .help = "only these frames, by commas: A:B:S (A up to, not with, B, every S-th), A-B (with B), A: "
+             "0-9,20,30:60:5"},
     {.name = "loop",
      .kind = SK_OPTION_INT,
      .argument = "N",
@@ -191,39 +192,6 @@ static const sk_example examples[] = {
      "pictures, two classes"},
     {"skitter predict rtsp://camera/1 -m model.pt -o live --frames 0:1000", "a thousand frames of a stream"},
     {0}};
-
-/* "A:B:S" with every part optional; "A" alone means that frame. */
-static sk_status parse_frames(const char *text, sk_source_settings *media, sk_error *err)
-{
-    if (!text)
-        return SK_OK;
-    long long parts[3] = {0, -1, 1};
-    int n = 0;
-    for (const char *at = text; n < 3; at++, n++) {
-        if (*at != ':' && *at != '\0') {
-            char *end;
-            errno = 0;
-            parts[n] = strtoll(at, &end, 10);
-            if (end == at || errno || parts[n] < 0)
-                break;
-            at = end;
-        }
-        if (*at == '\0') {
-            if (n == 0)
-                parts[1] = parts[0] + 1;
-            if (parts[2] < 1)
-                break;
-            media->first = parts[0];
-            media->last = parts[1];
-            media->step = parts[2];
-            return SK_OK;
-        }
-        if (*at != ':')
-            break;
-    }
-    return sk_fail(err, SK_ERR_ARG,
-                   "--frames %s: give A:B:S (frames A up to, not with, B, every S-th), A:B, A: or A", text);
-}
 
 /* Class numbers or names; names need the model, so the list is resolved against an open one. */
 static sk_status parse_classes(const char *text, const char *model_path, int32_t *classes, int32_t capacity,
@@ -390,8 +358,14 @@ static bool interrupted(void *context)
     return sk_cli_interrupted();
 }
 
-static sk_status read_settings(const sk_args *args, sk_predict_settings *s, char *formats, int32_t *classes,
-                               int32_t capacity, sk_error *err)
+/* What the settings borrow from the arguments. */
+typedef struct wishes {
+    char *formats;
+    int32_t classes[1024];
+    sk_frame_range *ranges;
+} wishes;
+
+static sk_status read_settings(const sk_args *args, sk_predict_settings *s, wishes *w, sk_error *err)
 {
     s->source = sk_args_text(args, "source");
     s->out = sk_args_text(args, "out");
@@ -428,12 +402,13 @@ static sk_status read_settings(const sk_args *args, sk_predict_settings *s, char
     s->media.interrupted = interrupted;
     s->media.queue = d->batch > 1 ? 2 * d->batch + 4 : 0; /* one batch in the network, one on its way to it */
     SK_TRY(sk_cli_parse_size(sk_args_text(args, "imgsz"), &d->height, &d->width, err));
-    SK_TRY(parse_frames(sk_args_text(args, "frames"), &s->media, err));
-    SK_TRY(parse_formats(formats, s, err));
+    if (sk_args_given(args, "frames"))
+        SK_TRY(sk_frames_parse(sk_args_text(args, "frames"), &s->media, &w->ranges, err));
+    SK_TRY(parse_formats(w->formats, s, err));
     SK_TRY(sk_cli_refuse_for_models(args, s->models, s->n_models, err));
     int32_t count = 0;
-    SK_TRY(parse_classes(sk_args_text(args, "classes"), s->models[0], classes, capacity, &count, err));
-    d->classes = count ? classes : NULL;
+    SK_TRY(parse_classes(sk_args_text(args, "classes"), s->models[0], w->classes, 1024, &count, err));
+    d->classes = count ? w->classes : NULL;
     d->n_classes = count;
     return SK_OK;
 }
@@ -461,13 +436,12 @@ static sk_status run(const sk_args *args, sk_error *err)
     static sk_predict_report report;
     sk_runtime_choice choice;
     char engine[32];
-    int32_t classes[1024];
+    wishes own = {.formats = sk_strdup(sk_args_text(args, "format"))};
     watcher w = {0};
     sk_status status = SK_OK;
-    char *formats = sk_strdup(sk_args_text(args, "format"));
-    if (!formats)
+    if (!own.formats)
         return sk_fail_memory(err, 16);
-    SK_TRY_GOTO(read_settings(args, &s, formats, classes, 1024, err));
+    SK_TRY_GOTO(read_settings(args, &s, &own, err));
     s.detector.provider = sk_args_text(args, "execution-provider");
     s.detector.openvino_device = sk_args_text(args, "openvino-device");
     s.detector.precision = sk_args_text(args, "precision");
@@ -504,7 +478,8 @@ static sk_status run(const sk_args *args, sk_error *err)
             s.source, (long long)report.missing, (long long)report.total_frames);
 done:
     sk_progress_close(&w.progress);
-    sk_free(formats);
+    sk_free(own.formats);
+    sk_free(own.ranges);
     return status;
 }
 

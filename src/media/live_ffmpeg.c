@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "media/decoder_ffmpeg.h"
+#include "media/frame_choice.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -26,7 +27,8 @@ typedef struct live_reader {
     double started;    /* clock at the first frame */
     double last_frame; /* clock when the last frame came; before the first one when connecting began */
     double deadline;   /* blocking calls give up then */
-    int64_t count;
+    int64_t count;     /* frames that came */
+    sk_frame_choice choice;
 } live_reader;
 
 #define CONNECT_SECONDS 10.0
@@ -240,8 +242,8 @@ static sk_status connect_first(live_reader *reader, sk_error *err)
 static sk_status live_read(sk_reader *base, sk_slot *slot, bool *end, sk_error *err)
 {
     live_reader *reader = (live_reader *)base;
-    int64_t last = reader->settings.last;
-    if (last >= 0 && reader->count >= last) {
+    int64_t wanted = sk_frame_choice_next(&reader->choice, reader->count);
+    if (wanted < 0) {
         *end = true;
         return SK_OK;
     }
@@ -256,8 +258,7 @@ static sk_status live_read(sk_reader *base, sk_slot *slot, bool *end, sk_error *
         sk_status status = sk_decoder_next(&reader->decoder, reader->uri, &stream_end, &problem);
         if (status == SK_OK && !stream_end) {
             int64_t number = reader->count++;
-            if (number < reader->settings.first ||
-                (number - reader->settings.first) % reader->settings.step != 0)
+            if (number < wanted)
                 continue;
             double now = now_seconds();
             reader->last_frame = now;
@@ -307,6 +308,7 @@ sk_status sk_reader_open_live(const char *uri, const sk_source_settings *setting
     reader->base.close = live_close;
     reader->base.stop = stop;
     reader->settings = *settings;
+    reader->choice = sk_frame_choice_of(settings);
     char path[64];
     reader->camera = sk_uri_camera(uri, path, sizeof path);
     reader->uri = sk_strdup(reader->camera ? path : uri);
@@ -317,16 +319,16 @@ sk_status sk_reader_open_live(const char *uri, const sk_source_settings *setting
     SK_TRY_GOTO(connect_first(reader, err));
     if (is_file(reader))
         goto done;
-    reader->base.info = (sk_source_info){
-        .kind = SK_SOURCE_LIVE,
-        .width = reader->decoder.codec->width,
-        .height = reader->decoder.codec->height,
-        .rate = av_q2d(reader->decoder.stream->avg_frame_rate.num ? reader->decoder.stream->avg_frame_rate
-                                                                  : (AVRational){0, 1}),
-        .frames = settings->last >= 0 ? settings->last - settings->first : -1,
-        .total = -1,
-        .decoder = reader->decoder.codec->codec->name,
-        .hwaccel = reader->decoder.device_name};
+    reader->base.info = (sk_source_info){.kind = SK_SOURCE_LIVE,
+                                         .width = reader->decoder.codec->width,
+                                         .height = reader->decoder.codec->height,
+                                         .rate = av_q2d(reader->decoder.stream->avg_frame_rate.num
+                                                            ? reader->decoder.stream->avg_frame_rate
+                                                            : (AVRational){0, 1}),
+                                         .frames = sk_frames_wanted(settings, -1),
+                                         .total = -1,
+                                         .decoder = reader->decoder.codec->codec->name,
+                                         .hwaccel = reader->decoder.device_name};
     *out = &reader->base;
     return SK_OK;
 done:

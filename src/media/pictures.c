@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "media/frame_choice.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -30,7 +31,8 @@ typedef struct pictures_reader {
     size_t n_paths, capacity;
     picture *frames;
     size_t n_frames, frames_capacity;
-    size_t next;         /* index into frames */
+    sk_frame_choice choice;
+    int64_t next;        /* number from which on the next frame is looked for */
     sk_tiff_range range; /* of the file the last page came from */
     uint32_t range_path;
     int32_t rounds; /* plays left */
@@ -256,31 +258,30 @@ static const char *picture_at(const sk_reader *base, size_t index)
 static sk_status read_next(sk_reader *base, sk_slot *slot, bool *end, bool *left_out, sk_error *err)
 {
     pictures_reader *reader = (pictures_reader *)base;
-    int64_t last = reader->settings.last < 0 ? (int64_t)reader->n_frames : reader->settings.last;
-    if (last > (int64_t)reader->n_frames)
-        last = (int64_t)reader->n_frames;
-    if ((int64_t)reader->next >= last) {
-        if (--reader->rounds <= 0 || reader->settings.first >= last) {
+    int64_t number = sk_frame_choice_next(&reader->choice, reader->next);
+    if (number < 0 || number >= (int64_t)reader->n_frames) {
+        reader->choice = sk_frame_choice_of(&reader->settings);
+        number = sk_frame_choice_next(&reader->choice, 0);
+        if (--reader->rounds <= 0 || number < 0 || number >= (int64_t)reader->n_frames) {
             *end = true;
             return SK_OK;
         }
-        reader->next = (size_t)reader->settings.first;
     }
-    const picture *p = &reader->frames[reader->next];
-    const int64_t number = reader->settings.loop > 1 ? reader->given : (int64_t)reader->next;
+    const picture *p = &reader->frames[number];
+    const int64_t index = reader->settings.loop > 1 ? reader->given : number;
     sk_error problem = {0};
     SK_TRY(name_frame(reader, p, slot, err));
     sk_status status = decode(reader, p, slot, &problem);
     *left_out = status != SK_OK && status != SK_ERR_MEMORY && base->unreadable;
     if (*left_out)
-        SK_TRY(base->unreadable(base->publish_context, number, slot->name, problem.message, err));
+        SK_TRY(base->unreadable(base->publish_context, index, slot->name, problem.message, err));
     else if (status != SK_OK && err)
         *err = problem;
     if (status != SK_OK && !*left_out)
         return status;
     reader->given++;
-    reader->next += (size_t)reader->settings.step;
-    slot->frame.index = number;
+    reader->next = number + 1;
+    slot->frame.index = index;
     slot->frame.time = 0;
     return SK_OK;
 }
@@ -296,14 +297,6 @@ static sk_status pictures_read(sk_reader *base, sk_slot *slot, bool *end, sk_err
     return SK_OK;
 }
 
-static int64_t count_frames(const pictures_reader *reader)
-{
-    const sk_source_settings *s = &reader->settings;
-    int64_t last = s->last < 0 || s->last > (int64_t)reader->n_frames ? (int64_t)reader->n_frames : s->last;
-    int64_t once = last > s->first ? (last - s->first + s->step - 1) / s->step : 0;
-    return once * s->loop;
-}
-
 sk_status sk_reader_open_pictures(const char *uri, const sk_source_settings *settings, sk_reader **out,
                                   sk_error *err)
 {
@@ -315,7 +308,7 @@ sk_status sk_reader_open_pictures(const char *uri, const sk_source_settings *set
     reader->base.picture = picture_at;
     reader->settings = *settings;
     reader->rounds = settings->loop;
-    reader->next = (size_t)settings->first;
+    reader->choice = sk_frame_choice_of(settings);
     sk_status status = list_paths(reader, uri, err);
     if (status != SK_OK) {
         pictures_close(&reader->base);
@@ -330,7 +323,9 @@ sk_status sk_reader_open_pictures(const char *uri, const sk_source_settings *set
     }
     reader->base.info.kind =
         reader->n_paths == 1 && reader->n_frames > 1 ? SK_SOURCE_VIDEO : SK_SOURCE_PICTURES;
-    reader->base.info.frames = count_frames(reader);
+    reader->base.info.frames = sk_frames_wanted(settings, (int64_t)reader->n_frames);
+    if (reader->base.info.frames > 0)
+        reader->base.info.frames *= settings->loop;
     reader->base.info.total = (int64_t)reader->n_frames;
     reader->base.info.exact = true;
     reader->base.any_size = true;

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "media/frame_choice.h"
 #include "media/reader.h"
 
 #include <pthread.h>
@@ -18,6 +19,7 @@
 /* A slot is in exactly one place: the free list, the filled queue, the decoder's hand or the reader's hand. */
 struct sk_source {
     sk_source_settings settings;
+    sk_frame_range *ranges; /* the settings' */
     sk_reader *reader;
     char *name;
     bool newest_wins;
@@ -270,9 +272,21 @@ static sk_status check_settings(const sk_source_settings *s, sk_error *err)
 {
     if (s->format != SK_PIXEL_RGB && s->format != SK_PIXEL_BGR && s->format != SK_PIXEL_GRAY)
         return sk_fail(err, SK_ERR_ARG, "frames can be delivered as RGB, BGR or grey");
-    if (s->first < 0 || s->step < 1 || s->queue < 0 || s->queue > 256 || s->loop < 1)
-        return sk_fail(err, SK_ERR_ARG, "frame range %lld:%lld:%lld, queue %d, loop %d: out of range",
-                       (long long)s->first, (long long)s->last, (long long)s->step, s->queue, s->loop);
+    if (s->queue < 0 || s->queue > 256 || s->loop < 1)
+        return sk_fail(err, SK_ERR_ARG, "queue %d, loop %d: out of range", s->queue, s->loop);
+    return sk_frames_check(s, err);
+}
+
+static sk_status copy_ranges(sk_source *source, sk_error *err)
+{
+    size_t bytes = (size_t)source->settings.n_ranges * sizeof *source->ranges;
+    if (bytes == 0)
+        return SK_OK;
+    source->ranges = sk_malloc(bytes);
+    if (!source->ranges)
+        return sk_fail_memory(err, bytes);
+    memcpy(source->ranges, source->settings.ranges, bytes);
+    source->settings.ranges = source->ranges;
     return SK_OK;
 }
 
@@ -286,6 +300,7 @@ sk_status sk_source_open(const char *uri, const sk_source_settings *settings, sk
         return sk_fail_memory(err, sizeof *source);
     sk_status status = SK_OK;
     source->settings = *settings;
+    SK_TRY_GOTO(copy_ranges(source, err));
     pthread_mutex_init(&source->lock, NULL);
     pthread_cond_init(&source->changed, NULL);
     atomic_init(&source->stop, false);
@@ -346,6 +361,7 @@ void sk_source_close(sk_source **pointer)
     sk_free(source->slots);
     sk_free(source->unreadable);
     sk_free(source->name);
+    sk_free(source->ranges);
     pthread_cond_destroy(&source->changed);
     pthread_mutex_destroy(&source->lock);
     sk_free(source);

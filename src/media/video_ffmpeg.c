@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "media/decoder_ffmpeg.h"
+#include "media/frame_choice.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Video files. Frames are numbered in presentation order. To begin in the middle, the packets are listed once without
- * decoding; their sorted presentation times are the frame numbers, so a seek lands on exactly the wanted frame whatever
- * the frame rate does. Files without usable times are decoded from the beginning instead. */
+/* Video files. Frames are numbered in presentation order. To begin in the middle, or where wanted frames lie far apart, the
+ * packets are listed once without decoding; their sorted presentation times are the frame numbers, so a seek lands on
+ * exactly the wanted frame whatever the frame rate does. Files without usable times are decoded from the beginning instead. */
 
-/* Below this many frames decoding from the start is quicker than listing the packets. */
+/* Fewer frames than this are quicker decoded than the packets are listed. */
 #define SEEK_WORTHWHILE 64
+
+typedef struct listed_frame {
+    int64_t pts;
+    bool key; /* decoding can begin here */
+} listed_frame;
 
 typedef struct video_reader {
     sk_reader base;
@@ -20,13 +26,15 @@ typedef struct video_reader {
     sk_source_settings settings;
     int64_t next;     /* number of the next decoded frame within this play */
     bool holds_frame; /* the decoder's frame is number `next` already */
-    int64_t skip_to;  /* first number wanted next */
-    int64_t offset;   /* added to numbers and times on later plays of a loop */
+    sk_frame_choice choice;
+    int64_t skip_to;    /* first number wanted next; -1: none */
+    int64_t considered; /* a seek to this one was thought about */
+    int64_t offset;     /* added to numbers and times on later plays of a loop */
     double time_offset;
     int32_t rounds;
     int64_t start_pts;
-    int64_t *pts; /* sorted presentation times of all frames; null unless seeking was needed */
-    size_t n_pts;
+    listed_frame *list;         /* all frames by presentation time; null unless seeking was needed */
+    size_t n_listed;            /* 0: the times are of no use */
     int64_t promised;           /* packets, by the container's own index; -1: it has none */
     double seconds;             /* that the stream lasts, by its header; 0: it does not say */
     int64_t listed, listed_end; /* packets found by listing them, and when the last ends; -1: not listed */
@@ -34,11 +42,11 @@ typedef struct video_reader {
 
 static int compare_pts(const void *a, const void *b)
 {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    const listed_frame *x = a, *y = b;
+    return (x->pts > y->pts) - (x->pts < y->pts);
 }
 
-/* Lists every frame's presentation time; leaves the file rewound. n_pts stays 0 when the file cannot be indexed. */
+/* Lists every frame's presentation time; leaves the file at its end. n_listed stays 0 when the file cannot be indexed. */
 static sk_status list_packets(video_reader *reader, sk_error *err)
 {
     sk_decoder *d = &reader->decoder;
@@ -48,13 +56,14 @@ static sk_status list_packets(video_reader *reader, sk_error *err)
         if (d->packet->stream_index == d->stream->index && !(d->packet->flags & AV_PKT_FLAG_DISCARD)) {
             usable = d->packet->pts != AV_NOPTS_VALUE;
             sk_decoder_count(d);
-            sk_status status = sk_array_reserve((void **)&reader->pts, &capacity, reader->n_pts + 1,
-                                                sizeof *reader->pts, (size_t)1 << 32, err);
+            sk_status status = sk_array_reserve((void **)&reader->list, &capacity, reader->n_listed + 1,
+                                                sizeof *reader->list, (size_t)1 << 32, err);
             if (status != SK_OK) {
                 sk_ff.av_packet_unref(d->packet);
                 return status;
             }
-            reader->pts[reader->n_pts++] = d->packet->pts;
+            reader->list[reader->n_listed++] =
+                (listed_frame){d->packet->pts, (d->packet->flags & AV_PKT_FLAG_KEY) != 0};
         }
         sk_ff.av_packet_unref(d->packet);
     }
@@ -62,12 +71,13 @@ static sk_status list_packets(video_reader *reader, sk_error *err)
         reader->listed = d->packets;
         reader->listed_end = d->packets_end;
     }
-    if (reader->pts)
-        qsort(reader->pts, reader->n_pts, sizeof *reader->pts, compare_pts);
-    for (size_t i = 1; usable && reader->pts && i < reader->n_pts; i++)
-        usable = reader->pts[i] != reader->pts[i - 1]; /* two frames at one time cannot be told apart */
+    if (reader->list)
+        qsort(reader->list, reader->n_listed, sizeof *reader->list, compare_pts);
+    for (size_t i = 1; usable && reader->list && i < reader->n_listed; i++)
+        usable =
+            reader->list[i].pts != reader->list[i - 1].pts; /* two frames at one time cannot be told apart */
     if (!usable)
-        reader->n_pts = 0;
+        reader->n_listed = 0;
     return SK_OK;
 }
 
@@ -121,24 +131,55 @@ static sk_status rewind_file(video_reader *reader, sk_error *err)
 /* Number of the frame with this time; -1 when no frame has it. */
 static int64_t number_of(const video_reader *reader, int64_t pts)
 {
-    const int64_t *at = bsearch(&pts, reader->pts, reader->n_pts, sizeof *reader->pts, compare_pts);
-    return at ? at - reader->pts : -1;
+    const listed_frame wanted = {pts, false};
+    const listed_frame *at = bsearch(&wanted, reader->list, reader->n_listed, sizeof wanted, compare_pts);
+    return at ? at - reader->list : -1;
 }
 
-static sk_status seek_to_first(video_reader *reader, sk_error *err)
+/* Is the decoder better moved to `skip_to` than let through the frames before it? */
+static bool seek_is_worthwhile(const video_reader *reader)
 {
-    if (reader->skip_to < SEEK_WORTHWHILE || reader->base.info.once)
-        return SK_OK;
-    if (!reader->pts)
-        SK_TRY(list_packets(reader, err));
-    SK_TRY(rewind_file(reader, err));
-    if ((uint64_t)reader->skip_to >= reader->n_pts)
-        return SK_OK; /* not indexed, or beyond the end: decode through */
+    if (reader->skip_to - reader->next < SEEK_WORTHWHILE || reader->base.info.once)
+        return false;
+    if (!reader->list)
+        return true;
+    if ((uint64_t)reader->skip_to >= reader->n_listed)
+        return false; /* not indexed, or beyond the end: decode through */
+    for (int64_t i = reader->skip_to; i > reader->next; i--)
+        if (reader->list[i].key)
+            return true;
+    return false; /* decoding would begin before where it is now */
+}
+
+static void count_frames(video_reader *reader, int64_t total, bool exact)
+{
+    sk_source_info *info = &reader->base.info;
+    info->total = total;
+    info->exact = exact;
+    info->frames = total >= 0 ? sk_frames_wanted(&reader->settings, total) : -1;
+    if (info->frames > 0)
+        info->frames *= reader->settings.loop;
+}
+
+/* Lands on `skip_to`, which was found worthwhile; where the file misleads, at its beginning. */
+static sk_status seek_forward(video_reader *reader, sk_error *err)
+{
     sk_decoder *d = &reader->decoder;
-    if (sk_ff.av_seek_frame(d->format, d->stream->index, reader->pts[reader->skip_to], AVSEEK_FLAG_BACKWARD) <
-        0)
+    if (!reader->list) {
+        if (reader->next > 0)
+            SK_TRY(rewind_file(reader, err));
+        SK_TRY(list_packets(reader, err));
+        SK_TRY(rewind_file(reader, err));
+        if (reader->n_listed > 0)
+            count_frames(reader, (int64_t)reader->n_listed, true);
+        if ((uint64_t)reader->skip_to >= reader->n_listed)
+            return SK_OK; /* not indexed, or beyond the end: decode through, from the beginning */
+    }
+    if (sk_ff.av_seek_frame(d->format, d->stream->index, reader->list[reader->skip_to].pts,
+                            AVSEEK_FLAG_BACKWARD) < 0)
         return rewind_file(reader, err);
     sk_ff.avcodec_flush_buffers(d->codec);
+    d->draining = false;
     int64_t number = -1;
     for (bool end = false; number < reader->skip_to;) {
         SK_TRY(sk_decoder_next(d, reader->uri, &end, err));
@@ -147,12 +188,28 @@ static sk_status seek_to_first(video_reader *reader, sk_error *err)
             break;
     }
     if (number != reader->skip_to) {
-        reader->n_pts = 0; /* the container's times cannot be trusted: count from the beginning */
+        reader->n_listed = 0; /* the container's times cannot be trusted: count from the beginning */
         return rewind_file(reader, err);
     }
     reader->holds_frame = true;
     reader->next = number;
     return SK_OK;
+}
+
+/* Asked once for every wanted frame. */
+static sk_status seek_to_wanted(video_reader *reader, sk_error *err)
+{
+    if (reader->considered == reader->skip_to)
+        return SK_OK;
+    reader->considered = reader->skip_to;
+    return seek_is_worthwhile(reader) ? seek_forward(reader, err) : SK_OK;
+}
+
+static void begin_choice(video_reader *reader)
+{
+    reader->choice = sk_frame_choice_of(&reader->settings);
+    reader->skip_to = sk_frame_choice_next(&reader->choice, 0);
+    reader->considered = -1;
 }
 
 /* What the container promises, as far as it can be believed. */
@@ -201,8 +258,8 @@ static sk_status play_again(video_reader *reader, bool *end, sk_error *err)
     reader->offset += reader->next;
     reader->time_offset += (double)reader->next / rate;
     SK_TRY(rewind_file(reader, err));
-    reader->skip_to = reader->settings.first;
-    return seek_to_first(reader, err);
+    begin_choice(reader);
+    return seek_to_wanted(reader, err);
 }
 
 static sk_status video_read(sk_reader *base, sk_slot *slot, bool *end, sk_error *err)
@@ -214,7 +271,9 @@ static sk_status video_read(sk_reader *base, sk_slot *slot, bool *end, sk_error 
             *end = true;
             return SK_OK;
         }
-        bool file_end = reader->settings.last >= 0 && reader->skip_to >= reader->settings.last;
+        bool file_end = reader->skip_to < 0;
+        if (!file_end && !reader->holds_frame && reader->next < reader->skip_to)
+            SK_TRY(seek_to_wanted(reader, err));
         if (!file_end && !reader->holds_frame)
             SK_TRY(sk_decoder_next(d, reader->uri, &file_end, err));
         if (file_end && d->draining)
@@ -229,7 +288,7 @@ static sk_status video_read(sk_reader *base, sk_slot *slot, bool *end, sk_error 
         int64_t number = reader->next++;
         if (number < reader->skip_to)
             continue;
-        reader->skip_to = number + reader->settings.step;
+        reader->skip_to = sk_frame_choice_next(&reader->choice, number + 1);
         SK_TRY(sk_decoder_convert(d, reader->uri, reader->settings.format, slot, err));
         int64_t pts = sk_decoder_pts(d);
         slot->frame.index = number + reader->offset;
@@ -248,7 +307,7 @@ static void video_close(sk_reader *base)
 {
     video_reader *reader = (video_reader *)base;
     sk_decoder_close(&reader->decoder);
-    sk_free(reader->pts);
+    sk_free(reader->list);
     sk_free(reader->uri);
     sk_free(reader);
 }
@@ -265,21 +324,14 @@ static void fill_info(video_reader *reader)
     AVRational rate = d->stream->avg_frame_rate.num ? d->stream->avg_frame_rate : d->stream->r_frame_rate;
     info->rate = rate.num && rate.den ? av_q2d(rate) : 0;
     int64_t total = d->stream->nb_frames;
-    info->exact = total > 0;
-    if (total <= 0) {
+    const bool exact = total > 0;
+    if (!exact) {
         double seconds = d->stream->duration > 0 ? (double)d->stream->duration * av_q2d(d->stream->time_base)
                          : d->format->duration > 0 ? (double)d->format->duration / AV_TIME_BASE
                                                    : 0;
         total = seconds > 0 && info->rate > 0 ? (int64_t)(seconds * info->rate + 0.5) : -1;
     }
-    const sk_source_settings *s = &reader->settings;
-    info->total = total;
-    if (total >= 0) {
-        int64_t last = s->last < 0 || s->last > total ? total : s->last;
-        info->frames = last > s->first ? (last - s->first + s->step - 1) / s->step * s->loop : 0;
-    } else {
-        info->frames = -1;
-    }
+    count_frames(reader, total, exact);
     info->decoder = d->codec->codec->name;
     info->hwaccel = d->device_name;
     (void)sk_decoder_promises_nv12(d, &info->like);
@@ -320,8 +372,8 @@ sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settin
     reader->base.close = video_close;
     reader->settings = *settings;
     reader->rounds = settings->loop;
-    reader->skip_to = settings->first;
     reader->listed = -1;
+    begin_choice(reader);
     reader->uri = sk_strdup(uri);
     if (!reader->uri) {
         status = sk_fail_memory(err, strlen(uri) + 1);
@@ -332,7 +384,7 @@ sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settin
         reader->decoder.stream->start_time != AV_NOPTS_VALUE ? reader->decoder.stream->start_time : 0;
     fill_info(reader);
     read_promise(reader);
-    SK_TRY_GOTO(seek_to_first(reader, err));
+    SK_TRY_GOTO(seek_to_wanted(reader, err));
     SK_TRY_GOTO(look_at_first(reader, err));
     *out = &reader->base;
     return SK_OK;
