@@ -93,7 +93,7 @@ void sk_scene_label_rows(FILE *file, sk_scene_labels kind, int32_t width, int32_
 
 void sk_scene_dataset(FILE *file, sk_scene_labels kind)
 {
-    fprintf(file, "# made by skitter scene\npath: .\ntrain: images\nval: images\n");
+    fprintf(file, "# made by skitter scene\ntrain: images\nval: images\n");
     if (kind == SK_SCENE_LABELS_POSE) {
         fprintf(file, "kpt_shape: [%d, 3]\nflip_idx: [", SK_SCENE_KEYPOINTS);
         for (int k = 0; k < SK_SCENE_KEYPOINTS; k++) /* all lie on the spine: a mirror image changes none */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
 #include "base/json_write.h"
 #include "base/memory.h"
 #include "cli/cli.h"
@@ -14,8 +15,12 @@
 static const sk_operand operands[] = {
     {.name = "result",
      .kind = SK_OPTION_FILE,
-     .help = "what was found: results.csv, results.jsonl, COCO JSON, a .slp, or the folder of a run"},
-    {.name = "truth", .kind = SK_OPTION_FILE, .help = "what is there, in any of these formats"},
+     .help =
+         "what was found: results.csv, results.jsonl, COCO JSON, a .slp, the folder of a run, or a folder of "
+         "Ultralytics' label text"},
+    {.name = "truth",
+     .kind = SK_OPTION_FILE,
+     .help = "what is there, in any of these formats, or a data.yaml"},
     {0}};
 
 static const sk_option options[] = {
@@ -64,6 +69,23 @@ static const sk_option options[] = {
      .max = 10,
      .help = "added to the result's keypoints; 0.5 where it counts from pixel centres (SLEAP) and the truth "
              "from edges"},
+    {.name = "plots",
+     .kind = SK_OPTION_FOLDER,
+     .argument = "FOLDER",
+     .help = "write the curves and the confusion matrix of 'yolo val' there, as SVG, and curves.json"},
+    {.name = "covered",
+     .kind = SK_OPTION_FLAG,
+     .help = "measure only frames that the result has: for a run over part of the truth's"},
+    {.name = "split",
+     .kind = SK_OPTION_TEXT,
+     .argument = "NAME",
+     .fallback = "val",
+     .help = "which pictures of a data.yaml: train, val or test"},
+    {.name = "images",
+     .kind = SK_OPTION_FOLDER,
+     .argument = "FOLDER",
+     .help = "where the pictures are that label text is about; without it a folder 'images' in place of "
+             "'labels'"},
     SK_CLI_OPTION_JSON,
     {0}};
 
@@ -71,6 +93,8 @@ static const sk_example examples[] = {
     {"skitter eval run1 truth.csv", "a run of 'skitter predict' against a table"},
     {"skitter eval results.json person_keypoints_val.json --sigmas coco", "as COCO's evaluator does"},
     {"skitter eval run2/results.slp labels.slp --body head,abdomen", "poses against labels made in SLEAP"},
+    {"skitter eval run1 dataset/data.yaml --plots plots",
+     "against Ultralytics' labels, with what 'yolo val' draws"},
     {"skitter eval run1 truth.csv --json | jq .all.boxes.ap", "for programs"},
     {0}};
 
@@ -102,6 +126,7 @@ static sk_status read_settings(const sk_args *args, sk_eval_settings *s, double 
     s->confidence = sk_args_real(args, "conf");
     s->any_class = sk_args_flag(args, "any-class");
     s->min_visible = sk_args_real(args, "min-visible");
+    s->covered_only = sk_args_flag(args, "covered");
     s->shift = sk_args_real(args, "shift");
     if (sk_args_given(args, "max-det"))
         s->box_max_det = s->pose_max_det = (int32_t)sk_args_int(args, "max-det");
@@ -131,6 +156,57 @@ static sk_status print_json(const sk_eval_report *report, sk_error *err)
     return sk_json_end(&json, err);
 }
 
+/* Label text says less than any other file: what it is compared with is read first. */
+static sk_status read_both(const sk_args *args, sk_annotation_set *result, sk_annotation_set *truth,
+                           sk_error *err)
+{
+    const char *first = sk_args_text(args, "result"), *second = sk_args_text(args, "truth");
+    sk_annotation_reading how = {.split = sk_args_text(args, "split"),
+                                 .images = sk_args_text(args, "images")};
+    bool truth_first = sk_annotations_are_labels(first);
+    if (!truth_first) {
+        SK_TRY(sk_annotations_read_as(first, &how, result, err));
+        how.other = result;
+    }
+    SK_TRY(sk_annotations_read_as(second, &how, truth, err));
+    if (truth_first) {
+        how.other = truth;
+        SK_TRY(sk_annotations_read_as(first, &how, result, err));
+    }
+    return SK_OK;
+}
+
+static sk_status write_plots(const sk_eval_report *report, const char *folder, sk_error *err)
+{
+    SK_TRY(sk_folder_make(folder, err));
+    sk_status status = SK_OK;
+    char name[64];
+    sk_text svg = {0};
+    for (int i = 0; status == SK_OK && sk_eval_plot(report, i, name, &svg); i++) {
+        char *path = sk_path_join(folder, name);
+        status = path ? sk_text_status(&svg, err) : sk_fail_memory(err, strlen(folder));
+        if (status == SK_OK)
+            status = sk_file_replace(path, sk_text_get(&svg), svg.length, err);
+        sk_free(path);
+        sk_text_clear(&svg);
+    }
+    sk_text_free(&svg);
+    char *path = status == SK_OK ? sk_path_join(folder, "curves.json") : NULL;
+    sk_file_writer *writer = NULL;
+    if (path && (status = sk_file_writer_open(path, &writer, err)) == SK_OK) {
+        sk_json json = sk_json_to_file(sk_file_writer_stream(writer), 0);
+        sk_eval_curves_to_json(report, &json);
+        status = sk_json_end(&json, err);
+        if (status == SK_OK)
+            status = sk_file_writer_commit(&writer, err);
+    }
+    sk_file_writer_close(&writer);
+    sk_free(path);
+    if (status == SK_OK)
+        sk_cli_say("plots are in %s", folder);
+    return status;
+}
+
 static sk_status run(const sk_args *args, sk_error *err)
 {
     sk_eval_settings s;
@@ -145,9 +221,10 @@ static sk_status run(const sk_args *args, sk_error *err)
         goto done;
     }
     SK_TRY_GOTO(read_settings(args, &s, sigmas, body, err));
-    SK_TRY_GOTO(sk_annotations_read(sk_args_text(args, "result"), &result, err));
-    SK_TRY_GOTO(sk_annotations_read(sk_args_text(args, "truth"), &truth, err));
+    SK_TRY_GOTO(read_both(args, &result, &truth, err));
     SK_TRY_GOTO(sk_eval_run(&result, &truth, &s, &report, err));
+    if (sk_args_text(args, "plots"))
+        SK_TRY_GOTO(write_plots(&report, sk_args_text(args, "plots"), err));
     if (sk_args_flag(args, "json"))
         status = print_json(&report, err);
     else

@@ -46,6 +46,57 @@ static void heading(const char *text)
     printf("%s%s%s\n", sk_cli_style(stdout, SK_STYLE_BOLD), text, sk_cli_style(stdout, SK_STYLE_END));
 }
 
+static void print_yolo(const sk_eval_report *r, const char *what, const sk_yolo_score *s)
+{
+    if (!s->measured)
+        return;
+    for (int32_t c = -1; c < s->n_classes; c++) {
+        const sk_yolo_row *row = c < 0 ? &s->all : &s->classes[c];
+        if (c >= 0 && (row->instances == 0 || s->n_classes == 1))
+            continue;
+        printf("%-15s %-16.16s %8lld %9lld %9.3f %9.3f %9.3f %9.3f\n", c < 0 ? what : "",
+               c < 0 ? "all" : r->classes[c].name, (long long)row->images, (long long)row->instances,
+               row->precision, row->recall, row->ap50, row->ap);
+    }
+}
+
+static void print_as_yolo_val(const sk_eval_report *r)
+{
+    char line[256];
+    snprintf(line, sizeof line, "%-15s %-16s %8s %9s %9s %9s %9s %9s", "", "", "images", "instances", "P",
+             "R", "mAP50", "mAP50-95");
+    printf("\nas Ultralytics' 'yolo val' counts\n");
+    heading(line);
+    print_yolo(r, "boxes", &r->yolo_box);
+    print_yolo(r, "oriented boxes", &r->yolo_obb);
+    print_yolo(r, "poses", &r->yolo_pose);
+}
+
+/* What was taken for what; as wide as a terminal may be. */
+static void print_confusion(const sk_eval_report *r)
+{
+    const sk_confusion *c = &r->confusion;
+    if (c->n_classes < 2 || c->n_classes > 8)
+        return;
+    char line[256];
+    int used = snprintf(line, sizeof line, "%-24s", "found \\ is");
+    for (int32_t i = 0; i <= c->n_classes && used < (int)sizeof line; i++)
+        used += snprintf(line + used, sizeof line - (size_t)used, " %12.12s",
+                         i < c->n_classes ? r->classes[i].name : "nothing");
+    putchar('\n');
+    heading(line);
+    for (int32_t i = 0; i <= c->n_classes; i++) {
+        printf("%-24.24s", i < c->n_classes ? r->classes[i].name : "not found");
+        for (int32_t k = 0; k <= c->n_classes; k++) {
+            if (i == c->n_classes && k == c->n_classes)
+                printf(" %12s", "");
+            else
+                printf(" %12lld", (long long)c->counts[i * (c->n_classes + 1) + k]);
+        }
+        putchar('\n');
+    }
+}
+
 static void print_points(const sk_eval_report *r)
 {
     char line[256];
@@ -69,7 +120,10 @@ static void print_points(const sk_eval_report *r)
 void sk_cli_print_eval(const sk_eval_report *r)
 {
     char line[256];
-    printf("%zu frames\n", r->frames);
+    if (r->covered < r->frames)
+        printf("%zu frames, of which the result has %zu\n", r->frames, r->covered);
+    else
+        printf("%zu frames\n", r->frames);
     snprintf(line, sizeof line, "%-15s %-16s %8s %8s %9s %9s %9s %9s %9s", "", "", "wanted", "found",
              "precision", "recall", "AP50", "AP75", "AP50:95");
     heading(line);
@@ -87,12 +141,15 @@ void sk_cli_print_eval(const sk_eval_report *r)
         print_score(kinds[i].what, "all", (const sk_eval_score *)(const void *)(base + kinds[i].offset));
         for (size_t c = 0; r->n_classes > 1 && c < r->n_classes; c++) {
             base = (const char *)&r->classes[c];
-            print_score("", r->classes[c].name,
-                        (const sk_eval_score *)(const void *)(base + kinds[i].offset));
+            const sk_eval_score *score = (const sk_eval_score *)(const void *)(base + kinds[i].offset);
+            if (score->wanted || score->found)
+                print_score("", r->classes[c].name, score);
         }
     }
     if (r->compared & SK_HAS_KEYPOINTS)
         print_points(r);
+    print_as_yolo_val(r);
+    print_confusion(r);
     for (const char *at = sk_text_get(&r->notes); *at;) {
         int length = (int)strcspn(at, "\n");
         sk_cli_say("note: %.*s", length, at);

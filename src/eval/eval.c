@@ -10,14 +10,19 @@
 #include <string.h>
 
 #define DEFAULT_SIGMA 0.05
+#define COCO_BOXES    100
+#define COCO_POSES    20
 
 const double sk_eval_coco_sigmas[17] = {.026, .025, .025, .035, .035, .079, .079, .072, .072,
                                         .062, .062, .107, .107, .087, .087, .089, .089};
 
 void sk_eval_defaults(sk_eval_settings *settings)
 {
-    *settings = (sk_eval_settings){
-        .min_visible = 0.3, .box_max_det = 100, .pose_max_det = 20, .pck = {0.05, 0.1, 0.2}, .n_pck = 3};
+    *settings = (sk_eval_settings){.min_visible = 0.3,
+                                   .box_max_det = COCO_BOXES,
+                                   .pose_max_det = COCO_POSES,
+                                   .pck = {0.05, 0.1, 0.2},
+                                   .n_pck = 3};
 }
 
 static double box_similarity(const void *context, const sk_annotation *found, const sk_annotation *wanted,
@@ -54,6 +59,24 @@ static void add_notes(sk_text *to, const char *prefix, const char *lines)
 
 /* --- what is compared, and what not --- */
 
+/* A frame that the result does not have was empty for it, or was never looked at; only its maker knows. */
+static void note_coverage(run *r)
+{
+    size_t all = r->truth->n_images, has = r->report->covered;
+    sk_text *notes = &r->report->notes;
+    if (r->settings->covered_only)
+        sk_text_appendf(notes, "only the %zu of the truth's %zu frames that the result has were measured\n",
+                        has, all);
+    else
+        sk_text_appendf(notes,
+                        "the result has %zu of the truth's %zu frames%s; in the other %zu everything counts "
+                        "as missed. If "
+                        "they were never looked at, recall and average precision are too low: --covered "
+                        "leaves them out\n",
+                        has, all, r->result->every_frame ? "" : " (it lists only frames with detections)",
+                        all - has);
+}
+
 static void note_left_out(run *r)
 {
     sk_text *notes = &r->report->notes;
@@ -72,6 +95,12 @@ static void note_left_out(run *r)
                             ? ""
                             : " (a CSV lists only frames with a row, unless a comment in it says "
                               "'; frames N;')");
+    if (r->report->covered < r->truth->n_images && r->result->n_items)
+        note_coverage(r);
+    if (r->result->unscored && r->result->n_items)
+        sk_text_append(
+            notes, "the result gives no confidences: all detections count alike, so average precisions say "
+                   "little more than precision and recall\n");
     static const struct {
         uint32_t has;
         const char *what;
@@ -133,21 +162,40 @@ static sk_status name_rows(run *r, sk_error *err)
 
 /* --- measuring --- */
 
-static sk_status score(run *r, uint32_t has, sk_similarity similarity, sk_precision_result *out,
-                       sk_error *err)
+static sk_precision_task task_for(const run *r, uint32_t has, sk_similarity similarity)
 {
     bool pose = has == SK_HAS_KEYPOINTS;
-    sk_precision_task task = {.result = r->result,
-                              .truth = r->truth,
-                              .pairing = &r->pairing,
-                              .similarity = similarity,
-                              .context = &r->points,
-                              .has = has,
-                              .max_det = pose ? r->settings->pose_max_det : r->settings->box_max_det,
-                              .confidence = r->settings->confidence,
-                              .min_visible = r->settings->min_visible,
-                              .need_labels = pose};
-    return sk_precision_run(&task, out, err);
+    return (sk_precision_task){.result = r->result,
+                               .truth = r->truth,
+                               .pairing = &r->pairing,
+                               .similarity = similarity,
+                               .context = &r->points,
+                               .has = has,
+                               .max_det = pose ? r->settings->pose_max_det : r->settings->box_max_det,
+                               .confidence = r->settings->confidence,
+                               .min_visible = r->settings->min_visible,
+                               .need_labels = pose};
+}
+
+/* COCO's figures, and Ultralytics'. */
+static sk_status score(run *r, uint32_t has, sk_similarity similarity, sk_similarity yolo,
+                       sk_precision_result *out, sk_yolo_score *yolo_out, sk_error *err)
+{
+    sk_precision_task task = task_for(r, has, similarity);
+    SK_TRY(sk_precision_run(&task, out, err));
+    task.similarity = yolo;
+    task.need_labels = false;
+    if (task.max_det == COCO_BOXES || task.max_det == COCO_POSES)
+        task.max_det = INT32_MAX; /* nobody asked for less than the file has */
+    return sk_yolo_score_run(&task, yolo_out, err);
+}
+
+static sk_status confuse(run *r, sk_error *err)
+{
+    bool turned = r->report->compared & SK_HAS_OBB;
+    sk_precision_task task =
+        task_for(r, turned ? SK_HAS_OBB : SK_HAS_BOX, turned ? sk_yolo_obb_similarity : box_similarity);
+    return sk_confusion_run(&task, &r->report->confusion, err);
 }
 
 static const char *length_source(const run *r)
@@ -195,13 +243,16 @@ static sk_status measure(run *r, sk_error *err)
     if (r->result->n_items == 0) /* nothing was found: everything the truth has was missed */
         report->compared = r->truth->has & ~(r->pairing.n_keypoints ? 0 : SK_HAS_KEYPOINTS);
     if (report->compared & SK_HAS_BOX)
-        SK_TRY(score(r, SK_HAS_BOX, box_similarity, &r->box, err));
+        SK_TRY(score(r, SK_HAS_BOX, box_similarity, box_similarity, &r->box, &report->yolo_box, err));
     if (report->compared & SK_HAS_OBB)
-        SK_TRY(score(r, SK_HAS_OBB, obb_similarity, &r->obb, err));
+        SK_TRY(score(r, SK_HAS_OBB, obb_similarity, sk_yolo_obb_similarity, &r->obb, &report->yolo_obb, err));
     if (report->compared & SK_HAS_KEYPOINTS) {
-        SK_TRY(score(r, SK_HAS_KEYPOINTS, sk_keypoint_similarity, &r->pose, err));
+        SK_TRY(score(r, SK_HAS_KEYPOINTS, sk_keypoint_similarity, sk_yolo_pose_similarity, &r->pose,
+                     &report->yolo_pose, err));
         SK_TRY(measure_points(r, err));
     }
+    if (report->compared & (SK_HAS_BOX | SK_HAS_OBB))
+        SK_TRY(confuse(r, err));
     report->all.box = r->box.all;
     report->all.obb = r->obb.all;
     report->all.pose = r->pose.all;
@@ -216,6 +267,33 @@ static sk_status measure(run *r, sk_error *err)
     return SK_OK;
 }
 
+/* Counts the frames the result has; leaves the others' truth out where that is wished. */
+static sk_status cover(run *r, sk_annotation_set *own, sk_error *err)
+{
+    bool *has = sk_calloc(r->truth->n_images + 1, sizeof *has);
+    if (!has)
+        return sk_fail_memory(err, r->truth->n_images);
+    sk_status status = SK_OK;
+    for (size_t i = 0; i < r->result->n_images; i++)
+        if (r->pairing.image[i] >= 0)
+            has[r->pairing.image[i]] = true;
+    for (size_t i = 0; i < r->truth->n_images; i++)
+        r->report->covered += has[i];
+    if (r->settings->covered_only && r->report->covered < r->truth->n_images) {
+        *own = *r->truth;
+        own->items = sk_calloc(r->truth->n_items + 1, sizeof *own->items);
+        own->n_items = 0;
+        if (!own->items)
+            status = sk_fail_memory(err, r->truth->n_items * sizeof *own->items);
+        for (size_t i = 0; own->items && i < r->truth->n_items; i++)
+            if (has[r->truth->items[i].image])
+                own->items[own->n_items++] = r->truth->items[i];
+        r->truth = own;
+    }
+    sk_free(has);
+    return status;
+}
+
 sk_status sk_eval_run(const sk_annotation_set *result, const sk_annotation_set *truth,
                       const sk_eval_settings *settings, sk_eval_report *out, sk_error *err)
 {
@@ -224,12 +302,14 @@ sk_status sk_eval_run(const sk_annotation_set *result, const sk_annotation_set *
     *out = (sk_eval_report){.frames = truth->n_images, .n_pck = settings->n_pck};
     memcpy(out->pck, settings->pck, sizeof out->pck);
     run r = {.result = result, .truth = truth, .settings = settings, .report = out};
+    sk_annotation_set own = {0}; /* the truth with fewer items, if some are left out */
     sk_status status = SK_OK;
     if (truth->n_items == 0) {
         status = sk_fail(err, SK_ERR_FORMAT, "the truth holds no animal to compare with");
         goto done;
     }
     SK_TRY_GOTO(sk_pairing_open(result, truth, settings->any_class, &r.pairing, err));
+    SK_TRY_GOTO(cover(&r, &own, err));
     SK_TRY_GOTO(prepare_points(&r, err));
     SK_TRY_GOTO(name_rows(&r, err));
     SK_TRY_GOTO(measure(&r, err));
@@ -245,6 +325,7 @@ done:
     sk_precision_free(&r.obb);
     sk_precision_free(&r.pose);
     sk_free(r.points.sigmas);
+    sk_free(own.items);
     sk_pairing_free(&r.pairing);
     if (status != SK_OK)
         sk_eval_free(out);
@@ -253,113 +334,12 @@ done:
 
 void sk_eval_free(sk_eval_report *report)
 {
+    sk_yolo_score_free(&report->yolo_box);
+    sk_yolo_score_free(&report->yolo_obb);
+    sk_yolo_score_free(&report->yolo_pose);
+    sk_confusion_free(&report->confusion);
     sk_free(report->classes);
     sk_free(report->keypoints);
     sk_text_free(&report->notes);
     *report = (sk_eval_report){0};
-}
-
-/* --- JSON --- */
-
-static void json_ratio(sk_json *json, const char *key, double value)
-{
-    sk_json_key(json, key);
-    if (value < 0)
-        sk_json_null(json); /* nothing to divide by */
-    else
-        sk_json_double(json, value);
-}
-
-static void score_to_json(const sk_eval_score *s, const char *key, sk_json *json)
-{
-    sk_json_key(json, key);
-    sk_json_object(json);
-    sk_json_key_int(json, "wanted", s->wanted);
-    sk_json_key_int(json, "ignored", s->ignored);
-    sk_json_key_int(json, "found", s->found);
-    sk_json_key_int(json, "right", s->right);
-    sk_json_key_int(json, "wrong", s->wrong);
-    sk_json_key_int(json, "missed", s->missed);
-    json_ratio(json, "precision", s->precision);
-    json_ratio(json, "recall", s->recall);
-    json_ratio(json, "f1", s->f1);
-    json_ratio(json, "ap", s->ap);
-    json_ratio(json, "ap50", s->ap50);
-    json_ratio(json, "ap75", s->ap75);
-    json_ratio(json, "ar", s->ar);
-    json_ratio(json, "best_f1", s->best_f1);
-    json_ratio(json, "best_confidence", s->best_confidence);
-    sk_json_close(json);
-}
-
-static void errors_to_json(const sk_eval_report *r, const sk_eval_errors *e, sk_json *json)
-{
-    sk_json_key(json, "keypoints");
-    sk_json_object(json);
-    sk_json_key_int(json, "wanted", e->wanted);
-    sk_json_key_int(json, "measured", e->measured);
-    json_ratio(json, "median_px", e->median);
-    json_ratio(json, "mean_px", e->mean);
-    json_ratio(json, "p90_px", e->p90);
-    json_ratio(json, "median_percent", e->median_percent);
-    json_ratio(json, "mean_percent", e->mean_percent);
-    json_ratio(json, "p90_percent", e->p90_percent);
-    sk_json_key(json, "pck");
-    sk_json_object(json);
-    for (int32_t k = 0; k < r->n_pck; k++) {
-        char name[SK_TEXT_NUMBER];
-        json_ratio(json, sk_text_number(r->pck[k], 6, name, sizeof name), e->pck[k]);
-    }
-    sk_json_close(json);
-    sk_json_close(json);
-}
-
-static void row_to_json(const sk_eval_report *r, const sk_eval_row *row, sk_json *json)
-{
-    sk_json_object(json);
-    sk_json_key_string(json, "name", row->name);
-    if (r->compared & SK_HAS_BOX)
-        score_to_json(&row->box, "boxes", json);
-    if (r->compared & SK_HAS_OBB)
-        score_to_json(&row->obb, "oriented_boxes", json);
-    if (r->compared & SK_HAS_KEYPOINTS) {
-        score_to_json(&row->pose, "oks", json);
-        errors_to_json(r, &row->points, json);
-    }
-    sk_json_close(json);
-}
-
-void sk_eval_to_json(const sk_eval_report *r, sk_json *json)
-{
-    sk_json_object(json);
-    sk_json_key_int(json, "frames", (int64_t)r->frames);
-    sk_json_key(json, "all");
-    row_to_json(r, &r->all, json);
-    sk_json_key(json, "classes");
-    sk_json_array(json);
-    for (size_t c = 0; c < r->n_classes; c++)
-        row_to_json(r, &r->classes[c], json);
-    sk_json_close(json);
-    if (r->compared & SK_HAS_KEYPOINTS) {
-        sk_json_key_string(json, "body_length", r->length);
-        sk_json_key_string(json, "poses_matched_by", r->matched);
-        sk_json_key(json, "keypoints");
-        sk_json_array(json);
-        for (int32_t k = 0; k < r->n_keypoints; k++) {
-            sk_json_object(json);
-            sk_json_key_string(json, "name", r->keypoints[k].name);
-            errors_to_json(r, &r->keypoints[k].points, json);
-            sk_json_close(json);
-        }
-        sk_json_close(json);
-    }
-    sk_json_key(json, "notes");
-    sk_json_array(json);
-    for (const char *line = sk_text_get(&r->notes); *line;) {
-        size_t length = strcspn(line, "\n");
-        sk_json_string_bytes(json, line, length);
-        line += length + (line[length] == '\n');
-    }
-    sk_json_close(json);
-    sk_json_close(json);
 }

@@ -3,7 +3,7 @@
 #define SK_EVAL_EVAL_H
 
 #include "base/json_write.h"
-#include "eval/precision.h"
+#include "eval/yolo_score.h"
 
 /* How good a result is, measured against the truth: boxes, oriented boxes and poses by COCO's rules, keypoints by
  * distance. docs/eval.md defines every number. */
@@ -22,7 +22,8 @@ typedef struct sk_eval_settings {
         *body_to;                /* keypoints whose distance is the body's length; null: see docs/eval.md */
     double pck[SK_EVAL_MAX_PCK]; /* parts of the body's length; default 0.05, 0.1, 0.2 */
     int32_t n_pck;
-    double shift; /* added to the result's keypoints; 0.5 brings SLEAP's pixel centres to pixel edges */
+    bool covered_only; /* frames of the truth that the result does not have are left out */
+    double shift;      /* added to the result's keypoints; 0.5 brings SLEAP's pixel centres to pixel edges */
 } sk_eval_settings;
 
 void sk_eval_defaults(sk_eval_settings *settings);
@@ -47,6 +48,7 @@ typedef struct sk_eval_row {
 
 typedef struct sk_eval_report {
     size_t frames;     /* of the truth */
+    size_t covered;    /* of which the result has something to say */
     uint32_t compared; /* SK_HAS_…: what both have */
     sk_eval_row all;
     size_t n_classes;
@@ -55,6 +57,9 @@ typedef struct sk_eval_report {
     sk_eval_row *keypoints; /* only name and points */
     int32_t n_pck;
     double pck[SK_EVAL_MAX_PCK];
+    /* As `yolo val` counts, and what was taken for what: by oriented boxes where both have them, else by boxes. */
+    sk_yolo_score yolo_box, yolo_obb, yolo_pose;
+    sk_confusion confusion;
     const char *length;  /* what the body's length was taken from */
     const char *matched; /* how poses were put together for the distances */
     sk_text notes;       /* what was left out and why, a line each */
@@ -67,5 +72,11 @@ void sk_eval_free(sk_eval_report *report);
 
 /* Writes the report as one object. */
 void sk_eval_to_json(const sk_eval_report *report, sk_json *json);
+/* Every class's curves, point by point, as one object. */
+void sk_eval_curves_to_json(const sk_eval_report *report, sk_json *json);
+
+/* Pictures of the report as SVG, one after the other: BoxPR_curve.svg, BoxF1_curve.svg, BoxP_curve.svg, BoxR_curve.svg,
+ * the same for OBB and Pose, confusion_matrix.svg and confusion_matrix_normalized.svg. False when there is no i-th one. */
+bool sk_eval_plot(const sk_eval_report *report, int i, char name[64], sk_text *svg);
 
 #endif

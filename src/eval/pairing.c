@@ -33,14 +33,21 @@ static sk_status numbers(int32_t **out, size_t count, sk_error *err)
 /* What an image is looked up by. */
 typedef struct key {
     const char *name; /* "": only the frame counts */
+    size_t length;    /* of the name, of which the ending may not count */
     int64_t frame;    /* -1: only the name counts */
     int32_t image;
 } key;
 
+static int compare_names(const key *x, const key *y)
+{
+    int names = memcmp(x->name, y->name, x->length < y->length ? x->length : y->length);
+    return names ? names : x->length < y->length ? -1 : x->length > y->length;
+}
+
 static int compare_keys(const void *a, const void *b)
 {
     const key *x = a, *y = b;
-    int names = strcmp(x->name, y->name);
+    int names = compare_names(x, y);
     if (names)
         return names;
     if (x->frame != y->frame)
@@ -82,25 +89,28 @@ static bool are_pictures(const sk_annotation_set *set)
     return (set->n_sources > 1 && set->n_sources >= set->n_images) || lacks_frames(set);
 }
 
-static key key_of(const sk_annotation_set *set, size_t i, way w, bool pictures, bool bare)
+/* `stems`: endings do not count, since one side has label files; a set of stems has none left. */
+static key key_of(const sk_annotation_set *set, size_t i, way w, bool pictures, bool bare, bool stems)
 {
     const sk_annotation_image *im = &set->images[i];
     const char *name = im->source >= 0 ? set->sources[im->source] : "";
     if (w == BY_ID)
-        return (key){"", im->id, (int32_t)i};
+        return (key){"", 0, im->id, (int32_t)i};
     if (w == BY_FRAME)
-        return (key){"", im->frame, (int32_t)i};
-    return (key){bare ? sk_path_name(name) : name, pictures ? -1 : im->frame, (int32_t)i};
+        return (key){"", 0, im->frame, (int32_t)i};
+    name = bare ? sk_path_name(name) : name;
+    size_t length = strlen(name) - (stems && !set->stems ? strlen(sk_path_extension(name)) : 0);
+    return (key){name, length, pictures ? -1 : im->frame, (int32_t)i};
 }
 
-static sk_status make_keys(const sk_annotation_set *set, way w, bool pictures, bool bare, key **out,
-                           sk_error *err)
+static sk_status make_keys(const sk_annotation_set *set, way w, bool pictures, bool bare, bool stems,
+                           key **out, sk_error *err)
 {
     *out = sk_calloc(set->n_images + 1, sizeof **out);
     if (!*out)
         return sk_fail_memory(err, set->n_images * sizeof **out);
     for (size_t i = 0; i < set->n_images; i++)
-        (*out)[i] = key_of(set, i, w, pictures, bare);
+        (*out)[i] = key_of(set, i, w, pictures, bare, stems);
     qsort(*out, set->n_images, sizeof **out, compare_keys);
     return SK_OK;
 }
@@ -108,7 +118,7 @@ static sk_status make_keys(const sk_annotation_set *set, way w, bool pictures, b
 static bool has_twins(const key *keys, size_t count)
 {
     for (size_t i = 1; i < count; i++)
-        if (keys[i].frame == keys[i - 1].frame && strcmp(keys[i].name, keys[i - 1].name) == 0)
+        if (keys[i].frame == keys[i - 1].frame && compare_names(&keys[i], &keys[i - 1]) == 0)
             return true;
     return false;
 }
@@ -127,7 +137,7 @@ static sk_status pair_images(sk_pairing *p, const sk_annotation_set *result, con
                              sk_error *err)
 {
     way w = choose_way(result, truth);
-    bool pictures = are_pictures(result) || are_pictures(truth);
+    bool pictures = are_pictures(result) || are_pictures(truth), stems = result->stems || truth->stems;
     key *r = NULL, *t = NULL;
     sk_status status = SK_OK;
     /* Names without their folders, unless that makes two pictures one. */
@@ -135,8 +145,8 @@ static sk_status pair_images(sk_pairing *p, const sk_annotation_set *result, con
         sk_free(r);
         sk_free(t);
         r = t = NULL;
-        SK_TRY_GOTO(make_keys(result, w, pictures, bare, &r, err));
-        SK_TRY_GOTO(make_keys(truth, w, pictures, bare, &t, err));
+        SK_TRY_GOTO(make_keys(result, w, pictures, bare, stems, &r, err));
+        SK_TRY_GOTO(make_keys(truth, w, pictures, bare, stems, &t, err));
         if (!has_twins(r, result->n_images) && !has_twins(t, truth->n_images))
             break;
     }
@@ -144,11 +154,11 @@ static sk_status pair_images(sk_pairing *p, const sk_annotation_set *result, con
     size_t paired = 0;
     for (size_t i = 0, k = 0; i < result->n_images; i++) {
         for (; k < truth->n_images; k++) {
-            key probe = {t[k].name, t[k].frame, r[i].image};
+            key probe = {t[k].name, t[k].length, t[k].frame, r[i].image};
             if (compare_keys(&probe, &r[i]) >= 0)
                 break;
         }
-        if (k < truth->n_images && t[k].frame == r[i].frame && strcmp(t[k].name, r[i].name) == 0) {
+        if (k < truth->n_images && t[k].frame == r[i].frame && compare_names(&t[k], &r[i]) == 0) {
             p->image[r[i].image] = t[k].image;
             paired++;
         }

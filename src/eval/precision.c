@@ -34,16 +34,9 @@ static int compare_entries(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* One detection after all images were looked at. */
-typedef struct verdict {
-    double score;
-    size_t order;            /* among equal scores, the earlier comes first */
-    uint16_t right, ignored; /* a bit for every threshold */
-} verdict;
-
 static int compare_verdicts(const void *a, const void *b)
 {
-    const verdict *x = a, *y = b;
+    const sk_verdict *x = a, *y = b;
     if (x->score != y->score)
         return x->score > y->score ? -1 : 1;
     return x->order < y->order ? -1 : x->order > y->order;
@@ -54,7 +47,7 @@ typedef struct run {
     sk_precision_result *out;
     entry *found, *wanted;
     size_t n_found, n_wanted;
-    verdict *verdicts; /* of the current class */
+    sk_verdict *verdicts; /* of the current class */
     size_t n_verdicts, verdicts_capacity;
     double *similar; /* detections x truth of one image */
     size_t similar_capacity;
@@ -168,9 +161,9 @@ static sk_status match_image(run *r, size_t n_dets, size_t n_gts, sk_error *err)
 {
     SK_TRY(sk_array_reserve((void **)&r->taken, &r->taken_capacity, n_gts + 1, sizeof *r->taken,
                             SIZE_MAX / 64, err));
-    verdict *v = &r->verdicts[r->n_verdicts];
+    sk_verdict *v = &r->verdicts[r->n_verdicts];
     for (size_t d = 0; d < n_dets; d++)
-        v[d] = (verdict){.score = r->dets[d].score, .order = r->n_verdicts + d};
+        v[d] = (sk_verdict){.score = r->dets[d].score, .order = r->n_verdicts + d};
     for (int t = 0; t < T; t++) {
         memset(r->taken, 0, n_gts * sizeof *r->taken);
         for (size_t d = 0; d < n_dets; d++) {
@@ -240,7 +233,7 @@ static void read_curve(run *r, int t, int64_t wanted, double *ap, double *recall
     double *precision = r->similar;
     double *reached = r->similar + r->n_verdicts;
     for (size_t i = 0; i < r->n_verdicts; i++) {
-        const verdict *v = &r->verdicts[i];
+        const sk_verdict *v = &r->verdicts[i];
         right += (v->right & bit) != 0;
         wrong += !((v->right | v->ignored) & bit);
         reached[kept] = (double)right / (double)wanted;
@@ -267,7 +260,7 @@ static void count_at_half(run *r, sk_eval_score *s)
     int64_t right = 0, wrong = 0;
     s->best_f1 = s->best_confidence = -1;
     for (size_t i = 0; i < r->n_verdicts; i++) {
-        const verdict *v = &r->verdicts[i];
+        const sk_verdict *v = &r->verdicts[i];
         right += v->right & 1;
         wrong += !((v->right | v->ignored) & 1);
         bool last = i + 1 == r->n_verdicts || r->verdicts[i + 1].score < v->score;
@@ -319,6 +312,8 @@ static sk_status run_class(run *r, int32_t class_id, size_t *at_found, size_t *a
         qsort(r->verdicts, r->n_verdicts, sizeof *r->verdicts, compare_verdicts);
     SK_TRY(sk_array_reserve((void **)&r->similar, &r->similar_capacity, 2 * r->n_verdicts + 1,
                             sizeof *r->similar, SIZE_MAX / 64, err));
+    if (r->task->observe)
+        SK_TRY(r->task->observe(r->task->observer, class_id, r->verdicts, r->n_verdicts, s->wanted, err));
     count_at_half(r, s);
     divide(s);
     s->ap = s->ap50 = s->ap75 = s->ar = -1;

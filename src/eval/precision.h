@@ -14,6 +14,13 @@
 typedef double (*sk_similarity)(const void *context, const sk_annotation *found, const sk_annotation *wanted,
                                 bool crowd);
 
+/* One detection after all images of its class were looked at. */
+typedef struct sk_verdict {
+    double score;
+    size_t order;            /* among equal scores, the earlier comes first */
+    uint16_t right, ignored; /* a bit for every threshold */
+} sk_verdict;
+
 typedef struct sk_precision_task {
     const sk_annotation_set *result, *truth;
     const sk_pairing *pairing;
@@ -24,6 +31,10 @@ typedef struct sk_precision_task {
     double confidence;  /* detections below do not exist */
     double min_visible; /* truth seen less than this is a crowd */
     bool need_labels;   /* truth without a labelled keypoint is ignored */
+    /* Sees every class's detections, best first, and how many were wanted; null: nobody does. */
+    sk_status (*observe)(void *observer, int32_t class_id, const sk_verdict *verdicts, size_t count,
+                         int64_t wanted, sk_error *err);
+    void *observer;
 } sk_precision_task;
 
 /* What holds for one class, or for all. Ratios are -1 where there is nothing to divide by. */

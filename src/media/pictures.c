@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "media/frame_choice.h"
+#include "media/picture_size.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -43,7 +44,7 @@ typedef struct pictures_reader {
 static const char *const picture_suffixes[] = {".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp",
                                                ".pgm", ".ppm",  ".pnm", ".jp2", ".dng", ".mpo"};
 
-static bool has_picture_suffix(const char *path)
+bool sk_picture_has_ending(const char *path)
 {
     const char *dot = strrchr(path, '.');
     if (!dot)
@@ -75,12 +76,12 @@ bool sk_uri_is_pictures(const char *uri)
 {
     struct stat info;
     if (stat(uri, &info) == 0)
-        return S_ISDIR(info.st_mode) || has_picture_suffix(uri);
+        return S_ISDIR(info.st_mode) || sk_picture_has_ending(uri);
     if (sk_uri_is_address(uri)) /* where '?' is part of it */
         return false;
     if (strpbrk(uri, "*?[") || find_number_pattern(uri, NULL))
         return true;
-    return has_picture_suffix(uri);
+    return sk_picture_has_ending(uri);
 }
 
 static sk_status add_path(pictures_reader *reader, const char *path, sk_error *err)
@@ -108,7 +109,7 @@ static sk_status list_folder(pictures_reader *reader, const char *folder, sk_err
     sk_status status = SK_OK;
     char path[4096];
     for (struct dirent *entry; status == SK_OK && (entry = readdir(directory));) {
-        if (entry->d_name[0] == '.' || !has_picture_suffix(entry->d_name))
+        if (entry->d_name[0] == '.' || !sk_picture_has_ending(entry->d_name))
             continue;
         int length = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         if (length < 0 || length >= (int)sizeof path)
@@ -136,7 +137,7 @@ static sk_status list_glob(pictures_reader *reader, const char *pattern, sk_erro
     else if (result != 0)
         status = sk_fail(err, SK_ERR_IO, "%s: the pattern could not be expanded", pattern);
     for (size_t i = 0; status == SK_OK && i < found.gl_pathc; i++)
-        if (has_picture_suffix(found.gl_pathv[i]))
+        if (sk_picture_has_ending(found.gl_pathv[i]))
             status = add_path(reader, found.gl_pathv[i], err);
     if (status == SK_OK && reader->n_paths == 0)
         status = sk_fail(err, SK_ERR_NOT_FOUND, "%s: none of the %zu matching files is a picture", pattern,

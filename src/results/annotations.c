@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "formats/config.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -130,7 +131,7 @@ sk_status sk_annotations_image(sk_annotation_set *set, int32_t source, int64_t f
     SK_TRY(make_room(set, t, set->n_images, err));
     SK_TRY(sk_array_reserve((void **)&set->images, &set->images_capacity, set->n_images + 1,
                             sizeof *set->images, MAX_ITEMS, err));
-    set->images[set->n_images] = (sk_annotation_image){source, frame, id};
+    set->images[set->n_images] = (sk_annotation_image){source, frame, id, 0, 0};
     *out = (int32_t)set->n_images++;
     put(t, hash, *out);
     return SK_OK;
@@ -247,7 +248,7 @@ static sk_status fail_unknown(const char *path, const char *why, sk_error *err)
     return sk_fail(
         err, SK_ERR_FORMAT,
         "%s: %s\nread are skitter's results.csv and results.jsonl, COCO JSON (a dataset or a list of "
-        "results) and SLEAP's .slp",
+        "results), SLEAP's .slp, Ultralytics' data.yaml and folders of label text",
         path, why);
 }
 
@@ -302,15 +303,51 @@ static sk_status read_file(const char *path, sk_annotation_set *out, sk_error *e
     return status;
 }
 
-sk_status sk_annotations_read(const char *path, sk_annotation_set *out, sk_error *err)
+static const char *const result_files[] = {"results.csv", "results.jsonl", "results.coco.json",
+                                           "results.slp"};
+
+bool sk_annotations_are_labels(const char *path)
 {
-    SK_CHECK_ARG(path && out, err);
-    *out = (sk_annotation_set){0};
+    if (!sk_file_is_directory(path))
+        return false;
+    for (size_t i = 0; i < sizeof result_files / sizeof *result_files; i++) {
+        char *inside = sk_path_join(path, result_files[i]);
+        bool there = inside && sk_file_is_regular(inside);
+        sk_free(inside);
+        if (there)
+            return false;
+    }
+    return true;
+}
+
+static sk_status read_yaml(const char *path, const sk_annotation_reading *how, sk_annotation_set *out,
+                           sk_error *err)
+{
+    char *text = NULL;
+    size_t length = 0;
+    SK_TRY(sk_file_read(path, SK_CONFIG_MAX_BYTES, &text, &length, err));
+    sk_status status = sk_annotations_read_data_yaml(path, text, length, how, out, err);
+    sk_free(text);
+    return status;
+}
+
+static sk_status read_any(const char *path, const sk_annotation_reading *how, sk_annotation_set *out,
+                          sk_error *err)
+{
+    if (sk_annotations_are_labels(path)) {
+        char *yaml = sk_path_join(path, "data.yaml");
+        bool there = yaml && sk_file_is_regular(yaml);
+        sk_status status =
+            there ? read_yaml(yaml, how, out, err) : sk_annotations_read_labels(path, how, out, err);
+        sk_free(yaml);
+        return status;
+    }
+    if (sk_path_has_extension(path, ".yaml") || sk_path_has_extension(path, ".yml"))
+        return read_yaml(path, how, out, err);
     if (!sk_file_is_directory(path))
         return read_file(path, out, err);
-    static const char *const files[] = {"results.csv", "results.jsonl", "results.coco.json", "results.slp"};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        char *inside = sk_path_join(path, files[i]);
+    for (size_t i = 0; i < sizeof result_files / sizeof *result_files; i++) {
+        char *inside = sk_path_join(path, result_files[i]);
         if (!inside)
             return sk_fail_memory(err, strlen(path));
         bool there = sk_file_is_regular(inside);
@@ -320,4 +357,20 @@ sk_status sk_annotations_read(const char *path, sk_annotation_set *out, sk_error
             return status;
     }
     return fail_unknown(path, "this folder holds no result file", err);
+}
+
+sk_status sk_annotations_read_as(const char *path, const sk_annotation_reading *how, sk_annotation_set *out,
+                                 sk_error *err)
+{
+    SK_CHECK_ARG(path && out, err);
+    *out = (sk_annotation_set){0};
+    sk_status status = read_any(path, how, out, err);
+    if (status != SK_OK)
+        sk_annotations_free(out);
+    return status;
+}
+
+sk_status sk_annotations_read(const char *path, sk_annotation_set *out, sk_error *err)
+{
+    return sk_annotations_read_as(path, NULL, out, err);
 }

@@ -36,9 +36,10 @@ typedef struct sk_annotation {
 } sk_annotation;
 
 typedef struct sk_annotation_image {
-    int32_t source; /* index into sources; -1: not said */
-    int64_t frame;  /* number in its source; -1: not said */
-    int64_t id;     /* COCO's; -1: none */
+    int32_t source;        /* index into sources; -1: not said */
+    int64_t frame;         /* number in its source; -1: not said */
+    int64_t id;            /* COCO's; -1: none */
+    int32_t width, height; /* pixels; 0: not known */
 } sk_annotation_image;
 
 typedef struct sk_annotation_class {
@@ -47,8 +48,9 @@ typedef struct sk_annotation_class {
 } sk_annotation_class;
 
 typedef struct sk_annotation_set {
-    const char *format; /* "CSV", "JSON lines", "COCO dataset", "COCO results", "SLEAP labels" */
-    uint32_t has;       /* what its annotations carry */
+    const char
+        *format;  /* "CSV", "JSON lines", "COCO dataset", "COCO results", "SLEAP labels", "label text" */
+    uint32_t has; /* what its annotations carry */
     size_t n_items, n_images, n_sources, n_classes, n_points;
     sk_annotation *items; /* in the file's order */
     sk_annotation_image *images;
@@ -58,6 +60,8 @@ typedef struct sk_annotation_set {
     int32_t n_keypoints;
     char **keypoint_names; /* null: the file names none */
     bool every_frame;      /* also frames without annotations are listed among the images */
+    bool stems;            /* sources are pictures' names without their endings */
+    bool unscored;         /* the file gives no confidences: all are 1 */
     sk_text notes;         /* what was there and not used, a line each; "" nothing */
     struct sk_annotation_tables *tables;
     size_t points_capacity, items_capacity, images_capacity, sources_capacity, classes_capacity;
@@ -65,9 +69,23 @@ typedef struct sk_annotation_set {
 
 #define SK_ANNOTATION_MAX_KEYPOINTS 1024
 
+/* What the file itself does not tell. */
+typedef struct sk_annotation_reading {
+    const char *split; /* of a data.yaml: "train", "val", "test"; null: "val" */
+    const char *
+        images; /* folder of the pictures that label files are about; null: where Ultralytics looks for them */
+    const struct sk_annotation_set
+        *other; /* what it is compared with, already read: knows keypoints and sizes; null */
+} sk_annotation_reading;
+
 /* Reads a result or truth file, by its contents: skitter's CSV and JSON lines, a COCO dataset or result list, a SLEAP
- * .slp. A folder stands for the result file in it that says most. The set is ended by sk_annotations_free. */
+ * .slp, Ultralytics' data.yaml. A folder stands for the result file in it that says most, or holds Ultralytics' label
+ * text. `how` may be null. The set is ended by sk_annotations_free. */
+sk_status sk_annotations_read_as(const char *path, const sk_annotation_reading *how, sk_annotation_set *out,
+                                 sk_error *err) SK_MUST_CHECK;
 sk_status sk_annotations_read(const char *path, sk_annotation_set *out, sk_error *err) SK_MUST_CHECK;
+/* Is this a folder of label text, whose lines do not say themselves what they hold? */
+bool sk_annotations_are_labels(const char *path);
 /* The same from a file's bytes; `what` names them in errors. */
 sk_status sk_annotations_parse(const char *what, const void *bytes, size_t length, sk_annotation_set *out,
                                sk_error *err) SK_MUST_CHECK;
@@ -97,6 +115,11 @@ sk_status sk_annotations_read_jsonl(const char *path, const char *text, size_t l
                                     sk_error *err) SK_MUST_CHECK;
 sk_status sk_annotations_read_coco(const char *path, const char *text, size_t length, sk_annotation_set *set,
                                    sk_error *err) SK_MUST_CHECK;
+sk_status sk_annotations_read_labels(const char *folder, const sk_annotation_reading *how,
+                                     sk_annotation_set *set, sk_error *err) SK_MUST_CHECK;
+sk_status sk_annotations_read_data_yaml(const char *path, const char *text, size_t length,
+                                        const sk_annotation_reading *how, sk_annotation_set *set,
+                                        sk_error *err) SK_MUST_CHECK;
 sk_status sk_annotations_read_slp(const char *path, const void *bytes, size_t length, sk_annotation_set *set,
                                   sk_error *err) SK_MUST_CHECK;
 

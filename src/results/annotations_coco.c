@@ -112,6 +112,8 @@ static sk_status read_image(reader *r, const sk_config_value *o, sk_error *err)
         SK_TRY(sk_annotations_source(r->set, name, strlen(name), &source, err));
     r->set->images[image].source = source;
     r->set->images[image].frame = sk_config_int_or(o, "frame", -1);
+    r->set->images[image].width = (int32_t)fmax(0, fmin(1e6, sk_config_real_or(o, "width", 0)));
+    r->set->images[image].height = (int32_t)fmax(0, fmin(1e6, sk_config_real_or(o, "height", 0)));
     return SK_OK;
 }
 
