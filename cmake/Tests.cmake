@@ -86,6 +86,13 @@ foreach(kind empty no_base no_table old refuses holes idle provides crashes hang
     math(EXPR fake_number "${fake_number} + 1")
 endforeach()
 
+# Model files that attack their reader, for cli/test_hostile.sh.
+add_executable(make_hostile ${CMAKE_SOURCE_DIR}/tests/cli/make_hostile.c)
+sk_target(make_hostile)
+target_link_libraries(make_hostile PRIVATE test_support)
+set_target_properties(make_hostile PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+list(APPEND fake_libraries make_hostile)
+
 # Engine plugins that do not fit, and one that does.
 set(fake_number 0)
 foreach(kind empty no_table other_abi other_layout other_name holes good)

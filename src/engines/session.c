@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engines/engine.h"
 
+#include "base/allowance.h"
 #include "tasks/peak_table.h"
 
 #include <stdio.h>
@@ -204,6 +205,22 @@ static void describe(sk_session *session, const sk_graph *graph)
     }
 }
 
+/* A size that only the model's file names, or a graph that blows itself up, is not worth all of the machine's memory. */
+static sk_status check_memory(const sk_graph *special, sk_error *err)
+{
+    char text[SK_SHAPE_TEXT];
+    const sk_shape *input = special->n_inputs > 0 ? &special->values[special->inputs[0]].shape : NULL;
+    double batch = input && input->rank > 0 && input->dim[0] > 0 ? (double)input->dim[0] : 1;
+    double all = sk_graph_peak_bytes(special);
+    sk_allowance allowed = sk_allowance_of_network();
+    if (all <= (double)allowed.all && all / batch <= (double)allowed.one)
+        return SK_OK;
+    return sk_allowance_fail(
+        err, (uint64_t)all,
+        "the network needs %.1f GB of memory for an input of %s: choose a smaller --imgsz or --batch",
+        all / 1e9, input ? sk_shape_text(input, text, sizeof text) : "no shape");
+}
+
 sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const sk_shape *shapes,
                           int32_t n_inputs, const sk_session_settings *settings, sk_session **out,
                           sk_error *err)
@@ -252,6 +269,7 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
             goto done;
         }
     }
+    SK_TRY_GOTO(check_memory(special, err));
     SK_TRY_GOTO(engine->supports(special, &chosen, err));
     SK_TRY_GOTO(engine->open(special, &chosen, &session, err));
     session->engine = engine;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/allowance.h"
 #include "formats/hdf5_format.h"
 
 #include <string.h>
@@ -184,6 +185,10 @@ sk_status sk_hdf5_raw(const sk_hdf5_item *item, uint64_t max_bytes, const uint8_
         *bytes = sk_hdf5_take(&c, total);
         return *bytes ? SK_OK : refuse(item->label, item->file, SK_ERR_FORMAT, "its data is cut short", err);
     }
+    if (total > sk_allowance_of_file(item->file->length)) /* a file of some kilobytes can claim any shape */
+        return sk_allowance_fail(err, total, "%s: %s: %llu MiB that the file of %llu KiB does not hold",
+                                 item->file->what, item->label, (unsigned long long)(total >> 20),
+                                 (unsigned long long)(item->file->length >> 10));
     SK_TRY(sk_blob_alloc((size_t)total, hold, err)); /* never written data is zeros */
     *bytes = sk_blob_data(*hold);
     sk_status status = written && total ? sk_hdf5_read_chunks(item, sk_blob_data(*hold), err) : SK_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/hdf5_format.h"
 
+#include "base/allowance.h"
 #include "base/file.h"
 
 #include <stdio.h>
@@ -407,6 +408,17 @@ static void swap_bytes(uint8_t *bytes, uint64_t count, uint32_t size)
         }
 }
 
+/* What is handed out is kept by whoever asked; all of it together has a bound too. */
+static sk_status spend(const sk_hdf5_item *item, uint64_t bytes, sk_error *err)
+{
+    uint64_t given = atomic_fetch_add(&item->file->given, bytes) + bytes;
+    if (given <= sk_allowance_of_file(item->file->length))
+        return SK_OK;
+    return sk_allowance_fail(err, given, "%s: %s: with it %llu MiB come out of a file of %llu KiB",
+                             item->file->what, item->label, (unsigned long long)(given >> 20),
+                             (unsigned long long)(item->file->length >> 10));
+}
+
 static sk_status read_numbers(const sk_hdf5_item *item, sk_dtype to, size_t max_bytes, sk_blob **out,
                               sk_error *err)
 {
@@ -421,6 +433,7 @@ static sk_status read_numbers(const sk_hdf5_item *item, sk_dtype to, size_t max_
     sk_blob *hold, *turned = NULL;
     sk_status status;
     *out = NULL;
+    SK_TRY(spend(item, bytes, err));
     SK_TRY(sk_hdf5_raw(item, (uint64_t)item->count * 8, &raw, &hold, err));
     SK_TRY_GOTO(sk_blob_alloc(bytes, out, err));
     if (item->count == 0)
@@ -502,6 +515,7 @@ sk_status sk_hdf5_dataset_column(sk_hdf5_file *file, const char *path, const cha
     const uint8_t *raw;
     sk_blob *hold = NULL, *dense = NULL;
     sk_status status = SK_OK;
+    SK_TRY(spend(&item, bytes, err));
     /* As large as the column would be if all columns were: a table is read whole to have one of them. */
     SK_TRY(sk_hdf5_raw(&item, (uint64_t)max_bytes * 8, &raw, &hold, err));
     SK_TRY_GOTO(sk_blob_alloc(bytes, out, err));

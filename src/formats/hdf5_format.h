@@ -20,6 +20,7 @@ struct sk_hdf5_file {
     /* Links, messages and heap objects looked at so far. Files that refer to themselves over and over
      * would make readers slow without ever being wrong; honest ones stay far below the limit. */
     atomic_uint_fast64_t work;
+    atomic_uint_fast64_t given; /* bytes of numbers handed out so far: names may be many for one dataset */
 };
 
 #define SK_HDF5_MAX_WORK ((uint64_t)1 << 28)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/torch_file.h"
 
+#include "base/allowance.h"
 #include "base/file.h"
 #include "formats/zip.h"
 
@@ -164,7 +165,8 @@ static sk_status load(sk_torch_file *f, sk_error *err)
     SK_TRY(read_byte_order(f, err));
     uint64_t total = sk_zip_total_size(f->zip);
     total = total < (uint64_t)f->length * 2 ? total : (uint64_t)f->length * 2;
-    f->budget = total * 8 + ((uint64_t)64 << 20);
+    uint64_t said = sk_allowance_of_file(0); /* 256 MiB, or what was asked for */
+    f->budget = total * 8 + (said > (uint64_t)256 << 20 ? said : (uint64_t)64 << 20);
     const uint8_t *bytes;
     sk_blob *hold;
     if (entry->size > SK_PICKLE_MAX_BYTES) /* before it is inflated */
@@ -341,10 +343,9 @@ static void widen_halfs(const uint16_t *src, float *dst, size_t count)
 static sk_status spend(sk_torch_file *f, uint64_t bytes, const char *key, sk_error *err)
 {
     if (bytes > f->budget)
-        return sk_fail(
-            err, SK_ERR_LIMIT,
-            "%s: the tensors on storage '%s' and others ask for more memory than the whole file could fill; "
-            "refused",
+        return sk_allowance_fail(
+            err, bytes,
+            "%s: the tensors on storage '%s' and others ask for more memory than the whole file could fill",
             f->what, key);
     f->budget -= bytes;
     return SK_OK;

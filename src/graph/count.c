@@ -9,6 +9,11 @@ static double count_of(const sk_graph *graph, sk_value v)
     return count < 0 ? 0 : (double)count;
 }
 
+static double bytes_of(const sk_graph *graph, sk_value v)
+{
+    return count_of(graph, v) * (double)sk_dtype_bytes(graph->values[v].dtype);
+}
+
 double sk_node_flops(const sk_graph *graph, const sk_node *node)
 {
     switch (node->op) {
@@ -77,4 +82,40 @@ int64_t sk_graph_parameters(const sk_graph *graph)
     }
     sk_free(seen);
     return sum;
+}
+
+double sk_graph_peak_bytes(const sk_graph *graph)
+{
+    size_t *last =
+        sk_calloc(graph->n_values + 1, sizeof *last); /* one past the last node that reads the value */
+    double alive = 0, peak = 0;
+    if (!last)
+        return 0;
+    for (size_t n = 0; n < graph->n_nodes; n++)
+        for (int i = 0; i < graph->nodes[n].n_in; i++)
+            if (graph->nodes[n].in[i] >= 0)
+                last[graph->nodes[n].in[i]] = n + 1;
+    for (int32_t i = 0; i < graph->n_outputs; i++)
+        last[graph->outputs[i]] = graph->n_nodes + 1;
+    for (int32_t i = 0; i < graph->n_inputs; i++)
+        alive += bytes_of(graph, graph->inputs[i]);
+    peak = alive;
+    for (size_t n = 0; n < graph->n_nodes; n++) {
+        const sk_node *node = &graph->nodes[n];
+        for (int i = 0; i < node->n_out; i++)
+            alive += bytes_of(graph, node->out[i]);
+        peak = alive > peak ? alive : peak;
+        for (int i = 0; i < node->n_in; i++) {
+            sk_value v = node->in[i];
+            if (v >= 0 && last[v] == n + 1 && !sk_value_is_constant(graph, v)) {
+                alive -= bytes_of(graph, v);
+                last[v] = 0; /* a node may read a value twice */
+            }
+        }
+        for (int i = 0; i < node->n_out; i++)
+            if (last[node->out[i]] == 0) /* nobody reads it */
+                alive -= bytes_of(graph, node->out[i]);
+    }
+    sk_free(last);
+    return peak;
 }

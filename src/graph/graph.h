@@ -396,6 +396,9 @@ sk_status sk_graph_cut_tail(sk_graph *graph, sk_error *err) SK_MUST_CHECK;
  * (specialised). */
 int64_t sk_graph_parameters(const sk_graph *graph);
 double sk_graph_flops(const sk_graph *graph);
+/* The most bytes of activations alive at once when a specialised graph runs node by node, each value freed behind its last
+ * reader; an estimate for bounds, not a plan. 0 when memory is out. */
+double sk_graph_peak_bytes(const sk_graph *graph);
 double sk_node_flops(const sk_graph *graph, const sk_node *node);
 
 /* One line a node, into a string the caller ends with sk_free. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/allowance.h"
 #include "base/file.h"
 #include "formats/zip.h"
 #include "models/sleap.h"
@@ -148,6 +149,10 @@ static sk_status read_entry(sk_sleap_source *s, const char *name, const char **b
     if (entry->size > MAX_FILE_BYTES)
         return sk_fail(err, SK_ERR_LIMIT, "%s: %llu bytes, more than is read", sk_sleap_source_path(s, name),
                        (unsigned long long)entry->size);
+    if (entry->size > sk_allowance_of_file(sk_zip_length(s->zip)))
+        return sk_allowance_fail(err, entry->size, "%s: inflates to %llu MiB from a zip of %zu KiB",
+                                 sk_sleap_source_path(s, name), (unsigned long long)(entry->size >> 20),
+                                 sk_zip_length(s->zip) >> 10);
     const uint8_t *data;
     sk_blob *hold = NULL;
     SK_TRY(sk_zip_read(s->zip, entry, &data, &hold, err));

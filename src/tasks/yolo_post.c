@@ -66,9 +66,10 @@ sk_status sk_yolo_post_open(const sk_yolo_spec *spec, sk_task task, const sk_yol
     int64_t places = most_places(spec, max_width, max_height);
     places = places < s.max_det ? s.max_det : places; /* rows that an engine made */
     if (places > 1 << 24)
-        return sk_fail(err, SK_ERR_LIMIT,
-                       "an input of %dx%d pixels gives %lld anchors, more than can be decoded",
-                       (int)max_width, (int)max_height, (long long)places);
+        return sk_fail(
+            err, SK_ERR_LIMIT,
+            "an input of %dx%d pixels gives %lld anchors, more than can be decoded; choose a smaller --imgsz",
+            (int)max_width, (int)max_height, (long long)places);
     sk_yolo_post *p = sk_calloc(1, sizeof *p);
     if (!p)
         return sk_fail_memory(err, sizeof *p);

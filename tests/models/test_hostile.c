@@ -2,8 +2,11 @@
 /* Files that say one size twice, differently, or a size that nothing stands behind. Each was once read beyond its end,
  * or took the memory it claimed. */
 #include "onnx_model_fixture.h"
+#include "support/h5_writer.h"
 #include "support/yolo_writer.h"
 
+#include "engines/engine.h"
+#include "formats/hdf5_file.h"
 #include "formats/onnx.h"
 
 static sk_status open_status(const char *path, sk_error *err)
@@ -138,13 +141,88 @@ static void exported_texts_outlive_the_graph(void **state)
     sk_model_close(&model);
 }
 
+/* Gigabytes of zeros that were never written, in a file of some kilobytes; and one dataset under many names. */
+static void datasets_without_data(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_hdf5_file *file = NULL;
+    sk_blob *blob = NULL;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/hollow.h5", test_folder());
+    h5_writer w = h5_create(path);
+    for (int i = 0; i < 4; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "part%d", i);
+        h5_put_hollow(&w, name, 2, (const int64_t[]){1 << 12, 7 << 10}); /* 112 MiB each */
+    }
+    h5_put_hollow(&w, "whole", 2, (const int64_t[]){1 << 13, 1 << 14}); /* 512 MiB */
+    h5_finish(&w);
+    assert_true(sk_file_size(path) < 100000);
+    unsetenv("SKITTER_MEMORY_LIMIT");
+    assert_ok(sk_hdf5_open(path, &file, &err), &err);
+    assert_int_equal(sk_hdf5_dataset_read(file, "whole", SK_DTYPE_F32, (size_t)1 << 30, &blob, NULL, &err),
+                     SK_ERR_LIMIT);
+    assert_non_null(strstr(err.message, "SKITTER_MEMORY_LIMIT=1G"));
+    sk_hdf5_close(&file);
+    assert_ok(sk_hdf5_open(path, &file, &err), &err);
+    int read = 0;
+    for (; read < 4; read++) {
+        char name[16];
+        snprintf(name, sizeof name, "part%d", read);
+        sk_status status = sk_hdf5_dataset_read(file, name, SK_DTYPE_F32, (size_t)1 << 30, &blob, NULL, &err);
+        sk_blob_unref(&blob);
+        if (status != SK_OK) {
+            assert_int_equal(status, SK_ERR_LIMIT);
+            break;
+        }
+    }
+    assert_int_equal(read, 2); /* 224 MiB of the 256 that so small a file may ask for */
+    sk_hdf5_close(&file);
+    setenv("SKITTER_MEMORY_LIMIT", "600M", 1);
+    assert_ok(sk_hdf5_open(path, &file, &err), &err);
+    assert_ok(sk_hdf5_dataset_read(file, "whole", SK_DTYPE_F32, (size_t)1 << 30, &blob, NULL, &err), &err);
+    sk_blob_unref(&blob);
+    sk_hdf5_close(&file);
+    unsetenv("SKITTER_MEMORY_LIMIT");
+}
+
+static sk_status open_session(const sk_model *model, int64_t batch, int64_t h, int64_t w, sk_error *err)
+{
+    sk_session *session = NULL;
+    sk_shape shape = sk_shape_of(4, batch, 3, h, w);
+    sk_session_settings s = sk_session_defaults();
+    s.threads = 1;
+    sk_status status = sk_session_open(sk_engine_find("cpu"), model->graph, &shape, 1, &s, &session, err);
+    sk_session_close(&session);
+    return status;
+}
+
+/* A checkpoint of some kilobytes that says it was trained on pictures of 16384 pixels. */
+static void sizes_that_fill_the_memory(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_model *model = NULL;
+    assert_ok(sk_model_open(yolo_save(&(yolo_fixture){.imgsz = 16384}, "large.pt"), &model, &err), &err);
+    assert_int_equal(model->input.height, 16384);
+    unsetenv("SKITTER_MEMORY_LIMIT");
+    assert_int_equal(open_session(model, 1, model->input.height, model->input.width, &err), SK_ERR_LIMIT);
+    assert_non_null(strstr(err.message, "--imgsz"));
+    assert_non_null(strstr(err.message, "SKITTER_MEMORY_LIMIT="));
+    assert_ok(open_session(model, 2, 64, 64, &err), &err);
+    setenv("SKITTER_MEMORY_LIMIT", "50k", 1);
+    assert_int_equal(open_session(model, 2, 64, 64, &err), SK_ERR_LIMIT);
+    unsetenv("SKITTER_MEMORY_LIMIT");
+    sk_model_close(&model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(classes_told_twice),
-        cmocka_unit_test(metadata_told_twice),
-        cmocka_unit_test(names_missing),
-        cmocka_unit_test(exported_texts_outlive_the_graph),
+        cmocka_unit_test(classes_told_twice),    cmocka_unit_test(metadata_told_twice),
+        cmocka_unit_test(names_missing),         cmocka_unit_test(exported_texts_outlive_the_graph),
+        cmocka_unit_test(datasets_without_data), cmocka_unit_test(sizes_that_fill_the_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

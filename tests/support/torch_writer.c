@@ -211,6 +211,8 @@ void tw_bool(tw_pickle *p, bool value)
 
 void tw_int(tw_pickle *p, int64_t value)
 {
+    if (p->hook)
+        value = p->hook(p->context, value);
     if (value >= 0 && value < 256) {
         tw_byte(&p->out, 'K');
         tw_little(&p->out, (uint64_t)value, 1);
@@ -237,6 +239,8 @@ void tw_real(tw_pickle *p, double value)
 
 void tw_text(tw_pickle *p, const char *text)
 {
+    if (p->text_hook)
+        text = p->text_hook(p->context, text);
     tw_byte(&p->out, 'X');
     tw_little(&p->out, strlen(text), 4);
     tw_bytes(&p->out, text, strlen(text));

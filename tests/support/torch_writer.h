@@ -35,8 +35,15 @@ void tw_zip_free(tw_zip *zip);
 
 /* --- pickle --- */
 
+/* Sees every integer before it is written and says what is written instead. */
+typedef int64_t tw_hook(void *context, int64_t value);
+typedef const char *tw_text_hook(void *context, const char *text);
+
 typedef struct tw_pickle {
     tw_buffer out;
+    tw_hook *hook; /* null: none */
+    tw_text_hook *text_hook;
+    void *context;
     uint32_t memo;
     struct tw_storage {
         void *bytes;
