@@ -10,6 +10,7 @@
 
 void sk_runtimes_look(uint32_t pipelines, bool fresh, sk_runtimes_view *out)
 {
+    out->pipelines = pipelines;
     sk_probe_all(fresh, out->rows);
     sk_probe_facts(out->rows, &out->facts);
     sk_runtime_gate_make(pipelines, &out->facts, &out->gate);
@@ -56,12 +57,14 @@ static sk_status look_at_models(const char *const *models, int32_t n_models, uin
     return SK_OK;
 }
 
-/* The same for models at hand. */
-static sk_status look_for(const char *const *models, int32_t n_models, sk_runtimes_view *out, sk_error *err)
+sk_status sk_runtimes_look_for(const char *const *models, int32_t n_models, uint32_t more,
+                               sk_runtimes_view *out, sk_error *err)
 {
     uint32_t pipelines = 0;
     bool importable = true;
     SK_TRY(look_at_models(models, n_models, &pipelines, &importable, err));
+    pipelines |= more;
+    out->pipelines = pipelines;
     sk_probe_all(false, out->rows);
     sk_probe_facts(out->rows, &out->facts);
     out->facts.graph_importable = importable;
@@ -123,7 +126,7 @@ sk_status sk_runtimes_choose(const char *const *models, int32_t n_models, const 
     if (is_cpu || is_wrong)
         sk_runtime_gate_make(0, &view->facts, &view->gate);
     else
-        status = look_for(models, n_models, view, err);
+        status = sk_runtimes_look_for(models, n_models, 0, view, err);
     if (status == SK_OK)
         status = sk_runtime_choose(&settings, &view->gate, &view->facts, wish->allow_fallback, out, err);
     if (status == SK_OK)

@@ -15,9 +15,13 @@ typedef struct sk_runtimes_view {
     sk_probe_row rows[SK_RUNTIME_COUNT];
     sk_runtime_facts facts;
     sk_runtime_gate gate;
+    uint32_t pipelines; /* as bits; 0: the generic rule */
 } sk_runtimes_view;
 
 void sk_runtimes_look(uint32_t pipelines, bool fresh, sk_runtimes_view *out);
+/* The same for the pipelines that these models switch on, and `more`. SK_ERR_… when one cannot be opened. */
+sk_status sk_runtimes_look_for(const char *const *models, int32_t n_models, uint32_t more,
+                               sk_runtimes_view *out, sk_error *err) SK_MUST_CHECK;
 
 /* What a person said about the runtime; null: nothing. An execution provider of ONNX Runtime without a runtime, or with
  * one that leaves the kind of ONNX open ("onnx", "onnx_gpu"), means the provider's own runtime; a provider of another

@@ -8,6 +8,15 @@
 
 #include <stdio.h>
 
+#define MOST_MODELS 16
+
+static const sk_operand operands[] = {{.name = "model",
+                                       .kind = SK_OPTION_FILE,
+                                       .optional = 1,
+                                       .repeat = 1,
+                                       .help = "only what these models can all use; without it what any can"},
+                                      {0}};
+
 static const sk_option options[] = {
     {.name = "pipelines",
      .letter = 'p',
@@ -19,13 +28,22 @@ static const sk_option options[] = {
 
 static const sk_example examples[] = {
     {"skitter runtimes", "what can be chosen here"},
+    {"skitter runtimes boxes.pt models/sleap_dir",
+     "what these two can use together, and what excluded the rest"},
     {"skitter runtimes --pipelines yolo_obb_detection,sleap_pose", "what both can use"},
     {0}};
 
-static sk_status print_json(const sk_runtime_gate *gate, sk_error *err)
+static sk_status print_json(const sk_runtimes_view *view, sk_error *err)
 {
+    const sk_runtime_gate *gate = &view->gate;
     sk_json j = sk_json_to_file(stdout, 2);
     sk_json_object(&j);
+    sk_json_key(&j, "pipelines");
+    sk_json_array(&j);
+    for (int i = 0; i < SK_PIPELINE_COUNT; i++)
+        if (view->pipelines & 1u << i)
+            sk_json_string(&j, sk_pipeline_name((sk_pipeline)i));
+    sk_json_close(&j);
     sk_json_key(&j, "allowed");
     sk_json_array(&j);
     for (int32_t i = 0; i < gate->n_allowed; i++)
@@ -64,15 +82,20 @@ static void print_table(const sk_runtime_gate *gate)
 static sk_status run(const sk_args *args, sk_error *err)
 {
     uint32_t pipelines = 0;
+    const char *models[MOST_MODELS];
+    int32_t n_models = (int32_t)sk_args_count(args, "model");
+    if (n_models > MOST_MODELS)
+        return sk_fail(err, SK_ERR_ARG, "at most %d models at a time", MOST_MODELS);
+    for (int32_t i = 0; i < n_models; i++)
+        models[i] = sk_args_at(args, "model", (size_t)i);
     SK_TRY(sk_pipelines_parse(sk_args_text(args, "pipelines"), &pipelines, err));
     sk_runtimes_view *view = sk_calloc(1, sizeof *view);
     if (!view)
         return sk_fail_memory(err, sizeof *view);
-    sk_runtimes_look(pipelines, false, view);
-    sk_status status = SK_OK;
-    if (sk_args_flag(args, "json"))
-        status = print_json(&view->gate, err);
-    else
+    sk_status status = sk_runtimes_look_for(models, n_models, pipelines, view, err);
+    if (status == SK_OK && sk_args_flag(args, "json"))
+        status = print_json(view, err);
+    else if (status == SK_OK)
         print_table(&view->gate);
     sk_free(view);
     return status;
@@ -83,8 +106,10 @@ const sk_command sk_command_runtimes = {
     .group = "Compute runtimes",
     .summary = "list the compute runtimes that can be chosen here",
     .description =
-        "With several pipelines only what all of them can use is allowed; for everything else the list "
-        "says which pipeline or which probe excluded it.",
+        "With models, or several pipelines, only what all of them can use is allowed; for everything else "
+        "the list "
+        "says which pipeline or which probe excluded it. docs/troubleshooting.md answers what to do then.",
+    .operands = operands,
     .options = options,
     .examples = examples,
     .run = run,

@@ -75,3 +75,23 @@ sk_agreement sk_compare(const float *ours, const float *reference, size_t count)
         result.pcc = cov / sqrt(va * vb);
     return result;
 }
+
+sk_agreement sk_compare_rows(const float *ours, const float *reference, int64_t channels, int64_t places,
+                             int32_t classes)
+{
+    int64_t scores = classes < channels - 4 ? classes : channels - 4;
+    const int64_t ends[] = {0, 4, 4 + scores, channels};
+    sk_agreement worst = {.pcc = 1};
+    double sum = 0;
+    for (int i = 0; i < 3; i++) {
+        int64_t at = ends[i] * places, count = (ends[i + 1] - ends[i]) * places;
+        if (count <= 0)
+            continue;
+        sk_agreement a = sk_compare(ours + at, reference + at, (size_t)count);
+        worst.pcc = a.pcc < worst.pcc ? a.pcc : worst.pcc;
+        worst.max_diff = a.max_diff > worst.max_diff ? a.max_diff : worst.max_diff;
+        sum += a.mean_diff * (double)count;
+    }
+    worst.mean_diff = sum / (double)(channels * places);
+    return worst;
+}

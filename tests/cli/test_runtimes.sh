@@ -74,6 +74,15 @@ assert all("yolo_obb_detection: " in e["because"] or "sleap_pose: " in e["becaus
 ' "$work/runtimes.json" "$names" || fail "runtimes --json: $out"
 }
 
+# What docs/troubleshooting.md cites: a model's own list, with what excluded the rest.
+test_runtimes_of_models() {
+    run runtimes "$model" --json && expect_code 0 && expect_in '"sleap_pose"' "$out" && expect_in '"cpu"' "$out" || return 1
+    [ -e /dev/kfd ] || { run runtimes "$model" && expect_in "rocm       sleap_pose: " "$out" && no_rocm "$out" || return 1; }
+    echo no model >none.pt
+    run runtimes none.pt && expect_code 1 && expect_in "none.pt" "$err" || return 1
+    run runtimes "$model" --pipelines yolo_pose --json && expect_in '"yolo_pose"' "$out"
+}
+
 test_unknown_pipeline() {
     run runtimes --pipelines yolo_dance && expect_code 2 && expect_in "'yolo_dance'" "$err"
 }
