@@ -107,28 +107,49 @@ static sk_status cut(sk_crop_run *run, const sk_frame *frame, const sk_instances
     return SK_OK;
 }
 
-sk_status sk_crop_run_pass(sk_crop_run *run, const sk_result_frame *result, sk_error *err)
+static sk_status crop_path(sk_crop_run *run, const sk_result_frame *result, const char *stem, int32_t i,
+                           char **out, sk_error *err)
 {
-    const char *stem;
-    return sk_stems_of(run->stems, result->source, result->index, &stem, err);
+    const char *folder = NULL;
+    SK_TRY(folder_of(run, &result->instances->items[i], &folder, err));
+    size_t room = strlen(folder) + strlen(stem) + 32;
+    *out = sk_malloc(room);
+    if (!*out)
+        return sk_fail_memory(err, room);
+    snprintf(*out, room, "%s/%s_%d.jpg", folder, stem, i);
+    return SK_OK;
+}
+
+sk_status sk_crop_run_has(sk_crop_run *run, const sk_result_frame *result, bool *all, sk_error *err)
+{
+    const char *stem = NULL;
+    SK_TRY(sk_stems_of(run->stems, result->source, result->index, &stem, err));
+    *all = true;
+    for (int32_t i = 0; *all && i < result->instances->count; i++) {
+        char *path = NULL;
+        SK_TRY(crop_path(run, result, stem, i, &path, err));
+        *all = sk_file_is_regular(path);
+        sk_free(path);
+    }
+    return SK_OK;
 }
 
 sk_status sk_crop_run_write(sk_crop_run *run, const sk_frame *frame, const sk_result_frame *result,
                             sk_error *err)
 {
-    const char *stem = NULL, *folder = NULL;
+    const char *stem = NULL;
     SK_TRY(sk_stems_of(run->stems, result->source, result->index, &stem, err));
     for (int32_t i = 0; i < result->instances->count; i++) {
-        const sk_instance *in = &result->instances->items[i];
         sk_frame piece;
         bool any = false;
-        SK_TRY(cut(run, frame, result->instances, in, &piece, &any, err));
+        SK_TRY(cut(run, frame, result->instances, &result->instances->items[i], &piece, &any, err));
         if (!any)
             continue;
-        SK_TRY(folder_of(run, in, &folder, err));
-        char path[4600];
-        snprintf(path, sizeof path, "%s/%s_%d.jpg", folder, stem, i);
-        SK_TRY(sk_picture_write(path, &piece, err));
+        char *path = NULL;
+        SK_TRY(crop_path(run, result, stem, i, &path, err));
+        sk_status status = sk_picture_write(path, &piece, err);
+        sk_free(path);
+        SK_TRY(status);
     }
     return SK_OK;
 }

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "media/video_sink.h"
+#include "results/stems.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -29,6 +30,7 @@ struct sk_overlay_run {
     sk_overlay_place place;
     int64_t frames_a_part;
     sk_overlay *overlay;
+    sk_stems *stems;     /* pictures' names */
     size_t n_parts;      /* complete ones, in order, without gaps */
     sk_video_sink *sink; /* the part being written */
     int64_t first, count;
@@ -51,14 +53,16 @@ static sk_status part_path(const sk_overlay_run *run, const char *folder, int64_
     return *out ? SK_OK : sk_fail_memory(err, strlen(folder));
 }
 
-/* Removes what is in a folder of ours, files only, and the folder where nothing else is in it. */
-static void remove_folder(const char *folder)
+/* Removes what is in a folder of ours, files only (with this ending, where one is given), and the folder where nothing else
+ * is in it. */
+static void remove_folder(const char *folder, const char *ending)
 {
     DIR *directory = opendir(folder);
     if (!directory)
         return;
     for (struct dirent *entry; (entry = readdir(directory));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            (!ending || sk_path_has_extension(entry->d_name, ending)))
             unlinkat(dirfd(directory), entry->d_name, 0);
     closedir(directory);
     rmdir(folder);
@@ -110,6 +114,32 @@ static sk_status list_parts(sk_overlay_run *run, sk_error *err)
     return SK_OK;
 }
 
+/* An overlay that shows other things than this one shall is removed, so that none is half of each. */
+static sk_status agree_on_style(sk_overlay_run *run, const sk_overlay_settings *settings, sk_error *err)
+{
+    char style[64], *before = NULL;
+    size_t length = 0;
+    snprintf(style, sizeof style, "draw %u line %g\n", settings->what, (double)settings->line_width);
+    char *path = sk_path_join(run->folder, SK_OVERLAY_STYLE_FILE);
+    if (!path)
+        return sk_fail_memory(err, strlen(run->folder));
+    sk_overlay_settings usual;
+    sk_overlay_defaults(&usual);
+    bool same =
+        sk_file_read(path, sizeof style, &before, &length, NULL) == SK_OK
+            ? strcmp(before, style) == 0
+            : settings->what == usual.what && !(settings->line_width > 0); /* as before there was a choice */
+    sk_status status = SK_OK;
+    if (!same) {
+        unlink(run->joined);
+        remove_folder(run->parts, run->pictures ? ".jpg" : ".mp4");
+        status = sk_file_replace(path, style, strlen(style), err);
+    }
+    sk_free(before);
+    sk_free(path);
+    return status;
+}
+
 /* For tests: parts of fewer frames. */
 static int64_t frames_a_part(void)
 {
@@ -139,8 +169,10 @@ sk_status sk_overlay_run_open(const sk_overlay_place *place, const sk_overlay_se
     }
     run->place.folder = run->folder;
     SK_TRY_GOTO(sk_overlay_open(settings, &run->overlay, err));
+    SK_TRY_GOTO(sk_stems_open(true, &run->stems, err));
+    SK_TRY_GOTO(agree_on_style(run, settings, err));
     if (!place->pictures) {
-        remove_folder(run->done);
+        remove_folder(run->done, NULL);
         SK_TRY_GOTO(list_parts(run, err));
     }
     *out = run;
@@ -173,19 +205,22 @@ sk_status sk_overlay_run_begin(sk_overlay_run *run, int64_t known, int64_t *cove
     return SK_OK;
 }
 
-static sk_status picture_path(const sk_overlay_run *run, const char *name, char **out, sk_error *err)
+static sk_status picture_path(sk_overlay_run *run, const char *name, int64_t frame, char **out, sk_error *err)
 {
-    char *stem = sk_path_stem(name), file[300];
-    snprintf(file, sizeof file, "%.255s.jpg", stem ? stem : "picture");
-    sk_free(stem);
-    *out = sk_path_join(run->parts, file);
-    return *out ? SK_OK : sk_fail_memory(err, strlen(name));
+    const char *stem = NULL;
+    SK_TRY(sk_stems_of(run->stems, name, frame, &stem, err));
+    size_t room = strlen(run->parts) + strlen(stem) + 8;
+    *out = sk_malloc(room);
+    if (!*out)
+        return sk_fail_memory(err, room);
+    snprintf(*out, room, "%s/%s.jpg", run->parts, stem);
+    return SK_OK;
 }
 
-bool sk_overlay_run_has(const sk_overlay_run *run, const char *name)
+bool sk_overlay_run_has(sk_overlay_run *run, const char *name, int64_t frame)
 {
     char *path = NULL;
-    bool there = picture_path(run, name, &path, NULL) == SK_OK && sk_file_is_regular(path);
+    bool there = picture_path(run, name, frame, &path, NULL) == SK_OK && sk_file_is_regular(path);
     sk_free(path);
     return there;
 }
@@ -232,7 +267,7 @@ sk_status sk_overlay_run_write(sk_overlay_run *run, const sk_frame *frame, const
     if (run->pictures) {
         char *path = NULL;
         SK_TRY(make_folder(run, err));
-        SK_TRY(picture_path(run, name, &path, err));
+        SK_TRY(picture_path(run, name, frame->index, &path, err));
         sk_status status = sk_picture_write(path, &run->canvas, err);
         sk_free(path);
         return status;
@@ -323,7 +358,7 @@ sk_status sk_overlay_run_join(sk_overlay_run *run, bool finished, sk_error *err)
         unlink(half); /* what it takes of a full disk */
     sk_free(half);
     if (status == SK_OK && finished && rename(run->parts, run->done) == 0) /* in one step: joined, or not */
-        remove_folder(run->done);
+        remove_folder(run->done, NULL);
     return status;
 }
 
@@ -336,6 +371,7 @@ void sk_overlay_run_close(sk_overlay_run **pointer)
     if (run->sink)
         (void)!sk_video_sink_close(&run->sink, NULL);
     sk_overlay_close(&run->overlay);
+    sk_stems_close(&run->stems);
     sk_free(run->canvas.data);
     sk_free(run->parts);
     sk_free(run->joined);

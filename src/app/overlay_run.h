@@ -15,6 +15,9 @@
 
 typedef struct sk_overlay_run sk_overlay_run;
 
+/* In the run's folder: what the overlay was drawn with. One that shall show other things is drawn anew. */
+#define SK_OVERLAY_STYLE_FILE ".overlay"
+
 typedef struct sk_overlay_place {
     const char *folder;    /* the run's */
     uint64_t id;           /* the run's: parts of others are removed */
@@ -31,7 +34,8 @@ bool sk_overlay_run_is_there(const sk_overlay_run *run);
  * write. 0 for pictures, of which each is asked for: sk_overlay_run_has. */
 sk_status sk_overlay_run_begin(sk_overlay_run *run, int64_t known, int64_t *covered,
                                sk_error *err) SK_MUST_CHECK;
-bool sk_overlay_run_has(const sk_overlay_run *run, const char *name);
+/* Frames are told in order, by this or by write: names of pictures depend on who came before. */
+bool sk_overlay_run_has(sk_overlay_run *run, const char *name, int64_t frame);
 
 /* Draws a copy of the frame and writes it. `name`: the picture's path. */
 sk_status sk_overlay_run_write(sk_overlay_run *run, const sk_frame *frame, const char *name,

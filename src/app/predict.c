@@ -13,8 +13,8 @@
 
 void sk_predict_defaults(sk_predict_settings *settings)
 {
-    *settings =
-        (sk_predict_settings){.formats = {"csv", "jsonl"}, .n_formats = 2, .runtime_requested = "cpu"};
+    *settings = (sk_predict_settings){
+        .formats = {"csv", "jsonl"}, .n_formats = 2, .runtime_requested = "cpu", .draw = SK_DRAW_ALL};
     sk_detector_defaults(&settings->detector);
     sk_source_defaults(&settings->media);
 }
@@ -73,10 +73,15 @@ static sk_status check_pictures(predict_run *r, sk_error *err)
 static sk_status begin_folder(predict_run *r, sk_error *err)
 {
     const sk_predict_settings *s = r->settings;
-    const char *files[SK_PREDICT_MAX_FORMATS + 3];
+    const char *files[2 * SK_PREDICT_MAX_FORMATS + 4];
     int32_t n = 0;
-    for (int32_t i = 0; i < s->n_formats; i++)
+    for (int32_t i = 0; i < s->n_formats; i++) {
         files[n++] = sk_sink_find(s->formats[i])->file;
+        if (sk_sink_find(s->formats[i])->beside)
+            files[n++] = sk_sink_find(s->formats[i])->beside;
+    }
+    if (s->crops)
+        files[n++] = "crops/";
     if (s->overlay)
         files[n++] = r->info.kind == SK_SOURCE_PICTURES ? "overlay/" : "overlay.mp4";
     files[n++] = "run.json";
@@ -177,6 +182,9 @@ static sk_status close_all(predict_run *r, bool finished, sk_status status, sk_e
         note_file(r->report, r->settings->out, sk_overlay_run_file(r->overlay));
         sk_overlay_run_close(&r->overlay);
     }
+    if (r->crops)
+        note_file(r->report, r->settings->out, "crops/");
+    sk_crop_run_close(&r->crops);
     if (r->folder.journal && r->header.version)
         note_file(r->report, r->settings->out, "run.json");
     if (r->folder.journal && r->header.version && !(r->report->nothing_to_do && has_run_file(r))) {

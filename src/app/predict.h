@@ -22,6 +22,10 @@ typedef struct sk_predict_settings {
     int32_t n_formats;
     const char *formats[SK_PREDICT_MAX_FORMATS]; /* "csv", "jsonl", "slp", … */
     bool overlay;                                /* overlay video, or overlay pictures for pictures */
+    uint32_t draw;                               /* SK_DRAW_…: what the overlay shows; default all */
+    float line_width; /* … with lines of so many pixels; 0: by the frame's size */
+    bool crops;       /* a picture of every instance in crops/ */
+    bool no_empty;    /* frames without instances are left out of the files, where the format allows */
     /* As of sk_runner_settings. Null: an instance on each core ("auto") where the cpu runtime has many frames to look at
      * and threads are not given, else the runtime, once. Results do not depend on it. */
     const char *devices;
@@ -55,7 +59,7 @@ typedef struct sk_predict_report {
     bool live;          /* a camera, stream or pipe: it cannot be continued */
     double seconds;     /* wall time of this run's frames, from asking for the first to writing the last */
     double wait_source; /* … of which waiting for decoded frames */
-    double pre, network, post, write, overlay;
+    double pre, network, post, write, overlay, crops;
     double decode;      /* on the decoder's own thread */
     int64_t unreadable; /* pictures that were left out, with those of earlier parts; run.json lists them */
     int64_t
@@ -64,7 +68,7 @@ typedef struct sk_predict_report {
     char runtime[32], device[160], precision[8];
     char notice[512]; /* "" or what the person should know although the run went on */
     int32_t n_files;
-    char files[SK_PREDICT_MAX_FORMATS + 4][512]; /* what lies in the folder now */
+    char files[SK_PREDICT_MAX_FORMATS + 6][512]; /* what lies in the folder now */
 } sk_predict_report;
 
 sk_status sk_predict_run(const sk_predict_settings *settings, sk_predict_watch watch, void *context,

@@ -7,11 +7,17 @@
 
 #include <string.h>
 
+/* Who draws on frames or cuts pieces out of them. */
+static bool needs_pixels(const sk_predict_settings *s)
+{
+    return s->overlay || s->crops;
+}
+
 /* Does nobody but the engine's first kernel look at pixels? Whoever draws on frames or cuts crops out of them needs RGB here. */
 static bool engine_reads_frames(const predict_run *r)
 {
     const sk_predict_settings *s = r->settings;
-    return !r->frames_here && !s->overlay && s->n_models == 1 && !s->allow_failover &&
+    return !r->frames_here && !needs_pixels(s) && s->n_models == 1 && !s->allow_failover &&
            sk_detector_about(r->detector)->task < SK_TASK_SINGLE_INSTANCE && /* SLEAP's come as RGB */
            strcmp(s->detector.runtime, "cuda") == 0 && !sk_uri_is_pictures(s->source) &&
            !sk_uri_is_live(s->source) && !sk_uri_is_once(s->source); /* which may not be opened anew */
@@ -40,7 +46,7 @@ sk_source_settings predict_media_of(const predict_run *r)
     m.nv12 = engine_reads_frames(r);
     const sk_task_settings task = sk_task_settings_of(&s->detector);
     const sk_model *model = sk_detector_about(r->detector)->models[0];
-    if (s->n_models != 1 || s->overlay || strcmp(s->detector.runtime, "cpu") != 0 ||
+    if (s->n_models != 1 || needs_pixels(s) || strcmp(s->detector.runtime, "cpu") != 0 ||
         !sk_task_planes_above(model, &task, &m.planes_above_width, &m.planes_above_height))
         m.planes_above_width = m.planes_above_height = 0;
     return m;
@@ -162,7 +168,7 @@ const char *predict_devices_of(const sk_predict_settings *s)
  * as soon as they are pre-processed. */
 bool predict_holds_frames(const sk_predict_settings *s)
 {
-    return s->overlay || sk_uri_is_pictures(s->source);
+    return needs_pixels(s) || sk_uri_is_pictures(s->source);
 }
 
 sk_status predict_open_runner(predict_run *r, sk_error *err)

@@ -2,6 +2,7 @@
 #ifndef SK_APP_PREDICT_INTERNAL_H
 #define SK_APP_PREDICT_INTERNAL_H
 
+#include "app/crop_run.h"
 #include "app/detector.h"
 #include "app/overlay_run.h"
 #include "app/predict.h"
@@ -28,7 +29,8 @@ typedef struct predict_run {
     sk_sink *sinks[SK_PREDICT_MAX_FORMATS];
     int32_t n_sinks;
     sk_overlay_run *overlay;
-    int64_t drawn;     /* frames from the first that the overlay holds */
+    int64_t drawn; /* frames from the first that the overlay holds */
+    sk_crop_run *crops;
     sk_runner *runner; /* the detector's */
     pthread_t feeder;  /* takes frames from the source to the runner */
     bool feeding;
@@ -60,8 +62,9 @@ const char *predict_devices_of(const sk_predict_settings *settings);
 bool predict_holds_frames(const sk_predict_settings *settings);
 
 /* --- predict_overlay.c --- */
+/* Opens the overlay and the crops, where they are wanted. */
 sk_status predict_open_overlay(predict_run *run, sk_error *err) SK_MUST_CHECK;
-/* Draws what the journal knows and the overlay does not hold: after a kill, or where it is asked for only now. */
+/* Draws and cuts what the journal knows and the files do not hold: after a kill, or where it is asked for only now. */
 sk_status predict_draw_known(predict_run *run, sk_error *err) SK_MUST_CHECK;
 
 /* --- predict_loop.c: source to runner to files --- */

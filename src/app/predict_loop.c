@@ -62,6 +62,11 @@ static sk_status write_result(predict_run *r, const sk_runner_result *got, sk_er
     if (r->info.kind == SK_SOURCE_PICTURES)
         result.picture = sk_picture_stamp(name);
     SK_TRY(note_unreadable(r, got->index, err));
+    if (r->crops) { /* before the journal knows the frame: what it knows has its crops */
+        SK_TRY(sk_crop_run_write(r->crops, got->frame, &result, err));
+        r->report->crops += seconds_since(begin);
+        begin = sk_clock_ns();
+    }
     SK_TRY(sk_journal_append(r->folder.journal, &result, err));
     for (int32_t i = 0; i < r->n_sinks; i++)
         SK_TRY(r->sinks[i]->write(r->sinks[i], &result, err));

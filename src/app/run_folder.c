@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/run_folder.h"
 
+#include "app/overlay_run.h"
 #include "app/run_identity.h"
 #include "base/file.h"
 #include "base/json_write.h"
@@ -83,10 +84,27 @@ static void empty_folder(const char *path, const char *ending)
     rmdir(path);
 }
 
+/* crops/ and its folders, one a class. */
+static void empty_crops(const char *path)
+{
+    DIR *directory = opendir(path);
+    if (!directory)
+        return;
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        struct stat info;
+        char *inside = entry->d_name[0] != '.' ? sk_path_join(path, entry->d_name) : NULL;
+        if (inside && lstat(inside, &info) == 0 && S_ISDIR(info.st_mode))
+            empty_folder(inside, ".jpg");
+        sk_free(inside);
+    }
+    closedir(directory);
+    empty_folder(path, ".jpg");
+}
+
 /* What an earlier run left, of whatever formats: a new one must not be mixed with it. */
 static void remove_results(const sk_run_folder *folder)
 {
-    static const char *const others[] = {"overlay.mp4", "run.json", NULL};
+    static const char *const others[] = {"overlay.mp4", SK_OVERLAY_STYLE_FILE, "run.json", NULL};
     static const char *const folders[][2] = {
         {"overlay", ".jpg"}, {"overlay.parts", ".mp4"}, {"overlay.done", ".mp4"}};
     for (const sk_sink_kind *const *kind = sk_sink_kinds; *kind; kind++) {
@@ -100,7 +118,15 @@ static void remove_results(const sk_run_folder *folder)
             unlink(path);
         }
         sk_free(path);
+        path = (*kind)->beside ? sk_path_join(folder->path, (*kind)->beside) : NULL;
+        if (path)
+            unlink(path);
+        sk_free(path);
     }
+    char *crops = sk_path_join(folder->path, "crops");
+    if (crops && unlink(crops) != 0)
+        empty_crops(crops);
+    sk_free(crops);
     for (size_t i = 0; others[i]; i++) {
         char *path = sk_path_join(folder->path, others[i]);
         if (path)

@@ -377,6 +377,7 @@ void sk_run_header_of(const sk_run_facts *facts, const sk_run_identity *identity
                          .n_edges = about->n_edges,
                          .edges = about->edges,
                          .has = about->has,
+                         .no_empty = facts->settings->no_empty,
                          .identities = about->identities,
                          .runtime_requested = settings->runtime_requested,
                          .runtime = about->runtime,

@@ -14,6 +14,7 @@
 #include "cli/sizes.h"
 #include "media/frame_choice.h"
 #include "media/reader.h"
+#include "media/overlay.h"
 #include "results/sink.h"
 
 #include <stdio.h>
@@ -53,6 +54,24 @@ static const sk_option options[] = {
     {.name = "save-overlay",
      .kind = SK_OPTION_FLAG,
      .help = "also a video (or pictures) with the results drawn in"},
+    {.name = "draw",
+     .kind = SK_OPTION_TEXT,
+     .argument = "LIST",
+     .help =
+         "what --save-overlay shows: boxes, labels, scores, keypoints, skeleton, trails; or all but some: "
+         "no-labels,no-scores"},
+    {.name = "line-width",
+     .kind = SK_OPTION_REAL,
+     .argument = "PIXELS",
+     .fallback = "0",
+     .max = 100,
+     .help = "of --save-overlay's boxes and skeletons; 0 goes by the frame's size"},
+    {.name = "save-crops",
+     .kind = SK_OPTION_FLAG,
+     .help = "also a picture of every instance, crops/CLASS/…; oriented boxes are turned upright"},
+    {.name = "no-empty",
+     .kind = SK_OPTION_FLAG,
+     .help = "leave frames without instances out of jsonl, slp and coco; the other formats list none"},
     {.name = "conf",
      .letter = 'c',
      .kind = SK_OPTION_REAL,
@@ -299,6 +318,8 @@ static void print_summary(const sk_predict_report *r, const char *requested)
                1e3 * r->network / n, 1e3 * r->post / n, 1e3 * r->write / n);
         if (r->overlay > 0)
             printf(", overlay %.2f", 1e3 * r->overlay / n);
+        if (r->crops > 0)
+            printf(", crops %.2f", 1e3 * r->crops / n);
         printf("\n");
         if (r->source.damaged || r->source.dropped || r->source.outages)
             printf("source: %lld damaged, %lld dropped, %d outages, %d attempts to connect again%s%s\n",
@@ -341,6 +362,7 @@ static sk_status print_json(const sk_predict_report *r, const char *requested, s
     sk_json_key_float(&j, "post", 1e3 * r->post / n);
     sk_json_key_float(&j, "write", 1e3 * r->write / n);
     sk_json_key_float(&j, "overlay", 1e3 * r->overlay / n);
+    sk_json_key_float(&j, "crops", 1e3 * r->crops / n);
     sk_json_close(&j);
     sk_source_status_json(&r->source, "source", &j);
     sk_json_key(&j, "files");
@@ -389,6 +411,20 @@ static sk_status read_settings(const sk_args *args, sk_predict_settings *s, wish
     d->winograd = !sk_args_flag(args, "no-winograd");
     d->obb_quarter = strcmp(sk_args_text(args, "obb-form"), "quarter") == 0;
     s->overlay = sk_args_flag(args, "save-overlay");
+    s->crops = sk_args_flag(args, "save-crops");
+    s->no_empty = sk_args_flag(args, "no-empty");
+    s->line_width = (float)sk_args_real(args, "line-width");
+    if (!s->overlay && (sk_args_text(args, "draw") || s->line_width > 0))
+        return sk_fail(err, SK_ERR_ARG,
+                       "--%s says how the overlay looks, and none is written\ngive --save-overlay, too",
+                       sk_args_text(args, "draw") ? "draw" : "line-width");
+    if (sk_args_text(args, "draw")) {
+        sk_status drawn = sk_overlay_parse_what(sk_args_text(args, "draw"), &s->draw, err);
+        if (drawn != SK_OK) {
+            sk_error_prefix(err, "--draw");
+            return drawn;
+        }
+    }
     s->restart = sk_args_flag(args, "restart");
     s->tagged_colours = strcmp(sk_args_text(args, "colour"), "tagged") == 0;
     s->overwrite = sk_args_flag(args, "overwrite");

@@ -114,6 +114,8 @@ static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_err
 {
     sk_text_sink *sink = (sk_text_sink *)base;
     coco_extra *extra = sink->extra;
+    if (sink->no_empty && frame->instances->count == 0)
+        return SK_OK;
     extra->n_images++;
     SK_TRY(write_image(sink, extra, frame, err));
     for (int32_t i = 0; i < frame->instances->count; i++)

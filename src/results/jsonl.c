@@ -69,6 +69,8 @@ static void write_instance(sk_text_sink *sink, const sk_instances *all, const sk
 static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_error *err)
 {
     sk_text_sink *sink = (sk_text_sink *)base;
+    if (sink->no_empty && frame->instances->count == 0)
+        return SK_OK;
     char clock[SK_CLOCK_TEXT];
     fprintf(sink->file, "{\"source\":%s,\"frame\":%lld,\"time\":%.6f",
             sk_text_sink_source(sink, frame->source, sk_escape_json), (long long)frame->index, frame->time);

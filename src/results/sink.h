@@ -42,6 +42,7 @@ typedef struct sk_run_header {
     int32_t n_edges;
     const int32_t (*edges)[2];
     uint32_t has;    /* SK_HAS_… that instances of this run may carry */
+    bool no_empty;   /* frames without instances are left out, where the format allows */
     bool identities; /* classes are individuals (SLEAP multi-class): they become tracks */
     const char *runtime_requested, *runtime; /* what was asked for and what really ran */
     const char *device;                      /* "AMD EPYC, 2 threads, avx512" */

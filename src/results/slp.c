@@ -66,7 +66,7 @@ typedef struct slp_sink {
     uint32_t *track_first; /* frame a track began */
     size_t track_capacity;
     char **track_names; /* identities; null: numbered */
-    bool pictures;
+    bool pictures, no_empty;
     json_t *picture_paths;
     json_t *video; /* the video's entry */
 } slp_sink;
@@ -381,6 +381,8 @@ static bool add_frame(slp_sink *sink, const sk_result_frame *frame)
                      .instance_id_end = sink->n_instances + (uint64_t)all->count};
     if (sink->pictures)
         json_array_append_new(sink->picture_paths, absolute_name(frame->source));
+    if (sink->no_empty && all->count == 0)
+        return true;
     for (int32_t i = 0; i < all->count; i++) {
         const sk_instance *in = &all->items[i];
         instance_row instance = {.instance_id = (int64_t)sink->n_instances,
@@ -471,6 +473,7 @@ static bool fill(slp_sink *sink, const char *path, const sk_run_header *h)
     sink->centers = h->n_keypoints == 0;
     sink->n_nodes = sink->centers ? 1 : h->n_keypoints;
     sink->identities = h->identities;
+    sink->no_empty = h->no_empty;
     sink->pictures = strcmp(h->source_kind, "pictures") == 0;
     sink->picture_paths = json_array();
     bool live = strcmp(h->source_kind, "live") == 0;

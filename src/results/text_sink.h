@@ -15,6 +15,7 @@ typedef struct sk_text_sink {
     char *source;   /* the last source, escaped, and the text it came from */
     char *source_raw;
     int32_t n_classes, n_keypoints;
+    bool no_empty;
     bool live;    /* frames have a wall clock */
     int64_t rows; /* written so far */
     void *extra;  /* the format's own */
