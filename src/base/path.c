@@ -64,14 +64,12 @@ char *sk_path_join(const char *folder, const char *name)
 
 char *sk_path_absolute(const char *path)
 {
-    while (path[0] == '.' && path[1] == '/')
-        for (path += 2; path[0] == '/';)
-            path++;
     if (path[0] == '/')
         return sk_strdup(path);
-    char *here = getcwd(NULL, 0); /* a folder that was removed has no name: the path stays what it was */
-    char *absolute = here ? sk_path_join(here, path) : sk_strdup(path);
-    free(here);
+    char *folder = sk_path_folder(path), *real = folder ? realpath(folder, NULL) : NULL;
+    char *absolute = !folder ? NULL : real ? sk_path_join(real, sk_path_name(path)) : sk_strdup(path);
+    free(real);
+    sk_free(folder);
     return absolute;
 }
 

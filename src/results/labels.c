@@ -34,10 +34,11 @@ static void write_line(FILE *file, const sk_result_frame *frame, const sk_instan
         sk_obb_corners(in->obb, xy);
         for (int i = 0; i < 4; i++)
             fprintf(file, " %g %g", xy[2 * i] / w, xy[2 * i + 1] / h);
-    } else if (in->has & SK_HAS_BOX) {
-        double x1 = (double)in->box[0], y1 = (double)in->box[1], x2 = (double)in->box[2],
-               y2 = (double)in->box[3];
-        fprintf(file, " %g %g %g %g", (x1 + x2) / 2 / w, (y1 + y2) / 2 / h, (x2 - x1) / w, (y2 - y1) / h);
+    } else { /* the line of a pose begins with a box: SLEAP's instances have the one around their keypoints */
+        double box[4];
+        sk_instance_bounds(frame->instances, in, box);
+        fprintf(file, " %g %g %g %g", (box[0] + box[2] / 2) / w, (box[1] + box[3] / 2) / h, box[2] / w,
+                box[3] / h);
     }
     if (in->has & SK_HAS_KEYPOINTS) {
         const sk_keypoint *p = frame->instances->keypoints + in->first_keypoint;

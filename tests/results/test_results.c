@@ -179,6 +179,27 @@ static void labels_are_relative(void **state)
     assert_int_equal((int)numbers[10], 0);
 }
 
+/* The line of a pose begins with a box, also where the model gives none. */
+static void labels_of_poses_have_a_box(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_run_header h = header();
+    char folder[4300], path[4600];
+    snprintf(folder, sizeof folder, "%s/sleap-labels", test_folder());
+    sk_sink *sink = NULL;
+    assert_ok(sk_sink_find("labels")->open(folder, &h, &sink, &err), &err);
+    sk_keypoint points[3] = {{64, 48, 1}, {128, 240, 0.5f}, {NAN, NAN, 0}};
+    sk_instance item = {.has = SK_HAS_KEYPOINTS, .class_id = -1, .score = 1, .track_id = -1};
+    sk_instances all = {.count = 1, .capacity = 1, .items = &item, .n_keypoints = 3, .keypoints = points};
+    sk_result_frame frame = *frame_number(1);
+    frame.instances = &all;
+    assert_ok(sink->write(sink, &frame, &err), &err);
+    assert_ok(sink->close(sink, &err), &err);
+    snprintf(path, sizeof path, "%s/in_2.txt", folder);
+    assert_string_equal(slurp(path), "0 0.15 0.3 0.1 0.4 0.1 0.1 1 0.2 0.5 0.5 0 0 0\n");
+}
+
 /* a.jpg, a.png and another folder's a.png are three pictures, and pages of one are told apart. */
 static void every_picture_has_its_own_label_file(void **state)
 {
@@ -524,6 +545,7 @@ int main(void)
         cmocka_unit_test(jsonl_has_a_line_a_frame),
         cmocka_unit_test(coco_is_a_dataset_and_a_list),
         cmocka_unit_test(labels_are_relative),
+        cmocka_unit_test(labels_of_poses_have_a_box),
         cmocka_unit_test(every_picture_has_its_own_label_file),
         cmocka_unit_test(slp_names_the_video_from_the_root),
         cmocka_unit_test(rows_without_tracks_are_no_tracks),
