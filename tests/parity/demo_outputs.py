@@ -5,7 +5,7 @@
     python tests/parity/demo_outputs.py FOLDER [--screenshot PAGE.png]
 
 Fails when something does not open, when a .slp holds other instances than the table beside it, or when the page writes to
-the console, asks for anything over a network, or is not well-formed. Needs sleap-io, ffprobe and chromium.
+the console, asks for anything over a network, links to what is not there, is wider than a telephone, or is not well-formed. Needs sleap-io, ffprobe and chromium.
 """
 import argparse
 import csv
@@ -49,6 +49,26 @@ def check_video(path, frames):
     print(f"{os.path.basename(path)}: {codec} {width}x{height}, {count} frames")
 
 
+def width_at(path, text, width):
+    """How wide the page gets in a window of this width: its own scripts have none, so one is put behind a copy of it."""
+    copy = path + ".measured.html"
+    with open(copy, "w", encoding="utf-8") as file:
+        file.write(text.replace("</body>", "<script>document.title='width '+document.documentElement.scrollWidth</script></body>"))
+    # headless windows are not narrower than 500 pixels: a frame is
+    frame = path + ".frame.html"
+    with open(frame, "w", encoding="utf-8") as file:
+        file.write(f"<iframe src='{os.path.basename(copy)}' width={width} height=900 style='border:0'></iframe>"
+                   "<script>onload=()=>{document.title=frames[0].document.title}</script>")
+    try:
+        command = ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
+                   "--virtual-time-budget=3000", "--dump-dom", "file://" + os.path.abspath(frame)]
+        dom = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        return int(re.search(r"<title>width (\d+)", dom).group(1))
+    finally:
+        os.remove(copy)
+        os.remove(frame)
+
+
 def check_page(path, screenshot):
     with open(path, encoding="utf-8") as file:
         text = file.read()
@@ -59,8 +79,14 @@ def check_page(path, screenshot):
     log = subprocess.run(command, check=True, capture_output=True, text=True).stderr
     console = [line for line in log.splitlines() if "CONSOLE" in line]
     assert not console, "\n".join(console)
-    assert not re.findall(r"(?:src|href)=\"(?!data:)|url\(|@import", text), "the page refers to something outside itself"
-    print(f"{os.path.basename(path)}: {len(text) // 1024} KiB, well-formed, nothing on the console")
+    assert not re.findall(r"src=\"(?!data:)|href=\"(?:\w+:)?//|url\(|@import", text), "the page refers to something outside itself"
+    links = [link for link in re.findall(r"href=\"([^\"]*)\"", text) if not link.startswith("data:")]
+    for link in links:
+        assert os.path.getsize(os.path.join(os.path.dirname(path), link)) > 0, f"a link to {link}, which is not there"
+    for width in (320, 400, 1000):
+        assert width_at(path, text, width) <= width, f"wider than a window of {width} pixels"
+    print(f"{os.path.basename(path)}: {len(text) // 1024} KiB, well-formed, nothing on the console, {len(links)} links, "
+          "fits 320 pixels")
 
 
 def main():
