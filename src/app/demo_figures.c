@@ -15,15 +15,17 @@
 
 void sk_demo_escape(sk_text *page, const char *text)
 {
-    for (; *text; text++)
-        switch (*text) {
+    char *clean = sk_text_printable(text, ""); /* control characters have no place in a page either */
+    for (const char *c = clean ? clean : ""; *c; c++)
+        switch (*c) {
         case '&': sk_text_append(page, "&amp;"); break;
         case '<': sk_text_append(page, "&lt;"); break;
         case '>': sk_text_append(page, "&gt;"); break;
         case '"': sk_text_append(page, "&quot;"); break;
         case '\'': sk_text_append(page, "&#39;"); break;
-        default: sk_text_append_bytes(page, text, 1);
+        default: sk_text_append_bytes(page, c, 1);
         }
+    sk_free(clean);
 }
 
 /* --- where the time goes --- */

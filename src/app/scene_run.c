@@ -39,7 +39,7 @@ static sk_status begin(work *w, const char *truth, sk_error *err)
         return sk_fail_memory(err, bytes);
     if (truth) {
         SK_TRY(sk_file_writer_open(truth, &w->truth, err));
-        sk_scene_truth_header(sk_file_writer_stream(w->truth), w->settings);
+        sk_scene_truth_header(sk_file_writer_stream(w->truth));
     }
     return SK_OK;
 }

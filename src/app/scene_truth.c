@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/scene_truth.h"
 
-#include "skitter/version.h"
+#include "base/memory.h"
+#include "results/text_sink.h"
 
 #include <math.h>
 
-void sk_scene_truth_header(FILE *file, const sk_scene_run_settings *s)
+void sk_scene_truth_header(FILE *file)
 {
-    fprintf(
-        file, "# skitter %s; truth of a scene; species %s; animals %s%d; size %dx%d; rate %g; seed %llu\n",
-        sk_version_text(), sk_species_names[s->scene.species], s->pictures > 0 ? "up to " : "",
-        s->scene.animals, s->scene.width, s->scene.height, s->scene.rate, (unsigned long long)s->scene.seed);
     fprintf(file, "source,frame,time,instance,track,class,name,score,x1,y1,x2,y2,cx,cy,w,h,angle");
     for (int k = 0; k < SK_SCENE_KEYPOINTS; k++) {
         const char *name = sk_scene_keypoint_names[k];
@@ -19,29 +16,13 @@ void sk_scene_truth_header(FILE *file, const sk_scene_run_settings *s)
     fprintf(file, ",visible,length\n");
 }
 
-/* Names with a comma or quote are quoted. */
-static void put_text(FILE *file, const char *text)
-{
-    bool quote = false;
-    for (const char *c = text; *c; c++)
-        quote = quote || *c == ',' || *c == '"' || *c == '\n' || *c == '\r';
-    if (quote)
-        fputc('"', file);
-    for (const char *c = text; *c; c++) {
-        if (*c == '"')
-            fputc('"', file);
-        fputc(*c, file);
-    }
-    if (quote)
-        fputc('"', file);
-}
-
 void sk_scene_truth_rows(FILE *file, const char *source, int64_t frame, double time,
                          const sk_scene_animal *animals, int32_t count)
 {
+    char *quoted = sk_escape_csv(source);
     for (int32_t i = 0; i < count; i++) {
         const sk_scene_animal *a = &animals[i];
-        put_text(file, source);
+        fputs(quoted ? quoted : "", file);
         fprintf(file, ",%lld,%.6f,%d,%d,%d,%s,1", (long long)frame, time, i, a->track, a->species,
                 sk_species_names[a->species]);
         for (int k = 0; k < 4; k++)
@@ -52,6 +33,7 @@ void sk_scene_truth_rows(FILE *file, const char *source, int64_t frame, double t
             fprintf(file, ",%.3f,%.3f,%d", (double)a->points[k][0], (double)a->points[k][1], a->seen[k]);
         fprintf(file, ",%.3f,%.2f\n", (double)a->visible, (double)a->length);
     }
+    sk_free(quoted);
 }
 
 static void label_corners(FILE *file, const sk_scene_animal *a, double w, double h)

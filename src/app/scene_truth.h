@@ -8,7 +8,7 @@
 
 /* The truth of scenes as text: the columns of results.csv and a few more, and label files. */
 
-void sk_scene_truth_header(FILE *file, const sk_scene_run_settings *settings);
+void sk_scene_truth_header(FILE *file);
 void sk_scene_truth_rows(FILE *file, const char *source, int64_t frame, double time,
                          const sk_scene_animal *animals, int32_t count);
 /* Label text of one picture; animals of which less than SK_SCENE_LABEL_VISIBLE can be seen are left out. */

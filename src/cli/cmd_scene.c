@@ -149,8 +149,9 @@ static sk_status print_report(const sk_args *args, const sk_scene_run_settings *
         return sk_json_end(&j, err);
     }
     if (sk_cli_verbosity() > 0)
-        printf("%s: %lld %s, %lld animals in all, %.1f s\n", s->output, (long long)r->frames,
-               s->pictures > 0 ? "pictures" : "frames", (long long)r->instances, r->seconds);
+        printf("%s: %lld %s, %lld animals in all, seed %llu, %.1f s\n", s->output, (long long)r->frames,
+               s->pictures > 0 ? "pictures" : "frames", (long long)r->instances,
+               (unsigned long long)s->scene.seed, r->seconds);
     return SK_OK;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/demo.h"
+#include "app/demo_internal.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "formats/config.h"
@@ -155,6 +155,18 @@ static void makes_every_file_it_names(void **state)
     sk_free(text);
 }
 
+/* A class may be called anything; the page stays a page. */
+static void names_are_text_in_the_page(void **state)
+{
+    (void)state;
+    sk_text page = {0};
+    sk_demo_escape(&page, "<script>alert('1')</script> & \"é\" \x1b[2J\xff");
+    assert_string_equal(sk_text_get(&page),
+                        "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt; &amp; &quot;é&quot; "
+                        "\\x1b[2J\\xff");
+    sk_text_free(&page);
+}
+
 static bool stop_in_boxes(void *context, const char *what, int64_t done, int64_t total, double seconds)
 {
     (void)total;
@@ -277,6 +289,7 @@ static void says_where_models_should_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_text_in_the_page),
         cmocka_unit_test(a_page_that_is_not_sound_is_found),
         cmocka_unit_test(makes_every_file_it_names),
         cmocka_unit_test(goes_on_after_an_interruption),
