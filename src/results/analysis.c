@@ -336,6 +336,11 @@ static sk_status open_analysis(const char *path, const sk_run_header *header, sk
         release(sink);
         return sk_fail_memory(err, strlen(path));
     }
+    sk_status claimed = sk_sink_claim(path, err);
+    if (claimed != SK_OK) {
+        release(sink);
+        return claimed;
+    }
     sk_hdf5_enter();
     bool ok = begin_file(sink, header);
     sk_hdf5_leave();

@@ -186,9 +186,7 @@ static sk_status open_list(const char *path, coco_extra *extra, sk_error *err)
     extra->list_path = sk_path_with_extension(path, "_results.json");
     if (!extra->list_path)
         return sk_fail_memory(err, strlen(path));
-    extra->list = fopen(extra->list_path, "wb");
-    if (!extra->list)
-        return sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s", extra->list_path, strerror(errno));
+    SK_TRY(sk_file_create_stream(extra->list_path, &extra->list, err));
     fputc('[', extra->list);
     extra->images = tmpfile();
     if (!extra->images)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "results/sink.h"
 
-#include "base/memory.h"
+#include "base/file.h"
 #include "results/shape.h"
 #include "results/stems.h"
 
@@ -65,9 +65,8 @@ static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_err
         return SK_OK;
     char path[4600];
     snprintf(path, sizeof path, "%s/%s.txt", sink->folder, stem);
-    FILE *file = fopen(path, "wb");
-    if (!file)
-        return sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+    FILE *file = NULL;
+    SK_TRY(sk_file_create_stream(path, &file, err));
     for (int32_t i = 0; i < frame->instances->count; i++)
         write_line(file, frame, &frame->instances->items[i], sink->confidence);
     bool failed = ferror(file) != 0;

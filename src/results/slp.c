@@ -510,6 +510,11 @@ static sk_status open_slp(const char *path, const sk_run_header *header, sk_sink
         release(sink);
         return sk_fail(err, SK_ERR_MEMORY, "%s: out of memory", path);
     }
+    sk_status claimed = sk_sink_claim(path, err);
+    if (claimed != SK_OK) {
+        release(sink);
+        return claimed;
+    }
     sk_hdf5_enter();
     bool ok = begin_file(sink, header);
     sk_hdf5_leave();
