@@ -28,6 +28,39 @@ typedef enum sk_rect {
     SK_RECT_OFF = 2
 } sk_rect;
 
+/* How SLEAP's peaks are refined to fractions of a pixel. A legacy model's own offsets take its place. */
+typedef enum sk_sleap_refinement {
+    SK_SLEAP_REFINE_INTEGRAL = 0, /* centre of mass of a patch around the peak */
+    SK_SLEAP_REFINE_LOCAL,        /* a quarter pixel towards the higher neighbour */
+    SK_SLEAP_REFINE_NONE
+} sk_sleap_refinement;
+
+/* What becomes of poses in one place. */
+typedef enum sk_overlap {
+    SK_OVERLAP_KEEP = 0,
+    SK_OVERLAP_IOU, /* the boxes around them overlap */
+    SK_OVERLAP_OKS  /* their nodes lie close together */
+} sk_overlap;
+
+/* SLEAP's own settings, by the names sleap-nn has for them. From sk_detector_defaults(). */
+typedef struct sk_sleap_options {
+    float centroid_peak_threshold; /* of centroids; below 0 (default): peak_threshold */
+    int32_t refinement;            /* sk_sleap_refinement */
+    int32_t integral_patch_size;   /* odd, 3 … 15; default 5 */
+    /* Bottom-up: */
+    float max_edge_length_ratio; /* longer edges are penalised, of the fields' largest side; default 0.25 */
+    float dist_penalty_weight;   /* default 1 */
+    int32_t n_points;            /* samples along an edge, 2 … 1000; default 10 */
+    float min_instance_peaks;    /* up to 1: a part of the nodes; above: peaks; default 0 */
+    float min_line_scores;       /* edges below are dropped, -1 … 1; default 0.25 */
+    /* What is kept of a frame's poses; 0 = everything. */
+    int32_t overlap;         /* sk_overlap: the worse of two poses goes … */
+    float overlap_threshold; /* … where they overlap by more; default 0.8 */
+    int32_t min_visible_nodes;
+    float min_visible_node_fraction, min_mean_node_score, min_instance_score;
+    float min_centroid_distance; /* pixels; models of centroids alone */
+} sk_sleap_options;
+
 typedef struct sk_detector_settings {
     const char *runtime;   /* compute runtime; default "cpu" */
     int32_t threads;       /* 0: all cores */
@@ -43,8 +76,9 @@ typedef struct sk_detector_settings {
     int32_t n_classes;
     float peak_threshold;  /* SLEAP: default 0.2 */
     int32_t max_instances; /* SLEAP: 0 = no limit */
-    bool winograd;         /* default true */
-    bool obb_quarter;      /* oriented boxes in newer Ultralytics' form; default false: w >= h */
+    sk_sleap_options sleap;
+    bool winograd;    /* default true */
+    bool obb_quarter; /* oriented boxes in newer Ultralytics' form; default false: w >= h */
     /* onnx_cpu, onnx_cuda, onnx_rocm: ONNX Runtime's execution provider, "CPU", "CUDA", "TensorRT", "ROCm", "MIGraphX",
      * "OpenVINO", "CoreML"; default null: the runtime's own. Borrowed while the detector is open. */
     const char *provider;

@@ -150,12 +150,15 @@ static sk_status post(sk_basic *b, const sk_frame *frame, const sk_tensor *outpu
     sk_status status;
     SK_TRY_GOTO(sk_instances_alloc(plan->capacity, plan->n_keypoints, &found, err));
     SK_TRY_GOTO(sk_task_stage_result(n->stage, outputs, n->n_outputs, 0, n->tail_cut, &found, err));
+    if (b->n_models == 1)
+        sk_task_stage_keep(n->stage, &found);
     *count = found.count;
     if (b->n_models > 1) {
         plan = sk_task_stage_plan(b->networks[1].stage);
         SK_TRY_GOTO(sk_instances_alloc(plan->capacity, plan->n_keypoints, &poses, err));
         lap(mark, &b->times.post);
         SK_TRY_GOTO(look_at_crops(b, frame, &found, mark, &poses, err));
+        sk_task_stage_keep(b->networks[1].stage, &poses);
         *count = poses.count;
     }
 done:

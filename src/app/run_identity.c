@@ -98,6 +98,26 @@ static void write_colours(const sk_run_facts *f, sk_text *out)
     sk_text_append(out, sk_run_colours_of(f->settings, f->about) == SK_COLOURS_BT601 ? "bt601" : "tagged");
 }
 
+static void write_refinement(const sk_run_facts *f, sk_text *out)
+{
+    static const char *const ways[] = {"integral", "local", "none"};
+    sk_text_append(out, ways[f->settings->detector.sleap.refinement]);
+}
+
+static void write_overlap(const sk_run_facts *f, sk_text *out)
+{
+    static const char *const ways[] = {"off", "iou", "oks"};
+    sk_text_append(out, ways[f->settings->detector.sleap.overlap]);
+}
+
+static void write_centroid_threshold(const sk_run_facts *f, sk_text *out)
+{
+    const float own = f->settings->detector.sleap.centroid_peak_threshold;
+    char number[SK_TEXT_NUMBER];
+    sk_text_append(out, sk_text_number((double)(own < 0 ? f->settings->detector.peak_threshold : own), 7,
+                                       number, sizeof number));
+}
+
 static void write_models(const sk_run_facts *f, sk_text *out)
 {
     for (int32_t i = 0; i < f->about->n_models; i++)
@@ -184,6 +204,21 @@ static const member members[] = {
     {"obb_quarter", YOLO, FLAG, SETTING(detector.obb_quarter)},
     {"peak_threshold", SLEAP, REAL32, SETTING(detector.peak_threshold)},
     {"max_instances", SLEAP, INT, SETTING(detector.max_instances)},
+    {"centroid_peak_threshold", SLEAP, CALL, 0, write_centroid_threshold},
+    {"refinement", SLEAP, CALL, 0, write_refinement},
+    {"integral_patch_size", SLEAP, INT, SETTING(detector.sleap.integral_patch_size)},
+    {"max_edge_length_ratio", SLEAP, REAL32, SETTING(detector.sleap.max_edge_length_ratio)},
+    {"dist_penalty_weight", SLEAP, REAL32, SETTING(detector.sleap.dist_penalty_weight)},
+    {"n_points", SLEAP, INT, SETTING(detector.sleap.n_points)},
+    {"min_line_scores", SLEAP, REAL32, SETTING(detector.sleap.min_line_scores)},
+    {"min_instance_peaks", SLEAP, REAL32, SETTING(detector.sleap.min_instance_peaks)},
+    {"filter_overlapping", SLEAP, CALL, 0, write_overlap},
+    {"filter_overlapping_threshold", SLEAP, REAL32, SETTING(detector.sleap.overlap_threshold)},
+    {"filter_min_visible_nodes", SLEAP, INT, SETTING(detector.sleap.min_visible_nodes)},
+    {"filter_min_visible_node_fraction", SLEAP, REAL32, SETTING(detector.sleap.min_visible_node_fraction)},
+    {"filter_min_mean_node_score", SLEAP, REAL32, SETTING(detector.sleap.min_mean_node_score)},
+    {"filter_min_instance_score", SLEAP, REAL32, SETTING(detector.sleap.min_instance_score)},
+    {"filter_min_centroid_distance", SLEAP, REAL32, SETTING(detector.sleap.min_centroid_distance)},
     {"frames", ALWAYS, CALL, 0, write_frames},
     {"runtime fallback", ALWAYS, CALL, 0, write_fallback},
 };

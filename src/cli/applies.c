@@ -14,6 +14,10 @@ static const struct {
     {SK_NEEDS_YOLO, "is a SLEAP model, which has no such setting"},
     {SK_NEEDS_SLEAP, "is a YOLO model, which has no such setting"},
     {SK_NEEDS_OBB, "finds no oriented boxes"},
+    {SK_NEEDS_PAFS, "has no part affinity fields, as SLEAP's bottom-up models have"},
+    {SK_NEEDS_SLEAP_POSES, "gives no poses of a SLEAP model"},
+    {SK_NEEDS_CENTROIDS, "is no SLEAP centroid model"},
+    {SK_NEEDS_CENTROIDS_ONLY, "is not a SLEAP centroid model by itself"},
     {SK_NEEDS_CPU, "is not the cpu runtime, for which this is"},
     {SK_NEEDS_OPENVINO, "is not OpenVINO, for which this is"},
     {SK_NEEDS_LIVE, "is no camera and no stream, for which this is"},
@@ -58,6 +62,10 @@ sk_status sk_cli_refuse_for_models(const sk_args *args, const char *const *model
         const sk_task task = sk_model_task(model);
         has |= task >= SK_TASK_SINGLE_INSTANCE ? SK_NEEDS_SLEAP : SK_NEEDS_YOLO;
         has |= task == SK_TASK_OBB ? SK_NEEDS_OBB : 0;
+        has |= task == SK_TASK_BOTTOMUP ? SK_NEEDS_PAFS : 0;
+        has |= task >= SK_TASK_SINGLE_INSTANCE && task != SK_TASK_CENTROID ? SK_NEEDS_SLEAP_POSES : 0;
+        has |= task == SK_TASK_CENTROID ? SK_NEEDS_CENTROIDS : 0;
+        has |= task == SK_TASK_CENTROID && count == 1 ? SK_NEEDS_CENTROIDS_ONLY : 0;
         sk_model_close(&model);
         const size_t used = strlen(what);
         snprintf(what + used, sizeof what - used, "%s%s", i ? " and " : "", models[i]);

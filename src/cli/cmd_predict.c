@@ -12,6 +12,7 @@
 #include "cli/network_options.h"
 #include "cli/shared_options.h"
 #include "cli/sizes.h"
+#include "cli/sleap_options.h"
 #include "media/frame_choice.h"
 #include "media/reader.h"
 #include "media/overlay.h"
@@ -122,6 +123,7 @@ static const sk_option options[] = {
      .needs = SK_NEEDS_SLEAP,
      .instead = "max-det",
      .help = "SLEAP: most animals a frame; 0 means no limit"},
+    SK_CLI_OPTIONS_SLEAP,
     SK_CLI_OPTION_IMGSZ,
     SK_CLI_OPTION_RECT,
     SK_CLI_OPTION_NMS,
@@ -406,6 +408,7 @@ static sk_status read_settings(const sk_args *args, sk_predict_settings *s, wish
     d->max_instances = (int32_t)sk_args_int(args, "max-instances");
     d->rect = sk_cli_rect(args);
     d->heads = sk_cli_heads(args);
+    SK_TRY(sk_cli_read_sleap(args, &d->sleap, err));
     d->batch = (int32_t)sk_args_int(args, "batch");
     d->threads = (int32_t)sk_args_int(args, "threads");
     d->winograd = !sk_args_flag(args, "no-winograd");

@@ -37,9 +37,16 @@ enum {
     SK_NEEDS_OPENVINO = 16, /* OpenVINO, by itself or behind ONNX Runtime */
     SK_NEEDS_LIVE = 32,     /* a camera or stream */
     SK_NEEDS_VIDEO = 64,    /* something FFmpeg decodes: no pictures */
-    SK_NEEDS_FILE = 128     /* a source with an end */
+    SK_NEEDS_FILE = 128,    /* a source with an end */
+    /* SLEAP models: */
+    SK_NEEDS_PAFS = 256,           /* a bottom-up one */
+    SK_NEEDS_SLEAP_POSES = 512,    /* one that finds more than centroids */
+    SK_NEEDS_CENTROIDS = 1024,     /* a centroid model */
+    SK_NEEDS_CENTROIDS_ONLY = 2048 /* … and nothing after it */
 };
-#define SK_NEEDS_OF_MODELS   (SK_NEEDS_YOLO | SK_NEEDS_SLEAP | SK_NEEDS_OBB)
+#define SK_NEEDS_OF_MODELS                                                                                   \
+    (SK_NEEDS_YOLO | SK_NEEDS_SLEAP | SK_NEEDS_OBB | SK_NEEDS_PAFS | SK_NEEDS_SLEAP_POSES |                  \
+     SK_NEEDS_CENTROIDS | SK_NEEDS_CENTROIDS_ONLY)
 #define SK_NEEDS_OF_RUNTIMES (SK_NEEDS_CPU | SK_NEEDS_OPENVINO)
 #define SK_NEEDS_OF_SOURCES  (SK_NEEDS_LIVE | SK_NEEDS_VIDEO | SK_NEEDS_FILE)
 

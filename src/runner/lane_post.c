@@ -165,6 +165,7 @@ static sk_status process_item(sk_lane *lane, sk_job *job, int32_t image, bool *l
         SK_TRY(check_frame(lane, job, image, item, err));
     if (r->n_models > 1)
         SK_TRY(look_at_crops(lane, item, lost, err));
+    sk_task_stage_keep(r->n_models > 1 ? lane->crops : lane->post, &item->instances);
     if (r->settings.keep_outputs) {
         int64_t begin = sk_clock_ns();
         SK_TRY(copy_outputs(lane, job, image, item, err));

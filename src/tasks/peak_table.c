@@ -72,7 +72,7 @@ static void fill_row(const sk_peak_wish *w, const sk_map *maps, sk_peak peak, sk
     if (w->offsets >= 0)
         sk_peak_offset(&maps[w->offsets], &peak);
     else
-        sk_peak_refine(&maps[w->maps], (sk_refinement)w->refinement, &peak);
+        sk_peak_refine(&maps[w->maps], (sk_refinement)w->refinement, SK_PEAK_PATCH, &peak);
     row[2].f = peak.x;
     row[3].f = peak.y;
     for (int32_t k = 0; k < w->n_classes; k++) {

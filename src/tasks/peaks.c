@@ -85,7 +85,7 @@ int32_t sk_peaks_local(const sk_map *map, float threshold, sk_peak *out, int32_t
     return count;
 }
 
-void sk_peak_refine(const sk_map *map, sk_refinement how, sk_peak *peak)
+void sk_peak_refine(const sk_map *map, sk_refinement how, int32_t patch, sk_peak *peak)
 {
     if (how == SK_REFINE_NONE || !isfinite(peak->x))
         return;
@@ -98,8 +98,9 @@ void sk_peak_refine(const sk_map *map, sk_refinement how, sk_peak *peak)
         return;
     }
     float sum = 0, sx = 0, sy = 0;
-    for (int32_t dy = -2; dy <= 2; dy++)
-        for (int32_t dx = -2; dx <= 2; dx++) {
+    const int32_t reach = patch / 2;
+    for (int32_t dy = -reach; dy <= reach; dy++)
+        for (int32_t dx = -reach; dx <= reach; dx++) {
             float v = at_or_zero(map, c, y + dy, x + dx);
             sum += v;
             sx += (float)dx * v;

@@ -1,51 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/pipeline_internal.h"
 
+#include "tasks/instance_filter.h"
 #include "tasks/instances.h"
 #include "tasks/pixels.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-sk_task_settings sk_task_settings_defaults(void)
-{
-    return (sk_task_settings){.size = sizeof(sk_task_settings),
-                              .yolo = sk_yolo_settings_defaults(),
-                              .sleap = sk_sleap_settings_defaults(),
-                              .rect = 1,
-                              .crop_margin = 0.1f,
-                              .max_crops = 256};
-}
-
-void sk_detector_defaults(sk_detector_settings *settings)
-{
-    *settings = (sk_detector_settings){.runtime = "cpu",
-                                       .batch = 1,
-                                       .confidence = 0.25f,
-                                       .iou = 0.7,
-                                       .max_det = 300,
-                                       .peak_threshold = 0.2f,
-                                       .winograd = true};
-}
-
-sk_task_settings sk_task_settings_of(const sk_detector_settings *s)
-{
-    sk_task_settings t = sk_task_settings_defaults();
-    t.yolo.confidence = s->confidence;
-    t.yolo.iou = s->iou;
-    t.yolo.max_det = s->max_det;
-    t.yolo.agnostic = s->agnostic;
-    t.yolo.classes = s->classes;
-    t.yolo.n_classes = s->n_classes;
-    t.yolo.obb_form = s->obb_quarter ? SK_OBB_QUARTER : SK_OBB_LONG_SIDE;
-    t.sleap.peak_threshold = s->peak_threshold;
-    t.sleap.max_instances = s->max_instances;
-    t.net_height = s->height;
-    t.net_width = s->width;
-    t.rect = s->rect != SK_RECT_OFF; /* who knows of a runtime that takes one shape only has said so */
-    return t;
-}
 
 static int is_yolo(sk_task task)
 {
@@ -420,6 +382,12 @@ const sk_sleap_geometry *sk_task_stage_sizes(const sk_task_stage *s, int *legacy
     *legacy = s->model->sleap.legacy;
     *grey = sk_sleap_grey_of(&s->model->sleap, sleap_channels(s->model));
     return s->pre && !s->plan.takes_crops ? &s->geometry : NULL;
+}
+
+void sk_task_stage_keep(const sk_task_stage *s, sk_instances *instances)
+{
+    if (s->sleap && sk_instance_filter_on(&s->settings.keep))
+        sk_instance_filter(&s->settings.keep, instances);
 }
 
 bool sk_task_stage_peaks(const sk_task_stage *s, sk_peak_wish *out)

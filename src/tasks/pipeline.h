@@ -22,6 +22,7 @@ typedef struct sk_task_settings {
     uint32_t size;           /* sizeof, for growth */
     sk_yolo_settings yolo;   /* thresholds of YOLO models */
     sk_sleap_settings sleap; /* and of SLEAP models */
+    sk_sleap_options keep;   /* which of their poses are kept (tasks/instance_filter.h) */
     int32_t net_height,
         net_width; /* YOLO input size, raised to a multiple of the stride; 0 = the model's own */
     int32_t
@@ -109,5 +110,8 @@ sk_status sk_task_stage_crop_result(sk_task_stage *stage, int32_t crop, const sk
                                     sk_error *err) SK_MUST_CHECK;
 /* Settles what needs all crops of the frame: identities, instances without keypoints. */
 sk_status sk_task_stage_crops_end(sk_task_stage *stage, sk_instances *out, sk_error *err) SK_MUST_CHECK;
+
+/* Drops instances that the settings do not keep; for the last model's, once a frame. */
+void sk_task_stage_keep(const sk_task_stage *stage, sk_instances *instances);
 
 #endif

@@ -50,7 +50,7 @@ static void refine(const sk_sleap_post *p, const sk_map *maps, sk_peak *peak)
     else if (offsets && p->legacy)
         sk_peak_offset(offsets, peak);
     else
-        sk_peak_refine(map_of(p, maps, SK_OUTPUT_CONFMAPS), p->settings.refinement, peak);
+        sk_peak_refine(map_of(p, maps, SK_OUTPUT_CONFMAPS), p->settings.refinement, p->settings.patch, peak);
     peak->x *= p->stride[SK_OUTPUT_CONFMAPS];
     peak->y *= p->stride[SK_OUTPUT_CONFMAPS];
 }

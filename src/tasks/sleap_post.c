@@ -8,7 +8,9 @@ sk_sleap_settings sk_sleap_settings_defaults(void)
 {
     return (sk_sleap_settings){.size = sizeof(sk_sleap_settings),
                                .peak_threshold = 0.2f,
+                               .centroid_threshold = -1,
                                .refinement = SK_REFINE_INTEGRAL,
+                               .patch = SK_PEAK_PATCH,
                                .paf = sk_paf_settings_defaults()};
 }
 
@@ -105,6 +107,8 @@ static sk_status plan_table(sk_sleap_post *p, const sk_model *model, sk_error *e
     w->n_points = paf->n_points;
     w->max_edge_length_ratio = paf->max_edge_length_ratio;
     w->dist_penalty_weight = paf->dist_penalty_weight;
+    if (p->settings.patch != SK_PEAK_PATCH) /* engines know this one */
+        return SK_OK;
     if (p->n_nodes > SK_PEAK_MOST_NODES || w->n_classes > SK_PEAK_MOST_CLASSES ||
         (fields && edges > SK_PEAK_MOST_EDGES))
         return SK_OK;
@@ -139,11 +143,18 @@ sk_status sk_sleap_post_open(const sk_model *model, const sk_sleap_settings *set
     SK_CHECK_ARG(s.max_instances >= 0, err);
     if (s.max_instances > SK_SLEAP_MOST_INSTANCES)
         s.max_instances = SK_SLEAP_MOST_INSTANCES;
+    if (s.patch < 3 || s.patch > 15 || s.patch % 2 == 0)
+        return sk_fail(err, SK_ERR_ARG, "a patch of %d x %d around a peak: give an odd number from 3 to 15",
+                       (int)s.patch, (int)s.patch);
     SK_CHECK_ARG(s.paf.max_peaks_per_node >= 1 && s.paf.max_peaks_per_node <= 4096, err);
     sk_sleap_post *p = sk_calloc(1, sizeof *p);
     if (!p)
         return sk_fail_memory(err, sizeof *p);
     sk_status status;
+    if (model->task == SK_TASK_CENTROID && s.centroid_threshold >= 0)
+        s.peak_threshold = s.centroid_threshold;
+    const float least = s.min_instance_peaks;
+    s.paf.min_instance_peaks = (int32_t)(least > 1 ? least : least * (float)model->n_keypoints);
     p->settings = s;
     p->task = model->task;
     p->legacy = model->sleap.legacy;

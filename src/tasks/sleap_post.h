@@ -13,12 +13,15 @@
 typedef struct sk_sleap_settings {
     uint32_t size;            /* sizeof, for growth */
     float peak_threshold;     /* default 0.2 */
+    float centroid_threshold; /* of centroid models; below 0 (default): peak_threshold */
     sk_refinement refinement; /* default integral; a legacy model's offset head takes its place */
+    int32_t patch;            /* side of the integral's patch, odd, 3 … 15; default 5 */
     int32_t max_instances;    /* the best by score; 0 = all; never more than 1024 */
     float centroid_nms;       /* centroids: drop one whose crop overlaps a better one's by more; 0 = off */
     int32_t nms_size;         /* side of the crops for that, in sized pixels */
     int32_t keep_empty;       /* 1: instances without any keypoint stay; default 0 */
-    sk_paf_settings paf;
+    float min_instance_peaks; /* bottom-up: up to 1 a part of the nodes, above that peaks; default 0 */
+    sk_paf_settings paf;      /* its min_instance_peaks comes from the above */
 } sk_sleap_settings;
 
 sk_sleap_settings sk_sleap_settings_defaults(void);

@@ -56,7 +56,7 @@ static void check_option(const sk_command *command, const sk_option *option)
         check_default(command, option);
     if (strncmp(option->help, "YOLO:", 5) == 0 && option->needs != SK_NEEDS_YOLO)
         fail_msg("%s: what is for YOLO alone says so to the parser (.needs)", where);
-    if (strncmp(option->help, "SLEAP:", 6) == 0 && option->needs != SK_NEEDS_SLEAP)
+    if (strncmp(option->help, "SLEAP", 5) == 0 && !(option->needs & SK_NEEDS_SLEAP))
         fail_msg("%s: what is for SLEAP alone says so to the parser (.needs)", where);
     if (option->instead && !sk_command_option(command, option->instead, strlen(option->instead)))
         fail_msg("%s: there is no --%s", where, option->instead);

@@ -103,7 +103,7 @@ static void peaks(const int *a)
     else
         n = sk_peaks_local(&map, (float)(a[4] / 1e6), found, most);
     for (int32_t i = 0; i < n; i++) {
-        sk_peak_refine(&map, SK_REFINE_INTEGRAL, &found[i]);
+        sk_peak_refine(&map, SK_REFINE_INTEGRAL, SK_PEAK_PATCH, &found[i]);
         float row[4] = {found[i].x, found[i].y, found[i].value, (float)found[i].channel};
         fwrite(row, sizeof row, 1, stdout);
     }

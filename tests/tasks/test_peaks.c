@@ -50,7 +50,7 @@ static void bells_are_found(void **state)
         for (int i = 0; i < 4; i++) {
             assert_int_equal(found[i].channel, (int)places[i][0]);
             assert_true(found[i].x == rintf(places[i][1]) && found[i].y == rintf(places[i][2]));
-            sk_peak_refine(&forms[f], SK_REFINE_INTEGRAL, &found[i]);
+            sk_peak_refine(&forms[f], SK_REFINE_INTEGRAL, SK_PEAK_PATCH, &found[i]);
             if (i < 2)
                 assert_true(fabsf(found[i].x - places[i][1]) < 0.15f &&
                             fabsf(found[i].y - places[i][2]) < 0.15f);
@@ -61,9 +61,9 @@ static void bells_are_found(void **state)
         sk_peaks_global(&forms[f], 0.2f, global);
         assert_true(global[0].x == 10 && global[0].y == 8 && global[1].x == 0 && global[1].y == 0);
         assert_true(isnan(global[2].x) && global[2].value == 0);
-        sk_peak_refine(&forms[f], SK_REFINE_LOCAL, &global[0]);
+        sk_peak_refine(&forms[f], SK_REFINE_LOCAL, SK_PEAK_PATCH, &global[0]);
         assert_true(global[0].x == 10.25f && global[0].y == 8.25f);
-        sk_peak_refine(&forms[f], SK_REFINE_INTEGRAL, &global[2]);
+        sk_peak_refine(&forms[f], SK_REFINE_INTEGRAL, SK_PEAK_PATCH, &global[2]);
         assert_true(isnan(global[2].x));
     }
 }
@@ -78,7 +78,7 @@ static void integral_by_hand(void **state)
     planar[W] = 0.25f;
     sk_map map = sk_map_planar(planar, 1, H, W);
     sk_peak peak = {0, 0, 1, 0};
-    sk_peak_refine(&map, SK_REFINE_INTEGRAL, &peak);
+    sk_peak_refine(&map, SK_REFINE_INTEGRAL, SK_PEAK_PATCH, &peak);
     assert_true(fabsf(peak.x - 0.5f / 1.75f) < 1e-6f && fabsf(peak.y - 0.25f / 1.75f) < 1e-6f);
 }
 
