@@ -11,14 +11,21 @@
 
 #define SK_PREDICT_MAX_FORMATS 12
 
+/* How video is read: as the program that made the model reads it, or by one of sk_source_colours. */
+typedef enum sk_predict_colours {
+    SK_PREDICT_COLOURS_ORIGINAL = 0,
+    SK_PREDICT_COLOURS_TAGGED,
+    SK_PREDICT_COLOURS_BT601
+} sk_predict_colours;
+
 typedef struct sk_predict_settings {
     const char *source;
     int32_t n_models;
     const char *models[SK_DETECTOR_MAX_MODELS];
     const char *out; /* folder; made if absent */
     sk_detector_settings detector;
-    sk_source_settings media; /* its colours: as the program that made the model reads video, unless … */
-    bool tagged_colours;      /* … those the file names are wanted */
+    sk_source_settings media; /* its colours come from the next */
+    sk_predict_colours colours;
     int32_t n_formats;
     const char *formats[SK_PREDICT_MAX_FORMATS]; /* "csv", "jsonl", "slp", … */
     bool overlay;                                /* overlay video, or overlay pictures for pictures */

@@ -14,7 +14,9 @@
 
 sk_source_colours sk_run_colours_of(const sk_predict_settings *settings, const sk_detector_info *about)
 {
-    return settings->tagged_colours ? SK_COLOURS_TAGGED : about->colours;
+    return settings->colours == SK_PREDICT_COLOURS_TAGGED  ? SK_COLOURS_TAGGED
+           : settings->colours == SK_PREDICT_COLOURS_BT601 ? SK_COLOURS_BT601
+                                                           : about->colours;
 }
 
 /* --- members that are more than one value of the settings --- */

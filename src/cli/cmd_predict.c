@@ -162,11 +162,13 @@ static const sk_option options[] = {
      .also = "color",
      .kind = SK_OPTION_CHOICE,
      .argument = "WHICH",
-     .choices = "original|tagged",
+     .choices = "original|tagged|bt601",
      .fallback = "original",
      .needs = SK_NEEDS_VIDEO,
-     .help = "colours of video: as the program the model comes from reads it (SLEAP up to 1.4 reads every "
-             "video as BT.601; sleap-nn and Ultralytics as the file says), or always as the file says"},
+     .help =
+         "colours of video: as the program the model comes from reads it (SLEAP up to 1.4 reads every "
+         "video as BT.601; sleap-nn and Ultralytics as the file says), as the file says, or as BT.601, which "
+         "is what OpenCV 4 gave any of them"},
     {.name = "max-pixels",
      .kind = SK_OPTION_INT,
      .argument = "N",
@@ -429,7 +431,10 @@ static sk_status read_settings(const sk_args *args, sk_predict_settings *s, wish
         }
     }
     s->restart = sk_args_flag(args, "restart");
-    s->tagged_colours = strcmp(sk_args_text(args, "colour"), "tagged") == 0;
+    const char *colour = sk_args_text(args, "colour");
+    s->colours = strcmp(colour, "tagged") == 0  ? SK_PREDICT_COLOURS_TAGGED
+                 : strcmp(colour, "bt601") == 0 ? SK_PREDICT_COLOURS_BT601
+                                                : SK_PREDICT_COLOURS_ORIGINAL;
     s->overwrite = sk_args_flag(args, "overwrite");
     s->strict = sk_args_flag(args, "strict");
     s->media.loop = (int32_t)sk_args_int(args, "loop");

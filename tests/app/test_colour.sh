@@ -17,7 +17,10 @@ test_each_original_has_its_colours() {
     said "$work/old" bt601 || return 1
     run predict "$video" -m "$fixtures/sleap_nn/unet_single_kernel5_convs3" -o "$work/new" -q
     [ $code = 0 ] || fail "$err" || return 1
-    said "$work/new" tagged
+    said "$work/new" tagged || return 1
+    run predict "$video" -m "$fixtures/sleap_nn/unet_single_kernel5_convs3" -o "$work/bt601" -q --colour bt601
+    [ $code = 0 ] || fail "$err" || return 1
+    said "$work/bt601" bt601
 }
 
 test_another_choice_is_another_run() {
