@@ -187,8 +187,11 @@ sk_status sk_artifact_list(const char *const *places, int32_t n_places, bool dee
     sk_status status = SK_OK;
     *rows = NULL;
     *count = 0;
-    if (sk_artifact_cache_folder(&cache, NULL) == SK_OK)
+    status = sk_artifact_cache_folder(&cache, err);
+    if (status == SK_OK)
         snprintf(l.cache, sizeof l.cache, "%s/", cache);
+    else if (n_places == 0)
+        goto done; /* nobody knows what there is */
     for (int32_t i = 0; i < n_places; i++)
         SK_TRY_GOTO(add_place(&l, places[i], err));
     if (n_places == 0 && cache) {

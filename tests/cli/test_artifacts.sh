@@ -19,6 +19,7 @@ test_nothing_yet() {
     local SKITTER_CACHE_DIR=$work/empty
     run artifacts && expect_code 0 && expect_in "no artifacts" "$out" || return 1
     run artifacts list --json && expect_code 0 && expect_in '"artifacts": []' "$out" || return 1
+    SKITTER_CACHE_DIR=/dev/null/x run artifacts && expect_code 1 && expect_in "SKITTER_CACHE_DIR" "$err" || return 1
     run artifacts verify /nowhere && expect_code 1 && expect_in "/nowhere: no such file" "$err" || return 1
     run artifacts polish && expect_code 2
 }
