@@ -4,7 +4,7 @@ file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/fuzz/fuzz_*.c)
 target_compile_options(skitter_objects PRIVATE -fsanitize=fuzzer-no-link)
 foreach(source ${fuzz_sources})
     get_filename_component(name ${source} NAME_WE)
-    add_executable(${name} ${source})
+    add_executable(${name} ${source} ${CMAKE_SOURCE_DIR}/fuzz/mutate.c ${CMAKE_SOURCE_DIR}/fuzz/use_model.c)
     sk_target(${name})
     target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
@@ -14,7 +14,7 @@ endforeach()
 
 # What `make test` builds with sanitizers: the fuzzers, and the tests of SKITTER_SANITIZED_ROOMS and those of hostile files.
 add_custom_target(sanitized DEPENDS skitter)
-add_dependencies(sanitized ${fake_libraries}) # cli/test_runtimes.sh loads them
+add_dependencies(sanitized ${fake_libraries}) # cli/test_runtimes.sh loads them, cli/test_hostile.sh starts one
 foreach(source ${fuzz_sources})
     get_filename_component(name ${source} NAME_WE)
     add_dependencies(sanitized ${name})

@@ -3,8 +3,11 @@
 
 #include "base/memory.h"
 #include "eval/eval.h"
+#include "mutate.h"
 
 /* Result and truth files of every format; what was read is then measured against itself. */
+SK_FUZZ_MUTATE(sk_mutate_text)
+
 SK_FUZZ(annotations, data, size)
 {
     sk_annotation_set set;

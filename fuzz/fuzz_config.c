@@ -4,6 +4,7 @@
 #include "formats/config.h"
 #include "formats/python_literal.h"
 #include "formats/skeleton_json.h"
+#include "mutate.h"
 
 /* Every value reached once; shared nodes as often as they are referred to, which the parsers bound. */
 static size_t walk(const sk_config_value *value, int depth)
@@ -42,6 +43,8 @@ static void check(sk_status status, sk_config **config, const sk_error *err)
     sk_arena_close(&arena);
     sk_config_close(config);
 }
+
+SK_FUZZ_MUTATE(sk_mutate_text)
 
 SK_FUZZ(config, data, size)
 {

@@ -2,6 +2,7 @@
 #include "fuzz.h"
 
 #include "formats/hdf5_file.h"
+#include "mutate.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -47,6 +48,8 @@ static void walk(sk_hdf5_file *file, const char *path, int depth, int *budget)
     }
     sk_free(members.bytes);
 }
+
+SK_FUZZ_MUTATE(sk_mutate_fields)
 
 SK_FUZZ(hdf5, data, size)
 {

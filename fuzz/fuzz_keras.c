@@ -2,6 +2,7 @@
 #include "fuzz.h"
 
 #include "models/keras.h"
+#include "mutate.h"
 
 /* The layers' JSON is the input; weights are made up in whatever shape the network asks for. */
 static sk_status make_weight(void *context, const char *group, const char *layer, const char *name,
@@ -21,6 +22,8 @@ static sk_status make_weight(void *context, const char *group, const char *layer
     *budget -= (size_t)count;
     return sk_blob_alloc((size_t)count * sizeof(float), out, err);
 }
+
+SK_FUZZ_MUTATE(sk_mutate_text)
 
 SK_FUZZ(keras, data, size)
 {

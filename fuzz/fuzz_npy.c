@@ -2,6 +2,9 @@
 #include "fuzz.h"
 
 #include "formats/npy.h"
+#include "mutate.h"
+
+SK_FUZZ_MUTATE(sk_mutate_text)
 
 SK_FUZZ(npy, data, size)
 {

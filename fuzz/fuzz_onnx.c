@@ -4,6 +4,8 @@
 #include "formats/onnx.h"
 #include "models/onnx_export.h"
 #include "models/onnx_meta.h"
+#include "mutate.h"
+#include "use_model.h"
 
 /* What was read must be writable, and read back as the same number of things. */
 static void write_again(const sk_onnx_model *onnx)
@@ -21,6 +23,8 @@ static void write_again(const sk_onnx_model *onnx)
     sk_onnx_close(&again);
 }
 
+SK_FUZZ_MUTATE(sk_mutate_protobuf)
+
 SK_FUZZ(onnx, data, size)
 {
     sk_onnx_model *onnx = NULL, *exported = NULL;
@@ -36,6 +40,7 @@ SK_FUZZ(onnx, data, size)
         if (sk_model_to_onnx(model, &settings, &exported, NULL) == SK_OK)
             write_again(exported);
         sk_onnx_close(&exported);
+        sk_fuzz_use_model(model);
     }
     sk_model_close(&model);
 }

@@ -2,6 +2,7 @@
 #include "fuzz.h"
 
 #include "formats/pickle.h"
+#include "mutate.h"
 
 #include <string.h>
 
@@ -50,6 +51,8 @@ static void walk(const sk_pickle_value *value, int depth)
     }
     }
 }
+
+SK_FUZZ_MUTATE(sk_mutate_pickle)
 
 SK_FUZZ(pickle, data, size)
 {

@@ -2,6 +2,7 @@
 #include "fuzz.h"
 
 #include "formats/torch_file.h"
+#include "mutate.h"
 
 #include <string.h>
 
@@ -31,6 +32,8 @@ static void read_tensors(sk_torch_file *file, const sk_pickle_value *value, int 
         read_tensors(file, value->u.object.state, depth + 1);
     }
 }
+
+SK_FUZZ_MUTATE(sk_mutate_fields)
 
 SK_FUZZ(torch, data, size)
 {

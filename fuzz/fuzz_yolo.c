@@ -2,6 +2,8 @@
 #include "fuzz.h"
 
 #include "models/model.h"
+#include "mutate.h"
+#include "use_model.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -76,6 +78,8 @@ static void finish(archive *a)
     a->length = (size_t)(p - a->bytes);
 }
 
+SK_FUZZ_MUTATE(sk_mutate_pickle)
+
 SK_FUZZ(yolo, data, size)
 {
     if (size > 1 << 20)
@@ -98,6 +102,8 @@ SK_FUZZ(yolo, data, size)
     sk_status status = sk_model_read_ultralytics_memory(a.bytes, a.length, "fuzz.pt", model, &err);
     if (status != SK_OK)
         SK_FUZZ_CHECK(err.code == status && err.message[0]);
+    else
+        sk_fuzz_use_model(model);
     sk_model_close(&model);
     sk_free(a.bytes);
 }

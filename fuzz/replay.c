@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "mutate.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -12,7 +13,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define LARGEST ((size_t)64 << 20)
+#define LARGEST         ((size_t)64 << 20)
+#define LARGEST_CHANGED ((size_t)1 << 18)
+#define CHANGES         20
 
 static int replayed, failed;
 
@@ -24,6 +27,26 @@ static void feed(const char *name, const uint8_t *data, size_t size)
     if (sk_memory_live_bytes() != before) {
         printf("%s: %lld bytes leaked\n", name, (long long)(sk_memory_live_bytes() - before));
         failed = 1;
+    }
+}
+
+/* The file with parts of its structure changed, always in the same ways; see mutate.h. */
+static void replay_changed(const char *path, const char *bytes, size_t count)
+{
+    for (unsigned seed = 0; LLVMFuzzerCustomMutator && seed < CHANGES && count <= LARGEST_CHANGED; seed++) {
+        size_t room = count + 4096;
+        uint8_t *whole = malloc(room);
+        if (!whole)
+            break;
+        memcpy(whole, bytes, count);
+        size_t size = LLVMFuzzerCustomMutator(whole, count, room, seed * 2);
+        uint8_t *copy = malloc(size ? size : 1);
+        if (copy) {
+            memcpy(copy, whole, size);
+            feed(path, copy, size);
+        }
+        free(copy);
+        free(whole);
     }
 }
 
@@ -48,6 +71,7 @@ static void replay_file(const char *path)
         feed(path, copy, size);
         free(copy);
     }
+    replay_changed(path, bytes, count);
     sk_free(bytes);
 }
 

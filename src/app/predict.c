@@ -24,6 +24,9 @@ static sk_status play_into_sinks(void *context, const sk_result_frame *frame, sk
     predict_run *r = context;
     if (frame->problem)
         return sk_run_folder_unreadable(&r->folder, frame->index, frame->source, frame->problem, err);
+    if (!sk_run_header_fits(&r->header, frame))
+        return sk_fail(err, SK_ERR_FORMAT, "%s: its journal does not fit its run; run again with --restart",
+                       r->settings->out);
     for (int32_t i = 0; i < r->n_sinks; i++)
         SK_TRY(r->sinks[i]->write(r->sinks[i], frame, err));
     r->progress.instances += frame->instances->count;

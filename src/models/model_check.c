@@ -26,6 +26,11 @@ static sk_status check_edges(const sk_model *model, const char *what, const int3
 static sk_status check_yolo(const sk_model *model, sk_error *err)
 {
     const sk_yolo_spec *y = &model->yolo;
+    const int32_t most_heads = (int32_t)(sizeof y->heads / sizeof y->heads[0]);
+    if (y->n_levels < 0 || y->n_levels > SK_MAX_LEVELS || y->n_heads < 0 || y->n_heads > most_heads)
+        return refuse(model, "its levels and heads", y->n_levels, y->n_heads, err);
+    if (y->reg_max < 0 || y->reg_max > 1024 || y->max_det < 0 || y->n_masks < 0)
+        return refuse(model, "its rows and masks", y->max_det, y->n_masks, err);
     if (y->n_classes != model->n_classes)
         return refuse(model, "the number of classes", y->n_classes, model->n_classes, err);
     if (y->n_keypoints != model->n_keypoints && model->task == SK_TASK_POSE)
@@ -58,7 +63,8 @@ sk_status sk_model_check(const sk_model *model, sk_error *err)
         return refuse(model, "classes and their names", model->n_classes, 0, err);
     if (model->n_keypoints < 0)
         return refuse(model, "the number of keypoints", model->n_keypoints, 0, err);
-    if (in->channels < 1 || in->channels > 64 || in->height < 0 || in->width < 0)
+    if (in->channels < 1 || in->channels > 64 || in->height < 0 || in->width < 0 || in->stride < 0 ||
+        in->fixed_batch < 0)
         return refuse(model, "the size of its input", in->height, in->width, err);
     SK_TRY(check_edges(model, "a skeleton's edge and the number of keypoints", model->edges, model->n_edges,
                        err));

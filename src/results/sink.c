@@ -76,3 +76,16 @@ void sk_run_header_names(const sk_run_header *h, sk_json *json)
     names(h->class_names, h->n_classes, "classes", json);
     sk_run_header_keypoints(h, "keypoints", json);
 }
+
+bool sk_run_header_fits(const sk_run_header *header, const sk_result_frame *frame)
+{
+    const sk_instances *in = frame->instances;
+    if (frame->index < 0 || frame->width < 0 || frame->height < 0 ||
+        (in->count > 0 && in->n_keypoints < header->n_keypoints))
+        return false;
+    for (int32_t i = 0; i < in->count; i++)
+        if (in->items[i].class_id < -1 || in->items[i].class_id > 1 << 24 || in->items[i].track_id < -1 ||
+            in->items[i].track_id > 1 << 24)
+            return false;
+    return true;
+}

@@ -94,6 +94,10 @@ sk_status sk_sink_claim(const char *path, sk_error *err) SK_MUST_CHECK;
 extern const sk_sink_kind *const sk_sink_kinds[];
 const sk_sink_kind *sk_sink_find(const char *name); /* null when unknown */
 
+/* Whether a frame read back (from a journal) can be of this run: no fewer keypoints than its header says, by which sinks
+ * size what they write; numbers of classes and tracks that are some. */
+bool sk_run_header_fits(const sk_run_header *header, const sk_result_frame *frame);
+
 /* "skitter 0.1.0; runtime cpu; device …; model …": the one-line header text formats carry. Returns buffer. */
 const char *sk_run_header_line(const sk_run_header *header, char *buffer, size_t capacity);
 /* Adds the keypoints' names under this key, and "edges" between them by number from 0; nothing for a model without. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/sleap_pre.h"
 
+#include "base/allowance.h"
 #include "tasks/pixels.h"
 #include "tasks/resize_antialias.h"
 #include "tasks/resize_float.h"
@@ -142,11 +143,19 @@ sk_status sk_sleap_pre_open(const sk_sleap_spec *spec, int32_t channels, const s
     SK_CHECK_ARG(spec && geometry && out, err);
     *out = NULL;
     SK_CHECK_ARG(channels == 1 || channels == 3, err);
+    const sk_sleap_geometry *g = geometry;
+    double most = (double)g->sized_width * g->sized_height,
+           small = (double)g->scaled_width * g->scaled_height;
+    most = (most > small ? most : small) * channels;
+    if (most >
+        (double)sk_allowance_of_network().one / 8) /* a size that only the model's configuration names */
+        return sk_allowance_fail(err, (uint64_t)most * 8, "the model wants frames of %d x %d pixels",
+                                 g->sized_width, g->sized_height);
     sk_sleap_pre *p = sk_calloc(1, sizeof *p);
     if (!p)
         return sk_fail_memory(err, sizeof *p);
     sk_status status;
-    p->g = *geometry;
+    p->g = *g;
     p->channels = channels;
     p->legacy = spec->legacy;
     p->grey = sk_sleap_grey_of(spec, channels);
