@@ -4,9 +4,9 @@
 
     compare_predict.py SKITTER MODEL.pt VIDEO [--frames N] [--rounds R] [--threads T] [--imgsz S]
 
-Prints frames per second of every round, the ratio of the medians, and how far the results differ. Ultralytics runs as
-its users run it: YOLO(model).predict(source, stream=True). Ours is a whole `skitter predict` process: start, model,
-decode, network, CSV and JSON lines."""
+Prints frames per second of every round, the ratio of the medians, and how far the results differ. Default settings on both
+sides. Ultralytics runs as its users run it: YOLO(model).predict(source, stream=True). Ours is a whole `skitter predict`
+process: start, model, decode, network, CSV and JSON lines."""
 import argparse
 import json
 import os
@@ -23,7 +23,7 @@ def ours(args, out):
     command = [args.skitter, "predict", args.video, "-m", args.model, "-o", out, "--frames", f"0:{args.frames}", "--json",
                "--restart", "-q"]
     command += ["--threads", str(args.threads)] if args.threads else []
-    command += ["--rect", "--obb-form", "quarter"] + (["--imgsz", str(args.imgsz)] if args.imgsz else [])
+    command += ["--imgsz", str(args.imgsz)] if args.imgsz else []
     begin = time.perf_counter()
     report = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     seconds = time.perf_counter() - begin
@@ -50,12 +50,21 @@ def ultralytics(args, model):
     return args.frames / (time.perf_counter() - begin), rows
 
 
+def corners(obb):
+    x, y, w, h, angle = obb
+    u, v = np.array([np.cos(angle), np.sin(angle)]) * w / 2, np.array([-np.sin(angle), np.cos(angle)]) * h / 2
+    return np.array([x, y]) + np.array([u + v, u - v, -u - v, -u + v])
+
+
 def distance(i, j):
-    """Largest difference in pixels between two instances; infinite when they cannot be compared."""
+    """Largest difference in pixels between two instances; infinite when they cannot be compared. Oriented boxes by their
+    corners: each program describes the same rectangle in its own way."""
     px = []
-    for key in ("box", "obb"):
-        if key in i and key in j:
-            px.append(float(np.max(np.abs(np.array(i[key][:4]) - np.array(j[key][:4])))))
+    if "obb" in i and "obb" in j:
+        a, b = corners(i["obb"]), corners(j["obb"])
+        px.append(min(float(np.max(np.abs(np.roll(a, k, 0) - b))) for k in range(4)))
+    elif "box" in i and "box" in j:
+        px.append(float(np.max(np.abs(np.array(i["box"]) - np.array(j["box"])))))
     if "keypoints" in i and "keypoints" in j:
         p, q = np.array(i["keypoints"], float)[:, :2], np.array(j["keypoints"], float)[:, :2]
         if not np.isnan(p - q).all():
@@ -106,11 +115,13 @@ def main():
             speeds[0].append(a)
             speeds[1].append(b)
             print(f"round {r + 1}: skitter {a:.1f} frames/s, original {b:.1f} frames/s, {a / b:.2f}x")
+        about = json.loads(pathlib.Path(out, "run.json").read_text())
     px, score, uneven = differences(found, expected)
     print(f"median: skitter {statistics.median(speeds[0]):.1f}, original {statistics.median(speeds[1]):.1f} frames/s: "
           f"{statistics.median(speeds[0]) / statistics.median(speeds[1]):.2f}x")
     print(f"instances: {sum(map(len, found))} against {sum(map(len, expected))}; frames with another number: {uneven} of "
           f"{len(found)}; largest difference {px:.3g} px, {score:.2g} in score")
+    print(f"network input {about['network_input']} ({about['shape']}), {about['heads']} heads")
     print("ms a frame: " + ", ".join(f"{k} {v:.2f}" for k, v in report["ms_per_frame"].items()))
 
 

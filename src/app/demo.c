@@ -123,6 +123,7 @@ static sk_status run_part(demo *d, sk_demo_lane *lane, int part, sk_error *err)
     s.detector.threads = d->settings->threads;
     s.detector.confidence = SK_DEMO_CONFIDENCE;
     s.detector.iou = SK_DEMO_IOU;
+    s.detector.rect = SK_RECT_ON; /* the same network input on every runtime, so that they can be compared */
     s.runtime_requested = chosen ? d->settings->runtime_requested : lane->runtime;
     s.runtime_fell_back = chosen && d->settings->runtime_fell_back;
     s.n_formats = chosen ? 2 : 1;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares `skitter predict` on two pictures with the rows Ultralytics gave for the same checkpoints.
+"""Compares `skitter predict` on two pictures with the rows Ultralytics 8.3.63 gave for the same checkpoints: on squares, and
+oriented boxes clipped to the frame, as that release did.
 
 usage: detections.py SKITTER DATA_FOLDER [RUNTIME]
 DATA_FOLDER holds <model>/<model>.pt, <model>/<picture>_detections.npy and <picture>.jpg. Needs numpy."""
@@ -21,13 +22,15 @@ for folder in sorted(p for p in data.iterdir() if p.is_dir()):
         want = np.load(folder / f"{picture}_detections.npy")
         with tempfile.TemporaryDirectory() as out:
             subprocess.run([skitter, "predict", data / f"{picture}.jpg", "-m", folder / f"{folder.name}.pt", "-o", out,
-                            "--format", "jsonl", "--runtime", runtime, "-q"], check=True)
+                            "--format", "jsonl", "--runtime", runtime, "--rect", "off", "-q"], check=True)
             found = json.loads(pathlib.Path(out, "results.jsonl").read_text())["instances"]
         obb = "obb" in folder.name
         rows = []
         for i in found:
             if obb:
-                rows.append(i["obb"] + [i["score"], i["class"]])
+                width, height = (810, 1080) if picture == "bus" else (1280, 720)
+                clipped = [min(max(v, 0), m) for v, m in zip(i["obb"], (width, height, width, height))]
+                rows.append(clipped + [i["obb"][4], i["score"], i["class"]])
             else:
                 rows.append(i["box"] + [i["score"], i["class"]] + [v for k in i.get("keypoints", []) for v in k])
         got = np.array(rows, dtype=np.float64).reshape(len(rows), -1)

@@ -10,7 +10,7 @@ same class, nearest. Distances are in pixels of the frame: box corners, keypoint
 Prints one line per model, and fails when a partner is further away than 0.002 px or an instance without a partner is not
 explained. Both programs compute in float32 and round differently, so that where a decision hangs on the last digits they
 may decide differently; an instance without a partner is looked up among all candidates (the original's, without
-suppression) and explained by one of
+suppression, and what both kept) and explained by one of
   threshold   its score is within 1e-4 of the confidence
   overlap     its overlap with a better one of its class is within 1e-3 of the limit
   tie         a candidate of its class that it overlaps has its score within 1e-4
@@ -23,6 +23,7 @@ Run with a Python that has ultralytics:
     python tests/parity/frame_sizes.py --skitter build/skitter [--sizes 200] [--runtime cpu] [name ...]
 """
 import argparse
+import copy
 import json
 import math
 import os
@@ -69,21 +70,33 @@ def make_pictures(folder, count, seed):
     return sizes
 
 
+def heads_of(model, image, end2end):
+    raw = model(image)[1]
+    return raw["one2one" if end2end else "one2many"] if "one2one" in raw else raw
+
+
 def calibrate(model, image, wanted):
-    """Box and keypoint maps that vary little, so that rounding inside the network stays far below the bound; scores
-    such that about `wanted` places of 640x480 pass."""
+    """Random networks magnify rounding, torch's own float32 too. The last convolutions are scaled until it is 1e-5 of what
+    the heads give (boxes in strides, keypoints in strides, logits); then scores are shifted so that about `wanted` places
+    of 640x480 pass."""
     head = model.model[-1]
+    head._end2end = False  # dense outputs of either copy
+    parts = {"cv2": "boxes", "cv3": "scores", "cv4": "kpts", "cv4_kpts": "kpts"}
     with torch.no_grad():
-        for name, gain in {"cv2": 0.08, "cv4": 0.08, "cv4_kpts": 0.08}.items():
-            for convolution in models.last_convolutions(head, name):
-                if isinstance(convolution, torch.nn.Conv2d):
-                    convolution.weight.mul_(gain)
+        exact = copy.deepcopy(model).double()
         for end2end in (False, True) if getattr(head, "one2one_cv2", None) is not None else (False,):
-            head._end2end = False  # dense outputs of either copy
             prefix = "one2one_" if end2end else ""
-            raw = model(image)[1]
-            raw = raw["one2one" if end2end else "one2many"] if "one2one" in raw else raw
-            logits = raw["scores"].amax(1).flatten()
+            single, double = heads_of(model, image, end2end), heads_of(exact, image.double(), end2end)
+            for name, part in parts.items():
+                if part not in single:
+                    continue
+                own = float((single[part] - double[part]).abs().max())
+                gain = min(0.25 if part == "scores" else 0.02, 1e-5 / max(own, 1e-9))
+                for branch in getattr(head, prefix + name, None) or ():
+                    convolution = branch[-1] if isinstance(branch, torch.nn.Sequential) else branch
+                    if isinstance(convolution, torch.nn.Conv2d):
+                        convolution.weight.mul_(gain)
+            logits = heads_of(model, image, end2end)["scores"].amax(1).flatten()
             shift = math.log(CONF / (1 - CONF)) - float(logits.sort(descending=True).values[wanted])
             for branch in getattr(head, prefix + "cv3"):
                 branch[-1].bias.add_(shift)
@@ -180,7 +193,7 @@ def pair(task, mine, other):
     return partner, far
 
 
-def explain(task, row, count, candidates, explained):
+def explain(task, row, last, candidates, explained):
     """Why one program kept what the other did not; `candidates` is everything above a lower threshold."""
     cls, score, points, region = row
     if abs(score - CONF) < 1e-4:
@@ -195,7 +208,7 @@ def explain(task, row, count, candidates, explained):
         return "overlap"
     if (same & (over > IOU - 1e-3) & (np.abs(s - score) < 1e-4)).any():
         return "tie"
-    if count >= MAX_DET:
+    if last is not None and abs(score - last) < 1e-4:
         return "last"
     if any(e[0] == cls and overlaps(task, region, e[3][None])[0] > IOU - 1e-3 for e in explained):
         return "follows"
@@ -233,12 +246,14 @@ def compare(name, variation, task, path, pictures, options, folder):
             continue
         every = theirs(YOLO(path, task=task).predict(str(pictures / picture), verbose=False, conf=0.2, iou=1.0,
                                                      max_det=30000, **keys), task)[picture]
+        every = tuple(np.concatenate(columns) for columns in zip(every, a, b))  # each names the class it took
         explained, left = [], sorted(alone, key=lambda e: -e[0][1][e[1]])
         for _ in range(len(left)):
             waiting = []
             for side, k, who in left:
                 row = tuple(column[k] for column in side)
-                why = explain(task, row, len(side[0]), every, explained)
+                last = side[1].min() if len(side[0]) >= MAX_DET else None
+                why = explain(task, row, last, every, explained)
                 if why:
                     explained.append(row)
                     reasons[why] = reasons.get(why, 0) + 1

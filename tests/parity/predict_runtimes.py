@@ -45,6 +45,8 @@ def rows_of(args, source, models, options, runtime):
         command = [args.skitter, "predict", source, "--out", out, "--format", "jsonl", "--runtime", runtime, "-q", *options]
         for model in models:
             command += ["--model", model]
+        if any(model.endswith((".pt", ".onnx")) for model in models):  # the same network input on all
+            command += ["--rect", "off"]
         subprocess.run(command, check=True)
         run = json.load(open(os.path.join(out, "run.json")))
         if run["runtime"] != runtime:

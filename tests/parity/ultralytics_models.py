@@ -184,12 +184,13 @@ def compare_rows(task, model, got, want):
     return worst_pixel, worst_unit, max(0, lost - 2) / want.shape[1]
 
 
-def run_skitter(command, runtime, path, image, folder):
+def run_skitter(command, runtime, path, image, folder, end2end):
     source, target = folder / "x.npy", folder / "y.npy"
     for old in folder.glob("y*.npy"):
         old.unlink()
     np.save(source, image.numpy())
-    subprocess.run([command, "net", str(path), "--input", str(source), "--output", str(target), "--runtime", runtime],
+    subprocess.run([command, "net", str(path), "--input", str(source), "--output", str(target), "--runtime", runtime,
+                    "--nms", "off" if end2end else "on"],
                    check=True, stdout=subprocess.DEVNULL)
     return [np.load(p) for p in ([target] if target.exists() else sorted(folder.glob("y.*.npy")))]
 
@@ -244,20 +245,20 @@ def run_model(name, configuration, options, folder):
     for end2end in (True, False) if twice else (False,):
         path = folder / "network.pt"  # model names would be looked for online
         if twice:
-            yolo.model.model[-1]._end2end = end2end
+            yolo.model.model[-1]._end2end = end2end  # what the file says of it is not looked at by either program
         yolo.save(path)
         model = YOLO(path).model.float().eval()
         want = network_outputs(model, image, end2end)
         exact = in_double(model, image, end2end)
         variation = ("one2one" if end2end else "one2many") if twice else "plain"
-        got = run_skitter(options.skitter, options.runtime, path, image, folder)
+        got = run_skitter(options.skitter, options.runtime, path, image, folder, end2end)
         good &= check(name, variation, model, task, got, want, exact)
         if name in FUSED:
             fused = copy.deepcopy(model).fuse(verbose=False)
             want = network_outputs(fused, image, end2end)
             good &= check(name, variation + " vs fused", model, task, got, want, exact)
             torch.save({"model": fused, "train_args": {"task": task}}, path)
-            got = run_skitter(options.skitter, options.runtime, path, image, folder)
+            got = run_skitter(options.skitter, options.runtime, path, image, folder, end2end)
             good &= check(name, variation + " fused file", model, task, got, want, exact)
         path.unlink()
     return good
