@@ -49,11 +49,12 @@ static sk_status arrange(sk_detector *d, sk_error *err)
         m[1] = swap;
     }
     for (int32_t i = 0; i < d->info.n_models; i++) {
-        if (m[i]->task == SK_TASK_CLASSIFY || m[i]->task == SK_TASK_UNKNOWN)
+        if (m[i]->task == SK_TASK_UNKNOWN || (m[i]->task == SK_TASK_CLASSIFY && d->info.n_models > 1))
             return sk_fail(err, SK_ERR_UNSUPPORTED,
-                           "%s: a model for the task '%s' finds nothing in a frame; give one for "
+                           "%s: a model for the task '%s' finds nothing in a frame%s; give one for "
                            "detect, pose, obb or a SLEAP model",
-                           m[i]->path, sk_task_name(m[i]->task));
+                           m[i]->path, sk_task_name(m[i]->task),
+                           m[i]->task == SK_TASK_CLASSIFY ? " that another could look at" : "");
         if (m[i]->n_outputs && m[i]->outputs[0].kind == SK_OUTPUT_OTHER) {
             const char *from = fact_of(m[i], "checkpoint_path");
             return sk_fail(

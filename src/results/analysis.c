@@ -323,6 +323,7 @@ static bool begin_file(analysis_sink *sink, const sk_run_header *h)
 
 static sk_status open_analysis(const char *path, const sk_run_header *header, sk_sink **out, sk_error *err)
 {
+    SK_TRY(sk_run_header_needs_shapes(header, "analysis", err));
     analysis_sink *sink = sk_calloc(1, sizeof *sink);
     if (!sink)
         return sk_fail_memory(err, sizeof *sink);

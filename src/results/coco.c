@@ -196,6 +196,7 @@ static sk_status open_list(const char *path, coco_extra *extra, sk_error *err)
 
 static sk_status open_coco(const char *path, const sk_run_header *header, sk_sink **out, sk_error *err)
 {
+    SK_TRY(sk_run_header_needs_shapes(header, "coco", err));
     sk_text_sink *sink = NULL;
     SK_TRY(sk_text_sink_open(path, header, &sk_sink_coco, sk_escape_json, &sink, err));
     coco_extra *extra = sk_calloc(1, sizeof *extra);

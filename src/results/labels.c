@@ -23,11 +23,20 @@ typedef struct labels_sink {
     char *folder;
     sk_stems *stems;
     bool confidence;
+    int32_t n_classes;
+    char **classes; /* names; for what whole pictures show */
 } labels_sink;
 
-static void write_line(FILE *file, const sk_result_frame *frame, const sk_instance *in, bool confidence)
+static void write_line(FILE *file, const labels_sink *sink, const sk_result_frame *frame,
+                       const sk_instance *in)
 {
+    bool confidence = sink->confidence;
     double w = frame->width, h = frame->height;
+    if (!in->has) { /* what the whole picture shows: probability and name, as Ultralytics */
+        fprintf(file, "%.2f %s\n", (double)in->score,
+                in->class_id >= 0 && in->class_id < sink->n_classes ? sink->classes[in->class_id] : "");
+        return;
+    }
     fprintf(file, "%d", in->class_id < 0 ? 0 : in->class_id);
     if (in->has & SK_HAS_OBB) {
         double xy[8];
@@ -68,7 +77,7 @@ static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_err
     FILE *file = NULL;
     SK_TRY(sk_file_create_stream(path, &file, err));
     for (int32_t i = 0; i < frame->instances->count; i++)
-        write_line(file, frame, &frame->instances->items[i], sink->confidence);
+        write_line(file, sink, frame, &frame->instances->items[i]);
     bool failed = ferror(file) != 0;
     if (fclose(file) != 0 || failed)
         return sk_fail(err, SK_ERR_IO, "%s: writing failed: %s", path, strerror(errno));
@@ -84,10 +93,14 @@ static sk_status flush(sk_sink *base, sk_error *err)
 
 static sk_status close_labels(sk_sink *base, sk_error *err)
 {
+    labels_sink *sink = (labels_sink *)base;
     (void)err;
-    sk_stems_close(&((labels_sink *)base)->stems);
-    sk_free(((labels_sink *)base)->folder);
-    sk_free(base);
+    for (int32_t i = 0; i < sink->n_classes; i++)
+        sk_free(sink->classes[i]);
+    sk_free(sink->classes);
+    sk_stems_close(&sink->stems);
+    sk_free(sink->folder);
+    sk_free(sink);
     return SK_OK;
 }
 
@@ -111,6 +124,15 @@ static sk_status open_kind(const char *path, const sk_run_header *header, const 
                           .folder = folder,
                           .stems = stems,
                           .confidence = confidence};
+    int32_t n = header->has ? 0 : header->n_classes;
+    sink->classes = sk_calloc((size_t)n + 1, sizeof *sink->classes);
+    bool whole = sink->classes != NULL;
+    for (; whole && sink->n_classes < n; sink->n_classes += whole)
+        whole = (sink->classes[sink->n_classes] = sk_strdup(header->class_names[sink->n_classes])) != NULL;
+    if (!whole) {
+        (void)!close_labels(&sink->base, NULL);
+        return sk_fail_memory(err, sizeof *sink);
+    }
     *out = &sink->base;
     return SK_OK;
 }

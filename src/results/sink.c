@@ -29,6 +29,17 @@ const sk_sink_kind *sk_sink_find(const char *name)
     return NULL;
 }
 
+sk_status sk_run_header_needs_shapes(const sk_run_header *header, const char *format, sk_error *err)
+{
+    if (header->has)
+        return SK_OK;
+    return sk_fail(err, SK_ERR_ARG,
+                   "format %s holds boxes or keypoints, and this model says what whole pictures show; there "
+                   "are csv, jsonl, "
+                   "labels",
+                   format);
+}
+
 const char *sk_run_header_line(const sk_run_header *h, char *buffer, size_t capacity)
 {
     int used = snprintf(buffer, capacity,

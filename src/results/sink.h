@@ -98,6 +98,10 @@ const sk_sink_kind *sk_sink_find(const char *name); /* null when unknown */
  * size what they write; numbers of classes and tracks that are some. */
 bool sk_run_header_fits(const sk_run_header *header, const sk_result_frame *frame);
 
+/* For formats of places: SK_ERR_ARG where the run's instances have none (classes of whole pictures). */
+sk_status sk_run_header_needs_shapes(const sk_run_header *header, const char *format,
+                                     sk_error *err) SK_MUST_CHECK;
+
 /* "skitter 0.1.0; runtime cpu; device …; model …": the one-line header text formats carry. Returns buffer. */
 const char *sk_run_header_line(const sk_run_header *header, char *buffer, size_t capacity);
 /* Adds the keypoints' names under this key, and "edges" between them by number from 0; nothing for a model without. */

@@ -502,6 +502,7 @@ static bool fill(slp_sink *sink, const char *path, const sk_run_header *h)
 
 static sk_status open_slp(const char *path, const sk_run_header *header, sk_sink **out, sk_error *err)
 {
+    SK_TRY(sk_run_header_needs_shapes(header, "slp", err));
     slp_sink *sink = sk_calloc(1, sizeof *sink);
     if (!sink)
         return sk_fail_memory(err, sizeof *sink);

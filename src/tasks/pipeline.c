@@ -111,6 +111,41 @@ static sk_status open_yolo(sk_task_stage *s, sk_error *err)
     return SK_OK;
 }
 
+static sk_status open_classify(sk_task_stage *s, sk_error *err)
+{
+    const sk_model *m = s->model;
+    if (m->input.channels != 0 && m->input.channels != 3)
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s takes %d channels; networks of 3 are supported",
+                       name_of(m), (int)m->input.channels);
+    int32_t w, h, scaled_width, scaled_height;
+    SK_TRY(yolo_size(s, &w, &h, err));
+    SK_TRY(sk_classify_open(s->frame_width, s->frame_height, w, h, &s->classify, err));
+    s->picture = sk_malloc((size_t)w * (size_t)h * 3);
+    if (!s->picture)
+        return sk_fail_memory(err, (size_t)w * (size_t)h * 3);
+    s->plan.width = w;
+    s->plan.height = h;
+    s->plan.channels = 3;
+    s->plan.u8 = 1;
+    s->plan.capacity = SK_CLASSIFY_BEST;
+    sk_classify_scaled(s->classify, &scaled_width, &scaled_height);
+    snprintf(s->plan.steps, sizeof s->plan.steps, "%dx%d -> scaled %dx%d -> middle %dx%d",
+             (int)s->frame_width, (int)s->frame_height, (int)scaled_width, (int)scaled_height, (int)w,
+             (int)h);
+    return SK_OK;
+}
+
+static sk_status classify_input(sk_task_stage *s, const sk_frame *frame, sk_task_input form, void *out,
+                                sk_error *err)
+{
+    uint8_t *picture = form == SK_TASK_INPUT_U8 ? out : s->picture;
+    SK_TRY(sk_classify_input(s->classify, frame, picture, err));
+    if (form == SK_TASK_INPUT_F32)
+        sk_pixels_to_planes(picture, (ptrdiff_t)s->plan.width * 3, s->plan.width, s->plan.height, 3,
+                            s->plan.scale, s->plan.mean, s->plan.std, out);
+    return SK_OK;
+}
+
 static int32_t sleap_channels(const sk_model *m)
 {
     return m->input.channels == 1 ? 1 : 3;
@@ -203,7 +238,9 @@ sk_status sk_task_stage_open(const sk_model *model, const sk_task_settings *sett
     sk_task_stage *s = new_stage(model, settings, frame_width, frame_height);
     if (!s)
         return sk_fail_memory(err, sizeof *s);
-    sk_status status = is_yolo(model->task) ? open_yolo(s, err) : open_sleap(s, err);
+    sk_status status = is_yolo(model->task)              ? open_yolo(s, err)
+                       : model->task == SK_TASK_CLASSIFY ? open_classify(s, err)
+                                                         : open_sleap(s, err);
     if (status != SK_OK)
         sk_task_stage_close(&s);
     *out = s;
@@ -254,6 +291,7 @@ void sk_task_stage_close(sk_task_stage **stage)
     sk_task_stage *s = *stage;
     sk_letterbox_close(&s->box);
     sk_yolo_post_close(&s->yolo);
+    sk_classify_close(&s->classify);
     sk_free(s->picture);
     sk_instances_free(&s->inner);
     sk_sleap_pre_close(&s->pre);
@@ -340,6 +378,8 @@ sk_status sk_task_stage_input(sk_task_stage *s, const sk_frame *frame, sk_task_i
     SK_CHECK_ARG(form == SK_TASK_INPUT_F32 || form == SK_TASK_INPUT_U8, err);
     if (s->yolo)
         return sk_stage_yolo_input(s, frame, &s->box_geometry, form, out, err);
+    if (s->classify)
+        return classify_input(s, frame, form, out, err);
     SK_TRY(sk_sleap_pre_size(s->pre, frame, NULL, err));
     return form == SK_TASK_INPUT_U8 ? sk_sleap_pre_u8(s->pre, out, err) : sk_sleap_pre_f32(s->pre, out, err);
 }
@@ -436,6 +476,8 @@ sk_status sk_task_stage_result(sk_task_stage *s, const sk_tensor *outputs, int32
     SK_CHECK_ARG(s && outputs && out && !s->plan.takes_crops, err);
     if (s->yolo)
         return sk_stage_yolo_result(s, outputs, n_outputs, image, tail_cut, &s->box_geometry, out, err);
+    if (s->classify)
+        return sk_classify_result(&outputs[0], image, out, err);
     sk_map maps[SK_STAGE_MAPS];
     const sk_peak_word *table;
     SK_TRY(sk_stage_sleap_maps(s, outputs, &n_outputs, image, maps, &table, err));

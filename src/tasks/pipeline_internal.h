@@ -2,6 +2,7 @@
 #ifndef SK_TASKS_PIPELINE_INTERNAL_H
 #define SK_TASKS_PIPELINE_INTERNAL_H
 
+#include "tasks/classify.h"
 #include "tasks/pipeline.h"
 
 /* Shared by pipeline.c (opening, whole frames) and pipeline_crops.c (second models). */
@@ -26,8 +27,9 @@ struct sk_task_stage {
     sk_letterbox *box;
     sk_pixel_format box_format;
     sk_yolo_post *yolo;
-    uint8_t *picture;   /* [height][width][3], on the way to float */
-    sk_instances inner; /* YOLO on crops: what one crop shows */
+    uint8_t *picture;      /* [height][width][3], on the way to float */
+    sk_instances inner;    /* YOLO on crops: what one crop shows */
+    sk_classify *classify; /* networks that say what the whole frame shows */
     /* SLEAP */
     sk_sleap_geometry geometry;
     sk_sleap_pre *pre;

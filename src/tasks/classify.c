@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tasks/classify.h"
+
+#include "base/memory.h"
+#include "tasks/instances.h"
+#include "tasks/map.h"
+#include "tasks/pixels.h"
+#include "tasks/resize_pillow.h"
+
+#include <math.h>
+#include <string.h>
+
+struct sk_classify {
+    int32_t frame_width, frame_height;
+    int32_t scaled_width, scaled_height, left, top, width, height;
+    sk_resize_pillow *resize; /* null: the frame has the size already */
+    uint8_t *rgb, *scaled;    /* the frame, and the frame scaled; dense */
+};
+
+/* torchvision's: half of what is too much, rounded to the even neighbour. */
+static int32_t middle(int32_t have, int32_t want)
+{
+    return (int32_t)nearbyint((have - want) / 2.0);
+}
+
+sk_status sk_classify_open(int32_t frame_width, int32_t frame_height, int32_t width, int32_t height,
+                           sk_classify **out, sk_error *err)
+{
+    *out = NULL;
+    sk_classify *c = sk_calloc(1, sizeof *c);
+    if (!c)
+        return sk_fail_memory(err, sizeof *c);
+    sk_status status = SK_OK;
+    *c = (sk_classify){
+        .frame_width = frame_width, .frame_height = frame_height, .width = width, .height = height};
+    c->scaled_width = width;
+    c->scaled_height = height;
+    if (width == height) {
+        int64_t side = width;
+        if (frame_width <= frame_height)
+            c->scaled_height = (int32_t)(side * frame_height / frame_width);
+        else
+            c->scaled_width = (int32_t)(side * frame_width / frame_height);
+    }
+    if (c->scaled_width > 1 << 16 || c->scaled_height > 1 << 16) {
+        status = sk_fail(err, SK_ERR_UNSUPPORTED, "a frame of %dx%d pixels is too long and thin to classify",
+                         frame_width, frame_height);
+        goto done;
+    }
+    c->left = middle(c->scaled_width, width);
+    c->top = middle(c->scaled_height, height);
+    size_t frame = (size_t)frame_width * (size_t)frame_height * 3;
+    size_t scaled = (size_t)c->scaled_width * (size_t)c->scaled_height * 3;
+    c->rgb = sk_malloc(frame);
+    c->scaled = sk_malloc(scaled);
+    if (!c->rgb || !c->scaled) {
+        status = sk_fail_memory(err, frame + scaled);
+        goto done;
+    }
+    if (c->scaled_width != frame_width || c->scaled_height != frame_height)
+        SK_TRY_GOTO(sk_resize_pillow_open(frame_width, frame_height, c->scaled_width, c->scaled_height,
+                                          &c->resize, err));
+    *out = c;
+    c = NULL;
+done:
+    sk_classify_close(&c);
+    return status;
+}
+
+void sk_classify_close(sk_classify **classify)
+{
+    sk_classify *c = classify ? *classify : NULL;
+    if (!c)
+        return;
+    *classify = NULL;
+    sk_resize_pillow_close(&c->resize);
+    sk_free(c->rgb);
+    sk_free(c->scaled);
+    sk_free(c);
+}
+
+void sk_classify_scaled(const sk_classify *c, int32_t *width, int32_t *height)
+{
+    *width = c->scaled_width;
+    *height = c->scaled_height;
+}
+
+sk_status sk_classify_input(sk_classify *c, const sk_frame *frame, uint8_t *out, sk_error *err)
+{
+    if (frame->format != SK_PIXEL_RGB && frame->format != SK_PIXEL_BGR && frame->format != SK_PIXEL_GRAY)
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "frames to classify are taken as RGB, BGR or grey");
+    if (frame->width != c->frame_width || frame->height != c->frame_height)
+        return sk_fail(err, SK_ERR_MISMATCH, "a frame of %dx%d pixels where %dx%d were expected",
+                       frame->width, frame->height, c->frame_width, c->frame_height);
+    size_t row = (size_t)frame->width * 3;
+    for (int32_t y = 0; y < frame->height; y++)
+        sk_pixels_row_to_rgb(frame->format, frame->data + y * frame->stride, frame->width,
+                             c->rgb + (size_t)y * row);
+    const uint8_t *scaled = c->rgb;
+    size_t stride = (size_t)c->scaled_width * 3;
+    if (c->resize) {
+        sk_resize_pillow_run(c->resize, c->rgb, c->scaled);
+        scaled = c->scaled;
+    }
+    for (int32_t y = 0; y < c->height; y++)
+        memcpy(out + (size_t)y * (size_t)c->width * 3,
+               scaled + (size_t)(c->top + y) * stride + (size_t)c->left * 3, (size_t)c->width * 3);
+    return SK_OK;
+}
+
+sk_status sk_classify_result(const sk_tensor *scores, int32_t image, sk_instances *out, sk_error *err)
+{
+    sk_map map;
+    SK_TRY(sk_map_of_tensor(scores, image, 0, &map, err));
+    int32_t best[SK_CLASSIFY_BEST], n = 0;
+    for (int32_t c = 0; c < map.channels; c++) { /* of equal ones the earlier class */
+        float score = sk_map_place(&map, c, 0);
+        int32_t at = n;
+        while (at > 0 && score > sk_map_place(&map, best[at - 1], 0))
+            at--;
+        if (at == SK_CLASSIFY_BEST)
+            continue;
+        n += n < SK_CLASSIFY_BEST;
+        memmove(&best[at + 1], &best[at], (size_t)(n - 1 - at) * sizeof *best);
+        best[at] = c;
+    }
+    out->count = 0;
+    for (int32_t i = 0; i < n; i++) {
+        sk_instance *in = sk_instances_add(out);
+        if (!in)
+            break;
+        in->class_id = best[i];
+        in->score = sk_map_place(&map, best[i], 0);
+    }
+    return SK_OK;
+}

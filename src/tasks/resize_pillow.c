@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tasks/resize_pillow.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+#define BITS 22
+
+/* Place i of the output is the sum of `count` inputs from `first` on, times their weights. */
+typedef struct axis {
+    int32_t from, to, taps;
+    int32_t *first, *count, *weights; /* weights: [to][taps] */
+} axis;
+
+struct sk_resize_pillow {
+    axis x, y;
+    uint8_t *between; /* [src_height][dst_width][3] */
+};
+
+static sk_status open_axis(axis *a, int32_t from, int32_t to, sk_error *err)
+{
+    double scale = (double)from / to, wide = scale < 1 ? 1 : scale;
+    *a = (axis){.from = from, .to = to, .taps = (int32_t)ceil(wide) * 2 + 1};
+    size_t n = (size_t)to;
+    a->first = sk_calloc(n, sizeof *a->first);
+    a->count = sk_calloc(n, sizeof *a->count);
+    a->weights = sk_calloc(n * (size_t)a->taps, sizeof *a->weights);
+    double *exact = sk_calloc((size_t)a->taps, sizeof *exact);
+    if (!a->first || !a->count || !a->weights || !exact) {
+        sk_free(exact);
+        return sk_fail_memory(err, n * (size_t)a->taps * sizeof *a->weights);
+    }
+    for (int32_t i = 0; i < to; i++) {
+        double centre = (i + 0.5) * scale, sum = 0;
+        int32_t low = (int32_t)(centre - wide + 0.5), high = (int32_t)(centre + wide + 0.5);
+        low = low < 0 ? 0 : low;
+        high = high > from ? from : high;
+        a->first[i] = low;
+        a->count[i] = high - low;
+        for (int32_t k = 0; k < high - low; k++) {
+            double away = fabs((k + low - centre + 0.5) * (1.0 / wide));
+            exact[k] = away < 1 ? 1 - away : 0;
+            sum += exact[k];
+        }
+        for (int32_t k = 0; k < high - low; k++)
+            a->weights[i * a->taps + k] =
+                (int32_t)(0.5 + (sum != 0 ? exact[k] / sum : exact[k]) * (1 << BITS));
+    }
+    sk_free(exact);
+    return SK_OK;
+}
+
+static void close_axis(axis *a)
+{
+    sk_free(a->first);
+    sk_free(a->count);
+    sk_free(a->weights);
+}
+
+sk_status sk_resize_pillow_open(int32_t src_width, int32_t src_height, int32_t dst_width, int32_t dst_height,
+                                sk_resize_pillow **out, sk_error *err)
+{
+    *out = NULL;
+    sk_resize_pillow *r = sk_calloc(1, sizeof *r);
+    if (!r)
+        return sk_fail_memory(err, sizeof *r);
+    sk_status status = SK_OK;
+    SK_TRY_GOTO(open_axis(&r->x, src_width, dst_width, err));
+    SK_TRY_GOTO(open_axis(&r->y, src_height, dst_height, err));
+    size_t bytes = (size_t)src_height * (size_t)dst_width * 3;
+    r->between = sk_malloc(bytes);
+    if (!r->between) {
+        status = sk_fail_memory(err, bytes);
+        goto done;
+    }
+    *out = r;
+    r = NULL;
+done:
+    sk_resize_pillow_close(&r);
+    return status;
+}
+
+void sk_resize_pillow_close(sk_resize_pillow **resize)
+{
+    sk_resize_pillow *r = resize ? *resize : NULL;
+    if (!r)
+        return;
+    *resize = NULL;
+    close_axis(&r->x);
+    close_axis(&r->y);
+    sk_free(r->between);
+    sk_free(r);
+}
+
+static uint8_t cut(int32_t sum)
+{
+    int32_t value = sum >> BITS;
+    return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+}
+
+static void run_rows(const sk_resize_pillow *r, const uint8_t *src)
+{
+    const axis *a = &r->x;
+    for (int32_t y = 0; y < r->y.from; y++) {
+        const uint8_t *row = src + (size_t)y * (size_t)a->from * 3;
+        uint8_t *to = r->between + (size_t)y * (size_t)a->to * 3;
+        for (int32_t i = 0; i < a->to; i++, to += 3) {
+            const int32_t *w = a->weights + i * a->taps;
+            const uint8_t *p = row + (size_t)a->first[i] * 3;
+            int32_t s0 = 1 << (BITS - 1), s1 = s0, s2 = s0;
+            for (int32_t k = 0; k < a->count[i]; k++, p += 3) {
+                s0 += p[0] * w[k];
+                s1 += p[1] * w[k];
+                s2 += p[2] * w[k];
+            }
+            to[0] = cut(s0), to[1] = cut(s1), to[2] = cut(s2);
+        }
+    }
+}
+
+void sk_resize_pillow_run(sk_resize_pillow *r, const uint8_t *src, uint8_t *dst)
+{
+    const axis *a = &r->y;
+    size_t stride = (size_t)r->x.to * 3;
+    const uint8_t *rows = src; /* a direction that keeps its size is left alone */
+    if (r->x.from != r->x.to) {
+        run_rows(r, src);
+        rows = r->between;
+    }
+    if (a->from == a->to) {
+        memcpy(dst, rows, stride * (size_t)a->to);
+        return;
+    }
+    for (int32_t i = 0; i < a->to; i++) {
+        const int32_t *w = a->weights + i * a->taps;
+        for (size_t x = 0; x < stride; x++) {
+            const uint8_t *p = rows + (size_t)a->first[i] * stride + x;
+            int32_t sum = 1 << (BITS - 1);
+            for (int32_t k = 0; k < a->count[i]; k++, p += stride)
+                sum += *p * w[k];
+            dst[(size_t)i * stride + x] = cut(sum);
+        }
+    }
+}
