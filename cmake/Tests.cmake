@@ -135,6 +135,13 @@ foreach(source ${shell_tests})
     sk_test_labels(${name} ${room})
 endforeach()
 
+# What kills a program, or makes a call of it fail, at every change of its files.
+if(NOT CMAKE_CROSSCOMPILING)
+    add_executable(fault_tracer ${CMAKE_SOURCE_DIR}/tests/app/fault_tracer.c)
+    sk_target(fault_tracer)
+    set_target_properties(fault_tracer PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+endif()
+
 include(cmake/KernelTests.cmake)
 
 # The long ones: they build or run whole programs. `ctest -LE slow` leaves them out; `make test` does not.

@@ -71,13 +71,11 @@ static void remove_folder(const char *folder, const char *ending)
 /* The folder for parts or pictures; a link in its place would lead elsewhere. */
 static sk_status make_folder(sk_overlay_run *run, sk_error *err)
 {
-    struct stat info;
     if (run->folder_made)
         return SK_OK;
-    if (lstat(run->parts, &info) == 0 && !S_ISDIR(info.st_mode))
-        return sk_fail(err, SK_ERR_IO, "%s: is no folder of a run; remove it", run->parts);
+    SK_TRY(sk_folder_make_own(run->parts, err));
     run->folder_made = true;
-    return sk_folder_make(run->parts, err);
+    return SK_OK;
 }
 
 /* --- opening --- */

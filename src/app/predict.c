@@ -153,15 +153,6 @@ static sk_status note_standing(predict_run *r, const char *state, sk_error *err)
     return sk_run_folder_note(&r->folder, &r->header, &standing, err);
 }
 
-/* run.json of a run that had finished knows more than one that has nothing to do: what computed. */
-static bool has_run_file(const predict_run *r)
-{
-    char *path = sk_path_join(r->settings->out, "run.json");
-    bool there = path && sk_file_is_regular(path);
-    sk_free(path);
-    return there;
-}
-
 /* Closes what is open; after a failure the first error stays. */
 static sk_status close_all(predict_run *r, bool finished, sk_status status, sk_error *err)
 {
@@ -190,7 +181,9 @@ static sk_status close_all(predict_run *r, bool finished, sk_status status, sk_e
     sk_crop_run_close(&r->crops);
     if (r->folder.journal && r->header.version)
         note_file(r->report, r->settings->out, "run.json");
-    if (r->folder.journal && r->header.version && !(r->report->nothing_to_do && has_run_file(r))) {
+    if (r->folder.journal && r->header.version &&
+        !(r->report->nothing_to_do &&
+          sk_run_folder_says_finished(&r->folder))) { /* which knows what computed */
         const char *state = status != SK_OK      ? "failed"
                             : finished           ? "finished"
                             : r->report->stopped ? "stopped"

@@ -40,6 +40,21 @@ sk_status sk_run_folder_open(const char *where, sk_run_folder *folder, sk_error 
 
 /* --- what lies in the folder --- */
 
+/* Files that were about to be put in place when a run was killed; nobody else is writing here. */
+static void remove_halves(const char *folder)
+{
+    static const char *const names[] = {".journal.skj.", ".run.json."};
+    DIR *directory = opendir(folder);
+    if (!directory)
+        return;
+    for (struct dirent *entry; (entry = readdir(directory));)
+        for (size_t i = 0; i < 2; i++)
+            if (strncmp(entry->d_name, names[i], strlen(names[i])) == 0 &&
+                strlen(entry->d_name) == strlen(names[i]) + 8)
+                unlinkat(dirfd(directory), entry->d_name, 0);
+    closedir(directory);
+}
+
 static bool is_there(const char *folder, const char *file)
 {
     struct stat info;
@@ -162,6 +177,7 @@ sk_status sk_run_folder_begin(sk_run_folder *folder, const sk_run_begin *how, sk
     if (!path)
         return sk_fail_memory(err, strlen(folder->path));
     sk_status status = SK_OK;
+    remove_halves(folder->path);
     if (!sk_journal_is_one(path))
         SK_TRY_GOTO(check_foreign(folder, how, err));
     else if (how->restart)
@@ -176,6 +192,17 @@ done:
     sk_free(other);
     sk_free(path);
     return status;
+}
+
+bool sk_run_folder_says_finished(const sk_run_folder *folder)
+{
+    char *path = sk_path_join(folder->path, "run.json"), *text = NULL;
+    size_t length;
+    bool says = path && sk_file_read_own(path, 64u << 20, &text, &length, NULL) == SK_OK &&
+                strstr(text, "\"state\": \"finished\"");
+    sk_free(text);
+    sk_free(path);
+    return says;
 }
 
 sk_status sk_run_folder_unreadable(sk_run_folder *folder, int64_t index, const char *name,

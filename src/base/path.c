@@ -130,6 +130,25 @@ sk_status sk_folder_make(const char *path, sk_error *err)
     return status;
 }
 
+sk_status sk_folder_make_own(const char *path, sk_error *err)
+{
+    struct stat info;
+    char *plain = sk_strdup(path);
+    size_t length = plain ? strlen(plain) : 0;
+    if (!plain)
+        return sk_fail_memory(err, strlen(path));
+    while (length > 1 && plain[length - 1] == '/') /* behind which a link is followed */
+        plain[--length] = '\0';
+    sk_status status = SK_OK;
+    if (mkdir(plain, 0777) != 0 && errno != EEXIST)
+        status = sk_fail(err, SK_ERR_IO, "%s: the folder cannot be made: %s", plain, strerror(errno));
+    else if (lstat(plain, &info) != 0 || !S_ISDIR(info.st_mode))
+        status =
+            sk_fail(err, SK_ERR_IO, "%s: is no folder, where skitter keeps one of its own; remove it", plain);
+    sk_free(plain);
+    return status;
+}
+
 /* A home that is not there (an account without one says /nonexistent) is not skitter's to make, nor is where an XDG
  * folder would lie: whoever may write anywhere would find it in the way for ever. */
 static sk_status has_ground(const char *variable, const char *folder, const char *override, sk_error *err)

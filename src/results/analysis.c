@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "results/hdf5_output.h"
 #include "results/sink.h"
 
 #include "base/file.h"
@@ -37,16 +38,15 @@ typedef struct analysis_sink {
     sk_sink base;
     char *path;
     hid_t file;
+    sk_hdf5_output *output;
     int32_t n_nodes, n_tracks;
     bool centers, identities, tracked;
     array tracks, occupancy, points, instances, tracking;
 } analysis_sink;
 
-static sk_status failed(const analysis_sink *sink, const char *what, sk_error *err)
+static sk_status check(const analysis_sink *sink, const char *what, bool ok, sk_error *err)
 {
-    return sk_fail(err, SK_ERR_IO,
-                   "%s: %s failed (disk full or not writable?). Run the same command again to continue",
-                   sink->path, what);
+    return sk_hdf5_output_check(sink->output, sink->path, what, ok, err);
 }
 
 static bool array_open(hid_t file, const char *name, hid_t type, double fill, int rank, const hsize_t *dims,
@@ -64,7 +64,7 @@ static bool array_open(hid_t file, const char *name, hid_t type, double fill, in
     H5Pset_chunk(plist, rank, chunk);
     H5Pset_fill_value(plist, H5T_NATIVE_DOUBLE, &fill);
     H5Pset_deflate(plist, 1);
-    a->dataset = H5Dcreate2(file, name, type, space, H5P_DEFAULT, plist, H5P_DEFAULT);
+    a->dataset = sk_hdf5_create_dataset(file, name, type, space, plist);
     H5Pclose(plist);
     H5Sclose(space);
     return a->dataset >= 0;
@@ -111,7 +111,7 @@ static bool write_names(hid_t file, const char *name, int rank, const char *cons
     H5Tset_cset(type, H5T_CSET_UTF8);
     hsize_t rows[2] = {rank == 2 ? count / 2 : count, 2};
     hid_t space = H5Screate_simple(rank, rows, NULL);
-    hid_t dataset = ok ? H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT) : -1;
+    hid_t dataset = ok ? sk_hdf5_create_dataset(file, name, type, space, H5P_DEFAULT) : -1;
     ok = dataset >= 0 && (count == 0 || H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, valid) >= 0);
     if (dataset >= 0)
         H5Dclose(dataset);
@@ -128,7 +128,7 @@ static bool write_text(hid_t file, const char *name, const char *text)
     hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
     H5Tset_size(type, H5T_VARIABLE);
     H5Tset_cset(type, H5T_CSET_UTF8);
-    hid_t dataset = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t dataset = sk_hdf5_create_dataset(file, name, type, space, H5P_DEFAULT);
     bool ok = dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &text) >= 0;
     if (dataset >= 0)
         H5Dclose(dataset);
@@ -198,7 +198,7 @@ static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_err
     sk_hdf5_enter();
     bool ok = add_frame(sink, frame);
     sk_hdf5_leave();
-    return ok ? SK_OK : failed(sink, "writing a frame", err);
+    return check(sink, "writing a frame", ok, err);
 }
 
 static sk_status flush(sk_sink *base, sk_error *err)
@@ -207,10 +207,11 @@ static sk_status flush(sk_sink *base, sk_error *err)
     sk_hdf5_enter();
     bool ok = H5Fflush(sink->file, H5F_SCOPE_LOCAL) >= 0;
     sk_hdf5_leave();
-    return ok ? SK_OK : failed(sink, "writing", err);
+    return check(sink, "writing", ok, err);
 }
 
-static void release(analysis_sink *sink)
+/* Ends the sink; its own failure counts where there was no other. */
+static sk_status release(analysis_sink *sink, sk_status status, sk_error *err)
 {
     sk_hdf5_enter();
     array *arrays[] = {&sink->tracks, &sink->occupancy, &sink->points, &sink->instances, &sink->tracking};
@@ -220,8 +221,12 @@ static void release(analysis_sink *sink)
     if (sink->file > 0)
         H5Fclose(sink->file);
     sk_hdf5_leave();
+    if (status == SK_OK)
+        status = check(sink, "completing the file", true, err);
+    sk_hdf5_output_close(&sink->output);
     sk_free(sink->path);
     sk_free(sink);
+    return status;
 }
 
 /* Tracks are known only at the end. */
@@ -247,9 +252,8 @@ static sk_status close_analysis(sk_sink *base, sk_error *err)
     sk_hdf5_enter();
     bool ok = sink->identities || write_track_names(sink, NULL);
     sk_hdf5_leave();
-    sk_status status = ok ? flush(base, err) : failed(sink, "completing the file", err);
-    release(sink);
-    return status;
+    sk_status status = ok ? flush(base, err) : check(sink, "completing the file", false, err);
+    return release(sink, status, err);
 }
 
 static const char *node_name(const sk_run_header *h, int32_t i)
@@ -262,8 +266,7 @@ static bool write_edges(hid_t file, const sk_run_header *h)
     size_t count = h->n_keypoints > 0 ? (size_t)h->n_edges : 0;
     hsize_t dims[2] = {count, 2};
     hid_t space = H5Screate_simple(2, dims, NULL);
-    hid_t dataset =
-        H5Dcreate2(file, "edge_inds", H5T_NATIVE_INT32, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t dataset = sk_hdf5_create_dataset(file, "edge_inds", H5T_NATIVE_INT32, space, H5P_DEFAULT);
     bool ok = dataset >= 0 && (count == 0 || H5Dwrite(dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL,
                                                       H5P_DEFAULT, h->edges) >= 0);
     if (dataset >= 0)
@@ -289,11 +292,12 @@ static bool write_video_path(hid_t file, const sk_run_header *h)
     return ok;
 }
 
-static bool begin_file(analysis_sink *sink, const sk_run_header *h)
+static sk_status begin_file(analysis_sink *sink, const sk_run_header *h, sk_error *err)
 {
-    sink->file = H5Fcreate(sink->path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    if (sink->file < 0)
-        return false;
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    sk_status status = sk_hdf5_output_open(sink->path, access, &sink->output, &sink->file, err);
+    H5Pclose(access);
+    SK_TRY(status);
     static const char *const center[] = {"center"};
     hsize_t n = (hsize_t)sink->n_nodes, t = (hsize_t)sink->n_tracks;
     char line[2048];
@@ -303,22 +307,23 @@ static bool begin_file(analysis_sink *sink, const sk_run_header *h)
     bool ok = told && write_text(sink->file, "provenance", told);
     free(told);
     json_decref(provenance);
-    return ok &&
-           array_open(sink->file, "tracks", H5T_NATIVE_DOUBLE, NAN, 4, (hsize_t[]){t, 2, n, 0}, 0, 3,
-                      &sink->tracks) &&
-           array_open(sink->file, "track_occupancy", H5T_NATIVE_UINT8, 0, 2, (hsize_t[]){0, t}, 1, 0,
-                      &sink->occupancy) &&
-           array_open(sink->file, "point_scores", H5T_NATIVE_DOUBLE, NAN, 3, (hsize_t[]){t, n, 0}, 0, 2,
-                      &sink->points) &&
-           array_open(sink->file, "instance_scores", H5T_NATIVE_DOUBLE, NAN, 2, (hsize_t[]){t, 0}, 0, 1,
-                      &sink->instances) &&
-           array_open(sink->file, "tracking_scores", H5T_NATIVE_DOUBLE, NAN, 2, (hsize_t[]){t, 0}, 0, 1,
-                      &sink->tracking) &&
-           write_names(sink->file, "node_names", 1, sink->centers ? center : h->keypoint_names,
-                       (size_t)sink->n_nodes) &&
-           write_edges(sink->file, h) && write_video_path(sink->file, h) &&
-           write_text(sink->file, "labels_path", "") &&
-           (!sink->identities || write_track_names(sink, h->class_names));
+    ok = ok &&
+         array_open(sink->file, "tracks", H5T_NATIVE_DOUBLE, NAN, 4, (hsize_t[]){t, 2, n, 0}, 0, 3,
+                    &sink->tracks) &&
+         array_open(sink->file, "track_occupancy", H5T_NATIVE_UINT8, 0, 2, (hsize_t[]){0, t}, 1, 0,
+                    &sink->occupancy) &&
+         array_open(sink->file, "point_scores", H5T_NATIVE_DOUBLE, NAN, 3, (hsize_t[]){t, n, 0}, 0, 2,
+                    &sink->points) &&
+         array_open(sink->file, "instance_scores", H5T_NATIVE_DOUBLE, NAN, 2, (hsize_t[]){t, 0}, 0, 1,
+                    &sink->instances) &&
+         array_open(sink->file, "tracking_scores", H5T_NATIVE_DOUBLE, NAN, 2, (hsize_t[]){t, 0}, 0, 1,
+                    &sink->tracking) &&
+         write_names(sink->file, "node_names", 1, sink->centers ? center : h->keypoint_names,
+                     (size_t)sink->n_nodes) &&
+         write_edges(sink->file, h) && write_video_path(sink->file, h) &&
+         write_text(sink->file, "labels_path", "") &&
+         (!sink->identities || write_track_names(sink, h->class_names));
+    return check(sink, "creating the file", ok, err);
 }
 
 static sk_status open_analysis(const char *path, const sk_run_header *header, sk_sink **out, sk_error *err)
@@ -334,22 +339,14 @@ static sk_status open_analysis(const char *path, const sk_run_header *header, sk
     sink->identities = header->identities;
     sink->n_tracks = header->identities ? header->n_classes : 0;
     if (!sink->path) {
-        release(sink);
+        (void)!release(sink, SK_ERR_MEMORY, NULL);
         return sk_fail_memory(err, strlen(path));
     }
-    sk_status claimed = sk_sink_claim(path, err);
-    if (claimed != SK_OK) {
-        release(sink);
-        return claimed;
-    }
     sk_hdf5_enter();
-    bool ok = begin_file(sink, header);
+    sk_status status = begin_file(sink, header, err);
     sk_hdf5_leave();
-    if (!ok) {
-        sk_status status = failed(sink, "creating the file", err);
-        release(sink);
-        return status;
-    }
+    if (status != SK_OK)
+        return release(sink, status, NULL);
     *out = &sink->base;
     return SK_OK;
 }

@@ -107,8 +107,7 @@ static sk_status close_labels(sk_sink *base, sk_error *err)
 static sk_status open_kind(const char *path, const sk_run_header *header, const sk_sink_kind *kind,
                            bool confidence, sk_sink **out, sk_error *err)
 {
-    if (mkdir(path, 0777) != 0 && errno != EEXIST)
-        return sk_fail(err, SK_ERR_IO, "%s: the folder cannot be made: %s", path, strerror(errno));
+    SK_TRY(sk_folder_make_own(path, err));
     labels_sink *sink = sk_calloc(1, sizeof *sink);
     char *folder = sk_strdup(path);
     sk_stems *stems = NULL;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "results/sink.h"
 
-#include "base/file.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -12,14 +10,6 @@ extern const sk_sink_kind sk_sink_csv, sk_sink_jsonl, sk_sink_slp, sk_sink_analy
 const sk_sink_kind *const sk_sink_kinds[] = {
     &sk_sink_csv,  &sk_sink_jsonl,  &sk_sink_slp,         &sk_sink_analysis,
     &sk_sink_coco, &sk_sink_labels, &sk_sink_labels_conf, NULL};
-
-sk_status sk_sink_claim(const char *path, sk_error *err)
-{
-    FILE *file = NULL;
-    SK_TRY(sk_file_create_stream(path, &file, err));
-    fclose(file);
-    return SK_OK;
-}
 
 const sk_sink_kind *sk_sink_find(const char *name)
 {

@@ -86,10 +86,6 @@ struct sk_sink {
     sk_status (*close)(sk_sink *sink, sk_error *err);
 };
 
-/* A new, empty file of ours at this path, for libraries that open it by name: a link, pipe or device in its place is
- * refused. */
-sk_status sk_sink_claim(const char *path, sk_error *err) SK_MUST_CHECK;
-
 /* Every format, ended by null. */
 extern const sk_sink_kind *const sk_sink_kinds[];
 const sk_sink_kind *sk_sink_find(const char *name); /* null when unknown */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "results/hdf5_output.h"
 #include "results/sink.h"
 
 #include "base/file.h"
@@ -57,6 +58,7 @@ typedef struct slp_sink {
     sk_sink base;
     char *path;
     hid_t file;
+    sk_hdf5_output *output;
     table frames, instances, points;
     uint64_t n_frames, n_instances, n_points;
     int32_t n_nodes;
@@ -73,11 +75,9 @@ typedef struct slp_sink {
 
 extern const sk_sink_kind sk_sink_slp;
 
-static sk_status failed(const slp_sink *sink, const char *what, sk_error *err)
+static sk_status check(const slp_sink *sink, const char *what, bool ok, sk_error *err)
 {
-    return sk_fail(err, SK_ERR_IO,
-                   "%s: %s failed (disk full or not writable?). Run the same command again to continue",
-                   sink->path, what);
+    return sk_hdf5_output_check(sink->output, sink->path, what, ok, err);
 }
 
 /* --- types --- */
@@ -141,7 +141,7 @@ static hid_t create_dataset(hid_t file, const char *name, hid_t type, hsize_t ro
     hid_t space = H5Screate_simple(1, &rows, &unlimited);
     hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_chunk(plist, 1, &chunk);
-    hid_t dataset = H5Dcreate2(file, name, type, space, H5P_DEFAULT, plist, H5P_DEFAULT);
+    hid_t dataset = sk_hdf5_create_dataset(file, name, type, space, plist);
     H5Pclose(plist);
     H5Sclose(space);
     return dataset;
@@ -408,7 +408,7 @@ static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_err
     sk_hdf5_enter();
     bool ok = add_frame(sink, frame);
     sk_hdf5_leave();
-    return ok ? SK_OK : failed(sink, "writing a frame", err);
+    return check(sink, "writing a frame", ok, err);
 }
 
 static sk_status flush(sk_sink *base, sk_error *err)
@@ -418,10 +418,11 @@ static sk_status flush(sk_sink *base, sk_error *err)
     bool ok = table_flush(&sink->frames) && table_flush(&sink->instances) && table_flush(&sink->points) &&
               write_tracks(sink) && write_video(sink) && H5Fflush(sink->file, H5F_SCOPE_LOCAL) >= 0;
     sk_hdf5_leave();
-    return ok ? SK_OK : failed(sink, "writing", err);
+    return check(sink, "writing", ok, err);
 }
 
-static void release(slp_sink *sink)
+/* Ends the sink; its own failure counts where there was no other. */
+static sk_status release(slp_sink *sink, sk_status status, sk_error *err)
 {
     sk_hdf5_enter();
     table_close(&sink->frames);
@@ -430,6 +431,9 @@ static void release(slp_sink *sink)
     if (sink->file > 0)
         H5Fclose(sink->file);
     sk_hdf5_leave();
+    if (status == SK_OK)
+        status = check(sink, "completing the file", true, err);
+    sk_hdf5_output_close(&sink->output);
     for (int32_t i = 0; sink->track_names && i < sink->n_tracks; i++)
         sk_free(sink->track_names[i]);
     sk_free(sink->track_names);
@@ -438,24 +442,23 @@ static void release(slp_sink *sink)
     json_decref(sink->video);
     sk_free(sink->path);
     sk_free(sink);
+    return status;
 }
 
 static sk_status close_slp(sk_sink *base, sk_error *err)
 {
     sk_status status = flush(base, err);
-    release((slp_sink *)base);
-    return status;
+    return release((slp_sink *)base, status, err);
 }
 
-static bool begin_file(slp_sink *sink, const sk_run_header *h)
+static sk_status begin_file(slp_sink *sink, const sk_run_header *h, sk_error *err)
 {
     /* Format 1.8 of the library keeps files readable by every SLEAP. */
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18);
-    sink->file = H5Fcreate(sink->path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    sk_status status = sk_hdf5_output_open(sink->path, access, &sink->output, &sink->file, err);
     H5Pclose(access);
-    if (sink->file < 0)
-        return false;
+    SK_TRY(status);
     table empty = {0};
     bool ok = write_metadata(sink, h) &&
               table_open(sink->file, "frames", frame_type(), sizeof(frame_row), &sink->frames) &&
@@ -464,7 +467,7 @@ static bool begin_file(slp_sink *sink, const sk_run_header *h)
               table_open(sink->file, "pred_points", point_type(true), sizeof(point_row), &sink->points) &&
               write_texts(sink->file, "suggestions_json", NULL, 0);
     table_close(&empty);
-    return ok;
+    return check(sink, "creating the file", ok, err);
 }
 
 static bool fill(slp_sink *sink, const char *path, const sk_run_header *h)
@@ -508,22 +511,14 @@ static sk_status open_slp(const char *path, const sk_run_header *header, sk_sink
         return sk_fail_memory(err, sizeof *sink);
     sink->base = (sk_sink){&sk_sink_slp, write_frame, flush, close_slp};
     if (!fill(sink, path, header)) {
-        release(sink);
+        (void)!release(sink, SK_ERR_MEMORY, NULL);
         return sk_fail(err, SK_ERR_MEMORY, "%s: out of memory", path);
     }
-    sk_status claimed = sk_sink_claim(path, err);
-    if (claimed != SK_OK) {
-        release(sink);
-        return claimed;
-    }
     sk_hdf5_enter();
-    bool ok = begin_file(sink, header);
+    sk_status status = begin_file(sink, header, err);
     sk_hdf5_leave();
-    if (!ok) {
-        sk_status status = failed(sink, "creating the file", err);
-        release(sink);
-        return status;
-    }
+    if (status != SK_OK)
+        return release(sink, status, NULL);
     *out = &sink->base;
     return SK_OK;
 }

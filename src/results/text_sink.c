@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "results/text_sink.h"
 
+#include "base/file.h"
 #include "base/json_write.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -63,10 +64,10 @@ sk_status sk_text_sink_open(const char *path, const sk_run_header *header, const
         (void)!sk_text_sink_close(&sink->base, NULL);
         return sk_fail_memory(err, strlen(path));
     }
-    sink->file = fopen(path, "wb");
-    if (!sink->file) {
+    sk_status status = sk_file_create_stream(path, &sink->file, err);
+    if (status != SK_OK) {
         (void)!sk_text_sink_close(&sink->base, NULL);
-        return sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+        return status;
     }
     *out = sink;
     return SK_OK;
