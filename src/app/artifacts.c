@@ -83,29 +83,43 @@ static sk_status hash_model(const char *path, char hash[65], sk_error *err)
     return SK_OK;
 }
 
-/* Nothing says what somebody else's file was made from, but it can be asked what it computes; of models that carry their
- * heads twice, with either. */
-static void judge_stranger(sk_artifact_row *row)
+/* Does it compute what the model computes? Of models that carry their heads twice, with either. SK_ERR_NOT_FOUND: the model
+ * cannot be asked. */
+static sk_status compare(const char *path, const char *onnx, sk_error *err)
 {
     static const sk_heads heads[] = {SK_HEADS_AUTO, SK_HEADS_ONE_TO_ONE};
-    sk_error problem = {0}, first = {0};
-    sk_status status = SK_ERR_MISMATCH;
-    if (row->state != SK_ARTIFACT_USER || !row->beside[0] || !sk_path_has_extension(row->path, ".onnx"))
-        return;
+    sk_error problem = {0};
+    sk_status status = SK_ERR_NOT_FOUND;
     for (int i = 0; i < 2 && status != SK_OK && status != SK_ERR_MEMORY; i++) {
         sk_model *model = NULL;
-        if (sk_model_open_heads(row->beside, heads[i], &model, &problem) != SK_OK)
+        if (sk_model_open_heads(path, heads[i], &model, &problem) != SK_OK)
             break;
-        status = sk_model_artifact_compare(model, row->path, &problem);
-        first = i == 0 ? problem : first;
+        status = sk_model_artifact_compare(model, onnx, i == 0 ? err : &problem);
         sk_model_close(&model);
     }
-    row->stranger = status != SK_OK && status != SK_ERR_MEMORY && first.message[0];
+    return status;
+}
+
+/* Nothing says what somebody else's file was made from, and a record without our seal may say anything; but the file can be
+ * asked what it computes. */
+static void judge_stranger(sk_artifact_row *row)
+{
+    bool theirs = row->state == SK_ARTIFACT_USER && row->beside[0];
+    bool doubtful = row->state == SK_ARTIFACT_FRESH && !row->record.sealed && !row->orphan &&
+                    strcmp(row->record.key.precision, "f32") == 0;
+    sk_error problem = {0};
+    if (!(theirs || doubtful) || !sk_path_has_extension(row->path, ".onnx"))
+        return;
+    const char *model = theirs ? row->beside : row->record.model;
+    sk_status status = compare(model, row->path, &problem);
+    row->stranger = status != SK_OK && status != SK_ERR_MEMORY && status != SK_ERR_NOT_FOUND;
     if (row->stranger)
-        snprintf(row->why, sizeof row->why, "%.380s", first.message);
-    else if (status == SK_OK)
-        snprintf(row->why, sizeof row->why, "it has no record, but computes what %.200s computes",
-                 row->beside);
+        snprintf(row->why, sizeof row->why, "%s%.340s", doubtful ? "its record is not true: " : "",
+                 problem.message);
+    else if (status == SK_OK && theirs)
+        snprintf(row->why, sizeof row->why, "it has no record, but computes what %.200s computes", model);
+    if (row->stranger)
+        row->state = SK_ARTIFACT_USER;
 }
 
 sk_status sk_artifacts_list(const char *const *places, int32_t n_places, bool deep, sk_artifact_row **rows,

@@ -200,7 +200,7 @@ locked_during() {
     shift
     "$skitter" "$@" >/dev/null 2>&1 &
     pid=$!
-    for _ in $(seq 200); do grep -qs "^run $name" cache/runs/*.lock && break; sleep 0.05; done
+    for _ in $(seq 1200); do grep -qs "^run $name" cache/runs/*.lock && break; sleep 0.05; done
     run config set compute_runtime cpu
     expect_code 1 && expect_in "while a run is on: '$name', process $pid" "$err" && expect_in "kill $pid" "$err" &&
         [ ! -e config/skitter.json ]
