@@ -127,19 +127,9 @@ static sk_status open_sinks(predict_run *r, sk_error *err)
     return sk_journal_replay(r->folder.journal, play_into_sinks, r, err);
 }
 
-/* The header names what computes. Frames of another size may add to it. */
-static void note_computed_by(predict_run *r)
-{
-    if (!r->runner)
-        return;
-    r->header.n_files = sk_runner_files(r->runner, r->ran);
-    for (int32_t i = 0; i < r->header.n_files; i++)
-        r->header.files[i] = (sk_run_file){r->ran[i].model, r->ran[i].path, r->ran[i].sha256};
-}
-
 static sk_status note_standing(predict_run *r, const char *state, sk_error *err)
 {
-    note_computed_by(r);
+    sk_run_files_note(&r->files, r->runner, &r->header); /* frames of another size may have added one */
     sk_run_standing standing = {.state = state,
                                 .identity = sk_text_get(&r->identity.text),
                                 .frames = r->progress.done - r->folder.n_unreadable,
@@ -269,7 +259,9 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
         make_room(&r);
         SK_TRY_GOTO(predict_open_runner(&r, err));
     }
-    note_computed_by(&r);
+    if (r.progress.done > 0)
+        sk_run_files_read(settings->out, &r.files);
+    sk_run_files_note(&r.files, r.runner, &r.header);
     SK_TRY_GOTO(open_sinks(&r, err));
     SK_TRY_GOTO(predict_draw_known(&r, err));
     if (finished) {

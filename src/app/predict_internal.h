@@ -6,9 +6,9 @@
 #include "app/detector.h"
 #include "app/overlay_run.h"
 #include "app/predict.h"
+#include "app/run_files.h"
 #include "app/run_folder.h"
 #include "app/run_identity.h"
-#include "runner/offer.h"
 #include "runtime/run_lock.h"
 
 #include <pthread.h>
@@ -21,7 +21,7 @@ typedef struct predict_run {
     sk_run_folder folder;
     sk_run_identity identity;
     sk_run_header header;
-    sk_runner_file ran[SK_RUNNER_MAX_FILES]; /* what the header's files borrow from */
+    sk_run_files files; /* what the header's borrow from */
     sk_run_lock *runtime_lock;
     sk_detector *detector;
     sk_source *source;
