@@ -8,6 +8,7 @@ foreach(source ${fuzz_sources})
     add_executable(${name} ${source} ${CMAKE_SOURCE_DIR}/fuzz/replay.c ${CMAKE_SOURCE_DIR}/fuzz/mutate.c
         ${CMAKE_SOURCE_DIR}/fuzz/use_model.c)
     sk_target(${name})
+    target_compile_definitions(${name} PRIVATE "SK_FUZZ_FIXTURES=\"${CMAKE_SOURCE_DIR}/tests/fixtures\"")
     target_link_libraries(${name} PRIVATE skitter_static)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
     if(EXISTS ${CMAKE_SOURCE_DIR}/fuzz/seeds/${thing})
