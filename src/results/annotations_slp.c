@@ -31,6 +31,7 @@ typedef struct reader {
     column hand_x, hand_y, hand_seen, model_x, model_y, model_score, model_seen;
     double shift; /* files before format 1.1 count from the corner of the pixel */
     int64_t predicted_beside, other_skeletons;
+    double taken; /* instances that frames had so far */
 } reader;
 
 static double at(const column *c, size_t i)
@@ -151,7 +152,7 @@ static sk_status damaged(const reader *r, const char *what, sk_error *err)
 
 static sk_status read_instance(reader *r, size_t i, int32_t image, sk_error *err)
 {
-    bool by_hand = (int)at(&r->type, i) == BY_HAND;
+    bool by_hand = at(&r->type, i) == BY_HAND;
     const column *x = by_hand ? &r->hand_x : &r->model_x, *y = by_hand ? &r->hand_y : &r->model_y;
     const column *seen = by_hand ? &r->hand_seen : &r->model_seen;
     double first = at(&r->point_first, i), end = at(&r->point_end, i);
@@ -186,15 +187,19 @@ static sk_status read_frame(reader *r, size_t f, sk_error *err)
     double first = at(&r->frame_first, f), end = at(&r->frame_end, f);
     if (!(number >= 0) || number > 9e15 || !(first >= 0) || !(end >= first) || end > (double)r->type.count)
         return damaged(r, "a frame's instances are not there", err);
+    /* an instance is in one frame: a million frames of the same million instances would take a day, and all memory */
+    r->taken += end - first;
+    if (r->taken > (double)r->type.count)
+        return damaged(r, "several frames have the same instances", err);
     int32_t image, source = video >= 0 && video < (double)r->set->n_sources ? (int32_t)video : 0;
     SK_TRY(sk_annotations_image(r->set, source, (int64_t)number, -1, &image, err));
     bool by_hand = false;
     for (size_t i = (size_t)first; i < (size_t)end; i++)
-        by_hand = by_hand || (int)at(&r->type, i) == BY_HAND;
+        by_hand = by_hand || at(&r->type, i) == BY_HAND;
     for (size_t i = (size_t)first; i < (size_t)end; i++) {
         if (at(&r->skeleton, i) != 0)
             r->other_skeletons++;
-        else if (by_hand && (int)at(&r->type, i) != BY_HAND)
+        else if (by_hand && at(&r->type, i) != BY_HAND)
             r->predicted_beside++;
         else
             SK_TRY(read_instance(r, i, image, err));

@@ -223,6 +223,43 @@ static void foreign_and_damaged_files_are_refused_with_a_reason(void **state)
     assert_int_equal(sk_annotations_parse("t", "\x89HDF\r\n\x1a\n", 8, &set, &err), SK_ERR_FORMAT);
 }
 
+static uint64_t word_at(const char *bytes)
+{
+    uint64_t value;
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+/* Frames that all claim every instance: small in the file, without end in memory. */
+static void instances_of_several_frames_are_refused(void **state)
+{
+    (void)state;
+    enum { ROW = 36 }; /* of the table of frames: … number, first instance, one past the last */
+    sk_annotation_set set;
+    sk_error err = {0};
+    char *bytes = NULL, *rows = NULL;
+    size_t length = 0;
+    assert_ok(sk_file_read(write_results("slp"), 1 << 24, &bytes, &length, &err), &err);
+    for (char *at = bytes; !rows && at + 3 * ROW < bytes + length; at++)
+        if (word_at(at + ROW) == word_at(at) + 1 && word_at(at) < 100 &&
+            word_at(at + 8) <= word_at(at + 16) && word_at(at + ROW + 8) == word_at(at + 16) &&
+            word_at(at + ROW + 16) > word_at(at + ROW + 8) && word_at(at + ROW + 16) < 1000)
+            rows = at;
+    assert_non_null(rows);
+    assert_ok(sk_annotations_parse("x.slp", bytes, length, &set, &err), &err);
+    size_t items = set.n_items;
+    assert_true(items > 1);
+    sk_annotations_free(&set);
+    const uint64_t first = 0, end = items;
+    for (int i = 0; i < 2; i++) {
+        memcpy(rows + i * ROW + 8, &first, 8);
+        memcpy(rows + i * ROW + 16, &end, 8);
+    }
+    assert_int_equal(sk_annotations_parse("x.slp", bytes, length, &set, &err), SK_ERR_FORMAT);
+    assert_non_null(strstr(err.message, "the same instances"));
+    sk_free(bytes);
+}
+
 static void every_cut_of_a_slp_is_refused_or_read(void **state)
 {
     (void)state;
@@ -288,6 +325,7 @@ int main(void)
         cmocka_unit_test(truth_adds_columns),
         cmocka_unit_test(foreign_and_damaged_files_are_refused_with_a_reason),
         cmocka_unit_test(every_cut_of_a_slp_is_refused_or_read),
+        cmocka_unit_test(instances_of_several_frames_are_refused),
         cmocka_unit_test(sleaps_own_files_are_read),
         cmocka_unit_test(survives_running_out_of_memory),
     };
