@@ -159,94 +159,85 @@ static void write_pictures(const sk_run_facts *f, sk_text *out)
 
 /* --- the table --- */
 
-typedef enum shown { HIDDEN, ALWAYS, YOLO, SLEAP } shown; /* … in headers, with models of which kind */
-typedef enum form { CALL, REAL32, REAL, INT, FLAG, TEXT } form;
-
-typedef struct member {
-    const char *name;
-    shown shown;
-    form form;
-    size_t at; /* in sk_predict_settings */
-    void (*write)(const sk_run_facts *facts, sk_text *out);
-} member;
-
 #define SETTING(field) offsetof(sk_predict_settings, field), NULL
 
 /* Everything that changes a result. A setting that does gets a line here, and nothing else: run.json, headers and the
  * question whether a run may be continued follow. */
-static const member members[] = {
-    {"skitter", HIDDEN, CALL, 0, write_version},
-    {"source", HIDDEN, CALL, 0, write_source},
-    {"source_path", HIDDEN, CALL, 0, write_place},
-    {"source_size", HIDDEN, CALL, 0, write_size},
-    {"source_time", HIDDEN, CALL, 0, write_time},
-    {"source_sample", HIDDEN, CALL, 0, write_sample},
-    {"pictures", HIDDEN, CALL, 0, write_pictures},
-    {"models", HIDDEN, CALL, 0, write_models},
-    {"runtime", HIDDEN, TEXT, SETTING(detector.runtime)},
-    {"precision", HIDDEN, CALL, 0, write_precision},
-    {"precision_asked", HIDDEN, TEXT, SETTING(detector.precision)},
-    {"provider", HIDDEN, TEXT, SETTING(detector.provider)},
-    {"openvino_device", HIDDEN, TEXT, SETTING(detector.openvino_device)},
-    {"openvino_throughput", HIDDEN, FLAG, SETTING(detector.openvino_throughput)},
-    {"devices", HIDDEN, CALL, 0, write_devices},
-    {"batch", HIDDEN, CALL, 0, write_batch},
-    {"winograd", HIDDEN, FLAG, SETTING(detector.winograd)},
-    {"hwaccel", HIDDEN, CALL, 0, write_decoder},
-    {"colours", ALWAYS, CALL, 0, write_colours},
-    {"loop", HIDDEN, INT, SETTING(media.loop)},
-    {"conf", YOLO, REAL32, SETTING(detector.confidence)},
-    {"iou", YOLO, REAL, SETTING(detector.iou)},
-    {"max_det", YOLO, INT, SETTING(detector.max_det)},
-    {"classes", YOLO, CALL, 0, write_classes},
-    {"agnostic", YOLO, FLAG, SETTING(detector.agnostic)},
-    {"imgsz", YOLO, CALL, 0, write_imgsz},
-    {"shape", YOLO, CALL, 0, write_shape},
-    {"heads", YOLO, CALL, 0, write_heads},
-    {"obb_quarter", YOLO, FLAG, SETTING(detector.obb_quarter)},
-    {"peak_threshold", SLEAP, REAL32, SETTING(detector.peak_threshold)},
-    {"max_instances", SLEAP, INT, SETTING(detector.max_instances)},
-    {"centroid_peak_threshold", SLEAP, CALL, 0, write_centroid_threshold},
-    {"refinement", SLEAP, CALL, 0, write_refinement},
-    {"integral_patch_size", SLEAP, INT, SETTING(detector.sleap.integral_patch_size)},
-    {"max_edge_length_ratio", SLEAP, REAL32, SETTING(detector.sleap.max_edge_length_ratio)},
-    {"dist_penalty_weight", SLEAP, REAL32, SETTING(detector.sleap.dist_penalty_weight)},
-    {"n_points", SLEAP, INT, SETTING(detector.sleap.n_points)},
-    {"min_line_scores", SLEAP, REAL32, SETTING(detector.sleap.min_line_scores)},
-    {"min_instance_peaks", SLEAP, REAL32, SETTING(detector.sleap.min_instance_peaks)},
-    {"filter_overlapping", SLEAP, CALL, 0, write_overlap},
-    {"filter_overlapping_threshold", SLEAP, REAL32, SETTING(detector.sleap.overlap_threshold)},
-    {"filter_min_visible_nodes", SLEAP, INT, SETTING(detector.sleap.min_visible_nodes)},
-    {"filter_min_visible_node_fraction", SLEAP, REAL32, SETTING(detector.sleap.min_visible_node_fraction)},
-    {"filter_min_mean_node_score", SLEAP, REAL32, SETTING(detector.sleap.min_mean_node_score)},
-    {"filter_min_instance_score", SLEAP, REAL32, SETTING(detector.sleap.min_instance_score)},
-    {"filter_min_centroid_distance", SLEAP, REAL32, SETTING(detector.sleap.min_centroid_distance)},
-    {"frames", ALWAYS, CALL, 0, write_frames},
-    {"runtime fallback", ALWAYS, CALL, 0, write_fallback},
+static const sk_run_member members[] = {
+    {"skitter", SK_RUN_HIDDEN, SK_RUN_CALL, 0, write_version},
+    {"source", SK_RUN_HIDDEN, SK_RUN_CALL, 0, write_source},
+    {"source_path", SK_RUN_HIDDEN, SK_RUN_CALL, 0, write_place},
+    {"source_size", SK_RUN_HIDDEN, SK_RUN_CALL, 0, write_size},
+    {"source_time", SK_RUN_HIDDEN, SK_RUN_CALL, 0, write_time},
+    {"source_sample", SK_RUN_HIDDEN, SK_RUN_CALL, 0, write_sample},
+    {"pictures", SK_RUN_HIDDEN, SK_RUN_CALL, 0, write_pictures},
+    {"models", SK_RUN_HIDDEN, SK_RUN_CALL, 0, write_models},
+    {"runtime", SK_RUN_HIDDEN, SK_RUN_TEXT, SETTING(detector.runtime)},
+    {"precision", SK_RUN_HIDDEN, SK_RUN_CALL, 0, write_precision},
+    {"precision_asked", SK_RUN_HIDDEN, SK_RUN_TEXT, SETTING(detector.precision)},
+    {"provider", SK_RUN_HIDDEN, SK_RUN_TEXT, SETTING(detector.provider)},
+    {"openvino_device", SK_RUN_HIDDEN, SK_RUN_TEXT, SETTING(detector.openvino_device)},
+    {"openvino_throughput", SK_RUN_HIDDEN, SK_RUN_FLAG, SETTING(detector.openvino_throughput)},
+    {"devices", SK_RUN_HIDDEN, SK_RUN_CALL, 0, write_devices},
+    {"batch", SK_RUN_HIDDEN, SK_RUN_CALL, 0, write_batch},
+    {"winograd", SK_RUN_HIDDEN, SK_RUN_FLAG, SETTING(detector.winograd)},
+    {"hwaccel", SK_RUN_HIDDEN, SK_RUN_CALL, 0, write_decoder},
+    {"colours", SK_RUN_ALWAYS, SK_RUN_CALL, 0, write_colours},
+    {"loop", SK_RUN_HIDDEN, SK_RUN_INT, SETTING(media.loop)},
+    {"conf", SK_RUN_YOLO, SK_RUN_REAL32, SETTING(detector.confidence)},
+    {"iou", SK_RUN_YOLO, SK_RUN_REAL, SETTING(detector.iou)},
+    {"max_det", SK_RUN_YOLO, SK_RUN_INT, SETTING(detector.max_det)},
+    {"classes", SK_RUN_YOLO, SK_RUN_CALL, 0, write_classes},
+    {"agnostic", SK_RUN_YOLO, SK_RUN_FLAG, SETTING(detector.agnostic)},
+    {"imgsz", SK_RUN_YOLO, SK_RUN_CALL, 0, write_imgsz},
+    {"shape", SK_RUN_YOLO, SK_RUN_CALL, 0, write_shape},
+    {"heads", SK_RUN_YOLO, SK_RUN_CALL, 0, write_heads},
+    {"obb_quarter", SK_RUN_YOLO, SK_RUN_FLAG, SETTING(detector.obb_quarter)},
+    {"peak_threshold", SK_RUN_SLEAP, SK_RUN_REAL32, SETTING(detector.peak_threshold)},
+    {"max_instances", SK_RUN_SLEAP, SK_RUN_INT, SETTING(detector.max_instances)},
+    {"centroid_peak_threshold", SK_RUN_SLEAP, SK_RUN_CALL, 0, write_centroid_threshold},
+    {"refinement", SK_RUN_SLEAP, SK_RUN_CALL, 0, write_refinement},
+    {"integral_patch_size", SK_RUN_SLEAP, SK_RUN_INT, SETTING(detector.sleap.integral_patch_size)},
+    {"max_edge_length_ratio", SK_RUN_SLEAP, SK_RUN_REAL32, SETTING(detector.sleap.max_edge_length_ratio)},
+    {"dist_penalty_weight", SK_RUN_SLEAP, SK_RUN_REAL32, SETTING(detector.sleap.dist_penalty_weight)},
+    {"n_points", SK_RUN_SLEAP, SK_RUN_INT, SETTING(detector.sleap.n_points)},
+    {"min_line_scores", SK_RUN_SLEAP, SK_RUN_REAL32, SETTING(detector.sleap.min_line_scores)},
+    {"min_instance_peaks", SK_RUN_SLEAP, SK_RUN_REAL32, SETTING(detector.sleap.min_instance_peaks)},
+    {"filter_overlapping", SK_RUN_SLEAP, SK_RUN_CALL, 0, write_overlap},
+    {"filter_overlapping_threshold", SK_RUN_SLEAP, SK_RUN_REAL32, SETTING(detector.sleap.overlap_threshold)},
+    {"filter_min_visible_nodes", SK_RUN_SLEAP, SK_RUN_INT, SETTING(detector.sleap.min_visible_nodes)},
+    {"filter_min_visible_node_fraction", SK_RUN_SLEAP, SK_RUN_REAL32,
+     SETTING(detector.sleap.min_visible_node_fraction)},
+    {"filter_min_mean_node_score", SK_RUN_SLEAP, SK_RUN_REAL32, SETTING(detector.sleap.min_mean_node_score)},
+    {"filter_min_instance_score", SK_RUN_SLEAP, SK_RUN_REAL32, SETTING(detector.sleap.min_instance_score)},
+    {"filter_min_centroid_distance", SK_RUN_SLEAP, SK_RUN_REAL32,
+     SETTING(detector.sleap.min_centroid_distance)},
+    {"frames", SK_RUN_ALWAYS, SK_RUN_CALL, 0, write_frames},
+    {"runtime fallback", SK_RUN_ALWAYS, SK_RUN_CALL, 0, write_fallback},
 };
 #define N_MEMBERS (sizeof members / sizeof *members)
 
-const char *sk_run_identity_member(size_t index)
+const sk_run_member *sk_run_identity_member(size_t index)
 {
-    return index < N_MEMBERS ? members[index].name : NULL;
+    return index < N_MEMBERS ? &members[index] : NULL;
 }
 
-static void write_value(const member *m, const sk_run_facts *facts, sk_text *out)
+static void write_value(const sk_run_member *m, const sk_run_facts *facts, sk_text *out)
 {
     const char *at = (const char *)facts->settings + m->at;
     char number[SK_TEXT_NUMBER];
     switch (m->form) {
-    case CALL: m->write(facts, out); break;
-    case REAL32:
+    case SK_RUN_CALL: m->write(facts, out); break;
+    case SK_RUN_REAL32:
         sk_text_append(out,
                        sk_text_number((double)*(const float *)(const void *)at, 7, number, sizeof number));
         break;
-    case REAL:
+    case SK_RUN_REAL:
         sk_text_append(out, sk_text_number(*(const double *)(const void *)at, 15, number, sizeof number));
         break;
-    case INT: sk_text_appendf(out, "%d", *(const int32_t *)(const void *)at); break;
-    case FLAG: sk_text_append(out, *(const bool *)at ? "1" : "0"); break;
-    case TEXT: {
+    case SK_RUN_INT: sk_text_appendf(out, "%d", *(const int32_t *)(const void *)at); break;
+    case SK_RUN_FLAG: sk_text_append(out, *(const bool *)at ? "1" : "0"); break;
+    case SK_RUN_TEXT: {
         const char *text = *(const char *const *)(const void *)at;
         sk_text_append(out, text ? text : "");
     }
@@ -280,14 +271,15 @@ sk_status sk_run_identity_of(const sk_run_facts *facts, sk_run_identity *identit
 {
     sk_text value = {0};
     sk_status status = SK_OK;
-    const bool applies[] = {
-        [ALWAYS] = true, [YOLO] = has_model(facts->about, false), [SLEAP] = has_model(facts->about, true)};
+    const bool applies[] = {[SK_RUN_ALWAYS] = true,
+                            [SK_RUN_YOLO] = has_model(facts->about, false),
+                            [SK_RUN_SLEAP] = has_model(facts->about, true)};
     for (size_t i = 0; i < N_MEMBERS && status == SK_OK; i++) {
-        const member *m = &members[i];
+        const sk_run_member *m = &members[i];
         sk_text_clear(&value);
         write_value(m, facts, &value);
         append_line(&identity->text, m->name, sk_text_get(&value));
-        if (m->shown != HIDDEN && applies[m->shown] && value.length)
+        if (m->shown != SK_RUN_HIDDEN && applies[m->shown] && value.length)
             sk_text_appendf(&identity->settings, "%s%s %s", identity->settings.length ? "; " : "", m->name,
                             sk_text_get(&value));
         status = sk_text_status(&value, err);

@@ -36,8 +36,24 @@ void sk_run_identity_difference(const char *before, const char *now, sk_text *ou
 /* An object under this key with every member as a string. */
 void sk_run_identity_json(const char *text, const char *key, sk_json *json);
 
-/* The members' names, in order; null past the end. */
-const char *sk_run_identity_member(size_t index);
+/* A line of the table. */
+typedef enum sk_run_shown { SK_RUN_HIDDEN, SK_RUN_ALWAYS, SK_RUN_YOLO, SK_RUN_SLEAP } sk_run_shown;
+typedef enum sk_run_form {
+    SK_RUN_CALL,
+    SK_RUN_REAL32,
+    SK_RUN_REAL,
+    SK_RUN_INT,
+    SK_RUN_FLAG,
+    SK_RUN_TEXT
+} sk_run_form;
+typedef struct sk_run_member {
+    const char *name;
+    sk_run_shown shown; /* in headers, with models of which kind */
+    sk_run_form form;
+    size_t at; /* a plain setting's place in sk_predict_settings */
+    void (*write)(const sk_run_facts *facts, sk_text *out);
+} sk_run_member;
+const sk_run_member *sk_run_identity_member(size_t index); /* null past the end */
 
 /* The header of the run's files; everything in it is borrowed. */
 void sk_run_header_of(const sk_run_facts *facts, const sk_run_identity *identity, sk_run_header *header);
