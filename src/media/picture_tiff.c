@@ -102,9 +102,9 @@ static sk_status open_tiff(tiff_reader *r, sk_error *err)
             close(file);
         return sk_fail_memory(err, 64);
     }
-    int64_t most = r->task->max_pixels > 0 ? r->task->max_pixels : SK_PICTURE_MOST;
-    TIFFOpenOptionsSetMaxSingleMemAlloc(options,
-                                        (tmsize_t)(most > INT64_MAX / 64 ? INT64_MAX / 2 : 32 * most));
+    int64_t room = 8 * sk_picture_most(r->task); /* a tile, or a strip as it is packed */
+    room = room < (int64_t)r->task->length ? (int64_t)r->task->length : room;
+    TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)room + (1 << 20));
     TIFFOpenOptionsSetErrorHandlerExtR(options, on_problem, r);
     TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, r);
     r->tiff = r->task->data ? TIFFClientOpenExt(r->task->path, "rmh", r, memory_read, memory_write,
@@ -117,6 +117,8 @@ static sk_status open_tiff(tiff_reader *r, sk_error *err)
 }
 
 /* --- what a page says of itself --- */
+
+#define MOST_BYTES 24.0 /* of a tile, for every pixel a picture may have: three samples of 64 bits */
 
 static double packing_of(uint16_t compression)
 {
@@ -134,16 +136,19 @@ static sk_status describe(tiff_reader *r, uint64_t offset, sk_tiff_page *p, sk_e
 {
     if (!TIFFSetSubDirectory(r->tiff, offset))
         return failed(r, "damaged TIFF", err);
-    *p =
-        (sk_tiff_page){.bits = 1, .samples = 1, .kind = SAMPLEFORMAT_UINT, .colours = PHOTOMETRIC_MINISBLACK};
+    *p = (sk_tiff_page){.bits = 1,
+                        .samples = 1,
+                        .kind = SAMPLEFORMAT_UINT,
+                        .colours = PHOTOMETRIC_MINISBLACK,
+                        .compression = COMPRESSION_NONE};
     uint32_t width = 0, height = 0;
-    uint16_t compression = COMPRESSION_NONE, planar = PLANARCONFIG_CONTIG;
+    uint16_t planar = PLANARCONFIG_CONTIG;
     TIFFGetField(r->tiff, TIFFTAG_IMAGEWIDTH, &width);
     TIFFGetField(r->tiff, TIFFTAG_IMAGELENGTH, &height);
     TIFFGetFieldDefaulted(r->tiff, TIFFTAG_BITSPERSAMPLE, &p->bits);
     TIFFGetFieldDefaulted(r->tiff, TIFFTAG_SAMPLESPERPIXEL, &p->samples);
     TIFFGetFieldDefaulted(r->tiff, TIFFTAG_SAMPLEFORMAT, &p->kind);
-    TIFFGetFieldDefaulted(r->tiff, TIFFTAG_COMPRESSION, &compression);
+    TIFFGetFieldDefaulted(r->tiff, TIFFTAG_COMPRESSION, &p->compression);
     TIFFGetFieldDefaulted(r->tiff, TIFFTAG_PLANARCONFIG, &planar);
     TIFFGetFieldDefaulted(r->tiff, TIFFTAG_ORIENTATION, &p->orientation);
     if (!TIFFGetField(r->tiff, TIFFTAG_PHOTOMETRIC, &p->colours))
@@ -155,7 +160,7 @@ static sk_status describe(tiff_reader *r, uint64_t offset, sk_tiff_page *p, sk_e
     if (p->samples < 1 || p->samples > 64 || p->bits < 1 || p->bits > 64)
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: a TIFF with %u samples of %u bits a pixel",
                        r->task->path, p->samples, p->bits);
-    double packing = packing_of(compression);
+    double packing = packing_of(p->compression);
     return packing > 0 ? sk_picture_check_packing(r->task, width, height,
                                                   packing * 8 / ((double)p->bits * p->samples), err)
                        : SK_OK;
@@ -211,6 +216,13 @@ static sk_status read_samples(tiff_reader *r, const sk_tiff_page *p, sk_tiff_can
     if (width == 0 || rows == 0 || bytes <= 0 || !sk_mul_size((size_t)width * pixel, rows, &needed) ||
         needed > (size_t)bytes)
         return failed(r, "damaged TIFF: its tiles have no plausible size", err);
+    double packing = packing_of(p->compression);
+    if ((double)bytes > MOST_BYTES * (double)sk_picture_most(r->task) ||
+        (packing > 0 && (double)bytes > packing * ((double)r->task->length + 64) + 65536 * (double)pixel))
+        return sk_fail(
+            err, SK_ERR_LIMIT,
+            "%s: a TIFF whose %s take %lld bytes each, in a file of %zu; --max-pixels N raises what is read",
+            r->task->path, tiled ? "tiles" : "strips", (long long)bytes, r->task->length);
     unsigned char *block = sk_calloc(1, (size_t)bytes);
     if (!block)
         return sk_fail_memory(err, (size_t)bytes);

@@ -14,8 +14,8 @@
 
 typedef struct sk_tiff_page {
     int32_t width, height;
-    uint16_t bits, samples, kind, colours, orientation; /* as in the file */
-    bool apart;                                         /* each sample in a plane of its own */
+    uint16_t bits, samples, kind, colours, orientation, compression; /* as in the file */
+    bool apart;                                                      /* each sample in a plane of its own */
 } sk_tiff_page;
 
 /* Where samples go: into a slot, or only measured. */

@@ -260,7 +260,9 @@ static sk_status read_header(reader *r, sk_error *err)
     bool obb = r->fixed[ANGLE] >= 0;
     for (int f = CX; f <= ANGLE; f++)
         obb = obb && r->fixed[f] >= 0;
-    if (!box && !obb && !r->n_points)
+    bool classes =
+        (r->fixed[CLASS] >= 0 || r->fixed[NAME] >= 0) && r->fixed[SCORE] >= 0; /* of whole pictures */
+    if (!box && !obb && !r->n_points && !classes)
         return sk_fail(err, SK_ERR_FORMAT,
                        "%s: line %lld: no box (x1, y1, x2, y2), no oriented box (cx, cy, w, h, angle) and no "
                        "keypoints (<name>_x, <name>_y) among its columns",

@@ -217,6 +217,39 @@ static size_t own_bytes(const char *folder, const sk_files *files)
     return skip;
 }
 
+/* A dataset to classify: folders called as classes, with pictures in them. */
+static sk_status read_class_folders(const char *folder, const sk_annotation_reading *how,
+                                    sk_annotation_set *set, sk_error *err)
+{
+    char *split = sk_path_join(folder, how && how->split ? how->split : "val");
+    const char *root = split && sk_file_is_directory(split) ? split : folder;
+    sk_files pictures = {0};
+    sk_status status = sk_files_list(root, sk_picture_has_ending, &pictures, err);
+    pictures.skip = own_bytes(root, &pictures);
+    for (size_t i = 0; status == SK_OK && i < pictures.count; i++) {
+        const char *inside = pictures.paths[i] + pictures.skip, *end = strchr(inside, '/');
+        int32_t image, class_id;
+        sk_annotation *a;
+        if (!end)
+            continue; /* a picture of no class */
+        status = sk_label_set_image(set, pictures.paths[i], false, &image, err);
+        if (status == SK_OK)
+            status = sk_annotations_class(set, -1, inside, (size_t)(end - inside), &class_id, err);
+        if (status == SK_OK)
+            status = sk_annotations_add(set, image, class_id, false, &a, err);
+    }
+    if (status == SK_OK && set->n_items == 0)
+        status = sk_fail(
+            err, SK_ERR_FORMAT,
+            "%s: this folder holds no result file, no label text, and no folders of pictures called as "
+            "classes",
+            folder);
+    set->every_frame = true;
+    sk_files_free(&pictures);
+    sk_free(split);
+    return status;
+}
+
 sk_status sk_annotations_read_labels(const char *folder, const sk_annotation_reading *how,
                                      sk_annotation_set *set, sk_error *err)
 {
@@ -234,8 +267,7 @@ sk_status sk_annotations_read_labels(const char *folder, const sk_annotation_rea
         pictures.skip = own_bytes(images, &pictures);
     }
     if (labels.count == 0) {
-        status =
-            sk_fail(err, SK_ERR_FORMAT, "%s: this folder holds no result file and no label text", folder);
+        status = read_class_folders(folder, how, set, err);
         goto done;
     }
     labels.skip = own_bytes(folder, &labels);

@@ -104,7 +104,7 @@ static bool whole_at(const sk_label_rows *r, uint32_t at)
 {
     for (size_t i = 0; i < r->n_rows; i++) {
         double v = r->numbers[r->rows[i].first + at];
-        if (v < 0 || v != floor(v))
+        if (v < 0 || v > 1e15 || v != floor(v))
             return false;
     }
     return true;

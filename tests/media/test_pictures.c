@@ -117,8 +117,8 @@ static void write_tiff(const char *name, const page *pages, int count)
             for (int x = 0; x < W; x++) {
                 double v = p->low + p->step * grey_at(x, y);
                 real[x] = (float)v;
-                whole[x] = (uint16_t)v;
-                small[x] = (uint8_t)v;
+                whole[x] = p->bits == 16 ? (uint16_t)v : 0;
+                small[x] = p->bits == 8 ? (uint8_t)v : 0;
             }
             void *row = p->bits == 32 ? (void *)real : p->bits == 16 ? (void *)whole : (void *)small;
             assert_true(TIFFWriteScanline(tiff, row, (uint32_t)y, 0) >= 0);
