@@ -117,6 +117,15 @@ static void print_points(const sk_eval_report *r)
     printf("percent of the body's length: %s; poses put together by %s\n", r->length, r->matched);
 }
 
+static void print_notes(const sk_eval_report *r)
+{
+    for (const char *at = sk_text_get(&r->notes); *at;) {
+        int length = (int)strcspn(at, "\n");
+        sk_cli_say("note: %.*s", length, at);
+        at += length + (at[length] == '\n');
+    }
+}
+
 void sk_cli_print_eval(const sk_eval_report *r)
 {
     char line[256];
@@ -124,6 +133,15 @@ void sk_cli_print_eval(const sk_eval_report *r)
         printf("%zu frames, of which the result has %zu\n", r->frames, r->covered);
     else
         printf("%zu frames\n", r->frames);
+    if (r->classified) {
+        snprintf(line, sizeof line, "%-24s %9s %9s %9s", "", "pictures", "top1", "top5");
+        heading(line);
+        printf("%-24s %9lld %9.3f %9.3f\n", "classes of pictures", (long long)r->classified, r->top1,
+               r->top5);
+        print_confusion(r);
+        print_notes(r);
+        return;
+    }
     snprintf(line, sizeof line, "%-15s %-16s %8s %8s %9s %9s %9s %9s %9s", "", "", "wanted", "found",
              "precision", "recall", "AP50", "AP75", "AP50:95");
     heading(line);
@@ -150,9 +168,5 @@ void sk_cli_print_eval(const sk_eval_report *r)
         print_points(r);
     print_as_yolo_val(r);
     print_confusion(r);
-    for (const char *at = sk_text_get(&r->notes); *at;) {
-        int length = (int)strcspn(at, "\n");
-        sk_cli_say("note: %.*s", length, at);
-        at += length + (at[length] == '\n');
-    }
+    print_notes(r);
 }

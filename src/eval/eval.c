@@ -2,6 +2,7 @@
 #include "eval/eval.h"
 
 #include "base/memory.h"
+#include "eval/classes.h"
 #include "eval/keypoints.h"
 #include "eval/overlap.h"
 
@@ -312,9 +313,12 @@ sk_status sk_eval_run(const sk_annotation_set *result, const sk_annotation_set *
     SK_TRY_GOTO(cover(&r, &own, err));
     SK_TRY_GOTO(prepare_points(&r, err));
     SK_TRY_GOTO(name_rows(&r, err));
-    SK_TRY_GOTO(measure(&r, err));
+    if (truth->has == 0)
+        SK_TRY_GOTO(sk_eval_classes(result, r.truth, &r.pairing, out, err));
+    else
+        SK_TRY_GOTO(measure(&r, err));
     note_left_out(&r);
-    if (!out->compared)
+    if (!out->compared && !out->classified)
         status =
             sk_fail(err, SK_ERR_MISMATCH, "the result and the truth have nothing in common to compare\n%s",
                     sk_text_get(&out->notes));

@@ -57,6 +57,10 @@ typedef struct sk_eval_report {
     sk_eval_row *keypoints; /* only name and points */
     int32_t n_pck;
     double pck[SK_EVAL_MAX_PCK];
+    /* Truth that names the class of whole pictures: of how many, and the share whose class is the best, and among the five
+     * best. Then nothing else is measured but the confusion. */
+    int64_t classified; /* 0: something else was measured */
+    double top1, top5;
     /* As `yolo val` counts, and what was taken for what: by oriented boxes where both have them, else by boxes. */
     sk_yolo_score yolo_box, yolo_obb, yolo_pose;
     sk_confusion confusion;

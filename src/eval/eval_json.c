@@ -109,7 +109,10 @@ static void confusion_to_json(const sk_eval_report *r, sk_json *json)
         return;
     sk_json_key(json, "confusion_matrix");
     sk_json_object(json);
-    sk_json_key_string(json, "of", r->compared & SK_HAS_OBB ? "oriented_boxes" : "boxes");
+    sk_json_key_string(json, "of",
+                       r->classified              ? "pictures"
+                       : r->compared & SK_HAS_OBB ? "oriented_boxes"
+                                                  : "boxes");
     sk_json_key(json, "names");
     sk_json_array(json);
     for (int32_t i = 0; i < c->n_classes; i++)
@@ -171,6 +174,14 @@ void sk_eval_to_json(const sk_eval_report *r, sk_json *json)
     sk_json_object(json);
     sk_json_key_int(json, "frames", (int64_t)r->frames);
     sk_json_key_int(json, "frames_in_result", (int64_t)r->covered);
+    if (r->classified) {
+        sk_json_key(json, "classification");
+        sk_json_object(json);
+        sk_json_key_int(json, "pictures", r->classified);
+        json_ratio(json, "top1", r->top1);
+        json_ratio(json, "top5", r->top5);
+        sk_json_close(json);
+    }
     sk_json_key(json, "all");
     row_to_json(r, &r->all, json);
     sk_json_key(json, "classes");

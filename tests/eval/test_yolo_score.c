@@ -138,12 +138,49 @@ static void part_of_the_truth_is_told(void **state)
     sk_annotations_free(&truth);
 }
 
+/* Folders called as classes against the answers of a classifier. */
+static void classes_of_pictures(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    static const char *const pictures[] = {"cat/a.png", "cat/b.png", "dog/c.png", "dog/d.png"};
+    char folder[4300], path[4400];
+    snprintf(folder, sizeof folder, "%s/set", test_folder());
+    for (int i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "%s/val/%.3s", folder, pictures[i]);
+        assert_ok(sk_folder_make(path, &err), &err);
+        snprintf(path, sizeof path, "%s/val/%s", folder, pictures[i]);
+        assert_ok(sk_file_replace(path, "", 0, &err), &err); /* only its name counts */
+    }
+    static const char csv[] = "source,frame,time,instance,track,class,name,score\n"
+                              "x/a.png,0,0,0,,0,cat,0.9\nx/a.png,0,0,1,,1,dog,0.1\n"
+                              "x/b.png,1,0,0,,1,dog,0.6\nx/b.png,1,0,1,,0,cat,0.4\n"
+                              "x/c.png,2,0,0,,1,dog,0.8\nx/c.png,2,0,1,,0,cat,0.2\n";
+    sk_annotation_set result, truth;
+    assert_ok(sk_annotations_parse("r", csv, sizeof csv - 1, &result, &err), &err);
+    assert_ok(sk_annotations_read(folder, &truth, &err), &err);
+    sk_eval_settings settings;
+    sk_eval_defaults(&settings);
+    sk_eval_report r;
+    assert_ok(sk_eval_run(&result, &truth, &settings, &r, &err), &err);
+    assert_int_equal(r.classified, 4);
+    assert_float_equal(r.top1, 0.5, 1e-12);
+    assert_float_equal(r.top5, 0.75, 1e-12); /* d.png has no answer */
+    static const int64_t counts[9] = {1, 0, 0, 1, 1, 0, 0, 1, 0};
+    assert_int_equal(r.confusion.n_classes, 2);
+    assert_memory_equal(r.confusion.counts, counts, sizeof counts);
+    sk_eval_free(&r);
+    sk_annotations_free(&result);
+    sk_annotations_free(&truth);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(poses_as_yolo_val),
         cmocka_unit_test(oriented_boxes_as_yolo_val),
         cmocka_unit_test(part_of_the_truth_is_told),
+        cmocka_unit_test(classes_of_pictures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
