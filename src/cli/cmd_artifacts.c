@@ -175,13 +175,17 @@ const sk_command sk_command_artifacts = {
     .name = "artifacts",
     .group = "Compute runtimes",
     .summary = "look after the model files that runtimes made",
-    .description = "Runtimes such as onnx_cpu, openvino and tensorrt run files of their own, which skitter "
-                   "makes beside the "
-                   "model (model.pt: model.onnx, model.engine; a folder: folder.onnx/, folder.tensorrt/) or, "
-                   "where that cannot "
-                   "be, in the user's cache folder. verify reads them whole and ends with 1 when one is "
-                   "damaged, stale or "
-                   "without its model. Files that skitter did not make are listed and never touched.",
+    .description =
+        "Runtimes such as onnx_cpu, openvino and tensorrt run files of their own, which skitter makes beside "
+        "the "
+        "model (model.pt: model.onnx, model.engine; a folder: folder.onnx/, folder.tensorrt/) or, where that "
+        "cannot be, in the user's cache folder. verify reads them whole and ends with 1 when one is damaged, "
+        "stale "
+        "or without its model; beside a MODEL it also asks files without a record, or with one that is not "
+        "this "
+        "user's, whether they compute what the model computes. clean takes away what runs made; your own "
+        "exports "
+        "only with --all, files that skitter did not make never.",
     .operands = operands,
     .options = options,
     .examples = examples,
