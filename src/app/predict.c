@@ -102,7 +102,7 @@ static sk_status begin_folder(predict_run *r, sk_error *err)
 
 static void note_file(sk_predict_report *report, const char *folder, const char *file)
 {
-    if (report->n_files < (int32_t)(sizeof report->files / sizeof *report->files))
+    if (folder && report->n_files < (int32_t)(sizeof report->files / sizeof *report->files))
         snprintf(report->files[report->n_files++], sizeof report->files[0], "%.255s/%.200s", folder, file);
 }
 
@@ -113,7 +113,7 @@ static sk_status open_sinks(predict_run *r, sk_error *err)
         const sk_sink_kind *kind = sk_sink_find(s->formats[i]);
         if (!kind)
             return sk_fail(err, SK_ERR_ARG, "no result format is called '%s'", s->formats[i]);
-        char *path = sk_path_join(s->out, kind->file);
+        char *path = s->out ? sk_path_join(s->out, kind->file) : sk_strdup("-");
         if (!path)
             return sk_fail_memory(err, strlen(kind->file));
         sk_status status = kind->open(path, &r->header, &r->sinks[r->n_sinks], err);
@@ -129,6 +129,8 @@ static sk_status open_sinks(predict_run *r, sk_error *err)
 
 static sk_status note_standing(predict_run *r, const char *state, sk_error *err)
 {
+    if (!r->settings->out)
+        return SK_OK;
     sk_run_files_note(&r->files, r->runner, &r->header); /* frames of another size may have added one */
     sk_run_standing standing = {.state = state,
                                 .identity = sk_text_get(&r->identity.text),
@@ -214,6 +216,26 @@ static void make_room(predict_run *r)
     sk_memory_give_back();
 }
 
+static sk_status check_formats(const sk_predict_settings *s, sk_error *err)
+{
+    for (int32_t i = 0; i < s->n_formats; i++) {
+        const sk_sink_kind *kind = sk_sink_find(s->formats[i]);
+        if (!kind)
+            return sk_fail(err, SK_ERR_ARG, "no result format is called '%s'", s->formats[i]);
+        if (!s->out && (s->n_formats > 1 || !sk_sink_is_lines(kind)))
+            return sk_fail(
+                err, SK_ERR_ARG,
+                "standard output takes one format that is written line by line, jsonl or csv, and not "
+                "'%s'. Name a folder with --out for the others",
+                kind->name);
+    }
+    if (!s->out && (s->overlay || s->crops))
+        return sk_fail(
+            err, SK_ERR_ARG,
+            "pictures cannot go to standard output: name a folder with --out for overlays and crops");
+    return SK_OK;
+}
+
 static sk_status predict(const sk_predict_settings *settings, sk_predict_watch watch, void *context,
                          sk_predict_report *report, sk_error *err)
 {
@@ -221,10 +243,9 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
     sk_status status = SK_OK;
     bool finished = false;
     memset(report, 0, sizeof *report);
-    for (int32_t i = 0; i < settings->n_formats; i++)
-        if (!sk_sink_find(settings->formats[i]))
-            return sk_fail(err, SK_ERR_ARG, "no result format is called '%s'", settings->formats[i]);
-    SK_TRY_GOTO(sk_runtimes_hold(settings->out, &r.runtime_lock, report->notice, err));
+    SK_TRY(check_formats(settings, err));
+    SK_TRY_GOTO(sk_runtimes_hold(settings->out ? settings->out : "standard output", &r.runtime_lock,
+                                 report->notice, err));
     SK_TRY_GOTO(
         sk_detector_open_models(settings->models, settings->n_models, &settings->detector, &r.detector, err));
     /* A network that fits every frame is opened, and the model's weights given back, before the decoder wants memory. */
@@ -235,12 +256,15 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
     sk_source_get_info(r.source, &r.info);
     SK_TRY_GOTO(predict_check_frames(&r, err));
     report->live = r.info.kind == SK_SOURCE_LIVE || r.info.once;
-    SK_TRY_GOTO(sk_run_folder_open(settings->out, &r.folder, err));
+    if (settings->out)
+        SK_TRY_GOTO(sk_run_folder_open(settings->out, &r.folder, err));
     const sk_run_facts facts = {settings, sk_detector_about(r.detector), r.source, r.info};
     SK_TRY_GOTO(sk_run_identity_of(&facts, &r.identity, err));
     sk_run_header_of(&facts, &r.identity, &r.header);
     r.header.started = r.folder.started;
-    SK_TRY_GOTO(begin_folder(&r, err));
+    r.header.goes_on = settings->goes_on;
+    if (settings->out)
+        SK_TRY_GOTO(begin_folder(&r, err));
     if (report->live && sk_journal_count(r.folder.journal) > 0) {
         status =
             sk_fail(err, SK_ERR_MISMATCH,

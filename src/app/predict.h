@@ -22,7 +22,10 @@ typedef struct sk_predict_settings {
     const char *source;
     int32_t n_models;
     const char *models[SK_DETECTOR_MAX_MODELS];
-    const char *out; /* folder; made if absent */
+    /* Folder; made if absent. Null: results go to standard output as they come, in one format of lines, and nothing is kept
+     * to continue from. */
+    const char *out;
+    bool goes_on; /* standard output: lines follow those of a run before, so no table's head */
     sk_detector_settings detector;
     sk_source_settings media; /* its colours come from the next */
     sk_predict_colours colours;

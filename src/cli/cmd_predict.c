@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "app/predict.h"
+#include "app/predict_many.h"
 #include "app/runtimes.h"
-#include "base/clock.h"
-#include "base/json_write.h"
 #include "base/memory.h"
-#include "base/progress.h"
 #include "base/text.h"
 #include "cli/applies.h"
 #include "cli/cli.h"
 #include "cli/command.h"
+#include "cli/predict_session.h"
 #include "cli/network_options.h"
 #include "cli/shared_options.h"
 #include "cli/sizes.h"
@@ -22,12 +20,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
-static const sk_operand operands[] = {{.name = "source",
-                                       .kind = SK_OPTION_FILE,
-                                       .help = "a video, a picture, a folder or 'glob' of pictures, "
-                                               "frame_%05d.png, a camera (0 or /dev/video0), rtsp://…"},
-                                      {0}};
+static const sk_operand operands[] = {
+    {.name = "source",
+     .kind = SK_OPTION_FILE,
+     .repeat = 1,
+     .help = "videos, pictures, folders or 'globs' of them, frame_%05d.png, a list.txt with "
+             "one a line, a camera (0 or /dev/video0), rtsp://…, - for "
+             "standard input"},
+    {0}};
 
 static const sk_option options[] = {
     {.name = "model",
@@ -40,7 +42,9 @@ static const sk_option options[] = {
      .letter = 'o',
      .kind = SK_OPTION_FOLDER,
      .argument = "DIR",
-     .help = "folder for the results"},
+     .help =
+         "folder for the results, with one in it for each of several sources; without it runs/predict1, the "
+         "next free number; - writes jsonl (or --format csv) to standard output"},
     SK_CLI_OPTION_RUNTIME,
     SK_CLI_OPTION_PRECISION,
     SK_CLI_OPTION_PROVIDER,
@@ -213,6 +217,9 @@ static const sk_example examples[] = {
      "SLEAP top-down, for SLEAP"},
     {"skitter predict 'pictures/*.jpg' -m model.onnx -o run3 --classes 0,2 --conf 0.5",
      "pictures, two classes"},
+    {"skitter predict day1/ day2/*.avi -m model.pt -o all",
+     "every video of a folder, and some more, each in a folder"},
+    {"ffmpeg -i in.mkv -f mpegts - | skitter predict - -m model.pt -o - | jq .instances", "as a filter"},
     {"skitter predict rtsp://camera/1 -m model.pt -o live --frames 0:1000", "a thousand frames of a stream"},
     {0}};
 
@@ -269,115 +276,6 @@ static sk_status parse_formats(char *list, sk_predict_settings *s, sk_error *err
     return SK_OK;
 }
 
-typedef struct watcher {
-    sk_progress *progress;
-    bool opened;
-} watcher;
-
-/* Opened by the first frame, so that the rate does not count the opening of models. Without memory for a bar there is none. */
-static void open_progress(watcher *w)
-{
-    sk_progress_settings p = sk_progress_defaults();
-    p.stream = stderr;
-    p.mode = sk_cli_verbosity() == 0 ? SK_PROGRESS_NONE : SK_PROGRESS_AUTO;
-    p.label = "predict";
-    p.unit = "frames";
-    if (sk_progress_open(&p, &w->progress, NULL) != SK_OK)
-        w->progress = NULL;
-    w->opened = true;
-}
-
-static bool watch(void *context, const sk_predict_progress *p)
-{
-    watcher *w = context;
-    char note[64];
-    if (!w->opened)
-        open_progress(w);
-    if (!w->progress)
-        return sk_cli_interrupted();
-    snprintf(note, sizeof note, "%lld found", (long long)p->instances);
-    if (p->total > 0)
-        sk_progress_set_total(w->progress, p->total - p->continued);
-    sk_progress_update(w->progress, p->done - p->continued, note);
-    sk_progress_set_seconds(w->progress, p->seconds);
-    return sk_cli_interrupted();
-}
-
-static void print_summary(const sk_predict_report *r, const char *requested)
-{
-    if (r->nothing_to_do) {
-        printf("This run had finished already: %lld frames, %lld instances. --restart does it again.\n",
-               (long long)r->total_frames, (long long)r->instances);
-    } else {
-        printf("%s%lld frames%s, %lld instances, %.2f s, %.1f frames/s\n", r->stopped ? "Stopped: " : "",
-               (long long)r->frames, r->total_frames > r->frames ? " (continued)" : "",
-               (long long)r->instances, r->seconds, r->seconds > 0 ? (double)r->frames / r->seconds : 0);
-        double n = r->frames > 0 ? (double)r->frames : 1;
-        bool same = strcmp(r->runtime, requested) == 0;
-        printf("runtime %s%s%s%s, %s, %s\n", r->runtime, same ? "" : " (requested ", same ? "" : requested,
-               same ? "" : ")", r->precision, r->device);
-        printf("a frame every %.2f ms; work on one, ms: decode %.2f (waited %.2f), pre %.2f, network %.2f, "
-               "post %.2f, write %.2f",
-               1e3 * r->seconds / n, 1e3 * r->decode / n, 1e3 * r->wait_source / n, 1e3 * r->pre / n,
-               1e3 * r->network / n, 1e3 * r->post / n, 1e3 * r->write / n);
-        if (r->overlay > 0)
-            printf(", overlay %.2f", 1e3 * r->overlay / n);
-        if (r->crops > 0)
-            printf(", crops %.2f", 1e3 * r->crops / n);
-        printf("\n");
-        if (r->source.damaged || r->source.dropped || r->source.outages)
-            printf("source: %lld damaged, %lld dropped, %d outages, %d attempts to connect again%s%s\n",
-                   (long long)r->source.damaged, (long long)r->source.dropped, r->source.outages,
-                   r->source.reconnects, r->source.last_problem[0] ? "; last problem: " : "",
-                   r->source.last_problem);
-    }
-    if (r->unreadable)
-        printf("%lld pictures could not be read and were left out; run.json lists them\n",
-               (long long)r->unreadable);
-    for (int32_t i = 0; i < r->n_files; i++)
-        printf("%s\n", r->files[i]);
-    if (r->stopped && !r->live)
-        printf("The same command continues where it stopped.\n");
-}
-
-static sk_status print_json(const sk_predict_report *r, const char *requested, sk_error *err)
-{
-    sk_json j = sk_json_to_file(stdout, 2);
-    sk_json_object(&j);
-    sk_json_key_int(&j, "frames", r->frames);
-    sk_json_key_int(&j, "total_frames", r->total_frames);
-    sk_json_key_int(&j, "instances", r->instances);
-    sk_json_key_bool(&j, "stopped", r->stopped);
-    sk_json_key_int(&j, "unreadable", r->unreadable);
-    sk_json_key_int(&j, "missing", r->missing);
-    sk_json_key_float(&j, "seconds", r->seconds);
-    sk_json_key_float(&j, "fps", r->seconds > 0 ? (double)r->frames / r->seconds : 0);
-    sk_json_key_string(&j, "runtime_requested", requested);
-    sk_json_key_string(&j, "runtime", r->runtime);
-    sk_json_key_string(&j, "device", r->device);
-    sk_json_key_string(&j, "precision", r->precision);
-    double n = r->frames > 0 ? (double)r->frames : 1;
-    sk_json_key(&j, "ms_per_frame");
-    sk_json_object(&j);
-    sk_json_key_float(&j, "decode", 1e3 * r->decode / n);
-    sk_json_key_float(&j, "wait", 1e3 * r->wait_source / n);
-    sk_json_key_float(&j, "pre", 1e3 * r->pre / n);
-    sk_json_key_float(&j, "network", 1e3 * r->network / n);
-    sk_json_key_float(&j, "post", 1e3 * r->post / n);
-    sk_json_key_float(&j, "write", 1e3 * r->write / n);
-    sk_json_key_float(&j, "overlay", 1e3 * r->overlay / n);
-    sk_json_key_float(&j, "crops", 1e3 * r->crops / n);
-    sk_json_close(&j);
-    sk_source_status_json(&r->source, "source", &j);
-    sk_json_key(&j, "files");
-    sk_json_array(&j);
-    for (int32_t i = 0; i < r->n_files; i++)
-        sk_json_string(&j, r->files[i]);
-    sk_json_close(&j);
-    sk_json_close(&j);
-    return sk_json_end(&j, err);
-}
-
 static bool interrupted(void *context)
 {
     (void)context;
@@ -389,14 +287,13 @@ typedef struct wishes {
     char *formats;
     int32_t classes[1024];
     sk_frame_range *ranges;
+    char *fresh; /* the folder that was made for this run */
 } wishes;
 
 static sk_status read_settings(const sk_args *args, sk_predict_settings *s, wishes *w, sk_error *err)
 {
-    s->source = sk_args_text(args, "source");
-    s->out = sk_args_text(args, "out");
-    if (sk_args_count(args, "model") < 1 || !s->out)
-        return sk_fail(err, SK_ERR_ARG, "predict needs --model M and --out DIR");
+    if (sk_args_count(args, "model") < 1)
+        return sk_fail(err, SK_ERR_ARG, "predict needs a model: --model M");
     if (sk_args_count(args, "model") > SK_DETECTOR_MAX_MODELS)
         return sk_fail(err, SK_ERR_ARG, "--model: at most %d", SK_DETECTOR_MAX_MODELS);
     for (size_t i = 0; i < sk_args_count(args, "model"); i++)
@@ -459,71 +356,107 @@ static sk_status read_settings(const sk_args *args, sk_predict_settings *s, wish
 
 static uint32_t source_has(const char *source)
 {
+    if (!source) /* pictures, given one by one */
+        return SK_NEEDS_FILE;
     const bool live = sk_uri_is_live(source);
     const bool address =
         live && strncasecmp(source, "http", 4) == 0; /* a file behind a server, or a stream */
-    return (live ? SK_NEEDS_LIVE : 0) | (!live || address ? SK_NEEDS_FILE : 0) |
+    return (live ? SK_NEEDS_LIVE : 0) | ((!live || address) && !sk_uri_is_once(source) ? SK_NEEDS_FILE : 0) |
            (!sk_uri_is_pictures(source) ? SK_NEEDS_VIDEO : 0);
 }
 
-/* Options that this runtime or source has no use for. */
-static sk_status refuse_meaningless(const sk_args *args, const sk_predict_settings *s, sk_error *err)
+/* Options that this runtime or these sources have no use for. */
+static sk_status refuse_meaningless(const sk_args *args, const sk_predict_settings *s,
+                                    const sk_source_list *list, sk_error *err)
 {
+    uint32_t has = 0;
+    for (size_t i = 0; i < list->count; i++)
+        has |= source_has(list->items[i].source);
     SK_TRY(sk_cli_refuse_for_runtimes(args, &s->detector.runtime, 1, s->detector.provider, err));
-    return sk_cli_refuse_meaningless(args, SK_NEEDS_OF_SOURCES, source_has(s->source), s->source, err);
+    return sk_cli_refuse_meaningless(args, SK_NEEDS_OF_SOURCES, has,
+                                     list->count > 1 ? "none of these sources" : sk_args_text(args, "source"),
+                                     err);
+}
+
+/* Where results go: the folder named, a fresh one, or standard output (out null). */
+static sk_status choose_out(const sk_args *args, sk_predict_settings *s, char **fresh, sk_error *err)
+{
+    s->out = sk_args_text(args, "out");
+    if (!s->out) {
+        SK_TRY(sk_predict_fresh_folder(fresh, err));
+        s->out = *fresh;
+    } else if (strcmp(s->out, "-") == 0) {
+        s->out = NULL;
+        if (sk_args_flag(args, "json"))
+            return sk_fail(
+                err, SK_ERR_ARG,
+                "--json and '--out -' both want standard output\nleave --json out, or name a folder");
+        if (!sk_args_given(args, "format")) {
+            s->n_formats = 1;
+            s->formats[0] = "jsonl";
+        }
+    }
+    return SK_OK;
+}
+
+static sk_status choose_runtime(const sk_args *args, sk_predict_settings *s, sk_runtime_choice *choice,
+                                char engine[32], sk_error *err)
+{
+    s->detector.provider = sk_args_text(args, "execution-provider");
+    s->detector.openvino_device = sk_args_text(args, "openvino-device");
+    s->detector.precision = sk_args_text(args, "precision");
+    s->detector.openvino_throughput = strcmp(sk_args_text(args, "openvino-hint"), "throughput") == 0;
+    const sk_runtimes_wish wish = {sk_args_text(args, "runtime"), s->detector.provider,
+                                   sk_args_flag(args, "allow-fallback") > 0};
+    SK_TRY(sk_runtimes_choose(s->models, s->n_models, &wish, choice, engine, err));
+    if (choice->fell_back)
+        s->detector.provider = NULL; /* it went with the runtime */
+    s->detector.runtime = engine;
+    s->runtime_requested = choice->requested;
+    s->runtime_fell_back = choice->fell_back;
+    return SK_OK;
+}
+
+static sk_status list_sources(const sk_args *args, sk_source_list *list, sk_error *err)
+{
+    const size_t count = sk_args_count(args, "source");
+    const char **given = sk_calloc(count + 1, sizeof *given);
+    if (!given)
+        return sk_fail_memory(err, count * sizeof *given);
+    for (size_t i = 0; i < count; i++)
+        given[i] = sk_args_at(args, "source", i);
+    sk_status status = sk_source_list_make(given, count, list, err);
+    sk_free((void *)given);
+    return status;
 }
 
 static sk_status run(const sk_args *args, sk_error *err)
 {
     sk_predict_settings s;
     sk_predict_defaults(&s);
-    static sk_predict_report report;
+    sk_source_list list = {0};
     sk_runtime_choice choice;
     char engine[32];
     wishes own = {.formats = sk_strdup(sk_args_text(args, "format"))};
-    watcher w = {0};
     sk_status status = SK_OK;
     if (!own.formats)
         return sk_fail_memory(err, 16);
     SK_TRY_GOTO(read_settings(args, &s, &own, err));
-    s.detector.provider = sk_args_text(args, "execution-provider");
-    s.detector.openvino_device = sk_args_text(args, "openvino-device");
-    s.detector.precision = sk_args_text(args, "precision");
-    s.detector.openvino_throughput = strcmp(sk_args_text(args, "openvino-hint"), "throughput") == 0;
-    const sk_runtimes_wish wish = {sk_args_text(args, "runtime"), s.detector.provider,
-                                   sk_args_flag(args, "allow-fallback") > 0};
-    SK_TRY_GOTO(sk_runtimes_choose(s.models, s.n_models, &wish, &choice, engine, err));
-    if (choice.fell_back)
-        s.detector.provider = NULL; /* it went with the runtime */
-    s.detector.runtime = engine;
-    s.runtime_requested = choice.requested;
-    s.runtime_fell_back = choice.fell_back;
-    SK_TRY_GOTO(refuse_meaningless(args, &s, err));
+    SK_TRY_GOTO(choose_runtime(args, &s, &choice, engine, err));
+    SK_TRY_GOTO(list_sources(args, &list, err));
+    SK_TRY_GOTO(refuse_meaningless(args, &s, &list, err));
+    SK_TRY_GOTO(choose_out(args, &s, &own.fresh, err));
     if (choice.notice[0])
         sk_cli_warn("%s", choice.notice);
-    (void)sk_cli_interrupted(); /* from here on Ctrl-C ends the run in order */
-    status = sk_predict_run(&s, watch, &w, &report, err);
-    sk_progress_close(&w.progress);
-    if (report.notice[0])
-        sk_cli_warn("%s", report.notice);
-    if (status == SK_OK && sk_args_flag(args, "json"))
-        status = print_json(&report, choice.requested, err);
-    else if (status == SK_OK && sk_cli_verbosity() > 0)
-        print_summary(&report, choice.requested);
-    if (status == SK_OK && report.stopped)
-        status = sk_fail(
-            err, SK_ERR_CANCELLED, "interrupted after %lld frames; everything up to there is written%s",
-            (long long)report.total_frames, report.live ? "" : ", and the same command goes on from there");
-    else if (status == SK_OK && report.missing > 0)
-        status = sk_fail(
-            err, SK_ERR_INCOMPLETE,
-            "%s: cut off: %lld of the frames its header promises are not in the file. The %lld that are "
-            "there are written, but the run is not finished. With the whole file, begin anew: --restart",
-            s.source, (long long)report.missing, (long long)report.total_frames);
+    status = sk_cli_predict_all(args, &s, &list, own.fresh, err);
 done:
-    sk_progress_close(&w.progress);
+    if (status != SK_OK && own.fresh &&
+        rmdir(own.fresh) == 0) /* nothing was written: the number stays free */
+        (void)rmdir("runs");
+    sk_source_list_free(&list);
     sk_free(own.formats);
     sk_free(own.ranges);
+    sk_free(own.fresh);
     return status;
 }
 

@@ -17,7 +17,7 @@
 
 struct sk_input {
     int fd;
-    bool seeks;
+    bool seeks, once;
     AVIOInterruptCB interrupt;
     AVIOContext *bytes;
 };
@@ -78,6 +78,7 @@ static sk_status open_path(const char *path, sk_input *input, sk_error *err)
     if (S_ISDIR(info.st_mode))
         return sk_fail(err, SK_ERR_IO, "%s: is a folder, not a video", path);
     input->seeks = S_ISREG(info.st_mode) && lseek(input->fd, 0, SEEK_CUR) >= 0;
+    input->once = standard || !input->seeks;
     return SK_OK;
 }
 
@@ -127,9 +128,9 @@ AVIOContext *sk_input_bytes(sk_input *input)
     return input->bytes;
 }
 
-bool sk_input_can_seek(const sk_input *input)
+bool sk_input_is_once(const sk_input *input)
 {
-    return input->seeks;
+    return input->once;
 }
 
 void sk_input_protocols(AVDictionary **options, bool address)

@@ -15,7 +15,7 @@ sk_status sk_input_open(const char *path, const AVIOInterruptCB *interrupt, sk_i
                         sk_error *err) SK_MUST_CHECK;
 void sk_input_close(sk_input **input);
 AVIOContext *sk_input_bytes(sk_input *input); /* the input's */
-bool sk_input_can_seek(const sk_input *input);
+bool sk_input_is_once(const sk_input *input); /* opening it again would not begin at its beginning */
 
 /* Why FFmpeg could not open this source, for a person. SK_ERR_IO: another attempt may succeed. */
 sk_status sk_input_failed(const char *uri, int code, sk_error *err);

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "media/frame_choice.h"
 #include "media/picture_size.h"
+#include "media/text_list.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -16,7 +17,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* Still pictures: one file, a folder, a glob or a numbered pattern (frame_%05d.png). */
+/* Still pictures: one file, a folder, a glob, a numbered pattern (frame_%05d.png) or a text list. */
 
 /* One frame: a picture's file, or a page of one. */
 typedef struct picture {
@@ -30,6 +31,8 @@ typedef struct pictures_reader {
     sk_reader base;
     char **paths;
     size_t n_paths, capacity;
+    const char *list; /* while they are found: what names them */
+    bool in_order;    /* of a text list: as it has them */
     picture *frames;
     size_t n_frames, frames_capacity;
     sk_frame_choice choice;
@@ -76,7 +79,7 @@ bool sk_uri_is_pictures(const char *uri)
 {
     struct stat info;
     if (stat(uri, &info) == 0)
-        return S_ISDIR(info.st_mode) || sk_picture_has_ending(uri);
+        return S_ISDIR(info.st_mode) || sk_picture_has_ending(uri) || sk_path_is_text_list(uri);
     if (sk_uri_is_address(uri)) /* where '?' is part of it */
         return false;
     if (strpbrk(uri, "*?[") || find_number_pattern(uri, NULL))
@@ -172,10 +175,24 @@ static sk_status list_numbered(pictures_reader *reader, const char *uri, sk_erro
     return kept ? SK_OK : sk_fail(err, SK_ERR_NOT_FOUND, "%s: no numbered file matches this pattern", uri);
 }
 
+static sk_status add_listed(void *context, const char *name, sk_error *err)
+{
+    pictures_reader *reader = context;
+    if (!sk_picture_has_ending(name) || !sk_file_is_regular(name))
+        return sk_fail(err, sk_file_exists(name) ? SK_ERR_FORMAT : SK_ERR_NOT_FOUND,
+                       "%s: a list is read as one source where all it names are pictures, and '%s' is %s",
+                       reader->list, name, sk_file_exists(name) ? "none" : "not there");
+    return add_path(reader, name, err);
+}
+
 static sk_status list_paths(pictures_reader *reader, const char *uri, sk_error *err)
 {
     struct stat info;
+    reader->list = uri;
     if (stat(uri, &info) == 0) {
+        reader->in_order = sk_path_is_text_list(uri);
+        if (reader->in_order)
+            return sk_text_list_read(uri, add_listed, reader, err);
         if (S_ISDIR(info.st_mode))
             return list_folder(reader, uri, err);
         return add_path(reader, uri, err);
@@ -315,7 +332,8 @@ sk_status sk_reader_open_pictures(const char *uri, const sk_source_settings *set
         pictures_close(&reader->base);
         return status;
     }
-    qsort(reader->paths, reader->n_paths, sizeof *reader->paths, compare_paths);
+    if (!reader->in_order)
+        qsort(reader->paths, reader->n_paths, sizeof *reader->paths, compare_paths);
     for (size_t i = 0; status == SK_OK && i < reader->n_paths; i++)
         status = add_frames(reader, (uint32_t)i, err);
     if (status != SK_OK) {

@@ -317,7 +317,7 @@ static void fill_info(video_reader *reader)
     sk_decoder *d = &reader->decoder;
     sk_source_info *info = &reader->base.info;
     info->kind = SK_SOURCE_VIDEO;
-    info->once = d->input && !sk_input_can_seek(d->input);
+    info->once = d->input && sk_input_is_once(d->input);
     bool sideways = d->quarter_turns & 1;
     info->width = sideways ? d->codec->height : d->codec->width;
     info->height = sideways ? d->codec->width : d->codec->height;

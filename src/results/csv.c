@@ -54,18 +54,8 @@ static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_err
     return sk_text_sink_check(sink, err);
 }
 
-static sk_status open_csv(const char *path, const sk_run_header *header, sk_sink **out, sk_error *err)
+static void write_head(sk_text_sink *sink, const sk_run_header *header)
 {
-    sk_text_sink *sink = NULL;
-    SK_TRY(sk_text_sink_open(path, header, &sk_sink_csv, sk_escape_csv, &sink, err));
-    sink->base.write = write_frame;
-    uint32_t *has = sk_malloc(sizeof *has);
-    sink->extra = has;
-    if (!has) {
-        (void)!sk_text_sink_close(&sink->base, NULL);
-        return sk_fail_memory(err, sizeof *has);
-    }
-    *has = header->has;
     fprintf(sink->file, "source,frame,time,%sinstance,track,class,name,score", sink->live ? "utc," : "");
     if (header->has & SK_HAS_BOX)
         fprintf(sink->file, ",x1,y1,x2,y2");
@@ -84,6 +74,22 @@ static sk_status open_csv(const char *path, const sk_run_header *header, sk_sink
         sk_free(name);
     }
     fputc('\n', sink->file);
+}
+
+static sk_status open_csv(const char *path, const sk_run_header *header, sk_sink **out, sk_error *err)
+{
+    sk_text_sink *sink = NULL;
+    SK_TRY(sk_text_sink_open(path, header, &sk_sink_csv, sk_escape_csv, &sink, err));
+    sink->base.write = write_frame;
+    uint32_t *has = sk_malloc(sizeof *has);
+    sink->extra = has;
+    if (!has) {
+        (void)!sk_text_sink_close(&sink->base, NULL);
+        return sk_fail_memory(err, sizeof *has);
+    }
+    *has = header->has;
+    if (!header->goes_on)
+        write_head(sink, header);
     *out = &sink->base;
     return SK_OK;
 }

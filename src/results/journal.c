@@ -83,6 +83,8 @@ static sk_status write_all(sk_journal *j, const void *data, size_t bytes, sk_err
 
 sk_status sk_journal_flush(sk_journal *j, bool durable, sk_error *err)
 {
+    if (!j)
+        return SK_OK;
     int64_t before = j->end;
     sk_status status = write_all(j, j->buffer, j->used, err);
     if (status != SK_OK) {
@@ -109,6 +111,8 @@ static sk_status make_room(sk_journal *j, size_t bytes, sk_error *err)
 
 sk_status sk_journal_append(sk_journal *j, const sk_result_frame *frame, sk_error *err)
 {
+    if (!j)
+        return SK_OK;
     const sk_instances *in = frame->instances;
     body_head head = {.index = frame->index,
                       .time = frame->time,
@@ -243,6 +247,8 @@ static bool parse_body(const sk_journal *j, uint32_t length, sk_result_frame *fr
 
 sk_status sk_journal_replay(sk_journal *j, sk_journal_visit visit, void *context, sk_error *err)
 {
+    if (!j)
+        return SK_OK;
     SK_TRY(sk_journal_flush(j, false, err));
     sk_instances instances = {0};
     char *source = NULL;
@@ -436,15 +442,21 @@ uint64_t sk_journal_id(const sk_journal *j)
 
 int64_t sk_journal_count(const sk_journal *j)
 {
+    if (!j)
+        return 0;
     return j->count;
 }
 
 int64_t sk_journal_last_index(const sk_journal *j)
 {
+    if (!j)
+        return -1;
     return j->last_index;
 }
 
 bool sk_journal_finished(const sk_journal *j)
 {
+    if (!j)
+        return false;
     return j->finished;
 }

@@ -7,6 +7,7 @@
 /* The record of a run that survives kill -9: one checksummed entry a frame, handed to the operating system as soon as it
  * is complete. A continued run finds the last good entry, cuts off what follows and plays the rest into its sinks. */
 
+/* A null journal is that of a run that keeps none (results on standard output): it has no entries and takes all that come. */
 typedef struct sk_journal sk_journal;
 
 /* Opens or begins the journal. `identity` names everything that shapes the result (models, source, settings), as any

@@ -30,6 +30,11 @@ sk_status sk_run_header_needs_shapes(const sk_run_header *header, const char *fo
                    format);
 }
 
+bool sk_sink_is_lines(const sk_sink_kind *kind)
+{
+    return strcmp(kind->name, "csv") == 0 || strcmp(kind->name, "jsonl") == 0;
+}
+
 const char *sk_run_header_line(const sk_run_header *h, char *buffer, size_t capacity)
 {
     int used = snprintf(buffer, capacity,

@@ -53,6 +53,7 @@ typedef struct sk_run_header {
     const char *settings;              /* the settings that shape the result, as one line of text */
     const char *version;               /* skitter's */
     const char *started;               /* UTC, ISO 8601 */
+    bool goes_on; /* standard output: lines follow those of a run before, so no table's head */
 } sk_run_header;
 
 typedef struct sk_result_frame {
@@ -89,6 +90,8 @@ struct sk_sink {
 /* Every format, ended by null. */
 extern const sk_sink_kind *const sk_sink_kinds[];
 const sk_sink_kind *sk_sink_find(const char *name); /* null when unknown */
+/* Is it written line by line, so that its path may be "-", standard output? */
+bool sk_sink_is_lines(const sk_sink_kind *kind);
 
 /* Whether a frame read back (from a journal) can be of this run: no fewer keypoints than its header says, by which sinks
  * size what they write; numbers of classes and tracks that are some. */

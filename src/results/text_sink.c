@@ -7,7 +7,9 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 char *sk_escape_csv(const char *text)
 {
@@ -43,6 +45,17 @@ char *sk_escape_json(const char *text)
     return escaped;
 }
 
+/* Who reads it sees a frame's lines when they are there. */
+static sk_status open_standard_output(FILE **file, sk_error *err)
+{
+    const int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    if (!*file)
+        return sk_fail(err, SK_ERR_IO, "standard output cannot be written: %s", strerror(errno));
+    setvbuf(*file, NULL, _IOLBF, BUFSIZ);
+    return SK_OK;
+}
+
 sk_status sk_text_sink_open(const char *path, const sk_run_header *header, const sk_sink_kind *kind,
                             sk_text_escape escape, sk_text_sink **out, sk_error *err)
 {
@@ -64,7 +77,8 @@ sk_status sk_text_sink_open(const char *path, const sk_run_header *header, const
         (void)!sk_text_sink_close(&sink->base, NULL);
         return sk_fail_memory(err, strlen(path));
     }
-    sk_status status = sk_file_create_stream(path, &sink->file, err);
+    sk_status status = strcmp(path, "-") == 0 ? open_standard_output(&sink->file, err)
+                                              : sk_file_create_stream(path, &sink->file, err);
     if (status != SK_OK) {
         (void)!sk_text_sink_close(&sink->base, NULL);
         return status;

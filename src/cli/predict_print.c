@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/predict_print.h"
+
+#include <string.h>
+
+void sk_cli_predict_summary(FILE *to, const sk_predict_report *r, const char *requested)
+{
+    if (r->nothing_to_do) {
+        fprintf(to, "This run had finished already: %lld frames, %lld instances. --restart does it again.\n",
+                (long long)r->total_frames, (long long)r->instances);
+    } else {
+        fprintf(to, "%s%lld frames%s, %lld instances, %.2f s, %.1f frames/s\n", r->stopped ? "Stopped: " : "",
+                (long long)r->frames, r->total_frames > r->frames ? " (continued)" : "",
+                (long long)r->instances, r->seconds, r->seconds > 0 ? (double)r->frames / r->seconds : 0);
+        double n = r->frames > 0 ? (double)r->frames : 1;
+        bool same = strcmp(r->runtime, requested) == 0;
+        fprintf(to, "runtime %s%s%s%s, %s, %s\n", r->runtime, same ? "" : " (requested ",
+                same ? "" : requested, same ? "" : ")", r->precision, r->device);
+        fprintf(to,
+                "a frame every %.2f ms; work on one, ms: decode %.2f (waited %.2f), pre %.2f, network %.2f, "
+                "post %.2f, write %.2f",
+                1e3 * r->seconds / n, 1e3 * r->decode / n, 1e3 * r->wait_source / n, 1e3 * r->pre / n,
+                1e3 * r->network / n, 1e3 * r->post / n, 1e3 * r->write / n);
+        if (r->overlay > 0)
+            fprintf(to, ", overlay %.2f", 1e3 * r->overlay / n);
+        if (r->crops > 0)
+            fprintf(to, ", crops %.2f", 1e3 * r->crops / n);
+        fprintf(to, "\n");
+        if (r->source.damaged || r->source.dropped || r->source.outages)
+            fprintf(to, "source: %lld damaged, %lld dropped, %d outages, %d attempts to connect again%s%s\n",
+                    (long long)r->source.damaged, (long long)r->source.dropped, r->source.outages,
+                    r->source.reconnects, r->source.last_problem[0] ? "; last problem: " : "",
+                    r->source.last_problem);
+    }
+    if (r->unreadable)
+        fprintf(to, "%lld pictures could not be read and were left out; run.json lists them\n",
+                (long long)r->unreadable);
+    for (int32_t i = 0; i < r->n_files; i++)
+        fprintf(to, "%s\n", r->files[i]);
+    if (r->stopped && !r->live)
+        fprintf(to, "The same command continues where it stopped.\n");
+}
+
+void sk_cli_predict_json(sk_json *j, const sk_predict_report *r, const char *requested)
+{
+    sk_json_key_int(j, "frames", r->frames);
+    sk_json_key_int(j, "total_frames", r->total_frames);
+    sk_json_key_int(j, "instances", r->instances);
+    sk_json_key_bool(j, "stopped", r->stopped);
+    sk_json_key_int(j, "unreadable", r->unreadable);
+    sk_json_key_int(j, "missing", r->missing);
+    sk_json_key_float(j, "seconds", r->seconds);
+    sk_json_key_float(j, "fps", r->seconds > 0 ? (double)r->frames / r->seconds : 0);
+    sk_json_key_string(j, "runtime_requested", requested);
+    sk_json_key_string(j, "runtime", r->runtime);
+    sk_json_key_string(j, "device", r->device);
+    sk_json_key_string(j, "precision", r->precision);
+    double n = r->frames > 0 ? (double)r->frames : 1;
+    sk_json_key(j, "ms_per_frame");
+    sk_json_object(j);
+    sk_json_key_float(j, "decode", 1e3 * r->decode / n);
+    sk_json_key_float(j, "wait", 1e3 * r->wait_source / n);
+    sk_json_key_float(j, "pre", 1e3 * r->pre / n);
+    sk_json_key_float(j, "network", 1e3 * r->network / n);
+    sk_json_key_float(j, "post", 1e3 * r->post / n);
+    sk_json_key_float(j, "write", 1e3 * r->write / n);
+    sk_json_key_float(j, "overlay", 1e3 * r->overlay / n);
+    sk_json_key_float(j, "crops", 1e3 * r->crops / n);
+    sk_json_close(j);
+    sk_source_status_json(&r->source, "source", j);
+    sk_json_key(j, "files");
+    sk_json_array(j);
+    for (int32_t i = 0; i < r->n_files; i++)
+        sk_json_string(j, r->files[i]);
+    sk_json_close(j);
+}
