@@ -12,6 +12,8 @@ typedef struct sk_onnx_reader {
     const char *what;   /* names the file in errors */
     const char *folder; /* of external data; may be null */
     sk_error *err;
+    uint64_t
+        external_bytes; /* of external data so far: any number of tensors may lie at one place of one file */
 } sk_onnx_reader;
 
 /* Never null: "" for an absent string; on lack of memory null. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/allowance.h"
 #include "formats/onnx_read.h"
 #include "formats/onnx_wire.h"
 
@@ -253,6 +254,13 @@ static sk_status read_external(sk_onnx_reader *r, const SkOnnx__Tensor *from, co
                          "download it again (with git lfs pull where it is an LFS pointer)",
                          r->what, to->name, (unsigned long long)e.offset,
                          (unsigned long long)e.offset + bytes, e.location, (long long)info.st_size);
+        goto done;
+    }
+    r->external_bytes += bytes; /* each is no more than a file's length */
+    if (r->external_bytes > sk_allowance_of_network().all) {
+        status = sk_allowance_fail(r->err, r->external_bytes,
+                                   "%s: with tensor '%.60s' its external data take %llu MiB", r->what,
+                                   to->name, (unsigned long long)(r->external_bytes >> 20));
         goto done;
     }
     SK_TRY_GOTO(sk_blob_alloc(bytes, blob, r->err));

@@ -399,6 +399,12 @@ static void reads_external_data_only_from_the_folder(void **state)
             assert_non_null(strstr(err.message, cases[i].says));
         sk_onnx_close(&model);
         assert_int_not_equal(read_tensor_file(&w, NULL, &model, &err), SK_OK);
+        if (cases[i].status != SK_OK)
+            continue;
+        setenv("SKITTER_MEMORY_LIMIT", "4", 1); /* bytes: the tensor has eight */
+        assert_int_equal(read_tensor_file(&w, folder, &model, &err), SK_ERR_LIMIT);
+        assert_non_null(strstr(err.message, "SKITTER_MEMORY_LIMIT="));
+        unsetenv("SKITTER_MEMORY_LIMIT");
     }
 }
 
