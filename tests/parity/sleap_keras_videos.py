@@ -23,7 +23,7 @@ def frames_of(video, count, step):
     size = subprocess.run(["ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", "stream=width,height", "-of",
                            "csv=p=0", str(video)], check=True, capture_output=True, text=True).stdout.strip().split(",")
     width, height = map(int, size[:2])
-    matrix = ["-vf", "scale=in_color_matrix=auto:flags=bicubic"]
+    matrix = ["-vf", "scale=in_color_matrix=bt601:flags=bicubic"]  # as SLEAP's OpenCV reads every video
     raw = subprocess.run(["ffmpeg", "-v", "error", "-i", str(video), "-frames:v", str((count - 1) * step + 1), *matrix,
                           "-pix_fmt", "rgb24", "-f", "rawvideo", "-"], check=True, capture_output=True).stdout
     return np.frombuffer(raw, np.uint8).reshape(-1, height, width, 3)[::step]

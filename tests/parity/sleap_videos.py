@@ -30,7 +30,9 @@ NEAR = 30.0  # px: instances further apart are not the same animal
 
 def ours(skitter, video, folders, frames, threshold):
     with tempfile.TemporaryDirectory() as out:
+        # sleap-nn reads colours as the file says, also for SLEAP's folders
         command = [skitter, "predict", str(video), "-o", out, "-q", "--format", "jsonl", "--peak-threshold", str(threshold),
+                   "--colour", "tagged",
                    "--frames", f"{frames[0]}:{frames[-1] + 1}:{frames[1] - frames[0] if len(frames) > 1 else 1}"]
         for folder in folders:
             command += ["-m", str(folder)]
