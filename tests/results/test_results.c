@@ -524,6 +524,32 @@ static void journal_knows_its_run(void **state)
 }
 
 /* Files that may not grow stand in for a full disk: every format says so, and ends without a crash. */
+/* A link that somebody put into the folder does not lead results elsewhere. */
+static void links_are_not_written_through(void **state)
+{
+    (void)state;
+    for (const sk_sink_kind *const *kind = sk_sink_kinds; *kind; kind++) {
+        char victim[4300], link[4300];
+        sk_error err = {0};
+        sk_run_header h = header();
+        sk_sink *sink = NULL;
+        bool folder = (*kind)->file[strlen((*kind)->file) - 1] == '/';
+        snprintf(victim, sizeof victim, "%s/victim-%s", test_folder(), (*kind)->name);
+        snprintf(link, sizeof link, folder ? "%s/in_2.txt" : "%s/planted-%s", test_folder(), (*kind)->name);
+        assert_ok(sk_file_replace(victim, "precious", 8, &err), &err);
+        unlink(link);
+        assert_int_equal(symlink(victim, link), 0);
+        sk_status status = (*kind)->open(folder ? test_folder() : link, &h, &sink, &err);
+        if (folder) {
+            assert_ok(status, &err);
+            status = sink->write(sink, frame_number(1), &err);
+            assert_ok(sink->close(sink, NULL), &err);
+        }
+        assert_int_equal(status, SK_ERR_IO);
+        assert_string_equal(slurp(victim), "precious");
+    }
+}
+
 static void full_disks_are_told(void **state)
 {
     (void)state;
@@ -572,6 +598,7 @@ int main(void)
         cmocka_unit_test(analysis_counts_from_the_first_frame),
         cmocka_unit_test(journal_survives_any_cut),
         cmocka_unit_test(journal_knows_its_run),
+        cmocka_unit_test(links_are_not_written_through),
         cmocka_unit_test(full_disks_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
