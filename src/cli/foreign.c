@@ -176,6 +176,11 @@ static bool is_no(const char *value)
     return strcasecmp(value, "false") == 0 || strcasecmp(value, "none") == 0;
 }
 
+static bool is_yes(const char *value)
+{
+    return strcasecmp(value, "true") == 0;
+}
+
 /* "conf=0.25" as " --conf 0.25"; what has no counterpart goes, and *say keeps why. */
 static void write_pair(const sk_command *command, const char *word, sk_text *text, const char **say)
 {
@@ -194,7 +199,8 @@ static void write_pair(const sk_command *command, const char *word, sk_text *tex
         sk_text_append(text, " ");
         if (option)
             sk_text_appendf(text, "--%s ", name);
-        append_word(text, value);
+        const bool switched = option && option->choices && strstr(option->choices, "on|off");
+        append_word(text, switched && is_no(value) ? "off" : switched && is_yes(value) ? "on" : value);
         return;
     }
     if (is_no(value))

@@ -87,6 +87,7 @@ const sk_foreign sk_foreign_options[] = {
     {"cuda", "--runtime cuda", NULL},
     {"first-gpu", "--runtime cuda", NULL},
     {"last-gpu", "--runtime cuda", "'--devices cuda:1' names one of several"},
+    {"integral-refinement", "--refinement integral", NULL},
     {"overlay-path", "--save-overlay", NULL},
     {"verbosity", "--verbose", "or '--json' for a summary that programs read"},
     {"gui", NULL, NO_WINDOWS},

@@ -124,6 +124,10 @@ static void what_people_type(void **state)
         {{"source=my flies.mp4", "model=y.pt", "conf=0.25", "half=True", "show=False", "device=0"},
          "skitter predict 'my flies.mp4' --model y.pt --conf 0.25 --precision f16 --runtime cuda --devices "
          "cuda:0"},
+        {{"a.mp4", "--save_crop"}, "write '--save-crops'"},
+        {{"a.mp4", "--no_empty_frames"}, "write '--no-empty'"},
+        {{"a.mp4", "model=y.pt", "rect=True", "nms=False", "save_crop=True"},
+         "skitter predict a.mp4 --model y.pt --rect on --nms off --save-crops"},
         {{"model=y.pt", "source=a.mp4", "vid_stride=2", "tracker=bytetrack.yaml"},
          "skitter predict --model y.pt a.mp4 --frames ::2\nskitter does not track yet"},
     };

@@ -54,7 +54,7 @@ static void check_option(const sk_command *command, const sk_option *option)
         fail_msg("%s: min is above max", where);
     if (option->fallback)
         check_default(command, option);
-    if (strncmp(option->help, "YOLO:", 5) == 0 && option->needs != SK_NEEDS_YOLO)
+    if (strncmp(option->help, "YOLO", 4) == 0 && !(option->needs & SK_NEEDS_YOLO))
         fail_msg("%s: what is for YOLO alone says so to the parser (.needs)", where);
     if (strncmp(option->help, "SLEAP", 5) == 0 && !(option->needs & SK_NEEDS_SLEAP))
         fail_msg("%s: what is for SLEAP alone says so to the parser (.needs)", where);
