@@ -304,6 +304,12 @@ static sk_status predict(const sk_predict_settings *settings, sk_predict_watch w
     if (!report->stopped && report->missing == 0)
         SK_TRY_GOTO(predict_check_done(&r, err));
     finished = !report->stopped && report->missing == 0;
+    if (finished && r.folder.n_unreadable > 0 && r.progress.done == r.folder.n_unreadable) {
+        finished = false;
+        status =
+            sk_fail(err, SK_ERR_FORMAT, "%s: none of its %lld pictures can be read: %s", settings->source,
+                    (long long)r.folder.n_unreadable, sk_run_folder_first_problem(&r.folder));
+    }
 done:
     if (r.detector)
         fill_report(&r);

@@ -216,6 +216,14 @@ sk_status sk_run_folder_unreadable(sk_run_folder *folder, int64_t index, const c
     return sk_text_status(&folder->unreadable, err);
 }
 
+const char *sk_run_folder_first_problem(const sk_run_folder *folder)
+{
+    const char *at = sk_text_get(&folder->unreadable);
+    for (int field = 0; field < 2 && folder->n_unreadable; field++)
+        at += strlen(at) + 1;
+    return at;
+}
+
 void sk_run_folder_close(sk_run_folder *folder)
 {
     sk_journal_close(&folder->journal);

@@ -29,6 +29,7 @@ typedef struct sk_run_begin {
     bool overwrite;           /* also over files that no run wrote */
 } sk_run_begin;
 sk_status sk_run_folder_begin(sk_run_folder *folder, const sk_run_begin *how, sk_error *err) SK_MUST_CHECK;
+const char *sk_run_folder_first_problem(const sk_run_folder *folder); /* of those; "" when there is none */
 /* Is there a run.json of a run that had finished? */
 bool sk_run_folder_says_finished(const sk_run_folder *folder);
 /* A picture that was left out. */

@@ -104,6 +104,14 @@ test_a_bad_picture_is_noted_and_left_out() {
     expect_code 0 && [ "$(names strict)" = "p1 p2 p3 p4 p5 " ] || { fail "strict: $(names strict)"; return; }
 }
 
+test_nothing_but_bad_pictures_is_a_failure() {
+    pictures few && head -c 60 few/p1.png >lone.png
+    predict lone.png lone
+    expect_code 1 && expect_in "lone.png" "$err" && expect_in '"state": "failed"' "$(cat lone/run.json)" || return
+    cp few/p1.png lone.png
+    predict lone.png lone --restart && expect_code 0 && [ "$(wc -l <lone/results.jsonl)" -eq 1 ]
+}
+
 test_a_changed_folder_is_another_run() {
     pictures set && predict set list && expect_code 0 || return
     cp set/p1.png set/p9.png
