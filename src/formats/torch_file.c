@@ -420,7 +420,7 @@ sk_status sk_torch_file_tensor(sk_torch_file *file, const sk_pickle_value *tenso
     }
     SK_TRY_GOTO(sk_blob_alloc((size_t)wanted, out, err));
     const uint8_t *base = bytes + (size_t)tensor->u.tensor.offset * element;
-    bool contiguous = is_contiguous(tensor);
+    bool contiguous = count == 0 || is_contiguous(tensor); /* beside a 0 the other sizes may be anything */
     if (contiguous && tensor->u.tensor.dtype == SK_DTYPE_F16 && to == SK_DTYPE_F32)
         widen_halfs((const uint16_t *)(const void *)base, sk_blob_data(*out), (size_t)count);
     else if (contiguous)

@@ -189,6 +189,9 @@ static void tensors_outside_their_storage(void **state)
         read_raw("FloatStorage", 0, (int64_t[]){2, 1, 2}, (int64_t[]){1, INT64_MAX, 2}, 3, out, 4, &err),
         &err);
     assert_true(out[0] == 0 && out[1] == 2 && out[2] == 1 && out[3] == 3);
+    const int64_t huge = (int64_t)1 << 40; /* beside a 0, no size is too large */
+    assert_ok(read_raw("FloatStorage", 0, (int64_t[]){0, huge, huge}, (int64_t[]){1, 1, 1}, 3, out, 0, &err),
+              &err);
     refuse_raw("QInt8Storage", 0, 8, 1, SK_ERR_UNSUPPORTED, "quantised");
 }
 
