@@ -396,6 +396,8 @@ sk_status sk_source_next(sk_source *source, const sk_frame **frame, sk_error *er
         if (!source->filled_head)
             source->filled_tail = NULL;
         *frame = &slot->frame;
+        if (source->reader->any_size) /* the decoder may have waited for a large one to be taken */
+            pthread_cond_broadcast(&source->changed);
     } else if (source->failure != SK_OK && !atomic_load(&source->stop)) {
         status = source->failure;
         if (err)

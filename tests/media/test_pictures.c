@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/test.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "media/picture.h"
 #include "skitter/log.h"
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 #include <tiffio.h>
 #include <zlib.h>
 
@@ -349,6 +351,45 @@ static void endless_lists_of_pages_end(void **state)
     expect_refusal("nowhere.tif", 0, SK_ERR_FORMAT, "ends");
 }
 
+/* Very large pictures are decoded one at a time; two may be held nevertheless. */
+static void two_large_pictures_can_be_held(void **state)
+{
+    (void)state;
+    enum { SIDE = 4800 };
+    char folder[4200];
+    sk_error err = {0};
+    snprintf(folder, sizeof folder, "%s/large", test_folder());
+    assert_ok(sk_folder_make(folder, &err), &err);
+    png_image image = {
+        .version = PNG_IMAGE_VERSION, .width = SIDE, .height = SIDE, .format = PNG_FORMAT_GRAY};
+    uint8_t *pixels = calloc(SIDE, SIDE);
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%d.png", folder, i);
+        if (i == 0)
+            assert_true(png_image_write_to_file(&image, path, 0, pixels, 0, NULL));
+        else
+            assert_int_equal(symlink("0.png", path), 0);
+    }
+    free(pixels);
+    sk_source_settings settings;
+    sk_source_defaults(&settings);
+    sk_source *source = NULL;
+    assert_ok(sk_source_open(folder, &settings, &source, &err), &err);
+    alarm(60); /* who waits for ever is ended */
+    const sk_frame *first, *second, *third;
+    assert_ok(sk_source_next(source, &first, &err), &err);
+    usleep(300000); /* the decoder has come to its next step */
+    assert_ok(sk_source_next(source, &second, &err), &err);
+    assert_int_equal(second->width, SIDE);
+    sk_source_release(source, first);
+    sk_source_release(source, second);
+    assert_ok(sk_source_next(source, &third, &err), &err);
+    assert_non_null(third);
+    sk_source_release(source, third);
+    alarm(0);
+    sk_source_close(&source);
+}
+
 static int warnings;
 
 static void count_warning(void *context, sk_log_level level, const char *text)
@@ -421,6 +462,7 @@ int main(void)
         cmocka_unit_test(every_page_is_a_frame),
         cmocka_unit_test(float_pages_are_scaled_alike),
         cmocka_unit_test(endless_lists_of_pages_end),
+        cmocka_unit_test(two_large_pictures_can_be_held),
         cmocka_unit_test(animations_are_called_so),
 #ifdef SKITTER_HAVE_FFMPEG
         cmocka_unit_test(absurd_videos_are_refused),
