@@ -59,6 +59,8 @@ sk_status sk_allowance_fail(sk_error *err, uint64_t bytes, const char *format, .
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     uint64_t enough = bytes / GIB + 1;
+    if (enough > 4096) /* no remedy for what no machine has */
+        return sk_fail(err, SK_ERR_LIMIT, "%s; refused", text);
     return sk_fail(err, SK_ERR_LIMIT, "%s; if it is right, " SK_ALLOWANCE_VARIABLE "=%lluG allows it", text,
                    (unsigned long long)enough);
 }

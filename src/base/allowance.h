@@ -23,8 +23,8 @@ typedef struct sk_allowance {
 } sk_allowance;
 sk_allowance sk_allowance_of_network(void);
 
-/* SK_ERR_LIMIT with "…; if it is right, SKITTER_MEMORY_LIMIT=9G allows it" behind the text; `bytes` is what is asked
- * for. */
+/* SK_ERR_LIMIT with "…; if it is right, SKITTER_MEMORY_LIMIT=9G allows it" behind the text, where a machine could have
+ * that much; `bytes` is what is asked for. */
 sk_status sk_allowance_fail(sk_error *err, uint64_t bytes, const char *format, ...) SK_PRINTF(3, 4);
 
 #endif
