@@ -58,9 +58,9 @@ static sk_status ov_supports(const sk_graph *graph, const sk_session_settings *s
         return sk_fail(err, SK_ERR_ARG,
                        "OpenVINO has no device '%s'; there are CPU, GPU, GPU.1, NPU, AUTO, AUTO:GPU,CPU",
                        device);
-    if (settings->precision == SK_PRECISION_F16)
-        SK_TRY(check_halves(device, err));
-    return sk_foreign_supports("openvino", graph, settings, err);
+    /* what no library could keep is told without one */
+    SK_TRY(sk_foreign_supports("openvino", graph, settings, err));
+    return settings->precision == SK_PRECISION_F16 ? check_halves(device, err) : SK_OK;
 }
 
 static void ov_close(sk_session *session)
