@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # How good the demo's models are: ten scenes a species and ten of all species together that they never saw, two seconds of
 # five animals each, measured together by `skitter eval`.
-# usage: bench/demo_accuracy.sh SKITTER [MODELS] [SCENES]     environment: CONF, IOU (the demo's, 0.4 and 0.5), FIRST
+# usage: bench/demo_accuracy.sh SKITTER [MODELS] [SCENES]     environment: CONF, IOU (the demo's, 0.4 and 0.5), FIRST,
+# RECT (on, as the demo: 384x512 for these scenes; off: 512x512)
 set -euo pipefail
 skitter=${1:?usage: bench/demo_accuracy.sh SKITTER [MODELS] [SCENES]}
 models=${2:-$(dirname "$0")/../share/models}
 scenes=${3:-10}
-conf=${CONF:-0.4} iou=${IOU:-0.5} first=${FIRST:-1000002000000} # below 2^41: not trained on
+conf=${CONF:-0.4} iou=${IOU:-0.5} rect=${RECT:-on} first=${FIRST:-1000002000000} # below 2^41: not trained on
 work=$(mktemp -d "${TMPDIR:-/tmp}/skitter-accuracy-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
@@ -28,7 +29,7 @@ for species in fish fly mouse mixed; do
         "$skitter" scene --species $species --animals 5 --seconds 2 --seed $((first + i)) -o "$video" --truth "$work/one.csv" -q
         join "$work/one.csv" "$work/truth.csv"
         for model in obb pose bottomup; do
-            file=$models/demo-$model.pt settings=(--conf "$conf" --iou "$iou")
+            file=$models/demo-$model.pt settings=(--conf "$conf" --iou "$iou" --rect "$rect")
             if [ $model = bottomup ]; then file=$models/demo-bottomup settings=(); fi # SLEAP's usual ones
             "$skitter" predict "$video" -m "$file" -o "$work/$species$i-$model" -f csv "${settings[@]}" -q
             join "$work/$species$i-$model/results.csv" "$work/$model.csv"

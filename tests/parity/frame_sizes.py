@@ -76,8 +76,8 @@ def heads_of(model, image, end2end):
 
 
 def calibrate(model, image, wanted):
-    """Random networks magnify rounding, torch's own float32 too. The last convolutions are scaled until it is 1e-5 of what
-    the heads give (boxes in strides, keypoints in strides, logits); then scores are shifted so that about `wanted` places
+    """Random networks magnify rounding, torch's own float32 too. The last convolutions are scaled until it is 1e-6 of what
+    the heads give (boxes and keypoints in strides; logits 1e-5); then scores are shifted so that about `wanted` places
     of 640x480 pass."""
     head = model.model[-1]
     head._end2end = False  # dense outputs of either copy
@@ -91,7 +91,7 @@ def calibrate(model, image, wanted):
                 if part not in single:
                     continue
                 own = float((single[part] - double[part]).abs().max())
-                gain = min(0.25 if part == "scores" else 0.02, 1e-5 / max(own, 1e-9))
+                gain = min(0.25, 1e-5 / max(own, 1e-9)) if part == "scores" else min(0.01, 1e-6 / max(own, 1e-9))
                 for branch in getattr(head, prefix + name, None) or ():
                     convolution = branch[-1] if isinstance(branch, torch.nn.Sequential) else branch
                     if isinstance(convolution, torch.nn.Conv2d):
@@ -226,7 +226,7 @@ def compare(name, variation, task, path, pictures, options, folder):
     extra, keys = (["--nms", "off"], {"nms": False}) if variation == "nms off" else ([], {})
     yolo = YOLO(path, task=task)
     begin = time.time()
-    want = theirs(yolo.predict(str(pictures), stream=True, verbose=False, **keys), task)
+    want = theirs(yolo.predict(str(pictures), stream=True, verbose=False, device="cpu", **keys), task)
     their_seconds = time.time() - begin
     out = folder / f"{name}-{variation.replace(' ', '-')}"
     our_seconds, about = run_skitter(options, path, pictures, out, extra)
@@ -244,7 +244,7 @@ def compare(name, variation, task, path, pictures, options, folder):
         alone += [(b, j, "ours") for j in range(len(b[0])) if j not in set(partner[partner >= 0])]
         if not alone:
             continue
-        every = theirs(YOLO(path, task=task).predict(str(pictures / picture), verbose=False, conf=0.2, iou=1.0,
+        every = theirs(YOLO(path, task=task).predict(str(pictures / picture), verbose=False, device="cpu", conf=0.2, iou=1.0,
                                                      max_det=30000, **keys), task)[picture]
         every = tuple(np.concatenate(columns) for columns in zip(every, a, b))  # each names the class it took
         explained, left = [], sorted(alone, key=lambda e: -e[0][1][e[1]])
