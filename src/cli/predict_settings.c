@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/predict_settings.h"
+
+#include "base/memory.h"
+#include "cli/applies.h"
+#include "cli/cli.h"
+#include "cli/network_options.h"
+#include "cli/sizes.h"
+#include "cli/sleap_options.h"
+#include "media/frame_choice.h"
+#include "media/overlay.h"
+#include "results/sink.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Class numbers or names; names need the model, so the list is resolved against an open one. */
+static sk_status parse_classes(const char *text, const char *model_path, int32_t *classes, int32_t capacity,
+                               int32_t *count, sk_error *err)
+{
+    if (!text)
+        return SK_OK;
+    sk_model *model = NULL;
+    char *list = sk_strdup(text);
+    sk_status status = list ? sk_model_open(model_path, &model, err) : sk_fail_memory(err, strlen(text));
+    for (char *name = list, *rest = NULL; status == SK_OK && (name = strtok_r(name, ",", &rest));
+         name = NULL) {
+        while (*name == ' ')
+            name++;
+        char *end;
+        long number = strtol(name, &end, 10);
+        if (*end != '\0' || end == name) {
+            number = -1;
+            for (int32_t i = 0; i < sk_model_class_count(model); i++)
+                if (strcmp(sk_model_class_name(model, i), name) == 0)
+                    number = i;
+        }
+        if (number < 0 || number >= sk_model_class_count(model) || *count == capacity)
+            status = sk_fail(err, SK_ERR_ARG, "--classes: '%s' is no class of %s, which has %d", name,
+                             model_path, sk_model_class_count(model));
+        else
+            classes[(*count)++] = (int32_t)number;
+    }
+    sk_model_close(&model);
+    sk_free(list);
+    return status;
+}
+
+static sk_status no_such_format(const char *name, sk_error *err)
+{
+    char known[256] = "";
+    for (const sk_sink_kind *const *k = sk_sink_kinds; *k; k++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", (*k)->name);
+    }
+    return sk_fail(err, SK_ERR_ARG, "--format: no result format is called '%s'; there are %s", name, known);
+}
+
+static sk_status parse_formats(const char *text, sk_predict_settings *s, sk_error *err)
+{
+    char *list = sk_strdup(text);
+    sk_status status = list ? SK_OK : sk_fail_memory(err, strlen(text));
+    s->n_formats = 0;
+    for (char *name = list, *rest = NULL; status == SK_OK && (name = strtok_r(name, ", ", &rest));
+         name = NULL) {
+        const char *format = strcmp(name, "json") == 0 ? "jsonl" : strcmp(name, "txt") == 0 ? "labels" : name;
+        if (!sk_sink_find(format))
+            status = no_such_format(name, err);
+        else if (s->n_formats == SK_PREDICT_MAX_FORMATS)
+            status = sk_fail(err, SK_ERR_ARG, "--format: at most %d formats", SK_PREDICT_MAX_FORMATS);
+        else
+            s->formats[s->n_formats++] = sk_sink_find(format)->name;
+    }
+    sk_free(list);
+    return status;
+}
+
+static bool interrupted(void *context)
+{
+    (void)context;
+    return sk_cli_interrupted();
+}
+
+/* What is written besides the results, and how it looks. */
+static sk_status read_pictures(const sk_args *args, sk_predict_settings *s, sk_error *err)
+{
+    s->overlay = sk_args_flag(args, "save-overlay");
+    s->crops = sk_args_flag(args, "save-crops");
+    s->line_width = (float)sk_args_real(args, "line-width");
+    if (!s->overlay && (sk_args_text(args, "draw") || s->line_width > 0))
+        return sk_fail(err, SK_ERR_ARG,
+                       "--%s says how the overlay looks, and none is written\ngive --save-overlay, too",
+                       sk_args_text(args, "draw") ? "draw" : "line-width");
+    if (sk_args_text(args, "draw")) {
+        sk_status drawn = sk_overlay_parse_what(sk_args_text(args, "draw"), &s->draw, err);
+        if (drawn != SK_OK) {
+            sk_error_prefix(err, "--draw");
+            return drawn;
+        }
+    }
+    return SK_OK;
+}
+
+sk_status sk_cli_predict_settings(const sk_args *args, sk_predict_settings *s, sk_predict_borrowed *b,
+                                  sk_error *err)
+{
+    if (sk_args_count(args, "model") < 1)
+        return sk_fail(err, SK_ERR_ARG, "predict needs a model: --model M");
+    if (sk_args_count(args, "model") > SK_DETECTOR_MAX_MODELS)
+        return sk_fail(err, SK_ERR_ARG, "--model: at most %d", SK_DETECTOR_MAX_MODELS);
+    for (size_t i = 0; i < sk_args_count(args, "model"); i++)
+        s->models[s->n_models++] = sk_args_at(args, "model", i);
+    sk_detector_settings *d = &s->detector;
+    d->confidence = (float)sk_args_real(args, "conf");
+    d->iou = sk_args_real(args, "iou");
+    d->max_det = (int32_t)sk_args_int(args, "max-det");
+    d->agnostic = sk_args_flag(args, "agnostic");
+    d->peak_threshold = (float)sk_args_real(args, "peak-threshold");
+    d->max_instances = (int32_t)sk_args_int(args, "max-instances");
+    d->rect = sk_cli_rect(args);
+    d->heads = sk_cli_heads(args);
+    SK_TRY(sk_cli_read_sleap(args, &d->sleap, err));
+    d->batch = (int32_t)sk_args_int(args, "batch");
+    d->threads = (int32_t)sk_args_int(args, "threads");
+    d->winograd = !sk_args_flag(args, "no-winograd");
+    d->obb_quarter = strcmp(sk_args_text(args, "obb-form"), "quarter") == 0;
+    SK_TRY(read_pictures(args, s, err));
+    s->no_empty = sk_args_flag(args, "no-empty");
+    s->restart = sk_args_flag(args, "restart");
+    const char *colour = sk_args_text(args, "colour");
+    s->colours = strcmp(colour, "tagged") == 0  ? SK_PREDICT_COLOURS_TAGGED
+                 : strcmp(colour, "bt601") == 0 ? SK_PREDICT_COLOURS_BT601
+                                                : SK_PREDICT_COLOURS_ORIGINAL;
+    s->overwrite = sk_args_flag(args, "overwrite");
+    s->strict = sk_args_flag(args, "strict");
+    s->media.loop = (int32_t)sk_args_int(args, "loop");
+    s->devices = sk_args_text(args, "devices");
+    s->allow_failover = sk_args_flag(args, "allow-failover");
+    s->media.hwaccel = sk_args_text(args, "hwaccel");
+    s->media.max_pixels = sk_args_given(args, "max-pixels") ? sk_args_int(args, "max-pixels") : 0;
+    s->media.reconnect_seconds = sk_args_real(args, "reconnect");
+    s->media.interrupted = interrupted;
+    s->media.queue = d->batch > 1 ? 2 * d->batch + 4 : 0; /* one batch in the network, one on its way to it */
+    SK_TRY(sk_cli_parse_size(sk_args_text(args, "imgsz"), &d->height, &d->width, err));
+    if (sk_args_given(args, "frames"))
+        SK_TRY(sk_frames_parse(sk_args_text(args, "frames"), &s->media, &b->ranges, err));
+    SK_TRY(parse_formats(sk_args_text(args, "format"), s, err));
+    SK_TRY(sk_cli_refuse_for_models(args, s->models, s->n_models, err));
+    int32_t count = 0;
+    SK_TRY(parse_classes(sk_args_text(args, "classes"), s->models[0], b->classes, SK_PREDICT_MAX_CLASSES,
+                         &count, err));
+    d->classes = count ? b->classes : NULL;
+    d->n_classes = count;
+    return SK_OK;
+}
+
+void sk_cli_predict_borrowed_free(sk_predict_borrowed *b)
+{
+    sk_free(b->ranges);
+    *b = (sk_predict_borrowed){0};
+}
