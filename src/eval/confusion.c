@@ -2,33 +2,15 @@
 #include "eval/yolo_score.h"
 
 #include "base/memory.h"
-
-#include <stdlib.h>
+#include "eval/by_image.h"
 
 #define LEAST_OVERLAP 0.45
 #define MOST_CLASSES  1024
 
-/* Everything of one picture stands together: truth in the file's order, detections best first. */
-typedef struct entry {
-    int32_t rank;
-    double score;
-    size_t index;
-} entry;
-
-static int compare_entries(const void *a, const void *b)
-{
-    const entry *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    if (x->score != y->score)
-        return x->score > y->score ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
-}
-
 typedef struct run {
     const sk_precision_task *task;
     sk_confusion *out;
-    entry *found, *wanted;
+    sk_by_image *found, *wanted;
     size_t n_found, n_wanted;
     bool *taken;
 } run;
@@ -50,18 +32,18 @@ static sk_status collect(run *r, sk_error *err)
         const sk_annotation *a = &t->result->items[i];
         int32_t image = t->pairing->image[a->image];
         if (image >= 0 && (a->has & t->has) && a->score >= t->confidence)
-            r->found[r->n_found++] = (entry){t->pairing->rank[image], a->score, i};
+            r->found[r->n_found++] = (sk_by_image){t->pairing->rank[image], a->score, i};
     }
     for (size_t i = 0; i < t->truth->n_items; i++)
         if (t->truth->items[i].has & t->has)
-            r->wanted[r->n_wanted++] = (entry){t->pairing->rank[t->truth->items[i].image], 0, i};
-    qsort(r->found, r->n_found, sizeof *r->found, compare_entries);
-    qsort(r->wanted, r->n_wanted, sizeof *r->wanted, compare_entries);
+            r->wanted[r->n_wanted++] = (sk_by_image){t->pairing->rank[t->truth->items[i].image], 0, i};
+    sk_by_image_sort(r->found, r->n_found);
+    sk_by_image_sort(r->wanted, r->n_wanted);
     return SK_OK;
 }
 
 /* The free truth of the picture that this detection overlaps most; truth that need not be found, if no other. */
-static void place(run *r, const entry *f, size_t first, size_t n)
+static void place(run *r, const sk_by_image *f, size_t first, size_t n)
 {
     const sk_precision_task *t = r->task;
     const sk_annotation *a = &t->result->items[f->index];
@@ -105,10 +87,10 @@ sk_status sk_confusion_run(const sk_precision_task *task, sk_confusion *out, sk_
     out->n_classes = task->pairing->n_classes;
     SK_TRY_GOTO(collect(&r, err));
     for (size_t f = 0, first = 0; f < r.n_found; f++) {
-        while (first < r.n_wanted && r.wanted[first].rank < r.found[f].rank)
+        while (first < r.n_wanted && r.wanted[first].image < r.found[f].image)
             first++;
         size_t n = 0;
-        while (first + n < r.n_wanted && r.wanted[first + n].rank == r.found[f].rank)
+        while (first + n < r.n_wanted && r.wanted[first + n].image == r.found[f].image)
             n++;
         place(&r, &r.found[f], first, n);
     }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "eval/by_image.h"
 
 #include <float.h>
 #include <math.h>
@@ -109,24 +110,8 @@ static double distance(const sk_keypoint_task *t, const sk_annotation *found, co
     return n ? sum / n : INFINITY;
 }
 
-typedef struct placed {
-    int32_t image;
-    double score;
-    size_t index;
-} placed;
-
-static int compare_placed(const void *a, const void *b)
-{
-    const placed *x = a, *y = b;
-    if (x->image != y->image)
-        return x->image < y->image ? -1 : 1;
-    if (x->score != y->score)
-        return x->score > y->score ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
-}
-
-static void match_one(const sk_keypoint_task *t, const placed *found, const placed *wanted, size_t n_wanted,
-                      bool *taken, sk_eval_match *matches, size_t *count)
+static void match_one(const sk_keypoint_task *t, const sk_by_image *found, const sk_by_image *wanted,
+                      size_t n_wanted, bool *taken, sk_eval_match *matches, size_t *count)
 {
     const sk_annotation *f = &t->result->items[found->index];
     double best = INFINITY;
@@ -152,8 +137,8 @@ sk_status sk_keypoint_match(const sk_keypoint_task *t, sk_eval_match **matches, 
     *matches = NULL;
     *count = 0;
     size_t n_found = 0, n_wanted = 0;
-    placed *found = sk_calloc(t->result->n_items + 1, sizeof *found);
-    placed *wanted = sk_calloc(t->truth->n_items + 1, sizeof *wanted);
+    sk_by_image *found = sk_calloc(t->result->n_items + 1, sizeof *found);
+    sk_by_image *wanted = sk_calloc(t->truth->n_items + 1, sizeof *wanted);
     bool *taken = sk_calloc(t->truth->n_items + 1, sizeof *taken);
     *matches = sk_calloc(t->truth->n_items + 1, sizeof **matches);
     sk_status status = SK_OK;
@@ -167,15 +152,15 @@ sk_status sk_keypoint_match(const sk_keypoint_task *t, sk_eval_match **matches, 
         const sk_annotation *a = &t->result->items[i];
         if ((a->has & SK_HAS_KEYPOINTS) && a->score >= t->settings->confidence &&
             t->pairing->image[a->image] >= 0)
-            found[n_found++] = (placed){t->pairing->image[a->image], a->score, i};
+            found[n_found++] = (sk_by_image){t->pairing->image[a->image], a->score, i};
     }
     for (size_t i = 0; i < t->truth->n_items; i++) {
         const sk_annotation *a = &t->truth->items[i];
         if ((a->has & SK_HAS_KEYPOINTS) && !sk_annotation_is_crowd(a, t->settings->min_visible))
-            wanted[n_wanted++] = (placed){a->image, 0, i};
+            wanted[n_wanted++] = (sk_by_image){a->image, 0, i};
     }
-    qsort(found, n_found, sizeof *found, compare_placed);
-    qsort(wanted, n_wanted, sizeof *wanted, compare_placed);
+    sk_by_image_sort(found, n_found);
+    sk_by_image_sort(wanted, n_wanted);
     for (size_t i = 0, begin = 0; i < n_found; i++) {
         while (begin < n_wanted && wanted[begin].image < found[i].image)
             begin++;
