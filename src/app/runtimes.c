@@ -81,13 +81,8 @@ static sk_status of_provider(const sk_runtimes_wish *wish, const char **out, cha
     snprintf(where, capacity, "--runtime");
     if (!provider || !provider[0])
         return SK_OK;
-    const char *its = sk_engine_of_provider(provider);
-    if (!its)
-        return sk_fail(
-            err, SK_ERR_ARG,
-            "no execution provider is called '%s'; there are CPU, CUDA, TensorRT, ROCm, MIGraphX, OpenVINO, "
-            "CoreML",
-            provider);
+    const char *its = NULL;
+    SK_TRY(sk_engine_of_provider(provider, &its, err));
     if (!command || strcmp(command, "onnx") == 0 || strcmp(command, "onnxruntime") == 0 ||
         strcmp(command, "onnx_gpu") == 0) {
         *out = its;

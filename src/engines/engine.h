@@ -353,9 +353,8 @@ sk_status sk_session_profile(sk_session *session, sk_profile_row *rows, int32_t 
 void sk_input_unpack_u8(const sk_session_input *input, const sk_session_settings *settings,
                         const sk_shape *shape, float *nchw);
 
-/* The engine that an ONNX Runtime execution provider ("CUDA", "TensorrtExecutionProvider") belongs to; null when there is
- * no such provider. */
-const char *sk_engine_of_provider(const char *provider);
+/* The engine that an ONNX Runtime execution provider ("CUDA", "TensorrtExecutionProvider") belongs to. */
+sk_status sk_engine_of_provider(const char *provider, const char **engine, sk_error *err) SK_MUST_CHECK;
 
 /* The built-in engines. */
 extern const sk_engine sk_engine_cpu;

@@ -328,8 +328,8 @@ sk_status sk_model_artifact_open(const sk_model *model, const sk_engine *engine,
     if (!engine->form || settings->cut_tail == SK_TAIL_CUT)
         return SK_OK;
     if (settings->provider && settings->provider[0]) {
-        const char *its = sk_engine_of_provider(settings->provider);
-        if (!its || strcmp(its, engine->name) != 0)
+        const char *its = NULL;
+        if (sk_engine_of_provider(settings->provider, &its, NULL) != SK_OK || strcmp(its, engine->name) != 0)
             return SK_OK; /* opening the session says what is wrong */
     }
     SK_TRY(where_to_keep(model, settings, &where, err));

@@ -149,18 +149,26 @@ static const ort_provider providers[] = {
 };
 #define COUNT (sizeof providers / sizeof providers[0])
 
-const ort_provider *ort_provider_find(const char *word)
+/* A provider by a person's word: "cuda", "CUDAExecutionProvider". */
+static sk_status find_provider(const char *word, const ort_provider **out, sk_error *err)
 {
     for (size_t i = 0; i < COUNT; i++)
-        if (strcasecmp(word, providers[i].word) == 0 || strcasecmp(word, providers[i].listed) == 0)
-            return &providers[i];
-    return NULL;
+        if (strcasecmp(word, providers[i].word) == 0 || strcasecmp(word, providers[i].listed) == 0) {
+            *out = &providers[i];
+            return SK_OK;
+        }
+    return sk_fail(err, SK_ERR_ARG,
+                   "no execution provider is called '%s'; there are CPU, CUDA, TensorRT, ROCm, MIGraphX, "
+                   "OpenVINO, CoreML",
+                   word);
 }
 
-const char *sk_engine_of_provider(const char *provider)
+sk_status sk_engine_of_provider(const char *provider, const char **engine, sk_error *err)
 {
-    const ort_provider *found = ort_provider_find(provider);
-    return found ? found->runtime : NULL;
+    const ort_provider *found = NULL;
+    SK_TRY(find_provider(provider, &found, err));
+    *engine = found->runtime;
+    return SK_OK;
 }
 
 bool ort_provider_listed(const ort_api *api, const ort_provider *provider)
@@ -189,13 +197,8 @@ sk_status ort_provider_choose(const ort_api *api, const char *runtime, const sk_
     const char *word = settings->provider;
     *out = NULL;
     if (word && word[0]) {
-        const ort_provider *p = ort_provider_find(word);
-        if (!p)
-            return sk_fail(
-                err, SK_ERR_ARG,
-                "no execution provider is called '%s'; there are CPU, CUDA, TensorRT, ROCm, MIGraphX, "
-                "OpenVINO, CoreML",
-                word);
+        const ort_provider *p = NULL;
+        SK_TRY(find_provider(word, &p, err));
         if (strcmp(p->runtime, runtime) != 0)
             return sk_fail(err, SK_ERR_ARG,
                            "the execution provider %s belongs to the compute runtime '%s', not '%s'", p->word,

@@ -16,8 +16,6 @@ typedef struct ort_provider {
                         sk_error *err);
 } ort_provider;
 
-/* A provider by a person's word: "cuda", "CUDAExecutionProvider"; null when there is none. */
-const ort_provider *ort_provider_find(const char *word);
 /* Was the library built with it? Not whether it works. */
 bool ort_provider_listed(const ort_api *api, const ort_provider *provider);
 
