@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -178,14 +177,4 @@ const char *sk_cpu_flags_text(uint32_t flags, char *buffer, size_t capacity)
         used += (size_t)length;
     }
     return buffer;
-}
-
-sk_status sk_cpu_enable_amx(sk_error *err)
-{
-#if defined(__x86_64__) && defined(SYS_arch_prctl)
-    const long request_permission = 0x1023, tile_data = 18; /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
-    if ((sk_cpu_detected_flags() & SK_CPU_AMX) && syscall(SYS_arch_prctl, request_permission, tile_data) == 0)
-        return SK_OK;
-#endif
-    return sk_fail(err, SK_ERR_UNSUPPORTED, "this processor or kernel offers no AMX tiles");
 }

@@ -18,7 +18,7 @@ enum {
     SK_CPU_AVX512 = 1 << 2,     /* F, BW, DQ, VL (and CD): Skylake server */
     SK_CPU_AVX512VNNI = 1 << 3, /* 8-bit dot products */
     SK_CPU_AVX512BF16 = 1 << 4,
-    SK_CPU_AMX = 1 << 5,    /* tiles with int8 and bf16; each process asks once: sk_cpu_enable_amx() */
+    SK_CPU_AMX = 1 << 5,    /* tiles with int8 and bf16; no kernel of ours uses them */
     SK_CPU_NEON = 1 << 6,   /* aarch64: always */
     SK_CPU_DOTPROD = 1 << 7 /* aarch64: 8-bit dot products */
 };
@@ -42,9 +42,6 @@ const char *sk_cpu_level_name(uint32_t flags);
 /* "sse4.2 avx2 avx512" for all that are set. Returns buffer. */
 const char *sk_cpu_flags_text(uint32_t flags, char *buffer, size_t capacity);
 #define SK_CPU_FLAGS_TEXT 96
-
-/* Asks the kernel for this process's right to use AMX tiles (Linux wants that before the first use). */
-sk_status sk_cpu_enable_amx(sk_error *err) SK_MUST_CHECK;
 
 /* Logical processors this process may run on (sched_getaffinity), cut to the cgroup's CPU quota, rounded up;
  * >= 1. */

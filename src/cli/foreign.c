@@ -9,7 +9,8 @@
 
 #define HINT_MOST 800 /* of an error's 1024 bytes */
 
-const char *sk_foreign_spelling(const char *word, size_t length, char *buffer, size_t capacity)
+/* The same word, spelt as options are here: lower case, dashes. */
+static void spell(const char *word, size_t length, char *buffer, size_t capacity)
 {
     size_t n = 0;
     for (size_t i = 0; i < length && n + 1 < capacity; i++) {
@@ -17,7 +18,6 @@ const char *sk_foreign_spelling(const char *word, size_t length, char *buffer, s
         buffer[n++] = c == '_' ? '-' : c;
     }
     buffer[n] = '\0';
-    return buffer;
 }
 
 const sk_foreign *sk_foreign_find(const sk_foreign *table, const char *word, size_t length)
@@ -32,7 +32,7 @@ const sk_foreign *sk_foreign_find(const sk_foreign *table, const char *word, siz
             length = i;
     if (length == 0 || length >= sizeof name)
         return NULL;
-    sk_foreign_spelling(word, length, name, sizeof name);
+    spell(word, length, name, sizeof name);
     for (const sk_foreign *row = table; row->word; row++)
         if (strcmp(row->word, name) == 0)
             return row;
@@ -77,7 +77,8 @@ static void write_device(const char *value, sk_text *text)
     }
 }
 
-void sk_foreign_write(const sk_foreign *row, const char *value, sk_text *text)
+/* Appends what is written here instead of this row's word with this value (null: not known, its name stands there). */
+static void write_row(const sk_foreign *row, const char *value, sk_text *text)
 {
     const char *hole = strstr(row->write, "%s");
     if (value && strcmp(row->write, "--runtime %s") == 0) {
@@ -118,7 +119,7 @@ sk_status sk_foreign_refuse(const sk_command *command, const char *word, size_t 
     size_t dashes = 0;
     while (dashes < length && word[dashes] == '-')
         dashes++;
-    sk_foreign_spelling(word + dashes, length - dashes, name, sizeof name);
+    spell(word + dashes, length - dashes, name, sizeof name);
     if (sk_command_option(command, name, strlen(name))) /* ours, with underscores or capitals */
         return sk_fail(err, SK_ERR_ARG, "'skitter %s' has no option '%.*s'\ndid you mean '--%s'?",
                        command->name, (int)length, word, name);
@@ -130,7 +131,7 @@ sk_status sk_foreign_refuse(const sk_command *command, const char *word, size_t 
         const bool here = can_write(command, row->write);
         const sk_command *other = here ? NULL : command_that_can(row->write);
         sk_text_append(&hint, "write '");
-        sk_foreign_write(row, value, &hint);
+        write_row(row, value, &hint);
         sk_text_append(&hint, "'");
         if (other)
             sk_text_appendf(&hint, " (an option of 'skitter %s')", other->name);
@@ -166,7 +167,7 @@ bool sk_foreign_is_pair(const sk_command *command, const char *word)
             return false;
     if (access(word, F_OK) == 0)
         return false;
-    sk_foreign_spelling(word, (size_t)(equals - word), name, sizeof name);
+    spell(word, (size_t)(equals - word), name, sizeof name);
     return sk_command_option(command, name, strlen(name)) || own_operand(command, name) ||
            sk_foreign_find(sk_foreign_options, name, strlen(name));
 }
@@ -187,7 +188,7 @@ static void write_pair(const sk_command *command, const char *word, sk_text *tex
     char name[64];
     size_t length = strcspn(word, "=");
     const char *value = word + length + 1;
-    sk_foreign_spelling(word, length, name, sizeof name);
+    spell(word, length, name, sizeof name);
     const sk_option *option = sk_command_option(command, name, strlen(name));
     const sk_foreign *row = sk_foreign_find(sk_foreign_options, name, strlen(name));
     if (option || own_operand(command, name)) {
@@ -207,7 +208,7 @@ static void write_pair(const sk_command *command, const char *word, sk_text *tex
         return;
     if (row->write && row->write[0] && can_write(command, row->write)) {
         sk_text_append(text, " ");
-        sk_foreign_write(row, value, text);
+        write_row(row, value, text);
     } else if (row->say && row->write == NULL) {
         *say = row->say;
     }

@@ -21,12 +21,6 @@ extern const sk_foreign sk_foreign_commands[]; /* `write` is our command */
 /* The row for a word in any spelling (--Peak_Threshold=0.3 and peak-threshold find the same); null: none. */
 const sk_foreign *sk_foreign_find(const sk_foreign *table, const char *word, size_t length);
 
-/* The same word, spelt as options are here: lower case, dashes. Returns buffer. */
-const char *sk_foreign_spelling(const char *word, size_t length, char *buffer, size_t capacity);
-
-/* Appends what is written here instead of this row's word with this value (null: not known, its name stands there). */
-void sk_foreign_write(const sk_foreign *row, const char *value, sk_text *text);
-
 /* SK_ERR_ARG for an option that `command` does not have, with the right word as the hint; SK_OK when the table does not know
  * it either. `value` is what seems to be its value; null: none. */
 sk_status sk_foreign_refuse(const sk_command *command, const char *word, size_t length, const char *value,

@@ -64,18 +64,6 @@ int64_t sk_frames_wanted(const sk_source_settings *s, int64_t total)
     return count;
 }
 
-int64_t sk_frames_nth(const sk_source_settings *s, int64_t n)
-{
-    sk_frame_choice choice = sk_frame_choice_of(s);
-    if (s->n_ranges == 0)
-        return n < SK_FRAME_NUMBER_MOST / s->step ? sk_frame_choice_next(&choice, s->first + n * s->step)
-                                                  : -1;
-    int64_t at = sk_frame_choice_next(&choice, 0);
-    for (; n > 0 && at >= 0; n--)
-        at = sk_frame_choice_next(&choice, at + 1);
-    return at;
-}
-
 static bool is_range(const sk_frame_range *r)
 {
     return r->first >= 0 && r->first <= SK_FRAME_NUMBER_MOST && r->step >= 1 &&

@@ -26,8 +26,6 @@ int64_t sk_frame_choice_next(sk_frame_choice *choice, int64_t from);
 /* How many of a source's `total` frames are wanted; with total < 0 of as many as there may be. -1: no end, or too
  * many to count. */
 int64_t sk_frames_wanted(const sk_source_settings *settings, int64_t total);
-/* The number of the n-th wanted frame, from 0; -1: there are not so many. */
-int64_t sk_frames_nth(const sk_source_settings *settings, int64_t n);
 
 /* "3", "1,5,9", "0-9" (with 9), "30:60:5" (without 60), and lists of them. One range goes into first, last and step, more
  * into *ranges, sorted, to be freed by sk_free after the settings' last use. */

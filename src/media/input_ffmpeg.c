@@ -159,7 +159,8 @@ int sk_ffmpeg_create(AVIOContext **bytes, const char *path)
     return code;
 }
 
-bool sk_file_is_playlist(const char *path)
+/* Is this a list of other files or addresses (HLS, DASH, SDP, FFmpeg's concat)? Looks at its first bytes. */
+static bool is_playlist(const char *path)
 {
     static const char *const beginnings[] = {"#EXTM3U", "ffconcat", "v=0\n",     "v=0\r",
                                              "<?xml",   "<MPD",     "[playlist]"};
@@ -199,7 +200,7 @@ sk_status sk_input_failed(const char *uri, int code, sk_error *err)
         return sk_fail(err, SK_ERR_NOT_FOUND, "%s: there is no such video. Check the path", uri);
     if (code == AVERROR_EXIT)
         return sk_fail(err, SK_ERR_CANCELLED, "%s: opening was interrupted", uri);
-    if (!sk_uri_is_address(uri) && sk_file_is_playlist(uri))
+    if (!sk_uri_is_address(uri) && is_playlist(uri))
         return sk_fail(err, SK_ERR_FORMAT,
                        "%s: is a list of other files or addresses, which are not followed. Give them "
                        "themselves: the videos, or the stream's address",

@@ -28,7 +28,4 @@ char *sk_file_address(const char *path);
 /* avio_open for writing this file; FFmpeg's error code. */
 int sk_ffmpeg_create(AVIOContext **bytes, const char *path);
 
-/* Is this a list of other files or addresses (HLS, DASH, SDP, FFmpeg's concat)? Looks at its first bytes. */
-bool sk_file_is_playlist(const char *path);
-
 #endif

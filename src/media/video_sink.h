@@ -19,7 +19,6 @@ sk_status sk_video_sink_open(const char *path, int32_t width, int32_t height, do
 sk_status sk_video_sink_write(sk_video_sink *sink, const sk_frame *frame, sk_error *err) SK_MUST_CHECK;
 /* Completes the file. The sink is ended also on failure. */
 sk_status sk_video_sink_close(sk_video_sink **sink, sk_error *err) SK_MUST_CHECK;
-const char *sk_video_sink_encoder(const sk_video_sink *sink);
 
 /* Joins videos written by this sink into one, without encoding again. */
 sk_status sk_video_join(const char *const *parts, int32_t count, const char *path,

@@ -235,11 +235,6 @@ sk_status sk_video_sink_close(sk_video_sink **pointer, sk_error *err)
     return status;
 }
 
-const char *sk_video_sink_encoder(const sk_video_sink *sink)
-{
-    return sink->codec->codec->name;
-}
-
 /* Copies one part's packets behind what is already there; times continue, since parts keep the source's times. */
 static sk_status append_part(const char *part, AVFormatContext *out, AVStream **stream, bool *begun,
                              int64_t *last_dts, const char *path, sk_error *err)

@@ -53,12 +53,6 @@ sk_status sk_video_sink_close(sk_video_sink **sink, sk_error *err)
     return SK_OK;
 }
 
-const char *sk_video_sink_encoder(const sk_video_sink *sink)
-{
-    (void)sink;
-    return "";
-}
-
 sk_status sk_video_join(const char *const *parts, int32_t count, const char *path, sk_error *err)
 {
     (void)parts;

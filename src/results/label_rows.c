@@ -186,7 +186,8 @@ sk_status sk_label_rows_form(const char *what, const sk_label_rows *r, int32_t n
 
 /* --- into the set --- */
 
-void sk_corners_to_obb(const double c[8], double obb[5])
+/* The smallest turned rectangle around four points (x, y in turn): cx, cy, w, h, radians. */
+static void corners_to_obb(const double c[8], double obb[5])
 {
     double best = INFINITY;
     for (int i = 0; i < 4; i++)
@@ -297,7 +298,7 @@ static sk_status add_row(const sk_label_rows *r, const sk_label_row *row, const 
             double corners[8];
             for (int i = 0; i < 8; i++)
                 corners[i] = v[i] * (i % 2 ? h : w);
-            sk_corners_to_obb(corners, a->obb);
+            corners_to_obb(corners, a->obb);
             a->has |= SK_HAS_OBB;
         }
     } else {

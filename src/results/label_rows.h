@@ -41,7 +41,4 @@ sk_status sk_label_rows_form(const char *what, const sk_label_rows *rows, int32_
 sk_status sk_label_rows_add(const sk_label_rows *rows, const sk_label_form *form, bool truth,
                             sk_annotation_set *set, sk_error *err) SK_MUST_CHECK;
 
-/* The smallest turned rectangle around four points (x, y in turn): cx, cy, w, h, radians. */
-void sk_corners_to_obb(const double corners[8], double obb[5]);
-
 #endif

@@ -22,10 +22,8 @@ static void list(const char *text, int64_t total, char *out, size_t capacity)
     size_t used = 0;
     int64_t count = 0;
     out[0] = '\0';
-    for (int64_t at = -1; (at = sk_frame_choice_next(&choice, at + 1)) >= 0 && at < total; count++) {
-        assert_int_equal(sk_frames_nth(&s, count), at);
+    for (int64_t at = -1; (at = sk_frame_choice_next(&choice, at + 1)) >= 0 && at < total; count++)
         used += (size_t)snprintf(out + used, capacity - used, "%s%lld", used ? " " : "", (long long)at);
-    }
     assert_int_equal(sk_frames_wanted(&s, total), count);
     sk_free(ranges);
 }

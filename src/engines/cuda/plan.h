@@ -220,8 +220,6 @@ int32_t gpu_config_guess(const gpu_plan *plan, const gpu_step *step);
 /* Weights in the order the tile reads; bytes of it. */
 size_t gpu_packed_bytes(const gpu_step *step, const gpu_config *config);
 void gpu_pack(const gpu_plan *plan, const gpu_step *step, const gpu_config *config, void *out);
-/* Two tiles with the same key read the same packed weights. */
-uint32_t gpu_pack_key(const gpu_step *step, const gpu_config *config);
 
 /* memory.c: dependencies, places, streams. */
 sk_status gpu_order_steps(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;

@@ -134,12 +134,6 @@ size_t gpu_packed_bytes(const gpu_step *step, const gpu_config *c)
            (c->tf32 ? sizeof(float) : sizeof(uint16_t));
 }
 
-uint32_t gpu_pack_key(const gpu_step *step, const gpu_config *c)
-{
-    const int32_t rows = round_up((int32_t)step->args.conv.cout8, c->bn);
-    return (uint32_t)c->group | (uint32_t)padded_cin(step, c) << 4 | (uint32_t)rows << 18;
-}
-
 /* Rounded to the 10 bits of mantissa that the tensor cores read; they would cut. */
 static float to_tf32(float v)
 {
