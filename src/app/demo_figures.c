@@ -13,21 +13,6 @@
 
 /* Drawings of the report, as SVG and as pictures in the page. Colours that must suit light and dark are the page's. */
 
-void sk_demo_escape(sk_text *page, const char *text)
-{
-    char *clean = sk_text_printable(text, ""); /* control characters have no place in a page either */
-    for (const char *c = clean ? clean : ""; *c; c++)
-        switch (*c) {
-        case '&': sk_text_append(page, "&amp;"); break;
-        case '<': sk_text_append(page, "&lt;"); break;
-        case '>': sk_text_append(page, "&gt;"); break;
-        case '"': sk_text_append(page, "&quot;"); break;
-        case '\'': sk_text_append(page, "&#39;"); break;
-        default: sk_text_append_bytes(page, c, 1);
-        }
-    sk_free(clean);
-}
-
 /* --- where the time goes --- */
 
 enum { STAGES = 6, ROW = 30, LEFT = 180, WIDE = 420, RIGHT = 200 };
@@ -55,7 +40,7 @@ static void stage_bar(const sk_predict_report *p, const char *name, double scale
     int top = row * ROW;
     stage_times(p, ms);
     sk_text_appendf(page, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", LEFT - 8, top + 18);
-    sk_demo_escape(page, name);
+    sk_text_append_markup(page, name);
     sk_text_append(page, "</text>");
     for (int i = 0; i < STAGES; i++) {
         double width = ms[i] * scale;
@@ -122,7 +107,7 @@ void sk_demo_figure_errors(const sk_demo_report *r, sk_text *page)
         const sk_eval_errors *p = &e->keypoints[k].points;
         int top = k * ROW;
         sk_text_appendf(page, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", LEFT - 8, top + 18);
-        sk_demo_escape(page, e->keypoints[k].name);
+        sk_text_append_markup(page, e->keypoints[k].name);
         sk_text_append(page, "</text>");
         if (p->measured <= 0)
             continue;

@@ -48,7 +48,4 @@ sk_status sk_demo_figure_frames(const sk_demo_settings *settings, const sk_demo_
 sk_status sk_demo_write_page(const sk_demo_settings *settings, const sk_demo_report *report,
                              const sk_demo_sets *sets, sk_error *err) SK_MUST_CHECK;
 
-/* Text for HTML: & < > " ' are written out. */
-void sk_demo_escape(sk_text *page, const char *text);
-
 #endif

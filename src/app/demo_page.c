@@ -91,7 +91,7 @@ static void score_row(sk_text *page, const char *kind, const char *name, const s
     sk_text_appendf(page, "<tr><td>%s", kind);
     if (name) {
         sk_text_append(page, ", ");
-        sk_demo_escape(page, name);
+        sk_text_append_markup(page, name);
     }
     sk_text_appendf(page, "</td><td>%lld</td><td>%lld</td>", (long long)s->wanted, (long long)s->found);
     const double values[] = {s->precision, s->recall, s->ap50, s->ap75, s->ap};
@@ -165,7 +165,7 @@ static void agreement(const sk_demo_report *r, sk_text *page)
         }
         if (lane->failed) {
             sk_text_appendf(page, "<tr><td>%s</td><td colspan=\"6\">", lane->runtime);
-            sk_demo_escape(page, lane->problem);
+            sk_text_append_markup(page, lane->problem);
             sk_text_append(page, "</td></tr>\n");
         }
     }
@@ -212,7 +212,7 @@ static void files(const sk_demo_settings *s, sk_text *page)
                                            " eval run1 TRUTH     # how good it is, against labels of yours"};
     sk_text_append(page, "<h2>On your own video</h2>\n<pre>");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        sk_demo_escape(page, s->program);
+        sk_text_append_markup(page, s->program);
         sk_text_appendf(page, "%s\n", commands[i]);
     }
     sk_text_append(page, "</pre>\n");
@@ -234,11 +234,11 @@ static void head(const sk_demo_settings *s, const sk_demo_report *r, sk_text *pa
     sk_text_appendf(page, "skitter %s on %s", sk_version_text(), p->runtime);
     if (s->runtime_fell_back) {
         sk_text_append(page, " (instead of ");
-        sk_demo_escape(page, s->runtime_requested);
+        sk_text_append_markup(page, s->runtime_requested);
         sk_text_append(page, ")");
     }
     sk_text_append(page, ": ");
-    sk_demo_escape(page, p->device);
+    sk_text_append_markup(page, p->device);
     sk_text_appendf(page, ", %s; %s</p>\n", p->precision, sk_clock_text(sk_clock_wall_ms(), now, sizeof now));
 }
 

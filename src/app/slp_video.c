@@ -10,18 +10,24 @@
 
 /* A .slp file names the videos it labels. Given as a source, it stands for its first one. */
 
+/* A name in somebody's file never opens a camera, a pipe or a device. */
+static bool may_be_opened(const char *path)
+{
+    return sk_file_is_regular(path) || sk_file_is_directory(path);
+}
+
 /* Where the video is now: as the file says, beside the .slp by its relative path, or beside it by its bare name (files
  * travel together). Null when none of these exists. */
 static char *locate(const char *slp, const char *named)
 {
-    if (sk_file_exists(named))
+    if (may_be_opened(named))
         return sk_strdup(named);
     char *folder = sk_path_folder(slp);
     char *found = NULL;
     const char *tries[] = {named, sk_path_name(named)};
     for (int i = 0; i < 2 && folder && !found; i++) {
         char *path = sk_path_join(folder, tries[i]);
-        if (path && sk_file_exists(path))
+        if (path && may_be_opened(path))
             found = path;
         else
             sk_free(path);

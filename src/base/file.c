@@ -24,6 +24,16 @@ static const char *kind_of(mode_t mode)
     return S_ISREG(mode) ? NULL : "is a device, not a regular file";
 }
 
+/* A file to be emptied that has a second name (a copy made of links, `cp -al`): what is there by the other name stays. */
+static const char *replace_linked(const char *path, int flags, int *file)
+{
+    close(*file);
+    *file = unlink(path) == 0
+                ? open(path, (flags & ~O_TRUNC) | O_CREAT | O_EXCL | O_CLOEXEC | O_NONBLOCK, 0666)
+                : -1;
+    return *file < 0 ? "cannot be replaced" : NULL;
+}
+
 /* Opens a regular file. Not blocking, since opening a named pipe would wait for its other end; without effect on
  * regular files. */
 static sk_status open_regular(const char *path, int flags, int *file, struct stat *info, sk_error *err)
@@ -39,11 +49,14 @@ static sk_status open_regular(const char *path, int flags, int *file, struct sta
                        "%s: cannot be opened: %s", path, strerror(reason));
     }
     const char *kind = fstat(*file, info) != 0 ? "cannot be examined" : kind_of(info->st_mode);
-    if (!kind && flags & O_TRUNC && ftruncate(*file, 0) != 0)
+    if (!kind && flags & O_TRUNC && info->st_nlink > 1)
+        kind = replace_linked(path, flags, file);
+    else if (!kind && flags & O_TRUNC && ftruncate(*file, 0) != 0)
         kind = "cannot be emptied";
     if (!kind)
         return SK_OK;
-    close(*file);
+    if (*file >= 0)
+        close(*file);
     *file = -1;
     return sk_fail(err, SK_ERR_IO, "%s: %s", path, kind);
 }

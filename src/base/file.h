@@ -38,7 +38,8 @@ sk_status sk_file_load(const char *path, sk_blob **out, sk_error *err) SK_MUST_C
 
 /* Opens, for writing or both, a file of skitter's own by open(2)'s `flags` (O_CREAT, O_TRUNC, O_APPEND … are added to
  * by O_NOFOLLOW, O_NONBLOCK and O_CLOEXEC): what is planted at its path (a link, a pipe, a device) is refused before
- * a byte of it is changed. *file is the caller's to close. */
+ * a byte of it is changed. O_TRUNC replaces a file that has another name too, and leaves what is there by that name.
+ * *file is the caller's to close. */
 sk_status sk_file_open_own(const char *path, int flags, int *file, sk_error *err) SK_MUST_CHECK;
 /* A new, empty file in place of what an earlier run left, as a stream for writing; refuses as sk_file_open_own. */
 sk_status sk_file_create_stream(const char *path, FILE **out, sk_error *err) SK_MUST_CHECK;

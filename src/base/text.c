@@ -234,6 +234,35 @@ char *sk_text_printable(const char *text, const char *keep)
     return copy;
 }
 
+void sk_text_shorten(const char *text, char *buffer, size_t capacity)
+{
+    size_t length = strlen(text), i = 0;
+    while (i < length) {
+        size_t step = sk_text_utf8(text + i, length - i), bytes = step ? step : 1;
+        if (i + bytes >= capacity)
+            break;
+        memcpy(buffer + i, text + i, bytes);
+        i += bytes;
+    }
+    if (capacity)
+        buffer[i] = '\0';
+}
+
+void sk_text_append_markup(sk_text *page, const char *text)
+{
+    char *clean = sk_text_printable(text, "");
+    for (const char *c = clean ? clean : ""; *c; c++)
+        switch (*c) {
+        case '&': sk_text_append(page, "&amp;"); break;
+        case '<': sk_text_append(page, "&lt;"); break;
+        case '>': sk_text_append(page, "&gt;"); break;
+        case '"': sk_text_append(page, "&quot;"); break;
+        case '\'': sk_text_append(page, "&#39;"); break;
+        default: sk_text_append_bytes(page, c, 1);
+        }
+    sk_free(clean);
+}
+
 /* Value with three digits at most: 1.23 is too exact for people, 0.5 too coarse. */
 static void with_unit(double value, const char *unit, char *buffer, size_t capacity)
 {

@@ -44,6 +44,10 @@ char *sk_text_utf8_copy(const char *text);
 /* The same for a terminal: control characters, too, are written as people see them, "\\x1b", so that no name in a file can
  * move a cursor, change a colour or hide what stands on the screen. `keep` lists control characters that may stay ("\n"). */
 char *sk_text_printable(const char *text, const char *keep);
+/* As many bytes of a name as fit, cut between characters. */
+void sk_text_shorten(const char *text, char *buffer, size_t capacity);
+/* A name in HTML or SVG, in text or between quotation marks: control characters as sk_text_printable writes them. */
+void sk_text_append_markup(sk_text *page, const char *text);
 
 /* --- for people; each returns buffer --- */
 #define SK_TEXT_UNIT 32

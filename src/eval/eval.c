@@ -2,6 +2,7 @@
 #include "eval/eval.h"
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "eval/classes.h"
 #include "eval/keypoints.h"
 #include "eval/overlap.h"
@@ -154,10 +155,10 @@ static sk_status name_rows(run *r, sk_error *err)
         return sk_fail_memory(err, (report->n_classes + 1) * sizeof *report->classes);
     snprintf(report->all.name, sizeof report->all.name, "all");
     for (size_t c = 0; c < report->n_classes; c++)
-        snprintf(report->classes[c].name, sizeof report->classes[c].name, "%s", r->pairing.class_names[c]);
+        sk_text_shorten(r->pairing.class_names[c], report->classes[c].name, sizeof report->classes[c].name);
     for (int32_t k = 0; k < report->n_keypoints; k++)
-        snprintf(report->keypoints[k].name, sizeof report->keypoints[k].name, "%s",
-                 r->pairing.keypoint_names[k]);
+        sk_text_shorten(r->pairing.keypoint_names[k], report->keypoints[k].name,
+                        sizeof report->keypoints[k].name);
     return SK_OK;
 }
 

@@ -16,20 +16,6 @@
 static const char *const colours[] = {"#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd",
                                       "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22", "#17becf"};
 
-/* Names come from files. */
-static void append_escaped(sk_text *svg, const char *text)
-{
-    for (; *text; text++) {
-        switch (*text) {
-        case '<': sk_text_append(svg, "&lt;"); break;
-        case '>': sk_text_append(svg, "&gt;"); break;
-        case '&': sk_text_append(svg, "&amp;"); break;
-        case '"': sk_text_append(svg, "&quot;"); break;
-        default: sk_text_append_bytes(svg, (unsigned char)*text < 0x20 ? " " : text, 1);
-        }
-    }
-}
-
 static void begin(sk_text *svg, int width, int height, int middle, const char *title)
 {
     sk_text_appendf(
@@ -38,7 +24,7 @@ static void begin(sk_text *svg, int width, int height, int middle, const char *t
         "font-family=\"sans-serif\" font-size=\"13\">\n<rect width=\"100%%\" height=\"100%%\" "
         "fill=\"white\"/>\n<text x=\"%d\" y=\"24\" font-size=\"16\" text-anchor=\"middle\">",
         width, height, width, height, middle);
-    append_escaped(svg, title);
+    sk_text_append_markup(svg, title);
     sk_text_append(svg, "</text>\n");
 }
 
@@ -98,7 +84,7 @@ static void legend(sk_text *svg, int line, const char *colour, int width, const 
     int y = TOP + 14 + 20 * line;
     sk_text_appendf(svg, "<path d=\"M%d %dh22\" stroke=\"%s\" stroke-width=\"%d\"/><text x=\"%d\" y=\"%d\">",
                     LEFT + SIDE + 14, y - 4, colour, width, LEFT + SIDE + 42, y);
-    append_escaped(svg, name);
+    sk_text_append_markup(svg, name);
     sk_text_appendf(svg, " %s</text>\n", figures);
 }
 
@@ -176,10 +162,10 @@ static void plot_confusion(const sk_eval_report *r, bool normalised, sk_text *sv
         const char *name = i < c->n_classes ? r->classes[i].name : "background";
         sk_text_appendf(svg, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", left - 8,
                         TOP + i * cell + cell / 2 + 4);
-        append_escaped(svg, name);
+        sk_text_append_markup(svg, name);
         sk_text_appendf(svg, "</text><text transform=\"translate(%d %d) rotate(-90)\" text-anchor=\"end\">",
                         left + i * cell + cell / 2 + 4, TOP + n * cell + 8);
-        append_escaped(svg, name);
+        sk_text_append_markup(svg, name);
         sk_text_append(svg, "</text>\n");
     }
     sk_text_appendf(

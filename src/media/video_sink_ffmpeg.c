@@ -7,10 +7,14 @@
 #include "media/decoder_ffmpeg.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
-#define TIME_BASE 90000
+#define TIME_BASE     90000
+#define LONGEST_PAUSE 2000000000 /* ticks */
+#define MOST_TICKS    1e15
+#define NO_DTS        (INT64_MIN / 2)
 
 struct sk_video_sink {
     char *path;
@@ -21,7 +25,8 @@ struct sk_video_sink {
     AVPacket *packet;
     struct SwsContext *scaler;
     int64_t last_pts;
-    bool scaled; /* a frame of another size came, and it was said */
+    double left_out; /* ticks of pauses */
+    bool scaled;     /* a frame of another size came, and it was said */
 };
 
 /* A new file in place of what an earlier run left; FFmpeg itself would follow a link that lies there. */
@@ -192,6 +197,25 @@ static sk_status encode(sk_video_sink *sink, const AVFrame *frame, sk_error *err
     }
 }
 
+/* mp4 counts the ticks between two frames in 31 bits, 6.6 hours. A longer pause, or a jump back (a clock that was set, a
+ * header that lies), is left out: the frame follows the one before. */
+static int64_t next_pts(sk_video_sink *sink, double seconds)
+{
+    const double tick = av_q2d(sink->codec->time_base), last = (double)sink->last_pts;
+    double ticks = seconds / tick - sink->left_out + 0.5;
+    const double pause = sink->last_pts < 0 ? 0 : ticks - last;
+    if (!(fabs(ticks) < MOST_TICKS) || pause > LONGEST_PAUSE || ticks - last < -1 / tick) {
+        const double rate = av_q2d(sink->codec->framerate);
+        const double follow = sink->last_pts < 0 ? 0.5 : last + (rate >= 1 ? 1 / (rate * tick) : 1) + 0.5;
+        if (pause > LONGEST_PAUSE)
+            sk_log(SK_LOG_WARN, "%s: a pause of %.0f s is left out", sink->path, pause * tick);
+        sink->left_out = isfinite(ticks) ? sink->left_out + ticks - follow : 0;
+        ticks = follow;
+    }
+    sink->last_pts = ticks >= last + 1 ? (int64_t)ticks : sink->last_pts + 1;
+    return sink->last_pts;
+}
+
 sk_status sk_video_sink_write(sk_video_sink *sink, const sk_frame *frame, sk_error *err)
 {
     bool same = (frame->width & ~1) == sink->codec->width && (frame->height & ~1) == sink->codec->height;
@@ -214,10 +238,7 @@ sk_status sk_video_sink_write(sk_video_sink *sink, const sk_frame *frame, sk_err
     const uint8_t *planes[4] = {frame->data};
     int strides[4] = {(int)frame->stride};
     sk_ff.sws_scale(sink->scaler, planes, strides, 0, height, sink->frame->data, sink->frame->linesize);
-    int64_t pts = (int64_t)(frame->time / av_q2d(sink->codec->time_base) + 0.5);
-    if (pts <= sink->last_pts)
-        pts = sink->last_pts + 1;
-    sink->frame->pts = sink->last_pts = pts;
+    sink->frame->pts = next_pts(sink, frame->time);
     return encode(sink, sink->frame, err);
 }
 
@@ -265,8 +286,13 @@ static sk_status append_part(const char *part, AVFormatContext *out, AVStream **
         *begun = code >= 0;
         SK_TRY_GOTO(check_output(path, code, out, err));
     }
+    int64_t left_out = 0;
     while (status == SK_OK && sk_ff.av_read_frame(in, packet) >= 0) {
         sk_ff.av_packet_rescale_ts(packet, in->streams[0]->time_base, (*stream)->time_base);
+        if (*last_dts > NO_DTS && packet->dts - left_out - *last_dts > LONGEST_PAUSE) /* as in next_pts */
+            left_out = packet->dts - *last_dts - (packet->duration > 0 ? packet->duration : 1);
+        packet->dts -= left_out;
+        packet->pts -= left_out;
         if (packet->dts <= *last_dts) { /* reordering delay where two parts meet */
             packet->dts = *last_dts + 1;
             if (packet->pts < packet->dts)
@@ -287,7 +313,7 @@ sk_status sk_video_join(const char *const *parts, int32_t count, const char *pat
 {
     AVFormatContext *out = NULL;
     AVStream *stream = NULL;
-    int64_t last_dts = INT64_MIN / 2;
+    int64_t last_dts = NO_DTS;
     bool begun = false; /* a trailer belongs to a header that was written */
     SK_TRY(sk_ffmpeg_load(path, err));
     SK_TRY(open_container(path, &out, err));

@@ -185,6 +185,14 @@ test_links_and_pipes_are_not_followed() {
     [ "$(cat victim)" = victim ] || fail "an overlay part: the link was followed"
 }
 
+test_labels_that_name_a_pipe() {
+    cp v.mp4 labelled.mp4 && predict labelled.mp4 labels_of --format slp && expect_code 0 || return
+    run predict labels_of/results.slp -m "$model" -o from_labels && expect_code 0 || return
+    rm labelled.mp4 && mkfifo labelled.mp4
+    timeout 20 "$skitter" predict labels_of/results.slp -m "$model" -o from_pipe >said 2>&1
+    [ $? -eq 1 ] && grep -q "neither there nor beside" said || fail "a .slp of a stranger opened a pipe: $(cat said)"
+}
+
 test_an_overlay_can_be_had_later() {
     predict v.mp4 with --save-overlay && expect_code 0 || return
     predict v.mp4 later && expect_code 0 && [ ! -e later/overlay.mp4 ] || return

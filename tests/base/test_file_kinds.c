@@ -116,6 +116,24 @@ static void planted_links_are_not_followed(void **state)
     sk_free(made);
 }
 
+/* Copies of a folder made of hard links (cp -al, rsync --link-dest) keep what they hold when the original is written anew. */
+static void files_with_two_names_are_replaced(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    char *kept = in_folder("kept"), *name = in_folder("name");
+    FILE *stream = NULL;
+    assert_ok(sk_file_replace(kept, "precious", 8, &err), &err);
+    assert_int_equal(link(kept, name), 0);
+    assert_ok(sk_file_create_stream(name, &stream, &err), &err);
+    fputs("new", stream);
+    fclose(stream);
+    expect_text(kept, "precious");
+    expect_text(name, "new");
+    sk_free(kept);
+    sk_free(name);
+}
+
 static void planted_pipes_do_not_hold(void **state)
 {
     (void)state;
@@ -188,9 +206,8 @@ static void a_file_cut_while_it_is_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_reader_says_the_kind),
-        cmocka_unit_test(planted_links_are_not_followed),
-        cmocka_unit_test(planted_pipes_do_not_hold),
+        cmocka_unit_test(every_reader_says_the_kind),        cmocka_unit_test(planted_links_are_not_followed),
+        cmocka_unit_test(files_with_two_names_are_replaced), cmocka_unit_test(planted_pipes_do_not_hold),
         cmocka_unit_test(a_file_cut_while_it_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,6 +138,20 @@ static void names_for_files_and_terminals(void **state)
     sk_free(text);
 }
 
+static void names_are_cut_between_characters(void **state)
+{
+    (void)state;
+    char buffer[6];
+    sk_text_shorten("ab鼠鼠", buffer, sizeof buffer);
+    assert_string_equal(buffer, "ab鼠");
+    sk_text_shorten("abc鼠", buffer, sizeof buffer);
+    assert_string_equal(buffer, "abc");
+    sk_text_shorten("\xff\xff\xff\xff\xff\xff", buffer, sizeof buffer);
+    assert_string_equal(buffer, "\xff\xff\xff\xff\xff");
+    sk_text_shorten("", buffer, sizeof buffer);
+    assert_string_equal(buffer, "");
+}
+
 static void distances_and_suggestions(void **state)
 {
     (void)state;
@@ -189,6 +203,7 @@ int main(void)
         cmocka_unit_test(units_for_people),
         cmocka_unit_test(utf8),
         cmocka_unit_test(names_for_files_and_terminals),
+        cmocka_unit_test(names_are_cut_between_characters),
         cmocka_unit_test(distances_and_suggestions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,8 +84,15 @@ static void check_against_ultralytics(const char *kind)
     }
     char name[64];
     int plots = 0;
+    snprintf(r.classes[0].name, sizeof r.classes[0].name, "</text><script>\x1b\xff\xc3");
     for (sk_text svg = {0}; sk_eval_plot(&r, plots, name, &svg); plots++) {
-        assert_non_null(strstr(sk_text_get(&svg), "</svg>"));
+        const char *drawn = sk_text_get(&svg);
+        assert_non_null(strstr(drawn, "</svg>"));
+        assert_null(strstr(drawn, "<script>"));
+        for (size_t at = 0, end = strlen(drawn), step; at < end; at += step) {
+            step = sk_text_utf8(drawn + at, end - at); /* or no program opens it */
+            assert_true(step > 0 && (drawn[at] < 0 || drawn[at] >= ' ' || drawn[at] == '\n'));
+        }
         sk_text_free(&svg);
     }
     assert_int_equal(plots, 10); /* four curves of two kinds, and the matrix twice */

@@ -103,6 +103,43 @@ static void write_part(const char *path, int first, int last)
     assert_ok(sk_video_sink_close(&sink, &err), &err);
 }
 
+/* Times as damaged headers, set clocks and recordings that paused over night have them. */
+static void any_time_can_be_written(void **state)
+{
+    (void)state;
+    static const double starts[] = {0, -1.4e14, 1e300, NAN, 1e9, 40},
+                        jumps[] = {0, 1e5, -1e5, 1e13, -1e300, NAN};
+    char path[4200], joined[4200];
+    const char *parts[2] = {path, path};
+    snprintf(path, sizeof path, "%s/times.mp4", test_folder());
+    snprintf(joined, sizeof joined, "%s/times_joined.mp4", test_folder());
+    for (size_t s = 0; s < sizeof starts / sizeof *starts; s++)
+        for (size_t j = 0; j < sizeof jumps / sizeof *jumps; j++) {
+            sk_error err = {0};
+            sk_video_sink *sink = NULL;
+            sk_frame frame = canvas(90);
+            unlink(path);
+            unlink(joined);
+            assert_ok(sk_video_sink_open(path, WIDTH, HEIGHT, 25, &sink, &err), &err);
+            for (int i = 0; i < 6; i++) {
+                frame.time = starts[s] + i / 25.0 + (i >= 3 ? jumps[j] : 0);
+                assert_ok(sk_video_sink_write(sink, &frame, &err), &err);
+            }
+            assert_ok(sk_video_sink_close(&sink, &err), &err);
+            assert_ok(sk_video_join(parts, 1, joined, &err), &err);
+        }
+    /* a part that begins long after the other's end */
+    char late[4200];
+    snprintf(late, sizeof late, "%s/late.mp4", test_folder());
+    unlink(path);
+    unlink(joined);
+    write_part(path, 0, 5);
+    write_part(late, 3000000, 3000005);
+    parts[1] = late;
+    sk_error err = {0};
+    assert_ok(sk_video_join(parts, 2, joined, &err), &err);
+}
+
 static void assert_plays(const char *path, int first, int count)
 {
     sk_error err = {0};
@@ -176,6 +213,7 @@ int main(void)
 #ifdef SKITTER_HAVE_FFMPEG
         cmocka_unit_test(frames_are_not_read_past_their_end),
         cmocka_unit_test(videos_are_written_and_joined),
+        cmocka_unit_test(any_time_can_be_written),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
