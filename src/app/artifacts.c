@@ -133,6 +133,6 @@ sk_status sk_artifacts_list(const char *const *places, int32_t n_places, bool de
 
 bool sk_artifacts_useless(const sk_artifact_row *row)
 {
-    return row->stranger ||
-           (row->state != SK_ARTIFACT_USER && (row->state != SK_ARTIFACT_FRESH || row->orphan));
+    return row->stranger || (row->state != SK_ARTIFACT_USER &&
+                             (row->state != SK_ARTIFACT_FRESH || row->orphan || row->unread));
 }

@@ -92,6 +92,7 @@ static void print_row(const sk_artifact_row *r, const char *did)
     printf("%-10s %-18s %9s  %s%s%s\n",
            did                                                   ? did
            : r->orphan                                           ? "orphan"
+           : r->unread                                           ? "unread"
            : r->state == SK_ARTIFACT_FRESH && r->record.exported ? "exported"
                                                                  : sk_artifact_state_name(r->state),
            shape, sk_text_bytes((double)r->bytes, size, sizeof size), r->path, r->why[0] ? ": " : "", r->why);
@@ -103,8 +104,9 @@ static const char *clean_row(const sk_artifact_row *r, bool all, bool dry, outco
     sk_error err = {0};
     if (!dry)
         sk_artifact_sweep(r->path);
-    if (r->state == SK_ARTIFACT_USER || (!all && (r->record.exported || !sk_artifacts_useless(r))))
-        return "kept"; /* somebody else's; a person's own export */
+    if (r->state == SK_ARTIFACT_USER ||
+        (!all && (r->record.exported || r->unread || !sk_artifacts_useless(r))))
+        return "kept"; /* somebody else's; a person's own export; one whose model may be being saved right now */
     if (!dry && sk_artifact_remove(r, &err) != SK_OK) {
         sk_cli_warn("%s", err.message);
         o->failed++;

@@ -158,7 +158,9 @@ typedef struct sk_artifact_row {
     sk_artifact_state state; /* FRESH = whole and made from the model that lies there now */
     char why[SK_ARTIFACT_WHY];
     bool in_cache;
-    bool orphan;   /* its model is gone */
+    bool orphan; /* its model is gone */
+    bool
+        unread; /* its model lies there and cannot be read, so that nobody knows whether it was made from it */
     bool stranger; /* somebody else's, and it does not compute what the model it lies beside computes */
     char beside[SK_ARTIFACT_PATH]; /* the model it was looked for, where one was named; "" otherwise */
     int64_t bytes;

@@ -52,13 +52,17 @@ void sk_artifact_remember(const char *path)
 static void judge_source(list *l, sk_artifact_row *row)
 {
     char hash[65] = "";
+    sk_error problem = {0};
     const char *model = row->record.model;
     if (row->state == SK_ARTIFACT_USER || row->state == SK_ARTIFACT_DAMAGED)
         return;
     if (!model[0] || !sk_file_exists(model)) {
         row->orphan = true;
         snprintf(row->why, sizeof row->why, "its model %.300s is gone", model);
-    } else if (l->hash && l->hash(model, hash, NULL) == SK_OK && strcmp(hash, row->record.key.source) != 0) {
+    } else if (l->hash && l->hash(model, hash, &problem) != SK_OK) {
+        row->unread = true;
+        snprintf(row->why, sizeof row->why, "its model cannot be read: %.300s", problem.message);
+    } else if (l->hash && strcmp(hash, row->record.key.source) != 0) {
         row->state = SK_ARTIFACT_STALE;
         snprintf(row->why, sizeof row->why, "%.300s was changed since", model);
     }

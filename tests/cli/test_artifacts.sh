@@ -61,6 +61,11 @@ test_an_export_follows_its_model() {
     run artifacts verify other && expect_code 1 && expect_in "was changed since" "$out" || return 1
     run artifacts clean other && expect_code 0 && [ -s other.onnx/model.onnx ] || fail "a person's export was removed" ||
         return 1
+    # a model that was replaced by something that cannot be read: nothing says that the export is still its own
+    cp -r other kept && echo broken >other/best_model.h5
+    run artifacts verify other && expect_code 1 && expect_in "unread" "$out" && expect_in "its model cannot be read" "$out" ||
+        return 1
+    rm -r other && mv kept other
     # other weights with a record that says they are this model's
     if command -v python3 >/dev/null; then
         python3 - net.onnx/model.onnx <<'P' || return 1
