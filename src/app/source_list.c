@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "media/pattern.h"
 #include "media/picture_size.h"
 #include "media/reader.h"
 #include "media/text_list.h"
@@ -10,7 +11,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,12 +93,11 @@ static sk_status add_folder(maker *m, const char *folder, sk_error *err)
 static sk_status add_pattern(maker *m, const char *pattern, sk_error *err)
 {
     finding f = {.first = m->list->count};
-    glob_t found = {0};
-    sk_status status = SK_OK;
-    if (glob(pattern, GLOB_TILDE | GLOB_NOSORT, NULL, &found) == 0)
-        for (size_t i = 0; status == SK_OK && i < found.gl_pathc; i++)
-            status = find_one(m, &f, found.gl_pathv[i], err);
-    globfree(&found);
+    sk_pattern_files found = {0};
+    sk_status status = sk_pattern_find(pattern, &found, err);
+    for (size_t i = 0; status == SK_OK && i < found.count; i++)
+        status = find_one(m, &f, found.paths[i], err);
+    sk_pattern_free(&found);
     return status == SK_OK ? end_finding(m, &f, pattern, err) : status;
 }
 

@@ -4,13 +4,13 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "media/frame_choice.h"
+#include "media/pattern.h"
 #include "media/picture_size.h"
 #include "media/text_list.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,20 +132,17 @@ static sk_status list_folder(pictures_reader *reader, const char *folder, sk_err
 
 static sk_status list_glob(pictures_reader *reader, const char *pattern, sk_error *err)
 {
-    glob_t found = {0};
-    sk_status status = SK_OK;
-    int result = glob(pattern, GLOB_TILDE | GLOB_NOSORT, NULL, &found);
-    if (result == GLOB_NOMATCH)
+    sk_pattern_files found = {0};
+    sk_status status = sk_pattern_find(pattern, &found, err);
+    if (status == SK_OK && found.count == 0)
         status = sk_fail(err, SK_ERR_NOT_FOUND, "%s: no file matches this pattern", pattern);
-    else if (result != 0)
-        status = sk_fail(err, SK_ERR_IO, "%s: the pattern could not be expanded", pattern);
-    for (size_t i = 0; status == SK_OK && i < found.gl_pathc; i++)
-        if (sk_picture_has_ending(found.gl_pathv[i]))
-            status = add_path(reader, found.gl_pathv[i], err);
+    for (size_t i = 0; status == SK_OK && i < found.count; i++)
+        if (sk_picture_has_ending(found.paths[i]))
+            status = add_path(reader, found.paths[i], err);
     if (status == SK_OK && reader->n_paths == 0)
         status = sk_fail(err, SK_ERR_NOT_FOUND, "%s: none of the %zu matching files is a picture", pattern,
-                         (size_t)found.gl_pathc);
-    globfree(&found);
+                         found.count);
+    sk_pattern_free(&found);
     return status;
 }
 
