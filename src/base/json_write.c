@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 sk_json sk_json_to_text(sk_text *text, int indent)
@@ -209,9 +210,35 @@ void sk_json_float(sk_json *json, double value)
     number(json, value, 9);
 }
 
+/* How many are needed to be this number again: 0.1, not 0.10000000000000001. */
+static int digits_of(double value)
+{
+    char text[SK_TEXT_NUMBER];
+    for (int digits = 15; digits < 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value); /* strtod has the same locale */
+        if (strtod(text, NULL) == value)
+            return digits;
+    }
+    return 17;
+}
+
 void sk_json_double(sk_json *json, double value)
 {
-    number(json, value, 17);
+    number(json, value, digits_of(value));
+}
+
+void sk_json_real(sk_json *json, double value)
+{
+    char text[SK_TEXT_NUMBER + 2];
+    if (!isfinite(value)) {
+        sk_json_null(json);
+        return;
+    }
+    sk_text_number(value, digits_of(value), text, SK_TEXT_NUMBER);
+    const size_t length = strlen(text);
+    if (strspn(text, "-0123456789") == length)
+        memcpy(text + length, ".0", 3);
+    value_text(json, text);
 }
 
 void sk_json_bool(sk_json *json, bool value)

@@ -47,7 +47,8 @@ void sk_json_string_bytes(sk_json *json, const char *bytes, size_t count);
 void sk_json_int(sk_json *json, int64_t value);
 void sk_json_uint(sk_json *json, uint64_t value);
 void sk_json_float(sk_json *json, double value);  /* "%.9g": enough for any float; null when not finite */
-void sk_json_double(sk_json *json, double value); /* "%.17g" */
+void sk_json_double(sk_json *json, double value); /* with as many digits as give it back, 17 at most */
+void sk_json_real(sk_json *json, double value);   /* likewise, and 1 is 1.0: no whole number to its reader */
 void sk_json_bool(sk_json *json, bool value);
 void sk_json_null(sk_json *json);
 

@@ -84,7 +84,7 @@ static void write_value(sk_json *json, const sk_config_value *v)
     switch (v->kind) {
     case SK_CONFIG_BOOL: sk_json_bool(json, v->u.boolean); return;
     case SK_CONFIG_INT: sk_json_int(json, v->u.integer); return;
-    case SK_CONFIG_REAL: sk_json_double(json, v->u.real); return;
+    case SK_CONFIG_REAL: sk_json_real(json, v->u.real); return;
     case SK_CONFIG_STRING: sk_json_string_bytes(json, v->u.text, v->length); return;
     case SK_CONFIG_LIST:
         sk_json_array(json);

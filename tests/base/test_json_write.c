@@ -62,10 +62,15 @@ static void indented_is_read_by_jansson(void **state)
     sk_json_array(&json);
     sk_json_int(&json, 1);
     sk_json_double(&json, 0.1);
+    sk_json_double(&json, 0.1 + 0.2);
+    sk_json_real(&json, 2);
+    sk_json_real(&json, 1e300);
     sk_json_close(&json);
     sk_json_close(&json);
     assert_ok(sk_json_end(&json, &err), &err);
-    assert_string_equal(sk_text_get(&text), "{\n  \"a\": [\n    1,\n    0.10000000000000001\n  ]\n}\n");
+    assert_string_equal(
+        sk_text_get(&text),
+        "{\n  \"a\": [\n    1,\n    0.1,\n    0.30000000000000004,\n    2.0,\n    1e+300\n  ]\n}\n");
     json_t *root = json_loads(sk_text_get(&text), 0, NULL);
     assert_non_null(root);
     assert_true(json_real_value(json_array_get(json_object_get(root, "a"), 1)) == 0.1);

@@ -264,6 +264,10 @@ test_config_export() {
         grep -q '"fps": 30' theirs.json && grep -q '"enable_tensorrt": false' theirs.json || fail "$(cat theirs.json)" ||
         return 1
     run config import theirs.json && expect_code 0 && expect_in "'cpu' means cpu" "$out" || return 1
+    # every other key stays, as it was written: 0.2 not 0.20000000000000001, and 1.0 no whole number
+    echo '{"a": 0.2, "b": [1.0, -3.0, 0.05], "c": 1e-7}' >theirs.json
+    run config export theirs.json && [ "$(grep -v cpu theirs.json | tr -d ' \n' | sed 's/.*"a"/"a"/')" = \
+        '"a":0.2,"b":[1.0,-3.0,0.05],"c":1e-07}' ] || fail "$(cat theirs.json)" || return 1
     run config export theirs.yaml && expect_code 2 && expect_in "ends in .json" "$err"
 }
 
