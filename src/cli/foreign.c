@@ -156,6 +156,14 @@ static const sk_operand *own_operand(const sk_command *command, const char *name
     return NULL;
 }
 
+static bool anybody_has(const char *option)
+{
+    for (const sk_command *const *command = sk_commands; *command; command++)
+        if (sk_command_option(*command, option, strlen(option)))
+            return true;
+    return false;
+}
+
 bool sk_foreign_is_pair(const sk_command *command, const char *word)
 {
     const char *equals = strchr(word, '=');
@@ -169,7 +177,7 @@ bool sk_foreign_is_pair(const sk_command *command, const char *word)
         return false;
     spell(word, (size_t)(equals - word), name, sizeof name);
     return sk_command_option(command, name, strlen(name)) || own_operand(command, name) ||
-           sk_foreign_find(sk_foreign_options, name, strlen(name));
+           sk_foreign_find(sk_foreign_options, name, strlen(name)) || anybody_has(name);
 }
 
 static bool is_no(const char *value)
@@ -204,7 +212,12 @@ static void write_pair(const sk_command *command, const char *word, sk_text *tex
         append_word(text, switched && is_no(value) ? "off" : switched && is_yes(value) ? "on" : value);
         return;
     }
-    if (is_no(value))
+    if (strcmp(name, "data") == 0 && own_operand(command, "truth")) { /* yolo val data=… */
+        sk_text_append(text, " ");
+        append_word(text, value);
+        return;
+    }
+    if (is_no(value) || !row)
         return;
     if (row->write && row->write[0] && can_write(command, row->write)) {
         sk_text_append(text, " ");
@@ -214,11 +227,23 @@ static void write_pair(const sk_command *command, const char *word, sk_text *tex
     }
 }
 
+/* Is there a word that is neither a pair nor a command? */
+static bool names_anything(const sk_command *command, int argc, const char *const *argv)
+{
+    for (int i = 0; i < argc; i++)
+        if (!sk_foreign_is_pair(command, argv[i]) && !sk_command_find(argv[i]) &&
+            !sk_foreign_find(sk_foreign_commands, argv[i], strlen(argv[i])))
+            return true;
+    return false;
+}
+
 sk_status sk_foreign_refuse_pairs(const sk_command *command, int argc, const char *const *argv, sk_error *err)
 {
     sk_text text = {.limit = HINT_MOST};
     const char *say = NULL, *first = "";
     sk_text_appendf(&text, "skitter %s", command->name);
+    if (own_operand(command, "truth") && !names_anything(command, argc, argv))
+        sk_text_append(&text, " RUN"); /* yolo val begins with the model, ours with its results */
     for (int i = 0; i < argc; i++) {
         if (sk_foreign_is_pair(command, argv[i])) {
             write_pair(command, argv[i], &text, &say);

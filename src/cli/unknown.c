@@ -13,8 +13,13 @@ static sk_status foreign_command(const char *name, int argc, const char *const *
 {
     const sk_foreign *row = sk_foreign_find(sk_foreign_commands, name, strlen(name));
     const sk_command *ours = row && row->write ? sk_command_find(row->write) : sk_command_find("predict");
-    for (int i = 0; i < argc; i++) /* yolo detect val: the second word says more */
-        if (row && row->say && strstr(row->say, "in its file") && sk_command_find(argv[i]))
+    /* yolo detect val: the next word says more */
+    const bool opens =
+        row && (row->say ? strstr(row->say, "in its file") != NULL : strcmp(name, "yolo") == 0);
+    if (opens && argc > 1 && sk_foreign_find(sk_foreign_commands, argv[1], strlen(argv[1])))
+        return foreign_command(argv[1], argc - 1, argv + 1, err);
+    for (int i = 0; i < argc; i++)
+        if (opens && sk_command_find(argv[i]))
             ours = sk_command_find(argv[i]);
     bool pairs = sk_foreign_is_pair(ours, name);
     for (int i = 0; i < argc; i++)

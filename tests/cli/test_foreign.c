@@ -160,6 +160,17 @@ static void ultralytics_command_lines(void **state)
     const char *track[] = {"track", "model=y.pt", "source=a.mp4"};
     assert_int_equal(sk_cli_unknown_command("track", 3, track, &err), SK_ERR_ARG);
     expect("does not track", err.message);
+    /* theirs measures a model, ours the results of one: the truth is what both name */
+    const char *val[] = {"detect", "val", "model=y.pt", "data=d.yaml", "imgsz=640", "conf=0.1"};
+    assert_int_equal(sk_cli_unknown_command("detect", 6, val, &err), SK_ERR_ARG);
+    expect("write: skitter eval RUN d.yaml --conf 0.1\n", err.message);
+    assert_int_equal(sk_cli_unknown_command("val", 5, val + 1, &err), SK_ERR_ARG);
+    expect("write: skitter eval RUN d.yaml --conf 0.1\n", err.message);
+    const char *half[] = {"run1", "data=d.yaml"};
+    expect("write: skitter eval run1 d.yaml", refusal("eval", 2, half));
+    const char *train[] = {"pose", "train", "model=y.pt"};
+    assert_int_equal(sk_cli_unknown_command("pose", 3, train, &err), SK_ERR_ARG);
+    expect("trains nothing", err.message);
 }
 
 static void a_name_with_an_equals_sign_is_a_name(void **state)
