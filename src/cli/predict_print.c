@@ -3,29 +3,40 @@
 
 #include <string.h>
 
+/* What one frame took; nothing where all of them had been looked at before. */
+static void print_times(FILE *to, const sk_predict_report *r)
+{
+    const double n = (double)r->frames;
+    if (r->frames <= 0)
+        return;
+    fprintf(to,
+            "a frame every %.2f ms; work on one, ms: decode %.2f (waited %.2f), pre %.2f, network %.2f, "
+            "post %.2f, write %.2f",
+            1e3 * r->seconds / n, 1e3 * r->decode / n, 1e3 * r->wait_source / n, 1e3 * r->pre / n,
+            1e3 * r->network / n, 1e3 * r->post / n, 1e3 * r->write / n);
+    if (r->overlay > 0)
+        fprintf(to, ", overlay %.2f", 1e3 * r->overlay / n);
+    if (r->crops > 0)
+        fprintf(to, ", crops %.2f", 1e3 * r->crops / n);
+    fprintf(to, "\n");
+}
+
 void sk_cli_predict_summary(FILE *to, const sk_predict_report *r, const char *requested)
 {
     if (r->nothing_to_do) {
         fprintf(to, "This run had finished already: %lld frames, %lld instances. --restart does it again.\n",
                 (long long)r->total_frames, (long long)r->instances);
     } else {
-        fprintf(to, "%s%lld frames%s, %lld instances, %.2f s, %.1f frames/s\n", r->stopped ? "Stopped: " : "",
-                (long long)r->frames, r->total_frames > r->frames ? " (continued)" : "",
-                (long long)r->instances, r->seconds, r->seconds > 0 ? (double)r->frames / r->seconds : 0);
-        double n = r->frames > 0 ? (double)r->frames : 1;
+        fprintf(to, "%s%lld frames, %lld instances", r->stopped ? "Stopped: " : "",
+                (long long)r->total_frames, (long long)r->instances);
+        if (r->total_frames > r->frames) /* instances are those of the whole run, time is of this part */
+            fprintf(to, "; continued: %lld frames now", (long long)r->frames);
+        fprintf(to, ", %.2f s, %.1f frames/s\n", r->seconds,
+                r->seconds > 0 ? (double)r->frames / r->seconds : 0);
         bool same = strcmp(r->runtime, requested) == 0;
         fprintf(to, "runtime %s%s%s%s, %s, %s\n", r->runtime, same ? "" : " (requested ",
                 same ? "" : requested, same ? "" : ")", r->precision, r->device);
-        fprintf(to,
-                "a frame every %.2f ms; work on one, ms: decode %.2f (waited %.2f), pre %.2f, network %.2f, "
-                "post %.2f, write %.2f",
-                1e3 * r->seconds / n, 1e3 * r->decode / n, 1e3 * r->wait_source / n, 1e3 * r->pre / n,
-                1e3 * r->network / n, 1e3 * r->post / n, 1e3 * r->write / n);
-        if (r->overlay > 0)
-            fprintf(to, ", overlay %.2f", 1e3 * r->overlay / n);
-        if (r->crops > 0)
-            fprintf(to, ", crops %.2f", 1e3 * r->crops / n);
-        fprintf(to, "\n");
+        print_times(to, r);
         if (r->source.damaged || r->source.dropped || r->source.outages)
             fprintf(to, "source: %lld damaged, %lld dropped, %d outages, %d attempts to connect again%s%s\n",
                     (long long)r->source.damaged, (long long)r->source.dropped, r->source.outages,
@@ -33,8 +44,9 @@ void sk_cli_predict_summary(FILE *to, const sk_predict_report *r, const char *re
                     r->source.last_problem);
     }
     if (r->unreadable)
-        fprintf(to, "%lld pictures could not be read and were left out; run.json lists them\n",
-                (long long)r->unreadable);
+        fprintf(to, "%lld picture%s could not be read and %s left out; run.json lists %s\n",
+                (long long)r->unreadable, r->unreadable == 1 ? "" : "s", r->unreadable == 1 ? "was" : "were",
+                r->unreadable == 1 ? "it" : "them");
     for (int32_t i = 0; i < r->n_files; i++)
         fprintf(to, "%s\n", r->files[i]);
     if (r->stopped && !r->live)

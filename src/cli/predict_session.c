@@ -92,6 +92,8 @@ static void tell_of_many(session *w, const sk_predict_item *item)
 static void end_source(void *context, const sk_predict_item *item)
 {
     session *w = context;
+    if (w->progress && item->status == SK_OK) /* what was looked at: not the pictures that were left out */
+        sk_progress_update(w->progress, item->report.frames, NULL);
     sk_progress_close(&w->progress);
     if (item->report.notice[0])
         sk_cli_warn("%s", item->report.notice);

@@ -85,6 +85,7 @@ test_a_bad_picture_is_noted_and_left_out() {
     pictures some && head -c 60 some/p3.png >half && cp half some/p3.png
     predict some out
     expect_code 0 && expect_in "p3.png" "$err" && [ "$(names out)" = "p1 p2 p4 p5 " ] || { fail "names: $(names out)"; return; }
+    expect_in "predict: 4 frames" "$err" && expect_in "4 frames, " "$out" || return # one count, of those that were looked at
     expect_in '"unreadable"' "$(cat out/run.json)" && grep -A3 '"unreadable": \[' out/run.json | grep -q '"frame": 2' || { fail "run.json"; return; }
     predict some out # nothing changed: nothing to do
     expect_code 0 && [ "$(names out)" = "p1 p2 p4 p5 " ] || return
@@ -93,6 +94,7 @@ test_a_bad_picture_is_noted_and_left_out() {
     cp good/p3.png some/p3.png # mended: every picture once
     predict some out
     expect_code 0 && [ "$(names out)" = "p1 p2 p3 p4 p5 " ] || { fail "mended: $(names out)"; return; }
+    expect_in "5 frames, $(grep -o '"score"' out/results.jsonl | wc -l) instances; continued: 3 frames now" "$out" || return
     diff <(sed 's/good/some/' whole/results.jsonl) out/results.jsonl || { fail "mended, but other results"; return; }
     grep -q '"unreadable": \[\]' out/run.json || { fail "run.json still lists it"; return; }
     # --strict stops there; the mended run goes on
