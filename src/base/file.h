@@ -41,6 +41,8 @@ sk_status sk_file_load(const char *path, sk_blob **out, sk_error *err) SK_MUST_C
  * a byte of it is changed. O_TRUNC replaces a file that has another name too, and leaves what is there by that name.
  * *file is the caller's to close. */
 sk_status sk_file_open_own(const char *path, int flags, int *file, sk_error *err) SK_MUST_CHECK;
+/* What helps after this error of writing, to end a message: "" or ". Make room and …". */
+const char *sk_file_remedy(int code);
 /* A new, empty file in place of what an earlier run left, as a stream for writing; refuses as sk_file_open_own. */
 sk_status sk_file_create_stream(const char *path, FILE **out, sk_error *err) SK_MUST_CHECK;
 

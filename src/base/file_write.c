@@ -193,3 +193,10 @@ sk_status sk_file_replace_linked(const char *path, const void *data, size_t byte
 {
     return replace(path, true, data, bytes, err);
 }
+
+const char *sk_file_remedy(int code)
+{
+    return code == ENOSPC || code == EDQUOT
+               ? ". What was done before is kept; make room and run the same command again"
+               : "";
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/predict_many.h"
 #include "app/runtimes.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "cli/applies.h"
 #include "cli/cli.h"
@@ -241,6 +242,25 @@ static sk_status refuse_meaningless(const sk_args *args, const sk_predict_settin
                                      err);
 }
 
+/* sleap-nn's -o labels.slp: here it would be a folder of that name, without such a file in it. */
+static sk_status refuse_file_name(const char *out, sk_error *err)
+{
+    static const char *const asked[][2] = {{".slp", "--format slp"},     {".csv", "--format csv"},
+                                           {".jsonl", "--format jsonl"}, {".json", "--format coco"},
+                                           {".h5", "--format analysis"}, {".mp4", "--save-overlay"},
+                                           {".avi", "--save-overlay"}};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        if (!sk_path_has_extension(out, asked[i][0]) || sk_file_is_directory(out))
+            continue;
+        const int stem = (int)(strlen(out) - strlen(asked[i][0]));
+        return sk_fail(err, SK_ERR_ARG,
+                       "--out %s: results go into a folder, and this is the name of a file\n"
+                       "write '--out %.*s %s'",
+                       out, stem, out, asked[i][1]);
+    }
+    return SK_OK;
+}
+
 /* Where results go: the folder named, a fresh one, or standard output (out null). */
 static sk_status choose_out(const sk_args *args, sk_predict_settings *s, char **fresh, sk_error *err)
 {
@@ -258,6 +278,8 @@ static sk_status choose_out(const sk_args *args, sk_predict_settings *s, char **
             s->n_formats = 1;
             s->formats[0] = "jsonl";
         }
+    } else {
+        return refuse_file_name(s->out, err);
     }
     return SK_OK;
 }

@@ -276,6 +276,8 @@ static sk_status feed(sk_decoder *decoder, const char *uri, sk_error *err)
         }
         if (code == AVERROR_EXIT)
             return sk_fail(err, SK_ERR_CANCELLED, "%s: reading was interrupted", uri);
+        if (code < 0 && decoder->packets == 0 && sk_uri_is_once(uri)) /* an .mp4 whose index comes last */
+            return sk_input_failed(uri, code, err);
         if (code < 0)
             return sk_fail(err, SK_ERR_IO, "%s: reading failed: %s%s", uri, sk_ffmpeg_text(code),
                            strstr(uri, "://")

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "media/input_ffmpeg.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "media/reader.h"
+#include "media/text_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +74,8 @@ static sk_status open_path(const char *path, sk_input *input, sk_error *err)
         standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
                  : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer waits in poll */
     if (input->fd < 0 && errno == ENOENT)
-        return sk_fail(err, SK_ERR_NOT_FOUND, "%s: there is no such video. Check the path", path);
+        return sk_fail(err, SK_ERR_NOT_FOUND, "%s: there is no such %s. Check the path", path,
+                       sk_path_is_video(path) ? "video" : "file or folder");
     if (input->fd < 0 || fstat(input->fd, &info) != 0)
         return sk_fail(err, SK_ERR_IO, "%s: cannot be opened: %s", path, strerror(errno));
     if (S_ISDIR(info.st_mode))
@@ -213,6 +216,8 @@ sk_status sk_input_failed(const char *uri, int code, sk_error *err)
             "%s: what comes through this pipe is no video that can be read in order: %s. An .mp4 "
             "with its index at the end has to be a file; MPEG-TS, Matroska, MJPEG and PNG can be piped",
             uri, sk_ffmpeg_text(code));
+    if (sk_file_size(uri) == 0)
+        return sk_fail(err, SK_ERR_FORMAT, "%s: the file is empty. Copy or record it again", uri);
     return sk_fail(err, kind_of_failure(code),
                    "%s: cannot be opened as video: %s. 'ffprobe' on the same file shows what FFmpeg "
                    "makes of it",

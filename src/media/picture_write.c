@@ -49,7 +49,8 @@ static sk_status put_file(const char *path, const void *bytes, size_t length, sk
     if (status == SK_OK) {
         bool written = fwrite(bytes, 1, length, file) == length;
         if (fclose(file) != 0 || !written || rename(half, path) != 0) {
-            status = sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+            status = sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s%s", path, strerror(errno),
+                             sk_file_remedy(errno));
             unlink(half);
         }
     }

@@ -154,7 +154,8 @@ static sk_status close_list(coco_extra *extra, sk_error *err)
     fputs("]\n", extra->list);
     bool failed = ferror(extra->list) != 0;
     if (fclose(extra->list) != 0 || failed)
-        return sk_fail(err, SK_ERR_IO, "%s: writing failed: %s", extra->list_path, strerror(errno));
+        return sk_fail(err, SK_ERR_IO, "%s: writing failed: %s%s", extra->list_path, strerror(errno),
+                       sk_file_remedy(errno));
     return SK_OK;
 }
 

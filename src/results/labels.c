@@ -73,14 +73,17 @@ static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_err
     if (frame->instances->count == 0)
         return SK_OK;
     char path[4600];
-    snprintf(path, sizeof path, "%s/%s.txt", sink->folder, stem);
+    const size_t length = strlen(sink->folder);
+    snprintf(path, sizeof path, "%s%s%s.txt", sink->folder,
+             length && sink->folder[length - 1] == '/' ? "" : "/", stem);
     FILE *file = NULL;
     SK_TRY(sk_file_create_stream(path, &file, err));
     for (int32_t i = 0; i < frame->instances->count; i++)
         write_line(file, sink, frame, &frame->instances->items[i]);
     bool failed = ferror(file) != 0;
     if (fclose(file) != 0 || failed)
-        return sk_fail(err, SK_ERR_IO, "%s: writing failed: %s", path, strerror(errno));
+        return sk_fail(err, SK_ERR_IO, "%s: writing failed: %s%s", path, strerror(errno),
+                       sk_file_remedy(errno));
     return SK_OK;
 }
 

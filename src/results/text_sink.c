@@ -102,6 +102,8 @@ sk_status sk_text_sink_check(sk_text_sink *sink, sk_error *err)
 {
     if (!ferror(sink->file))
         return SK_OK;
+    if (strcmp(sink->path, "-") == 0)
+        return sk_fail(err, SK_ERR_IO, "standard output: writing failed: %s", strerror(errno));
     return sk_fail(
         err, SK_ERR_IO,
         "%s: writing failed: %s. Make room and run the same command again: it continues where it stopped",
@@ -122,7 +124,8 @@ sk_status sk_text_sink_close(sk_sink *base, sk_error *err)
     if (sink->file) {
         bool failed = ferror(sink->file) != 0;
         if (fclose(sink->file) != 0 || failed)
-            status = sk_fail(err, SK_ERR_IO, "%s: writing failed: %s", sink->path, strerror(errno));
+            status = sk_fail(err, SK_ERR_IO, "%s: writing failed: %s%s", sink->path, strerror(errno),
+                             strcmp(sink->path, "-") == 0 ? "" : sk_file_remedy(errno));
     }
     for (int32_t i = 0; sink->classes && i < sink->n_classes; i++)
         sk_free(sink->classes[i]);

@@ -29,6 +29,33 @@ test_folder_of_videos() {
     expect_code 0 && [ "$(ls pattern | tr '\n' ' ')" = "a1 a10 " ]
 }
 
+# ** is any folders below, also none; one * only would leave out what lies deeper, and what lies above, without a word.
+test_patterns_of_any_depth() {
+    mkdir -p 'deep/a[1]/b' deep/.hidden deep/other && cp v/a10.mp4 deep/top.mp4 && cp v/a10.mp4 'deep/a[1]/mid.mp4' &&
+        cp v/a10.mp4 'deep/a[1]/b/low.mp4' && cp v/a10.mp4 deep/.hidden/not.mp4 && ln -s .. deep/other/round
+    predict 'deep/**/*.mp4' -o depth -q
+    expect_code 0 && [ "$(ls depth | tr '\n' ' ')" = "low mid top " ] || fail "$(ls depth)" || return
+    cp pictures/images/*1.jpg deep/one.jpg && cp pictures/images/*1.jpg 'deep/a[1]/b/two.jpg'
+    predict '*ee*/**/*.jpg' -o depth_pictures -q
+    expect_code 0 && [ "$(lines depth_pictures/results.jsonl)" -eq 2 ] || fail "pictures" || return
+    (cd deep && predict '**' -o ../depth_all -q && expect_code 0 && [ "$(ls ../depth_all | wc -l)" -eq 4 ]) ||
+        fail "$(ls depth_all)" || return
+    predict 'deep/**/x/**/*.mp4' -o never
+    expect_code 2 && expect_in "one **" "$err" || return
+    predict 'deep/**/*.avi' -o never
+    expect_code 1 && expect_in "no file matches" "$err"
+}
+
+test_words_about_files() {
+    : >empty.mp4
+    predict empty.mp4 -o never
+    expect_code 1 && expect_in "empty.mp4: the file is empty" "$err" || return
+    predict nowhere/ -o never
+    expect_code 1 && expect_in "nowhere/: there is no such file or folder" "$err" || return
+    run predict v/a1.mp4 -m "$model" -o labels.slp # as sleap-nn writes it
+    expect_code 2 && [ ! -e labels.slp ] && expect_in "write '--out labels --format slp'" "$err"
+}
+
 test_one_bad_video() {
     cp -r v some && echo "no video" >some/a3.mp4
     predict some nowhere.mp4 -o bad
@@ -82,7 +109,10 @@ test_standard_output() {
     run predict v/a1.mp4 -m "$model" -o - --format slp
     expect_code 2 && expect_in "jsonl or csv" "$err" || return
     run predict v/a1.mp4 -m "$model" -o - --json
-    expect_code 2 && [ ! -e - ]
+    expect_code 2 && [ ! -e - ] || return
+    err=$("$skitter" predict v/a1.mp4 -m "$model" -o - -q 2>&1 >/dev/full) && fail "written into a full disk" && return 1
+    expect_in "standard output: writing failed" "$err" || return
+    [[ $err != *"same command"* ]] || fail "such a run cannot be continued: $err"
 }
 
 test_standard_input() {
@@ -98,7 +128,11 @@ test_standard_input() {
     predict fifo -o fifo_run -q
     expect_code 0 && [ "$(lines fifo_run/results.jsonl)" -eq 6 ] || return
     run predict - -m "$model" -o text -q <<<"this is no video"
-    expect_code 1 && expect_in "through this pipe" "$err"
+    expect_code 1 && expect_in "through this pipe" "$err" || return
+    ffmpeg -v error -f lavfi -i testsrc2=size=320x240:duration=2 -c:v mpeg4 -q:v 1 late.mp4 </dev/null 2>/dev/null ||
+        { echo "skipped: no ffmpeg to make a video whose index comes last"; return 0; }
+    err=$(cat late.mp4 | "$skitter" predict - -m "$model" -o - -q 2>&1) && fail "read without its index" && return 1
+    expect_in "index at the end has to be a file" "$err"
 }
 
 test_folder_that_counts_up() {

@@ -131,7 +131,7 @@ static void names_on_the_disk_are_files(void **state)
                                          "crypto:0"};
     for (size_t i = 0; i < sizeof tricks / sizeof *tricks; i++) {
         assert_int_equal(frames_of(tricks[i], &err), -1);
-        assert_non_null(strstr(err.message, "no such video"));
+        assert_non_null(strstr(err.message, "there is no such"));
     }
     assert_int_equal(frames_of("gopher://host/x", &err), -1);
     assert_non_null(strstr(err.message, "rtsp://"));
