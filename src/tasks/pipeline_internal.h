@@ -5,7 +5,7 @@
 #include "tasks/classify.h"
 #include "tasks/pipeline.h"
 
-/* Shared by pipeline.c (opening, whole frames) and pipeline_crops.c (second models). */
+/* Shared by pipeline_open.c (opening and closing), pipeline.c (whole frames) and pipeline_crops.c (second models). */
 
 enum { SK_STAGE_MAPS = 32 };
 
@@ -41,6 +41,8 @@ struct sk_task_stage {
     const sk_frame *frame;
 };
 
+/* For errors. */
+const char *sk_stage_model_name(const sk_model *model);
 /* Letterboxes a frame or a part of one into the form asked for. */
 sk_status sk_stage_yolo_input(sk_task_stage *s, const sk_frame *frame, const sk_letterbox_geometry *geometry,
                               sk_task_input form, void *out, sk_error *err) SK_MUST_CHECK;
