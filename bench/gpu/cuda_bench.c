@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From frames in host memory to detections on the cuda runtime: one at a time, and with several in flight; then the same
  * frame on the cpu runtime, and every row that differs explained.
- * usage: cuda_bench MODEL WIDTH HEIGHT RUNS [frame.npy] */
+ * usage: [SQUARE=1] cuda_bench MODEL WIDTH HEIGHT RUNS [frame.npy]
+ *   SQUARE=1: the network's whole square, not only what the frame's shape needs */
 #include "edges.h"
 
 #include "base/clock.h"
@@ -38,14 +39,25 @@ typedef struct chain {
     sk_instances found;
 } chain;
 
-static sk_letterbox_geometry geometry_of(const sk_model *m, int w, int h)
+/* How a frame lies in the network's input, whose shape the task has chosen. */
+static sk_letterbox_geometry geometry_of(const sk_task_plan *plan, int w, int h)
 {
     sk_letterbox_geometry g;
     sk_error err = {0};
-    if (sk_letterbox_plan(w, h, m->input.width ? m->input.width : 640,
-                          m->input.height ? m->input.height : 640, 0, &g, &err) != SK_OK)
+    if (sk_letterbox_plan(w, h, plan->width, plan->height, 0, &g, &err) != SK_OK)
         stop(&err);
     return g;
+}
+
+static sk_task_stage *open_stage(const sk_model *m, int w, int h)
+{
+    sk_task_stage *stage = NULL;
+    sk_error err = {0};
+    sk_task_settings how = sk_task_settings_defaults();
+    how.rect = getenv("SQUARE") ? 0 : 1;
+    if (sk_task_stage_open(m, &how, w, h, &stage, &err) != SK_OK)
+        stop(&err);
+    return stage;
 }
 
 static chain open_chain(const sk_model *m, const char *runtime, int w, int h, sk_pixel_format format,
@@ -59,10 +71,9 @@ static chain open_chain(const sk_model *m, const char *runtime, int w, int h, sk
     sk_row_outputs rows;
     const sk_yolo_settings rules = sk_yolo_settings_defaults();
     const sk_engine *engine = sk_engine_find(runtime);
-    if (sk_task_stage_open(m, NULL, w, h, &c.stage, &err) != SK_OK)
-        stop(&err);
+    c.stage = open_stage(m, w, h);
     c.plan = sk_task_stage_plan(c.stage);
-    const sk_letterbox_geometry g = geometry_of(m, w, h);
+    const sk_letterbox_geometry g = geometry_of(c.plan, w, h);
     s.cut_tail = 1;
     s.slots = slots;
     s.scale = m->input.scale;
@@ -228,7 +239,7 @@ static int compare_runtimes(const sk_model *m, int w, int h, uint8_t *pixels)
                      open_chain(m, "cpu", w, h, SK_PIXEL_RGB, 1, NETWORK)};
     const char *const names[2] = {"cuda", "cpu"};
     const sk_tensor *const heads[2] = {side[0].outputs, side[1].outputs};
-    const sk_letterbox_geometry g = geometry_of(m, w, h);
+    const sk_letterbox_geometry g = geometry_of(side[0].plan, w, h);
     const sk_yolo_settings rules = sk_yolo_settings_defaults();
     uint8_t *input = malloc((size_t)side[0].plan->width * (size_t)side[0].plan->height * 3);
     sk_frame frame = {
@@ -297,7 +308,10 @@ int main(int argc, char **argv)
     memcpy(plain, pinned[0], bytes);
     double *values = malloc((size_t)runs * 3 * sizeof *values);
     series ms = {values, values + runs, values + 2 * runs};
-    printf("  %dx%d frames to detections, %d runs:\n", w, h, runs);
+    sk_task_stage *stage = open_stage(m, w, h);
+    const sk_task_plan *plan = sk_task_stage_plan(stage);
+    printf("  %dx%d frames to detections, network %dx%d, %d runs:\n", w, h, plan->width, plan->height, runs);
+    sk_task_stage_close(&stage);
     const double serial = time_serial(m, w, h, SK_PIXEL_RGB, ROWS, "pinned RGB", pinned, FRAMES, &ms, runs);
     time_serial(m, w, h, SK_PIXEL_RGB, ROWS, "ordinary memory, RGB", &plain, 1, &ms, runs);
     time_serial(m, w, h, SK_PIXEL_GRAY, ROWS, "pinned grey", pinned, FRAMES, &ms, runs);
