@@ -76,12 +76,13 @@ def heads_of(model, image, end2end):
 
 
 def calibrate(model, image, wanted):
-    """Random networks magnify rounding, torch's own float32 too. The last convolutions are scaled until it is 1e-6 of what
-    the heads give (boxes and keypoints in strides; logits 1e-5); then scores are shifted so that about `wanted` places
+    """Random networks magnify rounding, torch's own float32 too. The last convolutions are scaled until it is 2e-7 of what
+    the heads give (boxes and keypoints in strides, angles; logits 1e-5); then scores are shifted so that about `wanted` places
     of 640x480 pass."""
     head = model.model[-1]
     head._end2end = False  # dense outputs of either copy
-    parts = {"cv2": "boxes", "cv3": "scores", "cv4": "kpts", "cv4_kpts": "kpts"}
+    third = "angle" if type(head).__name__.startswith("OBB") else "kpts"
+    parts = {"cv2": "boxes", "cv3": "scores", "cv4": third, "cv4_kpts": third}
     with torch.no_grad():
         exact = copy.deepcopy(model).double()
         for end2end in (False, True) if getattr(head, "one2one_cv2", None) is not None else (False,):
@@ -91,7 +92,7 @@ def calibrate(model, image, wanted):
                 if part not in single:
                     continue
                 own = float((single[part] - double[part]).abs().max())
-                gain = min(0.25, 1e-5 / max(own, 1e-9)) if part == "scores" else min(0.01, 1e-6 / max(own, 1e-9))
+                gain = min(0.25, 1e-5 / max(own, 1e-9)) if part == "scores" else min(0.002, 2e-7 / max(own, 1e-9))
                 for branch in getattr(head, prefix + name, None) or ():
                     convolution = branch[-1] if isinstance(branch, torch.nn.Sequential) else branch
                     if isinstance(convolution, torch.nn.Conv2d):
