@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "media/cutout.h"
 #include "media/video_sink.h"
 #include "results/shape.h"
@@ -29,7 +30,8 @@ sk_status sk_crop_run_open(const char *folder, const sk_run_header *header, sk_c
     run->header = header;
     run->crops = sk_path_join(folder, "crops");
     run->folders = sk_calloc((size_t)header->n_classes + 1, sizeof *run->folders);
-    sk_status status = run->crops && run->folders ? sk_folder_make(run->crops, err) : sk_fail_memory(err, 64);
+    sk_status status =
+        run->crops && run->folders ? sk_folder_make_own(run->crops, err) : sk_fail_memory(err, 64);
     if (status == SK_OK)
         status = sk_stems_open(strcmp(header->source_kind, "pictures") == 0, &run->stems, err);
     if (status == SK_OK)
@@ -60,7 +62,7 @@ static void folder_name(const char *name, int32_t class_id, char *out, size_t ca
     if (!name[0])
         snprintf(out, capacity, "class_%d", class_id);
     else
-        snprintf(out, capacity, "%.200s", name);
+        sk_text_shorten(name, out, capacity < 201 ? capacity : 201);
     for (char *c = out; *c; c++)
         if (*c == '/' || (unsigned char)*c < 0x20 || *c == 0x7F)
             *c = '_';
@@ -78,7 +80,7 @@ static sk_status folder_of(sk_crop_run *run, const sk_instance *in, const char *
         if (known)
             folder_name(h->class_names[i], i, name, sizeof name);
         char *path = known ? sk_path_join(run->crops, name) : sk_strdup(run->crops);
-        sk_status status = path ? sk_folder_make(path, err) : sk_fail_memory(err, 64);
+        sk_status status = path ? sk_folder_make_own(path, err) : sk_fail_memory(err, 64);
         if (status != SK_OK) {
             sk_free(path);
             return status;

@@ -53,21 +53,6 @@ static sk_status part_path(const sk_overlay_run *run, const char *folder, int64_
     return *out ? SK_OK : sk_fail_memory(err, strlen(folder));
 }
 
-/* Removes what is in a folder of ours, files only (with this ending, where one is given), and the folder where nothing else
- * is in it. */
-static void remove_folder(const char *folder, const char *ending)
-{
-    DIR *directory = opendir(folder);
-    if (!directory)
-        return;
-    for (struct dirent *entry; (entry = readdir(directory));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-            (!ending || sk_path_has_extension(entry->d_name, ending)))
-            unlinkat(dirfd(directory), entry->d_name, 0);
-    closedir(directory);
-    rmdir(folder);
-}
-
 /* The folder for parts or pictures; a link in its place would lead elsewhere. */
 static sk_status make_folder(sk_overlay_run *run, sk_error *err)
 {
@@ -130,7 +115,7 @@ static sk_status agree_on_style(sk_overlay_run *run, const sk_overlay_settings *
     sk_status status = SK_OK;
     if (!same) {
         unlink(run->joined);
-        remove_folder(run->parts, run->pictures ? ".jpg" : ".mp4");
+        sk_folder_empty_own(run->parts, run->pictures ? ".jpg" : ".mp4");
         status = sk_file_replace(path, style, strlen(style), err);
     }
     sk_free(before);
@@ -170,7 +155,7 @@ sk_status sk_overlay_run_open(const sk_overlay_place *place, const sk_overlay_se
     SK_TRY_GOTO(sk_stems_open(true, &run->stems, err));
     SK_TRY_GOTO(agree_on_style(run, settings, err));
     if (!place->pictures) {
-        remove_folder(run->done, NULL);
+        sk_folder_empty_own(run->done, NULL);
         SK_TRY_GOTO(list_parts(run, err));
     }
     *out = run;
@@ -356,7 +341,7 @@ sk_status sk_overlay_run_join(sk_overlay_run *run, bool finished, sk_error *err)
         unlink(half); /* what it takes of a full disk */
     sk_free(half);
     if (status == SK_OK && finished && rename(run->parts, run->done) == 0) /* in one step: joined, or not */
-        remove_folder(run->done, NULL);
+        sk_folder_empty_own(run->done, NULL);
     return status;
 }
 

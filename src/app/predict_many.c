@@ -54,9 +54,40 @@ static bool holds(const char *path, const sk_text *text)
     return same;
 }
 
-/* Pictures that were given one by one, as the text list that is read: in the run's folder, so that the run is known by it. */
-static sk_status write_pictures(const sk_source_list *list, const char *folder, char **path, sk_error *err)
+static bool is_in(const char *folder, const char *name)
 {
+    struct stat info;
+    char *path = sk_path_join(folder, name);
+    bool there = path && lstat(path, &info) == 0;
+    sk_free(path);
+    return there;
+}
+
+/* The list of another run stays: that run is known by it, and could not be continued without it. */
+static sk_status may_write_pictures(const sk_predict_settings *s, sk_error *err)
+{
+    if (!is_in(s->out, "pictures.txt"))
+        return SK_OK;
+    if (!is_in(s->out, "run.json") && !is_in(s->out, "journal.skj"))
+        return s->overwrite
+                   ? SK_OK
+                   : sk_fail(err, SK_ERR_MISMATCH,
+                             "%s/pictures.txt is there already, and no run of skitter began in this folder. "
+                             "Choose another --out, move it away, or give --overwrite to replace it",
+                             s->out);
+    return s->restart
+               ? SK_OK
+               : sk_fail(err, SK_ERR_MISMATCH,
+                         "%s holds a run over other pictures: %s/pictures.txt lists them. Run it with these "
+                         "to continue, choose another --out, or begin anew here with --restart",
+                         s->out, s->out);
+}
+
+/* Pictures that were given one by one, as the text list that is read: in the run's folder, so that the run is known by it. */
+static sk_status write_pictures(const sk_source_list *list, const sk_predict_settings *s, char **path,
+                                sk_error *err)
+{
+    const char *folder = s->out;
     char temporary[] = "/tmp/skitter-pictures-XXXXXX.txt";
     sk_text text = {0};
     for (size_t i = 0; i < list->n_pictures; i++) {
@@ -76,8 +107,11 @@ static sk_status write_pictures(const sk_source_list *list, const char *folder, 
     if (status == SK_OK && !folder && fd < 0)
         status = sk_fail(err, SK_ERR_IO, "%s: cannot be made: %s", temporary, strerror(errno));
     if (status == SK_OK &&
-        !holds(*path, &text)) /* the same list stays as old as it is: the run is known by that, too */
-        status = sk_file_replace(*path, text.data, text.length, err);
+        !holds(*path, &text)) { /* the same list stays as old as it is: the run is known by that, too */
+        status = folder ? may_write_pictures(s, err) : SK_OK;
+        if (status == SK_OK)
+            status = sk_file_replace(*path, text.data, text.length, err);
+    }
     if (fd >= 0)
         close(fd);
     sk_text_free(&text);
@@ -105,6 +139,15 @@ static void count_item(many *m)
     r->seconds += item->report.seconds;
 }
 
+/* A source's folder is not one that somebody named: a link in its place would lead elsewhere. */
+static sk_status check_place(const char *folder, sk_error *err)
+{
+    struct stat info;
+    if (lstat(folder, &info) != 0 || S_ISDIR(info.st_mode))
+        return SK_OK;
+    return sk_fail(err, SK_ERR_IO, "%s: is no folder, where the source's results belong; remove it", folder);
+}
+
 static sk_status run_item(many *m, size_t number, sk_error *err)
 {
     const sk_source_item *source = &m->list->items[number];
@@ -120,7 +163,7 @@ static sk_status run_item(many *m, size_t number, sk_error *err)
         s.out = folder;
     }
     if (!source->source)
-        SK_TRY_GOTO(write_pictures(m->list, s.out, &pictures, err));
+        SK_TRY_GOTO(write_pictures(m->list, &s, &pictures, err));
     s.source = source->source ? source->source : pictures;
     s.goes_on = !s.out && number > 0;
     item->source = s.source;
@@ -129,7 +172,9 @@ static sk_status run_item(many *m, size_t number, sk_error *err)
     item->count = m->list->count;
     if (m->watch->begin)
         m->watch->begin(m->watch->context, item);
-    item->status = sk_predict_run(&s, m->watch->frame, m->watch->context, &item->report, &item->error);
+    item->status = folder ? check_place(folder, &item->error) : SK_OK;
+    if (item->status == SK_OK)
+        item->status = sk_predict_run(&s, m->watch->frame, m->watch->context, &item->report, &item->error);
     count_item(m);
     if (m->watch->end)
         m->watch->end(m->watch->context, item);

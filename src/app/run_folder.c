@@ -86,19 +86,6 @@ static sk_status check_foreign(const sk_run_folder *folder, const sk_run_begin *
     return SK_OK;
 }
 
-/* Removes files with this ending from a folder of results, and the folder if nothing else is in it. */
-static void empty_folder(const char *path, const char *ending)
-{
-    DIR *directory = opendir(path);
-    if (!directory)
-        return;
-    for (struct dirent *entry; (entry = readdir(directory));)
-        if (entry->d_name[0] != '.' && sk_path_has_extension(entry->d_name, ending))
-            unlinkat(dirfd(directory), entry->d_name, 0);
-    closedir(directory);
-    rmdir(path);
-}
-
 /* crops/ and its folders, one a class. */
 static void empty_crops(const char *path)
 {
@@ -109,11 +96,11 @@ static void empty_crops(const char *path)
         struct stat info;
         char *inside = entry->d_name[0] != '.' ? sk_path_join(path, entry->d_name) : NULL;
         if (inside && lstat(inside, &info) == 0 && S_ISDIR(info.st_mode))
-            empty_folder(inside, ".jpg");
+            sk_folder_empty_own(inside, ".jpg");
         sk_free(inside);
     }
     closedir(directory);
-    empty_folder(path, ".jpg");
+    sk_folder_empty_own(path, ".jpg");
 }
 
 /* What an earlier run left, of whatever formats: a new one must not be mixed with it. */
@@ -128,7 +115,7 @@ static void remove_results(const sk_run_folder *folder)
         if (length && path[length - 1] == '/') {
             path[length - 1] = '\0'; /* a link in its place is not followed */
             if (unlink(path) != 0)
-                empty_folder(path, ".txt");
+                sk_folder_empty_own(path, ".txt");
         } else if (path) {
             unlink(path);
         }
@@ -151,7 +138,7 @@ static void remove_results(const sk_run_folder *folder)
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         char *path = sk_path_join(folder->path, folders[i][0]);
         if (path && unlink(path) != 0)
-            empty_folder(path, folders[i][1]);
+            sk_folder_empty_own(path, folders[i][1]);
         sk_free(path);
     }
 }

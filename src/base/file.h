@@ -93,6 +93,9 @@ char *sk_folder_program(void);
 sk_status sk_folder_make(const char *path, sk_error *err) SK_MUST_CHECK;
 /* One folder inside a folder of skitter's own: a link in its place, which would lead elsewhere, is refused. */
 sk_status sk_folder_make_own(const char *path, sk_error *err) SK_MUST_CHECK;
+/* Removes the files in such a folder, all or those with this ending (but for hidden ones), and the folder if nothing else is
+ * in it. A link in its place is not followed. */
+void sk_folder_empty_own(const char *path, const char *ending);
 /* skitter's own folders for this user, made if absent: SKITTER_CACHE_DIR, else $XDG_CACHE_HOME/skitter, else
  * ~/.cache/skitter; and SKITTER_CONFIG_DIR, $XDG_CONFIG_HOME/skitter, ~/.config/skitter. A home that is not there is
  * not made, nor the folder an XDG one would lie in: SK_ERR_NOT_FOUND. *out is ended by sk_free. */

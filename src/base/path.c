@@ -2,7 +2,9 @@
 /* The part of file.h about names and folders. */
 #include "base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -147,6 +149,25 @@ sk_status sk_folder_make_own(const char *path, sk_error *err)
             sk_fail(err, SK_ERR_IO, "%s: is no folder, where skitter keeps one of its own; remove it", plain);
     sk_free(plain);
     return status;
+}
+
+void sk_folder_empty_own(const char *path, const char *ending)
+{
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *directory = folder >= 0 ? fdopendir(folder) : NULL;
+    if (!directory) {
+        if (folder >= 0)
+            close(folder);
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        const char *name = entry->d_name;
+        bool named = strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+        if (named && (!ending || (name[0] != '.' && sk_path_has_extension(name, ending))))
+            unlinkat(folder, name, 0);
+    }
+    closedir(directory);
+    rmdir(path);
 }
 
 /* A home that is not there (an account without one says /nonexistent) is not skitter's to make, nor is where an XDG

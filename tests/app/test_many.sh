@@ -99,6 +99,25 @@ test_text_lists_and_pictures() {
     expect_code 1 && expect_in "names no source" "$err"
 }
 
+test_the_list_of_another_run_stays() {
+    predict pictures/images/*.jpg -o list_of -q && expect_code 0 || return
+    predict pictures/images/00000[01].jpg -o list_of -q
+    expect_code 1 && expect_in "other pictures" "$err" && expect_in "--restart" "$err" || return
+    predict pictures/images/*.jpg -o list_of # as ever
+    expect_code 0 && expect_in "finished already" "$out" || return
+    predict pictures/images/00000[01].jpg -o list_of -q --restart
+    expect_code 0 && [ "$(lines list_of/results.jsonl)" -eq 2 ] || return
+    mkdir list_mine && echo precious >list_mine/pictures.txt
+    predict pictures/images/*.jpg -o list_mine -q
+    expect_code 1 && expect_in "--overwrite" "$err" && [ "$(cat list_mine/pictures.txt)" = precious ]
+}
+
+test_a_link_in_place_of_a_folder() {
+    mkdir linked elsewhere && ln -s "$PWD/elsewhere" linked/a1
+    predict v/a1.mp4 v/a2.mp4 -o linked -q
+    expect_code 1 && [ -z "$(ls elsewhere)" ] && [ -s linked/a2/results.jsonl ] || fail "followed: $(ls elsewhere)"
+}
+
 test_standard_output() {
     predict v/a1.mp4 -o one -q && expect_code 0 || return
     run predict v/a1.mp4 -m "$model" -o -

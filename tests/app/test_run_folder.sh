@@ -181,6 +181,12 @@ test_links_and_pipes_are_not_followed() {
         run predict v.mp4 -m "$model" -o planted -q --overwrite --save-overlay --format labels --frames 0:2
         [ -z "$(ls away)" ] || { fail "$name: the link to a folder was followed"; return; }
     done
+    predict v.mp4 done -q && expect_code 0 || return
+    for name in labels overlay.parts overlay.done crops; do # also where a run had finished, and files are to be added
+        rm -rf planted away && cp -rp done planted && mkdir away && touch away/{a.mp4,a.txt,a.jpg} && ln -s "$work/away" "planted/$name"
+        predict v.mp4 planted -q --save-overlay --save-crops --format labels
+        [ "$(ls away | tr '\n' ' ')" = "a.jpg a.mp4 a.txt " ] || { fail "$name: the link was followed: $(ls away)"; return; }
+    done
     rm -rf planted && mkdir -p planted/overlay.parts && ln -s "$work/victim" planted/overlay.parts/unfinished.mp4 &&
         ln -s "$work/victim" planted/overlay.parts/joined.mp4
     run predict v.mp4 -m "$model" -o planted -q --overwrite --save-overlay --frames 0:2
