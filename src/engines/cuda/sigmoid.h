@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#ifdef __CUDACC__
+#if defined(__CUDACC__) || defined(__HIP__) || defined(__HIPCC__)
 #define GPU_SIGMOID_HERE __device__ __forceinline__
 #else
 #define GPU_SIGMOID_HERE static inline
