@@ -12,9 +12,9 @@
 
 struct sk_classify {
     int32_t frame_width, frame_height;
-    int32_t scaled_width, scaled_height, left, top, width, height;
-    sk_resize_pillow *resize; /* null: the frame has the size already */
-    uint8_t *rgb, *scaled;    /* the frame, and the frame scaled; dense */
+    int32_t scaled_width, scaled_height, left, top, width, height; /* the middle of the scaled frame */
+    sk_resize_pillow *resize;
+    uint8_t *rgb; /* the frame; dense */
 };
 
 /* torchvision's: half of what is too much, rounded to the even neighbour. */
@@ -33,33 +33,28 @@ sk_status sk_classify_open(int32_t frame_width, int32_t frame_height, int32_t wi
     sk_status status = SK_OK;
     *c = (sk_classify){
         .frame_width = frame_width, .frame_height = frame_height, .width = width, .height = height};
-    c->scaled_width = width;
-    c->scaled_height = height;
-    if (width == height) {
-        int64_t side = width;
-        if (frame_width <= frame_height)
-            c->scaled_height = (int32_t)(side * frame_height / frame_width);
-        else
-            c->scaled_width = (int32_t)(side * frame_width / frame_height);
-    }
-    if (c->scaled_width > 1 << 16 || c->scaled_height > 1 << 16) {
+    int64_t scaled_width = width, scaled_height = height;
+    if (width == height && frame_width <= frame_height)
+        scaled_height = (int64_t)height * frame_height / frame_width;
+    else if (width == height)
+        scaled_width = (int64_t)width * frame_width / frame_height;
+    if (scaled_width > INT32_MAX || scaled_height > INT32_MAX) {
         status = sk_fail(err, SK_ERR_UNSUPPORTED, "a frame of %dx%d pixels is too long and thin to classify",
                          frame_width, frame_height);
         goto done;
     }
+    c->scaled_width = (int32_t)scaled_width;
+    c->scaled_height = (int32_t)scaled_height;
     c->left = middle(c->scaled_width, width);
     c->top = middle(c->scaled_height, height);
     size_t frame = (size_t)frame_width * (size_t)frame_height * 3;
-    size_t scaled = (size_t)c->scaled_width * (size_t)c->scaled_height * 3;
     c->rgb = sk_malloc(frame);
-    c->scaled = sk_malloc(scaled);
-    if (!c->rgb || !c->scaled) {
-        status = sk_fail_memory(err, frame + scaled);
+    if (!c->rgb) {
+        status = sk_fail_memory(err, frame);
         goto done;
     }
-    if (c->scaled_width != frame_width || c->scaled_height != frame_height)
-        SK_TRY_GOTO(sk_resize_pillow_open(frame_width, frame_height, c->scaled_width, c->scaled_height,
-                                          &c->resize, err));
+    SK_TRY_GOTO(sk_resize_pillow_open(frame_width, frame_height, c->scaled_width, c->scaled_height,
+                                      (sk_resize_window){c->left, c->top, width, height}, &c->resize, err));
     *out = c;
     c = NULL;
 done:
@@ -75,7 +70,6 @@ void sk_classify_close(sk_classify **classify)
     *classify = NULL;
     sk_resize_pillow_close(&c->resize);
     sk_free(c->rgb);
-    sk_free(c->scaled);
     sk_free(c);
 }
 
@@ -96,15 +90,7 @@ sk_status sk_classify_input(sk_classify *c, const sk_frame *frame, uint8_t *out,
     for (int32_t y = 0; y < frame->height; y++)
         sk_pixels_row_to_rgb(frame->format, frame->data + y * frame->stride, frame->width,
                              c->rgb + (size_t)y * row);
-    const uint8_t *scaled = c->rgb;
-    size_t stride = (size_t)c->scaled_width * 3;
-    if (c->resize) {
-        sk_resize_pillow_run(c->resize, c->rgb, c->scaled);
-        scaled = c->scaled;
-    }
-    for (int32_t y = 0; y < c->height; y++)
-        memcpy(out + (size_t)y * (size_t)c->width * 3,
-               scaled + (size_t)(c->top + y) * stride + (size_t)c->left * 3, (size_t)c->width * 3);
+    sk_resize_pillow_run(c->resize, c->rgb, out);
     return SK_OK;
 }
 

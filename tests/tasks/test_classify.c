@@ -33,6 +33,9 @@ static const struct {
                40,  93,  146, 55,  108, 145, 85,  138, 143, 115, 152, 157, 145, 150, 187, 159, 164, 169,
                157, 194, 103, 155, 208, 69,  85,  138, 191, 101, 154, 159, 133, 186, 95,  164, 169, 78,
                196, 105, 110, 180, 89,  126, 116, 121, 126, 83,  136, 125}},
+    {6, 16, 4, {113, 166, 112, 113, 140, 124, 130, 130, 97,  130, 130, 111, 123, 107, 160, 123, 129,
+                131, 119, 110, 153, 123, 127, 103, 131, 90,  108, 150, 127, 149, 161, 120, 142, 118,
+                159, 94,  157, 128, 156, 170, 96,  127, 140, 102, 117, 111, 164, 86}}, /* columns first */
 };
 
 static void middles_are_pillows(void **state)
@@ -61,6 +64,25 @@ static void middles_are_pillows(void **state)
     }
 }
 
+/* Scaled as a whole it would be 72000 pixels long. */
+static void a_long_thin_frame_has_a_middle(void **state)
+{
+    (void)state;
+    static uint8_t pixels[9000 * 3];
+    for (int x = 0; x < 9000; x++)
+        memset(pixels + (size_t)x * 3, x == 4500 ? 200 : 100, 3);
+    static const uint8_t expected[8] = {106, 119, 131, 144, 156, 169, 181, 194};
+    uint8_t out[8 * 8 * 3];
+    sk_classify *classify = NULL;
+    sk_error err = {0};
+    assert_ok(sk_classify_open(9000, 1, 8, 8, &classify, &err), &err);
+    sk_frame frame = {.data = pixels, .format = SK_PIXEL_RGB, .width = 9000, .height = 1, .stride = 27000};
+    assert_ok(sk_classify_input(classify, &frame, out, &err), &err);
+    for (int i = 0; i < 64; i++)
+        assert_int_equal(out[i * 3], expected[i % 8]);
+    sk_classify_close(&classify);
+}
+
 static void the_five_best_in_order(void **state)
 {
     (void)state;
@@ -87,6 +109,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(middles_are_pillows),
+        cmocka_unit_test(a_long_thin_frame_has_a_middle),
         cmocka_unit_test(the_five_best_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
