@@ -61,13 +61,13 @@ run -o "$work/killed" --peak-threshold 0.5 --restart || fail "--restart"
 
 # A second run while the first is on.
 "$skitter" "${arguments[@]}" -o "$work/busy" --loop 1000 -q &
-for _ in $(seq 50); do [ -s "$work/busy/journal.skj" ] && break; sleep 0.1; done
+for _ in $(seq 600); do [ -s "$work/busy/journal.skj" ] && break; sleep 0.1; done
 out=$(run -o "$work/busy" 2>&1) && fail "a second run in the same folder"
 expect "$out" "another run is writing here: process $!" "it names the first run"
 # Ctrl-C: files are complete.
 first=$!
 kill -INT $first
-(sleep 20; kill -9 $first) >/dev/null 2>&1 & # never hang; holds no output open, on which the test would be waited for
+(sleep 100; kill -9 $first) >/dev/null 2>&1 & # never hang; holds no output open, on which the test would be waited for
 wait $first
 [ $? -eq 130 ] || fail "Ctrl-C gives 130"
 tail -n 1 "$work/busy/results.jsonl" | grep -q '}]}$\|\[\]}$' || fail "the last line is whole"

@@ -173,7 +173,7 @@ test_links_and_pipes_are_not_followed() {
         run predict v.mp4 -m "$model" -o planted -q --overwrite --save-overlay --format csv,slp,analysis,coco --frames 0:2
         [ "$(cat victim)" = victim ] || { fail "$name: the link was followed"; return; }
         rm -rf planted && mkdir planted && mkfifo "planted/$name"
-        timeout 20 "$skitter" predict v.mp4 -m "$model" -o planted -q --overwrite --save-overlay --format csv,slp,analysis,coco --frames 0:2 >/dev/null 2>&1
+        timeout 100 "$skitter" predict v.mp4 -m "$model" -o planted -q --overwrite --save-overlay --format csv,slp,analysis,coco --frames 0:2 >/dev/null 2>&1
         [ $? -ne 124 ] || { fail "$name: waits for a pipe"; return; }
     done
     for name in labels overlay.parts; do
@@ -197,7 +197,7 @@ test_labels_that_name_a_pipe() {
     cp v.mp4 labelled.mp4 && predict labelled.mp4 labels_of --format slp && expect_code 0 || return
     run predict labels_of/results.slp -m "$model" -o from_labels && expect_code 0 || return
     rm labelled.mp4 && mkfifo labelled.mp4
-    timeout 20 "$skitter" predict labels_of/results.slp -m "$model" -o from_pipe >said 2>&1
+    timeout 100 "$skitter" predict labels_of/results.slp -m "$model" -o from_pipe >said 2>&1
     [ $? -eq 1 ] && grep -q "neither there nor beside" said || fail "a .slp of a stranger opened a pipe: $(cat said)"
 }
 

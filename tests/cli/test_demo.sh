@@ -55,7 +55,7 @@ test_interrupted_and_continued() {
     local i
     "$skitter" demo --out "$work/c" --seconds 1.5 -q 2>"$work/stderr" &
     local pid=$!
-    for i in $(seq 200); do [ -s "$work/c/boxes/journal.skj" ] && break; sleep 0.05; done
+    for i in $(seq 1200); do [ -s "$work/c/boxes/journal.skj" ] && break; sleep 0.05; done
     kill -INT $pid
     wait $pid
     code=$? err=$(cat "$work/stderr")

@@ -41,6 +41,13 @@ wait_lines() { # OUT N: until there are so many results, half a minute at most
     done
     fail "$1: only $(lines "$1") frames of $2: $(cat "$work/$1.log")"
 }
+wait_said() { # OUT WORDS: until it has said so, half a minute at most
+    for _ in $(seq 300); do
+        grep -q "$2" "$work/$1.log" && return 0
+        sleep 0.1
+    done
+    fail "$1: has not said '$2': $(cat "$work/$1.log")"
+}
 ended() { # waits for $run; its exit code in $code
     wait "$run"
     code=$?
