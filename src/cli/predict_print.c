@@ -49,8 +49,6 @@ void sk_cli_predict_summary(FILE *to, const sk_predict_report *r, const char *re
                 r->unreadable == 1 ? "it" : "them");
     for (int32_t i = 0; i < r->n_files; i++)
         fprintf(to, "%s\n", r->files[i]);
-    if (r->stopped && !r->live)
-        fprintf(to, "The same command continues where it stopped.\n");
 }
 
 void sk_cli_predict_json(sk_json *j, const sk_predict_report *r, const char *requested)

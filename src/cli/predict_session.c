@@ -117,11 +117,14 @@ static sk_status judge(const session *w, const sk_predict_many_report *r, const 
                        const char *fresh, sk_error *err)
 {
     const char *again = fresh ? "the same command with --out " : "the same command";
+    const bool ends = w->live || w->say == stderr; /* nothing is kept that could go on */
     if (r->stopped)
         return sk_fail(err, SK_ERR_CANCELLED,
                        "interrupted after %lld frames; everything up to there is written%s%s%s%s",
-                       (long long)r->frames, w->live ? "" : ", and ", w->live ? "" : again,
-                       w->live || !fresh ? "" : fresh, w->live ? "" : " goes on from there");
+                       (long long)r->frames, ends ? "" : ", and ", ends ? "" : again,
+                       ends || !fresh ? "" : fresh, ends ? "" : " goes on from there");
+    if (w->many && r->failed && ends)
+        return sk_fail(err, SK_ERR_IO, "%zu of %zu sources failed", r->failed, r->sources);
     if (w->many && r->failed)
         return sk_fail(err, SK_ERR_IO,
                        "%zu of %zu sources failed; %s%s tries them again and leaves the others as they are",

@@ -184,8 +184,11 @@ const char *sk_frames_text(const sk_source_settings *s, char *buffer, size_t cap
     size_t used = 0;
     buffer[0] = '\0';
     if (s->n_ranges == 0) {
-        snprintf(buffer, capacity, "%lld:%lld:%lld", (long long)s->first, (long long)s->last,
-                 (long long)s->step);
+        const sk_frame_range whole = {.first = s->first, .last = s->last, .step = s->step};
+        if (s->first == 0 && s->last < 0 && s->step == 1)
+            snprintf(buffer, capacity, "all");
+        else
+            range_text(&whole, buffer, capacity);
         return buffer;
     }
     for (int32_t i = 0; i < s->n_ranges; i++) {

@@ -21,7 +21,9 @@ test_lists() {
     grep -Fxvf "$work/all/results.jsonl" "$work/list/results.jsonl" && fail "other results than in a whole run"
     expect_in "frames 1,5,9,20:30:5,100:103,149" "$(cat "$work/list/run.json")" || return
     predict -o "$work/list" --frames 1,5,9
-    [ "$code" -ne 0 ] && expect_in "--restart" "$err"
+    [ "$code" -ne 0 ] && expect_in "--restart" "$err" || return
+    predict -o "$work/all" --frames 7: # said as it is written
+    [ "$code" -ne 0 ] && expect_in "frames all -> 7:." "$err"
 }
 
 test_killed_and_continued() {

@@ -134,6 +134,26 @@ test_standard_output() {
     [[ $err != *"same command"* ]] || fail "such a run cannot be continued: $err"
 }
 
+# What goes on after Ctrl-C, and where: nothing of what went to standard output, and a folder that counts up has to be named.
+test_words_when_interrupted() {
+    interrupt() {
+        local pid=
+        "$skitter" predict ../v/a2.mp4 -m "$model" --loop 100000 "$@" >lines 2>said &
+        pid=$!
+        for _ in $(seq 100); do [ -s lines ] || [ -s runs/predict1/journal.skj ] && break; sleep 0.05; done
+        kill -INT $pid && wait $pid
+        code=$?
+        out=$(cat lines) err=$(cat said)
+    }
+    mkdir stop && cd stop || return
+    interrupt -o -
+    expect_code 130 && expect_in "interrupted after" "$err" || return
+    [[ $err != *"same command"* ]] || fail "nothing of it goes on: $err" || return
+    interrupt
+    expect_code 130 && expect_in "the same command with --out runs/predict1 goes on" "$err" || return
+    [[ $out != *"same command"* ]] || fail "the same command begins another run: $out"
+}
+
 test_standard_input() {
     predict v/a2.mp4 -o file -q && expect_code 0 || return
     predict - -o piped -q <v/a2.mp4 && expect_code 0 || return
