@@ -243,9 +243,11 @@ sk_status sk_source_list_make(const char *const *given, size_t count, sk_source_
             (sk_uri_is_live(list->items[i].source) || sk_uri_is_once(list->items[i].source)))
             return sk_fail(
                 err, SK_ERR_ARG,
-                "%s: cameras, streams and pipes are read one at a time, for they do not wait\nstart "
-                "skitter once for each of them",
-                list->items[i].source);
+                "%s: cameras, streams and pipes are read one at a time, for they do not wait\n%s",
+                list->items[i].source,
+                list->items[i].source[strspn(list->items[i].source, "0123456789")]
+                    ? "start skitter once for each of them"
+                    : "a number is a camera; an option's list is written with commas: --classes 0,2");
     return name_items(list, err);
 }
 

@@ -191,8 +191,12 @@ static sk_status take_option_value(sk_args *args, const sk_option *option, const
 {
     char what[80];
     snprintf(what, sizeof what, "--%s", option->name);
-    SK_TRY(check_value(what, option->kind, option->choices, option->min, option->max, text, err));
-    return push_value(args, option, text, err);
+    sk_status status = check_value(what, option->kind, option->choices, option->min, option->max, text, err);
+    if (status != SK_OK && option->otherwise && err) {
+        size_t used = strlen(err->message);
+        snprintf(err->message + used, sizeof err->message - used, "\n%s", option->otherwise);
+    }
+    return status == SK_OK ? push_value(args, option, text, err) : status;
 }
 
 /* The value of an option that stands in the next argument. A known option there is a forgotten value, not a value. */
@@ -234,7 +238,12 @@ static sk_status take_long(sk_args *args, int argc, const char *const *argv, int
 
 static sk_status take_short(sk_args *args, int argc, const char *const *argv, int *at, sk_error *err)
 {
-    for (const char *letter = argv[*at] + 1; *letter; letter++) {
+    const char *word = argv[*at] + 1; /* -conf would be -c with the value onf, and -out a folder called ut */
+    const size_t length = strcspn(word, "=");
+    if (length > 1 && sk_command_option(args->command, word, length))
+        return sk_fail(err, SK_ERR_ARG, "'-%.*s': long options begin with two dashes\nwrite '--%.*s'",
+                       (int)length, word, (int)length, word);
+    for (const char *letter = word; *letter; letter++) {
         const sk_option *option = find_short(args->command, *letter);
         if (!option)
             return unknown_option(args->command, argc, argv, *at, *letter, err);

@@ -20,6 +20,7 @@ static const sk_option options[] = {
      .argument = "FORMAT",
      .choices = "onnx",
      .fallback = "onnx",
+     .otherwise = "'--runtime tensorrt' makes an .engine, '--runtime openvino' what OpenVINO runs",
      .help = "what to write"},
     {.name = "output",
      .letter = 'o',

@@ -59,11 +59,12 @@ typedef struct sk_option {
     const char *fallback; /* the default as a person would type it; null = not given */
     const char *choices;  /* SK_OPTION_CHOICE: "cpu|cuda|onnx_cpu" */
     const char *alone;    /* SK_OPTION_CHOICE: the value where none of the choices follows; null = one must */
-    double min, max;      /* numbers: inclusive; both 0 = any */
-    int repeat;           /* 1: may be given several times (sk_args_count, sk_args_at) */
-    uint32_t needs;       /* SK_NEEDS_…; given without them it is refused */
-    const char *instead;  /* the option that does this where the needs are not met; may be null */
-    const char *help;     /* lower case, no full stop; the default is added by skitter */
+    const char *otherwise; /* a hint where the value is none that is taken; may be null */
+    double min, max;       /* numbers: inclusive; both 0 = any */
+    int repeat;            /* 1: may be given several times (sk_args_count, sk_args_at) */
+    uint32_t needs;        /* SK_NEEDS_…; given without them it is refused */
+    const char *instead;   /* the option that does this where the needs are not met; may be null */
+    const char *help;      /* lower case, no full stop; the default is added by skitter */
 } sk_option;
 
 /* A positional argument, in order. At most one of them may be repeated; the others are taken around it. */

@@ -138,6 +138,7 @@ test_standard_output() {
 test_words_when_interrupted() {
     interrupt() {
         local pid=
+        rm -f lines
         "$skitter" predict ../v/a2.mp4 -m "$model" --loop 100000 "$@" >lines 2>said &
         pid=$!
         for _ in $(seq 100); do [ -s lines ] || [ -s runs/predict1/journal.skj ] && break; sleep 0.05; done
@@ -184,6 +185,8 @@ test_folder_that_counts_up() {
 
 test_live_sources_come_alone() {
     predict rtsp://127.0.0.1:1/a v/a1.mp4 -o never
-    expect_code 2 && expect_in "one at a time" "$err"
+    expect_code 2 && expect_in "one at a time" "$err" || return
+    predict v/a1.mp4 v/a2.mp4 -o never --frames 0 2 # a list as Python's parsers take it
+    expect_code 2 && expect_in "written with commas" "$err"
 }
 run_tests

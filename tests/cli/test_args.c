@@ -33,6 +33,12 @@ static const sk_option options[] = {
      .argument = "NAME",
      .choices = "cpu|cuda|onnx_cpu",
      .help = "h"},
+    {.name = "kind",
+     .kind = SK_OPTION_CHOICE,
+     .argument = "NAME",
+     .choices = "a|b",
+     .otherwise = "or elsewhere",
+     .help = "h"},
     {.name = "class", .kind = SK_OPTION_TEXT, .argument = "NAME", .repeat = 1, .help = "h"},
     {.name = "json", .letter = 'j', .kind = SK_OPTION_FLAG, .help = "h"},
     {0},
@@ -114,7 +120,10 @@ static void says_what_is_wrong(void **state)
     REFUSES(&bare, "takes no value", "--json=1");
     REFUSES(&bare, "given twice", "--conf=0.1", "--conf=0.2");
     REFUSES(&bare, "no option '-x'", "-jx");
-    REFUSES(&bare, "did you mean '--json'", "-json");
+    REFUSES(&bare, "write '--json'", "-json");
+    REFUSES(&bare, "write '--conf'", "-conf", "0.3"); /* not -c with the value onf */
+    REFUSES(&bare, "write '--batch'", "-batch=2");
+    REFUSES(&bare, "or elsewhere", "--kind", "c");
     REFUSES(&bare, "no use for 'x'", "x");
     REFUSES(&command, "needs a video", "m.pt");
     REFUSES(&command, "needs a target", "m.pt", "a.mp4");
