@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 /* Ultralytics' label text: of a dataset (labels/val beside images/val) or of a result (predict and val with save_txt). */
 
@@ -50,14 +51,39 @@ void sk_files_sort(sk_files *files)
         qsort(files->paths, files->count, sizeof *files->paths, compare_files);
 }
 
-static sk_status list(const char *folder, bool (*wanted)(const char *), int depth, sk_files *out,
+/* The folders from the first down to one. */
+typedef struct walk {
+    const struct walk *above;
+    dev_t device;
+    ino_t number;
+    int depth;
+} walk;
+
+/* A link to a folder above leads round in a circle; its pictures are listed already. */
+static bool goes_round(const walk *here)
+{
+    for (const walk *w = here->above; w; w = w->above)
+        if (w->device == here->device && w->number == here->number)
+            return true;
+    return false;
+}
+
+static sk_status list(const char *folder, bool (*wanted)(const char *), const walk *above, sk_files *out,
                       sk_error *err)
 {
     DIR *directory = opendir(folder);
-    if (!directory)
-        return sk_fail(err, errno == ENOENT ? SK_ERR_NOT_FOUND : SK_ERR_IO,
-                       "%s: the folder cannot be read: %s", folder, strerror(errno));
+    struct stat info = {0};
+    if (!directory || fstat(dirfd(directory), &info) != 0) {
+        int reason = errno;
+        if (directory)
+            closedir(directory);
+        return sk_fail(err, reason == ENOENT ? SK_ERR_NOT_FOUND : SK_ERR_IO,
+                       "%s: the folder cannot be read: %s", folder, strerror(reason));
+    }
+    const walk here = {above, info.st_dev, info.st_ino, above ? above->depth + 1 : 0};
     sk_status status = SK_OK;
+    if (goes_round(&here))
+        goto done;
     for (struct dirent *entry; status == SK_OK && (entry = readdir(directory));) {
         if (entry->d_name[0] == '.')
             continue;
@@ -65,18 +91,19 @@ static sk_status list(const char *folder, bool (*wanted)(const char *), int dept
         if (!path)
             status = sk_fail_memory(err, strlen(folder));
         else if (sk_file_is_directory(path))
-            status = depth < MOST_DEPTH ? list(path, wanted, depth + 1, out, err) : SK_OK;
+            status = here.depth < MOST_DEPTH ? list(path, wanted, &here, out, err) : SK_OK;
         else if (wanted(entry->d_name))
             status = sk_files_add(out, path, err);
         sk_free(path);
     }
+done:
     closedir(directory);
     return status;
 }
 
 sk_status sk_files_list(const char *folder, bool (*wanted)(const char *), sk_files *out, sk_error *err)
 {
-    SK_TRY(list(folder, wanted, 0, out, err));
+    SK_TRY(list(folder, wanted, NULL, out, err));
     sk_files_sort(out);
     return SK_OK;
 }

@@ -18,6 +18,15 @@ test_notes_say_what_was_left_out() {
     run eval "$work/r.csv" "$work/t.csv" --json -q
     expect_code 0 && expect_in "mood" "$out" && [ -z "$err" ]
 }
+test_folders_that_lead_round() {
+    cp -r "$SKITTER_TEST_SOURCE/tests/fixtures/yolo_val/obb" "$work/round" || return
+    run eval "$work/round/found" "$work/round/data.yaml" --json -q
+    local straight=$out
+    expect_code 0 && expect_in '"oriented_boxes"' "$out" || return
+    for name in a b c d; do ln -s . "$work/round/images/$name"; ln -s .. "$work/round/labels/$name"; done
+    out=$(timeout 20 "$skitter" eval "$work/round/found" "$work/round/data.yaml" --json -q 2>/dev/null)
+    [ "$out" = "$straight" ] || fail "links that lead round: $out"
+}
 test_refusals() {
     echo hello >"$work/x.txt"
     run eval "$work/x.txt" "$fixtures/truth.json"
