@@ -22,11 +22,8 @@ static const sk_annotation_point *found_point(const sk_keypoint_task *t, const s
 
 /* --- similarity --- */
 
-/* COCO wants the silhouette's area, which only COCO files give; the box's is what others have. */
-static double area_of(const sk_keypoint_task *t, const sk_annotation *a)
+double sk_keypoint_box_area(const sk_keypoint_task *t, const sk_annotation *a)
 {
-    if (!isnan(a->area))
-        return a->area;
     if (a->has & SK_HAS_BOX)
         return a->box[2] * a->box[3];
     if (a->has & SK_HAS_OBB)
@@ -40,6 +37,12 @@ static double area_of(const sk_keypoint_task *t, const sk_annotation *a)
         }
     }
     return x2 > x1 && y2 > y1 ? (x2 - x1) * (y2 - y1) : 0;
+}
+
+/* COCO wants the silhouette's area, which only COCO files give; the box's is what others have. */
+static double area_of(const sk_keypoint_task *t, const sk_annotation *a)
+{
+    return isnan(a->area) ? sk_keypoint_box_area(t, a) : a->area;
 }
 
 /* Truth without a labelled keypoint: distance to its box made three times as large. */

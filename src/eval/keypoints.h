@@ -13,6 +13,8 @@ typedef struct sk_keypoint_task {
     int32_t body_from, body_to; /* in the truth; -1: not asked for */
 } sk_keypoint_task;
 
+/* Of the truth's box; of the one around its keypoints where it has none (SLEAP). */
+double sk_keypoint_box_area(const sk_keypoint_task *task, const sk_annotation *wanted);
 /* COCO's object keypoint similarity; the context is a sk_keypoint_task. */
 double sk_keypoint_similarity(const void *context, const sk_annotation *found, const sk_annotation *wanted,
                               bool crowd);

@@ -33,7 +33,7 @@ double sk_yolo_pose_similarity(const void *context, const sk_annotation *found, 
     const sk_keypoint_task *t = context;
     const sk_pairing *p = t->pairing;
     (void)crowd;
-    double area = wanted->box[2] * wanted->box[3] * 0.53, shift = t->settings->shift, sum = 0;
+    double area = sk_keypoint_box_area(t, wanted) * 0.53, shift = t->settings->shift, sum = 0;
     int32_t seen = 0;
     for (int32_t k = 0; k < p->n_keypoints; k++) {
         const sk_annotation_point *w = &t->truth->points[wanted->first + (size_t)p->truth_point[k]];

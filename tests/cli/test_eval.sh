@@ -40,4 +40,13 @@ test_refusals() {
     run eval "$fixtures/result.json" "$fixtures/truth.json" --body k0,nose
     expect_code 2 && expect_in "nose" "$err"
 }
+# SLEAP's truth has keypoints and no boxes: their own extent is what distances are measured by, in both tables.
+test_poses_without_boxes() {
+    printf 'frame,a_x,a_y,b_x,b_y\n0,10,10,90,70\n' >"$work/truth_poses.csv"
+    printf 'frame,score,a_x,a_y,b_x,b_y\n0,0.9,11,10,90,71\n' >"$work/found_poses.csv"
+    run eval "$work/found_poses.csv" "$work/truth_poses.csv"
+    expect_code 0 && [ "$(grep -c 'poses .* 1\.0000 *1\.0000' <<<"$out")" -eq 1 ] || fail "$out" || return
+    grep -q 'poses .* 1\.000 *1\.000 *0\.995 *0\.995' <<<"$out" || fail "as yolo val: $out"
+}
+
 run_tests
