@@ -197,6 +197,40 @@ static sk_status kind_of_failure(int code)
     }
 }
 
+static uint64_t big_endian(const uint8_t *bytes, int n)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < n; i++)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+/* An .mp4 or .mov of which the end is missing, where most programs write the index. */
+static bool lacks_index(const char *path)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const int64_t size = sk_file_size(path);
+    bool lacks = false;
+    uint8_t head[16];
+    int64_t at = 0;
+    for (int i = 0; file >= 0 && i < 1000 && pread(file, head, sizeof head, at) == (ssize_t)sizeof head;
+         i++) {
+        uint64_t length = big_endian(head, 4);
+        length = length == 1 ? big_endian(head + 8, 8) : length;
+        const bool named = memcmp(head + 4, i == 0 ? "ftyp" : "moov", 4) == 0;
+        if (named == (i > 0))
+            break; /* no such file, or it has its index */
+        lacks = length == 0 || length > (uint64_t)(size - at);
+        if (lacks || length < 8)
+            break;
+        at += (int64_t)length;
+        lacks = at == size;
+    }
+    if (file >= 0)
+        close(file);
+    return lacks;
+}
+
 sk_status sk_input_failed(const char *uri, int code, sk_error *err)
 {
     if (code == AVERROR(ENOENT))
@@ -218,6 +252,12 @@ sk_status sk_input_failed(const char *uri, int code, sk_error *err)
             uri, sk_ffmpeg_text(code));
     if (sk_file_size(uri) == 0)
         return sk_fail(err, SK_ERR_FORMAT, "%s: the file is empty. Copy or record it again", uri);
+    if (lacks_index(uri))
+        return sk_fail(
+            err, SK_ERR_FORMAT,
+            "%s: cannot be opened as video: its end is missing, and with it the index. Copy it again; if "
+            "a recording was cut short, a tool such as untrunc may mend it",
+            uri);
     return sk_fail(err, kind_of_failure(code),
                    "%s: cannot be opened as video: %s. 'ffprobe' on the same file shows what FFmpeg "
                    "makes of it",

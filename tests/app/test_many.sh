@@ -50,6 +50,9 @@ test_words_about_files() {
     : >empty.mp4
     predict empty.mp4 -o never
     expect_code 1 && expect_in "empty.mp4: the file is empty" "$err" || return
+    { printf '\0\0\0\24ftypisom\0\0\2\0isom\0\1\0\0mdat'; head -c 5000 v/a1.mp4; } >cut.mp4
+    predict cut.mp4 -o never
+    expect_code 1 && expect_in "cut.mp4: cannot be opened as video: its end is missing" "$err" || return
     predict nowhere/ -o never
     expect_code 1 && expect_in "nowhere/: there is no such file or folder" "$err" || return
     run predict v/a1.mp4 -m "$model" -o labels.slp # as sleap-nn writes it
