@@ -89,7 +89,7 @@ static uint8_t to_byte(const sk_tiff_canvas *c, const sk_tiff_page *p, const uns
     if (!sk_tiff_is_scaled(p))
         return (uint8_t)((uint32_t)value >> 8);
     value = (value - c->range.low) * c->range.scale;
-    return value >= 255 ? 255 : value > 0 ? (uint8_t)(value + 0.5) : 0; /* not-a-number is 0 */
+    return value >= 255 ? 255 : value > 0 ? (uint8_t)lround(value) : 0; /* not-a-number is 0 */
 }
 
 static void measure(sk_tiff_canvas *c, double value)
