@@ -103,7 +103,7 @@ static sk_status begin_folder(predict_run *r, sk_error *err)
 static void note_file(sk_predict_report *report, const char *folder, const char *file)
 {
     if (folder && report->n_files < (int32_t)(sizeof report->files / sizeof *report->files))
-        snprintf(report->files[report->n_files++], sizeof report->files[0], "%.255s/%.200s", folder, file);
+        snprintf(report->files[report->n_files++], sizeof report->files[0], "%.4096s/%.200s", folder, file);
 }
 
 static sk_status open_sinks(predict_run *r, sk_error *err)

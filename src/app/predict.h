@@ -78,7 +78,7 @@ typedef struct sk_predict_report {
     char runtime[32], device[160], precision[8];
     char notice[512]; /* "" or what the person should know although the run went on */
     int32_t n_files;
-    char files[SK_PREDICT_MAX_FORMATS + 6][512]; /* what lies in the folder now */
+    char files[SK_PREDICT_MAX_FORMATS + 6][4352]; /* what lies in the folder now */
 } sk_predict_report;
 
 sk_status sk_predict_run(const sk_predict_settings *settings, sk_predict_watch watch, void *context,

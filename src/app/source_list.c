@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "media/pattern.h"
 #include "media/picture_size.h"
 #include "media/reader.h"
@@ -152,13 +153,19 @@ static sk_status add_given(void *context, const char *given, sk_error *err)
 
 static char *clean(const char *text, size_t length)
 {
-    char *name = sk_calloc(1, NAME_MOST + 1);
-    size_t n = 0;
-    for (size_t i = 0; name && i < length && n < NAME_MOST; i++) {
+    char *name = sk_calloc(1, NAME_MOST + 1), *whole = sk_calloc(1, length + 1);
+    for (size_t i = 0; whole && i < length; i++) {
         unsigned char c = (unsigned char)text[i];
-        name[n++] = c >= 128 || isalnum(c) || strchr("._-+=@ ", c) ? (char)c : '_';
+        whole[i] = c >= 128 || isalnum(c) || strchr("._-+=@ ", c) ? (char)c : '_';
     }
-    if (name && (n == 0 || name[0] == '.' || name[0] == '-'))
+    if (!name || !whole) {
+        sk_free(name);
+        sk_free(whole);
+        return NULL;
+    }
+    sk_text_shorten(whole, name, NAME_MOST + 1);
+    sk_free(whole);
+    if (name[0] == '\0' || name[0] == '.' || name[0] == '-')
         name[0] = '_';
     return name;
 }

@@ -115,6 +115,18 @@ test_the_list_of_another_run_stays() {
     expect_code 1 && expect_in "--overwrite" "$err" && [ "$(cat list_mine/pictures.txt)" = precious ]
 }
 
+test_long_names() {
+    local mice= cut= deep=deep
+    for i in {1..39}; do cut+=鼠; done
+    for i in {1..60}; do mice+=鼠; done
+    for i in {1..30}; do deep+=/0123456789; done
+    cp v/a1.mp4 "v/x$mice.mp4" || return
+    predict "v/x$mice.mp4" v/a2.mp4 -o long -q && expect_code 0 || return
+    [ -d "long/x$cut" ] || fail "cut inside a character: $(ls long)" || return
+    rm "v/x$mice.mp4"
+    predict v/a1.mp4 -o "$deep" && expect_code 0 && expect_in "$deep/run.json" "$out"
+}
+
 test_a_link_in_place_of_a_folder() {
     mkdir linked elsewhere && ln -s "$PWD/elsewhere" linked/a1
     predict v/a1.mp4 v/a2.mp4 -o linked -q
