@@ -52,7 +52,10 @@ sk_status sk_slot_prepare(sk_slot *slot, sk_pixel_format format, int32_t width, 
     if (width < 1 || height < 1 || width > 65535 || height > 65535)
         return sk_fail(err, SK_ERR_LIMIT, "a picture of %d x %d pixels; at most 65535 x 65535 is read", width,
                        height);
-    size_t stride = ((size_t)width * (size_t)sk_pixel_bytes(format) + 63) & ~(size_t)63;
+    /* FFmpeg's converters write blocks of up to 32 pixels and leave out one that a row has no room for: 402 columns of RGB
+     * in 1216 bytes would end at column 400. */
+    size_t block = ((size_t)width + 31) & ~(size_t)31;
+    size_t stride = (block * (size_t)sk_pixel_bytes(format) + 63) & ~(size_t)63;
     size_t rows = (size_t)height + (format == SK_PIXEL_NV12 ? ((size_t)height + 1) / 2 : 0);
     size_t bytes = stride * rows + 64; /* converters may write a vector past the last row */
     if (bytes > slot->capacity) {

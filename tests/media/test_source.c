@@ -321,9 +321,23 @@ static void stops_from_outside(void **state)
 }
 #endif
 
+/* FFmpeg's converters write whole blocks of columns and leave out the last one where it does not fit the row. */
+static void rows_have_room_for_whole_blocks(void **state)
+{
+    (void)state;
+    sk_slot slot = {0};
+    sk_error err = {0};
+    for (int32_t width = 1; width < 1300; width++) {
+        assert_ok(sk_slot_prepare(&slot, SK_PIXEL_RGB, width, 2, &err), &err);
+        assert_true(slot.frame.stride >= (width + 31) / 32 * 32 * 3);
+    }
+    sk_free(slot.memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_have_room_for_whole_blocks),
         cmocka_unit_test(reads_a_folder_in_human_order),
         cmocka_unit_test(takes_ranges_globs_patterns_and_formats),
         cmocka_unit_test(turns_pictures),
