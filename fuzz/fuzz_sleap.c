@@ -58,7 +58,7 @@ static bool make_folders(void)
         char from[800], to[800];
         snprintf(folders[i], sizeof folders[i], "%s/%zu", base, i);
         snprintf(from, sizeof from, SK_FUZZ_FIXTURES "/%s/%s", models[i], weights);
-        snprintf(to, sizeof to, "%s/%s", folders[i], weights);
+        snprintf(to, sizeof to, "%.500s/%s", folders[i], weights);
         if (sk_folder_make(folders[i], &err) != SK_OK || symlink(from, to) != 0)
             return false;
     }
@@ -80,7 +80,8 @@ SK_FUZZ(sleap, data, size)
         return;
     size_t i = data[0] % N_MODELS;
     bool nn = strncmp(models[i], "sleap_nn", 8) == 0;
-    snprintf(path, sizeof path, "%s/%s", folders[i], nn ? "training_config.yaml" : "training_config.json");
+    snprintf(path, sizeof path, "%.500s/%s", folders[i],
+             nn ? "training_config.yaml" : "training_config.json");
     FILE *file = fopen(path, "wb");
     if (!file)
         return;
