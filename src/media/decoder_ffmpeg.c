@@ -326,17 +326,6 @@ int64_t sk_decoder_pts(const sk_decoder *decoder)
     return decoder->frame->best_effort_timestamp;
 }
 
-static void set_colours(sk_decoder *decoder, const AVFrame *frame)
-{
-    if (decoder->coloured == decoder->scaler && decoder->colourspace == (int)frame->colorspace &&
-        decoder->range == (int)frame->color_range)
-        return;
-    decoder->coloured = decoder->scaler;
-    decoder->colourspace = (int)frame->colorspace;
-    decoder->range = (int)frame->color_range;
-    sk_colours_set(decoder->scaler, frame);
-}
-
 bool sk_decoder_on_device(const sk_decoder *decoder)
 {
     return decoder->cuda && !decoder->quarter_turns && sk_cuda_holds(decoder->frame);
@@ -434,7 +423,8 @@ sk_status sk_decoder_convert(sk_decoder *decoder, const char *uri, sk_pixel_form
     if (!decoder->scaler)
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: pixel format %s cannot be converted", uri,
                        sk_ff.av_get_pix_fmt_name(frame->format));
-    set_colours(decoder, frame);
+    /* Told every time: of yuvj420p the converter is made anew for every frame, often at the same address. */
+    sk_colours_set(decoder->scaler, frame);
     uint8_t *planes[4] = {target->frame.data};
     int strides[4] = {(int)target->frame.stride};
     sk_ff.sws_scale(decoder->scaler, (const uint8_t *const *)frame->data, frame->linesize, 0, frame->height,

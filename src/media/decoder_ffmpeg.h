@@ -19,8 +19,6 @@ typedef struct sk_decoder {
     AVFrame *frame;    /* as decoded */
     AVFrame *transfer; /* downloaded from a hardware decoder */
     struct SwsContext *scaler;
-    struct SwsContext *coloured; /* the scaler that colourspace and range below are set for */
-    int colourspace, range;
     sk_source_colours colours; /* as of sk_source_settings */
     int quarter_turns;         /* clockwise, from the container's display matrix */
     bool draining;             /* the end of the file was reached: the decoder is being emptied */
