@@ -89,9 +89,11 @@ static sk_status make_room(measure *m, size_t count, sk_error *err)
     sk_free(m->xs);
     m->xs = sk_calloc(count, 3 * sizeof(double));
     m->capacity = m->xs ? count : 0;
+    if (!m->xs)
+        return sk_fail_memory(err, count * 3 * sizeof(double));
     m->ys = m->xs + count;
     m->zs = m->ys + count;
-    return m->xs ? SK_OK : sk_fail_memory(err, count * 3 * sizeof(double));
+    return SK_OK;
 }
 
 /* Precision and recall after each detection, at one threshold; returns how many there are. */
