@@ -26,8 +26,8 @@ test_every_setting_belongs_to_the_run() {
     done <<'END'
 peak_threshold 0.2 0.3 --frames 0:3 --peak-threshold 0.3
 max_instances 0 1 --frames 0:3 --max-instances 1
-frames 0:3:1 0:4:1 --frames 0:4
-frames 0:3:1 0:3:2 --frames 0:3:2
+frames 0:3 0:4 --frames 0:4
+frames 0:3 0:3:2 --frames 0:3:2
 loop 1 2 --frames 0:3 --loop 2
 winograd 1 0 --frames 0:3 --no-winograd
 END
