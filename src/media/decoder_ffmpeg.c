@@ -387,6 +387,24 @@ static sk_status take_nv12(const AVFrame *frame, sk_slot *slot, sk_error *err)
     return SK_OK;
 }
 
+/* FFmpeg's converter rounds most formats otherwise to RGB than to BGR, which OpenCV asks for; of these they are the same. */
+static bool rounds_alike(int format)
+{
+    return format == AV_PIX_FMT_YUV420P || format == AV_PIX_FMT_YUVJ420P || format == AV_PIX_FMT_NV12;
+}
+
+static void swap_red_and_blue(const sk_frame *f)
+{
+    for (int32_t y = 0; y < f->height; y++) {
+        uint8_t *p = f->data + f->stride * y;
+        for (int32_t x = 0; x < f->width; x++, p += 3) {
+            const uint8_t red = p[2];
+            p[2] = p[0];
+            p[0] = red;
+        }
+    }
+}
+
 sk_status sk_decoder_convert(sk_decoder *decoder, const char *uri, sk_pixel_format format, sk_slot *slot,
                              sk_error *err)
 {
@@ -417,9 +435,10 @@ sk_status sk_decoder_convert(sk_decoder *decoder, const char *uri, sk_pixel_form
     SK_TRY(sk_slot_prepare(target, format, frame->width, frame->height, err));
     /* The same converter with the same settings as OpenCV's reader, so that pixels agree with what the models' original
      * programs see: OpenCV 5's by the file's matrix, and OpenCV's up to 4.11 by BT.601. */
-    decoder->scaler =
-        sk_ff.sws_getCachedContext(decoder->scaler, frame->width, frame->height, frame->format, frame->width,
-                                   frame->height, wanted[format], SWS_BICUBIC, NULL, NULL, NULL);
+    const bool by_bgr = format == SK_PIXEL_RGB && !rounds_alike(frame->format);
+    decoder->scaler = sk_ff.sws_getCachedContext(
+        decoder->scaler, frame->width, frame->height, frame->format, frame->width, frame->height,
+        by_bgr ? AV_PIX_FMT_BGR24 : wanted[format], SWS_BICUBIC, NULL, NULL, NULL);
     if (!decoder->scaler)
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: pixel format %s cannot be converted", uri,
                        sk_ff.av_get_pix_fmt_name(frame->format));
@@ -429,6 +448,8 @@ sk_status sk_decoder_convert(sk_decoder *decoder, const char *uri, sk_pixel_form
     int strides[4] = {(int)target->frame.stride};
     sk_ff.sws_scale(decoder->scaler, (const uint8_t *const *)frame->data, frame->linesize, 0, frame->height,
                     planes, strides);
+    if (by_bgr)
+        swap_red_and_blue(&target->frame);
     if (decoder->quarter_turns)
         return sk_slot_rotate(target, decoder->quarter_turns, false, slot, err);
     return SK_OK;

@@ -11,7 +11,22 @@
 
 enum { WIDTH = 96, HEIGHT = 64 };
 
-/* The first frame's pixels, however it comes. */
+/* The last of the file's frames: what holds for the first may be forgotten. */
+static const sk_frame *last_frame(sk_source *source)
+{
+    sk_error err = {0};
+    const sk_frame *frame = NULL, *next = NULL;
+    for (;;) {
+        assert_ok(sk_source_next(source, &next, &err), &err);
+        if (!next)
+            return frame;
+        if (frame)
+            sk_source_release(source, frame);
+        frame = next;
+    }
+}
+
+/* The last frame's pixels, however it comes. */
 static void read_rgb(const char *file, sk_source_colours colours, sk_pixel_format as, uint8_t *rgb,
                      sk_colour_matrix *matrix)
 {
@@ -25,8 +40,7 @@ static void read_rgb(const char *file, sk_source_colours colours, sk_pixel_forma
     char path[64];
     snprintf(path, sizeof path, "tests/fixtures/colours/%s", file);
     assert_ok(sk_source_open(test_source(path), &s, &source, &err), &err);
-    const sk_frame *frame = NULL;
-    assert_ok(sk_source_next(source, &frame, &err), &err);
+    const sk_frame *frame = last_frame(source);
     assert_non_null(frame);
     assert_int_equal(frame->width, WIDTH);
     assert_int_equal(frame->height, HEIGHT);
@@ -77,6 +91,7 @@ static void test_colours_as_asked_for(void **state)
         sk_colour_matrix matrix;
     } cases[] = {{"bt709.mp4", SK_COLOURS_TAGGED, .2126, .0722, 0, SK_COLOUR_BT709},
                  {"bt709.mp4", SK_COLOURS_BT601, .299, .114, 0, SK_COLOUR_BT601},
+                 {"full_bt709.mp4", SK_COLOURS_TAGGED, .2126, .0722, 1, SK_COLOUR_BT709},
                  {"full_by_tag.mkv", SK_COLOURS_TAGGED, .299, .114, 1, SK_COLOUR_BT601},
                  {"full_by_tag.mkv", SK_COLOURS_BT601, .299, .114, 0, SK_COLOUR_BT601}};
     static const sk_pixel_format ways[] = {SK_PIXEL_RGB, SK_PIXEL_I420, SK_PIXEL_NV12};
@@ -98,9 +113,41 @@ static void test_colours_as_asked_for(void **state)
     }
 }
 
+/* OpenCV asks FFmpeg for BGR, which it rounds otherwise than RGB where samples have more than 8 bits. */
+static void test_red_and_blue_only_change_places(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    if (sk_ffmpeg_load("this test", &err) != SK_OK) {
+        print_message("%s\n", err.message);
+        skip();
+    }
+    static const sk_pixel_format formats[] = {SK_PIXEL_RGB, SK_PIXEL_BGR};
+    static uint8_t pixels[2][WIDTH * HEIGHT * 3];
+    for (int i = 0; i < 2; i++) {
+        sk_source_settings s;
+        sk_source_defaults(&s);
+        s.format = formats[i];
+        sk_source *source;
+        assert_ok(sk_source_open(test_source("tests/fixtures/colours/ten_bits.mkv"), &s, &source, &err),
+                  &err);
+        const sk_frame *frame = last_frame(source);
+        assert_int_equal(frame->format, formats[i]);
+        for (int y = 0; y < HEIGHT; y++)
+            for (int x = 0; x < WIDTH; x++)
+                for (int c = 0; c < 3; c++)
+                    pixels[i][3 * (WIDTH * y + x) + (i ? 2 - c : c)] =
+                        frame->data[frame->stride * y + 3 * x + c];
+        sk_source_release(source, frame);
+        sk_source_close(&source);
+    }
+    assert_memory_equal(pixels[0], pixels[1], sizeof pixels[0]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_colours_as_asked_for)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_colours_as_asked_for),
+                                       cmocka_unit_test(test_red_and_blue_only_change_places)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 #else
