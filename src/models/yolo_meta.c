@@ -229,7 +229,7 @@ static void read_input(yolo_reader *y, const sk_pickle_value *checkpoint)
                              .std = {1, 1, 1},
                              .rgb = 1,
                              .dtype = SK_DTYPE_F32,
-                             .stride = classify ? 1 : 32};
+                             .stride = 32};
     input->height = input->width = classify ? 224 : 640;
     int64_t size[2];
     if ((sk_yolo_pair(sk_pickle_get(checkpoint, "train_args"), "imgsz", size) ||

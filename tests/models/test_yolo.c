@@ -67,6 +67,10 @@ static void meta(void **state)
     assert_string_equal(version, "8.3.63");
     assert_string_equal(epochs, "5");
     sk_model_close(&model);
+    model = open_fixture(&(yolo_fixture){.head = "Classify"});
+    assert_int_equal(model->input.height, 128); /* of classifiers, too */
+    assert_int_equal(model->input.stride, 32);
+    sk_model_close(&model);
 }
 
 /* Every way the same network can be written gives the same numbers. */
