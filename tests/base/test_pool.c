@@ -399,6 +399,8 @@ static void test_offers(void **state)
                 if (round % 100 == 99)
                     usleep(1000); /* asleep in the kernel */
             }
+            for (int more = 0; threads > 1 && helped == 0 && more < 1000; more++) /* a busy machine */
+                helped += offer_once(pool, 12, true) - 1;
             assert_true(threads == 1 || helped > 0);
             assert_true(threads == 1 || spin || came < 300 * threads); /* nobody waits for the late */
             sk_pool_close(&pool);                                      /* also behind a withdrawn one */
