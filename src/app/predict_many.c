@@ -49,7 +49,7 @@ static bool holds(const char *path, const sk_text *text)
     char *there = NULL;
     size_t bytes = 0;
     bool same = sk_file_read_own(path, text->length, &there, &bytes, NULL) == SK_OK &&
-                bytes == text->length && memcmp(there, text->data, bytes) == 0;
+                bytes == text->length && (bytes == 0 || memcmp(there, text->data, bytes) == 0);
     sk_free(there);
     return same;
 }
