@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "tasks/instances.h"
-#include "tasks/pipeline.h"
+#include "tasks/stage.h"
 
 #include <math.h>
 #include <stdlib.h>

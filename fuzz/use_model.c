@@ -7,7 +7,7 @@
 #include "models/model_json.h"
 #include "models/onnx_export.h"
 #include "models/onnx_meta.h"
-#include "tasks/pipeline.h"
+#include "tasks/stage.h"
 
 #include <string.h>
 

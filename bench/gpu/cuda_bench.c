@@ -9,7 +9,7 @@
 #include "engines/offload.h"
 #include "formats/npy.h"
 #include "tasks/instances.h"
-#include "tasks/pipeline.h"
+#include "tasks/stage.h"
 
 #include <math.h>
 #include <stdio.h>

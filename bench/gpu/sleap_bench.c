@@ -9,7 +9,7 @@
 #include "formats/npy.h"
 #include "models/model.h"
 #include "tasks/instances.h"
-#include "tasks/pipeline.h"
+#include "tasks/stage.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "engines/engine.h"
 #include "skitter/detector.h"
-#include "tasks/pipeline.h"
+#include "tasks/stage.h"
 
 /* Basic execution: what a program does that calls a network for each frame and thinks no further. The network is opened
  * once; then for each frame, one step after another on the calling thread: buffers are allocated, the frame is copied,

@@ -100,7 +100,10 @@ static sk_status add_sizes(const sk_model *model, const sk_describe_settings *se
     int32_t sizes[4][2] = {{own[0], own[1]}};
     int n = 1;
     static const int32_t usual[] = {320, 640, 1024};
-    for (int i = 0; i < 3 && !in->fixed_size && model->task <= SK_TASK_OBB; i++) {
+    const bool any = !in->fixed_size &&
+                     (model->family == SK_FAMILY_YOLO || model->family == SK_FAMILY_NONE) &&
+                     model->task != SK_TASK_SEGMENT;
+    for (int i = 0; i < 3 && any; i++) {
         int32_t side = round_up(usual[i], in->stride);
         if (side != own[0] || side != own[1])
             sizes[n][0] = sizes[n][1] = side, n++;
@@ -171,7 +174,7 @@ static sk_status gather(const sk_model *model, const sk_describe_settings *setti
 {
     json_object_set_new(root, "path", sk_json_text(model->path));
     json_object_set_new(root, "format", json_string(sk_model_format_name(model->format)));
-    json_object_set_new(root, "family", sk_json_text(model->family ? model->family : ""));
+    json_object_set_new(root, "family", sk_json_text(model->architecture ? model->architecture : ""));
     json_object_set_new(root, "task", json_string(sk_task_name(model->task)));
     json_object_set_new(root, "complete", json_boolean(!model->truncated));
     json_object_set_new(root, "classes", names_array(model->class_names, model->n_classes));
@@ -182,11 +185,11 @@ static sk_status gather(const sk_model *model, const sk_describe_settings *setti
             names_array(model->keypoint_names, model->keypoint_names ? model->n_keypoints : 0));
         json_object_set_new(root, "skeleton", edges_array(model->edges, model->n_edges));
     }
-    if (model->task <= SK_TASK_OBB && model->yolo.keypoint_dims)
+    if (model->family == SK_FAMILY_YOLO && model->yolo.keypoint_dims)
         json_object_set_new(root, "keypoint_dims", json_integer(model->yolo.keypoint_dims));
-    if (model->task >= SK_TASK_DETECT && model->task <= SK_TASK_SEGMENT)
+    if (model->family == SK_FAMILY_YOLO)
         json_object_set_new(root, "end2end", json_boolean(model->yolo.end2end));
-    if (model->task >= SK_TASK_SINGLE_INSTANCE)
+    if (model->family == SK_FAMILY_SLEAP)
         json_object_set_new(root, "sleap", sleap_object(model));
     json_object_set_new(root, "input", input_object(&model->input));
     if (model->graph) {

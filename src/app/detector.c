@@ -5,7 +5,7 @@
 #include "models/model.h"
 #include "runner/network.h"
 #include "runner/offer.h"
-#include "tasks/pipeline.h"
+#include "tasks/arrange.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,119 +17,32 @@ struct sk_detector {
     sk_model *models[SK_DETECTOR_MAX_MODELS];
     const sk_engine *engine;
     sk_runner *runner; /* opened with the first frame, or at once where every frame fits */
-    char **keypoint_names;
-    int32_t n_keypoint_names;
+    sk_task_description what;
 };
 
-static bool is_yolo(const sk_model *model)
+static void take_over(sk_detector *d)
 {
-    return model->task >= SK_TASK_DETECT && model->task <= SK_TASK_SEGMENT;
-}
-
-static bool wants_crops(const sk_model *model)
-{
-    return model->task == SK_TASK_CENTERED_INSTANCE || model->task == SK_TASK_MULTICLASS_TOPDOWN;
-}
-
-static const char *fact_of(const sk_model *model, const char *key)
-{
-    for (int32_t i = 0; i < model->n_facts; i++)
-        if (strcmp(model->facts[i][0], key) == 0)
-            return model->facts[i][1];
-    return NULL;
-}
-
-/* One model that sees whole frames, or a finder and a model on its crops; in whichever order they were given. */
-static sk_status arrange(sk_detector *d, sk_error *err)
-{
-    sk_model **m = d->models;
-    if (d->info.n_models == 2 && (wants_crops(m[0]) || (is_yolo(m[1]) && m[1]->task != SK_TASK_POSE))) {
-        sk_model *swap = m[0];
-        m[0] = m[1];
-        m[1] = swap;
-    }
-    for (int32_t i = 0; i < d->info.n_models; i++) {
-        if (m[i]->task == SK_TASK_UNKNOWN || (m[i]->task == SK_TASK_CLASSIFY && d->info.n_models > 1))
-            return sk_fail(err, SK_ERR_UNSUPPORTED,
-                           "%s: a model for the task '%s' finds nothing in a frame%s; give one for "
-                           "detect, pose, obb or a SLEAP model",
-                           m[i]->path, sk_task_name(m[i]->task),
-                           m[i]->task == SK_TASK_CLASSIFY ? " that another could look at" : "");
-        if (m[i]->n_outputs && m[i]->outputs[0].kind == SK_OUTPUT_OTHER) {
-            const char *from = fact_of(m[i], "checkpoint_path");
-            return sk_fail(
-                err, SK_ERR_UNSUPPORTED,
-                "%s: its outputs are already post-processed by its exporter, in a way that differs from the "
-                "original; give the checkpoint or model folder it was exported from%s%s%s, or export that "
-                "with 'skitter export'",
-                m[i]->path, from ? " (" : "", from ? from : "", from ? ")" : "");
-        }
-    }
-    if (d->info.n_models == 1) {
-        if (wants_crops(m[0]))
-            return sk_fail(err, SK_ERR_ARG,
-                           "%s: looks at crops around animals; give the model that finds them too: a second "
-                           "--model with "
-                           "a SLEAP centroid model or a YOLO detector",
-                           m[0]->path);
-        return SK_OK;
-    }
-    bool finder = is_yolo(m[0]) || m[0]->task == SK_TASK_CENTROID;
-    bool looker = wants_crops(m[1]) || (m[1]->task == SK_TASK_POSE && is_yolo(m[0]));
-    if (!finder || !looker)
-        return sk_fail(err, SK_ERR_ARG,
-                       "a '%s' and a '%s' model do not go together: two models are a SLEAP centroid or YOLO "
-                       "detector and a "
-                       "SLEAP centered-instance or YOLO pose model",
-                       sk_task_name(m[0]->task), sk_task_name(m[1]->task));
-    return SK_OK;
-}
-
-static sk_status name_keypoints(sk_detector *d, const sk_model *model, sk_error *err)
-{
-    int32_t n = d->info.n_keypoints;
-    d->keypoint_names = sk_calloc((size_t)n + 1, sizeof *d->keypoint_names);
-    if (!d->keypoint_names)
-        return sk_fail_memory(err, (size_t)n * sizeof *d->keypoint_names);
-    d->n_keypoint_names = n;
-    for (int32_t i = 0; i < n; i++) {
-        char numbered[24];
-        snprintf(numbered, sizeof numbered, "kpt%d", i);
-        const char *name = model->task == SK_TASK_CENTROID ? "centroid"
-                           : model->keypoint_names && i < model->n_keypoints && model->keypoint_names[i][0]
-                               ? model->keypoint_names[i]
-                               : numbered;
-        d->keypoint_names[i] = sk_strdup(name);
-        if (!d->keypoint_names[i])
-            return sk_fail_memory(err, strlen(name));
-    }
-    d->info.keypoint_names = (const char *const *)d->keypoint_names;
-    return SK_OK;
-}
-
-static sk_status fill_info(sk_detector *d, const sk_task_plan *plan, sk_error *err)
-{
-    const sk_model *last = d->models[d->info.n_models - 1], *first = d->models[0];
+    const sk_task_description *what = &d->what;
     sk_detector_info *info = &d->info;
-    info->task = last->task;
     for (int32_t i = 0; i < info->n_models; i++)
         info->models[i] = d->models[i];
-    /* Classes come from whoever names them: a YOLO finder keeps its classes when the poses are SLEAP's. */
-    const sk_model *classes = is_yolo(first) ? first : last;
-    info->identities = last->task == SK_TASK_MULTICLASS_BOTTOMUP || last->task == SK_TASK_MULTICLASS_TOPDOWN;
-    if (info->identities)
-        classes = last;
-    info->n_classes = classes->n_classes;
-    info->class_names = classes->class_names;
-    info->n_edges = last->task == SK_TASK_CENTROID ? 0 : last->n_edges;
-    info->edges = last->edges;
-    info->colours = !is_yolo(last) && last->sleap.legacy ? SK_COLOURS_BT601 : SK_COLOURS_TAGGED;
-    info->n_keypoints = plan->n_keypoints;
-    info->capacity = plan->capacity;
-    if (is_yolo(first))
-        info->has |= first->task == SK_TASK_OBB ? SK_HAS_OBB | SK_HAS_BOX : SK_HAS_BOX;
-    if (info->n_keypoints)
-        info->has |= SK_HAS_KEYPOINTS;
+    info->task = what->task;
+    info->n_classes = what->n_classes;
+    info->class_names = what->class_names;
+    info->identities = what->identities;
+    info->n_keypoints = what->n_keypoints;
+    info->keypoint_names = (const char *const *)what->keypoint_names;
+    info->n_edges = what->n_edges;
+    info->edges = what->edges;
+    info->has = what->has;
+    info->capacity = what->capacity;
+    info->heads = what->heads;
+    info->colours = what->colours;
+}
+
+static sk_status fill_info(sk_detector *d, sk_error *err)
+{
+    sk_detector_info *info = &d->info;
     snprintf(info->runtime, sizeof info->runtime, "%s", d->engine->name);
     sk_engine_probe probe = {0};
     SK_TRY(d->engine->probe(&probe, err));
@@ -149,65 +62,28 @@ static sk_status fill_info(sk_detector *d, const sk_task_plan *plan, sk_error *e
         return sk_fail(err, SK_ERR_ARG, "no precision is called '%s'; there are f32, tf32, f16, bf16, i8",
                        d->settings.precision);
     snprintf(info->precision, sizeof info->precision, "%s", sk_precision_name(asked ? asked : usual));
-    return name_keypoints(d, last, err);
-}
-
-/* Rectangles or squares, and which heads: from here on that stands. */
-static sk_status settle_shape(sk_detector *d, sk_error *err)
-{
-    const sk_model *first = d->models[0], *yolo = NULL;
-    for (int32_t i = d->info.n_models - 1; i >= 0; i--)
-        yolo = is_yolo(d->models[i]) ? d->models[i] : yolo;
-    if (!yolo && d->settings.heads != SK_HEADS_AUTO)
-        return sk_fail(err, SK_ERR_ARG,
-                       "%s: suppression (NMS) and heads are a YOLO model's, which this is not", first->path);
-    if (yolo)
-        d->info.heads =
-            yolo->yolo.end2end && !yolo->yolo.nms_tail ? SK_HEADS_ONE_TO_ONE : SK_HEADS_ONE_TO_MANY;
-    if (!is_yolo(first))
-        return SK_OK;
-    if (d->settings.rect == SK_RECT_ON && first->input.fixed_size)
-        return sk_fail(
-            err, SK_ERR_UNSUPPORTED,
-            "%s: takes pictures of %dx%d only, so it cannot be given rectangles of any shape; export "
-            "it with dynamic sizes, or give the checkpoint it was made from",
-            first->path, first->input.width, first->input.height);
-    d->settings.rect = d->info.rect = sk_network_rect(d->settings.rect, first, d->engine);
     return SK_OK;
 }
 
-/* What the stages will give; any frame size will do for that. */
+/* What the models give, and whether they get rectangles or squares: from here on that stands. */
 static sk_status describe(sk_detector *d, sk_error *err)
 {
-    sk_task_settings task = sk_task_settings_of(&d->settings);
-    sk_task_stage *first = NULL, *second = NULL;
-    sk_status status;
-    SK_TRY_GOTO(sk_task_stage_open(d->models[0], &task, d->models[0]->input.width, d->models[0]->input.height,
-                                   &first, err));
-    if (d->info.n_models == 2)
-        SK_TRY_GOTO(sk_task_stage_open_second(d->models[1], first, &task, &second, err));
-    SK_TRY_GOTO(fill_info(d, sk_task_stage_plan(second ? second : first), err));
-done:
-    sk_task_stage_close(&second);
-    sk_task_stage_close(&first);
-    return status;
+    const sk_model *models[SK_DETECTOR_MAX_MODELS] = {d->models[0], d->models[1]};
+    SK_TRY(sk_task_check_wishes(models, d->info.n_models, d->settings.heads, d->settings.rect, err));
+    const sk_task_settings task = sk_task_settings_of(&d->settings);
+    SK_TRY(sk_task_describe(models, d->info.n_models, &task, &d->what, err));
+    take_over(d);
+    if (d->what.rectangles)
+        d->settings.rect = d->info.rect = sk_network_rect(d->settings.rect, d->models[0], d->engine);
+    return fill_info(d, err);
 }
 
-static bool all_yolo(const sk_detector *d)
-{
-    for (int32_t i = 0; i < d->info.n_models; i++)
-        if (!is_yolo(d->models[i]))
-            return false;
-    return true;
-}
-
-/* YOLO letterboxes every frame into the same picture, unless it is asked for no more border than needed. */
 bool sk_detector_fits_all(const sk_detector *d)
 {
     if (d->engine->offers &
         SK_OFFERS_FRAMES) /* it fits frames in by itself: a network for each size of frame */
         return false;
-    return all_yolo(d) && d->settings.rect == SK_RECT_OFF;
+    return d->what.fits_all && d->settings.rect == SK_RECT_OFF;
 }
 
 sk_status sk_detector_open_models(const char *const *models, int32_t n_models,
@@ -225,8 +101,7 @@ sk_status sk_detector_open_models(const char *const *models, int32_t n_models,
     SK_TRY_GOTO(sk_network_engine(settings->runtime, &d->engine, err));
     for (int32_t i = 0; i < n_models; i++)
         SK_TRY_GOTO(sk_model_open_heads(models[i], settings->heads, &d->models[i], err));
-    SK_TRY_GOTO(arrange(d, err));
-    SK_TRY_GOTO(settle_shape(d, err));
+    SK_TRY_GOTO(sk_task_arrange(d->models, n_models, err));
     SK_TRY_GOTO(describe(d, err));
     d->open_seconds = (double)(sk_clock_ns() - begin) * 1e-9;
     *out = d;
@@ -252,7 +127,7 @@ sk_status sk_detector_open_runner(sk_detector *d, const sk_runner_settings *how,
 
 void sk_detector_forget(sk_detector *d, bool one_size)
 {
-    bool enough = (one_size ? all_yolo(d) : sk_detector_fits_all(d)) &&
+    bool enough = (one_size ? d->what.fits_all : sk_detector_fits_all(d)) &&
                   !(d->runner && sk_runner_takes_frames(d->runner));
     for (int32_t i = 0; enough && i < d->info.n_models; i++)
         sk_model_forget_network(d->models[i]);
@@ -290,9 +165,7 @@ void sk_detector_close(sk_detector **pointer)
         return;
     *pointer = NULL;
     sk_runner_close(&d->runner);
-    for (int32_t i = 0; i < d->n_keypoint_names; i++)
-        sk_free(d->keypoint_names[i]);
-    sk_free(d->keypoint_names);
+    sk_task_description_free(&d->what);
     for (int32_t i = 0; i < SK_DETECTOR_MAX_MODELS; i++)
         sk_model_close(&d->models[i]);
     sk_free(d);

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "media/frame_choice.h"
-#include "tasks/pipeline.h"
+#include "tasks/stage.h"
 
 #include <string.h>
 
@@ -18,7 +18,7 @@ static bool engine_reads_frames(const predict_run *r)
 {
     const sk_predict_settings *s = r->settings;
     return !r->frames_here && !needs_pixels(s) && s->n_models == 1 && !s->allow_failover &&
-           sk_detector_about(r->detector)->task < SK_TASK_SINGLE_INSTANCE && /* SLEAP's come as RGB */
+           sk_detector_about(r->detector)->models[0]->family != SK_FAMILY_SLEAP && /* SLEAP's come as RGB */
            strcmp(s->detector.runtime, "cuda") == 0 && !sk_uri_is_pictures(s->source) &&
            !sk_uri_is_live(s->source) && !sk_uri_is_once(s->source); /* which may not be opened anew */
 }

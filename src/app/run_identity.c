@@ -6,7 +6,7 @@
 #include "media/frame_choice.h"
 #include "models/model.h"
 #include "skitter/version.h"
-#include "tasks/pipeline.h"
+#include "tasks/stage.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -262,7 +262,7 @@ static void append_line(sk_text *out, const char *name, const char *value)
 static bool has_model(const sk_detector_info *about, bool sleap)
 {
     for (int32_t i = 0; i < about->n_models; i++)
-        if ((about->models[i]->task >= SK_TASK_SINGLE_INSTANCE) == sleap)
+        if ((about->models[i]->family == SK_FAMILY_SLEAP) == sleap)
             return true;
     return false;
 }

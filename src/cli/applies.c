@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/applies.h"
 
-#include "skitter/model.h"
+#include "models/model.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -59,11 +59,12 @@ sk_status sk_cli_refuse_for_models(const sk_args *args, const char *const *model
     for (int32_t i = 0; i < count; i++) {
         sk_model *model = NULL;
         SK_TRY(sk_model_open(models[i], &model, err));
-        const sk_task task = sk_model_task(model);
-        has |= task >= SK_TASK_SINGLE_INSTANCE ? SK_NEEDS_SLEAP : SK_NEEDS_YOLO;
+        const sk_task task = model->task;
+        const bool sleap = model->family == SK_FAMILY_SLEAP;
+        has |= sleap ? SK_NEEDS_SLEAP : SK_NEEDS_YOLO;
         has |= task == SK_TASK_OBB ? SK_NEEDS_OBB : 0;
         has |= task == SK_TASK_BOTTOMUP ? SK_NEEDS_PAFS : 0;
-        has |= task >= SK_TASK_SINGLE_INSTANCE && task != SK_TASK_CENTROID ? SK_NEEDS_SLEAP_POSES : 0;
+        has |= sleap && task != SK_TASK_CENTROID ? SK_NEEDS_SLEAP_POSES : 0;
         has |= task == SK_TASK_CENTROID ? SK_NEEDS_CENTROIDS : 0;
         has |= task == SK_TASK_CENTROID && count == 1 ? SK_NEEDS_CENTROIDS_ONLY : 0;
         sk_model_close(&model);

@@ -24,7 +24,7 @@ bool sk_offload_fit_sleap(const sk_sleap_geometry *geometry, int legacy, sk_slea
 bool sk_offload_sparse(const sk_model *model, float confidence, sk_sparse_outputs *out);
 
 /* Likewise. False when the model needs no suppression (one-to-one heads) or the rules are none that engines know. The
- * outputs are then for SK_TASK_ROWS (tasks/pipeline.h). */
+ * outputs are then for SK_TASK_ROWS (tasks/stage.h). */
 bool sk_offload_rows(const sk_model *model, const sk_yolo_settings *settings, sk_row_outputs *out);
 
 /* The rows of a frame (of NV12, of its luma) that the fit reads, where whoever moves frames may leave the others out or let

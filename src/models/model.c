@@ -23,7 +23,7 @@ sk_status sk_model_create(sk_model **out, sk_error *err)
         sk_free(model);
         return status;
     }
-    model->path = model->family = "";
+    model->path = model->architecture = "";
     *out = model;
     return SK_OK;
 }
@@ -150,8 +150,7 @@ static sk_status read_path(const char *path, sk_model *model, sk_error *err)
 /* Has the model the heads that were asked for? An ONNX file has one copy, and so has a fused checkpoint. */
 static sk_status check_heads(const sk_model *model, sk_error *err)
 {
-    bool boxes = model->task >= SK_TASK_DETECT && model->task <= SK_TASK_SEGMENT;
-    if (!boxes || model->truncated || model->wanted_heads == SK_HEADS_AUTO)
+    if (model->family != SK_FAMILY_YOLO || model->truncated || model->wanted_heads == SK_HEADS_AUTO)
         return SK_OK;
     bool one_to_one = model->yolo.end2end && !model->yolo.nms_tail;
     if (model->wanted_heads == SK_HEADS_ONE_TO_ONE && !one_to_one)
@@ -192,25 +191,6 @@ sk_status sk_model_open_heads(const char *path, sk_heads heads, sk_model **out, 
 }
 
 /* --- reading --- */
-
-const char *sk_task_name(sk_task task)
-{
-    switch (task) {
-    case SK_TASK_DETECT: return "detect";
-    case SK_TASK_POSE: return "pose";
-    case SK_TASK_OBB: return "obb";
-    case SK_TASK_SEGMENT: return "segment";
-    case SK_TASK_CLASSIFY: return "classify";
-    case SK_TASK_SINGLE_INSTANCE: return "single_instance";
-    case SK_TASK_CENTROID: return "centroid";
-    case SK_TASK_CENTERED_INSTANCE: return "centered_instance";
-    case SK_TASK_BOTTOMUP: return "bottomup";
-    case SK_TASK_MULTICLASS_BOTTOMUP: return "multiclass_bottomup";
-    case SK_TASK_MULTICLASS_TOPDOWN: return "multiclass_topdown";
-    case SK_TASK_UNKNOWN: break;
-    }
-    return "unknown";
-}
 
 sk_task sk_model_task(const sk_model *model)
 {

@@ -5,6 +5,8 @@
 #include "graph/graph.h"
 #include "skitter/model.h"
 
+#include <stdbool.h>
+
 /* What a checkpoint means: the graph, what its outputs are, and how frames go in and results come out. Built by
  * models/yolo.c, sleap_keras.c, sleap_nn.c, onnx_model.c; read by everything above. Everything is owned by the
  * model's arena. Immutable once open; may be read from any thread. */
@@ -15,6 +17,17 @@ typedef enum sk_model_format {
     SK_FORMAT_SLEAP_NN,        /* sleap-nn folder */
     SK_FORMAT_ONNX             /* Ultralytics', sleap-nn's or our own */
 } sk_model_format;
+
+/* Who knows what surrounds the network: tasks/ has a table of functions for each (tasks/family.h). */
+typedef enum sk_family_id {
+    SK_FAMILY_NONE = 0, /* outputs that nobody interprets */
+    SK_FAMILY_YOLO,     /* boxes, poses, oriented boxes, masks */
+    SK_FAMILY_CLASSIFY, /* what a whole frame shows; of Ultralytics, like YOLO */
+    SK_FAMILY_SLEAP
+} sk_family_id;
+
+/* Does sk_yolo_spec say something of models of this family, and do they have Ultralytics' metadata? */
+bool sk_family_is_ultralytics(sk_family_id family);
 
 /* What an output of the graph is. */
 typedef enum sk_output_kind {
@@ -102,8 +115,9 @@ struct sk_model {
     sk_graph *graph;
     sk_model_format format;
     sk_task task;
+    sk_family_id family; /* both by sk_model_set_task */
     const char *path;
-    const char *family; /* "yolo11", "yolov8", "sleap-nn unet" … */
+    const char *architecture; /* "yolo11", "yolov8", "sleap-nn unet" … */
     int32_t n_classes;
     const char *const *class_names;
     int32_t n_keypoints;
@@ -113,9 +127,9 @@ struct sk_model {
     sk_input_spec input;
     int32_t n_outputs;
     sk_output_spec outputs[32];
-    sk_yolo_spec yolo;     /* YOLO tasks */
+    sk_yolo_spec yolo;     /* what Ultralytics makes: YOLO and CLASSIFY */
     sk_heads wanted_heads; /* for the reader, before it begins */
-    sk_sleap_spec sleap;   /* SLEAP tasks */
+    sk_sleap_spec sleap;   /* SLEAP */
     int32_t outputs_nhwc;  /* 1: the original returns its maps NHWC (Keras); `net` writes them so */
     /* provenance: key/value pairs for people ("version" "8.3.63", "date" …) */
     int32_t n_facts;
@@ -131,6 +145,8 @@ void sk_model_forget_network(sk_model *model);
 
 /* For importers. */
 sk_status sk_model_create(sk_model **out, sk_error *err) SK_MUST_CHECK;
+/* Names the task and, with it, the family. */
+void sk_model_set_task(sk_model *model, sk_task task);
 void sk_model_add_fact(sk_model *model, const char *key, const char *value);
 
 /* One per kind of source; each fills a fresh model. sk_model_open looks at the path and calls the right one. */

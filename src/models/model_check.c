@@ -71,7 +71,7 @@ sk_status sk_model_check(const sk_model *model, sk_error *err)
     SK_TRY(check_edges(model, "an edge of the part affinity fields and the number of keypoints",
                        model->sleap.edges, model->sleap.n_edges, err));
     SK_TRY(check_outputs(model, err));
-    if (model->task > SK_TASK_UNKNOWN && model->task < SK_TASK_SINGLE_INSTANCE)
+    if (sk_family_is_ultralytics(model->family))
         return check_yolo(model, err);
     return SK_OK;
 }

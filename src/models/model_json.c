@@ -133,7 +133,7 @@ sk_status sk_model_to_json(const sk_model *model, char **text, sk_error *err)
     sk_json_key_int(&json, "version", JSON_VERSION);
     sk_json_key_string(&json, "skitter", sk_version_text());
     sk_json_key_int(&json, "task", (int64_t)model->task);
-    sk_json_key_string(&json, "family", model->family ? model->family : "");
+    sk_json_key_string(&json, "family", model->architecture ? model->architecture : "");
     sk_json_key_int(&json, "n_classes", model->n_classes);
     write_names(&json, "classes", model->class_names, model->n_classes);
     sk_json_key_int(&json, "n_keypoints", model->n_keypoints);
@@ -141,7 +141,7 @@ sk_status sk_model_to_json(const sk_model *model, char **text, sk_error *err)
     write_pairs(&json, "edges", model->edges, model->n_edges);
     write_input(&json, &model->input);
     write_outputs(&json, model);
-    if (model->task < SK_TASK_SINGLE_INSTANCE)
+    if (model->family != SK_FAMILY_SLEAP)
         write_yolo(&json, &model->yolo);
     else
         write_sleap(&json, model);

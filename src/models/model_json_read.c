@@ -220,8 +220,8 @@ static sk_status read_root(const reader *r, const sk_config_value *root)
         return sk_fail(r->err, SK_ERR_UNSUPPORTED, "%s: exported by a newer skitter (%s); update this one",
                        r->what, sk_config_text_or(root, "skitter", "unknown version"));
     SK_TRY(read_int(r, root, "task", SK_TASK_UNKNOWN, SK_TASK_MULTICLASS_TOPDOWN, &task));
-    model->task = (sk_task)task;
-    SK_TRY(keep_text(r, sk_config_text(sk_config_get(root, "family")), &model->family));
+    sk_model_set_task(model, (sk_task)task);
+    SK_TRY(keep_text(r, sk_config_text(sk_config_get(root, "family")), &model->architecture));
     SK_TRY(read_int(r, root, "n_classes", 0, MAX_NAMES, &model->n_classes));
     SK_TRY(read_int(r, root, "n_keypoints", 0, MAX_NAMES, &model->n_keypoints));
     SK_TRY(read_names(r, root, "classes", model->n_classes, true, &model->class_names));
@@ -229,7 +229,7 @@ static sk_status read_root(const reader *r, const sk_config_value *root)
     SK_TRY(read_pairs(r, root, "edges", model->n_keypoints, &model->edges, &model->n_edges));
     SK_TRY(read_input(r, sk_config_get(root, "input")));
     SK_TRY(read_outputs(r, root));
-    if (model->task < SK_TASK_SINGLE_INSTANCE)
+    if (model->family != SK_FAMILY_SLEAP)
         SK_TRY(read_yolo(r, sk_config_get(root, "yolo")));
     else
         SK_TRY(read_sleap(r, sk_config_get(root, "sleap")));

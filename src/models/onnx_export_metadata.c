@@ -138,7 +138,8 @@ static void add_ultralytics(metadata *m, const sk_model *model, const sk_onnx_se
     const char *version = fact(model, "version"), *license = fact(model, "license"),
                *docs = fact(model, "docs");
     sk_text_appendf(&text, "%s %s model, written by skitter",
-                    model->family && *model->family ? model->family : "YOLO", sk_task_name(model->task));
+                    model->architecture && *model->architecture ? model->architecture : "YOLO",
+                    sk_task_name(model->task));
     add_text(m, "description", &text);
     add(m, "author", "skitter");
     add_date(m);
@@ -166,7 +167,7 @@ sk_status sk_onnx_add_metadata(const sk_model *as_written, const sk_onnx_setting
     if (!onnx->metadata)
         return sk_fail_memory(err, MAX_KEYS * sizeof *onnx->metadata);
     /* Without the tail no other program could make anything of the outputs. */
-    if (as_written->task >= SK_TASK_DETECT && as_written->task <= SK_TASK_CLASSIFY && settings->with_tail)
+    if (sk_family_is_ultralytics(as_written->family) && settings->with_tail)
         add_ultralytics(&m, as_written, settings);
     SK_TRY(m.status);
     SK_TRY(sk_model_to_json(as_written, &json, err));

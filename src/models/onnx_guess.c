@@ -41,7 +41,7 @@ static sk_status convert_yolov5(sk_onnx_reading *r)
     }
     r->model->n_outputs = 1;
     r->model->outputs[0] = (sk_output_spec){.kind = SK_OUTPUT_YOLO, .name = "output0"};
-    r->model->family = "yolov5 (original)";
+    r->model->architecture = "yolov5 (original)";
     return SK_OK;
 }
 
@@ -75,7 +75,7 @@ static sk_status guess_boxes(sk_onnx_reading *r)
     } else {
         return SK_OK;
     }
-    model->task = SK_TASK_DETECT;
+    sk_model_set_task(model, SK_TASK_DETECT);
     model->input.stride = 32;
     sk_onnx_read_levels(r, yolov5 ? s->dim[1] / 3 : s->dim[2]);
     /* three anchors a cell: the decoder's room is counted in anchors */
@@ -97,7 +97,7 @@ sk_status sk_onnx_guess(sk_onnx_reading *r)
         SK_TRY(guess_boxes(r));
     } else if (known && r->shapes[0].rank == 2 && r->shapes[0].dim[1] >= 2 && r->shapes[0].dim[1] < 100000) {
         SK_TRY(fill_classes(r, r->shapes[0].dim[1]));
-        model->task = SK_TASK_CLASSIFY;
+        sk_model_set_task(model, SK_TASK_CLASSIFY);
         model->outputs[0].kind = SK_OUTPUT_CLASS_SCORES;
     }
     model->yolo.n_classes = model->n_classes;

@@ -139,13 +139,13 @@ sk_status sk_onnx_read_sleap(sk_onnx_reading *r, const char *json, size_t length
     SK_TRY(sk_config_open_json(json, length, what, &config, r->err));
     const sk_config_value *root = sk_config_root(config);
     const char *type = sk_config_text_or(root, "model_type", ""), *anchor;
-    model->task = task_of(type);
+    sk_model_set_task(model, task_of(type));
     if (model->task == SK_TASK_UNKNOWN) {
         status =
             sk_fail(r->err, SK_ERR_UNSUPPORTED, "%s: models of type '%.60s' are not supported", what, type);
         goto done;
     }
-    model->family = "sleap-nn export";
+    model->architecture = "sleap-nn export";
     model->sleap.resize_antialias = 1;
     SK_TRY_GOTO(
         read_names(r, sk_config_get(root, "node_names"), &model->keypoint_names, &model->n_keypoints));

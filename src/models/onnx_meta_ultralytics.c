@@ -187,8 +187,8 @@ static sk_status read_family(sk_onnx_reading *r)
         name[n++] = (char)tolower((unsigned char)*c);
     }
     name[n] = '\0';
-    r->model->family = sk_arena_strdup(r->model->arena, n > 4 ? name : "yolo");
-    return r->model->family ? SK_OK : sk_fail_memory(r->err, sizeof name);
+    r->model->architecture = sk_arena_strdup(r->model->arena, n > 4 ? name : "yolo");
+    return r->model->architecture ? SK_OK : sk_fail_memory(r->err, sizeof name);
 }
 
 static bool literal_true(sk_onnx_reading *r, const char *key, const char *path)
@@ -310,7 +310,7 @@ sk_status sk_onnx_read_ultralytics(sk_onnx_reading *r)
     static const char *const facts[] = {"description", "author", "date", "version",
                                         "license",     "docs",   "args"};
     const char *task = sk_onnx_metadata(r->onnx, "task");
-    r->model->task = task_of(task);
+    sk_model_set_task(r->model, task_of(task));
     if (r->model->task == SK_TASK_UNKNOWN)
         return sk_fail(r->err, SK_ERR_UNSUPPORTED, "%s: the task '%.60s' is not supported", r->path, task);
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {

@@ -165,7 +165,7 @@ static sk_status describe(sk_onnx_reading *r, const char *folder)
     const char *own = sk_onnx_metadata(r->onnx, SK_ONNX_OWN_KEY);
     bool found = false;
     r->model->format = SK_FORMAT_ONNX;
-    r->model->family = "onnx";
+    r->model->architecture = "onnx";
     describe_input(r);
     SK_TRY(describe_outputs(r));
     add_file_facts(r);

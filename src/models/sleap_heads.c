@@ -210,7 +210,7 @@ static sk_status fill_paf_edges(sk_model *model, const sk_sleap_heads *heads, co
 sk_status sk_sleap_fill_names(sk_model *model, const sk_sleap_heads *heads, const sk_skeleton *skeleton,
                               bool by_skeleton, const char *what, sk_error *err)
 {
-    model->task = heads->task;
+    sk_model_set_task(model, heads->task);
     SK_TRY(fill_keypoints(model, heads, skeleton, by_skeleton, what, err));
     SK_TRY(fill_skeleton_edges(model, skeleton, err));
     SK_TRY(fill_paf_edges(model, heads, what, err));

@@ -97,7 +97,7 @@ static void fill_spec(reader *r)
     char family[80];
     snprintf(family, sizeof family, "sleap %.60s", name);
     const char *kept = sk_arena_strdup(m->arena, family);
-    m->family = kept ? kept : "sleap";
+    m->architecture = kept ? kept : "sleap";
 
     /* The network says how coarse it gets; the configuration may ask for more. */
     int64_t stride = (int64_t)(r->network.max_stride + 0.5);

@@ -271,7 +271,7 @@ static sk_status fill_spec(reader *r)
     const sk_config_value *preparation = sk_config_find(r->root, "data_config.preprocessing");
     sk_model *m = r->model;
     sk_sleap_spec *s = &m->sleap;
-    m->family = strcmp(r->backbone, "unet") == 0 ? "sleap-nn unet" : "sleap-nn convnext";
+    m->architecture = strcmp(r->backbone, "unet") == 0 ? "sleap-nn unet" : "sleap-nn convnext";
     int64_t stride = sk_config_int_or(r->backbone_config, "max_stride", r->net.middle.stride);
     if (stride < 1 || stride > 4096)
         return sk_fail(r->err, SK_ERR_FORMAT, "%s: \"max_stride\" is out of range", r->config_path);

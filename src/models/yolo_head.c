@@ -218,7 +218,7 @@ void sk_yolo_head(yolo_reader *y, yolo_module *head, const sk_value *x, int n)
     int kind = find_head(sk_pickle_class(head, NULL));
     if (!sk_yolo_ok(y) || kind < 0)
         return;
-    y->model->task = heads[kind].task;
+    sk_model_set_task(y->model, heads[kind].task);
     if (heads[kind].task == SK_TASK_CLASSIFY) {
         classify(y, head, x, n);
         return;

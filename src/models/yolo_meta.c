@@ -104,7 +104,7 @@ static void read_family(yolo_reader *y)
             name[n - 2] <= '9')
             name[n - 1] = '\0';
     }
-    y->model->family = sk_arena_strdup(y->model->arena, name);
+    y->model->architecture = sk_arena_strdup(y->model->arena, name);
     if (scale && scale[0])
         sk_model_add_fact(y->model, "scale", scale);
 }
@@ -243,7 +243,7 @@ static void read_input(yolo_reader *y, const sk_pickle_value *checkpoint)
 sk_status sk_yolo_meta(yolo_reader *y, const sk_pickle_value *checkpoint, sk_error *err)
 {
     y->model->format = SK_FORMAT_ULTRALYTICS;
-    y->model->task = sk_yolo_head_task(sk_pickle_class(y->head, NULL));
+    sk_model_set_task(y->model, sk_yolo_head_task(sk_pickle_class(y->head, NULL)));
     read_family(y);
     SK_TRY(read_classes(y, err));
     if (y->model->task == SK_TASK_POSE)

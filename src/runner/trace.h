@@ -4,7 +4,7 @@
 
 #include "models/model.h"
 #include "runner/devices.h"
-#include "tasks/pipeline.h"
+#include "tasks/stage.h"
 
 /* A trace: one network at one shape on one device, run once to warm up, once more to see that it gives the same, and
  * then frozen. What it was made from is its key; it is replayed for nothing else. */

@@ -10,11 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_yolo(const sk_model *model)
-{
-    return model->task >= SK_TASK_DETECT && model->task <= SK_TASK_CLASSIFY;
-}
-
 sk_status sk_engine_file_describe(const sk_model *model, int32_t batch, int32_t height, int32_t width,
                                   char **json_out, sk_error *err)
 {
@@ -45,7 +40,7 @@ sk_status sk_engine_file_describe(const sk_model *model, int32_t batch, int32_t 
                            model->class_names && model->class_names[i] ? model->class_names[i] : "");
     }
     sk_json_close(&json);
-    if (is_yolo(model))
+    if (sk_family_is_ultralytics(model->family))
         sk_json_key_bool(&json, "end2end", model->yolo.end2end != 0);
     if (model->task == SK_TASK_POSE) {
         sk_json_key(&json, "kpt_shape");

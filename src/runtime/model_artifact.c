@@ -208,7 +208,7 @@ static sk_status where_to_keep(const sk_model *model, const sk_session_settings 
 
 const char *sk_model_artifact_heads(const sk_model *model)
 {
-    if (model->task < SK_TASK_DETECT || model->task > SK_TASK_SEGMENT)
+    if (model->family != SK_FAMILY_YOLO)
         return "";
     return model->yolo.end2end ? "one-to-one" : "one-to-many";
 }

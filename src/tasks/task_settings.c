@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tasks/pipeline.h"
+#include "tasks/stage.h"
 
 sk_task_settings sk_task_settings_defaults(void)
 {

@@ -9,7 +9,7 @@
 #include "models/model.h"
 #include "runner/internal.h"
 #include "tasks/instances.h"
-#include "tasks/pipeline.h"
+#include "tasks/stage.h"
 
 extern const sk_engine gpu_engine;
 extern int64_t gpu_emulate_live;

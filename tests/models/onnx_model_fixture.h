@@ -114,8 +114,8 @@ static sk_model *make_yolo(void)
 {
     sk_model *m = make_model(build_yolo);
     m->format = SK_FORMAT_ULTRALYTICS;
-    m->task = SK_TASK_POSE;
-    m->family = "yolo11";
+    sk_model_set_task(m, SK_TASK_POSE);
+    m->architecture = "yolo11";
     m->n_outputs = 1;
     m->outputs[0] = (sk_output_spec){SK_OUTPUT_YOLO, "output0", 0};
     m->yolo = (sk_yolo_spec){.n_levels = 3,
@@ -136,8 +136,8 @@ static inline sk_model *make_sleap(void)
 {
     sk_model *m = make_model(build_sleap);
     m->format = SK_FORMAT_SLEAP_KERAS;
-    m->task = SK_TASK_BOTTOMUP;
-    m->family = "sleap unet";
+    sk_model_set_task(m, SK_TASK_BOTTOMUP);
+    m->architecture = "sleap unet";
     m->input.channels = 1;
     m->input.stride = 4;
     m->n_outputs = 2;

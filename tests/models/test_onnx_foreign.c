@@ -47,7 +47,7 @@ static void reads_ultralytics_metadata(void **state)
     change described = {"description", "Ultralytics YOLOv8n-pose model trained on flies"};
     assert_ok(open_changed(model, &described, 1, &again, &err), &err);
     assert_int_equal(again->task, SK_TASK_POSE);
-    assert_string_equal(again->family, "yolov8");
+    assert_string_equal(again->architecture, "yolov8");
     compare_names(again->class_names, classes, 2);
     compare_names(again->keypoint_names, parts, 2);
     assert_int_equal(again->yolo.keypoint_dims, 2);

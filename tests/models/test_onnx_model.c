@@ -12,7 +12,7 @@ static void compare_edges(const int32_t (*a)[2], int32_t n_a, const int32_t (*b)
 static void compare_models(const sk_model *a, const sk_model *b)
 {
     assert_int_equal(a->task, b->task);
-    assert_string_equal(a->family, b->family);
+    assert_string_equal(a->architecture, b->architecture);
     assert_int_equal(a->n_classes, b->n_classes);
     compare_names(a->class_names, b->class_names, a->n_classes);
     assert_int_equal(a->n_keypoints, b->n_keypoints);

@@ -183,7 +183,7 @@ static void check_plain(const char *path)
     sk_model *model = NULL;
     assert_ok(sk_model_open(path, &model, &err), &err);
     assert_int_equal(model->task, SK_TASK_SINGLE_INSTANCE);
-    assert_string_equal(model->family, "sleap leap");
+    assert_string_equal(model->architecture, "sleap leap");
     assert_true(model->input.height == 4 && model->input.width == 6 && model->input.stride == 1);
     assert_true(model->sleap.input_scale == 0.5f && model->outputs_nhwc && model->sleap.legacy);
     float pixels[24];

@@ -132,7 +132,7 @@ static void the_folder_says_what_the_model_is(void **state)
     sk_model *m = open_model(test_data("sleap/legacy/minimal_instance.UNet.bottomup"));
     assert_int_equal(m->task, SK_TASK_BOTTOMUP);
     assert_int_equal(m->format, SK_FORMAT_SLEAP_KERAS);
-    assert_string_equal(m->family, "sleap unet");
+    assert_string_equal(m->architecture, "sleap unet");
     assert_int_equal(m->n_keypoints, 2);
     assert_string_equal(m->keypoint_names[1], "B");
     assert_int_equal(m->sleap.n_edges, 1);

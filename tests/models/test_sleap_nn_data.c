@@ -274,7 +274,7 @@ static void the_folder_says_what_the_model_is(void **state)
     sk_model *m = open_model("bottomup");
     assert_int_equal(m->format, SK_FORMAT_SLEAP_NN);
     assert_int_equal(m->task, SK_TASK_BOTTOMUP);
-    assert_string_equal(m->family, "sleap-nn unet");
+    assert_string_equal(m->architecture, "sleap-nn unet");
     assert_true(m->n_keypoints == 2 && m->n_edges == 1 && m->sleap.n_edges == 1);
     assert_true(m->outputs[0].stride == 2 && m->outputs[1].stride == 4 && m->n_outputs == 2);
     assert_true(m->input.stride == 8 && m->input.height == 384 && m->input.channels == 1);

@@ -50,7 +50,7 @@ static void meta(void **state)
     assert_int_equal(model->task, SK_TASK_POSE);
     assert_string_equal(sk_task_name(sk_model_task(model)), "pose");
     assert_int_equal(model->format, SK_FORMAT_ULTRALYTICS);
-    assert_string_equal(model->family, "yolov8");
+    assert_string_equal(model->architecture, "yolov8");
     assert_int_equal(sk_model_class_count(model), 2);
     assert_string_equal(sk_model_class_name(model, 1), "fly");
     assert_string_equal(sk_model_class_name(model, 2), "");

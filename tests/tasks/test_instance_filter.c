@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "tasks/instance_filter.h"
 #include "tasks/instances.h"
-#include "tasks/pipeline.h"
+#include "tasks/stage.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "tasks/instances.h"
-#include "tasks/pipeline.h"
+#include "tasks/stage.h"
 
 #include <math.h>
 #include <stdlib.h>

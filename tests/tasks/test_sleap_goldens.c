@@ -5,7 +5,7 @@
 #include "engines/engine.h"
 #include "npy_test.h"
 #include "tasks/instances.h"
-#include "tasks/pipeline.h"
+#include "tasks/stage.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "cases_test.h"
-#include "tasks/pipeline.h"
+#include "tasks/stage.h"
 #include "tasks/resize_antialias.h"
 
 #include <math.h>

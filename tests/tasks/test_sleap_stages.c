@@ -6,7 +6,7 @@
 #include "cases_test.h"
 #include "npy_test.h"
 #include "tasks/instances.h"
-#include "tasks/pipeline.h"
+#include "tasks/stage.h"
 
 #include <math.h>
 

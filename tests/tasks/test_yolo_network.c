@@ -8,7 +8,7 @@
 #include "npy_test.h"
 #include "old_rules.h"
 #include "tasks/instances.h"
-#include "tasks/pipeline.h"
+#include "tasks/stage.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SK_TASKS_PIPELINE_H
-#define SK_TASKS_PIPELINE_H
+#ifndef SK_TASKS_STAGE_H
+#define SK_TASKS_STAGE_H
 
 #include "skitter/detector.h"
 #include "tasks/letterbox.h"

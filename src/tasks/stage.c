@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tasks/pipeline_internal.h"
+#include "tasks/stage_internal.h"
 
 #include "tasks/instance_filter.h"
 #include "tasks/pixels.h"

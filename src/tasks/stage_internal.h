@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SK_TASKS_PIPELINE_INTERNAL_H
-#define SK_TASKS_PIPELINE_INTERNAL_H
+#ifndef SK_TASKS_STAGE_INTERNAL_H
+#define SK_TASKS_STAGE_INTERNAL_H
 
 #include "tasks/classify.h"
-#include "tasks/pipeline.h"
+#include "tasks/stage.h"
 
-/* Shared by pipeline_open.c (opening and closing), pipeline.c (whole frames) and pipeline_crops.c (second models). */
+/* Shared by stage_open.c (opening and closing), stage.c (whole frames) and stage_crops.c (second models). */
 
 enum { SK_STAGE_MAPS = 32 };
 
