@@ -69,9 +69,13 @@ typedef struct sk_runner_settings {
     sk_runner_full when_full;          /* default by mode */
     sk_runner_frames frames;           /* default copy */
     /* Called once for every frame that submit took, when its pixels are no longer needed, whatever became of it; from a
-     * thread of the runner or from inside one of its functions. It must be quick and must not call the runner. */
+     * thread of the runner or from inside one of its functions, under no lock. It may call the runner, except release and
+     * close; the thread it runs on does nothing else meanwhile. */
     void (*frame_done)(void *context, const sk_frame *frame);
-    void *context;
+    /* Called, likewise, when there may be a result to take that was not there before, and when nothing will come any more
+     * (finish, cancel). A hint: somebody else may have taken it. For readers that wait elsewhere. */
+    void (*result_ready)(void *context);
+    void *context; /* of both */
     int32_t depth; /* frames in flight, 1 … 1024; 0: enough to keep every device busy */
     int32_t
         batch_wait_ms; /* a batch that is not full starts after this long; default 20. See sk_runner_flush */
@@ -143,11 +147,16 @@ typedef struct sk_runner_result {
     int32_t device;               /* which one did it */
     double latency_ms;            /* from submit to the end of post-processing */
     int64_t wall_ns;              /* the frame's */
+    void *user;                   /* sk_runner_call's */
+    void *hold;                   /* sk_runner_take: for sk_runner_end_result; else null */
 } sk_runner_result;
 
 /* Wishes for one frame; null = none. */
 typedef struct sk_runner_call {
     bool check_pcc; /* check this frame, whatever check_every says */
+    void *user;     /* comes back in its result */
+    /* Instead of the settings' frame_done, with `user` as its context; null: the settings'. */
+    void (*frame_done)(void *user, const sk_frame *frame);
 } sk_runner_call;
 
 /* Warm-up, optimised run, capture, for every device. Models are borrowed until the runner is released. The first sees
@@ -184,6 +193,14 @@ SK_API sk_status sk_runner_wait(sk_runner *runner, sk_runner_result *result, sk_
  * sk_runner_finish was called and everything is out. */
 SK_API sk_status sk_runner_next(sk_runner *runner, sk_runner_result *result, sk_error *err) SK_MUST_CHECK;
 SK_API void sk_runner_finish(sk_runner *runner); /* no more frames; the next submit opens the stream again */
+
+/* As next, but the result is the caller's until sk_runner_end_result (or release): several may be held, read and ended at
+ * the same time, by any thread and in any order. Waits for at most `wait_ms` milliseconds (0: not at all; < 0: for ever)
+ * and gives SK_ERR_BUSY when none has come by then. A frame that failed has to be ended too: result->hold is not null. */
+SK_API sk_status sk_runner_take(sk_runner *runner, int64_t wait_ms, sk_runner_result *result,
+                                sk_error *err) SK_MUST_CHECK;
+SK_API void sk_runner_end_result(sk_runner *runner,
+                                 sk_runner_result *result); /* empties it; again: nothing */
 
 /* submit, flush and wait for one frame. Nothing else may be in flight. */
 SK_API sk_status sk_runner_run(sk_runner *runner, const sk_frame *frame, const sk_runner_call *call,

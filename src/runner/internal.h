@@ -60,15 +60,28 @@ enum {
     SK_AT_COUNT
 };
 
+/* A frame that is the caller's, and how it goes back. Given back under the lock, it waits in a list until that is let go:
+ * nobody's function is called under a lock. */
+typedef struct sk_lent sk_lent;
+struct sk_lent {
+    const sk_frame *frame;
+    void (*done)(void *context, const sk_frame *frame);
+    void *context;
+    sk_lent *next;
+};
+
 struct sk_item {
+    sk_item *sibling;       /* every item there is */
     sk_item *older, *newer; /* in flight, by ticket */
     sk_item *next;          /* pending, by ticket; or free */
     sk_item_state state;
     int64_t at[SK_AT_COUNT];
     int64_t post; /* ns of its own in the post thread */
     int64_t ticket;
-    sk_frame view;         /* what the stages read */
-    const sk_frame *given; /* the caller's frame; null: copied, or given back */
+    sk_frame view; /* what the stages read */
+    sk_lent *lent; /* the caller's frame; null: copied, or given back */
+    void *user;
+    bool announced; /* its result, to result_ready */
     uint8_t *staging;
     size_t staging_bytes;
     bool check;
@@ -187,13 +200,14 @@ struct sk_runner {
     int64_t next_ticket;
     int64_t flush_before; /* tickets below this start without waiting for a full batch */
 
-    sk_item *items;
-    int32_t n_items;
+    sk_item *items; /* by sibling */
     sk_item *free_items;
+    sk_lent *free_lent, *back; /* unused; given back, to be told once the lock is let go */
+    int32_t news;              /* results to announce then */
     sk_item *oldest, *newest;
     sk_item *pending;
     int32_t in_flight, reserved; /* in the list; being filled by submit */
-    sk_item *held;
+    sk_item *held;               /* by the reader, until its next call; what was taken is its own */
 
     sk_lane *lanes;
     int32_t n_lanes;
@@ -217,9 +231,17 @@ extern int64_t sk_runner_auto_memory;
 /* items.c; all under the lock. */
 sk_status sk_items_open(sk_runner *r, sk_error *err) SK_MUST_CHECK;
 void sk_items_close(sk_runner *r);
+/* One more, free: for as long as the reader holds others. */
+sk_status sk_items_grow(sk_runner *r, sk_error *err) SK_MUST_CHECK;
+/* Lends the caller's frame to the item. */
+sk_status sk_item_lend(sk_runner *r, sk_item *item, const sk_frame *frame, const sk_runner_call *call,
+                       sk_error *err) SK_MUST_CHECK;
+/* Lets the lock go for as long as it takes to tell the caller what was given back and what is ready, if anything. Whoever
+ * gives frames back or finishes items calls it before letting the lock go or waiting. */
+void sk_runner_tell(sk_runner *r);
 /* Takes the item out of the order of results. */
 void sk_item_unlink(sk_runner *r, sk_item *item);
-/* Gives the frame back to the caller, once. */
+/* Gives the frame back to the caller, once, by the next sk_runner_tell. */
 void sk_item_give_back(sk_runner *r, sk_item *item);
 /* Out of every list, frame given back, free for the next submit. */
 void sk_item_free(sk_runner *r, sk_item *item);
@@ -260,6 +282,12 @@ void *sk_lane_post_main(void *lane);
 sk_status sk_lane_open_post(sk_lane *lane, int32_t width, int32_t height, sk_error *err) SK_MUST_CHECK;
 sk_status sk_lane_open_pre(sk_lane *lane, int32_t width, int32_t height, sk_error *err) SK_MUST_CHECK;
 sk_status sk_job_prepare(sk_job *job, const sk_trace_key *key, sk_error *err) SK_MUST_CHECK;
+
+/* stream.c: every function that works for a caller is between these, so that a release waits for it. Enter takes the lock;
+ * leave tells what there is to tell and lets it go. */
+void sk_runner_enter(sk_runner *r);
+void sk_runner_leave(sk_runner *r);
+sk_status sk_runner_ended(sk_error *err);
 
 /* stream.c: a frame of the runner's own, read in place and not given back; for the rehearsal. */
 sk_status sk_runner_submit_own(sk_runner *r, const sk_frame *frame, sk_error *err) SK_MUST_CHECK;

@@ -11,51 +11,134 @@
 sk_status sk_items_open(sk_runner *r, sk_error *err)
 {
     /* One more for the reader to hold while all others are on their way. */
-    r->n_items = r->depth + 1;
-    r->items = sk_calloc((size_t)r->n_items, sizeof *r->items);
-    if (!r->items)
-        return sk_fail_memory(err, (size_t)r->n_items * sizeof *r->items);
-    for (int32_t i = 0; i < r->n_items; i++) {
-        sk_item *item = &r->items[i];
-        memset(item, 0, sizeof *item); /* touched now rather than by its first frame */
-        item->next = r->free_items;
-        r->free_items = item;
-        SK_TRY(sk_instances_alloc(r->capacity, r->n_keypoints, &item->instances, err));
-        memset(item->instances.items, 0, (size_t)r->capacity * sizeof *item->instances.items);
-        memset(item->instances.keypoints, 0,
-               (size_t)r->capacity * (size_t)r->n_keypoints * sizeof *item->instances.keypoints);
-    }
+    for (int32_t i = 0; i <= r->depth; i++)
+        SK_TRY(sk_items_grow(r, err));
     return SK_OK;
+}
+
+static sk_status add_lent(sk_runner *r, sk_error *err)
+{
+    sk_lent *lent = sk_calloc(1, sizeof *lent);
+    if (!lent)
+        return sk_fail_memory(err, sizeof *lent);
+    lent->next = r->free_lent;
+    r->free_lent = lent;
+    return SK_OK;
+}
+
+sk_status sk_items_grow(sk_runner *r, sk_error *err)
+{
+    for (int i = 0; i < 2; i++) /* one in use, one being given back */
+        SK_TRY(add_lent(r, err));
+    sk_item *item = sk_calloc(1, sizeof *item);
+    if (!item)
+        return sk_fail_memory(err, sizeof *item);
+    memset(item, 0, sizeof *item); /* touched now rather than by its first frame */
+    sk_status status = sk_instances_alloc(r->capacity, r->n_keypoints, &item->instances, err);
+    if (status != SK_OK) {
+        sk_free(item);
+        return status;
+    }
+    memset(item->instances.items, 0, (size_t)r->capacity * sizeof *item->instances.items);
+    memset(item->instances.keypoints, 0,
+           (size_t)r->capacity * (size_t)r->n_keypoints * sizeof *item->instances.keypoints);
+    item->sibling = r->items;
+    item->next = r->free_items;
+    r->items = r->free_items = item;
+    return SK_OK;
+}
+
+static void free_lent(sk_lent **list)
+{
+    for (sk_lent *lent = *list, *next; lent; lent = next) {
+        next = lent->next;
+        sk_free(lent);
+    }
+    *list = NULL;
 }
 
 void sk_items_close(sk_runner *r)
 {
-    for (int32_t i = 0; r->items && i < r->n_items; i++) {
-        sk_item *item = &r->items[i];
+    for (sk_item *item = r->items; item; item = item->sibling)
         sk_item_give_back(r, item);
+    sk_runner_tell(r);
+    for (sk_item *item = r->items, *next; item; item = next) {
+        next = item->sibling;
         sk_instances_free(&item->instances);
         sk_free(item->staging);
         sk_free(item->output_data);
+        sk_free(item);
     }
-    sk_free(r->items);
-    r->items = NULL;
-    r->n_items = 0;
-    r->free_items = r->oldest = r->newest = r->pending = r->held = NULL;
+    free_lent(&r->free_lent);
+    r->items = r->free_items = r->oldest = r->newest = r->pending = r->held = NULL;
     r->in_flight = r->reserved = 0;
+}
+
+sk_status sk_item_lend(sk_runner *r, sk_item *item, const sk_frame *frame, const sk_runner_call *call,
+                       sk_error *err)
+{
+    if (!r->free_lent) /* the caller takes its time to have frames back */
+        SK_TRY(add_lent(r, err));
+    sk_lent *lent = r->free_lent;
+    r->free_lent = lent->next;
+    *lent = call && call->frame_done
+                ? (sk_lent){.frame = frame, .done = call->frame_done, .context = call->user}
+                : (sk_lent){.frame = frame, .done = r->settings.frame_done, .context = r->settings.context};
+    item->lent = lent;
+    return SK_OK;
 }
 
 void sk_item_give_back(sk_runner *r, sk_item *item)
 {
-    const sk_frame *frame = item->given;
-    item->given = NULL;
-    if (frame && r->settings.frame_done)
-        r->settings.frame_done(r->settings.context, frame);
+    sk_lent *lent = item->lent;
+    item->lent = NULL;
+    if (!lent)
+        return;
+    sk_lent **at = &r->back; /* in the order they are given back */
+    while (*at)
+        at = &(*at)->next;
+    lent->next = NULL;
+    *at = lent;
+}
+
+void sk_runner_tell(sk_runner *r)
+{
+    sk_lent *back = r->back, *last = NULL;
+    int32_t news = r->news;
+    r->back = NULL;
+    r->news = 0;
+    if (!back && (!news || !r->settings.result_ready))
+        return;
+    pthread_mutex_unlock(&r->lock);
+    for (sk_lent *lent = back; lent; last = lent, lent = lent->next)
+        if (lent->done)
+            lent->done(lent->context, lent->frame);
+    for (int32_t i = 0; i < news && r->settings.result_ready; i++)
+        r->settings.result_ready(r->settings.context);
+    pthread_mutex_lock(&r->lock);
+    if (last) {
+        last->next = r->free_lent;
+        r->free_lent = back;
+    }
+}
+
+/* Results that can be taken now and could not before, beginning with this one; those older than it are announced. */
+static void announce(sk_runner *r, sk_item *from)
+{
+    if (from && from->older && !from->older->announced)
+        return;
+    for (sk_item *item = from; item && item->state == SK_ITEM_DONE && !item->announced; item = item->newer) {
+        item->announced = true;
+        r->news++;
+    }
 }
 
 void sk_item_unlink(sk_runner *r, sk_item *item)
 {
     *(item->older ? &item->older->newer : &r->oldest) = item->newer;
     *(item->newer ? &item->newer->older : &r->newest) = item->older;
+    if (item->newer && !item->announced)
+        announce(r, item->newer);
     item->older = item->newer = NULL;
     r->in_flight--;
 }
@@ -143,6 +226,7 @@ void sk_item_finish(sk_runner *r, sk_item *item)
     if (r->settings.frames != SK_RUNNER_HOLD)
         sk_item_give_back(r, item);
     item->state = SK_ITEM_DONE;
+    announce(r, item);
     if (item == r->oldest)
         pthread_cond_broadcast(&r->ready);
 }

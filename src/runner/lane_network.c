@@ -222,8 +222,10 @@ void *sk_lane_network_main(void *argument)
     if (status != SK_OK)
         return NULL;
     pthread_mutex_lock(&r->lock);
-    while (r->state != SK_RUNNER_ENDING && !lane->failed)
+    while (r->state != SK_RUNNER_ENDING && !lane->failed) {
         turn(lane);
+        sk_runner_tell(r);
+    }
     pthread_cond_broadcast(&lane->wake[SK_LANE_POST]);
     pthread_mutex_unlock(&r->lock);
     return NULL;

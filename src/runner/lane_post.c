@@ -230,6 +230,7 @@ void *sk_lane_post_main(void *argument)
         lane->finished++;
         pthread_cond_signal(&lane->wake[SK_LANE_NETWORK]);
         pthread_cond_signal(&lane->wake[SK_LANE_PRE]);
+        sk_runner_tell(r);
     }
     pthread_mutex_unlock(&r->lock);
     return NULL;

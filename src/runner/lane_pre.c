@@ -47,16 +47,22 @@ static int32_t batch_now(const sk_runner *r, int64_t *when)
     return sk_clock_ns() >= *when ? n : 0;
 }
 
-static void expire(sk_runner *r)
+/* Whether any went; the lock was let go then. */
+static bool expire(sk_runner *r)
 {
     if (r->settings.mode != SK_RUNNER_LATENCY || r->settings.max_age_ms <= 0)
-        return;
+        return false;
+    const int64_t before = r->counted.expired;
     int64_t limit = sk_clock_ns() - (int64_t)r->settings.max_age_ms * 1000000;
     while (r->pending && r->pending->at[SK_AT_SUBMIT] < limit) {
         r->counted.expired++;
         sk_item_free(r, r->pending);
         pthread_cond_broadcast(&r->ready);
     }
+    if (r->counted.expired == before)
+        return false;
+    sk_runner_tell(r);
+    return true;
 }
 
 /* Waits for frames and for a free job; null when there is nothing to do any more. */
@@ -68,7 +74,8 @@ static sk_job *take(sk_lane *lane)
             return NULL;
         int64_t when = INT64_MAX;
         if (lane->taken - lane->finished < lane->n_jobs) {
-            expire(r);
+            if (expire(r))
+                continue;
             int32_t n = batch_now(r, &when);
             if (n) {
                 sk_job *job = &lane->jobs[lane->taken % lane->n_jobs];
@@ -231,6 +238,7 @@ void *sk_lane_pre_main(void *argument)
             sk_lane_hand_over(lane, job);
         lane->ready++;
         pthread_cond_signal(&lane->wake[SK_LANE_NETWORK]);
+        sk_runner_tell(r);
     }
     pthread_mutex_unlock(&r->lock);
     return NULL;

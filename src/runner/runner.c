@@ -174,8 +174,7 @@ static sk_status open_lanes(sk_runner *r, int32_t *fits, sk_error *err)
     for (int32_t i = 0; i < r->n_lanes; i++)
         r->takes_nv12 = r->takes_nv12 && r->lanes[i].trace.key.frames &&
                         r->lanes[i].trace.key.fit.rule == SK_FIT_LETTERBOX;
-    for (int32_t i = 0; i < r->n_items; i++) {
-        sk_item *item = &r->items[i];
+    for (sk_item *item = r->items; item; item = item->sibling) {
         if (r->settings.keep_outputs)
             SK_TRY(sk_item_prepare_outputs(item, &r->lanes[0].trace, err));
         if (r->settings.frames != SK_RUNNER_COPY)

@@ -47,8 +47,8 @@ void sk_runner_get_stats(sk_runner *r, sk_runner_stats *stats)
         describe_lane(&r->lanes[i], &stats->devices[i]);
         stats->bytes += bytes_of_lane(&r->lanes[i]) + r->lanes[i].activation_bytes;
     }
-    for (int32_t i = 0; i < r->n_items; i++)
-        stats->bytes += (int64_t)(r->items[i].staging_bytes + r->items[i].output_bytes +
+    for (const sk_item *item = r->items; item; item = item->sibling)
+        stats->bytes += (int64_t)(item->staging_bytes + item->output_bytes +
                                   (size_t)r->capacity *
                                       (sizeof(sk_instance) + (size_t)r->n_keypoints * sizeof(sk_keypoint)));
     pthread_mutex_unlock(&r->lock);

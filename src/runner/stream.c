@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-/* Frames in, results out. */
+/* Frames in. */
 
-static sk_status ended(sk_error *err)
+sk_status sk_runner_ended(sk_error *err)
 {
     return sk_fail(err, SK_ERR_CANCELLED, "the runner was released");
 }
@@ -18,8 +18,15 @@ static sk_status all_failed(const sk_runner *r, sk_error *err)
     return r->lanes[0].problem.code;
 }
 
-static void leave(sk_runner *r)
+void sk_runner_enter(sk_runner *r)
 {
+    pthread_mutex_lock(&r->lock);
+    r->inside++;
+}
+
+void sk_runner_leave(sk_runner *r)
+{
+    sk_runner_tell(r);
     r->inside--;
     if (r->state == SK_RUNNER_ENDING && r->inside == 0)
         pthread_cond_broadcast(&r->gone);
@@ -95,12 +102,16 @@ static sk_status reserve(sk_runner *r, sk_item **out, sk_error *err)
         while (r->pending) /* the newest wins */
             drop(r, r->pending);
     for (;;) {
+        sk_runner_tell(r);
         if (r->state != SK_RUNNER_RUNNING)
-            return ended(err);
+            return sk_runner_ended(err);
         if (sk_lanes_alive(r) == 0)
             return all_failed(r, err);
-        if (r->in_flight + r->reserved < r->depth && r->free_items)
+        if (r->in_flight + r->reserved < r->depth) {
+            if (!r->free_items) /* the reader holds them */
+                SK_TRY(sk_items_grow(r, err));
             break;
+        }
         sk_item *victim = r->settings.when_full == SK_RUNNER_FULL_DROP_OLDEST ? to_drop(r) : NULL;
         if (victim) {
             drop(r, victim);
@@ -151,8 +162,9 @@ static sk_status stage_copy(sk_item *item, const sk_frame *frame, sk_error *err)
 static void reset(sk_item *item, const sk_frame *frame, int64_t now)
 {
     item->view = *frame;
-    item->given = NULL;
-    item->check = item->abandoned = item->moved = item->whole = false;
+    item->lent = NULL;
+    item->user = NULL;
+    item->check = item->abandoned = item->moved = item->whole = item->announced = false;
     item->status = SK_OK;
     item->share = 1;
     item->second = item->upload = item->download = item->copying = item->checking = 0;
@@ -172,11 +184,10 @@ static sk_status submit(sk_runner *r, const sk_frame *frame, const sk_runner_cal
             "this device brings back only results that can pass; open the runner with check_every or "
             "keep_outputs to check frames");
     sk_item *item = NULL;
-    pthread_mutex_lock(&r->lock);
-    r->inside++;
+    sk_runner_enter(r);
     sk_status status = reserve(r, &item, err);
     if (status != SK_OK || !item) { /* no item without SK_OK; the analyser cannot see it */
-        leave(r);
+        sk_runner_leave(r);
         return status;
     }
     int64_t begin = sk_clock_ns();
@@ -189,17 +200,19 @@ static sk_status submit(sk_runner *r, const sk_frame *frame, const sk_runner_cal
     }
     r->reserved--;
     if (status == SK_OK && r->state != SK_RUNNER_RUNNING)
-        status = ended(err);
+        status = sk_runner_ended(err);
     if (status == SK_OK && sk_lanes_alive(r) == 0) /* the last one went while this was being copied */
         status = all_failed(r, err);
+    if (status == SK_OK && r->settings.frames != SK_RUNNER_COPY && !own)
+        status = sk_item_lend(r, item, frame, call, err);
     if (status != SK_OK) {
         item->state = SK_ITEM_FREE;
         sk_item_free(r, item);
-        leave(r);
+        sk_runner_leave(r);
         return status;
     }
-    if (r->settings.frames != SK_RUNNER_COPY && !own)
-        item->given = frame;
+    item->user = call ? call->user : NULL;
+    item->announced = own; /* nobody waits for those */
     item->ticket = r->next_ticket++;
     item->check = !own && ((call && call->check_pcc) ||
                            (r->settings.check_every > 0 && item->ticket % r->settings.check_every == 0));
@@ -213,7 +226,7 @@ static sk_status submit(sk_runner *r, const sk_frame *frame, const sk_runner_cal
     sk_lanes_wake(r);
     if (r->in_flight == 1)
         pthread_cond_broadcast(&r->ready); /* a reader in next may have to watch the clock from now on */
-    leave(r);
+    sk_runner_leave(r);
     return SK_OK;
 }
 
@@ -246,99 +259,12 @@ void sk_runner_flush(sk_runner *r)
 void sk_runner_finish(sk_runner *r)
 {
     pthread_mutex_lock(&r->lock);
+    r->inside++;
     r->finished = true;
+    r->news++;
     wake_all(r);
     pthread_cond_broadcast(&r->ready);
-    pthread_mutex_unlock(&r->lock);
-}
-
-static sk_status deliver(sk_runner *r, sk_item *item, sk_runner_result *result, sk_error *err)
-{
-    int64_t now = sk_clock_ns();
-    sk_histogram_add(&r->stages[SK_STAGE_WAIT_READER], now - item->at[SK_AT_DONE]);
-    sk_item_unlink(r, item);
-    item->state = SK_ITEM_HELD;
-    r->held = item;
-    r->counted.delivered++;
-    pthread_cond_signal(&r->room);
-    bool whole = item->status == SK_OK || item->checked.ran;
-    *result =
-        (sk_runner_result){.ticket = item->ticket,
-                           .index = item->view.index,
-                           .time = item->view.time,
-                           .wall_ns = item->view.wall_ns,
-                           .width = item->view.width,
-                           .height = item->view.height,
-                           .frame = item->given,
-                           .instances = whole ? &item->instances : NULL,
-                           .n_outputs = whole && r->settings.keep_outputs ? item->n_outputs : 0,
-                           .outputs = item->outputs,
-                           .check = &item->checked,
-                           .device = item->lane,
-                           .latency_ms = (double)(item->at[SK_AT_DONE] - item->at[SK_AT_SUBMIT]) * 1e-6};
-    if (item->status != SK_OK && err)
-        *err = item->error;
-    return item->status;
-}
-
-static sk_status too_late(sk_runner *r, const sk_item *item, int64_t now, sk_error *err)
-{
-    const char *device = item->lane >= 0 ? r->lanes[item->lane].device.name : "no device yet";
-    return sk_fail(err, SK_ERR_TIMEOUT,
-                   "frame %lld: no result after %lld ms (limit %d ms): it is in the stage '%s' (%s)",
-                   (long long)item->view.index, (long long)((now - item->at[SK_AT_SUBMIT]) / 1000000),
-                   r->settings.timeout_ms, sk_item_state_name(item->state), device);
-}
-
-/* Under the lock. */
-static sk_status fetch(sk_runner *r, bool stream, sk_runner_result *result, sk_error *err)
-{
-    uint64_t cancels = r->cancels;
-    for (;;) {
-        if (r->state != SK_RUNNER_RUNNING)
-            return ended(err);
-        if (cancels != r->cancels)
-            return sk_fail(err, SK_ERR_CANCELLED, "the frames in flight were cancelled");
-        sk_item *item = r->oldest;
-        if (item && item->state == SK_ITEM_DONE)
-            return deliver(r, item, result, err);
-        if (!item && stream && r->finished)
-            return SK_OK; /* ticket is -1 */
-        if (!item && !stream)
-            return sk_fail(err, SK_ERR_NOT_FOUND, "no frame is in flight: submit one first");
-        int64_t until = INT64_MAX, now = sk_clock_ns();
-        if (item && r->settings.timeout_ms > 0)
-            until = item->at[SK_AT_SUBMIT] + (int64_t)r->settings.timeout_ms * 1000000;
-        if (now >= until)
-            return too_late(r, item, now, err);
-        sk_wait_until(&r->ready, &r->lock, until);
-    }
-}
-
-static sk_status wait_for(sk_runner *r, bool stream, sk_runner_result *result, sk_error *err)
-{
-    SK_CHECK_ARG(r && result, err);
-    *result = (sk_runner_result){.ticket = -1, .device = -1};
-    pthread_mutex_lock(&r->lock);
-    r->inside++;
-    if (r->held) {
-        sk_item *held = r->held;
-        r->held = NULL;
-        sk_item_free(r, held);
-    }
-    sk_status status = fetch(r, stream, result, err);
-    leave(r);
-    return status;
-}
-
-sk_status sk_runner_wait(sk_runner *r, sk_runner_result *result, sk_error *err)
-{
-    return wait_for(r, false, result, err);
-}
-
-sk_status sk_runner_next(sk_runner *r, sk_runner_result *result, sk_error *err)
-{
-    return wait_for(r, true, result, err);
+    sk_runner_leave(r);
 }
 
 sk_status sk_runner_run(sk_runner *r, const sk_frame *frame, const sk_runner_call *call,
@@ -354,8 +280,8 @@ sk_status sk_runner_run(sk_runner *r, const sk_frame *frame, const sk_runner_cal
 
 void sk_runner_cancel(sk_runner *r)
 {
-    pthread_mutex_lock(&r->lock);
-    for (sk_item *item = r->oldest, *newer; item; item = newer) {
+    sk_runner_enter(r);
+    for (sk_item *item = r->state == SK_RUNNER_RUNNING ? r->oldest : NULL, *newer; item; item = newer) {
         newer = item->newer;
         r->counted.cancelled++;
         if (item->state == SK_ITEM_PENDING || item->state == SK_ITEM_DONE) {
@@ -366,9 +292,10 @@ void sk_runner_cancel(sk_runner *r)
         }
     }
     r->cancels++;
+    r->news++;
     pthread_cond_broadcast(&r->ready);
     pthread_cond_broadcast(&r->room);
-    pthread_mutex_unlock(&r->lock);
+    sk_runner_leave(r);
 }
 
 int32_t sk_runner_in_flight(sk_runner *r)
