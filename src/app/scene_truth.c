@@ -16,27 +16,52 @@ void sk_scene_truth_header(FILE *file)
     fprintf(file, ",visible,length\n");
 }
 
+static void whole(sk_text_out *out, char before, int64_t value)
+{
+    sk_out_char(out, before);
+    sk_out_int(out, value);
+}
+
+static void fixed(sk_text_out *out, char before, double value, int decimals)
+{
+    sk_out_char(out, before);
+    sk_out_f(out, value, decimals);
+}
+
 void sk_scene_truth_rows(FILE *file, const char *source, int64_t frame, double time,
                          const sk_scene_animal *animals, int32_t count)
 {
+    sk_text_out out = {.file = file};
     char *quoted = sk_escape_csv(source);
     for (int32_t i = 0; i < count; i++) {
         const sk_scene_animal *a = &animals[i];
-        fputs(quoted ? quoted : "", file);
-        fprintf(file, ",%lld,%.6f,%d,%d,%d,%s,1", (long long)frame, time, i, a->track, a->species,
-                sk_species_names[a->species]);
+        sk_out_text(&out, quoted ? quoted : "");
+        whole(&out, ',', frame);
+        fixed(&out, ',', time, 6);
+        whole(&out, ',', i);
+        whole(&out, ',', a->track);
+        whole(&out, ',', a->species);
+        sk_out_char(&out, ',');
+        sk_out_text(&out, sk_species_names[a->species]);
+        sk_out_text(&out, ",1");
         for (int k = 0; k < 4; k++)
-            fprintf(file, ",%.3f", (double)a->box[k]);
+            fixed(&out, ',', (double)a->box[k], 3);
         for (int k = 0; k < 5; k++)
-            fprintf(file, k < 4 ? ",%.3f" : ",%.5f", (double)a->obb[k]);
-        for (int k = 0; k < SK_SCENE_KEYPOINTS; k++)
-            fprintf(file, ",%.3f,%.3f,%d", (double)a->points[k][0], (double)a->points[k][1], a->seen[k]);
-        fprintf(file, ",%.3f,%.2f\n", (double)a->visible, (double)a->length);
+            fixed(&out, ',', (double)a->obb[k], k < 4 ? 3 : 5);
+        for (int k = 0; k < SK_SCENE_KEYPOINTS; k++) {
+            fixed(&out, ',', (double)a->points[k][0], 3);
+            fixed(&out, ',', (double)a->points[k][1], 3);
+            whole(&out, ',', a->seen[k]);
+        }
+        fixed(&out, ',', (double)a->visible, 3);
+        fixed(&out, ',', (double)a->length, 2);
+        sk_out_char(&out, '\n');
     }
+    sk_out_push(&out);
     sk_free(quoted);
 }
 
-static void label_corners(FILE *file, const sk_scene_animal *a, double w, double h)
+static void label_corners(sk_text_out *out, const sk_scene_animal *a, double w, double h)
 {
     const double c = cos((double)a->obb[4]), s = sin((double)a->obb[4]);
     static const int signs[4][2] = {{1, 1}, {1, -1}, {-1, -1}, {-1, 1}};
@@ -44,33 +69,38 @@ static void label_corners(FILE *file, const sk_scene_animal *a, double w, double
         double u = 0.5 * signs[k][0] * (double)a->obb[2], v = 0.5 * signs[k][1] * (double)a->obb[3];
         double x = ((double)a->obb[0] + u * c - v * s) / w, y = ((double)a->obb[1] + u * s + v * c) / h;
         /* label files hold places within the picture */
-        fprintf(file, " %.6f %.6f", fmin(fmax(x, 0.0), 1.0), fmin(fmax(y, 0.0), 1.0));
+        fixed(out, ' ', fmin(fmax(x, 0.0), 1.0), 6);
+        fixed(out, ' ', fmin(fmax(y, 0.0), 1.0), 6);
     }
 }
 
 void sk_scene_label_rows(FILE *file, sk_scene_labels kind, int32_t width, int32_t height,
                          const sk_scene_animal *animals, int32_t count)
 {
+    sk_text_out out = {.file = file};
     const double w = (double)width, h = (double)height;
     for (int32_t i = 0; i < count; i++) {
         const sk_scene_animal *a = &animals[i];
         if (a->visible < SK_SCENE_LABEL_VISIBLE)
             continue;
-        fprintf(file, "%d", a->species);
+        sk_out_int(&out, a->species);
         if (kind == SK_SCENE_LABELS_OBB) {
-            label_corners(file, a, w, h);
+            label_corners(&out, a, w, h);
         } else {
-            fprintf(file, " %.6f %.6f %.6f %.6f", ((double)a->box[0] + (double)a->box[2]) / 2 / w,
-                    ((double)a->box[1] + (double)a->box[3]) / 2 / h,
-                    ((double)a->box[2] - (double)a->box[0]) / w, ((double)a->box[3] - (double)a->box[1]) / h);
+            fixed(&out, ' ', ((double)a->box[0] + (double)a->box[2]) / 2 / w, 6);
+            fixed(&out, ' ', ((double)a->box[1] + (double)a->box[3]) / 2 / h, 6);
+            fixed(&out, ' ', ((double)a->box[2] - (double)a->box[0]) / w, 6);
+            fixed(&out, ' ', ((double)a->box[3] - (double)a->box[1]) / h, 6);
         }
         for (int k = 0; k < SK_SCENE_KEYPOINTS && kind == SK_SCENE_LABELS_POSE; k++) {
             bool inside = a->seen[k] != SK_POINT_OUTSIDE;
-            fprintf(file, " %.6f %.6f %d", inside ? (double)a->points[k][0] / w : 0.0,
-                    inside ? (double)a->points[k][1] / h : 0.0, a->seen[k]);
+            fixed(&out, ' ', inside ? (double)a->points[k][0] / w : 0.0, 6);
+            fixed(&out, ' ', inside ? (double)a->points[k][1] / h : 0.0, 6);
+            whole(&out, ' ', a->seen[k]);
         }
-        fputc('\n', file);
+        sk_out_char(&out, '\n');
     }
+    sk_out_push(&out);
 }
 
 void sk_scene_dataset(FILE *file, sk_scene_labels kind)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_write.h"
 
+#include "base/number_text.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -187,8 +189,8 @@ static void value_text(sk_json *json, const char *text)
 
 void sk_json_int(sk_json *json, int64_t value)
 {
-    char text[32];
-    snprintf(text, sizeof text, "%" PRId64, value);
+    char text[SK_NUMBER_ROOM];
+    *sk_number_int(text, value) = '\0';
     value_text(json, text);
 }
 

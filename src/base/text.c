@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include "base/memory.h"
+#include "base/number_text.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -142,7 +143,7 @@ void sk_text_free(sk_text *text)
 
 const char *sk_text_number(double value, int digits, char *buffer, size_t capacity)
 {
-    char raw[SK_TEXT_NUMBER];
+    char raw[SK_NUMBER_ROOM];
     if (isnan(value)) {
         snprintf(buffer, capacity, "nan");
         return buffer;
@@ -151,17 +152,11 @@ const char *sk_text_number(double value, int digits, char *buffer, size_t capaci
         snprintf(buffer, capacity, value < 0 ? "-inf" : "inf");
         return buffer;
     }
-    snprintf(raw, sizeof raw, "%.*g", digits < 1 ? 1 : digits > 17 ? 17 : digits, value);
-    /* A locale's decimal sign may be any text: whatever is not a digit, sign or exponent is one '.'. */
-    size_t used = 0;
-    for (const char *p = raw; *p && used + 1 < capacity; p++) {
-        if (strchr("0123456789+-e", *p))
-            buffer[used++] = *p;
-        else if (used == 0 || buffer[used - 1] != '.')
-            buffer[used++] = '.';
+    const size_t length = (size_t)(sk_number_g(raw, value, digits) - raw), fits = capacity ? capacity - 1 : 0;
+    if (capacity) {
+        memcpy(buffer, raw, length < fits ? length : fits);
+        buffer[length < fits ? length : fits] = '\0';
     }
-    if (capacity)
-        buffer[used] = '\0';
     return buffer;
 }
 

@@ -12,68 +12,103 @@
 
 extern const sk_sink_kind sk_sink_csv;
 
-static void number(FILE *file, double value)
+static void number(sk_text_out *out, float value)
 {
-    if (isnan(value))
-        fputc(',', file); /* an empty cell */
-    else
-        fprintf(file, ",%.7g", value);
+    sk_out_char(out, ',');
+    if (!isnan(value)) /* else an empty cell */
+        sk_out_g(out, (double)value, 7);
+}
+
+static void numbers(sk_text_out *out, const float *values, int count, bool found)
+{
+    for (int k = 0; k < count; k++)
+        number(out, found ? values[k] : NAN);
+}
+
+/* What every row of a frame begins with: source,frame,time,[utc,] */
+static void begin_row(sk_text_sink *sink, const sk_result_frame *frame, const char *source, const char *clock)
+{
+    sk_text_out *out = &sink->out;
+    sk_out_text(out, source);
+    sk_out_char(out, ',');
+    sk_out_int(out, frame->index);
+    sk_out_char(out, ',');
+    sk_out_f(out, frame->time, 6);
+    sk_out_char(out, ',');
+    if (sink->live) {
+        sk_out_text(out, clock);
+        sk_out_char(out, ',');
+    }
+}
+
+static void write_instance(sk_text_sink *sink, const sk_instances *all, int32_t i)
+{
+    sk_text_out *out = &sink->out;
+    const uint32_t has = *(const uint32_t *)sink->extra;
+    const sk_instance *in = &all->items[i];
+    sk_out_int(out, i);
+    sk_out_char(out, ',');
+    if (in->track_id >= 0)
+        sk_out_int(out, in->track_id);
+    sk_out_char(out, ',');
+    sk_out_int(out, in->class_id);
+    sk_out_char(out, ',');
+    if (in->class_id >= 0 && in->class_id < sink->n_classes)
+        sk_out_text(out, sink->classes[in->class_id]);
+    number(out, in->score);
+    if (has & SK_HAS_BOX)
+        numbers(out, in->box, 4, in->has & SK_HAS_BOX);
+    if (has & SK_HAS_OBB)
+        numbers(out, in->obb, 5, in->has & SK_HAS_OBB);
+    const sk_keypoint *points = all->keypoints + in->first_keypoint;
+    const bool found = in->has & SK_HAS_KEYPOINTS;
+    for (int32_t k = 0; k < sink->n_keypoints; k++) {
+        number(out, found ? points[k].x : NAN);
+        number(out, found ? points[k].y : NAN);
+        number(out, found ? points[k].score : NAN);
+    }
+    sk_out_char(out, '\n');
+    sink->rows++;
 }
 
 static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_error *err)
 {
     sk_text_sink *sink = (sk_text_sink *)base;
-    const uint32_t has = *(const uint32_t *)sink->extra;
     const char *source = sk_text_sink_source(sink, frame->source, sk_escape_csv);
-    char clock[SK_CLOCK_TEXT];
+    char clock[SK_CLOCK_TEXT] = "";
+    if (sink->live)
+        sk_clock_text_ns(frame->wall_ns, clock, sizeof clock);
     for (int32_t i = 0; i < frame->instances->count; i++) {
-        const sk_instance *in = &frame->instances->items[i];
-        fprintf(sink->file, "%s,%lld,%.6f,", source, (long long)frame->index, frame->time);
-        if (sink->live)
-            fprintf(sink->file, "%s,", sk_clock_text_ns(frame->wall_ns, clock, sizeof clock));
-        fprintf(sink->file, "%d,", i);
-        if (in->track_id >= 0)
-            fprintf(sink->file, "%d", in->track_id);
-        fprintf(sink->file, ",%d,%s", in->class_id,
-                in->class_id >= 0 && in->class_id < sink->n_classes ? sink->classes[in->class_id] : "");
-        number(sink->file, (double)in->score);
-        for (int k = 0; k < 4 && (has & SK_HAS_BOX); k++)
-            number(sink->file, in->has & SK_HAS_BOX ? (double)in->box[k] : NAN);
-        for (int k = 0; k < 5 && (has & SK_HAS_OBB); k++)
-            number(sink->file, in->has & SK_HAS_OBB ? (double)in->obb[k] : NAN);
-        const sk_keypoint *points = frame->instances->keypoints + in->first_keypoint;
-        for (int32_t k = 0; k < sink->n_keypoints; k++) {
-            bool found = in->has & SK_HAS_KEYPOINTS;
-            number(sink->file, found ? (double)points[k].x : NAN);
-            number(sink->file, found ? (double)points[k].y : NAN);
-            number(sink->file, found ? (double)points[k].score : NAN);
-        }
-        fputc('\n', sink->file);
-        sink->rows++;
+        begin_row(sink, frame, source, clock);
+        write_instance(sink, frame->instances, i);
     }
     return sk_text_sink_check(sink, err);
 }
 
 static void write_head(sk_text_sink *sink, const sk_run_header *header)
 {
-    fprintf(sink->file, "source,frame,time,%sinstance,track,class,name,score", sink->live ? "utc," : "");
+    sk_text_out *out = &sink->out;
+    sk_out_text(out, "source,frame,time,");
+    sk_out_text(out, sink->live ? "utc," : "");
+    sk_out_text(out, "instance,track,class,name,score");
     if (header->has & SK_HAS_BOX)
-        fprintf(sink->file, ",x1,y1,x2,y2");
+        sk_out_text(out, ",x1,y1,x2,y2");
     if (header->has & SK_HAS_OBB)
-        fprintf(sink->file, ",cx,cy,w,h,angle");
+        sk_out_text(out, ",cx,cy,w,h,angle");
     for (int32_t i = 0; i < header->n_keypoints; i++) {
         char *name = sk_escape_csv(header->keypoint_names[i]);
         const char *n = name ? name : "";
-        size_t quoted = n[0] == '"';
-        int length = (int)strlen(n) - 2 * (int)quoted;
-        const char *q = quoted ? "\"" : "";
+        const size_t quoted = n[0] == '"';
         for (int k = 0; k < 3; k++) {
             static const char *const parts[] = {"_x", "_y", "_score"};
-            fprintf(sink->file, ",%s%.*s%s%s", q, length, n + quoted, parts[k], q);
+            sk_out_char(out, ',');
+            sk_out_bytes(out, n, strlen(n) - quoted); /* the closing quotation mark comes last */
+            sk_out_text(out, parts[k]);
+            sk_out_bytes(out, "\"", quoted);
         }
         sk_free(name);
     }
-    fputc('\n', sink->file);
+    sk_out_char(out, '\n');
 }
 
 static sk_status open_csv(const char *path, const sk_run_header *header, sk_sink **out, sk_error *err)

@@ -14,75 +14,93 @@
 
 extern const sk_sink_kind sk_sink_jsonl;
 
-static void number(FILE *file, double value)
+static void number(sk_text_out *out, float value)
 {
     if (isfinite(value))
-        fprintf(file, "%.7g", value);
+        sk_out_g(out, (double)value, 7);
     else
-        fputs("null", file); /* a keypoint that was not found */
+        sk_out_text(out, "null"); /* a keypoint that was not found */
 }
 
-static void numbers(FILE *file, const char *key, const float *values, int count)
+/* values,… between brackets */
+static void numbers(sk_text_out *out, const float *values, int count)
 {
-    fprintf(file, ",\"%s\":[", key);
     for (int i = 0; i < count; i++) {
-        if (i)
-            fputc(',', file);
-        number(file, (double)values[i]);
+        sk_out_char(out, i ? ',' : '[');
+        number(out, values[i]);
     }
-    fputc(']', file);
+    sk_out_char(out, ']');
+}
+
+static void write_keypoints(sk_text_out *out, const sk_keypoint *points, int32_t count)
+{
+    sk_out_text(out, ",\"keypoints\":[");
+    for (int32_t k = 0; k < count; k++) {
+        if (k)
+            sk_out_char(out, ',');
+        numbers(out, (const float[]){points[k].x, points[k].y, points[k].score}, 3);
+    }
+    sk_out_char(out, ']');
 }
 
 static void write_instance(sk_text_sink *sink, const sk_instances *all, const sk_instance *in)
 {
-    FILE *file = sink->file;
-    fprintf(file, "{\"class\":%d", in->class_id);
-    if (in->class_id >= 0 && in->class_id < sink->n_classes)
-        fprintf(file, ",\"name\":%s", sink->classes[in->class_id]);
-    fputs(",\"score\":", file);
-    number(file, (double)in->score);
-    if (in->has & SK_HAS_BOX)
-        numbers(file, "box", in->box, 4);
-    if (in->has & SK_HAS_OBB)
-        numbers(file, "obb", in->obb, 5);
-    if (in->has & SK_HAS_KEYPOINTS) {
-        fputs(",\"keypoints\":[", file);
-        const sk_keypoint *points = all->keypoints + in->first_keypoint;
-        for (int32_t k = 0; k < all->n_keypoints; k++) {
-            fputs(k ? ",[" : "[", file);
-            number(file, (double)points[k].x);
-            fputc(',', file);
-            number(file, (double)points[k].y);
-            fputc(',', file);
-            number(file, (double)points[k].score);
-            fputc(']', file);
-        }
-        fputc(']', file);
+    sk_text_out *out = &sink->out;
+    sk_out_text(out, "{\"class\":");
+    sk_out_int(out, in->class_id);
+    if (in->class_id >= 0 && in->class_id < sink->n_classes) {
+        sk_out_text(out, ",\"name\":");
+        sk_out_text(out, sink->classes[in->class_id]);
     }
-    if (in->track_id >= 0)
-        fprintf(file, ",\"track\":%d", in->track_id);
-    if (in->tracking_score > 0)
-        fprintf(file, ",\"tracking_score\":%.7g", (double)in->tracking_score);
-    fputc('}', file);
+    sk_out_text(out, ",\"score\":");
+    number(out, in->score);
+    if (in->has & SK_HAS_BOX) {
+        sk_out_text(out, ",\"box\":");
+        numbers(out, in->box, 4);
+    }
+    if (in->has & SK_HAS_OBB) {
+        sk_out_text(out, ",\"obb\":");
+        numbers(out, in->obb, 5);
+    }
+    if (in->has & SK_HAS_KEYPOINTS)
+        write_keypoints(out, all->keypoints + in->first_keypoint, all->n_keypoints);
+    if (in->track_id >= 0) {
+        sk_out_text(out, ",\"track\":");
+        sk_out_int(out, in->track_id);
+    }
+    if (in->tracking_score > 0) {
+        sk_out_text(out, ",\"tracking_score\":");
+        sk_out_g(out, (double)in->tracking_score, 7);
+    }
+    sk_out_char(out, '}');
 }
 
 static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_error *err)
 {
     sk_text_sink *sink = (sk_text_sink *)base;
+    sk_text_out *out = &sink->out;
     if (sink->no_empty && frame->instances->count == 0)
         return SK_OK;
     char clock[SK_CLOCK_TEXT];
-    fprintf(sink->file, "{\"source\":%s,\"frame\":%lld,\"time\":%.6f",
-            sk_text_sink_source(sink, frame->source, sk_escape_json), (long long)frame->index, frame->time);
-    if (sink->live)
-        fprintf(sink->file, ",\"utc\":\"%s\"", sk_clock_text_ns(frame->wall_ns, clock, sizeof clock));
-    fprintf(sink->file, "%s,\"instances\":[", (const char *)sink->extra);
+    sk_out_text(out, "{\"source\":");
+    sk_out_text(out, sk_text_sink_source(sink, frame->source, sk_escape_json));
+    sk_out_text(out, ",\"frame\":");
+    sk_out_int(out, frame->index);
+    sk_out_text(out, ",\"time\":");
+    sk_out_f(out, frame->time, 6);
+    if (sink->live) {
+        sk_out_text(out, ",\"utc\":\"");
+        sk_out_text(out, sk_clock_text_ns(frame->wall_ns, clock, sizeof clock));
+        sk_out_char(out, '"');
+    }
+    sk_out_text(out, sink->extra);
+    sk_out_text(out, ",\"instances\":[");
     for (int32_t i = 0; i < frame->instances->count; i++) {
         if (i)
-            fputc(',', sink->file);
+            sk_out_char(out, ',');
         write_instance(sink, frame->instances, &frame->instances->items[i]);
     }
-    fputs("]}\n", sink->file);
+    sk_out_text(out, "]}\n");
     sink->rows++;
     return sk_text_sink_check(sink, err);
 }

@@ -2,12 +2,12 @@
 #include "results/sink.h"
 
 #include "base/file.h"
+#include "base/text_out.h"
 #include "results/shape.h"
 #include "results/stems.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -24,45 +24,69 @@ typedef struct labels_sink {
     sk_stems *stems;
     bool confidence;
     int32_t n_classes;
-    char **classes; /* names; for what whole pictures show */
+    char **classes;  /* names; for what whole pictures show */
+    sk_text_out out; /* the file of the frame being written */
 } labels_sink;
 
-static void write_line(FILE *file, const labels_sink *sink, const sk_result_frame *frame,
+/* " %g" of each */
+static void numbers(sk_text_out *out, const double *values, int count)
+{
+    for (int i = 0; i < count; i++) {
+        sk_out_char(out, ' ');
+        sk_out_g(out, values[i], 6);
+    }
+}
+
+static void write_keypoints(sk_text_out *out, const sk_result_frame *frame, const sk_instance *in)
+{
+    const sk_keypoint *p = frame->instances->keypoints + in->first_keypoint;
+    for (int32_t k = 0; k < frame->instances->n_keypoints; k++) {
+        if (isnan(p[k].x))
+            sk_out_text(out, " 0 0 0");
+        else
+            numbers(out,
+                    (const double[]){(double)p[k].x / frame->width, (double)p[k].y / frame->height,
+                                     (double)p[k].score},
+                    3);
+    }
+}
+
+static void write_line(sk_text_out *out, const labels_sink *sink, const sk_result_frame *frame,
                        const sk_instance *in)
 {
-    bool confidence = sink->confidence;
-    double w = frame->width, h = frame->height;
+    const double w = frame->width, h = frame->height, score = (double)in->score;
     if (!in->has) { /* what the whole picture shows: probability and name, as Ultralytics */
-        fprintf(file, "%.2f %s\n", (double)in->score,
-                in->class_id >= 0 && in->class_id < sink->n_classes ? sink->classes[in->class_id] : "");
+        sk_out_f(out, score, 2);
+        sk_out_char(out, ' ');
+        if (in->class_id >= 0 && in->class_id < sink->n_classes)
+            sk_out_text(out, sink->classes[in->class_id]);
+        sk_out_char(out, '\n');
         return;
     }
-    fprintf(file, "%d", in->class_id < 0 ? 0 : in->class_id);
+    sk_out_int(out, in->class_id < 0 ? 0 : in->class_id);
     if (in->has & SK_HAS_OBB) {
         double xy[8];
         sk_obb_corners(in->obb, xy);
-        for (int i = 0; i < 4; i++)
-            fprintf(file, " %g %g", xy[2 * i] / w, xy[2 * i + 1] / h);
+        for (int i = 0; i < 8; i++)
+            xy[i] /= i % 2 ? h : w;
+        numbers(out, xy, 8);
     } else { /* the line of a pose begins with a box: SLEAP's instances have the one around their keypoints */
         double box[4];
         sk_instance_bounds(frame->instances, in, box);
-        fprintf(file, " %g %g %g %g", (box[0] + box[2] / 2) / w, (box[1] + box[3] / 2) / h, box[2] / w,
-                box[3] / h);
+        numbers(
+            out,
+            (const double[]){(box[0] + box[2] / 2) / w, (box[1] + box[3] / 2) / h, box[2] / w, box[3] / h},
+            4);
     }
-    if (in->has & SK_HAS_KEYPOINTS) {
-        const sk_keypoint *p = frame->instances->keypoints + in->first_keypoint;
-        for (int32_t k = 0; k < frame->instances->n_keypoints; k++) {
-            if (isnan(p[k].x))
-                fprintf(file, " 0 0 0");
-            else
-                fprintf(file, " %g %g %g", (double)p[k].x / w, (double)p[k].y / h, (double)p[k].score);
-        }
+    if (in->has & SK_HAS_KEYPOINTS)
+        write_keypoints(out, frame, in);
+    if (sink->confidence)
+        numbers(out, &score, 1);
+    if (in->track_id >= 0) {
+        sk_out_char(out, ' ');
+        sk_out_int(out, in->track_id);
     }
-    if (confidence)
-        fprintf(file, " %g", (double)in->score);
-    if (in->track_id >= 0)
-        fprintf(file, " %d", in->track_id);
-    fputc('\n', file);
+    sk_out_char(out, '\n');
 }
 
 static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_error *err)
@@ -76,12 +100,13 @@ static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_err
     const size_t length = strlen(sink->folder);
     snprintf(path, sizeof path, "%s%s%s.txt", sink->folder,
              length && sink->folder[length - 1] == '/' ? "" : "/", stem);
-    FILE *file = NULL;
-    SK_TRY(sk_file_create_stream(path, &file, err));
+    sk_text_out *out = &sink->out;
+    SK_TRY(sk_file_create_stream(path, &out->file, err));
     for (int32_t i = 0; i < frame->instances->count; i++)
-        write_line(file, sink, frame, &frame->instances->items[i]);
-    bool failed = ferror(file) != 0;
-    if (fclose(file) != 0 || failed)
+        write_line(out, sink, frame, &frame->instances->items[i]);
+    sk_out_push(out);
+    bool failed = ferror(out->file) != 0;
+    if (fclose(out->file) != 0 || failed)
         return sk_fail(err, SK_ERR_IO, "%s: writing failed: %s%s", path, strerror(errno),
                        sk_file_remedy(errno));
     return SK_OK;

@@ -77,8 +77,8 @@ sk_status sk_text_sink_open(const char *path, const sk_run_header *header, const
         (void)!sk_text_sink_close(&sink->base, NULL);
         return sk_fail_memory(err, strlen(path));
     }
-    sk_status status = strcmp(path, "-") == 0 ? open_standard_output(&sink->file, err)
-                                              : sk_file_create_stream(path, &sink->file, err);
+    sk_status status = strcmp(path, "-") == 0 ? open_standard_output(&sink->out.file, err)
+                                              : sk_file_create_stream(path, &sink->out.file, err);
     if (status != SK_OK) {
         (void)!sk_text_sink_close(&sink->base, NULL);
         return status;
@@ -100,7 +100,8 @@ const char *sk_text_sink_source(sk_text_sink *sink, const char *source, sk_text_
 
 sk_status sk_text_sink_check(sk_text_sink *sink, sk_error *err)
 {
-    if (!ferror(sink->file))
+    sk_out_push(&sink->out);
+    if (!ferror(sink->out.file))
         return SK_OK;
     if (strcmp(sink->path, "-") == 0)
         return sk_fail(err, SK_ERR_IO, "standard output: writing failed: %s", strerror(errno));
@@ -113,7 +114,8 @@ sk_status sk_text_sink_check(sk_text_sink *sink, sk_error *err)
 sk_status sk_text_sink_flush(sk_sink *base, sk_error *err)
 {
     sk_text_sink *sink = (sk_text_sink *)base;
-    fflush(sink->file);
+    sk_out_push(&sink->out);
+    fflush(sink->out.file);
     return sk_text_sink_check(sink, err);
 }
 
@@ -121,9 +123,10 @@ sk_status sk_text_sink_close(sk_sink *base, sk_error *err)
 {
     sk_text_sink *sink = (sk_text_sink *)base;
     sk_status status = SK_OK;
-    if (sink->file) {
-        bool failed = ferror(sink->file) != 0;
-        if (fclose(sink->file) != 0 || failed)
+    if (sink->out.file) {
+        sk_out_push(&sink->out);
+        bool failed = ferror(sink->out.file) != 0;
+        if (fclose(sink->out.file) != 0 || failed)
             status = sk_fail(err, SK_ERR_IO, "%s: writing failed: %s%s", sink->path, strerror(errno),
                              strcmp(sink->path, "-") == 0 ? "" : sk_file_remedy(errno));
     }

@@ -2,14 +2,13 @@
 #ifndef SK_RESULTS_TEXT_SINK_H
 #define SK_RESULTS_TEXT_SINK_H
 
+#include "base/text_out.h"
 #include "results/sink.h"
-
-#include <stdio.h>
 
 /* Inside results/: what the line-by-line formats share. */
 typedef struct sk_text_sink {
     sk_sink base;
-    FILE *file;
+    sk_text_out out;
     char *path;
     char **classes; /* names, escaped for the format */
     char *source;   /* the last source, escaped, and the text it came from */
@@ -28,7 +27,7 @@ sk_status sk_text_sink_open(const char *path, const sk_run_header *header, const
                             sk_text_escape escape, sk_text_sink **out, sk_error *err) SK_MUST_CHECK;
 /* The frame's source, escaped; remembered while it stays the same. */
 const char *sk_text_sink_source(sk_text_sink *sink, const char *source, sk_text_escape escape);
-/* SK_ERR_IO when anything written so far was refused (full disk). */
+/* Ends a frame: its lines go to the file. SK_ERR_IO when anything written so far was refused (full disk). */
 sk_status sk_text_sink_check(sk_text_sink *sink, sk_error *err) SK_MUST_CHECK;
 sk_status sk_text_sink_flush(sk_sink *sink, sk_error *err) SK_MUST_CHECK;
 sk_status sk_text_sink_close(sk_sink *sink, sk_error *err) SK_MUST_CHECK;
