@@ -166,8 +166,8 @@ SK_API sk_status sk_runner_open(const sk_model *const *models, int32_t n_models,
                                 sk_error *err) SK_MUST_CHECK;
 
 /* Ends all work and frees the trace, the threads and all memory but the handle. May be called at any point, from any
- * thread (not from frame_done), and again: whoever waits in submit, wait or next gets SK_ERR_CANCELLED, results that were
- * handed out are gone, and every frame is given back. Statistics can still be read. */
+ * thread (not from frame_done), and again: whoever waits in submit, wait or next gets SK_ERR_CANCELLED, results of wait and
+ * next are gone, and every frame is given back, but those of results that were taken. Statistics can still be read. */
 SK_API void sk_runner_release(sk_runner *runner);
 /* Release, and the handle itself; no other thread may be using it. Nulls the pointer. */
 SK_API void sk_runner_close(sk_runner **runner);
@@ -194,8 +194,8 @@ SK_API sk_status sk_runner_wait(sk_runner *runner, sk_runner_result *result, sk_
 SK_API sk_status sk_runner_next(sk_runner *runner, sk_runner_result *result, sk_error *err) SK_MUST_CHECK;
 SK_API void sk_runner_finish(sk_runner *runner); /* no more frames; the next submit opens the stream again */
 
-/* As next, but the result is the caller's until sk_runner_end_result (or release): several may be held, read and ended at
- * the same time, by any thread and in any order. Waits for at most `wait_ms` milliseconds (0: not at all; < 0: for ever)
+/* As next, but the result is the caller's until sk_runner_end_result (or close): several may be held, read and ended at
+ * the same time, by any thread and in any order, and after a release. Waits for at most `wait_ms` milliseconds (0: not at all; < 0: for ever)
  * and gives SK_ERR_BUSY when none has come by then. A frame that failed has to be ended too: result->hold is not null. */
 SK_API sk_status sk_runner_take(sk_runner *runner, int64_t wait_ms, sk_runner_result *result,
                                 sk_error *err) SK_MUST_CHECK;

@@ -230,7 +230,10 @@ extern int64_t sk_runner_auto_memory;
 
 /* items.c; all under the lock. */
 sk_status sk_items_open(sk_runner *r, sk_error *err) SK_MUST_CHECK;
-void sk_items_close(sk_runner *r);
+/* `taken`: also those whose results the reader keeps. */
+void sk_items_close(sk_runner *r, bool taken);
+/* The reader is done with a result it took. */
+void sk_item_end(sk_runner *r, sk_item *item);
 /* One more, free: for as long as the reader holds others. */
 sk_status sk_items_grow(sk_runner *r, sk_error *err) SK_MUST_CHECK;
 /* Lends the caller's frame to the item. */

@@ -57,21 +57,53 @@ static void free_lent(sk_lent **list)
     *list = NULL;
 }
 
-void sk_items_close(sk_runner *r)
+static void dispose(sk_item *item)
 {
-    for (sk_item *item = r->items; item; item = item->sibling)
+    sk_instances_free(&item->instances);
+    sk_free(item->staging);
+    sk_free(item->output_data);
+    sk_free(item);
+}
+
+void sk_items_close(sk_runner *r, bool taken)
+{
+    sk_item *going = NULL, *next;
+    if (r->held)
+        r->held->state = SK_ITEM_FREE;
+    for (sk_item **at = &r->items; *at;) {
+        sk_item *item = *at;
+        if (item->state == SK_ITEM_HELD && !taken) {
+            at = &item->sibling;
+            continue;
+        }
+        *at = item->sibling;
+        item->sibling = going;
+        going = item;
         sk_item_give_back(r, item);
+    }
+    r->free_items = r->oldest = r->newest = r->pending = r->held = NULL;
+    r->in_flight = r->reserved = 0;
     sk_runner_tell(r);
-    for (sk_item *item = r->items, *next; item; item = next) {
-        next = item->sibling;
-        sk_instances_free(&item->instances);
-        sk_free(item->staging);
-        sk_free(item->output_data);
-        sk_free(item);
+    for (; going; going = next) {
+        next = going->sibling;
+        dispose(going);
     }
     free_lent(&r->free_lent);
-    r->items = r->free_items = r->oldest = r->newest = r->pending = r->held = NULL;
-    r->in_flight = r->reserved = 0;
+}
+
+void sk_item_end(sk_runner *r, sk_item *item)
+{
+    if (r->state == SK_RUNNER_RUNNING) {
+        sk_item_free(r, item);
+        return;
+    }
+    for (sk_item **at = &r->items; *at; at = &(*at)->sibling)
+        if (*at == item) {
+            *at = item->sibling;
+            sk_item_give_back(r, item);
+            dispose(item);
+            return;
+        }
 }
 
 sk_status sk_item_lend(sk_runner *r, sk_item *item, const sk_frame *frame, const sk_runner_call *call,

@@ -116,7 +116,7 @@ void sk_runner_end_result(sk_runner *r, sk_runner_result *result)
     sk_runner_enter(r);
     sk_item *item = result->hold;
     *result = (sk_runner_result){.ticket = -1, .device = -1};
-    if (item && r->state == SK_RUNNER_RUNNING) /* else it goes, or has gone, with everything */
-        sk_item_free(r, item);
+    if (item)
+        sk_item_end(r, item);
     sk_runner_leave(r);
 }

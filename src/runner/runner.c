@@ -359,7 +359,7 @@ void sk_runner_release(sk_runner *r)
     sk_track_close(&r->caller_track);
     pthread_mutex_lock(&r->lock);
     r->counted.cancelled += r->in_flight;
-    sk_items_close(r);
+    sk_items_close(r, false);
     r->state = SK_RUNNER_ENDED;
     pthread_cond_broadcast(&r->gone);
     pthread_mutex_unlock(&r->lock);
@@ -372,6 +372,9 @@ void sk_runner_close(sk_runner **pointer)
         return;
     *pointer = NULL;
     sk_runner_release(r);
+    pthread_mutex_lock(&r->lock);
+    sk_items_close(r, true);
+    pthread_mutex_unlock(&r->lock);
     for (int32_t i = 0; i < r->n_lanes; i++) {
         pthread_mutex_destroy(&r->lanes[i].networks);
         for (int k = 0; k < SK_LANE_THREADS; k++)

@@ -168,31 +168,40 @@ static void test_many_results_are_held(void **state)
     free_frames(&set);
 }
 
-/* Results go with the runner; their frames come back once, and ending them late does nothing. */
-static void test_release_ends_what_is_held(void **state)
+/* Results that were taken outlive a release, with their frames; close ends what is left. */
+static void test_taken_results_outlive_a_release(void **state)
 {
     (void)state;
     sk_error err = {0};
-    frames set = make_frames(3, 48, 40);
+    frames set = make_frames(4, 48, 40);
     sk_runner_settings s = tiny_settings();
     s.frames = SK_RUNNER_HOLD;
     sk_runner *r = open_runner(model, &s);
-    _Atomic int32_t marks[3] = {0};
+    _Atomic int32_t marks[4] = {0};
     sk_runner_result results[3];
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         const sk_runner_call call = {.user = &marks[i], .frame_done = count_one};
         assert_ok(sk_runner_submit(r, &set.frames[i], &call, NULL, &err), &err);
     }
     sk_runner_flush(r);
     for (int i = 0; i < 2; i++)
         assert_ok(sk_runner_take(r, -1, &results[i], &err), &err);
+    assert_ok(sk_runner_wait(r, &results[2], &err), &err);
     sk_runner_release(r);
-    for (int i = 0; i < 3; i++)
-        assert_int_equal(atomic_load(&marks[i]), 1);
-    sk_runner_end_result(r, &results[0]);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(atomic_load(&marks[i]), i >= 2);
     assert_int_equal(sk_runner_take(r, 0, &results[2], &err), SK_ERR_CANCELLED);
+    plain p = {0};
+    plain_open(&p, model, &s, 48, 40);
+    plain_run(&p, results[0].frame);
+    assert_same_instances(results[0].instances, &p.found);
+    plain_close(&p);
+    sk_runner_end_result(r, &results[0]);
     assert_int_equal(atomic_load(&marks[0]), 1);
+    assert_int_equal(atomic_load(&marks[1]), 0);
     sk_runner_close(&r);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(atomic_load(&marks[i]), 1);
     free_frames(&set);
 }
 
@@ -230,7 +239,7 @@ int main(void)
         cmocka_unit_test(test_callbacks_may_call_the_runner),
         cmocka_unit_test(test_dropped_frames_come_back_unlocked),
         cmocka_unit_test(test_many_results_are_held),
-        cmocka_unit_test(test_release_ends_what_is_held),
+        cmocka_unit_test(test_taken_results_outlive_a_release),
         cmocka_unit_test(test_failed_frames_are_held),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
