@@ -206,8 +206,11 @@ static void fuzz_frames(bytes *b)
                                channels, &crop, &err) == SK_OK) {
             uint8_t *out = malloc((size_t)(cg.width * cg.height * 3));
             sk_sleap_crop_begin(crop, sized, sk_sleap_pre_channels(pre));
-            for (int i = 0; out && i < 4; i++)
-                sk_sleap_crop_u8(crop, i ? take_float(b) : take(b), i ? take_float(b) : take(b), out);
+            for (int i = 0; out && i < 4; i++) {
+                const float x = i ? take_float(b) : take(b), y = i ? take_float(b) : take(b);
+                const sk_crop place = sk_sleap_crop_around(crop, x, y);
+                sk_sleap_crop_u8(crop, &place, out);
+            }
             free(out);
             sk_sleap_crop_close(&crop);
         }

@@ -153,14 +153,28 @@ static float bounded(float v)
     return v > -1e6f ? (v < 1e6f ? v : 1e6f) : -1e6f;
 }
 
-static void cut_whole_pixels(sk_sleap_crop *c, float x, float y)
+sk_crop sk_sleap_crop_around(const sk_sleap_crop *c, float x, float y)
 {
     const sk_sleap_crop_geometry *g = &c->g;
+    sk_crop place = {.width = (float)g->crop_width, .height = (float)g->crop_height};
+    if (c->legacy) {
+        place.left = bounded(x) * g->input_scale - (float)(g->crop_width - 1) / 2;
+        place.top = bounded(y) * g->input_scale - (float)(g->crop_height - 1) / 2;
+        return place;
+    }
     /* Box corner, then truncation of the box's middle: the original's rule for the corner in whole pixels. */
     float bx = bounded(x) - (float)g->crop_width / 2 + 0.5f,
           by = bounded(y) - (float)g->crop_height / 2 + 0.5f;
     int32_t hx = g->crop_width / 2, hy = g->crop_height / 2;
-    int32_t left = (int32_t)(bx + (float)hx) - hx, top = (int32_t)(by + (float)hy) - hy;
+    place.left = (float)((int32_t)(bx + (float)hx) - hx);
+    place.top = (float)((int32_t)(by + (float)hy) - hy);
+    return place;
+}
+
+static void cut_whole_pixels(sk_sleap_crop *c, const sk_crop *place)
+{
+    const sk_sleap_crop_geometry *g = &c->g;
+    const int32_t left = (int32_t)place->left, top = (int32_t)place->top;
     size_t k = (size_t)c->from_channels, row = (size_t)g->crop_width * k;
     int32_t x0 = left < 0 ? -left : 0,
             x1 = c->from_width - left < g->crop_width ? c->from_width - left : g->crop_width;
@@ -222,13 +236,12 @@ static void mix_steady(const uint8_t *restrict a, const uint8_t *restrict b, int
 }
 
 /* tf.image.crop_and_resize at scale 1: bilinear at a fractional place, 0 outside, fractions cut off. */
-static void cut_fractional(sk_sleap_crop *c, float x, float y)
+static void cut_fractional(sk_sleap_crop *c, const sk_crop *place)
 {
     const sk_sleap_crop_geometry *g = &c->g;
-    const float left = bounded(x) * g->input_scale - (float)(g->crop_width - 1) / 2;
-    const float top = bounded(y) * g->input_scale - (float)(g->crop_height - 1) / 2;
+    const float top = place->top;
     const int32_t k = c->from_channels;
-    const span s = find_across(c, left);
+    const span s = find_across(c, place->left);
     memset(c->cut, 0, (size_t)g->crop_width * (size_t)g->crop_height * (size_t)k);
     for (int32_t v = 0; v < g->crop_height && s.end > 0; v++) {
         const float fy = top + (float)v;
@@ -270,14 +283,14 @@ static void convert_row(const uint8_t *from, int32_t have, int32_t want, int32_t
     (void)status; /* cannot fail: both formats are known */
 }
 
-/* What is around a centroid, scaled, [scaled_height][scaled_width][from_channels]. */
-static const uint8_t *cut_out(sk_sleap_crop *c, float x, float y)
+/* What is at a place, scaled, [scaled_height][scaled_width][from_channels]. */
+static const uint8_t *cut_out(sk_sleap_crop *c, const sk_crop *place)
 {
     const sk_sleap_crop_geometry *g = &c->g;
     if (c->legacy)
-        cut_fractional(c, x, y);
+        cut_fractional(c, place);
     else
-        cut_whole_pixels(c, x, y);
+        cut_whole_pixels(c, place);
     if (!c->shrink)
         return c->cut;
     sk_resize_antialias_run(c->shrink, c->cut, (ptrdiff_t)g->crop_width * c->from_channels, c->shrunk,
@@ -285,10 +298,10 @@ static const uint8_t *cut_out(sk_sleap_crop *c, float x, float y)
     return c->shrunk;
 }
 
-void sk_sleap_crop_u8(sk_sleap_crop *c, float x, float y, uint8_t *out)
+void sk_sleap_crop_u8(sk_sleap_crop *c, const sk_crop *place, uint8_t *out)
 {
     const sk_sleap_crop_geometry *g = &c->g;
-    const uint8_t *made = cut_out(c, x, y);
+    const uint8_t *made = cut_out(c, place);
     size_t from = (size_t)g->scaled_width * (size_t)c->from_channels,
            to = (size_t)g->width * (size_t)c->channels;
     size_t used = (size_t)g->scaled_width * (size_t)c->channels;
@@ -303,16 +316,16 @@ void sk_sleap_crop_u8(sk_sleap_crop *c, float x, float y, uint8_t *out)
     }
 }
 
-void sk_sleap_crop_f32(sk_sleap_crop *c, float x, float y, float *out)
+void sk_sleap_crop_f32(sk_sleap_crop *c, const sk_crop *place, float *out)
 {
     const sk_sleap_crop_geometry *g = &c->g;
     if (c->grey_last && c->from_channels == 3) {
-        const uint8_t *made = cut_out(c, x, y);
+        const uint8_t *made = cut_out(c, place);
         memset(out, 0, (size_t)g->width * (size_t)g->height * sizeof *out);
         sk_pixels_gray_plane(made, g->scaled_width, g->scaled_height, out, g->width);
         return;
     }
-    sk_sleap_crop_u8(c, x, y, c->input);
+    sk_sleap_crop_u8(c, place, c->input);
     sk_pixels_to_planes(c->input, (ptrdiff_t)g->width * c->channels, g->width, g->height, c->channels,
                         1.0f / 255.0f, NULL, NULL, out);
 }

@@ -3,6 +3,7 @@
 #define SK_TASKS_SLEAP_CROP_H
 
 #include "models/model.h"
+#include "tasks/crops.h"
 
 /* Crops around centroids for a centred-instance network, cut from the sized picture (sleap_pre.h).
  * sleap-nn: whole pixels, zeros outside, then scaled by the model's input scale and padded to its stride.
@@ -32,10 +33,13 @@ void sk_sleap_crop_close(sk_sleap_crop **crop);
  * network makes grey of colours last (sk_sleap_grey_of). */
 void sk_sleap_crop_begin(sk_sleap_crop *crop, const uint8_t *sized, int32_t channels);
 
-/* The network's input for one centroid (sized pixels): 8-bit [height][width][channels]. */
-void sk_sleap_crop_u8(sk_sleap_crop *crop, float x, float y, uint8_t *out);
+/* Where the crop around a centroid (sized pixels) lies. */
+sk_crop sk_sleap_crop_around(const sk_sleap_crop *crop, float x, float y);
+
+/* The network's input for one crop: 8-bit [height][width][channels]. Of the place only the corner counts. */
+void sk_sleap_crop_u8(sk_sleap_crop *crop, const sk_crop *place, uint8_t *out);
 /* The same as planes of value / 255. */
-void sk_sleap_crop_f32(sk_sleap_crop *crop, float x, float y, float *out);
+void sk_sleap_crop_f32(sk_sleap_crop *crop, const sk_crop *place, float *out);
 
 /* Turns a point of the crop's network input (pixels) into sized pixels. */
 void sk_sleap_crop_undo(const sk_sleap_crop *crop, float centroid_x, float centroid_y, float *x, float *y);

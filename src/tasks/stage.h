@@ -3,6 +3,7 @@
 #define SK_TASKS_STAGE_H
 
 #include "skitter/detector.h"
+#include "tasks/crops.h"
 #include "tasks/letterbox.h"
 #include "tasks/sleap_post.h"
 #include "tasks/yolo_post.h"
@@ -98,8 +99,16 @@ sk_status sk_task_stage_input(sk_task_stage *stage, const sk_frame *frame, sk_ta
 sk_status sk_task_stage_result(sk_task_stage *stage, const sk_tensor *outputs, int32_t n_outputs,
                                int32_t image, int tail_cut, sk_instances *out, sk_error *err) SK_MUST_CHECK;
 
-/* Second models. Takes the frame (borrowed until sk_task_stage_crops_end) and the first model's instances,
- * empties `out` and says how many crops there are. */
+/* Second models: how their crops are cut; for engines that do it where the frame lies. Null: a first model. */
+const sk_crop_form *sk_task_stage_crop_form(const sk_task_stage *stage);
+/* Where a frame's crops lie, from the first model's instances; empties `out`. The list is the stage's, until the next
+ * frame's. No pixel is looked at. */
+sk_status sk_task_stage_find_crops(sk_task_stage *stage, const sk_instances *found, sk_instances *out,
+                                   sk_crop_list *list, sk_error *err) SK_MUST_CHECK;
+/* For crops that are cut here, by sk_task_stage_crop_input: takes the frame, which must stay until
+ * sk_task_stage_crops_end. */
+sk_status sk_task_stage_cut_from(sk_task_stage *stage, const sk_frame *frame, sk_error *err) SK_MUST_CHECK;
+/* Both of these; says how many crops there are. */
 sk_status sk_task_stage_crops(sk_task_stage *stage, const sk_frame *frame, const sk_instances *found,
                               sk_instances *out, int32_t *n_crops, sk_error *err) SK_MUST_CHECK;
 sk_status sk_task_stage_crop_input(sk_task_stage *stage, int32_t crop, sk_task_input form, void *out,

@@ -9,11 +9,10 @@
 
 enum { SK_STAGE_MAPS = 32 };
 
-/* One crop of the frame in hand. */
+/* What one crop of the frame in hand is about. */
 typedef struct sk_task_crop {
-    sk_instance found;           /* what the first model said */
-    sk_sleap_centroid centroid;  /* SLEAP: sized pixels */
-    int32_t x, y, width, height; /* YOLO: part of the frame */
+    sk_instance found;          /* what the first model said */
+    sk_sleap_centroid centroid; /* SLEAP: sized pixels */
 } sk_task_crop;
 
 struct sk_task_stage {
@@ -36,7 +35,9 @@ struct sk_task_stage {
     sk_sleap_post *sleap;
     sk_sleap_crop *cropper;
     /* crops */
+    sk_crop_form crop_form;
     sk_task_crop *crops;
+    sk_crop *places; /* where they lie */
     int32_t n_crops, next_crop;
     const sk_frame *frame;
 };

@@ -183,6 +183,19 @@ static sk_status open_sleap_second(sk_task_stage *s, const sk_task_stage *first,
     s->plan.u8 = sk_sleap_pre_is_u8(s->pre);
     s->plan.capacity = s->settings.max_crops;
     s->plan.n_keypoints = sk_sleap_post_keypoints(s->sleap);
+    sk_crop_form *f = &s->crop_form;
+    f->rule = m->sleap.legacy ? SK_CROP_MIXED : SK_CROP_PIXELS;
+    f->fitted_width = s->geometry.fitted_width;
+    f->fitted_height = s->geometry.fitted_height;
+    f->sized_width = s->geometry.sized_width;
+    f->sized_height = s->geometry.sized_height;
+    f->grey = (int32_t)sk_sleap_grey_of(&sizing, sleap_channels(m));
+    f->old_sizing = sizing.legacy;
+    f->crop_width = g.crop_width;
+    f->crop_height = g.crop_height;
+    f->scaled_width = g.scaled_width;
+    f->scaled_height = g.scaled_height;
+    f->input_scale = g.input_scale;
     snprintf(s->plan.steps, sizeof s->plan.steps, "crops of %dx%d -> scaled %dx%d -> padded %dx%d",
              (int)g.crop_width, (int)g.crop_height, (int)g.scaled_width, (int)g.scaled_height, (int)g.width,
              (int)g.height);
@@ -258,11 +271,20 @@ sk_status sk_task_stage_open_second(const sk_model *model, const sk_task_stage *
         goto done;
     }
     s->crops = sk_calloc((size_t)s->settings.max_crops, sizeof *s->crops);
-    if (!s->crops) {
-        status = sk_fail_memory(err, (size_t)s->settings.max_crops * sizeof *s->crops);
+    s->places = sk_calloc((size_t)s->settings.max_crops, sizeof *s->places);
+    if (!s->crops || !s->places) {
+        status = sk_fail_memory(err, (size_t)s->settings.max_crops * (sizeof *s->crops + sizeof *s->places));
         goto done;
     }
+    s->crop_form = (sk_crop_form){.rule = SK_CROP_LETTERBOX,
+                                  .frame_width = s->frame_width,
+                                  .frame_height = s->frame_height,
+                                  .swap = !model->input.rgb};
     SK_TRY_GOTO(is_yolo(model->task) ? open_yolo(s, err) : open_sleap_second(s, first, err));
+    s->crop_form.width = s->plan.width;
+    s->crop_form.height = s->plan.height;
+    s->crop_form.channels = s->plan.channels;
+    s->crop_form.u8 = s->plan.u8;
     *out = s;
     s = NULL;
 done:
@@ -284,6 +306,7 @@ void sk_task_stage_close(sk_task_stage **stage)
     sk_sleap_post_close(&s->sleap);
     sk_sleap_crop_close(&s->cropper);
     sk_free(s->crops);
+    sk_free(s->places);
     sk_free(s);
     *stage = NULL;
 }

@@ -124,7 +124,9 @@ static void greys_of_crops(void **state)
         assert_ok(sk_sleap_crop_open(&spec, &g, 1, W, H, 1, &crop, &err), &err);
         static float plane[SIDE * SIDE];
         sk_sleap_crop_begin(crop, pixels, 3);
-        sk_sleap_crop_f32(crop, 19.5f, 15.5f, plane); /* corner at 12, 8 */
+        const sk_crop place = sk_sleap_crop_around(crop, 19.5f, 15.5f);
+        assert_true(place.left == 12 && place.top == 8);
+        sk_sleap_crop_f32(crop, &place, plane);
         for (int y = 0; y < SIDE; y++)
             memcpy(cut + y * SIDE * 3, pixels + ((8 + y) * W + 12) * 3, SIDE * 3);
         const uint8_t *from = cut;
@@ -141,7 +143,7 @@ static void greys_of_crops(void **state)
                          (double)grey_of(from + 3 * i));
         /* The next frame has no colours. */
         sk_sleap_crop_begin(crop, pixels, 1);
-        sk_sleap_crop_f32(crop, 19.5f, 15.5f, plane);
+        sk_sleap_crop_f32(crop, &place, plane);
         if (!scaled)
             for (int i = 0; i < SIDE * SIDE; i++)
                 assert_true(plane[i] == (float)pixels[(8 + i / SIDE) * W + 12 + i % SIDE] / 255.0f);

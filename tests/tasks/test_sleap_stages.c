@@ -86,6 +86,12 @@ static void inputs_are_padded_with_zeros(void **state)
 /* --- crops
  * ------------------------------------------------------------------------------------------------- */
 
+static void cut(sk_sleap_crop *crop, float x, float y, uint8_t *out)
+{
+    const sk_crop place = sk_sleap_crop_around(crop, x, y);
+    sk_sleap_crop_u8(crop, &place, out);
+}
+
 static void crops_in_whole_pixels(void **state)
 {
     (void)state;
@@ -104,7 +110,7 @@ static void crops_in_whole_pixels(void **state)
     const float places[5][2] = {{20.3f, 15.8f}, {0, 0}, {39, 29}, {-50, 10}, {1e30f, -1e30f}};
     for (int n = 0; n < 5; n++) {
         float x = places[n][0], y = places[n][1];
-        sk_sleap_crop_u8(crop, x, y, out);
+        cut(crop, x, y, out);
         float bx = fmaxf(fminf(x, 1e6f), -1e6f) - 3.5f, by = fmaxf(fminf(y, 1e6f), -1e6f) - 3.5f;
         int left = (int)(bx + 4) - 4, top = (int)(by + 4) - 4;
         for (int v = 0; v < 16; v++)
@@ -145,8 +151,7 @@ static void crops_equal_the_original(void **state)
         int w = (int)crops.dim[4], h = (int)crops.dim[3];
         for (int i = 0; i < centroids.dim[0]; i++) {
             uint8_t out[96 * 96];
-            sk_sleap_crop_u8(crop, ((float *)centroids.data)[2 * i], ((float *)centroids.data)[2 * i + 1],
-                             out);
+            cut(crop, ((float *)centroids.data)[2 * i], ((float *)centroids.data)[2 * i + 1], out);
             /* Some recorded crops lack their last row or column. */
             const uint8_t *want = (uint8_t *)crops.data + i * w * h;
             for (int y = 0; y < h && w == 96 && h == 96; y++)
@@ -179,11 +184,11 @@ static void legacy_crops_are_interpolated(void **state)
     sk_sleap_crop *crop;
     assert_ok(sk_sleap_crop_open(&spec, &g, 1, W, H, 1, &crop, &err), &err);
     sk_sleap_crop_begin(crop, picture, 1);
-    sk_sleap_crop_u8(crop, 8.25f, 6.5f, out);
+    cut(crop, 8.25f, 6.5f, out);
     for (int v = 0; v < S; v++)
         for (int u = 0; u < S; u++)
             assert_int_equal(out[v * S + u], (int)(10 * (6.25f + (float)u) + 2 * (4.5f + (float)v)));
-    sk_sleap_crop_u8(crop, 0.5f, 0.5f, out); /* from -1.5: the first two rows and columns lie outside */
+    cut(crop, 0.5f, 0.5f, out); /* from -1.5: the first two rows and columns lie outside */
     assert_int_equal(out[0], 0);
     assert_int_equal(out[2 * S + 2], (int)(10 * 0.5f + 2 * 0.5f));
     /* The corner added back is centroid - crop / 2, half a pixel off the crop's own: the original's rule. */
@@ -196,7 +201,7 @@ static void legacy_crops_are_interpolated(void **state)
     assert_true(g.width == S);
     assert_ok(sk_sleap_crop_open(&spec, &g, 1, W, H, 1, &crop, &err), &err);
     sk_sleap_crop_begin(crop, picture, 1);
-    sk_sleap_crop_u8(crop, 8, 8, out);
+    cut(crop, 8, 8, out);
     /* Centre at (4, 4) of the half-size picture, whose pixel (4, 4) is the picture at (8.5, 8.5). */
     assert_int_equal(out[2 * S + 2], (int)(10 * 8.5f + 2 * 8.5f));
     px = py = 1;
@@ -248,7 +253,7 @@ static void legacy_crops_value_by_value(void **state)
             const float x = i < PLACES ? places[i][0] : (float)(noise >> 20) / 20.0f - 20;
             const float y = i < PLACES ? places[i][1] : (float)(noise & 0xfff) / 40.0f - 20;
             memset(out, 0x5a, sizeof out);
-            sk_sleap_crop_u8(crop, x, y, out);
+            cut(crop, x, y, out);
             const float left = (x < 1e6f ? x : 1e6f) - (SW - 1) / 2.0f;
             const float top = (y > -1e6f ? y < 1e6f ? y : 1e6f : -1e6f) - (SH - 1) / 2.0f;
             for (int v = 0; v < SH; v++)
@@ -498,6 +503,16 @@ static void boxes_lead_to_crops(void **state)
     sk_instances_add(&boxes)->box[0] = NAN; /* a broken one is passed over */
     int32_t crops;
     uint64_t before = sk_memory_allocations();
+    /* Where they lie is known without the frame; only who cuts them here needs it. */
+    sk_crop_list list;
+    assert_ok(sk_task_stage_find_crops(second, &boxes, &out, &list, &err), &err);
+    assert_true(list.count == 1 && list.items[0].left == 69 && list.items[0].top == 29);
+    assert_true(list.items[0].width == 64 && list.items[0].height == 64 && list.items[0].angle == 0);
+    const sk_crop_form *form = sk_task_stage_crop_form(second);
+    assert_true(form->rule == SK_CROP_PIXELS && form->width == 64 && form->channels == 1);
+    assert_true(form->sized_width == 192 && form->fitted_width == 192 && form->grey == SK_SLEAP_GREY_LAST);
+    assert_null(sk_task_stage_crop_form(first));
+    assert_int_equal(sk_task_stage_crop_input(second, 0, SK_TASK_INPUT_U8, input, &err), SK_ERR_ARG);
     assert_ok(sk_task_stage_crops(second, &frame, &boxes, &out, &crops, &err), &err);
     assert_int_equal(crops, 1);
     assert_ok(sk_task_stage_crop_input(second, 0, SK_TASK_INPUT_U8, input, &err), &err);
@@ -557,6 +572,11 @@ static void yolo_on_crops(void **state)
     uint64_t before = sk_memory_allocations();
     assert_ok(sk_task_stage_crops(second, &frame, &boxes, &out, &crops, &err), &err);
     assert_int_equal(crops, 1);
+    sk_crop_list list;
+    assert_ok(sk_task_stage_find_crops(second, &boxes, &out, &list, &err), &err);
+    assert_true(list.items[0].left == 76 && list.items[0].width == 48 && list.items[0].height == 24);
+    assert_int_equal(sk_task_stage_crop_form(second)->rule, SK_CROP_LETTERBOX);
+    assert_ok(sk_task_stage_cut_from(second, &frame, &err), &err);
     assert_ok(sk_task_stage_crop_input(second, 0, SK_TASK_INPUT_U8, input, &err), &err);
     /* Grown by a tenth: 76 … 124 by 38 … 62, 48 x 24 pixels, times 4 / 3 into 64 x 64: 16 rows of border. */
     assert_int_equal(input[0], 114);
