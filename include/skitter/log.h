@@ -8,24 +8,38 @@
 extern "C" {
 #endif
 
-/* What skitter has to say besides results and errors. The library is silent until a callback is set: it never
- * writes to the terminal by itself. */
+/* What skitter has to say besides results and errors. The library is silent until somebody listens: it never writes to
+ * the terminal by itself. Any number may listen, each up to a level of its own: a program and a plugin in it do not take
+ * the messages away from each other.
+ *
+ * Threads: all functions may be called from any thread, at any time. */
 
+/* How much a message matters. A listener hears its level and everything above it in this list. */
 typedef enum sk_log_level {
-    SK_LOG_ERROR = 0, /* something failed that no caller was told of (a background thread) */
-    SK_LOG_WARN = 1,  /* works, but probably not as wished: a slow path, a setting without effect */
-    SK_LOG_INFO = 2,  /* what was chosen and why */
+    /* something failed that no caller was told of (a background thread) */
+    SK_LOG_ERROR = 0,
+    /* works, but probably not as wished: a slow path, a setting without effect */
+    SK_LOG_WARN = 1,
+    /* what was chosen and why */
+    SK_LOG_INFO = 2,
+    /* for whoever looks for a mistake in skitter */
     SK_LOG_DEBUG = 3
 } sk_log_level;
 
-/* One message: UTF-8, no line end, valid during the call only. May be called from any thread; calls never
- * overlap, so the callback needs no lock. It must not call sk_log_set. */
+/* One message: UTF-8, no line end, 1023 bytes at most, valid during the call only. Called from any thread, also from
+ * several at once, and under no lock of ours. A message that skitter has to say during the call is dropped. */
 typedef void (*sk_log_fn)(void *cookie, sk_log_level level, const char *message);
 
-/* Messages up to `level` go to fn(cookie, …) from now on; a null fn means silence, the default. When this
- * returns, the former callback is not running and will not be called again: its cookie may be freed.
- * Thread-safe. */
-SK_API void sk_log_set(sk_log_level level, sk_log_fn fn, void *cookie);
+/* Somebody who listens; ended by sk_log_unlisten. */
+typedef struct sk_log_listener sk_log_listener;
+
+/* Messages up to `level` go to fn(cookie, …) from now on. `cookie` stays the caller's. */
+SK_API sk_status sk_log_listen(sk_log_level level, sk_log_fn fn, void *cookie, sk_log_listener **out,
+                               sk_error *err) SK_MUST_CHECK;
+/* Ends it and nulls the pointer; null is fine. When this returns, fn is not running and will not be called again, so that
+ * its cookie may be freed: it waits for calls that are under way, so do not hold a lock that fn takes. From inside fn itself
+ * it returns at once, and that call is the last. */
+SK_API void sk_log_unlisten(sk_log_listener **listener);
 
 /* "error", "warning", "info", "debug". */
 SK_API const char *sk_log_level_name(sk_log_level level);

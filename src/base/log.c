@@ -1,25 +1,88 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/log.h"
 
+#include "base/error.h"
+#include "base/memory.h"
+
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held while the callback runs */
-static sk_log_fn callback;
-static void *callback_cookie;
-static atomic_int wanted_level = -1; /* -1 = silent */
-static _Thread_local int inside;     /* this thread is in the callback */
+/* A listener stays in the list while a call to it is under way (`busy`), so that whoever walks the list can let go of the
+ * lock for the call and find its place again. */
+struct sk_log_listener {
+    sk_log_listener *next;
+    sk_log_fn fn;
+    void *cookie;
+    sk_log_level level;
+    int busy;     /* calls under way */
+    bool leaving; /* gets no new ones */
+    bool orphan;  /* left from inside its own call: whoever made that call frees it */
+};
 
-void sk_log_set(sk_log_level level, sk_log_fn fn, void *cookie)
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t quiet = PTHREAD_COND_INITIALIZER; /* a call to one that is leaving is over */
+static sk_log_listener *listeners;
+static atomic_int wanted_level = -1;            /* the largest of all; -1 = silent */
+static _Thread_local sk_log_listener *speaking; /* this thread is in its callback */
+
+/* Under the lock. */
+static void settle_level(void)
 {
-    if (inside)
-        return; /* forbidden, and taking the lock would never return */
+    int level = -1;
+    for (const sk_log_listener *l = listeners; l; l = l->next)
+        if (!l->leaving && (int)l->level > level)
+            level = (int)l->level;
+    atomic_store(&wanted_level, level);
+}
+
+/* Under the lock. */
+static void remove_listener(sk_log_listener *listener)
+{
+    sk_log_listener **at = &listeners;
+    while (*at != listener)
+        at = &(*at)->next;
+    *at = listener->next;
+    sk_free(listener);
+}
+
+sk_status sk_log_listen(sk_log_level level, sk_log_fn fn, void *cookie, sk_log_listener **out, sk_error *err)
+{
+    SK_CHECK_ARG(fn && out, err);
+    *out = NULL;
+    sk_log_listener *listener = sk_calloc(1, sizeof *listener);
+    if (!listener)
+        return sk_fail_memory(err, sizeof *listener);
+    listener->fn = fn;
+    listener->cookie = cookie;
+    listener->level = level;
     pthread_mutex_lock(&lock);
-    callback = fn;
-    callback_cookie = cookie;
-    atomic_store(&wanted_level, fn ? (int)level : -1);
+    listener->next = listeners;
+    listeners = listener;
+    settle_level();
+    pthread_mutex_unlock(&lock);
+    *out = listener;
+    return SK_OK;
+}
+
+void sk_log_unlisten(sk_log_listener **pointer)
+{
+    sk_log_listener *listener = pointer ? *pointer : NULL;
+    if (!listener)
+        return;
+    *pointer = NULL;
+    pthread_mutex_lock(&lock);
+    listener->leaving = true;
+    settle_level();
+    if (speaking == listener) {
+        listener->orphan = true;
+    } else {
+        while (listener->busy > 0)
+            pthread_cond_wait(&quiet, &lock);
+        remove_listener(listener);
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -30,7 +93,7 @@ int sk_log_wanted(sk_log_level level)
 
 void sk_log(sk_log_level level, const char *format, ...)
 {
-    if (!sk_log_wanted(level) || inside)
+    if (!sk_log_wanted(level) || speaking)
         return;
     char message[1024];
     va_list args;
@@ -38,10 +101,21 @@ void sk_log(sk_log_level level, const char *format, ...)
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
     pthread_mutex_lock(&lock);
-    if (callback && sk_log_wanted(level)) {
-        inside = 1;
-        callback(callback_cookie, level, message);
-        inside = 0;
+    for (sk_log_listener *l = listeners, *next; l; l = next) {
+        if (!l->leaving && level <= l->level) {
+            l->busy++;
+            pthread_mutex_unlock(&lock);
+            speaking = l;
+            l->fn(l->cookie, level, message);
+            speaking = NULL;
+            pthread_mutex_lock(&lock);
+            l->busy--;
+            if (l->leaving)
+                pthread_cond_broadcast(&quiet);
+        }
+        next = l->next;
+        if (l->orphan && l->busy == 0)
+            remove_listener(l);
     }
     pthread_mutex_unlock(&lock);
 }

@@ -124,11 +124,13 @@ static void say(const char *mark, sk_cli_style_name style, const char *format, v
 {
     if (verbosity < 1)
         return;
+    flockfile(stderr); /* messages come from any thread; lines stay whole */
     if (mark)
         sk_cli_print_to(stderr, "skitter: %s%s%s ", sk_cli_style(stderr, style), mark,
                         sk_cli_style(stderr, SK_STYLE_END));
     sk_cli_vprint(stderr, format, args);
     fputc('\n', stderr);
+    funlockfile(stderr);
 }
 
 void sk_cli_warn(const char *format, ...)

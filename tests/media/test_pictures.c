@@ -413,14 +413,15 @@ static void animations_are_called_so(void **state)
            "\xF3\x8D\x93\x70",
            20);
     write_bytes("moving.png", data, count + 20);
-    sk_log_set(SK_LOG_WARN, count_warning, NULL);
     sk_slot slot = {0};
     sk_error err = {0};
+    sk_log_listener *listener = NULL;
+    assert_ok(sk_log_listen(SK_LOG_WARN, count_warning, NULL, &listener, &err), &err);
     assert_ok(decode("still.png", 0, &slot, &err), &err);
     assert_int_equal(warnings, 0);
     assert_ok(decode("moving.png", 0, &slot, &err), &err);
     assert_int_equal(warnings, 1);
-    sk_log_set(SK_LOG_WARN, NULL, NULL);
+    sk_log_unlisten(&listener);
     sk_slot_free(&slot);
     write_bytes("moving.webp", "RIFF\x20\0\0\0WEBPVP8X\x0a\0\0\0\x02\0\0\0\0\0\0\0\0\0", 30);
     expect_refusal("moving.webp", 0, SK_ERR_UNSUPPORTED, "animated WebP");
