@@ -41,11 +41,16 @@ set(SKITTER_TEST_ENV
     "SKITTER_TEST_SOURCE=${CMAKE_SOURCE_DIR}"
     "SKITTER_TEST_BUILD=${CMAKE_BINARY_DIR}"
     "SKITTER_TEST_BINARY=$<TARGET_FILE:skitter>"
+    "SKITTER_PROGRAM=$<TARGET_FILE:skitter>"
     "SKITTER_TEST_DATA=${CMAKE_SOURCE_DIR}/../shared/data"
     # never the settings and caches of whoever runs the tests
     "SKITTER_CONFIG_DIR=${CMAKE_BINARY_DIR}/test_config"
     "SKITTER_ARTIFACTS=cache" # nothing is put beside the models that tests read
     "SKITTER_CACHE_DIR=${CMAKE_BINARY_DIR}/test_cache")
+if(CMAKE_CROSSCOMPILING) # how tests start a program of their own
+    list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
+    list(APPEND SKITTER_TEST_ENV "SKITTER_TEST_EMULATOR=${emulator}")
+endif()
 if(SKITTER_SANITIZE MATCHES "address")
     # clang 14 takes thread-local memory of a loaded library for that of an old C library where its address is 16 behind a page's
     # begin, reads a range out of what lies before it, and its leak check dies of that ("Tracer caught signal 11"): one run of a

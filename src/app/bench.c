@@ -3,19 +3,16 @@
 
 #include "app/network.h"
 #include "app/runtimes.h"
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "base/pool.h"
 #include "kernels/peak.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #define RUNS_A_ROUND 4
 #define MAX_LAYERS   1024
@@ -25,13 +22,7 @@ void sk_bench_defaults(sk_bench_settings *settings)
     *settings = (sk_bench_settings){.batch = 1, .iterations = 60, .warmup = 3, .winograd = true};
 }
 
-/* --- talk between the parent and a runtime's process: fixed-size records over a socket, which unlike a pipe raises no signal when
- * the other end is gone --- */
-
-typedef struct child {
-    pid_t pid;
-    int fd; /* the parent's end */
-} child;
+/* --- talk between the parent and a runtime's process: records of fixed size --- */
 
 enum { ORDER_RUN = 1, ORDER_LAYERS = 2, ORDER_END = 3 };
 
@@ -52,32 +43,28 @@ typedef struct round_report {
     double rss_mb;
 } round_report;
 
-static int send_bytes(int fd, const void *data, size_t bytes)
+/* The settings as they go over the socket: with the texts they point to. */
+typedef struct bench_wish {
+    sk_bench_settings settings; /* its pointers mean nothing */
+    char model[4096], runtime[64], provider[64], openvino_device[64];
+} bench_wish;
+
+static sk_status put_text(const char *text, char *to, size_t capacity, sk_error *err)
 {
-    for (const char *at = data; bytes;) {
-        ssize_t n = send(fd, at, bytes, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return 0;
-        at += n;
-        bytes -= (size_t)n;
-    }
-    return 1;
+    if (text && strlen(text) >= capacity)
+        return sk_fail(err, SK_ERR_LIMIT, "'%.80s…' is too long for the benchmark", text);
+    snprintf(to, capacity, "%s", text ? text : "");
+    return SK_OK;
 }
 
-static int receive_bytes(int fd, void *data, size_t bytes)
+static sk_status make_wish(const sk_bench_settings *s, const char *runtime, bench_wish *w, sk_error *err)
 {
-    for (char *at = data; bytes;) {
-        ssize_t n = read(fd, at, bytes);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return 0;
-        at += n;
-        bytes -= (size_t)n;
-    }
-    return 1;
+    memset(w, 0, sizeof *w);
+    w->settings = *s;
+    SK_TRY(put_text(s->model, w->model, sizeof w->model, err));
+    SK_TRY(put_text(runtime, w->runtime, sizeof w->runtime, err));
+    SK_TRY(put_text(s->provider, w->provider, sizeof w->provider, err));
+    return put_text(s->openvino_device, w->openvino_device, sizeof w->openvino_device, err);
 }
 
 /* --- the runtime's process --- */
@@ -154,18 +141,25 @@ static int send_layers(bench_model *b, int fd)
         if (status != SK_OK || sk_session_profile(b->session, rows, MAX_LAYERS, &count, &err) != SK_OK)
             count = 0;
     }
-    int ok = send_bytes(fd, &count, sizeof count) && send_bytes(fd, rows, (size_t)count * sizeof *rows);
+    int ok = sk_child_send(fd, &count, sizeof count) && sk_child_send(fd, rows, (size_t)count * sizeof *rows);
     sk_free(rows);
     return ok;
 }
 
-static void serve(const sk_bench_settings *s, const char *runtime, int fd)
+void sk_bench_serve(int fd)
 {
+    static bench_wish wish;
+    if (!sk_child_receive(fd, &wish, sizeof wish))
+        return;
+    sk_bench_settings *s = &wish.settings;
+    s->model = wish.model;
+    s->provider = wish.provider[0] ? wish.provider : NULL;
+    s->openvino_device = wish.openvino_device[0] ? wish.openvino_device : NULL;
     bench_model b = {0};
     sk_error err = {0};
     opened_report opened = {0};
     int64_t begin = sk_clock_ns();
-    sk_status status = open_model(s, runtime, &b, &err);
+    sk_status status = open_model(s, wish.runtime, &b, &err);
     opened.open_ms = (double)(sk_clock_ns() - begin) * 1e-6;
     opened.ok = status == SK_OK;
     snprintf(opened.problem, sizeof opened.problem, "%.511s", err.message);
@@ -183,9 +177,9 @@ static void serve(const sk_bench_settings *s, const char *runtime, int fd)
         opened.activations_mb = (double)info->activation_bytes / 1048576;
         memcpy(opened.detail, info->detail, sizeof opened.detail);
     }
-    int going = send_bytes(fd, &opened, sizeof opened) && opened.ok;
+    int going = sk_child_send(fd, &opened, sizeof opened) && opened.ok;
     sk_session_input input = {.data = b.pictures};
-    for (int32_t order = 0; going && receive_bytes(fd, &order, sizeof order) && order != ORDER_END;) {
+    for (int32_t order = 0; going && sk_child_receive(fd, &order, sizeof order) && order != ORDER_END;) {
         if (order == ORDER_LAYERS) {
             going = send_layers(&b, fd);
             continue;
@@ -201,45 +195,32 @@ static void serve(const sk_bench_settings *s, const char *runtime, int fd)
         }
         snprintf(report.problem, sizeof report.problem, "%.511s", err.message);
         report.rss_mb = peak_rss_mb();
-        going = send_bytes(fd, &report, sizeof report) && report.ok;
+        going = sk_child_send(fd, &report, sizeof report) && report.ok;
     }
     close_model(&b);
 }
 
-static sk_status start_child(const sk_bench_settings *s, const char *runtime, child *c, sk_error *err)
+/* --- the parent --- */
+
+static sk_status start_child(const sk_bench_settings *s, const char *runtime, sk_child *c, sk_error *err)
 {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        return sk_fail(err, SK_ERR_IO, "no socket for the benchmark: %s", strerror(errno));
-    fflush(NULL);
-    c->pid = fork();
-    if (c->pid < 0) {
-        close(ends[0]);
-        close(ends[1]);
-        return sk_fail(err, SK_ERR_IO, "no process for the benchmark: %s", strerror(errno));
-    }
-    if (c->pid == 0) {
-        close(ends[0]);
-        serve(s, runtime, ends[1]);
-        _exit(0);
-    }
-    close(ends[1]);
-    c->fd = ends[0];
-    return SK_OK;
+    bench_wish wish;
+    SK_TRY(make_wish(s, runtime, &wish, err));
+    SK_TRY(sk_child_start("bench", false, c, err));
+    if (sk_child_send(c->fd, &wish, sizeof wish))
+        return SK_OK;
+    (void)sk_child_end(c, false);
+    return sk_fail(err, SK_ERR_IO, "the benchmark's process ended before it began");
 }
 
-static void end_child(child *c)
+static void end_child(sk_child *c)
 {
+    const int32_t order = ORDER_END;
     if (c->pid <= 0)
         return;
-    int32_t order = ORDER_END;
-    send_bytes(c->fd, &order, sizeof order);
-    close(c->fd);
-    waitpid(c->pid, NULL, 0);
-    c->pid = 0;
+    (void)sk_child_send(c->fd, &order, sizeof order);
+    (void)sk_child_wait(c);
 }
-
-/* --- the parent --- */
 
 typedef struct peak_work {
     sk_peak_loop loop;
@@ -286,11 +267,11 @@ static void fail_result(sk_bench_result *r, const char *problem)
              problem[0] ? problem : "its process ended without a word");
 }
 
-static int run_round(child *c, sk_bench_result *r, double *samples)
+static int run_round(sk_child *c, sk_bench_result *r, double *samples)
 {
     int32_t order = ORDER_RUN;
     round_report report = {0};
-    if (!send_bytes(c->fd, &order, sizeof order) || !receive_bytes(c->fd, &report, sizeof report) ||
+    if (!sk_child_send(c->fd, &order, sizeof order) || !sk_child_receive(c->fd, &report, sizeof report) ||
         !report.ok) {
         fail_result(r, report.problem);
         return 0;
@@ -302,18 +283,18 @@ static int run_round(child *c, sk_bench_result *r, double *samples)
     return RUNS_A_ROUND;
 }
 
-static void fetch_layers(child *c, sk_bench_result *r)
+static void fetch_layers(sk_child *c, sk_bench_result *r)
 {
     int32_t order = ORDER_LAYERS, count = 0;
-    if (!send_bytes(c->fd, &order, sizeof order) || !receive_bytes(c->fd, &count, sizeof count) ||
+    if (!sk_child_send(c->fd, &order, sizeof order) || !sk_child_receive(c->fd, &count, sizeof count) ||
         count < 1 || count > MAX_LAYERS)
         return;
     r->layers = sk_calloc((size_t)count, sizeof *r->layers);
-    if (r->layers && receive_bytes(c->fd, r->layers, (size_t)count * sizeof *r->layers))
+    if (r->layers && sk_child_receive(c->fd, r->layers, (size_t)count * sizeof *r->layers))
         r->n_layers = count;
 }
 
-static void open_children(const sk_bench_settings *s, child *children, sk_bench_result *results,
+static void open_children(const sk_bench_settings *s, sk_child *children, sk_bench_result *results,
                           double *flops)
 {
     for (int32_t i = 0; i < s->n_runtimes; i++) {
@@ -324,7 +305,7 @@ static void open_children(const sk_bench_settings *s, child *children, sk_bench_
         opened_report opened = {0};
         if (start_child(s, s->runtimes[i], &children[i], &problem) != SK_OK) {
             fail_result(r, problem.message);
-        } else if (!receive_bytes(children[i].fd, &opened, sizeof opened) || !opened.ok) {
+        } else if (!sk_child_receive(children[i].fd, &opened, sizeof opened) || !opened.ok) {
             fail_result(r, opened.problem);
         } else {
             r->open_ms = opened.open_ms;
@@ -356,7 +337,7 @@ static sk_status run_all(const sk_bench_settings *s, sk_bench_result *results, s
 {
     SK_CHECK_ARG(s->n_runtimes >= 1 && s->n_runtimes <= SK_BENCH_MAX_RUNTIMES, err);
     SK_CHECK_ARG(s->iterations >= 1 && s->batch >= 1, err);
-    child children[SK_BENCH_MAX_RUNTIMES] = {0};
+    sk_child children[SK_BENCH_MAX_RUNTIMES] = {0};
     double flops[SK_BENCH_MAX_RUNTIMES] = {0};
     size_t taken[SK_BENCH_MAX_RUNTIMES] = {0};
     size_t capacity = (size_t)s->iterations + RUNS_A_ROUND;

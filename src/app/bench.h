@@ -50,6 +50,9 @@ typedef struct sk_bench_result {
     sk_profile_row *layers; /* sk_free; null unless asked for */
 } sk_bench_result;
 
+/* The child's part (base/child.h, role "bench"). */
+void sk_bench_serve(int fd);
+
 void sk_bench_defaults(sk_bench_settings *settings);
 /* While it is on, the saved runtime cannot be changed; `notice` says when that could not be arranged. Fills one result a runtime. A runtime that fails is reported in its row; SK_OK when at least one ran. */
 sk_status sk_bench_run(const sk_bench_settings *settings, sk_bench_result *results, char notice[512],

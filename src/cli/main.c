@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "app/bench.h"
+#include "base/child.h"
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -7,6 +9,7 @@
 #include "cli/help.h"
 #include "cli/unknown.h"
 #include "runtime/model_artifact.h"
+#include "runtime/probe.h"
 #include "skitter/log.h"
 
 #include <errno.h>
@@ -86,12 +89,48 @@ static void on_artifact(void *context, sk_artifact_step step, const char *path, 
     }
 }
 
-static void set_verbosity(const sk_args *args)
+static sk_log_listener *listener;
+
+/* 0: quiet, 1: as usual, 2 and 3: more. */
+static sk_status set_verbosity(int level, sk_error *err)
 {
-    int level = sk_args_flag(args, "quiet") ? 0 : 1 + sk_args_flag(args, "verbose");
     sk_cli_set_verbosity(level);
-    sk_log_set(level > 2 ? SK_LOG_DEBUG : level > 1 ? SK_LOG_INFO : SK_LOG_WARN, on_log, NULL);
     sk_artifact_set_watch(on_artifact, NULL);
+    sk_log_unlisten(&listener);
+    return sk_log_listen(level > 2   ? SK_LOG_DEBUG
+                         : level > 1 ? SK_LOG_INFO
+                                     : SK_LOG_WARN,
+                         on_log, NULL, &listener, err);
+}
+
+/* --- processes of our own --- */
+
+static void serve_probe(int fd)
+{
+    sk_probe_serve(fd, sk_engine_find);
+}
+
+static void serve_bench(int fd)
+{
+    sk_bench_serve(fd);
+}
+
+/* They are this very program, and say as much as it does. */
+static const char *child_words[] = {"/proc/self/exe", "1"};
+
+static void set_child_verbosity(int level)
+{
+    static const char *const levels[] = {"0", "1", "2", "3"};
+    child_words[1] = levels[level > 3 ? 3 : level];
+    sk_child_set_program(child_words, 2);
+}
+
+static bool serve_as_child(int argc, char **argv)
+{
+    static const sk_child_role roles[] = {{"probe", serve_probe}, {"bench", serve_bench}};
+    if (argc == 3 && argv[1][0] >= '0' && argv[1][0] <= '3' && !argv[1][1])
+        (void)!set_verbosity(argv[1][0] - '0', NULL);
+    return sk_child_serve(argc, argv, roles, sizeof roles / sizeof *roles);
 }
 
 static sk_status run_command(const sk_command *command, int argc, const char *const *argv, sk_error *err)
@@ -102,11 +141,14 @@ static sk_status run_command(const sk_command *command, int argc, const char *co
     }
     sk_args *args = NULL;
     SK_TRY(sk_args_parse(command, argc, argv, &args, err));
-    set_verbosity(args);
-    sk_status status = sk_cpu_check_mask(err);
+    const int level = sk_args_flag(args, "quiet") ? 0 : 1 + sk_args_flag(args, "verbose");
+    set_child_verbosity(level);
+    sk_status status = set_verbosity(level, err);
+    if (status == SK_OK)
+        status = sk_cpu_check_mask(err);
     if (status == SK_OK)
         status = command->run(args, err);
-    sk_log_set(SK_LOG_ERROR, NULL, NULL);
+    sk_log_unlisten(&listener);
     sk_args_close(&args);
     return status;
 }
@@ -156,6 +198,10 @@ int main(int argc, char **argv)
 {
     fill_standard_descriptors();
     sk_cli_set_program(argc > 0 ? argv[0] : NULL);
+    if (serve_as_child(argc, argv)) {
+        sk_log_unlisten(&listener);
+        return SK_EXIT_OK;
+    }
     sk_error err = {0};
     sk_status status;
     const char **words = sk_calloc((size_t)argc + 1, sizeof *words);

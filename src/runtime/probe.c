@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/probe.h"
 
-#include "base/clock.h"
+#include "base/child.h"
 #include "runtime/trial.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,94 +21,37 @@ typedef struct report {
 } report;
 #define MAGIC 0x736b7072u
 
+/* Who is to be probed. */
+typedef struct question {
+    char engine[64];
+} question;
+
 /* --- the child --- */
 
-/* Libraries print; a probe's words belong in its row, not on the person's terminal. */
-static void be_quiet(void)
-{
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (null < 0)
-        return;
-    dup2(null, STDIN_FILENO);
-    dup2(null, STDOUT_FILENO);
-    dup2(null, STDERR_FILENO);
-}
-
-/* Handlers of the program skitter is part of must not run for the child's accidents. */
-static const int plain_signals[] = {SIGINT, SIGTERM, SIGSEGV, SIGBUS, SIGILL,
-                                    SIGFPE, SIGABRT, SIGTRAP, SIGCHLD};
-
-static void probe_in_child(const sk_engine *engine, int fd)
+void sk_probe_serve(int fd, const sk_engine *(*find)(const char *name))
 {
     static report r; /* zero; large */
+    question asked;
     sk_error err = {0};
     struct rlimit no_core = {0, 0};
     (void)setrlimit(RLIMIT_CORE, &no_core); /* a crash here is an answer, not an accident to keep */
-    for (size_t i = 0; i < sizeof plain_signals / sizeof plain_signals[0]; i++)
-        signal(plain_signals[i], SIG_DFL);
-    be_quiet();
+    if (!sk_child_receive(fd, &asked, sizeof asked))
+        return;
+    asked.engine[sizeof asked.engine - 1] = '\0';
+    const sk_engine *engine = find(asked.engine);
     r.magic = MAGIC;
-    sk_status status = engine->probe(&r.probe, &err);
+    sk_status status =
+        engine ? engine->probe(&r.probe, &err)
+               : sk_fail(&err, SK_ERR_NOT_FOUND, "there is no engine '%s' in this program", asked.engine);
     if (status == SK_OK && r.probe.available)
         status = sk_runtime_trial(engine, &err);
     r.ok = status == SK_OK;
     snprintf(r.problem, sizeof r.problem, "%.310s", err.message);
-    const char *at = (const char *)&r;
-    for (size_t left = sizeof r; left;) {
-        ssize_t n = send(fd, at, left, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return;
-        at += n;
-        left -= (size_t)n;
-    }
+    (void)sk_child_send(fd, &r, sizeof r);
+    _exit(0); /* libraries' own endings have nothing to add, and may hang */
 }
 
 /* --- the parent --- */
-
-typedef enum { HEARD, CLOSED, LATE } heard;
-
-static heard listen_to(int fd, report *r, int64_t limit_ms)
-{
-    int64_t until = sk_clock_ns() + limit_ms * 1000000;
-    char *at = (char *)r;
-    for (size_t left = sizeof *r; left;) {
-        int64_t wait_ms = (until - sk_clock_ns()) / 1000000;
-        if (wait_ms <= 0)
-            return LATE;
-        struct pollfd waiting = {.fd = fd, .events = POLLIN};
-        int ready = poll(&waiting, 1, wait_ms > 60000 ? 60000 : (int)wait_ms);
-        if (ready == 0 || (ready < 0 && errno == EINTR))
-            continue;
-        ssize_t n = ready < 0 ? -1 : read(fd, at, left);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return CLOSED;
-        at += n;
-        left -= (size_t)n;
-    }
-    return HEARD;
-}
-
-/* Reaps the child; one that answered has a moment to leave by itself, any other is ended. */
-static int reap(pid_t pid, bool answered)
-{
-    int code = 0;
-    for (int i = 0; answered && i < 20; i++) {
-        pid_t got = waitpid(pid, &code, WNOHANG);
-        if (got == pid)
-            return code;
-        if (got < 0 && errno != EINTR)
-            return 0;
-        sk_clock_sleep_ns(5000000);
-    }
-    kill(pid, SIGKILL);
-    while (waitpid(pid, &code, 0) < 0 && errno == EINTR)
-        ;
-    return code;
-}
 
 static void close_text(char *text, size_t capacity)
 {
@@ -164,9 +103,9 @@ static void take_report(report *r, sk_probe_row *row)
                  r->problem[0] ? r->problem : "no reason given");
 }
 
-static void take_silence(heard how, int code, int64_t limit_ms, sk_probe_row *row)
+static void take_silence(sk_child_heard how, int code, int64_t limit_ms, sk_probe_row *row)
 {
-    if (how == LATE)
+    if (how == SK_CHILD_LATE)
         snprintf(row->reason, sizeof row->reason, "the probe hung and was ended after %.1f s",
                  (double)limit_ms * 1e-3);
     else if (WIFSIGNALED(code))
@@ -178,43 +117,30 @@ static void take_silence(heard how, int code, int64_t limit_ms, sk_probe_row *ro
     snprintf(row->remedy, sizeof row->remedy, "reinstall or update the runtime's library or driver");
 }
 
-void sk_probe_engine(const sk_engine *engine, int64_t limit_ms, sk_probe_row *row)
+void sk_probe_engine(const char *name, int64_t limit_ms, sk_probe_row *row)
 {
     static const sk_probe_row empty;
     sk_runtime runtime = row->runtime;
     *row = empty;
     row->runtime = runtime;
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-        snprintf(row->reason, sizeof row->reason, "it could not be probed: %s", strerror(errno));
+    sk_child child;
+    sk_error err = {0};
+    if (sk_child_start("probe", true, &child, &err) != SK_OK) {
+        snprintf(row->reason, sizeof row->reason, "it could not be probed: %.290s", err.message);
         return;
     }
-    fflush(NULL); /* what is buffered would be written twice if the child left through exit() */
-    pid_t pid = fork();
-    if (pid == 0) {
-        close(ends[0]);
-        probe_in_child(engine, ends[1]);
-        _exit(0);
-    }
-    close(ends[1]);
-    if (pid < 0) {
-        snprintf(row->reason, sizeof row->reason, "it could not be probed: %s", strerror(errno));
-    } else {
-        report r;
-        heard how = listen_to(ends[0], &r, limit_ms);
-        int code = 0;
-        if (how == CLOSED) { /* the process is ending by itself; its code says how */
-            while (waitpid(pid, &code, 0) < 0 && errno == EINTR)
-                ;
-        } else {
-            code = reap(pid, how == HEARD);
-        }
-        if (how == HEARD && r.magic == MAGIC)
-            take_report(&r, row);
-        else
-            take_silence(how, code, limit_ms, row);
-    }
-    close(ends[0]);
+    question asked = {{0}};
+    snprintf(asked.engine, sizeof asked.engine, "%s", name);
+    report r;
+    sk_child_heard how = SK_CHILD_CLOSED;
+    if (sk_child_send(child.fd, &asked, sizeof asked))
+        how = sk_child_receive_within(child.fd, &r, sizeof r, limit_ms);
+    /* one that closed its end is leaving by itself; its code says how */
+    int code = how == SK_CHILD_CLOSED ? sk_child_wait(&child) : sk_child_end(&child, how == SK_CHILD_HEARD);
+    if (how == SK_CHILD_HEARD && r.magic == MAGIC)
+        take_report(&r, row);
+    else
+        take_silence(how, code, limit_ms, row);
 }
 
 /* SKITTER_PROBE_SECONDS for machines where a healthy driver takes longer, or a sick one should not be waited for. */
@@ -236,7 +162,7 @@ void sk_probe_one(sk_runtime runtime, bool fresh, sk_probe_row *row)
     }
     if (!fresh && sk_probe_cache_read(runtime, row))
         return;
-    sk_probe_engine(engine, limit_ms(), row);
+    sk_probe_engine(engine->name, limit_ms(), row);
     /* Without the vendor's driver no library helps: that comes first. */
     if (!row->available && (runtime == SK_RUNTIME_ONNX_CUDA || runtime == SK_RUNTIME_ONNX_ROCM))
         (void)sk_probe_machine(runtime, row);

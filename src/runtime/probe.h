@@ -22,8 +22,10 @@ typedef struct sk_probe_row {
 
 #define SK_PROBE_LIMIT_MS 20000
 
-/* Asks one engine. Never fails: what goes wrong is the row's reason. row->runtime is left to the caller. */
-void sk_probe_engine(const sk_engine *engine, int64_t limit_ms, sk_probe_row *row);
+/* Asks one engine, by its name. Never fails: what goes wrong is the row's reason. row->runtime is left to the caller. */
+void sk_probe_engine(const char *name, int64_t limit_ms, sk_probe_row *row);
+/* The child's part (base/child.h, role "probe"); `find` gives the engine of a name. */
+void sk_probe_serve(int fd, const sk_engine *(*find)(const char *name));
 
 /* One row a runtime, in the canonical order. `fresh`: do not use (but do renew) what the cache remembers. A cache that
  * cannot be read or written is as if there was none. */

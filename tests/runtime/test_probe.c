@@ -2,17 +2,23 @@
 /* Probes against engines that crash, hang, leave and lie; and the cache of what was found. */
 #include "support/test.h"
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "runtime/probe.h"
 #include "runtime/trial.h"
 
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+static const char *own_words[8]; /* how this program is started */
+static size_t n_own_words;
 
 static sk_status crash(sk_engine_probe *out, sk_error *err)
 {
@@ -76,12 +82,32 @@ static sk_status noisy(sk_engine_probe *out, sk_error *err)
     return sk_engine_reference.probe(out, err);
 }
 
-static sk_probe_row probe_with(sk_status (*probe)(sk_engine_probe *, sk_error *), int64_t limit_ms)
+/* What stands behind these names in the child: the reference executor with one function changed. */
+static const sk_engine *find(const char *name)
 {
-    sk_engine engine = sk_engine_reference;
-    engine.probe = probe;
+    static sk_engine engine;
+    engine = sk_engine_reference;
+    if (strcmp(name, "liar") == 0) {
+        engine.wait = wait_and_spoil;
+        return &engine;
+    }
+    static const struct {
+        const char *name;
+        sk_status (*probe)(sk_engine_probe *, sk_error *);
+    } fakes[] = {{"crash", crash}, {"hang", hang},   {"leave", leave}, {"refuse", refuse},
+                 {"lack", lack},   {"boast", boast}, {"noisy", noisy}};
+    for (size_t i = 0; i < sizeof fakes / sizeof *fakes; i++)
+        if (strcmp(name, fakes[i].name) == 0) {
+            engine.probe = fakes[i].probe;
+            return &engine;
+        }
+    return sk_engine_find(name);
+}
+
+static sk_probe_row probe_with(const char *name, int64_t limit_ms)
+{
     sk_probe_row row = {.runtime = SK_RUNTIME_CUDA};
-    sk_probe_engine(&engine, limit_ms, &row);
+    sk_probe_engine(name, limit_ms, &row);
     assert_int_equal(row.runtime, SK_RUNTIME_CUDA);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left behind */
     return row;
@@ -90,7 +116,7 @@ static sk_probe_row probe_with(sk_status (*probe)(sk_engine_probe *, sk_error *)
 static void test_crash(void **state)
 {
     (void)state;
-    sk_probe_row row = probe_with(crash, 60000);
+    sk_probe_row row = probe_with("crash", 60000);
     assert_false(row.available);
     assert_non_null(strstr(row.reason, "the probe crashed with signal 11"));
     assert_true(row.remedy[0] != '\0');
@@ -100,7 +126,7 @@ static void test_hang(void **state)
 {
     (void)state;
     int64_t begin = sk_clock_ns();
-    sk_probe_row row = probe_with(hang, 300);
+    sk_probe_row row = probe_with("hang", 300);
     assert_false(row.available);
     assert_non_null(strstr(row.reason, "hung and was ended after 0.3 s"));
     assert_true(sk_clock_ns() - begin < 30000000000); /* far from for ever, on the busiest machine */
@@ -109,7 +135,7 @@ static void test_hang(void **state)
 static void test_leave(void **state)
 {
     (void)state;
-    sk_probe_row row = probe_with(leave, 60000);
+    sk_probe_row row = probe_with("leave", 60000);
     assert_false(row.available);
     assert_non_null(strstr(row.reason, "left without an answer, exit code 7"));
 }
@@ -117,10 +143,10 @@ static void test_leave(void **state)
 static void test_refuse_and_lack(void **state)
 {
     (void)state;
-    sk_probe_row row = probe_with(refuse, 60000);
+    sk_probe_row row = probe_with("refuse", 60000);
     assert_false(row.available);
     assert_string_equal(row.reason, "the driver is older than the library");
-    row = probe_with(lack, 60000);
+    row = probe_with("lack", 60000);
     assert_false(row.available);
     assert_string_equal(row.reason, "the library is not here");
     assert_string_equal(row.remedy, "apt-get install it");
@@ -129,7 +155,7 @@ static void test_refuse_and_lack(void **state)
 static void test_boast_is_cut_to_size(void **state)
 {
     (void)state;
-    sk_probe_row row = probe_with(boast, 60000);
+    sk_probe_row row = probe_with("boast", 60000);
     assert_true(row.available); /* it does compute: it is the reference executor underneath */
     assert_int_equal(row.n_devices, SK_ENGINE_MAX_DEVICES);
     assert_true(strlen(row.version) < sizeof row.version);
@@ -139,10 +165,8 @@ static void test_boast_is_cut_to_size(void **state)
 static void test_lie_is_found_out(void **state)
 {
     (void)state;
-    sk_engine liar = sk_engine_reference;
-    liar.wait = wait_and_spoil;
     sk_probe_row row = {.runtime = SK_RUNTIME_OPENVINO};
-    sk_probe_engine(&liar, 60000, &row);
+    sk_probe_engine("liar", 60000, &row);
     assert_false(row.available);
     assert_non_null(strstr(row.reason, "it is there, but its test run failed"));
     assert_non_null(strstr(row.reason, "wrong numbers"));
@@ -154,7 +178,7 @@ static void test_honest_engines(void **state)
     sk_error err = {0};
     assert_ok(sk_runtime_trial(&sk_engine_cpu, &err), &err);
     assert_ok(sk_runtime_trial(&sk_engine_reference, &err), &err);
-    sk_probe_row row = probe_with(noisy, 60000);
+    sk_probe_row row = probe_with("noisy", 60000);
     assert_true(row.available);
     sk_probe_one(SK_RUNTIME_CPU, true, &row);
     assert_true(row.available);
@@ -223,8 +247,63 @@ static void test_cache(void **state)
     assert_false(sk_probe_cache_read(SK_RUNTIME_OPENVINO, &got));
 }
 
-int main(void)
+/* A probe that cannot be made, because the program is not there or is another one, costs its row and says what helps. */
+static void test_without_a_program(void **state)
 {
+    (void)state;
+    static const char *const absent[] = {"/nowhere/skitter"}, *const other[] = {"/bin/true"};
+    sk_child_set_program(absent, 1);
+    sk_probe_row row = probe_with("noisy", 60000);
+    assert_false(row.available);
+    assert_non_null(strstr(row.reason, "/nowhere/skitter could not be started"));
+    sk_child_set_program(other, 1);
+    row = probe_with("noisy", 60000);
+    assert_false(row.available);
+    assert_non_null(strstr(row.reason, "is not skitter "));
+    sk_child_set_program(own_words, n_own_words);
+}
+
+/* A thread that holds a lock for ever, as any thread of a larger program might: a copy of this process could never take
+ * it, a process of its own does not know of it. */
+static void *allocate_on(void *stop)
+{
+    while (!atomic_load((atomic_bool *)stop))
+        free(malloc(100));
+    return NULL;
+}
+
+static void test_beside_threads(void **state)
+{
+    (void)state;
+    atomic_bool stop = false;
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, allocate_on, &stop), 0);
+    for (int i = 0; i < 5; i++)
+        assert_true(probe_with("noisy", 60000).available);
+    atomic_store(&stop, true);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void serve_probe(int fd)
+{
+    sk_probe_serve(fd, find);
+}
+
+int main(int argc, char **argv)
+{
+    static const sk_child_role roles[] = {{"probe", serve_probe}};
+    if (sk_child_serve(argc, argv, roles, 1))
+        return 0;
+    /* This program plays the child; under an emulator, which starts it. */
+    static char emulator[1024];
+    const char *words = getenv("SKITTER_TEST_EMULATOR");
+    snprintf(emulator, sizeof emulator, "%s", words ? words : "");
+    for (char *rest = emulator, *word; (word = strtok_r(rest, " ", &rest)) && n_own_words < 7;)
+        own_words[n_own_words++] = word;
+    own_words[n_own_words++] = argv[0];
+    sk_child_set_program(own_words, n_own_words);
     char cache[512];
     snprintf(cache, sizeof cache, "%s/cache", test_folder());
     setenv("SKITTER_CACHE_DIR", cache, 1);
@@ -239,6 +318,8 @@ int main(void)
         cmocka_unit_test(test_absent_engines_say_why),
         cmocka_unit_test(test_facts),
         cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_without_a_program),
+        cmocka_unit_test(test_beside_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
