@@ -184,7 +184,7 @@ static int check_frames(const check *c, sk_pixel_format format, int side, const 
         there[n] = like;
         there[n].stride = (ptrdiff_t)row;
         there[n].data = (uint8_t *)block + (size_t)n * row * rows;
-        there[n].on_device = 1;
+        there[n].place = SK_PLACE_CUDA;
     }
     given = (sk_session_input){.frames = list};
     bad += run_pair(c, &s, &given, pictures,

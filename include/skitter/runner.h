@@ -137,7 +137,7 @@ typedef struct sk_runner_check {
 typedef struct sk_runner_result {
     int64_t ticket; /* as submit gave it; -1: no result, the stream is over (sk_runner_next) */
     int64_t index;  /* of the frame in its source */
-    double time;
+    int64_t time_ns;
     int32_t width, height; /* of the frame */
     const sk_frame *frame; /* SK_RUNNER_HOLD: the frame as submitted; else null */
     const sk_instances *instances;
@@ -175,7 +175,7 @@ SK_API void sk_runner_close(sk_runner **runner);
 /* Takes a frame (RGB, BGR or grey; any size) and returns; `ticket` (may be null) tells its number. */
 SK_API sk_status sk_runner_submit(sk_runner *runner, const sk_frame *frame, const sk_runner_call *call,
                                   int64_t *ticket, sk_error *err) SK_MUST_CHECK;
-/* Whether frames in the memory of this CUDA device (sk_frame.on_device = device + 1) are taken: all lanes are on it, and
+/* Whether frames in the memory of this CUDA device (sk_frame.place and device) are taken: all lanes are on it, and
  * the engine fits frames of this model in by itself; one model, frames borrowed or held, nothing checked or moved. */
 SK_API bool sk_runner_takes_device_frames(const sk_runner *runner, int32_t device);
 /* Whether NV12 in host memory is taken: the engine fits frames of this model in by itself on every lane; one model, nothing

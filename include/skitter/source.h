@@ -52,7 +52,7 @@ typedef struct sk_source_settings {
      * opens; or one by FFmpeg's name: "vaapi", "cuda", "vdpau", "qsv", "drm", "vulkan" … Where it cannot be had, the
      * processor decodes, and a warning (skitter/log.h) says why. */
     const char *hwaccel;
-    /* k > 0: frames that "cuda" decodes on CUDA device k - 1 stay in its memory (sk_frame.on_device) where they are 8-bit
+    /* k > 0: frames that "cuda" decodes on CUDA device k - 1 stay in its memory (sk_frame.place) where they are 8-bit
      * 4:2:0 and upright; sk_source_info.like says whether. "auto" then tries "cuda" first. Video files only. Default 0 */
     int32_t on_device;
     /* Both > 0, with `format` RGB: frames wider or higher than this may come as planes (SK_PIXEL_I420), in the decoder's own
@@ -93,7 +93,7 @@ typedef struct sk_source_info {
     const char *decoder;   /* "h264", "libjpeg-turbo", … */
     const char *hwaccel;   /* the device that decodes, by FFmpeg's name; "" the processor */
     bool once;             /* a pipe or standard input: it cannot be opened again */
-    sk_frame like; /* what its frames are like: format, and for frames on a device colours and on_device */
+    sk_frame like; /* what its frames are like: format, and for frames on a device colours and place */
 } sk_source_info;
 
 /* What went on behind the reader's back. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/predict_internal.h"
 #include "base/file.h"
+#include "base/frame.h"
 #include "base/log.h"
 #include "media/frame_choice.h"
 #include "tasks/stage.h"
@@ -123,7 +124,7 @@ sk_status predict_check_done(const predict_run *r, sk_error *err)
 sk_status predict_agree_on_frames(predict_run *r, sk_error *err)
 {
     const sk_frame *like = &r->info.like;
-    const int32_t place = like->on_device;
+    const int32_t place = sk_frame_on_device(like) ? like->device + 1 : 0;
     if (place && sk_runner_takes_device_frames(r->runner, place - 1)) {
         sk_log(SK_LOG_INFO, "%s: decoded on GPU %d, where frames stay", r->settings->source, place - 1);
         return SK_OK;

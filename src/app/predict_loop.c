@@ -2,6 +2,7 @@
 #include "app/predict_internal.h"
 #include "app/source_identity.h"
 #include "base/clock.h"
+#include "base/frame.h"
 #include "base/log.h"
 
 /* Entries may sit in the journal's buffer this long before the operating system has them. */
@@ -54,7 +55,7 @@ static sk_status write_result(predict_run *r, const sk_runner_result *got, sk_er
     const char *name = got->frame ? sk_source_frame_name(r->source, got->frame) : r->info.name;
     sk_result_frame result = {.source = name,
                               .index = got->index,
-                              .time = got->time,
+                              .time = sk_time_seconds(got->time_ns),
                               .width = got->width,
                               .height = got->height,
                               .instances = found,

@@ -4,6 +4,7 @@
 #include "app/scene_truth.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/frame.h"
 #include "base/memory.h"
 #include "media/video_sink.h"
 #include "scene/maths.h"
@@ -74,7 +75,7 @@ static sk_status run_video(work *w, sk_error *err)
     for (int64_t i = 0; i < s->frames && !w->report->stopped; i++) {
         sk_scene_next(scene, &w->frame, w->animals);
         SK_TRY_GOTO(sk_video_sink_write(sink, &w->frame, err));
-        record(w, s->output, i, w->frame.time, s->scene.animals);
+        record(w, s->output, i, sk_time_seconds(w->frame.time_ns), s->scene.animals);
         w->report->stopped = w->watch && w->watch(w->context, i + 1, s->frames);
     }
 done:

@@ -181,7 +181,7 @@ typedef struct sk_session_input {
     /* SK_INPUT_U8_HWC only: bytes from row to row and picture to picture; 0 = dense. */
     ptrdiff_t row_bytes, picture_bytes;
     /* SK_INPUT_FRAMES, engines that offer SK_OFFERS_DEVICE_FRAMES: one frame for each picture of the batch, all on the
-     * session's device (sk_frame.on_device) and of the form of settings.fit; `data` is not looked at. null: `data`. */
+     * session's device (sk_frame.place and device) and of the form of settings.fit; `data` is not looked at. null: `data`. */
     const sk_frame *const *frames;
 } sk_session_input;
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/frame.h"
 #include "kernels/nv12.h"
 
 /* In 1 / 65536, for the ranges of video (luma 219 steps, chroma 224): red from v, blue from u, green from u, green from v. */
@@ -59,9 +60,9 @@ static void row_to_rgb(const sk_nv12_weights *w, const uint8_t *luma, const uint
 void sk_nv12_to_rgb(const sk_frame *frame, uint8_t *rgb)
 {
     const sk_nv12_weights w = sk_nv12_weights_of(frame->matrix, frame->full_range);
-    const uint8_t *chroma = frame->chroma ? frame->chroma : frame->data + frame->stride * frame->height;
+    const uint8_t *chroma = sk_frame_chroma(frame);
     for (int32_t y = 0; y < frame->height; y++, rgb += 3 * (ptrdiff_t)frame->width) {
-        const uint8_t *uv = chroma + frame->stride * (y / 2);
+        const uint8_t *uv = chroma + sk_frame_chroma_stride(frame) * (y / 2);
         row_to_rgb(&w, frame->data + frame->stride * y, uv, uv + 1, 2, frame->width, rgb);
     }
 }

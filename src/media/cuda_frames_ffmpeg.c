@@ -227,8 +227,10 @@ sk_status sk_cuda_take(sk_cuda *cuda, const char *uri, const AVFrame *frame, sk_
     slot->frame.stride = (ptrdiff_t)stride;
     slot->frame.data = slot->device_memory;
     slot->frame.chroma = (const uint8_t *)slot->device_memory + stride * height;
+    slot->frame.chroma_stride = 0;
     slot->frame.matrix = sk_colour_matrix_of((int)frame->colorspace);
     slot->frame.full_range = frame->color_range == AVCOL_RANGE_JPEG;
-    slot->frame.on_device = cuda->index + 1;
+    slot->frame.place = SK_PLACE_CUDA;
+    slot->frame.device = cuda->index;
     return SK_OK;
 }

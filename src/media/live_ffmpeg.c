@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
+#include "base/frame.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "media/decoder_ffmpeg.h"
@@ -266,7 +267,7 @@ static sk_status live_read(sk_reader *base, sk_slot *slot, bool *end, sk_error *
                 reader->started = now;
             SK_TRY(sk_decoder_convert(&reader->decoder, reader->uri, reader->settings.format, slot, err));
             slot->frame.index = number;
-            slot->frame.time = now - reader->started;
+            slot->frame.time_ns = sk_time_ns(now - reader->started);
             slot->frame.wall_ns = sk_clock_wall_ns();
             base->damaged = reader->decoder.damaged;
             return SK_OK;

@@ -297,7 +297,7 @@ static sk_status read_next(sk_reader *base, sk_slot *slot, bool *end, bool *left
     reader->given++;
     reader->next = number + 1;
     slot->frame.index = index;
-    slot->frame.time = 0;
+    slot->frame.time_ns = 0;
     return SK_OK;
 }
 

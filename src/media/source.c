@@ -2,6 +2,7 @@
 #include "skitter/source.h"
 
 #include "base/clock.h"
+#include "base/frame.h"
 #include "base/memory.h"
 #include "media/frame_choice.h"
 #include "media/reader.h"
@@ -67,7 +68,9 @@ sk_status sk_slot_prepare(sk_slot *slot, sk_pixel_format format, int32_t width, 
     }
     slot->frame.data = slot->memory;
     slot->frame.chroma = NULL;
-    slot->frame.on_device = 0;
+    slot->frame.chroma_stride = 0;
+    slot->frame.place = SK_PLACE_HOST;
+    slot->frame.size = sizeof slot->frame;
     slot->frame.format = format;
     slot->frame.width = width;
     slot->frame.height = height;
@@ -251,7 +254,7 @@ static int32_t queue_for(const sk_source *source)
     const sk_source_info *info = &source->reader->info;
     if (source->settings.queue)
         return source->settings.queue;
-    if (info->like.on_device) /* the reader holds them longer, and devices have memory for some */
+    if (sk_frame_on_device(&info->like)) /* the reader holds them longer, and devices have memory for some */
         return QUEUE_ON_DEVICE;
     int64_t bytes = (int64_t)info->width * info->height * sk_pixel_bytes(source->settings.format);
     int64_t fit = bytes > 0 ? QUEUE_BYTES / bytes : QUEUE_MOST;

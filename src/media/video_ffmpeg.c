@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/frame.h"
 #include "base/memory.h"
 #include "media/decoder_ffmpeg.h"
 #include "media/frame_choice.h"
@@ -292,11 +293,11 @@ static sk_status video_read(sk_reader *base, sk_slot *slot, bool *end, sk_error 
         SK_TRY(sk_decoder_convert(d, reader->uri, reader->settings.format, slot, err));
         int64_t pts = sk_decoder_pts(d);
         slot->frame.index = number + reader->offset;
-        slot->frame.time = pts != AV_NOPTS_VALUE
-                               ? (double)(pts - reader->start_pts) * av_q2d(d->stream->time_base)
-                           : base->info.rate > 0 ? (double)number / base->info.rate
-                                                 : 0;
-        slot->frame.time += reader->time_offset;
+        double seconds = pts != AV_NOPTS_VALUE
+                             ? (double)(pts - reader->start_pts) * av_q2d(d->stream->time_base)
+                         : base->info.rate > 0 ? (double)number / base->info.rate
+                                               : 0;
+        slot->frame.time_ns = sk_time_ns(seconds + reader->time_offset);
         base->damaged = d->damaged;
         memcpy(base->last_problem, d->last_problem, sizeof base->last_problem);
         return SK_OK;
@@ -355,7 +356,8 @@ static sk_status look_at_first(video_reader *reader, sk_error *err)
         reader->base.info.like = (sk_frame){.format = SK_PIXEL_NV12,
                                             .matrix = sk_colour_matrix_of((int)d->frame->colorspace),
                                             .full_range = d->frame->color_range == AVCOL_RANGE_JPEG,
-                                            .on_device = reader->settings.on_device};
+                                            .place = SK_PLACE_CUDA,
+                                            .device = reader->settings.on_device - 1};
     if (d->frame->format != d->hardware_format)
         reader->base.info.hwaccel = "";
     return SK_OK;

@@ -13,7 +13,7 @@ typedef struct sk_video_sink sk_video_sink;
 /* All frames must have the size given here (odd sizes lose their last row or column, since video wants even ones). */
 sk_status sk_video_sink_open(const char *path, int32_t width, int32_t height, double rate,
                              sk_video_sink **out, sk_error *err) SK_MUST_CHECK;
-/* RGB or BGR; shown at frame->time (seconds), which must grow. As many bytes behind the last row must be readable: the
+/* RGB or BGR; shown at frame->time_ns, which must grow. As many bytes behind the last row must be readable: the
  * converter takes whole vectors. Frames of a source have them. */
 #define SK_VIDEO_SINK_SPARE 64
 sk_status sk_video_sink_write(sk_video_sink *sink, const sk_frame *frame, sk_error *err) SK_MUST_CHECK;

@@ -2,6 +2,7 @@
 #include "media/video_sink.h"
 
 #include "base/file.h"
+#include "base/frame.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "media/decoder_ffmpeg.h"
@@ -238,7 +239,7 @@ sk_status sk_video_sink_write(sk_video_sink *sink, const sk_frame *frame, sk_err
     const uint8_t *planes[4] = {frame->data};
     int strides[4] = {(int)frame->stride};
     sk_ff.sws_scale(sink->scaler, planes, strides, 0, height, sink->frame->data, sink->frame->linesize);
-    sink->frame->pts = next_pts(sink, frame->time);
+    sink->frame->pts = next_pts(sink, sk_time_seconds(frame->time_ns));
     return encode(sink, sink->frame, err);
 }
 

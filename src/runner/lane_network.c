@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
+#include "base/frame.h"
 #include "runner/internal.h"
 
 #include <stdio.h>
@@ -74,7 +75,7 @@ static sk_status open_lane(sk_lane *lane, sk_error *err)
     choose_slots(lane, &key); /* the session has said whether it works by itself */
     if (lane->slots != slots)
         SK_TRY(capture(lane, &key, err));
-    for (int32_t k = 0; k < lane->n_jobs && !r->like.on_device; k++)
+    for (int32_t k = 0; k < lane->n_jobs && !sk_frame_on_device(&r->like); k++)
         SK_TRY(sk_job_prepare(&lane->jobs[k], &key, err));
     return sk_lane_open_post(lane, width, height, err);
 }

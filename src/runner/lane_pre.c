@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
+#include "base/frame.h"
 #include "engines/offload.h"
 #include "runner/internal.h"
 
@@ -26,7 +27,7 @@ static bool same_size(const sk_item *a, const sk_item *b)
 {
     return a->view.width == b->view.width && a->view.height == b->view.height &&
            a->view.format == b->view.format && a->view.matrix == b->view.matrix &&
-           a->view.full_range == b->view.full_range && a->view.on_device == b->view.on_device;
+           a->view.full_range == b->view.full_range && sk_frame_same_place(&a->view, &b->view);
 }
 
 /* How many pending frames go together now; 0: none yet, and *when is the moment to look again. */
@@ -127,7 +128,7 @@ static void copy_share(void *context, int32_t share, int32_t shares)
     for (int64_t k = begin; k < end; k++) {
         if (k >= strips) {
             memcpy(c->to + c->row * (size_t)(frame->height + k - strips),
-                   c->chroma + frame->stride * (k - strips), c->row);
+                   c->chroma + sk_frame_chroma_stride(frame) * (k - strips), c->row);
             continue;
         }
         const int64_t first = c->strips.first + k * c->strips.step;
@@ -145,7 +146,7 @@ static void copy_frame(sk_lane *lane, const sk_frame *frame, uint8_t *to)
     c.row = nv12 ? ((size_t)frame->width + 1) / 2 * 2
                  : (size_t)frame->width * (frame->format == SK_PIXEL_GRAY ? 1 : 3);
     if (nv12)
-        c.chroma = frame->chroma ? frame->chroma : frame->data + frame->stride * frame->height;
+        c.chroma = sk_frame_chroma(frame);
     sk_copiers_run(&lane->copiers, c.row * (size_t)(c.strips.count * c.strips.run + chroma_rows(&c)),
                    copy_share, &c);
 }
@@ -154,12 +155,12 @@ static void copy_frame(sk_lane *lane, const sk_frame *frame, uint8_t *to)
 static sk_status check_device(const sk_lane *lane, const sk_trace_key *key, const sk_frame *frame,
                               sk_error *err)
 {
-    if (key->frames && (key->engine->offers & SK_OFFERS_DEVICE_FRAMES) &&
-        lane->device.index == frame->on_device - 1)
+    if (key->frames && (key->engine->offers & SK_OFFERS_DEVICE_FRAMES) && frame->place == SK_PLACE_CUDA &&
+        lane->device.index == frame->device)
         return SK_OK;
     return sk_fail(err, SK_ERR_UNSUPPORTED,
                    "frame %lld lies in the memory of GPU %d, which %s cannot read; decode without --hwaccel",
-                   (long long)frame->index, frame->on_device - 1, lane->device.name);
+                   (long long)frame->index, frame->device, lane->device.name);
 }
 
 /* Outside of the lock. A frame that cannot be taken fails alone. */
@@ -168,7 +169,7 @@ static void process(sk_lane *lane, sk_job *job)
     const sk_frame *first = &job->items[0]->view;
     sk_error problem = {0};
     sk_status status = sk_lane_open_pre(lane, first->width, first->height, &problem);
-    job->on_device = first->on_device > 0;
+    job->on_device = sk_frame_on_device(first);
     if (status == SK_OK) {
         sk_trace_key key = sk_lane_key(lane, first);
         if (key.frames && memcmp(&key.fit, &lane->fit, sizeof key.fit) != 0) {
@@ -231,7 +232,7 @@ void *sk_lane_pre_main(void *argument)
             item->at[SK_AT_READY] = end;
             item->state = SK_ITEM_WAIT_NETWORK;
             if (!keep && !item->check &&
-                !item->view.on_device) /* the device reads those when it gets to them */
+                !sk_frame_on_device(&item->view)) /* the device reads those when it gets to them */
                 sk_item_give_back(r, item);
         }
         if (lane->failed)

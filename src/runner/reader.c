@@ -17,7 +17,7 @@ static sk_status deliver(sk_runner *r, sk_item *item, bool keep, sk_runner_resul
     bool whole = item->status == SK_OK || item->checked.ran;
     *result = (sk_runner_result){.ticket = item->ticket,
                                  .index = item->view.index,
-                                 .time = item->view.time,
+                                 .time_ns = item->view.time_ns,
                                  .wall_ns = item->view.wall_ns,
                                  .width = item->view.width,
                                  .height = item->view.height,

@@ -56,7 +56,8 @@ static sk_status copy_settings(sk_runner *r, const sk_runner_settings *settings,
         r->like = (sk_frame){.format = s->like->format,
                              .matrix = s->like->matrix,
                              .full_range = s->like->full_range,
-                             .on_device = s->like->on_device};
+                             .place = s->like->place,
+                             .device = s->like->device};
     s->like = NULL;
     if (s->when_full == SK_RUNNER_FULL_DEFAULT)
         s->when_full = s->mode == SK_RUNNER_LATENCY ? SK_RUNNER_FULL_DROP_OLDEST : SK_RUNNER_FULL_BLOCK;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
+#include "base/frame.h"
 #include "runner/internal.h"
 
 #include <string.h>
@@ -37,7 +38,7 @@ static sk_status check_frame(const sk_frame *frame, sk_error *err)
 {
     SK_CHECK_ARG(frame && frame->data, err);
     const bool nv12 = frame->format == SK_PIXEL_NV12;
-    const bool planes = frame->format == SK_PIXEL_I420 && !frame->on_device;
+    const bool planes = frame->format == SK_PIXEL_I420 && !sk_frame_on_device(frame);
     if (frame->format != SK_PIXEL_RGB && frame->format != SK_PIXEL_BGR && frame->format != SK_PIXEL_GRAY &&
         !nv12 && !planes)
         return sk_fail(err, SK_ERR_ARG,
@@ -63,20 +64,21 @@ static sk_status check_place(const sk_runner *r, const sk_frame *frame, const sk
                        "frame %lld: planes (I420) are taken for a single YOLO model on the CPU, and not "
                        "copied: give RGB",
                        (long long)frame->index);
-    if (!frame->on_device && frame->format == SK_PIXEL_NV12 && !r->takes_nv12)
+    const bool there = sk_frame_on_device(frame);
+    if (!there && frame->format == SK_PIXEL_NV12 && !r->takes_nv12)
         return sk_fail(
             err, SK_ERR_ARG,
             "frame %lld is NV12, which only engines take that fit frames in by themselves: give RGB",
             (long long)frame->index);
-    if (!frame->on_device && frame->format != SK_PIXEL_NV12)
+    if (!there && frame->format != SK_PIXEL_NV12)
         return SK_OK;
-    if ((frame->on_device && r->settings.frames == SK_RUNNER_COPY) || r->n_models > 1 ||
-        r->settings.check_every > 0 || r->settings.allow_failover || (call && call->check_pcc))
+    if ((there && r->settings.frames == SK_RUNNER_COPY) || r->n_models > 1 || r->settings.check_every > 0 ||
+        r->settings.allow_failover || (call && call->check_pcc))
         return sk_fail(err, SK_ERR_UNSUPPORTED,
                        "frame %lld %s: such frames are not %scropped, checked or moved to another device; "
                        "give RGB in memory",
-                       (long long)frame->index, frame->on_device ? "lies in a GPU's memory" : "is NV12",
-                       frame->on_device ? "copied, " : "");
+                       (long long)frame->index, there ? "lies in a GPU's memory" : "is NV12",
+                       there ? "copied, " : "");
     return SK_OK;
 }
 
@@ -145,15 +147,16 @@ static sk_status stage_copy(sk_item *item, const sk_frame *frame, sk_error *err)
             return sk_fail_memory(err, bytes);
         item->staging_bytes = bytes;
     }
-    const uint8_t *chroma = frame->chroma ? frame->chroma : frame->data + frame->stride * frame->height;
+    const uint8_t *chroma = sk_frame_chroma(frame);
     if (frame->stride == (ptrdiff_t)row)
         memcpy(item->staging, frame->data, luma);
     else
         for (int32_t y = 0; y < frame->height; y++)
             memcpy(item->staging + row * (size_t)y, frame->data + frame->stride * y, row);
     for (size_t y = 0; y < half; y++)
-        memcpy(item->staging + luma + row * y, chroma + (size_t)frame->stride * y, row);
+        memcpy(item->staging + luma + row * y, chroma + (size_t)sk_frame_chroma_stride(frame) * y, row);
     item->view.chroma = NULL;
+    item->view.chroma_stride = 0;
     item->view.data = item->staging;
     item->view.stride = (ptrdiff_t)row;
     return SK_OK;

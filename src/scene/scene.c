@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scene/scene.h"
 
+#include "base/frame.h"
 #include "base/memory.h"
 #include "scene/scene_internal.h"
 
@@ -128,6 +129,6 @@ void sk_scene_next(sk_scene *scene, sk_frame *frame, sk_scene_animal *animals)
         sk_truth_make(scene, i, &animals[i]);
     sk_camera_take(&scene->canvas, &scene->world, &scene->frame_random, frame);
     frame->index = scene->index;
-    frame->time = (double)scene->index / scene->settings.rate;
+    frame->time_ns = sk_time_ns((double)scene->index / scene->settings.rate);
     sk_scene_skip(scene, 1);
 }

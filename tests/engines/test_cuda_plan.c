@@ -287,19 +287,20 @@ typedef struct frames_on_device {
 static void put_on_device(frames_on_device *d, const sk_frame *like, const uint8_t *dense, size_t row,
                           size_t bytes)
 {
-    const size_t stride = row + 24, h = (size_t)like->height, half = (h + 1) / 2;
+    const size_t stride = row + 24, step = row + 40, h = (size_t)like->height, half = (h + 1) / 2;
     for (int n = 0; n < 2; n++, dense += bytes) {
         d->luma[n] = calloc(h, stride);
-        d->chroma[n] = calloc(half, stride);
+        d->chroma[n] = calloc(half, step);
         for (size_t y = 0; y < h; y++)
             memcpy(d->luma[n] + y * stride, dense + y * row, row);
         for (size_t y = 0; y < half; y++)
-            memcpy(d->chroma[n] + y * stride, dense + (h + y) * row, row);
+            memcpy(d->chroma[n] + y * step, dense + (h + y) * row, row);
         d->frames[n] = *like;
         d->frames[n].stride = (ptrdiff_t)stride;
         d->frames[n].data = d->luma[n];
         d->frames[n].chroma = d->chroma[n];
-        d->frames[n].on_device = 1;
+        d->frames[n].chroma_stride = (ptrdiff_t)step;
+        d->frames[n].place = SK_PLACE_CUDA;
         d->list[n] = &d->frames[n];
     }
 }
@@ -378,10 +379,10 @@ static void test_frames_and_places(void **state)
             for (int run = 0; run < 2; run++)
                 assert_ok(sk_session_run(two, &frame, 1, got, 4, &err), &err);
             if (across) { /* on another device, or of another size: refused */
-                there.frames[1].on_device = 2;
+                there.frames[1].device = 1;
                 assert_int_equal(sk_session_run(two, &frame, 1, got, 4, &err), SK_ERR_ARG);
                 assert_non_null(strstr(err.message, "on device 1"));
-                there.frames[1].on_device = 1;
+                there.frames[1].device = 0;
                 there.frames[0].width++;
                 assert_int_equal(sk_session_run(two, &frame, 1, got, 4, &err), SK_ERR_ARG);
                 assert_int_equal(sk_session_run(one, &frame, 1, got, 4, &err), SK_ERR_UNSUPPORTED);

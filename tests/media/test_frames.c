@@ -175,7 +175,13 @@ static void exactly_these_frames_of_a_video(void **state)
     for (int i = 0; i < FRAMES; i++) {
         for (size_t k = 0; k < sizeof pixels; k++)
             pixels[k] = (uint8_t)((k * (size_t)(i / 16 + 3) >> 4) + (size_t)i * 7);
-        sk_frame frame = {SK_PIXEL_RGB, 64, 48, 64 * 3, pixels, i, i / 25.0, .chroma = NULL};
+        sk_frame frame = {.format = SK_PIXEL_RGB,
+                          .width = 64,
+                          .height = 48,
+                          .stride = 64 * 3,
+                          .data = pixels,
+                          .index = i,
+                          .time_ns = i * INT64_C(40000000)};
         assert_ok(sk_video_sink_write(sink, &frame, &err), &err);
     }
     assert_ok(sk_video_sink_close(&sink, &err), &err);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/frame.h"
 #include "media/draw.h"
 #include "media/overlay.h"
 #include "skitter/source.h"
@@ -97,7 +98,7 @@ static void write_part(const char *path, int first, int last)
                           .stride = (WIDTH + 1) * 3,
                           .data = &wide[0][0][0],
                           .index = i,
-                          .time = i / 25.0};
+                          .time_ns = i * INT64_C(40000000)};
         assert_ok(sk_video_sink_write(sink, &frame, &err), &err);
     }
     assert_ok(sk_video_sink_close(&sink, &err), &err);
@@ -122,7 +123,7 @@ static void any_time_can_be_written(void **state)
             unlink(joined);
             assert_ok(sk_video_sink_open(path, WIDTH, HEIGHT, 25, &sink, &err), &err);
             for (int i = 0; i < 6; i++) {
-                frame.time = starts[s] + i / 25.0 + (i >= 3 ? jumps[j] : 0);
+                frame.time_ns = sk_time_ns(starts[s] + i / 25.0 + (i >= 3 ? jumps[j] : 0));
                 assert_ok(sk_video_sink_write(sink, &frame, &err), &err);
             }
             assert_ok(sk_video_sink_close(&sink, &err), &err);

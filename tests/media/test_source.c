@@ -200,7 +200,7 @@ static void seeks_to_the_exact_frame(void **state)
     (void)state;
     test_data_or_skip();
     static uint64_t sums[1200];
-    static double times[1200];
+    static int64_t times[1200];
     sk_error err = {0};
     sk_source_settings settings;
     sk_source_defaults(&settings);
@@ -216,7 +216,7 @@ static void seeks_to_the_exact_frame(void **state)
         if (!frame)
             break;
         sums[count] = picture_sum(frame);
-        times[count] = frame->time;
+        times[count] = frame->time_ns;
         assert_int_equal(frame->index, count);
         sk_source_release(source, frame);
     }
@@ -234,7 +234,7 @@ static void seeks_to_the_exact_frame(void **state)
             assert_non_null(frame);
             assert_int_equal(frame->index, k);
             assert_true(picture_sum(frame) == sums[k]);
-            assert_true(frame->time == times[k]);
+            assert_true(frame->time_ns == times[k]);
             sk_source_release(source, frame);
         }
         const sk_frame *frame = NULL;
@@ -272,7 +272,7 @@ static void planes_are_the_same_pixels(void **state)
                 sk_source_release(shared, held[i % HELD]);
             assert_ok(sk_source_next(plain, &a, &err), &err);
             assert_ok(sk_source_next(shared, &b, &err), &err);
-            assert_true(a && b && a->index == b->index && a->time == b->time);
+            assert_true(a && b && a->index == b->index && a->time_ns == b->time_ns);
             held[i % HELD] = b;
             if (b->format == SK_PIXEL_I420) {
                 uint8_t *rgb = malloc((size_t)b->width * (size_t)b->height * 3);

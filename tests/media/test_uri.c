@@ -51,7 +51,13 @@ static void write_video(const char *path)
     assert_ok(sk_video_sink_open(path, 64, 64, 25, &sink, &err), &err);
     for (int i = 0; i < 5; i++) {
         memset(pixels, 40 * i, sizeof pixels);
-        sk_frame frame = {SK_PIXEL_RGB, 64, 64, 64 * 3, pixels, i, i / 25.0, .chroma = NULL};
+        sk_frame frame = {.format = SK_PIXEL_RGB,
+                          .width = 64,
+                          .height = 64,
+                          .stride = 64 * 3,
+                          .data = pixels,
+                          .index = i,
+                          .time_ns = i * INT64_C(40000000)};
         assert_ok(sk_video_sink_write(sink, &frame, &err), &err);
     }
     assert_ok(sk_video_sink_close(&sink, &err), &err);

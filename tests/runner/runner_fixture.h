@@ -48,7 +48,7 @@ static inline sk_frame make_frame(int32_t width, int32_t height, int64_t index)
                   .height = height,
                   .stride = (ptrdiff_t)width * 3 + 5,
                   .index = index,
-                  .time = (double)index / 25};
+                  .time_ns = index * 40000000};
     uint32_t noise = (uint32_t)index * 7919u + 1u;
     size_t bytes = (size_t)f.stride * (size_t)height;
     f.data = malloc(bytes);

@@ -35,7 +35,7 @@ static void make_clip(clip *c)
                                  .index = k,
                                  .matrix = SK_COLOUR_BT709};
         sk_nv12_to_rgb(&c->there[k], rgb);
-        c->there[k].on_device = 1;
+        c->there[k].place = SK_PLACE_CUDA;
         c->here[k] = (sk_frame){
             .format = SK_PIXEL_RGB, .width = W, .height = H, .stride = W * 3, .data = rgb, .index = k};
     }
@@ -101,7 +101,7 @@ static void run_both(int batch)
     sk_frame nv12[COUNT];
     for (int k = 0; k < COUNT; k++) {
         nv12[k] = c.there[k];
-        nv12[k].on_device = 0; /* the same in memory */
+        nv12[k].place = SK_PLACE_HOST; /* the same in memory */
     }
     for (int there = 0; there < 3; there++) {
         const sk_frame *list = there == 0 ? c.here : there == 1 ? c.there : nv12;
@@ -155,12 +155,12 @@ static void test_refusals(void **state)
     assert_ok(sk_runner_open_on((const sk_model *const *)&model, 1, &s, engines, &r, &err), &err);
     /* on a device this runner is not on: that frame fails, the next one does not */
     sk_frame elsewhere = c.there[1];
-    elsewhere.on_device = 4;
+    elsewhere.device = 3;
     assert_int_equal(sk_runner_run(r, &elsewhere, NULL, &result, &err), SK_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, "lies in the memory of GPU 3"));
     assert_ok(sk_runner_run(r, &c.there[1], NULL, &result, &err), &err);
     sk_frame in_memory = c.there[1];
-    in_memory.on_device = 0;
+    in_memory.place = SK_PLACE_HOST;
     assert_ok(sk_runner_run(r, &in_memory, NULL, &result, &err), &err);
     assert_true(sk_runner_takes_nv12(r));
     const sk_runner_call check = {.check_pcc = true};

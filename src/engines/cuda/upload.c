@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/frame.h"
 #include "engines/cuda/session.h"
+#include "engines/cuda/vendor.h"
 
 #include <string.h>
 
@@ -134,6 +136,21 @@ static int upload_staged(gpu_session *s, const layout *l, uint8_t *to, uint8_t *
     return 0;
 }
 
+/* Copies that follow begin once the frame's pixels are there. An event that is closed lives until it has happened. */
+static int wait_for_pixels(gpu_session *s, const sk_frame *frame)
+{
+    gpu_event *event = NULL;
+    if (frame->event)
+        return gpu_stream_wait_event(s->up, frame->event);
+    if (!frame->stream)
+        return 0;
+    int error = gpu_event_open(&event, 0);
+    error = error ? error : gpu_event_record(event, frame->stream);
+    error = error ? error : gpu_stream_wait_event(s->up, event);
+    gpu_event_close(event);
+    return error;
+}
+
 /* Frames that lie on the device already, to where the first kernel reads them. */
 static sk_status bring_across(gpu_session *s, int32_t index, int32_t slot, const sk_session_input *input,
                               sk_error *err)
@@ -149,12 +166,13 @@ static sk_status bring_across(gpu_session *s, int32_t index, int32_t slot, const
         if (!frame)
             break;
         const size_t stride = (size_t)frame->stride;
-        if (frame->on_device != s->device + 1 || frame->width != fit->frame_width ||
+        if (frame->place != GPU_PLACE || frame->device != s->device || frame->width != fit->frame_width ||
             frame->height != fit->frame_height || (frame->format == SK_PIXEL_NV12) != (fit->nv12 != 0))
             return sk_fail(err, SK_ERR_ARG,
                            "a frame of %dx%d on device %d was handed to a session for %dx%d on device %d",
-                           frame->width, frame->height, frame->on_device - 1, fit->frame_width,
-                           fit->frame_height, s->device);
+                           frame->width, frame->height, frame->device, fit->frame_width, fit->frame_height,
+                           s->device);
+        SK_TRY(gpu_check(s, wait_for_pixels(s, frame), "frame", err));
         if (!fit->nv12) {
             l.from_row = frame->stride;
             SK_TRY(gpu_check(s, copy_rows(&l, to, frame->data, gpu_copy_across_2d, s->up), "frame", err));
@@ -162,9 +180,10 @@ static sk_status bring_across(gpu_session *s, int32_t index, int32_t slot, const
         }
         SK_TRY(
             gpu_check(s, gpu_copy_across_2d(to, row, frame->data, stride, row, height, s->up), "frame", err));
-        const uint8_t *chroma = frame->chroma ? frame->chroma : frame->data + stride * height;
+        const uint8_t *chroma = sk_frame_chroma(frame);
+        const size_t step = (size_t)sk_frame_chroma_stride(frame);
         SK_TRY(gpu_check(
-            s, gpu_copy_across_2d(to + row * height, row, chroma, stride, row, (height + 1) / 2, s->up),
+            s, gpu_copy_across_2d(to + row * height, row, chroma, step, row, (height + 1) / 2, s->up),
             "frame", err));
     }
     return SK_OK;
