@@ -303,99 +303,10 @@ int gpu_fill(void *device, int byte, size_t bytes, gpu_stream *stream)
 
 /* --- kernels --- */
 
-/* Tiles as the real ones are described, so that choosing and packing are exercised. */
-static const gpu_config configs[] = {
-    {.name = "point32",
-     .kind = GPU_CONFIG_POINTWISE,
-     .bm = 32,
-     .bn = 32,
-     .bk = 64,
-     .threads = 128,
-     .group = 4,
-     .split = 1,
-     .shared_bytes = 1024},
-    {.name = "tf32 point32",
-     .kind = GPU_CONFIG_POINTWISE,
-     .bm = 32,
-     .bn = 32,
-     .bk = 32,
-     .threads = 128,
-     .group = 4,
-     .split = 1,
-     .shared_bytes = 1024,
-     .tf32 = 1},
-    {.name = "tf32 three16",
-     .kind = GPU_CONFIG_3X3,
-     .bm = 32,
-     .bn = 16,
-     .bk = 32,
-     .threads = 128,
-     .group = 2,
-     .split = 1,
-     .shared_bytes = 1024,
-     .tf32 = 1},
-    {.name = "point8",
-     .kind = GPU_CONFIG_POINTWISE,
-     .bm = 32,
-     .bn = 8,
-     .bk = 64,
-     .threads = 128,
-     .group = 1,
-     .split = 1,
-     .shared_bytes = 1024},
-    {.name = "three64",
-     .kind = GPU_CONFIG_3X3,
-     .bm = 32,
-     .bn = 64,
-     .bk = 64,
-     .threads = 128,
-     .group = 4,
-     .split = 1,
-     .shared_bytes = 1024},
-    {.name = "three16",
-     .kind = GPU_CONFIG_3X3,
-     .bm = 32,
-     .bn = 16,
-     .bk = 64,
-     .threads = 128,
-     .group = 2,
-     .split = 1,
-     .shared_bytes = 1024},
-    {.name = "halo32",
-     .kind = GPU_CONFIG_HALO,
-     .bm = 64,
-     .bn = 32,
-     .bk = 32,
-     .threads = 128,
-     .group = 4,
-     .split = 1,
-     .stride = 1,
-     .th = 8,
-     .tw = 8,
-     .cb = 32,
-     .buffers = 2},
-    {.name = "halo64",
-     .kind = GPU_CONFIG_HALO,
-     .bm = 64,
-     .bn = 32,
-     .bk = 64,
-     .threads = 128,
-     .group = 4,
-     .split = 1,
-     .stride = 1,
-     .th = 8,
-     .tw = 8,
-     .cb = 64,
-     .buffers = 2,
-     .wgmma = 1},
-};
-int32_t gpu_config_count(void)
+/* The real tiles (tile_table.c): choosing one and packing for it are exercised as they are. */
+int gpu_has_tiles(void)
 {
-    return gpu_emulate_plain ? 0 : (int32_t)(sizeof configs / sizeof configs[0]);
-}
-const gpu_config *gpu_config_at(int32_t index)
-{
-    return &configs[index];
+    return !gpu_emulate_plain;
 }
 int gpu_occupancy(const gpu_config *config, int32_t shared_bytes, int32_t *blocks)
 {
@@ -424,13 +335,20 @@ static float tensor_load(const void *p, int64_t i, int32_t type)
     return v;
 }
 
-static void conv(const gpu_conv_args *a, const gpu_config *c)
+/* What the launch does not cover stays as it was. */
+static void conv(const gpu_launch *launch)
 {
-    const int32_t point = c->kind == GPU_CONFIG_POINTWISE, taps = point ? 1 : 9;
-    const int32_t cin = c->kind == GPU_CONFIG_HALO ? a->blocks * c->cb : a->c8 * 8, span = 8 * c->group;
-    const int32_t rows = (a->cout8 + c->bn - 1) / c->bn * c->bn, type = c->tf32 ? GPU_F32 : GPU_F16;
+    const gpu_conv_args *a = &launch->args->conv;
+    const gpu_config *c = launch->config;
+    const int32_t point = c->kind == GPU_CONFIG_POINTWISE, halo = c->kind == GPU_CONFIG_HALO;
+    const int32_t taps = point ? 1 : 9, cin = halo ? a->blocks * c->cb : a->c8 * 8, span = 8 * c->group;
+    const int32_t rows = launch->grid[1] * c->bn, type = c->tf32 ? GPU_F32 : GPU_F16;
+    const int64_t depth = halo ? a->kpad : (int64_t)a->nk * c->bk;
     for (int32_t m = 0; m < a->m; m++) {
         const int32_t ox = m % a->ow, oy = m / a->ow % a->oh, n = m / a->ow / a->oh;
+        if (halo ? oy >= a->ty * c->th || ox >= a->tx * c->tw || n >= a->tiles / (a->tx * a->ty)
+                 : m >= launch->grid[0] * c->bm)
+            continue;
         for (int32_t p = 0; p < rows; p++) {
             const int32_t r = p % span, q = r % 8;
             const int32_t co = p / span * span + q / 2 * 2 * c->group + 2 * (r / 8) + (q & 1);
@@ -442,7 +360,7 @@ static void conv(const gpu_conv_args *a, const gpu_config *c)
                 const int32_t x = point ? ox : ox * a->stride + t % 3 - a->pad_x;
                 if (y < 0 || y >= a->h || x < 0 || x >= a->w)
                     continue;
-                for (int32_t i = 0; i < a->c8 * 8; i++)
+                for (int32_t i = 0; i < a->c8 * 8 && t * cin + i < depth; i++)
                     sum += tensor_load(a->p[1], (((int64_t)n * a->h + y) * a->w + x) * a->ldi + i, type) *
                            gpu_load(a->p[2], (int64_t)p * a->kpad + t * cin + i, type);
             }
@@ -553,7 +471,7 @@ static void run(const gpu_launch *launch)
         return;
     }
     if (launch->kind == GPU_CONV) {
-        conv(&launch->args->conv, launch->config);
+        conv(launch);
     } else if (launch->kind == GPU_FIRST) {
         first(&launch->args->first, launch->variant);
     } else {

@@ -204,7 +204,8 @@ static void test_switches(void **state)
     x = random_conv(&b, &r, x, 24, 1, 1, 1);
     sk_b_output(&b, x.v, "out");
     assert_int_equal(b.status, SK_OK);
-    assert_true(steps_by("halo", g, &shape) > 0 && steps_by("point", g, &shape) > 0);
+    assert_true(steps_by("halo", g, &shape) > 0);
+    assert_true(steps_by("conv ig", g, &shape) + steps_by("conv wg", g, &shape) > 0);
     float *input = random_input(&shape, 3);
     static const char *const words[] = {"halo", "tensor,attention", "graph", "branches,pdl",
                                         "halo,wgmma,split,lanes"};
@@ -215,8 +216,9 @@ static void test_switches(void **state)
         if (strstr(words[i], "halo"))
             assert_int_equal(steps_by("halo", g, &shape), 0);
         if (strstr(words[i], "tensor"))
-            assert_int_equal(
-                steps_by("halo", g, &shape) + steps_by("point", g, &shape) + steps_by("three", g, &shape), 0);
+            assert_int_equal(steps_by("halo", g, &shape) + steps_by("conv ig", g, &shape), 0);
+        if (strstr(words[i], "tensor") || strstr(words[i], "wgmma"))
+            assert_int_equal(steps_by("conv wg", g, &shape), 0);
         if (i == 1 && test_data_folder()) /* it has attention */
             check_model("yolo/yolo11n-pose/yolo11n-pose.pt", 32, 1, SK_PRECISION_F16);
     }

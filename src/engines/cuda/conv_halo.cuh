@@ -164,26 +164,4 @@ __global__ void __launch_bounds__((TH * TW / WM) * (BN / WN) * 32) conv_halo(con
     }
 }
 
-template <int TH, int TW, int CB, int BN, int WM, int WN, int S> gpu_config halo_config(const char *name)
-{
-    gpu_config c = {};
-    c.name = name;
-    c.kind = GPU_CONFIG_HALO;
-    c.bm = TH * TW;
-    c.bn = BN;
-    c.bk = CB;
-    c.threads = (TH * TW / WM) * (BN / WN) * 32;
-    c.group = WN / 8 < 4 ? WN / 8 : 4;
-    c.split = 1;
-    c.stride = S;
-    c.th = TH;
-    c.tw = TW;
-    c.cb = CB;
-    c.buffers = 2;
-    c.function = (const void *)conv_halo<TH, TW, CB, BN, WM, WN, S>;
-    return c;
-}
-#define HALO(th, tw, cb, bn, wm, wn, s)                                                                                \
-    halo_config<th, tw, cb, bn, wm, wn, s>("halo_" #th "x" #tw "_c" #cb "_n" #bn "_w" #wm "x" #wn "_s" #s)
-
 #endif

@@ -107,37 +107,5 @@ __global__ void __launch_bounds__(NWG * 128) conv_halo_wgmma(const __grid_consta
 #endif
 }
 
-template <int TH, int TW, int CB, int BN, int NWG, int S> static gpu_config halo_wgmma_config(const char *name, int buffers)
-{
-    gpu_config c = {};
-    c.name = name;
-    c.kind = GPU_CONFIG_HALO;
-    c.bm = TH * TW;
-    c.bn = BN;
-    c.bk = CB;
-    c.threads = NWG * 128;
-    c.group = BN / 8 < 4 ? BN / 8 : 4;
-    c.split = 1;
-    c.stride = S;
-    c.th = TH;
-    c.tw = TW;
-    c.cb = CB;
-    c.buffers = buffers;
-    c.wgmma = 1;
-    c.function = (const void *)conv_halo_wgmma<TH, TW, CB, BN, NWG, S>;
-    return c;
-}
-#define HALO_WGMMA(th, tw, cb, bn, nwg, s)                                                                             \
-    halo_wgmma_config<th, tw, cb, bn, nwg, s>("wghalo_" #th "x" #tw "_c" #cb "_n" #bn "_g" #nwg "_s" #s "_b1", 1),     \
-        halo_wgmma_config<th, tw, cb, bn, nwg, s>("wghalo_" #th "x" #tw "_c" #cb "_n" #bn "_g" #nwg "_s" #s "_b2", 2)
-
-config_list gpu_halo_wgmma_configs()
-{
-    static const gpu_config items[] = {
-        HALO_WGMMA(8, 8, 64, 32, 1, 1),   HALO_WGMMA(8, 16, 64, 32, 2, 1),  HALO_WGMMA(16, 20, 64, 64, 5, 1),
-        HALO_WGMMA(8, 16, 64, 64, 2, 1),  HALO_WGMMA(8, 16, 64, 128, 2, 1), HALO_WGMMA(8, 8, 32, 32, 1, 1),
-        HALO_WGMMA(8, 8, 32, 64, 1, 1),   HALO_WGMMA(16, 16, 16, 16, 4, 1), HALO_WGMMA(16, 16, 16, 32, 2, 1),
-        HALO_WGMMA(8, 16, 16, 32, 1, 2),  HALO_WGMMA(8, 16, 16, 32, 2, 2),
-    };
-    return {items, (int)(sizeof items / sizeof items[0])};
-}
+#define FUNCTION(...) (const void *)conv_halo_wgmma<__VA_ARGS__>, (const void *)conv_halo_wgmma<__VA_ARGS__>,
+GPU_TILE_LIST(halo_wgmma, FUNCTION)

@@ -263,33 +263,4 @@ __global__ void __launch_bounds__((BM / WM) * (BN / WN) * WK * 32) conv_igemm(co
     }
 }
 
-constexpr int igemm_shared(int BM, int BN, int BK, int WK, int ST, int SPLIT)
-{
-    const int stages = ST * (BM + BN) * BK * 2, sums = WK > 1 || SPLIT > 1 ? WK * BM * (BN + 4) * 4 : 0;
-    return stages > sums ? stages : sums;
-}
-template <int BM, int BN, int BK, int WM, int WN, int WK, int ST, int KS, int SPLIT, bool TF32>
-gpu_config igemm_config(const char *name)
-{
-    gpu_config c = {};
-    c.name = name;
-    c.kind = KS == 1 ? GPU_CONFIG_POINTWISE : GPU_CONFIG_3X3;
-    c.bm = BM;
-    c.bn = BN;
-    c.bk = TF32 ? BK / 2 : BK;
-    c.tf32 = TF32;
-    c.threads = (BM / WM) * (BN / WN) * WK * 32;
-    c.group = WN / 8 < 4 ? WN / 8 : 4;
-    c.split = SPLIT;
-    c.shared_bytes = igemm_shared(BM, BN, BK, WK, ST, SPLIT);
-    c.function = (const void *)conv_igemm<BM, BN, BK, WM, WN, WK, ST, KS, SPLIT, TF32>;
-    return c;
-}
-#define IGEMM(bm, bn, bk, wm, wn, wk, st, ks, split)                                                                   \
-    igemm_config<bm, bn, bk, wm, wn, wk, st, ks, split, false>("ig" #ks "_" #bm "x" #bn "x" #bk "_w" #wm "x" #wn "_k" #wk     \
-                                                        "_s" #st "_c" #split)
-#define TF32_IGEMM(bm, bn, bk, wm, wn, wk, st, ks, split)                                                              \
-    igemm_config<bm, bn, bk, wm, wn, wk, st, ks, split, true>("tf32_" #ks "_" #bm "x" #bn "x" #bk "_w" #wm "x" #wn     \
-                                                              "_k" #wk "_s" #st "_c" #split)
-
 #endif

@@ -114,31 +114,5 @@ __global__ void __launch_bounds__(NWG * 128) conv_wgmma(const __grid_constant__ 
 #endif
 }
 
-template <int BM, int BN, int NWG, int ST, int KS> static gpu_config wgmma_config(const char *name)
-{
-    gpu_config c = {};
-    c.name = name;
-    c.kind = KS == 1 ? GPU_CONFIG_POINTWISE : GPU_CONFIG_3X3;
-    c.bm = BM;
-    c.bn = BN;
-    c.bk = 64;
-    c.threads = NWG * 128;
-    c.group = BN / 8 < 4 ? BN / 8 : 4;
-    c.split = 1;
-    c.shared_bytes = ST * (BM + BN) * 128;
-    c.wgmma = 1;
-    c.function = (const void *)conv_wgmma<BM, BN, NWG, ST, KS>;
-    return c;
-}
-#define WGMMA(bm, bn, nwg, st, ks) wgmma_config<bm, bn, nwg, st, ks>("wg" #ks "_" #bm "x" #bn "_g" #nwg "_s" #st)
-
-config_list gpu_wgmma_configs()
-{
-    static const gpu_config items[] = {
-        WGMMA(64, 32, 1, 4, 1),  WGMMA(128, 32, 2, 4, 1), WGMMA(128, 32, 1, 3, 1), WGMMA(64, 64, 1, 4, 1),
-        WGMMA(128, 64, 2, 3, 1), WGMMA(256, 64, 4, 3, 1), WGMMA(64, 128, 1, 4, 1), WGMMA(128, 128, 2, 3, 1),
-        WGMMA(64, 32, 1, 4, 3),  WGMMA(128, 32, 2, 4, 3), WGMMA(64, 64, 1, 4, 3),  WGMMA(128, 64, 2, 3, 3),
-        WGMMA(256, 64, 4, 3, 3), WGMMA(64, 128, 1, 4, 3), WGMMA(128, 128, 2, 3, 3),
-    };
-    return {items, (int)(sizeof items / sizeof items[0])};
-}
+#define FUNCTION(...) (const void *)conv_wgmma<__VA_ARGS__>,
+GPU_TILE_LIST(wgmma, FUNCTION)

@@ -267,13 +267,9 @@ cudaError_t gpu_start_list(const void *function, dim3 grid, dim3 block, int shar
 }
 
 #if GPU_IS_HIP
-extern "C" int32_t gpu_config_count(void)
+extern "C" int gpu_has_tiles(void)
 {
     return 0;
-}
-extern "C" const gpu_config *gpu_config_at(int32_t)
-{
-    return NULL;
 }
 extern "C" int gpu_occupancy(const gpu_config *, int32_t, int32_t *blocks)
 {
@@ -281,47 +277,36 @@ extern "C" int gpu_occupancy(const gpu_config *, int32_t, int32_t *blocks)
     return (int)cudaErrorInvalidValue;
 }
 #else
-static config_list lists(int i)
+extern "C" int gpu_has_tiles(void)
 {
-    switch (i) {
-    case 0: return gpu_igemm_pointwise_configs();
-    case 1: return gpu_igemm_3x3_configs();
-    case 2: return gpu_halo_configs();
-    case 3: return gpu_wgmma_configs();
-    case 4: return gpu_halo_wgmma_configs();
-    default: return gpu_tf32_configs();
-    }
+    return 1;
 }
-extern "C" int32_t gpu_config_count(void)
+/* The kernel of a tile: sections in the order of the table. */
+static const void *tile_function(const gpu_config *config)
 {
-    int n = 0;
-    for (int i = 0; i < 6; i++)
-        n += lists(i).count;
-    return n;
-}
-extern "C" const gpu_config *gpu_config_at(int32_t index)
-{
-    for (int i = 0; i < 6; i++) {
-        const config_list l = lists(i);
-        if (index < l.count)
-            return &l.items[index];
-        index -= l.count;
-    }
+    int32_t index = gpu_config_index(config);
+#define SECTION(name, kind)                                                                                            \
+    if (index < gpu_##name##_tiles.count)                                                                              \
+        return gpu_##name##_tiles.functions[index];                                                                    \
+    index -= gpu_##name##_tiles.count;
+    GPU_TILE_SECTIONS(SECTION)
+#undef SECTION
     return NULL;
 }
 extern "C" int gpu_occupancy(const gpu_config *config, int32_t shared_bytes, int32_t *blocks)
 {
+    const void *function = tile_function(config);
     int n = 0, device = 0, most = 0;
     cudaError_t e = cudaGetDevice(&device);
     if (e == cudaSuccess)
         e = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
     /* as much as there is, always: the limit is the kernel's, and another layer may need more than this one */
     if (e == cudaSuccess)
-        e = cudaFuncSetAttribute(config->function, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+        e = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
     if (e == cudaSuccess)
-        e = cudaFuncSetAttribute(config->function, cudaFuncAttributePreferredSharedMemoryCarveout, 100);
+        e = cudaFuncSetAttribute(function, cudaFuncAttributePreferredSharedMemoryCarveout, 100);
     if (e == cudaSuccess)
-        e = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, config->function, config->threads, (size_t)shared_bytes);
+        e = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, function, config->threads, (size_t)shared_bytes);
     *blocks = n;
     return told(e);
 }
@@ -338,7 +323,7 @@ extern "C" int gpu_launch_step(const gpu_launch *l, gpu_stream *s)
         return told(gpu_start_head(l, stream));
 #if !GPU_IS_HIP
     if (l->kind == GPU_CONV)
-        return told(gpu_start(l->config->function, dim3(l->grid[0], l->grid[1], l->grid[2]), dim3(l->config->threads),
+        return told(gpu_start(tile_function(l->config), dim3(l->grid[0], l->grid[1], l->grid[2]), dim3(l->config->threads),
                               l->shared_bytes, l->args, l->config->split, l->pdl, stream));
     cudaError_t (*const fast[])(const gpu_launch *, cudaStream_t) = {gpu_start_special, gpu_start_attention,
                                                                      gpu_start_map};

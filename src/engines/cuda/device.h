@@ -82,11 +82,13 @@ typedef struct gpu_config {
     int32_t shared_bytes;                      /* implicit GEMM; halo kernels' depend on the layer */
     int32_t wgmma;                             /* 1: needs compute capability 9.0 exactly */
     int32_t tf32;                              /* 1: maps and weights of floats; 0: of halves */
-    const void *function;
 } gpu_config;
 
+/* tile_table.c: all there are; none where the device has no kernels for them. */
 int32_t gpu_config_count(void);
 const gpu_config *gpu_config_at(int32_t index);
+int32_t gpu_config_index(const gpu_config *config);
+int gpu_has_tiles(void); /* of the device */
 
 /* One launch. `config`, grid and shared memory: GPU_CONV only. `pdl`: may begin before the kernel ahead of it in the stream
  * has ended (it waits by itself before it reads). */

@@ -3,6 +3,7 @@
 #define SK_ENGINES_CUDA_MMA_CUH
 
 #include "args.h"
+#include "conv_tiles.h"
 #include "device.h"
 #include "gpu_alias.h"
 #include "sigmoid.h"
@@ -208,16 +209,17 @@ __device__ __forceinline__ void locate_row(const gpu_conv_args &p, int m, bool v
     offset = ((n * p.h + iy) * p.w + ix) * p.ldi;
 }
 
-/* Registration: each file of instances gives its part of the table. */
-struct config_list {
-    const gpu_config *items;
+/* Kernels of a section of conv_tiles.h, in the order of its rows: gpu_igemm1_tiles and so on. */
+struct tile_list {
+    const void *const *functions;
     int count;
 };
-config_list gpu_igemm_pointwise_configs();
-config_list gpu_igemm_3x3_configs();
-config_list gpu_halo_configs();
-config_list gpu_wgmma_configs();
-config_list gpu_halo_wgmma_configs();
-config_list gpu_tf32_configs();
+#define SECTION(name, kind) extern const tile_list gpu_##name##_tiles;
+GPU_TILE_SECTIONS(SECTION)
+#undef SECTION
+/* Written once in the file of each section; FUNCTION(row) gives the kernels' addresses, a comma behind each. */
+#define GPU_TILE_LIST(name, FUNCTION)                                                                                  \
+    static const void *const name##_functions[] = {GPU_TILES_##name(FUNCTION)};                                        \
+    const tile_list gpu_##name##_tiles = {name##_functions, (int)(sizeof name##_functions / sizeof name##_functions[0])};
 
 #endif

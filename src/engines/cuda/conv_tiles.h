@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_ENGINES_CUDA_CONV_TILES_H
+#define SK_ENGINES_CUDA_CONV_TILES_H
+
+/* Every tile of the tensor-core convolutions, written down once. A row is a tile; tile_table.c makes of it what the planning
+ * C knows about it, conv_SECTION.cu the kernel: a new row is a new tile, and nothing else names it. A section is a file,
+ * so that sections compile side by side.
+ *
+ * GATHER_MMA, GATHER_TF32 (BM, BN, BK, WM, WN, WK, ST, KS, SPLIT)
+ *   BM pixels x BN channels a block, BK channels (halves; half as many floats) a k step, ST of these in shared memory;
+ *   a warp has WM x WN of it, WK groups of warps share a k step; KS: 1x1 or 3x3; SPLIT blocks of a cluster share k
+ * GATHER_WGMMA (BM, BN, NWG, ST, KS)          NWG groups of four warps; k steps of 64
+ * HALO_MMA (TH, TW, CB, BN, WM, WN, S)        TH x TW pixels with their borders, CB channels at a time, stride S
+ * HALO_WGMMA (TH, TW, CB, BN, NWG, S)         two tiles a row: with one patch in shared memory, and with two
+ *
+ * What a row must keep: WM, BM / NWM and 64 NWG multiples of 16, WN and BN of 8, BK and CB 16, 32 or 64; wgmma has BN 16, 32, 64
+ * and 128 (wgmma.cuh). Order: the first of several that seem equal is taken where nothing is timed. */
+
+/* section, kind of its rows */
+#define GPU_TILE_SECTIONS(S)                                                                                 \
+    S(igemm1, GATHER_MMA)                                                                                    \
+    S(igemm3, GATHER_MMA)                                                                                    \
+    S(halo, HALO_MMA)                                                                                        \
+    S(wgmma, GATHER_WGMMA)                                                                                   \
+    S(halo_wgmma, HALO_WGMMA)                                                                                \
+    S(tf32, GATHER_TF32)
+
+#define GPU_TILES_igemm1(T)                                                                                  \
+    T(16, 32, 64, 16, 32, 4, 6, 1, 1)                                                                        \
+    T(32, 32, 64, 32, 32, 4, 6, 1, 1)                                                                        \
+    T(32, 32, 64, 16, 32, 2, 6, 1, 1)                                                                        \
+    T(16, 64, 64, 16, 32, 2, 6, 1, 1)                                                                        \
+    T(32, 8, 64, 16, 8, 2, 4, 1, 1)                                                                          \
+    T(128, 8, 64, 32, 8, 1, 3, 1, 1)                                                                         \
+    T(64, 16, 64, 16, 16, 1, 4, 1, 1)                                                                        \
+    T(128, 32, 32, 32, 32, 1, 4, 1, 1)                                                                       \
+    T(64, 64, 64, 32, 32, 1, 4, 1, 1)                                                                        \
+    T(128, 64, 32, 32, 32, 1, 4, 1, 1)                                                                       \
+    T(256, 64, 32, 64, 32, 1, 4, 1, 1)                                                                       \
+    T(128, 128, 32, 64, 32, 1, 4, 1, 1)
+
+#define GPU_TILES_igemm3(T)                                                                                  \
+    T(16, 32, 64, 16, 32, 4, 6, 3, 1)                                                                        \
+    T(32, 32, 64, 32, 32, 4, 6, 3, 1)                                                                        \
+    T(32, 32, 64, 16, 32, 2, 6, 3, 1)                                                                        \
+    T(16, 64, 64, 16, 32, 2, 6, 3, 1)                                                                        \
+    T(16, 64, 64, 16, 32, 2, 6, 3, 2)                                                                        \
+    T(16, 64, 64, 16, 32, 2, 6, 3, 4)                                                                        \
+    T(32, 128, 64, 32, 32, 2, 4, 3, 2)                                                                       \
+    T(32, 8, 64, 16, 8, 2, 4, 3, 1)                                                                          \
+    T(64, 16, 64, 16, 16, 1, 4, 3, 1)                                                                        \
+    T(128, 16, 32, 32, 16, 1, 4, 3, 1)                                                                       \
+    T(128, 32, 32, 32, 32, 1, 4, 3, 1)                                                                       \
+    T(64, 64, 64, 32, 32, 1, 4, 3, 1)                                                                        \
+    T(128, 64, 64, 64, 32, 1, 3, 3, 1)                                                                       \
+    T(128, 128, 32, 64, 32, 1, 4, 3, 1)
+
+#define GPU_TILES_halo(T)                                                                                    \
+    T(8, 16, 16, 8, 32, 8, 1)                                                                                \
+    T(16, 16, 16, 8, 64, 8, 1)                                                                               \
+    T(16, 16, 16, 16, 64, 16, 1)                                                                             \
+    T(8, 16, 16, 16, 32, 16, 1)                                                                              \
+    T(8, 8, 16, 32, 16, 32, 1)                                                                               \
+    T(16, 16, 16, 32, 64, 32, 1)                                                                             \
+    T(8, 8, 32, 16, 16, 16, 1)                                                                               \
+    T(8, 16, 32, 16, 32, 16, 1)                                                                              \
+    T(4, 8, 32, 32, 16, 16, 1)                                                                               \
+    T(8, 16, 32, 32, 32, 32, 1)                                                                              \
+    T(8, 8, 64, 32, 16, 32, 1)                                                                               \
+    T(8, 16, 64, 64, 32, 32, 1)                                                                              \
+    T(4, 4, 64, 32, 16, 8, 1)                                                                                \
+    T(8, 16, 16, 32, 32, 32, 2)
+
+#define GPU_TILES_wgmma(T)                                                                                   \
+    T(64, 32, 1, 4, 1)                                                                                       \
+    T(128, 32, 2, 4, 1)                                                                                      \
+    T(128, 32, 1, 3, 1)                                                                                      \
+    T(64, 64, 1, 4, 1)                                                                                       \
+    T(128, 64, 2, 3, 1)                                                                                      \
+    T(256, 64, 4, 3, 1)                                                                                      \
+    T(64, 128, 1, 4, 1)                                                                                      \
+    T(128, 128, 2, 3, 1)                                                                                     \
+    T(64, 32, 1, 4, 3)                                                                                       \
+    T(128, 32, 2, 4, 3)                                                                                      \
+    T(64, 64, 1, 4, 3)                                                                                       \
+    T(128, 64, 2, 3, 3)                                                                                      \
+    T(256, 64, 4, 3, 3)                                                                                      \
+    T(64, 128, 1, 4, 3)                                                                                      \
+    T(128, 128, 2, 3, 3)
+
+#define GPU_TILES_halo_wgmma(T)                                                                              \
+    T(8, 8, 64, 32, 1, 1)                                                                                    \
+    T(8, 16, 64, 32, 2, 1)                                                                                   \
+    T(16, 20, 64, 64, 5, 1)                                                                                  \
+    T(8, 16, 64, 64, 2, 1)                                                                                   \
+    T(8, 16, 64, 128, 2, 1)                                                                                  \
+    T(8, 8, 32, 32, 1, 1)                                                                                    \
+    T(8, 8, 32, 64, 1, 1)                                                                                    \
+    T(16, 16, 16, 16, 4, 1)                                                                                  \
+    T(16, 16, 16, 32, 2, 1)                                                                                  \
+    T(8, 16, 16, 32, 1, 2)                                                                                   \
+    T(8, 16, 16, 32, 2, 2)
+
+#define GPU_TILES_tf32(T)                                                                                    \
+    T(16, 32, 64, 16, 32, 4, 6, 1, 1)                                                                        \
+    T(32, 8, 64, 16, 8, 2, 4, 1, 1)                                                                          \
+    T(64, 16, 64, 16, 16, 1, 4, 1, 1)                                                                        \
+    T(64, 64, 64, 32, 32, 1, 4, 1, 1)                                                                        \
+    T(128, 32, 64, 32, 32, 1, 3, 1, 1)                                                                       \
+    T(128, 128, 64, 64, 32, 1, 3, 1, 1)                                                                      \
+    T(16, 32, 64, 16, 32, 4, 6, 3, 1)                                                                        \
+    T(32, 8, 64, 16, 8, 2, 4, 3, 1)                                                                          \
+    T(64, 16, 64, 16, 16, 1, 4, 3, 1)                                                                        \
+    T(16, 64, 64, 16, 32, 2, 6, 3, 4)                                                                        \
+    T(64, 64, 64, 32, 32, 1, 4, 3, 1)                                                                        \
+    T(128, 32, 64, 32, 32, 1, 3, 3, 1)                                                                       \
+    T(128, 128, 64, 64, 32, 1, 3, 3, 1)
+
+#endif

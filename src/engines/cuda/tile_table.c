@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engines/cuda/device.h"
+
+#include "engines/cuda/conv_tiles.h"
+
+/* The tiles as the planning C sees them. What a kernel makes of the same rows is in conv_kernel.cuh; the two agree on the
+ * shared memory, on the threads and on which channels a thread stores. */
+
+#define MOST(a, b) ((a) > (b) ? (a) : (b))
+/* A thread stores 2 G neighbouring channels: of G products of 8 columns each. */
+#define GROUP(wn) ((wn) / 8 < 4 ? (wn) / 8 : 4)
+
+/* k steps; sums of k groups and of a cluster's blocks go where these were */
+#define GATHER_BYTES(bm, bn, bk, wk, st, split)                                                              \
+    MOST((st) * ((bm) + (bn)) * (bk)*2, (wk) > 1 || (split) > 1 ? (wk) * (bm) * ((bn) + 4) * 4 : 0)
+
+#define GATHER(prefix, bm_, bn_, bk_, wm, wn, wk, st, ks, split_, tf32_)                                     \
+    {.name = prefix #ks "_" #bm_ "x" #bn_ "x" #bk_ "_w" #wm "x" #wn "_k" #wk "_s" #st "_c" #split_,          \
+     .kind = (ks) == 1 ? GPU_CONFIG_POINTWISE : GPU_CONFIG_3X3,                                              \
+     .bm = (bm_),                                                                                            \
+     .bn = (bn_),                                                                                            \
+     .bk = (tf32_) ? (bk_) / 2 : (bk_),                                                                      \
+     .threads = (bm_) / (wm) * ((bn_) / (wn)) * (wk)*32,                                                     \
+     .group = GROUP(wn),                                                                                     \
+     .split = (split_),                                                                                      \
+     .shared_bytes = GATHER_BYTES(bm_, bn_, bk_, wk, st, split_),                                            \
+     .tf32 = (tf32_)},
+#define GATHER_MMA(bm, bn, bk, wm, wn, wk, st, ks, split)                                                    \
+    GATHER("ig", bm, bn, bk, wm, wn, wk, st, ks, split, 0)
+#define GATHER_TF32(bm, bn, bk, wm, wn, wk, st, ks, split)                                                   \
+    GATHER("tf32_", bm, bn, bk, wm, wn, wk, st, ks, split, 1)
+
+#define GATHER_WGMMA(bm_, bn_, nwg, st, ks)                                                                  \
+    {.name = "wg" #ks "_" #bm_ "x" #bn_ "_g" #nwg "_s" #st,                                                  \
+     .kind = (ks) == 1 ? GPU_CONFIG_POINTWISE : GPU_CONFIG_3X3,                                              \
+     .bm = (bm_),                                                                                            \
+     .bn = (bn_),                                                                                            \
+     .bk = 64,                                                                                               \
+     .threads = (nwg)*128,                                                                                   \
+     .group = GROUP(bn_),                                                                                    \
+     .split = 1,                                                                                             \
+     .shared_bytes = GATHER_BYTES(bm_, bn_, 64, 1, st, 1),                                                   \
+     .wgmma = 1},
+
+#define HALO(name_, th_, tw_, cb_, bn_, threads_, wn, s, buffers_, wgmma_)                                   \
+    {.name = name_,                                                                                          \
+     .kind = GPU_CONFIG_HALO,                                                                                \
+     .bm = (th_) * (tw_),                                                                                    \
+     .bn = (bn_),                                                                                            \
+     .bk = (cb_),                                                                                            \
+     .threads = (threads_),                                                                                  \
+     .group = GROUP(wn),                                                                                     \
+     .split = 1,                                                                                             \
+     .stride = (s),                                                                                          \
+     .th = (th_),                                                                                            \
+     .tw = (tw_),                                                                                            \
+     .cb = (cb_),                                                                                            \
+     .buffers = (buffers_),                                                                                  \
+     .wgmma = (wgmma_)},
+#define HALO_MMA(th, tw, cb, bn, wm, wn, s)                                                                  \
+    HALO("halo_" #th "x" #tw "_c" #cb "_n" #bn "_w" #wm "x" #wn "_s" #s, th, tw, cb, bn,                     \
+         (th) * (tw) / (wm) * ((bn) / (wn)) * 32, wn, s, 2, 0)
+#define WGHALO(th, tw, cb, bn, nwg, s, b)                                                                    \
+    HALO("wghalo_" #th "x" #tw "_c" #cb "_n" #bn "_g" #nwg "_s" #s "_b" #b, th, tw, cb, bn, (nwg)*128, bn,   \
+         s, b, 1)
+#define HALO_WGMMA(th, tw, cb, bn, nwg, s)                                                                   \
+    WGHALO(th, tw, cb, bn, nwg, s, 1)                                                                        \
+    WGHALO(th, tw, cb, bn, nwg, s, 2)
+
+#define SECTION(name, kind) GPU_TILES_##name(kind)
+static const gpu_config table[] = {GPU_TILE_SECTIONS(SECTION)};
+
+int32_t gpu_config_count(void)
+{
+    return gpu_has_tiles() ? (int32_t)(sizeof table / sizeof table[0]) : 0;
+}
+
+const gpu_config *gpu_config_at(int32_t index)
+{
+    return &table[index];
+}
+
+int32_t gpu_config_index(const gpu_config *config)
+{
+    return (int32_t)(config - table);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_TESTS_ENGINES_TILE_CASES_H
+#define SK_TESTS_ENGINES_TILE_CASES_H
+
+#include "engines/cuda/session.h"
+#include "graph/builder.h"
+#include "graph/reference.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Layers on which every tile of the tensor-core convolutions is tried against the reference executor. For the test on the GPU
+ * of loops and for the check on a real one. */
+
+extern const sk_engine gpu_engine;
+
+static uint32_t seed = 7;
+static float unit(void)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (float)(seed >> 8) / 8388608.0f - 1.0f;
+}
+
+static float *randoms(int64_t n, float scale)
+{
+    float *x = malloc((size_t)n * sizeof *x);
+    for (int64_t i = 0; i < n;
+         i++) /* as halves have them: what is compared is the arithmetic, not the rounding of inputs */
+        x[i] = sk_f16_to_f32(sk_f32_to_f16(unit() * scale));
+    return x;
+}
+
+static void stop(const sk_error *err)
+{
+    printf("FAILED: %s\n", err->message);
+    exit(1);
+}
+
+/* ||a - b|| / ||b||; NaN when anything is. */
+static double distance(const float *a, const float *b, int64_t n)
+{
+    double d = 0, s = 0;
+    for (int64_t i = 0; i < n; i++) {
+        d += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
+        s += (double)b[i] * (double)b[i];
+    }
+    return s > 0 ? sqrt(d / s) : sqrt(d);
+}
+
+typedef struct layer {
+    int cin, cout, k, stride, h, w, residual, act, groups;
+} layer;
+
+static sk_value constant(sk_builder *b, const sk_shape *shape, float scale)
+{
+    float *x = randoms(sk_shape_count(shape), scale);
+    sk_value v = sk_b_constant(b, "", SK_DTYPE_F32, shape, x);
+    free(x);
+    return v;
+}
+
+static sk_value conv(sk_builder *b, sk_value x, int cin, int cout, int k, int stride, int groups, int act,
+                     const char *name)
+{
+    sk_shape ws = sk_shape_of(4, cout, cin / groups, k, k), bs = sk_shape_of(1, cout);
+    sk_window win = {{k, k}, {stride, stride}, {1, 1}, {k / 2, k / 2, k / 2, k / 2}, 0};
+    sk_value y = sk_b_conv(b, x, constant(b, &ws, 1.6f / sqrtf((float)(cin / groups * k * k))),
+                           constant(b, &bs, 0.5f), &win, groups, name);
+    return act ? sk_b_unary(b, (sk_unary)act, y) : y;
+}
+
+/* A pointwise layer in front gives the layer a map to read and to add; one behind would blur what went wrong. */
+static sk_graph *layer_graph(const layer *l)
+{
+    sk_graph *g = NULL;
+    sk_error err = {0};
+    sk_builder b;
+    if (sk_graph_open(&g, &err) != SK_OK)
+        stop(&err);
+    sk_builder_init(&b, g);
+    sk_shape any = sk_shape_of(4, -1, l->cin, -1, -1);
+    sk_value x = sk_b_input(&b, "x", SK_DTYPE_F32, &any);
+    sk_value y = conv(&b, x, l->cin, l->cout, l->k, l->stride, l->groups, l->act, "layer");
+    if (l->residual)
+        y = sk_b_add(&b, y, x);
+    sk_b_output(&b, y, "y");
+    if (b.status != SK_OK)
+        stop(&b.error);
+    return g;
+}
+
+#define TILE_LIMIT 2e-3 /* of ||d|| / ||ref|| */
+typedef void judge_tile(const char *layer, int32_t tile, double distance);
+
+/* Every tile that fits the one convolution of this graph, each into memory full of NaN. */
+static void check_layer(const layer *l, int batch, sk_precision precision, judge_tile *judge)
+{
+    sk_graph *g = layer_graph(l), *fixed = NULL;
+    sk_error err = {0};
+    sk_shape shape = sk_shape_of(4, batch, l->cin, l->h, l->w);
+    float *x = randoms(sk_shape_count(&shape), 1.7f);
+    sk_tensor in = {.dtype = SK_DTYPE_F32, .shape = shape, .data = x}, want = {0}, got;
+    sk_session_settings settings = sk_session_defaults();
+    sk_session *session = NULL;
+    sk_session_input given = {.data = x};
+    char what[128];
+    settings.precision = precision;
+    settings.tune = 0;
+    settings.cache_dir = "";
+    snprintf(what, sizeof what, "%d->%d %dx%d s%d %dx%d b%d res %d act %d", l->cin, l->cout, l->k, l->k,
+             l->stride, l->h, l->w, batch, l->residual, l->act);
+    if (sk_graph_specialise(g, &shape, 1, &fixed, &err) != SK_OK ||
+        sk_reference_run(fixed, &in, 1, &want, 1, &err) != SK_OK ||
+        sk_session_open(&gpu_engine, g, &shape, 1, &settings, &session, &err) != SK_OK)
+        stop(&err);
+    gpu_session *s = (gpu_session *)session;
+    for (size_t i = 0; i < s->plan.n_steps; i++) {
+        gpu_step *step = &s->plan.steps[i];
+        if (step->kind != GPU_CONV)
+            continue;
+        for (int32_t c = 0; c < gpu_config_count(); c++) {
+            const gpu_config *config = gpu_config_at(c);
+            int32_t blocks = 0;
+            if (!gpu_config_fits(&s->plan, step, config) ||
+                gpu_occupancy(config, gpu_config_shared(step, config), &blocks) != 0 || blocks < 1)
+                continue;
+            gpu_config_apply(&s->plan, step, c, blocks);
+            void *packed = malloc(gpu_packed_bytes(step, config)), *device = NULL;
+            gpu_pack(&s->plan, step, config, packed);
+            if (gpu_alloc(&device, gpu_packed_bytes(step, config)) != 0 ||
+                gpu_copy_up(device, packed, gpu_packed_bytes(step, config), s->compute) != 0)
+                exit(1);
+            const gpu_ref before = step->refs[2];
+            step->refs[2] =
+                (gpu_ref){.buffer = GPU_WEIGHTS, .offset = (size_t)((uint8_t *)device - s->weights)};
+            gpu_graph *graph = s->slots[0].graph;
+            s->slots[0].graph = NULL; /* step by step, with this tile */
+            (void)gpu_fill(s->memory, 0xff, s->plan.memory_bytes, s->compute); /* NaN: unwritten is found */
+            (void)gpu_fill(s->slots[0].device, 0xff, s->plan.slot_bytes, s->compute);
+            if (sk_session_run(session, &given, 1, &got, 1, &err) != SK_OK) {
+                printf("BAD %s by %s: %s\n", what, config->name, err.message);
+                exit(1);
+            }
+            s->slots[0].graph = graph;
+            step->refs[2] = before;
+            gpu_free(device);
+            free(packed);
+            judge(what, c, distance(got.data, want.data, sk_shape_count(&want.shape)));
+        }
+        break;
+    }
+    sk_session_close(&session);
+    sk_free(want.data);
+    free(x);
+    sk_graph_close(&fixed);
+    sk_graph_close(&g);
+}
+
+static const layer layers[] = {
+    {32, 32, 1, 1, 40, 40, 1, SK_UNARY_SILU, 1},
+    {48, 64, 1, 1, 33, 40, 0, SK_UNARY_SILU, 1},
+    {256, 128, 1, 1, 20, 20, 0, 0, 1},
+    {64, 1, 1, 1, 20, 20, 0, 0, 1},
+    {56, 51, 1, 1, 19, 23, 0, SK_UNARY_SILU, 1},
+    {128, 256, 1, 1, 20, 20, 0, SK_UNARY_RELU, 1},
+    {16, 8, 3, 1, 40, 44, 0, SK_UNARY_SILU, 1},
+    {8, 16, 3, 1, 40, 44, 0, SK_UNARY_SILU, 1},
+    {16, 16, 3, 1, 37, 40, 1, SK_UNARY_SILU, 1},
+    {16, 32, 3, 2, 40, 44, 0, SK_UNARY_SILU, 1},
+    {32, 16, 3, 1, 40, 40, 0, SK_UNARY_SILU, 1},
+    {32, 32, 3, 1, 21, 19, 1, SK_UNARY_SILU, 1},
+    {32, 64, 3, 1, 40, 40, 0, SK_UNARY_SILU, 1},
+    {64, 64, 3, 1, 40, 40, 1, SK_UNARY_SILU, 1},
+    {64, 64, 3, 1, 20, 20, 0, SK_UNARY_SILU, 1},
+    {64, 51, 3, 1, 40, 40, 0, SK_UNARY_SILU, 1},
+    {64, 128, 3, 1, 24, 20, 0, SK_UNARY_SILU, 1},
+    {56, 51, 3, 1, 20, 20, 0, SK_UNARY_SILU, 1},
+    {128, 64, 3, 1, 40, 40, 0, SK_UNARY_SILU, 1},
+    {128, 128, 3, 1, 20, 20, 1, SK_UNARY_SILU, 1},
+    {256, 64, 3, 1, 20, 20, 0, SK_UNARY_SILU, 1},
+    {64, 64, 3, 2, 40, 40, 0, SK_UNARY_SILU, 1},
+    {128, 128, 3, 2, 40, 40, 0, SK_UNARY_SILU, 1},
+    {24, 36, 3, 1, 33, 31, 0, SK_UNARY_RELU, 1},
+    {96, 64, 1, 1, 40, 40, 0, SK_UNARY_SILU, 1},
+};
+
+#endif
