@@ -8,6 +8,7 @@
 __extension__ typedef unsigned __int128 wide;
 
 #define MOST_DIGITS 17
+#define FLOAT_ZEROS 29 /* low bits of a double's mantissa that a float leaves 0 */
 #define MOST_POWER  19 /* 10^19 is the last below 2^64 */
 
 static const uint64_t power_of_ten[MOST_POWER + 1] = {1u,
@@ -107,10 +108,25 @@ static parts take_apart(double value)
                    .special = biased == 0x7ff};
 }
 
+/* scale (below) for a number that was a float: 24 bits times less than 40, in one word. */
+static inline bool scale_float(uint64_t m, int e, int power, uint64_t *whole, unsigned *up)
+{
+    const int shift = -(e + FLOAT_ZEROS);
+    if ((m & (((uint64_t)1 << FLOAT_ZEROS) - 1)) || power < 0 || power > 12 || shift < 1 || shift > 63)
+        return false;
+    const uint64_t product = (m >> FLOAT_ZEROS) * power_of_ten[power];
+    const uint64_t half = (uint64_t)1 << (shift - 1), rest = product & (2 * half - 1);
+    *whole = product >> shift;
+    *up = rest > half || (rest == half && (*whole & 1));
+    return true;
+}
+
 /* floor(m 2^e 10^power) and what rounding to nearest, halves to even, adds to it (0 or 1). False where the whole numbers used
  * here do not hold it. */
 static inline bool scale(uint64_t m, int e, int power, uint64_t *whole, unsigned *up)
 {
+    if (scale_float(m, e, power, whole, up))
+        return true;
     if (power >= 0) {
         if (power > MOST_POWER || e > 11 || e < -127)
             return false;
@@ -169,6 +185,39 @@ static char *lay_out(char *at, const char *text, int digits, int exponent)
     return at + kept + 1;
 }
 
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+/* Eight digits of n in one word, the first lowest: halves, quarters and eighths of the number at once. */
+static inline uint64_t eight_digits(uint32_t n)
+{
+    const uint64_t halves = n / 10000 | (uint64_t)(n % 10000) << 32;
+    const uint64_t hundreds = halves * 10486 >> 20 & 0x0000007f0000007fu; /* x / 100 for x < 10^4 */
+    const uint64_t quarters = hundreds | (halves - 100 * hundreds) << 16;
+    const uint64_t ten = quarters * 103 >> 10 & 0x000f000f000f000fu; /* x / 10 for x < 100 */
+    return (ten | (quarters - 10 * ten) << 8) | 0x3030303030303030u;
+}
+
+/* lay_out for up to eight digits without an exponent, from and to the same places by whole words. */
+static inline char *lay_out_word(char *at, uint32_t n, int digits, int exponent)
+{
+    const uint64_t word = eight_digits(n * (uint32_t)power_of_ten[8 - digits]);
+    const uint64_t other = word ^ 0x3030303030303030u; /* never 0: the first digit is not */
+    const int kept = 8 - __builtin_clzll(other) / 8;
+    if (exponent < 0) {
+        memcpy(at, "0.000000", 8);
+        at += 1 - exponent;
+        memcpy(at, &word, 8);
+        return at + kept;
+    }
+    memcpy(at, &word, 8);
+    if (kept <= exponent + 1)
+        return at + exponent + 1;
+    at[exponent + 1] = '.';
+    const uint64_t rest = word >> 8 * (exponent + 1); /* exponent < kept - 1 <= 7 */
+    memcpy(at + exponent + 2, &rest, 8);
+    return at + kept + 1;
+}
+#endif
+
 char *sk_number_g(char *at, double value, int digits)
 {
     digits = digits < 1 ? 1 : digits > MOST_DIGITS ? MOST_DIGITS : digits;
@@ -198,10 +247,15 @@ char *sk_number_g(char *at, double value, int digits)
         n /= 10;
         exponent++;
     }
+    *at = '-';
+    at += p.negative;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (digits <= 8 && exponent >= -4 && exponent < digits)
+        return lay_out_word(at, (uint32_t)n, digits, exponent);
+#endif
     char text[2 * MOST_DIGITS + 2] = {0};
     put_digits(text, n, digits);
-    *at = '-';
-    return lay_out(at + p.negative, text, digits, exponent);
+    return lay_out(at, text, digits, exponent);
 }
 
 char *sk_number_f(char *at, double value, int decimals)

@@ -22,6 +22,9 @@
  * arrays grow with the largest row seen. */
 
 #define BATCH 256
+/* Chunks kept unpacked, of each array: with one chunk a track and less room, every frame would unpack and pack them all. */
+#define CACHE_BYTES (64u << 20)
+#define CACHE_SLOTS 12007
 
 extern const sk_sink_kind sk_sink_analysis;
 
@@ -81,14 +84,13 @@ static bool array_grow(array *a, hsize_t tracks, hsize_t frames)
     return H5Dset_extent(a->dataset, a->dims) >= 0;
 }
 
-/* Writes one track's values of one frame. */
-static bool array_put(array *a, hsize_t track, hsize_t frame, const double *values)
+/* Writes one frame's values of tracks that follow each other. */
+static bool array_put(array *a, hsize_t track, hsize_t tracks, hsize_t frame, const double *values)
 {
     hsize_t start[4] = {0}, count[4], total = 1;
     for (int i = 0; i < a->rank; i++) {
-        bool point = i == a->track_axis || i == a->frame_axis;
         start[i] = i == a->track_axis ? track : i == a->frame_axis ? frame : 0;
-        count[i] = point ? 1 : a->dims[i];
+        count[i] = i == a->track_axis ? tracks : i == a->frame_axis ? 1 : a->dims[i];
         total *= count[i];
     }
     hid_t space = H5Dget_space(a->dataset), memory = H5Screate_simple(1, &total, NULL);
@@ -137,31 +139,72 @@ static bool write_text(hid_t file, const char *name, const char *text)
     return ok;
 }
 
-static bool put_instance(analysis_sink *sink, hsize_t track, hsize_t row, const sk_instances *all,
-                         const sk_instance *in)
+/* A frame's numbers, instance after instance as the arrays have them. */
+typedef struct frame_values {
+    double *places /* [2][nodes] */, *scores /* [nodes] */, *present, *score, *tracking;
+} frame_values;
+
+static void take_instance(const analysis_sink *sink, const sk_instances *all, int32_t i,
+                          const frame_values *v)
 {
-    size_t n = (size_t)sink->n_nodes;
-    double *values = sk_calloc(3 * n, sizeof *values);
-    if (!values)
-        return false;
-    double *scores = values + 2 * n;
+    const sk_instance *in = &all->items[i];
+    const size_t n = (size_t)sink->n_nodes;
+    const bool turned = in->has & SK_HAS_OBB;
+    double *places = v->places + (size_t)i * 2 * n, *scores = v->scores + (size_t)i * n;
     for (size_t k = 0; k < n; k++) {
         const sk_keypoint *p = sink->centers ? NULL : &all->keypoints[in->first_keypoint + (int32_t)k];
-        bool turned = in->has & SK_HAS_OBB;
-        values[k] = p        ? (double)p->x
+        places[k] = p        ? (double)p->x
                     : turned ? (double)in->obb[0]
                              : ((double)in->box[0] + (double)in->box[2]) / 2;
-        values[n + k] = p        ? (double)p->y
+        places[n + k] = p        ? (double)p->y
                         : turned ? (double)in->obb[1]
                                  : ((double)in->box[1] + (double)in->box[3]) / 2;
         scores[k] = p ? (double)p->score : (double)in->score;
     }
-    double one = 1, score = (double)in->score, tracking = (double)in->tracking_score;
-    bool ok = array_put(&sink->tracks, track, row, values) && array_put(&sink->points, track, row, scores) &&
-              array_put(&sink->occupancy, track, row, &one) &&
-              array_put(&sink->instances, track, row, &score) &&
-              array_put(&sink->tracking, track, row, &tracking);
-    sk_free(values);
+    v->present[i] = 1;
+    v->score[i] = (double)in->score;
+    v->tracking[i] = (double)in->tracking_score;
+}
+
+/* Instances from `first` whose tracks follow each other, `count` of them. */
+static bool put_instances(analysis_sink *sink, hsize_t track, size_t first, size_t count, hsize_t row,
+                          const frame_values *v)
+{
+    const size_t n = (size_t)sink->n_nodes;
+    return array_put(&sink->tracks, track, count, row, v->places + first * 2 * n) &&
+           array_put(&sink->points, track, count, row, v->scores + first * n) &&
+           array_put(&sink->occupancy, track, count, row, v->present + first) &&
+           array_put(&sink->instances, track, count, row, v->score + first) &&
+           array_put(&sink->tracking, track, count, row, v->tracking + first);
+}
+
+static int32_t track_of(const analysis_sink *sink, const sk_instances *all, int32_t i)
+{
+    const sk_instance *in = &all->items[i];
+    return sink->identities ? in->class_id : in->track_id >= 0 ? in->track_id : i;
+}
+
+static bool put_frame(analysis_sink *sink, const sk_instances *all, hsize_t row)
+{
+    const size_t n = (size_t)sink->n_nodes, count = (size_t)all->count;
+    double *memory = sk_calloc(count * (3 * n + 3) + 1, sizeof *memory);
+    if (!memory)
+        return false;
+    const frame_values v = {memory, memory + count * 2 * n, memory + count * 3 * n,
+                            memory + count * (3 * n + 1), memory + count * (3 * n + 2)};
+    for (int32_t i = 0; i < all->count; i++)
+        take_instance(sink, all, i, &v);
+    bool ok = true;
+    for (int32_t i = 0, end; ok && i < all->count; i = end) {
+        const int32_t track = track_of(sink, all, i);
+        for (end = i + 1; end < all->count && track_of(sink, all, end) == track + (end - i);)
+            end++;
+        if (track < 0)
+            end = i + 1;
+        else
+            ok = put_instances(sink, (hsize_t)track, (size_t)i, (size_t)(end - i), row, &v);
+    }
+    sk_free(memory);
     return ok;
 }
 
@@ -172,9 +215,8 @@ static bool add_frame(analysis_sink *sink, const sk_result_frame *frame)
     /* Readers take the row for the frame's number; rows that are never written take no room. */
     hsize_t row = (hsize_t)frame->index, tracks = (hsize_t)sink->n_tracks;
     for (int32_t i = 0; i < frame->instances->count; i++) {
-        const sk_instance *in = &frame->instances->items[i];
-        int32_t track = sink->identities ? in->class_id : in->track_id >= 0 ? in->track_id : i;
-        sink->tracked = sink->tracked || in->track_id >= 0;
+        const int32_t track = track_of(sink, frame->instances, i);
+        sink->tracked = sink->tracked || frame->instances->items[i].track_id >= 0;
         if (track >= 0 && (hsize_t)track + 1 > tracks)
             tracks = (hsize_t)track + 1;
     }
@@ -183,13 +225,7 @@ static bool add_frame(analysis_sink *sink, const sk_result_frame *frame)
     for (size_t i = 0; i < 5; i++)
         if (!array_grow(arrays[i], tracks, row + 1))
             return false;
-    for (int32_t i = 0; i < frame->instances->count; i++) {
-        const sk_instance *in = &frame->instances->items[i];
-        int32_t track = sink->identities ? in->class_id : in->track_id >= 0 ? in->track_id : i;
-        if (track >= 0 && !put_instance(sink, (hsize_t)track, row, frame->instances, in))
-            return false;
-    }
-    return true;
+    return put_frame(sink, frame->instances, row);
 }
 
 static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_error *err)
@@ -295,6 +331,7 @@ static bool write_video_path(hid_t file, const sk_run_header *h)
 static sk_status begin_file(analysis_sink *sink, const sk_run_header *h, sk_error *err)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_cache(access, 0, CACHE_SLOTS, CACHE_BYTES, 0.75);
     sk_status status = sk_hdf5_output_open(sink->path, access, &sink->output, &sink->file, err);
     H5Pclose(access);
     SK_TRY(status);

@@ -431,6 +431,43 @@ static void analysis_counts_from_the_first_frame(void **state)
     sk_hdf5_close(&file);
 }
 
+/* Tracks may come in any order, with gaps: each stands in the row of its number, and rows of others stay empty. */
+static void analysis_has_a_row_a_track(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_run_header h = header();
+    char path[4300];
+    snprintf(path, sizeof path, "%s/tracks.analysis.h5", test_folder());
+    sk_sink *sink = NULL;
+    assert_ok(sk_sink_find("analysis")->open(path, &h, &sink, &err), &err);
+    static const int32_t tracks[] = {3, 4, 1, 6};
+    const sk_result_frame *frame = frame_number(4);
+    for (int i = 0; i < 4; i++)
+        frame->instances->items[i].track_id = tracks[i];
+    assert_ok(sink->write(sink, frame, &err), &err);
+    assert_ok(sink->close(sink, &err), &err);
+    sk_hdf5_file *file = NULL;
+    sk_shape shape;
+    sk_blob *places = NULL, *present = NULL;
+    assert_ok(sk_hdf5_open(path, &file, &err), &err);
+    assert_ok(sk_hdf5_dataset_read(file, "tracks", SK_DTYPE_F64, 1 << 20, &places, &shape, &err), &err);
+    assert_true(shape.dim[0] == 7 && shape.dim[3] == 5);
+    assert_ok(sk_hdf5_dataset_read(file, "track_occupancy", SK_DTYPE_F64, 1 << 20, &present, &shape, &err),
+              &err);
+    for (int t = 0; t < 7; t++) {
+        int instance = -1;
+        for (int i = 0; i < 4; i++)
+            instance = tracks[i] == t ? i : instance;
+        const double x = ((const double *)sk_blob_data(places))[((t * 2) * 2) * 5 + 4];
+        assert_true(instance < 0 || x == 40 + instance); /* chunks never written are read as 0 here */
+        assert_true(((const double *)sk_blob_data(present))[4 * 7 + t] == (instance >= 0));
+    }
+    sk_blob_unref(&places);
+    sk_blob_unref(&present);
+    sk_hdf5_close(&file);
+}
+
 typedef struct visited {
     int count;
     float sum;
@@ -596,6 +633,7 @@ int main(void)
         cmocka_unit_test(slp_has_every_table),
         cmocka_unit_test(slp_of_pictures_lists_them),
         cmocka_unit_test(analysis_counts_from_the_first_frame),
+        cmocka_unit_test(analysis_has_a_row_a_track),
         cmocka_unit_test(journal_survives_any_cut),
         cmocka_unit_test(journal_knows_its_run),
         cmocka_unit_test(links_are_not_written_through),
