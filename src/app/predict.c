@@ -222,7 +222,7 @@ static sk_status check_formats(const sk_predict_settings *s, sk_error *err)
         const sk_sink_kind *kind = sk_sink_find(s->formats[i]);
         if (!kind)
             return sk_fail(err, SK_ERR_ARG, "no result format is called '%s'", s->formats[i]);
-        if (!s->out && (s->n_formats > 1 || !sk_sink_is_lines(kind)))
+        if (!s->out && (s->n_formats > 1 || !kind->lines))
             return sk_fail(
                 err, SK_ERR_ARG,
                 "standard output takes one format that is written line by line, jsonl or csv, and not "

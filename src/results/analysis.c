@@ -388,5 +388,9 @@ static sk_status open_analysis(const char *path, const sk_run_header *header, sk
     return SK_OK;
 }
 
-const sk_sink_kind sk_sink_analysis = {"analysis", "results.analysis.h5",
-                                       "SLEAP analysis HDF5: positions as arrays", open_analysis, NULL};
+const sk_sink_kind sk_sink_analysis = {
+    .name = "analysis",
+    .file = "results.analysis.h5",
+    .help = "SLEAP analysis HDF5: positions as arrays",
+    .open = open_analysis,
+};

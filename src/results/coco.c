@@ -284,6 +284,10 @@ static sk_status open_coco(const char *path, const sk_run_header *header, sk_sin
     return SK_OK;
 }
 
-const sk_sink_kind sk_sink_coco = {"coco", "results.coco.json",
-                                   "COCO dataset, and the list of results its evaluator loads", open_coco,
-                                   "results.coco_results.json"};
+const sk_sink_kind sk_sink_coco = {
+    .name = "coco",
+    .file = "results.coco.json",
+    .help = "COCO dataset, and the list of results its evaluator loads",
+    .open = open_coco,
+    .beside = "results.coco_results.json",
+};

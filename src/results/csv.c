@@ -129,5 +129,11 @@ static sk_status open_csv(const char *path, const sk_run_header *header, sk_sink
     return SK_OK;
 }
 
-const sk_sink_kind sk_sink_csv = {"csv", "results.csv",
-                                  "one row an instance, for spreadsheets and data frames", open_csv, NULL};
+const sk_sink_kind sk_sink_csv = {
+    .name = "csv",
+    .file = "results.csv",
+    .help = "one row an instance, for spreadsheets and data frames",
+    .open = open_csv,
+    .lines = true,
+    .no_shapes = true,
+};

@@ -139,5 +139,11 @@ static sk_status open_jsonl(const char *path, const sk_run_header *header, sk_si
     return status;
 }
 
-const sk_sink_kind sk_sink_jsonl = {"jsonl", "results.jsonl", "one JSON object a frame, for programs",
-                                    open_jsonl, NULL};
+const sk_sink_kind sk_sink_jsonl = {
+    .name = "jsonl",
+    .file = "results.jsonl",
+    .help = "one JSON object a frame, for programs",
+    .open = open_jsonl,
+    .lines = true,
+    .no_shapes = true,
+};

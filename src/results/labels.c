@@ -175,7 +175,17 @@ static sk_status open_with_confidence(const char *path, const sk_run_header *hea
     return open_kind(path, header, &sk_sink_labels_conf, true, out, err);
 }
 
-const sk_sink_kind sk_sink_labels = {"labels", "labels/", "Ultralytics label text, one file a picture",
-                                     open_plain, NULL};
+const sk_sink_kind sk_sink_labels = {
+    .name = "labels",
+    .file = "labels/",
+    .help = "Ultralytics label text, one file a picture",
+    .open = open_plain,
+    .no_shapes = true,
+};
 const sk_sink_kind sk_sink_labels_conf = {
-    "labels-conf", "labels-conf/", "the same with the confidence on every line", open_with_confidence, NULL};
+    .name = "labels-conf",
+    .file = "labels-conf/",
+    .help = "the same with the confidence on every line",
+    .open = open_with_confidence,
+    .no_shapes = true,
+};

@@ -23,16 +23,16 @@ sk_status sk_run_header_needs_shapes(const sk_run_header *header, const char *fo
 {
     if (header->has)
         return SK_OK;
+    char others[256] = "";
+    for (const sk_sink_kind *const *kind = sk_sink_kinds; *kind; kind++) {
+        const size_t used = strlen(others);
+        if ((*kind)->no_shapes)
+            snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", (*kind)->name);
+    }
     return sk_fail(err, SK_ERR_ARG,
                    "format %s holds boxes or keypoints, and this model says what whole pictures show; there "
-                   "are csv, jsonl, "
-                   "labels",
-                   format);
-}
-
-bool sk_sink_is_lines(const sk_sink_kind *kind)
-{
-    return strcmp(kind->name, "csv") == 0 || strcmp(kind->name, "jsonl") == 0;
+                   "are %s",
+                   format, others);
 }
 
 const char *sk_run_header_line(const sk_run_header *h, char *buffer, size_t capacity)

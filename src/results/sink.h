@@ -75,6 +75,8 @@ typedef struct sk_sink_kind {
     const char *help;
     sk_status (*open)(const char *path, const sk_run_header *header, sk_sink **out, sk_error *err);
     const char *beside; /* a second file that it writes; null: none */
+    bool lines;         /* written line by line: its path may be "-", standard output */
+    bool no_shapes;     /* also for models that say what a whole picture shows, without boxes or keypoints */
 } sk_sink_kind;
 
 /* Begins every sink's own structure. */
@@ -90,8 +92,6 @@ struct sk_sink {
 /* Every format, ended by null. */
 extern const sk_sink_kind *const sk_sink_kinds[];
 const sk_sink_kind *sk_sink_find(const char *name); /* null when unknown */
-/* Is it written line by line, so that its path may be "-", standard output? */
-bool sk_sink_is_lines(const sk_sink_kind *kind);
 
 /* Whether a frame read back (from a journal) can be of this run: no fewer keypoints than its header says, by which sinks
  * size what they write; numbers of classes and tracks that are some. */

@@ -523,5 +523,9 @@ static sk_status open_slp(const char *path, const sk_run_header *header, sk_sink
     return SK_OK;
 }
 
-const sk_sink_kind sk_sink_slp = {"slp", "results.slp", "SLEAP labels file (SLEAP, sleap-io, sleap-nn)",
-                                  open_slp, NULL};
+const sk_sink_kind sk_sink_slp = {
+    .name = "slp",
+    .file = "results.slp",
+    .help = "SLEAP labels file (SLEAP, sleap-io, sleap-nn)",
+    .open = open_slp,
+};

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/test.h"
 
+#include "base/file.h"
+#include "base/memory.h"
 #include "cli/command.h"
+#include "results/sink.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -114,11 +117,47 @@ static void groups_stand_together(void **state)
                 fail_msg("commands.c: '%s' stands away from its group", sk_commands[j]->name);
 }
 
+/* `text` as a word of its own */
+static bool says(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = text; (at = strstr(at, word)); at += length) {
+        const char before = at == text ? ' ' : at[-1], after = at[length];
+        if (!isalnum((unsigned char)before) && before != '-' && !isalnum((unsigned char)after) &&
+            after != '-')
+            return true;
+    }
+    return false;
+}
+
+/* A format is known in the help and in the documentation, where a row of the table begins with its name. */
+static void formats_are_told(void **state)
+{
+    (void)state;
+    const sk_command *predict = sk_command_find("predict");
+    assert_non_null(predict);
+    const sk_option *format = sk_command_option(predict, "format", 6);
+    sk_error err = {0};
+    char *page = NULL;
+    size_t length = 0;
+    assert_ok(sk_file_read(test_source("docs/results.md"), 1 << 20, &page, &length, &err), &err);
+    for (const sk_sink_kind *const *kind = sk_sink_kinds; *kind; kind++) {
+        char row[64];
+        snprintf(row, sizeof row, "`%s`", (*kind)->name);
+        if (!says(format->help, (*kind)->name))
+            fail_msg("predict --help: --format does not name %s", (*kind)->name);
+        if (!strstr(page, row))
+            fail_msg("docs/results.md: no row for %s", row);
+    }
+    sk_free(page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_are_complete),
         cmocka_unit_test(groups_stand_together),
+        cmocka_unit_test(formats_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -360,6 +360,16 @@ static void rows_without_tracks_are_no_tracks(void **state)
     }
 }
 
+/* Formats that are one text file, and which nothing here reads (eval, overlay), are named in this list. */
+static bool is_read_back(const sk_sink_kind *kind)
+{
+    static const char *const not_read[] = {NULL};
+    for (const char *const *name = not_read; *name; name++)
+        if (strcmp(*name, kind->name) == 0)
+            return false;
+    return true;
+}
+
 /* Names as nobody should give them: not UTF-8, with escape codes, beginning with #. Every file stays valid. */
 static void strange_names_give_valid_files(void **state)
 {
@@ -397,6 +407,8 @@ static void strange_names_give_valid_files(void **state)
             assert_true(step > 0);
             text += step, left -= step;
         }
+        if (!is_read_back(*kind))
+            continue;
         sk_annotation_set set = {0};
         assert_ok(sk_annotations_read(path, &set, &err), &err);
         assert_int_equal(set.n_items, 3);
@@ -560,7 +572,6 @@ static void journal_knows_its_run(void **state)
     sk_journal_close(&journal);
 }
 
-/* Files that may not grow stand in for a full disk: every format says so, and ends without a crash. */
 /* A link that somebody put into the folder does not lead results elsewhere. */
 static void links_are_not_written_through(void **state)
 {
@@ -587,14 +598,16 @@ static void links_are_not_written_through(void **state)
     }
 }
 
+/* Files that may not grow stand in for a full disk: every format says so, and ends without a crash. */
 static void full_disks_are_told(void **state)
 {
     (void)state;
     struct rlimit before, small;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     signal(SIGXFSZ, SIG_IGN);
-    static const char *const formats[] = {"csv", "jsonl", "slp", "analysis", "coco"};
-    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
+    for (const sk_sink_kind *const *kind = sk_sink_kinds; *kind; kind++) {
+        if ((*kind)->file[strlen((*kind)->file) - 1] == '/')
+            continue; /* a folder of files, each of which is small */
         for (rlim_t room = 0; room <= 20000; room += 2000) {
             char path[4300];
             snprintf(path, sizeof path, "%s/full", test_folder());
@@ -604,7 +617,7 @@ static void full_disks_are_told(void **state)
             small = before;
             small.rlim_cur = room;
             assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-            sk_status status = sk_sink_find(formats[f])->open(path, &h, &sink, &err);
+            sk_status status = (*kind)->open(path, &h, &sink, &err);
             for (int i = 0; i < 2000 && status == SK_OK; i++)
                 status = sink->write(sink, frame_number(7), &err);
             if (sink) {
@@ -616,6 +629,7 @@ static void full_disks_are_told(void **state)
             assert_non_null(strstr(err.message, path));
             unlink(path);
         }
+    }
 }
 
 int main(void)
