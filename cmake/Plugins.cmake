@@ -23,13 +23,9 @@ if(SKITTER_CUDART)
     foreach(source ${cuda_kernels})
         get_filename_component(name ${source} NAME_WE)
         set(object ${CMAKE_BINARY_DIR}/cuda/${name}.cu.o)
-        set(cuda_flags "")
-        if(name STREQUAL "rows") # rounds as the CPU does
-            set(cuda_flags -fmad=false)
-        endif()
         add_custom_command(OUTPUT ${object}
             COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/cuda
-            COMMAND ${SKITTER_NVCC} -std=c++17 -O3 ${cuda_arch} ${cuda_flags} -lineinfo
+            COMMAND ${SKITTER_NVCC} -std=c++17 -O3 ${cuda_arch} -I${CMAKE_SOURCE_DIR}/src -lineinfo
                 -Xcompiler=-fPIC,-fvisibility=hidden,-fno-threadsafe-statics,-Wall -MD -MF ${object}.d -c ${source} -o ${object}
             DEPENDS ${source} DEPFILE ${object}.d COMMENT "nvcc ${name}.cu" VERBATIM)
         list(APPEND cuda_objects ${object})
@@ -74,7 +70,7 @@ if(SKITTER_PLUGINS AND SKITTER_HIPCC AND NOT SKITTER_SANITIZE AND NOT CMAKE_CROS
         add_custom_command(OUTPUT ${object}
             COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/rocm
             COMMAND ${SKITTER_HIPCC} -x hip -std=c++17 -O3 ${rocm_arch} -fPIC -fvisibility=hidden -ffp-contract=off
-                -I${CMAKE_SOURCE_DIR}/src/engines/cuda -MD -MF ${object}.d
+                -I${CMAKE_SOURCE_DIR}/src -MD -MF ${object}.d
                 -c ${CMAKE_SOURCE_DIR}/src/engines/cuda/${name}.cu -o ${object}
             DEPENDS ${CMAKE_SOURCE_DIR}/src/engines/cuda/${name}.cu DEPFILE ${object}.d COMMENT "hipcc ${name}.cu" VERBATIM)
         list(APPEND rocm_objects ${object})

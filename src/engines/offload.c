@@ -2,6 +2,7 @@
 #include "engines/offload.h"
 
 #include "tasks/nms.h"
+#include "tasks/yolo_formula.h"
 
 #include <math.h>
 
@@ -78,8 +79,7 @@ bool sk_offload_sparse(const sk_model *model, float confidence, sk_sparse_output
         if (out->level[k].scores < 0)
             return false;
     /* just below the logit of the confidence; the exact test is the decoder's */
-    const double logit = log((double)confidence / (1.0 - (double)confidence));
-    out->bound = (float)(logit - 1e-3 * (1 + fabs(logit)));
+    out->bound = sk_yolo_logit_below(confidence, 1e-3);
     return true;
 }
 

@@ -33,27 +33,15 @@ sk_nv12_weights sk_nv12_weights_of(sk_colour_matrix matrix, int32_t full_range)
                              .green_v = shorter(-part[3])};
 }
 
-static int32_t product(int32_t a, int32_t b)
-{
-    const int32_t p = a * b;
-    return p >= 0 ? p / 65536 : -((-p + 65535) / 65536);
-}
-
-static uint8_t clamp(int32_t v)
-{
-    return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
-}
-
 /* One row; chroma values lie `step` bytes apart. */
 static void row_to_rgb(const sk_nv12_weights *w, const uint8_t *luma, const uint8_t *u, const uint8_t *v,
                        int32_t step, int32_t width, uint8_t *rgb)
 {
     for (int32_t x = 0; x < width; x++, rgb += 3) {
-        const int32_t l = product(8 * luma[x] - w->offset, w->luma);
-        const int32_t cu = 8 * (u[x / 2 * step] - 128), cv = 8 * (v[x / 2 * step] - 128);
-        rgb[0] = clamp(l + product(cv, w->red_v));
-        rgb[1] = clamp(l + product(cu, w->green_u) + product(cv, w->green_v));
-        rgb[2] = clamp(l + product(cu, w->blue_u));
+        const sk_rgb p = sk_nv12_pixel(w, luma[x], u[x / 2 * step], v[x / 2 * step]);
+        rgb[0] = (uint8_t)p.red;
+        rgb[1] = (uint8_t)p.green;
+        rgb[2] = (uint8_t)p.blue;
     }
 }
 

@@ -2,8 +2,7 @@
 #include "tasks/identity.h"
 
 #include "base/memory.h"
-
-#include <math.h>
+#include "tasks/peak_formula.h"
 
 struct sk_identity {
     int32_t max_peaks, n_classes;
@@ -48,12 +47,6 @@ void sk_identity_close(sk_identity **identity)
     *identity = NULL;
 }
 
-static int32_t to_pixel(float v, int32_t size)
-{
-    float r = rintf(v);
-    return r > 0 ? (r < (float)size ? (int32_t)r : size - 1) : 0;
-}
-
 /* Gives each class its peak by the costs of the first n. */
 static void assign(sk_identity *id, int32_t n, int32_t *peak_of, float *probability)
 {
@@ -83,8 +76,9 @@ void sk_identity_from_maps(sk_identity *id, const sk_map *classes, const sk_peak
     int32_t n = n_peaks < id->max_peaks ? n_peaks : id->max_peaks;
     for (int32_t i = 0; i < n; i++)
         for (int32_t c = 0; c < id->n_classes; c++)
-            id->cost[(size_t)i * (size_t)id->n_classes + (size_t)c] = -(double)sk_map_at(
-                classes, c, to_pixel(peaks[i].y, classes->height), to_pixel(peaks[i].x, classes->width));
+            id->cost[(size_t)i * (size_t)id->n_classes + (size_t)c] =
+                -(double)sk_map_at(classes, c, sk_peak_pixel(peaks[i].y, classes->height),
+                                   sk_peak_pixel(peaks[i].x, classes->width));
     assign(id, n, peak_of, probability);
 }
 

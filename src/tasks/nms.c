@@ -2,6 +2,7 @@
 #include "tasks/nms_internal.h"
 
 #include "tasks/order.h"
+#include "tasks/overlap_formula.h"
 
 #include <math.h>
 
@@ -73,13 +74,8 @@ static int overlaps_any(float *const *kept, int32_t count, const float b[4], flo
     for (int32_t i = 0; i < count; i += SK_NMS_BLOCK) {
         int32_t hits = 0;
         for (int32_t j = i; j < i + SK_NMS_BLOCK; j++) {
-            float x1 = kx1[j] > b[0] ? kx1[j] : b[0], y1 = ky1[j] > b[1] ? ky1[j] : b[1];
-            float x2 = kx2[j] < b[2] ? kx2[j] : b[2], y2 = ky2[j] < b[3] ? ky2[j] : b[3];
-            float w = x2 - x1, h = y2 - y1;
-            w = w > 0 ? w : 0;
-            h = h > 0 ? h : 0;
-            float inter = w * h;
-            hits += inter / (ka[j] + area - inter) > limit;
+            float shared = sk_box_shared(kx1[j], ky1[j], kx2[j], ky2[j], b[0], b[1], b[2], b[3]);
+            hits += shared / sk_box_joined(ka[j], area, shared) > limit;
         }
         if (hits)
             return 1;
@@ -93,11 +89,10 @@ int32_t sk_nms_greedy(sk_nms *n, const sk_candidates *c, double iou, int agnosti
     float limit = floor_to_float(iou);
     for (int32_t r = 0; r < count && kept < n->max_det; r++) {
         int32_t i = n->order[r];
-        float offset = agnostic ? 0 : (float)c->class_id[i] * SK_NMS_OFFSET;
-        float b[4];
+        float offset = agnostic ? 0 : sk_class_shift(c->class_id[i], SK_NMS_OFFSET), b[4];
         for (int k = 0; k < 4; k++)
             b[k] = c->box[k][i] + offset;
-        float area = (b[2] - b[0]) * (b[3] - b[1]);
+        float area = sk_box_area(b[0], b[1], b[2], b[3]);
         if (overlaps_any(n->columns, kept, b, area, limit))
             continue;
         /* Rows beyond the last one hold a box no other can overlap, so blocks may run past the end. */

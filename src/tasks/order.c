@@ -1,21 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/order.h"
 
-#include <string.h>
-
-/* Bits that sort ascending as unsigned when the floats sort descending; NaN of either sign gives the
- * largest. */
-static uint32_t descending_bits(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    if (value != value)
-        return UINT32_MAX;
-    if (bits == 0x80000000u)
-        bits = 0; /* -0 equals +0 */
-    bits = bits & 0x80000000u ? ~bits : bits | 0x80000000u;
-    return ~bits;
-}
+#include "tasks/order_formula.h"
 
 static void insertion_sort(uint64_t *keys, int32_t count)
 {
@@ -32,7 +18,7 @@ void sk_order_descending(const float *scores, int32_t count, int32_t *order, uin
 {
     uint64_t *from = keys, *to = keys + count;
     for (int32_t i = 0; i < count; i++)
-        from[i] = (uint64_t)descending_bits(scores[i]) << 32 | (uint32_t)i;
+        from[i] = sk_order_key(scores[i], i);
     if (count <= 48) {
         insertion_sort(from, count);
     } else {
@@ -55,5 +41,5 @@ void sk_order_descending(const float *scores, int32_t count, int32_t *order, uin
         }
     }
     for (int32_t i = 0; i < count; i++)
-        order[i] = (int32_t)(uint32_t)from[i];
+        order[i] = sk_order_index(from[i]);
 }

@@ -4,8 +4,8 @@
 #include "base/memory.h"
 #include "tasks/assignment.h"
 #include "tasks/order.h"
+#include "tasks/peak_formula.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -171,25 +171,14 @@ int32_t sk_paf_grouping_capacity(const sk_paf_grouping *g)
 float sk_paf_line_score(const sk_paf_settings *s, const sk_map *fields, float stride, int32_t edge,
                         const float source[2], const float destination[2])
 {
-    float dx = destination[0] - source[0], dy = destination[1] - source[1];
-    float length = sqrtf(dx * dx + dy * dy), ux = dx / length, uy = dy / length;
-    /* The original's linear interpolation divides by 1 + eps and spaces its points from both ends. */
-    float slope_x = dx / (1.0f + FLT_EPSILON), slope_y = dy / (1.0f + FLT_EPSILON);
-    float step = 1.0f / (float)(s->n_points - 1), sum = 0;
+    sk_line line = sk_line_begin(source, destination, s->n_points, stride);
     for (int32_t i = 0; i < s->n_points; i++) {
-        float t = i < s->n_points / 2 ? step * (float)i : 1.0f - step * (float)(s->n_points - 1 - i);
-        float fx = rintf((source[0] + slope_x * t) / stride), fy = rintf((source[1] + slope_y * t) / stride);
-        int32_t x = fx > 0 ? (fx < (float)fields->width ? (int32_t)fx : fields->width - 1) : 0;
-        int32_t y = fy > 0 ? (fy < (float)fields->height ? (int32_t)fy : fields->height - 1) : 0;
-        sum += sk_map_at(fields, 2 * edge, y, x) * ux + sk_map_at(fields, 2 * edge + 1, y, x) * uy;
+        int32_t x, y;
+        sk_line_pixel(&line, i, fields->width, fields->height, &x, &y);
+        sk_line_add(&line, sk_map_at(fields, 2 * edge, y, x), sk_map_at(fields, 2 * edge + 1, y, x));
     }
-    /* The channel count takes part in the longest side, as in the original. */
-    int32_t side = fields->width > fields->height ? fields->width : fields->height;
-    side = fields->channels > side ? fields->channels : side;
-    float longest = s->max_edge_length_ratio * (float)side * stride;
-    float penalty = longest / length - 1;
-    penalty = penalty < 0 ? penalty : 0;
-    return sum / (float)s->n_points + penalty * s->dist_penalty_weight;
+    return sk_line_score(&line, fields->width, fields->height, fields->channels, s->max_edge_length_ratio,
+                         s->dist_penalty_weight);
 }
 
 /* The peaks of each node; where there are more than fit, the highest, still in their order. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/peak_table.h"
 
-#include <math.h>
+#include "tasks/peak_formula.h"
+
 #include <string.h>
 
 bool sk_peak_wish_equal(const sk_peak_wish *a, const sk_peak_wish *b)
@@ -59,12 +60,6 @@ sk_status sk_peak_table_check(const sk_peak_word *table, const sk_peak_wish *wis
     return SK_OK;
 }
 
-static int32_t to_pixel(float v, int32_t size)
-{
-    float r = rintf(v);
-    return r > 0 ? (r < (float)size ? (int32_t)r : size - 1) : 0;
-}
-
 static void fill_row(const sk_peak_wish *w, const sk_map *maps, sk_peak peak, sk_peak_word *row)
 {
     row[0].i = (int32_t)peak.y * maps[w->maps].width + (int32_t)peak.x;
@@ -77,9 +72,9 @@ static void fill_row(const sk_peak_wish *w, const sk_map *maps, sk_peak peak, sk
     row[3].f = peak.y;
     for (int32_t k = 0; k < w->n_classes; k++) {
         const sk_map *classes = &maps[w->classes];
-        row[4 + k].f =
-            sk_map_at(classes, k, to_pixel(peak.y * w->maps_stride / w->classes_stride, classes->height),
-                      to_pixel(peak.x * w->maps_stride / w->classes_stride, classes->width));
+        row[4 + k].f = sk_map_at(classes, k,
+                                 sk_peak_pixel_of(peak.y, w->maps_stride, w->classes_stride, classes->height),
+                                 sk_peak_pixel_of(peak.x, w->maps_stride, w->classes_stride, classes->width));
     }
 }
 

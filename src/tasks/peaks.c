@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/peaks.h"
 
-#include <math.h>
+#include "tasks/peak_formula.h"
 
 enum { BLOCK = 32 };
 
-static float at_or_zero(const sk_map *map, int32_t channel, int32_t y, int32_t x)
+static float at_or(const sk_map *map, int32_t channel, int32_t y, int32_t x, float outside)
 {
-    return x < 0 || y < 0 || x >= map->width || y >= map->height ? 0 : sk_map_at(map, channel, y, x);
+    return x < 0 || y < 0 || x >= map->width || y >= map->height ? outside : sk_map_at(map, channel, y, x);
 }
 
-/* Highest value of one plane. Where several pixels share it, x is the smallest column and y the smallest
- * row among them, as the originals find the two separately. */
-static sk_peak plane_maximum(const sk_map *map, int32_t channel)
+/* Highest value of one plane. */
+static sk_highest plane_maximum(const sk_map *map, int32_t channel)
 {
-    sk_peak best = {0, 0, -INFINITY, channel};
+    sk_highest best = sk_highest_begin();
     const float *plane = map->data + channel * map->channel_stride;
     for (int32_t y = 0; y < map->height; y++) {
         const float *row = plane + (ptrdiff_t)y * map->width * map->place_stride;
@@ -24,17 +23,13 @@ static sk_peak plane_maximum(const sk_map *map, int32_t channel)
             float v = row[x * map->place_stride];
             top = v > top ? v : top;
         }
-        if (!(top >= best.value))
+        if (!(top >= best.v))
             continue;
         int32_t x = 0;
         while (x < map->width && !(row[x * map->place_stride] == top))
             x++;
-        if (x == map->width)
-            continue; /* a row of NaN */
-        if (top > best.value)
-            best = (sk_peak){(float)x, (float)y, top, channel};
-        else if ((float)x < best.x)
-            best.x = (float)x;
+        if (x < map->width) /* not a row of NaN */
+            sk_highest_join(&best, top, x, y);
     }
     return best;
 }
@@ -42,22 +37,18 @@ static sk_peak plane_maximum(const sk_map *map, int32_t channel)
 void sk_peaks_global(const sk_map *map, float threshold, sk_peak *out)
 {
     for (int32_t c = 0; c < map->channels; c++) {
-        out[c] = plane_maximum(map, c);
-        if (!(out[c].value >= threshold) || !isfinite(out[c].value))
-            out[c] = (sk_peak){NAN, NAN, 0, c};
+        const sk_highest best = plane_maximum(map, c);
+        out[c] = sk_highest_found(best.v, threshold) ? (sk_peak){(float)best.x, (float)best.y, best.v, c}
+                                                     : (sk_peak){NAN, NAN, 0, c};
     }
 }
 
-static int is_peak(const sk_map *map, int32_t channel, int32_t y, int32_t x, float v)
+static int is_peak(const sk_map *map, int32_t channel, int32_t y, int32_t x)
 {
-    for (int32_t dy = -1; dy <= 1; dy++)
-        for (int32_t dx = -1; dx <= 1; dx++) {
-            int32_t u = x + dx, w = y + dy;
-            if ((dx || dy) && u >= 0 && w >= 0 && u < map->width && w < map->height &&
-                !(v > sk_map_at(map, channel, w, u)))
-                return 0;
-        }
-    return 1;
+    float patch[9];
+    for (int32_t k = 0; k < 9; k++)
+        patch[k] = at_or(map, channel, y + k / 3 - 1, x + k % 3 - 1, -INFINITY);
+    return sk_peak_is_top(patch);
 }
 
 int32_t sk_peaks_local(const sk_map *map, float threshold, sk_peak *out, int32_t capacity)
@@ -73,7 +64,7 @@ int32_t sk_peaks_local(const sk_map *map, float threshold, sk_peak *out, int32_t
                     hits += row[x * map->place_stride] > threshold;
                 for (int32_t x = x0; hits && x < end; x++) {
                     float v = row[x * map->place_stride];
-                    if (!(v > threshold) || !isfinite(v) || !is_peak(map, c, y, x, v))
+                    if (!(v > threshold) || !sk_is_finite(v) || !is_peak(map, c, y, x))
                         continue;
                     if (count < capacity)
                         out[count] = (sk_peak){(float)x, (float)y, v, c};
@@ -91,26 +82,17 @@ void sk_peak_refine(const sk_map *map, sk_refinement how, int32_t patch, sk_peak
         return;
     int32_t x = (int32_t)peak->x, y = (int32_t)peak->y, c = peak->channel;
     if (how == SK_REFINE_LOCAL) {
-        float dx = at_or_zero(map, c, y, x + 1) - at_or_zero(map, c, y, x - 1);
-        float dy = at_or_zero(map, c, y + 1, x) - at_or_zero(map, c, y - 1, x);
-        peak->x += dx > 0 ? 0.25f : dx < 0 ? -0.25f : 0;
-        peak->y += dy > 0 ? 0.25f : dy < 0 ? -0.25f : 0;
+        sk_peak_move(&peak->x, &peak->y,
+                     sk_peak_quarter(at_or(map, c, y, x - 1, 0), at_or(map, c, y, x + 1, 0)),
+                     sk_peak_quarter(at_or(map, c, y - 1, x, 0), at_or(map, c, y + 1, x, 0)));
         return;
     }
-    float sum = 0, sx = 0, sy = 0;
+    sk_peak_mass mass = {0, 0, 0};
     const int32_t reach = patch / 2;
     for (int32_t dy = -reach; dy <= reach; dy++)
-        for (int32_t dx = -reach; dx <= reach; dx++) {
-            float v = at_or_zero(map, c, y + dy, x + dx);
-            sum += v;
-            sx += (float)dx * v;
-            sy += (float)dy * v;
-        }
-    float mx = sx / sum, my = sy / sum;
-    if (isfinite(mx) && isfinite(my)) {
-        peak->x += mx;
-        peak->y += my;
-    }
+        for (int32_t dx = -reach; dx <= reach; dx++)
+            sk_peak_mass_add(&mass, dx, dy, at_or(map, c, y + dy, x + dx, 0));
+    sk_peak_move(&peak->x, &peak->y, mass.x / mass.sum, mass.y / mass.sum);
 }
 
 void sk_peak_offset(const sk_map *offsets, sk_peak *peak)
@@ -120,10 +102,6 @@ void sk_peak_offset(const sk_map *offsets, sk_peak *peak)
     int32_t x = (int32_t)peak->x, y = (int32_t)peak->y;
     if (x >= offsets->width || y >= offsets->height)
         return;
-    float dx = sk_map_at(offsets, 2 * peak->channel, y, x),
-          dy = sk_map_at(offsets, 2 * peak->channel + 1, y, x);
-    if (isfinite(dx) && isfinite(dy)) {
-        peak->x += dx;
-        peak->y += dy;
-    }
+    sk_peak_move(&peak->x, &peak->y, sk_map_at(offsets, 2 * peak->channel, y, x),
+                 sk_map_at(offsets, 2 * peak->channel + 1, y, x));
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/pixels.h"
 
+#include "tasks/picture_formula.h"
+
 #include <string.h>
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -60,31 +62,20 @@ void sk_pixels_gray_plane(const uint8_t *in, int32_t width, int32_t height, floa
     for (int32_t y = 0; y < height; y++) {
         const uint8_t *restrict p = in + (size_t)y * (size_t)width * 3;
         float *restrict row = out + y * stride;
-        for (int32_t x = 0; x < width; x++) {
-            /* sums rounded to single precision once each, as fused multiply-adds give them */
-            float v = (float)p[3 * x] / 255.0f * 0.2989f;
-            v = (float)((double)v + (double)((float)p[3 * x + 1] / 255.0f) * (double)0.587f);
-            row[x] = (float)((double)v + (double)((float)p[3 * x + 2] / 255.0f) * (double)0.114f);
-        }
+        for (int32_t x = 0; x < width; x++)
+            row[x] = sk_grey_fraction(p[3 * x], p[3 * x + 1], p[3 * x + 2]);
     }
 }
 
 static uint8_t gray_pixel(uint8_t red, uint8_t green, uint8_t blue, sk_gray_rule rule)
 {
-    if (rule == SK_GRAY_TENSORFLOW) {
-        const float unit = 1.0f / 255.0f;
-        float r = (float)red * unit, g = (float)green * unit, b = (float)blue * unit;
-        return (uint8_t)((r * 0.2989f + g * 0.587f + b * 0.114f) * 255.5f);
-    }
-    /* Sums rounded to single precision once each, as fused multiply-adds give them. */
-    float v = (float)red * 0.2989f;
-    v = (float)((double)v + (double)green * (double)0.587f);
-    v = (float)((double)v + (double)blue * (double)0.114f);
-    return (uint8_t)v;
+    return rule == SK_GRAY_TENSORFLOW ? sk_grey_tensorflow(red, green, blue)
+                                      : sk_grey_torch(red, green, blue);
 }
 
 #if defined(__SSE2__)
-/* Four pixels: their sums in single precision, and whether each is too close to a whole number for the
+/* The vectorised form of picture_formula.h's greys (tasks_formulas compares all colours' neighbourhoods with
+ * it). Four pixels: their sums in single precision, and whether each is too close to a whole number for the
  * rounding of a fused multiply-add not to matter. Reads 13 bytes. */
 static __m128i gray_four(const uint8_t *p, __m128 first, __m128 third, sk_gray_rule rule, int *close)
 {

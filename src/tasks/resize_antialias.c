@@ -2,6 +2,7 @@
 #include "tasks/resize_antialias.h"
 
 #include "base/memory.h"
+#include "tasks/picture_formula.h"
 
 #include <math.h>
 #include <string.h>
@@ -108,13 +109,10 @@ void sk_resize_antialias_close(sk_resize_antialias **resize)
     *resize = NULL;
 }
 
-static uint8_t finish(int32_t sum, int32_t bits)
-{
-    sum >>= bits;
-    return (uint8_t)(sum < 0 ? 0 : sum > 255 ? 255 : sum);
-}
-
 #if defined(__SSE2__)
+/* What stands below under __SSE2__ is the vectorised form of the plain loops beside it, which are those of the kernels
+ * (picture_formula.h); tasks_formulas compares the two. */
+
 /* Sum of eight products of bytes and weights. */
 static int32_t dot8(__m128i bytes, const int16_t *weights)
 {
@@ -128,7 +126,7 @@ static int32_t dot8(__m128i bytes, const int16_t *weights)
  * many. */
 static int32_t narrow_wide(const axis *a, int32_t channels, const uint8_t *src, uint8_t *dst)
 {
-    int32_t half = 1 << (a->bits - 1), x = 0, end = a->from * channels;
+    int32_t half = sk_antialias_begin(a->bits), x = 0, end = a->from * channels;
     for (; x < a->to && channels == 1; x++) {
         int32_t n = a->count[x], sum = half;
         if (a->first[x] + ((n + 7) & ~7) > end)
@@ -136,7 +134,7 @@ static int32_t narrow_wide(const axis *a, int32_t channels, const uint8_t *src, 
         for (int32_t j = 0; j < n; j += 8)
             sum += dot8(_mm_loadl_epi64((const __m128i *)(const void *)(src + a->first[x] + j)),
                         a->weights + (size_t)x * (size_t)a->taps + j);
-        dst[x] = finish(sum, a->bits);
+        dst[x] = sk_antialias_end(sum, a->bits);
     }
     for (; x < a->to && channels == 3; x++) {
         /* Two neighbouring pixels lie in one load; paired by colour, one multiply-add weighs both. */
@@ -164,7 +162,7 @@ static int32_t narrow_wide(const axis *a, int32_t channels, const uint8_t *src, 
 
 static void narrow_row(const axis *a, int32_t channels, const uint8_t *src, uint8_t *dst)
 {
-    int32_t half = 1 << (a->bits - 1), x = 0;
+    int32_t half = sk_antialias_begin(a->bits), x = 0;
 #if defined(__SSE2__)
     x = narrow_wide(a, channels, src, dst);
 #endif
@@ -175,7 +173,7 @@ static void narrow_row(const axis *a, int32_t channels, const uint8_t *src, uint
             int32_t sum = half;
             for (int32_t j = 0; j < a->count[x]; j++)
                 sum += p[j * channels + c] * w[j];
-            dst[x * channels + c] = finish(sum, a->bits);
+            dst[x * channels + c] = sk_antialias_end(sum, a->bits);
         }
     }
 }
@@ -184,7 +182,7 @@ static void narrow_row(const axis *a, int32_t channels, const uint8_t *src, uint
 static void mix_rows(const axis *a, const uint8_t *src, ptrdiff_t stride, int32_t count, const int16_t *w,
                      size_t row, uint8_t *dst)
 {
-    int32_t half = 1 << (a->bits - 1);
+    int32_t half = sk_antialias_begin(a->bits);
     size_t i = 0;
 #if defined(__SSE2__)
     __m128i zero = _mm_setzero_si128(), shift = _mm_cvtsi32_si128(a->bits);
@@ -209,7 +207,7 @@ static void mix_rows(const axis *a, const uint8_t *src, ptrdiff_t stride, int32_
         int32_t sum = half;
         for (int32_t j = 0; j < count; j++)
             sum += src[j * stride + (ptrdiff_t)i] * w[j];
-        dst[i] = finish(sum, a->bits);
+        dst[i] = sk_antialias_end(sum, a->bits);
     }
 }
 

@@ -2,6 +2,7 @@
 #include "tasks/resize_float.h"
 
 #include "base/memory.h"
+#include "tasks/picture_formula.h"
 
 #include <math.h>
 
@@ -76,12 +77,6 @@ void sk_resize_float_close(sk_resize_float **resize)
     *resize = NULL;
 }
 
-static float mix(float tl, float tr, float bl, float br, float px, float py)
-{
-    float top = tl + (tr - tl) * px, bottom = bl + (br - bl) * px;
-    return top + (bottom - top) * py;
-}
-
 void sk_resize_float_to_u8(const sk_resize_float *r, const uint8_t *src, ptrdiff_t src_stride, uint8_t *dst,
                            ptrdiff_t dst_stride)
 {
@@ -91,8 +86,8 @@ void sk_resize_float_to_u8(const sk_resize_float *r, const uint8_t *src, ptrdiff
         for (int32_t x = 0; x < r->dst_width; x++) {
             const tap *t = &r->x[x];
             for (int32_t c = 0; c < r->channels; c++)
-                line[x * r->channels + c] = (uint8_t)mix(a[t->lower + c], a[t->upper + c], b[t->lower + c],
-                                                         b[t->upper + c], t->part, r->y[y].part);
+                line[x * r->channels + c] = (uint8_t)sk_mix(a[t->lower + c], a[t->upper + c], b[t->lower + c],
+                                                            b[t->upper + c], t->part, r->y[y].part);
         }
     }
 }
@@ -100,8 +95,6 @@ void sk_resize_float_to_u8(const sk_resize_float *r, const uint8_t *src, ptrdiff
 void sk_resize_float_to_planes(const sk_resize_float *r, const uint8_t *src, ptrdiff_t src_stride, float *dst,
                                ptrdiff_t row, ptrdiff_t plane)
 {
-    /* convert_image_dtype multiplies by the rounded reciprocal. */
-    const float unit = 1.0f / 255.0f;
     for (int32_t y = 0; y < r->dst_height; y++) {
         const uint8_t *a = src + r->y[y].lower * src_stride, *b = src + r->y[y].upper * src_stride;
         for (int32_t c = 0; c < r->channels; c++) {
@@ -109,8 +102,8 @@ void sk_resize_float_to_planes(const sk_resize_float *r, const uint8_t *src, ptr
             for (int32_t x = 0; x < r->dst_width; x++) {
                 const tap *t = &r->x[x];
                 line[x] =
-                    mix((float)a[t->lower + c] * unit, (float)a[t->upper + c] * unit,
-                        (float)b[t->lower + c] * unit, (float)b[t->upper + c] * unit, t->part, r->y[y].part);
+                    sk_mix(sk_fraction(a[t->lower + c]), sk_fraction(a[t->upper + c]),
+                           sk_fraction(b[t->lower + c]), sk_fraction(b[t->upper + c]), t->part, r->y[y].part);
             }
         }
     }

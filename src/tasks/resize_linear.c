@@ -2,6 +2,7 @@
 #include "tasks/resize_linear.h"
 
 #include "base/memory.h"
+#include "tasks/picture_formula.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,9 +10,7 @@
 #include <emmintrin.h>
 #endif
 
-/* Coefficients are 11 bits. A horizontal sum is at most 255 * 2048, so cut by 4 bits it fits int16, and
- * the vertical pass is two high halves of 16-bit products: the form compilers turn into one instruction
- * each. */
+/* Coefficients are 11 bits: picture_formula.h. */
 enum { COEF_BITS = 11, SLACK = 16 };
 
 struct sk_resize_linear {
@@ -134,14 +133,14 @@ void sk_resize_linear_close(sk_resize_linear **resize)
 static void horizontal_1(const sk_resize_linear *r, const uint8_t *src, int16_t *row)
 {
     for (int32_t x = 0; x < r->dst_width; x++)
-        row[x] = (int16_t)((src[r->x0[x]] * r->ax[x][0] + src[r->x1[x]] * r->ax[x][1]) >> 4);
+        row[x] = sk_linear_across(src[r->x0[x]], src[r->x1[x]], r->ax[x][0], r->ax[x][1]);
 }
 
 static void horizontal_3(const sk_resize_linear *r, const uint8_t *src, int16_t *row, int swap)
 {
     int32_t x = 0;
 #if defined(__SSE2__)
-    /* One pixel a step: both neighbours lie in one 8-byte load; bytes are paired (a0 b0 a1 b1 a2 b2) and one
+    /* The vectorised form of sk_linear_across (tasks_formulas compares them). One pixel a step: both neighbours lie in one 8-byte load; bytes are paired (a0 b0 a1 b1 a2 b2) and one
      * multiply-add gives the three sums. Each store's fourth lane is overwritten by the next pixel. */
     const __m128i zero = _mm_setzero_si128();
     for (; x < r->n_wide; x++) {
@@ -159,20 +158,17 @@ static void horizontal_3(const sk_resize_linear *r, const uint8_t *src, int16_t 
     for (; x < r->dst_width; x++) {
         const uint8_t *a = src + r->x0[x], *b = src + r->x1[x];
         int w0 = r->ax[x][0], w1 = r->ax[x][1];
-        row[3 * x] = (int16_t)((a[first] * w0 + b[first] * w1) >> 4);
-        row[3 * x + 1] = (int16_t)((a[1] * w0 + b[1] * w1) >> 4);
-        row[3 * x + 2] = (int16_t)((a[third] * w0 + b[third] * w1) >> 4);
+        row[3 * x] = sk_linear_across(a[first], b[first], w0, w1);
+        row[3 * x + 1] = sk_linear_across(a[1], b[1], w0, w1);
+        row[3 * x + 2] = sk_linear_across(a[third], b[third], w0, w1);
     }
 }
 
 void sk_resize_linear_blend(const int16_t *restrict s0, const int16_t *restrict s1, int16_t b0, int16_t b1,
                             size_t count, uint8_t *restrict dst)
 {
-    for (size_t i = 0; i < count; i++) {
-        int16_t sum = (int16_t)(((s0[i] * b0) >> 16) + ((s1[i] * b1) >> 16) + 2);
-        sum = (int16_t)(sum >> 2);
-        dst[i] = (uint8_t)(sum < 0 ? 0 : sum > 255 ? 255 : sum);
-    }
+    for (size_t i = 0; i < count; i++)
+        dst[i] = sk_linear_down(s0[i], s1[i], b0, b1);
 }
 
 static void halve_row(const uint8_t *restrict a, const uint8_t *restrict b, int32_t channels,
@@ -180,15 +176,15 @@ static void halve_row(const uint8_t *restrict a, const uint8_t *restrict b, int3
 {
     if (channels == 1) {
         for (int32_t x = 0; x < dst_width; x++)
-            dst[x] = (uint8_t)((a[2 * x] + a[2 * x + 1] + b[2 * x] + b[2 * x + 1] + 2) >> 2);
+            dst[x] = sk_linear_half(a[2 * x], a[2 * x + 1], b[2 * x], b[2 * x + 1]);
         return;
     }
     int first = swap ? 2 : 0, third = swap ? 0 : 2;
     for (int32_t x = 0; x < dst_width; x++) {
         const uint8_t *p = a + 6 * x, *q = b + 6 * x;
-        dst[3 * x] = (uint8_t)((p[first] + p[first + 3] + q[first] + q[first + 3] + 2) >> 2);
-        dst[3 * x + 1] = (uint8_t)((p[1] + p[4] + q[1] + q[4] + 2) >> 2);
-        dst[3 * x + 2] = (uint8_t)((p[third] + p[third + 3] + q[third] + q[third + 3] + 2) >> 2);
+        dst[3 * x] = sk_linear_half(p[first], p[first + 3], q[first], q[first + 3]);
+        dst[3 * x + 1] = sk_linear_half(p[1], p[4], q[1], q[4]);
+        dst[3 * x + 2] = sk_linear_half(p[third], p[third + 3], q[third], q[third + 3]);
     }
 }
 

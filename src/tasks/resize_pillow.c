@@ -2,6 +2,7 @@
 #include "tasks/resize_pillow.h"
 
 #include "base/memory.h"
+#include "tasks/picture_formula.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -109,8 +110,7 @@ void sk_resize_pillow_close(sk_resize_pillow **resize)
 
 static uint8_t cut(int32_t sum)
 {
-    int32_t value = sum >> BITS;
-    return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+    return sk_antialias_end(sum, BITS);
 }
 
 /* In a direction that keeps its length every place has one input with all the weight: nothing changes. */
@@ -121,7 +121,7 @@ static void run_rows(const axis *a, const uint8_t *src, int32_t rows, uint8_t *t
         for (int32_t i = 0; i < a->size; i++, to += 3) {
             const int32_t *w = a->weights + (size_t)i * (size_t)a->taps;
             const uint8_t *p = row + (size_t)a->first[i] * 3;
-            int32_t s0 = 1 << (BITS - 1), s1 = s0, s2 = s0;
+            int32_t s0 = sk_antialias_begin(BITS), s1 = s0, s2 = s0;
             for (int32_t k = 0; k < a->count[i]; k++, p += 3) {
                 s0 += p[0] * w[k];
                 s1 += p[1] * w[k];
@@ -139,7 +139,7 @@ static void run_columns(const axis *a, const uint8_t *src, int32_t low, size_t s
         const int32_t *w = a->weights + (size_t)i * (size_t)a->taps;
         for (size_t x = 0; x < stride; x++) {
             const uint8_t *p = src + (size_t)(a->first[i] - low) * stride + x;
-            int32_t sum = 1 << (BITS - 1);
+            int32_t sum = sk_antialias_begin(BITS);
             for (int32_t k = 0; k < a->count[i]; k++, p += stride)
                 sum += *p * w[k];
             dst[(size_t)i * stride + x] = cut(sum);

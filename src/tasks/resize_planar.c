@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "kernels/nv12.h"
+#include "tasks/picture_formula.h"
 #include "tasks/resize_linear.h"
 
 #include <string.h>
@@ -138,6 +139,8 @@ static void gather_chroma(const sk_resize_planar *r, const uint8_t *u, const uin
 
 #if defined(__SSE2__)
 
+/* The vectorised form of sk_nv12_pixel and sk_linear_across below (tasks_letterbox compares planes with RGB). */
+
 typedef struct colours {
     __m128i c[CHANNELS];
 } colours;
@@ -196,38 +199,18 @@ static void weigh(const sk_resize_planar *r, const sk_nv12_weights *w, int16_t *
 
 #else
 
-static int32_t product(int32_t a, int32_t b) /* rounded down */
-{
-    const int32_t p = a * b;
-    return p >= 0 ? p / 65536 : -((-p + 65535) / 65536);
-}
-
-static int32_t to_byte(int32_t v)
-{
-    return v < 0 ? 0 : v > 255 ? 255 : v;
-}
-
-static void colours_of(int32_t luma, int32_t chroma_u, int32_t chroma_v, const sk_nv12_weights *w,
-                       int32_t c[CHANNELS])
-{
-    const int32_t l = product(8 * luma - w->offset, w->luma);
-    const int32_t u = 8 * (chroma_u - 128), v = 8 * (chroma_v - 128);
-    c[0] = to_byte(l + product(v, w->red_v));
-    c[1] = to_byte(l + product(u, w->green_u) + product(v, w->green_v));
-    c[2] = to_byte(l + product(u, w->blue_u));
-}
-
 static void weigh(const sk_resize_planar *r, const sk_nv12_weights *w, int16_t *row)
 {
     const size_t pitch = r->pitch;
     for (int32_t x = 0; x < r->dst_width; x++) {
-        int32_t a[CHANNELS], b[CHANNELS];
         const int shift = r->odd[x] ? 8 : 0;
         const uint16_t l = r->pairs[x], u = r->pairs[pitch + (size_t)x], v = r->pairs[2 * pitch + (size_t)x];
-        colours_of(l & 255, u & 255, v & 255, w, a);
-        colours_of(l >> 8, u >> shift & 255, v >> shift & 255, w, b);
-        for (size_t c = 0; c < CHANNELS; c++)
-            row[c * pitch + (size_t)x] = (int16_t)((a[c] * r->ax[x][0] + b[c] * r->ax[x][1]) >> 4);
+        const sk_rgb a = sk_nv12_pixel(w, l & 255, u & 255, v & 255),
+                     b = sk_nv12_pixel(w, l >> 8, u >> shift & 255, v >> shift & 255);
+        const int32_t w0 = r->ax[x][0], w1 = r->ax[x][1];
+        row[x] = sk_linear_across(a.red, b.red, w0, w1);
+        row[pitch + (size_t)x] = sk_linear_across(a.green, b.green, w0, w1);
+        row[2 * pitch + (size_t)x] = sk_linear_across(a.blue, b.blue, w0, w1);
     }
 }
 

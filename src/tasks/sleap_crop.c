@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/sleap_crop.h"
 
+#include "tasks/picture_formula.h"
 #include "tasks/pixels.h"
 #include "tasks/resize_antialias.h"
 #include "tasks/resize_float.h"
@@ -221,18 +222,12 @@ static span find_across(sk_sleap_crop *c, float left)
     return s;
 }
 
-static inline uint8_t mix(float tl, float tr, float bl, float br, float px, float py)
-{
-    const float t = tl + (tr - tl) * px, s = bl + (br - bl) * px;
-    return (uint8_t)(t + (s - t) * py);
-}
-
 /* `count` values; the second of each two lies k behind the first. With px 0 it does not count. */
 static void mix_steady(const uint8_t *restrict a, const uint8_t *restrict b, int32_t k,
                        const float *restrict px, float py, int32_t count, uint8_t *restrict out)
 {
     for (int32_t i = 0; i < count; i++)
-        out[i] = mix(a[i], a[i + k], b[i], b[i + k], px[i], py);
+        out[i] = (uint8_t)sk_mix(a[i], a[i + k], b[i], b[i + k], px[i], py);
 }
 
 /* tf.image.crop_and_resize at scale 1: bilinear at a fractional place, 0 outside, fractions cut off. */
@@ -261,7 +256,8 @@ static void cut_fractional(sk_sleap_crop *c, const sk_crop *place)
         for (; u < s.end; u++)
             for (int32_t ch = 0; ch < k; ch++) {
                 const int32_t first = c->at[2 * u] + ch, second = c->at[2 * u + 1] + ch;
-                line[u * k + ch] = mix(a[first], a[second], b[first], b[second], c->part[u * k + ch], py);
+                line[u * k + ch] =
+                    (uint8_t)sk_mix(a[first], a[second], b[first], b[second], c->part[u * k + ch], py);
             }
     }
 }

@@ -149,17 +149,13 @@ static void dense_box(const sk_yolo_decoder *d, int32_t place, float box[4], flo
         memcpy(box, v, sizeof v);
         return;
     }
-    box[0] = v[0] - v[2] / 2;
-    box[1] = v[1] - v[3] / 2;
-    box[2] = v[0] + v[2] / 2;
-    box[3] = v[1] + v[3] / 2;
+    sk_yolo_box_of_centre(v[0], v[1], v[2], v[3], box);
 }
 
 static void push(sk_candidates *out, const float box[4], float angle, float score, int32_t class_id,
                  int32_t place)
 {
-    if (!isfinite(box[0]) || !isfinite(box[1]) || !isfinite(box[2]) || !isfinite(box[3]) ||
-        !isfinite(angle) || out->count >= out->capacity)
+    if (!sk_yolo_box_is_finite(box, angle) || out->count >= out->capacity)
         return;
     int32_t n = out->count++;
     for (int k = 0; k < 4; k++)
@@ -179,41 +175,17 @@ static float class_value(const sk_yolo_decoder *d, int32_t place, int32_t c)
     return sk_map_place(l->classes, c, place - l->first);
 }
 
-/* The first class of the highest score. Scores are compared after the sigmoid, as the original does:
- * distinct logits may round to equal scores. */
+/* The first class of the highest score. */
 static int32_t best_class(const sk_yolo_decoder *d, int32_t place, float *score)
 {
-    int32_t best = 0;
-    float top = -INFINITY;
-    for (int32_t c = 0; c < d->spec.n_classes; c++) {
-        float v = class_value(d, place, c);
-        if (v > top) {
-            top = v;
-            best = c;
-        }
-    }
-    if (d->form == SK_YOLO_DENSE) {
-        *score = top;
-        return best;
-    }
-    *score = sk_yolo_sigmoid(top);
-    for (int32_t c = 0; c < best; c++) {
-        float v = class_value(d, place, c);
-        if ((top > 8 || v > top - 1e-5f) && sk_yolo_sigmoid(v) >= *score)
+    sk_yolo_best best = sk_yolo_best_begin();
+    for (int32_t c = 0; c < d->spec.n_classes; c++)
+        sk_yolo_best_take(&best, c, class_value(d, place, c));
+    *score = d->form == SK_YOLO_DENSE ? best.value : sk_yolo_sigmoid(best.value);
+    for (int32_t c = 0; d->form != SK_YOLO_DENSE && c < best.index; c++)
+        if (sk_yolo_same_score(class_value(d, place, c), best.value, *score))
             return c;
-    }
-    return best;
-}
-
-/* A bound just below the logit of a confidence; the exact test follows on the score. */
-static float logit_bound(float confidence)
-{
-    if (!(confidence > 0))
-        return -INFINITY;
-    if (confidence >= 1)
-        return INFINITY;
-    double logit = log((double)confidence / (1.0 - (double)confidence));
-    return (float)(logit - 1e-4 * (1 + fabs(logit)));
+    return best.index;
 }
 
 /* Places whose best class may pass, by place; d->best holds the best value of each. */
@@ -225,7 +197,7 @@ static int32_t find_places(sk_yolo_decoder *d, float confidence, int32_t *found)
         return places_above(d->best, m->width, confidence, 0, found, 0);
     }
     int32_t count = 0;
-    float bound = logit_bound(confidence);
+    float bound = sk_yolo_logit_below(confidence, SK_YOLO_MARGIN);
     for (int32_t k = 0; k < d->spec.n_levels; k++) {
         const sk_yolo_level *l = &d->heads.levels[k];
         best_of_channels(l->classes, 0, d->spec.n_classes, l->places, d->best + l->first);
@@ -273,7 +245,7 @@ static int32_t best_pairs(sk_yolo_decoder *d, sk_candidates *out, int32_t pairs,
 static void decode_end2end(sk_yolo_decoder *d, float confidence, const uint8_t *wanted, sk_candidates *out)
 {
     int32_t count = find_places(d, confidence, d->spare), limit = d->spec.max_det, pairs = 0;
-    float bound = logit_bound(confidence);
+    float bound = sk_yolo_logit_below(confidence, SK_YOLO_MARGIN);
     for (int32_t i = 0; i < count; i++)
         d->scores[i] = sk_yolo_sigmoid(d->best[d->spare[i]]);
     sk_order_descending(d->scores, count, d->order, d->keys);

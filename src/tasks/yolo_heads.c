@@ -73,8 +73,7 @@ const sk_yolo_level *sk_yolo_heads_level(const sk_yolo_heads *h, int32_t place)
     return &h->levels[k];
 }
 
-/* Distances left, top, right, bottom in grid units. With DFL each is the mean of 0 … reg_max-1 under a
- * softmax. */
+/* Distances left, top, right, bottom in grid units. */
 static void distances(const sk_yolo_heads *h, const sk_yolo_level *l, int32_t inside, float out[4])
 {
     int32_t reg = h->spec->reg_max;
@@ -83,17 +82,15 @@ static void distances(const sk_yolo_heads *h, const sk_yolo_level *l, int32_t in
             out[side] = sk_map_place(l->box, side, inside);
             continue;
         }
-        float v[SK_YOLO_MAX_REG], top = -INFINITY, sum = 0, mean = 0;
+        float v[SK_YOLO_MAX_REG];
+        sk_yolo_mean mean = sk_yolo_mean_begin();
         for (int32_t i = 0; i < reg; i++) {
             v[i] = sk_map_place(l->box, side * reg + i, inside);
-            top = v[i] > top ? v[i] : top;
+            sk_yolo_mean_look(&mean, v[i]);
         }
-        for (int32_t i = 0; i < reg; i++) {
-            float p = expf(v[i] - top);
-            sum += p;
-            mean += p * (float)i;
-        }
-        out[side] = mean / sum;
+        for (int32_t i = 0; i < reg; i++)
+            sk_yolo_mean_add(&mean, i, v[i]);
+        out[side] = sk_yolo_mean_of(&mean);
     }
 }
 
@@ -101,35 +98,17 @@ void sk_yolo_heads_box(const sk_yolo_heads *h, int32_t place, float box[4], floa
 {
     const sk_yolo_level *l = sk_yolo_heads_level(h, place);
     int32_t inside = place - l->first;
-    float ax = (float)(inside % l->width) + 0.5f, ay = (float)(inside / l->width) + 0.5f, s = l->stride;
-    float r[4];
+    float ax = sk_yolo_anchor(inside % l->width), ay = sk_yolo_anchor(inside / l->width), r[4];
     distances(h, l, inside, r);
     *angle = 0;
     if (h->task == SK_TASK_OBB) {
-        float v = sk_map_place(l->angle, 0, inside);
-        float a = h->spec->angle_raw ? v : (sk_yolo_sigmoid(v) - 0.25f) * (float)3.14159265358979323846;
-        float xf = (r[2] - r[0]) / 2, yf = (r[3] - r[1]) / 2, c = cosf(a), sn = sinf(a);
-        box[0] = (xf * c - yf * sn + ax) * s;
-        box[1] = (xf * sn + yf * c + ay) * s;
-        box[2] = (r[0] + r[2]) * s;
-        box[3] = (r[1] + r[3]) * s;
-        *angle = a;
-        return;
+        *angle = sk_yolo_angle(sk_map_place(l->angle, 0, inside), h->spec->angle_raw);
+        sk_yolo_box_oriented(ax, ay, l->stride, r, *angle, box);
+    } else if (h->spec->end2end) {
+        sk_yolo_box_corners(ax, ay, l->stride, r, box);
+    } else {
+        sk_yolo_box(ax, ay, l->stride, r, box);
     }
-    float x1 = ax - r[0], y1 = ay - r[1], x2 = ax + r[2], y2 = ay + r[3];
-    if (h->spec->end2end) {
-        box[0] = x1 * s;
-        box[1] = y1 * s;
-        box[2] = x2 * s;
-        box[3] = y2 * s;
-        return;
-    }
-    /* By way of centre and size, as the dense output goes, so that both forms round alike. */
-    float cx = (x1 + x2) / 2 * s, cy = (y1 + y2) / 2 * s, width = (x2 - x1) * s, height = (y2 - y1) * s;
-    box[0] = cx - width / 2;
-    box[1] = cy - height / 2;
-    box[2] = cx + width / 2;
-    box[3] = cy + height / 2;
 }
 
 void sk_yolo_heads_keypoints(const sk_yolo_heads *h, int32_t place, sk_keypoint *out)
@@ -137,17 +116,12 @@ void sk_yolo_heads_keypoints(const sk_yolo_heads *h, int32_t place, sk_keypoint 
     const sk_yolo_spec *spec = h->spec;
     const sk_yolo_level *l = sk_yolo_heads_level(h, place);
     const sk_map *m = l->keypoints;
-    int32_t dims = spec->keypoint_dims, at = place - l->first;
-    float ax = (float)(at % l->width) + 0.5f, ay = (float)(at / l->width) + 0.5f;
-    for (int32_t k = 0; k < spec->n_keypoints; k++) {
-        float x = sk_map_place(m, k * dims, at), y = sk_map_place(m, k * dims + 1, at);
-        if (spec->keypoints_26) {
-            x = (x + ax) * l->stride;
-            y = (y + ay) * l->stride;
-        } else {
-            x = (x * 2 + (ax - 0.5f)) * l->stride;
-            y = (y * 2 + (ay - 0.5f)) * l->stride;
-        }
-        out[k] = (sk_keypoint){x, y, dims == 3 ? sk_yolo_sigmoid(sk_map_place(m, k * dims + 2, at)) : 1};
-    }
+    int32_t dims = spec->keypoint_dims, at = place - l->first, era = spec->keypoints_26;
+    float ax = sk_yolo_anchor(at % l->width), ay = sk_yolo_anchor(at / l->width);
+    for (int32_t k = 0; k < spec->n_keypoints; k++)
+        out[k] = (sk_keypoint){
+            sk_yolo_keypoint(sk_map_place(m, k * dims, at), ax, l->stride, era),
+            sk_yolo_keypoint(sk_map_place(m, k * dims + 1, at), ay, l->stride, era),
+            dims == 3 ? sk_yolo_sigmoid(sk_map_place(m, k * dims + 2, at)) : 1,
+        };
 }

@@ -5,11 +5,10 @@
 #include "models/model.h"
 #include "skitter/instance.h"
 #include "tasks/map.h"
+#include "tasks/yolo_formula.h"
 
-#include <math.h>
-
-/* The raw heads of a YOLO network for one image, and what they say at one place. Places count through the
- * levels, finest first, each row by row. */
+/* The raw heads of a YOLO network for one image, and what they say at one place (yolo_formula.h). Places count
+ * through the levels, finest first, each row by row. */
 
 enum { SK_YOLO_MAX_HEADS = 4 * SK_MAX_LEVELS + 2, SK_YOLO_MAX_REG = 64 };
 
@@ -25,11 +24,6 @@ typedef struct sk_yolo_heads {
     sk_map maps[SK_YOLO_MAX_HEADS];
     sk_yolo_level levels[SK_MAX_LEVELS];
 } sk_yolo_heads;
-
-static inline float sk_yolo_sigmoid(float v)
-{
-    return 1.0f / (1.0f + expf(-v));
-}
 
 /* Takes the maps in the order of spec->heads and checks them against it. `spec` is borrowed. */
 sk_status sk_yolo_heads_bind(sk_yolo_heads *heads, const sk_yolo_spec *spec, sk_task task, const sk_map *maps,

@@ -23,16 +23,6 @@ static inline int32_t gpu_next(int32_t *counter)
 {
     return (*counter)++;
 }
-static inline float gpu_mul(float a, float b)
-{
-    return a * b;
-}
-static inline float gpu_add(float a, float b)
-{
-    return a + b;
-}
-#define GPU_UNROLL
-#define GPU_UNROLL_FEW
 #include "engines/cuda/peak_element.h"
 #include "engines/cuda/sleap_element.h"
 
@@ -60,18 +50,6 @@ static inline void gpu_clear_bits(uint32_t *word, uint32_t bits)
 static inline int32_t gpu_bits(uint32_t word)
 {
     return __builtin_popcount(word);
-}
-static inline uint32_t gpu_float_bits(float v)
-{
-    uint32_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    return bits;
-}
-static inline float gpu_bits_float(uint32_t bits)
-{
-    float v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
 }
 #include "engines/cuda/row_element.h"
 

@@ -2,6 +2,8 @@
 #ifndef SK_ENGINES_CUDA_ARGS_H
 #define SK_ENGINES_CUDA_ARGS_H
 
+#include "kernels/nv12_formula.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -139,8 +141,8 @@ typedef struct gpu_letterbox_args {
     int64_t row_bytes, picture_bytes;
     int32_t n, h, w, left, top, rh, rw, border;
     int32_t frame_h, frame_w, channels, swap, nv12;
-    int32_t weights[6]; /* nv12: sk_nv12_weights of kernels/nv12.h, in its order */
-    int32_t mode;       /* 0 copied, 1 linear, 2 the mean of 2 x 2 */
+    sk_nv12_weights weights;
+    int32_t mode; /* 0 copied, 1 linear, 2 the mean of 2 x 2 */
     int32_t c, ld, type;
     float gain[4], shift[4];
 } gpu_letterbox_args;

@@ -3,7 +3,8 @@
 #define SK_ENGINES_CUDA_ELEMENT_H
 
 #include "args.h"
-#include "sigmoid.h"
+#include "kernels/sigmoid_formula.h"
+#include "tasks/picture_formula.h"
 
 /* The simple kernels, written once: each function makes element `i` (of gpu_element_count) of a step's result. A kernel
  * is a loop over it on the device, a test a loop on the host. Correct for every shape; the fast kernels are checked
@@ -26,7 +27,7 @@ GPU_HD float gpu_unary(int32_t kind, float alpha, float beta, float x)
 {
     float v;
     switch (kind) {
-    case SK_UNARY_SIGMOID: return gpu_sigmoid(x);
+    case SK_UNARY_SIGMOID: return sk_sigmoid(x);
     case SK_UNARY_SILU: return x / (1.0f + expf(-x));
     case SK_UNARY_RELU: return x < 0 ? 0 : x;
     case SK_UNARY_GELU: return 0.5f * x * (1.0f + erff(x * 0.70710678f));
@@ -77,7 +78,7 @@ GPU_HD float gpu_act(float x, int32_t act, float alpha)
     case GPU_ACT_SILU: return x / (1.0f + expf(-x));
     case GPU_ACT_RELU: return x < 0 ? 0 : x;
     case GPU_ACT_LEAKY: return x < 0 ? alpha * x : x;
-    case GPU_ACT_SIGMOID: return gpu_sigmoid(x);
+    case GPU_ACT_SIGMOID: return sk_sigmoid(x);
     default: return x;
     }
 }
@@ -328,24 +329,22 @@ GPU_HD void gpu_input_element(const gpu_input_args *a, int64_t i)
     }
 }
 
-/* One channel of a frame's pixel; NV12 as kernels/nv12.h turns it into RGB. */
+/* One channel of a frame's pixel. */
 GPU_HD int gpu_frame_value(const gpu_letterbox_args *a, const uint8_t *frame, int32_t y, int32_t x, int32_t c)
 {
     if (a->nv12) {
         const uint8_t *chroma =
             frame + (int64_t)a->frame_h * a->row_bytes + (int64_t)(y / 2) * a->row_bytes + x / 2 * 2;
-        const int u = 8 * (chroma[0] - 128), v = 8 * (chroma[1] - 128), at = a->swap ? 2 - c : c;
-        const int luma = ((8 * frame[(int64_t)y * a->row_bytes + x] - a->weights[0]) * a->weights[1]) >> 16;
-        const int sum = luma + (at == 0   ? (v * a->weights[2]) >> 16
-                                : at == 1 ? ((u * a->weights[3]) >> 16) + ((v * a->weights[4]) >> 16)
-                                          : (u * a->weights[5]) >> 16);
-        return sum < 0 ? 0 : sum > 255 ? 255 : sum;
+        const sk_rgb p =
+            sk_nv12_pixel(&a->weights, frame[(int64_t)y * a->row_bytes + x], chroma[0], chroma[1]);
+        const int32_t at = a->swap ? 2 - c : c;
+        return at == 0 ? p.red : at == 1 ? p.green : p.blue;
     }
     const int32_t at = a->channels == 1 ? 0 : a->swap ? 2 - c : c;
     return frame[(int64_t)y * a->row_bytes + (int64_t)x * a->channels + at];
 }
 
-/* One pixel of the network's input, by the whole-number arithmetic of tasks/resize_linear.h. */
+/* One pixel of the network's input. */
 GPU_HD void gpu_letterbox_element(const gpu_letterbox_args *a, int64_t i)
 {
     const int64_t plane = (int64_t)a->h * a->w, image = i / plane, at = i % plane;
@@ -359,22 +358,20 @@ GPU_HD void gpu_letterbox_element(const gpu_letterbox_args *a, int64_t i)
         } else if (inside && a->mode == 0) {
             v = gpu_frame_value(a, frame, y, x, c);
         } else if (inside && a->mode == 2) {
-            v = (gpu_frame_value(a, frame, 2 * y, 2 * x, c) + gpu_frame_value(a, frame, 2 * y, 2 * x + 1, c) +
-                 gpu_frame_value(a, frame, 2 * y + 1, 2 * x, c) +
-                 gpu_frame_value(a, frame, 2 * y + 1, 2 * x + 1, c) + 2) >>
-                2;
+            v = sk_linear_half(gpu_frame_value(a, frame, 2 * y, 2 * x, c),
+                               gpu_frame_value(a, frame, 2 * y, 2 * x + 1, c),
+                               gpu_frame_value(a, frame, 2 * y + 1, 2 * x, c),
+                               gpu_frame_value(a, frame, 2 * y + 1, 2 * x + 1, c));
         } else if (inside) {
             const int32_t *columns = (const int32_t *)a->p[2] + 2 * x,
                           *rows = (const int32_t *)a->p[3] + 2 * y;
             const int16_t *wx = (const int16_t *)a->p[4] + 2 * x, *wy = (const int16_t *)a->p[5] + 2 * y;
-            const int upper = (gpu_frame_value(a, frame, rows[0], columns[0], c) * wx[0] +
-                               gpu_frame_value(a, frame, rows[0], columns[1], c) * wx[1]) >>
-                              4;
-            const int lower = (gpu_frame_value(a, frame, rows[1], columns[0], c) * wx[0] +
-                               gpu_frame_value(a, frame, rows[1], columns[1], c) * wx[1]) >>
-                              4;
-            v = (((upper * wy[0]) >> 16) + ((lower * wy[1]) >> 16) + 2) >> 2;
-            v = v < 0 ? 0 : v > 255 ? 255 : v;
+            v = sk_linear_down(
+                sk_linear_across(gpu_frame_value(a, frame, rows[0], columns[0], c),
+                                 gpu_frame_value(a, frame, rows[0], columns[1], c), wx[0], wx[1]),
+                sk_linear_across(gpu_frame_value(a, frame, rows[1], columns[0], c),
+                                 gpu_frame_value(a, frame, rows[1], columns[1], c), wx[0], wx[1]),
+                wy[0], wy[1]);
         }
         if (a->type == 0)
             ((uint8_t *)a->p[0])[i * a->ld + c] = (uint8_t)v;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernels.cuh"
-#include "sigmoid.h"
+#include "kernels/sigmoid_formula.h"
 
 /* Outputs in fp32 from maps of fp16: a pixel a thread, four channels at a time, all weights in shared memory. */
 
@@ -11,7 +11,7 @@ __device__ __forceinline__ float head_act(float x, int32_t act, float alpha)
     switch (act) {
     case GPU_ACT_RELU: return x < 0 ? 0 : x;
     case GPU_ACT_LEAKY: return x < 0 ? alpha * x : x;
-    case GPU_ACT_SIGMOID: return gpu_sigmoid(x);
+    case GPU_ACT_SIGMOID: return sk_sigmoid(x);
     default: return x;
     }
 }

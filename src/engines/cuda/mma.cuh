@@ -6,7 +6,7 @@
 #include "conv_tiles.h"
 #include "device.h"
 #include "gpu_alias.h"
-#include "sigmoid.h"
+#include "kernels/sigmoid_formula.h"
 
 /* What the tensor-core kernels share: asynchronous copies, fragments, the swizzle, the epilogue. */
 
@@ -155,7 +155,7 @@ __device__ __forceinline__ float exact_act(float x, int act, float alpha)
     if (act == GPU_ACT_SILU)
         return x / (1.0f + __expf(-x));
     if (act == GPU_ACT_SIGMOID)
-        return gpu_sigmoid(x);
+        return sk_sigmoid(x);
     return fast_act(x, act, alpha);
 }
 

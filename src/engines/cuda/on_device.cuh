@@ -8,12 +8,10 @@
 #include <math.h>
 
 /* The words of the functions written once for device and host (element.h, row_element.h, peak_element.h, sleap_element.h), as
- * the device says them; tests say them for the host. */
+ * the device says them; tests say them for the host. The formulas in them have words of their own: base/formula.h. */
 
-#define GPU_HD         __device__ __forceinline__
-#define GPU_HD_BOTH    __host__ __device__ inline
-#define GPU_UNROLL     _Pragma("unroll")
-#define GPU_UNROLL_FEW _Pragma("unroll 5")
+#define GPU_HD      __device__ __forceinline__
+#define GPU_HD_BOTH __host__ __device__ inline
 
 GPU_HD float gpu_half_load(const void *p, int64_t i)
 {
@@ -26,14 +24,6 @@ GPU_HD void gpu_half_store(void *p, int64_t i, float v)
 GPU_HD int32_t gpu_next(int32_t *counter)
 {
     return atomicAdd(counter, 1);
-}
-GPU_HD float gpu_mul(float a, float b)
-{
-    return __fmul_rn(a, b);
-}
-GPU_HD float gpu_add(float a, float b)
-{
-    return __fadd_rn(a, b);
 }
 
 #endif

@@ -3,10 +3,10 @@
 #define SK_ENGINES_CUDA_PEAK_ELEMENT_H
 
 #include "element.h"
+#include "tasks/peak_formula.h"
 
-/* Peaks of maps and scores of lines, as tasks/peaks.c, tasks/paf_grouping.c and tasks/identity.c find them, bit for bit:
- * one function for device and host. Needs besides what element.h needs: gpu_mul and gpu_add, which round each by itself
- * (a product and a sum must not become one instruction), GPU_UNROLL and GPU_UNROLL_FEW. */
+/* Peaks of maps and scores of lines: which thread looks where, and how values lie. What is computed are the formulas that
+ * tasks/peaks.c, tasks/paf_grouping.c and tasks/identity.c use, too; one function for device and host. */
 
 GPU_HD float gpu_view_at(const void *p, const gpu_view *v, int64_t image, int32_t c, int32_t y, int32_t x)
 {
@@ -23,17 +23,6 @@ GPU_HD float gpu_view_or(const void *p, const gpu_view *v, int64_t image, int32_
     return u == x && w == y ? value : outside;
 }
 
-GPU_HD int32_t gpu_nearest(float v, int32_t size)
-{
-    const float r = rintf(v);
-    return r > 0 ? (r < (float)size ? (int32_t)r : size - 1) : 0;
-}
-
-GPU_HD int gpu_is_finite(float v)
-{
-    return v - v == 0.0f;
-}
-
 /* --- one peak --- */
 
 GPU_HD void gpu_peak_move(const gpu_peaks_args *a, int64_t image, int32_t c, int32_t x, int32_t y, float *px,
@@ -46,29 +35,20 @@ GPU_HD void gpu_peak_move(const gpu_peaks_args *a, int64_t image, int32_t c, int
     } else if (a->refinement == 0) {
         return;
     } else if (a->refinement == 2) {
-        const float dx = gpu_view_or(a->p[1], &a->maps, image, c, y, x + 1, 0.0f) -
-                         gpu_view_or(a->p[1], &a->maps, image, c, y, x - 1, 0.0f);
-        const float dy = gpu_view_or(a->p[1], &a->maps, image, c, y + 1, x, 0.0f) -
-                         gpu_view_or(a->p[1], &a->maps, image, c, y - 1, x, 0.0f);
-        mx = dx > 0 ? 0.25f : dx < 0 ? -0.25f : 0.0f;
-        my = dy > 0 ? 0.25f : dy < 0 ? -0.25f : 0.0f;
+        mx = sk_peak_quarter(gpu_view_or(a->p[1], &a->maps, image, c, y, x - 1, 0.0f),
+                             gpu_view_or(a->p[1], &a->maps, image, c, y, x + 1, 0.0f));
+        my = sk_peak_quarter(gpu_view_or(a->p[1], &a->maps, image, c, y - 1, x, 0.0f),
+                             gpu_view_or(a->p[1], &a->maps, image, c, y + 1, x, 0.0f));
     } else {
-        float sum = 0, sx = 0, sy = 0, patch[25];
-        GPU_UNROLL for (int32_t k = 0; k < 25; k++) /* all loads first */
+        float patch[25];
+        sk_peak_mass mass = {0, 0, 0};
+        SK_UNROLL for (int32_t k = 0; k < 25; k++) /* all loads first */
             patch[k] = gpu_view_or(a->p[1], &a->maps, image, c, y + k / 5 - 2, x + k % 5 - 2, 0.0f);
-        GPU_UNROLL for (int32_t k = 0; k < 25; k++)
-        {
-            sum = gpu_add(sum, patch[k]);
-            sx = gpu_add(sx, gpu_mul((float)(k % 5 - 2), patch[k]));
-            sy = gpu_add(sy, gpu_mul((float)(k / 5 - 2), patch[k]));
-        }
-        mx = sx / sum;
-        my = sy / sum;
+        SK_UNROLL for (int32_t k = 0; k < 25; k++) sk_peak_mass_add(&mass, k % 5 - 2, k / 5 - 2, patch[k]);
+        mx = mass.x / mass.sum;
+        my = mass.y / mass.sum;
     }
-    if (gpu_is_finite(mx) && gpu_is_finite(my)) {
-        *px = gpu_add(*px, mx);
-        *py = gpu_add(*py, my);
-    }
+    sk_peak_move(px, py, mx, my);
 }
 
 GPU_HD void gpu_peak_write(const gpu_peaks_args *a, int64_t image, int32_t c, int32_t index, int32_t x,
@@ -85,8 +65,8 @@ GPU_HD void gpu_peak_write(const gpu_peaks_args *a, int64_t image, int32_t c, in
     values[3] = py;
     for (int32_t k = 0; k < a->n_classes; k++)
         values[4 + k] = gpu_view_at(a->p[3], &a->others, image, k,
-                                    gpu_nearest(gpu_mul(py, a->maps_stride) / a->others_stride, a->others.h),
-                                    gpu_nearest(gpu_mul(px, a->maps_stride) / a->others_stride, a->others.w));
+                                    sk_peak_pixel_of(py, a->maps_stride, a->others_stride, a->others.h),
+                                    sk_peak_pixel_of(px, a->maps_stride, a->others_stride, a->others.w));
 }
 
 /* --- local maxima --- */
@@ -95,12 +75,12 @@ GPU_HD void gpu_peak_write(const gpu_peaks_args *a, int64_t image, int32_t c, in
  * on, so that what has no room is not lost without a word. */
 GPU_HD void gpu_peak_look(const gpu_peaks_args *a, int64_t image, int32_t c, int32_t y, int32_t x, float v)
 {
-    if (!gpu_is_finite(v))
+    float patch[9];
+    if (!sk_is_finite(v))
         return;
-    int above = 1;
-    GPU_UNROLL for (int32_t k = 0; k < 9; k++) above &=
-        k == 4 || v > gpu_view_or(a->p[1], &a->maps, image, c, y + k / 3 - 1, x + k % 3 - 1, -INFINITY);
-    if (!above)
+    SK_UNROLL for (int32_t k = 0; k < 9; k++) patch[k] =
+        k == 4 ? v : gpu_view_or(a->p[1], &a->maps, image, c, y + k / 3 - 1, x + k % 3 - 1, -INFINITY);
+    if (!sk_peak_is_top(patch))
         return;
     const int32_t index = gpu_next((int32_t *)a->p[0] + image * a->image_words + a->counts + c);
     if (index < a->capacity)
@@ -122,24 +102,6 @@ GPU_HD void gpu_peak_local_element(const gpu_peaks_args *a, int64_t i)
 
 /* --- the highest value --- */
 
-typedef struct gpu_highest {
-    float v;
-    int32_t x, y;
-} gpu_highest;
-
-/* Of equals the leftmost column and the topmost row, each by itself; in any order the same. */
-GPU_HD void gpu_highest_join(gpu_highest *best, float v, int32_t x, int32_t y)
-{
-    if (v > best->v) {
-        best->v = v;
-        best->x = x;
-        best->y = y;
-    } else if (v == best->v) {
-        best->x = x < best->x ? x : best->x;
-        best->y = y < best->y ? y : best->y;
-    }
-}
-
 /* Places of a slice: [from, to). */
 GPU_HD void gpu_slice_range(const gpu_peaks_args *a, int32_t slice, int32_t *from, int32_t *to)
 {
@@ -150,7 +112,7 @@ GPU_HD void gpu_slice_range(const gpu_peaks_args *a, int32_t slice, int32_t *fro
 
 /* p = slices: [image][slice][channel] of value, x, y. */
 GPU_HD void gpu_slice_write(const gpu_peaks_args *a, int64_t image, int32_t slice, int32_t c,
-                            const gpu_highest *best)
+                            const sk_highest *best)
 {
     float *to = (float *)a->p[0] + ((image * a->n_slices + slice) * a->channels + c) * 3;
     to[0] = best->v;
@@ -162,18 +124,18 @@ GPU_HD void gpu_slice_element(const gpu_peaks_args *a, int64_t i)
 {
     const int32_t c = (int32_t)(i % a->channels), slice = (int32_t)(i / a->channels % a->n_slices);
     const int64_t image = i / a->channels / a->n_slices;
-    gpu_highest best = {-INFINITY, 0x7fffffff, 0x7fffffff};
+    sk_highest best = sk_highest_begin();
     int32_t from, to;
     gpu_slice_range(a, slice, &from, &to);
     for (int32_t k = from; k < to; k++)
-        gpu_highest_join(&best, gpu_view_at(a->p[1], &a->maps, image, c, k / a->maps.w, k % a->maps.w),
-                         k % a->maps.w, k / a->maps.w);
+        sk_highest_join(&best, gpu_view_at(a->p[1], &a->maps, image, c, k / a->maps.w, k % a->maps.w),
+                        k % a->maps.w, k / a->maps.w);
     gpu_slice_write(a, image, slice, c, &best);
 }
 
-GPU_HD void gpu_highest_write(const gpu_peaks_args *a, int64_t image, int32_t c, const gpu_highest *best)
+GPU_HD void gpu_highest_write(const gpu_peaks_args *a, int64_t image, int32_t c, const sk_highest *best)
 {
-    const int found = best->v >= a->threshold && gpu_is_finite(best->v);
+    const int found = sk_highest_found(best->v, a->threshold);
     ((int32_t *)a->p[0])[image * a->image_words + a->counts + c] = found;
     if (found)
         gpu_peak_write(a, image, c, 0, best->x, best->y, best->v);
@@ -184,13 +146,13 @@ GPU_HD void gpu_highest_element(const gpu_peaks_args *a, int64_t i)
 {
     const int32_t c = (int32_t)(i % a->channels);
     const int64_t image = i / a->channels;
-    gpu_highest best = {-INFINITY, 0x7fffffff, 0x7fffffff};
+    sk_highest best = sk_highest_begin();
     for (int32_t k = 0; a->n_slices == 0 && k < a->maps.h * a->maps.w; k++)
-        gpu_highest_join(&best, gpu_view_at(a->p[1], &a->maps, image, c, k / a->maps.w, k % a->maps.w),
-                         k % a->maps.w, k / a->maps.w);
+        sk_highest_join(&best, gpu_view_at(a->p[1], &a->maps, image, c, k / a->maps.w, k % a->maps.w),
+                        k % a->maps.w, k / a->maps.w);
     for (int32_t k = 0; k < a->n_slices; k++) {
         const float *from = (const float *)a->p[4] + ((image * a->n_slices + k) * a->channels + c) * 3;
-        gpu_highest_join(&best, from[0], ((const int32_t *)from)[1], ((const int32_t *)from)[2]);
+        sk_highest_join(&best, from[0], ((const int32_t *)from)[1], ((const int32_t *)from)[2]);
     }
     gpu_highest_write(a, image, c, &best);
 }
@@ -200,26 +162,15 @@ GPU_HD void gpu_highest_element(const gpu_peaks_args *a, int64_t i)
 GPU_HD float gpu_line_score(const gpu_peaks_args *a, int64_t image, int32_t edge, const float from[2],
                             const float to[2])
 {
-    const float epsilon = 1.1920928955078125e-07f;
-    const float dx = to[0] - from[0], dy = to[1] - from[1];
-    const float length = sqrtf(gpu_add(gpu_mul(dx, dx), gpu_mul(dy, dy))), ux = dx / length, uy = dy / length;
-    const float slope_x = dx / (1.0f + epsilon), slope_y = dy / (1.0f + epsilon);
-    const float step = 1.0f / (float)(a->n_points - 1);
-    float sum = 0;
-    GPU_UNROLL_FEW for (int32_t i = 0; i < a->n_points; i++)
+    sk_line line = sk_line_begin(from, to, a->n_points, a->others_stride);
+    SK_UNROLL_FEW for (int32_t i = 0; i < a->n_points; i++)
     {
-        const float t = i < a->n_points / 2 ? gpu_mul(step, (float)i)
-                                            : gpu_add(1.0f, -gpu_mul(step, (float)(a->n_points - 1 - i)));
-        const int32_t x = gpu_nearest(gpu_add(from[0], gpu_mul(slope_x, t)) / a->others_stride, a->others.w);
-        const int32_t y = gpu_nearest(gpu_add(from[1], gpu_mul(slope_y, t)) / a->others_stride, a->others.h);
-        sum = gpu_add(sum, gpu_add(gpu_mul(gpu_view_at(a->p[3], &a->others, image, 2 * edge, y, x), ux),
-                                   gpu_mul(gpu_view_at(a->p[3], &a->others, image, 2 * edge + 1, y, x), uy)));
+        int32_t x, y;
+        sk_line_pixel(&line, i, a->others.w, a->others.h, &x, &y);
+        sk_line_add(&line, gpu_view_at(a->p[3], &a->others, image, 2 * edge, y, x),
+                    gpu_view_at(a->p[3], &a->others, image, 2 * edge + 1, y, x));
     }
-    int32_t side = a->others.w > a->others.h ? a->others.w : a->others.h;
-    side = 2 * a->n_edges > side ? 2 * a->n_edges : side;
-    float penalty = gpu_add(gpu_mul(gpu_mul(a->ratio, (float)side), a->others_stride) / length, -1.0f);
-    penalty = penalty < 0 ? penalty : 0.0f;
-    return gpu_add(sum / (float)a->n_points, gpu_mul(penalty, a->weight));
+    return sk_line_score(&line, a->others.w, a->others.h, 2 * a->n_edges, a->ratio, a->weight);
 }
 
 GPU_HD void gpu_line_element(const gpu_peaks_args *a, int64_t i)
@@ -240,8 +191,8 @@ GPU_HD void gpu_line_element(const gpu_peaks_args *a, int64_t i)
         const int32_t r = (int32_t)((pair - first) / columns), c = (int32_t)((pair - first) % columns);
         const float *p = (const float *)(table + a->rows + ((int64_t)s * a->capacity + r) * a->row_words);
         const float *q = (const float *)(table + a->rows + ((int64_t)d * a->capacity + c) * a->row_words);
-        const float from[2] = {gpu_mul(p[2], a->maps_stride), gpu_mul(p[3], a->maps_stride)};
-        const float to[2] = {gpu_mul(q[2], a->maps_stride), gpu_mul(q[3], a->maps_stride)};
+        const float from[2] = {sk_mul(p[2], a->maps_stride), sk_mul(p[3], a->maps_stride)};
+        const float to[2] = {sk_mul(q[2], a->maps_stride), sk_mul(q[3], a->maps_stride)};
         ((float *)table)[a->lines + pair] = gpu_line_score(a, image, e, from, to);
         return;
     }

@@ -52,19 +52,19 @@ __global__ void __launch_bounds__(256, 4) peaks_planes(const __grid_constant__ g
 
 #if !GPU_IS_HIP
 /* The best of a block's threads, known to all of them. */
-template <int THREADS> __device__ __forceinline__ gpu_highest highest_of_block(gpu_highest best)
+template <int THREADS> __device__ __forceinline__ sk_highest highest_of_block(sk_highest best)
 {
-    __shared__ gpu_highest found[THREADS / 32];
+    __shared__ sk_highest found[THREADS / 32];
     for (int s = 16; s > 0; s /= 2) {
         const float v = __shfl_xor_sync(0xffffffffu, best.v, s);
         const int32_t x = __shfl_xor_sync(0xffffffffu, best.x, s), y = __shfl_xor_sync(0xffffffffu, best.y, s);
-        gpu_highest_join(&best, v, x, y);
+        sk_highest_join(&best, v, x, y);
     }
     if (threadIdx.x % 32 == 0)
         found[threadIdx.x / 32] = best;
     __syncthreads();
     for (int k = 0; k < THREADS / 32; k++)
-        gpu_highest_join(&best, found[k].v, found[k].x, found[k].y);
+        sk_highest_join(&best, found[k].v, found[k].x, found[k].y);
     return best;
 }
 
@@ -77,10 +77,10 @@ template <int THREADS, bool SLICES> __global__ void __launch_bounds__(THREADS) h
     if (SLICES)
         gpu_slice_range(&a, (int32_t)blockIdx.x, &from, &to);
     const float *plane = (const float *)a.p[1] + (int64_t)blockIdx.z * a.maps.image + (int64_t)blockIdx.y * a.maps.channel;
-    gpu_highest best = {-INFINITY, 0x7fffffff, 0x7fffffff};
+    sk_highest best = sk_highest_begin();
 #pragma unroll 4
     for (int32_t i = from + (int32_t)threadIdx.x; i < to; i += THREADS)
-        gpu_highest_join(&best, plane[i], i % a.maps.w, i / a.maps.w);
+        sk_highest_join(&best, plane[i], i % a.maps.w, i / a.maps.w);
     best = highest_of_block<THREADS>(best);
     if (threadIdx.x == 0 && SLICES)
         gpu_slice_write(&a, blockIdx.z, (int32_t)blockIdx.x, (int32_t)blockIdx.y, &best);
@@ -90,15 +90,13 @@ template <int THREADS, bool SLICES> __global__ void __launch_bounds__(THREADS) h
 
 /* The highest of eight channels among some places of an image, by a block: in the end thread k < 8 has that of channel k. */
 template <int THREADS>
-__device__ __forceinline__ gpu_highest highest_of_eight(const gpu_peaks_args &a, const __half *maps, int32_t from, int32_t to)
+__device__ __forceinline__ sk_highest highest_of_eight(const gpu_peaks_args &a, const __half *maps, int32_t from, int32_t to)
 {
-    __shared__ gpu_highest found[THREADS / 32][8];
-    gpu_highest best[8];
+    __shared__ sk_highest found[THREADS / 32][8];
+    sk_highest best[8];
 #pragma unroll
-    for (int k = 0; k < 8; k++) {
-        best[k].v = -INFINITY;
-        best[k].x = best[k].y = 0x7fffffff;
-    }
+    for (int k = 0; k < 8; k++)
+        best[k] = sk_highest_begin();
 #pragma unroll 4
     for (int32_t i = from + (int32_t)threadIdx.x; i < to; i += THREADS) {
         const uint4 bits = *(const uint4 *)(maps + (int64_t)i * a.maps.pixel);
@@ -106,22 +104,22 @@ __device__ __forceinline__ gpu_highest highest_of_eight(const gpu_peaks_args &a,
         const int32_t x = i % a.maps.w, y = i / a.maps.w;
 #pragma unroll
         for (int k = 0; k < 8; k++)
-            gpu_highest_join(&best[k], __half2float(v[k]), x, y);
+            sk_highest_join(&best[k], __half2float(v[k]), x, y);
     }
 #pragma unroll
     for (int k = 0; k < 8; k++) {
         for (int s = 16; s > 0; s /= 2) {
             const float v = __shfl_xor_sync(0xffffffffu, best[k].v, s);
             const int32_t x = __shfl_xor_sync(0xffffffffu, best[k].x, s), y = __shfl_xor_sync(0xffffffffu, best[k].y, s);
-            gpu_highest_join(&best[k], v, x, y);
+            sk_highest_join(&best[k], v, x, y);
         }
         if (threadIdx.x % 32 == 0)
             found[threadIdx.x / 32][k] = best[k];
     }
     __syncthreads();
-    gpu_highest all = found[0][threadIdx.x % 8];
+    sk_highest all = found[0][threadIdx.x % 8];
     for (int k = 1; k < THREADS / 32; k++)
-        gpu_highest_join(&all, found[k][threadIdx.x % 8].v, found[k][threadIdx.x % 8].x, found[k][threadIdx.x % 8].y);
+        sk_highest_join(&all, found[k][threadIdx.x % 8].v, found[k][threadIdx.x % 8].x, found[k][threadIdx.x % 8].y);
     return all;
 }
 
@@ -133,7 +131,7 @@ __global__ void __launch_bounds__(128) peaks_slices(const __grid_constant__ gpu_
     int32_t from, to;
     gpu_slice_range(&a, (int32_t)blockIdx.x, &from, &to);
     const __half *maps = (const __half *)a.p[1] + (int64_t)blockIdx.z * a.maps.image + blockIdx.y * 8;
-    const gpu_highest best = highest_of_eight<128>(a, maps, from, to);
+    const sk_highest best = highest_of_eight<128>(a, maps, from, to);
     const int32_t c = (int32_t)blockIdx.y * 8 + (int32_t)threadIdx.x;
     if (threadIdx.x < 8 && c < a.channels)
         gpu_slice_write(&a, blockIdx.z, (int32_t)blockIdx.x, c, &best);
@@ -145,7 +143,7 @@ __global__ void __launch_bounds__(512) peaks_highest(const __grid_constant__ gpu
     const gpu_peaks_args &a = u.peaks;
     gpu_chain();
     const __half *maps = (const __half *)a.p[1] + (int64_t)blockIdx.z * a.maps.image + blockIdx.y * 8;
-    const gpu_highest best = highest_of_eight<512>(a, maps, 0, a.maps.h * a.maps.w);
+    const sk_highest best = highest_of_eight<512>(a, maps, 0, a.maps.h * a.maps.w);
     const int32_t c = (int32_t)blockIdx.y * 8 + (int32_t)threadIdx.x;
     if (threadIdx.x < 8 && c < a.channels)
         gpu_highest_write(&a, blockIdx.z, c, &best);

@@ -3,14 +3,17 @@
 #define SK_ENGINES_CUDA_ROW_ELEMENT_H
 
 #include "args.h"
+#include "tasks/order_formula.h"
+#include "tasks/overlap_formula.h"
+#include "tasks/yolo_formula.h"
 
-/* From a detector's raw heads to final rows, with the rules and the arithmetic of tasks/yolo_decode, nms and rotated_nms,
- * written once for device and host. Suppression is done by one block an image: a sequence of loops shared by its threads
- * (GPU_EACH) with gpu_sync between them, so that one thread alone does the same: the host's test of it.
+/* From a detector's raw heads to final rows: how the work is shared by threads, and where its values lie. What is computed are
+ * the formulas of tasks/ that yolo_decode, nms and rotated_nms use, too. Suppression is done by one block an image: a sequence
+ * of loops shared by its threads (GPU_EACH) with gpu_sync between them, so that one thread alone does the same: the host's test
+ * of it.
  *
  * Needs before it: GPU_HD, gpu_half_load, gpu_next; gpu_thread and gpu_threads (the block's), gpu_sync, gpu_clear_bits
- * (atomic), gpu_vote, gpu_bits (population count), gpu_float_bits and gpu_bits_float (as they are). Not to be compiled with
- * contracted sums: rounding is the CPU's. */
+ * (atomic), gpu_vote, gpu_bits (population count). */
 
 #define GPU_EACH(i, count) for (int32_t i = gpu_thread(); i < (count); i += gpu_threads())
 
@@ -38,16 +41,6 @@ GPU_HD float gpu_row_load(const void *p, int64_t i, int32_t type)
     return type == GPU_F16 ? gpu_half_load(p, i) : ((const float *)p)[i];
 }
 
-GPU_HD float gpu_row_sigmoid(float v)
-{
-    return 1.0f / (1.0f + expf(-v));
-}
-
-GPU_HD bool gpu_row_finite(float v)
-{
-    return v - v == 0.0f;
-}
-
 GPU_HD int32_t *gpu_row_image(void *space, const gpu_row_space *s, int32_t image)
 {
     return (int32_t *)space + (int64_t)image * s->image_words;
@@ -55,63 +48,38 @@ GPU_HD int32_t *gpu_row_image(void *space, const gpu_row_space *s, int32_t image
 
 /* --- candidates --- */
 
-/* The place's class, or -1 where nothing passes: the first class of the highest score, compared after the sigmoid, as
- * distinct logits may round to equal scores. `at`: number of the pixel in the level's maps. */
+/* The place's class, or -1 where nothing passes: the first class of the highest score. `at`: number of the pixel in the level's
+ * maps. */
 GPU_HD int32_t gpu_scan_class(const gpu_scan_args *a, int64_t at, float *score)
 {
     const int64_t row = at * a->lds;
-    int32_t best = 0;
-    float top = -INFINITY;
-    for (int32_t c = 0; c < a->classes; c++) {
-        const float v = gpu_row_load(a->p[1], row + c, a->type);
-        if (v > top) {
-            top = v;
-            best = c;
-        }
-    }
-    if (!(top > a->bound))
+    sk_yolo_best top = sk_yolo_best_begin();
+    for (int32_t c = 0; c < a->classes; c++)
+        sk_yolo_best_take(&top, c, gpu_row_load(a->p[1], row + c, a->type));
+    if (!(top.value > a->bound))
         return -1;
-    *score = gpu_row_sigmoid(top);
-    for (int32_t c = 0; c < best; c++) {
-        const float v = gpu_row_load(a->p[1], row + c, a->type);
-        if ((top > 8 || v > top - 1e-5f) && gpu_row_sigmoid(v) >= *score) {
-            best = c;
-            break;
-        }
-    }
+    *score = sk_yolo_sigmoid(top.value);
+    int32_t best = 0;
+    while (best < top.index &&
+           !sk_yolo_same_score(gpu_row_load(a->p[1], row + best, a->type), top.value, *score))
+        best++;
     if (!(*score > a->confidence) || (a->filter && !(a->wanted[best / 32] >> (best % 32) & 1)))
         return -1;
     return best;
 }
 
-/* Distance to one side in grid units: with distributions the mean of 0 … reg-1 under a softmax. */
+/* Distance to one side in grid units. */
 GPU_HD float gpu_scan_side(const gpu_scan_args *a, int64_t at, int32_t side)
 {
     const int64_t row = at * a->ldb + (int64_t)side * a->reg;
     if (a->reg == 1)
         return gpu_row_load(a->p[2], row, a->type);
-    float top = -INFINITY, sum = 0, mean = 0;
-    for (int32_t i = 0; i < a->reg; i++) {
-        const float v = gpu_row_load(a->p[2], row + i, a->type);
-        top = v > top ? v : top;
-    }
-    for (int32_t i = 0; i < a->reg; i++) {
-        const float p = expf(gpu_row_load(a->p[2], row + i, a->type) - top);
-        sum += p;
-        mean += p * (float)i;
-    }
-    return mean / sum;
-}
-
-/* Bits that sort ascending as unsigned when scores, which are positive, sort descending; then the place. */
-GPU_HD uint64_t gpu_row_key(float score, int32_t place)
-{
-    return (uint64_t) ~(gpu_float_bits(score) | 0x80000000u) << 32 | (uint32_t)place;
-}
-
-GPU_HD float gpu_row_score(uint64_t key)
-{
-    return gpu_bits_float(~(uint32_t)(key >> 32) & 0x7fffffffu);
+    sk_yolo_mean mean = sk_yolo_mean_begin();
+    for (int32_t i = 0; i < a->reg; i++)
+        sk_yolo_mean_look(&mean, gpu_row_load(a->p[2], row + i, a->type));
+    for (int32_t i = 0; i < a->reg; i++)
+        sk_yolo_mean_add(&mean, i, gpu_row_load(a->p[2], row + i, a->type));
+    return sk_yolo_mean_of(&mean);
 }
 
 /* Enters a candidate whose four distances are known; boxes that are not finite are none. */
@@ -119,28 +87,16 @@ GPU_HD void gpu_scan_enter(const gpu_scan_args *a, int32_t image, int32_t place,
                            const float r[4])
 {
     int32_t *words = gpu_row_image(a->p[0], &a->space, image);
-    const float ax = (float)(place % a->width) + 0.5f, ay = (float)(place / a->width) + 0.5f, s = a->stride;
+    const float ax = sk_yolo_anchor(place % a->width), ay = sk_yolo_anchor(place / a->width);
     float box[4], angle = 0;
     if (a->oriented) {
-        const float v = gpu_row_load(a->p[3], ((int64_t)image * a->places + place) * a->lda, a->type);
-        angle = a->angle_raw ? v : (gpu_row_sigmoid(v) - 0.25f) * (float)3.14159265358979323846;
-        const float xf = (r[2] - r[0]) / 2, yf = (r[3] - r[1]) / 2, c = cosf(angle), sn = sinf(angle);
-        box[0] = (xf * c - yf * sn + ax) * s;
-        box[1] = (xf * sn + yf * c + ay) * s;
-        box[2] = (r[0] + r[2]) * s;
-        box[3] = (r[1] + r[3]) * s;
+        angle = sk_yolo_angle(gpu_row_load(a->p[3], ((int64_t)image * a->places + place) * a->lda, a->type),
+                              a->angle_raw);
+        sk_yolo_box_oriented(ax, ay, a->stride, r, angle, box);
     } else {
-        const float x1 = ax - r[0], y1 = ay - r[1], x2 = ax + r[2], y2 = ay + r[3];
-        const float cx = (x1 + x2) / 2 * s, cy = (y1 + y2) / 2 * s, w = (x2 - x1) * s, h = (y2 - y1) * s;
-        box[0] = cx - w / 2;
-        box[1] = cy - h / 2;
-        box[2] = cx + w / 2;
-        box[3] = cy + h / 2;
+        sk_yolo_box(ax, ay, a->stride, r, box);
     }
-    for (int32_t k = 0; k < 4; k++)
-        if (!gpu_row_finite(box[k]))
-            return;
-    if (!gpu_row_finite(angle))
+    if (!sk_yolo_box_is_finite(box, angle))
         return;
     const int32_t all = a->first + place, slot = gpu_next(words);
     if (slot >= a->space.total) /* a step that is being timed, again and again */
@@ -151,7 +107,7 @@ GPU_HD void gpu_scan_enter(const gpu_scan_args *a, int32_t image, int32_t place,
     if (a->oriented)
         ((float *)(words + a->space.angles))[all] = angle;
     words[a->space.classes + all] = label;
-    ((uint64_t *)(words + a->space.keys))[slot] = gpu_row_key(score, all);
+    ((uint64_t *)(words + a->space.keys))[slot] = sk_order_key(score, all);
 }
 
 GPU_HD void gpu_scan_element(const gpu_scan_args *a, int64_t i)
@@ -172,22 +128,13 @@ GPU_HD int32_t gpu_row_count(const int32_t *words, const gpu_row_space *space)
     return words[0] < space->total ? words[0] : space->total;
 }
 
-GPU_HD void gpu_row_covariance(float w, float h, float angle, float *a, float *b, float *c)
-{
-    const float u = w * w / 12, v = h * h / 12, cs = cosf(angle), sn = sinf(angle);
-    const float cs2 = cs * cs, sn2 = sn * sn;
-    *a = u * cs2 + v * sn2;
-    *b = u * sn2 + v * cs2;
-    *c = (u - v) * cs * sn;
-}
-
 /* Leaves a candidate's box where its rank says. */
 GPU_HD void gpu_rank_enter(const gpu_rank_args *a, int32_t *words, uint64_t key, int32_t rank)
 {
-    const int32_t place = (int32_t)(uint32_t)key;
+    const int32_t place = sk_order_index(key);
     const int64_t total = a->space.total;
     const float *box = (const float *)(words + a->space.boxes) + 4 * (int64_t)place;
-    const float shift = (float)words[a->space.classes + place] * a->offset;
+    const float shift = sk_class_shift(words[a->space.classes + place], a->offset);
     if (rank >= a->most)
         return;
     ((uint64_t *)(words + a->space.sorted))[rank] = key;
@@ -198,35 +145,24 @@ GPU_HD void gpu_rank_enter(const gpu_rank_args *a, int32_t *words, uint64_t key,
         return;
     }
     float *col = (float *)(words + a->space.ranked) + rank;
-    col[0] = box[0] + shift;
-    col[total] = box[1] + shift;
-    const float w = box[2], h = box[3], u = w * w / 12, v = h * h / 12, wide = u > v ? u : v;
-    gpu_row_covariance(w, h, ((const float *)(words + a->space.angles))[place], &col[2 * total],
-                       &col[3 * total], &col[4 * total]);
-    col[5 * total] = u * v >= 1e-3f && u * v >= 1e-4f * wide * wide ? wide : INFINITY;
+    const float reach = sk_gauss_reach(box[2], box[3]);
+    const sk_gauss g = sk_gauss_of(box[0] + shift, box[1] + shift, box[2], box[3],
+                                   ((const float *)(words + a->space.angles))[place]);
+    col[0] = g.x;
+    col[total] = g.y;
+    col[2 * total] = g.a;
+    col[3 * total] = g.b;
+    col[4 * total] = g.c;
+    col[5 * total] = reach;
     words[a->space.dropped + rank] = 0;
 }
 
 /* --- oriented boxes: one pass, not greedy --- */
 
-/* One minus the Hellinger distance of two Gaussians: tasks/rotated_nms.c. */
-GPU_HD float gpu_row_probiou(const float *p, const float *q, int64_t column)
+GPU_HD sk_gauss gpu_row_gauss(const float *p, int64_t column)
 {
-    const float eps = 1e-7f;
-    const float x1 = p[0], y1 = p[column], a1 = p[2 * column], b1 = p[3 * column], c1 = p[4 * column];
-    const float x2 = q[0], y2 = q[column], a2 = q[2 * column], b2 = q[3 * column], c2 = q[4 * column];
-    const float sa = a1 + a2, sb = b1 + b2, sc = c1 + c2;
-    const float det = sa * sb - sc * sc;
-    const float dx = x1 - x2, dy = y1 - y2;
-    const float t1 = (sa * (dy * dy) + sb * (dx * dx)) / (det + eps) * 0.25f;
-    const float t2 = sc * (x2 - x1) * (y1 - y2) / (det + eps) * 0.5f;
-    float d1 = a1 * b1 - c1 * c1, d2 = a2 * b2 - c2 * c2;
-    d1 = d1 > 0 ? d1 : 0;
-    d2 = d2 > 0 ? d2 : 0;
-    const float t3 = logf(det / (4 * sqrtf(d1 * d2) + eps) + eps) * 0.5f;
-    float bd = t1 + t2 + t3;
-    bd = bd < eps ? eps : bd > 100 ? 100 : bd;
-    return 1 - sqrtf(1 - expf(-bd) + eps);
+    const sk_gauss g = {p[0], p[column], p[2 * column], p[3 * column], p[4 * column]};
+    return g;
 }
 
 /* How many better ranks one thread tests: few while there are threads enough. */
@@ -250,36 +186,32 @@ GPU_HD void gpu_drop_item(const gpu_rank_args *a, int32_t *words, int32_t n, int
     const int64_t total = a->space.total;
     const float *col = (const float *)(words + a->space.ranked);
     const float x = col[j], y = col[total + j], own = col[5 * total + j];
-    for (int32_t i = from; i < to; i++) {
-        const float dx = col[i] - x, dy = col[total + i] - y;
-        if (dx * dx + dy * dy <= a->reach * (col[5 * total + i] + own) &&
-            gpu_row_probiou(col + i, col + j, total) > a->limit) {
+    for (int32_t i = from; i < to; i++)
+        if (sk_gauss_near(col[i] - x, col[total + i] - y, a->reach, col[5 * total + i], own) &&
+            sk_gauss_overlap(gpu_row_gauss(col + i, total), gpu_row_gauss(col + j, total)) > a->limit) {
             words[a->space.dropped + j] = 1; /* whoever finds it writes the same */
             return;
         }
-    }
 }
 
 /* --- suppression of upright boxes: greedy --- */
 
 GPU_HD float gpu_row_area(const gpu_row_box *b)
 {
-    return (b->x2 - b->x1) * (b->y2 - b->y1);
+    return sk_box_area(b->x1, b->y1, b->x2, b->y2);
 }
 
 /* Overlaps by more than the limit? The division decides; most pairs are settled without it. */
 GPU_HD bool gpu_row_overlaps(const gpu_row_box *a, const gpu_row_box *b, float area_b, float limit)
 {
     const gpu_row_box p = *a;
-    const float left = p.x1 > b->x1 ? p.x1 : b->x1, top = p.y1 > b->y1 ? p.y1 : b->y1;
-    const float right = p.x2 < b->x2 ? p.x2 : b->x2, bottom = p.y2 < b->y2 ? p.y2 : b->y2;
-    const float w = right - left, h = bottom - top;
-    if (!(w > 0) || !(h > 0))
+    const float shared = sk_box_shared(p.x1, p.y1, p.x2, p.y2, b->x1, b->y1, b->x2, b->y2);
+    if (!(shared > 0)) /* limits are not negative */
         return false;
-    const float inter = w * h, whole = gpu_row_area(&p) + area_b - inter;
-    if (whole > 0 && inter < limit * whole * 0.999f)
+    const float joined = sk_box_joined(gpu_row_area(&p), area_b, shared);
+    if (joined > 0 && shared < limit * joined * 0.999f)
         return false;
-    return inter / whole > limit;
+    return shared / joined > limit;
 }
 
 /* Bits of the better ones [32 w, 32 w + 32) that overlap j, in a tile whose boxes are here. */
@@ -516,19 +448,19 @@ GPU_HD float gpu_row_keypoint(const gpu_final_args *a, int32_t image, int32_t pl
     const float v =
         gpu_row_load(a->p[2 + l], ((int64_t)image * a->places[l] + inside) * a->ld[l] + value, a->type);
     if (part == 2)
-        return gpu_row_sigmoid(v);
-    const float at = (float)(part == 0 ? inside % a->width[l] : inside / a->width[l]) + 0.5f;
-    return a->keypoints_26 ? (v + at) * a->stride[l] : (v * 2 + (at - 0.5f)) * a->stride[l];
+        return sk_yolo_sigmoid(v);
+    return sk_yolo_keypoint(v, sk_yolo_anchor(part == 0 ? inside % a->width[l] : inside / a->width[l]),
+                            a->stride[l], a->keypoints_26);
 }
 
 GPU_HD float gpu_row_value(const gpu_final_args *a, const int32_t *words, uint64_t key, int32_t image,
                            int32_t column)
 {
-    const int32_t place = (int32_t)(uint32_t)key;
+    const int32_t place = sk_order_index(key);
     if (column < 4)
         return ((const float *)(words + a->space.boxes))[4 * (int64_t)place + column];
     if (column == 4)
-        return gpu_row_score(key);
+        return sk_order_score(key);
     if (column == 5)
         return (float)words[a->space.classes + place];
     if (a->oriented)

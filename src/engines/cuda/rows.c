@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engines/cuda/plan.h"
+#include "tasks/yolo_formula.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,17 +70,6 @@ static sk_status measure_space(gpu_plan *plan, gpu_row_space *space, sk_error *e
     return SK_OK;
 }
 
-/* A bound just below the logit of the confidence; the exact test follows on the score. */
-static float logit_bound(float confidence)
-{
-    if (!(confidence > 0))
-        return -INFINITY;
-    if (confidence >= 1)
-        return INFINITY;
-    const double logit = log((double)confidence / (1.0 - (double)confidence));
-    return (float)(logit - 1e-4 * (1 + fabs(logit)));
-}
-
 static sk_status add_scan(gpu_plan *plan, int32_t level, const gpu_row_space *space, int32_t first,
                           int32_t work, sk_error *err)
 {
@@ -105,7 +94,7 @@ static sk_status add_scan(gpu_plan *plan, int32_t level, const gpu_row_space *sp
                          .angle_raw = w->angle_raw,
                          .filter = w->filter,
                          .stride = w->level[level].stride,
-                         .bound = logit_bound(w->confidence),
+                         .bound = sk_yolo_logit_below(w->confidence, SK_YOLO_MARGIN),
                          .confidence = w->confidence};
     memcpy(a->wanted, w->wanted, sizeof a->wanted);
     /* candidates of different levels never touch each other: as if they were channels of their own */

@@ -35,14 +35,6 @@ __device__ __forceinline__ int32_t gpu_bits(uint32_t word)
 {
     return __popc(word);
 }
-__device__ __forceinline__ uint32_t gpu_float_bits(float v)
-{
-    return __float_as_uint(v);
-}
-__device__ __forceinline__ float gpu_bits_float(uint32_t bits)
-{
-    return __uint_as_float(bits);
-}
 #include "row_element.h"
 
 enum { SCAN_THREADS = 128, RANK_THREADS = 256, RANK_KEYS = 4, OVERLAP_THREADS = 256, SUPPRESS_THREADS = 1024, FINAL_THREADS = 256 };

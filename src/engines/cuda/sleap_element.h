@@ -4,34 +4,16 @@
 
 #include "element.h"
 
-/* Frames on their way into SLEAP's networks as tasks/sleap_pre.c takes them there, bit for bit: one function for device and
- * host. Needs gpu_mul and gpu_add as peak_element.h does. */
+/* Frames on their way into SLEAP's networks: a pixel of each step tasks/sleap_pre.c takes with them, by the same formulas; one
+ * function for device and host. */
 
-GPU_HD uint8_t gpu_grey(uint8_t red, uint8_t green, uint8_t blue, int32_t old)
-{
-    if (old) {
-        const float unit = 1.0f / 255.0f;
-        const float r = gpu_mul(gpu_mul((float)red, unit), 0.2989f),
-                    g = gpu_mul(gpu_mul((float)green, unit), 0.587f),
-                    b = gpu_mul(gpu_mul((float)blue, unit), 0.114f);
-        return (uint8_t)(int32_t)gpu_mul(gpu_add(gpu_add(r, g), b), 255.5f);
-    }
-    /* sums of products that are exact in double, rounded once each */
-    float v = gpu_mul((float)red, 0.2989f);
-    v = (float)((double)v + (double)green * (double)0.587f);
-    v = (float)((double)v + (double)blue * (double)0.114f);
-    return (uint8_t)(int32_t)v;
-}
-
-/* The same of fractions, not cut to 8 bits; of a grey frame its value. */
+/* Of colours their grey, as a fraction; of a grey frame its value. */
 GPU_HD float gpu_grey_fraction(const gpu_sleap_args *a, int64_t image, const uint8_t *in)
 {
     const int32_t red = a->swap ? 2 : 0;
     if (a->in_c == 1 || !((const int32_t *)a->p[2])[image])
         return (float)in[0] / 255.0f;
-    float v = gpu_mul((float)in[red] / 255.0f, 0.2989f);
-    v = (float)((double)v + (double)((float)in[1] / 255.0f) * (double)0.587f);
-    return (float)((double)v + (double)((float)in[2 - red] / 255.0f) * (double)0.114f);
+    return sk_grey_fraction(in[red], in[1], in[2 - red]);
 }
 
 GPU_HD void gpu_colours(const gpu_sleap_args *a, int64_t image, const uint8_t *in, uint8_t *out)
@@ -46,7 +28,8 @@ GPU_HD void gpu_colours(const gpu_sleap_args *a, int64_t image, const uint8_t *i
     } else if (a->in_c == 1 || !((const int32_t *)a->p[2])[image]) {
         out[0] = in[0];
     } else {
-        out[0] = gpu_grey(in[red], in[1], in[2 - red], a->old);
+        out[0] = a->old ? sk_grey_tensorflow(in[red], in[1], in[2 - red])
+                        : sk_grey_torch(in[red], in[1], in[2 - red]);
     }
 }
 
@@ -55,31 +38,25 @@ GPU_HD uint8_t gpu_antialias(const gpu_sleap_args *a, int32_t place, const uint8
 {
     const int32_t *range = (const int32_t *)a->p[2] + 2 * place;
     const int16_t *weights = (const int16_t *)a->p[3] + (int64_t)place * a->taps;
-    int32_t sum = 1 << (a->bits - 1);
+    int32_t sum = sk_antialias_begin(a->bits);
     for (int32_t k = 0; k < range[1]; k++)
         sum += in[(range[0] + k) * step] * weights[k];
-    sum >>= a->bits;
-    return (uint8_t)(sum < 0 ? 0 : sum > 255 ? 255 : sum);
+    return sk_antialias_end(sum, a->bits);
 }
 
-GPU_HD float gpu_mix(float tl, float tr, float bl, float br, float px, float py)
-{
-    const float top = gpu_add(tl, gpu_mul(gpu_add(tr, -tl), px)),
-                bottom = gpu_add(bl, gpu_mul(gpu_add(br, -bl), px));
-    return gpu_add(top, gpu_mul(gpu_add(bottom, -top), py));
-}
-
-/* Channel c of the picture `in` between the four places of x and y; `unit` is applied to each. */
+/* Channel c of the picture `in` between the four places of x and y; of the fractions or of the bytes. */
 GPU_HD float gpu_between(const gpu_sleap_args *a, const uint8_t *in, int32_t y, int32_t x, int32_t c,
-                         float unit)
+                         int fractions)
 {
     const int32_t *columns = (const int32_t *)a->p[2] + 2 * x, *rows = (const int32_t *)a->p[4] + 2 * y;
     const int64_t row = (int64_t)a->in_w * a->c;
     const uint8_t *top = in + rows[0] * row + c, *bottom = in + rows[1] * row + c;
-    return gpu_mix(gpu_mul((float)top[columns[0] * a->c], unit), gpu_mul((float)top[columns[1] * a->c], unit),
-                   gpu_mul((float)bottom[columns[0] * a->c], unit),
-                   gpu_mul((float)bottom[columns[1] * a->c], unit), ((const float *)a->p[3])[x],
-                   ((const float *)a->p[5])[y]);
+    const uint8_t v[4] = {top[columns[0] * a->c], top[columns[1] * a->c], bottom[columns[0] * a->c],
+                          bottom[columns[1] * a->c]};
+    const float px = ((const float *)a->p[3])[x], py = ((const float *)a->p[5])[y];
+    return fractions
+               ? sk_mix(sk_fraction(v[0]), sk_fraction(v[1]), sk_fraction(v[2]), sk_fraction(v[3]), px, py)
+               : sk_mix(v[0], v[1], v[2], v[3], px, py);
 }
 
 GPU_HD_BOTH int64_t gpu_sleap_count(const gpu_sleap_args *a)
@@ -96,7 +73,7 @@ GPU_HD uint8_t gpu_sleap_byte(const gpu_sleap_args *a, const uint8_t *in, int32_
     switch (a->what) {
     case GPU_SLEAP_ACROSS: return gpu_antialias(a, x, in + y * row + c, a->c);
     case GPU_SLEAP_DOWN: return gpu_antialias(a, y, in + (int64_t)x * a->c + c, row);
-    case GPU_SLEAP_MIX: return (uint8_t)(int32_t)gpu_between(a, in, y, x, c, 1.0f);
+    case GPU_SLEAP_MIX: return (uint8_t)(int32_t)gpu_between(a, in, y, x, c, 0);
     default: return in[y * row + (int64_t)x * a->c + c];
     }
 }
@@ -120,7 +97,7 @@ GPU_HD void gpu_sleap_element(const gpu_sleap_args *a, int64_t i)
     if (a->what == GPU_SLEAP_MIX_PLANES) {
         for (int32_t c = 0; c < a->c; c++)
             ((float *)a->p[0])[((image * a->c + c) * a->out_h + y) * a->out_w + x] =
-                inside ? gpu_between(a, in, y, x, c, 1.0f / 255.0f) : 0.0f;
+                inside ? gpu_between(a, in, y, x, c, 1) : 0.0f;
         return;
     }
     if (a->what == GPU_SLEAP_GREY_PLANES) {

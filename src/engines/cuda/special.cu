@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernels.cuh"
 #include "mma.cuh"
+#include "tasks/picture_formula.h"
 
 /* First convolution from pictures, depthwise convolution, chained pools. */
 
@@ -294,19 +295,14 @@ static cudaError_t start_gather(const gpu_launch *l, cudaStream_t stream)
 
 /* --- frames into 4-channel byte pictures: a pixel a thread, tables once --- */
 
-/* The three channels of a frame's pixel; grey is spread, BGR turned round, NV12 made RGB as kernels/nv12.h does. */
+/* The three channels of a frame's pixel; grey is spread, BGR turned round, NV12 made RGB. */
 __device__ __forceinline__ int3 frame_pixel(const gpu_letterbox_args &a, const uint8_t *frame, int y, int x)
 {
     const uint8_t *row = frame + y * a.row_bytes;
     if (a.nv12) {
         const uchar2 c = __ldg((const uchar2 *)(frame + (a.frame_h + (y >> 1)) * a.row_bytes + (x & ~1)));
-        const int u = 8 * (c.x - 128), v = 8 * (c.y - 128);
-        const int luma = ((8 * __ldg(row + x) - a.weights[0]) * a.weights[1]) >> 16;
-        const int r = luma + ((v * a.weights[2]) >> 16);
-        const int g = luma + ((u * a.weights[3]) >> 16) + ((v * a.weights[4]) >> 16);
-        const int b = luma + ((u * a.weights[5]) >> 16);
-        const int3 p = make_int3(min(max(r, 0), 255), min(max(g, 0), 255), min(max(b, 0), 255));
-        return a.swap ? make_int3(p.z, p.y, p.x) : p;
+        const sk_rgb p = sk_nv12_pixel(&a.weights, __ldg(row + x), c.x, c.y);
+        return a.swap ? make_int3(p.blue, p.green, p.red) : make_int3(p.red, p.green, p.blue);
     }
     if (a.channels == 1) {
         const int v = __ldg(row + x);
@@ -344,16 +340,13 @@ __global__ void __launch_bounds__(256) letterbox_bytes(const __grid_constant__ g
     const int3 v00 = frame_pixel(a, frame, rows.x, columns.x), v01 = frame_pixel(a, frame, rows.x, columns.y);
     const int3 v10 = frame_pixel(a, frame, rows.y, columns.x), v11 = frame_pixel(a, frame, rows.y, columns.y);
     if (a.mode == 2) {
-        *out = make_uchar4((unsigned char)((v00.x + v01.x + v10.x + v11.x + 2) >> 2),
-                           (unsigned char)((v00.y + v01.y + v10.y + v11.y + 2) >> 2),
-                           (unsigned char)((v00.z + v01.z + v10.z + v11.z + 2) >> 2), 0);
+        *out = make_uchar4(sk_linear_half(v00.x, v01.x, v10.x, v11.x), sk_linear_half(v00.y, v01.y, v10.y, v11.y),
+                           sk_linear_half(v00.z, v01.z, v10.z, v11.z), 0);
         return;
     }
     const short2 wx = __ldg((const short2 *)a.p[4] + px), wy = __ldg((const short2 *)a.p[5] + py);
     auto mix = [&](int a0, int a1, int b0, int b1) {
-        const int h0 = (a0 * wx.x + a1 * wx.y) >> 4, h1 = (b0 * wx.x + b1 * wx.y) >> 4;
-        const int v = (((h0 * wy.x) >> 16) + ((h1 * wy.y) >> 16) + 2) >> 2;
-        return (unsigned char)(v < 0 ? 0 : v > 255 ? 255 : v);
+        return sk_linear_down(sk_linear_across(a0, a1, wx.x, wx.y), sk_linear_across(b0, b1, wx.x, wx.y), wy.x, wy.y);
     };
     *out = make_uchar4(mix(v00.x, v01.x, v10.x, v11.x), mix(v00.y, v01.y, v10.y, v11.y), mix(v00.z, v01.z, v10.z, v11.z),
                        0);

@@ -85,11 +85,8 @@ sk_status gpu_add_letterbox(gpu_plan *plan, int32_t index, int32_t to, int32_t p
                               .c = 3,
                               .ld = pitch,
                               .type = type};
-    if (f->nv12) {
-        const sk_nv12_weights w = sk_nv12_weights_of((sk_colour_matrix)f->matrix, f->full_range);
-        const int32_t all[6] = {w.offset, w.luma, w.red_v, w.green_u, w.green_v, w.blue_u};
-        memcpy(a->weights, all, sizeof a->weights);
-    }
+    if (f->nv12)
+        a->weights = sk_nv12_weights_of((sk_colour_matrix)f->matrix, f->full_range);
     a->mode = f->frame_width == f->resized_width && f->frame_height == f->resized_height           ? 0
               : f->frame_width == 2 * f->resized_width && f->frame_height == 2 * f->resized_height ? 2
                                                                                                    : 1;

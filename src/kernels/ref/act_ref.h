@@ -4,6 +4,7 @@
 
 #include "graph/graph.h"
 #include "kernels/kernels.h"
+#include "kernels/sigmoid_formula.h"
 
 #include <math.h>
 
@@ -15,19 +16,12 @@ static inline float sk_clamp_ref(float x, float low, float high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* Stays below 1 as long as a float can say so. */
-static inline float sk_sigmoid_ref(float x)
-{
-    const float e = expf(-fabsf(x)), low = e / (1.0f + e);
-    return x > 0.0f ? 1.0f - low : low;
-}
-
 static inline float sk_act_ref(float x, const sk_act_f32 *act)
 {
     switch (act->kind) {
     case SK_UNARY_SILU: return x / (1.0f + expf(-x));
     case SK_UNARY_RELU: return x > 0.0f ? x : 0.0f;
-    case SK_UNARY_SIGMOID: return sk_sigmoid_ref(x);
+    case SK_UNARY_SIGMOID: return sk_sigmoid(x);
     case SK_UNARY_LEAKY: return x > 0.0f ? x : x * act->alpha;
     case SK_UNARY_RELU6: return sk_clamp_ref(x, 0.0f, 6.0f);
     case SK_UNARY_GELU: return 0.5f * x * (1.0f + erff(x * 0.70710678118654752f));

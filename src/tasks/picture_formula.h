@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_TASKS_PICTURE_FORMULA_H
+#define SK_TASKS_PICTURE_FORMULA_H
+
+#include "base/formula.h"
+
+/* Pixels on their way into a network: sizing and greys, bit for bit the originals'. For C, CUDA and HIP: base/formula.h. */
+
+/* --- OpenCV's 8-bit INTER_LINEAR: weights of 11 bits, rows first, sums cut to 15 bits, one rounding at the end --- */
+
+/* A horizontal sum is at most 255 * 2048: cut by 4 bits it fits int16 … */
+SK_FORMULA int16_t sk_linear_across(int32_t a, int32_t b, int32_t weight_a, int32_t weight_b)
+{
+    return (int16_t)((a * weight_a + b * weight_b) >> 4);
+}
+
+/* … so that the vertical one is two high halves of 16-bit products: the form compilers turn into one instruction each. */
+SK_FORMULA uint8_t sk_linear_down(int16_t upper, int16_t lower, int16_t weight_upper, int16_t weight_lower)
+{
+    int16_t sum = (int16_t)(((upper * weight_upper) >> 16) + ((lower * weight_lower) >> 16) + 2);
+    sum = (int16_t)(sum >> 2);
+    return (uint8_t)(sum < 0 ? 0 : sum > 255 ? 255 : sum);
+}
+
+/* Exactly 2:1 both ways: the mean of 2 x 2 pixels. */
+SK_FORMULA uint8_t sk_linear_half(int32_t a, int32_t b, int32_t c, int32_t d)
+{
+    return (uint8_t)((a + b + c + d + 2) >> 2);
+}
+
+/* --- bilinear in single precision, along x, then y: TensorFlow's --- */
+
+SK_FORMULA float sk_mix(float top_left, float top_right, float bottom_left, float bottom_right, float part_x,
+                        float part_y)
+{
+    const float top = top_left + sk_mul(top_right - top_left, part_x),
+                bottom = bottom_left + sk_mul(bottom_right - bottom_left, part_x);
+    return top + sk_mul(bottom - top, part_y);
+}
+
+/* A byte as a fraction, as convert_image_dtype has it: times the rounded reciprocal. */
+SK_FORMULA float sk_fraction(uint8_t v)
+{
+    return sk_mul((float)v, 1.0f / 255.0f);
+}
+
+/* --- antialiased on 8 bits: torchvision's, with weights of `bits` bits --- */
+
+SK_FORMULA int32_t sk_antialias_begin(int32_t bits)
+{
+    return 1 << (bits - 1);
+}
+
+SK_FORMULA uint8_t sk_antialias_end(int32_t sum, int32_t bits)
+{
+    return (uint8_t)sk_to_byte(sum >> bits);
+}
+
+/* --- grey of colours --- */
+
+/* SLEAP <= 1.4, by way of TensorFlow: fractions, times 255.5, cut to 8 bits. */
+SK_FORMULA uint8_t sk_grey_tensorflow(uint8_t red, uint8_t green, uint8_t blue)
+{
+    const float r = sk_mul(sk_fraction(red), 0.2989f), g = sk_mul(sk_fraction(green), 0.587f),
+                b = sk_mul(sk_fraction(blue), 0.114f);
+    return (uint8_t)(int32_t)sk_mul(r + g + b, 255.5f);
+}
+
+/* sleap-nn, by way of torchvision: sums rounded to single precision once each, as fused multiply-adds give them. The products
+ * are exact in double. */
+SK_FORMULA float sk_grey_sum(float red, float green, float blue)
+{
+    float v = sk_mul(red, 0.2989f);
+    v = (float)((double)v + (double)green * (double)0.587f);
+    return (float)((double)v + (double)blue * (double)0.114f);
+}
+
+SK_FORMULA uint8_t sk_grey_torch(uint8_t red, uint8_t green, uint8_t blue)
+{
+    return (uint8_t)(int32_t)sk_grey_sum((float)red, (float)green, (float)blue);
+}
+
+/* The same of fractions, not cut to 8 bits. */
+SK_FORMULA float sk_grey_fraction(uint8_t red, uint8_t green, uint8_t blue)
+{
+    return sk_grey_sum((float)red / 255.0f, (float)green / 255.0f, (float)blue / 255.0f);
+}
+
+#endif
