@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The shared library shows exactly the functions that the public headers declare with SK_API, and skitter.h has them all.
+# What the last release promised is kept, or the version is raised; and the check that says so notices.
 set -euo pipefail
 for header in "$SKITTER_TEST_SOURCE"/include/skitter/*.h; do
     name=${header##*/}
@@ -24,3 +25,27 @@ if [ -n "$lacking" ]; then
     exit 1
 fi
 echo "$(echo "$shown" | wc -l) functions"
+
+cd "$SKITTER_TEST_SOURCE"
+scripts/abi --check
+work=$(mktemp -d "${TMPDIR:-/tmp}/skitter abi-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+# A release of its own, made of the headers as they are; then changed as people change headers.
+mkdir -p "$work/scripts" "$work/tests/abi"
+cp scripts/abi "$work/scripts/"
+cp -r include VERSION "$work/"
+(cd "$work" && scripts/abi --write && scripts/abi --check >/dev/null)
+refused() { # what was done, what the check must name
+    local said
+    said=$(cd "$work" && scripts/abi --check) && { echo "not noticed: $1"; exit 1; }
+    grep -q "$2" <<<"$said" || { echo "$1: $said"; exit 1; }
+    cp -r include "$work/"
+}
+sed -i 's/^SK_API const char \*sk_version_text/SK_API const char *sk_version_words/' "$work/include/skitter/version.h"
+refused "a function renamed" "gone: function sk_version_text"
+sed -i 's/^    int line;/    int column;\n    int line;/' "$work/include/skitter/status.h"
+refused "a field put in between" "changed: field sk_error.line"
+sed -i 's/^    SK_ERR_IO = 3/    SK_ERR_IO = 30/' "$work/include/skitter/status.h"
+refused "a value changed" "changed: value SK_ERR_IO"
+sed -i 's/^    SK_ERR_IO = 3/    SK_ERR_IO = 30/' "$work/include/skitter/status.h"
+(cd "$work" && VERSION_IS=99.0.0 scripts/abi --check >/dev/null) || { echo "a raised version was refused"; exit 1; }
