@@ -79,14 +79,14 @@ int main(int argc, char **argv)
     sk_session_settings settings = sk_session_defaults();
     const char *engine = "cpu";
     settings.threads = atoi(argv[4]);
-    settings.cut_tail = 1;
+    settings.tail = 1;
     for (int i = 5; i < argc; i++) {
         if (!strncmp(argv[i], "engine=", 7))
             engine = argv[i] + 7;
         else if (!strcmp(argv[i], "input=u8"))
             settings.input = SK_INPUT_U8_HWC;
         else if (!strcmp(argv[i], "tail=keep"))
-            settings.cut_tail = 0;
+            settings.tail = 0;
         else if (!strcmp(argv[i], "winograd=off"))
             settings.winograd = 0;
         else if (!strcmp(argv[i], "tune=off"))

@@ -74,7 +74,7 @@ static chain open_chain(const sk_model *m, const char *runtime, int w, int h, sk
     c.stage = open_stage(m, w, h);
     c.plan = sk_task_stage_plan(c.stage);
     const sk_letterbox_geometry g = geometry_of(c.plan, w, h);
-    s.cut_tail = 1;
+    s.tail = 1;
     s.slots = slots;
     s.scale = m->input.scale;
     s.input = engines == NETWORK ? SK_INPUT_U8_HWC : SK_INPUT_FRAMES;
@@ -84,9 +84,9 @@ static chain open_chain(const sk_model *m, const char *runtime, int w, int h, sk
             printf("this model cannot be offloaded\n");
             exit(1);
         }
-        s.fit = &fit;
-        s.sparse = engines == SPARSE ? &sparse : NULL;
-        s.rows = engines == ROWS ? &rows : NULL;
+        s.stages.fit = &fit;
+        s.stages.sparse = engines == SPARSE ? &sparse : NULL;
+        s.stages.rows = engines == ROWS ? &rows : NULL;
     }
     sk_shape shape = sk_shape_of(4, (int64_t)1, (int64_t)3, (int64_t)c.plan->height, (int64_t)c.plan->width);
     if (sk_session_open(engine, m->graph, &shape, 1, &s, &c.session, &err) != SK_OK)

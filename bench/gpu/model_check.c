@@ -124,9 +124,9 @@ static int run_pair(const check *c, const sk_session_settings *settings, const s
     for (int k = 0; k < 2; k++) {
         int passed = -1, missing = 0;
         sums s = {0};
-        if (settings->sparse) {
+        if (settings->stages.sparse) {
             passed = 0;
-            missing = compare_places(settings->sparse, got[k], want, &passed, &s);
+            missing = compare_places(settings->stages.sparse, got[k], want, &passed, &s);
         } else {
             for (int32_t i = 0; i < n; i++)
                 for (int64_t j = 0; j < sk_shape_count(&want[i].shape); j++)
@@ -169,8 +169,8 @@ static int check_frames(const check *c, sk_pixel_format format, int side, const 
     sk_session_settings s = c->settings;
     sk_session_input given = {.data = frames};
     s.input = SK_INPUT_FRAMES;
-    s.fit = &fit;
-    s.sparse = sparse;
+    s.stages.fit = &fit;
+    s.stages.sparse = sparse;
     int bad = run_pair(c, &s, &given, pictures, format == SK_PIXEL_NV12 ? "frames, NV12" : "frames, RGB");
     /* the same frames, on the device already */
     sk_frame there[2];
@@ -208,7 +208,7 @@ int check_model(const char *path, int side)
     check c = {.model = m, .shape = sk_shape_of(4, 2, (int64_t)m->input.channels, side, side)};
     const bool yolo = sk_offload_sparse(m, 0.02f, &sparse);
     c.settings = sk_session_defaults();
-    c.settings.cut_tail = yolo ? SK_TAIL_CUT : SK_TAIL_KEEP;
+    c.settings.tail = yolo ? SK_TAIL_CUT : SK_TAIL_KEEP;
     c.settings.scale = m->input.scale;
     for (int i = 0; i < 3; i++) {
         c.settings.mean[i] = m->input.mean[i];
@@ -260,7 +260,7 @@ static int try_open(const sk_model *m, const sk_shape *shape, bool *opened, cons
     sk_error err = {0};
     uint64_t before = 0, after = 0;
     const int64_t own = sk_memory_live_bytes();
-    s.cut_tail = SK_TAIL_CUT;
+    s.tail = SK_TAIL_CUT;
     s.input = SK_INPUT_U8_HWC;
     s.scale = m->input.scale;
     s.tune = 0;

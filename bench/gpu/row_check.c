@@ -87,10 +87,10 @@ static void time_case(sk_task task, int side, float density)
     sk_error err = {0};
     const sk_shape shape =
         sk_shape_of(4, 1, 4 * c.reg + c.classes + row_extra(&c), (int64_t)c.side, (int64_t)c.side);
-    s.cut_tail = SK_TAIL_CUT;
+    s.tail = SK_TAIL_CUT;
     s.tune = 0;
     s.cache_dir = "";
-    s.rows = &wish;
+    s.stages.rows = &wish;
     if (!sk_offload_rows(&model, &c.settings, &wish) ||
         sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err) != SK_OK ||
         sk_session_run(session, &in, 1, &rows, 1, &err) != SK_OK) {

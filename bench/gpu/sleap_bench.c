@@ -72,11 +72,11 @@ static void open_part(part *p, const sk_model *m, const sk_task_stage *before, c
         printf("this model's peaks are for the CPU\n");
         exit(1);
     }
-    s.peaks = gpu >= PEAKS ? &wish : NULL;
+    s.stages.peaks = gpu >= PEAKS ? &wish : NULL;
     p->frames = gpu == ALL && sizes && sk_offload_fit_sleap(sizes, legacy, grey, like, &fit);
     if (p->frames) {
         s.input = SK_INPUT_FRAMES;
-        s.fit = &fit;
+        s.stages.fit = &fit;
     }
     const sk_engine *engine = sk_engine_find(runtime);
     p->batch = before && gpu == ALL ? 8 : 1;

@@ -65,8 +65,8 @@ sk_status sk_artifacts_make(const sk_artifacts_export *wish, sk_artifacts_export
         goto done;
     }
     fill(artifact, out);
-    sk_precision used = settings.precision ? settings.precision : engine->usual;
-    snprintf(out->precision, sizeof out->precision, "%s", sk_precision_name(used ? used : SK_PRECISION_F32));
+    sk_precision used = sk_precision_settle(&engine->can, settings.precision);
+    snprintf(out->precision, sizeof out->precision, "%s", sk_precision_name(used));
     out->seconds = (double)(sk_clock_ns() - begin) * 1e-9;
 done:
     sk_model_artifact_close(&artifact);

@@ -33,7 +33,7 @@ static sk_status open_network(basic_network *n, const sk_model *model, const sk_
     if (!sk_precision_find(settings->precision, &s.precision))
         return sk_fail(err, SK_ERR_ARG, "no precision is called '%s'; there are f32, tf32, f16, bf16, i8",
                        settings->precision);
-    s.cut_tail = plan->cut_tail ? SK_TAIL_FREE : SK_TAIL_KEEP;
+    s.tail = plan->cut_tail ? SK_TAIL_FREE : SK_TAIL_KEEP;
     s.input = plan->u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
     int32_t batch = model->input.fixed_batch > 0 ? model->input.fixed_batch : 1;
     SK_TRY(sk_network_open(model, engine, batch, plan->height, plan->width, &s, &n->session, err));

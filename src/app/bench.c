@@ -106,7 +106,7 @@ static sk_status open_model(const sk_bench_settings *s, const char *runtime, ben
     int32_t width = s->width ? s->width : b->model->input.width;
     sk_session_settings settings = sk_session_defaults();
     settings.threads = s->threads;
-    settings.cut_tail = s->cut_tail;
+    settings.tail = s->cut_tail ? SK_TAIL_CUT : SK_TAIL_KEEP;
     settings.winograd = s->winograd;
     settings.device_name = s->openvino_device;
     settings.precision = s->precision;

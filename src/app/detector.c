@@ -57,11 +57,12 @@ static sk_status fill_info(sk_detector *d, sk_error *err)
         size_t used = strlen(info->device);
         snprintf(info->device + used, sizeof info->device - used, ", %s device", d->settings.openvino_device);
     }
-    sk_precision usual = d->engine->usual ? d->engine->usual : SK_PRECISION_F32, asked = SK_PRECISION_AUTO;
+    sk_precision asked = SK_PRECISION_AUTO;
     if (!sk_precision_find(d->settings.precision, &asked))
         return sk_fail(err, SK_ERR_ARG, "no precision is called '%s'; there are f32, tf32, f16, bf16, i8",
                        d->settings.precision);
-    snprintf(info->precision, sizeof info->precision, "%s", sk_precision_name(asked ? asked : usual));
+    snprintf(info->precision, sizeof info->precision, "%s",
+             sk_precision_name(sk_precision_settle(&d->engine->can, asked)));
     return SK_OK;
 }
 
@@ -80,7 +81,7 @@ static sk_status describe(sk_detector *d, sk_error *err)
 
 bool sk_detector_fits_all(const sk_detector *d)
 {
-    if (d->engine->offers &
+    if (d->engine->can.offers &
         SK_OFFERS_FRAMES) /* it fits frames in by itself: a network for each size of frame */
         return false;
     return d->what.fits_all && d->settings.rect == SK_RECT_OFF;

@@ -3,9 +3,11 @@
 #include "base/file.h"
 #include "base/frame.h"
 #include "base/log.h"
+#include "engines/engine.h"
 #include "media/frame_choice.h"
 #include "tasks/stage.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Who draws on frames or cuts pieces out of them. */
@@ -14,13 +16,20 @@ static bool needs_pixels(const sk_predict_settings *s)
     return s->overlay || s->crops;
 }
 
+/* Instances that share the processor, whatever their number, and give the same bits. */
+static bool is_own_cpu(const sk_predict_settings *s)
+{
+    const sk_capabilities *can = sk_engine_can(s->detector.runtime);
+    return can->device == SK_DEVICE_CPU && can->same_bits && !can->for_checking;
+}
+
 /* Does nobody but the engine's first kernel look at pixels? Whoever draws on frames or cuts crops out of them needs RGB here. */
 static bool engine_reads_frames(const predict_run *r)
 {
     const sk_predict_settings *s = r->settings;
     return !r->frames_here && !needs_pixels(s) && s->n_models == 1 && !s->allow_failover &&
            sk_detector_about(r->detector)->models[0]->family != SK_FAMILY_SLEAP && /* SLEAP's come as RGB */
-           strcmp(s->detector.runtime, "cuda") == 0 && !sk_uri_is_pictures(s->source) &&
+           (sk_engine_can(s->detector.runtime)->reads & SK_READS_DEVICE) && !sk_uri_is_pictures(s->source) &&
            !sk_uri_is_live(s->source) && !sk_uri_is_once(s->source); /* which may not be opened anew */
 }
 
@@ -28,13 +37,14 @@ static bool engine_reads_frames(const predict_run *r)
 static int32_t device_for_frames(const predict_run *r)
 {
     const sk_predict_settings *s = r->settings;
-    const char *wish = s->media.hwaccel, *devices = s->devices;
+    const char *wish = s->media.hwaccel, *devices = s->devices, *runtime = s->detector.runtime;
     if (!engine_reads_frames(r) || !wish || (strcmp(wish, "cuda") != 0 && strcmp(wish, "auto") != 0))
         return 0;
-    int device = 0; /* "cuda:1" and the like: the runner is asked, too, once it stands */
-    if (devices && strncmp(devices, "cuda:", 5) == 0 && devices[5] >= '0' && devices[5] <= '9')
-        device = devices[5] - '0';
-    return device + 1;
+    long device = 0; /* "cuda:1" and the like: the runner is asked, too, once it stands */
+    const size_t name = strlen(runtime);
+    if (devices && strncmp(devices, runtime, name) == 0 && devices[name] == ':')
+        device = strtol(devices + name + 1, NULL, 10);
+    return device >= 0 && device < 1024 ? (int32_t)device + 1 : 0;
 }
 
 sk_source_settings predict_media_of(const predict_run *r)
@@ -47,7 +57,7 @@ sk_source_settings predict_media_of(const predict_run *r)
     m.nv12 = engine_reads_frames(r);
     const sk_task_settings task = sk_task_settings_of(&s->detector);
     const sk_model *model = sk_detector_about(r->detector)->models[0];
-    if (s->n_models != 1 || needs_pixels(s) || strcmp(s->detector.runtime, "cpu") != 0 ||
+    if (s->n_models != 1 || needs_pixels(s) || !is_own_cpu(s) ||
         !sk_task_planes_above(model, &task, &m.planes_above_width, &m.planes_above_height))
         m.planes_above_width = m.planes_above_height = 0;
     return m;
@@ -157,12 +167,12 @@ static bool has_many_frames(const sk_predict_settings *s)
     return wanted < 0 || m->loop > 1 || wanted >= FEW_FRAMES;
 }
 
-/* Results of the cpu runtime are the same bits however many threads compute them, so the quickest way may be taken. */
+/* Results are then the same bits however many threads compute them, so the quickest way may be taken. */
 const char *predict_devices_of(const sk_predict_settings *s)
 {
     if (s->devices || s->detector.threads > 0 || s->detector.batch > 1)
         return s->devices;
-    return strcmp(s->detector.runtime, "cpu") == 0 && has_many_frames(s) ? "auto" : NULL;
+    return is_own_cpu(s) && has_many_frames(s) ? "auto" : NULL;
 }
 
 /* Pictures are known by the frame they came in, and overlays are drawn on it; frames of a video can go back to the decoder

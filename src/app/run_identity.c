@@ -3,6 +3,7 @@
 
 #include "app/source_identity.h"
 #include "base/memory.h"
+#include "engines/engine.h"
 #include "media/frame_choice.h"
 #include "models/model.h"
 #include "skitter/version.h"
@@ -66,22 +67,23 @@ static void write_fallback(const sk_run_facts *f, sk_text *out)
         sk_text_appendf(out, "%s -> %s", f->settings->runtime_requested, f->settings->detector.runtime);
 }
 
-static bool on_cpu(const sk_run_facts *f)
+static bool same_bits(const sk_run_facts *f)
 {
-    return strcmp(f->settings->detector.runtime, "cpu") == 0;
+    return sk_engine_can(f->settings->detector.runtime)->same_bits;
 }
 
-/* On the cpu runtime results are the same bits whatever frames go together; other libraries' kernels depend on it. */
+/* Skitter's own results are the same bits whatever frames go together; other libraries' kernels depend on it. */
 static void write_batch(const sk_run_facts *f, sk_text *out)
 {
-    if (!on_cpu(f))
+    if (!same_bits(f))
         sk_text_appendf(out, "%d", f->settings->detector.batch);
 }
 
 static void write_devices(const sk_run_facts *f, sk_text *out)
 {
     const char *devices = f->settings->devices;
-    if (devices && !(on_cpu(f) && (strcmp(devices, "auto") == 0 || strcmp(devices, "cpu") == 0)))
+    const char *runtime = f->settings->detector.runtime;
+    if (devices && !(same_bits(f) && (strcmp(devices, "auto") == 0 || strcmp(devices, runtime) == 0)))
         sk_text_append(out, devices);
 }
 

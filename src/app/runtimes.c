@@ -72,6 +72,18 @@ sk_status sk_runtimes_look_for(const char *const *models, int32_t n_models, uint
     return SK_OK;
 }
 
+/* The engine that others are checked against: not one of the runtimes people choose from. */
+static bool is_for_checking(const char *name)
+{
+    return sk_engine_can(name)->for_checking;
+}
+
+static bool is_processor(const char *name)
+{
+    sk_runtime runtime;
+    return sk_runtime_find(name, &runtime) && runtime == SK_RUNTIME_CPU;
+}
+
 /* --execution-provider says something about the runtime, too. *out: what the command line means, and `where` it does. */
 static sk_status of_provider(const sk_runtimes_wish *wish, const char **out, char *where, size_t capacity,
                              sk_error *err)
@@ -83,8 +95,7 @@ static sk_status of_provider(const sk_runtimes_wish *wish, const char **out, cha
         return SK_OK;
     const char *its = NULL;
     SK_TRY(sk_engine_of_provider(provider, &its, err));
-    if (!command || strcmp(command, "onnx") == 0 || strcmp(command, "onnxruntime") == 0 ||
-        strcmp(command, "onnx_gpu") == 0) {
+    if (!command || sk_runtime_is_open(command)) {
         *out = its;
         snprintf(where, capacity, "--execution-provider %.64s", provider);
     }
@@ -102,12 +113,12 @@ sk_status sk_runtimes_choose(const char *const *models, int32_t n_models, const 
     if (command)
         snprintf(settings.level[SK_SETTING_COMMAND].where, sizeof where, "%s", where);
     const sk_runtime_setting *s = &settings.level[settings.effective];
-    if (strcmp(s->value, "reference") == 0 && settings.effective >= SK_SETTING_ENVIRONMENT) {
+    if (is_for_checking(s->value) && settings.effective >= SK_SETTING_ENVIRONMENT) {
         /* not one of the runtimes people choose from, but what the others are checked against */
-        *out = (sk_runtime_choice){
-            .level = settings.effective, .runtime = SK_RUNTIME_CPU, .requested = "reference"};
+        *out = (sk_runtime_choice){.level = settings.effective, .runtime = SK_RUNTIME_CPU};
+        snprintf(out->requested, sizeof out->requested, "%s", s->value);
         snprintf(out->where, sizeof out->where, "%s", s->where);
-        snprintf(engine, 32, "reference");
+        snprintf(engine, 32, "%s", s->value);
         return SK_OK;
     }
     sk_runtimes_view *view = NULL;
@@ -237,7 +248,7 @@ static sk_runtimes_standing stand(const sk_runtime_setting *s, sk_setting_level 
     sk_runtimes_standing out = {.usable = true};
     sk_runtime_devices devices = sk_runtime_facts_devices(&view->facts);
     sk_runtime meant;
-    if (level >= SK_SETTING_ENVIRONMENT && strcmp(s->value, "reference") == 0)
+    if (level >= SK_SETTING_ENVIRONMENT && is_for_checking(s->value))
         return out;
     if (sk_runtime_normalise(s->value, &devices, &meant) == SK_RUNTIME_NO_MATCH)
         snprintf(out.because, sizeof out.because, "no compute runtime is called '%s'", s->value);
@@ -255,7 +266,7 @@ sk_status sk_runtimes_settings_look(sk_runtimes_settings *out, sk_error *err)
     SK_TRY(new_view(&view, err));
     bool plain = true; /* the processor needs no probe */
     for (int i = 0; i < SK_SETTING_LEVELS; i++)
-        plain = plain && (!out->read.level[i].given || strcmp(out->read.level[i].value, "cpu") == 0);
+        plain = plain && (!out->read.level[i].given || is_processor(out->read.level[i].value));
     if (plain)
         sk_runtime_gate_make(0, &view->facts, &view->gate);
     else
@@ -268,8 +279,8 @@ sk_status sk_runtimes_settings_look(sk_runtimes_settings *out, sk_error *err)
     sk_runtime runs;
     if (!out->standing[out->read.effective].usable && out->read.effective >= SK_SETTING_ENVIRONMENT) {
         out->runs[0] = '\0';
-    } else if (strcmp(winner->value, "reference") == 0) {
-        snprintf(out->runs, sizeof out->runs, "reference");
+    } else if (is_for_checking(winner->value)) {
+        snprintf(out->runs, sizeof out->runs, "%s", winner->value);
     } else {
         (void)sk_runtime_reset(winner->value, &view->gate, &view->facts, &runs, notice);
         snprintf(out->runs, sizeof out->runs, "%s", sk_runtime_name(runs));

@@ -262,7 +262,7 @@ static sk_status open_all(speed *p, sk_error *err)
     SK_TRY(open_frames(p, err));
     SK_TRY(sk_network_engine(how.detector.runtime, &engine, err));
     how.frames = SK_RUNNER_BORROW;
-    if (s->check_pcc && (engine->offers & SK_OFFERS_SPARSE))
+    if (s->check_pcc && (engine->can.offers & SK_OFFERS_SPARSE))
         how.keep_outputs = true; /* whole outputs, or there is nothing to compare */
     how.frame_done = frame_done;
     how.context = p;

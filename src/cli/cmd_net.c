@@ -87,7 +87,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     sk_status status = SK_OK;
     sk_session_settings settings = sk_session_defaults();
     settings.threads = (int32_t)sk_args_int(args, "threads");
-    settings.cut_tail = sk_args_flag(args, "raw-heads");
+    settings.tail = sk_args_flag(args, "raw-heads") ? SK_TAIL_CUT : SK_TAIL_KEEP;
     settings.winograd = !sk_args_flag(args, "no-winograd");
     sk_runtime_choice choice;
     char name[32];

@@ -27,3 +27,10 @@ const sk_engine *sk_engine_find(const char *name)
             return engines[i];
     return NULL;
 }
+
+const sk_capabilities *sk_engine_can(const char *name)
+{
+    static const sk_capabilities nothing = {.device = SK_DEVICE_NONE};
+    const sk_engine *engine = sk_engine_find(name);
+    return engine ? &engine->can : &nothing;
+}

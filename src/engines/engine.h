@@ -2,15 +2,17 @@
 #ifndef SK_ENGINES_ENGINE_H
 #define SK_ENGINES_ENGINE_H
 
+#include "engines/capabilities.h"
+#include "engines/stages.h"
 #include "graph/graph.h"
 #include "skitter/frame.h"
 
 /* What runs a graph. Every compute runtime is one table of functions (sk_engine); what it runs on is a session: one
  * graph at fixed input shapes, opened once, replayed for every frame.
  *
- * Life: probe (is it here?) -> supports (can it run this graph?) -> prepare (make artifacts that take long, once) ->
- * open -> submit, wait, submit, wait, … -> close. Callers use the sk_session_* functions below, which check what can be
- * checked once for all engines; the table's own functions may then trust their arguments.
+ * Life: probe (is it here?) -> supports (can it run this graph?) -> open -> capture -> submit, wait, submit, wait, … ->
+ * close. Callers use the sk_session_* functions below, which check what can be checked once for all engines; the table's
+ * own functions may then trust their arguments.
  *
  * Engines are stateless and may be used from any thread. A session belongs to one thread at a time; several sessions
  * may run at once. After open returns, submit and wait allocate nothing. */
@@ -18,103 +20,14 @@
 typedef struct sk_engine sk_engine;
 typedef struct sk_session sk_session;
 
-typedef enum sk_precision {
-    SK_PRECISION_AUTO = 0, /* default: what the engine is made for; sk_engine.usual */
-    SK_PRECISION_F32 = 1,  /* the results of the reference executor up to rounding */
-    SK_PRECISION_F16 = 2,
-    SK_PRECISION_BF16 = 3,
-    SK_PRECISION_I8 = 4,
-    SK_PRECISION_TF32 = 5 /* f32 with matrix products of 10-bit mantissas, on tensor cores */
-} sk_precision;
-
-const char *sk_precision_name(sk_precision precision); /* "f32", … */
-/* False for a word that names none; null and "" are SK_PRECISION_AUTO. */
-bool sk_precision_find(const char *name, sk_precision *out);
-
 /* How inputs are handed over. */
 typedef enum sk_input_form {
     SK_INPUT_TENSOR = 1, /* a dense tensor of the graph input's type and shape, NCHW */
     SK_INPUT_U8_HWC = 2, /* a batch of 8-bit pictures [N][H][W][C]; value = (u8 * scale - mean[c]) / std[c] */
     SK_INPUT_FRAMES =
-        3 /* a batch of frames as they come; the engine fits them in (settings.fit), then as U8_HWC.
+        3 /* a batch of frames as they come; the engine fits them in (stages.fit), then as U8_HWC.
                           * Engines that offer SK_OFFERS_FRAMES only */
 } sk_input_form;
-
-/* How frames are fitted into the input: what tasks/letterbox.h does, or tasks/sleap_pre.h, bit for bit. */
-typedef enum sk_fit_rule {
-    SK_FIT_LETTERBOX = 0,
-    SK_FIT_SLEAP,    /* sleap-nn's: antialiased, in bytes */
-    SK_FIT_SLEAP_OLD /* SLEAP <= 1.4's: not antialiased, scaled in fractions of bytes */
-} sk_fit_rule;
-
-typedef struct sk_frame_fit {
-    int32_t frame_width, frame_height;
-    int32_t channels; /* 3; 1: grey, spread over the network's three */
-    int32_t swap;     /* 1: BGR */
-    int32_t nv12;     /* 1: a luma plane, then chroma at half size, turned into RGB as kernels/nv12.h does */
-    int32_t resized_width, resized_height; /* inside the network's input … */
-    int32_t left, top;                     /* … from here on */
-    int32_t border;                        /* value around it: 114 */
-    int32_t matrix, full_range;            /* nv12: as of sk_frame */
-    /* SLEAP (left, top, border and nv12 are 0): the frame in the network's colours is fitted into a sized picture, that is
-     * scaled to resized_width x resized_height; zeros on the right and below. */
-    int32_t rule; /* sk_fit_rule */
-    int32_t fitted_width, fitted_height, sized_width, sized_height;
-    int32_t scales; /* 1: input scaling is asked for, even where it changes no size */
-    int32_t grey;   /* sk_sleap_grey of tasks/sleap_pre.h */
-} sk_frame_fit;
-
-/* Of one frame in host memory, rows without gaps: bytes of a row, rows (chroma too), bytes in all. */
-size_t sk_frame_fit_row(const sk_frame_fit *fit);
-size_t sk_frame_fit_rows(const sk_frame_fit *fit);
-size_t sk_frame_fit_bytes(const sk_frame_fit *fit);
-
-/* Outputs that matter in few places: the heads of detectors. An engine that offers SK_OFFERS_SPARSE downloads only places
- * where a score lies above the bound; in the session's outputs every other place has scores of -infinity, and its other
- * values are whatever was there. */
-#define SK_SPARSE_LEVELS 8
-typedef struct sk_sparse_outputs {
-    float bound;
-    int32_t n_levels;
-    struct {
-        int32_t scores;              /* number of the output [N][classes][h][w] */
-        int32_t n_others, others[3]; /* numbers of the outputs [N][C][h][w] that go with it */
-    } level[SK_SPARSE_LEVELS];
-} sk_sparse_outputs;
-
-/* Peaks of confidence maps in place of the maps (tasks/peak_table.h). An engine that offers SK_OFFERS_PEAKS finds them where
- * the maps are: a session that asks for them has one more output, i32 [N][words], the table of each image's peaks. Maps that
- * were only looked at do not come back: their outputs hold them for an image whose table says SK_PEAK_WHOLE, because there
- * were more peaks than it holds, and anything for others. */
-struct sk_peak_wish;
-
-/* A detector's final rows in place of its raw heads. An engine that offers SK_OFFERS_ROWS decodes, ranks and suppresses as
- * tasks/yolo_post.h does; the session's one output is then f32 [N][max_det][4 box, score, class, extra], best first: the
- * form of models that end in rows (boxes x1, y1, x2, y2; oriented ones cx, cy, w, h with the angle last; keypoints as x, y
- * and, with 3 dims, score; input pixels). Rows that are not used hold zeros. */
-#define SK_ROWS_MOST_LEVELS  4
-#define SK_ROWS_MOST_CLASSES 1024 /* where only some are wanted */
-#define SK_ROWS_MOST_DET     1024
-typedef struct sk_row_outputs {
-    int32_t n_levels; /* finest first */
-    struct {
-        int32_t scores, box,
-            extra; /* numbers of the outputs [N][C][h][w]; extra: keypoints or angle; -1 = none */
-        float stride;
-    } level[SK_ROWS_MOST_LEVELS];
-    int32_t reg_max;             /* box channels / 4 */
-    int32_t oriented, angle_raw; /* sk_yolo_spec's */
-    int32_t n_keypoints, keypoint_dims, keypoints_26;
-    float confidence; /* score > this */
-    float iou;        /* dropped when overlap > this */
-    float
-        reach; /* oriented: squared distance, per unit of summed reach, beyond which none can overlap so much */
-    float offset; /* between classes, pixels; 0: all suppress each other */
-    int32_t most; /* candidates that take part, the best */
-    int32_t max_det;
-    int32_t filter;                             /* 1: only classes with their bit in … */
-    uint32_t wanted[SK_ROWS_MOST_CLASSES / 32]; /* … this */
-} sk_row_outputs;
 
 #define SK_SESSION_MAX_INPUTS  8
 #define SK_SESSION_MAX_OUTPUTS 32
@@ -131,10 +44,12 @@ typedef struct sk_session_artifact {
     const char *output_names[SK_SESSION_MAX_OUTPUTS];
 } sk_session_artifact;
 
-/* sk_session_settings.cut_tail */
-#define SK_TAIL_KEEP 0
-#define SK_TAIL_CUT  1 /* the raw heads are wanted */
-#define SK_TAIL_FREE 2 /* either will do; an engine that runs an artifact keeps the tail, all others cut it */
+/* What becomes of the decode tail that exports carry. */
+typedef enum sk_tail {
+    SK_TAIL_KEEP = 0,
+    SK_TAIL_CUT = 1, /* the raw heads are wanted */
+    SK_TAIL_FREE = 2 /* either will do; an engine that runs an artifact keeps the tail, all others cut it */
+} sk_tail;
 
 /* From sk_session_defaults(); pointers are borrowed until open returns. */
 typedef struct sk_session_settings {
@@ -145,9 +60,8 @@ typedef struct sk_session_settings {
     int32_t core_count;
     int32_t device;         /* GPU engines: index; default 0 */
     sk_precision precision; /* default auto; an open session says which it took */
-    int32_t
-        cut_tail; /* SK_TAIL_…; cut: outputs are the raw heads (sk_graph_cut_tail); a graph without a tail is
-                             * run whole */
+    sk_tail
+        tail; /* cut: outputs are the raw heads (sk_graph_cut_tail); a graph without a tail is run whole */
     int32_t winograd;    /* 1 (default): engines of ours may use Winograd convolution; 0: only direct sums */
     int32_t tune;        /* 1 (default): time kernel choices at open and remember them; 0: fixed choices */
     int32_t slots;       /* how many submits may be in flight, 1 (default) … SK_SESSION_MAX_SLOTS */
@@ -163,14 +77,11 @@ typedef struct sk_session_settings {
     const char
         *provider; /* ONNX Runtime: its execution provider ("TensorRT"); null = the runtime's usual one */
     const sk_session_artifact
-        *artifact;                    /* engines with a form: run this; null: make what is needed in memory */
-    const sk_frame_fit *fit;          /* SK_INPUT_FRAMES */
-    const sk_sparse_outputs *sparse;  /* null: all outputs whole */
-    const struct sk_peak_wish *peaks; /* null: none are looked for */
+        *artifact;            /* engines with a form: run this; null: make what is needed in memory */
+    sk_session_stages stages; /* none by default */
     /* 1: outputs keep the digits of their sums where an engine holds maps in fewer and it costs little. SLEAP's: neighbours in
      * a confidence map that are rounded to the same value are no peak. Default 0. */
     int32_t fine_outputs;
-    const sk_row_outputs *rows; /* null: the outputs are the network's; wants the tail cut, excludes sparse */
 } sk_session_settings;
 
 sk_session_settings sk_session_defaults(void);
@@ -180,8 +91,8 @@ typedef struct sk_session_input {
     const void *data;
     /* SK_INPUT_U8_HWC only: bytes from row to row and picture to picture; 0 = dense. */
     ptrdiff_t row_bytes, picture_bytes;
-    /* SK_INPUT_FRAMES, engines that offer SK_OFFERS_DEVICE_FRAMES: one frame for each picture of the batch, all on the
-     * session's device (sk_frame.place and device) and of the form of settings.fit; `data` is not looked at. null: `data`. */
+    /* SK_INPUT_FRAMES, engines with SK_READS_DEVICE: one frame for each picture of the batch, all on the session's device
+     * (sk_frame.place and device) and of the form of stages.fit; `data` is not looked at. null: `data`. */
     const sk_frame *const *frames;
 } sk_session_input;
 
@@ -212,7 +123,7 @@ typedef struct sk_session_info {
     sk_tensor outputs[SK_SESSION_MAX_OUTPUTS]; /* data: address in slot 0 */
     const char *output_names[SK_SESSION_MAX_OUTPUTS];
     int32_t tail_cut; /* 1: outputs are raw heads */
-    int32_t rows;     /* 1: the one output holds final rows (settings.rows) */
+    int32_t rows;     /* 1: the one output holds final rows (stages.rows) */
     int32_t slots;
     int32_t threads;
     size_t activation_bytes, weight_bytes;
@@ -258,22 +169,14 @@ typedef struct sk_engine_form {
                               sk_error *err);
 } sk_engine_form;
 
-/* What not every engine can. */
-#define SK_OFFERS_FRAMES        1u
-#define SK_OFFERS_SPARSE        2u
-#define SK_OFFERS_PEAKS         4u
-#define SK_OFFERS_ROWS          8u
-#define SK_OFFERS_DEVICE_FRAMES 16u /* frames that lie in the device's memory already */
-
 struct sk_engine {
     const char *name;  /* "cpu", "onnx_cpu", "reference", … */
     const char *title; /* for people */
+    sk_capabilities can;
     /* Fills *out; an absent runtime is not an error but available = 0. */
     sk_status (*probe)(sk_engine_probe *out, sk_error *err);
     /* SK_OK, or SK_ERR_UNSUPPORTED naming the operation and the remedy. `graph` is specialised. */
     sk_status (*supports)(const sk_graph *graph, const sk_session_settings *settings, sk_error *err);
-    /* Makes and stores what open needs and takes long (engine builds, exports). Null: nothing to prepare. */
-    sk_status (*prepare)(const sk_graph *graph, const sk_session_settings *settings, sk_error *err);
     /* Opens a session on a specialised graph (borrowed until open returns) whose tail is already cut where asked.
      * The engine allocates its own structure that begins with sk_session and fills session->info except what
      * sk_session_open fills (engine, inputs, names, tail_cut, slots, flops). */
@@ -289,8 +192,6 @@ struct sk_engine {
     sk_status (*profile_start)(sk_session *session, sk_error *err);
     sk_status (*profile)(sk_session *session, sk_profile_row *rows, int32_t capacity, int32_t *count,
                          sk_error *err);
-    sk_precision usual; /* what SK_PRECISION_AUTO means here; 0 = f32 */
-    uint32_t offers;    /* SK_OFFERS_… */
     /* Host memory that uploads read directly, for frames; null: any will do. */
     void *(*host_alloc)(size_t bytes);
     void (*host_free)(void *block);
@@ -318,6 +219,8 @@ struct sk_session {
 int32_t sk_engine_count(void);
 const sk_engine *sk_engine_at(int32_t index);
 const sk_engine *sk_engine_find(const char *name); /* null when unknown */
+/* What the engine of this name can; of an unknown one: nothing. */
+const sk_capabilities *sk_engine_can(const char *name);
 
 /* Opens `graph` (as imported or already specialised) for these input shapes. The graph is borrowed until this returns;
  * the session keeps what it needs. */

@@ -83,13 +83,9 @@ bool sk_plugin_has_driver(const sk_plugin_wish *wish, char *why, size_t capacity
 sk_status sk_plugin_probe(const sk_plugin_wish *wish, sk_engine_probe *out);
 
 /* Defines an engine that is a plugin: asks for it when used and forwards. `object` is the sk_engine, `wish` a
- * sk_plugin_wish object, `name` a word for the functions' names. `its_form` is the form of its model files, known
- * without having the plugin, or null; `its_offers` what it can beyond the network. */
-#define SK_PLUGIN_ENGINE(object, wish, word, engine_title, usual_precision, its_offers)                      \
-    SK_PLUGIN_ENGINE_WITH(object, wish, word, engine_title, usual_precision, NULL, its_offers)
-#define SK_PLUGIN_ENGINE_WITH_FORM(object, wish, word, engine_title, usual_precision, its_form)              \
-    SK_PLUGIN_ENGINE_WITH(object, wish, word, engine_title, usual_precision, its_form, 0)
-#define SK_PLUGIN_ENGINE_WITH(object, wish, word, engine_title, usual_precision, its_form, its_offers)       \
+ * sk_plugin_wish object, `word` its name; `its_form` the form of its model files, or null. What it can and its form are
+ * known without having the plugin. */
+#define SK_PLUGIN_ENGINE(object, wish, word, engine_title, its_form, ...)                                    \
     static const sk_engine *word##_real;                                                                     \
     static sk_status word##_probe(sk_engine_probe *out, sk_error *err)                                       \
     {                                                                                                        \
@@ -102,13 +98,6 @@ sk_status sk_plugin_probe(const sk_plugin_wish *wish, sk_engine_probe *out);
         const sk_engine *real = NULL;                                                                        \
         SK_TRY(sk_plugin_load(&(wish), &real, NULL, 0, err));                                                \
         return real->supports(graph, settings, err);                                                         \
-    }                                                                                                        \
-    static sk_status word##_prepare(const sk_graph *graph, const sk_session_settings *settings,              \
-                                    sk_error *err)                                                           \
-    {                                                                                                        \
-        const sk_engine *real = NULL;                                                                        \
-        SK_TRY(sk_plugin_load(&(wish), &real, NULL, 0, err));                                                \
-        return real->prepare ? real->prepare(graph, settings, err) : SK_OK;                                  \
     }                                                                                                        \
     static sk_status word##_open(const sk_graph *graph, const sk_session_settings *settings,                 \
                                  sk_session **out, sk_error *err)                                            \
@@ -163,9 +152,9 @@ sk_status sk_plugin_probe(const sk_plugin_wish *wish, sk_engine_probe *out);
     }                                                                                                        \
     const sk_engine object = {.name = #word,                                                                 \
                               .title = (engine_title),                                                       \
+                              .can = __VA_ARGS__,                                                            \
                               .probe = word##_probe,                                                         \
                               .supports = word##_supports,                                                   \
-                              .prepare = word##_prepare,                                                     \
                               .open = word##_open,                                                           \
                               .submit = word##_submit,                                                       \
                               .wait = word##_wait,                                                           \
@@ -174,8 +163,6 @@ sk_status sk_plugin_probe(const sk_plugin_wish *wish, sk_engine_probe *out);
                               .profile = word##_profile,                                                     \
                               .form = (its_form),                                                            \
                               .times = word##_times,                                                         \
-                              .usual = (usual_precision),                                                    \
-                              .offers = (its_offers),                                                        \
                               .host_alloc = word##_host_alloc,                                               \
                               .host_free = word##_host_free}
 

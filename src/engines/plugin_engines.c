@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "engines/cuda/capabilities.h"
 #include "engines/plugin.h"
+#include "engines/tensorrt/tensorrt_engine.h"
 
 /* The engines that are plugins, as the program knows them without having them. */
 
@@ -15,9 +17,7 @@ static const sk_plugin_wish cuda_wish = {
         "install NVIDIA's driver (Debian: apt-get install nvidia-driver); in a container, start it with "
         "--gpus all",
 };
-SK_PLUGIN_ENGINE(sk_engine_cuda, cuda_wish, cuda, "skitter on NVIDIA GPUs", SK_PRECISION_F16,
-                 SK_OFFERS_FRAMES | SK_OFFERS_SPARSE | SK_OFFERS_ROWS | SK_OFFERS_PEAKS |
-                     SK_OFFERS_DEVICE_FRAMES);
+SK_PLUGIN_ENGINE(sk_engine_cuda, cuda_wish, cuda, "skitter on NVIDIA GPUs", NULL, SK_CUDA_CAN);
 
 static const sk_plugin_wish rocm_wish = {
     .engine = "rocm",
@@ -31,8 +31,7 @@ static const sk_plugin_wish rocm_wish = {
     .driver_remedy = "install ROCm (https://rocm.docs.amd.com); in a container, start it with --device "
                      "/dev/kfd --device /dev/dri",
 };
-SK_PLUGIN_ENGINE(sk_engine_rocm, rocm_wish, rocm, "skitter on AMD GPUs", SK_PRECISION_F16,
-                 SK_OFFERS_FRAMES | SK_OFFERS_SPARSE | SK_OFFERS_ROWS | SK_OFFERS_PEAKS);
+SK_PLUGIN_ENGINE(sk_engine_rocm, rocm_wish, rocm, "skitter on AMD GPUs", NULL, SK_ROCM_CAN);
 
 static const sk_plugin_wish tensorrt_wish = {
     .engine = "tensorrt",
@@ -73,5 +72,5 @@ static const sk_engine_form tensorrt_form = {.name = "tensorrt",
                                              .file = "model.engine",
                                              .build = build_engine,
                                              .architecture = device_architecture};
-SK_PLUGIN_ENGINE_WITH_FORM(sk_engine_tensorrt, tensorrt_wish, tensorrt, "TensorRT on NVIDIA GPUs",
-                           SK_PRECISION_F16, &tensorrt_form);
+SK_PLUGIN_ENGINE(sk_engine_tensorrt, tensorrt_wish, tensorrt, "TensorRT on NVIDIA GPUs", &tensorrt_form,
+                 SK_TENSORRT_CAN);

@@ -17,6 +17,24 @@ bool sk_precision_find(const char *name, sk_precision *out)
     return false;
 }
 
+sk_precision sk_precision_settle(const sk_capabilities *can, sk_precision asked)
+{
+    return asked ? asked : can->usual ? can->usual : SK_PRECISION_F32;
+}
+
+const char *sk_device_kind_name(sk_device_kind kind)
+{
+    switch (kind) {
+    case SK_DEVICE_CPU: return "processor";
+    case SK_DEVICE_NVIDIA: return "NVIDIA GPU";
+    case SK_DEVICE_AMD: return "AMD GPU";
+    case SK_DEVICE_INTEL: return "Intel GPU";
+    case SK_DEVICE_NPU: return "NPU";
+    case SK_DEVICE_NONE: break;
+    }
+    return "none";
+}
+
 const char *sk_precision_name(sk_precision precision)
 {
     switch (precision) {

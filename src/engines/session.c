@@ -47,10 +47,10 @@ static sk_status check_settings(const sk_session_settings *s, sk_error *err)
 
 static sk_status check_rows(const sk_engine *engine, const sk_session_settings *s, sk_error *err)
 {
-    const sk_row_outputs *r = s->rows;
-    if (!(engine->offers & SK_OFFERS_ROWS))
+    const sk_row_outputs *r = s->stages.rows;
+    if (!(engine->can.offers & SK_OFFERS_ROWS))
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s does not decode detections itself", engine->title);
-    if (s->sparse || !s->cut_tail)
+    if (s->stages.sparse || !s->tail)
         return sk_fail(err, SK_ERR_ARG, "final rows are made from raw heads, all of them: cut the tail");
     if (r->n_levels < 1 || r->n_levels > SK_ROWS_MOST_LEVELS || r->max_det < 1 ||
         r->max_det > SK_ROWS_MOST_DET || r->most < 1 || r->reg_max < 1 || r->n_keypoints < 0 ||
@@ -62,18 +62,18 @@ static sk_status check_rows(const sk_engine *engine, const sk_session_settings *
 
 static sk_status check_offers(const sk_engine *engine, const sk_session_settings *s, sk_error *err)
 {
-    if (s->input == SK_INPUT_FRAMES && (!(engine->offers & SK_OFFERS_FRAMES) || !s->fit))
+    if (s->input == SK_INPUT_FRAMES && (!(engine->can.offers & SK_OFFERS_FRAMES) || !s->stages.fit))
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s does not fit frames into the network's input itself",
                        engine->title);
-    if (s->sparse && !(engine->offers & SK_OFFERS_SPARSE))
+    if (s->stages.sparse && !(engine->can.offers & SK_OFFERS_SPARSE))
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s has no sparse outputs", engine->title);
-    if (s->peaks && !(engine->offers & SK_OFFERS_PEAKS))
+    if (s->stages.peaks && !(engine->can.offers & SK_OFFERS_PEAKS))
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s does not look for peaks in maps", engine->title);
-    if (s->peaks && (s->rows || s->sparse))
+    if (s->stages.peaks && (s->stages.rows || s->stages.sparse))
         return sk_fail(err, SK_ERR_ARG, "peaks are SLEAP's; rows and places are detectors'");
-    if (s->rows)
+    if (s->stages.rows)
         SK_TRY(check_rows(engine, s, err));
-    const sk_frame_fit *f = s->input == SK_INPUT_FRAMES ? s->fit : NULL;
+    const sk_frame_fit *f = s->input == SK_INPUT_FRAMES ? s->stages.fit : NULL;
     if (f && (f->frame_width < 1 || f->frame_height < 1 || f->frame_width > 65536 ||
               f->frame_height > 65536 || f->resized_width < 1 || f->resized_height < 1 || f->left < 0 ||
               f->top < 0 || (f->channels != 1 && f->channels != 3)))
@@ -195,12 +195,12 @@ static void describe(sk_session *session, const sk_graph *graph)
         info->outputs[i].shape = v->shape;
         info->output_names[i] = keep_name(session, &used, v->name);
     }
-    if (session->settings.peaks) {
+    if (session->settings.stages.peaks) {
         const int32_t i = info->n_outputs++;
         info->outputs[i].dtype = SK_DTYPE_I32;
         info->outputs[i].shape =
-            sk_shape_of(2, graph->values[graph->outputs[session->settings.peaks->maps]].shape.dim[0],
-                        (int64_t)sk_peak_layout_of(session->settings.peaks).words);
+            sk_shape_of(2, graph->values[graph->outputs[session->settings.stages.peaks->maps]].shape.dim[0],
+                        (int64_t)sk_peak_layout_of(session->settings.stages.peaks).words);
         info->output_names[i] = keep_name(session, &used, "peaks");
     }
 }
@@ -230,16 +230,15 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
     sk_session_settings chosen = settings ? *settings : sk_session_defaults();
     SK_TRY(check_settings(&chosen, err));
     SK_TRY(check_offers(engine, &chosen, err));
-    if (chosen.precision == SK_PRECISION_AUTO)
-        chosen.precision = engine->usual ? engine->usual : SK_PRECISION_F32;
+    chosen.precision = sk_precision_settle(&engine->can, chosen.precision);
     if (!engine->form)
         chosen.artifact = NULL; /* it runs graphs */
     if (chosen.provider && chosen.provider[0] && strncmp(engine->name, "onnx_", 5) != 0)
         return sk_fail(err, SK_ERR_ARG, "an execution provider (%s) is ONNX Runtime's; '%s' has none",
                        chosen.provider, engine->name);
-    if (chosen.cut_tail == SK_TAIL_FREE)
-        chosen.cut_tail = chosen.artifact ? SK_TAIL_KEEP : SK_TAIL_CUT;
-    if (chosen.artifact && chosen.cut_tail)
+    if (chosen.tail == SK_TAIL_FREE)
+        chosen.tail = chosen.artifact ? SK_TAIL_KEEP : SK_TAIL_CUT;
+    if (chosen.artifact && chosen.tail)
         return sk_fail(err, SK_ERR_ARG, "%s: a model file has its decode tail; its raw heads cannot be had",
                        chosen.artifact->path);
     if (graph->n_inputs > SK_SESSION_MAX_INPUTS || graph->n_outputs > SK_SESSION_MAX_OUTPUTS)
@@ -253,14 +252,14 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
     sk_session *session = NULL;
     int32_t tail_cut = 0;
     sk_status status;
-    SK_TRY_GOTO(prepare_graph(graph, shapes, n_inputs, chosen.cut_tail, &special, &tail_cut, err));
-    if (special->n_outputs + (chosen.peaks != NULL) > SK_SESSION_MAX_OUTPUTS) {
+    SK_TRY_GOTO(prepare_graph(graph, shapes, n_inputs, chosen.tail, &special, &tail_cut, err));
+    if (special->n_outputs + (chosen.stages.peaks != NULL) > SK_SESSION_MAX_OUTPUTS) {
         status = sk_fail(err, SK_ERR_LIMIT, "cutting the tail leaves %d outputs; sessions allow %d",
                          special->n_outputs, SK_SESSION_MAX_OUTPUTS);
         goto done;
     }
-    if (chosen.peaks)
-        SK_TRY_GOTO(check_peaks(special, chosen.peaks, err));
+    if (chosen.stages.peaks)
+        SK_TRY_GOTO(check_peaks(special, chosen.stages.peaks, err));
     for (int32_t i = 0; chosen.input != SK_INPUT_TENSOR && i < special->n_inputs; i++) {
         const sk_value_info *v = &special->values[special->inputs[i]];
         if (v->shape.rank == 4 && v->shape.dim[1] > 4) {
@@ -280,9 +279,6 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
     session->info.flops = sk_graph_flops(special);
     session->settings = chosen;
     session->settings.cores = NULL;
-    session->settings.fit = NULL;
-    session->settings.sparse = NULL;
-    session->settings.rows = NULL;
     session->settings.cache_dir = session->settings.model_key = session->settings.cpu_mask = NULL;
     session->settings.artifact = NULL;
     session->settings.provider = session->settings.device_name = NULL;
@@ -292,9 +288,9 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
         snprintf(session->info.artifact_sha256, sizeof session->info.artifact_sha256, "%s",
                  chosen.artifact->sha256);
     describe(session, special);
-    session->settings.peaks = NULL;
-    if (chosen.rows)
-        describe_rows(session, chosen.rows);
+    session->settings.stages = (sk_session_stages){0};
+    if (chosen.stages.rows)
+        describe_rows(session, chosen.stages.rows);
     *out = session;
 done:
     sk_graph_close(&special);
@@ -328,7 +324,7 @@ sk_status sk_session_submit(sk_session *session, const sk_session_input *inputs,
         if (!inputs[i].data && !inputs[i].frames)
             return sk_fail(err, SK_ERR_ARG, "input %d has no data", i);
         if (inputs[i].frames &&
-            (session->info.input != SK_INPUT_FRAMES || !(session->engine->offers & SK_OFFERS_DEVICE_FRAMES)))
+            (session->info.input != SK_INPUT_FRAMES || !(session->engine->can.reads & SK_READS_DEVICE)))
             return sk_fail(err, SK_ERR_UNSUPPORTED, "input %d: this session takes no frames from a device",
                            i);
     }

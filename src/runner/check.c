@@ -69,7 +69,7 @@ static sk_status open_reference(sk_checker_part *p, const sk_model *model, const
         return sk_fail_memory(err, bytes);
     sk_session_settings s = sk_session_defaults();
     s.precision = SK_PRECISION_F32;
-    s.cut_tail = key.cut_tail ? SK_TAIL_CUT : SK_TAIL_KEEP;
+    s.tail = key.cut_tail ? SK_TAIL_CUT : SK_TAIL_KEEP;
     s.input = key.u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
     p->key = key;
     return sk_network_open(model, &sk_engine_reference, batch, key.height, key.width, &s, &p->reference, err);

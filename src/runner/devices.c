@@ -43,8 +43,7 @@ int32_t sk_devices_cores(const char *text, int32_t *cores, int32_t capacity)
 
 static bool on_the_cpu(const sk_engine *engine)
 {
-    return engine && (strcmp(engine->name, "cpu") == 0 || strcmp(engine->name, "onnx_cpu") == 0 ||
-                      strcmp(engine->name, "openvino") == 0 || strcmp(engine->name, "reference") == 0);
+    return engine && engine->can.device == SK_DEVICE_CPU;
 }
 
 bool sk_device_on_cpu(const sk_device *device)

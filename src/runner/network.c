@@ -63,7 +63,8 @@ sk_rect sk_network_rect(sk_rect wish, const sk_model *model, const sk_engine *en
     if (wish == SK_RECT_OFF || model->input.fixed_size)
         return SK_RECT_OFF;
     /* an ONNX file of any size is run as it is */
-    bool free = !engine->form || (model->format == SK_FORMAT_ONNX && !engine->form->build);
+    bool free =
+        engine->can.free_shapes || (model->format == SK_FORMAT_ONNX && engine->form && !engine->form->build);
     return wish == SK_RECT_ON || free ? SK_RECT_ON : SK_RECT_OFF;
 }
 

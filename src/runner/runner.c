@@ -316,7 +316,7 @@ bool sk_runner_takes_device_frames(const sk_runner *r, int32_t device)
     bool taken = r->settings.frames != SK_RUNNER_COPY && sk_runner_takes_nv12(r);
     for (int32_t i = 0; i < r->n_lanes; i++)
         taken = taken && r->lanes[i].device.index == device &&
-                (r->lanes[i].device.engine->offers & SK_OFFERS_DEVICE_FRAMES);
+                (r->lanes[i].device.engine->can.reads & SK_READS_DEVICE);
     return taken;
 }
 

@@ -37,7 +37,7 @@ void sk_trace_key_offload(sk_trace_key *key, const sk_model *model, const sk_tas
     const bool nv12 = like->format == SK_PIXEL_NV12;
     const sk_letterbox_geometry *box =
         sk_task_stage_letterbox(stage, nv12 ? SK_PIXEL_RGB : like->format, &taken);
-    uint32_t offers = key->engine->offers;
+    uint32_t offers = key->engine->can.offers;
     sk_frame_fit fit = {0};
     seen.format = nv12 ? like->format : taken;
     if (!whole)
@@ -64,7 +64,7 @@ void sk_trace_key_offload(sk_trace_key *key, const sk_model *model, const sk_tas
 
 void sk_trace_key_peaks(sk_trace_key *key, const sk_task_stage *stage)
 {
-    key->peaks = (key->engine->offers & SK_OFFERS_PEAKS) && sk_task_stage_peaks(stage, &key->wish);
+    key->peaks = (key->engine->can.offers & SK_OFFERS_PEAKS) && sk_task_stage_peaks(stage, &key->wish);
     if (!key->peaks)
         memset(&key->wish, 0, sizeof key->wish);
 }
@@ -109,7 +109,7 @@ static sk_status open_session(sk_trace *t, const sk_model *model, const sk_devic
     sk_session_settings s = sk_session_defaults();
     s.threads = settings->threads ? settings->threads : device->threads ? device->threads : device->n_cores;
     s.winograd = settings->winograd;
-    s.cut_tail = t->key.cut_tail ? SK_TAIL_FREE : SK_TAIL_KEEP;
+    s.tail = t->key.cut_tail ? SK_TAIL_FREE : SK_TAIL_KEEP;
     s.provider = settings->provider;
     if (!sk_precision_find(settings->precision, &s.precision))
         return sk_fail(err, SK_ERR_ARG, "no precision is called '%s'; there are f32, tf32, f16, bf16, i8",
@@ -120,12 +120,12 @@ static sk_status open_session(sk_trace *t, const sk_model *model, const sk_devic
     sk_sparse_outputs sparse;
     sk_row_outputs rows;
     const sk_task_settings task = sk_task_settings_of(settings);
-    s.fit = t->key.frames ? &t->key.fit : NULL;
+    s.stages.fit = t->key.frames ? &t->key.fit : NULL;
     if (t->key.sparse && sk_offload_sparse(model, settings->confidence, &sparse))
-        s.sparse = &sparse;
+        s.stages.sparse = &sparse;
     if (t->key.rows && sk_offload_rows(model, &task.yolo, &rows))
-        s.rows = &rows;
-    s.peaks = t->key.peaks ? &t->key.wish : NULL;
+        s.stages.rows = &rows;
+    s.stages.peaks = t->key.peaks ? &t->key.wish : NULL;
     s.slots = slots;
     s.device = device->index;
     s.cores = device->n_cores ? device->cores : NULL;

@@ -325,7 +325,7 @@ sk_status sk_model_artifact_open(const sk_model *model, const sk_engine *engine,
     place where;
     bool have = false;
     *out = NULL;
-    if (!engine->form || settings->cut_tail == SK_TAIL_CUT)
+    if (!engine->form || settings->tail == SK_TAIL_CUT)
         return SK_OK;
     if (settings->provider && settings->provider[0]) {
         const char *its = NULL;
@@ -346,8 +346,7 @@ sk_status sk_model_artifact_open(const sk_model *model, const sk_engine *engine,
                          .width = (int32_t)width,
                          .dynamic_batch = options && options->dynamic_batch,
                          .out = a};
-    if (j.settings.precision == SK_PRECISION_AUTO)
-        j.settings.precision = engine->usual ? engine->usual : SK_PRECISION_F32;
+    j.settings.precision = sk_precision_settle(&engine->can, j.settings.precision);
     sk_status status = can_run(&j, err);
     if (status == SK_OK)
         status = obtain(&j, where, options, &have, err);

@@ -57,7 +57,7 @@ static sk_status run_once(const sk_artifact_job *j, const sk_engine *engine,
 {
     sk_session_settings s = j->settings;
     sk_shape shape = sk_artifact_job_shape(j);
-    s.cut_tail = SK_TAIL_KEEP;
+    s.tail = SK_TAIL_KEEP;
     s.input = SK_INPUT_TENSOR;
     s.slots = 1;
     s.artifact = artifact;

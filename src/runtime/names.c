@@ -98,6 +98,13 @@ static sk_runtime best_onnx(const sk_runtime_devices *d)
     return d->ort_cuda && d->cuda && !d->rocm ? SK_RUNTIME_ONNX_CUDA : SK_RUNTIME_ONNX_CPU;
 }
 
+bool sk_runtime_is_open(const char *text)
+{
+    char word[64];
+    return tidy(text ? text : "", word, sizeof word) &&
+           (is_any(word, "onnx", "onnxruntime") || strcmp(word, "onnx_gpu") == 0);
+}
+
 sk_runtime_match sk_runtime_normalise(const char *text, const sk_runtime_devices *devices, sk_runtime *out)
 {
     static const sk_runtime_devices none = {0};

@@ -44,6 +44,9 @@ typedef enum sk_runtime_match {
  * files from elsewhere are then read with a note, a person's own words are refused. `text` may be null (empty). */
 sk_runtime_match sk_runtime_normalise(const char *text, const sk_runtime_devices *devices, sk_runtime *out);
 
+/* Does the word leave open which ONNX Runtime it is? "onnx", "onnx_gpu" */
+bool sk_runtime_is_open(const char *text);
+
 /* "cpu, mps, …": for error texts. Returns buffer. */
 #define SK_RUNTIME_LIST 128
 const char *sk_runtime_list(char *buffer, size_t capacity);

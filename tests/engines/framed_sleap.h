@@ -66,7 +66,7 @@ static inline bool framed_compare(framed *f, const sk_sleap_spec *spec, int chan
     if (!graph || !input || !both || sk_session_open(f->engine, graph, &shape, 1, &s, &slow, err) != SK_OK)
         goto done;
     s.input = SK_INPUT_FRAMES;
-    s.fit = &fit;
+    s.stages.fit = &fit;
     if (!sk_offload_fit_sleap(&g, spec->legacy, sk_sleap_grey_of(spec, channels), frames, &fit) ||
         sk_session_open(f->engine, graph, &shape, 1, &s, &fast, err) != SK_OK)
         goto done;

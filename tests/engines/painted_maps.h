@@ -199,7 +199,7 @@ static inline bool painted_round(painter *p, int round)
     s.cache_dir = "";
     s.tune = 0;
     bool fine = g && sk_session_open(p->engine, g, p->shapes, PAINT_PARTS, &s, &dense, &err) == SK_OK;
-    s.peaks = &wish;
+    s.stages.peaks = &wish;
     s.slots = PAINT_SLOTS;
     fine = fine && sk_session_open(p->engine, g, p->shapes, PAINT_PARTS, &s, &sparse, &err) == SK_OK;
     for (int k = 0; k < PAINT_SLOTS; k++)

@@ -213,7 +213,7 @@ static sk_status row_case_run(const row_case *given, uint64_t seed, const sk_eng
     *result = (row_result){0};
     if (c.settings.n_classes > 0)
         c.settings.classes = c.wanted;
-    s.cut_tail = SK_TAIL_CUT;
+    s.tail = SK_TAIL_CUT;
     s.precision = c.precision;
     s.tune = 0;
     s.cache_dir = "";
@@ -222,7 +222,7 @@ static sk_status row_case_run(const row_case *given, uint64_t seed, const sk_eng
         goto done;
     }
     SK_TRY_GOTO(sk_session_open(engine, g, &shape, 1, &s, &dense, err));
-    s.rows = &wish;
+    s.stages.rows = &wish;
     SK_TRY_GOTO(sk_session_open(engine, g, &shape, 1, &s, &rows, err));
     SK_TRY_GOTO(sk_yolo_post_open(&model.yolo, c.task, &c.settings, c.side * 8, c.side * 8, &post, err));
     SK_TRY_GOTO(sk_instances_alloc(c.settings.max_det, c.keypoints, &want, err));

@@ -39,7 +39,7 @@ static void test_refusals(void **state)
     sk_session_settings s = sk_session_defaults();
     s.cache_dir = "";
     sk_peak_wish wish = painted_wish(&p, 1);
-    s.peaks = &wish;
+    s.stages.peaks = &wish;
     assert_int_equal(sk_session_open(sk_engine_find("reference"), g, shapes, PAINT_PARTS, &s, &session, &err),
                      SK_ERR_UNSUPPORTED);
     wish.maps = 7;
@@ -82,7 +82,7 @@ static void check_model(const char *path, int size, float threshold, int fine, i
     s.input = SK_INPUT_TENSOR;
     sk_session *dense = NULL, *sparse = NULL;
     assert_ok(sk_session_open(&gpu_engine, m->graph, &shape, 1, &s, &dense, &err), &err);
-    s.peaks = &wish;
+    s.stages.peaks = &wish;
     assert_ok(sk_session_open(&gpu_engine, m->graph, &shape, 1, &s, &sparse, &err), &err);
     random_source r = {9};
     uint8_t *pixels = malloc((size_t)(size * size * 3));

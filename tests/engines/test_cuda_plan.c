@@ -56,7 +56,7 @@ static double worst_pcc(const sk_graph *g, const sk_shape *shape, const sk_sessi
     sk_session_input given = {.data = x};
     double worst = 1;
     assert_ok(sk_graph_specialise(g, shape, 1, &fixed, &err), &err);
-    if (settings->cut_tail && sk_graph_cut_tail(fixed, &err) == SK_OK)
+    if (settings->tail && sk_graph_cut_tail(fixed, &err) == SK_OK)
         assert_ok(sk_graph_remove_dead(fixed, &err), &err);
     assert_ok(sk_reference_run(fixed, &in, 1, want, fixed->n_outputs, &err), &err);
     assert_ok(sk_session_open(&gpu_engine, g, shape, 1, settings, &s, &err), &err);
@@ -116,7 +116,7 @@ static void check_model(const char *path, int side, int cut, sk_precision precis
     for (int64_t i = 0; i < sk_shape_count(&shape); i++)
         x[i] = 0.5f + 0.5f * x[i];
     sk_session_settings s = settings_of(precision);
-    s.cut_tail = cut;
+    s.tail = cut;
     const double r = worst_pcc(m->graph, &shape, &s, x);
     if (!(r > 0.9995))
         fail_msg("%s, %s: correlation %.6f", path, sk_precision_name(precision), r);
@@ -368,8 +368,8 @@ static void test_frames_and_places(void **state)
             dense.input = SK_INPUT_U8_HWC;
             sparse = dense;
             sparse.input = SK_INPUT_FRAMES;
-            sparse.fit = &fit;
-            sparse.sparse = &places;
+            sparse.stages.fit = &fit;
+            sparse.stages.sparse = &places;
             sk_session *one = NULL, *two = NULL;
             assert_ok(sk_session_open(&gpu_engine, g, &shape, 1, &dense, &one, &err), &err);
             assert_ok(sk_session_open(&gpu_engine, g, &shape, 1, &sparse, &two, &err), &err);

@@ -77,10 +77,10 @@ static void test_refusals(void **state)
     const sk_shape shape = sk_shape_of(4, 1, 4 * c.reg + c.classes + row_extra(&c), 24, 24);
     assert_true(sk_offload_rows(&model, &c.settings, &wish));
     s.cache_dir = "";
-    s.rows = &wish;
+    s.stages.rows = &wish;
     assert_int_equal(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), SK_ERR_ARG);
     assert_non_null(strstr(err.message, "cut the tail"));
-    s.cut_tail = SK_TAIL_CUT;
+    s.tail = SK_TAIL_CUT;
     assert_int_equal(sk_session_open(sk_engine_find("reference"), g, &shape, 1, &s, &session, &err),
                      SK_ERR_UNSUPPORTED);
     wish.level[0].box = wish.level[0].scores;

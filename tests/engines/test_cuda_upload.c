@@ -82,7 +82,7 @@ static void check_frames(const sk_graph *g, int w, int h, sk_pixel_format format
     sk_session *session = NULL;
     sk_tensor out;
     s.input = SK_INPUT_FRAMES;
-    s.fit = &fit;
+    s.stages.fit = &fit;
     s.threads = copiers;
     assert_ok(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), &err);
     assert_memory_equal(&((gpu_session *)session)->plan.strips, strips, sizeof *strips);

@@ -111,7 +111,7 @@ static void test_known_plugins(void **state)
         const sk_engine *engine = sk_engine_find(names[i]);
         sk_engine_probe probe;
         assert_non_null(engine);
-        assert_int_equal(engine->usual, SK_PRECISION_F16);
+        assert_int_equal(engine->can.usual, SK_PRECISION_F16);
         assert_int_equal(engine->probe(&probe, NULL), SK_OK);
         if (!probe.available)
             assert_true(strlen(probe.detail) > 10);

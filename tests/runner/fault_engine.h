@@ -100,7 +100,7 @@ static sk_status fault_open(fault *f, const sk_graph *graph, const sk_session_se
     sk_status status = SK_OK;
     sk_session_settings plain = *settings;
     plain.slots = 1;
-    plain.cut_tail = 0;
+    plain.tail = SK_TAIL_KEEP;
     plain.tune = 0;
     plain.cache_dir = "";
     plain.precision = SK_PRECISION_F32;
@@ -111,8 +111,8 @@ static sk_status fault_open(fault *f, const sk_graph *graph, const sk_session_se
     if (settings->input == SK_INPUT_FRAMES) {
         sk_letterbox_geometry g;
         plain.input = SK_INPUT_U8_HWC;
-        plain.fit = NULL;
-        s->fit = *settings->fit;
+        plain.stages.fit = NULL;
+        s->fit = *settings->stages.fit;
         s->batch = (int32_t)shape.dim[0];
         s->boxed = sk_calloc(1, (size_t)sk_shape_count(&shape));
         if (!s->boxed) {
@@ -269,7 +269,10 @@ static sk_status fault_supports(const sk_graph *graph, const sk_session_settings
                                                     .close = fault_close,                                    \
                                                     .capture = fault_capture,                                \
                                                     .times = fault_times,                                    \
-                                                    .offers = (its_offers)}
+                                                    .can = {.device = SK_DEVICE_NVIDIA,                      \
+                                                            .offers = (its_offers),                          \
+                                                            .replay = SK_REPLAY_CAPTURED,                    \
+                                                            .free_shapes = true}}
 FAULT_ENGINE(0, 0);
 FAULT_ENGINE(1, 0);
 FAULT_ENGINE(2, 0);

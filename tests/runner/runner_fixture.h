@@ -111,7 +111,7 @@ static inline void plain_open(plain *p, const sk_model *model, const sk_runner_s
     session.threads = s->detector.threads;
     session.tune = 0; /* as the engines with faults: timing would choose other sums from run to run */
     session.cache_dir = "";
-    session.cut_tail = plan->cut_tail;
+    session.tail = plan->cut_tail;
     session.input = SK_INPUT_U8_HWC;
     session.scale = model->input.scale;
     for (int i = 0; i < 3; i++) {

@@ -112,7 +112,7 @@ static sk_status run(const sk_model *model, int32_t batch, int32_t side, int32_t
     sk_engine engine = fake_engine();
     sk_session *session = NULL;
     sk_session_settings settings = sk_session_defaults();
-    settings.cut_tail = cut;
+    settings.tail = cut;
     SK_TRY(sk_network_open(model, &engine, batch, side, side, &settings, &session, err));
     snprintf(artifact, 512, "%s", sk_session_about(session)->artifact);
     sk_session_input input = {.data = picture};

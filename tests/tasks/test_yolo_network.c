@@ -99,7 +99,7 @@ static void open_session(const sk_model *m, const sk_task_plan *p, int cut_tail,
     s.threads = 1;
     s.tune = 0;
     s.cache_dir = "";
-    s.cut_tail = cut_tail;
+    s.tail = cut_tail;
     s.input = SK_INPUT_U8_HWC;
     s.scale = p->scale;
     assert_ok(sk_session_open(sk_engine_find("cpu"), m->graph, &shape, 1, &s, session, &err), &err);

@@ -193,6 +193,12 @@ static sk_status cpu_profile(sk_session *session, sk_profile_row *rows, int32_t 
 const sk_engine sk_engine_cpu = {
     .name = "cpu",
     .title = "skitter on the CPU",
+    .can = {.device = SK_DEVICE_CPU,
+            .reads = SK_READS_HOST,
+            .precisions = 1u << SK_PRECISION_F32,
+            .usual = SK_PRECISION_F32,
+            .free_shapes = true,
+            .same_bits = true},
     .probe = cpu_probe,
     .supports = cpu_supports,
     .open = cpu_open,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "engines/cuda/capabilities.h"
 #include "engines/cuda/session.h"
 #include "engines/cuda/vendor.h"
 
@@ -636,6 +637,7 @@ static void *host_alloc(size_t bytes)
 const sk_engine gpu_engine = {
     .name = GPU_ENGINE_NAME,
     .title = GPU_ENGINE_TITLE,
+    .can = GPU_ENGINE_CAN,
     .probe = probe,
     .supports = supports,
     .open = engine_open,
@@ -644,10 +646,7 @@ const sk_engine gpu_engine = {
     .close = engine_close,
     .profile_start = profile_start,
     .profile = profile,
-    .usual = SK_PRECISION_F16,
     .times = engine_times,
-    .offers =
-        SK_OFFERS_FRAMES | SK_OFFERS_SPARSE | SK_OFFERS_ROWS | SK_OFFERS_PEAKS | SK_OFFERS_DEVICE_FRAMES,
     .host_alloc = host_alloc,
     .host_free = gpu_host_free,
 };

@@ -135,7 +135,7 @@ sk_status gpu_build_peaks(gpu_plan *plan, sk_error *err)
     gpu_peaks *p = &plan->peaks;
     gpu_ref refs[4];
     gpu_view views[4] = {{0}};
-    p->wish = *plan->settings.peaks;
+    p->wish = *plan->settings.stages.peaks;
     p->at = sk_peak_layout_of(&p->wish);
     plan->node_name = "peaks";
     for (int k = 0; k < 4; k++) {

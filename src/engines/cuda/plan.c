@@ -106,7 +106,8 @@ static bool plain_gain(const sk_session_settings *s)
     for (int c = 0; c < 3; c++)
         if (s->mean[c] != 0.0f || s->std[c] != s->std[0])
             return false;
-    const bool fractions = s->input == SK_INPUT_FRAMES && s->fit->rule == SK_FIT_SLEAP_OLD && s->fit->scales;
+    const bool fractions =
+        s->input == SK_INPUT_FRAMES && s->stages.fit->rule == SK_FIT_SLEAP_OLD && s->stages.fit->scales;
     return s->input != SK_INPUT_TENSOR && !fractions;
 }
 
@@ -224,7 +225,7 @@ static sk_status build_steps(gpu_plan *plan, sk_error *err)
         SK_TRY(gpu_build_sparse(plan, err));
     if (plan->rows.wish.n_levels > 0)
         SK_TRY(gpu_build_rows(plan, err));
-    if (plan->settings.peaks)
+    if (plan->settings.stages.peaks)
         SK_TRY(gpu_build_peaks(plan, err));
     return build_outputs(plan, err);
 }
@@ -233,15 +234,16 @@ sk_status gpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
                         sk_error *err)
 {
     plan->settings = *settings;
-    if (settings->fit && settings->input == SK_INPUT_FRAMES)
-        plan->fit = *settings->fit;
-    if (settings->sparse) {
-        if (settings->sparse->n_levels < 0 || settings->sparse->n_levels > SK_SPARSE_LEVELS)
-            return sk_fail(err, SK_ERR_ARG, "sparse outputs with %d levels", settings->sparse->n_levels);
-        plan->sparse.wish = *settings->sparse;
+    if (settings->stages.fit && settings->input == SK_INPUT_FRAMES)
+        plan->fit = *settings->stages.fit;
+    if (settings->stages.sparse) {
+        if (settings->stages.sparse->n_levels < 0 || settings->stages.sparse->n_levels > SK_SPARSE_LEVELS)
+            return sk_fail(err, SK_ERR_ARG, "sparse outputs with %d levels",
+                           settings->stages.sparse->n_levels);
+        plan->sparse.wish = *settings->stages.sparse;
     }
-    if (settings->rows)
-        plan->rows.wish = *settings->rows;
+    if (settings->stages.rows)
+        plan->rows.wish = *settings->stages.rows;
     if (settings->input == SK_INPUT_FRAMES && !plan->fit.nv12)
         SK_TRY(sk_offload_strips(&plan->fit, &plan->strips, err));
     plan->tf32 = settings->precision == SK_PRECISION_TF32;

@@ -291,6 +291,11 @@ static sk_status ov_probe(sk_engine_probe *out, sk_error *err)
 const sk_engine sk_engine_openvino = {
     .name = "openvino",
     .title = "OpenVINO on the CPU, Intel's graphics or NPU",
+    .can = {.device = SK_DEVICE_CPU,
+            .reads = SK_READS_HOST,
+            .precisions = 1u << SK_PRECISION_F32 | 1u << SK_PRECISION_F16,
+            .usual = SK_PRECISION_F32,
+            .asynchronous = true},
     .probe = ov_probe,
     .supports = ov_supports,
     .open = ov_open,

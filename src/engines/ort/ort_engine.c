@@ -194,7 +194,7 @@ static sk_status ort_probe(const sk_engine *engine, atomic_int *works, sk_engine
 }
 
 /* The three runtimes differ in the provider they are made for. */
-#define ORT_ENGINE(word, engine_title)                                                                       \
+#define ORT_ENGINE(word, engine_title, kind)                                                                 \
     static atomic_int word##_works;                                                                          \
     static sk_status word##_probe(sk_engine_probe *out, sk_error *err)                                       \
     {                                                                                                        \
@@ -213,6 +213,10 @@ static sk_status ort_probe(const sk_engine *engine, atomic_int *works, sk_engine
     const sk_engine sk_engine_##word = {                                                                     \
         .name = #word,                                                                                       \
         .title = (engine_title),                                                                             \
+        .can = {.device = (kind),                                                                            \
+                .reads = SK_READS_HOST,                                                                      \
+                .precisions = 1u << SK_PRECISION_F32 | 1u << SK_PRECISION_F16,                               \
+                .usual = SK_PRECISION_F32},                                                                  \
         .probe = word##_probe,                                                                               \
         .supports = word##_supports,                                                                         \
         .open = word##_open,                                                                                 \
@@ -222,6 +226,6 @@ static sk_status ort_probe(const sk_engine *engine, atomic_int *works, sk_engine
         .form = &sk_foreign_form_onnx,                                                                       \
     }
 
-ORT_ENGINE(onnx_cpu, "ONNX Runtime on the CPU");
-ORT_ENGINE(onnx_cuda, "ONNX Runtime on NVIDIA GPUs");
-ORT_ENGINE(onnx_rocm, "ONNX Runtime on AMD GPUs");
+ORT_ENGINE(onnx_cpu, "ONNX Runtime on the CPU", SK_DEVICE_CPU);
+ORT_ENGINE(onnx_cuda, "ONNX Runtime on NVIDIA GPUs", SK_DEVICE_NVIDIA);
+ORT_ENGINE(onnx_rocm, "ONNX Runtime on AMD GPUs", SK_DEVICE_AMD);

@@ -139,13 +139,13 @@ static sk_status append_coreml(const ort_api *api, ort_session_options *options,
 
 /* In the order of choice within a runtime. MIGraphX before ROCm: libraries from 1.30 on have only the former. */
 static const ort_provider providers[] = {
-    {"CPU", "CPUExecutionProvider", "onnx_cpu", "onnxruntime", append_cpu},
-    {"OpenVINO", "OpenVINOExecutionProvider", "onnx_cpu", "onnxruntime-openvino", append_openvino},
-    {"CoreML", "CoreMLExecutionProvider", "onnx_cpu", "onnxruntime", append_coreml},
-    {"CUDA", "CUDAExecutionProvider", "onnx_cuda", "onnxruntime-gpu", append_cuda},
-    {"TensorRT", "TensorrtExecutionProvider", "onnx_cuda", "onnxruntime-gpu", append_tensorrt},
-    {"MIGraphX", "MIGraphXExecutionProvider", "onnx_rocm", "onnxruntime-migraphx", append_migraphx},
-    {"ROCm", "ROCMExecutionProvider", "onnx_rocm", "onnxruntime-rocm", append_rocm},
+    {"CPU", "CPUExecutionProvider", "onnx_cpu", "onnxruntime", append_cpu, false},
+    {"OpenVINO", "OpenVINOExecutionProvider", "onnx_cpu", "onnxruntime-openvino", append_openvino, false},
+    {"CoreML", "CoreMLExecutionProvider", "onnx_cpu", "onnxruntime", append_coreml, false},
+    {"CUDA", "CUDAExecutionProvider", "onnx_cuda", "onnxruntime-gpu", append_cuda, false},
+    {"TensorRT", "TensorrtExecutionProvider", "onnx_cuda", "onnxruntime-gpu", append_tensorrt, false},
+    {"MIGraphX", "MIGraphXExecutionProvider", "onnx_rocm", "onnxruntime-migraphx", append_migraphx, true},
+    {"ROCm", "ROCMExecutionProvider", "onnx_rocm", "onnxruntime-rocm", append_rocm, false},
 };
 #define COUNT (sizeof providers / sizeof providers[0])
 
@@ -217,7 +217,7 @@ sk_status ort_provider_choose(const ort_api *api, const char *runtime, const sk_
             *out = &providers[i];
             return SK_OK;
         }
-        if (strcmp(runtime, "onnx_rocm") != 0) /* only there a second one will do as well */
+        if (!providers[i].or_next)
             break;
     }
     return not_built_in(api, first, err);

@@ -14,6 +14,7 @@ typedef struct ort_provider {
     const char *package; /* the Python package that has it */
     sk_status (*append)(const ort_api *api, ort_session_options *options, const sk_session_settings *settings,
                         sk_error *err);
+    bool or_next; /* where the library lacks it, the runtime's next will do as well */
 } ort_provider;
 
 /* Was the library built with it? Not whether it works. */

@@ -258,6 +258,7 @@ static sk_status trt_probe(sk_engine_probe *out, sk_error *err)
 const sk_engine sk_engine_tensorrt_plugin = {
     .name = "tensorrt",
     .title = "TensorRT on NVIDIA GPUs",
+    .can = SK_TENSORRT_CAN,
     .probe = trt_probe,
     .supports = trt_supports,
     .open = trt_engine_open,
@@ -265,5 +266,4 @@ const sk_engine sk_engine_tensorrt_plugin = {
     .wait = trt_engine_wait,
     .close = trt_engine_close,
     .form = &form,
-    .usual = SK_PRECISION_F16,
 };
