@@ -218,13 +218,18 @@ typedef enum sk_runner_stage {
     SK_STAGE_QUEUE,        /* waiting for a device */
     SK_STAGE_PRE,          /* letterbox, resize, … */
     SK_STAGE_WAIT_NETWORK, /* waiting for the network to be free */
-    SK_STAGE_NETWORK,      /* a frame's share of its batch; with a second model's */
+    SK_STAGE_NETWORK,      /* a frame's share of its batch */
     SK_STAGE_WAIT_POST,
-    SK_STAGE_POST,        /* decode, NMS, peaks, grouping, crops */
+    SK_STAGE_POST,        /* decode, NMS, peaks, grouping */
     SK_STAGE_DOWNLOAD,    /* raw outputs out; GPU: from the device */
     SK_STAGE_CHECK,       /* the reference executor */
     SK_STAGE_WAIT_READER, /* finished, not yet fetched: earlier frames and the reader */
     SK_STAGE_TOTAL,       /* from submit to the end of post-processing */
+    /* Two models, after the first's post-processing; the numbers above stay what they were. */
+    SK_STAGE_CROPS,       /* cutting them, where the host does */
+    SK_STAGE_WAIT_SECOND, /* waiting for the second network to be free */
+    SK_STAGE_SECOND,      /* the second network, for all crops of the frame */
+    SK_STAGE_SECOND_POST, /* what comes after it */
     SK_STAGE_COUNT
 } sk_runner_stage;
 

@@ -186,8 +186,9 @@ void sk_detector_get_times(const sk_detector *d, sk_detector_times *times)
     sk_runner_get_stats(d->runner, &stats);
     times->frames = stats.stages[SK_STAGE_TOTAL].count;
     times->pre = 1e-3 * stats.stages[SK_STAGE_PRE].sum;
-    times->network = 1e-3 * stats.stages[SK_STAGE_NETWORK].sum;
-    times->post = 1e-3 * stats.stages[SK_STAGE_POST].sum;
+    times->network = 1e-3 * (stats.stages[SK_STAGE_NETWORK].sum + stats.stages[SK_STAGE_SECOND].sum);
+    times->post = 1e-3 * (stats.stages[SK_STAGE_POST].sum + stats.stages[SK_STAGE_CROPS].sum +
+                          stats.stages[SK_STAGE_SECOND_POST].sum);
 }
 
 static sk_status copy_instances(const sk_instances *from, sk_instances *to, sk_error *err)

@@ -19,14 +19,18 @@
  * An item is one frame in flight. All items in flight hang in one list, oldest first: that is the order of results. Those
  * nobody has begun hang in a second one, from which the lanes take them.
  *
- * A lane is one device with its three threads. It takes items in batches; a batch is a job, and jobs go through the
- * lane's threads in turn, counted by five numbers that only grow:
+ * A lane is one device. It takes items in batches; a batch is a job, and jobs go through the lane's list of stages, each a
+ * thread of its own with a queue before it:
  *
- *     finished <= computed <= submitted <= ready <= taken <= finished + n_jobs
- *       (post)     (network done)  (network begun)  (pre done)  (pre begun)
+ *     pre -> network -> post [ -> second: crops, the second model's network, what comes after it ]
  *
- * Job number k lives in jobs[k % n_jobs]. Each number is written by one thread, under the runner's lock; who owns a job's
- * contents follows from the numbers, so that the stages themselves run without any lock.
+ * A queue is two numbers that only grow: how many jobs a stage has begun and how many it is done with. So
+ *
+ *     last.done <= last.begun <= … <= second stage's done … <= pre.done <= pre.begun <= last.done + n_jobs
+ *
+ * and what waits before a stage are the jobs from its `begun` to the `done` of the one before. Job number k lives in
+ * jobs[k % n_jobs]. Each number is written by its stage's thread, under the runner's lock; who owns a job's contents follows
+ * from the numbers, so that the stages themselves run without any lock.
  *
  * Everything else (lists, states, counters) is under the runner's one lock, which is held for a few hundred nanoseconds at
  * the ends of stages and never while one runs. */
@@ -43,6 +47,8 @@ typedef enum sk_item_state {
     SK_ITEM_NETWORK,
     SK_ITEM_WAIT_POST,
     SK_ITEM_POST,
+    SK_ITEM_WAIT_SECOND,
+    SK_ITEM_SECOND,
     SK_ITEM_DONE,
     SK_ITEM_HELD /* with the reader */
 } sk_item_state;
@@ -56,6 +62,8 @@ enum {
     SK_AT_NETWORK,
     SK_AT_COMPUTED,
     SK_AT_POST,
+    SK_AT_POSTED,
+    SK_AT_SECOND, /* its first crops go to the second network */
     SK_AT_DONE,
     SK_AT_COUNT
 };
@@ -76,7 +84,9 @@ struct sk_item {
     sk_item *next;          /* pending, by ticket; or free */
     sk_item_state state;
     int64_t at[SK_AT_COUNT];
-    int64_t post; /* ns of its own in the post thread */
+    int64_t post;                       /* ns of its own in the post thread */
+    int64_t crops, second, second_post; /* ns of cutting; in the second network; after it */
+    int64_t second_end;                 /* of its last run so far */
     int64_t ticket;
     sk_frame view; /* what the stages read */
     sk_lent *lent; /* the caller's frame; null: copied, or given back */
@@ -90,13 +100,13 @@ struct sk_item {
     bool whole;     /* its maps came back: more peaks than a table holds */
     int32_t lane;
     int32_t share;           /* frames of its batch: stage times are divided by it */
-    double second;           /* seconds in a second model's network */
     double upload, download; /* seconds, of the device or of staging */
     double copying,
         checking; /* seconds of post-processing that are not: raw outputs out, the reference executor */
     sk_status status;
     sk_error error; /* where status is a failure */
     sk_instances instances;
+    sk_instances found; /* by the first of two models */
     sk_runner_check checked;
     int32_t n_outputs;
     sk_runner_output outputs[SK_RUNNER_MAX_OUTPUTS];
@@ -122,15 +132,62 @@ struct sk_job {
     int64_t network_begin, network_end;
 };
 
-enum { SK_LANE_PRE = 0, SK_LANE_NETWORK = 1, SK_LANE_POST = 2, SK_LANE_THREADS = 3 };
+/* A step of a job's way, with its thread and its queue. */
+typedef struct sk_lane_stage {
+    const char *name; /* of the thread */
+    const char *role; /* of its row in the timeline */
+    void *(*main)(void *stage);
+    sk_lane *lane;
+    int32_t index; /* in the lane's list */
+    bool started;
+    pthread_t thread;
+    pthread_cond_t wake;
+    int64_t begun, done; /* jobs */
+    sk_timeline_row row;
+} sk_lane_stage;
+
+/* Places in the list; a lane of one model ends with post. */
+enum { SK_LANE_PRE = 0, SK_LANE_NETWORK, SK_LANE_POST, SK_LANE_SECOND, SK_LANE_MAX_STAGES };
+
+/* Crops of one frame in one run of the second network, as many as its batch holds; none: a frame without. */
+typedef struct sk_crop_run {
+    sk_job *job;
+    int32_t image; /* of the job */
+    int32_t first, count;
+    bool last; /* of the frame */
+    int64_t begin;
+} sk_crop_run;
+
+#define SK_LANE_MAX_RUNS 8 /* in flight */
+
+/* The second model of a lane; its thread's alone once the lane is open. */
+typedef struct sk_second {
+    int32_t width, height;         /* frames the stages are open for */
+    sk_task_stage *first;          /* of the first model: what the others are opened behind */
+    sk_task_stage *cutter, *after; /* before the network; after it, some frames later */
+    sk_trace trace;
+    int32_t slots;
+    uint8_t *inputs[SK_SESSION_MAX_SLOTS];
+    size_t input_bytes; /* of each */
+    void (*input_free)(void *block);
+    sk_instances unused; /* the cutter wants a place for results */
+    /* where it stands: the next crop to be cut … */
+    sk_job *cutting; /* null: of the next job */
+    int32_t image, next_crop;
+    sk_crop_list list; /* of this frame */
+    /* … and runs that were begun and not ended */
+    sk_crop_run runs[SK_LANE_MAX_RUNS];
+    int64_t queued, ended;
+    int64_t submitted, waited; /* those with crops */
+    bool checking;             /* the checker is held for the frame in hand */
+} sk_second;
 
 struct sk_lane {
     sk_runner *runner;
     int32_t index;
     sk_device device;
-    pthread_t threads[SK_LANE_THREADS];
-    int32_t started; /* threads */
-    pthread_cond_t wake[SK_LANE_THREADS];
+    sk_lane_stage stages[SK_LANE_MAX_STAGES];
+    int32_t n_stages;
     bool idle;              /* the pre thread waits for frames */
     bool offload;           /* the engine fits frames in by itself, where it can */
     bool opened, open_done; /* the network thread has tried to open, and could */
@@ -139,7 +196,6 @@ struct sk_lane {
 
     sk_job jobs[SK_LANE_MAX_JOBS];
     int32_t n_jobs, slots;
-    int64_t taken, ready, submitted, computed, finished;
 
     /* the pre thread's */
     sk_task_stage *pre;
@@ -153,14 +209,11 @@ struct sk_lane {
     sk_kept_traces kept;      /* of other shapes */
     pthread_mutex_t networks; /* first and second model never compute at the same time: the cores are one's */
     /* the post thread's */
-    sk_task_stage *post, *crops;
+    sk_task_stage *post;
     int32_t post_width, post_height;
-    sk_trace crop_trace;
-    uint8_t *crop_input;
-    size_t crop_input_bytes;
-    sk_instances found; /* by the first of two models */
+    /* the last stage's of two models */
+    sk_second second;
 
-    sk_track tracks[SK_LANE_THREADS];
     /* what statistics tell of it, under the lock: they outlive the trace */
     int64_t frames, captures, activation_bytes;
     double warm_up_ms, optimised_ms, capture_ms;
@@ -184,9 +237,10 @@ struct sk_runner {
     sk_frame like;   /* format and colours of frames to get ready for */
     int32_t n_models;
     const sk_model *models[SK_DETECTOR_MAX_MODELS];
-    int32_t capacity, n_keypoints; /* of results */
-    bool planes;                   /* frames may come as planes of video */
-    bool sparse;                   /* a device leaves out results that cannot pass */
+    int32_t capacity, n_keypoints;           /* of results */
+    int32_t found_capacity, found_keypoints; /* of what the first of two models finds */
+    bool planes;                             /* frames may come as planes of video */
+    bool sparse;                             /* a device leaves out results that cannot pass */
     int32_t depth;
 
     pthread_mutex_t lock;
@@ -212,7 +266,7 @@ struct sk_runner {
     sk_lane *lanes;
     int32_t n_lanes;
     sk_checker checker;
-    sk_track caller_track;
+    sk_timeline_row caller_row;
 
     sk_histogram stages[SK_STAGE_COUNT];
     sk_runner_stats counted; /* the counters in it */
@@ -260,6 +314,8 @@ void sk_runner_note_file(sk_runner *r, int32_t model, const sk_trace *trace);
 sk_status sk_item_prepare_outputs(sk_item *item, const sk_trace *trace, sk_error *err) SK_MUST_CHECK;
 
 /* lane.c */
+/* The stages that jobs of so many models go through. */
+void sk_lane_list_stages(sk_lane *lane, int32_t n_models, const pthread_condattr_t *monotonic);
 sk_status sk_lane_open(sk_runner *r, sk_lane *lane,
                        sk_error *err) SK_MUST_CHECK; /* returns when its trace stands */
 void sk_lane_stop(sk_lane *lane);                    /* the runner's state is ENDING */
@@ -272,18 +328,43 @@ void sk_lane_fail(sk_lane *lane, const sk_error *problem);
 /* Under the lock: one job's items, of a lane that failed. */
 void sk_lane_hand_over(sk_lane *lane, sk_job *job);
 
+/* lane_stage.c; all under the lock. */
+/* The job a stage is to begin next: null while there is none. */
+sk_job *sk_stage_next(sk_lane_stage *stage);
+/* The oldest job a stage has begun and not ended. */
+sk_job *sk_stage_oldest(sk_lane_stage *stage);
+/* Is there nothing left to do for it? The runner ends, or the device failed and no job it could still finish is left. */
+bool sk_stage_over(const sk_lane_stage *stage);
+/* A stage is done with its oldest job: it waits for the next one, or is finished; of a device that failed it goes on only if
+ * no network is ahead of it. */
+void sk_stage_pass(sk_lane_stage *stage);
+/* What a stage still has in hand, of a device that failed. */
+void sk_stage_hand_over(sk_lane_stage *stage);
+/* What waits for a network, of a device that failed; each stage hands over what it has in hand by itself. */
+void sk_lane_hand_over_waiting(sk_lane *lane);
+void sk_stage_wake(sk_lane *lane);
+/* Jobs that are somewhere in the lane. */
+int64_t sk_lane_load(const sk_lane *lane);
+void sk_job_mark(sk_job *job, sk_item_state state, int moment, int64_t now);
+
 /* The trace that frames like this one need on this lane, once its pre stage stands. */
 sk_trace_key sk_lane_key(const sk_lane *lane, const sk_frame *like);
 /* Do results come back without the places that cannot pass? Then they cannot be compared or kept. */
 bool sk_lane_is_sparse(const sk_lane *lane);
 
-/* lane_pre.c, lane_network.c, lane_post.c: the threads. */
-void *sk_lane_pre_main(void *lane);
-void *sk_lane_network_main(void *lane);
-void *sk_lane_post_main(void *lane);
-/* Stages and second network for frames of this size; on the network thread while opening, then on the post thread. */
-sk_status sk_lane_open_post(sk_lane *lane, int32_t width, int32_t height, sk_error *err) SK_MUST_CHECK;
+/* lane_pre.c, lane_network.c, lane_post.c, lane_second.c: the threads. */
+void *sk_lane_pre_main(void *stage);
+void *sk_lane_network_main(void *stage);
+void *sk_lane_post_main(void *stage);
+void *sk_lane_second_main(void *stage);
+/* Stages for frames of this size, and the second network: on the network thread while opening, then on their own. */
 sk_status sk_lane_open_pre(sk_lane *lane, int32_t width, int32_t height, sk_error *err) SK_MUST_CHECK;
+sk_status sk_lane_open_post(sk_lane *lane, int32_t width, int32_t height, sk_error *err) SK_MUST_CHECK;
+sk_status sk_lane_open_second(sk_lane *lane, int32_t width, int32_t height, sk_error *err) SK_MUST_CHECK;
+void sk_lane_close_second(sk_lane *lane);
+/* lane_post.c: what the checker is told, and how long it took. */
+sk_checker_call sk_lane_check_of(const sk_lane *lane, sk_item *item);
+void sk_lane_note_check(sk_lane_stage *stage, sk_item *item, int64_t begin);
 sk_status sk_job_prepare(sk_job *job, const sk_trace_key *key, sk_error *err) SK_MUST_CHECK;
 
 /* stream.c: every function that works for a caller is between these, so that a release waits for it. Enter takes the lock;

@@ -26,6 +26,15 @@ static sk_status add_lent(sk_runner *r, sk_error *err)
     return SK_OK;
 }
 
+static void dispose(sk_item *item)
+{
+    sk_instances_free(&item->instances);
+    sk_instances_free(&item->found);
+    sk_free(item->staging);
+    sk_free(item->output_data);
+    sk_free(item);
+}
+
 sk_status sk_items_grow(sk_runner *r, sk_error *err)
 {
     for (int i = 0; i < 2; i++) /* one in use, one being given back */
@@ -35,8 +44,10 @@ sk_status sk_items_grow(sk_runner *r, sk_error *err)
         return sk_fail_memory(err, sizeof *item);
     memset(item, 0, sizeof *item); /* touched now rather than by its first frame */
     sk_status status = sk_instances_alloc(r->capacity, r->n_keypoints, &item->instances, err);
+    if (status == SK_OK && r->n_models > 1)
+        status = sk_instances_alloc(r->found_capacity, r->found_keypoints, &item->found, err);
     if (status != SK_OK) {
-        sk_free(item);
+        dispose(item);
         return status;
     }
     memset(item->instances.items, 0, (size_t)r->capacity * sizeof *item->instances.items);
@@ -55,14 +66,6 @@ static void free_lent(sk_lent **list)
         sk_free(lent);
     }
     *list = NULL;
-}
-
-static void dispose(sk_item *item)
-{
-    sk_instances_free(&item->instances);
-    sk_free(item->staging);
-    sk_free(item->output_data);
-    sk_free(item);
 }
 
 void sk_items_close(sk_runner *r, bool taken)
@@ -230,11 +233,15 @@ static void add_times(sk_runner *r, const sk_item *item)
     sk_histogram_add(&h[SK_STAGE_QUEUE], at[SK_AT_PRE] - at[SK_AT_QUEUED]);
     sk_histogram_add(&h[SK_STAGE_PRE], (at[SK_AT_READY] - at[SK_AT_PRE]) / item->share);
     sk_histogram_add(&h[SK_STAGE_WAIT_NETWORK], at[SK_AT_NETWORK] - at[SK_AT_READY]);
-    int64_t second = (int64_t)(item->second * 1e9);
-    sk_histogram_add(&h[SK_STAGE_NETWORK], (at[SK_AT_COMPUTED] - at[SK_AT_NETWORK]) / item->share + second);
+    sk_histogram_add(&h[SK_STAGE_NETWORK], (at[SK_AT_COMPUTED] - at[SK_AT_NETWORK]) / item->share);
     sk_histogram_add(&h[SK_STAGE_WAIT_POST], at[SK_AT_POST] - at[SK_AT_COMPUTED]);
-    sk_histogram_add(&h[SK_STAGE_POST],
-                     item->post - second - (int64_t)((item->checking + item->copying) * 1e9));
+    sk_histogram_add(&h[SK_STAGE_POST], item->post);
+    if (r->n_models > 1) {
+        sk_histogram_add(&h[SK_STAGE_CROPS], item->crops);
+        sk_histogram_add(&h[SK_STAGE_WAIT_SECOND], at[SK_AT_SECOND] - at[SK_AT_POSTED]);
+        sk_histogram_add(&h[SK_STAGE_SECOND], item->second);
+        sk_histogram_add(&h[SK_STAGE_SECOND_POST], item->second_post);
+    }
     sk_histogram_add(&h[SK_STAGE_TOTAL], at[SK_AT_DONE] - at[SK_AT_SUBMIT]);
 }
 
@@ -272,6 +279,8 @@ const char *sk_item_state_name(sk_item_state state)
     case SK_ITEM_NETWORK: return sk_runner_stage_name(SK_STAGE_NETWORK);
     case SK_ITEM_WAIT_POST: return sk_runner_stage_name(SK_STAGE_WAIT_POST);
     case SK_ITEM_POST: return sk_runner_stage_name(SK_STAGE_POST);
+    case SK_ITEM_WAIT_SECOND: return sk_runner_stage_name(SK_STAGE_WAIT_SECOND);
+    case SK_ITEM_SECOND: return sk_runner_stage_name(SK_STAGE_SECOND);
     default: return sk_runner_stage_name(SK_STAGE_WAIT_READER);
     }
 }

@@ -35,13 +35,12 @@ void sk_lanes_wake(sk_runner *r)
     sk_lane *best = NULL;
     for (int32_t i = 0; i < r->n_lanes; i++) {
         sk_lane *lane = &r->lanes[i];
-        if (lane->idle && !lane->failed &&
-            (!best || lane->taken - lane->finished < best->taken - best->finished))
+        if (lane->idle && !lane->failed && (!best || sk_lane_load(lane) < sk_lane_load(best)))
             best = lane;
     }
     if (best) {
         best->idle = false; /* the next frame wakes another one */
-        pthread_cond_signal(&best->wake[SK_LANE_PRE]);
+        pthread_cond_signal(&best->stages[SK_LANE_PRE].wake);
     }
 }
 
@@ -84,17 +83,14 @@ void sk_lane_fail(sk_lane *lane, const sk_error *problem)
     lane->failed = true;
     lane->problem = *problem;
     sk_error_prefix(&lane->problem, "device %s failed", lane->device.name);
-    /* What waits for the network; the pre thread hands over what it has in its hands itself. */
-    for (int64_t k = lane->computed; k < lane->ready; k++)
-        sk_lane_hand_over(lane, &lane->jobs[k % lane->n_jobs]);
+    sk_lane_hand_over_waiting(lane);
     while (sk_lanes_alive(r) == 0 && r->pending) {
         sk_item *item = r->pending;
         r->pending = item->next;
         item->state = SK_ITEM_PRE; /* out of the list */
         fail_item(r, item, &lane->problem);
     }
-    for (int i = 0; i < SK_LANE_THREADS; i++)
-        pthread_cond_broadcast(&lane->wake[i]);
+    sk_stage_wake(lane);
     pthread_cond_broadcast(&r->room);
 }
 
@@ -113,7 +109,7 @@ sk_trace_key sk_lane_key(const sk_lane *lane, const sk_frame *like)
 
 bool sk_lane_is_sparse(const sk_lane *lane)
 {
-    return sk_trace_key_is_partial(&lane->trace.key) || sk_trace_key_is_partial(&lane->crop_trace.key);
+    return sk_trace_key_is_partial(&lane->trace.key) || sk_trace_key_is_partial(&lane->second.trace.key);
 }
 
 static void free_input(sk_job *job)
@@ -147,9 +143,9 @@ sk_status sk_job_prepare(sk_job *job, const sk_trace_key *key, sk_error *err)
     return SK_OK;
 }
 
-static sk_status start_thread(sk_lane *lane, int which, void *(*main)(void *), sk_error *err)
+static sk_status start_thread(sk_lane_stage *stage, sk_error *err)
 {
-    static const char *const names[SK_LANE_THREADS] = {"pre", "network", "post"};
+    sk_lane *lane = stage->lane;
     sigset_t all, before;
     pthread_attr_t attributes;
     if (pthread_attr_init(&attributes) != 0)
@@ -160,30 +156,28 @@ static sk_status start_thread(sk_lane *lane, int which, void *(*main)(void *), s
         cpu_set_t set;
         CPU_ZERO(&set);
         for (int32_t i = 0; i < lane->device.n_cores; i++)
-            if (which != SK_LANE_NETWORK || i == 0)
+            if (stage->index != SK_LANE_NETWORK || i == 0)
                 CPU_SET(lane->device.cores[i], &set);
         refused = pthread_attr_setaffinity_np(&attributes, sizeof set, &set);
     }
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (!refused)
-        refused = pthread_create(&lane->threads[which], &attributes, main, lane);
+        refused = pthread_create(&stage->thread, &attributes, stage->main, stage);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     if (refused)
         return sk_fail(err, SK_ERR_IO, "device %s: its %s thread could not be started (%s)",
-                       lane->device.name, names[which], strerror(refused));
+                       lane->device.name, stage->name, strerror(refused));
     char name[16];
-    snprintf(name, sizeof name, "%s-%d", names[which], lane->index);
-    pthread_setname_np(lane->threads[which], name);
-    lane->started |= 1 << which;
+    snprintf(name, sizeof name, "%s-%d", stage->name, lane->index);
+    pthread_setname_np(stage->thread, name);
+    stage->started = true;
     return SK_OK;
 }
 
 static sk_status allocate(sk_runner *r, sk_lane *lane, sk_error *err)
 {
-    static const char *const roles[SK_LANE_THREADS] = {"transfer and pre-processing", "network",
-                                                       "post-processing"};
     int32_t batch = r->settings.detector.batch;
     lane->copiers = (sk_copiers){.threads = r->settings.detector.threads, .sharers = r->n_lanes};
     for (int32_t k = 0; k < SK_LANE_MAX_JOBS; k++) {
@@ -192,18 +186,36 @@ static sk_status allocate(sk_runner *r, sk_lane *lane, sk_error *err)
         if (!lane->jobs[k].items || !lane->jobs[k].frames)
             return sk_fail_memory(err, (size_t)batch * sizeof *lane->jobs[k].items);
     }
-    for (int i = 0; i < SK_LANE_THREADS; i++) {
+    for (int32_t i = 0; i < lane->n_stages; i++) {
+        sk_lane_stage *stage = &lane->stages[i];
         char name[48];
-        snprintf(name, sizeof name, "%.16s %.30s", lane->device.name, roles[i]);
-        SK_TRY(sk_track_open(&lane->tracks[i], r->settings.timeline, name, err));
+        snprintf(name, sizeof name, "%.16s %.30s", lane->device.name, stage->role);
+        SK_TRY(sk_timeline_row_open(&stage->row, r->settings.timeline, name, err));
     }
     return SK_OK;
+}
+
+void sk_lane_list_stages(sk_lane *lane, int32_t n_models, const pthread_condattr_t *monotonic)
+{
+    static const sk_lane_stage list[SK_LANE_MAX_STAGES] = {
+        [SK_LANE_PRE] = {.name = "pre", .role = "transfer and pre-processing", .main = sk_lane_pre_main},
+        [SK_LANE_NETWORK] = {.name = "network", .role = "network", .main = sk_lane_network_main},
+        [SK_LANE_POST] = {.name = "post", .role = "post-processing", .main = sk_lane_post_main},
+        [SK_LANE_SECOND] = {
+            .name = "second", .role = "crops and second network", .main = sk_lane_second_main}};
+    lane->n_stages = n_models > 1 ? SK_LANE_MAX_STAGES : SK_LANE_SECOND;
+    for (int32_t i = 0; i < lane->n_stages; i++) {
+        lane->stages[i] = list[i];
+        lane->stages[i].lane = lane;
+        lane->stages[i].index = i;
+        pthread_cond_init(&lane->stages[i].wake, monotonic);
+    }
 }
 
 sk_status sk_lane_open(sk_runner *r, sk_lane *lane, sk_error *err)
 {
     SK_TRY(allocate(r, lane, err));
-    SK_TRY(start_thread(lane, SK_LANE_NETWORK, sk_lane_network_main, err));
+    SK_TRY(start_thread(&lane->stages[SK_LANE_NETWORK], err));
     pthread_mutex_lock(&r->lock);
     while (!lane->open_done)
         pthread_cond_wait(&r->gone, &r->lock);
@@ -214,16 +226,19 @@ sk_status sk_lane_open(sk_runner *r, sk_lane *lane, sk_error *err)
             *err = lane->problem;
         return lane->problem.code;
     }
-    SK_TRY(start_thread(lane, SK_LANE_POST, sk_lane_post_main, err));
-    return start_thread(lane, SK_LANE_PRE, sk_lane_pre_main, err);
+    for (int32_t i = lane->n_stages - 1; i >= 0; i--)
+        if (i != SK_LANE_NETWORK)
+            SK_TRY(start_thread(&lane->stages[i], err));
+    return SK_OK;
 }
 
 void sk_lane_stop(sk_lane *lane)
 {
-    for (int i = 0; i < SK_LANE_THREADS; i++)
-        if (lane->started & (1 << i))
-            pthread_join(lane->threads[i], NULL);
-    lane->started = 0;
+    for (int32_t i = 0; i < lane->n_stages; i++) {
+        if (lane->stages[i].started)
+            pthread_join(lane->stages[i].thread, NULL);
+        lane->stages[i].started = false;
+    }
 }
 
 void sk_lane_close(sk_lane *lane)
@@ -231,20 +246,16 @@ void sk_lane_close(sk_lane *lane)
     sk_trace_release(
         &lane->trace); /* waits for what is in flight, which reads the inputs: those go after it */
     sk_kept_traces_release(&lane->kept);
-    sk_trace_release(&lane->crop_trace);
+    sk_lane_close_second(lane);
     sk_copiers_close(&lane->copiers);
     sk_task_stage_close(&lane->pre);
-    sk_task_stage_close(&lane->crops);
     sk_task_stage_close(&lane->post);
-    sk_instances_free(&lane->found);
-    sk_free(lane->crop_input);
-    lane->crop_input = NULL;
     for (int32_t k = 0; k < SK_LANE_MAX_JOBS; k++) {
         sk_free(lane->jobs[k].items);
         sk_free(lane->jobs[k].frames);
         free_input(&lane->jobs[k]);
         lane->jobs[k] = (sk_job){0};
     }
-    for (int i = 0; i < SK_LANE_THREADS; i++)
-        sk_track_close(&lane->tracks[i]);
+    for (int32_t i = 0; i < lane->n_stages; i++)
+        sk_timeline_row_close(&lane->stages[i].row);
 }

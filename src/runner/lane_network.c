@@ -50,6 +50,8 @@ static void choose_slots(sk_lane *lane, const sk_trace_key *key)
     bool on_gpu = lane->trace.asynchronous || !sk_device_on_cpu(&lane->device);
     lane->slots = on_gpu ? GPU_SLOTS : small ? 2 : 1;
     lane->n_jobs = on_gpu ? GPU_SLOTS + 2 : lane->slots + 1;
+    if (on_gpu && lane->runner->n_models > 1)
+        lane->n_jobs += GPU_SLOTS - 1; /* those in the second network */
     if (lane->runner->settings.mode == SK_RUNNER_LATENCY)
         lane->slots = lane->n_jobs = 1; /* nothing queues behind anything */
 }
@@ -77,7 +79,8 @@ static sk_status open_lane(sk_lane *lane, sk_error *err)
         SK_TRY(capture(lane, &key, err));
     for (int32_t k = 0; k < lane->n_jobs && !sk_frame_on_device(&r->like); k++)
         SK_TRY(sk_job_prepare(&lane->jobs[k], &key, err));
-    return sk_lane_open_post(lane, width, height, err);
+    SK_TRY(sk_lane_open_post(lane, width, height, err));
+    return r->n_models > 1 ? sk_lane_open_second(lane, width, height, err) : SK_OK;
 }
 
 static void report_opening(sk_lane *lane, sk_status status)
@@ -88,14 +91,6 @@ static void report_opening(sk_lane *lane, sk_status status)
     lane->open_done = true;
     pthread_cond_broadcast(&r->gone);
     pthread_mutex_unlock(&r->lock);
-}
-
-static void set_states(sk_job *job, sk_item_state state, int moment, int64_t now)
-{
-    for (int32_t i = 0; i < job->count; i++) {
-        job->items[i]->state = state;
-        job->items[i]->at[moment] = now;
-    }
 }
 
 static bool nothing_wanted(const sk_job *job)
@@ -116,8 +111,9 @@ static void fail_job(sk_job *job, sk_status status, const sk_error *problem)
 }
 
 /* A shape the trace is not for: once nobody reads its results, a kept or a new one takes its place. Under the lock. */
-static void change_trace(sk_lane *lane, sk_job *job)
+static void change_trace(sk_lane_stage *stage, sk_job *job)
 {
+    sk_lane *lane = stage->lane;
     sk_runner *r = lane->runner;
     sk_error problem = {0};
     sk_trace_key key = job->key;
@@ -127,23 +123,23 @@ static void change_trace(sk_lane *lane, sk_job *job)
     if (!sk_kept_traces_swap(&lane->kept, &lane->trace, &key)) {
         sk_kept_traces_put(&lane->kept, &lane->trace);
         status = capture(lane, &key, &problem);
-        sk_track_add(&lane->tracks[SK_LANE_NETWORK], "capture", job->items[0]->ticket, job->count, begin,
-                     sk_clock_ns());
+        sk_timeline_row_add(&stage->row, "capture", job->items[0]->ticket, job->count, begin, sk_clock_ns());
     }
     pthread_mutex_lock(&r->lock);
     if (status != SK_OK)
         fail_job(job, status, &problem);
 }
 
-static void submit(sk_lane *lane, sk_job *job)
+static void submit(sk_lane_stage *stage, sk_job *job)
 {
+    sk_lane *lane = stage->lane;
     sk_runner *r = lane->runner;
     sk_error problem = {0};
     sk_status status = SK_OK;
     int64_t now = sk_clock_ns();
     job->skip = job->skip || nothing_wanted(job);
-    set_states(job, SK_ITEM_NETWORK, SK_AT_NETWORK, now);
-    lane->submitted++;
+    sk_job_mark(job, SK_ITEM_NETWORK, SK_AT_NETWORK, now);
+    stage->begun++;
     job->network_begin = job->network_end = now;
     if (job->skip)
         return;
@@ -158,10 +154,11 @@ static void submit(sk_lane *lane, sk_job *job)
         sk_lane_fail(lane, &problem);
 }
 
-static void finish_oldest(sk_lane *lane)
+static void finish_oldest(sk_lane_stage *stage)
 {
+    sk_lane *lane = stage->lane;
     sk_runner *r = lane->runner;
-    sk_job *job = &lane->jobs[lane->computed % lane->n_jobs];
+    sk_job *job = sk_stage_oldest(stage);
     sk_error problem = {0};
     sk_status status = SK_OK;
     sk_session_times times = {0};
@@ -172,62 +169,66 @@ static void finish_oldest(sk_lane *lane)
         if (status == SK_OK)
             status = sk_session_get_times(lane->trace.session, &times, &problem);
         if (status == SK_OK)
-            sk_track_add(&lane->tracks[SK_LANE_NETWORK], "network", job->items[0]->ticket, job->count,
-                         job->network_begin, job->network_end);
+            sk_timeline_row_add(&stage->row, "network", job->items[0]->ticket, job->count, job->network_begin,
+                                job->network_end);
         pthread_mutex_lock(&r->lock);
     }
     if (status != SK_OK) {
         sk_lane_fail(lane, &problem);
         return;
     }
-    set_states(job, SK_ITEM_WAIT_POST, SK_AT_COMPUTED, job->network_end);
+    sk_job_mark(job, SK_ITEM_WAIT_POST, SK_AT_COMPUTED, job->network_end);
     for (int32_t i = 0; i < job->count; i++) {
         sk_item *item = job->items[i];
         item->at[SK_AT_NETWORK] = job->network_begin;
         item->upload += times.upload;
         item->download = times.download;
     }
-    lane->computed++;
-    pthread_cond_signal(&lane->wake[SK_LANE_POST]);
+    sk_stage_pass(stage);
 }
 
 /* One turn of the queue, under the lock. */
-static void turn(sk_lane *lane)
+static void turn(sk_lane_stage *stage)
 {
+    sk_lane *lane = stage->lane;
     sk_runner *r = lane->runner;
-    bool flying = lane->computed < lane->submitted;
-    sk_job *next = lane->submitted < lane->ready ? &lane->jobs[lane->submitted % lane->n_jobs] : NULL;
+    const int64_t read = lane->stages[SK_LANE_POST].done; /* whose results nobody looks at any more */
+    bool flying = stage->done < stage->begun;
+    sk_job *next = sk_stage_next(stage);
     if (next && !next->skip && !sk_trace_fits(&lane->trace, &next->key)) {
         if (flying)
-            finish_oldest(lane);
-        else if (lane->finished < lane->submitted)
-            pthread_cond_wait(&lane->wake[SK_LANE_NETWORK], &r->lock);
+            finish_oldest(stage);
+        else if (read < stage->begun)
+            pthread_cond_wait(&stage->wake, &r->lock);
         else
-            change_trace(lane, next);
-    } else if (next && lane->submitted - lane->finished < lane->slots &&
-               (lane->trace.asynchronous || !flying)) {
-        submit(lane, next);
+            change_trace(stage, next);
+    } else if (next && stage->begun - read < lane->slots && (lane->trace.asynchronous || !flying)) {
+        submit(stage, next);
     } else if (flying) {
-        finish_oldest(lane);
+        finish_oldest(stage);
     } else {
-        pthread_cond_wait(&lane->wake[SK_LANE_NETWORK], &r->lock);
+        pthread_cond_wait(&stage->wake, &r->lock);
     }
 }
 
 void *sk_lane_network_main(void *argument)
 {
-    sk_lane *lane = argument;
+    sk_lane_stage *stage = argument;
+    sk_lane *lane = stage->lane;
     sk_runner *r = lane->runner;
     sk_status status = open_lane(lane, &lane->problem);
     report_opening(lane, status);
     if (status != SK_OK)
         return NULL;
     pthread_mutex_lock(&r->lock);
-    while (r->state != SK_RUNNER_ENDING && !lane->failed) {
-        turn(lane);
+    while (!sk_stage_over(stage)) {
+        turn(stage);
         sk_runner_tell(r);
     }
-    pthread_cond_broadcast(&lane->wake[SK_LANE_POST]);
+    if (lane->failed)
+        sk_stage_hand_over(stage);
+    sk_runner_tell(r);
+    sk_stage_wake(lane);
     pthread_mutex_unlock(&r->lock);
     return NULL;
 }

@@ -67,19 +67,20 @@ static bool expire(sk_runner *r)
 }
 
 /* Waits for frames and for a free job; null when there is nothing to do any more. */
-static sk_job *take(sk_lane *lane)
+static sk_job *take(sk_lane_stage *stage)
 {
+    sk_lane *lane = stage->lane;
     sk_runner *r = lane->runner;
     for (;;) {
         if (r->state == SK_RUNNER_ENDING || lane->failed)
             return NULL;
         int64_t when = INT64_MAX;
-        if (lane->taken - lane->finished < lane->n_jobs) {
+        if (sk_lane_load(lane) < lane->n_jobs) {
             if (expire(r))
                 continue;
             int32_t n = batch_now(r, &when);
             if (n) {
-                sk_job *job = &lane->jobs[lane->taken % lane->n_jobs];
+                sk_job *job = &lane->jobs[stage->begun % lane->n_jobs];
                 int64_t now = sk_clock_ns();
                 for (job->count = 0; job->count < n; job->count++) {
                     r->pending->share = n;
@@ -90,14 +91,14 @@ static sk_job *take(sk_lane *lane)
                     item->at[SK_AT_PRE] = now;
                     job->items[job->count] = item;
                 }
-                lane->taken++;
+                stage->begun++;
                 if (r->pending)
                     sk_lanes_wake(r); /* more is there than this lane takes */
                 return job;
             }
             lane->idle = true;
         }
-        sk_wait_until(&lane->wake[SK_LANE_PRE], &r->lock, when);
+        sk_wait_until(&stage->wake, &r->lock, when);
         lane->idle = false;
     }
 }
@@ -214,31 +215,28 @@ static void process(sk_lane *lane, sk_job *job)
 
 void *sk_lane_pre_main(void *argument)
 {
-    sk_lane *lane = argument;
+    sk_lane_stage *stage = argument;
+    sk_lane *lane = stage->lane;
     sk_runner *r = lane->runner;
     /* The pixels are needed again where crops are cut, a check is made or another device may have to begin anew. */
     bool keep = r->n_models > 1 || r->settings.frames == SK_RUNNER_HOLD || r->settings.allow_failover;
     pthread_mutex_lock(&r->lock);
-    for (sk_job *job; (job = take(lane));) {
+    for (sk_job *job; (job = take(stage));) {
         pthread_mutex_unlock(&r->lock);
         int64_t begin = sk_clock_ns();
         int64_t ticket = job->items[0]->ticket;
         process(lane, job);
         int64_t end = sk_clock_ns();
-        sk_track_add(&lane->tracks[SK_LANE_PRE], "pre", ticket, job->count, begin, end);
+        sk_timeline_row_add(&stage->row, "pre", ticket, job->count, begin, end);
         pthread_mutex_lock(&r->lock);
+        sk_job_mark(job, SK_ITEM_WAIT_NETWORK, SK_AT_READY, end);
         for (int32_t i = 0; i < job->count; i++) {
             sk_item *item = job->items[i];
-            item->at[SK_AT_READY] = end;
-            item->state = SK_ITEM_WAIT_NETWORK;
             if (!keep && !item->check &&
                 !sk_frame_on_device(&item->view)) /* the device reads those when it gets to them */
                 sk_item_give_back(r, item);
         }
-        if (lane->failed)
-            sk_lane_hand_over(lane, job);
-        lane->ready++;
-        pthread_cond_signal(&lane->wake[SK_LANE_NETWORK]);
+        sk_stage_pass(stage);
         sk_runner_tell(r);
     }
     pthread_mutex_unlock(&r->lock);

@@ -103,6 +103,8 @@ static sk_status plan_results(sk_runner *r, sk_error *err)
     const sk_task_plan *plan = sk_task_stage_plan(second ? second : first);
     r->capacity = plan->capacity;
     r->n_keypoints = plan->n_keypoints;
+    r->found_capacity = second ? sk_task_stage_plan(first)->capacity : 0;
+    r->found_keypoints = second ? sk_task_stage_plan(first)->n_keypoints : 0;
 done:
     sk_task_stage_close(&second);
     sk_task_stage_close(&first);
@@ -115,6 +117,8 @@ static int32_t default_depth(const sk_runner *r)
     if (r->settings.mode == SK_RUNNER_LATENCY)
         return (r->n_lanes + 1) * r->settings.detector.batch;
     int32_t batches = r->settings.detector.batch > 8 ? 2 * r->n_lanes : 3 * r->n_lanes + 1;
+    for (int32_t i = 0; i < r->n_lanes; i++) /* those in a second network that goes on beside the first */
+        batches += r->n_models > 1 && !sk_device_on_cpu(&r->lanes[i].device) ? 3 : 0;
     int32_t depth = batches * r->settings.detector.batch;
     return depth < MAX_DEPTH ? depth : MAX_DEPTH;
 }
@@ -130,8 +134,7 @@ static void init_conditions(sk_runner *r)
     pthread_cond_init(&r->gone, &monotonic);
     for (int32_t i = 0; i < r->n_lanes; i++) {
         pthread_mutex_init(&r->lanes[i].networks, NULL);
-        for (int k = 0; k < SK_LANE_THREADS; k++)
-            pthread_cond_init(&r->lanes[i].wake[k], &monotonic);
+        sk_lane_list_stages(&r->lanes[i], r->n_models, &monotonic);
     }
     pthread_condattr_destroy(&monotonic);
     sk_checker_init(&r->checker);
@@ -149,8 +152,8 @@ static int32_t instances_that_fit(const sk_lane *lane)
     if (room == 0)
         room = (int64_t)sysconf(_SC_PHYS_PAGES) / AUTO_MEMORY_SHARE * (int64_t)sysconf(_SC_PAGESIZE);
     int64_t each = lane->activation_bytes;
-    if (lane->crop_trace.session)
-        each += (int64_t)sk_session_about(lane->crop_trace.session)->activation_bytes;
+    if (lane->second.trace.session)
+        each += (int64_t)sk_session_about(lane->second.trace.session)->activation_bytes;
     int64_t fit = each > 0 && room > 0 ? room / each : INT32_MAX;
     return fit < 1 ? 1 : fit > INT32_MAX ? INT32_MAX : (int32_t)fit;
 }
@@ -224,8 +227,8 @@ static sk_status rehearse(sk_runner *r, sk_error *err)
     r->next_ticket = r->flush_before = 0;
     for (int32_t i = 0; i < r->n_lanes; i++) {
         r->lanes[i].frames = 0;
-        for (int k = 0; k < SK_LANE_THREADS; k++)
-            atomic_store(&r->lanes[i].tracks[k].written, 0);
+        for (int32_t k = 0; k < r->lanes[i].n_stages; k++)
+            atomic_store(&r->lanes[i].stages[k].row.written, 0);
     }
     pthread_mutex_unlock(&r->lock);
     if (status != SK_OK)
@@ -266,7 +269,7 @@ static sk_status open_on(const sk_model *const *models, int32_t n_models, const 
     r->depth = settings->depth ? settings->depth : default_depth(r);
     SK_TRY_GOTO(plan_results(r, err));
     SK_TRY_GOTO(sk_items_open(r, err));
-    SK_TRY_GOTO(sk_track_open(&r->caller_track, r->settings.timeline, "decode", err));
+    SK_TRY_GOTO(sk_timeline_row_open(&r->caller_row, r->settings.timeline, "decode", err));
     bool automatic = settings->devices && strcmp(settings->devices, "auto") == 0;
     SK_TRY_GOTO(open_lanes(r, automatic && sk_device_on_cpu(&devices[0]) ? fits : NULL, err));
     pthread_mutex_lock(&r->lock);
@@ -347,8 +350,7 @@ void sk_runner_release(sk_runner *r)
     pthread_cond_broadcast(&r->room);
     pthread_cond_broadcast(&r->ready);
     for (int32_t i = 0; i < r->n_lanes; i++)
-        for (int k = 0; k < SK_LANE_THREADS; k++)
-            pthread_cond_broadcast(&r->lanes[i].wake[k]);
+        sk_stage_wake(&r->lanes[i]);
     while (r->inside > 0)
         pthread_cond_wait(&r->gone, &r->lock);
     pthread_mutex_unlock(&r->lock);
@@ -357,7 +359,7 @@ void sk_runner_release(sk_runner *r)
     for (int32_t i = 0; i < r->n_lanes; i++)
         sk_lane_close(&r->lanes[i]);
     sk_checker_close(&r->checker);
-    sk_track_close(&r->caller_track);
+    sk_timeline_row_close(&r->caller_row);
     pthread_mutex_lock(&r->lock);
     r->counted.cancelled += r->in_flight;
     sk_items_close(r, false);
@@ -378,8 +380,8 @@ void sk_runner_close(sk_runner **pointer)
     pthread_mutex_unlock(&r->lock);
     for (int32_t i = 0; i < r->n_lanes; i++) {
         pthread_mutex_destroy(&r->lanes[i].networks);
-        for (int k = 0; k < SK_LANE_THREADS; k++)
-            pthread_cond_destroy(&r->lanes[i].wake[k]);
+        for (int32_t k = 0; k < r->lanes[i].n_stages; k++)
+            pthread_cond_destroy(&r->lanes[i].stages[k].wake);
     }
     pthread_cond_destroy(&r->room);
     pthread_cond_destroy(&r->ready);

@@ -6,15 +6,16 @@
 
 const char *sk_runner_stage_name(sk_runner_stage stage)
 {
-    static const char *const names[SK_STAGE_COUNT] = {"upload",  "queue",       "pre",  "wait network",
-                                                      "network", "wait post",   "post", "download",
-                                                      "check",   "wait reader", "total"};
+    static const char *const names[SK_STAGE_COUNT] = {
+        "upload",    "queue", "pre",         "wait network",   "network",
+        "wait post", "post",  "download",    "check",          "wait reader",
+        "total",     "crops", "wait second", "second network", "second post"};
     return stage >= 0 && stage < SK_STAGE_COUNT ? names[stage] : "unknown";
 }
 
 static int64_t bytes_of_lane(const sk_lane *lane)
 {
-    size_t bytes = lane->crop_input_bytes;
+    size_t bytes = lane->second.input_bytes * (size_t)lane->second.slots;
     for (int32_t k = 0; k < lane->n_jobs; k++)
         bytes += lane->jobs[k].input_bytes;
     return (int64_t)bytes;
@@ -65,13 +66,13 @@ void sk_runner_reset_stats(sk_runner *r)
 
 void sk_runner_mark(sk_runner *r, const char *name, int64_t frame, int64_t begin_ns, int64_t end_ns)
 {
-    sk_track_add(&r->caller_track, name, frame, 1, begin_ns, end_ns);
+    sk_timeline_row_add(&r->caller_row, name, frame, 1, begin_ns, end_ns);
 }
 
 sk_status sk_runner_write_timeline(sk_runner *r, const char *path, sk_error *err)
 {
     SK_CHECK_ARG(r && path, err);
-    const sk_track *tracks[1 + SK_RUNNER_MAX_DEVICES * SK_LANE_THREADS];
+    const sk_timeline_row *rows[1 + SK_RUNNER_MAX_DEVICES * SK_LANE_MAX_STAGES];
     int32_t n = 0;
     if (!r->settings.timeline)
         return sk_fail(err, SK_ERR_ARG, "no timeline was kept: set settings.timeline before opening");
@@ -81,11 +82,11 @@ sk_status sk_runner_write_timeline(sk_runner *r, const char *path, sk_error *err
     pthread_mutex_unlock(&r->lock);
     if (!there)
         return sk_fail(err, SK_ERR_CANCELLED, "the runner was released, and its timeline with it");
-    tracks[n++] = &r->caller_track;
+    rows[n++] = &r->caller_row;
     for (int32_t i = 0; i < r->n_lanes; i++)
-        for (int k = 0; k < SK_LANE_THREADS; k++)
-            tracks[n++] = &r->lanes[i].tracks[k];
-    sk_status status = sk_tracks_write(tracks, n, path, err);
+        for (int32_t k = 0; k < r->lanes[i].n_stages; k++)
+            rows[n++] = &r->lanes[i].stages[k].row;
+    sk_status status = sk_timeline_write(rows, n, path, err);
     pthread_mutex_lock(&r->lock);
     r->inside--;
     pthread_cond_broadcast(&r->gone);

@@ -170,7 +170,8 @@ static void reset(sk_item *item, const sk_frame *frame, int64_t now)
     item->check = item->abandoned = item->moved = item->whole = item->announced = false;
     item->status = SK_OK;
     item->share = 1;
-    item->second = item->upload = item->download = item->copying = item->checking = 0;
+    item->upload = item->download = item->copying = item->checking = 0;
+    item->post = item->crops = item->second = item->second_post = item->second_end = 0;
     item->checked.ran = item->checked.passed = false;
     item->lane = -1;
     item->at[SK_AT_SUBMIT] = now;
@@ -248,7 +249,7 @@ sk_status sk_runner_submit_own(sk_runner *r, const sk_frame *frame, sk_error *er
 static void wake_all(sk_runner *r)
 {
     for (int32_t i = 0; i < r->n_lanes; i++)
-        pthread_cond_broadcast(&r->lanes[i].wake[SK_LANE_PRE]);
+        pthread_cond_broadcast(&r->lanes[i].stages[SK_LANE_PRE].wake);
 }
 
 void sk_runner_flush(sk_runner *r)

@@ -17,21 +17,22 @@ typedef struct sk_step {
     int64_t begin, end;
 } sk_step;
 
-typedef struct sk_track {
+typedef struct sk_timeline_row {
     sk_step *steps; /* null: nothing is kept */
     int64_t capacity;
     _Atomic int64_t written;
     char name[48];
-} sk_track;
+} sk_timeline_row;
 
-sk_status sk_track_open(sk_track *track, int32_t capacity, const char *name, sk_error *err) SK_MUST_CHECK;
-void sk_track_close(sk_track *track);
-void sk_track_add(sk_track *track, const char *name, int64_t frame, int32_t count, int64_t begin,
-                  int64_t end);
+sk_status sk_timeline_row_open(sk_timeline_row *row, int32_t capacity, const char *name,
+                               sk_error *err) SK_MUST_CHECK;
+void sk_timeline_row_close(sk_timeline_row *row);
+void sk_timeline_row_add(sk_timeline_row *row, const char *name, int64_t frame, int32_t count, int64_t begin,
+                         int64_t end);
 
-/* All tracks as Chrome trace events. Exact when their threads are idle; while they work, steps that are being
+/* All rows as Chrome trace events. Exact when their threads are idle; while they work, steps that are being
  * overwritten at this moment may be wrong or missing, so call it between frames. */
-sk_status sk_tracks_write(const sk_track *const *tracks, int32_t n_tracks, const char *path,
-                          sk_error *err) SK_MUST_CHECK;
+sk_status sk_timeline_write(const sk_timeline_row *const *rows, int32_t n_rows, const char *path,
+                            sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -198,19 +198,19 @@ static void test_timeline(void **state)
 {
     (void)state;
     sk_error err = {0};
-    sk_track a = {0}, b = {0}, off = {0};
+    sk_timeline_row a = {0}, b = {0}, off = {0};
     char path[512];
     snprintf(path, sizeof path, "%s/trace.json", test_folder());
-    assert_ok(sk_track_open(&a, 4, "the \"first\"", &err), &err);
-    assert_ok(sk_track_open(&b, 100, "second", &err), &err);
-    assert_ok(sk_track_open(&off, 0, "off", &err), &err);
+    assert_ok(sk_timeline_row_open(&a, 4, "the \"first\"", &err), &err);
+    assert_ok(sk_timeline_row_open(&b, 100, "second", &err), &err);
+    assert_ok(sk_timeline_row_open(&off, 0, "off", &err), &err);
     for (int i = 0; i < 10; i++) {
-        sk_track_add(&a, "pre", i, 1, 1000000 + i * 2000, 1000000 + i * 2000 + 500);
-        sk_track_add(&b, "network", i, 2, 1000000 + i * 2000, 1000000 + i * 2000 + 1500);
-        sk_track_add(&off, "never", i, 1, 0, 1);
+        sk_timeline_row_add(&a, "pre", i, 1, 1000000 + i * 2000, 1000000 + i * 2000 + 500);
+        sk_timeline_row_add(&b, "network", i, 2, 1000000 + i * 2000, 1000000 + i * 2000 + 1500);
+        sk_timeline_row_add(&off, "never", i, 1, 0, 1);
     }
-    const sk_track *tracks[] = {&a, &off, &b};
-    assert_ok(sk_tracks_write(tracks, 3, path, &err), &err);
+    const sk_timeline_row *rows[] = {&a, &off, &b};
+    assert_ok(sk_timeline_write(rows, 3, path, &err), &err);
     json_t *root = json_load_file(path, 0, NULL);
     assert_non_null(root);
     json_t *events = json_object_get(root, "traceEvents");
@@ -221,10 +221,10 @@ static void test_timeline(void **state)
     assert_true(fabs(json_number_value(json_object_get(first, "ts")) - 12) < 1e-6); /* step 6, from step 0 */
     assert_true(fabs(json_number_value(json_object_get(first, "dur")) - 0.5) < 1e-6);
     json_decref(root);
-    assert_int_equal(sk_tracks_write(tracks, 3, test_missing("trace.json"), &err), SK_ERR_IO);
-    sk_track_close(&a);
-    sk_track_close(&b);
-    sk_track_close(&off);
+    assert_int_equal(sk_timeline_write(rows, 3, test_missing("trace.json"), &err), SK_ERR_IO);
+    sk_timeline_row_close(&a);
+    sk_timeline_row_close(&b);
+    sk_timeline_row_close(&off);
 }
 
 int main(void)
