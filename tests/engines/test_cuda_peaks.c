@@ -222,7 +222,7 @@ static void check_runner(const char *first, const char *second, float threshold,
     for (int k = 0; k < 2; k++) {
         runners[k] = open_runner((const sk_model *const *)models, second ? 2 : 1, threshold, k ? 0 : keep);
         assert_true(runners[k]->lanes[0].trace.key.peaks == k && runners[k]->lanes[0].trace.key.frames);
-        assert_true(!second || runners[k]->lanes[0].crop_trace.key.peaks == k);
+        assert_true(!second || runners[k]->lanes[0].second.trace.key.peaks == k);
         assert_false(sk_runner_takes_device_frames(runners[k], 0));
     }
     for (int i = 0; i < FRAMES; i++)

@@ -29,7 +29,9 @@ typedef struct fault {
     _Atomic int32_t fail_after; /* submits until one fails; -1 never */
     int32_t delay_us;           /* longest random delay of a submit */
     bool asynchronous;          /* submit returns at once, the work is done in wait */
-    _Atomic int32_t gate;       /* 1: submits wait until it is 0 */
+    _Atomic int32_t gate;       /* 1: submits wait until it is 0 … */
+    int32_t gate_from;          /* … of sessions from this number on, in the order they were opened */
+    _Atomic int32_t later;      /* submits to those */
     bool refuses_frames;        /* engine 3: says that it takes frames, and cannot with this model */
     _Atomic int32_t opened, captured, submits, boxed;
 } fault;
@@ -40,6 +42,7 @@ typedef struct fault_session {
     sk_session base;
     fault *f;
     fault_kind kind;
+    int32_t number; /* of the session, in the order of opening */
     sk_session *inner;
     void *outputs[SK_SESSION_MAX_SLOTS][SK_SESSION_MAX_OUTPUTS], *spare[SK_SESSION_MAX_OUTPUTS];
     void *last[SK_SESSION_MAX_OUTPUTS], *first[SK_SESSION_MAX_OUTPUTS];
@@ -106,7 +109,8 @@ static sk_status fault_open(fault *f, const sk_graph *graph, const sk_session_se
     plain.precision = SK_PRECISION_F32;
     sk_shape shape = graph->values[graph->inputs[0]].shape;
     s->f = f;
-    s->kind = atomic_load(&f->opened) < f->spared ? FAULT_NONE : f->kind;
+    s->number = atomic_load(&f->opened);
+    s->kind = s->number < f->spared ? FAULT_NONE : f->kind;
     s->noise = 1;
     if (settings->input == SK_INPUT_FRAMES) {
         sk_letterbox_geometry g;
@@ -173,7 +177,7 @@ static sk_status fault_work(fault_session *s, int32_t slot, const void *input, s
         in.data = s->boxed;
         atomic_fetch_add(&f->boxed, 1);
     }
-    while (atomic_load(&f->gate))
+    while (s->number >= f->gate_from && atomic_load(&f->gate))
         sk_clock_sleep_ns(200000);
     if (f->delay_us) {
         s->noise = s->noise * 1664525u + 1013904223u;
@@ -208,6 +212,7 @@ static sk_status fault_submit(sk_session *session, int32_t slot, const sk_sessio
 {
     fault_session *s = (fault_session *)session;
     atomic_fetch_add(&s->f->submits, 1);
+    atomic_fetch_add(&s->f->later, s->number >= s->f->gate_from);
     s->inputs[slot] = inputs[0].data;
     return s->f->asynchronous ? SK_OK : fault_work(s, slot, inputs[0].data, err);
 }

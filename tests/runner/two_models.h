@@ -25,4 +25,50 @@ static int teardown(void **state)
     return 0;
 }
 
+static inline sk_runner_settings two_settings(void)
+{
+    sk_runner_settings s = tiny_settings();
+    s.detector.max_det = 6; /* crops */
+    fault_reset();
+    return s;
+}
+
+/* Boxes and poses on crops, step by step. */
+typedef struct plain_two {
+    plain first, second;
+} plain_two;
+
+static inline void plain_two_open(plain_two *p, const sk_runner_settings *s)
+{
+    sk_error err = {0};
+    sk_task_settings task = sk_task_settings_of(&s->detector);
+    plain_open(&p->first, finder, s, 48, 40);
+    plain_open(&p->second, poser, s, 48, 40);
+    sk_task_stage_close(&p->second.stage);
+    sk_instances_free(&p->second.found);
+    assert_ok(sk_task_stage_open_second(poser, p->first.stage, &task, &p->second.stage, &err), &err);
+    const sk_task_plan *plan = sk_task_stage_plan(p->second.stage);
+    assert_ok(sk_instances_alloc(plan->capacity, plan->n_keypoints, &p->second.found, &err), &err);
+}
+
+static inline int32_t plain_two_run(plain_two *p, const sk_frame *frame)
+{
+    sk_error err = {0};
+    plain *b = &p->second;
+    const sk_session_info *info = sk_session_about(b->session);
+    int32_t n_crops = 0;
+    plain_run(&p->first, frame);
+    assert_ok(sk_task_stage_crops(b->stage, frame, &p->first.found, &b->found, &n_crops, &err), &err);
+    for (int32_t c = 0; c < n_crops; c++) {
+        sk_session_input in = {.data = b->input};
+        assert_ok(sk_task_stage_crop_input(b->stage, c, SK_TASK_INPUT_U8, b->input, &err), &err);
+        assert_ok(sk_session_run(b->session, &in, 1, b->outputs, SK_SESSION_MAX_OUTPUTS, &err), &err);
+        assert_ok(sk_task_stage_crop_result(b->stage, c, b->outputs, info->n_outputs, 0, info->tail_cut,
+                                            &b->found, &err),
+                  &err);
+    }
+    assert_ok(sk_task_stage_crops_end(b->stage, &b->found, &err), &err);
+    return n_crops;
+}
+
 #endif
