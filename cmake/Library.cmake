@@ -88,8 +88,13 @@ endif()
 
 add_library(skitter_shared SHARED $<TARGET_OBJECTS:skitter_objects>)
 sk_target(skitter_shared)
+# What must be the same for a program to go on with another libskitter.so: before 1.0 the first two numbers (scripts/abi).
+set(SKITTER_SOVERSION ${PROJECT_VERSION_MAJOR})
+if(SKITTER_SOVERSION EQUAL 0)
+    set(SKITTER_SOVERSION 0.${PROJECT_VERSION_MINOR})
+endif()
 set_target_properties(skitter_shared PROPERTIES OUTPUT_NAME skitter VERSION ${PROJECT_VERSION}
-    SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/skitter.map)
+    SOVERSION ${SKITTER_SOVERSION} LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/skitter.map)
 target_link_options(skitter_shared PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/skitter.map)
 if(NOT SKITTER_SANITIZE) # the sanitizers' own functions come with the program
     target_link_options(skitter_shared PRIVATE -Wl,--no-undefined)

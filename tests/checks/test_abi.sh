@@ -28,6 +28,9 @@ echo "$(echo "$shown" | wc -l) functions"
 
 cd "$SKITTER_TEST_SOURCE"
 scripts/abi --check
+IFS=. read -r major minor _ <VERSION
+[ "$major" != 0 ] || major=0.$minor
+readelf -d "$library" | grep -qF "[libskitter.so.$major]" || { echo "libskitter.so is not libskitter.so.$major"; exit 1; }
 work=$(mktemp -d "${TMPDIR:-/tmp}/skitter abi-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 # A release of its own, made of the headers as they are; then changed as people change headers.
