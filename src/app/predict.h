@@ -2,6 +2,7 @@
 #ifndef SK_APP_PREDICT_H
 #define SK_APP_PREDICT_H
 
+#include "app/consumers.h"
 #include "base/json_write.h"
 #include "skitter/detector.h"
 #include "skitter/source.h"
@@ -46,19 +47,10 @@ typedef struct sk_predict_settings {
     bool strict;         /* a picture that cannot be read ends the run; else it is noted and left out */
     const char *runtime_requested; /* as the user said it */
     bool runtime_fell_back;        /* detector.runtime is not what was asked for: the headers say so */
+    const sk_tap *tap;             /* frames and results while they pass; null: nobody wants them */
 } sk_predict_settings;
 
 void sk_predict_defaults(sk_predict_settings *settings);
-
-typedef struct sk_predict_progress {
-    int64_t done, total; /* frames; total -1 unknown */
-    int64_t instances;   /* found so far */
-    int64_t continued;   /* of `done`, frames an earlier run had finished */
-    double seconds; /* since this run's first frame was asked for; at the last frame it is the report's */
-} sk_predict_progress;
-
-/* Called after every frame; return true to stop: the frame is finished and the files are closed. */
-typedef bool (*sk_predict_watch)(void *context, const sk_predict_progress *progress);
 
 typedef struct sk_predict_report {
     int64_t frames;       /* of this run */

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Who draws on frames or cuts pieces out of them. */
-static bool needs_pixels(const sk_predict_settings *s)
+/* Does anybody draw on frames or cut pieces out of them? */
+static bool needs_pixels(const predict_run *r)
 {
-    return s->overlay || s->crops;
+    return sk_consumers_needs(&r->consumers) & SK_NEEDS_PIXELS;
 }
 
 /* Instances that share the processor, whatever their number, and give the same bits. */
@@ -27,7 +27,7 @@ static bool is_own_cpu(const sk_predict_settings *s)
 static bool engine_reads_frames(const predict_run *r)
 {
     const sk_predict_settings *s = r->settings;
-    return !r->frames_here && !needs_pixels(s) && s->n_models == 1 && !s->allow_failover &&
+    return !r->frames_here && !needs_pixels(r) && s->n_models == 1 && !s->allow_failover &&
            sk_detector_about(r->detector)->models[0]->family != SK_FAMILY_SLEAP && /* SLEAP's come as RGB */
            (sk_engine_can(s->detector.runtime)->reads & SK_READS_DEVICE) && !sk_uri_is_pictures(s->source) &&
            !sk_uri_is_live(s->source) && !sk_uri_is_once(s->source); /* which may not be opened anew */
@@ -57,7 +57,7 @@ sk_source_settings predict_media_of(const predict_run *r)
     m.nv12 = engine_reads_frames(r);
     const sk_task_settings task = sk_task_settings_of(&s->detector);
     const sk_model *model = sk_detector_about(r->detector)->models[0];
-    if (s->n_models != 1 || needs_pixels(s) || !is_own_cpu(s) ||
+    if (s->n_models != 1 || needs_pixels(r) || !is_own_cpu(s) ||
         !sk_task_planes_above(model, &task, &m.planes_above_width, &m.planes_above_height))
         m.planes_above_width = m.planes_above_height = 0;
     return m;
@@ -67,7 +67,7 @@ sk_status predict_open_source(predict_run *r, sk_error *err)
 {
     sk_source_settings m = predict_media_of(r);
     const bool skip_by_reading = m.loop > 1;
-    const int64_t last = sk_journal_last_index(r->folder.journal);
+    const int64_t last = sk_run_folder_last_index(r->folder);
     if (!skip_by_reading && last >= 0) {
         sk_frame_choice choice = sk_frame_choice_of(&m);
         const int64_t from = sk_frame_choice_next(&choice, last + 1);
@@ -79,7 +79,7 @@ sk_status predict_open_source(predict_run *r, sk_error *err)
     sk_source_get_info(r->source, &info);
     r->info.name = info.name; /* borrowed from the source that lives on */
     r->info.like = info.like;
-    const int64_t done = sk_journal_count(r->folder.journal) - r->folder.n_unreadable;
+    const int64_t done = sk_run_folder_known(r->folder) - sk_run_folder_left_out(r->folder);
     for (int64_t i = 0; skip_by_reading && i < done; i++) {
         const sk_frame *frame = NULL;
         SK_TRY(sk_source_next(r->source, &frame, err));
@@ -177,16 +177,17 @@ const char *predict_devices_of(const sk_predict_settings *s)
 
 /* Pictures are known by the frame they came in, and overlays are drawn on it; frames of a video can go back to the decoder
  * as soon as they are pre-processed. */
-bool predict_holds_frames(const sk_predict_settings *s)
+bool predict_holds_frames(const predict_run *r)
 {
-    return needs_pixels(s) || sk_uri_is_pictures(s->source);
+    return needs_pixels(r) ||
+           ((sk_consumers_needs(&r->consumers) & SK_NEEDS_NAMES) && sk_uri_is_pictures(r->settings->source));
 }
 
 sk_status predict_open_runner(predict_run *r, sk_error *err)
 {
     sk_runner_settings how;
     sk_runner_defaults(&how);
-    how.frames = predict_holds_frames(r->settings) ? SK_RUNNER_HOLD : SK_RUNNER_BORROW;
+    how.frames = predict_holds_frames(r) ? SK_RUNNER_HOLD : SK_RUNNER_BORROW;
     how.frame_done = frame_done;
     how.context = r;
     how.quick_open = true;

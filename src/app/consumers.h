@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_APP_CONSUMERS_H
+#define SK_APP_CONSUMERS_H
+
+#include "app/consumer.h"
+
+/* The consumers there are, in the order a run has them: crops lie there before the journal knows their frame, the journal
+ * knows a frame before an overlay's part ends with it. Each is null where there is no memory for it: sk_consumers_add
+ * says so. */
+
+sk_consumer *sk_consumer_crops(void);    /* a picture of every instance */
+sk_consumer *sk_consumer_journal(void);  /* the folder's record of frames that are done */
+sk_consumer *sk_consumer_left_out(void); /* pictures that could not be read: a warning, and run.json's list */
+sk_consumer *sk_consumer_file(const sk_sink_kind *kind); /* results in one format */
+
+typedef struct sk_overlay_wish {
+    uint32_t draw; /* SK_DRAW_… */
+    float line_width;
+    bool pictures; /* a picture for each instead of a video */
+} sk_overlay_wish;
+sk_consumer *sk_consumer_overlay(const sk_overlay_wish *wish);
+
+typedef struct sk_predict_progress {
+    int64_t done, total; /* frames; total -1 unknown */
+    int64_t instances;   /* found so far */
+    int64_t continued;   /* of `done`, frames an earlier run had finished */
+    double seconds; /* since this run's first frame was asked for; at the last frame it is the report's */
+} sk_predict_progress;
+
+/* Called after every frame; return true to stop: the frame is finished and the files are closed. */
+typedef bool (*sk_predict_watch)(void *context, const sk_predict_progress *progress);
+
+/* Counts into `progress`, which lives longer than it and says before begin what there is: done, continued, total. `watch`
+ * may be null. */
+sk_consumer *sk_consumer_progress(sk_predict_progress *progress, sk_predict_watch watch, void *context);
+
+/* For doors that want frames and results while they pass. Called on the thread that runs the feed, under no lock. */
+typedef struct sk_tap {
+    uint32_t needs; /* SK_NEEDS_… */
+    /* Names of classes and keypoints, edges, sizes; borrowed until the run's end. May be null */
+    void (*begin)(void *context, const sk_run_header *header);
+    /* Once the files have the frame; both borrowed for the call. `frame` is null without SK_NEEDS_PIXELS. True: stop */
+    bool (*take)(void *context, const sk_result_frame *result, const sk_frame *frame);
+    /* Once everything is written, if begin was called. May be null */
+    void (*end)(void *context, bool finished);
+    void *context;
+} sk_tap;
+sk_consumer *sk_consumer_tap(const sk_tap *tap);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_APP_RETELL_H
+#define SK_APP_RETELL_H
+
+#include "app/consumer.h"
+#include "skitter/source.h"
+
+/* What the folder knows, played to the consumers of a run that goes on: first to those that want results alone, then,
+ * where one that draws or cuts lacks a frame (after a kill, or because it is asked for only now), with the frame, read
+ * again. */
+typedef struct sk_retell {
+    sk_run_folder *folder;
+    const sk_run_header *header;
+    sk_consumers *consumers; /* begun */
+    const char *source;
+    const sk_source_settings *media; /* frames as RGB in memory */
+} sk_retell;
+
+sk_status sk_retell_run(const sk_retell *how, sk_error *err) SK_MUST_CHECK;
+
+#endif
