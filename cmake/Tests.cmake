@@ -127,6 +127,14 @@ endforeach()
 target_sources(test_runner_device_frames PRIVATE ${gpu_plan_sources} ${CMAKE_SOURCE_DIR}/tests/engines/gpu_emulate.c)
 set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/engines/gpu_emulate.c PROPERTIES COMPILE_OPTIONS "-O2")
 
+# The formulas a second time, with products and sums fused as GPU compilers do it.
+target_sources(test_tasks_formulas PRIVATE ${CMAKE_SOURCE_DIR}/tests/tasks/formulas_fused.c)
+set(fused_flags -O2 -ffp-contract=fast)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    list(APPEND fused_flags -mfma)
+endif()
+set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/tasks/formulas_fused.c PROPERTIES COMPILE_OPTIONS "${fused_flags}")
+
 # Shell tests: tests/<room>/test_<thing>.sh, run with the same environment.
 file(GLOB_RECURSE shell_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/test_*.sh)
 if(CMAKE_CROSSCOMPILING)
