@@ -42,17 +42,17 @@ static bool fill(work *w, int32_t poses, int32_t keypoints)
     w->all = (sk_instances){.count = poses,
                             .capacity = poses,
                             .n_keypoints = keypoints,
-                            .items = sk_calloc((size_t)poses, sizeof(sk_instance)),
+                            .items = sk_calloc((size_t)poses, sizeof(sk_found)),
                             .keypoints = sk_calloc((size_t)poses * (size_t)keypoints, sizeof(sk_keypoint))};
     if (!w->all.items || !w->all.keypoints)
         return false;
     for (int32_t i = 0; i < poses; i++) {
         const float x = (float)(dice() * 1800), y = (float)(dice() * 1000);
-        w->all.items[i] = (sk_instance){.has = SK_HAS_BOX | SK_HAS_KEYPOINTS,
-                                        .score = (float)dice(),
-                                        .box = {x, y, x + (float)dice() * 100, y + (float)dice() * 100},
-                                        .first_keypoint = i * keypoints,
-                                        .track_id = -1};
+        w->all.items[i] = (sk_found){.has = SK_HAS_BOX | SK_HAS_KEYPOINTS,
+                                     .score = (float)dice(),
+                                     .box = {x, y, x + (float)dice() * 100, y + (float)dice() * 100},
+                                     .first_keypoint = i * keypoints,
+                                     .track_id = -1};
         for (int32_t k = 0; k < keypoints; k++)
             w->all.keypoints[i * keypoints + k] =
                 dice() < 0.05
@@ -99,7 +99,7 @@ static void csv_cell(FILE *file, double value)
 static void print_csv(FILE *file, const work *w)
 {
     for (int32_t i = 0; i < w->all.count; i++) {
-        const sk_instance *in = &w->all.items[i];
+        const sk_found *in = &w->all.items[i];
         fprintf(file, "%s,%lld,%.6f,%d,,%d,person", w->frame.source, (long long)w->frame.index, w->frame.time,
                 i, in->class_id);
         csv_cell(file, (double)in->score);
@@ -132,7 +132,7 @@ static void print_jsonl(FILE *file, const work *w)
         fprintf(file, "%s\"kpt%d\"", k ? "," : "", k);
     fprintf(file, "],\"edges\":[],\"instances\":[");
     for (int32_t i = 0; i < w->all.count; i++) {
-        const sk_instance *in = &w->all.items[i];
+        const sk_found *in = &w->all.items[i];
         fprintf(file, "%s{\"class\":%d,\"name\":\"person\"", i ? "," : "", in->class_id);
         json_number(file, ",\"score\":", (double)in->score);
         for (int k = 0; k < 4; k++)

@@ -6,33 +6,33 @@
 
 int main(int argc, char **argv)
 {
-    const char *model = argc > 1 ? argv[1] : "model.pt", *uri = argc > 2 ? argv[2] : "video.mp4";
+    const char *path = argc > 1 ? argv[1] : "model.pt", *uri = argc > 2 ? argv[2] : "video.mp4";
     sk_error err = {0};
-    sk_detector_settings how;
+    sk_runner_settings how;
     sk_source_settings where;
-    sk_detector_defaults(&how);
+    sk_runner_defaults(&how);
     sk_source_defaults(&where);
-    sk_detector *detector = NULL;
+    sk_model *model = NULL;
+    sk_runner *runner = NULL;
     sk_source *source = NULL;
-    sk_instances found = {0};
     const sk_frame *frame = NULL;
-    sk_status status = sk_detector_open(&model, 1, &how, &detector, &err);
+    sk_status status = sk_model_open(path, &model, &err);
+    if (status == SK_OK)
+        status = sk_runner_open((const sk_model *const *)&model, 1, &how, &runner, &err);
     if (status == SK_OK)
         status = sk_source_open(uri, &where, &source, &err);
-    if (status == SK_OK) {
-        const sk_detector_info *info = sk_detector_about(detector);
-        status = sk_instances_alloc(info->capacity, info->n_keypoints, &found, &err);
-    }
     while (status == SK_OK && (status = sk_source_next(source, &frame, &err)) == SK_OK && frame) {
-        status = sk_detector_run(detector, &frame, 1, &found, &err);
-        for (int i = 0; status == SK_OK && i < found.count; i++)
-            printf("frame %lld: score %.2f\n", (long long)frame->index, (double)found.items[i].score);
+        sk_runner_result result;
+        sk_instance animal = SK_INSTANCE_INIT;
+        status = sk_runner_run(runner, frame, NULL, &result, &err);
+        for (int i = 0; status == SK_OK && sk_instances_get(result.instances, i, &animal); i++)
+            printf("frame %lld: score %.2f\n", (long long)frame->index, (double)animal.score);
         sk_source_release(source, frame);
     }
     if (status != SK_OK)
         fprintf(stderr, "%s\n", err.message);
-    sk_instances_free(&found);
     sk_source_close(&source);
-    sk_detector_close(&detector);
+    sk_runner_close(&runner);
+    sk_model_close(&model);
     return status != SK_OK;
 }

@@ -14,8 +14,9 @@ static sk_status print_next(sk_runner *runner, sk_error *err)
 {
     sk_runner_result result;
     sk_status status = sk_runner_wait(runner, &result, err);
-    for (int i = 0; status == SK_OK && i < result.instances->count; i++)
-        printf("frame %lld: score %.2f\n", (long long)result.index, (double)result.instances->items[i].score);
+    sk_instance animal = SK_INSTANCE_INIT;
+    for (int i = 0; status == SK_OK && sk_instances_get(result.instances, i, &animal); i++)
+        printf("frame %lld: score %.2f\n", (long long)result.index, (double)animal.score);
     return status;
 }
 

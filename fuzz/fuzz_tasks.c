@@ -3,7 +3,7 @@
  * size. */
 #include "fuzz.h"
 
-#include "tasks/instances.h"
+#include "base/instances.h"
 #include "tasks/stage.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ static void check_instances(const sk_instances *found)
 {
     SK_FUZZ_CHECK(found->count >= 0 && found->count <= found->capacity);
     for (int32_t i = 0; i < found->count; i++) {
-        const sk_instance *item = &found->items[i];
+        const sk_found *item = &found->items[i];
         SK_FUZZ_CHECK(item->first_keypoint == i * found->n_keypoints);
         for (int k = 0; k < 4 && item->has & SK_HAS_BOX; k++)
             SK_FUZZ_CHECK(isfinite(item->box[k]));

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "engines/offload.h"
 #include "formats/npy.h"
-#include "tasks/instances.h"
+#include "base/instances.h"
 #include "tasks/stage.h"
 
 #include <math.h>
@@ -208,7 +208,7 @@ static int compare_rows(const sk_instances *rows, const sk_instances *tasks)
     double pixels = 0, points = 0, score = 0;
     int different = abs(rows->count - tasks->count);
     for (int32_t i = 0; i < rows->count && i < tasks->count; i++) {
-        const sk_instance *a = &rows->items[i], *b = &tasks->items[i];
+        const sk_found *a = &rows->items[i], *b = &tasks->items[i];
         double d = 0;
         for (int j = 0; j < 4; j++)
             d = fmax(d, fabs((double)a->box[j] - (double)b->box[j]));

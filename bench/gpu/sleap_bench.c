@@ -8,7 +8,7 @@
 #include "engines/offload.h"
 #include "formats/npy.h"
 #include "models/model.h"
-#include "tasks/instances.h"
+#include "base/instances.h"
 #include "tasks/stage.h"
 
 #include <math.h>

@@ -2,6 +2,8 @@
 #ifndef SKITTER_FRAME_H
 #define SKITTER_FRAME_H
 
+#include "skitter/status.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -120,10 +122,7 @@ typedef struct sk_frame {
 } sk_frame;
 
 /* The only way to begin a frame. */
-#define SK_FRAME_INIT                                                                                        \
-    {                                                                                                        \
-        (uint32_t)sizeof(sk_frame)                                                                           \
-    }
+#define SK_FRAME_INIT SK_INIT_BY_SIZE(sk_frame)
 
 /* A kind of frame that somebody takes: one line of sk_pipeline_info.accepts. This struct never changes its size. */
 typedef struct sk_frame_kind {

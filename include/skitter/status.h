@@ -22,6 +22,21 @@ extern "C" {
 #define SK_PRINTF(fmt, first)
 #endif
 
+/* How a struct that begins with its own size begins: all zero but for that. What SK_FRAME_INIT and its like are made of. */
+#ifdef __cplusplus
+#define SK_INIT_BY_SIZE(type)                                                                                \
+    ([] {                                                                                                    \
+        type value = type();                                                                                 \
+        value.size = (uint32_t)sizeof value;                                                                 \
+        return value;                                                                                        \
+    }())
+#else
+#define SK_INIT_BY_SIZE(type)                                                                                \
+    {                                                                                                        \
+        .size = (uint32_t)sizeof(type)                                                                       \
+    }
+#endif
+
 typedef enum sk_status {
     SK_OK = 0,
     SK_ERR_ARG = 1,         /* a caller's mistake: null pointer, value out of range */

@@ -70,7 +70,7 @@ static void folder_name(const char *name, int32_t class_id, char *out, size_t ca
         out[0] = '_';
 }
 
-static sk_status folder_of(sk_crop_run *run, const sk_instance *in, const char **out, sk_error *err)
+static sk_status folder_of(sk_crop_run *run, const sk_found *in, const char **out, sk_error *err)
 {
     const sk_run_header *h = run->header;
     bool known = in->class_id >= 0 && in->class_id < h->n_classes;
@@ -92,7 +92,7 @@ static sk_status folder_of(sk_crop_run *run, const sk_instance *in, const char *
 }
 
 /* The instance's part of the frame; *any false where none of it is in the frame. */
-static sk_status cut(sk_crop_run *run, const sk_frame *frame, const sk_instances *all, const sk_instance *in,
+static sk_status cut(sk_crop_run *run, const sk_frame *frame, const sk_instances *all, const sk_found *in,
                      sk_frame *out, bool *any, sk_error *err)
 {
     if (in->has & SK_HAS_OBB) {

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "media/overlay.h"
 #include "media/video_sink.h"
-#include "tasks/instances.h"
+#include "base/instances.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -198,7 +198,7 @@ static void take_frame(const sk_annotation_set *set, int64_t frame, uint32_t has
         const sk_annotation *a = &set->items[i];
         if (set->images[a->image].frame != frame || !(a->has & has))
             continue;
-        sk_instance *in = sk_instances_add(out);
+        sk_found *in = sk_instances_add(out);
         if (!in)
             return;
         in->has =

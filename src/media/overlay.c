@@ -107,7 +107,7 @@ static void obb_corners(const float obb[5], float xy[8])
 }
 
 /* Middle of an instance: of its box, else of the keypoints that were found. */
-static bool centre_of(const sk_instances *all, const sk_instance *in, float *x, float *y)
+static bool centre_of(const sk_instances *all, const sk_found *in, float *x, float *y)
 {
     if (in->has & SK_HAS_OBB) {
         *x = in->obb[0], *y = in->obb[1];
@@ -131,7 +131,7 @@ static bool centre_of(const sk_instances *all, const sk_instance *in, float *x, 
     return found > 0;
 }
 
-static void draw_trail(sk_overlay *overlay, sk_frame *frame, const sk_instances *all, const sk_instance *in,
+static void draw_trail(sk_overlay *overlay, sk_frame *frame, const sk_instances *all, const sk_found *in,
                        float thickness, uint32_t colour)
 {
     float x, y;
@@ -154,7 +154,7 @@ static void draw_trail(sk_overlay *overlay, sk_frame *frame, const sk_instances 
 }
 
 static void draw_skeleton(const sk_overlay *overlay, sk_frame *frame, const sk_instances *all,
-                          const sk_instance *in, float thickness, uint32_t colour)
+                          const sk_found *in, float thickness, uint32_t colour)
 {
     const sk_keypoint *p = all->keypoints + in->first_keypoint;
     float least = overlay->settings.min_keypoint_score;
@@ -173,7 +173,7 @@ static void draw_skeleton(const sk_overlay *overlay, sk_frame *frame, const sk_i
 }
 
 /* "#3 mouse 0.87", or the parts of it that are wanted. */
-static void label_of(const sk_overlay *overlay, const sk_instance *in, char *text, size_t capacity)
+static void label_of(const sk_overlay *overlay, const sk_found *in, char *text, size_t capacity)
 {
     const uint32_t what = overlay->settings.what;
     bool known = in->class_id >= 0 && in->class_id < overlay->settings.n_classes;
@@ -188,7 +188,7 @@ static void label_of(const sk_overlay *overlay, const sk_instance *in, char *tex
 }
 
 static void draw_label(const sk_overlay *overlay, sk_frame *frame, const sk_instances *all,
-                       const sk_instance *in, int scale, uint32_t colour)
+                       const sk_found *in, int scale, uint32_t colour)
 {
     float x, y;
     char text[96];
@@ -220,7 +220,7 @@ void sk_overlay_draw(sk_overlay *overlay, sk_frame *frame, const sk_instances *a
     int scale = shorter / 480 + 1;
     overlay->frame++;
     for (int32_t i = 0; i < all->count; i++) {
-        const sk_instance *in = &all->items[i];
+        const sk_found *in = &all->items[i];
         uint32_t colour = sk_draw_palette(in->track_id >= 0   ? in->track_id
                                           : in->class_id >= 0 ? in->class_id
                                                               : i);

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "skitter/frame.h"
-#include "skitter/instance.h"
+#include "base/instances.h"
 
 #include <stdbool.h>
 

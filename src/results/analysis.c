@@ -147,7 +147,7 @@ typedef struct frame_values {
 static void take_instance(const analysis_sink *sink, const sk_instances *all, int32_t i,
                           const frame_values *v)
 {
-    const sk_instance *in = &all->items[i];
+    const sk_found *in = &all->items[i];
     const size_t n = (size_t)sink->n_nodes;
     const bool turned = in->has & SK_HAS_OBB;
     double *places = v->places + (size_t)i * 2 * n, *scores = v->scores + (size_t)i * n;
@@ -180,7 +180,7 @@ static bool put_instances(analysis_sink *sink, hsize_t track, size_t first, size
 
 static int32_t track_of(const analysis_sink *sink, const sk_instances *all, int32_t i)
 {
-    const sk_instance *in = &all->items[i];
+    const sk_found *in = &all->items[i];
     return sink->identities ? in->class_id : in->track_id >= 0 ? in->track_id : i;
 }
 

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "skitter/instance.h"
+#include "base/instances.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -47,7 +47,7 @@ static void whole(sk_text_out *out, const char *key, int64_t value)
 }
 
 /* The keypoints; the third number is COCO's visibility in a dataset and the score in a list of results. */
-static void write_keypoints(sk_text_out *out, const sk_instances *all, const sk_instance *in, bool scores)
+static void write_keypoints(sk_text_out *out, const sk_instances *all, const sk_found *in, bool scores)
 {
     int found = 0;
     sk_out_text(out, ",\"keypoints\":[");
@@ -69,7 +69,7 @@ static void write_keypoints(sk_text_out *out, const sk_instances *all, const sk_
 }
 
 /* What both files say of an instance, after its ids. */
-static void write_body(sk_text_out *out, const sk_instances *all, const sk_instance *in, bool results)
+static void write_body(sk_text_out *out, const sk_instances *all, const sk_found *in, bool results)
 {
     double box[4];
     sk_instance_bounds(all, in, box);
@@ -104,7 +104,7 @@ static void write_body(sk_text_out *out, const sk_instances *all, const sk_insta
 }
 
 static void write_annotation(sk_text_sink *sink, coco_extra *extra, const sk_instances *all,
-                             const sk_instance *in)
+                             const sk_found *in)
 {
     sk_text_out *out = &sink->out, *list = &extra->list;
     const char *comma = extra->n_annotations ? "," : "";

@@ -45,7 +45,7 @@ static void write_instance(sk_text_sink *sink, const sk_instances *all, int32_t 
 {
     sk_text_out *out = &sink->out;
     const uint32_t has = *(const uint32_t *)sink->extra;
-    const sk_instance *in = &all->items[i];
+    const sk_found *in = &all->items[i];
     sk_out_int(out, i);
     sk_out_char(out, ',');
     if (in->track_id >= 0)

@@ -204,10 +204,10 @@ static bool parse_body(const sk_journal *j, uint32_t length, sk_result_frame *fr
     /* each count is small before they are multiplied: a checksum is no proof of who wrote it */
     if (head.source_length < 0 || head.problem_length < 0 || head.count < 0 || head.n_keypoints < 0 ||
         (uint64_t)head.source_length > length || (uint64_t)head.problem_length > length ||
-        (uint64_t)head.count > length / sizeof(sk_instance) ||
+        (uint64_t)head.count > length / sizeof(sk_found) ||
         (uint64_t)head.n_keypoints > length / sizeof(sk_keypoint))
         return false;
-    uint64_t items = (uint64_t)head.count * sizeof(sk_instance);
+    uint64_t items = (uint64_t)head.count * sizeof(sk_found);
     uint64_t points = (uint64_t)head.count * (uint64_t)head.n_keypoints * sizeof(sk_keypoint);
     const size_t source_length = (size_t)head.source_length, problem_length = (size_t)head.problem_length;
     if (sizeof head + source_length + problem_length + items + points != length)

@@ -43,7 +43,7 @@ static void write_keypoints(sk_text_out *out, const sk_keypoint *points, int32_t
     sk_out_char(out, ']');
 }
 
-static void write_instance(sk_text_sink *sink, const sk_instances *all, const sk_instance *in)
+static void write_instance(sk_text_sink *sink, const sk_instances *all, const sk_found *in)
 {
     sk_text_out *out = &sink->out;
     sk_out_text(out, "{\"class\":");

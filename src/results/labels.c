@@ -37,7 +37,7 @@ static void numbers(sk_text_out *out, const double *values, int count)
     }
 }
 
-static void write_keypoints(sk_text_out *out, const sk_result_frame *frame, const sk_instance *in)
+static void write_keypoints(sk_text_out *out, const sk_result_frame *frame, const sk_found *in)
 {
     const sk_keypoint *p = frame->instances->keypoints + in->first_keypoint;
     for (int32_t k = 0; k < frame->instances->n_keypoints; k++) {
@@ -52,7 +52,7 @@ static void write_keypoints(sk_text_out *out, const sk_result_frame *frame, cons
 }
 
 static void write_line(sk_text_out *out, const labels_sink *sink, const sk_result_frame *frame,
-                       const sk_instance *in)
+                       const sk_found *in)
 {
     const double w = frame->width, h = frame->height, score = (double)in->score;
     if (!in->has) { /* what the whole picture shows: probability and name, as Ultralytics */

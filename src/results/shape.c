@@ -16,7 +16,7 @@ void sk_obb_corners(const float obb[5], double xy[8])
     }
 }
 
-void sk_instance_bounds(const sk_instances *all, const sk_instance *in, double box[4])
+void sk_instance_bounds(const sk_instances *all, const sk_found *in, double box[4])
 {
     double x1 = INFINITY, y1 = INFINITY, x2 = -INFINITY, y2 = -INFINITY;
     if (in->has & SK_HAS_BOX) {

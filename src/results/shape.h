@@ -2,7 +2,7 @@
 #ifndef SK_RESULTS_SHAPE_H
 #define SK_RESULTS_SHAPE_H
 
-#include "skitter/instance.h"
+#include "base/instances.h"
 
 /* Where an instance is, in the forms that files want. Pixels of the frame. */
 
@@ -10,6 +10,6 @@
 void sk_obb_corners(const float obb[5], double xy[8]);
 /* x, y, width, height: the box, or the smallest one around the oriented box or the keypoints that were found; zeros where
  * there is nothing. */
-void sk_instance_bounds(const sk_instances *all, const sk_instance *in, double box[4]);
+void sk_instance_bounds(const sk_instances *all, const sk_found *in, double box[4]);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/json_write.h"
 #include "skitter/frame.h"
-#include "skitter/instance.h"
+#include "base/instances.h"
 
 #include <stdbool.h>
 

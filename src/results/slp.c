@@ -323,7 +323,7 @@ static bool write_tracks(slp_sink *sink)
 
 /* --- frames --- */
 
-static int32_t track_of(slp_sink *sink, const sk_instance *in, int64_t frame)
+static int32_t track_of(slp_sink *sink, const sk_found *in, int64_t frame)
 {
     int32_t track = sink->identities ? in->class_id : in->track_id;
     if (track < 0)
@@ -339,7 +339,7 @@ static int32_t track_of(slp_sink *sink, const sk_instance *in, int64_t frame)
     return track < sink->n_tracks ? track : -1;
 }
 
-static bool add_points(slp_sink *sink, const sk_instances *all, const sk_instance *in)
+static bool add_points(slp_sink *sink, const sk_instances *all, const sk_found *in)
 {
     for (int32_t k = 0; k < sink->n_nodes; k++) {
         point_row row = {.x = NAN, .y = NAN};
@@ -384,7 +384,7 @@ static bool add_frame(slp_sink *sink, const sk_result_frame *frame)
     if (sink->no_empty && all->count == 0)
         return true;
     for (int32_t i = 0; i < all->count; i++) {
-        const sk_instance *in = &all->items[i];
+        const sk_found *in = &all->items[i];
         instance_row instance = {.instance_id = (int64_t)sink->n_instances,
                                  .instance_type = 1,
                                  .frame_id = sink->n_frames,

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "runner/compare.h"
 #include "runner/network.h"
-#include "tasks/instances.h"
+#include "base/instances.h"
 
 #include <stdio.h>
 #include <string.h>

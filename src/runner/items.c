@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "runner/internal.h"
-#include "tasks/instances.h"
+#include "base/instances.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "runner/internal.h"
 
 #include "base/clock.h"
-#include "tasks/instances.h"
+#include "base/instances.h"
 
 #include <sched.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "runner/internal.h"
-#include "tasks/instances.h"
+#include "base/instances.h"
 
 /* The second of two models: crops around what the first found, its network, and what comes after it, on one thread. An
  * engine that works on its own (a GPU) gets the next crops, of this frame or of the next one, before it has answered for the

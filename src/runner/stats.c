@@ -51,7 +51,7 @@ void sk_runner_get_stats(sk_runner *r, sk_runner_stats *stats)
     for (const sk_item *item = r->items; item; item = item->sibling)
         stats->bytes += (int64_t)(item->staging_bytes + item->output_bytes +
                                   (size_t)r->capacity *
-                                      (sizeof(sk_instance) + (size_t)r->n_keypoints * sizeof(sk_keypoint)));
+                                      (sizeof(sk_found) + (size_t)r->n_keypoints * sizeof(sk_keypoint)));
     pthread_mutex_unlock(&r->lock);
 }
 

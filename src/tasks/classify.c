@@ -2,7 +2,7 @@
 #include "tasks/classify.h"
 
 #include "base/memory.h"
-#include "tasks/instances.h"
+#include "base/instances.h"
 #include "tasks/map.h"
 #include "tasks/pixels.h"
 #include "tasks/resize_pillow.h"
@@ -112,7 +112,7 @@ sk_status sk_classify_result(const sk_tensor *scores, int32_t image, sk_instance
     }
     out->count = 0;
     for (int32_t i = 0; i < n; i++) {
-        sk_instance *in = sk_instances_add(out);
+        sk_found *in = sk_instances_add(out);
         if (!in)
             break;
         in->class_id = best[i];

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "graph/tensor.h"
 #include "skitter/frame.h"
-#include "skitter/instance.h"
+#include "base/instances.h"
 
 /* What surrounds a network that says what a whole frame shows, as Ultralytics has it: the shorter side is scaled to the
  * network's (antialiased bilinear; other than square networks get the frame scaled to their shape), the middle is cut out;

@@ -61,7 +61,7 @@ float sk_pose_oks(const sk_keypoint *a, const sk_keypoint *b, int32_t n)
     return count ? sum / (float)count : 0;
 }
 
-static bool passes_alone(const sk_sleap_options *o, const sk_instance *item, const sk_keypoint *p, int32_t n)
+static bool passes_alone(const sk_sleap_options *o, const sk_found *item, const sk_keypoint *p, int32_t n)
 {
     float sum = 0;
     int32_t found = 0;

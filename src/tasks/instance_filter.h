@@ -3,7 +3,7 @@
 #define SK_TASKS_INSTANCE_FILTER_H
 
 #include "skitter/detector.h"
-#include "skitter/instance.h"
+#include "base/instances.h"
 
 /* Which of the poses found in a frame are kept, by the rules of sleap-nn's filters and in their order: enough nodes, a good
  * enough score, no better pose in the same place; and of centroids none too close to a better one. */

@@ -2,7 +2,7 @@
 #ifndef SK_TASKS_SCALE_BACK_H
 #define SK_TASKS_SCALE_BACK_H
 
-#include "skitter/instance.h"
+#include "base/instances.h"
 #include "tasks/letterbox.h"
 
 /* From network input pixels back to the frame, by the rules of Ultralytics 8.4: the letterbox undone exactly, each axis

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/sleap_post_internal.h"
 
-#include "tasks/instances.h"
+#include "base/instances.h"
 #include "tasks/order.h"
 
 #include <math.h>
@@ -130,7 +130,7 @@ static void to_frame(const sk_sleap_post *p, const sk_sleap_geometry *g, float x
 static void run_single(sk_sleap_post *p, const sk_map *maps, const sk_sleap_geometry *g, sk_instances *out)
 {
     highest_peaks(p, maps);
-    sk_instance *item = sk_instances_add(out);
+    sk_found *item = sk_instances_add(out);
     int32_t found = 0;
     for (int32_t k = 0; k < p->n_nodes; k++) {
         sk_peak *peak = &p->peaks[k];
@@ -187,7 +187,7 @@ static void run_centroid(sk_sleap_post *p, const sk_map *maps, const sk_sleap_ge
         int32_t i = left > most ? p->order[r] : r;
         if (!p->kept[i])
             continue;
-        sk_instance *item = sk_instances_add(out);
+        sk_found *item = sk_instances_add(out);
         item->has = SK_HAS_KEYPOINTS;
         item->score = p->peaks[i].value;
         sk_keypoint *point = &out->keypoints[item->first_keypoint];
@@ -232,7 +232,7 @@ static sk_status run_bottomup(sk_sleap_post *p, const sk_map *maps, const sk_sle
         sk_order_descending(p->values, count, p->order, p->keys);
     for (int32_t r = 0; r < count && r < most; r++) {
         const sk_paf_instance *from = &found[count > most ? p->order[r] : r];
-        sk_instance *item = sk_instances_add(out);
+        sk_found *item = sk_instances_add(out);
         item->has = SK_HAS_KEYPOINTS;
         item->score = from->score;
         for (int32_t k = 0; k < p->n_nodes; k++) {
@@ -254,7 +254,7 @@ static void run_multiclass(sk_sleap_post *p, const sk_map *maps, const sk_sleap_
     float stride = p->stride[SK_OUTPUT_CLASS_MAPS];
     int32_t cap = p->settings.paf.max_peaks_per_node;
     for (int32_t c = 0; c < p->n_classes; c++) {
-        sk_instance *item = sk_instances_add(out);
+        sk_found *item = sk_instances_add(out);
         item->has = SK_HAS_KEYPOINTS;
         item->class_id = c;
     }
@@ -276,7 +276,7 @@ static void run_multiclass(sk_sleap_post *p, const sk_map *maps, const sk_sleap_
             if (p->class_of[c] < 0)
                 continue;
             const sk_peak *peak = &p->peaks[p->class_of[c]];
-            sk_instance *item = &out->items[c];
+            sk_found *item = &out->items[c];
             sk_keypoint *point = &out->keypoints[item->first_keypoint + k];
             to_frame(p, g, peak->x * stride, peak->y * stride, point);
             point->score = peak->value;
@@ -285,7 +285,7 @@ static void run_multiclass(sk_sleap_post *p, const sk_map *maps, const sk_sleap_
         }
     }
     for (int32_t c = 0; c < p->n_classes; c++) {
-        sk_instance *item = &out->items[c];
+        sk_found *item = &out->items[c];
         int32_t found = 0;
         for (int32_t k = 0; k < p->n_nodes; k++)
             found += isfinite(out->keypoints[item->first_keypoint + k].x) ? 1 : 0;
@@ -378,7 +378,7 @@ sk_status sk_sleap_post_crop(sk_sleap_post *p, const sk_map *maps, int32_t n_map
     SK_TRY(check_maps(p, maps, n_maps, out, err));
     if (p->n_crops >= p->capacity)
         return sk_fail(err, SK_ERR_LIMIT, "more than %d crops in one frame", (int)p->capacity);
-    sk_instance *item = sk_instances_add(out);
+    sk_found *item = sk_instances_add(out);
     item->has = SK_HAS_KEYPOINTS;
     item->score = centroid->score;
     item->class_id = centroid->class_id;
@@ -427,7 +427,7 @@ static void group_by_class(sk_sleap_post *p, sk_instances *out)
         const int32_t from = p->class_of[c];
         if (from < 0)
             continue;
-        sk_instance *item = &out->items[out->count];
+        sk_found *item = &out->items[out->count];
         *item = p->crop_items[from];
         item->first_keypoint = out->count++ * k;
         item->class_id = c;

@@ -3,7 +3,7 @@
 #define SK_TASKS_SLEAP_POST_H
 
 #include "models/model.h"
-#include "skitter/instance.h"
+#include "base/instances.h"
 #include "tasks/peak_table.h"
 #include "tasks/sleap_crop.h"
 #include "tasks/sleap_pre.h"

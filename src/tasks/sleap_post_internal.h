@@ -29,8 +29,7 @@ struct sk_sleap_post {
     float *vectors;    /* [capacity][n_classes] of the frame's crops */
     int32_t *class_of; /* [max(capacity, n_classes)] */
     float *probability;
-    sk_instance
-        *crop_items; /* [capacity] the frame's crops while they are put in the order of their classes */
+    sk_found *crop_items; /* [capacity] the frame's crops while they are put in the order of their classes */
     sk_keypoint *crop_points;
     int32_t most; /* elements of order, values, kept */
     int32_t n_crops;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/stage_internal.h"
 
-#include "tasks/instances.h"
+#include "base/instances.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static int frame_part(const sk_task_stage *s, const float box[4], sk_crop *c)
 }
 
 /* Centre of what the first model found, in the pixel convention of SLEAP (centres at integers). */
-static int centre_of(const sk_task_stage *s, const sk_instances *found, const sk_instance *item, float *x,
+static int centre_of(const sk_task_stage *s, const sk_instances *found, const sk_found *item, float *x,
                      float *y)
 {
     if (s->first_task == SK_TASK_CENTROID) {
@@ -129,7 +129,7 @@ static sk_status yolo_crop_result(sk_task_stage *s, const sk_task_crop *c, const
     SK_TRY(sk_letterbox_plan((int32_t)place->width, (int32_t)place->height, s->plan.width, s->plan.height, 0,
                              &g, err));
     SK_TRY(sk_stage_yolo_result(s, outputs, n_outputs, image, tail_cut, &g, &s->inner, err));
-    sk_instance *item = sk_instances_add(out);
+    sk_found *item = sk_instances_add(out);
     int32_t first = item->first_keypoint;
     *item = c->found;
     item->first_keypoint = first;
@@ -161,7 +161,7 @@ sk_status sk_task_stage_crop_result(sk_task_stage *s, int32_t index, const sk_te
     else
         SK_TRY(sk_sleap_post_crop(s->sleap, maps, n_outputs, s->cropper, &c->centroid, scale, out, err));
     /* Boxes a YOLO model found stay with the instance. */
-    sk_instance *item = &out->items[out->count - 1];
+    sk_found *item = &out->items[out->count - 1];
     item->has |= c->found.has & (SK_HAS_BOX | SK_HAS_OBB);
     memcpy(item->box, c->found.box, sizeof item->box);
     memcpy(item->obb, c->found.obb, sizeof item->obb);

@@ -11,7 +11,7 @@ enum { SK_STAGE_MAPS = 32 };
 
 /* What one crop of the frame in hand is about. */
 typedef struct sk_task_crop {
-    sk_instance found;          /* what the first model said */
+    sk_found found;             /* what the first model said */
     sk_sleap_centroid centroid; /* SLEAP: sized pixels */
 } sk_task_crop;
 

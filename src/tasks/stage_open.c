@@ -2,7 +2,7 @@
 #include "tasks/stage_internal.h"
 
 #include "base/memory.h"
-#include "tasks/instances.h"
+#include "base/instances.h"
 
 #include <stdio.h>
 

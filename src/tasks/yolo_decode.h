@@ -3,7 +3,7 @@
 #define SK_TASKS_YOLO_DECODE_H
 
 #include "models/model.h"
-#include "skitter/instance.h"
+#include "base/instances.h"
 #include "tasks/candidates.h"
 #include "tasks/map.h"
 

@@ -3,7 +3,7 @@
 #define SK_TASKS_YOLO_HEADS_H
 
 #include "models/model.h"
-#include "skitter/instance.h"
+#include "base/instances.h"
 #include "tasks/map.h"
 #include "tasks/yolo_formula.h"
 

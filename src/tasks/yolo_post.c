@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/yolo_post.h"
 
-#include "tasks/instances.h"
+#include "base/instances.h"
 #include "tasks/nms.h"
 
 #include <math.h>
@@ -164,7 +164,7 @@ sk_status sk_yolo_post_run(sk_yolo_post *p, sk_yolo_form form, const sk_map *map
         float obb[5], around[4];
         if (p->task == SK_TASK_OBB && !place_obb(p, k, geometry, obb, around))
             continue;
-        sk_instance *item = sk_instances_add(out);
+        sk_found *item = sk_instances_add(out);
         item->class_id = c->class_id[k];
         item->score = c->score[k];
         if (p->task == SK_TASK_OBB) {

@@ -16,13 +16,13 @@ static void crops_stay_in_their_folder(void **state)
     static uint8_t pixels[32 * 32 * 3];
     const sk_frame frame = {
         .format = SK_PIXEL_RGB, .width = 32, .height = 32, .stride = 32 * 3, .data = pixels};
-    sk_instance items[7] = {0};
+    sk_found items[7] = {0};
     for (int32_t i = 0; i < 6; i++)
-        items[i] = (sk_instance){.has = i % 2 ? SK_HAS_OBB : SK_HAS_BOX,
-                                 .class_id = i < 5 ? i : -1,
-                                 .box = {4, 4, 20, 20},
-                                 .obb = {16, 16, 12, 6, 0.5f}};
-    items[6] = (sk_instance){.has = SK_HAS_BOX, .class_id = 4, .box = {100, 100, 120, 120}}; /* outside */
+        items[i] = (sk_found){.has = i % 2 ? SK_HAS_OBB : SK_HAS_BOX,
+                              .class_id = i < 5 ? i : -1,
+                              .box = {4, 4, 20, 20},
+                              .obb = {16, 16, 12, 6, 0.5f}};
+    items[6] = (sk_found){.has = SK_HAS_BOX, .class_id = 4, .box = {100, 100, 120, 120}}; /* outside */
     const sk_instances all = {.count = 7, .capacity = 7, .items = items};
     const sk_result_frame result = {
         .source = "in.mp4", .index = 2, .width = 32, .height = 32, .instances = &all};

@@ -166,7 +166,7 @@ static void row_compare(const sk_instances *want, const sk_instances *got, row_r
     result->want += want->count;
     result->got += got->count;
     for (int i = 0; i < want->count && i < got->count; i++) {
-        const sk_instance *a = &want->items[i], *b = &got->items[i];
+        const sk_found *a = &want->items[i], *b = &got->items[i];
         double d = 0;
         for (int k = 0; k < 9; k++) {
             const double u = (double)(k < 4 ? a->box[k] : a->obb[k - 4]),

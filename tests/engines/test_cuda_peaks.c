@@ -8,7 +8,7 @@
 #include "graph/reference.h"
 #include "models/model.h"
 #include "runner/internal.h"
-#include "tasks/instances.h"
+#include "base/instances.h"
 #include "tasks/stage.h"
 
 extern const sk_engine gpu_engine;

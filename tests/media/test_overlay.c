@@ -64,7 +64,7 @@ static void is_legible_on_light_and_dark(void **state)
     settings.n_edges = 1;
     settings.edges = edges;
     sk_keypoint points[2] = {{40, 80, 0.9f}, {120, 80, 0.9f}};
-    sk_instance item = {
+    sk_found item = {
         .has = SK_HAS_BOX | SK_HAS_KEYPOINTS, .score = 0.87f, .box = {20, 40, 140, 110}, .track_id = 3};
     sk_instances all = {.count = 1, .capacity = 1, .items = &item, .n_keypoints = 2, .keypoints = points};
     for (int ground = 0; ground <= 255; ground += 255) {

@@ -48,16 +48,16 @@ static const char *write_results(const char *format)
     sk_sink *sink = NULL;
     assert_ok(kind->open(path, &h, &sink, &err), &err);
     for (int f = 0; f < 3; f++) {
-        sk_instance items[2] = {0};
+        sk_found items[2] = {0};
         sk_keypoint points[4] = {{12.25f, 13.5f, 0.75f}, {NAN, NAN, 0}, {30, 40, 1}, {31, 41, 0.5f}};
         for (int i = 0; i < f; i++)
-            items[i] = (sk_instance){.has = SK_HAS_BOX | SK_HAS_OBB | SK_HAS_KEYPOINTS,
-                                     .class_id = i,
-                                     .score = 0.5f,
-                                     .box = {10, 11, 40, 31},
-                                     .obb = {25, 21, 30, 20, 0.25f},
-                                     .first_keypoint = 2 * i,
-                                     .track_id = i == 0 ? 7 : -1};
+            items[i] = (sk_found){.has = SK_HAS_BOX | SK_HAS_OBB | SK_HAS_KEYPOINTS,
+                                  .class_id = i,
+                                  .score = 0.5f,
+                                  .box = {10, 11, 40, 31},
+                                  .obb = {25, 21, 30, 20, 0.25f},
+                                  .first_keypoint = 2 * i,
+                                  .track_id = i == 0 ? 7 : -1};
         sk_instances all = {.count = f, .capacity = 2, .items = items, .n_keypoints = 2, .keypoints = points};
         sk_result_frame frame = {.source = "in.mp4",
                                  .index = f + 5,

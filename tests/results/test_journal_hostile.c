@@ -25,8 +25,8 @@ static void write_one(const char *path)
     sk_error err = {0};
     sk_journal *journal = NULL;
     char *other = NULL;
-    sk_instance items[2] = {{.class_id = 3, .track_id = -1},
-                            {.class_id = 4, .track_id = -1, .first_keypoint = 1}};
+    sk_found items[2] = {{.class_id = 3, .track_id = -1},
+                         {.class_id = 4, .track_id = -1, .first_keypoint = 1}};
     sk_keypoint points[2] = {{1, 2, 1}, {3, 4, 1}};
     sk_instances found = {.items = items, .keypoints = points, .count = 2, .capacity = 2, .n_keypoints = 1};
     sk_result_frame frame = {
@@ -94,7 +94,7 @@ static void counts_that_do_not_fit(void **state)
 static void frames_of_another_run(void **state)
 {
     (void)state;
-    sk_instance item = {.class_id = 0, .track_id = -1};
+    sk_found item = {.class_id = 0, .track_id = -1};
     sk_keypoint point = {0};
     sk_instances found = {.items = &item, .keypoints = &point, .count = 1, .capacity = 1, .n_keypoints = 1};
     sk_result_frame frame = {.source = "a.mp4", .width = 64, .height = 48, .instances = &found};

@@ -52,19 +52,19 @@ static sk_run_header header(void)
 /* Frame i has i instances with numbers that depend on both. */
 static const sk_result_frame *frame_number(int i)
 {
-    static sk_instance items[8];
+    static sk_found items[8];
     static sk_keypoint points[16];
     static sk_instances all;
     static sk_result_frame frame;
     all = (sk_instances){.count = i, .capacity = 8, .items = items, .n_keypoints = 2, .keypoints = points};
     for (int k = 0; k < i; k++) {
         float v = (float)(10 * i + k);
-        items[k] = (sk_instance){.has = SK_HAS_BOX | SK_HAS_KEYPOINTS,
-                                 .class_id = k & 1,
-                                 .score = 0.5f,
-                                 .box = {v, v + 1, v + 2, v + 3},
-                                 .first_keypoint = 2 * k,
-                                 .track_id = -1};
+        items[k] = (sk_found){.has = SK_HAS_BOX | SK_HAS_KEYPOINTS,
+                              .class_id = k & 1,
+                              .score = 0.5f,
+                              .box = {v, v + 1, v + 2, v + 3},
+                              .first_keypoint = 2 * k,
+                              .track_id = -1};
         points[2 * k] = (sk_keypoint){v, v + 0.5f, 0.9f};
         points[2 * k + 1] = (sk_keypoint){NAN, NAN, 0};
     }
@@ -192,7 +192,7 @@ static void labels_of_poses_have_a_box(void **state)
     sk_sink *sink = NULL;
     assert_ok(sk_sink_find("labels")->open(folder, &h, &sink, &err), &err);
     sk_keypoint points[3] = {{64, 48, 1}, {128, 240, 0.5f}, {NAN, NAN, 0}};
-    sk_instance item = {.has = SK_HAS_KEYPOINTS, .class_id = -1, .score = 1, .track_id = -1};
+    sk_found item = {.has = SK_HAS_KEYPOINTS, .class_id = -1, .score = 1, .track_id = -1};
     sk_instances all = {.count = 1, .capacity = 1, .items = &item, .n_keypoints = 3, .keypoints = points};
     sk_result_frame frame = *frame_number(1);
     frame.instances = &all;

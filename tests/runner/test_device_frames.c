@@ -71,7 +71,7 @@ static sk_runner_settings settings_for(clip *c, int batch)
 enum { MOST = 20 };
 typedef struct kept {
     int32_t count;
-    sk_instance items[MOST];
+    sk_found items[MOST];
 } kept;
 
 static void assert_alike(const sk_instances *a, const kept *b)
@@ -122,7 +122,7 @@ static void run_both(int batch)
                 assert_true(result.instances->count <= MOST);
                 found[out].count = result.instances->count;
                 memcpy(found[out].items, result.instances->items,
-                       (size_t)result.instances->count * sizeof(sk_instance));
+                       (size_t)result.instances->count * sizeof(sk_found));
                 total += result.instances->count;
             }
             out++;

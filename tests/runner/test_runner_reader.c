@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runner_fixture.h"
-#include "tasks/instances.h"
+#include "base/instances.h"
 
 #include <unistd.h>
 

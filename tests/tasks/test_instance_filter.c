@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "tasks/instance_filter.h"
-#include "tasks/instances.h"
+#include "base/instances.h"
 #include "tasks/stage.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ static void fill(sk_instances *list)
                  {0.8f, 100, 100, {0.3f, NAN, NAN}}};
     list->count = 0;
     for (int i = 0; i < 4; i++) {
-        sk_instance *item = sk_instances_add(list);
+        sk_found *item = sk_instances_add(list);
         item->score = poses[i].score;
         item->has = SK_HAS_KEYPOINTS;
         for (int k = 0; k < NODES; k++)
@@ -122,7 +122,7 @@ static void centroids_keep_their_distance(void **state)
     assert_ok(sk_instances_alloc(8, 1, &list, &err), &err);
     const float x[4] = {0, 3, 6, 20}, score[4] = {0.5f, 0.9f, 0.6f, 0.1f};
     for (int i = 0; i < 4; i++) {
-        sk_instance *item = sk_instances_add(&list);
+        sk_found *item = sk_instances_add(&list);
         item->score = score[i];
         list.keypoints[i] = (sk_keypoint){x[i], 0, score[i]};
     }

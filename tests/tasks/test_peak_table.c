@@ -3,7 +3,7 @@
 #include "support/test.h"
 
 #include "base/memory.h"
-#include "tasks/instances.h"
+#include "base/instances.h"
 #include "tasks/stage.h"
 
 #include <math.h>

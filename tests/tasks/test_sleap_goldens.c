@@ -4,7 +4,7 @@
 
 #include "engines/engine.h"
 #include "npy_test.h"
-#include "tasks/instances.h"
+#include "base/instances.h"
 #include "tasks/stage.h"
 
 #include <math.h>

@@ -121,7 +121,7 @@ static void run_case(const crop_case *c, int by_table)
     if (found.count != c->count)
         fail_msg("%s: %d instances instead of %d", c->what, (int)found.count, c->count);
     for (int i = 0; i < c->count; i++) {
-        const sk_instance *item = &found.items[i];
+        const sk_found *item = &found.items[i];
         const sk_keypoint *p = &found.keypoints[item->first_keypoint];
         const int from = c->want[i].crop;
         float x = (float)(3 + from), y = 3;

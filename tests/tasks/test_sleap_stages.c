@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "cases_test.h"
 #include "npy_test.h"
-#include "tasks/instances.h"
+#include "base/instances.h"
 #include "tasks/stage.h"
 
 #include <math.h>
@@ -497,9 +497,9 @@ static void boxes_lead_to_crops(void **state)
     sk_instances boxes, out;
     assert_ok(sk_instances_alloc(300, 0, &boxes, &err), &err);
     assert_ok(sk_instances_alloc(p->capacity, p->n_keypoints, &out, &err), &err);
-    sk_instance *box = sk_instances_add(&boxes);
-    *box = (sk_instance){
-        .has = SK_HAS_BOX, .class_id = 0, .score = 0.8f, .box = {81, 41, 121, 81}, .track_id = -1};
+    sk_found *box = sk_instances_add(&boxes);
+    *box =
+        (sk_found){.has = SK_HAS_BOX, .class_id = 0, .score = 0.8f, .box = {81, 41, 121, 81}, .track_id = -1};
     sk_instances_add(&boxes)->box[0] = NAN; /* a broken one is passed over */
     int32_t crops;
     uint64_t before = sk_memory_allocations();
@@ -567,7 +567,7 @@ static void yolo_on_crops(void **state)
     sk_instances boxes, out;
     assert_ok(sk_instances_alloc(300, 0, &boxes, &err), &err);
     assert_ok(sk_instances_alloc(256, 2, &out, &err), &err);
-    *sk_instances_add(&boxes) = (sk_instance){.has = SK_HAS_BOX, .score = 0.8f, .box = {80, 40, 120, 60}};
+    *sk_instances_add(&boxes) = (sk_found){.has = SK_HAS_BOX, .score = 0.8f, .box = {80, 40, 120, 60}};
     int32_t crops;
     uint64_t before = sk_memory_allocations();
     assert_ok(sk_task_stage_crops(second, &frame, &boxes, &out, &crops, &err), &err);

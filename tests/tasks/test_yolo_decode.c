@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "cases_test.h"
-#include "tasks/instances.h"
+#include "base/instances.h"
 #include "tasks/yolo_post.h"
 
 #include <math.h>
@@ -144,7 +144,7 @@ static void assert_same(const sk_instances *a, const sk_instances *b, const char
     if (a->count != b->count)
         fail_msg("%s: %d and %d instances", name, (int)a->count, (int)b->count);
     for (int32_t i = 0; i < a->count; i++) {
-        const sk_instance *p = &a->items[i], *q = &b->items[i];
+        const sk_found *p = &a->items[i], *q = &b->items[i];
         assert_int_equal(p->class_id, q->class_id);
         assert_true(fabsf(p->score - q->score) < 1e-5f);
         for (int k = 0; k < 4; k++)

@@ -7,7 +7,7 @@
 #include "skitter/source.h"
 #include "npy_test.h"
 #include "old_rules.h"
-#include "tasks/instances.h"
+#include "base/instances.h"
 #include "tasks/stage.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ static const struct {
               {"yolov8t-obb", 320}};
 
 /* Columns of an instance as the recorded rows have them. */
-static int row_of(const sk_model *m, const sk_instances *found, const sk_instance *item, float *row)
+static int row_of(const sk_model *m, const sk_instances *found, const sk_found *item, float *row)
 {
     int n = 0;
     if (item->has & SK_HAS_OBB) {

@@ -5,7 +5,7 @@
 
 #include "npy_test.h"
 #include "old_rules.h"
-#include "tasks/instances.h"
+#include "base/instances.h"
 #include "tasks/yolo_post.h"
 
 #include <math.h>
@@ -22,8 +22,7 @@ static const model_case cases[] = {
     {"yolov8t-obb", SK_TASK_OBB, 320, 3, 0},
 };
 
-static void check_row(const model_case *c, const float *row, const sk_instance *item,
-                      const sk_keypoint *points)
+static void check_row(const model_case *c, const float *row, const sk_found *item, const sk_keypoint *points)
 {
     if (c->task == SK_TASK_OBB) {
         float obb[4] = {item->obb[0], item->obb[1], item->obb[2], item->obb[3]};
