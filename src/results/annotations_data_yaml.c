@@ -159,7 +159,7 @@ static sk_status read_names(reader *r, sk_error *err)
         char made[32];
         snprintf(made, sizeof made, "class_%lld", (long long)i);
         const sk_config_value *value = NULL;
-        if (sk_config_is(names, SK_CONFIG_MAP)) {
+        if (names && sk_config_is(names, SK_CONFIG_MAP)) {
             if (!sk_config_to_int(names->u.pairs[i].key, &number))
                 return sk_fail(err, SK_ERR_FORMAT, "%s: names: '%s' is not a class's number", r->path,
                                names->u.pairs[i].name);
