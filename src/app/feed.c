@@ -180,18 +180,19 @@ static sk_status with_a_reader(feeding *f, sk_error *err)
 
 static sk_status alone(feeding *f, sk_error *err)
 {
+    sk_runner *runner = f->how->runner;
     bool any = true;
-    while (any && !f->report->stopped) {
-        while (!f->report->stopped && sk_runner_in_flight(f->how->runner) >= f->how->in_flight)
+    while (any && !f->report->stopped && !(f->how->frames && f->given == f->how->frames)) {
+        while (!f->report->stopped && sk_runner_in_flight(runner) >= f->how->in_flight)
             SK_TRY(take(f, &any, err));
         if (!f->report->stopped)
             SK_TRY(give(f, &any, err));
     }
-    sk_runner_flush(f->how->runner);
-    while (!f->report->stopped && sk_runner_in_flight(f->how->runner) > 0)
+    sk_runner_flush(runner);
+    while (!f->report->stopped && sk_runner_in_flight(runner) > 0)
         SK_TRY(take(f, &any, err));
     if (f->report->stopped)
-        sk_runner_release(f->how->runner);
+        sk_runner_release(runner);
     return SK_OK;
 }
 

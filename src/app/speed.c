@@ -2,6 +2,7 @@
 #include "app/speed.h"
 
 #include "app/detector.h"
+#include "app/feed.h"
 #include "app/runtimes.h"
 #include "base/clock.h"
 #include "base/memory.h"
@@ -160,25 +161,28 @@ static sk_status basic_round(speed *p, int32_t frames, double *fps, sk_error *er
     return SK_OK;
 }
 
-static sk_status next_frame(speed *p, const sk_frame **frame, sk_error *err)
+/* Frames of noise; a feed's `next`. */
+static sk_status next_noise(void *context, const sk_frame **frame, sk_error *err)
 {
+    speed *p = context;
+    (void)err;
     *frame = &p->noise[p->next_runner++ % NOISE_FRAMES];
-    if (!p->source)
-        return SK_OK;
-    SK_TRY(sk_source_next(p->source, frame, err));
-    if (!*frame)
-        return sk_fail(err, SK_ERR_IO, "%s: no frame can be read from it", p->s->input);
-    const sk_slot *slot = (const sk_slot *)(const void *)*frame;
-    sk_runner_mark(p->runner, "decode", (*frame)->index, slot->decode_begin, slot->decode_end);
     return SK_OK;
 }
 
-static sk_status fetch(speed *p, sk_error *err)
+/* So many frames through the runner; decoding goes on ahead of them. */
+static sk_status feed(speed *p, int32_t frames, bool check, sk_feed_report *fed, sk_error *err)
 {
-    sk_runner_result result;
-    SK_TRY(sk_runner_wait(p->runner, &result, err));
-    p->report->runner_instances += result.instances->count;
-    return SK_OK;
+    const sk_feed how = {.source = p->source,
+                         .next = next_noise,
+                         .context = p,
+                         .runner = p->runner,
+                         .frames = frames,
+                         .in_flight = p->most,
+                         .check = check};
+    SK_TRY(sk_feed_run(&how, fed, err));
+    return fed->frames == frames ? SK_OK
+                                 : sk_fail(err, SK_ERR_IO, "%s: no frame can be read from it", p->s->input);
 }
 
 /* The decoder had its queue full when the round began, and must have when it ends: so as many frames are decoded in the
@@ -206,19 +210,9 @@ static int64_t decoded_so_far(speed *p)
 static sk_status runner_round(speed *p, int32_t frames, double *fps, sk_error *err)
 {
     int64_t before = decoded_so_far(p), begin = sk_clock_ns();
-    for (int32_t i = 0; i < frames; i++) {
-        const sk_frame *frame = NULL;
-        while (sk_runner_in_flight(p->runner) >= p->most)
-            SK_TRY(fetch(p, err));
-        SK_TRY(next_frame(p, &frame, err));
-        sk_status status = sk_runner_submit(p->runner, frame, NULL, NULL, err);
-        if (status != SK_OK)
-            frame_done(p, frame);
-        SK_TRY(status);
-    }
-    sk_runner_flush(p->runner);
-    while (sk_runner_in_flight(p->runner) > 0)
-        SK_TRY(fetch(p, err));
+    sk_feed_report fed;
+    SK_TRY(feed(p, frames, false, &fed, err));
+    p->report->runner_instances += fed.instances;
     refill(p, before, frames);
     *fps = frames / ((double)(sk_clock_ns() - begin) * 1e-9);
     decoded_so_far(p);
@@ -228,25 +222,14 @@ static sk_status runner_round(speed *p, int32_t frames, double *fps, sk_error *e
 /* The runner goes on with the next frame of its source, checked. */
 static sk_status check(speed *p, sk_error *err)
 {
-    const sk_frame *frame = NULL;
-    sk_runner_result result = {0};
-    sk_runner_call call = {.check_pcc = true};
+    sk_feed_report fed;
     p->next_basic++; /* the other side leaves this frame out, so that both see the same ones */
     if (p->basic && p->reader)
         SK_TRY(read_frame(p, err));
-    SK_TRY(next_frame(p, &frame, err));
-    sk_status status = sk_runner_submit(p->runner, frame, &call, NULL, err);
-    if (status != SK_OK) {
-        frame_done(p, frame);
-        return status;
-    }
-    sk_runner_flush(p->runner);
-    status = sk_runner_wait(p->runner, &result, err);
-    if (result.check && result.check->ran) {
-        if (!p->report->checked || result.check->pcc < p->report->check.pcc)
-            p->report->check = *result.check;
-        p->report->checked = true;
-    }
+    sk_status status = feed(p, 1, true, &fed, err);
+    if (fed.checked && (!p->report->checked || fed.check.pcc < p->report->check.pcc))
+        p->report->check = fed.check;
+    p->report->checked |= fed.checked;
     return status;
 }
 
