@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/demo_internal.h"
 
+#include "app/run_folder.h"
 #include "app/runtimes.h"
 #include "app/scene_run.h"
 #include "base/file.h"
-#include "base/lock.h"
 #include "base/memory.h"
 
 #include <stdio.h>
@@ -39,25 +39,20 @@ typedef struct demo {
 
 /* --- the folder --- */
 
-static sk_status lock_folder(demo *d, sk_error *err)
+static sk_status hold_folder(demo *d, sk_error *err)
 {
     const char *out = d->settings->out;
-    SK_TRY(sk_folder_make(out, err));
-    char *path = sk_path_join(out, ".skitter.lock");
     d->scene = sk_path_join(out, "scene.mp4");
     d->truth = sk_path_join(out, "truth.csv");
-    if (!path || !d->scene || !d->truth) {
-        sk_free(path);
+    if (!d->scene || !d->truth)
         return sk_fail_memory(err, strlen(out));
-    }
     sk_lock_holder holder = {0};
-    sk_status status = sk_lock_open(path, 0, &d->lock, &holder, err);
+    sk_status status = sk_run_folder_hold(out, &d->lock, &holder, err);
     if (status == SK_ERR_BUSY)
         status = sk_fail(err, SK_ERR_BUSY,
                          "%s: another demo is writing here: process %lld, '%s'\nwait for it, or choose "
                          "another --out",
                          out, (long long)holder.pid, holder.command);
-    sk_free(path);
     return status;
 }
 
@@ -258,7 +253,7 @@ static sk_status run_all(demo *d, sk_error *err)
     sk_demo_stage stage;
     SK_TRY(sk_demo_find_models(s->models, r->models, err));
     SK_TRY(sk_demo_fingerprint(s, r->models, d->fingerprint, sizeof d->fingerprint, err));
-    SK_TRY(lock_folder(d, err));
+    SK_TRY(hold_folder(d, err));
     SK_TRY(sk_demo_read_state(s, d->fingerprint, &stage, err));
     if (stage == SK_DEMO_FINISHED)
         return recall(d, err);

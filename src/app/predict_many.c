@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/predict_many.h"
 
+#include "app/run_pictures.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "skitter/model.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define FOLDERS_MOST 1000000
 
@@ -42,80 +40,6 @@ static sk_status check_models(const sk_predict_settings *s, sk_error *err)
         sk_model_close(&model);
     }
     return SK_OK;
-}
-
-static bool holds(const char *path, const sk_text *text)
-{
-    char *there = NULL;
-    size_t bytes = 0;
-    bool same = sk_file_read_own(path, text->length, &there, &bytes, NULL) == SK_OK &&
-                bytes == text->length && (bytes == 0 || memcmp(there, text->data, bytes) == 0);
-    sk_free(there);
-    return same;
-}
-
-static bool is_in(const char *folder, const char *name)
-{
-    struct stat info;
-    char *path = sk_path_join(folder, name);
-    bool there = path && lstat(path, &info) == 0;
-    sk_free(path);
-    return there;
-}
-
-/* The list of another run stays: that run is known by it, and could not be continued without it. */
-static sk_status may_write_pictures(const sk_predict_settings *s, sk_error *err)
-{
-    if (!is_in(s->out, "pictures.txt"))
-        return SK_OK;
-    if (!is_in(s->out, "run.json") && !is_in(s->out, "journal.skj"))
-        return s->overwrite
-                   ? SK_OK
-                   : sk_fail(err, SK_ERR_MISMATCH,
-                             "%s/pictures.txt is there already, and no run of skitter began in this folder. "
-                             "Choose another --out, move it away, or give --overwrite to replace it",
-                             s->out);
-    return s->restart
-               ? SK_OK
-               : sk_fail(err, SK_ERR_MISMATCH,
-                         "%s holds a run over other pictures: %s/pictures.txt lists them. Run it with these "
-                         "to continue, choose another --out, or begin anew here with --restart",
-                         s->out, s->out);
-}
-
-/* Pictures that were given one by one, as the text list that is read: in the run's folder, so that the run is known by it. */
-static sk_status write_pictures(const sk_source_list *list, const sk_predict_settings *s, char **path,
-                                sk_error *err)
-{
-    const char *folder = s->out;
-    char temporary[] = "/tmp/skitter-pictures-XXXXXX.txt";
-    sk_text text = {0};
-    for (size_t i = 0; i < list->n_pictures; i++) {
-        const char *picture = list->pictures[i];
-        if (strpbrk(picture, "\r\n"))
-            return sk_text_free(&text),
-                   sk_fail(err, SK_ERR_ARG, "%s: a name with a line break cannot be one of many", picture);
-        sk_text_appendf(&text, "%s%s\n", strchr("# \t", picture[0]) ? "./" : "", picture);
-    }
-    int fd = folder ? -1 : mkstemps(temporary, 4);
-    sk_status status = sk_text_status(&text, err);
-    if (status == SK_OK && folder)
-        status = sk_folder_make(folder, err);
-    *path = folder ? sk_path_join(folder, "pictures.txt") : sk_strdup(temporary);
-    if (status == SK_OK && !*path)
-        status = sk_fail_memory(err, 1);
-    if (status == SK_OK && !folder && fd < 0)
-        status = sk_fail(err, SK_ERR_IO, "%s: cannot be made: %s", temporary, strerror(errno));
-    if (status == SK_OK &&
-        !holds(*path, &text)) { /* the same list stays as old as it is: the run is known by that, too */
-        status = folder ? may_write_pictures(s, err) : SK_OK;
-        if (status == SK_OK)
-            status = sk_file_replace(*path, text.data, text.length, err);
-    }
-    if (fd >= 0)
-        close(fd);
-    sk_text_free(&text);
-    return status;
 }
 
 typedef struct many {
@@ -162,8 +86,9 @@ static sk_status run_item(many *m, size_t number, sk_error *err)
             return sk_fail_memory(err, strlen(source->name));
         s.out = folder;
     }
+    const sk_run_pictures list = {m->list->n_pictures, m->list->pictures, s.out, s.restart, s.overwrite};
     if (!source->source)
-        SK_TRY_GOTO(write_pictures(m->list, &s, &pictures, err));
+        SK_TRY_GOTO(sk_run_pictures_write(&list, &pictures, err));
     s.source = source->source ? source->source : pictures;
     s.goes_on = !s.out && number > 0;
     item->source = s.source;

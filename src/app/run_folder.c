@@ -12,22 +12,28 @@
 
 /* --- holding it --- */
 
+sk_status sk_run_folder_hold(const char *path, sk_lock **out, sk_lock_holder *holder, sk_error *err)
+{
+    SK_TRY(sk_folder_make(path, err));
+    char *file = sk_path_join(path, ".skitter.lock");
+    if (!file)
+        return sk_fail_memory(err, strlen(path));
+    sk_status status = sk_lock_open(file, 0, out, holder, err);
+    sk_free(file);
+    return status;
+}
+
 static sk_status hold(sk_run_folder *folder, sk_error *err)
 {
-    SK_TRY(sk_folder_make(folder->path, err));
-    char *path = sk_path_join(folder->path, ".skitter.lock");
-    if (!path)
-        return sk_fail_memory(err, strlen(folder->path));
     sk_lock_holder holder = {0};
-    sk_status status = sk_lock_open(path, 0, &folder->lock, &holder, err);
-    if (status == SK_ERR_BUSY)
-        status = sk_fail(
-            err, SK_ERR_BUSY,
-            "%s: another run is writing here: process %lld, '%s'. Wait for it, stop it (kill %lld) or choose "
-            "another --out",
-            folder->path, (long long)holder.pid, holder.command, (long long)holder.pid);
-    sk_free(path);
-    return status;
+    sk_status status = sk_run_folder_hold(folder->path, &folder->lock, &holder, err);
+    if (status != SK_ERR_BUSY)
+        return status;
+    return sk_fail(
+        err, SK_ERR_BUSY,
+        "%s: another run is writing here: process %lld, '%s'. Wait for it, stop it (kill %lld) or choose "
+        "another --out",
+        folder->path, (long long)holder.pid, holder.command, (long long)holder.pid);
 }
 
 sk_status sk_run_folder_open(const char *path, sk_run_folder **out, sk_error *err)

@@ -2,6 +2,7 @@
 #ifndef SK_APP_RUN_FOLDER_H
 #define SK_APP_RUN_FOLDER_H
 
+#include "base/lock.h"
 #include "results/sink.h"
 #include "skitter/runner.h"
 #include "skitter/source.h"
@@ -30,6 +31,10 @@ typedef enum sk_run_stage {
 /* Makes the folder and keeps every other run out of it until it is closed. `path` null: nothing is kept. */
 sk_status sk_run_folder_open(const char *path, sk_run_folder **out, sk_error *err) SK_MUST_CHECK;
 void sk_run_folder_close(sk_run_folder **folder);
+/* The lock alone, for a folder of folders of runs (a demo's): makes the folder and holds it until sk_lock_close.
+ * SK_ERR_BUSY: *holder says who does. */
+sk_status sk_run_folder_hold(const char *path, sk_lock **out, sk_lock_holder *holder,
+                             sk_error *err) SK_MUST_CHECK;
 /* Has a run begun in the folder of this path, whichever it was? */
 bool sk_run_folder_is_used(const char *path);
 

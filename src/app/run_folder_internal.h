@@ -5,7 +5,6 @@
 #include "app/run_files.h"
 #include "app/run_folder.h"
 #include "base/clock.h"
-#include "base/lock.h"
 #include "base/text.h"
 #include "results/journal.h"
 
