@@ -87,12 +87,8 @@ int main(int argc, char **argv)
             settings.input = SK_INPUT_U8_HWC;
         else if (!strcmp(argv[i], "tail=keep"))
             settings.tail = 0;
-        else if (!strcmp(argv[i], "winograd=off"))
-            settings.winograd = 0;
-        else if (!strcmp(argv[i], "tune=off"))
-            settings.tune = 0;
-        else if (!strncmp(argv[i], "mask=", 5))
-            settings.cpu_mask = argv[i] + 5;
+        else if (sk_options_add(settings.options, argv[i], &err) != SK_OK) /* the engine's own */
+            return failed(argv[i], &err);
     }
     int64_t start = sk_clock_ns();
     if (sk_model_open(argv[1], &model, &err) != SK_OK)

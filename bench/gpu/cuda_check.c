@@ -8,6 +8,8 @@
 #include "engines/tile_cases.h"
 #include "model_check.h"
 
+#include <string.h>
+
 static int checked, failed;
 static double worst;
 
@@ -84,7 +86,7 @@ static void check_mixed(sk_precision precision, sk_input_form form, int batch, i
     sk_session_settings settings = sk_session_defaults(), slow = settings;
     settings.precision = precision;
     settings.input = slow.input = form;
-    settings.tune = side > 64; /* under slow tools: no timing */
+    strcpy(settings.options, side > 64 ? "tune=on" : "tune=off"); /* under slow tools: no timing */
     settings.cache_dir = "";
     settings.slots = 2;
     sk_session *fast = NULL, *reference = NULL;
@@ -136,7 +138,7 @@ static void check_cycles(int cycles)
     sk_shape shape = sk_shape_of(4, 1, l.cin, l.h, l.w);
     float *x = randoms(sk_shape_count(&shape), 1.0f);
     sk_session_settings settings = sk_session_defaults();
-    settings.tune = 0;
+    strcpy(settings.options, "tune=off");
     settings.cache_dir = "";
     memory_use before = {0}, after = {0};
     for (int i = 0; i < cycles; i++) {

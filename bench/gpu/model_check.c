@@ -215,7 +215,7 @@ int check_model(const char *path, int side)
         c.settings.std[i] = m->input.std[i] != 0 ? m->input.std[i] : 1;
     }
     c.settings.input = SK_INPUT_U8_HWC;
-    c.settings.tune = 0;
+    strcpy(c.settings.options, "tune=off");
     c.settings.slots = 2;
     c.settings.cache_dir = "";
     sk_session_settings slow = c.settings;
@@ -263,7 +263,7 @@ static int try_open(const sk_model *m, const sk_shape *shape, bool *opened, cons
     s.tail = SK_TAIL_CUT;
     s.input = SK_INPUT_U8_HWC;
     s.scale = m->input.scale;
-    s.tune = 0;
+    strcpy(s.options, "tune=off");
     s.slots = 3;
     s.cache_dir = "";
     (void)gpu_memory_free(&before);

@@ -5,6 +5,8 @@
 
 #include "engines/cuda/session.h"
 
+#include <string.h>
+
 extern const sk_engine gpu_engine;
 
 typedef struct totals {
@@ -88,7 +90,7 @@ static void time_case(sk_task task, int side, float density)
     const sk_shape shape =
         sk_shape_of(4, 1, 4 * c.reg + c.classes + row_extra(&c), (int64_t)c.side, (int64_t)c.side);
     s.tail = SK_TAIL_CUT;
-    s.tune = 0;
+    strcpy(s.options, "tune=off");
     s.cache_dir = "";
     s.stages.rows = &wish;
     if (!sk_offload_rows(&model, &c.settings, &wish) ||

@@ -87,6 +87,9 @@ typedef struct sk_detector_settings {
     const char
         *precision; /* "f32", "f16", "bf16", "i8"; default null: what the runtime usually computes in */
     bool openvino_throughput; /* openvino: compile for many frames at once, not for the soonest answer */
+    /* What only the chosen runtime knows, "winograd=off,tune=off" (docs/runtimes.md; `skitter runtimes --options` lists them);
+     * what it does not know is refused at opening. Default null. Borrowed while open. */
+    const char *engine_options;
 } sk_detector_settings;
 
 SK_API void sk_detector_defaults(sk_detector_settings *settings);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "runner/network.h"
+#include "runner/session_settings.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +28,8 @@ sk_status sk_artifacts_make(const sk_artifacts_export *wish, sk_artifacts_export
     sk_engine_probe probe = {0};
     sk_artifact_options options = {
         .must_keep = true, .anew = wish->anew, .dynamic_batch = wish->dynamic_batch};
-    sk_session_settings settings = sk_session_defaults();
+    sk_session_settings settings;
+    const sk_network_wish how = {.precision = wish->precision, .options = wish->engine_options};
     int64_t begin = sk_clock_ns();
     sk_status status;
     memset(out, 0, sizeof *out);
@@ -48,8 +50,7 @@ sk_status sk_artifacts_make(const sk_artifacts_export *wish, sk_artifacts_export
                          model->path);
         goto done;
     }
-    if (wish->precision)
-        settings.precision = wish->precision;
+    SK_TRY_GOTO(sk_session_settings_of(engine, &how, &settings, err));
     out->batch = wish->batch ? wish->batch : model->input.fixed_batch ? model->input.fixed_batch : 1;
     out->height = wish->height ? wish->height : model->input.height;
     out->width = wish->width ? wish->width : model->input.width;

@@ -10,9 +10,10 @@ typedef struct sk_artifacts_export {
     const char *model, *runtime;
     int32_t batch, height, width; /* 0: 1 and the model's own */
     sk_precision precision;
-    bool anew;          /* also where a fresh one lies */
-    bool dynamic_batch; /* for any batch up to this */
-    sk_heads heads;     /* of YOLOv10 and YOLO26 */
+    const char *engine_options; /* engines/options.h; null: none */
+    bool anew;                  /* also where a fresh one lies */
+    bool dynamic_batch;         /* for any batch up to this */
+    sk_heads heads;             /* of YOLOv10 and YOLO26 */
 } sk_artifacts_export;
 
 typedef struct sk_artifacts_exported {

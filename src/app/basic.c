@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "runner/network.h"
+#include "runner/session_settings.h"
 
 #include <string.h>
 
@@ -24,15 +25,10 @@ static sk_status open_network(basic_network *n, const sk_model *model, const sk_
                               const sk_detector_settings *settings, sk_error *err)
 {
     const sk_task_plan *plan = sk_task_stage_plan(n->stage);
-    sk_session_settings s = sk_session_defaults();
-    s.threads = settings->threads;
-    s.winograd = settings->winograd;
-    s.provider = settings->provider;
-    s.device_name = settings->openvino_device;
-    s.throughput = settings->openvino_throughput;
-    if (!sk_precision_find(settings->precision, &s.precision))
-        return sk_fail(err, SK_ERR_ARG, "no precision is called '%s'; there are f32, tf32, f16, bf16, i8",
-                       settings->precision);
+    sk_session_settings s;
+    sk_network_wish wish;
+    SK_TRY(sk_network_wish_of(settings, &wish, err));
+    SK_TRY(sk_session_settings_of(engine, &wish, &s, err));
     s.tail = plan->cut_tail ? SK_TAIL_FREE : SK_TAIL_KEEP;
     s.input = plan->u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
     int32_t batch = model->input.fixed_batch > 0 ? model->input.fixed_batch : 1;

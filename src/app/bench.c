@@ -8,6 +8,7 @@
 #include "base/cpu.h"
 #include "base/pool.h"
 #include "kernels/peak.h"
+#include "runner/session_settings.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -47,6 +48,7 @@ typedef struct round_report {
 typedef struct bench_wish {
     sk_bench_settings settings; /* its pointers mean nothing */
     char model[4096], runtime[64], provider[64], openvino_device[64];
+    char engine_options[SK_OPTIONS_TEXT];
 } bench_wish;
 
 static sk_status put_text(const char *text, char *to, size_t capacity, sk_error *err)
@@ -64,6 +66,7 @@ static sk_status make_wish(const sk_bench_settings *s, const char *runtime, benc
     SK_TRY(put_text(s->model, w->model, sizeof w->model, err));
     SK_TRY(put_text(runtime, w->runtime, sizeof w->runtime, err));
     SK_TRY(put_text(s->provider, w->provider, sizeof w->provider, err));
+    SK_TRY(put_text(s->engine_options, w->engine_options, sizeof w->engine_options, err));
     return put_text(s->openvino_device, w->openvino_device, sizeof w->openvino_device, err);
 }
 
@@ -104,14 +107,17 @@ static sk_status open_model(const sk_bench_settings *s, const char *runtime, ben
     SK_TRY(sk_model_open_heads(s->model, s->heads, &b->model, err));
     int32_t height = s->height ? s->height : b->model->input.height;
     int32_t width = s->width ? s->width : b->model->input.width;
-    sk_session_settings settings = sk_session_defaults();
-    settings.threads = s->threads;
+    sk_session_settings settings;
+    const sk_network_wish wish = {.threads = s->threads,
+                                  .precision = s->precision,
+                                  .options = s->engine_options,
+                                  .no_winograd = !s->winograd,
+                                  .provider = s->provider,
+                                  .openvino_device = s->openvino_device,
+                                  .openvino_throughput = s->openvino_throughput,
+                                  .one_of_several = s->n_runtimes > 1};
+    SK_TRY(sk_session_settings_of(engine, &wish, &settings, err));
     settings.tail = s->cut_tail ? SK_TAIL_CUT : SK_TAIL_KEEP;
-    settings.winograd = s->winograd;
-    settings.device_name = s->openvino_device;
-    settings.precision = s->precision;
-    settings.throughput = s->openvino_throughput;
-    settings.provider = strncmp(engine->name, "onnx_", 5) == 0 ? s->provider : NULL;
     bool pictures = b->model->input.dtype != SK_DTYPE_U8;
     settings.input = pictures ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
     SK_TRY(sk_network_open(b->model, engine, s->batch, height, width, &settings, &b->session, err));
@@ -154,6 +160,7 @@ void sk_bench_serve(int fd)
     sk_bench_settings *s = &wish.settings;
     s->model = wish.model;
     s->provider = wish.provider[0] ? wish.provider : NULL;
+    s->engine_options = wish.engine_options[0] ? wish.engine_options : NULL;
     s->openvino_device = wish.openvino_device[0] ? wish.openvino_device : NULL;
     bench_model b = {0};
     sk_error err = {0};

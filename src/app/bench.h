@@ -26,7 +26,8 @@ typedef struct sk_bench_settings {
     sk_heads heads;       /* of YOLOv10 and YOLO26 */
     const char *provider; /* of the onnx_… runtimes; null: their own */
     const char *openvino_device;
-    sk_precision precision; /* 0: each runtime's usual one */
+    const char *engine_options; /* engines/options.h; null: none */
+    sk_precision precision;     /* 0: each runtime's usual one */
     bool openvino_throughput;
 } sk_bench_settings;
 

@@ -58,9 +58,7 @@ static sk_status fill_info(sk_detector *d, sk_error *err)
         snprintf(info->device + used, sizeof info->device - used, ", %s device", d->settings.openvino_device);
     }
     sk_precision asked = SK_PRECISION_AUTO;
-    if (!sk_precision_find(d->settings.precision, &asked))
-        return sk_fail(err, SK_ERR_ARG, "no precision is called '%s'; there are f32, tf32, f16, bf16, i8",
-                       d->settings.precision);
+    SK_TRY(sk_precision_read(d->settings.precision, &asked, err));
     snprintf(info->precision, sizeof info->precision, "%s",
              sk_precision_name(sk_precision_settle(&d->engine->can, asked)));
     return SK_OK;

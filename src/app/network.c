@@ -64,11 +64,7 @@ static sk_status convert_input(const sk_model *model, const sk_tensor *array, co
                     *at++ = from[(n * view->height * view->width + i) * view->channels + c];
     } else {
         sk_session_settings s = sk_session_defaults();
-        s.scale = model->input.scale;
-        for (int c = 0; c < 3; c++) {
-            s.mean[c] = model->input.mean[c];
-            s.std[c] = model->input.std[c] != 0 ? model->input.std[c] : 1;
-        }
+        sk_network_pixel_values(model, &s);
         sk_shape shape = sk_shape_of(4, view->batch, view->channels, view->height, view->width);
         sk_session_input input = {.data = array->data};
         float *nchw = to == SK_DTYPE_F32 ? data : sk_malloc((size_t)count * sizeof *nchw);

@@ -87,6 +87,14 @@ static void write_devices(const sk_run_facts *f, sk_text *out)
         sk_text_append(out, devices);
 }
 
+static void write_engine_options(const sk_run_facts *f, sk_text *out)
+{
+    const sk_detector_settings *d = &f->settings->detector;
+    const sk_engine *engine = sk_engine_find(d->runtime);
+    if (engine && d->engine_options)
+        sk_options_identity(engine->name, engine->options, d->engine_options, out);
+}
+
 static void write_precision(const sk_run_facts *f, sk_text *out)
 {
     sk_text_append(out, f->about->precision);
@@ -180,6 +188,7 @@ static const sk_run_member members[] = {
     {"provider", SK_RUN_HIDDEN, SK_RUN_TEXT, SETTING(detector.provider)},
     {"openvino_device", SK_RUN_HIDDEN, SK_RUN_TEXT, SETTING(detector.openvino_device)},
     {"openvino_throughput", SK_RUN_HIDDEN, SK_RUN_FLAG, SETTING(detector.openvino_throughput)},
+    {"engine_options", SK_RUN_HIDDEN, SK_RUN_CALL, 0, write_engine_options},
     {"devices", SK_RUN_HIDDEN, SK_RUN_CALL, 0, write_devices},
     {"batch", SK_RUN_HIDDEN, SK_RUN_CALL, 0, write_batch},
     {"winograd", SK_RUN_HIDDEN, SK_RUN_FLAG, SETTING(detector.winograd)},

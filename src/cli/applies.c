@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/applies.h"
 
+#include "engines/engine.h"
 #include "models/model.h"
 
 #include <stdbool.h>
@@ -79,8 +80,9 @@ sk_status sk_cli_refuse_for_runtimes(const sk_args *args, const char *const *run
 {
     uint32_t has = provider && strcasestr(provider, "openvino") ? SK_NEEDS_OPENVINO : 0;
     for (int32_t i = 0; i < count; i++) {
-        has |= strcmp(runtimes[i], "cpu") == 0 ? SK_NEEDS_CPU : 0;
-        has |= strstr(runtimes[i], "openvino") ? SK_NEEDS_OPENVINO : 0;
+        const sk_engine *engine = sk_engine_find(runtimes[i]);
+        has |= engine && sk_options_find(engine->options, "winograd") ? SK_NEEDS_CPU : 0;
+        has |= engine && sk_options_find(engine->options, "hint") ? SK_NEEDS_OPENVINO : 0;
     }
     return sk_cli_refuse_meaningless(args, SK_NEEDS_OF_RUNTIMES, has,
                                      count == 1 ? runtimes[0] : "none of these", err);

@@ -30,6 +30,7 @@ static const sk_option options[] = {
     SK_CLI_OPTION_NMS,
     SK_CLI_OPTION_PRECISION,
     SK_CLI_OPTION_PROVIDER,
+    SK_CLI_OPTION_ENGINE,
     SK_CLI_OPTION_OPENVINO,
     SK_CLI_OPTION_THREADS,
     {.name = "iterations",
@@ -169,7 +170,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     sk_bench_defaults(&s);
     sk_bench_result *results = sk_calloc(SK_BENCH_MAX_RUNTIMES, sizeof *results);
     char *list = sk_strdup(sk_args_text(args, "runtime") ? sk_args_text(args, "runtime") : "");
-    char chosen[32], notice[512] = "";
+    char chosen[32], notice[512] = "", options_text[SK_OPTIONS_TEXT];
     sk_status status = SK_OK;
     if (!results || !list) {
         status = sk_fail_memory(err, sizeof *results);
@@ -195,6 +196,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     s.openvino_device = sk_args_text(args, "openvino-device");
     (void)sk_precision_find(sk_args_text(args, "precision"), &s.precision);
     s.openvino_throughput = strcmp(sk_args_text(args, "openvino-hint"), "throughput") == 0;
+    SK_TRY_GOTO(sk_cli_engine_options(args, options_text, &s.engine_options, err));
     SK_TRY_GOTO(sk_cli_parse_size(sk_args_text(args, "imgsz"), &s.height, &s.width, err));
     if (s.n_runtimes == 0) {
         SK_TRY_GOTO(choose(&s, sk_args_flag(args, "allow-fallback") > 0, chosen, err));

@@ -49,6 +49,7 @@ static const sk_option options[] = {
      .argument = "P",
      .choices = "f32|tf32|f16|bf16|i8",
      .help = "with --runtime: what it computes in; without it what runs ask for"},
+    SK_CLI_OPTION_ENGINE,
     {.name = "opset",
      .kind = SK_OPTION_INT,
      .argument = "N",
@@ -145,6 +146,8 @@ static sk_status make_artifact(const sk_args *args, const char *runtime, sk_erro
                              .anew = sk_args_flag(args, "overwrite"),
                              .dynamic_batch = sk_args_flag(args, "dynamic-batch"),
                              .heads = sk_cli_heads(args)};
+    char options_text[SK_OPTIONS_TEXT];
+    SK_TRY(sk_cli_engine_options(args, options_text, &e.engine_options, err));
     SK_TRY(sk_cli_parse_size(sk_args_text(args, "imgsz"), &e.height, &e.width, err));
     if (sk_args_text(args, "precision"))
         (void)sk_precision_find(sk_args_text(args, "precision"), &e.precision);

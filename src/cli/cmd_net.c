@@ -7,6 +7,7 @@
 #include "cli/network_options.h"
 #include "cli/shared_options.h"
 #include "formats/npy.h"
+#include "runner/session_settings.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +31,7 @@ static const sk_option options[] = {
     SK_CLI_OPTION_FALLBACK,
     SK_CLI_OPTION_PRECISION,
     SK_CLI_OPTION_PROVIDER,
+    SK_CLI_OPTION_ENGINE,
     SK_CLI_OPTION_OPENVINO,
     SK_CLI_OPTION_NMS,
     SK_CLI_OPTION_THREADS,
@@ -85,27 +87,31 @@ static sk_status run(const sk_args *args, sk_error *err)
     int32_t count = 0;
     const sk_engine *engine = NULL;
     sk_status status = SK_OK;
-    sk_session_settings settings = sk_session_defaults();
-    settings.threads = (int32_t)sk_args_int(args, "threads");
-    settings.tail = sk_args_flag(args, "raw-heads") ? SK_TAIL_CUT : SK_TAIL_KEEP;
-    settings.winograd = !sk_args_flag(args, "no-winograd");
+    sk_session_settings settings;
+    char options_text[SK_OPTIONS_TEXT];
+    sk_network_wish how = {.threads = (int32_t)sk_args_int(args, "threads"),
+                           .no_winograd = sk_args_flag(args, "no-winograd"),
+                           .provider = sk_args_text(args, "execution-provider"),
+                           .openvino_device = sk_args_text(args, "openvino-device"),
+                           .openvino_throughput =
+                               strcmp(sk_args_text(args, "openvino-hint"), "throughput") == 0};
+    (void)sk_precision_find(sk_args_text(args, "precision"), &how.precision);
     sk_runtime_choice choice;
     char name[32];
-    settings.provider = sk_args_text(args, "execution-provider");
-    settings.device_name = sk_args_text(args, "openvino-device");
-    (void)sk_precision_find(sk_args_text(args, "precision"), &settings.precision);
-    settings.throughput = strcmp(sk_args_text(args, "openvino-hint"), "throughput") == 0;
     const char *path = sk_args_text(args, "model");
     const sk_runtimes_wish wish = {.runtime = sk_args_text(args, "runtime"),
-                                   .provider = settings.provider,
+                                   .provider = how.provider,
                                    .allow_fallback = sk_args_flag(args, "allow-fallback") > 0};
     SK_TRY_GOTO(sk_runtimes_choose(&path, 1, &wish, &choice, name, err));
     if (choice.fell_back)
-        settings.provider = NULL; /* it went with the runtime */
+        how.provider = NULL; /* it went with the runtime */
     SK_TRY_GOTO(sk_network_engine(name, &engine, err));
-    SK_TRY_GOTO(sk_cli_refuse_for_runtimes(args, &engine->name, 1, settings.provider, err));
+    SK_TRY_GOTO(sk_cli_refuse_for_runtimes(args, &engine->name, 1, how.provider, err));
     if (choice.notice[0])
         sk_cli_warn("%s", choice.notice);
+    SK_TRY_GOTO(sk_cli_engine_options(args, options_text, &how.options, err));
+    SK_TRY_GOTO(sk_session_settings_of(engine, &how, &settings, err));
+    settings.tail = sk_args_flag(args, "raw-heads") ? SK_TAIL_CUT : SK_TAIL_KEEP;
     SK_TRY_GOTO(sk_model_open_heads(path, sk_cli_heads(args), &model, err));
     SK_TRY_GOTO(sk_npy_read(input, (size_t)1 << 32, &array, err));
     SK_TRY_GOTO(sk_network_run_array(model, engine, &array, &settings, outputs, &count, err));

@@ -43,6 +43,7 @@ static const sk_option options[] = {
     SK_CLI_OPTION_RUNTIME,
     SK_CLI_OPTION_PRECISION,
     SK_CLI_OPTION_PROVIDER,
+    SK_CLI_OPTION_ENGINE,
     SK_CLI_OPTION_OPENVINO,
     SK_CLI_OPTION_FALLBACK,
     {.name = "format",
@@ -321,11 +322,12 @@ static sk_status run(const sk_args *args, sk_error *err)
     sk_predict_defaults(&s);
     sk_source_list list = {0};
     sk_runtime_choice choice;
-    char engine[32];
+    char engine[32], options_text[SK_OPTIONS_TEXT];
     sk_predict_borrowed borrowed = {0};
     char *fresh = NULL; /* the folder that was made for this run */
     sk_status status = SK_OK;
     SK_TRY_GOTO(sk_cli_predict_settings(args, &s, &borrowed, err));
+    SK_TRY_GOTO(sk_cli_engine_options(args, options_text, &s.detector.engine_options, err));
     SK_TRY_GOTO(choose_runtime(args, &s, &choice, engine, err));
     SK_TRY_GOTO(list_sources(args, &list, err));
     SK_TRY_GOTO(refuse_meaningless(args, &s, &list, err));

@@ -85,6 +85,7 @@ static const sk_option options[] = {
     SK_CLI_OPTION_FALLBACK,
     SK_CLI_OPTION_PRECISION,
     SK_CLI_OPTION_PROVIDER,
+    SK_CLI_OPTION_ENGINE,
     SK_CLI_OPTION_IMGSZ,
     SK_CLI_OPTION_RECT,
     SK_CLI_OPTION_NMS,
@@ -370,11 +371,12 @@ static sk_status run(const sk_args *args, sk_error *err)
     sk_speed_defaults(&s);
     static sk_speed_report report;
     sk_runtime_choice choice;
-    char engine[32];
+    char engine[32], options_text[SK_OPTIONS_TEXT];
     SK_TRY(read_settings(args, &s, err));
     sk_detector_settings *d = &s.runner.detector;
     d->provider = sk_args_text(args, "execution-provider");
     d->precision = sk_args_text(args, "precision");
+    SK_TRY(sk_cli_engine_options(args, options_text, &d->engine_options, err));
     const sk_runtimes_wish wish = {.runtime = sk_args_text(args, "runtime"),
                                    .provider = d->provider,
                                    .allow_fallback = sk_args_flag(args, "allow-fallback") > 0};

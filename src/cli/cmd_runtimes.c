@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/shared_options.h"
+#include "engines/engine.h"
 
 #include <stdio.h>
 
@@ -23,6 +24,9 @@ static const sk_option options[] = {
      .kind = SK_OPTION_TEXT,
      .argument = "LIST",
      .help = "the pipelines that are on: yolo_obb_detection, yolo_pose, sleap_pose, yolo_detection, generic"},
+    {.name = "options",
+     .kind = SK_OPTION_FLAG,
+     .help = "each runtime's own options, for --engine-option, and what it can"},
     SK_CLI_OPTION_JSON,
     {0}};
 
@@ -30,8 +34,41 @@ static const sk_example examples[] = {
     {"skitter runtimes", "what can be chosen here"},
     {"skitter runtimes boxes.pt models/sleap_dir",
      "what these two can use together, and what excluded the rest"},
+    {"skitter runtimes --options", "what --engine-option takes"},
     {"skitter runtimes --pipelines yolo_obb_detection,sleap_pose", "what both can use"},
     {0}};
+
+static void json_options(sk_json *j)
+{
+    char takes[128];
+    sk_json_key(j, "engines");
+    sk_json_array(j);
+    for (int32_t i = 0; i < sk_engine_count(); i++) {
+        const sk_engine *e = sk_engine_at(i);
+        sk_json_object(j);
+        sk_json_key_string(j, "name", e->name);
+        sk_json_key_string(j, "device", sk_device_kind_name(e->can.device));
+        sk_json_key(j, "precisions");
+        sk_json_array(j);
+        for (int p = SK_PRECISION_F32; p <= SK_PRECISION_TF32; p++)
+            if (e->can.precisions & 1u << p)
+                sk_json_string(j, sk_precision_name((sk_precision)p));
+        sk_json_close(j);
+        sk_json_key(j, "options");
+        sk_json_array(j);
+        for (const sk_engine_option *o = e->options; o && o->key; o++) {
+            sk_json_object(j);
+            sk_json_key_string(j, "key", o->key);
+            sk_json_key_string(j, "takes", sk_options_takes(o, takes, sizeof takes));
+            sk_json_key_string(j, "usual", o->usual ? o->usual : "");
+            sk_json_key_string(j, "help", o->help);
+            sk_json_close(j);
+        }
+        sk_json_close(j);
+        sk_json_close(j);
+    }
+    sk_json_close(j);
+}
 
 static sk_status print_json(const sk_runtimes_view *view, sk_error *err)
 {
@@ -60,6 +97,7 @@ static sk_status print_json(const sk_runtimes_view *view, sk_error *err)
         sk_json_close(&j);
     }
     sk_json_close(&j);
+    json_options(&j);
     sk_json_close(&j);
     return sk_json_end(&j, err);
 }
@@ -79,6 +117,35 @@ static void print_table(const sk_runtime_gate *gate)
     }
 }
 
+static void print_precisions(uint32_t bits)
+{
+    bool any = false;
+    for (int p = SK_PRECISION_F32; p <= SK_PRECISION_TF32; p++)
+        if (bits & 1u << p) {
+            printf("%s%s", any ? ", " : "", sk_precision_name((sk_precision)p));
+            any = true;
+        }
+}
+
+/* Every engine there is, here or not: what it can, and its options. */
+static void print_options(void)
+{
+    char takes[128];
+    for (int32_t i = 0; i < sk_engine_count(); i++) {
+        const sk_engine *e = sk_engine_at(i);
+        printf("%s%-10s %s; ", i ? "\n" : "", e->name, sk_device_kind_name(e->can.device));
+        print_precisions(e->can.precisions);
+        printf(" (%s)%s%s\n", sk_precision_name(sk_precision_settle(&e->can, SK_PRECISION_AUTO)),
+               e->can.free_shapes ? "; any shape at once" : "; a file for each shape",
+               e->can.same_bits ? "; the same bits with any number of threads" : "");
+        for (const sk_engine_option *o = e->options; o && o->key; o++)
+            printf("  %s=%s%s%s%s\n      %s\n", o->key, sk_options_takes(o, takes, sizeof takes),
+                   o->usual ? " (" : "", o->usual ? o->usual : "", o->usual ? ")" : "", o->help);
+        if (!e->options)
+            printf("  no options\n");
+    }
+}
+
 static sk_status run(const sk_args *args, sk_error *err)
 {
     uint32_t pipelines = 0;
@@ -95,6 +162,8 @@ static sk_status run(const sk_args *args, sk_error *err)
     sk_status status = sk_runtimes_look_for(models, n_models, pipelines, view, err);
     if (status == SK_OK && sk_args_flag(args, "json"))
         status = print_json(view, err);
+    else if (status == SK_OK && sk_args_flag(args, "options"))
+        print_options();
     else if (status == SK_OK)
         print_table(&view->gate);
     sk_free(view);

@@ -3,10 +3,15 @@
 #define SK_CLI_NETWORK_OPTIONS_H
 
 #include "cli/args.h"
+#include "engines/options.h"
 #include "skitter/detector.h"
 
 /* What SK_CLI_OPTION_NMS and SK_CLI_OPTION_RECT (shared_options.h) were given as. */
 sk_heads sk_cli_heads(const sk_args *args);
 sk_rect sk_cli_rect(const sk_args *args);
+
+/* All of SK_CLI_OPTION_ENGINE joined in `text`; *out is that, or null where none was given. */
+sk_status sk_cli_engine_options(const sk_args *args, char text[SK_OPTIONS_TEXT], const char **out,
+                                sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -43,6 +43,14 @@
         .help = "what OpenVINO compiles for: one answer soon, or many at once"                               \
     }
 
+#define SK_CLI_OPTION_ENGINE                                                                                 \
+    {                                                                                                        \
+        .name = "engine-option", .also = "engine-options", .kind = SK_OPTION_TEXT, .argument = "KEY=VALUE",  \
+        .repeat = 1,                                                                                         \
+        .help = "an option of the runtime's own, such as tune=off; cpu.tune=off: of that one alone; "        \
+                "'skitter runtimes --options' lists them"                                                    \
+    }
+
 #define SK_CLI_OPTION_FALLBACK                                                                               \
     {                                                                                                        \
         .name = "allow-fallback", .kind = SK_OPTION_FLAG,                                                    \

@@ -2,6 +2,9 @@
 #ifndef SK_ENGINES_CAPABILITIES_H
 #define SK_ENGINES_CAPABILITIES_H
 
+#include "base/error.h"
+#include "skitter/frame.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,6 +22,8 @@ typedef enum sk_precision {
 const char *sk_precision_name(sk_precision precision); /* "f32", … */
 /* False for a word that names none; null and "" are SK_PRECISION_AUTO. */
 bool sk_precision_find(const char *name, sk_precision *out);
+/* The same with a sentence for people. */
+sk_status sk_precision_read(const char *name, sk_precision *out, sk_error *err) SK_MUST_CHECK;
 
 /* What computes. */
 typedef enum sk_device_kind {
@@ -33,10 +38,10 @@ typedef enum sk_device_kind {
 
 const char *sk_device_kind_name(sk_device_kind kind); /* "processor", "NVIDIA GPU", … */
 
-/* Where inputs may lie: bits. */
-#define SK_READS_HOST   1u /* any memory of the process */
-#define SK_READS_PINNED 2u /* memory from sk_engine.host_alloc goes to the device without a copy */
-#define SK_READS_DEVICE 4u /* frames that lie in the device's memory already: sk_session_input.frames */
+/* Where inputs may lie: a bit for each sk_place. Pinned memory (sk_engine.host_alloc) goes to the device without a copy;
+ * frames in the device's own memory are read there (sk_session_input.frames). */
+#define SK_READS(place) (1u << (place))
+#define SK_READS_DEVICE (SK_READS(SK_PLACE_CUDA) | SK_READS(SK_PLACE_ROCM))
 
 /* Stages around the network that an engine takes over when a descriptor asks for it (engines/stages.h): bits. */
 #define SK_OFFERS_FRAMES 1u /* fits frames in */
@@ -53,7 +58,7 @@ typedef enum sk_replay {
 
 typedef struct sk_capabilities {
     sk_device_kind device; /* unless an option names another */
-    uint32_t reads;        /* SK_READS_… */
+    uint32_t reads;        /* SK_READS(…) */
     uint32_t offers;       /* SK_OFFERS_… */
     uint32_t precisions; /* bit 1 << sk_precision: what sessions may be opened in; a device may have fewer */
     sk_precision usual;  /* what SK_PRECISION_AUTO means */

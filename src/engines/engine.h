@@ -3,6 +3,7 @@
 #define SK_ENGINES_ENGINE_H
 
 #include "engines/capabilities.h"
+#include "engines/options.h"
 #include "engines/stages.h"
 #include "graph/graph.h"
 #include "skitter/frame.h"
@@ -62,26 +63,19 @@ typedef struct sk_session_settings {
     sk_precision precision; /* default auto; an open session says which it took */
     sk_tail
         tail; /* cut: outputs are the raw heads (sk_graph_cut_tail); a graph without a tail is run whole */
-    int32_t winograd;    /* 1 (default): engines of ours may use Winograd convolution; 0: only direct sums */
-    int32_t tune;        /* 1 (default): time kernel choices at open and remember them; 0: fixed choices */
-    int32_t slots;       /* how many submits may be in flight, 1 (default) … SK_SESSION_MAX_SLOTS */
-    sk_input_form input; /* default SK_INPUT_TENSOR; holds for every 4-D input */
-    float scale;         /* SK_INPUT_U8_HWC: default 1/255 */
+    int32_t slots;         /* how many submits may be in flight, 1 (default) … SK_SESSION_MAX_SLOTS */
+    sk_input_form input;   /* default SK_INPUT_TENSOR; holds for every 4-D input */
+    float scale;           /* SK_INPUT_U8_HWC: default 1/255 */
     float mean[4], std[4]; /* per channel; default 0 and 1 */
     const char *cache_dir; /* artifacts and timings; null = the user's cache folder, "" = keep nothing */
     const char *model_key; /* names the model in artifacts (content hash); null = hash the graph */
-    const char
-        *cpu_mask; /* CPU engines: "avx512", "avx2", "sse4.2", "none": no more than that; null = everything */
-    const char *device_name; /* OpenVINO: "CPU" (default), "GPU", "GPU.1", "NPU", "AUTO" */
-    int32_t throughput; /* OpenVINO: 1: many at once instead of one soon; submits are then asynchronous */
-    const char
-        *provider; /* ONNX Runtime: its execution provider ("TensorRT"); null = the runtime's usual one */
     const sk_session_artifact
         *artifact;            /* engines with a form: run this; null: make what is needed in memory */
     sk_session_stages stages; /* none by default */
     /* 1: outputs keep the digits of their sums where an engine holds maps in fewer and it costs little. SLEAP's: neighbours in
      * a confidence map that are rounded to the same value are no peak. Default 0. */
     int32_t fine_outputs;
+    char options[SK_OPTIONS_TEXT]; /* the engine's own, checked against its table: engines/options.h */
 } sk_session_settings;
 
 sk_session_settings sk_session_defaults(void);
@@ -173,6 +167,7 @@ struct sk_engine {
     const char *name;  /* "cpu", "onnx_cpu", "reference", … */
     const char *title; /* for people */
     sk_capabilities can;
+    const sk_engine_option *options; /* ended by a null key; null: it has none */
     /* Fills *out; an absent runtime is not an error but available = 0. */
     sk_status (*probe)(sk_engine_probe *out, sk_error *err);
     /* SK_OK, or SK_ERR_UNSUPPORTED naming the operation and the remedy. `graph` is specialised. */

@@ -83,9 +83,9 @@ bool sk_plugin_has_driver(const sk_plugin_wish *wish, char *why, size_t capacity
 sk_status sk_plugin_probe(const sk_plugin_wish *wish, sk_engine_probe *out);
 
 /* Defines an engine that is a plugin: asks for it when used and forwards. `object` is the sk_engine, `wish` a
- * sk_plugin_wish object, `word` its name; `its_form` the form of its model files, or null. What it can and its form are
+ * sk_plugin_wish object, `word` its name; `its_form` the form of its model files, or null. What it can, its options and its form are
  * known without having the plugin. */
-#define SK_PLUGIN_ENGINE(object, wish, word, engine_title, its_form, ...)                                    \
+#define SK_PLUGIN_ENGINE(object, wish, word, engine_title, its_form, its_options, ...)                       \
     static const sk_engine *word##_real;                                                                     \
     static sk_status word##_probe(sk_engine_probe *out, sk_error *err)                                       \
     {                                                                                                        \
@@ -153,6 +153,7 @@ sk_status sk_plugin_probe(const sk_plugin_wish *wish, sk_engine_probe *out);
     const sk_engine object = {.name = #word,                                                                 \
                               .title = (engine_title),                                                       \
                               .can = __VA_ARGS__,                                                            \
+                              .options = (its_options),                                                      \
                               .probe = word##_probe,                                                         \
                               .supports = word##_supports,                                                   \
                               .open = word##_open,                                                           \

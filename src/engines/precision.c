@@ -17,6 +17,13 @@ bool sk_precision_find(const char *name, sk_precision *out)
     return false;
 }
 
+sk_status sk_precision_read(const char *name, sk_precision *out, sk_error *err)
+{
+    if (sk_precision_find(name, out))
+        return SK_OK;
+    return sk_fail(err, SK_ERR_ARG, "no precision is called '%s'; there are f32, tf32, f16, bf16, i8", name);
+}
+
 sk_precision sk_precision_settle(const sk_capabilities *can, sk_precision asked)
 {
     return asked ? asked : can->usual ? can->usual : SK_PRECISION_F32;

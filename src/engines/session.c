@@ -13,8 +13,6 @@ sk_session_settings sk_session_defaults(void)
 {
     sk_session_settings s = {.size = sizeof s};
     s.precision = SK_PRECISION_AUTO;
-    s.winograd = 1;
-    s.tune = 1;
     s.slots = 1;
     s.input = SK_INPUT_TENSOR;
     s.scale = 1.0f / 255.0f;
@@ -233,9 +231,7 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
     chosen.precision = sk_precision_settle(&engine->can, chosen.precision);
     if (!engine->form)
         chosen.artifact = NULL; /* it runs graphs */
-    if (chosen.provider && chosen.provider[0] && strncmp(engine->name, "onnx_", 5) != 0)
-        return sk_fail(err, SK_ERR_ARG, "an execution provider (%s) is ONNX Runtime's; '%s' has none",
-                       chosen.provider, engine->name);
+    SK_TRY(sk_options_check(engine->name, engine->options, chosen.options, err));
     if (chosen.tail == SK_TAIL_FREE)
         chosen.tail = chosen.artifact ? SK_TAIL_KEEP : SK_TAIL_CUT;
     if (chosen.artifact && chosen.tail)
@@ -279,9 +275,8 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
     session->info.flops = sk_graph_flops(special);
     session->settings = chosen;
     session->settings.cores = NULL;
-    session->settings.cache_dir = session->settings.model_key = session->settings.cpu_mask = NULL;
+    session->settings.cache_dir = session->settings.model_key = NULL;
     session->settings.artifact = NULL;
-    session->settings.provider = session->settings.device_name = NULL;
     if (chosen.artifact && engine->form && chosen.artifact->path)
         snprintf(session->info.artifact, sizeof session->info.artifact, "%s", chosen.artifact->path);
     if (chosen.artifact && engine->form && chosen.artifact->sha256)

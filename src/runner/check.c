@@ -5,6 +5,7 @@
 #include "runner/compare.h"
 #include "runner/network.h"
 #include "base/instances.h"
+#include "runner/session_settings.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -67,8 +68,9 @@ static sk_status open_reference(sk_checker_part *p, const sk_model *model, const
     p->input = sk_aligned_calloc(64, bytes);
     if (!p->input)
         return sk_fail_memory(err, bytes);
-    sk_session_settings s = sk_session_defaults();
-    s.precision = SK_PRECISION_F32;
+    sk_session_settings s;
+    const sk_network_wish wish = {.precision = SK_PRECISION_F32};
+    SK_TRY(sk_session_settings_of(&sk_engine_reference, &wish, &s, err));
     s.tail = key.cut_tail ? SK_TAIL_CUT : SK_TAIL_KEEP;
     s.input = key.u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
     p->key = key;

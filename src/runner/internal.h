@@ -231,7 +231,7 @@ typedef enum sk_runner_state {
 struct sk_runner {
     sk_runner_settings settings; /* its pointers are null or our own */
     int32_t *classes;
-    char *provider;
+    char *texts[4]; /* of settings.detector */
     sk_task_settings task;
     bool takes_nv12; /* every device fits frames in by itself */
     sk_frame like;   /* format and colours of frames to get ready for */

@@ -156,7 +156,7 @@ static void copy_frame(sk_lane *lane, const sk_frame *frame, uint8_t *to)
 static sk_status check_device(const sk_lane *lane, const sk_trace_key *key, const sk_frame *frame,
                               sk_error *err)
 {
-    if (key->frames && (key->engine->can.reads & SK_READS_DEVICE) && frame->place == SK_PLACE_CUDA &&
+    if (key->frames && (key->engine->can.reads & SK_READS(frame->place)) &&
         lane->device.index == frame->device)
         return SK_OK;
     return sk_fail(err, SK_ERR_UNSUPPORTED,

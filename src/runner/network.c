@@ -68,6 +68,15 @@ sk_rect sk_network_rect(sk_rect wish, const sk_model *model, const sk_engine *en
     return wish == SK_RECT_ON || free ? SK_RECT_ON : SK_RECT_OFF;
 }
 
+void sk_network_pixel_values(const sk_model *model, sk_session_settings *settings)
+{
+    settings->scale = model->input.scale;
+    for (int c = 0; c < 3; c++) {
+        settings->mean[c] = model->input.mean[c];
+        settings->std[c] = model->input.std[c] != 0 ? model->input.std[c] : 1;
+    }
+}
+
 /* A model whose weights were given back, and a size nobody expected: they are read once more. */
 static sk_status open_again(const sk_model *model, const sk_engine *engine, int64_t batch, int64_t height,
                             int64_t width, const sk_session_settings *settings, sk_session **out,
@@ -98,11 +107,7 @@ sk_status sk_network_open(const sk_model *model, const sk_engine *engine, int64_
                        model->path);
     SK_TRY(sk_network_check_size(model, batch, height, width, err));
     sk_session_settings s = settings ? *settings : sk_session_defaults();
-    s.scale = model->input.scale;
-    for (int c = 0; c < 3; c++) {
-        s.mean[c] = model->input.mean[c];
-        s.std[c] = model->input.std[c] != 0 ? model->input.std[c] : 1;
-    }
+    sk_network_pixel_values(model, &s);
     s.model_key = model->content_hash;
     for (int32_t i = 0; i < model->n_outputs; i++)
         s.fine_outputs |= model->outputs[i].kind == SK_OUTPUT_CONFMAPS;

@@ -25,4 +25,7 @@ sk_status sk_network_open(const sk_model *model, const sk_engine *engine, int64_
                           int64_t width, const sk_session_settings *settings, sk_session **out,
                           sk_error *err) SK_MUST_CHECK;
 
+/* How the model's bytes become numbers, into the settings of a session. */
+void sk_network_pixel_values(const sk_model *model, sk_session_settings *settings);
+
 #endif

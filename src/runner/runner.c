@@ -68,13 +68,16 @@ static sk_status copy_settings(sk_runner *r, const sk_runner_settings *settings,
             return sk_fail_memory(err, bytes);
         memcpy(r->classes, s->detector.classes, bytes);
     }
-    if (s->detector.provider) {
-        r->provider = sk_strdup(s->detector.provider);
-        if (!r->provider)
-            return sk_fail_memory(err, strlen(s->detector.provider));
+    const char **texts[] = {&s->detector.provider, &s->detector.openvino_device, &s->detector.precision,
+                            &s->detector.engine_options};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        const char *given = *texts[i];
+        r->texts[i] = given ? sk_strdup(given) : NULL;
+        if (given && !r->texts[i])
+            return sk_fail_memory(err, strlen(given));
+        *texts[i] = r->texts[i];
     }
     s->detector.classes = r->classes;
-    s->detector.provider = r->provider;
     s->detector.runtime = NULL;
     sk_rect rect = SK_RECT_ON; /* the same on all lanes */
     for (int32_t i = 0; i < r->n_lanes; i++)
@@ -389,7 +392,8 @@ void sk_runner_close(sk_runner **pointer)
     pthread_mutex_destroy(&r->lock);
     pthread_mutex_destroy(&r->checker.lock);
     sk_free(r->classes);
-    sk_free(r->provider);
+    for (size_t i = 0; i < sizeof r->texts / sizeof r->texts[0]; i++)
+        sk_free(r->texts[i]);
     sk_free(r->lanes);
     sk_free(r);
 }

@@ -6,6 +6,7 @@
 #include "engines/offload.h"
 #include "runner/compare.h"
 #include "runner/network.h"
+#include "runner/session_settings.h"
 
 #include <string.h>
 
@@ -106,16 +107,13 @@ void sk_trace_release(sk_trace *trace)
 static sk_status open_session(sk_trace *t, const sk_model *model, const sk_device *device,
                               const sk_detector_settings *settings, int32_t slots, sk_error *err)
 {
-    sk_session_settings s = sk_session_defaults();
-    s.threads = settings->threads ? settings->threads : device->threads ? device->threads : device->n_cores;
-    s.winograd = settings->winograd;
+    sk_session_settings s;
+    sk_network_wish wish;
+    SK_TRY(sk_network_wish_of(settings, &wish, err));
+    if (!wish.threads)
+        wish.threads = device->threads ? device->threads : device->n_cores;
+    SK_TRY(sk_session_settings_of(device->engine, &wish, &s, err));
     s.tail = t->key.cut_tail ? SK_TAIL_FREE : SK_TAIL_KEEP;
-    s.provider = settings->provider;
-    if (!sk_precision_find(settings->precision, &s.precision))
-        return sk_fail(err, SK_ERR_ARG, "no precision is called '%s'; there are f32, tf32, f16, bf16, i8",
-                       settings->precision);
-    s.device_name = settings->openvino_device;
-    s.throughput = settings->openvino_throughput;
     s.input = t->key.frames ? SK_INPUT_FRAMES : t->key.u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
     sk_sparse_outputs sparse;
     sk_row_outputs rows;

@@ -220,9 +220,13 @@ static sk_status fill_wish(sk_artifact_job *j, sk_artifact_wish *wish, char *lib
     const sk_engine_form *form = j->engine->form;
     sk_engine_probe probe = {0};
     SK_TRY(j->engine->probe(&probe, err));
-    const char *provider = j->settings.provider;
-    snprintf(library, capacity, "%.40s%s%.20s", probe.version, provider && provider[0] ? " " : "",
-             provider ? provider : "");
+    size_t used = (size_t)snprintf(library, capacity, "%.40s", probe.version);
+    for (const sk_engine_option *o = j->engine->options; o && o->key; o++) {
+        char value[64];
+        sk_options_value(j->engine->name, o, j->settings.options, value, sizeof value);
+        if (o->changes_files && value[0] && used < capacity)
+            used += (size_t)snprintf(library + used, capacity - used, " %.20s", value);
+    }
     snprintf(k->source, sizeof k->source, "%s", j->model->content_hash);
     snprintf(k->form, sizeof k->form, "%s", form->name);
     k->batch = j->batch;
@@ -327,11 +331,7 @@ sk_status sk_model_artifact_open(const sk_model *model, const sk_engine *engine,
     *out = NULL;
     if (!engine->form || settings->tail == SK_TAIL_CUT)
         return SK_OK;
-    if (settings->provider && settings->provider[0]) {
-        const char *its = NULL;
-        if (sk_engine_of_provider(settings->provider, &its, NULL) != SK_OK || strcmp(its, engine->name) != 0)
-            return SK_OK; /* opening the session says what is wrong */
-    }
+    SK_TRY(sk_options_check(engine->name, engine->options, settings->options, err));
     SK_TRY(where_to_keep(model, settings, &where, err));
     if (where == KEEP_NOWHERE)
         return SK_OK;

@@ -63,9 +63,9 @@ static sk_status run_once(const sk_artifact_job *j, const sk_engine *engine,
     s.artifact = artifact;
     if (!artifact) { /* ours: nothing to tune, nothing to keep */
         s.precision = SK_PRECISION_F32;
-        s.tune = 0;
+        s.options[0] = '\0';
+        SK_TRY(sk_options_put_known(s.options, engine->options, "tune", "off", err));
         s.cache_dir = "";
-        s.provider = NULL;
     }
     SK_TRY(sk_session_open(engine, j->model->graph, &shape, 1, &s, session, err));
     sk_session_input input = {.data = picture};

@@ -58,11 +58,11 @@ sk_status sk_runtime_trial(const sk_engine *engine, sk_error *err)
     sk_session_input in = {.data = x};
     sk_session_settings settings = sk_session_defaults();
     settings.threads = 1;
-    settings.tune = 0;
     settings.cache_dir = "";
     if (engine->form) /* other precisions need a file, which is not made for this */
         settings.precision = SK_PRECISION_F32;
     sk_status status;
+    SK_TRY_GOTO(sk_options_put_known(settings.options, engine->options, "tune", "off", err));
     SK_TRY_GOTO(make_graph(&graph, &shape, err));
     SK_TRY_GOTO(sk_graph_specialise(graph, &shape, 1, &fixed, err));
     SK_TRY_GOTO(sk_reference_run(fixed, &input, 1, &want, 1, err));

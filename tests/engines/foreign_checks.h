@@ -320,9 +320,10 @@ static void test_refused_settings(void **state)
                      SK_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, "f32"));
     settings = foreign_settings(1);
-    settings.cpu_mask = "avx2";
+    strcpy(settings.options, "mask=avx2"); /* another engine's */
     assert_int_equal(sk_session_open(sk_engine_find(FOREIGN_ENGINE), g, &shape, 1, &settings, &s, &err),
-                     SK_ERR_UNSUPPORTED);
+                     SK_ERR_ARG);
+    assert_non_null(strstr(err.message, "has no option 'mask'"));
     sk_graph_close(&g);
 }
 

@@ -197,7 +197,7 @@ static inline bool painted_round(painter *p, int round)
     sk_tensor whole[PAINT_PARTS], got[PAINT_SLOTS][PAINT_PARTS + 1];
     s.precision = round / 6 % 2 ? SK_PRECISION_F32 : SK_PRECISION_F16;
     s.cache_dir = "";
-    s.tune = 0;
+    strcpy(s.options, "tune=off");
     bool fine = g && sk_session_open(p->engine, g, p->shapes, PAINT_PARTS, &s, &dense, &err) == SK_OK;
     s.stages.peaks = &wish;
     s.slots = PAINT_SLOTS;

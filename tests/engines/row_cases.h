@@ -215,7 +215,7 @@ static sk_status row_case_run(const row_case *given, uint64_t seed, const sk_eng
         c.settings.classes = c.wanted;
     s.tail = SK_TAIL_CUT;
     s.precision = c.precision;
-    s.tune = 0;
+    strcpy(s.options, "tune=off");
     s.cache_dir = "";
     if (!g || !sk_offload_rows(&model, &c.settings, &wish)) {
         status = sk_fail(err, SK_ERR_INTERNAL, "case %d: no rows are offered", (int)seed);

@@ -6,6 +6,7 @@
 #include "support/fault.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* The CPU engine against the reference executor. */
 
@@ -44,7 +45,10 @@ static sk_session *open_on(const char *engine, const sk_graph *g, const sk_shape
 {
     sk_error err = {0};
     sk_session *s = NULL;
-    assert_ok(sk_session_open(sk_engine_find(engine), g, shape, 1, settings, &s, &err), &err);
+    sk_session_settings its = *settings;
+    if (!sk_engine_find(engine)->options)
+        its.options[0] = '\0';
+    assert_ok(sk_session_open(sk_engine_find(engine), g, shape, 1, &its, &s, &err), &err);
     return s;
 }
 
@@ -52,7 +56,7 @@ static sk_session_settings quick(int threads)
 {
     sk_session_settings s = sk_session_defaults();
     s.threads = threads;
-    s.tune = 0;
+    strcpy(s.options, "tune=off");
     s.cache_dir = "";
     return s;
 }
@@ -86,7 +90,7 @@ static void test_random_graphs(void **state)
         double d = compare(g, &shape, &s, x);
         if (!(d < 1e-4))
             fail_msg("seed %d: difference %g", (int)seed, d);
-        s.winograd = 0;
+        strcpy(s.options, "tune=off,winograd=off");
         d = seed % 5 == 0 ? compare(g, &shape, &s, x) : 0;
         if (!(d < 2e-5))
             fail_msg("seed %d, direct: difference %g", (int)seed, d);
@@ -136,7 +140,7 @@ static void test_masks_agree(void **state)
         float *x = random_input(&shape, seed);
         for (int m = 0; m < 4; m++) {
             sk_session_settings s = quick(2);
-            s.cpu_mask = masks[m];
+            snprintf(s.options, sizeof s.options, "tune=off,mask=%s", masks[m]);
             double d = compare(g, &shape, &s, x);
             if (!(d < 1e-4))
                 fail_msg("seed %d, mask %s: difference %g", (int)seed, masks[m], d);
@@ -269,8 +273,9 @@ static void test_bad_calls(void **state)
     sk_session_settings settings = quick(1);
     const sk_engine *cpu = sk_engine_find("cpu");
     assert_null(sk_engine_find("no such engine"));
-    settings.cpu_mask = "mmx";
+    strcpy(settings.options, "mask=mmx");
     assert_int_equal(sk_session_open(cpu, g, &shape, 1, &settings, &s, &err), SK_ERR_ARG);
+    assert_non_null(strstr(err.message, "the engine 'cpu' cannot have mask=mmx; it takes all|none|sse4.2"));
     settings = quick(1);
     settings.precision = SK_PRECISION_F16;
     assert_int_equal(sk_session_open(cpu, g, &shape, 1, &settings, &s, &err), SK_ERR_UNSUPPORTED);
@@ -386,7 +391,7 @@ static void test_tuning_is_kept(void **state)
     snprintf(folder, sizeof folder, "%s/tuning", test_folder());
     snprintf(path, sizeof path, "%s/cpu-kernels-3.txt", folder);
     sk_session_settings settings = quick(2);
-    settings.tune = 1;
+    settings.options[0] = 0;
     settings.cache_dir = folder;
     assert_true(compare(g, &shape, &settings, x) < 1e-4);
     char *first = NULL, *second = NULL;
@@ -451,8 +456,8 @@ static void test_bits_are_the_same(void **state)
         size_t bytes = 0, n = 0;
         for (int threads = 1; threads <= 5; threads++) {
             sk_session_settings s = quick(threads);
-            s.cpu_mask = masks[seed % 4];
-            s.tune = (int)(seed + (uint64_t)threads) % 2;
+            snprintf(s.options, sizeof s.options, "mask=%s,tune=%d",
+                     masks[seed % 4] ? masks[seed % 4] : "all", (int)(seed + (uint64_t)threads) % 2);
             uint8_t *got = bits_of(g, &shape, &s, x, &n);
             if (first && (n != bytes || memcmp(first, got, n) != 0))
                 fail_msg("seed %d: other bits with %d threads", (int)seed, threads);

@@ -57,7 +57,7 @@ static sk_session_settings pictures(int threads)
     s.threads = threads;
     s.input = SK_INPUT_U8_HWC;
     s.cache_dir = "";
-    s.tune = 0;
+    strcpy(s.options, "tune=off");
     return s;
 }
 
@@ -92,7 +92,7 @@ static void test_against_originals(void **state)
         for (int direct = 0; direct < 2; direct++) {
             sk_error err = {0};
             sk_session_settings settings = pictures(1 + direct);
-            settings.winograd = !direct;
+            snprintf(settings.options, sizeof settings.options, "tune=off,winograd=%d", !direct);
             sk_session *s = open_session(&g, &settings);
             assert_string_equal(sk_session_about(s)->borrowed, "");
             sk_session_input in = {.data = g.input.data};
@@ -119,7 +119,7 @@ static void test_masks(void **state)
     float *first = NULL;
     for (int m = 0; m < 4; m++) {
         sk_session_settings settings = pictures(2);
-        settings.cpu_mask = masks[m];
+        snprintf(settings.options, sizeof settings.options, "tune=off,mask=%s", masks[m]);
         sk_session *s = open_session(&g, &settings);
         sk_session_input in = {.data = g.input.data};
         sk_tensor out[32];
@@ -222,10 +222,11 @@ static void test_sleap_networks(void **state)
             x[i] = (float)(i * 7919 % 256) / 255.0f;
         sk_session_settings settings = sk_session_defaults();
         settings.threads = 2;
-        settings.tune = 0;
+        strcpy(settings.options, "tune=off");
         sk_session *cpu = NULL, *ref = NULL;
         assert_ok(sk_session_open(sk_engine_find("cpu"), model->graph, &shape, 1, &settings, &cpu, &err),
                   &err);
+        settings.options[0] = '\0';
         assert_ok(
             sk_session_open(sk_engine_find("reference"), model->graph, &shape, 1, &settings, &ref, &err),
             &err);
@@ -269,7 +270,7 @@ static void test_threads_leave_bits_alone(void **state)
         for (int threads = 1; threads <= 3; threads++) {
             sk_session_settings settings = sk_session_defaults();
             settings.threads = threads;
-            settings.tune = threads != 2;
+            strcpy(settings.options, threads != 2 ? "tune=on" : "tune=off");
             settings.cache_dir = "";
             sk_session *s = NULL;
             assert_ok(sk_session_open(sk_engine_find("cpu"), model->graph, &shape, 1, &settings, &s, &err),

@@ -11,6 +11,8 @@
 #include "base/instances.h"
 #include "tasks/stage.h"
 
+#include <string.h>
+
 extern const sk_engine gpu_engine;
 extern int64_t gpu_emulate_live;
 
@@ -77,7 +79,7 @@ static void check_model(const char *path, int size, float threshold, int fine, i
     const sk_shape shape = sk_shape_of(4, 1, plan->channels, plan->height, plan->width);
     sk_session_settings s = sk_session_defaults();
     s.cache_dir = "";
-    s.tune = 0;
+    strcpy(s.options, "tune=off");
     s.fine_outputs = fine;
     s.input = SK_INPUT_TENSOR;
     sk_session *dense = NULL, *sparse = NULL;

@@ -11,6 +11,7 @@
 #include "kernels/nv12.h"
 
 #include <stdio.h>
+#include <string.h>
 
 extern const sk_engine gpu_engine;
 extern int gpu_emulate_major, gpu_emulate_fail_alloc, gpu_emulate_plain;
@@ -80,7 +81,7 @@ static sk_session_settings settings_of(sk_precision precision)
     sk_session_settings s = sk_session_defaults();
     s.precision = precision;
     s.cache_dir = "";
-    s.tune = 0;
+    strcpy(s.options, "tune=off");
     return s;
 }
 
@@ -94,7 +95,7 @@ static void test_random_graphs(void **state)
         sk_session_settings s = settings_of(seed % 3 == 0   ? SK_PRECISION_F32
                                             : seed % 4 == 1 ? SK_PRECISION_TF32
                                                             : SK_PRECISION_F16);
-        s.tune = seed % 2;
+        strcpy(s.options, seed % 2 ? "tune=on" : "tune=off");
         gpu_emulate_major = seed % 5 == 0 ? 8 : 9;
         const double r = worst_pcc(g, &shape, &s, x);
         if (!(r > (s.precision == SK_PRECISION_F32 ? 0.999999 : 0.9995)))
@@ -146,7 +147,7 @@ static void test_without_tensor_cores(void **state)
         sk_graph *g = random_graph(seed, &shape);
         float *x = random_input(&shape, seed + 500);
         sk_session_settings s = settings_of(SK_PRECISION_F16);
-        s.tune = 1;
+        s.options[0] = 0;
         const double r = worst_pcc(g, &shape, &s, x);
         if (!(r > 0.9995))
             fail_msg("seed %d: correlation %.7f", (int)seed, r);
@@ -170,7 +171,7 @@ static int steps_by(const char *kernel, const sk_graph *g, const sk_shape *shape
     static sk_profile_row rows[256];
     int32_t count = 0;
     int found = 0;
-    s.tune = 0;
+    strcpy(s.options, "tune=off");
     assert_ok(sk_session_open(&gpu_engine, g, shape, 1, &s, &session, &err), &err);
     assert_ok(sk_session_profile_start(session, &err), &err);
     float *x = random_input(shape, 9);
@@ -251,6 +252,7 @@ static void test_pictures_and_slots(void **state)
         plain = s;
         plain.slots = 1;
         plain.precision = SK_PRECISION_F32;
+        plain.options[0] = '\0';
         sk_session *fast = NULL, *slow = NULL;
         assert_ok(sk_session_open(&gpu_engine, g, &shape, 1, &s, &fast, &err), &err);
         assert_ok(sk_session_open(sk_engine_find("reference"), g, &shape, 1, &plain, &slow, &err), &err);
@@ -435,7 +437,7 @@ static void test_full_memory(void **state)
     sk_shape shape;
     sk_graph *g = random_graph(4, &shape);
     sk_session_settings s = settings_of(SK_PRECISION_F16);
-    s.tune = 1;
+    s.options[0] = 0;
     int failed = 0;
     for (int n = 1; n < 40; n++) {
         sk_error err = {0};
@@ -484,7 +486,7 @@ static void test_remembered_tiles(void **state)
     char folder[4096], path[4200];
     snprintf(folder, sizeof folder, "%s/cuda_tiles", test_folder());
     snprintf(path, sizeof path, "%s/cuda-tiles-1.txt", folder);
-    s.tune = 1;
+    s.options[0] = 0;
     s.cache_dir = folder;
     float *x = random_input(&shape, 8);
     assert_true(worst_pcc(g, &shape, &s, x) > 0.9995);

@@ -6,6 +6,8 @@
 #include "engines/cuda/session.h"
 #include "engines/offload.h"
 
+#include <string.h>
+
 extern const sk_engine gpu_engine;
 extern int gpu_emulate_pinned;
 extern int64_t gpu_emulate_live;
@@ -29,7 +31,7 @@ static sk_session_settings plain_settings(void)
 {
     sk_session_settings s = sk_session_defaults();
     s.cache_dir = "";
-    s.tune = 0;
+    strcpy(s.options, "tune=off");
     s.input = SK_INPUT_U8_HWC;
     return s;
 }

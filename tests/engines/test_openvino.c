@@ -57,7 +57,7 @@ static void test_throughput(void **state)
     sk_session_settings settings = foreign_settings(2);
     sk_session *alone = foreign_open(FOREIGN_ENGINE, g, &shape, &settings);
     settings.slots = 4;
-    settings.throughput = 1;
+    strcpy(settings.options, "hint=throughput");
     sk_session *s = foreign_open(FOREIGN_ENGINE, g, &shape, &settings);
     assert_true(sk_session_about(s)->asynchronous);
     assert_non_null(strstr(sk_session_about(s)->detail, "throughput"));
@@ -93,14 +93,14 @@ static void test_devices(void **state)
     sk_graph *g = named_graph(&shape);
     sk_session *s = NULL;
     sk_session_settings settings = foreign_settings(1);
-    settings.device_name = "TPU";
+    strcpy(settings.options, "device=TPU");
     assert_int_equal(sk_session_open(sk_engine_find(FOREIGN_ENGINE), g, &shape, 1, &settings, &s, &err),
                      SK_ERR_ARG);
-    settings.device_name = "NPU.7"; /* no machine has eight */
+    strcpy(settings.options, "device=NPU.7"); /* no machine has eight */
     assert_int_equal(sk_session_open(sk_engine_find(FOREIGN_ENGINE), g, &shape, 1, &settings, &s, &err),
                      SK_ERR_RUNTIME);
     assert_non_null(strstr(err.message, "here are: CPU"));
-    settings.device_name = "AUTO:CPU";
+    strcpy(settings.options, "device=AUTO:CPU");
     s = foreign_open(FOREIGN_ENGINE, g, &shape, &settings);
     assert_non_null(strstr(sk_session_about(s)->detail, "CPU device (asked for AUTO:CPU)"));
     sk_session_close(&s);

@@ -70,7 +70,8 @@ static int ask_library(const ask *a, const char *log_path)
     sk_graph *g = named_graph(&shape);
     char text[4096] = "";
     sk_session_settings settings = foreign_settings(1);
-    settings.provider = a->provider;
+    if (a->provider)
+        snprintf(settings.options, sizeof settings.options, "provider=%s", a->provider);
     settings.device = a->device;
     setenv(VARIABLE, fake("provides"), 1);
     setenv("FAKE_ORT_LOG", log_path, 1);
@@ -118,7 +119,7 @@ static void test_providers(void **state)
         {"onnx_cpu", "OpenVINO", 0, false, NULL, NULL, SK_ERR_UNSUPPORTED,
          "pip install onnxruntime-openvino"},
         {"onnx_cpu", "CoreML", 0, false, NULL, NULL, SK_ERR_UNSUPPORTED, "only Macs have"},
-        {"cpu", "CPU", 0, false, NULL, NULL, SK_ERR_ARG, "'cpu' has none"},
+        {"cpu", "CPU", 0, false, NULL, NULL, SK_ERR_ARG, "the engine 'cpu' has no option 'provider'"},
     };
     for (size_t i = 0; i < sizeof asks / sizeof asks[0]; i++) {
         char log_path[4096];

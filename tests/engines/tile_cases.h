@@ -107,7 +107,7 @@ static void check_layer(const layer *l, int batch, sk_precision precision, judge
     sk_session_input given = {.data = x};
     char what[128];
     settings.precision = precision;
-    settings.tune = 0;
+    strcpy(settings.options, "tune=off");
     settings.cache_dir = "";
     snprintf(what, sizeof what, "%d->%d %dx%d s%d %dx%d b%d res %d act %d", l->cin, l->cout, l->k, l->k,
              l->stride, l->h, l->w, batch, l->residual, l->act);

@@ -104,7 +104,7 @@ static sk_status fault_open(fault *f, const sk_graph *graph, const sk_session_se
     sk_session_settings plain = *settings;
     plain.slots = 1;
     plain.tail = SK_TAIL_KEEP;
-    plain.tune = 0;
+    strcpy(plain.options, "tune=off");
     plain.cache_dir = "";
     plain.precision = SK_PRECISION_F32;
     sk_shape shape = graph->values[graph->inputs[0]].shape;

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A tiny YOLO model, frames of noise that can be told apart, and runners on them. */
 
@@ -109,7 +110,8 @@ static inline void plain_open(plain *p, const sk_model *model, const sk_runner_s
     const sk_task_plan *plan = sk_task_stage_plan(p->stage);
     sk_session_settings session = sk_session_defaults();
     session.threads = s->detector.threads;
-    session.tune = 0; /* as the engines with faults: timing would choose other sums from run to run */
+    strcpy(session.options,
+           "tune=off"); /* as the engines with faults: timing would choose other sums from run to run */
     session.cache_dir = "";
     session.tail = plan->cut_tail;
     session.input = SK_INPUT_U8_HWC;

@@ -8,6 +8,7 @@
 #include "tasks/stage.h"
 
 #include <math.h>
+#include <string.h>
 
 /* A model, its stages and a network for one input at a time. */
 typedef struct runner {
@@ -36,7 +37,7 @@ static void open_runner(runner *r, const char *name, float threshold, int w, int
     sk_shape shape = sk_shape_of(4, 1, p->channels, p->height, p->width);
     sk_session_settings settings = sk_session_defaults();
     settings.threads = 1;
-    settings.tune = 0;
+    strcpy(settings.options, "tune=off");
     settings.cache_dir = "";
     assert_ok(
         sk_session_open(sk_engine_find("cpu"), r->model->graph, &shape, 1, &settings, &r->session, &err),

@@ -11,6 +11,7 @@
 #include "tasks/stage.h"
 
 #include <math.h>
+#include <string.h>
 
 static const struct {
     const char *name;
@@ -97,7 +98,7 @@ static void open_session(const sk_model *m, const sk_task_plan *p, int cut_tail,
     sk_shape shape = sk_shape_of(4, 1, p->channels, p->height, p->width);
     sk_session_settings s = sk_session_defaults();
     s.threads = 1;
-    s.tune = 0;
+    strcpy(s.options, "tune=off");
     s.cache_dir = "";
     s.tail = cut_tail;
     s.input = SK_INPUT_U8_HWC;

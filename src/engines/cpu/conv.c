@@ -13,7 +13,7 @@ static int32_t group_count(const cpu_conv *conv)
 
 bool cpu_conv_can_winograd(const cpu_plan *plan, const cpu_conv *c)
 {
-    return plan->settings.winograd && c->kernel_h == 3 && c->kernel_w == 3 && c->stride_h == c->stride_w &&
+    return plan->winograd && c->kernel_h == 3 && c->kernel_w == 3 && c->stride_h == c->stride_w &&
            (c->stride_h == 1 || c->stride_h == 2) && c->dilation_h == 1 && c->dilation_w == 1 &&
            c->step_x == 1 && c->step_y == 1 && c->weights.groups == 1 && c->weights.cin >= 8 &&
            c->out_h >= 4 && c->out_w >= 4;

@@ -17,6 +17,25 @@ typedef struct cpu_session {
     int64_t profiled;
 } cpu_session;
 
+static const sk_engine_option cpu_options[] = {
+    {.key = "winograd",
+     .kind = SK_ENGINE_OPTION_SWITCH,
+     .usual = "on",
+     .changes_results = true,
+     .help = "3x3 convolutions by Winograd's way where it is faster; off: sums as the reference makes them"},
+    {.key = "tune",
+     .kind = SK_ENGINE_OPTION_SWITCH,
+     .usual = "on",
+     .help =
+         "time the kernels when a network is opened, and remember the fastest; results are the same bits"},
+    {.key = "mask",
+     .kind = SK_ENGINE_OPTION_WORD,
+     .choices = "all|none|sse4.2|avx2|avx512|avx512vnni|neon",
+     .usual = "all",
+     .changes_results = true,
+     .help = "no instructions beyond these"},
+    {0}};
+
 static sk_status cpu_probe(sk_engine_probe *out, sk_error *err)
 {
     (void)err;
@@ -99,8 +118,11 @@ static sk_status cpu_open(const sk_graph *graph, const sk_session_settings *sett
                           sk_error *err)
 {
     uint32_t flags = sk_cpu_flags();
-    if (settings->cpu_mask)
-        SK_TRY(sk_cpu_apply_mask(settings->cpu_mask, flags, &flags, err));
+    char mask[32];
+    sk_options_value(sk_engine_cpu.name, sk_options_find(cpu_options, "mask"), settings->options, mask,
+                     sizeof mask);
+    if (strcmp(mask, "all") != 0)
+        SK_TRY(sk_cpu_apply_mask(mask, flags, &flags, err));
     cpu_session *s = sk_calloc(1, sizeof *s);
     if (!s)
         return sk_fail_memory(err, sizeof *s);
@@ -111,6 +133,8 @@ static sk_status cpu_open(const sk_graph *graph, const sk_session_settings *sett
     sk_status status;
     SK_TRY_GOTO(sk_pool_open(&pool, &s->pool, err));
     sk_kernels_f32_fill(&s->plan.kernels, flags);
+    s->plan.winograd = sk_options_on(sk_engine_cpu.name, cpu_options, settings->options, "winograd");
+    s->plan.tune = sk_options_on(sk_engine_cpu.name, cpu_options, settings->options, "tune");
     SK_TRY_GOTO(cpu_plan_open(graph, settings, s->pool, &s->plan, err));
     SK_TRY_GOTO(open_outputs(s, settings->slots, err));
     describe(s);
@@ -194,11 +218,12 @@ const sk_engine sk_engine_cpu = {
     .name = "cpu",
     .title = "skitter on the CPU",
     .can = {.device = SK_DEVICE_CPU,
-            .reads = SK_READS_HOST,
+            .reads = SK_READS(SK_PLACE_HOST),
             .precisions = 1u << SK_PRECISION_F32,
             .usual = SK_PRECISION_F32,
             .free_shapes = true,
             .same_bits = true},
+    .options = cpu_options,
     .probe = cpu_probe,
     .supports = cpu_supports,
     .open = cpu_open,

@@ -84,6 +84,7 @@ struct cpu_plan {
     sk_arena *arena; /* small structures */
     sk_kernels_f32 kernels;
     sk_session_settings settings;
+    int32_t winograd, tune; /* options */
     int32_t threads;
     cpu_value *values; /* one a graph value */
     int32_t *uses;     /* how often each is read */

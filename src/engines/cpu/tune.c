@@ -200,9 +200,9 @@ sk_status cpu_tune_load(cpu_plan *plan, sk_error *err)
         cpu_conv *c = plan->steps[i].data;
         if (!open_choice(&plan->steps[i]))
             continue;
-        c->tuned = !plan->settings.tune;
+        c->tuned = !plan->tune;
     }
-    if (!plan->settings.tune)
+    if (!plan->tune)
         return SK_OK;
     SK_TRY(cpu_tune_cache_open(plan, &plan->tune_cache, err));
     for (size_t i = 0; i < plan->n_steps; i++) {
@@ -243,7 +243,7 @@ static size_t most_weights(const cpu_plan *plan)
 
 sk_status cpu_tune(cpu_plan *plan, sk_error *err)
 {
-    const size_t floats = plan->settings.tune ? most_weights(plan) : 0;
+    const size_t floats = plan->tune ? most_weights(plan) : 0;
     if (floats == 0)
         return SK_OK;
     float *zeros = sk_aligned_calloc(64, floats * sizeof *zeros);

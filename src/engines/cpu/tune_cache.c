@@ -53,7 +53,7 @@ static uint64_t conv_key(const cpu_tune_cache *cache, const cpu_plan *plan, cons
                               c->out_w,
                               c->step_x,
                               x->blocks,
-                              plan->settings.winograd,
+                              plan->winograd,
                               (int32_t)cpu_shape(plan, c->y)->dim[0],
                               c->act.kind,
                               c->residual != SK_VALUE_NONE};

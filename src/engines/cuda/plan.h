@@ -115,6 +115,7 @@ typedef struct gpu_plan {
     sk_graph *graph; /* optimised, owned */
     sk_arena *arena;
     sk_session_settings settings;
+    int32_t tune; /* option */
     sk_frame_fit fit;
     sk_row_strips strips; /* of the frames: only these rows are brought up, and lie together */
     gpu_sparse sparse;

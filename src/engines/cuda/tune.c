@@ -222,7 +222,7 @@ sk_status gpu_choose_tiles(gpu_session *s, sk_error *err)
     memo m = {0};
     uint8_t *scratch = NULL;
     sk_status status = SK_OK;
-    if (plan->settings.tune) {
+    if (plan->tune) {
         memo_open(s, &m);
         /* biases and the rest lie as they will; packed forms go behind them */
         const size_t bytes = (plan->weight_bytes + 255) / 256 * 256;

@@ -116,9 +116,6 @@ sk_status sk_foreign_supports(const char *title, const sk_graph *graph, const sk
     if (settings->precision != SK_PRECISION_F32 && !halves)
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: runs in f32 here, not in %s; set precision to f32",
                        title, sk_precision_name(settings->precision));
-    if (settings->cpu_mask)
-        return sk_fail(err, SK_ERR_UNSUPPORTED,
-                       "%s: chooses its own instructions; a CPU mask is for the cpu runtime", title);
     for (int32_t i = 0; i < graph->n_outputs; i++)
         if (!sk_shape_known(&graph->values[graph->outputs[i]].shape))
             return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: the size of output %s depends on the data", title,

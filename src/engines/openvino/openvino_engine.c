@@ -20,9 +20,39 @@ typedef struct ov_engine_session {
     ov_request *requests[SK_SESSION_MAX_SLOTS];
 } ov_engine_session;
 
-static const char *device_of(const sk_session_settings *settings)
+static const sk_engine_option options[] = {
+    {.key = "device",
+     .kind = SK_ENGINE_OPTION_TEXT,
+     .choices = "CPU|GPU|GPU.1|NPU|AUTO|AUTO:GPU,CPU",
+     .usual = "CPU",
+     .changes_results = true,
+     .help = "OpenVINO's device"},
+    {.key = "hint",
+     .kind = SK_ENGINE_OPTION_WORD,
+     .choices = "latency|throughput",
+     .usual = "latency",
+     .changes_results = true,
+     .help = "what OpenVINO compiles for: one answer soon, or many at once; submits are then asynchronous"},
+    {0}};
+
+typedef struct device_name {
+    char text[64];
+} device_name;
+
+static device_name device_of(const sk_session_settings *settings)
 {
-    return settings->device_name && settings->device_name[0] ? settings->device_name : "CPU";
+    device_name device;
+    sk_options_value(sk_engine_openvino.name, &options[0], settings->options, device.text,
+                     sizeof device.text);
+    return device;
+}
+
+static bool for_throughput(const sk_session_settings *settings)
+{
+    char hint[16];
+    return strcmp(
+               sk_options_value(sk_engine_openvino.name, &options[1], settings->options, hint, sizeof hint),
+               "throughput") == 0;
 }
 
 static bool begins(const char *text, const char *with)
@@ -53,7 +83,8 @@ static sk_status check_halves(const char *device, sk_error *err)
 
 static sk_status ov_supports(const sk_graph *graph, const sk_session_settings *settings, sk_error *err)
 {
-    const char *device = device_of(settings);
+    const device_name asked = device_of(settings);
+    const char *device = asked.text;
     if (!begins(device, "CPU") && !begins(device, "GPU") && !begins(device, "NPU") && !begins(device, "AUTO"))
         return sk_fail(err, SK_ERR_ARG,
                        "OpenVINO has no device '%s'; there are CPU, GPU, GPU.1, NPU, AUTO, AUTO:GPU,CPU",
@@ -134,24 +165,26 @@ static sk_status check_precision(const ov_engine_session *s, const sk_session_se
         return SK_OK;
     return sk_fail(err, SK_ERR_UNSUPPORTED,
                    "OpenVINO %s: the device %s computes in %s, not in f16; set the precision to f32",
-                   api->version, device_of(settings), found);
+                   api->version, device_of(settings).text, found);
 }
 
 static sk_status compile(ov_engine_session *s, const sk_graph *graph, const sk_session_settings *settings,
                          sk_error *err)
 {
     const ov_api *api = s->api;
-    const char *device = device_of(settings);
+    const device_name asked = device_of(settings);
+    const char *device = asked.text;
+    const bool throughput = for_throughput(settings);
     ov_model *model = NULL;
     sk_foreign_model onnx = {0};
     property_list list = {.count = 0};
     char threads[16], what[400], *cache = cache_folder(settings);
     snprintf(threads, sizeof threads, "%d", s->foreign.base.info.threads);
     add(&list, "INFERENCE_PRECISION_HINT", settings->precision == SK_PRECISION_F16 ? "f16" : "f32");
-    add(&list, "PERFORMANCE_HINT", settings->throughput ? "THROUGHPUT" : "LATENCY");
+    add(&list, "PERFORMANCE_HINT", throughput ? "THROUGHPUT" : "LATENCY");
     if (begins(device, "CPU")) /* the others have no threads to speak of */
         add(&list, "INFERENCE_NUM_THREADS", threads);
-    if (begins(device, "CPU") && !settings->throughput)
+    if (begins(device, "CPU") && !throughput)
         add(&list, "NUM_STREAMS", "1");
     if (cache)
         add(&list, "CACHE_DIR", cache);
@@ -177,7 +210,8 @@ static void describe(const ov_engine_session *s, const sk_session_settings *sett
 {
     const ov_api *api = s->api;
     char *value = NULL, found[64] = "";
-    const char *device = device_of(settings);
+    const device_name asked = device_of(settings);
+    const char *device = asked.text;
     if (api->get_compiled_property(s->compiled, "EXECUTION_DEVICES", &value) == 0 && value)
         snprintf(found, sizeof found, "%.60s", value);
     if (value && api->free_text)
@@ -185,7 +219,7 @@ static void describe(const ov_engine_session *s, const sk_session_settings *sett
     bool same = !found[0] || strcmp(found, device) == 0;
     snprintf(text, capacity, "OpenVINO %s, %s device%s%s%s, %s", api->version, found[0] ? found : device,
              same ? "" : " (asked for ", same ? "" : device, same ? "" : ")",
-             settings->throughput ? "throughput" : "latency");
+             for_throughput(settings) ? "throughput" : "latency");
 }
 
 /* An OpenVINO tensor over one of our buffers, of the type the compiled model's port has. */
@@ -245,7 +279,7 @@ static sk_status ov_open(const sk_graph *graph, const sk_session_settings *setti
     s->api = api;
     sk_session_info *info = &s->foreign.base.info;
     sk_status status;
-    SK_TRY_GOTO(sk_foreign_alloc(&s->foreign, graph, settings, settings->throughput, err));
+    SK_TRY_GOTO(sk_foreign_alloc(&s->foreign, graph, settings, for_throughput(settings), err));
     SK_TRY_GOTO(compile(s, graph, settings, err));
     SK_TRY_GOTO(set_tensors(s, err));
     describe(s, settings, info->detail, sizeof info->detail);
@@ -292,10 +326,11 @@ const sk_engine sk_engine_openvino = {
     .name = "openvino",
     .title = "OpenVINO on the CPU, Intel's graphics or NPU",
     .can = {.device = SK_DEVICE_CPU,
-            .reads = SK_READS_HOST,
+            .reads = SK_READS(SK_PLACE_HOST),
             .precisions = 1u << SK_PRECISION_F32 | 1u << SK_PRECISION_F16,
             .usual = SK_PRECISION_F32,
             .asynchronous = true},
+    .options = options,
     .probe = ov_probe,
     .supports = ov_supports,
     .open = ov_open,

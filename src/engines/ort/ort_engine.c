@@ -214,9 +214,10 @@ static sk_status ort_probe(const sk_engine *engine, atomic_int *works, sk_engine
         .name = #word,                                                                                       \
         .title = (engine_title),                                                                             \
         .can = {.device = (kind),                                                                            \
-                .reads = SK_READS_HOST,                                                                      \
+                .reads = SK_READS(SK_PLACE_HOST),                                                            \
                 .precisions = 1u << SK_PRECISION_F32 | 1u << SK_PRECISION_F16,                               \
                 .usual = SK_PRECISION_F32},                                                                  \
+        .options = ort_options,                                                                              \
         .probe = word##_probe,                                                                               \
         .supports = word##_supports,                                                                         \
         .open = word##_open,                                                                                 \

@@ -149,6 +149,15 @@ static const ort_provider providers[] = {
 };
 #define COUNT (sizeof providers / sizeof providers[0])
 
+const sk_engine_option ort_options[] = {
+    {.key = "provider",
+     .kind = SK_ENGINE_OPTION_TEXT,
+     .choices = "CPU|OpenVINO|CoreML|CUDA|TensorRT|MIGraphX|ROCm",
+     .changes_results = true,
+     .changes_files = true,
+     .help = "ONNX Runtime's execution provider; each belongs to one of the onnx runtimes"},
+    {0}};
+
 /* A provider by a person's word: "cuda", "CUDAExecutionProvider". */
 static sk_status find_provider(const char *word, const ort_provider **out, sk_error *err)
 {
@@ -194,9 +203,10 @@ sk_status ort_provider_choose(const ort_api *api, const char *runtime, const sk_
                               const ort_provider **out, sk_error *err)
 {
     const ort_provider *first = NULL;
-    const char *word = settings->provider;
+    char word[64];
+    sk_options_value(runtime, ort_options, settings->options, word, sizeof word);
     *out = NULL;
-    if (word && word[0]) {
+    if (word[0]) {
         const ort_provider *p = NULL;
         SK_TRY(find_provider(word, &p, err));
         if (strcmp(p->runtime, runtime) != 0)

@@ -17,6 +17,9 @@ typedef struct ort_provider {
     bool or_next; /* where the library lacks it, the runtime's next will do as well */
 } ort_provider;
 
+/* Of all three runtimes: the provider. */
+extern const sk_engine_option ort_options[];
+
 /* Was the library built with it? Not whether it works. */
 bool ort_provider_listed(const ort_api *api, const ort_provider *provider);
 

@@ -123,7 +123,7 @@ const sk_engine sk_engine_reference = {
     .name = "reference",
     .title = "reference executor",
     .can = {.device = SK_DEVICE_CPU,
-            .reads = SK_READS_HOST,
+            .reads = SK_READS(SK_PLACE_HOST),
             .precisions = 1u << SK_PRECISION_F32,
             .usual = SK_PRECISION_F32,
             .replay = SK_REPLAY_NEVER,

@@ -112,8 +112,6 @@ static sk_status trt_supports(const sk_graph *graph, const sk_session_settings *
 {
     if (settings->precision == SK_PRECISION_BF16)
         return sk_fail(err, SK_ERR_UNSUPPORTED, "tensorrt: runs in f32, f16 or i8, not in bf16");
-    if (settings->cpu_mask)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "tensorrt: a CPU mask is for the cpu runtime");
     for (int32_t i = 0; i < graph->n_inputs + graph->n_outputs; i++) {
         bool output = i >= graph->n_inputs;
         const sk_value_info *v =

@@ -7,7 +7,7 @@
 /* What it can, also for the program, which says it without having the plugin. */
 #define SK_TENSORRT_CAN                                                                                      \
     {                                                                                                        \
-        .device = SK_DEVICE_NVIDIA, .reads = SK_READS_HOST,                                                  \
+        .device = SK_DEVICE_NVIDIA, .reads = SK_READS(SK_PLACE_HOST),                                        \
         .precisions = 1u << SK_PRECISION_F32 | 1u << SK_PRECISION_TF32 | 1u << SK_PRECISION_F16 |            \
                       1u << SK_PRECISION_I8,                                                                 \
         .usual = SK_PRECISION_F16, .asynchronous = true                                                      \
