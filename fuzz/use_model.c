@@ -38,19 +38,20 @@ static bool small(const sk_graph *graph)
 }
 
 /* From the outputs of the network to instances. */
-static void decode(sk_task_stage *stage, const sk_graph *graph, const sk_tensor *outputs, int tail_cut)
+static void decode(sk_task_stage *stage, const sk_graph *graph, const sk_tensor *outputs,
+                   sk_outputs_form form)
 {
     const sk_task_plan *plan = sk_task_stage_plan(stage);
     sk_instances found;
     if (plan->capacity > 100000 ||
         sk_instances_alloc(plan->capacity, plan->n_keypoints, &found, NULL) != SK_OK)
         return;
-    (void)!sk_task_stage_result(stage, outputs, graph->n_outputs, 0, tail_cut, &found, NULL);
+    (void)!sk_task_stage_result(stage, outputs, graph->n_outputs, 0, form, &found, NULL);
     SK_FUZZ_CHECK(found.count >= 0 && found.count <= found.capacity);
     sk_instances_free(&found);
 }
 
-static void run(const sk_model *model, sk_task_stage *stage, int tail_cut)
+static void run(const sk_model *model, sk_task_stage *stage, sk_outputs_form form)
 {
     const sk_task_plan *plan = sk_task_stage_plan(stage);
     sk_graph *fixed = NULL;
@@ -63,12 +64,12 @@ static void run(const sk_model *model, sk_task_stage *stage, int tail_cut)
     if (count < 1 || count > 1 << 20 || sk_graph_specialise(model->graph, &shape, 1, &fixed, NULL) != SK_OK)
         return;
     float *values = sk_calloc((size_t)count, sizeof *values);
-    bool ready = values && (!tail_cut || sk_graph_cut_tail(fixed, NULL) == SK_OK) && fixed->n_outputs <= 32 &&
-                 fixed->values[fixed->inputs[0]].dtype == SK_DTYPE_F32 && small(fixed) &&
-                 sk_task_stage_input(stage, &frame, SK_TASK_INPUT_F32, values, NULL) == SK_OK;
+    bool ready = values && (form == SK_OUTPUTS_WHOLE || sk_graph_cut_tail(fixed, NULL) == SK_OK) &&
+                 fixed->n_outputs <= 32 && fixed->values[fixed->inputs[0]].dtype == SK_DTYPE_F32 &&
+                 small(fixed) && sk_task_stage_input(stage, &frame, SK_TASK_INPUT_F32, values, NULL) == SK_OK;
     sk_tensor input = {SK_DTYPE_F32, shape, values};
     if (ready && sk_reference_run(fixed, &input, 1, outputs, fixed->n_outputs, NULL) == SK_OK) {
-        decode(stage, fixed, outputs, tail_cut);
+        decode(stage, fixed, outputs, form);
         for (int32_t i = 0; i < fixed->n_outputs; i++)
             sk_free(outputs[i].data);
     }
@@ -106,8 +107,8 @@ void sk_fuzz_use_model(sk_model *model)
     settings.yolo.max_det = 20;
     if ((model->input.height <= 256 && model->input.width <= 256) || !model->input.fixed_size) {
         if (sk_task_stage_open(model, &settings, SIDE, SIDE, &stage, NULL) == SK_OK) {
-            run(model, stage, 0);
-            run(model, stage, 1);
+            run(model, stage, SK_OUTPUTS_WHOLE);
+            run(model, stage, SK_OUTPUTS_HEADS);
         }
         sk_task_stage_close(&stage);
         export(model);

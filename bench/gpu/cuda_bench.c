@@ -122,8 +122,8 @@ static void finish(chain *c)
 {
     sk_error err = {0};
     const sk_session_info *about = sk_session_about(c->session);
-    if (sk_task_stage_result(c->stage, c->outputs, about->n_outputs, 0, about->rows ? SK_TASK_ROWS : 1,
-                             &c->found, &err) != SK_OK)
+    if (sk_task_stage_result(c->stage, c->outputs, about->n_outputs, 0, about->outputs_form, &c->found,
+                             &err) != SK_OK)
         stop(&err);
 }
 

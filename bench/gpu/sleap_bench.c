@@ -64,16 +64,14 @@ static void open_part(part *p, const sk_model *m, const sk_task_stage *before, c
         exit(2);
     }
     s.input = p->plan->u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
-    int legacy;
-    sk_sleap_grey grey;
+    sk_task_fit way;
     sk_frame_fit fit;
-    const sk_sleap_geometry *sizes = sk_task_stage_sizes(p->stage, &legacy, &grey);
     if (gpu >= PEAKS && !sk_task_stage_peaks(p->stage, &wish)) {
         printf("this model's peaks are for the CPU\n");
         exit(1);
     }
     s.stages.peaks = gpu >= PEAKS ? &wish : NULL;
-    p->frames = gpu == ALL && sizes && sk_offload_fit_sleap(sizes, legacy, grey, like, &fit);
+    p->frames = gpu == ALL && sk_task_stage_fit(p->stage, &way) && sk_offload_fit_stage(&way, like, &fit);
     if (p->frames) {
         s.input = SK_INPUT_FRAMES;
         s.stages.fit = &fit;
@@ -157,7 +155,7 @@ static void run_frame(chain *c, const sk_frame *frame)
         stop(&err);
     c->pre = seconds(begin);
     int32_t n = run_part(c, p, frame, outputs), n_crops = 0;
-    if (sk_task_stage_result(p->stage, outputs, n, 0, 0, found, &err) != SK_OK)
+    if (sk_task_stage_result(p->stage, outputs, n, 0, SK_OUTPUTS_WHOLE, found, &err) != SK_OK)
         stop(&err);
     if (c->n_parts == 1)
         return;
@@ -176,7 +174,8 @@ static void run_frame(chain *c, const sk_frame *frame)
         c->pre += seconds(begin);
         n = run_part(c, p, frame, outputs);
         for (int32_t k = 0; k < count; k++)
-            if (sk_task_stage_crop_result(p->stage, i + k, outputs, n, k, 0, &c->found, &err) != SK_OK)
+            if (sk_task_stage_crop_result(p->stage, i + k, outputs, n, k, SK_OUTPUTS_WHOLE, &c->found,
+                                          &err) != SK_OK)
                 stop(&err);
     }
     if (sk_task_stage_crops_end(p->stage, &c->found, &err) != SK_OK)

@@ -12,7 +12,8 @@ typedef struct basic_network {
     sk_session *session;
     size_t input_bytes;
     sk_task_input form;
-    int32_t n_outputs, tail_cut;
+    int32_t n_outputs;
+    sk_outputs_form outputs_form;
 } basic_network;
 
 struct sk_basic {
@@ -34,7 +35,7 @@ static sk_status open_network(basic_network *n, const sk_model *model, const sk_
     int32_t batch = model->input.fixed_batch > 0 ? model->input.fixed_batch : 1;
     SK_TRY(sk_network_open(model, engine, batch, plan->height, plan->width, &s, &n->session, err));
     n->n_outputs = sk_session_about(n->session)->n_outputs;
-    n->tail_cut = sk_session_about(n->session)->tail_cut;
+    n->outputs_form = sk_session_about(n->session)->outputs_form;
     n->form = plan->u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32;
     n->input_bytes = (size_t)plan->width * (size_t)plan->height * (size_t)plan->channels * (size_t)batch *
                      (plan->u8 ? 1 : sizeof(float));
@@ -126,8 +127,8 @@ static sk_status look_at_crops(sk_basic *b, const sk_frame *frame, const sk_inst
             status = run_network(n, input, outputs, err);
             lap(mark, &b->times.network);
             if (status == SK_OK)
-                status =
-                    sk_task_stage_crop_result(n->stage, c, outputs, n->n_outputs, 0, n->tail_cut, out, err);
+                status = sk_task_stage_crop_result(n->stage, c, outputs, n->n_outputs, 0, n->outputs_form,
+                                                   out, err);
             free_outputs(outputs, n->n_outputs);
             lap(mark, &b->times.post);
         }
@@ -145,7 +146,7 @@ static sk_status post(sk_basic *b, const sk_frame *frame, const sk_tensor *outpu
     sk_instances found = {0}, poses = {0};
     sk_status status;
     SK_TRY_GOTO(sk_instances_alloc(plan->capacity, plan->n_keypoints, &found, err));
-    SK_TRY_GOTO(sk_task_stage_result(n->stage, outputs, n->n_outputs, 0, n->tail_cut, &found, err));
+    SK_TRY_GOTO(sk_task_stage_result(n->stage, outputs, n->n_outputs, 0, n->outputs_form, &found, err));
     if (b->n_models == 1)
         sk_task_stage_keep(n->stage, &found);
     *count = found.count;

@@ -77,6 +77,11 @@ static sk_status describe(sk_detector *d, sk_error *err)
     return fill_info(d, err);
 }
 
+bool sk_detector_takes_nv12(const sk_detector *d)
+{
+    return d->what.takes_nv12;
+}
+
 bool sk_detector_fits_all(const sk_detector *d)
 {
     if (d->engine->can.offers &

@@ -14,6 +14,8 @@ sk_status sk_detector_open_models(const char *const *models, int32_t n_models,
  * it or by the next one. */
 sk_status sk_detector_open_runner(sk_detector *detector, const sk_runner_settings *how, sk_runner **out,
                                   sk_error *err) SK_MUST_CHECK;
+/* May an engine be given frames of video as they are? */
+bool sk_detector_takes_nv12(const sk_detector *detector);
 /* Does one network fit frames of every size? */
 bool sk_detector_fits_all(const sk_detector *detector);
 /* Once the runner is open: frees the models' own copy of the weights where no frame can need another network, or, with

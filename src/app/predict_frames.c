@@ -28,7 +28,7 @@ static bool engine_reads_frames(const predict_run *r)
 {
     const sk_predict_settings *s = r->settings;
     return !r->frames_here && !needs_pixels(r) && s->n_models == 1 && !s->allow_failover &&
-           sk_detector_about(r->detector)->models[0]->family != SK_FAMILY_SLEAP && /* SLEAP's come as RGB */
+           sk_detector_takes_nv12(r->detector) &&
            (sk_engine_can(s->detector.runtime)->reads & SK_READS_DEVICE) && !sk_uri_is_pictures(s->source) &&
            !sk_uri_is_live(s->source) && !sk_uri_is_once(s->source); /* which may not be opened anew */
 }

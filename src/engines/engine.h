@@ -116,8 +116,7 @@ typedef struct sk_session_info {
     int32_t n_outputs;
     sk_tensor outputs[SK_SESSION_MAX_OUTPUTS]; /* data: address in slot 0 */
     const char *output_names[SK_SESSION_MAX_OUTPUTS];
-    int32_t tail_cut; /* 1: outputs are raw heads */
-    int32_t rows;     /* 1: the one output holds final rows (stages.rows) */
+    sk_outputs_form outputs_form;
     int32_t slots;
     int32_t threads;
     size_t activation_bytes, weight_bytes;
@@ -174,7 +173,7 @@ struct sk_engine {
     sk_status (*supports)(const sk_graph *graph, const sk_session_settings *settings, sk_error *err);
     /* Opens a session on a specialised graph (borrowed until open returns) whose tail is already cut where asked.
      * The engine allocates its own structure that begins with sk_session and fills session->info except what
-     * sk_session_open fills (engine, inputs, names, tail_cut, slots, flops). */
+     * sk_session_open fills (engine, inputs, names, outputs_form, slots, flops). */
     sk_status (*open)(const sk_graph *graph, const sk_session_settings *settings, sk_session **out,
                       sk_error *err);
     /* `slot` counts 0, 1, … slots-1, 0, …. A synchronous engine does the work here. */

@@ -51,6 +51,25 @@ bool sk_offload_fit_sleap(const sk_sleap_geometry *g, int legacy, sk_sleap_grey 
     return true;
 }
 
+static sk_pixel_format exchanged(sk_pixel_format format)
+{
+    return format == SK_PIXEL_RGB ? SK_PIXEL_BGR : format == SK_PIXEL_BGR ? SK_PIXEL_RGB : format;
+}
+
+bool sk_offload_fit_stage(const sk_task_fit *way, const sk_frame *like, sk_frame_fit *out)
+{
+    if (way->rule == SK_TASK_FIT_SLEAP)
+        return sk_offload_fit_sleap(&way->sizes, way->legacy, way->grey, like, out);
+    sk_frame seen = *like;
+    if (way->bgr)
+        seen.format = exchanged(like->format);
+    if (!sk_offload_fit(&way->box, &seen, out))
+        return false;
+    if (out->nv12) /* which comes out as R, G, B */
+        out->swap = way->bgr;
+    return true;
+}
+
 bool sk_offload_sparse(const sk_model *model, float confidence, sk_sparse_outputs *out)
 {
     const sk_yolo_spec *spec = &model->yolo;

@@ -4,10 +4,8 @@
 
 #include "engines/engine.h"
 #include "models/model.h"
-#include "tasks/letterbox.h"
 #include "tasks/row_strips.h"
-#include "tasks/sleap_pre.h"
-#include "tasks/yolo_post.h"
+#include "tasks/stage.h"
 
 /* What an engine may do of a YOLO stage besides the network: fit frames in, and either decode and suppress, so that final
  * rows come down, or bring down only the places whose score can pass. The rest of the stage (tasks/yolo_post.h) works on
@@ -15,6 +13,9 @@
 
 /* How frames like this one (size apart: that is the geometry's) are fitted in. False when its format is not for engines. */
 bool sk_offload_fit(const sk_letterbox_geometry *geometry, const sk_frame *like, sk_frame_fit *out);
+
+/* The same by whatever rule a stage says (sk_task_stage_fit). */
+bool sk_offload_fit_stage(const sk_task_fit *way, const sk_frame *like, sk_frame_fit *out);
 
 /* The same for SLEAP models: RGB, BGR and grey. */
 bool sk_offload_fit_sleap(const sk_sleap_geometry *geometry, int legacy, sk_sleap_grey grey,
@@ -24,7 +25,7 @@ bool sk_offload_fit_sleap(const sk_sleap_geometry *geometry, int legacy, sk_slea
 bool sk_offload_sparse(const sk_model *model, float confidence, sk_sparse_outputs *out);
 
 /* Likewise. False when the model needs no suppression (one-to-one heads) or the rules are none that engines know. The
- * outputs are then for SK_TASK_ROWS (tasks/stage.h). */
+ * outputs are then SK_OUTPUTS_ROWS. */
 bool sk_offload_rows(const sk_model *model, const sk_yolo_settings *settings, sk_row_outputs *out);
 
 /* The rows of a frame (of NV12, of its luma) that the fit reads, where whoever moves frames may leave the others out or let

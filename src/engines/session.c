@@ -127,16 +127,16 @@ static sk_status check_peaks(const sk_graph *g, const sk_peak_wish *w, sk_error 
 
 /* The graph the engine sees: every shape known, tail cut where asked and where there is one. */
 static sk_status prepare_graph(const sk_graph *graph, const sk_shape *shapes, int32_t n_inputs,
-                               int32_t cut_tail, sk_graph **out, int32_t *tail_cut, sk_error *err)
+                               int32_t cut_tail, sk_graph **out, sk_outputs_form *form, sk_error *err)
 {
     sk_graph *special = NULL;
-    *tail_cut = 0;
+    *form = SK_OUTPUTS_WHOLE;
     SK_TRY(sk_graph_specialise(graph, shapes, n_inputs, &special, err));
     if (cut_tail) {
         sk_error ignored;
         sk_status status = sk_graph_cut_tail(special, &ignored);
         if (status == SK_OK) {
-            *tail_cut = 1;
+            *form = SK_OUTPUTS_HEADS;
             status = sk_graph_remove_dead(special, err);
         } else if (status == SK_ERR_NOT_FOUND) {
             status = SK_OK;
@@ -173,7 +173,7 @@ static void describe_rows(sk_session *session, const sk_row_outputs *rows)
     info->outputs[0].shape = sk_shape_of(3, batch, (int64_t)rows->max_det, words);
     info->output_names[0] = "rows";
     info->n_outputs = 1;
-    info->rows = 1;
+    info->outputs_form = SK_OUTPUTS_ROWS;
 }
 
 static void describe(sk_session *session, const sk_graph *graph)
@@ -246,9 +246,9 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
 
     sk_graph *special = NULL;
     sk_session *session = NULL;
-    int32_t tail_cut = 0;
+    sk_outputs_form form = SK_OUTPUTS_WHOLE;
     sk_status status;
-    SK_TRY_GOTO(prepare_graph(graph, shapes, n_inputs, chosen.tail, &special, &tail_cut, err));
+    SK_TRY_GOTO(prepare_graph(graph, shapes, n_inputs, chosen.tail, &special, &form, err));
     if (special->n_outputs + (chosen.stages.peaks != NULL) > SK_SESSION_MAX_OUTPUTS) {
         status = sk_fail(err, SK_ERR_LIMIT, "cutting the tail leaves %d outputs; sessions allow %d",
                          special->n_outputs, SK_SESSION_MAX_OUTPUTS);
@@ -270,7 +270,7 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
     session->engine = engine;
     session->info.engine = engine;
     session->info.input = chosen.input;
-    session->info.tail_cut = tail_cut;
+    session->info.outputs_form = form;
     session->info.slots = chosen.slots;
     session->info.flops = sk_graph_flops(special);
     session->settings = chosen;

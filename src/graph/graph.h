@@ -392,6 +392,13 @@ sk_status sk_graph_optimise(sk_graph *graph, sk_error *err) SK_MUST_CHECK;
  * in order of first use by the tail. SK_ERR_NOT_FOUND when there is no tail. */
 sk_status sk_graph_cut_tail(sk_graph *graph, sk_error *err) SK_MUST_CHECK;
 
+/* What the outputs of a network that was run are. */
+typedef enum sk_outputs_form {
+    SK_OUTPUTS_WHOLE = 0, /* the graph's own: through its decode tail, where it has one */
+    SK_OUTPUTS_HEADS = 1, /* the tail was cut: the raw heads */
+    SK_OUTPUTS_ROWS = 2   /* the engine decoded and suppressed the heads: one output of final rows */
+} sk_outputs_form;
+
 /* Counts for people: weights' elements; multiply-adds * 2 of conv, transposed conv, matmul, gemm
  * (specialised). */
 int64_t sk_graph_parameters(const sk_graph *graph);

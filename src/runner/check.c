@@ -59,7 +59,7 @@ static sk_status open_reference(sk_checker_part *p, const sk_model *model, const
     /* One picture, but where the file says how many it takes. */
     int32_t batch = model->input.fixed_batch > 0 ? model->input.fixed_batch : 1;
     sk_trace_key key = sk_trace_key_of(model, &device, batch, sk_task_stage_plan(p->stage));
-    key.cut_tail = trace->tail_cut;
+    key.cut_tail = trace->outputs_form != SK_OUTPUTS_WHOLE;
     if (p->reference && sk_trace_key_equal(&key, &p->key))
         return SK_OK;
     sk_session_close(&p->reference);
@@ -131,8 +131,8 @@ static sk_status compare_all(const sk_checker_part *p, const sk_checker_call *ca
         const float *mine = (const float *)ours[i].data + (size_t)image * count;
         const sk_model *m = call->models[model];
         const sk_shape *shape = &reference[i].shape;
-        bool rows = !trace->tail_cut && i < m->n_outputs && m->outputs[i].kind == SK_OUTPUT_YOLO &&
-                    shape->rank == 3 && shape->dim[1] > 4;
+        bool rows = trace->outputs_form == SK_OUTPUTS_WHOLE && i < m->n_outputs &&
+                    m->outputs[i].kind == SK_OUTPUT_YOLO && shape->rank == 3 && shape->dim[1] > 4;
         sk_agreement a =
             rows ? sk_compare_rows(mine, reference[i].data, shape->dim[1], shape->dim[2], m->n_classes)
                  : sk_compare(mine, reference[i].data, count);

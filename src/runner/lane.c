@@ -103,7 +103,7 @@ sk_trace_key sk_lane_key(const sk_lane *lane, const sk_frame *like)
     sk_trace_key key = sk_trace_key_of(r->models[0], &lane->device, d->batch, sk_task_stage_plan(lane->pre));
     bool whole = r->settings.keep_outputs || r->settings.check_every > 0;
     if (lane->offload)
-        sk_trace_key_offload(&key, r->models[0], lane->pre, like, d, whole);
+        sk_trace_key_offload(&key, r->models[0], lane->pre, like, whole);
     return key;
 }
 

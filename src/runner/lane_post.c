@@ -74,7 +74,7 @@ static sk_status process_item(sk_lane *lane, sk_job *job, int32_t image, sk_erro
     const bool last = r->n_models == 1;
     SK_TRY(sk_lane_open_post(lane, item->view.width, item->view.height, err));
     item->whole = t->key.peaks && sk_task_outputs_whole(job->outputs, t->n_outputs, image);
-    SK_TRY(sk_task_stage_result(lane->post, job->outputs, t->n_outputs, image, t->tail_cut,
+    SK_TRY(sk_task_stage_result(lane->post, job->outputs, t->n_outputs, image, t->outputs_form,
                                 last ? &item->instances : &item->found, err));
     if (item->check)
         SK_TRY(check_frame(lane, job, image, item, err));

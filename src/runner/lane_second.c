@@ -179,7 +179,7 @@ static sk_status take_crops(sk_lane_stage *stage, sk_item *item, const sk_crop_r
             SK_TRY(sk_checker_crops_begin(checker, &call, &item->found, list.count, err));
     }
     for (int32_t i = 0; i < run->count; i++)
-        SK_TRY(sk_task_stage_crop_result(s->after, run->first + i, outputs, t->n_outputs, i, t->tail_cut,
+        SK_TRY(sk_task_stage_crop_result(s->after, run->first + i, outputs, t->n_outputs, i, t->outputs_form,
                                          &item->instances, err));
     const int64_t begin = sk_clock_ns();
     for (int32_t i = 0; i < run->count && item->check; i++)

@@ -28,39 +28,26 @@ sk_trace_key sk_trace_key_of(const sk_model *model, const sk_device *device, int
 }
 
 void sk_trace_key_offload(sk_trace_key *key, const sk_model *model, const sk_task_stage *stage,
-                          const sk_frame *like, const sk_detector_settings *settings, bool whole)
+                          const sk_frame *like, bool whole)
 {
-    sk_frame seen = *like;
-    sk_pixel_format taken;
+    sk_task_fit way;
     sk_sparse_outputs outputs;
     sk_row_outputs rows;
-    const sk_task_settings task = sk_task_settings_of(settings);
-    const bool nv12 = like->format == SK_PIXEL_NV12;
-    const sk_letterbox_geometry *box =
-        sk_task_stage_letterbox(stage, nv12 ? SK_PIXEL_RGB : like->format, &taken);
     uint32_t offers = key->engine->can.offers;
     sk_frame_fit fit = {0};
-    seen.format = nv12 ? like->format : taken;
     if (!whole)
         sk_trace_key_peaks(key, stage);
-    int legacy;
-    sk_sleap_grey grey;
-    const sk_sleap_geometry *sizes = sk_task_stage_sizes(stage, &legacy, &grey);
-    if (sizes && (offers & SK_OFFERS_FRAMES) && sk_offload_fit_sleap(sizes, legacy, grey, like, &fit)) {
-        key->frames = 1;
-        key->fit = fit;
+    if (!(offers & SK_OFFERS_FRAMES) || !sk_task_stage_fit(stage, &way) ||
+        !sk_offload_fit_stage(&way, like, &fit))
         return;
-    }
-    if (!box || !key->u8 || !(offers & SK_OFFERS_FRAMES) || !sk_offload_fit(box, &seen, &fit))
-        return;
-    fit.swap = taken == SK_PIXEL_BGR;
     key->frames = 1;
     key->fit = fit;
-    if (whole || !key->cut_tail)
+    const sk_yolo_settings *rules = sk_task_stage_row_rules(stage);
+    if (whole || !key->cut_tail || !rules)
         return;
-    key->rows = (offers & SK_OFFERS_ROWS) && sk_offload_rows(model, &task.yolo, &rows);
+    key->rows = (offers & SK_OFFERS_ROWS) && sk_offload_rows(model, rules, &rows);
     key->sparse =
-        !key->rows && (offers & SK_OFFERS_SPARSE) && sk_offload_sparse(model, settings->confidence, &outputs);
+        !key->rows && (offers & SK_OFFERS_SPARSE) && sk_offload_sparse(model, rules->confidence, &outputs);
 }
 
 void sk_trace_key_peaks(sk_trace_key *key, const sk_task_stage *stage)
@@ -132,7 +119,7 @@ static sk_status open_session(sk_trace *t, const sk_model *model, const sk_devic
                            err));
     const sk_session_info *info = sk_session_about(t->session);
     t->n_outputs = info->n_outputs;
-    t->tail_cut = info->rows ? SK_TASK_ROWS : info->tail_cut;
+    t->outputs_form = info->outputs_form;
     t->asynchronous = info->asynchronous;
     t->precision = t->session->settings.precision;
     return SK_OK;

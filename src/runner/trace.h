@@ -27,7 +27,8 @@ typedef struct sk_trace {
     sk_trace_key key;
     uint64_t generation; /* 0: there is none; counts captures */
     sk_session *session;
-    int32_t n_outputs, tail_cut, asynchronous;
+    int32_t n_outputs, asynchronous;
+    sk_outputs_form outputs_form;
     sk_precision precision;
     const void *outputs[SK_SESSION_MAX_SLOTS][SK_SESSION_MAX_OUTPUTS]; /* where results lie, for ever */
     double warm_up_ms, optimised_ms, capture_ms;
@@ -38,7 +39,7 @@ sk_trace_key sk_trace_key_of(const sk_model *model, const sk_device *device, int
 /* Lets the engine do what it offers around the network, where the stage allows: fit frames in; and, unless the outputs are
  * wanted whole, make final rows or find peaks, or leave out results that cannot pass. */
 void sk_trace_key_offload(sk_trace_key *key, const sk_model *model, const sk_task_stage *stage,
-                          const sk_frame *like, const sk_detector_settings *settings, bool whole);
+                          const sk_frame *like, bool whole);
 /* Only the last of these: peaks. For models on crops. */
 void sk_trace_key_peaks(sk_trace_key *key, const sk_task_stage *stage);
 /* Do results come back without the places that cannot pass, or only as rows or peaks? */

@@ -2,19 +2,10 @@
 #include "tasks/arrange.h"
 
 #include "base/memory.h"
+#include "tasks/family.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static bool is_yolo(const sk_model *model)
-{
-    return model->family == SK_FAMILY_YOLO;
-}
-
-static bool wants_crops(const sk_model *model)
-{
-    return model->task == SK_TASK_CENTERED_INSTANCE || model->task == SK_TASK_MULTICLASS_TOPDOWN;
-}
 
 static const char *fact_of(const sk_model *model, const char *key)
 {
@@ -27,12 +18,12 @@ static const char *fact_of(const sk_model *model, const char *key)
 /* Does it find anything that the stages can make instances of? */
 static sk_status check_use(const sk_model *m, bool alone, sk_error *err)
 {
-    if (m->task == SK_TASK_UNKNOWN || (m->task == SK_TASK_CLASSIFY && !alone))
+    const bool known = sk_family_of(m) != NULL;
+    if (!known || (!alone && !sk_family_role(m).finds))
         return sk_fail(err, SK_ERR_UNSUPPORTED,
                        "%s: a model for the task '%s' finds nothing in a frame%s; give one for "
                        "detect, pose, obb or a SLEAP model",
-                       m->path, sk_task_name(m->task),
-                       m->task == SK_TASK_CLASSIFY ? " that another could look at" : "");
+                       m->path, sk_task_name(m->task), known ? " that another could look at" : "");
     if (m->n_outputs && m->outputs[0].kind == SK_OUTPUT_OTHER) {
         const char *from = fact_of(m, "checkpoint_path");
         return sk_fail(
@@ -48,7 +39,9 @@ static sk_status check_use(const sk_model *m, bool alone, sk_error *err)
 sk_status sk_task_arrange(sk_model **m, int32_t n_models, sk_error *err)
 {
     SK_CHECK_ARG(m && n_models >= 1 && n_models <= SK_TASK_MAX_MODELS, err);
-    if (n_models == 2 && (wants_crops(m[0]) || (is_yolo(m[1]) && m[1]->task != SK_TASK_POSE))) {
+    const sk_task_role first = sk_family_role(m[0]),
+                       second = n_models == 2 ? sk_family_role(m[1]) : (sk_task_role){0};
+    if (n_models == 2 && (!first.whole_frames || ((second.gives & SK_GIVES_BOXES) && !second.needs))) {
         sk_model *swap = m[0];
         m[0] = m[1];
         m[1] = swap;
@@ -56,7 +49,7 @@ sk_status sk_task_arrange(sk_model **m, int32_t n_models, sk_error *err)
     for (int32_t i = 0; i < n_models; i++)
         SK_TRY(check_use(m[i], n_models == 1, err));
     if (n_models == 1) {
-        if (wants_crops(m[0]))
+        if (!first.whole_frames)
             return sk_fail(err, SK_ERR_ARG,
                            "%s: looks at crops around animals; give the model that finds them too: a second "
                            "--model with "
@@ -64,9 +57,7 @@ sk_status sk_task_arrange(sk_model **m, int32_t n_models, sk_error *err)
                            m[0]->path);
         return SK_OK;
     }
-    bool finder = is_yolo(m[0]) || m[0]->task == SK_TASK_CENTROID;
-    bool looker = wants_crops(m[1]) || (m[1]->task == SK_TASK_POSE && is_yolo(m[0]));
-    if (!finder || !looker)
+    if (!sk_family_pair(m[0], m[1]))
         return sk_fail(err, SK_ERR_ARG,
                        "a '%s' and a '%s' model do not go together: two models are a SLEAP centroid or YOLO "
                        "detector and a "
@@ -75,23 +66,19 @@ sk_status sk_task_arrange(sk_model **m, int32_t n_models, sk_error *err)
     return SK_OK;
 }
 
-/* The first model with heads of its own choice; null: none. */
-static const sk_model *with_heads(const sk_model *const *models, int32_t n_models)
-{
-    for (int32_t i = 0; i < n_models; i++)
-        if (is_yolo(models[i]))
-            return models[i];
-    return NULL;
-}
-
 sk_status sk_task_check_wishes(const sk_model *const *models, int32_t n_models, sk_heads heads, sk_rect rect,
                                sk_error *err)
 {
     const sk_model *first = models[0];
-    if (!with_heads(models, n_models) && heads != SK_HEADS_AUTO)
+    bool choice = false;
+    sk_task_description d = {0};
+    for (int32_t i = 0; i < n_models; i++)
+        choice = choice || sk_family_of(models[i])->heads;
+    if (!choice && heads != SK_HEADS_AUTO)
         return sk_fail(err, SK_ERR_ARG,
                        "%s: suppression (NMS) and heads are a YOLO model's, which this is not", first->path);
-    if (is_yolo(first) && rect == SK_RECT_ON && first->input.fixed_size)
+    sk_family_of(first)->describe(first, &d);
+    if (d.rectangles && rect == SK_RECT_ON && first->input.fixed_size)
         return sk_fail(
             err, SK_ERR_UNSUPPORTED,
             "%s: takes pictures of %dx%d only, so it cannot be given rectangles of any shape; export "
@@ -109,13 +96,10 @@ static sk_status name_keypoints(const sk_model *model, sk_task_description *d, s
     for (int32_t i = 0; i < n; i++) {
         char numbered[24];
         snprintf(numbered, sizeof numbered, "kpt%d", i);
-        const char *name = model->task == SK_TASK_CENTROID ? "centroid"
-                           : model->keypoint_names && i < model->n_keypoints && model->keypoint_names[i][0]
-                               ? model->keypoint_names[i]
-                               : numbered;
-        d->keypoint_names[i] = sk_strdup(name);
+        const char *name = sk_family_of(model)->keypoint_name(model, i);
+        d->keypoint_names[i] = sk_strdup(name[0] ? name : numbered);
         if (!d->keypoint_names[i])
-            return sk_fail_memory(err, strlen(name));
+            return sk_fail_memory(err, sizeof numbered);
     }
     return SK_OK;
 }
@@ -123,28 +107,14 @@ static sk_status name_keypoints(const sk_model *model, sk_task_description *d, s
 static sk_status fill(const sk_model *const *models, int32_t n_models, const sk_task_plan *plan,
                       sk_task_description *d, sk_error *err)
 {
-    const sk_model *first = models[0], *last = models[n_models - 1], *heads = with_heads(models, n_models);
+    const sk_model *last = models[n_models - 1];
     d->task = last->task;
-    /* Classes come from whoever names them: a YOLO finder keeps its classes when the poses are SLEAP's. */
-    d->identities = last->task == SK_TASK_MULTICLASS_BOTTOMUP || last->task == SK_TASK_MULTICLASS_TOPDOWN;
-    const sk_model *classes = is_yolo(first) && !d->identities ? first : last;
-    d->n_classes = classes->n_classes;
-    d->class_names = classes->class_names;
-    d->n_edges = last->task == SK_TASK_CENTROID ? 0 : last->n_edges;
-    d->edges = last->edges;
-    d->colours = last->family == SK_FAMILY_SLEAP && last->sleap.legacy ? SK_COLOURS_BT601 : SK_COLOURS_TAGGED;
-    d->n_keypoints = plan->n_keypoints;
-    d->capacity = plan->capacity;
-    if (is_yolo(first))
-        d->has |= first->task == SK_TASK_OBB ? SK_HAS_OBB | SK_HAS_BOX : SK_HAS_BOX;
-    if (d->n_keypoints)
-        d->has |= SK_HAS_KEYPOINTS;
-    if (heads)
-        d->heads = heads->yolo.end2end && !heads->yolo.nms_tail ? SK_HEADS_ONE_TO_ONE : SK_HEADS_ONE_TO_MANY;
-    d->rectangles = is_yolo(first);
     d->fits_all = true;
     for (int32_t i = 0; i < n_models; i++)
-        d->fits_all = d->fits_all && is_yolo(models[i]);
+        sk_family_of(models[i])->describe(models[i], d);
+    d->n_keypoints = plan->n_keypoints;
+    d->capacity = plan->capacity;
+    d->has |= d->n_keypoints ? SK_HAS_KEYPOINTS : 0;
     return name_keypoints(last, d, err);
 }
 

@@ -34,9 +34,11 @@ typedef struct sk_task_description {
     sk_heads heads;   /* what is run; SK_HEADS_AUTO: no model has such heads */
     /* How the program that made the last model reads video: what that model learnt from. */
     sk_source_colours colours;
-    bool
-        rectangles; /* the first network may be as small as the frame's shape allows: sk_rect means something */
+    /* The first network may be as small as the frame's shape allows: sk_rect means something. */
+    bool rectangles;
     bool fits_all; /* without rectangles one network each fits frames of every size */
+    /* An engine that fits frames in may be given those of video as they are; others come as RGB. */
+    bool takes_nv12;
 } sk_task_description;
 
 /* Fills *out anew from arranged models; any frame size will do for that. */

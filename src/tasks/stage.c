@@ -1,57 +1,186 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tasks/stage_internal.h"
-
-#include "tasks/instance_filter.h"
+#include "base/memory.h"
+#include "tasks/family.h"
 #include "tasks/pixels.h"
 
-static sk_status classify_input(sk_task_stage *s, const sk_frame *frame, sk_task_input form, void *out,
-                                sk_error *err)
+/* Opening and closing, and whole frames; stage_crops.c has the second models. What a family does is in its table. */
+
+const char *sk_stage_model_name(const sk_model *model)
 {
-    uint8_t *picture = form == SK_TASK_INPUT_U8 ? out : s->picture;
-    SK_TRY(sk_classify_input(s->classify, frame, picture, err));
-    if (form == SK_TASK_INPUT_F32)
-        sk_pixels_to_planes(picture, (ptrdiff_t)s->plan.width * 3, s->plan.width, s->plan.height, 3,
-                            s->plan.scale, s->plan.mean, s->plan.std, out);
+    return model->path ? model->path : "model";
+}
+
+sk_status sk_stage_network_size(const sk_model *model, const sk_task_settings *settings, int32_t *width,
+                                int32_t *height, sk_error *err)
+{
+    const sk_input_spec *in = &model->input;
+    int32_t stride = in->stride > 0 ? in->stride : 32;
+    int32_t h = settings->net_height > 0 ? settings->net_height : in->height;
+    int32_t w = settings->net_width > 0 ? settings->net_width : in->width;
+    if (h < 1 || w < 1)
+        h = w = 640;
+    h = (h + stride - 1) / stride * stride;
+    w = (w + stride - 1) / stride * stride;
+    if (in->fixed_size && (h != in->height || w != in->width))
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s takes inputs of %dx%d only; leave the size away, or export the model "
+                       "with dynamic sizes",
+                       sk_stage_model_name(model), (int)in->width, (int)in->height);
+    if (h > 16384 || w > 16384)
+        return sk_fail(err, SK_ERR_ARG, "a network input of %dx%d pixels is too large", (int)w, (int)h);
+    *width = w;
+    *height = h;
     return SK_OK;
 }
 
-/* What the letterbox should take a frame's format for: a network that wants B, G, R gets the two
- * exchanged. */
-static sk_pixel_format taken_for(const sk_task_stage *s, sk_pixel_format format)
+void sk_stage_to_planes(const sk_task_stage *s, const uint8_t *picture, float *out)
 {
-    if (s->model->input.rgb || s->model->input.channels != 3)
-        return format;
-    return format == SK_PIXEL_RGB ? SK_PIXEL_BGR : format == SK_PIXEL_BGR ? SK_PIXEL_RGB : format;
+    sk_pixels_to_planes(picture, (ptrdiff_t)s->plan.width * 3, s->plan.width, s->plan.height, 3,
+                        s->plan.scale, s->plan.mean, s->plan.std, out);
 }
 
-const sk_letterbox_geometry *sk_task_stage_letterbox(const sk_task_stage *s, sk_pixel_format format,
-                                                     sk_pixel_format *taken)
+/* What the plan says of the input's values. */
+static void plan_values(sk_task_stage *s)
 {
-    *taken = taken_for(s, format);
-    return s->yolo && !s->plan.takes_crops ? &s->box_geometry : NULL;
-}
-
-/* Letterboxes a frame or a part of one into `picture`, or straight into the caller's 8-bit input. */
-sk_status sk_stage_yolo_input(sk_task_stage *s, const sk_frame *frame, const sk_letterbox_geometry *geometry,
-                              sk_task_input form, void *out, sk_error *err)
-{
-    uint8_t *picture = form == SK_TASK_INPUT_U8 ? out : s->picture;
-    sk_frame view = *frame;
-    view.format = taken_for(s, frame->format);
-    if (view.format == SK_PIXEL_I420 && !s->plan.planes)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: takes no I420 frames here: give RGB",
-                       sk_stage_model_name(s->model));
-    const sk_letterbox_geometry *have = sk_letterbox_geometry_of(s->box);
-    if (s->box_format != view.format || have->frame_width != geometry->frame_width ||
-        have->frame_height != geometry->frame_height) {
-        SK_TRY(sk_letterbox_refit(s->box, geometry, view.format, err));
-        s->box_format = view.format;
+    const sk_input_spec *in = &s->model->input;
+    s->plan.scale = in->scale > 0 ? in->scale : 1.0f / 255.0f;
+    for (int c = 0; c < 3; c++) {
+        s->plan.mean[c] = in->mean[c];
+        s->plan.std[c] = in->std[c] > 0 ? in->std[c] : 1;
     }
-    SK_TRY(sk_letterbox_run(s->box, &view, picture, err));
-    if (form == SK_TASK_INPUT_F32)
-        sk_pixels_to_planes(picture, (ptrdiff_t)s->plan.width * 3, s->plan.width, s->plan.height, 3,
-                            s->plan.scale, s->plan.mean, s->plan.std, out);
+}
+
+static sk_task_stage *new_stage(const sk_family *family, const sk_model *model,
+                                const sk_task_settings *settings, int32_t width, int32_t height)
+{
+    sk_task_stage *s = sk_calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->family = family;
+    s->model = model;
+    s->settings = settings ? *settings : sk_task_settings_defaults();
+    s->frame_width = width;
+    s->frame_height = height;
+    plan_values(s);
+    return s;
+}
+
+sk_status sk_task_stage_open(const sk_model *model, const sk_task_settings *settings, int32_t frame_width,
+                             int32_t frame_height, sk_task_stage **out, sk_error *err)
+{
+    SK_CHECK_ARG(model && out, err);
+    *out = NULL;
+    if (frame_width < 1 || frame_height < 1 || frame_width > 65536 || frame_height > 65536)
+        return sk_fail(err, SK_ERR_ARG, "a frame of %dx%d pixels is not possible", (int)frame_width,
+                       (int)frame_height);
+    const sk_family *family = sk_family_of(model);
+    if (!family)
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: nothing is known of what its outputs mean",
+                       sk_stage_model_name(model));
+    if (!family->role(model).whole_frames)
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s works on crops: give it together with a centroid model or a YOLO "
+                       "model that finds the animals",
+                       sk_stage_model_name(model));
+    sk_task_stage *s = new_stage(family, model, settings, frame_width, frame_height);
+    if (!s)
+        return sk_fail_memory(err, sizeof *s);
+    sk_status status = family->open(s, NULL, err);
+    if (status != SK_OK)
+        sk_task_stage_close(&s);
+    *out = s;
+    return status;
+}
+
+/* Room for the crops, and what their form has from the plan. */
+static sk_status open_crops(sk_task_stage *s, const sk_task_stage *first, sk_error *err)
+{
+    const int32_t most = s->settings.max_crops;
+    s->finder = first->family;
+    s->plan.takes_crops = 1;
+    if (most < 1 || most > 1024)
+        return sk_fail(err, SK_ERR_ARG, "max_crops %d is outside 1 … 1024", (int)most);
+    s->crops = sk_calloc((size_t)most, sizeof *s->crops);
+    s->places = sk_calloc((size_t)most, sizeof *s->places);
+    if (!s->crops || !s->places)
+        return sk_fail_memory(err, (size_t)most * (sizeof *s->crops + sizeof *s->places));
+    SK_TRY(s->family->open(s, first, err));
+    s->crop_form.frame_width = s->frame_width;
+    s->crop_form.frame_height = s->frame_height;
+    s->crop_form.width = s->plan.width;
+    s->crop_form.height = s->plan.height;
+    s->crop_form.channels = s->plan.channels;
+    s->crop_form.u8 = s->plan.u8;
     return SK_OK;
+}
+
+sk_status sk_task_stage_open_second(const sk_model *model, const sk_task_stage *first,
+                                    const sk_task_settings *settings, sk_task_stage **out, sk_error *err)
+{
+    SK_CHECK_ARG(model && first && out, err);
+    *out = NULL;
+    if (first->plan.takes_crops || !sk_family_pair(first->model, model))
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s cannot follow %s: possible are a centred-instance model after a centroid or YOLO "
+                       "model, and a "
+                       "YOLO pose model after a YOLO model",
+                       sk_stage_model_name(model), sk_stage_model_name(first->model));
+    sk_task_stage *s =
+        new_stage(sk_family_of(model), model, settings, first->frame_width, first->frame_height);
+    if (!s)
+        return sk_fail_memory(err, sizeof *s);
+    sk_status status = open_crops(s, first, err);
+    if (status != SK_OK)
+        sk_task_stage_close(&s);
+    *out = s;
+    return status;
+}
+
+void sk_task_stage_close(sk_task_stage **stage)
+{
+    if (!stage || !*stage)
+        return;
+    sk_task_stage *s = *stage;
+    s->family->close(s);
+    sk_free(s->crops);
+    sk_free(s->places);
+    sk_free(s);
+    *stage = NULL;
+}
+
+const sk_task_plan *sk_task_stage_plan(const sk_task_stage *s)
+{
+    return &s->plan;
+}
+
+bool sk_task_input_size(const sk_model *model, const sk_task_settings *settings, int32_t frame_width,
+                        int32_t frame_height, int32_t *width, int32_t *height)
+{
+    const sk_family *family = sk_family_of(model);
+    return family && family->input_size &&
+           family->input_size(model, settings, frame_width, frame_height, width, height);
+}
+
+bool sk_task_planes_above(const sk_model *model, const sk_task_settings *settings, int32_t *width,
+                          int32_t *height)
+{
+    const sk_family *family = sk_family_of(model);
+    return family && family->planes_above && family->planes_above(model, settings, width, height);
+}
+
+bool sk_task_stage_fit(const sk_task_stage *s, sk_task_fit *out)
+{
+    return s->family->fit && !s->plan.takes_crops && s->family->fit(s, out);
+}
+
+const sk_yolo_settings *sk_task_stage_row_rules(const sk_task_stage *s)
+{
+    return s->family->row_rules ? s->family->row_rules(s) : NULL;
+}
+
+bool sk_task_stage_peaks(const sk_task_stage *s, sk_peak_wish *out)
+{
+    return s->family->peaks && s->family->peaks(s, out);
 }
 
 sk_status sk_task_stage_input(sk_task_stage *s, const sk_frame *frame, sk_task_input form, void *out,
@@ -59,112 +188,19 @@ sk_status sk_task_stage_input(sk_task_stage *s, const sk_frame *frame, sk_task_i
 {
     SK_CHECK_ARG(s && frame && frame->data && out && !s->plan.takes_crops, err);
     SK_CHECK_ARG(form == SK_TASK_INPUT_F32 || form == SK_TASK_INPUT_U8, err);
-    if (s->yolo)
-        return sk_stage_yolo_input(s, frame, &s->box_geometry, form, out, err);
-    if (s->classify)
-        return classify_input(s, frame, form, out, err);
-    SK_TRY(sk_sleap_pre_size(s->pre, frame, NULL, err));
-    return form == SK_TASK_INPUT_U8 ? sk_sleap_pre_u8(s->pre, out, err) : sk_sleap_pre_f32(s->pre, out, err);
+    return s->family->input(s, frame, form, out, err);
 }
 
-sk_status sk_stage_yolo_result(sk_task_stage *s, const sk_tensor *outputs, int32_t n_outputs, int32_t image,
-                               int tail_cut, const sk_letterbox_geometry *geometry, sk_instances *out,
-                               sk_error *err)
+sk_status sk_task_stage_result(sk_task_stage *s, const sk_tensor *outputs, int32_t n_outputs, int32_t image,
+                               sk_outputs_form form, sk_instances *out, sk_error *err)
 {
-    sk_map maps[SK_STAGE_MAPS];
-    if (tail_cut == SK_TASK_ROWS) {
-        SK_TRY(sk_map_of_tensor(&outputs[0], image, 1, &maps[0], err));
-        return sk_yolo_post_run(s->yolo, SK_YOLO_ROWS, maps, 1, geometry, out, err);
-    }
-    if (tail_cut && s->model->yolo.nms_tail) {
-        SK_TRY(sk_map_of_tensor(&outputs[0], image, 0, &maps[0], err));
-        return sk_yolo_post_run(s->yolo, SK_YOLO_DENSE, maps, 1, geometry, out, err);
-    }
-    if (tail_cut) {
-        if (n_outputs > SK_STAGE_MAPS)
-            return sk_fail(err, SK_ERR_MISMATCH, "a network with %d outputs is not a YOLO network",
-                           (int)n_outputs);
-        for (int32_t i = 0; i < n_outputs; i++)
-            SK_TRY(sk_map_of_tensor(&outputs[i], image, 0, &maps[i], err));
-        return sk_yolo_post_run(s->yolo, SK_YOLO_HEADS, maps, n_outputs, geometry, out, err);
-    }
-    for (int32_t i = 0; i < n_outputs && i < s->model->n_outputs; i++) {
-        sk_output_kind kind = s->model->outputs[i].kind;
-        if (kind != SK_OUTPUT_YOLO && kind != SK_OUTPUT_YOLO_END2END)
-            continue;
-        SK_TRY(sk_map_of_tensor(&outputs[i], image, kind == SK_OUTPUT_YOLO_END2END, &maps[0], err));
-        return sk_yolo_post_run(s->yolo, kind == SK_OUTPUT_YOLO ? SK_YOLO_DENSE : SK_YOLO_ROWS, maps, 1,
-                                geometry, out, err);
-    }
-    return sk_fail(err, SK_ERR_MISMATCH, "%s: none of the %d outputs holds detections",
-                   sk_stage_model_name(s->model), (int)n_outputs);
-}
-
-const sk_sleap_geometry *sk_task_stage_sizes(const sk_task_stage *s, int *legacy, sk_sleap_grey *grey)
-{
-    *legacy = s->model->sleap.legacy;
-    *grey = sk_sleap_grey_of(&s->model->sleap, s->plan.channels);
-    return s->pre && !s->plan.takes_crops ? &s->geometry : NULL;
+    SK_CHECK_ARG(s && outputs && out && !s->plan.takes_crops, err);
+    const sk_task_outputs from = {outputs, n_outputs, image, form};
+    return s->family->decode(s, &from, out, err);
 }
 
 void sk_task_stage_keep(const sk_task_stage *s, sk_instances *instances)
 {
-    if (s->sleap && sk_instance_filter_on(&s->settings.keep))
-        sk_instance_filter(&s->settings.keep, instances);
-}
-
-bool sk_task_stage_peaks(const sk_task_stage *s, sk_peak_wish *out)
-{
-    return s->sleap && sk_sleap_post_wish(s->sleap, out);
-}
-
-static const sk_peak_word *table_of(const sk_tensor *outputs, int32_t n_outputs, int32_t image)
-{
-    const sk_tensor *last = n_outputs > 0 ? &outputs[n_outputs - 1] : NULL;
-    if (!last || last->dtype != SK_DTYPE_I32 || last->shape.rank != 2 || !last->data)
-        return NULL;
-    return (const sk_peak_word *)last->data + (ptrdiff_t)image * last->shape.dim[1];
-}
-
-bool sk_task_outputs_whole(const sk_tensor *outputs, int32_t n_outputs, int32_t image)
-{
-    const sk_peak_word *table = table_of(outputs, n_outputs, image);
-    return table && table[0].i == SK_PEAK_WHOLE;
-}
-
-sk_status sk_stage_sleap_maps(const sk_task_stage *s, const sk_tensor *outputs, int32_t *n_outputs,
-                              int32_t image, sk_map maps[SK_STAGE_MAPS], const sk_peak_word **table,
-                              sk_error *err)
-{
-    sk_peak_wish wish;
-    *table = *n_outputs == s->model->n_outputs + 1 ? table_of(outputs, *n_outputs, image) : NULL;
-    if (*table) {
-        const sk_tensor *last = &outputs[--*n_outputs];
-        if (!sk_task_stage_peaks(s, &wish) || last->shape.dim[1] != sk_peak_layout_of(&wish).words ||
-            image >= last->shape.dim[0])
-            return sk_fail(err, SK_ERR_MISMATCH, "%s: a table of peaks that this stage did not ask for",
-                           sk_stage_model_name(s->model));
-    }
-    if (*n_outputs > SK_STAGE_MAPS)
-        return sk_fail(err, SK_ERR_MISMATCH, "a network with %d outputs is not a SLEAP network",
-                       (int)*n_outputs);
-    for (int32_t i = 0; i < *n_outputs; i++)
-        SK_TRY(sk_map_of_tensor(&outputs[i], image, 0, &maps[i], err));
-    return SK_OK;
-}
-
-sk_status sk_task_stage_result(sk_task_stage *s, const sk_tensor *outputs, int32_t n_outputs, int32_t image,
-                               int tail_cut, sk_instances *out, sk_error *err)
-{
-    SK_CHECK_ARG(s && outputs && out && !s->plan.takes_crops, err);
-    if (s->yolo)
-        return sk_stage_yolo_result(s, outputs, n_outputs, image, tail_cut, &s->box_geometry, out, err);
-    if (s->classify)
-        return sk_classify_result(&outputs[0], image, out, err);
-    sk_map maps[SK_STAGE_MAPS];
-    const sk_peak_word *table;
-    SK_TRY(sk_stage_sleap_maps(s, outputs, &n_outputs, image, maps, &table, err));
-    if (table)
-        return sk_sleap_post_run_table(s->sleap, table, maps, n_outputs, &s->geometry, out, err);
-    return sk_sleap_post_run(s->sleap, maps, n_outputs, &s->geometry, out, err);
+    if (s->family->keep)
+        s->family->keep(s, instances);
 }

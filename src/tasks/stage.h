@@ -10,25 +10,30 @@
 
 #include <stdbool.h>
 
-/* What surrounds a model's network: how a frame becomes its input and how its outputs become instances.
- * The caller owns the network: it opens an engine for the plan's input size and drives      whole frames
- * sk_task_stage_input -> [network] -> sk_task_stage_result     second models  sk_task_stage_crops (from
- * the first model's instances), then for every crop                    sk_task_stage_crop_input ->
- * [network] -> sk_task_stage_crop_result, and sk_task_stage_crops_end  A first model is any that takes
- * whole frames. A second one takes crops: a SLEAP centred-instance model after a SLEAP centroid model or a
- * YOLO model, or a YOLO pose model after any of them. A stage belongs to one thread at a time and, once
- * open, allocates nothing. */
+/* What surrounds a model's network: how a frame becomes its input and how its outputs become instances. The caller owns the
+ * network: it opens an engine for the plan's input size and drives, for whole frames,
+ *
+ *     sk_task_stage_input -> [network] -> sk_task_stage_result
+ *
+ * and for a second model, from the first one's instances,
+ *
+ *     sk_task_stage_crops -> for every crop: sk_task_stage_crop_input -> [network] -> sk_task_stage_crop_result
+ *                         -> sk_task_stage_crops_end
+ *
+ * A first model is any that takes whole frames. A second one takes crops: a SLEAP centred-instance model after a SLEAP
+ * centroid model or a YOLO model, or a YOLO pose model after a YOLO model. What a family of models does of this is one table
+ * of functions (tasks/family.h). A stage belongs to one thread at a time and, once open, allocates nothing. */
 
 typedef struct sk_task_settings {
     uint32_t size;           /* sizeof, for growth */
     sk_yolo_settings yolo;   /* thresholds of YOLO models */
     sk_sleap_settings sleap; /* and of SLEAP models */
     sk_sleap_options keep;   /* which of their poses are kept (tasks/instance_filter.h) */
-    int32_t net_height,
-        net_width; /* YOLO input size, raised to a multiple of the stride; 0 = the model's own */
-    int32_t
-        rect; /* 1 (default): YOLO inputs only as large as the frame's shape needs; 0: the full square. Models of one
-                   * size and models on crops are given that size */
+    /* YOLO input size, raised to a multiple of the stride; 0 = the model's own. */
+    int32_t net_height, net_width;
+    /* 1 (default): YOLO inputs only as large as the frame's shape needs; 0: the full square. Models of one size and models
+     * on crops are given that size. */
+    int32_t rect;
     int32_t crop_size; /* SLEAP models on crops that name no size: this; 0 = such a model is refused */
     float crop_margin; /* YOLO models on crops: the box grows by this part of its size on each side; 0.1 */
     int32_t max_crops; /* most crops a frame; default 256 */
@@ -56,6 +61,7 @@ typedef struct sk_task_plan {
 } sk_task_plan;
 
 typedef struct sk_task_stage sk_task_stage;
+typedef struct sk_family sk_family; /* tasks/family.h */
 
 /* A first model, for frames of one size. The model must outlive the stage. */
 sk_status sk_task_stage_open(const sk_model *model, const sk_task_settings *settings, int32_t frame_width,
@@ -76,13 +82,22 @@ bool sk_task_input_size(const sk_model *model, const sk_task_settings *settings,
 bool sk_task_planes_above(const sk_model *model, const sk_task_settings *settings, int32_t *width,
                           int32_t *height);
 
-/* Where a frame lands in the network's input, when it gets there by a letterbox and nothing else: for engines that do it
- * themselves. `taken` gets the format they should take a frame of `format` for. Null: it takes more than that. */
-const sk_letterbox_geometry *sk_task_stage_letterbox(const sk_task_stage *stage, sk_pixel_format format,
-                                                     sk_pixel_format *taken);
+/* How a frame gets into the network's input, when nothing else is done to it: for engines that do it themselves. */
+typedef enum sk_task_fit_rule { SK_TASK_FIT_LETTERBOX = 1, SK_TASK_FIT_SLEAP = 2 } sk_task_fit_rule;
 
-/* The same for SLEAP's way (tasks/sleap_pre.h); `legacy` gets the era, `grey` when colours become grey. Null: another way. */
-const sk_sleap_geometry *sk_task_stage_sizes(const sk_task_stage *stage, int *legacy, sk_sleap_grey *grey);
+typedef struct sk_task_fit {
+    sk_task_fit_rule rule;
+    sk_letterbox_geometry box; /* letterbox: where it lands … */
+    bool bgr;                  /* … and whether the network wants B, G, R */
+    sk_sleap_geometry sizes;   /* SLEAP: sizes on the way (tasks/sleap_pre.h) … */
+    int32_t legacy;            /* … the era … */
+    sk_sleap_grey grey;        /* … and when colours become grey */
+} sk_task_fit;
+/* False: it takes more than that. */
+bool sk_task_stage_fit(const sk_task_stage *stage, sk_task_fit *out);
+
+/* The rules by which places become final rows, for engines that choose among them. Null: not for this model. */
+const sk_yolo_settings *sk_task_stage_row_rules(const sk_task_stage *stage);
 
 /* What an engine that finds peaks itself should look for: SLEAP models. Its table is then one more output after the
  * network's, i32 [batch][words]. False: not for this model. */
@@ -93,11 +108,10 @@ bool sk_task_outputs_whole(const sk_tensor *outputs, int32_t n_outputs, int32_t 
 /* The network's input for a frame; `out` holds width * height * channels values of the form asked for. */
 sk_status sk_task_stage_input(sk_task_stage *stage, const sk_frame *frame, sk_task_input form, void *out,
                               sk_error *err) SK_MUST_CHECK;
-/* Instances from the network's outputs, image `image` of the batch. `tail_cut`: 1: the outputs are the raw
- * heads; SK_TASK_ROWS: the one output holds final rows, of YOLO models. */
-#define SK_TASK_ROWS 2
+/* Instances from the network's outputs, image `image` of the batch. Only YOLO models have other forms than whole outputs. */
 sk_status sk_task_stage_result(sk_task_stage *stage, const sk_tensor *outputs, int32_t n_outputs,
-                               int32_t image, int tail_cut, sk_instances *out, sk_error *err) SK_MUST_CHECK;
+                               int32_t image, sk_outputs_form form, sk_instances *out,
+                               sk_error *err) SK_MUST_CHECK;
 
 /* Second models: how their crops are cut; for engines that do it where the frame lies. Null: a first model. */
 const sk_crop_form *sk_task_stage_crop_form(const sk_task_stage *stage);
@@ -115,7 +129,7 @@ sk_status sk_task_stage_crop_input(sk_task_stage *stage, int32_t crop, sk_task_i
                                    sk_error *err) SK_MUST_CHECK;
 /* Once for every crop, in order. */
 sk_status sk_task_stage_crop_result(sk_task_stage *stage, int32_t crop, const sk_tensor *outputs,
-                                    int32_t n_outputs, int32_t image, int tail_cut, sk_instances *out,
+                                    int32_t n_outputs, int32_t image, sk_outputs_form form, sk_instances *out,
                                     sk_error *err) SK_MUST_CHECK;
 /* Settles what needs all crops of the frame: identities, instances without keypoints. */
 sk_status sk_task_stage_crops_end(sk_task_stage *stage, sk_instances *out, sk_error *err) SK_MUST_CHECK;

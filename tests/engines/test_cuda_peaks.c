@@ -101,8 +101,8 @@ static void check_model(const char *path, int size, float threshold, int fine, i
     assert_ok(sk_task_stage_input(stage, &frame, SK_TASK_INPUT_F32, x, &err), &err);
     assert_ok(sk_session_run(dense, &in, 1, want, SK_SESSION_MAX_OUTPUTS, &err), &err);
     assert_ok(sk_session_run(sparse, &in, 1, got, SK_SESSION_MAX_OUTPUTS, &err), &err);
-    assert_ok(sk_task_stage_result(stage, want, m->n_outputs, 0, 0, &a, &err), &err);
-    assert_ok(sk_task_stage_result(stage, got, m->n_outputs + 1, 0, 0, &b, &err), &err);
+    assert_ok(sk_task_stage_result(stage, want, m->n_outputs, 0, SK_OUTPUTS_WHOLE, &a, &err), &err);
+    assert_ok(sk_task_stage_result(stage, got, m->n_outputs + 1, 0, SK_OUTPUTS_WHOLE, &b, &err), &err);
     assert_false(sk_task_outputs_whole(want, m->n_outputs, 0));
     assert_int_equal(a.count, b.count);
     assert_memory_equal(a.keypoints, b.keypoints, (size_t)(a.count * a.n_keypoints) * sizeof *a.keypoints);

@@ -133,8 +133,9 @@ static inline void plain_run(plain *p, const sk_frame *frame)
     sk_session_input in = {.data = p->input};
     assert_ok(sk_session_run(p->session, &in, 1, p->outputs, SK_SESSION_MAX_OUTPUTS, &err), &err);
     const sk_session_info *info = sk_session_about(p->session);
-    assert_ok(sk_task_stage_result(p->stage, p->outputs, info->n_outputs, 0, info->tail_cut, &p->found, &err),
-              &err);
+    assert_ok(
+        sk_task_stage_result(p->stage, p->outputs, info->n_outputs, 0, info->outputs_form, &p->found, &err),
+        &err);
 }
 
 static inline void plain_close(plain *p)

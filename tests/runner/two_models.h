@@ -63,7 +63,7 @@ static inline int32_t plain_two_run(plain_two *p, const sk_frame *frame)
         sk_session_input in = {.data = b->input};
         assert_ok(sk_task_stage_crop_input(b->stage, c, SK_TASK_INPUT_U8, b->input, &err), &err);
         assert_ok(sk_session_run(b->session, &in, 1, b->outputs, SK_SESSION_MAX_OUTPUTS, &err), &err);
-        assert_ok(sk_task_stage_crop_result(b->stage, c, b->outputs, info->n_outputs, 0, info->tail_cut,
+        assert_ok(sk_task_stage_crop_result(b->stage, c, b->outputs, info->n_outputs, 0, info->outputs_form,
                                             &b->found, &err),
                   &err);
     }

@@ -131,13 +131,14 @@ static void models_describe_themselves(void **state)
     centred.n_classes = 0;
     describe(&obb, NULL, &d);
     assert_true(d.task == SK_TASK_OBB && d.has == (SK_HAS_BOX | SK_HAS_OBB) && d.n_keypoints == 0);
-    assert_true(d.capacity == 300 && d.heads == SK_HEADS_ONE_TO_MANY && d.rectangles && d.fits_all);
+    assert_true(d.capacity == 300 && d.heads == SK_HEADS_ONE_TO_MANY && d.rectangles && d.fits_all &&
+                d.takes_nv12);
     sk_task_description_free(&d);
     /* Boxes and classes of the finder, poses of the looker. */
     describe(&obb, &centred, &d);
     assert_true(d.task == SK_TASK_CENTERED_INSTANCE && d.n_classes == 2 && !d.identities);
     assert_true(d.has == (SK_HAS_BOX | SK_HAS_OBB | SK_HAS_KEYPOINTS) && d.capacity == 256);
-    assert_true(d.n_keypoints == 3 && d.n_edges == 2 && d.rectangles && !d.fits_all);
+    assert_true(d.n_keypoints == 3 && d.n_edges == 2 && d.rectangles && !d.fits_all && !d.takes_nv12);
     assert_string_equal(d.keypoint_names[0], "nose");
     assert_string_equal(d.keypoint_names[1], "kpt1");
     sk_task_description_free(&d);

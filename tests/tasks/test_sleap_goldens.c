@@ -71,7 +71,7 @@ static void run_frame(runner *r, const sk_frame *frame)
     assert_ok(sk_task_stage_input(r->stage, frame, SK_TASK_INPUT_F32, r->input, &err), &err);
     int32_t n = run_network(r, outputs);
     uint64_t before = sk_memory_allocations();
-    assert_ok(sk_task_stage_result(r->stage, outputs, n, 0, 0, &r->found, &err), &err);
+    assert_ok(sk_task_stage_result(r->stage, outputs, n, 0, SK_OUTPUTS_WHOLE, &r->found, &err), &err);
     assert_int_equal(sk_memory_allocations(), before);
 }
 
@@ -84,7 +84,8 @@ static void run_crops(runner *r, const sk_frame *frame, const sk_instances *firs
     for (int32_t i = 0; i < crops; i++) {
         assert_ok(sk_task_stage_crop_input(r->stage, i, SK_TASK_INPUT_F32, r->input, &err), &err);
         int32_t n = run_network(r, outputs);
-        assert_ok(sk_task_stage_crop_result(r->stage, i, outputs, n, 0, 0, &r->found, &err), &err);
+        assert_ok(sk_task_stage_crop_result(r->stage, i, outputs, n, 0, SK_OUTPUTS_WHOLE, &r->found, &err),
+                  &err);
     }
     assert_ok(sk_task_stage_crops_end(r->stage, &r->found, &err), &err);
 }
@@ -139,7 +140,7 @@ static void single_instance(void **state)
                 r.input[i] = (float)((uint8_t *)image.data)[f * count + i] / 255.0f;
             sk_tensor outputs[8];
             int32_t n = run_network(&r, outputs);
-            assert_ok(sk_task_stage_result(r.stage, outputs, n, 0, 0, &r.found, &err), &err);
+            assert_ok(sk_task_stage_result(r.stage, outputs, n, 0, SK_OUTPUTS_WHOLE, &r.found, &err), &err);
             assert_int_equal(r.found.count, 1);
             for (int k = 0; k < 2; k++) {
                 const float *g = (float *)peaks.data + (f * 2 + k) * 2;

@@ -277,11 +277,11 @@ static const char *const two_classes[2] = {"a", "b"};
 /* A model as the stages see one; only what they read is set. */
 static sk_model fake_model(sk_task task)
 {
-    sk_model m = {.task = task,
-                  .path = "fake",
+    sk_model m = {.path = "fake",
                   .n_keypoints = NODES,
                   .n_classes = 0,
                   .input = {.channels = 1, .scale = 1.0f / 255, .rgb = 1}};
+    sk_model_set_task(&m, task);
     m.sleap = (sk_sleap_spec){
         .input_scale = 0.5f, .pad_to_stride = 16, .crop_size = {64, 64}, .n_edges = 2, .edges = two_edges};
     m.outputs[m.n_outputs++] = (sk_output_spec){SK_OUTPUT_CONFMAPS, "maps", 2};
@@ -457,7 +457,8 @@ static void pairs_that_are_possible(void **state)
     (void)state;
     sk_error err;
     sk_model centroid = fake_model(SK_TASK_CENTROID), centred = fake_model(SK_TASK_CENTERED_INSTANCE);
-    sk_model whole = fake_model(SK_TASK_BOTTOMUP), detect = {.task = SK_TASK_DETECT, .path = "detect"};
+    sk_model whole = fake_model(SK_TASK_BOTTOMUP),
+             detect = {.task = SK_TASK_DETECT, .family = SK_FAMILY_YOLO, .path = "detect"};
     detect.input = (sk_input_spec){.channels = 3, .height = 64, .width = 64, .stride = 32, .rgb = 1};
     detect.yolo = (sk_yolo_spec){.n_levels = 3, .stride = {8, 16, 32}, .reg_max = 16, .n_classes = 1};
     sk_task_stage *first, *second;
@@ -483,7 +484,7 @@ static void boxes_lead_to_crops(void **state)
     (void)state;
     sk_error err;
     sk_model centred = fake_model(SK_TASK_CENTERED_INSTANCE),
-             detect = {.task = SK_TASK_DETECT, .path = "detect"};
+             detect = {.task = SK_TASK_DETECT, .family = SK_FAMILY_YOLO, .path = "detect"};
     centred.sleap.input_scale = 1;
     detect.input = (sk_input_spec){.channels = 3, .height = 64, .width = 64, .stride = 32, .rgb = 1};
     detect.yolo = (sk_yolo_spec){.n_levels = 3, .stride = {8, 16, 32}, .reg_max = 16, .n_classes = 1};
@@ -523,7 +524,7 @@ static void boxes_lead_to_crops(void **state)
     memset(small, 0, sizeof small);
     bell(small + 32 * 32, 32, 32, 10, 12, 0.9f);
     sk_tensor tensor = {SK_DTYPE_F32, {4, {1, NODES, 32, 32}}, small};
-    assert_ok(sk_task_stage_crop_result(second, 0, &tensor, 1, 0, 0, &out, &err), &err);
+    assert_ok(sk_task_stage_crop_result(second, 0, &tensor, 1, 0, SK_OUTPUTS_WHOLE, &out, &err), &err);
     assert_ok(sk_task_stage_crops_end(second, &out, &err), &err);
     assert_int_equal(sk_memory_allocations(), before);
     assert_int_equal(out.count, 1);
@@ -548,8 +549,8 @@ static void yolo_on_crops(void **state)
 {
     (void)state;
     sk_error err;
-    sk_model detect = {.task = SK_TASK_DETECT, .path = "detect"},
-             pose = {.task = SK_TASK_POSE, .path = "pose"};
+    sk_model detect = {.task = SK_TASK_DETECT, .family = SK_FAMILY_YOLO, .path = "detect"},
+             pose = {.task = SK_TASK_POSE, .family = SK_FAMILY_YOLO, .path = "pose"};
     detect.input = pose.input =
         (sk_input_spec){.channels = 3, .height = 64, .width = 64, .stride = 32, .rgb = 1};
     detect.yolo = (sk_yolo_spec){.n_levels = 3, .stride = {8, 16, 32}, .reg_max = 16, .n_classes = 1};
@@ -587,7 +588,7 @@ static void yolo_on_crops(void **state)
     for (int k = 0; k < 9; k++)
         dense[k * 84 + 5] = column[k];
     sk_tensor tensor = {SK_DTYPE_F32, {3, {1, 9, 84}}, dense};
-    assert_ok(sk_task_stage_crop_result(second, 0, &tensor, 1, 0, 0, &out, &err), &err);
+    assert_ok(sk_task_stage_crop_result(second, 0, &tensor, 1, 0, SK_OUTPUTS_WHOLE, &out, &err), &err);
     assert_ok(sk_task_stage_crops_end(second, &out, &err), &err);
     assert_int_equal(sk_memory_allocations(), before);
     assert_true(out.count == 1 && out.items[0].box[0] == 80 && out.items[0].score == 0.8f);
@@ -608,7 +609,7 @@ static void failing_memory_leaves_nothing(void **state)
                           fake_model(SK_TASK_BOTTOMUP),
                           fake_model(SK_TASK_MULTICLASS_BOTTOMUP),
                           fake_model(SK_TASK_MULTICLASS_TOPDOWN),
-                          {.task = SK_TASK_DETECT, .path = "detect"}};
+                          {.task = SK_TASK_DETECT, .family = SK_FAMILY_YOLO, .path = "detect"}};
     models[4].yolo = (sk_yolo_spec){.n_levels = 3, .stride = {8, 16, 32}, .reg_max = 16, .n_classes = 1};
     models[1].sleap.target_size[0] = models[1].sleap.target_size[1] = 64;
     sk_task_stage *first;

@@ -146,7 +146,8 @@ static void picture_to_rows(const sk_model *m, sk_session *session, int size, co
     sk_tensor outputs[32];
     const sk_session_info *about = sk_session_about(session);
     assert_ok(sk_session_run(session, &in, 1, outputs, about->n_outputs, &err), &err);
-    assert_ok(sk_task_stage_result(stage, outputs, about->n_outputs, 0, about->tail_cut, &found, &err), &err);
+    assert_ok(sk_task_stage_result(stage, outputs, about->n_outputs, 0, about->outputs_form, &found, &err),
+              &err);
     for (int i = 0; i < found.count && m->task == SK_TASK_OBB; i++)
         clip_as_before(found.items[i].obb, frame->width, frame->height);
     compare(m, &found, rows, what);
