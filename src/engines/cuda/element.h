@@ -3,13 +3,13 @@
 #define SK_ENGINES_CUDA_ELEMENT_H
 
 #include "args.h"
+#include "graph/op_kinds.h"
 #include "kernels/sigmoid_formula.h"
 #include "tasks/picture_formula.h"
 
 /* The simple kernels, written once: each function makes element `i` (of gpu_element_count) of a step's result. A kernel
  * is a loop over it on the device, a test a loop on the host. Correct for every shape; the fast kernels are checked
- * against these. Needs before it: GPU_HD, gpu_half_load, gpu_half_store, gpu_next (adds one to a counter, gives what it was), and the sk_unary, sk_binary and sk_reduction
- * numbers (graph/graph.h, or op_numbers.h where that cannot be included). */
+ * against these. Needs before it: GPU_HD, gpu_half_load, gpu_half_store, gpu_next (adds one to a counter, gives what it was). */
 
 GPU_HD float gpu_load(const void *p, int64_t i, int32_t type)
 {
@@ -281,31 +281,18 @@ GPU_HD void gpu_map_element(const gpu_map_args *a, int64_t i)
     }
 }
 
-/* Eight channels of one pixel, pixels in turn so that neighbours write neighbouring floats. */
-GPU_HD void gpu_to_plain_element(const gpu_form_args *a, int64_t i)
+/* Eight channels of one pixel, pixels in turn so that neighbours read or write neighbouring floats. */
+GPU_HD void gpu_form_element(const gpu_form_args *a, int64_t i, bool to_map)
 {
     const int32_t c8 = (a->c + 7) / 8;
     const int64_t at = i % a->plane, rest = i / a->plane;
-    const int32_t chunk = (int32_t)(rest % c8);
-    const int64_t image = rest / c8;
-    for (int k = 0; k < 8; k++) {
-        const int64_t c = chunk * 8 + k;
-        if (c < a->c)
-            ((float *)a->p[0])[(image * a->c + c) * a->plane + at] =
-                gpu_load(a->p[1], (image * a->plane + at) * a->ld + c, a->type);
-    }
-}
-
-GPU_HD void gpu_to_map_element(const gpu_form_args *a, int64_t i)
-{
-    const int32_t c8 = (a->c + 7) / 8;
-    const int64_t at = i % a->plane, rest = i / a->plane;
-    const int32_t chunk = (int32_t)(rest % c8);
-    const int64_t image = rest / c8;
-    for (int k = 0; k < 8; k++) {
-        const int64_t c = chunk * 8 + k;
-        gpu_store(a->p[0], (image * a->plane + at) * a->ld + c, a->type,
-                  c < a->c ? ((const float *)a->p[1])[(image * a->c + c) * a->plane + at] : 0.0f);
+    const int64_t first = rest % c8 * 8, image = rest / c8;
+    for (int64_t c = first; c < first + 8; c++) {
+        const int64_t plain = (image * a->c + c) * a->plane + at, map = (image * a->plane + at) * a->ld + c;
+        if (to_map)
+            gpu_store(a->p[0], map, a->type, c < a->c ? ((const float *)a->p[1])[plain] : 0.0f);
+        else if (c < a->c)
+            ((float *)a->p[0])[plain] = gpu_load(a->p[1], map, a->type);
     }
 }
 
@@ -621,8 +608,8 @@ GPU_HD void gpu_element(gpu_kind kind, const gpu_args *a, int64_t i)
     case GPU_RESIZE: gpu_resize_element(&a->resize, i); break;
     case GPU_COPY: gpu_copy_element(&a->copy, i); break;
     case GPU_MAP: gpu_map_element(&a->map, i); break;
-    case GPU_TO_PLAIN: gpu_to_plain_element(&a->form, i); break;
-    case GPU_TO_MAP: gpu_to_map_element(&a->form, i); break;
+    case GPU_TO_PLAIN:
+    case GPU_TO_MAP: gpu_form_element(&a->form, i, kind == GPU_TO_MAP); break;
     case GPU_INPUT: gpu_input_element(&a->input, i); break;
     case GPU_ATTENTION: gpu_attention_element(&a->attention, i); break;
     case GPU_ND_UNARY:

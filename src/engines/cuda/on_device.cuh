@@ -3,7 +3,6 @@
 #define SK_ENGINES_CUDA_ON_DEVICE_CUH
 
 #include "kernels.cuh"
-#include "op_numbers.h"
 
 #include <math.h>
 
