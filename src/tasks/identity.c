@@ -82,21 +82,25 @@ void sk_identity_from_maps(sk_identity *id, const sk_map *classes, const sk_peak
     assign(id, n, peak_of, probability);
 }
 
+/* The costs of the first peaks, from rows of probabilities; returns how many. */
+static int32_t take_rows(sk_identity *id, const float *rows, int32_t count)
+{
+    int32_t n = count < id->max_peaks ? count : id->max_peaks;
+    for (int32_t i = 0; i < n * id->n_classes; i++)
+        id->cost[i] = -(double)rows[i];
+    return n;
+}
+
 void sk_identity_from_rows(sk_identity *id, const float *rows, int32_t n_peaks, int32_t *peak_of,
                            float *probability)
 {
-    int32_t n = n_peaks < id->max_peaks ? n_peaks : id->max_peaks;
-    for (int32_t i = 0; i < n * id->n_classes; i++)
-        id->cost[i] = -(double)rows[i];
-    assign(id, n, peak_of, probability);
+    assign(id, take_rows(id, rows, n_peaks), peak_of, probability);
 }
 
 void sk_identity_from_vectors(sk_identity *id, const float *vectors, int32_t n_crops, int32_t *class_of,
                               float *probability)
 {
-    int32_t n = n_crops < id->max_peaks ? n_crops : id->max_peaks;
-    for (int32_t i = 0; i < n * id->n_classes; i++)
-        id->cost[i] = -(double)vectors[i];
+    const int32_t n = take_rows(id, vectors, n_crops);
     for (int32_t i = 0; i < n_crops; i++) {
         class_of[i] = -1;
         probability[i] = 0;

@@ -18,10 +18,8 @@ struct sk_resize_linear {
     int32_t most_width, most_height, most_channels; /* what the tables hold */
     int32_t halving;                                /* exactly 2:1 both ways */
     int32_t n_wide;   /* leading destination pixels whose 8-byte load stays inside the source row */
-    int32_t *x0, *x1; /* [dst_width] byte offsets of the two source pixels */
-    int16_t (*ax)[2]; /* [dst_width] their weights */
-    int32_t *y0, *y1; /* [dst_height] source rows */
-    int16_t (*by)[2]; /* [dst_height] their weights */
+    sk_linear_axis x; /* in bytes of the source row */
+    sk_linear_axis y; /* in source rows */
     int16_t *rows;    /* [slices][2][row_elements] horizontal sums */
     uint8_t *bytes;   /* [slices][row_elements] one finished row, before expansion */
     size_t row_elements;
@@ -54,6 +52,21 @@ void sk_resize_linear_taps(int32_t from, int32_t to, int vertical, int32_t unit,
     }
 }
 
+bool sk_linear_axis_alloc(sk_linear_axis *a, size_t room)
+{
+    a->first = sk_calloc(room, sizeof *a->first);
+    a->second = sk_calloc(room, sizeof *a->second);
+    a->weights = sk_calloc(room, sizeof *a->weights);
+    return a->first && a->second && a->weights;
+}
+
+void sk_linear_axis_free(sk_linear_axis *a)
+{
+    sk_free(a->first);
+    sk_free(a->second);
+    sk_free(a->weights);
+}
+
 sk_status sk_resize_linear_open(int32_t src_width, int32_t src_height, int32_t dst_width, int32_t dst_height,
                                 int32_t channels, int32_t slices, sk_resize_linear **out, sk_error *err)
 {
@@ -70,15 +83,11 @@ sk_status sk_resize_linear_open(int32_t src_width, int32_t src_height, int32_t d
     r->most_channels = channels;
     r->slices = slices;
     r->row_elements = (size_t)dst_width * (size_t)channels + SLACK;
-    r->x0 = sk_calloc((size_t)dst_width, sizeof *r->x0);
-    r->x1 = sk_calloc((size_t)dst_width, sizeof *r->x1);
-    r->ax = sk_calloc((size_t)dst_width, sizeof *r->ax);
-    r->y0 = sk_calloc((size_t)dst_height, sizeof *r->y0);
-    r->y1 = sk_calloc((size_t)dst_height, sizeof *r->y1);
-    r->by = sk_calloc((size_t)dst_height, sizeof *r->by);
+    const bool axes =
+        sk_linear_axis_alloc(&r->x, (size_t)dst_width) && sk_linear_axis_alloc(&r->y, (size_t)dst_height);
     r->rows = sk_calloc((size_t)slices * 2, r->row_elements * sizeof *r->rows);
     r->bytes = sk_calloc((size_t)slices, r->row_elements);
-    if (!r->x0 || !r->x1 || !r->ax || !r->y0 || !r->y1 || !r->by || !r->rows || !r->bytes) {
+    if (!axes || !r->rows || !r->bytes) {
         size_t bytes = (size_t)slices * r->row_elements * 5;
         sk_resize_linear_close(&r);
         return sk_fail_memory(err, bytes);
@@ -105,10 +114,10 @@ sk_status sk_resize_linear_refit(sk_resize_linear *r, int32_t src_width, int32_t
     r->dst_width = dst_width;
     r->dst_height = dst_height;
     r->halving = src_width == 2 * dst_width && src_height == 2 * dst_height;
-    sk_resize_linear_taps(src_width, dst_width, 0, channels, r->x0, r->x1, r->ax);
-    sk_resize_linear_taps(src_height, dst_height, 1, 1, r->y0, r->y1, r->by);
+    sk_resize_linear_taps(src_width, dst_width, 0, channels, r->x.first, r->x.second, r->x.weights);
+    sk_resize_linear_taps(src_height, dst_height, 1, 1, r->y.first, r->y.second, r->y.weights);
     r->n_wide = 0;
-    while (r->n_wide < dst_width && r->x0[r->n_wide] + 8 <= src_width * channels)
+    while (r->n_wide < dst_width && r->x.first[r->n_wide] + 8 <= src_width * channels)
         r->n_wide++;
     return SK_OK;
 }
@@ -118,12 +127,8 @@ void sk_resize_linear_close(sk_resize_linear **resize)
     if (!resize || !*resize)
         return;
     sk_resize_linear *r = *resize;
-    sk_free(r->x0);
-    sk_free(r->x1);
-    sk_free(r->ax);
-    sk_free(r->y0);
-    sk_free(r->y1);
-    sk_free(r->by);
+    sk_linear_axis_free(&r->x);
+    sk_linear_axis_free(&r->y);
     sk_free(r->rows);
     sk_free(r->bytes);
     sk_free(r);
@@ -133,7 +138,8 @@ void sk_resize_linear_close(sk_resize_linear **resize)
 static void horizontal_1(const sk_resize_linear *r, const uint8_t *src, int16_t *row)
 {
     for (int32_t x = 0; x < r->dst_width; x++)
-        row[x] = sk_linear_across(src[r->x0[x]], src[r->x1[x]], r->ax[x][0], r->ax[x][1]);
+        row[x] =
+            sk_linear_across(src[r->x.first[x]], src[r->x.second[x]], r->x.weights[x][0], r->x.weights[x][1]);
 }
 
 static void horizontal_3(const sk_resize_linear *r, const uint8_t *src, int16_t *row, int swap)
@@ -145,8 +151,8 @@ static void horizontal_3(const sk_resize_linear *r, const uint8_t *src, int16_t 
     const __m128i zero = _mm_setzero_si128();
     for (; x < r->n_wide; x++) {
         int32_t weights;
-        memcpy(&weights, r->ax[x], 4);
-        __m128i v = _mm_loadl_epi64((const __m128i *)(const void *)(src + r->x0[x]));
+        memcpy(&weights, r->x.weights[x], 4);
+        __m128i v = _mm_loadl_epi64((const __m128i *)(const void *)(src + r->x.first[x]));
         __m128i pairs = _mm_unpacklo_epi8(_mm_unpacklo_epi8(v, _mm_srli_epi64(v, 24)), zero);
         __m128i sums = _mm_srai_epi32(_mm_madd_epi16(pairs, _mm_set1_epi32(weights)), 4);
         if (swap)
@@ -156,8 +162,8 @@ static void horizontal_3(const sk_resize_linear *r, const uint8_t *src, int16_t 
 #endif
     int first = swap ? 2 : 0, third = swap ? 0 : 2;
     for (; x < r->dst_width; x++) {
-        const uint8_t *a = src + r->x0[x], *b = src + r->x1[x];
-        int w0 = r->ax[x][0], w1 = r->ax[x][1];
+        const uint8_t *a = src + r->x.first[x], *b = src + r->x.second[x];
+        int w0 = r->x.weights[x][0], w1 = r->x.weights[x][1];
         row[3 * x] = sk_linear_across(a[first], b[first], w0, w1);
         row[3 * x + 1] = sk_linear_across(a[1], b[1], w0, w1);
         row[3 * x + 2] = sk_linear_across(a[third], b[third], w0, w1);
@@ -214,7 +220,7 @@ void sk_resize_linear_rows(const sk_resize_linear *r, const uint8_t *src, ptrdif
             const uint8_t *upper = src + (ptrdiff_t)(2 * y) * src_stride;
             halve_row(upper, upper + src_stride, channels, r->dst_width, swap, line);
         } else {
-            int32_t wanted[2] = {r->y0[y], r->y1[y]};
+            int32_t wanted[2] = {r->y.first[y], r->y.second[y]};
             if (held[0] != wanted[0] && held[1] == wanted[0]) {
                 int16_t *t = rows[0];
                 rows[0] = rows[1];
@@ -232,7 +238,7 @@ void sk_resize_linear_rows(const sk_resize_linear *r, const uint8_t *src, ptrdif
                     horizontal_1(r, from, rows[k]);
                 held[k] = wanted[k];
             }
-            sk_resize_linear_blend(rows[0], rows[1], r->by[y][0], r->by[y][1], count, line);
+            sk_resize_linear_blend(rows[0], rows[1], r->y.weights[y][0], r->y.weights[y][1], count, line);
         }
         if (expand)
             expand_row(bytes, r->dst_width, target);

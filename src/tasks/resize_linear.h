@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,8 +23,16 @@ sk_status sk_resize_linear_open(int32_t src_width, int32_t src_height, int32_t d
 sk_status sk_resize_linear_refit(sk_resize_linear *resize, int32_t src_width, int32_t src_height,
                                  int32_t dst_width, int32_t dst_height, int32_t channels,
                                  sk_error *err) SK_MUST_CHECK;
-/* The two taps of every result along one axis, in units of `unit`, and their 11-bit weights: for whoever does the same
- * elsewhere. */
+/* Which two places of the source every place of a result is made from, along one axis, and their weights. */
+typedef struct sk_linear_axis {
+    int32_t *first, *second;
+    int16_t (*weights)[2];
+} sk_linear_axis;
+
+/* False: no memory; to be freed then, too. */
+bool sk_linear_axis_alloc(sk_linear_axis *axis, size_t room);
+void sk_linear_axis_free(sk_linear_axis *axis);
+/* Fills one, in units of `unit`, with weights of 11 bits: for whoever does the same elsewhere. */
 void sk_resize_linear_taps(int32_t from, int32_t to, int vertical, int32_t unit, int32_t *i0, int32_t *i1,
                            int16_t (*weights)[2]);
 /* The vertical pass: two rows of horizontal sums (cut by 4 bits) become a row of bytes. */

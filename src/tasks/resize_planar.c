@@ -21,14 +21,12 @@ struct sk_resize_planar {
     int32_t src_width, src_height, dst_width, dst_height;
     size_t pitch;
     int32_t n_pairs;  /* leading results whose two pixels and chroma values all lie inside the rows */
-    int32_t *x0, *x1; /* [dst_width] source columns; where they do not touch, the second weighs nothing */
-    int16_t (*ax)[2]; /* their weights */
-    int16_t *odd;     /* [dst_width] -1 where x0 is odd, else 0 */
-    int32_t *y0, *y1; /* [dst_height] source rows */
-    int16_t (*by)[2];
-    uint16_t *pairs; /* [luma, u, v][pitch] of one source row */
-    int16_t *rows;   /* [2][CHANNELS][pitch] */
-    uint8_t *bytes;  /* [CHANNELS][pitch] one finished row */
+    sk_linear_axis x; /* source columns; where the two do not touch, the second weighs nothing */
+    sk_linear_axis y; /* source rows */
+    int16_t *odd;     /* [dst_width] -1 where the first column is odd, else 0 */
+    uint16_t *pairs;  /* [luma, u, v][pitch] of one source row */
+    int16_t *rows;    /* [2][CHANNELS][pitch] */
+    uint8_t *bytes;   /* [CHANNELS][pitch] one finished row */
 };
 
 sk_status sk_resize_planar_open(int32_t most_width, int32_t most_height, sk_resize_planar **out,
@@ -40,22 +38,17 @@ sk_status sk_resize_planar_open(int32_t most_width, int32_t most_height, sk_resi
     sk_resize_planar *r = sk_calloc(1, sizeof *r);
     if (!r)
         return sk_fail_memory(err, sizeof *r);
-    const size_t w = (size_t)most_width, h = (size_t)most_height;
+    const size_t w = (size_t)most_width;
     r->most_width = most_width;
     r->most_height = most_height;
     r->pitch = (w + SLACK + 7) & ~(size_t)7;
-    r->x0 = sk_calloc(w, sizeof *r->x0);
-    r->x1 = sk_calloc(w, sizeof *r->x1);
-    r->ax = sk_calloc(r->pitch, sizeof *r->ax);
-    r->y0 = sk_calloc(h, sizeof *r->y0);
-    r->y1 = sk_calloc(h, sizeof *r->y1);
-    r->by = sk_calloc(h, sizeof *r->by);
+    const bool axes =
+        sk_linear_axis_alloc(&r->x, r->pitch) && sk_linear_axis_alloc(&r->y, (size_t)most_height);
     r->odd = sk_calloc(r->pitch, sizeof *r->odd);
     r->pairs = sk_calloc(CHANNELS * r->pitch, sizeof *r->pairs);
     r->rows = sk_calloc(2 * CHANNELS * r->pitch, sizeof *r->rows);
     r->bytes = sk_calloc(CHANNELS, r->pitch);
-    if (!r->x0 || !r->x1 || !r->ax || !r->y0 || !r->y1 || !r->by || !r->odd || !r->pairs || !r->rows ||
-        !r->bytes) {
+    if (!axes || !r->odd || !r->pairs || !r->rows || !r->bytes) {
         sk_resize_planar_close(&r);
         return sk_fail_memory(err, 40 * w);
     }
@@ -69,12 +62,8 @@ void sk_resize_planar_close(sk_resize_planar **resize)
     if (!r)
         return;
     *resize = NULL;
-    sk_free(r->x0);
-    sk_free(r->x1);
-    sk_free(r->ax);
-    sk_free(r->y0);
-    sk_free(r->y1);
-    sk_free(r->by);
+    sk_linear_axis_free(&r->x);
+    sk_linear_axis_free(&r->y);
     sk_free(r->odd);
     sk_free(r->pairs);
     sk_free(r->rows);
@@ -96,14 +85,14 @@ bool sk_resize_planar_fit(sk_resize_planar *r, int32_t src_width, int32_t src_he
     r->src_height = src_height;
     r->dst_width = dst_width;
     r->dst_height = dst_height;
-    sk_resize_linear_taps(src_width, dst_width, 0, 1, r->x0, r->x1, r->ax);
-    sk_resize_linear_taps(src_height, dst_height, 1, 1, r->y0, r->y1, r->by);
+    sk_resize_linear_taps(src_width, dst_width, 0, 1, r->x.first, r->x.second, r->x.weights);
+    sk_resize_linear_taps(src_height, dst_height, 1, 1, r->y.first, r->y.second, r->y.weights);
     r->n_pairs = 0;
-    while (r->n_pairs < dst_width && r->x0[r->n_pairs] + 1 < src_width &&
-           r->x0[r->n_pairs] / 2 + 1 < (src_width + 1) / 2)
+    while (r->n_pairs < dst_width && r->x.first[r->n_pairs] + 1 < src_width &&
+           r->x.first[r->n_pairs] / 2 + 1 < (src_width + 1) / 2)
         r->n_pairs++;
     for (int32_t x = 0; x < dst_width; x++)
-        r->odd[x] = r->x0[x] % 2 ? -1 : 0;
+        r->odd[x] = r->x.first[x] % 2 ? -1 : 0;
     return true;
 }
 
@@ -116,9 +105,9 @@ static void gather_luma(const sk_resize_planar *r, const uint8_t *luma)
 {
     int32_t x = 0;
     for (; x < r->n_pairs; x++)
-        r->pairs[x] = pair_at(luma + r->x0[x]);
+        r->pairs[x] = pair_at(luma + r->x.first[x]);
     for (; x < r->dst_width; x++)
-        r->pairs[x] = (uint16_t)(luma[r->x0[x]] | luma[r->x1[x]] << 8);
+        r->pairs[x] = (uint16_t)(luma[r->x.first[x]] | luma[r->x.second[x]] << 8);
 }
 
 static void gather_chroma(const sk_resize_planar *r, const uint8_t *u, const uint8_t *v)
@@ -126,12 +115,12 @@ static void gather_chroma(const sk_resize_planar *r, const uint8_t *u, const uin
     uint16_t *restrict pu = r->pairs + r->pitch, *restrict pv = pu + r->pitch;
     int32_t x = 0;
     for (; x < r->n_pairs; x++) {
-        const uint32_t at = (uint32_t)r->x0[x] / 2;
+        const uint32_t at = (uint32_t)r->x.first[x] / 2;
         pu[x] = pair_at(u + at);
         pv[x] = pair_at(v + at);
     }
     for (; x < r->dst_width; x++) {
-        const uint32_t left = (uint32_t)r->x0[x] / 2, right = (uint32_t)r->x1[x] / 2;
+        const uint32_t left = (uint32_t)r->x.first[x] / 2, right = (uint32_t)r->x.second[x] / 2;
         pu[x] = (uint16_t)(u[left] | u[right] << 8);
         pv[x] = (uint16_t)(v[left] | v[right] << 8);
     }
@@ -187,7 +176,7 @@ static void weigh(const sk_resize_planar *r, const sk_nv12_weights *w, int16_t *
         const colours a = colours_of(_mm_and_si128(l, low_byte), _mm_and_si128(u, low_byte),
                                      _mm_and_si128(v, low_byte), w),
                       b = colours_of(_mm_srli_epi16(l, 8), right_of(u, odd), right_of(v, odd), w);
-        const __m128i low = load(r->ax[x]), high = load(r->ax[x + 4]);
+        const __m128i low = load(r->x.weights[x]), high = load(r->x.weights[x + 4]);
         for (size_t c = 0; c < CHANNELS; c++) {
             __m128i s0 = _mm_madd_epi16(_mm_unpacklo_epi16(a.c[c], b.c[c]), low),
                     s1 = _mm_madd_epi16(_mm_unpackhi_epi16(a.c[c], b.c[c]), high);
@@ -207,7 +196,7 @@ static void weigh(const sk_resize_planar *r, const sk_nv12_weights *w, int16_t *
         const uint16_t l = r->pairs[x], u = r->pairs[pitch + (size_t)x], v = r->pairs[2 * pitch + (size_t)x];
         const sk_rgb a = sk_nv12_pixel(w, l & 255, u & 255, v & 255),
                      b = sk_nv12_pixel(w, l >> 8, u >> shift & 255, v >> shift & 255);
-        const int32_t w0 = r->ax[x][0], w1 = r->ax[x][1];
+        const int32_t w0 = r->x.weights[x][0], w1 = r->x.weights[x][1];
         row[x] = sk_linear_across(a.red, b.red, w0, w1);
         row[pitch + (size_t)x] = sk_linear_across(a.green, b.green, w0, w1);
         row[2 * pitch + (size_t)x] = sk_linear_across(a.blue, b.blue, w0, w1);
@@ -234,7 +223,7 @@ void sk_resize_planar_rows(sk_resize_planar *r, const sk_frame *frame, uint8_t *
     const size_t count = CHANNELS * r->pitch;
     int32_t held = -1; /* row of chroma in `pairs`: neighbouring rows share it every other time */
     for (int32_t y = y0; y < y1; y++) {
-        const int32_t both[2] = {r->y0[y], r->y1[y]};
+        const int32_t both[2] = {r->y.first[y], r->y.second[y]};
         for (int k = 0; k < 2; k++) {
             const ptrdiff_t row = frame->chroma_stride * (both[k] / 2);
             gather_luma(r, frame->data + frame->stride * both[k]);
@@ -243,7 +232,8 @@ void sk_resize_planar_rows(sk_resize_planar *r, const sk_frame *frame, uint8_t *
             held = both[k] / 2;
             weigh(r, &w, r->rows + (size_t)k * count);
         }
-        sk_resize_linear_blend(r->rows, r->rows + count, r->by[y][0], r->by[y][1], count, r->bytes);
+        sk_resize_linear_blend(r->rows, r->rows + count, r->y.weights[y][0], r->y.weights[y][1], count,
+                               r->bytes);
         interleave(r, dst + y * dst_stride);
     }
 }
