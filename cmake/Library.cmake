@@ -74,8 +74,15 @@ add_custom_target(skitter_build_info BYPRODUCTS ${CMAKE_BINARY_DIR}/generated/bu
         "-DSYSTEM=${CMAKE_SYSTEM_NAME} ${CMAKE_SYSTEM_PROCESSOR}" -P ${CMAKE_SOURCE_DIR}/cmake/BuildInfo.cmake
     COMMENT "" VERBATIM)
 
+# What the program and engine plugins must agree on, likewise.
+add_custom_target(skitter_border BYPRODUCTS ${CMAKE_BINARY_DIR}/generated/border_hash.h
+    COMMAND ${CMAKE_COMMAND} -DROOT=${CMAKE_SOURCE_DIR} -DOUT=${CMAKE_BINARY_DIR}/generated/border_hash.h
+        -P ${CMAKE_SOURCE_DIR}/cmake/Border.cmake
+    COMMENT "" VERBATIM)
+
 add_library(skitter_objects OBJECT ${skitter_sources} ${skitter_generated})
 sk_target(skitter_objects)
+add_dependencies(skitter_objects skitter_border)
 target_link_libraries(skitter_objects PUBLIC ${SKITTER_LIBRARIES})
 
 # Tests see internal symbols, so they link the static library.

@@ -33,6 +33,7 @@ if(SKITTER_CUDART)
     file(GLOB cuda_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/engines/cuda/*.c)
     add_library(plugin_cuda MODULE EXCLUDE_FROM_ALL ${cuda_sources} ${cuda_objects})
     sk_target(plugin_cuda)
+    add_dependencies(plugin_cuda skitter_border)
     set_target_properties(plugin_cuda PROPERTIES OUTPUT_NAME skitter_cuda LINK_DEPENDS
         ${CMAKE_SOURCE_DIR}/cmake/plugin.map)
     set(cuda_libraries skitter_static ${SKITTER_CUDART} stdc++ rt)
@@ -80,6 +81,7 @@ if(SKITTER_PLUGINS AND SKITTER_HIPCC AND NOT SKITTER_SANITIZE AND NOT CMAKE_CROS
     if(SKITTER_AMDHIP)
         add_library(plugin_rocm MODULE EXCLUDE_FROM_ALL ${rocm_sources} ${rocm_objects})
         sk_target(plugin_rocm)
+        add_dependencies(plugin_rocm skitter_border)
         target_compile_definitions(plugin_rocm PRIVATE GPU_FOR_ROCM=1)
         set_target_properties(plugin_rocm PROPERTIES OUTPUT_NAME skitter_rocm LINK_DEPENDS
             ${CMAKE_SOURCE_DIR}/cmake/plugin.map)
@@ -107,6 +109,7 @@ if(SKITTER_CUDART AND SKITTER_TENSORRT_INCLUDE)
     file(GLOB tensorrt_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/engines/tensorrt/*.c)
     add_library(plugin_tensorrt MODULE EXCLUDE_FROM_ALL ${tensorrt_sources} $<TARGET_OBJECTS:tensorrt_shim>)
     sk_target(plugin_tensorrt)
+    add_dependencies(plugin_tensorrt skitter_border)
     set_target_properties(plugin_tensorrt PROPERTIES OUTPUT_NAME skitter_tensorrt LINK_DEPENDS
         ${CMAKE_SOURCE_DIR}/cmake/plugin.map)
     target_link_libraries(plugin_tensorrt PRIVATE skitter_static ${SKITTER_CUDART} rt)

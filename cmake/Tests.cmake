@@ -100,13 +100,14 @@ list(APPEND fake_libraries make_hostile)
 
 # Engine plugins that do not fit, and one that does.
 set(fake_number 0)
-foreach(kind empty no_table other_abi other_layout other_name holes good)
+foreach(kind empty no_table other_version other_hash other_name holes good)
     add_library(fake_plugin_${kind} MODULE ${CMAKE_SOURCE_DIR}/tests/engines/fake_plugin.c)
     sk_target(fake_plugin_${kind})
     set_target_properties(fake_plugin_${kind} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY
         ${CMAKE_BINARY_DIR}/tests C_VISIBILITY_PRESET default)
     target_compile_definitions(fake_plugin_${kind} PRIVATE FAKE=${fake_number})
     add_dependencies(test_engines_plugin fake_plugin_${kind})
+    add_dependencies(fake_plugin_${kind} skitter_border)
     math(EXPR fake_number "${fake_number} + 1")
 endforeach()
 

@@ -35,17 +35,15 @@ static sk_status check_table(const char *path, const char *engine, const sk_plug
     if (!table)
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: not a skitter plugin (%s gives nothing)", path,
                        SK_PLUGIN_SYMBOL);
-    if (table->abi != SK_PLUGIN_ABI)
-        return sk_fail(err, SK_ERR_UNSUPPORTED,
-                       "%s: made for plugin interface %u, this skitter has %u; install the plugin of the "
-                       "same release",
-                       path, (unsigned)table->abi, SK_PLUGIN_ABI);
-    if (table->size != sizeof *table || table->layout != sk_plugin_layout())
-        return sk_fail(err, SK_ERR_UNSUPPORTED,
-                       "%s: built from other sources (version %.32s) than this skitter %s; install or build "
-                       "both together",
-                       path, table->size == sizeof *table && table->version ? table->version : "unknown",
-                       sk_version_text());
+    if (table->border != SK_BORDER_VERSION || table->size != sizeof *table || table->hash != SK_BORDER_HASH)
+        return sk_fail(
+            err, SK_ERR_UNSUPPORTED,
+            "%s: a plugin of skitter %.32s with border %u-%016llx, and this is skitter %s with "
+            "border %u-%016llx. Install the plugin of the same release, or build both from the same "
+            "sources: make install plugin-%s",
+            path, table->version ? table->version : "of an unknown version", (unsigned)table->border,
+            (unsigned long long)table->hash, sk_version_text(), SK_BORDER_VERSION,
+            (unsigned long long)SK_BORDER_HASH, engine);
     const sk_engine *e = table->engine;
     if (!e || !e->name || strcmp(e->name, engine) != 0 || !e->probe || !e->supports || !e->open ||
         !e->submit || !e->wait || !e->close)

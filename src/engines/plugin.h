@@ -2,57 +2,15 @@
 #ifndef SK_ENGINES_PLUGIN_H
 #define SK_ENGINES_PLUGIN_H
 
-#include "engines/engine.h"
+#include "engines/border.h"
 
 /* Engines in shared libraries of their own. What needs a vendor's compiler or library to build (CUDA, TensorRT, …) is
  * not part of skitter's program: it lies beside it as libskitter_<engine>.so and is loaded when its runtime is asked for
  * the first time. The same program so builds and runs on machines that have none of it.
  *
  * A plugin is linked with skitter's static library (hidden symbols; it shares nothing with the program but the C
- * library) and exports one function, SK_PLUGIN_ENTRY. Graphs, settings and sessions cross as plain structures, so both
- * sides must have been built from the same headers: the table says which, and a plugin of another build is refused with
- * a message instead of trusted. The engine's table and its sessions are written in C; kernels and C++ interfaces go
- * behind functions of the plugin's own. */
-
-#define SK_PLUGIN_ABI    1u
-#define SK_PLUGIN_ENTRY  sk_plugin_entry
-#define SK_PLUGIN_SYMBOL "sk_plugin_entry"
-
-typedef struct sk_plugin {
-    uint32_t abi;        /* SK_PLUGIN_ABI */
-    uint32_t size;       /* sizeof(sk_plugin) */
-    uint64_t layout;     /* sk_plugin_layout() of the headers it was built from */
-    const char *version; /* skitter's, "0.3.0" */
-    const sk_engine *engine;
-} sk_plugin;
-
-typedef const sk_plugin *(*sk_plugin_entry_function)(void);
-
-/* A number for the shape of everything that crosses: sizes of the structures, counts of the enumerations. */
-static inline uint64_t sk_plugin_layout(void)
-{
-    const uint64_t parts[] = {sizeof(sk_graph),
-                              sizeof(sk_node),
-                              sizeof(sk_value_info),
-                              sizeof(sk_attrs),
-                              sizeof(sk_tensor),
-                              sizeof(sk_session),
-                              sizeof(sk_session_info),
-                              sizeof(sk_profile_row),
-                              sizeof(sk_session_settings),
-                              sizeof(sk_session_input),
-                              sizeof(sk_engine_probe),
-                              sizeof(sk_engine),
-                              sizeof(sk_engine_form),
-                              sizeof(sk_session_artifact),
-                              SK_OP_COUNT,
-                              SK_UNARY_COUNT,
-                              SK_BINARY_COUNT};
-    uint64_t hash = 1469598103934665603u; /* FNV-1a */
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        hash = (hash ^ parts[i]) * 1099511628211u;
-    return hash;
-}
+ * library) and exports one function, SK_PLUGIN_ENTRY, which hands out the table of engines/border.h. The engine's table and
+ * its sessions are written in C; kernels and C++ interfaces go behind functions of the plugin's own. */
 
 /* What the program knows of a plugin before it has it. */
 typedef struct sk_plugin_wish {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plugins that are wrong, each in its own way, and one that is right; FAKE says which. */
-#include "engines/plugin.h"
+#include "engines/border.h"
 
-enum { EMPTY, NO_TABLE, OTHER_ABI, OTHER_LAYOUT, OTHER_NAME, HOLES, GOOD };
+enum { EMPTY, NO_TABLE, OTHER_VERSION, OTHER_HASH, OTHER_NAME, HOLES, GOOD };
 
 #if FAKE == 0
 int fake_plugin_is_empty;
@@ -62,11 +62,9 @@ const sk_plugin *SK_PLUGIN_ENTRY(void);
 const sk_plugin *SK_PLUGIN_ENTRY(void)
 {
     static sk_plugin table;
-    table = (sk_plugin){.abi = FAKE == OTHER_ABI ? SK_PLUGIN_ABI + 7 : SK_PLUGIN_ABI,
-                        .size = sizeof table,
-                        .layout = sk_plugin_layout() + (FAKE == OTHER_LAYOUT),
-                        .version = "0.0.1",
-                        .engine = &engine};
+    table = (sk_plugin)SK_PLUGIN_TABLE("0.0.1", &engine);
+    table.border += FAKE == OTHER_VERSION ? 7 : 0;
+    table.hash += FAKE == OTHER_HASH ? 1 : 0;
     return FAKE == NO_TABLE ? NULL : &table;
 }
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engines/plugin.h"
+#include "engines/border.h"
 
 #include "skitter/version.h"
 
@@ -9,10 +9,6 @@ __attribute__((visibility("default"))) const sk_plugin *SK_PLUGIN_ENTRY(void);
 const sk_plugin *SK_PLUGIN_ENTRY(void)
 {
     static sk_plugin table;
-    table = (sk_plugin){.abi = SK_PLUGIN_ABI,
-                        .size = sizeof table,
-                        .layout = sk_plugin_layout(),
-                        .version = sk_version_text(),
-                        .engine = &gpu_engine};
+    table = (sk_plugin)SK_PLUGIN_TABLE(sk_version_text(), &gpu_engine);
     return &table;
 }
