@@ -25,9 +25,12 @@ typedef struct sk_session sk_session;
 typedef enum sk_input_form {
     SK_INPUT_TENSOR = 1, /* a dense tensor of the graph input's type and shape, NCHW */
     SK_INPUT_U8_HWC = 2, /* a batch of 8-bit pictures [N][H][W][C]; value = (u8 * scale - mean[c]) / std[c] */
-    SK_INPUT_FRAMES =
-        3 /* a batch of frames as they come; the engine fits them in (stages.fit), then as U8_HWC.
-                          * Engines that offer SK_OFFERS_FRAMES only */
+    /* a batch of frames as they come; the engine fits them in (stages.fit), then as U8_HWC. Engines that offer
+     * SK_OFFERS_FRAMES only */
+    SK_INPUT_FRAMES = 3,
+    /* a batch of crops of one frame that lies on the device; the engine cuts them (stages.crops), then as U8_HWC. Engines that
+     * offer SK_OFFERS_CROPS only */
+    SK_INPUT_CROPS = 4
 } sk_input_form;
 
 #define SK_SESSION_MAX_INPUTS  8
@@ -88,6 +91,9 @@ typedef struct sk_session_input {
     /* SK_INPUT_FRAMES, engines with SK_READS_DEVICE: one frame for each picture of the batch, all on the session's device
      * (sk_frame.place and device) and of the form of stages.fit; `data` is not looked at. null: `data`. */
     const sk_frame *const *frames;
+    /* SK_INPUT_CROPS: where they lie in frames[0], no more than the batch; the last places of a batch that is not full compute
+     * on anything. */
+    const sk_crop_list *crops;
 } sk_session_input;
 
 /* What an engine found on this machine. */
@@ -197,6 +203,8 @@ struct sk_engine {
     sk_status (*times)(sk_session *session, int32_t slot, sk_session_times *out, sk_error *err);
     /* The form of model files this engine reads; null: it runs graphs as they are. */
     const sk_engine_form *form;
+    /* A frame that a submit of a SK_INPUT_FRAMES session brought up, where it lies on the device. Null: not offered. */
+    sk_status (*resident)(sk_session *session, int32_t slot, int32_t image, sk_frame *out, sk_error *err);
 };
 
 /* The common beginning of every engine's session. */
@@ -240,6 +248,10 @@ sk_status sk_session_run(sk_session *session, const sk_session_input *inputs, in
 sk_status sk_session_capture(sk_session *session, sk_error *err) SK_MUST_CHECK;
 /* Of the last wait's submit; all zero where the engine does not measure. */
 sk_status sk_session_get_times(sk_session *session, sk_session_times *out, sk_error *err) SK_MUST_CHECK;
+
+/* Picture `image` of the last wait's submit as it lies on the device: for sessions of SK_INPUT_FRAMES whose fit asks for whole
+ * frames. It stays until its slot is used again. Three channels are called RGB, whichever order they came in. */
+sk_status sk_session_resident(sk_session *session, int32_t image, sk_frame *out, sk_error *err) SK_MUST_CHECK;
 
 /* Profiling: start, run some submits, read. Rows in the order of execution; SK_ERR_UNSUPPORTED where not offered. */
 sk_status sk_session_profile_start(sk_session *session, sk_error *err) SK_MUST_CHECK;

@@ -160,8 +160,19 @@ bool sk_offload_rows(const sk_model *model, const sk_yolo_settings *settings, sk
 sk_status sk_offload_strips(const sk_frame_fit *fit, sk_row_strips *out, sk_error *err)
 {
     *out = (sk_row_strips){0};
-    if (fit->rule != SK_FIT_LETTERBOX)
+    if (fit->rule != SK_FIT_LETTERBOX || fit->whole)
         return SK_OK;
     return sk_row_strips_find(fit->frame_width, fit->frame_height, fit->resized_width, fit->resized_height,
                               out, err);
+}
+
+bool sk_offload_crops(const sk_crop_form *form, const sk_frame *like, sk_crop_wish *out)
+{
+    if (!form ||
+        (like->format != SK_PIXEL_RGB && like->format != SK_PIXEL_BGR && like->format != SK_PIXEL_GRAY))
+        return false;
+    *out = (sk_crop_wish){.form = *form,
+                          .channels = like->format == SK_PIXEL_GRAY ? 1 : 3,
+                          .swap = like->format == SK_PIXEL_BGR};
+    return true;
 }

@@ -21,6 +21,10 @@ bool sk_offload_fit_stage(const sk_task_fit *way, const sk_frame *like, sk_frame
 bool sk_offload_fit_sleap(const sk_sleap_geometry *geometry, int legacy, sk_sleap_grey grey,
                           const sk_frame *like, sk_frame_fit *out);
 
+/* How a second model's crops (tasks/crops.h; null: none) are cut from frames like this one. False when its format is not for
+ * engines. */
+bool sk_offload_crops(const sk_crop_form *form, const sk_frame *like, sk_crop_wish *out);
+
 /* For a session with its tail cut. False when the model has no raw heads, or `confidence` lets everything pass. */
 bool sk_offload_sparse(const sk_model *model, float confidence, sk_sparse_outputs *out);
 

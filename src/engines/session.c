@@ -32,7 +32,7 @@ static sk_status check_settings(const sk_session_settings *s, sk_error *err)
     if (s->threads < 0 || s->threads > 256)
         return sk_fail(err, SK_ERR_ARG, "threads is %d; allowed are 1 to 256, or 0 for all cores",
                        s->threads);
-    if (s->input != SK_INPUT_TENSOR && s->input != SK_INPUT_U8_HWC && s->input != SK_INPUT_FRAMES)
+    if (s->input < SK_INPUT_TENSOR || s->input > SK_INPUT_CROPS)
         return sk_fail(err, SK_ERR_ARG, "input form %d is not known", (int)s->input);
     for (int i = 0; s->input != SK_INPUT_TENSOR && i < 4; i++)
         if (s->std[i] == 0.0f)
@@ -58,11 +58,35 @@ static sk_status check_rows(const sk_engine *engine, const sk_session_settings *
     return SK_OK;
 }
 
+static sk_status check_crops(const sk_engine *engine, const sk_crop_wish *w, sk_error *err)
+{
+    if (!(engine->can.offers & SK_OFFERS_CROPS) || !w)
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s does not cut crops itself", engine->title);
+    const sk_crop_form *f = &w->form;
+    const int32_t sides[] = {f->frame_width, f->frame_height, f->width, f->height};
+    const int32_t sleap[] = {f->fitted_width, f->fitted_height, f->sized_width,  f->sized_height,
+                             f->crop_width,   f->crop_height,   f->scaled_width, f->scaled_height};
+    bool fine =
+        (w->channels == 1 || w->channels == 3) && f->rule >= SK_CROP_LETTERBOX && f->rule <= SK_CROP_MIXED;
+    for (int i = 0; i < 4; i++)
+        fine = fine && sides[i] > 0 && sides[i] <= 65536;
+    for (int i = 0; i < 8 && f->rule != SK_CROP_LETTERBOX; i++)
+        fine = fine && sleap[i] > 0 && sleap[i] <= 65536;
+    if (f->rule != SK_CROP_LETTERBOX)
+        fine = fine && f->fitted_width <= f->sized_width && f->fitted_height <= f->sized_height &&
+               f->scaled_width <= f->width && f->scaled_height <= f->height && f->input_scale > 0;
+    return fine ? SK_OK
+                : sk_fail(err, SK_ERR_ARG, "crops of %dx%d cannot be cut from frames of %dx%d by rule %d",
+                          f->width, f->height, f->frame_width, f->frame_height, (int)f->rule);
+}
+
 static sk_status check_offers(const sk_engine *engine, const sk_session_settings *s, sk_error *err)
 {
     if (s->input == SK_INPUT_FRAMES && (!(engine->can.offers & SK_OFFERS_FRAMES) || !s->stages.fit))
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s does not fit frames into the network's input itself",
                        engine->title);
+    if (s->input == SK_INPUT_CROPS)
+        SK_TRY(check_crops(engine, s->stages.crops, err));
     if (s->stages.sparse && !(engine->can.offers & SK_OFFERS_SPARSE))
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s has no sparse outputs", engine->title);
     if (s->stages.peaks && !(engine->can.offers & SK_OFFERS_PEAKS))
@@ -318,7 +342,12 @@ sk_status sk_session_submit(sk_session *session, const sk_session_input *inputs,
     for (int32_t i = 0; i < n_inputs; i++) {
         if (!inputs[i].data && !inputs[i].frames)
             return sk_fail(err, SK_ERR_ARG, "input %d has no data", i);
-        if (inputs[i].frames &&
+        if (session->info.input == SK_INPUT_CROPS &&
+            (!inputs[i].frames || !inputs[i].frames[0] || !inputs[i].crops || inputs[i].crops->count < 0 ||
+             inputs[i].crops->count > session->info.inputs[i].shape.dim[0]))
+            return sk_fail(err, SK_ERR_ARG, "input %d: a frame and at most %lld crops of it are taken", i,
+                           (long long)session->info.inputs[i].shape.dim[0]);
+        if (inputs[i].frames && session->info.input != SK_INPUT_CROPS &&
             (session->info.input != SK_INPUT_FRAMES || !(session->engine->can.reads & SK_READS_DEVICE)))
             return sk_fail(err, SK_ERR_UNSUPPORTED, "input %d: this session takes no frames from a device",
                            i);
@@ -329,6 +358,15 @@ sk_status sk_session_submit(sk_session *session, const sk_session_input *inputs,
     SK_TRY(session->engine->submit(session, session->submitted % session->info.slots, inputs, err));
     session->submitted++;
     return SK_OK;
+}
+
+sk_status sk_session_resident(sk_session *session, int32_t image, sk_frame *out, sk_error *err)
+{
+    SK_CHECK_ARG(session && out && session->info.input == SK_INPUT_FRAMES, err);
+    SK_CHECK_ARG(image >= 0 && image < session->info.inputs[0].shape.dim[0], err);
+    if (!session->engine->resident)
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s keeps no frames on the device", session->engine->title);
+    return session->engine->resident(session, session->last_slot, image, out, err);
 }
 
 sk_status sk_session_wait(sk_session *session, sk_tensor *outputs, int32_t n_outputs, sk_error *err)

@@ -2,6 +2,7 @@
 #ifndef SK_ENGINES_STAGES_H
 #define SK_ENGINES_STAGES_H
 
+#include "tasks/crops.h"
 #include "tasks/peak_table.h"
 
 #include <stddef.h>
@@ -32,12 +33,23 @@ typedef struct sk_frame_fit {
     int32_t fitted_width, fitted_height, sized_width, sized_height;
     int32_t scales; /* 1: input scaling is asked for, even where it changes no size */
     int32_t grey;   /* sk_sleap_grey of tasks/sleap_pre.h */
+    int32_t
+        whole; /* 1: every row goes up, whether the fit reads it or not: crops will be cut (sk_session_resident) */
 } sk_frame_fit;
 
 /* Of one frame in host memory, rows without gaps: bytes of a row, rows (chroma too), bytes in all. */
 size_t sk_frame_fit_row(const sk_frame_fit *fit);
 size_t sk_frame_fit_rows(const sk_frame_fit *fit);
 size_t sk_frame_fit_bytes(const sk_frame_fit *fit);
+
+/* Crops of a frame that lies on the device already, for the second of two models. An engine that offers SK_OFFERS_CROPS cuts
+ * them there as the stage's own cutter does (sk_task_stage_crop_input), bit for bit; a submit hands in the frame and where
+ * the crops lie. */
+typedef struct sk_crop_wish {
+    sk_crop_form form;
+    int32_t channels; /* of the frames: 3; 1: grey */
+    int32_t swap;     /* 1: they are BGR */
+} sk_crop_wish;
 
 /* Outputs that matter in few places: the heads of detectors. An engine that offers SK_OFFERS_SPARSE downloads only places
  * where a score lies above the bound; in the session's outputs every other place has scores of -infinity, and its other
@@ -87,6 +99,7 @@ typedef struct sk_row_outputs {
 /* What a session is asked to do besides the network; null: the stage is done elsewhere. Borrowed until open returns. */
 typedef struct sk_session_stages {
     const sk_frame_fit *fit;         /* SK_INPUT_FRAMES */
+    const sk_crop_wish *crops;       /* SK_INPUT_CROPS */
     const sk_sparse_outputs *sparse; /* else all outputs whole */
     const sk_peak_wish *peaks;       /* excludes sparse and rows */
     const sk_row_outputs *rows; /* else the outputs are the network's; wants the tail cut, excludes sparse */

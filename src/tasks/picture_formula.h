@@ -38,6 +38,19 @@ SK_FORMULA float sk_mix(float top_left, float top_right, float bottom_left, floa
     return top + sk_mul(bottom - top, part_y);
 }
 
+/* Where a fractional place of a crop is mixed from (tf.image.crop_and_resize): two whole ones, and how far from the lower. */
+typedef struct sk_between {
+    int32_t low, high;
+    float part;
+} sk_between;
+
+SK_FORMULA sk_between sk_between_of(float place)
+{
+    const float low = floorf(place);
+    const sk_between b = {(int32_t)low, (int32_t)ceilf(place), place - low};
+    return b;
+}
+
 /* A byte as a fraction, as convert_image_dtype has it: times the rounded reciprocal. */
 SK_FORMULA float sk_fraction(uint8_t v)
 {

@@ -208,14 +208,14 @@ static span find_across(sk_sleap_crop *c, float left)
         const float fx = left + (float)u;
         if (!(fx >= 0 && fx <= (float)(c->from_width - 1)))
             continue;
-        const int32_t x0 = (int32_t)floorf(fx), x1 = (int32_t)ceilf(fx);
+        const sk_between x = sk_between_of(fx);
         if (s.end == 0)
             s.begin = u;
         s.end = u + 1;
-        c->at[2 * u] = x0 * k;
-        c->at[2 * u + 1] = x1 * k;
+        c->at[2 * u] = x.low * k;
+        c->at[2 * u + 1] = x.high * k;
         for (int32_t ch = 0; ch < k; ch++)
-            c->part[u * k + ch] = fx - (float)x0;
+            c->part[u * k + ch] = x.part;
         /* rounding may make a step longer */
         s.steady = s.steady && c->at[2 * u] == c->at[2 * s.begin] + (u - s.begin) * k;
     }
@@ -242,11 +242,11 @@ static void cut_fractional(sk_sleap_crop *c, const sk_crop *place)
         const float fy = top + (float)v;
         if (fy < 0 || fy > (float)(c->from_height - 1))
             continue;
-        const int32_t y0 = (int32_t)floorf(fy), y1 = (int32_t)ceilf(fy);
-        const uint8_t *a = c->picture + (size_t)y0 * (size_t)c->from_width * (size_t)k;
-        const uint8_t *b = c->picture + (size_t)y1 * (size_t)c->from_width * (size_t)k;
+        const sk_between y = sk_between_of(fy);
+        const uint8_t *a = c->picture + (size_t)y.low * (size_t)c->from_width * (size_t)k;
+        const uint8_t *b = c->picture + (size_t)y.high * (size_t)c->from_width * (size_t)k;
         uint8_t *line = c->cut + (size_t)v * (size_t)g->crop_width * (size_t)k;
-        const float py = fy - (float)y0;
+        const float py = y.part;
         int32_t u = s.begin;
         if (s.steady) { /* all but the last, beyond which the picture may end */
             const int32_t at = c->at[2 * u];

@@ -232,7 +232,8 @@ typedef struct gpu_peaks_args {
  *   ACROSS, DOWN       antialiased along one axis: first place and count int32 [..][2], weights int16 [..][taps]
  *   PLACE              as it is
  *   MIX, MIX_PLANES    between four: places int32 [w][2], parts f32 [w], the same for rows; bytes, or planes of fractions
- *   GREY_PLANES        one plane of fractions; flags */
+ *   GREY_PLANES        one plane of fractions; flags
+ *   CUT, CUT_MIX       n crops of the one picture in; places f32 [n][4]: left, top, and two that do not count */
 enum {
     GPU_SLEAP_CLEAR = 0,
     GPU_SLEAP_GREY_FLAG,
@@ -242,12 +243,15 @@ enum {
     GPU_SLEAP_PLACE,
     GPU_SLEAP_MIX,
     GPU_SLEAP_MIX_PLANES,
-    GPU_SLEAP_GREY_PLANES
+    GPU_SLEAP_GREY_PLANES,
+    GPU_SLEAP_CUT,
+    GPU_SLEAP_CUT_MIX
 };
 typedef struct gpu_sleap_args {
     void *p[GPU_MAX_POINTERS];
     int32_t what, n, in_h, in_w, in_c, out_h, out_w, h, w, c;
     int32_t swap, old, taps, bits;
+    int32_t one_flag; /* 1: the first flag is for all */
 } gpu_sleap_args;
 
 /* An output that is a 1x1 convolution, in fp32: p = out f32 [n][cout][plane], in (fp16 map), weights f32 [cout][cin], bias f32.

@@ -519,6 +519,24 @@ static sk_status engine_wait(sk_session *session, int32_t slot, void **outputs, 
     return SK_OK;
 }
 
+static sk_status engine_resident(sk_session *session, int32_t slot, int32_t image, sk_frame *out,
+                                 sk_error *err)
+{
+    const gpu_session *s = (const gpu_session *)session;
+    const sk_frame_fit *fit = &s->plan.fit;
+    if (s->plan.strips.count || fit->nv12)
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "not all of the frame was brought up");
+    *out = (sk_frame){.format = fit->channels == 1 ? SK_PIXEL_GRAY : SK_PIXEL_RGB,
+                      .width = fit->frame_width,
+                      .height = fit->frame_height,
+                      .stride = (ptrdiff_t)sk_frame_fit_row(fit),
+                      .place = GPU_PLACE,
+                      .device = s->device,
+                      .data = s->slots[slot].device + s->plan.buffers[s->plan.inputs[0]].offset +
+                              (size_t)image * gpu_frame_bytes(&s->plan)};
+    return SK_OK;
+}
+
 /* Of a slot that has been waited for. */
 static sk_status engine_times(sk_session *session, int32_t slot, sk_session_times *out, sk_error *err)
 {
@@ -651,4 +669,5 @@ const sk_engine gpu_engine = {
     .times = engine_times,
     .host_alloc = host_alloc,
     .host_free = gpu_host_free,
+    .resident = engine_resident,
 };

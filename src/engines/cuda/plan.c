@@ -106,8 +106,11 @@ static bool plain_gain(const sk_session_settings *s)
     for (int c = 0; c < 3; c++)
         if (s->mean[c] != 0.0f || s->std[c] != s->std[0])
             return false;
-    const bool fractions =
-        s->input == SK_INPUT_FRAMES && s->stages.fit->rule == SK_FIT_SLEAP_OLD && s->stages.fit->scales;
+    const sk_frame_fit *fit = s->input == SK_INPUT_FRAMES ? s->stages.fit : NULL;
+    const sk_crop_form *crops = s->input == SK_INPUT_CROPS ? &s->stages.crops->form : NULL;
+    const bool fractions = (fit && fit->rule == SK_FIT_SLEAP_OLD && fit->scales) ||
+                           (fit && fit->rule == SK_FIT_SLEAP && fit->grey == SK_SLEAP_GREY_LAST) ||
+                           (crops && crops->rule == SK_CROP_PIXELS && crops->grey == SK_SLEAP_GREY_LAST);
     return s->input != SK_INPUT_TENSOR && !fractions;
 }
 
@@ -123,6 +126,8 @@ static sk_status add_input_step(gpu_plan *plan, int32_t index, int32_t to, int32
         return gpu_add_letterbox(plan, index, to, pitch, type, err);
     if (s->input == SK_INPUT_FRAMES)
         SK_TRY(gpu_add_sleap_input(plan, index, &from, &planes, err));
+    if (s->input == SK_INPUT_CROPS)
+        SK_TRY(gpu_add_sleap_crops(plan, index, &from, &planes, err));
     SK_TRY(gpu_add_step(plan, GPU_INPUT, NULL, &step, err));
     gpu_input_args *a = &step->args.input;
     a->n = (int32_t)shape->dim[0];
@@ -158,10 +163,17 @@ static sk_status build_input(gpu_plan *plan, int32_t index, sk_error *err)
         picture && plan->settings.input == SK_INPUT_U8_HWC ? count : count * sk_dtype_bytes(info->dtype);
     if (picture && plan->settings.input == SK_INPUT_FRAMES)
         bytes = gpu_frame_bytes(plan) * (size_t)info->shape.dim[0];
+    if (picture && plan->settings.input == SK_INPUT_CROPS)
+        bytes = gpu_crop_frame_bytes(plan);
     plan->node_name = info->name;
     value->input = index;
     SK_TRY(gpu_add_buffer(plan, bytes, 0, &plan->inputs[index], err));
     plan->buffers[plan->inputs[index]].per_slot = 1;
+    if (picture && plan->settings.input == SK_INPUT_CROPS) {
+        const size_t places = (size_t)info->shape.dim[0] * 4 * sizeof(float);
+        SK_TRY(gpu_add_buffer(plan, places, 0, &plan->crop_places, err));
+        plan->buffers[plan->crop_places].per_slot = 1;
+    }
     if (!picture || plan->settings.input == SK_INPUT_TENSOR)
         value->plain = plan->inputs[index];
     if (!picture || plan->uses[v] == 0)
@@ -236,6 +248,11 @@ sk_status gpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
     plan->settings = *settings;
     if (settings->stages.fit && settings->input == SK_INPUT_FRAMES)
         plan->fit = *settings->stages.fit;
+    if (settings->input == SK_INPUT_CROPS) {
+        plan->crops = *settings->stages.crops;
+        if (plan->crops.form.rule == SK_CROP_LETTERBOX || graph->n_inputs != 1)
+            return sk_fail(err, SK_ERR_UNSUPPORTED, "these crops are cut by the host");
+    }
     if (settings->stages.sparse) {
         if (settings->stages.sparse->n_levels < 0 || settings->stages.sparse->n_levels > SK_SPARSE_LEVELS)
             return sk_fail(err, SK_ERR_ARG, "sparse outputs with %d levels",

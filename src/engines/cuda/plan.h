@@ -118,6 +118,8 @@ typedef struct gpu_plan {
     int32_t tune; /* option */
     sk_frame_fit fit;
     sk_row_strips strips; /* of the frames: only these rows are brought up, and lie together */
+    sk_crop_wish crops;   /* SK_INPUT_CROPS: the input is one frame … */
+    int32_t crop_places;  /* … and this buffer says where crops of it lie */
     gpu_sparse sparse;
     gpu_rows rows;
     gpu_peaks peaks;
@@ -191,6 +193,7 @@ bool gpu_pool_chain(const gpu_plan *plan, const sk_node *node, sk_value outs[3])
 
 /* stages.c */
 size_t gpu_frame_bytes(const gpu_plan *plan); /* of one frame on the device */
+size_t gpu_crop_frame_bytes(const gpu_plan *plan);
 sk_status gpu_add_letterbox(gpu_plan *plan, int32_t index, int32_t to, int32_t pitch, int32_t type,
                             sk_error *err) SK_MUST_CHECK;
 sk_status gpu_build_sparse(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
@@ -205,6 +208,10 @@ sk_status gpu_build_head(gpu_plan *plan, const sk_node *node, bool *done, sk_err
 
 /* sleap_input.c: steps from frames to what other inputs are, bytes [n][h][w][c] or planes; *buffer holds it. */
 sk_status gpu_add_sleap_input(gpu_plan *plan, int32_t index, int32_t *buffer, bool *planes,
+                              sk_error *err) SK_MUST_CHECK;
+
+/* The same for crops of one frame, where plan->crop_places says. */
+sk_status gpu_add_sleap_crops(gpu_plan *plan, int32_t index, int32_t *buffer, bool *planes,
                               sk_error *err) SK_MUST_CHECK;
 
 /* peaks.c */

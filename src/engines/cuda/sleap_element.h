@@ -11,7 +11,7 @@
 GPU_HD float gpu_grey_fraction(const gpu_sleap_args *a, int64_t image, const uint8_t *in)
 {
     const int32_t red = a->swap ? 2 : 0;
-    if (a->in_c == 1 || !((const int32_t *)a->p[2])[image])
+    if (a->in_c == 1 || !((const int32_t *)a->p[2])[a->one_flag ? 0 : image])
         return (float)in[0] / 255.0f;
     return sk_grey_fraction(in[red], in[1], in[2 - red]);
 }
@@ -78,6 +78,32 @@ GPU_HD uint8_t gpu_sleap_byte(const gpu_sleap_args *a, const uint8_t *in, int32_
     }
 }
 
+/* A pixel of a crop, as tasks/sleap_crop.c cuts it. */
+GPU_HD void gpu_cut_element(const gpu_sleap_args *a, int64_t image, int32_t y, int32_t x, uint8_t *out)
+{
+    const uint8_t *in = (const uint8_t *)a->p[1];
+    const float *place = (const float *)a->p[2] + 4 * image;
+    const int64_t row = (int64_t)a->in_w * a->c;
+    if (a->what == GPU_SLEAP_CUT) {
+        const int32_t sx = (int32_t)place[0] + x, sy = (int32_t)place[1] + y;
+        const int inside = sx >= 0 && sx < a->in_w && sy >= 0 && sy < a->in_h;
+        for (int32_t c = 0; c < a->c; c++)
+            out[c] = inside ? in[sy * row + (int64_t)sx * a->c + c] : 0;
+        return;
+    }
+    const float fx = place[0] + (float)x, fy = place[1] + (float)y;
+    const int inside = fx >= 0 && fx <= (float)(a->in_w - 1) && fy >= 0 && fy <= (float)(a->in_h - 1);
+    for (int32_t c = 0; c < a->c; c++) {
+        out[c] = 0;
+        if (!inside)
+            continue;
+        const sk_between u = sk_between_of(fx), v = sk_between_of(fy);
+        const uint8_t *top = in + v.low * row + c, *bottom = in + v.high * row + c;
+        out[c] = (uint8_t)(int32_t)sk_mix(top[u.low * a->c], top[u.high * a->c], bottom[u.low * a->c],
+                                          bottom[u.high * a->c], u.part, v.part);
+    }
+}
+
 GPU_HD void gpu_sleap_element(const gpu_sleap_args *a, int64_t i)
 {
     if (a->what == GPU_SLEAP_CLEAR) {
@@ -94,6 +120,10 @@ GPU_HD void gpu_sleap_element(const gpu_sleap_args *a, int64_t i)
     const int64_t image = i / a->out_w / a->out_h;
     const uint8_t *in = (const uint8_t *)a->p[1] + image * a->in_h * a->in_w * a->in_c;
     const int inside = x < a->w && y < a->h;
+    if (a->what == GPU_SLEAP_CUT || a->what == GPU_SLEAP_CUT_MIX) {
+        gpu_cut_element(a, image, y, x, (uint8_t *)a->p[0] + i * a->c);
+        return;
+    }
     if (a->what == GPU_SLEAP_MIX_PLANES) {
         for (int32_t c = 0; c < a->c; c++)
             ((float *)a->p[0])[((image * a->c + c) * a->out_h + y) * a->out_w + x] =

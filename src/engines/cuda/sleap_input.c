@@ -17,8 +17,8 @@ typedef struct picture {
     int32_t n, buffer, h, w, c;
 } picture;
 
-static const char *const names[] = {"clear flags", "grey?", "colours",    "across",     "down",
-                                    "place",       "mix",   "mix planes", "grey planes"};
+static const char *const names[] = {"clear flags", "grey?",      "colours",     "across", "down",   "place",
+                                    "mix",         "mix planes", "grey planes", "cut",    "cut mix"};
 
 /* A step from the picture as it is to one of `args`; n_refs of them are tables. */
 static sk_status add_step(picture *p, gpu_sleap_args args, const gpu_ref *tables, int n_tables, sk_error *err)
@@ -89,7 +89,8 @@ static sk_status add_colours(picture *p, const sk_frame_fit *fit, int32_t channe
 }
 
 /* At the end: one plane of greys in fractions. */
-static sk_status add_grey_plane(picture *p, const sk_frame_fit *fit, const gpu_ref *flags, sk_error *err)
+static sk_status add_grey_plane(picture *p, const sk_frame_fit *fit, const gpu_ref *flags, bool one_flag,
+                                sk_error *err)
 {
     const gpu_sleap_args a = {.what = GPU_SLEAP_GREY_PLANES,
                               .out_h = p->h,
@@ -97,7 +98,8 @@ static sk_status add_grey_plane(picture *p, const sk_frame_fit *fit, const gpu_r
                               .h = p->h,
                               .w = p->w,
                               .c = 1,
-                              .swap = fit->swap};
+                              .swap = fit->swap,
+                              .one_flag = one_flag};
     return add_step(p, a, flags, 1, err);
 }
 
@@ -226,9 +228,70 @@ sk_status gpu_add_sleap_input(gpu_plan *plan, int32_t index, int32_t *buffer, bo
     else
         SK_TRY(add_border(&p, height, width, err));
     if (late) {
-        SK_TRY(add_grey_plane(&p, f, &flags, err));
+        SK_TRY(add_grey_plane(&p, f, &flags, false, err));
         *planes = true;
     }
+    *buffer = p.buffer;
+    return SK_OK;
+}
+
+/* The frame as the crops' reference sizes it, and for the old era scales it: one picture for all crops. */
+static sk_status size_for_crops(picture *p, const sk_crop_form *f, const sk_frame_fit *colours, bool late,
+                                sk_error *err)
+{
+    if (!late && f->grey == SK_SLEAP_GREY_SPREAD)
+        SK_TRY(add_colours(p, colours, 1, err));
+    if (!late)
+        SK_TRY(add_colours(p, colours, f->channels, err));
+    if (f->fitted_width != f->frame_width || f->fitted_height != f->frame_height)
+        SK_TRY(add_resize(p, colours, f->fitted_height, f->fitted_width, f->sized_height, f->sized_width,
+                          false, err));
+    else
+        SK_TRY(add_border(p, f->sized_height, f->sized_width, err));
+    if (f->rule != SK_CROP_MIXED || f->input_scale == 1)
+        return SK_OK;
+    const sk_frame_fit old = {.rule = SK_FIT_SLEAP_OLD};
+    const int32_t w = (int32_t)((float)f->sized_width * f->input_scale),
+                  h = (int32_t)((float)f->sized_height * f->input_scale);
+    if (w < 1 || h < 1)
+        return sk_fail(err, SK_ERR_ARG, "a picture of %dx%d scaled by %g is empty", f->sized_width,
+                       f->sized_height, (double)f->input_scale);
+    return add_resize(p, &old, h, w, h, w, false, err);
+}
+
+sk_status gpu_add_sleap_crops(gpu_plan *plan, int32_t index, int32_t *buffer, bool *planes, sk_error *err)
+{
+    const sk_crop_form *f = &plan->crops.form;
+    const sk_shape *shape = gpu_shape(plan, plan->graph->inputs[index]);
+    const sk_frame_fit colours = {.swap = plan->crops.swap,
+                                  .rule = f->old_sizing ? SK_FIT_SLEAP_OLD : SK_FIT_SLEAP};
+    picture p = {plan, 1, plan->inputs[index], f->frame_height, f->frame_width, plan->crops.channels};
+    const bool late = f->grey == SK_SLEAP_GREY_LAST && f->channels == 1;
+    gpu_ref flags;
+    if (shape->dim[1] != f->channels || shape->dim[2] != f->height || shape->dim[3] != f->width)
+        return sk_fail(err, SK_ERR_ARG, "crops of %dx%dx%d for an input of %lldx%lldx%lld", f->channels,
+                       f->height, f->width, (long long)shape->dim[1], (long long)shape->dim[2],
+                       (long long)shape->dim[3]);
+    if (late)
+        SK_TRY(add_flags(&p, &flags, err));
+    SK_TRY(size_for_crops(&p, f, &colours, late, err));
+    const gpu_ref places = {.buffer = plan->crop_places};
+    const gpu_sleap_args cut = {.what = f->rule == SK_CROP_MIXED ? GPU_SLEAP_CUT_MIX : GPU_SLEAP_CUT,
+                                .out_h = f->crop_height,
+                                .out_w = f->crop_width,
+                                .h = f->crop_height,
+                                .w = f->crop_width,
+                                .c = p.c};
+    p.n = (int32_t)shape->dim[0];
+    SK_TRY(add_step(&p, cut, &places, 1, err));
+    const sk_frame_fit scaled = {.rule = SK_FIT_SLEAP};
+    if (f->rule == SK_CROP_PIXELS && f->input_scale != 1)
+        SK_TRY(add_resize(&p, &scaled, f->scaled_height, f->scaled_width, f->height, f->width, false, err));
+    else
+        SK_TRY(add_border(&p, f->height, f->width, err));
+    if (late)
+        SK_TRY(add_grey_plane(&p, &colours, &flags, true, err));
+    *planes = late;
     *buffer = p.buffer;
     return SK_OK;
 }

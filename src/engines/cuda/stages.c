@@ -50,6 +50,12 @@ size_t gpu_frame_bytes(const gpu_plan *plan)
                     : sk_frame_fit_bytes(&plan->fit);
 }
 
+size_t gpu_crop_frame_bytes(const gpu_plan *plan)
+{
+    const sk_crop_wish *w = &plan->crops;
+    return (size_t)w->form.frame_width * (size_t)w->form.frame_height * (size_t)w->channels;
+}
+
 sk_status gpu_add_letterbox(gpu_plan *plan, int32_t index, int32_t to, int32_t pitch, int32_t type,
                             sk_error *err)
 {

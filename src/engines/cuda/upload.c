@@ -189,9 +189,46 @@ static sk_status bring_across(gpu_session *s, int32_t index, int32_t slot, const
     return SK_OK;
 }
 
+/* One frame that lies on the device, and where crops of it lie: few bytes from the host. */
+static sk_status bring_crops(gpu_session *s, int32_t index, int32_t slot, const sk_session_input *input,
+                             sk_error *err)
+{
+    const sk_crop_wish *w = &s->plan.crops;
+    const gpu_buffer *to = &s->plan.buffers[s->plan.inputs[index]],
+                     *list = &s->plan.buffers[s->plan.crop_places];
+    const sk_frame *frame = input->frames[0];
+    gpu_slot *at = &s->slots[slot];
+    const size_t row = (size_t)w->form.frame_width * (size_t)w->channels, rows = (size_t)w->form.frame_height;
+    const int32_t channels = frame->format == SK_PIXEL_GRAY ? 1 : 3;
+    if (frame->place != GPU_PLACE || frame->device != s->device || frame->width != w->form.frame_width ||
+        frame->height != w->form.frame_height || channels != w->channels ||
+        (frame->format == SK_PIXEL_BGR) != (w->swap != 0))
+        return sk_fail(
+            err, SK_ERR_ARG, "crops of a frame of %dx%d on device %d from a session for %dx%d on device %d",
+            frame->width, frame->height, frame->device, w->form.frame_width, w->form.frame_height, s->device);
+    SK_TRY(gpu_check(s, wait_for_pixels(s, frame), "frame", err));
+    const bool dense = (size_t)frame->stride == row; /* then one piece */
+    SK_TRY(gpu_check(s,
+                     gpu_copy_across_2d(at->device + to->offset, dense ? row * rows : row, frame->data,
+                                        dense ? row * rows : (size_t)frame->stride, dense ? row * rows : row,
+                                        dense ? 1 : rows, s->up),
+                     "frame", err));
+    float(*places)[4] = (float(*)[4])(void *)(at->host + list->offset);
+    memset(places, 0, list->bytes);
+    for (int32_t i = 0; i < input->crops->count; i++) {
+        const sk_crop *crop = &input->crops->items[i];
+        const float place[4] = {crop->left, crop->top, crop->width, crop->height};
+        memcpy(places[i], place, sizeof place);
+    }
+    return gpu_check(s, gpu_copy_up(at->device + list->offset, places, list->bytes, s->up), "where crops lie",
+                     err);
+}
+
 sk_status gpu_upload(gpu_session *s, int32_t index, int32_t slot, const sk_session_input *input,
                      sk_error *err)
 {
+    if (s->plan.settings.input == SK_INPUT_CROPS)
+        return bring_crops(s, index, slot, input, err);
     if (input->frames)
         return bring_across(s, index, slot, input, err);
     const size_t offset = s->plan.buffers[s->plan.inputs[index]].offset;
