@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From frames in pinned host memory to SLEAP's instances on the cuda runtime, in turn on the same frames: maps brought back
- * whole and looked at by the CPU ("maps"), peaks found on the GPU ("peaks"), and frames fitted in on the GPU as well
- * and crops run eight at once ("all"); and against the cpu runtime.
+ * whole and looked at by the CPU ("maps"), peaks found on the GPU ("peaks"), frames fitted in on the GPU as well and crops run
+ * eight at once ("all"), and these cut on the GPU from the frame that is there, all runs of a frame in flight ("crops"); and
+ * against the cpu runtime. Then the same frames through the runner, many in flight, with crops cut by the host and by the GPU.
  * usage: sleap_bench FRAMES.npy RUNS THRESHOLD MODEL [MODEL]      frames: u8 [n][h][w] or [n][h][w][3]
  * PRECISION=f32|tf32|f16 of the cuda runtime: which differences are its rounding. */
 #include "base/clock.h"
@@ -9,6 +10,7 @@
 #include "formats/npy.h"
 #include "models/model.h"
 #include "base/instances.h"
+#include "skitter/runner.h"
 #include "tasks/stage.h"
 
 #include <math.h>
@@ -29,12 +31,13 @@ typedef struct part {
     sk_session *session;
     void *input;
     bool frames; /* the frame itself is handed in */
+    bool cuts;   /* crops are cut from where it lies */
     int batch;   /* crops at once */
     int whole;   /* images whose maps came back */
 } part;
 
 /* What the GPU does besides the network. */
-enum { NOTHING = 0, PEAKS, ALL };
+enum { NOTHING = 0, PEAKS, ALL, CROPS, WAYS, SLOTS = 3 };
 
 typedef struct chain {
     part parts[2];
@@ -71,13 +74,22 @@ static void open_part(part *p, const sk_model *m, const sk_task_stage *before, c
         exit(1);
     }
     s.stages.peaks = gpu >= PEAKS ? &wish : NULL;
-    p->frames = gpu == ALL && sk_task_stage_fit(p->stage, &way) && sk_offload_fit_stage(&way, like, &fit);
+    p->frames =
+        gpu >= ALL && !before && sk_task_stage_fit(p->stage, &way) && sk_offload_fit_stage(&way, like, &fit);
     if (p->frames) {
         s.input = SK_INPUT_FRAMES;
         s.stages.fit = &fit;
+        fit.whole = 1;
+    }
+    sk_crop_wish crops;
+    p->cuts = gpu == CROPS && before && sk_offload_crops(sk_task_stage_crop_form(p->stage), like, &crops);
+    if (p->cuts) {
+        s.input = SK_INPUT_CROPS;
+        s.stages.crops = &crops;
+        s.slots = SLOTS;
     }
     const sk_engine *engine = sk_engine_find(runtime);
-    p->batch = before && gpu == ALL ? 8 : 1;
+    p->batch = before && gpu >= ALL ? 8 : 1;
     const sk_shape shape = sk_shape_of(4, (int64_t)p->batch, (int64_t)p->plan->channels,
                                        (int64_t)p->plan->height, (int64_t)p->plan->width);
     if (sk_session_open(engine, m->graph, &shape, 1, &s, &p->session, &err) != SK_OK)
@@ -122,23 +134,67 @@ static double seconds(int64_t since)
     return (double)(sk_clock_ns() - since) * 1e-9;
 }
 
-static int32_t run_part(chain *c, part *p, const sk_frame *frame, sk_tensor *outputs)
+/* After a wait. */
+static void note_device(chain *c, part *p)
 {
     sk_error err = {0};
-    sk_session_input in = {.data = p->frames ? frame->data : p->input};
     sk_session_times t;
-    const int32_t n = sk_session_about(p->session)->n_outputs;
-    const int64_t begin = sk_clock_ns();
-    if (sk_session_run(p->session, &in, 1, outputs, SK_SESSION_MAX_OUTPUTS, &err) != SK_OK)
-        stop(&err);
-    c->network += seconds(begin);
     if (sk_session_get_times(p->session, &t, &err) != SK_OK)
         stop(&err);
     c->device.upload += t.upload;
     c->device.network += t.network;
     c->device.download += t.download;
+}
+
+static int32_t run_part(chain *c, part *p, const sk_frame *frame, sk_tensor *outputs)
+{
+    sk_error err = {0};
+    sk_session_input in = {.data = p->frames ? frame->data : p->input};
+    const int32_t n = sk_session_about(p->session)->n_outputs;
+    const int64_t begin = sk_clock_ns();
+    if (sk_session_run(p->session, &in, 1, outputs, SK_SESSION_MAX_OUTPUTS, &err) != SK_OK)
+        stop(&err);
+    c->network += seconds(begin);
+    note_device(c, p);
     p->whole += sk_task_outputs_whole(outputs, n, 0);
     return n;
+}
+
+/* Crops cut on the device, all runs in flight that find a slot. */
+static void run_crops(chain *c, const sk_frame *frame)
+{
+    sk_error err = {0};
+    part *p = &c->parts[1];
+    sk_tensor outputs[SK_SESSION_MAX_OUTPUTS];
+    const int32_t n = sk_session_about(p->session)->n_outputs;
+    sk_frame resident;
+    sk_crop_list list;
+    if (sk_session_resident(c->parts[0].session, 0, &resident, &err) != SK_OK ||
+        sk_task_stage_find_crops(p->stage, &c->first, &c->found, &list, &err) != SK_OK)
+        stop(&err);
+    resident.format = frame->format;
+    const sk_frame *const frames[] = {&resident};
+    int32_t begun = 0;
+    const int64_t begin = sk_clock_ns();
+    for (int32_t done = 0; done < list.count; done += p->batch) {
+        for (; begun < list.count && begun - done < SLOTS * p->batch; begun += p->batch) {
+            const sk_crop_list run = {list.items + begun,
+                                      list.count - begun < p->batch ? list.count - begun : p->batch};
+            const sk_session_input in = {.frames = frames, .crops = &run};
+            if (sk_session_submit(p->session, &in, 1, &err) != SK_OK)
+                stop(&err);
+        }
+        if (sk_session_wait(p->session, outputs, SK_SESSION_MAX_OUTPUTS, &err) != SK_OK)
+            stop(&err);
+        note_device(c, p);
+        p->whole += sk_task_outputs_whole(outputs, n, 0);
+        for (int32_t k = 0; k < p->batch && done + k < list.count; k++)
+            if (sk_task_stage_crop_result(p->stage, done + k, outputs, n, k, 0, &c->found, &err) != SK_OK)
+                stop(&err);
+    }
+    c->network += seconds(begin);
+    if (sk_task_stage_crops_end(p->stage, &c->found, &err) != SK_OK)
+        stop(&err);
 }
 
 static void run_frame(chain *c, const sk_frame *frame)
@@ -160,6 +216,10 @@ static void run_frame(chain *c, const sk_frame *frame)
     if (c->n_parts == 1)
         return;
     p = &c->parts[1];
+    if (p->cuts) {
+        run_crops(c, frame);
+        return;
+    }
     if (sk_task_stage_crops(p->stage, frame, &c->first, &c->found, &n_crops, &err) != SK_OK)
         stop(&err);
     const size_t bytes =
@@ -299,6 +359,69 @@ static void tell_times(const char *name, double *ms, int runs, const chain *c)
            c->device.network * 1e3, c->device.download * 1e3);
 }
 
+/* Through the runner, frames held in pinned memory, as many in flight as it takes. Milliseconds a frame. */
+static double stream(sk_model *const *models, int n_models, const sk_frame *like, uint8_t *pinned, int n,
+                     int runs, float threshold, const char *without)
+{
+    sk_error err = {0};
+    sk_runner_settings s;
+    sk_runner *r = NULL;
+    sk_runner_defaults(&s);
+    s.detector.runtime = "cuda";
+    s.detector.precision = getenv("PRECISION");
+    s.detector.peak_threshold = threshold;
+    s.frame_width = like->width;
+    s.frame_height = like->height;
+    s.frames = SK_RUNNER_BORROW;
+    s.like = like;
+    setenv("SKITTER_CUDA_WITHOUT", without, 1);
+    if (sk_runner_open((const sk_model *const *)models, n_models, &s, &r, &err) != SK_OK)
+        stop(&err);
+    sk_frame *frames = calloc((size_t)n, sizeof *frames);
+    for (int i = 0; i < n; i++) {
+        frames[i] = *like;
+        frames[i].data = pinned + (size_t)i * (size_t)like->stride * (size_t)like->height;
+        frames[i].index = i;
+    }
+    sk_runner_result result;
+    int64_t begin = 0;
+    for (int i = -n; i < runs; i++) {
+        if (i == 0) {
+            sk_runner_reset_stats(r);
+            begin = sk_clock_ns();
+        }
+        if (sk_runner_in_flight(r) == sk_runner_depth(r) && sk_runner_wait(r, &result, &err) != SK_OK)
+            stop(&err);
+        if (sk_runner_submit(r, &frames[(i + n) % n], NULL, NULL, &err) != SK_OK)
+            stop(&err);
+    }
+    while (sk_runner_in_flight(r) > 0)
+        if (sk_runner_wait(r, &result, &err) != SK_OK)
+            stop(&err);
+    const double ms = seconds(begin) * 1e3 / runs;
+    sk_runner_stats stats;
+    sk_runner_get_stats(r, &stats);
+    for (int i = 0; i < SK_STAGE_COUNT; i++)
+        if (stats.stages[i].count)
+            printf("    %-14s median %.3f ms\n", sk_runner_stage_name((sk_runner_stage)i),
+                   stats.stages[i].p50);
+    sk_runner_close(&r);
+    free(frames);
+    unsetenv("SKITTER_CUDA_WITHOUT");
+    return ms;
+}
+
+/* Both ways in turn, twice: a machine's mood shows. */
+static void stream_both(sk_model *const *models, int n_models, const sk_frame *like, uint8_t *pinned, int n,
+                        int runs, float threshold)
+{
+    static const char *const ways[] = {"crops", ""}, *const names[] = {"cut by the host", "cut by the GPU"};
+    for (int i = 0; i < 4; i++) {
+        const double ms = stream(models, n_models, like, pinned, n, runs, threshold, ways[i % 2]);
+        printf("  runner, crops %s: %.3f ms a frame, %.0f frames/s\n", names[i % 2], ms, 1000 / ms);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 5)
@@ -329,9 +452,10 @@ int main(int argc, char **argv)
                       .height = h,
                       .stride = (ptrdiff_t)w * channels,
                       .data = pinned};
-    chain ways[3], cpu = open_chain(models, n_models, &frame, "cpu", NOTHING, threshold);
-    double *ms[3];
-    for (int k = 0; k < 3; k++) {
+    chain ways[WAYS], cpu = open_chain(models, n_models, &frame, "cpu", NOTHING, threshold);
+    const int n_ways = n_models > 1 ? WAYS : CROPS;
+    double *ms[WAYS];
+    for (int k = 0; k < n_ways; k++) {
         ways[k] = open_chain(models, n_models, &frame, "cuda", k, threshold);
         ms[k] = malloc((size_t)runs * sizeof(double));
     }
@@ -342,7 +466,7 @@ int main(int argc, char **argv)
         const int k = (i + n) % n;
         frame.data = pinned + (size_t)k * bytes;
         frame.index = k;
-        for (int which = 0; which < 3; which++) {
+        for (int which = 0; which < n_ways; which++) {
             const int64_t begin = sk_clock_ns();
             run_frame(&ways[which], &frame);
             if (i >= 0)
@@ -352,22 +476,26 @@ int main(int argc, char **argv)
             continue;
         run_frame(&cpu, &frame);
         /* eight crops at once may be summed up by other tiles */
-        a.differ +=
-            !same(&ways[0].found, &ways[1].found) || (n_models == 1 && !same(&ways[0].found, &ways[2].found));
-        compare(&a, k, &ways[2].found, &cpu.found, threshold);
+        a.differ += !same(&ways[0].found, &ways[1].found) ||
+                    (n_models == 1 && !same(&ways[0].found, &ways[2].found)) ||
+                    (n_models > 1 && !same(&ways[ALL].found, &ways[CROPS].found));
+        compare(&a, k, &ways[n_ways - 1].found, &cpu.found, threshold);
     }
     printf("  cuda %d, cpu %d instances in %d frames; %d points in both, at most %.3f px and %.4f in score "
            "apart, %d beyond "
            "0.5 px or 0.01; %d points in one only; the ways differ in %d frames; %d came whole\n",
            a.instances[0], a.instances[1], a.frames, a.points, a.pixels, a.score, a.beyond, a.alone, a.differ,
-           ways[2].parts[0].whole + ways[2].parts[1].whole);
-    static const char *const names[] = {"maps", "peaks", "all"};
-    for (int k = 0; k < 3; k++) {
+           ways[n_ways - 1].parts[0].whole + ways[n_ways - 1].parts[1].whole);
+    static const char *const names[] = {"maps", "peaks", "all", "crops"};
+    for (int k = 0; k < n_ways; k++) {
         tell_times(names[k], ms[k], runs, &ways[k]);
         close_chain(&ways[k], "cuda");
         free(ms[k]);
     }
     close_chain(&cpu, "cpu");
+    frame.data = pinned;
+    if (n_models > 1)
+        stream_both(models, n_models, &frame, pinned, n, runs, threshold);
     for (int i = 0; i < 2; i++)
         sk_model_close(&models[i]);
     engine->host_free(pinned);

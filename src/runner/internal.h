@@ -127,6 +127,8 @@ struct sk_job {
     void (*input_free)(void *block);
     const sk_frame **frames; /* [batch]; where they lie on the device already: they are the input */
     bool on_device;
+    sk_frame *resident; /* [batch]; where the first network's frames lie on the device, until the job's end */
+    bool has_resident;
     bool skip; /* nothing in it needs the network */
     sk_tensor outputs[SK_SESSION_MAX_OUTPUTS];
     int64_t network_begin, network_end;
@@ -162,7 +164,10 @@ typedef struct sk_crop_run {
 
 /* The second model of a lane; its thread's alone once the lane is open. */
 typedef struct sk_second {
-    int32_t width, height;         /* frames the stages are open for */
+    int32_t width, height;         /* frames the stages are open for … */
+    sk_pixel_format format;        /* … and the network, where it cuts … */
+    bool resident;                 /* … from where they lie on the device, unless … */
+    bool refused;                  /* … the engine cannot with this model */
     sk_task_stage *first;          /* of the first model: what the others are opened behind */
     sk_task_stage *cutter, *after; /* before the network; after it, some frames later */
     sk_trace trace;
@@ -190,6 +195,7 @@ struct sk_lane {
     int32_t n_stages;
     bool idle;              /* the pre thread waits for frames */
     bool offload;           /* the engine fits frames in by itself, where it can */
+    bool keeps;             /* frames stay on the device until their crops were cut from them there */
     bool opened, open_done; /* the network thread has tried to open, and could */
     bool failed;
     sk_error problem;
@@ -360,7 +366,9 @@ void *sk_lane_second_main(void *stage);
 /* Stages for frames of this size, and the second network: on the network thread while opening, then on their own. */
 sk_status sk_lane_open_pre(sk_lane *lane, int32_t width, int32_t height, sk_error *err) SK_MUST_CHECK;
 sk_status sk_lane_open_post(sk_lane *lane, int32_t width, int32_t height, sk_error *err) SK_MUST_CHECK;
-sk_status sk_lane_open_second(sk_lane *lane, int32_t width, int32_t height, sk_error *err) SK_MUST_CHECK;
+/* `like`: a frame; `resident`: where it lies on the device, or null: its crops are cut by the host. */
+sk_status sk_lane_open_second(sk_lane *lane, const sk_frame *like, const sk_frame *resident,
+                              sk_error *err) SK_MUST_CHECK;
 void sk_lane_close_second(sk_lane *lane);
 /* lane_post.c: what the checker is told, and how long it took. */
 sk_checker_call sk_lane_check_of(const sk_lane *lane, sk_item *item);

@@ -104,6 +104,7 @@ sk_trace_key sk_lane_key(const sk_lane *lane, const sk_frame *like)
     bool whole = r->settings.keep_outputs || r->settings.check_every > 0;
     if (lane->offload)
         sk_trace_key_offload(&key, r->models[0], lane->pre, like, whole);
+    key.fit.whole = key.frames && lane->keeps;
     return key;
 }
 
@@ -183,7 +184,8 @@ static sk_status allocate(sk_runner *r, sk_lane *lane, sk_error *err)
     for (int32_t k = 0; k < SK_LANE_MAX_JOBS; k++) {
         lane->jobs[k].items = sk_calloc((size_t)batch, sizeof *lane->jobs[k].items);
         lane->jobs[k].frames = sk_calloc((size_t)batch, sizeof *lane->jobs[k].frames);
-        if (!lane->jobs[k].items || !lane->jobs[k].frames)
+        lane->jobs[k].resident = sk_calloc((size_t)batch, sizeof *lane->jobs[k].resident);
+        if (!lane->jobs[k].items || !lane->jobs[k].frames || !lane->jobs[k].resident)
             return sk_fail_memory(err, (size_t)batch * sizeof *lane->jobs[k].items);
     }
     for (int32_t i = 0; i < lane->n_stages; i++) {
@@ -253,6 +255,7 @@ void sk_lane_close(sk_lane *lane)
     for (int32_t k = 0; k < SK_LANE_MAX_JOBS; k++) {
         sk_free(lane->jobs[k].items);
         sk_free(lane->jobs[k].frames);
+        sk_free(lane->jobs[k].resident);
         free_input(&lane->jobs[k]);
         lane->jobs[k] = (sk_job){0};
     }

@@ -29,7 +29,7 @@ static sk_status capture(sk_lane *lane, const sk_trace_key *key, sk_error *err)
     sk_runner *r = lane->runner;
     pthread_mutex_lock(&lane->networks);
     sk_status status = sk_trace_capture(&lane->trace, r->models[0], &lane->device, key, &r->settings.detector,
-                                        lane->slots, r->settings.quick_open, err);
+                                        lane->slots, r->settings.quick_open, NULL, err);
     pthread_mutex_unlock(&lane->networks);
     if (status == SK_OK) {
         note_capture(lane);
@@ -48,10 +48,9 @@ static void choose_slots(sk_lane *lane, const sk_trace_key *key)
 {
     bool small = (int64_t)key->width * key->height * key->batch <= TWO_SLOTS_PIXELS;
     bool on_gpu = lane->trace.asynchronous || !sk_device_on_cpu(&lane->device);
-    lane->slots = on_gpu ? GPU_SLOTS : small ? 2 : 1;
-    lane->n_jobs = on_gpu ? GPU_SLOTS + 2 : lane->slots + 1;
-    if (on_gpu && lane->runner->n_models > 1)
-        lane->n_jobs += GPU_SLOTS - 1; /* those in the second network */
+    const int32_t more = on_gpu && lane->runner->n_models > 1 ? GPU_SLOTS - 1 : 0; /* in the second network */
+    lane->slots = on_gpu ? GPU_SLOTS + (lane->keeps ? more : 0) : small ? 2 : 1;
+    lane->n_jobs = on_gpu ? GPU_SLOTS + 2 + more : lane->slots + 1;
     if (lane->runner->settings.mode == SK_RUNNER_LATENCY)
         lane->slots = lane->n_jobs = 1; /* nothing queues behind anything */
 }
@@ -63,6 +62,7 @@ static sk_status open_lane(sk_lane *lane, sk_error *err)
     int32_t width = r->settings.frame_width, height = r->settings.frame_height;
     SK_TRY(sk_lane_open_pre(lane, width, height, err));
     lane->offload = true;
+    lane->keeps = r->n_models > 1 && (lane->device.engine->can.offers & SK_OFFERS_CROPS);
     sk_trace_key key = sk_lane_key(lane, &r->like);
     choose_slots(lane, &key);
     sk_status status = capture(lane, &key, err);
@@ -80,7 +80,16 @@ static sk_status open_lane(sk_lane *lane, sk_error *err)
     for (int32_t k = 0; k < lane->n_jobs && !sk_frame_on_device(&r->like); k++)
         SK_TRY(sk_job_prepare(&lane->jobs[k], &key, err));
     SK_TRY(sk_lane_open_post(lane, width, height, err));
-    return r->n_models > 1 ? sk_lane_open_second(lane, width, height, err) : SK_OK;
+    if (r->n_models == 1)
+        return SK_OK;
+    sk_frame like = r->like, resident = {0};
+    like.width = width;
+    like.height = height;
+    const bool there = lane->keeps && key.frames;
+    if (there)
+        SK_TRY(sk_session_resident(lane->trace.session, 0, &resident, err));
+    resident.format = like.format;
+    return sk_lane_open_second(lane, &like, there ? &resident : NULL, err);
 }
 
 static void report_opening(sk_lane *lane, sk_status status)
@@ -146,12 +155,25 @@ static void submit(sk_lane_stage *stage, sk_job *job)
     pthread_mutex_unlock(&r->lock);
     pthread_mutex_lock(&lane->networks);
     job->network_begin = sk_clock_ns();
-    status = sk_trace_submit(&lane->trace, &job->key, job->input,
-                             job->on_device ? (const sk_frame *const *)job->frames : NULL, &problem);
+    const sk_session_input in = {.data = job->input,
+                                 .frames = job->on_device ? (const sk_frame *const *)job->frames : NULL};
+    status = sk_trace_submit(&lane->trace, &job->key, &in, &problem);
     pthread_mutex_unlock(&lane->networks);
     pthread_mutex_lock(&r->lock);
     if (status != SK_OK)
         sk_lane_fail(lane, &problem);
+}
+
+/* Where the job's frames lie on the device, for their crops. */
+static sk_status find_resident(sk_lane *lane, sk_job *job, sk_error *err)
+{
+    job->has_resident = lane->keeps && job->key.frames;
+    for (int32_t i = 0; i < job->count && job->has_resident; i++) {
+        SK_TRY(sk_session_resident(lane->trace.session, i, &job->resident[i], err));
+        job->resident[i].format = job->items[i]->view.format;
+        job->resident[i].index = job->items[i]->view.index;
+    }
+    return SK_OK;
 }
 
 static void finish_oldest(sk_lane_stage *stage)
@@ -168,6 +190,8 @@ static void finish_oldest(sk_lane_stage *stage)
         job->network_end = sk_clock_ns();
         if (status == SK_OK)
             status = sk_session_get_times(lane->trace.session, &times, &problem);
+        if (status == SK_OK)
+            status = find_resident(lane, job, &problem);
         if (status == SK_OK)
             sk_timeline_row_add(&stage->row, "network", job->items[0]->ticket, job->count, job->network_begin,
                                 job->network_end);
@@ -192,7 +216,8 @@ static void turn(sk_lane_stage *stage)
 {
     sk_lane *lane = stage->lane;
     sk_runner *r = lane->runner;
-    const int64_t read = lane->stages[SK_LANE_POST].done; /* whose results nobody looks at any more */
+    /* whose results, and frames on the device, nobody looks at any more */
+    const int64_t read = lane->stages[lane->keeps ? SK_LANE_SECOND : SK_LANE_POST].done;
     bool flying = stage->done < stage->begun;
     sk_job *next = sk_stage_next(stage);
     if (next && !next->skip && !sk_trace_fits(&lane->trace, &next->key)) {

@@ -29,7 +29,7 @@ static sk_status make_inputs(sk_second *s, sk_error *err)
 {
     const sk_trace_key *key = &s->trace.key;
     const size_t bytes = sk_trace_picture_bytes(key) * (size_t)key->batch;
-    if (bytes <= s->input_bytes)
+    if (bytes <= s->input_bytes) /* none where the engine cuts */
         return SK_OK;
     free_inputs(s);
     s->input_free = key->engine->host_alloc ? key->engine->host_free : sk_free;
@@ -43,24 +43,38 @@ static sk_status make_inputs(sk_second *s, sk_error *err)
     return SK_OK;
 }
 
-static sk_status open_network(sk_lane *lane, sk_error *err)
+static sk_status capture(sk_lane *lane, const sk_trace_key *key, const sk_frame *resident, sk_error *err)
+{
+    sk_runner *r = lane->runner;
+    sk_second *s = &lane->second;
+    pthread_mutex_lock(&lane->networks);
+    sk_status status = sk_trace_capture(&s->trace, r->models[1], &lane->device, key, &r->settings.detector,
+                                        s->slots, r->settings.quick_open, resident, err);
+    pthread_mutex_unlock(&lane->networks);
+    s->submitted = s->waited = 0; /* the new session's slots begin anew */
+    return status;
+}
+
+static sk_status open_network(sk_lane *lane, const sk_frame *like, const sk_frame *resident, sk_error *err)
 {
     sk_runner *r = lane->runner;
     sk_second *s = &lane->second;
     sk_trace_key key = sk_trace_key_of(r->models[1], &lane->device, 1, sk_task_stage_plan(s->cutter));
     if (!r->settings.keep_outputs && r->settings.check_every <= 0)
         sk_trace_key_peaks(&key, s->cutter);
-    if (key.peaks && r->models[1]->input.fixed_batch == 0)
+    if (resident && !s->refused)
+        sk_trace_key_crops(&key, s->cutter, like);
+    if ((key.peaks || key.crops) && r->models[1]->input.fixed_batch == 0)
         key.batch = CROPS_AT_ONCE;
     if (sk_trace_fits(&s->trace, &key))
         return SK_OK;
     s->slots = lane->trace.asynchronous ? GPU_SLOTS : 1;
-    pthread_mutex_lock(&lane->networks);
-    sk_status status = sk_trace_capture(&s->trace, r->models[1], &lane->device, &key, &r->settings.detector,
-                                        s->slots, r->settings.quick_open, err);
-    pthread_mutex_unlock(&lane->networks);
+    sk_status status = capture(lane, &key, resident, err);
+    if (status == SK_ERR_UNSUPPORTED && key.crops) { /* not with this model: then as on every other engine */
+        s->refused = true;
+        return open_network(lane, like, NULL, err);
+    }
     SK_TRY(status);
-    s->submitted = s->waited = 0; /* the new session's slots begin anew */
     sk_runner_note_file(r, 1, &s->trace);
     return make_inputs(s, err);
 }
@@ -74,14 +88,21 @@ static void close_stages(sk_second *s)
     sk_instances_free(&s->unused);
 }
 
-sk_status sk_lane_open_second(sk_lane *lane, int32_t width, int32_t height, sk_error *err)
+/* Is everything open for this frame? */
+static bool is_open(const sk_second *s, const sk_frame *like, bool resident)
+{
+    return s->width == like->width && s->height == like->height &&
+           (s->refused || (s->resident == resident && (!resident || s->format == like->format)));
+}
+
+sk_status sk_lane_open_second(sk_lane *lane, const sk_frame *like, const sk_frame *resident, sk_error *err)
 {
     sk_runner *r = lane->runner;
     sk_second *s = &lane->second;
-    if (s->width == width && s->height == height)
+    if (is_open(s, like, resident != NULL))
         return SK_OK;
     close_stages(s);
-    SK_TRY(sk_task_stage_open(r->models[0], &r->task, width, height, &s->first, err));
+    SK_TRY(sk_task_stage_open(r->models[0], &r->task, like->width, like->height, &s->first, err));
     SK_TRY(sk_task_stage_open_second(r->models[1], s->first, &r->task, &s->cutter, err));
     SK_TRY(sk_task_stage_open_second(r->models[1], s->first, &r->task, &s->after, err));
     const sk_task_plan *plan = sk_task_stage_plan(s->cutter);
@@ -89,9 +110,11 @@ sk_status sk_lane_open_second(sk_lane *lane, int32_t width, int32_t height, sk_e
         return sk_fail(err, SK_ERR_INTERNAL, "results of %d x %d where %d x %d were planned", plan->capacity,
                        plan->n_keypoints, r->capacity, r->n_keypoints);
     SK_TRY(sk_instances_alloc(plan->capacity, plan->n_keypoints, &s->unused, err));
-    SK_TRY(open_network(lane, err));
-    s->width = width;
-    s->height = height;
+    SK_TRY(open_network(lane, like, resident, err));
+    s->width = like->width;
+    s->height = like->height;
+    s->format = like->format;
+    s->resident = resident != NULL;
     return SK_OK;
 }
 
@@ -110,26 +133,43 @@ static sk_crop_run *newest_run(sk_second *s)
     return &s->runs[(s->queued - 1) % SK_LANE_MAX_RUNS];
 }
 
-/* The next crops of the frame in hand into the input of the next slot. */
+static const sk_frame *resident_of(const sk_crop_run *run)
+{
+    return run->job->has_resident ? &run->job->resident[run->image] : NULL;
+}
+
+/* The next crops of the frame in hand: where they lie and, where the engine does not cut them, their pixels in the input of the
+ * next slot. */
 static sk_status cut(sk_lane *lane, sk_item *item, sk_crop_run *run, sk_error *err)
 {
     sk_second *s = &lane->second;
     const sk_trace_key *key = &s->trace.key;
     if (s->next_crop == 0) {
-        SK_TRY(sk_lane_open_second(lane, item->view.width, item->view.height, err));
+        SK_TRY(sk_lane_open_second(lane, &item->view, resident_of(run), err));
         SK_TRY(sk_task_stage_find_crops(s->cutter, &item->found, &s->unused, &s->list, err));
-        if (s->list.count > 0)
+        if (s->list.count > 0 && !key->crops)
             SK_TRY(sk_task_stage_cut_from(s->cutter, &item->view, err));
     }
     run->first = s->next_crop;
     const int32_t left = s->list.count - s->next_crop, count = left < key->batch ? left : key->batch;
-    for (int32_t i = 0; i < count; i++)
+    for (int32_t i = 0; i < count && !key->crops; i++)
         SK_TRY(sk_task_stage_crop_input(
             s->cutter, run->first + i, key->u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32,
             s->inputs[s->submitted % s->slots] + (size_t)i * sk_trace_picture_bytes(key), err));
     run->count = count;
     run->last = count == left;
     return SK_OK;
+}
+
+static sk_status submit(sk_lane *lane, const sk_crop_run *run, sk_error *err)
+{
+    sk_second *s = &lane->second;
+    const sk_frame *const frames[] = {resident_of(run)};
+    const sk_crop_list list = {s->list.items + run->first, run->count};
+    sk_session_input in = {.data = s->inputs[s->submitted % s->slots]};
+    if (s->trace.key.crops)
+        in = (sk_session_input){.frames = frames, .crops = &list};
+    return sk_trace_submit(&s->trace, &s->trace.key, &in, err);
 }
 
 /* Outside of the lock. An error is the device's: the frame's own stay with it. */
@@ -154,8 +194,7 @@ static sk_status begin_run(sk_lane_stage *stage, sk_error *err)
     sk_timeline_row_add(&stage->row, "crops", item->ticket, 1, begin, run->begin);
     pthread_mutex_lock(&lane->networks);
     run->begin = sk_clock_ns();
-    sk_status status =
-        sk_trace_submit(&s->trace, &s->trace.key, s->inputs[s->submitted % s->slots], NULL, err);
+    sk_status status = submit(lane, run, err);
     pthread_mutex_unlock(&lane->networks);
     s->submitted++;
     return status;
@@ -258,8 +297,7 @@ static bool may_begin(sk_lane_stage *stage)
         s->cutting = job;
         s->image = s->next_crop = 0;
     }
-    const sk_frame *frame = &s->cutting->items[s->image]->view;
-    return !flying || (frame->width == s->width && frame->height == s->height);
+    return !flying || is_open(s, &s->cutting->items[s->image]->view, s->cutting->has_resident);
 }
 
 /* Under the lock: one run more. */

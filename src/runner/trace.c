@@ -57,6 +57,14 @@ void sk_trace_key_peaks(sk_trace_key *key, const sk_task_stage *stage)
         memset(&key->wish, 0, sizeof key->wish);
 }
 
+void sk_trace_key_crops(sk_trace_key *key, const sk_task_stage *stage, const sk_frame *like)
+{
+    key->crops = (key->engine->can.offers & SK_OFFERS_CROPS) &&
+                 sk_offload_crops(sk_task_stage_crop_form(stage), like, &key->cut);
+    if (!key->crops)
+        memset(&key->cut, 0, sizeof key->cut);
+}
+
 bool sk_trace_key_is_partial(const sk_trace_key *key)
 {
     return key->sparse || key->rows || key->peaks;
@@ -68,7 +76,8 @@ bool sk_trace_key_equal(const sk_trace_key *a, const sk_trace_key *b)
            a->batch == b->batch && a->height == b->height && a->width == b->width &&
            a->channels == b->channels && a->u8 == b->u8 && a->cut_tail == b->cut_tail &&
            a->frames == b->frames && a->sparse == b->sparse && a->rows == b->rows && a->peaks == b->peaks &&
-           memcmp(&a->fit, &b->fit, sizeof a->fit) == 0 &&
+           a->crops == b->crops && memcmp(&a->fit, &b->fit, sizeof a->fit) == 0 &&
+           memcmp(&a->cut, &b->cut, sizeof a->cut) == 0 &&
            (!a->peaks || sk_peak_wish_equal(&a->wish, &b->wish));
 }
 
@@ -81,6 +90,8 @@ size_t sk_trace_picture_bytes(const sk_trace_key *key)
 {
     if (key->frames)
         return sk_frame_fit_bytes(&key->fit);
+    if (key->crops)
+        return 0;
     return (size_t)key->width * (size_t)key->height * (size_t)key->channels * (key->u8 ? 1 : sizeof(float));
 }
 
@@ -101,11 +112,15 @@ static sk_status open_session(sk_trace *t, const sk_model *model, const sk_devic
         wish.threads = device->threads ? device->threads : device->n_cores;
     SK_TRY(sk_session_settings_of(device->engine, &wish, &s, err));
     s.tail = t->key.cut_tail ? SK_TAIL_FREE : SK_TAIL_KEEP;
-    s.input = t->key.frames ? SK_INPUT_FRAMES : t->key.u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
+    s.input = t->key.frames  ? SK_INPUT_FRAMES
+              : t->key.crops ? SK_INPUT_CROPS
+              : t->key.u8    ? SK_INPUT_U8_HWC
+                             : SK_INPUT_TENSOR;
     sk_sparse_outputs sparse;
     sk_row_outputs rows;
     const sk_task_settings task = sk_task_settings_of(settings);
     s.stages.fit = t->key.frames ? &t->key.fit : NULL;
+    s.stages.crops = t->key.crops ? &t->key.cut : NULL;
     if (t->key.sparse && sk_offload_sparse(model, settings->confidence, &sparse))
         s.stages.sparse = &sparse;
     if (t->key.rows && sk_offload_rows(model, &task.yolo, &rows))
@@ -141,9 +156,15 @@ static void paint(const sk_trace_key *key, uint8_t *input)
     }
 }
 
-static sk_status run_once(sk_trace *t, const void *input, sk_tensor *outputs, sk_error *err)
+static sk_status run_once(sk_trace *t, const void *input, const sk_frame *resident, sk_tensor *outputs,
+                          sk_error *err)
 {
+    const sk_crop_form *form = &t->key.cut.form;
+    const sk_crop crop = {.width = (float)form->crop_width, .height = (float)form->crop_height};
+    const sk_crop_list list = {&crop, 1};
     sk_session_input in = {.data = input};
+    if (t->key.crops)
+        in = (sk_session_input){.frames = &resident, .crops = &list};
     return sk_session_run(t->session, &in, 1, outputs, SK_SESSION_MAX_OUTPUTS, err);
 }
 
@@ -185,8 +206,9 @@ static double ms_since(int64_t begin)
 
 sk_status sk_trace_capture(sk_trace *t, const sk_model *model, const sk_device *device,
                            const sk_trace_key *key, const sk_detector_settings *settings, int32_t slots,
-                           bool quick, sk_error *err)
+                           bool quick, const sk_frame *resident, sk_error *err)
 {
+    SK_CHECK_ARG(!key->crops || resident, err);
     uint64_t generation = t->generation;
     sk_trace_release(t);
     t->generation = 0; /* until the end there is no trace that could be replayed */
@@ -195,7 +217,7 @@ sk_status sk_trace_capture(sk_trace *t, const sk_model *model, const sk_device *
     float *kept[SK_SESSION_MAX_OUTPUTS] = {0};
     sk_status status = SK_OK;
     size_t bytes = sk_trace_picture_bytes(key) * (size_t)key->batch;
-    uint8_t *input = sk_aligned_calloc(64, bytes);
+    uint8_t *input = sk_aligned_calloc(64, bytes ? bytes : 64);
     if (!input)
         return sk_fail_memory(err, bytes);
     paint(key, input);
@@ -203,20 +225,20 @@ sk_status sk_trace_capture(sk_trace *t, const sk_model *model, const sk_device *
     memset(t->outputs, 0, sizeof t->outputs);
     SK_TRY_GOTO(open_session(t, model, device, settings, slots, err));
     if (!quick || device->engine->capture) {
-        SK_TRY_GOTO(run_once(t, input, outputs, err));
+        SK_TRY_GOTO(run_once(t, input, resident, outputs, err));
         SK_TRY_GOTO(keep(outputs, t->n_outputs, kept, err));
     }
     t->warm_up_ms = ms_since(begin);
     begin = sk_clock_ns();
     if (!quick || device->engine->capture) {
-        SK_TRY_GOTO(run_once(t, input, outputs, err));
+        SK_TRY_GOTO(run_once(t, input, resident, outputs, err));
         SK_TRY_GOTO(agree(t, outputs, kept, err));
     }
     t->optimised_ms = ms_since(begin);
     begin = sk_clock_ns();
     SK_TRY_GOTO(sk_session_capture(t->session, err));
     if (!quick || device->engine->capture) { /* the first replay */
-        SK_TRY_GOTO(run_once(t, input, outputs, err));
+        SK_TRY_GOTO(run_once(t, input, resident, outputs, err));
         SK_TRY_GOTO(agree(t, outputs, kept, err));
     }
     t->capture_ms = ms_since(begin);
@@ -230,14 +252,12 @@ done:
     return status;
 }
 
-sk_status sk_trace_submit(sk_trace *t, const sk_trace_key *key, const void *input,
-                          const sk_frame *const *frames, sk_error *err)
+sk_status sk_trace_submit(sk_trace *t, const sk_trace_key *key, const sk_session_input *input, sk_error *err)
 {
     if (!sk_trace_fits(t, key))
         return sk_fail(err, SK_ERR_INTERNAL, "a trace of %dx%d was to be replayed for an input of %dx%d",
                        t->key.width, t->key.height, key->width, key->height);
-    sk_session_input in = {.data = input, .frames = frames};
-    return sk_session_submit(t->session, &in, 1, err);
+    return sk_session_submit(t->session, input, 1, err);
 }
 
 sk_status sk_trace_wait(sk_trace *t, sk_tensor *outputs, sk_error *err)

@@ -19,7 +19,9 @@ typedef struct sk_trace_key {
     int32_t sparse; /* 1: only places that can pass come back */
     int32_t rows;   /* 1: final rows come back */
     int32_t peaks;  /* 1: tables of peaks come back, as `wish` says */
+    int32_t crops;  /* 1: the engine cuts them from a frame on the device, as `cut` says */
     sk_frame_fit fit;
+    sk_crop_wish cut;
     sk_peak_wish wish;
 } sk_trace_key;
 
@@ -42,6 +44,8 @@ void sk_trace_key_offload(sk_trace_key *key, const sk_model *model, const sk_tas
                           const sk_frame *like, bool whole);
 /* Only the last of these: peaks. For models on crops. */
 void sk_trace_key_peaks(sk_trace_key *key, const sk_task_stage *stage);
+/* Crops cut by the engine, from frames like this one that lie on its device. */
+void sk_trace_key_crops(sk_trace_key *key, const sk_task_stage *stage, const sk_frame *like);
 /* Do results come back without the places that cannot pass, or only as rows or peaks? */
 bool sk_trace_key_is_partial(const sk_trace_key *key);
 bool sk_trace_key_equal(const sk_trace_key *a, const sk_trace_key *b);
@@ -50,17 +54,16 @@ bool sk_trace_fits(const sk_trace *trace, const sk_trace_key *key);
 size_t sk_trace_picture_bytes(const sk_trace_key *key);
 
 /* Ends the old trace and makes one for `key`. On failure there is none. `quick`: no trial runs where the engine needs
- * none to replay. */
+ * none to replay. `resident`: for traces of crops, a frame to try them on; else null. */
 sk_status sk_trace_capture(sk_trace *trace, const sk_model *model, const sk_device *device,
                            const sk_trace_key *key, const sk_detector_settings *settings, int32_t slots,
-                           bool quick, sk_error *err) SK_MUST_CHECK;
+                           bool quick, const sk_frame *resident, sk_error *err) SK_MUST_CHECK;
 void sk_trace_release(sk_trace *trace);
 
 /* Replay: submit and wait of the session. `key` is that of the input; another trace's is refused. Wait also refuses
- * results that do not lie where they did at capture. `frames` (may be null): a batch that lies on the device, instead of
- * `input`. */
-sk_status sk_trace_submit(sk_trace *trace, const sk_trace_key *key, const void *input,
-                          const sk_frame *const *frames, sk_error *err) SK_MUST_CHECK;
+ * results that do not lie where they did at capture. */
+sk_status sk_trace_submit(sk_trace *trace, const sk_trace_key *key, const sk_session_input *input,
+                          sk_error *err) SK_MUST_CHECK;
 sk_status sk_trace_wait(sk_trace *trace, sk_tensor *outputs, sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -5,7 +5,7 @@
 #include "framed_sleap.h"
 
 #include "models/model.h"
-#include "tasks/instances.h"
+#include "base/instances.h"
 #include "tasks/stage.h"
 
 /* Crops cut from a frame that lies on the device beside crops that the stage's own cutter makes of it: the same outputs. For a
@@ -44,15 +44,10 @@ static inline bool cropped_sessions(cropped *c, const cropped_pair *p, const sk_
     sk_session_settings s = sk_session_defaults();
     sk_frame_fit fit;
     sk_crop_wish wish;
-    int legacy;
-    sk_sleap_grey grey;
-    sk_pixel_format taken;
+    sk_task_fit way;
     s.precision = precision;
     s.cache_dir = "";
-    const sk_sleap_geometry *sizes = sk_task_stage_sizes(p->stages[0], &legacy, &grey);
-    const sk_letterbox_geometry *box = sk_task_stage_letterbox(p->stages[0], frame->format, &taken);
-    if (!(sizes ? sk_offload_fit_sleap(sizes, legacy, grey, frame, &fit)
-                : sk_offload_fit(box, frame, &fit)) ||
+    if (!sk_task_stage_fit(p->stages[0], &way) || !sk_offload_fit_stage(&way, frame, &fit) ||
         !sk_offload_crops(sk_task_stage_crop_form(p->stages[1]), frame, &wish))
         return false;
     fit.whole = 1;
@@ -163,7 +158,7 @@ static inline bool cropped_places(cropped *c, cropped_pair *p, const sk_frame *f
         sk_instances_alloc(plan->capacity, plan->n_keypoints, &p->out, err) != SK_OK)
         return false;
     for (int i = 0; i < 11; i++) {
-        sk_instance *found = sk_instances_add(&p->found);
+        sk_found *found = sk_instances_add(&p->found);
         const float x = (float)(random_next(&c->random) % 10000) * 1.2e-4f * (float)frame->width -
                         0.1f * (float)frame->width,
                     y = (float)(random_next(&c->random) % 10000) * 1.2e-4f * (float)frame->height -

@@ -190,10 +190,13 @@ static void test_fine_outputs(void **state)
 
 enum { FRAMES = 5, FRAME_W = 72, FRAME_H = 56 };
 
-/* keep: 1 the maps come back and are kept, 2 and are checked. */
+/* keep: 1 the maps come back and are kept, 2 and are checked; and the host cuts crops. */
 static sk_runner *open_runner(const sk_model *const *models, int n_models, float threshold, int keep)
 {
-    static const sk_engine *const engines[] = {&gpu_engine};
+    static sk_engine plain;
+    plain = gpu_engine;
+    plain.can.offers &= ~SK_OFFERS_CROPS;
+    const sk_engine *const engines[] = {keep ? &plain : &gpu_engine};
     sk_error err = {0};
     sk_runner *r = NULL;
     sk_runner_settings s;
@@ -208,6 +211,37 @@ static sk_runner *open_runner(const sk_model *const *models, int n_models, float
     s.frames = keep == 2 ? SK_RUNNER_HOLD : s.frames;
     assert_ok(sk_runner_open_on(models, n_models, &s, engines, &r, &err), &err);
     return r;
+}
+
+/* Many frames on their way: each has its own crops, cut from its own pixels. */
+static void stream_both(sk_runner *const *runners, uint8_t (*pixels)[FRAME_W * FRAME_H * 3])
+{
+    enum { MANY = 12 };
+    static sk_frame frames[MANY]; /* held by one of them */
+    sk_error err = {0};
+    sk_runner_result results[2];
+    int submitted[2] = {0, 0};
+    for (int i = 0; i < MANY; i++) {
+        for (int k = 0; k < 2; k++) {
+            for (; submitted[k] < MANY && sk_runner_in_flight(runners[k]) < sk_runner_depth(runners[k]);
+                 submitted[k]++) {
+                sk_frame *frame = &frames[submitted[k]];
+                *frame = (sk_frame){.format = SK_PIXEL_RGB,
+                                    .width = FRAME_W,
+                                    .height = FRAME_H,
+                                    .stride = FRAME_W * 3,
+                                    .data = pixels[submitted[k] * 3 % FRAMES],
+                                    .index = submitted[k]};
+                assert_ok(sk_runner_submit(runners[k], frame, NULL, NULL, &err), &err);
+            }
+            assert_ok(sk_runner_wait(runners[k], &results[k], &err), &err);
+            assert_int_equal(results[k].index, i);
+        }
+        const sk_instances *a = results[0].instances, *b = results[1].instances;
+        assert_int_equal(a->count, b->count);
+        assert_memory_equal(a->keypoints, b->keypoints,
+                            (size_t)(a->count * a->n_keypoints) * sizeof(sk_keypoint));
+    }
 }
 
 static void check_runner(const char *first, const char *second, float threshold, int keep, int64_t *whole,
@@ -225,6 +259,7 @@ static void check_runner(const char *first, const char *second, float threshold,
         runners[k] = open_runner((const sk_model *const *)models, second ? 2 : 1, threshold, k ? 0 : keep);
         assert_true(runners[k]->lanes[0].trace.key.peaks == k && runners[k]->lanes[0].trace.key.frames);
         assert_true(!second || runners[k]->lanes[0].second.trace.key.peaks == k);
+        assert_true(!second || runners[k]->lanes[0].second.trace.key.crops == k);
         assert_false(sk_runner_takes_device_frames(runners[k], 0));
     }
     for (int i = 0; i < FRAMES; i++)
@@ -247,6 +282,7 @@ static void check_runner(const char *first, const char *second, float threshold,
                             (size_t)(a.instances->count * a.instances->n_keypoints) * sizeof(sk_keypoint));
         *found += a.instances->count;
     }
+    stream_both(runners, pixels);
     sk_runner_stats stats;
     sk_runner_get_stats(runners[0], &stats);
     assert_int_equal(stats.whole, 0);

@@ -254,10 +254,11 @@ static void test_key_guards_trace(void **state)
     assert_true(sk_trace_fits(t, &key));
     key.width += 2;
     assert_false(sk_trace_fits(t, &key));
-    assert_int_equal(sk_trace_submit(t, &key, r->lanes[0].jobs[0].input, NULL, &err), SK_ERR_INTERNAL);
+    const sk_session_input in = {.data = r->lanes[0].jobs[0].input};
+    assert_int_equal(sk_trace_submit(t, &key, &in, &err), SK_ERR_INTERNAL);
     key = t->key;
     key.model[0] ^= 1; /* another model's */
-    assert_int_equal(sk_trace_submit(t, &key, r->lanes[0].jobs[0].input, NULL, &err), SK_ERR_INTERNAL);
+    assert_int_equal(sk_trace_submit(t, &key, &in, &err), SK_ERR_INTERNAL);
     sk_runner_close(&r);
 }
 

@@ -250,7 +250,8 @@ sk_status gpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
         plan->fit = *settings->stages.fit;
     if (settings->input == SK_INPUT_CROPS) {
         plan->crops = *settings->stages.crops;
-        if (plan->crops.form.rule == SK_CROP_LETTERBOX || graph->n_inputs != 1)
+        if (plan->crops.form.rule == SK_CROP_LETTERBOX || graph->n_inputs != 1 ||
+            (plan->without & GPU_WITHOUT_CROPS))
             return sk_fail(err, SK_ERR_UNSUPPORTED, "these crops are cut by the host");
     }
     if (settings->stages.sparse) {
