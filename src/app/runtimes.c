@@ -22,21 +22,16 @@ static sk_status new_view(sk_runtimes_view **out, sk_error *err)
     return *out ? SK_OK : sk_fail_memory(err, sizeof **out);
 }
 
-sk_pipeline sk_runtimes_pipeline(sk_task task)
+sk_pipeline sk_runtimes_pipeline(const sk_model *model)
 {
-    switch (task) {
-    case SK_TASK_OBB: return SK_PIPELINE_YOLO_OBB_DETECTION;
-    case SK_TASK_POSE: return SK_PIPELINE_YOLO_POSE;
-    case SK_TASK_DETECT:
-    case SK_TASK_SEGMENT: return SK_PIPELINE_YOLO_DETECTION;
-    case SK_TASK_SINGLE_INSTANCE:
-    case SK_TASK_CENTROID:
-    case SK_TASK_CENTERED_INSTANCE:
-    case SK_TASK_BOTTOMUP:
-    case SK_TASK_MULTICLASS_BOTTOMUP:
-    case SK_TASK_MULTICLASS_TOPDOWN: return SK_PIPELINE_SLEAP_POSE;
-    case SK_TASK_UNKNOWN:
-    case SK_TASK_CLASSIFY: break;
+    switch (model->family) {
+    case SK_FAMILY_SLEAP: return SK_PIPELINE_SLEAP_POSE;
+    case SK_FAMILY_YOLO:
+        return model->task == SK_TASK_OBB    ? SK_PIPELINE_YOLO_OBB_DETECTION
+               : model->task == SK_TASK_POSE ? SK_PIPELINE_YOLO_POSE
+                                             : SK_PIPELINE_YOLO_DETECTION;
+    case SK_FAMILY_CLASSIFY:
+    case SK_FAMILY_NONE: break;
     }
     return SK_PIPELINE_GENERIC;
 }
@@ -50,7 +45,7 @@ static sk_status look_at_models(const char *const *models, int32_t n_models, uin
     for (int32_t i = 0; i < n_models; i++) {
         sk_model *model = NULL;
         SK_TRY(sk_model_open(models[i], &model, err));
-        *pipelines |= 1u << sk_runtimes_pipeline(model->task);
+        *pipelines |= 1u << sk_runtimes_pipeline(model);
         *importable = *importable && model->graph && !model->truncated;
         sk_model_close(&model);
     }

@@ -26,6 +26,9 @@ typedef enum sk_family_id {
     SK_FAMILY_SLEAP
 } sk_family_id;
 
+/* The task with the highest number. */
+sk_task sk_task_last(void);
+
 /* Does sk_yolo_spec say something of models of this family, and do they have Ultralytics' metadata? */
 bool sk_family_is_ultralytics(sk_family_id family);
 

@@ -219,7 +219,7 @@ static sk_status read_root(const reader *r, const sk_config_value *root)
     if (version > 1)
         return sk_fail(r->err, SK_ERR_UNSUPPORTED, "%s: exported by a newer skitter (%s); update this one",
                        r->what, sk_config_text_or(root, "skitter", "unknown version"));
-    SK_TRY(read_int(r, root, "task", SK_TASK_UNKNOWN, SK_TASK_MULTICLASS_TOPDOWN, &task));
+    SK_TRY(read_int(r, root, "task", SK_TASK_UNKNOWN, sk_task_last(), &task));
     sk_model_set_task(model, (sk_task)task);
     SK_TRY(keep_text(r, sk_config_text(sk_config_get(root, "family")), &model->architecture));
     SK_TRY(read_int(r, root, "n_classes", 0, MAX_NAMES, &model->n_classes));

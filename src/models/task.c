@@ -18,9 +18,14 @@ static const struct {
              [SK_TASK_MULTICLASS_BOTTOMUP] = {"multiclass_bottomup", SK_FAMILY_SLEAP},
              [SK_TASK_MULTICLASS_TOPDOWN] = {"multiclass_topdown", SK_FAMILY_SLEAP}};
 
+sk_task sk_task_last(void)
+{
+    return (sk_task)(sizeof tasks / sizeof *tasks - 1);
+}
+
 static sk_task known(sk_task task)
 {
-    return (uint32_t)task < sizeof tasks / sizeof *tasks ? task : SK_TASK_UNKNOWN;
+    return (uint32_t)task <= (uint32_t)sk_task_last() ? task : SK_TASK_UNKNOWN;
 }
 
 const char *sk_task_name(sk_task task)
