@@ -362,8 +362,3 @@ void sk_overlay_run_close(sk_overlay_run **pointer)
     sk_free(run->folder);
     sk_free(run);
 }
-
-const char *sk_overlay_run_file(const sk_overlay_run *run)
-{
-    return run->pictures ? "overlay/" : "overlay.mp4";
-}

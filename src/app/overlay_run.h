@@ -46,7 +46,4 @@ sk_status sk_overlay_run_end_part(sk_overlay_run *run, sk_error *err) SK_MUST_CH
 sk_status sk_overlay_run_join(sk_overlay_run *run, bool finished, sk_error *err) SK_MUST_CHECK;
 void sk_overlay_run_close(sk_overlay_run **run);
 
-/* "overlay.mp4" or "overlay/" */
-const char *sk_overlay_run_file(const sk_overlay_run *run);
-
 #endif

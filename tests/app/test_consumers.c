@@ -278,6 +278,7 @@ static sk_predict_report *tap_run(const char *model, const char *source, const c
                         .context = t};
     s.source = source;
     s.out = out;
+    s.n_formats = out ? 2 : 0; /* a door that keeps nothing: no folder, no file, only what passes */
     s.n_models = 1;
     s.models[0] = model;
     s.detector.height = s.detector.width = 32;
@@ -326,6 +327,11 @@ static void tap_sees_what_passes(void **state)
     r = tap_run(model, folder, out, &third);
     assert_true(r->nothing_to_do && third.begun == 1 && third.finished);
     assert_string_equal(third.names, "");
+    tapped alone = {0};
+    r = tap_run(model, folder, NULL, &alone);
+    assert_int_equal(r->n_files, 0);
+    assert_string_equal(alone.names, "a.jpg b.jpg! c.jpg d.jpg ");
+    assert_true(alone.finished);
 }
 
 int main(void)
