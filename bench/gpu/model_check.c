@@ -160,7 +160,7 @@ static int check_frames(const check *c, sk_pixel_format format, int side, const 
         frame.stride = (ptrdiff_t)row;
         frame.data = frames + (size_t)n * row * rows;
         if (format == SK_PIXEL_NV12) {
-            sk_nv12_to_rgb(&frame, rgb);
+            sk_yuv_to_rgb(&frame, rgb);
             frame = (sk_frame){.format = SK_PIXEL_RGB, .width = w, .height = h, .stride = 3 * w, .data = rgb};
         }
         if (sk_letterbox_run(letterbox, &frame, pictures + n * side * side * 3, &err) != SK_OK)

@@ -178,8 +178,8 @@ SK_API sk_status sk_runner_submit(sk_runner *runner, const sk_frame *frame, cons
 /* Whether frames in the memory of this CUDA device (sk_frame.place and device) are taken: all lanes are on it, and
  * the engine fits frames of this model in by itself; one model, frames borrowed or held, nothing checked or moved. */
 SK_API bool sk_runner_takes_device_frames(const sk_runner *runner, int32_t device);
-/* Whether NV12 in host memory is taken: the engine fits frames of this model in by itself on every lane; one model, nothing
- * checked or moved. */
+/* Whether NV12 in host memory is best: the engine fits frames of this model in by itself on every lane; one model, nothing
+ * checked or moved. Otherwise it is taken, too, and made RGB on the host. */
 SK_API bool sk_runner_takes_nv12(const sk_runner *runner);
 /* Starts a batch that is not full now. */
 SK_API void sk_runner_flush(sk_runner *runner);

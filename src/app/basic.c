@@ -2,6 +2,7 @@
 #include "app/basic.h"
 
 #include "base/clock.h"
+#include "base/frame.h"
 #include "runner/network.h"
 #include "runner/session_settings.h"
 
@@ -169,16 +170,16 @@ sk_status sk_basic_run(sk_basic *b, const sk_frame *frame, int32_t *count, sk_er
     const basic_network *n = &b->networks[0];
     sk_tensor outputs[SK_SESSION_MAX_OUTPUTS] = {0};
     int64_t mark = sk_clock_ns();
-    size_t bytes = (size_t)frame->stride * (size_t)frame->height;
-    sk_frame copy = *frame;
+    const size_t bytes = sk_frame_copy_bytes(frame);
+    sk_frame copy = {0};
     sk_status status = SK_OK;
     uint8_t *input = sk_calloc(1, n->input_bytes);
-    copy.data = sk_malloc(bytes);
-    if (!input || !copy.data) {
+    uint8_t *pixels = sk_malloc(bytes);
+    if (!input || !pixels) {
         status = sk_fail_memory(err, bytes);
         goto done;
     }
-    memcpy(copy.data, frame->data, bytes);
+    sk_frame_copy(frame, pixels, &copy);
     lap(&mark, &b->times.copy);
     SK_TRY_GOTO(sk_task_stage_input(n->stage, &copy, n->form, input, err));
     lap(&mark, &b->times.pre);
@@ -189,7 +190,7 @@ sk_status sk_basic_run(sk_basic *b, const sk_frame *frame, int32_t *count, sk_er
     b->times.frames++;
 done:
     free_outputs(outputs, n->n_outputs);
-    sk_free(copy.data);
+    sk_free(pixels);
     sk_free(input);
     return status;
 }

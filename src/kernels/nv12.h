@@ -11,9 +11,10 @@
 
 sk_nv12_weights sk_nv12_weights_of(sk_colour_matrix matrix, int32_t full_range);
 
-/* A frame in host memory as RGB [height][width][3], dense. */
-void sk_nv12_to_rgb(const sk_frame *frame, uint8_t *rgb);
-/* The same for planes (SK_PIXEL_I420). */
-void sk_i420_to_rgb(const sk_frame *frame, uint8_t *rgb);
+/* One row of an NV12, I420 or YUYV frame in host memory as RGB. A row of YUYV has chroma of its own, otherwise the
+ * formula is the same. */
+void sk_yuv_row_to_rgb(const sk_frame *frame, const sk_nv12_weights *w, int32_t y, uint8_t *rgb);
+/* All rows: RGB [height][width][3], dense. */
+void sk_yuv_to_rgb(const sk_frame *frame, uint8_t *rgb);
 
 #endif

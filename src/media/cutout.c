@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "media/cutout.h"
 
+#include "base/frame.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 
 static int channels_of(const sk_frame *frame)
 {
-    return frame->format == SK_PIXEL_GRAY ? 1 : 3;
+    return (int)sk_frame_row_bytes(frame->format, 1);
 }
 
 static int32_t clamp(double value, int32_t most)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "media/draw.h"
 
+#include "base/frame.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -41,8 +43,14 @@ static void blend(sk_frame *frame, int x, int y, uint32_t colour, float opacity)
         return;
     if (opacity > 1)
         opacity = 1;
-    uint8_t *pixel = frame->data + y * frame->stride + (ptrdiff_t)x * 3;
-    bool bgr = frame->format == SK_PIXEL_BGR;
+    uint8_t *pixel = frame->data + y * frame->stride + (ptrdiff_t)sk_frame_row_bytes(frame->format, x);
+    bool bgr = frame->format == SK_PIXEL_BGR || frame->format == SK_PIXEL_BGRA;
+    if (frame->format == SK_PIXEL_GRAY) { /* as bright as the colour */
+        float target = 0.299f * (float)(colour >> 16 & 255) + 0.587f * (float)(colour >> 8 & 255) +
+                       0.114f * (float)(colour & 255);
+        pixel[0] = (uint8_t)lrintf((float)pixel[0] + (target - (float)pixel[0]) * opacity);
+        return;
+    }
     for (int c = 0; c < 3; c++) {
         int shift = bgr ? 8 * c : 16 - 8 * c;
         float target = (float)((colour >> shift) & 255);

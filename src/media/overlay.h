@@ -40,7 +40,8 @@ void sk_overlay_defaults(sk_overlay_settings *settings);
 sk_status sk_overlay_open(const sk_overlay_settings *settings, sk_overlay **out, sk_error *err) SK_MUST_CHECK;
 void sk_overlay_close(sk_overlay **overlay);
 
-/* Draws into the frame (RGB or BGR). Frames come in order; trails remember the last ones. */
+/* Draws into the frame: RGB, BGR, RGBA, BGRA or grey; others are made plain first (tasks/plain_frame.h). Frames come in order;
+ * trails remember the last ones. */
 void sk_overlay_draw(sk_overlay *overlay, sk_frame *frame, const sk_instances *instances);
 
 #endif

@@ -2,7 +2,9 @@
 #include "media/video_sink.h"
 
 #include "base/file.h"
+#include "base/frame.h"
 #include "base/memory.h"
+#include "kernels/plain.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -13,7 +15,7 @@
 #include <turbojpeg.h>
 #include <unistd.h>
 
-sk_status sk_picture_jpeg(const sk_frame *frame, int quality, uint8_t **bytes, size_t *length, sk_error *err)
+static sk_status compress(const sk_frame *frame, int quality, uint8_t **bytes, size_t *length, sk_error *err)
 {
     tjhandle jpeg = tjInitCompress();
     unsigned char *own = NULL;
@@ -37,6 +39,32 @@ sk_status sk_picture_jpeg(const sk_frame *frame, int quality, uint8_t **bytes, s
     }
     tjFree(own);
     tjDestroy(jpeg);
+    return status;
+}
+
+/* The frame, or one that was made plain in fresh *memory. */
+static sk_status make_plain(const sk_frame *frame, sk_frame *view, uint8_t **memory, sk_error *err)
+{
+    *view = *frame;
+    *memory = NULL;
+    if (sk_plain_format(frame->format) == frame->format)
+        return SK_OK;
+    SK_TRY(sk_frame_check(frame, err));
+    *memory = sk_malloc(sk_plain_bytes(frame));
+    if (!*memory)
+        return sk_fail_memory(err, sk_plain_bytes(frame));
+    sk_plain_convert(frame, *memory, view);
+    return SK_OK;
+}
+
+sk_status sk_picture_jpeg(const sk_frame *frame, int quality, uint8_t **bytes, size_t *length, sk_error *err)
+{
+    sk_frame view;
+    uint8_t *memory;
+    *bytes = NULL;
+    SK_TRY(make_plain(frame, &view, &memory, err));
+    sk_status status = compress(&view, quality, bytes, length, err);
+    sk_free(memory);
     return status;
 }
 
@@ -72,11 +100,8 @@ static sk_status write_jpeg(const char *path, const sk_frame *frame, sk_error *e
     return status;
 }
 
-sk_status sk_picture_write(const char *path, const sk_frame *frame, sk_error *err)
+static sk_status write_png(const char *path, const sk_frame *frame, sk_error *err)
 {
-    const char *dot = strrchr(path, '.');
-    if (dot && (strcasecmp(dot, ".jpg") == 0 || strcasecmp(dot, ".jpeg") == 0))
-        return write_jpeg(path, frame, err);
     png_image image = {.version = PNG_IMAGE_VERSION,
                        .width = (png_uint_32)frame->width,
                        .height = (png_uint_32)frame->height,
@@ -86,4 +111,17 @@ sk_status sk_picture_write(const char *path, const sk_frame *frame, sk_error *er
     if (!png_image_write_to_file(&image, path, 0, frame->data, (png_int_32)frame->stride, NULL))
         return sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s", path, image.message);
     return SK_OK;
+}
+
+sk_status sk_picture_write(const char *path, const sk_frame *frame, sk_error *err)
+{
+    const char *dot = strrchr(path, '.');
+    if (dot && (strcasecmp(dot, ".jpg") == 0 || strcasecmp(dot, ".jpeg") == 0))
+        return write_jpeg(path, frame, err);
+    sk_frame view;
+    uint8_t *memory;
+    SK_TRY(make_plain(frame, &view, &memory, err));
+    sk_status status = write_png(path, &view, err);
+    sk_free(memory);
+    return status;
 }

@@ -52,7 +52,7 @@ static bool ask(const AVFrame *frame, void (*colour)(struct SwsContext *scaler, 
         uint8_t *to[4] = {theirs};
         colour(scaler, frame);
         sk_ff.sws_scale(scaler, from, strides, 0, TRIAL_ROWS, to, &row);
-        sk_i420_to_rgb(&trial, ours);
+        sk_yuv_to_rgb(&trial, ours);
         for (size_t y = 0; agree && y < TRIAL_ROWS; y++)
             agree = memcmp(ours + 3 * width * y, theirs + 3 * stride * y, 3 * width) == 0;
     }

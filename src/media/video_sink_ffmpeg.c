@@ -5,6 +5,7 @@
 #include "base/frame.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "kernels/plain.h"
 #include "media/decoder_ffmpeg.h"
 
 #include <fcntl.h>
@@ -28,6 +29,8 @@ struct sk_video_sink {
     int64_t last_pts;
     double left_out; /* ticks of pauses */
     bool scaled;     /* a frame of another size came, and it was said */
+    uint8_t *plain;  /* room for frames in other formats */
+    size_t plain_bytes;
 };
 
 /* A new file in place of what an earlier run left; FFmpeg itself would follow a link that lies there. */
@@ -64,6 +67,7 @@ static sk_status failed(const sk_video_sink *sink, const char *what, int code, s
 
 static void release(sk_video_sink *sink)
 {
+    sk_free(sink->plain);
     sk_ff.sws_freeContext(sink->scaler);
     sk_ff.av_packet_free(&sink->packet);
     sk_ff.av_frame_free(&sink->frame);
@@ -219,6 +223,14 @@ static int64_t next_pts(sk_video_sink *sink, double seconds)
 
 sk_status sk_video_sink_write(sk_video_sink *sink, const sk_frame *frame, sk_error *err)
 {
+    sk_frame view;
+    if (sk_plain_format(frame->format) != frame->format) {
+        SK_TRY(sk_frame_check(frame, err));
+        SK_TRY(sk_array_reserve((void **)&sink->plain, &sink->plain_bytes, sk_plain_bytes(frame), 1,
+                                sk_plain_bytes(frame), err));
+        sk_plain_convert(frame, sink->plain, &view);
+        frame = &view;
+    }
     bool same = (frame->width & ~1) == sink->codec->width && (frame->height & ~1) == sink->codec->height;
     if (!same && !sink->scaled)
         sk_log(SK_LOG_WARN, "%s: frame %lld is %d x %d; it and others of that size are scaled to %d x %d",
@@ -230,7 +242,9 @@ sk_status sk_video_sink_write(sk_video_sink *sink, const sk_frame *frame, sk_err
     int code = sk_ff.av_frame_make_writable(sink->frame);
     if (code < 0)
         return failed(sink, "allocating a frame", code, err);
-    enum AVPixelFormat from = frame->format == SK_PIXEL_BGR ? AV_PIX_FMT_BGR24 : AV_PIX_FMT_RGB24;
+    enum AVPixelFormat from = frame->format == SK_PIXEL_BGR    ? AV_PIX_FMT_BGR24
+                              : frame->format == SK_PIXEL_GRAY ? AV_PIX_FMT_GRAY8
+                                                               : AV_PIX_FMT_RGB24;
     sink->scaler =
         sk_ff.sws_getCachedContext(sink->scaler, width, height, from, sink->codec->width, sink->codec->height,
                                    AV_PIX_FMT_YUV420P, SWS_BILINEAR, NULL, NULL, NULL);

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/frame.h"
 #include "engines/offload.h"
+#include "kernels/plain.h"
 #include "runner/internal.h"
 
 #include <string.h>
@@ -103,13 +104,14 @@ static sk_job *take(sk_lane_stage *stage)
     }
 }
 
-/* The frame as it is, rows without gaps, for an engine that fits it in by itself. Rows that the fit does not read may hold
- * anything. */
+/* The frame, rows without gaps, for an engine that fits it in by itself: as it is, or made plain where engines do not take
+ * the format. Rows that the fit does not read may hold anything. */
 typedef struct frame_copy {
     const sk_frame *frame;
     sk_row_strips strips;
-    const uint8_t *chroma; /* null: none */
-    size_t row;            /* bytes */
+    const uint8_t *chroma; /* NV12, which engines take; null: others */
+    sk_nv12_weights weights;
+    size_t row; /* bytes */
     uint8_t *to;
 } frame_copy;
 
@@ -133,8 +135,13 @@ static void copy_share(void *context, int32_t share, int32_t shares)
             continue;
         }
         const int64_t first = c->strips.first + k * c->strips.step;
-        for (int64_t y = first; y < first + c->strips.run; y++)
-            memcpy(c->to + c->row * (size_t)y, frame->data + frame->stride * y, c->row);
+        for (int64_t y = first; y < first + c->strips.run; y++) {
+            uint8_t *row = c->to + c->row * (size_t)y;
+            if (c->chroma)
+                memcpy(row, frame->data + frame->stride * y, (size_t)frame->width);
+            else
+                sk_plain_row(frame, &c->weights, (int32_t)y, row);
+        }
     }
 }
 
@@ -145,9 +152,11 @@ static void copy_frame(sk_lane *lane, const sk_frame *frame, uint8_t *to)
     if (!c.strips.count) /* every row */
         c.strips = (sk_row_strips){.first = 0, .step = 1, .run = 1, .count = frame->height};
     c.row = nv12 ? ((size_t)frame->width + 1) / 2 * 2
-                 : (size_t)frame->width * (frame->format == SK_PIXEL_GRAY ? 1 : 3);
+                 : sk_frame_row_bytes(sk_plain_format(frame->format), frame->width);
     if (nv12)
         c.chroma = sk_frame_chroma(frame);
+    else
+        c.weights = sk_nv12_weights_of(frame->matrix, frame->full_range);
     sk_copiers_run(&lane->copiers, c.row * (size_t)(c.strips.count * c.strips.run + chroma_rows(&c)),
                    copy_share, &c);
 }
@@ -183,10 +192,6 @@ static void process(sk_lane *lane, sk_job *job)
         }
         if (status == SK_OK)
             status = job->on_device ? check_device(lane, &key, first, &problem) : SK_OK;
-        if (!job->on_device && first->format == SK_PIXEL_NV12 && !key.frames)
-            status =
-                sk_fail(&problem, SK_ERR_UNSUPPORTED, "frame %lld is NV12, which %s does not take; give RGB",
-                        (long long)first->index, lane->device.name);
         if (status == SK_OK)
             status = sk_job_prepare(job, &key, &problem);
     }

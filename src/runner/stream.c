@@ -34,51 +34,18 @@ void sk_runner_leave(sk_runner *r)
     pthread_mutex_unlock(&r->lock);
 }
 
-static sk_status check_frame(const sk_frame *frame, sk_error *err)
-{
-    SK_CHECK_ARG(frame && frame->data, err);
-    const bool nv12 = frame->format == SK_PIXEL_NV12;
-    const bool planes = frame->format == SK_PIXEL_I420 && !sk_frame_on_device(frame);
-    if (frame->format != SK_PIXEL_RGB && frame->format != SK_PIXEL_BGR && frame->format != SK_PIXEL_GRAY &&
-        !nv12 && !planes)
-        return sk_fail(err, SK_ERR_ARG,
-                       "frame %lld: pixel format %d; RGB, BGR, grey, I420 or, by GPU engines, NV12 is taken",
-                       (long long)frame->index, (int)frame->format);
-    int32_t bytes = frame->format == SK_PIXEL_GRAY || nv12 || planes ? 1 : 3;
-    if (planes && (!frame->chroma || !frame->chroma_v || frame->chroma_stride < (frame->width + 1) / 2))
-        return sk_fail(err, SK_ERR_ARG, "frame %lld: I420 without its planes of chroma",
-                       (long long)frame->index);
-    if (frame->width < 1 || frame->height < 1 || frame->width > 65535 || frame->height > 65535 ||
-        frame->stride < (ptrdiff_t)frame->width * bytes)
-        return sk_fail(err, SK_ERR_ARG, "frame %lld: %dx%d with rows of %lld bytes is not possible",
-                       (long long)frame->index, frame->width, frame->height, (long long)frame->stride);
-    return SK_OK;
-}
-
-/* What reads pixels on the host reads neither a device's nor NV12. */
+/* What reads pixels on the host does not read a device's. */
 static sk_status check_place(const sk_runner *r, const sk_frame *frame, const sk_runner_call *call,
                              sk_error *err)
 {
-    if (frame->format == SK_PIXEL_I420 && !r->planes)
-        return sk_fail(err, SK_ERR_UNSUPPORTED,
-                       "frame %lld: planes (I420) are taken for a single YOLO model on the CPU, and not "
-                       "copied: give RGB",
-                       (long long)frame->index);
-    const bool there = sk_frame_on_device(frame);
-    if (!there && frame->format == SK_PIXEL_NV12 && !r->takes_nv12)
-        return sk_fail(
-            err, SK_ERR_ARG,
-            "frame %lld is NV12, which only engines take that fit frames in by themselves: give RGB",
-            (long long)frame->index);
-    if (!there && frame->format != SK_PIXEL_NV12)
+    if (!sk_frame_on_device(frame))
         return SK_OK;
-    if ((there && r->settings.frames == SK_RUNNER_COPY) || r->n_models > 1 || r->settings.check_every > 0 ||
+    if (r->settings.frames == SK_RUNNER_COPY || r->n_models > 1 || r->settings.check_every > 0 ||
         r->settings.allow_failover || (call && call->check_pcc))
         return sk_fail(err, SK_ERR_UNSUPPORTED,
-                       "frame %lld %s: such frames are not %scropped, checked or moved to another device; "
-                       "give RGB in memory",
-                       (long long)frame->index, there ? "lies in a GPU's memory" : "is NV12",
-                       there ? "copied, " : "");
+                       "frame %lld lies in a GPU's memory: such frames are not copied, cropped, checked or "
+                       "moved to another device; give RGB in memory",
+                       (long long)frame->index);
     return SK_OK;
 }
 
@@ -134,11 +101,7 @@ static sk_status reserve(sk_runner *r, sk_item **out, sk_error *err)
 /* Outside of the lock: pixels into the item's own memory, rows without gaps. */
 static sk_status stage_copy(sk_item *item, const sk_frame *frame, sk_error *err)
 {
-    const bool nv12 = frame->format == SK_PIXEL_NV12;
-    size_t row = nv12 ? ((size_t)frame->width + 1) / 2 * 2
-                      : (size_t)frame->width * (frame->format == SK_PIXEL_GRAY ? 1 : 3);
-    size_t luma = row * (size_t)frame->height, half = nv12 ? ((size_t)frame->height + 1) / 2 : 0;
-    size_t bytes = luma + row * half;
+    const size_t bytes = sk_frame_copy_bytes(frame);
     if (bytes > item->staging_bytes) {
         sk_free(item->staging);
         item->staging_bytes = 0;
@@ -147,18 +110,7 @@ static sk_status stage_copy(sk_item *item, const sk_frame *frame, sk_error *err)
             return sk_fail_memory(err, bytes);
         item->staging_bytes = bytes;
     }
-    const uint8_t *chroma = sk_frame_chroma(frame);
-    if (frame->stride == (ptrdiff_t)row)
-        memcpy(item->staging, frame->data, luma);
-    else
-        for (int32_t y = 0; y < frame->height; y++)
-            memcpy(item->staging + row * (size_t)y, frame->data + frame->stride * y, row);
-    for (size_t y = 0; y < half; y++)
-        memcpy(item->staging + luma + row * y, chroma + (size_t)sk_frame_chroma_stride(frame) * y, row);
-    item->view.chroma = NULL;
-    item->view.chroma_stride = 0;
-    item->view.data = item->staging;
-    item->view.stride = (ptrdiff_t)row;
+    sk_frame_copy(frame, item->staging, &item->view);
     return SK_OK;
 }
 
@@ -180,7 +132,7 @@ static void reset(sk_item *item, const sk_frame *frame, int64_t now)
 static sk_status submit(sk_runner *r, const sk_frame *frame, const sk_runner_call *call, bool own,
                         int64_t *ticket, sk_error *err)
 {
-    SK_TRY(check_frame(frame, err));
+    SK_TRY(sk_frame_check(frame, err));
     SK_TRY(check_place(r, frame, call, err));
     if (call && call->check_pcc && !r->settings.keep_outputs && !r->settings.check_every && r->sparse)
         return sk_fail(

@@ -2,8 +2,10 @@
 #include "runner/trace.h"
 
 #include "base/clock.h"
+#include "base/frame.h"
 #include "base/memory.h"
 #include "engines/offload.h"
+#include "kernels/plain.h"
 #include "runner/compare.h"
 #include "runner/network.h"
 #include "runner/session_settings.h"
@@ -31,14 +33,18 @@ void sk_trace_key_offload(sk_trace_key *key, const sk_model *model, const sk_tas
                           const sk_frame *like, bool whole)
 {
     sk_task_fit way;
+    sk_frame plain = *like;
     sk_sparse_outputs outputs;
     sk_row_outputs rows;
     uint32_t offers = key->engine->can.offers;
     sk_frame_fit fit = {0};
+    if (like->format != SK_PIXEL_NV12 &&
+        !sk_frame_on_device(like)) /* what engines do not take is made plain */
+        plain.format = sk_plain_format(like->format);
     if (!whole)
         sk_trace_key_peaks(key, stage);
     if (!(offers & SK_OFFERS_FRAMES) || !sk_task_stage_fit(stage, &way) ||
-        !sk_offload_fit_stage(&way, like, &fit))
+        !sk_offload_fit_stage(&way, &plain, &fit))
         return;
     key->frames = 1;
     key->fit = fit;

@@ -2,6 +2,7 @@
 #ifndef SK_TASKS_FAMILY_H
 #define SK_TASKS_FAMILY_H
 
+#include "tasks/plain_frame.h"
 #include "tasks/arrange.h"
 #include "tasks/stage.h"
 
@@ -48,6 +49,7 @@ struct sk_task_stage {
     sk_crop *places; /* where they lie */
     int32_t n_crops, next_crop;
     const sk_frame *frame; /* that crops are cut from */
+    sk_plain_frame plain;  /* of frames in formats that no family reads as they are */
 };
 
 struct sk_family {

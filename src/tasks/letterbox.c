@@ -113,6 +113,11 @@ done:
     return status;
 }
 
+bool sk_letterbox_takes_planes(const sk_letterbox_geometry *g)
+{
+    return sk_resize_planar_takes(g->frame_width, g->frame_height, g->resized_width, g->resized_height);
+}
+
 void sk_letterbox_close(sk_letterbox **box)
 {
     if (!box || !*box)

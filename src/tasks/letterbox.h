@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "skitter/frame.h"
 
+#include <stdbool.h>
+
 /* Fits a frame into the network's input the way Ultralytics does: scaled with its aspect kept (up or
  * down), centred, bordered with grey 114. */
 
@@ -31,6 +33,8 @@ sk_status sk_letterbox_open(const sk_letterbox_geometry *geometry, sk_pixel_form
  * larger than the network input opened for, and a box opened for GRAY stays so. */
 sk_status sk_letterbox_refit(sk_letterbox *box, const sk_letterbox_geometry *geometry, sk_pixel_format format,
                              sk_error *err) SK_MUST_CHECK;
+/* Are I420 frames resized as planes by this geometry? Else they are made RGB first. */
+bool sk_letterbox_takes_planes(const sk_letterbox_geometry *geometry);
 void sk_letterbox_close(sk_letterbox **box);
 const sk_letterbox_geometry *sk_letterbox_geometry_of(const sk_letterbox *box);
 

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "kernels/nv12.h"
+#include "kernels/nv12_sse2.h"
 #include "tasks/picture_formula.h"
 #include "tasks/resize_linear.h"
 
@@ -71,12 +72,18 @@ void sk_resize_planar_close(sk_resize_planar **resize)
     sk_free(r);
 }
 
-bool sk_resize_planar_fit(sk_resize_planar *r, int32_t src_width, int32_t src_height, int32_t dst_width,
-                          int32_t dst_height)
+bool sk_resize_planar_takes(int32_t src_width, int32_t src_height, int32_t dst_width, int32_t dst_height)
 {
     const bool same = src_width == dst_width && src_height == dst_height;
     const bool half = src_width == 2 * dst_width && src_height == 2 * dst_height; /* has a rule of its own */
-    if (dst_width > r->most_width || dst_height > r->most_height || same || half)
+    return !same && !half;
+}
+
+bool sk_resize_planar_fit(sk_resize_planar *r, int32_t src_width, int32_t src_height, int32_t dst_width,
+                          int32_t dst_height)
+{
+    if (dst_width > r->most_width || dst_height > r->most_height ||
+        !sk_resize_planar_takes(src_width, src_height, dst_width, dst_height))
         return false;
     if (r->src_width == src_width && r->src_height == src_height && r->dst_width == dst_width &&
         r->dst_height == dst_height)
@@ -130,32 +137,9 @@ static void gather_chroma(const sk_resize_planar *r, const uint8_t *u, const uin
 
 /* The vectorised form of sk_nv12_pixel and sk_linear_across below (tasks_letterbox compares planes with RGB). */
 
-typedef struct colours {
-    __m128i c[CHANNELS];
-} colours;
-
-static inline __m128i to_byte(__m128i v) /* 0 … 255, still 16 bits wide */
-{
-    return _mm_unpacklo_epi8(_mm_packus_epi16(v, v), _mm_setzero_si128());
-}
-
 static inline __m128i load(const void *p)
 {
     return _mm_loadu_si128((const __m128i *)p);
-}
-
-static inline colours colours_of(__m128i l, __m128i u, __m128i v, const sk_nv12_weights *w)
-{
-    const __m128i middle = _mm_set1_epi16(128);
-    l = _mm_mulhi_epi16(_mm_sub_epi16(_mm_slli_epi16(l, 3), _mm_set1_epi16((int16_t)w->offset)),
-                        _mm_set1_epi16((int16_t)w->luma));
-    u = _mm_slli_epi16(_mm_sub_epi16(u, middle), 3);
-    v = _mm_slli_epi16(_mm_sub_epi16(v, middle), 3);
-    __m128i green = _mm_add_epi16(_mm_mulhi_epi16(u, _mm_set1_epi16((int16_t)w->green_u)),
-                                  _mm_mulhi_epi16(v, _mm_set1_epi16((int16_t)w->green_v)));
-    return (colours){{to_byte(_mm_add_epi16(l, _mm_mulhi_epi16(v, _mm_set1_epi16((int16_t)w->red_v)))),
-                      to_byte(_mm_add_epi16(l, green)),
-                      to_byte(_mm_add_epi16(l, _mm_mulhi_epi16(u, _mm_set1_epi16((int16_t)w->blue_u))))}};
 }
 
 /* The right pixel's chroma. */
@@ -173,9 +157,9 @@ static void weigh(const sk_resize_planar *r, const sk_nv12_weights *w, int16_t *
     for (int32_t x = 0; x < r->dst_width; x += 8) {
         const __m128i l = load(r->pairs + x), u = load(r->pairs + pitch + x),
                       v = load(r->pairs + 2 * pitch + x), odd = load(r->odd + x);
-        const colours a = colours_of(_mm_and_si128(l, low_byte), _mm_and_si128(u, low_byte),
-                                     _mm_and_si128(v, low_byte), w),
-                      b = colours_of(_mm_srli_epi16(l, 8), right_of(u, odd), right_of(v, odd), w);
+        const sk_nv12_eight a = sk_nv12_pixels(_mm_and_si128(l, low_byte), _mm_and_si128(u, low_byte),
+                                               _mm_and_si128(v, low_byte), w),
+                            b = sk_nv12_pixels(_mm_srli_epi16(l, 8), right_of(u, odd), right_of(v, odd), w);
         const __m128i low = load(r->x.weights[x]), high = load(r->x.weights[x + 4]);
         for (size_t c = 0; c < CHANNELS; c++) {
             __m128i s0 = _mm_madd_epi16(_mm_unpacklo_epi16(a.c[c], b.c[c]), low),

@@ -17,6 +17,8 @@ typedef struct sk_resize_planar sk_resize_planar;
 sk_status sk_resize_planar_open(int32_t most_width, int32_t most_height, sk_resize_planar **out,
                                 sk_error *err) SK_MUST_CHECK;
 void sk_resize_planar_close(sk_resize_planar **resize);
+/* Can these sizes be resized as planes? Not frames that keep their size or become half, which have rules of their own. */
+bool sk_resize_planar_takes(int32_t src_width, int32_t src_height, int32_t dst_width, int32_t dst_height);
 /* The sizes of the next frames, without allocating. False: not for these, which stay as they are or shrink to the half. */
 bool sk_resize_planar_fit(sk_resize_planar *resize, int32_t src_width, int32_t src_height, int32_t dst_width,
                           int32_t dst_height);

@@ -144,6 +144,7 @@ void sk_task_stage_close(sk_task_stage **stage)
     s->family->close(s);
     sk_free(s->crops);
     sk_free(s->places);
+    sk_plain_frame_free(&s->plain);
     sk_free(s);
     *stage = NULL;
 }
@@ -188,6 +189,8 @@ sk_status sk_task_stage_input(sk_task_stage *s, const sk_frame *frame, sk_task_i
 {
     SK_CHECK_ARG(s && frame && frame->data && out && !s->plan.takes_crops, err);
     SK_CHECK_ARG(form == SK_TASK_INPUT_F32 || form == SK_TASK_INPUT_U8, err);
+    if (frame->format != SK_PIXEL_I420 || !s->plan.planes)
+        SK_TRY(sk_plain_frame_take(&s->plain, frame, &frame, err));
     return s->family->input(s, frame, form, out, err);
 }
 

@@ -34,6 +34,7 @@ sk_status sk_task_stage_cut_from(sk_task_stage *s, const sk_frame *frame, sk_err
         return sk_fail(err, SK_ERR_MISMATCH, "frame %lld is %dx%d; this stage was opened for %dx%d",
                        (long long)frame->index, (int)frame->width, (int)frame->height, (int)s->frame_width,
                        (int)s->frame_height);
+    SK_TRY(sk_plain_frame_take(&s->plain, frame, &frame, err));
     if (s->family->cut_from)
         SK_TRY(s->family->cut_from(s, frame, err));
     s->frame = frame;

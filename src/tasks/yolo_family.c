@@ -184,9 +184,6 @@ static sk_status box_input(sk_task_stage *s, const sk_frame *frame, const sk_let
     uint8_t *picture = form == SK_TASK_INPUT_U8 ? out : y->picture;
     sk_frame view = *frame;
     view.format = taken_for(s, frame->format);
-    if (view.format == SK_PIXEL_I420 && !s->plan.planes)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: takes no I420 frames here: give RGB",
-                       sk_stage_model_name(s->model));
     const sk_letterbox_geometry *have = sk_letterbox_geometry_of(y->box);
     if (y->format != view.format || have->frame_width != geometry->frame_width ||
         have->frame_height != geometry->frame_height) {
@@ -202,6 +199,8 @@ static sk_status box_input(sk_task_stage *s, const sk_frame *frame, const sk_let
 static sk_status input(sk_task_stage *s, const sk_frame *frame, sk_task_input form, void *out, sk_error *err)
 {
     const yolo_stage *y = s->own;
+    if (frame->format == SK_PIXEL_I420 && !sk_letterbox_takes_planes(&y->geometry))
+        SK_TRY(sk_plain_frame_take(&s->plain, frame, &frame, err));
     return box_input(s, frame, &y->geometry, form, out, err);
 }
 

@@ -356,7 +356,7 @@ static void test_frames_and_places(void **state)
                 frame.stride = (ptrdiff_t)row;
                 frame.data = frames + (size_t)n * bytes;
                 if (nv12) {
-                    sk_nv12_to_rgb(&frame, rgb);
+                    sk_yuv_to_rgb(&frame, rgb);
                     frame = (sk_frame){
                         .format = SK_PIXEL_RGB, .width = w, .height = h, .stride = 3 * w, .data = rgb};
                 }

@@ -56,9 +56,9 @@ static void read_rgb(const char *file, sk_source_colours colours, sk_pixel_forma
                     (info.like.matrix == frame->matrix && info.like.full_range == frame->full_range));
     }
     if (frame->format == SK_PIXEL_NV12)
-        sk_nv12_to_rgb(frame, rgb);
+        sk_yuv_to_rgb(frame, rgb);
     else if (frame->format == SK_PIXEL_I420)
-        sk_i420_to_rgb(frame, rgb);
+        sk_yuv_to_rgb(frame, rgb);
     else
         for (int y = 0; y < HEIGHT; y++)
             memcpy(rgb + 3 * WIDTH * y, frame->data + frame->stride * y, 3 * (size_t)WIDTH);

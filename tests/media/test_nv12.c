@@ -41,7 +41,7 @@ static void compare(enum AVColorSpace space, sk_colour_matrix matrix, int full)
                             .data = nv12,
                             .matrix = matrix,
                             .full_range = full};
-    sk_nv12_to_rgb(&frame, got);
+    sk_yuv_to_rgb(&frame, got);
     int worst = 0, different = 0;
     for (int i = 0; i < W * H * 3; i++) {
         const int d = abs(want[i] - got[i]);
@@ -108,7 +108,7 @@ static void test_same_video(void **state)
         assert_int_equal(nv12->index, rgb->index);
         uint8_t *made = malloc((size_t)(rgb->width * rgb->height * 3));
         if (promised == SK_PIXEL_NV12)
-            sk_nv12_to_rgb(nv12, made);
+            sk_yuv_to_rgb(nv12, made);
         else
             for (int32_t y = 0; y < rgb->height; y++)
                 memcpy(made + 3 * rgb->width * y, nv12->data + nv12->stride * y, (size_t)(3 * rgb->width));

@@ -276,7 +276,7 @@ static void planes_are_the_same_pixels(void **state)
             held[i % HELD] = b;
             if (b->format == SK_PIXEL_I420) {
                 uint8_t *rgb = malloc((size_t)b->width * (size_t)b->height * 3);
-                sk_i420_to_rgb(b, rgb);
+                sk_yuv_to_rgb(b, rgb);
                 for (int32_t y = 0; y < a->height; y++)
                     assert_memory_equal(rgb + (size_t)y * (size_t)a->width * 3, a->data + a->stride * y,
                                         (size_t)a->width * 3);

@@ -257,7 +257,7 @@ static void test_planes(void **state)
                        .chroma_stride = W / 2,
                        .matrix = SK_COLOUR_BT709};
     sk_frame rgb = {.format = SK_PIXEL_RGB, .width = W, .height = H, .stride = 3 * W, .data = pixels};
-    sk_i420_to_rgb(&planes, pixels);
+    sk_yuv_to_rgb(&planes, pixels);
     for (int way = 0; way < 4; way++) {
         sk_runner_settings s = tiny_settings();
         fault_reset();
@@ -270,8 +270,7 @@ static void test_planes(void **state)
         assert_int_equal(sk_runner_takes_planes(r), way == 0);
         sk_runner_result result;
         sk_runner_call call = {.check_pcc = true};
-        if (way > 0) {
-            assert_int_equal(sk_runner_submit(r, &planes, NULL, NULL, &err), SK_ERR_UNSUPPORTED);
+        if (way > 0) { /* the others take them, too, and convert them: test_runner_formats.c */
             sk_runner_close(&r);
             continue;
         }

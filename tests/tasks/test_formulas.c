@@ -217,7 +217,7 @@ static void video(void **state)
         const sk_nv12_weights w = sk_nv12_weights_of(frame.matrix, frame.full_range);
         sk_resize_planar *r = NULL;
         sk_error err = {0};
-        sk_i420_to_rgb(&frame, rgb);
+        sk_yuv_to_rgb(&frame, rgb);
         for (int i = 0; i < W * H * 3; i++) {
             const int x = i / 3 % W, y = i / 3 / W, at = y / 2 * HALF + x / 2;
             assert_int_equal(rgb[i], channel(sk_nv12_pixel(&w, luma[y * W + x], u[at], v[at]), i % 3));

@@ -133,7 +133,7 @@ static void planes_equal_rgb(void **state)
                               .full_range = full};
             sk_frame rgb = {.format = SK_PIXEL_RGB, .width = w, .height = h, .stride = 3 * (ptrdiff_t)w};
             rgb.data = malloc((size_t)w * (size_t)h * 3);
-            sk_i420_to_rgb(&frame, rgb.data);
+            sk_yuv_to_rgb(&frame, rgb.data);
             sk_letterbox_geometry g;
             assert_ok(sk_letterbox_plan(w, h, sizes[i][2], sizes[i][3], i % 2 ? 32 : 0, &g, &err), &err);
             size_t bytes = (size_t)g.width * (size_t)g.height * 3;
