@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "conv_epilogue.cuh"
 #include "kernels.cuh"
-#include "mma.cuh"
 
 __device__ __forceinline__ float power2(float x)
 {
@@ -10,8 +10,9 @@ __device__ __forceinline__ float power2(float x)
 }
 
 /* softmax(scale q^T k) v without ever writing the scores: 16 queries a warp; keys come in tiles of 64 through shared
- * memory, all of them at once where they fit (`resident` buffers), else two at a time; maximum and sum run along. WQ warps of a block take different queries, WK different tiles of keys (then all must be
- * resident); those are put together at the end. Query and key have 32 channels, values 64. */
+ * memory, all of them at once where they fit (`resident` buffers), else two at a time; maximum and sum run along. WQ warps of
+ * a block take different queries, WK different tiles of keys (then all must be resident); those are put together at the end.
+ * Query and key have 32 channels, values 64. */
 template <int WQ, int WK> __global__ void __launch_bounds__(WQ *WK * 32) attend(const __grid_constant__ gpu_args u, int resident)
 {
     constexpr int KT = 64, KD = 32, HD = 64, T = WQ * WK * 32, KRB = KD * 2, VRB = HD * 2;
@@ -197,9 +198,10 @@ template <int WQ, int WK> __global__ void __launch_bounds__(WQ *WK * 32) attend(
                 v[e] += f * from[e];
         }
         const float factor = 1.0f / total;
-        *(uint4 *)(out + (long long)query * p.ldo + c) =
-            make_uint4(pack_halves(v[0] * factor, v[1] * factor), pack_halves(v[2] * factor, v[3] * factor),
-                       pack_halves(v[4] * factor, v[5] * factor), pack_halves(v[6] * factor, v[7] * factor));
+#pragma unroll
+        for (int e = 0; e < 8; e++)
+            v[e] *= factor;
+        map_of<__half>::store(out + (long long)query * p.ldo + c, v);
     }
 }
 

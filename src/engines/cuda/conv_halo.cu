@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "conv_halo.cuh"
+#include "conv_kernel.cuh"
 
-#define FUNCTION(...) (const void *)conv_halo<__VA_ARGS__>,
-GPU_TILE_LIST(halo, FUNCTION)
+GPU_TILE_LIST(halo, HALO_MMA)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "conv_igemm.cuh"
+#include "conv_kernel.cuh"
 
-#define FUNCTION(...) (const void *)conv_igemm<__VA_ARGS__, false>,
-GPU_TILE_LIST(igemm1, FUNCTION)
+GPU_TILE_LIST(igemm1, GATHER_MMA)

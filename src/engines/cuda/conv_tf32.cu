@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "conv_igemm.cuh"
+#include "conv_kernel.cuh"
 
-#define FUNCTION(...) (const void *)conv_igemm<__VA_ARGS__, true>,
-GPU_TILE_LIST(tf32, FUNCTION)
+GPU_TILE_LIST(tf32, GATHER_TF32)

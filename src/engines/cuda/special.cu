@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "conv_epilogue.cuh"
 #include "kernels.cuh"
-#include "mma.cuh"
 #include "tasks/picture_formula.h"
 
 /* First convolution from pictures, depthwise convolution, chained pools. */
@@ -76,15 +76,14 @@ template <int MT, int COUT, bool BYTES> __global__ void __launch_bounds__(128) f
     for (int i = 0; i < MT; i++)
 #pragma unroll
         for (int h = 0; h < 2; h++) {
-            const long long pixel = ((long long)n * p.oh + y) * p.ow + x0 + i * 16 + h * 8 + g;
-            __half *to = (__half *)p.p[0] + pixel * p.ldo + t * 4;
+            const int pixel = (n * p.oh + y) * p.ow + x0 + i * 16 + h * 8 + g;
 #pragma unroll
             for (int j = 0; j < NT; j += 2) {
                 float v[4];
 #pragma unroll
                 for (int e = 0; e < 4; e++)
-                    v[e] = fast_act(acc[i][j + e / 2][2 * h + e % 2] + __ldg(bias + j * 8 + t * 4 + e), p.act, p.alpha);
-                *(uint2 *)(to + j * 8) = make_uint2(pack_halves(v[0], v[1]), pack_halves(v[2], v[3]));
+                    v[e] = acc[i][j + e / 2][2 * h + e % 2] + __ldg(bias + j * 8 + t * 4 + e);
+                store_channels<__half, 4, false>(p, pixel, j * 8 + t * 4, v);
             }
         }
 }
@@ -151,17 +150,9 @@ template <int PX> __global__ void __launch_bounds__(128) depthwise3(const __grid
                     acc[k][2 * e + 1] = fmaf(a.y, b.y, acc[k][2 * e + 1]);
                 }
     }
-    gpu_conv_args store = {}; /* for the common epilogue */
-    store.p[0] = p.p[0];
-    store.p[4] = p.p[4];
-    store.ldo = p.ldo;
-    store.ldr = p.ldr;
-    store.act = p.act;
-    store.residual_before = p.residual_before;
-    store.alpha = p.alpha;
 #pragma unroll
     for (int k = 0; k < PX; k++)
-        store_channels<8>(store, ((long long)n * p.oh + y) * p.ow + x0 + k, c * 8, acc[k]);
+        store_channels<__half, 8>(p, ((long long)n * p.oh + y) * p.ow + x0 + k, c * 8, acc[k]);
 }
 
 static cudaError_t start_depthwise(const gpu_launch *l, cudaStream_t stream)

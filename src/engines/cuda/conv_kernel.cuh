@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_ENGINES_CUDA_CONV_KERNEL_CUH
+#define SK_ENGINES_CUDA_CONV_KERNEL_CUH
+
+#include "conv_epilogue.cuh"
+#include "conv_gather.cuh"
+#include "conv_halo.cuh"
+#include "conv_product.cuh"
+
+/* Every convolution on the tensor cores: loader x matrix instruction x one epilogue.
+ *
+ * LOADER (conv_gather.cuh, conv_halo.cuh): which tile a block computes, and its way into shared memory, step by step of k. Made
+ * before the kernel waits for the one ahead of it, so it may read weights then, and nothing else. begin() starts the first
+ * input; more(): there is a step to do; arrive() returns when it is in shared memory and later ones are on their way;
+ * multiplied() when it is read; leave() goes on to the next. A loader that WALKS goes from tile to tile: first() and last() step
+ * of one. place(), row() and weights() say the PRODUCT where its rows are, where() the epilogue which pixels they are.
+ * PRODUCT (conv_product.cuh): who has which part of a tile, and the multiplication.
+ * conv_epilogue.cuh: bias, activation, residual, store. */
+template <class LOADER, class PRODUCT = typename LOADER::product>
+__global__ void __launch_bounds__(PRODUCT::THREADS) conv(const __grid_constant__ gpu_conv_args p)
+{
+    if constexpr (PRODUCT::HERE) {
+        extern __shared__ __align__(1024) char shared[];
+        LOADER load(p, shared_address(shared));
+        const PRODUCT product;
+        const auto own = product.template own<LOADER>();
+        float acc[PRODUCT::MI][PRODUCT::NI][4];
+        gpu_chain();
+        load.begin();
+        if constexpr (LOADER::WALKS) {
+            for (; load.more(); load.leave()) {
+                load.arrive();
+                if (load.first())
+                    clear(acc);
+                product.run(load, own, acc);
+                load.multiplied();
+                if (load.last())
+                    store_tile(p, load, product, acc);
+            }
+        } else {
+            clear(acc);
+            for (; load.more(); load.leave()) {
+                load.arrive();
+                product.run(load, own, acc);
+                load.multiplied();
+            }
+            if constexpr (PRODUCT::WK == 1 && LOADER::SPLIT == 1)
+                store_tile(p, load, product, acc);
+            else
+                store_sums(p, load, product, (float *)shared, acc);
+        }
+    }
+}
+
+/* The kernel of a row of conv_tiles.h, by the row's kind; a comma behind it. */
+#define GATHER_MMA(bm, bn, bk, wm, wn, wk, st, ks, split)                                                              \
+    (const void *)conv<gather<mma_warps<__half, bm, bn, wm, wn, wk>, bk, st, ks, split>>,
+#define GATHER_TF32(bm, bn, bk, wm, wn, wk, st, ks, split)                                                             \
+    (const void *)conv<gather<mma_warps<float, bm, bn, wm, wn, wk>, bk, st, ks, split>>,
+#define GATHER_WGMMA(bm, bn, nwg, st, ks) (const void *)conv<gather<wgmma_groups<bm, bn, nwg>, 64, st, ks, 1>>,
+#define HALO_MMA(th, tw, cb, bn, wm, wn, s)                                                                            \
+    (const void *)conv<patch<mma_warps<__half, (th) * (tw), bn, wm, wn, 1>, th, tw, cb, s>>,
+#define HALO_WGMMA(th, tw, cb, bn, nwg, s) WGHALO(th, tw, cb, bn, nwg, s) WGHALO(th, tw, cb, bn, nwg, s)
+#define WGHALO(th, tw, cb, bn, nwg, s) (const void *)conv<patch<wgmma_groups<(th) * (tw), bn, nwg>, th, tw, cb, s>>,
+
+/* Kernels of a section, in the order of its rows: once in the file of each. */
+#define GPU_TILE_LIST(name, FUNCTION)                                                                                  \
+    static const void *const name##_functions[] = {GPU_TILES_##name(FUNCTION)};                                        \
+    const tile_list gpu_##name##_tiles = {name##_functions, (int)(sizeof name##_functions / sizeof name##_functions[0])};
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_ENGINES_CUDA_CONV_PRODUCT_CUH
+#define SK_ENGINES_CUDA_CONV_PRODUCT_CUH
+
+#include "wgmma.cuh"
+
+/* The matrix instructions. Each shares BM pixels x BN channels among THREADS threads, holds the sums of a warp's 16-row
+ * pieces as acc[MI][NI][4] in the layout of mma.sync (wgmma's is the same), and multiplies what a loader has put into shared
+ * memory, tap by tap: rows of LOADER::RB bytes, swizzled. row(i) is the first of the 16 rows of piece i, column() the first
+ * channel of the warp.
+ *
+ * A loader gives: place(row, piece), what of a row's address never changes; row(place, piece, y, x), where that piece (of
+ * 16 bytes) of the row of tap (y, x) is; weights(tap), where the BN rows of weights begin. */
+
+template <class E> struct fragment_of;
+template <> struct fragment_of<__half> {
+    static __device__ __forceinline__ void ready(uint32_t (&)[4])
+    {
+    }
+    static __device__ __forceinline__ void multiply(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
+    {
+        mma(c, a, b[0], b[1]);
+    }
+};
+/* tf32, k = 8: a 16-byte piece is 4 floats instead of 8 halves, and everything else is alike. */
+template <> struct fragment_of<float> {
+    static __device__ __forceinline__ void ready(uint32_t (&a)[4])
+    {
+#pragma unroll
+        for (int e = 0; e < 4; e++)
+            a[e] = round_tf32(a[e]);
+    }
+    static __device__ __forceinline__ void multiply(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
+    {
+        mma_tf32(c, a, b[0], b[1]);
+    }
+};
+
+template <int MI, int NI> __device__ __forceinline__ void clear(float (&acc)[MI][NI][4])
+{
+#pragma unroll
+    for (int i = 0; i < MI; i++)
+#pragma unroll
+        for (int j = 0; j < NI; j++)
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                acc[i][j][e] = 0;
+}
+
+/* What of the addresses a lane reads at is the same in every step: places of its rows, and in the weights. */
+template <int MI> struct lane_places {
+    uint32_t a[MI], b;
+};
+/* Piece kk (of 32 bytes) of the rows i of a lane. A loader whose rows are ALIKE has them at one distance, swizzled alike. */
+template <class LOADER, int STEP, int MI> __device__ __forceinline__ uint32_t piece_at(const uint32_t (&at)[MI], int i, int kk)
+{
+    return LOADER::ALIKE ? (at[0] ^ (kk << 5)) + i * STEP * LOADER::RB : at[i] ^ (kk << 5);
+}
+
+/* mma.sync: a warp has WM x WN of the tile; WK groups of warps have every WK-th piece of k each. */
+template <class E, int BM_, int BN_, int WM, int WN, int WK_> struct mma_warps {
+    typedef E element;
+    static constexpr int BM = BM_, BN = BN_, WK = WK_, NWM = BM / WM, NWN = BN / WN, THREADS = NWM * NWN * WK * 32;
+    static constexpr int MI = WM / 16, NI = WN / 8;
+    static constexpr bool WGMMA = false, HERE = true;
+    const int lane, wm, wn, wk;
+
+    __device__ __forceinline__ mma_warps()
+        : lane(threadIdx.x & 31), wm((threadIdx.x >> 5) % NWM), wn((threadIdx.x >> 5) / NWM % NWN),
+          wk((threadIdx.x >> 5) / (NWM * NWN))
+    {
+    }
+    __device__ __forceinline__ int row(int i) const
+    {
+        return wm * WM + i * 16;
+    }
+    __device__ __forceinline__ int column() const
+    {
+        return wn * WN;
+    }
+
+    /* The 16 bytes of a row that the lane reads first; the next are an XOR away, as rows begin at multiples of RB. */
+    __device__ __forceinline__ int piece() const
+    {
+        return wk * 2 + (lane >> 4);
+    }
+    template <class LOADER> __device__ __forceinline__ lane_places<MI> own() const
+    {
+        const int b_lane = NI == 1 ? lane & 7 : ((lane >> 4) << 3) + (lane & 7), b_piece = wk * 2 + ((lane >> 3) & 1);
+        lane_places<MI> o;
+#pragma unroll
+        for (int i = 0; i < MI; i++)
+            o.a[i] = LOADER::place(row(i) + (lane & 15), piece());
+        o.b = (wn * WN + b_lane) * LOADER::RB + ((b_piece ^ swizzle<LOADER::RB>(b_lane)) << 4);
+        keep(o.a[0]);
+        keep(o.b);
+        return o;
+    }
+
+    template <class LOADER>
+    __device__ __forceinline__ void run(const LOADER &load, const lane_places<MI> &own, float (&acc)[MI][NI][4]) const
+    {
+        constexpr int RB = LOADER::RB, SIDE = LOADER::TAPS == 9 ? 3 : 1;
+#pragma unroll 1
+        for (int y = 0; y < SIDE; y++) {
+#pragma unroll
+            for (int x = 0; x < SIDE; x++) {
+                const uint32_t b_at = load.weights(y * 3 + x) + own.b;
+                uint32_t a_at[MI];
+#pragma unroll
+                for (int i = 0; i < MI; i++)
+                    a_at[i] = load.row(own.a[i], piece(), y, x);
+#pragma unroll
+                for (int kk = 0; kk < RB / 32; kk += WK) {
+                    uint32_t a[MI][4], b[NI][2];
+#pragma unroll
+                    for (int i = 0; i < MI; i++) {
+                        load_matrix4(a[i], piece_at<LOADER, 16>(a_at, i, kk));
+                        fragment_of<E>::ready(a[i]);
+                    }
+                    if constexpr (NI == 1) {
+                        load_matrix2(b[0][0], b[0][1], b_at ^ (kk << 5));
+                    } else {
+#pragma unroll
+                        for (int j = 0; j < NI / 2; j++) {
+                            uint32_t r[4];
+                            load_matrix4(r, (b_at ^ (kk << 5)) + j * 16 * RB);
+                            b[2 * j][0] = r[0];
+                            b[2 * j][1] = r[1];
+                            b[2 * j + 1][0] = r[2];
+                            b[2 * j + 1][1] = r[3];
+                        }
+                    }
+#pragma unroll
+                    for (int i = 0; i < MI; i++)
+#pragma unroll
+                        for (int j = 0; j < NI; j++)
+                            fragment_of<E>::multiply(acc[i][j], a[i], b[j]);
+                }
+            }
+        }
+    }
+};
+
+/* wgmma: NWG groups of four warps, each with all BN channels; the next tap's fragments are fetched while this tap's product
+ * runs. */
+template <int BM_, int BN_, int NWG> struct wgmma_groups {
+    typedef __half element;
+    static constexpr int BM = BM_, BN = BN_, WK = 1, THREADS = NWG * 128, MI = BM / (64 * NWG), NI = BN / 8;
+    static constexpr bool WGMMA = true, HERE = GPU_HAS_WGMMA;
+    const int lane, group, w4;
+
+    __device__ __forceinline__ wgmma_groups()
+        : lane(threadIdx.x & 31), group(threadIdx.x >> 7), w4((threadIdx.x >> 5) & 3)
+    {
+    }
+    __device__ __forceinline__ int row(int i) const
+    {
+        return (group * MI + i) * 64 + w4 * 16;
+    }
+    __device__ __forceinline__ int column() const
+    {
+        return 0;
+    }
+
+    __device__ __forceinline__ int piece() const
+    {
+        return lane >> 4;
+    }
+    template <class LOADER> __device__ __forceinline__ lane_places<MI> own() const
+    {
+        lane_places<MI> o;
+#pragma unroll
+        for (int i = 0; i < MI; i++)
+            o.a[i] = LOADER::place(row(i) + (lane & 15), piece());
+        o.b = 0;
+        keep(o.a[0]);
+        return o;
+    }
+
+    template <class LOADER>
+    __device__ __forceinline__ void run(const LOADER &load, const lane_places<MI> &own, float (&acc)[MI][NI][4]) const
+    {
+        constexpr int RB = LOADER::RB, KK = RB / 32, TAPS = LOADER::TAPS;
+        uint32_t a[TAPS > 1 ? 2 : 1][MI][KK][4];
+        auto fetch = [&](int tap, uint32_t(&d)[MI][KK][4]) {
+            uint32_t at[MI];
+#pragma unroll
+            for (int i = 0; i < MI; i++)
+                at[i] = load.row(own.a[i], piece(), tap / 3, tap % 3);
+#pragma unroll
+            for (int i = 0; i < MI; i++)
+#pragma unroll
+                for (int kk = 0; kk < KK; kk++)
+                    load_matrix4(d[i][kk], piece_at<LOADER, 64>(at, i, kk));
+        };
+        fetch(0, a[0]);
+#pragma unroll
+        for (int tap = 0; tap < TAPS; tap++) {
+            wgmma_fence();
+#pragma unroll
+            for (int kk = 0; kk < KK; kk++) {
+                const uint64_t d = wgmma_descriptor<RB>(load.weights(tap) + kk * 32);
+#pragma unroll
+                for (int i = 0; i < MI; i++)
+                    wgmma_product<BN>(acc[i], a[tap & 1][i][kk], d);
+            }
+            wgmma_commit();
+            if (tap < TAPS - 1) {
+                if (tap > 0)
+                    wgmma_wait<1>();
+                fetch(tap + 1, a[(tap + 1) & 1]);
+            }
+        }
+        wgmma_wait<0>(); /* what was read may be written again */
+    }
+};
+
+#endif
