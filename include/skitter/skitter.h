@@ -4,6 +4,7 @@
 
 /* All of skitter's public interface. C17 or C++11 and newer. */
 #include "skitter/detector.h"
+#include "skitter/dlpack.h"
 #include "skitter/frame.h"
 #include "skitter/instance.h"
 #include "skitter/log.h"
