@@ -96,7 +96,8 @@ int main(int argc, char **argv)
     int64_t opened = sk_clock_ns();
     sk_shape shape = sk_shape_of(4, 1, model->input.channels, atoi(argv[2]), atoi(argv[3]));
     const sk_engine *e = sk_engine_find(engine);
-    if (!e || sk_session_open(e, model->graph, &shape, 1, &settings, &session, &err) != SK_OK)
+    if (!e || sk_session_open(e, model->graph, &shape, 1, &settings, &session, &err) != SK_OK ||
+        sk_session_capture(session, &err) != SK_OK)
         return e ? failed(engine, &err) : 2;
     sk_model_close(&model);
     int64_t count = sk_shape_count(&shape);

@@ -89,7 +89,8 @@ static chain open_chain(const sk_model *m, const char *runtime, int w, int h, sk
         s.stages.rows = engines == ROWS ? &rows : NULL;
     }
     sk_shape shape = sk_shape_of(4, (int64_t)1, (int64_t)3, (int64_t)c.plan->height, (int64_t)c.plan->width);
-    if (sk_session_open(engine, m->graph, &shape, 1, &s, &c.session, &err) != SK_OK)
+    if (sk_session_open(engine, m->graph, &shape, 1, &s, &c.session, &err) != SK_OK ||
+        sk_session_capture(c.session, &err) != SK_OK)
         stop(&err);
     if (sk_instances_alloc(c.plan->capacity, c.plan->n_keypoints, &c.found, &err) != SK_OK)
         stop(&err);

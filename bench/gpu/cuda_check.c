@@ -93,6 +93,7 @@ static void check_mixed(sk_precision precision, sk_input_form form, int batch, i
     sk_session_input given = {.data = form == SK_INPUT_TENSOR ? (const void *)x : bytes};
     sk_tensor got[2], want[2];
     if (sk_session_open(&gpu_engine, g, &shape, 1, &settings, &fast, &err) != SK_OK ||
+        sk_session_capture(fast, &err) != SK_OK ||
         sk_session_open(sk_engine_find("reference"), g, &shape, 1, &slow, &reference, &err) != SK_OK ||
         sk_session_run(reference, &given, 1, want, 2, &err) != SK_OK)
         stop(&err);
@@ -146,7 +147,7 @@ static void check_cycles(int cycles)
         sk_session_input given = {.data = x};
         sk_tensor y;
         if (sk_session_open(&gpu_engine, g, &shape, 1, &settings, &s, &err) != SK_OK ||
-            sk_session_run(s, &given, 1, &y, 1, &err) != SK_OK)
+            sk_session_capture(s, &err) != SK_OK || sk_session_run(s, &given, 1, &y, 1, &err) != SK_OK)
             stop(&err);
         sk_session_close(&s);
         if (i == cycles / 10)

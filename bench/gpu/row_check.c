@@ -95,6 +95,7 @@ static void time_case(sk_task task, int side, float density)
     s.stages.rows = &wish;
     if (!sk_offload_rows(&model, &c.settings, &wish) ||
         sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err) != SK_OK ||
+        sk_session_capture(session, &err) != SK_OK ||
         sk_session_run(session, &in, 1, &rows, 1, &err) != SK_OK) {
         printf("BAD rows: %s\n", err.message);
     } else {

@@ -92,7 +92,8 @@ static void open_part(part *p, const sk_model *m, const sk_task_stage *before, c
     p->batch = before && gpu >= ALL ? 8 : 1;
     const sk_shape shape = sk_shape_of(4, (int64_t)p->batch, (int64_t)p->plan->channels,
                                        (int64_t)p->plan->height, (int64_t)p->plan->width);
-    if (sk_session_open(engine, m->graph, &shape, 1, &s, &p->session, &err) != SK_OK)
+    if (sk_session_open(engine, m->graph, &shape, 1, &s, &p->session, &err) != SK_OK ||
+        sk_session_capture(p->session, &err) != SK_OK)
         stop(&err);
     const size_t bytes = (size_t)sk_shape_count(&shape) * (p->plan->u8 ? 1 : sizeof(float));
     p->input = engine->host_alloc ? engine->host_alloc(bytes) : malloc(bytes);

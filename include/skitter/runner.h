@@ -250,6 +250,7 @@ typedef struct sk_runner_device_stats {
     int64_t frames;                              /* done */
     int64_t captures;                            /* traces made: 1, and one more for every change of shape */
     double warm_up_ms, optimised_ms, capture_ms; /* of the last one; warm-up with opening the network */
+    bool replays_from_open; /* the engine needs no capture: capture_ms is 0 and means nothing */
 } sk_runner_device_stats;
 
 typedef struct sk_runner_stats {

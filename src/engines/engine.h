@@ -195,9 +195,8 @@ struct sk_engine {
     /* Host memory that uploads read directly, for frames; null: any will do. */
     void *(*host_alloc)(size_t bytes);
     void (*host_free)(void *block);
-    /* Freezes what submit does. Called at most once, after two submits have been waited for; from then on a submit is a
-     * replay: the same addresses, no allocation, no thought about shapes. Null: open has done so already (a plan, a
-     * bound request). */
+    /* Freezes what submit does. Called at most once, with nothing in flight, after some runs or none; from then on a submit
+     * is a replay. SK_REPLAY_CAPTURED has it, others are null. */
     sk_status (*capture)(sk_session *session, sk_error *err);
     /* After wait: how the slot's last submit spent its time. Null: not measured. */
     sk_status (*times)(sk_session *session, int32_t slot, sk_session_times *out, sk_error *err);
@@ -243,8 +242,8 @@ sk_status sk_session_wait(sk_session *session, sk_tensor *outputs, int32_t n_out
 sk_status sk_session_run(sk_session *session, const sk_session_input *inputs, int32_t n_inputs,
                          sk_tensor *outputs, int32_t n_outputs, sk_error *err) SK_MUST_CHECK;
 
-/* Trace capture: after this every submit is a replay. Call it once, when two runs have succeeded and nothing is in
- * flight. SK_OK where the engine replays from the start. */
+/* After this every submit is a replay. Call it once, when nothing is in flight; whoever submits more than a few times should.
+ * SK_OK where the engine replays from the start (sk_capabilities.replay). */
 sk_status sk_session_capture(sk_session *session, sk_error *err) SK_MUST_CHECK;
 /* Of the last wait's submit; all zero where the engine does not measure. */
 sk_status sk_session_get_times(sk_session *session, sk_session_times *out, sk_error *err) SK_MUST_CHECK;

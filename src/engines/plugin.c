@@ -46,7 +46,7 @@ static sk_status check_table(const char *path, const char *engine, const sk_plug
             (unsigned long long)SK_BORDER_HASH, engine);
     const sk_engine *e = table->engine;
     if (!e || !e->name || strcmp(e->name, engine) != 0 || !e->probe || !e->supports || !e->open ||
-        !e->submit || !e->wait || !e->close)
+        !e->submit || !e->wait || !e->close || (e->can.replay == SK_REPLAY_CAPTURED && !e->capture))
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: holds no complete engine '%s'", path, engine);
     return SK_OK;
 }

@@ -41,9 +41,9 @@ bool sk_plugin_has_driver(const sk_plugin_wish *wish, char *why, size_t capacity
 sk_status sk_plugin_probe(const sk_plugin_wish *wish, sk_engine_probe *out);
 
 /* Defines an engine that is a plugin: asks for it when used and forwards. `object` is the sk_engine, `wish` a
- * sk_plugin_wish object, `word` its name; `its_form` the form of its model files, or null. What it can, its options and its form are
+ * sk_plugin_wish object, `word` its name; `its_form` the form of its model files, or null; `captures` 1 where it has capture. What it can, its options and its form are
  * known without having the plugin. */
-#define SK_PLUGIN_ENGINE(object, wish, word, engine_title, its_form, its_options, ...)                       \
+#define SK_PLUGIN_ENGINE(object, wish, word, engine_title, its_form, its_options, captures, ...)             \
     static const sk_engine *word##_real;                                                                     \
     static sk_status word##_probe(sk_engine_probe *out, sk_error *err)                                       \
     {                                                                                                        \
@@ -77,6 +77,10 @@ sk_status sk_plugin_probe(const sk_plugin_wish *wish, sk_engine_probe *out);
     static void word##_close(sk_session *session)                                                            \
     {                                                                                                        \
         word##_real->close(session);                                                                         \
+    }                                                                                                        \
+    static sk_status word##_capture(sk_session *session, sk_error *err)                                      \
+    {                                                                                                        \
+        return word##_real->capture(session, err);                                                           \
     }                                                                                                        \
     static void *word##_host_alloc(size_t bytes)                                                             \
     {                                                                                                        \
@@ -118,6 +122,7 @@ sk_status sk_plugin_probe(const sk_plugin_wish *wish, sk_engine_probe *out);
                               .submit = word##_submit,                                                       \
                               .wait = word##_wait,                                                           \
                               .close = word##_close,                                                         \
+                              .capture = (captures) ? word##_capture : NULL,                                 \
                               .profile_start = word##_profile_start,                                         \
                               .profile = word##_profile,                                                     \
                               .form = (its_form),                                                            \

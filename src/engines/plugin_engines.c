@@ -17,7 +17,7 @@ static const sk_plugin_wish cuda_wish = {
         "install NVIDIA's driver (Debian: apt-get install nvidia-driver); in a container, start it with "
         "--gpus all",
 };
-SK_PLUGIN_ENGINE(sk_engine_cuda, cuda_wish, cuda, "skitter on NVIDIA GPUs", NULL, sk_gpu_options,
+SK_PLUGIN_ENGINE(sk_engine_cuda, cuda_wish, cuda, "skitter on NVIDIA GPUs", NULL, sk_gpu_options, 1,
                  SK_CUDA_CAN);
 
 static const sk_plugin_wish rocm_wish = {
@@ -32,7 +32,8 @@ static const sk_plugin_wish rocm_wish = {
     .driver_remedy = "install ROCm (https://rocm.docs.amd.com); in a container, start it with --device "
                      "/dev/kfd --device /dev/dri",
 };
-SK_PLUGIN_ENGINE(sk_engine_rocm, rocm_wish, rocm, "skitter on AMD GPUs", NULL, sk_gpu_options, SK_ROCM_CAN);
+SK_PLUGIN_ENGINE(sk_engine_rocm, rocm_wish, rocm, "skitter on AMD GPUs", NULL, sk_gpu_options, 1,
+                 SK_ROCM_CAN);
 
 static const sk_plugin_wish tensorrt_wish = {
     .engine = "tensorrt",
@@ -74,4 +75,4 @@ static const sk_engine_form tensorrt_form = {.name = "tensorrt",
                                              .build = build_engine,
                                              .architecture = device_architecture};
 SK_PLUGIN_ENGINE(sk_engine_tensorrt, tensorrt_wish, tensorrt, "TensorRT on NVIDIA GPUs", &tensorrt_form, NULL,
-                 SK_TENSORRT_CAN);
+                 0, SK_TENSORRT_CAN);

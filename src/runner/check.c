@@ -2,7 +2,8 @@
 #include "runner/check.h"
 
 #include "base/memory.h"
-#include "runner/compare.h"
+#include "engines/compare.h"
+#include "engines/tolerance.h"
 #include "runner/network.h"
 #include "base/instances.h"
 #include "runner/session_settings.h"
@@ -116,7 +117,7 @@ static sk_status compare_all(const sk_checker_part *p, const sk_checker_call *ca
 {
     const sk_session_info *info = sk_session_about(p->reference);
     sk_runner_check *out = call->out;
-    double limit = call->pcc_min > 0 ? call->pcc_min : sk_pcc_limit(trace->precision);
+    double limit = call->pcc_min > 0 ? call->pcc_min : sk_tolerance_of(trace->precision)->pcc;
     if (info->n_outputs != trace->n_outputs)
         return sk_fail(err, SK_ERR_MISMATCH, "the network has %d outputs, the reference %d", trace->n_outputs,
                        info->n_outputs);

@@ -223,6 +223,7 @@ struct sk_lane {
     /* what statistics tell of it, under the lock: they outlive the trace */
     int64_t frames, captures, activation_bytes;
     double warm_up_ms, optimised_ms, capture_ms;
+    bool from_open;
     char detail[160];
     int32_t n_threads;
 };

@@ -18,6 +18,7 @@ static void note_capture(sk_lane *lane)
     lane->warm_up_ms = lane->trace.warm_up_ms;
     lane->optimised_ms = lane->trace.optimised_ms;
     lane->capture_ms = lane->trace.capture_ms;
+    lane->from_open = lane->trace.from_open;
     lane->activation_bytes = (int64_t)info->activation_bytes;
     lane->n_threads = info->threads;
     snprintf(lane->detail, sizeof lane->detail, "%.159s", info->detail);

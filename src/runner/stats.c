@@ -34,6 +34,7 @@ static void describe_lane(const sk_lane *lane, sk_runner_device_stats *d)
     d->warm_up_ms = lane->warm_up_ms;
     d->optimised_ms = lane->optimised_ms;
     d->capture_ms = lane->capture_ms;
+    d->replays_from_open = lane->from_open;
 }
 
 void sk_runner_get_stats(sk_runner *r, sk_runner_stats *stats)

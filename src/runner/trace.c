@@ -6,7 +6,8 @@
 #include "base/memory.h"
 #include "engines/offload.h"
 #include "kernels/plain.h"
-#include "runner/compare.h"
+#include "engines/compare.h"
+#include "engines/tolerance.h"
 #include "runner/network.h"
 #include "runner/session_settings.h"
 
@@ -195,7 +196,7 @@ static sk_status agree(const sk_trace *t, const sk_tensor *outputs, float *const
         if (!kept[i])
             continue;
         sk_agreement a = sk_compare(outputs[i].data, kept[i], sk_tensor_bytes(&outputs[i]) / sizeof(float));
-        if (!(a.pcc >= sk_pcc_limit(t->precision)))
+        if (!(a.pcc >= sk_tolerance_of(t->precision)->pcc))
             return sk_fail(err, SK_ERR_MISMATCH,
                            "%s: two runs on the same picture differ (output %s: correlation %.6f, largest "
                            "difference %g), so no trace can be made; try another runtime",
@@ -230,24 +231,27 @@ sk_status sk_trace_capture(sk_trace *t, const sk_model *model, const sk_device *
     int64_t begin = sk_clock_ns();
     memset(t->outputs, 0, sizeof t->outputs);
     SK_TRY_GOTO(open_session(t, model, device, settings, slots, err));
-    if (!quick || device->engine->capture) {
+    if (!quick) {
         SK_TRY_GOTO(run_once(t, input, resident, outputs, err));
         SK_TRY_GOTO(keep(outputs, t->n_outputs, kept, err));
     }
     t->warm_up_ms = ms_since(begin);
     begin = sk_clock_ns();
-    if (!quick || device->engine->capture) {
+    if (!quick) {
         SK_TRY_GOTO(run_once(t, input, resident, outputs, err));
         SK_TRY_GOTO(agree(t, outputs, kept, err));
     }
     t->optimised_ms = ms_since(begin);
     begin = sk_clock_ns();
-    SK_TRY_GOTO(sk_session_capture(t->session, err));
-    if (!quick || device->engine->capture) { /* the first replay */
-        SK_TRY_GOTO(run_once(t, input, resident, outputs, err));
-        SK_TRY_GOTO(agree(t, outputs, kept, err));
+    t->from_open = device->engine->can.replay != SK_REPLAY_CAPTURED;
+    if (!t->from_open) {
+        SK_TRY_GOTO(sk_session_capture(t->session, err));
+        if (!quick) { /* the first replay */
+            SK_TRY_GOTO(run_once(t, input, resident, outputs, err));
+            SK_TRY_GOTO(agree(t, outputs, kept, err));
+        }
     }
-    t->capture_ms = ms_since(begin);
+    t->capture_ms = t->from_open ? 0 : ms_since(begin);
     t->generation = generation + 1;
 done:
     for (int32_t i = 0; i < SK_SESSION_MAX_OUTPUTS; i++)

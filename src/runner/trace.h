@@ -33,6 +33,7 @@ typedef struct sk_trace {
     sk_outputs_form outputs_form;
     sk_precision precision;
     const void *outputs[SK_SESSION_MAX_SLOTS][SK_SESSION_MAX_OUTPUTS]; /* where results lie, for ever */
+    bool from_open; /* the engine replays from the start: there is no capture, and no time of it */
     double warm_up_ms, optimised_ms, capture_ms;
 } sk_trace;
 
@@ -53,8 +54,8 @@ bool sk_trace_fits(const sk_trace *trace, const sk_trace_key *key);
 /* Bytes of one picture as it is handed in. */
 size_t sk_trace_picture_bytes(const sk_trace_key *key);
 
-/* Ends the old trace and makes one for `key`. On failure there is none. `quick`: no trial runs where the engine needs
- * none to replay. `resident`: for traces of crops, a frame to try them on; else null. */
+/* Ends the old trace and makes one for `key`. On failure there is none. `quick`: without trial runs. `resident`: for traces of
+ * crops, a frame to try them on; else null. */
 sk_status sk_trace_capture(sk_trace *trace, const sk_model *model, const sk_device *device,
                            const sk_trace_key *key, const sk_detector_settings *settings, int32_t slots,
                            bool quick, const sk_frame *resident, sk_error *err) SK_MUST_CHECK;

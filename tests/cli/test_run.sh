@@ -8,7 +8,7 @@ picture=$SKITTER_TEST_SOURCE/tests/fixtures/grey_64x48.png
 test_table() {
     run run "$model" --input "$picture" --iterations 12 --rounds 3 --threads 1 --check-pcc -q
     expect_code 0 || return 1
-    for part in "without the runner" "with it" "speed-up" "frames/s" "3 rounds of 4 frames" "network" "capture" \
+    for part in "without the runner" "with it" "speed-up" "frames/s" "3 rounds of 4 frames" "network" "replays from the start" \
         "correlation with the reference"; do
         expect_in "$part" "$out" || return 1
     done

@@ -63,12 +63,14 @@ static inline bool framed_compare(framed *f, const sk_sleap_spec *spec, int chan
     graph = framed_graph(&shape);
     input = malloc(BATCH * bytes);
     both = malloc(BATCH * frame);
-    if (!graph || !input || !both || sk_session_open(f->engine, graph, &shape, 1, &s, &slow, err) != SK_OK)
+    if (!graph || !input || !both || sk_session_open(f->engine, graph, &shape, 1, &s, &slow, err) != SK_OK ||
+        sk_session_capture(slow, err) != SK_OK)
         goto done;
     s.input = SK_INPUT_FRAMES;
     s.stages.fit = &fit;
     if (!sk_offload_fit_sleap(&g, spec->legacy, sk_sleap_grey_of(spec, channels), frames, &fit) ||
-        sk_session_open(f->engine, graph, &shape, 1, &s, &fast, err) != SK_OK)
+        sk_session_open(f->engine, graph, &shape, 1, &s, &fast, err) != SK_OK ||
+        sk_session_capture(fast, err) != SK_OK)
         goto done;
     for (int n = 0; n < BATCH; n++) {
         uint8_t *at = (uint8_t *)input + (size_t)n * bytes;

@@ -199,9 +199,11 @@ static inline bool painted_round(painter *p, int round)
     s.cache_dir = "";
     strcpy(s.options, "tune=off");
     bool fine = g && sk_session_open(p->engine, g, p->shapes, PAINT_PARTS, &s, &dense, &err) == SK_OK;
+    fine = fine && sk_session_capture(dense, &err) == SK_OK;
     s.stages.peaks = &wish;
     s.slots = PAINT_SLOTS;
     fine = fine && sk_session_open(p->engine, g, p->shapes, PAINT_PARTS, &s, &sparse, &err) == SK_OK;
+    fine = fine && sk_session_capture(sparse, &err) == SK_OK;
     for (int k = 0; k < PAINT_SLOTS; k++)
         for (int i = 0; i < PAINT_PARTS; i++)
             data[k][i] = malloc((size_t)sk_shape_count(&p->shapes[i]) * sizeof(float));

@@ -222,8 +222,10 @@ static sk_status row_case_run(const row_case *given, uint64_t seed, const sk_eng
         goto done;
     }
     SK_TRY_GOTO(sk_session_open(engine, g, &shape, 1, &s, &dense, err));
+    SK_TRY_GOTO(sk_session_capture(dense, err));
     s.stages.rows = &wish;
     SK_TRY_GOTO(sk_session_open(engine, g, &shape, 1, &s, &rows, err));
+    SK_TRY_GOTO(sk_session_capture(rows, err));
     SK_TRY_GOTO(sk_yolo_post_open(&model.yolo, c.task, &c.settings, c.side * 8, c.side * 8, &post, err));
     SK_TRY_GOTO(sk_instances_alloc(c.settings.max_det, c.keypoints, &want, err));
     SK_TRY_GOTO(sk_instances_alloc(c.settings.max_det, c.keypoints, &got, err));

@@ -84,8 +84,10 @@ static void check_model(const char *path, int size, float threshold, int fine, i
     s.input = SK_INPUT_TENSOR;
     sk_session *dense = NULL, *sparse = NULL;
     assert_ok(sk_session_open(&gpu_engine, m->graph, &shape, 1, &s, &dense, &err), &err);
+    assert_ok(sk_session_capture(dense, &err), &err);
     s.stages.peaks = &wish;
     assert_ok(sk_session_open(&gpu_engine, m->graph, &shape, 1, &s, &sparse, &err), &err);
+    assert_ok(sk_session_capture(sparse, &err), &err);
     random_source r = {9};
     uint8_t *pixels = malloc((size_t)(size * size * 3));
     for (int i = 0; i < size * size * 3; i++)
@@ -167,6 +169,7 @@ static void test_fine_outputs(void **state)
         s.cache_dir = "";
         s.fine_outputs = fine;
         assert_ok(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), &err);
+        assert_ok(sk_session_capture(session, &err), &err);
         assert_ok(sk_session_run(session, &given, 1, got, 2, &err), &err);
         for (int k = 0; k < 2; k++)
             for (int64_t i = 0; i < sk_shape_count(&want[k].shape); i++) {

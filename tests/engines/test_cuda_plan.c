@@ -3,6 +3,7 @@
 #include "random_graph.h"
 
 #include "engines/offload.h"
+#include "engines/tolerance.h"
 #include "formats/npy.h"
 #include "engines/cuda/plan.h"
 #include "graph/reference.h"
@@ -61,6 +62,7 @@ static double worst_pcc(const sk_graph *g, const sk_shape *shape, const sk_sessi
         assert_ok(sk_graph_remove_dead(fixed, &err), &err);
     assert_ok(sk_reference_run(fixed, &in, 1, want, fixed->n_outputs, &err), &err);
     assert_ok(sk_session_open(&gpu_engine, g, shape, 1, settings, &s, &err), &err);
+    assert_ok(sk_session_capture(s, &err), &err);
     for (int run = 0; run < 2; run++) {
         assert_ok(sk_session_run(s, &given, 1, got, SK_SESSION_MAX_OUTPUTS, &err), &err);
         for (int32_t i = 0; i < fixed->n_outputs; i++) {
@@ -98,7 +100,7 @@ static void test_random_graphs(void **state)
         strcpy(s.options, seed % 2 ? "tune=on" : "tune=off");
         gpu_emulate_major = seed % 5 == 0 ? 8 : 9;
         const double r = worst_pcc(g, &shape, &s, x);
-        if (!(r > (s.precision == SK_PRECISION_F32 ? 0.999999 : 0.9995)))
+        if (!(r > sk_tolerance_of(s.precision)->ours))
             fail_msg("seed %d, %s: correlation %.7f", (int)seed, sk_precision_name(s.precision), r);
         free(x);
         sk_graph_close(&g);
@@ -119,7 +121,7 @@ static void check_model(const char *path, int side, int cut, sk_precision precis
     sk_session_settings s = settings_of(precision);
     s.tail = cut;
     const double r = worst_pcc(m->graph, &shape, &s, x);
-    if (!(r > 0.9995))
+    if (!(r > sk_tolerance_of(SK_PRECISION_F16)->ours))
         fail_msg("%s, %s: correlation %.6f", path, sk_precision_name(precision), r);
     free(x);
     sk_model_close(&m);
@@ -173,6 +175,7 @@ static int steps_by(const char *kernel, const sk_graph *g, const sk_shape *shape
     int found = 0;
     strcpy(s.options, "tune=off");
     assert_ok(sk_session_open(&gpu_engine, g, shape, 1, &s, &session, &err), &err);
+    assert_ok(sk_session_capture(session, &err), &err);
     assert_ok(sk_session_profile_start(session, &err), &err);
     float *x = random_input(shape, 9);
     sk_session_input in = {.data = x};
@@ -255,6 +258,7 @@ static void test_pictures_and_slots(void **state)
         plain.options[0] = '\0';
         sk_session *fast = NULL, *slow = NULL;
         assert_ok(sk_session_open(&gpu_engine, g, &shape, 1, &s, &fast, &err), &err);
+        assert_ok(sk_session_capture(fast, &err), &err);
         assert_ok(sk_session_open(sk_engine_find("reference"), g, &shape, 1, &plain, &slow, &err), &err);
         enum { ROW = 32 * 3 + 13, PICTURE = ROW * 32 + 7 };
         uint8_t *bytes[3];
@@ -374,7 +378,9 @@ static void test_frames_and_places(void **state)
             sparse.stages.sparse = &places;
             sk_session *one = NULL, *two = NULL;
             assert_ok(sk_session_open(&gpu_engine, g, &shape, 1, &dense, &one, &err), &err);
+            assert_ok(sk_session_capture(one, &err), &err);
             assert_ok(sk_session_open(&gpu_engine, g, &shape, 1, &sparse, &two, &err), &err);
+            assert_ok(sk_session_capture(two, &err), &err);
             sk_session_input picture = {.data = pictures}, frame = {.data = frames};
             sk_tensor want[4], got[4];
             assert_ok(sk_session_run(one, &picture, 1, want, 4, &err), &err);
@@ -444,7 +450,8 @@ static void test_full_memory(void **state)
         sk_session *session = NULL;
         s.slots = n < 20 ? 1 : 3; /* with activations of their own */
         gpu_emulate_fail_alloc = n < 20 ? n : n - 19;
-        if (sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err) == SK_OK) {
+        if (sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err) == SK_OK &&
+            sk_session_capture(session, &err) == SK_OK) {
             sk_session_close(&session);
         } else {
             assert_int_equal(err.code, SK_ERR_MEMORY);

@@ -56,6 +56,7 @@ static float *expected(const sk_graph *g, const sk_letterbox_geometry *box, cons
     sk_letterbox_close(&letterbox);
     sk_session_input in = {.data = pictures};
     assert_ok(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), &err);
+    assert_ok(sk_session_capture(session, &err), &err);
     assert_ok(sk_session_run(session, &in, 1, &out, 1, &err), &err);
     float *copy = malloc(sk_tensor_bytes(&out));
     memcpy(copy, out.data, sk_tensor_bytes(&out));
@@ -87,6 +88,7 @@ static void check_frames(const sk_graph *g, int w, int h, sk_pixel_format format
     s.stages.fit = &fit;
     s.threads = copiers;
     assert_ok(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), &err);
+    assert_ok(sk_session_capture(session, &err), &err);
     assert_memory_equal(&((gpu_session *)session)->plan.strips, strips, sizeof *strips);
     for (gpu_emulate_pinned = 0; gpu_emulate_pinned < 2; gpu_emulate_pinned++) {
         sk_session_input in = {.data = frames, .row_bytes = row_gap ? row : 0, .picture_bytes = apart};
@@ -174,6 +176,7 @@ static void test_parts(void **state)
     for (size_t y = 0; y < (size_t)BATCH * WIDE; y++)
         memcpy(dense + y * WIDE * 3, gaps + y * ROW, WIDE * 3);
     assert_ok(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), &err);
+    assert_ok(sk_session_capture(session, &err), &err);
     const sk_session_input ways[2] = {{.data = dense}, {.data = gaps, .row_bytes = ROW}};
     float *first = NULL;
     for (int way = 0; way < 4; way++) {

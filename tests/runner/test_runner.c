@@ -180,6 +180,13 @@ static void test_trace(void **state)
     assert_int_equal(stats.devices[0].captures, 3); /* opening's, wide, tall; both are kept */
     assert_int_equal(atomic_load(&faults[0].captured), 3);
     assert_true(stats.devices[0].warm_up_ms > 0 && stats.devices[0].optimised_ms > 0);
+    assert_true(!stats.devices[0].replays_from_open && stats.devices[0].capture_ms > 0);
+    sk_runner_close(&r);
+    s = tiny_settings(); /* an engine that replays from the start has no such phase, and no time of it */
+    r = open_runner(model, &s);
+    sk_runner_get_stats(r, &stats);
+    assert_true(stats.devices[0].replays_from_open && stats.devices[0].optimised_ms > 0);
+    assert_true(stats.devices[0].capture_ms == 0);
     sk_runner_close(&r);
     plain_close(&a);
     plain_close(&b);

@@ -12,7 +12,7 @@
         .device = (kind), .reads = SK_READS(SK_PLACE_HOST) | SK_READS(SK_PLACE_PINNED) | (places),           \
         .offers = GPU_OFFERS,                                                                                \
         .precisions = 1u << SK_PRECISION_F32 | 1u << SK_PRECISION_F16 | (its_precisions),                    \
-        .usual = SK_PRECISION_F16, .asynchronous = true, .free_shapes = true                                 \
+        .usual = SK_PRECISION_F16, .replay = SK_REPLAY_CAPTURED, .asynchronous = true, .free_shapes = true   \
     }
 #define SK_CUDA_CAN GPU_CAN(SK_DEVICE_NVIDIA, SK_READS(SK_PLACE_CUDA), 1u << SK_PRECISION_TF32)
 #define SK_ROCM_CAN GPU_CAN(SK_DEVICE_AMD, 0, 0)

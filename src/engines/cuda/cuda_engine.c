@@ -438,17 +438,29 @@ static sk_status engine_open(const sk_graph *graph, const sk_session_settings *s
     SK_TRY_GOTO(open_memory(s, settings->slots, err));
     SK_TRY_GOTO(gpu_choose_tiles(s, err));
     SK_TRY_GOTO(open_weights(s, err));
-    /* once step by step: kernels are loaded, and a failing one is named */
-    SK_TRY_GOTO(s->plan.n_borrowed ? SK_OK : run_serial(s, 0, err));
-    SK_TRY_GOTO(gpu_check(s, gpu_stream_wait(s->compute), "the first run", err));
-    for (int32_t k = 0; k < settings->slots; k++)
-        SK_TRY_GOTO(capture_slot(s, k, err));
     describe(s);
     *out = &s->base;
     return SK_OK;
 done:
     engine_close(&s->base);
     return status;
+}
+
+/* From here on a submit is one launch. Until then it is launch by launch. */
+static sk_status engine_capture(sk_session *session, sk_error *err)
+{
+    gpu_session *s = (gpu_session *)session;
+    if (s->lost)
+        return sk_fail(err, SK_ERR_RUNTIME, "the GPU of this session was lost before; open it again");
+    SK_TRY(gpu_check(s, gpu_use(s->device), "the GPU cannot be used", err));
+    /* once step by step: kernels are loaded, which must not happen while capturing, and a failing one is named */
+    if (!s->plan.n_borrowed)
+        SK_TRY(run_serial(s, 0, err));
+    SK_TRY(gpu_check(s, gpu_stream_wait(s->compute), "the first run", err));
+    for (int32_t k = 0; k < s->n_slots; k++)
+        SK_TRY(capture_slot(s, k, err));
+    describe(s);
+    return SK_OK;
 }
 
 /* --- running --- */
@@ -664,6 +676,7 @@ const sk_engine gpu_engine = {
     .submit = engine_submit,
     .wait = engine_wait,
     .close = engine_close,
+    .capture = engine_capture,
     .profile_start = profile_start,
     .profile = profile,
     .times = engine_times,

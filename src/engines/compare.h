@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SK_RUNNER_COMPARE_H
-#define SK_RUNNER_COMPARE_H
+#ifndef SK_ENGINES_COMPARE_H
+#define SK_ENGINES_COMPARE_H
 
-#include "engines/engine.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* Two sets of numbers that should be the same. */
 typedef struct sk_agreement {
@@ -10,6 +12,8 @@ typedef struct sk_agreement {
         pcc; /* Pearson correlation. Where it is not defined, one side being constant: 1 when the two agree to rounding,
                    else 0. 0 as well when anything is not finite on one side only */
     double max_diff, mean_diff;
+    double scale;  /* the reference's largest value */
+    bool constant; /* one side hardly changes: a correlation says little */
 } sk_agreement;
 
 sk_agreement sk_compare(const float *ours, const float *reference, size_t count);
@@ -19,8 +23,5 @@ sk_agreement sk_compare(const float *ours, const float *reference, size_t count)
  * outputs of any two pictures correlate by 0.9999. */
 sk_agreement sk_compare_rows(const float *ours, const float *reference, int64_t channels, int64_t places,
                              int32_t classes);
-
-/* The smallest correlation that results of this precision must have with the reference's. */
-double sk_pcc_limit(sk_precision precision);
 
 #endif
