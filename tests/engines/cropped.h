@@ -60,12 +60,15 @@ static inline bool cropped_sessions(cropped *c, const cropped_pair *p, const sk_
     s.stages.fit = &fit;
     bool fine = graphs[0] && graphs[1] &&
                 sk_session_open(c->engine, graphs[0], &whole, 1, &s, &sessions[0], err) == SK_OK;
+    fine = fine && sk_session_capture(sessions[0], err) == SK_OK;
     s.stages.fit = NULL;
     s.input = plan->u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
     fine = fine && sk_session_open(c->engine, graphs[1], &shape, 1, &s, &sessions[1], err) == SK_OK;
+    fine = fine && sk_session_capture(sessions[1], err) == SK_OK;
     s.input = SK_INPUT_CROPS;
     s.stages.crops = &wish;
     fine = fine && sk_session_open(c->engine, graphs[1], &shape, 1, &s, &sessions[2], err) == SK_OK;
+    fine = fine && sk_session_capture(sessions[2], err) == SK_OK;
     for (int i = 0; i < 2; i++)
         sk_graph_close(&graphs[i]);
     return fine;
