@@ -91,7 +91,7 @@ static void fuzz_yolo(bytes *b)
     sk_yolo_post *post;
     sk_letterbox_geometry g;
     sk_instances found;
-    if (sk_letterbox_plan(1 + take(b), 1 + take(b), 64, 64, 0, &g, &err) != SK_OK ||
+    if (sk_letterbox_fit(1 + take(b), 1 + take(b), 64, 64, 0, &g, &err) != SK_OK ||
         sk_instances_alloc(s.max_det, spec.n_keypoints, &found, &err) != SK_OK)
         return;
     if (sk_yolo_post_open(&spec, task, &s, 64, 64, &post, &err) == SK_OK) {
@@ -147,7 +147,7 @@ static void fuzz_sleap(bytes *b)
     sk_sleap_geometry g;
     sk_sleap_post *post;
     sk_instances found;
-    if (sk_sleap_plan(&m.sleap, 200, 100, &g, &err) != SK_OK ||
+    if (sk_sleap_sizes(&m.sleap, 200, 100, &g, &err) != SK_OK ||
         sk_sleap_post_open(&m, &s, &post, &err) != SK_OK)
         return;
     if (sk_instances_alloc(sk_sleap_post_capacity(post), sk_sleap_post_keypoints(post), &found, &err) ==
@@ -175,7 +175,7 @@ static void fuzz_frames(bytes *b)
     sk_letterbox_geometry g;
     sk_letterbox *box;
     int32_t nw = 1 + take(b) % 90, nh = 1 + take(b) % 90, stride = take(b) & 1 ? 8 : 0;
-    if (sk_letterbox_plan(frame.width, frame.height, nw, nh, stride, &g, &err) == SK_OK &&
+    if (sk_letterbox_fit(frame.width, frame.height, nw, nh, stride, &g, &err) == SK_OK &&
         sk_letterbox_open(&g, frame.format, 1, &box, &err) == SK_OK) {
         uint8_t *out = malloc((size_t)(g.width * g.height * 3));
         SK_FUZZ_CHECK(out && sk_letterbox_run(box, &frame, out, &err) == SK_OK);
@@ -195,13 +195,13 @@ static void fuzz_frames(bytes *b)
     sk_sleap_crop_geometry cg;
     sk_sleap_crop *crop = NULL;
     const uint8_t *sized;
-    if (sk_sleap_plan(&spec, frame.width, frame.height, &sg, &err) == SK_OK &&
+    if (sk_sleap_sizes(&spec, frame.width, frame.height, &sg, &err) == SK_OK &&
         sk_sleap_pre_open(&spec, channels, &sg, &pre, &err) == SK_OK) {
         float *input = malloc(sizeof(float) * (size_t)(sg.width * sg.height * channels));
         SK_FUZZ_CHECK(input && sk_sleap_pre_size(pre, &frame, &sized, &err) == SK_OK);
         SK_FUZZ_CHECK(sk_sleap_pre_f32(pre, input, &err) == SK_OK);
         free(input);
-        if (sk_sleap_crop_plan(&spec, 0, &cg, &err) == SK_OK &&
+        if (sk_sleap_crop_sizes(&spec, 0, &cg, &err) == SK_OK &&
             sk_sleap_crop_open(&spec, &cg, take(b) & 1 ? 3 : channels, sg.sized_width, sg.sized_height,
                                channels, &crop, &err) == SK_OK) {
             uint8_t *out = malloc((size_t)(cg.width * cg.height * 3));

@@ -44,7 +44,7 @@ static sk_letterbox_geometry geometry_of(const sk_task_plan *plan, int w, int h)
 {
     sk_letterbox_geometry g;
     sk_error err = {0};
-    if (sk_letterbox_plan(w, h, plan->width, plan->height, 0, &g, &err) != SK_OK)
+    if (sk_letterbox_fit(w, h, plan->width, plan->height, 0, &g, &err) != SK_OK)
         stop(&err);
     return g;
 }

@@ -150,7 +150,7 @@ static int check_frames(const check *c, sk_pixel_format format, int side, const 
     sk_frame_fit fit;
     sk_frame like = {.format = format, .width = w, .height = h, .matrix = SK_COLOUR_BT709};
     uint8_t *pictures = malloc((size_t)(side * side * 3 * 2)), *rgb = malloc((size_t)(w * h * 3));
-    if (sk_letterbox_plan(w, h, side, side, 0, &box, &err) != SK_OK ||
+    if (sk_letterbox_fit(w, h, side, side, 0, &box, &err) != SK_OK ||
         sk_letterbox_open(&box, SK_PIXEL_RGB, 1, &letterbox, &err) != SK_OK ||
         !sk_offload_fit(&box, &like, &fit))
         stop(&err);

@@ -58,7 +58,7 @@ sk_source_settings predict_media_of(const predict_run *r)
     const sk_task_settings task = sk_task_settings_of(&s->detector);
     const sk_model *model = sk_detector_about(r->detector)->models[0];
     if (s->n_models != 1 || needs_pixels(r) || !is_own_cpu(s) ||
-        !sk_task_planes_above(model, &task, &m.planes_above_width, &m.planes_above_height))
+        !sk_task_i420_above(model, &task, &m.planes_above_width, &m.planes_above_height))
         m.planes_above_width = m.planes_above_height = 0;
     return m;
 }

@@ -122,8 +122,8 @@ static sk_status open_source(speed *p, sk_error *err)
     media.queue = media.queue < 64 ? media.queue : 64;
     const sk_task_settings task = sk_task_settings_of(&p->s->runner.detector);
     if (!p->s->rgb && sk_runner_takes_planes(p->runner) &&
-        !sk_task_planes_above(p->about->models[0], &task, &media.planes_above_width,
-                              &media.planes_above_height))
+        !sk_task_i420_above(p->about->models[0], &task, &media.planes_above_width,
+                            &media.planes_above_height))
         media.planes_above_width = media.planes_above_height = 0;
     return sk_source_open(p->s->input, &media, &p->source, err);
 }

@@ -102,7 +102,7 @@ static sk_status plan_results(sk_runner *r, sk_error *err)
                                    &first, err));
     if (r->n_models > 1)
         SK_TRY_GOTO(sk_task_stage_open_second(r->models[1], first, &r->task, &second, err));
-    r->planes = !second && sk_task_stage_plan(first)->planes && r->settings.frames != SK_RUNNER_COPY;
+    r->planes = !second && sk_task_stage_plan(first)->i420 && r->settings.frames != SK_RUNNER_COPY;
     const sk_task_plan *plan = sk_task_stage_plan(second ? second : first);
     r->capacity = plan->capacity;
     r->n_keypoints = plan->n_keypoints;

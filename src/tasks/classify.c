@@ -97,7 +97,7 @@ sk_status sk_classify_input(sk_classify *c, const sk_frame *frame, uint8_t *out,
 sk_status sk_classify_result(const sk_tensor *scores, int32_t image, sk_instances *out, sk_error *err)
 {
     sk_map map;
-    SK_TRY(sk_map_of_tensor(scores, image, 0, &map, err));
+    SK_TRY(sk_map_of_tensor(scores, image, false, &map, err));
     int32_t best[SK_CLASSIFY_BEST], n = 0;
     for (int32_t c = 0; c < map.channels; c++) { /* of equal ones the earlier class */
         float score = sk_map_place(&map, c, 0);

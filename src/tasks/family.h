@@ -61,11 +61,11 @@ struct sk_family {
     void (*describe)(const sk_model *model, sk_task_description *description);
     const char *(*keypoint_name)(const sk_model *model, int32_t index); /* "": it has none */
     sk_heads (*heads)(const sk_model *model); /* null: there is no choice of heads */
-    /* sk_task_input_size and sk_task_planes_above; null: false. */
+    /* sk_task_input_size and sk_task_i420_above; null: false. */
     bool (*input_size)(const sk_model *model, const sk_task_settings *settings, int32_t frame_width,
                        int32_t frame_height, int32_t *width, int32_t *height);
-    bool (*planes_above)(const sk_model *model, const sk_task_settings *settings, int32_t *width,
-                         int32_t *height);
+    bool (*i420_above)(const sk_model *model, const sk_task_settings *settings, int32_t *width,
+                       int32_t *height);
 
     /* Stages. `first`: the stage before this one, null for whole frames. What fails half-way is closed. */
     sk_status (*open)(sk_task_stage *stage, const sk_task_stage *first, sk_error *err);

@@ -82,25 +82,25 @@ void sk_identity_from_maps(sk_identity *id, const sk_map *classes, const sk_peak
     assign(id, n, peak_of, probability);
 }
 
-/* The costs of the first peaks, from rows of probabilities; returns how many. */
-static int32_t take_rows(sk_identity *id, const float *rows, int32_t count)
+/* The costs of the first peaks, from their probabilities; returns how many. */
+static int32_t take_costs(sk_identity *id, const float *values, int32_t count)
 {
     int32_t n = count < id->max_peaks ? count : id->max_peaks;
     for (int32_t i = 0; i < n * id->n_classes; i++)
-        id->cost[i] = -(double)rows[i];
+        id->cost[i] = -(double)values[i];
     return n;
 }
 
-void sk_identity_from_rows(sk_identity *id, const float *rows, int32_t n_peaks, int32_t *peak_of,
-                           float *probability)
+void sk_identity_from_values(sk_identity *id, const float *values, int32_t n_peaks, int32_t *peak_of,
+                             float *probability)
 {
-    assign(id, take_rows(id, rows, n_peaks), peak_of, probability);
+    assign(id, take_costs(id, values, n_peaks), peak_of, probability);
 }
 
 void sk_identity_from_vectors(sk_identity *id, const float *vectors, int32_t n_crops, int32_t *class_of,
                               float *probability)
 {
-    const int32_t n = take_rows(id, vectors, n_crops);
+    const int32_t n = take_costs(id, vectors, n_crops);
     for (int32_t i = 0; i < n_crops; i++) {
         class_of[i] = -1;
         probability[i] = 0;

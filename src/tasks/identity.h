@@ -21,9 +21,9 @@ void sk_identity_close(sk_identity **identity);
 void sk_identity_from_maps(sk_identity *identity, const sk_map *classes, const sk_peak *peaks,
                            int32_t n_peaks, int32_t *peak_of, float *probability);
 
-/* The same with the classes' values at each peak already read: rows [n_peaks][n_classes]. */
-void sk_identity_from_rows(sk_identity *identity, const float *rows, int32_t n_peaks, int32_t *peak_of,
-                           float *probability);
+/* The same with the classes' values at each peak already read: values [n_peaks][n_classes]. */
+void sk_identity_from_values(sk_identity *identity, const float *values, int32_t n_peaks, int32_t *peak_of,
+                             float *probability);
 
 /* Top-down: one row of class probabilities a crop. Writes each crop's class or -1 (surplus crops) and its
  * probability (0 where there is none). */

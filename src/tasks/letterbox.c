@@ -26,8 +26,8 @@ static int32_t round_even(double v)
     return (int32_t)lrint(v);
 }
 
-sk_status sk_letterbox_plan(int32_t frame_width, int32_t frame_height, int32_t net_width, int32_t net_height,
-                            int32_t stride, sk_letterbox_geometry *out, sk_error *err)
+sk_status sk_letterbox_fit(int32_t frame_width, int32_t frame_height, int32_t net_width, int32_t net_height,
+                           int32_t stride, sk_letterbox_geometry *out, sk_error *err)
 {
     SK_CHECK_ARG(out, err);
     if (frame_width < 1 || frame_height < 1 || frame_width > MAX_SIDE || frame_height > MAX_SIDE)

@@ -21,8 +21,8 @@ typedef struct sk_letterbox_geometry {
 /* Where a frame of this size lands. `stride` > 0 asks for the rectangular form ("auto"): the border is
  * only what makes the sides multiples of the stride, and width and height come out at most the given ones.
  * 0: exactly the given size. */
-sk_status sk_letterbox_plan(int32_t frame_width, int32_t frame_height, int32_t net_width, int32_t net_height,
-                            int32_t stride, sk_letterbox_geometry *out, sk_error *err) SK_MUST_CHECK;
+sk_status sk_letterbox_fit(int32_t frame_width, int32_t frame_height, int32_t net_width, int32_t net_height,
+                           int32_t stride, sk_letterbox_geometry *out, sk_error *err) SK_MUST_CHECK;
 
 typedef struct sk_letterbox sk_letterbox;
 

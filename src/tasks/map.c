@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/map.h"
 
-sk_status sk_map_of_tensor(const sk_tensor *tensor, int32_t image, int rows, sk_map *out, sk_error *err)
+sk_status sk_map_of_tensor(const sk_tensor *tensor, int32_t image, bool end_to_end, sk_map *out,
+                           sk_error *err)
 {
     SK_CHECK_ARG(tensor && tensor->data && out, err);
     char text[SK_SHAPE_TEXT];
@@ -22,7 +23,7 @@ sk_status sk_map_of_tensor(const sk_tensor *tensor, int32_t image, int rows, sk_
     int32_t height = s->rank == 4 ? (int32_t)s->dim[2] : 1;
     int32_t width = s->rank == 2 ? 1 : (int32_t)s->dim[s->rank - 1];
     const float *data = (const float *)tensor->data + (ptrdiff_t)image * channels * height * width;
-    if (rows && s->rank == 3)
+    if (end_to_end && s->rank == 3)
         *out = sk_map_interleaved(data, width, 1, channels);
     else
         *out = sk_map_planar(data, channels, height, width);

@@ -38,8 +38,8 @@ static inline float sk_map_place(const sk_map *map, int32_t channel, int32_t pla
 }
 
 /* Image `image` of a batch held in an f32 tensor: [B][C][H][W], [B][C][A] (1 x A) or [B][C] (1 x 1). With
- * `rows`, a rank-3 tensor is [B][R][C], the end-to-end form. */
-sk_status sk_map_of_tensor(const sk_tensor *tensor, int32_t image, int rows, sk_map *out,
+ * `end_to_end`, a rank-3 tensor is [B][detections][C]. */
+sk_status sk_map_of_tensor(const sk_tensor *tensor, int32_t image, bool end_to_end, sk_map *out,
                            sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -60,7 +60,7 @@ sk_paf_settings sk_paf_settings_defaults(void)
  * once. Edges the walk does not take are not used, as in the original. */
 static sk_status plan_walk(sk_paf_grouping *g, sk_error *err)
 {
-    int32_t root = -1, *queue = g->n_slots; /* borrowed: [n_nodes] */
+    int32_t root = -1, *queue = g->n_slots; /* [n_nodes], not needed until a frame comes */
     uint8_t *entered = g->seen, *reached = g->seen + g->n_nodes;
     for (int32_t e = 0; e < g->n_edges; e++)
         entered[g->edges[e][1]] = 1;

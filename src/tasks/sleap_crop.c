@@ -30,8 +30,8 @@ struct sk_sleap_crop {
     bool grey_last;
 };
 
-sk_status sk_sleap_crop_plan(const sk_sleap_spec *spec, int32_t default_size, sk_sleap_crop_geometry *out,
-                             sk_error *err)
+sk_status sk_sleap_crop_sizes(const sk_sleap_spec *spec, int32_t default_size, sk_sleap_crop_geometry *out,
+                              sk_error *err)
 {
     SK_CHECK_ARG(spec && out, err);
     sk_sleap_crop_geometry g = {.crop_height = spec->crop_size[0], .crop_width = spec->crop_size[1]};

@@ -18,8 +18,8 @@ typedef struct sk_sleap_crop_geometry {
 
 /* From the model's crop size, scale and stride; `default_size` (pixels) is used where the model names no
  * crop size. */
-sk_status sk_sleap_crop_plan(const sk_sleap_spec *spec, int32_t default_size, sk_sleap_crop_geometry *out,
-                             sk_error *err) SK_MUST_CHECK;
+sk_status sk_sleap_crop_sizes(const sk_sleap_spec *spec, int32_t default_size, sk_sleap_crop_geometry *out,
+                              sk_error *err) SK_MUST_CHECK;
 
 typedef struct sk_sleap_crop sk_sleap_crop;
 

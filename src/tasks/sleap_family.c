@@ -21,17 +21,12 @@ typedef struct sleap_stage {
 
 /* --- models --- */
 
-static bool is_top_down(const sk_model *model)
-{
-    return model->task == SK_TASK_CENTERED_INSTANCE || model->task == SK_TASK_MULTICLASS_TOPDOWN;
-}
-
 static sk_task_role role(const sk_model *model)
 {
     return (sk_task_role){.finds = true,
-                          .whole_frames = !is_top_down(model),
+                          .whole_frames = !sk_sleap_on_crops(model->task),
                           .gives = model->task == SK_TASK_CENTROID ? SK_GIVES_MIDDLES : 0,
-                          .needs = is_top_down(model) ? SK_GIVES_MIDDLES : 0};
+                          .needs = sk_sleap_on_crops(model->task) ? SK_GIVES_MIDDLES : 0};
 }
 
 static void describe(const sk_model *model, sk_task_description *d)
@@ -65,7 +60,7 @@ static sk_status open_frames(sk_task_stage *s, sk_error *err)
 {
     sleap_stage *p = s->own;
     const sk_model *m = s->model;
-    SK_TRY(sk_sleap_plan(&m->sleap, s->frame_width, s->frame_height, &p->geometry, err));
+    SK_TRY(sk_sleap_sizes(&m->sleap, s->frame_width, s->frame_height, &p->geometry, err));
     const sk_sleap_geometry *g = &p->geometry;
     SK_TRY(sk_sleap_pre_open(&m->sleap, channels_of(m), g, &p->pre, err));
     SK_TRY(sk_sleap_post_open(m, &s->settings.sleap, &p->post, err));
@@ -116,9 +111,9 @@ static sk_status open_crops(sk_task_stage *s, const sk_task_stage *first, sk_err
     const sk_sleap_spec sizing = sizing_of(s, first);
     sk_sleap_crop_geometry g;
     sk_sleap_settings settings = s->settings.sleap;
-    SK_TRY(sk_sleap_plan(&sizing, s->frame_width, s->frame_height, &p->geometry, err));
+    SK_TRY(sk_sleap_sizes(&sizing, s->frame_width, s->frame_height, &p->geometry, err));
     SK_TRY(sk_sleap_pre_open(&sizing, channels_of(m), &p->geometry, &p->pre, err));
-    SK_TRY(sk_sleap_crop_plan(&m->sleap, s->settings.crop_size, &g, err));
+    SK_TRY(sk_sleap_crop_sizes(&m->sleap, s->settings.crop_size, &g, err));
     SK_TRY(sk_sleap_crop_open(&m->sleap, &g, channels_of(m), p->geometry.sized_width,
                               p->geometry.sized_height, channels_of(m), &p->cropper, err));
     settings.max_instances = s->settings.max_crops;
@@ -213,7 +208,7 @@ static sk_status take_outputs(const sk_task_stage *s, const sk_task_outputs *o, 
         return sk_fail(err, SK_ERR_MISMATCH, "a network with %d outputs is not a SLEAP network",
                        (int)*n_maps);
     for (int32_t i = 0; i < *n_maps; i++)
-        SK_TRY(sk_map_of_tensor(&o->tensors[i], o->image, 0, &maps[i], err));
+        SK_TRY(sk_map_of_tensor(&o->tensors[i], o->image, false, &maps[i], err));
     return SK_OK;
 }
 

@@ -7,29 +7,31 @@
 #include <math.h>
 #include <string.h>
 
-static int is_crop_task(sk_task task)
+bool sk_sleap_on_crops(sk_task task)
 {
     return task == SK_TASK_CENTERED_INSTANCE || task == SK_TASK_MULTICLASS_TOPDOWN;
 }
 
-static const sk_map *map_of(const sk_sleap_post *p, const sk_map *maps, sk_output_kind kind)
+const sk_map *sk_sleap_map_of(const sk_sleap_post *p, const sk_map *maps, sk_output_kind kind)
 {
     return p->at[kind] >= 0 ? &maps[p->at[kind]] : NULL;
 }
 
-static sk_status check_maps(const sk_sleap_post *p, const sk_map *maps, int32_t n_maps,
-                            const sk_instances *out, sk_error *err)
+sk_status sk_sleap_check_maps(const sk_sleap_post *p, const sk_map *maps, int32_t n_maps,
+                              const sk_instances *out, sk_error *err)
 {
     if (n_maps < p->n_outputs)
         return sk_fail(err, SK_ERR_MISMATCH, "the network gave %d outputs; %d are expected", (int)n_maps,
                        (int)p->n_outputs);
-    const sk_map *m = map_of(p, maps, SK_OUTPUT_CONFMAPS), *o = map_of(p, maps, SK_OUTPUT_OFFSETS);
+    const sk_map *m = sk_sleap_map_of(p, maps, SK_OUTPUT_CONFMAPS),
+                 *o = sk_sleap_map_of(p, maps, SK_OUTPUT_OFFSETS);
     if (m->channels != p->n_nodes)
         return sk_fail(err, SK_ERR_MISMATCH, "the confidence maps have %d channels; the model has %d nodes",
                        (int)m->channels, (int)p->n_nodes);
     if (o && (o->channels != 2 * p->n_nodes || o->width != m->width || o->height != m->height))
         return sk_fail(err, SK_ERR_MISMATCH, "the offset maps do not fit the confidence maps");
-    const sk_map *c = map_of(p, maps, SK_OUTPUT_CLASS_MAPS), *v = map_of(p, maps, SK_OUTPUT_CLASS_VECTORS);
+    const sk_map *c = sk_sleap_map_of(p, maps, SK_OUTPUT_CLASS_MAPS),
+                 *v = sk_sleap_map_of(p, maps, SK_OUTPUT_CLASS_VECTORS);
     if ((p->task == SK_TASK_MULTICLASS_BOTTOMUP && c->channels != p->n_classes) ||
         (p->task == SK_TASK_MULTICLASS_TOPDOWN && v->channels * v->height * v->width != p->n_classes))
         return sk_fail(err, SK_ERR_MISMATCH, "the class output does not have the model's %d classes",
@@ -41,16 +43,16 @@ static sk_status check_maps(const sk_sleap_post *p, const sk_map *maps, int32_t 
     return SK_OK;
 }
 
-/* To sub-pixel places, in network input pixels. Peaks of a table are refined. */
-static void refine(const sk_sleap_post *p, const sk_map *maps, sk_peak *peak)
+void sk_sleap_refine(const sk_sleap_post *p, const sk_map *maps, sk_peak *peak)
 {
-    const sk_map *offsets = map_of(p, maps, SK_OUTPUT_OFFSETS);
+    const sk_map *offsets = sk_sleap_map_of(p, maps, SK_OUTPUT_OFFSETS);
     if (p->table)
         ;
     else if (offsets && p->legacy)
         sk_peak_offset(offsets, peak);
     else
-        sk_peak_refine(map_of(p, maps, SK_OUTPUT_CONFMAPS), p->settings.refinement, p->settings.patch, peak);
+        sk_peak_refine(sk_sleap_map_of(p, maps, SK_OUTPUT_CONFMAPS), p->settings.refinement,
+                       p->settings.patch, peak);
     peak->x *= p->stride[SK_OUTPUT_CONFMAPS];
     peak->y *= p->stride[SK_OUTPUT_CONFMAPS];
 }
@@ -61,11 +63,10 @@ static sk_peak peak_of_row(const sk_sleap_post *p, int32_t node, int32_t index)
     return (sk_peak){row[2].f, row[3].f, row[1].f, node};
 }
 
-/* The highest of every map into p->peaks; x is NaN where it stays below the threshold of the wish. */
-static void highest_peaks(sk_sleap_post *p, const sk_map *maps)
+void sk_sleap_highest_peaks(sk_sleap_post *p, const sk_map *maps)
 {
     if (!p->table) {
-        sk_peaks_global(map_of(p, maps, SK_OUTPUT_CONFMAPS), p->wish.threshold, p->peaks);
+        sk_peaks_global(sk_sleap_map_of(p, maps, SK_OUTPUT_CONFMAPS), p->wish.threshold, p->peaks);
         return;
     }
     for (int32_t k = 0; k < p->n_nodes; k++)
@@ -81,7 +82,7 @@ static int32_t scan_node(sk_sleap_post *p, const sk_map *maps, int32_t node)
             p->scan[i] = peak_of_row(p, node, i);
         return n;
     }
-    const sk_map *all = map_of(p, maps, SK_OUTPUT_CONFMAPS);
+    const sk_map *all = sk_sleap_map_of(p, maps, SK_OUTPUT_CONFMAPS);
     sk_map one = *all;
     one.data += node * all->channel_stride;
     one.channels = 1;
@@ -110,7 +111,7 @@ static int32_t node_peaks(sk_sleap_post *p, const sk_map *maps, int32_t node, sk
         sk_peak *peak = &out[count++];
         *peak = p->scan[i];
         peak->channel = node;
-        refine(p, maps, peak);
+        sk_sleap_refine(p, maps, peak);
     }
     return count;
 }
@@ -129,7 +130,7 @@ static void to_frame(const sk_sleap_post *p, const sk_sleap_geometry *g, float x
 
 static void run_single(sk_sleap_post *p, const sk_map *maps, const sk_sleap_geometry *g, sk_instances *out)
 {
-    highest_peaks(p, maps);
+    sk_sleap_highest_peaks(p, maps);
     sk_found *item = sk_instances_add(out);
     int32_t found = 0;
     for (int32_t k = 0; k < p->n_nodes; k++) {
@@ -140,7 +141,7 @@ static void run_single(sk_sleap_post *p, const sk_map *maps, const sk_sleap_geom
         item->score += peak->value;
         if (!(peak->value >= p->settings.peak_threshold))
             continue;
-        refine(p, maps, peak);
+        sk_sleap_refine(p, maps, peak);
         sk_keypoint *point = &out->keypoints[item->first_keypoint + k];
         to_frame(p, g, peak->x, peak->y, point);
         point->score = peak->value;
@@ -220,7 +221,7 @@ static sk_status run_bottomup(sk_sleap_post *p, const sk_map *maps, const sk_sle
         const sk_paf_lines lines = lines_of_table(p);
         SK_TRY(sk_paf_group_lines(p->grouping, p->peaks, n, &lines, &found, &count, err));
     } else {
-        SK_TRY(sk_paf_group(p->grouping, p->peaks, n, map_of(p, maps, SK_OUTPUT_PAFS),
+        SK_TRY(sk_paf_group(p->grouping, p->peaks, n, sk_sleap_map_of(p, maps, SK_OUTPUT_PAFS),
                             p->stride[SK_OUTPUT_PAFS], &found, &count, err));
     }
     if (count > p->most)
@@ -250,7 +251,7 @@ static sk_status run_bottomup(sk_sleap_post *p, const sk_map *maps, const sk_sle
 static void run_multiclass(sk_sleap_post *p, const sk_map *maps, const sk_sleap_geometry *g,
                            sk_instances *out)
 {
-    const sk_map *classes = map_of(p, maps, SK_OUTPUT_CLASS_MAPS);
+    const sk_map *classes = sk_sleap_map_of(p, maps, SK_OUTPUT_CLASS_MAPS);
     float stride = p->stride[SK_OUTPUT_CLASS_MAPS];
     int32_t cap = p->settings.paf.max_peaks_per_node;
     for (int32_t c = 0; c < p->n_classes; c++) {
@@ -265,11 +266,11 @@ static void run_multiclass(sk_sleap_post *p, const sk_map *maps, const sk_sleap_
             p->peaks[i].y /= stride;
         }
         for (int32_t i = 0; p->table && i < n; i++)
-            memcpy(p->class_rows + (size_t)i * (size_t)p->n_classes,
+            memcpy(p->class_values + (size_t)i * (size_t)p->n_classes,
                    sk_peak_row(p->table, &p->wish, &p->layout, k, p->rank[i]) + 4,
-                   (size_t)p->n_classes * sizeof *p->class_rows);
+                   (size_t)p->n_classes * sizeof *p->class_values);
         if (p->table)
-            sk_identity_from_rows(p->identity, p->class_rows, n, p->class_of, p->probability);
+            sk_identity_from_values(p->identity, p->class_values, n, p->class_of, p->probability);
         else
             sk_identity_from_maps(p->identity, classes, p->peaks, n, p->class_of, p->probability);
         for (int32_t c = 0; c < p->n_classes; c++) {
@@ -296,8 +297,7 @@ static void run_multiclass(sk_sleap_post *p, const sk_map *maps, const sk_sleap_
     }
 }
 
-/* Drops instances without keypoints, keeping the order of the rest. */
-static void drop_empty(sk_instances *out)
+void sk_sleap_drop_empty(sk_instances *out)
 {
     int32_t kept = 0;
     for (int32_t i = 0; i < out->count; i++) {
@@ -321,8 +321,8 @@ sk_status sk_sleap_post_run(sk_sleap_post *p, const sk_map *maps, int32_t n_maps
                             const sk_sleap_geometry *geometry, sk_instances *out, sk_error *err)
 {
     SK_CHECK_ARG(p && maps && geometry && out, err);
-    SK_CHECK_ARG(!is_crop_task(p->task), err);
-    SK_TRY(check_maps(p, maps, n_maps, out, err));
+    SK_CHECK_ARG(!sk_sleap_on_crops(p->task), err);
+    SK_TRY(sk_sleap_check_maps(p, maps, n_maps, out, err));
     out->count = 0;
     switch (p->task) {
     case SK_TASK_SINGLE_INSTANCE: run_single(p, maps, geometry, out); break;
@@ -330,16 +330,15 @@ sk_status sk_sleap_post_run(sk_sleap_post *p, const sk_map *maps, int32_t n_maps
     case SK_TASK_MULTICLASS_BOTTOMUP:
         run_multiclass(p, maps, geometry, out);
         if (!p->settings.keep_empty)
-            drop_empty(out);
+            sk_sleap_drop_empty(out);
         break;
     default: SK_TRY(run_bottomup(p, maps, geometry, out, err)); break;
     }
     return SK_OK;
 }
 
-/* Sees that a table is what it says, and takes it for the frame or crop in hand. */
-static sk_status take_table(sk_sleap_post *p, const sk_peak_word *table, const sk_map *maps, int32_t n_maps,
-                            sk_error *err)
+sk_status sk_sleap_take_table(sk_sleap_post *p, const sk_peak_word *table, const sk_map *maps, int32_t n_maps,
+                              sk_error *err)
 {
     SK_CHECK_ARG(p && table && maps && p->tables, err);
     if (table[0].i == SK_PEAK_WHOLE)
@@ -347,7 +346,7 @@ static sk_status take_table(sk_sleap_post *p, const sk_peak_word *table, const s
     if (n_maps < p->n_outputs)
         return sk_fail(err, SK_ERR_MISMATCH, "the network gave %d outputs; %d are expected", (int)n_maps,
                        (int)p->n_outputs);
-    const sk_map *m = map_of(p, maps, SK_OUTPUT_CONFMAPS);
+    const sk_map *m = sk_sleap_map_of(p, maps, SK_OUTPUT_CONFMAPS);
     SK_TRY(sk_peak_table_check(table, &p->wish, m->width, m->height, err));
     p->table = table;
     return SK_OK;
@@ -357,99 +356,8 @@ sk_status sk_sleap_post_run_table(sk_sleap_post *p, const sk_peak_word *table, c
                                   int32_t n_maps, const sk_sleap_geometry *geometry, sk_instances *out,
                                   sk_error *err)
 {
-    SK_TRY(take_table(p, table, maps, n_maps, err));
+    SK_TRY(sk_sleap_take_table(p, table, maps, n_maps, err));
     sk_status status = sk_sleap_post_run(p, maps, n_maps, geometry, out, err);
     p->table = NULL;
     return status;
-}
-
-void sk_sleap_post_begin(sk_sleap_post *p, sk_instances *out)
-{
-    p->n_crops = 0;
-    out->count = 0;
-}
-
-sk_status sk_sleap_post_crop(sk_sleap_post *p, const sk_map *maps, int32_t n_maps, const sk_sleap_crop *crop,
-                             const sk_sleap_centroid *centroid, float eff_scale, sk_instances *out,
-                             sk_error *err)
-{
-    SK_CHECK_ARG(p && maps && crop && centroid && out && eff_scale > 0, err);
-    SK_CHECK_ARG(is_crop_task(p->task), err);
-    SK_TRY(check_maps(p, maps, n_maps, out, err));
-    if (p->n_crops >= p->capacity)
-        return sk_fail(err, SK_ERR_LIMIT, "more than %d crops in one frame", (int)p->capacity);
-    sk_found *item = sk_instances_add(out);
-    item->has = SK_HAS_KEYPOINTS;
-    item->score = centroid->score;
-    item->class_id = centroid->class_id;
-    highest_peaks(p, maps);
-    for (int32_t k = 0; k < p->n_nodes; k++) {
-        sk_peak *peak = &p->peaks[k];
-        if (!isfinite(peak->x))
-            continue;
-        refine(p, maps, peak);
-        sk_keypoint *point = &out->keypoints[item->first_keypoint + k];
-        sk_sleap_crop_undo(crop, centroid->x, centroid->y, &peak->x, &peak->y);
-        *point = (sk_keypoint){peak->x / eff_scale, peak->y / eff_scale, peak->value};
-    }
-    if (p->task == SK_TASK_MULTICLASS_TOPDOWN) {
-        const sk_map *v = map_of(p, maps, SK_OUTPUT_CLASS_VECTORS);
-        for (int32_t c = 0; c < p->n_classes; c++)
-            p->vectors[p->n_crops * p->n_classes + c] =
-                v->channels == p->n_classes ? v->data[c * v->channel_stride] : v->data[c * v->place_stride];
-    }
-    p->n_crops++;
-    return SK_OK;
-}
-
-sk_status sk_sleap_post_crop_table(sk_sleap_post *p, const sk_peak_word *table, const sk_map *maps,
-                                   int32_t n_maps, const sk_sleap_crop *crop,
-                                   const sk_sleap_centroid *centroid, float eff_scale, sk_instances *out,
-                                   sk_error *err)
-{
-    SK_TRY(take_table(p, table, maps, n_maps, err));
-    sk_status status = sk_sleap_post_crop(p, maps, n_maps, crop, centroid, eff_scale, out, err);
-    p->table = NULL;
-    return status;
-}
-
-/* SLEAP's grouping of crops by identity: a crop stays where the assignment gives it a class that is also its own best.
- * Instances come in the order of the classes, and the i-th class has the value of the frame's i-th centroid as its score,
- * whichever crop it got: as the original writes them. */
-static void group_by_class(sk_sleap_post *p, sk_instances *out)
-{
-    const int32_t n = out->count < p->n_crops ? out->count : p->n_crops, k = out->n_keypoints;
-    sk_identity_from_rows(p->identity, p->vectors, n, p->class_of, p->probability);
-    memcpy(p->crop_items, out->items, (size_t)n * sizeof *p->crop_items);
-    memcpy(p->crop_points, out->keypoints, (size_t)n * (size_t)k * sizeof *p->crop_points);
-    out->count = 0;
-    for (int32_t c = 0; c < p->n_classes; c++) {
-        const int32_t from = p->class_of[c];
-        if (from < 0)
-            continue;
-        sk_found *item = &out->items[out->count];
-        *item = p->crop_items[from];
-        item->first_keypoint = out->count++ * k;
-        item->class_id = c;
-        item->tracking_score = p->probability[c];
-        if (c < n)
-            item->score = p->crop_items[c].score;
-        memcpy(&out->keypoints[item->first_keypoint], &p->crop_points[p->crop_items[from].first_keypoint],
-               (size_t)k * sizeof *p->crop_points);
-    }
-}
-
-void sk_sleap_post_end(sk_sleap_post *p, sk_instances *out)
-{
-    if (p->task == SK_TASK_MULTICLASS_TOPDOWN && p->legacy) {
-        group_by_class(p, out);
-    } else if (p->task == SK_TASK_MULTICLASS_TOPDOWN) {
-        sk_identity_from_vectors(p->identity, p->vectors, p->n_crops, p->class_of, p->probability);
-        for (int32_t i = 0; i < out->count && i < p->n_crops; i++) {
-            out->items[i].class_id = p->class_of[i];
-            out->items[i].tracking_score = p->probability[i];
-        }
-    }
-    if (!p->settings.keep_empty)
-        drop_empty(out);
 }

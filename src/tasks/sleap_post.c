@@ -113,9 +113,9 @@ static sk_status plan_table(sk_sleap_post *p, const sk_model *model, sk_error *e
         (fields && edges > SK_PEAK_MOST_EDGES))
         return SK_OK;
     p->rank = sk_calloc((size_t)p->n_nodes * cap, sizeof *p->rank);
-    p->class_rows = sk_calloc(cap * (size_t)(w->n_classes > 0 ? w->n_classes : 1), sizeof *p->class_rows);
+    p->class_values = sk_calloc(cap * (size_t)(w->n_classes > 0 ? w->n_classes : 1), sizeof *p->class_values);
     p->first_line = sk_calloc(edges + 1, 2 * sizeof *p->first_line);
-    if (!p->rank || !p->class_rows || !p->first_line)
+    if (!p->rank || !p->class_values || !p->first_line)
         return sk_fail_memory(err, (size_t)p->n_nodes * cap * sizeof *p->rank);
     p->columns = p->first_line + edges + 1;
     if (fields) {
@@ -203,7 +203,7 @@ void sk_sleap_post_close(sk_sleap_post **post)
     sk_free(p->crop_items);
     sk_free(p->crop_points);
     sk_free(p->rank);
-    sk_free(p->class_rows);
+    sk_free(p->class_values);
     sk_free(p->first_line);
     sk_paf_grouping_close(&p->grouping);
     sk_identity_close(&p->identity);

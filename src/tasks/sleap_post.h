@@ -28,6 +28,9 @@ sk_sleap_settings sk_sleap_settings_defaults(void);
 
 typedef struct sk_sleap_post sk_sleap_post;
 
+/* Do models of this task look at crops? */
+bool sk_sleap_on_crops(sk_task task);
+
 /* The model is read and not kept. */
 sk_status sk_sleap_post_open(const sk_model *model, const sk_sleap_settings *settings, sk_sleap_post **out,
                              sk_error *err) SK_MUST_CHECK;

@@ -6,7 +6,8 @@
 #include "tasks/peak_table.h"
 #include "tasks/sleap_post.h"
 
-/* Shared by sleap_post.c (opening) and sleap_instances.c (maps to instances). */
+/* Shared by sleap_post.c (opening), sleap_instances.c (maps of whole frames to instances) and sleap_crop_instances.c (of
+ * crops). */
 
 /* Peaks looked at in one map; of more, the first by rows. */
 enum { SK_SLEAP_MOST_PEAKS = 4096, SK_SLEAP_MOST_INSTANCES = 1024 };
@@ -39,8 +40,23 @@ struct sk_sleap_post {
     sk_peak_layout layout;
     const sk_peak_word *table;     /* of the frame in hand; null: the maps themselves */
     int32_t *rank;                 /* [n_nodes * cap] row of each kept peak among its map's */
-    float *class_rows;             /* [cap][n_classes] */
+    float *class_values;           /* [cap][n_classes] */
     int32_t *first_line, *columns; /* [n_edges] */
 };
+
+/* Null: the model has no such output. */
+const sk_map *sk_sleap_map_of(const sk_sleap_post *p, const sk_map *maps, sk_output_kind kind);
+/* Do the maps and the list fit the model? */
+sk_status sk_sleap_check_maps(const sk_sleap_post *p, const sk_map *maps, int32_t n_maps,
+                              const sk_instances *out, sk_error *err) SK_MUST_CHECK;
+/* Sees that a table is what it says, and takes it for the frame or crop in hand. */
+sk_status sk_sleap_take_table(sk_sleap_post *p, const sk_peak_word *table, const sk_map *maps, int32_t n_maps,
+                              sk_error *err) SK_MUST_CHECK;
+/* The highest of every map into p->peaks; x is NaN where it stays below the threshold of the wish. */
+void sk_sleap_highest_peaks(sk_sleap_post *p, const sk_map *maps);
+/* To sub-pixel places, in network input pixels. Peaks of a table are refined. */
+void sk_sleap_refine(const sk_sleap_post *p, const sk_map *maps, sk_peak *peak);
+/* Drops instances without keypoints, keeping the order of the rest. */
+void sk_sleap_drop_empty(sk_instances *out);
 
 #endif

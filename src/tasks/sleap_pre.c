@@ -61,8 +61,8 @@ static void match_size(const sk_sleap_spec *spec, sk_sleap_geometry *g)
     }
 }
 
-sk_status sk_sleap_plan(const sk_sleap_spec *spec, int32_t frame_width, int32_t frame_height,
-                        sk_sleap_geometry *out, sk_error *err)
+sk_status sk_sleap_sizes(const sk_sleap_spec *spec, int32_t frame_width, int32_t frame_height,
+                         sk_sleap_geometry *out, sk_error *err)
 {
     SK_CHECK_ARG(spec && out, err);
     if (frame_width < 1 || frame_height < 1 || frame_width > MAX_SIDE || frame_height > MAX_SIDE)

@@ -19,8 +19,8 @@ typedef struct sk_sleap_geometry {
     float input_scale;                   /* network pixels per sized pixel */
 } sk_sleap_geometry;
 
-sk_status sk_sleap_plan(const sk_sleap_spec *spec, int32_t frame_width, int32_t frame_height,
-                        sk_sleap_geometry *out, sk_error *err) SK_MUST_CHECK;
+sk_status sk_sleap_sizes(const sk_sleap_spec *spec, int32_t frame_width, int32_t frame_height,
+                         sk_sleap_geometry *out, sk_error *err) SK_MUST_CHECK;
 
 /* When colours become grey. A frame whose channels agree everywhere is grey from the start. */
 typedef enum sk_sleap_grey {

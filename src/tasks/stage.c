@@ -162,11 +162,11 @@ bool sk_task_input_size(const sk_model *model, const sk_task_settings *settings,
            family->input_size(model, settings, frame_width, frame_height, width, height);
 }
 
-bool sk_task_planes_above(const sk_model *model, const sk_task_settings *settings, int32_t *width,
-                          int32_t *height)
+bool sk_task_i420_above(const sk_model *model, const sk_task_settings *settings, int32_t *width,
+                        int32_t *height)
 {
     const sk_family *family = sk_family_of(model);
-    return family && family->planes_above && family->planes_above(model, settings, width, height);
+    return family && family->i420_above && family->i420_above(model, settings, width, height);
 }
 
 bool sk_task_stage_fit(const sk_task_stage *s, sk_task_fit *out)
@@ -189,7 +189,7 @@ sk_status sk_task_stage_input(sk_task_stage *s, const sk_frame *frame, sk_task_i
 {
     SK_CHECK_ARG(s && frame && frame->data && out && !s->plan.takes_crops, err);
     SK_CHECK_ARG(form == SK_TASK_INPUT_F32 || form == SK_TASK_INPUT_U8, err);
-    if (frame->format != SK_PIXEL_I420 || !s->plan.planes)
+    if (frame->format != SK_PIXEL_I420 || !s->plan.i420)
         SK_TRY(sk_plain_frame_take(&s->plain, frame, &frame, err));
     return s->family->input(s, frame, form, out, err);
 }

@@ -54,7 +54,7 @@ typedef struct sk_task_plan {
     int32_t width, height, channels; /* network input */
     int32_t u8;                      /* 1: SK_TASK_INPUT_U8 is possible */
     float scale, mean[3], std[3];  /* value = (u8 * scale - mean) / std, for networks given 8-bit pictures */
-    int32_t planes;                /* 1: takes frames as planes of video (SK_PIXEL_I420) */
+    int32_t i420;                  /* 1: takes frames as video has them, SK_PIXEL_I420 */
     int32_t cut_tail;              /* 1: run the network without its decode tail: less work, same results */
     int32_t capacity, n_keypoints; /* what the result list must hold */
     char steps[256];               /* for people: "letterbox 1920x1080 -> 640x360 in 640x640, 8-bit" */
@@ -77,10 +77,10 @@ const sk_task_plan *sk_task_stage_plan(const sk_task_stage *stage);
 bool sk_task_input_size(const sk_model *model, const sk_task_settings *settings, int32_t frame_width,
                         int32_t frame_height, int32_t *width, int32_t *height);
 
-/* Frames of a video that are wider or higher than this reach the model quickest as planes: it looks at few of their
+/* Frames of a video that are wider or higher than this reach the model quickest as I420: it looks at few of their
  * pixels. False: it takes none. */
-bool sk_task_planes_above(const sk_model *model, const sk_task_settings *settings, int32_t *width,
-                          int32_t *height);
+bool sk_task_i420_above(const sk_model *model, const sk_task_settings *settings, int32_t *width,
+                        int32_t *height);
 
 /* How a frame gets into the network's input, when nothing else is done to it: for engines that do it themselves. */
 typedef enum sk_task_fit_rule { SK_TASK_FIT_LETTERBOX = 1, SK_TASK_FIT_SLEAP = 2 } sk_task_fit_rule;

@@ -63,7 +63,7 @@ static sk_status fit_frame(const sk_model *model, const sk_task_settings *settin
     SK_TRY(sk_stage_network_size(model, settings, &w, &h, err));
     if (settings->rect && !in->fixed_size && !crops)
         stride = in->stride > 0 ? in->stride : 32;
-    return sk_letterbox_plan(frame_width, frame_height, w, h, stride, out, err);
+    return sk_letterbox_fit(frame_width, frame_height, w, h, stride, out, err);
 }
 
 static bool input_size(const sk_model *model, const sk_task_settings *settings, int32_t frame_width,
@@ -78,8 +78,8 @@ static bool input_size(const sk_model *model, const sk_task_settings *settings, 
     return true;
 }
 
-static bool planes_above(const sk_model *model, const sk_task_settings *settings, int32_t *width,
-                         int32_t *height)
+static bool i420_above(const sk_model *model, const sk_task_settings *settings, int32_t *width,
+                       int32_t *height)
 {
     sk_error ignored;
     if (!model->input.rgb || sk_stage_network_size(model, settings, width, height, &ignored) != SK_OK)
@@ -101,7 +101,7 @@ static void plan(sk_task_stage *s, int32_t keypoints, int32_t max_det)
     s->plan.height = g->height;
     s->plan.channels = 3;
     s->plan.u8 = 1;
-    s->plan.planes = !crops && m->input.rgb;
+    s->plan.i420 = !crops && m->input.rgb;
     s->plan.cut_tail = m->yolo.n_heads > 0 || m->yolo.nms_tail;
     s->plan.n_keypoints = keypoints;
     s->plan.capacity = crops ? s->settings.max_crops : max_det;
@@ -228,14 +228,14 @@ static sk_status decode_heads(sk_task_stage *s, const sk_task_outputs *o,
     yolo_stage *y = s->own;
     sk_map maps[MOST_OUTPUTS];
     if (s->model->yolo.nms_tail) { /* before the exporter's suppression the output is dense */
-        SK_TRY(sk_map_of_tensor(&o->tensors[0], o->image, 0, &maps[0], err));
+        SK_TRY(sk_map_of_tensor(&o->tensors[0], o->image, false, &maps[0], err));
         return sk_yolo_post_run(y->post, SK_YOLO_DENSE, maps, 1, geometry, out, err);
     }
     if (o->count > MOST_OUTPUTS)
         return sk_fail(err, SK_ERR_MISMATCH, "a network with %d outputs is not a YOLO network",
                        (int)o->count);
     for (int32_t i = 0; i < o->count; i++)
-        SK_TRY(sk_map_of_tensor(&o->tensors[i], o->image, 0, &maps[i], err));
+        SK_TRY(sk_map_of_tensor(&o->tensors[i], o->image, false, &maps[i], err));
     return sk_yolo_post_run(y->post, SK_YOLO_HEADS, maps, o->count, geometry, out, err);
 }
 
@@ -249,7 +249,7 @@ static sk_status decode_in(sk_task_stage *s, const sk_task_outputs *o, const sk_
     case SK_OUTPUTS_HEADS: return decode_heads(s, o, geometry, out, err);
     case SK_OUTPUTS_ROWS: break;
     }
-    SK_TRY(sk_map_of_tensor(&o->tensors[0], o->image, 1, &map, err));
+    SK_TRY(sk_map_of_tensor(&o->tensors[0], o->image, true, &map, err));
     return sk_yolo_post_run(y->post, SK_YOLO_ROWS, &map, 1, geometry, out, err);
 }
 
@@ -293,8 +293,8 @@ static bool crop(sk_task_stage *s, const sk_instances *found, sk_task_crop *c, s
 static sk_status fit_crop(const sk_task_stage *s, const sk_crop *place, sk_letterbox_geometry *out,
                           sk_error *err)
 {
-    return sk_letterbox_plan((int32_t)place->width, (int32_t)place->height, s->plan.width, s->plan.height, 0,
-                             out, err);
+    return sk_letterbox_fit((int32_t)place->width, (int32_t)place->height, s->plan.width, s->plan.height, 0,
+                            out, err);
 }
 
 static sk_status crop_input(sk_task_stage *s, const sk_crop *place, sk_task_input form, void *out,
@@ -336,7 +336,7 @@ const sk_family sk_yolo_family = {.name = "YOLO",
                                   .keypoint_name = sk_model_keypoint_name,
                                   .heads = heads,
                                   .input_size = input_size,
-                                  .planes_above = planes_above,
+                                  .i420_above = i420_above,
                                   .open = open_stage,
                                   .close = close_stage,
                                   .input = input,

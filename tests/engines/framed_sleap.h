@@ -48,7 +48,7 @@ static inline bool framed_compare(framed *f, const sk_sleap_spec *spec, int chan
     sk_graph *graph = NULL;
     void *input = NULL, *both = NULL;
     bool fine = false;
-    if (sk_sleap_plan(spec, frames->width, frames->height, &g, err) != SK_OK ||
+    if (sk_sleap_sizes(spec, frames->width, frames->height, &g, err) != SK_OK ||
         sk_sleap_pre_open(spec, channels, &g, &pre, err) != SK_OK)
         goto done;
     const int u8 = sk_sleap_pre_is_u8(pre);

@@ -155,7 +155,7 @@ static sk_status row_post(const row_case *c, sk_yolo_post *post, const sk_tensor
 {
     sk_map maps[16];
     sk_letterbox_geometry box;
-    SK_TRY(sk_letterbox_plan(c->side * 8, c->side * 8, c->side * 8, c->side * 8, 0, &box, err));
+    SK_TRY(sk_letterbox_fit(c->side * 8, c->side * 8, c->side * 8, c->side * 8, 0, &box, err));
     for (int i = 0; i < n_outputs; i++)
         SK_TRY(sk_map_of_tensor(&outputs[i], image, rows, &maps[i], err));
     return sk_yolo_post_run(post, rows ? SK_YOLO_ROWS : SK_YOLO_HEADS, maps, n_outputs, &box, out, err);

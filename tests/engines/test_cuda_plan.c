@@ -347,7 +347,7 @@ static void test_frames_and_places(void **state)
             sk_letterbox_geometry box;
             sk_letterbox *letterbox = NULL;
             sk_frame_fit fit;
-            assert_ok(sk_letterbox_plan(w, h, 32, 32, 0, &box, &err), &err);
+            assert_ok(sk_letterbox_fit(w, h, 32, 32, 0, &box, &err), &err);
             assert_ok(sk_letterbox_open(&box, nv12 ? SK_PIXEL_RGB : like.format, 1, &letterbox, &err), &err);
             assert_true(sk_offload_fit(&box, &like, &fit));
             const size_t row = sk_frame_fit_row(&fit), bytes = sk_frame_fit_bytes(&fit);

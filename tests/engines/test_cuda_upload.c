@@ -77,7 +77,7 @@ static void check_frames(const sk_graph *g, int w, int h, sk_pixel_format format
     random_source r = {(uint64_t)(w * 7 + h)};
     for (ptrdiff_t i = 0; i < BATCH * apart; i++)
         frames[i] = (uint8_t)random_next(&r);
-    assert_ok(sk_letterbox_plan(w, h, SIDE, SIDE, 0, &box, &err), &err);
+    assert_ok(sk_letterbox_fit(w, h, SIDE, SIDE, 0, &box, &err), &err);
     assert_true(sk_offload_fit(&box, &like, &fit));
     float *want = expected(g, &box, &like, frames, apart);
     const sk_shape shape = sk_shape_of(4, BATCH, 3, SIDE, SIDE);

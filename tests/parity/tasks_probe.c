@@ -33,7 +33,7 @@ static void *take(size_t bytes)
 static void letterbox(const int *a)
 {
     sk_letterbox_geometry g;
-    check(sk_letterbox_plan(a[1], a[2], a[3], a[4], a[5], &g, &err));
+    check(sk_letterbox_fit(a[1], a[2], a[3], a[4], a[5], &g, &err));
     sk_letterbox *box;
     check(sk_letterbox_open(&g, (sk_pixel_format)a[0], 1, &box, &err));
     int channels = a[0] == SK_PIXEL_GRAY ? 1 : 3;

@@ -123,8 +123,8 @@ static sk_status fault_open(fault *f, const sk_graph *graph, const sk_session_se
             status = sk_fail_memory(err, (size_t)sk_shape_count(&shape));
             goto done;
         }
-        SK_TRY_GOTO(sk_letterbox_plan(s->fit.frame_width, s->fit.frame_height, (int32_t)shape.dim[3],
-                                      (int32_t)shape.dim[2], 0, &g, err));
+        SK_TRY_GOTO(sk_letterbox_fit(s->fit.frame_width, s->fit.frame_height, (int32_t)shape.dim[3],
+                                     (int32_t)shape.dim[2], 0, &g, err));
         SK_TRY_GOTO(
             sk_letterbox_open(&g, s->fit.channels == 1 ? SK_PIXEL_GRAY : SK_PIXEL_RGB, 1, &s->box, err));
     }

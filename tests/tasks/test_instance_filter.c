@@ -173,7 +173,7 @@ static void thresholds_and_patches(void **state)
     m.outputs[0] = (sk_output_spec){SK_OUTPUT_CONFMAPS, "maps", 1};
     m.sleap = (sk_sleap_spec){.input_scale = 1};
     sk_sleap_geometry g;
-    assert_ok(sk_sleap_plan(&m.sleap, 15, 15, &g, &err), &err);
+    assert_ok(sk_sleap_sizes(&m.sleap, 15, 15, &g, &err), &err);
     for (int k = 0; k < 4; k++) {
         sk_sleap_settings s = sk_sleap_settings_defaults();
         s.patch = k == 0 ? 7 : 5;

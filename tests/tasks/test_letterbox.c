@@ -37,7 +37,7 @@ static void bytes_equal_the_original(void **state)
         sk_frame frame = {
             .format = format, .width = w, .height = h, .stride = (ptrdiff_t)pitch, .data = pixels};
         sk_letterbox_geometry g;
-        assert_ok(sk_letterbox_plan(w, h, nw, nh, stride, &g, &err), &err);
+        assert_ok(sk_letterbox_fit(w, h, nw, nh, stride, &g, &err), &err);
         assert_int_equal(g.width, ow);
         assert_int_equal(g.height, oh);
         size_t bytes = (size_t)ow * (size_t)oh * 3;
@@ -68,9 +68,9 @@ static void wrong_frames_are_refused(void **state)
     (void)state;
     sk_error err;
     sk_letterbox_geometry g;
-    assert_int_equal(sk_letterbox_plan(0, 10, 64, 64, 0, &g, &err), SK_ERR_ARG);
-    assert_int_equal(sk_letterbox_plan(10, 10, 0, 64, 0, &g, &err), SK_ERR_ARG);
-    assert_ok(sk_letterbox_plan(10, 10, 64, 64, 0, &g, &err), &err);
+    assert_int_equal(sk_letterbox_fit(0, 10, 64, 64, 0, &g, &err), SK_ERR_ARG);
+    assert_int_equal(sk_letterbox_fit(10, 10, 0, 64, 0, &g, &err), SK_ERR_ARG);
+    assert_ok(sk_letterbox_fit(10, 10, 64, 64, 0, &g, &err), &err);
     sk_letterbox *box;
     assert_int_equal(sk_letterbox_open(&g, SK_PIXEL_NV12, 1, &box, &err), SK_ERR_UNSUPPORTED);
     assert_ok(sk_letterbox_open(&g, SK_PIXEL_RGB, 1, &box, &err), &err);
@@ -88,7 +88,7 @@ static void failing_memory_leaves_nothing(void **state)
     (void)state;
     sk_error err;
     sk_letterbox_geometry g;
-    assert_ok(sk_letterbox_plan(100, 50, 64, 64, 0, &g, &err), &err);
+    assert_ok(sk_letterbox_fit(100, 50, 64, 64, 0, &g, &err), &err);
     for (uint64_t n = 1; n <= 12; n++) {
         int64_t live = sk_memory_live_bytes();
         sk_letterbox *box = NULL;
@@ -135,7 +135,7 @@ static void planes_equal_rgb(void **state)
             rgb.data = malloc((size_t)w * (size_t)h * 3);
             sk_yuv_to_rgb(&frame, rgb.data);
             sk_letterbox_geometry g;
-            assert_ok(sk_letterbox_plan(w, h, sizes[i][2], sizes[i][3], i % 2 ? 32 : 0, &g, &err), &err);
+            assert_ok(sk_letterbox_fit(w, h, sizes[i][2], sizes[i][3], i % 2 ? 32 : 0, &g, &err), &err);
             size_t bytes = (size_t)g.width * (size_t)g.height * 3;
             uint8_t *want = malloc(bytes), *got = malloc(bytes);
             sk_letterbox *box = NULL;
@@ -149,9 +149,9 @@ static void planes_equal_rgb(void **state)
                 fail_msg("%dx%d in %dx%d, full %d: other pixels", w, h, g.width, g.height, full);
             /* Frames that stay as they are, or become half as large, are refused, and the box goes on as it was. */
             sk_letterbox_geometry same;
-            assert_ok(sk_letterbox_plan(g.width, g.height, g.width, g.height, 0, &same, &err), &err);
+            assert_ok(sk_letterbox_fit(g.width, g.height, g.width, g.height, 0, &same, &err), &err);
             assert_int_equal(sk_letterbox_refit(box, &same, SK_PIXEL_I420, &err), SK_ERR_UNSUPPORTED);
-            assert_ok(sk_letterbox_plan(2 * g.width, 2 * g.height, g.width, g.height, 0, &same, &err), &err);
+            assert_ok(sk_letterbox_fit(2 * g.width, 2 * g.height, g.width, g.height, 0, &same, &err), &err);
             assert_int_equal(sk_letterbox_refit(box, &same, SK_PIXEL_I420, &err), SK_ERR_UNSUPPORTED);
             frame.chroma_v = NULL;
             assert_int_equal(sk_letterbox_run(box, &frame, got, &err), SK_ERR_ARG);

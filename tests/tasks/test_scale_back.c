@@ -26,7 +26,7 @@ static void places_equal_the_original(void **state)
                          19);
         sk_error err;
         sk_letterbox_geometry g;
-        assert_ok(sk_letterbox_plan(fw, fh, nw, nh, stride, &g, &err), &err);
+        assert_ok(sk_letterbox_fit(fw, fh, nw, nh, stride, &g, &err), &err);
         float got[4] = {in[0], in[1], in[2], in[3]}, turned[5] = {in[0], in[1], in[2], in[3], 1};
         sk_keypoint key = {in[0], in[1], 1};
         sk_scale_back_box(&g, got);

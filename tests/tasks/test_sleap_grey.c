@@ -53,7 +53,7 @@ static void greys_of_one_channel(void **state)
             .input_scale = scaled ? 0.5f : 1, .pad_to_stride = 1, .ensure_grayscale = ensure};
         sk_sleap_geometry g;
         sk_sleap_pre *pre;
-        assert_ok(sk_sleap_plan(&spec, W, H, &g, &err), &err);
+        assert_ok(sk_sleap_sizes(&spec, W, H, &g, &err), &err);
         assert_ok(sk_sleap_pre_open(&spec, 1, &g, &pre, &err), &err);
         static float plane[W * H];
         const uint64_t before = sk_memory_allocations();
@@ -94,7 +94,7 @@ static void grey_over_three_channels(void **state)
     const sk_sleap_spec spec = {.input_scale = 1, .pad_to_stride = 1, .ensure_grayscale = 1};
     sk_sleap_geometry g;
     sk_sleap_pre *pre;
-    assert_ok(sk_sleap_plan(&spec, W, H, &g, &err), &err);
+    assert_ok(sk_sleap_sizes(&spec, W, H, &g, &err), &err);
     assert_ok(sk_sleap_pre_open(&spec, 3, &g, &pre, &err), &err);
     static uint8_t made[W * H * 3];
     assert_ok(sk_sleap_pre_size(pre, &frame, NULL, &err), &err);
@@ -120,7 +120,7 @@ static void greys_of_crops(void **state)
             .input_scale = scaled ? 0.5f : 1, .pad_to_stride = 1, .crop_size = {SIDE, SIDE}};
         sk_sleap_crop_geometry g;
         sk_sleap_crop *crop;
-        assert_ok(sk_sleap_crop_plan(&spec, 0, &g, &err), &err);
+        assert_ok(sk_sleap_crop_sizes(&spec, 0, &g, &err), &err);
         assert_ok(sk_sleap_crop_open(&spec, &g, 1, W, H, 1, &crop, &err), &err);
         static float plane[SIDE * SIDE];
         sk_sleap_crop_begin(crop, pixels, 3);

@@ -93,7 +93,7 @@ static void run_case(const crop_case *c, int by_table)
     sk_sleap_post *post;
     assert_ok(sk_sleap_post_open(&m, NULL, &post, &err), &err);
     sk_sleap_crop_geometry g;
-    assert_ok(sk_sleap_crop_plan(&m.sleap, 0, &g, &err), &err);
+    assert_ok(sk_sleap_crop_sizes(&m.sleap, 0, &g, &err), &err);
     sk_sleap_crop *crop;
     assert_ok(sk_sleap_crop_open(&m.sleap, &g, 1, 200, 200, 1, &crop, &err), &err);
     sk_instances found;
@@ -162,7 +162,7 @@ static void score_of_a_single_instance(void **state)
             sk_sleap_post *post;
             assert_ok(sk_sleap_post_open(&m, NULL, &post, &err), &err);
             sk_sleap_geometry g;
-            assert_ok(sk_sleap_plan(&m.sleap, SIDE, SIDE, &g, &err), &err);
+            assert_ok(sk_sleap_sizes(&m.sleap, SIDE, SIDE, &g, &err), &err);
             sk_instances found;
             assert_ok(sk_instances_alloc(1, NODES, &found, &err), &err);
             sk_peak_wish wish;

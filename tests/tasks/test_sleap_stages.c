@@ -19,25 +19,25 @@ static void sizes_of_both_eras(void **state)
     sk_error err;
     sk_sleap_geometry g;
     sk_sleap_spec nn = {.input_scale = 0.5f, .pad_to_stride = 32};
-    assert_ok(sk_sleap_plan(&nn, 1001, 701, &g, &err), &err);
+    assert_ok(sk_sleap_sizes(&nn, 1001, 701, &g, &err), &err);
     assert_true(g.scaled_width == 500 && g.scaled_height == 350 && g.width == 512 && g.height == 352);
     assert_true(g.eff_scale == 1 && g.sized_width == 1001);
     /* Fitted into 384 x 384 with the aspect kept: 1001 -> 384, 701 * 384 / 1001 = 268.9 -> 269. */
     nn.target_size[0] = nn.target_size[1] = 384;
-    assert_ok(sk_sleap_plan(&nn, 1001, 701, &g, &err), &err);
+    assert_ok(sk_sleap_sizes(&nn, 1001, 701, &g, &err), &err);
     assert_true(g.sized_width == 384 && g.sized_height == 384 && g.fitted_width == 384 &&
                 g.fitted_height == 269);
     assert_true(fabsf(g.eff_scale - 384.0f / 1001) < 1e-7f && g.width == 192);
     /* SLEAP <= 1.4 cuts fractions off: 268. */
     nn.legacy = 1;
-    assert_ok(sk_sleap_plan(&nn, 1001, 701, &g, &err), &err);
+    assert_ok(sk_sleap_sizes(&nn, 1001, 701, &g, &err), &err);
     assert_true(g.fitted_width == 384 && g.fitted_height == 268);
     /* 0.1 of 30 is 3, whatever single precision makes of it. */
     sk_sleap_spec tenth = {.input_scale = 0.1f};
-    assert_ok(sk_sleap_plan(&tenth, 30, 30, &g, &err), &err);
+    assert_ok(sk_sleap_sizes(&tenth, 30, 30, &g, &err), &err);
     assert_int_equal(g.width, 3);
-    assert_int_equal(sk_sleap_plan(&tenth, 5, 5, &g, &err), SK_ERR_ARG);
-    assert_int_equal(sk_sleap_plan(&tenth, 0, 5, &g, &err), SK_ERR_ARG);
+    assert_int_equal(sk_sleap_sizes(&tenth, 5, 5, &g, &err), SK_ERR_ARG);
+    assert_int_equal(sk_sleap_sizes(&tenth, 0, 5, &g, &err), SK_ERR_ARG);
 }
 
 static void inputs_are_padded_with_zeros(void **state)
@@ -54,7 +54,7 @@ static void inputs_are_padded_with_zeros(void **state)
                                   .legacy = legacy,
                                   .target_size = {64, 64}};
             sk_sleap_geometry g;
-            assert_ok(sk_sleap_plan(&spec, 50, 30, &g, &err), &err);
+            assert_ok(sk_sleap_sizes(&spec, 50, 30, &g, &err), &err);
             sk_sleap_pre *pre;
             assert_ok(sk_sleap_pre_open(&spec, 1, &g, &pre, &err), &err);
             static float planes[64 * 64];
@@ -102,7 +102,7 @@ static void crops_in_whole_pixels(void **state)
         picture[i] = (uint8_t)(1 + i % 251);
     sk_sleap_spec spec = {.input_scale = 1, .crop_size = {S, S}, .pad_to_stride = 16};
     sk_sleap_crop_geometry g;
-    assert_ok(sk_sleap_crop_plan(&spec, 0, &g, &err), &err);
+    assert_ok(sk_sleap_crop_sizes(&spec, 0, &g, &err), &err);
     assert_true(g.width == 16 && g.height == 16 && g.crop_width == S);
     sk_sleap_crop *crop;
     assert_ok(sk_sleap_crop_open(&spec, &g, 1, W, H, 1, &crop, &err), &err);
@@ -135,7 +135,7 @@ static void crops_equal_the_original(void **state)
     sk_error err;
     sk_sleap_spec spec = {.input_scale = 1, .crop_size = {96, 96}, .pad_to_stride = 8};
     sk_sleap_crop_geometry g;
-    assert_ok(sk_sleap_crop_plan(&spec, 0, &g, &err), &err);
+    assert_ok(sk_sleap_crop_sizes(&spec, 0, &g, &err), &err);
     sk_sleap_crop *crop;
     assert_ok(sk_sleap_crop_open(&spec, &g, 1, 384, 384, 1, &crop, &err), &err);
     int compared = 0;
@@ -179,7 +179,7 @@ static void legacy_crops_are_interpolated(void **state)
             picture[y * W + x] = (uint8_t)(10 * x + 2 * y);
     sk_sleap_spec spec = {.input_scale = 1, .crop_size = {S, S}, .pad_to_stride = 32, .legacy = 1};
     sk_sleap_crop_geometry g;
-    assert_ok(sk_sleap_crop_plan(&spec, 0, &g, &err), &err);
+    assert_ok(sk_sleap_crop_sizes(&spec, 0, &g, &err), &err);
     assert_true(g.width == S && g.height == S);
     sk_sleap_crop *crop;
     assert_ok(sk_sleap_crop_open(&spec, &g, 1, W, H, 1, &crop, &err), &err);
@@ -197,7 +197,7 @@ static void legacy_crops_are_interpolated(void **state)
     assert_true(fabsf(px - (1 + 8.25f - 2.5f)) < 1e-5f && fabsf(py - (1 + 6.5f - 2.5f)) < 1e-5f);
     sk_sleap_crop_close(&crop);
     spec.input_scale = 0.5f;
-    assert_ok(sk_sleap_crop_plan(&spec, 0, &g, &err), &err);
+    assert_ok(sk_sleap_crop_sizes(&spec, 0, &g, &err), &err);
     assert_true(g.width == S);
     assert_ok(sk_sleap_crop_open(&spec, &g, 1, W, H, 1, &crop, &err), &err);
     sk_sleap_crop_begin(crop, picture, 1);
@@ -245,7 +245,7 @@ static void legacy_crops_value_by_value(void **state)
         const sk_sleap_spec spec = {.input_scale = 1, .crop_size = {SH, SW}, .legacy = 1};
         sk_sleap_crop_geometry g;
         sk_sleap_crop *crop;
-        assert_ok(sk_sleap_crop_plan(&spec, 0, &g, &err), &err);
+        assert_ok(sk_sleap_crop_sizes(&spec, 0, &g, &err), &err);
         assert_ok(sk_sleap_crop_open(&spec, &g, k, W, H, k, &crop, &err), &err);
         sk_sleap_crop_begin(crop, picture, 1);
         for (int i = 0; i < PLACES + 300; i++) {
@@ -338,7 +338,7 @@ static void maps_become_instances(void **state)
         sk_sleap_post *post;
         assert_ok(sk_sleap_post_open(&m, NULL, &post, &err), &err);
         sk_sleap_geometry g;
-        assert_ok(sk_sleap_plan(&m.sleap, 192, 128, &g, &err), &err);
+        assert_ok(sk_sleap_sizes(&m.sleap, 192, 128, &g, &err), &err);
         sk_instances found;
         assert_ok(
             sk_instances_alloc(sk_sleap_post_capacity(post), sk_sleap_post_keypoints(post), &found, &err),
@@ -391,7 +391,7 @@ static void broken_maps_give_nothing(void **state)
         sk_sleap_post *post;
         assert_ok(sk_sleap_post_open(&m, NULL, &post, &err), &err);
         sk_sleap_geometry g;
-        assert_ok(sk_sleap_plan(&m.sleap, 192, 128, &g, &err), &err);
+        assert_ok(sk_sleap_sizes(&m.sleap, 192, 128, &g, &err), &err);
         sk_instances found;
         assert_ok(
             sk_instances_alloc(sk_sleap_post_capacity(post), sk_sleap_post_keypoints(post), &found, &err),
@@ -426,7 +426,7 @@ static void limits_keep_the_best(void **state)
     sk_model m = fake_model(SK_TASK_CENTROID);
     m.sleap.input_scale = 1;
     sk_sleap_geometry g;
-    assert_ok(sk_sleap_plan(&m.sleap, 96, 64, &g, &err), &err);
+    assert_ok(sk_sleap_sizes(&m.sleap, 96, 64, &g, &err), &err);
     sk_map map = sk_map_planar(maps, 1, MH, MW);
     for (int how = 0; how < 2; how++) {
         sk_sleap_settings s = sk_sleap_settings_defaults();

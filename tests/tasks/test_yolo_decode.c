@@ -205,7 +205,7 @@ static void forms_agree(void **state)
         sk_yolo_post *post;
         assert_ok(sk_yolo_post_open(&h.spec, c->task, &s, SIDE, SIDE, &post, &err), &err);
         sk_letterbox_geometry g;
-        assert_ok(sk_letterbox_plan(200, 150, SIDE, SIDE, 0, &g, &err), &err);
+        assert_ok(sk_letterbox_fit(200, 150, SIDE, SIDE, 0, &g, &err), &err);
         sk_instances a, b;
         assert_ok(sk_instances_alloc(300, c->keypoints, &a, &err), &err);
         assert_ok(sk_instances_alloc(300, c->keypoints, &b, &err), &err);
@@ -257,7 +257,7 @@ static void equal_scores_take_the_first_class(void **state)
     sk_yolo_post *post;
     assert_ok(sk_yolo_post_open(&h.spec, SK_TASK_DETECT, NULL, SIDE, SIDE, &post, &err), &err);
     sk_letterbox_geometry g;
-    assert_ok(sk_letterbox_plan(SIDE, SIDE, SIDE, SIDE, 0, &g, &err), &err);
+    assert_ok(sk_letterbox_fit(SIDE, SIDE, SIDE, SIDE, 0, &g, &err), &err);
     sk_instances a;
     assert_ok(sk_instances_alloc(300, 0, &a, &err), &err);
     assert_ok(sk_yolo_post_run(post, SK_YOLO_HEADS, h.maps, h.n, &g, &a, &err), &err);
@@ -285,7 +285,7 @@ static void class_filter_and_limits(void **state)
     s.max_det = 7;
     assert_ok(sk_yolo_post_open(&h.spec, SK_TASK_DETECT, &s, SIDE, SIDE, &post, &err), &err);
     sk_letterbox_geometry g;
-    assert_ok(sk_letterbox_plan(SIDE, SIDE, SIDE, SIDE, 0, &g, &err), &err);
+    assert_ok(sk_letterbox_fit(SIDE, SIDE, SIDE, SIDE, 0, &g, &err), &err);
     sk_instances a;
     assert_ok(sk_instances_alloc(7, 0, &a, &err), &err);
     assert_ok(sk_yolo_post_run(post, SK_YOLO_HEADS, h.maps, h.n, &g, &a, &err), &err);
@@ -332,7 +332,7 @@ static void bad_values_are_survived(void **state)
             sk_yolo_post *post;
             assert_ok(sk_yolo_post_open(&h.spec, c->task, NULL, SIDE, SIDE, &post, &err), &err);
             sk_letterbox_geometry g;
-            assert_ok(sk_letterbox_plan(50, 80, SIDE, SIDE, 0, &g, &err), &err);
+            assert_ok(sk_letterbox_fit(50, 80, SIDE, SIDE, 0, &g, &err), &err);
             sk_instances a;
             assert_ok(sk_instances_alloc(300, c->keypoints, &a, &err), &err);
             assert_ok(sk_yolo_post_run(post, SK_YOLO_HEADS, h.maps, h.n, &g, &a, &err), &err);
@@ -365,7 +365,7 @@ static void oriented_boxes_have_a_normal_form(void **state)
     assert_true(d[2] == 4 && d[3] == 9 && fabsf(d[4] - (2 - pi / 2)) < 1e-6f);
     sk_error err;
     sk_letterbox_geometry g;
-    assert_ok(sk_letterbox_plan(200, 100, 100, 100, 0, &g, &err), &err);
+    assert_ok(sk_letterbox_fit(200, 100, 100, 100, 0, &g, &err), &err);
     float f[5] = {-5, 50, 300, 20, 0};
     sk_scale_back_obb(&g, f); /* not clipped: a box may reach beyond the frame */
     assert_true(f[0] == -10 && f[1] == 50 && f[2] == 600 && f[3] == 40);

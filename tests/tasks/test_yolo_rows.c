@@ -66,7 +66,7 @@ static void rows_equal_the_original(void **state)
         sk_yolo_post *post;
         assert_ok(sk_yolo_post_open(&spec, c->task, NULL, c->size, c->size, &post, &err), &err);
         sk_letterbox_geometry geometry;
-        assert_ok(sk_letterbox_plan(810, 1080, c->size, c->size, 0, &geometry, &err), &err);
+        assert_ok(sk_letterbox_fit(810, 1080, c->size, c->size, 0, &geometry, &err), &err);
         sk_instances found;
         assert_ok(sk_instances_alloc(300, c->keypoints, &found, &err), &err);
         sk_map map = sk_map_planar(dense.data, (int)dense.dim[1], 1, (int)dense.dim[2]);
