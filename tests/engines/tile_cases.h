@@ -127,14 +127,19 @@ static void check_layer(const layer *l, int batch, sk_precision precision, judge
                 gpu_occupancy(config, gpu_config_shared(step, config), &blocks) != 0 || blocks < 1)
                 continue;
             gpu_config_apply(&s->plan, step, c, blocks);
-            void *packed = malloc(gpu_packed_bytes(step, config)), *device = NULL;
+            /* the session's weights with this tile's behind them, for this run */
+            const size_t own = (s->plan.weight_bytes + 255) / 256 * 256,
+                         bytes = gpu_packed_bytes(step, config);
+            void *packed = malloc(bytes), *all = NULL;
+            uint8_t *const weights = s->weights;
             gpu_pack(&s->plan, step, config, packed);
-            if (gpu_alloc(&device, gpu_packed_bytes(step, config)) != 0 ||
-                gpu_copy_up(device, packed, gpu_packed_bytes(step, config), s->compute) != 0)
+            if (gpu_alloc(&all, own + bytes) != 0 ||
+                gpu_copy_across_2d(all, own, weights, own, s->plan.weight_bytes, 1, s->compute) != 0 ||
+                gpu_copy_up((uint8_t *)all + own, packed, bytes, s->compute) != 0)
                 exit(1);
             const gpu_ref before = step->refs[2];
-            step->refs[2] =
-                (gpu_ref){.buffer = GPU_WEIGHTS, .offset = (size_t)((uint8_t *)device - s->weights)};
+            step->refs[2] = (gpu_ref){.buffer = GPU_WEIGHTS, .offset = own};
+            s->weights = all;
             gpu_graph *graph = s->slots[0].graph;
             s->slots[0].graph = NULL; /* step by step, with this tile */
             (void)gpu_fill(s->memory, 0xff, s->plan.memory_bytes, s->compute); /* NaN: unwritten is found */
@@ -145,7 +150,8 @@ static void check_layer(const layer *l, int batch, sk_precision precision, judge
             }
             s->slots[0].graph = graph;
             step->refs[2] = before;
-            gpu_free(device);
+            s->weights = weights;
+            gpu_free(all);
             free(packed);
             judge(what, c, distance(got.data, want.data, sk_shape_count(&want.shape)));
         }
