@@ -12,7 +12,9 @@ static uint8_t *noise(size_t stride, size_t row, size_t rows, uint32_t *seed)
 {
     const size_t bytes = stride * (rows - 1) + row;
     uint8_t *data = malloc(bytes);
-    for (size_t i = 0; data && i < bytes; i++) {
+    if (!data)
+        abort();
+    for (size_t i = 0; i < bytes; i++) {
         *seed = *seed * 1664525u + 1013904223u;
         data[i] = (uint8_t)(*seed >> 24);
     }
@@ -96,7 +98,9 @@ any_frame any_frame_make(sk_pixel_format format, int32_t width, int32_t height, 
     any.plain.height = height;
     any.plain.stride = (ptrdiff_t)(pixel * w);
     any.plain.data = malloc(pixel * w * h);
-    for (int32_t y = 0; any.plain.data && y < height; y++)
+    if (!any.plain.data)
+        abort();
+    for (int32_t y = 0; y < height; y++)
         for (int32_t x = 0; x < width; x++)
             plain_pixel(&any.frame, x, y, any.plain.data + any.plain.stride * y + (ptrdiff_t)pixel * x);
     return any;
