@@ -5,6 +5,7 @@
 #include "models/model.h"
 #include "runner/network.h"
 #include "runner/offer.h"
+#include "runner/session_settings.h"
 #include "tasks/arrange.h"
 
 #include <stdio.h>
@@ -57,10 +58,12 @@ static sk_status fill_info(sk_detector *d, sk_error *err)
         size_t used = strlen(info->device);
         snprintf(info->device + used, sizeof info->device - used, ", %s device", d->settings.openvino_device);
     }
-    sk_precision asked = SK_PRECISION_AUTO;
-    SK_TRY(sk_precision_read(d->settings.precision, &asked, err));
+    sk_network_wish wish; /* what is wrong with it is said before anything is begun */
+    sk_session_settings session;
+    SK_TRY(sk_network_wish_of(&d->settings, &wish, err));
+    SK_TRY(sk_session_settings_of(d->engine, &wish, &session, err));
     snprintf(info->precision, sizeof info->precision, "%s",
-             sk_precision_name(sk_precision_settle(&d->engine->can, asked)));
+             sk_precision_name(sk_precision_settle(&d->engine->can, session.precision)));
     return SK_OK;
 }
 

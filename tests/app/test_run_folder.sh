@@ -26,6 +26,7 @@ test_every_setting_belongs_to_the_run() {
     done <<'END'
 peak_threshold 0.2 0.3 --frames 0:3 --peak-threshold 0.3
 max_instances 0 1 --frames 0:3 --max-instances 1
+engine_options (none) winograd=off --frames 0:3 --engine-option tune=off,winograd=no
 frames 0:3 0:4 --frames 0:4
 frames 0:3 0:3:2 --frames 0:3:2
 loop 1 2 --frames 0:3 --loop 2

@@ -25,6 +25,20 @@ test_doctor_has_a_row_for_every_runtime() {
     grep -Eq "^cpu +yes" <<<"$out" || fail "the processor must always work: $out"
 }
 
+test_engines_options_are_listed_and_checked() {
+    run runtimes --options && expect_code 0 && expect_in "winograd=on|off (on)" "$out" &&
+        expect_in "device=CPU|GPU" "$out" && expect_in "no options" "$out" || return 1
+    run runtimes --json && expect_in '"key": "winograd"' "$out" || return 1
+    local model=$SKITTER_TEST_SOURCE/share/models/demo-obb.pt
+    run bench "$model" --iterations 1 --imgsz 64 --engine-option winogard=off
+    expect_in "the engine 'cpu' has no option 'winogard' (did you mean 'winograd'?)" "$out$err" || return 1
+    run bench "$model" --iterations 1 --imgsz 64 --engine-option winograd=off --engine-option cpu.tune=off,openvino.hint=latency &&
+        expect_code 0 && expect_in ", 0 by winograd" "$out" || return 1
+    run predict "$SKITTER_TEST_SOURCE/share" -m "$model" -o "$work/x" --engine-option cup.tune=off
+    expect_code 2 && expect_in "no engine is called 'cup' (did you mean 'cpu'?)" "$err" &&
+        { [ ! -e "$work/x" ] || fail "a folder was begun for it"; }
+}
+
 # Three libraries that are wrong: one crashes, one hangs, one answers everything with success and computes nothing. The
 # program goes on and the row says what happened.
 test_doctor_survives_wrong_libraries() {
