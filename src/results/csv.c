@@ -109,6 +109,7 @@ static void write_head(sk_text_sink *sink, const sk_run_header *header)
         sk_free(name);
     }
     sk_out_char(out, '\n');
+    sk_out_push(out); /* who reads standard output sees the columns before the first frame comes */
 }
 
 static sk_status open_csv(const char *path, const sk_run_header *header, sk_sink **out, sk_error *err)
