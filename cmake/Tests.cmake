@@ -125,7 +125,9 @@ list(FILTER gpu_plan_sources EXCLUDE REGEX "plugin_entry")
 foreach(name plan tiles rows upload peaks sleap_input crops)
     target_sources(test_engines_cuda_${name} PRIVATE ${gpu_plan_sources} ${CMAKE_SOURCE_DIR}/tests/engines/gpu_emulate.c)
 endforeach()
-target_sources(test_runner_device_frames PRIVATE ${gpu_plan_sources} ${CMAKE_SOURCE_DIR}/tests/engines/gpu_emulate.c)
+foreach(name frames crops)
+    target_sources(test_runner_device_${name} PRIVATE ${gpu_plan_sources} ${CMAKE_SOURCE_DIR}/tests/engines/gpu_emulate.c)
+endforeach()
 set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/engines/gpu_emulate.c PROPERTIES COMPILE_OPTIONS "-O2")
 
 # The formulas a second time, with products and sums fused as GPU compilers do it.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sleap_check.h"
 
-#include "engines/framed_sleap.h"
+#include "engines/cropped.h"
 #include "engines/painted_maps.h"
 
 extern const sk_engine gpu_engine;
@@ -42,7 +42,21 @@ static int check_frames(bool small)
     return 0;
 }
 
+/* Cut on the device, of both families. */
+static int check_crops(bool small)
+{
+    cropped c = {.engine = &gpu_engine, .random = {9}};
+    for (int round = 0; round < (small ? 12 : 180); round++)
+        if (!(round % 5 == 4 ? cropped_boxes(&c, round / 5, small ? 60 : 333, small ? 50 : 257)
+                             : cropped_round(&c, round, small ? 40 : 333, small ? 30 : 257))) {
+            printf("BAD crops, round %d: %s\n", round, c.problem);
+            return 1;
+        }
+    printf("crops: %d, cut in %d ways, are the CPU's bit for bit\n", c.crops, c.compared);
+    return 0;
+}
+
 int check_sleap(bool small)
 {
-    return check_peaks(small) + check_frames(small);
+    return check_peaks(small) + check_frames(small) + check_crops(small);
 }

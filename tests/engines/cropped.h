@@ -216,4 +216,41 @@ static inline bool cropped_round(cropped *c, int round, int width, int height)
     return fine;
 }
 
+/* Boxes of a detector, and a network of poses that sees each letterboxed. */
+static inline bool cropped_boxes(cropped *c, int round, int width, int height)
+{
+    static const sk_pixel_format formats[] = {SK_PIXEL_RGB, SK_PIXEL_BGR, SK_PIXEL_GRAY};
+    const int w = width + (int)(random_next(&c->random) % 9), h = height + (int)(random_next(&c->random) % 9);
+    cropped_pair p = {.settings = sk_task_settings_defaults()};
+    sk_error err = {0};
+    for (int i = 0; i < 2; i++) {
+        sk_model *m = i ? &p.second : &p.first;
+        *m = (sk_model){.path = "fake", .n_keypoints = i};
+        m->input = (sk_input_spec){.channels = 3,
+                                   .height = i && round % 4 == 3 ? 32 : 64,
+                                   .width = 64,
+                                   .stride = 32,
+                                   .rgb = round / 3 % 2,
+                                   .scale = 1.0f / 255.0f};
+        m->yolo = (sk_yolo_spec){.n_levels = 3,
+                                 .stride = {8, 16, 32},
+                                 .reg_max = 16,
+                                 .n_classes = 1,
+                                 .n_keypoints = i,
+                                 .keypoint_dims = i ? 3 : 0};
+        sk_model_set_task(m, i ? SK_TASK_POSE : SK_TASK_DETECT);
+    }
+    sk_frame frame = cropped_frame(c, formats[round % 3], w, h, false);
+    const bool fine =
+        sk_task_stage_open(&p.first, &p.settings, w, h, &p.stages[0], &err) == SK_OK &&
+        sk_task_stage_open_second(&p.second, p.stages[0], &p.settings, &p.stages[1], &err) == SK_OK &&
+        cropped_places(c, &p, &frame, &err) &&
+        cropped_compare(c, &p, &frame, round % 5 == 0 ? SK_PRECISION_F32 : SK_PRECISION_F16, &err);
+    if (err.code != SK_OK)
+        snprintf(c->problem, sizeof c->problem, "%.250s", err.message);
+    cropped_close(&p);
+    free(frame.data);
+    return fine;
+}
+
 #endif

@@ -17,8 +17,20 @@ static void test_sleap_crops(void **state)
     assert_int_equal(gpu_emulate_live, 0);
 }
 
+static void test_letterboxed_crops(void **state)
+{
+    (void)state;
+    cropped c = {.engine = &gpu_engine, .random = {29}};
+    for (int round = 0; round < 36; round++)
+        if (!cropped_boxes(&c, round, 150, 110))
+            fail_msg("round %d: %s", round, c.problem);
+    assert_true(c.compared == 36 && c.crops > 200);
+    assert_int_equal(gpu_emulate_live, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sleap_crops)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sleap_crops),
+                                       cmocka_unit_test(test_letterboxed_crops)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

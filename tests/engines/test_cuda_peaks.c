@@ -196,10 +196,10 @@ enum { FRAMES = 5, FRAME_W = 72, FRAME_H = 56 };
 /* keep: 1 the maps come back and are kept, 2 and are checked; and the host cuts crops. */
 static sk_runner *open_runner(const sk_model *const *models, int n_models, float threshold, int keep)
 {
-    static sk_engine plain;
-    plain = gpu_engine;
-    plain.can.offers &= ~SK_OFFERS_CROPS;
-    const sk_engine *const engines[] = {keep ? &plain : &gpu_engine};
+    static sk_engine host_cuts;
+    host_cuts = gpu_engine;
+    host_cuts.can.offers &= ~SK_OFFERS_CROPS;
+    const sk_engine *const engines[] = {keep ? &host_cuts : &gpu_engine};
     sk_error err = {0};
     sk_runner *r = NULL;
     sk_runner_settings s;

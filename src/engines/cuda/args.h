@@ -135,7 +135,15 @@ typedef struct gpu_input_args {
 } gpu_input_args;
 
 /* Frames into the network's input: p = out, in, columns int32 [rw][2] (pixels), rows int32 [rh][2], weights of columns int16
- * [rw][2], of rows int16 [rh][2]. Output as of gpu_input_args. */
+ * [rw][2], of rows int16 [rh][2]. Output as of gpu_input_args.
+ * Crops of one frame instead: p = out, in, and for each a gpu_box_crop, then for each `table_bytes` of the four tables, with room
+ * for w columns and h rows. */
+typedef struct gpu_box_crop {
+    int32_t x, y; /* first pixel in the frame */
+    int32_t left, top, rh, rw, mode;
+    int32_t unused;
+} gpu_box_crop;
+
 typedef struct gpu_letterbox_args {
     void *p[GPU_MAX_POINTERS];
     int64_t row_bytes, picture_bytes;
@@ -144,6 +152,7 @@ typedef struct gpu_letterbox_args {
     sk_nv12_weights weights;
     int32_t mode; /* 0 copied, 1 linear, 2 the mean of 2 x 2 */
     int32_t c, ld, type;
+    int32_t table_bytes; /* crops; 0: frames */
     float gain[4], shift[4];
 } gpu_letterbox_args;
 

@@ -279,6 +279,7 @@ static void engine_close(sk_session *session)
         gpu_host_free(slot->host);
     }
     sk_copiers_close(&s->copiers);
+    sk_free(s->taps);
     gpu_peaks_close(s);
     gpu_sparse_close(s);
     for (size_t i = 0; s->step_events && i < s->plan.n_steps; i++)
@@ -350,6 +351,11 @@ static sk_status open_memory(gpu_session *s, int32_t slots, sk_error *err)
     }
     SK_TRY(gpu_sparse_open(s, err));
     SK_TRY(gpu_peaks_open(s, err));
+    const sk_crop_form *crops = &s->plan.crops.form; /* all zero where there are none */
+    const size_t taps = 2 * (size_t)(crops->width > crops->height ? crops->width : crops->height);
+    s->taps = taps ? sk_calloc(taps, sizeof *s->taps) : NULL;
+    if (taps && !s->taps)
+        return sk_fail_memory(err, taps * sizeof *s->taps);
     return gpu_check(s, gpu_stream_wait(s->compute), "clearing", err);
 }
 

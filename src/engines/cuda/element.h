@@ -331,10 +331,32 @@ GPU_HD int gpu_frame_value(const gpu_letterbox_args *a, const uint8_t *frame, in
     return frame[(int64_t)y * a->row_bytes + (int64_t)x * a->channels + at];
 }
 
-/* One pixel of the network's input. */
-GPU_HD void gpu_letterbox_element(const gpu_letterbox_args *a, int64_t i)
+/* A crop is a frame that begins elsewhere, with tables of its own. */
+GPU_HD void gpu_take_crop(gpu_letterbox_args *a, int64_t image)
 {
+    const gpu_box_crop *crop = (const gpu_box_crop *)a->p[2] + image;
+    uint8_t *tables = (uint8_t *)a->p[2] + (int64_t)a->n * (int64_t)sizeof *crop + image * a->table_bytes;
+    a->left = crop->left;
+    a->top = crop->top;
+    a->rh = crop->rh;
+    a->rw = crop->rw;
+    a->mode = crop->mode;
+    a->picture_bytes = 0;
+    a->p[1] = (uint8_t *)a->p[1] + crop->y * a->row_bytes + (int64_t)crop->x * a->channels;
+    a->p[2] = tables;
+    a->p[3] = tables + (int64_t)a->w * 8;
+    a->p[4] = tables + ((int64_t)a->w + a->h) * 8;
+    a->p[5] = tables + ((int64_t)a->w + a->h) * 8 + (int64_t)a->w * 4;
+}
+
+/* One pixel of the network's input. */
+GPU_HD void gpu_letterbox_element(const gpu_letterbox_args *all, int64_t i)
+{
+    gpu_letterbox_args its = *all;
+    const gpu_letterbox_args *a = &its;
     const int64_t plane = (int64_t)a->h * a->w, image = i / plane, at = i % plane;
+    if (its.table_bytes)
+        gpu_take_crop(&its, image);
     const int32_t y = (int32_t)(at / a->w) - a->top, x = (int32_t)(at % a->w) - a->left;
     const uint8_t *frame = (const uint8_t *)a->p[1] + image * a->picture_bytes;
     const bool inside = y >= 0 && y < a->rh && x >= 0 && x < a->rw;

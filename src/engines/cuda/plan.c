@@ -124,6 +124,8 @@ static sk_status add_input_step(gpu_plan *plan, int32_t index, int32_t to, int32
     bool planes = s->input == SK_INPUT_TENSOR;
     if (s->input == SK_INPUT_FRAMES && plan->fit.rule == SK_FIT_LETTERBOX)
         return gpu_add_letterbox(plan, index, to, pitch, type, err);
+    if (s->input == SK_INPUT_CROPS && plan->crops.form.rule == SK_CROP_LETTERBOX)
+        return gpu_add_box_crops(plan, index, to, pitch, type, err);
     if (s->input == SK_INPUT_FRAMES)
         SK_TRY(gpu_add_sleap_input(plan, index, &from, &planes, err));
     if (s->input == SK_INPUT_CROPS)
@@ -170,8 +172,8 @@ static sk_status build_input(gpu_plan *plan, int32_t index, sk_error *err)
     SK_TRY(gpu_add_buffer(plan, bytes, 0, &plan->inputs[index], err));
     plan->buffers[plan->inputs[index]].per_slot = 1;
     if (picture && plan->settings.input == SK_INPUT_CROPS) {
-        const size_t places = (size_t)info->shape.dim[0] * 4 * sizeof(float);
-        SK_TRY(gpu_add_buffer(plan, places, 0, &plan->crop_places, err));
+        SK_TRY(
+            gpu_add_buffer(plan, gpu_crop_list_bytes(plan, info->shape.dim[0]), 0, &plan->crop_places, err));
         plan->buffers[plan->crop_places].per_slot = 1;
     }
     if (!picture || plan->settings.input == SK_INPUT_TENSOR)
@@ -250,8 +252,7 @@ sk_status gpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
         plan->fit = *settings->stages.fit;
     if (settings->input == SK_INPUT_CROPS) {
         plan->crops = *settings->stages.crops;
-        if (plan->crops.form.rule == SK_CROP_LETTERBOX || graph->n_inputs != 1 ||
-            (plan->without & GPU_WITHOUT_CROPS))
+        if (graph->n_inputs != 1 || (plan->without & GPU_WITHOUT_CROPS))
             return sk_fail(err, SK_ERR_UNSUPPORTED, "these crops are cut by the host");
     }
     if (settings->stages.sparse) {

@@ -194,7 +194,12 @@ bool gpu_pool_chain(const gpu_plan *plan, const sk_node *node, sk_value outs[3])
 
 /* stages.c */
 size_t gpu_frame_bytes(const gpu_plan *plan); /* of one frame on the device */
+/* gpu_letterbox_args.mode of a picture of this size. */
+int32_t gpu_box_mode(int32_t width, int32_t height, int32_t resized_width, int32_t resized_height);
 size_t gpu_crop_frame_bytes(const gpu_plan *plan);
+size_t gpu_crop_list_bytes(const gpu_plan *plan, int64_t n); /* where n crops lie, with their tables */
+sk_status gpu_add_box_crops(gpu_plan *plan, int32_t index, int32_t to, int32_t pitch, int32_t type,
+                            sk_error *err) SK_MUST_CHECK;
 sk_status gpu_add_letterbox(gpu_plan *plan, int32_t index, int32_t to, int32_t pitch, int32_t type,
                             sk_error *err) SK_MUST_CHECK;
 sk_status gpu_build_sparse(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;

@@ -43,6 +43,7 @@ typedef struct gpu_session {
     gpu_event **step_events;               /* capture only, one for each recorded step */
     gpu_event *branch_begin, *branch_end[GPU_MAX_STREAMS], *timer[2];
     int32_t *peak_order; /* scratch: [channel][capacity] */
+    int32_t *taps;       /* scratch: of the longer side of a letterboxed crop, twice */
     sk_copiers copiers;  /* of frames in ordinary memory */
     bool lost;
 } gpu_session;

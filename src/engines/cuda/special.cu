@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "on_device.cuh"
+
 #include "conv_epilogue.cuh"
-#include "kernels.cuh"
+#include "element.h"
 #include "tasks/picture_formula.h"
 
 /* First convolution from pictures, depthwise convolution, chained pools. */
@@ -306,11 +308,13 @@ __device__ __forceinline__ int3 frame_pixel(const gpu_letterbox_args &a, const u
 
 __global__ void __launch_bounds__(256) letterbox_bytes(const __grid_constant__ gpu_args u)
 {
-    const gpu_letterbox_args &a = u.letterbox;
+    gpu_letterbox_args a = u.letterbox;
     const int image = blockIdx.z, y = blockIdx.y, x = blockIdx.x * 256 + threadIdx.x;
     gpu_chain();
     if (x >= a.w)
         return;
+    if (a.table_bytes)
+        gpu_take_crop(&a, image);
     uchar4 *out = (uchar4 *)a.p[0] + ((long long)image * a.h + y) * a.w + x;
     const int px = x - a.left, py = y - a.top;
     if (px < 0 || px >= a.rw || py < 0 || py >= a.rh) {

@@ -50,6 +50,13 @@ size_t gpu_frame_bytes(const gpu_plan *plan)
                     : sk_frame_fit_bytes(&plan->fit);
 }
 
+int32_t gpu_box_mode(int32_t width, int32_t height, int32_t resized_width, int32_t resized_height)
+{
+    return width == resized_width && height == resized_height           ? 0
+           : width == 2 * resized_width && height == 2 * resized_height ? 2
+                                                                        : 1;
+}
+
 size_t gpu_crop_frame_bytes(const gpu_plan *plan)
 {
     const sk_crop_wish *w = &plan->crops;
@@ -93,9 +100,7 @@ sk_status gpu_add_letterbox(gpu_plan *plan, int32_t index, int32_t to, int32_t p
                               .type = type};
     if (f->nv12)
         a->weights = sk_nv12_weights_of((sk_colour_matrix)f->matrix, f->full_range);
-    a->mode = f->frame_width == f->resized_width && f->frame_height == f->resized_height           ? 0
-              : f->frame_width == 2 * f->resized_width && f->frame_height == 2 * f->resized_height ? 2
-                                                                                                   : 1;
+    a->mode = gpu_box_mode(f->frame_width, f->frame_height, f->resized_width, f->resized_height);
     for (int c = 0; c < 4; c++) {
         a->gain[c] = s->scale / s->std[c];
         a->shift[c] = s->mean[c] / s->std[c];
@@ -107,6 +112,53 @@ sk_status gpu_add_letterbox(gpu_plan *plan, int32_t index, int32_t to, int32_t p
     step->n_refs = 6;
     snprintf(step->kernel, sizeof step->kernel, "letterbox%s", f->nv12 ? " nv12" : "");
     snprintf(step->shape, sizeof step->shape, "%dx%d -> %dx%d", f->frame_width, f->frame_height, a->w, a->h);
+    return SK_OK;
+}
+
+size_t gpu_crop_list_bytes(const gpu_plan *plan, int64_t n)
+{
+    const sk_crop_form *f = &plan->crops.form;
+    if (f->rule != SK_CROP_LETTERBOX)
+        return (size_t)n * 4 * sizeof(float);
+    return (size_t)n * (sizeof(gpu_box_crop) + ((size_t)f->width + (size_t)f->height) * 12);
+}
+
+/* Letterboxed crops of one frame: each has its own place and tables, which come with every submit. */
+sk_status gpu_add_box_crops(gpu_plan *plan, int32_t index, int32_t to, int32_t pitch, int32_t type,
+                            sk_error *err)
+{
+    const sk_session_settings *s = &plan->settings;
+    const sk_crop_wish *w = &plan->crops;
+    const sk_shape *shape = gpu_shape(plan, plan->graph->inputs[index]);
+    gpu_step *step;
+    if (shape->dim[1] != 3 || shape->dim[2] != w->form.height || shape->dim[3] != w->form.width)
+        return sk_fail(err, SK_ERR_ARG, "crops of %dx%d for an input of %lldx%lld", w->form.width,
+                       w->form.height, (long long)shape->dim[3], (long long)shape->dim[2]);
+    SK_TRY(gpu_add_step(plan, GPU_LETTERBOX, NULL, &step, err));
+    gpu_letterbox_args *a = &step->args.letterbox;
+    *a = (gpu_letterbox_args){.row_bytes = (int64_t)w->form.frame_width * w->channels,
+                              .n = (int32_t)shape->dim[0],
+                              .h = w->form.height,
+                              .w = w->form.width,
+                              .border = 114,
+                              .frame_h = w->form.frame_height,
+                              .frame_w = w->form.frame_width,
+                              .channels = w->channels,
+                              .swap = w->channels == 3 && (w->swap != 0) != (w->form.swap != 0),
+                              .c = 3,
+                              .ld = pitch,
+                              .type = type,
+                              .table_bytes = (w->form.width + w->form.height) * 12};
+    for (int c = 0; c < 4; c++) {
+        a->gain[c] = s->scale / s->std[c];
+        a->shift[c] = s->mean[c] / s->std[c];
+    }
+    step->refs[0] = (gpu_ref){.buffer = to};
+    step->refs[1] = (gpu_ref){.buffer = plan->inputs[index]};
+    step->refs[2] = (gpu_ref){.buffer = plan->crop_places};
+    step->n_refs = 3;
+    snprintf(step->kernel, sizeof step->kernel, "letterbox crops");
+    snprintf(step->shape, sizeof step->shape, "%dx%d -> %dx%d", a->frame_w, a->frame_h, a->w, a->h);
     return SK_OK;
 }
 

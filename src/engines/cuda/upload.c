@@ -3,6 +3,9 @@
 #include "engines/cuda/session.h"
 #include "engines/cuda/vendor.h"
 
+#include "tasks/letterbox.h"
+#include "tasks/resize_linear.h"
+
 #include <string.h>
 
 /* Inputs on their way to the device: read from the caller's memory where it is pinned, else through the slot's own, part by
@@ -189,6 +192,68 @@ static sk_status bring_across(gpu_session *s, int32_t index, int32_t slot, const
     return SK_OK;
 }
 
+/* SLEAP's crops: corners. */
+static void list_places(gpu_session *s, int32_t slot, const sk_crop_list *crops)
+{
+    const gpu_buffer *list = &s->plan.buffers[s->plan.crop_places];
+    float(*places)[4] = (float(*)[4])(void *)(s->slots[slot].host + list->offset);
+    memset(places, 0, list->bytes);
+    for (int32_t i = 0; i < crops->count; i++) {
+        const sk_crop *crop = &crops->items[i];
+        const float place[4] = {crop->left, crop->top, crop->width, crop->height};
+        memcpy(places[i], place, sizeof place);
+    }
+}
+
+/* Two places and two weights of every column, or row. */
+static void write_taps(gpu_session *s, int32_t from, int32_t to, int vertical, int32_t (*taps)[2],
+                       int16_t (*weights)[2])
+{
+    int32_t *first = s->taps, *second = s->taps + to;
+    sk_resize_linear_taps(from, to, vertical, 1, first, second, weights);
+    for (int32_t i = 0; i < to; i++) {
+        taps[i][0] = first[i];
+        taps[i][1] = second[i];
+    }
+}
+
+/* Letterboxed crops: where each lands, and its tables. */
+static sk_status list_boxes(gpu_session *s, int32_t slot, const sk_crop_list *crops, size_t *bytes,
+                            sk_error *err)
+{
+    const sk_crop_form *f = &s->plan.crops.form;
+    const gpu_buffer *list = &s->plan.buffers[s->plan.crop_places];
+    const size_t n = (size_t)gpu_shape(&s->plan, s->plan.graph->inputs[0])->dim[0];
+    const size_t w = (size_t)f->width, h = (size_t)f->height, each = (w + h) * 12;
+    gpu_box_crop *boxes = (gpu_box_crop *)(void *)(s->slots[slot].host + list->offset);
+    uint8_t *tables = (uint8_t *)(boxes + n);
+    memset(boxes, 0, n * sizeof *boxes); /* those that are not there are all border */
+    for (int32_t i = 0; i < crops->count; i++, tables += each) {
+        const sk_crop *crop = &crops->items[i];
+        const int32_t cw = (int32_t)crop->width, ch = (int32_t)crop->height;
+        sk_letterbox_geometry g;
+        boxes[i] = (gpu_box_crop){.x = (int32_t)crop->left, .y = (int32_t)crop->top};
+        if (boxes[i].x < 0 || boxes[i].y < 0 || cw < 1 || ch < 1 || cw > f->frame_width - boxes[i].x ||
+            ch > f->frame_height - boxes[i].y)
+            return sk_fail(err, SK_ERR_ARG, "a crop of %dx%d at %d,%d is not inside a frame of %dx%d", cw, ch,
+                           boxes[i].x, boxes[i].y, f->frame_width, f->frame_height);
+        SK_TRY(sk_letterbox_plan(cw, ch, f->width, f->height, 0, &g, err));
+        boxes[i].left = g.left;
+        boxes[i].top = g.top;
+        boxes[i].rw = g.resized_width;
+        boxes[i].rh = g.resized_height;
+        boxes[i].mode = gpu_box_mode(cw, ch, g.resized_width, g.resized_height);
+        if (boxes[i].mode != 1)
+            continue;
+        write_taps(s, cw, g.resized_width, 0, (int32_t(*)[2])(void *)tables,
+                   (int16_t(*)[2])(void *)(tables + (w + h) * 8));
+        write_taps(s, ch, g.resized_height, 1, (int32_t(*)[2])(void *)(tables + w * 8),
+                   (int16_t(*)[2])(void *)(tables + (w + h) * 8 + w * 4));
+    }
+    *bytes = (size_t)(tables - (uint8_t *)boxes);
+    return SK_OK;
+}
+
 /* One frame that lies on the device, and where crops of it lie: few bytes from the host. */
 static sk_status bring_crops(gpu_session *s, int32_t index, int32_t slot, const sk_session_input *input,
                              sk_error *err)
@@ -213,15 +278,13 @@ static sk_status bring_crops(gpu_session *s, int32_t index, int32_t slot, const 
                                         dense ? row * rows : (size_t)frame->stride, dense ? row * rows : row,
                                         dense ? 1 : rows, s->up),
                      "frame", err));
-    float(*places)[4] = (float(*)[4])(void *)(at->host + list->offset);
-    memset(places, 0, list->bytes);
-    for (int32_t i = 0; i < input->crops->count; i++) {
-        const sk_crop *crop = &input->crops->items[i];
-        const float place[4] = {crop->left, crop->top, crop->width, crop->height};
-        memcpy(places[i], place, sizeof place);
-    }
-    return gpu_check(s, gpu_copy_up(at->device + list->offset, places, list->bytes, s->up), "where crops lie",
-                     err);
+    size_t bytes = list->bytes;
+    if (w->form.rule == SK_CROP_LETTERBOX)
+        SK_TRY(list_boxes(s, slot, input->crops, &bytes, err));
+    else
+        list_places(s, slot, input->crops);
+    return gpu_check(s, gpu_copy_up(at->device + list->offset, at->host + list->offset, bytes, s->up),
+                     "where crops lie", err);
 }
 
 sk_status gpu_upload(gpu_session *s, int32_t index, int32_t slot, const sk_session_input *input,
