@@ -128,6 +128,15 @@ endforeach()
 foreach(name frames crops)
     target_sources(test_runner_device_${name} PRIVATE ${gpu_plan_sources} ${CMAKE_SOURCE_DIR}/tests/engines/gpu_emulate.c)
 endforeach()
+# The same as the plugin it is: what the program forwards to it is all there.
+add_library(emulated_cuda MODULE ${gpu_plan_sources} ${CMAKE_SOURCE_DIR}/src/engines/cuda/plugin_entry.c
+    ${CMAKE_SOURCE_DIR}/tests/engines/gpu_emulate.c)
+sk_target(emulated_cuda)
+set_target_properties(emulated_cuda PROPERTIES OUTPUT_NAME skitter_cuda PREFIX lib LIBRARY_OUTPUT_DIRECTORY
+    ${CMAKE_BINARY_DIR}/tests/emulated)
+target_link_libraries(emulated_cuda PRIVATE skitter_static)
+target_link_options(emulated_cuda PRIVATE -Wl,-Bsymbolic -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/plugin.map)
+add_dependencies(test_engines_cuda_plugin emulated_cuda)
 set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/engines/gpu_emulate.c PROPERTIES COMPILE_OPTIONS "-O2")
 
 # The formulas a second time, with products and sums fused as GPU compilers do it.

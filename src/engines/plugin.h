@@ -112,6 +112,13 @@ sk_status sk_plugin_probe(const sk_plugin_wish *wish, sk_engine_probe *out);
                    ? word##_real->profile(session, rows, capacity, count, err)                               \
                    : sk_fail(err, SK_ERR_UNSUPPORTED, engine_title " does not measure single steps");        \
     }                                                                                                        \
+    static sk_status word##_resident(sk_session *session, int32_t slot, int32_t image, sk_frame *out,        \
+                                     sk_error *err)                                                          \
+    {                                                                                                        \
+        return word##_real->resident                                                                         \
+                   ? word##_real->resident(session, slot, image, out, err)                                   \
+                   : sk_fail(err, SK_ERR_UNSUPPORTED, engine_title " keeps no frames on the device");        \
+    }                                                                                                        \
     const sk_engine object = {.name = #word,                                                                 \
                               .title = (engine_title),                                                       \
                               .can = __VA_ARGS__,                                                            \
@@ -128,6 +135,7 @@ sk_status sk_plugin_probe(const sk_plugin_wish *wish, sk_engine_probe *out);
                               .form = (its_form),                                                            \
                               .times = word##_times,                                                         \
                               .host_alloc = word##_host_alloc,                                               \
-                              .host_free = word##_host_free}
+                              .host_free = word##_host_free,                                                 \
+                              .resident = word##_resident}
 
 #endif

@@ -80,8 +80,9 @@ struct gpu_graph {
     op *ops;
 };
 
-static gpu_graph *recording;
-static int captures;
+static _Thread_local gpu_graph *recording; /* sessions open and run on several threads */
+static _Thread_local int capture;          /* its number */
+static _Atomic int captures;
 static _Thread_local uint32_t seed = 1; /* networks of a lane run on several threads */
 
 static uint32_t next_random(void)
@@ -200,9 +201,9 @@ void gpu_event_close(gpu_event *event)
 /* Nothing of an earlier capture counts in this one. */
 static void enter(gpu_stream *stream)
 {
-    if (stream->capture == captures)
+    if (stream->capture == capture)
         return;
-    stream->capture = captures;
+    stream->capture = capture;
     stream->last = -1;
     stream->n_waits = 0;
 }
@@ -395,7 +396,7 @@ static void rank_image(const gpu_rank_args *a, int32_t *words)
 /* The steps of final rows. */
 static bool run_rows(gpu_kind kind, const gpu_args *a)
 {
-    static gpu_row_shared shared;
+    static _Thread_local gpu_row_shared shared;
     if (kind == GPU_SCAN) /* in any order: from the last on */
         for (int64_t i = (int64_t)a->scan.n * a->scan.places; i-- > 0;)
             gpu_scan_element(&a->scan, i);
@@ -483,7 +484,7 @@ int gpu_launch_step(const gpu_launch *launch, gpu_stream *stream)
 
 int gpu_capture_begin(gpu_stream *stream)
 {
-    captures++;
+    capture = ++captures;
     enter(stream);
     recording = calloc(1, sizeof *recording);
     recording->ops = calloc(MAX_OPS, sizeof *recording->ops);

@@ -237,7 +237,7 @@ static sk_status list_boxes(gpu_session *s, int32_t slot, const sk_crop_list *cr
             ch > f->frame_height - boxes[i].y)
             return sk_fail(err, SK_ERR_ARG, "a crop of %dx%d at %d,%d is not inside a frame of %dx%d", cw, ch,
                            boxes[i].x, boxes[i].y, f->frame_width, f->frame_height);
-        SK_TRY(sk_letterbox_plan(cw, ch, f->width, f->height, 0, &g, err));
+        SK_TRY(sk_letterbox_fit(cw, ch, f->width, f->height, 0, &g, err));
         boxes[i].left = g.left;
         boxes[i].top = g.top;
         boxes[i].rw = g.resized_width;
