@@ -69,6 +69,8 @@ sk_status sk_task_arrange(sk_model **m, int32_t n_models, sk_error *err)
 sk_status sk_task_check_wishes(const sk_model *const *models, int32_t n_models, sk_heads heads, sk_rect rect,
                                sk_error *err)
 {
+    SK_CHECK_ARG(models && n_models >= 1 && sk_family_of(models[0]) && sk_family_of(models[n_models - 1]),
+                 err);
     const sk_model *first = models[0];
     bool choice = false;
     sk_task_description d = {0};

@@ -112,6 +112,14 @@ static void refusals_name_what_helps(void **state)
     assert_int_equal(sk_task_check_wishes(wish, 1, SK_HEADS_AUTO, SK_RECT_ON, &err), SK_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, "takes pictures of 64x64 only"));
     assert_ok(sk_task_check_wishes(wish, 1, SK_HEADS_ONE_TO_MANY, SK_RECT_OFF, &err), &err);
+    /* Models that were never arranged are no reason to fall over. */
+    sk_model nothing = model_for(SK_TASK_UNKNOWN);
+    sk_task_description d;
+    const sk_task_settings settings = sk_task_settings_defaults();
+    wish[0] = &nothing;
+    assert_int_equal(sk_task_check_wishes(wish, 1, SK_HEADS_AUTO, SK_RECT_AUTO, &err), SK_ERR_ARG);
+    assert_int_equal(sk_task_describe(wish, 1, &settings, &d, &err), SK_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "nothing is known of what its outputs mean"));
 }
 
 static void describe(const sk_model *first, const sk_model *second, sk_task_description *out)
