@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "base/memory.h"
-#include "skitter/runner.h"
+#include "runner/runner.h"
 
 #include <stdio.h>
 #include <stdlib.h>

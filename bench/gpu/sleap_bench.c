@@ -10,7 +10,7 @@
 #include "formats/npy.h"
 #include "models/model.h"
 #include "base/instances.h"
-#include "skitter/runner.h"
+#include "runner/runner.h"
 #include "tasks/stage.h"
 
 #include <math.h>
@@ -404,8 +404,7 @@ static double stream(sk_model *const *models, int n_models, const sk_frame *like
     sk_runner_get_stats(r, &stats);
     for (int i = 0; i < SK_STAGE_COUNT; i++)
         if (stats.stages[i].count)
-            printf("    %-14s median %.3f ms\n", sk_runner_stage_name((sk_runner_stage)i),
-                   stats.stages[i].p50);
+            printf("    %-14s median %.3f ms\n", sk_stage_name((sk_stage)i), stats.stages[i].p50);
     sk_runner_close(&r);
     free(frames);
     unsetenv("SKITTER_CUDA_WITHOUT");

@@ -3,15 +3,15 @@
 #define SKITTER_SKITTER_H
 
 /* All of skitter's public interface. C17 or C++11 and newer. */
-#include "skitter/detector.h"
 #include "skitter/dlpack.h"
 #include "skitter/frame.h"
 #include "skitter/instance.h"
 #include "skitter/log.h"
 #include "skitter/model.h"
-#include "skitter/runner.h"
+#include "skitter/pipeline.h"
 #include "skitter/source.h"
 #include "skitter/status.h"
+#include "skitter/tensor.h"
 #include "skitter/version.h"
 
 #endif

@@ -33,7 +33,7 @@ sk_status sk_artifacts_make(const sk_artifacts_export *wish, sk_artifacts_export
     int64_t begin = sk_clock_ns();
     sk_status status;
     memset(out, 0, sizeof *out);
-    SK_TRY_GOTO(sk_network_engine(wish->runtime, &engine, err));
+    SK_TRY_GOTO(sk_net_engine(wish->runtime, &engine, err));
     SK_TRY_GOTO(engine->probe(&probe, err));
     snprintf(out->runtime, sizeof out->runtime, "%s", engine->name);
     snprintf(out->library, sizeof out->library, "%s", probe.version);
@@ -54,7 +54,7 @@ sk_status sk_artifacts_make(const sk_artifacts_export *wish, sk_artifacts_export
     out->batch = wish->batch ? wish->batch : model->input.fixed_batch ? model->input.fixed_batch : 1;
     out->height = wish->height ? wish->height : model->input.height;
     out->width = wish->width ? wish->width : model->input.width;
-    SK_TRY_GOTO(sk_network_check_size(model, out->batch, out->height, out->width, err));
+    SK_TRY_GOTO(sk_net_check_size(model, out->batch, out->height, out->width, err));
     SK_TRY_GOTO(sk_model_artifact_open(model, engine, out->batch, out->height, out->width, &settings,
                                        &options, &artifact, err));
     if (!artifact) {

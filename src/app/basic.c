@@ -19,7 +19,7 @@ typedef struct basic_network {
 
 struct sk_basic {
     int32_t n_models;
-    basic_network networks[SK_DETECTOR_MAX_MODELS];
+    basic_network networks[SK_PIPELINE_MAX_MODELS];
     sk_basic_times times;
 };
 
@@ -53,7 +53,7 @@ sk_status sk_basic_open(const sk_model *const *models, int32_t n_models, const s
     if (!b)
         return sk_fail_memory(err, sizeof *b);
     sk_task_settings task = sk_task_settings_of(settings);
-    task.rect = sk_network_rect(settings->rect, models[0], engine) == SK_RECT_ON;
+    task.rect = sk_net_rect(settings->rect, models[0], engine) == SK_RECT_ON;
     sk_status status;
     b->n_models = n_models;
     SK_TRY_GOTO(sk_task_stage_open(models[0], &task, width, height, &b->networks[0].stage, err));
@@ -75,7 +75,7 @@ void sk_basic_close(sk_basic **pointer)
     if (!b)
         return;
     *pointer = NULL;
-    for (int32_t i = SK_DETECTOR_MAX_MODELS - 1; i >= 0; i--) {
+    for (int32_t i = SK_PIPELINE_MAX_MODELS - 1; i >= 0; i--) {
         sk_session_close(&b->networks[i].session);
         sk_task_stage_close(&b->networks[i].stage);
     }

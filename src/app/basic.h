@@ -3,7 +3,7 @@
 #define SK_APP_BASIC_H
 
 #include "engines/engine.h"
-#include "skitter/detector.h"
+#include "tasks/detector_settings.h"
 #include "tasks/stage.h"
 
 /* Basic execution: what a program does that calls a network for each frame and thinks no further. The network is opened

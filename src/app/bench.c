@@ -103,7 +103,7 @@ static void close_model(bench_model *b)
 static sk_status open_model(const sk_bench_settings *s, const char *runtime, bench_model *b, sk_error *err)
 {
     const sk_engine *engine = NULL;
-    SK_TRY(sk_network_engine(runtime, &engine, err));
+    SK_TRY(sk_net_engine(runtime, &engine, err));
     SK_TRY(sk_model_open_heads(s->model, s->heads, &b->model, err));
     int32_t height = s->height ? s->height : b->model->input.height;
     int32_t width = s->width ? s->width : b->model->input.width;

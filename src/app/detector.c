@@ -15,7 +15,7 @@ struct sk_detector {
     sk_detector_settings settings;
     sk_detector_info info;
     double open_seconds;
-    sk_model *models[SK_DETECTOR_MAX_MODELS];
+    sk_model *models[SK_PIPELINE_MAX_MODELS];
     const sk_engine *engine;
     sk_runner *runner; /* opened with the first frame, or at once where every frame fits */
     sk_task_description what;
@@ -70,13 +70,13 @@ static sk_status fill_info(sk_detector *d, sk_error *err)
 /* What the models give, and whether they get rectangles or squares: from here on that stands. */
 static sk_status describe(sk_detector *d, sk_error *err)
 {
-    const sk_model *models[SK_DETECTOR_MAX_MODELS] = {d->models[0], d->models[1]};
+    const sk_model *models[SK_PIPELINE_MAX_MODELS] = {d->models[0], d->models[1]};
     SK_TRY(sk_task_check_wishes(models, d->info.n_models, d->settings.heads, d->settings.rect, err));
     const sk_task_settings task = sk_task_settings_of(&d->settings);
     SK_TRY(sk_task_describe(models, d->info.n_models, &task, &d->what, err));
     take_over(d);
     if (d->what.rectangles)
-        d->settings.rect = d->info.rect = sk_network_rect(d->settings.rect, d->models[0], d->engine);
+        d->settings.rect = d->info.rect = sk_net_rect(d->settings.rect, d->models[0], d->engine);
     return fill_info(d, err);
 }
 
@@ -96,7 +96,7 @@ bool sk_detector_fits_all(const sk_detector *d)
 sk_status sk_detector_open_models(const char *const *models, int32_t n_models,
                                   const sk_detector_settings *settings, sk_detector **out, sk_error *err)
 {
-    SK_CHECK_ARG(models && n_models >= 1 && n_models <= SK_DETECTOR_MAX_MODELS && settings && out, err);
+    SK_CHECK_ARG(models && n_models >= 1 && n_models <= SK_PIPELINE_MAX_MODELS && settings && out, err);
     *out = NULL;
     int64_t begin = sk_clock_ns();
     sk_detector *d = sk_calloc(1, sizeof *d);
@@ -105,7 +105,7 @@ sk_status sk_detector_open_models(const char *const *models, int32_t n_models,
     sk_status status = SK_OK;
     d->settings = *settings;
     d->info.n_models = n_models;
-    SK_TRY_GOTO(sk_network_engine(settings->runtime, &d->engine, err));
+    SK_TRY_GOTO(sk_net_engine(settings->runtime, &d->engine, err));
     for (int32_t i = 0; i < n_models; i++)
         SK_TRY_GOTO(sk_model_open_heads(models[i], settings->heads, &d->models[i], err));
     SK_TRY_GOTO(sk_task_arrange(d->models, n_models, err));
@@ -173,7 +173,7 @@ void sk_detector_close(sk_detector **pointer)
     *pointer = NULL;
     sk_runner_close(&d->runner);
     sk_task_description_free(&d->what);
-    for (int32_t i = 0; i < SK_DETECTOR_MAX_MODELS; i++)
+    for (int32_t i = 0; i < SK_PIPELINE_MAX_MODELS; i++)
         sk_model_close(&d->models[i]);
     sk_free(d);
 }

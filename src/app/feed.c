@@ -108,7 +108,7 @@ static sk_status pass_result(feeding *f, const sk_runner_result *got, sk_error *
     return pass_on(f, &result, got->frame, err);
 }
 
-static void note_check(sk_feed_report *report, const sk_runner_check *check)
+static void note_check(sk_feed_report *report, const sk_check *check)
 {
     if (!check || !check->ran)
         return;

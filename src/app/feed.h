@@ -3,7 +3,7 @@
 #define SK_APP_FEED_H
 
 #include "app/consumer.h"
-#include "skitter/runner.h"
+#include "runner/runner.h"
 #include "skitter/source.h"
 
 /* Frames on their way: from a source through the runner to the consumers, in order. The one loop that does this; every
@@ -34,7 +34,7 @@ typedef struct sk_feed_report {
     double wait_source; /* … of which waiting for decoded frames, on the reading thread */
     bool stopped;       /* by a consumer, or interrupted */
     bool checked;
-    sk_runner_check check; /* the worst of those checked */
+    sk_check check; /* the worst of those checked */
 } sk_feed_report;
 
 /* Until the frames end, a consumer stops it or one side fails: then the other is stopped, every frame is given back, and

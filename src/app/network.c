@@ -64,7 +64,7 @@ static sk_status convert_input(const sk_model *model, const sk_tensor *array, co
                     *at++ = from[(n * view->height * view->width + i) * view->channels + c];
     } else {
         sk_session_settings s = sk_session_defaults();
-        sk_network_pixel_values(model, &s);
+        sk_net_pixel_values(model, &s);
         sk_shape shape = sk_shape_of(4, view->batch, view->channels, view->height, view->width);
         sk_session_input input = {.data = array->data};
         float *nchw = to == SK_DTYPE_F32 ? data : sk_malloc((size_t)count * sizeof *nchw);
@@ -107,9 +107,9 @@ static sk_status copy_output(const sk_tensor *from, bool nhwc, sk_tensor *to, sk
     return SK_OK;
 }
 
-sk_status sk_network_run_array(const sk_model *model, const sk_engine *engine, const sk_tensor *array,
-                               const sk_session_settings *settings, sk_tensor *outputs, int32_t *n_outputs,
-                               sk_error *err)
+sk_status sk_net_run_array(const sk_model *model, const sk_engine *engine, const sk_tensor *array,
+                           const sk_session_settings *settings, sk_tensor *outputs, int32_t *n_outputs,
+                           sk_error *err)
 {
     sk_session *session = NULL;
     void *input = NULL;

@@ -4,7 +4,7 @@
 
 #include "app/consumers.h"
 #include "base/json_write.h"
-#include "skitter/detector.h"
+#include "tasks/detector_settings.h"
 #include "skitter/source.h"
 
 /* A whole run: frames of a source through a detector into result files in one folder. A run that was interrupted, even
@@ -22,7 +22,7 @@ typedef enum sk_predict_colours {
 typedef struct sk_predict_settings {
     const char *source;
     int32_t n_models;
-    const char *models[SK_DETECTOR_MAX_MODELS];
+    const char *models[SK_PIPELINE_MAX_MODELS];
     /* Folder; made if absent. Null: results go to standard output as they come, in one format of lines, and nothing is kept
      * to continue from. */
     const char *out;

@@ -4,7 +4,7 @@
 
 #include "base/lock.h"
 #include "results/sink.h"
-#include "skitter/runner.h"
+#include "runner/runner.h"
 #include "skitter/source.h"
 
 /* The folder a run writes into: who is at it (.skitter.lock), what was done so far (journal.skj) and where the run

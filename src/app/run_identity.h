@@ -2,6 +2,7 @@
 #ifndef SK_APP_RUN_IDENTITY_H
 #define SK_APP_RUN_IDENTITY_H
 
+#include "app/detector.h"
 #include "app/predict.h"
 #include "base/text.h"
 #include "media/reader.h"

@@ -22,18 +22,18 @@ static sk_status new_view(sk_runtimes_view **out, sk_error *err)
     return *out ? SK_OK : sk_fail_memory(err, sizeof **out);
 }
 
-sk_pipeline sk_runtimes_pipeline(const sk_model *model)
+sk_work sk_runtimes_work(const sk_model *model)
 {
     switch (model->family) {
-    case SK_FAMILY_SLEAP: return SK_PIPELINE_SLEAP_POSE;
+    case SK_FAMILY_SLEAP: return SK_WORK_SLEAP_POSE;
     case SK_FAMILY_YOLO:
-        return model->task == SK_TASK_OBB    ? SK_PIPELINE_YOLO_OBB_DETECTION
-               : model->task == SK_TASK_POSE ? SK_PIPELINE_YOLO_POSE
-                                             : SK_PIPELINE_YOLO_DETECTION;
+        return model->task == SK_TASK_OBB    ? SK_WORK_YOLO_OBB_DETECTION
+               : model->task == SK_TASK_POSE ? SK_WORK_YOLO_POSE
+                                             : SK_WORK_YOLO_DETECTION;
     case SK_FAMILY_CLASSIFY:
     case SK_FAMILY_NONE: break;
     }
-    return SK_PIPELINE_GENERIC;
+    return SK_WORK_GENERIC;
 }
 
 /* The pipelines that these models switch on, as bits; *importable: could the graphs of all be built? */
@@ -45,7 +45,7 @@ static sk_status look_at_models(const char *const *models, int32_t n_models, uin
     for (int32_t i = 0; i < n_models; i++) {
         sk_model *model = NULL;
         SK_TRY(sk_model_open(models[i], &model, err));
-        *pipelines |= 1u << sk_runtimes_pipeline(model);
+        *pipelines |= 1u << sk_runtimes_work(model);
         *importable = *importable && model->graph && !model->truncated;
         sk_model_close(&model);
     }

@@ -44,7 +44,7 @@ sk_status sk_runtimes_choose(const char *const *models, int32_t n_models, const 
 sk_status sk_runtimes_hold(const char *name, sk_run_lock **out, char notice[SK_RUNTIMES_NOTICE],
                            sk_error *err) SK_MUST_CHECK;
 /* The pipeline a model is one of. */
-sk_pipeline sk_runtimes_pipeline(const sk_model *model);
+sk_work sk_runtimes_work(const sk_model *model);
 
 /* Saves a person's choice, which must be usable here: an unknown word or a runtime that does not work is refused.
  * `project`: into the project's file (made here where there is none) instead of the user's. `path` (512 bytes) gets

@@ -243,13 +243,13 @@ static sk_status open_all(speed *p, sk_error *err)
     SK_TRY(sk_detector_open_models(s->models, s->n_models, &how.detector, &p->detector, err));
     p->about = sk_detector_about(p->detector);
     SK_TRY(open_frames(p, err));
-    SK_TRY(sk_network_engine(how.detector.runtime, &engine, err));
+    SK_TRY(sk_net_engine(how.detector.runtime, &engine, err));
     how.frames = SK_RUNNER_BORROW;
     if (s->check_pcc && (engine->can.offers & SK_OFFERS_SPARSE))
         how.keep_outputs = true; /* whole outputs, or there is nothing to compare */
     how.frame_done = frame_done;
     how.context = p;
-    how.when_full = SK_RUNNER_FULL_BLOCK; /* every frame is measured */
+    how.when_full = SK_FULL_BLOCK; /* every frame is measured */
     how.max_age_ms = 0;
     how.frame_width = p->report->width;
     how.frame_height = p->report->height;
@@ -257,7 +257,7 @@ static sk_status open_all(speed *p, sk_error *err)
     SK_TRY(sk_runner_open(p->about->models, p->about->n_models, &how, &p->runner, err));
     /* For latency nothing waits behind anything: one frame for each device. */
     sk_runner_get_stats(p->runner, &p->report->stats);
-    p->most = how.mode == SK_RUNNER_LATENCY ? p->report->stats.n_devices : sk_runner_depth(p->runner);
+    p->most = how.mode == SK_PIPELINE_LATENCY ? p->report->stats.n_devices : sk_runner_depth(p->runner);
     if (!s->no_basic)
         SK_TRY(sk_basic_open(p->about->models, p->about->n_models, engine, &how.detector, p->report->width,
                              p->report->height, &p->basic, err));

@@ -3,7 +3,7 @@
 #define SK_APP_SPEED_H
 
 #include "app/basic.h"
-#include "skitter/runner.h"
+#include "runner/runner.h"
 
 /* How much the runner gains on a model and a source: basic execution and the runner side by side in one process, in
  * short rounds that alternate, over the same frames. Decoding is part of both: on the calling thread without the runner,
@@ -13,7 +13,7 @@
 
 typedef struct sk_speed_settings {
     int32_t n_models;
-    const char *models[SK_DETECTOR_MAX_MODELS];
+    const char *models[SK_PIPELINE_MAX_MODELS];
     const char *input;         /* video or pictures; null: frames of noise, without decoding */
     int32_t width, height;     /* of noise; default 1920 x 1080 */
     sk_runner_settings runner; /* with the detector's settings, which basic execution uses too */
@@ -41,9 +41,9 @@ typedef struct sk_speed_report {
     sk_runner_stats stats;
     int32_t depth;
     bool checked;
-    sk_runner_check check; /* the worse of the two */
+    sk_check check; /* the worse of the two */
     int32_t n_models;
-    char models[SK_DETECTOR_MAX_MODELS][256]; /* in the order they run in */
+    char models[SK_PIPELINE_MAX_MODELS][256]; /* in the order they run in */
     int32_t width, height;                    /* of the frames */
     char runtime[32], device[160], precision[8];
     char notice[512]; /* "" or what the person should know */

@@ -105,7 +105,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     SK_TRY_GOTO(sk_runtimes_choose(&path, 1, &wish, &choice, name, err));
     if (choice.fell_back)
         how.provider = NULL; /* it went with the runtime */
-    SK_TRY_GOTO(sk_network_engine(name, &engine, err));
+    SK_TRY_GOTO(sk_net_engine(name, &engine, err));
     SK_TRY_GOTO(sk_cli_refuse_for_runtimes(args, &engine->name, 1, how.provider, err));
     if (choice.notice[0])
         sk_cli_warn("%s", choice.notice);
@@ -114,7 +114,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     settings.tail = sk_args_flag(args, "raw-heads") ? SK_TAIL_CUT : SK_TAIL_KEEP;
     SK_TRY_GOTO(sk_model_open_heads(path, sk_cli_heads(args), &model, err));
     SK_TRY_GOTO(sk_npy_read(input, (size_t)1 << 32, &array, err));
-    SK_TRY_GOTO(sk_network_run_array(model, engine, &array, &settings, outputs, &count, err));
+    SK_TRY_GOTO(sk_net_run_array(model, engine, &array, &settings, outputs, &count, err));
     SK_TRY_GOTO(write_outputs(output, outputs, count, err));
 done:
     for (int32_t i = 0; i < count; i++)

@@ -121,7 +121,7 @@ static double per_frame(double seconds, int64_t frames)
 /* One line for the whole, and one a model where there are two. */
 static void print_check_table(const sk_speed_report *r)
 {
-    const sk_runner_check *c = &r->check;
+    const sk_check *c = &r->check;
     printf("check: correlation with the reference %.8f (at least %.5f), largest difference %.3g, mean %.3g: "
            "%s\n",
            c->pcc, c->pcc_min, c->max_diff, c->mean_diff, c->passed ? "right" : "WRONG");
@@ -129,7 +129,7 @@ static void print_check_table(const sk_speed_report *r)
         double pcc = 1, max_diff = 0;
         int32_t outputs = 0;
         for (int32_t i = 0; i < c->n_outputs; i++) {
-            const sk_runner_output_check *o = &c->outputs[i];
+            const sk_output_check *o = &c->outputs[i];
             if (o->model != m)
                 continue;
             outputs++;
@@ -173,7 +173,7 @@ static void print_table(const sk_speed_report *r, bool basic)
     for (int i = 0; i < SK_STAGE_COUNT; i++) {
         const sk_runner_stage_stats *s = &r->stats.stages[i];
         if (s->count)
-            printf("%-14s %9.3f %9.3f %9.3f %9.3f %9.3f\n", sk_runner_stage_name((sk_runner_stage)i),
+            printf("%-14s %9.3f %9.3f %9.3f %9.3f %9.3f\n", sk_stage_name((sk_stage)i),
                    s->sum / (double)s->count, s->p50, s->p90, s->p99, s->max);
     }
     printf("\n");
@@ -199,7 +199,7 @@ static void print_stages(sk_json *j, const sk_speed_report *r)
         const sk_runner_stage_stats *s = &r->stats.stages[i];
         if (!s->count)
             continue;
-        sk_json_key(j, sk_runner_stage_name((sk_runner_stage)i));
+        sk_json_key(j, sk_stage_name((sk_stage)i));
         sk_json_object(j);
         sk_json_key_int(j, "count", s->count);
         sk_json_key_float(j, "mean", s->sum / (double)s->count);
@@ -340,8 +340,8 @@ static bool watch(void *context, int32_t round, int32_t rounds)
 
 static sk_status read_settings(const sk_args *args, sk_speed_settings *s, sk_error *err)
 {
-    if (sk_args_count(args, "model") > SK_DETECTOR_MAX_MODELS)
-        return sk_fail(err, SK_ERR_ARG, "at most %d models", SK_DETECTOR_MAX_MODELS);
+    if (sk_args_count(args, "model") > SK_PIPELINE_MAX_MODELS)
+        return sk_fail(err, SK_ERR_ARG, "at most %d models", SK_PIPELINE_MAX_MODELS);
     for (size_t i = 0; i < sk_args_count(args, "model"); i++)
         s->models[s->n_models++] = sk_args_at(args, "model", i);
     sk_detector_settings *d = &s->runner.detector;
@@ -361,7 +361,7 @@ static sk_status read_settings(const sk_args *args, sk_speed_settings *s, sk_err
     bool latency = strcmp(sk_args_text(args, "mode"), "latency") == 0;
     if (!s->runner.devices && !latency && !sk_args_int(args, "threads"))
         s->runner.devices = "auto";
-    s->runner.mode = latency ? SK_RUNNER_LATENCY : SK_RUNNER_THROUGHPUT;
+    s->runner.mode = latency ? SK_PIPELINE_LATENCY : SK_PIPELINE_THROUGHPUT;
     d->rect = sk_cli_rect(args);
     d->heads = sk_cli_heads(args);
     d->batch = (int32_t)sk_args_int(args, "batch");

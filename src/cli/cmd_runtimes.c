@@ -77,9 +77,9 @@ static sk_status print_json(const sk_runtimes_view *view, sk_error *err)
     sk_json_object(&j);
     sk_json_key(&j, "pipelines");
     sk_json_array(&j);
-    for (int i = 0; i < SK_PIPELINE_COUNT; i++)
+    for (int i = 0; i < SK_WORK_COUNT; i++)
         if (view->pipelines & 1u << i)
-            sk_json_string(&j, sk_pipeline_name((sk_pipeline)i));
+            sk_json_string(&j, sk_work_name((sk_work)i));
     sk_json_close(&j);
     sk_json_key(&j, "allowed");
     sk_json_array(&j);
@@ -155,7 +155,7 @@ static sk_status run(const sk_args *args, sk_error *err)
         return sk_fail(err, SK_ERR_ARG, "at most %d models at a time", MOST_MODELS);
     for (int32_t i = 0; i < n_models; i++)
         models[i] = sk_args_at(args, "model", (size_t)i);
-    SK_TRY(sk_pipelines_parse(sk_args_text(args, "pipelines"), &pipelines, err));
+    SK_TRY(sk_works_parse(sk_args_text(args, "pipelines"), &pipelines, err));
     sk_runtimes_view *view = sk_calloc(1, sizeof *view);
     if (!view)
         return sk_fail_memory(err, sizeof *view);

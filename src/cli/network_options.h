@@ -4,7 +4,7 @@
 
 #include "cli/args.h"
 #include "engines/options.h"
-#include "skitter/detector.h"
+#include "tasks/detector_settings.h"
 
 /* What SK_CLI_OPTION_NMS and SK_CLI_OPTION_RECT (shared_options.h) were given as. */
 sk_heads sk_cli_heads(const sk_args *args);

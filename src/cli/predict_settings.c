@@ -107,8 +107,8 @@ sk_status sk_cli_predict_settings(const sk_args *args, sk_predict_settings *s, s
 {
     if (sk_args_count(args, "model") < 1)
         return sk_fail(err, SK_ERR_ARG, "predict needs a model: --model M");
-    if (sk_args_count(args, "model") > SK_DETECTOR_MAX_MODELS)
-        return sk_fail(err, SK_ERR_ARG, "--model: at most %d", SK_DETECTOR_MAX_MODELS);
+    if (sk_args_count(args, "model") > SK_PIPELINE_MAX_MODELS)
+        return sk_fail(err, SK_ERR_ARG, "--model: at most %d", SK_PIPELINE_MAX_MODELS);
     for (size_t i = 0; i < sk_args_count(args, "model"); i++)
         s->models[s->n_models++] = sk_args_at(args, "model", i);
     sk_detector_settings *d = &s->detector;

@@ -3,7 +3,7 @@
 #define SK_CLI_SLEAP_OPTIONS_H
 
 #include "cli/command.h"
-#include "skitter/detector.h"
+#include "tasks/detector_settings.h"
 
 /* SLEAP's settings of inference, by sleap-nn's names: rows for a command's table, and how they are read. */
 

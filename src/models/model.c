@@ -3,6 +3,7 @@
 #include "models/model_check.h"
 
 #include "base/file.h"
+#include "models/onnx_meta.h"
 #include "models/sleap.h"
 
 #include <stdio.h>
@@ -24,22 +25,40 @@ sk_status sk_model_create(sk_model **out, sk_error *err)
         return status;
     }
     model->path = model->architecture = "";
+    model->self = model;
+    atomic_init(&model->holders, 1);
     *out = model;
     return SK_OK;
 }
 
 void sk_model_close(sk_model **model)
 {
-    if (!model || !*model)
+    sk_model *m = model ? *model : NULL;
+    if (!m)
         return;
-    sk_graph_close(&(*model)->graph);
-    sk_arena_close(&(*model)->arena);
-    sk_free(*model);
     *model = NULL;
+    if (atomic_fetch_sub_explicit(&m->holders, 1, memory_order_acq_rel) > 1)
+        return;
+    sk_graph_close(&m->graph);
+    sk_arena_close(&m->arena);
+    sk_free(m);
+}
+
+sk_model *sk_model_hold(const sk_model *model)
+{
+    atomic_fetch_add_explicit(&model->self->holders, 1, memory_order_relaxed);
+    return model->self;
+}
+
+bool sk_model_held_alone(const sk_model *model)
+{
+    return atomic_load_explicit(&model->self->holders, memory_order_acquire) == 1;
 }
 
 void sk_model_forget_network(sk_model *model)
 {
+    if (model->in_memory)
+        return;
     model->forgotten = model->graph != NULL;
     sk_graph_close(&model->graph);
     sk_memory_give_back();
@@ -184,6 +203,48 @@ sk_status sk_model_open_heads(const char *path, sk_heads heads, sk_model **out, 
         status = sk_model_check(model, err);
     if (status == SK_OK)
         status = check_heads(model, err);
+    if (status != SK_OK)
+        sk_model_close(&model);
+    *out = model;
+    return status;
+}
+
+static sk_status read_given(sk_model *model, const char *name, sk_error *err)
+{
+    int sleap_format = 0;
+    if (is_zip(model->given, model->given_length))
+        SK_TRY(sk_sleap_format_of_given(model, &sleap_format, err));
+    switch (sleap_format) {
+    case SK_FORMAT_SLEAP_NN: return sk_model_read_sleap_nn(name, model, err);
+    case SK_FORMAT_SLEAP_KERAS: return sk_model_read_sleap_keras(name, model, err);
+    default: break;
+    }
+    if (!is_zip(model->given, model->given_length) &&
+        (is_onnx(model->given, model->given_length) || sk_path_has_extension(name, ".onnx")))
+        return sk_onnx_read_model(model->given, model->given_length, name, NULL, model, err);
+    return sk_model_read_ultralytics_memory(model->given, model->given_length, name, model, err);
+}
+
+sk_status sk_model_open_bytes(const void *bytes, size_t length, const char *name, sk_heads heads,
+                              sk_model **out, sk_error *err)
+{
+    SK_CHECK_ARG(bytes && out && heads >= SK_HEADS_AUTO && heads <= SK_HEADS_ONE_TO_ONE, err);
+    *out = NULL;
+    sk_model *model = NULL;
+    name = name && name[0] ? name : "model in memory";
+    SK_TRY(sk_model_create(&model, err));
+    model->path = sk_arena_strdup(model->arena, name);
+    model->wanted_heads = heads;
+    model->in_memory = 1;
+    model->given = bytes;
+    model->given_length = length;
+    sk_status status = model->path ? read_given(model, name, err) : sk_fail_memory(err, strlen(name));
+    if (status == SK_OK)
+        status = sk_model_check(model, err);
+    if (status == SK_OK)
+        status = check_heads(model, err);
+    model->given = NULL;
+    model->given_length = 0;
     if (status != SK_OK)
         sk_model_close(&model);
     *out = model;

@@ -5,6 +5,7 @@
 #include "graph/graph.h"
 #include "skitter/model.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /* What a checkpoint means: the graph, what its outputs are, and how frames go in and results come out. Built by
@@ -138,12 +139,24 @@ struct sk_model {
     int32_t n_facts;
     const char *(*facts)[2];
     char content_hash[65]; /* SHA-256 of the source file(s), hex */
+    /* While it is read from memory: the bytes of its file. */
+    const void *given;
+    size_t given_length;
+    int32_t in_memory;     /* 1: `path` is a name only: the file cannot be read again */
+    atomic_int holders;    /* sk_model_hold, sk_model_close */
+    struct sk_model *self; /* for holders of a const one */
     int32_t forgotten;     /* 1: sk_model_forget_network: graph is null, the rest stays */
     int32_t truncated;     /* 1: only what `info` needs could be read; graph is null or has no weights */
 };
 
+/* One more holder: each ends its hold by sk_model_close, and the last one the model. Never null. Thread-safe. */
+sk_model *sk_model_hold(const sk_model *model);
+/* Does the caller, who holds it, hold it alone? Then nobody else can come to hold it. */
+bool sk_model_held_alone(const sk_model *model);
+
 /* Frees the graph with its weights, once every session on it is open: packed weights are the sessions' own. What is known
- * about the model stays; whoever needs the network again reads the file again (sk_network_open). */
+ * about the model stays; whoever needs the network again reads the file again (sk_network_open).
+ * Only for whoever holds the model alone; one that came from memory keeps them. */
 void sk_model_forget_network(sk_model *model);
 
 /* For importers. */

@@ -28,6 +28,11 @@ const char *sk_sleap_source_path(sk_sleap_source *source, const char *name);
 /* SHA-256 over every file read so far, in order; 64 hex digits. */
 void sk_sleap_source_hash(const sk_sleap_source *source, char text[65]);
 
+/* The same for a model that is read: from the bytes it was given, a zip, where there are any. */
+sk_status sk_sleap_source_of(const sk_model *model, const char *path, sk_sleap_source **out,
+                             sk_error *err) SK_MUST_CHECK;
+sk_status sk_sleap_format_of_given(const sk_model *model, int *format, sk_error *err) SK_MUST_CHECK;
+
 /* *format becomes SK_FORMAT_SLEAP_NN or SK_FORMAT_SLEAP_KERAS when the path is such a folder, its zip or a
  * file in it; 0 otherwise. Fails only when memory is out. */
 sk_status sk_sleap_format_of(const char *path, int *format, sk_error *err) SK_MUST_CHECK;

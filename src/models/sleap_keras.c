@@ -186,7 +186,7 @@ sk_status sk_model_read_sleap_keras(const char *folder, sk_model *model, sk_erro
     reader r = {.model = model, .err = err};
     sk_status status;
     model->format = SK_FORMAT_SLEAP_KERAS;
-    SK_TRY_GOTO(sk_sleap_source_open(folder, &r.source, err));
+    SK_TRY_GOTO(sk_sleap_source_of(model, folder, &r.source, err));
     SK_TRY_GOTO(read_config(&r));
     SK_TRY_GOTO(read_network(&r));
     fill_spec(&r);

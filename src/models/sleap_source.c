@@ -94,6 +94,27 @@ done:
     return status;
 }
 
+sk_status sk_sleap_source_of(const sk_model *model, const char *path, sk_sleap_source **out, sk_error *err)
+{
+    if (!model->given)
+        return sk_sleap_source_open(path, out, err);
+    *out = NULL;
+    sk_sleap_source *s = sk_calloc(1, sizeof *s);
+    if (!s)
+        return sk_fail_memory(err, sizeof *s);
+    sk_sha256_begin(&s->hash);
+    s->folder = sk_strdup(path);
+    sk_status status = s->folder ? SK_OK : sk_fail_memory(err, strlen(path));
+    SK_TRY_GOTO(status);
+    SK_TRY_GOTO(sk_zip_open_memory(model->given, model->given_length, path, &s->zip, err));
+    SK_TRY_GOTO(find_prefix(s, err));
+    *out = s;
+    return SK_OK;
+done:
+    sk_sleap_source_close(&s);
+    return status;
+}
+
 void sk_sleap_source_close(sk_sleap_source **source)
 {
     sk_sleap_source *s = source ? *source : NULL;
@@ -190,6 +211,19 @@ void sk_sleap_source_hash(const sk_sleap_source *s, char text[65])
     sk_sha256_text(&hash, text);
 }
 
+/* Of what opening gave; anything but a lack of memory: not one of ours. Closes it. */
+static sk_status format_of(sk_status status, sk_sleap_source **s, int *format)
+{
+    if (status == SK_OK) {
+        if (sk_sleap_source_has(*s, "training_config.yaml") || sk_sleap_source_has(*s, "training_config.yml"))
+            *format = SK_FORMAT_SLEAP_NN;
+        else if (sk_sleap_source_has(*s, "training_config.json"))
+            *format = SK_FORMAT_SLEAP_KERAS;
+    }
+    sk_sleap_source_close(s);
+    return status == SK_ERR_MEMORY ? status : SK_OK;
+}
+
 sk_status sk_sleap_format_of(const char *path, int *format, sk_error *err)
 {
     static const char *const endings[] = {".zip", ".ckpt", ".h5"};
@@ -203,12 +237,13 @@ sk_status sk_sleap_format_of(const char *path, int *format, sk_error *err)
         return SK_OK;
     sk_sleap_source *s = NULL;
     sk_status status = sk_sleap_source_open(path, &s, err);
-    if (status == SK_OK) {
-        if (sk_sleap_source_has(s, "training_config.yaml") || sk_sleap_source_has(s, "training_config.yml"))
-            *format = SK_FORMAT_SLEAP_NN;
-        else if (sk_sleap_source_has(s, "training_config.json"))
-            *format = SK_FORMAT_SLEAP_KERAS;
-    }
-    sk_sleap_source_close(&s);
-    return status == SK_ERR_MEMORY ? status : SK_OK; /* anything else: not one of ours */
+    return format_of(status, &s, format);
+}
+
+sk_status sk_sleap_format_of_given(const sk_model *model, int *format, sk_error *err)
+{
+    *format = 0;
+    sk_sleap_source *s = NULL;
+    sk_status status = sk_sleap_source_of(model, model->path, &s, err);
+    return format_of(status, &s, format);
 }

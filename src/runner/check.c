@@ -18,7 +18,7 @@ void sk_checker_init(sk_checker *c)
 
 static void close_stages(sk_checker *c)
 {
-    for (int i = SK_DETECTOR_MAX_MODELS - 1; i >= 0; i--) /* the second reads the first */
+    for (int i = SK_PIPELINE_MAX_MODELS - 1; i >= 0; i--) /* the second reads the first */
         sk_task_stage_close(&c->parts[i].stage);
     sk_instances_free(&c->unused);
     c->width = c->height = 0;
@@ -27,7 +27,7 @@ static void close_stages(sk_checker *c)
 void sk_checker_close(sk_checker *c)
 {
     close_stages(c);
-    for (int i = 0; i < SK_DETECTOR_MAX_MODELS; i++) {
+    for (int i = 0; i < SK_PIPELINE_MAX_MODELS; i++) {
         sk_session_close(&c->parts[i].reference);
         sk_free(c->parts[i].input);
         c->parts[i].input = NULL;
@@ -87,16 +87,15 @@ static size_t image_elements(const sk_tensor *t, int32_t batch)
 }
 
 /* The entry of a model's output: of an earlier crop, or a new one. Null when there is no room for more. */
-static sk_runner_output_check *entry_of(sk_runner_check *out, int32_t model, int32_t output, const char *name,
-                                        double limit)
+static sk_output_check *entry_of(sk_check *out, int32_t model, int32_t output, const char *name, double limit)
 {
     for (int32_t i = 0; i < out->n_outputs; i++)
         if (out->outputs[i].model == model && out->outputs[i].output == output)
             return &out->outputs[i];
-    if (out->n_outputs == SK_RUNNER_MAX_CHECKED)
+    if (out->n_outputs == SK_MAX_CHECKED)
         return NULL;
-    sk_runner_output_check *e = &out->outputs[out->n_outputs++];
-    *e = (sk_runner_output_check){.model = model, .output = output, .pcc = 1, .pcc_min = limit};
+    sk_output_check *e = &out->outputs[out->n_outputs++];
+    *e = (sk_output_check){.model = model, .output = output, .pcc = 1, .pcc_min = limit};
     snprintf(e->name, sizeof e->name, "%.39s", name);
     return e;
 }
@@ -116,7 +115,7 @@ static sk_status compare_all(const sk_checker_part *p, const sk_checker_call *ca
                              int32_t image, sk_error *err)
 {
     const sk_session_info *info = sk_session_about(p->reference);
-    sk_runner_check *out = call->out;
+    sk_check *out = call->out;
     double limit = call->pcc_min > 0 ? call->pcc_min : sk_tolerance_of(trace->precision)->pcc;
     if (info->n_outputs != trace->n_outputs)
         return sk_fail(err, SK_ERR_MISMATCH, "the network has %d outputs, the reference %d", trace->n_outputs,
@@ -137,7 +136,7 @@ static sk_status compare_all(const sk_checker_part *p, const sk_checker_call *ca
         sk_agreement a =
             rows ? sk_compare_rows(mine, reference[i].data, shape->dim[1], shape->dim[2], m->n_classes)
                  : sk_compare(mine, reference[i].data, count);
-        sk_runner_output_check *e = entry_of(out, model, i, info->output_names[i], limit);
+        sk_output_check *e = entry_of(out, model, i, info->output_names[i], limit);
         if (e) {
             e->pcc = lower(e->pcc, a.pcc);
             e->max_diff = higher(e->max_diff, a.max_diff);
@@ -210,10 +209,10 @@ void sk_checker_crops_end(sk_checker *c)
 
 sk_status sk_checker_verdict(const sk_checker_call *call, int32_t n_models, sk_error *err)
 {
-    sk_runner_check *out = call->out;
-    const sk_runner_output_check *worst = NULL; /* furthest below its own limit */
+    sk_check *out = call->out;
+    const sk_output_check *worst = NULL; /* furthest below its own limit */
     for (int32_t i = 0; i < out->n_outputs; i++) {
-        const sk_runner_output_check *e = &out->outputs[i];
+        const sk_output_check *e = &out->outputs[i];
         if (!worst || !(e->pcc - e->pcc_min >= worst->pcc - worst->pcc_min))
             worst = e;
     }

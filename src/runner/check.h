@@ -21,7 +21,7 @@ typedef struct sk_checker_part {
 typedef struct sk_checker {
     pthread_mutex_t lock;  /* one frame at a time */
     int32_t width, height; /* frames the stages are open for */
-    sk_checker_part parts[SK_DETECTOR_MAX_MODELS];
+    sk_checker_part parts[SK_PIPELINE_MAX_MODELS];
     sk_instances unused; /* the crops' stage wants a place for results */
 } sk_checker;
 
@@ -34,7 +34,7 @@ typedef struct sk_checker_call {
     const sk_task_settings *settings;
     const sk_frame *frame;
     double pcc_min;
-    sk_runner_check *out; /* begins as {.pcc = 1}; every comparison adds to it */
+    sk_check *out; /* begins as {.pcc = 1}; every comparison adds to it */
 } sk_checker_call;
 
 /* The first model: `outputs` are the trace's for a batch, of which `image` is this frame. */

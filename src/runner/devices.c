@@ -155,7 +155,7 @@ static sk_status add_entry(listing *l, const char *entry, sk_error *err)
     char *star = strchr(l->runtime, '*');
     if (star)
         *star = '\0';
-    SK_TRY(sk_network_engine(l->runtime, &l->engine, err));
+    SK_TRY(sk_net_engine(l->runtime, &l->engine, err));
     if (star && !colon)
         return add_instances(l, (int32_t)strtol(star + 1, NULL, 10), err);
     if (!colon)
@@ -203,7 +203,7 @@ static sk_status add_gpus(listing *l, int32_t cores, sk_error *err)
 static sk_status add_auto(listing *l, const char *runtime, sk_error *err)
 {
     int32_t cores = sk_cpu_usable_cores();
-    SK_TRY(sk_network_engine(runtime, &l->engine, err));
+    SK_TRY(sk_net_engine(runtime, &l->engine, err));
     snprintf(l->runtime, sizeof l->runtime, "%s", runtime);
     if (!on_the_cpu(l->engine))
         return add_gpus(l, cores, err);

@@ -3,7 +3,7 @@
 #define SK_RUNNER_DEVICES_H
 
 #include "engines/engine.h"
-#include "skitter/runner.h"
+#include "runner/runner.h"
 
 /* Where a runner runs: one entry of its device list, resolved. */
 #define SK_DEVICE_MAX_CORES 256

@@ -2,7 +2,7 @@
 #ifndef SK_RUNNER_HISTOGRAM_H
 #define SK_RUNNER_HISTOGRAM_H
 
-#include "skitter/runner.h"
+#include "runner/runner.h"
 
 /* Times of a stage without keeping every one: buckets that grow with the value, 32 to a power of two, so that a
  * percentile read from them is within 1/32 of the true one. Adding is a few instructions and never allocates; months of

@@ -107,9 +107,9 @@ struct sk_item {
     sk_error error; /* where status is a failure */
     sk_instances instances;
     sk_instances found; /* by the first of two models */
-    sk_runner_check checked;
+    sk_check checked;
     int32_t n_outputs;
-    sk_runner_output outputs[SK_RUNNER_MAX_OUTPUTS];
+    sk_tensor_view outputs[SK_RUNNER_MAX_OUTPUTS];
     char output_names[SK_RUNNER_MAX_OUTPUTS][40]; /* a new trace may come while the reader holds this */
     float *output_data;
     size_t output_bytes;
@@ -243,7 +243,7 @@ struct sk_runner {
     bool takes_nv12; /* every device fits frames in by itself */
     sk_frame like;   /* format and colours of frames to get ready for */
     int32_t n_models;
-    const sk_model *models[SK_DETECTOR_MAX_MODELS];
+    const sk_model *models[SK_PIPELINE_MAX_MODELS];
     int32_t capacity, n_keypoints;           /* of results */
     int32_t found_capacity, found_keypoints; /* of what the first of two models finds */
     bool planes;                             /* frames may come as planes of video */
@@ -257,6 +257,7 @@ struct sk_runner {
     sk_runner_state state;
     int32_t inside; /* callers in submit, wait, next */
     bool finished, releasing;
+    int32_t draining; /* callers that wait for every result */
     uint64_t cancels;
     int64_t next_ticket;
     int64_t flush_before; /* tickets below this start without waiting for a full batch */

@@ -116,6 +116,7 @@ sk_status sk_item_lend(sk_runner *r, sk_item *item, const sk_frame *frame, const
         SK_TRY(add_lent(r, err));
     sk_lent *lent = r->free_lent;
     r->free_lent = lent->next;
+    frame = call && call->given ? call->given : frame;
     *lent = call && call->frame_done
                 ? (sk_lent){.frame = frame, .done = call->frame_done, .context = call->user}
                 : (sk_lent){.frame = frame, .done = r->settings.frame_done, .context = r->settings.context};
@@ -266,22 +267,22 @@ void sk_item_finish(sk_runner *r, sk_item *item)
         sk_item_give_back(r, item);
     item->state = SK_ITEM_DONE;
     announce(r, item);
-    if (item == r->oldest)
+    if (item == r->oldest || r->draining)
         pthread_cond_broadcast(&r->ready);
 }
 
 const char *sk_item_state_name(sk_item_state state)
 {
     switch (state) {
-    case SK_ITEM_PENDING: return sk_runner_stage_name(SK_STAGE_QUEUE);
-    case SK_ITEM_PRE: return sk_runner_stage_name(SK_STAGE_PRE);
-    case SK_ITEM_WAIT_NETWORK: return sk_runner_stage_name(SK_STAGE_WAIT_NETWORK);
-    case SK_ITEM_NETWORK: return sk_runner_stage_name(SK_STAGE_NETWORK);
-    case SK_ITEM_WAIT_POST: return sk_runner_stage_name(SK_STAGE_WAIT_POST);
-    case SK_ITEM_POST: return sk_runner_stage_name(SK_STAGE_POST);
-    case SK_ITEM_WAIT_SECOND: return sk_runner_stage_name(SK_STAGE_WAIT_SECOND);
-    case SK_ITEM_SECOND: return sk_runner_stage_name(SK_STAGE_SECOND);
-    default: return sk_runner_stage_name(SK_STAGE_WAIT_READER);
+    case SK_ITEM_PENDING: return sk_stage_name(SK_STAGE_QUEUE);
+    case SK_ITEM_PRE: return sk_stage_name(SK_STAGE_PRE);
+    case SK_ITEM_WAIT_NETWORK: return sk_stage_name(SK_STAGE_WAIT_NETWORK);
+    case SK_ITEM_NETWORK: return sk_stage_name(SK_STAGE_NETWORK);
+    case SK_ITEM_WAIT_POST: return sk_stage_name(SK_STAGE_WAIT_POST);
+    case SK_ITEM_POST: return sk_stage_name(SK_STAGE_POST);
+    case SK_ITEM_WAIT_SECOND: return sk_stage_name(SK_STAGE_WAIT_SECOND);
+    case SK_ITEM_SECOND: return sk_stage_name(SK_STAGE_SECOND);
+    default: return sk_stage_name(SK_STAGE_WAIT_READER);
     }
 }
 
@@ -302,13 +303,14 @@ sk_status sk_item_prepare_outputs(sk_item *item, const sk_trace *trace, sk_error
     item->n_outputs = info->n_outputs;
     for (int32_t i = 0; i < info->n_outputs; i++) {
         const sk_shape *shape = &info->outputs[i].shape;
-        sk_runner_output *o = &item->outputs[i];
+        sk_tensor_view *o = &item->outputs[i];
         if (shape->rank < 1 || shape->dim[0] != trace->key.batch || info->outputs[i].dtype != SK_DTYPE_F32)
             return sk_fail(err, SK_ERR_UNSUPPORTED,
                            "output %s is not a batch of float maps, so raw outputs cannot be kept",
                            info->output_names[i]);
         snprintf(item->output_names[i], sizeof item->output_names[i], "%.39s", info->output_names[i]);
-        *o = (sk_runner_output){.name = item->output_names[i], .rank = shape->rank - 1};
+        *o = (sk_tensor_view){
+            .name = item->output_names[i], .element = SK_ELEMENT_F32, .rank = shape->rank - 1};
         for (int32_t k = 1; k < shape->rank && k <= 8; k++)
             o->dim[k - 1] = shape->dim[k];
         o->data = item->output_data + offset;

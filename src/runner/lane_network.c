@@ -52,7 +52,7 @@ static void choose_slots(sk_lane *lane, const sk_trace_key *key)
     const int32_t more = on_gpu && lane->runner->n_models > 1 ? GPU_SLOTS - 1 : 0; /* in the second network */
     lane->slots = on_gpu ? GPU_SLOTS + (lane->keeps ? more : 0) : small ? 2 : 1;
     lane->n_jobs = on_gpu ? GPU_SLOTS + 2 + more : lane->slots + 1;
-    if (lane->runner->settings.mode == SK_RUNNER_LATENCY)
+    if (lane->runner->settings.mode == SK_PIPELINE_LATENCY)
         lane->slots = lane->n_jobs = 1; /* nothing queues behind anything */
 }
 

@@ -59,7 +59,7 @@ static sk_status check_frame(sk_lane *lane, const sk_job *job, int32_t image, sk
 {
     sk_checker_call call = sk_lane_check_of(lane, item);
     int64_t begin = sk_clock_ns();
-    item->checked = (sk_runner_check){.pcc = 1};
+    item->checked = (sk_check){.pcc = 1};
     sk_status status =
         sk_checker_frame(&lane->runner->checker, &call, &lane->trace, job->outputs, image, err);
     sk_lane_note_check(&lane->stages[SK_LANE_POST], item, begin);

@@ -43,7 +43,7 @@ static int32_t batch_now(const sk_runner *r, int64_t *when)
     for (; item && n < batch && same_size(item, first); item = item->next, n++)
         last = item;
     if (n == batch || item || last->ticket < r->flush_before || r->finished ||
-        r->settings.mode == SK_RUNNER_LATENCY)
+        r->settings.mode == SK_PIPELINE_LATENCY)
         return n;
     *when = first->at[SK_AT_QUEUED] + (int64_t)r->settings.batch_wait_ms * 1000000;
     return sk_clock_ns() >= *when ? n : 0;
@@ -52,7 +52,7 @@ static int32_t batch_now(const sk_runner *r, int64_t *when)
 /* Whether any went; the lock was let go then. */
 static bool expire(sk_runner *r)
 {
-    if (r->settings.mode != SK_RUNNER_LATENCY || r->settings.max_age_ms <= 0)
+    if (r->settings.mode != SK_PIPELINE_LATENCY || r->settings.max_age_ms <= 0)
         return false;
     const int64_t before = r->counted.expired;
     int64_t limit = sk_clock_ns() - (int64_t)r->settings.max_age_ms * 1000000;

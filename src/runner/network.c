@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-sk_status sk_network_engine(const char *runtime, const sk_engine **out, sk_error *err)
+sk_status sk_net_engine(const char *runtime, const sk_engine **out, sk_error *err)
 {
     const sk_engine *engine = sk_engine_find(runtime);
     if (!engine) {
@@ -33,8 +33,8 @@ sk_status sk_network_engine(const char *runtime, const sk_engine **out, sk_error
     return SK_OK;
 }
 
-sk_status sk_network_check_size(const sk_model *model, int64_t batch, int64_t height, int64_t width,
-                                sk_error *err)
+sk_status sk_net_check_size(const sk_model *model, int64_t batch, int64_t height, int64_t width,
+                            sk_error *err)
 {
     const sk_input_spec *in = &model->input;
     if (in->fixed_size && (height != in->height || width != in->width))
@@ -58,7 +58,7 @@ sk_status sk_network_check_size(const sk_model *model, int64_t batch, int64_t he
     return SK_OK;
 }
 
-sk_rect sk_network_rect(sk_rect wish, const sk_model *model, const sk_engine *engine)
+sk_rect sk_net_rect(sk_rect wish, const sk_model *model, const sk_engine *engine)
 {
     if (wish == SK_RECT_OFF || model->input.fixed_size)
         return SK_RECT_OFF;
@@ -68,7 +68,7 @@ sk_rect sk_network_rect(sk_rect wish, const sk_model *model, const sk_engine *en
     return wish == SK_RECT_ON || free ? SK_RECT_ON : SK_RECT_OFF;
 }
 
-void sk_network_pixel_values(const sk_model *model, sk_session_settings *settings)
+void sk_net_pixel_values(const sk_model *model, sk_session_settings *settings)
 {
     settings->scale = model->input.scale;
     for (int c = 0; c < 3; c++) {
@@ -105,9 +105,9 @@ sk_status sk_network_open(const sk_model *model, const sk_engine *engine, int64_
     if (!model->graph || model->truncated)
         return sk_fail(err, SK_ERR_FORMAT, "%s: the file is cut off and cannot be run; fetch it again",
                        model->path);
-    SK_TRY(sk_network_check_size(model, batch, height, width, err));
+    SK_TRY(sk_net_check_size(model, batch, height, width, err));
     sk_session_settings s = settings ? *settings : sk_session_defaults();
-    sk_network_pixel_values(model, &s);
+    sk_net_pixel_values(model, &s);
     s.model_key = model->content_hash;
     for (int32_t i = 0; i < model->n_outputs; i++)
         s.fine_outputs |= model->outputs[i].kind == SK_OUTPUT_CONFMAPS;

@@ -2,7 +2,7 @@
 #ifndef SK_RUNNER_OFFER_H
 #define SK_RUNNER_OFFER_H
 
-#include "skitter/runner.h"
+#include "runner/runner.h"
 
 /* Does a device take frames as they come? Then its network is made for one size of frame, and the model must stay for the
  * next size. */

@@ -111,6 +111,42 @@ sk_status sk_runner_take(sk_runner *r, int64_t wait_ms, sk_runner_result *result
     return wait_for(r, &(reading){.stream = true, .keep = true, .until = until}, result, err);
 }
 
+static bool all_done(const sk_runner *r)
+{
+    if (r->reserved)
+        return false; /* in submit, not in the list yet */
+    for (const sk_item *item = r->oldest; item; item = item->newer)
+        if (item->state != SK_ITEM_DONE)
+            return false;
+    return true;
+}
+
+sk_status sk_runner_drain(sk_runner *r, sk_error *err)
+{
+    sk_runner_flush(r);
+    sk_runner_enter(r);
+    const uint64_t cancels = r->cancels;
+    r->draining++;
+    while (r->state == SK_RUNNER_RUNNING && cancels == r->cancels && !all_done(r))
+        sk_wait_until(&r->ready, &r->lock, r->reserved ? sk_clock_ns() + 1000000 : INT64_MAX);
+    r->draining--;
+    sk_status status = r->state != SK_RUNNER_RUNNING ? sk_runner_ended(err)
+                       : cancels != r->cancels
+                           ? sk_fail(err, SK_ERR_CANCELLED, "the frames in flight were cancelled")
+                           : SK_OK;
+    sk_runner_leave(r);
+    return status;
+}
+
+bool sk_runner_is_ready(sk_runner *r)
+{
+    pthread_mutex_lock(&r->lock);
+    const bool ready = r->state != SK_RUNNER_RUNNING || (r->oldest && r->oldest->state == SK_ITEM_DONE) ||
+                       (!r->oldest && r->finished);
+    pthread_mutex_unlock(&r->lock);
+    return ready;
+}
+
 void sk_runner_end_result(sk_runner *r, sk_runner_result *result)
 {
     sk_runner_enter(r);

@@ -15,7 +15,7 @@
 void sk_runner_defaults(sk_runner_settings *settings)
 {
     *settings = (sk_runner_settings){.size = sizeof *settings,
-                                     .mode = SK_RUNNER_THROUGHPUT,
+                                     .mode = SK_PIPELINE_THROUGHPUT,
                                      .frames = SK_RUNNER_COPY,
                                      .batch_wait_ms = 20,
                                      .max_age_ms = 500};
@@ -27,9 +27,9 @@ static sk_status check_settings(const sk_runner_settings *s, sk_error *err)
     if (s->size != sizeof *s)
         return sk_fail(err, SK_ERR_ARG, "runner settings of %u bytes, expected %zu: use sk_runner_defaults()",
                        (unsigned)s->size, sizeof *s);
-    if (s->mode != SK_RUNNER_THROUGHPUT && s->mode != SK_RUNNER_LATENCY)
+    if (s->mode != SK_PIPELINE_THROUGHPUT && s->mode != SK_PIPELINE_LATENCY)
         return sk_fail(err, SK_ERR_ARG, "runner mode %d is not known", (int)s->mode);
-    if (s->when_full < SK_RUNNER_FULL_DEFAULT || s->when_full > SK_RUNNER_FULL_DROP_OLDEST)
+    if (s->when_full < SK_FULL_DEFAULT || s->when_full > SK_FULL_DROP_OLDEST)
         return sk_fail(err, SK_ERR_ARG, "when_full %d is not known", (int)s->when_full);
     if (s->frames < SK_RUNNER_COPY || s->frames > SK_RUNNER_HOLD)
         return sk_fail(err, SK_ERR_ARG, "frames %d is not known", (int)s->frames);
@@ -59,8 +59,8 @@ static sk_status copy_settings(sk_runner *r, const sk_runner_settings *settings,
                              .place = s->like->place,
                              .device = s->like->device};
     s->like = NULL;
-    if (s->when_full == SK_RUNNER_FULL_DEFAULT)
-        s->when_full = s->mode == SK_RUNNER_LATENCY ? SK_RUNNER_FULL_DROP_OLDEST : SK_RUNNER_FULL_BLOCK;
+    if (s->when_full == SK_FULL_DEFAULT)
+        s->when_full = s->mode == SK_PIPELINE_LATENCY ? SK_FULL_DROP_OLDEST : SK_FULL_BLOCK;
     if (s->detector.n_classes > 0) {
         size_t bytes = (size_t)s->detector.n_classes * sizeof *r->classes;
         r->classes = sk_malloc(bytes);
@@ -81,7 +81,7 @@ static sk_status copy_settings(sk_runner *r, const sk_runner_settings *settings,
     s->detector.runtime = NULL;
     sk_rect rect = SK_RECT_ON; /* the same on all lanes */
     for (int32_t i = 0; i < r->n_lanes; i++)
-        if (sk_network_rect(s->detector.rect, r->models[0], r->lanes[i].device.engine) == SK_RECT_OFF)
+        if (sk_net_rect(s->detector.rect, r->models[0], r->lanes[i].device.engine) == SK_RECT_OFF)
             rect = SK_RECT_OFF;
     s->detector.rect = rect;
     r->task = sk_task_settings_of(&s->detector);
@@ -117,7 +117,7 @@ done:
 /* Enough that each device has a batch in every stage; in latency mode one each, and the newest waiting. */
 static int32_t default_depth(const sk_runner *r)
 {
-    if (r->settings.mode == SK_RUNNER_LATENCY)
+    if (r->settings.mode == SK_PIPELINE_LATENCY)
         return (r->n_lanes + 1) * r->settings.detector.batch;
     int32_t batches = r->settings.detector.batch > 8 ? 2 * r->n_lanes : 3 * r->n_lanes + 1;
     for (int32_t i = 0; i < r->n_lanes; i++) /* those in a second network that goes on beside the first */
@@ -243,7 +243,7 @@ static sk_status rehearse(sk_runner *r, sk_error *err)
 static sk_status open_on(const sk_model *const *models, int32_t n_models, const sk_runner_settings *settings,
                          const sk_engine *const *engines, int32_t *fits, sk_runner **out, sk_error *err)
 {
-    SK_CHECK_ARG(models && n_models >= 1 && n_models <= SK_DETECTOR_MAX_MODELS && settings && out, err);
+    SK_CHECK_ARG(models && n_models >= 1 && n_models <= SK_PIPELINE_MAX_MODELS && settings && out, err);
     *out = NULL;
     SK_TRY(check_settings(settings, err));
     sk_device devices[SK_RUNNER_MAX_DEVICES];

@@ -3,7 +3,7 @@
 #define SK_RUNNER_SESSION_SETTINGS_H
 
 #include "engines/engine.h"
-#include "skitter/detector.h"
+#include "tasks/detector_settings.h"
 
 /* The one way from what a person asks for to a session's settings. Whoever opens a network begins here, so that no command
  * forgets what another one heeds; slots, input form, tail and stages are then the caller's own business. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *sk_runner_stage_name(sk_runner_stage stage)
+const char *sk_stage_name(sk_stage stage)
 {
     static const char *const names[SK_STAGE_COUNT] = {
         "upload",    "queue", "pre",         "wait network",   "network",

@@ -41,7 +41,7 @@ static sk_status check_place(const sk_runner *r, const sk_frame *frame, const sk
     if (!sk_frame_on_device(frame))
         return SK_OK;
     if (r->settings.frames == SK_RUNNER_COPY || r->n_models > 1 || r->settings.check_every > 0 ||
-        r->settings.allow_failover || (call && call->check_pcc))
+        r->settings.allow_failover || (call && (call->check_pcc || call->copy)))
         return sk_fail(err, SK_ERR_UNSUPPORTED,
                        "frame %lld lies in a GPU's memory: such frames are not copied, cropped, checked or "
                        "moved to another device; give RGB in memory",
@@ -67,7 +67,7 @@ static sk_item *to_drop(const sk_runner *r)
 /* Under the lock: an item to fill, when there is room for one more. */
 static sk_status reserve(sk_runner *r, sk_item **out, sk_error *err)
 {
-    if (r->settings.mode == SK_RUNNER_LATENCY && r->settings.when_full == SK_RUNNER_FULL_DROP_OLDEST)
+    if (r->settings.mode == SK_PIPELINE_LATENCY && r->settings.when_full == SK_FULL_DROP_OLDEST)
         while (r->pending) /* the newest wins */
             drop(r, r->pending);
     for (;;) {
@@ -81,10 +81,10 @@ static sk_status reserve(sk_runner *r, sk_item **out, sk_error *err)
                 SK_TRY(sk_items_grow(r, err));
             break;
         }
-        sk_item *victim = r->settings.when_full == SK_RUNNER_FULL_DROP_OLDEST ? to_drop(r) : NULL;
+        sk_item *victim = r->settings.when_full == SK_FULL_DROP_OLDEST ? to_drop(r) : NULL;
         if (victim) {
             drop(r, victim);
-        } else if (r->settings.when_full == SK_RUNNER_FULL_REFUSE) {
+        } else if (r->settings.when_full == SK_FULL_REFUSE) {
             r->counted.refused++;
             return sk_fail(err, SK_ERR_BUSY, "all %d frames are in flight: wait for one first", r->depth);
         } else {
@@ -148,7 +148,8 @@ static sk_status submit(sk_runner *r, const sk_frame *frame, const sk_runner_cal
     }
     int64_t begin = sk_clock_ns();
     reset(item, frame, begin);
-    if (r->settings.frames == SK_RUNNER_COPY && !own) {
+    const bool copy = !own && (r->settings.frames == SK_RUNNER_COPY || (call && call->copy));
+    if (copy) {
         pthread_mutex_unlock(&r->lock);
         status = stage_copy(item, frame, err);
         item->upload = (double)(sk_clock_ns() - begin) * 1e-9;
@@ -159,7 +160,7 @@ static sk_status submit(sk_runner *r, const sk_frame *frame, const sk_runner_cal
         status = sk_runner_ended(err);
     if (status == SK_OK && sk_lanes_alive(r) == 0) /* the last one went while this was being copied */
         status = all_failed(r, err);
-    if (status == SK_OK && r->settings.frames != SK_RUNNER_COPY && !own)
+    if (status == SK_OK && !copy && !own)
         status = sk_item_lend(r, item, frame, call, err);
     if (status != SK_OK) {
         item->state = SK_ITEM_FREE;

@@ -4,39 +4,39 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const pipeline_names[SK_PIPELINE_COUNT] = {
-    [SK_PIPELINE_GENERIC] = "generic",
-    [SK_PIPELINE_YOLO_OBB_DETECTION] = "yolo_obb_detection",
-    [SK_PIPELINE_YOLO_POSE] = "yolo_pose",
-    [SK_PIPELINE_SLEAP_POSE] = "sleap_pose",
-    [SK_PIPELINE_YOLO_DETECTION] = "yolo_detection",
+static const char *const pipeline_names[SK_WORK_COUNT] = {
+    [SK_WORK_GENERIC] = "generic",
+    [SK_WORK_YOLO_OBB_DETECTION] = "yolo_obb_detection",
+    [SK_WORK_YOLO_POSE] = "yolo_pose",
+    [SK_WORK_SLEAP_POSE] = "sleap_pose",
+    [SK_WORK_YOLO_DETECTION] = "yolo_detection",
 };
 
-const char *sk_pipeline_name(sk_pipeline pipeline)
+const char *sk_work_name(sk_work pipeline)
 {
-    return (int)pipeline >= 0 && pipeline < SK_PIPELINE_COUNT ? pipeline_names[pipeline] : "unknown";
+    return (int)pipeline >= 0 && pipeline < SK_WORK_COUNT ? pipeline_names[pipeline] : "unknown";
 }
 
-bool sk_pipeline_find(const char *name, sk_pipeline *out)
+bool sk_work_find(const char *name, sk_work *out)
 {
-    for (int i = 0; name && i < SK_PIPELINE_COUNT; i++) {
+    for (int i = 0; name && i < SK_WORK_COUNT; i++) {
         if (strcmp(name, pipeline_names[i]) == 0) {
-            *out = (sk_pipeline)i;
+            *out = (sk_work)i;
             return true;
         }
     }
     return false;
 }
 
-sk_status sk_pipelines_parse(const char *list, uint32_t *set, sk_error *err)
+sk_status sk_works_parse(const char *list, uint32_t *set, sk_error *err)
 {
     *set = 0;
     for (const char *at = list ? list : ""; *at;) {
         size_t length = strcspn(at, ", ");
         char name[64];
-        sk_pipeline pipeline;
+        sk_work pipeline;
         snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name - 1, at);
-        if (length && !sk_pipeline_find(name, &pipeline))
+        if (length && !sk_work_find(name, &pipeline))
             return sk_fail(err, SK_ERR_ARG,
                            "no pipeline is called '%s'; there are yolo_obb_detection, yolo_pose, sleap_pose, "
                            "yolo_detection, generic",
@@ -119,15 +119,15 @@ static bool needs_graph(sk_runtime runtime)
     return runtime >= SK_RUNTIME_ONNX_CPU && runtime <= SK_RUNTIME_OPENVINO;
 }
 
-bool sk_runtime_supported(sk_pipeline pipeline, sk_runtime runtime, const sk_runtime_facts *facts,
-                          char *because, size_t capacity)
+bool sk_runtime_supported(sk_work pipeline, sk_runtime runtime, const sk_runtime_facts *facts, char *because,
+                          size_t capacity)
 {
     const char *missing = rule(runtime, facts);
     if (missing && facts->failed[runtime] && facts->why[runtime][0])
         missing = facts->why[runtime]; /* what the probe saw is nearer to the cause than the rule */
     if (!missing && runtime != SK_RUNTIME_CPU && facts->failed[runtime])
         missing = facts->why[runtime][0] ? facts->why[runtime] : "its test run failed";
-    if (!missing && pipeline == SK_PIPELINE_SLEAP_POSE && needs_graph(runtime) && !facts->graph_importable)
+    if (!missing && pipeline == SK_WORK_SLEAP_POSE && needs_graph(runtime) && !facts->graph_importable)
         missing = "the SLEAP model's graph cannot be built; 'skitter info MODEL' says why";
     if (because && capacity)
         snprintf(because, capacity, "%s", missing ? missing : "");
@@ -137,19 +137,18 @@ bool sk_runtime_supported(sk_pipeline pipeline, sk_runtime runtime, const sk_run
 void sk_runtime_gate_make(uint32_t pipelines, const sk_runtime_facts *facts, sk_runtime_gate *out)
 {
     *out = (sk_runtime_gate){0};
-    uint32_t set = pipelines & ((1u << SK_PIPELINE_COUNT) - 1);
+    uint32_t set = pipelines & ((1u << SK_WORK_COUNT) - 1);
     bool named = set != 0;
     if (!named)
-        set = 1u << SK_PIPELINE_GENERIC;
+        set = 1u << SK_WORK_GENERIC;
     for (int r = 0; r < SK_RUNTIME_COUNT; r++) {
         out->is_allowed[r] = true;
-        for (int p = 0; p < SK_PIPELINE_COUNT && out->is_allowed[r]; p++) {
+        for (int p = 0; p < SK_WORK_COUNT && out->is_allowed[r]; p++) {
             char why[SK_RUNTIME_WHY];
-            if (!(set & 1u << p) ||
-                sk_runtime_supported((sk_pipeline)p, (sk_runtime)r, facts, why, sizeof why))
+            if (!(set & 1u << p) || sk_runtime_supported((sk_work)p, (sk_runtime)r, facts, why, sizeof why))
                 continue;
             out->is_allowed[r] = false;
-            out->by[r] = (sk_pipeline)p;
+            out->by[r] = (sk_work)p;
             snprintf(out->because[r], sizeof out->because[r], "%s%s%.290s", named ? pipeline_names[p] : "",
                      named ? ": " : "", why);
         }

@@ -9,20 +9,21 @@
 
 /* Which runtimes may be chosen: pure logic on what the probes found. No device is touched here. */
 
-typedef enum sk_pipeline {
-    SK_PIPELINE_GENERIC = 0, /* also any pipeline without rules of its own */
-    SK_PIPELINE_YOLO_OBB_DETECTION,
-    SK_PIPELINE_YOLO_POSE,
-    SK_PIPELINE_SLEAP_POSE,
-    SK_PIPELINE_YOLO_DETECTION,
-    SK_PIPELINE_COUNT
-} sk_pipeline;
+/* What models are for, by the names that settings files have: their "pipelines". */
+typedef enum sk_work {
+    SK_WORK_GENERIC = 0, /* also any pipeline without rules of its own */
+    SK_WORK_YOLO_OBB_DETECTION,
+    SK_WORK_YOLO_POSE,
+    SK_WORK_SLEAP_POSE,
+    SK_WORK_YOLO_DETECTION,
+    SK_WORK_COUNT
+} sk_work;
 
-const char *sk_pipeline_name(sk_pipeline pipeline); /* "sleap_pose" */
-bool sk_pipeline_find(const char *name, sk_pipeline *out);
+const char *sk_work_name(sk_work pipeline); /* "sleap_pose" */
+bool sk_work_find(const char *name, sk_work *out);
 /* Reads "yolo_obb_detection,sleap_pose" into a set of bits 1 << pipeline; empty or null = no pipeline, which is
  * the generic rule. */
-sk_status sk_pipelines_parse(const char *list, uint32_t *set, sk_error *err) SK_MUST_CHECK;
+sk_status sk_works_parse(const char *list, uint32_t *set, sk_error *err) SK_MUST_CHECK;
 
 #define SK_RUNTIME_WHY 320
 
@@ -47,15 +48,15 @@ typedef struct sk_runtime_facts {
 sk_runtime_devices sk_runtime_facts_devices(const sk_runtime_facts *facts);
 
 /* May this pipeline use this runtime? When not, `because` (if given) gets the reason. */
-bool sk_runtime_supported(sk_pipeline pipeline, sk_runtime runtime, const sk_runtime_facts *facts,
-                          char *because, size_t capacity);
+bool sk_runtime_supported(sk_work pipeline, sk_runtime runtime, const sk_runtime_facts *facts, char *because,
+                          size_t capacity);
 
 /* The intersection over a set of pipelines, in the canonical order; never empty: `cpu` is always allowed. */
 typedef struct sk_runtime_gate {
     int32_t n_allowed;
     sk_runtime allowed[SK_RUNTIME_COUNT];
     bool is_allowed[SK_RUNTIME_COUNT];
-    sk_pipeline by[SK_RUNTIME_COUNT];               /* excluded: the first pipeline that said no … */
+    sk_work by[SK_RUNTIME_COUNT];                   /* excluded: the first pipeline that said no … */
     char because[SK_RUNTIME_COUNT][SK_RUNTIME_WHY]; /* … and why: "sleap_pose: …"; "" for allowed ones */
 } sk_runtime_gate;
 

@@ -63,7 +63,7 @@ sk_runtime sk_runtime_from_legacy(const sk_runtime_legacy *legacy, const sk_runt
         from_device(legacy->yolo_device, &runtime))
         return runtime;
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
-        if (sk_runtime_supported(SK_PIPELINE_GENERIC, order[i], facts, NULL, 0))
+        if (sk_runtime_supported(SK_WORK_GENERIC, order[i], facts, NULL, 0))
             return order[i];
     return SK_RUNTIME_CPU;
 }
@@ -132,9 +132,9 @@ static uint32_t pipelines_of(const sk_config_value *root)
         pose_on = true;
     }
     if (method && starts(method, "yolo"))
-        set |= 1u << SK_PIPELINE_YOLO_OBB_DETECTION;
+        set |= 1u << SK_WORK_YOLO_OBB_DETECTION;
     if (pose_on)
-        set |= 1u << (pose && starts(pose, "sleap") ? SK_PIPELINE_SLEAP_POSE : SK_PIPELINE_YOLO_POSE);
+        set |= 1u << (pose && starts(pose, "sleap") ? SK_WORK_SLEAP_POSE : SK_WORK_YOLO_POSE);
     return set;
 }
 

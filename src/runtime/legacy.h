@@ -36,7 +36,7 @@ typedef struct sk_runtime_import {
     char key[32];       /* what decided: "compute_runtime", "runtime_tier", "yolo_device", … */
     char value[64];     /* as written there */
     char note[256];     /* "" or what the person should know: "… knows no runtime 'x'; cpu is used" */
-    uint32_t pipelines; /* the pipelines the file switches on, as bits 1 << sk_pipeline; 0 = generic */
+    uint32_t pipelines; /* the pipelines the file switches on, as bits 1 << sk_work; 0 = generic */
 } sk_runtime_import;
 
 /* Reads a JSON (or .yaml) configuration: a tracking configuration, pose settings, or engine parameters in capital

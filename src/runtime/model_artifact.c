@@ -196,7 +196,9 @@ static sk_status where_to_keep(const sk_model *model, const sk_session_settings 
     if (settings->cache_dir && !settings->cache_dir[0])
         *out = KEEP_NOWHERE;
     else if (!word || !word[0] || strcmp(word, "beside") == 0)
-        *out = sk_path_is_shipped(model->path) ? KEEP_CACHE : KEEP_BESIDE; /* others use those models too */
+        *out = model->in_memory || sk_path_is_shipped(model->path)
+                   ? KEEP_CACHE
+                   : KEEP_BESIDE; /* others use those models too */
     else if (strcmp(word, "cache") == 0)
         *out = KEEP_CACHE;
     else if (strcmp(word, "none") == 0)
@@ -255,7 +257,8 @@ static sk_status use_source(sk_artifact_job *j, bool *used, sk_error *err)
     size_t length = 0;
     sk_error misfit = {0};
     *used = false;
-    if (j->model->format != SK_FORMAT_ONNX || j->engine->form->build || !sk_file_is_regular(j->model->path))
+    if (j->model->format != SK_FORMAT_ONNX || j->engine->form->build || j->model->in_memory ||
+        !sk_file_is_regular(j->model->path))
         return SK_OK;
     SK_TRY(sk_file_read(j->model->path, (size_t)4 << 30, &data, &length, err));
     sk_status status = sk_artifact_job_match(j, j->model->path, data, length, &misfit);

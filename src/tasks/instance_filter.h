@@ -2,7 +2,7 @@
 #ifndef SK_TASKS_INSTANCE_FILTER_H
 #define SK_TASKS_INSTANCE_FILTER_H
 
-#include "skitter/detector.h"
+#include "tasks/detector_settings.h"
 #include "base/instances.h"
 
 /* Which of the poses found in a frame are kept, by the rules of sleap-nn's filters and in their order: enough nodes, a good

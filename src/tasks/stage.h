@@ -2,7 +2,7 @@
 #ifndef SK_TASKS_STAGE_H
 #define SK_TASKS_STAGE_H
 
-#include "skitter/detector.h"
+#include "tasks/detector_settings.h"
 #include "tasks/crops.h"
 #include "tasks/letterbox.h"
 #include "tasks/sleap_post.h"

@@ -217,13 +217,13 @@ static void test_shapes(void **state)
     sk_model onnx = *model, fixed = *model;
     onnx.format = SK_FORMAT_ONNX;
     fixed.input.fixed_size = 1;
-    assert_int_equal(sk_network_rect(SK_RECT_AUTO, model, &native), SK_RECT_ON);
-    assert_int_equal(sk_network_rect(SK_RECT_OFF, model, &native), SK_RECT_OFF);
-    assert_int_equal(sk_network_rect(SK_RECT_AUTO, model, &files), SK_RECT_OFF);
-    assert_int_equal(sk_network_rect(SK_RECT_ON, model, &files), SK_RECT_ON);
-    assert_int_equal(sk_network_rect(SK_RECT_AUTO, &onnx, &files), SK_RECT_ON);
-    assert_int_equal(sk_network_rect(SK_RECT_AUTO, &onnx, &plans), SK_RECT_OFF);
-    assert_int_equal(sk_network_rect(SK_RECT_ON, &fixed, &native), SK_RECT_OFF);
+    assert_int_equal(sk_net_rect(SK_RECT_AUTO, model, &native), SK_RECT_ON);
+    assert_int_equal(sk_net_rect(SK_RECT_OFF, model, &native), SK_RECT_OFF);
+    assert_int_equal(sk_net_rect(SK_RECT_AUTO, model, &files), SK_RECT_OFF);
+    assert_int_equal(sk_net_rect(SK_RECT_ON, model, &files), SK_RECT_ON);
+    assert_int_equal(sk_net_rect(SK_RECT_AUTO, &onnx, &files), SK_RECT_ON);
+    assert_int_equal(sk_net_rect(SK_RECT_AUTO, &onnx, &plans), SK_RECT_OFF);
+    assert_int_equal(sk_net_rect(SK_RECT_ON, &fixed, &native), SK_RECT_OFF);
 
     const yolo_fixture fixture = {.head = "Pose", .f32 = true};
     sk_model *lean = NULL;
@@ -354,8 +354,8 @@ static void test_no_allocation_no_fault(void **state)
     s.timeline = 100;
     check_memory(&s, 2000);
     s.frames = SK_RUNNER_BORROW;
-    s.mode = SK_RUNNER_LATENCY;
-    s.when_full = SK_RUNNER_FULL_BLOCK;
+    s.mode = SK_PIPELINE_LATENCY;
+    s.when_full = SK_FULL_BLOCK;
     s.detector.batch = 1;
     check_memory(&s, 500);
 }

@@ -278,7 +278,7 @@ static void test_policies(void **state)
     frames set = make_frames(30, 48, 40);
     sk_runner_settings s = faulty_settings("cpu");
     s.depth = 4;
-    s.when_full = SK_RUNNER_FULL_REFUSE;
+    s.when_full = SK_FULL_REFUSE;
     s.timeout_ms = 400;
     sk_runner *r = open_faulty(model, &s);
     sk_runner_result result;
@@ -314,7 +314,7 @@ static void test_newest_wins(void **state)
     sk_error err = {0};
     frames set = make_frames(60, 48, 40);
     sk_runner_settings s = faulty_settings("cpu");
-    s.mode = SK_RUNNER_LATENCY;
+    s.mode = SK_PIPELINE_LATENCY;
     s.frames = SK_RUNNER_BORROW;
     s.frame_done = note_done;
     s.max_age_ms = 100000;
@@ -342,7 +342,7 @@ static void test_newest_wins(void **state)
         assert_int_equal(atomic_load(&given_back[i]), 1);
 
     /* Unless every frame is asked for. */
-    s.when_full = SK_RUNNER_FULL_BLOCK;
+    s.when_full = SK_FULL_BLOCK;
     r = open_faulty(model, &s);
     for (int i = 0; i < 20; i++) {
         if (i >= sk_runner_depth(r)) {
@@ -354,7 +354,7 @@ static void test_newest_wins(void **state)
     sk_runner_get_stats(r, &stats);
     assert_int_equal(stats.dropped, 0);
     sk_runner_close(&r);
-    s.when_full = SK_RUNNER_FULL_DEFAULT;
+    s.when_full = SK_FULL_DEFAULT;
 
     /* A frame that waited too long is not looked at. */
     s.max_age_ms = 400; /* longer than a busy machine makes a thread wait */

@@ -55,7 +55,7 @@ static void test_both_are_checked(void **state)
         for (int k = 0; k < 2; k++) {
             sk_runner_result result;
             assert_ok(sk_runner_wait(r, &result, &err), &err);
-            const sk_runner_check *c = result.check;
+            const sk_check *c = result.check;
             assert_true(c->ran && c->passed && c->pcc > 0.99999);
             assert_int_equal(c->n_crops, result.instances->count);
             assert_true(c->n_crops > 0);

@@ -95,7 +95,7 @@ static void test_dropped_frames_come_back_unlocked(void **state)
     frames set = make_frames(FRAMES, 48, 40);
     caller c = {0};
     sk_runner_settings s = tiny_settings();
-    s.mode = SK_RUNNER_LATENCY;
+    s.mode = SK_PIPELINE_LATENCY;
     s.frames = SK_RUNNER_BORROW;
     s.frame_done = ask_when_back;
     s.context = &c;

@@ -57,7 +57,7 @@ static void test_runs_in_flight(void **state)
     for (int stage = SK_STAGE_CROPS; stage < SK_STAGE_COUNT; stage++)
         assert_int_equal(stats.stages[stage].count, set.count);
     assert_true(stats.stages[SK_STAGE_SECOND].max > stats.stages[SK_STAGE_NETWORK].max); /* the gate */
-    assert_string_equal(sk_runner_stage_name(SK_STAGE_SECOND), "second network");
+    assert_string_equal(sk_stage_name(SK_STAGE_SECOND), "second network");
     sk_runner_close(&r);
     plain_close(&p.first);
     plain_close(&p.second);

@@ -61,10 +61,10 @@ static const way ways[] = {
 };
 #define WAYS (sizeof ways / sizeof ways[0])
 
-static bool by_the_table(sk_pipeline pipeline, sk_runtime runtime, int flags)
+static bool by_the_table(sk_work pipeline, sk_runtime runtime, int flags)
 {
     bool outside = runtime >= SK_RUNTIME_ONNX_CPU; /* SLEAP: these need our graph */
-    if (pipeline == SK_PIPELINE_SLEAP_POSE && outside && !(flags & GRAPH))
+    if (pipeline == SK_WORK_SLEAP_POSE && outside && !(flags & GRAPH))
         return false;
     for (size_t i = 0; i < WAYS; i++)
         if (ways[i].runtime == runtime && (flags & ways[i].needs) == ways[i].needs && !(flags & ways[i].bars))
@@ -77,12 +77,12 @@ static void test_every_cell_under_every_machine(void **state)
     (void)state;
     for (int flags = 0; flags < ALL_FLAGS; flags++) {
         sk_runtime_facts facts = facts_of(flags);
-        for (int p = 0; p < SK_PIPELINE_COUNT; p++)
+        for (int p = 0; p < SK_WORK_COUNT; p++)
             for (int r = 0; r < SK_RUNTIME_COUNT; r++) {
                 char why[SK_RUNTIME_WHY] = "untouched";
-                bool got = sk_runtime_supported((sk_pipeline)p, (sk_runtime)r, &facts, why, sizeof why);
-                if (got != by_the_table((sk_pipeline)p, (sk_runtime)r, flags))
-                    fail_msg("%s x %s, flags %x: %d", sk_pipeline_name((sk_pipeline)p),
+                bool got = sk_runtime_supported((sk_work)p, (sk_runtime)r, &facts, why, sizeof why);
+                if (got != by_the_table((sk_work)p, (sk_runtime)r, flags))
+                    fail_msg("%s x %s, flags %x: %d", sk_work_name((sk_work)p),
                              sk_runtime_name((sk_runtime)r), (unsigned)flags, got);
                 assert_int_equal(got, why[0] == '\0'); /* a no always has a reason */
             }
@@ -95,16 +95,16 @@ static void test_each_condition_counts(void **state)
     (void)state;
     for (size_t i = 0; i < WAYS; i++) {
         sk_runtime_facts facts = facts_of(ways[i].needs | GRAPH);
-        assert_true(sk_runtime_supported(SK_PIPELINE_YOLO_POSE, ways[i].runtime, &facts, NULL, 0));
+        assert_true(sk_runtime_supported(SK_WORK_YOLO_POSE, ways[i].runtime, &facts, NULL, 0));
         for (int bit = 1; bit < ALL_FLAGS; bit <<= 1) {
             if (ways[i].needs & bit) {
                 /* KNOWN closes the other way to onnx_cpu, an unknown provider list */
                 facts = facts_of((ways[i].needs & ~bit) | KNOWN);
-                assert_false(sk_runtime_supported(SK_PIPELINE_YOLO_POSE, ways[i].runtime, &facts, NULL, 0));
+                assert_false(sk_runtime_supported(SK_WORK_YOLO_POSE, ways[i].runtime, &facts, NULL, 0));
             }
             if (ways[i].bars & bit) {
                 facts = facts_of(ways[i].needs | bit);
-                assert_false(sk_runtime_supported(SK_PIPELINE_YOLO_POSE, ways[i].runtime, &facts, NULL, 0));
+                assert_false(sk_runtime_supported(SK_WORK_YOLO_POSE, ways[i].runtime, &facts, NULL, 0));
             }
         }
     }
@@ -115,7 +115,7 @@ static void test_intersection(void **state)
     (void)state;
     for (int flags = 0; flags < ALL_FLAGS; flags += 3) {
         sk_runtime_facts facts = facts_of(flags);
-        for (uint32_t set = 0; set < 1u << SK_PIPELINE_COUNT; set++) {
+        for (uint32_t set = 0; set < 1u << SK_WORK_COUNT; set++) {
             sk_runtime_gate gate;
             sk_runtime_gate_make(set, &facts, &gate);
             assert_true(gate.n_allowed >= 1);
@@ -124,9 +124,9 @@ static void test_intersection(void **state)
             int32_t n = 0;
             for (int r = 0; r < SK_RUNTIME_COUNT; r++) {
                 bool all = true;
-                for (int p = 0; p < SK_PIPELINE_COUNT; p++)
-                    if (set ? (set >> p & 1) : p == SK_PIPELINE_GENERIC)
-                        all = all && by_the_table((sk_pipeline)p, (sk_runtime)r, flags);
+                for (int p = 0; p < SK_WORK_COUNT; p++)
+                    if (set ? (set >> p & 1) : p == SK_WORK_GENERIC)
+                        all = all && by_the_table((sk_work)p, (sk_runtime)r, flags);
                 assert_int_equal(all, gate.is_allowed[r]);
                 if (all)
                     assert_int_equal(gate.allowed[n++], r); /* the canonical order */
@@ -143,9 +143,9 @@ static void test_reasons_name_the_pipeline(void **state)
     (void)state;
     sk_runtime_facts facts = facts_of(ORT | KNOWN | P_CPU);
     sk_runtime_gate gate;
-    sk_runtime_gate_make(1u << SK_PIPELINE_YOLO_OBB_DETECTION | 1u << SK_PIPELINE_SLEAP_POSE, &facts, &gate);
+    sk_runtime_gate_make(1u << SK_WORK_YOLO_OBB_DETECTION | 1u << SK_WORK_SLEAP_POSE, &facts, &gate);
     assert_false(gate.is_allowed[SK_RUNTIME_ONNX_CPU]); /* YOLO alone would have it */
-    assert_int_equal(gate.by[SK_RUNTIME_ONNX_CPU], SK_PIPELINE_SLEAP_POSE);
+    assert_int_equal(gate.by[SK_RUNTIME_ONNX_CPU], SK_WORK_SLEAP_POSE);
     assert_non_null(strstr(gate.because[SK_RUNTIME_ONNX_CPU], "sleap_pose: "));
     assert_non_null(strstr(gate.because[SK_RUNTIME_CUDA], "yolo_obb_detection: no usable CUDA device"));
     facts = facts_of(ROCM | CUDA);
@@ -173,13 +173,13 @@ static void test_pipelines_are_read(void **state)
     (void)state;
     sk_error err;
     uint32_t set;
-    assert_ok(sk_pipelines_parse("yolo_obb_detection, sleap_pose", &set, &err), &err);
-    assert_int_equal(set, 1u << SK_PIPELINE_YOLO_OBB_DETECTION | 1u << SK_PIPELINE_SLEAP_POSE);
-    assert_ok(sk_pipelines_parse("", &set, &err), &err);
+    assert_ok(sk_works_parse("yolo_obb_detection, sleap_pose", &set, &err), &err);
+    assert_int_equal(set, 1u << SK_WORK_YOLO_OBB_DETECTION | 1u << SK_WORK_SLEAP_POSE);
+    assert_ok(sk_works_parse("", &set, &err), &err);
     assert_int_equal(set, 0);
-    assert_ok(sk_pipelines_parse(NULL, &set, &err), &err);
+    assert_ok(sk_works_parse(NULL, &set, &err), &err);
     assert_int_equal(set, 0);
-    assert_int_equal(sk_pipelines_parse("yolo_pose,nonsense", &set, &err), SK_ERR_ARG);
+    assert_int_equal(sk_works_parse("yolo_pose,nonsense", &set, &err), SK_ERR_ARG);
     assert_non_null(strstr(err.message, "'nonsense'"));
 }
 
@@ -190,13 +190,13 @@ static void test_reset_names_all_three(void **state)
     sk_runtime_gate gate;
     sk_runtime now;
     char notice[SK_RUNTIME_NOTICE];
-    sk_runtime_gate_make(1u << SK_PIPELINE_YOLO_POSE, &facts, &gate);
+    sk_runtime_gate_make(1u << SK_WORK_YOLO_POSE, &facts, &gate);
     assert_false(sk_runtime_reset("tensorrt", &gate, &facts, &now, notice));
     assert_int_equal(now, SK_RUNTIME_TENSORRT);
     assert_string_equal(notice, "");
     assert_false(sk_runtime_reset("TRT ", &gate, &facts, &now, notice)); /* an alias is no reason to reset */
     assert_int_equal(now, SK_RUNTIME_TENSORRT);
-    sk_runtime_gate_make(1u << SK_PIPELINE_YOLO_POSE | 1u << SK_PIPELINE_SLEAP_POSE, &facts, &gate);
+    sk_runtime_gate_make(1u << SK_WORK_YOLO_POSE | 1u << SK_WORK_SLEAP_POSE, &facts, &gate);
     assert_true(sk_runtime_reset("tensorrt", &gate, &facts, &now, notice));
     assert_int_equal(now, SK_RUNTIME_CPU);
     assert_non_null(strstr(notice, "'tensorrt' was reset to 'cpu'"));

@@ -134,7 +134,7 @@ static void test_import_own_files(void **state)
               &err);
     assert_int_equal(in.runtime, SK_RUNTIME_TENSORRT);
     assert_string_equal(in.key, "runtime_tier");
-    assert_int_equal(in.pipelines, 1u << SK_PIPELINE_YOLO_OBB_DETECTION | 1u << SK_PIPELINE_SLEAP_POSE);
+    assert_int_equal(in.pipelines, 1u << SK_WORK_YOLO_OBB_DETECTION | 1u << SK_WORK_SLEAP_POSE);
     assert_ok(
         import_text("{\"yolo_device\": \"cuda:0\", \"enable_tensorrt\": false}", ".json", &plain, &in, &err),
         &err);
@@ -149,7 +149,7 @@ static void test_import_own_files(void **state)
                           &in, &err),
               &err);
     assert_int_equal(in.runtime, SK_RUNTIME_ONNX_CPU);
-    assert_int_equal(in.pipelines, 1u << SK_PIPELINE_SLEAP_POSE);
+    assert_int_equal(in.pipelines, 1u << SK_WORK_SLEAP_POSE);
     assert_ok(import_text("COMPUTE_RUNTIME: rocm\nYOLO_DEVICE: cuda:0\n", ".yaml", &plain, &in, &err), &err);
     assert_int_equal(in.runtime, SK_RUNTIME_ROCM);
     assert_ok(import_text("{\"compute_runtime\": \"onnx_coreml\"}", ".json", &plain, &in, &err), &err);
@@ -181,9 +181,9 @@ static void test_import_real_files(void **state)
     } files[] = {
         {"ant_cnn_identity_marked", 0xff},
         {"ant_obb_sequential", 0xff},
-        {"ant_pose_headtail", 1u << SK_PIPELINE_YOLO_OBB_DETECTION | 1u << SK_PIPELINE_SLEAP_POSE},
+        {"ant_pose_headtail", 1u << SK_WORK_YOLO_OBB_DETECTION | 1u << SK_WORK_SLEAP_POSE},
         {"emi_obb_identity", 0xff},
-        {"fly_obb", 1u << SK_PIPELINE_YOLO_OBB_DETECTION},
+        {"fly_obb", 1u << SK_WORK_YOLO_OBB_DETECTION},
         {"worm_bgsub", 0},
     };
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {

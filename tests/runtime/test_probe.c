@@ -208,7 +208,7 @@ static void test_facts(void **state)
     sk_probe_facts(rows, &facts);
     assert_true(facts.cuda && facts.ort && facts.ort_cuda && facts.graph_importable);
     assert_false(facts.rocm || facts.mps || facts.tensorrt || facts.openvino || facts.ort_cpu);
-    sk_runtime_gate_make(1u << SK_PIPELINE_SLEAP_POSE, &facts, &gate);
+    sk_runtime_gate_make(1u << SK_WORK_SLEAP_POSE, &facts, &gate);
     assert_int_equal(gate.n_allowed, 2);
     assert_int_equal(gate.allowed[1], SK_RUNTIME_ONNX_CUDA);
     assert_string_equal(gate.because[SK_RUNTIME_TENSORRT], "sleap_pose: no libnvinfer");

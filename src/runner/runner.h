@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SKITTER_RUNNER_H
-#define SKITTER_RUNNER_H
+#ifndef SK_RUNNER_RUNNER_H
+#define SK_RUNNER_RUNNER_H
 
-#include "skitter/detector.h"
+#include "tasks/detector_settings.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/* The performant runner: frames in, instances out, with several frames on their way at once.
+/* What a pipeline (skitter/pipeline.h) drives: frames in, instances out, with several frames on their way at once.
  *
  * Opening does everything that takes long, once: a warm-up run that allocates and touches all memory, an optimised run
  * that must agree with it, and the capture of a trace. From then on every frame is a replay of that trace on memory
@@ -31,19 +27,6 @@ extern "C" {
  * order submit takes them. One thread at a time fetches results. */
 typedef struct sk_runner sk_runner;
 
-typedef enum sk_runner_mode {
-    SK_RUNNER_THROUGHPUT = 1, /* every frame, as many a second as possible */
-    SK_RUNNER_LATENCY = 2     /* the newest frame wins; a frame that waited too long is not looked at */
-} sk_runner_mode;
-
-/* What submit does when `depth` frames are in flight. */
-typedef enum sk_runner_full {
-    SK_RUNNER_FULL_DEFAULT = 0,    /* throughput: block; latency: drop the oldest, also before it is full */
-    SK_RUNNER_FULL_BLOCK = 1,      /* wait for room */
-    SK_RUNNER_FULL_REFUSE = 2,     /* return SK_ERR_BUSY; counted as refused */
-    SK_RUNNER_FULL_DROP_OLDEST = 3 /* the oldest frame nobody has begun gives way; counted as dropped */
-} sk_runner_full;
-
 /* Whose the pixels are. */
 typedef enum sk_runner_frames {
     SK_RUNNER_COPY = 1,   /* submit copies them into staging memory; the caller's are free when it returns */
@@ -65,8 +48,8 @@ typedef struct sk_runner_settings {
      * takes) or GPU, "cpu:numa" one of each memory node, "cuda:0,cuda:1" takes two GPUs. Borrowed until open returns. */
     const char *devices;
     int32_t frame_width, frame_height; /* what to get ready for; 0: the network's input size */
-    sk_runner_mode mode;               /* default throughput */
-    sk_runner_full when_full;          /* default by mode */
+    sk_pipeline_mode mode;             /* default throughput */
+    sk_pipeline_full when_full;        /* default by mode */
     sk_runner_frames frames;           /* default copy */
     /* Called once for every frame that submit took, when its pixels are no longer needed, whatever became of it; from a
      * thread of the runner or from inside one of its functions, under no lock. It may call the runner, except release and
@@ -99,40 +82,7 @@ typedef struct sk_runner_settings {
         timeline; /* remember this many last steps of each thread, for sk_runner_write_timeline; default 0 */
 } sk_runner_settings;
 
-SK_API void sk_runner_defaults(sk_runner_settings *settings);
-
-/* One output of the network for one frame. */
-typedef struct sk_runner_output {
-    const char *name;
-    int32_t rank;
-    int64_t dim[8]; /* without the batch: [channels][height][width] */
-    const float *data;
-} sk_runner_output;
-
-#define SK_RUNNER_MAX_CHECKED 64
-
-/* One output of one model. */
-typedef struct sk_runner_output_check {
-    int32_t model;   /* 0, or 1 for the model that looks at crops: its worst crop */
-    int32_t output;  /* of the model's, from 0 */
-    char name[40];   /* "" where it has none */
-    double pcc;      /* Pearson correlation with the reference executor, -1 … 1 */
-    double pcc_min;  /* what was asked for */
-    double max_diff; /* largest and mean difference */
-    double mean_diff;
-} sk_runner_output_check;
-
-/* How the networks' outputs for a frame compare with the reference executor's for the same frame, and for each crop of it
- * that a second model saw. */
-typedef struct sk_runner_check {
-    bool ran, passed;
-    double pcc;                 /* of the worst output */
-    double pcc_min;             /* what was asked of it */
-    double max_diff, mean_diff; /* largest over the outputs */
-    int32_t n_crops;            /* of a second model; without any it has no outputs here */
-    int32_t n_outputs;
-    sk_runner_output_check outputs[SK_RUNNER_MAX_CHECKED];
-} sk_runner_check;
+void sk_runner_defaults(sk_runner_settings *settings);
 
 typedef struct sk_runner_result {
     int64_t ticket; /* as submit gave it; -1: no result, the stream is over (sk_runner_next) */
@@ -142,98 +92,82 @@ typedef struct sk_runner_result {
     const sk_frame *frame; /* SK_RUNNER_HOLD: the frame as submitted; else null */
     const sk_instances *instances;
     int32_t n_outputs; /* keep_outputs; else 0 */
-    const sk_runner_output *outputs;
-    const sk_runner_check *check; /* check->ran says whether this frame was checked */
-    int32_t device;               /* which one did it */
-    double latency_ms;            /* from submit to the end of post-processing */
-    int64_t wall_ns;              /* the frame's */
-    void *user;                   /* sk_runner_call's */
-    void *hold;                   /* sk_runner_take: for sk_runner_end_result; else null */
+    const sk_tensor_view *outputs;
+    const sk_check *check; /* check->ran says whether this frame was checked */
+    int32_t device;        /* which one did it */
+    double latency_ms;     /* from submit to the end of post-processing */
+    int64_t wall_ns;       /* the frame's */
+    void *user;            /* sk_runner_call's */
+    void *hold;            /* sk_runner_take: for sk_runner_end_result; else null */
 } sk_runner_result;
 
 /* Wishes for one frame; null = none. */
 typedef struct sk_runner_call {
     bool check_pcc; /* check this frame, whatever check_every says */
-    void *user;     /* comes back in its result */
+    bool
+        copy; /* copied, whatever the settings' `frames` say: submit is done with the pixels when it returns */
+    void *user; /* comes back in its result */
     /* Instead of the settings' frame_done, with `user` as its context; null: the settings'. */
     void (*frame_done)(void *user, const sk_frame *frame);
+    const sk_frame *given; /* goes back, and into the result, in place of the frame: what that was made of */
 } sk_runner_call;
 
 /* Warm-up, optimised run, capture, for every device. Models are borrowed until the runner is released. The first sees
  * whole frames; a second one, where given, sees crops around what the first found. */
-SK_API sk_status sk_runner_open(const sk_model *const *models, int32_t n_models,
-                                const sk_runner_settings *settings, sk_runner **out,
-                                sk_error *err) SK_MUST_CHECK;
+sk_status sk_runner_open(const sk_model *const *models, int32_t n_models, const sk_runner_settings *settings,
+                         sk_runner **out, sk_error *err) SK_MUST_CHECK;
 
 /* Ends all work and frees the trace, the threads and all memory but the handle. May be called at any point, from any
  * thread (not from frame_done), and again: whoever waits in submit, wait or next gets SK_ERR_CANCELLED, results of wait and
  * next are gone, and every frame is given back, but those of results that were taken. Statistics can still be read. */
-SK_API void sk_runner_release(sk_runner *runner);
+void sk_runner_release(sk_runner *runner);
 /* Release, and the handle itself; no other thread may be using it. Nulls the pointer. */
-SK_API void sk_runner_close(sk_runner **runner);
+void sk_runner_close(sk_runner **runner);
 
 /* Takes a frame (RGB, BGR or grey; any size) and returns; `ticket` (may be null) tells its number. */
-SK_API sk_status sk_runner_submit(sk_runner *runner, const sk_frame *frame, const sk_runner_call *call,
-                                  int64_t *ticket, sk_error *err) SK_MUST_CHECK;
+sk_status sk_runner_submit(sk_runner *runner, const sk_frame *frame, const sk_runner_call *call,
+                           int64_t *ticket, sk_error *err) SK_MUST_CHECK;
 /* Whether frames in the memory of this CUDA device (sk_frame.place and device) are taken: all lanes are on it, and
  * the engine fits frames of this model in by itself; one model, frames borrowed or held, nothing checked or moved. */
-SK_API bool sk_runner_takes_device_frames(const sk_runner *runner, int32_t device);
+bool sk_runner_takes_device_frames(const sk_runner *runner, int32_t device);
 /* Whether NV12 in host memory is best: the engine fits frames of this model in by itself on every lane; one model, nothing
  * checked or moved. Otherwise it is taken, too, and made RGB on the host. */
-SK_API bool sk_runner_takes_nv12(const sk_runner *runner);
+bool sk_runner_takes_nv12(const sk_runner *runner);
 /* Starts a batch that is not full now. */
-SK_API void sk_runner_flush(sk_runner *runner);
+void sk_runner_flush(sk_runner *runner);
 
 /* The oldest frame's result, in the order of submission; it may be read until the next wait, next, run or release. A
  * frame that failed gives its error, with result->ticket and index filled; a failed check gives SK_ERR_MISMATCH with the
  * whole result. SK_ERR_NOT_FOUND when nothing is in flight, SK_ERR_TIMEOUT, naming the stage, when it takes too long
  * (the frame stays in flight), SK_ERR_CANCELLED after a cancel. */
-SK_API sk_status sk_runner_wait(sk_runner *runner, sk_runner_result *result, sk_error *err) SK_MUST_CHECK;
+sk_status sk_runner_wait(sk_runner *runner, sk_runner_result *result, sk_error *err) SK_MUST_CHECK;
 /* The same for a thread that reads while another submits: waits for frames to come, and gives ticket -1 once
  * sk_runner_finish was called and everything is out. */
-SK_API sk_status sk_runner_next(sk_runner *runner, sk_runner_result *result, sk_error *err) SK_MUST_CHECK;
-SK_API void sk_runner_finish(sk_runner *runner); /* no more frames; the next submit opens the stream again */
+sk_status sk_runner_next(sk_runner *runner, sk_runner_result *result, sk_error *err) SK_MUST_CHECK;
+void sk_runner_finish(sk_runner *runner); /* no more frames; the next submit opens the stream again */
 
 /* As next, but the result is the caller's until sk_runner_end_result (or close): several may be held, read and ended at
  * the same time, by any thread and in any order, and after a release. Waits for at most `wait_ms` milliseconds (0: not at all; < 0: for ever)
  * and gives SK_ERR_BUSY when none has come by then. A frame that failed has to be ended too: result->hold is not null. */
-SK_API sk_status sk_runner_take(sk_runner *runner, int64_t wait_ms, sk_runner_result *result,
-                                sk_error *err) SK_MUST_CHECK;
-SK_API void sk_runner_end_result(sk_runner *runner,
-                                 sk_runner_result *result); /* empties it; again: nothing */
+sk_status sk_runner_take(sk_runner *runner, int64_t wait_ms, sk_runner_result *result,
+                         sk_error *err) SK_MUST_CHECK;
+void sk_runner_end_result(sk_runner *runner, sk_runner_result *result); /* empties it; again: nothing */
 
 /* submit, flush and wait for one frame. Nothing else may be in flight. */
-SK_API sk_status sk_runner_run(sk_runner *runner, const sk_frame *frame, const sk_runner_call *call,
-                               sk_runner_result *result, sk_error *err) SK_MUST_CHECK;
+sk_status sk_runner_run(sk_runner *runner, const sk_frame *frame, const sk_runner_call *call,
+                        sk_runner_result *result, sk_error *err) SK_MUST_CHECK;
+
+/* Waits until every frame in flight has its result. SK_ERR_CANCELLED after a cancel or a release. */
+sk_status sk_runner_drain(sk_runner *runner, sk_error *err) SK_MUST_CHECK;
+/* Would sk_runner_take return at once: with a result, the end, or because it was released? */
+bool sk_runner_is_ready(sk_runner *runner);
 
 /* Gives up every frame in flight: none of them gives a result. Does not wait; who does gets SK_ERR_CANCELLED. The runner
  * may be used on. */
-SK_API void sk_runner_cancel(sk_runner *runner);
+void sk_runner_cancel(sk_runner *runner);
 
-SK_API int32_t sk_runner_in_flight(sk_runner *runner); /* submitted, not yet fetched */
-SK_API int32_t sk_runner_depth(const sk_runner *runner);
-
-typedef enum sk_runner_stage {
-    SK_STAGE_UPLOAD = 0,   /* into staging memory; GPU: to the device */
-    SK_STAGE_QUEUE,        /* waiting for a device */
-    SK_STAGE_PRE,          /* letterbox, resize, … */
-    SK_STAGE_WAIT_NETWORK, /* waiting for the network to be free */
-    SK_STAGE_NETWORK,      /* a frame's share of its batch */
-    SK_STAGE_WAIT_POST,
-    SK_STAGE_POST,        /* decode, NMS, peaks, grouping */
-    SK_STAGE_DOWNLOAD,    /* raw outputs out; GPU: from the device */
-    SK_STAGE_CHECK,       /* the reference executor */
-    SK_STAGE_WAIT_READER, /* finished, not yet fetched: earlier frames and the reader */
-    SK_STAGE_TOTAL,       /* from submit to the end of post-processing */
-    /* Two models, after the first's post-processing; the numbers above stay what they were. */
-    SK_STAGE_CROPS,       /* cutting them, where the host does */
-    SK_STAGE_WAIT_SECOND, /* waiting for the second network to be free */
-    SK_STAGE_SECOND,      /* the second network, for all crops of the frame */
-    SK_STAGE_SECOND_POST, /* what comes after it */
-    SK_STAGE_COUNT
-} sk_runner_stage;
-
-SK_API const char *sk_runner_stage_name(sk_runner_stage stage); /* "upload", "queue", "pre", … */
+int32_t sk_runner_in_flight(sk_runner *runner); /* submitted, not yet fetched */
+int32_t sk_runner_depth(const sk_runner *runner);
 
 /* Milliseconds. Percentiles are exact to 3 %. */
 typedef struct sk_runner_stage_stats {
@@ -267,18 +201,13 @@ typedef struct sk_runner_stats {
         whole; /* SLEAP on a GPU: frames with more peaks than its tables hold, whose maps came back instead */
 } sk_runner_stats;
 
-SK_API void sk_runner_get_stats(sk_runner *runner, sk_runner_stats *stats);
-SK_API void
-sk_runner_reset_stats(sk_runner *runner); /* the stages' times and the counters; not the devices */
+void sk_runner_get_stats(sk_runner *runner, sk_runner_stats *stats);
+void sk_runner_reset_stats(sk_runner *runner); /* the stages' times and the counters; not the devices */
 
 /* Adds a step of the caller's own to the timeline, such as decoding; times in nanoseconds of CLOCK_MONOTONIC. One thread
  * at a time. `name` is borrowed until release. */
-SK_API void sk_runner_mark(sk_runner *runner, const char *name, int64_t frame, int64_t begin_ns,
-                           int64_t end_ns);
+void sk_runner_mark(sk_runner *runner, const char *name, int64_t frame, int64_t begin_ns, int64_t end_ns);
 /* The last steps of every thread as Chrome trace events (JSON), for ui.perfetto.dev and chrome://tracing. */
-SK_API sk_status sk_runner_write_timeline(sk_runner *runner, const char *path, sk_error *err) SK_MUST_CHECK;
+sk_status sk_runner_write_timeline(sk_runner *runner, const char *path, sk_error *err) SK_MUST_CHECK;
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/sized.h"
+#include "pipeline/internal.h"
+
+#include <string.h>
+
+/* Settings: their defaults, and the pipeline's own copy of everything they point to. */
+
+static sk_sleap_options sleap_defaults(void)
+{
+    sk_detector_settings d;
+    sk_detector_defaults(&d);
+    return d.sleap;
+}
+
+static sk_pipeline_settings defaults(void)
+{
+    sk_detector_settings d;
+    sk_detector_defaults(&d);
+    return (sk_pipeline_settings){.size = sizeof(sk_pipeline_settings),
+                                  .runtime = d.runtime,
+                                  .batch = d.batch,
+                                  .confidence = d.confidence,
+                                  .iou = d.iou,
+                                  .max_det = d.max_det,
+                                  .peak_threshold = d.peak_threshold,
+                                  .mode = SK_PIPELINE_THROUGHPUT,
+                                  .batch_wait_ms = 20,
+                                  .max_age_ms = 500};
+}
+
+void sk_pipeline_defaults(sk_pipeline_settings *settings)
+{
+    const sk_pipeline_settings whole = defaults();
+    if (settings)
+        sk_sized_write(settings, &whole, sizeof whole);
+}
+
+void sk_sleap_options_defaults(sk_sleap_options *options)
+{
+    const sk_sleap_options whole = sleap_defaults();
+    if (options)
+        sk_sized_write(options, &whole, sizeof whole);
+}
+
+sk_status sk_pipeline_read_frame(const sk_frame *given, sk_frame *whole, sk_error *err)
+{
+    SK_CHECK_ARG(given, err);
+    *whole = (sk_frame){.size = sizeof *whole};
+    SK_TRY(sk_sized_read(given, whole, sizeof *whole, "a frame", err));
+    if (whole->stream && whole->event)
+        return sk_fail(err, SK_ERR_ARG, "frame %lld has a stream and an event; give one of them",
+                       (long long)whole->index);
+    return SK_OK;
+}
+
+static sk_status copy_text(const char *text, char **out, sk_error *err)
+{
+    *out = text && text[0] ? sk_strdup(text) : NULL;
+    return *out || !text || !text[0] ? SK_OK : sk_fail_memory(err, strlen(text));
+}
+
+/* --- the copy --- */
+
+static sk_status check(const sk_pipeline_settings *s, sk_error *err)
+{
+    if (s->rect < SK_RECT_AUTO || s->rect > SK_RECT_OFF || s->heads < SK_HEADS_AUTO ||
+        s->heads > SK_HEADS_ONE_TO_ONE)
+        return sk_fail(err, SK_ERR_ARG, "rect %d or heads %d is not known", (int)s->rect, (int)s->heads);
+    if (s->n_classes < 0 || (s->n_classes > 0 && !s->classes))
+        return sk_fail(err, SK_ERR_ARG, "n_classes is %d, and classes %s", s->n_classes,
+                       s->classes ? "are given" : "is null");
+    if (s->height < 0 || s->width < 0 || s->threads < 0)
+        return sk_fail(err, SK_ERR_ARG, "a negative size or count in the pipeline's settings");
+    return SK_OK;
+}
+
+static void to_detector(sk_pipeline *p)
+{
+    const sk_pipeline_settings *s = &p->settings;
+    sk_detector_settings *d = &p->detector;
+    sk_detector_defaults(d);
+    d->runtime = p->runtime ? p->runtime : d->runtime;
+    d->precision = p->precision;
+    d->engine_options = p->options;
+    d->threads = s->threads;
+    d->batch = s->batch;
+    d->height = s->height;
+    d->width = s->width;
+    d->rect = s->rect;
+    d->heads = s->heads;
+    d->confidence = s->confidence;
+    d->iou = s->iou;
+    d->max_det = s->max_det;
+    d->agnostic = s->agnostic;
+    d->obb_quarter = s->obb_quarter;
+    d->classes = p->classes;
+    d->n_classes = s->n_classes;
+    d->peak_threshold = s->peak_threshold;
+    d->max_instances = s->max_instances;
+    d->sleap = p->sleap;
+}
+
+sk_status sk_pipeline_copy_settings(sk_pipeline *p, const sk_pipeline_settings *given, sk_error *err)
+{
+    sk_pipeline_settings *s = &p->settings;
+    *s = defaults();
+    p->sleap = sleap_defaults();
+    p->expect = (sk_frame){.size = sizeof p->expect, .format = SK_PIXEL_RGB};
+    if (given)
+        SK_TRY(sk_sized_read(given, s, sizeof *s, "settings of a pipeline", err));
+    SK_TRY(check(s, err));
+    if (s->sleap)
+        SK_TRY(sk_sized_read(s->sleap, &p->sleap, sizeof p->sleap, "options of SLEAP", err));
+    if (s->expect)
+        SK_TRY(sk_pipeline_read_frame(s->expect, &p->expect, err));
+    SK_TRY(copy_text(s->runtime, &p->runtime, err));
+    SK_TRY(copy_text(s->devices, &p->devices, err));
+    SK_TRY(copy_text(s->precision, &p->precision, err));
+    SK_TRY(copy_text(s->options, &p->options, err));
+    if (s->n_classes > 0) {
+        const size_t bytes = (size_t)s->n_classes * sizeof *p->classes;
+        p->classes = sk_malloc(bytes);
+        if (!p->classes)
+            return sk_fail_memory(err, bytes);
+        memcpy(p->classes, s->classes, bytes);
+    }
+    s->runtime = p->runtime;
+    s->devices = p->devices;
+    s->precision = p->precision;
+    s->options = p->options;
+    s->classes = p->classes;
+    s->sleap = &p->sleap;
+    s->expect = &p->expect;
+    to_detector(p);
+    return SK_OK;
+}
+
+void sk_pipeline_free_settings(sk_pipeline *p)
+{
+    sk_free(p->runtime);
+    sk_free(p->devices);
+    sk_free(p->precision);
+    sk_free(p->options);
+    sk_free(p->classes);
+}
