@@ -25,15 +25,19 @@ extern "C" {
 typedef struct sk_source sk_source;
 
 typedef enum sk_source_kind {
-    SK_SOURCE_PICTURES = 1, /* one or many still pictures, each of its own size */
+    /* one or many still pictures, each of its own size */
+    SK_SOURCE_PICTURES = 1,
     SK_SOURCE_VIDEO,
-    SK_SOURCE_LIVE /* camera or network stream: no end, no seeking, the newest frame wins */
+    /* camera or network stream: no end, no seeking, the newest frame wins */
+    SK_SOURCE_LIVE
 } sk_source_kind;
 
 /* By which matrix and range the colours of video are made of what its file holds. Pictures have one answer. */
 typedef enum sk_source_colours {
-    SK_COLOURS_TAGGED = 0, /* the file's own; BT.601 where it names none */
-    SK_COLOURS_BT601 /* BT.601 whatever it names, as OpenCV up to 4.11 and so SLEAP up to 1.4 read every video */
+    /* the file's own; BT.601 where it names none */
+    SK_COLOURS_TAGGED = 0,
+    /* BT.601 whatever it names, as OpenCV up to 4.11 and so SLEAP up to 1.4 read every video */
+    SK_COLOURS_BT601
 } sk_source_colours;
 
 /* Frames first, first+step … < last; last < 0: to the end. */
@@ -42,28 +46,30 @@ typedef struct sk_frame_range {
 } sk_frame_range;
 
 typedef struct sk_source_settings {
-    sk_pixel_format
-        format; /* SK_PIXEL_RGB (default), _BGR or _GRAY; pictures and video are converted to it */
-    int64_t first, last, step; /* frames first, first+step … < last; last < 0: to the end. Default 0, -1, 1 */
-    int32_t queue; /* frames decoded ahead, 1 to 256; 0 (default): 1 to 6, fewer the larger the frames are */
-    int32_t threads; /* decoder threads; 0 (default): half the machine's cores, 8 at most */
-    int32_t loop;    /* how many times to play a file; default 1; for load tests */
+    /* SK_PIXEL_RGB (default), _BGR or _GRAY; pictures and video are converted to it */
+    sk_pixel_format format;
+    /* frames first, first+step … < last; last < 0: to the end. Default 0, -1, 1 */
+    int64_t first, last, step;
+    /* frames decoded ahead, 1 to 256; 0 (default): 1 to 6, fewer the larger the frames are */
+    int32_t queue;
+    /* decoder threads; 0 (default): half the machine's cores, 8 at most */
+    int32_t threads;
+    /* how many times to play a file; default 1; for load tests */
+    int32_t loop;
     /* Decoding on a device: null or "none" (default); "auto": the first that FFmpeg knows for the codec and this machine
      * opens; or one by FFmpeg's name: "vaapi", "cuda", "vdpau", "qsv", "drm", "vulkan" … Where it cannot be had, the
      * processor decodes, and a warning (skitter/log.h) says why. */
     const char *hwaccel;
-    /* k > 0: frames that "cuda" decodes on CUDA device k - 1 stay in its memory (sk_frame.place) where they are 8-bit
-     * 4:2:0 and upright; sk_source_info.like says whether. "auto" then tries "cuda" first. Video files only. Default 0 */
-    int32_t on_device;
-    /* Both > 0, with `format` RGB: frames wider or higher than this may come as planes (SK_PIXEL_I420), in the decoder's own
-     * memory, if they are 8-bit 4:2:0, upright and of even height, and turning them into RGB later (as runners do) gives
-     * the same pixels. Others come in `format`. Video files only. Default 0 */
-    int32_t planes_above_width, planes_above_height;
-    /* Video files: frames that are 8-bit 4:2:0, of even size and upright come as NV12, not converted, if turning them into RGB
-     * later gives the same pixels, for engines that take it (sk_runner_takes_nv12); sk_source_info.like says whether. Others come in `format`. Default false */
-    bool nv12;
-    sk_source_colours colours; /* default: tagged; sk_detector_info has what suits a model */
-    double reconnect_seconds;  /* live: give up after this long without a frame; default 60 */
+    /* Kinds of frames that the reader takes, the best first: sk_pipeline_info.accepts. Video files come in the first of them
+     * that the source can give with the same pixels as `format` would have later: in the memory of the CUDA device that decodes
+     * (`hwaccel` "cuda", or "auto", which then tries that first), as NV12, or as planes (I420) above a size; else, and all else,
+     * in `format`. sk_source_info.like says which. Copied by open. Null (default): `format` always */
+    const sk_frame_kind *accepts;
+    int32_t n_accepts;
+    /* default: tagged; sk_pipeline_info has what suits a model */
+    sk_source_colours colours;
+    /* live: give up after this long without a frame; default 60 */
+    double reconnect_seconds;
     /* Pixels a picture or a frame may have. 0 (default): 67 million, or 4096 for every byte of a picture's file, 268 million at
      * most; a file that claims more is refused before memory is taken for it. */
     int64_t max_pixels;
@@ -84,30 +90,48 @@ SK_API void sk_source_defaults(sk_source_settings *settings);
 
 typedef struct sk_source_info {
     sk_source_kind kind;
-    const char *name;      /* what the user gave; borrowed from the source */
-    int32_t width, height; /* of the first picture; 0 before the first frame of a live source */
-    double rate;           /* frames a second; 0 unknown */
-    int64_t frames;        /* that this source will give with these settings; -1 unknown */
-    int64_t total;         /* frames the whole file holds, whatever range is read; -1 unknown */
-    bool exact;            /* the numbers were counted, not estimated from the duration */
-    const char *decoder;   /* "h264", "libjpeg-turbo", … */
-    const char *hwaccel;   /* the device that decodes, by FFmpeg's name; "" the processor */
-    bool once;             /* a pipe or standard input: it cannot be opened again */
-    sk_frame like; /* what its frames are like: format, and for frames on a device colours and place */
+    /* what the user gave; borrowed from the source */
+    const char *name;
+    /* of the first picture; 0 before the first frame of a live source */
+    int32_t width, height;
+    /* frames a second; 0 unknown */
+    double rate;
+    /* that this source will give with these settings; -1 unknown */
+    int64_t frames;
+    /* frames the whole file holds, whatever range is read; -1 unknown */
+    int64_t total;
+    /* the numbers were counted, not estimated from the duration */
+    bool exact;
+    /* "h264", "libjpeg-turbo", … */
+    const char *decoder;
+    /* the device that decodes, by FFmpeg's name; "" the processor */
+    const char *hwaccel;
+    /* a pipe or standard input: it cannot be opened again */
+    bool once;
+    /* what its frames are like: format, and for frames on a device colours and place */
+    sk_frame like;
 } sk_source_info;
 
 /* What went on behind the reader's back. */
 typedef struct sk_source_status {
-    int64_t decoded; /* frames decoded so far */
-    int64_t dropped; /* live: replaced by a newer one before they were read */
-    int64_t damaged; /* packets or frames the decoder reported as corrupt and went on from */
-    int64_t
-        missing; /* video files, once the end is reached: frames that the container promised and does not hold */
-    int32_t reconnects;     /* live: attempts to connect again */
-    int32_t outages;        /* live: times that frames stopped coming */
-    bool connected;         /* live: false while it tries to connect again */
-    double decode_seconds;  /* spent decoding and converting, on the decoder's own thread */
-    char last_problem[256]; /* "" when there was none */
+    /* frames decoded so far */
+    int64_t decoded;
+    /* live: replaced by a newer one before they were read */
+    int64_t dropped;
+    /* packets or frames the decoder reported as corrupt and went on from */
+    int64_t damaged;
+    /* video files, once the end is reached: frames that the container promised and does not hold */
+    int64_t missing;
+    /* live: attempts to connect again */
+    int32_t reconnects;
+    /* live: times that frames stopped coming */
+    int32_t outages;
+    /* live: false while it tries to connect again */
+    bool connected;
+    /* spent decoding and converting, on the decoder's own thread */
+    double decode_seconds;
+    /* "" when there was none */
+    char last_problem[256];
 } sk_source_status;
 
 SK_API sk_status sk_source_open(const char *uri, const sk_source_settings *settings, sk_source **out,
@@ -117,7 +141,8 @@ SK_API void sk_source_close(sk_source **source);
 SK_API void sk_source_get_info(const sk_source *source, sk_source_info *info);
 SK_API void sk_source_get_status(sk_source *source, sk_source_status *status);
 
-/* The next frame, borrowed until sk_source_release gives its buffer back. *frame is null at the end (SK_OK).
+/* The next frame, lent by the source: whoever is done with it gives it back, by sk_source_release or, as pipelines do with
+ * frames that they were handed, by its own release callback, which does the same: once. *frame is null at the end (SK_OK).
  * Up to `queue` (with 0: two) frames may be held at a time. `name` of a picture is its path: sk_source_frame_name. */
 SK_API sk_status sk_source_next(sk_source *source, const sk_frame **frame, sk_error *err) SK_MUST_CHECK;
 SK_API void sk_source_release(sk_source *source, const sk_frame *frame);
@@ -127,9 +152,12 @@ SK_API const char *sk_source_frame_name(const sk_source *source, const sk_frame 
 /* A picture that was left out, the first not told yet of those before frame `before` (INT64_MAX: any); false when there is
  * none. With skip_unreadable only. */
 typedef struct sk_unreadable {
-    int64_t index;     /* the frame it would have been */
-    char name[4096];   /* its path */
-    char problem[512]; /* why */
+    /* the frame it would have been */
+    int64_t index;
+    /* its path */
+    char name[4096];
+    /* why */
+    char problem[512];
 } sk_unreadable;
 SK_API bool sk_source_next_unreadable(sk_source *source, int64_t before, sk_unreadable *out);
 

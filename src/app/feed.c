@@ -42,12 +42,12 @@ static sk_status next_frame(feeding *f, const sk_frame **frame, sk_error *err)
     f->wait_source += seconds_since(begin);
     if (*frame) {
         const sk_slot *slot = (const sk_slot *)(const void *)*frame;
-        sk_runner_mark(how->runner, "decode", (*frame)->index, slot->decode_begin, slot->decode_end);
+        sk_pipeline_mark(how->pipeline, "decode", (*frame)->index, slot->decode_begin, slot->decode_end);
     }
     return SK_OK;
 }
 
-/* Takes the next frame to the runner, which blocks while enough are on their way. */
+/* Takes the next frame to the pipeline, which blocks while enough are on their way. */
 static sk_status give(feeding *f, bool *any, sk_error *err)
 {
     const sk_frame *frame = NULL;
@@ -55,8 +55,8 @@ static sk_status give(feeding *f, bool *any, sk_error *err)
     SK_TRY(next_frame(f, &frame, err));
     if (!frame)
         return SK_OK;
-    const sk_runner_call call = {.check_pcc = f->how->check};
-    sk_status status = sk_runner_submit(f->how->runner, frame, f->how->check ? &call : NULL, NULL, err);
+    sk_status status =
+        sk_pipeline_submit(f->how->pipeline, frame, NULL, f->how->check ? SK_SUBMIT_CHECK : 0, err);
     if (status != SK_OK && f->how->source)
         sk_source_release(f->how->source, frame);
     f->given++;
@@ -91,7 +91,7 @@ static sk_status pass_unreadable(feeding *f, int64_t before, sk_error *err)
     return SK_OK;
 }
 
-static sk_status pass_result(feeding *f, const sk_runner_result *got, sk_error *err)
+static sk_status pass_result(feeding *f, const sk_result *got, sk_error *err)
 {
     sk_source *source = f->how->source;
     sk_result_frame result = {.source = got->frame && source ? sk_source_frame_name(source, got->frame)
@@ -120,19 +120,25 @@ static void note_check(sk_feed_report *report, const sk_check *check)
 /* The next result to the consumers; *any false once all are out. */
 static sk_status take(feeding *f, bool *any, sk_error *err)
 {
-    sk_runner_result got = {.ticket = -1};
-    sk_status status = f->how->in_flight ? sk_runner_wait(f->how->runner, &got, err)
-                                         : sk_runner_next(f->how->runner, &got, err);
-    note_check(f->report, got.check);
-    *any = status == SK_OK && got.ticket >= 0;
-    if (!*any)
-        return status;
-    if (f->how->consumers)
-        status = pass_result(f, &got, err);
-    else
-        f->report->seconds = seconds_since(f->begin);
-    f->report->frames++;
-    f->report->instances += got.instances->count;
+    const sk_result *got = NULL;
+    *any = false;
+    SK_TRY(sk_pipeline_take(f->how->pipeline, -1, &got, err));
+    if (!got)
+        return SK_OK;
+    sk_status status = got->status;
+    note_check(f->report, got->check);
+    *any = status == SK_OK;
+    if (!*any) {
+        (void)sk_fail(err, status, "%s", got->problem);
+    } else {
+        if (f->how->consumers)
+            status = pass_result(f, got, err);
+        else
+            f->report->seconds = seconds_since(f->begin);
+        f->report->frames++;
+        f->report->instances += sk_instances_count(got->instances);
+    }
+    sk_pipeline_give_back(f->how->pipeline, got);
     return status;
 }
 
@@ -144,7 +150,7 @@ static void *read_frames(void *context)
     bool any = true;
     while (any && f->give_status == SK_OK && !atomic_load(&f->stop))
         f->give_status = give(f, &any, &f->give_error);
-    sk_runner_finish(f->how->runner);
+    sk_pipeline_finish(f->how->pipeline);
     return NULL;
 }
 
@@ -155,7 +161,7 @@ static sk_status end_reading(feeding *f, pthread_t reader, sk_status status, sk_
         atomic_store(&f->stop, true);
         if (f->how->source)
             sk_source_stop(f->how->source);
-        sk_runner_release(f->how->runner); /* gives the frames back; a reader in submit comes out */
+        sk_pipeline_release(f->how->pipeline); /* gives the frames back; a reader in submit comes out */
     }
     pthread_join(reader, NULL);
     if (status != SK_OK || f->report->stopped || f->give_status == SK_OK)
@@ -180,19 +186,19 @@ static sk_status with_a_reader(feeding *f, sk_error *err)
 
 static sk_status alone(feeding *f, sk_error *err)
 {
-    sk_runner *runner = f->how->runner;
+    sk_pipeline *pipeline = f->how->pipeline;
     bool any = true;
     while (any && !f->report->stopped && !(f->how->frames && f->given == f->how->frames)) {
-        while (!f->report->stopped && sk_runner_in_flight(runner) >= f->how->in_flight)
+        while (!f->report->stopped && sk_pipeline_in_flight(pipeline) >= f->how->in_flight)
             SK_TRY(take(f, &any, err));
         if (!f->report->stopped)
             SK_TRY(give(f, &any, err));
     }
-    sk_runner_flush(runner);
-    while (!f->report->stopped && sk_runner_in_flight(runner) > 0)
+    sk_pipeline_flush(pipeline);
+    while (!f->report->stopped && sk_pipeline_in_flight(pipeline) > 0)
         SK_TRY(take(f, &any, err));
     if (f->report->stopped)
-        sk_runner_release(runner);
+        sk_pipeline_release(pipeline);
     return SK_OK;
 }
 

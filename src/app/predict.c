@@ -65,10 +65,14 @@ static sk_status open_models_and_source(predict_run *r, sk_error *err)
 {
     const sk_predict_settings *s = r->settings;
     SK_TRY(sk_runtimes_hold(s->out ? s->out : "standard output", &r->runtime_lock, r->report->notice, err));
-    SK_TRY(sk_detector_open_models(s->models, s->n_models, &s->detector, &r->detector, err));
+    sk_pipeline_settings how = SK_PIPELINE_SETTINGS_INIT;
+    sk_pipeline_defaults(&how);
+    how.devices = predict_devices_of(s);
+    how.allow_failover = s->allow_failover;
+    SK_TRY(sk_pipeline_prepare(s->models, s->n_models, &s->detector, &how, &r->pipeline, err));
     /* A network that fits every frame is opened, and the model's weights given back, before the decoder wants memory. */
-    if (sk_detector_fits_all(r->detector))
-        SK_TRY(predict_open_runner(r, err));
+    if (sk_pipeline_fits_all(r->pipeline))
+        SK_TRY(predict_start(r, err));
     const sk_source_settings media = predict_media_of(r);
     SK_TRY(sk_source_open(s->source, &media, &r->source, err));
     sk_source_get_info(r->source, &r->info);
@@ -80,7 +84,8 @@ static sk_status begin_folder(predict_run *r, sk_error *err)
 {
     const sk_predict_settings *s = r->settings;
     SK_TRY(sk_run_folder_open(s->out, &r->folder, err));
-    const sk_run_facts facts = {s, sk_detector_about(r->detector), r->source, r->info};
+    const sk_run_facts facts = {s, sk_pipeline_about(r->pipeline), sk_pipeline_models(r->pipeline), r->source,
+                                r->info};
     SK_TRY(sk_run_identity_of(&facts, &r->identity, err));
     sk_run_header_of(&facts, &r->identity, &r->header);
     r->header.started = sk_run_folder_started(r->folder);
@@ -121,11 +126,11 @@ static void make_room(predict_run *r)
 static sk_status begin_consumers(predict_run *r, sk_error *err)
 {
     if (sk_run_folder_stage(r->folder) != SK_RUN_COMPLETE &&
-        !r->runner) { /* the files' headers name what computes */
+        !sk_pipeline_runner(r->pipeline)) { /* the files' headers name what computes */
         make_room(r);
-        SK_TRY(predict_open_runner(r, err));
+        SK_TRY(predict_start(r, err));
     }
-    sk_run_folder_computed_by(r->folder, r->runner, &r->header);
+    sk_run_folder_computed_by(r->folder, r->pipeline, &r->header);
     SK_TRY(sk_consumers_begin(&r->consumers, &r->header, r->folder, err));
     const sk_source_settings media = predict_media_of(r);
     const sk_retell known = {r->folder, &r->header, &r->consumers, r->settings->source, &media};
@@ -137,7 +142,7 @@ static sk_status begin_consumers(predict_run *r, sk_error *err)
 static sk_status note(predict_run *r, sk_run_state state, sk_error *err)
 {
     /* Frames of another size may have added a file that computes. */
-    sk_run_folder_computed_by(r->folder, r->runner, &r->header);
+    sk_run_folder_computed_by(r->folder, r->pipeline, &r->header);
     sk_run_standing standing = {.state = state,
                                 .nothing_to_do = r->report->nothing_to_do,
                                 .frames = r->progress.done - sk_run_folder_left_out(r->folder),
@@ -156,7 +161,7 @@ static sk_status feed(predict_run *r, sk_error *err)
     const sk_predict_settings *s = r->settings;
     sk_predict_report *p = r->report;
     const sk_feed how = {.source = r->source,
-                         .runner = r->runner,
+                         .pipeline = r->pipeline,
                          .consumers = &r->consumers,
                          .interrupted = s->media.interrupted, /* a source that waited for its peer */
                          .interrupted_context = s->media.interrupted_context};
@@ -193,10 +198,18 @@ static sk_status look_at_frames(predict_run *r, bool *finished, sk_error *err)
 
 /* --- the end --- */
 
+static double seconds_in(const predict_run *r, sk_stage stage)
+{
+    sk_stage_stats stats = {.size = sizeof stats};
+    if (!r->report->frames || !sk_pipeline_runner(r->pipeline))
+        return 0;
+    (void)sk_pipeline_get_stage(r->pipeline, stage, &stats);
+    return 1e-3 * stats.sum;
+}
+
 static void fill_report(predict_run *r)
 {
     sk_predict_report *p = r->report;
-    sk_detector_times times;
     if (r->folder) {
         p->unreadable = sk_run_folder_left_out(r->folder);
         p->total_frames = r->progress.done - p->unreadable;
@@ -208,16 +221,15 @@ static void fill_report(predict_run *r)
     if (r->source)
         sk_source_get_status(r->source, &p->source);
     p->decode = p->source.decode_seconds;
-    if (!r->detector)
+    if (!r->pipeline)
         return;
-    const sk_detector_info *about = sk_detector_about(r->detector);
-    memcpy(p->runtime, about->runtime, sizeof p->runtime);
-    memcpy(p->device, about->device, sizeof p->device);
-    memcpy(p->precision, about->precision, sizeof p->precision);
-    sk_detector_get_times(r->detector, &times);
-    p->pre = p->frames ? times.pre : 0;
-    p->network = p->frames ? times.network : 0;
-    p->post = p->frames ? times.post : 0;
+    const sk_pipeline_info *about = sk_pipeline_about(r->pipeline);
+    snprintf(p->runtime, sizeof p->runtime, "%s", about->runtime);
+    snprintf(p->device, sizeof p->device, "%s", about->device);
+    snprintf(p->precision, sizeof p->precision, "%s", about->precision);
+    p->pre = seconds_in(r, SK_STAGE_PRE);
+    p->network = seconds_in(r, SK_STAGE_NETWORK);
+    p->post = seconds_in(r, SK_STAGE_POST);
 }
 
 static void note_file(sk_predict_report *report, const char *folder, const char *file)
@@ -262,7 +274,7 @@ static sk_status close_all(predict_run *r, bool finished, sk_status status, sk_e
         status = status != SK_OK ? status : noted;
     }
     sk_consumers_close(&r->consumers);
-    sk_detector_close(&r->detector); /* with the runner, which gives frames back to the source */
+    sk_pipeline_close(&r->pipeline); /* gives frames back to the source */
     sk_source_close(&r->source);
     sk_run_folder_close(&r->folder);
     sk_run_identity_free(&r->identity);

@@ -23,43 +23,20 @@ static bool is_own_cpu(const sk_predict_settings *s)
     return can->device == SK_DEVICE_CPU && can->same_bits && !can->for_checking;
 }
 
-/* Does nobody but the engine's first kernel look at pixels? Whoever draws on frames or cuts crops out of them needs RGB here. */
-static bool engine_reads_frames(const predict_run *r)
-{
-    const sk_predict_settings *s = r->settings;
-    return !r->frames_here && !needs_pixels(r) && s->n_models == 1 && !s->allow_failover &&
-           sk_detector_takes_nv12(r->detector) &&
-           (sk_engine_can(s->detector.runtime)->reads & SK_READS_DEVICE) && !sk_uri_is_pictures(s->source) &&
-           !sk_uri_is_live(s->source) && !sk_uri_is_once(s->source); /* which may not be opened anew */
-}
-
-/* The GPU whose memory frames may stay in from the decoder to the network, + 1; 0: none. */
-static int32_t device_for_frames(const predict_run *r)
-{
-    const sk_predict_settings *s = r->settings;
-    const char *wish = s->media.hwaccel, *devices = s->devices, *runtime = s->detector.runtime;
-    if (!engine_reads_frames(r) || !wish || (strcmp(wish, "cuda") != 0 && strcmp(wish, "auto") != 0))
-        return 0;
-    long device = 0; /* "cuda:1" and the like: the runner is asked, too, once it stands */
-    const size_t name = strlen(runtime);
-    if (devices && strncmp(devices, runtime, name) == 0 && devices[name] == ':')
-        device = strtol(devices + name + 1, NULL, 10);
-    return device >= 0 && device < 1024 ? (int32_t)device + 1 : 0;
-}
-
+/* Frames come as the pipeline likes them best, where only it looks at them and the source can be opened anew if, once the
+ * network stands, they turn out not to be taken. Whoever draws on frames or cuts pieces out of them needs RGB. */
 sk_source_settings predict_media_of(const predict_run *r)
 {
     const sk_predict_settings *s = r->settings;
+    const sk_pipeline_info *about = sk_pipeline_about(r->pipeline);
     sk_source_settings m = s->media;
-    m.colours = sk_run_colours_of(s, sk_detector_about(r->detector));
+    m.colours = sk_run_colours_of(s, about);
     m.skip_unreadable = !s->strict;
-    m.on_device = device_for_frames(r);
-    m.nv12 = engine_reads_frames(r);
-    const sk_task_settings task = sk_task_settings_of(&s->detector);
-    const sk_model *model = sk_detector_about(r->detector)->models[0];
-    if (s->n_models != 1 || needs_pixels(r) || !is_own_cpu(s) ||
-        !sk_task_i420_above(model, &task, &m.planes_above_width, &m.planes_above_height))
-        m.planes_above_width = m.planes_above_height = 0;
+    if (!needs_pixels(r) && !sk_uri_is_pictures(s->source) && !sk_uri_is_live(s->source) &&
+        !sk_uri_is_once(s->source)) {
+        m.accepts = about->accepts;
+        m.n_accepts = about->n_accepts;
+    }
     return m;
 }
 
@@ -134,25 +111,16 @@ sk_status predict_check_done(const predict_run *r, sk_error *err)
 sk_status predict_agree_on_frames(predict_run *r, sk_error *err)
 {
     const sk_frame *like = &r->info.like;
-    const int32_t place = sk_frame_on_device(like) ? like->device + 1 : 0;
-    if (place && sk_runner_takes_device_frames(r->runner, place - 1)) {
-        sk_log(SK_LOG_INFO, "%s: decoded on GPU %d, where frames stay", r->settings->source, place - 1);
+    const bool there = sk_frame_on_device(like), taken = sk_pipeline_likes(r->pipeline, like);
+    if (there && taken)
+        sk_log(SK_LOG_INFO, "%s: decoded on GPU %d, where frames stay", r->settings->source, like->device);
+    if (taken || (!there && like->format != SK_PIXEL_NV12))
         return SK_OK;
-    }
-    if (!place && (like->format != SK_PIXEL_NV12 || sk_runner_takes_nv12(r->runner)))
-        return SK_OK;
-    if (place)
+    if (there)
         sk_log(SK_LOG_INFO,
                "%s: this model needs frames in memory; they are fetched from GPU %d, which decodes them",
-               r->settings->source, place - 1);
-    r->frames_here = true;
+               r->settings->source, like->device);
     return predict_open_source(r, err);
-}
-
-static void frame_done(void *context, const sk_frame *frame)
-{
-    predict_run *r = context;
-    sk_source_release(r->source, frame);
 }
 
 /* Fewer frames than this are not worth opening an instance for each core. */
@@ -183,13 +151,11 @@ bool predict_holds_frames(const predict_run *r)
            ((sk_consumers_needs(&r->consumers) & SK_NEEDS_NAMES) && sk_uri_is_pictures(r->settings->source));
 }
 
-sk_status predict_open_runner(predict_run *r, sk_error *err)
+sk_status predict_start(predict_run *r, sk_error *err)
 {
     sk_runner_settings how;
     sk_runner_defaults(&how);
     how.frames = predict_holds_frames(r) ? SK_RUNNER_HOLD : SK_RUNNER_BORROW;
-    how.frame_done = frame_done;
-    how.context = r;
     how.quick_open = true;
     how.frame_width = r->info.width;
     how.frame_height = r->info.height;
@@ -197,7 +163,7 @@ sk_status predict_open_runner(predict_run *r, sk_error *err)
     how.devices = predict_devices_of(r->settings);
     how.allow_failover = r->settings->allow_failover;
     how.depth = r->settings->depth;
-    SK_TRY(sk_detector_open_runner(r->detector, &how, &r->runner, err));
-    sk_detector_forget(r->detector, r->info.kind == SK_SOURCE_VIDEO || r->info.kind == SK_SOURCE_LIVE);
+    SK_TRY(sk_pipeline_start(r->pipeline, &how, err));
+    sk_pipeline_forget(r->pipeline, r->info.kind == SK_SOURCE_VIDEO || r->info.kind == SK_SOURCE_LIVE);
     return SK_OK;
 }

@@ -2,10 +2,10 @@
 #ifndef SK_APP_PREDICT_INTERNAL_H
 #define SK_APP_PREDICT_INTERNAL_H
 
-#include "app/detector.h"
 #include "app/feed.h"
 #include "app/predict.h"
 #include "app/run_identity.h"
+#include "pipeline/pipeline.h"
 #include "runtime/run_lock.h"
 
 /* One run of sk_predict_run, for its files only. */
@@ -16,24 +16,22 @@ typedef struct predict_run {
     sk_run_identity identity;
     sk_run_header header;
     sk_run_lock *runtime_lock;
-    sk_detector *detector;
-    sk_runner *runner; /* the detector's */
+    sk_pipeline *pipeline; /* prepared with the run, started when its frames are known */
     sk_source *source;
     sk_source_info info;
-    bool frames_here; /* as RGB in memory, whatever the decoder could leave them as */
     sk_consumers consumers;
     sk_predict_progress progress;
 } predict_run;
 
 /* --- predict_frames.c: how frames come, and who looks at them --- */
 
-/* How the run wants its frames: on the device that decodes them, or as planes where the network looks at few pixels. */
+/* How the run wants its frames: as the pipeline takes them, where nobody else looks at them. */
 sk_source_settings predict_media_of(const predict_run *run);
 /* The source from the first frame that is still to be done. */
 sk_status predict_open_source(predict_run *run, sk_error *err) SK_MUST_CHECK;
 /* Frames on the device, or as NV12, where both sides can; else RGB in memory, as ever. */
 sk_status predict_agree_on_frames(predict_run *run, sk_error *err) SK_MUST_CHECK;
-sk_status predict_open_runner(predict_run *run, sk_error *err) SK_MUST_CHECK;
+sk_status predict_start(predict_run *run, sk_error *err) SK_MUST_CHECK;
 /* Are the frames asked for there? None is an error, fewer a warning: before the run where the source knows how many it has,
  * and when it has ended. */
 sk_status predict_check_frames(const predict_run *run, sk_error *err) SK_MUST_CHECK;

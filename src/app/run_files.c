@@ -11,13 +11,13 @@
 static void add(sk_run_files *files, int32_t model, const char *path, const char *sha256)
 {
     for (int32_t i = 0; i < files->count; i++) {
-        const sk_runner_file *f = &files->items[i];
+        const sk_pipeline_file *f = &files->items[i];
         if (f->model == model && strcmp(f->path, path) == 0 && strcmp(f->sha256, sha256) == 0)
             return;
     }
     if (files->count == SK_RUN_MAX_FILES || strlen(sha256) != 64)
         return;
-    sk_runner_file *f = &files->items[files->count++];
+    sk_pipeline_file *f = &files->items[files->count++];
     f->model = model;
     snprintf(f->path, sizeof f->path, "%s", path);
     snprintf(f->sha256, sizeof f->sha256, "%s", sha256);
@@ -45,12 +45,11 @@ void sk_run_files_read(const char *folder, sk_run_files *files)
     sk_free(path);
 }
 
-void sk_run_files_note(sk_run_files *files, sk_runner *runner, sk_run_header *header)
+void sk_run_files_note(sk_run_files *files, sk_pipeline *pipeline, sk_run_header *header)
 {
-    sk_runner_file now[SK_RUNNER_MAX_FILES];
-    int32_t count = runner ? sk_runner_files(runner, now) : 0;
-    for (int32_t i = 0; i < count; i++)
-        add(files, now[i].model, now[i].path, now[i].sha256);
+    sk_pipeline_file file = {.size = sizeof file};
+    for (int32_t i = 0; pipeline && sk_pipeline_get_file(pipeline, i, &file); i++)
+        add(files, file.model, file.path, file.sha256);
     header->n_files = files->count;
     for (int32_t i = 0; i < files->count; i++)
         header->files[i] = (sk_run_file){files->items[i].model, files->items[i].path, files->items[i].sha256};

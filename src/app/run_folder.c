@@ -219,9 +219,9 @@ int64_t sk_run_folder_last_index(const sk_run_folder *folder)
     return sk_journal_last_index(folder->journal);
 }
 
-void sk_run_folder_computed_by(sk_run_folder *folder, sk_runner *runner, sk_run_header *header)
+void sk_run_folder_computed_by(sk_run_folder *folder, sk_pipeline *pipeline, sk_run_header *header)
 {
-    sk_run_files_note(&folder->files, runner, header);
+    sk_run_files_note(&folder->files, pipeline, header);
 }
 
 /* --- frames --- */

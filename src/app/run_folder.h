@@ -4,7 +4,7 @@
 
 #include "base/lock.h"
 #include "results/sink.h"
-#include "runner/runner.h"
+#include "skitter/pipeline.h"
 #include "skitter/source.h"
 
 /* The folder a run writes into: who is at it (.skitter.lock), what was done so far (journal.skj) and where the run
@@ -77,7 +77,7 @@ const char *sk_run_folder_first_problem(const sk_run_folder *folder);
 
 /* Which files computed in the models' places, over all parts of the run and by this runner (null: none yet): put into the
  * header, which borrows them. */
-void sk_run_folder_computed_by(sk_run_folder *folder, sk_runner *runner, sk_run_header *header);
+void sk_run_folder_computed_by(sk_run_folder *folder, sk_pipeline *pipeline, sk_run_header *header);
 
 typedef enum sk_run_state {
     SK_RUN_RUNNING,

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-sk_source_colours sk_run_colours_of(const sk_predict_settings *settings, const sk_detector_info *about)
+sk_source_colours sk_run_colours_of(const sk_predict_settings *settings, const sk_pipeline_info *about)
 {
     return settings->colours == SK_PREDICT_COLOURS_TAGGED  ? SK_COLOURS_TAGGED
            : settings->colours == SK_PREDICT_COLOURS_BT601 ? SK_COLOURS_BT601
@@ -133,7 +133,7 @@ static void write_centroid_threshold(const sk_run_facts *f, sk_text *out)
 static void write_models(const sk_run_facts *f, sk_text *out)
 {
     for (int32_t i = 0; i < f->about->n_models; i++)
-        sk_text_appendf(out, "%s%s", i ? " " : "", f->about->models[i]->content_hash);
+        sk_text_appendf(out, "%s%s", i ? " " : "", f->models[i]->content_hash);
 }
 
 static void write_source(const sk_run_facts *f, sk_text *out)
@@ -270,10 +270,10 @@ static void append_line(sk_text *out, const char *name, const char *value)
     sk_text_append(out, "\n");
 }
 
-static bool has_model(const sk_detector_info *about, bool sleap)
+static bool has_model(const sk_run_facts *facts, bool sleap)
 {
-    for (int32_t i = 0; i < about->n_models; i++)
-        if ((about->models[i]->family == SK_FAMILY_SLEAP) == sleap)
+    for (int32_t i = 0; i < facts->about->n_models; i++)
+        if ((facts->models[i]->family == SK_FAMILY_SLEAP) == sleap)
             return true;
     return false;
 }
@@ -283,8 +283,8 @@ sk_status sk_run_identity_of(const sk_run_facts *facts, sk_run_identity *identit
     sk_text value = {0};
     sk_status status = SK_OK;
     const bool applies[] = {[SK_RUN_ALWAYS] = true,
-                            [SK_RUN_YOLO] = has_model(facts->about, false),
-                            [SK_RUN_SLEAP] = has_model(facts->about, true)};
+                            [SK_RUN_YOLO] = has_model(facts, false),
+                            [SK_RUN_SLEAP] = has_model(facts, true)};
     for (size_t i = 0; i < N_MEMBERS && status == SK_OK; i++) {
         const sk_run_member *m = &members[i];
         sk_text_clear(&value);
@@ -383,8 +383,10 @@ static const char *kind_name(sk_source_kind kind)
     return kind == SK_SOURCE_VIDEO ? "video" : kind == SK_SOURCE_PICTURES ? "pictures" : "live";
 }
 
-static void say_shape(const sk_predict_settings *settings, const sk_detector_info *about, sk_run_header *h)
+static void say_shape(const sk_run_facts *facts, sk_run_header *h)
 {
+    const sk_predict_settings *settings = facts->settings;
+    const sk_pipeline_info *about = facts->about;
     sk_task_settings task = sk_task_settings_of(&settings->detector);
     task.rect = about->rect == SK_RECT_ON;
     if (about->rect == SK_RECT_AUTO)
@@ -392,14 +394,14 @@ static void say_shape(const sk_predict_settings *settings, const sk_detector_inf
     h->shape = task.rect ? "rect" : "square";
     h->heads = about->heads == SK_HEADS_ONE_TO_ONE ? "one-to-one" : "one-to-many";
     if (!task.rect || (h->width > 0 && h->height > 0))
-        (void)sk_task_input_size(about->models[0], &task, h->width > 0 ? h->width : 640,
+        (void)sk_task_input_size(facts->models[0], &task, h->width > 0 ? h->width : 640,
                                  h->height > 0 ? h->height : 640, &h->input_width, &h->input_height);
 }
 
 void sk_run_header_of(const sk_run_facts *facts, const sk_run_identity *identity, sk_run_header *header)
 {
     const sk_predict_settings *settings = facts->settings;
-    const sk_detector_info *about = facts->about;
+    const sk_pipeline_info *about = facts->about;
     const sk_source_info *source = &facts->info;
     sk_run_header *h = header;
     *h = (sk_run_header){.source = settings->source,
@@ -425,9 +427,9 @@ void sk_run_header_of(const sk_run_facts *facts, const sk_run_identity *identity
                          .precision = about->precision,
                          .settings = sk_text_get(&identity->settings),
                          .version = sk_version_text()};
-    say_shape(settings, about, h);
+    say_shape(facts, h);
     for (int32_t i = 0; i < about->n_models; i++) {
-        h->model_paths[i] = about->models[i]->path;
-        h->model_hashes[i] = about->models[i]->content_hash;
+        h->model_paths[i] = facts->models[i]->path;
+        h->model_hashes[i] = facts->models[i]->content_hash;
     }
 }

@@ -2,10 +2,10 @@
 #ifndef SK_APP_RUN_IDENTITY_H
 #define SK_APP_RUN_IDENTITY_H
 
-#include "app/detector.h"
 #include "app/predict.h"
 #include "base/text.h"
 #include "media/reader.h"
+#include "models/model.h"
 #include "results/sink.h"
 
 /* What a run is: everything that shapes its result, from one table (run_identity.c). run.json says all of it, the headers
@@ -17,13 +17,14 @@ typedef struct sk_run_identity {
 } sk_run_identity;
 
 /* How the run reads video: as the program that made the model, or as the file says. */
-sk_source_colours sk_run_colours_of(const sk_predict_settings *settings, const sk_detector_info *about);
+sk_source_colours sk_run_colours_of(const sk_predict_settings *settings, const sk_pipeline_info *about);
 
 /* What the members are told from. */
 typedef struct sk_run_facts {
     const sk_predict_settings *settings;
-    const sk_detector_info *about;
-    const sk_source *source; /* open; null in tests: no source's members */
+    const sk_pipeline_info *about;
+    const sk_model *const *models; /* about->n_models */
+    const sk_source *source;       /* open; null in tests: no source's members */
     sk_source_info info;
 } sk_run_facts;
 

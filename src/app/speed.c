@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/speed.h"
 
-#include "app/detector.h"
 #include "app/feed.h"
 #include "app/runtimes.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "media/reader.h"
+#include "pipeline/pipeline.h"
 #include "runner/network.h"
-#include "runner/offer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,14 +19,13 @@
 typedef struct speed {
     const sk_speed_settings *s;
     sk_speed_report *report;
-    sk_detector *detector; /* opens, orders and describes the models */
-    const sk_detector_info *about;
+    sk_pipeline *pipeline;
+    const sk_pipeline_info *about;
     sk_basic *basic;
-    sk_runner *runner;
     sk_reader *reader; /* basic: decodes when asked */
     sk_slot slot;
     atomic_bool stop;
-    sk_source *source; /* the runner's: decodes ahead */
+    sk_source *source; /* the pipeline's: decodes ahead */
     sk_frame noise[NOISE_FRAMES];
     int64_t next_basic, next_runner; /* frames of noise */
     int32_t most;                    /* frames in flight */
@@ -41,6 +39,13 @@ void sk_speed_defaults(sk_speed_settings *settings)
 
 /* --- frames --- */
 
+/* Frames of noise are read where they are, and stay. */
+static void keep(void *context, const sk_frame *frame)
+{
+    (void)context;
+    (void)frame;
+}
+
 static sk_status make_noise(speed *p, sk_error *err)
 {
     uint32_t noise = 1;
@@ -50,7 +55,9 @@ static sk_status make_noise(speed *p, sk_error *err)
                                  .width = p->s->width,
                                  .height = p->s->height,
                                  .stride = (ptrdiff_t)stride,
-                                 .data = sk_malloc(bytes)};
+                                 .data = sk_malloc(bytes),
+                                 .size = sizeof p->noise[i],
+                                 .release = keep};
         if (!p->noise[i].data)
             return sk_fail_memory(err, bytes);
         for (size_t k = 0; k < bytes; k++) {
@@ -118,21 +125,15 @@ static sk_status open_source(speed *p, sk_error *err)
     media.threads = p->s->decode_threads;
     media.loop = FOREVER;
     media.colours = p->about->colours;
-    media.queue = sk_runner_depth(p->runner) + 4;
+    media.queue = p->about->depth + 4;
     media.queue = media.queue < 64 ? media.queue : 64;
-    const sk_task_settings task = sk_task_settings_of(&p->s->runner.detector);
-    if (!p->s->rgb && sk_runner_takes_planes(p->runner) &&
-        !sk_task_i420_above(p->about->models[0], &task, &media.planes_above_width,
-                            &media.planes_above_height))
-        media.planes_above_width = media.planes_above_height = 0;
+    sk_frame_kind planes = {0}; /* of all it takes: what comes before RGB on the processor */
+    for (const sk_frame_kind *k = p->about->accepts; k->format != SK_PIXEL_RGB && !p->s->rgb; k++)
+        if (k->format == SK_PIXEL_I420)
+            planes = *k;
+    media.accepts = &planes;
+    media.n_accepts = planes.format == SK_PIXEL_I420;
     return sk_source_open(p->s->input, &media, &p->source, err);
-}
-
-static void frame_done(void *context, const sk_frame *frame)
-{
-    speed *p = context;
-    if (p->source)
-        sk_source_release(p->source, frame);
 }
 
 /* --- the two sides --- */
@@ -176,7 +177,7 @@ static sk_status feed(speed *p, int32_t frames, bool check, sk_feed_report *fed,
     const sk_feed how = {.source = p->source,
                          .next = next_noise,
                          .context = p,
-                         .runner = p->runner,
+                         .pipeline = p->pipeline,
                          .frames = frames,
                          .in_flight = p->most,
                          .check = check};
@@ -240,27 +241,25 @@ static sk_status open_all(speed *p, sk_error *err)
     const sk_speed_settings *s = p->s;
     sk_runner_settings how = s->runner;
     const sk_engine *engine = NULL;
-    SK_TRY(sk_detector_open_models(s->models, s->n_models, &how.detector, &p->detector, err));
-    p->about = sk_detector_about(p->detector);
+    SK_TRY(sk_pipeline_prepare(s->models, s->n_models, &how.detector, NULL, &p->pipeline, err));
+    p->about = sk_pipeline_about(p->pipeline);
     SK_TRY(open_frames(p, err));
     SK_TRY(sk_net_engine(how.detector.runtime, &engine, err));
     how.frames = SK_RUNNER_BORROW;
     if (s->check_pcc && (engine->can.offers & SK_OFFERS_SPARSE))
-        how.keep_outputs = true; /* whole outputs, or there is nothing to compare */
-    how.frame_done = frame_done;
-    how.context = p;
+        how.keep_outputs = true;   /* whole outputs, or there is nothing to compare */
     how.when_full = SK_FULL_BLOCK; /* every frame is measured */
     how.max_age_ms = 0;
     how.frame_width = p->report->width;
     how.frame_height = p->report->height;
     how.timeline = s->trace_out ? 65536 : 0;
-    SK_TRY(sk_runner_open(p->about->models, p->about->n_models, &how, &p->runner, err));
+    SK_TRY(sk_pipeline_start(p->pipeline, &how, err));
     /* For latency nothing waits behind anything: one frame for each device. */
-    sk_runner_get_stats(p->runner, &p->report->stats);
-    p->most = how.mode == SK_PIPELINE_LATENCY ? p->report->stats.n_devices : sk_runner_depth(p->runner);
+    sk_runner_get_stats(sk_pipeline_runner(p->pipeline), &p->report->stats);
+    p->most = how.mode == SK_PIPELINE_LATENCY ? p->report->stats.n_devices : p->about->depth;
     if (!s->no_basic)
-        SK_TRY(sk_basic_open(p->about->models, p->about->n_models, engine, &how.detector, p->report->width,
-                             p->report->height, &p->basic, err));
+        SK_TRY(sk_basic_open(sk_pipeline_models(p->pipeline), p->about->n_models, engine, &how.detector,
+                             p->report->width, p->report->height, &p->basic, err));
     return open_source(p, err);
 }
 
@@ -294,7 +293,7 @@ static sk_status measure(speed *p, sk_speed_watch watch, void *context, sk_error
     double decoded_before = r->runner_decode;
     if (p->basic)
         sk_basic_reset_times(p->basic);
-    sk_runner_reset_stats(p->runner);
+    sk_pipeline_reset_stats(p->pipeline);
     for (int32_t i = 0; i < wanted; i++) {
         if (p->basic)
             SK_TRY(basic_round(p, r->frames_a_round, &r->basic_round[i], err));
@@ -318,7 +317,7 @@ static void describe(speed *p)
     sk_speed_report *r = p->report;
     if (p->basic)
         sk_basic_get_times(p->basic, &r->basic);
-    sk_runner_get_stats(p->runner, &r->stats);
+    sk_runner_get_stats(sk_pipeline_runner(p->pipeline), &r->stats);
     r->depth = p->most;
     r->n_models = p->about->n_models;
     for (int32_t i = 0; i < r->n_models; i++)
@@ -330,16 +329,15 @@ static void describe(speed *p)
 
 static void close_all(speed *p)
 {
-    sk_runner_close(&p->runner); /* gives frames back to the source */
+    sk_basic_close(&p->basic);       /* on the pipeline's models */
+    sk_pipeline_close(&p->pipeline); /* gives frames back to the source */
     sk_source_close(&p->source);
-    sk_basic_close(&p->basic);
     if (p->reader)
         p->reader->close(p->reader);
     sk_free(p->slot.frame.data);
     sk_free(p->slot.name);
     for (int i = 0; i < NOISE_FRAMES; i++)
         sk_free(p->noise[i].data);
-    sk_detector_close(&p->detector);
 }
 
 sk_status sk_speed_run(const sk_speed_settings *settings, sk_speed_watch watch, void *context,
@@ -356,12 +354,12 @@ sk_status sk_speed_run(const sk_speed_settings *settings, sk_speed_watch watch, 
         SK_TRY_GOTO(check(&p, err));
     SK_TRY_GOTO(measure(&p, watch, context, err));
     if (settings->trace_out)
-        SK_TRY_GOTO(sk_runner_write_timeline(p.runner, settings->trace_out, err));
+        SK_TRY_GOTO(sk_pipeline_write_timeline(p.pipeline, settings->trace_out, err));
     describe(&p);
     if (settings->check_pcc)
         SK_TRY_GOTO(check(&p, err));
 done:
-    if (p.runner && p.about && report->rounds == 0)
+    if (p.pipeline && p.about && report->rounds == 0)
         describe(&p);
     close_all(&p);
     sk_run_lock_close(&lock);

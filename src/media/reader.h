@@ -24,6 +24,14 @@ typedef struct sk_slot {
     struct sk_slot *next;
 } sk_slot;
 
+/* Which kinds of frames of the settings' list come before their `format`; 0 and false: not that kind. */
+typedef struct sk_frame_wishes {
+    int32_t on_device; /* k > 0: in the memory of CUDA device k - 1 */
+    bool nv12;
+    int32_t planes_above_width, planes_above_height;
+} sk_frame_wishes;
+sk_frame_wishes sk_frame_wishes_of(const sk_source_settings *settings);
+
 /* Gives the slot a buffer for this picture; keeps the old one when it is large enough. Rows begin on 64 bytes. */
 sk_status sk_slot_prepare(sk_slot *slot, sk_pixel_format format, int32_t width, int32_t height,
                           sk_error *err) SK_MUST_CHECK;

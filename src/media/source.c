@@ -21,6 +21,7 @@
 struct sk_source {
     sk_source_settings settings;
     sk_frame_range *ranges; /* the settings' */
+    sk_frame_kind *accepts; /* likewise */
     sk_reader *reader;
     char *name;
     bool newest_wins;
@@ -46,6 +47,25 @@ void sk_source_defaults(sk_source_settings *settings)
 {
     *settings = (sk_source_settings){
         .format = SK_PIXEL_RGB, .first = 0, .last = -1, .step = 1, .loop = 1, .reconnect_seconds = 60};
+}
+
+sk_frame_wishes sk_frame_wishes_of(const sk_source_settings *s)
+{
+    sk_frame_wishes w = {0};
+    for (int32_t i = 0; i < s->n_accepts; i++) {
+        const sk_frame_kind *k = &s->accepts[i];
+        const bool here = k->place == SK_PLACE_HOST;
+        if (k->format == s->format && here)
+            break; /* what follows suits the reader less */
+        if (k->format == SK_PIXEL_NV12 && k->place == SK_PLACE_CUDA && !w.on_device)
+            w.on_device = k->device + 1;
+        w.nv12 = w.nv12 || (k->format == SK_PIXEL_NV12 && here);
+        if (k->format == SK_PIXEL_I420 && here && !w.planes_above_width) {
+            w.planes_above_width = k->above_width > 0 ? k->above_width : 1;
+            w.planes_above_height = k->above_height > 0 ? k->above_height : 1;
+        }
+    }
+    return w;
 }
 
 sk_status sk_slot_prepare(sk_slot *slot, sk_pixel_format format, int32_t width, int32_t height, sk_error *err)
@@ -283,6 +303,21 @@ static sk_status check_settings(const sk_source_settings *s, sk_error *err)
     return sk_frames_check(s, err);
 }
 
+static sk_status copy_accepts(sk_source *source, sk_error *err)
+{
+    sk_source_settings *s = &source->settings;
+    SK_CHECK_ARG(s->n_accepts >= 0 && (s->n_accepts == 0 || s->accepts), err);
+    const size_t bytes = (size_t)s->n_accepts * sizeof *source->accepts;
+    if (!bytes)
+        return SK_OK;
+    source->accepts = sk_malloc(bytes);
+    if (!source->accepts)
+        return sk_fail_memory(err, bytes);
+    memcpy(source->accepts, s->accepts, bytes);
+    s->accepts = source->accepts;
+    return SK_OK;
+}
+
 static sk_status copy_ranges(sk_source *source, sk_error *err)
 {
     size_t bytes = (size_t)source->settings.n_ranges * sizeof *source->ranges;
@@ -307,6 +342,7 @@ sk_status sk_source_open(const char *uri, const sk_source_settings *settings, sk
     sk_status status = SK_OK;
     source->settings = *settings;
     SK_TRY_GOTO(copy_ranges(source, err));
+    SK_TRY_GOTO(copy_accepts(source, err));
     pthread_mutex_init(&source->lock, NULL);
     pthread_cond_init(&source->changed, NULL);
     atomic_init(&source->stop, false);
@@ -368,6 +404,7 @@ void sk_source_close(sk_source **pointer)
     sk_free(source->unreadable);
     sk_free(source->name);
     sk_free(source->ranges);
+    sk_free(source->accepts);
     pthread_cond_destroy(&source->changed);
     pthread_mutex_destroy(&source->lock);
     sk_free(source);
@@ -388,6 +425,11 @@ void sk_source_get_status(sk_source *source, sk_source_status *status)
     pthread_mutex_unlock(&source->lock);
 }
 
+static void give_back(void *source, const sk_frame *frame)
+{
+    sk_source_release(source, frame);
+}
+
 sk_status sk_source_next(sk_source *source, const sk_frame **frame, sk_error *err)
 {
     SK_CHECK_ARG(source && frame, err);
@@ -401,6 +443,9 @@ sk_status sk_source_next(sk_source *source, const sk_frame **frame, sk_error *er
         source->filled_head = slot->next;
         if (!source->filled_head)
             source->filled_tail = NULL;
+        slot->frame.size = sizeof slot->frame;
+        slot->frame.release = give_back;
+        slot->frame.release_context = source;
         *frame = &slot->frame;
         if (source->reader->any_size) /* the decoder may have waited for a large one to be taken */
             pthread_cond_broadcast(&source->changed);

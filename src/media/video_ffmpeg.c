@@ -97,15 +97,16 @@ static sk_status open_file(video_reader *reader, sk_decoder *before, sk_decoder 
     SK_TRY(sk_ffmpeg_load(reader->uri, err));
     if (sk_uri_is_address(reader->uri))
         sk_ff.av_dict_set(&options, "rw_timeout", "20000000", 0); /* us */
+    const sk_frame_wishes wishes = sk_frame_wishes_of(&reader->settings);
     sk_decoder_settings settings = {.threads = reader->settings.threads,
                                     .hwaccel = reader->settings.hwaccel,
                                     .max_pixels = reader->settings.max_pixels,
-                                    .on_device = reader->settings.on_device,
-                                    .nv12 = reader->settings.nv12,
+                                    .on_device = wishes.on_device,
+                                    .nv12 = wishes.nv12,
                                     .colours = reader->settings.colours,
                                     .before = before,
-                                    .planes_above_width = reader->settings.planes_above_width,
-                                    .planes_above_height = reader->settings.planes_above_height,
+                                    .planes_above_width = wishes.planes_above_width,
+                                    .planes_above_height = wishes.planes_above_height,
                                     .options = &options,
                                     .interrupt = {interrupted, reader}};
     sk_status status = sk_decoder_open(reader->uri, &settings, decoder, err);
@@ -357,7 +358,7 @@ static sk_status look_at_first(video_reader *reader, sk_error *err)
                                             .matrix = sk_colour_matrix_of((int)d->frame->colorspace),
                                             .full_range = d->frame->color_range == AVCOL_RANGE_JPEG,
                                             .place = SK_PLACE_CUDA,
-                                            .device = reader->settings.on_device - 1};
+                                            .device = sk_frame_wishes_of(&reader->settings).on_device - 1};
     if (d->frame->format != d->hardware_format)
         reader->base.info.hwaccel = "";
     return SK_OK;

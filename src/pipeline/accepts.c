@@ -52,18 +52,23 @@ void sk_pipeline_list_accepts(sk_pipeline *p)
     if (r ? sk_runner_takes_nv12(r) : may_read_frames(p))
         add(p, (sk_frame_kind){.format = SK_PIXEL_NV12});
     if ((r ? sk_runner_takes_planes(r) : may_read_planes(p)) &&
-        sk_task_planes_above(p->models[0], &task, &planes.above_width, &planes.above_height))
+        sk_task_i420_above(p->models[0], &task, &planes.above_width, &planes.above_height))
         add(p, planes);
-    static const sk_pixel_format everywhere[] = {SK_PIXEL_RGB, SK_PIXEL_BGR, SK_PIXEL_GRAY};
-    for (size_t i = 0; i < sizeof everywhere / sizeof *everywhere; i++)
-        add(p, (sk_frame_kind){.format = everywhere[i]});
+    /* From here on the processor makes them what the network reads. */
+    static const sk_pixel_format all[] = {SK_PIXEL_RGB,    SK_PIXEL_BGR,  SK_PIXEL_GRAY,
+                                          SK_PIXEL_RGBA,   SK_PIXEL_BGRA, SK_PIXEL_YUYV,
+                                          SK_PIXEL_GRAY16, SK_PIXEL_NV12, SK_PIXEL_I420};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        add(p, (sk_frame_kind){.format = all[i]});
 }
 
-bool sk_pipeline_takes(const sk_pipeline *p, const sk_frame *like)
+bool sk_pipeline_likes(const sk_pipeline *p, const sk_frame *like)
 {
     const bool there = sk_frame_on_device(like);
     for (int32_t i = 0; i < p->info.n_accepts; i++) {
         const sk_frame_kind *k = &p->accepts[i];
+        if (i > 0 && k[-1].format == SK_PIXEL_RGB)
+            return false;
         if (k->format == like->format &&
             (there ? k->place == like->place && k->device == like->device : k->place == SK_PLACE_HOST))
             return true;

@@ -29,6 +29,7 @@ struct sk_pipeline {
     sk_sleap_options sleap;
     sk_frame expect;
     int32_t *classes;
+    char *provider, *device_name; /* of the detector settings it was given */
     char *runtime, *devices, *precision, *options;
     sk_detector_settings detector; /* the same, as the stages know them */
 
@@ -52,6 +53,9 @@ struct sk_pipeline {
 
 /* settings.c: checked and copied, over the defaults. */
 sk_status sk_pipeline_copy_settings(sk_pipeline *pipeline, const sk_pipeline_settings *given,
+                                    sk_error *err) SK_MUST_CHECK;
+/* The same from those that the commands have; after it. */
+sk_status sk_pipeline_copy_detector(sk_pipeline *pipeline, const sk_detector_settings *given,
                                     sk_error *err) SK_MUST_CHECK;
 void sk_pipeline_free_settings(sk_pipeline *pipeline);
 /* `frame` of any size, whole; a null one fails. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
-#include "base/sized.h"
 #include "pipeline/internal.h"
 #include "runner/network.h"
 #include "runner/offer.h"
@@ -26,7 +25,12 @@ static sk_status name_device(sk_pipeline *p, sk_error *err)
 {
     sk_engine_probe probe = {0};
     SK_TRY(p->engine->probe(&probe, err));
-    snprintf(p->device, sizeof p->device, "%.140s", probe.n_devices ? probe.devices[0].name : probe.detail);
+    size_t used = (size_t)snprintf(p->device, sizeof p->device, "%.140s",
+                                   probe.n_devices ? probe.devices[0].name : probe.detail);
+    if (p->provider)
+        used += (size_t)snprintf(p->device + used, sizeof p->device - used, ", %.20s provider", p->provider);
+    if (p->device_name && used < sizeof p->device)
+        snprintf(p->device + used, sizeof p->device - used, ", %.20s device", p->device_name);
     return SK_OK;
 }
 
@@ -122,8 +126,8 @@ static sk_status settle(sk_pipeline *p, sk_error *err)
     return SK_OK;
 }
 
-static sk_status begin(int32_t n_models, const sk_pipeline_settings *settings, sk_pipeline **out,
-                       sk_error *err)
+static sk_status begin(int32_t n_models, const sk_detector_settings *detector,
+                       const sk_pipeline_settings *settings, sk_pipeline **out, sk_error *err)
 {
     *out = NULL;
     if (n_models < 1 || n_models > SK_PIPELINE_MAX_MODELS)
@@ -136,6 +140,8 @@ static sk_status begin(int32_t n_models, const sk_pipeline_settings *settings, s
     pthread_mutex_init(&p->lock, NULL);
     pthread_mutex_init(&p->fd_lock, NULL);
     sk_status status = sk_pipeline_copy_settings(p, settings, err);
+    if (status == SK_OK && detector)
+        status = sk_pipeline_copy_detector(p, detector, err);
     if (status == SK_OK)
         status = find_engine(p, err);
     if (status != SK_OK)
@@ -149,13 +155,13 @@ static void add_time(sk_pipeline *p, int64_t begin)
     p->open_seconds += (double)(sk_clock_ns() - begin) * 1e-9;
 }
 
-sk_status sk_pipeline_prepare(const char *const *paths, int32_t n_paths, const sk_pipeline_settings *settings,
-                              sk_pipeline **out, sk_error *err)
+sk_status sk_pipeline_prepare(const char *const *paths, int32_t n_paths, const sk_detector_settings *detector,
+                              const sk_pipeline_settings *settings, sk_pipeline **out, sk_error *err)
 {
     SK_CHECK_ARG(paths && out, err);
     const int64_t start = sk_clock_ns();
     sk_pipeline *p = NULL;
-    sk_status status = begin(n_paths, settings, &p, err);
+    sk_status status = begin(n_paths, detector, settings, &p, err);
     *out = NULL;
     for (int32_t i = 0; i < n_paths && status == SK_OK; i++)
         status = sk_model_open_heads(paths[i], p->detector.heads, &p->models[i], err);
@@ -198,37 +204,21 @@ static void fill_runner_settings(sk_pipeline *p, sk_runner_settings *how)
     how->timeline = s->timeline;
 }
 
-/* What may be said anew: pointers are the pipeline's own copies. */
-static sk_status say_anew(sk_pipeline *p, const sk_pipeline_settings *given, sk_error *err)
-{
-    sk_pipeline_settings s = p->settings;
-    SK_TRY(sk_sized_read(given, &s, sizeof s, "settings of a pipeline", err));
-    if (s.expect)
-        SK_TRY(sk_pipeline_read_frame(s.expect, &p->expect, err));
-    if (s.devices && s.devices != p->devices) {
-        char *devices = sk_strdup(s.devices);
-        if (!devices)
-            return sk_fail_memory(err, strlen(s.devices));
-        sk_free(p->devices);
-        p->devices = devices;
-    }
-    sk_pipeline_settings *own = &p->settings;
-    own->devices = p->devices;
-    own->depth = s.depth;
-    own->timeout_ms = s.timeout_ms;
-    own->keep_frames = s.keep_frames;
-    own->quick_open = s.quick_open;
-    own->allow_failover = s.allow_failover;
-    return SK_OK;
-}
-
-sk_status sk_pipeline_start(sk_pipeline *p, const sk_pipeline_settings *settings, sk_error *err)
+sk_status sk_pipeline_start(sk_pipeline *p, const sk_runner_settings *given, sk_error *err)
 {
     const int64_t start = sk_clock_ns();
-    if (settings)
-        SK_TRY(say_anew(p, settings, err));
     sk_runner_settings how;
     fill_runner_settings(p, &how);
+    if (given) {
+        how = *given;
+        how.detector = p->detector;
+        how.frame_done = NULL; /* frames say for themselves how they go back */
+        how.result_ready = sk_pipeline_result_ready;
+        how.context = p;
+        p->settings.allow_failover = given->allow_failover;
+        p->settings.check_every = given->check_every;
+    }
+    sk_runner_close(&p->runner);
     SK_TRY(sk_runner_open((const sk_model *const *)p->models, p->info.n_models, &how, &p->runner, err));
     p->info.depth = sk_runner_depth(p->runner);
     describe_models(p);
@@ -255,7 +245,7 @@ sk_status sk_pipeline_open(const char *const *paths, int32_t n_paths, const sk_p
     SK_CHECK_ARG(out, err);
     sk_pipeline *p = NULL;
     *out = NULL;
-    SK_TRY(sk_pipeline_prepare(paths, n_paths, settings, &p, err));
+    SK_TRY(sk_pipeline_prepare(paths, n_paths, NULL, settings, &p, err));
     return start_or_close(p, out, err);
 }
 
@@ -268,7 +258,7 @@ sk_status sk_pipeline_open_models(const sk_model *const *models, int32_t n_model
     *out = NULL;
     for (int32_t i = 0; i < n_models && i < SK_PIPELINE_MAX_MODELS; i++)
         SK_CHECK_ARG(models[i], err);
-    sk_status status = begin(n_models, settings, &p, err);
+    sk_status status = begin(n_models, NULL, settings, &p, err);
     for (int32_t i = 0; i < n_models && status == SK_OK; i++)
         p->models[i] = sk_model_hold(models[i]);
     if (status == SK_OK)
@@ -334,7 +324,12 @@ const sk_pipeline_info *sk_pipeline_about(const sk_pipeline *p)
     return p ? &p->info : NULL;
 }
 
-const sk_model *sk_pipeline_model_at(const sk_pipeline *p, int32_t index)
+const sk_model *const *sk_pipeline_models(const sk_pipeline *p)
 {
-    return index >= 0 && index < p->info.n_models ? p->models[index] : NULL;
+    return (const sk_model *const *)p->models;
+}
+
+sk_runner *sk_pipeline_runner(const sk_pipeline *p)
+{
+    return p->runner;
 }

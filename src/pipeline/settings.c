@@ -75,6 +75,18 @@ static sk_status check(const sk_pipeline_settings *s, sk_error *err)
     return SK_OK;
 }
 
+static sk_status copy_classes(sk_pipeline *p, const int32_t *classes, int32_t count, sk_error *err)
+{
+    const size_t bytes = (size_t)count * sizeof *p->classes;
+    if (count <= 0)
+        return SK_OK;
+    p->classes = sk_malloc(bytes);
+    if (!p->classes)
+        return sk_fail_memory(err, bytes);
+    memcpy(p->classes, classes, bytes);
+    return SK_OK;
+}
+
 static void to_detector(sk_pipeline *p)
 {
     const sk_pipeline_settings *s = &p->settings;
@@ -118,13 +130,7 @@ sk_status sk_pipeline_copy_settings(sk_pipeline *p, const sk_pipeline_settings *
     SK_TRY(copy_text(s->devices, &p->devices, err));
     SK_TRY(copy_text(s->precision, &p->precision, err));
     SK_TRY(copy_text(s->options, &p->options, err));
-    if (s->n_classes > 0) {
-        const size_t bytes = (size_t)s->n_classes * sizeof *p->classes;
-        p->classes = sk_malloc(bytes);
-        if (!p->classes)
-            return sk_fail_memory(err, bytes);
-        memcpy(p->classes, s->classes, bytes);
-    }
+    SK_TRY(copy_classes(p, s->classes, s->n_classes, err));
     s->runtime = p->runtime;
     s->devices = p->devices;
     s->precision = p->precision;
@@ -136,8 +142,33 @@ sk_status sk_pipeline_copy_settings(sk_pipeline *p, const sk_pipeline_settings *
     return SK_OK;
 }
 
+sk_status sk_pipeline_copy_detector(sk_pipeline *p, const sk_detector_settings *given, sk_error *err)
+{
+    sk_detector_settings *d = &p->detector;
+    char **texts[] = {&p->runtime, &p->precision, &p->options, &p->provider, &p->device_name};
+    const char *from[] = {given->runtime, given->precision, given->engine_options, given->provider,
+                          given->openvino_device};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        sk_free(*texts[i]);
+        SK_TRY(copy_text(from[i], texts[i], err));
+    }
+    sk_free(p->classes);
+    p->classes = NULL;
+    SK_TRY(copy_classes(p, given->classes, given->n_classes, err));
+    *d = *given;
+    d->runtime = p->runtime ? p->runtime : "cpu";
+    d->precision = p->precision;
+    d->engine_options = p->options;
+    d->provider = p->provider;
+    d->openvino_device = p->device_name;
+    d->classes = p->classes;
+    return SK_OK;
+}
+
 void sk_pipeline_free_settings(sk_pipeline *p)
 {
+    sk_free(p->provider);
+    sk_free(p->device_name);
     sk_free(p->runtime);
     sk_free(p->devices);
     sk_free(p->precision);

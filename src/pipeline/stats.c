@@ -80,7 +80,7 @@ void sk_pipeline_reset_stats(sk_pipeline *p)
 bool sk_pipeline_get_file(sk_pipeline *p, int32_t index, sk_pipeline_file *file)
 {
     sk_runner_file files[SK_RUNNER_MAX_FILES];
-    const int32_t count = sk_runner_files(p->runner, files);
+    const int32_t count = p->runner ? sk_runner_files(p->runner, files) : 0;
     if (index < 0 || index >= count)
         return false;
     sk_pipeline_file whole = {.size = sizeof whole, .model = files[index].model};

@@ -176,18 +176,22 @@ static sk_status feed_once(int32_t in_flight, int64_t limit, int32_t fails_at, i
     static sk_model *model;
     if (!model)
         model = tiny_model();
-    sk_runner_settings how = tiny_settings();
-    sk_runner *runner = NULL;
+    sk_pipeline_settings how = SK_PIPELINE_SETTINGS_INIT;
+    sk_pipeline_defaults(&how);
+    how.threads = 1;
+    how.height = how.width = 32;
+    how.confidence = 0.01f;
+    sk_pipeline *pipeline = NULL;
     supply supplied = {.set = make_frames(9, 48, 40), .fails_at = fails_at};
     seen seen_by_tap = {.stop_at = stop_at};
     sk_consumers list = {0};
     const sk_tap tap = {.take = see, .context = &seen_by_tap};
     const sk_model *models[] = {model};
     assert_ok(sk_consumers_add(&list, sk_consumer_tap(&tap), err), err);
-    assert_ok(sk_runner_open(models, 1, &how, &runner, err), err);
+    assert_ok(sk_pipeline_open_models(models, 1, &how, &pipeline, err), err);
     const sk_feed feed = {.next = next_frame,
                           .context = &supplied,
-                          .runner = runner,
+                          .pipeline = pipeline,
                           .consumers = &list,
                           .frames = limit,
                           .in_flight = in_flight};
@@ -195,7 +199,7 @@ static sk_status feed_once(int32_t in_flight, int64_t limit, int32_t fails_at, i
     assert_int_equal(report->frames, seen_by_tap.next);
     if (limit && status == SK_OK && !report->stopped)
         assert_int_equal(supplied.given, limit);
-    sk_runner_close(&runner);
+    sk_pipeline_close(&pipeline);
     sk_consumers_close(&list);
     free_frames(&supplied.set);
     return status;

@@ -12,7 +12,8 @@
 /* Everything that changes a result is in one table; whatever of it changes is another run, and is named. */
 
 static sk_model model = {.task = SK_TASK_DETECT, .content_hash = "aa"};
-static sk_detector_info about;
+static sk_pipeline_info about;
+static const sk_model *models[1];
 static sk_predict_settings settings;
 static sk_run_facts facts;
 static char video[4300];
@@ -21,8 +22,9 @@ static void begin(void)
 {
     sk_predict_defaults(&settings);
     settings.source = video;
-    about = (sk_detector_info){.task = SK_TASK_DETECT, .n_models = 1, .models = {&model}, .precision = "f32"};
-    facts = (sk_run_facts){.settings = &settings, .about = &about, .info = {.hwaccel = ""}};
+    about = (sk_pipeline_info){.task = SK_TASK_DETECT, .n_models = 1, .precision = "f32"};
+    models[0] = &model;
+    facts = (sk_run_facts){.settings = &settings, .about = &about, .models = models, .info = {.hwaccel = ""}};
 }
 
 static char *identity(void)
@@ -103,7 +105,7 @@ static void what_is_more_than_a_setting_counts(void **state)
     settings.devices = "cuda:1";
     expect_difference(before, "devices", false);
     begin();
-    snprintf(about.precision, sizeof about.precision, "f16");
+    about.precision = "f16";
     expect_difference(before, "precision", false);
     begin();
     facts.info.hwaccel = "cuda";

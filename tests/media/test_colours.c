@@ -34,8 +34,9 @@ static void read_rgb(const char *file, sk_source_colours colours, sk_pixel_forma
     sk_source_settings s;
     sk_source_defaults(&s);
     s.colours = colours;
-    s.nv12 = as == SK_PIXEL_NV12;
-    s.planes_above_width = s.planes_above_height = as == SK_PIXEL_I420 ? 1 : 0;
+    const sk_frame_kind kind = {.format = as};
+    s.accepts = &kind;
+    s.n_accepts = as == SK_PIXEL_NV12 || as == SK_PIXEL_I420;
     sk_source *source;
     char path[64];
     snprintf(path, sizeof path, "tests/fixtures/colours/%s", file);

@@ -86,7 +86,9 @@ static void test_same_video(void **state)
     sk_source *sources[2] = {NULL, NULL};
     sk_source_defaults(&s);
     s.last = 12;
-    for (int k = 0; k < 2; k++, s.nv12 = true)
+    static const sk_frame_kind kind = {.format = SK_PIXEL_NV12};
+    s.accepts = &kind;
+    for (int k = 0; k < 2; k++, s.n_accepts = 1)
         assert_ok(sk_source_open(test_data("video/small_robot.mp4"), &s, &sources[k], &err), &err);
     sk_source_info info;
     sk_source_get_info(sources[0], &info);

@@ -262,7 +262,9 @@ static void planes_are_the_same_pixels(void **state)
         settings.queue = HELD + 1;
         sk_source *plain = NULL, *shared = NULL;
         assert_ok(sk_source_open(test_data(videos[v]), &settings, &plain, &err), &err);
-        settings.planes_above_width = settings.planes_above_height = 100;
+        sk_frame_kind planes_above = {.format = SK_PIXEL_I420, .above_width = 100, .above_height = 100};
+        settings.accepts = &planes_above;
+        settings.n_accepts = 1;
         assert_ok(sk_source_open(test_data(videos[v]), &settings, &shared, &err), &err);
         const sk_frame *held[HELD] = {0};
         int planes = 0;
@@ -290,7 +292,7 @@ static void planes_are_the_same_pixels(void **state)
 #endif
         sk_source_close(&shared); /* with frames still held */
         sk_source_close(&plain);
-        settings.planes_above_width = settings.planes_above_height =
+        planes_above.above_width = planes_above.above_height =
             4000; /* smaller frames than that come converted */
         const sk_frame *frame = NULL;
         assert_ok(sk_source_open(test_data(videos[v]), &settings, &shared, &err), &err);

@@ -44,7 +44,8 @@ typedef struct frames {
 
 static inline sk_frame make_frame(int32_t width, int32_t height, int64_t index)
 {
-    sk_frame f = {.format = SK_PIXEL_RGB,
+    sk_frame f = {.size = sizeof f,
+                  .format = SK_PIXEL_RGB,
                   .width = width,
                   .height = height,
                   .stride = (ptrdiff_t)width * 3 + 5,
