@@ -8,6 +8,7 @@
 #include "skitter/instance.h"
 #include "skitter/log.h"
 #include "skitter/model.h"
+#include "skitter/network.h"
 #include "skitter/pipeline.h"
 #include "skitter/source.h"
 #include "skitter/status.h"

@@ -34,7 +34,7 @@ static sk_status open_network(basic_network *n, const sk_model *model, const sk_
     s.tail = plan->cut_tail ? SK_TAIL_FREE : SK_TAIL_KEEP;
     s.input = plan->u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
     int32_t batch = model->input.fixed_batch > 0 ? model->input.fixed_batch : 1;
-    SK_TRY(sk_network_open(model, engine, batch, plan->height, plan->width, &s, &n->session, err));
+    SK_TRY(sk_net_open(model, engine, batch, plan->height, plan->width, &s, &n->session, err));
     SK_TRY(sk_session_capture(n->session, err));
     n->n_outputs = sk_session_about(n->session)->n_outputs;
     n->outputs_form = sk_session_about(n->session)->outputs_form;

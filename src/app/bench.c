@@ -120,7 +120,7 @@ static sk_status open_model(const sk_bench_settings *s, const char *runtime, ben
     settings.tail = s->cut_tail ? SK_TAIL_CUT : SK_TAIL_KEEP;
     bool pictures = b->model->input.dtype != SK_DTYPE_U8;
     settings.input = pictures ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
-    SK_TRY(sk_network_open(b->model, engine, s->batch, height, width, &settings, &b->session, err));
+    SK_TRY(sk_net_open(b->model, engine, s->batch, height, width, &settings, &b->session, err));
     SK_TRY(sk_session_capture(b->session, err));
     size_t bytes = (size_t)s->batch * (size_t)height * (size_t)width * (size_t)b->model->input.channels;
     b->pictures = sk_malloc(bytes);

@@ -119,7 +119,7 @@ sk_status sk_net_run_array(const sk_model *model, const sk_engine *engine, const
     *n_outputs = 0;
     memset(outputs, 0, SK_SESSION_MAX_OUTPUTS * sizeof *outputs);
     SK_TRY_GOTO(view_array(model, array, &view, err));
-    SK_TRY_GOTO(sk_network_open(model, engine, view.batch, view.height, view.width, settings, &session, err));
+    SK_TRY_GOTO(sk_net_open(model, engine, view.batch, view.height, view.width, settings, &session, err));
     SK_TRY_GOTO(convert_input(model, array, &view, &input, err));
     sk_session_input given = {.data = input};
     int32_t count = sk_session_about(session)->n_outputs;

@@ -155,7 +155,7 @@ sk_model *sk_model_hold(const sk_model *model);
 bool sk_model_held_alone(const sk_model *model);
 
 /* Frees the graph with its weights, once every session on it is open: packed weights are the sessions' own. What is known
- * about the model stays; whoever needs the network again reads the file again (sk_network_open).
+ * about the model stays; whoever needs the network again reads the file again (sk_net_open).
  * Only for whoever holds the model alone; one that came from memory keeps them. */
 void sk_model_forget_network(sk_model *model);
 

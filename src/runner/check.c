@@ -75,7 +75,7 @@ static sk_status open_reference(sk_checker_part *p, const sk_model *model, const
     s.tail = key.cut_tail ? SK_TAIL_CUT : SK_TAIL_KEEP;
     s.input = key.u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
     p->key = key;
-    return sk_network_open(model, &sk_engine_reference, batch, key.height, key.width, &s, &p->reference, err);
+    return sk_net_open(model, &sk_engine_reference, batch, key.height, key.width, &s, &p->reference, err);
 }
 
 /* Elements of one image of a batch; 0 when the tensor is not of that batch. */

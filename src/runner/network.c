@@ -86,7 +86,7 @@ static sk_status open_again(const sk_model *model, const sk_engine *engine, int6
     SK_TRY(sk_model_open_heads(model->path, model->wanted_heads, &again, err));
     sk_status status =
         strcmp(again->content_hash, model->content_hash) == 0
-            ? sk_network_open(again, engine, batch, height, width, settings, out, err)
+            ? sk_net_open(again, engine, batch, height, width, settings, out, err)
             : sk_fail(
                   err, SK_ERR_MISMATCH,
                   "%s: was changed since this run began, and frames of another size need its weights again; "
@@ -96,8 +96,8 @@ static sk_status open_again(const sk_model *model, const sk_engine *engine, int6
     return status;
 }
 
-sk_status sk_network_open(const sk_model *model, const sk_engine *engine, int64_t batch, int64_t height,
-                          int64_t width, const sk_session_settings *settings, sk_session **out, sk_error *err)
+sk_status sk_net_open(const sk_model *model, const sk_engine *engine, int64_t batch, int64_t height,
+                      int64_t width, const sk_session_settings *settings, sk_session **out, sk_error *err)
 {
     *out = NULL;
     if (model->forgotten)

@@ -21,9 +21,9 @@ sk_status sk_net_check_size(const sk_model *model, int64_t batch, int64_t height
 sk_rect sk_net_rect(sk_rect wish, const sk_model *model, const sk_engine *engine);
 
 /* Opens a session for pictures of this size. `settings` may be null; input scale, mean and std come from the model. */
-sk_status sk_network_open(const sk_model *model, const sk_engine *engine, int64_t batch, int64_t height,
-                          int64_t width, const sk_session_settings *settings, sk_session **out,
-                          sk_error *err) SK_MUST_CHECK;
+sk_status sk_net_open(const sk_model *model, const sk_engine *engine, int64_t batch, int64_t height,
+                      int64_t width, const sk_session_settings *settings, sk_session **out,
+                      sk_error *err) SK_MUST_CHECK;
 
 /* How the model's bytes become numbers, into the settings of a session. */
 void sk_net_pixel_values(const sk_model *model, sk_session_settings *settings);

@@ -137,8 +137,8 @@ static sk_status open_session(sk_trace *t, const sk_model *model, const sk_devic
     s.device = device->index;
     s.cores = device->n_cores ? device->cores : NULL;
     s.core_count = device->n_cores;
-    SK_TRY(sk_network_open(model, device->engine, t->key.batch, t->key.height, t->key.width, &s, &t->session,
-                           err));
+    SK_TRY(
+        sk_net_open(model, device->engine, t->key.batch, t->key.height, t->key.width, &s, &t->session, err));
     const sk_session_info *info = sk_session_about(t->session);
     t->n_outputs = info->n_outputs;
     t->outputs_form = info->outputs_form;

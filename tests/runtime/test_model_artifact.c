@@ -113,7 +113,7 @@ static sk_status run(const sk_model *model, int32_t batch, int32_t side, int32_t
     sk_session *session = NULL;
     sk_session_settings settings = sk_session_defaults();
     settings.tail = cut;
-    SK_TRY(sk_network_open(model, &engine, batch, side, side, &settings, &session, err));
+    SK_TRY(sk_net_open(model, &engine, batch, side, side, &settings, &session, err));
     snprintf(artifact, 512, "%s", sk_session_about(session)->artifact);
     sk_session_input input = {.data = picture};
     sk_status status = sk_session_run(session, &input, 1, NULL, 0, err);

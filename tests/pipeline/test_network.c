@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline_fixture.h"
+
+#include <stddef.h>
+
+/* What skitter/network.h promises. */
+
+static sk_network *open_network(int32_t slots, const char *runtime)
+{
+    sk_error err = {0};
+    sk_model *model = NULL;
+    sk_network *n = NULL;
+    sk_network_settings s = SK_NETWORK_SETTINGS_INIT;
+    sk_network_defaults(&s);
+    char *name = strdup(runtime);
+    s.runtime = name;
+    s.threads = 1;
+    s.height = s.width = 32;
+    s.batch = 2;
+    s.slots = slots;
+    assert_ok(sk_model_open(tiny_path(), &model, &err), &err);
+    assert_ok(sk_network_open(model, &s, &n, &err), &err);
+    sk_model_close(&model); /* the network holds it */
+    memset(name, 'x', strlen(name));
+    free(name);
+    return n;
+}
+
+static float numbers[3][2 * 3 * 32 * 32];
+
+static sk_tensor_view input_of(const sk_network *n, int which)
+{
+    sk_tensor_view in = sk_network_about(n)->inputs[0];
+    for (size_t i = 0; i < sizeof numbers[0] / sizeof(float); i++)
+        numbers[which][i] = (float)((i * 7919 + (size_t)which * 131) % 251) / 251.0f;
+    in.data = numbers[which];
+    return in;
+}
+
+static void tells_and_runs(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_network *n = open_network(2, "cpu"), *plain = open_network(1, "reference");
+    const sk_network_info *info = sk_network_about(n);
+    assert_int_equal(info->n_inputs, 1);
+    assert_int_equal(info->inputs[0].rank, 4);
+    assert_int_equal(info->inputs[0].dim[0], 2);
+    assert_int_equal(info->inputs[0].dim[2], 32);
+    assert_null(info->inputs[0].data);
+    assert_true(info->n_outputs >= 1 && info->outputs[0].name[0] && info->bytes > 0);
+    assert_string_equal(info->runtime, "cpu");
+    assert_string_equal(info->precision, "f32");
+    const sk_tensor_view in = input_of(n, 0), *ours = NULL, *theirs = NULL;
+    assert_ok(sk_network_run(n, &in, 1, &ours, &err), &err);
+    assert_ok(sk_network_run(plain, &in, 1, &theirs, &err), &err);
+    int64_t count = 1;
+    for (int32_t k = 0; k < ours[0].rank; k++)
+        count *= ours[0].dim[k];
+    for (int64_t i = 0; i < count; i++) {
+        const float a = ((const float *)ours[0].data)[i], b = ((const float *)theirs[0].data)[i];
+        assert_true(a - b < 1e-3f && b - a < 1e-3f);
+    }
+    static sk_check check;
+    assert_ok(sk_network_check(n, &in, 1, &check, &err), &err);
+    assert_true(check.ran && check.passed && check.n_outputs >= 1 && check.pcc > 0.99999);
+    sk_network_close(&n);
+    sk_network_close(&plain);
+    assert_null(n);
+    sk_network_close(&n);
+}
+
+static void several_in_flight(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_network *n = open_network(2, "cpu");
+    const sk_tensor_view a = input_of(n, 0), b = input_of(n, 1), *out = NULL;
+    assert_int_equal(sk_network_wait(n, &out, &err), SK_ERR_NOT_FOUND);
+    assert_ok(sk_network_run(n, &a, 1, &out, &err), &err);
+    const float alone = ((const float *)out[0].data)[0];
+    assert_ok(sk_network_submit(n, &a, 1, &err), &err);
+    assert_ok(sk_network_submit(n, &b, 1, &err), &err);
+    assert_int_equal(sk_network_submit(n, &b, 1, &err), SK_ERR_BUSY);
+    assert_int_equal(sk_network_run(n, &b, 1, &out, &err), SK_ERR_BUSY);
+    assert_ok(sk_network_wait(n, &out, &err), &err);
+    assert_true(((const float *)out[0].data)[0] == alone); /* the oldest first */
+    assert_ok(sk_network_wait(n, &out, &err), &err);
+    sk_network_close(&n);
+}
+
+static void refuses(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_network *n = open_network(1, "cpu");
+    const sk_tensor_view good = input_of(n, 0), *out = NULL;
+    sk_tensor_view bad = good;
+    bad.dim[3] = 31;
+    assert_int_equal(sk_network_run(n, &bad, 1, &out, &err), SK_ERR_MISMATCH);
+    bad = good;
+    bad.element = SK_ELEMENT_U8;
+    assert_int_equal(sk_network_run(n, &bad, 1, &out, &err), SK_ERR_MISMATCH);
+    bad = good;
+    bad.data = NULL;
+    assert_int_equal(sk_network_run(n, &bad, 1, &out, &err), SK_ERR_MISMATCH);
+    assert_int_equal(sk_network_run(n, &good, 2, &out, &err), SK_ERR_ARG);
+    assert_ok(sk_network_run(n, &good, 1, &out, &err), &err);
+    sk_network_release(n);
+    assert_int_equal(sk_network_run(n, &good, 1, &out, &err), SK_ERR_CANCELLED);
+    assert_string_equal(sk_network_about(n)->runtime, "cpu"); /* stays */
+    sk_network_close(&n);
+    sk_model *model = NULL;
+    assert_ok(sk_model_open(tiny_path(), &model, &err), &err);
+    sk_network_settings s = SK_NETWORK_SETTINGS_INIT;
+    sk_network_defaults(&s);
+    s.slots = 99;
+    assert_int_equal(sk_network_open(model, &s, &n, &err), SK_ERR_ARG);
+    s.size = offsetof(sk_network_settings, slots); /* an older program: it does not know of slots */
+    s.height = s.width = 32;
+    assert_ok(sk_network_open(model, &s, &n, &err), &err);
+    sk_network_close(&n);
+    s.options = "no_such=1";
+    assert_int_equal(sk_network_open(model, &s, &n, &err), SK_ERR_ARG);
+    assert_null(n);
+    sk_model_close(&model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tells_and_runs), cmocka_unit_test(several_in_flight),
+                                       cmocka_unit_test(refuses)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
