@@ -3,6 +3,7 @@
 #include "pipeline/internal.h"
 #include "runner/network.h"
 #include "runner/offer.h"
+#include "runner/session_settings.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,10 +15,12 @@
 
 static sk_status settle_precision(sk_pipeline *p, sk_error *err)
 {
-    sk_precision asked = SK_PRECISION_AUTO;
-    SK_TRY(sk_precision_read(p->detector.precision, &asked, err));
+    sk_network_wish wish; /* what is wrong with it is said before anything is begun */
+    sk_session_settings session;
+    SK_TRY(sk_network_wish_of(&p->detector, &wish, err));
+    SK_TRY(sk_session_settings_of(p->engine, &wish, &session, err));
     snprintf(p->precision_used, sizeof p->precision_used, "%s",
-             sk_precision_name(sk_precision_settle(&p->engine->can, asked)));
+             sk_precision_name(sk_precision_settle(&p->engine->can, session.precision)));
     return SK_OK;
 }
 
