@@ -6,7 +6,7 @@
 #include "skitter/pipeline.h"
 #include "skitter/source.h"
 
-/* Frames on their way: from a source through the runner to the consumers, in order. The one loop that does this; every
+/* Frames on their way: from a source through the pipeline to the consumers, in order. The one loop that does this; every
  * command that looks at frames has it. A thread reads and submits, the calling thread takes results to the consumers, so
  * that neither a camera that is slow nor a disk that is keeps the other waiting. */
 
