@@ -359,7 +359,7 @@ sk_status sk_speed_run(const sk_speed_settings *settings, sk_speed_watch watch, 
     if (settings->check_pcc)
         SK_TRY_GOTO(check(&p, err));
 done:
-    if (p.pipeline && p.about && report->rounds == 0)
+    if (p.pipeline && sk_pipeline_runner(p.pipeline) && report->rounds == 0)
         describe(&p);
     close_all(&p);
     sk_run_lock_close(&lock);

@@ -221,6 +221,7 @@ sk_status sk_pipeline_start(sk_pipeline *p, const sk_runner_settings *given, sk_
         p->settings.allow_failover = given->allow_failover;
         p->settings.check_every = given->check_every;
     }
+    sk_runner_release(p->runner);
     sk_runner_close(&p->runner);
     SK_TRY(sk_runner_open((const sk_model *const *)p->models, p->info.n_models, &how, &p->runner, err));
     p->info.depth = sk_runner_depth(p->runner);
@@ -306,6 +307,7 @@ void sk_pipeline_close(sk_pipeline **pointer)
     if (!p)
         return;
     *pointer = NULL;
+    sk_runner_release(p->runner); /* its threads may still ask for it, to tell of a result */
     sk_runner_close(&p->runner);
     for (sk_taken *t = p->all, *next; t; t = next) {
         next = t->all;

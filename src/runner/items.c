@@ -269,6 +269,8 @@ void sk_item_finish(sk_runner *r, sk_item *item)
     announce(r, item);
     if (item == r->oldest || r->draining)
         pthread_cond_broadcast(&r->ready);
+    if (r->settings.when_full == SK_FULL_DROP_OLDEST)
+        pthread_cond_broadcast(&r->room); /* a result that nobody has fetched may give way, too */
 }
 
 const char *sk_item_state_name(sk_item_state state)

@@ -648,7 +648,8 @@ static void callbacks_may_call_back(void **state)
     assert_int_equal(atomic_load(&c.taken), MANY);
     assert_int_equal(atomic_load(&c.back), MANY);
     assert_true(atomic_load(&c.ready) > 0);
-    sk_pipeline_close(&c.pipeline);
+    sk_pipeline *p = c.pipeline; /* a late call may still look at the other pointer */
+    sk_pipeline_close(&p);
     for (int i = 0; i < MANY; i++)
         free_lent(c.frames[i]);
 }
