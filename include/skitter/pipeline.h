@@ -45,7 +45,8 @@ extern "C" {
  *
  * Threads: every function may be called from any thread at any time, except close. Any number of threads may submit; frames
  * are numbered in the order submit takes them and come out in that order. No callback ever runs under a lock of ours: all
- * of them may call back into the pipeline (but not close or release it).
+ * of them may call back into the pipeline (but not close or release it). Whoever waits there (a take with a timeout, drain,
+ * run) holds up the thread that would bring it about.
  *
  * Growth: structs that a caller fills begin with `size`, their size as the caller's compiler knew it. Smaller ones are
  * accepted, and what they lack has its default. Structs that we fill may get new fields at the end. */
@@ -170,7 +171,7 @@ typedef struct sk_pipeline_settings {
 
     /* --- The network's input --- */
 
-    /* pixels; 0 (default): the model's own */
+    /* pixels, up to 16384; 0 (default): the model's own */
     int32_t height, width;
     /* YOLO; default SK_RECT_AUTO */
     sk_rect rect;
@@ -183,7 +184,7 @@ typedef struct sk_pipeline_settings {
     float confidence;
     /* suppress what overlaps by more, 0 … 1; default 0.7 */
     double iou;
-    /* instances a frame, 1 … 30000; default 300 */
+    /* instances a frame, 1 … 100000; default 300 */
     int32_t max_det;
     /* suppress across classes; default false */
     bool agnostic;
@@ -225,7 +226,7 @@ typedef struct sk_pipeline_settings {
     bool quick_open;
     /* a device that fails hands its frames to the others; default false */
     bool allow_failover;
-    /* Frames to get ready for: size, format, place, colours. Others come as well, the first of a kind at the price of a new
+    /* Frames to get ready for: size, format (none: RGB), place, colours. Others come as well, the first of a kind at the price of a new
      * trace. Null: RGB of the network's own size. */
     const sk_frame *expect;
 
@@ -287,7 +288,7 @@ typedef struct sk_pipeline_model {
     int32_t channels;
 } sk_pipeline_model;
 
-/* Constant while the pipeline is open, but for `accepts`, which knows more once frames have come. */
+/* Constant while the pipeline is open. */
 typedef struct sk_pipeline_info {
     /* sizeof, as the library knows it */
     uint32_t size;
@@ -435,12 +436,15 @@ SK_API void sk_pipeline_give_back(sk_pipeline *pipeline, const sk_result *result
  * pipeline's, do not read from it. -1 where the system has none. */
 SK_API int sk_pipeline_fd(sk_pipeline *pipeline);
 
-/* One frame, in one call: submit, flush, take. SK_ERR_BUSY while others are in flight. A frame that failed gives its error
- * and no result; a failed check gives SK_ERR_MISMATCH and the result. */
+/* One frame, in one call: submit, flush, and take this very frame, which no other take gets. SK_ERR_BUSY while others are
+ * in flight. A frame that failed gives its error and no result; a failed check gives SK_ERR_MISMATCH and the result.
+ * SK_ERR_CANCELLED: cancelled or released meanwhile, or given up (max_age_ms, SK_FULL_DROP_OLDEST). A lent frame may still
+ * have to be released when this returns, and SK_ERR_CANCELLED does not tell whether it was taken: where another thread may
+ * cancel or release, hand in frames that are copied, or use submit and take. */
 SK_API sk_status sk_pipeline_run(sk_pipeline *pipeline, const sk_frame *frame, const sk_result **out,
                                  sk_error *err) SK_MUST_CHECK;
 
-/* Waits until nothing is being computed; results stay to be taken. */
+/* Waits until nothing is being computed, cancelled frames neither; results stay to be taken. */
 SK_API sk_status sk_pipeline_drain(sk_pipeline *pipeline, sk_error *err) SK_MUST_CHECK;
 /* Gives up every frame in flight: none of them gives a result, lent ones are released. Does not wait; whoever does gets
  * SK_ERR_CANCELLED. The pipeline may be used on. */

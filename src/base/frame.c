@@ -30,10 +30,28 @@ static sk_status check_format(const sk_frame *frame, sk_error *err)
     return SK_OK;
 }
 
+static bool has_chroma(sk_pixel_format format)
+{
+    return format == SK_PIXEL_NV12 || format == SK_PIXEL_I420 || format == SK_PIXEL_YUYV;
+}
+
+sk_status sk_frame_check_kind(const sk_frame *frame, sk_error *err)
+{
+    SK_TRY(check_format(frame, err));
+    if ((unsigned)frame->place > SK_PLACE_ROCM)
+        return sk_fail(err, SK_ERR_ARG, "frame %lld: no place has the number %d (sk_frame.place; SK_PLACE_…)",
+                       (long long)frame->index, (int)frame->place);
+    if (has_chroma(frame->format) && (unsigned)frame->matrix > SK_COLOUR_BT2020)
+        return sk_fail(err, SK_ERR_ARG,
+                       "frame %lld: no matrix of colours has the number %d (sk_frame.matrix; SK_COLOUR_…)",
+                       (long long)frame->index, (int)frame->matrix);
+    return SK_OK;
+}
+
 sk_status sk_frame_check(const sk_frame *frame, sk_error *err)
 {
     SK_CHECK_ARG(frame && frame->data, err);
-    SK_TRY(check_format(frame, err));
+    SK_TRY(sk_frame_check_kind(frame, err));
     if (frame->width < 1 || frame->height < 1 || frame->width > 65535 || frame->height > 65535 ||
         frame->stride < (ptrdiff_t)sk_frame_row_bytes(frame->format, frame->width))
         return sk_fail(err, SK_ERR_ARG, "frame %lld: %dx%d with rows of %lld bytes is not possible",

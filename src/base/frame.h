@@ -50,6 +50,8 @@ static inline size_t sk_frame_row_bytes(sk_pixel_format format, int32_t width)
 
 /* Can these fields be a frame? Says which cannot. */
 sk_status sk_frame_check(const sk_frame *frame, sk_error *err) SK_MUST_CHECK;
+/* The same of its format, place and colours alone: frames that are yet to come. */
+sk_status sk_frame_check_kind(const sk_frame *frame, sk_error *err) SK_MUST_CHECK;
 /* A frame in host memory copied into one block, plane after plane, rows without gaps (NV12: of even length): how many bytes
  * that takes, and the copy with the frame that lies there. */
 size_t sk_frame_copy_bytes(const sk_frame *frame);

@@ -256,10 +256,11 @@ sk_status sk_pipeline_open(const char *const *paths, int32_t n_paths, const sk_p
 sk_status sk_pipeline_open_models(const sk_model *const *models, int32_t n_models,
                                   const sk_pipeline_settings *settings, sk_pipeline **out, sk_error *err)
 {
-    SK_CHECK_ARG(models && out, err);
+    SK_CHECK_ARG(out, err);
+    *out = NULL;
+    SK_CHECK_ARG(models, err);
     const int64_t start = sk_clock_ns();
     sk_pipeline *p = NULL;
-    *out = NULL;
     for (int32_t i = 0; i < n_models && i < SK_PIPELINE_MAX_MODELS; i++)
         SK_CHECK_ARG(models[i], err);
     sk_status status = begin(n_models, NULL, settings, &p, err);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/frame.h"
 #include "base/sized.h"
 #include "pipeline/internal.h"
 
@@ -75,6 +76,23 @@ static sk_status check(const sk_pipeline_settings *s, sk_error *err)
     return SK_OK;
 }
 
+static sk_status check_sleap(const sk_sleap_options *o, sk_error *err)
+{
+    if ((uint32_t)o->refinement > SK_SLEAP_REFINE_NONE || (uint32_t)o->overlap > SK_OVERLAP_OKS)
+        return sk_fail(err, SK_ERR_ARG, "refinement %d or overlap %d is not known", o->refinement,
+                       o->overlap);
+    return SK_OK;
+}
+
+/* Without a format, RGB. */
+static sk_status copy_expected(sk_pipeline *p, const sk_frame *given, sk_error *err)
+{
+    SK_TRY(sk_pipeline_read_frame(given, &p->expect, err));
+    if (p->expect.format == SK_PIXEL_NONE)
+        p->expect.format = SK_PIXEL_RGB;
+    return sk_frame_check_kind(&p->expect, err);
+}
+
 static sk_status copy_classes(sk_pipeline *p, const int32_t *classes, int32_t count, sk_error *err)
 {
     const size_t bytes = (size_t)count * sizeof *p->classes;
@@ -124,8 +142,9 @@ sk_status sk_pipeline_copy_settings(sk_pipeline *p, const sk_pipeline_settings *
     SK_TRY(check(s, err));
     if (s->sleap)
         SK_TRY(sk_sized_read(s->sleap, &p->sleap, sizeof p->sleap, "options of SLEAP", err));
+    SK_TRY(check_sleap(&p->sleap, err));
     if (s->expect)
-        SK_TRY(sk_pipeline_read_frame(s->expect, &p->expect, err));
+        SK_TRY(copy_expected(p, s->expect, err));
     SK_TRY(copy_text(s->runtime, &p->runtime, err));
     SK_TRY(copy_text(s->devices, &p->devices, err));
     SK_TRY(copy_text(s->precision, &p->precision, err));

@@ -11,6 +11,8 @@
 void sk_pipeline_get_stats(sk_pipeline *p, sk_pipeline_stats *stats)
 {
     sk_runner_stats r;
+    if (!p || !stats)
+        return;
     sk_runner_get_stats(p->runner, &r);
     const sk_pipeline_stats whole = {.size = sizeof whole,
                                      .submitted = r.submitted,
@@ -33,7 +35,7 @@ void sk_pipeline_get_stats(sk_pipeline *p, sk_pipeline_stats *stats)
 
 bool sk_pipeline_get_stage(sk_pipeline *p, sk_stage stage, sk_stage_stats *stats)
 {
-    if (stage < 0 || stage >= SK_STAGE_COUNT)
+    if (!p || !stats || stage < 0 || stage >= SK_STAGE_COUNT)
         return false;
     sk_runner_stats r;
     sk_runner_get_stats(p->runner, &r);
@@ -53,6 +55,8 @@ bool sk_pipeline_get_stage(sk_pipeline *p, sk_stage stage, sk_stage_stats *stats
 bool sk_pipeline_get_device(sk_pipeline *p, int32_t device, sk_device_stats *stats)
 {
     sk_runner_stats r;
+    if (!p || !stats)
+        return false;
     sk_runner_get_stats(p->runner, &r);
     if (device < 0 || device >= r.n_devices)
         return false;
@@ -74,13 +78,14 @@ bool sk_pipeline_get_device(sk_pipeline *p, int32_t device, sk_device_stats *sta
 
 void sk_pipeline_reset_stats(sk_pipeline *p)
 {
-    sk_runner_reset_stats(p->runner);
+    if (p)
+        sk_runner_reset_stats(p->runner);
 }
 
 bool sk_pipeline_get_file(sk_pipeline *p, int32_t index, sk_pipeline_file *file)
 {
     sk_runner_file files[SK_RUNNER_MAX_FILES];
-    const int32_t count = p->runner ? sk_runner_files(p->runner, files) : 0;
+    const int32_t count = p && file && p->runner ? sk_runner_files(p->runner, files) : 0;
     if (index < 0 || index >= count)
         return false;
     sk_pipeline_file whole = {.size = sizeof whole, .model = files[index].model};
@@ -92,7 +97,8 @@ bool sk_pipeline_get_file(sk_pipeline *p, int32_t index, sk_pipeline_file *file)
 
 void sk_pipeline_mark(sk_pipeline *p, const char *name, int64_t frame, int64_t begin_ns, int64_t end_ns)
 {
-    sk_runner_mark(p->runner, name, frame, begin_ns, end_ns);
+    if (p && name)
+        sk_runner_mark(p->runner, name, frame, begin_ns, end_ns);
 }
 
 sk_status sk_pipeline_write_timeline(sk_pipeline *p, const char *path, sk_error *err)

@@ -11,14 +11,9 @@
 
 /* Frames in, results out. */
 
-/* The frame is the caller's own, so its own fields are asked. */
-static void release_frame(void *user, const sk_frame *frame)
-{
-    (void)user;
-    frame->release(frame->release_context, frame);
-}
-
-sk_status sk_pipeline_submit(sk_pipeline *p, const sk_frame *frame, void *user, uint32_t flags, sk_error *err)
+/* `alone`: null, or the frame is one that nobody else may take, by the ticket written there. */
+static sk_status submit(sk_pipeline *p, const sk_frame *frame, void *user, uint32_t flags, int64_t *alone,
+                        sk_error *err)
 {
     SK_CHECK_ARG(p && frame, err);
     sk_frame whole;
@@ -34,23 +29,33 @@ sk_status sk_pipeline_submit(sk_pipeline *p, const sk_frame *frame, void *user, 
             (long long)whole.index);
     const sk_runner_call call = {.check_pcc = flags & SK_SUBMIT_CHECK,
                                  .copy = !lent,
+                                 .alone = alone,
                                  .user = user,
-                                 .frame_done = lent ? release_frame : NULL,
+                                 .frame_done = whole.release,
+                                 .frame_context = whole.release_context,
                                  .given = frame};
-    sk_status status = sk_runner_submit(p->runner, &whole, &call, NULL, err);
+    sk_status status = sk_runner_submit(p->runner, &whole, &call, alone, err);
     if (status == SK_OK && (flags & SK_SUBMIT_FLUSH))
         sk_runner_flush(p->runner);
     sk_pipeline_sync_fd(p); /* the stream goes on, or the result that was ready gave way */
     return status;
 }
 
+sk_status sk_pipeline_submit(sk_pipeline *p, const sk_frame *frame, void *user, uint32_t flags, sk_error *err)
+{
+    return submit(p, frame, user, flags, NULL, err);
+}
+
 void sk_pipeline_flush(sk_pipeline *p)
 {
-    sk_runner_flush(p->runner);
+    if (p)
+        sk_runner_flush(p->runner);
 }
 
 void sk_pipeline_finish(sk_pipeline *p)
 {
+    if (!p)
+        return;
     sk_runner_finish(p->runner);
     sk_pipeline_sync_fd(p);
 }
@@ -101,15 +106,16 @@ static void fill_result(sk_taken *t, sk_status status)
                             .latency_ms = from->latency_ms};
 }
 
-sk_status sk_pipeline_take(sk_pipeline *p, int32_t timeout_ms, const sk_result **out, sk_error *err)
+/* `alone`: null, or the ticket of the one frame that is wanted. */
+static sk_status take(sk_pipeline *p, const int64_t *alone, int32_t timeout_ms, const sk_result **out,
+                      sk_error *err)
 {
-    SK_CHECK_ARG(p && out, err);
-    *out = NULL;
     sk_taken *t = get_taken(p);
     if (!t)
         return sk_fail_memory(err, sizeof *t);
     sk_error problem = {0};
-    sk_status status = sk_runner_take(p->runner, timeout_ms, &t->from, &problem);
+    sk_status status = alone ? sk_runner_take_one(p->runner, *alone, &t->from, &problem)
+                             : sk_runner_take(p->runner, timeout_ms, &t->from, &problem);
     sk_pipeline_sync_fd(p);
     if (t->from.hold) {
         snprintf(t->problem, sizeof t->problem, "%s", status == SK_OK ? "" : problem.message);
@@ -124,6 +130,13 @@ sk_status sk_pipeline_take(sk_pipeline *p, int32_t timeout_ms, const sk_result *
     if (status != SK_OK && err)
         *err = problem;
     return status;
+}
+
+sk_status sk_pipeline_take(sk_pipeline *p, int32_t timeout_ms, const sk_result **out, sk_error *err)
+{
+    SK_CHECK_ARG(p && out, err);
+    *out = NULL;
+    return take(p, NULL, timeout_ms, out, err);
 }
 
 void sk_pipeline_give_back(sk_pipeline *p, const sk_result *result)
@@ -145,13 +158,10 @@ sk_status sk_pipeline_run(sk_pipeline *p, const sk_frame *frame, const sk_result
 {
     SK_CHECK_ARG(p && out, err);
     *out = NULL;
-    if (sk_runner_in_flight(p->runner) > 0)
-        return sk_fail(err, SK_ERR_BUSY, "frames are in flight: take them before running a single one");
-    SK_TRY(sk_pipeline_submit(p, frame, NULL, SK_SUBMIT_FLUSH, err));
+    int64_t ticket = -1;
+    SK_TRY(submit(p, frame, NULL, SK_SUBMIT_FLUSH, &ticket, err));
     const sk_result *result = NULL;
-    SK_TRY(sk_pipeline_take(p, -1, &result, err));
-    if (!result)
-        return sk_fail(err, SK_ERR_CANCELLED, "the stream was ended by another thread");
+    SK_TRY(take(p, &ticket, -1, &result, err));
     const sk_status status = result->status;
     if (status == SK_OK) {
         *out = result;
@@ -173,6 +183,8 @@ sk_status sk_pipeline_drain(sk_pipeline *p, sk_error *err)
 
 void sk_pipeline_cancel(sk_pipeline *p)
 {
+    if (!p)
+        return;
     sk_runner_cancel(p->runner);
     sk_pipeline_sync_fd(p);
 }
@@ -217,6 +229,8 @@ void sk_pipeline_result_ready(void *context)
 
 int sk_pipeline_fd(sk_pipeline *p)
 {
+    if (!p)
+        return -1;
 #ifdef __linux__
     pthread_mutex_lock(&p->fd_lock);
     if (p->fd < 0)
@@ -226,7 +240,6 @@ int sk_pipeline_fd(sk_pipeline *p)
     sk_pipeline_sync_fd(p);
     return fd;
 #else
-    (void)p;
     return -1;
 #endif
 }

@@ -19,7 +19,7 @@ int32_t sk_devices_cores(const char *text, int32_t *cores, int32_t capacity)
     while (*text) {
         char *end;
         long first = strtol(text, &end, 10), last = first;
-        if (end == text || first < 0)
+        if (end == text || first < 0 || first > 65535)
             return -1;
         if (*end == '-') {
             text = end + 1;
@@ -144,6 +144,14 @@ static sk_status add_nodes(listing *l, sk_error *err)
                              : add(l, cores, n, 0, "numa0", err); /* the system does not tell: one node */
 }
 
+/* A number and nothing behind it; 0: not that. */
+static int32_t read_count(const char *text)
+{
+    char *end;
+    const long count = strtol(text, &end, 10);
+    return end != text && !*end && count > 0 && count <= INT32_MAX ? (int32_t)count : 0;
+}
+
 static sk_status add_entry(listing *l, const char *entry, sk_error *err)
 {
     const char *colon = strchr(entry, ':');
@@ -157,7 +165,7 @@ static sk_status add_entry(listing *l, const char *entry, sk_error *err)
         *star = '\0';
     SK_TRY(sk_net_engine(l->runtime, &l->engine, err));
     if (star && !colon)
-        return add_instances(l, (int32_t)strtol(star + 1, NULL, 10), err);
+        return add_instances(l, read_count(star + 1), err);
     if (!colon)
         return add(l, NULL, 0, 0, "", err);
     const char *what = colon + 1;
@@ -165,7 +173,7 @@ static sk_status add_entry(listing *l, const char *entry, sk_error *err)
     if (on_the_cpu(l->engine) && strcmp(what, "numa") == 0)
         return add_nodes(l, err);
     if (on_the_cpu(l->engine) && what[0] == 'x' && what[1])
-        return add_groups(l, (int32_t)strtol(what + 1, NULL, 10), err);
+        return add_groups(l, read_count(what + 1), err);
     int32_t n = sk_devices_cores(what, numbers, SK_DEVICE_MAX_CORES);
     if (n < 1)
         return sk_fail(err, SK_ERR_ARG, "devices: '%s': after the colon comes %s", entry,

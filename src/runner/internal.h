@@ -92,8 +92,9 @@ struct sk_item {
     sk_lent *lent; /* the caller's frame; null: copied, or given back */
     void *user;
     bool announced; /* its result, to result_ready */
+    bool alone;     /* for a reader of its own: sk_runner_take_one */
     uint8_t *staging;
-    size_t staging_bytes;
+    _Atomic size_t staging_bytes; /* also read for the statistics, as are output_bytes */
     bool check;
     bool abandoned; /* cancelled while a lane has it: in no list, freed when the lane is through */
     bool moved;     /* from a lane that failed */
@@ -112,7 +113,7 @@ struct sk_item {
     sk_tensor_view outputs[SK_RUNNER_MAX_OUTPUTS];
     char output_names[SK_RUNNER_MAX_OUTPUTS][40]; /* a new trace may come while the reader holds this */
     float *output_data;
-    size_t output_bytes;
+    _Atomic size_t output_bytes;
 };
 
 #define SK_LANE_MAX_JOBS 8
@@ -123,7 +124,7 @@ struct sk_job {
     sk_trace_key key;
     uint8_t
         *input; /* [batch] pictures in the form handed in; pages of the lane's own memory node, or pinned */
-    size_t input_bytes;
+    _Atomic size_t input_bytes; /* also read for the statistics */
     void (*input_free)(void *block);
     const sk_frame **frames; /* [batch]; where they lie on the device already: they are the input */
     bool on_device;
@@ -173,7 +174,7 @@ typedef struct sk_second {
     sk_trace trace;
     int32_t slots;
     uint8_t *inputs[SK_SESSION_MAX_SLOTS];
-    size_t input_bytes; /* of each */
+    _Atomic size_t input_bytes; /* of each; also read for the statistics */
     void (*input_free)(void *block);
     sk_instances unused; /* the cutter wants a place for results */
     /* where it stands: the next crop to be cut … */
@@ -259,6 +260,7 @@ struct sk_runner {
     bool finished, releasing;
     int32_t draining; /* callers that wait for every result */
     uint64_t cancels;
+    int32_t abandoned; /* cancelled, and not yet let go by their lanes */
     int64_t next_ticket;
     int64_t flush_before; /* tickets below this start without waiting for a full batch */
 

@@ -85,7 +85,7 @@ void sk_items_close(sk_runner *r, bool taken)
         sk_item_give_back(r, item);
     }
     r->free_items = r->oldest = r->newest = r->pending = r->held = NULL;
-    r->in_flight = r->reserved = 0;
+    r->in_flight = r->reserved = r->abandoned = 0;
     sk_runner_tell(r);
     for (; going; going = next) {
         next = going->sibling;
@@ -118,7 +118,7 @@ sk_status sk_item_lend(sk_runner *r, sk_item *item, const sk_frame *frame, const
     r->free_lent = lent->next;
     frame = call && call->given ? call->given : frame;
     *lent = call && call->frame_done
-                ? (sk_lent){.frame = frame, .done = call->frame_done, .context = call->user}
+                ? (sk_lent){.frame = frame, .done = call->frame_done, .context = call->frame_context}
                 : (sk_lent){.frame = frame, .done = r->settings.frame_done, .context = r->settings.context};
     item->lent = lent;
     return SK_OK;
@@ -196,6 +196,8 @@ void sk_item_free(sk_runner *r, sk_item *item)
         sk_item_unlink(r, item);
     sk_item_give_back(r, item);
     item->state = SK_ITEM_FREE;
+    if (item->abandoned && --r->abandoned == 0)
+        pthread_cond_broadcast(&r->ready); /* who drains waits for it */
     item->abandoned = false;
     item->next = r->free_items;
     r->free_items = item;
@@ -267,7 +269,7 @@ void sk_item_finish(sk_runner *r, sk_item *item)
         sk_item_give_back(r, item);
     item->state = SK_ITEM_DONE;
     announce(r, item);
-    if (item == r->oldest || r->draining)
+    if (item == r->oldest || r->oldest->alone || r->draining)
         pthread_cond_broadcast(&r->ready);
     if (r->settings.when_full == SK_FULL_DROP_OLDEST)
         pthread_cond_broadcast(&r->room); /* a result that nobody has fetched may give way, too */

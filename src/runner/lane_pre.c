@@ -63,6 +63,8 @@ static bool expire(sk_runner *r)
     }
     if (r->counted.expired == before)
         return false;
+    if (!r->oldest && r->finished)
+        r->news++; /* the end has come */
     sk_runner_tell(r);
     return true;
 }

@@ -48,8 +48,18 @@ static sk_status too_late(sk_runner *r, const sk_item *item, int64_t now, sk_err
 typedef struct reading {
     bool stream; /* frames may still come */
     bool keep;   /* the result is ended by a call of its own */
+    bool one;    /* the frame of this ticket and no other; else the oldest that is nobody's own */
+    int64_t ticket;
     int64_t until;
 } reading;
+
+static sk_item *wanted(const sk_runner *r, const reading *how)
+{
+    sk_item *item = r->oldest;
+    while (item && (how->one ? item->ticket != how->ticket : item->alone))
+        item = item->newer;
+    return item;
+}
 
 /* Under the lock. */
 static sk_status fetch(sk_runner *r, const reading *how, sk_runner_result *result, sk_error *err)
@@ -60,9 +70,14 @@ static sk_status fetch(sk_runner *r, const reading *how, sk_runner_result *resul
             return sk_runner_ended(err);
         if (cancels != r->cancels)
             return sk_fail(err, SK_ERR_CANCELLED, "the frames in flight were cancelled");
-        sk_item *item = r->oldest;
+        sk_item *item = wanted(r, how);
         if (item && item->state == SK_ITEM_DONE)
             return deliver(r, item, how->keep, result, err);
+        if (!item && how->one)
+            return sk_fail(err, SK_ERR_CANCELLED,
+                           "the frame was given up before it was begun: it waited for longer than max_age_ms "
+                           "(%d), or a newer one took its place",
+                           r->settings.max_age_ms);
         if (!item && how->stream && r->finished)
             return SK_OK; /* ticket is -1 */
         if (!item && !how->stream)
@@ -111,10 +126,16 @@ sk_status sk_runner_take(sk_runner *r, int64_t wait_ms, sk_runner_result *result
     return wait_for(r, &(reading){.stream = true, .keep = true, .until = until}, result, err);
 }
 
+sk_status sk_runner_take_one(sk_runner *r, int64_t ticket, sk_runner_result *result, sk_error *err)
+{
+    const reading how = {.keep = true, .one = true, .ticket = ticket, .until = INT64_MAX};
+    return wait_for(r, &how, result, err);
+}
+
 static bool all_done(const sk_runner *r)
 {
-    if (r->reserved)
-        return false; /* in submit, not in the list yet */
+    if (r->reserved || r->abandoned)
+        return false; /* in submit, not in the list yet; or in a lane, no longer in the list */
     for (const sk_item *item = r->oldest; item; item = item->newer)
         if (item->state != SK_ITEM_DONE)
             return false;
@@ -141,8 +162,8 @@ sk_status sk_runner_drain(sk_runner *r, sk_error *err)
 bool sk_runner_is_ready(sk_runner *r)
 {
     pthread_mutex_lock(&r->lock);
-    const bool ready = r->state != SK_RUNNER_RUNNING || (r->oldest && r->oldest->state == SK_ITEM_DONE) ||
-                       (!r->oldest && r->finished);
+    const sk_item *item = wanted(r, &(reading){0});
+    const bool ready = r->state != SK_RUNNER_RUNNING || (item ? item->state == SK_ITEM_DONE : r->finished);
     pthread_mutex_unlock(&r->lock);
     return ready;
 }

@@ -209,8 +209,8 @@ static sk_status rehearse(sk_runner *r, sk_error *err)
     memset(frame.data, 128, bytes);
     sk_runner_result result;
     sk_status status = SK_OK;
-    int32_t timeout = r->settings.timeout_ms;
-    r->settings.timeout_ms = 0; /* for frames, not for warming up */
+    const int32_t timeout = r->settings.timeout_ms, age = r->settings.max_age_ms;
+    r->settings.timeout_ms = r->settings.max_age_ms = 0; /* for frames, not for warming up */
     int32_t rounds = r->n_lanes * 2 * r->settings.detector.batch;
     for (int32_t i = 0; i < rounds && status == SK_OK; i++) {
         status = sk_runner_submit_own(r, &frame, err);
@@ -222,6 +222,7 @@ static sk_status rehearse(sk_runner *r, sk_error *err)
         status = sk_runner_wait(r, &result, err);
     pthread_mutex_lock(&r->lock);
     r->settings.timeout_ms = timeout;
+    r->settings.max_age_ms = age;
     if (status != SK_OK) /* threads may still read the frame: see to it that they are done */
         r->state = SK_RUNNER_ENDING;
     if (r->held)

@@ -106,9 +106,11 @@ typedef struct sk_runner_call {
     bool check_pcc; /* check this frame, whatever check_every says */
     bool
         copy; /* copied, whatever the settings' `frames` say: submit is done with the pixels when it returns */
+    bool alone; /* SK_ERR_BUSY where others are in flight; its result is for sk_runner_take_one alone */
     void *user; /* comes back in its result */
-    /* Instead of the settings' frame_done, with `user` as its context; null: the settings'. */
-    void (*frame_done)(void *user, const sk_frame *frame);
+    /* Instead of the settings' frame_done and context; null: the settings'. */
+    void (*frame_done)(void *context, const sk_frame *frame);
+    void *frame_context;
     const sk_frame *given; /* goes back, and into the result, in place of the frame: what that was made of */
 } sk_runner_call;
 
@@ -151,13 +153,17 @@ void sk_runner_finish(sk_runner *runner); /* no more frames; the next submit ope
  * and gives SK_ERR_BUSY when none has come by then. A frame that failed has to be ended too: result->hold is not null. */
 sk_status sk_runner_take(sk_runner *runner, int64_t wait_ms, sk_runner_result *result,
                          sk_error *err) SK_MUST_CHECK;
+/* The same for the frame that was submitted `alone`, by its ticket; waits for as long as it takes. SK_ERR_CANCELLED also
+ * where it was given up before it was begun: too old, or a newer one took its place. */
+sk_status sk_runner_take_one(sk_runner *runner, int64_t ticket, sk_runner_result *result,
+                             sk_error *err) SK_MUST_CHECK;
 void sk_runner_end_result(sk_runner *runner, sk_runner_result *result); /* empties it; again: nothing */
 
 /* submit, flush and wait for one frame. Nothing else may be in flight. */
 sk_status sk_runner_run(sk_runner *runner, const sk_frame *frame, const sk_runner_call *call,
                         sk_runner_result *result, sk_error *err) SK_MUST_CHECK;
 
-/* Waits until every frame in flight has its result. SK_ERR_CANCELLED after a cancel or a release. */
+/* Waits until every frame in flight has its result, and no device works on one that was cancelled. SK_ERR_CANCELLED after a cancel or a release. */
 sk_status sk_runner_drain(sk_runner *runner, sk_error *err) SK_MUST_CHECK;
 /* Would sk_runner_take return at once: with a result, the end, or because it was released? */
 bool sk_runner_is_ready(sk_runner *runner);

@@ -73,7 +73,7 @@ void sk_runner_mark(sk_runner *r, const char *name, int64_t frame, int64_t begin
 sk_status sk_runner_write_timeline(sk_runner *r, const char *path, sk_error *err)
 {
     SK_CHECK_ARG(r && path, err);
-    const sk_timeline_row *rows[1 + SK_RUNNER_MAX_DEVICES * SK_LANE_MAX_STAGES];
+    sk_timeline_row *rows[1 + SK_RUNNER_MAX_DEVICES * SK_LANE_MAX_STAGES];
     int32_t n = 0;
     if (!r->settings.timeline)
         return sk_fail(err, SK_ERR_ARG, "no timeline was kept: set settings.timeline before opening");

@@ -141,7 +141,10 @@ static sk_status submit(sk_runner *r, const sk_frame *frame, const sk_runner_cal
             "keep_outputs to check frames");
     sk_item *item = NULL;
     sk_runner_enter(r);
-    sk_status status = reserve(r, &item, err);
+    sk_status status =
+        call && call->alone && r->in_flight + r->reserved > 0
+            ? sk_fail(err, SK_ERR_BUSY, "frames are in flight: take them before running a single one")
+            : reserve(r, &item, err);
     if (status != SK_OK || !item) { /* no item without SK_OK; the analyser cannot see it */
         sk_runner_leave(r);
         return status;
@@ -169,7 +172,8 @@ static sk_status submit(sk_runner *r, const sk_frame *frame, const sk_runner_cal
         return status;
     }
     item->user = call ? call->user : NULL;
-    item->announced = own; /* nobody waits for those */
+    item->alone = call && call->alone;
+    item->announced = own || item->alone; /* nobody is told of those */
     item->ticket = r->next_ticket++;
     item->check = !own && ((call && call->check_pcc) ||
                            (r->settings.check_every > 0 && item->ticket % r->settings.check_every == 0));
@@ -246,6 +250,7 @@ void sk_runner_cancel(sk_runner *r)
         } else {
             sk_item_unlink(r, item);
             item->abandoned = true; /* its lane frees it */
+            r->abandoned++;
         }
     }
     r->cancels++;

@@ -4,11 +4,13 @@
 
 #include "base/error.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-/* What a thread did when: its last steps, in a ring that is written by that thread alone. */
+/* What a thread did when: its last steps, in a ring that is written by that thread alone, and may be read meanwhile. */
 
 typedef struct sk_step {
     const char *name; /* constant */
@@ -18,7 +20,9 @@ typedef struct sk_step {
 } sk_step;
 
 typedef struct sk_timeline_row {
-    sk_step *steps; /* null: nothing is kept */
+    pthread_mutex_t lock;
+    bool kept;      /* constant once open: there was something to keep */
+    sk_step *steps; /* under the lock; null: nothing is kept */
     int64_t capacity;
     _Atomic int64_t written;
     char name[48];
@@ -30,9 +34,8 @@ void sk_timeline_row_close(sk_timeline_row *row);
 void sk_timeline_row_add(sk_timeline_row *row, const char *name, int64_t frame, int32_t count, int64_t begin,
                          int64_t end);
 
-/* All rows as Chrome trace events. Exact when their threads are idle; while they work, steps that are being
- * overwritten at this moment may be wrong or missing, so call it between frames. */
-sk_status sk_timeline_write(const sk_timeline_row *const *rows, int32_t n_rows, const char *path,
+/* All rows as Chrome trace events, each as it is at one moment. */
+sk_status sk_timeline_write(sk_timeline_row *const *rows, int32_t n_rows, const char *path,
                             sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -19,14 +19,15 @@ sk_status sk_stage_network_size(const sk_model *model, const sk_task_settings *s
     int32_t w = settings->net_width > 0 ? settings->net_width : in->width;
     if (h < 1 || w < 1)
         h = w = 640;
-    h = (h + stride - 1) / stride * stride;
-    w = (w + stride - 1) / stride * stride;
+    const int32_t most = 16384;
+    h = h <= most ? (h + stride - 1) / stride * stride : h;
+    w = w <= most ? (w + stride - 1) / stride * stride : w;
     if (in->fixed_size && (h != in->height || w != in->width))
         return sk_fail(err, SK_ERR_UNSUPPORTED,
                        "%s takes inputs of %dx%d only; leave the size away, or export the model "
                        "with dynamic sizes",
                        sk_stage_model_name(model), (int)in->width, (int)in->height);
-    if (h > 16384 || w > 16384)
+    if (h > most || w > most)
         return sk_fail(err, SK_ERR_ARG, "a network input of %dx%d pixels is too large", (int)w, (int)h);
     *width = w;
     *height = h;

@@ -529,6 +529,38 @@ static void test_release_at_any_moment(void **state)
     free_frames(&set);
 }
 
+static void *open_the_gate(void *context)
+{
+    (void)context;
+    sk_clock_sleep_ns(60000000);
+    atomic_store(&faults[0].gate, 0);
+    return NULL;
+}
+
+/* A frame that was cancelled inside the network is still being computed, from the caller's pixels. */
+static void test_drain_waits_for_cancelled_frames(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    frames set = make_frames(1, 48, 40);
+    sk_runner_settings s = faulty_settings("cpu");
+    sk_runner *r = open_faulty(model, &s);
+    atomic_store(&faults[0].gate, 1);
+    const int32_t before = faults[0].submits;
+    assert_ok(sk_runner_submit(r, &set.frames[0], NULL, NULL, &err), &err);
+    while (faults[0].submits == before)
+        sk_clock_sleep_ns(1000000);
+    sk_runner_cancel(r);
+    assert_int_equal(sk_runner_in_flight(r), 0);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, open_the_gate, NULL), 0);
+    assert_ok(sk_runner_drain(r, &err), &err);
+    assert_int_equal(faults[0].gate, 0);
+    pthread_join(thread, NULL);
+    sk_runner_close(&r);
+    free_frames(&set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -543,6 +575,7 @@ int main(void)
         cmocka_unit_test(test_stream),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_release_at_any_moment),
+        cmocka_unit_test(test_drain_waits_for_cancelled_frames),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -207,7 +207,7 @@ static void test_timeline(void **state)
         sk_timeline_row_add(&b, "network", i, 2, 1000000 + i * 2000, 1000000 + i * 2000 + 1500);
         sk_timeline_row_add(&off, "never", i, 1, 0, 1);
     }
-    const sk_timeline_row *rows[] = {&a, &off, &b};
+    sk_timeline_row *rows[] = {&a, &off, &b};
     assert_ok(sk_timeline_write(rows, 3, path, &err), &err);
     json_t *root = json_load_file(path, 0, NULL);
     assert_non_null(root);

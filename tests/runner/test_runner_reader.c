@@ -134,7 +134,7 @@ static void test_many_results_are_held(void **state)
     assert_int_equal(sk_runner_take(r, 0, &results[0], &err), SK_ERR_BUSY);
     assert_null(results[0].hold);
     for (int i = 0; i < FRAMES; i++) {
-        const sk_runner_call call = {.user = &marks[i], .frame_done = count_one};
+        const sk_runner_call call = {.user = &marks[i], .frame_done = count_one, .frame_context = &marks[i]};
         assert_ok(sk_runner_submit(r, &set.frames[i], &call, NULL, &err), &err);
         if (sk_runner_in_flight(r) == 3)
             assert_ok(sk_runner_take(r, -1, &results[taken++], &err), &err);
@@ -180,7 +180,7 @@ static void test_taken_results_outlive_a_release(void **state)
     _Atomic int32_t marks[4] = {0};
     sk_runner_result results[3];
     for (int i = 0; i < 4; i++) {
-        const sk_runner_call call = {.user = &marks[i], .frame_done = count_one};
+        const sk_runner_call call = {.user = &marks[i], .frame_done = count_one, .frame_context = &marks[i]};
         assert_ok(sk_runner_submit(r, &set.frames[i], &call, NULL, &err), &err);
     }
     sk_runner_flush(r);
@@ -219,7 +219,7 @@ static void test_failed_frames_are_held(void **state)
     atomic_store(&faults[0].fail_after, 0);
     fault_begin();
     _Atomic int32_t mark = 0;
-    const sk_runner_call call = {.user = &mark, .frame_done = count_one};
+    const sk_runner_call call = {.user = &mark, .frame_done = count_one, .frame_context = &mark};
     assert_ok(sk_runner_submit(r, &set.frames[0], &call, NULL, &err), &err);
     sk_runner_flush(r);
     sk_runner_result result;
