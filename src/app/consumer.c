@@ -51,6 +51,13 @@ double sk_consumers_seconds(const sk_consumers *list, const char *name)
     return seconds;
 }
 
+void sk_consumers_settle(sk_consumers *list, const sk_run_header *header)
+{
+    for (int32_t i = 0; i < list->count; i++)
+        if (list->items[i]->kind->settle)
+            list->items[i]->kind->settle(list->items[i], header);
+}
+
 sk_status sk_consumers_begin(sk_consumers *list, const sk_run_header *header, sk_run_folder *folder,
                              sk_error *err)
 {

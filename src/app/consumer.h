@@ -10,6 +10,7 @@
  * overlay, progress, a tap. A run has an ordered list of them; each frame goes through the list from the first to the last,
  * frames in their order, all on one thread and under no lock. docs/add_a_consumer.md shows how one is made.
  *
+ *     settle     the source is known: the files may still be named after it
  *     begin      before the first frame, once the run's folder has begun: files are opened
  *     retell     a frame that an earlier part of the run finished, when a run goes on
  *     take       a frame that is finished now
@@ -51,6 +52,7 @@ typedef struct sk_consumer_kind {
     sk_status (*complete)(sk_consumer *consumer, sk_error *err);
     sk_status (*end)(sk_consumer *consumer, bool finished, sk_error *err);
     void (*close)(sk_consumer *consumer);
+    void (*settle)(sk_consumer *consumer, const sk_run_header *header);
 } sk_consumer_kind;
 
 /* Begins every consumer's own structure. */
@@ -79,6 +81,8 @@ void sk_consumers_close(sk_consumers *list);
 uint32_t sk_consumers_needs(const sk_consumers *list);                   /* of all together */
 double sk_consumers_seconds(const sk_consumers *list, const char *name); /* in take, of those called so */
 
+/* Before their files are asked for. */
+void sk_consumers_settle(sk_consumers *list, const sk_run_header *header);
 sk_status sk_consumers_begin(sk_consumers *list, const sk_run_header *header, sk_run_folder *folder,
                              sk_error *err) SK_MUST_CHECK;
 /* `begin_ns`: when the first frame was asked for, by sk_clock_ns. */

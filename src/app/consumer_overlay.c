@@ -3,12 +3,22 @@
 #include "app/overlay_run.h"
 #include "base/memory.h"
 
+#include <string.h>
+
 typedef struct overlay {
     sk_consumer base;
     sk_overlay_wish wish;
+    bool pictures; /* one for each frame, instead of a video */
     sk_run_folder *folder;
     sk_overlay_run *run;
 } overlay;
+
+static void settle(sk_consumer *base, const sk_run_header *header)
+{
+    overlay *o = (overlay *)base;
+    o->pictures = strcmp(header->source_kind, "pictures") == 0;
+    base->files[0] = o->pictures ? "overlay/" : "overlay.mp4";
+}
 
 static sk_status begin(sk_consumer *base, const sk_run_header *header, sk_run_folder *folder, sk_error *err)
 {
@@ -23,7 +33,7 @@ static sk_status begin(sk_consumer *base, const sk_run_header *header, sk_run_fo
     how.line_width = o->wish.line_width;
     const sk_overlay_place place = {.folder = sk_run_folder_path(folder),
                                     .id = sk_run_folder_id(folder),
-                                    .pictures = o->wish.pictures,
+                                    .pictures = o->pictures,
                                     .width = header->width,
                                     .height = header->height,
                                     .rate = header->rate};
@@ -42,8 +52,7 @@ static sk_status retell(sk_consumer *base, int64_t entry, const sk_result_frame 
 {
     const overlay *o = (const overlay *)base;
     (void)err;
-    *lacks =
-        entry >= base->has && (!o->wish.pictures || !sk_overlay_run_has(o->run, known->source, known->index));
+    *lacks = entry >= base->has && (!o->pictures || !sk_overlay_run_has(o->run, known->source, known->index));
     return SK_OK;
 }
 
@@ -80,16 +89,15 @@ static const sk_consumer_kind kind = {.name = "overlay",
                                       .take = take,
                                       .complete = complete,
                                       .end = end,
-                                      .close = close_overlay};
+                                      .close = close_overlay,
+                                      .settle = settle};
 
 sk_consumer *sk_consumer_overlay(const sk_overlay_wish *wish)
 {
     overlay *o = sk_calloc(1, sizeof *o);
     if (!o)
         return NULL;
-    o->base = (sk_consumer){.kind = &kind,
-                            .needs = SK_NEEDS_PIXELS | SK_NEEDS_NAMES,
-                            .files = {wish->pictures ? "overlay/" : "overlay.mp4"}};
+    o->base = (sk_consumer){.kind = &kind, .needs = SK_NEEDS_PIXELS | SK_NEEDS_NAMES};
     o->wish = *wish;
     return &o->base;
 }

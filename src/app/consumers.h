@@ -16,8 +16,8 @@ sk_consumer *sk_consumer_file(const sk_sink_kind *kind); /* results in one forma
 typedef struct sk_overlay_wish {
     uint32_t draw; /* SK_DRAW_… */
     float line_width;
-    bool pictures; /* a picture for each instead of a video */
 } sk_overlay_wish;
+/* A video, or of pictures a picture for each; a stack of pages is a video. */
 sk_consumer *sk_consumer_overlay(const sk_overlay_wish *wish);
 
 typedef struct sk_predict_progress {

@@ -53,7 +53,7 @@ static sk_status list_consumers(predict_run *r, sk_predict_watch watch, void *co
     SK_TRY(sk_consumers_add(list, sk_consumer_left_out(), err));
     for (int32_t i = 0; i < s->n_formats; i++)
         SK_TRY(sk_consumers_add(list, sk_consumer_file(sk_sink_find(s->formats[i])), err));
-    const sk_overlay_wish wish = {s->draw, s->line_width, sk_uri_is_pictures(s->source)};
+    const sk_overlay_wish wish = {s->draw, s->line_width};
     if (s->overlay)
         SK_TRY(sk_consumers_add(list, sk_consumer_overlay(&wish), err));
     if (s->tap)
@@ -90,6 +90,7 @@ static sk_status begin_folder(predict_run *r, sk_error *err)
     sk_run_header_of(&facts, &r->identity, &r->header);
     r->header.started = sk_run_folder_started(r->folder);
     r->header.goes_on = s->goes_on;
+    sk_consumers_settle(&r->consumers, &r->header);
     const char *files[2 * SK_CONSUMERS_MOST + 2] = {0};
     int32_t n = 0;
     for (int32_t i = 0; i < 2 * r->consumers.count; i++) { /* results, then what is cut out and drawn */
@@ -228,8 +229,9 @@ static void fill_report(predict_run *r)
     snprintf(p->device, sizeof p->device, "%s", about->device);
     snprintf(p->precision, sizeof p->precision, "%s", about->precision);
     p->pre = seconds_in(r, SK_STAGE_PRE);
-    p->network = seconds_in(r, SK_STAGE_NETWORK);
-    p->post = seconds_in(r, SK_STAGE_POST);
+    p->network = seconds_in(r, SK_STAGE_NETWORK) + seconds_in(r, SK_STAGE_SECOND);
+    p->post =
+        seconds_in(r, SK_STAGE_POST) + seconds_in(r, SK_STAGE_CROPS) + seconds_in(r, SK_STAGE_SECOND_POST);
 }
 
 static void note_file(sk_predict_report *report, const char *folder, const char *file)

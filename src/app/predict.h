@@ -61,8 +61,8 @@ typedef struct sk_predict_report {
     bool live;          /* a camera, stream or pipe: it cannot be continued */
     double seconds;     /* wall time of this run's frames, from asking for the first to writing the last */
     double wait_source; /* … of which waiting for decoded frames */
-    double pre, network, post, write, overlay, crops;
-    double decode;      /* on the decoder's own thread */
+    double pre, network, post, write, overlay, crops; /* of two models: of both; cutting is part of post */
+    double decode;                                    /* on the decoder's own thread */
     int64_t unreadable; /* pictures that were left out, with those of earlier parts; run.json lists them */
     int64_t
         missing; /* frames that the video's header promised and the file does not hold: the run is not finished */

@@ -63,7 +63,8 @@ static void toy_close(sk_consumer *c)
     say("close", ((toy *)c)->name);
 }
 
-static const sk_consumer_kind toy_kind = {"toy", toy_begin, NULL, toy_take, toy_complete, toy_end, toy_close};
+static const sk_consumer_kind toy_kind = {"toy",        toy_begin, NULL,      toy_take,
+                                          toy_complete, toy_end,   toy_close, NULL};
 
 static void add_toy(sk_consumers *list, const char *name, const char *fails, uint32_t needs)
 {

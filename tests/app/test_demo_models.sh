@@ -52,4 +52,12 @@ awk '/^keypoints/ { exit !($8 > 0 && $8 < 4) }' <<<"$out" || fail "the U-Net's m
 # A checkpoint and its ONNX copy find the same: one is the other's truth.
 out=$("$skitter" eval run-demo-obb.onnx/results.csv run-demo-obb.pt/results.csv 2>&1)
 above "demo-obb.onnx against demo-obb.pt" 0.97 "$(awk '/^oriented boxes/ { print $6, $7; exit }' <<<"$out")"
+
+# Of two models the time of both is told: the second network runs once for each of the twenty boxes.
+network() { # models: the milliseconds of the network
+    "$skitter" predict -q --json pictures/images "$@" --frames 0:1 --conf 0.0001 --max-det 20 --runtime cpu --threads 1 -o run-times --restart |
+        awk '/"network":/ { gsub(",", ""); print $2 }'
+}
+one=$(network -m "$models/demo-obb.pt") two=$(network -m "$models/demo-obb.pt" -m "$models/demo-pose.pt")
+awk -v one="$one" -v two="$two" 'BEGIN { exit !(one > 0 && two > 3 * one) }' || fail "the network took $one ms, with a second one $two"
 exit $((failures > 0))

@@ -88,4 +88,25 @@ test_pictures_of_one_stem() {
     lines=$(cat twins/labels/*.txt | wc -l)
     [ "$(crops_of twins | wc -l)" -eq "$lines" ] || fail "crops share a file"
 }
+
+le() { # bytes number...: little-endian
+    local bytes=$1 number i
+    shift
+    for number; do for ((i = 0; i < bytes; i++)); do printf "\\x$(printf %02x $((number >> 8 * i & 255)))"; done; done
+}
+entry() { le 2 "$1" 4 && le 4 1 "$2"; }                      # tag value
+page() { # offset of the page, of the next one, all its pixels: 64x64, grey
+    le 2 8 && entry 256 64 && entry 257 64 && entry 258 8 && entry 259 1 && entry 262 1 && entry 273 $(($1 + 102)) &&
+        entry 278 64 && entry 279 4096 && le 4 "$2" && head -c 4096 /dev/zero | tr '\0' "$3"
+}
+
+# A stack is a video: of frames of one file, and so is its overlay.
+test_stack_is_a_video() {
+    { printf II && le 2 42 && le 4 8 && page 8 4206 a && page 4206 0 z; } >stack.tif
+    run predict stack.tif -m "$model" -o stack --save-overlay
+    expect_code 0 && expect_in "2 frames" "$out$err" || return
+    [ -s stack/overlay.mp4 ] && [ ! -e stack/overlay ] || fail "no overlay.mp4: $(find stack)" || return
+    run predict stack.tif -m "$model" -o stack --save-overlay
+    expect_code 0 && expect_in "finished already" "$out$err"
+}
 run_tests
