@@ -276,7 +276,7 @@ SK_API void sk_pipeline_close(sk_pipeline **pipeline);
 
 /* One of its models. Filled by us; may grow at the end. */
 typedef struct sk_pipeline_model {
-    /* as given; "" for models from memory without a name */
+    /* as given; "model in memory" for those from memory without a name */
     const char *path;
     /* of its content, 64 digits */
     const char *sha256;

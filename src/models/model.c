@@ -192,8 +192,9 @@ sk_status sk_model_open(const char *path, sk_model **out, sk_error *err)
 
 sk_status sk_model_open_heads(const char *path, sk_heads heads, sk_model **out, sk_error *err)
 {
-    SK_CHECK_ARG(path && out && heads >= SK_HEADS_AUTO && heads <= SK_HEADS_ONE_TO_ONE, err);
+    SK_CHECK_ARG(out, err);
     *out = NULL;
+    SK_CHECK_ARG(path && heads >= SK_HEADS_AUTO && heads <= SK_HEADS_ONE_TO_ONE, err);
     sk_model *model = NULL;
     SK_TRY(sk_model_create(&model, err));
     model->path = sk_arena_strdup(model->arena, path);
@@ -228,8 +229,9 @@ static sk_status read_given(sk_model *model, const char *name, sk_error *err)
 sk_status sk_model_open_bytes(const void *bytes, size_t length, const char *name, sk_heads heads,
                               sk_model **out, sk_error *err)
 {
-    SK_CHECK_ARG(bytes && out && heads >= SK_HEADS_AUTO && heads <= SK_HEADS_ONE_TO_ONE, err);
+    SK_CHECK_ARG(out, err);
     *out = NULL;
+    SK_CHECK_ARG(bytes && heads >= SK_HEADS_AUTO && heads <= SK_HEADS_ONE_TO_ONE, err);
     sk_model *model = NULL;
     name = name && name[0] ? name : "model in memory";
     SK_TRY(sk_model_create(&model, err));

@@ -140,12 +140,13 @@ static sk_status capture(sk_network *n, const sk_network_settings *s, sk_error *
 sk_status sk_network_open(const sk_model *model, const sk_network_settings *given, sk_network **out,
                           sk_error *err)
 {
-    SK_CHECK_ARG(model && out, err);
+    SK_CHECK_ARG(out, err);
     *out = NULL;
+    SK_CHECK_ARG(model, err);
     sk_network_settings s = defaults();
     if (given)
         SK_TRY(sk_sized_read(given, &s, sizeof s, "settings of a network", err));
-    s.runtime = s.runtime ? s.runtime : "cpu";
+    s.runtime = s.runtime && s.runtime[0] ? s.runtime : "cpu";
     SK_TRY(check_settings(&s, err));
     sk_network *n = sk_calloc(1, sizeof *n);
     if (!n)

@@ -111,6 +111,10 @@ static sk_status settle(sk_pipeline *p, sk_error *err)
 {
     const sk_model *const *models = (const sk_model *const *)p->models;
     const int32_t n = p->info.n_models;
+    for (int32_t i = 0; i < n; i++)
+        if (models[i]->truncated)
+            return sk_fail(err, SK_ERR_FORMAT, "%s: the file is cut off and cannot be run; fetch it again",
+                           models[i]->path);
     SK_TRY(sk_task_arrange(p->models, n, err));
     SK_TRY(sk_task_check_wishes(models, n, p->detector.heads, p->detector.rect, err));
     const sk_task_settings task = sk_task_settings_of(&p->detector);

@@ -106,6 +106,32 @@ static void null_does_no_harm(void **state)
     sk_pipeline_close(&p);
 }
 
+/* --- models --- */
+
+static void a_model_that_is_cut_off(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    FILE *file = fopen(tiny_path(), "rb");
+    assert_non_null(file);
+    static unsigned char bytes[1 << 20];
+    const size_t length = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    sk_model *model = NULL; /* can be looked at, which skitter info does */
+    assert_ok(sk_model_open_bytes(bytes, length / 3 * 2, "half a file", SK_HEADS_AUTO, &model, &err), &err);
+    const sk_model *list = model;
+    sk_pipeline *p = NULL;
+    assert_int_equal(sk_pipeline_open_models(&list, 1, NULL, &p, &err), SK_ERR_FORMAT);
+    assert_non_null(strstr(err.message, "half a file: the file is cut off"));
+    sk_model_close(&model);
+    model = (sk_model *)&err;
+    assert_int_equal(sk_model_open_bytes(NULL, 7, NULL, SK_HEADS_AUTO, &model, &err), SK_ERR_ARG);
+    assert_null(model);
+    model = (sk_model *)&err;
+    assert_int_equal(sk_model_open(NULL, &model, &err), SK_ERR_ARG);
+    assert_null(model);
+}
+
 /* --- frames that are written over while they are lent --- */
 
 static void wrong_release(void *context, const sk_frame *frame)
@@ -263,6 +289,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(settings_out_of_range),
                                        cmocka_unit_test(frames_of_no_kind),
                                        cmocka_unit_test(null_does_no_harm),
+                                       cmocka_unit_test(a_model_that_is_cut_off),
                                        cmocka_unit_test(release_is_as_it_was_at_submit),
                                        cmocka_unit_test(run_of_a_frame_that_grew_too_old),
                                        cmocka_unit_test(the_end_is_told_when_the_last_frame_grew_too_old),
