@@ -68,7 +68,7 @@ typedef enum sk_pipeline_mode {
 typedef enum sk_pipeline_full {
     /* throughput: block; latency: drop the oldest, also before it is full */
     SK_FULL_DEFAULT = 0,
-    /* wait for room */
+    /* wait until one was taken; where the thread that submits is the only one that takes: until there is one to take */
     SK_FULL_BLOCK = 1,
     /* return SK_ERR_BUSY; counted as refused */
     SK_FULL_REFUSE = 2,

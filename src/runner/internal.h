@@ -260,6 +260,9 @@ struct sk_runner {
     bool finished, releasing;
     int32_t draining; /* callers that wait for every result */
     uint64_t cancels;
+    /* Who has read results so far; one thread: which. */
+    enum { SK_READ_BY_NONE, SK_READ_BY_ONE, SK_READ_BY_SEVERAL } readers;
+    pthread_t reader;
     int32_t abandoned; /* cancelled, and not yet let go by their lanes */
     int64_t next_ticket;
     int64_t flush_before; /* tickets below this start without waiting for a full batch */

@@ -269,6 +269,8 @@ void sk_item_finish(sk_runner *r, sk_item *item)
         sk_item_give_back(r, item);
     item->state = SK_ITEM_DONE;
     announce(r, item);
+    if (item == r->oldest)
+        pthread_cond_broadcast(&r->room); /* who submits may be the one who reads it */
     if (item == r->oldest || r->oldest->alone || r->draining)
         pthread_cond_broadcast(&r->ready);
     if (r->settings.when_full == SK_FULL_DROP_OLDEST)

@@ -98,6 +98,12 @@ static sk_status wait_for(sk_runner *r, const reading *how, sk_runner_result *re
     SK_CHECK_ARG(r && result, err);
     *result = (sk_runner_result){.ticket = -1, .device = -1};
     sk_runner_enter(r);
+    if (r->readers == SK_READ_BY_NONE) {
+        r->readers = SK_READ_BY_ONE;
+        r->reader = pthread_self();
+    } else if (!pthread_equal(r->reader, pthread_self())) {
+        r->readers = SK_READ_BY_SEVERAL;
+    }
     if (r->held) {
         sk_item *held = r->held;
         r->held = NULL;

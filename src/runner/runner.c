@@ -229,6 +229,7 @@ static sk_status rehearse(sk_runner *r, sk_error *err)
         sk_item_free(r, r->held);
     r->held = NULL;
     r->next_ticket = r->flush_before = 0;
+    r->readers = SK_READ_BY_NONE;
     for (int32_t i = 0; i < r->n_lanes; i++) {
         r->lanes[i].frames = 0;
         for (int32_t k = 0; k < r->lanes[i].n_stages; k++)

@@ -64,6 +64,13 @@ static sk_item *to_drop(const sk_runner *r)
     return r->oldest && r->oldest->state == SK_ITEM_DONE ? r->oldest : NULL;
 }
 
+/* Would waiting for room be waiting for oneself? One thread submits and reads, and there is something to read. */
+static bool reads_next(const sk_runner *r)
+{
+    return r->readers == SK_READ_BY_ONE && pthread_equal(r->reader, pthread_self()) && r->oldest &&
+           r->oldest->state == SK_ITEM_DONE;
+}
+
 /* Under the lock: an item to fill, when there is room for one more. */
 static sk_status reserve(sk_runner *r, sk_item **out, sk_error *err)
 {
@@ -76,7 +83,8 @@ static sk_status reserve(sk_runner *r, sk_item **out, sk_error *err)
             return sk_runner_ended(err);
         if (sk_lanes_alive(r) == 0)
             return all_failed(r, err);
-        if (r->in_flight + r->reserved < r->depth) {
+        if (r->in_flight + r->reserved < r->depth ||
+            (r->settings.when_full == SK_FULL_BLOCK && reads_next(r))) {
             if (!r->free_items) /* the reader holds them */
                 SK_TRY(sk_items_grow(r, err));
             break;

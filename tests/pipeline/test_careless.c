@@ -220,6 +220,35 @@ static void the_end_is_told_when_the_last_frame_grew_too_old(void **state)
         free_lent(l[i]);
 }
 
+/* --- one thread for everything --- */
+
+/* The loop that skitter/pipeline.h begins with: the network is slower than the frames come. */
+static void one_thread_submits_and_takes(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_pipeline_settings s = tiny_settings();
+    s.depth = 1;
+    s.height = s.width = 160;
+    sk_pipeline *p = open_tiny(&s);
+    lent *l = make_lent(0, 160, 160);
+    l->frame.release = NULL;
+    const sk_result *result = NULL;
+    int taken = 0;
+    for (int i = 0; i < 20; i++) {
+        assert_ok(sk_pipeline_submit(p, &l->frame, NULL, 0, &err), &err);
+        assert_in_range(sk_pipeline_in_flight(p), 1, 2);
+        for (; sk_pipeline_take(p, 0, &result, &err) == SK_OK; taken++)
+            sk_pipeline_give_back(p, result);
+    }
+    sk_pipeline_finish(p);
+    for (; sk_pipeline_take(p, -1, &result, &err) == SK_OK && result; taken++)
+        sk_pipeline_give_back(p, result);
+    assert_int_equal(taken, 20);
+    sk_pipeline_close(&p);
+    free_lent(l);
+}
+
 /* --- several at once --- */
 
 typedef struct crowd {
@@ -293,6 +322,7 @@ int main(void)
                                        cmocka_unit_test(release_is_as_it_was_at_submit),
                                        cmocka_unit_test(run_of_a_frame_that_grew_too_old),
                                        cmocka_unit_test(the_end_is_told_when_the_last_frame_grew_too_old),
+                                       cmocka_unit_test(one_thread_submits_and_takes),
                                        cmocka_unit_test(each_run_gets_its_own_result)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
