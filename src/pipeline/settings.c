@@ -3,6 +3,7 @@
 #include "base/sized.h"
 #include "pipeline/internal.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Settings: their defaults, and the pipeline's own copy of everything they point to. */
@@ -71,6 +72,8 @@ static sk_status check(const sk_pipeline_settings *s, sk_error *err)
     if (s->n_classes < 0 || (s->n_classes > 0 && !s->classes))
         return sk_fail(err, SK_ERR_ARG, "n_classes is %d, and classes %s", s->n_classes,
                        s->classes ? "are given" : "is null");
+    if (isnan(s->peak_threshold))
+        return sk_fail(err, SK_ERR_ARG, "peak_threshold is no number (NaN)");
     if (s->height < 0 || s->width < 0 || s->threads < 0)
         return sk_fail(err, SK_ERR_ARG, "a negative size or count in the pipeline's settings");
     return SK_OK;
@@ -81,6 +84,18 @@ static sk_status check_sleap(const sk_sleap_options *o, sk_error *err)
     if ((uint32_t)o->refinement > SK_SLEAP_REFINE_NONE || (uint32_t)o->overlap > SK_OVERLAP_OKS)
         return sk_fail(err, SK_ERR_ARG, "refinement %d or overlap %d is not known", o->refinement,
                        o->overlap);
+    const float numbers[] = {o->centroid_peak_threshold,  o->max_edge_length_ratio, o->dist_penalty_weight,
+                             o->min_instance_peaks,       o->min_line_scores,       o->overlap_threshold,
+                             o->min_mean_node_score,      o->min_instance_score,    o->min_centroid_distance,
+                             o->min_visible_node_fraction};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (isnan(numbers[i]))
+            return sk_fail(err, SK_ERR_ARG, "one of SLEAP's options is no number (NaN)");
+    if (fabsf(o->min_line_scores) > 1 || o->min_visible_node_fraction < 0 || o->min_visible_node_fraction > 1)
+        return sk_fail(err, SK_ERR_ARG,
+                       "min_line_scores %g is outside -1 … 1, or min_visible_node_fraction %g "
+                       "outside 0 … 1",
+                       (double)o->min_line_scores, (double)o->min_visible_node_fraction);
     return SK_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "pipeline_fixture.h"
 
 #include <limits.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -12,8 +13,9 @@
 static void settings_out_of_range(void **state)
 {
     (void)state;
-    sk_pipeline_settings s[11];
-    sk_sleap_options refinement = SK_SLEAP_OPTIONS_INIT, overlap = SK_SLEAP_OPTIONS_INIT;
+    sk_pipeline_settings s[14];
+    sk_sleap_options refinement = SK_SLEAP_OPTIONS_INIT, overlap = SK_SLEAP_OPTIONS_INIT,
+                     number = SK_SLEAP_OPTIONS_INIT, line = SK_SLEAP_OPTIONS_INIT;
     sk_frame format = SK_FRAME_INIT, place = SK_FRAME_INIT, matrix = SK_FRAME_INIT;
     for (size_t i = 0; i < sizeof s / sizeof *s; i++)
         s[i] = tiny_settings();
@@ -21,6 +23,10 @@ static void settings_out_of_range(void **state)
     sk_sleap_options_defaults(&overlap);
     refinement.refinement = 9;
     overlap.overlap = -1;
+    sk_sleap_options_defaults(&number);
+    sk_sleap_options_defaults(&line);
+    number.dist_penalty_weight = NAN;
+    line.min_line_scores = 5;
     format.format = (sk_pixel_format)77;
     place.place = (sk_place)99;
     matrix.format = SK_PIXEL_NV12;
@@ -36,6 +42,9 @@ static void settings_out_of_range(void **state)
     s[8].devices = "cpu*2x";
     s[9].devices = "cpu:x1y";
     s[10].devices = "cpu:4294967296";
+    s[11].sleap = &number;
+    s[12].sleap = &line;
+    s[13].peak_threshold = NAN;
     for (size_t i = 0; i < sizeof s / sizeof *s; i++) {
         sk_error err = {0};
         sk_pipeline *p = (sk_pipeline *)&err;
