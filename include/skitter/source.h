@@ -45,7 +45,10 @@ typedef struct sk_frame_range {
     int64_t first, last, step;
 } sk_frame_range;
 
+/* What to read and how. From sk_source_defaults(); fields may be added at the end. */
 typedef struct sk_source_settings {
+    /* sizeof(sk_source_settings), by SK_SOURCE_SETTINGS_INIT */
+    uint32_t size;
     /* SK_PIXEL_RGB (default), _BGR or _GRAY; pictures and video are converted to it */
     sk_pixel_format format;
     /* frames first, first+step … < last; last < 0: to the end. Default 0, -1, 1 */
@@ -86,9 +89,17 @@ typedef struct sk_source_settings {
     const sk_frame_range *ranges;
 } sk_source_settings;
 
+/* The only way to begin settings, before their defaults. */
+#define SK_SOURCE_SETTINGS_INIT SK_INIT_BY_SIZE(sk_source_settings)
+
+/* Fills what settings->size reaches with the defaults. */
 SK_API void sk_source_defaults(sk_source_settings *settings);
 
+/* What is read. Its texts are the source's, while it is open. Fields may be added at the end. */
 typedef struct sk_source_info {
+    /* sizeof(sk_source_info), by SK_SOURCE_INFO_INIT */
+    uint32_t size;
+    /* pictures, video or live */
     sk_source_kind kind;
     /* what the user gave; borrowed from the source */
     const char *name;
@@ -108,12 +119,17 @@ typedef struct sk_source_info {
     const char *hwaccel;
     /* a pipe or standard input: it cannot be opened again */
     bool once;
-    /* what its frames are like: format, and for frames on a device colours and place */
-    sk_frame like;
+    /* what its frames are like: format, and for frames on a device colours and place; the source's, while it is open */
+    const sk_frame *like;
 } sk_source_info;
+
+/* The only way to begin one that sk_source_get_info is to fill. */
+#define SK_SOURCE_INFO_INIT SK_INIT_BY_SIZE(sk_source_info)
 
 /* What went on behind the reader's back. */
 typedef struct sk_source_status {
+    /* sizeof(sk_source_status), by SK_SOURCE_STATUS_INIT */
+    uint32_t size;
     /* frames decoded so far */
     int64_t decoded;
     /* live: replaced by a newer one before they were read */
@@ -134,10 +150,14 @@ typedef struct sk_source_status {
     char last_problem[256];
 } sk_source_status;
 
+/* The only way to begin one that sk_source_get_status is to fill. */
+#define SK_SOURCE_STATUS_INIT SK_INIT_BY_SIZE(sk_source_status)
+
 SK_API sk_status sk_source_open(const char *uri, const sk_source_settings *settings, sk_source **out,
                                 sk_error *err) SK_MUST_CHECK;
 SK_API void sk_source_close(sk_source **source);
 
+/* Each fills as much as the struct's size reaches. */
 SK_API void sk_source_get_info(const sk_source *source, sk_source_info *info);
 SK_API void sk_source_get_status(sk_source *source, sk_source_status *status);
 
@@ -152,6 +172,8 @@ SK_API const char *sk_source_frame_name(const sk_source *source, const sk_frame 
 /* A picture that was left out, the first not told yet of those before frame `before` (INT64_MAX: any); false when there is
  * none. With skip_unreadable only. */
 typedef struct sk_unreadable {
+    /* sizeof(sk_unreadable), by SK_UNREADABLE_INIT */
+    uint32_t size;
     /* the frame it would have been */
     int64_t index;
     /* its path */
@@ -159,6 +181,10 @@ typedef struct sk_unreadable {
     /* why */
     char problem[512];
 } sk_unreadable;
+
+/* The only way to begin one that sk_source_next_unreadable is to fill. */
+#define SK_UNREADABLE_INIT SK_INIT_BY_SIZE(sk_unreadable)
+
 SK_API bool sk_source_next_unreadable(sk_source *source, int64_t before, sk_unreadable *out);
 
 /* Makes the current and every later sk_source_next return the end. */

@@ -264,7 +264,7 @@ sk_status sk_demo_figure_frames(const sk_demo_settings *s, const sk_demo_report 
 {
     canvas c = {0};
     sk_source *source = NULL;
-    sk_source_settings media;
+    sk_source_settings media = SK_SOURCE_SETTINGS_INIT;
     sk_source_defaults(&media);
     media.step = r->frames / SAMPLES > 0 ? r->frames / SAMPLES : 1;
     media.first = media.step / 2;

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/frame.h"
 #include "media/reader.h"
+#include "media/source_told.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -79,7 +80,7 @@ static sk_status pass_on(feeding *f, const sk_result_frame *result, const sk_fra
 static sk_status pass_unreadable(feeding *f, int64_t before, sk_error *err)
 {
     static const sk_instances nothing = {0};
-    sk_unreadable u;
+    sk_unreadable u = SK_UNREADABLE_INIT;
     while (f->how->source && sk_source_next_unreadable(f->how->source, before, &u)) {
         const sk_result_frame entry = {.source = u.name,
                                        .index = u.index,
@@ -207,7 +208,7 @@ sk_status sk_feed_run(const sk_feed *how, sk_feed_report *report, sk_error *err)
     feeding f = {.how = how, .report = report, .begin = sk_clock_ns()};
     *report = (sk_feed_report){0};
     if (how->source)
-        sk_source_get_info(how->source, &f.info);
+        f.info = sk_source_info_of(how->source);
     sk_status status = how->in_flight ? alone(&f, err) : with_a_reader(&f, err);
     report->wait_source = f.wait_source;
     if (status == SK_OK && !report->stopped && how->consumers && !how->frames)

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "media/overlay.h"
 #include "media/reader.h"
+#include "media/source_told.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,7 @@ void sk_predict_defaults(sk_predict_settings *settings)
     *settings = (sk_predict_settings){
         .formats = {"csv", "jsonl"}, .n_formats = 2, .runtime_requested = "cpu", .draw = SK_DRAW_ALL};
     sk_detector_defaults(&settings->detector);
+    settings->media.size = sizeof settings->media;
     sk_source_defaults(&settings->media);
 }
 
@@ -75,7 +77,8 @@ static sk_status open_models_and_source(predict_run *r, sk_error *err)
         SK_TRY(predict_start(r, err));
     const sk_source_settings media = predict_media_of(r);
     SK_TRY(sk_source_open(s->source, &media, &r->source, err));
-    sk_source_get_info(r->source, &r->info);
+    r->info = sk_source_info_of(r->source);
+    r->like = *r->info.like; /* the source may be closed before the pipeline is started */
     r->report->live = r->info.kind == SK_SOURCE_LIVE || r->info.once;
     return predict_check_frames(r, err);
 }
@@ -153,7 +156,7 @@ static sk_status note(predict_run *r, sk_run_state state, sk_error *err)
                                 .decoder = r->info.decoder,
                                 .hwaccel = r->info.hwaccel};
     if (r->source)
-        sk_source_get_status(r->source, &standing.source);
+        standing.source = sk_source_status_of(r->source);
     return sk_run_folder_note(r->folder, &r->header, &standing, err);
 }
 
@@ -184,7 +187,7 @@ static sk_status look_at_frames(predict_run *r, bool *finished, sk_error *err)
         SK_TRY(predict_open_source(r, err));
     SK_TRY(predict_agree_on_frames(r, err));
     SK_TRY(feed(r, err));
-    sk_source_get_status(r->source, &p->source);
+    p->source = sk_source_status_of(r->source);
     p->missing = p->stopped ? 0 : p->source.missing;
     if (p->stopped || p->missing)
         return SK_OK;
@@ -220,7 +223,7 @@ static void fill_report(predict_run *r)
     p->overlay = sk_consumers_seconds(&r->consumers, "overlay");
     p->write = sk_consumers_seconds(&r->consumers, "journal") + sk_consumers_seconds(&r->consumers, "file");
     if (r->source)
-        sk_source_get_status(r->source, &p->source);
+        p->source = sk_source_status_of(r->source);
     p->decode = p->source.decode_seconds;
     if (!r->pipeline)
         return;

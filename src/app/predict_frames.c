@@ -52,10 +52,10 @@ sk_status predict_open_source(predict_run *r, sk_error *err)
     }
     sk_source_close(&r->source);
     SK_TRY(sk_source_open(r->settings->source, &m, &r->source, err));
-    sk_source_info info;
+    sk_source_info info = SK_SOURCE_INFO_INIT;
     sk_source_get_info(r->source, &info);
     r->info.name = info.name; /* borrowed from the source that lives on */
-    r->info.like = info.like;
+    r->like = *info.like;
     const int64_t done = sk_run_folder_known(r->folder) - sk_run_folder_left_out(r->folder);
     for (int64_t i = 0; skip_by_reading && i < done; i++) {
         const sk_frame *frame = NULL;
@@ -64,7 +64,7 @@ sk_status predict_open_source(predict_run *r, sk_error *err)
             break;
         sk_source_release(r->source, frame);
     }
-    sk_unreadable known;
+    sk_unreadable known = SK_UNREADABLE_INIT;
     while (skip_by_reading && sk_source_next_unreadable(r->source, last, &known))
         continue; /* the journal has them */
     return SK_OK;
@@ -110,7 +110,7 @@ sk_status predict_check_done(const predict_run *r, sk_error *err)
 
 sk_status predict_agree_on_frames(predict_run *r, sk_error *err)
 {
-    const sk_frame *like = &r->info.like;
+    const sk_frame *like = &r->like;
     const bool there = sk_frame_on_device(like), taken = sk_pipeline_likes(r->pipeline, like);
     if (there && taken)
         sk_log(SK_LOG_INFO, "%s: decoded on GPU %d, where frames stay", r->settings->source, like->device);
@@ -159,7 +159,7 @@ sk_status predict_start(predict_run *r, sk_error *err)
     how.quick_open = true;
     how.frame_width = r->info.width;
     how.frame_height = r->info.height;
-    how.like = r->info.kind ? &r->info.like : NULL;
+    how.like = r->info.kind ? &r->like : NULL;
     how.devices = predict_devices_of(r->settings);
     how.allow_failover = r->settings->allow_failover;
     how.depth = r->settings->depth;

@@ -19,6 +19,7 @@ typedef struct predict_run {
     sk_pipeline *pipeline; /* prepared with the run, started when its frames are known */
     sk_source *source;
     sk_source_info info;
+    sk_frame like; /* what its frames are like */
     sk_consumers consumers;
     sk_predict_progress progress;
 } predict_run;

@@ -98,7 +98,7 @@ static sk_status open_frames(speed *p, sk_error *err)
         r->height = p->s->height;
         return make_noise(p, err);
     }
-    sk_source_settings media;
+    sk_source_settings media = SK_SOURCE_SETTINGS_INIT;
     sk_source_defaults(&media);
     media.threads = p->s->decode_threads;
     media.loop = FOREVER;
@@ -120,7 +120,7 @@ static sk_status open_source(speed *p, sk_error *err)
 {
     if (!p->s->input)
         return SK_OK;
-    sk_source_settings media;
+    sk_source_settings media = SK_SOURCE_SETTINGS_INIT;
     sk_source_defaults(&media);
     media.threads = p->s->decode_threads;
     media.loop = FOREVER;
@@ -190,7 +190,7 @@ static sk_status feed(speed *p, int32_t frames, bool check, sk_feed_report *fed,
  * round's time as are looked at. */
 static void refill(speed *p, int64_t decoded_before, int32_t frames)
 {
-    sk_source_status status = {0};
+    sk_source_status status = SK_SOURCE_STATUS_INIT;
     while (p->source) {
         sk_source_get_status(p->source, &status);
         if (status.decoded - decoded_before >= frames)
@@ -201,7 +201,7 @@ static void refill(speed *p, int64_t decoded_before, int32_t frames)
 
 static int64_t decoded_so_far(speed *p)
 {
-    sk_source_status status = {0};
+    sk_source_status status = SK_SOURCE_STATUS_INIT;
     if (p->source)
         sk_source_get_status(p->source, &status);
     p->report->runner_decode = status.decode_seconds;

@@ -46,6 +46,7 @@ struct sk_reader {
     const char *(*picture)(const sk_reader *reader,
                            size_t index); /* of its list, null past the end; null: none */
     sk_source_info info;                  /* filled by open */
+    sk_frame like;                        /* what its frames are like; info.like is the source's */
     bool any_size;           /* filled by open: every frame may be of another size, and a very large one */
     const atomic_bool *stop; /* set by the source: blocking calls must look at it */
     /* Written by the reader, copied out under the source's lock after each read. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "skitter/source.h"
 
+#include "base/sized.h"
 #include "base/clock.h"
 #include "base/frame.h"
 #include "base/memory.h"
@@ -20,6 +21,7 @@
 /* A slot is in exactly one place: the free list, the filled queue, the decoder's hand or the reader's hand. */
 struct sk_source {
     sk_source_settings settings;
+    sk_frame like;          /* info's */
     sk_frame_range *ranges; /* the settings' */
     sk_frame_kind *accepts; /* likewise */
     sk_reader *reader;
@@ -43,10 +45,21 @@ struct sk_source {
     bool thread_runs;
 };
 
+static sk_source_settings defaults(void)
+{
+    return (sk_source_settings){.size = sizeof(sk_source_settings),
+                                .format = SK_PIXEL_RGB,
+                                .last = -1,
+                                .step = 1,
+                                .loop = 1,
+                                .reconnect_seconds = 60};
+}
+
 void sk_source_defaults(sk_source_settings *settings)
 {
-    *settings = (sk_source_settings){
-        .format = SK_PIXEL_RGB, .first = 0, .last = -1, .step = 1, .loop = 1, .reconnect_seconds = 60};
+    const sk_source_settings whole = defaults();
+    if (settings)
+        sk_sized_write(settings, &whole, sizeof whole);
 }
 
 sk_frame_wishes sk_frame_wishes_of(const sk_source_settings *s)
@@ -195,7 +208,7 @@ bool sk_source_next_unreadable(sk_source *source, int64_t before, sk_unreadable 
     pthread_mutex_lock(&source->lock);
     bool any = source->n_unreadable > 0 && source->unreadable[0].index < before;
     if (any) {
-        *out = source->unreadable[0];
+        sk_sized_write(out, &source->unreadable[0], sizeof source->unreadable[0]);
         source->n_unreadable--;
         memmove(source->unreadable, source->unreadable + 1,
                 source->n_unreadable * sizeof *source->unreadable);
@@ -224,7 +237,10 @@ static void *decode_ahead(void *argument)
         slot->decode_end = sk_clock_ns();
         double spent = (double)(slot->decode_end - slot->decode_begin) * 1e-9;
         pthread_mutex_lock(&source->lock);
+        source->like = source->reader->like;
+        source->like.size = sizeof source->like;
         source->info = source->reader->info;
+        source->info.like = &source->like;
         source->status.decode_seconds += spent;
         source->status.damaged = source->reader->damaged;
         source->status.missing = source->reader->missing;
@@ -274,7 +290,8 @@ static int32_t queue_for(const sk_source *source)
     const sk_source_info *info = &source->reader->info;
     if (source->settings.queue)
         return source->settings.queue;
-    if (sk_frame_on_device(&info->like)) /* the reader holds them longer, and devices have memory for some */
+    if (sk_frame_on_device(
+            &source->reader->like)) /* the reader holds them longer, and devices have memory for some */
         return QUEUE_ON_DEVICE;
     int64_t bytes = (int64_t)info->width * info->height * sk_pixel_bytes(source->settings.format);
     int64_t fit = bytes > 0 ? QUEUE_BYTES / bytes : QUEUE_MOST;
@@ -331,10 +348,14 @@ static sk_status copy_ranges(sk_source *source, sk_error *err)
     return SK_OK;
 }
 
-sk_status sk_source_open(const char *uri, const sk_source_settings *settings, sk_source **out, sk_error *err)
+sk_status sk_source_open(const char *uri, const sk_source_settings *given, sk_source **out, sk_error *err)
 {
-    SK_CHECK_ARG(uri && settings && out, err);
+    SK_CHECK_ARG(uri && out, err);
     *out = NULL;
+    sk_source_settings whole = defaults();
+    const sk_source_settings *settings = &whole;
+    if (given)
+        SK_TRY(sk_sized_read(given, &whole, sizeof whole, "the source's settings", err));
     SK_TRY(check_settings(settings, err));
     sk_source *source = sk_calloc(1, sizeof *source);
     if (!source)
@@ -359,12 +380,15 @@ sk_status sk_source_open(const char *uri, const sk_source_settings *settings, sk
     if (settings->skip_unreadable)
         source->reader->unreadable = note_unreadable;
     source->status.connected = true;
-    if (source->reader->info.like.format == SK_PIXEL_NONE)
-        source->reader->info.like = (sk_frame){.format = settings->format};
+    if (source->reader->like.format == SK_PIXEL_NONE)
+        source->reader->like = (sk_frame){.format = settings->format};
     if (!source->reader->info.hwaccel)
         source->reader->info.hwaccel = "";
     source->reader->info.name = source->name;
+    source->like = source->reader->like;
+    source->like.size = sizeof source->like;
     source->info = source->reader->info;
+    source->info.like = &source->like;
     source->newest_wins = source->reader->info.kind == SK_SOURCE_LIVE;
     if (pthread_create(&source->thread, NULL, decode_ahead, source) != 0) {
         status = sk_fail(err, SK_ERR_IO, "%s: no thread for decoding could be started", uri);
@@ -414,14 +438,14 @@ void sk_source_get_info(const sk_source *source, sk_source_info *info)
 {
     pthread_mutex_t *lock = (pthread_mutex_t *)&source->lock; /* taking it changes nothing a caller sees */
     pthread_mutex_lock(lock);
-    *info = source->info;
+    sk_sized_write(info, &source->info, sizeof source->info);
     pthread_mutex_unlock(lock);
 }
 
 void sk_source_get_status(sk_source *source, sk_source_status *status)
 {
     pthread_mutex_lock(&source->lock);
-    *status = source->status;
+    sk_sized_write(status, &source->status, sizeof source->status);
     pthread_mutex_unlock(&source->lock);
 }
 

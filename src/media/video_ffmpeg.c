@@ -336,7 +336,7 @@ static void fill_info(video_reader *reader)
     count_frames(reader, total, exact);
     info->decoder = d->codec->codec->name;
     info->hwaccel = d->device_name;
-    (void)sk_decoder_promises_nv12(d, &info->like);
+    (void)sk_decoder_promises_nv12(d, &reader->base.like);
 }
 
 /* Whether frames stay on a device is known when the first one is decoded: until then FFmpeg may still change its mind. */
@@ -354,11 +354,11 @@ static sk_status look_at_first(video_reader *reader, sk_error *err)
     if (end)
         return SK_OK;
     if (sk_decoder_on_device(d))
-        reader->base.info.like = (sk_frame){.format = SK_PIXEL_NV12,
-                                            .matrix = sk_colour_matrix_of((int)d->frame->colorspace),
-                                            .full_range = d->frame->color_range == AVCOL_RANGE_JPEG,
-                                            .place = SK_PLACE_CUDA,
-                                            .device = sk_frame_wishes_of(&reader->settings).on_device - 1};
+        reader->base.like = (sk_frame){.format = SK_PIXEL_NV12,
+                                       .matrix = sk_colour_matrix_of((int)d->frame->colorspace),
+                                       .full_range = d->frame->color_range == AVCOL_RANGE_JPEG,
+                                       .place = SK_PLACE_CUDA,
+                                       .device = sk_frame_wishes_of(&reader->settings).on_device - 1};
     if (d->frame->format != d->hardware_format)
         reader->base.info.hwaccel = "";
     return SK_OK;

@@ -22,3 +22,12 @@ printf '#ifndef A\n#define A\nint sk_x(void);\n#endif\n' >"$work/include/skitter
 "$check" "$work" >/dev/null
 
 "$check" "$SKITTER_TEST_SOURCE"
+# Whoever reads a public header needs no other page: two lines of five say units, ranges, defaults, whose it is, which thread.
+share=$(awk '
+    /^[ \t]*$/ { next }
+    { lines++ }
+    inside || /^[ \t]*\/\*/ { comments++ }
+    /\/\*/ && !/\*\// { inside = 1 }
+    /\*\// { inside = 0 }
+    END { print int(100 * comments / lines) }' "$SKITTER_TEST_SOURCE"/include/skitter/*.h)
+[ "$share" -ge 40 ] || { echo "$share % of the public headers' lines are comments; 40 are wanted"; exit 1; }

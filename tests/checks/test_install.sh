@@ -44,17 +44,27 @@ read -r -a words <<<"$flags"
 words=("${words[@]//ROOT/$prefix}")
 cc -std=c17 -Wall -Werror "$work/user.c" -o "$work/user" "${words[@]}"
 LD_LIBRARY_PATH=$(dirname "$(find "$prefix" -name 'libskitter.so')") "$work/user"
-# The examples, built the same way; on the reference data, where that is, they must find something, and the same.
-cc -std=c17 -Wall -Werror "$SKITTER_TEST_SOURCE/examples/predict.c" -o "$work/predict" "${words[@]}"
-cc -std=c17 -Wall -Werror "$SKITTER_TEST_SOURCE/examples/stream.c" -o "$work/stream" "${words[@]}"
+# The examples, built the same way, warnings being errors; they must find something, and the same.
 library=$(dirname "$(find "$prefix" -name 'libskitter.so')")
-if [ -d "$SKITTER_TEST_DATA" ]; then
-    found=$(LD_LIBRARY_PATH=$library "$work/predict" "$SKITTER_TEST_DATA/yolo/yolov8t-pose/yolov8t-pose.pt" \
-        "$SKITTER_TEST_DATA/yolo/bus.jpg")
-    grep -q "frame 0: score" <<<"$found" || { echo "the example found nothing"; exit 1; }
-    streamed=$(LD_LIBRARY_PATH=$library "$work/stream" "$SKITTER_TEST_DATA/yolo/yolov8t-pose/yolov8t-pose.pt" \
-        "$SKITTER_TEST_DATA/yolo/bus.jpg")
-    [ "$found" = "$streamed" ] || { echo "the two examples differ"; exit 1; }
+export LD_LIBRARY_PATH=$library
+for example in pose_video own_frames two_pipelines; do
+    cc -std=c17 -Wall -Wextra -Werror "$SKITTER_TEST_SOURCE/examples/$example.c" -o "$work/$example" "${words[@]}" -pthread
+done
+c++ -std=c++17 -Wall -Wextra -Werror "$SKITTER_TEST_SOURCE/examples/pose_video.cpp" -o "$work/pose_video_cpp" "${words[@]}"
+[ "$(wc -l <"$SKITTER_TEST_SOURCE/examples/pose_video.c")" -le 60 ] || { echo "pose_video.c has more than 60 lines"; exit 1; }
+model=$prefix/share/skitter/models/demo-pose.pt
+own=$("$work/own_frames" "$model" 6)
+grep -q "^shot 5: " <<<"$own" && grep -q "^0 still lent" <<<"$own" || { echo "own_frames: $own"; exit 1; }
+video=$work/flies.mp4
+if "$prefix/bin/skitter" scene --species fly --animals 3 --seconds 2 --size 320x240 --seed 3 -o "$video" -q >/dev/null 2>&1; then
+    found=$("$work/pose_video" "$model" "$video")
+    [ "$(grep -c "^frame .*: score" <<<"$found")" -ge 50 ] || { echo "pose_video found nothing"; exit 1; }
+    grep -q "^frame 59: " <<<"$found" || { echo "pose_video lost the last frames"; exit 1; }
+    streamed=$("$work/pose_video_cpp" "$model" "$video")
+    [ "$(sed 's/\(score [0-9.]*\).*/\1/' <<<"$found")" = "$streamed" ] || { echo "the C and the C++ example differ"; exit 1; }
+    twice=$("$work/two_pipelines" "$model" "$video" "$video")
+    [ "$(sort -u <<<"$twice" | wc -l)" = 1 ] && grep -q "$(wc -l <<<"$found") animals in 60 frames" <<<"$twice" ||
+        { echo "two_pipelines: $twice"; exit 1; }
 fi
-problem=$(LD_LIBRARY_PATH=$library "$work/predict" "$work/absent.pt" 2>&1) && { echo "an absent model was no error"; exit 1; }
+problem=$("$work/pose_video" "$work/absent.pt" 2>&1) && { echo "an absent model was no error"; exit 1; }
 grep -q "absent.pt" <<<"$problem"

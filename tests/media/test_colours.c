@@ -31,7 +31,7 @@ static void read_rgb(const char *file, sk_source_colours colours, sk_pixel_forma
                      sk_colour_matrix matrix)
 {
     sk_error err = {0};
-    sk_source_settings s;
+    sk_source_settings s = SK_SOURCE_SETTINGS_INIT;
     sk_source_defaults(&s);
     s.colours = colours;
     const sk_frame_kind kind = {.format = as};
@@ -51,10 +51,10 @@ static void read_rgb(const char *file, sk_source_colours colours, sk_pixel_forma
     if (frame->format != SK_PIXEL_RGB)
         assert_int_equal(frame->matrix, matrix);
     if (as == SK_PIXEL_NV12) {
-        sk_source_info info;
+        sk_source_info info = SK_SOURCE_INFO_INIT;
         sk_source_get_info(source, &info);
-        assert_true(info.like.format != SK_PIXEL_NV12 ||
-                    (info.like.matrix == frame->matrix && info.like.full_range == frame->full_range));
+        assert_true(info.like->format != SK_PIXEL_NV12 ||
+                    (info.like->matrix == frame->matrix && info.like->full_range == frame->full_range));
     }
     if (frame->format == SK_PIXEL_NV12)
         sk_yuv_to_rgb(frame, rgb);
@@ -124,7 +124,7 @@ static void test_red_and_blue_only_change_places(void **state)
     static const sk_pixel_format formats[] = {SK_PIXEL_RGB, SK_PIXEL_BGR};
     static uint8_t pixels[2][WIDTH * HEIGHT * 3];
     for (int i = 0; i < 2; i++) {
-        sk_source_settings s;
+        sk_source_settings s = SK_SOURCE_SETTINGS_INIT;
         sk_source_defaults(&s);
         s.format = formats[i];
         sk_source *source;

@@ -12,7 +12,7 @@
 
 static void list(const char *text, int64_t total, char *out, size_t capacity)
 {
-    sk_source_settings s;
+    sk_source_settings s = SK_SOURCE_SETTINGS_INIT;
     sk_frame_range *ranges = NULL;
     sk_error err = {0};
     sk_source_defaults(&s);
@@ -74,7 +74,7 @@ static void mistakes_are_explained(void **state)
                                       "99999999999999999999",
                                       "0:99999999999999999999"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        sk_source_settings s;
+        sk_source_settings s = SK_SOURCE_SETTINGS_INIT;
         sk_frame_range *ranges = NULL;
         sk_error err = {0};
         sk_source_defaults(&s);
@@ -89,7 +89,7 @@ static void mistakes_are_explained(void **state)
 static void huge_ranges_are_not_counted(void **state)
 {
     (void)state;
-    sk_source_settings s;
+    sk_source_settings s = SK_SOURCE_SETTINGS_INIT;
     sk_frame_range *ranges = NULL;
     sk_error err = {0};
     sk_source_defaults(&s);
@@ -109,7 +109,7 @@ static void long_lists_keep_apart(void **state)
     (void)state;
     char numbers[2][8192], words[2][SK_FRAMES_TEXT];
     for (int k = 0; k < 2; k++) {
-        sk_source_settings s;
+        sk_source_settings s = SK_SOURCE_SETTINGS_INIT;
         sk_frame_range *ranges = NULL;
         sk_error err = {0};
         size_t used = 0;
@@ -139,7 +139,7 @@ static uint64_t sum(const sk_frame *frame)
 
 static int64_t read_all(const char *path, const char *frames, int64_t *numbers, uint64_t *sums)
 {
-    sk_source_settings s;
+    sk_source_settings s = SK_SOURCE_SETTINGS_INIT;
     sk_frame_range *ranges = NULL;
     sk_error err = {0};
     sk_source *source = NULL;

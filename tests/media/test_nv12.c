@@ -82,7 +82,7 @@ static void test_same_video(void **state)
     (void)state;
     test_data_or_skip();
     sk_error err = {0};
-    sk_source_settings s;
+    sk_source_settings s = SK_SOURCE_SETTINGS_INIT;
     sk_source *sources[2] = {NULL, NULL};
     sk_source_defaults(&s);
     s.last = 12;
@@ -90,14 +90,14 @@ static void test_same_video(void **state)
     s.accepts = &kind;
     for (int k = 0; k < 2; k++, s.n_accepts = 1)
         assert_ok(sk_source_open(test_data("video/small_robot.mp4"), &s, &sources[k], &err), &err);
-    sk_source_info info;
+    sk_source_info info = SK_SOURCE_INFO_INIT;
     sk_source_get_info(sources[0], &info);
-    assert_int_equal(info.like.format, SK_PIXEL_RGB);
+    assert_int_equal(info.like->format, SK_PIXEL_RGB);
     sk_source_get_info(sources[1], &info);
 #if defined(__x86_64__)
-    assert_int_equal(info.like.format, SK_PIXEL_NV12);
+    assert_int_equal(info.like->format, SK_PIXEL_NV12);
 #endif
-    const sk_pixel_format promised = info.like.format; /* RGB where our conversion is not FFmpeg's */
+    const sk_pixel_format promised = info.like->format; /* RGB where our conversion is not FFmpeg's */
     int frames = 0;
     for (;; frames++) {
         const sk_frame *rgb = NULL, *nv12 = NULL;

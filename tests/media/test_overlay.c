@@ -144,7 +144,7 @@ static void any_time_can_be_written(void **state)
 static void assert_plays(const char *path, int first, int count)
 {
     sk_error err = {0};
-    sk_source_settings settings;
+    sk_source_settings settings = SK_SOURCE_SETTINGS_INIT;
     sk_source_defaults(&settings);
     sk_source *source = NULL;
     assert_ok(sk_source_open(path, &settings, &source, &err), &err);

@@ -278,12 +278,12 @@ static void every_page_is_a_frame(void **state)
                      {16, SAMPLEFORMAT_UINT, COMPRESSION_NONE, 1, 100, 128},
                      {8, SAMPLEFORMAT_UINT, COMPRESSION_PACKBITS, 6, 0, 1}};
     write_tiff("stack.tif", pages, 3);
-    sk_source_settings settings;
+    sk_source_settings settings = SK_SOURCE_SETTINGS_INIT;
     sk_source_defaults(&settings);
     sk_source *source = NULL;
     sk_error err = {0};
     assert_ok(sk_source_open(at("stack.tif"), &settings, &source, &err), &err);
-    sk_source_info info;
+    sk_source_info info = SK_SOURCE_INFO_INIT;
     sk_source_get_info(source, &info);
     assert_int_equal(info.frames, 3);
     assert_int_equal(info.kind, SK_SOURCE_VIDEO);
@@ -371,7 +371,7 @@ static void two_large_pictures_can_be_held(void **state)
             assert_int_equal(symlink("0.png", path), 0);
     }
     free(pixels);
-    sk_source_settings settings;
+    sk_source_settings settings = SK_SOURCE_SETTINGS_INIT;
     sk_source_defaults(&settings);
     sk_source *source = NULL;
     assert_ok(sk_source_open(folder, &settings, &source, &err), &err);
@@ -442,7 +442,7 @@ static void absurd_videos_are_refused(void **state)
     memcpy(avi + 88 + 20 + 56, "strf\x28\0\0\0\x28\0\0\0\xb0\x36\0\0\xb0\x36\0\0\x01\0\x18\0MJPG", 28);
     memcpy(avi + 212, "LIST\x10\0\0\0movi00dc\x04\0\0\0\xff\xd8\xff\xd9", 24);
     write_bytes("absurd.avi", avi, sizeof avi);
-    sk_source_settings settings;
+    sk_source_settings settings = SK_SOURCE_SETTINGS_INIT;
     sk_source_defaults(&settings);
     sk_source *source = NULL;
     sk_error err = {0};

@@ -45,12 +45,12 @@ static void reads_a_folder_in_human_order(void **state)
 {
     (void)state;
     sk_error err = {0};
-    sk_source_settings settings;
+    sk_source_settings settings = SK_SOURCE_SETTINGS_INIT;
     sk_source_defaults(&settings);
     settings.queue = 2;
     sk_source *source = NULL;
     assert_ok(sk_source_open(picture_folder(), &settings, &source, &err), &err);
-    sk_source_info info;
+    sk_source_info info = SK_SOURCE_INFO_INIT;
     sk_source_get_info(source, &info);
     assert_int_equal(info.frames, 12);
     for (int i = 1; i <= 12; i++) {
@@ -77,7 +77,7 @@ static void takes_ranges_globs_patterns_and_formats(void **state)
 {
     (void)state;
     sk_error err = {0};
-    sk_source_settings settings;
+    sk_source_settings settings = SK_SOURCE_SETTINGS_INIT;
     sk_source_defaults(&settings);
     settings.first = 2;
     settings.last = 9;
@@ -130,7 +130,7 @@ static void bad_sources_are_explained(void **state)
 {
     (void)state;
     sk_error err = {0};
-    sk_source_settings settings;
+    sk_source_settings settings = SK_SOURCE_SETTINGS_INIT;
     sk_source_defaults(&settings);
     sk_source *source = NULL;
 #ifdef SKITTER_HAVE_FFMPEG
@@ -176,7 +176,7 @@ static void colours_follow_the_tags(void **state)
     test_data_or_skip();
     static const uint8_t expected[2][3] = {{134, 88, 44}, {210, 97, 3}}; /* at (200, 100) and (300, 250) */
     sk_error err = {0};
-    sk_source_settings settings;
+    sk_source_settings settings = SK_SOURCE_SETTINGS_INIT;
     sk_source_defaults(&settings);
     sk_source *source = NULL;
     const sk_frame *frame = NULL;
@@ -202,12 +202,12 @@ static void seeks_to_the_exact_frame(void **state)
     static uint64_t sums[1200];
     static int64_t times[1200];
     sk_error err = {0};
-    sk_source_settings settings;
+    sk_source_settings settings = SK_SOURCE_SETTINGS_INIT;
     sk_source_defaults(&settings);
     sk_source *source = NULL;
     const char *video = test_data("video/centered_pair_small.mp4");
     assert_ok(sk_source_open(video, &settings, &source, &err), &err);
-    sk_source_info info;
+    sk_source_info info = SK_SOURCE_INFO_INIT;
     sk_source_get_info(source, &info);
     assert_int_equal(info.width, 384);
     int64_t count = 0;
@@ -255,7 +255,7 @@ static void planes_are_the_same_pixels(void **state)
     enum { HELD = 3, FRAMES = 24 };
     for (int v = 0; v < 3; v++) {
         sk_error err = {0};
-        sk_source_settings settings;
+        sk_source_settings settings = SK_SOURCE_SETTINGS_INIT;
         sk_source_defaults(&settings);
         settings.last = 15;
         settings.loop = 2;
@@ -308,7 +308,7 @@ static void stops_from_outside(void **state)
     (void)state;
     test_data_or_skip();
     sk_error err = {0};
-    sk_source_settings settings;
+    sk_source_settings settings = SK_SOURCE_SETTINGS_INIT;
     sk_source_defaults(&settings);
     settings.loop = 1000;
     sk_source *source = NULL;
@@ -336,6 +336,32 @@ static void rows_have_room_for_whole_blocks(void **state)
     sk_free(slot.memory);
 }
 
+/* A program compiled when the structs were shorter: what it knew of is read and filled, nothing behind it is touched. */
+static void structs_of_a_shorter_age(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_source *source = NULL;
+    struct {
+        sk_source_settings settings;
+        sk_source_info info;
+    } old;
+    memset(&old, 0x55, sizeof old);
+    old.settings.size = offsetof(sk_source_settings, queue);
+    old.info.size = offsetof(sk_source_info, rate);
+    sk_source_defaults(&old.settings);
+    assert_int_equal(old.settings.format, SK_PIXEL_RGB);
+    assert_int_equal(old.settings.queue, 0x55555555);
+    assert_ok(sk_source_open(picture_folder(), &old.settings, &source, &err), &err);
+    sk_source_get_info(source, &old.info);
+    assert_int_equal(old.info.kind, SK_SOURCE_PICTURES);
+    assert_memory_equal(&old.info.total, "UUUUUUUU", 8);
+    sk_source_close(&source);
+    old.settings.size = 0;
+    assert_int_equal(sk_source_open(picture_folder(), &old.settings, &source, &err), SK_ERR_ARG);
+    assert_null(source);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +369,7 @@ int main(void)
         cmocka_unit_test(reads_a_folder_in_human_order),
         cmocka_unit_test(takes_ranges_globs_patterns_and_formats),
         cmocka_unit_test(turns_pictures),
+        cmocka_unit_test(structs_of_a_shorter_age),
         cmocka_unit_test(bad_sources_are_explained),
 #ifdef SKITTER_HAVE_FFMPEG
         cmocka_unit_test(colours_follow_the_tags),

@@ -90,7 +90,7 @@ static void expect_silence(const listener *l, const char *what)
 
 static int frames_of(const char *uri, sk_error *err)
 {
-    sk_source_settings settings;
+    sk_source_settings settings = SK_SOURCE_SETTINGS_INIT;
     sk_source_defaults(&settings);
     settings.reconnect_seconds = 0;
     sk_source *source = NULL;

@@ -114,7 +114,7 @@ static void picture_to_rows(const sk_model *m, sk_session *session, int size, co
     char path[64];
     snprintf(path, sizeof path, "yolo/%s.jpg", picture);
     sk_source *source;
-    sk_source_settings reading;
+    sk_source_settings reading = SK_SOURCE_SETTINGS_INIT;
     sk_source_defaults(&reading);
     assert_ok(sk_source_open(test_data(path), &reading, &source, &err), &err);
     const sk_frame *frame;
