@@ -432,8 +432,8 @@ SK_API sk_status sk_pipeline_take(sk_pipeline *pipeline, int32_t timeout_ms, con
                                   sk_error *err) SK_MUST_CHECK;
 /* Ends a result. As many as `depth` may be out at a time at no cost; more are possible, each costs memory. Null is fine. */
 SK_API void sk_pipeline_give_back(sk_pipeline *pipeline, const sk_result *result);
-/* A file descriptor that is readable while a result can be taken without waiting, for poll and event loops; it is the
- * pipeline's, do not read from it. -1 where the system has none. */
+/* A file descriptor that is readable while take would return without waiting (a result, the end of the stream after
+ * finish, a release), for poll and event loops; it is the pipeline's, do not read from it. -1 where the system has none. */
 SK_API int sk_pipeline_fd(sk_pipeline *pipeline);
 
 /* One frame, in one call: submit, flush, and take this very frame, which no other take gets. SK_ERR_BUSY while others are
