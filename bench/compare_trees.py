@@ -151,7 +151,7 @@ def compare_speed(args):
                          "--format", "csv,jsonl"]
                 for model in models:
                     words += ["--model", model]
-                return words + list(more) + [clip]
+                return words + list(more) + ["--frames", "0:200", clip]
             return make
         by_turns("predict yolo11n-pose 320, clip", args, predicting([pose], "--imgsz", "320"))
         by_turns("predict yolov8t-pose, clip, overlay", args, predicting([small], "--save-overlay"))
