@@ -237,10 +237,8 @@ static void *decode_ahead(void *argument)
         slot->decode_end = sk_clock_ns();
         double spent = (double)(slot->decode_end - slot->decode_begin) * 1e-9;
         pthread_mutex_lock(&source->lock);
-        source->like = source->reader->like;
-        source->like.size = sizeof source->like;
         source->info = source->reader->info;
-        source->info.like = &source->like;
+        source->info.like = &source->like; /* as it was at open: readers of it take no lock */
         source->status.decode_seconds += spent;
         source->status.damaged = source->reader->damaged;
         source->status.missing = source->reader->missing;
