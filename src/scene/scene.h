@@ -27,7 +27,7 @@ extern const char
     *const sk_scene_keypoint_names[SK_SCENE_KEYPOINTS]; /* nose neck centre tail_base tail_tip */
 extern const int32_t sk_scene_edges[SK_SCENE_EDGES][2];
 
-#define SK_SCENE_MAX_ANIMALS 64
+#define SK_SCENE_MAX_ANIMALS 200 /* the canvas counts owners in bytes, 255 is nobody */
 #define SK_SCENE_MIN_SIDE    64
 #define SK_SCENE_MAX_SIDE    4096
 

@@ -20,6 +20,7 @@ static const known_scene known_scenes[] = {
     {{SK_SPECIES_MOUSE, 3, 320, 200, 60.0, 123456789}, 12, 0x75573f5a53063e7e},
     {{SK_SPECIES_MIXED, 12, 333, 217, 15.0, 9007199254740991u}, 12, 0x6f35a44fb99e8b07},
     {{SK_SPECIES_MIXED, 64, 128, 64, 120.0, 0}, 4, 0xb0edbb9128246926},
+    {{SK_SPECIES_MIXED, 200, 256, 192, 25.0, 4}, 3, 0x621ebf54f8da13af},
 };
 #define KNOWN_SCENES ((int)(sizeof known_scenes / sizeof *known_scenes))
 

@@ -121,11 +121,36 @@ static void covering_is_told(void **state)
     sk_scene_close(&scene);
 }
 
+/* As many as there may be: every one is there, its own, and of a size that can be seen. */
+static void two_hundred_have_room(void **state)
+{
+    (void)state;
+    sk_scene_settings s = {SK_SPECIES_MIXED, SK_SCENE_MAX_ANIMALS, 640, 480, 30.0, 6};
+    sk_scene *scene = NULL;
+    sk_error err = {0};
+    assert_int_equal(SK_SCENE_MAX_ANIMALS, 200);
+    assert_ok(sk_scene_open(&s, &scene, &err), &err);
+    static uint8_t pixels[640 * 480 * 3];
+    sk_frame frame = {.format = SK_PIXEL_RGB, .width = 640, .height = 480, .stride = 1920, .data = pixels};
+    static sk_scene_animal animals[SK_SCENE_MAX_ANIMALS];
+    sk_scene_skip(scene, 60);
+    sk_scene_next(scene, &frame, animals);
+    int seen = 0;
+    for (int k = 0; k < SK_SCENE_MAX_ANIMALS; k++) {
+        assert_int_equal(animals[k].track, k);
+        check_animal(&animals[k], &s);
+        assert_true(animals[k].length > 12);
+        seen += animals[k].visible > 0.5f;
+    }
+    assert_true(seen > 150);
+    sk_scene_close(&scene);
+}
+
 static void wrong_settings_are_refused(void **state)
 {
     (void)state;
     const sk_scene_settings wrong[] = {
-        {SK_SPECIES_FISH, 0, 640, 480, 30, 1}, {SK_SPECIES_FISH, 65, 640, 480, 30, 1},
+        {SK_SPECIES_FISH, 0, 640, 480, 30, 1}, {SK_SPECIES_FISH, 201, 640, 480, 30, 1},
         {SK_SPECIES_FISH, 1, 63, 480, 30, 1},  {SK_SPECIES_FISH, 1, 640, 5000, 30, 1},
         {SK_SPECIES_FISH, 1, 640, 480, 0, 1},  {SK_SPECIES_FISH, 1, 640, 480, (double)NAN, 1},
         {(sk_species)4, 1, 640, 480, 30, 1},
@@ -162,11 +187,9 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_are_known),
-        cmocka_unit_test(seeds_differ),
-        cmocka_unit_test(truth_is_consistent),
-        cmocka_unit_test(covering_is_told),
-        cmocka_unit_test(wrong_settings_are_refused),
+        cmocka_unit_test(bytes_are_known),       cmocka_unit_test(seeds_differ),
+        cmocka_unit_test(truth_is_consistent),   cmocka_unit_test(covering_is_told),
+        cmocka_unit_test(two_hundred_have_room), cmocka_unit_test(wrong_settings_are_refused),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
