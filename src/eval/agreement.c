@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "eval/keypoints.h"
-#include "eval/overlap.h"
+#include "tasks/overlap.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "eval/classes.h"
 #include "eval/keypoints.h"
-#include "eval/overlap.h"
+#include "tasks/overlap.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "eval/agreement.h"
 #include "eval/eval.h"
-#include "eval/overlap.h"
+#include "tasks/overlap.h"
 #include "formats/config.h"
 #include "support/fault.h"
 #include "support/test.h"

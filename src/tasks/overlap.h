@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SK_EVAL_OVERLAP_H
-#define SK_EVAL_OVERLAP_H
+#ifndef SK_TASKS_OVERLAP_H
+#define SK_TASKS_OVERLAP_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "eval/overlap.h"
+#include "tasks/overlap.h"
 
 #include <math.h>
 #include <string.h>
