@@ -55,11 +55,13 @@ typedef struct sk_consumer_kind {
     void (*settle)(sk_consumer *consumer, const sk_run_header *header);
 } sk_consumer_kind;
 
+#define SK_CONSUMER_FILES 16
+
 /* Begins every consumer's own structure. */
 struct sk_consumer {
     const sk_consumer_kind *kind;
-    uint32_t needs;       /* SK_NEEDS_… */
-    const char *files[2]; /* what it writes in the run's folder; null: nothing */
+    uint32_t needs;                           /* SK_NEEDS_… */
+    const char *files[SK_CONSUMER_FILES + 1]; /* what it writes in the run's folder, ended by null */
     int64_t has; /* set by begin: so many frames from the run's first need not be played to it again */
     /* The list's: */
     bool begun;

@@ -3,13 +3,16 @@
 #define SK_APP_CONSUMERS_H
 
 #include "app/consumer.h"
+#include "app/inference_cache.h"
 
 /* The consumers there are, in the order a run has them: crops lie there before the journal knows their frame, the journal
  * knows a frame before an overlay's part ends with it. Each is null where there is no memory for it: sk_consumers_add
  * says so. */
 
-sk_consumer *sk_consumer_crops(void);    /* a picture of every instance */
-sk_consumer *sk_consumer_journal(void);  /* the folder's record of frames that are done */
+sk_consumer *sk_consumer_crops(void);   /* a picture of every instance */
+sk_consumer *sk_consumer_journal(void); /* the folder's record of frames that are done */
+/* The inference cache, for other runs; *kept is read from the first frame on and may be null. */
+sk_consumer *sk_consumer_cache(sk_inference_cache *const *kept);
 sk_consumer *sk_consumer_left_out(void); /* pictures that could not be read: a warning, and run.json's list */
 sk_consumer *sk_consumer_file(const sk_sink_kind *kind); /* results in one format */
 

@@ -53,6 +53,10 @@ static sk_status list_consumers(predict_run *r, sk_predict_watch watch, void *co
         SK_TRY(sk_consumers_add(list, sk_consumer_crops(), err));
     SK_TRY(sk_consumers_add(list, sk_consumer_journal(), err));
     SK_TRY(sk_consumers_add(list, sk_consumer_left_out(), err));
+    if (s->more && s->more->cached)
+        SK_TRY(sk_consumers_add(list, sk_consumer_cache(&r->cache), err));
+    if (s->more)
+        SK_TRY(s->more->list(s->more->context, list, err));
     for (int32_t i = 0; i < s->n_formats; i++)
         SK_TRY(sk_consumers_add(list, sk_consumer_file(sk_sink_find(s->formats[i])), err));
     const sk_overlay_wish wish = {s->draw, s->line_width};
@@ -73,7 +77,7 @@ static sk_status open_models_and_source(predict_run *r, sk_error *err)
     how.allow_failover = s->allow_failover;
     SK_TRY(sk_pipeline_prepare(s->models, s->n_models, &s->detector, &how, &r->pipeline, err));
     /* A network that fits every frame is opened, and the model's weights given back, before the decoder wants memory. */
-    if (sk_pipeline_fits_all(r->pipeline))
+    if (sk_pipeline_fits_all(r->pipeline) && !(s->more && s->more->cached))
         SK_TRY(predict_start(r, err));
     const sk_source_settings media = predict_media_of(r);
     SK_TRY(sk_source_open(s->source, &media, &r->source, err));
@@ -90,17 +94,18 @@ static sk_status begin_folder(predict_run *r, sk_error *err)
     const sk_run_facts facts = {s, sk_pipeline_about(r->pipeline), sk_pipeline_models(r->pipeline), r->source,
                                 r->info};
     SK_TRY(sk_run_identity_of(&facts, &r->identity, err));
+    SK_TRY(predict_open_cache(r, err));
     sk_run_header_of(&facts, &r->identity, &r->header);
     r->header.started = sk_run_folder_started(r->folder);
     r->header.goes_on = s->goes_on;
     sk_consumers_settle(&r->consumers, &r->header);
-    const char *files[2 * SK_CONSUMERS_MOST + 2] = {0};
+    const char *files[SK_CONSUMER_FILES * SK_CONSUMERS_MOST + 2] = {0};
     int32_t n = 0;
     for (int32_t i = 0; i < 2 * r->consumers.count; i++) { /* results, then what is cut out and drawn */
         const sk_consumer *c = r->consumers.items[i % r->consumers.count];
         if ((i >= r->consumers.count) != ((c->needs & SK_NEEDS_PIXELS) != 0))
             continue;
-        for (int k = 0; k < 2 && c->files[k]; k++)
+        for (int k = 0; c->files[k]; k++)
             files[n++] = c->files[k];
     }
     files[n] = "run.json";
@@ -129,7 +134,7 @@ static void make_room(predict_run *r)
 
 static sk_status begin_consumers(predict_run *r, sk_error *err)
 {
-    if (sk_run_folder_stage(r->folder) != SK_RUN_COMPLETE &&
+    if (sk_run_folder_stage(r->folder) != SK_RUN_COMPLETE && !sk_inference_cache_complete(r->cache) &&
         !sk_pipeline_runner(r->pipeline)) { /* the files' headers name what computes */
         make_room(r);
         SK_TRY(predict_start(r, err));
@@ -171,9 +176,9 @@ static sk_status feed(predict_run *r, sk_error *err)
                          .interrupted_context = s->media.interrupted_context};
     sk_feed_report fed;
     sk_status status = sk_feed_run(&how, &fed, err);
-    p->frames = fed.frames;
+    p->frames += fed.frames;
     p->stopped = fed.stopped;
-    p->seconds = fed.seconds;
+    p->seconds += fed.seconds;
     p->wait_source = fed.wait_source;
     return status;
 }
@@ -183,6 +188,10 @@ static sk_status look_at_frames(predict_run *r, bool *finished, sk_error *err)
 {
     sk_predict_report *p = r->report;
     SK_TRY(note(r, SK_RUN_RUNNING, err));
+    SK_TRY(predict_take_cached(r, err));
+    *finished = !p->stopped && sk_inference_cache_complete(r->cache);
+    if (p->stopped || *finished)
+        return SK_OK;
     if (r->progress.done > 0 || !r->source)
         SK_TRY(predict_open_source(r, err));
     SK_TRY(predict_agree_on_frames(r, err));
@@ -253,8 +262,8 @@ static void fill_files(predict_run *r)
         const sk_consumer *c = list->items[drawn ? 2 * list->count - 1 - i : i];
         if (!c->begun || drawn != ((c->needs & SK_NEEDS_PIXELS) != 0))
             continue;
-        note_file(r->report, out, c->files[0]);
-        note_file(r->report, out, c->files[1]);
+        for (int k = 0; c->files[k]; k++)
+            note_file(r->report, out, c->files[k]);
     }
     if (r->folder && sk_run_folder_stage(r->folder) != SK_RUN_HELD)
         note_file(r->report, out, "run.json");
@@ -281,6 +290,7 @@ static sk_status close_all(predict_run *r, bool finished, sk_status status, sk_e
     sk_consumers_close(&r->consumers);
     sk_pipeline_close(&r->pipeline); /* gives frames back to the source */
     sk_source_close(&r->source);
+    sk_inference_cache_close(&r->cache);
     sk_run_folder_close(&r->folder);
     sk_run_identity_free(&r->identity);
     sk_run_lock_close(&r->runtime_lock);
@@ -301,7 +311,7 @@ sk_status sk_predict_run(const sk_predict_settings *settings, sk_predict_watch w
                          sk_predict_report *report, sk_error *err)
 {
     sk_predict_settings s = *settings;
-    predict_run r = {.settings = &s, .report = report};
+    predict_run r = {.settings = &s, .report = report, .cached_last = -1};
     char *video = NULL;
     bool finished = false;
     memset(report, 0, sizeof *report);

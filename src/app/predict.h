@@ -12,6 +12,16 @@
 
 #define SK_PREDICT_MAX_FORMATS 12
 
+/* Of a run that does more with what is found than writing it down. */
+typedef struct sk_predict_more {
+    /* Its consumers, behind the journal and before the files and the overlay that the settings ask for. */
+    sk_status (*list)(void *context, sk_consumers *list, sk_error *err);
+    void *context;
+    const char *identity; /* what else shapes the result: lines of sk_run_identity.text */
+    bool cached;          /* what is found is kept in, and taken from, the inference cache … */
+    const char *cache;    /* … in this folder; null: the user's */
+} sk_predict_more;
+
 /* How video is read: as the program that made the model reads it, or by one of sk_source_colours. */
 typedef enum sk_predict_colours {
     SK_PREDICT_COLOURS_ORIGINAL = 0,
@@ -47,6 +57,7 @@ typedef struct sk_predict_settings {
     bool strict;         /* a picture that cannot be read ends the run; else it is noted and left out */
     const char *runtime_requested; /* as the user said it */
     bool runtime_fell_back;        /* detector.runtime is not what was asked for: the headers say so */
+    const sk_predict_more *more;   /* null: nothing more */
     const sk_tap *tap;             /* frames and results while they pass; null: nobody wants them */
 } sk_predict_settings;
 
@@ -54,6 +65,7 @@ void sk_predict_defaults(sk_predict_settings *settings);
 
 typedef struct sk_predict_report {
     int64_t frames;       /* of this run */
+    int64_t cached;       /* … of which from the inference cache */
     int64_t total_frames; /* with those continued from */
     int64_t instances;
     bool stopped;       /* by the watcher */
@@ -70,7 +82,7 @@ typedef struct sk_predict_report {
     char runtime[32], device[160], precision[8];
     char notice[512]; /* "" or what the person should know although the run went on */
     int32_t n_files;
-    char files[SK_PREDICT_MAX_FORMATS + 6][4352]; /* what lies in the folder now */
+    char files[SK_PREDICT_MAX_FORMATS + 12][4352]; /* what lies in the folder now */
 } sk_predict_report;
 
 sk_status sk_predict_run(const sk_predict_settings *settings, sk_predict_watch watch, void *context,

@@ -44,7 +44,8 @@ sk_status predict_open_source(predict_run *r, sk_error *err)
 {
     sk_source_settings m = predict_media_of(r);
     const bool skip_by_reading = m.loop > 1;
-    const int64_t last = sk_run_folder_last_index(r->folder);
+    int64_t last = sk_run_folder_last_index(r->folder);
+    last = last > r->cached_last ? last : r->cached_last;
     if (!skip_by_reading && last >= 0) {
         sk_frame_choice choice = sk_frame_choice_of(&m);
         const int64_t from = sk_frame_choice_next(&choice, last + 1);
@@ -56,7 +57,7 @@ sk_status predict_open_source(predict_run *r, sk_error *err)
     sk_source_get_info(r->source, &info);
     r->info.name = info.name; /* borrowed from the source that lives on */
     r->like = *info.like;
-    const int64_t done = sk_run_folder_known(r->folder) - sk_run_folder_left_out(r->folder);
+    const int64_t done = r->progress.done - sk_run_folder_left_out(r->folder);
     for (int64_t i = 0; skip_by_reading && i < done; i++) {
         const sk_frame *frame = NULL;
         SK_TRY(sk_source_next(r->source, &frame, err));

@@ -15,6 +15,8 @@ typedef struct predict_run {
     sk_run_folder *folder;
     sk_run_identity identity;
     sk_run_header header;
+    sk_inference_cache *cache; /* null: none */
+    int64_t cached_last;       /* the last frame taken from it; -1 */
     sk_run_lock *runtime_lock;
     sk_pipeline *pipeline; /* prepared with the run, started when its frames are known */
     sk_source *source;
@@ -41,5 +43,12 @@ sk_status predict_check_done(const predict_run *run, sk_error *err) SK_MUST_CHEC
 const char *predict_devices_of(const sk_predict_settings *settings);
 /* Do frames stay until their result is written? */
 bool predict_holds_frames(const predict_run *run);
+
+/* --- predict_cached.c: the inference cache --- */
+
+/* Once the run's identity is known; nothing where the run wants none. */
+sk_status predict_open_cache(predict_run *run, sk_error *err) SK_MUST_CHECK;
+/* Frames that the cache has and the folder has not, to the consumers; one of them may stop it. */
+sk_status predict_take_cached(predict_run *run, sk_error *err) SK_MUST_CHECK;
 
 #endif

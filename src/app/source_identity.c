@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -76,6 +77,41 @@ void sk_source_sample(const char *source, sk_text *out)
     sk_text_append(out, sk_sha256_text(&hash, hex));
     sk_free(piece);
     close(file);
+}
+
+/* Its pieces follow one another in files of up to CONTENT_PIECES of them. */
+#define CONTENT_PIECES 1024
+#define CONTENT_BYTES  (1 << 20)
+
+sk_status sk_source_content(const char *source, sk_text *out, sk_error *err)
+{
+    int file;
+    int64_t bytes;
+    uint64_t hash = 0;
+    SK_TRY(sk_file_open(path_of(source), &file, &bytes, err));
+    char *piece = sk_malloc(CONTENT_BYTES);
+    sk_status status = piece ? SK_OK : sk_fail_memory(err, CONTENT_BYTES);
+    const int64_t whole = (bytes + CONTENT_BYTES - 1) / CONTENT_BYTES;
+    const int64_t count = whole < CONTENT_PIECES ? whole : CONTENT_PIECES;
+    for (int64_t i = 0; i < count && status == SK_OK; i++) {
+        int64_t at = i * CONTENT_BYTES;
+        if (whole > count) /* evenly spread, the first and the last bytes among them */
+            at = i == count - 1 ? bytes - CONTENT_BYTES : (bytes - CONTENT_BYTES) / (count - 1) * i;
+        const ssize_t got = pread(file, piece, CONTENT_BYTES, at);
+        if (got > 0)
+            hash = sk_hash_xxh3(piece, (size_t)got, hash);
+        else
+            status = sk_fail(err, SK_ERR_IO, "%s: cannot be read: %s", source,
+                             got < 0 ? strerror(errno) : "it has become shorter");
+    }
+    if (status == SK_OK)
+        sk_text_appendf(out, "%lld bytes, xxh3 %016llx, sha256 of a sample ", (long long)bytes,
+                        (unsigned long long)hash);
+    if (status == SK_OK)
+        sk_source_sample(source, out);
+    sk_free(piece);
+    close(file);
+    return status;
 }
 
 void sk_source_pictures(const sk_source *source, sk_text *out)

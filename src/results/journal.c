@@ -21,7 +21,7 @@
 
 static const char magic[8] = "SKJRNL4\n";
 static const char family[6] = "SKJRNL"; /* what journals of other versions begin with, too */
-#define STAMP_BYTES    32
+#define STAMP_BYTES    SK_JOURNAL_STAMP
 #define IDENTITY_LIMIT (16u << 20)
 #define END_MARK       0x53454e44u
 #define BODY_LIMIT     (64u << 20)
@@ -326,6 +326,35 @@ bool sk_journal_is_one(const char *path)
     ssize_t got = read(file, begin, sizeof begin);
     close(file);
     return got >= 0 && memcmp(begin, family, (size_t)got) == 0;
+}
+
+bool sk_journal_glance(const char *path, char stamp[SK_JOURNAL_STAMP])
+{
+    file_head head = {0};
+    int file;
+    stamp[0] = '\0';
+    if (sk_file_open_own(path, O_RDONLY, &file, NULL) != SK_OK)
+        return false;
+    const bool one = read(file, &head, sizeof head) == (ssize_t)sizeof head &&
+                     memcmp(head.magic, magic, sizeof magic) == 0;
+    close(file);
+    if (one)
+        snprintf(stamp, STAMP_BYTES, "%.*s", STAMP_BYTES - 1, head.stamp);
+    return one;
+}
+
+bool sk_journal_is_finished(const char *path)
+{
+    char stamp[SK_JOURNAL_STAMP];
+    uint32_t mark[2] = {1, 0};
+    int file;
+    if (!sk_journal_glance(path, stamp) || sk_file_open_own(path, O_RDONLY, &file, NULL) != SK_OK)
+        return false;
+    const off_t end = lseek(file, 0, SEEK_END);
+    const bool got = end > (off_t)sizeof mark &&
+                     pread(file, mark, sizeof mark, end - (off_t)sizeof mark) == (ssize_t)sizeof mark;
+    close(file);
+    return got && mark[0] == 0 && mark[1] == END_MARK;
 }
 
 /* Was it cut off before its first entry? Then there is nothing in it to lose. */

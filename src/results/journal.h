@@ -19,6 +19,11 @@ sk_status sk_journal_open(const char *path, const char *identity, const char *st
 void sk_journal_close(sk_journal **journal);
 /* Does a journal lie there, of whatever version or run? What else lies there is never replaced. */
 bool sk_journal_is_one(const char *path);
+/* Without opening it: the stamp of the journal of this version that lies there, false where there is none; and whether the
+ * run it records reached its end. */
+#define SK_JOURNAL_STAMP 32
+bool sk_journal_glance(const char *path, char stamp[SK_JOURNAL_STAMP]);
+bool sk_journal_is_finished(const char *path);
 
 const char *sk_journal_stamp(const sk_journal *journal);
 uint64_t sk_journal_id(const sk_journal *journal);   /* of this run alone: a new one for every beginning */

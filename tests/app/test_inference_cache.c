@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/inference_cache.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "support/test.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What models found in a video, kept by what is in it. Whole runs are in test_track.sh. */
+
+static char folder[4300], video[4300], copy[4300];
+
+static void write_file(char *path, const char *name, const char *text)
+{
+    sk_error err = {0};
+    snprintf(path, sizeof video, "%s/%s", test_folder(), name);
+    assert_ok(sk_file_replace(path, text, strlen(text), &err), &err);
+}
+
+static sk_inference_cache *open_it(const char *source, const char *identity, char why[512])
+{
+    sk_error err = {0};
+    sk_inference_cache *cache = NULL;
+    const sk_inference_wish wish = {folder, source, identity};
+    assert_ok(sk_inference_cache_open(&wish, &cache, why, &err), &err);
+    return cache;
+}
+
+static void append(sk_inference_cache *cache, int64_t index)
+{
+    static const sk_instances nothing = {0};
+    const sk_result_frame frame = {.source = "a.mp4", .index = index, .instances = &nothing};
+    sk_inference_cache_append(cache, &frame);
+}
+
+static sk_status visit(void *context, const sk_result_frame *frame, sk_error *err)
+{
+    (void)err;
+    assert_int_equal(frame->index, (*(int64_t *)context)++);
+    return SK_OK;
+}
+
+static void kept_by_content(void **state)
+{
+    (void)state;
+    char why[512];
+    snprintf(folder, sizeof folder, "%s/by_content", test_folder());
+    write_file(video, "a.mp4", "frames of a video");
+    write_file(copy, "b.mp4", "frames of a video");
+    sk_inference_cache *c = open_it(video, "source\ta.mp4\nsource_time\t1\nconf\t0.25\n", why);
+    assert_non_null(c);
+    append(c, 0), append(c, 1);
+    sk_inference_cache_close(&c);
+
+    /* elsewhere, by another name, later: the same; it goes on */
+    c = open_it(copy, "source\tb.mp4\nsource_time\t2\nconf\t0.25\n", why);
+    assert_int_equal(sk_inference_cache_count(c), 2);
+    assert_false(sk_inference_cache_complete(c));
+    append(c, 2);
+    sk_inference_cache_finish(c);
+    sk_inference_cache_close(&c);
+    c = open_it(video, "source\ta.mp4\nsource_time\t1\nconf\t0.25\n", why);
+    assert_true(sk_inference_cache_complete(c));
+    append(c, 3); /* complete is complete */
+    int64_t next = 1;
+    sk_error err = {0};
+    assert_ok(sk_inference_cache_replay(c, 1, visit, &next, &err), &err);
+    assert_int_equal(next, 3);
+    sk_inference_cache_close(&c);
+
+    /* other settings, other content: other caches */
+    c = open_it(video, "source\ta.mp4\nsource_time\t1\nconf\t0.5\n", why);
+    assert_int_equal(sk_inference_cache_count(c), 0);
+    sk_inference_cache_close(&c);
+    write_file(video, "a.mp4", "frames of a vidEo");
+    c = open_it(video, "source\ta.mp4\nsource_time\t1\nconf\t0.25\n", why);
+    assert_int_equal(sk_inference_cache_count(c), 0);
+    sk_inference_cache_close(&c);
+}
+
+static void a_torn_end_is_cut_off(void **state)
+{
+    (void)state;
+    char why[512], path[4400];
+    snprintf(folder, sizeof folder, "%s/torn", test_folder());
+    write_file(video, "t.mp4", "torn");
+    sk_inference_cache *c = open_it(video, "conf\t1\n", why);
+    append(c, 0), append(c, 1);
+    snprintf(path, sizeof path, "%s", sk_inference_cache_path(c));
+    sk_inference_cache_close(&c);
+    assert_int_equal(truncate(path, sk_file_size(path) - 5), 0);
+    c = open_it(video, "conf\t1\n", why);
+    assert_int_equal(sk_inference_cache_count(c), 1);
+    sk_inference_cache_close(&c);
+    assert_int_equal(truncate(path, 20), 0); /* not even its head */
+    c = open_it(video, "conf\t1\n", why);
+    assert_non_null(c);
+    assert_int_equal(sk_inference_cache_count(c), 0);
+    sk_inference_cache_close(&c);
+}
+
+static void two_at_once(void **state)
+{
+    (void)state;
+    char why[512];
+    snprintf(folder, sizeof folder, "%s/two", test_folder());
+    write_file(video, "two.mp4", "two");
+    sk_inference_cache *first = open_it(video, "", why), *second = open_it(video, "", why);
+    assert_null(second); /* one of them fills it; the other goes without */
+    assert_non_null(strstr(why, "another run"));
+    append(first, 0);
+    sk_inference_cache_finish(first);
+    second = open_it(video, "", why); /* a complete one is for all */
+    assert_true(sk_inference_cache_complete(second));
+    sk_inference_cache_close(&second);
+    sk_inference_cache_close(&first);
+    assert_null(open_it("rtsp://camera/1", "", why));
+    assert_non_null(strstr(why, "files of video"));
+}
+
+static void listed_and_removed(void **state)
+{
+    (void)state;
+    char why[512];
+    sk_error err = {0};
+    sk_inference_row *rows = NULL;
+    size_t count = 0;
+    snprintf(folder, sizeof folder, "%s/listed", test_folder());
+    write_file(video, "listed.mp4", "listed");
+    sk_inference_cache *c = open_it(video, "conf\t1\n", why);
+    sk_inference_cache_finish(c);
+    sk_inference_cache_close(&c);
+    c = open_it(video, "conf\t2\n", why);
+    assert_ok(sk_inference_cache_list(folder, &rows, &count, &err), &err);
+    assert_int_equal(count, 2);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(rows[i].name, "listed.mp4");
+        assert_true(rows[i].bytes > 0);
+        const bool used = strcmp(rows[i].path, sk_inference_cache_path(c)) == 0;
+        assert_true(rows[i].complete != used);
+        assert_int_equal(sk_inference_cache_remove(rows[i].path, &err), used ? SK_ERR_BUSY : SK_OK);
+    }
+    sk_inference_cache_list_free(rows, count);
+    sk_inference_cache_close(&c);
+    assert_ok(sk_inference_cache_list(folder, &rows, &count, &err), &err);
+    assert_int_equal(count, 1);
+    sk_inference_cache_list_free(rows, count);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kept_by_content),
+                                       cmocka_unit_test(a_torn_end_is_cut_off), cmocka_unit_test(two_at_once),
+                                       cmocka_unit_test(listed_and_removed)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
