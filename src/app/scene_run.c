@@ -23,7 +23,7 @@ typedef struct work {
     void *context;
     sk_scene_report *report;
     sk_frame frame;
-    sk_file_writer *truth; /* null: none */
+    sk_file_writer *truth, *mot; /* null: none */
     sk_scene_animal animals[SK_SCENE_MAX_ANIMALS];
 } work;
 
@@ -42,13 +42,15 @@ static sk_status begin(work *w, const char *truth, sk_error *err)
         SK_TRY(sk_file_writer_open(truth, &w->truth, err));
         sk_scene_truth_header(sk_file_writer_stream(w->truth));
     }
-    return SK_OK;
+    return w->settings->mot ? sk_file_writer_open(w->settings->mot, &w->mot, err) : SK_OK;
 }
 
 static void record(work *w, const char *source, int64_t frame, double time, int32_t count)
 {
     if (w->truth)
         sk_scene_truth_rows(sk_file_writer_stream(w->truth), source, frame, time, w->animals, count);
+    if (w->mot)
+        sk_scene_mot_rows(sk_file_writer_stream(w->mot), frame, w->animals, count);
     w->report->frames++;
     w->report->instances += count;
 }
@@ -57,7 +59,10 @@ static sk_status finish(work *w, sk_status status, sk_error *err)
 {
     if (status == SK_OK && w->truth)
         status = sk_file_writer_commit(&w->truth, err);
+    if (status == SK_OK && w->mot)
+        status = sk_file_writer_commit(&w->mot, err);
     sk_file_writer_close(&w->truth);
+    sk_file_writer_close(&w->mot);
     sk_free(w->frame.data);
     w->frame.data = NULL;
     return status;
@@ -84,6 +89,28 @@ done:
         status = status == SK_OK ? closed : status;
     }
     sk_scene_close(&scene);
+    return finish(w, status, err);
+}
+
+/* The rows name the video they would belong to: the truth's own name as .mp4. */
+static sk_status run_truth(work *w, sk_error *err)
+{
+    const sk_scene_run_settings *s = w->settings;
+    sk_scene *scene = NULL;
+    sk_status status = SK_OK;
+    char *source = sk_path_with_extension(s->truth ? s->truth : s->mot, ".mp4");
+    if (!source)
+        return sk_fail_memory(err, 64);
+    SK_TRY_GOTO(sk_scene_open(&s->scene, &scene, err));
+    SK_TRY_GOTO(begin(w, s->truth, err));
+    for (int64_t i = 0; i < s->frames && !w->report->stopped; i++) {
+        sk_scene_tell(scene, w->animals);
+        record(w, source, i, sk_time_seconds(sk_time_ns((double)i / s->scene.rate)), s->scene.animals);
+        w->report->stopped = w->watch && w->watch(w->context, i + 1, s->frames);
+    }
+done:
+    sk_scene_close(&scene);
+    sk_free(source);
     return finish(w, status, err);
 }
 
@@ -159,8 +186,9 @@ sk_status sk_scene_run(const sk_scene_run_settings *settings, sk_scene_watch wat
                        sk_scene_report *report, sk_error *err)
 {
     *report = (sk_scene_report){0};
-    SK_CHECK_ARG(settings->output, err);
-    if (settings->pictures <= 0 && ((settings->scene.width | settings->scene.height) & 1))
+    SK_CHECK_ARG(settings->output || settings->truth || settings->mot, err);
+    SK_CHECK_ARG(settings->pictures <= 0 || (settings->output && !settings->mot), err);
+    if (settings->output && settings->pictures <= 0 && ((settings->scene.width | settings->scene.height) & 1))
         return sk_fail(err, SK_ERR_ARG, "a video's sides must be even, not %dx%d", settings->scene.width,
                        settings->scene.height);
     work *w = sk_calloc(1, sizeof *w);
@@ -171,7 +199,9 @@ sk_status sk_scene_run(const sk_scene_run_settings *settings, sk_scene_watch wat
     w->context = context;
     w->report = report;
     int64_t start = sk_clock_ns();
-    sk_status status = settings->pictures > 0 ? run_pictures(w, err) : run_video(w, err);
+    sk_status status = settings->pictures > 0 ? run_pictures(w, err)
+                       : settings->output     ? run_video(w, err)
+                                              : run_truth(w, err);
     report->seconds = (double)(sk_clock_ns() - start) * 1e-9;
     sk_free(w);
     return status;

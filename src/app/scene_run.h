@@ -14,11 +14,13 @@ typedef enum sk_scene_labels {
 
 typedef struct sk_scene_run_settings {
     sk_scene_settings
-        scene;          /* pictures: `animals` is the most in one, and every picture is a scene of its own */
-    const char *output; /* video (.mp4); for pictures a folder, made if absent */
-    const char *truth;  /* CSV, docs/scenes.md; null: none for a video, output/truth.csv for pictures */
-    int64_t frames;     /* of the video */
-    int64_t pictures;   /* > 0: pictures instead of a video */
+        scene; /* pictures: `animals` is the most in one, and every picture is a scene of its own */
+    const char
+        *output;       /* video (.mp4); for pictures a folder, made if absent; null: truth alone, not drawn */
+    const char *truth; /* CSV, docs/scenes.md; null: none for a video, output/truth.csv for pictures */
+    const char *mot;   /* the truth as MOTChallenge text; null: none. Not for pictures */
+    int64_t frames;    /* of the video */
+    int64_t pictures;  /* > 0: pictures instead of a video */
     sk_scene_labels labels; /* of pictures */
     const char *extension;  /* of pictures: ".jpg" or ".png" */
 } sk_scene_run_settings;

@@ -61,6 +61,27 @@ void sk_scene_truth_rows(FILE *file, const char *source, int64_t frame, double t
     sk_free(quoted);
 }
 
+void sk_scene_mot_rows(FILE *file, int64_t frame, const sk_scene_animal *animals, int32_t count)
+{
+    sk_text_out out = {.file = file};
+    for (int32_t i = 0; i < count; i++) {
+        const sk_scene_animal *a = &animals[i];
+        /* TrackEval counts class 1 only, and lets go of what is found at a distractor, class 8 */
+        const bool counts = (double)a->visible >= SK_SCENE_COUNTS_VISIBLE;
+        sk_out_int(&out, frame + 1);
+        whole(&out, ',', a->track + 1);
+        fixed(&out, ',', (double)a->box[0], 3);
+        fixed(&out, ',', (double)a->box[1], 3);
+        fixed(&out, ',', (double)a->box[2] - (double)a->box[0], 3);
+        fixed(&out, ',', (double)a->box[3] - (double)a->box[1], 3);
+        whole(&out, ',', counts);
+        whole(&out, ',', counts ? 1 : 8);
+        fixed(&out, ',', (double)a->visible, 3);
+        sk_out_char(&out, '\n');
+    }
+    sk_out_push(&out);
+}
+
 static void label_corners(sk_text_out *out, const sk_scene_animal *a, double w, double h)
 {
     const double c = cos((double)a->obb[4]), s = sin((double)a->obb[4]);

@@ -19,7 +19,9 @@ static const sk_option options[] = {
     {.name = "truth",
      .kind = SK_OPTION_FILE,
      .argument = "FILE",
-     .help = "where the animals really are, as CSV; a folder of pictures always has truth.csv"},
+     .repeat = 1,
+     .help = "where the animals really are: .csv, and as MOTChallenge text .txt; without -o only this, and "
+             "nothing is drawn. A folder of pictures always has truth.csv"},
     {.name = "species",
      .kind = SK_OPTION_CHOICE,
      .argument = "KIND",
@@ -82,6 +84,8 @@ static const sk_option options[] = {
 
 static const sk_example examples[] = {
     {"skitter scene --species mouse --animals 3 -o mice.mp4 --truth mice.csv", "a video and its truth"},
+    {"skitter scene --animals 150 --size 1280x960 --seconds 20 --truth fish.csv --truth fish.txt",
+     "where 150 fish swim, without a video"},
     {"skitter scene --species mixed --animals 8 --pictures 5000 -o training/",
      "pictures and labels to train on"},
     {0}};
@@ -94,13 +98,39 @@ static sk_status read_size(const char *text, sk_scene_settings *scene, sk_error 
     return SK_OK;
 }
 
+/* Once as CSV and once as MOTChallenge text. */
+static sk_status read_truth(const sk_args *args, sk_scene_run_settings *s, sk_error *err)
+{
+    for (size_t i = 0; i < sk_args_count(args, "truth"); i++) {
+        const char *path = sk_args_at(args, "truth", i);
+        const bool mot = sk_path_has_extension(path, ".txt");
+        if (!mot && !sk_path_has_extension(path, ".csv"))
+            return sk_fail(err, SK_ERR_ARG,
+                           "--truth %s: a truth's name ends in .csv, or in .txt for MOTChallenge's", path);
+        const char **place = mot ? &s->mot : &s->truth;
+        if (*place)
+            return sk_fail(err, SK_ERR_ARG, "--truth: %s and %s hold the same; give one", *place, path);
+        *place = path;
+    }
+    return SK_OK;
+}
+
 static sk_status read_settings(const sk_args *args, sk_scene_run_settings *s, sk_error *err)
 {
     sk_scene_run_defaults(s);
     s->output = sk_args_text(args, "output");
-    s->truth = sk_args_text(args, "truth");
-    if (!s->output)
-        return sk_fail(err, SK_ERR_ARG, "nowhere to write to\n-o scene.mp4, or -o folder --pictures 100");
+    SK_TRY(read_truth(args, s, err));
+    s->pictures = sk_args_int(args, "pictures");
+    if (!s->output && s->pictures > 0)
+        return sk_fail(err, SK_ERR_ARG, "nowhere to write pictures to\nname their folder: -o folder");
+    if (!s->output && !s->truth && !s->mot)
+        return sk_fail(err, SK_ERR_ARG,
+                       "nowhere to write to\n-o scene.mp4, -o folder --pictures 100, or the truth alone: "
+                       "--truth scene.csv");
+    if (s->mot && s->pictures > 0)
+        return sk_fail(err, SK_ERR_ARG,
+                       "--truth %s: MOTChallenge's text follows animals through a video; pictures have none",
+                       s->mot);
     const char *species = sk_args_text(args, "species"), *labels = sk_args_text(args, "labels");
     for (int i = 0; i <= SK_SPECIES_COUNT; i++)
         if (strcmp(species, sk_species_names[i]) == 0)
@@ -108,7 +138,6 @@ static sk_status read_settings(const sk_args *args, sk_scene_run_settings *s, sk
     s->scene.animals = (int32_t)sk_args_int(args, "animals");
     s->scene.rate = sk_args_real(args, "fps");
     s->scene.seed = (uint64_t)sk_args_int(args, "seed");
-    s->pictures = sk_args_int(args, "pictures");
     s->labels = strcmp(labels, "obb") == 0   ? SK_SCENE_LABELS_OBB
                 : strcmp(labels, "box") == 0 ? SK_SCENE_LABELS_BOX
                                              : SK_SCENE_LABELS_POSE;
@@ -116,7 +145,7 @@ static sk_status read_settings(const sk_args *args, sk_scene_run_settings *s, sk
     SK_TRY(read_size(sk_args_text(args, "size"), &s->scene, err));
     double frames = sk_args_real(args, "seconds") * s->scene.rate + 0.5;
     s->frames = frames < 1.0 ? 1 : (int64_t)frames;
-    if (s->pictures == 0 && !sk_path_has_extension(s->output, ".mp4"))
+    if (s->output && s->pictures == 0 && !sk_path_has_extension(s->output, ".mp4"))
         return sk_fail(err, SK_ERR_ARG,
                        "%s: a video's name ends in .mp4\nfor a folder of pictures add --pictures N",
                        s->output);
@@ -142,6 +171,8 @@ static sk_status print_report(const sk_args *args, const sk_scene_run_settings *
         sk_json_object(&j);
         sk_json_key_string(&j, "output", s->output);
         sk_json_key_string(&j, "truth", s->truth);
+        if (s->mot)
+            sk_json_key_string(&j, "mot", s->mot);
         sk_json_key_int(&j, "frames", r->frames);
         sk_json_key_int(&j, "instances", r->instances);
         sk_json_key_float(&j, "seconds", r->seconds);
@@ -149,8 +180,11 @@ static sk_status print_report(const sk_args *args, const sk_scene_run_settings *
         return sk_json_end(&j, err);
     }
     if (sk_cli_verbosity() > 0)
-        printf("%s: %lld %s, %lld animals in all, seed %llu, %.1f s\n", s->output, (long long)r->frames,
-               s->pictures > 0 ? "pictures" : "frames", (long long)r->instances,
+        printf("%s: %lld %s, %lld animals in all, seed %llu, %.1f s\n",
+               s->output  ? s->output
+               : s->truth ? s->truth
+                          : s->mot,
+               (long long)r->frames, s->pictures > 0 ? "pictures" : "frames", (long long)r->instances,
                (unsigned long long)s->scene.seed, r->seconds);
     return SK_OK;
 }

@@ -46,28 +46,39 @@ static field field_begin(sk_canvas *canvas, const sk_body *body)
     return f;
 }
 
+/* The pixels that may be nearer than `reach` to a stretch, cut to a window whose corner is (x0, y0). */
+typedef struct window {
+    int32_t left, right, top, bottom; /* inclusive, counted from the corner */
+} window;
+
+static window window_around(const float a[2], const float b[2], float reach, int32_t x0, int32_t y0,
+                            int32_t width, int32_t height)
+{
+    window w = {.left = sk_floor_int((a[0] < b[0] ? a[0] : b[0]) - reach) - x0,
+                .right = sk_floor_int((a[0] > b[0] ? a[0] : b[0]) + reach) - x0,
+                .top = sk_floor_int((a[1] < b[1] ? a[1] : b[1]) - reach) - y0,
+                .bottom = sk_floor_int((a[1] > b[1] ? a[1] : b[1]) + reach) - y0};
+    w.left = w.left < 0 ? 0 : w.left;
+    w.top = w.top < 0 ? 0 : w.top;
+    w.right = w.right >= width ? width - 1 : w.right;
+    w.bottom = w.bottom >= height ? height - 1 : w.bottom;
+    return w;
+}
+
 /* One stretch of the spine into the field: nearest wins. */
 static void field_segment(field *f, const float a[2], const float b[2], float ra, float rb, float s0,
                           float s1)
 {
-    const float reach = (ra > rb ? ra : rb) + 7.0f;
-    int32_t left = sk_floor_int((a[0] < b[0] ? a[0] : b[0]) - reach) - f->x0;
-    int32_t right = sk_floor_int((a[0] > b[0] ? a[0] : b[0]) + reach) - f->x0;
-    int32_t top = sk_floor_int((a[1] < b[1] ? a[1] : b[1]) - reach) - f->y0;
-    int32_t bottom = sk_floor_int((a[1] > b[1] ? a[1] : b[1]) + reach) - f->y0;
-    left = left < 0 ? 0 : left;
-    top = top < 0 ? 0 : top;
-    right = right >= f->width ? f->width - 1 : right;
-    bottom = bottom >= f->height ? f->height - 1 : bottom;
+    const window w = window_around(a, b, (ra > rb ? ra : rb) + 7.0f, f->x0, f->y0, f->width, f->height);
     const float ux = b[0] - a[0], uy = b[1] - a[1];
     const float scale = 1.0f / (ux * ux + uy * uy + 1e-9f);
-    for (int32_t y = top; y <= bottom; y++) {
+    for (int32_t y = w.top; y <= w.bottom; y++) {
         const float py = (float)(y + f->y0) + 0.5f - a[1];
         float *restrict distance = f->distance + (size_t)y * (size_t)f->width;
         float *restrict along = f->along + (size_t)y * (size_t)f->width;
         float *restrict nx = f->nx + (size_t)y * (size_t)f->width;
         float *restrict ny = f->ny + (size_t)y * (size_t)f->width;
-        for (int32_t x = left; x <= right; x++) {
+        for (int32_t x = w.left; x <= w.right; x++) {
             const float px = (float)(x + f->x0) + 0.5f - a[0];
             float t = (px * ux + py * uy) * scale;
             t = t < 0.0f ? 0.0f : t > 1.0f ? 1.0f : t;
@@ -260,9 +271,77 @@ void sk_canvas_clear(sk_canvas *canvas, const sk_world *world)
 {
     const size_t pixels = (size_t)canvas->width * (size_t)canvas->height;
     memcpy(canvas->pixels, world->background, 3 * pixels);
-    memset(canvas->owner, 255, pixels);
+    sk_canvas_forget(canvas);
+}
+
+/* --- whose pixel is it, without drawing --- */
+
+/* One stretch of a body that lies in the picture: a pixel is the animal's when field_segment says so for any stretch.
+ * The arithmetic is the same to the last bit; the root is drawn only where it could decide. */
+static void cover_segment(sk_canvas *canvas, const float a[2], const float b[2], float ra, float rb,
+                          int32_t id)
+{
+    const window w = window_around(a, b, (ra > rb ? ra : rb) + 1.0f, 0, 0, canvas->width, canvas->height);
+    const float ux = b[0] - a[0], uy = b[1] - a[1];
+    const float scale = 1.0f / (ux * ux + uy * uy + 1e-9f);
+    for (int32_t y = w.top; y <= w.bottom; y++) {
+        const float py = (float)y + 0.5f - a[1];
+        const size_t row = (size_t)y * (size_t)canvas->width;
+        for (int32_t x = w.left; x <= w.right; x++) {
+            if (canvas->owner[row + (size_t)x] == id)
+                continue;
+            const float px = (float)x + 0.5f - a[0];
+            float t = (px * ux + py * uy) * scale;
+            t = t < 0.0f ? 0.0f : t > 1.0f ? 1.0f : t;
+            const float dx = px - t * ux, dy = py - t * uy;
+            const float square = dx * dx + dy * dy, r = ra + (rb - ra) * t, near = r * r;
+            if (square > near * 1.001f || (square > near * 0.999f && sqrtf(square) - r >= 0.0f))
+                continue;
+            canvas->whole[id]++;
+            own(canvas, row + (size_t)x, id);
+        }
+    }
+}
+
+/* A body that reaches out of the picture has pixels there that count as its own, once each. */
+static void cover_field(sk_canvas *canvas, const field *f, int32_t id)
+{
+    for (int32_t y = 0; y < f->height; y++)
+        for (int32_t x = 0; x < f->width; x++) {
+            const int32_t px = x + f->x0, py = y + f->y0;
+            if (f->distance[(size_t)y * (size_t)f->width + (size_t)x] >= 0.0f)
+                continue;
+            canvas->whole[id]++;
+            if (px >= 0 && py >= 0 && px < canvas->width && py < canvas->height)
+                own(canvas, (size_t)py * (size_t)canvas->width + (size_t)px, id);
+        }
+}
+
+void sk_canvas_forget(sk_canvas *canvas)
+{
+    memset(canvas->owner, 255, (size_t)canvas->width * (size_t)canvas->height);
     memset(canvas->shown, 0, sizeof canvas->shown);
     memset(canvas->whole, 0, sizeof canvas->whole);
+}
+
+void sk_canvas_cover(sk_canvas *canvas, const sk_body *body, int32_t id)
+{
+    bool inside = true;
+    for (int32_t i = 0; i < SK_SPINE && inside; i++) {
+        const float x = body->spine[i][0], y = body->spine[i][1], r = body->radius[i] + 2.0f;
+        inside = x > r && y > r && x + r < (float)canvas->width && y + r < (float)canvas->height;
+    }
+    field f = {0};
+    if (!inside)
+        f = field_begin(canvas, body);
+    for (int32_t i = 0; i + 1 < SK_SPINE; i++)
+        if (inside)
+            cover_segment(canvas, body->spine[i], body->spine[i + 1], body->radius[i], body->radius[i + 1],
+                          id);
+        else
+            field_segment(&f, body->spine[i], body->spine[i + 1], body->radius[i], body->radius[i + 1], 0, 0);
+    if (!inside)
+        cover_field(canvas, &f, id);
 }
 
 void sk_canvas_draw(sk_canvas *canvas, const sk_world *world, const sk_looks *looks, const sk_body *body,

@@ -132,3 +132,15 @@ void sk_scene_next(sk_scene *scene, sk_frame *frame, sk_scene_animal *animals)
     frame->time_ns = sk_time_ns((double)scene->index / scene->settings.rate);
     sk_scene_skip(scene, 1);
 }
+
+void sk_scene_tell(sk_scene *scene, sk_scene_animal *animals)
+{
+    sk_canvas_forget(&scene->canvas);
+    for (int32_t i = 0; i < scene->settings.animals; i++) {
+        sk_body_make(&scene->looks[i], &scene->motion[i], &scene->body[i]);
+        sk_canvas_cover(&scene->canvas, &scene->body[i], i);
+    }
+    for (int32_t i = 0; i < scene->settings.animals; i++)
+        sk_truth_make(scene, i, &animals[i]);
+    sk_scene_skip(scene, 1);
+}

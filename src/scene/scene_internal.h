@@ -123,6 +123,9 @@ void sk_body_make(const sk_looks *looks, const sk_motion *motion, sk_body *body)
 void sk_canvas_clear(sk_canvas *canvas, const sk_world *world);
 void sk_canvas_draw(sk_canvas *canvas, const sk_world *world, const sk_looks *looks, const sk_body *body,
                     int32_t id);
+/* Only whose pixels are whose, which is all the truth needs: the same counts and owners as drawing leaves. */
+void sk_canvas_forget(sk_canvas *canvas); /* owners and counts of the frame before */
+void sk_canvas_cover(sk_canvas *canvas, const sk_body *body, int32_t id);
 int32_t sk_canvas_field_size(const sk_looks *looks); /* floats a plane that an animal needs */
 
 /* camera.c: lens and sensor, canvas to frame. */

@@ -48,6 +48,25 @@ cmp -s again/images/000004.png once_more/images/000004.png ||
     { echo "FAILED: the same seed gave other pictures"; failures=$((failures + 1)); }
 awk 'NF != 20 { exit 1 }' again/labels/*.txt || { echo "FAILED: pose labels are not 20 numbers"; failures=$((failures + 1)); }
 
+# the truth alone, and as MOTChallenge text
+out=$("$skitter" scene --truth alone.jpg 2>&1); status_is 2 $? "a truth of no kind"
+expect "$out" ".txt for MOTChallenge" "it says which"
+out=$("$skitter" scene --truth a.csv --truth b.csv 2>&1); status_is 2 $? "the same truth twice"
+out=$("$skitter" scene -o pictures2 --pictures 2 --truth b.txt 2>&1); status_is 2 $? "tracks of pictures"
+out=$("$skitter" scene --pictures 2 --truth b.csv 2>&1); status_is 2 $? "pictures nowhere"
+out=$("$skitter" scene --truth clip.csv --truth clip.txt --species fly --animals 150 --seconds 0.2 --fps 20 --size 641x481 2>&1)
+status_is 0 $? "a truth without a video"
+expect "$out" "clip.csv: 4 frames, 600 animals" "its report"
+[ ! -e clip.mp4 ] || { echo "FAILED: a truth alone drew a video"; failures=$((failures + 1)); }
+awk -F, 'NF != 9 || $1 < 1 || $1 > 4 || $2 < 1 || $2 > 150 || ($7 == 1) != ($9 >= 0.3) || $8 != ($7 == 1 ? 1 : 8) { exit 1 }
+    END { if (NR != 600) exit 1 }' clip.txt || { echo "FAILED: clip.txt is not MOTChallenge's"; failures=$((failures + 1)); }
+# the box's left, top and width of the first animal, in both
+awk -F, 'NR == 2 { printf "%.3f %.3f %.2f\n", $9, $10, $11 - $9 }' clip.csv >csv.box
+awk -F, 'NR == 1 { printf "%.3f %.3f %.2f\n", $3, $4, $5 }' clip.txt >mot.box
+cmp -s csv.box mot.box || { echo "FAILED: the two truths differ"; failures=$((failures + 1)); }
+"$skitter" scene -q --truth clip.csv --species fly --animals 3 --seconds 0.5 --fps 20 --size 160x120 || exit 1
+mv clip.csv not_drawn.csv
+
 out=$("$skitter" scene -o clip.mp4 --truth clip.csv --species fly --animals 3 --seconds 0.5 --fps 20 --size 160x120 2>&1)
 code=$?
 if grep -q "without FFmpeg" <<<"$out"; then
@@ -56,6 +75,7 @@ else
     status_is 0 $code "a video"
     expect "$out" "10 frames, 30 animals" "the video's report"
     [ "$(wc -l <clip.csv)" = 31 ] || { echo "FAILED: the truth is not 30 rows"; failures=$((failures + 1)); }
+    cmp -s clip.csv not_drawn.csv || { echo "FAILED: another truth without the drawing"; failures=$((failures + 1)); }
     [ -s clip.mp4 ] || { echo "FAILED: no video"; failures=$((failures + 1)); }
     out=$("$skitter" scene -o absent/folder/clip.mp4 --size 64x64 --seconds 0.1 2>&1); status_is 1 $? "no such folder"
     expect "$out" "absent/folder" "the error names the folder"

@@ -146,6 +146,33 @@ static void two_hundred_have_room(void **state)
     sk_scene_close(&scene);
 }
 
+/* Truth without drawing is the truth of the drawing, bit for bit: in frames and at their borders, crowded and tiny. */
+static void truth_needs_no_drawing(void **state)
+{
+    (void)state;
+    for (int i = 0; i < KNOWN_SCENES; i++) {
+        const sk_scene_settings *s = &known_scenes[i].settings;
+        sk_scene *drawn = NULL, *told = NULL;
+        sk_error err = {0};
+        static uint8_t pixels[640 * 480 * 3];
+        static sk_scene_animal a[SK_SCENE_MAX_ANIMALS], b[SK_SCENE_MAX_ANIMALS];
+        sk_frame frame = {.format = SK_PIXEL_RGB,
+                          .width = s->width,
+                          .height = s->height,
+                          .stride = 3 * s->width,
+                          .data = pixels};
+        assert_ok(sk_scene_open(s, &drawn, &err), &err);
+        assert_ok(sk_scene_open(s, &told, &err), &err);
+        for (int k = 0; k < 40; k++) {
+            sk_scene_next(drawn, &frame, a);
+            sk_scene_tell(told, b);
+            assert_memory_equal(a, b, (size_t)s->animals * sizeof *a);
+        }
+        sk_scene_close(&drawn);
+        sk_scene_close(&told);
+    }
+}
+
 static void wrong_settings_are_refused(void **state)
 {
     (void)state;
@@ -187,9 +214,13 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_are_known),       cmocka_unit_test(seeds_differ),
-        cmocka_unit_test(truth_is_consistent),   cmocka_unit_test(covering_is_told),
-        cmocka_unit_test(two_hundred_have_room), cmocka_unit_test(wrong_settings_are_refused),
+        cmocka_unit_test(bytes_are_known),
+        cmocka_unit_test(seeds_differ),
+        cmocka_unit_test(truth_is_consistent),
+        cmocka_unit_test(covering_is_told),
+        cmocka_unit_test(two_hundred_have_room),
+        cmocka_unit_test(truth_needs_no_drawing),
+        cmocka_unit_test(wrong_settings_are_refused),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
