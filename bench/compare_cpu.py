@@ -130,7 +130,7 @@ def main():
     ours = programs["skitter"].about
     print(f"{args.model} {args.height}x{args.width}, {args.threads} threads, {ours['gflop']:.2f} GFLOP")
     print(f"first result {ours['first_ms']:.0f} ms (file {ours['read_ms']:.0f}), {ours['detail']}, "
-          f"borrowed: {ours['borrowed'] or 'none'}")
+          f"by the reference executor: {ours['elsewhere'] or 'none'}")
     for name in programs:
         low, middle = min(wall[name]), statistics.median(wall[name])
         print(f"  {name:12} min {low:8.2f}  median {middle:8.2f} ms   cpu min {min(cpu[name]):8.2f} median "

@@ -114,9 +114,9 @@ int main(int argc, char **argv)
         return failed("run", &err);
     const sk_session_info *info = sk_session_about(session);
     printf(
-        "{\"read_ms\": %.1f, \"first_ms\": %.1f, \"detail\": \"%s\", \"borrowed\": \"%s\", \"gflop\": %.3f, "
+        "{\"read_ms\": %.1f, \"first_ms\": %.1f, \"detail\": \"%s\", \"elsewhere\": \"%s\", \"gflop\": %.3f, "
         "\"activation_mb\": %.1f, \"weight_mb\": %.1f}\n",
-        (double)(opened - start) / 1e6, (double)(sk_clock_ns() - start) / 1e6, info->detail, info->borrowed,
+        (double)(opened - start) / 1e6, (double)(sk_clock_ns() - start) / 1e6, info->detail, info->elsewhere,
         info->flops / 1e9, (double)info->activation_bytes / 1048576.0,
         (double)info->weight_bytes / 1048576.0);
     fflush(stdout);

@@ -127,8 +127,9 @@ typedef struct sk_session_info {
     int32_t threads;
     size_t activation_bytes, weight_bytes;
     double flops; /* of one submit */
-    /* Operations the engine had no kernel for and runs by the reference executor: "top_k x2, gather x1"; "" = none. */
-    char borrowed[256];
+    /* Operations the engine had no kernel for, which others run: the reference executor ("top_k x2, gather x1"), or another
+     * provider of ONNX Runtime, in words; "" = none. */
+    char elsewhere[256];
     char detail[256]; /* "avx512, 118 steps, 31 winograd" */
     /* 1: submit returns before the work is done, and the slots' uploads, runs and downloads overlap (GPU engines). */
     int32_t asynchronous;

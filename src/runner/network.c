@@ -123,8 +123,8 @@ sk_status sk_net_open(const sk_model *model, const sk_engine *engine, int64_t ba
                sk_precision_name((*out)->settings.precision), (long long)batch, (long long)height,
                (long long)width, info->detail[0] ? ", " : "", info->detail, info->artifact[0] ? ", " : "",
                info->artifact);
-        if (info->borrowed[0] && engine->form)
-            sk_log(SK_LOG_WARN, "%s on %s: %s", model->path, engine->name, info->borrowed);
+        if (info->elsewhere[0] && engine->form)
+            sk_log(SK_LOG_WARN, "%s on %s: %s", model->path, engine->name, info->elsewhere);
     }
     if (status != SK_OK)
         sk_error_prefix(err, "%s on %s", model->path, engine->name);

@@ -99,7 +99,7 @@ static void test_random_graphs(void **state)
     }
 }
 
-/* Reductions along every run of axes, kept or not: nothing is lent by the reference executor. */
+/* Reductions along every run of axes, kept or not: nothing is run by the reference executor. */
 static void test_reductions_are_native(void **state)
 {
     (void)state;
@@ -123,7 +123,7 @@ static void test_reductions_are_native(void **state)
                 sk_session_settings s = quick(2);
                 assert_true(compare(g, &shape, &s, data) < 1e-6);
                 sk_session *session = open_on("cpu", g, &shape, &s);
-                assert_string_equal(sk_session_about(session)->borrowed, "");
+                assert_string_equal(sk_session_about(session)->elsewhere, "");
                 sk_session_close(&session);
                 free(data);
                 sk_graph_close(&g);
@@ -216,11 +216,11 @@ static void test_no_allocation(void **state)
         sk_tensor a[32], b[32], c[32];
         sk_session_input in = {.data = x};
         assert_ok(sk_session_run(s, &in, 1, a, 32, &err), &err);
-        bool lent = sk_session_about(s)->borrowed[0] != 0;
+        bool helped = sk_session_about(s)->elsewhere[0] != 0;
         uint64_t before = sk_memory_allocations();
         for (int i = 0; i < 3; i++)
             assert_ok(sk_session_run(s, &in, 1, i % 2 ? b : c, 32, &err), &err);
-        if (!lent)
+        if (!helped)
             assert_int_equal(sk_memory_allocations() - before, 0);
         assert_ptr_equal(a[0].data, b[0].data); /* slots 0, 1, 0, 1: the same addresses every time */
         assert_ptr_not_equal(b[0].data, c[0].data);

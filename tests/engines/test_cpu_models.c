@@ -94,7 +94,7 @@ static void test_against_originals(void **state)
             sk_session_settings settings = pictures(1 + direct);
             snprintf(settings.options, sizeof settings.options, "tune=off,winograd=%d", !direct);
             sk_session *s = open_session(&g, &settings);
-            assert_string_equal(sk_session_about(s)->borrowed, "");
+            assert_string_equal(sk_session_about(s)->elsewhere, "");
             sk_session_input in = {.data = g.input.data};
             sk_tensor out[32];
             assert_ok(sk_session_run(s, &in, 1, out, 32, &err), &err);

@@ -55,10 +55,10 @@ typedef struct ask {
     const char *engine, *provider;
     int device;
     bool old;
-    const char *log;      /* what must stand in the log */
-    const char *borrowed; /* … and in the session's own words */
-    sk_status status;     /* or how opening fails, and … */
-    const char *reason;   /* … why */
+    const char *log;       /* what must stand in the log */
+    const char *elsewhere; /* … and in the session's own words */
+    sk_status status;      /* or how opening fails, and … */
+    const char *reason;    /* … why */
 } ask;
 
 /* In a process of its own: 0 = as expected. */
@@ -85,13 +85,14 @@ static int ask_library(const ask *a, const char *log_path)
         fclose(file);
     int wrong = status != a->status;
     if (status == SK_OK)
-        wrong = wrong || strcmp(sk_session_about(s)->borrowed, a->borrowed) != 0;
+        wrong = wrong || strcmp(sk_session_about(s)->elsewhere, a->elsewhere) != 0;
     else
         wrong = wrong || !strstr(err.message, a->reason);
     wrong = wrong || (a->log && !strstr(text, a->log));
     if (wrong)
-        fprintf(stderr, "%s %s: %d '%s' log '%s' borrowed '%s'\n", a->engine, a->provider ? a->provider : "-",
-                status, err.message, text, s ? sk_session_about(s)->borrowed : "");
+        fprintf(stderr, "%s %s: %d '%s' log '%s' elsewhere '%s'\n", a->engine,
+                a->provider ? a->provider : "-", status, err.message, text,
+                s ? sk_session_about(s)->elsewhere : "");
     sk_session_close(&s);
     sk_graph_close(&g);
     return wrong;

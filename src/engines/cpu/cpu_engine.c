@@ -91,9 +91,9 @@ static void describe(cpu_session *s)
     snprintf(info->detail, sizeof info->detail, "%s, %zu steps, %d by winograd", plan->kernels.isa,
              plan->n_steps, plan->n_winograd);
     for (int op = 0; op < SK_OP_COUNT; op++)
-        if (plan->borrowed[op] && used + 32 < sizeof info->borrowed)
-            used += (size_t)snprintf(info->borrowed + used, sizeof info->borrowed - used, "%s%s x%d",
-                                     used ? ", " : "", sk_op_name((sk_op)op), plan->borrowed[op]);
+        if (plan->by_reference[op] && used + 32 < sizeof info->elsewhere)
+            used += (size_t)snprintf(info->elsewhere + used, sizeof info->elsewhere - used, "%s%s x%d",
+                                     used ? ", " : "", sk_op_name((sk_op)op), plan->by_reference[op]);
 }
 
 static sk_status open_outputs(cpu_session *s, int32_t slots, sk_error *err)

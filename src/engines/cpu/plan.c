@@ -63,7 +63,7 @@ static sk_status build_node(cpu_plan *plan, const sk_node *node, sk_error *err)
     if (!done)
         SK_TRY(cpu_build_plain_op(plan, node, &done, err));
     if (!done)
-        SK_TRY(cpu_build_borrowed(plan, node, err));
+        SK_TRY(cpu_build_by_reference(plan, node, err));
     return SK_OK;
 }
 

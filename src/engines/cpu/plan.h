@@ -102,10 +102,10 @@ struct cpu_plan {
     struct cpu_packed **packed;              /* references on packed weights */
     size_t n_packed, packed_capacity;
     size_t weight_bytes;
-    const char *node_name;         /* of the node being built, for messages */
-    int32_t borrowed[SK_OP_COUNT]; /* nodes run by the reference executor, by operation */
+    const char *node_name;             /* of the node being built, for messages */
+    int32_t by_reference[SK_OP_COUNT]; /* nodes run by the reference executor, by operation */
     int32_t n_winograd;
-    sk_status failure; /* of a borrowed node while running */
+    sk_status failure; /* of a node by the reference executor */
     sk_error failure_error;
 };
 
@@ -160,7 +160,7 @@ sk_status cpu_build_conv_transpose(cpu_plan *plan, const sk_node *node, bool *do
                                    sk_error *err) SK_MUST_CHECK;
 sk_status cpu_build_map_op(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
 sk_status cpu_build_plain_op(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
-sk_status cpu_build_borrowed(cpu_plan *plan, const sk_node *node, sk_error *err) SK_MUST_CHECK;
+sk_status cpu_build_by_reference(cpu_plan *plan, const sk_node *node, sk_error *err) SK_MUST_CHECK;
 
 /* reorder.c */
 sk_status cpu_add_input(cpu_plan *plan, int32_t index, sk_error *err) SK_MUST_CHECK;

@@ -356,7 +356,7 @@ typedef enum gpu_kind {
     GPU_PEAKS,
     GPU_SLEAP,
     GPU_HEAD,
-    GPU_BORROWED, /* by the reference executor on the host */
+    GPU_BY_REFERENCE, /* by the reference executor on the host */
     GPU_KIND_COUNT
 } gpu_kind;
 

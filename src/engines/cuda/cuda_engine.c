@@ -116,7 +116,7 @@ int gpu_run_step(const gpu_session *s, const gpu_step *step, int32_t slot, bool 
 }
 
 /* One node on the host. Allocates; only graphs with operations no kernel knows come here. */
-static sk_status run_borrowed(gpu_session *s, const gpu_step *step, int32_t slot, sk_error *err)
+static sk_status run_by_reference(gpu_session *s, const gpu_step *step, int32_t slot, sk_error *err)
 {
     const sk_graph *g = s->plan.graph;
     const sk_node *node = step->node;
@@ -176,8 +176,8 @@ static sk_status run_serial(gpu_session *s, int32_t slot, sk_error *err)
 {
     for (size_t i = 0; i < s->plan.n_steps; i++) {
         const gpu_step *step = &s->plan.steps[i];
-        if (step->kind == GPU_BORROWED)
-            SK_TRY(run_borrowed(s, step, slot, err));
+        if (step->kind == GPU_BY_REFERENCE)
+            SK_TRY(run_by_reference(s, step, slot, err));
         else
             SK_TRY(gpu_check(s, gpu_run_step(s, step, slot, false, s->slots[slot].compute), step->name, err));
     }
@@ -217,7 +217,7 @@ static int launch_all(gpu_session *s, int32_t slot, bool pdl, bool forked)
 
 static sk_status capture_slot(gpu_session *s, int32_t slot, sk_error *err)
 {
-    if (s->plan.n_borrowed > 0 || (s->plan.without & GPU_WITHOUT_GRAPH))
+    if (s->plan.n_by_reference > 0 || (s->plan.without & GPU_WITHOUT_GRAPH))
         return SK_OK;
     SK_TRY(gpu_check(s, gpu_capture_begin(s->compute), "capture", err));
     int error = launch_all(s, slot, !(s->plan.without & GPU_WITHOUT_PDL),
@@ -311,7 +311,7 @@ static int32_t count_lanes(const gpu_session *s, int32_t slots)
     int32_t lanes = slots < MOST ? slots : MOST;
     while (lanes > 1 && s->plan.memory_bytes * (size_t)lanes > MOST_BYTES)
         lanes--;
-    return s->plan.n_borrowed > 0 || (s->plan.without & GPU_WITHOUT_LANES) ? 1 : lanes;
+    return s->plan.n_by_reference > 0 || (s->plan.without & GPU_WITHOUT_LANES) ? 1 : lanes;
 }
 
 static sk_status open_lanes(gpu_session *s, int32_t slots, sk_error *err)
@@ -403,7 +403,7 @@ static void describe(gpu_session *s)
             wgmma += gpu_config_at(plan->steps[i].config)->wgmma;
         }
     info->threads = 1;
-    info->asynchronous = plan->n_borrowed == 0; /* borrowed steps are done in submit */
+    info->asynchronous = plan->n_by_reference == 0; /* the reference executor runs in submit */
     info->activation_bytes = plan->memory_bytes * (size_t)s->n_lanes + plan->slot_bytes * (size_t)s->n_slots;
     info->weight_bytes = plan->weight_bytes;
     snprintf(info->detail, sizeof info->detail,
@@ -411,9 +411,9 @@ static void describe(gpu_session *s)
              sk_precision_name(plan->settings.precision), plan->n_steps, plan->n_streams, tensor, wgmma,
              s->slots[0].graph ? ", one graph" : "");
     for (int op = 0; op < SK_OP_COUNT; op++)
-        if (plan->borrowed[op] && used + 32 < sizeof info->borrowed)
-            used += (size_t)snprintf(info->borrowed + used, sizeof info->borrowed - used, "%s%s x%d",
-                                     used ? ", " : "", sk_op_name((sk_op)op), plan->borrowed[op]);
+        if (plan->by_reference[op] && used + 32 < sizeof info->elsewhere)
+            used += (size_t)snprintf(info->elsewhere + used, sizeof info->elsewhere - used, "%s%s x%d",
+                                     used ? ", " : "", sk_op_name((sk_op)op), plan->by_reference[op]);
     info->asynchronous = 1;
     for (int32_t i = 0; i < gpu_output_count(plan); i++)
         info->outputs[i].data = output_address(s, 0, i);
@@ -460,7 +460,7 @@ static sk_status engine_capture(sk_session *session, sk_error *err)
         return sk_fail(err, SK_ERR_RUNTIME, "the GPU of this session was lost before; open it again");
     SK_TRY(gpu_check(s, gpu_use(s->device), "the GPU cannot be used", err));
     /* once step by step: kernels are loaded, which must not happen while capturing, and a failing one is named */
-    if (!s->plan.n_borrowed)
+    if (!s->plan.n_by_reference)
         SK_TRY(run_serial(s, 0, err));
     SK_TRY(gpu_check(s, gpu_stream_wait(s->compute), "the first run", err));
     for (int32_t k = 0; k < s->n_slots; k++)
@@ -647,7 +647,7 @@ static sk_status profile(sk_session *session, sk_profile_row *rows, int32_t capa
     *count = (int32_t)plan->n_steps + 1;
     for (int32_t i = 0; i < (int32_t)plan->n_steps && i < capacity; i++) {
         const gpu_step *step = &plan->steps[i];
-        if (step->kind != GPU_BORROWED)
+        if (step->kind != GPU_BY_REFERENCE)
             SK_TRY(gpu_time_step(s, step, 10, &us, err));
         rows[i] = (sk_profile_row){.flops = step->flops, .min_us = (double)us, .mean_us = (double)us};
         snprintf(rows[i].name, sizeof rows[i].name, "%.63s", step->name);

@@ -30,13 +30,13 @@ static bool overlap(const gpu_ref *a, const gpu_ref *b)
     return a->from < b->to && b->from < a->to;
 }
 
-/* Reference k of a step is written? Pool chains write three, borrowed steps are looked at as a whole. */
+/* Reference k of a step is written? Pool chains write three, steps by the reference executor are looked at as a whole. */
 static bool writes(const gpu_step *step, int32_t k)
 {
     return k == 0 || (step->kind == GPU_POOL_CHAIN && k >= 2);
 }
 
-/* Borrowed steps touch the plain buffers of their node's values. */
+/* Steps by the reference executor touch the plain buffers of their node's values. */
 static bool touches_buffer(const gpu_plan *plan, const gpu_step *step, int32_t buffer)
 {
     for (int32_t i = 0; i < step->node->n_in; i++)
@@ -50,7 +50,7 @@ static bool touches_buffer(const gpu_plan *plan, const gpu_step *step, int32_t b
 
 static bool conflict(const gpu_plan *plan, const gpu_step *a, const gpu_step *b)
 {
-    if (a->kind == GPU_BORROWED || b->kind == GPU_BORROWED)
+    if (a->kind == GPU_BY_REFERENCE || b->kind == GPU_BY_REFERENCE)
         return true; /* the host is one thread: in order */
     (void)plan;
     for (int32_t i = 0; i < a->n_refs; i++)
@@ -67,7 +67,7 @@ static sk_status find_order(order *o, sk_error *err)
     int32_t found[64];
     o->n = plan->n_steps;
     o->words = (o->n + 63) / 64;
-    o->serial = o->n > MANY || plan->n_borrowed > 0;
+    o->serial = o->n > MANY || plan->n_by_reference > 0;
     if (o->serial)
         return SK_OK;
     o->before = sk_calloc(o->n * o->words + 1, sizeof *o->before);
@@ -118,7 +118,7 @@ static bool follows(const order *o, const life *a, const life *b)
 
 static bool uses_buffer(const gpu_plan *plan, const gpu_step *step, int32_t buffer)
 {
-    if (step->kind == GPU_BORROWED)
+    if (step->kind == GPU_BY_REFERENCE)
         return touches_buffer(plan, step, buffer);
     for (int32_t k = 0; k < step->n_refs; k++)
         if (step->refs[k].buffer == buffer)
@@ -217,7 +217,8 @@ static void choose_streams(const order *o)
         int32_t stream = -1;
         if (o->serial) {
             step->stream = 0;
-            step->chained = i > 0 && step->kind != GPU_BORROWED && plan->steps[i - 1].kind != GPU_BORROWED;
+            step->chained =
+                i > 0 && step->kind != GPU_BY_REFERENCE && plan->steps[i - 1].kind != GPU_BY_REFERENCE;
             continue;
         }
         for (int32_t k = 0; k < step->n_after && stream < 0; k++) { /* latest first */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Operations on plain tensors: what surrounds the network proper (decode tails, classifiers), by simple kernels. What is
- * not known here is lent by the reference executor on the host. */
+ * not known here is run by the reference executor on the host. */
 
 static bool all_f32(const gpu_plan *plan, const sk_node *node)
 {
@@ -398,7 +398,7 @@ sk_status gpu_build_plain_op(gpu_plan *plan, const sk_node *node, bool *done, sk
 }
 
 /* Everything else: values come to the host, the reference executor runs, results go back. */
-sk_status gpu_build_borrowed(gpu_plan *plan, const sk_node *node, sk_error *err)
+sk_status gpu_build_by_reference(gpu_plan *plan, const sk_node *node, sk_error *err)
 {
     gpu_step *step;
     for (int32_t i = 0; i < node->n_in; i++)
@@ -406,9 +406,9 @@ sk_status gpu_build_borrowed(gpu_plan *plan, const sk_node *node, sk_error *err)
             SK_TRY(gpu_need_plain(plan, node->in[i], err));
     for (int32_t i = 0; i < node->n_out; i++)
         SK_TRY(gpu_make_plain(plan, node->out[i], err));
-    SK_TRY(gpu_add_step(plan, GPU_BORROWED, node, &step, err));
-    plan->n_borrowed++;
-    plan->borrowed[node->op]++;
+    SK_TRY(gpu_add_step(plan, GPU_BY_REFERENCE, node, &step, err));
+    plan->n_by_reference++;
+    plan->by_reference[node->op]++;
     snprintf(step->kernel, sizeof step->kernel, "%s, reference", sk_op_name(node->op));
     return SK_OK;
 }

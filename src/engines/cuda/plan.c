@@ -73,7 +73,7 @@ static sk_status build_node(gpu_plan *plan, size_t index, sk_error *err)
     if (!done)
         SK_TRY(gpu_build_plain_op(plan, node, &done, err));
     if (!done)
-        SK_TRY(gpu_build_borrowed(plan, node, err));
+        SK_TRY(gpu_build_by_reference(plan, node, err));
     return SK_OK;
 }
 

@@ -44,7 +44,7 @@ typedef struct gpu_step {
     gpu_args args;
     int32_t n_refs, n_written; /* the first n_written of the references are written */
     gpu_ref refs[GPU_MAX_POINTERS];
-    const sk_node *node; /* null for steps of our own; borrowed steps and packing need it */
+    const sk_node *node; /* null for steps of our own; steps by the reference executor and packing need it */
     const char *name;
     char kernel[64], shape[48];
     double flops;
@@ -144,7 +144,7 @@ typedef struct gpu_plan {
     int32_t n_streams;
     int32_t inputs[SK_SESSION_MAX_INPUTS];   /* buffers the host fills */
     int32_t outputs[SK_SESSION_MAX_OUTPUTS]; /* plain buffers; -1: sparse, or looked at for peaks */
-    int32_t n_borrowed, borrowed[SK_OP_COUNT];
+    int32_t n_by_reference, by_reference[SK_OP_COUNT];
     const char *node_name;
 } gpu_plan;
 
@@ -186,7 +186,7 @@ sk_status gpu_build_deconv(gpu_plan *plan, const sk_node *node, bool *done, sk_e
 sk_status gpu_build_map_op(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
 sk_status gpu_build_attention(gpu_plan *plan, const gpu_attention *attention, sk_error *err) SK_MUST_CHECK;
 sk_status gpu_build_plain_op(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
-sk_status gpu_build_borrowed(gpu_plan *plan, const sk_node *node, sk_error *err) SK_MUST_CHECK;
+sk_status gpu_build_by_reference(gpu_plan *plan, const sk_node *node, sk_error *err) SK_MUST_CHECK;
 bool gpu_resize_is_known(const gpu_plan *plan, const sk_node *node);
 bool gpu_conv_is_pointwise(const gpu_plan *plan, const sk_node *node);
 /* Is this node the first of three chained max pools? outs: their results. */

@@ -122,7 +122,7 @@ static sk_status create_session(ort_engine_session *s, const ort_provider *provi
     ort_listen(NULL, NULL);
     SK_TRY(ort_check(api, made, "the model was refused", err));
     sk_session_info *info = &s->foreign.base.info;
-    ort_placement_text(&placement, info->borrowed, sizeof info->borrowed);
+    ort_placement_text(&placement, info->elsewhere, sizeof info->elsewhere);
     if (watch && placement.wanted_nodes == 0 && placement.other_nodes > 0)
         return sk_fail(err, SK_ERR_UNSUPPORTED,
                        "ONNX Runtime %s: the %s provider took no part of the model; %s runs it all",

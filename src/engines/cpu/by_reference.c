@@ -3,17 +3,17 @@
 
 #include <stdio.h>
 
-/* Operations lent by the reference executor: any of the graph's, slowly, on one thread. Sessions say which. */
+/* Operations run by the reference executor: any of the graph's, slowly, on one thread. Sessions say which. */
 
-typedef struct borrowed {
+typedef struct reference_node {
     const sk_node *node;
     sk_tensor *ins, *outs;
-} borrowed;
+} reference_node;
 
-static void run_borrowed(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
+static void run_by_reference(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
 {
     (void)parts;
-    const borrowed *b = step->data;
+    const reference_node *b = step->data;
     cpu_plan *plan = (cpu_plan *)(uintptr_t)frame->plan;
     if (part != 0 || plan->failure != SK_OK)
         return;
@@ -23,10 +23,10 @@ static void run_borrowed(const cpu_step *step, const cpu_frame *frame, int32_t p
     plan->failure = sk_node_execute(b->node, b->ins, b->outs, &plan->failure_error);
 }
 
-static sk_status bind_borrowed(cpu_plan *plan, cpu_step *step, sk_error *err)
+static sk_status bind_by_reference(cpu_plan *plan, cpu_step *step, sk_error *err)
 {
     (void)err;
-    borrowed *b = step->data;
+    reference_node *b = step->data;
     for (int32_t i = 0; i < b->node->n_in; i++) {
         sk_value v = b->node->in[i];
         b->ins[i] = (sk_tensor){0};
@@ -42,7 +42,7 @@ static sk_status bind_borrowed(cpu_plan *plan, cpu_step *step, sk_error *err)
     return SK_OK;
 }
 
-sk_status cpu_build_borrowed(cpu_plan *plan, const sk_node *node, sk_error *err)
+sk_status cpu_build_by_reference(cpu_plan *plan, const sk_node *node, sk_error *err)
 {
     sk_value plain[64];
     int32_t count = 0;
@@ -59,17 +59,17 @@ sk_status cpu_build_borrowed(cpu_plan *plan, const sk_node *node, sk_error *err)
         plain[count++] = node->out[i];
     }
     cpu_step *step;
-    SK_TRY(cpu_add_step(plan, sizeof(borrowed), &step, err));
-    borrowed *b = step->data;
+    SK_TRY(cpu_add_step(plan, sizeof(reference_node), &step, err));
+    reference_node *b = step->data;
     b->node = node;
     b->ins = sk_arena_alloc(plan->arena, ((size_t)node->n_in + 1) * sizeof *b->ins);
     b->outs = sk_arena_alloc(plan->arena, ((size_t)node->n_out + 1) * sizeof *b->outs);
     if (!b->ins || !b->outs)
         return sk_fail_memory(err, sizeof *b->ins * (size_t)node->n_in);
-    step->run = run_borrowed;
+    step->run = run_by_reference;
     step->parts = 1;
-    step->bind = bind_borrowed;
-    plan->borrowed[node->op]++;
+    step->bind = bind_by_reference;
+    plan->by_reference[node->op]++;
     snprintf(step->kernel, sizeof step->kernel, "%s, reference", sk_op_name(node->op));
     return cpu_step_uses(plan, step, NULL, 0, plain, count, err);
 }
