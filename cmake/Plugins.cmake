@@ -44,7 +44,7 @@ if(SKITTER_CUDART)
     # Checks of the kernels on a real GPU, built on demand: ninja cuda_check.
     list(FILTER cuda_sources EXCLUDE REGEX "plugin_entry")
     add_executable(cuda_check EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/gpu/cuda_check.c
-        ${CMAKE_SOURCE_DIR}/bench/gpu/model_check.c ${CMAKE_SOURCE_DIR}/bench/gpu/row_check.c
+        ${CMAKE_SOURCE_DIR}/bench/gpu/model_check.c ${CMAKE_SOURCE_DIR}/bench/gpu/found_check.c
         ${CMAKE_SOURCE_DIR}/bench/gpu/sleap_check.c ${cuda_sources} ${cuda_objects})
     sk_target(cuda_check)
     target_include_directories(cuda_check PRIVATE ${CMAKE_SOURCE_DIR}/tests)

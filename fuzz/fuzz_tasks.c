@@ -102,7 +102,7 @@ static void fuzz_yolo(bytes *b)
         sk_map rows = sk_map_interleaved(values, 6 + extra, 1, 30);
         SK_FUZZ_CHECK(sk_yolo_post_run(post, SK_YOLO_DENSE, &dense, 1, &g, &found, &err) == SK_OK);
         check_instances(&found);
-        SK_FUZZ_CHECK(sk_yolo_post_run(post, SK_YOLO_ROWS, &rows, 1, &g, &found, &err) == SK_OK);
+        SK_FUZZ_CHECK(sk_yolo_post_run(post, SK_YOLO_FOUND, &rows, 1, &g, &found, &err) == SK_OK);
         check_instances(&found);
         sk_yolo_post_close(&post);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From frames in host memory to detections on the cuda runtime: one at a time, and with several in flight; then the same
- * frame on the cpu runtime, and every row that differs explained.
+ * frame on the cpu runtime, and every detection that differs explained.
  * usage: [SQUARE=1] cuda_bench MODEL WIDTH HEIGHT RUNS [frame.npy]
  *   SQUARE=1: the network's whole square, not only what the frame's shape needs */
 #include "edges.h"
@@ -28,7 +28,7 @@ static void stop(const sk_error *err)
 typedef enum share {
     NETWORK = 0, /* pictures in, whole heads out */
     SPARSE,      /* frames in, places that can pass out */
-    ROWS         /* frames in, final rows out */
+    FOUND        /* frames in, what is found out */
 } share;
 
 typedef struct chain {
@@ -68,7 +68,7 @@ static chain open_chain(const sk_model *m, const char *runtime, int w, int h, sk
     sk_session_settings s = sk_session_defaults();
     sk_frame_fit fit;
     sk_sparse_outputs sparse;
-    sk_row_outputs rows;
+    sk_found_outputs found;
     const sk_yolo_settings rules = sk_yolo_settings_defaults();
     const sk_engine *engine = sk_engine_find(runtime);
     c.stage = open_stage(m, w, h);
@@ -80,13 +80,13 @@ static chain open_chain(const sk_model *m, const char *runtime, int w, int h, sk
     s.input = engines == NETWORK ? SK_INPUT_U8_HWC : SK_INPUT_FRAMES;
     if (engines != NETWORK) {
         if (!sk_offload_fit(&g, &(sk_frame){.format = format}, &fit) ||
-            !sk_offload_sparse(m, rules.confidence, &sparse) || !sk_offload_rows(m, &rules, &rows)) {
+            !sk_offload_sparse(m, rules.confidence, &sparse) || !sk_offload_found(m, &rules, &found)) {
             printf("this model cannot be offloaded\n");
             exit(1);
         }
         s.stages.fit = &fit;
         s.stages.sparse = engines == SPARSE ? &sparse : NULL;
-        s.stages.rows = engines == ROWS ? &rows : NULL;
+        s.stages.found = engines == FOUND ? &found : NULL;
     }
     sk_shape shape = sk_shape_of(4, (int64_t)1, (int64_t)3, (int64_t)c.plan->height, (int64_t)c.plan->width);
     if (sk_session_open(engine, m->graph, &shape, 1, &s, &c.session, &err) != SK_OK ||
@@ -182,7 +182,7 @@ static double time_serial(const sk_model *m, int w, int h, sk_pixel_format forma
 static void time_pipelined(const sk_model *m, int w, int h, uint8_t *const *frames, int runs, double serial)
 {
     for (int slots = 2; slots <= 4; slots++) {
-        chain c = open_chain(m, "cuda", w, h, SK_PIXEL_RGB, slots, ROWS);
+        chain c = open_chain(m, "cuda", w, h, SK_PIXEL_RGB, slots, FOUND);
         int64_t begin = 0;
         for (int i = -20, out = -20; out < runs;) {
             if (out == 0 && !begin)
@@ -203,13 +203,13 @@ static void time_pipelined(const sk_model *m, int w, int h, uint8_t *const *fram
     }
 }
 
-/* Rows of the engine against the tasks' code on the same heads: only rounding may differ. */
-static int compare_rows(const sk_instances *rows, const sk_instances *tasks)
+/* What the engine finds against the tasks' code on the same heads: only rounding may differ. */
+static int compare_found(const sk_instances *ours, const sk_instances *tasks)
 {
     double pixels = 0, points = 0, score = 0;
-    int different = abs(rows->count - tasks->count);
-    for (int32_t i = 0; i < rows->count && i < tasks->count; i++) {
-        const sk_found *a = &rows->items[i], *b = &tasks->items[i];
+    int different = abs(ours->count - tasks->count);
+    for (int32_t i = 0; i < ours->count && i < tasks->count; i++) {
+        const sk_found *a = &ours->items[i], *b = &tasks->items[i];
         double d = 0;
         for (int j = 0; j < 4; j++)
             d = fmax(d, fabs((double)a->box[j] - (double)b->box[j]));
@@ -219,23 +219,23 @@ static int compare_rows(const sk_instances *rows, const sk_instances *tasks)
         }
         pixels = fmax(pixels, d);
         score = fmax(score, fabs((double)a->score - (double)b->score));
-        for (int32_t j = 0; j < rows->n_keypoints; j++) {
-            const sk_keypoint *x = &rows->keypoints[a->first_keypoint + j],
+        for (int32_t j = 0; j < ours->n_keypoints; j++) {
+            const sk_keypoint *x = &ours->keypoints[a->first_keypoint + j],
                               *y = &tasks->keypoints[b->first_keypoint + j];
             points = fmax(points, fmax(fabs((double)x->x - (double)y->x), fabs((double)x->y - (double)y->y)));
         }
     }
-    printf("  the GPU's rows %d, the CPU's from the same heads %d: %d different; the others within %.5f px "
+    printf("  the GPU found %d, the CPU's from the same heads %d: %d different; the others within %.5f px "
            "(boxes), %.5f px "
            "(keypoints), %.7f (scores)\n",
-           rows->count, tasks->count, different, pixels, points, score);
+           ours->count, tasks->count, different, pixels, points, score);
     return different;
 }
 
 static int compare_runtimes(const sk_model *m, int w, int h, uint8_t *pixels)
 {
     sk_error err = {0};
-    chain rows = open_chain(m, "cuda", w, h, SK_PIXEL_RGB, 1, ROWS);
+    chain whole = open_chain(m, "cuda", w, h, SK_PIXEL_RGB, 1, FOUND);
     chain side[2] = {open_chain(m, "cuda", w, h, SK_PIXEL_RGB, 1, NETWORK),
                      open_chain(m, "cpu", w, h, SK_PIXEL_RGB, 1, NETWORK)};
     const char *const names[2] = {"cuda", "cpu"};
@@ -245,9 +245,9 @@ static int compare_runtimes(const sk_model *m, int w, int h, uint8_t *pixels)
     uint8_t *input = malloc((size_t)side[0].plan->width * (size_t)side[0].plan->height * 3);
     sk_frame frame = {
         .format = SK_PIXEL_RGB, .width = w, .height = h, .stride = (ptrdiff_t)w * 3, .data = pixels};
-    submit(&rows, pixels);
-    wait_for(&rows);
-    finish(&rows);
+    submit(&whole, pixels);
+    wait_for(&whole);
+    finish(&whole);
     for (int k = 0; k < 2; k++) {
         if (sk_task_stage_input(side[k].stage, &frame, SK_TASK_INPUT_U8, input, &err) != SK_OK)
             stop(&err);
@@ -255,9 +255,9 @@ static int compare_runtimes(const sk_model *m, int w, int h, uint8_t *pixels)
         wait_for(&side[k]);
         finish(&side[k]);
     }
-    int bad = compare_rows(&rows.found, &side[0].found);
+    int bad = compare_found(&whole.found, &side[0].found);
     bad += edges_explain(m, &rules, names, heads, side[0].plan->width, side[0].plan->height, 1 / g.gain);
-    close_chain(&rows);
+    close_chain(&whole);
     close_chain(&side[0]);
     close_chain(&side[1]);
     free(input);
@@ -313,11 +313,11 @@ int main(int argc, char **argv)
     const sk_task_plan *plan = sk_task_stage_plan(stage);
     printf("  %dx%d frames to detections, network %dx%d, %d runs:\n", w, h, plan->width, plan->height, runs);
     sk_task_stage_close(&stage);
-    const double serial = time_serial(m, w, h, SK_PIXEL_RGB, ROWS, "pinned RGB", pinned, FRAMES, &ms, runs);
-    time_serial(m, w, h, SK_PIXEL_RGB, ROWS, "ordinary memory, RGB", &plain, 1, &ms, runs);
-    time_serial(m, w, h, SK_PIXEL_GRAY, ROWS, "pinned grey", pinned, FRAMES, &ms, runs);
+    const double serial = time_serial(m, w, h, SK_PIXEL_RGB, FOUND, "pinned RGB", pinned, FRAMES, &ms, runs);
+    time_serial(m, w, h, SK_PIXEL_RGB, FOUND, "ordinary memory, RGB", &plain, 1, &ms, runs);
+    time_serial(m, w, h, SK_PIXEL_GRAY, FOUND, "pinned grey", pinned, FRAMES, &ms, runs);
     if (w % 2 == 0 && h % 2 == 0) /* any bytes are a picture */
-        time_serial(m, w, h, SK_PIXEL_NV12, ROWS, "pinned NV12", pinned, FRAMES, &ms, runs);
+        time_serial(m, w, h, SK_PIXEL_NV12, FOUND, "pinned NV12", pinned, FRAMES, &ms, runs);
     time_serial(m, w, h, SK_PIXEL_RGB, SPARSE, "pinned RGB, decoded by the CPU", pinned, FRAMES, &ms, runs);
     time_pipelined(m, w, h, pinned, runs, serial);
     const int bad = compare_runtimes(m, w, h, pinned[0]);

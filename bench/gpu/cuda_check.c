@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cuda engine's kernels on this machine's GPU against the reference executor: every tile on every layer shape it fits,
  * the other kernels in small networks, then open and close again and again.
- * usage: cuda_check [small | rows [small] | sleap [small] | cycles N | model PATH SIDE | memory PATH] */
-#include "row_check.h"
+ * usage: cuda_check [small | found [small] | sleap [small] | cycles N | model PATH SIDE | memory PATH] */
+#include "found_check.h"
 #include "sleap_check.h"
 
 #include "engines/tile_cases.h"
@@ -173,11 +173,11 @@ int main(int argc, char **argv)
         return check_model(argv[2], atoi(argv[3])) != 0;
     if (strcmp(what, "memory") == 0 && argc > 2)
         return check_memory(argv[2]) != 0;
-    if (strcmp(what, "rows") == 0) {
+    if (strcmp(what, "found") == 0) {
         const bool few = argc > 2 && strcmp(argv[2], "small") == 0;
-        check_rows(&checked, &failed, few);
+        check_found(&checked, &failed, few);
         if (!few)
-            time_rows();
+            time_found();
         return failed != 0;
     }
     if (strcmp(what, "sleap") == 0)
@@ -186,7 +186,7 @@ int main(int argc, char **argv)
         check_layers(true);
         check_mixed(SK_PRECISION_F16, SK_INPUT_U8_HWC, 1, 64);
         check_mixed(SK_PRECISION_TF32, SK_INPUT_U8_HWC, 1, 64);
-        check_rows(&checked, &failed, true);
+        check_found(&checked, &failed, true);
         failed += check_sleap(true);
         printf("checked %d, bad %d, worst %.2e\n", checked, failed, worst);
         return failed != 0;
@@ -198,7 +198,7 @@ int main(int argc, char **argv)
     check_mixed(SK_PRECISION_TF32, SK_INPUT_TENSOR, 2, 128);
     check_mixed(SK_PRECISION_TF32, SK_INPUT_U8_HWC, 1, 128);
     check_mixed(SK_PRECISION_F32, SK_INPUT_TENSOR, 1, 64);
-    check_rows(&checked, &failed, false);
+    check_found(&checked, &failed, false);
     failed += check_sleap(false);
     printf("checked %d, bad %d, worst %.2e\n", checked, failed, worst);
     return failed != 0;

@@ -123,7 +123,7 @@ static double overlap_of(const side *s, const sk_model *m, const sk_yolo_setting
     return inter / (area - inter);
 }
 
-/* Why `without` has no row at this place and `with` has: the first reason that holds for one of those in its way. */
+/* Why `without` has nothing at this place and `with` has: the first reason that holds for one of those in its way. */
 static void explain(const sk_model *m, const sk_yolo_settings *s, const side *with, const side *without,
                     int32_t p, int32_t places, tally *t)
 {
@@ -223,7 +223,7 @@ int edges_explain(const sk_model *m, const sk_yolo_settings *settings, const cha
     const int32_t places = count_places(m, width, height);
     side s[2];
     tally t = {0};
-    apart rows = {0}, all = {0};
+    apart common = {0}, all = {0};
     int32_t both = 0, common = 0, alone = 0;
     for (int k = 0; k < 2; k++)
         s[k] = open_side(m, settings, names[k], heads[k], places);
@@ -234,22 +234,22 @@ int edges_explain(const sk_model *m, const sk_yolo_settings *settings, const cha
         }
         if (s[0].kept[p] && s[1].kept[p]) {
             both++;
-            measure(m, &s[0], &s[1], p, scale, &rows);
+            measure(m, &s[0], &s[1], p, scale, &common);
         }
         alone += s[0].kept[p] != s[1].kept[p];
     }
-    printf("  %s %d rows of %d candidates, %s %d of %d; %d rows in common: boxes within %.3f px of the "
+    printf("  %s %d found of %d candidates, %s %d of %d; %d in common: boxes within %.3f px of the "
            "frame, keypoints "
            "%.3f px, scores %.5f\n",
-           names[0], s[0].n_kept, s[0].n_candidates, names[1], s[1].n_kept, s[1].n_candidates, both, rows.box,
-           rows.points, rows.score);
+           names[0], s[0].n_kept, s[0].n_candidates, names[1], s[1].n_kept, s[1].n_candidates, both,
+           common.box, common.points, common.score);
     printf("  rounding, over %d places with half the confidence on both sides: boxes %.3f px, scores %.5f\n",
            common, all.box, all.score);
     for (int32_t p = 0; p < places; p++)
         if (s[0].kept[p] != s[1].kept[p])
             explain(m, settings, &s[s[0].kept[p] ? 0 : 1], &s[s[0].kept[p] ? 1 : 0], p, places, &t);
-    t.unexplained += rows.box > MOST_PIXELS || rows.points > MOST_PIXELS || rows.score > MOST_SCORE;
-    printf("  %d rows on one side only: %d at the confidence (within %.5f), %d at the overlap's limit "
+    t.unexplained += common.box > MOST_PIXELS || common.points > MOST_PIXELS || common.score > MOST_SCORE;
+    printf("  %d on one side only: %d at the confidence (within %.5f), %d at the overlap's limit "
            "(within %.5f), %d by "
            "order of overlapping boxes (scores within %.5f), %d by class, %d following from these, %d cut "
            "off; unexplained or "

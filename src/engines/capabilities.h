@@ -47,7 +47,7 @@ const char *sk_device_kind_name(sk_device_kind kind); /* "processor", "NVIDIA GP
 #define SK_OFFERS_FRAMES 1u  /* fits frames in */
 #define SK_OFFERS_SPARSE 2u  /* brings back only the places that can pass */
 #define SK_OFFERS_PEAKS  4u  /* finds peaks */
-#define SK_OFFERS_ROWS   8u  /* makes final rows */
+#define SK_OFFERS_FOUND  8u  /* decodes and suppresses: brings back what is found */
 #define SK_OFFERS_CROPS  16u /* cuts a second model's crops from frames on the device */
 
 /* From when on a submit is a replay: the same addresses, no allocation, no thought about shapes. */

@@ -65,8 +65,8 @@ sk_agreement sk_compare(const float *ours, const float *reference, size_t count)
     return result;
 }
 
-sk_agreement sk_compare_rows(const float *ours, const float *reference, int64_t channels, int64_t places,
-                             int32_t classes)
+sk_agreement sk_compare_dense(const float *ours, const float *reference, int64_t channels, int64_t places,
+                              int32_t classes)
 {
     int64_t scores = classes < channels - 4 ? classes : channels - 4;
     const int64_t ends[] = {0, 4, 4 + scores, channels};

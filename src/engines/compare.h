@@ -21,7 +21,7 @@ sk_agreement sk_compare(const float *ours, const float *reference, size_t count)
 /* The same for a YOLO output with its tail, [4 + classes + more][places]: boxes, scores and the rest each for itself, of
  * which the worst counts. Boxes are a thousand times larger than scores and lie where the grid puts them, so as a whole the
  * outputs of any two pictures correlate by 0.9999. */
-sk_agreement sk_compare_rows(const float *ours, const float *reference, int64_t channels, int64_t places,
-                             int32_t classes);
+sk_agreement sk_compare_dense(const float *ours, const float *reference, int64_t channels, int64_t places,
+                              int32_t classes);
 
 #endif

@@ -102,10 +102,10 @@ bool sk_offload_sparse(const sk_model *model, float confidence, sk_sparse_output
     return true;
 }
 
-static bool take_classes(const sk_yolo_settings *settings, const sk_yolo_spec *spec, sk_row_outputs *out)
+static bool take_classes(const sk_yolo_settings *settings, const sk_yolo_spec *spec, sk_found_outputs *out)
 {
     out->filter = settings->classes != NULL;
-    if (out->filter && spec->n_classes > SK_ROWS_MOST_CLASSES)
+    if (out->filter && spec->n_classes > SK_FOUND_MOST_CLASSES)
         return false;
     for (int32_t i = 0; out->filter && i < settings->n_classes; i++) {
         const int32_t c = settings->classes[i];
@@ -116,21 +116,21 @@ static bool take_classes(const sk_yolo_settings *settings, const sk_yolo_spec *s
     return true;
 }
 
-bool sk_offload_rows(const sk_model *model, const sk_yolo_settings *settings, sk_row_outputs *out)
+bool sk_offload_found(const sk_model *model, const sk_yolo_settings *settings, sk_found_outputs *out)
 {
     const sk_yolo_spec *spec = &model->yolo;
     const sk_task task = model->task;
-    *out = (sk_row_outputs){.n_levels = spec->n_levels,
-                            .reg_max = spec->reg_max,
-                            .oriented = task == SK_TASK_OBB,
-                            .angle_raw = spec->angle_raw,
-                            .keypoint_dims = spec->keypoint_dims,
-                            .keypoints_26 = spec->keypoints_26,
-                            .confidence = settings->confidence,
-                            .max_det = settings->max_det};
+    *out = (sk_found_outputs){.n_levels = spec->n_levels,
+                              .reg_max = spec->reg_max,
+                              .oriented = task == SK_TASK_OBB,
+                              .angle_raw = spec->angle_raw,
+                              .keypoint_dims = spec->keypoint_dims,
+                              .keypoints_26 = spec->keypoints_26,
+                              .confidence = settings->confidence,
+                              .max_det = settings->max_det};
     if ((task != SK_TASK_DETECT && task != SK_TASK_POSE && task != SK_TASK_OBB) || spec->end2end ||
-        spec->nms_tail || spec->n_heads < 1 || spec->n_levels < 1 || spec->n_levels > SK_ROWS_MOST_LEVELS ||
-        settings->max_det > SK_ROWS_MOST_DET || !take_classes(settings, spec, out))
+        spec->nms_tail || spec->n_heads < 1 || spec->n_levels < 1 || spec->n_levels > SK_FOUND_MOST_LEVELS ||
+        settings->max_det > SK_FOUND_MOST_DET || !take_classes(settings, spec, out))
         return false;
     sk_nms_rules(settings->iou, out->oriented, settings->agnostic, &out->iou, &out->reach, &out->offset,
                  &out->most);

@@ -7,8 +7,8 @@
 #include "tasks/row_strips.h"
 #include "tasks/stage.h"
 
-/* What an engine may do of a YOLO stage besides the network: fit frames in, and either decode and suppress, so that final
- * rows come down, or bring down only the places whose score can pass. The rest of the stage (tasks/yolo_post.h) works on
+/* What an engine may do of a YOLO stage besides the network: fit frames in, and either decode and suppress, so that what
+ * is found comes down, or bring down only the places whose score can pass. The rest of the stage (tasks/yolo_post.h) works on
  * such outputs as on whole ones. */
 
 /* How frames like this one (size apart: that is the geometry's) are fitted in. False when its format is not for engines. */
@@ -29,8 +29,8 @@ bool sk_offload_crops(const sk_crop_form *form, const sk_frame *like, sk_crop_wi
 bool sk_offload_sparse(const sk_model *model, float confidence, sk_sparse_outputs *out);
 
 /* Likewise. False when the model needs no suppression (one-to-one heads) or the rules are none that engines know. The
- * outputs are then SK_OUTPUTS_ROWS. */
-bool sk_offload_rows(const sk_model *model, const sk_yolo_settings *settings, sk_row_outputs *out);
+ * outputs are then SK_OUTPUTS_FOUND. */
+bool sk_offload_found(const sk_model *model, const sk_yolo_settings *settings, sk_found_outputs *out);
 
 /* The rows of a frame (of NV12, of its luma) that the fit reads, where whoever moves frames may leave the others out or let
  * them hold anything; count 0: all. A letterbox leaves rows out where it shrinks much; SLEAP's rules may read every row. */

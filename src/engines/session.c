@@ -43,17 +43,17 @@ static sk_status check_settings(const sk_session_settings *s, sk_error *err)
     return SK_OK;
 }
 
-static sk_status check_rows(const sk_engine *engine, const sk_session_settings *s, sk_error *err)
+static sk_status check_found(const sk_engine *engine, const sk_session_settings *s, sk_error *err)
 {
-    const sk_row_outputs *r = s->stages.rows;
-    if (!(engine->can.offers & SK_OFFERS_ROWS))
+    const sk_found_outputs *r = s->stages.found;
+    if (!(engine->can.offers & SK_OFFERS_FOUND))
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s does not decode detections itself", engine->title);
     if (s->stages.sparse || !s->tail)
-        return sk_fail(err, SK_ERR_ARG, "final rows are made from raw heads, all of them: cut the tail");
-    if (r->n_levels < 1 || r->n_levels > SK_ROWS_MOST_LEVELS || r->max_det < 1 ||
-        r->max_det > SK_ROWS_MOST_DET || r->most < 1 || r->reg_max < 1 || r->n_keypoints < 0 ||
+        return sk_fail(err, SK_ERR_ARG, "detections are made from raw heads, all of them: cut the tail");
+    if (r->n_levels < 1 || r->n_levels > SK_FOUND_MOST_LEVELS || r->max_det < 1 ||
+        r->max_det > SK_FOUND_MOST_DET || r->most < 1 || r->reg_max < 1 || r->n_keypoints < 0 ||
         (r->n_keypoints > 0 && (r->oriented || r->keypoint_dims < 2 || r->keypoint_dims > 3)))
-        return sk_fail(err, SK_ERR_ARG, "rows of %d levels, at most %d an image, with %d keypoints",
+        return sk_fail(err, SK_ERR_ARG, "detections of %d levels, at most %d an image, with %d keypoints",
                        r->n_levels, r->max_det, r->n_keypoints);
     return SK_OK;
 }
@@ -91,10 +91,10 @@ static sk_status check_offers(const sk_engine *engine, const sk_session_settings
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s has no sparse outputs", engine->title);
     if (s->stages.peaks && !(engine->can.offers & SK_OFFERS_PEAKS))
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s does not look for peaks in maps", engine->title);
-    if (s->stages.peaks && (s->stages.rows || s->stages.sparse))
-        return sk_fail(err, SK_ERR_ARG, "peaks are SLEAP's; rows and places are detectors'");
-    if (s->stages.rows)
-        SK_TRY(check_rows(engine, s, err));
+    if (s->stages.peaks && (s->stages.found || s->stages.sparse))
+        return sk_fail(err, SK_ERR_ARG, "peaks are SLEAP's; detections and places are detectors'");
+    if (s->stages.found)
+        SK_TRY(check_found(engine, s, err));
     const sk_frame_fit *f = s->input == SK_INPUT_FRAMES ? s->stages.fit : NULL;
     if (f && (f->frame_width < 1 || f->frame_height < 1 || f->frame_width > 65536 ||
               f->frame_height > 65536 || f->resized_width < 1 || f->resized_height < 1 || f->left < 0 ||
@@ -186,18 +186,18 @@ static const char *keep_name(sk_session *session, size_t *used, const char *name
     return at;
 }
 
-/* The one output of a session that makes final rows. */
-static void describe_rows(sk_session *session, const sk_row_outputs *rows)
+/* The one output of a session that decodes and suppresses. */
+static void describe_found(sk_session *session, const sk_found_outputs *found)
 {
     sk_session_info *info = &session->info;
     const int64_t batch = info->n_outputs > 0 ? info->outputs[0].shape.dim[0] : 1;
-    const int64_t words = 6 + (rows->oriented ? 1 : (int64_t)rows->n_keypoints * rows->keypoint_dims);
+    const int64_t words = 6 + (found->oriented ? 1 : (int64_t)found->n_keypoints * found->keypoint_dims);
     void *data = info->outputs[0].data;
     info->outputs[0] = (sk_tensor){.dtype = SK_DTYPE_F32, .data = data};
-    info->outputs[0].shape = sk_shape_of(3, batch, (int64_t)rows->max_det, words);
-    info->output_names[0] = "rows";
+    info->outputs[0].shape = sk_shape_of(3, batch, (int64_t)found->max_det, words);
+    info->output_names[0] = "found";
     info->n_outputs = 1;
-    info->outputs_form = SK_OUTPUTS_ROWS;
+    info->outputs_form = SK_OUTPUTS_FOUND;
 }
 
 static void describe(sk_session *session, const sk_graph *graph)
@@ -308,8 +308,8 @@ sk_status sk_session_open(const sk_engine *engine, const sk_graph *graph, const 
                  chosen.artifact->sha256);
     describe(session, special);
     session->settings.stages = (sk_session_stages){0};
-    if (chosen.stages.rows)
-        describe_rows(session, chosen.stages.rows);
+    if (chosen.stages.found)
+        describe_found(session, chosen.stages.found);
     *out = session;
 done:
     sk_graph_close(&special);

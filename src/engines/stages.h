@@ -68,20 +68,20 @@ typedef struct sk_sparse_outputs {
  * the maps are: a session that asks for them has one more output, i32 [N][words], the table of each image's peaks. Maps that
  * were only looked at do not come back: their outputs hold them for an image whose table says SK_PEAK_WHOLE, because there
  * were more peaks than it holds, and anything for others. */
-/* A detector's final rows in place of its raw heads. An engine that offers SK_OFFERS_ROWS decodes, ranks and suppresses as
+/* What a detector finds in place of its raw heads. An engine that offers SK_OFFERS_FOUND decodes, ranks and suppresses as
  * tasks/yolo_post.h does; the session's one output is then f32 [N][max_det][4 box, score, class, extra], best first: the
- * form of models that end in rows (boxes x1, y1, x2, y2; oriented ones cx, cy, w, h with the angle last; keypoints as x, y
- * and, with 3 dims, score; input pixels). Rows that are not used hold zeros. */
-#define SK_ROWS_MOST_LEVELS  4
-#define SK_ROWS_MOST_CLASSES 1024 /* where only some are wanted */
-#define SK_ROWS_MOST_DET     1024
-typedef struct sk_row_outputs {
+ * form of end-to-end models (boxes x1, y1, x2, y2; oriented ones cx, cy, w, h with the angle last; keypoints as x, y
+ * and, with 3 dims, score; input pixels). What is left of max_det holds zeros. */
+#define SK_FOUND_MOST_LEVELS  4
+#define SK_FOUND_MOST_CLASSES 1024 /* where only some are wanted */
+#define SK_FOUND_MOST_DET     1024
+typedef struct sk_found_outputs {
     int32_t n_levels; /* finest first */
     struct {
         int32_t scores, box,
             extra; /* numbers of the outputs [N][C][h][w]; extra: keypoints or angle; -1 = none */
         float stride;
-    } level[SK_ROWS_MOST_LEVELS];
+    } level[SK_FOUND_MOST_LEVELS];
     int32_t reg_max;             /* box channels / 4 */
     int32_t oriented, angle_raw; /* sk_yolo_spec's */
     int32_t n_keypoints, keypoint_dims, keypoints_26;
@@ -92,17 +92,18 @@ typedef struct sk_row_outputs {
     float offset; /* between classes, pixels; 0: all suppress each other */
     int32_t most; /* candidates that take part, the best */
     int32_t max_det;
-    int32_t filter;                             /* 1: only classes with their bit in … */
-    uint32_t wanted[SK_ROWS_MOST_CLASSES / 32]; /* … this */
-} sk_row_outputs;
+    int32_t filter;                              /* 1: only classes with their bit in … */
+    uint32_t wanted[SK_FOUND_MOST_CLASSES / 32]; /* … this */
+} sk_found_outputs;
 
 /* What a session is asked to do besides the network; null: the stage is done elsewhere. Borrowed until open returns. */
 typedef struct sk_session_stages {
     const sk_frame_fit *fit;         /* SK_INPUT_FRAMES */
     const sk_crop_wish *crops;       /* SK_INPUT_CROPS */
     const sk_sparse_outputs *sparse; /* else all outputs whole */
-    const sk_peak_wish *peaks;       /* excludes sparse and rows */
-    const sk_row_outputs *rows; /* else the outputs are the network's; wants the tail cut, excludes sparse */
+    const sk_peak_wish *peaks;       /* excludes sparse and found */
+    const sk_found_outputs
+        *found; /* else the outputs are the network's; wants the tail cut, excludes sparse */
 } sk_session_stages;
 
 #endif

@@ -331,7 +331,7 @@ sk_status sk_graph_cut_tail(sk_graph *graph, sk_error *err) SK_MUST_CHECK;
 typedef enum sk_outputs_form {
     SK_OUTPUTS_WHOLE = 0, /* the graph's own: through its decode tail, where it has one */
     SK_OUTPUTS_HEADS = 1, /* the tail was cut: the raw heads */
-    SK_OUTPUTS_ROWS = 2   /* the engine decoded and suppressed the heads: one output of final rows */
+    SK_OUTPUTS_FOUND = 2  /* the engine decoded and suppressed the heads: one output, what is found */
 } sk_outputs_form;
 
 /* Counts for people: weights' elements; multiply-adds * 2 of conv, transposed conv, matmul, gemm

@@ -36,7 +36,7 @@ bool sk_family_is_ultralytics(sk_family_id family);
 /* What an output of the graph is. */
 typedef enum sk_output_kind {
     SK_OUTPUT_YOLO = 1,      /* Ultralytics' dense output0 [B][4+nc+extra][A] */
-    SK_OUTPUT_YOLO_END2END,  /* [B][rows][4 box, score, class, extra] */
+    SK_OUTPUT_YOLO_END2END,  /* [B][max_det][4 box, score, class, extra] */
     SK_OUTPUT_YOLO_PROTO,    /* segment prototypes */
     SK_OUTPUT_CLASS_SCORES,  /* classify: [B][nc] after softmax */
     SK_OUTPUT_CONFMAPS,      /* SLEAP confidence maps [B][nodes][h][w] */
@@ -79,7 +79,7 @@ typedef struct sk_yolo_spec {
     int32_t end2end;                    /* one-to-one heads: no NMS */
     int32_t nms_tail;                   /* 1: the tail is an exporter's NMS; cut off, output0 is dense */
     int32_t dense_corners;              /* 1: dense boxes are x1, y1, x2, y2; 0: centre, width, height */
-    int32_t max_det;                    /* rows of the end-to-end output, 300 */
+    int32_t max_det;                    /* most of the end-to-end output, 300 */
     int32_t keypoints_26;               /* 1: kx = (v + ax) * s; 0: (2v + ax - 0.5) * s */
     int32_t angle_raw;                  /* 1: raw radians; 0: (sigmoid(v) - 0.25) * pi */
     int32_t n_masks;                    /* segment: coefficients */

@@ -36,7 +36,7 @@ void sk_trace_key_offload(sk_trace_key *key, const sk_model *model, const sk_tas
     sk_task_fit way;
     sk_frame plain = *like;
     sk_sparse_outputs outputs;
-    sk_row_outputs rows;
+    sk_found_outputs found;
     uint32_t offers = key->engine->can.offers;
     sk_frame_fit fit = {0};
     if (like->format != SK_PIXEL_NV12 &&
@@ -49,12 +49,12 @@ void sk_trace_key_offload(sk_trace_key *key, const sk_model *model, const sk_tas
         return;
     key->frames = 1;
     key->fit = fit;
-    const sk_yolo_settings *rules = sk_task_stage_row_rules(stage);
+    const sk_yolo_settings *rules = sk_task_stage_found_rules(stage);
     if (whole || !key->cut_tail || !rules)
         return;
-    key->rows = (offers & SK_OFFERS_ROWS) && sk_offload_rows(model, rules, &rows);
+    key->found = (offers & SK_OFFERS_FOUND) && sk_offload_found(model, rules, &found);
     key->sparse =
-        !key->rows && (offers & SK_OFFERS_SPARSE) && sk_offload_sparse(model, rules->confidence, &outputs);
+        !key->found && (offers & SK_OFFERS_SPARSE) && sk_offload_sparse(model, rules->confidence, &outputs);
 }
 
 void sk_trace_key_peaks(sk_trace_key *key, const sk_task_stage *stage)
@@ -74,7 +74,7 @@ void sk_trace_key_crops(sk_trace_key *key, const sk_task_stage *stage, const sk_
 
 bool sk_trace_key_is_partial(const sk_trace_key *key)
 {
-    return key->sparse || key->rows || key->peaks;
+    return key->sparse || key->found || key->peaks;
 }
 
 bool sk_trace_key_equal(const sk_trace_key *a, const sk_trace_key *b)
@@ -82,7 +82,7 @@ bool sk_trace_key_equal(const sk_trace_key *a, const sk_trace_key *b)
     return strcmp(a->model, b->model) == 0 && a->engine == b->engine && a->device == b->device &&
            a->batch == b->batch && a->height == b->height && a->width == b->width &&
            a->channels == b->channels && a->u8 == b->u8 && a->cut_tail == b->cut_tail &&
-           a->frames == b->frames && a->sparse == b->sparse && a->rows == b->rows && a->peaks == b->peaks &&
+           a->frames == b->frames && a->sparse == b->sparse && a->found == b->found && a->peaks == b->peaks &&
            a->crops == b->crops && memcmp(&a->fit, &b->fit, sizeof a->fit) == 0 &&
            memcmp(&a->cut, &b->cut, sizeof a->cut) == 0 &&
            (!a->peaks || sk_peak_wish_equal(&a->wish, &b->wish));
@@ -124,14 +124,14 @@ static sk_status open_session(sk_trace *t, const sk_model *model, const sk_devic
               : t->key.u8    ? SK_INPUT_U8_HWC
                              : SK_INPUT_TENSOR;
     sk_sparse_outputs sparse;
-    sk_row_outputs rows;
+    sk_found_outputs found;
     const sk_task_settings task = sk_task_settings_of(settings);
     s.stages.fit = t->key.frames ? &t->key.fit : NULL;
     s.stages.crops = t->key.crops ? &t->key.cut : NULL;
     if (t->key.sparse && sk_offload_sparse(model, settings->confidence, &sparse))
         s.stages.sparse = &sparse;
-    if (t->key.rows && sk_offload_rows(model, &task.yolo, &rows))
-        s.stages.rows = &rows;
+    if (t->key.found && sk_offload_found(model, &task.yolo, &found))
+        s.stages.found = &found;
     s.stages.peaks = t->key.peaks ? &t->key.wish : NULL;
     s.slots = slots;
     s.device = device->index;

@@ -17,7 +17,7 @@ typedef struct sk_trace_key {
     int32_t u8, cut_tail;
     int32_t frames; /* 1: the engine takes frames as they come and fits them in by itself */
     int32_t sparse; /* 1: only places that can pass come back */
-    int32_t rows;   /* 1: final rows come back */
+    int32_t found;  /* 1: what is found comes back */
     int32_t peaks;  /* 1: tables of peaks come back, as `wish` says */
     int32_t crops;  /* 1: the engine cuts them from a frame on the device, as `cut` says */
     sk_frame_fit fit;
@@ -40,14 +40,14 @@ typedef struct sk_trace {
 sk_trace_key sk_trace_key_of(const sk_model *model, const sk_device *device, int32_t batch,
                              const sk_task_plan *plan);
 /* Lets the engine do what it offers around the network, where the stage allows: fit frames in; and, unless the outputs are
- * wanted whole, make final rows or find peaks, or leave out results that cannot pass. */
+ * wanted whole, decode and suppress or find peaks, or leave out results that cannot pass. */
 void sk_trace_key_offload(sk_trace_key *key, const sk_model *model, const sk_task_stage *stage,
                           const sk_frame *like, bool whole);
 /* Only the last of these: peaks. For models on crops. */
 void sk_trace_key_peaks(sk_trace_key *key, const sk_task_stage *stage);
 /* Crops cut by the engine, from frames like this one that lie on its device. */
 void sk_trace_key_crops(sk_trace_key *key, const sk_task_stage *stage, const sk_frame *like);
-/* Do results come back without the places that cannot pass, or only as rows or peaks? */
+/* Do results come back without the places that cannot pass, or only what is found or peaks? */
 bool sk_trace_key_is_partial(const sk_trace_key *key);
 bool sk_trace_key_equal(const sk_trace_key *a, const sk_trace_key *b);
 bool sk_trace_fits(const sk_trace *trace, const sk_trace_key *key);

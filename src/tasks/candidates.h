@@ -12,7 +12,7 @@ typedef struct sk_candidates {
     float *angle;  /* radians; oriented boxes only, else 0 */
     float *score;
     int32_t *class_id;
-    int32_t *place; /* anchor or row the candidate came from */
+    int32_t *place; /* anchor or found one the candidate came from */
 } sk_candidates;
 
 sk_status sk_candidates_alloc(int32_t capacity, sk_candidates *out, sk_error *err) SK_MUST_CHECK;

@@ -93,7 +93,7 @@ struct sk_family {
 
     /* What engines may do of a stage, besides the network; null: nothing of the kind. */
     bool (*fit)(const sk_task_stage *stage, sk_task_fit *out);
-    const sk_yolo_settings *(*row_rules)(const sk_task_stage *stage);
+    const sk_yolo_settings *(*found_rules)(const sk_task_stage *stage);
     bool (*peaks)(const sk_task_stage *stage, sk_peak_wish *out);
 };
 

@@ -175,9 +175,9 @@ bool sk_task_stage_fit(const sk_task_stage *s, sk_task_fit *out)
     return s->family->fit && !s->plan.takes_crops && s->family->fit(s, out);
 }
 
-const sk_yolo_settings *sk_task_stage_row_rules(const sk_task_stage *s)
+const sk_yolo_settings *sk_task_stage_found_rules(const sk_task_stage *s)
 {
-    return s->family->row_rules ? s->family->row_rules(s) : NULL;
+    return s->family->found_rules ? s->family->found_rules(s) : NULL;
 }
 
 bool sk_task_stage_peaks(const sk_task_stage *s, sk_peak_wish *out)

@@ -96,8 +96,8 @@ typedef struct sk_task_fit {
 /* False: it takes more than that. */
 bool sk_task_stage_fit(const sk_task_stage *stage, sk_task_fit *out);
 
-/* The rules by which places become final rows, for engines that choose among them. Null: not for this model. */
-const sk_yolo_settings *sk_task_stage_row_rules(const sk_task_stage *stage);
+/* The rules by which places become detections, for engines that choose among them. Null: not for this model. */
+const sk_yolo_settings *sk_task_stage_found_rules(const sk_task_stage *stage);
 
 /* What an engine that finds peaks itself should look for: SLEAP models. Its table is then one more output after the
  * network's, i32 [batch][words]. False: not for this model. */

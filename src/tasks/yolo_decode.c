@@ -276,7 +276,7 @@ static void decode_end2end(sk_yolo_decoder *d, float confidence, const uint8_t *
     }
 }
 
-static void decode_rows(sk_yolo_decoder *d, float confidence, const uint8_t *wanted, sk_candidates *out)
+static void decode_found(sk_yolo_decoder *d, float confidence, const uint8_t *wanted, sk_candidates *out)
 {
     const sk_map *m = &d->dense;
     for (int32_t r = 0; r < m->width; r++) {
@@ -324,7 +324,7 @@ sk_status sk_yolo_decode(sk_yolo_decoder *d, sk_yolo_form form, const sk_map *ma
     if (form == SK_YOLO_DENSE)
         decode_many(d, confidence, wanted, out);
     else
-        decode_rows(d, confidence, wanted, out);
+        decode_found(d, confidence, wanted, out);
     return SK_OK;
 }
 

@@ -13,13 +13,13 @@
 
 typedef enum sk_yolo_form {
     SK_YOLO_DENSE = 1, /* one map: output0 [4+nc+extra][A], decoded by the graph's tail */
-    SK_YOLO_ROWS,      /* one map: end-to-end rows [R][4 box, score, class, extra] */
+    SK_YOLO_FOUND,     /* one map: what end-to-end models or engines found, [R][4 box, score, class, extra] */
     SK_YOLO_HEADS      /* the raw heads in the order of sk_yolo_spec.heads */
 } sk_yolo_form;
 
 typedef struct sk_yolo_decoder sk_yolo_decoder;
 
-/* `max_places`: the most anchors (or rows) an image may have. The specification is copied. */
+/* `max_places`: the most anchors (or found ones) an image may have. The specification is copied. */
 sk_status sk_yolo_decoder_open(const sk_yolo_spec *spec, sk_task task, int32_t max_places,
                                sk_yolo_decoder **out, sk_error *err) SK_MUST_CHECK;
 void sk_yolo_decoder_close(sk_yolo_decoder **decoder);

@@ -215,7 +215,7 @@ static sk_status decode_whole(sk_task_stage *s, const sk_task_outputs *o,
         if (kind != SK_OUTPUT_YOLO && kind != SK_OUTPUT_YOLO_END2END)
             continue;
         SK_TRY(sk_map_of_tensor(&o->tensors[i], o->image, kind == SK_OUTPUT_YOLO_END2END, &map, err));
-        return sk_yolo_post_run(y->post, kind == SK_OUTPUT_YOLO ? SK_YOLO_DENSE : SK_YOLO_ROWS, &map, 1,
+        return sk_yolo_post_run(y->post, kind == SK_OUTPUT_YOLO ? SK_YOLO_DENSE : SK_YOLO_FOUND, &map, 1,
                                 geometry, out, err);
     }
     return sk_fail(err, SK_ERR_MISMATCH, "%s: none of the %d outputs holds detections",
@@ -247,10 +247,10 @@ static sk_status decode_in(sk_task_stage *s, const sk_task_outputs *o, const sk_
     switch (o->form) {
     case SK_OUTPUTS_WHOLE: return decode_whole(s, o, geometry, out, err);
     case SK_OUTPUTS_HEADS: return decode_heads(s, o, geometry, out, err);
-    case SK_OUTPUTS_ROWS: break;
+    case SK_OUTPUTS_FOUND: break;
     }
     SK_TRY(sk_map_of_tensor(&o->tensors[0], o->image, true, &map, err));
-    return sk_yolo_post_run(y->post, SK_YOLO_ROWS, &map, 1, geometry, out, err);
+    return sk_yolo_post_run(y->post, SK_YOLO_FOUND, &map, 1, geometry, out, err);
 }
 
 static sk_status decode(sk_task_stage *s, const sk_task_outputs *outputs, sk_instances *out, sk_error *err)
@@ -259,7 +259,7 @@ static sk_status decode(sk_task_stage *s, const sk_task_outputs *outputs, sk_ins
     return decode_in(s, outputs, &y->geometry, out, err);
 }
 
-static const sk_yolo_settings *row_rules(const sk_task_stage *s)
+static const sk_yolo_settings *found_rules(const sk_task_stage *s)
 {
     return &s->settings.yolo;
 }
@@ -346,4 +346,4 @@ const sk_family sk_yolo_family = {.name = "YOLO",
                                   .crop_input = crop_input,
                                   .crop_decode = crop_decode,
                                   .fit = fit,
-                                  .row_rules = row_rules};
+                                  .found_rules = found_rules};

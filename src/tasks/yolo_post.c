@@ -28,7 +28,7 @@ sk_yolo_settings sk_yolo_settings_defaults(void)
 
 static int64_t most_places(const sk_yolo_spec *spec, int32_t width, int32_t height)
 {
-    int64_t places = spec->max_det > 0 ? spec->max_det : 300; /* end-to-end rows */
+    int64_t places = spec->max_det > 0 ? spec->max_det : 300; /* of end-to-end models */
     int64_t anchors = 0;
     for (int32_t k = 0; k < spec->n_levels && k < SK_MAX_LEVELS; k++)
         if (spec->stride[k] >= 1)
@@ -64,7 +64,7 @@ sk_status sk_yolo_post_open(const sk_yolo_spec *spec, sk_task task, const sk_yol
     sk_yolo_settings s = settings ? *settings : sk_yolo_settings_defaults();
     SK_TRY(check_settings(&s, spec, err));
     int64_t places = most_places(spec, max_width, max_height);
-    places = places < s.max_det ? s.max_det : places; /* rows that an engine made */
+    places = places < s.max_det ? s.max_det : places; /* what an engine found */
     if (places > 1 << 24)
         return sk_fail(
             err, SK_ERR_LIMIT,
@@ -114,8 +114,8 @@ void sk_yolo_post_close(sk_yolo_post **post)
 static int32_t choose(sk_yolo_post *p, sk_yolo_form form)
 {
     const sk_yolo_settings *s = &p->settings;
-    /* Rows were suppressed inside the graph; one-to-one heads need no suppression. */
-    if (form == SK_YOLO_ROWS || (form == SK_YOLO_HEADS && p->end2end)) {
+    /* What is found was suppressed already; one-to-one heads need no suppression. */
+    if (form == SK_YOLO_FOUND || (form == SK_YOLO_HEADS && p->end2end)) {
         int32_t n = p->candidates.count < s->max_det ? p->candidates.count : s->max_det;
         for (int32_t i = 0; i < n; i++)
             p->keep[i] = i;

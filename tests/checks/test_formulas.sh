@@ -14,8 +14,8 @@ tree() { # a small tree in order
     printf '#ifndef A\n#define A\n#include "base/formula.h"\nSK_FORMULA float sk_a(float x)\n{\n    return sk_mul(x, x);\n}\n#endif\n' \
         >"$work/src/tasks/a_formula.h"
     echo '#include "tasks/a_formula.h"' >"$work/src/tasks/a.c"
-    echo '#include "tasks/a_formula.h"' >"$work/src/engines/cuda/row_element.h"
-    for name in peak_element.h sleap_element.h rows.cu peaks.cu sleap_input.cu; do
+    echo '#include "tasks/a_formula.h"' >"$work/src/engines/cuda/found_element.h"
+    for name in peak_element.h sleap_element.h found.cu peaks.cu sleap_input.cu; do
         : >"$work/src/engines/cuda/$name"
     done
 }
@@ -28,8 +28,8 @@ caught() { # what the complaint must say; the tree is as the caller left it
 }
 tree
 "$check" "$work" >"$work/out" 2>&1 || { echo "a tree in order was refused:"; cat "$work/out"; exit 1; }
-echo 'float sk_b(float x) { return expf(x); }' >>"$work/src/engines/cuda/row_element.h"
-caught 'row_element.h:2: computes expf by itself'
+echo 'float sk_b(float x) { return expf(x); }' >>"$work/src/engines/cuda/found_element.h"
+caught 'found_element.h:2: computes expf by itself'
 tree
 sed -i 's/#include "base/#include <stdlib.h>\n#include "base/' "$work/src/tasks/a_formula.h"
 caught 'includes <stdlib.h>'
@@ -37,7 +37,7 @@ tree
 sed -i 's/float x)/const float class[2])/' "$work/src/tasks/a_formula.h"
 caught 'alone as C++17'
 tree
-: >"$work/src/engines/cuda/row_element.h"
+: >"$work/src/engines/cuda/found_element.h"
 caught 'a_formula.h is used by C only'
 tree
 : >"$work/src/tasks/a.c"

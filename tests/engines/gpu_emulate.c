@@ -51,7 +51,7 @@ static inline int32_t gpu_bits(uint32_t word)
 {
     return __builtin_popcount(word);
 }
-#include "engines/cuda/row_element.h"
+#include "engines/cuda/found_element.h"
 
 int gpu_emulate_major = 9; /* tests may change these two */
 int gpu_emulate_fail_alloc;
@@ -384,7 +384,7 @@ static int by_value(const void *a, const void *b)
 /* Every key's rank is how many are smaller; here by sorting. */
 static void rank_image(const gpu_rank_args *a, int32_t *words)
 {
-    const int32_t n = gpu_row_count(words, &a->space);
+    const int32_t n = gpu_found_count(words, &a->space);
     uint64_t *keys = malloc(((size_t)n + 1) * sizeof *keys);
     memcpy(keys, words + a->space.keys, (size_t)n * sizeof *keys);
     qsort(keys, (size_t)n, sizeof *keys, by_value);
@@ -394,15 +394,16 @@ static void rank_image(const gpu_rank_args *a, int32_t *words)
 }
 
 /* The steps of final rows. */
-static bool run_rows(gpu_kind kind, const gpu_args *a)
+static bool run_found(gpu_kind kind, const gpu_args *a)
 {
-    static _Thread_local gpu_row_shared shared;
+    static _Thread_local gpu_found_shared shared;
     if (kind == GPU_SCAN) /* in any order: from the last on */
         for (int64_t i = (int64_t)a->scan.n * a->scan.places; i-- > 0;)
             gpu_scan_element(&a->scan, i);
     const bool ranks = kind == GPU_RANKING || kind == GPU_OVERLAPS || kind == GPU_SUPPRESS;
     for (int32_t k = 0; ranks && k < a->rank.n; k++) {
-        int32_t *words = gpu_row_image(a->p[0], &a->rank.space, k), n = gpu_row_count(words, &a->rank.space);
+        int32_t *words = gpu_found_image(a->p[0], &a->rank.space, k),
+                n = gpu_found_count(words, &a->rank.space);
         n = n < a->rank.most ? n : a->rank.most;
         if (kind == GPU_RANKING)
             rank_image(&a->rank, words);
@@ -418,11 +419,11 @@ static bool run_rows(gpu_kind kind, const gpu_args *a)
         }
     }
     const gpu_final_args *f = &a->final;
-    const int64_t image_values = kind == GPU_FINAL ? (int64_t)f->max_det * f->row_words : 0;
+    const int64_t image_values = kind == GPU_FINAL ? (int64_t)f->max_det * f->words : 0;
     for (int64_t i = 0; kind == GPU_FINAL && i < f->n * image_values; i++)
         ((float *)f->p[0])[i] = gpu_final_value(
-            f, gpu_row_image(f->p[1], &f->space, (int32_t)(i / image_values)), (int32_t)(i / image_values),
-            (int32_t)(i % image_values / f->row_words), (int32_t)(i % f->row_words));
+            f, gpu_found_image(f->p[1], &f->space, (int32_t)(i / image_values)), (int32_t)(i / image_values),
+            (int32_t)(i % image_values / f->words), (int32_t)(i % f->words));
     return ranks || kind == GPU_SCAN || kind == GPU_FINAL;
 }
 
@@ -438,7 +439,7 @@ static void run_peaks(const gpu_peaks_args *a)
 
 static void run(const gpu_launch *launch)
 {
-    if (run_rows(launch->kind, launch->args))
+    if (run_found(launch->kind, launch->args))
         return;
     if (launch->kind == GPU_SLEAP) {
         for (int64_t i = gpu_sleap_count(&launch->args->sleap); i-- > 0;)

@@ -118,7 +118,7 @@ static void refused(const char *list, const char *why)
 }
 
 /* Boxes as the grid puts them hide that all scores are another picture's. */
-static void test_compare_rows(void **state)
+static void test_compare_dense(void **state)
 {
     (void)state;
     enum { CHANNELS = 4 + 2 + 3, PLACES = 200 };
@@ -130,11 +130,11 @@ static void test_compare_rows(void **state)
         b[i] = box ? a[i] + 0.01f * (float)(place % 7) : 0.01f * (float)((place * 53 + 11) % 101);
     }
     assert_true(sk_compare(a, b, CHANNELS * PLACES).pcc > 0.9999);
-    assert_true(sk_compare_rows(a, b, CHANNELS, PLACES, 2).pcc < 0.5);
-    assert_true(sk_compare_rows(a, a, CHANNELS, PLACES, 2).pcc > 0.999999);
-    assert_true(sk_compare_rows(a, b, 4, PLACES, 2).pcc > 0.9999); /* boxes alone */
+    assert_true(sk_compare_dense(a, b, CHANNELS, PLACES, 2).pcc < 0.5);
+    assert_true(sk_compare_dense(a, a, CHANNELS, PLACES, 2).pcc > 0.999999);
+    assert_true(sk_compare_dense(a, b, 4, PLACES, 2).pcc > 0.9999); /* boxes alone */
     b[5 * PLACES] = NAN;
-    assert_true(sk_compare_rows(a, b, CHANNELS, PLACES, 2).pcc <= 0);
+    assert_true(sk_compare_dense(a, b, CHANNELS, PLACES, 2).pcc <= 0);
 }
 
 static void test_devices(void **state)
@@ -228,8 +228,8 @@ static void test_timeline(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_histogram),    cmocka_unit_test(test_compare),
-        cmocka_unit_test(test_compare_rows), cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_histogram),     cmocka_unit_test(test_compare),
+        cmocka_unit_test(test_compare_dense), cmocka_unit_test(test_devices),
         cmocka_unit_test(test_timeline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

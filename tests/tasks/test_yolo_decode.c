@@ -214,7 +214,7 @@ static void forms_agree(void **state)
         if (c->end2end) {
             int n = plain_rows(c, dense, 300, rows);
             sk_map map = sk_map_interleaved(rows, 2 + channels - c->classes, 1, n);
-            assert_ok(sk_yolo_post_run(post, SK_YOLO_ROWS, &map, 1, &g, &b, &err), &err);
+            assert_ok(sk_yolo_post_run(post, SK_YOLO_FOUND, &map, 1, &g, &b, &err), &err);
         } else {
             sk_map map = sk_map_planar(dense, channels, 1, PLACES);
             assert_ok(sk_yolo_post_run(post, SK_YOLO_DENSE, &map, 1, &g, &b, &err), &err);

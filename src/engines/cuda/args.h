@@ -156,7 +156,7 @@ typedef struct gpu_letterbox_args {
     float gain[4], shift[4];
 } gpu_letterbox_args;
 
-/* Places of one level whose best score passes: p = rows, scores, up to three other maps. An image's part of the rows is 4
+/* Places of one level whose best score passes: p = table, scores, up to three other maps. An image's part of the table is 4
  * words, the first of them the count, then rows of [place, scores, others …]. */
 typedef struct gpu_gather_args {
     void *p[GPU_MAX_POINTERS];
@@ -167,50 +167,50 @@ typedef struct gpu_gather_args {
     float bound;
 } gpu_gather_args;
 
-/* The counts of all images to zero: p = rows. */
+/* The counts of all images to zero: p = table. */
 typedef struct gpu_zero_args {
     void *p[GPU_MAX_POINTERS];
     int64_t image_words;
     int32_t n;
 } gpu_zero_args;
 
-/* Work space of final rows, for each image one after the other; places in words of 4 bytes. [0] is how many candidates
+/* Work space of what is found, for each image one after the other; places in words of 4 bytes. [0] is how many candidates
  * there are, [1] how many stay. Keys (64 bits) say score and place and sort ascending from the best on: as they were found,
  * by rank, and those that stay. Boxes (4), angles and classes lie by place. By rank, classes apart, lie corners (4) and the
  * masks of the first tile; of oriented boxes, as columns of `total`, centre, covariance and reach, and which are dropped. */
-typedef struct gpu_row_space {
+typedef struct gpu_found_space {
     int64_t image_words, keys, sorted, kept, boxes, angles, classes, ranked, dropped, mask;
     int32_t total;
-} gpu_row_space;
+} gpu_found_space;
 
-#define GPU_ROW_LEVELS  4
-#define GPU_ROW_CLASSES 1024
+#define GPU_FOUND_LEVELS  4
+#define GPU_FOUND_CLASSES 1024
 
 /* Candidates of one level: p = work space, scores, boxes, angles (oriented). One element: a place. */
 typedef struct gpu_scan_args {
     void *p[GPU_MAX_POINTERS];
-    gpu_row_space space;
+    gpu_found_space space;
     int32_t n, places, first, width, classes, reg, lds, ldb, lda, type;
     int32_t oriented, angle_raw, filter;
     float stride, bound, confidence;
-    uint32_t wanted[GPU_ROW_CLASSES / 32];
+    uint32_t wanted[GPU_FOUND_CLASSES / 32];
 } gpu_scan_args;
 
 /* Ranking; which boxes overlap; suppression, a block an image: p = work space. */
 typedef struct gpu_rank_args {
     void *p[GPU_MAX_POINTERS];
-    gpu_row_space space;
+    gpu_found_space space;
     int32_t n, most, max_det, oriented;
     float offset, limit, reach;
 } gpu_rank_args;
 
-/* The rows: p = rows, work space, the keypoints of each level. */
+/* What is found: p = its table, work space, the keypoints of each level. */
 typedef struct gpu_final_args {
     void *p[GPU_MAX_POINTERS];
-    gpu_row_space space;
-    int32_t n, max_det, row_words, oriented, n_levels, keypoints, dims, keypoints_26, type;
-    int32_t first[GPU_ROW_LEVELS], width[GPU_ROW_LEVELS], places[GPU_ROW_LEVELS], ld[GPU_ROW_LEVELS];
-    float stride[GPU_ROW_LEVELS];
+    gpu_found_space space;
+    int32_t n, max_det, words, oriented, n_levels, keypoints, dims, keypoints_26, type;
+    int32_t first[GPU_FOUND_LEVELS], width[GPU_FOUND_LEVELS], places[GPU_FOUND_LEVELS], ld[GPU_FOUND_LEVELS];
+    float stride[GPU_FOUND_LEVELS];
 } gpu_final_args;
 
 /* How a value of either form is read: element (image, c, y, x) lies at image * image + (y * w + x) * pixel + c * channel. */

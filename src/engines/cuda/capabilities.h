@@ -6,7 +6,7 @@
 #include "engines/options.h"
 
 /* What the two GPU plugins can, for themselves and for the program, which says it without having them. */
-#define GPU_OFFERS (SK_OFFERS_FRAMES | SK_OFFERS_SPARSE | SK_OFFERS_ROWS | SK_OFFERS_PEAKS | SK_OFFERS_CROPS)
+#define GPU_OFFERS (SK_OFFERS_FRAMES | SK_OFFERS_SPARSE | SK_OFFERS_FOUND | SK_OFFERS_PEAKS | SK_OFFERS_CROPS)
 #define GPU_CAN(kind, places, its_precisions)                                                                \
     {                                                                                                        \
         .device = (kind), .reads = SK_READS(SK_PLACE_HOST) | SK_READS(SK_PLACE_PINNED) | (places),           \

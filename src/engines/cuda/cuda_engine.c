@@ -386,7 +386,7 @@ static sk_status open_weights(gpu_session *s, sk_error *err)
 
 static void *output_address(const gpu_session *s, int32_t slot, int32_t output)
 {
-    const int32_t buffer = s->plan.rows.wish.n_levels > 0 ? s->plan.rows.buffer : s->plan.outputs[output];
+    const int32_t buffer = s->plan.found.wish.n_levels > 0 ? s->plan.found.buffer : s->plan.outputs[output];
     return buffer < 0 ? (void *)s->slots[slot].whole[output]
                       : s->slots[slot].host + s->plan.buffers[buffer].offset;
 }
@@ -492,8 +492,8 @@ static sk_status run_submit(gpu_session *s, int32_t slot, const sk_session_input
         SK_TRY(gpu_check(s, gpu_stream_wait_event(s->down, at->computed), "launch", err));
     if (plan->sparse.wish.n_levels > 0)
         SK_TRY(gpu_check(s, gpu_sparse_download(s, slot), "download", err));
-    if (plan->rows.wish.n_levels > 0) {
-        const gpu_buffer *b = &plan->buffers[plan->rows.buffer];
+    if (plan->found.wish.n_levels > 0) {
+        const gpu_buffer *b = &plan->buffers[plan->found.buffer];
         SK_TRY(gpu_check(s, gpu_copy_down(at->host + b->offset, at->device + b->offset, b->bytes, s->down),
                          "download", err));
     }

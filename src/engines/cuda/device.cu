@@ -335,6 +335,6 @@ extern "C" int gpu_launch_step(const gpu_launch *l, gpu_stream *s)
             return told(e);
     }
 #endif
-    const cudaError_t e = gpu_start_rows(l, stream);
+    const cudaError_t e = gpu_start_found(l, stream);
     return told(e != cudaErrorInvalidValue ? e : gpu_start_simple(l, stream));
 }

@@ -17,7 +17,7 @@ cudaError_t gpu_start_simple(const gpu_launch *launch, cudaStream_t stream);
 cudaError_t gpu_start_map(const gpu_launch *launch, cudaStream_t stream); /* faster forms of some simple ones */
 cudaError_t gpu_start_special(const gpu_launch *launch, cudaStream_t stream); /* first, depthwise, pool chain */
 cudaError_t gpu_start_attention(const gpu_launch *launch, cudaStream_t stream);
-cudaError_t gpu_start_rows(const gpu_launch *launch, cudaStream_t stream); /* a detector's final rows */
+cudaError_t gpu_start_found(const gpu_launch *launch, cudaStream_t stream); /* what a detector finds */
 cudaError_t gpu_start_head(const gpu_launch *launch, cudaStream_t stream);  /* GPU_HEAD */
 cudaError_t gpu_start_sleap(const gpu_launch *launch, cudaStream_t stream); /* all of GPU_SLEAP */
 cudaError_t gpu_start_peaks(const gpu_launch *launch, cudaStream_t stream); /* all of GPU_PEAKS */

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* The words of the functions written once for device and host (element.h, row_element.h, peak_element.h, sleap_element.h), as
+/* The words of the functions written once for device and host (element.h, found_element.h, peak_element.h, sleap_element.h), as
  * the device says them; tests say them for the host. The formulas in them have words of their own: base/formula.h. */
 
 #define GPU_HD      __device__ __forceinline__

@@ -202,7 +202,7 @@ static sk_status build_outputs(gpu_plan *plan, sk_error *err)
         gpu_ref ref;
         plan->node_name = g->values[v].name;
         plan->outputs[i] = -1;
-        if (gpu_is_sparse(plan, i) || gpu_is_looked_at(plan, i) || plan->rows.wish.n_levels > 0)
+        if (gpu_is_sparse(plan, i) || gpu_is_looked_at(plan, i) || plan->found.wish.n_levels > 0)
             continue;
         if (g->values[v].blob || plan->values[v].input >= 0)
             return sk_fail(err, SK_ERR_UNSUPPORTED, "output %s does not depend on the network",
@@ -237,8 +237,8 @@ static sk_status build_steps(gpu_plan *plan, sk_error *err)
         SK_TRY(build_node(plan, i, err));
     if (plan->sparse.wish.n_levels > 0)
         SK_TRY(gpu_build_sparse(plan, err));
-    if (plan->rows.wish.n_levels > 0)
-        SK_TRY(gpu_build_rows(plan, err));
+    if (plan->found.wish.n_levels > 0)
+        SK_TRY(gpu_build_found(plan, err));
     if (plan->settings.stages.peaks)
         SK_TRY(gpu_build_peaks(plan, err));
     return build_outputs(plan, err);
@@ -261,8 +261,8 @@ sk_status gpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
                            settings->stages.sparse->n_levels);
         plan->sparse.wish = *settings->stages.sparse;
     }
-    if (settings->stages.rows)
-        plan->rows.wish = *settings->stages.rows;
+    if (settings->stages.found)
+        plan->found.wish = *settings->stages.found;
     if (settings->input == SK_INPUT_FRAMES && !plan->fit.nv12)
         SK_TRY(sk_offload_strips(&plan->fit, &plan->strips, err));
     plan->tf32 = settings->precision == SK_PRECISION_TF32;

@@ -83,11 +83,11 @@ typedef struct gpu_sparse {
     int32_t buffer;
 } gpu_sparse;
 
-/* A detector's final rows. n_levels 0: none. */
-typedef struct gpu_rows {
-    sk_row_outputs wish;
-    int32_t n, row_words, buffer; /* images; the rows, one for each slot */
-} gpu_rows;
+/* What a detector finds. n_levels 0: none. */
+typedef struct gpu_found {
+    sk_found_outputs wish;
+    int32_t n, words, buffer; /* images; words of a found one; the table, one for each slot */
+} gpu_found;
 
 /* Outputs in which peaks are looked for; `n` 0: none. */
 typedef struct gpu_peaks {
@@ -122,7 +122,7 @@ typedef struct gpu_plan {
     sk_crop_wish crops;   /* SK_INPUT_CROPS: the input is one frame … */
     int32_t crop_places;  /* … and this buffer says where crops of it lie */
     gpu_sparse sparse;
-    gpu_rows rows;
+    gpu_found found;
     gpu_peaks peaks;
     int32_t type; /* GPU_F16 or GPU_F32 */
     int32_t tf32; /* GPU_F32 with convolutions on the tensor cores */
@@ -205,8 +205,8 @@ sk_status gpu_add_letterbox(gpu_plan *plan, int32_t index, int32_t to, int32_t p
 sk_status gpu_build_sparse(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
 bool gpu_is_sparse(const gpu_plan *plan, int32_t output);
 
-/* rows.c */
-sk_status gpu_build_rows(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
+/* found.c */
+sk_status gpu_build_found(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
 
 /* heads.c: outputs in fp32 */
 bool gpu_is_fine_head(const gpu_plan *plan, const sk_node *node);
@@ -242,10 +242,10 @@ static inline const sk_shape *gpu_shape(const gpu_plan *plan, sk_value v)
 {
     return &plan->graph->values[v].shape;
 }
-/* Of the session: the graph's, or the one of final rows. */
+/* Of the session: the graph's, or the one of what is found. */
 static inline int32_t gpu_output_count(const gpu_plan *plan)
 {
-    return plan->rows.wish.n_levels > 0 ? 1 : plan->graph->n_outputs;
+    return plan->found.wish.n_levels > 0 ? 1 : plan->graph->n_outputs;
 }
 static inline int32_t gpu_round8(int64_t c)
 {

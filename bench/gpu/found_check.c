@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "row_check.h"
+#include "found_check.h"
 
-#include "../../tests/engines/row_cases.h"
+#include "../../tests/engines/found_cases.h"
 
 #include "engines/cuda/session.h"
 
@@ -14,13 +14,13 @@ typedef struct totals {
     double pixels, score;
 } totals;
 
-static void run_case(const row_case *c, uint64_t seed, totals *t, int *failed)
+static void run_case(const found_case *c, uint64_t seed, totals *t, int *failed)
 {
-    row_result r;
+    found_result r;
     sk_error err = {0};
     t->cases++;
-    if (row_case_run(c, seed, &gpu_engine, &r, &err) != SK_OK) {
-        printf("BAD rows, case %d: %s\n", (int)seed, err.message);
+    if (found_case_run(c, seed, &gpu_engine, &r, &err) != SK_OK) {
+        printf("BAD found, case %d: %s\n", (int)seed, err.message);
         (*failed)++;
         return;
     }
@@ -31,14 +31,14 @@ static void run_case(const row_case *c, uint64_t seed, totals *t, int *failed)
     t->score = fmax(t->score, r.score);
     if (r.different || r.want != r.got) {
         (*failed)++;
-        printf("BAD rows, case %d (task %d, %d candidates wanted): %d rows for %d, %d differ\n", (int)seed,
+        printf("BAD found, case %d (task %d, %d candidates wanted): %d found for %d, %d differ\n", (int)seed,
                (int)c->task, r.want, r.got, r.want, r.different);
     }
 }
 
-static row_case many(sk_task task, int side)
+static found_case many(sk_task task, int side)
 {
-    row_case c = {.task = task, .side = side, .levels = 1, .classes = 1, .reg = 1, .batch = 1};
+    found_case c = {.task = task, .side = side, .levels = 1, .classes = 1, .reg = 1, .batch = 1};
     c.settings = sk_yolo_settings_defaults();
     c.settings.confidence = 0.02f;
     c.settings.max_det = 1000;
@@ -47,31 +47,31 @@ static row_case many(sk_task task, int side)
     return c;
 }
 
-void check_rows(int *checked, int *failed, bool small)
+void check_found(int *checked, int *failed, bool small)
 {
     static const int sides[] = {20, 48, 64, 100, 176};
     static const sk_task tasks[] = {SK_TASK_DETECT, SK_TASK_OBB};
     totals t = {0};
     for (uint64_t seed = 0; seed < (small ? 6u : 120u); seed++) {
-        const row_case c = row_case_random(seed);
+        const found_case c = found_case_random(seed);
         run_case(&c, seed, &t, failed);
     }
     for (int i = 0; i < (small ? 2 : 5); i++)
         for (int k = 0; k < 3; k++) { /* the third: nearly all are suppressed */
-            row_case c = many(tasks[k % 2], sides[i]);
+            found_case c = many(tasks[k % 2], sides[i]);
             c.settings.iou = k == 2 ? 0.05 : c.settings.iou;
             run_case(&c, (uint64_t)i + 7, &t, failed);
         }
     *checked += t.cases;
-    printf("rows: %d cases, %d instances by the CPU, %d by the GPU, %d differ; the others within %.1e px, "
+    printf("found: %d cases, %d instances by the CPU, %d by the GPU, %d differ; the others within %.1e px, "
            "%.1e in score\n",
            t.cases, t.want, t.got, t.different, t.pixels, t.score);
 }
 
-/* Every step of the rows alone, on what one run has left; microseconds. */
+/* Every step of finding alone, on what one run has left; microseconds. */
 static void time_case(sk_task task, int side, float density)
 {
-    row_case c = many(task, side);
+    found_case c = many(task, side);
     c.density = density;
     c.reg = side <= 100 ? 16 : 1;
     c.keypoints = task == SK_TASK_POSE ? 17 : 0;
@@ -79,37 +79,37 @@ static void time_case(sk_task task, int side, float density)
     c.settings.max_det = 300;
     c.settings.confidence = 0.1f;
     sk_model model = {.task = task};
-    sk_graph *g = row_graph(&c, &model.yolo);
-    float *x = row_input(&c, 3);
+    sk_graph *g = found_graph(&c, &model.yolo);
+    float *x = found_input(&c, 3);
     sk_session_settings s = sk_session_defaults();
-    sk_row_outputs wish;
+    sk_found_outputs wish;
     sk_session *session = NULL;
     sk_session_input in = {.data = x};
-    sk_tensor rows;
+    sk_tensor out;
     sk_error err = {0};
     const sk_shape shape =
-        sk_shape_of(4, 1, 4 * c.reg + c.classes + row_extra(&c), (int64_t)c.side, (int64_t)c.side);
+        sk_shape_of(4, 1, 4 * c.reg + c.classes + found_extra(&c), (int64_t)c.side, (int64_t)c.side);
     s.tail = SK_TAIL_CUT;
     strcpy(s.options, "tune=off");
     s.cache_dir = "";
-    s.stages.rows = &wish;
-    if (!sk_offload_rows(&model, &c.settings, &wish) ||
+    s.stages.found = &wish;
+    if (!sk_offload_found(&model, &c.settings, &wish) ||
         sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err) != SK_OK ||
         sk_session_capture(session, &err) != SK_OK ||
-        sk_session_run(session, &in, 1, &rows, 1, &err) != SK_OK) {
-        printf("BAD rows: %s\n", err.message);
+        sk_session_run(session, &in, 1, &out, 1, &err) != SK_OK) {
+        printf("BAD found: %s\n", err.message);
     } else {
         const gpu_session *gpu = (const gpu_session *)session;
         int32_t count = 0, found = 0;
-        const float *row = rows.data;
+        const float *one = out.data;
         for (int32_t i = 0; i < 300; i++)
-            found += row[(int64_t)i * rows.shape.dim[2] + 4] > 0;
+            found += one[(int64_t)i * out.shape.dim[2] + 4] > 0;
         for (size_t i = 0; i < gpu->plan.n_steps; i++)
             if (gpu->plan.steps[i].kind == GPU_FINAL)
                 (void)gpu_copy_down(&count, gpu_address(gpu, &gpu->plan.steps[i].refs[1], 0), 4,
                                     gpu->compute);
         (void)gpu_stream_wait(gpu->compute);
-        printf("  task %d, %5d places, %5d candidates, %3d rows:", (int)task, side * side, count, found);
+        printf("  task %d, %5d places, %5d candidates, %3d found:", (int)task, side * side, count, found);
         /* the last first: candidates are counted again and again */
         for (size_t i = gpu->plan.n_steps; i-- > 0;) {
             const gpu_step *step = &gpu->plan.steps[i];
@@ -127,9 +127,9 @@ static void time_case(sk_task task, int side, float density)
     free(x);
 }
 
-void time_rows(void)
+void time_found(void)
 {
-    printf("steps of the rows, each alone:\n");
+    printf("steps of finding, each alone:\n");
     static const float densities[] = {0.002f, 0.02f, 0.06f, 0.12f, 0.3f, 1};
     for (int i = 0; i < 6; i++)
         time_case(SK_TASK_POSE, 92, densities[i]);

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The steps that make a detector's final rows: candidates of each level as soon as its heads are there, then ranking,
- * suppression (by one block an image; oriented boxes, where all pairs count, by all) and the rows. There is room for every
+/* The steps that make what a detector finds: candidates of each level as soon as its heads are there, then ranking,
+ * suppression (by one block an image; oriented boxes, where all pairs count, by all) and what is found. There is room for every
  * place, so that nothing is ever left out. */
 
 static sk_status check_head(const gpu_plan *plan, int32_t output, const sk_shape *like, int64_t channels,
@@ -15,27 +15,27 @@ static sk_status check_head(const gpu_plan *plan, int32_t output, const sk_shape
     const sk_graph *g = plan->graph;
     if (output < 0 || output >= g->n_outputs || !gpu_is_map(plan, g->outputs[output]))
         return sk_fail(err, SK_ERR_UNSUPPORTED,
-                       "no rows can be made from output %d: it is no map of the network", output);
+                       "nothing can be found from output %d: it is no map of the network", output);
     const sk_shape *s = gpu_shape(plan, g->outputs[output]);
     if ((channels > 0 && s->dim[1] != channels) || s->dim[0] != like->dim[0] || s->dim[2] != like->dim[2] ||
         s->dim[3] != like->dim[3])
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "output %d is no head of a detector that rows are made of",
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "output %d is no head of a detector that finds something",
                        output);
     return SK_OK;
 }
 
 static const sk_shape *scores_of(const gpu_plan *plan, int32_t level)
 {
-    return gpu_shape(plan, plan->graph->outputs[plan->rows.wish.level[level].scores]);
+    return gpu_shape(plan, plan->graph->outputs[plan->found.wish.level[level].scores]);
 }
 
-static sk_status measure_space(gpu_plan *plan, gpu_row_space *space, sk_error *err)
+static sk_status measure_space(gpu_plan *plan, gpu_found_space *space, sk_error *err)
 {
-    const sk_row_outputs *w = &plan->rows.wish;
+    const sk_found_outputs *w = &plan->found.wish;
     int64_t total = 0;
     for (int32_t k = 0; k < w->n_levels; k++) {
         if (w->level[k].scores < 0 || w->level[k].scores >= plan->graph->n_outputs)
-            return sk_fail(err, SK_ERR_ARG, "rows from output %d of %d", w->level[k].scores,
+            return sk_fail(err, SK_ERR_ARG, "found from output %d of %d", w->level[k].scores,
                            plan->graph->n_outputs);
         const sk_shape *like = scores_of(plan, k);
         const int64_t extra = w->oriented ? 1 : (int64_t)w->n_keypoints * w->keypoint_dims;
@@ -43,18 +43,19 @@ static sk_status measure_space(gpu_plan *plan, gpu_row_space *space, sk_error *e
         SK_TRY(check_head(plan, w->level[k].box, like, 4 * (int64_t)w->reg_max, err));
         if (extra > 0)
             SK_TRY(check_head(plan, w->level[k].extra, like, extra, err));
-        if (like->dim[0] != scores_of(plan, 0)->dim[0] || (w->filter && like->dim[1] > GPU_ROW_CLASSES))
+        if (like->dim[0] != scores_of(plan, 0)->dim[0] || (w->filter && like->dim[1] > GPU_FOUND_CLASSES))
             return sk_fail(err, SK_ERR_UNSUPPORTED, "the levels of this detector do not go together");
         total += like->dim[2] * like->dim[3];
     }
     if (total > 1 << 22 || w->most > 30000)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%lld places, the best %d of them, are too many for rows",
-                       (long long)total, w->most);
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%lld places, the best %d of them, are too many to find among", (long long)total,
+                       w->most);
     const int64_t by_four = (total + 3) / 4 * 4;
-    *space = (gpu_row_space){.total = (int32_t)total, .keys = 16};
+    *space = (gpu_found_space){.total = (int32_t)total, .keys = 16};
     space->sorted = space->keys + 2 * by_four;
     space->kept = space->sorted + 2 * by_four;
-    space->boxes = space->kept + 2 * SK_ROWS_MOST_DET;
+    space->boxes = space->kept + 2 * SK_FOUND_MOST_DET;
     space->classes = space->boxes + 4 * by_four;
     space->ranked = space->classes + by_four;
     space->angles = space->dropped = space->mask = space->ranked + (w->oriented ? 6 : 4) * by_four;
@@ -62,26 +63,26 @@ static sk_status measure_space(gpu_plan *plan, gpu_row_space *space, sk_error *e
         space->dropped = space->angles + by_four;
         space->image_words = space->dropped + by_four;
     } else {
-        space->image_words = space->mask + SK_ROWS_MOST_DET / 32 * SK_ROWS_MOST_DET;
+        space->image_words = space->mask + SK_FOUND_MOST_DET / 32 * SK_FOUND_MOST_DET;
     }
     space->image_words = (space->image_words + 63) / 64 * 64;
-    plan->rows.n = (int32_t)scores_of(plan, 0)->dim[0];
-    plan->rows.row_words = 6 + (w->oriented ? 1 : w->n_keypoints * w->keypoint_dims);
+    plan->found.n = (int32_t)scores_of(plan, 0)->dim[0];
+    plan->found.words = 6 + (w->oriented ? 1 : w->n_keypoints * w->keypoint_dims);
     return SK_OK;
 }
 
-static sk_status add_scan(gpu_plan *plan, int32_t level, const gpu_row_space *space, int32_t first,
+static sk_status add_scan(gpu_plan *plan, int32_t level, const gpu_found_space *space, int32_t first,
                           int32_t work, sk_error *err)
 {
     const sk_graph *g = plan->graph;
-    const sk_row_outputs *w = &plan->rows.wish;
+    const sk_found_outputs *w = &plan->found.wish;
     const sk_value scores = g->outputs[w->level[level].scores], box = g->outputs[w->level[level].box];
     const sk_shape *s = gpu_shape(plan, scores);
     gpu_step *step;
     SK_TRY(gpu_add_step(plan, GPU_SCAN, NULL, &step, err));
     gpu_scan_args *a = &step->args.scan;
     *a = (gpu_scan_args){.space = *space,
-                         .n = plan->rows.n,
+                         .n = plan->found.n,
                          .places = (int32_t)(s->dim[2] * s->dim[3]),
                          .first = first,
                          .width = (int32_t)s->dim[3],
@@ -112,14 +113,14 @@ static sk_status add_scan(gpu_plan *plan, int32_t level, const gpu_row_space *sp
     return SK_OK;
 }
 
-static sk_status add_ranking(gpu_plan *plan, gpu_kind kind, const gpu_row_space *space, int32_t work,
+static sk_status add_ranking(gpu_plan *plan, gpu_kind kind, const gpu_found_space *space, int32_t work,
                              sk_error *err)
 {
-    const sk_row_outputs *w = &plan->rows.wish;
+    const sk_found_outputs *w = &plan->found.wish;
     gpu_step *step;
     SK_TRY(gpu_add_step(plan, kind, NULL, &step, err));
     step->args.rank = (gpu_rank_args){.space = *space,
-                                      .n = plan->rows.n,
+                                      .n = plan->found.n,
                                       .most = w->most,
                                       .max_det = w->max_det,
                                       .oriented = w->oriented,
@@ -136,24 +137,24 @@ static sk_status add_ranking(gpu_plan *plan, gpu_kind kind, const gpu_row_space 
     return SK_OK;
 }
 
-static sk_status add_final(gpu_plan *plan, const gpu_row_space *space, int32_t work, sk_error *err)
+static sk_status add_final(gpu_plan *plan, const gpu_found_space *space, int32_t work, sk_error *err)
 {
-    const sk_row_outputs *w = &plan->rows.wish;
+    const sk_found_outputs *w = &plan->found.wish;
     gpu_step *step;
     int32_t first = 0;
     SK_TRY(gpu_add_step(plan, GPU_FINAL, NULL, &step, err));
     gpu_final_args *a = &step->args.final;
     *a = (gpu_final_args){.space = *space,
-                          .n = plan->rows.n,
+                          .n = plan->found.n,
                           .max_det = w->max_det,
-                          .row_words = plan->rows.row_words,
+                          .words = plan->found.words,
                           .oriented = w->oriented,
                           .n_levels = w->n_levels,
                           .keypoints = w->n_keypoints,
                           .dims = w->keypoint_dims,
                           .keypoints_26 = w->keypoints_26,
                           .type = plan->type};
-    step->refs[0] = (gpu_ref){.buffer = plan->rows.buffer};
+    step->refs[0] = (gpu_ref){.buffer = plan->found.buffer};
     step->refs[1] = (gpu_ref){.buffer = work};
     step->n_refs = 2;
     for (int32_t k = 0; k < w->n_levels; k++) {
@@ -169,29 +170,29 @@ static sk_status add_final(gpu_plan *plan, const gpu_row_space *space, int32_t w
             step->refs[step->n_refs++] = gpu_map_ref(plan, v);
         }
     }
-    snprintf(step->kernel, sizeof step->kernel, "rows");
+    snprintf(step->kernel, sizeof step->kernel, "found");
     snprintf(step->shape, sizeof step->shape, "%d of %d", a->max_det, space->total);
     return SK_OK;
 }
 
-sk_status gpu_build_rows(gpu_plan *plan, sk_error *err)
+sk_status gpu_build_found(gpu_plan *plan, sk_error *err)
 {
-    gpu_rows *rows = &plan->rows;
-    gpu_row_space space = {0};
+    gpu_found *found = &plan->found;
+    gpu_found_space space = {0};
     int32_t work, first = 0;
     gpu_step *step;
-    plan->node_name = "rows";
+    plan->node_name = "found";
     SK_TRY(measure_space(plan, &space, err));
-    SK_TRY(gpu_add_buffer(plan, (size_t)rows->n * (size_t)space.image_words * 4, 0, &work, err));
-    SK_TRY(gpu_add_buffer(plan, (size_t)rows->n * (size_t)rows->wish.max_det * (size_t)rows->row_words * 4, 0,
-                          &rows->buffer, err));
-    plan->buffers[rows->buffer].per_slot = 1;
+    SK_TRY(gpu_add_buffer(plan, (size_t)found->n * (size_t)space.image_words * 4, 0, &work, err));
+    SK_TRY(gpu_add_buffer(plan, (size_t)found->n * (size_t)found->wish.max_det * (size_t)found->words * 4, 0,
+                          &found->buffer, err));
+    plan->buffers[found->buffer].per_slot = 1;
     SK_TRY(gpu_add_step(plan, GPU_ZERO, NULL, &step, err));
-    step->args.zero = (gpu_zero_args){.image_words = space.image_words, .n = rows->n};
+    step->args.zero = (gpu_zero_args){.image_words = space.image_words, .n = found->n};
     step->refs[0] = (gpu_ref){.buffer = work};
     step->n_refs = 1;
     snprintf(step->kernel, sizeof step->kernel, "zero counts");
-    for (int32_t k = 0; k < rows->wish.n_levels; k++) {
+    for (int32_t k = 0; k < found->wish.n_levels; k++) {
         SK_TRY(add_scan(plan, k, &space, first, work, err));
         first += (int32_t)(scores_of(plan, k)->dim[2] * scores_of(plan, k)->dim[3]);
     }

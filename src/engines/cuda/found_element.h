@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SK_ENGINES_CUDA_ROW_ELEMENT_H
-#define SK_ENGINES_CUDA_ROW_ELEMENT_H
+#ifndef SK_ENGINES_CUDA_FOUND_ELEMENT_H
+#define SK_ENGINES_CUDA_FOUND_ELEMENT_H
 
 #include "args.h"
 #include "tasks/order_formula.h"
 #include "tasks/overlap_formula.h"
 #include "tasks/yolo_formula.h"
 
-/* From a detector's raw heads to final rows: how the work is shared by threads, and where its values lie. What is computed are
+/* From a detector's raw heads to what is found: how the work is shared by threads, and where its values lie. What is computed are
  * the formulas of tasks/ that yolo_decode, nms and rotated_nms use, too. Suppression is done by one block an image: a sequence
  * of loops shared by its threads (GPU_EACH) with gpu_sync between them, so that one thread alone does the same: the host's test
  * of it.
@@ -18,30 +18,30 @@
 #define GPU_EACH(i, count) for (int32_t i = gpu_thread(); i < (count); i += gpu_threads())
 
 enum {
-    GPU_ROW_WORDS = 960, /* 32 ranks each: above the 30000 that may take part */
-    GPU_ROW_TILE = 1024, /* ranks settled together; SK_ROWS_MOST_DET */
-    GPU_ROW_PARTS = 4    /* threads that share the test of one rank against what was kept */
+    GPU_FOUND_WORDS = 960, /* 32 ranks each: above the 30000 that may take part */
+    GPU_FOUND_TILE = 1024, /* ranks settled together; SK_FOUND_MOST_DET */
+    GPU_FOUND_PARTS = 4    /* threads that share the test of one rank against what was kept */
 };
 
-typedef struct __attribute__((aligned(16))) gpu_row_box {
+typedef struct __attribute__((aligned(16))) gpu_found_box {
     float x1, y1, x2, y2;
-} gpu_row_box;
+} gpu_found_box;
 
-typedef struct gpu_row_shared {
-    gpu_row_box box[GPU_ROW_TILE]; /* of the tile; then of those in it that stay */
-    uint32_t keep[2][GPU_ROW_TILE / 32];
-    uint32_t alive[GPU_ROW_WORDS]; /* a bit a rank */
-    int32_t at[GPU_ROW_WORDS];
-    int32_t list[GPU_ROW_TILE], kept[GPU_ROW_TILE]; /* ranks */
+typedef struct gpu_found_shared {
+    gpu_found_box box[GPU_FOUND_TILE]; /* of the tile; then of those in it that stay */
+    uint32_t keep[2][GPU_FOUND_TILE / 32];
+    uint32_t alive[GPU_FOUND_WORDS]; /* a bit a rank */
+    int32_t at[GPU_FOUND_WORDS];
+    int32_t list[GPU_FOUND_TILE], kept[GPU_FOUND_TILE]; /* ranks */
     int32_t changed[3], from, to, count, n_kept;
-} gpu_row_shared;
+} gpu_found_shared;
 
-GPU_HD float gpu_row_load(const void *p, int64_t i, int32_t type)
+GPU_HD float gpu_found_load(const void *p, int64_t i, int32_t type)
 {
     return type == GPU_F16 ? gpu_half_load(p, i) : ((const float *)p)[i];
 }
 
-GPU_HD int32_t *gpu_row_image(void *space, const gpu_row_space *s, int32_t image)
+GPU_HD int32_t *gpu_found_image(void *space, const gpu_found_space *s, int32_t image)
 {
     return (int32_t *)space + (int64_t)image * s->image_words;
 }
@@ -55,13 +55,13 @@ GPU_HD int32_t gpu_scan_class(const gpu_scan_args *a, int64_t at, float *score)
     const int64_t row = at * a->lds;
     sk_yolo_best top = sk_yolo_best_begin();
     for (int32_t c = 0; c < a->classes; c++)
-        sk_yolo_best_take(&top, c, gpu_row_load(a->p[1], row + c, a->type));
+        sk_yolo_best_take(&top, c, gpu_found_load(a->p[1], row + c, a->type));
     if (!(top.value > a->bound))
         return -1;
     *score = sk_yolo_sigmoid(top.value);
     int32_t best = 0;
     while (best < top.index &&
-           !sk_yolo_same_score(gpu_row_load(a->p[1], row + best, a->type), top.value, *score))
+           !sk_yolo_same_score(gpu_found_load(a->p[1], row + best, a->type), top.value, *score))
         best++;
     if (!(*score > a->confidence) || (a->filter && !(a->wanted[best / 32] >> (best % 32) & 1)))
         return -1;
@@ -73,12 +73,12 @@ GPU_HD float gpu_scan_side(const gpu_scan_args *a, int64_t at, int32_t side)
 {
     const int64_t row = at * a->ldb + (int64_t)side * a->reg;
     if (a->reg == 1)
-        return gpu_row_load(a->p[2], row, a->type);
+        return gpu_found_load(a->p[2], row, a->type);
     sk_yolo_mean mean = sk_yolo_mean_begin();
     for (int32_t i = 0; i < a->reg; i++)
-        sk_yolo_mean_look(&mean, gpu_row_load(a->p[2], row + i, a->type));
+        sk_yolo_mean_look(&mean, gpu_found_load(a->p[2], row + i, a->type));
     for (int32_t i = 0; i < a->reg; i++)
-        sk_yolo_mean_add(&mean, i, gpu_row_load(a->p[2], row + i, a->type));
+        sk_yolo_mean_add(&mean, i, gpu_found_load(a->p[2], row + i, a->type));
     return sk_yolo_mean_of(&mean);
 }
 
@@ -86,11 +86,11 @@ GPU_HD float gpu_scan_side(const gpu_scan_args *a, int64_t at, int32_t side)
 GPU_HD void gpu_scan_enter(const gpu_scan_args *a, int32_t image, int32_t place, int32_t label, float score,
                            const float r[4])
 {
-    int32_t *words = gpu_row_image(a->p[0], &a->space, image);
+    int32_t *words = gpu_found_image(a->p[0], &a->space, image);
     const float ax = sk_yolo_anchor(place % a->width), ay = sk_yolo_anchor(place / a->width);
     float box[4], angle = 0;
     if (a->oriented) {
-        angle = sk_yolo_angle(gpu_row_load(a->p[3], ((int64_t)image * a->places + place) * a->lda, a->type),
+        angle = sk_yolo_angle(gpu_found_load(a->p[3], ((int64_t)image * a->places + place) * a->lda, a->type),
                               a->angle_raw);
         sk_yolo_box_oriented(ax, ay, a->stride, r, angle, box);
     } else {
@@ -123,7 +123,7 @@ GPU_HD void gpu_scan_element(const gpu_scan_args *a, int64_t i)
 
 /* --- ranking: a candidate's rank is how many keys are smaller --- */
 
-GPU_HD int32_t gpu_row_count(const int32_t *words, const gpu_row_space *space)
+GPU_HD int32_t gpu_found_count(const int32_t *words, const gpu_found_space *space)
 {
     return words[0] < space->total ? words[0] : space->total;
 }
@@ -159,7 +159,7 @@ GPU_HD void gpu_rank_enter(const gpu_rank_args *a, int32_t *words, uint64_t key,
 
 /* --- oriented boxes: one pass, not greedy --- */
 
-GPU_HD sk_gauss gpu_row_gauss(const float *p, int64_t column)
+GPU_HD sk_gauss gpu_found_gauss(const float *p, int64_t column)
 {
     const sk_gauss g = {p[0], p[column], p[2 * column], p[3 * column], p[4 * column]};
     return g;
@@ -188,7 +188,7 @@ GPU_HD void gpu_drop_item(const gpu_rank_args *a, int32_t *words, int32_t n, int
     const float x = col[j], y = col[total + j], own = col[5 * total + j];
     for (int32_t i = from; i < to; i++)
         if (sk_gauss_near(col[i] - x, col[total + i] - y, a->reach, col[5 * total + i], own) &&
-            sk_gauss_overlap(gpu_row_gauss(col + i, total), gpu_row_gauss(col + j, total)) > a->limit) {
+            sk_gauss_overlap(gpu_found_gauss(col + i, total), gpu_found_gauss(col + j, total)) > a->limit) {
             words[a->space.dropped + j] = 1; /* whoever finds it writes the same */
             return;
         }
@@ -196,59 +196,59 @@ GPU_HD void gpu_drop_item(const gpu_rank_args *a, int32_t *words, int32_t n, int
 
 /* --- suppression of upright boxes: greedy --- */
 
-GPU_HD float gpu_row_area(const gpu_row_box *b)
+GPU_HD float gpu_found_area(const gpu_found_box *b)
 {
     return sk_box_area(b->x1, b->y1, b->x2, b->y2);
 }
 
 /* Overlaps by more than the limit? The division decides; most pairs are settled without it. */
-GPU_HD bool gpu_row_overlaps(const gpu_row_box *a, const gpu_row_box *b, float area_b, float limit)
+GPU_HD bool gpu_found_overlaps(const gpu_found_box *a, const gpu_found_box *b, float area_b, float limit)
 {
-    const gpu_row_box p = *a;
+    const gpu_found_box p = *a;
     const float shared = sk_box_shared(p.x1, p.y1, p.x2, p.y2, b->x1, b->y1, b->x2, b->y2);
     if (!(shared > 0)) /* limits are not negative */
         return false;
-    const float joined = sk_box_joined(gpu_row_area(&p), area_b, shared);
+    const float joined = sk_box_joined(gpu_found_area(&p), area_b, shared);
     if (joined > 0 && shared < limit * joined * 0.999f)
         return false;
     return shared / joined > limit;
 }
 
 /* Bits of the better ones [32 w, 32 w + 32) that overlap j, in a tile whose boxes are here. */
-GPU_HD uint32_t gpu_row_mask(const gpu_row_box *boxes, int32_t w, int32_t j, float limit)
+GPU_HD uint32_t gpu_found_mask(const gpu_found_box *boxes, int32_t w, int32_t j, float limit)
 {
     const int32_t from = w * 32, to = from + 32 < j ? from + 32 : j;
-    const gpu_row_box own = boxes[j];
-    const float area = gpu_row_area(&own);
+    const gpu_found_box own = boxes[j];
+    const float area = gpu_found_area(&own);
     uint32_t word = 0;
     for (int32_t i = from; i < to; i++)
-        if (gpu_row_overlaps(&boxes[i], &own, area, limit))
+        if (gpu_found_overlaps(&boxes[i], &own, area, limit))
             word |= (uint32_t)1 << (i - from);
     return word;
 }
 
-GPU_HD const gpu_row_box *gpu_row_boxes(const gpu_rank_args *a, const int32_t *words)
+GPU_HD const gpu_found_box *gpu_found_boxes(const gpu_rank_args *a, const int32_t *words)
 {
-    return (const gpu_row_box *)(words + a->space.ranked);
+    return (const gpu_found_box *)(words + a->space.ranked);
 }
 
 /* The first tile's masks, by all blocks; item: a word of a rank. */
 GPU_HD int32_t gpu_mask_items(int32_t n)
 {
-    const int32_t m = n < GPU_ROW_TILE ? n : GPU_ROW_TILE;
+    const int32_t m = n < GPU_FOUND_TILE ? n : GPU_FOUND_TILE;
     return (m + 31) / 32 * m;
 }
 
 GPU_HD void gpu_mask_item(const gpu_rank_args *a, int32_t *words, int32_t n, int32_t item)
 {
-    const int32_t m = n < GPU_ROW_TILE ? n : GPU_ROW_TILE, w = item / m, j = item % m;
+    const int32_t m = n < GPU_FOUND_TILE ? n : GPU_FOUND_TILE, w = item / m, j = item % m;
     if (32 * w < j)
-        words[a->space.mask + w * GPU_ROW_TILE + j] =
-            (int32_t)gpu_row_mask(gpu_row_boxes(a, words), w, j, a->limit);
+        words[a->space.mask + w * GPU_FOUND_TILE + j] =
+            (int32_t)gpu_found_mask(gpu_found_boxes(a, words), w, j, a->limit);
 }
 
 /* The first `limit` ranks alive, in order; they are alive no more. Returns how many. */
-GPU_HD int32_t gpu_row_select(gpu_row_shared *s, int32_t words, int32_t *list, int32_t limit)
+GPU_HD int32_t gpu_found_select(gpu_found_shared *s, int32_t words, int32_t *list, int32_t limit)
 {
     if (gpu_thread() == 0) {
         int32_t count = 0, w = s->from;
@@ -281,7 +281,7 @@ GPU_HD int32_t gpu_row_select(gpu_row_shared *s, int32_t words, int32_t *list, i
 
 /* Who stays among the m of the tile, into keep[0]: whoever no better one that stays overlaps. Begun with all, each pass
  * settles at least one more, and what no pass changes is the greedy result. */
-GPU_HD void gpu_row_settle(gpu_row_shared *s, const int32_t *mask, int32_t m)
+GPU_HD void gpu_found_settle(gpu_found_shared *s, const int32_t *mask, int32_t m)
 {
     const int32_t n_words = (m + 31) / 32;
     GPU_EACH(w, n_words)
@@ -299,7 +299,7 @@ GPU_HD void gpu_row_settle(gpu_row_shared *s, const int32_t *mask, int32_t m)
         {
             uint32_t hit = 0;
             for (int32_t w = 0; w * 32 < j && j < m; w++)
-                hit |= (uint32_t)mask[w * GPU_ROW_TILE + j] & now[w];
+                hit |= (uint32_t)mask[w * GPU_FOUND_TILE + j] & now[w];
             gpu_vote(&s->keep[1 - pass % 2][j / 32], now[j / 32], j % 32, j < m && hit == 0,
                      &s->changed[pass % 3]);
         }
@@ -310,7 +310,7 @@ GPU_HD void gpu_row_settle(gpu_row_shared *s, const int32_t *mask, int32_t m)
 }
 
 /* Those of the tile that stay, in order, after the ones kept before. Returns how many. */
-GPU_HD int32_t gpu_row_append(gpu_row_shared *s, int32_t m, int32_t before, int32_t max_det)
+GPU_HD int32_t gpu_found_append(gpu_found_shared *s, int32_t m, int32_t before, int32_t max_det)
 {
     const int32_t n_words = (m + 31) / 32;
     if (gpu_thread() == 0) {
@@ -336,8 +336,8 @@ GPU_HD int32_t gpu_row_append(gpu_row_shared *s, int32_t m, int32_t before, int3
 }
 
 /* Takes out of those further down what the `stay` ranks kept last overlap. */
-GPU_HD void gpu_row_take_out(const gpu_rank_args *a, gpu_row_shared *s, const gpu_row_box *boxes,
-                             int32_t n_words, int32_t before, int32_t stay)
+GPU_HD void gpu_found_take_out(const gpu_rank_args *a, gpu_found_shared *s, const gpu_found_box *boxes,
+                               int32_t n_words, int32_t before, int32_t stay)
 {
     const int32_t from = s->from;
     GPU_EACH(k, stay)
@@ -345,16 +345,16 @@ GPU_HD void gpu_row_take_out(const gpu_rank_args *a, gpu_row_shared *s, const gp
         s->box[k] = boxes[s->kept[before + k]];
     }
     gpu_sync();
-    GPU_EACH(item, (n_words - from) * 32 * GPU_ROW_PARTS)
+    GPU_EACH(item, (n_words - from) * 32 * GPU_FOUND_PARTS)
     {
-        const int32_t rank = from * 32 + item / GPU_ROW_PARTS;
+        const int32_t rank = from * 32 + item / GPU_FOUND_PARTS;
         const uint32_t bit = (uint32_t)1 << (rank % 32);
         if (!(s->alive[rank / 32] & bit))
             continue;
-        const gpu_row_box own = boxes[rank];
-        const float area = gpu_row_area(&own);
-        for (int32_t k = item % GPU_ROW_PARTS; k < stay; k += GPU_ROW_PARTS)
-            if (gpu_row_overlaps(&s->box[k], &own, area, a->limit)) {
+        const gpu_found_box own = boxes[rank];
+        const float area = gpu_found_area(&own);
+        for (int32_t k = item % GPU_FOUND_PARTS; k < stay; k += GPU_FOUND_PARTS)
+            if (gpu_found_overlaps(&s->box[k], &own, area, a->limit)) {
                 gpu_clear_bits(&s->alive[rank / 32], bit);
                 break;
             }
@@ -364,10 +364,10 @@ GPU_HD void gpu_row_take_out(const gpu_rank_args *a, gpu_row_shared *s, const gp
 
 /* Tiles of ranks, best first: settled among themselves, then whatever they overlap further down is taken out. The masks of
  * the first tile are there. */
-GPU_HD void gpu_row_greedy(const gpu_rank_args *a, gpu_row_shared *s, int32_t *words, int32_t n)
+GPU_HD void gpu_found_greedy(const gpu_rank_args *a, gpu_found_shared *s, int32_t *words, int32_t n)
 {
-    const gpu_row_box *boxes = gpu_row_boxes(a, words);
-    int32_t *mask = words + a->space.mask, m = n < GPU_ROW_TILE ? n : GPU_ROW_TILE, before = 0;
+    const gpu_found_box *boxes = gpu_found_boxes(a, words);
+    int32_t *mask = words + a->space.mask, m = n < GPU_FOUND_TILE ? n : GPU_FOUND_TILE, before = 0;
     const int32_t n_words = (n + 31) / 32;
     GPU_EACH(w, n_words)
     {
@@ -380,13 +380,13 @@ GPU_HD void gpu_row_greedy(const gpu_rank_args *a, gpu_row_shared *s, int32_t *w
     if (gpu_thread() == 0)
         s->from = m / 32;
     while (m > 0) {
-        gpu_row_settle(s, mask, m);
-        const int32_t stay = gpu_row_append(s, m, before, a->max_det);
-        if (before + stay >= a->max_det || n <= GPU_ROW_TILE)
+        gpu_found_settle(s, mask, m);
+        const int32_t stay = gpu_found_append(s, m, before, a->max_det);
+        if (before + stay >= a->max_det || n <= GPU_FOUND_TILE)
             return;
-        gpu_row_take_out(a, s, boxes, n_words, before, stay);
+        gpu_found_take_out(a, s, boxes, n_words, before, stay);
         before += stay;
-        m = gpu_row_select(s, n_words, s->list, GPU_ROW_TILE);
+        m = gpu_found_select(s, n_words, s->list, GPU_FOUND_TILE);
         GPU_EACH(i, m)
         {
             s->box[i] = boxes[s->list[i]];
@@ -396,16 +396,16 @@ GPU_HD void gpu_row_greedy(const gpu_rank_args *a, gpu_row_shared *s, int32_t *w
         {
             const int32_t w = item / m, j = item % m;
             if (32 * w < j)
-                mask[w * GPU_ROW_TILE + j] = (int32_t)gpu_row_mask(s->box, w, j, a->limit);
+                mask[w * GPU_FOUND_TILE + j] = (int32_t)gpu_found_mask(s->box, w, j, a->limit);
         }
         gpu_sync();
     }
 }
 
 /* An image's ranks that stay, as keys, best first. */
-GPU_HD void gpu_suppress_block(const gpu_rank_args *a, gpu_row_shared *s, int32_t image)
+GPU_HD void gpu_suppress_block(const gpu_rank_args *a, gpu_found_shared *s, int32_t image)
 {
-    int32_t *words = gpu_row_image(a->p[0], &a->space, image), n = gpu_row_count(words, &a->space);
+    int32_t *words = gpu_found_image(a->p[0], &a->space, image), n = gpu_found_count(words, &a->space);
     n = n < a->most ? n : a->most;
     if (gpu_thread() == 0)
         s->n_kept = s->from = 0;
@@ -418,12 +418,12 @@ GPU_HD void gpu_suppress_block(const gpu_rank_args *a, gpu_row_shared *s, int32_
             s->alive[w] = bits;
         }
         gpu_sync();
-        const int32_t kept = gpu_row_select(s, (n + 31) / 32, s->kept, a->max_det);
+        const int32_t kept = gpu_found_select(s, (n + 31) / 32, s->kept, a->max_det);
         if (gpu_thread() == 0)
             s->n_kept = kept;
         gpu_sync();
     } else {
-        gpu_row_greedy(a, s, words, n);
+        gpu_found_greedy(a, s, words, n);
         gpu_sync();
     }
     const uint64_t *sorted = (const uint64_t *)(words + a->space.sorted);
@@ -437,24 +437,24 @@ GPU_HD void gpu_suppress_block(const gpu_rank_args *a, gpu_row_shared *s, int32_
         words[1] = count;
 }
 
-/* --- rows --- */
+/* --- what is found --- */
 
-GPU_HD float gpu_row_keypoint(const gpu_final_args *a, int32_t image, int32_t place, int32_t value)
+GPU_HD float gpu_found_keypoint(const gpu_final_args *a, int32_t image, int32_t place, int32_t value)
 {
     int32_t l = 0;
     while (l + 1 < a->n_levels && place >= a->first[l + 1])
         l++;
     const int32_t inside = place - a->first[l], part = value % a->dims;
     const float v =
-        gpu_row_load(a->p[2 + l], ((int64_t)image * a->places[l] + inside) * a->ld[l] + value, a->type);
+        gpu_found_load(a->p[2 + l], ((int64_t)image * a->places[l] + inside) * a->ld[l] + value, a->type);
     if (part == 2)
         return sk_yolo_sigmoid(v);
     return sk_yolo_keypoint(v, sk_yolo_anchor(part == 0 ? inside % a->width[l] : inside / a->width[l]),
                             a->stride[l], a->keypoints_26);
 }
 
-GPU_HD float gpu_row_value(const gpu_final_args *a, const int32_t *words, uint64_t key, int32_t image,
-                           int32_t column)
+GPU_HD float gpu_found_value(const gpu_final_args *a, const int32_t *words, uint64_t key, int32_t image,
+                             int32_t column)
 {
     const int32_t place = sk_order_index(key);
     if (column < 4)
@@ -465,15 +465,15 @@ GPU_HD float gpu_row_value(const gpu_final_args *a, const int32_t *words, uint64
         return (float)words[a->space.classes + place];
     if (a->oriented)
         return ((const float *)(words + a->space.angles))[place];
-    return gpu_row_keypoint(a, image, place, column - 6);
+    return gpu_found_keypoint(a, image, place, column - 6);
 }
 
-/* One value of the rows: zeros where there are fewer. */
-GPU_HD float gpu_final_value(const gpu_final_args *a, const int32_t *words, int32_t image, int32_t row,
+/* One value of what is found: zeros where there are fewer. */
+GPU_HD float gpu_final_value(const gpu_final_args *a, const int32_t *words, int32_t image, int32_t index,
                              int32_t column)
 {
-    return row < words[1]
-               ? gpu_row_value(a, words, ((const uint64_t *)(words + a->space.kept))[row], image, column)
+    return index < words[1]
+               ? gpu_found_value(a, words, ((const uint64_t *)(words + a->space.kept))[index], image, column)
                : 0.0f;
 }
 

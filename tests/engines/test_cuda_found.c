@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Final rows of the cuda engine, on a GPU of loops (gpu_emulate.c), against the tasks' own decoding and suppression. */
+/* What the cuda engine finds, on a GPU of loops (gpu_emulate.c), against the tasks' own decoding and suppression. */
 #include "support/test.h"
 
-#include "row_cases.h"
+#include "found_cases.h"
 #include "runner/internal.h"
 #include "support/yolo_writer.h"
 
 extern const sk_engine gpu_engine;
 extern int64_t gpu_emulate_live;
 
-static row_result check(const row_case *c, uint64_t seed)
+static found_result check(const found_case *c, uint64_t seed)
 {
-    row_result r;
+    found_result r;
     sk_error err = {0};
-    assert_ok(row_case_run(c, seed, &gpu_engine, &r, &err), &err);
+    assert_ok(found_case_run(c, seed, &gpu_engine, &r, &err), &err);
     if (r.want != r.got || r.different || r.worst > 0 || r.score > 0)
         fail_msg("case %d: %d instances, %d expected, %d differ, by %g px and %g in score", (int)seed, r.got,
                  r.want, r.different, r.worst, r.score);
@@ -21,14 +21,14 @@ static row_result check(const row_case *c, uint64_t seed)
     return r;
 }
 
-/* The host rounds alike on both sides: the same rows, bit for bit. */
+/* The host rounds alike on both sides: the same detections, bit for bit. */
 static void test_random_heads(void **state)
 {
     (void)state;
     int instances = 0, none = 0;
     for (uint64_t seed = 0; seed < 90; seed++) {
-        const row_case c = row_case_random(seed);
-        const row_result r = check(&c, seed);
+        const found_case c = found_case_random(seed);
+        const found_result r = check(&c, seed);
         instances += r.want;
         none += r.want == 0;
     }
@@ -50,7 +50,7 @@ static void test_many_candidates(void **state)
         {SK_TASK_DETECT, 176, 1000, 0.0}, {SK_TASK_OBB, 48, 1000, 0.7},     {SK_TASK_OBB, 64, 1000, 0.3},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        row_case c = {
+        found_case c = {
             .task = cases[i].task, .side = cases[i].side, .levels = 1, .classes = 1, .reg = 1, .batch = 1};
         c.settings = sk_yolo_settings_defaults();
         c.settings.confidence = 0.02f;
@@ -58,7 +58,7 @@ static void test_many_candidates(void **state)
         c.settings.max_det = cases[i].max_det;
         c.density = 1;
         c.precision = SK_PRECISION_F16;
-        const row_result r = check(&c, i + 7);
+        const found_result r = check(&c, i + 7);
         assert_true(r.want > 20);
     }
 }
@@ -67,17 +67,17 @@ static void test_many_candidates(void **state)
 static void test_refusals(void **state)
 {
     (void)state;
-    row_case c = row_case_random(1);
+    found_case c = found_case_random(1);
     sk_model model = {.task = c.task};
-    sk_graph *g = row_graph(&c, &model.yolo);
+    sk_graph *g = found_graph(&c, &model.yolo);
     sk_session_settings s = sk_session_defaults();
-    sk_row_outputs wish;
+    sk_found_outputs wish;
     sk_session *session = NULL;
     sk_error err = {0};
-    const sk_shape shape = sk_shape_of(4, 1, 4 * c.reg + c.classes + row_extra(&c), 24, 24);
-    assert_true(sk_offload_rows(&model, &c.settings, &wish));
+    const sk_shape shape = sk_shape_of(4, 1, 4 * c.reg + c.classes + found_extra(&c), 24, 24);
+    assert_true(sk_offload_found(&model, &c.settings, &wish));
     s.cache_dir = "";
-    s.stages.rows = &wish;
+    s.stages.found = &wish;
     assert_int_equal(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), SK_ERR_ARG);
     assert_non_null(strstr(err.message, "cut the tail"));
     s.tail = SK_TAIL_CUT;
@@ -87,10 +87,10 @@ static void test_refusals(void **state)
     assert_int_equal(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), SK_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, "no head of a detector"));
     c.settings.max_det = 2000;
-    assert_false(sk_offload_rows(&model, &c.settings, &wish));
+    assert_false(sk_offload_found(&model, &c.settings, &wish));
     model.yolo.end2end = 1;
     c.settings.max_det = 300;
-    assert_false(sk_offload_rows(&model, &c.settings, &wish));
+    assert_false(sk_offload_found(&model, &c.settings, &wish));
     sk_graph_close(&g);
     assert_int_equal(gpu_emulate_live, 0);
 }
@@ -111,11 +111,11 @@ static sk_runner *open_runner(const sk_model *model, bool whole)
     s.keep_outputs = whole;
     assert_ok(sk_runner_open_on(&model, 1, &s, engines, &r, &err), &err);
     assert_int_equal(r->lanes[0].trace.key.frames, 1);
-    assert_int_equal(r->lanes[0].trace.key.rows, !whole);
+    assert_int_equal(r->lanes[0].trace.key.found, !whole);
     return r;
 }
 
-/* The runner lets the engine make the rows, unless outputs are wanted whole; what comes out is the same. */
+/* The runner lets the engine decode and suppress, unless outputs are wanted whole; what comes out is the same. */
 static void test_runner(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void test_runner(void **state)
         sk_error err = {0};
         sk_model *model = NULL;
         const yolo_fixture fixture = {.head = heads[k], .f32 = true};
-        assert_ok(sk_model_open(yolo_save(&fixture, "rows.pt"), &model, &err), &err);
+        assert_ok(sk_model_open(yolo_save(&fixture, "found.pt"), &model, &err), &err);
         sk_runner *runners[2] = {open_runner(model, false), open_runner(model, true)};
         static uint8_t pixels[192 * 108 * 3];
         for (int i = 0; i < 4; i++) {
@@ -138,11 +138,11 @@ static void test_runner(void **state)
                                     .stride = 192 * 3,
                                     .data = pixels,
                                     .index = i};
-            sk_runner_result rows, whole;
-            assert_ok(sk_runner_run(runners[0], &frame, NULL, &rows, &err), &err);
+            sk_runner_result final, whole;
+            assert_ok(sk_runner_run(runners[0], &frame, NULL, &final, &err), &err);
             assert_ok(sk_runner_run(runners[1], &frame, NULL, &whole, &err), &err);
-            row_result d = {0};
-            row_compare(whole.instances, rows.instances, &d);
+            found_result d = {0};
+            found_compare(whole.instances, final.instances, &d);
             assert_int_equal(d.want, d.got);
             assert_int_equal(d.different, 0);
             assert_true(d.worst == 0 && d.score == 0);

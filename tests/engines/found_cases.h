@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Detectors made of random heads, for engines that make final rows: the same heads once through the tasks' own code and
+/* Detectors made of random heads, for engines that decode and suppress: the same heads once through the tasks' own code and
  * once through the engine's. A network of pointwise convolutions hands its input through, so that a case says every value
  * of every head. For the test on the GPU of loops and for the check on a real one. */
 
-typedef struct row_case {
+typedef struct found_case {
     sk_task task;
     int side, levels, classes, reg, keypoints, dims, batch;
     sk_yolo_settings settings;
@@ -27,30 +27,30 @@ typedef struct row_case {
     int broken;    /* 1: some values are infinite or no numbers */
     int keypoints_26, angle_raw;
     sk_precision precision;
-} row_case;
+} found_case;
 
-typedef struct row_result {
+typedef struct found_result {
     int candidates;      /* places above the confidence, all images */
     int want, got;       /* instances of the tasks' code, of the engine */
     int different;       /* that differ in class or place in the order, or by more than rounding */
     double worst, score; /* largest differences of the others: pixels, scores */
-} row_result;
+} found_result;
 
-static float row_unit(random_source *r) /* 0 … 1 */
+static float found_unit(random_source *r) /* 0 … 1 */
 {
     return (float)random_next(r) / 2147483648.0f;
 }
 
-static row_case row_case_random(uint64_t seed)
+static found_case found_case_random(uint64_t seed)
 {
     static const sk_task tasks[] = {SK_TASK_DETECT, SK_TASK_POSE, SK_TASK_OBB};
     static const float densities[] = {0.02f, 0.2f, 0.7f, 0.0f}, limits[] = {0.25f, 0.5f, 0.01f, 0.9f};
     random_source r = {seed * 77 + 5};
-    row_case c = {.task = tasks[seed % 3],
-                  .side = 24,
-                  .levels = 1 + (int)(random_next(&r) % 3),
-                  .classes = 1,
-                  .dims = 3};
+    found_case c = {.task = tasks[seed % 3],
+                    .side = 24,
+                    .levels = 1 + (int)(random_next(&r) % 3),
+                    .classes = 1,
+                    .dims = 3};
     c.classes = random_next(&r) % 2 ? 1 : 2 + (int)(random_next(&r) % 5);
     c.reg = random_next(&r) % 3 == 0 ? 1 : 4 + 4 * (int)(random_next(&r) % 4);
     c.keypoints = c.task == SK_TASK_POSE ? 1 + (int)(random_next(&r) % 6) : 0;
@@ -72,18 +72,18 @@ static row_case row_case_random(uint64_t seed)
     return c;
 }
 
-static int row_extra(const row_case *c)
+static int found_extra(const found_case *c)
 {
     return c->task == SK_TASK_OBB ? 1 : c->keypoints * c->dims;
 }
 
 /* Heads in the order box, class, extra of each level; level k takes every 2^k-th pixel. */
-static sk_graph *row_graph(const row_case *c, sk_yolo_spec *spec)
+static sk_graph *found_graph(const found_case *c, sk_yolo_spec *spec)
 {
     sk_graph *g = NULL;
     sk_error err = {0};
     sk_builder b;
-    const int channels = 4 * c->reg + c->classes + row_extra(c);
+    const int channels = 4 * c->reg + c->classes + found_extra(c);
     if (sk_graph_open(&g, &err) != SK_OK)
         return NULL;
     sk_builder_init(&b, g);
@@ -98,7 +98,7 @@ static sk_graph *row_graph(const row_case *c, sk_yolo_spec *spec)
                            .angle_raw = c->angle_raw,
                            .max_det = 300};
     for (int level = 0; level < c->levels; level++) {
-        const int parts[3] = {4 * c->reg, c->classes, row_extra(c)};
+        const int parts[3] = {4 * c->reg, c->classes, found_extra(c)};
         const sk_head_kind kinds[3] = {SK_HEAD_BOX, SK_HEAD_CLASS,
                                        c->task == SK_TASK_OBB ? SK_HEAD_ANGLE : SK_HEAD_KEYPOINTS};
         spec->stride[level] = (float)(8 << level);
@@ -126,20 +126,20 @@ static sk_graph *row_graph(const row_case *c, sk_yolo_spec *spec)
 }
 
 /* Values as heads have them: most places far below the confidence, boxes of some grid cells around their place. */
-static float *row_input(const row_case *c, uint64_t seed)
+static float *found_input(const found_case *c, uint64_t seed)
 {
     random_source r = {seed * 991 + 17};
-    const int channels = 4 * c->reg + c->classes + row_extra(c), plane = c->side * c->side;
+    const int channels = 4 * c->reg + c->classes + found_extra(c), plane = c->side * c->side;
     float *x = malloc((size_t)(c->batch * channels * plane) * sizeof *x);
     for (int n = 0; n < c->batch; n++)
         for (int i = 0; i < plane; i++) {
-            const int high = row_unit(&r) < c->density, broken = c->broken && random_next(&r) % 16 == 0;
+            const int high = found_unit(&r) < c->density, broken = c->broken && random_next(&r) % 16 == 0;
             for (int ch = 0; ch < channels; ch++) {
-                float v = row_unit(&r) * 4 - 2;
+                float v = found_unit(&r) * 4 - 2;
                 if (ch < 4 * c->reg) {
-                    v = c->reg == 1 ? row_unit(&r) * 6 : v;
+                    v = c->reg == 1 ? found_unit(&r) * 6 : v;
                 } else if (ch < 4 * c->reg + c->classes) {
-                    v = high ? row_unit(&r) * 6 - 2 : -9 + row_unit(&r);
+                    v = high ? found_unit(&r) * 6 - 2 : -9 + found_unit(&r);
                     v = c->coarse ? floorf(v * 2) / 2 : v;
                 }
                 if (broken && random_next(&r) % 8 == 0)
@@ -150,18 +150,18 @@ static float *row_input(const row_case *c, uint64_t seed)
     return x;
 }
 
-static sk_status row_post(const row_case *c, sk_yolo_post *post, const sk_tensor *outputs, int n_outputs,
-                          int rows, int image, sk_instances *out, sk_error *err)
+static sk_status found_post(const found_case *c, sk_yolo_post *post, const sk_tensor *outputs, int n_outputs,
+                            int final, int image, sk_instances *out, sk_error *err)
 {
     sk_map maps[16];
     sk_letterbox_geometry box;
     SK_TRY(sk_letterbox_fit(c->side * 8, c->side * 8, c->side * 8, c->side * 8, 0, &box, err));
     for (int i = 0; i < n_outputs; i++)
-        SK_TRY(sk_map_of_tensor(&outputs[i], image, rows, &maps[i], err));
-    return sk_yolo_post_run(post, rows ? SK_YOLO_ROWS : SK_YOLO_HEADS, maps, n_outputs, &box, out, err);
+        SK_TRY(sk_map_of_tensor(&outputs[i], image, final, &maps[i], err));
+    return sk_yolo_post_run(post, final ? SK_YOLO_FOUND : SK_YOLO_HEADS, maps, n_outputs, &box, out, err);
 }
 
-static void row_compare(const sk_instances *want, const sk_instances *got, row_result *result)
+static void found_compare(const sk_instances *want, const sk_instances *got, found_result *result)
 {
     result->want += want->count;
     result->got += got->count;
@@ -192,56 +192,56 @@ static void row_compare(const sk_instances *want, const sk_instances *got, row_r
     }
 }
 
-/* One case through an engine, whole heads and rows. */
-static sk_status row_case_run(const row_case *given, uint64_t seed, const sk_engine *engine,
-                              row_result *result, sk_error *err)
+/* One case through an engine, whole heads and what is found. */
+static sk_status found_case_run(const found_case *given, uint64_t seed, const sk_engine *engine,
+                                found_result *result, sk_error *err)
 {
-    row_case c = *given;
+    found_case c = *given;
     sk_model model = {.task = c.task};
-    sk_graph *g = row_graph(&c, &model.yolo);
-    float *x = row_input(&c, seed);
-    sk_session *dense = NULL, *rows = NULL;
+    sk_graph *g = found_graph(&c, &model.yolo);
+    float *x = found_input(&c, seed);
+    sk_session *dense = NULL, *found = NULL;
     sk_yolo_post *post = NULL;
     sk_instances want = {0}, got = {0};
     sk_session_settings s = sk_session_defaults();
-    sk_row_outputs wish;
+    sk_found_outputs wish;
     sk_tensor heads[16], final;
     sk_session_input in = {.data = x};
     const sk_shape shape =
-        sk_shape_of(4, c.batch, 4 * c.reg + c.classes + row_extra(&c), (int64_t)c.side, (int64_t)c.side);
+        sk_shape_of(4, c.batch, 4 * c.reg + c.classes + found_extra(&c), (int64_t)c.side, (int64_t)c.side);
     sk_status status = SK_OK;
-    *result = (row_result){0};
+    *result = (found_result){0};
     if (c.settings.n_classes > 0)
         c.settings.classes = c.wanted;
     s.tail = SK_TAIL_CUT;
     s.precision = c.precision;
     strcpy(s.options, "tune=off");
     s.cache_dir = "";
-    if (!g || !sk_offload_rows(&model, &c.settings, &wish)) {
-        status = sk_fail(err, SK_ERR_INTERNAL, "case %d: no rows are offered", (int)seed);
+    if (!g || !sk_offload_found(&model, &c.settings, &wish)) {
+        status = sk_fail(err, SK_ERR_INTERNAL, "case %d: finding is not offered", (int)seed);
         goto done;
     }
     SK_TRY_GOTO(sk_session_open(engine, g, &shape, 1, &s, &dense, err));
     SK_TRY_GOTO(sk_session_capture(dense, err));
-    s.stages.rows = &wish;
-    SK_TRY_GOTO(sk_session_open(engine, g, &shape, 1, &s, &rows, err));
-    SK_TRY_GOTO(sk_session_capture(rows, err));
+    s.stages.found = &wish;
+    SK_TRY_GOTO(sk_session_open(engine, g, &shape, 1, &s, &found, err));
+    SK_TRY_GOTO(sk_session_capture(found, err));
     SK_TRY_GOTO(sk_yolo_post_open(&model.yolo, c.task, &c.settings, c.side * 8, c.side * 8, &post, err));
     SK_TRY_GOTO(sk_instances_alloc(c.settings.max_det, c.keypoints, &want, err));
     SK_TRY_GOTO(sk_instances_alloc(c.settings.max_det, c.keypoints, &got, err));
     SK_TRY_GOTO(sk_session_run(dense, &in, 1, heads, 16, err));
     for (int run = 0; run < 2; run++) { /* what the first leaves behind must not matter to the second */
-        SK_TRY_GOTO(sk_session_run(rows, &in, 1, &final, 1, err));
-        *result = (row_result){0};
+        SK_TRY_GOTO(sk_session_run(found, &in, 1, &final, 1, err));
+        *result = (found_result){0};
         for (int image = 0; image < c.batch; image++) {
-            SK_TRY_GOTO(row_post(&c, post, heads, model.yolo.n_heads, 0, image, &want, err));
-            SK_TRY_GOTO(row_post(&c, post, &final, 1, 1, image, &got, err));
-            row_compare(&want, &got, result);
+            SK_TRY_GOTO(found_post(&c, post, heads, model.yolo.n_heads, 0, image, &want, err));
+            SK_TRY_GOTO(found_post(&c, post, &final, 1, 1, image, &got, err));
+            found_compare(&want, &got, result);
         }
     }
 done:
     sk_session_close(&dense);
-    sk_session_close(&rows);
+    sk_session_close(&found);
     sk_yolo_post_close(&post);
     sk_instances_free(&want);
     sk_instances_free(&got);

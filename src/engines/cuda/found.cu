@@ -35,7 +35,7 @@ __device__ __forceinline__ int32_t gpu_bits(uint32_t word)
 {
     return __popc(word);
 }
-#include "row_element.h"
+#include "found_element.h"
 
 enum { SCAN_THREADS = 128, RANK_THREADS = 256, RANK_KEYS = 4, OVERLAP_THREADS = 256, SUPPRESS_THREADS = 1024, FINAL_THREADS = 256 };
 
@@ -96,9 +96,9 @@ __global__ void __launch_bounds__(RANK_THREADS) rank_boxes(const __grid_constant
     const gpu_rank_args &a = u.rank;
     const int lane = threadIdx.x & 31, warps = (int)gridDim.x * (RANK_THREADS / 32);
     gpu_chain();
-    int32_t *words = gpu_row_image(a.p[0], &a.space, blockIdx.y);
+    int32_t *words = gpu_found_image(a.p[0], &a.space, blockIdx.y);
     const uint64_t *keys = (const uint64_t *)(words + a.space.keys);
-    const int n = gpu_row_count(words, &a.space);
+    const int n = gpu_found_count(words, &a.space);
     for (int first = ((int)blockIdx.x * (RANK_THREADS / 32) + (int)threadIdx.x / 32) * RANK_KEYS; first < n;
          first += warps * RANK_KEYS) {
         uint64_t own[RANK_KEYS], key = 0;
@@ -131,8 +131,8 @@ __global__ void __launch_bounds__(OVERLAP_THREADS) overlap_boxes(const __grid_co
 {
     const gpu_rank_args &a = u.rank;
     gpu_chain();
-    int32_t *words = gpu_row_image(a.p[0], &a.space, blockIdx.y);
-    int n = gpu_row_count(words, &a.space);
+    int32_t *words = gpu_found_image(a.p[0], &a.space, blockIdx.y);
+    int n = gpu_found_count(words, &a.space);
     n = n < a.most ? n : a.most;
     const int items = a.oriented ? gpu_drop_items(n) : gpu_mask_items(n);
     for (int i = (int)(blockIdx.x * OVERLAP_THREADS + threadIdx.x); i < items; i += (int)gridDim.x * OVERLAP_THREADS)
@@ -144,23 +144,23 @@ __global__ void __launch_bounds__(OVERLAP_THREADS) overlap_boxes(const __grid_co
 
 __global__ void __launch_bounds__(SUPPRESS_THREADS) suppress_boxes(const __grid_constant__ gpu_args u)
 {
-    __shared__ gpu_row_shared shared;
+    __shared__ gpu_found_shared shared;
     gpu_chain();
     gpu_suppress_block(&u.rank, &shared, blockIdx.x);
 }
 
-/* A warp a row. */
-__global__ void __launch_bounds__(FINAL_THREADS) final_rows(const __grid_constant__ gpu_args u)
+/* A warp a found one. */
+__global__ void __launch_bounds__(FINAL_THREADS) final_found(const __grid_constant__ gpu_args u)
 {
     const gpu_final_args &a = u.final;
-    const int row = (int)blockIdx.x * (FINAL_THREADS / 32) + (int)threadIdx.x / 32;
+    const int index = (int)blockIdx.x * (FINAL_THREADS / 32) + (int)threadIdx.x / 32;
     gpu_chain();
-    if (row >= a.max_det)
+    if (index >= a.max_det)
         return;
-    const int32_t *words = gpu_row_image(a.p[1], &a.space, blockIdx.y);
-    float *to = (float *)a.p[0] + ((int64_t)blockIdx.y * a.max_det + row) * a.row_words;
-    for (int c = threadIdx.x & 31; c < a.row_words; c += 32)
-        to[c] = gpu_final_value(&a, words, blockIdx.y, row, c);
+    const int32_t *words = gpu_found_image(a.p[1], &a.space, blockIdx.y);
+    float *to = (float *)a.p[0] + ((int64_t)blockIdx.y * a.max_det + index) * a.words;
+    for (int c = threadIdx.x & 31; c < a.words; c += 32)
+        to[c] = gpu_final_value(&a, words, blockIdx.y, index, c);
 }
 
 /* Blocks an image for work whose size is known on the device only: all the device for few images, some for many. */
@@ -170,7 +170,7 @@ static unsigned blocks_of(int images, int most)
     return (unsigned)(blocks < most ? blocks : most);
 }
 
-cudaError_t gpu_start_rows(const gpu_launch *l, cudaStream_t stream)
+cudaError_t gpu_start_found(const gpu_launch *l, cudaStream_t stream)
 {
     const gpu_args *a = l->args;
     const unsigned images = (unsigned)a->rank.n; /* of all but the scan */
@@ -190,7 +190,7 @@ cudaError_t gpu_start_rows(const gpu_launch *l, cudaStream_t stream)
     case GPU_SUPPRESS:
         return gpu_start((const void *)suppress_boxes, dim3(images), dim3(SUPPRESS_THREADS), 0, a, 1, l->pdl, stream);
     case GPU_FINAL:
-        return gpu_start((const void *)final_rows, dim3((unsigned)(a->final.max_det + 7) / 8, (unsigned)a->final.n),
+        return gpu_start((const void *)final_found, dim3((unsigned)(a->final.max_det + 7) / 8, (unsigned)a->final.n),
                          dim3(FINAL_THREADS), 0, a, 1, l->pdl, stream);
     default: return cudaErrorInvalidValue;
     }
