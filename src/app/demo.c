@@ -92,51 +92,52 @@ static bool watch_predict(void *context, const sk_predict_progress *p)
 }
 
 /* boxes, poses; of further runtimes boxes-onnx_cpu … */
-static char *part_folder(const demo *d, const sk_demo_lane *lane, int part)
+static char *part_folder(const demo *d, const sk_demo_entry *entry, int part)
 {
     char name[96];
-    if (lane == &d->report->lanes[0])
+    if (entry == &d->report->entries[0])
         snprintf(name, sizeof name, "%s", sk_demo_part_names[part]);
     else
-        snprintf(name, sizeof name, "%s-%s", sk_demo_part_names[part], lane->runtime);
+        snprintf(name, sizeof name, "%s-%s", sk_demo_part_names[part], entry->runtime);
     return sk_path_join(d->settings->out, name);
 }
 
-static sk_status run_part(demo *d, sk_demo_lane *lane, int part, sk_error *err)
+static sk_status run_part(demo *d, sk_demo_entry *entry, int part, sk_error *err)
 {
-    bool chosen = lane == &d->report->lanes[0];
+    bool chosen = entry == &d->report->entries[0];
     sk_predict_settings s;
     sk_predict_defaults(&s);
-    char *folder = part_folder(d, lane, part);
+    char *folder = part_folder(d, entry, part);
     if (!folder)
         return sk_fail_memory(err, strlen(d->settings->out));
     s.source = d->scene;
     s.n_models = 1;
     s.models[0] = d->report->models[part];
     s.out = folder;
-    s.detector.runtime = lane->runtime;
+    s.detector.runtime = entry->runtime;
     s.detector.threads = d->settings->threads;
     s.detector.confidence = SK_DEMO_CONFIDENCE;
     s.detector.iou = SK_DEMO_IOU;
     s.detector.rect = SK_RECT_ON; /* the same network input on every runtime, so that they can be compared */
-    s.runtime_requested = chosen ? d->settings->runtime_requested : lane->runtime;
+    s.runtime_requested = chosen ? d->settings->runtime_requested : entry->runtime;
     s.runtime_fell_back = chosen && d->settings->runtime_fell_back;
     s.n_formats = chosen ? 2 : 1;
     s.formats[1] = "slp";
     s.overlay = chosen;
     s.restart = d->restart;
-    snprintf(d->what, sizeof d->what, "%s on %s", sk_demo_part_names[part], lane->runtime);
-    sk_status status = sk_predict_run(&s, watch_predict, d, &lane->parts[part], err);
-    d->report->stopped = status == SK_OK && lane->parts[part].stopped;
-    d->report->continued = d->report->continued || lane->parts[part].total_frames > lane->parts[part].frames;
+    snprintf(d->what, sizeof d->what, "%s on %s", sk_demo_part_names[part], entry->runtime);
+    sk_status status = sk_predict_run(&s, watch_predict, d, &entry->parts[part], err);
+    d->report->stopped = status == SK_OK && entry->parts[part].stopped;
+    d->report->continued =
+        d->report->continued || entry->parts[part].total_frames > entry->parts[part].frames;
     sk_free(folder);
     return status;
 }
 
-static sk_status read_part(const demo *d, const sk_demo_lane *lane, int part, sk_annotation_set *set,
+static sk_status read_part(const demo *d, const sk_demo_entry *entry, int part, sk_annotation_set *set,
                            sk_error *err)
 {
-    char *folder = part_folder(d, lane, part), *path = folder ? sk_path_join(folder, "results.csv") : NULL;
+    char *folder = part_folder(d, entry, part), *path = folder ? sk_path_join(folder, "results.csv") : NULL;
     sk_status status =
         path ? sk_annotations_read(path, set, err) : sk_fail_memory(err, strlen(d->settings->out));
     sk_free(path);
@@ -144,7 +145,7 @@ static sk_status read_part(const demo *d, const sk_demo_lane *lane, int part, sk
     return status;
 }
 
-static sk_status measure_part(const demo *d, sk_demo_lane *lane, int part, const sk_demo_sets *sets,
+static sk_status measure_part(const demo *d, sk_demo_entry *entry, int part, const sk_demo_sets *sets,
                               sk_error *err)
 {
     sk_annotation_set own = {0};
@@ -152,50 +153,50 @@ static sk_status measure_part(const demo *d, sk_demo_lane *lane, int part, const
     sk_eval_settings s;
     sk_eval_defaults(&s);
     sk_status status = SK_OK;
-    if (lane != &d->report->lanes[0]) {
-        SK_TRY_GOTO(read_part(d, lane, part, &own, err));
-        SK_TRY_GOTO(sk_agreement_measure(found, &own, &lane->agreement[part], err));
+    if (entry != &d->report->entries[0]) {
+        SK_TRY_GOTO(read_part(d, entry, part, &own, err));
+        SK_TRY_GOTO(sk_agreement_measure(found, &own, &entry->agreement[part], err));
         found = &own;
     }
-    status = sk_eval_run(found, &sets->truth, &s, &lane->scores[part], err);
+    status = sk_eval_run(found, &sets->truth, &s, &entry->scores[part], err);
 done:
     sk_annotations_free(&own);
     return status;
 }
 
 /* A further runtime that fails is a line in the table, not the end. */
-static sk_status forgive(sk_demo_lane *lane, sk_status status, sk_error *err)
+static sk_status forgive(sk_demo_entry *entry, sk_status status, sk_error *err)
 {
     if (status == SK_OK || status == SK_ERR_MEMORY || status == SK_ERR_CANCELLED)
         return status;
-    lane->failed = true;
-    snprintf(lane->problem, sizeof lane->problem, "%.*s", (int)strcspn(err->message, "\n"), err->message);
+    entry->failed = true;
+    snprintf(entry->problem, sizeof entry->problem, "%.*s", (int)strcspn(err->message, "\n"), err->message);
     *err = (sk_error){0};
     return SK_OK;
 }
 
-static sk_status run_lane(demo *d, sk_demo_lane *lane, sk_error *err)
+static sk_status run_entry(demo *d, sk_demo_entry *entry, sk_error *err)
 {
     sk_status status = SK_OK;
     for (int part = 0; part < SK_DEMO_PARTS && status == SK_OK && !d->report->stopped; part++)
-        status = run_part(d, lane, part, err);
-    return lane == &d->report->lanes[0] ? status : forgive(lane, status, err);
+        status = run_part(d, entry, part, err);
+    return entry == &d->report->entries[0] ? status : forgive(entry, status, err);
 }
 
-static sk_status list_lanes(demo *d, sk_error *err)
+static sk_status list_entries(demo *d, sk_error *err)
 {
     sk_demo_report *r = d->report;
-    snprintf(r->lanes[r->n_lanes++].runtime, sizeof r->lanes[0].runtime, "%s", d->settings->runtime);
+    snprintf(r->entries[r->n_entries++].runtime, sizeof r->entries[0].runtime, "%s", d->settings->runtime);
     if (!d->settings->compare)
         return SK_OK;
     sk_runtimes_view *view = sk_calloc(1, sizeof *view);
     if (!view)
         return sk_fail_memory(err, sizeof *view);
     sk_runtimes_look(0, false, view);
-    for (int i = 0; i < SK_RUNTIME_COUNT && r->n_lanes < SK_RUNTIME_COUNT; i++) {
+    for (int i = 0; i < SK_RUNTIME_COUNT && r->n_entries < SK_RUNTIME_COUNT; i++) {
         const char *name = sk_runtime_name((sk_runtime)i);
         if (view->rows[i].available && strcmp(name, d->settings->runtime) != 0)
-            snprintf(r->lanes[r->n_lanes++].runtime, sizeof r->lanes[0].runtime, "%s", name);
+            snprintf(r->entries[r->n_entries++].runtime, sizeof r->entries[0].runtime, "%s", name);
     }
     sk_free(view);
     return SK_OK;
@@ -212,10 +213,10 @@ static sk_status measure_and_report(demo *d, sk_error *err)
     sk_status status = SK_OK;
     SK_TRY_GOTO(sk_annotations_read(d->truth, &sets->truth, err));
     for (int part = 0; part < SK_DEMO_PARTS; part++)
-        SK_TRY_GOTO(read_part(d, &r->lanes[0], part, &sets->found[part], err));
-    for (int32_t i = 0; i < r->n_lanes; i++)
-        for (int part = 0; part < SK_DEMO_PARTS && !r->lanes[i].failed; part++)
-            SK_TRY_GOTO(measure_part(d, &r->lanes[i], part, sets, err));
+        SK_TRY_GOTO(read_part(d, &r->entries[0], part, &sets->found[part], err));
+    for (int32_t i = 0; i < r->n_entries; i++)
+        for (int part = 0; part < SK_DEMO_PARTS && !r->entries[i].failed; part++)
+            SK_TRY_GOTO(measure_part(d, &r->entries[i], part, sets, err));
     sk_demo_summarize(d->settings, r);
     SK_TRY_GOTO(sk_text_status(&r->summary, err));
     SK_TRY_GOTO(sk_demo_write_page(d->settings, r, sets, err));
@@ -266,9 +267,9 @@ static sk_status run_all(demo *d, sk_error *err)
     }
     if (r->stopped)
         return SK_OK;
-    SK_TRY(list_lanes(d, err));
-    for (int32_t i = 0; i < r->n_lanes && !r->stopped; i++)
-        SK_TRY(run_lane(d, &r->lanes[i], err));
+    SK_TRY(list_entries(d, err));
+    for (int32_t i = 0; i < r->n_entries && !r->stopped; i++)
+        SK_TRY(run_entry(d, &r->entries[i], err));
     return r->stopped ? SK_OK : measure_and_report(d, err);
 }
 
@@ -296,9 +297,9 @@ void sk_demo_free(sk_demo_report **report)
 {
     if (!report || !*report)
         return;
-    for (int32_t i = 0; i < (*report)->n_lanes; i++)
+    for (int32_t i = 0; i < (*report)->n_entries; i++)
         for (int part = 0; part < SK_DEMO_PARTS; part++)
-            sk_eval_free(&(*report)->lanes[i].scores[part]);
+            sk_eval_free(&(*report)->entries[i].scores[part]);
     sk_text_free(&(*report)->summary);
     sk_free(*report);
     *report = NULL;

@@ -43,15 +43,15 @@ void sk_demo_defaults(sk_demo_settings *settings);
 /* `seconds`: what the part's own clock says; 0 not known. */
 typedef bool (*sk_demo_watch)(void *context, const char *what, int64_t done, int64_t total, double seconds);
 
-/* One runtime's share. */
-typedef struct sk_demo_lane {
+/* One runtime of the demo, and how it did. */
+typedef struct sk_demo_entry {
     char runtime[32];
     bool failed;
     char problem[512];
     sk_predict_report parts[SK_DEMO_PARTS];
     sk_eval_report scores[SK_DEMO_PARTS];
-    sk_agreement agreement[SK_DEMO_PARTS]; /* with the first lane */
-} sk_demo_lane;
+    sk_agreement agreement[SK_DEMO_PARTS]; /* with the first entry */
+} sk_demo_entry;
 
 typedef struct sk_demo_report {
     bool stopped;       /* by the watcher: the same command goes on */
@@ -60,9 +60,9 @@ typedef struct sk_demo_report {
     char models[SK_DEMO_PARTS][512];
     int64_t frames;
     double scene_seconds; /* it took to draw the scene; 0: it was there */
-    int32_t n_lanes;
-    sk_demo_lane lanes[SK_RUNTIME_COUNT]; /* the first is the chosen one */
-    sk_text summary;                      /* what is printed, and kept in summary.txt */
+    int32_t n_entries;
+    sk_demo_entry entries[SK_RUNTIME_COUNT]; /* the first is the chosen one */
+    sk_text summary;                         /* what is printed, and kept in summary.txt */
 } sk_demo_report;
 
 /* The report (some hundred kilobytes) is ended by sk_demo_free. */

@@ -59,11 +59,11 @@ void sk_demo_figure_stages(const sk_demo_report *r, sk_text *page)
 {
     double most = 0;
     int rows = 0;
-    for (int32_t i = 0; i < r->n_lanes; i++)
+    for (int32_t i = 0; i < r->n_entries; i++)
         for (int part = 0; part < SK_DEMO_PARTS; part++) {
-            bool there = !r->lanes[i].failed && r->lanes[i].parts[part].frames > 0;
+            bool there = !r->entries[i].failed && r->entries[i].parts[part].frames > 0;
             rows += there;
-            most = there ? fmax(most, stage_sum(&r->lanes[i].parts[part])) : most;
+            most = there ? fmax(most, stage_sum(&r->entries[i].parts[part])) : most;
         }
     if (rows == 0 || !(most > 0)) {
         sk_text_append(page,
@@ -74,13 +74,13 @@ void sk_demo_figure_stages(const sk_demo_report *r, sk_text *page)
                     "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"milliseconds a frame by stage\">\n",
                     LEFT + WIDE + RIGHT, rows * ROW + 4);
     int row = 0;
-    for (int32_t i = 0; i < r->n_lanes; i++)
+    for (int32_t i = 0; i < r->n_entries; i++)
         for (int part = 0; part < SK_DEMO_PARTS; part++) {
             char name[64];
-            if (r->lanes[i].failed || r->lanes[i].parts[part].frames <= 0)
+            if (r->entries[i].failed || r->entries[i].parts[part].frames <= 0)
                 continue;
-            snprintf(name, sizeof name, "%s, %s", sk_demo_part_names[part], r->lanes[i].runtime);
-            stage_bar(&r->lanes[i].parts[part], name, WIDE / most, row++, page);
+            snprintf(name, sizeof name, "%s, %s", sk_demo_part_names[part], r->entries[i].runtime);
+            stage_bar(&r->entries[i].parts[part], name, WIDE / most, row++, page);
         }
     sk_text_append(page, "</svg>\n<p class=\"legend\">");
     for (int i = 0; i < STAGES; i++)
@@ -92,7 +92,7 @@ void sk_demo_figure_stages(const sk_demo_report *r, sk_text *page)
 
 void sk_demo_figure_errors(const sk_demo_report *r, sk_text *page)
 {
-    const sk_eval_report *e = &r->lanes[0].scores[SK_DEMO_POSES];
+    const sk_eval_report *e = &r->entries[0].scores[SK_DEMO_POSES];
     double most = 0;
     for (int32_t k = 0; k < e->n_keypoints; k++)
         most = fmax(most, e->keypoints[k].points.p90_percent);

@@ -62,9 +62,9 @@ static void tile(sk_text *page, const char *what, const char *format, double val
 
 static void tiles(const sk_demo_report *r, sk_text *page)
 {
-    const sk_demo_lane *lane = &r->lanes[0];
-    const sk_eval_row *boxes = &lane->scores[SK_DEMO_BOXES].all, *poses = &lane->scores[SK_DEMO_POSES].all;
-    const sk_predict_report *p = &lane->parts[SK_DEMO_POSES], *b = &lane->parts[SK_DEMO_BOXES];
+    const sk_demo_entry *entry = &r->entries[0];
+    const sk_eval_row *boxes = &entry->scores[SK_DEMO_BOXES].all, *poses = &entry->scores[SK_DEMO_POSES].all;
+    const sk_predict_report *p = &entry->parts[SK_DEMO_POSES], *b = &entry->parts[SK_DEMO_BOXES];
     sk_text_append(page, "<div class=\"tiles\">\n");
     tile(page, "of the animals found (recall)", "%.1f %%", 100 * boxes->obb.recall, boxes->obb.recall >= 0);
     tile(page, "of the boxes right (precision)", "%.1f %%", 100 * boxes->obb.precision,
@@ -115,18 +115,18 @@ static void score_rows(sk_text *page, const sk_eval_report *e, uint32_t has, con
 
 static void accuracy(const sk_demo_report *r, sk_text *page)
 {
-    const sk_demo_lane *lane = &r->lanes[0];
+    const sk_demo_entry *entry = &r->entries[0];
     sk_text_append(
         page, "<h2>How good</h2>\n<div class=\"scroll\"><table><tr><th></th><th>animals</th><th>found</th>"
               "<th>precision</th><th>recall</th><th>AP50</th><th>AP75</th><th>AP50:95</th></tr>\n");
-    score_rows(page, &lane->scores[SK_DEMO_BOXES], SK_HAS_OBB, "oriented boxes");
-    score_rows(page, &lane->scores[SK_DEMO_POSES], SK_HAS_KEYPOINTS, "poses (OKS)");
-    score_rows(page, &lane->scores[SK_DEMO_POSES], SK_HAS_BOX, "boxes of poses");
+    score_rows(page, &entry->scores[SK_DEMO_BOXES], SK_HAS_OBB, "oriented boxes");
+    score_rows(page, &entry->scores[SK_DEMO_POSES], SK_HAS_KEYPOINTS, "poses (OKS)");
+    score_rows(page, &entry->scores[SK_DEMO_POSES], SK_HAS_BOX, "boxes of poses");
     sk_text_append(page,
                    "</table></div>\n<p class=\"note\">Detections with a confidence above 0.4, overlapping by "
                    "less than 0.5. Animals of which less than 30 % is seen are left out. AP as "
                    "COCO's evaluator defines it; docs/eval.md defines every number.</p>\n");
-    const sk_eval_errors *e = &lane->scores[SK_DEMO_POSES].all.points;
+    const sk_eval_errors *e = &entry->scores[SK_DEMO_POSES].all.points;
     if (e->measured > 0) {
         sk_text_appendf(page,
                         "<p>Keypoints are off by %.2f px at the median, %.2f px on average, and by less than "
@@ -139,20 +139,20 @@ static void accuracy(const sk_demo_report *r, sk_text *page)
 
 static void agreement(const sk_demo_report *r, sk_text *page)
 {
-    if (r->n_lanes < 2)
+    if (r->n_entries < 2)
         return;
     sk_text_append(
         page, "<h2>Runtimes side by side</h2>\n<div class=\"scroll\"><table><tr><th></th><th>frames/s</th>"
               "<th>network ms</th><th>detections</th><th>the same</th><th>largest px</th><th>largest "
               "confidence</th></tr>\n");
-    for (int32_t i = 0; i < r->n_lanes; i++) {
-        const sk_demo_lane *lane = &r->lanes[i];
-        for (int part = 0; part < SK_DEMO_PARTS && !lane->failed; part++) {
-            const sk_predict_report *p = &lane->parts[part];
-            const sk_agreement *a = &lane->agreement[part];
+    for (int32_t i = 0; i < r->n_entries; i++) {
+        const sk_demo_entry *entry = &r->entries[i];
+        for (int part = 0; part < SK_DEMO_PARTS && !entry->failed; part++) {
+            const sk_predict_report *p = &entry->parts[part];
+            const sk_agreement *a = &entry->agreement[part];
             double n = p->frames > 0 ? (double)p->frames : 1;
             sk_text_appendf(page, "<tr><td>%s, %s</td><td>%.1f</td><td>%.2f</td><td>%lld</td>",
-                            sk_demo_part_names[part], lane->runtime,
+                            sk_demo_part_names[part], entry->runtime,
                             p->seconds > 0 ? (double)p->frames / p->seconds : 0, 1e3 * p->network / n,
                             (long long)p->instances);
             if (i == 0)
@@ -163,9 +163,9 @@ static void agreement(const sk_demo_report *r, sk_text *page)
                                 (long long)(a->first > a->second ? a->first : a->second), a->largest_px,
                                 a->largest_score);
         }
-        if (lane->failed) {
-            sk_text_appendf(page, "<tr><td>%s</td><td colspan=\"6\">", lane->runtime);
-            sk_text_append_markup(page, lane->problem);
+        if (entry->failed) {
+            sk_text_appendf(page, "<tr><td>%s</td><td colspan=\"6\">", entry->runtime);
+            sk_text_append_markup(page, entry->problem);
             sk_text_append(page, "</td></tr>\n");
         }
     }
@@ -220,7 +220,7 @@ static void files(const sk_demo_settings *s, sk_text *page)
 
 static void head(const sk_demo_settings *s, const sk_demo_report *r, sk_text *page)
 {
-    const sk_predict_report *p = &r->lanes[0].parts[SK_DEMO_POSES];
+    const sk_predict_report *p = &r->entries[0].parts[SK_DEMO_POSES];
     char now[SK_CLOCK_TEXT];
     sk_text_append(page, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
                          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>"

@@ -20,14 +20,14 @@ static void speeds(const sk_demo_report *r, sk_text *t)
     bool any = false;
     sk_text_appendf(t, "\n%-16s %9s %9s %9s %9s %9s %9s %9s\n", "speed", "frames/s", "decode", "pre",
                     "network", "post", "write", "overlay");
-    for (int32_t i = 0; i < r->n_lanes; i++)
+    for (int32_t i = 0; i < r->n_entries; i++)
         for (int part = 0; part < SK_DEMO_PARTS; part++) {
-            const sk_demo_lane *lane = &r->lanes[i];
-            const sk_predict_report *p = &lane->parts[part];
+            const sk_demo_entry *entry = &r->entries[i];
+            const sk_predict_report *p = &entry->parts[part];
             char name[48];
-            snprintf(name, sizeof name, r->n_lanes > 1 ? "%s %s" : "%s", sk_demo_part_names[part],
-                     lane->runtime);
-            if (lane->failed)
+            snprintf(name, sizeof name, r->n_entries > 1 ? "%s %s" : "%s", sk_demo_part_names[part],
+                     entry->runtime);
+            if (entry->failed)
                 continue;
             if (p->nothing_to_do) {
                 sk_text_appendf(t, "%-16s was done before\n", name);
@@ -48,11 +48,11 @@ static void speeds(const sk_demo_report *r, sk_text *t)
 
 static void scores(const sk_demo_report *r, sk_text *t)
 {
-    const sk_demo_lane *lane = &r->lanes[0];
+    const sk_demo_entry *entry = &r->entries[0];
     sk_text_appendf(t, "\n%-16s %9s %9s %9s %9s %9s %9s\n", "accuracy", "animals", "found", "precision",
                     "recall", "AP50", "AP50:95");
     for (int part = 0; part < SK_DEMO_PARTS; part++) {
-        const sk_eval_report *e = &lane->scores[part];
+        const sk_eval_report *e = &entry->scores[part];
         static const struct {
             uint32_t has;
             const char *name;
@@ -70,7 +70,7 @@ static void scores(const sk_demo_report *r, sk_text *t)
             sk_text_append(t, "\n");
         }
     }
-    const sk_eval_errors *p = &lane->scores[SK_DEMO_POSES].all.points;
+    const sk_eval_errors *p = &entry->scores[SK_DEMO_POSES].all.points;
     if (p->measured > 0)
         sk_text_appendf(t, "%-16s median %.2f px off, %.2f %% of the body's length; %.1f %% within 5 %%\n",
                         "keypoints", p->median, p->median_percent, 100 * (p->pck[0] > 0 ? p->pck[0] : 0));
@@ -78,20 +78,20 @@ static void scores(const sk_demo_report *r, sk_text *t)
 
 static void agreements(const sk_demo_report *r, sk_text *t)
 {
-    if (r->n_lanes < 2)
+    if (r->n_entries < 2)
         return;
-    sk_text_appendf(t, "\n%-16s %s\n", "the same as", r->lanes[0].runtime);
-    for (int32_t i = 1; i < r->n_lanes; i++) {
-        const sk_demo_lane *lane = &r->lanes[i];
-        if (lane->failed) {
-            sk_text_appendf(t, "%-16s did not run: %s\n", lane->runtime, lane->problem);
+    sk_text_appendf(t, "\n%-16s %s\n", "the same as", r->entries[0].runtime);
+    for (int32_t i = 1; i < r->n_entries; i++) {
+        const sk_demo_entry *entry = &r->entries[i];
+        if (entry->failed) {
+            sk_text_appendf(t, "%-16s did not run: %s\n", entry->runtime, entry->problem);
             continue;
         }
         for (int part = 0; part < SK_DEMO_PARTS; part++) {
-            const sk_agreement *a = &lane->agreement[part];
+            const sk_agreement *a = &entry->agreement[part];
             int64_t most = a->first > a->second ? a->first : a->second;
             char name[64];
-            snprintf(name, sizeof name, "%s %s", sk_demo_part_names[part], lane->runtime);
+            snprintf(name, sizeof name, "%s %s", sk_demo_part_names[part], entry->runtime);
             sk_text_appendf(t,
                             "%-16s %lld of %lld detections, at most %.2g px and %.2g of confidence apart\n",
                             name, (long long)a->paired, (long long)most, a->largest_px, a->largest_score);
@@ -102,8 +102,8 @@ static void agreements(const sk_demo_report *r, sk_text *t)
 void sk_demo_summarize(const sk_demo_settings *s, sk_demo_report *r)
 {
     sk_text *t = &r->summary;
-    const sk_demo_lane *lane = &r->lanes[0];
-    const sk_predict_report *p = &lane->parts[SK_DEMO_POSES];
+    const sk_demo_entry *entry = &r->entries[0];
+    const sk_predict_report *p = &entry->parts[SK_DEMO_POSES];
     sk_text_appendf(
         t, "%d %s, %lld frames of %dx%d, seed %llu: a scene the models never saw\n", s->scene.animals,
         s->scene.species == SK_SPECIES_MIXED ? "animals of three kinds" : sk_species_names[s->scene.species],
@@ -146,26 +146,26 @@ static void stage_to_json(sk_json *json, const sk_predict_report *p)
     sk_json_close(json);
 }
 
-static void lane_to_json(const sk_demo_report *r, int32_t i, sk_json *json)
+static void entry_to_json(const sk_demo_report *r, int32_t i, sk_json *json)
 {
-    const sk_demo_lane *lane = &r->lanes[i];
+    const sk_demo_entry *entry = &r->entries[i];
     sk_json_object(json);
-    sk_json_key_string(json, "runtime", lane->runtime);
-    if (lane->failed) {
-        sk_json_key_string(json, "error", lane->problem);
+    sk_json_key_string(json, "runtime", entry->runtime);
+    if (entry->failed) {
+        sk_json_key_string(json, "error", entry->problem);
         sk_json_close(json);
         return;
     }
-    sk_json_key_string(json, "device", lane->parts[SK_DEMO_POSES].device);
-    sk_json_key_string(json, "precision", lane->parts[SK_DEMO_POSES].precision);
+    sk_json_key_string(json, "device", entry->parts[SK_DEMO_POSES].device);
+    sk_json_key_string(json, "precision", entry->parts[SK_DEMO_POSES].precision);
     for (int part = 0; part < SK_DEMO_PARTS; part++) {
         sk_json_key(json, sk_demo_part_names[part]);
         sk_json_object(json);
-        stage_to_json(json, &lane->parts[part]);
+        stage_to_json(json, &entry->parts[part]);
         sk_json_key(json, "accuracy");
-        sk_eval_to_json(&lane->scores[part], json);
+        sk_eval_to_json(&entry->scores[part], json);
         if (i > 0) {
-            const sk_agreement *a = &lane->agreement[part];
+            const sk_agreement *a = &entry->agreement[part];
             sk_json_key(json, "agreement");
             sk_json_object(json);
             sk_json_key_int(json, "first", a->first);
@@ -198,8 +198,8 @@ void sk_demo_to_json(const sk_demo_settings *s, const sk_demo_report *r, sk_json
     sk_json_key_string(json, "runtime_requested", s->runtime_requested);
     sk_json_key(json, "runtimes");
     sk_json_array(json);
-    for (int32_t i = 0; i < r->n_lanes && !r->stopped; i++)
-        lane_to_json(r, i, json);
+    for (int32_t i = 0; i < r->n_entries && !r->stopped; i++)
+        entry_to_json(r, i, json);
     sk_json_close(json);
     sk_json_close(json);
 }

@@ -12,7 +12,7 @@
  * Layout f32c16: float32, channels in blocks of 16, [block][row][column][16], rows and columns with a zero border as
  * wide as the widest convolution that reads the map needs. Pointers point at the first pixel inside the border;
  * strides count floats: `plane` from block to block, `row` from row to row; a pixel is always 16 floats. A block may
- * hold fewer than 16 channels (`fill`); the lanes above are garbage that nobody reads: convolutions run over the
+ * hold fewer than 16 channels (`fill`); the channels above are garbage that nobody reads: convolutions run over the
  * filled channels only. So a concatenation of any channel counts is the maps side by side, and costs nothing.
  *
  * Weights are packed for the kernel that reads them; sk_pack_* in engines/cpu/pack.c writes these forms:
@@ -141,8 +141,8 @@ typedef void (*sk_from_blocked_f32_fn)(const float *in, float *out, ptrdiff_t ch
 
 /* Softmax of `count` contiguous floats, in place allowed. */
 typedef void (*sk_softmax_f32_fn)(const float *in, float *out, size_t count);
-/* Softmax over the lanes of blocked rows: pixel x's vector is in[b * plane + x * 16], b = 0 … blocks-1, `last` valid
- * lanes in the last block. In place; lanes above `last` become 0. Multiplies by `scale` first. */
+/* Softmax over the channels of blocked rows: pixel x's vector is in[b * plane + x * 16], b = 0 … blocks-1, `last` valid
+ * channels in the last block. In place; channels above `last` become 0. Multiplies by `scale` first. */
 typedef void (*sk_softmax_f32c16_fn)(float *data, ptrdiff_t plane, int32_t blocks, int32_t last,
                                      int32_t pixels, float scale);
 

@@ -3,7 +3,7 @@
 
 #include "tasks/peak_formula.h"
 
-enum { BLOCK = 32, LANES = 8 };
+enum { BLOCK = 32, TOGETHER = 8 };
 
 static float at_or(const sk_map *map, int32_t channel, int32_t y, int32_t x, float outside)
 {
@@ -13,16 +13,16 @@ static float at_or(const sk_map *map, int32_t channel, int32_t y, int32_t x, flo
 /* Highest value of a row; NaN never wins. Eight side by side, as one after the other would wait. */
 static float row_maximum(const float *row, int32_t width, ptrdiff_t step)
 {
-    float top[LANES];
+    float top[TOGETHER];
     int32_t x = 0;
-    for (int32_t k = 0; k < LANES; k++)
+    for (int32_t k = 0; k < TOGETHER; k++)
         top[k] = -INFINITY;
-    for (; step == 1 && x + LANES <= width; x += LANES)
-        for (int32_t k = 0; k < LANES; k++)
+    for (; step == 1 && x + TOGETHER <= width; x += TOGETHER)
+        for (int32_t k = 0; k < TOGETHER; k++)
             top[k] = row[x + k] > top[k] ? row[x + k] : top[k];
     for (; x < width; x++)
         top[0] = row[x * step] > top[0] ? row[x * step] : top[0];
-    for (int32_t k = 1; k < LANES; k++)
+    for (int32_t k = 1; k < TOGETHER; k++)
         top[0] = top[k] > top[0] ? top[k] : top[0];
     return top[0];
 }

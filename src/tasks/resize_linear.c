@@ -147,7 +147,7 @@ static void horizontal_3(const sk_resize_linear *r, const uint8_t *src, int16_t 
     int32_t x = 0;
 #if defined(__SSE2__)
     /* The vectorised form of sk_linear_across (tasks_formulas compares them). One pixel a step: both neighbours lie in one 8-byte load; bytes are paired (a0 b0 a1 b1 a2 b2) and one
-     * multiply-add gives the three sums. Each store's fourth lane is overwritten by the next pixel. */
+     * multiply-add gives the three sums. Each store's fourth value is overwritten by the next pixel. */
     const __m128i zero = _mm_setzero_si128();
     for (; x < r->n_wide; x++) {
         int32_t weights;

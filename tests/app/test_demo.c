@@ -126,11 +126,11 @@ static void makes_every_file_it_names(void **state)
     assert_ok(sk_demo_run(&s, NULL, NULL, &r, &err), &err);
     assert_false(r->stopped || r->nothing_to_do);
     assert_int_equal(r->frames, 6);
-    assert_int_equal(r->n_lanes, 1);
-    assert_int_equal(r->lanes[0].parts[SK_DEMO_POSES].frames, 6);
-    assert_int_equal(r->lanes[0].scores[SK_DEMO_BOXES].frames, 6);
-    assert_true(r->lanes[0].scores[SK_DEMO_BOXES].compared & SK_HAS_OBB);
-    assert_true(r->lanes[0].scores[SK_DEMO_POSES].compared & SK_HAS_KEYPOINTS);
+    assert_int_equal(r->n_entries, 1);
+    assert_int_equal(r->entries[0].parts[SK_DEMO_POSES].frames, 6);
+    assert_int_equal(r->entries[0].scores[SK_DEMO_BOXES].frames, 6);
+    assert_true(r->entries[0].scores[SK_DEMO_BOXES].compared & SK_HAS_OBB);
+    assert_true(r->entries[0].scores[SK_DEMO_POSES].compared & SK_HAS_KEYPOINTS);
     assert_non_null(strstr(sk_text_get(&r->summary), "runtime          cpu"));
     sk_demo_free(&r);
     assert_null(r);
@@ -209,8 +209,8 @@ static void goes_on_after_an_interruption(void **state)
     sk_demo_free(&r);
     assert_ok(sk_demo_run(&s, NULL, NULL, &r, &err), &err);
     assert_true(r->continued && !r->stopped);
-    assert_int_equal(r->lanes[0].parts[SK_DEMO_BOXES].total_frames, 6);
-    assert_true(r->lanes[0].parts[SK_DEMO_BOXES].frames < 6);
+    assert_int_equal(r->entries[0].parts[SK_DEMO_BOXES].total_frames, 6);
+    assert_true(r->entries[0].parts[SK_DEMO_BOXES].frames < 6);
     sk_demo_free(&r);
     check_page();
     char *broken = rows_of("boxes/results.csv");

@@ -196,8 +196,8 @@ static void test_switches(void **state)
     assert_int_equal(gpu_switched_off(NULL), 0);
     assert_int_equal(gpu_switched_off("halos,,xpdl"), 0);
     assert_int_equal(gpu_switched_off("pdl"), GPU_WITHOUT_PDL);
-    assert_int_equal(gpu_switched_off("lanes,tensor,wgmma"),
-                     GPU_WITHOUT_LANES | GPU_WITHOUT_TENSOR | GPU_WITHOUT_WGMMA);
+    assert_int_equal(gpu_switched_off("sites,tensor,wgmma"),
+                     GPU_WITHOUT_SITES | GPU_WITHOUT_TENSOR | GPU_WITHOUT_WGMMA);
     random_source r = {5};
     sk_graph *g = NULL;
     sk_builder b;
@@ -212,7 +212,7 @@ static void test_switches(void **state)
     assert_true(steps_by("conv ig", g, &shape) + steps_by("conv wg", g, &shape) > 0);
     float *input = random_input(&shape, 3);
     static const char *const words[] = {"halo", "tensor,attention", "graph", "branches,pdl",
-                                        "halo,wgmma,split,lanes"};
+                                        "halo,wgmma,split,sites"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         assert_int_equal(setenv("SKITTER_CUDA_WITHOUT", words[i], 1), 0);
         const sk_session_settings s = settings_of(SK_PRECISION_F16);

@@ -75,7 +75,7 @@ static void make_buffers(kernel_run *run, problem *q, int32_t points, int depthw
     p->in = q->in = filled(run, (size_t)p->in_plane * (size_t)p->in_blocks, 1.0f);
     for (ptrdiff_t i = 0; !depthwise && i < p->in_plane * p->in_blocks; i++)
         if (i % SK_BLOCK >= q->fill[i / p->in_plane])
-            q->in[i] = NAN; /* lanes that nobody may read */
+            q->in[i] = NAN; /* channels that nobody may read */
     p->weights = q->weights = filled(run, weights, points ? 0.2f : 0.3f);
     p->bias = q->bias = filled(run, (size_t)p->out_blocks * SK_BLOCK, 0.5f);
     p->out_pixel = SK_BLOCK * (points || depthwise ? 1 : kernel_range(run, 1, 2));

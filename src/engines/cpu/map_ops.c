@@ -12,7 +12,7 @@ typedef struct map_op {
     cpu_map in, other, out;
     sk_act_f32 act;
     int32_t kind, flip;
-    const float *lanes; /* binary with a constant: [block][16] */
+    const float *spread; /* binary with a constant: [block][16] */
     sk_pool_f32c16 pool;
     /* resize: input rows and columns of each output row and column */
     int32_t *row0, *row1, *column0, *column1;
@@ -82,15 +82,15 @@ static void run_binary(const cpu_step *step, const cpu_frame *frame, int32_t par
     int64_t at, to;
     share(&op->out, 1, part, parts, &at, &to);
     for (rows r; next_rows(&op->out, 1, &at, to, &r);) {
-        const float *lanes = op->lanes ? op->lanes + r.b * SK_BLOCK
-                             : single  ? row_at(&op->other, &r, 0)
-                                       : NULL;
+        const float *spread = op->spread ? op->spread + r.b * SK_BLOCK
+                              : single   ? row_at(&op->other, &r, 0)
+                                         : NULL;
         for (int32_t y = r.y; y < r.y + r.count; y++) {
             const float *a = row_at(&op->in, &r, y);
             float *out = row_at(&op->out, &r, y);
             size_t count = (size_t)op->out.w * SK_BLOCK;
-            if (lanes)
-                k->binary16(op->kind, a, lanes, out, count, op->flip);
+            if (spread)
+                k->binary16(op->kind, a, spread, out, count, op->flip);
             else
                 k->binary(op->kind, a, row_at(&op->other, &r, y), out, count);
         }
@@ -336,8 +336,8 @@ static sk_status build_resize(cpu_plan *plan, const sk_node *node, sk_error *err
 
 /* --- elementwise --- */
 
-/* A constant with one value a channel, or one in all, spread over the lanes of x's blocks; null when it is not. */
-static sk_status constant_lanes(cpu_plan *plan, sk_value v, sk_value x, const float **out, sk_error *err)
+/* A constant with one value a channel, or one in all, spread over the channels of x's blocks; null when it is not. */
+static sk_status constant_spread(cpu_plan *plan, sk_value v, sk_value x, const float **out, sk_error *err)
 {
     const sk_shape *s = cpu_shape(plan, v);
     const cpu_value *like = &plan->values[x];
@@ -350,13 +350,13 @@ static sk_status constant_lanes(cpu_plan *plan, sk_value v, sk_value x, const fl
     if (count != 1 && !per_channel)
         return SK_OK;
     const float *data = sk_value_tensor(plan->graph, v).data;
-    float *lanes = sk_arena_alloc(plan->arena, (size_t)like->blocks * SK_BLOCK * sizeof *lanes);
-    if (!lanes)
-        return sk_fail_memory(err, (size_t)like->blocks * SK_BLOCK * sizeof *lanes);
+    float *spread = sk_arena_alloc(plan->arena, (size_t)like->blocks * SK_BLOCK * sizeof *spread);
+    if (!spread)
+        return sk_fail_memory(err, (size_t)like->blocks * SK_BLOCK * sizeof *spread);
     for (int32_t b = 0, c = 0; b < like->blocks; b++)
-        for (int32_t i = 0; i < SK_BLOCK; i++) /* 1 in unused lanes: no division by zero there */
-            lanes[b * SK_BLOCK + i] = i < like->fill[b] ? data[count == 1 ? 0 : c++] : 1.0f;
-    *out = lanes;
+        for (int32_t i = 0; i < SK_BLOCK; i++) /* 1 in unused channels: no division by zero there */
+            spread[b * SK_BLOCK + i] = i < like->fill[b] ? data[count == 1 ? 0 : c++] : 1.0f;
+    *out = spread;
     return SK_OK;
 }
 
@@ -382,8 +382,8 @@ static sk_status build_binary(cpu_plan *plan, const sk_node *node, bool *done, s
     if (plan->values[a].map < 0 || !sk_shape_equal(cpu_shape(plan, a), cpu_shape(plan, y)))
         return SK_OK;
     map_op op = {.a = a, .b = SK_VALUE_NONE, .y = y, .kind = (int32_t)node->a.binary.kind, .flip = flip};
-    SK_TRY(constant_lanes(plan, b, a, &op.lanes, err));
-    if (!op.lanes) {
+    SK_TRY(constant_spread(plan, b, a, &op.spread, err));
+    if (!op.spread) {
         if (!cpu_can_block(plan, b) || plan->values[b].map < 0 ||
             !cpu_same_fill(&plan->values[a], &plan->values[b]))
             return SK_OK;

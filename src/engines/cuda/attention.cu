@@ -21,8 +21,8 @@ template <int WQ, int WK> __global__ void __launch_bounds__(WQ *WK * 32) attend(
     extern __shared__ __align__(1024) char shared[];
     __shared__ float merge_max[WK][WQ * 16], merge_sum[WK][WQ * 16];
     const uint32_t base = shared_address(shared);
-    const int tid = threadIdx.x, lane = tid & 31, warp = tid >> 5, wq = warp % WQ, wk = warp / WQ;
-    const int g = lane >> 2, t = lane & 3, head = blockIdx.y, n = blockIdx.z;
+    const int tid = threadIdx.x, in_warp = tid & 31, warp = tid >> 5, wq = warp % WQ, wk = warp / WQ;
+    const int g = in_warp >> 2, t = in_warp & 3, head = blockIdx.y, n = blockIdx.z;
     const int q0 = blockIdx.x * WQ * 16 + wq * 16;
     const __half *in = (const __half *)p.p[1] + (long long)n * p.pixels * p.ldi;
     const __half *keys = in + p.heads * KD + head * KD, *values = in + 2 * p.heads * KD + head * HD;
@@ -85,7 +85,7 @@ template <int WQ, int WK> __global__ void __launch_bounds__(WQ *WK * 32) attend(
         for (int j = 0; j < NS / 2; j++)
 #pragma unroll
             for (int kk = 0; kk < 2; kk++) {
-                const int row = j * 16 + ((lane >> 4) << 3) + (lane & 7), half = (lane >> 3) & 1;
+                const int row = j * 16 + ((in_warp >> 4) << 3) + (in_warp & 7), half = (in_warp >> 3) & 1;
                 uint32_t b[4];
                 load_matrix4(b, kb + row * KRB + (((kk * 2 + half) ^ swizzle<KRB>(row)) << 4));
                 mma(s[2 * j], q[kk], b[0], b[1]);
@@ -131,11 +131,11 @@ template <int WQ, int WK> __global__ void __launch_bounds__(WQ *WK * 32) attend(
 #pragma unroll
         for (int j = 0; j < NS / 2; j++) {
             const uint32_t a[4] = {pr[2 * j][0], pr[2 * j][1], pr[2 * j + 1][0], pr[2 * j + 1][1]};
-            const int row = j * 16 + (lane & 15);
+            const int row = j * 16 + (in_warp & 15);
 #pragma unroll
             for (int c = 0; c < 4; c++) {
                 uint32_t b[4];
-                load_matrix4_turned(b, vb + row * VRB + (((c * 2 + (lane >> 4)) ^ swizzle<VRB>(row)) << 4));
+                load_matrix4_turned(b, vb + row * VRB + (((c * 2 + (in_warp >> 4)) ^ swizzle<VRB>(row)) << 4));
                 mma(o[2 * c], a, b[0], b[1]);
                 mma(o[2 * c + 1], a, b[2], b[3]);
             }

@@ -104,7 +104,7 @@ static sk_status set_maps(gpu_plan *plan, gpu_step *step, const conv_shape *s, s
 
 /* --- the first convolution, from pictures --- */
 
-/* Weights as the fragments of mma.m16n8k16: [row 3][n tile][half 2][lane 32][2]. k = 4 pixels x 4 channels of a kernel row;
+/* Weights as the fragments of mma.m16n8k16: [row 3][n tile][half 2][thread 32][2]. k = 4 pixels x 4 channels of a kernel row;
  * column g of tile j is channel 4 (g / 2) + 2 (j % 2) + (g % 2) of the 16 it belongs to. */
 static void pack_first(const conv_shape *s, const float *w, float factor, uint16_t *out)
 {
@@ -112,15 +112,15 @@ static void pack_first(const conv_shape *s, const float *w, float factor, uint16
     for (int r = 0; r < 3; r++)
         for (int j = 0; j < tiles; j++)
             for (int half = 0; half < 2; half++)
-                for (int lane = 0; lane < 32; lane++)
+                for (int thread = 0; thread < 32; thread++)
                     for (int e = 0; e < 2; e++) {
-                        const int pixel = lane & 3, g = lane >> 2, channel = half * 2 + e;
+                        const int pixel = thread & 3, g = thread >> 2, channel = half * 2 + e;
                         const int co = j / 2 * 16 + 4 * (g / 2) + 2 * (j % 2) + (g & 1);
                         float v = 0;
                         if (pixel < 3 && channel < s->cin)
                             v = w[((co * s->cin + channel) * 3 + r) * 3 + pixel] * factor;
                         out[((((size_t)r * (size_t)tiles + (size_t)j) * 2 + (size_t)half) * 32 +
-                             (size_t)lane) *
+                             (size_t)thread) *
                                 2 +
                             (size_t)e] = sk_f32_to_f16(v);
                     }

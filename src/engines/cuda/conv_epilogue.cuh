@@ -133,7 +133,7 @@ __device__ __forceinline__ void store_tile(const gpu_conv_args &p, const LOADER 
 {
     constexpr int MI = PRODUCT::MI, NI = PRODUCT::NI, G = NI < 4 ? NI : 4;
     constexpr bool FIRST = PRODUCT::WGMMA; /* which pixels: few rows and many channels a thread want to know once */
-    const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
+    const int in_warp = threadIdx.x & 31, g = in_warp >> 2, t = in_warp & 3;
     const float *bias = (const float *)p.p[3];
     const auto tile = load.where();
     int pixels[MI][2];
@@ -215,7 +215,7 @@ __device__ __forceinline__ void store_sums(const gpu_conv_args &p, const LOADER 
 {
     constexpr int BM = PRODUCT::BM, BN = PRODUCT::BN, NI = PRODUCT::NI, G = NI < 4 ? NI : 4, LD = BN + 4;
     constexpr int SPLIT = LOADER::SPLIT, OWN = BM / SPLIT;
-    const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
+    const int in_warp = threadIdx.x & 31, g = in_warp >> 2, t = in_warp & 3;
     const float *bias = (const float *)p.p[3];
     copy_wait<0>();
     __syncthreads();

@@ -47,11 +47,11 @@ template <int MI, int NI> __device__ __forceinline__ void clear(float (&acc)[MI]
                 acc[i][j][e] = 0;
 }
 
-/* What of the addresses a lane reads at is the same in every step: places of its rows, and in the weights. */
-template <int MI> struct lane_places {
+/* What of the addresses a thread reads at is the same in every step: places of its rows, and in the weights. */
+template <int MI> struct thread_places {
     uint32_t a[MI], b;
 };
-/* Piece kk (of 32 bytes) of the rows i of a lane. A loader whose rows are ALIKE has them at one distance, swizzled alike. */
+/* Piece kk (of 32 bytes) of the rows i of a thread. A loader whose rows are ALIKE has them at one distance, swizzled alike. */
 template <class LOADER, int STEP, int MI> __device__ __forceinline__ uint32_t piece_at(const uint32_t (&at)[MI], int i, int kk)
 {
     return LOADER::ALIKE ? (at[0] ^ (kk << 5)) + i * STEP * LOADER::RB : at[i] ^ (kk << 5);
@@ -63,10 +63,10 @@ template <class E, int BM_, int BN_, int WM, int WN, int WK_> struct mma_warps {
     static constexpr int BM = BM_, BN = BN_, WK = WK_, NWM = BM / WM, NWN = BN / WN, THREADS = NWM * NWN * WK * 32;
     static constexpr int MI = WM / 16, NI = WN / 8;
     static constexpr bool WGMMA = false, HERE = true;
-    const int lane, wm, wn, wk;
+    const int in_warp, wm, wn, wk;
 
     __device__ __forceinline__ mma_warps()
-        : lane(threadIdx.x & 31), wm((threadIdx.x >> 5) % NWM), wn((threadIdx.x >> 5) / NWM % NWN),
+        : in_warp(threadIdx.x & 31), wm((threadIdx.x >> 5) % NWM), wn((threadIdx.x >> 5) / NWM % NWN),
           wk((threadIdx.x >> 5) / (NWM * NWN))
     {
     }
@@ -79,26 +79,27 @@ template <class E, int BM_, int BN_, int WM, int WN, int WK_> struct mma_warps {
         return wn * WN;
     }
 
-    /* The 16 bytes of a row that the lane reads first; the next are an XOR away, as rows begin at multiples of RB. */
+    /* The 16 bytes of a row that the thread reads first; the next are an XOR away, as rows begin at multiples of RB. */
     __device__ __forceinline__ int piece() const
     {
-        return wk * 2 + (lane >> 4);
+        return wk * 2 + (in_warp >> 4);
     }
-    template <class LOADER> __device__ __forceinline__ lane_places<MI> own() const
+    template <class LOADER> __device__ __forceinline__ thread_places<MI> own() const
     {
-        const int b_lane = NI == 1 ? lane & 7 : ((lane >> 4) << 3) + (lane & 7), b_piece = wk * 2 + ((lane >> 3) & 1);
-        lane_places<MI> o;
+        const int b_in_warp = NI == 1 ? in_warp & 7 : ((in_warp >> 4) << 3) + (in_warp & 7);
+        const int b_piece = wk * 2 + ((in_warp >> 3) & 1);
+        thread_places<MI> o;
 #pragma unroll
         for (int i = 0; i < MI; i++)
-            o.a[i] = LOADER::place(row(i) + (lane & 15), piece());
-        o.b = (wn * WN + b_lane) * LOADER::RB + ((b_piece ^ swizzle<LOADER::RB>(b_lane)) << 4);
+            o.a[i] = LOADER::place(row(i) + (in_warp & 15), piece());
+        o.b = (wn * WN + b_in_warp) * LOADER::RB + ((b_piece ^ swizzle<LOADER::RB>(b_in_warp)) << 4);
         keep(o.a[0]);
         keep(o.b);
         return o;
     }
 
     template <class LOADER>
-    __device__ __forceinline__ void run(const LOADER &load, const lane_places<MI> &own, float (&acc)[MI][NI][4]) const
+    __device__ __forceinline__ void run(const LOADER &load, const thread_places<MI> &own, float (&acc)[MI][NI][4]) const
     {
         constexpr int RB = LOADER::RB, SIDE = LOADER::TAPS == 9 ? 3 : 1;
 #pragma unroll 1
@@ -148,10 +149,10 @@ template <int BM_, int BN_, int NWG> struct wgmma_groups {
     typedef __half element;
     static constexpr int BM = BM_, BN = BN_, WK = 1, THREADS = NWG * 128, MI = BM / (64 * NWG), NI = BN / 8;
     static constexpr bool WGMMA = true, HERE = GPU_HAS_WGMMA;
-    const int lane, group, w4;
+    const int in_warp, group, w4;
 
     __device__ __forceinline__ wgmma_groups()
-        : lane(threadIdx.x & 31), group(threadIdx.x >> 7), w4((threadIdx.x >> 5) & 3)
+        : in_warp(threadIdx.x & 31), group(threadIdx.x >> 7), w4((threadIdx.x >> 5) & 3)
     {
     }
     __device__ __forceinline__ int row(int i) const
@@ -165,21 +166,21 @@ template <int BM_, int BN_, int NWG> struct wgmma_groups {
 
     __device__ __forceinline__ int piece() const
     {
-        return lane >> 4;
+        return in_warp >> 4;
     }
-    template <class LOADER> __device__ __forceinline__ lane_places<MI> own() const
+    template <class LOADER> __device__ __forceinline__ thread_places<MI> own() const
     {
-        lane_places<MI> o;
+        thread_places<MI> o;
 #pragma unroll
         for (int i = 0; i < MI; i++)
-            o.a[i] = LOADER::place(row(i) + (lane & 15), piece());
+            o.a[i] = LOADER::place(row(i) + (in_warp & 15), piece());
         o.b = 0;
         keep(o.a[0]);
         return o;
     }
 
     template <class LOADER>
-    __device__ __forceinline__ void run(const LOADER &load, const lane_places<MI> &own, float (&acc)[MI][NI][4]) const
+    __device__ __forceinline__ void run(const LOADER &load, const thread_places<MI> &own, float (&acc)[MI][NI][4]) const
     {
         constexpr int RB = LOADER::RB, KK = RB / 32, TAPS = LOADER::TAPS;
         uint32_t a[TAPS > 1 ? 2 : 1][MI][KK][4];

@@ -261,11 +261,11 @@ static void engine_close(sk_session *session)
     (void)gpu_use(s->device);
     if (s->compute && !s->lost)
         (void)gpu_stream_wait(s->compute);
-    for (int32_t k = 1; k < s->n_lanes; k++) {
-        if (s->lanes[k].compute && !s->lost)
-            (void)gpu_stream_wait(s->lanes[k].compute);
-        gpu_stream_close(s->lanes[k].compute);
-        gpu_free(s->lanes[k].memory);
+    for (int32_t k = 1; k < s->n_sites; k++) {
+        if (s->sites[k].compute && !s->lost)
+            (void)gpu_stream_wait(s->sites[k].compute);
+        gpu_stream_close(s->sites[k].compute);
+        gpu_free(s->sites[k].memory);
     }
     for (int32_t k = 0; k < SK_SESSION_MAX_SLOTS; k++) {
         gpu_slot *slot = &s->slots[k];
@@ -305,41 +305,41 @@ static void engine_close(sk_session *session)
 }
 
 /* How many submits compute side by side: small ones do not fill the device, and need little memory each. */
-static int32_t count_lanes(const gpu_session *s, int32_t slots)
+static int32_t count_sites(const gpu_session *s, int32_t slots)
 {
     enum { MOST = 3, MOST_BYTES = 192 << 20 };
-    int32_t lanes = slots < MOST ? slots : MOST;
-    while (lanes > 1 && s->plan.memory_bytes * (size_t)lanes > MOST_BYTES)
-        lanes--;
-    return s->plan.n_by_reference > 0 || (s->plan.without & GPU_WITHOUT_LANES) ? 1 : lanes;
+    int32_t sites = slots < MOST ? slots : MOST;
+    while (sites > 1 && s->plan.memory_bytes * (size_t)sites > MOST_BYTES)
+        sites--;
+    return s->plan.n_by_reference > 0 || (s->plan.without & GPU_WITHOUT_SITES) ? 1 : sites;
 }
 
-static sk_status open_lanes(gpu_session *s, int32_t slots, sk_error *err)
+static sk_status open_sites(gpu_session *s, int32_t slots, sk_error *err)
 {
     char what[96];
-    const int32_t lanes = count_lanes(s, slots);
+    const int32_t sites = count_sites(s, slots);
     snprintf(what, sizeof what, "%.1f MB of activations", (double)s->plan.memory_bytes / 1e6);
     SK_TRY(gpu_check(s, gpu_alloc((void **)&s->memory, s->plan.memory_bytes + 256), what, err));
     /* nothing reads what was not written, but NaN patterns of others would make a mistake hard to see */
     SK_TRY(gpu_check(s, gpu_fill(s->memory, 0, s->plan.memory_bytes, s->compute), "clearing", err));
-    for (s->n_lanes = 1; s->n_lanes < lanes;) {
-        const int32_t k = s->n_lanes++; /* from here on it is closed */
-        SK_TRY(gpu_check(s, gpu_stream_open(&s->lanes[k].compute), "stream", err));
-        SK_TRY(gpu_check(s, gpu_alloc((void **)&s->lanes[k].memory, s->plan.memory_bytes + 256), what, err));
+    for (s->n_sites = 1; s->n_sites < sites;) {
+        const int32_t k = s->n_sites++; /* from here on it is closed */
+        SK_TRY(gpu_check(s, gpu_stream_open(&s->sites[k].compute), "stream", err));
+        SK_TRY(gpu_check(s, gpu_alloc((void **)&s->sites[k].memory, s->plan.memory_bytes + 256), what, err));
         SK_TRY(
-            gpu_check(s, gpu_fill(s->lanes[k].memory, 0, s->plan.memory_bytes, s->compute), "clearing", err));
+            gpu_check(s, gpu_fill(s->sites[k].memory, 0, s->plan.memory_bytes, s->compute), "clearing", err));
     }
     return SK_OK;
 }
 
 static sk_status open_memory(gpu_session *s, int32_t slots, sk_error *err)
 {
-    SK_TRY(open_lanes(s, slots, err));
+    SK_TRY(open_sites(s, slots, err));
     s->n_slots = slots;
     for (int32_t k = 0; k < slots; k++) {
         gpu_slot *slot = &s->slots[k];
-        slot->memory = k % s->n_lanes ? s->lanes[k % s->n_lanes].memory : s->memory;
-        slot->compute = k % s->n_lanes ? s->lanes[k % s->n_lanes].compute : s->compute;
+        slot->memory = k % s->n_sites ? s->sites[k % s->n_sites].memory : s->memory;
+        slot->compute = k % s->n_sites ? s->sites[k % s->n_sites].compute : s->compute;
         SK_TRY(gpu_check(s, gpu_alloc((void **)&slot->device, s->plan.slot_bytes + 256), "inputs and outputs",
                          err));
         SK_TRY(gpu_check(s, gpu_host_alloc((void **)&slot->host, s->plan.slot_bytes + 256),
@@ -404,7 +404,7 @@ static void describe(gpu_session *s)
         }
     info->threads = 1;
     info->asynchronous = plan->n_by_reference == 0; /* the reference executor runs in submit */
-    info->activation_bytes = plan->memory_bytes * (size_t)s->n_lanes + plan->slot_bytes * (size_t)s->n_slots;
+    info->activation_bytes = plan->memory_bytes * (size_t)s->n_sites + plan->slot_bytes * (size_t)s->n_slots;
     info->weight_bytes = plan->weight_bytes;
     snprintf(info->detail, sizeof info->detail,
              "%.60s, %s, %zu steps on %d branches, %d tensor-core convolutions, %d by wgmma%s", s->about.name,

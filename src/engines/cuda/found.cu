@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(SCAN_THREADS) scan_places(const __grid_constan
 __global__ void __launch_bounds__(RANK_THREADS) rank_boxes(const __grid_constant__ gpu_args u)
 {
     const gpu_rank_args &a = u.rank;
-    const int lane = threadIdx.x & 31, warps = (int)gridDim.x * (RANK_THREADS / 32);
+    const int in_warp = threadIdx.x & 31, warps = (int)gridDim.x * (RANK_THREADS / 32);
     gpu_chain();
     int32_t *words = gpu_found_image(a.p[0], &a.space, blockIdx.y);
     const uint64_t *keys = (const uint64_t *)(words + a.space.keys);
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(RANK_THREADS) rank_boxes(const __grid_constant
             own[k] = first + k < n ? keys[first + k] : 0;
             smaller[k] = 0;
         }
-        for (int i = lane; i < n; i += 32) {
+        for (int i = in_warp; i < n; i += 32) {
             const uint64_t other = keys[i];
 #pragma unroll
             for (int k = 0; k < RANK_KEYS; k++)
@@ -117,12 +117,12 @@ __global__ void __launch_bounds__(RANK_THREADS) rank_boxes(const __grid_constant
 #pragma unroll
         for (int k = 0; k < RANK_KEYS; k++) {
             const int sum = sum_of_warp(smaller[k]);
-            if (lane == k) {
+            if (in_warp == k) {
                 key = own[k];
                 rank = sum;
             }
         }
-        if (lane < RANK_KEYS && first + lane < n)
+        if (in_warp < RANK_KEYS && first + in_warp < n)
             gpu_rank_enter(&a, words, key, rank);
     }
 }

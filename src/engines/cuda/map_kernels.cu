@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(256) copy_channels(const __grid_constant__ gpu
     }
 }
 
-/* NHWC to planes of floats: 32 pixels x 8 channels a warp; pixels of a lane are neighbours, so writes are whole lines. */
+/* NHWC to planes of floats: 32 pixels x 8 channels a warp; pixels of a thread are neighbours, so writes are whole lines. */
 __global__ void __launch_bounds__(256) map_to_planes(const __grid_constant__ gpu_args u)
 {
     const gpu_form_args &a = u.form;
@@ -140,7 +140,7 @@ static bool aligned16(const void *p)
 __global__ void __launch_bounds__(256) softmax_rows(const __grid_constant__ gpu_args u)
 {
     const gpu_row_args &a = u.rows;
-    const int lane = threadIdx.x & 31;
+    const int in_warp = threadIdx.x & 31;
     gpu_chain();
     const int64_t row = (int64_t)blockIdx.x * 8 + (threadIdx.x >> 5);
     if (row >= a.rows)
@@ -148,17 +148,17 @@ __global__ void __launch_bounds__(256) softmax_rows(const __grid_constant__ gpu_
     const float *x = (const float *)a.p[1] + row * a.n;
     float *y = (float *)a.p[0] + row * a.n;
     float best = -INFINITY, sum = 0.0f;
-    for (int64_t k = lane; k < a.n; k += 32)
+    for (int64_t k = in_warp; k < a.n; k += 32)
         best = fmaxf(best, x[k]);
 #pragma unroll
     for (int d = 16; d > 0; d /= 2)
         best = fmaxf(best, __shfl_xor_sync(0xffffffffu, best, d));
-    for (int64_t k = lane; k < a.n; k += 32)
+    for (int64_t k = in_warp; k < a.n; k += 32)
         sum += expf(x[k] - best);
 #pragma unroll
     for (int d = 16; d > 0; d /= 2)
         sum += __shfl_xor_sync(0xffffffffu, sum, d);
-    for (int64_t k = lane; k < a.n; k += 32)
+    for (int64_t k = in_warp; k < a.n; k += 32)
         y[k] = expf(x[k] - best) / sum;
 }
 

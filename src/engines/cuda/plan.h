@@ -107,7 +107,7 @@ enum {
     GPU_WITHOUT_GRAPH = 1 << 5,     /* launch by launch, not captured */
     GPU_WITHOUT_BRANCHES = 1 << 6,  /* one stream */
     GPU_WITHOUT_PDL = 1 << 7,       /* no early starts */
-    GPU_WITHOUT_LANES = 1 << 8,     /* one submit at a time */
+    GPU_WITHOUT_SITES = 1 << 8,     /* one submit at a time */
     GPU_WITHOUT_CROPS = 1 << 9      /* a second model's crops are cut by the host */
 };
 uint32_t gpu_switched_off(const char *words); /* null: nothing */

@@ -29,12 +29,13 @@ typedef struct gpu_session {
     gpu_plan plan;
     gpu_device_info about;
     int32_t device;
-    uint8_t *memory, *weights; /* on the device; the activations of lane 0 */
+    uint8_t *memory, *weights; /* on the device; the activations of site 0 */
     struct {
         uint8_t *memory;
         gpu_stream *compute;
-    } lanes[SK_SESSION_MAX_SLOTS]; /* from 1 on: more activations, computed side by side */
-    int32_t n_lanes;
+    } sites
+        [SK_SESSION_MAX_SLOTS]; /* from 1 on: a site is a stream and activations of its own: submits compute side by side */
+    int32_t n_sites;
     gpu_slot slots[SK_SESSION_MAX_SLOTS];
     int32_t n_slots;
     gpu_stream *rest;                      /* for what a download left out: never behind the next submit */

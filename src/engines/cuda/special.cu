@@ -30,7 +30,7 @@ template <int MT, int COUT, bool BYTES> __global__ void __launch_bounds__(128) f
 {
     constexpr int NT = COUT / 8;
     const gpu_first_args &p = u.first;
-    const int lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
+    const int in_warp = threadIdx.x & 31, g = in_warp >> 2, t = in_warp & 3;
     const int w = blockIdx.x * 4 + (threadIdx.x >> 5), across = p.ow / (16 * MT);
     const uint32_t *weights = (const uint32_t *)p.p[2];
     const float *bias = (const float *)p.p[3];
@@ -41,7 +41,7 @@ template <int MT, int COUT, bool BYTES> __global__ void __launch_bounds__(128) f
         for (int j = 0; j < NT; j++)
 #pragma unroll
             for (int h = 0; h < 2; h++)
-                b[r][j][h] = weights[((r * NT + j) * 2 + h) * 32 + lane];
+                b[r][j][h] = weights[((r * NT + j) * 2 + h) * 32 + in_warp];
     gpu_chain();
     if (w >= p.n * p.oh * across)
         return;

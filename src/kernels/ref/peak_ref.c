@@ -5,15 +5,15 @@
 
 double sk_f32_peak_ref(int64_t rounds, float *sink)
 {
-    float lane[16];
+    float value[16];
     for (int i = 0; i < 16; i++)
-        lane[i] = (float)i;
+        value[i] = (float)i;
     for (int64_t r = 0; r < rounds; r++)
         for (int i = 0; i < 16; i++)
-            lane[i] = lane[i] * 0.999f + 0.001f;
+            value[i] = value[i] * 0.999f + 0.001f;
     float sum = 0;
     for (int i = 0; i < 16; i++)
-        sum += lane[i];
+        sum += value[i];
     *sink = sum;
     return (double)rounds * 16 * 2;
 }

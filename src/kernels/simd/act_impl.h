@@ -9,7 +9,7 @@
 
 /* Activations on vectors, for epilogues and for sk_unary. Include after a vec_<isa>.h. */
 
-#define VEC_PER_BLOCK      (SK_BLOCK / VEC_LANES)
+#define VEC_PER_BLOCK      (SK_BLOCK / VEC_FLOATS)
 #define SK_PASTE3(a, b, c) a##b##_##c
 #define SK_PASTE2(a, b, c) SK_PASTE3(a, b, c)
 /* SK_NAME(conv) is sk_f32c16_conv_avx512 in the AVX-512 files. */
@@ -28,7 +28,7 @@ SK_INLINE vec vec_exp(vec x)
 SK_INLINE vec vec_gate(vec x)
 {
     vec t = vec_mul(x, vec_set1(-SK_LOG2_E));
-#if VEC_LANES < 16
+#if VEC_FLOATS < 16
     t = vec_max(t, vec_set1(-126.0f)); /* scalef needs no lower bound */
 #endif
     vec e = vec_exp2(vec_min(t, vec_set1(126.0f)));
@@ -43,7 +43,7 @@ SK_INLINE vec vec_silu(vec x)
 SK_INLINE vec vec_sigmoid(vec x)
 {
     vec t = vec_mul(vec_abs(x), vec_set1(-SK_LOG2_E));
-#if VEC_LANES < 16
+#if VEC_FLOATS < 16
     t = vec_max(t, vec_set1(-126.0f));
 #endif
     vec e = vec_exp2(t), low = vec_mul(e, vec_reciprocal(vec_add(vec_set1(1.0f), e)));
@@ -120,21 +120,21 @@ SK_INLINE vec vec_clamp(vec x, float low, float high)
 /* In place over `vectors` consecutive vectors. Not inlined: it is long, and a call a tile is nothing. */
 static __attribute__((noinline)) void sk_act_run(float *data, ptrdiff_t vectors, const sk_act_f32 *act)
 {
-    float *const end = data + vectors * VEC_LANES;
+    float *const end = data + vectors * VEC_FLOATS;
 #define SK_APPLY(EXPRESSION)                                                                                 \
     do {                                                                                                     \
-        for (; end - data >= 4 * VEC_LANES; data += 4 * VEC_LANES) {                                         \
+        for (; end - data >= 4 * VEC_FLOATS; data += 4 * VEC_FLOATS) {                                       \
             vec y[4];                                                                                        \
             SK_UNROLL                                                                                        \
             for (int k = 0; k < 4; k++) {                                                                    \
-                vec x = vec_load(data + k * VEC_LANES);                                                      \
+                vec x = vec_load(data + k * VEC_FLOATS);                                                     \
                 y[k] = (EXPRESSION);                                                                         \
             }                                                                                                \
             SK_UNROLL                                                                                        \
             for (int k = 0; k < 4; k++)                                                                      \
-                vec_store(data + k * VEC_LANES, y[k]);                                                       \
+                vec_store(data + k * VEC_FLOATS, y[k]);                                                      \
         }                                                                                                    \
-        for (; data < end; data += VEC_LANES) {                                                              \
+        for (; data < end; data += VEC_FLOATS) {                                                             \
             vec x = vec_load(data);                                                                          \
             vec_store(data, (EXPRESSION));                                                                   \
         }                                                                                                    \

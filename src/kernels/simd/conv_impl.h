@@ -32,7 +32,7 @@ SK_INLINE void tile_store(const conv_tile *t, vec acc[][4 * VEC_PER_BLOCK], cons
         SK_UNROLL
         for (int j = 0; j < width * VEC_PER_BLOCK; j++)
             vec_store(t->out + (j / VEC_PER_BLOCK) * t->out_plane + p * t->out_pixel +
-                          (j % VEC_PER_BLOCK) * VEC_LANES,
+                          (j % VEC_PER_BLOCK) * VEC_FLOATS,
                       acc[p][j]);
     }
 }
@@ -41,7 +41,7 @@ SK_INLINE void tile_bias(const conv_tile *t, vec acc[][4 * VEC_PER_BLOCK], const
 {
     SK_UNROLL
     for (int j = 0; j < width * VEC_PER_BLOCK; j++) {
-        vec b = vec_load(t->bias + j * VEC_LANES);
+        vec b = vec_load(t->bias + j * VEC_FLOATS);
         SK_UNROLL
         for (int p = 0; p < pixels; p++)
             acc[p][j] = b;
@@ -54,7 +54,7 @@ SK_INLINE void tile_bias(const conv_tile *t, vec acc[][4 * VEC_PER_BLOCK], const
         SK_UNROLL
         for (int j = 0; j < width * VEC_PER_BLOCK; j++)
             acc[p][j] = vec_add(acc[p][j], vec_load(r + (j / VEC_PER_BLOCK) * t->residual_plane +
-                                                    (j % VEC_PER_BLOCK) * VEC_LANES));
+                                                    (j % VEC_PER_BLOCK) * VEC_FLOATS));
     }
 }
 
@@ -75,7 +75,7 @@ SK_INLINE void tile_taps(const conv_tile *t, const int stride, const int pixels,
                     vec wv[4 * VEC_PER_BLOCK];
                     SK_UNROLL
                     for (int j = 0; j < width * VEC_PER_BLOCK; j++)
-                        wv[j] = vec_load(w + j * VEC_LANES);
+                        wv[j] = vec_load(w + j * VEC_FLOATS);
                     SK_UNROLL
                     for (int p = 0; p < pixels; p++) {
                         vec v = vec_set1(x[p * step]);
@@ -107,7 +107,7 @@ SK_INLINE void tile_rows(const conv_tile *t, const int stride, const int pixels,
                 for (int k = 0; k < 3; k++) {
                     SK_UNROLL
                     for (int j = 0; j < width * VEC_PER_BLOCK; j++)
-                        wv[k][j] = vec_load(w + k * width * SK_BLOCK + j * VEC_LANES);
+                        wv[k][j] = vec_load(w + k * width * SK_BLOCK + j * VEC_FLOATS);
                 }
                 SK_UNROLL
                 for (int c = 0; c < (pixels - 1) * stride + 3; c++) {
@@ -130,7 +130,7 @@ SK_INLINE void tile_rows(const conv_tile *t, const int stride, const int pixels,
 
 SK_INLINE void finish_add(float *out, const float *residual)
 {
-    for (int k = 0; k < SK_BLOCK; k += VEC_LANES)
+    for (int k = 0; k < SK_BLOCK; k += VEC_FLOATS)
         vec_store(out + k, vec_add(vec_load(out + k), vec_load(residual + k)));
 }
 

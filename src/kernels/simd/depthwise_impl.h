@@ -51,12 +51,12 @@ SK_INLINE void depthwise_3x3(const sk_conv_f32c16 *p, const float *in, const vec
         vec_store(out + i * SK_BLOCK, acc[i]);
 }
 
-SK_INLINE void depthwise_lanes(const sk_conv_f32c16 *p, int32_t block, int lane, int32_t y, float *out)
+SK_INLINE void depthwise_channels(const sk_conv_f32c16 *p, int32_t block, int channel, int32_t y, float *out)
 {
     const int32_t taps = p->kernel_h * p->kernel_w;
-    const float *in = p->in + block * p->in_plane + (ptrdiff_t)y * p->stride_h * p->in_row + lane;
-    const float *w = p->weights + (ptrdiff_t)block * taps * SK_BLOCK + lane;
-    const vec bias = vec_load(p->bias + block * SK_BLOCK + lane);
+    const float *in = p->in + block * p->in_plane + (ptrdiff_t)y * p->stride_h * p->in_row + channel;
+    const float *w = p->weights + (ptrdiff_t)block * taps * SK_BLOCK + channel;
+    const vec bias = vec_load(p->bias + block * SK_BLOCK + channel);
     const ptrdiff_t step = p->stride_w * SK_BLOCK;
     int32_t x = 0;
     if (p->kernel_h == 3 && p->kernel_w == 3 && p->dilation_h == 1 && p->dilation_w == 1) {
@@ -65,15 +65,15 @@ SK_INLINE void depthwise_lanes(const sk_conv_f32c16 *p, int32_t block, int lane,
         for (int i = 0; i < 9; i++)
             k[i] = vec_load(w + i * SK_BLOCK);
         for (; x + 4 <= p->out_w; x += 4)
-            depthwise_3x3(p, in + x * step, k, bias, out + x * SK_BLOCK + lane, 4);
+            depthwise_3x3(p, in + x * step, k, bias, out + x * SK_BLOCK + channel, 4);
         for (; x < p->out_w; x++)
-            depthwise_3x3(p, in + x * step, k, bias, out + x * SK_BLOCK + lane, 1);
+            depthwise_3x3(p, in + x * step, k, bias, out + x * SK_BLOCK + channel, 1);
         return;
     }
     for (; x + 4 <= p->out_w; x += 4)
-        depthwise_pixels(p, in + x * step, w, bias, out + x * SK_BLOCK + lane, 4);
+        depthwise_pixels(p, in + x * step, w, bias, out + x * SK_BLOCK + channel, 4);
     for (; x < p->out_w; x++)
-        depthwise_pixels(p, in + x * step, w, bias, out + x * SK_BLOCK + lane, 1);
+        depthwise_pixels(p, in + x * step, w, bias, out + x * SK_BLOCK + channel, 1);
 }
 
 SK_INLINE void depthwise_rows(const sk_conv_f32c16 *p, int32_t b0, int32_t b1, int32_t y0, int32_t y1)
@@ -81,8 +81,8 @@ SK_INLINE void depthwise_rows(const sk_conv_f32c16 *p, int32_t b0, int32_t b1, i
     for (int32_t b = b0; b < b1; b++)
         for (int32_t y = y0; y < y1; y++) {
             float *out = p->out + b * p->out_plane + y * p->out_row;
-            for (int lane = 0; lane < SK_BLOCK; lane += VEC_LANES)
-                depthwise_lanes(p, b, lane, y, out);
+            for (int channel = 0; channel < SK_BLOCK; channel += VEC_FLOATS)
+                depthwise_channels(p, b, channel, y, out);
             if (p->act.kind || p->residual)
                 tile_finish(p, out, b, 1, y, 0, p->out_w);
         }

@@ -18,7 +18,7 @@ SK_INLINE void first_tile(const sk_first_f32c16 *p, const float *w, const float 
     for (int i = 0; i < pixels; i++) {
         SK_UNROLL
         for (int j = 0; j < width * VEC_PER_BLOCK; j++)
-            acc[i][j] = vec_load(bias + j * VEC_LANES);
+            acc[i][j] = vec_load(bias + j * VEC_FLOATS);
     }
     for (int32_t ky = 0; ky < p->kernel_h; ky++) {
         const float *row = p->rows[ky] + x * step;
@@ -26,7 +26,7 @@ SK_INLINE void first_tile(const sk_first_f32c16 *p, const float *w, const float 
             vec k[2 * VEC_PER_BLOCK];
             SK_UNROLL
             for (int j = 0; j < width * VEC_PER_BLOCK; j++)
-                k[j] = vec_load(w + j * VEC_LANES);
+                k[j] = vec_load(w + j * VEC_FLOATS);
             SK_UNROLL
             for (int i = 0; i < pixels; i++) {
                 vec v = vec_set1(row[i * step]);
@@ -41,7 +41,7 @@ SK_INLINE void first_tile(const sk_first_f32c16 *p, const float *w, const float 
         SK_UNROLL
         for (int j = 0; j < width * VEC_PER_BLOCK; j++)
             vec_store(out + (j / VEC_PER_BLOCK) * p->out_plane + i * SK_BLOCK +
-                          (j % VEC_PER_BLOCK) * VEC_LANES,
+                          (j % VEC_PER_BLOCK) * VEC_FLOATS,
                       acc[i][j]);
     }
 }
@@ -52,14 +52,14 @@ SK_INLINE void first_tile_3s2(const sk_first_f32c16 *p, const float *w, const fl
                               float *out, const int pixels)
 {
     enum { MOST = 20 };
-    for (int lane = 0; lane < SK_BLOCK; lane += VEC_LANES) {
+    for (int channel = 0; channel < SK_BLOCK; channel += VEC_FLOATS) {
         vec acc[MOST];
         SK_UNROLL
         for (int i = 0; i < pixels; i++)
-            acc[i] = vec_load(bias + lane);
+            acc[i] = vec_load(bias + channel);
         for (int32_t ky = 0; ky < p->kernel_h; ky++)
             for (int32_t c = 0; c < 3; c++) {
-                const float *row = p->rows[ky] + x * 6 + c, *k = w + (ky * 9 + c) * SK_BLOCK + lane;
+                const float *row = p->rows[ky] + x * 6 + c, *k = w + (ky * 9 + c) * SK_BLOCK + channel;
                 vec k0 = vec_load(k), k1 = vec_load(k + 3 * SK_BLOCK), k2 = vec_load(k + 6 * SK_BLOCK);
                 acc[0] = vec_fma(k0, vec_set1(row[0]), acc[0]);
                 SK_UNROLL
@@ -73,7 +73,7 @@ SK_INLINE void first_tile_3s2(const sk_first_f32c16 *p, const float *w, const fl
             }
         SK_UNROLL
         for (int i = 0; i < pixels; i++)
-            vec_store(out + i * SK_BLOCK + lane, acc[i]);
+            vec_store(out + i * SK_BLOCK + channel, acc[i]);
     }
 }
 
@@ -102,9 +102,9 @@ SK_INLINE void first_row(const sk_first_f32c16 *p, int32_t block, int32_t width,
     const float *bias = p->bias + block * SK_BLOCK;
     float *out = p->out + block * p->out_plane;
     if (width == 1)
-        SK_FIRST_ROW(VEC_LANES == 16 ? 16 : 4, 1);
+        SK_FIRST_ROW(VEC_FLOATS == 16 ? 16 : 4, 1);
     else
-        SK_FIRST_ROW(VEC_LANES == 16 ? 10 : 2, 2);
+        SK_FIRST_ROW(VEC_FLOATS == 16 ? 10 : 2, 2);
 }
 
 SK_INLINE void first_groups(const sk_first_f32c16 *p)
@@ -125,8 +125,9 @@ SK_INLINE void first_row_u8(const uint8_t *in, float *out, int32_t count, const 
         vec_u8x16(in + i, v);
         SK_UNROLL
         for (int k = 0; k < VEC_PER_BLOCK; k++)
-            vec_store(out + i + k * VEC_LANES, vec_sub(vec_mul(v[k], vec_load(gain + phase + k * VEC_LANES)),
-                                                       vec_load(shift + phase + k * VEC_LANES)));
+            vec_store(out + i + k * VEC_FLOATS,
+                      vec_sub(vec_mul(v[k], vec_load(gain + phase + k * VEC_FLOATS)),
+                              vec_load(shift + phase + k * VEC_FLOATS)));
         phase = phase == 32 ? 0 : phase + 16;
     }
     for (; i < count; i++, phase++)

@@ -38,9 +38,9 @@ SK_INLINE void pool_max_rows(const sk_pool_f32c16 *p, int32_t y0, int32_t y1)
             int32_t left = x * p->stride_w - p->pad_left, kx0, kx1;
             pool_clip(left, p->in_w, p->kernel_w, p->dilation_w, &kx0, &kx1);
             const float *in = p->in + top * p->in_row + left * SK_BLOCK;
-            for (int lane = 0; lane < SK_BLOCK; lane += VEC_LANES)
-                vec_store(p->out + y * p->out_row + x * SK_BLOCK + lane,
-                          pool_max_at(p, in + lane, ky0, ky1, kx0, kx1));
+            for (int channel = 0; channel < SK_BLOCK; channel += VEC_FLOATS)
+                vec_store(p->out + y * p->out_row + x * SK_BLOCK + channel,
+                          pool_max_at(p, in + channel, ky0, ky1, kx0, kx1));
         }
     }
 }
@@ -71,13 +71,13 @@ SK_INLINE void pool_avg_rows(const sk_pool_f32c16 *p, int32_t y0, int32_t y1)
                                          p->count_pad);
             const float *in = p->in + top * p->in_row + left * SK_BLOCK;
             const vec scale = vec_set1(1.0f / ((float)rows * (float)columns));
-            for (int lane = 0; lane < SK_BLOCK; lane += VEC_LANES) {
+            for (int channel = 0; channel < SK_BLOCK; channel += VEC_FLOATS) {
                 vec sum = vec_set1(0.0f);
                 for (int32_t ky = ky0; ky < ky1; ky++)
                     for (int32_t kx = kx0; kx < kx1; kx++)
                         sum = vec_add(sum, vec_load(in + ky * p->dilation_h * p->in_row +
-                                                    kx * p->dilation_w * SK_BLOCK + lane));
-                vec_store(p->out + y * p->out_row + x * SK_BLOCK + lane, vec_mul(sum, scale));
+                                                    kx * p->dilation_w * SK_BLOCK + channel));
+                vec_store(p->out + y * p->out_row + x * SK_BLOCK + channel, vec_mul(sum, scale));
             }
         }
     }
@@ -86,9 +86,9 @@ SK_INLINE void pool_avg_rows(const sk_pool_f32c16 *p, int32_t y0, int32_t y1)
 SK_INLINE void maps_upsample2(const float *in, float *out0, float *out1, int32_t width)
 {
     for (int32_t x = 0; x < width; x++)
-        for (int lane = 0; lane < SK_BLOCK; lane += VEC_LANES) {
-            vec v = vec_load(in + x * SK_BLOCK + lane);
-            float *a = out0 + 2 * x * SK_BLOCK + lane, *b = out1 + 2 * x * SK_BLOCK + lane;
+        for (int channel = 0; channel < SK_BLOCK; channel += VEC_FLOATS) {
+            vec v = vec_load(in + x * SK_BLOCK + channel);
+            float *a = out0 + 2 * x * SK_BLOCK + channel, *b = out1 + 2 * x * SK_BLOCK + channel;
             vec_store(a, v);
             vec_store(a + SK_BLOCK, v);
             vec_store(b, v);
@@ -102,11 +102,11 @@ SK_INLINE void maps_bilinear(const sk_bilinear_f32c16 *p)
     for (int32_t x = 0; x < p->width; x++) {
         const ptrdiff_t l = (ptrdiff_t)p->left[x] * SK_BLOCK, r = (ptrdiff_t)p->right[x] * SK_BLOCK;
         const vec side = vec_set1(p->weight_right[x]);
-        for (int lane = 0; lane < SK_BLOCK; lane += VEC_LANES) {
-            vec tl = vec_load(p->top + l + lane), bl = vec_load(p->bottom + l + lane);
-            vec top = vec_fma(vec_sub(vec_load(p->top + r + lane), tl), side, tl);
-            vec bottom = vec_fma(vec_sub(vec_load(p->bottom + r + lane), bl), side, bl);
-            vec_store(p->out + x * SK_BLOCK + lane, vec_fma(vec_sub(bottom, top), down, top));
+        for (int channel = 0; channel < SK_BLOCK; channel += VEC_FLOATS) {
+            vec tl = vec_load(p->top + l + channel), bl = vec_load(p->bottom + l + channel);
+            vec top = vec_fma(vec_sub(vec_load(p->top + r + channel), tl), side, tl);
+            vec bottom = vec_fma(vec_sub(vec_load(p->bottom + r + channel), bl), side, bl);
+            vec_store(p->out + x * SK_BLOCK + channel, vec_fma(vec_sub(bottom, top), down, top));
         }
     }
 }
@@ -115,15 +115,15 @@ SK_INLINE void maps_unary(const float *in, float *out, size_t count, const sk_ac
 {
     size_t i = 0;
     enum { CHUNK = 1024 };
-    while (i + VEC_LANES <= count) {
-        size_t n = count - i < CHUNK ? (count - i) / VEC_LANES * VEC_LANES : CHUNK;
+    while (i + VEC_FLOATS <= count) {
+        size_t n = count - i < CHUNK ? (count - i) / VEC_FLOATS * VEC_FLOATS : CHUNK;
         if (out != in)
             memcpy(out + i, in + i, n * sizeof(float));
-        sk_act_run(out + i, (int32_t)(n / VEC_LANES), act);
+        sk_act_run(out + i, (int32_t)(n / VEC_FLOATS), act);
         i += n;
     }
     if (i < count) {
-        float rest[VEC_LANES] = {0};
+        float rest[VEC_FLOATS] = {0};
         memcpy(rest, in + i, (count - i) * sizeof(float));
         sk_act_run(rest, 1, act);
         memcpy(out + i, rest, (count - i) * sizeof(float));
@@ -132,7 +132,7 @@ SK_INLINE void maps_unary(const float *in, float *out, size_t count, const sk_ac
 
 #define SK_BINARY_LOOP(EXPRESSION, SCALAR)                                                                   \
     do {                                                                                                     \
-        for (; i + VEC_LANES <= count; i += VEC_LANES) {                                                     \
+        for (; i + VEC_FLOATS <= count; i += VEC_FLOATS) {                                                   \
             vec x = vec_load(a + i), y = vec_load(b + i);                                                    \
             vec_store(out + i, (EXPRESSION));                                                                \
         }                                                                                                    \
@@ -156,9 +156,9 @@ SK_INLINE void maps_binary(int32_t kind, const float *a, const float *b, float *
 
 #define SK_BINARY16_LOOP(EXPRESSION)                                                                         \
     for (size_t i = 0; i < count; i += SK_BLOCK)                                                             \
-        for (int lane = 0; lane < SK_BLOCK; lane += VEC_LANES) {                                             \
-            vec x = vec_load(a + i + lane), y = vec_load(b16 + lane);                                        \
-            vec_store(out + i + lane, (EXPRESSION));                                                         \
+        for (int channel = 0; channel < SK_BLOCK; channel += VEC_FLOATS) {                                   \
+            vec x = vec_load(a + i + channel), y = vec_load(b16 + channel);                                  \
+            vec_store(out + i + channel, (EXPRESSION));                                                      \
         }
 
 SK_INLINE void maps_binary16(int32_t kind, const float *a, const float *b16, float *out, size_t count,

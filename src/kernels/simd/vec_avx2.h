@@ -8,8 +8,8 @@
 
 /* AVX2 + FMA; see vec_avx512.h for the words. */
 typedef __m256 vec;
-#define VEC_LANES 8
-#define VEC_ISA   avx2
+#define VEC_FLOATS 8
+#define VEC_ISA    avx2
 
 /* clang-format off: one word a line */
 SK_INLINE vec vec_load(const float *p)

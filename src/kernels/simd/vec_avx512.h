@@ -8,8 +8,8 @@
 
 /* The words the kernel templates (*_impl.h) are written in; each vec_<isa>.h defines the same ones. */
 typedef __m512 vec;
-#define VEC_LANES 16
-#define VEC_ISA   avx512
+#define VEC_FLOATS 16
+#define VEC_ISA    avx512
 
 /* clang-format off: one word a line */
 SK_INLINE vec vec_load(const float *p)

@@ -8,8 +8,8 @@
 
 /* AArch64 Advanced SIMD; see vec_avx512.h for the words. */
 typedef float32x4_t vec;
-#define VEC_LANES 4
-#define VEC_ISA   neon
+#define VEC_FLOATS 4
+#define VEC_ISA    neon
 
 /* clang-format off: one word a line */
 SK_INLINE vec vec_load(const float *p)

@@ -8,8 +8,8 @@
 
 /* SSE4.2, no fused multiply-add; see vec_avx512.h for the words. */
 typedef __m128 vec;
-#define VEC_LANES 4
-#define VEC_ISA   sse42
+#define VEC_FLOATS 4
+#define VEC_ISA    sse42
 
 /* clang-format off: one word a line */
 SK_INLINE vec vec_load(const float *p)

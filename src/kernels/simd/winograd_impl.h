@@ -74,14 +74,14 @@ SK_INLINE void winograd_at_2(const vec m[9], vec o[4])
 SK_INLINE void winograd_input_tile(const float *in, ptrdiff_t row, float *v, size_t step, const int stride)
 {
     const int side = SK_WINO_SIDE(stride);
-    for (int lane = 0; lane < SK_BLOCK; lane += VEC_LANES) {
+    for (int channel = 0; channel < SK_BLOCK; channel += VEC_FLOATS) {
         vec b[9][9];
         SK_UNROLL
         for (int x = 0; x < side; x++) {
             vec d[9];
             SK_UNROLL
             for (int y = 0; y < side; y++)
-                d[y] = vec_load(in + y * row + x * SK_BLOCK + lane);
+                d[y] = vec_load(in + y * row + x * SK_BLOCK + channel);
             if (stride == 1)
                 winograd_bt(d);
             else
@@ -98,7 +98,7 @@ SK_INLINE void winograd_input_tile(const float *in, ptrdiff_t row, float *v, siz
                 winograd_bt_2(b[y]);
             SK_UNROLL
             for (int x = 0; x < side; x++)
-                vec_store(v + (size_t)(y * side + x) * step + lane, b[y][x]);
+                vec_store(v + (size_t)(y * side + x) * step + channel, b[y][x]);
         }
     }
 }
@@ -110,9 +110,9 @@ SK_INLINE const float *winograd_edge(const sk_conv_f32c16 *p, const float *in, i
     for (int32_t y = 0; y < side; y++)
         for (int32_t x = 0; x < side; x++) {
             bool inside = y0 + y < p->in_h && x0 + x < p->in_w;
-            for (int lane = 0; lane < SK_BLOCK; lane += VEC_LANES)
-                vec_store(patch + (y * side + x) * SK_BLOCK + lane,
-                          inside ? vec_load(in + y * p->in_row + x * SK_BLOCK + lane) : vec_set1(0.0f));
+            for (int channel = 0; channel < SK_BLOCK; channel += VEC_FLOATS)
+                vec_store(patch + (y * side + x) * SK_BLOCK + channel,
+                          inside ? vec_load(in + y * p->in_row + x * SK_BLOCK + channel) : vec_set1(0.0f));
         }
     return patch;
 }
@@ -140,14 +140,14 @@ SK_INLINE void winograd_output_tile(const float *m, size_t step, const float *bi
                                     const int stride)
 {
     const int side = SK_WINO_SIDE(stride);
-    for (int lane = 0; lane < SK_BLOCK; lane += VEC_LANES) {
+    for (int channel = 0; channel < SK_BLOCK; channel += VEC_FLOATS) {
         vec b[4][9];
         SK_UNROLL
         for (int x = 0; x < side; x++) {
             vec d[9], o[4];
             SK_UNROLL
             for (int y = 0; y < side; y++)
-                d[y] = vec_load(m + (size_t)(y * side + x) * step + lane);
+                d[y] = vec_load(m + (size_t)(y * side + x) * step + channel);
             if (stride == 1)
                 winograd_at(d, o);
             else
@@ -156,7 +156,7 @@ SK_INLINE void winograd_output_tile(const float *m, size_t step, const float *bi
             for (int y = 0; y < 4; y++)
                 b[y][x] = o[y];
         }
-        vec shift = vec_load(bias + lane);
+        vec shift = vec_load(bias + channel);
         SK_UNROLL
         for (int y = 0; y < 4; y++) {
             vec o[4];
@@ -166,7 +166,7 @@ SK_INLINE void winograd_output_tile(const float *m, size_t step, const float *bi
                 winograd_at_2(b[y], o);
             SK_UNROLL
             for (int x = 0; x < 4; x++)
-                vec_store(out + y * row + x * SK_BLOCK + lane, vec_add(o[x], shift));
+                vec_store(out + y * row + x * SK_BLOCK + channel, vec_add(o[x], shift));
         }
     }
 }
@@ -188,7 +188,7 @@ SK_INLINE void winograd_output(const sk_conv_f32c16 *p, int32_t columns, int32_t
             for (int32_t r = 0; r < rows; r++) {
                 float *to = out + r * p->out_row;
                 if (!whole)
-                    for (int32_t k = 0; k < pixels * SK_BLOCK; k += VEC_LANES)
+                    for (int32_t k = 0; k < pixels * SK_BLOCK; k += VEC_FLOATS)
                         vec_store(to + k, vec_load(patch + r * 4 * SK_BLOCK + k));
                 if (p->act.kind || p->residual)
                     tile_finish(p, to, block0 + b, 1, y + r, x, pixels);

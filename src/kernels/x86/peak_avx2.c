@@ -17,11 +17,11 @@ double sk_f32_peak_avx2(int64_t rounds, float *sink)
         for (int i = 0; i < CHAINS; i++)
             a[i] = _mm256_fmadd_ps(a[i], scale, shift);
     }
-    float lanes[8];
+    float values[8];
     *sink = 0;
     for (int i = 0; i < CHAINS; i++) {
-        _mm256_storeu_ps(lanes, a[i]);
-        *sink += lanes[0];
+        _mm256_storeu_ps(values, a[i]);
+        *sink += values[0];
     }
     return (double)rounds * CHAINS * 8 * 2;
 }

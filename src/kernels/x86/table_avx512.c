@@ -32,7 +32,7 @@ static void transpose16(__m512 r[16])
     }
 }
 
-static __mmask16 first_lanes(int32_t n)
+static __mmask16 first_floats(int32_t n)
 {
     return n >= 16 ? (__mmask16)0xffff : (__mmask16)((1u << n) - 1u);
 }
@@ -43,7 +43,7 @@ static void to_blocked(const float *in, ptrdiff_t channel_stride, int32_t channe
         int32_t n = width - x < 16 ? width - x : 16;
         __m512 r[16];
         for (int c = 0; c < 16; c++)
-            r[c] = c < channels ? _mm512_maskz_loadu_ps(first_lanes(n), in + c * channel_stride + x)
+            r[c] = c < channels ? _mm512_maskz_loadu_ps(first_floats(n), in + c * channel_stride + x)
                                 : _mm512_setzero_ps();
         transpose16(r);
         for (int32_t i = 0; i < n; i++)
@@ -61,7 +61,7 @@ static void from_blocked(const float *in, float *out, ptrdiff_t channel_stride, 
             r[i] = i < n ? _mm512_loadu_ps(in + (x + i) * SK_BLOCK) : _mm512_setzero_ps();
         transpose16(r);
         for (int32_t c = 0; c < channels; c++)
-            _mm512_mask_storeu_ps(out + c * channel_stride + x, first_lanes(n), r[c]);
+            _mm512_mask_storeu_ps(out + c * channel_stride + x, first_floats(n), r[c]);
     }
 }
 
