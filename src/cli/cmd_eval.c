@@ -69,6 +69,13 @@ static const sk_option options[] = {
      .max = 10,
      .help = "added to the result's keypoints; 0.5 where it counts from pixel centres (SLEAP) and the truth "
              "from edges"},
+    {.name = "distance",
+     .kind = SK_OPTION_REAL,
+     .argument = "PX",
+     .min = 1e-3,
+     .max = 1e6,
+     .help = "tracks by their centres: this far apart, or more, is not similar at all, half of it by 0.5; "
+             "without it a body's length"},
     {.name = "plots",
      .kind = SK_OPTION_FOLDER,
      .argument = "FOLDER",
@@ -128,6 +135,7 @@ static sk_status read_settings(const sk_args *args, sk_eval_settings *s, double 
     s->min_visible = sk_args_real(args, "min-visible");
     s->covered_only = sk_args_flag(args, "covered");
     s->shift = sk_args_real(args, "shift");
+    s->distance = sk_args_given(args, "distance") ? sk_args_real(args, "distance") : 0;
     if (sk_args_given(args, "max-det"))
         s->box_max_det = s->pose_max_det = (int32_t)sk_args_int(args, "max-det");
     SK_TRY(parse_list("pck", sk_args_text(args, "pck"), 10, s->pck, SK_EVAL_MAX_PCK, &s->n_pck, err));
@@ -252,6 +260,9 @@ const sk_command sk_command_eval = {
         "frame and "
         "class, precision at 101 recalls, thresholds 0.50 to 0.95. 'precision' and 'recall' are those of all "
         "detections in the file at an overlap of 0.5.\n\n"
+        "Where both files have tracks: HOTA with DetA, AssA and LocA, MOTA, MOTP, IDF1, identity switches "
+        "and "
+        "fragments, by boxes, oriented boxes, centres and keypoints, equal to TrackEval's.\n\n"
         "Frames are paired by number, or by the picture's name where there are several sources; classes and "
         "keypoints by name, or by number where one side has no names. What could not be read or compared is "
         "said "

@@ -117,6 +117,43 @@ static void print_points(const sk_eval_report *r)
     printf("percent of the body's length: %s; poses put together by %s\n", r->length, r->matched);
 }
 
+static void print_track_score(const char *what, const char *name, const sk_track_score *s)
+{
+    printf("%-15s %-16.16s %6lld %6lld %7.4f %7.4f %7.4f %7.4f %8.4f %7.4f %7.4f %7.4f %7.4f %8lld %9lld "
+           "%4lld %4lld\n",
+           what, name, (long long)s->truth_tracks, (long long)s->found_tracks, s->mean.hota, s->mean.det_a,
+           s->mean.ass_a, s->mean.loc_a, s->mota, s->motp, s->idf1, s->idp, s->idr, (long long)s->switches,
+           (long long)s->fragments, (long long)s->mostly_tracked, (long long)s->mostly_lost);
+}
+
+static void print_tracks(const sk_eval_report *r)
+{
+    static const char *const names[SK_TRACKS_KINDS] = {"boxes", "oriented boxes", "centres", "poses (OKS)"};
+    char line[256];
+    bool any = false;
+    for (int kind = 0; kind < SK_TRACKS_KINDS; kind++) {
+        const sk_eval_tracks *t = &r->tracks[kind];
+        if (!t->measured)
+            continue;
+        if (!any) {
+            snprintf(line, sizeof line,
+                     "%-15s %-16s %6s %6s %7s %7s %7s %7s %8s %7s %7s %7s %7s %8s %9s %4s %4s", "", "",
+                     "truth", "found", "HOTA", "DetA", "AssA", "LocA", "MOTA", "MOTP", "IDF1", "IDP", "IDR",
+                     "switches", "fragments", "MT", "ML");
+            printf("\ntracks, as TrackEval counts\n");
+            heading(line);
+            any = true;
+        }
+        print_track_score(names[kind], "all", &t->all);
+        for (size_t c = 0; r->n_classes > 1 && c < r->n_classes; c++)
+            if (t->classes[c].truth || t->classes[c].found)
+                print_track_score("", r->classes[c].name, &t->classes[c]);
+    }
+    if (r->tracks[SK_TRACKS_POINT].measured)
+        printf("centres %.4g pixels apart, or more, are not similar at all, at half of it by 0.5\n",
+               r->track_distance);
+}
+
 static void print_notes(const sk_eval_report *r)
 {
     for (const char *at = sk_text_get(&r->notes); *at;) {
@@ -168,5 +205,6 @@ void sk_cli_print_eval(const sk_eval_report *r)
         print_points(r);
     print_as_yolo_val(r);
     print_confusion(r);
+    print_tracks(r);
     print_notes(r);
 }

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "eval/classes.h"
 #include "eval/keypoints.h"
+#include "eval/tracks.h"
 #include "tasks/overlap.h"
 
 #include <math.h>
@@ -255,6 +256,7 @@ static sk_status measure(run *r, sk_error *err)
     }
     if (report->compared & (SK_HAS_BOX | SK_HAS_OBB))
         SK_TRY(confuse(r, err));
+    SK_TRY(sk_tracks_run(r->result, r->truth, &r->pairing, r->settings, &r->points, report, err));
     report->all.box = r->box.all;
     report->all.obb = r->obb.all;
     report->all.pose = r->pose.all;
@@ -319,7 +321,8 @@ sk_status sk_eval_run(const sk_annotation_set *result, const sk_annotation_set *
     else
         SK_TRY_GOTO(measure(&r, err));
     note_left_out(&r);
-    if (!out->compared && !out->classified)
+    bool tracks = out->tracks[SK_TRACKS_POINT].measured;
+    if (!out->compared && !out->classified && !tracks)
         status =
             sk_fail(err, SK_ERR_MISMATCH, "the result and the truth have nothing in common to compare\n%s",
                     sk_text_get(&out->notes));
@@ -343,6 +346,8 @@ void sk_eval_free(sk_eval_report *report)
     sk_yolo_score_free(&report->yolo_obb);
     sk_yolo_score_free(&report->yolo_pose);
     sk_confusion_free(&report->confusion);
+    for (int i = 0; i < SK_TRACKS_KINDS; i++)
+        sk_free(report->tracks[i].classes);
     sk_free(report->classes);
     sk_free(report->keypoints);
     sk_text_free(&report->notes);

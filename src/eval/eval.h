@@ -3,6 +3,7 @@
 #define SK_EVAL_EVAL_H
 
 #include "base/json_write.h"
+#include "eval/tracking.h"
 #include "eval/yolo_score.h"
 
 /* How good a result is, measured against the truth: boxes, oriented boxes and poses by COCO's rules, keypoints by
@@ -23,7 +24,9 @@ typedef struct sk_eval_settings {
     double pck[SK_EVAL_MAX_PCK]; /* parts of the body's length; default 0.05, 0.1, 0.2 */
     int32_t n_pck;
     bool covered_only; /* frames of the truth that the result does not have are left out */
-    double shift;      /* added to the result's keypoints; 0.5 brings SLEAP's pixel centres to pixel edges */
+    double
+        distance; /* tracks: centres this many pixels apart, or more, are not similar; 0: a body's length */
+    double shift; /* added to the result's keypoints; 0.5 brings SLEAP's pixel centres to pixel edges */
 } sk_eval_settings;
 
 void sk_eval_defaults(sk_eval_settings *settings);
@@ -46,6 +49,20 @@ typedef struct sk_eval_row {
     sk_eval_errors points;
 } sk_eval_row;
 
+/* How similar animals of a frame are, for tracks: overlap of boxes and of turned boxes, distance of centres, OKS. */
+typedef enum sk_tracks_kind {
+    SK_TRACKS_BOX,
+    SK_TRACKS_OBB,
+    SK_TRACKS_POINT,
+    SK_TRACKS_POSE,
+    SK_TRACKS_KINDS
+} sk_tracks_kind;
+
+typedef struct sk_eval_tracks {
+    bool measured; /* both sides have tracks, and what is compared */
+    sk_track_score all, *classes;
+} sk_eval_tracks;
+
 typedef struct sk_eval_report {
     size_t frames;     /* of the truth */
     size_t covered;    /* of which the result has something to say */
@@ -64,9 +81,11 @@ typedef struct sk_eval_report {
     /* As `yolo val` counts, and what was taken for what: by oriented boxes where both have them, else by boxes. */
     sk_yolo_score yolo_box, yolo_obb, yolo_pose;
     sk_confusion confusion;
-    const char *length;  /* what the body's length was taken from */
-    const char *matched; /* how poses were put together for the distances */
-    sk_text notes;       /* what was left out and why, a line each */
+    sk_eval_tracks tracks[SK_TRACKS_KINDS];
+    double track_distance; /* pixels: centres so far apart are not similar at all; 0: not known */
+    const char *length;    /* what the body's length was taken from */
+    const char *matched;   /* how poses were put together for the distances */
+    sk_text notes;         /* what was left out and why, a line each */
 } sk_eval_report;
 
 /* The report is ended by sk_eval_free. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "eval/eval.h"
+#include "eval/tracks.h"
 
 #include <string.h>
 
@@ -196,6 +196,7 @@ void sk_eval_to_json(const sk_eval_report *r, sk_json *json)
     yolo_to_json(r, "oks", &r->yolo_pose, json);
     sk_json_close(json);
     confusion_to_json(r, json);
+    sk_tracks_to_json(r, json);
     if (r->compared & SK_HAS_KEYPOINTS) {
         sk_json_key_string(json, "body_length", r->length);
         sk_json_key_string(json, "poses_matched_by", r->matched);

@@ -40,7 +40,7 @@ double sk_keypoint_box_area(const sk_keypoint_task *t, const sk_annotation *a)
 }
 
 /* COCO wants the silhouette's area, which only COCO files give; the box's is what others have. */
-static double area_of(const sk_keypoint_task *t, const sk_annotation *a)
+double sk_keypoint_area(const sk_keypoint_task *t, const sk_annotation *a)
 {
     return isnan(a->area) ? sk_keypoint_box_area(t, a) : a->area;
 }
@@ -56,7 +56,7 @@ double sk_keypoint_similarity(const void *context, const sk_annotation *found, c
 {
     const sk_keypoint_task *t = context;
     (void)crowd;
-    double area = area_of(t, wanted) + DBL_EPSILON, shift = t->settings->shift, sum = 0;
+    double area = sk_keypoint_area(t, wanted) + DBL_EPSILON, shift = t->settings->shift, sum = 0;
     int32_t labelled = 0, n = t->pairing->n_keypoints;
     for (int32_t k = 0; k < n; k++)
         labelled += truth_point(t, wanted, k)->visible > 0;

@@ -15,6 +15,8 @@ typedef struct sk_keypoint_task {
 
 /* Of the truth's box; of the one around its keypoints where it has none (SLEAP). */
 double sk_keypoint_box_area(const sk_keypoint_task *task, const sk_annotation *wanted);
+/* The truth's area that OKS is measured by: as the file gives it, else the box's. */
+double sk_keypoint_area(const sk_keypoint_task *task, const sk_annotation *wanted);
 /* COCO's object keypoint similarity; the context is a sk_keypoint_task. */
 double sk_keypoint_similarity(const void *context, const sk_annotation *found, const sk_annotation *wanted,
                               bool crowd);

@@ -138,6 +138,7 @@ static sk_status pair_images(sk_pairing *p, const sk_annotation_set *result, con
 {
     way w = choose_way(result, truth);
     bool pictures = are_pictures(result) || are_pictures(truth), stems = result->stems || truth->stems;
+    p->pictures = pictures;
     key *r = NULL, *t = NULL;
     sk_status status = SK_OK;
     /* Names without their folders, unless that makes two pictures one. */

@@ -7,6 +7,7 @@
 /* Which frame, class and keypoint of a result is which of the truth. */
 typedef struct sk_pairing {
     int32_t *image; /* of a result's image: the truth's, -1 when the truth does not list it */
+    bool pictures;  /* images are pictures, not frames of videos */
     int32_t *rank;  /* of a truth's image: its place in the order of evaluation */
     int32_t *truth_class, *result_class; /* of each side's class: the common one */
     int32_t n_classes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "eval/eval.h"
+#include "eval/tracks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -175,6 +175,48 @@ static void plot_confusion(const sk_eval_report *r, bool normalised, sk_text *sv
         left + n * cell / 2, TOP + n * cell + 120, TOP + n * cell / 2);
 }
 
+/* --- tracks --- */
+
+static double level_value(const sk_hota *h, int which)
+{
+    const double values[] = {h->hota,   h->det_a,  h->ass_a,  h->det_re,
+                             h->det_pr, h->ass_re, h->ass_pr, h->loc_a};
+    return values[which];
+}
+
+static void plot_hota(const sk_track_score *s, sk_text *svg)
+{
+    static const char *const names[] = {"HOTA", "DetA", "AssA", "DetRe", "DetPr", "AssRe", "AssPr", "LocA"};
+    begin(svg, LEFT + SIDE + LEGEND, TOP + SIDE + 60, LEFT + SIDE / 2, "HOTA-Similarity Curve");
+    axes(svg, "Similarity that counts as found", "Score");
+    for (int which = 7; which >= 0; which--) { /* HOTA last: above the others */
+        const char *colour = which ? colours[which] : "blue";
+        int width = which ? 1 : 3;
+        sk_text_appendf(svg, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"%d\" points=\"", colour,
+                        width);
+        for (int i = 0; i < SK_HOTA_LEVELS; i++)
+            sk_text_appendf(svg, "%.2f,%.2f ", LEFT + SIDE * sk_hota_level(i),
+                            TOP + SIDE - SIDE * level_value(&s->level[i], which));
+        sk_text_append(svg, "\"/>\n");
+        char figures[32];
+        snprintf(figures, sizeof figures, "%.3f", level_value(&s->mean, which));
+        legend(svg, which, colour, width, names[which], figures);
+    }
+    sk_text_append(svg, "</svg>\n");
+}
+
+static bool plot_tracks(const sk_eval_report *r, int i, char name[64], sk_text *svg)
+{
+    static const char *const parts[SK_TRACKS_KINDS] = {"Box", "OBB", "Point", "Pose"};
+    for (int kind = 0; kind < SK_TRACKS_KINDS; kind++)
+        if (r->tracks[kind].measured && i-- == 0) {
+            snprintf(name, 64, "%sHOTA_curve.svg", parts[kind]);
+            plot_hota(&r->tracks[kind].all, svg);
+            return true;
+        }
+    return false;
+}
+
 bool sk_eval_plot(const sk_eval_report *r, int i, char name[64], sk_text *svg)
 {
     static const char *const parts[] = {"Box", "OBB", "Pose"}, *const curves[] = {"PR", "F1", "P", "R"};
@@ -189,8 +231,9 @@ bool sk_eval_plot(const sk_eval_report *r, int i, char name[64], sk_text *svg)
         }
         i -= 4;
     }
-    if (i > 1 || !r->confusion.n_classes)
-        return false;
+    int matrices = r->confusion.n_classes ? 2 : 0;
+    if (i >= matrices)
+        return plot_tracks(r, i - matrices, name, svg);
     snprintf(name, 64, "confusion_matrix%s.svg", i ? "_normalized" : "");
     plot_confusion(r, i == 1, svg);
     return true;

@@ -13,6 +13,9 @@
 /* What somebody says is in the frames, read back from a file: a program's results, or the truth. Numbers are kept in
  * double precision, as the file gives them. */
 
+/* Beside SK_HAS_…: only a centre, in obb[0] and obb[1]; obb[4] is its heading, 0 where none is known. */
+#define SK_HAS_POINT 0x10000u
+
 typedef struct sk_annotation_point {
     double x, y;     /* NaN: not found */
     double score;    /* 1 where the file gives none */
