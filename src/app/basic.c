@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/frame.h"
+#include "base/object.h"
 #include "runner/network.h"
 #include "runner/session_settings.h"
 
@@ -71,10 +72,7 @@ done:
 
 void sk_basic_close(sk_basic **pointer)
 {
-    sk_basic *b = pointer ? *pointer : NULL;
-    if (!b)
-        return;
-    *pointer = NULL;
+    SK_TAKE_OR_RETURN(b, pointer);
     for (int32_t i = SK_PIPELINE_MAX_MODELS - 1; i >= 0; i--) {
         sk_session_close(&b->networks[i].session);
         sk_task_stage_close(&b->networks[i].stage);

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/text.h"
 #include "media/cutout.h"
 #include "media/video_sink.h"
@@ -34,26 +35,17 @@ sk_status sk_crop_run_open(const char *folder, const sk_run_header *header, sk_c
         run->crops && run->folders ? sk_folder_make_own(run->crops, err) : sk_fail_memory(err, 64);
     if (status == SK_OK)
         status = sk_stems_open(strcmp(header->source_kind, "pictures") == 0, &run->stems, err);
-    if (status == SK_OK)
-        *out = run;
-    else
-        sk_crop_run_close(&run);
-    return status;
+    return SK_HAND_OVER(status, run, out, sk_crop_run_close);
 }
 
 void sk_crop_run_close(sk_crop_run **pointer)
 {
-    sk_crop_run *run = pointer ? *pointer : NULL;
-    if (!run)
-        return;
+    SK_TAKE_OR_RETURN(run, pointer);
     for (int32_t i = 0; run->folders && i <= run->header->n_classes; i++)
         sk_free(run->folders[i]);
-    sk_free(run->folders);
-    sk_free(run->crops);
-    sk_free(run->canvas.data);
+    sk_free_all(run->folders, run->crops, run->canvas.data);
     sk_stems_close(&run->stems);
     sk_free(run);
-    *pointer = NULL;
 }
 
 /* A class's name as a folder's: it stays inside crops/ and on one line, whatever the model calls it. */

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "media/video_sink.h"
 #include "results/stems.h"
 
@@ -347,18 +348,10 @@ sk_status sk_overlay_run_join(sk_overlay_run *run, bool finished, sk_error *err)
 
 void sk_overlay_run_close(sk_overlay_run **pointer)
 {
-    sk_overlay_run *run = pointer ? *pointer : NULL;
-    if (!run)
-        return;
-    *pointer = NULL;
+    SK_TAKE_OR_RETURN(run, pointer);
     if (run->sink)
         (void)!sk_video_sink_close(&run->sink, NULL);
     sk_overlay_close(&run->overlay);
     sk_stems_close(&run->stems);
-    sk_free(run->canvas.data);
-    sk_free(run->parts);
-    sk_free(run->joined);
-    sk_free(run->done);
-    sk_free(run->folder);
-    sk_free(run);
+    sk_free_all(run->canvas.data, run->parts, run->joined, run->done, run->folder, run);
 }

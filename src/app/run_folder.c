@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,24 +49,16 @@ sk_status sk_run_folder_open(const char *path, sk_run_folder **out, sk_error *er
         folder->path = sk_strdup(path);
         status = folder->path ? hold(folder, err) : sk_fail_memory(err, strlen(path));
     }
-    if (status == SK_OK)
-        *out = folder;
-    else
-        sk_run_folder_close(&folder);
-    return status;
+    return SK_HAND_OVER(status, folder, out, sk_run_folder_close);
 }
 
 void sk_run_folder_close(sk_run_folder **pointer)
 {
-    sk_run_folder *folder = pointer ? *pointer : NULL;
-    if (!folder)
-        return;
-    *pointer = NULL;
+    SK_TAKE_OR_RETURN(folder, pointer);
     sk_journal_close(&folder->journal);
     sk_lock_close(&folder->lock);
     sk_text_free(&folder->left_out);
-    sk_free(folder->path);
-    sk_free(folder);
+    sk_free_all(folder->path, folder);
 }
 
 bool sk_run_folder_is_used(const char *path)

@@ -3,6 +3,7 @@
 #include "base/file.h"
 
 #include "base/clock.h"
+#include "base/object.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,17 +21,12 @@ struct sk_file_writer {
 
 void sk_file_writer_close(sk_file_writer **writer)
 {
-    sk_file_writer *w = writer ? *writer : NULL;
-    if (!w)
-        return;
-    *writer = NULL;
+    SK_TAKE_OR_RETURN(w, writer);
     if (w->stream)
         fclose(w->stream);
     if (w->temporary)
         unlink(w->temporary);
-    sk_free(w->temporary);
-    sk_free(w->path);
-    sk_free(w);
+    sk_free_all(w->temporary, w->path, w);
 }
 
 /* A new file beside the target, with the permissions of the file it will replace, or those the umask leaves.

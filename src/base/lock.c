@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/object.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -183,16 +184,12 @@ void sk_lock_remove(sk_lock **lock)
 
 void sk_lock_close(sk_lock **lock)
 {
-    sk_lock *l = lock ? *lock : NULL;
-    if (!l)
-        return;
-    *lock = NULL;
+    SK_TAKE_OR_RETURN(l, lock);
     if (ftruncate(l->file, 0) != 0) {
         /* the name left behind is only read while the lock is taken */
     }
     close(l->file);
-    sk_free(l->path);
-    sk_free(l);
+    sk_free_all(l->path, l);
 }
 
 sk_status sk_lock_query(const char *path, bool *taken, sk_lock_holder *holder, sk_error *err)

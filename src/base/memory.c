@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define SK_MEMORY_IMPLEMENTATION
 #include "base/memory.h"
+#include "base/object.h"
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -65,6 +66,12 @@ void sk_free(void *block)
         return;
     atomic_fetch_sub_explicit(&live_bytes, (int64_t)malloc_usable_size(block), memory_order_relaxed);
     free(block);
+}
+
+void sk_free_blocks(void *const *blocks, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        sk_free(blocks[i]);
 }
 
 void *sk_aligned_calloc(size_t alignment, size_t bytes)
@@ -175,15 +182,13 @@ sk_status sk_arena_open(size_t chunk_bytes, sk_arena **out, sk_error *err)
 
 void sk_arena_close(sk_arena **arena)
 {
-    if (!arena || !*arena)
-        return;
-    for (arena_chunk *chunk = (*arena)->head; chunk;) {
+    SK_TAKE_OR_RETURN(a, arena);
+    for (arena_chunk *chunk = a->head; chunk;) {
         arena_chunk *next = chunk->next;
         sk_free(chunk);
         chunk = next;
     }
-    sk_free(*arena);
-    *arena = NULL;
+    sk_free(a);
 }
 
 void *sk_arena_alloc(sk_arena *arena, size_t bytes)

@@ -17,6 +17,10 @@ void *sk_malloc(size_t bytes);
 void *sk_calloc(size_t count, size_t bytes); /* null when count * bytes overflows */
 void *sk_realloc(void *block, size_t bytes);
 void sk_free(void *block);
+/* Frees several blocks (each may be null): sk_free_all(x->names, x->values, x). */
+#define sk_free_all(...)                                                                                     \
+    sk_free_blocks((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
+void sk_free_blocks(void *const *blocks, size_t count);
 
 /* Zero-filled, `alignment` a power of two >= sizeof(void *). Ended by sk_free. Aligned to SK_LARGE_PAGE or more, a
  * large block lies in large pages where the system gives them. */

@@ -5,6 +5,7 @@
 #include "base/cpu.h"
 #include "base/futex.h"
 #include "base/memory.h"
+#include "base/object.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -321,27 +322,19 @@ sk_status sk_pool_open(const sk_pool_settings *settings, sk_pool **out, sk_error
     for (int32_t i = 1; i < chosen.threads; i++)
         SK_TRY_GOTO(start_worker(pool, i, err));
 done:
-    if (status != SK_OK)
-        sk_pool_close(&pool);
-    *out = pool;
-    return status;
+    return SK_HAND_OVER(status, pool, out, sk_pool_close);
 }
 
 void sk_pool_close(sk_pool **pool)
 {
-    sk_pool *p = pool ? *pool : NULL;
-    if (!p)
-        return;
-    *pool = NULL;
+    SK_TAKE_OR_RETURN(p, pool);
     pool_job end = {0};
     int32_t started = p->workers ? p->started : 0;
     for (int32_t i = 1; i <= started; i++)
         give_job(p, &p->workers[i], &end, 0);
     for (int32_t i = 1; i <= started; i++)
         pthread_join(p->workers[i].handle, NULL);
-    sk_free(p->workers);
-    sk_free(p->cores);
-    sk_free(p);
+    sk_free_all(p->workers, p->cores, p);
 }
 
 sk_status sk_pool_bind_caller(const sk_pool *pool, sk_error *err)

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "base/memory.h"
+#include "base/object.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -247,10 +248,7 @@ void sk_progress_hide(sk_progress *progress)
 
 void sk_progress_close(sk_progress **progress)
 {
-    sk_progress *p = progress ? *progress : NULL;
-    if (!p)
-        return;
-    *progress = NULL;
+    SK_TAKE_OR_RETURN(p, progress);
     p->note[0] = '\0';
     if (p->settings.mode == SK_PROGRESS_BAR)
         sk_progress_hide(p);
@@ -259,7 +257,5 @@ void sk_progress_close(sk_progress **progress)
         write_line(p, true);
     else if (p->settings.mode == SK_PROGRESS_JSON)
         write_json(p, true);
-    sk_free(p->label);
-    sk_free(p->unit);
-    sk_free(p);
+    sk_free_all(p->label, p->unit, p);
 }

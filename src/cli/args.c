@@ -2,6 +2,7 @@
 #include "cli/args.h"
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/foreign.h"
@@ -339,21 +340,14 @@ sk_status sk_args_parse(const sk_command *command, int argc, const char *const *
     }
     SK_TRY_GOTO(refuse_repeats(args, err));
     SK_TRY_GOTO(name_operands(args, err));
-    *out = args;
-    args = NULL;
 done:
-    sk_args_close(&args);
-    return status;
+    return SK_HAND_OVER(status, args, out, sk_args_close);
 }
 
 void sk_args_close(sk_args **args)
 {
-    if (!args || !*args)
-        return;
-    sk_free((*args)->values);
-    sk_free((void *)(*args)->loose);
-    sk_free(*args);
-    *args = NULL;
+    SK_TAKE_OR_RETURN(a, args);
+    sk_free_all(a->values, (void *)a->loose, a);
 }
 
 /* --- access --- */

@@ -2,6 +2,7 @@
 #include "engines/engine.h"
 
 #include "base/allowance.h"
+#include "base/object.h"
 #include "tasks/peak_table.h"
 
 #include <stdio.h>
@@ -318,13 +319,11 @@ done:
 
 void sk_session_close(sk_session **session)
 {
-    if (!session || !*session)
-        return;
-    while ((*session)->waited != (*session)->submitted)
-        if (sk_session_wait(*session, NULL, 0, NULL) != SK_OK)
+    SK_TAKE_OR_RETURN(s, session);
+    while (s->waited != s->submitted)
+        if (sk_session_wait(s, NULL, 0, NULL) != SK_OK)
             break;
-    (*session)->engine->close(*session);
-    *session = NULL;
+    s->engine->close(s);
 }
 
 const sk_session_info *sk_session_about(const sk_session *session)

@@ -100,9 +100,7 @@ sk_status sk_confusion_run(const sk_precision_task *task, sk_confusion *out, sk_
             count(&r, out->n_classes, task->pairing->truth_class[w->class_id]);
     }
 done:
-    sk_free(r.found);
-    sk_free(r.wanted);
-    sk_free(r.taken);
+    sk_free_all(r.found, r.wanted, r.taken);
     if (status != SK_OK)
         sk_confusion_free(out);
     return status;

@@ -173,9 +173,7 @@ sk_status sk_keypoint_match(const sk_keypoint_task *t, sk_eval_match **matches, 
         match_one(t, &found[i], &wanted[begin], end - begin, &taken[begin], *matches, count);
     }
 done:
-    sk_free(found);
-    sk_free(wanted);
-    sk_free(taken);
+    sk_free_all(found, wanted, taken);
     return status;
 }
 
@@ -272,11 +270,6 @@ sk_status sk_keypoint_errors(const sk_keypoint_task *t, const sk_eval_match *mat
     for (int32_t k = 0; k < report->n_keypoints; k++)
         summarize(&s, -1, k, t->settings, pixels, percent, &report->keypoints[k].points);
 done:
-    sk_free(s.pixels);
-    sk_free(s.percent);
-    sk_free(s.class_id);
-    sk_free(s.keypoint);
-    sk_free(pixels);
-    sk_free(percent);
+    sk_free_all(s.pixels, s.percent, s.class_id, s.keypoint, pixels, percent);
     return status;
 }

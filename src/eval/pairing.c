@@ -414,14 +414,8 @@ void sk_pairing_free(sk_pairing *p)
         sk_free(p->class_names[i]);
     for (int32_t i = 0; p->keypoint_names && i < p->n_keypoints; i++)
         sk_free(p->keypoint_names[i]);
-    sk_free(p->class_names);
-    sk_free(p->keypoint_names);
-    sk_free(p->image);
-    sk_free(p->rank);
-    sk_free(p->truth_class);
-    sk_free(p->result_class);
-    sk_free(p->truth_point);
-    sk_free(p->result_point);
+    sk_free_all(p->class_names, p->keypoint_names, p->image, p->rank, p->truth_class, p->result_class,
+                p->truth_point, p->result_point);
     sk_text_free(&p->notes);
     *p = (sk_pairing){0};
 }

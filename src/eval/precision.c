@@ -381,13 +381,7 @@ sk_status sk_precision_run(const sk_precision_task *task, sk_precision_result *o
         SK_TRY_GOTO(run_class(&r, c, &at_found, &at_wanted, err));
     sum_up(out, n);
 done:
-    sk_free(r.found);
-    sk_free(r.wanted);
-    sk_free(r.verdicts);
-    sk_free(r.similar);
-    sk_free(r.dets);
-    sk_free(r.gts);
-    sk_free(r.taken);
+    sk_free_all(r.found, r.wanted, r.verdicts, r.similar, r.dets, r.gts, r.taken);
     if (status != SK_OK)
         sk_precision_free(out);
     return status;

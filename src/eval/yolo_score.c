@@ -272,9 +272,6 @@ done:
 
 void sk_yolo_score_free(sk_yolo_score *s)
 {
-    sk_free(s->classes);
-    sk_free(s->precision);
-    sk_free(s->recall);
-    sk_free(s->curve);
+    sk_free_all(s->classes, s->precision, s->recall, s->curve);
     *s = (sk_yolo_score){0};
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/config_build.h"
 
+#include "base/object.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -33,11 +35,9 @@ sk_status sk_config_create(size_t text_length, const char *what, sk_config **out
 
 void sk_config_close(sk_config **config)
 {
-    if (!config || !*config)
-        return;
-    sk_arena_close(&(*config)->arena);
-    sk_free(*config);
-    *config = NULL;
+    SK_TAKE_OR_RETURN(c, config);
+    sk_arena_close(&c->arena);
+    sk_free(c);
 }
 
 const sk_config_value *sk_config_root(const sk_config *config)

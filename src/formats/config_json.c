@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/config_build.h"
 
+#include "base/object.h"
+
 #include <jansson.h>
 #include <string.h>
 
@@ -88,10 +90,7 @@ sk_status sk_config_open_json(const char *text, size_t length, const char *what,
     sk_config_value *root;
     SK_TRY_GOTO(convert(config, json, 0, &root, err));
     config->root = root;
-    *out = config;
-    config = NULL;
 done:
     json_decref(json);
-    sk_config_close(&config);
-    return status;
+    return SK_HAND_OVER(status, config, out, sk_config_close);
 }

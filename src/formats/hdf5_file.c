@@ -3,6 +3,7 @@
 
 #include "base/allowance.h"
 #include "base/file.h"
+#include "base/object.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -94,12 +95,9 @@ sk_status sk_hdf5_open_memory(const void *bytes, size_t length, const char *what
 
 void sk_hdf5_close(sk_hdf5_file **file)
 {
-    if (!file || !*file)
-        return;
-    sk_blob_unref(&(*file)->map);
-    sk_free((*file)->what);
-    sk_free(*file);
-    *file = NULL;
+    SK_TAKE_OR_RETURN(f, file);
+    sk_blob_unref(&f->map);
+    sk_free_all(f->what, f);
 }
 
 /* --- datasets --- */

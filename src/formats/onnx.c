@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/onnx.h"
 
+#include "base/object.h"
+
 #include <string.h>
 
 sk_status sk_onnx_create(sk_onnx_model **out, sk_error *err)
@@ -20,14 +22,12 @@ sk_status sk_onnx_create(sk_onnx_model **out, sk_error *err)
 
 void sk_onnx_close(sk_onnx_model **model)
 {
-    if (!model || !*model)
-        return;
-    for (size_t i = 0; i < (*model)->n_blobs; i++)
-        sk_blob_unref(&(*model)->blobs[i]);
-    sk_free((*model)->blobs);
-    sk_arena_close(&(*model)->arena);
-    sk_free(*model);
-    *model = NULL;
+    SK_TAKE_OR_RETURN(m, model);
+    for (size_t i = 0; i < m->n_blobs; i++)
+        sk_blob_unref(&m->blobs[i]);
+    sk_free(m->blobs);
+    sk_arena_close(&m->arena);
+    sk_free(m);
 }
 
 sk_status sk_onnx_keep_blob(sk_onnx_model *model, sk_blob *blob, sk_error *err)

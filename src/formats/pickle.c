@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/pickle_machine.h"
 
+#include "base/object.h"
+
 #include <string.h>
 
 /* The stack machine. Every opcode costs at least one byte of input and makes a bounded number of nodes, the machine
@@ -328,22 +330,15 @@ sk_status sk_pickle_open(const void *bytes, size_t length, const char *what, sk_
     if (status != SK_OK)
         sk_error_prefix(err, "%s: pickle, byte %zu of %zu", what, m.op_at, length);
 done:
-    sk_free(m.stack);
-    sk_free(m.marks);
-    sk_free(m.memo);
-    if (status != SK_OK)
-        sk_pickle_close(&p);
-    *out = p;
-    return status;
+    sk_free_all(m.stack, m.marks, m.memo);
+    return SK_HAND_OVER(status, p, out, sk_pickle_close);
 }
 
 void sk_pickle_close(sk_pickle **pickle)
 {
-    if (!pickle || !*pickle)
-        return;
-    sk_arena_close(&(*pickle)->arena);
-    sk_free(*pickle);
-    *pickle = NULL;
+    SK_TAKE_OR_RETURN(p, pickle);
+    sk_arena_close(&p->arena);
+    sk_free(p);
 }
 
 const sk_pickle_value *sk_pickle_root(const sk_pickle *pickle)

@@ -3,6 +3,7 @@
 
 #include "base/allowance.h"
 #include "base/file.h"
+#include "base/object.h"
 #include "formats/zip.h"
 
 #include <inttypes.h>
@@ -193,10 +194,7 @@ static sk_status open_bytes(const void *bytes, size_t length, sk_blob *map, cons
     f->map = map;
     f->what = sk_strdup(what);
     sk_status status = f->what ? load(f, err) : sk_fail_memory(err, strlen(what));
-    if (status != SK_OK)
-        sk_torch_file_close(&f);
-    *out = f;
-    return status;
+    return SK_HAND_OVER(status, f, out, sk_torch_file_close);
 }
 
 sk_status sk_torch_file_open_memory(const void *bytes, size_t length, const char *what, sk_torch_file **out,
@@ -220,16 +218,11 @@ sk_status sk_torch_file_open(const char *path, sk_torch_file **out, sk_error *er
 
 void sk_torch_file_close(sk_torch_file **file)
 {
-    if (!file || !*file)
-        return;
-    sk_torch_file *f = *file;
+    SK_TAKE_OR_RETURN(f, file);
     sk_pickle_close(&f->pickle);
     sk_zip_close(&f->zip);
     sk_blob_unref(&f->map);
-    sk_free(f->prefix);
-    sk_free(f->what);
-    sk_free(f);
-    *file = NULL;
+    sk_free_all(f->prefix, f->what, f);
 }
 
 const sk_pickle_value *sk_torch_file_root(const sk_torch_file *file)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/zip.h"
 
+#include "base/object.h"
+
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -313,14 +315,9 @@ sk_status sk_zip_open_memory(const void *bytes, size_t length, const char *what,
 
 void sk_zip_close(sk_zip **zip)
 {
-    if (!zip || !*zip)
-        return;
-    sk_arena_close(&(*zip)->arena);
-    sk_free((*zip)->entries);
-    sk_free((*zip)->by_name);
-    sk_free((*zip)->verified);
-    sk_free(*zip);
-    *zip = NULL;
+    SK_TAKE_OR_RETURN(z, zip);
+    sk_arena_close(&z->arena);
+    sk_free_all(z->entries, z->by_name, z->verified, z);
 }
 
 bool sk_zip_truncated(const sk_zip *zip)

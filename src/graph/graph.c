@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/graph.h"
+
+#include "base/object.h"
 #include "graph/ops.h"
 
 #include <string.h>
@@ -25,14 +27,10 @@ sk_status sk_graph_open(sk_graph **out, sk_error *err)
 
 void sk_graph_close(sk_graph **graph)
 {
-    if (!graph || !*graph)
-        return;
-    sk_graph *g = *graph;
-    *graph = NULL;
+    SK_TAKE_OR_RETURN(g, graph);
     for (size_t v = 0; v < g->n_values; v++)
         sk_blob_unref(&g->values[v].blob);
-    sk_free(g->values);
-    sk_free(g->nodes);
+    sk_free_all(g->values, g->nodes);
     sk_arena_close(&g->arena);
     sk_free(g);
 }
@@ -189,9 +187,6 @@ sk_status sk_graph_clone(const sk_graph *graph, sk_graph **out, sk_error *err)
     copy->n_inputs = graph->n_inputs;
     copy->n_outputs = graph->n_outputs;
     copy->specialised = graph->specialised;
-    *out = copy;
-    copy = NULL;
 done:
-    sk_graph_close(&copy);
-    return status;
+    return SK_HAND_OVER(status, copy, out, sk_graph_close);
 }

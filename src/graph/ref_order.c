@@ -223,8 +223,6 @@ sk_status sk_ref_nms(const sk_node *node, const sk_tensor *ins, sk_tensor *outs,
     outs[0].shape = (sk_shape){.rank = 2, .dim = {(int64_t)s.n_rows, 3}};
     s.rows = NULL;
 done:
-    sk_free(s.rows);
-    sk_free(s.picked);
-    sk_free(s.order);
+    sk_free_all(s.rows, s.picked, s.order);
     return status;
 }

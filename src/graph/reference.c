@@ -223,11 +223,7 @@ static void run_state_close(run_state *s)
     for (size_t v = 0; s->tensors && s->owned && v < s->graph->n_values; v++)
         if (s->owned[v])
             sk_free(s->tensors[v].data);
-    sk_free(s->tensors);
-    sk_free(s->uses);
-    sk_free(s->owned);
-    sk_free(s->ins);
-    sk_free(s->outs);
+    sk_free_all(s->tensors, s->uses, s->owned, s->ins, s->outs);
 }
 
 static sk_status bind_inputs(run_state *s, const sk_tensor *inputs, int32_t n_inputs, sk_error *err)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/object.h"
 #include "graph/edit.h"
 #include "graph/infer.h"
 
@@ -94,11 +95,8 @@ sk_status sk_graph_specialise(const sk_graph *graph, const sk_shape *input_shape
     sk_graph_sweep(copy);
     SK_TRY_GOTO(sk_graph_remove_dead(copy, err));
     copy->specialised = 1;
-    *out = copy;
-    copy = NULL;
 done:
     sk_free(ins);
     sk_free(outs);
-    sk_graph_close(&copy);
-    return status;
+    return SK_HAND_OVER(status, copy, out, sk_graph_close);
 }

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "media/reader.h"
 #include "media/text_list.h"
 
@@ -104,19 +105,13 @@ sk_status sk_input_open(const char *path, const AVIOInterruptCB *interrupt, sk_i
         status = sk_fail_memory(err, BUFFER_BYTES);
         goto done;
     }
-    *out = input;
-    input = NULL;
 done:
-    sk_input_close(&input);
-    return status;
+    return SK_HAND_OVER(status, input, out, sk_input_close);
 }
 
 void sk_input_close(sk_input **pointer)
 {
-    sk_input *input = pointer ? *pointer : NULL;
-    if (!input)
-        return;
-    *pointer = NULL;
+    SK_TAKE_OR_RETURN(input, pointer);
     if (input->bytes) {
         sk_ff.av_free(input->bytes->buffer); /* FFmpeg may have exchanged it for a larger one */
         sk_ff.avio_context_free(&input->bytes);

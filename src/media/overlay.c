@@ -2,6 +2,7 @@
 #include "media/overlay.h"
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "media/draw.h"
 
 #include <math.h>
@@ -76,11 +77,8 @@ sk_status sk_overlay_open(const sk_overlay_settings *settings, sk_overlay **out,
 
 void sk_overlay_close(sk_overlay **overlay)
 {
-    if (!overlay || !*overlay)
-        return;
-    sk_free((*overlay)->trails);
-    sk_free(*overlay);
-    *overlay = NULL;
+    SK_TAKE_OR_RETURN(o, overlay);
+    sk_free_all(o->trails, o);
 }
 
 static void rimmed_line(sk_frame *frame, float x0, float y0, float x1, float y1, float thickness,

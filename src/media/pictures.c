@@ -206,9 +206,7 @@ static void pictures_close(sk_reader *base)
     pictures_reader *reader = (pictures_reader *)base;
     for (size_t i = 0; i < reader->n_paths; i++)
         sk_free(reader->paths[i]);
-    sk_free(reader->paths);
-    sk_free(reader->frames);
-    sk_free(reader);
+    sk_free_all(reader->paths, reader->frames, reader);
 }
 
 static sk_status add_frame(pictures_reader *reader, picture p, sk_error *err)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/frame.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "media/frame_choice.h"
 #include "media/reader.h"
 
@@ -393,11 +394,8 @@ sk_status sk_source_open(const char *uri, const sk_source_settings *given, sk_so
         goto done;
     }
     source->thread_runs = true;
-    *out = source;
-    source = NULL;
 done:
-    sk_source_close(&source);
-    return status;
+    return SK_HAND_OVER(status, source, out, sk_source_close);
 }
 
 void sk_source_stop(sk_source *source)
@@ -410,10 +408,7 @@ void sk_source_stop(sk_source *source)
 
 void sk_source_close(sk_source **pointer)
 {
-    sk_source *source = pointer ? *pointer : NULL;
-    if (!source)
-        return;
-    *pointer = NULL;
+    SK_TAKE_OR_RETURN(source, pointer);
     if (source->thread_runs) {
         sk_source_stop(source);
         pthread_join(source->thread, NULL);
@@ -422,11 +417,7 @@ void sk_source_close(sk_source **pointer)
         source->reader->close(source->reader);
     for (int32_t i = 0; source->slots && i < source->n_slots; i++)
         sk_slot_free(&source->slots[i]);
-    sk_free(source->slots);
-    sk_free(source->unreadable);
-    sk_free(source->name);
-    sk_free(source->ranges);
-    sk_free(source->accepts);
+    sk_free_all(source->slots, source->unreadable, source->name, source->ranges, source->accepts);
     pthread_cond_destroy(&source->changed);
     pthread_mutex_destroy(&source->lock);
     sk_free(source);

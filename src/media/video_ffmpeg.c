@@ -309,9 +309,7 @@ static void video_close(sk_reader *base)
 {
     video_reader *reader = (video_reader *)base;
     sk_decoder_close(&reader->decoder);
-    sk_free(reader->list);
-    sk_free(reader->uri);
-    sk_free(reader);
+    sk_free_all(reader->list, reader->uri, reader);
 }
 
 static void fill_info(video_reader *reader)

@@ -3,6 +3,7 @@
 #include "models/model_check.h"
 
 #include "base/file.h"
+#include "base/object.h"
 #include "models/onnx_meta.h"
 #include "models/sleap.h"
 
@@ -33,10 +34,7 @@ sk_status sk_model_create(sk_model **out, sk_error *err)
 
 void sk_model_close(sk_model **model)
 {
-    sk_model *m = model ? *model : NULL;
-    if (!m)
-        return;
-    *model = NULL;
+    SK_TAKE_OR_RETURN(m, model);
     if (atomic_fetch_sub_explicit(&m->holders, 1, memory_order_acq_rel) > 1)
         return;
     sk_graph_close(&m->graph);
@@ -204,10 +202,7 @@ sk_status sk_model_open_heads(const char *path, sk_heads heads, sk_model **out, 
         status = sk_model_check(model, err);
     if (status == SK_OK)
         status = check_heads(model, err);
-    if (status != SK_OK)
-        sk_model_close(&model);
-    *out = model;
-    return status;
+    return SK_HAND_OVER(status, model, out, sk_model_close);
 }
 
 static sk_status read_given(sk_model *model, const char *name, sk_error *err)
@@ -247,10 +242,7 @@ sk_status sk_model_open_bytes(const void *bytes, size_t length, const char *name
         status = check_heads(model, err);
     model->given = NULL;
     model->given_length = 0;
-    if (status != SK_OK)
-        sk_model_close(&model);
-    *out = model;
-    return status;
+    return SK_HAND_OVER(status, model, out, sk_model_close);
 }
 
 /* --- reading --- */

@@ -212,9 +212,6 @@ sk_status sk_onnx_from_graph(const sk_graph *graph, int32_t opset, bool half, co
 done:
     sk_onnx_scope_close(&e.value_names);
     sk_onnx_scope_close(&e.node_names);
-    sk_free(e.nodes);
-    sk_free(e.tensors);
-    sk_free(e.names);
-    sk_free(e.types);
+    sk_free_all(e.nodes, e.tensors, e.names, e.types);
     return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/onnx_import.h"
 
+#include "base/object.h"
 #include "models/onnx_importer.h"
 #include "models/onnx_order.h"
 
@@ -290,10 +291,7 @@ sk_status sk_onnx_import(const sk_onnx_model *model, const char *what, sk_graph 
         sk_error_prefix(err, "%s", what);
         goto done;
     }
-    *out = graph;
-    graph = NULL;
 done:
     sk_onnx_scope_close(&m.scope);
-    sk_graph_close(&graph);
-    return status;
+    return SK_HAND_OVER(status, graph, out, sk_graph_close);
 }

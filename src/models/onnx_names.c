@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/onnx_names.h"
 
+#include "base/object.h"
+
 #include <string.h>
 #include <xxhash.h>
 
@@ -28,11 +30,8 @@ sk_status sk_onnx_scope_open(const sk_onnx_scope *outer, sk_onnx_scope **out, sk
 
 void sk_onnx_scope_close(sk_onnx_scope **scope)
 {
-    if (!scope || !*scope)
-        return;
-    sk_free((*scope)->entries);
-    sk_free(*scope);
-    *scope = NULL;
+    SK_TAKE_OR_RETURN(s, scope);
+    sk_free_all(s->entries, s);
 }
 
 /* The seed differs from scope to scope, so that no file can be made to collide. */

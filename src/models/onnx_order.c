@@ -125,9 +125,7 @@ sk_status sk_onnx_order(const sk_onnx_node *nodes, int32_t n_nodes, const char *
         status = sort(&s, what, *order, err);
 done:
     sk_onnx_scope_close(&s.makers);
-    sk_free(s.needs);
-    sk_free(s.first);
-    sk_free(s.to);
+    sk_free_all(s.needs, s.first, s.to);
     if (status != SK_OK) {
         sk_free(*order);
         *order = NULL;

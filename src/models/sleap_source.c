@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/allowance.h"
 #include "base/file.h"
+#include "base/object.h"
 #include "formats/zip.h"
 #include "models/sleap.h"
 
@@ -87,11 +88,7 @@ sk_status sk_sleap_source_open(const char *path, sk_sleap_source **out, sk_error
     if (!is_folder && sk_path_has_extension(path, ".zip"))
         status = open_zip(s, err);
 done:
-    if (status == SK_OK)
-        *out = s;
-    else
-        sk_sleap_source_close(&s);
-    return status;
+    return SK_HAND_OVER(status, s, out, sk_sleap_source_close);
 }
 
 sk_status sk_sleap_source_of(const sk_model *model, const char *path, sk_sleap_source **out, sk_error *err)
@@ -117,18 +114,12 @@ done:
 
 void sk_sleap_source_close(sk_sleap_source **source)
 {
-    sk_sleap_source *s = source ? *source : NULL;
-    if (!s)
-        return;
+    SK_TAKE_OR_RETURN(s, source);
     for (int i = 0; i < s->n_held; i++)
         sk_blob_unref(&s->held[i]);
     sk_zip_close(&s->zip);
     sk_blob_unref(&s->archive);
-    sk_free(s->weights);
-    sk_free(s->prefix);
-    sk_free(s->folder);
-    sk_free(s);
-    *source = NULL;
+    sk_free_all(s->weights, s->prefix, s->folder, s);
 }
 
 const char *sk_sleap_source_path(sk_sleap_source *s, const char *name)

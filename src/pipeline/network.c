@@ -2,6 +2,7 @@
 #include "skitter/network.h"
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/sized.h"
 #include "engines/tolerance.h"
 #include "models/model.h"
@@ -176,10 +177,7 @@ void sk_network_release(sk_network *n)
 
 void sk_network_close(sk_network **pointer)
 {
-    sk_network *n = pointer ? *pointer : NULL;
-    if (!n)
-        return;
-    *pointer = NULL;
+    SK_TAKE_OR_RETURN(n, pointer);
     sk_network_release(n);
     sk_free(n);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
+#include "base/object.h"
 #include "pipeline/internal.h"
 #include "runner/network.h"
 #include "runner/offer.h"
@@ -151,10 +152,7 @@ static sk_status begin(int32_t n_models, const sk_detector_settings *detector,
         status = sk_pipeline_copy_detector(p, detector, err);
     if (status == SK_OK)
         status = find_engine(p, err);
-    if (status != SK_OK)
-        sk_pipeline_close(&p);
-    *out = p;
-    return status;
+    return SK_HAND_OVER(status, p, out, sk_pipeline_close);
 }
 
 static void add_time(sk_pipeline *p, int64_t begin)
@@ -308,10 +306,7 @@ void sk_pipeline_release(sk_pipeline *p)
 
 void sk_pipeline_close(sk_pipeline **pointer)
 {
-    sk_pipeline *p = pointer ? *pointer : NULL;
-    if (!p)
-        return;
-    *pointer = NULL;
+    SK_TAKE_OR_RETURN(p, pointer);
     sk_runner_release(p->runner); /* its threads may still ask for it, to tell of a result */
     sk_runner_close(&p->runner);
     for (sk_taken *t = p->all, *next; t; t = next) {

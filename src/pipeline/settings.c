@@ -201,11 +201,5 @@ sk_status sk_pipeline_copy_detector(sk_pipeline *p, const sk_detector_settings *
 
 void sk_pipeline_free_settings(sk_pipeline *p)
 {
-    sk_free(p->provider);
-    sk_free(p->device_name);
-    sk_free(p->runtime);
-    sk_free(p->devices);
-    sk_free(p->precision);
-    sk_free(p->options);
-    sk_free(p->classes);
+    sk_free_all(p->provider, p->device_name, p->runtime, p->devices, p->precision, p->options, p->classes);
 }

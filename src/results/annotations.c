@@ -225,18 +225,11 @@ void sk_annotations_free(sk_annotation_set *set)
     for (int32_t i = 0; set->keypoint_names && i < set->n_keypoints; i++)
         sk_free(set->keypoint_names[i]);
     if (set->tables) {
-        sk_free(set->tables->sources.slots);
-        sk_free(set->tables->images.slots);
-        sk_free(set->tables->ids.slots);
-        sk_free(set->tables->classes.slots);
+        sk_free_all(set->tables->sources.slots, set->tables->images.slots, set->tables->ids.slots,
+                    set->tables->classes.slots);
     }
-    sk_free(set->tables);
-    sk_free(set->sources);
-    sk_free(set->classes);
-    sk_free(set->images);
-    sk_free(set->items);
-    sk_free(set->points);
-    sk_free(set->keypoint_names);
+    sk_free_all(set->tables, set->sources, set->classes, set->images, set->items, set->points,
+                set->keypoint_names);
     sk_text_free(&set->notes);
     *set = (sk_annotation_set){0};
 }

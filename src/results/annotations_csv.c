@@ -424,9 +424,6 @@ sk_status sk_annotations_read_csv(const char *path, const char *text, size_t len
     SK_TRY(sk_annotations_begin(set, "CSV", err));
     reader r = {.path = path, .at = text, .end = text + length, .set = set};
     sk_status status = read_rows(&r, err);
-    sk_free(r.cells);
-    sk_free(r.scratch);
-    sk_free(r.column);
-    sk_free(r.numbers);
+    sk_free_all(r.cells, r.scratch, r.column, r.numbers);
     return status;
 }

@@ -39,9 +39,7 @@ static char *datasets_folder(void)
         sk_config_open_json(text, length, file, &config, NULL) == SK_OK)
         out = sk_strdup(sk_config_text_or(sk_config_root(config), "datasets_dir", ""));
     sk_config_close(&config);
-    sk_free(text);
-    sk_free(file);
-    sk_free(folder);
+    sk_free_all(text, file, folder);
     return out;
 }
 

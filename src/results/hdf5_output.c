@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/object.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -207,10 +208,7 @@ sk_status sk_hdf5_output_open(const char *path, hid_t access, sk_hdf5_output **o
         if (*file < 0)
             status = sk_fail(err, SK_ERR_IO, "%s: HDF5 cannot begin the file", path);
     }
-    if (status != SK_OK)
-        sk_hdf5_output_close(&o);
-    *out = o;
-    return status;
+    return SK_HAND_OVER(status, o, out, sk_hdf5_output_close);
 }
 
 sk_status sk_hdf5_output_check(const sk_hdf5_output *o, const char *path, const char *what, bool ok,
@@ -238,10 +236,7 @@ hid_t sk_hdf5_create_dataset(hid_t file, const char *name, hid_t type, hid_t spa
 
 void sk_hdf5_output_close(sk_hdf5_output **pointer)
 {
-    sk_hdf5_output *o = pointer ? *pointer : NULL;
-    if (!o)
-        return;
-    *pointer = NULL;
+    SK_TAKE_OR_RETURN(o, pointer);
     if (o->file >= 0)
         close(o->file);
     for (block *b = o->kept, *next; b; b = next) {

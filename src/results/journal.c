@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/object.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -265,9 +266,7 @@ sk_status sk_journal_replay(sk_journal *j, sk_journal_visit visit, void *context
         else
             status = visit(context, &frame, err);
     }
-    sk_free(instances.items);
-    sk_free(instances.keypoints);
-    sk_free(source);
+    sk_free_all(instances.items, instances.keypoints, source);
     return status;
 }
 
@@ -436,27 +435,18 @@ sk_status sk_journal_open(const char *path, const char *identity, const char *st
     status = find_end(j, INT64_MAX, err);
 done:
     sk_free(found);
-    if (status != SK_OK)
-        sk_journal_close(&j);
-    *out = j;
-    return status;
+    return SK_HAND_OVER(status, j, out, sk_journal_close);
 }
 
 void sk_journal_close(sk_journal **pointer)
 {
-    sk_journal *j = pointer ? *pointer : NULL;
-    if (!j)
-        return;
-    *pointer = NULL;
+    SK_TAKE_OR_RETURN(j, pointer);
     if (j->fd >= 0) {
         if (j->buffer && j->used)
             (void)!sk_journal_flush(j, false, NULL);
         close(j->fd);
     }
-    sk_free(j->buffer);
-    sk_free(j->body);
-    sk_free(j->path);
-    sk_free(j);
+    sk_free_all(j->buffer, j->body, j->path, j);
 }
 
 const char *sk_journal_stamp(const sk_journal *j)

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/object.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -66,17 +67,11 @@ sk_status sk_stems_open(bool pictures, sk_stems **out, sk_error *err)
 
 void sk_stems_close(sk_stems **stems)
 {
-    sk_stems *s = stems ? *stems : NULL;
-    if (!s)
-        return;
+    SK_TAKE_OR_RETURN(s, stems);
     for (size_t i = 0; i < s->capacity; i++) {
-        sk_free(s->entries[i].key);
-        sk_free(s->entries[i].stem);
+        sk_free_all(s->entries[i].key, s->entries[i].stem);
     }
-    sk_free(s->entries);
-    sk_free(s->numbered);
-    sk_free(s);
-    *stems = NULL;
+    sk_free_all(s->entries, s->numbered, s);
 }
 
 /* The first of the names that nobody has: stem, whole name, whole name with a number. */
@@ -99,9 +94,7 @@ static sk_status add(sk_stems *s, const char *source, int64_t frame, entry **out
     SK_TRY(grow(s, err));
     char *stem = choose(s, source), *taken = stem ? sk_strdup(stem) : NULL, *key = sk_strdup(source);
     if (!stem || !taken || !key) {
-        sk_free(stem);
-        sk_free(taken);
-        sk_free(key);
+        sk_free_all(stem, taken, key);
         return sk_fail_memory(err, strlen(source));
     }
     *find(s->entries, s->capacity, taken, TAKEN) = (entry){.key = taken};

@@ -132,11 +132,6 @@ sk_status sk_text_sink_close(sk_sink *base, sk_error *err)
     }
     for (int32_t i = 0; sink->classes && i < sink->n_classes; i++)
         sk_free(sink->classes[i]);
-    sk_free(sink->classes);
-    sk_free(sink->source);
-    sk_free(sink->source_raw);
-    sk_free(sink->path);
-    sk_free(sink->extra);
-    sk_free(sink);
+    sk_free_all(sink->classes, sink->source, sink->source_raw, sink->path, sink->extra, sink);
     return status;
 }

@@ -30,9 +30,7 @@ static void dispose(sk_item *item)
 {
     sk_instances_free(&item->instances);
     sk_instances_free(&item->found);
-    sk_free(item->staging);
-    sk_free(item->output_data);
-    sk_free(item);
+    sk_free_all(item->staging, item->output_data, item);
 }
 
 sk_status sk_items_grow(sk_runner *r, sk_error *err)

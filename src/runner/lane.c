@@ -253,9 +253,7 @@ void sk_lane_close(sk_lane *lane)
     sk_task_stage_close(&lane->pre);
     sk_task_stage_close(&lane->post);
     for (int32_t k = 0; k < SK_LANE_MAX_JOBS; k++) {
-        sk_free(lane->jobs[k].items);
-        sk_free(lane->jobs[k].frames);
-        sk_free(lane->jobs[k].resident);
+        sk_free_all(lane->jobs[k].items, lane->jobs[k].frames, lane->jobs[k].resident);
         free_input(&lane->jobs[k]);
         lane->jobs[k] = (sk_job){0};
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
+#include "base/object.h"
 #include "runner/internal.h"
 #include "runner/network.h"
 #include "runner/offer.h"
@@ -375,10 +376,7 @@ void sk_runner_release(sk_runner *r)
 
 void sk_runner_close(sk_runner **pointer)
 {
-    sk_runner *r = pointer ? *pointer : NULL;
-    if (!r)
-        return;
-    *pointer = NULL;
+    SK_TAKE_OR_RETURN(r, pointer);
     sk_runner_release(r);
     pthread_mutex_lock(&r->lock);
     sk_items_close(r, true);
@@ -396,6 +394,5 @@ void sk_runner_close(sk_runner **pointer)
     sk_free(r->classes);
     for (size_t i = 0; i < sizeof r->texts / sizeof r->texts[0]; i++)
         sk_free(r->texts[i]);
-    sk_free(r->lanes);
-    sk_free(r);
+    sk_free_all(r->lanes, r);
 }

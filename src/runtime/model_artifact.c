@@ -4,6 +4,7 @@
 #include "runtime/engine_file.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/object.h"
 #include "models/onnx_export.h"
 #include "skitter/version.h"
 
@@ -362,9 +363,7 @@ sk_status sk_model_artifact_open(const sk_model *model, const sk_engine *engine,
 
 void sk_model_artifact_close(sk_model_artifact **artifact)
 {
-    if (!artifact || !*artifact)
-        return;
-    sk_artifact_release(&(*artifact)->kept);
-    sk_free(*artifact);
-    *artifact = NULL;
+    SK_TAKE_OR_RETURN(a, artifact);
+    sk_artifact_release(&a->kept);
+    sk_free(a);
 }

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/object.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -111,13 +112,10 @@ done:
 
 void sk_run_lock_close(sk_run_lock **lock)
 {
-    if (!lock || !*lock)
-        return;
-    unlink((*lock)->path); /* while it is still ours */
-    sk_lock_close(&(*lock)->lock);
-    sk_free((*lock)->path);
-    sk_free(*lock);
-    *lock = NULL;
+    SK_TAKE_OR_RETURN(run, lock);
+    unlink(run->path); /* while it is still ours */
+    sk_lock_close(&run->lock);
+    sk_free_all(run->path, run);
 }
 
 static bool is_run_file(const char *name)

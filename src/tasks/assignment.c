@@ -2,6 +2,7 @@
 #include "tasks/assignment.h"
 
 #include "base/memory.h"
+#include "base/object.h"
 
 #include <math.h>
 
@@ -50,14 +51,8 @@ sk_status sk_assignment_open(int32_t max_rows, int32_t max_cols, sk_assignment *
 
 void sk_assignment_close(sk_assignment **assignment)
 {
-    if (!assignment || !*assignment)
-        return;
-    sk_free((*assignment)->cost);
-    sk_free((*assignment)->u);
-    sk_free((*assignment)->parent);
-    sk_free((*assignment)->row_done);
-    sk_free(*assignment);
-    *assignment = NULL;
+    SK_TAKE_OR_RETURN(a, assignment);
+    sk_free_all(a->cost, a->u, a->parent, a->row_done, a);
 }
 
 /* The cheapest path from a free row to a free column; returns that column. */

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/instances.h"
+#include "base/object.h"
 #include "tasks/map.h"
 #include "tasks/pixels.h"
 #include "tasks/resize_pillow.h"
@@ -55,22 +56,15 @@ sk_status sk_classify_open(int32_t frame_width, int32_t frame_height, int32_t wi
     }
     SK_TRY_GOTO(sk_resize_pillow_open(frame_width, frame_height, c->scaled_width, c->scaled_height,
                                       (sk_resize_window){c->left, c->top, width, height}, &c->resize, err));
-    *out = c;
-    c = NULL;
 done:
-    sk_classify_close(&c);
-    return status;
+    return SK_HAND_OVER(status, c, out, sk_classify_close);
 }
 
 void sk_classify_close(sk_classify **classify)
 {
-    sk_classify *c = classify ? *classify : NULL;
-    if (!c)
-        return;
-    *classify = NULL;
+    SK_TAKE_OR_RETURN(c, classify);
     sk_resize_pillow_close(&c->resize);
-    sk_free(c->rgb);
-    sk_free(c);
+    sk_free_all(c->rgb, c);
 }
 
 void sk_classify_scaled(const sk_classify *c, int32_t *width, int32_t *height)

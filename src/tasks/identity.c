@@ -2,6 +2,7 @@
 #include "tasks/identity.h"
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "tasks/peak_formula.h"
 
 struct sk_identity {
@@ -29,22 +30,15 @@ sk_status sk_identity_open(int32_t max_peaks, int32_t n_classes, sk_identity **o
         status = sk_fail_memory(err, (size_t)max_peaks * (size_t)n_classes * sizeof *id->cost);
         goto done;
     }
-    *out = id;
-    id = NULL;
 done:
-    sk_identity_close(&id);
-    return status;
+    return SK_HAND_OVER(status, id, out, sk_identity_close);
 }
 
 void sk_identity_close(sk_identity **identity)
 {
-    if (!identity || !*identity)
-        return;
-    sk_assignment_close(&(*identity)->assignment);
-    sk_free((*identity)->cost);
-    sk_free((*identity)->column_of);
-    sk_free(*identity);
-    *identity = NULL;
+    SK_TAKE_OR_RETURN(id, identity);
+    sk_assignment_close(&id->assignment);
+    sk_free_all(id->cost, id->column_of, id);
 }
 
 /* Gives each class its peak by the costs of the first n. */

@@ -2,6 +2,7 @@
 #include "tasks/letterbox.h"
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "tasks/pixels.h"
 #include "tasks/resize_linear.h"
 #include "tasks/resize_planar.h"
@@ -106,11 +107,8 @@ sk_status sk_letterbox_open(const sk_letterbox_geometry *geometry, sk_pixel_form
     if (slices == 1 && format != SK_PIXEL_GRAY)
         SK_TRY_GOTO(sk_resize_planar_open(geometry->width, geometry->height, &box->planar, err));
     SK_TRY_GOTO(sk_letterbox_refit(box, geometry, format, err));
-    *out = box;
-    box = NULL;
 done:
-    sk_letterbox_close(&box);
-    return status;
+    return SK_HAND_OVER(status, box, out, sk_letterbox_close);
 }
 
 bool sk_letterbox_takes_planes(const sk_letterbox_geometry *g)
@@ -120,12 +118,10 @@ bool sk_letterbox_takes_planes(const sk_letterbox_geometry *g)
 
 void sk_letterbox_close(sk_letterbox **box)
 {
-    if (!box || !*box)
-        return;
-    sk_resize_linear_close(&(*box)->resize);
-    sk_resize_planar_close(&(*box)->planar);
-    sk_free(*box);
-    *box = NULL;
+    SK_TAKE_OR_RETURN(b, box);
+    sk_resize_linear_close(&b->resize);
+    sk_resize_planar_close(&b->planar);
+    sk_free(b);
 }
 
 const sk_letterbox_geometry *sk_letterbox_geometry_of(const sk_letterbox *box)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/nms_internal.h"
 
+#include "base/object.h"
 #include "tasks/order.h"
 #include "tasks/overlap_formula.h"
 
@@ -33,13 +34,8 @@ sk_status sk_nms_open(int32_t capacity, int32_t max_det, sk_nms **out, sk_error 
 
 void sk_nms_close(sk_nms **nms)
 {
-    if (!nms || !*nms)
-        return;
-    sk_free((*nms)->order);
-    sk_free((*nms)->keys);
-    sk_free((*nms)->columns[0]);
-    sk_free(*nms);
-    *nms = NULL;
+    SK_TAKE_OR_RETURN(n, nms);
+    sk_free_all(n->order, n->keys, n->columns[0], n);
 }
 
 int32_t sk_nms_rank(sk_nms *n, const sk_candidates *c)

@@ -2,6 +2,7 @@
 #include "tasks/paf_grouping.h"
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "tasks/assignment.h"
 #include "tasks/order.h"
 #include "tasks/peak_formula.h"
@@ -141,26 +142,17 @@ sk_status sk_paf_grouping_open(int32_t n_nodes, const int32_t (*edges)[2], int32
     SK_TRY_GOTO(allocate(g, err));
     memcpy(g->edges, edges, (size_t)n_edges * sizeof *g->edges);
     SK_TRY_GOTO(plan_walk(g, err));
-    *out = g;
-    g = NULL;
 done:
-    sk_paf_grouping_close(&g);
-    return status;
+    return SK_HAND_OVER(status, g, out, sk_paf_grouping_close);
 }
 
 void sk_paf_grouping_close(sk_paf_grouping **grouping)
 {
-    if (!grouping || !*grouping)
-        return;
-    sk_paf_grouping *g = *grouping;
-    void *blocks[] = {g->edges,   g->walk,      g->slots,     g->n_slots,   g->cost,    g->column_of,
-                      g->matches, g->n_matches, g->members,   g->member_of, g->slot_of, g->values,
-                      g->keys,    g->index_of,  g->instances, g->peak_of,   g->seen};
-    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-        sk_free(blocks[i]);
+    SK_TAKE_OR_RETURN(g, grouping);
     sk_assignment_close(&g->assignment);
-    sk_free(g);
-    *grouping = NULL;
+    sk_free_all(g->edges, g->walk, g->slots, g->n_slots, g->cost, g->column_of, g->matches, g->n_matches,
+                g->members, g->member_of, g->slot_of, g->values, g->keys, g->index_of, g->instances,
+                g->peak_of, g->seen, g);
 }
 
 int32_t sk_paf_grouping_capacity(const sk_paf_grouping *g)

@@ -2,6 +2,7 @@
 #include "tasks/resize_antialias.h"
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "tasks/picture_formula.h"
 
 #include <math.h>
@@ -63,9 +64,7 @@ sk_status sk_antialias_axis_open(axis *a, int32_t from, int32_t to, sk_error *er
 
 void sk_antialias_axis_close(axis *a)
 {
-    sk_free(a->first);
-    sk_free(a->count);
-    sk_free(a->weights);
+    sk_free_all(a->first, a->count, a->weights);
 }
 
 sk_status sk_resize_antialias_open(int32_t src_width, int32_t src_height, int32_t dst_width,
@@ -91,22 +90,16 @@ sk_status sk_resize_antialias_open(int32_t src_width, int32_t src_height, int32_
         status = sk_fail_memory(err, row * (size_t)src_height);
         goto done;
     }
-    *out = r;
-    r = NULL;
 done:
-    sk_resize_antialias_close(&r);
-    return status;
+    return SK_HAND_OVER(status, r, out, sk_resize_antialias_close);
 }
 
 void sk_resize_antialias_close(sk_resize_antialias **resize)
 {
-    if (!resize || !*resize)
-        return;
-    sk_antialias_axis_close(&(*resize)->x);
-    sk_antialias_axis_close(&(*resize)->y);
-    sk_free((*resize)->between);
-    sk_free(*resize);
-    *resize = NULL;
+    SK_TAKE_OR_RETURN(r, resize);
+    sk_antialias_axis_close(&r->x);
+    sk_antialias_axis_close(&r->y);
+    sk_free_all(r->between, r);
 }
 
 #if defined(__SSE2__)

@@ -2,6 +2,7 @@
 #include "tasks/resize_float.h"
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "tasks/picture_formula.h"
 
 #include <math.h>
@@ -69,12 +70,8 @@ sk_status sk_resize_float_open(int32_t src_width, int32_t src_height, int32_t ds
 
 void sk_resize_float_close(sk_resize_float **resize)
 {
-    if (!resize || !*resize)
-        return;
-    sk_free((*resize)->x);
-    sk_free((*resize)->y);
-    sk_free(*resize);
-    *resize = NULL;
+    SK_TAKE_OR_RETURN(r, resize);
+    sk_free_all(r->x, r->y, r);
 }
 
 void sk_resize_float_to_u8(const sk_resize_float *r, const uint8_t *src, ptrdiff_t src_stride, uint8_t *dst,

@@ -2,6 +2,7 @@
 #include "tasks/resize_linear.h"
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "tasks/picture_formula.h"
 
 #include <math.h>
@@ -62,9 +63,7 @@ bool sk_linear_axis_alloc(sk_linear_axis *a, size_t room)
 
 void sk_linear_axis_free(sk_linear_axis *a)
 {
-    sk_free(a->first);
-    sk_free(a->second);
-    sk_free(a->weights);
+    sk_free_all(a->first, a->second, a->weights);
 }
 
 sk_status sk_resize_linear_open(int32_t src_width, int32_t src_height, int32_t dst_width, int32_t dst_height,
@@ -124,15 +123,10 @@ sk_status sk_resize_linear_refit(sk_resize_linear *r, int32_t src_width, int32_t
 
 void sk_resize_linear_close(sk_resize_linear **resize)
 {
-    if (!resize || !*resize)
-        return;
-    sk_resize_linear *r = *resize;
+    SK_TAKE_OR_RETURN(r, resize);
     sk_linear_axis_free(&r->x);
     sk_linear_axis_free(&r->y);
-    sk_free(r->rows);
-    sk_free(r->bytes);
-    sk_free(r);
-    *resize = NULL;
+    sk_free_all(r->rows, r->bytes, r);
 }
 
 static void horizontal_1(const sk_resize_linear *r, const uint8_t *src, int16_t *row)

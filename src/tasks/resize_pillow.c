@@ -2,6 +2,7 @@
 #include "tasks/resize_pillow.h"
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "tasks/picture_formula.h"
 
 #include <math.h>
@@ -58,9 +59,7 @@ static sk_status open_axis(axis *a, int32_t from, int32_t to, int32_t start, int
 
 static void close_axis(axis *a)
 {
-    sk_free(a->first);
-    sk_free(a->count);
-    sk_free(a->weights);
+    sk_free_all(a->first, a->count, a->weights);
 }
 
 /* Pillow 13: columns come first where the picture loses more than twice as many rows as columns. */
@@ -89,23 +88,16 @@ sk_status sk_resize_pillow_open(int32_t src_width, int32_t src_height, int32_t d
         status = sk_fail_memory(err, bytes);
         goto done;
     }
-    *out = r;
-    r = NULL;
 done:
-    sk_resize_pillow_close(&r);
-    return status;
+    return SK_HAND_OVER(status, r, out, sk_resize_pillow_close);
 }
 
 void sk_resize_pillow_close(sk_resize_pillow **resize)
 {
-    sk_resize_pillow *r = resize ? *resize : NULL;
-    if (!r)
-        return;
-    *resize = NULL;
+    SK_TAKE_OR_RETURN(r, resize);
     close_axis(&r->x);
     close_axis(&r->y);
-    sk_free(r->between);
-    sk_free(r);
+    sk_free_all(r->between, r);
 }
 
 static uint8_t cut(int32_t sum)

@@ -2,6 +2,7 @@
 #include "tasks/resize_planar.h"
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "kernels/nv12.h"
 #include "kernels/nv12_sse2.h"
 #include "tasks/picture_formula.h"
@@ -59,17 +60,10 @@ sk_status sk_resize_planar_open(int32_t most_width, int32_t most_height, sk_resi
 
 void sk_resize_planar_close(sk_resize_planar **resize)
 {
-    sk_resize_planar *r = resize ? *resize : NULL;
-    if (!r)
-        return;
-    *resize = NULL;
+    SK_TAKE_OR_RETURN(r, resize);
     sk_linear_axis_free(&r->x);
     sk_linear_axis_free(&r->y);
-    sk_free(r->odd);
-    sk_free(r->pairs);
-    sk_free(r->rows);
-    sk_free(r->bytes);
-    sk_free(r);
+    sk_free_all(r->odd, r->pairs, r->rows, r->bytes, r);
 }
 
 bool sk_resize_planar_takes(int32_t src_width, int32_t src_height, int32_t dst_width, int32_t dst_height)

@@ -57,8 +57,6 @@ sk_status sk_row_strips_find(int32_t width, int32_t height, int32_t to_width, in
     if (regular(used, height, &strips))
         *out = strips;
 done:
-    sk_free(i0);
-    sk_free(w);
-    sk_free(used);
+    sk_free_all(i0, w, used);
     return status;
 }

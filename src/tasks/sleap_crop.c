@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/sleap_crop.h"
 
+#include "base/object.h"
 #include "tasks/picture_formula.h"
 #include "tasks/pixels.h"
 #include "tasks/resize_antialias.h"
@@ -110,29 +111,18 @@ sk_status sk_sleap_crop_open(const sk_sleap_spec *spec, const sk_sleap_crop_geom
                                                  g->scaled_height, 3, &c->shrinks[1], err));
     }
     SK_TRY_GOTO(allocate(c, err));
-    *out = c;
-    c = NULL;
 done:
-    sk_sleap_crop_close(&c);
-    return status;
+    return SK_HAND_OVER(status, c, out, sk_sleap_crop_close);
 }
 
 void sk_sleap_crop_close(sk_sleap_crop **crop)
 {
-    if (!crop || !*crop)
-        return;
-    sk_sleap_crop *c = *crop;
-    sk_free(c->whole);
-    sk_free(c->cut);
-    sk_free(c->shrunk);
-    sk_free(c->input);
-    sk_free(c->at);
-    sk_free(c->part);
+    SK_TAKE_OR_RETURN(c, crop);
+    sk_free_all(c->whole, c->cut, c->shrunk, c->input, c->at, c->part);
     for (int i = 0; i < 2; i++)
         sk_resize_antialias_close(&c->shrinks[i]);
     sk_resize_float_close(&c->legacy_shrink);
     sk_free(c);
-    *crop = NULL;
 }
 
 void sk_sleap_crop_begin(sk_sleap_crop *c, const uint8_t *sized, int32_t channels)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/sleap_post_internal.h"
 
+#include "base/object.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -179,36 +181,18 @@ sk_status sk_sleap_post_open(const sk_model *model, const sk_sleap_settings *set
     if (p->task == SK_TASK_MULTICLASS_TOPDOWN)
         SK_TRY_GOTO(sk_identity_open(p->capacity, p->n_classes, &p->identity, err));
     SK_TRY_GOTO(plan_table(p, model, err));
-    *out = p;
-    p = NULL;
 done:
-    sk_sleap_post_close(&p);
-    return status;
+    return SK_HAND_OVER(status, p, out, sk_sleap_post_close);
 }
 
 void sk_sleap_post_close(sk_sleap_post **post)
 {
-    if (!post || !*post)
-        return;
-    sk_sleap_post *p = *post;
-    sk_free(p->scan);
-    sk_free(p->peaks);
-    sk_free(p->order);
-    sk_free(p->values);
-    sk_free(p->keys);
-    sk_free(p->kept);
-    sk_free(p->class_of);
-    sk_free(p->probability);
-    sk_free(p->vectors);
-    sk_free(p->crop_items);
-    sk_free(p->crop_points);
-    sk_free(p->rank);
-    sk_free(p->class_values);
-    sk_free(p->first_line);
+    SK_TAKE_OR_RETURN(p, post);
+    sk_free_all(p->scan, p->peaks, p->order, p->values, p->keys, p->kept, p->class_of, p->probability,
+                p->vectors, p->crop_items, p->crop_points, p->rank, p->class_values, p->first_line);
     sk_paf_grouping_close(&p->grouping);
     sk_identity_close(&p->identity);
     sk_free(p);
-    *post = NULL;
 }
 
 int32_t sk_sleap_post_capacity(const sk_sleap_post *p)

@@ -2,6 +2,7 @@
 #include "tasks/sleap_pre.h"
 
 #include "base/allowance.h"
+#include "base/object.h"
 #include "tasks/pixels.h"
 #include "tasks/resize_antialias.h"
 #include "tasks/resize_float.h"
@@ -164,30 +165,22 @@ sk_status sk_sleap_pre_open(const sk_sleap_spec *spec, int32_t channels, const s
     SK_TRY_GOTO(open_way(p, channels, &p->ways[0], err));
     if (p->grey == SK_SLEAP_GREY_LAST)
         SK_TRY_GOTO(open_way(p, 3, &p->ways[1], err));
-    *out = p;
-    p = NULL;
 done:
-    sk_sleap_pre_close(&p);
-    return status;
+    return SK_HAND_OVER(status, p, out, sk_sleap_pre_close);
 }
 
 void sk_sleap_pre_close(sk_sleap_pre **pre)
 {
-    if (!pre || !*pre)
-        return;
-    sk_sleap_pre *p = *pre;
+    SK_TAKE_OR_RETURN(p, pre);
     for (int i = 0; i < 2; i++) {
         picture_way *w = &p->ways[i];
-        sk_free(w->converted);
-        sk_free(w->sized);
-        sk_free(w->scaled);
+        sk_free_all(w->converted, w->sized, w->scaled);
         sk_resize_antialias_close(&w->fit);
         sk_resize_antialias_close(&w->shrink);
     }
     sk_resize_float_close(&p->legacy_fit);
     sk_resize_float_close(&p->legacy_shrink);
     sk_free(p);
-    *pre = NULL;
 }
 
 /* The frame in the channels it goes on with. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
+#include "base/object.h"
 #include "tasks/family.h"
 #include "tasks/pixels.h"
 
@@ -87,10 +88,7 @@ sk_status sk_task_stage_open(const sk_model *model, const sk_task_settings *sett
     if (!s)
         return sk_fail_memory(err, sizeof *s);
     sk_status status = family->open(s, NULL, err);
-    if (status != SK_OK)
-        sk_task_stage_close(&s);
-    *out = s;
-    return status;
+    return SK_HAND_OVER(status, s, out, sk_task_stage_close);
 }
 
 /* Room for the crops, and what their form has from the plan. */
@@ -131,23 +129,16 @@ sk_status sk_task_stage_open_second(const sk_model *model, const sk_task_stage *
     if (!s)
         return sk_fail_memory(err, sizeof *s);
     sk_status status = open_crops(s, first, err);
-    if (status != SK_OK)
-        sk_task_stage_close(&s);
-    *out = s;
-    return status;
+    return SK_HAND_OVER(status, s, out, sk_task_stage_close);
 }
 
 void sk_task_stage_close(sk_task_stage **stage)
 {
-    if (!stage || !*stage)
-        return;
-    sk_task_stage *s = *stage;
+    SK_TAKE_OR_RETURN(s, stage);
     s->family->close(s);
-    sk_free(s->crops);
-    sk_free(s->places);
+    sk_free_all(s->crops, s->places);
     sk_plain_frame_free(&s->plain);
     sk_free(s);
-    *stage = NULL;
 }
 
 const sk_task_plan *sk_task_stage_plan(const sk_task_stage *s)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/yolo_decode.h"
 
+#include "base/object.h"
 #include "tasks/order.h"
 #include "tasks/yolo_heads.h"
 
@@ -67,18 +68,8 @@ sk_status sk_yolo_decoder_open(const sk_yolo_spec *spec, sk_task task, int32_t m
 
 void sk_yolo_decoder_close(sk_yolo_decoder **decoder)
 {
-    if (!decoder || !*decoder)
-        return;
-    sk_yolo_decoder *d = *decoder;
-    sk_free(d->best);
-    sk_free(d->scores);
-    sk_free(d->order);
-    sk_free(d->places);
-    sk_free(d->labels);
-    sk_free(d->spare);
-    sk_free(d->keys);
-    sk_free(d);
-    *decoder = NULL;
+    SK_TAKE_OR_RETURN(d, decoder);
+    sk_free_all(d->best, d->scores, d->order, d->places, d->labels, d->spare, d->keys, d);
 }
 
 int32_t sk_yolo_decoder_capacity(const sk_yolo_decoder *d)

@@ -2,6 +2,7 @@
 #include "tasks/yolo_post.h"
 
 #include "base/instances.h"
+#include "base/object.h"
 #include "tasks/nms.h"
 
 #include <math.h>
@@ -90,25 +91,17 @@ sk_status sk_yolo_post_open(const sk_yolo_spec *spec, sk_task task, const sk_yol
         p->wanted[s.classes[i]] = 1;
     s.classes = NULL;
     p->settings = s;
-    *out = p;
-    p = NULL;
 done:
-    sk_yolo_post_close(&p);
-    return status;
+    return SK_HAND_OVER(status, p, out, sk_yolo_post_close);
 }
 
 void sk_yolo_post_close(sk_yolo_post **post)
 {
-    if (!post || !*post)
-        return;
-    sk_yolo_post *p = *post;
+    SK_TAKE_OR_RETURN(p, post);
     sk_yolo_decoder_close(&p->decoder);
     sk_candidates_free(&p->candidates);
     sk_nms_close(&p->nms);
-    sk_free(p->keep);
-    sk_free(p->wanted);
-    sk_free(p);
-    *post = NULL;
+    sk_free_all(p->keep, p->wanted, p);
 }
 
 static int32_t choose(sk_yolo_post *p, sk_yolo_form form)

@@ -85,9 +85,7 @@ static sk_status trt_form_build(const void *onnx, size_t length, int32_t batch, 
     SK_TRY_GOTO(trt_build(onnx, length, &s, &plan, &plan_length, err));
     status = sk_engine_header_join(metadata, plan, plan_length, out, out_length, err);
 done:
-    sk_free(pictures.data);
-    sk_free(plan);
-    sk_free(timings);
+    sk_free_all(pictures.data, plan, timings);
     return status;
 }
 
