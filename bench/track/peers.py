@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""boxmot's ByteTrack, OC-SORT and BoT-SORT on rows, and what settings are tried for each.
+
+"box" and "obb" are ours, not boxmot's: obb gives the turned boxes (their OBB mode); box says whether what is scored is the box
+that the tracker gives out (its filter's, for some) or the upright box of the detection that it names.
+"""
+import contextlib
+import io
+import time
+
+import numpy as np
+
+# Each tracker: its defaults as boxmot's configuration has them, and the values tried, one setting after the other.
+PEERS = {
+    "bytetrack": (
+        {"min_conf": 0.1, "track_thresh": 0.6, "match_thresh": 0.9, "track_buffer": 30},
+        [("track_thresh", [0.3, 0.45]), ("match_thresh", [0.8, 0.95, 0.99]), ("asso_func", ["giou", "diou", "centroid"]),
+         ("obb", [True]), ("box", ["detection"]), ("track_buffer", [15, 60, 120]), ("kf_process_velocity_scale", [4.0, 16.0]),
+         ("kf_process_position_scale", [4.0]), ("match_thresh", [0.8, 0.9, 0.95, 0.99])],
+    ),
+    "ocsort": (
+        {"min_conf": 0.1, "det_thresh": 0.6, "max_age": 30, "min_hits": 3, "delta_t": 3, "inertia": 0.1, "use_byte": False},
+        [("det_thresh", [0.2, 0.3, 0.45]), ("iou_threshold", [0.1, 0.2]), ("min_hits", [1, 2]), ("use_byte", [True]),
+         ("asso_func", ["giou", "diou", "centroid"]), ("obb", [True]), ("max_age", [15, 60, 120]), ("inertia", [0.2, 0.4]),
+         ("delta_t", [1, 5]), ("kf_process_velocity_scale", [4.0, 16.0]), ("iou_threshold", [0.1, 0.2, 0.3])],
+    ),
+    "botsort": (
+        {"track_high_thresh": 0.63, "track_low_thresh": 0.1, "new_track_thresh": 0.62, "track_buffer": 40,
+         "match_thresh": 0.77, "second_match_thresh": 0.29, "unconfirmed_match_thresh": 0.41, "fuse_first_associate": True,
+         "use_cmc": False, "use_embeddings": False},
+        [("track_high_thresh", [0.3, 0.45]), ("new_track_thresh", [0.5, 0.75]), ("match_thresh", [0.85, 0.9, 0.95]),
+         ("second_match_thresh", [0.5, 0.7]), ("unconfirmed_match_thresh", [0.7]), ("fuse_first_associate", [False]),
+         ("asso_func", ["giou", "diou", "centroid"]), ("obb", [True]), ("box", ["detection"]),
+         ("track_buffer", [20, 80, 120]), ("kf_process_velocity_scale", [4.0, 16.0]),
+         ("match_thresh", [0.77, 0.85, 0.9, 0.95])],
+    ),
+}
+
+
+def make(name, settings):
+    with contextlib.redirect_stderr(io.StringIO()):
+        from boxmot.trackers.box.botsort.tracker import BotSort
+        from boxmot.trackers.box.bytetrack.tracker import ByteTrack
+        from boxmot.trackers.box.ocsort.tracker import OcSort
+        from loguru import logger
+    logger.remove()
+    kinds = {"bytetrack": ByteTrack, "ocsort": OcSort, "botsort": BotSort}
+    given = {k: v for k, v in settings.items() if k not in ("obb", "box")}
+    return kinds[name](is_obb=bool(settings.get("obb")), **given)
+
+
+def run(name, settings, rows, frames, size):
+    """Tracks as rows frame, id, x1, y1, x2, y2, and the seconds that the tracker alone took."""
+    tracker = make(name, settings)
+    obb = bool(settings.get("obb"))
+    of_detection = obb or settings.get("box") == "detection"
+    picture = np.zeros((size[1], size[0], 3), np.uint8)
+    empty = np.zeros((0, 11))
+    out, seconds = [], 0.0
+    for f in range(frames):
+        table = rows.get(f, empty)
+        given = table[:, [6, 7, 8, 9, 10, 4, 5]] if obb else table[:, :6]
+        given = np.ascontiguousarray(given, dtype=np.float32)
+        begin = time.perf_counter()
+        tracks = tracker.update(given, picture)
+        seconds += time.perf_counter() - begin
+        for t in np.asarray(tracks):
+            # columns: box (4, or 5 turned), id, score, class, detection
+            at = 5 if obb else 4
+            box = table[int(t[at + 3]), :4] if of_detection else t[:4]
+            out.append([f, t[at], *box])
+    return np.array(out).reshape(-1, 6), seconds
