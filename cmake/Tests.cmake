@@ -195,7 +195,7 @@ if(NOT SKITTER_FUZZ)
 endif()
 
 # Programs for measuring, built on demand: ninja net_loop.
-file(GLOB bench_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*.c)
+file(GLOB bench_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*.c ${CMAKE_SOURCE_DIR}/bench/track/*.c)
 foreach(source ${bench_sources})
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name} EXCLUDE_FROM_ALL ${source})

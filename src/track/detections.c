@@ -137,6 +137,8 @@ bool sk_detection_of(const sk_instances *list, int32_t index, const sk_pose_axis
         d.y = (double)o[1];
         sk_detection_set_oriented(&d, (double)o[2], (double)o[3], (double)o[4]);
         around(&d);
+        for (int i = 0; i < 4 && item.has & SK_HAS_BOX; i++) /* the detector's own is the better one */
+            d.box[i] = (double)b[i];
     } else if (item.has & SK_HAS_BOX && b[2] > b[0] && b[3] > b[1]) {
         for (int i = 0; i < 4; i++)
             d.box[i] = (double)b[i];
