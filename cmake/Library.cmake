@@ -34,7 +34,7 @@ function(sk_kernel_flags)
             set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-O3;-mavx2;-mfma;-mf16c")
         elseif(source MATCHES "_sse42\\.c$")
             set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-O3;-msse4.2")
-        elseif(source MATCHES "/src/tasks/|/src/graph/ref_|/src/scene/")
+        elseif(source MATCHES "/src/tasks/|/src/track/|/src/graph/ref_|/src/scene/")
             # Plain loops over pixels and candidates, written for the compiler to vectorise.
             set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-O3")
         endif()

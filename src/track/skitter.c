@@ -3,34 +3,66 @@
 
 #include "base/memory.h"
 #include "tasks/assignment.h"
+#include "track/cost.h"
+#include "track/near.h"
 
 #include <math.h>
+#include <string.h>
 
-/* The tracker of our own. */
+/* The tracker of our own: docs/tracking.md describes the method. */
 
-#define TAU 6.28318530717958647692
+#define STRONG_ALONE 9.0
+#define WEAK_ALONE   5.0
+#define TWIN_ALONE   (-1.0)
+#define MISS_SEEN    3.0
+#define MISS_COVERED 1.0
+#define YOUNG_LAST   1.0
+#define RETURN_MOST  1.0
+#define FEW_SEEN     3
 
-typedef struct follower {
-    int32_t track, place, seen, missed;
-    double x, y, vx, vy, heading;
-    double major, minor, angle;
-    double certainty, variance;
-    int32_t detection;
-    double score;
-} follower;
+typedef struct pair {
+    int32_t row, column;
+    double cost;
+} pair;
 
 typedef struct state {
     sk_track_settings settings;
-    follower *tracks;
-    int32_t n, next_track;
-    size_t capacity, sightings_capacity, cost_capacity, match_capacity, used_capacity;
+    sk_follow_rules rules;
+    double covered, lost; /* frames */
+    int32_t start;        /* looks */
+    sk_follower *all;     /* those told of and those that are not yet, in the order of their beginnings */
+    int32_t n, n_told, next_track;
+    int32_t *free_slots;
+    int32_t n_free, slots;
+    int32_t points_most; /* keypoints of a pose */
+    float *points, *appearance;
+    sk_look *looks;
+    int32_t n_looks;
+    sk_near near;
+    pair *pairs;
+    int32_t n_pairs;
+    int32_t *match, *by_place;
+    uint8_t *place_taken;
     sk_sighting *sightings;
     double *cost;
-    int32_t *match;
-    uint8_t *used;
     sk_assignment *solver;
     int32_t solver_rows, solver_cols;
+    size_t all_capacity, slots_capacity, points_capacity, appearance_capacity, looks_capacity, pairs_capacity,
+        match_capacity, by_place_capacity, taken_capacity, sightings_capacity, cost_capacity;
 } state;
+
+#define RESERVE(field, capacity, wanted)                                                                     \
+    do {                                                                                                     \
+        void *block_ = (field);                                                                              \
+        SK_TRY(sk_array_reserve(&block_, &(capacity), (size_t)(wanted), sizeof *(field), (size_t)1 << 31,    \
+                                err));                                                                       \
+        (field) = block_;                                                                                    \
+    } while (0)
+
+static double in_frames(const sk_track_settings *s, double seconds)
+{
+    return round(seconds * s->fps);
+}
 
 static sk_status open(const sk_track_settings *settings, void **out, sk_error *err)
 {
@@ -38,6 +70,10 @@ static sk_status open(const sk_track_settings *settings, void **out, sk_error *e
     if (!s)
         return sk_fail_memory(err, sizeof *s);
     s->settings = *settings;
+    sk_follow_rules_make(&s->settings, &s->rules);
+    s->covered = in_frames(settings, settings->life.covered);
+    s->lost = in_frames(settings, settings->life.lost);
+    s->start = (int32_t)fmax(in_frames(settings, settings->life.start), 1);
     *out = s;
     return SK_OK;
 }
@@ -47,173 +83,371 @@ static void close(void *opaque)
     state *s = opaque;
     if (!s)
         return;
-    sk_free(s->tracks);
+    sk_free(s->all);
+    sk_free(s->free_slots);
+    sk_free(s->points);
+    sk_free(s->appearance);
+    sk_free(s->looks);
+    sk_near_free(&s->near);
+    sk_free(s->pairs);
+    sk_free(s->match);
+    sk_free(s->by_place);
+    sk_free(s->place_taken);
     sk_free(s->sightings);
     sk_free(s->cost);
-    sk_free(s->match);
-    sk_free(s->used);
     sk_assignment_close(&s->solver);
     sk_free(s);
 }
 
-#define RESERVE(field, capacity, wanted)                                                                     \
-    do {                                                                                                     \
-        void *block_ = (field);                                                                              \
-        SK_TRY(sk_array_reserve(&block_, &(capacity), (size_t)(wanted), sizeof *(field), (size_t)1 << 32,    \
-                                err));                                                                       \
-        (field) = block_;                                                                                    \
-    } while (0)
-
-static sk_status reserve(state *s, int32_t n, sk_error *err)
+/* Keypoints are kept at a stride of points_most: a larger pose moves those that are there. */
+static sk_status reserve_points(state *s, const sk_detection *detections, int32_t n, size_t slots,
+                                sk_error *err)
 {
-    const int32_t rows = s->n > 0 ? s->n : 1, cols = n > 0 ? n : 1;
-    if (rows > 16384 || cols > 16384)
-        return sk_fail(err, SK_ERR_LIMIT, "%d tracks and %d detections are more than the tracker can pair",
-                       rows, cols);
-    RESERVE(s->tracks, s->capacity, s->n + n);
-    RESERVE(s->sightings, s->sightings_capacity, s->n + n);
-    RESERVE(s->cost, s->cost_capacity, (size_t)rows * (size_t)cols);
-    RESERVE(s->match, s->match_capacity, rows);
-    RESERVE(s->used, s->used_capacity, (size_t)cols + (size_t)rows + (size_t)n);
-    if (!s->solver || rows > s->solver_rows || cols > s->solver_cols) {
+    int32_t most = s->points_most;
+    for (int32_t i = 0; i < n; i++)
+        if (detections[i].points && detections[i].n_points > most)
+            most = detections[i].n_points;
+    RESERVE(s->points, s->points_capacity, slots * 3 * (size_t)most);
+    const size_t old = 3 * (size_t)s->points_most, new = 3 * (size_t)most;
+    if (most > s->points_most)
+        for (size_t i = (size_t)s->slots; i-- > 0;)
+            memmove(s->points + i * new, s->points + i * old, old * sizeof *s->points);
+    s->points_most = most;
+    return SK_OK;
+}
+
+static sk_status reserve(state *s, const sk_detection *detections, int32_t n, sk_error *err)
+{
+    const size_t wanted = (size_t)s->n + (size_t)n + 1;
+    RESERVE(s->all, s->all_capacity, wanted);
+    RESERVE(s->free_slots, s->slots_capacity, wanted);
+    RESERVE(s->looks, s->looks_capacity, n);
+    RESERVE(s->match, s->match_capacity, wanted);
+    RESERVE(s->by_place, s->by_place_capacity, wanted);
+    const size_t places = s->taken_capacity;
+    RESERVE(s->place_taken, s->taken_capacity, wanted + 1);
+    memset(s->place_taken + places, 0, s->taken_capacity - places);
+    RESERVE(s->sightings, s->sightings_capacity, wanted);
+    SK_TRY(reserve_points(s, detections, n, wanted, err));
+    for (int32_t i = 0; i < n; i++)
+        if (detections[i].looks) {
+            RESERVE(s->appearance, s->appearance_capacity, wanted * SK_TRACK_LOOKS);
+            break;
+        }
+    return SK_OK;
+}
+
+static sk_follower_room room_of(const state *s, const sk_follower *f)
+{
+    return (sk_follower_room){s->points ? s->points + (size_t)f->slot * 3 * (size_t)s->points_most : NULL,
+                              s->appearance ? s->appearance + (size_t)f->slot * SK_TRACK_LOOKS : NULL};
+}
+
+/* --- pairs --- */
+
+static sk_status add_pair(state *s, int32_t row, int32_t column, double cost, sk_error *err)
+{
+    RESERVE(s->pairs, s->pairs_capacity, s->n_pairs + 1);
+    s->pairs[s->n_pairs++] = (pair){row, column, cost};
+    return SK_OK;
+}
+
+/* Costs are below 0: a pair is worth so much more than both alone. match[row]: its column or -1. */
+static sk_status solve(state *s, int32_t rows, int32_t columns, sk_error *err)
+{
+    for (int32_t i = 0; i < rows; i++)
+        s->match[i] = -1;
+    if (!s->n_pairs)
+        return SK_OK;
+    const int32_t wide = columns + rows;
+    RESERVE(s->cost, s->cost_capacity, (size_t)rows * (size_t)wide);
+    if (!s->solver || rows > s->solver_rows || wide > s->solver_cols) {
         sk_assignment_close(&s->solver);
         s->solver_rows = rows > s->solver_rows ? rows * 2 : s->solver_rows;
-        s->solver_cols = cols > s->solver_cols ? cols * 2 : s->solver_cols;
-        s->solver_rows = s->solver_rows > 16384 ? 16384 : s->solver_rows;
-        s->solver_cols = s->solver_cols > 16384 ? 16384 : s->solver_cols;
+        s->solver_cols = wide > s->solver_cols ? wide * 2 : s->solver_cols;
         SK_TRY(sk_assignment_open(s->solver_rows, s->solver_cols, &s->solver, err));
+    }
+    for (int32_t i = 0; i < rows; i++)
+        for (int32_t j = 0; j < wide; j++)
+            s->cost[(size_t)i * (size_t)wide + (size_t)j] = j == columns + i ? 0 : INFINITY;
+    for (int32_t k = 0; k < s->n_pairs; k++)
+        s->cost[(size_t)s->pairs[k].row * (size_t)wide + (size_t)s->pairs[k].column] = s->pairs[k].cost;
+    sk_assignment_solve(s->solver, s->cost, rows, wide, s->match);
+    for (int32_t i = 0; i < rows; i++)
+        if (s->match[i] >= columns)
+            s->match[i] = -1;
+    return SK_OK;
+}
+
+/* --- detections --- */
+
+static bool is_twin(const sk_look *a, const sk_look *b)
+{
+    const sk_detection *p = a->d, *q = b->d;
+    const double size = fmin(p->major, q->major), dx = p->x - q->x, dy = p->y - q->y;
+    return dx * dx + dy * dy < 0.04 * size * size && sk_axis_between(p->angle, q->angle) < 0.35 &&
+           fabs(a->log_area - b->log_area) < 0.4;
+}
+
+static void look_around(state *s, int32_t i)
+{
+    sk_look *a = &s->looks[i];
+    const double reach = 0.75 * a->d->major;
+    const sk_near_cells c = sk_near_around(&s->near, a->d->x, a->d->y, reach);
+    for (int32_t row = c.top; row <= c.bottom; row++) {
+        const int32_t *cell = s->near.start + row * s->near.across;
+        for (int32_t k = cell[c.left]; k < cell[c.right + 1]; k++) {
+            const int32_t j = s->near.order[k];
+            const sk_look *b = &s->looks[j];
+            const double dx = a->d->x - b->d->x, dy = a->d->y - b->d->y;
+            if (j == i || dx * dx + dy * dy > reach * reach)
+                continue;
+            a->crowded = true;
+            const bool worse = a->d->score < b->d->score || (a->d->score == b->d->score && i > j);
+            if (worse && is_twin(a, b))
+                a->twin = true;
+        }
+    }
+}
+
+static sk_status look_at_all(state *s, const sk_detection *detections, int32_t n, sk_error *err)
+{
+    s->n_looks = n;
+    if (!n)
+        return SK_OK;
+    for (int32_t i = 0; i < n; i++)
+        sk_look_make(&s->rules, &detections[i], &s->looks[i]);
+    SK_TRY(sk_near_fill(&s->near, &detections[0].x, &detections[0].y, sizeof *detections / sizeof(double), n,
+                        err));
+    for (int32_t i = 0; i < n; i++) {
+        look_around(s, i);
+        sk_look *a = &s->looks[i];
+        const double strength = fmin(a->d->score / fmax(s->settings.life.strong, 1e-9), 1);
+        a->alone = a->twin ? TWIN_ALONE : WEAK_ALONE + (STRONG_ALONE - WEAK_ALONE) * strength;
     }
     return SK_OK;
 }
 
-static double axis_difference(double a, double b)
+/* --- a step --- */
+
+static sk_status pair_up(state *s, sk_error *err)
 {
-    double d = fmod(fabs(a - b), TAU / 2);
-    return d > TAU / 4 ? TAU / 2 - d : d;
+    s->n_pairs = 0;
+    for (int32_t i = 0; i < s->n && s->n_looks; i++) {
+        const sk_follower *f = &s->all[i];
+        if (f->missed > s->covered + 1)
+            continue; /* lost: it comes back another way */
+        const double x = f->kalman.at[0], y = f->kalman.at[1], reach = sk_pair_reach(&s->rules, f);
+        const double own = (f->gaps ? MISS_COVERED : MISS_SEEN) - (f->track < 0 ? YOUNG_LAST : 0);
+        const sk_near_cells c = sk_near_around(&s->near, x, y, reach);
+        for (int32_t row = c.top; row <= c.bottom; row++) {
+            const int32_t *cell = s->near.start + row * s->near.across;
+            for (int32_t k = cell[c.left]; k < cell[c.right + 1]; k++) {
+                const sk_look *look = &s->looks[s->near.order[k]];
+                const double dx = look->d->x - x, dy = look->d->y - y;
+                if (dx * dx + dy * dy > reach * reach)
+                    continue;
+                const double cost = sk_pair_cost(&s->rules, f, look, room_of(s, f)) - own - look->alone;
+                if (cost < 0)
+                    SK_TRY(add_pair(s, i, s->near.order[k], cost, err));
+            }
+        }
+    }
+    return solve(s, s->n, s->n_looks, err);
 }
 
-static double cost_of(const state *s, const follower *t, const sk_detection *d)
+/* How much better a follower's pair is than the next best choice for it or for its detection, as a probability. */
+static void tell_certainty(state *s)
 {
-    const double body = s->settings.body > 0 ? s->settings.body : t->major;
-    const double far = hypot(d->x - t->x, d->y - t->y) / body;
-    if (far > s->settings.life.gate * fmin(1 + 0.25 * t->missed, 3))
-        return INFINITY;
-    const sk_track_weights *w = &s->settings.weights;
-    return w->position * far + w->heading * axis_difference(t->angle, d->angle) / 2 +
-           w->area * fabs(log(d->major * d->minor / (t->major * t->minor)));
+    for (int32_t i = 0; i < s->n; i++)
+        s->all[i].certainty = 0; /* the best other choice; alone it is 0 */
+    for (int32_t i = 0; i < s->n; i++)
+        if (s->match[i] >= 0)
+            s->looks[s->match[i]].taken_by = i;
+    for (int32_t k = 0; k < s->n_pairs; k++) {
+        const pair *p = &s->pairs[k];
+        if (s->match[p->row] == p->column)
+            continue;
+        s->all[p->row].certainty = fmin(s->all[p->row].certainty, p->cost);
+        const int32_t owner = s->looks[p->column].taken_by;
+        if (owner >= 0)
+            s->all[owner].certainty = fmin(s->all[owner].certainty, p->cost);
+    }
+    for (int32_t k = 0; k < s->n_pairs; k++) {
+        sk_follower *f = &s->all[s->pairs[k].row];
+        if (s->match[s->pairs[k].row] == s->pairs[k].column)
+            f->certainty = 1 / (1 + exp(s->pairs[k].cost - f->certainty));
+    }
 }
 
-static void correct(follower *t, const sk_detection *d, int32_t index, double passed)
+static void take_matches(state *s, double passed)
 {
-    const double gain = 0.4;
-    t->vx += gain * (d->x - t->x) / passed;
-    t->vy += gain * (d->y - t->y) / passed;
-    t->x = d->x;
-    t->y = d->y;
-    t->major = d->major;
-    t->minor = d->minor;
-    t->angle = d->angle;
-    const double hx = cos(t->heading), hy = sin(t->heading);
-    double heading = d->directed ? d->heading : d->angle;
-    if (!d->directed && hx * cos(heading) + hy * sin(heading) < 0)
-        heading += TAU / 2;
-    t->heading = heading >= TAU ? heading - TAU : heading;
-    t->detection = index;
-    t->score = d->score;
-    t->missed = 0;
-    t->variance = 1;
-    t->seen++;
+    for (int32_t i = 0; i < s->n; i++) {
+        sk_follower *f = &s->all[i];
+        const int32_t j = s->match[i];
+        if (j < 0) {
+            f->gaps++;
+            f->score = NAN;
+            f->certainty = 0;
+            continue;
+        }
+        sk_follower_correct(f, &s->rules, &s->looks[j], passed, room_of(s, f));
+        f->detection = j;
+        s->looks[j].taken_by = i;
+    }
 }
 
-static int32_t free_place(const state *s)
+static void give_identity(state *s, sk_follower *f)
 {
     int32_t place = 0;
-    for (int32_t i = 0; i < s->n; i++)
-        if (s->tracks[i].place == place) { /* tracks lie in the order of their places */
-            place++;
-        }
-    return place;
+    while (s->place_taken[place])
+        place++;
+    s->place_taken[place] = 1;
+    f->place = place;
+    f->track = s->next_track++;
+    s->n_told++;
 }
 
-static void begin(state *s, const sk_detection *d, int32_t index)
+/* Those found newly, and seen often enough, are animals that were lost, or new ones. */
+static sk_status name_the_new(state *s, sk_error *err)
 {
-    const int32_t place = free_place(s);
-    int32_t at = s->n++;
-    for (; at > 0 && s->tracks[at - 1].place > place; at--)
-        s->tracks[at] = s->tracks[at - 1];
-    s->tracks[at] =
-        (follower){.track = s->next_track++, .place = place, .x = d->x, .y = d->y, .certainty = 1};
-    correct(&s->tracks[at], d, index, 1);
-    s->tracks[at].vx = s->tracks[at].vy = 0;
+    const bool fixed = s->settings.animals > 0;
+    s->n_pairs = 0;
+    int32_t waiting = 0;
+    for (int32_t i = 0; i < s->n; i++) {
+        const sk_follower *found = &s->all[i];
+        if (found->track >= 0 || found->missed > 0 || found->seen < s->start)
+            continue;
+        waiting++;
+        for (int32_t j = 0; j < s->n; j++) {
+            const sk_follower *lost = &s->all[j];
+            if (lost->track < 0 || lost->gaps < 1 || lost->missed <= found->age)
+                continue;
+            const double cost = sk_return_cost(&s->rules, lost, found, room_of(s, lost), room_of(s, found));
+            const double net = cost - (fixed ? 1e3 : RETURN_MOST);
+            if (net < 0)
+                SK_TRY(add_pair(s, i, j, net, err));
+        }
+    }
+    if (!waiting)
+        return SK_OK;
+    SK_TRY(solve(s, s->n, s->n, err));
+    for (int32_t i = 0; i < s->n; i++) {
+        sk_follower *f = &s->all[i];
+        if (f->track >= 0 || f->missed > 0 || f->seen < s->start)
+            continue;
+        const int32_t j = s->match[i];
+        if (j >= 0) { /* found again: the lost one goes on here */
+            sk_follower *lost = &s->all[j];
+            const int32_t slot = lost->slot;
+            sk_follower_become(lost, f);
+            f->slot = slot;
+            f->seen = -1; /* ends */
+        } else if (!fixed || s->n_told < s->settings.animals) {
+            give_identity(s, f);
+        }
+    }
+    return SK_OK;
+}
+
+static void begin_new(state *s)
+{
+    for (int32_t j = 0; j < s->n_looks; j++) {
+        const sk_look *look = &s->looks[j];
+        if (look->taken_by >= 0 || look->twin || look->d->score < s->settings.life.birth)
+            continue;
+        sk_follower *f = &s->all[s->n++];
+        f->slot = s->n_free ? s->free_slots[--s->n_free] : s->slots++;
+        sk_follower_begin(f, &s->rules, look, room_of(s, f));
+        f->detection = j;
+    }
+}
+
+static bool has_ended(const state *s, const sk_follower *f)
+{
+    if (f->seen < 0)
+        return true;
+    if (f->track < 0)
+        return f->gaps > (f->seen < FEW_SEEN ? 0 : 2);
+    return s->settings.animals <= 0 && f->missed > s->covered + s->lost;
+}
+
+static void end_some(state *s)
+{
+    int32_t left = 0;
+    for (int32_t i = 0; i < s->n; i++) {
+        sk_follower *f = &s->all[i];
+        if (has_ended(s, f)) {
+            if (f->track >= 0) {
+                s->place_taken[f->place] = 0;
+                s->n_told--;
+            }
+            s->free_slots[s->n_free++] = f->slot;
+        } else {
+            s->all[left++] = *f;
+        }
+    }
+    s->n = left;
+}
+
+static int32_t tell(state *s, int64_t frame)
+{
+    int32_t places = 0, told = 0;
+    for (int32_t i = 0; i < s->n; i++)
+        if (s->all[i].track >= 0 && s->all[i].place >= places)
+            places = s->all[i].place + 1;
+    for (int32_t i = 0; i < places; i++)
+        s->by_place[i] = -1;
+    for (int32_t i = 0; i < s->n; i++)
+        if (s->all[i].track >= 0)
+            s->by_place[s->all[i].place] = i;
+    for (int32_t p = 0; p < places; p++) {
+        if (s->by_place[p] < 0)
+            continue;
+        const sk_follower *f = &s->all[s->by_place[p]];
+        const sk_track_state now = f->missed <= 0            ? SK_TRACK_ACTIVE
+                                   : f->missed <= s->covered ? SK_TRACK_COVERED
+                                                             : SK_TRACK_LOST;
+        if ((now == SK_TRACK_COVERED && !s->settings.tell_covered) ||
+            (now == SK_TRACK_LOST && !s->settings.tell_lost))
+            continue;
+        const sk_cov2 place = sk_kalman_place(&f->kalman);
+        s->sightings[told++] = (sk_sighting){
+            .frame = frame,
+            .track = f->track,
+            .place = f->place,
+            .detection = f->detection,
+            .state = now,
+            .x = f->kalman.at[0],
+            .y = f->kalman.at[1],
+            .heading = f->heading.angle,
+            .major = f->major,
+            .minor = f->minor,
+            .angle = f->missed > 0 && f->heading.known ? sk_angle_axis(f->heading.angle) : f->angle,
+            .score = f->missed > 0 ? NAN : f->score,
+            .certainty = f->missed > 0 ? 0 : f->certainty,
+            .uncertainty = sqrt(0.5 * (place.xx + place.yy)),
+        };
+    }
+    return told;
 }
 
 static sk_status step(void *opaque, int64_t frame, double passed, const sk_detection *detections, int32_t n,
                       sk_sighting **out, int32_t *n_out, sk_error *err)
 {
     state *s = opaque;
-    const sk_track_life *life = &s->settings.life;
-    SK_TRY(reserve(s, n, err));
-    for (int32_t i = 0; i < s->n; i++) {
-        follower *t = &s->tracks[i];
-        t->x += t->vx * passed;
-        t->y += t->vy * passed;
-        t->vx *= s->settings.motion.damping;
-        t->vy *= s->settings.motion.damping;
-        t->detection = -1;
-        t->variance += 1;
-        for (int32_t j = 0; j < n; j++)
-            s->cost[(size_t)i * (size_t)n + (size_t)j] = cost_of(s, t, &detections[j]);
-    }
-    for (int32_t j = 0; j < n; j++)
-        s->used[j] = 0;
-    sk_assignment_solve(s->solver, s->cost, s->n, n, s->match);
-    for (int32_t i = 0; i < s->n; i++) {
-        const int32_t j = s->match[i];
-        if (j < 0) {
-            s->tracks[i].missed++;
-            s->tracks[i].score = NAN;
-            continue;
-        }
-        s->used[j] = 1;
-        s->tracks[i].certainty = exp(-s->cost[(size_t)i * (size_t)n + (size_t)j]);
-        correct(&s->tracks[i], &detections[j], j, passed);
-    }
-    int32_t left = 0;
-    const double covered = round(life->covered * s->settings.fps), lost = round(life->lost * s->settings.fps);
+    SK_TRY(reserve(s, detections, n, err));
     for (int32_t i = 0; i < s->n; i++)
-        if (s->settings.animals > 0 || s->tracks[i].missed <= covered + lost)
-            s->tracks[left++] = s->tracks[i];
-    s->n = left;
-    for (int32_t j = 0; j < n; j++)
-        if (!s->used[j] && detections[j].score >= life->birth &&
-            (s->settings.animals == 0 || s->n < s->settings.animals))
-            begin(s, &detections[j], j);
-    int32_t told = 0;
-    for (int32_t i = 0; i < s->n; i++) {
-        const follower *t = &s->tracks[i];
-        const sk_track_state now = !t->missed             ? SK_TRACK_ACTIVE
-                                   : t->missed <= covered ? SK_TRACK_COVERED
-                                                          : SK_TRACK_LOST;
-        if ((now == SK_TRACK_COVERED && !s->settings.tell_covered) ||
-            (now == SK_TRACK_LOST && !s->settings.tell_lost))
-            continue;
-        s->sightings[told++] = (sk_sighting){.frame = frame,
-                                             .track = t->track,
-                                             .place = t->place,
-                                             .detection = t->detection,
-                                             .state = now,
-                                             .x = t->x,
-                                             .y = t->y,
-                                             .heading = t->heading,
-                                             .major = t->major,
-                                             .minor = t->minor,
-                                             .angle = t->angle,
-                                             .score = t->score,
-                                             .certainty = t->missed ? 0 : t->certainty,
-                                             .uncertainty = sqrt(t->variance)};
-    }
+        sk_follower_predict(&s->all[i], &s->rules, passed);
+    SK_TRY(look_at_all(s, detections, n, err));
+    SK_TRY(pair_up(s, err));
+    tell_certainty(s);
+    take_matches(s, passed);
+    begin_new(s);
+    SK_TRY(name_the_new(s, err));
+    end_some(s);
+    *n_out = tell(s, frame);
     *out = s->sightings;
-    *n_out = told;
     return SK_OK;
 }
 
