@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/report_internal.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "media/cutout.h"
+#include "media/draw.h"
+#include "media/video_sink.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define GROUND_SIDE  800 /* pixels of the picture behind the paths */
+#define PICTURE_SIDE 240 /* of a piece of a frame */
+#define PNG_SCALE    2
+
+static sk_status copy_text(const char *text, const char *otherwise, char **out, sk_error *err)
+{
+    *out = sk_text_utf8_copy(text ? text : otherwise);
+    return *out ? SK_OK : sk_fail_memory(err, strlen(text ? text : otherwise));
+}
+
+sk_status sk_report_open(const sk_report_settings *s, sk_report **out, sk_error *err)
+{
+    sk_status status = SK_OK;
+    sk_report *r = sk_calloc(1, sizeof *r);
+    *out = NULL;
+    if (!r)
+        return sk_fail_memory(err, sizeof *r);
+    sk_movement_begin(&r->movement, s->width, s->height, s->fps);
+    SK_TRY_GOTO(copy_text(s->title, "video", &r->title, err));
+    SK_TRY_GOTO(copy_text(s->source, "", &r->source, err));
+    SK_TRY_GOTO(copy_text(s->made_by, "", &r->made_by, err));
+    SK_TRY_GOTO(copy_text(s->method, "skitter", &r->method, err));
+    SK_TRY_GOTO(copy_text(s->animals[0], "animal", &r->animal, err));
+    SK_TRY_GOTO(copy_text(s->animals[1], "animals", &r->animals, err));
+    *out = r;
+    r = NULL;
+done:
+    sk_report_close(&r);
+    return status;
+}
+
+void sk_report_close(sk_report **report)
+{
+    sk_report *r = *report;
+    if (!r)
+        return;
+    sk_movement_free(&r->movement);
+    sk_suspects_free(&r->suspects);
+    for (int i = 0; i < SK_SUSPECTS_MOST; i++)
+        sk_free(r->pictures[i].jpeg);
+    char *const texts[] = {r->title, r->source, r->made_by, r->method, r->animal, r->animals};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        sk_free(texts[i]);
+    sk_free(r->ground.data);
+    sk_free(r);
+    *report = NULL;
+}
+
+sk_status sk_report_take(sk_report *r, int64_t frame, double time, const sk_sighting *sightings, int32_t n,
+                         sk_error *err)
+{
+    SK_TRY(sk_movement_take(&r->movement, frame, time, sightings, n, err));
+    return sk_suspects_take(&r->suspects, sightings, n, err);
+}
+
+void sk_report_end_frames(sk_report *r)
+{
+    sk_suspects_end(&r->suspects);
+}
+
+const sk_suspect *sk_report_suspects(const sk_report *r, int32_t *count)
+{
+    *count = r->suspects.n_worst;
+    return r->suspects.worst;
+}
+
+/* --- pictures --- */
+
+/* Red, green and blue of the mean of some pixels. */
+static void mean_of(const sk_frame *f, int x0, int y0, int x1, int y1, uint8_t rgb[3])
+{
+    const bool grey = f->format == SK_PIXEL_GRAY, bgr = f->format == SK_PIXEL_BGR;
+    const int bytes = grey ? 1 : 3;
+    uint32_t sum[3] = {0}, n = 0;
+    for (int y = y0; y < y1; y++)
+        for (int x = x0; x < x1; x++, n++)
+            for (int c = 0; c < 3; c++)
+                sum[c] += f->data[f->stride * y + (ptrdiff_t)bytes * x + (grey ? 0 : bgr ? 2 - c : c)];
+    for (int c = 0; c < 3; c++)
+        rgb[c] = (uint8_t)(n ? sum[c] / n : 0);
+}
+
+/* A part of a frame as RGB of another size, its data by sk_malloc. `pale`: how much of it is white. */
+static sk_status small_copy(const sk_frame *f, const int part[4], int width, int height, double pale,
+                            sk_frame *out, sk_error *err)
+{
+    if (f->format != SK_PIXEL_RGB && f->format != SK_PIXEL_BGR && f->format != SK_PIXEL_GRAY)
+        return sk_fail(err, SK_ERR_ARG, "a report takes RGB, BGR or grey frames");
+    *out = (sk_frame)SK_FRAME_INIT;
+    out->format = SK_PIXEL_RGB;
+    out->width = width;
+    out->height = height;
+    out->stride = 3 * (ptrdiff_t)width;
+    out->data = sk_malloc((size_t)out->stride * (size_t)height);
+    if (!out->data)
+        return sk_fail_memory(err, (size_t)out->stride * (size_t)height);
+    const int w = part[2] - part[0], h = part[3] - part[1];
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            const int x0 = part[0] + (int)((int64_t)x * w / width),
+                      y0 = part[1] + (int)((int64_t)y * h / height);
+            const int x1 = part[0] + (int)((int64_t)(x + 1) * w / width),
+                      y1 = part[1] + (int)((int64_t)(y + 1) * h / height);
+            uint8_t *to = out->data + out->stride * y + 3 * (ptrdiff_t)x;
+            mean_of(f, x0, y0, x1 > x0 ? x1 : x0 + 1, y1 > y0 ? y1 : y0 + 1, to);
+            for (int c = 0; c < 3; c++)
+                to[c] = (uint8_t)lrint(to[c] + (255 - to[c]) * pale);
+        }
+    return SK_OK;
+}
+
+sk_status sk_report_ground(sk_report *r, const sk_frame *frame, sk_error *err)
+{
+    const double scale = fmin(1, (double)GROUND_SIDE / fmax(frame->width, frame->height));
+    sk_frame ground;
+    SK_TRY(small_copy(frame, (const int[]){0, 0, frame->width, frame->height},
+                      (int)fmax(1, lrint(frame->width * scale)), (int)fmax(1, lrint(frame->height * scale)),
+                      0.6, &ground, err));
+    sk_free(r->ground.data);
+    r->ground = ground;
+    return SK_OK;
+}
+
+sk_status sk_report_picture(sk_report *r, int32_t i, const sk_frame *frame, sk_error *err)
+{
+    SK_CHECK_ARG(i >= 0 && i < r->suspects.n_worst, err);
+    const sk_suspect *s = &r->suspects.worst[i];
+    const int least = frame->width < frame->height ? frame->width : frame->height;
+    const int side = (int)fmin(fmax(4 * s->body, 32), least);
+    int x = (int)lrint(s->x) - side / 2, y = (int)lrint(s->y) - side / 2;
+    x = x < 0 ? 0 : x + side > frame->width ? frame->width - side : x;
+    y = y < 0 ? 0 : y + side > frame->height ? frame->height - side : y;
+    const int small = side < PICTURE_SIDE ? side : PICTURE_SIDE;
+    sk_frame piece;
+    SK_TRY(small_copy(frame, (const int[]){x, y, x + side, y + side}, small, small, 0, &piece, err));
+    report_picture *picture = &r->pictures[i];
+    sk_free(picture->jpeg);
+    *picture = (report_picture){.width = small, .height = small};
+    sk_status status = sk_picture_jpeg(&piece, 82, &picture->jpeg, &picture->length, err);
+    sk_free(piece.data);
+    return status;
+}
+
+/* --- writing --- */
+
+static sk_status put(const char *folder, const char *name, const char *ending, const void *bytes,
+                     size_t length, sk_error *err)
+{
+    char file[64];
+    snprintf(file, sizeof file, "%s%s", name, ending);
+    char *path = sk_path_join(folder, file);
+    sk_status status = path ? sk_file_replace(path, bytes, length, err) : sk_fail_memory(err, 64);
+    sk_free(path);
+    return status;
+}
+
+static sk_status put_png(const char *folder, const char *name, const sk_chart *chart, sk_error *err)
+{
+    char file[64];
+    sk_frame pixels;
+    snprintf(file, sizeof file, "%s.png", name);
+    SK_TRY(sk_chart_to_pixels(chart, PNG_SCALE, &pixels, err));
+    char *path = sk_path_join(folder, file);
+    sk_status status = path ? sk_picture_write(path, &pixels, err) : sk_fail_memory(err, 64);
+    sk_free(path);
+    sk_free(pixels.data);
+    return status;
+}
+
+enum { PLOTS_MOST = 16 };
+
+sk_status sk_report_write(sk_report *r, const char *folder, const sk_report_time *times, int32_t n_times,
+                          sk_error *err)
+{
+    sk_status status = SK_OK;
+    sk_chart chart = {0};
+    sk_text page = {0}, svg[PLOTS_MOST] = {{0}};
+    report_drawing drawings[PLOTS_MOST];
+    int32_t n = 0;
+    char *plots = sk_path_join(folder, "plots");
+    if (!plots)
+        return sk_fail_memory(err, strlen(folder));
+    SK_TRY_GOTO(sk_folder_make(plots, err));
+    for (const report_plot *plot = report_plot_list; plot->name && n < PLOTS_MOST; plot++) {
+        if (!plot->draw(r, &chart))
+            continue;
+        SK_TRY_GOTO(sk_chart_to_svg(&chart, &svg[n], err));
+        SK_TRY_GOTO(put(plots, plot->name, ".svg", sk_text_get(&svg[n]), svg[n].length, err));
+        SK_TRY_GOTO(put_png(plots, plot->name, &chart, err));
+        drawings[n] = (report_drawing){plot, sk_text_get(&svg[n])};
+        n++;
+    }
+    report_page(r, drawings, n, times, n_times, &page);
+    SK_TRY_GOTO(sk_text_status(&page, err));
+    SK_TRY_GOTO(put(folder, "report", ".html", sk_text_get(&page), page.length, err));
+done:
+    for (int i = 0; i < PLOTS_MOST; i++)
+        sk_text_free(&svg[i]);
+    sk_text_free(&page);
+    sk_chart_free(&chart);
+    sk_free(plots);
+    return status;
+}
