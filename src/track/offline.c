@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "track/offline.h"
+
+#include "base/memory.h"
+#include "track/headings.h"
+#include "track/pieces.h"
+#include "track/smooth.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Frames without a sighting between two of one track. */
+typedef struct gap {
+    int64_t from, to; /* places of the frames on both sides */
+    int32_t track;
+    sk_sighting before, after;
+} gap;
+
+struct sk_offline {
+    sk_offline_settings settings;
+    double fps;
+    sk_seen_store *store;
+    int64_t last_frame;
+    bool finished;
+    int32_t *track; /* of each detection: forward track, then piece, then final track; -1: none */
+    int32_t *other; /* backward track */
+    float *certainty, *uncertainty;
+    uint8_t *turned;
+    sk_smoothed *smoothed; /* null: not smoothed */
+    int32_t tracks;
+    gap *gaps; /* by the frame they begin at */
+    size_t n_gaps, gaps_capacity;
+    int64_t longest_gap; /* frames between */
+    sk_sighting *sightings;
+    size_t sightings_capacity;
+};
+
+void sk_offline_defaults(sk_offline_settings *settings)
+{
+    *settings = (sk_offline_settings){.backward = true,
+                                      .stitch_gap = 4,
+                                      .method = SK_INTERPOLATION_LINEAR,
+                                      .interpolate_gap = 0.5,
+                                      .flip_burst = 5,
+                                      .shortest = 0.33};
+    sk_track_defaults(&settings->track);
+}
+
+sk_status sk_offline_open(const sk_offline_settings *settings, const char *spill, sk_offline **out,
+                          sk_error *err)
+{
+    *out = NULL;
+    sk_offline *o = sk_calloc(1, sizeof *o);
+    if (!o)
+        return sk_fail_memory(err, sizeof *o);
+    o->settings = *settings;
+    o->fps = settings->track.fps > 0 ? settings->track.fps : 25;
+    o->last_frame = INT64_MIN;
+    /* What the tracker refuses is refused now, not after hours of detecting. */
+    sk_tracker *probe = NULL;
+    sk_status status = sk_tracker_open(&o->settings.track, &probe, err);
+    sk_tracker_close(&probe);
+    if (status == SK_OK)
+        status = sk_seen_store_open(spill, &o->store, err);
+    if (status != SK_OK)
+        sk_offline_close(&o);
+    *out = o;
+    return status;
+}
+
+void sk_offline_close(sk_offline **offline)
+{
+    sk_offline *o = *offline;
+    *offline = NULL;
+    if (!o)
+        return;
+    sk_seen_store_close(&o->store);
+    sk_free(o->gaps);
+    sk_free(o->sightings);
+    sk_free(o);
+}
+
+sk_status sk_offline_add(sk_offline *o, int64_t frame, double time, const sk_detection *detections, int32_t n,
+                         sk_error *err)
+{
+    SK_CHECK_ARG(n >= 0 && !o->finished, err);
+    if (n > SK_TRACK_MOST)
+        return sk_fail(err, SK_ERR_LIMIT, "frame %lld has %d detections; at most %d can be tracked",
+                       (long long)frame, n, SK_TRACK_MOST);
+    if (frame <= o->last_frame)
+        return sk_fail(err, SK_ERR_ARG, "frame %lld comes after frame %lld", (long long)frame,
+                       (long long)o->last_frame);
+    o->last_frame = frame;
+    return sk_seen_store_add(o->store, frame, time, detections, n, err);
+}
+
+/* --- passes --- */
+
+static sk_status note(sk_offline *o, sk_offline_pass pass, const sk_stored_frame *f,
+                      const sk_sighting *sightings, int32_t n, int32_t *tracks, sk_error *err)
+{
+    for (int32_t i = 0; i < f->n; i++)
+        tracks[f->first + i] = -1;
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t d = sightings[i].detection;
+        if (d < 0 || d >= f->n)
+            continue;
+        tracks[f->first + d] = sightings[i].track;
+        if (pass == SK_PASS_FORWARD || !(o->uncertainty[f->first + d] > 0)) {
+            o->certainty[f->first + d] = (float)sightings[i].certainty;
+            o->uncertainty[f->first + d] = (float)sightings[i].uncertainty;
+        }
+    }
+    if (!o->settings.told)
+        return SK_OK;
+    if (pass == SK_PASS_BACKWARD) {
+        SK_TRY(sk_array_reserve((void **)&o->sightings, &o->sightings_capacity, (size_t)n,
+                                sizeof *o->sightings, SK_TRACKLET_LIMIT, err));
+        for (int32_t i = 0; i < n; i++) {
+            o->sightings[i] = sightings[i];
+            o->sightings[i].frame = f->frame;
+        }
+        sightings = o->sightings;
+    }
+    return o->settings.told(o->settings.context, pass, sightings, n, err);
+}
+
+static sk_status run_pass(sk_offline *o, sk_offline_pass pass, int32_t *tracks, sk_error *err)
+{
+    sk_tracker *tracker = NULL;
+    sk_status status = SK_OK;
+    const int64_t frames = sk_seen_store_frames(o->store);
+    SK_TRY_GOTO(sk_tracker_open(&o->settings.track, &tracker, err));
+    for (int64_t i = 0; i < frames; i++) {
+        sk_stored_frame f;
+        const sk_sighting *sightings = NULL;
+        int32_t n = 0;
+        if (i % 256 == 0 && o->settings.stop && o->settings.stop(o->settings.context)) {
+            status = sk_fail(err, SK_ERR_CANCELLED, "tracking was stopped");
+            goto done;
+        }
+        SK_TRY_GOTO(sk_seen_store_read(o->store, pass == SK_PASS_FORWARD ? i : frames - 1 - i, &f, err));
+        const int sign = pass == SK_PASS_FORWARD ? 1 : -1;
+        SK_TRY_GOTO(
+            sk_tracker_step(tracker, sign * f.frame, sign * f.time, f.detections, f.n, &sightings, &n, err));
+        SK_TRY_GOTO(note(o, pass, &f, sightings, n, tracks, err));
+    }
+done:
+    sk_tracker_close(&tracker);
+    return status;
+}
+
+/* --- final tracks --- */
+
+typedef struct length {
+    int32_t track, n;
+    int64_t first;
+} length;
+
+static int longest_first(const void *a, const void *b)
+{
+    const length *x = a, *y = b;
+    if (x->n != y->n)
+        return x->n > y->n ? -1 : 1;
+    return x->track < y->track ? -1 : x->track > y->track;
+}
+
+static int earliest_first(const void *a, const void *b)
+{
+    const length *x = a, *y = b;
+    if (x->first != y->first)
+        return x->first < y->first ? -1 : 1;
+    return x->track < y->track ? -1 : x->track > y->track;
+}
+
+/* Tracks that are too short go, and of more than there are animals the shortest; the others are numbered by first frames.
+ * Detections' pieces become their tracks. */
+static sk_status settle_tracks(sk_offline *o, sk_pieces *p, int32_t n, sk_error *err)
+{
+    length *lengths = sk_calloc((size_t)n + 1, sizeof *lengths);
+    int32_t *final = sk_malloc(((size_t)n + 1) * sizeof *final);
+    if (!lengths || !final) {
+        sk_free(lengths);
+        sk_free(final);
+        return sk_fail_memory(err, (size_t)n * sizeof *lengths);
+    }
+    for (int32_t i = 0; i < n; i++) {
+        lengths[i] = (length){i, 0, INT64_MAX};
+        final[i] = -1;
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        length *l = &lengths[p->items[i].track];
+        l->n += p->items[i].n;
+        l->first = p->items[i].first < l->first ? p->items[i].first : l->first;
+    }
+    const double shortest = fmax(1, round(o->settings.shortest * o->fps));
+    qsort(lengths, (size_t)n, sizeof *lengths, longest_first);
+    int32_t kept = 0;
+    while (kept < n && lengths[kept].n >= shortest &&
+           (o->settings.track.animals <= 0 || kept < o->settings.track.animals))
+        kept++;
+    qsort(lengths, (size_t)kept, sizeof *lengths, earliest_first);
+    for (int32_t i = 0; i < kept; i++)
+        final[lengths[i].track] = i;
+    o->tracks = kept;
+    const int64_t detections = sk_seen_store_detections(o->store);
+    for (int64_t i = 0; i < detections; i++)
+        o->track[i] = o->track[i] >= 0 ? final[p->items[o->track[i]].track] : -1;
+    sk_free(lengths);
+    sk_free(final);
+    return SK_OK;
+}
+
+static sk_sighting sighting_of(const sk_offline *o, const sk_stored_frame *f, int32_t i)
+{
+    const int64_t at = f->first + i;
+    const sk_detection *d = &f->detections[i];
+    sk_sighting s = {.frame = f->frame,
+                     .track = o->track[at],
+                     .place = o->track[at],
+                     .detection = i,
+                     .state = SK_TRACK_ACTIVE,
+                     .x = d->x,
+                     .y = d->y,
+                     .heading = sk_heading_of(d, o->turned[at]),
+                     .major = d->major,
+                     .minor = d->minor,
+                     .angle = d->angle,
+                     .score = d->score,
+                     .certainty = o->certainty[at],
+                     .uncertainty = o->uncertainty[at]};
+    if (o->smoothed)
+        sk_smoothed_apply(&o->smoothed[at], &s);
+    return s;
+}
+
+static sk_status find_gaps(sk_offline *o, sk_error *err)
+{
+    typedef struct last {
+        int64_t at; /* -1: none yet */
+        sk_sighting seen;
+    } last;
+    last *before = sk_malloc(((size_t)o->tracks + 1) * sizeof *before);
+    if (!before)
+        return sk_fail_memory(err, (size_t)o->tracks * sizeof *before);
+    for (int32_t i = 0; i < o->tracks; i++)
+        before[i].at = -1;
+    sk_status status = SK_OK;
+    const int64_t frames = sk_seen_store_frames(o->store), longest = o->longest_gap;
+    for (int64_t at = 0; at < frames; at++) {
+        sk_stored_frame f;
+        SK_TRY_GOTO(sk_seen_store_read(o->store, at, &f, err));
+        for (int32_t i = 0; i < f.n; i++) {
+            if (o->track[f.first + i] < 0)
+                continue;
+            last *b = &before[o->track[f.first + i]];
+            const sk_sighting now = sighting_of(o, &f, i);
+            if (b->at >= 0 && at - b->at > 1 && at - b->at - 1 <= longest) {
+                SK_TRY_GOTO(sk_array_reserve((void **)&o->gaps, &o->gaps_capacity, o->n_gaps + 1,
+                                             sizeof *o->gaps, SK_TRACKLET_LIMIT, err));
+                o->gaps[o->n_gaps++] = (gap){b->at, at, now.track, b->seen, now};
+            }
+            *b = (last){at, now};
+        }
+    }
+done:
+    sk_free(before);
+    return status;
+}
+
+static int by_end(const void *a, const void *b)
+{
+    const gap *x = a, *y = b;
+    if (x->to != y->to)
+        return x->to < y->to ? -1 : 1;
+    return x->track < y->track ? -1 : x->track > y->track;
+}
+
+static sk_status decide(sk_offline *o, sk_pieces *pieces, sk_error *err)
+{
+    SK_TRY(sk_pieces_make(o->store, o->track, o->settings.backward ? o->other : NULL, o->fps,
+                          o->settings.velocity_limit, o->track, pieces, err));
+    int32_t n = 0;
+    const sk_stitch_settings stitch = {.fps = o->fps,
+                                       .gap = o->settings.track.animals > 0 ? 0 : o->settings.stitch_gap,
+                                       .animals = o->settings.track.animals,
+                                       .prior = 6,
+                                       .velocity_limit = o->settings.velocity_limit};
+    if (o->settings.stitch_gap > 0) {
+        SK_TRY(sk_pieces_stitch(pieces, &stitch, &n, err));
+    } else {
+        for (size_t i = 0; i < pieces->count; i++)
+            pieces->items[i].track = (int32_t)i;
+        n = (int32_t)pieces->count;
+    }
+    return settle_tracks(o, pieces, n, err);
+}
+
+sk_status sk_offline_finish(sk_offline *o, sk_error *err)
+{
+    SK_CHECK_ARG(!o->finished, err);
+    o->finished = true;
+    sk_pieces pieces = {0};
+    if (!(o->track = sk_seen_store_column(o->store, sizeof *o->track, err)) ||
+        !(o->other = sk_seen_store_column(o->store, sizeof *o->other, err)) ||
+        !(o->certainty = sk_seen_store_column(o->store, sizeof *o->certainty, err)) ||
+        !(o->uncertainty = sk_seen_store_column(o->store, sizeof *o->uncertainty, err)) ||
+        !(o->turned = sk_seen_store_column(o->store, sizeof *o->turned, err)))
+        return err ? err->code : SK_ERR_MEMORY;
+    SK_TRY(run_pass(o, SK_PASS_FORWARD, o->track, err));
+    if (o->settings.backward)
+        SK_TRY(run_pass(o, SK_PASS_BACKWARD, o->other, err));
+    sk_status status = decide(o, &pieces, err);
+    sk_pieces_free(&pieces);
+    sk_seen_store_drop_column(o->store, o->other);
+    o->other = NULL;
+    SK_TRY(status);
+    SK_TRY(sk_headings_decide(o->store, o->track, o->tracks, o->settings.flip_burst, o->turned, err));
+    if (o->settings.smoothing > 0)
+        SK_TRY(sk_smooth(o->store, o->track, o->turned, o->tracks, o->settings.smoothing * o->fps,
+                         &o->smoothed, err));
+    o->longest_gap = o->settings.method == SK_INTERPOLATION_NONE
+                         ? 0
+                         : (int64_t)fmax(0, round(o->settings.interpolate_gap * o->fps));
+    if (o->longest_gap > 0)
+        SK_TRY(find_gaps(o, err));
+    if (o->n_gaps)
+        qsort(o->gaps, o->n_gaps, sizeof *o->gaps, by_end);
+    return SK_OK;
+}
+
+/* --- reading --- */
+
+int64_t sk_offline_frames(const sk_offline *o)
+{
+    return sk_seen_store_frames(o->store);
+}
+
+int32_t sk_offline_tracks(const sk_offline *o)
+{
+    return o->tracks;
+}
+
+static double between_angles(double a, double b, double part, double turns)
+{
+    const double s = (1 - part) * sin(turns * a) + part * sin(turns * b),
+                 c = (1 - part) * cos(turns * a) + part * cos(turns * b);
+    double angle = atan2(s, c) / turns;
+    const double whole = 2 * M_PI / turns;
+    return angle < 0 ? angle + whole : angle;
+}
+
+static sk_sighting in_gap(const gap *g, int64_t at, int64_t frame)
+{
+    const double part = (double)(frame - g->before.frame) / (double)(g->after.frame - g->before.frame);
+    const sk_sighting *a = &g->before, *b = &g->after;
+    (void)at;
+    return (sk_sighting){.frame = frame,
+                         .track = g->track,
+                         .place = g->track,
+                         .detection = -1,
+                         .state = SK_TRACK_COVERED,
+                         .x = a->x + part * (b->x - a->x),
+                         .y = a->y + part * (b->y - a->y),
+                         .heading = between_angles(a->heading, b->heading, part, 1),
+                         .major = a->major + part * (b->major - a->major),
+                         .minor = a->minor + part * (b->minor - a->minor),
+                         .angle = between_angles(a->angle, b->angle, part, 2),
+                         .score = NAN,
+                         .certainty = fmin(a->certainty, b->certainty),
+                         .uncertainty = fmax(a->uncertainty, b->uncertainty)};
+}
+
+static int by_track(const void *a, const void *b)
+{
+    const sk_sighting *x = a, *y = b;
+    return x->track < y->track ? -1 : x->track > y->track;
+}
+
+sk_status sk_offline_read(sk_offline *o, int64_t at, int64_t *frame, const sk_sighting **sightings,
+                          int32_t *n, sk_error *err)
+{
+    SK_CHECK_ARG(o->finished && at >= 0 && at < sk_seen_store_frames(o->store), err);
+    sk_stored_frame f;
+    SK_TRY(sk_seen_store_read(o->store, at, &f, err));
+    SK_TRY(sk_array_reserve((void **)&o->sightings, &o->sightings_capacity, (size_t)o->tracks + 1,
+                            sizeof *o->sightings, SK_TRACKLET_LIMIT, err));
+    int32_t count = 0;
+    for (int32_t i = 0; i < f.n; i++)
+        if (o->track[f.first + i] >= 0 && count < o->tracks)
+            o->sightings[count++] = sighting_of(o, &f, i);
+    size_t low = 0, high = o->n_gaps; /* the first gap that ends behind this frame */
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (o->gaps[middle].to <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < o->n_gaps && o->gaps[low].to <= at + o->longest_gap && count < o->tracks; low++)
+        if (o->gaps[low].from < at)
+            o->sightings[count++] = in_gap(&o->gaps[low], at, f.frame);
+    if (count)
+        qsort(o->sightings, (size_t)count, sizeof *o->sightings, by_track);
+    *frame = f.frame;
+    *sightings = o->sightings;
+    *n = count;
+    return SK_OK;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "track/pieces.h"
+
+#include "base/memory.h"
+#include "tasks/assignment.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Pieces become tracks. What a link is worth is the logarithm of how much likelier its two ends are if they are one animal than
+ * if they are not: by the way and the velocities (measured against what this video's animals do without a gap), the heading,
+ * the build, the looks. All links are chosen at once so that the sum is largest. */
+
+#define TAILS                                                                                                \
+    4.0 /* degrees of freedom: animals do surprising things more often than a normal distribution says */
+
+typedef struct link {
+    int32_t from, to;
+    double worth;
+} link;
+
+typedef struct stitching {
+    sk_pieces *pieces;
+    const sk_stitch_settings *settings;
+    link *links;
+    size_t n_links, capacity;
+    double build[SK_PIECE_SHAPES], looks[SK_TRACK_LOOKS]; /* variances among animals */
+} stitching;
+
+/* --- what a link is worth --- */
+
+/* Variances of pieces' means, by their lengths: how much animals differ. */
+static void find_differences(stitching *s)
+{
+    const sk_pieces *p = s->pieces;
+    for (int i = 0; i < SK_PIECE_SHAPES + SK_TRACK_LOOKS; i++) {
+        double n = 0, sum = 0, squares = 0, noise = 0;
+        for (size_t k = 0; k < p->count; k++) {
+            const sk_piece *q = &p->items[k];
+            const bool shape = i < SK_PIECE_SHAPES;
+            const int32_t seen = shape ? q->n_shape[i] : q->n_looks;
+            const double value = shape ? q->shape[i] : q->looks[i - SK_PIECE_SHAPES];
+            if (seen < 5)
+                continue;
+            n += seen, sum += seen * value, squares += seen * value * value, noise += 1;
+        }
+        if (n <= 0)
+            continue;
+        const double within = i < SK_PIECE_SHAPES ? p->within[i] : p->looks_within[i - SK_PIECE_SHAPES];
+        const double among = fmax(0, squares / n - sum / n * (sum / n) - within * noise / n);
+        if (i < SK_PIECE_SHAPES)
+            s->build[i] = among;
+        else
+            s->looks[i - SK_PIECE_SHAPES] = among;
+    }
+}
+
+/* The worth of a difference of two means of one animal (variance `same`) against two animals (`same` and twice `among`). */
+static double worth_of_difference(double difference, double same, double among)
+{
+    const double other = same + 2 * among;
+    if (!(same > 0) || !(other > 1.2 * same))
+        return 0;
+    const double worth = 0.5 * log(other / same) - 0.5 * difference * difference * (1 / same - 1 / other);
+    return fmin(3, fmax(-4, worth));
+}
+
+static double worth_of_build(const stitching *s, const sk_piece *a, const sk_piece *b)
+{
+    const sk_pieces *p = s->pieces;
+    double worth = 0;
+    int n = 0;
+    for (int i = 0; i < SK_PIECE_SHAPES; i++) {
+        if (a->n_shape[i] < 3 || b->n_shape[i] < 3)
+            continue;
+        /* Neighbouring frames err alike: only every fifth counts. */
+        const double same =
+            p->within[i] * 5 * (1.0 / a->n_shape[i] + 1.0 / b->n_shape[i]) + 2 * 0.015 * 0.015;
+        worth += worth_of_difference(a->shape[i] - b->shape[i], same, s->build[i]);
+        n++;
+    }
+    if (n > 2)
+        worth *= 2.0 / n * sqrt(n / 2.0); /* they are not independent */
+    double looks = 0;
+    for (int i = 0; i < SK_TRACK_LOOKS && a->n_looks >= 3 && b->n_looks >= 3; i++) {
+        const double same = p->looks_within[i] * 5 * (1.0 / a->n_looks + 1.0 / b->n_looks) + 1e-6;
+        looks += worth_of_difference(a->looks[i] - b->looks[i], same, s->looks[i]);
+    }
+    worth += looks / sqrt(SK_TRACK_LOOKS);
+    if (a->identity >= 0 && b->identity >= 0 && a->identity_votes > 1 && b->identity_votes > 1)
+        worth += a->identity == b->identity ? 4 : -8;
+    if (a->class_id >= 0 && b->class_id >= 0 && a->class_id != b->class_id && a->class_votes > 1 &&
+        b->class_votes > 1)
+        worth -= 4;
+    return worth;
+}
+
+static sk_bridge bridge_of(const sk_pieces *p, double frames)
+{
+    const double at = fmin(fmax(log2(frames), 0), SK_BRIDGES - 1 - 1e-9);
+    const int k = (int)at < SK_BRIDGES - 2 ? (int)at : SK_BRIDGES - 2;
+    const double part = at - k;
+    const sk_bridge *a = &p->bridges[k], *b = a + 1;
+    sk_bridge mix = {.pull = a->pull + part * (b->pull - a->pull),
+                     .place = a->place * pow(fmax(b->place, 1e-9) / fmax(a->place, 1e-9), part),
+                     .speed = a->speed + part * (b->speed - a->speed),
+                     .turn = a->turn + part * (b->turn - a->turn)};
+    const double beyond = frames / (double)(1 << (SK_BRIDGES - 1));
+    if (beyond > 1) {
+        mix.place *= beyond;
+        mix.pull /= beyond;
+    }
+    return mix;
+}
+
+/* Variance of a velocity fitted to so few sightings, bodies². */
+static double velocity_unknown(const sk_pieces *p, int32_t n)
+{
+    return n >= 6 ? 0 : n <= 1 ? p->speed : p->speed * (6 - n) / 6;
+}
+
+static double tail(double square, double variance)
+{
+    return 0.5 * (TAILS + 2) * log1p(square / (TAILS * variance));
+}
+
+static double worth_of_link(const stitching *s, const sk_piece *a, const sk_piece *b)
+{
+    const sk_pieces *p = s->pieces;
+    const double frames = (double)(b->first - a->last), body = p->body;
+    const sk_bridge bridge = bridge_of(p, frames);
+    const double px = (a->end.vx + b->start.vx) / 2 * frames / body,
+                 py = (a->end.vy + b->start.vy) / 2 * frames / body;
+    const double rx = (b->start.x - a->end.x) / body - bridge.pull * px,
+                 ry = (b->start.y - a->end.y) / body - bridge.pull * py;
+    const double unknown = velocity_unknown(p, a->n) + velocity_unknown(p, b->n);
+    const double place = 2 * bridge.place + 0.003 + unknown * frames * frames / 4;
+    double worth = s->settings->prior - log(2 * M_PI * place) - tail(rx * rx + ry * ry, place);
+    const double dx = (b->start.vx - a->end.vx) / body, dy = (b->start.vy - a->end.vy) / body;
+    const double same = 1.5 * bridge.speed + unknown, other = 2 * p->speed + unknown;
+    if (other > same && same > 0) {
+        const double change = dx * dx + dy * dy;
+        worth += 0.5 * fmin(4, fmax(-6, log(other / same) - tail(change, same) + 0.5 * change / other));
+    }
+    const double sharp = 1 / (2 * fmax(bridge.turn * 1.5, 1e-3));
+    if (sharp > 0.5) {
+        const bool directed = a->end.directed && b->start.directed;
+        const double peak = sqrt(2 * M_PI * sharp) / (directed ? 1 : 2);
+        worth += log(0.9 * peak * exp(-sharp * sk_piece_turn(&a->end, &b->start)) + 0.1);
+    }
+    worth -= 0.7 * log2(1 + frames / s->settings->fps * 4);
+    return worth + worth_of_build(s, a, b);
+}
+
+/* --- which links there could be --- */
+
+/* Pieces lie in the order of their first frames: the first one that begins after the frame. */
+static size_t first_after(const sk_pieces *p, int64_t frame)
+{
+    size_t low = 0, high = p->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (p->items[middle].first <= frame)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static sk_status find_links(stitching *s, sk_error *err)
+{
+    const sk_pieces *p = s->pieces;
+    const double longest = s->settings->gap > 0 ? s->settings->gap * s->settings->fps : INFINITY;
+    const double fastest = 4 * sqrt(2 * p->speed);
+    for (size_t i = 0; i < p->count; i++) {
+        const sk_piece *a = &p->items[i];
+        for (size_t k = first_after(p, a->last); k < p->count; k++) {
+            const sk_piece *b = &p->items[k];
+            const double frames = (double)(b->first - a->last);
+            if (frames > longest)
+                break;
+            const double way = hypot(b->start.x - a->end.x, b->start.y - a->end.y) / p->body;
+            if (s->settings->velocity_limit > 0 && way * p->body > s->settings->velocity_limit * frames)
+                continue;
+            if (s->settings->animals <= 0 && way > 2 + fastest * frames)
+                continue;
+            const double worth = worth_of_link(s, a, b);
+            if (worth <= 0 && s->settings->animals <= 0)
+                continue;
+            SK_TRY(sk_array_reserve((void **)&s->links, &s->capacity, s->n_links + 1, sizeof *s->links,
+                                    (size_t)1 << 28, err));
+            s->links[s->n_links++] = (link){(int32_t)i, (int32_t)k, worth};
+        }
+    }
+    return SK_OK;
+}
+
+/* --- the best set of links --- */
+
+static int32_t root_of(int32_t *parent, int32_t i)
+{
+    while (parent[i] != i)
+        i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+typedef struct group_work {
+    int32_t *parent; /* of 2 * count: ends, then starts */
+    int32_t *place;  /* of an end or a start within its group */
+    link **order;    /* links by group */
+    sk_assignment *solver;
+    int32_t rows, cols; /* that it was opened for */
+    double *cost;
+    size_t cost_capacity;
+    int32_t *column;
+    size_t column_capacity;
+} group_work;
+
+/* One group of links that touch each other. Each end may also stay without a successor, for nothing. */
+static sk_status solve_group(stitching *s, group_work *w, link **links, size_t n, double bonus, sk_error *err)
+{
+    int32_t rows = 0, cols = 0;
+    const int32_t starts = (int32_t)s->pieces->count;
+    for (size_t i = 0; i < n; i++)
+        w->place[links[i]->from] = w->place[starts + links[i]->to] = -1;
+    for (size_t i = 0; i < n; i++) {
+        if (w->place[links[i]->from] < 0)
+            w->place[links[i]->from] = rows++;
+        if (w->place[starts + links[i]->to] < 0)
+            w->place[starts + links[i]->to] = cols++;
+    }
+    const int32_t all = cols + rows;
+    SK_TRY(sk_array_reserve((void **)&w->cost, &w->cost_capacity, (size_t)rows * (size_t)all, sizeof *w->cost,
+                            (size_t)1 << 30, err));
+    SK_TRY(sk_array_reserve((void **)&w->column, &w->column_capacity, (size_t)rows, sizeof *w->column,
+                            (size_t)1 << 30, err));
+    if (!w->solver || rows > w->rows || all > w->cols) {
+        sk_assignment_close(&w->solver);
+        w->rows = rows > w->rows ? rows : w->rows;
+        w->cols = all > w->cols ? all : w->cols;
+        SK_TRY(sk_assignment_open(w->rows, w->cols, &w->solver, err));
+    }
+    for (size_t i = 0; i < (size_t)rows * (size_t)all; i++)
+        w->cost[i] = INFINITY;
+    for (int32_t i = 0; i < rows; i++)
+        w->cost[(size_t)i * (size_t)all + (size_t)(cols + i)] = 0;
+    for (size_t i = 0; i < n; i++)
+        w->cost[(size_t)w->place[links[i]->from] * (size_t)all + (size_t)w->place[starts + links[i]->to]] =
+            -(links[i]->worth + bonus);
+    sk_assignment_solve(w->solver, w->cost, rows, all, w->column);
+    for (size_t i = 0; i < n; i++)
+        if (w->column[w->place[links[i]->from]] == w->place[starts + links[i]->to]) {
+            s->pieces->items[links[i]->from].next = links[i]->to;
+            s->pieces->items[links[i]->to].previous = links[i]->from;
+        }
+    return SK_OK;
+}
+
+/* Sorts links so that those of one group lie together: counted by their group's root. */
+static sk_status order_links(const stitching *s, group_work *w, double bonus, size_t *n, size_t **ends,
+                             size_t *n_groups, sk_error *err)
+{
+    const size_t count = s->pieces->count;
+    size_t *first = sk_calloc(2 * count + 2, sizeof *first);
+    *ends = sk_calloc(2 * count + 2, sizeof **ends);
+    if (!first || !*ends) {
+        sk_free(first);
+        return sk_fail_memory(err, 2 * count * sizeof *first);
+    }
+    for (size_t i = 0; i < 2 * count; i++)
+        w->parent[i] = (int32_t)i;
+    for (size_t i = 0; i < s->n_links; i++)
+        if (s->links[i].worth + bonus > 0)
+            w->parent[root_of(w->parent, s->links[i].from)] =
+                root_of(w->parent, (int32_t)count + s->links[i].to);
+    for (size_t i = 0; i < s->n_links; i++)
+        if (s->links[i].worth + bonus > 0)
+            first[root_of(w->parent, s->links[i].from) + 1]++;
+    *n = *n_groups = 0;
+    for (size_t i = 0; i < 2 * count; i++) {
+        if (first[i + 1])
+            (*ends)[(*n_groups)++] = *n + first[i + 1];
+        *n += first[i + 1];
+        first[i + 1] = *n;
+    }
+    /* first[r] is now where the links of root r begin, as every earlier root's end. */
+    for (size_t i = 0; i < s->n_links; i++)
+        if (s->links[i].worth + bonus > 0)
+            w->order[first[root_of(w->parent, s->links[i].from)]++] = &s->links[i];
+    sk_free(first);
+    return SK_OK;
+}
+
+static sk_status solve(stitching *s, double bonus, sk_error *err)
+{
+    sk_pieces *p = s->pieces;
+    group_work w = {0};
+    size_t *ends = NULL, n = 0, n_groups = 0;
+    sk_status status = SK_OK;
+    for (size_t i = 0; i < p->count; i++)
+        p->items[i].next = p->items[i].previous = -1;
+    w.parent = sk_malloc((2 * p->count + 1) * sizeof *w.parent);
+    w.place = sk_malloc((2 * p->count + 1) * sizeof *w.place);
+    w.order = sk_malloc((s->n_links + 1) * sizeof *w.order);
+    if (!w.parent || !w.place || !w.order) {
+        status = sk_fail_memory(err, s->n_links * sizeof *w.order);
+        goto done;
+    }
+    SK_TRY_GOTO(order_links(s, &w, bonus, &n, &ends, &n_groups, err));
+    for (size_t g = 0, from = 0; g < n_groups; from = ends[g++])
+        SK_TRY_GOTO(solve_group(s, &w, w.order + from, ends[g] - from, bonus, err));
+done:
+    sk_free(ends);
+    sk_free(w.parent);
+    sk_free(w.place);
+    sk_free(w.order);
+    sk_free(w.cost);
+    sk_free(w.column);
+    sk_assignment_close(&w.solver);
+    return status;
+}
+
+/* Numbers the chains of links; how many there are. */
+static int32_t number(sk_pieces *p)
+{
+    int32_t n = 0;
+    for (size_t i = 0; i < p->count; i++)
+        p->items[i].track = p->items[i].previous >= 0 ? p->items[p->items[i].previous].track : n++;
+    return n;
+}
+
+sk_status sk_pieces_stitch(sk_pieces *pieces, const sk_stitch_settings *settings, int32_t *tracks,
+                           sk_error *err)
+{
+    stitching s = {.pieces = pieces, .settings = settings};
+    find_differences(&s);
+    sk_status status = find_links(&s, err);
+    *tracks = 0;
+    /* So many animals: a link is worth more and more, until there are no more tracks than that. */
+    for (double bonus = 0; status == SK_OK; bonus = bonus > 0 ? 2 * bonus : 4) {
+        status = solve(&s, bonus, err);
+        *tracks = number(pieces);
+        if (settings->animals <= 0 || *tracks <= settings->animals || bonus > 1000)
+            break;
+    }
+    sk_free(s.links);
+    return status;
+}
