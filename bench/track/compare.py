@@ -109,7 +109,7 @@ class Store:
 
     def __init__(self, options):
         self.options, self.path = options, Path(options.cache) / "figures.jsonl"
-        self.known = {}
+        self.known, self.pool = {}, None
         if self.path.exists():
             for line in self.path.read_text().splitlines():
                 key, figures = json.loads(line)
@@ -128,8 +128,9 @@ class Store:
         todo = {k: (self.options, *w, k) for k, w in zip(keys, wanted) if k not in self.known}
         if todo:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with ProcessPoolExecutor(self.options.jobs) as pool, open(self.path, "a") as out:
-                for key, figures in pool.map(one, todo.values()):
+            self.pool = self.pool or ProcessPoolExecutor(self.options.jobs)
+            with open(self.path, "a") as out:
+                for key, figures in self.pool.map(one, todo.values()):
                     self.known[key] = figures
                     out.write(json.dumps([key, figures]) + "\n")
                     out.flush()
@@ -151,12 +152,10 @@ def tune(store, options):
             settings = dict(settings)
             value = mean(store.get([("boxmot", name, settings, animals, s, frames) for s in options.tune_seeds]), "HOTA")
             for setting, values in tries:
-                for v in values:
-                    other = dict(settings, **{setting: v})
-                    if other == settings:
-                        continue
-                    seeds = [("boxmot", name, other, animals, s, frames) for s in options.tune_seeds]
-                    hota = mean(store.get(seeds), "HOTA")
+                others = [o for o in (dict(settings, **{setting: v}) for v in values) if o != settings]
+                figures = store.get([("boxmot", name, o, animals, s, frames) for o in others for s in options.tune_seeds])
+                for k, other in enumerate(others):
+                    hota = mean(figures[k * len(options.tune_seeds):(k + 1) * len(options.tune_seeds)], "HOTA")
                     if hota > value + 1e-9:
                         settings, value = other, hota
             best[f"{name} {animals}"] = settings
