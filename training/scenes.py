@@ -15,7 +15,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 class _Settings(ctypes.Structure):
     _fields_ = [("species", ctypes.c_int), ("animals", ctypes.c_int32), ("width", ctypes.c_int32),
-                ("height", ctypes.c_int32), ("rate", ctypes.c_double), ("seed", ctypes.c_uint64)]
+                ("height", ctypes.c_int32), ("rate", ctypes.c_double), ("seed", ctypes.c_uint64),
+                ("behaviour", ctypes.c_uint32), ("hides", ctypes.c_int32), ("open_border", ctypes.c_bool)]
 
 
 class _Frame(ctypes.Structure):

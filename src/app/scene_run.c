@@ -78,9 +78,9 @@ static sk_status run_video(work *w, sk_error *err)
     SK_TRY_GOTO(begin(w, s->truth, err));
     SK_TRY_GOTO(sk_video_sink_open(s->output, s->scene.width, s->scene.height, s->scene.rate, &sink, err));
     for (int64_t i = 0; i < s->frames && !w->report->stopped; i++) {
-        sk_scene_next(scene, &w->frame, w->animals);
+        int32_t count = sk_scene_next(scene, &w->frame, w->animals);
         SK_TRY_GOTO(sk_video_sink_write(sink, &w->frame, err));
-        record(w, s->output, i, sk_time_seconds(w->frame.time_ns), s->scene.animals);
+        record(w, s->output, i, sk_time_seconds(w->frame.time_ns), count);
         w->report->stopped = w->watch && w->watch(w->context, i + 1, s->frames);
     }
 done:
@@ -104,8 +104,8 @@ static sk_status run_truth(work *w, sk_error *err)
     SK_TRY_GOTO(sk_scene_open(&s->scene, &scene, err));
     SK_TRY_GOTO(begin(w, s->truth, err));
     for (int64_t i = 0; i < s->frames && !w->report->stopped; i++) {
-        sk_scene_tell(scene, w->animals);
-        record(w, source, i, sk_time_seconds(sk_time_ns((double)i / s->scene.rate)), s->scene.animals);
+        int32_t count = sk_scene_tell(scene, w->animals);
+        record(w, source, i, sk_time_seconds(sk_time_ns((double)i / s->scene.rate)), count);
         w->report->stopped = w->watch && w->watch(w->context, i + 1, s->frames);
     }
 done:
@@ -146,13 +146,13 @@ static sk_status one_picture(work *w, int64_t i, sk_error *err)
     sk_scene *scene = NULL;
     SK_TRY(sk_scene_open(&one, &scene, err));
     sk_scene_skip(scene, moment);
-    sk_scene_next(scene, &w->frame, w->animals);
+    int32_t count = sk_scene_next(scene, &w->frame, w->animals);
     sk_scene_close(&scene);
     snprintf(path, sizeof path, "%s/labels/%06lld.txt", s->output, (long long)i);
-    SK_TRY(write_labels(w, path, one.animals, err));
+    SK_TRY(write_labels(w, path, count, err));
     snprintf(path, sizeof path, "%s/images/%06lld%s", s->output, (long long)i, s->extension);
     SK_TRY(sk_picture_write(path, &w->frame, err));
-    record(w, path, i, 0.0, one.animals);
+    record(w, path, i, 0.0, count);
     return SK_OK;
 }
 

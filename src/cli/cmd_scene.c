@@ -61,6 +61,25 @@ static const sk_option options[] = {
      .min = 0,
      .max = 9007199254740992.0,
      .help = "another number, another scene; the same number, the same scene on every machine"},
+    {.name = "behaviour",
+     .also = "behavior",
+     .kind = SK_OPTION_TEXT,
+     .argument = "LIST",
+     .fallback = "wander",
+     .help = "what animals do, parted by commas: wander, follow, chase, huddle; all wander between"},
+    {.name = "hides",
+     .kind = SK_OPTION_INT,
+     .argument = "N",
+     .fallback = "0",
+     .min = 0,
+     .max = SK_SCENE_MAX_HIDES,
+     .help = "roofs that animals go under and stay, out of sight"},
+    {.name = "border",
+     .kind = SK_OPTION_CHOICE,
+     .argument = "KIND",
+     .choices = "closed|open",
+     .fallback = "closed",
+     .help = "open: animals leave over it, and others come; --animals is the most at a time"},
     {.name = "pictures",
      .kind = SK_OPTION_INT,
      .argument = "N",
@@ -86,6 +105,9 @@ static const sk_example examples[] = {
     {"skitter scene --species mouse --animals 3 -o mice.mp4 --truth mice.csv", "a video and its truth"},
     {"skitter scene --animals 150 --size 1280x960 --seconds 20 --truth fish.csv --truth fish.txt",
      "where 150 fish swim, without a video"},
+    {"skitter scene --animals 12 --behaviour follow,chase,huddle --hides 2 --border open -o hard.mp4 --truth "
+     "hard.csv",
+     "what trackers fail at"},
     {"skitter scene --species mixed --animals 8 --pictures 5000 -o training/",
      "pictures and labels to train on"},
     {0}};
@@ -143,6 +165,9 @@ static sk_status read_settings(const sk_args *args, sk_scene_run_settings *s, sk
                                              : SK_SCENE_LABELS_POSE;
     s->extension = strcmp(sk_args_text(args, "picture-format"), "png") == 0 ? ".png" : ".jpg";
     SK_TRY(read_size(sk_args_text(args, "size"), &s->scene, err));
+    SK_TRY(sk_scene_read_behaviour(sk_args_text(args, "behaviour"), &s->scene.behaviour, err));
+    s->scene.hides = (int32_t)sk_args_int(args, "hides");
+    s->scene.open_border = strcmp(sk_args_text(args, "border"), "open") == 0;
     double frames = sk_args_real(args, "seconds") * s->scene.rate + 0.5;
     s->frames = frames < 1.0 ? 1 : (int64_t)frames;
     if (s->output && s->pictures == 0 && !sk_path_has_extension(s->output, ".mp4"))
@@ -216,13 +241,15 @@ const sk_command sk_command_scene = {
     .name = "scene",
     .group = "Finding animals",
     .summary = "make a video or training pictures of made-up animals, with the exact truth",
-    .description = "Draws fish, flies or mice from above that move, turn, cross and cover each other, in "
-                   "changing light, with "
-                   "shadows, blur and noise. The truth names every animal's box, oriented box, keypoints and "
-                   "identity in every "
-                   "frame.\n\nWith --pictures every picture is a scene of its own: images/, labels/ in "
-                   "Ultralytics' form, "
-                   "data.yaml and truth.csv in one folder.",
+    .description =
+        "Draws fish, flies or mice from above that move, turn, cross and cover each other, in "
+        "changing light, with "
+        "shadows, blur and noise. The truth names every animal's box, oriented box, keypoints and "
+        "identity in every "
+        "frame. --behaviour, --hides and --border open make identities hard to keep, for measuring "
+        "trackers.\n\nWith --pictures every picture is a scene of its own: images/, labels/ in "
+        "Ultralytics' form, "
+        "data.yaml and truth.csv in one folder.",
     .options = options,
     .examples = examples,
     .run = run,

@@ -58,10 +58,16 @@ static void choose_colours(sk_looks *looks, const sk_world *world, sk_random *ra
     }
 }
 
+/* Lengths, of the picture's shorter side. */
+static const float sizes[SK_SPECIES_COUNT][2] = {{0.15f, 0.25f}, {0.13f, 0.21f}, {0.27f, 0.40f}};
+
+float sk_looks_longest(int32_t species, const sk_world *world)
+{
+    return sizes[species][1] * (float)(world->width < world->height ? world->width : world->height);
+}
+
 void sk_looks_make(sk_looks *looks, int32_t species, const sk_world *world, sk_random *random)
 {
-    /* of the picture's shorter side */
-    static const float sizes[SK_SPECIES_COUNT][2] = {{0.15f, 0.25f}, {0.13f, 0.21f}, {0.27f, 0.40f}};
     float side = (float)(world->width < world->height ? world->width : world->height);
     *looks = (sk_looks){.species = species};
     looks->length = side * sk_random_between(random, sizes[species][0], sizes[species][1]);

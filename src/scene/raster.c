@@ -14,9 +14,9 @@ typedef struct field {
     float *distance, *along, *nx, *ny;
 } field;
 
-int32_t sk_canvas_field_size(const sk_looks *looks)
+int32_t sk_canvas_field_size(float length)
 {
-    int32_t side = (int32_t)(looks->length * 1.12f) + 28; /* spine and girth in any direction, and a border */
+    int32_t side = (int32_t)(length * 1.12f) + 28; /* spine and girth in any direction, and a border */
     return side * side;
 }
 
@@ -95,7 +95,7 @@ static void field_segment(field *f, const float a[2], const float b[2], float ra
     }
 }
 
-static void blend(uint8_t *pixel, sk_colour c, float alpha)
+void sk_canvas_blend(uint8_t *pixel, sk_colour c, float alpha)
 {
     int32_t a = (int32_t)(alpha * 256.0f + 0.5f);
     int32_t r = (int32_t)sk_clampf(c.r, 0.0f, 255.0f), g = (int32_t)sk_clampf(c.g, 0.0f, 255.0f);
@@ -176,13 +176,14 @@ static sk_colour skin(const sk_looks *looks, float s, float across)
                        a->b + (b->b - a->b) * second};
 }
 
-static void own(sk_canvas *canvas, size_t at, int32_t id)
+void sk_canvas_own(sk_canvas *canvas, size_t at, int32_t id)
 {
     uint8_t before = canvas->owner[at];
-    if (before != 255)
+    if (before < SK_OWNER_HIDE)
         canvas->shown[before]--;
     canvas->owner[at] = (uint8_t)id;
-    canvas->shown[id]++;
+    if (id < SK_OWNER_HIDE)
+        canvas->shown[id]++;
 }
 
 static void draw_body(sk_canvas *canvas, const sk_world *world, const sk_looks *looks, const sk_body *body,
@@ -213,9 +214,9 @@ static void draw_body(sk_canvas *canvas, const sk_world *world, const sk_looks *
             float gloss = lit > 0.95f ? (lit - 0.95f) * 160.0f : 0.0f;
             c = (sk_colour){c.r * lit + gloss, c.g * lit + gloss, c.b * lit + gloss};
             const size_t at = (size_t)py * (size_t)canvas->width + (size_t)px;
-            blend(canvas->pixels + 3 * at, c, sk_clampf(0.5f - d, 0.0f, 1.0f));
+            sk_canvas_blend(canvas->pixels + 3 * at, c, sk_clampf(0.5f - d, 0.0f, 1.0f));
             if (d < 0.0f)
-                own(canvas, at, id);
+                sk_canvas_own(canvas, at, id);
         }
     }
 }
@@ -262,8 +263,8 @@ static void draw_part(sk_canvas *canvas, const sk_part *p, float brightness)
                 opacity *= d > -1.5f ? 1.15f : 1.0f; /* the rim is denser */
             }
             sk_colour c = {p->colour.r * lit, p->colour.g * lit, p->colour.b * lit};
-            blend(canvas->pixels + 3 * ((size_t)y * (size_t)canvas->width + (size_t)x), c,
-                  sk_clampf(0.5f - d, 0.0f, 1.0f) * sk_clampf(opacity, 0.0f, 1.0f));
+            sk_canvas_blend(canvas->pixels + 3 * ((size_t)y * (size_t)canvas->width + (size_t)x), c,
+                            sk_clampf(0.5f - d, 0.0f, 1.0f) * sk_clampf(opacity, 0.0f, 1.0f));
         }
 }
 
@@ -298,7 +299,7 @@ static void cover_segment(sk_canvas *canvas, const float a[2], const float b[2],
             if (square > near * 1.001f || (square > near * 0.999f && sqrtf(square) - r >= 0.0f))
                 continue;
             canvas->whole[id]++;
-            own(canvas, row + (size_t)x, id);
+            sk_canvas_own(canvas, row + (size_t)x, id);
         }
     }
 }
@@ -313,13 +314,13 @@ static void cover_field(sk_canvas *canvas, const field *f, int32_t id)
                 continue;
             canvas->whole[id]++;
             if (px >= 0 && py >= 0 && px < canvas->width && py < canvas->height)
-                own(canvas, (size_t)py * (size_t)canvas->width + (size_t)px, id);
+                sk_canvas_own(canvas, (size_t)py * (size_t)canvas->width + (size_t)px, id);
         }
 }
 
 void sk_canvas_forget(sk_canvas *canvas)
 {
-    memset(canvas->owner, 255, (size_t)canvas->width * (size_t)canvas->height);
+    memset(canvas->owner, SK_OWNER_NOBODY, (size_t)canvas->width * (size_t)canvas->height);
     memset(canvas->shown, 0, sizeof canvas->shown);
     memset(canvas->whole, 0, sizeof canvas->whole);
 }

@@ -6,6 +6,7 @@
 #include "scene/scene_internal.h"
 
 #include <math.h>
+#include <string.h>
 
 const char *const sk_species_names[SK_SPECIES_COUNT + 1] = {"fish", "fly", "mouse", "mixed"};
 const char *const sk_scene_keypoint_names[SK_SCENE_KEYPOINTS] = {"nose", "neck", "centre", "tail_base",
@@ -16,6 +17,31 @@ sk_scene_settings sk_scene_defaults(void)
 {
     return (sk_scene_settings){
         .species = SK_SPECIES_FISH, .animals = 4, .width = 640, .height = 480, .rate = 30.0, .seed = 1};
+}
+
+sk_status sk_scene_read_behaviour(const char *text, uint32_t *out, sk_error *err)
+{
+    static const struct {
+        const char *name;
+        uint32_t bit;
+    } kinds[] = {{"wander", 0},
+                 {"follow", SK_BEHAVE_FOLLOW},
+                 {"chase", SK_BEHAVE_CHASE},
+                 {"huddle", SK_BEHAVE_HUDDLE}};
+    *out = 0;
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, ", "), i = 0;
+        while (i < 4 && (strlen(kinds[i].name) != length || strncmp(kinds[i].name, at, length) != 0))
+            i++;
+        if (length > 0 && i == 4)
+            return sk_fail(err, SK_ERR_ARG,
+                           "behaviour '%.*s' is none that animals have: wander, follow, chase, huddle",
+                           (int)(length < 40 ? length : 40), at);
+        if (length > 0)
+            *out |= kinds[i].bit;
+        at += length + (at[length] != '\0');
+    }
+    return SK_OK;
 }
 
 static sk_status check(const sk_scene_settings *s, sk_error *err)
@@ -32,6 +58,10 @@ static sk_status check(const sk_scene_settings *s, sk_error *err)
                        s->height, SK_SCENE_MIN_SIDE, SK_SCENE_MAX_SIDE);
     if (!(s->rate >= 1.0 && s->rate <= 1000.0))
         return sk_fail(err, SK_ERR_ARG, "scene: %g frames a second; it must be 1 to 1000", s->rate);
+    if (s->behaviour & ~(uint32_t)SK_BEHAVE_ALL)
+        return sk_fail(err, SK_ERR_ARG, "scene: behaviour %u has bits that mean nothing", s->behaviour);
+    if (s->hides < 0 || s->hides > SK_SCENE_MAX_HIDES)
+        return sk_fail(err, SK_ERR_ARG, "scene: %d hides; it must be 0 to %d", s->hides, SK_SCENE_MAX_HIDES);
     return SK_OK;
 }
 
@@ -43,8 +73,24 @@ static void populate(sk_scene *scene)
                               ? sk_random_below(&random, SK_SPECIES_COUNT)
                               : (int32_t)scene->settings.species;
         sk_looks_make(&scene->looks[i], species, &scene->world, &random);
+        scene->track[i] = scene->n_tracks++;
     }
     sk_motion_begin(scene, &random);
+}
+
+/* What the longest animal needs, of those that may still come by the border as well. */
+static int32_t field_capacity(const sk_scene *scene)
+{
+    const sk_scene_settings *s = &scene->settings;
+    float longest = 0.0f;
+    for (int32_t i = 0; i < s->animals; i++)
+        longest = scene->looks[i].length > longest ? scene->looks[i].length : longest;
+    for (int32_t k = 0; k < SK_SPECIES_COUNT && s->open_border; k++) {
+        float length = scene->fit * sk_looks_longest(k, &scene->world);
+        if (length > longest && (s->species == SK_SPECIES_MIXED || k == (int32_t)s->species))
+            longest = length;
+    }
+    return sk_canvas_field_size(longest);
 }
 
 sk_status sk_scene_open(const sk_scene_settings *settings, sk_scene **out, sk_error *err)
@@ -75,11 +121,7 @@ sk_status sk_scene_open(const sk_scene_settings *settings, sk_scene **out, sk_er
     }
     sk_world_make(&scene->world, settings->seed, plane, lattice);
     populate(scene);
-    for (int32_t i = 0; i < settings->animals; i++) {
-        int32_t size = sk_canvas_field_size(&scene->looks[i]);
-        if (size > scene->canvas.field_capacity)
-            scene->canvas.field_capacity = size;
-    }
+    scene->canvas.field_capacity = field_capacity(scene);
     scene->canvas.field = sk_malloc(4 * sizeof(float) * (size_t)scene->canvas.field_capacity);
     if (!scene->canvas.field) {
         status = sk_fail_memory(err, 4 * sizeof(float) * (size_t)scene->canvas.field_capacity);
@@ -118,29 +160,46 @@ void sk_scene_skip(sk_scene *scene, int32_t frames)
     }
 }
 
-void sk_scene_next(sk_scene *scene, sk_frame *frame, sk_scene_animal *animals)
+static int32_t tell(const sk_scene *scene, sk_scene_animal *animals)
+{
+    int32_t count = 0;
+    for (int32_t i = 0; i < scene->settings.animals; i++)
+        if (scene->manner[i].doing != SK_IS_GONE && sk_truth_in_frame(scene, i))
+            sk_truth_make(scene, i, &animals[count++]);
+    return count;
+}
+
+int32_t sk_scene_next(sk_scene *scene, sk_frame *frame, sk_scene_animal *animals)
 {
     sk_canvas_clear(&scene->canvas, &scene->world);
     for (int32_t i = 0; i < scene->settings.animals; i++) {
+        if (scene->manner[i].doing == SK_IS_GONE)
+            continue;
         sk_body_make(&scene->looks[i], &scene->motion[i], &scene->body[i]);
         sk_canvas_draw(&scene->canvas, &scene->world, &scene->looks[i], &scene->body[i], i);
     }
-    for (int32_t i = 0; i < scene->settings.animals; i++)
-        sk_truth_make(scene, i, &animals[i]);
+    for (int32_t i = 0; i < scene->settings.hides; i++)
+        sk_hide_draw(&scene->canvas, &scene->world, &scene->hides[i]);
+    int32_t count = tell(scene, animals);
     sk_camera_take(&scene->canvas, &scene->world, &scene->frame_random, frame);
     frame->index = scene->index;
     frame->time_ns = sk_time_ns((double)scene->index / scene->settings.rate);
     sk_scene_skip(scene, 1);
+    return count;
 }
 
-void sk_scene_tell(sk_scene *scene, sk_scene_animal *animals)
+int32_t sk_scene_tell(sk_scene *scene, sk_scene_animal *animals)
 {
     sk_canvas_forget(&scene->canvas);
     for (int32_t i = 0; i < scene->settings.animals; i++) {
+        if (scene->manner[i].doing == SK_IS_GONE)
+            continue;
         sk_body_make(&scene->looks[i], &scene->motion[i], &scene->body[i]);
         sk_canvas_cover(&scene->canvas, &scene->body[i], i);
     }
-    for (int32_t i = 0; i < scene->settings.animals; i++)
-        sk_truth_make(scene, i, &animals[i]);
+    for (int32_t i = 0; i < scene->settings.hides; i++)
+        sk_hide_cover(&scene->canvas, &scene->hides[i]);
+    int32_t count = tell(scene, animals);
     sk_scene_skip(scene, 1);
+    return count;
 }

@@ -10,6 +10,9 @@
 #define SK_SPINE        25 /* points from nose to tail tip, evenly along the spine */
 #define SK_MAX_PARTS    24
 #define SK_NOISE_PERIOD 16384
+#define SK_OWNER_NOBODY 255 /* of a pixel */
+#define SK_OWNER_HIDE   254
+#define SK_MAX_SPOTS    18 /* where animals huddle */
 
 typedef struct sk_colour {
     float r, g, b;
@@ -37,6 +40,57 @@ typedef struct sk_motion {
     int32_t goal;              /* the animal it is on its way to; -1 none */
     float phase, sway;         /* of the swimming wave or the gait; of the tail or the wings */
 } sk_motion;
+
+/* What moves an animal besides its own wandering (manners.c). */
+typedef enum sk_doing {
+    SK_WANDERS,
+    SK_FOLLOWS,
+    SK_CHASES,
+    SK_FLEES,
+    SK_HUDDLES,
+    SK_HIDES,
+    SK_LEAVES,
+    SK_COMES,
+    SK_IS_GONE
+} sk_doing;
+
+typedef struct sk_manner {
+    sk_random random;
+    sk_doing doing;
+    int32_t whom; /* it follows, chases or flees from */
+    float left;   /* seconds of it */
+    float x, y;   /* where to */
+    bool there;   /* it has arrived; of one that leaves or comes: it is in the frame */
+} sk_manner;
+
+/* What that asks of one step. */
+typedef struct sk_urge {
+    float speed;    /* body lengths a second; below 0: as it likes */
+    float strength; /* of turning to (x, y), radians a second; below 0: away from it; 0: none */
+    float x, y;
+    float shy;   /* of neighbours, of what its kind is */
+    float walls; /* 1 they turn it back, 0 they do not */
+    bool free;   /* it may be outside */
+} sk_urge;
+
+/* The ways of a kind. */
+typedef struct sk_habits {
+    float slow, fast;    /* body lengths a second */
+    float rest;          /* part of the choices that is standing still */
+    float patience;      /* seconds between choices */
+    float wander, limit; /* of the turn rate */
+    float beat;          /* phase a body length, and */
+    float idle_beat;     /* a second */
+    float shy;           /* how strongly neighbours are avoided */
+} sk_habits;
+
+/* A roof: a rectangle with round corners. */
+typedef struct sk_hide {
+    float x, y, along, across, corner; /* half sides, and radius of the corners */
+    float ux, uy;                      /* unit vector along */
+    sk_colour colour;
+    float planks; /* a pixel */
+} sk_hide;
 
 /* A tapered stroke with round ends, or an ellipse. */
 typedef struct sk_part {
@@ -85,7 +139,7 @@ typedef struct sk_world {
 typedef struct sk_canvas {
     int32_t width, height;
     uint8_t *pixels; /* [height][width][3] */
-    uint8_t *owner;  /* [height][width]: 255 nobody, else the animal that is uppermost */
+    uint8_t *owner;  /* [height][width]: SK_OWNER_…, else the animal that is uppermost */
     float *field; /* 4 planes of field_capacity: distance, along, normal x, normal y of the animal at hand */
     int32_t field_capacity;
     uint16_t *rows; /* 3 rows for the blur */
@@ -101,6 +155,11 @@ struct sk_scene {
     sk_random frame_random;
     sk_looks looks[SK_SCENE_MAX_ANIMALS];
     sk_motion motion[SK_SCENE_MAX_ANIMALS];
+    sk_manner manner[SK_SCENE_MAX_ANIMALS];
+    int32_t track[SK_SCENE_MAX_ANIMALS], n_tracks;
+    float fit; /* of the lengths, so that all have room */
+    sk_hide hides[SK_SCENE_MAX_HIDES];
+    float spots[SK_MAX_SPOTS][2];
     sk_body body[SK_SCENE_MAX_ANIMALS];
 };
 
@@ -111,10 +170,22 @@ float sk_world_brightness(const sk_world *world, float x, float y);
 
 /* looks.c */
 void sk_looks_make(sk_looks *looks, int32_t species, const sk_world *world, sk_random *random);
+float sk_looks_longest(int32_t species, const sk_world *world);
 
 /* motion.c */
 void sk_motion_begin(sk_scene *scene, sk_random *random);
 void sk_motion_step(sk_scene *scene, float seconds);
+extern const sk_habits sk_all_habits[SK_SPECIES_COUNT];
+
+/* manners.c: company, roofs and the open border. A scene without them is not touched. */
+void sk_manners_begin(sk_scene *scene);
+sk_urge sk_manners_step(sk_scene *scene, int32_t id, float seconds);
+bool sk_manners_wanted(const sk_scene_settings *settings);
+
+/* hide.c */
+void sk_hides_make(sk_scene *scene, sk_random *random);
+void sk_hide_draw(sk_canvas *canvas, const sk_world *world, const sk_hide *hide);
+void sk_hide_cover(sk_canvas *canvas, const sk_hide *hide); /* without drawing */
 
 /* body.c: the shape from looks and motion. */
 void sk_body_make(const sk_looks *looks, const sk_motion *motion, sk_body *body);
@@ -126,12 +197,15 @@ void sk_canvas_draw(sk_canvas *canvas, const sk_world *world, const sk_looks *lo
 /* Only whose pixels are whose, which is all the truth needs: the same counts and owners as drawing leaves. */
 void sk_canvas_forget(sk_canvas *canvas); /* owners and counts of the frame before */
 void sk_canvas_cover(sk_canvas *canvas, const sk_body *body, int32_t id);
-int32_t sk_canvas_field_size(const sk_looks *looks); /* floats a plane that an animal needs */
+void sk_canvas_own(sk_canvas *canvas, size_t at, int32_t id); /* the pixel is an animal's, or SK_OWNER_HIDE */
+void sk_canvas_blend(uint8_t *pixel, sk_colour colour, float alpha);
+int32_t sk_canvas_field_size(float length); /* floats a plane that an animal needs */
 
 /* camera.c: lens and sensor, canvas to frame. */
 void sk_camera_take(sk_canvas *canvas, const sk_world *world, sk_random *random, sk_frame *frame);
 
 /* truth.c */
+bool sk_truth_in_frame(const sk_scene *scene, int32_t id); /* some of the outline of its body[id] */
 void sk_truth_make(const sk_scene *scene, int32_t id, sk_scene_animal *out);
 extern const int32_t sk_keypoint_spine[SK_SPECIES_COUNT]
                                       [SK_SCENE_KEYPOINTS]; /* body.c: index into the spine */

@@ -65,17 +65,29 @@ static void oriented_box(const sk_body *body, float obb[5])
     obb[4] = angle >= SK_PI ? angle - SK_PI : angle;
 }
 
+/* Cut to the frame. */
+static void upright_box(const sk_scene *scene, const sk_body *body, float box[4])
+{
+    extent(body, 1.0f, 0.0f, &box[0], &box[2]);
+    extent(body, 0.0f, 1.0f, &box[1], &box[3]);
+    for (int i = 0; i < 4; i++)
+        box[i] = sk_clampf(box[i], 0.0f, (float)(i & 1 ? scene->world.height : scene->world.width));
+}
+
+bool sk_truth_in_frame(const sk_scene *scene, int32_t id)
+{
+    float box[4];
+    upright_box(scene, &scene->body[id], box);
+    return box[0] < box[2] && box[1] < box[3];
+}
+
 void sk_truth_make(const sk_scene *scene, int32_t id, sk_scene_animal *out)
 {
     const sk_body *body = &scene->body[id];
     const sk_looks *looks = &scene->looks[id];
     const sk_canvas *canvas = &scene->canvas;
-    const float width = (float)canvas->width, height = (float)canvas->height;
-    *out = (sk_scene_animal){.track = id, .species = looks->species, .length = looks->length};
-    extent(body, 1.0f, 0.0f, &out->box[0], &out->box[2]);
-    extent(body, 0.0f, 1.0f, &out->box[1], &out->box[3]);
-    for (int i = 0; i < 4; i++)
-        out->box[i] = sk_clampf(out->box[i], 0.0f, i & 1 ? height : width);
+    *out = (sk_scene_animal){.track = scene->track[id], .species = looks->species, .length = looks->length};
+    upright_box(scene, body, out->box);
     oriented_box(body, out->obb);
     for (int k = 0; k < SK_SCENE_KEYPOINTS; k++) {
         const float *at = body->spine[sk_keypoint_spine[looks->species][k]];
@@ -86,9 +98,9 @@ void sk_truth_make(const sk_scene *scene, int32_t id, sk_scene_animal *out)
             out->seen[k] = SK_POINT_OUTSIDE;
             continue;
         }
-        /* a tail thinner than a pixel may own none: only somebody else's body hides a point */
+        /* a tail thinner than a pixel may own none: only somebody else's body, or a roof, hides a point */
         uint8_t owner = canvas->owner[(size_t)y * (size_t)canvas->width + (size_t)x];
-        out->seen[k] = owner == 255 || owner <= id ? SK_POINT_VISIBLE : SK_POINT_HIDDEN;
+        out->seen[k] = owner == SK_OWNER_NOBODY || owner <= id ? SK_POINT_VISIBLE : SK_POINT_HIDDEN;
     }
     out->visible = canvas->whole[id] > 0 ? (float)canvas->shown[id] / (float)canvas->whole[id] : 0.0f;
 }

@@ -48,6 +48,24 @@ cmp -s again/images/000004.png once_more/images/000004.png ||
     { echo "FAILED: the same seed gave other pictures"; failures=$((failures + 1)); }
 awk 'NF != 20 { exit 1 }' again/labels/*.txt || { echo "FAILED: pose labels are not 20 numbers"; failures=$((failures + 1)); }
 
+# what trackers fail at
+out=$("$skitter" scene --truth x.csv --behaviour follow,dance 2>&1); status_is 2 $? "an unknown behaviour"
+expect "$out" "'dance'" "it names the behaviour"
+expect "$out" "huddle" "it names those there are"
+out=$("$skitter" scene --truth x.csv --hides 17 2>&1); status_is 2 $? "too many roofs"
+"$skitter" scene -q --truth plain.csv --animals 9 --seconds 8 --size 160x120 || exit 1
+"$skitter" scene -q --truth same.csv --animals 9 --seconds 8 --size 160x120 --behaviour wander --hides 0 --border closed || exit 1
+cmp -s <(sed 's/plain.mp4//' plain.csv) <(sed 's/same.mp4//' same.csv) ||
+    { echo "FAILED: wandering within walls is another scene"; failures=$((failures + 1)); }
+for set in "--behaviour follow" "--behaviour chase" "--behavior huddle" "--hides 1" "--border open"; do
+    # shellcheck disable=SC2086
+    "$skitter" scene -q --truth plain2.csv --animals 9 --seconds 8 --size 160x120 $set || exit 1
+    cmp -s <(sed 's/plain.mp4//' plain.csv) <(sed 's/plain2.mp4//' plain2.csv) &&
+        { echo "FAILED: $set changes nothing"; failures=$((failures + 1)); }
+done
+awk -F, 'NR > 1 { seen[$5] = 1 } END { for (t in seen) n++; exit n <= 9 }' plain2.csv ||
+    { echo "FAILED: nobody came over the open border"; failures=$((failures + 1)); }
+
 # the truth alone, and as MOTChallenge text
 out=$("$skitter" scene --truth alone.jpg 2>&1); status_is 2 $? "a truth of no kind"
 expect "$out" ".txt for MOTChallenge" "it says which"
