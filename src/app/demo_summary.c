@@ -135,14 +135,10 @@ static void stage_to_json(sk_json *json, const sk_predict_report *p)
     sk_json_key_int(json, "instances", p->instances);
     sk_json_key_float(json, "seconds", p->seconds);
     sk_json_key_float(json, "fps", p->seconds > 0 ? (double)p->frames / p->seconds : 0);
-    sk_json_key(json, "ms_per_frame");
-    sk_json_object(json);
-    sk_json_key_float(json, "decode", 1e3 * p->decode / n);
-    sk_json_key_float(json, "pre", 1e3 * p->pre / n);
-    sk_json_key_float(json, "network", 1e3 * p->network / n);
-    sk_json_key_float(json, "post", 1e3 * p->post / n);
-    sk_json_key_float(json, "write", 1e3 * p->write / n);
-    sk_json_key_float(json, "overlay", 1e3 * p->overlay / n);
+    sk_json_key_object(json, "ms_per_frame");
+    sk_json_key_floats(json, {"decode", 1e3 * p->decode / n}, {"pre", 1e3 * p->pre / n},
+                       {"network", 1e3 * p->network / n}, {"post", 1e3 * p->post / n},
+                       {"write", 1e3 * p->write / n}, {"overlay", 1e3 * p->overlay / n});
     sk_json_close(json);
 }
 
@@ -159,21 +155,16 @@ static void entry_to_json(const sk_demo_report *r, int32_t i, sk_json *json)
     sk_json_key_string(json, "device", entry->parts[SK_DEMO_POSES].device);
     sk_json_key_string(json, "precision", entry->parts[SK_DEMO_POSES].precision);
     for (int part = 0; part < SK_DEMO_PARTS; part++) {
-        sk_json_key(json, sk_demo_part_names[part]);
-        sk_json_object(json);
+        sk_json_key_object(json, sk_demo_part_names[part]);
         stage_to_json(json, &entry->parts[part]);
         sk_json_key(json, "accuracy");
         sk_eval_to_json(&entry->scores[part], json);
         if (i > 0) {
             const sk_agreement *a = &entry->agreement[part];
-            sk_json_key(json, "agreement");
-            sk_json_object(json);
-            sk_json_key_int(json, "first", a->first);
-            sk_json_key_int(json, "own", a->second);
-            sk_json_key_int(json, "paired", a->paired);
-            sk_json_key_float(json, "largest_px", a->largest_px);
-            sk_json_key_float(json, "mean_px", a->mean_px);
-            sk_json_key_float(json, "largest_score", a->largest_score);
+            sk_json_key_object(json, "agreement");
+            sk_json_key_ints(json, {"first", a->first}, {"own", a->second}, {"paired", a->paired});
+            sk_json_key_floats(json, {"largest_px", a->largest_px}, {"mean_px", a->mean_px},
+                               {"largest_score", a->largest_score});
             sk_json_close(json);
         }
         sk_json_close(json);
@@ -186,18 +177,13 @@ void sk_demo_to_json(const sk_demo_settings *s, const sk_demo_report *r, sk_json
     sk_json_object(json);
     sk_json_key_string(json, "folder", s->out);
     sk_json_key_string(json, "species", sk_species_names[s->scene.species]);
-    sk_json_key_int(json, "animals", s->scene.animals);
-    sk_json_key_int(json, "width", s->scene.width);
-    sk_json_key_int(json, "height", s->scene.height);
-    sk_json_key_int(json, "seed", (int64_t)s->scene.seed);
-    sk_json_key_int(json, "frames", r->frames);
+    sk_json_key_ints(json, {"animals", s->scene.animals}, {"width", s->scene.width},
+                     {"height", s->scene.height}, {"seed", (int64_t)s->scene.seed}, {"frames", r->frames});
     sk_json_key_float(json, "scene_seconds", r->scene_seconds);
-    sk_json_key_bool(json, "stopped", r->stopped);
-    sk_json_key_bool(json, "nothing_to_do", r->nothing_to_do);
-    sk_json_key_bool(json, "continued", r->continued);
+    sk_json_key_bools(json, {"stopped", r->stopped}, {"nothing_to_do", r->nothing_to_do},
+                      {"continued", r->continued});
     sk_json_key_string(json, "runtime_requested", s->runtime_requested);
-    sk_json_key(json, "runtimes");
-    sk_json_array(json);
+    sk_json_key_array(json, "runtimes");
     for (int32_t i = 0; i < r->n_entries && !r->stopped; i++)
         entry_to_json(r, i, json);
     sk_json_close(json);

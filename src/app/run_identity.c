@@ -366,8 +366,7 @@ void sk_run_identity_difference(const char *before, const char *now, sk_text *ou
 void sk_run_identity_json(const char *text, const char *key, sk_json *json)
 {
     char name[64];
-    sk_json_key(json, key);
-    sk_json_object(json);
+    sk_json_key_object(json, key);
     for (line l; next_line(&text, &l);) {
         snprintf(name, sizeof name, "%.*s", (int)l.name_length, l.name);
         sk_json_key(json, name);

@@ -18,14 +18,10 @@ static const char *const state_names[] = {[SK_RUN_RUNNING] = "running",
 
 void sk_source_status_json(const sk_source_status *status, const char *key, sk_json *json)
 {
-    sk_json_key(json, key);
-    sk_json_object(json);
-    sk_json_key_int(json, "decoded", status->decoded);
-    sk_json_key_int(json, "dropped", status->dropped);
-    sk_json_key_int(json, "damaged", status->damaged);
-    sk_json_key_int(json, "missing", status->missing);
-    sk_json_key_int(json, "outages", status->outages);
-    sk_json_key_int(json, "reconnects", status->reconnects);
+    sk_json_key_object(json, key);
+    sk_json_key_ints(json, {"decoded", status->decoded}, {"dropped", status->dropped},
+                     {"damaged", status->damaged}, {"missing", status->missing}, {"outages", status->outages},
+                     {"reconnects", status->reconnects});
     sk_json_key_bool(json, "connected", status->connected);
     sk_json_key_string(json, "last_problem", status->last_problem);
     sk_json_close(json);
@@ -39,8 +35,7 @@ static void put_files(sk_json *json, const sk_run_header *h, int32_t model)
         if (h->files[k].model != model)
             continue;
         if (!any) {
-            sk_json_key(json, "computed_by");
-            sk_json_array(json);
+            sk_json_key_array(json, "computed_by");
         }
         any = true;
         sk_json_object(json);
@@ -54,8 +49,7 @@ static void put_files(sk_json *json, const sk_run_header *h, int32_t model)
 
 static void put_left_out(const sk_run_folder *folder, sk_json *json)
 {
-    sk_json_key(json, "unreadable");
-    sk_json_array(json);
+    sk_json_key_array(json, "unreadable");
     const char *at = sk_text_get(&folder->left_out), *end = at + folder->left_out.length;
     while (at < end) {
         sk_json_object(json);
@@ -93,18 +87,15 @@ sk_status sk_run_folder_note(const sk_run_folder *folder, const sk_run_header *h
     sk_text text = {0};
     sk_json json = sk_json_to_text(&text, 2);
     sk_json_object(&json);
-    sk_json_key_string(&json, "skitter", h->version);
-    sk_json_key_string(&json, "started", h->started);
-    sk_json_key_string(&json, "state", state_names[standing->state]);
-    sk_json_key_string(&json, "source", h->source);
-    sk_json_key_string(&json, "source_kind", h->source_kind);
+    sk_json_key_strings(&json, {"skitter", h->version}, {"started", h->started},
+                        {"state", state_names[standing->state]}, {"source", h->source},
+                        {"source_kind", h->source_kind});
     sk_json_key_int(&json, "width", h->width);
     sk_json_key_int(&json, "height", h->height);
     sk_json_key_float(&json, "rate", h->rate);
     sk_json_key_int(&json, "frames", standing->frames);
     sk_json_key_int(&json, "instances", standing->instances);
-    sk_json_key(&json, "last_part");
-    sk_json_object(&json);
+    sk_json_key_object(&json, "last_part");
     sk_json_key_int(&json, "frames", standing->part_frames);
     sk_json_key_float(&json, "seconds", standing->part_seconds);
     sk_json_key_float(&json, "fps",
@@ -113,10 +104,8 @@ sk_status sk_run_folder_note(const sk_run_folder *folder, const sk_run_header *h
     sk_json_close(&json);
     sk_json_key_string(&json, "task", h->task);
     sk_run_header_names(h, &json);
-    sk_json_key_string(&json, "runtime_requested", h->runtime_requested);
-    sk_json_key_string(&json, "runtime", h->runtime);
-    sk_json_key_string(&json, "device", h->device);
-    sk_json_key_string(&json, "precision", h->precision);
+    sk_json_key_strings(&json, {"runtime_requested", h->runtime_requested}, {"runtime", h->runtime},
+                        {"device", h->device}, {"precision", h->precision});
     if (h->shape) {
         char size[32] = "";
         if (h->input_width > 0)
@@ -125,14 +114,12 @@ sk_status sk_run_folder_note(const sk_run_folder *folder, const sk_run_header *h
         sk_json_key_string(&json, "network_input", size); /* height x width, as --imgsz */
         sk_json_key_string(&json, "heads", h->heads);
     }
-    sk_json_key_string(&json, "settings", h->settings);
-    sk_json_key_string(&json, "decoder", standing->decoder);
-    sk_json_key_string(&json, "hwaccel", standing->hwaccel);
+    sk_json_key_strings(&json, {"settings", h->settings}, {"decoder", standing->decoder},
+                        {"hwaccel", standing->hwaccel});
     sk_source_status_json(&standing->source, "source_status", &json);
     put_left_out(folder, &json);
     sk_run_identity_json(folder->identity, "identity", &json);
-    sk_json_key(&json, "models");
-    sk_json_array(&json);
+    sk_json_key_array(&json, "models");
     for (int32_t i = 0; i < h->n_models; i++) {
         sk_json_object(&json);
         sk_json_key_string(&json, "path", h->model_paths[i]);

@@ -277,6 +277,29 @@ void sk_json_key_bool(sk_json *json, const char *key, bool value)
     sk_json_bool(json, value);
 }
 
+void sk_json_key_object(sk_json *json, const char *key)
+{
+    sk_json_key(json, key);
+    sk_json_object(json);
+}
+
+void sk_json_key_array(sk_json *json, const char *key)
+{
+    sk_json_key(json, key);
+    sk_json_array(json);
+}
+
+#define WRITE_ROWS(row, write)                                                                               \
+    void row##s(sk_json *json, const row *rows, size_t count)                                                \
+    {                                                                                                        \
+        for (size_t i = 0; i < count; i++)                                                                   \
+            write(json, rows[i].key, rows[i].value);                                                         \
+    }
+WRITE_ROWS(sk_json_string_row, sk_json_key_string)
+WRITE_ROWS(sk_json_int_row, sk_json_key_int)
+WRITE_ROWS(sk_json_float_row, sk_json_key_float)
+WRITE_ROWS(sk_json_bool_row, sk_json_key_bool)
+
 sk_status sk_json_end(sk_json *json, sk_error *err)
 {
     if (json->depth != 0 || !json->level[0].has_any)

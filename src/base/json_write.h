@@ -57,6 +57,27 @@ void sk_json_key_string(sk_json *json, const char *key, const char *value);
 void sk_json_key_int(sk_json *json, const char *key, int64_t value);
 void sk_json_key_float(sk_json *json, const char *key, double value);
 void sk_json_key_bool(sk_json *json, const char *key, bool value);
+void sk_json_key_object(sk_json *json, const char *key); /* begins it, like the next */
+void sk_json_key_array(sk_json *json, const char *key);
+
+/* Several of one kind: sk_json_key_ints(json, {"width", w}, {"height", h}). */
+#define sk_json_key_strings(json, ...) SK_JSON_ROWS(sk_json_string_row, json, __VA_ARGS__)
+#define sk_json_key_ints(json, ...)    SK_JSON_ROWS(sk_json_int_row, json, __VA_ARGS__)
+#define sk_json_key_floats(json, ...)  SK_JSON_ROWS(sk_json_float_row, json, __VA_ARGS__)
+#define sk_json_key_bools(json, ...)   SK_JSON_ROWS(sk_json_bool_row, json, __VA_ARGS__)
+
+#define SK_JSON_ROWS(row, json, ...)                                                                         \
+    row##s((json), (const row[]){__VA_ARGS__}, sizeof((const row[]){__VA_ARGS__}) / sizeof(row))
+#define SK_JSON_ROW(row, type)                                                                               \
+    typedef struct row {                                                                                     \
+        const char *key;                                                                                     \
+        type value;                                                                                          \
+    } row;                                                                                                   \
+    void row##s(sk_json *json, const row *rows, size_t count)
+SK_JSON_ROW(sk_json_string_row, const char *);
+SK_JSON_ROW(sk_json_int_row, int64_t);
+SK_JSON_ROW(sk_json_float_row, double);
+SK_JSON_ROW(sk_json_bool_row, bool);
 
 /* Ends one value at the top, checks that everything is closed, and writes a line end (with indent 0 too, so
  * that values one after another are JSON lines). The writer may then be used for the next value. */

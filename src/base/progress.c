@@ -186,18 +186,16 @@ static void write_json(sk_progress *progress, bool is_last)
     double seconds = seconds_so_far(progress, is_last);
     double rate = is_last && seconds > 0 ? (double)progress->done / seconds : progress->rate;
     sk_json_object(&json);
-    sk_json_key_string(&json, "event", is_last ? "done" : "progress");
-    sk_json_key_string(&json, "label", progress->label);
-    sk_json_key_string(&json, "unit", progress->unit);
+    sk_json_key_strings(&json, {"event", is_last ? "done" : "progress"}, {"label", progress->label},
+                        {"unit", progress->unit});
     sk_json_key_int(&json, "done", progress->done);
     sk_json_key(&json, "total");
     if (progress->settings.total > 0)
         sk_json_int(&json, progress->settings.total);
     else
         sk_json_null(&json);
-    sk_json_key_float(&json, "seconds", seconds);
-    sk_json_key_float(&json, "rate", rate);
-    sk_json_key_float(&json, "seconds_left", seconds_left(progress) >= 0 ? seconds_left(progress) : NAN);
+    sk_json_key_floats(&json, {"seconds", seconds}, {"rate", rate},
+                       {"seconds_left", seconds_left(progress) >= 0 ? seconds_left(progress) : NAN});
     if (progress->note[0])
         sk_json_key_string(&json, "note", progress->note);
     sk_json_close(&json);

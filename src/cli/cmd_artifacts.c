@@ -45,25 +45,19 @@ typedef struct outcome {
 static void print_row_json(sk_json *j, const sk_artifact_row *r, const char *did)
 {
     sk_json_object(j);
-    sk_json_key_string(j, "path", r->path);
-    sk_json_key_string(j, "state", r->orphan ? "orphan" : sk_artifact_state_name(r->state));
-    sk_json_key_string(j, "reason", r->why);
+    sk_json_key_strings(j, {"path", r->path},
+                        {"state", r->orphan ? "orphan" : sk_artifact_state_name(r->state)},
+                        {"reason", r->why});
     sk_json_key_int(j, "bytes", r->bytes);
     sk_json_key_bool(j, "in_cache", r->in_cache);
     if (r->state != SK_ARTIFACT_USER) {
         const sk_artifact_key *k = &r->record.key;
         sk_json_key_string(j, "model", r->record.model);
         sk_json_key_string(j, "form", k->form);
-        sk_json_key_int(j, "batch", k->batch);
-        sk_json_key_int(j, "height", k->height);
-        sk_json_key_int(j, "width", k->width);
-        sk_json_key_string(j, "precision", k->precision);
-        sk_json_key_string(j, "architecture", k->architecture);
-        sk_json_key_string(j, "library", k->library);
-        sk_json_key_string(j, "skitter", k->version);
-        sk_json_key_string(j, "made", r->record.made);
-        sk_json_key(j, "checks");
-        sk_json_array(j);
+        sk_json_key_ints(j, {"batch", k->batch}, {"height", k->height}, {"width", k->width});
+        sk_json_key_strings(j, {"precision", k->precision}, {"architecture", k->architecture},
+                            {"library", k->library}, {"skitter", k->version}, {"made", r->record.made});
+        sk_json_key_array(j, "checks");
         for (int32_t i = 0; i < r->record.n_checks; i++) {
             sk_json_object(j);
             sk_json_key_string(j, "runtime", r->record.checks[i].runtime);
@@ -152,8 +146,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     sk_json j = sk_json_to_file(stdout, 2);
     if (json) {
         sk_json_object(&j);
-        sk_json_key(&j, "artifacts");
-        sk_json_array(&j);
+        sk_json_key_array(&j, "artifacts");
     }
     for (int32_t i = 0; i < count; i++) {
         o.useless += sk_artifacts_useless(&rows[i]);

@@ -43,21 +43,19 @@ static sk_status list_json(const sk_runtimes_settings *all, sk_error *err)
     const sk_runtime_settings *s = &all->read;
     sk_json j = sk_json_to_file(stdout, 2);
     sk_json_object(&j);
-    sk_json_key(&j, "compute_runtime");
-    sk_json_object(&j);
+    sk_json_key_object(&j, "compute_runtime");
     sk_json_key_string(&j, "value", s->level[s->effective].value);
     sk_json_key_string(&j, "from", sk_setting_level_name(s->effective));
     sk_json_key_bool(&j, "usable", all->standing[s->effective].usable);
     sk_json_key_string(&j, "runs", all->runs[0] ? all->runs : NULL);
-    sk_json_key(&j, "levels");
-    sk_json_array(&j);
+    sk_json_key_array(&j, "levels");
     for (int i = SK_SETTING_LEVELS - 1; i >= 0; i--) {
         if (!s->level[i].given)
             continue;
         sk_json_object(&j);
-        sk_json_key_string(&j, "level", sk_setting_level_name((sk_setting_level)i));
-        sk_json_key_string(&j, "value", s->level[i].value);
-        sk_json_key_string(&j, "where", s->level[i].where[0] ? s->level[i].where : NULL);
+        sk_json_key_strings(&j, {"level", sk_setting_level_name((sk_setting_level)i)},
+                            {"value", s->level[i].value},
+                            {"where", s->level[i].where[0] ? s->level[i].where : NULL});
         sk_json_key_bool(&j, "usable", all->standing[i].usable);
         sk_json_key_string(&j, "because", all->standing[i].usable ? NULL : all->standing[i].because);
         sk_json_close(&j);

@@ -24,20 +24,16 @@ static sk_status print_json(const sk_runtimes_view *view, sk_error *err)
 {
     sk_json j = sk_json_to_file(stdout, 2);
     sk_json_object(&j);
-    sk_json_key(&j, "runtimes");
-    sk_json_array(&j);
+    sk_json_key_array(&j, "runtimes");
     for (int i = 0; i < SK_RUNTIME_COUNT; i++) {
         const sk_probe_row *row = &view->rows[i];
         sk_json_object(&j);
         sk_json_key_string(&j, "name", sk_runtime_name((sk_runtime)i));
         sk_json_key_string(&j, "label", sk_runtime_label((sk_runtime)i));
         sk_json_key_bool(&j, "available", row->available);
-        sk_json_key_string(&j, "reason", row->reason);
-        sk_json_key_string(&j, "remedy", text_or_null(row->remedy));
-        sk_json_key_string(&j, "library", text_or_null(row->library));
-        sk_json_key_string(&j, "version", text_or_null(row->version));
-        sk_json_key(&j, "devices");
-        sk_json_array(&j);
+        sk_json_key_strings(&j, {"reason", row->reason}, {"remedy", text_or_null(row->remedy)},
+                            {"library", text_or_null(row->library)}, {"version", text_or_null(row->version)});
+        sk_json_key_array(&j, "devices");
         for (int32_t d = 0; d < row->n_devices; d++)
             sk_json_string(&j, row->devices[d]);
         sk_json_close(&j);

@@ -97,14 +97,10 @@ static sk_status print_made(const sk_args *args, const sk_artifacts_exported *r,
     if (sk_args_flag(args, "json")) {
         sk_json j = sk_json_to_file(stdout, 2);
         sk_json_object(&j);
-        sk_json_key_string(&j, "path", r->path);
-        sk_json_key_string(&j, "runtime", r->runtime);
-        sk_json_key_string(&j, "library", r->library);
-        sk_json_key_string(&j, "precision", r->precision);
-        sk_json_key_int(&j, "batch", r->batch);
-        sk_json_key_int(&j, "height", r->height);
-        sk_json_key_int(&j, "width", r->width);
-        sk_json_key_int(&j, "bytes", r->bytes);
+        sk_json_key_strings(&j, {"path", r->path}, {"runtime", r->runtime}, {"library", r->library},
+                            {"precision", r->precision});
+        sk_json_key_ints(&j, {"batch", r->batch}, {"height", r->height}, {"width", r->width},
+                         {"bytes", r->bytes});
         sk_json_key_bool(&j, "made", r->made);
         sk_json_key_bool(&j, "user_made", r->users);
         if (r->check.pcc != 0) {

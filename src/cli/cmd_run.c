@@ -193,20 +193,15 @@ static void print_table(const sk_speed_report *r, bool basic)
 
 static void print_stages(sk_json *j, const sk_speed_report *r)
 {
-    sk_json_key(j, "stages_ms");
-    sk_json_object(j);
+    sk_json_key_object(j, "stages_ms");
     for (int i = 0; i < SK_STAGE_COUNT; i++) {
         const sk_runner_stage_stats *s = &r->stats.stages[i];
         if (!s->count)
             continue;
-        sk_json_key(j, sk_stage_name((sk_stage)i));
-        sk_json_object(j);
+        sk_json_key_object(j, sk_stage_name((sk_stage)i));
         sk_json_key_int(j, "count", s->count);
-        sk_json_key_float(j, "mean", s->sum / (double)s->count);
-        sk_json_key_float(j, "p50", s->p50);
-        sk_json_key_float(j, "p90", s->p90);
-        sk_json_key_float(j, "p99", s->p99);
-        sk_json_key_float(j, "max", s->max);
+        sk_json_key_floats(j, {"mean", s->sum / (double)s->count}, {"p50", s->p50}, {"p90", s->p90},
+                           {"p99", s->p99}, {"max", s->max});
         sk_json_close(j);
     }
     sk_json_close(j);
@@ -214,16 +209,13 @@ static void print_stages(sk_json *j, const sk_speed_report *r)
 
 static void print_devices(sk_json *j, const sk_runner_stats *stats)
 {
-    sk_json_key(j, "devices");
-    sk_json_array(j);
+    sk_json_key_array(j, "devices");
     for (int32_t i = 0; i < stats->n_devices; i++) {
         const sk_runner_device_stats *d = &stats->devices[i];
         sk_json_object(j);
         sk_json_key_string(j, "name", d->name);
         sk_json_key_string(j, "detail", d->detail);
-        sk_json_key_int(j, "threads", d->threads);
-        sk_json_key_int(j, "frames", d->frames);
-        sk_json_key_int(j, "captures", d->captures);
+        sk_json_key_ints(j, {"threads", d->threads}, {"frames", d->frames}, {"captures", d->captures});
         sk_json_key_float(j, "warm_up_ms", d->warm_up_ms);
         sk_json_key_float(j, "optimised_ms", d->optimised_ms);
         sk_json_key_string(j, "replay", d->replays_from_open ? "from the start" : "captured");
@@ -239,8 +231,7 @@ static void print_devices(sk_json *j, const sk_runner_stats *stats)
 
 static void print_rounds(sk_json *j, const double *fps, int32_t rounds)
 {
-    sk_json_key(j, "rounds_fps");
-    sk_json_array(j);
+    sk_json_key_array(j, "rounds_fps");
     for (int32_t i = 0; i < rounds; i++)
         sk_json_float(j, fps[i]);
     sk_json_close(j);
@@ -248,17 +239,15 @@ static void print_rounds(sk_json *j, const double *fps, int32_t rounds)
 
 static void print_basic(sk_json *j, const sk_speed_report *r)
 {
-    sk_json_key(j, "basic");
-    sk_json_object(j);
+    sk_json_key_object(j, "basic");
     sk_json_key_float(j, "fps", r->basic_fps);
     sk_json_key_float(j, "ms_per_frame", 1e3 / r->basic_fps);
-    sk_json_key(j, "stages_ms");
-    sk_json_object(j);
-    sk_json_key_float(j, "decode", per_frame(r->basic_decode, r->basic.frames));
-    sk_json_key_float(j, "copy", per_frame(r->basic.copy, r->basic.frames));
-    sk_json_key_float(j, "pre", per_frame(r->basic.pre, r->basic.frames));
-    sk_json_key_float(j, "network", per_frame(r->basic.network, r->basic.frames));
-    sk_json_key_float(j, "post", per_frame(r->basic.post, r->basic.frames));
+    sk_json_key_object(j, "stages_ms");
+    sk_json_key_floats(j, {"decode", per_frame(r->basic_decode, r->basic.frames)},
+                       {"copy", per_frame(r->basic.copy, r->basic.frames)},
+                       {"pre", per_frame(r->basic.pre, r->basic.frames)},
+                       {"network", per_frame(r->basic.network, r->basic.frames)},
+                       {"post", per_frame(r->basic.post, r->basic.frames)});
     sk_json_close(j);
     print_rounds(j, r->basic_round, r->rounds);
     sk_json_key_int(j, "instances", r->basic_instances);
@@ -273,24 +262,20 @@ static void print_check(sk_json *j, const sk_speed_report *r)
         return;
     }
     sk_json_double(j, r->check.pcc);
-    sk_json_key(j, "check");
-    sk_json_object(j);
+    sk_json_key_object(j, "check");
     sk_json_key_bool(j, "passed", r->check.passed);
-    sk_json_key_float(j, "pcc_min", r->check.pcc_min);
-    sk_json_key_float(j, "max_diff", r->check.max_diff);
-    sk_json_key_float(j, "mean_diff", r->check.mean_diff);
+    sk_json_key_floats(j, {"pcc_min", r->check.pcc_min}, {"max_diff", r->check.max_diff},
+                       {"mean_diff", r->check.mean_diff});
     sk_json_key_int(j, "crops", r->check.n_crops);
-    sk_json_key(j, "outputs");
-    sk_json_array(j);
+    sk_json_key_array(j, "outputs");
     for (int32_t i = 0; i < r->check.n_outputs; i++) {
         sk_json_object(j);
         sk_json_key_int(j, "model", r->check.outputs[i].model);
         sk_json_key_int(j, "output", r->check.outputs[i].output);
         sk_json_key_string(j, "name", r->check.outputs[i].name);
-        sk_json_key_float(j, "pcc", r->check.outputs[i].pcc);
-        sk_json_key_float(j, "pcc_min", r->check.outputs[i].pcc_min);
-        sk_json_key_float(j, "max_diff", r->check.outputs[i].max_diff);
-        sk_json_key_float(j, "mean_diff", r->check.outputs[i].mean_diff);
+        sk_json_key_floats(j, {"pcc", r->check.outputs[i].pcc}, {"pcc_min", r->check.outputs[i].pcc_min},
+                           {"max_diff", r->check.outputs[i].max_diff},
+                           {"mean_diff", r->check.outputs[i].mean_diff});
         sk_json_close(j);
     }
     sk_json_close(j);
@@ -303,8 +288,7 @@ static sk_status print_json(const sk_speed_report *r, bool basic, const char *mo
     sk_json_object(&j);
     if (basic)
         print_basic(&j, r);
-    sk_json_key(&j, "runner");
-    sk_json_object(&j);
+    sk_json_key_object(&j, "runner");
     sk_json_key_float(&j, "fps", r->runner_fps);
     sk_json_key_float(&j, "ms_per_frame", 1e3 / r->runner_fps);
     sk_json_key_string(&j, "mode", mode);
@@ -317,16 +301,13 @@ static sk_status print_json(const sk_speed_report *r, bool basic, const char *mo
     sk_json_key_int(&j, "instances", r->runner_instances);
     sk_json_close(&j);
     if (basic) {
-        sk_json_key_float(&j, "speedup", r->speedup);
-        sk_json_key_float(&j, "speedup_least", r->speedup_least);
-        sk_json_key_float(&j, "speedup_most", r->speedup_most);
+        sk_json_key_floats(&j, {"speedup", r->speedup}, {"speedup_least", r->speedup_least},
+                           {"speedup_most", r->speedup_most});
     }
     print_check(&j, r);
     sk_json_key_int(&j, "width", r->width);
     sk_json_key_int(&j, "height", r->height);
-    sk_json_key_string(&j, "runtime", r->runtime);
-    sk_json_key_string(&j, "device", r->device);
-    sk_json_key_string(&j, "precision", r->precision);
+    sk_json_key_strings(&j, {"runtime", r->runtime}, {"device", r->device}, {"precision", r->precision});
     sk_json_close(&j);
     return sk_json_end(&j, err);
 }

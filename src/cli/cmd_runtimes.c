@@ -41,27 +41,22 @@ static const sk_example examples[] = {
 static void json_options(sk_json *j)
 {
     char takes[128];
-    sk_json_key(j, "engines");
-    sk_json_array(j);
+    sk_json_key_array(j, "engines");
     for (int32_t i = 0; i < sk_engine_count(); i++) {
         const sk_engine *e = sk_engine_at(i);
         sk_json_object(j);
         sk_json_key_string(j, "name", e->name);
         sk_json_key_string(j, "device", sk_device_kind_name(e->can.device));
-        sk_json_key(j, "precisions");
-        sk_json_array(j);
+        sk_json_key_array(j, "precisions");
         for (int p = SK_PRECISION_F32; p <= SK_PRECISION_TF32; p++)
             if (e->can.precisions & 1u << p)
                 sk_json_string(j, sk_precision_name((sk_precision)p));
         sk_json_close(j);
-        sk_json_key(j, "options");
-        sk_json_array(j);
+        sk_json_key_array(j, "options");
         for (const sk_engine_option *o = e->options; o && o->key; o++) {
             sk_json_object(j);
-            sk_json_key_string(j, "key", o->key);
-            sk_json_key_string(j, "takes", sk_options_takes(o, takes, sizeof takes));
-            sk_json_key_string(j, "usual", o->usual ? o->usual : "");
-            sk_json_key_string(j, "help", o->help);
+            sk_json_key_strings(j, {"key", o->key}, {"takes", sk_options_takes(o, takes, sizeof takes)},
+                                {"usual", o->usual ? o->usual : ""}, {"help", o->help});
             sk_json_close(j);
         }
         sk_json_close(j);
@@ -75,19 +70,16 @@ static sk_status print_json(const sk_runtimes_view *view, sk_error *err)
     const sk_runtime_gate *gate = &view->gate;
     sk_json j = sk_json_to_file(stdout, 2);
     sk_json_object(&j);
-    sk_json_key(&j, "pipelines");
-    sk_json_array(&j);
+    sk_json_key_array(&j, "pipelines");
     for (int i = 0; i < SK_WORK_COUNT; i++)
         if (view->pipelines & 1u << i)
             sk_json_string(&j, sk_work_name((sk_work)i));
     sk_json_close(&j);
-    sk_json_key(&j, "allowed");
-    sk_json_array(&j);
+    sk_json_key_array(&j, "allowed");
     for (int32_t i = 0; i < gate->n_allowed; i++)
         sk_json_string(&j, sk_runtime_name(gate->allowed[i]));
     sk_json_close(&j);
-    sk_json_key(&j, "excluded");
-    sk_json_array(&j);
+    sk_json_key_array(&j, "excluded");
     for (int i = 0; i < SK_RUNTIME_COUNT; i++) {
         if (gate->is_allowed[i])
             continue;

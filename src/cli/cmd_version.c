@@ -34,18 +34,14 @@ static sk_status print_json(const sk_cpu_info *cpu, sk_error *err)
     char flags[SK_CPU_FLAGS_TEXT];
     sk_json json = sk_json_to_file(stdout, 2);
     sk_json_object(&json);
-    sk_json_key_string(&json, "version", SK_BUILD_VERSION);
-    sk_json_key_string(&json, "commit", SK_BUILD_COMMIT);
-    sk_json_key_string(&json, "build", SK_BUILD_TYPE);
-    sk_json_key_string(&json, "compiler", SK_BUILD_COMPILER);
-    sk_json_key_string(&json, "system", SK_BUILD_SYSTEM);
+    sk_json_key_strings(&json, {"version", SK_BUILD_VERSION}, {"commit", SK_BUILD_COMMIT},
+                        {"build", SK_BUILD_TYPE}, {"compiler", SK_BUILD_COMPILER},
+                        {"system", SK_BUILD_SYSTEM});
     sk_json_key_bool(&json, "ffmpeg", HAVE_FFMPEG);
     sk_json_key_bool(&json, "cuda", HAVE_CUDA);
-    sk_json_key(&json, "cpu");
-    sk_json_object(&json);
-    sk_json_key_string(&json, "model", cpu->model);
-    sk_json_key_string(&json, "level", sk_cpu_level_name(sk_cpu_flags()));
-    sk_json_key_string(&json, "flags", sk_cpu_flags_text(cpu->flags, flags, sizeof flags));
+    sk_json_key_object(&json, "cpu");
+    sk_json_key_strings(&json, {"model", cpu->model}, {"level", sk_cpu_level_name(sk_cpu_flags())},
+                        {"flags", sk_cpu_flags_text(cpu->flags, flags, sizeof flags)});
     sk_json_key_int(&json, "cores", sk_cpu_usable_cores());
     sk_json_key_int(&json, "threads", sk_cpu_usable_threads());
     sk_json_close(&json);

@@ -53,33 +53,24 @@ void sk_cli_predict_summary(FILE *to, const sk_predict_report *r, const char *re
 
 void sk_cli_predict_json(sk_json *j, const sk_predict_report *r, const char *requested)
 {
-    sk_json_key_int(j, "frames", r->frames);
-    sk_json_key_int(j, "total_frames", r->total_frames);
-    sk_json_key_int(j, "instances", r->instances);
+    sk_json_key_ints(j, {"frames", r->frames}, {"total_frames", r->total_frames},
+                     {"instances", r->instances});
     sk_json_key_bool(j, "stopped", r->stopped);
     sk_json_key_int(j, "unreadable", r->unreadable);
     sk_json_key_int(j, "missing", r->missing);
     sk_json_key_float(j, "seconds", r->seconds);
     sk_json_key_float(j, "fps", r->seconds > 0 ? (double)r->frames / r->seconds : 0);
-    sk_json_key_string(j, "runtime_requested", requested);
-    sk_json_key_string(j, "runtime", r->runtime);
-    sk_json_key_string(j, "device", r->device);
-    sk_json_key_string(j, "precision", r->precision);
+    sk_json_key_strings(j, {"runtime_requested", requested}, {"runtime", r->runtime}, {"device", r->device},
+                        {"precision", r->precision});
     double n = r->frames > 0 ? (double)r->frames : 1;
-    sk_json_key(j, "ms_per_frame");
-    sk_json_object(j);
-    sk_json_key_float(j, "decode", 1e3 * r->decode / n);
-    sk_json_key_float(j, "wait", 1e3 * r->wait_source / n);
-    sk_json_key_float(j, "pre", 1e3 * r->pre / n);
-    sk_json_key_float(j, "network", 1e3 * r->network / n);
-    sk_json_key_float(j, "post", 1e3 * r->post / n);
-    sk_json_key_float(j, "write", 1e3 * r->write / n);
-    sk_json_key_float(j, "overlay", 1e3 * r->overlay / n);
-    sk_json_key_float(j, "crops", 1e3 * r->crops / n);
+    sk_json_key_object(j, "ms_per_frame");
+    sk_json_key_floats(j, {"decode", 1e3 * r->decode / n}, {"wait", 1e3 * r->wait_source / n},
+                       {"pre", 1e3 * r->pre / n}, {"network", 1e3 * r->network / n},
+                       {"post", 1e3 * r->post / n}, {"write", 1e3 * r->write / n},
+                       {"overlay", 1e3 * r->overlay / n}, {"crops", 1e3 * r->crops / n});
     sk_json_close(j);
     sk_source_status_json(&r->source, "source", j);
-    sk_json_key(j, "files");
-    sk_json_array(j);
+    sk_json_key_array(j, "files");
     for (int32_t i = 0; i < r->n_files; i++)
         sk_json_string(j, r->files[i]);
     sk_json_close(j);

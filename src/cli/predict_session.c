@@ -72,9 +72,8 @@ static void tell_of_many(session *w, const sk_predict_item *item)
 {
     if (w->json) {
         sk_json_object(w->list);
-        sk_json_key_string(w->list, "source", item->source);
-        sk_json_key_string(w->list, "out", item->out ? item->out : "-");
-        sk_json_key_string(w->list, "state", state_of(item));
+        sk_json_key_strings(w->list, {"source", item->source}, {"out", item->out ? item->out : "-"},
+                            {"state", state_of(item)});
         if (item->status != SK_OK)
             sk_json_key_string(w->list, "error", item->error.message);
         sk_cli_predict_json(w->list, &item->report, w->requested);
@@ -164,17 +163,14 @@ sk_status sk_cli_predict_all(const sk_args *args, const sk_predict_settings *s, 
     if (w.json)
         sk_json_object(&json);
     if (w.json && w.many) {
-        sk_json_key(&json, "sources");
-        sk_json_array(&json);
+        sk_json_key_array(&json, "sources");
     }
     sk_status status = sk_predict_many(s, list, &watch, &report, err);
     sk_progress_close(&w.progress);
     if (w.json && w.many) {
         sk_json_close(&json);
-        sk_json_key_int(&json, "frames", report.frames);
-        sk_json_key_int(&json, "instances", report.instances);
-        sk_json_key_int(&json, "failed", (int64_t)report.failed);
-        sk_json_key_int(&json, "incomplete", (int64_t)report.incomplete);
+        sk_json_key_ints(&json, {"frames", report.frames}, {"instances", report.instances},
+                         {"failed", (int64_t)report.failed}, {"incomplete", (int64_t)report.incomplete});
     } else if (w.many && status == SK_OK && sk_cli_verbosity() > 0) {
         fprintf(w.say, "%zu of %zu sources finished: %lld frames, %lld instances%s%s\n", report.done,
                 report.sources, (long long)report.frames, (long long)report.instances, s->out ? "; in " : "",

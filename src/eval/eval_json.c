@@ -14,14 +14,9 @@ static void json_ratio(sk_json *json, const char *key, double value)
 
 static void score_to_json(const sk_eval_score *s, const char *key, sk_json *json)
 {
-    sk_json_key(json, key);
-    sk_json_object(json);
-    sk_json_key_int(json, "wanted", s->wanted);
-    sk_json_key_int(json, "ignored", s->ignored);
-    sk_json_key_int(json, "found", s->found);
-    sk_json_key_int(json, "right", s->right);
-    sk_json_key_int(json, "wrong", s->wrong);
-    sk_json_key_int(json, "missed", s->missed);
+    sk_json_key_object(json, key);
+    sk_json_key_ints(json, {"wanted", s->wanted}, {"ignored", s->ignored}, {"found", s->found},
+                     {"right", s->right}, {"wrong", s->wrong}, {"missed", s->missed});
     json_ratio(json, "precision", s->precision);
     json_ratio(json, "recall", s->recall);
     json_ratio(json, "f1", s->f1);
@@ -36,8 +31,7 @@ static void score_to_json(const sk_eval_score *s, const char *key, sk_json *json
 
 static void errors_to_json(const sk_eval_report *r, const sk_eval_errors *e, sk_json *json)
 {
-    sk_json_key(json, "keypoints");
-    sk_json_object(json);
+    sk_json_key_object(json, "keypoints");
     sk_json_key_int(json, "wanted", e->wanted);
     sk_json_key_int(json, "measured", e->measured);
     json_ratio(json, "median_px", e->median);
@@ -46,8 +40,7 @@ static void errors_to_json(const sk_eval_report *r, const sk_eval_errors *e, sk_
     json_ratio(json, "median_percent", e->median_percent);
     json_ratio(json, "mean_percent", e->mean_percent);
     json_ratio(json, "p90_percent", e->p90_percent);
-    sk_json_key(json, "pck");
-    sk_json_object(json);
+    sk_json_key_object(json, "pck");
     for (int32_t k = 0; k < r->n_pck; k++) {
         char name[SK_TEXT_NUMBER];
         json_ratio(json, sk_text_number(r->pck[k], 6, name, sizeof name), e->pck[k]);
@@ -88,13 +81,11 @@ static void yolo_to_json(const sk_eval_report *r, const char *key, const sk_yolo
 {
     if (!s->measured)
         return;
-    sk_json_key(json, key);
-    sk_json_object(json);
+    sk_json_key_object(json, key);
     json_ratio(json, "confidence", s->confidence);
     sk_json_key(json, "all");
     yolo_row_to_json("all", &s->all, json);
-    sk_json_key(json, "classes");
-    sk_json_array(json);
+    sk_json_key_array(json, "classes");
     for (int32_t c = 0; c < s->n_classes; c++)
         if (s->classes[c].instances > 0)
             yolo_row_to_json(r->classes[c].name, &s->classes[c], json);
@@ -107,20 +98,17 @@ static void confusion_to_json(const sk_eval_report *r, sk_json *json)
     const sk_confusion *c = &r->confusion;
     if (!c->n_classes)
         return;
-    sk_json_key(json, "confusion_matrix");
-    sk_json_object(json);
+    sk_json_key_object(json, "confusion_matrix");
     sk_json_key_string(json, "of",
                        r->classified              ? "pictures"
                        : r->compared & SK_HAS_OBB ? "oriented_boxes"
                                                   : "boxes");
-    sk_json_key(json, "names");
-    sk_json_array(json);
+    sk_json_key_array(json, "names");
     for (int32_t i = 0; i < c->n_classes; i++)
         sk_json_string(json, r->classes[i].name);
     sk_json_string(json, "background");
     sk_json_close(json);
-    sk_json_key(json, "found_by_true");
-    sk_json_array(json);
+    sk_json_key_array(json, "found_by_true");
     for (int32_t i = 0; i <= c->n_classes; i++) {
         sk_json_array(json);
         for (int32_t k = 0; k <= c->n_classes; k++)
@@ -133,8 +121,7 @@ static void confusion_to_json(const sk_eval_report *r, sk_json *json)
 
 static void curve_to_json(const char *key, const sk_yolo_score *s, int32_t class_id, int which, sk_json *json)
 {
-    sk_json_key(json, key);
-    sk_json_array(json);
+    sk_json_key_array(json, key);
     for (int i = 0; i < SK_YOLO_POINTS; i++)
         sk_json_double(json, sk_yolo_curve(s, class_id, which, i));
     sk_json_close(json);
@@ -153,8 +140,7 @@ void sk_eval_curves_to_json(const sk_eval_report *r, sk_json *json)
     for (int i = 0; i < 3; i++) {
         if (!kinds[i].score->measured)
             continue;
-        sk_json_key(json, kinds[i].key);
-        sk_json_array(json);
+        sk_json_key_array(json, kinds[i].key);
         for (int32_t c = 0; c < kinds[i].score->n_classes; c++) {
             if (kinds[i].score->classes[c].instances == 0)
                 continue;
@@ -175,8 +161,7 @@ void sk_eval_to_json(const sk_eval_report *r, sk_json *json)
     sk_json_key_int(json, "frames", (int64_t)r->frames);
     sk_json_key_int(json, "frames_in_result", (int64_t)r->covered);
     if (r->classified) {
-        sk_json_key(json, "classification");
-        sk_json_object(json);
+        sk_json_key_object(json, "classification");
         sk_json_key_int(json, "pictures", r->classified);
         json_ratio(json, "top1", r->top1);
         json_ratio(json, "top5", r->top5);
@@ -184,13 +169,11 @@ void sk_eval_to_json(const sk_eval_report *r, sk_json *json)
     }
     sk_json_key(json, "all");
     row_to_json(r, &r->all, json);
-    sk_json_key(json, "classes");
-    sk_json_array(json);
+    sk_json_key_array(json, "classes");
     for (size_t c = 0; c < r->n_classes; c++)
         row_to_json(r, &r->classes[c], json);
     sk_json_close(json);
-    sk_json_key(json, "ultralytics");
-    sk_json_object(json);
+    sk_json_key_object(json, "ultralytics");
     yolo_to_json(r, "boxes", &r->yolo_box, json);
     yolo_to_json(r, "oriented_boxes", &r->yolo_obb, json);
     yolo_to_json(r, "oks", &r->yolo_pose, json);
@@ -200,8 +183,7 @@ void sk_eval_to_json(const sk_eval_report *r, sk_json *json)
     if (r->compared & SK_HAS_KEYPOINTS) {
         sk_json_key_string(json, "body_length", r->length);
         sk_json_key_string(json, "poses_matched_by", r->matched);
-        sk_json_key(json, "keypoints");
-        sk_json_array(json);
+        sk_json_key_array(json, "keypoints");
         for (int32_t k = 0; k < r->n_keypoints; k++) {
             sk_json_object(json);
             sk_json_key_string(json, "name", r->keypoints[k].name);
@@ -210,8 +192,7 @@ void sk_eval_to_json(const sk_eval_report *r, sk_json *json)
         }
         sk_json_close(json);
     }
-    sk_json_key(json, "notes");
-    sk_json_array(json);
+    sk_json_key_array(json, "notes");
     for (const char *line = sk_text_get(&r->notes); *line;) {
         size_t length = strcspn(line, "\n");
         sk_json_string_bytes(json, line, length);

@@ -8,8 +8,7 @@
 
 static void write_names(sk_json *json, const char *key, const char *const *names, int32_t count)
 {
-    sk_json_key(json, key);
-    sk_json_array(json);
+    sk_json_key_array(json, key);
     for (int32_t i = 0; i < count && names; i++)
         sk_json_string(json, names[i] ? names[i] : "");
     sk_json_close(json);
@@ -17,8 +16,7 @@ static void write_names(sk_json *json, const char *key, const char *const *names
 
 static void write_pairs(sk_json *json, const char *key, const int32_t (*pairs)[2], int32_t count)
 {
-    sk_json_key(json, key);
-    sk_json_array(json);
+    sk_json_key_array(json, key);
     for (int32_t i = 0; i < count && pairs; i++) {
         sk_json_array(json);
         sk_json_int(json, pairs[i][0]);
@@ -30,8 +28,7 @@ static void write_pairs(sk_json *json, const char *key, const int32_t (*pairs)[2
 
 static void write_floats(sk_json *json, const char *key, const float *values, int count)
 {
-    sk_json_key(json, key);
-    sk_json_array(json);
+    sk_json_key_array(json, key);
     for (int i = 0; i < count; i++)
         sk_json_float(json, (double)values[i]);
     sk_json_close(json);
@@ -39,14 +36,10 @@ static void write_floats(sk_json *json, const char *key, const float *values, in
 
 static void write_input(sk_json *json, const sk_input_spec *in)
 {
-    sk_json_key(json, "input");
-    sk_json_object(json);
-    sk_json_key_int(json, "channels", in->channels);
-    sk_json_key_int(json, "height", in->height);
-    sk_json_key_int(json, "width", in->width);
-    sk_json_key_int(json, "stride", in->stride);
-    sk_json_key_int(json, "fixed_size", in->fixed_size);
-    sk_json_key_int(json, "fixed_batch", in->fixed_batch);
+    sk_json_key_object(json, "input");
+    sk_json_key_ints(json, {"channels", in->channels}, {"height", in->height}, {"width", in->width},
+                     {"stride", in->stride}, {"fixed_size", in->fixed_size},
+                     {"fixed_batch", in->fixed_batch});
     sk_json_key_float(json, "scale", (double)in->scale);
     write_floats(json, "mean", in->mean, 3);
     write_floats(json, "std", in->std, 3);
@@ -57,8 +50,7 @@ static void write_input(sk_json *json, const sk_input_spec *in)
 
 static void write_outputs(sk_json *json, const sk_model *model)
 {
-    sk_json_key(json, "outputs");
-    sk_json_array(json);
+    sk_json_key_array(json, "outputs");
     for (int32_t i = 0; i < model->n_outputs; i++) {
         sk_json_object(json);
         sk_json_key_int(json, "kind", (int64_t)model->outputs[i].kind);
@@ -72,22 +64,13 @@ static void write_outputs(sk_json *json, const sk_model *model)
 
 static void write_yolo(sk_json *json, const sk_yolo_spec *y)
 {
-    sk_json_key(json, "yolo");
-    sk_json_object(json);
+    sk_json_key_object(json, "yolo");
     write_floats(json, "strides", y->stride, y->n_levels);
-    sk_json_key_int(json, "reg_max", y->reg_max);
-    sk_json_key_int(json, "classes", y->n_classes);
-    sk_json_key_int(json, "keypoints", y->n_keypoints);
-    sk_json_key_int(json, "keypoint_dims", y->keypoint_dims);
-    sk_json_key_int(json, "end2end", y->end2end);
-    sk_json_key_int(json, "nms_tail", y->nms_tail);
-    sk_json_key_int(json, "dense_corners", y->dense_corners);
-    sk_json_key_int(json, "max_det", y->max_det);
-    sk_json_key_int(json, "keypoints_26", y->keypoints_26);
-    sk_json_key_int(json, "angle_raw", y->angle_raw);
-    sk_json_key_int(json, "masks", y->n_masks);
-    sk_json_key(json, "heads");
-    sk_json_array(json);
+    sk_json_key_ints(json, {"reg_max", y->reg_max}, {"classes", y->n_classes}, {"keypoints", y->n_keypoints},
+                     {"keypoint_dims", y->keypoint_dims}, {"end2end", y->end2end}, {"nms_tail", y->nms_tail},
+                     {"dense_corners", y->dense_corners}, {"max_det", y->max_det},
+                     {"keypoints_26", y->keypoints_26}, {"angle_raw", y->angle_raw}, {"masks", y->n_masks});
+    sk_json_key_array(json, "heads");
     for (int32_t i = 0; i < y->n_heads; i++) {
         sk_json_array(json);
         sk_json_int(json, (int64_t)y->heads[i].kind);
@@ -101,22 +84,18 @@ static void write_yolo(sk_json *json, const sk_yolo_spec *y)
 static void write_sleap(sk_json *json, const sk_model *model)
 {
     const sk_sleap_spec *s = &model->sleap;
-    sk_json_key(json, "sleap");
-    sk_json_object(json);
-    sk_json_key(json, "crop");
-    sk_json_array(json);
+    sk_json_key_object(json, "sleap");
+    sk_json_key_array(json, "crop");
     sk_json_int(json, s->crop_size[0]);
     sk_json_int(json, s->crop_size[1]);
     sk_json_close(json);
-    sk_json_key(json, "target");
-    sk_json_array(json);
+    sk_json_key_array(json, "target");
     sk_json_int(json, s->target_size[0]);
     sk_json_int(json, s->target_size[1]);
     sk_json_close(json);
     sk_json_key_float(json, "input_scale", (double)s->input_scale);
-    sk_json_key_int(json, "pad_to_stride", s->pad_to_stride);
-    sk_json_key_int(json, "ensure_rgb", s->ensure_rgb);
-    sk_json_key_int(json, "ensure_grayscale", s->ensure_grayscale);
+    sk_json_key_ints(json, {"pad_to_stride", s->pad_to_stride}, {"ensure_rgb", s->ensure_rgb},
+                     {"ensure_grayscale", s->ensure_grayscale});
     sk_json_key_string(json, "anchor_part", s->anchor_part);
     write_pairs(json, "edges", s->edges, s->n_edges);
     sk_json_key_int(json, "resize_antialias", s->resize_antialias);
@@ -145,8 +124,7 @@ sk_status sk_model_to_json(const sk_model *model, char **text, sk_error *err)
         write_yolo(&json, &model->yolo);
     else
         write_sleap(&json, model);
-    sk_json_key(&json, "facts");
-    sk_json_array(&json);
+    sk_json_key_array(&json, "facts");
     for (int32_t i = 0; i < model->n_facts; i++) {
         sk_json_array(&json);
         sk_json_string(&json, model->facts[i][0]);

@@ -54,8 +54,7 @@ const char *sk_run_header_line(const sk_run_header *h, char *buffer, size_t capa
 
 static void names(const char *const *texts, int32_t count, const char *key, sk_json *json)
 {
-    sk_json_key(json, key);
-    sk_json_array(json);
+    sk_json_key_array(json, key);
     for (int32_t i = 0; i < count; i++)
         sk_json_string(json, texts && texts[i] ? texts[i] : "");
     sk_json_close(json);
@@ -66,8 +65,7 @@ void sk_run_header_keypoints(const sk_run_header *h, const char *key, sk_json *j
     if (h->n_keypoints <= 0)
         return;
     names(h->keypoint_names, h->n_keypoints, key, json);
-    sk_json_key(json, "edges");
-    sk_json_array(json);
+    sk_json_key_array(json, "edges");
     for (int32_t i = 0; i < h->n_edges; i++) {
         sk_json_array(json);
         sk_json_int(json, h->edges[i][0]);

@@ -79,8 +79,7 @@ static void write_thread_name(sk_json *json, int32_t thread, const char *name)
     sk_json_key_string(json, "ph", "M");
     sk_json_key_int(json, "pid", 1);
     sk_json_key_int(json, "tid", thread);
-    sk_json_key(json, "args");
-    sk_json_object(json);
+    sk_json_key_object(json, "args");
     sk_json_key_string(json, "name", name);
     sk_json_close(json);
     sk_json_close(json);
@@ -89,15 +88,12 @@ static void write_thread_name(sk_json *json, int32_t thread, const char *name)
 static void write_step(sk_json *json, int32_t thread, const sk_step *step, int64_t origin)
 {
     sk_json_object(json);
-    sk_json_key_string(json, "name", step->name);
-    sk_json_key_string(json, "cat", "runner");
-    sk_json_key_string(json, "ph", "X");
+    sk_json_key_strings(json, {"name", step->name}, {"cat", "runner"}, {"ph", "X"});
     sk_json_key_float(json, "ts", (double)(step->begin - origin) * 1e-3);
     sk_json_key_float(json, "dur", (double)(step->end - step->begin) * 1e-3);
     sk_json_key_int(json, "pid", 1);
     sk_json_key_int(json, "tid", thread);
-    sk_json_key(json, "args");
-    sk_json_object(json);
+    sk_json_key_object(json, "args");
     sk_json_key_int(json, "frame", step->frame);
     sk_json_key_int(json, "frames", step->count);
     sk_json_close(json);
@@ -123,8 +119,7 @@ static sk_status write_rows(sk_timeline_row *const *rows, const row_copy *copies
     sk_json json = sk_json_to_file(file, 0);
     sk_json_object(&json);
     sk_json_key_string(&json, "displayTimeUnit", "ms");
-    sk_json_key(&json, "traceEvents");
-    sk_json_array(&json);
+    sk_json_key_array(&json, "traceEvents");
     for (int32_t t = 0; t < n_rows; t++) {
         if (copies[t].count)
             write_thread_name(&json, t + 1, rows[t]->name);

@@ -142,17 +142,14 @@ done:
 static void put_key(sk_json *json, const sk_artifact_key *k)
 {
     sk_json_key_string(json, "form", k->form);
-    sk_json_key_int(json, "batch", k->batch);
-    sk_json_key_int(json, "height", k->height);
-    sk_json_key_int(json, "width", k->width);
+    sk_json_key_ints(json, {"batch", k->batch}, {"height", k->height}, {"width", k->width});
     sk_json_key_bool(json, "dynamic_batch", k->dynamic_batch);
     sk_json_key_bool(json, "dynamic_size", k->dynamic_size);
     sk_json_key_string(json, "precision", k->precision);
     sk_json_key_string(json, "heads", k->heads);
     sk_json_key_int(json, "opset", k->opset);
-    sk_json_key_string(json, "architecture", k->architecture);
-    sk_json_key_string(json, "library", k->library);
-    sk_json_key_string(json, "skitter", k->version);
+    sk_json_key_strings(json, {"architecture", k->architecture}, {"library", k->library},
+                        {"skitter", k->version});
 }
 
 sk_status sk_artifact_record_write(const char *artifact, const sk_artifact_record *r, sk_error *err)
@@ -161,19 +158,15 @@ sk_status sk_artifact_record_write(const char *artifact, const sk_artifact_recor
     sk_text text = {0};
     sk_json json = sk_json_to_text(&text, 2);
     sk_json_object(&json);
-    sk_json_key_string(&json, "about", sk_path_name(artifact));
-    sk_json_key_string(&json, "seal", zeros);
-    sk_json_key_string(&json, "sha256", r->sha256);
-    sk_json_key_string(&json, "head", r->head);
+    sk_json_key_strings(&json, {"about", sk_path_name(artifact)}, {"seal", zeros}, {"sha256", r->sha256},
+                        {"head", r->head});
     sk_json_key_int(&json, "bytes", r->bytes);
-    sk_json_key_string(&json, "replaces_sha256", r->replaces);
-    sk_json_key_string(&json, "source", r->model);
-    sk_json_key_string(&json, "source_sha256", r->key.source);
+    sk_json_key_strings(&json, {"replaces_sha256", r->replaces}, {"source", r->model},
+                        {"source_sha256", r->key.source});
     put_key(&json, &r->key);
     sk_json_key_string(&json, "made", r->made);
     sk_json_key_bool(&json, "exported", r->exported);
-    sk_json_key(&json, "checks");
-    sk_json_array(&json);
+    sk_json_key_array(&json, "checks");
     for (int32_t i = 0; i < r->n_checks; i++) {
         sk_json_object(&json);
         sk_json_key_string(&json, "runtime", r->checks[i].runtime);

@@ -18,22 +18,18 @@ sk_status sk_engine_file_describe(const sk_model *model, int32_t batch, int32_t 
     char when[SK_CLOCK_TEXT], number[16];
     *json_out = NULL;
     sk_json_object(&json);
-    sk_json_key_string(&json, "description", "written by skitter");
-    sk_json_key_string(&json, "author", "skitter");
-    sk_json_key_string(&json, "date", sk_clock_text(sk_clock_wall_ms(), when, sizeof when));
-    sk_json_key_string(&json, "skitter", sk_version_text());
-    sk_json_key_string(&json, "source_sha256", model->content_hash);
+    sk_json_key_strings(&json, {"description", "written by skitter"}, {"author", "skitter"},
+                        {"date", sk_clock_text(sk_clock_wall_ms(), when, sizeof when)},
+                        {"skitter", sk_version_text()}, {"source_sha256", model->content_hash});
     sk_json_key_int(&json, "stride", model->input.stride > 0 ? model->input.stride : 32);
     sk_json_key_string(&json, "task", sk_task_name(model->task));
     sk_json_key_int(&json, "batch", batch);
-    sk_json_key(&json, "imgsz");
-    sk_json_array(&json);
+    sk_json_key_array(&json, "imgsz");
     sk_json_int(&json, height);
     sk_json_int(&json, width);
     sk_json_close(&json);
     sk_json_key_int(&json, "channels", model->input.channels);
-    sk_json_key(&json, "names");
-    sk_json_object(&json);
+    sk_json_key_object(&json, "names");
     for (int32_t i = 0; i < model->n_classes; i++) {
         snprintf(number, sizeof number, "%d", i);
         sk_json_key_string(&json, number,
@@ -43,8 +39,7 @@ sk_status sk_engine_file_describe(const sk_model *model, int32_t batch, int32_t 
     if (sk_family_is_ultralytics(model->family))
         sk_json_key_bool(&json, "end2end", model->yolo.end2end != 0);
     if (model->task == SK_TASK_POSE) {
-        sk_json_key(&json, "kpt_shape");
-        sk_json_array(&json);
+        sk_json_key_array(&json, "kpt_shape");
         sk_json_int(&json, model->n_keypoints);
         sk_json_int(&json, model->yolo.keypoint_dims);
         sk_json_close(&json);

@@ -115,12 +115,9 @@ void sk_probe_cache_write(const sk_probe_row *row)
         sk_text text = {0};
         sk_json json = sk_json_to_text(&text, 2);
         sk_json_object(&json);
-        sk_json_key_string(&json, "key", key);
-        sk_json_key_string(&json, "library", row->library);
-        sk_json_key_string(&json, "version", row->version);
-        sk_json_key_string(&json, "reason", row->reason);
-        sk_json_key(&json, "devices");
-        sk_json_array(&json);
+        sk_json_key_strings(&json, {"key", key}, {"library", row->library}, {"version", row->version},
+                            {"reason", row->reason});
+        sk_json_key_array(&json, "devices");
         for (int32_t i = 0; i < row->n_devices; i++)
             sk_json_string(&json, row->devices[i]);
         sk_json_close(&json);
