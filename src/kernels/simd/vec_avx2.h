@@ -8,46 +8,12 @@
 
 /* AVX2 + FMA; see vec_avx512.h for the words. */
 typedef __m256 vec;
-#define VEC_FLOATS 8
-#define VEC_ISA    avx2
+#define VEC_FLOATS   8
+#define VEC_ISA      avx2
+#define VEC_MM(name) _mm256_##name
 
-/* clang-format off: one word a line */
-SK_INLINE vec vec_load(const float *p)
-{
-    return _mm256_loadu_ps(p);
-}
-SK_INLINE void vec_store(float *p, vec v)
-{
-    _mm256_storeu_ps(p, v);
-}
-SK_INLINE vec vec_set1(float x)
-{
-    return _mm256_set1_ps(x);
-}
-SK_INLINE vec vec_add(vec a, vec b)
-{
-    return _mm256_add_ps(a, b);
-}
-SK_INLINE vec vec_sub(vec a, vec b)
-{
-    return _mm256_sub_ps(a, b);
-}
-SK_INLINE vec vec_mul(vec a, vec b)
-{
-    return _mm256_mul_ps(a, b);
-}
-SK_INLINE vec vec_div(vec a, vec b)
-{
-    return _mm256_div_ps(a, b);
-}
-SK_INLINE vec vec_min(vec a, vec b)
-{
-    return _mm256_min_ps(a, b);
-}
-SK_INLINE vec vec_max(vec a, vec b)
-{
-    return _mm256_max_ps(a, b);
-}
+#include "kernels/simd/vec_x86.h"
+
 SK_INLINE vec vec_fma(vec a, vec b, vec c)
 {
     return _mm256_fmadd_ps(a, b, c);
@@ -81,18 +47,15 @@ SK_INLINE vec vec_if_positive(vec x, vec a, vec b)
 {
     return _mm256_blendv_ps(b, a, _mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_GT_OQ));
 }
+
+#include "kernels/simd/vec_exp2.h"
+
 SK_INLINE vec vec_exp2(vec t)
 {
     vec whole = _mm256_floor_ps(t), f = vec_sub(t, whole);
-    vec p = vec_set1(1.8775767e-3f);
-    p = vec_fma(p, f, vec_set1(8.9893397e-3f));
-    p = vec_fma(p, f, vec_set1(5.5826318e-2f));
-    p = vec_fma(p, f, vec_set1(2.4015361e-1f));
-    p = vec_fma(p, f, vec_set1(6.9315308e-1f));
-    p = vec_fma(p, f, vec_set1(9.9999994e-1f));
     __m256i exponent =
         _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(whole), _mm256_set1_epi32(127)), 23);
-    return vec_mul(p, _mm256_castsi256_ps(exponent));
+    return vec_mul(vec_exp2_fraction(f), _mm256_castsi256_ps(exponent));
 }
 /* 12-bit estimate and two Newton steps. */
 SK_INLINE vec vec_reciprocal(vec d)
@@ -107,6 +70,5 @@ SK_INLINE void vec_u8x16(const unsigned char *p, vec out[2])
     out[1] =
         _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(p + 8))));
 }
-/* clang-format on */
 
 #endif

@@ -8,46 +8,12 @@
 
 /* The words the kernel templates (*_impl.h) are written in; each vec_<isa>.h defines the same ones. */
 typedef __m512 vec;
-#define VEC_FLOATS 16
-#define VEC_ISA    avx512
+#define VEC_FLOATS   16
+#define VEC_ISA      avx512
+#define VEC_MM(name) _mm512_##name
 
-/* clang-format off: one word a line */
-SK_INLINE vec vec_load(const float *p)
-{
-    return _mm512_loadu_ps(p);
-}
-SK_INLINE void vec_store(float *p, vec v)
-{
-    _mm512_storeu_ps(p, v);
-}
-SK_INLINE vec vec_set1(float x)
-{
-    return _mm512_set1_ps(x);
-}
-SK_INLINE vec vec_add(vec a, vec b)
-{
-    return _mm512_add_ps(a, b);
-}
-SK_INLINE vec vec_sub(vec a, vec b)
-{
-    return _mm512_sub_ps(a, b);
-}
-SK_INLINE vec vec_mul(vec a, vec b)
-{
-    return _mm512_mul_ps(a, b);
-}
-SK_INLINE vec vec_div(vec a, vec b)
-{
-    return _mm512_div_ps(a, b);
-}
-SK_INLINE vec vec_min(vec a, vec b)
-{
-    return _mm512_min_ps(a, b);
-}
-SK_INLINE vec vec_max(vec a, vec b)
-{
-    return _mm512_max_ps(a, b);
-}
+#include "kernels/simd/vec_x86.h"
+
 SK_INLINE vec vec_fma(vec a, vec b, vec c)
 {
     return _mm512_fmadd_ps(a, b, c);
@@ -79,17 +45,14 @@ SK_INLINE vec vec_if_positive(vec x, vec a, vec b)
 {
     return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_GT_OQ), b, a);
 }
-/* 2^t for t in [-126, 126]: fraction by a minimax polynomial of degree 5 (relative error 2e-7), exponent by scalef. */
+
+#include "kernels/simd/vec_exp2.h"
+
+/* 2^t for t in [-126, 126]: exponent by scalef. */
 SK_INLINE vec vec_exp2(vec t)
 {
     vec f = _mm512_reduce_ps(t, 0x01); /* t - floor(t) */
-    vec p = vec_set1(1.8775767e-3f);
-    p = vec_fma(p, f, vec_set1(8.9893397e-3f));
-    p = vec_fma(p, f, vec_set1(5.5826318e-2f));
-    p = vec_fma(p, f, vec_set1(2.4015361e-1f));
-    p = vec_fma(p, f, vec_set1(6.9315308e-1f));
-    p = vec_fma(p, f, vec_set1(9.9999994e-1f));
-    return _mm512_scalef_ps(p, t);
+    return _mm512_scalef_ps(vec_exp2_fraction(f), t);
 }
 /* 1 / d: 14-bit estimate and one Newton step, error below 1e-7 relative. */
 SK_INLINE vec vec_reciprocal(vec d)
@@ -102,6 +65,5 @@ SK_INLINE void vec_u8x16(const unsigned char *p, vec out[1])
 {
     out[0] = _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)p)));
 }
-/* clang-format on */
 
 #endif

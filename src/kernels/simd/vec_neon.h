@@ -11,7 +11,6 @@ typedef float32x4_t vec;
 #define VEC_FLOATS 4
 #define VEC_ISA    neon
 
-/* clang-format off: one word a line */
 SK_INLINE vec vec_load(const float *p)
 {
     return vld1q_f32(p);
@@ -76,17 +75,14 @@ SK_INLINE vec vec_if_positive(vec x, vec a, vec b)
 {
     return vbslq_f32(vcgtq_f32(x, vdupq_n_f32(0.0f)), a, b);
 }
+
+#include "kernels/simd/vec_exp2.h"
+
 SK_INLINE vec vec_exp2(vec t)
 {
     vec whole = vrndmq_f32(t), f = vec_sub(t, whole);
-    vec p = vec_set1(1.8775767e-3f);
-    p = vec_fma(p, f, vec_set1(8.9893397e-3f));
-    p = vec_fma(p, f, vec_set1(5.5826318e-2f));
-    p = vec_fma(p, f, vec_set1(2.4015361e-1f));
-    p = vec_fma(p, f, vec_set1(6.9315308e-1f));
-    p = vec_fma(p, f, vec_set1(9.9999994e-1f));
     int32x4_t exponent = vshlq_n_s32(vaddq_s32(vcvtq_s32_f32(whole), vdupq_n_s32(127)), 23);
-    return vec_mul(p, vreinterpretq_f32_s32(exponent));
+    return vec_mul(vec_exp2_fraction(f), vreinterpretq_f32_s32(exponent));
 }
 SK_INLINE vec vec_reciprocal(vec d)
 {
@@ -101,6 +97,5 @@ SK_INLINE void vec_u8x16(const unsigned char *p, vec out[4])
     out[2] = vcvtq_f32_u32(vmovl_u16(vget_low_u16(high)));
     out[3] = vcvtq_f32_u32(vmovl_u16(vget_high_u16(high)));
 }
-/* clang-format on */
 
 #endif

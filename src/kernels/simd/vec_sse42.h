@@ -8,46 +8,12 @@
 
 /* SSE4.2, no fused multiply-add; see vec_avx512.h for the words. */
 typedef __m128 vec;
-#define VEC_FLOATS 4
-#define VEC_ISA    sse42
+#define VEC_FLOATS   4
+#define VEC_ISA      sse42
+#define VEC_MM(name) _mm_##name
 
-/* clang-format off: one word a line */
-SK_INLINE vec vec_load(const float *p)
-{
-    return _mm_loadu_ps(p);
-}
-SK_INLINE void vec_store(float *p, vec v)
-{
-    _mm_storeu_ps(p, v);
-}
-SK_INLINE vec vec_set1(float x)
-{
-    return _mm_set1_ps(x);
-}
-SK_INLINE vec vec_add(vec a, vec b)
-{
-    return _mm_add_ps(a, b);
-}
-SK_INLINE vec vec_sub(vec a, vec b)
-{
-    return _mm_sub_ps(a, b);
-}
-SK_INLINE vec vec_mul(vec a, vec b)
-{
-    return _mm_mul_ps(a, b);
-}
-SK_INLINE vec vec_div(vec a, vec b)
-{
-    return _mm_div_ps(a, b);
-}
-SK_INLINE vec vec_min(vec a, vec b)
-{
-    return _mm_min_ps(a, b);
-}
-SK_INLINE vec vec_max(vec a, vec b)
-{
-    return _mm_max_ps(a, b);
-}
+#include "kernels/simd/vec_x86.h"
+
 SK_INLINE vec vec_fma(vec a, vec b, vec c)
 {
     return _mm_add_ps(_mm_mul_ps(a, b), c);
@@ -79,17 +45,14 @@ SK_INLINE vec vec_if_positive(vec x, vec a, vec b)
 {
     return _mm_blendv_ps(b, a, _mm_cmpgt_ps(x, _mm_setzero_ps()));
 }
+
+#include "kernels/simd/vec_exp2.h"
+
 SK_INLINE vec vec_exp2(vec t)
 {
     vec whole = _mm_floor_ps(t), f = vec_sub(t, whole);
-    vec p = vec_set1(1.8775767e-3f);
-    p = vec_fma(p, f, vec_set1(8.9893397e-3f));
-    p = vec_fma(p, f, vec_set1(5.5826318e-2f));
-    p = vec_fma(p, f, vec_set1(2.4015361e-1f));
-    p = vec_fma(p, f, vec_set1(6.9315308e-1f));
-    p = vec_fma(p, f, vec_set1(9.9999994e-1f));
     __m128i exponent = _mm_slli_epi32(_mm_add_epi32(_mm_cvtps_epi32(whole), _mm_set1_epi32(127)), 23);
-    return vec_mul(p, _mm_castsi128_ps(exponent));
+    return vec_mul(vec_exp2_fraction(f), _mm_castsi128_ps(exponent));
 }
 SK_INLINE vec vec_reciprocal(vec d)
 {
@@ -103,6 +66,5 @@ SK_INLINE void vec_u8x16(const unsigned char *p, vec out[4])
     out[2] = _mm_cvtepi32_ps(_mm_cvtepu8_epi32(_mm_srli_si128(bytes, 8)));
     out[3] = _mm_cvtepi32_ps(_mm_cvtepu8_epi32(_mm_srli_si128(bytes, 12)));
 }
-/* clang-format on */
 
 #endif
