@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/transfer.h"
 #include "skitter/version.h"
 
 #include <dlfcn.h>
@@ -48,30 +49,12 @@ void sk_child_set_program(const char *const *words, size_t n_words)
 
 bool sk_child_send(int fd, const void *data, size_t bytes)
 {
-    for (const char *at = data; bytes;) {
-        ssize_t n = send(fd, at, bytes, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += n;
-        bytes -= (size_t)n;
-    }
-    return true;
+    return sk_send_all(fd, data, bytes) == bytes;
 }
 
 bool sk_child_receive(int fd, void *data, size_t bytes)
 {
-    for (char *at = data; bytes;) {
-        ssize_t n = read(fd, at, bytes);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += n;
-        bytes -= (size_t)n;
-    }
-    return true;
+    return sk_read_all(fd, data, bytes) == bytes;
 }
 
 sk_child_heard sk_child_receive_within(int fd, void *data, size_t bytes, int64_t limit_ms)

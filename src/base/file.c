@@ -2,6 +2,8 @@
 /* The part of file.h about opening and reading. */
 #include "base/file.h"
 
+#include "base/transfer.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -186,16 +188,8 @@ static void release_mapping(void *context)
 static sk_status fill(const char *path, int file, const struct stat *before, char *data, sk_error *err)
 {
     size_t length = (size_t)before->st_size;
-    for (size_t used = 0; used < length;) {
-        ssize_t got = read(file, data + used, length - used);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return sk_fail(err, SK_ERR_IO, "%s: cannot be read: %s", path, strerror(errno));
-        if (got == 0)
-            break;
-        used += (size_t)got;
-    }
+    if (sk_read_all(file, data, length) < length && errno)
+        return sk_fail(err, SK_ERR_IO, "%s: cannot be read: %s", path, strerror(errno));
     struct stat after;
     if (fstat(file, &after) != 0 || after.st_size != before->st_size ||
         after.st_mtim.tv_sec != before->st_mtim.tv_sec || after.st_mtim.tv_nsec != before->st_mtim.tv_nsec)

@@ -2,6 +2,7 @@
 #include "base/hash.h"
 
 #include "base/file.h"
+#include "base/transfer.h"
 
 #include <errno.h>
 #include <sodium/crypto_hash_sha256.h>
@@ -57,18 +58,15 @@ sk_status sk_hash_sha256_file(const char *path, sk_sha256 *out, sk_error *err)
         goto done;
     }
     sk_sha256_begin(&state);
-    for (;;) {
-        ssize_t got = read(file, piece, PIECE);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0) {
+    size_t got;
+    do {
+        got = sk_read_all(file, piece, PIECE);
+        if (got < PIECE && errno) {
             status = sk_fail(err, SK_ERR_IO, "%s: cannot be read: %s", path, strerror(errno));
             goto done;
         }
-        if (got == 0)
-            break;
-        sk_sha256_add(&state, piece, (size_t)got);
-    }
+        sk_sha256_add(&state, piece, got);
+    } while (got == PIECE);
     sk_sha256_end(&state, out);
 done:
     sk_free(piece);

@@ -267,32 +267,31 @@ static void with_unit(double value, const char *unit, char *buffer, size_t capac
     snprintf(buffer, capacity, "%s %s", number, unit);
 }
 
-const char *sk_text_bytes(double bytes, char *buffer, size_t capacity)
+/* In the largest of the units (smallest first, each a thousand of the one before) that gives 1 or more; the smallest
+ * one whole. */
+static const char *by_thousands(double value, const char *const *units, char *buffer, size_t capacity)
 {
-    static const char *const units[] = {"kB", "MB", "GB", "TB", "PB"};
-    if (!(bytes >= 999.5)) {
-        snprintf(buffer, capacity, "%.0f B", bytes > 0 ? bytes : 0);
+    if (!(value >= 999.5)) {
+        snprintf(buffer, capacity, "%.0f %s", value > 0 ? value : 0, units[0]);
         return buffer;
     }
-    int unit = 0;
-    for (bytes /= 1000; bytes >= 999.5 && unit < 4; unit++)
-        bytes /= 1000;
-    with_unit(bytes, units[unit], buffer, capacity);
+    int unit = 1;
+    for (value /= 1000; value >= 999.5 && units[unit + 1]; unit++)
+        value /= 1000;
+    with_unit(value, units[unit], buffer, capacity);
     return buffer;
+}
+
+const char *sk_text_bytes(double bytes, char *buffer, size_t capacity)
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", NULL};
+    return by_thousands(bytes, units, buffer, capacity);
 }
 
 const char *sk_text_duration(double ns, char *buffer, size_t capacity)
 {
-    static const char *const units[] = {"us", "ms", "s"};
-    if (!(ns >= 999.5)) {
-        snprintf(buffer, capacity, "%.0f ns", ns > 0 ? ns : 0);
-        return buffer;
-    }
-    int unit = 0;
-    for (ns /= 1000; ns >= 999.5 && unit < 2; unit++)
-        ns /= 1000;
-    with_unit(ns, units[unit], buffer, capacity);
-    return buffer;
+    static const char *const units[] = {"ns", "us", "ms", "s", NULL};
+    return by_thousands(ns, units, buffer, capacity);
 }
 
 const char *sk_text_time_left(double seconds, char *buffer, size_t capacity)

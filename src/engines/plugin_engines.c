@@ -5,17 +5,18 @@
 
 /* The engines that are plugins, as the program knows them without having them. */
 
+#define NVIDIA_DRIVER                                                                                        \
+    .vendor = "NVIDIA", .driver = "libcuda.so.1", .device = "/dev/nvidia0",                                  \
+    .driver_remedy =                                                                                         \
+        "install NVIDIA's driver (Debian: apt-get install nvidia-driver); in a container, start it with "    \
+        "--gpus all"
+
 static const sk_plugin_wish cuda_wish = {
     .engine = "cuda",
     .file = "libskitter_cuda.so",
     .remedy = "install skitter's CUDA package, or build it with nvcc: make plugin-cuda; "
               "SKITTER_PLUGIN_DIR names its folder",
-    .vendor = "NVIDIA",
-    .driver = "libcuda.so.1",
-    .device = "/dev/nvidia0",
-    .driver_remedy =
-        "install NVIDIA's driver (Debian: apt-get install nvidia-driver); in a container, start it with "
-        "--gpus all",
+    NVIDIA_DRIVER,
 };
 SK_PLUGIN_ENGINE(sk_engine_cuda, cuda_wish, cuda, "skitter on NVIDIA GPUs", NULL, sk_gpu_options, 1,
                  SK_CUDA_CAN);
@@ -41,12 +42,7 @@ static const sk_plugin_wish tensorrt_wish = {
     .remedy =
         "build it where TensorRT's headers are: make plugin-tensorrt; SKITTER_PLUGIN_DIR names its folder. "
         "(--runtime onnx_cuda --execution-provider TensorRT needs no plugin)",
-    .vendor = "NVIDIA",
-    .driver = "libcuda.so.1",
-    .device = "/dev/nvidia0",
-    .driver_remedy =
-        "install NVIDIA's driver (Debian: apt-get install nvidia-driver); in a container, start it with "
-        "--gpus all",
+    NVIDIA_DRIVER,
 };
 
 static sk_status build_engine(const void *onnx, size_t length, int32_t batch, const char *metadata,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/allowance.h"
+#include "base/transfer.h"
 #include "formats/onnx_read.h"
 #include "formats/onnx_wire.h"
 
@@ -215,17 +216,11 @@ static sk_status open_external(sk_onnx_reader *r, const char *name, const char *
 static sk_status pread_all(int descriptor, void *data, size_t bytes, uint64_t offset, const char *path,
                            sk_error *err)
 {
-    for (size_t done = 0; done < bytes;) {
-        ssize_t got = pread(descriptor, (char *)data + done, bytes - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return sk_fail(err, SK_ERR_IO, "%s: read failed at byte %llu: %s", path,
-                           (unsigned long long)(offset + done),
-                           got ? strerror(errno) : "the file became shorter");
-        done += (size_t)got;
-    }
-    return SK_OK;
+    size_t got = sk_read_all_at(descriptor, data, bytes, (int64_t)offset);
+    if (got == bytes)
+        return SK_OK;
+    return sk_fail(err, SK_ERR_IO, "%s: read failed at byte %llu: %s", path,
+                   (unsigned long long)(offset + got), errno ? strerror(errno) : "the file became shorter");
 }
 
 /* Read, not mapped: a mapping would crash the process if somebody shortened the file while a model is

@@ -10,6 +10,19 @@ typedef struct conv_size {
     int64_t kh, kw, per_group;    /* weight's inner three dimensions: per_group, kh, kw */
 } conv_size;
 
+static conv_size size_of(const sk_shape *x, const sk_shape *w, const sk_shape *y)
+{
+    return (conv_size){.channels = x->dim[1],
+                       .h = x->dim[2],
+                       .w = x->dim[3],
+                       .out_channels = y->dim[1],
+                       .oh = y->dim[2],
+                       .ow = y->dim[3],
+                       .per_group = w->dim[1],
+                       .kh = w->dim[2],
+                       .kw = w->dim[3]};
+}
+
 /* acc[x] += weight * row[x * stride + shift] for those x whose input lies inside 0 .. w-1. */
 static void add_row(double *acc, int64_t ow, const float *row, int64_t w, int64_t stride, int64_t shift,
                     double weight)
@@ -67,15 +80,7 @@ sk_status sk_ref_conv(const sk_node *node, const sk_tensor *ins, sk_tensor *outs
     win.kernel[0] = (int32_t)w->dim[2];
     win.kernel[1] = (int32_t)w->dim[3];
     win = sk_window_resolve(&win, x->dim[2], x->dim[3]);
-    conv_size s = {.channels = x->dim[1],
-                   .h = x->dim[2],
-                   .w = x->dim[3],
-                   .out_channels = y->dim[1],
-                   .oh = y->dim[2],
-                   .ow = y->dim[3],
-                   .per_group = w->dim[1],
-                   .kh = w->dim[2],
-                   .kw = w->dim[3]};
+    conv_size s = size_of(x, w, y);
     if (s.h == s.oh && s.w == s.ow && s.kh == 1 && s.kw == 1 && win.stride[0] == 1 && win.stride[1] == 1) {
         s.ow = s.w = s.h * s.w;
         s.oh = s.h = 1;
@@ -135,15 +140,7 @@ sk_status sk_ref_conv_transpose(const sk_node *node, const sk_tensor *ins, sk_te
     const sk_tensor *bias = sk_node_input(node, ins, 2);
     sk_attrs a = node->a;
     sk_conv_transpose_resolve(&a, w->dim[2], w->dim[3]);
-    conv_size s = {.channels = x->dim[1],
-                   .h = x->dim[2],
-                   .w = x->dim[3],
-                   .out_channels = y->dim[1],
-                   .oh = y->dim[2],
-                   .ow = y->dim[3],
-                   .per_group = w->dim[1],
-                   .kh = w->dim[2],
-                   .kw = w->dim[3]};
+    conv_size s = size_of(x, w, y);
     int64_t group_inputs = s.channels / a.conv_transpose.groups;
     int64_t plane = s.kh * s.kw;
     double *acc = sk_calloc((size_t)s.ow, sizeof *acc);

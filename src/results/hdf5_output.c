@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/object.h"
+#include "base/transfer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -104,15 +105,7 @@ static herr_t read_bytes(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t 
     (void)type;
     (void)transfer;
     driver_file *f = (driver_file *)base;
-    size_t used = 0;
-    while (used < bytes) {
-        ssize_t got = pread(f->output->file, (char *)data + used, bytes - used, (off_t)(at + used));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        used += (size_t)got;
-    }
+    size_t used = sk_read_all_at(f->output->file, data, bytes, (int64_t)at);
     memset((char *)data + used, 0, bytes - used);
     lay_over(f->output->kept, at, bytes, data);
     return 0;
@@ -136,16 +129,8 @@ static herr_t write_bytes(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t
     (void)type;
     (void)transfer;
     driver_file *f = (driver_file *)base;
-    size_t used = 0;
-    while (used < bytes && !f->output->error) {
-        ssize_t put = pwrite(f->output->file, (const char *)data + used, bytes - used, (off_t)(at + used));
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            f->output->error = put < 0 ? errno : ENOSPC;
-        else
-            used += (size_t)put;
-    }
+    if (!f->output->error && sk_write_all_at(f->output->file, data, bytes, (int64_t)at) < bytes)
+        f->output->error = errno ? errno : ENOSPC;
     if (f->output->error)
         keep(f->output, at, data, bytes);
     if (at + bytes > f->eof)

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/object.h"
+#include "base/transfer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,21 +66,15 @@ static sk_status io_failed(const sk_journal *j, const char *what, sk_error *err)
 
 static sk_status write_all(sk_journal *j, const void *data, size_t bytes, sk_error *err)
 {
-    for (const char *at = data; bytes;) {
-        ssize_t n = pwrite(j->fd, at, bytes, j->end);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return sk_fail(
-                err, SK_ERR_IO,
-                "%s: writing failed: %s. What was written before is kept; make room and run the same command "
-                "again to continue",
-                j->path, strerror(errno));
-        at += n;
-        bytes -= (size_t)n;
-        j->end += n;
-    }
-    return SK_OK;
+    size_t put = sk_write_all_at(j->fd, data, bytes, j->end);
+    j->end += (int64_t)put;
+    if (put == bytes)
+        return SK_OK;
+    return sk_fail(
+        err, SK_ERR_IO,
+        "%s: writing failed: %s. What was written before is kept; make room and run the same command "
+        "again to continue",
+        j->path, strerror(errno));
 }
 
 sk_status sk_journal_flush(sk_journal *j, bool durable, sk_error *err)
@@ -162,17 +157,7 @@ sk_status sk_journal_finish(sk_journal *j, sk_error *err)
 
 static bool read_at(const sk_journal *j, int64_t offset, void *data, size_t bytes)
 {
-    for (char *at = data; bytes;) {
-        ssize_t n = pread(j->fd, at, bytes, offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += n;
-        bytes -= (size_t)n;
-        offset += n;
-    }
-    return true;
+    return sk_read_all_at(j->fd, data, bytes, offset) == bytes;
 }
 
 /* One good entry at *offset into j->body; false at the end, at a torn or damaged entry. *ended for the end mark. */
