@@ -10,7 +10,7 @@
 typedef __m256 vec;
 #define VEC_FLOATS   8
 #define VEC_ISA      avx2
-#define VEC_MM(name) _mm256_##name
+#define VEC_OP(name) _mm256_##name##_ps
 
 #include "kernels/simd/vec_x86.h"
 

@@ -10,7 +10,7 @@
 typedef __m512 vec;
 #define VEC_FLOATS   16
 #define VEC_ISA      avx512
-#define VEC_MM(name) _mm512_##name
+#define VEC_OP(name) _mm512_##name##_ps
 
 #include "kernels/simd/vec_x86.h"
 

@@ -8,8 +8,11 @@
 
 /* AArch64 Advanced SIMD; see vec_avx512.h for the words. */
 typedef float32x4_t vec;
-#define VEC_FLOATS 4
-#define VEC_ISA    neon
+#define VEC_FLOATS   4
+#define VEC_ISA      neon
+#define VEC_OP(name) v##name##q_f32
+
+#include "kernels/simd/vec_words.h"
 
 SK_INLINE vec vec_load(const float *p)
 {
@@ -22,30 +25,6 @@ SK_INLINE void vec_store(float *p, vec v)
 SK_INLINE vec vec_set1(float x)
 {
     return vdupq_n_f32(x);
-}
-SK_INLINE vec vec_add(vec a, vec b)
-{
-    return vaddq_f32(a, b);
-}
-SK_INLINE vec vec_sub(vec a, vec b)
-{
-    return vsubq_f32(a, b);
-}
-SK_INLINE vec vec_mul(vec a, vec b)
-{
-    return vmulq_f32(a, b);
-}
-SK_INLINE vec vec_div(vec a, vec b)
-{
-    return vdivq_f32(a, b);
-}
-SK_INLINE vec vec_min(vec a, vec b)
-{
-    return vminq_f32(a, b);
-}
-SK_INLINE vec vec_max(vec a, vec b)
-{
-    return vmaxq_f32(a, b);
 }
 SK_INLINE vec vec_fma(vec a, vec b, vec c)
 {

@@ -10,7 +10,7 @@
 typedef __m128 vec;
 #define VEC_FLOATS   4
 #define VEC_ISA      sse42
-#define VEC_MM(name) _mm_##name
+#define VEC_OP(name) _mm_##name##_ps
 
 #include "kernels/simd/vec_x86.h"
 
