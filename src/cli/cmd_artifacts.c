@@ -168,7 +168,6 @@ static sk_status run(const sk_args *args, sk_error *err)
 
 const sk_command sk_command_artifacts = {
     .name = "artifacts",
-    .group = "Compute runtimes",
     .summary = "look after the model files that runtimes made",
     .description =
         "Runtimes such as onnx_cpu, openvino and tensorrt run files of their own, which skitter makes beside "

@@ -220,7 +220,6 @@ done:
 
 const sk_command sk_command_bench = {
     .name = "bench",
-    .group = "Models",
     .summary = "time a model's network on one or more runtimes, side by side",
     .description =
         "Each runtime runs in a process of its own and short rounds alternate between them, so that a noisy "

@@ -228,7 +228,6 @@ static const sk_example examples[] = {
 
 const sk_command sk_command_completion = {
     .name = "completion",
-    .group = "Skitter itself",
     .summary = "print the completion script of a shell",
     .operands = operands,
     .examples = examples,

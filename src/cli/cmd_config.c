@@ -190,7 +190,6 @@ static sk_status run(const sk_args *args, sk_error *err)
 
 const sk_command sk_command_config = {
     .name = "config",
-    .group = "Compute runtimes",
     .summary = "show or change the saved compute runtime",
     .description =
         "One setting, compute_runtime, holds for detection and pose alike. The order: --runtime, then "

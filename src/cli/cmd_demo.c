@@ -162,7 +162,6 @@ static sk_status run(const sk_args *args, sk_error *err)
 
 const sk_command sk_command_demo = {
     .name = "demo",
-    .group = "Finding animals",
     .summary = "see skitter at work on a scene and with models of its own",
     .description = "Draws a scene its models never saw, finds boxes and poses in it as 'skitter predict' "
                    "does, measures them "

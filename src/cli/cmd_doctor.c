@@ -81,7 +81,6 @@ static sk_status run(const sk_args *args, sk_error *err)
 
 const sk_command sk_command_doctor = {
     .name = "doctor",
-    .group = "Compute runtimes",
     .summary = "test every compute runtime and say what would help",
     .description =
         "Each runtime's engine is loaded and made to compute a small convolution, in a process of its own "

@@ -248,7 +248,6 @@ done:
 
 const sk_command sk_command_eval = {
     .name = "eval",
-    .group = "Finding animals",
     .summary = "measure results against the truth",
     .description =
         "Precision, recall and average precision of boxes, oriented boxes (by the exact overlap of the "

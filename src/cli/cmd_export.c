@@ -175,7 +175,6 @@ static sk_status run(const sk_args *args, sk_error *err)
 
 const sk_command sk_command_export = {
     .name = "export",
-    .group = "Models",
     .summary = "write a model as ONNX, or as a compute runtime's own file",
     .description =
         "The file carries Ultralytics' metadata and names for YOLO models, so that Ultralytics and every "

@@ -31,7 +31,6 @@ static const sk_example examples[] = {
 
 const sk_command sk_command_help = {
     .name = "help",
-    .group = "Skitter itself",
     .summary = "explain a command, with examples",
     .operands = operands,
     .examples = examples,

@@ -39,7 +39,6 @@ static sk_status run(const sk_args *args, sk_error *err)
 
 const sk_command sk_command_info = {
     .name = "info",
-    .group = "Models",
     .summary = "say what a model file holds",
     .description = "Reads a model without running anything in it and prints its task, classes, keypoints, "
                    "skeleton, input "

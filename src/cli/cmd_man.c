@@ -166,7 +166,6 @@ static const sk_example examples[] = {
 
 const sk_command sk_command_man = {
     .name = "man",
-    .group = "Skitter itself",
     .summary = "print the manual page (roff)",
     .examples = examples,
     .run = run,

@@ -126,7 +126,6 @@ done:
 
 const sk_command sk_command_net = {
     .name = "net",
-    .group = "Models",
     .summary = "run the bare network on an array",
     .description = "Feeds one .npy array to the model's network and writes what the original's network "
                    "returns: for YOLO "

@@ -346,7 +346,6 @@ done:
 
 const sk_command sk_command_predict = {
     .name = "predict",
-    .group = "Finding animals",
     .summary = "detect and pose animals in pictures and video",
     .description = "Runs one model, or two of which the second looks at crops, over every frame and writes "
                    "the results as they come. "

@@ -402,7 +402,6 @@ static sk_status run(const sk_args *args, sk_error *err)
 
 const sk_command sk_command_run = {
     .name = "run",
-    .group = "Models",
     .summary = "what the performant runner gains over basic execution",
     .description =
         "Runs a model over a source twice, in rounds that take turns: by basic execution (for each frame: "

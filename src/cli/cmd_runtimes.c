@@ -164,7 +164,6 @@ static sk_status run(const sk_args *args, sk_error *err)
 
 const sk_command sk_command_runtimes = {
     .name = "runtimes",
-    .group = "Compute runtimes",
     .summary = "list the compute runtimes that can be chosen here",
     .description =
         "With models, or several pipelines, only what all of them can use is allowed; for everything else "

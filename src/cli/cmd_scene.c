@@ -239,7 +239,6 @@ static sk_status run(const sk_args *args, sk_error *err)
 
 const sk_command sk_command_scene = {
     .name = "scene",
-    .group = "Finding animals",
     .summary = "make a video or training pictures of made-up animals, with the exact truth",
     .description =
         "Draws fish, flies or mice from above that move, turn, cross and cover each other, in "

@@ -72,7 +72,6 @@ static const sk_example examples[] = {
 
 const sk_command sk_command_version = {
     .name = "version",
-    .group = "Skitter itself",
     .summary = "version, build and processor",
     .options = options,
     .examples = examples,

@@ -84,7 +84,6 @@ typedef struct sk_example {
 
 typedef struct sk_command {
     const char *name;
-    const char *group;       /* heading in the overview; commands of one group stand together in commands.c */
     const char *summary;     /* one line, lower case, no full stop */
     const char *description; /* paragraphs parted by "\n\n", wrapped by skitter; may be null */
     const sk_operand *operands;
@@ -102,6 +101,8 @@ extern const sk_command *const sk_commands[];
 extern const sk_option sk_common_options[];
 
 const sk_command *sk_command_find(const char *name); /* null when there is none */
+/* The heading that stands before this command in the overview; null where its group has begun before. */
+const char *sk_command_heading(const sk_command *command);
 
 /* The command's option, or the common one, of this long name; null when there is none. */
 const sk_option *sk_command_option(const sk_command *command, const char *name, size_t length);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The list of commands, in the order people read them. Commands of one group stand together. */
+/* The list of commands, in the order people read them. */
 extern const sk_command sk_command_artifacts;
 extern const sk_command sk_command_bench;
 extern const sk_command sk_command_completion;
@@ -23,29 +23,30 @@ extern const sk_command sk_command_scene;
 extern const sk_command sk_command_version;
 
 const sk_command *const sk_commands[] = {
-    /* finding animals */
-    &sk_command_demo,
-    &sk_command_predict,
-    &sk_command_eval,
-    &sk_command_scene,
-    /* models */
-    &sk_command_info,
-    &sk_command_export,
-    &sk_command_net,
-    &sk_command_bench,
-    &sk_command_run,
-    /* compute runtimes */
-    &sk_command_runtimes,
-    &sk_command_doctor,
-    &sk_command_config,
-    &sk_command_artifacts,
-    /* skitter itself */
-    &sk_command_help,
-    &sk_command_version,
-    &sk_command_completion,
-    &sk_command_man,
-    NULL,
+    &sk_command_demo,       &sk_command_predict, &sk_command_eval,
+    &sk_command_scene,      &sk_command_info,    &sk_command_export,
+    &sk_command_net,        &sk_command_bench,   &sk_command_run,
+    &sk_command_runtimes,   &sk_command_doctor,  &sk_command_config,
+    &sk_command_artifacts,  &sk_command_help,    &sk_command_version,
+    &sk_command_completion, &sk_command_man,     NULL,
 };
+
+/* The groups they stand in: each heading before the first command of its group. */
+static const struct {
+    const sk_command *first;
+    const char *heading;
+} groups[] = {{&sk_command_demo, "Finding animals"},
+              {&sk_command_info, "Models"},
+              {&sk_command_runtimes, "Compute runtimes"},
+              {&sk_command_help, "Skitter itself"}};
+
+const char *sk_command_heading(const sk_command *command)
+{
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+        if (groups[i].first == command)
+            return groups[i].heading;
+    return NULL;
+}
 
 const sk_option sk_common_options[] = {
     {.name = "help", .letter = 'h', .kind = SK_OPTION_FLAG, .help = "show this page"},

@@ -214,15 +214,13 @@ void sk_help_overview(FILE *out)
     fprintf(out, "%sskitter %s%s: detects and poses animals in video, without Python\n\n",
             sk_cli_style(out, SK_STYLE_BOLD), SK_BUILD_VERSION, sk_cli_style(out, SK_STYLE_END));
     fprintf(out, "Usage: skitter COMMAND [arguments] [options]\n");
-    const char *group = "";
     int width = 10;
     for (const sk_command *const *command = sk_commands; *command; command++)
         width = (int)strlen((*command)->name) > width ? (int)strlen((*command)->name) : width;
     for (const sk_command *const *command = sk_commands; *command; command++) {
-        const char *own = (*command)->group ? (*command)->group : "Others";
-        if (strcmp(own, group) != 0)
-            heading(out, own);
-        group = own;
+        const char *group = sk_command_heading(*command);
+        if (group)
+            heading(out, group);
         print_row(out, (*command)->name, width, (*command)->summary);
     }
     fprintf(out, "\n'skitter COMMAND --help' explains a command, with examples.\n");
