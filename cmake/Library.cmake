@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # libskitter (shared and static) from the rooms, and the executable from src/cli.
-set(SKITTER_ROOMS base graph formats models tasks kernels engines runtime runner pipeline track media results eval report scene app)
+set(SKITTER_ROOMS base graph formats models tasks kernels engines runtime runner pipeline background track media results eval report scene app)
 
 set(skitter_sources "")
 foreach(room ${SKITTER_ROOMS})
