@@ -13,28 +13,9 @@ EDGES = ((0, 1), (1, 2), (2, 3), (3, 4))
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-class _Settings(ctypes.Structure):
-    _fields_ = [("species", ctypes.c_int), ("animals", ctypes.c_int32), ("width", ctypes.c_int32),
-                ("height", ctypes.c_int32), ("rate", ctypes.c_double), ("seed", ctypes.c_uint64),
-                ("behaviour", ctypes.c_uint32), ("hides", ctypes.c_int32), ("open_border", ctypes.c_bool)]
-
-
-class _Frame(ctypes.Structure):
-    _fields_ = [("format", ctypes.c_int), ("width", ctypes.c_int32), ("height", ctypes.c_int32),
-                ("stride", ctypes.c_ssize_t), ("data", ctypes.c_void_p), ("index", ctypes.c_int64),
-                ("time", ctypes.c_double)]
-
-
-class _Animal(ctypes.Structure):
-    _fields_ = [("track", ctypes.c_int32), ("species", ctypes.c_int32), ("box", ctypes.c_float * 4),
-                ("obb", ctypes.c_float * 5), ("points", ctypes.c_float * 10), ("seen", ctypes.c_int32 * 5),
-                ("visible", ctypes.c_float), ("length", ctypes.c_float)]
-
-
 # one animal as a numpy record with the same layout
 ANIMAL = np.dtype([("track", "i4"), ("species", "i4"), ("box", "f4", 4), ("obb", "f4", 5), ("points", "f4", (5, 2)),
                    ("seen", "i4", 5), ("visible", "f4"), ("length", "f4")])
-assert ANIMAL.itemsize == ctypes.sizeof(_Animal)
 
 
 def build(folder):
@@ -42,7 +23,7 @@ def build(folder):
     path = pathlib.Path(folder) / "libskitter_scene.so"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        sources = sorted(ROOT.glob("src/scene/*.c")) + [ROOT / "src/base/memory.c", ROOT / "src/base/error.c"]
+        sources = [ROOT / "training/renderer.c"] + sorted(ROOT.glob("src/scene/*.c")) + [ROOT / "src/base/memory.c", ROOT / "src/base/error.c"]
         part = path.with_suffix(f".{os.getpid()}")
         # -ffp-contract=off: the pictures must be those of the program, bit for bit
         subprocess.run([os.environ.get("CC", "cc"), "-std=c17", "-D_GNU_SOURCE", "-O3", "-ffp-contract=off",
@@ -55,27 +36,18 @@ def build(folder):
 class Renderer:
     def __init__(self, library):
         self.lib = ctypes.CDLL(str(library))
-        self.lib.sk_scene_open.argtypes = [ctypes.POINTER(_Settings), ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p]
-        self.lib.sk_scene_next.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Frame), ctypes.c_void_p]
-        self.lib.sk_scene_next.restype = None
-        self.lib.sk_scene_skip.argtypes = [ctypes.c_void_p, ctypes.c_int32]
-        self.lib.sk_scene_skip.restype = None
-        self.lib.sk_scene_close.argtypes = [ctypes.POINTER(ctypes.c_void_p)]
-        self.lib.sk_scene_close.restype = None
+        self.lib.renderer_animal_size.restype = ctypes.c_size_t
+        assert self.lib.renderer_animal_size() == ANIMAL.itemsize
+        c, i32 = ctypes, ctypes.c_int32
+        self.lib.renderer_frames.argtypes = [i32, i32, i32, i32, c.c_double, c.c_uint64, i32, i32, c.c_void_p, c.c_void_p]
 
     def frames(self, species, animals, width, height, seed, count, rate=30.0, skip=0, images=None):
         """`count` frames of one scene, `skip` left out between them: (images [n,h,w,3] u8, animals [n,animals])."""
-        settings = _Settings(species, animals, width, height, rate, seed)
-        scene = ctypes.c_void_p()
-        if self.lib.sk_scene_open(ctypes.byref(settings), ctypes.byref(scene), None) != 0:
-            raise ValueError(f"scene refused: {species} {animals} {width}x{height}")
         if images is None:
             images = np.empty((count, height, width, 3), np.uint8)
+        assert images.flags.c_contiguous and images.dtype == np.uint8 and images.shape == (count, height, width, 3)
         truth = np.zeros((count, animals), ANIMAL)
-        for i in range(count):
-            frame = _Frame(1, width, height, 3 * width, images[i].ctypes.data, 0, 0.0)
-            self.lib.sk_scene_next(scene, ctypes.byref(frame), truth[i].ctypes.data)
-            if skip and i + 1 < count:
-                self.lib.sk_scene_skip(scene, skip)
-        self.lib.sk_scene_close(ctypes.byref(scene))
+        if self.lib.renderer_frames(species, animals, width, height, rate, seed, count, skip, images.ctypes.data,
+                                    truth.ctypes.data) != 0:
+            raise ValueError(f"scene refused: {species} {animals} {width}x{height}")
         return images, truth

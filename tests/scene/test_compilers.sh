@@ -20,6 +20,9 @@ try() { # compiler flags…
     fi
 }
 try gcc -O0
+# what training builds upon the scenes
+cc -std=c17 -D_GNU_SOURCE -Wall -Wextra -Werror -Iinclude -Isrc -c -o "$work/renderer.o" training/renderer.c ||
+    { echo "FAILED: training/renderer.c does not compile"; failures=$((failures + 1)); }
 if [ "$(uname -m)" = x86_64 ]; then try gcc -O3 -march=x86-64-v3; else try gcc -O3; fi # v3 has fused operations
 try clang -O2
 [ "$tried" -gt 0 ] || { echo "skipped: neither gcc nor clang here"; exit 77; }
