@@ -12,16 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const sk_operand operands[] = {
-    {.name = "result",
-     .kind = SK_OPTION_FILE,
-     .help =
-         "what was found: results.csv, results.jsonl, COCO JSON, a .slp, the folder of a run, or a folder of "
-         "Ultralytics' label text"},
-    {.name = "truth",
-     .kind = SK_OPTION_FILE,
-     .help = "what is there, in any of these formats, or a data.yaml"},
-    {0}};
+static const sk_operand operands[] = {{.name = "result",
+                                       .kind = SK_OPTION_FILE,
+                                       .help = "what was found: results.csv, results.jsonl, COCO JSON, a "
+                                               ".slp, MOTChallenge text, the folder of a run, or a folder of "
+                                               "Ultralytics' label text"},
+                                      {.name = "truth",
+                                       .kind = SK_OPTION_FILE,
+                                       .help = "what is there, in any of these formats, or a data.yaml"},
+                                      {0}};
 
 static const sk_option options[] = {
     {.name = "conf",

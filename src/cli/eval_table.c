@@ -163,22 +163,9 @@ static void print_notes(const sk_eval_report *r)
     }
 }
 
-void sk_cli_print_eval(const sk_eval_report *r)
+static void print_scores(const sk_eval_report *r)
 {
     char line[256];
-    if (r->covered < r->frames)
-        printf("%zu frames, of which the result has %zu\n", r->frames, r->covered);
-    else
-        printf("%zu frames\n", r->frames);
-    if (r->classified) {
-        snprintf(line, sizeof line, "%-24s %9s %9s %9s", "", "pictures", "top1", "top5");
-        heading(line);
-        printf("%-24s %9lld %9.3f %9.3f\n", "classes of pictures", (long long)r->classified, r->top1,
-               r->top5);
-        print_confusion(r);
-        print_notes(r);
-        return;
-    }
     snprintf(line, sizeof line, "%-15s %-16s %8s %8s %9s %9s %9s %9s %9s", "", "", "wanted", "found",
              "precision", "recall", "AP50", "AP75", "AP50:95");
     heading(line);
@@ -203,8 +190,29 @@ void sk_cli_print_eval(const sk_eval_report *r)
     }
     if (r->compared & SK_HAS_KEYPOINTS)
         print_points(r);
-    print_as_yolo_val(r);
-    print_confusion(r);
+}
+
+void sk_cli_print_eval(const sk_eval_report *r)
+{
+    char line[256];
+    if (r->covered < r->frames)
+        printf("%zu frames, of which the result has %zu\n", r->frames, r->covered);
+    else
+        printf("%zu frames\n", r->frames);
+    if (r->classified) {
+        snprintf(line, sizeof line, "%-24s %9s %9s %9s", "", "pictures", "top1", "top5");
+        heading(line);
+        printf("%-24s %9lld %9.3f %9.3f\n", "classes of pictures", (long long)r->classified, r->top1,
+               r->top5);
+        print_confusion(r);
+        print_notes(r);
+        return;
+    }
+    if (r->compared) {
+        print_scores(r);
+        print_as_yolo_val(r);
+        print_confusion(r);
+    }
     print_tracks(r);
     print_notes(r);
 }

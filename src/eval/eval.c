@@ -245,6 +245,7 @@ static sk_status measure(run *r, sk_error *err)
         report->compared &= ~SK_HAS_KEYPOINTS;
     if (r->result->n_items == 0) /* nothing was found: everything the truth has was missed */
         report->compared = r->truth->has & ~(r->pairing.n_keypoints ? 0 : SK_HAS_KEYPOINTS);
+    report->compared &= SK_HAS_BOX | SK_HAS_OBB | SK_HAS_KEYPOINTS; /* places alone are compared as tracks */
     if (report->compared & SK_HAS_BOX)
         SK_TRY(score(r, SK_HAS_BOX, box_similarity, box_similarity, &r->box, &report->yolo_box, err));
     if (report->compared & SK_HAS_OBB)

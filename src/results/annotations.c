@@ -241,7 +241,7 @@ static sk_status fail_unknown(const char *path, const char *why, sk_error *err)
     return sk_fail(
         err, SK_ERR_FORMAT,
         "%s: %s\nread are skitter's results.csv and results.jsonl, COCO JSON (a dataset or a list of "
-        "results), SLEAP's .slp, Ultralytics' data.yaml and folders of label text",
+        "results), SLEAP's .slp, MOTChallenge text, Ultralytics' data.yaml and folders of label text",
         path, why);
 }
 
@@ -270,6 +270,8 @@ static sk_status read_text(const char *path, const char *text, size_t length, sk
         return sk_annotations_read_coco(path, text + at, length - at, out, err);
     if (text[at] == '{')
         return sk_annotations_read_jsonl(path, text + at, length - at, out, err);
+    if (sk_annotations_is_mot(text + at, length - at))
+        return sk_annotations_read_mot(path, text + at, length - at, out, err);
     return sk_annotations_read_csv(path, text + at, length - at, out, err);
 }
 
@@ -293,6 +295,8 @@ static sk_status read_file(const char *path, sk_annotation_set *out, sk_error *e
     SK_TRY(sk_file_read(path, MAX_FILE, &text, &length, err));
     sk_status status = sk_annotations_parse(path, text, length, out, err);
     sk_free(text);
+    if (status == SK_OK && strcmp(out->format, "MOT text") == 0)
+        status = sk_annotations_mot_info(path, out, err);
     return status;
 }
 

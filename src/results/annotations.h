@@ -13,7 +13,8 @@
 /* What somebody says is in the frames, read back from a file: a program's results, or the truth. Numbers are kept in
  * double precision, as the file gives them. */
 
-/* Beside SK_HAS_…: only a centre, in obb[0] and obb[1]; obb[4] is its heading, 0 where none is known. */
+/* Beside SK_HAS_…, where there is no oriented box: the centre alone, in obb[0] and obb[1]; obb[4] is the heading where it is
+ * `directed`. */
 #define SK_HAS_POINT 0x10000u
 
 typedef struct sk_annotation_point {
@@ -26,6 +27,8 @@ typedef struct sk_annotation {
     int32_t image;    /* index into images */
     int32_t class_id; /* index into classes */
     uint32_t has;     /* SK_HAS_… */
+    bool predicted;   /* a track's place where nothing was seen: what a tracker thinks */
+    bool directed;    /* of a SK_HAS_POINT: obb[4] points to the head */
     bool crowd;       /* COCO's iscrowd: neither to be found nor wrong to find */
     double score;     /* 1 where the file gives none */
     double box[4];    /* x, y, width, height, as COCO */
@@ -51,8 +54,8 @@ typedef struct sk_annotation_class {
 } sk_annotation_class;
 
 typedef struct sk_annotation_set {
-    const char
-        *format;  /* "CSV", "JSON lines", "COCO dataset", "COCO results", "SLEAP labels", "label text" */
+    const char *
+        format; /* "CSV", "JSON lines", "COCO dataset", "COCO results", "SLEAP labels", "MOT text", "label text" */
     uint32_t has; /* what its annotations carry */
     size_t n_items, n_images, n_sources, n_classes, n_points;
     sk_annotation *items; /* in the file's order */
@@ -123,6 +126,12 @@ sk_status sk_annotations_read_labels(const char *folder, const sk_annotation_rea
 sk_status sk_annotations_read_data_yaml(const char *path, const char *text, size_t length,
                                         const sk_annotation_reading *how, sk_annotation_set *set,
                                         sk_error *err) SK_MUST_CHECK;
+sk_status sk_annotations_read_mot(const char *path, const char *text, size_t length, sk_annotation_set *set,
+                                  sk_error *err) SK_MUST_CHECK;
+/* Does this text begin with a line of numbers alone, as MOTChallenge's does? */
+bool sk_annotations_is_mot(const char *text, size_t length);
+/* What seqinfo.ini beside such a file, or above its folder, says: how many frames there are, and their size. */
+sk_status sk_annotations_mot_info(const char *path, sk_annotation_set *set, sk_error *err) SK_MUST_CHECK;
 sk_status sk_annotations_read_slp(const char *path, const void *bytes, size_t length, sk_annotation_set *set,
                                   sk_error *err) SK_MUST_CHECK;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "results/annotations.h"
+#include "results/annotations_csv.h"
 
 #include "base/memory.h"
 #include "formats/config_build.h"
@@ -9,43 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* skitter's results.csv, and truth in the same columns. Columns are found by name, in any order. */
-
-enum {
-    SOURCE,
-    FRAME,
-    TRACK,
-    CLASS,
-    NAME,
-    SCORE,
-    X1,
-    Y1,
-    X2,
-    Y2,
-    CX,
-    CY,
-    W,
-    H,
-    ANGLE,
-    VISIBLE,
-    AREA,
-    LENGTH,
-    CROWD,
-    N_FIXED,
-    UNUSED = -1,
-    POINT = 1000 /* POINT + 4 * keypoint + part */
-};
-static const char *const fixed_names[N_FIXED] = {
-    "source", "frame", "track", "class", "name",  "score",   "x1",   "y1",     "x2",   "y2",
-    "cx",     "cy",    "w",     "h",     "angle", "visible", "area", "length", "crowd"};
-static const char *const parts[4] = {"_x", "_y", "_score", "_visible"};
+/* skitter's results.csv, truth in the same columns, and upstream's tables of tracks. Columns are found by name, in any order. */
 
 #define MAX_COLUMNS 8192
+#define PI          3.14159265358979323846
 
-typedef struct cell {
-    const char *text;
-    size_t length;
-} cell;
+typedef sk_csv_cell cell;
 
 typedef struct reader {
     const char *path, *at, *end;
@@ -55,12 +24,8 @@ typedef struct reader {
     size_t n_cells, cells_capacity;
     char *scratch; /* quoted cells, unquoted */
     size_t scratch_capacity;
-    int *column; /* what each column is */
-    size_t n_columns;
-    int fixed[N_FIXED]; /* column of each, -1 absent */
-    int32_t n_points;
+    sk_csv_columns columns;
     double *numbers; /* 4 * n_points: the row's */
-    bool has_visible, has_scores;
 } reader;
 
 /* --- rows and cells --- */
@@ -165,134 +130,42 @@ static sk_status whole(const reader *r, int column, int64_t fallback, int64_t *o
     return SK_OK;
 }
 
-/* --- the header --- */
-
-static bool is_named(const cell *c, const char *name, const char *suffix)
-{
-    size_t n = strlen(name), s = strlen(suffix);
-    return c->length == n + s && memcmp(c->text, name, n) == 0 && memcmp(c->text + n, suffix, s) == 0;
-}
-
-/* Keypoints are where "<keypoint>_x" stands beside "<keypoint>_y". */
-static sk_status find_points(reader *r, sk_error *err)
-{
-    char **names = sk_calloc(r->n_cells + 1, sizeof *names);
-    int32_t count = 0;
-    sk_status status = names ? SK_OK : sk_fail_memory(err, r->n_cells * sizeof *names);
-    for (size_t i = 0; status == SK_OK && i < r->n_cells; i++) {
-        const cell *c = &r->cells[i];
-        if (r->column[i] != UNUSED || c->length < 3 || memcmp(c->text + c->length - 2, "_x", 2) != 0)
-            continue;
-        char *name = sk_strndup(c->text, c->length - 2);
-        if (!name) {
-            status = sk_fail_memory(err, c->length);
-            break;
-        }
-        bool pair = false;
-        for (size_t k = 0; k < r->n_cells; k++)
-            pair = pair || is_named(&r->cells[k], name, "_y");
-        if (!pair || count == SK_ANNOTATION_MAX_KEYPOINTS) {
-            sk_free(name);
-            continue;
-        }
-        for (size_t k = 0; k < r->n_cells; k++)
-            for (int part = 0; part < 4; part++)
-                if (r->column[k] == UNUSED && is_named(&r->cells[k], name, parts[part])) {
-                    r->column[k] = POINT + 4 * count + part;
-                    r->has_scores = r->has_scores || part == 2;
-                    r->has_visible = r->has_visible || part == 3;
-                }
-        names[count++] = name;
-    }
-    r->n_points = count;
-    if (status == SK_OK)
-        status = sk_annotations_keypoints(r->set, count, (const char *const *)names, err);
-    for (int32_t i = 0; i < count; i++)
-        sk_free(names[i]);
-    sk_free(names);
-    return status;
-}
-
-static void note_unused(reader *r)
-{
-    sk_text list = {.limit = 300};
-    for (size_t i = 0; i < r->n_columns; i++) {
-        const cell *c = &r->cells[i];
-        if (r->column[i] != UNUSED || is_named(c, "time", "") || is_named(c, "instance", "") ||
-            c->length > 60)
-            continue;
-        sk_text_appendf(&list, "%s%.*s", list.length ? ", " : "", (int)c->length, c->text);
-    }
-    if (list.length)
-        sk_annotations_note(r->set, "columns that were not used: %s", sk_text_get(&list));
-    sk_text_free(&list);
-}
+/* --- rows --- */
 
 static sk_status read_header(reader *r, sk_error *err)
 {
     SK_TRY(split_row(r, row_end(r), err));
-    r->n_columns = r->n_cells;
-    r->column = sk_calloc(r->n_columns, sizeof *r->column);
-    if (!r->column)
-        return sk_fail_memory(err, r->n_columns * sizeof *r->column);
-    for (int f = 0; f < N_FIXED; f++)
-        r->fixed[f] = -1;
-    for (size_t i = 0; i < r->n_columns; i++) {
-        r->column[i] = UNUSED;
-        for (int f = 0; f < N_FIXED; f++)
-            if (r->fixed[f] < 0 && is_named(&r->cells[i], fixed_names[f], "")) {
-                r->column[i] = f;
-                r->fixed[f] = (int)i;
-                break;
-            }
-    }
-    if (r->fixed[FRAME] < 0)
-        return sk_fail(
-            err, SK_ERR_FORMAT,
-            "%s: line %lld: no column is called 'frame'\nskitter's CSV names its columns in the first "
-            "line that is no comment; docs/results.md lists them",
-            r->path, (long long)r->line);
-    SK_TRY(find_points(r, err));
-    r->numbers = sk_calloc(4 * (size_t)r->n_points + 1, sizeof *r->numbers);
-    if (!r->numbers)
-        return sk_fail_memory(err, sizeof *r->numbers);
-    bool box = r->fixed[X1] >= 0 && r->fixed[Y1] >= 0 && r->fixed[X2] >= 0 && r->fixed[Y2] >= 0;
-    bool obb = r->fixed[ANGLE] >= 0;
-    for (int f = CX; f <= ANGLE; f++)
-        obb = obb && r->fixed[f] >= 0;
-    bool classes =
-        (r->fixed[CLASS] >= 0 || r->fixed[NAME] >= 0) && r->fixed[SCORE] >= 0; /* of whole pictures */
-    if (!box && !obb && !r->n_points && !classes)
-        return sk_fail(err, SK_ERR_FORMAT,
-                       "%s: line %lld: no box (x1, y1, x2, y2), no oriented box (cx, cy, w, h, angle) and no "
-                       "keypoints (<name>_x, <name>_y) among its columns",
-                       r->path, (long long)r->line);
-    r->set->has = (box ? SK_HAS_BOX : 0) | (obb ? SK_HAS_OBB : 0) | (r->n_points ? SK_HAS_KEYPOINTS : 0);
-    note_unused(r);
-    return SK_OK;
+    SK_TRY(sk_csv_columns_find(r->path, r->line, r->cells, r->n_cells, r->set, &r->columns, err));
+    r->numbers = sk_calloc(4 * (size_t)r->columns.n_points + 1, sizeof *r->numbers);
+    return r->numbers ? SK_OK : sk_fail_memory(err, 4 * (size_t)r->columns.n_points * sizeof *r->numbers);
 }
 
-/* --- rows --- */
+/* The cell of a column; empty where there is none. */
+static cell fixed_cell(const reader *r, int what)
+{
+    int column = r->columns.fixed[what];
+    return column >= 0 && (size_t)column < r->n_cells ? r->cells[column] : (cell){"", 0};
+}
 
 static sk_status fixed_number(const reader *r, int what, double *out, sk_error *err)
 {
     *out = NAN;
-    return r->fixed[what] < 0 ? SK_OK : number(r, (size_t)r->fixed[what], out, err);
+    return r->columns.fixed[what] < 0 ? SK_OK : number(r, (size_t)r->columns.fixed[what], out, err);
 }
 
 static sk_status read_points(reader *r, sk_error *err)
 {
-    for (int32_t i = 0; i < 4 * r->n_points; i++)
+    for (int32_t i = 0; i < 4 * r->columns.n_points; i++)
         r->numbers[i] = NAN;
-    for (size_t i = 0; i < r->n_columns && i < r->n_cells; i++)
-        if (r->column[i] >= POINT)
-            SK_TRY(number(r, i, &r->numbers[r->column[i] - POINT], err));
+    for (size_t i = 0; i < r->columns.count && i < r->n_cells; i++)
+        if (r->columns.what[i] >= SK_CSV_POINT)
+            SK_TRY(number(r, i, &r->numbers[r->columns.what[i] - SK_CSV_POINT], err));
     return SK_OK;
 }
 
 static void store_points(const reader *r, sk_annotation *a)
 {
-    for (int32_t k = 0; k < r->n_points; k++) {
+    for (int32_t k = 0; k < r->columns.n_points; k++) {
         const double *n = &r->numbers[4 * k];
         sk_annotation_point *p = &r->set->points[a->first + (size_t)k];
         bool found = !isnan(n[0]) && !isnan(n[1]);
@@ -302,56 +175,71 @@ static void store_points(const reader *r, sk_annotation *a)
     }
 }
 
+/* All there; none of them an empty cell. */
+static bool given(const double *v, int first, int last)
+{
+    for (int f = first; f <= last; f++)
+        if (isnan(v[f]))
+            return false;
+    return true;
+}
+
+static void store_shapes(const double *v, sk_annotation *a)
+{
+    if (given(v, SK_CSV_X1, SK_CSV_Y2)) {
+        a->has |= SK_HAS_BOX;
+        a->box[0] = v[SK_CSV_X1], a->box[2] = v[SK_CSV_X2] - v[SK_CSV_X1];
+        a->box[1] = v[SK_CSV_Y1], a->box[3] = v[SK_CSV_Y2] - v[SK_CSV_Y1];
+    }
+    if (given(v, SK_CSV_CX, SK_CSV_ANGLE)) {
+        a->has |= SK_HAS_OBB;
+        memcpy(a->obb, &v[SK_CSV_CX], sizeof a->obb);
+    } else if (given(v, SK_CSV_X, SK_CSV_Y)) {
+        a->has |= SK_HAS_POINT;
+        a->obb[0] = v[SK_CSV_X], a->obb[1] = v[SK_CSV_Y];
+        a->obb[4] = isnan(v[SK_CSV_HEADING]) ? v[SK_CSV_HEADING_DEGREES] * (PI / 180) : v[SK_CSV_HEADING];
+        a->directed = !isnan(a->obb[4]);
+        a->obb[4] = a->directed ? a->obb[4] : 0;
+    }
+}
+
 static sk_status class_of(reader *r, int32_t *out, sk_error *err)
 {
     int64_t number_;
-    SK_TRY(whole(r, r->fixed[CLASS], -1, &number_, err));
-    const char *name = "";
-    size_t length = 0;
-    if (r->fixed[NAME] >= 0 && (size_t)r->fixed[NAME] < r->n_cells) {
-        name = r->cells[r->fixed[NAME]].text;
-        length = r->cells[r->fixed[NAME]].length;
-    }
-    return sk_annotations_class(r->set, number_, name, length, out, err);
+    SK_TRY(whole(r, r->columns.fixed[SK_CSV_CLASS], -1, &number_, err));
+    cell name = fixed_cell(r, SK_CSV_NAME);
+    return sk_annotations_class(r->set, number_, name.text, name.length, out, err);
 }
 
 static sk_status read_row(reader *r, sk_error *err)
 {
-    if (r->n_cells > r->n_columns)
+    if (r->n_cells > r->columns.count)
         return sk_fail(err, SK_ERR_FORMAT, "%s: line %lld has %zu cells, the heading %zu", r->path,
-                       (long long)r->line, r->n_cells, r->n_columns);
+                       (long long)r->line, r->n_cells, r->columns.count);
     int64_t frame, track;
-    SK_TRY(whole(r, r->fixed[FRAME], -1, &frame, err));
-    SK_TRY(whole(r, r->fixed[TRACK], -1, &track, err));
+    SK_TRY(whole(r, r->columns.fixed[SK_CSV_FRAME], -1, &frame, err));
+    SK_TRY(whole(r, r->columns.fixed[SK_CSV_TRACK], -1, &track, err));
     if (frame < 0)
         return sk_fail(err, SK_ERR_FORMAT, "%s: line %lld: no frame number", r->path, (long long)r->line);
-    cell source = {"", 0};
-    if (r->fixed[SOURCE] >= 0 && (size_t)r->fixed[SOURCE] < r->n_cells)
-        source = r->cells[r->fixed[SOURCE]];
+    cell source = fixed_cell(r, SK_CSV_SOURCE), state = fixed_cell(r, SK_CSV_STATE);
     int32_t source_index, image, class_id;
     SK_TRY(sk_annotations_source(r->set, source.text, source.length, &source_index, err));
     SK_TRY(sk_annotations_image(r->set, source_index, frame, -1, &image, err));
     SK_TRY(class_of(r, &class_id, err));
-    double v[N_FIXED];
-    for (int f = SCORE; f < N_FIXED; f++)
+    double v[SK_CSV_FIXED];
+    for (int f = SK_CSV_SCORE; f < SK_CSV_FIXED; f++)
         SK_TRY(fixed_number(r, f, &v[f], err));
     SK_TRY(read_points(r, err));
     sk_annotation *a;
-    SK_TRY(sk_annotations_add(r->set, image, class_id, r->n_points > 0, &a, err));
+    SK_TRY(sk_annotations_add(r->set, image, class_id, r->columns.n_points > 0, &a, err));
     a->track = track;
-    a->score = isnan(v[SCORE]) ? 1 : v[SCORE];
-    a->visible = isnan(v[VISIBLE]) ? 1 : v[VISIBLE];
-    a->area = v[AREA];
-    a->length = v[LENGTH];
-    a->crowd = v[CROWD] > 0;
-    if (!isnan(v[X1]) && !isnan(v[Y1]) && !isnan(v[X2]) && !isnan(v[Y2])) {
-        a->has |= SK_HAS_BOX;
-        a->box[0] = v[X1], a->box[1] = v[Y1], a->box[2] = v[X2] - v[X1], a->box[3] = v[Y2] - v[Y1];
-    }
-    if (!isnan(v[CX]) && !isnan(v[CY]) && !isnan(v[W]) && !isnan(v[H]) && !isnan(v[ANGLE])) {
-        a->has |= SK_HAS_OBB;
-        memcpy(a->obb, &v[CX], sizeof a->obb);
-    }
+    a->score = isnan(v[SK_CSV_SCORE]) ? 1 : v[SK_CSV_SCORE];
+    a->visible = isnan(v[SK_CSV_VISIBLE]) ? 1 : v[SK_CSV_VISIBLE];
+    a->area = v[SK_CSV_AREA];
+    a->length = v[SK_CSV_LENGTH];
+    a->crowd = v[SK_CSV_CROWD] > 0;
+    store_shapes(v, a);
+    a->predicted = state.length > 0 && !(state.length == 6 && memcmp(state.text, "active", 6) == 0);
     store_points(r, a);
     return SK_OK;
 }
@@ -377,7 +265,7 @@ static sk_status read_comment(reader *r, const char *end, int64_t *frames, sk_er
 static bool is_row(reader *r, const char *end)
 {
     const char *begin = r->at;
-    bool row = split_row(r, end, NULL) == SK_OK && r->n_cells == r->n_columns;
+    bool row = split_row(r, end, NULL) == SK_OK && r->n_cells == r->columns.count;
     r->at = begin;
     return row;
 }
@@ -424,6 +312,6 @@ sk_status sk_annotations_read_csv(const char *path, const char *text, size_t len
     SK_TRY(sk_annotations_begin(set, "CSV", err));
     reader r = {.path = path, .at = text, .end = text + length, .set = set};
     sk_status status = read_rows(&r, err);
-    sk_free_all(r.cells, r.scratch, r.column, r.numbers);
+    sk_free_all(r.cells, r.scratch, r.columns.what, r.numbers);
     return status;
 }

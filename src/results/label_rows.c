@@ -2,6 +2,7 @@
 #include "results/label_rows.h"
 
 #include "base/memory.h"
+#include "results/shape.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -186,37 +187,6 @@ sk_status sk_label_rows_form(const char *what, const sk_label_rows *r, int32_t n
 
 /* --- into the set --- */
 
-/* The smallest turned rectangle around four points (x, y in turn): cx, cy, w, h, radians. */
-static void corners_to_obb(const double c[8], double obb[5])
-{
-    double best = INFINITY;
-    for (int i = 0; i < 4; i++)
-        for (int j = i + 1; j < 4; j++) { /* one side lies on two of the points */
-            double dx = c[2 * j] - c[2 * i], dy = c[2 * j + 1] - c[2 * i + 1], size = hypot(dx, dy);
-            if (!(size > 0))
-                continue;
-            dx /= size, dy /= size;
-            double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
-            for (int k = 0; k < 4; k++) {
-                double along = c[2 * k] * dx + c[2 * k + 1] * dy, across = c[2 * k + 1] * dx - c[2 * k] * dy;
-                low[0] = fmin(low[0], along), high[0] = fmax(high[0], along);
-                low[1] = fmin(low[1], across), high[1] = fmax(high[1], across);
-            }
-            double w = high[0] - low[0], h = high[1] - low[1];
-            if (w * h >= best)
-                continue;
-            best = w * h;
-            double a = (low[0] + high[0]) / 2, b = (low[1] + high[1]) / 2;
-            obb[0] = a * dx - b * dy;
-            obb[1] = a * dy + b * dx;
-            obb[2] = w;
-            obb[3] = h;
-            obb[4] = atan2(dy, dx);
-        }
-    if (!isfinite(best))
-        obb[0] = c[0], obb[1] = c[1], obb[2] = obb[3] = obb[4] = 0;
-}
-
 static void polygon_to_box(const double *v, uint32_t count, double w, double h, double box[4])
 {
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
@@ -298,7 +268,7 @@ static sk_status add_row(const sk_label_rows *r, const sk_label_row *row, const 
             double corners[8];
             for (int i = 0; i < 8; i++)
                 corners[i] = v[i] * (i % 2 ? h : w);
-            corners_to_obb(corners, a->obb);
+            sk_obb_of_corners(corners, a->obb);
             a->has |= SK_HAS_OBB;
         }
     } else {

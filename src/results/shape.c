@@ -16,6 +16,36 @@ void sk_obb_corners(const float obb[5], double xy[8])
     }
 }
 
+void sk_obb_of_corners(const double c[8], double obb[5])
+{
+    double best = INFINITY;
+    for (int i = 0; i < 4; i++)
+        for (int j = i + 1; j < 4; j++) { /* one side lies on two of the points */
+            double dx = c[2 * j] - c[2 * i], dy = c[2 * j + 1] - c[2 * i + 1], size = hypot(dx, dy);
+            if (!(size > 0))
+                continue;
+            dx /= size, dy /= size;
+            double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+            for (int k = 0; k < 4; k++) {
+                double along = c[2 * k] * dx + c[2 * k + 1] * dy, across = c[2 * k + 1] * dx - c[2 * k] * dy;
+                low[0] = fmin(low[0], along), high[0] = fmax(high[0], along);
+                low[1] = fmin(low[1], across), high[1] = fmax(high[1], across);
+            }
+            double w = high[0] - low[0], h = high[1] - low[1];
+            if (w * h >= best)
+                continue;
+            best = w * h;
+            double a = (low[0] + high[0]) / 2, b = (low[1] + high[1]) / 2;
+            obb[0] = a * dx - b * dy;
+            obb[1] = a * dy + b * dx;
+            obb[2] = w;
+            obb[3] = h;
+            obb[4] = atan2(dy, dx);
+        }
+    if (!isfinite(best))
+        obb[0] = c[0], obb[1] = c[1], obb[2] = obb[3] = obb[4] = 0;
+}
+
 void sk_instance_bounds(const sk_instances *all, const sk_found *in, double box[4])
 {
     double x1 = INFINITY, y1 = INFINITY, x2 = -INFINITY, y2 = -INFINITY;
