@@ -33,9 +33,9 @@ enum {
 
 /* A frame on its way through the list; all borrowed for the call. */
 typedef struct sk_passing {
-    const sk_result_frame *result;
-    const sk_frame *frame; /* null where nobody needs pixels */
-    double seconds;        /* since the first frame of this part was asked for */
+    const sk_result_frame *result; /* a consumer may put another in its place, for those behind it */
+    const sk_frame *frame;         /* null where nobody needs pixels */
+    double seconds;                /* since the first frame of this part was asked for */
     bool stop; /* a consumer sets it: this frame goes through the rest of the list, and is the last */
 } sk_passing;
 

@@ -56,11 +56,11 @@ static sk_status list_consumers(predict_run *r, sk_predict_watch watch, void *co
     if (s->more && s->more->cached)
         SK_TRY(sk_consumers_add(list, sk_consumer_cache(&r->cache), err));
     if (s->more)
-        SK_TRY(s->more->list(s->more->context, list, err));
-    for (int32_t i = 0; i < s->n_formats; i++)
+        SK_TRY(s->more->list(s->more->context, s, list, err));
+    for (int32_t i = 0; i < s->n_formats && !s->more; i++)
         SK_TRY(sk_consumers_add(list, sk_consumer_file(sk_sink_find(s->formats[i])), err));
     const sk_overlay_wish wish = {s->draw, s->line_width};
-    if (s->overlay)
+    if (s->overlay && !s->more)
         SK_TRY(sk_consumers_add(list, sk_consumer_overlay(&wish), err));
     if (s->tap)
         SK_TRY(sk_consumers_add(list, sk_consumer_tap(s->tap), err));
@@ -98,6 +98,7 @@ static sk_status begin_folder(predict_run *r, sk_error *err)
     sk_run_header_of(&facts, &r->identity, &r->header);
     r->header.started = sk_run_folder_started(r->folder);
     r->header.goes_on = s->goes_on;
+    r->header.tracked = s->more && s->more->tracks;
     sk_consumers_settle(&r->consumers, &r->header);
     const char *files[SK_CONSUMER_FILES * SK_CONSUMERS_MOST + 2] = {0};
     int32_t n = 0;
@@ -142,7 +143,11 @@ static sk_status begin_consumers(predict_run *r, sk_error *err)
     sk_run_folder_computed_by(r->folder, r->pipeline, &r->header);
     SK_TRY(sk_consumers_begin(&r->consumers, &r->header, r->folder, err));
     const sk_source_settings media = predict_media_of(r);
-    const sk_retell known = {r->folder, &r->header, &r->consumers, r->settings->source, &media};
+    const sk_retell known = {.folder = r->folder,
+                             .header = &r->header,
+                             .consumers = &r->consumers,
+                             .source = r->settings->source,
+                             .media = &media};
     return sk_retell_run(&known, err);
 }
 

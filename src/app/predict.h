@@ -12,12 +12,15 @@
 
 #define SK_PREDICT_MAX_FORMATS 12
 
+typedef struct sk_predict_settings sk_predict_settings;
+
 /* Of a run that does more with what is found than writing it down. */
 typedef struct sk_predict_more {
-    /* Its consumers, behind the journal and before the files and the overlay that the settings ask for. */
-    sk_status (*list)(void *context, sk_consumers *list, sk_error *err);
+    /* Its consumers, behind the journal, in place of the settings' files and overlay: which are its business now. */
+    sk_status (*list)(void *context, const sk_predict_settings *settings, sk_consumers *list, sk_error *err);
     void *context;
     const char *identity; /* what else shapes the result: lines of sk_run_identity.text */
+    bool tracks;          /* files are written with tracks: sk_run_header.tracked */
     bool cached;          /* what is found is kept in, and taken from, the inference cache … */
     const char *cache;    /* … in this folder; null: the user's */
 } sk_predict_more;
@@ -29,7 +32,7 @@ typedef enum sk_predict_colours {
     SK_PREDICT_COLOURS_BT601
 } sk_predict_colours;
 
-typedef struct sk_predict_settings {
+struct sk_predict_settings {
     const char *source;
     int32_t n_models;
     const char *models[SK_PIPELINE_MAX_MODELS];
@@ -59,7 +62,7 @@ typedef struct sk_predict_settings {
     bool runtime_fell_back;        /* detector.runtime is not what was asked for: the headers say so */
     const sk_predict_more *more;   /* null: nothing more */
     const sk_tap *tap;             /* frames and results while they pass; null: nobody wants them */
-} sk_predict_settings;
+};
 
 void sk_predict_defaults(sk_predict_settings *settings);
 

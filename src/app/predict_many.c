@@ -13,13 +13,13 @@
 
 #define FOLDERS_MOST 1000000
 
-sk_status sk_predict_fresh_folder(char **out, sk_error *err)
+sk_status sk_predict_fresh_folder(const char *command, char **out, sk_error *err)
 {
     char name[64];
     *out = NULL;
     SK_TRY(sk_folder_make("runs", err));
     for (int i = 1; i < FOLDERS_MOST; i++) {
-        snprintf(name, sizeof name, "runs/predict%d", i);
+        snprintf(name, sizeof name, "runs/%s%d", command, i);
         if (mkdir(name, 0777) == 0) {
             *out = sk_strdup(name);
             return *out ? SK_OK : sk_fail_memory(err, sizeof name);

@@ -38,7 +38,7 @@ sk_status sk_predict_many(const sk_predict_settings *settings, const sk_source_l
                           const sk_predict_many_watch *watch, sk_predict_many_report *report,
                           sk_error *err) SK_MUST_CHECK;
 
-/* Makes runs/predict1, or the first of predict2, predict3 … that is not there yet. *out is ended by sk_free. */
-sk_status sk_predict_fresh_folder(char **out, sk_error *err) SK_MUST_CHECK;
+/* Makes runs/<command>1, or the first of <command>2, <command>3 … that is not there yet. *out is ended by sk_free. */
+sk_status sk_predict_fresh_folder(const char *command, char **out, sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -5,13 +5,25 @@ typedef struct playing {
     const sk_retell *how;
     int64_t entry;     /* of the journal */
     sk_source *source; /* opened for the first frame that is read again */
+    sk_result_frame told;
 } playing;
+
+static sk_status told_of(playing *p, const sk_result_frame **known, int64_t *entry, sk_error *err)
+{
+    *entry = p->entry++;
+    if (!p->how->tell)
+        return SK_OK;
+    SK_TRY(p->how->tell(p->how->context, *entry, *known, &p->told, err));
+    *known = &p->told;
+    return SK_OK;
+}
 
 static sk_status tell(void *context, const sk_result_frame *known, sk_error *err)
 {
     playing *p = context;
     const sk_consumers *list = p->how->consumers;
-    const int64_t entry = p->entry++;
+    int64_t entry;
+    SK_TRY(told_of(p, &known, &entry, err));
     for (int32_t i = 0; i < list->count; i++) {
         sk_consumer *c = list->items[i];
         bool lacks = false;
@@ -54,7 +66,8 @@ static sk_status show(void *context, const sk_result_frame *known, sk_error *err
 {
     playing *p = context;
     const sk_consumers *list = p->how->consumers;
-    const int64_t entry = p->entry++;
+    int64_t entry;
+    SK_TRY(told_of(p, &known, &entry, err));
     bool lacks[SK_CONSUMERS_MOST] = {false}, any = false;
     for (int32_t i = 0; i < list->count && !known->problem; i++) {
         sk_consumer *c = list->items[i];
@@ -65,6 +78,9 @@ static sk_status show(void *context, const sk_result_frame *known, sk_error *err
     if (!any)
         return SK_OK;
     const sk_frame *frame = NULL;
+    if (p->how->media->interrupted && p->how->media->interrupted(p->how->media->interrupted_context))
+        return sk_fail(err, SK_ERR_CANCELLED,
+                       "%s: interrupted while drawing; the same command goes on from there", p->how->source);
     SK_TRY(find_frame(p, known, &frame, err));
     sk_status status = SK_OK;
     for (int32_t i = 0; i < list->count && status == SK_OK; i++) {
@@ -80,9 +96,11 @@ sk_status sk_retell_run(const sk_retell *how, sk_error *err)
 {
     playing p = {.how = how};
     bool shown = false;
-    SK_TRY(sk_run_folder_retell(how->folder, how->header, tell, &p, err));
-    for (int32_t i = 0; i < how->consumers->count && p.entry > 0; i++)
-        shown = shown || may_lack(how->consumers->items[i], p.entry - 1);
+    const int64_t known = sk_run_folder_known(how->folder);
+    for (int32_t i = 0; i < how->consumers->count && known > 0; i++)
+        shown = shown || may_lack(how->consumers->items[i], known - 1);
+    if (!how->drawn_only)
+        SK_TRY(sk_run_folder_retell(how->folder, how->header, tell, &p, err));
     if (!shown)
         return SK_OK;
     p.entry = 0;

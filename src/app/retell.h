@@ -14,6 +14,12 @@ typedef struct sk_retell {
     sk_consumers *consumers; /* begun */
     const char *source;
     const sk_source_settings *media; /* frames as RGB in memory */
+    /* What consumers are told in the frame's place; `entry` counts from 0, anew for every time the frames are gone through.
+     * Null: the frame as the folder knows it. */
+    sk_status (*tell)(void *context, int64_t entry, const sk_result_frame *known, sk_result_frame *told,
+                      sk_error *err);
+    void *context;
+    bool drawn_only; /* nobody is there who wants results alone */
 } sk_retell;
 
 sk_status sk_retell_run(const sk_retell *how, sk_error *err) SK_MUST_CHECK;

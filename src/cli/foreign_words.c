@@ -4,9 +4,7 @@
 /* The words, in the order of the programs they come from. A test reads every row: what it tells people to write must
  * exist. */
 
-#define NO_TRACKING                                                                                          \
-    "skitter does not track yet: it finds the animals of each frame; trackers read its results "             \
-    "(docs/results.md)"
+#define TRACKING "'skitter track' follows animals, with words of its own (docs/track.md)"
 #define NO_TRAINING "skitter trains nothing: it runs what Ultralytics, SLEAP or sleap-nn have trained"
 #define NO_WINDOWS  "skitter opens no windows; '--save-overlay' writes a video with the results drawn in"
 
@@ -56,8 +54,8 @@ const sk_foreign sk_foreign_options[] = {
     {"visualize", NULL, "skitter does not draw feature maps"},
     {"embed", NULL, "skitter gives no feature vectors"},
     {"retina-masks", NULL, "skitter does not compute masks yet"},
-    {"tracker", NULL, NO_TRACKING},
-    {"persist", NULL, NO_TRACKING},
+    {"tracker", NULL, "'skitter track --tracker bytetrack' (or ocsort, skitter) follows animals"},
+    {"persist", NULL, TRACKING},
     {"simplify", "", "graphs are simplified always"},
     {"epochs", NULL, NO_TRAINING},
     {"cfg", NULL, "skitter reads no argument files; settings are in 'skitter config'"},
@@ -112,24 +110,24 @@ const sk_foreign sk_foreign_options[] = {
     {"crop-size", "", "the size of the crops is in the model's file"},
     {"anchor-part", "", "the anchor is in the model's file"},
     /* … tracking */
-    {"tracking", NULL, NO_TRACKING},
-    {"track", NULL, NO_TRACKING},
-    {"tracking.tracker", NULL, NO_TRACKING},
-    {"tracking-window-size", NULL, NO_TRACKING},
-    {"max-tracks", NULL, NO_TRACKING},
-    {"max-tracking", NULL, NO_TRACKING},
-    {"candidates-method", NULL, NO_TRACKING},
-    {"scoring-method", NULL, NO_TRACKING},
-    {"use-flow", NULL, NO_TRACKING},
-    {"use-kalman", NULL, NO_TRACKING},
-    {"post-connect-single-breaks", NULL, NO_TRACKING},
+    {"tracking", NULL, TRACKING},
+    {"track", NULL, TRACKING},
+    {"tracking.tracker", NULL, TRACKING},
+    {"tracking-window-size", NULL, TRACKING},
+    {"max-tracks", "--animals %s", NULL},
+    {"max-tracking", "--animals %s", NULL},
+    {"target-instance-count", "--animals %s", NULL},
+    {"candidates-method", NULL, TRACKING},
+    {"scoring-method", NULL, TRACKING},
+    {"use-flow", NULL, TRACKING},
+    {"use-kalman", NULL, TRACKING},
+    {"post-connect-single-breaks", NULL, TRACKING},
     {0}};
 
 const sk_foreign sk_foreign_commands[] = {
-    {"track", "predict", NO_TRACKING},
-    {"tracking", "predict", NO_TRACKING},
-    {"sleap-track", "predict", NO_TRACKING},
-    {"sleap-nn-track", "predict", NO_TRACKING},
+    {"tracking", "track", NULL},
+    {"sleap-track", "track", "'skitter predict' finds animals without following them"},
+    {"sleap-nn-track", "track", "'skitter predict' finds animals without following them"},
     {"train", NULL, NO_TRAINING},
     {"sleap-train", NULL, NO_TRAINING},
     {"tune", NULL, NO_TRAINING},

@@ -33,6 +33,9 @@ void sk_cli_predict_summary(FILE *to, const sk_predict_report *r, const char *re
             fprintf(to, "; continued: %lld frames now", (long long)r->frames);
         fprintf(to, ", %.2f s, %.1f frames/s\n", r->seconds,
                 r->seconds > 0 ? (double)r->frames / r->seconds : 0);
+        if (r->cached)
+            fprintf(to, "%lld of them were known from an earlier run and not computed again\n",
+                    (long long)r->cached);
         bool same = strcmp(r->runtime, requested) == 0;
         fprintf(to, "runtime %s%s%s%s, %s, %s\n", r->runtime, same ? "" : " (requested ",
                 same ? "" : requested, same ? "" : ")", r->precision, r->device);
@@ -55,6 +58,8 @@ void sk_cli_predict_json(sk_json *j, const sk_predict_report *r, const char *req
 {
     sk_json_key_ints(j, {"frames", r->frames}, {"total_frames", r->total_frames},
                      {"instances", r->instances});
+    if (r->cached)
+        sk_json_key_int(j, "cached", r->cached);
     sk_json_key_bool(j, "stopped", r->stopped);
     sk_json_key_int(j, "unreadable", r->unreadable);
     sk_json_key_int(j, "missing", r->missing);

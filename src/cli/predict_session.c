@@ -12,6 +12,7 @@
 typedef struct session {
     sk_progress *progress;
     bool opened, many, json;
+    const sk_predict_show *show;
     FILE *say; /* where summaries go: standard output is the results' where they go there */
     const char *requested;
     sk_json *list;    /* --json of many: the array that is open */
@@ -27,7 +28,7 @@ static void open_progress(session *w)
     sk_progress_settings p = sk_progress_defaults();
     p.stream = stderr;
     p.mode = sk_cli_verbosity() == 0 ? SK_PROGRESS_NONE : SK_PROGRESS_AUTO;
-    p.label = "predict";
+    p.label = w->show->label;
     p.unit = "frames";
     if (sk_progress_open(&p, &w->progress, NULL) != SK_OK)
         w->progress = NULL;
@@ -77,15 +78,32 @@ static void tell_of_many(session *w, const sk_predict_item *item)
         if (item->status != SK_OK)
             sk_json_key_string(w->list, "error", item->error.message);
         sk_cli_predict_json(w->list, &item->report, w->requested);
+        if (w->show->json)
+            w->show->json(w->show->context, w->list);
         sk_json_close(w->list);
     } else if (sk_cli_verbosity() > 0 && item->status == SK_OK) {
         fprintf(w->say, "%s: %s, %lld frames, %lld instances, %.2f s%s%s\n", item->source, state_of(item),
                 (long long)item->report.total_frames, (long long)item->report.instances, item->report.seconds,
                 item->out ? ": " : "", item->out ? item->out : "");
+        if (w->show->summary)
+            w->show->summary(w->show->context, w->say);
         fflush(w->say);
     }
     if (item->status != SK_OK && item->status != SK_ERR_CANCELLED)
         sk_cli_print_error(&item->error);
+}
+
+static void tell_of_one(session *w, const sk_predict_item *item)
+{
+    if (w->json) {
+        sk_cli_predict_json(w->list, &item->report, w->requested);
+        if (w->show->json)
+            w->show->json(w->show->context, w->list);
+    } else if (sk_cli_verbosity() > 0) {
+        if (w->show->summary)
+            w->show->summary(w->show->context, w->say);
+        sk_cli_predict_summary(w->say, &item->report, w->requested);
+    }
 }
 
 static void end_source(void *context, const sk_predict_item *item)
@@ -105,10 +123,8 @@ static void end_source(void *context, const sk_predict_item *item)
     w->live = item->report.live;
     if (w->many)
         tell_of_many(w, item);
-    else if (item->status == SK_OK && w->json)
-        sk_cli_predict_json(w->list, &item->report, w->requested);
-    else if (item->status == SK_OK && sk_cli_verbosity() > 0)
-        sk_cli_predict_summary(w->say, &item->report, w->requested);
+    else if (item->status == SK_OK)
+        tell_of_one(w, item);
 }
 
 /* How it went, as a status: the exit code. */
@@ -149,11 +165,12 @@ static sk_status judge(const session *w, const sk_predict_many_report *r, const 
 }
 
 sk_status sk_cli_predict_all(const sk_args *args, const sk_predict_settings *s, const sk_source_list *list,
-                             const char *fresh, sk_error *err)
+                             const char *fresh, const sk_predict_show *show, sk_error *err)
 {
     sk_json json = sk_json_to_file(stdout, 2);
     session w = {.many = list->many,
                  .json = sk_args_flag(args, "json"),
+                 .show = show,
                  .say = s->out ? stdout : stderr,
                  .requested = s->runtime_requested,
                  .list = &json};

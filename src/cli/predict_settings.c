@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "cli/applies.h"
 #include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/network_options.h"
 #include "cli/sizes.h"
 #include "cli/sleap_options.h"
@@ -86,7 +87,8 @@ static bool interrupted(void *context)
 static sk_status read_pictures(const sk_args *args, sk_predict_settings *s, sk_error *err)
 {
     s->overlay = sk_args_flag(args, "save-overlay");
-    s->crops = sk_args_flag(args, "save-crops");
+    if (sk_command_option(sk_args_command(args), "save-crops", strlen("save-crops"))) /* track has none */
+        s->crops = sk_args_flag(args, "save-crops");
     s->line_width = (float)sk_args_real(args, "line-width");
     if (!s->overlay && (sk_args_text(args, "draw") || s->line_width > 0))
         return sk_fail(err, SK_ERR_ARG,

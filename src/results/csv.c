@@ -41,7 +41,21 @@ static void begin_row(sk_text_sink *sink, const sk_result_frame *frame, const ch
     }
 }
 
-static void write_instance(sk_text_sink *sink, const sk_instances *all, int32_t i)
+/* ,state,x,y,heading,certainty,uncertainty */
+static void write_sighting(sk_text_out *out, const sk_sighting *s)
+{
+    const double values[] = {s->x, s->y, s->heading, s->certainty, s->uncertainty};
+    sk_out_char(out, ',');
+    sk_out_text(out, sk_track_state_name(s->state));
+    for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
+        sk_out_char(out, ',');
+        if (isfinite(values[k]))
+            sk_out_g(out, values[k], 7);
+    }
+}
+
+static void write_instance(sk_text_sink *sink, const sk_instances *all, int32_t i,
+                           const sk_sighting *sighting)
 {
     sk_text_out *out = &sink->out;
     const uint32_t has = *(const uint32_t *)sink->extra;
@@ -56,6 +70,8 @@ static void write_instance(sk_text_sink *sink, const sk_instances *all, int32_t 
     if (in->class_id >= 0 && in->class_id < sink->n_classes)
         sk_out_text(out, sink->classes[in->class_id]);
     number(out, in->score);
+    if (sighting)
+        write_sighting(out, sighting);
     if (has & SK_HAS_BOX)
         numbers(out, in->box, 4, in->has & SK_HAS_BOX);
     if (has & SK_HAS_OBB)
@@ -80,7 +96,7 @@ static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_err
         sk_clock_text_ns(frame->wall_ns, clock, sizeof clock);
     for (int32_t i = 0; i < frame->instances->count; i++) {
         begin_row(sink, frame, source, clock);
-        write_instance(sink, frame->instances, i);
+        write_instance(sink, frame->instances, i, frame->sightings ? &frame->sightings[i] : NULL);
     }
     return sk_text_sink_check(sink, err);
 }
@@ -91,6 +107,8 @@ static void write_head(sk_text_sink *sink, const sk_run_header *header)
     sk_out_text(out, "source,frame,time,");
     sk_out_text(out, sink->live ? "utc," : "");
     sk_out_text(out, "instance,track,class,name,score");
+    if (header->tracked)
+        sk_out_text(out, ",state,x,y,heading,certainty,uncertainty");
     if (header->has & SK_HAS_BOX)
         sk_out_text(out, ",x1,y1,x2,y2");
     if (header->has & SK_HAS_OBB)

@@ -43,7 +43,24 @@ static void write_keypoints(sk_text_out *out, const sk_keypoint *points, int32_t
     sk_out_char(out, ']');
 }
 
-static void write_instance(sk_text_sink *sink, const sk_instances *all, const sk_found *in)
+/* "state", and where the track is */
+static void write_sighting(sk_text_out *out, const sk_sighting *s)
+{
+    const double values[] = {s->x, s->y, s->heading, s->uncertainty};
+    static const char *const names[] = {",\"x\":", ",\"y\":", ",\"heading\":", ",\"uncertainty\":"};
+    sk_out_text(out, ",\"state\":\"");
+    sk_out_text(out, sk_track_state_name(s->state));
+    sk_out_char(out, '"');
+    for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
+        if (!isfinite(values[k]))
+            continue;
+        sk_out_text(out, names[k]);
+        sk_out_g(out, values[k], 7);
+    }
+}
+
+static void write_instance(sk_text_sink *sink, const sk_instances *all, const sk_found *in,
+                           const sk_sighting *sighting)
 {
     sk_text_out *out = &sink->out;
     sk_out_text(out, "{\"class\":");
@@ -72,6 +89,8 @@ static void write_instance(sk_text_sink *sink, const sk_instances *all, const sk
         sk_out_text(out, ",\"tracking_score\":");
         sk_out_g(out, (double)in->tracking_score, 7);
     }
+    if (sighting)
+        write_sighting(out, sighting);
     sk_out_char(out, '}');
 }
 
@@ -98,7 +117,8 @@ static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_err
     for (int32_t i = 0; i < frame->instances->count; i++) {
         if (i)
             sk_out_char(out, ',');
-        write_instance(sink, frame->instances, &frame->instances->items[i]);
+        write_instance(sink, frame->instances, &frame->instances->items[i],
+                       frame->sightings ? &frame->sightings[i] : NULL);
     }
     sk_out_text(out, "]}\n");
     sink->rows++;

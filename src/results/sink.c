@@ -19,6 +19,11 @@ const sk_sink_kind *sk_sink_find(const char *name)
     return NULL;
 }
 
+const char *sk_track_state_name(sk_track_state state)
+{
+    return state == SK_TRACK_ACTIVE ? "active" : state == SK_TRACK_COVERED ? "covered" : "lost";
+}
+
 sk_status sk_run_header_needs_shapes(const sk_run_header *header, const char *format, sk_error *err)
 {
     if (header->has)

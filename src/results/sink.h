@@ -6,6 +6,7 @@
 #include "base/json_write.h"
 #include "skitter/frame.h"
 #include "base/instances.h"
+#include "track/track.h"
 
 #include <stdbool.h>
 
@@ -43,6 +44,7 @@ typedef struct sk_run_header {
     const int32_t (*edges)[2];
     uint32_t has;    /* SK_HAS_… that instances of this run may carry */
     bool no_empty;   /* frames without instances are left out, where the format allows */
+    bool tracked;    /* instances are tracks' sightings: sk_result_frame.sightings */
     bool identities; /* classes are individuals (SLEAP multi-class): they become tracks */
     const char *runtime_requested, *runtime; /* what was asked for and what really ran */
     const char *device;                      /* "AMD EPYC, 2 threads, avx512" */
@@ -62,8 +64,9 @@ typedef struct sk_result_frame {
     double time; /* seconds */
     int32_t width, height;
     const sk_instances *instances;
-    int64_t wall_ns;  /* when it came, ns since 1970 UTC; 0: not from a camera or stream */
-    uint64_t picture; /* the picture file's stamp when it was looked at; 0: no picture */
+    const sk_sighting *sightings; /* of a run that tracks, one an instance; null: it does not */
+    int64_t wall_ns;              /* when it came, ns since 1970 UTC; 0: not from a camera or stream */
+    uint64_t picture;             /* the picture file's stamp when it was looked at; 0: no picture */
     const char
         *problem; /* why the picture could not be read: in journals only, sinks never see it; null: it was */
 } sk_result_frame;
@@ -96,6 +99,9 @@ const sk_sink_kind *sk_sink_find(const char *name); /* null when unknown */
 /* Whether a frame read back (from a journal) can be of this run: no fewer keypoints than its header says, by which sinks
  * size what they write; numbers of classes and tracks that are some. */
 bool sk_run_header_fits(const sk_run_header *header, const sk_result_frame *frame);
+
+/* "active", "covered", "lost". */
+const char *sk_track_state_name(sk_track_state state);
 
 /* For formats of places: SK_ERR_ARG where the run's instances have none (classes of whole pictures). */
 sk_status sk_run_header_needs_shapes(const sk_run_header *header, const char *format,

@@ -26,13 +26,14 @@ static void expect(const char *part, const char *whole)
         fail_msg("'%s' is not in: %s", part, whole);
 }
 
-/* Every option that a row tells people to write must be one of predict's, or of some command's. */
+/* Every option that a row tells people to write must be one of predict's or of track's. */
 static void check_written(const sk_foreign *row)
 {
-    const sk_command *predict = sk_command_find("predict");
+    const sk_command *predict = sk_command_find("predict"), *track = sk_command_find("track");
     for (const char *at = row->write; (at = strstr(at, "--")); at += 2)
-        if (!sk_command_option(predict, at + 2, strcspn(at + 2, " ")))
-            fail_msg("%s: '%s' is no option of predict", row->word, at);
+        if (!sk_command_option(predict, at + 2, strcspn(at + 2, " ")) &&
+            !sk_command_option(track, at + 2, strcspn(at + 2, " ")))
+            fail_msg("%s: '%s' is no option of predict or track", row->word, at);
 }
 
 static void every_option_gets_its_word(void **state)
@@ -116,7 +117,7 @@ static void what_people_type(void **state)
         {{"a.mp4", "--peak_threshold", "0.3"}, "did you mean '--peak-threshold'"},
         {{"--data_path", "a.mp4"}, "write 'a.mp4'"},
         {{"a.mp4", "--batch_size", "8"}, "write '--batch 8'"},
-        {{"a.mp4", "--tracking"}, "does not track"},
+        {{"a.mp4", "--tracking"}, "'skitter track'"},
         {{"a.mp4", "--cpu"}, "write '--runtime cpu'"},
         {{"a.mp4", "-n", "2"}, "write '--max-instances 2'"},
         {{"a.mp4", "--thresold"}, "--help"},
@@ -129,7 +130,7 @@ static void what_people_type(void **state)
         {{"a.mp4", "model=y.pt", "rect=True", "nms=False", "save_crop=True"},
          "skitter predict a.mp4 --model y.pt --rect on --nms off --save-crops"},
         {{"model=y.pt", "source=a.mp4", "vid_stride=2", "tracker=bytetrack.yaml"},
-         "skitter predict --model y.pt a.mp4 --frames ::2\nskitter does not track yet"},
+         "skitter predict --model y.pt a.mp4 --frames ::2\n'skitter track --tracker bytetrack'"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         int argc = 0;
@@ -157,9 +158,11 @@ static void ultralytics_command_lines(void **state)
     const char *bare[] = {"source=a.mp4", "model=y.pt"};
     assert_int_equal(sk_cli_unknown_command("source=a.mp4", 2, bare, &err), SK_ERR_ARG);
     expect("write: skitter predict a.mp4 --model y.pt", err.message);
-    const char *track[] = {"track", "model=y.pt", "source=a.mp4"};
-    assert_int_equal(sk_cli_unknown_command("track", 3, track, &err), SK_ERR_ARG);
-    expect("does not track", err.message);
+    const char *track[] = {"model=y.pt", "source=a.mp4"};
+    expect("write: skitter track --model y.pt a.mp4", refusal("track", 2, track));
+    const char *sleap[] = {"sleap-track", "a.mp4"};
+    assert_int_equal(sk_cli_unknown_command("sleap-track", 2, sleap, &err), SK_ERR_ARG);
+    expect("skitter track", err.message);
     /* theirs measures a model, ours the results of one: the truth is what both name */
     const char *val[] = {"detect", "val", "model=y.pt", "data=d.yaml", "imgsz=640", "conf=0.1"};
     assert_int_equal(sk_cli_unknown_command("detect", 6, val, &err), SK_ERR_ARG);

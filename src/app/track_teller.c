@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/track_teller.h"
+
+#include "app/track_axis.h"
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TRACKS_MOST ((size_t)1 << 28)
+
+struct sk_track_teller {
+    const sk_track_wish *wish;
+    const sk_run_header *header;
+    sk_track_settings settings; /* with the source's rate */
+    sk_tracker *tracker;        /* of the frames since entry 0 */
+    sk_track_axis axis;
+    sk_detection *detections; /* of one frame */
+    int32_t *instance;        /* … the number of each among the frame's instances */
+    size_t detections_capacity, instance_capacity;
+    /* What is told: */
+    sk_instances told;
+    size_t told_capacity;
+    sk_sighting *sightings; /* one an instance */
+    size_t sightings_capacity;
+    int32_t *class_of; /* a track; -1 none */
+    size_t n_tracks, tracks_capacity;
+    sk_track_figures figures;
+};
+
+sk_status sk_track_teller_open(const sk_track_wish *wish, const sk_run_header *header, sk_track_teller **out,
+                               sk_error *err)
+{
+    *out = NULL;
+    sk_track_teller *t = sk_calloc(1, sizeof *t);
+    if (!t)
+        return sk_fail_memory(err, sizeof *t);
+    t->wish = wish;
+    t->header = header;
+    t->settings = wish->track;
+    if (t->settings.fps <= 0)
+        t->settings.fps = header->rate;
+    sk_track_axis_of(header->keypoint_names, header->n_keypoints, &t->axis);
+    sk_status status = sk_tracker_open(&t->settings, &t->tracker, err); /* what is wrong is said at once */
+    if (status == SK_OK)
+        *out = t;
+    else
+        sk_track_teller_close(&t);
+    return status;
+}
+
+void sk_track_teller_close(sk_track_teller **pointer)
+{
+    sk_track_teller *t = pointer ? *pointer : NULL;
+    if (!t)
+        return;
+    *pointer = NULL;
+    sk_tracker_close(&t->tracker);
+    sk_free(t->detections);
+    sk_free(t->instance);
+    sk_free(t->told.items); /* its keypoints are the frame's */
+    sk_free(t->sightings);
+    sk_free(t->class_of);
+    sk_free(t);
+}
+
+sk_status sk_track_teller_settle(sk_track_teller *t, sk_run_folder *folder, sk_error *err)
+{
+    (void)t, (void)folder, (void)err;
+    return SK_OK;
+}
+
+const sk_track_figures *sk_track_teller_figures(const sk_track_teller *t)
+{
+    return &t->figures;
+}
+
+/* --- following --- */
+
+static sk_status begin_anew(sk_track_teller *t, sk_error *err)
+{
+    t->figures = (sk_track_figures){.seconds = t->figures.seconds};
+    t->n_tracks = 0;
+    sk_tracker_close(&t->tracker);
+    return sk_tracker_open(&t->settings, &t->tracker, err);
+}
+
+/* Pictures have no times of their own. */
+static double time_of(const sk_track_teller *t, const sk_result_frame *frame)
+{
+    const double fps = t->settings.fps > 0 ? t->settings.fps : 25;
+    return frame->picture ? (double)frame->index / fps : frame->time;
+}
+
+static sk_status gather(sk_track_teller *t, const sk_instances *found, int32_t *n, sk_error *err)
+{
+    *n = 0;
+    SK_TRY(sk_array_reserve((void **)&t->detections, &t->detections_capacity, (size_t)found->count + 1,
+                            sizeof *t->detections, SIZE_MAX / 4096, err));
+    SK_TRY(sk_array_reserve((void **)&t->instance, &t->instance_capacity, (size_t)found->count + 1,
+                            sizeof *t->instance, SIZE_MAX / 4096, err));
+    const sk_pose_axis *axis = sk_track_axis_pose(&t->axis);
+    for (int32_t i = 0; i < found->count; i++) {
+        if (!sk_detection_of(found, i, axis, &t->detections[*n]))
+            continue;
+        if (t->header->identities) { /* classes are individuals */
+            t->detections[*n].identity = found->items[i].class_id;
+            t->detections[*n].identity_score = (double)found->items[i].tracking_score;
+        }
+        t->instance[(*n)++] = i;
+    }
+    return SK_OK;
+}
+
+/* --- telling --- */
+
+static sk_status note_class(sk_track_teller *t, const sk_sighting *s, const sk_found *found, sk_error *err)
+{
+    const size_t wanted = (size_t)s->track + 1;
+    if (wanted > t->n_tracks) {
+        SK_TRY(sk_array_reserve((void **)&t->class_of, &t->tracks_capacity, wanted, sizeof *t->class_of,
+                                TRACKS_MOST, err));
+        for (; t->n_tracks < wanted; t->n_tracks++)
+            t->class_of[t->n_tracks] = -2; /* not told of yet */
+    }
+    if (t->class_of[s->track] == -2) {
+        t->class_of[s->track] = -1;
+        t->figures.tracks++;
+    }
+    if (found)
+        t->class_of[s->track] = found->class_id;
+    return SK_OK;
+}
+
+/* A track where nothing was found: its box, as the run's instances have one. */
+static sk_found predicted(const sk_track_teller *t, const sk_sighting *s)
+{
+    sk_found in = {.class_id = t->class_of[s->track], .has = t->header->has & (SK_HAS_BOX | SK_HAS_OBB)};
+    const double c = fabs(cos(s->angle)), n = fabs(sin(s->angle));
+    const double w = (s->major * c + s->minor * n) / 2, h = (s->major * n + s->minor * c) / 2;
+    const double box[4] = {s->x - w, s->y - h, s->x + w, s->y + h};
+    const double obb[5] = {s->x, s->y, s->major, s->minor, s->angle};
+    for (int i = 0; i < 4; i++)
+        in.box[i] = (float)box[i];
+    for (int i = 0; i < 5; i++)
+        in.obb[i] = (float)obb[i];
+    return in;
+}
+
+static sk_status put(sk_track_teller *t, const sk_instances *found, const sk_sighting *s, sk_error *err)
+{
+    const sk_found *in = s->detection >= 0 ? &found->items[s->detection] : NULL;
+    const size_t wanted = (size_t)t->told.count + 1;
+    SK_TRY(note_class(t, s, in, err));
+    SK_TRY(sk_array_reserve((void **)&t->told.items, &t->told_capacity, wanted, sizeof *t->told.items,
+                            SIZE_MAX / 4096, err));
+    SK_TRY(sk_array_reserve((void **)&t->sightings, &t->sightings_capacity, wanted, sizeof *t->sightings,
+                            SIZE_MAX / 4096, err));
+    sk_found *out = &t->told.items[t->told.count];
+    *out = in ? *in : predicted(t, s);
+    out->track_id = s->track;
+    out->tracking_score = (float)s->certainty;
+    t->sightings[t->told.count++] = *s;
+    t->figures.sightings++;
+    t->figures.covered += !in;
+    return SK_OK;
+}
+
+sk_status sk_track_teller_tell(sk_track_teller *t, int64_t entry, const sk_result_frame *known,
+                               sk_result_frame *told, sk_error *err)
+{
+    const int64_t begin = sk_clock_ns();
+    const sk_sighting *seen = NULL;
+    int32_t n = 0, n_seen = 0;
+    *told = *known;
+    if (entry == 0)
+        SK_TRY(begin_anew(t, err));
+    if (known->problem)
+        return SK_OK;
+    SK_TRY(gather(t, known->instances, &n, err));
+    SK_TRY(
+        sk_tracker_step(t->tracker, known->index, time_of(t, known), t->detections, n, &seen, &n_seen, err));
+    t->told.count = 0;
+    t->told.n_keypoints = known->instances->n_keypoints;
+    t->told.keypoints = known->instances->keypoints;
+    for (int32_t i = 0; i < n_seen; i++) {
+        sk_sighting s = seen[i];
+        s.detection = s.detection >= 0 && s.detection < n ? t->instance[s.detection] : -1;
+        SK_TRY(put(t, known->instances, &s, err));
+    }
+    t->told.capacity = t->told.count;
+    told->instances = &t->told;
+    told->sightings = t->sightings;
+    t->figures.seconds += (double)(sk_clock_ns() - begin) * 1e-9;
+    return SK_OK;
+}

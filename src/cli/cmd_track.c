@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cli.h"
+#include "cli/command.h"
+#include "cli/predict_door.h"
+#include "cli/predict_options.h"
+#include "cli/predict_session.h"
+#include "cli/track_settings.h"
+
+#include <stdio.h>
+
+static const sk_operand operands[] = {SK_CLI_OPERAND_SOURCES(1), {0}};
+
+static const sk_option options[] = {
+    {.name = "model",
+     .letter = 'm',
+     .kind = SK_OPTION_FILE,
+     .argument = "M",
+     .repeat = 1,
+     .help = "what finds the animals; a second one gives poses on crops of them, or is SLEAP's centered "
+             "instance"},
+    {.name = "out",
+     .letter = 'o',
+     .kind = SK_OPTION_FOLDER,
+     .argument = "DIR",
+     .help =
+         "folder for the tracks, with one in it for each of several videos; without it runs/track1, the next "
+         "free number; - writes jsonl (or --format csv) to standard output, online"},
+    SK_CLI_OPTIONS_TRACK,
+    {.name = "format",
+     .letter = 'f',
+     .kind = SK_OPTION_TEXT,
+     .argument = "LIST",
+     .fallback = "csv,jsonl",
+     .help = "result files: csv, jsonl, slp, analysis, coco, labels, labels-conf"},
+    SK_CLI_OPTIONS_OVERLAY,
+    {.name = "no-empty",
+     .kind = SK_OPTION_FLAG,
+     .help = "leave frames without animals out of jsonl, slp and coco; the other formats list none"},
+    SK_CLI_OPTIONS_RUNTIME,
+    SK_CLI_OPTIONS_FOUND("0.1"),
+    SK_CLI_OPTIONS_SOURCE,
+    SK_CLI_OPTIONS_FOLDER,
+    SK_CLI_OPTIONS_REST,
+    {0}};
+
+static const sk_example examples[] = {
+    {"skitter track mice.mp4 -m yolo11n-obb.pt --animals 4 -o run1 --save-overlay",
+     "four mice, always four identities, drawn in"},
+    {"skitter track flies.mp4 -m centroid -m centered_instance -o run2 --format slp",
+     "SLEAP top-down, tracks for SLEAP"},
+    {"skitter track mice.mp4 -m yolo11n-obb.pt -o run3 --set gate=3 --roi 20,20,600,460",
+     "other settings: what was found is not computed again"},
+    {"skitter track day1/ -m model.pt -o all --config settings.json",
+     "every video of a folder, one configuration"},
+    {"skitter track rtsp://camera/1 -m model.pt -o - | jq .instances", "a camera, as a filter"},
+    {0}};
+
+static void print_figures(void *context, FILE *to)
+{
+    const sk_track_figures *f = sk_track_run_figures(context);
+    fprintf(to, "%lld tracks, %lld sightings (%lld without a detection), tracked in %.2f s\n",
+            (long long)f->tracks, (long long)f->sightings, (long long)f->covered, f->seconds);
+}
+
+static void put_figures(void *context, sk_json *json)
+{
+    const sk_track_figures *f = sk_track_run_figures(context);
+    sk_json_key_int(json, "tracks", f->tracks);
+    sk_json_key_int(json, "sightings", f->sightings);
+    sk_json_key_int(json, "covered", f->covered);
+    sk_json_key_float(json, "tracking_seconds", f->seconds);
+}
+
+static sk_status run(const sk_args *args, sk_error *err)
+{
+    sk_predict_door door;
+    sk_track_door track = {0};
+    sk_track_run *tracked = NULL;
+    sk_status status = sk_cli_predict_open(args, "track", &door, err);
+    if (status == SK_OK)
+        status = sk_cli_track_settings(args, &track, err);
+    if (status == SK_OK)
+        status = sk_track_run_open(&track.wish, &tracked, err);
+    if (status == SK_OK) {
+        const sk_predict_show show = {"track", print_figures, put_figures, tracked};
+        door.settings.more = sk_track_run_more(tracked);
+        status = sk_cli_predict_all(args, &door.settings, &door.sources, door.fresh, &show, err);
+    }
+    sk_track_run_close(&tracked);
+    sk_cli_track_close(&track);
+    sk_cli_predict_close(&door, status);
+    return status;
+}
+
+const sk_command sk_command_track = {
+    .name = "track",
+    .summary = "follow animals through video, each with its identity",
+    .description =
+        "Finds animals in every frame as predict does, and follows them: each keeps its number through the "
+        "video. "
+        "What was found is kept (--cache): tracking the same video again with other settings takes seconds. "
+        "Ctrl-C finishes the frame and writes the tracks so far; the same command goes on where it stopped, "
+        "also "
+        "after a crash or kill.\n\n"
+        "docs/track.md begins with a video and ends with a table; docs/results.md describes every format and "
+        "column.",
+    .operands = operands,
+    .options = options,
+    .examples = examples,
+    .run = run,
+};

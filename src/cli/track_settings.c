@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/track_settings.h"
+
+#include "app/track_region.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static sk_status unknown_setting(const char *text, sk_error *err)
+{
+    sk_text known = {0};
+    for (size_t i = 0; sk_track_setting_at(i); i++)
+        sk_text_appendf(&known, "%s%s", i ? ", " : "", sk_track_setting_at(i)->name);
+    sk_status status = sk_fail(err, SK_ERR_ARG, "--set %.80s: the tracker has no such setting; there are %s",
+                               text, sk_text_get(&known));
+    sk_text_free(&known);
+    return status;
+}
+
+/* "gate=3" */
+static sk_status set_one(const char *text, sk_track_settings *settings, sk_error *err)
+{
+    char name[64];
+    const char *sign = strchr(text, '=');
+    if (!sign || (size_t)(sign - text) >= sizeof name)
+        return sk_fail(err, SK_ERR_ARG, "--set %.80s: write it as NAME=NUMBER, such as gate=3", text);
+    memcpy(name, text, (size_t)(sign - text));
+    name[sign - text] = '\0';
+    const sk_track_setting *setting = sk_track_setting_find(name);
+    if (!setting)
+        return unknown_setting(text, err);
+    char *end;
+    const double value = strtod(sign + 1, &end);
+    if (end == sign + 1 || *end)
+        return sk_fail(err, SK_ERR_ARG, "--set %.80s: '%.40s' is no number", text, sign + 1);
+    sk_error why = {0};
+    if (sk_track_setting_set(setting, value, settings, &why) != SK_OK)
+        return sk_fail(err, SK_ERR_ARG, "--set %.80s: %s", text, why.message);
+    return SK_OK;
+}
+
+static sk_status read_regions(const sk_args *args, sk_track_door *d, sk_error *err)
+{
+    static const char *const names[] = {"roi", "roi-exclude"};
+    for (int exclude = 0; exclude < 2; exclude++)
+        for (size_t i = 0; i < sk_args_count(args, names[exclude]); i++)
+            SK_TRY(sk_track_region_add(sk_args_at(args, names[exclude], i), exclude, &d->region,
+                                       &d->region_text, err));
+    if (sk_args_text(args, "roi-mask"))
+        SK_TRY(sk_track_region_mask(sk_args_text(args, "roi-mask"), &d->region, &d->region_text, err));
+    d->wish.track.filter.region = d->region;
+    d->wish.region_text = sk_text_get(&d->region_text);
+    return SK_OK;
+}
+
+sk_status sk_cli_track_settings(const sk_args *args, sk_track_door *d, sk_error *err)
+{
+    sk_track_wish_defaults(&d->wish);
+    sk_track_settings *t = &d->wish.track;
+    t->method = sk_args_text(args, "tracker");
+    for (size_t i = 0; i < sk_args_count(args, "set"); i++)
+        SK_TRY(set_one(sk_args_at(args, "set", i), t, err));
+    if (sk_args_given(args, "animals"))
+        t->animals = (int32_t)sk_args_int(args, "animals");
+    t->tell_covered = sk_args_flag(args, "tell-covered");
+    d->wish.online = sk_args_flag(args, "online");
+    d->wish.cached = !sk_args_flag(args, "no-cache");
+    d->wish.cache = sk_args_text(args, "cache");
+    if (d->wish.cache && !d->wish.cached)
+        return sk_fail(err, SK_ERR_ARG, "--cache and --no-cache cannot both be meant\nleave one of them out");
+    return read_regions(args, d, err);
+}
+
+void sk_cli_track_close(sk_track_door *d)
+{
+    sk_region_close(&d->region);
+    sk_text_free(&d->region_text);
+}

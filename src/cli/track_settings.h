@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_CLI_TRACK_SETTINGS_H
+#define SK_CLI_TRACK_SETTINGS_H
+
+#include "app/track.h"
+#include "base/text.h"
+#include "cli/args.h"
+
+/* How animals are followed, as the command line has it. */
+
+#define SK_CLI_OPTIONS_TRACK                                                                                 \
+    {.name = "animals",                                                                                      \
+     .also = "max-animals",                                                                                  \
+     .kind = SK_OPTION_INT,                                                                                  \
+     .argument = "N",                                                                                        \
+     .min = 1,                                                                                               \
+     .max = 65536,                                                                                           \
+     .help = "there are N animals: always N identities, never more; without it they may come and go"},       \
+        {.name = "tracker",                                                                                  \
+         .kind = SK_OPTION_CHOICE,                                                                           \
+         .argument = "WHICH",                                                                                \
+         .choices = "skitter|bytetrack|ocsort",                                                              \
+         .fallback = "skitter",                                                                              \
+         .help = "how detections become tracks"},                                                            \
+        {.name = "online",                                                                                   \
+         .kind = SK_OPTION_FLAG,                                                                             \
+         .help =                                                                                             \
+             "tracks as they come, without the steps that look at the whole video afterwards; live sources " \
+             "always are"},                                                                                  \
+        {.name = "tell-covered",                                                                             \
+         .kind = SK_OPTION_FLAG,                                                                             \
+         .help = "also where animals should be while nothing is found of them: state covered"},              \
+        {.name = "roi",                                                                                      \
+         .kind = SK_OPTION_TEXT,                                                                             \
+         .argument = "REGION",                                                                               \
+         .repeat = 1,                                                                                        \
+         .help =                                                                                             \
+             "only animals whose centre is in x1,y1,x2,y2,x3,y3,… (a polygon), x1,y1,x2,y2 (a rectangle) " \
+             "or circle:x,y,radius; ! in front: not there; may be given again"},                             \
+        {.name = "roi-exclude",                                                                              \
+         .kind = SK_OPTION_TEXT,                                                                             \
+         .argument = "REGION",                                                                               \
+         .repeat = 1,                                                                                        \
+         .help = "as --roi with !"},                                                                         \
+        {.name = "roi-mask",                                                                                 \
+         .kind = SK_OPTION_FILE,                                                                             \
+         .argument = "PICTURE",                                                                              \
+         .help = "only where this picture of the frame's size is not black"},                                \
+        {.name = "set",                                                                                      \
+         .kind = SK_OPTION_TEXT,                                                                             \
+         .argument = "KEY=VALUE",                                                                            \
+         .repeat = 1,                                                                                        \
+         .help = "a setting of the tracker, such as gate=3; docs/track.md lists them"},                      \
+        {.name = "cache",                                                                                    \
+         .kind = SK_OPTION_FOLDER,                                                                           \
+         .argument = "DIR",                                                                                  \
+         .help =                                                                                             \
+             "where what was found is kept for another tracking; without it skitter's own cache folder"},    \
+    {                                                                                                        \
+        .name = "no-cache", .kind = SK_OPTION_FLAG, .help = "keep nothing, and compute anew"                 \
+    }
+
+typedef struct sk_track_door {
+    sk_track_wish wish;
+    /* What it points into: */
+    sk_region *region;
+    sk_text region_text;
+} sk_track_door;
+
+/* Begins as {0}; ended by sk_cli_track_close, after a failure, too. */
+sk_status sk_cli_track_settings(const sk_args *args, sk_track_door *door, sk_error *err) SK_MUST_CHECK;
+void sk_cli_track_close(sk_track_door *door);
+
+#endif

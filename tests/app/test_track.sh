@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# skitter track over whole videos: identities, the inference cache, going on after kill -9, lists of videos.
+source "$(dirname "$0")/../support/shell.sh"
+model=$SKITTER_TEST_SOURCE/share/models/demo-obb.pt
+[ -f "$model" ] || { echo "skipped: the demo's models are not here"; exit 77; }
+cd "$work" || exit 1
+export SKITTER_CACHE_DIR=$work/cache
+run scene -o scene.mp4 --seconds 0.6 --size 320x240 --animals 4 -q
+[ "$code" -eq 3 ] && { echo "skipped: this build writes no video"; exit 77; }
+track() { run track scene.mp4 -m "$model" "$@"; }
+results_of() { (cd "$1" && sha256sum results.csv results.jsonl); }
+column() { awk -F, -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }' "$1"; }
+track -o first -f csv,jsonl --online -q # computes; what it found is in the cache for the tests
+[ "$code" -eq 0 ] || { echo "track failed: $err"; exit 1; }
+
+test_animals_keep_their_numbers() {
+    [ "$(column first/results.csv state | sort -u)" = active ] || fail "states: $(column first/results.csv state | sort | uniq -c)" || return
+    # four animals, of which each has a row in nearly every one of the 18 frames
+    [ "$(column first/results.csv track | sort | uniq -c | awk '$1 >= 15' | wc -l)" -eq 4 ] ||
+        fail "$(column first/results.csv track | sort | uniq -c)" || return
+    grep -q '"track":0' first/results.jsonl && grep -q '"state":"active"' first/results.jsonl
+}
+
+test_the_cache_computes_nothing_again() {
+    cp scene.mp4 renamed.mp4 && touch -d 2001-01-01 renamed.mp4 || return
+    run track renamed.mp4 -m "$model" -o again --online && expect_code 0 || return
+    expect_in "18 of them were known" "$out" && expect_in "tracks" "$out" || return
+    sed 's/renamed/scene/' again/results.csv | cmp - first/results.csv || return
+    # something that was not looked at before, or --no-cache, is computed; so is a video of other content
+    track -o other --online --conf 0.3 && expect_code 0 && [ "${out/were known/}" = "$out" ] || fail "another --conf, the same cache" || return
+    track -o none --online --no-cache && expect_code 0 && [ "${out/were known/}" = "$out" ] || fail "--no-cache" || return
+    cmp none/results.csv first/results.csv || return
+    track -o own --online --cache mine -q && expect_code 0 && [ -n "$(ls mine)" ]
+}
+
+test_settings_are_tried_again() {
+    track -o first --online --set gate=3 && expect_code 1 && expect_in "track.gate" "$err" && expect_in "--restart" "$err" || return
+    track -o settings --online --set gate=3 --roi 0,0,160,240 && expect_code 0 && expect_in "known" "$out" || return
+    awk -v x="$(column settings/results.csv x | sort -g | tail -n 1)" 'BEGIN { exit !(x > 0 && x <= 160) }' || fail "not inside the region" || return
+    track -o x --set gaet=3 && expect_code 2 && expect_in "gaet" "$err" && expect_in "gate" "$err" || return
+    track -o x --set damping=2 && expect_code 2 && expect_in "between 0 and 1" "$err" || return
+    track -o x --roi 1,2,3 && expect_code 2 && expect_in "corner" "$err" && [ ! -e x ]
+}
+
+test_killed_and_continued() {
+    local i size=0
+    "$skitter" track scene.mp4 -m "$model" -o killed --online --no-cache --loop 4 -q 2>/dev/null &
+    local pid=$!
+    until [ -s killed/journal.skj ]; do sleep 0.01; done
+    size=$(stat -c %s killed/journal.skj) # before its first frame, or just behind it
+    for i in $(seq 200); do [ "$(stat -c %s killed/journal.skj)" -gt "$size" ] && break; sleep 0.01; done
+    kill -9 $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    track -o killed --online --no-cache --loop 4 && expect_code 0 && expect_in "continued" "$out" || return
+    track -o whole --online --no-cache --loop 4 -q && expect_code 0 || return
+    [ "$(results_of killed)" = "$(results_of whole)" ] || fail "a continued run's files differ"
+}
+
+test_on_standard_output() {
+    run track scene.mp4 -m "$model" -o - --format csv -q && expect_code 0 || return
+    [ "$out" = "$(cat first/results.csv)" ] || fail "not what the file has"
+}
+
+test_a_list_goes_on_after_a_bad_one() {
+    printf 'scene.mp4\nbroken.mp4\n' >list.txt && echo no video >broken.mp4 || return
+    run track list.txt -m "$model" -o many --online && expect_code 1 && expect_in "1 of 2" "$err" || return
+    cmp many/scene/results.csv first/results.csv
+}
+
+test_drawn_with_identities() {
+    track -o drawn -f csv --online --save-overlay && expect_code 0 && expect_in "drawn/overlay.mp4" "$out" || return
+    [ -s drawn/overlay.mp4 ] && expect_in "known" "$out"
+}
+
+run_tests
