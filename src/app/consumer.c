@@ -51,6 +51,21 @@ double sk_consumers_seconds(const sk_consumers *list, const char *name)
     return seconds;
 }
 
+void sk_consumers_files(const sk_consumers *list,
+                        const char *files[SK_CONSUMER_FILES * SK_CONSUMERS_MOST + 2])
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < 2 * list->count; i++) { /* results, then what is cut out and drawn */
+        const sk_consumer *c = list->items[i % list->count];
+        if ((i >= list->count) != ((c->needs & SK_NEEDS_PIXELS) != 0))
+            continue;
+        for (int k = 0; c->files[k]; k++)
+            files[n++] = c->files[k];
+    }
+    files[n++] = "run.json";
+    files[n] = NULL;
+}
+
 void sk_consumers_settle(sk_consumers *list, const sk_run_header *header)
 {
     for (int32_t i = 0; i < list->count; i++)

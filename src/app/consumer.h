@@ -83,6 +83,10 @@ void sk_consumers_close(sk_consumers *list);
 uint32_t sk_consumers_needs(const sk_consumers *list);                   /* of all together */
 double sk_consumers_seconds(const sk_consumers *list, const char *name); /* in take, of those called so */
 
+/* Every file that they write and run.json, ended by null; what is drawn and cut out last. */
+void sk_consumers_files(const sk_consumers *list,
+                        const char *files[SK_CONSUMER_FILES * SK_CONSUMERS_MOST + 2]);
+
 /* Before their files are asked for. */
 void sk_consumers_settle(sk_consumers *list, const sk_run_header *header);
 sk_status sk_consumers_begin(sk_consumers *list, const sk_run_header *header, sk_run_folder *folder,

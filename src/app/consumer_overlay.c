@@ -11,6 +11,8 @@ typedef struct overlay {
     bool pictures; /* one for each frame, instead of a video */
     sk_run_folder *folder;
     sk_overlay_run *run;
+    sk_overlay_track *tracks; /* of the frame */
+    size_t capacity;
 } overlay;
 
 static void settle(sk_consumer *base, const sk_run_header *header)
@@ -56,11 +58,30 @@ static sk_status retell(sk_consumer *base, int64_t entry, const sk_result_frame 
     return SK_OK;
 }
 
+static sk_status note_tracks(overlay *o, const sk_result_frame *result, sk_error *err)
+{
+    const int32_t n = result->sightings ? result->instances->count : 0;
+    SK_TRY(sk_array_reserve((void **)&o->tracks, &o->capacity, (size_t)n, sizeof *o->tracks, SIZE_MAX / 64,
+                            err));
+    for (int32_t i = 0; i < n; i++) {
+        const sk_sighting *s = &result->sightings[i];
+        o->tracks[i] = (sk_overlay_track){.track = s->track,
+                                          .covered = s->detection < 0,
+                                          .x = (float)s->x,
+                                          .y = (float)s->y,
+                                          .heading = (float)s->heading,
+                                          .reach = (float)(s->major / 2)};
+    }
+    return SK_OK;
+}
+
 static sk_status take(sk_consumer *base, sk_passing *passing, sk_error *err)
 {
     overlay *o = (overlay *)base;
     const sk_result_frame *result = passing->result;
-    SK_TRY(sk_overlay_run_write(o->run, passing->frame, result->source, result->instances, err));
+    SK_TRY(note_tracks(o, result, err));
+    SK_TRY(sk_overlay_run_write(o->run, passing->frame, result->source, result->instances,
+                                result->sightings ? o->tracks : NULL, err));
     if (!sk_overlay_run_part_is_full(o->run))
         return SK_OK;
     /* A part whose frames the journal has not got could never be continued. */
@@ -81,6 +102,7 @@ static sk_status end(sk_consumer *base, bool finished, sk_error *err)
 static void close_overlay(sk_consumer *base)
 {
     sk_overlay_run_close(&((overlay *)base)->run);
+    sk_free(((overlay *)base)->tracks);
 }
 
 static const sk_consumer_kind kind = {.name = "overlay",

@@ -244,10 +244,10 @@ static sk_status open_part(sk_overlay_run *run, const sk_frame *frame, sk_error 
 }
 
 sk_status sk_overlay_run_write(sk_overlay_run *run, const sk_frame *frame, const char *name,
-                               const sk_instances *instances, sk_error *err)
+                               const sk_instances *instances, const sk_overlay_track *tracks, sk_error *err)
 {
     SK_TRY(copy_frame(run, frame, err));
-    sk_overlay_draw(run->overlay, &run->canvas, instances);
+    sk_overlay_draw_tracks(run->overlay, &run->canvas, instances, tracks);
     if (run->pictures) {
         char *path = NULL;
         SK_TRY(make_folder(run, err));

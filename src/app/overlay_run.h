@@ -37,9 +37,10 @@ sk_status sk_overlay_run_begin(sk_overlay_run *run, int64_t known, int64_t *cove
 /* Frames are told in order, by this or by write: names of pictures depend on who came before. */
 bool sk_overlay_run_has(sk_overlay_run *run, const char *name, int64_t frame);
 
-/* Draws a copy of the frame and writes it. `name`: the picture's path. */
+/* Draws a copy of the frame and writes it. `name`: the picture's path; `tracks`: one an instance, or null. */
 sk_status sk_overlay_run_write(sk_overlay_run *run, const sk_frame *frame, const char *name,
-                               const sk_instances *instances, sk_error *err) SK_MUST_CHECK;
+                               const sk_instances *instances, const sk_overlay_track *tracks,
+                               sk_error *err) SK_MUST_CHECK;
 bool sk_overlay_run_part_is_full(const sk_overlay_run *run);
 sk_status sk_overlay_run_end_part(sk_overlay_run *run, sk_error *err) SK_MUST_CHECK;
 /* Joins all parts; `finished` also removes them. After a failure call only close. */

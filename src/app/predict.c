@@ -100,16 +100,8 @@ static sk_status begin_folder(predict_run *r, sk_error *err)
     r->header.goes_on = s->goes_on;
     r->header.tracked = s->more && s->more->tracks;
     sk_consumers_settle(&r->consumers, &r->header);
-    const char *files[SK_CONSUMER_FILES * SK_CONSUMERS_MOST + 2] = {0};
-    int32_t n = 0;
-    for (int32_t i = 0; i < 2 * r->consumers.count; i++) { /* results, then what is cut out and drawn */
-        const sk_consumer *c = r->consumers.items[i % r->consumers.count];
-        if ((i >= r->consumers.count) != ((c->needs & SK_NEEDS_PIXELS) != 0))
-            continue;
-        for (int k = 0; c->files[k]; k++)
-            files[n++] = c->files[k];
-    }
-    files[n] = "run.json";
+    const char *files[SK_CONSUMER_FILES * SK_CONSUMERS_MOST + 2];
+    sk_consumers_files(&r->consumers, files);
     const sk_run_begin how = {.identity = sk_text_get(&r->identity.text),
                               .source = s->source,
                               .files = files,
@@ -258,20 +250,19 @@ static void note_file(sk_predict_report *report, const char *folder, const char 
 }
 
 /* Results first, then what is drawn, then what is cut out. */
-static void fill_files(predict_run *r)
+void sk_predict_report_files(sk_predict_report *report, const sk_consumers *list, const sk_run_folder *folder)
 {
-    const sk_consumers *list = &r->consumers;
-    const char *out = r->settings->out;
+    const char *out = folder ? sk_run_folder_path(folder) : NULL;
     for (int32_t i = 0; i < 2 * list->count; i++) {
         const bool drawn = i >= list->count;
         const sk_consumer *c = list->items[drawn ? 2 * list->count - 1 - i : i];
         if (!c->begun || drawn != ((c->needs & SK_NEEDS_PIXELS) != 0))
             continue;
         for (int k = 0; c->files[k]; k++)
-            note_file(r->report, out, c->files[k]);
+            note_file(report, out, c->files[k]);
     }
-    if (r->folder && sk_run_folder_stage(r->folder) != SK_RUN_HELD)
-        note_file(r->report, out, "run.json");
+    if (folder && sk_run_folder_stage(folder) != SK_RUN_HELD)
+        note_file(report, out, "run.json");
 }
 
 /* Closes what is open; after a failure the first error stays. */
@@ -282,7 +273,7 @@ static sk_status close_all(predict_run *r, bool finished, sk_status status, sk_e
     if (finished && status == SK_OK)
         status = sk_run_folder_finish(r->folder, err);
     status = sk_consumers_end(&r->consumers, finished && status == SK_OK, status, err);
-    fill_files(r);
+    sk_predict_report_files(r->report, &r->consumers, r->folder);
     if (r->folder) {
         const sk_run_state state = status != SK_OK      ? SK_RUN_FAILED
                                    : finished           ? SK_RUN_FINISHED

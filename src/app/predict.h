@@ -91,6 +91,10 @@ typedef struct sk_predict_report {
 sk_status sk_predict_run(const sk_predict_settings *settings, sk_predict_watch watch, void *context,
                          sk_predict_report *report, sk_error *err) SK_MUST_CHECK;
 
+/* Lists what the run has written: consumers that have begun, and run.json. */
+void sk_predict_report_files(sk_predict_report *report, const sk_consumers *consumers,
+                             const sk_run_folder *folder);
+
 /* Adds the source's status as an object under this key. */
 void sk_source_status_json(const sk_source_status *status, const char *key, sk_json *json);
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "app/track_detections.h"
+#include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/predict_door.h"
@@ -50,6 +52,8 @@ static const sk_example examples[] = {
      "SLEAP top-down, tracks for SLEAP"},
     {"skitter track mice.mp4 -m yolo11n-obb.pt -o run3 --set gate=3 --roi 20,20,600,460",
      "other settings: what was found is not computed again"},
+    {"skitter track --detections results.csv -o run4 --animals 4",
+     "detections that are there already, of anybody"},
     {"skitter track day1/ -m model.pt -o all --config settings.json",
      "every video of a folder, one configuration"},
     {"skitter track rtsp://camera/1 -m model.pt -o - | jq .instances", "a camera, as a filter"},
@@ -71,6 +75,63 @@ static void put_figures(void *context, sk_json *json)
     sk_json_key_float(json, "tracking_seconds", f->seconds);
 }
 
+static bool watch_given(void *context, const sk_predict_progress *progress)
+{
+    (void)context, (void)progress;
+    return sk_cli_interrupted();
+}
+
+static void show_given(const sk_args *args, const sk_predict_report *r, const sk_track_run *tracked, FILE *to)
+{
+    if (sk_args_flag(args, "json")) {
+        sk_json json = sk_json_to_file(stdout, 2);
+        sk_json_object(&json);
+        sk_json_key_int(&json, "frames", r->total_frames);
+        sk_json_key_int(&json, "detections", r->instances);
+        put_figures((void *)(uintptr_t)tracked, &json);
+        sk_json_close(&json);
+        (void)!sk_json_end(&json, NULL);
+        return;
+    }
+    if (sk_cli_verbosity() == 0)
+        return;
+    print_figures((void *)(uintptr_t)tracked, to);
+    fprintf(to, "%s%lld frames, %lld detections, %.2f s\n", r->stopped ? "Stopped: " : "",
+            (long long)r->total_frames, (long long)r->instances, r->seconds);
+    for (int32_t i = 0; i < r->n_files; i++)
+        fprintf(to, "%s\n", r->files[i]);
+}
+
+/* --detections */
+static sk_status run_given(const sk_args *args, sk_predict_door *door, sk_track_run *tracked, sk_error *err)
+{
+    if (sk_args_count(args, "source") > 1)
+        return sk_fail(err, SK_ERR_ARG, "--detections are about one video, and %zu are named",
+                       sk_args_count(args, "source"));
+    door->settings.source = sk_args_text(args, "source");
+    const sk_track_detections wish = {sk_args_text(args, "detections"), &door->settings, tracked};
+    sk_predict_report *report = sk_calloc(1, sizeof *report);
+    if (!report)
+        return sk_fail_memory(err, sizeof *report);
+    (void)sk_cli_interrupted(); /* from here on Ctrl-C ends the run in order */
+    sk_status status = sk_track_detections_run(&wish, watch_given, NULL, report, err);
+    if (status == SK_OK)
+        show_given(args, report, tracked, door->settings.out ? stdout : stderr);
+    if (status == SK_OK && report->stopped)
+        status = sk_fail(err, SK_ERR_CANCELLED,
+                         "interrupted after %lld frames; the same command goes on from there",
+                         (long long)report->total_frames);
+    sk_free(report);
+    return status;
+}
+
+static sk_status run_many(const sk_args *args, const sk_predict_door *door, sk_track_run *tracked,
+                          sk_error *err)
+{
+    const sk_predict_show show = {"track", print_figures, put_figures, tracked};
+    return sk_cli_predict_all(args, &door->settings, &door->sources, door->fresh, &show, err);
+}
+
 static sk_status run(const sk_args *args, sk_error *err)
 {
     sk_predict_door door;
@@ -82,9 +143,9 @@ static sk_status run(const sk_args *args, sk_error *err)
     if (status == SK_OK)
         status = sk_track_run_open(&track.wish, &tracked, err);
     if (status == SK_OK) {
-        const sk_predict_show show = {"track", print_figures, put_figures, tracked};
         door.settings.more = sk_track_run_more(tracked);
-        status = sk_cli_predict_all(args, &door.settings, &door.sources, door.fresh, &show, err);
+        status = sk_cli_has_detections(args) ? run_given(args, &door, tracked, err)
+                                             : run_many(args, &door, tracked, err);
     }
     sk_track_run_close(&tracked);
     sk_cli_track_close(&track);

@@ -4,7 +4,7 @@
 /* The words, in the order of the programs they come from. A test reads every row: what it tells people to write must
  * exist. */
 
-#define TRACKING "'skitter track' follows animals, with words of its own (docs/track.md)"
+#define TRACKING    "'skitter track' follows animals, with words of its own (docs/track.md)"
 #define NO_TRAINING "skitter trains nothing: it runs what Ultralytics, SLEAP or sleap-nn have trained"
 #define NO_WINDOWS  "skitter opens no windows; '--save-overlay' writes a video with the results drawn in"
 

@@ -104,15 +104,33 @@ static sk_status read_pictures(const sk_args *args, sk_predict_settings *s, sk_e
     return SK_OK;
 }
 
-sk_status sk_cli_predict_settings(const sk_args *args, sk_predict_settings *s, sk_predict_borrowed *b,
-                                  sk_error *err)
+bool sk_cli_has_detections(const sk_args *args)
 {
-    if (sk_args_count(args, "model") < 1)
-        return sk_fail(err, SK_ERR_ARG, "predict needs a model: --model M");
+    return sk_command_option(sk_args_command(args), "detections", strlen("detections")) &&
+           sk_args_given(args, "detections");
+}
+
+static sk_status read_models(const sk_args *args, sk_predict_settings *s, sk_error *err)
+{
+    const char *command = sk_args_command(args)->name;
+    const bool given = sk_cli_has_detections(args);
+    if (given && sk_args_count(args, "model"))
+        return sk_fail(
+            err, SK_ERR_ARG,
+            "--detections are followed as they are, and --model finds others\nleave one of them out");
+    if (sk_args_count(args, "model") < 1 && !given)
+        return sk_fail(err, SK_ERR_ARG, "%s needs a model: --model M", command);
     if (sk_args_count(args, "model") > SK_PIPELINE_MAX_MODELS)
         return sk_fail(err, SK_ERR_ARG, "--model: at most %d", SK_PIPELINE_MAX_MODELS);
     for (size_t i = 0; i < sk_args_count(args, "model"); i++)
         s->models[s->n_models++] = sk_args_at(args, "model", i);
+    return SK_OK;
+}
+
+sk_status sk_cli_predict_settings(const sk_args *args, sk_predict_settings *s, sk_predict_borrowed *b,
+                                  sk_error *err)
+{
+    SK_TRY(read_models(args, s, err));
     sk_detector_settings *d = &s->detector;
     d->confidence = (float)sk_args_real(args, "conf");
     d->iou = sk_args_real(args, "iou");
@@ -148,6 +166,8 @@ sk_status sk_cli_predict_settings(const sk_args *args, sk_predict_settings *s, s
     if (sk_args_given(args, "frames"))
         SK_TRY(sk_frames_parse(sk_args_text(args, "frames"), &s->media, &b->ranges, err));
     SK_TRY(parse_formats(sk_args_text(args, "format"), s, err));
+    if (s->n_models == 0)
+        return SK_OK;
     SK_TRY(sk_cli_refuse_for_models(args, s->models, s->n_models, err));
     int32_t count = 0;
     SK_TRY(parse_classes(sk_args_text(args, "classes"), s->models[0], b->classes, SK_PREDICT_MAX_CLASSES,

@@ -17,6 +17,8 @@ typedef struct sk_predict_borrowed {
  * and is ended by sk_cli_predict_borrowed_free, after a failure, too. */
 sk_status sk_cli_predict_settings(const sk_args *args, sk_predict_settings *settings,
                                   sk_predict_borrowed *borrowed, sk_error *err) SK_MUST_CHECK;
+/* Is there a file of detections in the place of models? */
+bool sk_cli_has_detections(const sk_args *args);
 void sk_cli_predict_borrowed_free(sk_predict_borrowed *borrowed);
 
 #endif

@@ -46,6 +46,12 @@
          .kind = SK_OPTION_FILE,                                                                             \
          .argument = "PICTURE",                                                                              \
          .help = "only where this picture of the frame's size is not black"},                                \
+        {.name = "detections",                                                                               \
+         .kind = SK_OPTION_FILE,                                                                             \
+         .argument = "FILE",                                                                                 \
+         .help =                                                                                             \
+             "follow what this file holds, in place of a model: results of skitter or of anybody, in every " \
+             "format that 'skitter eval' reads; the video is needed for an overlay only"},                   \
         {.name = "set",                                                                                      \
          .kind = SK_OPTION_TEXT,                                                                             \
          .argument = "KEY=VALUE",                                                                            \

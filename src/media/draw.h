@@ -19,5 +19,8 @@ int sk_draw_text_height(int scale);
 
 /* The i-th of 20 colours that differ from each other and stand out on light and dark grounds. */
 uint32_t sk_draw_palette(int i);
+/* The i-th of 12 for identities: told apart also by people who do not see red and green alike, beginning with Okabe's and Ito's
+ * seven. */
+uint32_t sk_draw_identity(int i);
 
 #endif

@@ -94,6 +94,34 @@ static void rimmed_polygon(sk_frame *frame, const float *xy, int n, float thickn
     sk_draw_polygon(frame, xy, n, thickness, colour);
 }
 
+/* Dashes of about six line widths. */
+static void dashed_polygon(sk_frame *frame, const float *xy, int n, float thickness, uint32_t colour)
+{
+    for (int i = 0; i < n; i++) {
+        const float *a = &xy[2 * i], *b = &xy[2 * ((i + 1) % n)];
+        const float length = hypotf(b[0] - a[0], b[1] - a[1]);
+        const float pieces = fminf(200, fmaxf(3, roundf(length / (6 * thickness))));
+        if (!isfinite(length))
+            continue;
+        for (float k = 0; k < pieces; k += 2) {
+            const float from = k / pieces, to = fminf(1, (k + 1) / pieces);
+            rimmed_line(frame, a[0] + from * (b[0] - a[0]), a[1] + from * (b[1] - a[1]),
+                        a[0] + to * (b[0] - a[0]), a[1] + to * (b[1] - a[1]), thickness, colour);
+        }
+    }
+}
+
+/* From the middle to the head. */
+static void draw_heading(sk_frame *frame, const sk_overlay_track *t, float thickness, uint32_t colour)
+{
+    const float x = t->x + t->reach * cosf(t->heading), y = t->y + t->reach * sinf(t->heading);
+    if (!isfinite(x) || !isfinite(y) || t->reach <= 0)
+        return;
+    rimmed_line(frame, t->x, t->y, x, y, thickness, colour);
+    sk_draw_disc(frame, x, y, 1.6f * thickness + 1, RIM);
+    sk_draw_disc(frame, x, y, 1.6f * thickness, colour);
+}
+
 static void obb_corners(const float obb[5], float xy[8])
 {
     float c = cosf(obb[4]), s = sinf(obb[4]), w = obb[2] / 2, h = obb[3] / 2;
@@ -210,7 +238,22 @@ static void draw_label(const sk_overlay *overlay, sk_frame *frame, const sk_inst
     sk_draw_text(frame, left + scale, top + scale, scale, brightness > 140 ? 0x000000 : 0xFFFFFF, text);
 }
 
-void sk_overlay_draw(sk_overlay *overlay, sk_frame *frame, const sk_instances *all)
+static void draw_box(sk_frame *frame, const sk_found *in, bool dashed, float thickness, uint32_t colour)
+{
+    float xy[8] = {in->box[0], in->box[1], in->box[2], in->box[1],
+                   in->box[2], in->box[3], in->box[0], in->box[3]};
+    if (in->has & SK_HAS_OBB)
+        obb_corners(in->obb, xy);
+    else if (!(in->has & SK_HAS_BOX))
+        return;
+    if (dashed)
+        dashed_polygon(frame, xy, 4, thickness, colour);
+    else
+        rimmed_polygon(frame, xy, 4, thickness, colour);
+}
+
+void sk_overlay_draw_tracks(sk_overlay *overlay, sk_frame *frame, const sk_instances *all,
+                            const sk_overlay_track *tracks)
 {
     int shorter = frame->width < frame->height ? frame->width : frame->height;
     float thickness =
@@ -219,22 +262,23 @@ void sk_overlay_draw(sk_overlay *overlay, sk_frame *frame, const sk_instances *a
     overlay->frame++;
     for (int32_t i = 0; i < all->count; i++) {
         const sk_found *in = &all->items[i];
-        uint32_t colour = sk_draw_palette(in->track_id >= 0   ? in->track_id
-                                          : in->class_id >= 0 ? in->class_id
-                                                              : i);
+        const sk_overlay_track *track = tracks ? &tracks[i] : NULL;
+        uint32_t colour = track               ? sk_draw_identity(track->track)
+                          : in->track_id >= 0 ? sk_draw_palette(in->track_id)
+                          : in->class_id >= 0 ? sk_draw_palette(in->class_id)
+                                              : sk_draw_palette(i);
         draw_trail(overlay, frame, all, in, thickness, colour);
-        const bool boxes = overlay->settings.what & SK_DRAW_BOXES;
-        if (boxes && (in->has & SK_HAS_OBB)) {
-            float xy[8];
-            obb_corners(in->obb, xy);
-            rimmed_polygon(frame, xy, 4, thickness, colour);
-        } else if (boxes && (in->has & SK_HAS_BOX)) {
-            float xy[8] = {in->box[0], in->box[1], in->box[2], in->box[1],
-                           in->box[2], in->box[3], in->box[0], in->box[3]};
-            rimmed_polygon(frame, xy, 4, thickness, colour);
-        }
+        if (overlay->settings.what & SK_DRAW_BOXES)
+            draw_box(frame, in, track && track->covered, thickness, colour);
+        if (track && (overlay->settings.what & SK_DRAW_BOXES))
+            draw_heading(frame, track, thickness, colour);
         if (in->has & SK_HAS_KEYPOINTS)
             draw_skeleton(overlay, frame, all, in, thickness, colour);
         draw_label(overlay, frame, all, in, scale, colour);
     }
+}
+
+void sk_overlay_draw(sk_overlay *overlay, sk_frame *frame, const sk_instances *all)
+{
+    sk_overlay_draw_tracks(overlay, frame, all, NULL);
 }

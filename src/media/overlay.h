@@ -43,5 +43,16 @@ void sk_overlay_close(sk_overlay **overlay);
 /* Draws into the frame: RGB, BGR, RGBA, BGRA or grey; others are made plain first (tasks/plain_frame.h). Frames come in order;
  * trails remember the last ones. */
 void sk_overlay_draw(sk_overlay *overlay, sk_frame *frame, const sk_instances *instances);
+/* One track in one frame, for drawing. */
+typedef struct sk_overlay_track {
+    int32_t track;        /* its number: which colour it has */
+    bool covered;         /* it was not found in this frame */
+    float x, y;           /* its middle */
+    float heading, reach; /* where the head is: radians, and pixels from the middle; 0: not known */
+} sk_overlay_track;
+/* The same for tracks, one an instance: each keeps its colour, one of those that people who do not see all colours tell apart; a
+ * tip shows where the head is; what was not found is drawn dashed. */
+void sk_overlay_draw_tracks(sk_overlay *overlay, sk_frame *frame, const sk_instances *instances,
+                            const sk_overlay_track *tracks);
 
 #endif

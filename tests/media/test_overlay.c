@@ -83,6 +83,38 @@ static void is_legible_on_light_and_dark(void **state)
     }
 }
 
+/* A track keeps its colour from frame to frame, whatever else is drawn; one that was not found has gaps in its outline. */
+static void tracks_keep_their_colours(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_overlay_settings settings;
+    sk_overlay_defaults(&settings);
+    settings.what = SK_DRAW_BOXES;
+    sk_found item = {.has = SK_HAS_BOX, .box = {20, 40, 140, 110}, .track_id = 5, .class_id = 0};
+    sk_instances all = {.count = 1, .capacity = 1, .items = &item};
+    sk_overlay_track track = {.track = 5, .x = 80, .y = 75};
+    int coloured[2] = {0};
+    for (int covered = 0; covered < 2; covered++) {
+        sk_overlay *overlay = NULL;
+        assert_ok(sk_overlay_open(&settings, &overlay, &err), &err);
+        sk_frame frame = canvas(200);
+        track.covered = covered;
+        sk_overlay_draw_tracks(overlay, &frame, &all, &track);
+        for (int y = 42; y < 108; y++) { /* down the left edge */
+            const bool drawn = pixels[y][20][0] != 200 || pixels[y][20][1] != 200 || pixels[y][20][2] != 200;
+            coloured[covered] += drawn;
+        }
+        sk_overlay_close(&overlay);
+    }
+    assert_int_equal(coloured[0], 66);
+    assert_true(coloured[1] > 10 && coloured[1] < 55);
+    for (int i = 0; i < 12; i++)
+        for (int k = 0; k < i; k++)
+            assert_true(sk_draw_identity(i) != sk_draw_identity(k));
+    assert_true(sk_draw_identity(17) == sk_draw_identity(5));
+}
+
 #ifdef SKITTER_HAVE_FFMPEG
 static void write_part(const char *path, int first, int last)
 {
@@ -209,6 +241,7 @@ static void videos_are_written_and_joined(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tracks_keep_their_colours),
         cmocka_unit_test(lines_stay_inside_and_hit_their_pixels),
         cmocka_unit_test(is_legible_on_light_and_dark),
 #ifdef SKITTER_HAVE_FFMPEG

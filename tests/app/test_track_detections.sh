@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# skitter track --detections: what others found becomes tracks, without a model and without the video.
+source "$(dirname "$0")/../support/shell.sh"
+cd "$work" || exit 1
+# Two animals that walk towards each other on two lines, one of them not found in frames 4 and 5, and a doubtful third.
+{
+    echo "source,frame,class,name,score,x1,y1,x2,y2"
+    for f in $(seq 0 11); do
+        echo "v.mp4,$f,0,mouse,0.9,$((10 + 6 * f)),20,$((40 + 6 * f)),35"
+        [ "$f" -eq 4 ] || [ "$f" -eq 5 ] || echo "v.mp4,$f,0,mouse,0.8,$((110 - 6 * f)),60,$((140 - 6 * f)),75"
+        [ "$f" -eq 7 ] && echo "v.mp4,$f,0,mouse,0.05,300,300,320,310"
+    done
+} >found.csv
+track() { run track --detections "$@"; }
+column() { awk -F, -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }' "$1"; }
+
+test_a_table_of_anybody() {
+    track found.csv -o plain --online && expect_code 0 && expect_in "2 tracks" "$out" && expect_in "12 frames" "$out" || return
+    [ "$(column plain/results.csv track | sort | uniq -c | awk '{ print $1 }' | sort -n | tr '\n' ' ')" = "10 12 " ] ||
+        fail "$(column plain/results.csv track | sort | uniq -c)" || return
+    # each keeps its own line, before and after it was not seen
+    [ "$(awk -F, 'NR > 1 { print $5 ":" $11 }' plain/results.csv | sort -u | wc -l)" -gt 1 ] || return
+    track plain/results.csv -o again --online -q && expect_code 0 || return # our own results, tracks and all
+    [ "$(column again/results.csv track | sort | uniq -c)" = "$(column plain/results.csv track | sort | uniq -c)" ]
+}
+
+test_every_format() {
+    local f
+    track found.csv -o all --online -f csv,jsonl,slp,coco,analysis && expect_code 0 || return
+    for f in results.jsonl results.coco.json; do
+        track all/$f -o "from_$f.d" --online && expect_code 0 && expect_in "2 tracks" "$out" || fail "$f" || return
+    done
+}
+
+test_every_fifth_frame() {
+    awk -F, 'BEGIN { OFS = "," } NR > 1 { $2 *= 5 } { print }' found.csv >fifth.csv
+    track fifth.csv -o fifth --online && expect_code 0 && expect_in "12 frames" "$out" && expect_in "2 tracks" "$out"
+}
+
+test_what_is_wrong_is_named() {
+    { head -n 5 found.csv; echo "v.mp4,x,0,mouse,0.9,1,2,3,4"; } >bad.csv
+    track bad.csv -o bad && expect_code 1 && expect_in "line 6" "$err" && [ ! -e bad/results.csv ] || return
+    sed '3s/v.mp4/w.mp4/' found.csv >two.csv
+    track two.csv -o two && expect_code 1 && expect_in "2 videos" "$err" || return
+    echo "source,frame,score,x1,y1,x2,y2" >none.csv
+    track none.csv -o none && expect_code 1 && expect_in "no detection" "$err" || return
+    track found.csv -o x -m some.pt && expect_code 2 && expect_in "--model" "$err" || return
+    track found.csv -o x --save-overlay && expect_code 2 && expect_in "needs the video" "$err" || return
+    track gone.csv -o x && expect_code 1 && expect_in "gone.csv" "$err" || return
+    run track -m some.pt && expect_code 2 && expect_in "needs a video" "$err" || return
+    run track v.mp4 && expect_code 2 && expect_in "needs a model" "$err"
+}
+
+test_a_folder_goes_on_and_is_not_mixed() {
+    track found.csv -o once --online -q && expect_code 0 && cp once/results.csv before.csv || return
+    track found.csv -o once --online && expect_code 0 && cmp once/results.csv before.csv || return
+    track fifth.csv -o once --online 2>/dev/null
+    track found.csv -o once --online --animals 2 && expect_code 1 && expect_in "track.animals" "$err" || return
+    track found.csv -o once --online --animals 2 --restart && expect_code 0
+}
+
+run_tests
