@@ -10,6 +10,7 @@ void sk_track_wish_defaults(sk_track_wish *wish)
 {
     *wish = (sk_track_wish){.cached = true};
     sk_track_defaults(&wish->track);
+    sk_offline_defaults(&wish->offline);
 }
 
 /* Everything that changes tracks; the rest of the run's identity is predict's. */
@@ -18,13 +19,15 @@ static sk_status write_identity(const sk_track_wish *wish, sk_text *out, sk_erro
     char number[SK_TEXT_NUMBER];
     sk_text_appendf(out, "tracker\t%s\n", wish->track.method);
     sk_text_appendf(out, "tracking\t%s\n", wish->online ? "online" : "offline");
+    sk_text_appendf(out, "backward\t%d\n", wish->offline.backward);
+    sk_text_appendf(out, "interpolation\t%d\n", (int)wish->offline.method);
     sk_text_appendf(out, "tell_covered\t%d\n", wish->track.tell_covered);
     sk_text_appendf(out, "tell_lost\t%d\n", wish->track.tell_lost);
     sk_text_appendf(out, "region\t%s\n", wish->region_text ? wish->region_text : "");
     for (size_t i = 0; sk_track_setting_at(i); i++) {
         const sk_track_setting *s = sk_track_setting_at(i);
         sk_text_appendf(out, "track.%s\t%s\n", s->name,
-                        sk_text_number(sk_track_setting_get(s, &wish->track), 15, number, sizeof number));
+                        sk_text_number(sk_track_setting_get(s, wish), 15, number, sizeof number));
     }
     return sk_text_status(out, err);
 }

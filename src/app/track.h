@@ -3,7 +3,7 @@
 #define SK_APP_TRACK_H
 
 #include "app/predict.h"
-#include "track/track.h"
+#include "track/offline.h"
 
 /* Animals followed through videos: a run as predict's (models, sources, folder, lock, journal, going on), whose detections are
  * also tracked. The journal and the inference cache keep what was found; identities are made anew from it by every part of the
@@ -14,11 +14,12 @@
  * written with the frame. */
 
 typedef struct sk_track_wish {
-    sk_track_settings track; /* fps 0: the source's */
-    bool online;             /* no offline steps */
-    bool cached;             /* the inference cache is used … */
-    const char *cache;       /* … in this folder; null: the user's */
-    const char *region_text; /* track.filter.region as text, for the run's identity; null: none */
+    sk_track_settings track;     /* fps 0: the source's */
+    sk_offline_settings offline; /* its `track` is not looked at */
+    bool online;                 /* no offline steps */
+    bool cached;                 /* the inference cache is used … */
+    const char *cache;           /* … in this folder; null: the user's */
+    const char *region_text;     /* track.filter.region as text, for the run's identity; null: none */
 } sk_track_wish;
 
 void sk_track_wish_defaults(sk_track_wish *wish);
@@ -41,15 +42,15 @@ typedef struct sk_track_setting {
     const char *name; /* "gate" */
     const char *unit; /* "bodies"; "" none */
     const char *help;
-    size_t at;          /* in sk_track_settings */
+    size_t at;          /* in sk_track_wish */
     bool whole;         /* an int32_t; else a double */
     double least, most; /* what it may be */
 } sk_track_setting;
 const sk_track_setting *sk_track_setting_at(size_t index);       /* null past the end */
 const sk_track_setting *sk_track_setting_find(const char *name); /* null: none is called so */
-double sk_track_setting_get(const sk_track_setting *setting, const sk_track_settings *settings);
+double sk_track_setting_get(const sk_track_setting *setting, const sk_track_wish *wish);
 /* SK_ERR_ARG where the number cannot be. */
-sk_status sk_track_setting_set(const sk_track_setting *setting, double value, sk_track_settings *settings,
+sk_status sk_track_setting_set(const sk_track_setting *setting, double value, sk_track_wish *wish,
                                sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "app/track_axis.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -14,7 +15,9 @@ struct sk_track_teller {
     const sk_track_wish *wish;
     const sk_run_header *header;
     sk_track_settings settings; /* with the source's rate */
-    sk_tracker *tracker;        /* of the frames since entry 0 */
+    sk_tracker *tracker;        /* of the frames since entry 0; null: offline */
+    sk_offline *offline;        /* settled: its sightings are told */
+    int64_t frames;             /* offline: frames since entry 0, without those that could not be read */
     sk_track_axis axis;
     sk_detection *detections; /* of one frame */
     int32_t *instance;        /* … the number of each among the frame's instances */
@@ -57,18 +60,13 @@ void sk_track_teller_close(sk_track_teller **pointer)
         return;
     *pointer = NULL;
     sk_tracker_close(&t->tracker);
+    sk_offline_close(&t->offline);
     sk_free(t->detections);
     sk_free(t->instance);
     sk_free(t->told.items); /* its keypoints are the frame's */
     sk_free(t->sightings);
     sk_free(t->class_of);
     sk_free(t);
-}
-
-sk_status sk_track_teller_settle(sk_track_teller *t, sk_run_folder *folder, sk_error *err)
-{
-    (void)t, (void)folder, (void)err;
-    return SK_OK;
 }
 
 const sk_track_figures *sk_track_teller_figures(const sk_track_teller *t)
@@ -82,8 +80,9 @@ static sk_status begin_anew(sk_track_teller *t, sk_error *err)
 {
     t->figures = (sk_track_figures){.seconds = t->figures.seconds};
     t->n_tracks = 0;
+    t->frames = 0;
     sk_tracker_close(&t->tracker);
-    return sk_tracker_open(&t->settings, &t->tracker, err);
+    return t->offline ? SK_OK : sk_tracker_open(&t->settings, &t->tracker, err);
 }
 
 /* Pictures have no times of their own. */
@@ -111,6 +110,36 @@ static sk_status gather(sk_track_teller *t, const sk_instances *found, int32_t *
         t->instance[(*n)++] = i;
     }
     return SK_OK;
+}
+
+/* --- all at once --- */
+
+static sk_status add_frame(void *context, const sk_result_frame *known, sk_error *err)
+{
+    sk_track_teller *t = context;
+    int32_t n = 0;
+    if (known->problem)
+        return SK_OK;
+    SK_TRY(gather(t, known->instances, &n, err));
+    return sk_offline_add(t->offline, known->index, time_of(t, known), t->detections, n, err);
+}
+
+sk_status sk_track_teller_settle(sk_track_teller *t, sk_run_folder *folder, sk_error *err)
+{
+    const int64_t begin = sk_clock_ns();
+    if (t->wish->online || t->offline)
+        return SK_OK;
+    sk_offline_settings how = t->wish->offline;
+    how.track = t->settings;
+    char *spill = sk_path_join(sk_run_folder_path(folder), ".tracking");
+    sk_status status = spill ? sk_offline_open(&how, spill, &t->offline, err) : sk_fail_memory(err, 16);
+    sk_free(spill);
+    if (status == SK_OK)
+        status = sk_run_folder_retell(folder, t->header, add_frame, t, err);
+    if (status == SK_OK)
+        status = sk_offline_finish(t->offline, err);
+    t->figures.seconds += (double)(sk_clock_ns() - begin) * 1e-9;
+    return status;
 }
 
 /* --- telling --- */
@@ -173,14 +202,18 @@ sk_status sk_track_teller_tell(sk_track_teller *t, int64_t entry, const sk_resul
     const int64_t begin = sk_clock_ns();
     const sk_sighting *seen = NULL;
     int32_t n = 0, n_seen = 0;
+    int64_t frame;
     *told = *known;
     if (entry == 0)
         SK_TRY(begin_anew(t, err));
     if (known->problem)
         return SK_OK;
     SK_TRY(gather(t, known->instances, &n, err));
-    SK_TRY(
-        sk_tracker_step(t->tracker, known->index, time_of(t, known), t->detections, n, &seen, &n_seen, err));
+    if (t->offline)
+        SK_TRY(sk_offline_read(t->offline, t->frames++, &frame, &seen, &n_seen, err));
+    else
+        SK_TRY(sk_tracker_step(t->tracker, known->index, time_of(t, known), t->detections, n, &seen, &n_seen,
+                               err));
     t->told.count = 0;
     t->told.n_keypoints = known->instances->n_keypoints;
     t->told.keypoints = known->instances->keypoints;

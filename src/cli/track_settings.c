@@ -18,7 +18,7 @@ static sk_status unknown_setting(const char *text, sk_error *err)
 }
 
 /* "gate=3" */
-static sk_status set_one(const char *text, sk_track_settings *settings, sk_error *err)
+static sk_status set_one(const char *text, sk_track_wish *wish, sk_error *err)
 {
     char name[64];
     const char *sign = strchr(text, '=');
@@ -34,7 +34,7 @@ static sk_status set_one(const char *text, sk_track_settings *settings, sk_error
     if (end == sign + 1 || *end)
         return sk_fail(err, SK_ERR_ARG, "--set %.80s: '%.40s' is no number", text, sign + 1);
     sk_error why = {0};
-    if (sk_track_setting_set(setting, value, settings, &why) != SK_OK)
+    if (sk_track_setting_set(setting, value, wish, &why) != SK_OK)
         return sk_fail(err, SK_ERR_ARG, "--set %.80s: %s", text, why.message);
     return SK_OK;
 }
@@ -59,7 +59,7 @@ sk_status sk_cli_track_settings(const sk_args *args, sk_track_door *d, sk_error 
     sk_track_settings *t = &d->wish.track;
     t->method = sk_args_text(args, "tracker");
     for (size_t i = 0; i < sk_args_count(args, "set"); i++)
-        SK_TRY(set_one(sk_args_at(args, "set", i), t, err));
+        SK_TRY(set_one(sk_args_at(args, "set", i), &d->wish, err));
     if (sk_args_given(args, "animals"))
         t->animals = (int32_t)sk_args_int(args, "animals");
     t->tell_covered = sk_args_flag(args, "tell-covered");
