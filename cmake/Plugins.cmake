@@ -127,3 +127,8 @@ target_link_libraries(cuda_bench PRIVATE skitter_static)
 add_executable(sleap_bench EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/gpu/sleap_bench.c)
 sk_target(sleap_bench)
 target_link_libraries(sleap_bench PRIVATE skitter_static)
+
+# Frames in every format and every kind of memory, through the public library: ninja frames_check.
+add_executable(frames_check EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/gpu/frames_check.c)
+sk_target(frames_check)
+target_link_libraries(frames_check PRIVATE skitter_static)
