@@ -21,16 +21,11 @@ sk_status sk_config_create(size_t text_length, const char *what, sk_config **out
     sk_config *config = sk_calloc(1, sizeof *config);
     if (!config)
         return sk_fail_memory(err, sizeof *config);
-    sk_status status = sk_arena_open(16384, &config->arena, err);
-    if (status != SK_OK) {
-        sk_free(config);
-        return status;
-    }
-    /* The densest text, "[0,0,0…", costs two bytes an item and some 48 bytes a node. */
-    sk_arena_limit(config->arena, (size_t)65536 + text_length * 128);
     config->what = what;
-    *out = config;
-    return SK_OK;
+    sk_status status = sk_arena_open(16384, &config->arena, err);
+    if (status == SK_OK) /* the densest text, "[0,0,0…", costs two bytes an item and some 48 bytes a node */
+        sk_arena_limit(config->arena, (size_t)65536 + text_length * 128);
+    return SK_HAND_OVER(status, config, out, sk_config_close);
 }
 
 void sk_config_close(sk_config **config)

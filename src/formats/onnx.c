@@ -10,14 +10,9 @@ sk_status sk_onnx_create(sk_onnx_model **out, sk_error *err)
     sk_onnx_model *model = sk_calloc(1, sizeof *model);
     if (!model)
         return sk_fail_memory(err, sizeof *model);
-    sk_status status = sk_arena_open(0, &model->arena, err);
-    if (status != SK_OK) {
-        sk_free(model);
-        return status;
-    }
     model->producer = model->producer_version = model->doc = model->graph.name = "";
-    *out = model;
-    return SK_OK;
+    sk_status status = sk_arena_open(0, &model->arena, err);
+    return SK_HAND_OVER(status, model, out, sk_onnx_close);
 }
 
 void sk_onnx_close(sk_onnx_model **model)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/pickle_node.h"
 
+#include "base/named.h"
+
 #include <string.h>
 
 /* What a call in a pickle stands for. Containers and torch's tensors become plain nodes; everything else becomes an
@@ -32,10 +34,7 @@ static bool is_sequence(const pickle_node *node)
 
 static sk_dtype storage_dtype(const char *name)
 {
-    static const struct {
-        const char *name;
-        sk_dtype dtype;
-    } table[] = {
+    static const sk_named table[] = {
         {"FloatStorage", SK_DTYPE_F32},
         {"HalfStorage", SK_DTYPE_F16},
         {"BFloat16Storage", SK_DTYPE_BF16},
@@ -65,11 +64,8 @@ static sk_dtype storage_dtype(const char *name)
         {"uint64", SK_DTYPE_U64},
         {"bool", SK_DTYPE_BOOL},
     };
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        if (strcmp(table[i].name, name) == 0)
-            return table[i].dtype;
-    }
-    return SK_DTYPE_NONE; /* quantised, complex, float8: known by name only, refused when read */
+    /* none: quantised, complex, float8: known by name only, refused when read */
+    return (sk_dtype)SK_NAMED_VALUE(table, name, SK_DTYPE_NONE);
 }
 
 static bool is_torch_dtype_module(const char *module)

@@ -17,12 +17,7 @@ sk_status sk_graph_open(sk_graph **out, sk_error *err)
     if (!graph)
         return sk_fail_memory(err, sizeof *graph);
     sk_status status = sk_arena_open(0, &graph->arena, err);
-    if (status != SK_OK) {
-        sk_free(graph);
-        return status;
-    }
-    *out = graph;
-    return SK_OK;
+    return SK_HAND_OVER(status, graph, out, sk_graph_close);
 }
 
 void sk_graph_close(sk_graph **graph)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/keras_layer.h"
 
+#include "base/named.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -33,16 +35,13 @@ sk_status sk_keras_activate(sk_keras_layer *layer, const sk_config_value *activa
         x->v = sk_b_softmax(layer->b, x->v, 1); /* Keras' last axis: channel 1 of NCHW and of [N][C] */
         return SK_OK;
     }
-    for (size_t i = 0; name && i < sizeof activations / sizeof *activations; i++) {
-        if (strcmp(name, activations[i].name) == 0) {
-            x->v = sk_b_unary_alpha(layer->b, activations[i].kind, x->v, activations[i].alpha,
-                                    activations[i].beta);
-            return SK_OK;
-        }
-    }
-    return sk_keras_fail(layer, SK_ERR_UNSUPPORTED,
-                         "activation \"%s\" is not supported; please report this model",
-                         name ? name : "(an object)");
+    int32_t i = SK_ROW_NAMED(activations, name);
+    if (i < 0)
+        return sk_keras_fail(layer, SK_ERR_UNSUPPORTED,
+                             "activation \"%s\" is not supported; please report this model",
+                             name ? name : "(an object)");
+    x->v = sk_b_unary_alpha(layer->b, activations[i].kind, x->v, activations[i].alpha, activations[i].beta);
+    return SK_OK;
 }
 
 sk_status sk_keras_relu(sk_keras_layer *layer)

@@ -20,16 +20,11 @@ sk_status sk_model_create(sk_model **out, sk_error *err)
     sk_model *model = sk_calloc(1, sizeof *model);
     if (!model)
         return sk_fail_memory(err, sizeof *model);
-    sk_status status = sk_arena_open(0, &model->arena, err);
-    if (status != SK_OK) {
-        sk_free(model);
-        return status;
-    }
     model->path = model->architecture = "";
     model->self = model;
     atomic_init(&model->holders, 1);
-    *out = model;
-    return SK_OK;
+    sk_status status = sk_arena_open(0, &model->arena, err);
+    return SK_HAND_OVER(status, model, out, sk_model_close);
 }
 
 void sk_model_close(sk_model **model)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/onnx_meta.h"
 
+#include "base/named.h"
 #include "formats/config.h"
 
 #include <string.h>
@@ -12,10 +13,7 @@
 
 static sk_task task_of(const char *type)
 {
-    static const struct {
-        const char *type;
-        sk_task task;
-    } types[] = {
+    static const sk_named types[] = {
         {"single_instance", SK_TASK_SINGLE_INSTANCE},
         {"centroid", SK_TASK_CENTROID},
         {"centered_instance", SK_TASK_CENTERED_INSTANCE},
@@ -25,10 +23,7 @@ static sk_task task_of(const char *type)
         {"multi_class_topdown", SK_TASK_MULTICLASS_TOPDOWN},
         {"multi_class_topdown_combined", SK_TASK_MULTICLASS_TOPDOWN},
     };
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strcmp(type, types[i].type) == 0)
-            return types[i].task;
-    return SK_TASK_UNKNOWN;
+    return (sk_task)SK_NAMED_VALUE(types, type, SK_TASK_UNKNOWN);
 }
 
 static sk_status read_names(sk_onnx_reading *r, const sk_config_value *list, const char *const **out,

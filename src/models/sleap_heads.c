@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/sleap.h"
 
+#include "base/named.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -228,10 +230,7 @@ sk_status sk_sleap_fill_names(sk_model *model, const sk_sleap_heads *heads, cons
 
 sk_output_kind sk_sleap_output_kind(const char *head_name)
 {
-    static const struct {
-        const char *name;
-        sk_output_kind kind;
-    } heads[] = {
+    static const sk_named heads[] = {
         {"SingleInstanceConfmapsHead", SK_OUTPUT_CONFMAPS},
         {"CentroidConfmapsHead", SK_OUTPUT_CONFMAPS},
         {"CenteredInstanceConfmapsHead", SK_OUTPUT_CONFMAPS},
@@ -249,7 +248,7 @@ sk_output_kind sk_sleap_output_kind(const char *head_name)
     length--;
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         if (strlen(heads[i].name) == length && strncmp(heads[i].name, head_name, length) == 0)
-            return heads[i].kind;
+            return (sk_output_kind)heads[i].value;
     return SK_OUTPUT_OTHER;
 }
 

@@ -98,6 +98,15 @@ bool sk_yolo_is_activation(const char *class_name);
 /* --- blocks --- */
 typedef sk_value (*yolo_block)(yolo_reader *y, yolo_module *module, sk_value x);
 /* null when the class is none of them. */
+/* Which class is which, for tables of it; null where it has no such class. */
+typedef struct yolo_named_block {
+    const char *name;
+    yolo_block block;
+} yolo_named_block;
+#define YOLO_BLOCK_NAMED(table, class_name)                                                                  \
+    sk_yolo_block_named((table), sizeof(table) / sizeof((table)[0]), (class_name))
+yolo_block sk_yolo_block_named(const yolo_named_block *table, size_t rows, const char *class_name);
+
 yolo_block sk_yolo_block_for(const char *class_name);
 yolo_block sk_yolo_attention_for(const char *class_name);
 

@@ -2,7 +2,6 @@
 #include "models/yolo.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Attention over the pixels of a map. Shapes: B batch, C channels, h heads, d their width, N pixels (of an area). */
 
@@ -148,16 +147,9 @@ static sk_value a2c2f(yolo_reader *y, yolo_module *m, sk_value x)
 
 yolo_block sk_yolo_attention_for(const char *class_name)
 {
-    static const struct {
-        const char *name;
-        yolo_block block;
-    } blocks[] = {
+    static const yolo_named_block blocks[] = {
         {"Attention", attention}, {"AAttn", area_attention}, {"PSABlock", psa_block}, {"PSA", psa},
         {"C2PSA", c2psa},         {"ABlock", ablock},        {"A2C2f", a2c2f},
     };
-    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
-        if (strcmp(blocks[i].name, class_name) == 0)
-            return blocks[i].block;
-    }
-    return NULL;
+    return YOLO_BLOCK_NAMED(blocks, class_name);
 }

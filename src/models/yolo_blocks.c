@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/yolo.h"
 
-#include <string.h>
-
 /* The composed blocks: each function is the block's forward pass. Names of parts are those in the checkpoint. */
 
 /* out[0..n) = the values of a chain over the list `m`, each from the one before, beginning with x. */
@@ -239,10 +237,7 @@ static sk_value proto(yolo_reader *y, yolo_module *m, sk_value x)
     return sk_yolo_child(y, m, "cv3", sk_yolo_child(y, m, "cv2", x));
 }
 
-static const struct {
-    const char *name;
-    yolo_block block;
-} blocks[] = {
+static const yolo_named_block blocks[] = {
     {"Bottleneck", bottleneck},
     {"RepBottleneck", bottleneck},
     {"C1", c1},
@@ -281,9 +276,5 @@ static const struct {
 
 yolo_block sk_yolo_block_for(const char *class_name)
 {
-    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
-        if (strcmp(blocks[i].name, class_name) == 0)
-            return blocks[i].block;
-    }
-    return NULL;
+    return YOLO_BLOCK_NAMED(blocks, class_name);
 }

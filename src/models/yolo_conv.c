@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/yolo.h"
 
+#include "base/named.h"
+
 #include <string.h>
 
 /* Ultralytics' convolution blocks and their activations. The activation is always the one in the file: families and
@@ -8,10 +10,7 @@
 
 /* --- activations --- */
 
-static const struct {
-    const char *name;
-    sk_unary kind;
-} activations[] = {
+static const sk_named activations[] = {
     {"SiLU", SK_UNARY_SILU},
     {"ReLU", SK_UNARY_RELU},
     {"GELU", SK_UNARY_GELU},
@@ -25,18 +24,9 @@ static const struct {
     {"Tanh", SK_UNARY_TANH},
 };
 
-static int find_activation(const char *class_name)
-{
-    for (size_t i = 0; class_name && i < sizeof activations / sizeof activations[0]; i++) {
-        if (strcmp(activations[i].name, class_name) == 0)
-            return (int)i;
-    }
-    return -1;
-}
-
 bool sk_yolo_is_activation(const char *class_name)
 {
-    return find_activation(class_name) >= 0;
+    return SK_ROW_NAMED(activations, class_name) >= 0;
 }
 
 sk_value sk_yolo_activation(yolo_reader *y, yolo_module *act, sk_value x)
@@ -44,11 +34,11 @@ sk_value sk_yolo_activation(yolo_reader *y, yolo_module *act, sk_value x)
     const char *class_name = sk_pickle_class(act, NULL);
     if (!act || act->kind == SK_PICKLE_NONE || (class_name && strcmp(class_name, "Identity") == 0))
         return x;
-    int i = find_activation(class_name);
+    int32_t i = SK_ROW_NAMED(activations, class_name);
     if (i < 0)
         return sk_yolo_fail(y, SK_ERR_UNSUPPORTED, "activation '%s' is not known",
                             class_name ? class_name : "?");
-    sk_unary kind = activations[i].kind;
+    sk_unary kind = (sk_unary)activations[i].value;
     double alpha = 0, beta = 0;
     const char *approximate = sk_pickle_text(sk_pickle_get(act, "approximate"));
     if (kind == SK_UNARY_GELU && approximate && strcmp(approximate, "tanh") == 0)

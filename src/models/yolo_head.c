@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/yolo.h"
 
+#include "base/named.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -17,18 +19,9 @@ static const struct {
     {"Pose26", SK_TASK_POSE, 26},  {"OBB26", SK_TASK_OBB, 26},       {"Segment26", SK_TASK_SEGMENT, 26},
 };
 
-static int find_head(const char *class_name)
-{
-    for (size_t i = 0; class_name && i < sizeof heads / sizeof heads[0]; i++) {
-        if (strcmp(heads[i].name, class_name) == 0)
-            return (int)i;
-    }
-    return -1;
-}
-
 sk_task sk_yolo_head_task(const char *class_name)
 {
-    int i = find_head(class_name);
+    int32_t i = SK_ROW_NAMED(heads, class_name);
     return i < 0 ? SK_TASK_UNKNOWN : heads[i].task;
 }
 
@@ -215,7 +208,7 @@ static bool read_sizes(yolo_reader *y, yolo_module *head, int generation, int n)
 
 void sk_yolo_head(yolo_reader *y, yolo_module *head, const sk_value *x, int n)
 {
-    int kind = find_head(sk_pickle_class(head, NULL));
+    int32_t kind = SK_ROW_NAMED(heads, sk_pickle_class(head, NULL));
     if (!sk_yolo_ok(y) || kind < 0)
         return;
     sk_model_set_task(y->model, heads[kind].task);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/yolo.h"
 
+#include "base/named.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -211,10 +213,7 @@ static sk_value conv_transpose_block(yolo_reader *y, yolo_module *module, sk_val
 
 /* --- which class is what --- */
 
-static const struct {
-    const char *name;
-    yolo_block block;
-} plain[] = {
+static const yolo_named_block plain[] = {
     {"Sequential", sequential},
     {"Identity", identity},
     {"Silence", identity}, /* YOLOv9's name for it */
@@ -236,15 +235,18 @@ static const struct {
     {"ZeroPad2d", zero_pad},
 };
 
+yolo_block sk_yolo_block_named(const yolo_named_block *table, size_t rows, const char *class_name)
+{
+    int32_t i = sk_row_named(table, rows, sizeof *table, class_name);
+    return i < 0 ? NULL : table[i].block;
+}
+
 static yolo_block find_block(const char *class_name)
 {
-    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
-        if (strcmp(plain[i].name, class_name) == 0)
-            return plain[i].block;
-    }
     if (sk_yolo_is_activation(class_name))
         return sk_yolo_activation;
-    yolo_block block = sk_yolo_block_for(class_name);
+    yolo_block block = YOLO_BLOCK_NAMED(plain, class_name);
+    block = block ? block : sk_yolo_block_for(class_name);
     return block ? block : sk_yolo_attention_for(class_name);
 }
 

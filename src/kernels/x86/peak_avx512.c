@@ -1,27 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/peak.h"
+#include "kernels/simd/vec_avx512.h"
 
-#include <immintrin.h>
-
-/* Twelve independent sums cover a latency of 4 to 6 cycles on two ports and fit the registers. */
+/* A latency of 4 to 6 cycles on two ports. */
 #define CHAINS 12
+
+#include "kernels/simd/peak_impl.h"
 
 double sk_f32_peak_avx512(int64_t rounds, float *sink)
 {
-    __m512 a[CHAINS];
-    const __m512 scale = _mm512_set1_ps(0.999f), shift = _mm512_set1_ps(0.001f);
-    for (int i = 0; i < CHAINS; i++)
-        a[i] = _mm512_set1_ps((float)i);
-    for (int64_t r = 0; r < rounds; r++) {
-#pragma GCC unroll 12
-        for (int i = 0; i < CHAINS; i++)
-            a[i] = _mm512_fmadd_ps(a[i], scale, shift);
-    }
-    float values[16];
-    *sink = 0;
-    for (int i = 0; i < CHAINS; i++) {
-        _mm512_storeu_ps(values, a[i]);
-        *sink += values[0];
-    }
-    return (double)rounds * CHAINS * 16 * 2;
+    return peak_loop(rounds, sink);
 }
