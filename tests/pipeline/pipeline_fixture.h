@@ -81,4 +81,38 @@ static inline void free_lent(lent *l)
     free(l);
 }
 
+static inline float first_score(const sk_result *result)
+{
+    sk_instance animal = SK_INSTANCE_INIT;
+    return sk_instances_get(result->instances, 0, &animal) ? animal.score : -1;
+}
+
+#define MANY 12 /* frames */
+
+static inline void make_many(lent *l[MANY])
+{
+    for (int i = 0; i < MANY; i++)
+        l[i] = make_lent(i, 48, 40);
+}
+
+/* Each that was taken came back once, the others not at all. */
+static inline void all_back_once(lent *l[MANY], int taken)
+{
+    for (int i = 0; i < MANY; i++) {
+        if (l[i]->back != (i < taken))
+            fail_msg("frame %d was given back %d times", i, (int)l[i]->back);
+        free_lent(l[i]);
+    }
+}
+
+/* A batch that never fills up by itself: frames wait until they are flushed. */
+static inline sk_pipeline_settings waiting_settings(void)
+{
+    sk_pipeline_settings s = tiny_settings();
+    s.batch = 16;
+    s.batch_wait_ms = 3600000;
+    s.depth = 16;
+    return s;
+}
+
 #endif
