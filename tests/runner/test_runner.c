@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cpu.h"
 #include "runner/network.h"
-#include "runner_fixture.h"
+#include "one_model.h"
 
 #include <sys/resource.h>
 
@@ -18,22 +18,6 @@ static const bool sanitized = false;
 #else
 static const bool sanitized = false;
 #endif
-
-static sk_model *model;
-
-static int setup(void **state)
-{
-    (void)state;
-    model = tiny_model();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sk_model_close(&model);
-    return 0;
-}
 
 /* Every frame through the runner gives the bits that the stages give one after another. */
 static void compare_with_plain(const sk_runner_settings *settings)

@@ -1,23 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runner_fixture.h"
+#include "one_model.h"
 
 /* What happens when something is wrong, slow, in the way, or no longer wanted. */
-
-static sk_model *model;
-
-static int setup(void **state)
-{
-    (void)state;
-    model = tiny_model();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sk_model_close(&model);
-    return 0;
-}
 
 static sk_runner_settings faulty_settings(const char *devices)
 {

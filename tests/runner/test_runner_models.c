@@ -10,28 +10,22 @@ static void test_two_models(void **state)
     (void)state;
     sk_error err = {0};
     frames set = make_frames(20, 48, 40);
-    const sk_model *models[] = {finder, poser};
     for (int devices = 1; devices <= 2; devices++) {
         sk_runner_settings s = two_settings();
         s.devices = devices == 1 ? "cpu" : "cpu,cpu";
         s.detector.batch = devices;
         plain_two p = {0};
         plain_two_open(&p, &s);
-        sk_runner *r = NULL;
-        assert_ok(sk_runner_open_on(models, 2, &s, fault_engines, &r, &err), &err);
+        sk_runner *r = open_two(&s);
         int64_t submitted = 0, crops = 0;
         for (int64_t i = 0; i < set.count; i++) {
             while (submitted < set.count && sk_runner_in_flight(r) < sk_runner_depth(r))
                 assert_ok(sk_runner_submit(r, &set.frames[submitted++], NULL, NULL, &err), &err);
-            sk_runner_result result;
-            assert_ok(sk_runner_wait(r, &result, &err), &err);
-            crops += plain_two_run(&p, &set.frames[i]);
-            assert_same_instances(result.instances, &p.second.found);
+            crops += expect_as_plain(r, &p, &set, i);
         }
         assert_true(crops > 20);
         sk_runner_close(&r);
-        plain_close(&p.first);
-        plain_close(&p.second);
+        plain_two_close(&p);
     }
     free_frames(&set);
 }
@@ -42,13 +36,11 @@ static void test_both_are_checked(void **state)
     (void)state;
     sk_error err = {0};
     frames set = make_frames(8, 48, 40);
-    const sk_model *models[] = {finder, poser};
     sk_runner_settings s = two_settings();
     s.check_every = 1;
     s.detector.batch = 2;
     s.devices = "cpu,cpu";
-    sk_runner *r = NULL;
-    assert_ok(sk_runner_open_on(models, 2, &s, fault_engines, &r, &err), &err);
+    sk_runner *r = open_two(&s);
     for (int i = 0; i < set.count; i += 2) {
         for (int k = 0; k < 2; k++)
             assert_ok(sk_runner_submit(r, &set.frames[i + k], NULL, NULL, &err), &err);
@@ -78,13 +70,11 @@ static void check_second(fault_kind kind)
 {
     sk_error err = {0};
     frames set = make_frames(4, 48, 40);
-    const sk_model *models[] = {finder, poser};
     sk_runner_settings s = two_settings();
     s.devices = "cpu";
     faults[0].kind = kind;
     faults[0].spared = 1;
-    sk_runner *r = NULL;
-    assert_ok(sk_runner_open_on(models, 2, &s, fault_engines, &r, &err), &err);
+    sk_runner *r = open_two(&s);
     fault_begin();
     for (int i = 0; i < set.count; i++) {
         sk_runner_result result;
@@ -115,13 +105,11 @@ static void test_second_network_fails(void **state)
     (void)state;
     sk_error err = {0};
     frames set = make_frames(30, 48, 40);
-    const sk_model *models[] = {finder, poser};
     for (int after = 1; after < 12; after += 2) {
         sk_runner_settings s = two_settings();
         s.devices = "cpu,cpu";
         s.allow_failover = true;
-        sk_runner *r = NULL;
-        assert_ok(sk_runner_open_on(models, 2, &s, fault_engines, &r, &err), &err);
+        sk_runner *r = open_two(&s);
         atomic_store(&faults[1].fail_after, after);
         faults[0].delay_us = 300;
         fault_begin();

@@ -1,26 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runner_fixture.h"
+#include "one_model.h"
 #include "base/instances.h"
 
 #include <unistd.h>
 
 /* Who reads results and gets frames back: callbacks under no lock, a pointer that travels along, results kept for a while. */
-
-static sk_model *model;
-
-static int setup(void **state)
-{
-    (void)state;
-    model = tiny_model();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sk_model_close(&model);
-    return 0;
-}
 
 #define FRAMES 24
 

@@ -7,10 +7,7 @@ enum { SECOND_SESSION = 1 };
 
 static sk_runner *open_gated(const sk_runner_settings *s)
 {
-    sk_error err = {0};
-    const sk_model *models[] = {finder, poser};
-    sk_runner *r = NULL;
-    assert_ok(sk_runner_open_on(models, 2, s, fault_engines, &r, &err), &err);
+    sk_runner *r = open_two(s);
     assert_int_equal(atomic_load(&faults[0].opened), SECOND_SESSION + 1);
     faults[0].gate_from = SECOND_SESSION;
     atomic_store(&faults[0].later, 0);
@@ -45,13 +42,8 @@ static void test_runs_in_flight(void **state)
     wait_for(&faults[0].submits, before + 3 + 4);
     assert_true(atomic_load(&faults[0].submits) - before - 3 >= 4); /* frames in the first network */
     atomic_store(&faults[0].gate, 0);
-    for (int64_t i = 0; i < set.count; i++) {
-        sk_runner_result result;
-        assert_ok(sk_runner_wait(r, &result, &err), &err);
-        assert_int_equal(result.ticket, i);
-        plain_two_run(&p, &set.frames[i]);
-        assert_same_instances(result.instances, &p.second.found);
-    }
+    for (int64_t i = 0; i < set.count; i++)
+        expect_as_plain(r, &p, &set, i);
     sk_runner_stats stats;
     sk_runner_get_stats(r, &stats);
     for (int stage = SK_STAGE_CROPS; stage < SK_STAGE_COUNT; stage++)
@@ -59,8 +51,7 @@ static void test_runs_in_flight(void **state)
     assert_true(stats.stages[SK_STAGE_SECOND].max > stats.stages[SK_STAGE_NETWORK].max); /* the gate */
     assert_string_equal(sk_stage_name(SK_STAGE_SECOND), "second network");
     sk_runner_close(&r);
-    plain_close(&p.first);
-    plain_close(&p.second);
+    plain_two_close(&p);
     free_frames(&set);
 }
 
@@ -127,7 +118,6 @@ static void test_fails_with_runs_in_flight(void **state)
     (void)state;
     sk_error err = {0};
     frames set = make_frames(30, 48, 40);
-    const sk_model *models[] = {finder, poser};
     for (int after = 0; after < 14; after += 3) {
         sk_runner_settings s = two_settings();
         s.devices = "cpu,cpu";
@@ -136,8 +126,7 @@ static void test_fails_with_runs_in_flight(void **state)
         faults[1].asynchronous = true;
         plain_two p = {0};
         plain_two_open(&p, &s);
-        sk_runner *r = NULL;
-        assert_ok(sk_runner_open_on(models, 2, &s, fault_engines, &r, &err), &err);
+        sk_runner *r = open_two(&s);
         atomic_store(&faults[1].fail_after, after);
         faults[0].delay_us = 300;
         fault_begin();
@@ -159,8 +148,7 @@ static void test_fails_with_runs_in_flight(void **state)
         sk_runner_get_stats(r, &stats);
         assert_true(stats.devices[1].failed && stats.moved >= 1);
         sk_runner_close(&r);
-        plain_close(&p.first);
-        plain_close(&p.second);
+        plain_two_close(&p);
     }
     free_frames(&set);
 }

@@ -71,4 +71,31 @@ static inline int32_t plain_two_run(plain_two *p, const sk_frame *frame)
     return n_crops;
 }
 
+static inline void plain_two_close(plain_two *p)
+{
+    plain_close(&p->first);
+    plain_close(&p->second);
+}
+
+static inline sk_runner *open_two(const sk_runner_settings *s)
+{
+    sk_error err = {0};
+    const sk_model *models[] = {finder, poser};
+    sk_runner *r = NULL;
+    assert_ok(sk_runner_open_on(models, 2, s, fault_engines, &r, &err), &err);
+    return r;
+}
+
+/* The runner's next result is the i-th frame's, as it is step by step; how many crops it had. */
+static inline int32_t expect_as_plain(sk_runner *r, plain_two *p, const frames *set, int64_t i)
+{
+    sk_error err = {0};
+    sk_runner_result result;
+    assert_ok(sk_runner_wait(r, &result, &err), &err);
+    assert_int_equal(result.ticket, i);
+    int32_t crops = plain_two_run(p, &set->frames[i]);
+    assert_same_instances(result.instances, &p->second.found);
+    return crops;
+}
+
 #endif
