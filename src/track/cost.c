@@ -12,7 +12,8 @@
 #define POSE_SAYS     3.0
 #define POSE_WIDTH    0.08 /* bodies: keypoints that differ by so much are still much alike */
 #define LOOKS_SAY     8.0
-#define IDENTITY_SAYS 1.0
+#define IDENTITY_SAYS 3.0
+#define SPREAD        0.04 /* variance of the logarithms of sizes among animals: what any detection could have */
 
 /* Minus the logarithm of Student's distribution in one or two dimensions, up to constants; `square` in standard deviations. */
 static double tailed(double square, double dimensions)
@@ -62,7 +63,7 @@ static double heading_cost(const sk_follower *f, const sk_look *look)
 static double habit_cost(const sk_habit *habit, double value, double noise)
 {
     const double variance = habit->variance + noise, off = value - habit->mean;
-    return tailed(off * off / variance, 1) + 0.5 * log(variance);
+    return tailed(off * off / variance, 1) + 0.5 * log(variance / SPREAD);
 }
 
 static double overlap_cost(const sk_follower *f, const sk_look *look)
@@ -75,16 +76,20 @@ static double overlap_cost(const sk_follower *f, const sk_look *look)
     return OVERLAP_SAYS * (1 - (double)sk_gauss_overlap(a, b));
 }
 
-/* As COCO's keypoint similarity, with the points where the pose would be now. */
+/* As COCO's keypoint similarity, with the points where the pose would be now. One whose head and tail are swapped is compared
+ * turned around: that it is swapped has its price in the heading. */
 static double pose_cost(const sk_follower *f, const sk_look *look, const float *points)
 {
     const sk_detection *d = look->d;
     const int32_t n = f->n_points < d->n_points ? f->n_points : d->n_points;
+    const bool back =
+        d->directed && f->heading.known && fabs(sk_angle_between(d->heading, f->heading.angle)) > SK_PI_D / 2;
+    const double c = back ? -f->c : f->c, s = back ? -f->s : f->s;
     double sum = 0, all = 0;
     for (int32_t i = 0; i < n; i++) {
         const double u = (double)points[3 * i], v = (double)points[3 * i + 1];
-        const double x = (double)d->points[i].x - (f->kalman.at[0] + f->body * (u * f->c - v * f->s));
-        const double y = (double)d->points[i].y - (f->kalman.at[1] + f->body * (u * f->s + v * f->c));
+        const double x = (double)d->points[i].x - (f->kalman.at[0] + f->body * (u * c - v * s));
+        const double y = (double)d->points[i].y - (f->kalman.at[1] + f->body * (u * s + v * c));
         const double weight = fmin((double)points[3 * i + 2], (double)d->points[i].score);
         const double square = (x * x + y * y) / (2 * POSE_WIDTH * POSE_WIDTH * f->body * f->body);
         if (!(weight > 0) || !isfinite(square))
@@ -147,7 +152,7 @@ double sk_return_cost(const sk_follow_rules *rules, const sk_follower *lost, con
      * animal's way at most. */
     const double seconds = (lost->missed - found->age) / rules->fps;
     const double spread = lost->body * (0.3 + 0.9 * fmin(seconds > 0 ? seconds : 0, 8));
-    const double dx = found->kalman.at[0] - lost->last_x, dy = found->kalman.at[1] - lost->last_y;
+    const double dx = found->kalman.at[0] - lost->kalman.at[0], dy = found->kalman.at[1] - lost->kalman.at[1];
     const double square = (dx * dx + dy * dy) / (spread * spread);
     double cost = w->position * (tailed(square, 2) + log(spread * spread / (lost->body * lost->body)));
     cost += w->area * habit_cost(&lost->area, found->area.mean, 0.0036 + found->area.variance / found->seen);

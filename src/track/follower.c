@@ -3,11 +3,12 @@
 
 #include <math.h>
 
-#define ANGLE_NOISE  0.05 /* of a turned box's angle, radians */
-#define AREA_NOISE   0.06 /* of log(area) */
-#define ASPECT_NOISE 0.08 /* of log(aspect) */
-#define START_SPEED  4.0  /* bodies a second: what an animal just found may do */
-#define REPLAY_MOST  48
+#define ANGLE_NOISE   0.05 /* of a turned box's angle, radians */
+#define AREA_NOISE    0.06 /* of log(area) */
+#define ASPECT_NOISE  0.08 /* of log(aspect) */
+#define START_SPEED   4.0  /* bodies a second: what an animal just found may do */
+#define UPRIGHT_SHARE 0.6
+#define REPLAY_MOST   48
 
 void sk_follow_rules_make(const sk_track_settings *s, sk_follow_rules *out)
 {
@@ -78,11 +79,15 @@ static void remember(sk_follower *f, const sk_look *look, sk_follower_room room)
     f->s = sin(f->heading.angle);
     if (d->points && d->n_points > 0) {
         f->n_points = d->n_points;
+        /* a pose whose head and tail are swapped is kept as if they were not */
+        const double turned =
+            d->directed && fabs(sk_angle_between(d->heading, f->heading.angle)) > SK_PI_D / 2 ? -1 : 1;
+        const double c = turned * f->c, s = turned * f->s;
         for (int32_t i = 0; i < d->n_points; i++) {
             const double x = ((double)d->points[i].x - d->x) / f->body,
                          y = ((double)d->points[i].y - d->y) / f->body;
-            room.points[3 * i] = (float)(x * f->c + y * f->s);
-            room.points[3 * i + 1] = (float)(y * f->c - x * f->s);
+            room.points[3 * i] = (float)(x * c + y * s);
+            room.points[3 * i + 1] = (float)(y * c - x * s);
             room.points[3 * i + 2] = isfinite(x) && isfinite(y) ? d->points[i].score : 0;
         }
     }
@@ -205,7 +210,9 @@ void sk_follower_correct(sk_follower *f, const sk_follow_rules *rules, const sk_
             f->heading.angle = sk_angle_turn(atan2(vy, vx));
         }
     }
-    const double young = 1.0 / (f->seen + 1), share = fmax(young, look->crowded ? 0.01 : 0.03);
+    /* Upright boxes change as the animal turns: the last ones count. */
+    const double habit = d->upright ? UPRIGHT_SHARE : look->crowded ? 0.01 : 0.03;
+    const double share = fmax(1.0 / (f->seen + 1), habit);
     learn(&f->area, look->log_area, share);
     learn(&f->aspect, look->log_aspect, share);
     if (rules->settings->body <= 0)

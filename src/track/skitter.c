@@ -2,7 +2,7 @@
 #include "track/kind.h"
 
 #include "base/memory.h"
-#include "tasks/assignment.h"
+#include "track/assign.h"
 #include "track/cost.h"
 #include "track/near.h"
 
@@ -11,19 +11,15 @@
 
 /* The tracker of our own: docs/tracking.md describes the method. */
 
-#define STRONG_ALONE 9.0
+#define STRONG_ALONE 12.0
 #define WEAK_ALONE   5.0
 #define TWIN_ALONE   (-1.0)
 #define MISS_SEEN    3.0
 #define MISS_COVERED 1.0
 #define YOUNG_LAST   1.0
 #define RETURN_MOST  1.0
+#define RETURN_ANY   1e3
 #define FEW_SEEN     3
-
-typedef struct pair {
-    int32_t row, column;
-    double cost;
-} pair;
 
 typedef struct state {
     sk_track_settings settings;
@@ -39,16 +35,14 @@ typedef struct state {
     sk_look *looks;
     int32_t n_looks;
     sk_near near;
-    pair *pairs;
+    sk_assign_pair *pairs;
     int32_t n_pairs;
     int32_t *match, *by_place;
     uint8_t *place_taken;
     sk_sighting *sightings;
-    double *cost;
-    sk_assignment *solver;
-    int32_t solver_rows, solver_cols;
+    sk_assign *solver;
     size_t all_capacity, slots_capacity, points_capacity, appearance_capacity, looks_capacity, pairs_capacity,
-        match_capacity, by_place_capacity, taken_capacity, sightings_capacity, cost_capacity;
+        match_capacity, by_place_capacity, taken_capacity, sightings_capacity;
 } state;
 
 #define RESERVE(field, capacity, wanted)                                                                     \
@@ -74,8 +68,11 @@ static sk_status open(const sk_track_settings *settings, void **out, sk_error *e
     s->covered = in_frames(settings, settings->life.covered);
     s->lost = in_frames(settings, settings->life.lost);
     s->start = (int32_t)fmax(in_frames(settings, settings->life.start), 1);
-    *out = s;
-    return SK_OK;
+    const sk_status status = sk_assign_open(&s->solver, err);
+    if (status != SK_OK)
+        sk_free(s);
+    *out = status == SK_OK ? s : NULL;
+    return status;
 }
 
 static void close(void *opaque)
@@ -94,8 +91,7 @@ static void close(void *opaque)
     sk_free(s->by_place);
     sk_free(s->place_taken);
     sk_free(s->sightings);
-    sk_free(s->cost);
-    sk_assignment_close(&s->solver);
+    sk_assign_close(&s->solver);
     sk_free(s);
 }
 
@@ -148,35 +144,14 @@ static sk_follower_room room_of(const state *s, const sk_follower *f)
 static sk_status add_pair(state *s, int32_t row, int32_t column, double cost, sk_error *err)
 {
     RESERVE(s->pairs, s->pairs_capacity, s->n_pairs + 1);
-    s->pairs[s->n_pairs++] = (pair){row, column, cost};
+    s->pairs[s->n_pairs++] = (sk_assign_pair){row, column, cost};
     return SK_OK;
 }
 
 /* Costs are below 0: a pair is worth so much more than both alone. match[row]: its column or -1. */
 static sk_status solve(state *s, int32_t rows, int32_t columns, sk_error *err)
 {
-    for (int32_t i = 0; i < rows; i++)
-        s->match[i] = -1;
-    if (!s->n_pairs)
-        return SK_OK;
-    const int32_t wide = columns + rows;
-    RESERVE(s->cost, s->cost_capacity, (size_t)rows * (size_t)wide);
-    if (!s->solver || rows > s->solver_rows || wide > s->solver_cols) {
-        sk_assignment_close(&s->solver);
-        s->solver_rows = rows > s->solver_rows ? rows * 2 : s->solver_rows;
-        s->solver_cols = wide > s->solver_cols ? wide * 2 : s->solver_cols;
-        SK_TRY(sk_assignment_open(s->solver_rows, s->solver_cols, &s->solver, err));
-    }
-    for (int32_t i = 0; i < rows; i++)
-        for (int32_t j = 0; j < wide; j++)
-            s->cost[(size_t)i * (size_t)wide + (size_t)j] = j == columns + i ? 0 : INFINITY;
-    for (int32_t k = 0; k < s->n_pairs; k++)
-        s->cost[(size_t)s->pairs[k].row * (size_t)wide + (size_t)s->pairs[k].column] = s->pairs[k].cost;
-    sk_assignment_solve(s->solver, s->cost, rows, wide, s->match);
-    for (int32_t i = 0; i < rows; i++)
-        if (s->match[i] >= columns)
-            s->match[i] = -1;
-    return SK_OK;
+    return sk_assign_solve(s->solver, rows, columns, s->pairs, s->n_pairs, NULL, s->match, err);
 }
 
 /* --- detections --- */
@@ -185,7 +160,8 @@ static bool is_twin(const sk_look *a, const sk_look *b)
 {
     const sk_detection *p = a->d, *q = b->d;
     const double size = fmin(p->major, q->major), dx = p->x - q->x, dy = p->y - q->y;
-    return dx * dx + dy * dy < 0.04 * size * size && sk_axis_between(p->angle, q->angle) < 0.35 &&
+    return dx * dx + dy * dy < 0.04 * size * size &&
+           (p->upright || sk_axis_between(p->angle, q->angle) < 0.35) &&
            fabs(a->log_area - b->log_area) < 0.4;
 }
 
@@ -235,7 +211,7 @@ static sk_status pair_up(state *s, sk_error *err)
     s->n_pairs = 0;
     for (int32_t i = 0; i < s->n && s->n_looks; i++) {
         const sk_follower *f = &s->all[i];
-        if (f->missed > s->covered + 1)
+        if (f->missed > 2 * s->covered + 1)
             continue; /* lost: it comes back another way */
         const double x = f->kalman.at[0], y = f->kalman.at[1], reach = sk_pair_reach(&s->rules, f);
         const double own = (f->gaps ? MISS_COVERED : MISS_SEEN) - (f->track < 0 ? YOUNG_LAST : 0);
@@ -265,7 +241,7 @@ static void tell_certainty(state *s)
         if (s->match[i] >= 0)
             s->looks[s->match[i]].taken_by = i;
     for (int32_t k = 0; k < s->n_pairs; k++) {
-        const pair *p = &s->pairs[k];
+        const sk_assign_pair *p = &s->pairs[k];
         if (s->match[p->row] == p->column)
             continue;
         s->all[p->row].certainty = fmin(s->all[p->row].certainty, p->cost);
@@ -323,8 +299,12 @@ static sk_status name_the_new(state *s, sk_error *err)
             const sk_follower *lost = &s->all[j];
             if (lost->track < 0 || lost->gaps < 1 || lost->missed <= found->age)
                 continue;
+            const double far = s->settings.life.recovery * lost->body;
+            if (far > 0 && hypot(found->last_x - lost->last_x, found->last_y - lost->last_y) > far)
+                continue;
             const double cost = sk_return_cost(&s->rules, lost, found, room_of(s, lost), room_of(s, found));
-            const double net = cost - (fixed ? 1e3 : RETURN_MOST);
+            const bool any = fixed && lost->missed > 2 * s->covered; /* somebody it must be */
+            const double net = cost - (any ? RETURN_ANY : RETURN_MOST);
             if (net < 0)
                 SK_TRY(add_pair(s, i, j, net, err));
         }
@@ -350,11 +330,30 @@ static sk_status name_the_new(state *s, sk_error *err)
     return SK_OK;
 }
 
+/* Is somebody that is told of seen within `reach`? */
+static bool beside_another(const state *s, const sk_look *look, double reach)
+{
+    const sk_near_cells c = sk_near_around(&s->near, look->d->x, look->d->y, reach);
+    for (int32_t row = c.top; row <= c.bottom; row++) {
+        const int32_t *cell = s->near.start + row * s->near.across;
+        for (int32_t k = cell[c.left]; k < cell[c.right + 1]; k++) {
+            const sk_look *other = &s->looks[s->near.order[k]];
+            if (other->taken_by >= 0 && s->all[other->taken_by].track >= 0 &&
+                hypot(other->d->x - look->d->x, other->d->y - look->d->y) < reach)
+                return true;
+        }
+    }
+    return false;
+}
+
 static void begin_new(state *s)
 {
     for (int32_t j = 0; j < s->n_looks; j++) {
         const sk_look *look = &s->looks[j];
         if (look->taken_by >= 0 || look->twin || look->d->score < s->settings.life.birth)
+            continue;
+        const double body = s->settings.body > 0 ? s->settings.body : look->d->major;
+        if (s->settings.life.apart > 0 && beside_another(s, look, s->settings.life.apart * body))
             continue;
         sk_follower *f = &s->all[s->n++];
         f->slot = s->n_free ? s->free_slots[--s->n_free] : s->slots++;
