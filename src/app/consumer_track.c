@@ -12,6 +12,7 @@ typedef struct tracking {
     sk_consumer base;
     sk_track_run *run;
     const sk_predict_settings *settings;
+    const sk_predict_report *report; /* of the run; null: none */
     bool at_once;
     sk_run_folder *folder;
     const sk_run_header *header;
@@ -34,6 +35,10 @@ static void settle(sk_consumer *base, const sk_run_header *header)
     }
     if (t->settings->overlay && !t->at_once)
         base->files[n++] = strcmp(header->source_kind, "pictures") == 0 ? "overlay/" : "overlay.mp4";
+    if (t->run->wish.report && !t->at_once && n + 2 <= SK_CONSUMER_FILES) {
+        base->files[n++] = "report.html";
+        base->files[n++] = "plots/";
+    }
     base->files[n] = NULL;
 }
 
@@ -91,7 +96,10 @@ static sk_status complete(sk_consumer *base, sk_error *err)
     SK_TRY_GOTO(sk_track_teller_settle(t->teller, t->folder, err));
     for (int32_t i = 0; i < t->settings->n_formats; i++)
         SK_TRY_GOTO(sk_consumers_add(&files, sk_consumer_file(sk_sink_find(t->settings->formats[i])), err));
+    if (t->run->wish.report)
+        SK_TRY_GOTO(sk_consumers_add(&files, sk_consumer_report(t->run, t->settings, t->report), err));
     status = retell_to(t, &files, err);
+    t->run->figures = *sk_track_teller_figures(t->teller); /* the report tells them */
     status = sk_consumers_complete(&files, status, err);
     status = sk_consumers_end(&files, status == SK_OK, status, err);
 done:
@@ -131,7 +139,8 @@ static const sk_consumer_kind kind = {.name = "track",
                                       .end = end,
                                       .close = close_tracking};
 
-sk_consumer *sk_consumer_track(sk_track_run *run, const sk_predict_settings *settings, bool at_once)
+sk_consumer *sk_consumer_track(sk_track_run *run, const sk_predict_settings *settings,
+                               const sk_predict_report *report, bool at_once)
 {
     tracking *t = sk_calloc(1, sizeof *t);
     if (!t)
@@ -139,6 +148,7 @@ sk_consumer *sk_consumer_track(sk_track_run *run, const sk_predict_settings *set
     t->base = (sk_consumer){.kind = &kind, .needs = SK_NEEDS_PROBLEMS};
     t->run = run;
     t->settings = settings;
+    t->report = report;
     t->at_once = at_once;
     return &t->base;
 }

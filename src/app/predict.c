@@ -56,7 +56,7 @@ static sk_status list_consumers(predict_run *r, sk_predict_watch watch, void *co
     if (s->more && s->more->cached)
         SK_TRY(sk_consumers_add(list, sk_consumer_cache(&r->cache), err));
     if (s->more)
-        SK_TRY(s->more->list(s->more->context, s, list, err));
+        SK_TRY(s->more->list(s->more->context, s, r->report, list, err));
     for (int32_t i = 0; i < s->n_formats && !s->more; i++)
         SK_TRY(sk_consumers_add(list, sk_consumer_file(sk_sink_find(s->formats[i])), err));
     const sk_overlay_wish wish = {s->draw, s->line_width};

@@ -13,11 +13,14 @@
 #define SK_PREDICT_MAX_FORMATS 12
 
 typedef struct sk_predict_settings sk_predict_settings;
+typedef struct sk_predict_report sk_predict_report;
 
 /* Of a run that does more with what is found than writing it down. */
 typedef struct sk_predict_more {
-    /* Its consumers, behind the journal, in place of the settings' files and overlay: which are its business now. */
-    sk_status (*list)(void *context, const sk_predict_settings *settings, sk_consumers *list, sk_error *err);
+    /* Its consumers, behind the journal, in place of the settings' files and overlay: which are its business now. All are
+     * borrowed until the run's end; the report says where the time went once no more frames come. */
+    sk_status (*list)(void *context, const sk_predict_settings *settings, const sk_predict_report *report,
+                      sk_consumers *list, sk_error *err);
     void *context;
     const char *identity; /* what else shapes the result: lines of sk_run_identity.text */
     bool tracks;          /* files are written with tracks: sk_run_header.tracked */
@@ -66,7 +69,7 @@ struct sk_predict_settings {
 
 void sk_predict_defaults(sk_predict_settings *settings);
 
-typedef struct sk_predict_report {
+struct sk_predict_report {
     int64_t frames;       /* of this run */
     int64_t cached;       /* … of which from the inference cache */
     int64_t total_frames; /* with those continued from */
@@ -86,7 +89,7 @@ typedef struct sk_predict_report {
     char notice[512]; /* "" or what the person should know although the run went on */
     int32_t n_files;
     char files[SK_PREDICT_MAX_FORMATS + 12][4352]; /* what lies in the folder now */
-} sk_predict_report;
+};
 
 sk_status sk_predict_run(const sk_predict_settings *settings, sk_predict_watch watch, void *context,
                          sk_predict_report *report, sk_error *err) SK_MUST_CHECK;

@@ -8,7 +8,7 @@
 
 void sk_track_wish_defaults(sk_track_wish *wish)
 {
-    *wish = (sk_track_wish){.cached = true};
+    *wish = (sk_track_wish){.cached = true, .report = true};
     sk_track_defaults(&wish->track);
     sk_offline_defaults(&wish->offline);
 }
@@ -41,11 +41,16 @@ static sk_status list_files(const sk_predict_settings *s, sk_consumers *list, sk
 }
 
 /* What cannot be gone on with is told as it comes. */
-static sk_status list(void *context, const sk_predict_settings *s, sk_consumers *to, sk_error *err)
+static sk_status list(void *context, const sk_predict_settings *s, const sk_predict_report *report,
+                      sk_consumers *to, sk_error *err)
 {
     const bool at_once = !s->out || sk_uri_is_live(s->source) || sk_uri_is_once(s->source);
-    SK_TRY(sk_consumers_add(to, sk_consumer_track(context, s, at_once), err));
-    return at_once ? list_files(s, to, err) : SK_OK;
+    const sk_track_run *run = context;
+    SK_TRY(sk_consumers_add(to, sk_consumer_track(context, s, report, at_once), err));
+    if (!at_once)
+        return SK_OK;
+    SK_TRY(list_files(s, to, err));
+    return s->out && run->wish.report ? sk_consumers_add(to, sk_consumer_report(run, s, report), err) : SK_OK;
 }
 
 sk_status sk_track_run_open(const sk_track_wish *wish, sk_track_run **out, sk_error *err)

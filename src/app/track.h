@@ -17,6 +17,7 @@ typedef struct sk_track_wish {
     sk_track_settings track;     /* fps 0: the source's */
     sk_offline_settings offline; /* its `track` is not looked at */
     bool online;                 /* no offline steps */
+    bool report;                 /* report.html and plots/ are written, too; default true */
     bool cached;                 /* the inference cache is used … */
     const char *cache;           /* … in this folder; null: the user's */
     const char *region_text;     /* track.filter.region as text, for the run's identity; null: none */

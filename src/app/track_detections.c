@@ -131,7 +131,7 @@ static sk_status list_consumers(given_run *r, sk_predict_watch watch, void *cont
     const bool at_once = !r->settings.out;
     sk_consumers *list = &r->consumers;
     SK_TRY(sk_consumers_add(list, sk_consumer_journal(), err));
-    SK_TRY(sk_consumers_add(list, sk_consumer_track(r->wish->run, &r->settings, at_once), err));
+    SK_TRY(sk_consumers_add(list, sk_consumer_track(r->wish->run, &r->settings, NULL, at_once), err));
     for (int32_t i = 0; i < r->settings.n_formats && at_once; i++)
         SK_TRY(sk_consumers_add(list, sk_consumer_file(sk_sink_find(r->settings.formats[i])), err));
     return sk_consumers_add(list, sk_consumer_progress(&r->progress, watch, context), err);

@@ -17,7 +17,11 @@ struct sk_track_run {
 };
 
 /* Follows what passes. `at_once`: those behind it are given tracks; else it writes the settings' files and overlay itself, from
- * the folder. Both borrowed until close. */
-sk_consumer *sk_consumer_track(sk_track_run *run, const sk_predict_settings *settings, bool at_once);
+ * the folder. All borrowed until close; `report` may be null. */
+sk_consumer *sk_consumer_track(sk_track_run *run, const sk_predict_settings *settings,
+                               const sk_predict_report *report, bool at_once);
+/* What the tracks look like: report.html. Behind the one above. */
+sk_consumer *sk_consumer_report(const sk_track_run *run, const sk_predict_settings *settings,
+                                const sk_predict_report *report);
 
 #endif

@@ -64,6 +64,7 @@ sk_status sk_cli_track_settings(const sk_args *args, sk_track_door *d, sk_error 
         t->animals = (int32_t)sk_args_int(args, "animals");
     t->tell_covered = sk_args_flag(args, "tell-covered");
     d->wish.online = sk_args_flag(args, "online");
+    d->wish.report = !sk_args_flag(args, "no-report");
     d->wish.cached = !sk_args_flag(args, "no-cache");
     d->wish.cache = sk_args_text(args, "cache");
     if (d->wish.cache && !d->wish.cached)

@@ -27,6 +27,9 @@
          .help =                                                                                             \
              "tracks as they come, without the steps that look at the whole video afterwards; live sources " \
              "always are"},                                                                                  \
+        {.name = "no-report",                                                                                \
+         .kind = SK_OPTION_FLAG,                                                                             \
+         .help = "without report.html and plots/: trajectories, speeds, headings, doubtful moments"},        \
         {.name = "tell-covered",                                                                             \
          .kind = SK_OPTION_FLAG,                                                                             \
          .help = "also where animals should be while nothing is found of them: state covered"},              \
