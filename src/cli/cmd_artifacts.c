@@ -24,11 +24,10 @@ static const sk_operand operands[] = {
      .help = "models, artifacts or folders; all that this user made without it"},
     {0}};
 
-static const sk_option options[] = {
-    {.name = "all", .kind = SK_OPTION_FLAG, .help = "clean: also those that are fresh"},
-    {.name = "dry-run", .kind = SK_OPTION_FLAG, .help = "clean: say what would go, and leave it"},
-    SK_CLI_OPTION_JSON,
-    {0}};
+static const sk_option options[] = {{SK_FLAG("all"), .help = "clean: also those that are fresh"},
+                                    {SK_FLAG("dry-run"), .help = "clean: say what would go, and leave it"},
+                                    SK_CLI_OPTION_JSON,
+                                    {0}};
 
 static const sk_example examples[] = {
     {"skitter artifacts", "what was made, for which model and size"},

@@ -24,10 +24,9 @@ static const sk_operand operands[] = {
     {0}};
 
 static const sk_option options[] = {
-    {.name = "project",
-     .kind = SK_OPTION_FLAG,
+    {SK_FLAG("project"),
      .help = "set, import: into this project's skitter.yaml instead of the user's settings"},
-    {.name = "json", .kind = SK_OPTION_FLAG, .help = "list: one JSON object on standard output"},
+    {SK_FLAG("json"), .help = "list: one JSON object on standard output"},
     {0}};
 
 static const sk_example examples[] = {

@@ -8,11 +8,10 @@
 
 static const sk_operand operands[] = {SK_CLI_OPERAND_MODEL, {0}};
 
-static const sk_option options[] = {
-    {.name = "layers", .kind = SK_OPTION_FLAG, .help = "also list every operation with its shapes"},
-    SK_CLI_OPTION_IMGSZ,
-    SK_CLI_OPTION_JSON,
-    {0}};
+static const sk_option options[] = {{SK_FLAG("layers"), .help = "also list every operation with its shapes"},
+                                    SK_CLI_OPTION_IMGSZ,
+                                    SK_CLI_OPTION_JSON,
+                                    {0}};
 
 static const sk_example examples[] = {
     {"skitter info yolo11n-pose.pt", "task, classes, keypoints, size, what it was made with"},

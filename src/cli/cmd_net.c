@@ -15,17 +15,11 @@
 static const sk_operand operands[] = {SK_CLI_OPERAND_MODEL, {0}};
 
 static const sk_option options[] = {
-    {.name = "input",
-     .letter = 'i',
-     .kind = SK_OPTION_FILE,
-     .argument = "X.npy",
+    {SK_FILE("input", "X.npy"), .letter = 'i',
      .help = "uint8 height x width x channels (normalised as the model wants) or float32 batch x channels x "
              "height x width "
              "(taken as it is)"},
-    {.name = "output",
-     .letter = 'o',
-     .kind = SK_OPTION_FILE,
-     .argument = "Y.npy",
+    {SK_FILE("output", "Y.npy"), .letter = 'o',
      .help = "where the result goes; several outputs become Y.0.npy, Y.1.npy …"},
     SK_CLI_OPTION_RUNTIME,
     SK_CLI_OPTION_FALLBACK,
@@ -35,13 +29,8 @@ static const sk_option options[] = {
     SK_CLI_OPTION_OPENVINO,
     SK_CLI_OPTION_NMS,
     SK_CLI_OPTION_THREADS,
-    {.name = "raw-heads",
-     .kind = SK_OPTION_FLAG,
-     .help = "stop before the decode tail: the heads' maps instead of output0"},
-    {.name = "no-winograd",
-     .kind = SK_OPTION_FLAG,
-     .needs = SK_NEEDS_CPU,
-     .help = "cpu: direct convolutions only"},
+    {SK_FLAG("raw-heads"), .help = "stop before the decode tail: the heads' maps instead of output0"},
+    {SK_FLAG("no-winograd"), .needs = SK_NEEDS_CPU, .help = "cpu: direct convolutions only"},
     {0}};
 
 static const sk_example examples[] = {{"skitter net yolo11n-pose.pt --input frame.npy --output out.npy",

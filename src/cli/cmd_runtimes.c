@@ -19,14 +19,9 @@ static const sk_operand operands[] = {{.name = "model",
                                       {0}};
 
 static const sk_option options[] = {
-    {.name = "pipelines",
-     .letter = 'p',
-     .kind = SK_OPTION_TEXT,
-     .argument = "LIST",
+    {SK_TEXT("pipelines", "LIST"), .letter = 'p',
      .help = "the pipelines that are on: yolo_obb_detection, yolo_pose, sleap_pose, yolo_detection, generic"},
-    {.name = "options",
-     .kind = SK_OPTION_FLAG,
-     .help = "each runtime's own options, for --engine-option, and what it can"},
+    {SK_FLAG("options"), .help = "each runtime's own options, for --engine-option, and what it can"},
     SK_CLI_OPTION_JSON,
     {0}};
 

@@ -8,9 +8,8 @@
  *
  *     static const sk_operand operands[] = {{.name = "model", .kind = SK_OPTION_FILE, .help = "…"}, {0}};
  *     static const sk_option options[] = {
- *         {.name = "json", .kind = SK_OPTION_FLAG, .help = "one JSON object on standard output"},
- *         {.name = "conf", .letter = 'c', .kind = SK_OPTION_REAL, .argument = "X", .fallback = "0.25", .min = 0,
- *          .max = 1, .help = "smallest confidence that is kept"},
+ *         {SK_FLAG("json"), .help = "one JSON object on standard output"},
+ *         {SK_REAL("conf", "X", 0, 1), .letter = 'c', .fallback = "0.25", .help = "smallest confidence that is kept"},
  *         {0}};
  *     static const sk_example examples[] = {{"skitter info model.pt", "what the file holds"}, {0}};
  *     const sk_command sk_command_info = {.name = "info", …};
@@ -66,6 +65,18 @@ typedef struct sk_option {
     const char *instead;   /* the option that does this where the needs are not met; may be null */
     const char *help;      /* lower case, no full stop; the default is added by skitter */
 } sk_option;
+
+/* How a row of each kind begins: {SK_INT("rounds", "N", 0, 64), .fallback = "0", .help = "…"}. */
+#define SK_FLAG(its_name)          .name = (its_name), .kind = SK_OPTION_FLAG
+#define SK_TEXT(its_name, value)   .name = (its_name), .kind = SK_OPTION_TEXT, .argument = (value)
+#define SK_FILE(its_name, value)   .name = (its_name), .kind = SK_OPTION_FILE, .argument = (value)
+#define SK_FOLDER(its_name, value) .name = (its_name), .kind = SK_OPTION_FOLDER, .argument = (value)
+#define SK_CHOICE(its_name, value, of)                                                                       \
+    .name = (its_name), .kind = SK_OPTION_CHOICE, .argument = (value), .choices = (of)
+#define SK_INT(its_name, value, least, most)                                                                 \
+    .name = (its_name), .kind = SK_OPTION_INT, .argument = (value), .min = (least), .max = (most)
+#define SK_REAL(its_name, value, least, most)                                                                \
+    .name = (its_name), .kind = SK_OPTION_REAL, .argument = (value), .min = (least), .max = (most)
 
 /* A positional argument, in order. At most one of them may be repeated; the others are taken around it. */
 typedef struct sk_operand {

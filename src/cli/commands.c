@@ -63,9 +63,9 @@ const char *sk_command_heading(const sk_command *command)
 }
 
 const sk_option sk_common_options[] = {
-    {.name = "help", .letter = 'h', .kind = SK_OPTION_FLAG, .help = "show this page"},
-    {.name = "quiet", .letter = 'q', .kind = SK_OPTION_FLAG, .help = "only results and errors"},
-    {.name = "verbose", .letter = 'v', .kind = SK_OPTION_FLAG, .help = "say more; twice for still more"},
+    {SK_FLAG("help"), .letter = 'h', .help = "show this page"},
+    {SK_FLAG("quiet"), .letter = 'q', .help = "only results and errors"},
+    {SK_FLAG("verbose"), .letter = 'v', .help = "say more; twice for still more"},
     {0},
 };
 
