@@ -33,7 +33,7 @@ static const sk_option options[] = {
      .kind = SK_OPTION_TEXT,
      .argument = "LIST",
      .fallback = "csv,jsonl",
-     .help = "result files: csv, jsonl, slp, analysis, coco, labels, labels-conf"},
+     .help = "result files: csv, jsonl, mot, slp, analysis, coco, labels, labels-conf"},
     SK_CLI_OPTIONS_OVERLAY,
     {.name = "no-empty",
      .kind = SK_OPTION_FLAG,

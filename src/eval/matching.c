@@ -3,11 +3,15 @@
 
 #include "base/memory.h"
 #include "tasks/assignment.h"
+#include "track/assign.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #define MOST_NODES ((size_t)1 << 30)
+/* Cells of a part that is solved as a full matrix: of equal sums that gives what TrackEval's solver gives. Larger ones, whole
+ * videos' tracks, are solved over their pairs alone. */
+#define MOST_CELLS ((size_t)64 * 1024)
 
 struct sk_matching {
     /* by node: rows first, then columns */
@@ -30,6 +34,9 @@ struct sk_matching {
     size_t column_of_capacity;
     sk_assignment *solver;
     int32_t solver_rows, solver_cols;
+    sk_assign *sparse;
+    sk_assign_pair *costs;
+    size_t costs_capacity;
 };
 
 sk_status sk_matching_open(sk_matching **out, sk_error *err)
@@ -52,6 +59,8 @@ void sk_matching_close(sk_matching **matching)
     sk_free(m->pair_at);
     sk_free(m->column_of);
     sk_assignment_close(&m->solver);
+    sk_assign_close(&m->sparse);
+    sk_free(m->costs);
     sk_free(m);
     *matching = NULL;
 }
@@ -137,10 +146,33 @@ static sk_status open_solver(sk_matching *m, int32_t rows, int32_t cols, sk_erro
     return sk_assignment_open(m->solver_rows, m->solver_cols, &m->solver, err);
 }
 
+static sk_status solve_large(sk_matching *m, const struct part *p, int32_t rows,
+                             const sk_weighted_pair *pairs, int32_t *pair_of, sk_error *err)
+{
+    SK_TRY(sk_array_reserve((void **)&m->costs, &m->costs_capacity, p->count, sizeof *m->costs, MOST_NODES,
+                            err));
+    SK_TRY(sk_array_reserve((void **)&m->column_of, &m->column_of_capacity, (size_t)p->rows,
+                            sizeof *m->column_of, MOST_NODES, err));
+    for (size_t i = 0; i < p->count; i++) {
+        const sk_weighted_pair *pair = &pairs[m->order[p->first + i]];
+        m->costs[i] = (sk_assign_pair){m->place[pair->row], m->place[rows + pair->col], -pair->weight};
+    }
+    if (!m->sparse)
+        SK_TRY(sk_assign_open(&m->sparse, err));
+    SK_TRY(
+        sk_assign_solve(m->sparse, p->rows, p->cols, m->costs, (int32_t)p->count, NULL, m->column_of, err));
+    for (size_t i = 0; i < p->count; i++)
+        if (m->column_of[m->costs[i].row] == m->costs[i].column)
+            pair_of[pairs[m->order[p->first + i]].row] = (int32_t)m->order[p->first + i];
+    return SK_OK;
+}
+
 static sk_status solve_part(sk_matching *m, const struct part *p, int32_t rows, const sk_weighted_pair *pairs,
                             int32_t *pair_of, sk_error *err)
 {
     size_t cells = (size_t)p->rows * (size_t)p->cols;
+    if (cells > MOST_CELLS)
+        return solve_large(m, p, rows, pairs, pair_of, err);
     SK_TRY(sk_array_reserve((void **)&m->cost, &m->cost_capacity, cells, sizeof *m->cost, MOST_NODES, err));
     SK_TRY(sk_array_reserve((void **)&m->pair_at, &m->pair_at_capacity, cells, sizeof *m->pair_at, MOST_NODES,
                             err));

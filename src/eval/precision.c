@@ -66,6 +66,8 @@ typedef struct run {
     size_t gts_capacity;
     bool *taken;
     size_t taken_capacity;
+    size_t *near, *near_first; /* of detection d: near[near_first[d]] to near[near_first[d + 1]] */
+    size_t near_capacity, near_first_capacity;
     double curve[RECALLS];
 } run;
 
@@ -132,13 +134,14 @@ static int compare_candidates(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* The truth this detection takes at a threshold, or -1: the most similar free one; ignored truth, which stands last,
- * only when no other is similar enough. */
-static ptrdiff_t best_target(const run *r, const double *similar, size_t n_gts, double threshold)
+/* The truth this detection takes at a threshold, or -1: the most similar free one of its `near`; ignored truth, which stands
+ * last, only when no other is similar enough. */
+static ptrdiff_t best_target(const run *r, const double *similar, size_t first, size_t end, double threshold)
 {
     double best = fmin(threshold, 1 - 1e-10);
     ptrdiff_t match = -1;
-    for (size_t g = 0; g < n_gts; g++) {
+    for (size_t i = first; i < end; i++) {
+        size_t g = r->near[i];
         if (r->taken[g] && !r->gts[g].crowd)
             continue;
         if (match >= 0 && !r->gts[match].ignored && r->gts[g].ignored)
@@ -157,17 +160,37 @@ static double threshold_at(int t)
     return t == T - 1 ? 0.95 : (double)t * step + 0.5;
 }
 
+/* Which truth is similar enough to a detection at the lowest threshold: few of many. */
+static sk_status find_near(run *r, size_t n_dets, size_t n_gts, sk_error *err)
+{
+    size_t n = 0;
+    SK_TRY(sk_array_reserve((void **)&r->near_first, &r->near_first_capacity, n_dets + 1,
+                            sizeof *r->near_first, SIZE_MAX / 64, err));
+    for (size_t d = 0; d < n_dets; d++) {
+        r->near_first[d] = n;
+        SK_TRY(sk_array_reserve((void **)&r->near, &r->near_capacity, n + n_gts + 1, sizeof *r->near,
+                                SIZE_MAX / 64, err));
+        for (size_t g = 0; g < n_gts; g++)
+            if (!(r->similar[d * n_gts + g] < threshold_at(0)))
+                r->near[n++] = g;
+    }
+    r->near_first[n_dets] = n;
+    return SK_OK;
+}
+
 static sk_status match_image(run *r, size_t n_dets, size_t n_gts, sk_error *err)
 {
     SK_TRY(sk_array_reserve((void **)&r->taken, &r->taken_capacity, n_gts + 1, sizeof *r->taken,
                             SIZE_MAX / 64, err));
+    SK_TRY(find_near(r, n_dets, n_gts, err));
     sk_verdict *v = &r->verdicts[r->n_verdicts];
     for (size_t d = 0; d < n_dets; d++)
         v[d] = (sk_verdict){.score = r->dets[d].score, .order = r->n_verdicts + d};
     for (int t = 0; t < T; t++) {
         memset(r->taken, 0, n_gts * sizeof *r->taken);
         for (size_t d = 0; d < n_dets; d++) {
-            ptrdiff_t g = best_target(r, &r->similar[d * n_gts], n_gts, threshold_at(t));
+            ptrdiff_t g = best_target(r, &r->similar[d * n_gts], r->near_first[d], r->near_first[d + 1],
+                                      threshold_at(t));
             if (g < 0) {
                 if (!in_range(area_of(r->dets[d].a)))
                     v[d].ignored |= (uint16_t)(1u << t);
@@ -381,7 +404,7 @@ sk_status sk_precision_run(const sk_precision_task *task, sk_precision_result *o
         SK_TRY_GOTO(run_class(&r, c, &at_found, &at_wanted, err));
     sum_up(out, n);
 done:
-    sk_free_all(r.found, r.wanted, r.verdicts, r.similar, r.dets, r.gts, r.taken);
+    sk_free_all(r.found, r.wanted, r.verdicts, r.similar, r.dets, r.gts, r.taken, r.near, r.near_first);
     if (status != SK_OK)
         sk_precision_free(out);
     return status;

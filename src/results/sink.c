@@ -5,11 +5,11 @@
 #include <string.h>
 
 extern const sk_sink_kind sk_sink_csv, sk_sink_jsonl, sk_sink_slp, sk_sink_analysis, sk_sink_coco,
-    sk_sink_labels, sk_sink_labels_conf;
+    sk_sink_labels, sk_sink_labels_conf, sk_sink_mot;
 
-const sk_sink_kind *const sk_sink_kinds[] = {
-    &sk_sink_csv,  &sk_sink_jsonl,  &sk_sink_slp,         &sk_sink_analysis,
-    &sk_sink_coco, &sk_sink_labels, &sk_sink_labels_conf, NULL};
+const sk_sink_kind *const sk_sink_kinds[] = {&sk_sink_csv,         &sk_sink_jsonl, &sk_sink_slp,
+                                             &sk_sink_analysis,    &sk_sink_coco,  &sk_sink_labels,
+                                             &sk_sink_labels_conf, &sk_sink_mot,   NULL};
 
 const sk_sink_kind *sk_sink_find(const char *name)
 {

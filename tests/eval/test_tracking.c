@@ -66,6 +66,31 @@ static void matching_finds_the_largest_sum(void **state)
     sk_matching_close(&m);
 }
 
+/* Too large for a full matrix; every row's best column is another row's, too. */
+static void large_parts_are_solved_over_their_pairs(void **state)
+{
+    (void)state;
+    enum { N = 3000 };
+    sk_error err = {0};
+    sk_matching *m;
+    sk_weighted_pair *pairs = sk_malloc(2 * N * sizeof *pairs);
+    int32_t *pair_of = sk_malloc(N * sizeof *pair_of);
+    assert_true(pairs && pair_of);
+    for (int32_t i = 0; i < N; i++) { /* one long chain: each column wanted by two rows */
+        pairs[2 * i] = (sk_weighted_pair){i, i, 10};
+        pairs[2 * i + 1] = (sk_weighted_pair){i, i + 1 < N ? i + 1 : N - 1, i + 1 < N ? 11 : 3};
+    }
+    assert_ok(sk_matching_open(&m, &err), &err);
+    assert_ok(sk_matching_solve(m, N, N, pairs, 2 * N - 1, pair_of, &err), &err);
+    double sum = 0;
+    for (int32_t i = 0; i < N; i++)
+        sum += pair_of[i] < 0 ? 0 : pairs[pair_of[i]].weight;
+    assert_true(sum == 11.0 * (N - 1)); /* all but the last along the chain; straight ones sum to 10 N */
+    sk_matching_close(&m);
+    sk_free(pairs);
+    sk_free(pair_of);
+}
+
 /* --- TrackEval's figures --- */
 
 static const char *const cases[] = {"perfect", "swapped",    "split",     "merged",  "gaps",
@@ -334,6 +359,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matching_finds_the_largest_sum),
+        cmocka_unit_test(large_parts_are_solved_over_their_pairs),
         cmocka_unit_test(equals_trackeval),
         cmocka_unit_test(videos_are_sequences_of_their_own),
         cmocka_unit_test(rows_out_of_order_are_put_in_order),

@@ -21,6 +21,8 @@ static const char *const class_names[] = {"fly, \"small\"", "mouse"};
 static const char *const keypoint_names[] = {"head", "tail"};
 static const int32_t edges[][2] = {{0, 1}};
 
+static bool tracked; /* the run follows animals */
+
 static sk_run_header header(void)
 {
     return (sk_run_header){.source = "in.mp4",
@@ -40,6 +42,7 @@ static sk_run_header header(void)
                            .n_edges = 1,
                            .edges = edges,
                            .has = SK_HAS_BOX | SK_HAS_KEYPOINTS,
+                           .tracked = tracked,
                            .runtime_requested = "cpu",
                            .runtime = "cpu",
                            .device = "test",
@@ -49,6 +52,7 @@ static sk_run_header header(void)
                            .started = "2026-01-01T00:00:00Z"};
 }
 
+static bool followed; /* instances belong to tracks */
 /* Frame i has i instances with numbers that depend on both. */
 static const sk_result_frame *frame_number(int i)
 {
@@ -64,7 +68,7 @@ static const sk_result_frame *frame_number(int i)
                               .score = 0.5f,
                               .box = {v, v + 1, v + 2, v + 3},
                               .first_keypoint = 2 * k,
-                              .track_id = -1};
+                              .track_id = followed ? k : -1};
         points[2 * k] = (sk_keypoint){v, v + 0.5f, 0.9f};
         points[2 * k + 1] = (sk_keypoint){NAN, NAN, 0};
     }
@@ -100,6 +104,31 @@ static const char *write_all(const char *name)
     }
     assert_ok(sink->close(sink, &err), &err);
     return path;
+}
+
+static void mot_has_a_line_a_track(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    followed = tracked = true;
+    char *text = slurp(write_all("mot"));
+    assert_string_equal(text, "2,1,10,11,2,2,0.5,0,-1,-1,10,10.5,0.9,nan,nan,0\n"
+                              "3,1,20,21,2,2,0.5,0,-1,-1,20,20.5,0.9,nan,nan,0\n"
+                              "3,2,21,22,2,2,0.5,1,-1,-1,21,21.5,0.9,nan,nan,0\n");
+    sk_annotation_set set;
+    assert_ok(sk_annotations_parse("results.mot.txt", text, strlen(text), &set, &err), &err);
+    assert_int_equal(set.n_items, 3);
+    assert_int_equal(set.has, SK_HAS_BOX | SK_HAS_KEYPOINTS);
+    assert_int_equal(set.images[set.items[2].image].frame, 2);
+    assert_int_equal(set.classes[set.items[2].class_id].number, 1);
+    sk_annotations_free(&set);
+    followed = false;
+    assert_string_equal(slurp(write_all("mot")), ""); /* of no track */
+    sk_run_header h = header();
+    sk_sink *sink = NULL;
+    h.tracked = tracked = false;
+    assert_int_equal(sk_sink_find("mot")->open("unused", &h, &sink, &err), SK_ERR_ARG);
+    assert_non_null(strstr(err.message, "'skitter track' does"));
 }
 
 static void csv_has_a_row_an_instance(void **state)
@@ -380,6 +409,7 @@ static void strange_names_give_valid_files(void **state)
     for (const sk_sink_kind *const *kind = sk_sink_kinds; *kind; kind++) {
         char path[4300];
         snprintf(path, sizeof path, "%s/strange.%s", test_folder(), (*kind)->name);
+        followed = tracked = strcmp((*kind)->name, "mot") == 0;
         sk_run_header h = header();
         h.class_names = strange_classes;
         h.keypoint_names = strange_points;
@@ -414,6 +444,7 @@ static void strange_names_give_valid_files(void **state)
         assert_int_equal(set.n_items, 3);
         sk_annotations_free(&set);
     }
+    followed = tracked = false;
 }
 
 /* Rows are frame numbers, whatever frame came first, and what is told of the run is JSON. */
@@ -580,6 +611,7 @@ static void links_are_not_written_through(void **state)
         char victim[4300], link[4300];
         sk_error err = {0};
         sk_run_header h = header();
+        h.tracked = true;
         sk_sink *sink = NULL;
         bool folder = (*kind)->file[strlen((*kind)->file) - 1] == '/';
         snprintf(victim, sizeof victim, "%s/victim-%s", test_folder(), (*kind)->name);
@@ -608,6 +640,7 @@ static void full_disks_are_told(void **state)
     for (const sk_sink_kind *const *kind = sk_sink_kinds; *kind; kind++) {
         if ((*kind)->file[strlen((*kind)->file) - 1] == '/')
             continue; /* a folder of files, each of which is small */
+        followed = tracked = strcmp((*kind)->name, "mot") == 0;
         for (rlim_t room = 0; room <= 20000; room += 2000) {
             char path[4300];
             snprintf(path, sizeof path, "%s/full", test_folder());
@@ -636,6 +669,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csv_has_a_row_an_instance),
+        cmocka_unit_test(mot_has_a_line_a_track),
         cmocka_unit_test(jsonl_has_a_line_a_frame),
         cmocka_unit_test(coco_is_a_dataset_and_a_list),
         cmocka_unit_test(labels_are_relative),
