@@ -17,7 +17,7 @@ void sk_demo_defaults(sk_demo_settings *settings)
     *settings = (sk_demo_settings){.out = "skitter-demo",
                                    .scene = sk_scene_defaults(),
                                    .program = "skitter",
-                                   .seconds = 3,
+                                   .seconds = 4,
                                    .runtime = "cpu",
                                    .runtime_requested = "cpu"};
     settings->scene.species = SK_SPECIES_MIXED;
@@ -123,7 +123,7 @@ static sk_status run_part(demo *d, sk_demo_entry *entry, int part, sk_error *err
     s.runtime_fell_back = chosen && d->settings->runtime_fell_back;
     s.n_formats = chosen ? 2 : 1;
     s.formats[1] = "slp";
-    s.overlay = chosen;
+    s.overlay = chosen && part == SK_DEMO_POSES; /* the boxes are in the tracks' */
     s.restart = d->restart;
     snprintf(d->what, sizeof d->what, "%s on %s", sk_demo_part_names[part], entry->runtime);
     sk_status status = sk_predict_run(&s, watch_predict, d, &entry->parts[part], err);
@@ -131,6 +131,24 @@ static sk_status run_part(demo *d, sk_demo_entry *entry, int part, sk_error *err
     d->report->continued =
         d->report->continued || entry->parts[part].total_frames > entry->parts[part].frames;
     sk_free(folder);
+    return status;
+}
+
+static sk_status run_tracks(demo *d, sk_error *err)
+{
+    sk_demo_tracks *t = &d->report->tracks;
+    snprintf(d->what, sizeof d->what, "following");
+    sk_status status = sk_demo_track(d->settings, d->scene, d->restart, watch_predict, d, t, err);
+    d->report->stopped = status == SK_OK && t->run.stopped;
+    return status;
+}
+
+static sk_status read_tracks(const demo *d, sk_annotation_set *set, sk_error *err)
+{
+    char *path = sk_path_join(d->settings->out, "tracks/results.csv");
+    sk_status status =
+        path ? sk_annotations_read(path, set, err) : sk_fail_memory(err, strlen(d->settings->out));
+    sk_free(path);
     return status;
 }
 
@@ -214,6 +232,8 @@ static sk_status measure_and_report(demo *d, sk_error *err)
     SK_TRY_GOTO(sk_annotations_read(d->truth, &sets->truth, err));
     for (int part = 0; part < SK_DEMO_PARTS; part++)
         SK_TRY_GOTO(read_part(d, &r->entries[0], part, &sets->found[part], err));
+    SK_TRY_GOTO(read_tracks(d, &sets->tracks, err));
+    SK_TRY_GOTO(sk_demo_measure_tracks(sets, &r->tracks, err));
     for (int32_t i = 0; i < r->n_entries; i++)
         for (int part = 0; part < SK_DEMO_PARTS && !r->entries[i].failed; part++)
             SK_TRY_GOTO(measure_part(d, &r->entries[i], part, sets, err));
@@ -227,6 +247,7 @@ static sk_status measure_and_report(demo *d, sk_error *err)
         status = sk_demo_write_state(d->settings, d->fingerprint, SK_DEMO_FINISHED, r, err);
 done:
     sk_annotations_free(&sets->truth);
+    sk_annotations_free(&sets->tracks);
     for (int part = 0; part < SK_DEMO_PARTS; part++)
         sk_annotations_free(&sets->found[part]);
     sk_free(sets);
@@ -270,6 +291,8 @@ static sk_status run_all(demo *d, sk_error *err)
     SK_TRY(list_entries(d, err));
     for (int32_t i = 0; i < r->n_entries && !r->stopped; i++)
         SK_TRY(run_entry(d, &r->entries[i], err));
+    if (!r->stopped)
+        SK_TRY(run_tracks(d, err));
     return r->stopped ? SK_OK : measure_and_report(d, err);
 }
 
@@ -300,6 +323,7 @@ void sk_demo_free(sk_demo_report **report)
     for (int32_t i = 0; i < (*report)->n_entries; i++)
         for (int part = 0; part < SK_DEMO_PARTS; part++)
             sk_eval_free(&(*report)->entries[i].scores[part]);
+    sk_eval_free(&(*report)->tracks.scores);
     sk_text_free(&(*report)->summary);
     sk_free(*report);
     *report = NULL;

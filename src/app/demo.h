@@ -2,14 +2,14 @@
 #ifndef SK_APP_DEMO_H
 #define SK_APP_DEMO_H
 
-#include "app/predict.h"
+#include "app/track.h"
 #include "eval/agreement.h"
 #include "eval/eval.h"
 #include "runtime/names.h"
 #include "scene/scene.h"
 
-/* skitter on a scene of its own: draws it, runs the models that come with skitter over it as `predict` does, measures
- * the results against the scene's truth and writes a report. Everything lies in one folder; a demo that was interrupted
+/* skitter on a scene of its own: draws it, runs the models that come with skitter over it as `predict` does, follows
+ * the animals as `track` does, measures all against the scene's truth and writes a report. Everything lies in one folder; a demo that was interrupted
  * goes on where it stopped. */
 
 /* Scenes from this seed on are never trained on; docs/demo.md. */
@@ -53,6 +53,14 @@ typedef struct sk_demo_entry {
     sk_agreement agreement[SK_DEMO_PARTS]; /* with the first entry */
 } sk_demo_entry;
 
+/* The chosen runtime's boxes, followed through the scene. */
+typedef struct sk_demo_tracks {
+    sk_predict_report run;
+    sk_track_figures figures;
+    sk_eval_report scores; /* whatever the class */
+    int64_t crossings;     /* how often two animals came to lie on each other */
+} sk_demo_tracks;
+
 typedef struct sk_demo_report {
     bool stopped;       /* by the watcher: the same command goes on */
     bool nothing_to_do; /* an earlier demo had finished: only `summary` and files are set */
@@ -62,7 +70,8 @@ typedef struct sk_demo_report {
     double scene_seconds; /* it took to draw the scene; 0: it was there */
     int32_t n_entries;
     sk_demo_entry entries[SK_RUNTIME_COUNT]; /* the first is the chosen one */
-    sk_text summary;                         /* what is printed, and kept in summary.txt */
+    sk_demo_tracks tracks;
+    sk_text summary; /* what is printed, and kept in summary.txt */
 } sk_demo_report;
 
 /* The report (some hundred kilobytes) is ended by sk_demo_free. */

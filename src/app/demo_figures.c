@@ -125,90 +125,50 @@ void sk_demo_figure_errors(const sk_demo_report *r, sk_text *page)
         "body's length</p>\n");
 }
 
-/* --- where the animals were --- */
-
-static int64_t last_track(const sk_annotation_set *truth)
-{
-    int64_t last = -1;
-    for (size_t i = 0; i < truth->n_items; i++)
-        last = truth->items[i].track > last ? truth->items[i].track : last;
-    return last < 1000 ? last : 999;
-}
-
-static void true_paths(const sk_annotation_set *truth, sk_text *page)
-{
-    for (int64_t track = 0; track <= last_track(truth); track++) {
-        bool first = true;
-        for (size_t i = 0; i < truth->n_items; i++) {
-            const sk_annotation *a = &truth->items[i];
-            if (a->track != track || !(a->has & SK_HAS_OBB))
-                continue;
-            sk_text_appendf(page, "%s%.1f,%.1f", first ? "<polyline class=\"path\" points=\"" : " ",
-                            a->obb[0], a->obb[1]);
-            first = false;
-        }
-        if (!first)
-            sk_text_append(page, "\"/>\n");
-    }
-}
-
-#define MAX_DOTS 12000 /* more would make the page slow, and are one smear anyway */
-
-void sk_demo_figure_paths(const sk_demo_settings *s, const sk_demo_sets *sets, sk_text *page)
-{
-    const sk_annotation_set *found = &sets->found[SK_DEMO_BOXES];
-    int64_t frames = 1;
-    for (size_t i = 0; i < found->n_images; i++)
-        frames = found->images[i].frame + 1 > frames ? found->images[i].frame + 1 : frames;
-    sk_text_appendf(
-        page,
-        "<svg class=\"arena\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"where the animals were\">\n"
-        "<rect class=\"ground\" width=\"%d\" height=\"%d\"/>\n",
-        s->scene.width, s->scene.height, s->scene.width, s->scene.height);
-    true_paths(&sets->truth, page);
-    size_t step = found->n_items / MAX_DOTS + 1;
-    for (size_t i = 0; i < found->n_items; i += step) {
-        const sk_annotation *a = &found->items[i];
-        double part = (double)found->images[a->image].frame / (double)frames;
-        double x = a->has & SK_HAS_OBB ? a->obb[0] : a->box[0] + a->box[2] / 2;
-        double y = a->has & SK_HAS_OBB ? a->obb[1] : a->box[1] + a->box[3] / 2;
-        sk_text_appendf(page, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2\" fill=\"hsl(%d 85%% 50%%)\"/>\n", x, y,
-                        (int)(220 - 200 * part));
-    }
-    sk_text_append(
-        page,
-        "</svg>\n<p class=\"note\">dots: centres of the boxes that were found, from blue at the beginning "
-        "to orange at the end; lines: where the animals really were</p>\n");
-}
-
 /* --- frames --- */
 
 #define SAMPLES 4
+#define TRAIL   30   /* frames before a picture that its trails come from */
+#define MOST    1024 /* animals in a frame */
 
 typedef struct canvas {
-    sk_overlay *boxes, *poses;
+    sk_overlay *tracks, *poses;
     sk_instances items;
+    sk_overlay_track who[MOST];
+    sk_frame scrap; /* what trails are drawn into before the picture they end in */
 } canvas;
 
-/* What one part found in a frame, as the overlay wants it. */
-static void take_frame(const sk_annotation_set *set, int64_t frame, uint32_t has, sk_instances *out)
+static int32_t species_of(const char *name)
 {
+    for (int32_t i = 0; i < SK_SPECIES_COUNT; i++)
+        if (strcmp(name, sk_species_names[i]) == 0)
+            return i;
+    return -1;
+}
+
+/* What one part found in a frame, as the overlay wants it. */
+static void take_frame(const sk_annotation_set *set, int64_t frame, uint32_t has, canvas *c)
+{
+    sk_instances *out = &c->items;
     out->count = 0;
     for (size_t i = 0; i < set->n_items; i++) {
         const sk_annotation *a = &set->items[i];
         if (set->images[a->image].frame != frame || !(a->has & has))
             continue;
-        sk_found *in = sk_instances_add(out);
+        sk_found *in = out->count < MOST ? sk_instances_add(out) : NULL;
         if (!in)
             return;
         in->has =
             has == SK_HAS_OBB ? has | (a->has & SK_HAS_BOX) : has; /* the label stands at the box's corner */
-        in->class_id = (int32_t)set->classes[a->class_id].number;
+        in->class_id = species_of(set->classes[a->class_id].name);
         in->score = (float)a->score;
+        in->track_id = (int32_t)a->track;
         for (int k = 0; k < 5; k++)
             in->obb[k] = (float)a->obb[k];
         for (int k = 0; k < 4; k++)
             in->box[k] = (float)(k < 2 ? a->box[k] : a->box[k - 2] + a->box[k]);
+        c->who[out->count - 1] = (sk_overlay_track){
+            .track = in->track_id, .x = in->box[0] + in->box[2] / 2, .y = in->box[1] + in->box[3] / 2};
         for (int32_t k = 0; has == SK_HAS_KEYPOINTS && k < set->n_keypoints && k < out->n_keypoints; k++) {
             const sk_annotation_point *p = &set->points[a->first + (size_t)k];
             out->keypoints[in->first_keypoint + k] = (sk_keypoint){(float)p->x, (float)p->y, (float)p->score};
@@ -216,18 +176,36 @@ static void take_frame(const sk_annotation_set *set, int64_t frame, uint32_t has
     }
 }
 
-static sk_status open_canvas(const sk_demo_sets *sets, canvas *c, sk_error *err)
+static sk_status open_canvas(const sk_demo_settings *s, const sk_demo_sets *sets, canvas *c, sk_error *err)
 {
     sk_overlay_settings o;
     sk_overlay_defaults(&o);
     o.class_names = sk_species_names;
     o.n_classes = SK_SPECIES_COUNT;
-    SK_TRY(sk_overlay_open(&o, &c->boxes, err));
-    o.what &= ~(SK_DRAW_LABELS | SK_DRAW_SCORES);
+    o.what &= ~SK_DRAW_SCORES;
+    o.trail = TRAIL;
+    SK_TRY(sk_overlay_open(&o, &c->tracks, err));
+    o.what &= ~(SK_DRAW_LABELS | SK_DRAW_TRAILS);
     o.edges = sk_scene_edges;
     o.n_edges = SK_SCENE_EDGES;
     SK_TRY(sk_overlay_open(&o, &c->poses, err));
+    c->scrap = (sk_frame){.format = SK_PIXEL_RGB,
+                          .width = s->scene.width,
+                          .height = s->scene.height,
+                          .stride = 3 * (ptrdiff_t)s->scene.width};
+    c->scrap.data = sk_calloc((size_t)s->scene.height, (size_t)c->scrap.stride);
+    if (!c->scrap.data)
+        return sk_fail_memory(err, (size_t)s->scene.height * (size_t)c->scrap.stride);
     return sk_instances_alloc(512, sets->found[SK_DEMO_POSES].n_keypoints, &c->items, err);
+}
+
+static void draw_identities(const sk_demo_sets *sets, canvas *c, sk_frame *frame)
+{
+    const uint32_t has = sets->tracks.has & SK_HAS_OBB ? SK_HAS_OBB : SK_HAS_BOX;
+    for (int64_t at = frame->index - TRAIL; at <= frame->index; at++) {
+        take_frame(&sets->tracks, at, has, c);
+        sk_overlay_draw_tracks(c->tracks, at < frame->index ? &c->scrap : frame, &c->items, c->who);
+    }
 }
 
 static sk_status add_frame(const sk_demo_settings *s, const sk_demo_sets *sets, canvas *c,
@@ -235,11 +213,9 @@ static sk_status add_frame(const sk_demo_settings *s, const sk_demo_sets *sets, 
 {
     /* The source's frame is lent; the drawing goes into it all the same, nobody looks at it again. */
     sk_frame own = *frame;
-    bool turned = sets->found[SK_DEMO_BOXES].has & SK_HAS_OBB;
-    take_frame(&sets->found[SK_DEMO_BOXES], frame->index, turned ? SK_HAS_OBB : SK_HAS_BOX, &c->items);
-    sk_overlay_draw(c->boxes, &own, &c->items);
-    take_frame(&sets->found[SK_DEMO_POSES], frame->index, SK_HAS_KEYPOINTS, &c->items);
+    take_frame(&sets->found[SK_DEMO_POSES], frame->index, SK_HAS_KEYPOINTS, c);
     sk_overlay_draw(c->poses, &own, &c->items);
+    draw_identities(sets, c, &own);
     uint8_t *bytes = NULL;
     size_t length = 0;
     SK_TRY(sk_picture_jpeg(&own, 85, &bytes, &length, err));
@@ -250,7 +226,7 @@ static sk_status add_frame(const sk_demo_settings *s, const sk_demo_sets *sets, 
         sk_free(path);
     }
     sk_text_appendf(page,
-                    "<figure><img alt=\"frame %lld with boxes and poses\" width=\"%d\" height=\"%d\" "
+                    "<figure><img alt=\"frame %lld with identities and poses\" width=\"%d\" height=\"%d\" "
                     "src=\"data:image/jpeg;base64,",
                     (long long)frame->index, frame->width, frame->height);
     sk_text_append_base64(page, bytes, length);
@@ -262,33 +238,38 @@ static sk_status add_frame(const sk_demo_settings *s, const sk_demo_sets *sets, 
 sk_status sk_demo_figure_frames(const sk_demo_settings *s, const sk_demo_report *r, const sk_demo_sets *sets,
                                 sk_text *page, sk_error *err)
 {
-    canvas c = {0};
     sk_source *source = NULL;
     sk_source_settings media = SK_SOURCE_SETTINGS_INIT;
     sk_source_defaults(&media);
     media.step = r->frames / SAMPLES > 0 ? r->frames / SAMPLES : 1;
     media.first = media.step / 2;
     char *scene = sk_path_join(s->out, "scene.mp4");
-    sk_status status = scene ? SK_OK : sk_fail_memory(err, strlen(s->out));
-    if (status != SK_OK)
+    canvas *c = sk_calloc(1, sizeof *c);
+    sk_status status = scene && c ? SK_OK : sk_fail_memory(err, sizeof *c);
+    if (status != SK_OK) {
+        sk_free(scene);
+        sk_free(c);
         return status;
-    SK_TRY_GOTO(open_canvas(sets, &c, err));
+    }
+    SK_TRY_GOTO(open_canvas(s, sets, c, err));
     SK_TRY_GOTO(sk_source_open(scene, &media, &source, err));
     for (int i = 0; i < SAMPLES; i++) {
         const sk_frame *frame = NULL;
         SK_TRY_GOTO(sk_source_next(source, &frame, err));
         if (!frame)
             break;
-        status = add_frame(s, sets, &c, frame, i, page, err);
+        status = add_frame(s, sets, c, frame, i, page, err);
         sk_source_release(source, frame);
         if (status != SK_OK)
             goto done;
     }
 done:
     sk_source_close(&source);
-    sk_overlay_close(&c.boxes);
-    sk_overlay_close(&c.poses);
-    sk_instances_free(&c.items);
+    sk_overlay_close(&c->tracks);
+    sk_overlay_close(&c->poses);
+    sk_instances_free(&c->items);
+    sk_free(c->scrap.data);
+    sk_free(c);
     sk_free(scene);
     return status;
 }

@@ -4,7 +4,7 @@
 
 #include "app/demo.h"
 
-/* Between demo.c, demo_state.c, demo_summary.c, demo_figures.c and demo_page.c. */
+/* Between demo.c, demo_state.c, demo_tracks.c, demo_summary.c, demo_figures.c and demo_page.c. */
 
 /* --- demo_state.c: what a folder holds, in demo.json --- */
 
@@ -33,16 +33,29 @@ void sk_demo_summarize(const sk_demo_settings *settings, sk_demo_report *report)
 
 /* The annotations behind the figures: boxes, poses, truth. */
 typedef struct sk_demo_sets {
-    sk_annotation_set found[SK_DEMO_PARTS], truth;
+    sk_annotation_set found[SK_DEMO_PARTS], tracks, truth;
 } sk_demo_sets;
 
 /* demo_figures.c: drawings, appended to the page. */
 void sk_demo_figure_stages(const sk_demo_report *report, sk_text *page);
-void sk_demo_figure_paths(const sk_demo_settings *settings, const sk_demo_sets *sets, sk_text *page);
 void sk_demo_figure_errors(const sk_demo_report *report, sk_text *page);
 /* Frames of the scene with boxes and poses drawn in, as pictures inside the page. */
 sk_status sk_demo_figure_frames(const sk_demo_settings *settings, const sk_demo_report *report,
                                 const sk_demo_sets *sets, sk_text *page, sk_error *err) SK_MUST_CHECK;
+
+/* --- demo_tracks.c: who is who --- */
+
+/* Follows what boxes/results.csv holds, into tracks/. */
+sk_status sk_demo_track(const sk_demo_settings *settings, const char *scene, bool restart,
+                        sk_predict_watch watch, void *context, sk_demo_tracks *out,
+                        sk_error *err) SK_MUST_CHECK;
+sk_status sk_demo_measure_tracks(const sk_demo_sets *sets, sk_demo_tracks *out, sk_error *err) SK_MUST_CHECK;
+/* By turned boxes where there are some; null: nothing was followed. */
+const sk_track_score *sk_demo_track_score(const sk_demo_tracks *tracks);
+void sk_demo_summarize_tracks(const sk_demo_report *report, sk_text *text);
+void sk_demo_tracks_to_json(const sk_demo_tracks *tracks, sk_json *json);
+void sk_demo_page_identities(const sk_demo_settings *settings, const sk_demo_report *report, sk_text *page);
+void sk_demo_figure_tracks(const sk_demo_settings *settings, const sk_demo_sets *sets, sk_text *page);
 
 /* demo_page.c: report.html, complete in itself. */
 sk_status sk_demo_write_page(const sk_demo_settings *settings, const sk_demo_report *report,

@@ -44,7 +44,8 @@ static const char style[] =
     "height:11px;border-radius:2px;margin-right:5px}.whisker{stroke:var(--fg);stroke-width:1.5}"
     ".arena{border-radius:6px;width:100%}.ground{fill:var(--soft)}.path{fill:none;stroke:var(--dim);stroke-"
     "width:1.2;"
-    "opacity:.8}pre{background:var(--soft);border-radius:8px;padding:12px "
+    "opacity:.8}.track{fill:none;stroke-width:2.4;stroke-linejoin:round}pre{background:var(--soft);border-"
+    "radius:8px;padding:12px "
     "14px;overflow-x:auto;font-size:.9em}a{color:inherit}"
     /* a telephone: tables fit, drawings' letters stay legible, commands wrap */
     "@media(max-width:560px){body{padding:14px 12px 40px}th,td{padding:4px "
@@ -65,7 +66,12 @@ static void tiles(const sk_demo_report *r, sk_text *page)
     const sk_demo_entry *entry = &r->entries[0];
     const sk_eval_row *boxes = &entry->scores[SK_DEMO_BOXES].all, *poses = &entry->scores[SK_DEMO_POSES].all;
     const sk_predict_report *p = &entry->parts[SK_DEMO_POSES], *b = &entry->parts[SK_DEMO_BOXES];
+    const sk_track_score *who = sk_demo_track_score(&r->tracks);
     sk_text_append(page, "<div class=\"tiles\">\n");
+    tile(page, "HOTA: how well animals were found and kept their identities", "%.3f",
+         who ? who->mean.hota : 0, who);
+    tile(page, "identities that were swapped", "%.0f", who ? (double)who->switches : 0, who);
+    tile(page, "times that animals came to lie on each other", "%.0f", (double)r->tracks.crossings, true);
     tile(page, "of the animals found (recall)", "%.1f %%", 100 * boxes->obb.recall, boxes->obb.recall >= 0);
     tile(page, "of the boxes right (precision)", "%.1f %%", 100 * boxes->obb.precision,
          boxes->obb.precision >= 0);
@@ -194,20 +200,22 @@ static void file_row(const sk_demo_settings *s, const char *const *names, const 
 static void files(const sk_demo_settings *s, sk_text *page)
 {
     static const struct {
-        const char *const names[3];
+        const char *const names[4];
         const char *what;
-    } rows[] = {{{"poses/overlay.mp4", "boxes/overlay.mp4"}, "the scene with the results drawn in"},
-                {{"poses/results.csv", "boxes/results.csv"}, "one row an animal and frame"},
-                {{"poses/results.slp", "boxes/results.slp"}, "for SLEAP and sleap-io"},
-                {{"poses/run.json", "boxes/run.json"}, "what ran, and how"},
-                {{"scene.mp4", "truth.csv"}, "the scene, and where the animals really are"},
-                {{"demo.json"}, "every number of this page"}};
+    } rows[] = {
+        {{"tracks/report.html"}, "how the animals moved, and moments of doubt"},
+        {{"tracks/overlay.mp4", "poses/overlay.mp4"}, "the scene with identities and trails, and with poses"},
+        {{"tracks/results.csv", "poses/results.csv", "boxes/results.csv"}, "one row an animal and frame"},
+        {{"tracks/results.slp", "poses/results.slp", "boxes/results.slp"}, "for SLEAP and sleap-io"},
+        {{"tracks/run.json", "poses/run.json", "boxes/run.json"}, "what ran, and how"},
+        {{"scene.mp4", "truth.csv"}, "the scene, and where the animals really are"},
+        {{"demo.json"}, "every number of this page"}};
     sk_text_append(page,
                    "<h2>What lies in this folder</h2>\n<div class=\"scroll\"><table class=\"files\">\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         file_row(s, rows[i].names, rows[i].what, page);
     sk_text_append(page, "</table></div>\n");
-    static const char *const commands[] = {" predict VIDEO -m MODEL -o run1 --save-overlay",
+    static const char *const commands[] = {" track VIDEO -m MODEL -o run1 --save-overlay",
                                            " info MODEL          # what a .pt, SLEAP folder or .onnx holds",
                                            " eval run1 TRUTH     # how good it is, against labels of yours"};
     sk_text_append(page, "<h2>On your own video</h2>\n<pre>");
@@ -248,18 +256,18 @@ sk_status sk_demo_write_page(const sk_demo_settings *s, const sk_demo_report *r,
     sk_text page = {.limit = (size_t)64 << 20};
     head(s, r, &page);
     tiles(r, &page);
-    sk_text_append(&page, "<h2>What was found</h2>\n<div class=\"frames\">\n");
+    sk_text_append(&page, "<h2>Who is who</h2>\n<div class=\"frames\">\n");
     sk_status status = SK_OK;
     SK_TRY_GOTO(sk_demo_figure_frames(s, r, sets, &page, err));
     sk_text_append(&page, "</div>\n");
+    sk_demo_page_identities(s, r, &page);
+    sk_demo_figure_tracks(s, sets, &page);
     accuracy(r, &page);
     sk_text_append(&page, "<h2>Where the time goes</h2>\n<p class=\"note\">Work on a frame by stage. Stages "
                           "of different frames run at the "
                           "same time, so that a frame takes less than their sum.</p>\n");
     sk_demo_figure_stages(r, &page);
     agreement(r, &page);
-    sk_text_append(&page, "<h2>Where they were</h2>\n");
-    sk_demo_figure_paths(s, sets, &page);
     files(s, &page);
     sk_text_append(&page, "</body></html>\n");
     SK_TRY_GOTO(sk_text_status(&page, err));

@@ -112,17 +112,21 @@ void sk_demo_summarize(const sk_demo_settings *s, sk_demo_report *r)
                     s->runtime_fell_back ? " (instead of " : "",
                     s->runtime_fell_back ? s->runtime_requested : "", s->runtime_fell_back ? ")" : "",
                     p->device, p->precision);
-    sk_text_appendf(t, "%-16s skitter predict scene.mp4 -m %s --conf %g --iou %g, and the same with %s\n",
-                    "as by", "demo-obb.pt", (double)SK_DEMO_CONFIDENCE, SK_DEMO_IOU, "demo-pose.pt");
+    sk_text_appendf(t,
+                    "%-16s skitter predict scene.mp4 -m %s --conf %g --iou %g, and the same with %s;\n"
+                    "%-16s skitter track scene.mp4 --detections boxes/results.csv --save-overlay\n",
+                    "as by", "demo-obb.pt", (double)SK_DEMO_CONFIDENCE, SK_DEMO_IOU, "demo-pose.pt", "");
+    sk_demo_summarize_tracks(r, t);
     speeds(r, t);
     scores(r, t);
     agreements(r, t);
     sk_text_appendf(t, "\n%-16s %s/report.html         everything, with pictures\n", "look at", s->out);
-    sk_text_appendf(t, "%-16s %s/poses/overlay.mp4   the scene with the poses drawn in\n", "", s->out);
+    sk_text_appendf(t, "%-16s %s/tracks/overlay.mp4  the scene with identities and trails drawn in\n", "",
+                    s->out);
+    sk_text_appendf(t, "%-16s %s/poses/overlay.mp4   the same with the poses\n", "", s->out);
     sk_text_appendf(t, "%-16s %s/poses/results.csv   one row an animal; results.slp opens in SLEAP\n", "",
                     s->out);
-    sk_text_appendf(t,
-                    "%-16s %s predict VIDEO -m MODEL -o run1 --save-overlay    (.pt, SLEAP folder, .onnx)\n",
+    sk_text_appendf(t, "%-16s %s track VIDEO -m MODEL -o run1 --save-overlay    (.pt, SLEAP folder, .onnx)\n",
                     "on your own", s->program);
 }
 
@@ -183,6 +187,8 @@ void sk_demo_to_json(const sk_demo_settings *s, const sk_demo_report *r, sk_json
     sk_json_key_bools(json, {"stopped", r->stopped}, {"nothing_to_do", r->nothing_to_do},
                       {"continued", r->continued});
     sk_json_key_string(json, "runtime_requested", s->runtime_requested);
+    if (!r->stopped && !r->nothing_to_do)
+        sk_demo_tracks_to_json(&r->tracks, json);
     sk_json_key_array(json, "runtimes");
     for (int32_t i = 0; i < r->n_entries && !r->stopped; i++)
         entry_to_json(r, i, json);

@@ -15,10 +15,12 @@ static const sk_option options[] = {
      .help = "folder for everything the demo makes"},
     {SK_CHOICE("species", "KIND", "fish|fly|mouse|mixed"), .fallback = "mixed", .help = "which animals"},
     {SK_INT("animals", "N", 1, SK_SCENE_MAX_ANIMALS), .fallback = "7", .help = "how many"},
-    {SK_REAL("seconds", "S", 0.001, 3600), .fallback = "3",
+    {SK_REAL("seconds", "S", 0.001, 3600), .fallback = "4",
      .help = "length of the scene, at 30 frames a second"},
     {SK_INT("seed", "K", 0, 999999999), .fallback = "0",
      .help = "another number, another scene; all of them lie beyond what the models were trained on"},
+    {SK_TEXT("behaviour", "LIST"), .also = "behavior", .fallback = "wander",
+     .help = "harder to follow: follow, chase, huddle, parted by commas, as for 'skitter scene'"},
     SK_CLI_OPTION_RUNTIME,
     SK_CLI_OPTION_FALLBACK,
     {SK_FLAG("compare"), .help = "every runtime that works here, side by side"},
@@ -31,13 +33,14 @@ static const sk_option options[] = {
     {0}};
 
 static const sk_example examples[] = {
-    {"skitter demo", "a scene of seven animals, measured and drawn, in the folder skitter-demo"},
+    {"skitter demo", "a scene of seven animals, followed, measured and drawn, in the folder skitter-demo"},
     {"skitter demo --species mouse --animals 3 --seconds 10 --out mice", "other animals, longer"},
+    {"skitter demo --behaviour chase,follow --seconds 20 --out hard", "animals that are harder to follow"},
     {"skitter demo --compare --restart",
      "every runtime of this machine, with the agreement of their detections"},
     {0}};
 
-static void read_settings(const sk_args *args, sk_demo_settings *s)
+static sk_status read_settings(const sk_args *args, sk_demo_settings *s, sk_error *err)
 {
     sk_demo_defaults(s);
     s->out = sk_args_text(args, "out");
@@ -52,6 +55,7 @@ static void read_settings(const sk_args *args, sk_demo_settings *s)
     for (int i = 0; i <= SK_SPECIES_COUNT; i++)
         if (strcmp(sk_args_text(args, "species"), sk_species_names[i]) == 0)
             s->scene.species = (sk_species)i;
+    return sk_scene_read_behaviour(sk_args_text(args, "behaviour"), &s->scene.behaviour, err);
 }
 
 typedef struct watcher {
@@ -113,7 +117,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     char engine[32];
     watcher w = {0};
     sk_demo_report *report = NULL;
-    read_settings(args, &s);
+    SK_TRY(read_settings(args, &s, err));
     const sk_runtimes_wish wish = {.runtime = sk_args_text(args, "runtime"),
                                    .allow_fallback = sk_args_flag(args, "allow-fallback") > 0};
     SK_TRY(sk_runtimes_choose(NULL, 0, &wish, &choice, engine, err));
@@ -134,13 +138,13 @@ static sk_status run(const sk_args *args, sk_error *err)
 const sk_command sk_command_demo = {
     .name = "demo",
     .summary = "see skitter at work on a scene and with models of its own",
-    .description = "Draws a scene its models never saw, finds boxes and poses in it as 'skitter predict' "
-                   "does, measures them "
-                   "against the scene's truth, and writes tables, a .slp, videos with the results drawn in "
-                   "and report.html into one "
-                   "folder.\n\nInterrupted, the same command goes on where it stopped. A folder that holds "
-                   "another demo is refused; "
-                   "--restart replaces it.",
+    .description =
+        "Draws a scene its models never saw, finds boxes and poses in it as 'skitter predict' does, follows "
+        "the "
+        "animals as 'skitter track' does, measures all of it against the scene's truth, and writes tables, a "
+        ".slp, videos with the results drawn in and report.html into one folder.\n\nInterrupted, the same "
+        "command goes on where it stopped. A folder that holds another demo is refused; --restart replaces "
+        "it.",
     .options = options,
     .examples = examples,
     .run = run,

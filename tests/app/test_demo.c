@@ -13,6 +13,11 @@
 
 /* The whole demo on a few frames: files, page, interruption, repetition, refusals. */
 
+static bool are_ours(void)
+{
+    return sk_file_is_regular(test_source("share/models/demo-obb.pt"));
+}
+
 /* skitter's own models, or stand-ins of the reference data, as a folder the demo takes; null where there is neither. */
 static const char *models(void)
 {
@@ -23,7 +28,7 @@ static const char *models(void)
 #ifndef SKITTER_HAVE_FFMPEG
     return NULL; /* no video, no scene */
 #endif
-    if (sk_file_is_regular(test_source("share/models/demo-obb.pt")))
+    if (are_ours())
         return test_source("share/models");
     if (!test_data_folder())
         return NULL;
@@ -72,7 +77,7 @@ static char *slurp(const char *name, size_t *length)
     return text;
 }
 
-static void check_page(void)
+static void check_page(bool followed)
 {
     size_t length;
     char *page = slurp("report.html", &length), why[256] = "";
@@ -84,7 +89,10 @@ static void check_page(void)
     assert_null(strstr(page, ">nan"));
     assert_null(strstr(page, "\"nan"));
     assert_non_null(strstr(page, "data:image/jpeg;base64,/9j/"));
-    assert_non_null(strstr(page, "<polyline"));
+    assert_non_null(strstr(page, "<polyline class=\"path\""));
+    if (followed && are_ours())
+        assert_non_null(strstr(page, "<polyline class=\"track\" stroke=\"#"));
+    assert_non_null(strstr(page, "href=\"tracks/overlay.mp4\""));
     assert_non_null(strstr(page, "prefers-color-scheme:dark"));
     sk_free(page);
 }
@@ -122,35 +130,47 @@ static void makes_every_file_it_names(void **state)
     models_or_skip();
     sk_error err = {0};
     sk_demo_settings s = small("whole");
+    s.seconds = 0.4; /* what is seen for less than a third of a second is no track */
     sk_demo_report *r;
     assert_ok(sk_demo_run(&s, NULL, NULL, &r, &err), &err);
     assert_false(r->stopped || r->nothing_to_do);
-    assert_int_equal(r->frames, 6);
+    assert_int_equal(r->frames, 12);
     assert_int_equal(r->n_entries, 1);
-    assert_int_equal(r->entries[0].parts[SK_DEMO_POSES].frames, 6);
-    assert_int_equal(r->entries[0].scores[SK_DEMO_BOXES].frames, 6);
+    assert_int_equal(r->entries[0].parts[SK_DEMO_POSES].frames, 12);
+    assert_int_equal(r->entries[0].scores[SK_DEMO_BOXES].frames, 12);
     assert_true(r->entries[0].scores[SK_DEMO_BOXES].compared & SK_HAS_OBB);
     assert_true(r->entries[0].scores[SK_DEMO_POSES].compared & SK_HAS_KEYPOINTS);
     assert_non_null(strstr(sk_text_get(&r->summary), "runtime          cpu"));
+    assert_int_equal(r->tracks.run.frames, 12);
+    assert_non_null(strstr(sk_text_get(&r->summary), "identities"));
+    const sk_track_score *who = sk_demo_track_score(&r->tracks);
+    if (are_ours()) { /* stand-ins find nothing that could be followed */
+        assert_non_null(who);
+        assert_int_equal(who->truth_tracks, 3);
+        assert_int_equal(who->switches, 0);
+        assert_true(who->mean.hota > 0.5);
+    }
     sk_demo_free(&r);
     assert_null(r);
-    static const char *const files[] = {"scene.mp4",         "truth.csv",         "report.html",
-                                        "summary.txt",       "demo.json",         "sample.jpg",
-                                        "boxes/results.csv", "boxes/results.slp", "boxes/overlay.mp4",
-                                        "poses/results.csv", "poses/results.slp", "poses/overlay.mp4"};
+    static const char *const files[] = {"scene.mp4",          "truth.csv",          "report.html",
+                                        "summary.txt",        "demo.json",          "sample.jpg",
+                                        "boxes/results.csv",  "boxes/results.slp",  "tracks/results.csv",
+                                        "tracks/results.slp", "tracks/overlay.mp4", "poses/results.csv",
+                                        "poses/results.slp",  "poses/overlay.mp4"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[4400];
         snprintf(path, sizeof path, "%s/%s", s.out, files[i]);
         if (sk_file_size(path) < 100)
             fail_msg("%s is not there", path);
     }
-    check_page();
+    check_page(true);
     size_t length;
     char *text = slurp("demo.json", &length);
     sk_config *json;
     assert_ok(sk_config_open_json(text, length, "demo.json", &json, &err), &err);
     assert_string_equal(sk_config_text_or(sk_config_root(json), "state", ""), "finished");
-    assert_int_equal(sk_config_int_or(sk_config_root(json), "report.runtimes.0.poses.frames", 0), 6);
+    assert_int_equal(sk_config_int_or(sk_config_root(json), "report.runtimes.0.poses.frames", 0), 12);
+    assert_true(sk_config_int_or(sk_config_root(json), "report.tracks.crossings", -1) >= 0);
     sk_config_close(&json);
     sk_free(text);
 }
@@ -212,7 +232,7 @@ static void goes_on_after_an_interruption(void **state)
     assert_int_equal(r->entries[0].parts[SK_DEMO_BOXES].total_frames, 6);
     assert_true(r->entries[0].parts[SK_DEMO_BOXES].frames < 6);
     sk_demo_free(&r);
-    check_page();
+    check_page(false);
     char *broken = rows_of("boxes/results.csv");
     s = small("unbroken");
     assert_ok(sk_demo_run(&s, NULL, NULL, &r, &err), &err);

@@ -23,6 +23,7 @@ test_names_files_that_are_there() {
     done
     [ $count -ge 3 ] || fail "only $count files are named" || return
     awk '/^oriented boxes/ { exit !($5 >= 0.9 && $6 >= 0.9) }' <<<"$out" || fail "the boxes are not good: $out" || return
+    awk '/^tracks/ { exit !($4 >= 0.7 && $5 >= 0.9 && $7 == 0) }' <<<"$out" || fail "identities are not kept: $out" || return
     awk '/^keypoints/ { exit !($6 < 4) }' <<<"$out" || fail "the poses are not good: $out" || return
     # one clock: the progress's last word and the table say the same speed
     local part told shown
@@ -41,14 +42,27 @@ test_names_files_that_are_there() {
     # eval says the same of the same files
     run eval "$work/a/boxes" "$work/a/truth.csv"
     expect_code 0 && expect_in "oriented boxes" "$out" || return
+    local hota
+    hota=$(awk '/^tracks/ { print $4 }' "$work/a/summary.txt")
+    run eval --any-class "$work/a/tracks/results.csv" "$work/a/truth.csv"
+    expect_code 0 && expect_in "tracks, as TrackEval counts" "$out" || return
+    awk -v told="$hota" '/^tracks, as/ { on = 1 } on && /^oriented boxes/ { d = $6 - told; exit !(d < 0.001 && d > -0.001) }' <<<"$out" ||
+        fail "the demo says HOTA $hota: $out" || return
     run demo --out "$work/a" --seconds 0.4
     expect_code 0 && expect_in "finished already" "$err" && expect_in "oriented boxes" "$out"
+}
+
+test_harder_to_follow() {
+    run demo --out "$work/h" --behaviour swim
+    expect_code 2 && expect_in "'swim'" "$err" || return
+    run demo --out "$work/h" --seconds 0.1 --behaviour chase
+    expect_code 0 && expect_in "identities" "$out"
 }
 
 test_json_has_every_number() {
     run demo --out "$work/b" --seconds 0.1 --species mouse --animals 2 --json -q
     expect_code 0 && expect_in '"species": "mouse"' "$out" && expect_in '"median_percent"' "$out" &&
-        expect_in '"ms_per_frame"' "$out" && [ -z "$err" ]
+        expect_in '"ms_per_frame"' "$out" && expect_in '"crossings"' "$out" && [ -z "$err" ]
 }
 
 test_interrupted_and_continued() {
