@@ -160,6 +160,18 @@ static void add_time(sk_pipeline *p, int64_t begin)
     p->open_seconds += (double)(sk_clock_ns() - begin) * 1e-9;
 }
 
+/* Once the models are there (`status` says whether): the pipeline is settled, or closed where anything failed. */
+static sk_status settle_or_close(sk_status status, sk_pipeline **p, int64_t start, sk_error *err)
+{
+    if (status == SK_OK)
+        status = settle(*p, err);
+    if (status == SK_OK)
+        add_time(*p, start);
+    else
+        sk_pipeline_close(p);
+    return status;
+}
+
 sk_status sk_pipeline_prepare(const char *const *paths, int32_t n_paths, const sk_detector_settings *detector,
                               const sk_pipeline_settings *settings, sk_pipeline **out, sk_error *err)
 {
@@ -167,18 +179,11 @@ sk_status sk_pipeline_prepare(const char *const *paths, int32_t n_paths, const s
     const int64_t start = sk_clock_ns();
     sk_pipeline *p = NULL;
     sk_status status = begin(n_paths, detector, settings, &p, err);
-    *out = NULL;
     for (int32_t i = 0; i < n_paths && status == SK_OK; i++)
         status = sk_model_open_heads(paths[i], p->detector.heads, &p->models[i], err);
-    if (status == SK_OK)
-        status = settle(p, err);
-    if (status != SK_OK) {
-        sk_pipeline_close(&p);
-        return status;
-    }
-    add_time(p, start);
+    status = settle_or_close(status, &p, start, err);
     *out = p;
-    return SK_OK;
+    return status;
 }
 
 /* --- starting --- */
@@ -268,13 +273,7 @@ sk_status sk_pipeline_open_models(const sk_model *const *models, int32_t n_model
     sk_status status = begin(n_models, NULL, settings, &p, err);
     for (int32_t i = 0; i < n_models && status == SK_OK; i++)
         p->models[i] = sk_model_hold(models[i]);
-    if (status == SK_OK)
-        status = settle(p, err);
-    if (status != SK_OK) {
-        sk_pipeline_close(&p);
-        return status;
-    }
-    add_time(p, start);
+    SK_TRY(settle_or_close(status, &p, start, err));
     return start_or_close(p, out, err);
 }
 
