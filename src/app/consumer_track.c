@@ -91,11 +91,16 @@ static sk_status complete(sk_consumer *base, sk_error *err)
     tracking *t = (tracking *)base;
     sk_consumers files = {0};
     sk_status status = SK_OK;
+    bool raw = false; /* of both passes: the offline steps tell it */
     if (!t->teller || t->at_once)
         goto done;
-    SK_TRY_GOTO(sk_track_teller_settle(t->teller, t->folder, err));
     for (int32_t i = 0; i < t->settings->n_formats; i++)
-        SK_TRY_GOTO(sk_consumers_add(&files, sk_consumer_file(sk_sink_find(t->settings->formats[i])), err));
+        raw |= strcmp(t->settings->formats[i], "raw") == 0 && !t->run->wish.online;
+    SK_TRY_GOTO(sk_track_teller_settle(t->teller, t->folder, raw, err));
+    for (int32_t i = 0; i < t->settings->n_formats; i++)
+        if (!raw || strcmp(t->settings->formats[i], "raw") != 0)
+            SK_TRY_GOTO(
+                sk_consumers_add(&files, sk_consumer_file(sk_sink_find(t->settings->formats[i])), err));
     if (t->run->wish.report)
         SK_TRY_GOTO(sk_consumers_add(&files, sk_consumer_report(t->run, t->settings, t->report), err));
     status = retell_to(t, &files, err);

@@ -70,27 +70,37 @@ static void empty_crops(const char *path)
     sk_folder_empty_own(path, ".jpg");
 }
 
+static void remove_file_of(const char *folder, const sk_sink_kind *kind)
+{
+    char *path = sk_path_join(folder, kind->file);
+    size_t length = path ? strlen(path) : 0;
+    if (length && path[length - 1] == '/') {
+        path[length - 1] = '\0'; /* a link in its place is not followed */
+        if (unlink(path) != 0)
+            sk_folder_empty_own(path, ".txt");
+    } else if (path) {
+        unlink(path);
+    }
+    sk_free(path);
+    path = kind->beside ? sk_path_join(folder, kind->beside) : NULL;
+    if (path)
+        unlink(path);
+    sk_free(path);
+}
+
 void run_remove_results(const char *folder)
 {
-    static const char *const others[] = {"overlay.mp4", SK_OVERLAY_STYLE_FILE, "run.json", NULL};
-    static const char *const folders[][2] = {
-        {"overlay", ".jpg"}, {"overlay.parts", ".mp4"}, {"overlay.done", ".mp4"}};
-    for (const sk_sink_kind *const *kind = sk_sink_kinds; *kind; kind++) {
-        char *path = sk_path_join(folder, (*kind)->file);
-        size_t length = path ? strlen(path) : 0;
-        if (length && path[length - 1] == '/') {
-            path[length - 1] = '\0'; /* a link in its place is not followed */
-            if (unlink(path) != 0)
-                sk_folder_empty_own(path, ".txt");
-        } else if (path) {
-            unlink(path);
-        }
-        sk_free(path);
-        path = (*kind)->beside ? sk_path_join(folder, (*kind)->beside) : NULL;
-        if (path)
-            unlink(path);
-        sk_free(path);
-    }
+    static const char *const others[] = {"overlay.mp4", SK_OVERLAY_STYLE_FILE, "run.json", "report.html",
+                                         NULL};
+    static const char *const folders[][2] = {{"overlay", ".jpg"},
+                                             {"overlay.parts", ".mp4"},
+                                             {"overlay.done", ".mp4"},
+                                             {"plots", ".svg"},
+                                             {"plots", ".png"}};
+    for (const sk_sink_kind *const *kind = sk_sink_kinds; *kind; kind++)
+        remove_file_of(folder, *kind);
+    for (const sk_sink_kind *const *kind = sk_sink_track_kinds; *kind; kind++)
+        remove_file_of(folder, *kind);
     char *crops = sk_path_join(folder, "crops");
     if (crops && unlink(crops) != 0)
         empty_crops(crops);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "results/hydra_csv.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,6 +18,7 @@ struct sk_track_teller {
     sk_track_settings settings; /* with the source's rate */
     sk_tracker *tracker;        /* of the frames since entry 0; null: offline */
     sk_offline *offline;        /* settled: its sightings are told */
+    sk_hydra_csv *raw[2];       /* while it settles: what the passes see */
     int64_t frames;             /* offline: frames since entry 0, without those that could not be read */
     sk_track_axis axis;
     sk_detection *detections; /* of one frame */
@@ -61,6 +63,8 @@ void sk_track_teller_close(sk_track_teller **pointer)
     *pointer = NULL;
     sk_tracker_close(&t->tracker);
     sk_offline_close(&t->offline);
+    for (int i = 0; i < 2; i++)
+        sk_hydra_csv_close(&t->raw[i]);
     sk_free(t->detections);
     sk_free(t->instance);
     sk_free(t->told.items); /* its keypoints are the frame's */
@@ -124,20 +128,52 @@ static sk_status add_frame(void *context, const sk_result_frame *known, sk_error
     return sk_offline_add(t->offline, known->index, time_of(t, known), t->detections, n, err);
 }
 
-sk_status sk_track_teller_settle(sk_track_teller *t, sk_run_folder *folder, sk_error *err)
+static sk_status tell_raw(void *context, sk_offline_pass pass, const sk_sighting *sightings, int32_t n,
+                          sk_error *err)
 {
-    const int64_t begin = sk_clock_ns();
-    if (t->wish->online || t->offline)
-        return SK_OK;
+    sk_track_teller *t = context;
+    return sk_hydra_csv_add(t->raw[pass == SK_PASS_BACKWARD], sightings, NULL, n, err);
+}
+
+static sk_status open_raw(sk_track_teller *t, const char *folder, sk_error *err)
+{
+    static const char *const names[] = {SK_HYDRA_FORWARD, SK_HYDRA_BACKWARD};
+    const sk_hydra_csv_header how = {.fps = t->settings.fps};
+    for (int i = 0; i < (t->wish->offline.backward ? 2 : 1); i++) {
+        char *path = sk_path_join(folder, names[i]);
+        sk_status status = path ? sk_hydra_csv_open(path, SK_HYDRA_RAW, &how, &t->raw[i], err)
+                                : sk_fail_memory(err, strlen(folder));
+        sk_free(path);
+        SK_TRY(status);
+    }
+    return SK_OK;
+}
+
+static sk_status settle(sk_track_teller *t, sk_run_folder *folder, bool raw, sk_error *err)
+{
+    const char *path = sk_run_folder_path(folder);
     sk_offline_settings how = t->wish->offline;
     how.track = t->settings;
-    char *spill = sk_path_join(sk_run_folder_path(folder), ".tracking");
+    how.told = raw ? tell_raw : NULL;
+    how.context = t;
+    if (raw)
+        SK_TRY(open_raw(t, path, err));
+    char *spill = sk_path_join(path, ".tracking");
     sk_status status = spill ? sk_offline_open(&how, spill, &t->offline, err) : sk_fail_memory(err, 16);
     sk_free(spill);
-    if (status == SK_OK)
-        status = sk_run_folder_retell(folder, t->header, add_frame, t, err);
-    if (status == SK_OK)
-        status = sk_offline_finish(t->offline, err);
+    SK_TRY(status);
+    SK_TRY(sk_run_folder_retell(folder, t->header, add_frame, t, err));
+    SK_TRY(sk_offline_finish(t->offline, err));
+    for (int i = 0; i < 2; i++)
+        if (t->raw[i])
+            SK_TRY(sk_hydra_csv_finish(&t->raw[i], err));
+    return SK_OK;
+}
+
+sk_status sk_track_teller_settle(sk_track_teller *t, sk_run_folder *folder, bool raw, sk_error *err)
+{
+    const int64_t begin = sk_clock_ns();
+    sk_status status = t->wish->online || t->offline ? SK_OK : settle(t, folder, raw, err);
     t->figures.seconds += (double)(sk_clock_ns() - begin) * 1e-9;
     return status;
 }

@@ -14,8 +14,10 @@ sk_status sk_track_teller_open(const sk_track_wish *wish, const sk_run_header *h
                                sk_error *err) SK_MUST_CHECK;
 void sk_track_teller_close(sk_track_teller **teller);
 
-/* Looks at all frames of the folder, for the offline steps; nothing where the wish is to track online. */
-sk_status sk_track_teller_settle(sk_track_teller *teller, sk_run_folder *folder, sk_error *err) SK_MUST_CHECK;
+/* Looks at all frames of the folder, for the offline steps; nothing where the wish is to track online. `raw`: what each pass saw
+ * is written there, as hydra-suite's raw tables. */
+sk_status sk_track_teller_settle(sk_track_teller *teller, sk_run_folder *folder, bool raw,
+                                 sk_error *err) SK_MUST_CHECK;
 
 /* The `entry`-th frame, counted from 0: 0 begins anew. *told is valid until the next call; frames that could not be read are
  * told as they are. */

@@ -32,8 +32,10 @@ static const sk_option options[] = {
      .letter = 'f',
      .kind = SK_OPTION_TEXT,
      .argument = "LIST",
-     .fallback = "csv,jsonl",
-     .help = "result files: csv, jsonl, mot, slp, analysis, coco, labels, labels-conf"},
+     .fallback = "tracks,csv,jsonl",
+     .help =
+         "result files: tracks (a table to read), csv, jsonl, slp, analysis, coco, labels, labels-conf, mot, and "
+         "hydra-suite's tables: final, raw"},
     SK_CLI_OPTIONS_OVERLAY,
     {.name = "no-empty",
      .kind = SK_OPTION_FLAG,

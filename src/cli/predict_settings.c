@@ -48,17 +48,19 @@ static sk_status parse_classes(const char *text, const char *model_path, int32_t
     return status;
 }
 
-static sk_status no_such_format(const char *name, sk_error *err)
+static sk_status no_such_format(const char *name, bool tracks, sk_error *err)
 {
     char known[256] = "";
     for (const sk_sink_kind *const *k = sk_sink_kinds; *k; k++) {
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", (*k)->name);
     }
+    for (const sk_sink_kind *const *k = sk_sink_track_kinds; *k && tracks; k++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), ", %s", (*k)->name);
     return sk_fail(err, SK_ERR_ARG, "--format: no result format is called '%s'; there are %s", name, known);
 }
 
-static sk_status parse_formats(const char *text, sk_predict_settings *s, sk_error *err)
+static sk_status parse_formats(const char *text, bool tracks, sk_predict_settings *s, sk_error *err)
 {
     char *list = sk_strdup(text);
     sk_status status = list ? SK_OK : sk_fail_memory(err, strlen(text));
@@ -67,7 +69,7 @@ static sk_status parse_formats(const char *text, sk_predict_settings *s, sk_erro
          name = NULL) {
         const char *format = strcmp(name, "json") == 0 ? "jsonl" : strcmp(name, "txt") == 0 ? "labels" : name;
         if (!sk_sink_find(format))
-            status = no_such_format(name, err);
+            status = no_such_format(name, tracks, err);
         else if (s->n_formats == SK_PREDICT_MAX_FORMATS)
             status = sk_fail(err, SK_ERR_ARG, "--format: at most %d formats", SK_PREDICT_MAX_FORMATS);
         else
@@ -165,7 +167,8 @@ sk_status sk_cli_predict_settings(const sk_args *args, sk_predict_settings *s, s
     SK_TRY(sk_cli_parse_size(sk_args_text(args, "imgsz"), &d->height, &d->width, err));
     if (sk_args_given(args, "frames"))
         SK_TRY(sk_frames_parse(sk_args_text(args, "frames"), &s->media, &b->ranges, err));
-    SK_TRY(parse_formats(sk_args_text(args, "format"), s, err));
+    const bool tracks = strcmp(sk_args_command(args)->name, "track") == 0;
+    SK_TRY(parse_formats(sk_args_text(args, "format"), tracks, s, err));
     if (s->n_models == 0)
         return SK_OK;
     SK_TRY(sk_cli_refuse_for_models(args, s->models, s->n_models, err));

@@ -16,6 +16,10 @@
  *          individuals identity, identity_id, identity_confidence, identity_source, with keypoints <name>_x, _y, _conf.
  *
  * Numbers have the digits that tell them from every other number, as Python writes them. */
+/* Raw tables in the folder of a run, of the pass from the start and of that from the end. */
+#define SK_HYDRA_FORWARD  "tracks_forward.csv"
+#define SK_HYDRA_BACKWARD "tracks_backward.csv"
+
 typedef enum sk_hydra_table { SK_HYDRA_RAW, SK_HYDRA_FINAL, SK_HYDRA_USER } sk_hydra_table;
 
 typedef struct sk_hydra_csv_header {

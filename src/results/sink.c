@@ -11,12 +11,18 @@ const sk_sink_kind *const sk_sink_kinds[] = {&sk_sink_csv,         &sk_sink_json
                                              &sk_sink_analysis,    &sk_sink_coco,  &sk_sink_labels,
                                              &sk_sink_labels_conf, &sk_sink_mot,   NULL};
 
+static const sk_sink_kind *find_among(const sk_sink_kind *const *kinds, const char *name)
+{
+    for (; *kinds; kinds++)
+        if (strcmp((*kinds)->name, name) == 0)
+            return *kinds;
+    return NULL;
+}
+
 const sk_sink_kind *sk_sink_find(const char *name)
 {
-    for (const sk_sink_kind *const *kind = sk_sink_kinds; *kind; kind++)
-        if (strcmp((*kind)->name, name) == 0)
-            return *kind;
-    return NULL;
+    const sk_sink_kind *found = find_among(sk_sink_kinds, name);
+    return found ? found : find_among(sk_sink_track_kinds, name);
 }
 
 const char *sk_track_state_name(sk_track_state state)

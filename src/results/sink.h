@@ -94,7 +94,8 @@ struct sk_sink {
 
 /* Every format, ended by null. */
 extern const sk_sink_kind *const sk_sink_kinds[];
-const sk_sink_kind *sk_sink_find(const char *name); /* null when unknown */
+extern const sk_sink_kind *const sk_sink_track_kinds[]; /* those that a run writes only if it tracks */
+const sk_sink_kind *sk_sink_find(const char *name);     /* null when unknown */
 
 /* Whether a frame read back (from a journal) can be of this run: no fewer keypoints than its header says, by which sinks
  * size what they write; numbers of classes and tracks that are some. */

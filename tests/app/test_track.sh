@@ -11,7 +11,7 @@ run scene -o scene.mp4 --seconds 0.6 --size 320x240 --animals 4 -q
 track() { run track scene.mp4 -m "$model" "$@"; }
 results_of() { (cd "$1" && sha256sum results.csv results.jsonl); }
 column() { awk -F, -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }' "$1"; }
-track -o first -f csv,jsonl --online -q # computes; what it found is in the cache for the tests
+track -o first -f csv,jsonl --online --no-report -q # computes; what it found is in the cache for the tests
 [ "$code" -eq 0 ] || { echo "track failed: $err"; exit 1; }
 
 test_animals_keep_their_numbers() {
@@ -24,19 +24,19 @@ test_animals_keep_their_numbers() {
 
 test_the_cache_computes_nothing_again() {
     cp scene.mp4 renamed.mp4 && touch -d 2001-01-01 renamed.mp4 || return
-    run track renamed.mp4 -m "$model" -o again --online && expect_code 0 || return
+    run track renamed.mp4 -m "$model" -o again --online --no-report && expect_code 0 || return
     expect_in "18 of them were known" "$out" && expect_in "tracks" "$out" || return
     sed 's/renamed/scene/' again/results.csv | cmp - first/results.csv || return
     # something that was not looked at before, or --no-cache, is computed; so is a video of other content
-    track -o other --online --conf 0.3 && expect_code 0 && [ "${out/were known/}" = "$out" ] || fail "another --conf, the same cache" || return
-    track -o none --online --no-cache && expect_code 0 && [ "${out/were known/}" = "$out" ] || fail "--no-cache" || return
+    track -o other --online --no-report --conf 0.3 && expect_code 0 && [ "${out/were known/}" = "$out" ] || fail "another --conf, the same cache" || return
+    track -o none --online --no-report --no-cache && expect_code 0 && [ "${out/were known/}" = "$out" ] || fail "--no-cache" || return
     cmp none/results.csv first/results.csv || return
-    track -o own --online --cache mine -q && expect_code 0 && [ -n "$(ls mine)" ]
+    track -o own --online --no-report --cache mine -q && expect_code 0 && [ -n "$(ls mine)" ]
 }
 
 test_settings_are_tried_again() {
-    track -o first --online --set gate=3 && expect_code 1 && expect_in "track.gate" "$err" && expect_in "--restart" "$err" || return
-    track -o settings --online --set gate=3 --roi 0,0,160,240 && expect_code 0 && expect_in "known" "$out" || return
+    track -o first --online --no-report --set gate=3 && expect_code 1 && expect_in "track.gate" "$err" && expect_in "--restart" "$err" || return
+    track -o settings --online --no-report --set gate=3 --roi 0,0,160,240 && expect_code 0 && expect_in "known" "$out" || return
     awk -v x="$(column settings/results.csv x | sort -g | tail -n 1)" 'BEGIN { exit !(x > 0 && x <= 160) }' || fail "not inside the region" || return
     track -o x --set gaet=3 && expect_code 2 && expect_in "gaet" "$err" && expect_in "gate" "$err" || return
     track -o x --set damping=2 && expect_code 2 && expect_in "between 0 and 1" "$err" || return
@@ -45,15 +45,15 @@ test_settings_are_tried_again() {
 
 test_killed_and_continued() {
     local i size=0
-    "$skitter" track scene.mp4 -m "$model" -o killed --online --no-cache --loop 4 -q 2>/dev/null &
+    "$skitter" track scene.mp4 -m "$model" -o killed --online --no-report --no-cache --loop 4 -q 2>/dev/null &
     local pid=$!
     until [ -s killed/journal.skj ]; do sleep 0.01; done
     size=$(stat -c %s killed/journal.skj) # before its first frame, or just behind it
     for i in $(seq 200); do [ "$(stat -c %s killed/journal.skj)" -gt "$size" ] && break; sleep 0.01; done
     kill -9 $pid 2>/dev/null
     wait $pid 2>/dev/null
-    track -o killed --online --no-cache --loop 4 && expect_code 0 && expect_in "continued" "$out" || return
-    track -o whole --online --no-cache --loop 4 -q && expect_code 0 || return
+    track -o killed --online --no-report --no-cache --loop 4 && expect_code 0 && expect_in "continued" "$out" || return
+    track -o whole --online --no-report --no-cache --loop 4 -q && expect_code 0 || return
     [ "$(results_of killed)" = "$(results_of whole)" ] || fail "a continued run's files differ"
 }
 
@@ -64,12 +64,29 @@ test_on_standard_output() {
 
 test_a_list_goes_on_after_a_bad_one() {
     printf 'scene.mp4\nbroken.mp4\n' >list.txt && echo no video >broken.mp4 || return
-    run track list.txt -m "$model" -o many --online && expect_code 1 && expect_in "1 of 2" "$err" || return
+    run track list.txt -m "$model" -o many --online --no-report && expect_code 1 && expect_in "1 of 2" "$err" || return
     cmp many/scene/results.csv first/results.csv
 }
 
+test_offline_tables_and_the_page() {
+    track -o tables -f tracks,final,raw,csv,slp,analysis && expect_code 0 && expect_in "4 tracks" "$out" || return
+    [ "$(head -n 1 tables/tracks.csv)" = id,frame,time_s,x,y,heading_deg,state,detection_confidence ] || fail "tracks.csv" || return
+    [ "$(wc -l <tables/tracks.csv)" -eq "$(wc -l <tables/results.csv)" ] || fail "another number of rows" || return
+    [ "$(head -c 20 tables/tracks_forward.csv)" = "TrackID,TrajectoryID" ] && [ -s tables/tracks_backward.csv ] || return
+    [ "$(column tables/tracks_final.csv TrajectoryID | sort -u | wc -l)" -eq 4 ] || fail "tracks_final.csv" || return
+    grep -q '<svg' tables/report.html && [ -s tables/plots/paths.png ] && [ -s tables/results.slp ] || return
+    # the same from what somebody else wrote, and a run that had finished writes it again
+    sha256sum tables/* 2>/dev/null | grep -v run.json >before
+    track -o tables -f tracks,final,raw,csv,slp,analysis -q && expect_code 0 || return
+    sha256sum -c --quiet <(grep -v 'slp\|h5' before) || fail "a second time it is written otherwise" || return
+    track -o tables -f csv --restart --no-report -q && expect_code 0 || return
+    [ ! -e tables/tracks.csv ] && [ ! -e tables/tracks_backward.csv ] && [ ! -e tables/report.html ] && [ ! -e tables/plots ] ||
+        fail "--restart left $(ls tables)" || return
+    run predict scene.mp4 -m "$model" -o no -f tracks && expect_code 2 && expect_in "skitter track" "$err"
+}
+
 test_drawn_with_identities() {
-    track -o drawn -f csv --online --save-overlay && expect_code 0 && expect_in "drawn/overlay.mp4" "$out" || return
+    track -o drawn -f csv --online --no-report --save-overlay && expect_code 0 && expect_in "drawn/overlay.mp4" "$out" || return
     [ -s drawn/overlay.mp4 ] && expect_in "known" "$out"
 }
 

@@ -16,26 +16,26 @@ track() { run track --detections "$@"; }
 column() { awk -F, -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }' "$1"; }
 
 test_a_table_of_anybody() {
-    track found.csv -o plain --online && expect_code 0 && expect_in "2 tracks" "$out" && expect_in "12 frames" "$out" || return
+    track found.csv -o plain --online --no-report && expect_code 0 && expect_in "2 tracks" "$out" && expect_in "12 frames" "$out" || return
     [ "$(column plain/results.csv track | sort | uniq -c | awk '{ print $1 }' | sort -n | tr '\n' ' ')" = "10 12 " ] ||
         fail "$(column plain/results.csv track | sort | uniq -c)" || return
     # each keeps its own line, before and after it was not seen
     [ "$(awk -F, 'NR > 1 { print $5 ":" $11 }' plain/results.csv | sort -u | wc -l)" -gt 1 ] || return
-    track plain/results.csv -o again --online -q && expect_code 0 || return # our own results, tracks and all
+    track plain/results.csv -o again --online --no-report -q && expect_code 0 || return # our own results, tracks and all
     [ "$(column again/results.csv track | sort | uniq -c)" = "$(column plain/results.csv track | sort | uniq -c)" ]
 }
 
 test_every_format() {
     local f
-    track found.csv -o all --online -f csv,jsonl,slp,coco,analysis && expect_code 0 || return
+    track found.csv -o all --online --no-report -f csv,jsonl,slp,coco,analysis && expect_code 0 || return
     for f in results.jsonl results.coco.json; do
-        track all/$f -o "from_$f.d" --online && expect_code 0 && expect_in "2 tracks" "$out" || fail "$f" || return
+        track all/$f -o "from_$f.d" --online --no-report && expect_code 0 && expect_in "2 tracks" "$out" || fail "$f" || return
     done
 }
 
 test_every_fifth_frame() {
     awk -F, 'BEGIN { OFS = "," } NR > 1 { $2 *= 5 } { print }' found.csv >fifth.csv
-    track fifth.csv -o fifth --online && expect_code 0 && expect_in "12 frames" "$out" && expect_in "2 tracks" "$out"
+    track fifth.csv -o fifth --online --no-report && expect_code 0 && expect_in "12 frames" "$out" && expect_in "2 tracks" "$out"
 }
 
 test_what_is_wrong_is_named() {
@@ -53,11 +53,11 @@ test_what_is_wrong_is_named() {
 }
 
 test_a_folder_goes_on_and_is_not_mixed() {
-    track found.csv -o once --online -q && expect_code 0 && cp once/results.csv before.csv || return
-    track found.csv -o once --online && expect_code 0 && cmp once/results.csv before.csv || return
-    track fifth.csv -o once --online 2>/dev/null
-    track found.csv -o once --online --animals 2 && expect_code 1 && expect_in "track.animals" "$err" || return
-    track found.csv -o once --online --animals 2 --restart && expect_code 0
+    track found.csv -o once --online --no-report -q && expect_code 0 && cp once/results.csv before.csv || return
+    track found.csv -o once --online --no-report && expect_code 0 && cmp once/results.csv before.csv || return
+    track fifth.csv -o once --online --no-report 2>/dev/null
+    track found.csv -o once --online --no-report --animals 2 && expect_code 1 && expect_in "track.animals" "$err" || return
+    track found.csv -o once --online --no-report --animals 2 --restart && expect_code 0
 }
 
 run_tests
