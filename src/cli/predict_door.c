@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "cli/applies.h"
 #include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/network_options.h"
 #include "media/reader.h"
 
@@ -97,14 +98,23 @@ static sk_status choose_runtime(const sk_args *args, sk_predict_settings *s, sk_
     return SK_OK;
 }
 
+/* track's --video-list: a list among the sources. */
+static const char *video_list(const sk_args *args)
+{
+    const bool has = sk_command_option(sk_args_command(args), "video-list", strlen("video-list"));
+    return has ? sk_args_text(args, "video-list") : NULL;
+}
+
 static sk_status list_sources(const sk_args *args, sk_source_list *list, sk_error *err)
 {
-    const size_t count = sk_args_count(args, "source");
-    const char **given = sk_calloc(count + 1, sizeof *given);
+    size_t count = sk_args_count(args, "source");
+    const char **given = sk_calloc(count + 2, sizeof *given);
     if (!given)
         return sk_fail_memory(err, count * sizeof *given);
     for (size_t i = 0; i < count; i++)
         given[i] = sk_args_at(args, "source", i);
+    if (video_list(args))
+        given[count++] = video_list(args);
     sk_status status = sk_source_list_make(given, count, list, err);
     sk_free((void *)given);
     return status;
@@ -117,7 +127,7 @@ static sk_status open_door(const sk_args *args, const char *command, sk_predict_
     SK_TRY(sk_cli_engine_options(args, d->options, &s->detector.engine_options, err));
     if (sk_cli_has_detections(args))
         return choose_out(args, command, s, &d->fresh, err);
-    if (sk_args_count(args, "source") == 0)
+    if (sk_args_count(args, "source") == 0 && !video_list(args))
         return sk_fail(err, SK_ERR_ARG, "%s needs a video: skitter %s VIDEO --model M", command, command);
     SK_TRY(choose_runtime(args, s, &d->choice, d->engine, err));
     SK_TRY(list_sources(args, &d->sources, err));

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/track_settings.h"
 
+#include "app/track_config.h"
 #include "app/track_region.h"
+#include "cli/cli.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,17 +55,32 @@ static sk_status read_regions(const sk_args *args, sk_track_door *d, sk_error *e
     return SK_OK;
 }
 
+static sk_status read_config(const char *path, sk_track_door *d, sk_error *err)
+{
+    sk_text warnings = {0};
+    sk_status status =
+        sk_track_config_read(path, &d->wish, &d->region, &d->region_text, &warnings, err);
+    for (char *line = (char *)(uintptr_t)sk_text_get(&warnings), *rest = NULL;
+         status == SK_OK && warnings.length && (line = strtok_r(line, "\n", &rest)); line = NULL)
+        sk_cli_warn("%s", line);
+    sk_text_free(&warnings);
+    return status;
+}
+
 sk_status sk_cli_track_settings(const sk_args *args, sk_track_door *d, sk_error *err)
 {
     sk_track_wish_defaults(&d->wish);
     sk_track_settings *t = &d->wish.track;
-    t->method = sk_args_text(args, "tracker");
+    if (sk_args_text(args, "config"))
+        SK_TRY(read_config(sk_args_text(args, "config"), d, err));
+    if (sk_args_given(args, "tracker"))
+        t->method = sk_args_text(args, "tracker");
     for (size_t i = 0; i < sk_args_count(args, "set"); i++)
         SK_TRY(set_one(sk_args_at(args, "set", i), &d->wish, err));
     if (sk_args_given(args, "animals"))
         t->animals = (int32_t)sk_args_int(args, "animals");
-    t->tell_covered = sk_args_flag(args, "tell-covered");
-    d->wish.online = sk_args_flag(args, "online");
+    t->tell_covered |= sk_args_flag(args, "tell-covered") > 0;
+    d->wish.online |= sk_args_flag(args, "online") > 0;
     d->wish.report = !sk_args_flag(args, "no-report");
     d->wish.cached = !sk_args_flag(args, "no-cache");
     d->wish.cache = sk_args_text(args, "cache");

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/track_config.h"
+
+#include "app/track_region.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "track/hydra_settings.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define BYTES_MOST ((size_t)16 << 20)
+
+/* --- hydra-suite's --- */
+
+static sk_status read_hydra(const char *path, const char *text, size_t length, sk_track_wish *wish,
+                            sk_region **region, sk_text *region_text, sk_text *warnings, sk_error *err)
+{
+    sk_hydra_config *config = NULL;
+    sk_region *shapes = NULL;
+    sk_sha256 hash;
+    char hex[SK_SHA256_TEXT];
+    SK_TRY(sk_hydra_config_open(text, length, path, &config, err));
+    wish->offline.track = wish->track;
+    sk_status status = sk_hydra_settings(config, path, &wish->offline, &shapes, err);
+    wish->track = wish->offline.track;
+    if (status == SK_OK && sk_hydra_without_counterpart(config)[0])
+        sk_text_appendf(warnings, "%s: without a counterpart here, and not used: %s\n", path,
+                        sk_hydra_without_counterpart(config));
+    if (status == SK_OK && sk_hydra_unknown(config)[0])
+        sk_text_appendf(warnings, "%s: nobody knows these settings: %s\n", path, sk_hydra_unknown(config));
+    if (shapes) {
+        sk_hash_sha256(text, length, &hash);
+        sk_text_appendf(region_text, "%sshapes of configuration %.16s", region_text->length ? " " : "",
+                        sk_sha256_text(&hash, hex));
+        sk_region_close(region);
+        *region = shapes;
+    }
+    sk_hydra_config_close(&config);
+    return status;
+}
+
+/* --- our own --- */
+
+typedef struct reading {
+    const char *path;
+    sk_track_wish *wish;
+    sk_region **region;
+    sk_text *region_text;
+} reading;
+
+static sk_status wrong_kind(const reading *r, const char *name, const char *wanted, sk_error *err)
+{
+    return sk_fail(err, SK_ERR_FORMAT, "%s: \"%s\" is to be %s", r->path, name, wanted);
+}
+
+static sk_status read_region(const reading *r, const char *name, const sk_config_value *value, sk_error *err)
+{
+    const bool exclude = strcmp(name, "roi_exclude") == 0;
+    const size_t count = sk_config_is(value, SK_CONFIG_LIST) ? sk_config_count(value) : 1;
+    for (size_t i = 0; i < count; i++) {
+        const char *text = sk_config_text(sk_config_is(value, SK_CONFIG_LIST) ? sk_config_at(value, i) : value);
+        if (!text)
+            return wrong_kind(r, name, "a text such as \"10,10,300,200\", or a list of such", err);
+        sk_status status = sk_track_region_add(text, exclude, r->region, r->region_text, err);
+        if (status != SK_OK) {
+            sk_error_prefix(err, "%s", r->path);
+            return status;
+        }
+    }
+    return SK_OK;
+}
+
+static sk_status read_tracker(const reading *r, const char *name, const sk_config_value *value, sk_error *err)
+{
+    const char *text = sk_config_text(value);
+    for (const char *const *method = sk_track_methods(); text && *method; method++)
+        if (strcmp(*method, text) == 0) {
+            r->wish->track.method = *method;
+            return SK_OK;
+        }
+    return wrong_kind(r, name, "the name of a tracker: \"skitter\", \"bytetrack\" or \"ocsort\"", err);
+}
+
+static sk_status read_member(const reading *r, const char *name, const sk_config_value *value, sk_error *err)
+{
+    static const struct {
+        const char *name;
+        size_t at;
+    } flags[] = {{"online", offsetof(sk_track_wish, online)},
+                 {"tell_covered", offsetof(sk_track_wish, track.tell_covered)},
+                 {"tell_lost", offsetof(sk_track_wish, track.tell_lost)},
+                 {"backward", offsetof(sk_track_wish, offline.backward)}};
+    if (strcmp(name, "tracker") == 0)
+        return read_tracker(r, name, value, err);
+    if (strcmp(name, "roi") == 0 || strcmp(name, "roi_exclude") == 0)
+        return read_region(r, name, value, err);
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (strcmp(name, flags[i].name) == 0)
+            return sk_config_to_bool(value, (bool *)((char *)r->wish + flags[i].at))
+                       ? SK_OK
+                       : wrong_kind(r, name, "true or false", err);
+    const sk_track_setting *setting = sk_track_setting_find(name);
+    double number;
+    if (!setting)
+        return sk_fail(err, SK_ERR_FORMAT,
+                       "%s: \"%s\" is no setting of tracking; docs/track.md lists them, and so does 'skitter track --set "
+                       "x=1'",
+                       r->path, name);
+    if (!sk_config_to_real(value, &number) || sk_config_is(value, SK_CONFIG_BOOL))
+        return wrong_kind(r, name, "a number", err);
+    sk_status status = sk_track_setting_set(setting, number, r->wish, err);
+    if (status != SK_OK)
+        sk_error_prefix(err, "%s", r->path);
+    return status;
+}
+
+sk_status sk_track_config_read(const char *path, sk_track_wish *wish, sk_region **region, sk_text *region_text,
+                               sk_text *warnings, sk_error *err)
+{
+    char *text = NULL;
+    size_t length = 0;
+    sk_config *config = NULL;
+    SK_TRY(sk_file_read(path, BYTES_MOST, &text, &length, err));
+    const reading r = {path, wish, region, region_text};
+    sk_status status = sk_config_open_json(text, length, path, &config, err);
+    const sk_config_value *root = status == SK_OK ? sk_config_root(config) : NULL;
+    if (status == SK_OK && !sk_config_is(root, SK_CONFIG_MAP))
+        status = sk_fail(err, SK_ERR_FORMAT, "%s: is to be one JSON object of settings", path);
+    if (status == SK_OK && sk_hydra_config_is(root)) {
+        status = read_hydra(path, text, length, wish, region, region_text, warnings, err);
+    } else {
+        for (size_t i = 0; status == SK_OK && i < root->length; i++)
+            status = read_member(&r, root->u.pairs[i].name, root->u.pairs[i].value, err);
+    }
+    sk_config_close(&config);
+    sk_free(text);
+    return status;
+}
