@@ -97,7 +97,7 @@ static sk_status show_all(reporting *c, sk_error *err)
 {
     int32_t n = 0;
     const sk_suspect *list = sk_report_suspects(c->report, &n);
-    if (!c->settings->source || strcmp(c->header->source_kind, "live") == 0 ||
+    if (c->run->without_video || strcmp(c->header->source_kind, "live") == 0 ||
         sk_uri_is_once(c->settings->source))
         return SK_OK;
     const int64_t first = c->settings->media.first > 0 ? c->settings->media.first : 0;

@@ -59,7 +59,8 @@ static sk_status read_region(const reading *r, const char *name, const sk_config
     const bool exclude = strcmp(name, "roi_exclude") == 0;
     const size_t count = sk_config_is(value, SK_CONFIG_LIST) ? sk_config_count(value) : 1;
     for (size_t i = 0; i < count; i++) {
-        const char *text = sk_config_text(sk_config_is(value, SK_CONFIG_LIST) ? sk_config_at(value, i) : value);
+        const char *text =
+            sk_config_text(sk_config_is(value, SK_CONFIG_LIST) ? sk_config_at(value, i) : value);
         if (!text)
             return wrong_kind(r, name, "a text such as \"10,10,300,200\", or a list of such", err);
         sk_status status = sk_track_region_add(text, exclude, r->region, r->region_text, err);
@@ -104,7 +105,8 @@ static sk_status read_member(const reading *r, const char *name, const sk_config
     double number;
     if (!setting)
         return sk_fail(err, SK_ERR_FORMAT,
-                       "%s: \"%s\" is no setting of tracking; docs/track.md lists them, and so does 'skitter track --set "
+                       "%s: \"%s\" is no setting of tracking; docs/track.md lists them, and so does 'skitter "
+                       "track --set "
                        "x=1'",
                        r->path, name);
     if (!sk_config_to_real(value, &number) || sk_config_is(value, SK_CONFIG_BOOL))
@@ -115,8 +117,8 @@ static sk_status read_member(const reading *r, const char *name, const sk_config
     return status;
 }
 
-sk_status sk_track_config_read(const char *path, sk_track_wish *wish, sk_region **region, sk_text *region_text,
-                               sk_text *warnings, sk_error *err)
+sk_status sk_track_config_read(const char *path, sk_track_wish *wish, sk_region **region,
+                               sk_text *region_text, sk_text *warnings, sk_error *err)
 {
     char *text = NULL;
     size_t length = 0;

@@ -11,7 +11,7 @@
  * line each.
  *
  * *region is added to (null before: opened) and is the caller's to close; `region_text` says it for the identity. */
-sk_status sk_track_config_read(const char *path, sk_track_wish *wish, sk_region **region, sk_text *region_text,
-                               sk_text *warnings, sk_error *err) SK_MUST_CHECK;
+sk_status sk_track_config_read(const char *path, sk_track_wish *wish, sk_region **region,
+                               sk_text *region_text, sk_text *warnings, sk_error *err) SK_MUST_CHECK;
 
 #endif

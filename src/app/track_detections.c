@@ -243,6 +243,7 @@ sk_status sk_track_detections_run(const sk_track_detections *wish, sk_predict_wa
 {
     given_run r = {.wish = wish, .settings = *wish->settings, .report = report};
     bool finished = false;
+    wish->run->without_video = !wish->settings->source;
     memset(report, 0, sizeof *report);
     sk_status status = list_consumers(&r, watch, context, err);
     if (status == SK_OK)

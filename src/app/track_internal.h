@@ -14,6 +14,7 @@ struct sk_track_run {
     sk_text identity;
     sk_predict_more more;
     sk_track_figures figures;
+    bool without_video; /* the settings' source is a name in somebody's file: nothing is opened by it */
 };
 
 /* Follows what passes. `at_once`: those behind it are given tracks; else it writes the settings' files and overlay itself, from

@@ -250,6 +250,7 @@ sk_status sk_track_teller_tell(sk_track_teller *t, int64_t entry, const sk_resul
     else
         SK_TRY(sk_tracker_step(t->tracker, known->index, time_of(t, known), t->detections, n, &seen, &n_seen,
                                err));
+    t->figures.found += n;
     t->told.count = 0;
     t->told.n_keypoints = known->instances->n_keypoints;
     t->told.keypoints = known->instances->keypoints;

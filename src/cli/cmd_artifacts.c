@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/artifacts.h"
+#include "app/inference_cache.h"
 #include "base/json_write.h"
 #include "base/text.h"
 #include "cli/cli.h"
@@ -128,6 +129,40 @@ static sk_status conclude(const char *action, int32_t count, const outcome *o, b
     return SK_OK;
 }
 
+/* What was found in videos; only where no place is named. */
+static sk_status look_at_caches(const sk_args *args, bool clean, sk_json *json, outcome *o, int32_t *count,
+                                sk_error *err)
+{
+    sk_inference_row *rows = NULL;
+    size_t n = 0;
+    const bool dry = sk_args_flag(args, "dry-run");
+    SK_TRY(sk_inference_cache_list(NULL, &rows, &n, err));
+    for (size_t i = 0; i < n; i++) {
+        sk_error problem = {0};
+        char size[SK_TEXT_UNIT];
+        const bool goes = clean && sk_args_flag(args, "all") &&
+                          (dry || sk_inference_cache_remove(rows[i].path, &problem) == SK_OK);
+        const char *state = rows[i].complete ? "found" : "begun";
+        const char *did = !clean ? state : !goes ? "kept" : dry ? "would go" : "removed";
+        o->removed += goes;
+        o->freed += goes ? rows[i].bytes : 0;
+        if (json) {
+            sk_json_object(json);
+            sk_json_key_strings(json, {"path", rows[i].path}, {"video", rows[i].name}, {"state", state});
+            sk_json_key_int(json, "bytes", rows[i].bytes);
+            if (clean)
+                sk_json_key_string(json, "done", did);
+            sk_json_close(json);
+        } else {
+            printf("%-10s %-18s %9s  %s: what was found in %s\n", did, "",
+                   sk_text_bytes((double)rows[i].bytes, size, sizeof size), rows[i].path, rows[i].name);
+        }
+    }
+    *count += (int32_t)n;
+    sk_inference_cache_list_free(rows, n);
+    return SK_OK;
+}
+
 static sk_status run(const sk_args *args, sk_error *err)
 {
     const char *action = sk_args_text(args, "action"), *places[MOST_PLACES];
@@ -159,6 +194,12 @@ static sk_status run(const sk_args *args, sk_error *err)
     sk_free(rows);
     if (json) {
         sk_json_close(&j);
+        sk_json_key_array(&j, "inference");
+    }
+    if (n_places == 0 && strcmp(action, "verify") != 0)
+        SK_TRY(look_at_caches(args, clean, json ? &j : NULL, &o, &count, err));
+    if (json) {
+        sk_json_close(&j);
         sk_json_close(&j);
         SK_TRY(sk_json_end(&j, err));
     }
@@ -178,7 +219,9 @@ const sk_command sk_command_artifacts = {
         "this "
         "user's, whether they compute what the model computes. clean takes away what runs made; your own "
         "exports "
-        "only with --all, files that skitter did not make never.",
+        "only with --all, files that skitter did not make never. What 'track' found in videos and keeps is "
+        "listed "
+        "behind them, and goes with clean --all.",
     .operands = operands,
     .options = options,
     .examples = examples,

@@ -58,8 +58,7 @@ static sk_status read_regions(const sk_args *args, sk_track_door *d, sk_error *e
 static sk_status read_config(const char *path, sk_track_door *d, sk_error *err)
 {
     sk_text warnings = {0};
-    sk_status status =
-        sk_track_config_read(path, &d->wish, &d->region, &d->region_text, &warnings, err);
+    sk_status status = sk_track_config_read(path, &d->wish, &d->region, &d->region_text, &warnings, err);
     for (char *line = (char *)(uintptr_t)sk_text_get(&warnings), *rest = NULL;
          status == SK_OK && warnings.length && (line = strtok_r(line, "\n", &rest)); line = NULL)
         sk_cli_warn("%s", line);

@@ -49,16 +49,17 @@
          .kind = SK_OPTION_FILE,                                                                             \
          .argument = "PICTURE",                                                                              \
          .help = "only where this picture of the frame's size is not black"},                                \
-        {.name = "config",                                                                                       \
-     .kind = SK_OPTION_FILE,                                                                                 \
-     .argument = "FILE",                                                                                     \
-     .help = "settings of the tracker from a JSON file, hydra-suite's or our own (docs/track.md); what is "  \
+        {.name = "config",                                                                                   \
+         .kind = SK_OPTION_FILE,                                                                             \
+         .argument = "FILE",                                                                                 \
+         .help =                                                                                             \
+             "settings of the tracker from a JSON file, hydra-suite's or our own (docs/track.md); what is "  \
              "given on the command line counts more"},                                                       \
-    {.name = "video-list",                                                                                   \
-     .kind = SK_OPTION_FILE,                                                                                 \
-     .argument = "FILE",                                                                                     \
-     .help = "a text file with a video a line, as if it stood among the sources"},                           \
-    {.name = "detections",                                                                               \
+        {.name = "video-list",                                                                               \
+         .kind = SK_OPTION_FILE,                                                                             \
+         .argument = "FILE",                                                                                 \
+         .help = "a text file with a video a line, as if it stood among the sources"},                       \
+        {.name = "detections",                                                                               \
          .kind = SK_OPTION_FILE,                                                                             \
          .argument = "FILE",                                                                                 \
          .help =                                                                                             \

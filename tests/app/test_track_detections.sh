@@ -52,6 +52,10 @@ test_what_is_wrong_is_named() {
     run track v.mp4 && expect_code 2 && expect_in "needs a model" "$err"
 }
 
+test_nobody_is_followed() {
+    track found.csv -o nobody --online --no-report --set min_area=100000 && expect_code 0 && expect_in "none was followed" "$err"
+}
+
 test_a_folder_goes_on_and_is_not_mixed() {
     track found.csv -o once --online --no-report -q && expect_code 0 && cp once/results.csv before.csv || return
     track found.csv -o once --online --no-report && expect_code 0 && cmp once/results.csv before.csv || return
