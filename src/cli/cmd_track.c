@@ -33,9 +33,9 @@ static const sk_option options[] = {
      .kind = SK_OPTION_TEXT,
      .argument = "LIST",
      .fallback = "tracks,csv,jsonl",
-     .help =
-         "result files: tracks (a table to read), csv, jsonl, slp, analysis, coco, labels, labels-conf, mot, and "
-         "hydra-suite's tables: final, raw"},
+     .help = "result files: tracks (a table to read), csv, jsonl, slp, analysis, coco, labels, labels-conf, "
+             "mot, and "
+             "hydra-suite's tables: final, raw"},
     SK_CLI_OPTIONS_OVERLAY,
     {.name = "no-empty",
      .kind = SK_OPTION_FLAG,

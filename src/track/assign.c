@@ -55,12 +55,13 @@ void sk_assign_close(sk_assign **assign)
 /* Nothing lives from one problem to the next: what is too small is made anew, with room to spare. */
 static sk_status reserve(sk_assign *a, int32_t rows, int32_t columns, int32_t pairs, sk_error *err)
 {
-    if ((size_t)rows <= a->row_room && (size_t)columns <= a->column_room && (size_t)pairs <= a->pair_room)
+    if (a->first && (size_t)rows <= a->row_room && (size_t)columns <= a->column_room &&
+        (size_t)pairs <= a->pair_room)
         return SK_OK;
     size_t r = a->row_room, c = a->column_room, p = a->pair_room;
-    r = (size_t)rows > r ? (size_t)rows + (size_t)rows / 2 + 16 : r;
-    c = (size_t)columns > c ? (size_t)columns + (size_t)columns / 2 + 16 : c;
-    p = (size_t)pairs > p ? (size_t)pairs + (size_t)pairs / 2 + 64 : p;
+    r = (size_t)rows >= r ? (size_t)rows + (size_t)rows / 2 + 16 : r;
+    c = (size_t)columns >= c ? (size_t)columns + (size_t)columns / 2 + 16 : c;
+    p = (size_t)pairs >= p ? (size_t)pairs + (size_t)pairs / 2 + 64 : p;
     release(a);
     a->first = sk_calloc(r + 2, sizeof *a->first);
     a->u = sk_calloc(r, sizeof *a->u);
