@@ -131,6 +131,11 @@ static const struct {
     const char *name;
     size_t at;
 } names[] = {
+    SETTING(boxes.strong),
+    SETTING(boxes.match),
+    SETTING(boxes.overlap),
+    SETTING(boxes.kept),
+    SETTING(boxes.inertia),
     SETTING(body),
     SETTING(filter.score),
     SETTING(filter.overlap),
@@ -159,8 +164,18 @@ static void set(sk_track_settings *s, const char *text)
 {
     const char *equals = strchr(text, '=');
     const size_t length = equals ? (size_t)(equals - text) : strlen(text);
-    if (equals && length == 7 && !memcmp(text, "animals", 7)) {
-        s->animals = atoi(equals + 1);
+    static const struct {
+        const char *name;
+        size_t at;
+    } whole[] = {SETTING(animals), SETTING(boxes.span), SETTING(boxes.hits)};
+    for (size_t i = 0; equals && i < sizeof whole / sizeof *whole; i++)
+        if (strlen(whole[i].name) == length && !memcmp(whole[i].name, text, length)) {
+            const int32_t value = atoi(equals + 1);
+            memcpy((char *)s + whole[i].at, &value, sizeof value);
+            return;
+        }
+    if (equals && !memcmp(text, "boxes.weak=", 11)) {
+        s->boxes.weak = atoi(equals + 1) != 0;
         return;
     }
     for (size_t i = 0; equals && i < sizeof names / sizeof *names; i++)

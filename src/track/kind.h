@@ -16,6 +16,6 @@ typedef struct sk_tracker_kind {
     void (*close)(void *state); /* null is allowed */
 } sk_tracker_kind;
 
-extern const sk_tracker_kind sk_tracker_skitter;
+extern const sk_tracker_kind sk_tracker_skitter, sk_tracker_bytetrack, sk_tracker_ocsort;
 
 #endif

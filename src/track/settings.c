@@ -36,5 +36,7 @@ void sk_track_defaults(sk_track_settings *out)
                  .lost = 4,
                  .recovery = 0,
                  .apart = 0.25},
+        .boxes =
+            {.strong = 0.6, .match = 0.9, .overlap = 0.3, .kept = 1, .inertia = 0.1, .span = 3, .hits = 3},
     };
 }

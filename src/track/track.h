@@ -95,6 +95,19 @@ typedef struct sk_track_life {
     double apart; /* bodies: births nearer to a living track are put off (upstream: min_respawn_distance) */
 } sk_track_life;
 
+/* Of the methods that pair boxes by their overlap, bytetrack and ocsort, instead of what stands above; the defaults are those
+ * of boxmot. `filter.score` is their lowest score. */
+typedef struct sk_track_boxes {
+    double strong;  /* score above which detections are paired first and may begin a track */
+    double match;   /* bytetrack: a pair costs 1 - overlap * score, at most this (below 1) */
+    double overlap; /* ocsort: least overlap of a pair */
+    double kept;    /* s: a track unseen for longer is ended */
+    double inertia; /* ocsort: what keeping its direction is worth */
+    int32_t span;   /* ocsort: frames over which that direction is taken, 1 … 30 */
+    int32_t hits;   /* ocsort: looks in a row before a track is told of */
+    bool weak;      /* ocsort: weak detections are paired too, in a second round (bytetrack always does) */
+} sk_track_boxes;
+
 typedef struct sk_track_settings {
     const char *method; /* "skitter", "bytetrack", "ocsort" */
     double fps;         /* frames a second: what "s" below means in frames. 0: unknown, 25 is taken */
@@ -106,6 +119,7 @@ typedef struct sk_track_settings {
     sk_track_motion motion;
     sk_track_weights weights;
     sk_track_life life;
+    sk_track_boxes boxes;
 } sk_track_settings;
 
 /* All settings at their defaults. */

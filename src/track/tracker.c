@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-static const sk_tracker_kind *const kinds[] = {&sk_tracker_skitter};
+static const sk_tracker_kind *const kinds[] = {&sk_tracker_skitter, &sk_tracker_bytetrack,
+                                               &sk_tracker_ocsort};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 struct sk_tracker {
@@ -71,6 +72,13 @@ static sk_status check(const sk_track_settings *s, sk_error *err)
         {"life.lost", s->life.lost, 0, 1e9},
         {"life.recovery", s->life.recovery, 0, 1e6},
         {"life.apart", s->life.apart, 0, 1e6},
+        {"boxes.strong", s->boxes.strong, 0, 1e6},
+        {"boxes.match", s->boxes.match, 0, 0.9999},
+        {"boxes.overlap", s->boxes.overlap, 0, 1},
+        {"boxes.kept", s->boxes.kept, 0, 1e4},
+        {"boxes.inertia", s->boxes.inertia, 0, 1e3},
+        {"boxes.span", s->boxes.span, 1, 30},
+        {"boxes.hits", s->boxes.hits, 0, 1e6},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (!(rules[i].value >= rules[i].least && rules[i].value <= rules[i].most))

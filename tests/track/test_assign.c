@@ -215,6 +215,7 @@ static void what_is_out_of_range_is_refused(void **state)
     int32_t column_of[2];
     const double never[2] = {0, INFINITY};
     assert_ok(sk_assign_open(&a, &err), &err);
+    assert_ok(sk_assign_solve(a, 0, 0, NULL, 0, NULL, NULL, &err), &err); /* the first problem of all */
     const sk_assign_pair outside[] = {{0, 2, -1}, {2, 0, -1}, {-1, 0, -1}, {0, -1, -1}};
     for (int k = 0; k < 4; k++)
         assert_int_equal(sk_assign_solve(a, 2, 2, &outside[k], 1, NULL, column_of, &err), SK_ERR_ARG);
