@@ -6,7 +6,7 @@
 #include "engines/engine.h"
 
 /* Everything that crosses between the program and an engine in a shared library of its own: this header and all it includes.
- * Graphs, settings and sessions cross as plain structures, so both sides must have been built from the same texts; the build
+ * Graphs, settings and sessions cross as bare structures, so both sides must have been built from the same texts; the build
  * makes SK_BORDER_HASH of them all (cmake/Border.cmake), and a plugin of other texts is refused with a message instead of
  * trusted. Raise the version where the meaning of something changes and its text does not. */
 

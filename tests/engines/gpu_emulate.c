@@ -55,7 +55,7 @@ static inline int32_t gpu_bits(uint32_t word)
 
 int gpu_emulate_major = 9; /* tests may change these two */
 int gpu_emulate_fail_alloc;
-int gpu_emulate_plain;    /* 1: a device without tensor-core kernels, as AMD's are to us */
+int gpu_emulate_simple;   /* 1: a device without tensor-core kernels, as AMD's are to us */
 int gpu_emulate_pinned;   /* 1: what callers hand in is pinned memory */
 int64_t gpu_emulate_live; /* blocks allocated and not freed */
 
@@ -285,7 +285,7 @@ int gpu_fill(void *device, int byte, size_t bytes, gpu_stream *stream)
 /* The real tiles (tile_table.c): choosing one and packing for it are exercised as they are. */
 int gpu_has_tiles(void)
 {
-    return !gpu_emulate_plain;
+    return !gpu_emulate_simple;
 }
 int gpu_occupancy(const gpu_config *config, int32_t shared_bytes, int32_t *blocks)
 {

@@ -27,7 +27,7 @@ typedef struct painter {
     char problem[256];
 } painter;
 
-/* Outputs that are the inputs with the other sign: `form` 0 maps, 1 ranges of larger maps, 2 plain. */
+/* Outputs that are the inputs with the other sign: `form` 0 maps, 1 ranges of larger maps, 2 dense. */
 static inline sk_graph *painted_graph(painter *p, int form)
 {
     const int channels[PAINT_PARTS] = {p->nodes, 2 * p->nodes, PAINT_CLASSES, 2 * PAINT_EDGES};

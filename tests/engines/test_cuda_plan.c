@@ -15,7 +15,7 @@
 #include <string.h>
 
 extern const sk_engine gpu_engine;
-extern int gpu_emulate_major, gpu_emulate_fail_alloc, gpu_emulate_plain;
+extern int gpu_emulate_major, gpu_emulate_fail_alloc, gpu_emulate_simple;
 extern int64_t gpu_emulate_live;
 
 static float *random_input(const sk_shape *shape, uint64_t seed)
@@ -143,7 +143,7 @@ static void test_models(void **state)
 static void test_without_tensor_cores(void **state)
 {
     (void)state;
-    gpu_emulate_plain = 1;
+    gpu_emulate_simple = 1;
     for (uint64_t seed = 1; seed < 8; seed += 2) {
         sk_shape shape;
         sk_graph *g = random_graph(seed, &shape);
@@ -160,7 +160,7 @@ static void test_without_tensor_cores(void **state)
         check_model("yolo/yolo11t-detect/yolo11t-detect.pt", 64, 1, SK_PRECISION_F16);
         check_model("sleap/legacy/minimal_instance.UNet.bottomup", 64, 0, SK_PRECISION_F16);
     }
-    gpu_emulate_plain = 0;
+    gpu_emulate_simple = 0;
     assert_int_equal(gpu_emulate_live, 0);
 }
 

@@ -19,7 +19,7 @@ static void run_by_reference(const cpu_step *step, const cpu_frame *frame, int32
         return;
     for (int32_t i = 0; i < b->node->n_in; i++)
         if (b->node->in[i] != SK_VALUE_NONE)
-            b->ins[i].data = cpu_bound_plain(plan, frame, b->node->in[i]);
+            b->ins[i].data = cpu_bound_dense(plan, frame, b->node->in[i]);
     plan->failure = sk_node_execute(b->node, b->ins, b->outs, &plan->failure_error);
 }
 
@@ -37,26 +37,26 @@ static sk_status bind_by_reference(cpu_plan *plan, cpu_step *step, sk_error *err
         sk_value v = b->node->out[i];
         b->outs[i] = (sk_tensor){.dtype = plan->graph->values[v].dtype,
                                  .shape = *cpu_shape(plan, v),
-                                 .data = plan->memory + plan->buffers[plan->values[v].plain].offset};
+                                 .data = plan->memory + plan->buffers[plan->values[v].dense].offset};
     }
     return SK_OK;
 }
 
 sk_status cpu_build_by_reference(cpu_plan *plan, const sk_node *node, sk_error *err)
 {
-    sk_value plain[64];
+    sk_value dense[64];
     int32_t count = 0;
     if (node->n_in + node->n_out > 64)
         return sk_fail(err, SK_ERR_LIMIT, "%s: %s with %d inputs and %d outputs", node->name,
                        sk_op_name(node->op), node->n_in, node->n_out);
     for (int32_t i = 0; i < node->n_in; i++)
         if (node->in[i] != SK_VALUE_NONE) {
-            SK_TRY(cpu_need_plain(plan, node->in[i], err));
-            plain[count++] = node->in[i];
+            SK_TRY(cpu_need_dense(plan, node->in[i], err));
+            dense[count++] = node->in[i];
         }
     for (int32_t i = 0; i < node->n_out; i++) {
-        SK_TRY(cpu_make_plain(plan, node->out[i], err));
-        plain[count++] = node->out[i];
+        SK_TRY(cpu_make_dense(plan, node->out[i], err));
+        dense[count++] = node->out[i];
     }
     cpu_step *step;
     SK_TRY(cpu_add_step(plan, sizeof(reference_node), &step, err));
@@ -71,5 +71,5 @@ sk_status cpu_build_by_reference(cpu_plan *plan, const sk_node *node, sk_error *
     step->bind = bind_by_reference;
     plan->by_reference[node->op]++;
     snprintf(step->kernel, sizeof step->kernel, "%s, reference", sk_op_name(node->op));
-    return cpu_step_uses(plan, step, NULL, 0, plain, count, err);
+    return cpu_step_uses(plan, step, NULL, 0, dense, count, err);
 }

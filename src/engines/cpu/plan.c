@@ -23,16 +23,16 @@ sk_status cpu_add_step(cpu_plan *plan, size_t data_bytes, cpu_step **out, sk_err
 }
 
 sk_status cpu_step_uses(cpu_plan *plan, cpu_step *step, const sk_value *blocked, int32_t n_blocked,
-                        const sk_value *plain, int32_t n_plain, sk_error *err)
+                        const sk_value *dense, int32_t n_dense, sk_error *err)
 {
-    step->buffers = sk_arena_alloc(plan->arena, (size_t)(n_blocked + n_plain + 1) * sizeof *step->buffers);
+    step->buffers = sk_arena_alloc(plan->arena, (size_t)(n_blocked + n_dense + 1) * sizeof *step->buffers);
     if (!step->buffers)
         return sk_fail_memory(err, sizeof *step->buffers);
     for (int32_t i = 0; i < n_blocked; i++)
         step->buffers[step->n_buffers++] = plan->values[blocked[i]].map;
-    for (int32_t i = 0; i < n_plain; i++)
-        if (plan->values[plain[i]].plain >= 0)
-            step->buffers[step->n_buffers++] = plan->values[plain[i]].plain;
+    for (int32_t i = 0; i < n_dense; i++)
+        if (plan->values[dense[i]].dense >= 0)
+            step->buffers[step->n_buffers++] = plan->values[dense[i]].dense;
     return SK_OK;
 }
 
@@ -61,7 +61,7 @@ static sk_status build_node(cpu_plan *plan, const sk_node *node, sk_error *err)
     else
         SK_TRY(cpu_build_map_op(plan, node, &done, err));
     if (!done)
-        SK_TRY(cpu_build_plain_op(plan, node, &done, err));
+        SK_TRY(cpu_build_dense_op(plan, node, &done, err));
     if (!done)
         SK_TRY(cpu_build_by_reference(plan, node, err));
     return SK_OK;
@@ -92,7 +92,7 @@ static sk_status build_steps(cpu_plan *plan, sk_error *err)
 {
     const sk_graph *g = plan->graph;
     for (size_t i = 0; i < g->n_values; i++) {
-        plan->values[i] = (cpu_value){.map = -1, .plain = -1, .input = -1};
+        plan->values[i] = (cpu_value){.map = -1, .dense = -1, .input = -1};
         if (g->values[i].blob)
             plan->values[i].constant = sk_value_tensor(g, (sk_value)i).data;
     }
@@ -109,13 +109,13 @@ static sk_status build_steps(cpu_plan *plan, sk_error *err)
     for (int32_t i = 0; i < g->n_outputs; i++) {
         sk_value v = g->outputs[i];
         cpu_value *value = &plan->values[v];
-        if (value->plain < 0 && (value->constant || value->input >= 0))
+        if (value->dense < 0 && (value->constant || value->input >= 0))
             return sk_fail(err, SK_ERR_UNSUPPORTED, "output %s does not depend on the network",
                            g->values[v].name);
         plan->node_name = g->values[v].name;
-        SK_TRY(cpu_need_plain(plan, v, err));
-        plan->outputs[i] = value->plain;
-        plan->buffers[value->plain].keep = true;
+        SK_TRY(cpu_need_dense(plan, v, err));
+        plan->outputs[i] = value->dense;
+        plan->buffers[value->dense].keep = true;
     }
     return SK_OK;
 }

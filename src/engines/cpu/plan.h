@@ -11,7 +11,7 @@
  *
  * Values live in one of two forms, or both:
  *   blocked  f32c16 (kernels/kernels.h): what convolutions and everything around them read and write
- *   plain    dense row-major, any type and rank: graph inputs, outputs, and operations without a blocked kernel
+ *   dense    row-major, any type and rank: graph inputs, outputs, and operations without a blocked kernel
  * A form that is needed and not there is made by a reorder step. Channel concatenation, splitting and slicing of
  * blocked values cost nothing: the parts are block ranges of one buffer.
  *
@@ -27,7 +27,7 @@ typedef struct cpu_buffer {
     int32_t n, blocks, h, w;     /* blocked: images, blocks of 16 channels, size without border */
     int32_t border[4];           /* top, left, bottom, right */
     int32_t parent, delta;       /* part of another buffer from its block `delta` on; -1 = stands alone */
-    size_t bytes;                /* plain */
+    size_t bytes;                /* dense */
     int32_t first, last;         /* steps that touch it, for reuse; buffers that stand alone only */
     size_t offset;               /* of the whole buffer, borders included, in the arena */
     ptrdiff_t image, plane, row; /* blocked: strides in floats */
@@ -38,8 +38,8 @@ typedef struct cpu_value {
     int32_t block; /* its first block there */
     int32_t blocks;
     const uint8_t *fill;  /* channels in each block */
-    int32_t plain;        /* buffer of the plain form; -1 = none */
-    const void *constant; /* plain form of a constant: in the graph's blob */
+    int32_t dense;        /* buffer of the dense form; -1 = none */
+    const void *constant; /* dense form of a constant: in the graph's blob */
     int32_t input;        /* graph input number whose tensor this is while running; -1 = none */
 } cpu_value;
 
@@ -98,7 +98,7 @@ struct cpu_plan {
     size_t memory_bytes;
     size_t scratch_floats;                   /* a thread's */
     float *scratch;                          /* [thread][scratch_floats] */
-    int32_t outputs[SK_SESSION_MAX_OUTPUTS]; /* plain buffers */
+    int32_t outputs[SK_SESSION_MAX_OUTPUTS]; /* dense buffers */
     struct cpu_packed **packed;              /* references on packed weights */
     size_t n_packed, packed_capacity;
     size_t weight_bytes;
@@ -131,13 +131,13 @@ bool cpu_read_at_half(const cpu_plan *plan, sk_value v);
 /* values.c: forms of values. */
 sk_status cpu_new_map(cpu_plan *plan, int32_t n, int32_t blocks, int32_t h, int32_t w, int32_t *out,
                       sk_error *err) SK_MUST_CHECK;
-sk_status cpu_new_plain(cpu_plan *plan, size_t bytes, int32_t *out, sk_error *err) SK_MUST_CHECK;
+sk_status cpu_new_dense(cpu_plan *plan, size_t bytes, int32_t *out, sk_error *err) SK_MUST_CHECK;
 /* Gives v a blocked form of its own with the usual fill (16, 16, …, rest). */
 sk_status cpu_make_blocked(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
-sk_status cpu_make_plain(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
+sk_status cpu_make_dense(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
 /* Adds a reorder step when the form is missing. */
 sk_status cpu_need_blocked(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
-sk_status cpu_need_plain(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
+sk_status cpu_need_dense(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
 bool cpu_can_block(const cpu_plan *plan, sk_value v); /* f32, rank 4 */
 bool cpu_same_fill(const cpu_value *a, const cpu_value *b);
 /* Asks for a zero border around a blocked value. */
@@ -146,20 +146,20 @@ void cpu_need_border(cpu_plan *plan, sk_value v, const int32_t border[4]);
  * copied instead. */
 void cpu_merge_parts(cpu_plan *plan, sk_value whole, const sk_value *parts, int32_t count, bool *copied);
 cpu_map cpu_bound_map(const cpu_plan *plan, sk_value v);
-void *cpu_bound_plain(const cpu_plan *plan, const cpu_frame *frame, sk_value v);
+void *cpu_bound_dense(const cpu_plan *plan, const cpu_frame *frame, sk_value v);
 
 /* plan.c: adds an empty step with `data_bytes` of zeroed structure; the pointer holds until the next one is added. */
 sk_status cpu_add_step(cpu_plan *plan, size_t data_bytes, cpu_step **out, sk_error *err) SK_MUST_CHECK;
 /* Says which values the step touches in which form. */
 sk_status cpu_step_uses(cpu_plan *plan, cpu_step *step, const sk_value *blocked, int32_t n_blocked,
-                        const sk_value *plain, int32_t n_plain, sk_error *err) SK_MUST_CHECK;
+                        const sk_value *dense, int32_t n_dense, sk_error *err) SK_MUST_CHECK;
 
 /* One node each. *done = false: not a shape these know; nothing was added. */
 sk_status cpu_build_conv(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
 sk_status cpu_build_conv_transpose(cpu_plan *plan, const sk_node *node, bool *done,
                                    sk_error *err) SK_MUST_CHECK;
 sk_status cpu_build_map_op(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
-sk_status cpu_build_plain_op(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
+sk_status cpu_build_dense_op(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
 sk_status cpu_build_by_reference(cpu_plan *plan, const sk_node *node, sk_error *err) SK_MUST_CHECK;
 
 /* reorder.c */

@@ -27,7 +27,7 @@ static void run_reorder(const cpu_step *step, const cpu_frame *frame, int32_t pa
     const reorder *r = step->data;
     const cpu_map *m = &r->map;
     const sk_kernels_f32 *k = &frame->plan->kernels;
-    float *plain = cpu_bound_plain(frame->plan, frame, r->v);
+    float *dense = cpu_bound_dense(frame->plan, frame, r->v);
     const ptrdiff_t channel = (ptrdiff_t)m->h * m->w;
     int64_t from, to;
     sk_pool_split((int64_t)m->n * m->blocks * m->h, 1, part, parts, &from, &to);
@@ -40,11 +40,11 @@ static void run_reorder(const cpu_step *step, const cpu_frame *frame, int32_t pa
             before += m->fill[i];
         for (int64_t i = 0; i < rows; i++, y++, at++) {
             float *blocked = m->data + n * m->image + b * m->plane + y * m->row;
-            float *dense = plain + ((ptrdiff_t)n * r->channels + before) * channel + (ptrdiff_t)y * m->w;
+            float *line = dense + ((ptrdiff_t)n * r->channels + before) * channel + (ptrdiff_t)y * m->w;
             if (r->to_blocked)
-                k->to_blocked(dense, channel, m->fill[b], blocked, m->w);
+                k->to_blocked(line, channel, m->fill[b], blocked, m->w);
             else
-                k->from_blocked(blocked, dense, channel, m->fill[b], m->w);
+                k->from_blocked(blocked, line, channel, m->fill[b], m->w);
         }
     }
 }
@@ -86,7 +86,7 @@ static void run_input(const cpu_step *step, const cpu_frame *frame, int32_t part
     sk_pool_split(shape->dim[0], 1, part, parts, &from, &to);
     sk_shape one = *shape;
     one.dim[0] = 1;
-    float *out = (float *)(void *)(plan->memory + plan->buffers[plan->values[r->v].plain].offset);
+    float *out = (float *)(void *)(plan->memory + plan->buffers[plan->values[r->v].dense].offset);
     for (int64_t n = from; n < to; n++) {
         sk_session_input one_picture = {.data = (const uint8_t *)in.data + n * picture, .row_bytes = row};
         sk_input_unpack_u8(&one_picture, &plan->settings, &one,
@@ -104,7 +104,7 @@ sk_status cpu_add_input(cpu_plan *plan, int32_t index, sk_error *err)
 {
     sk_value v = plan->graph->inputs[index];
     cpu_step *step;
-    SK_TRY(cpu_make_plain(plan, v, err));
+    SK_TRY(cpu_make_dense(plan, v, err));
     SK_TRY(cpu_add_step(plan, sizeof(reorder), &step, err));
     ((reorder *)step->data)->v = v;
     step->run = run_input;

@@ -23,7 +23,7 @@ sk_status cpu_new_map(cpu_plan *plan, int32_t n, int32_t blocks, int32_t h, int3
                       err);
 }
 
-sk_status cpu_new_plain(cpu_plan *plan, size_t bytes, int32_t *out, sk_error *err)
+sk_status cpu_new_dense(cpu_plan *plan, size_t bytes, int32_t *out, sk_error *err)
 {
     return new_buffer(plan, &(cpu_buffer){.bytes = bytes}, out, err);
 }
@@ -55,7 +55,7 @@ sk_status cpu_make_blocked(cpu_plan *plan, sk_value v, sk_error *err)
     return cpu_new_map(plan, (int32_t)d[0], value->blocks, (int32_t)d[2], (int32_t)d[3], &value->map, err);
 }
 
-sk_status cpu_make_plain(cpu_plan *plan, sk_value v, sk_error *err)
+sk_status cpu_make_dense(cpu_plan *plan, sk_value v, sk_error *err)
 {
     const sk_value_info *info = &plan->graph->values[v];
     int64_t count = sk_shape_count(&info->shape);
@@ -65,31 +65,31 @@ sk_status cpu_make_plain(cpu_plan *plan, sk_value v, sk_error *err)
     size_t bytes;
     if (!sk_mul_size((size_t)count, sk_dtype_bytes(info->dtype), &bytes))
         return sk_fail(err, SK_ERR_LIMIT, "%s: the result is too large", plan->node_name);
-    return cpu_new_plain(plan, bytes ? bytes : 1, &plan->values[v].plain, err);
+    return cpu_new_dense(plan, bytes ? bytes : 1, &plan->values[v].dense, err);
 }
 
-static bool has_plain(const cpu_value *v)
+static bool has_dense(const cpu_value *v)
 {
-    return v->plain >= 0 || v->constant || v->input >= 0;
+    return v->dense >= 0 || v->constant || v->input >= 0;
 }
 
 sk_status cpu_need_blocked(cpu_plan *plan, sk_value v, sk_error *err)
 {
     if (plan->values[v].map >= 0)
         return SK_OK;
-    if (!has_plain(&plan->values[v]))
+    if (!has_dense(&plan->values[v]))
         return sk_fail(err, SK_ERR_INTERNAL, "%s: its input was not made yet", plan->node_name);
     SK_TRY(cpu_make_blocked(plan, v, err));
     return cpu_add_to_blocked(plan, v, err);
 }
 
-sk_status cpu_need_plain(cpu_plan *plan, sk_value v, sk_error *err)
+sk_status cpu_need_dense(cpu_plan *plan, sk_value v, sk_error *err)
 {
-    if (has_plain(&plan->values[v]))
+    if (has_dense(&plan->values[v]))
         return SK_OK;
     if (plan->values[v].map < 0)
         return sk_fail(err, SK_ERR_INTERNAL, "%s: its input was not made yet", plan->node_name);
-    SK_TRY(cpu_make_plain(plan, v, err));
+    SK_TRY(cpu_make_dense(plan, v, err));
     return cpu_add_from_blocked(plan, v, err);
 }
 
@@ -174,12 +174,12 @@ cpu_map cpu_bound_map(const cpu_plan *plan, sk_value v)
     return map;
 }
 
-void *cpu_bound_plain(const cpu_plan *plan, const cpu_frame *frame, sk_value v)
+void *cpu_bound_dense(const cpu_plan *plan, const cpu_frame *frame, sk_value v)
 {
     const cpu_value *value = &plan->values[v];
     if (value->constant)
         return (void *)(uintptr_t)value->constant;
-    if (value->plain >= 0)
-        return plan->memory + plan->buffers[value->plain].offset;
+    if (value->dense >= 0)
+        return plan->memory + plan->buffers[value->dense].offset;
     return (void *)(uintptr_t)frame->inputs[value->input].data;
 }

@@ -7,14 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is handed to kernels: plain structures, the same for the C that plans, the CUDA that computes and the host loops
+/* What is handed to kernels: bare structures, the same for the C that plans, the CUDA that computes and the host loops
  * that stand in for it in tests.
  *
  * Values live on the device in one of two forms, or both:
  *   map    NHWC, fp16 (or fp32 in f32 sessions), channel pitch a multiple of 8; a value may be a range of channels of a
  *          larger map, so concatenating and splitting channels costs nothing. Channels between a value's last and the
  *          next multiple of 8 hold zeros.
- *   plain  dense row-major in the graph's own type and order, fp32 where the graph says f32
+ *   dense  row-major in the graph's own type and order, fp32 where the graph says f32
  *
  * Every structure begins with its addresses: p[0] is what is written, the others are read unless said. */
 
@@ -118,7 +118,7 @@ typedef struct gpu_map_args {
     float alpha, beta;
 } gpu_map_args;
 
-/* Between forms: plain f32 [n][c][h*w] and a map. p = out, in. */
+/* Between forms: dense f32 [n][c][h*w] and a map. p = out, in. */
 typedef struct gpu_form_args {
     void *p[GPU_MAX_POINTERS];
     int64_t plane; /* h * w */
@@ -280,7 +280,7 @@ typedef struct gpu_attention_args {
     float scale;
 } gpu_attention_args;
 
-/* Plain f32, any rank, broadcast by strides of 0: p = out, a, b, c. */
+/* Dense f32, any rank, broadcast by strides of 0: p = out, a, b, c. */
 typedef struct gpu_nd_args {
     void *p[GPU_MAX_POINTERS];
     int64_t count;
@@ -332,7 +332,7 @@ typedef enum gpu_kind {
     GPU_RESIZE,
     GPU_COPY,
     GPU_MAP,
-    GPU_TO_PLAIN,
+    GPU_TO_DENSE,
     GPU_TO_MAP,
     GPU_INPUT,
     GPU_ATTENTION,

@@ -134,7 +134,7 @@ static sk_status run_by_reference(gpu_session *s, const gpu_step *step, int32_t 
             ins[i].data = sk_value_tensor(g, v).data;
             continue;
         }
-        const gpu_ref ref = {.buffer = s->plan.values[v].plain};
+        const gpu_ref ref = {.buffer = s->plan.values[v].dense};
         ins[i].data = sk_malloc(sk_tensor_bytes(&ins[i]));
         if (!ins[i].data) {
             status = sk_fail_memory(err, sk_tensor_bytes(&ins[i]));
@@ -156,7 +156,7 @@ static sk_status run_by_reference(gpu_session *s, const gpu_step *step, int32_t 
     }
     SK_TRY_GOTO(sk_node_execute(node, ins, outs, err));
     for (int32_t i = 0; i < node->n_out; i++) {
-        const gpu_ref ref = {.buffer = s->plan.values[node->out[i]].plain};
+        const gpu_ref ref = {.buffer = s->plan.values[node->out[i]].dense};
         SK_TRY_GOTO(gpu_check(
             s, gpu_copy_up(gpu_address(s, &ref, slot), outs[i].data, sk_tensor_bytes(&outs[i]), s->compute),
             "upload", err));

@@ -288,11 +288,11 @@ GPU_HD void gpu_form_element(const gpu_form_args *a, int64_t i, bool to_map)
     const int64_t at = i % a->plane, rest = i / a->plane;
     const int64_t first = rest % c8 * 8, image = rest / c8;
     for (int64_t c = first; c < first + 8; c++) {
-        const int64_t plain = (image * a->c + c) * a->plane + at, map = (image * a->plane + at) * a->ld + c;
+        const int64_t dense = (image * a->c + c) * a->plane + at, map = (image * a->plane + at) * a->ld + c;
         if (to_map)
-            gpu_store(a->p[0], map, a->type, c < a->c ? ((const float *)a->p[1])[plain] : 0.0f);
+            gpu_store(a->p[0], map, a->type, c < a->c ? ((const float *)a->p[1])[dense] : 0.0f);
         else if (c < a->c)
-            ((float *)a->p[0])[plain] = gpu_load(a->p[1], map, a->type);
+            ((float *)a->p[0])[dense] = gpu_load(a->p[1], map, a->type);
     }
 }
 
@@ -598,7 +598,7 @@ GPU_HD_BOTH int64_t gpu_element_count(gpu_kind kind, const gpu_args *a)
     case GPU_RESIZE: return (int64_t)a->resize.n * a->resize.oh * a->resize.ow * a->resize.c8;
     case GPU_COPY: return a->copy.pixels * (a->copy.c + a->copy.zeros);
     case GPU_MAP: return a->map.pixels * a->map.c8;
-    case GPU_TO_PLAIN:
+    case GPU_TO_DENSE:
     case GPU_TO_MAP: return (int64_t)a->form.n * a->form.plane * ((a->form.c + 7) / 8);
     case GPU_INPUT: return (int64_t)a->input.n * a->input.h * a->input.w;
     case GPU_ATTENTION: return (int64_t)a->attention.n * a->attention.pixels * a->attention.heads;
@@ -630,7 +630,7 @@ GPU_HD void gpu_element(gpu_kind kind, const gpu_args *a, int64_t i)
     case GPU_RESIZE: gpu_resize_element(&a->resize, i); break;
     case GPU_COPY: gpu_copy_element(&a->copy, i); break;
     case GPU_MAP: gpu_map_element(&a->map, i); break;
-    case GPU_TO_PLAIN:
+    case GPU_TO_DENSE:
     case GPU_TO_MAP: gpu_form_element(&a->form, i, kind == GPU_TO_MAP); break;
     case GPU_INPUT: gpu_input_element(&a->input, i); break;
     case GPU_ATTENTION: gpu_attention_element(&a->attention, i); break;

@@ -133,7 +133,7 @@ void gpu_place_values(gpu_plan *plan)
     const sk_graph *g = plan->graph;
     for (size_t i = 0; i < g->n_values; i++)
         plan->values[i] = (gpu_value){
-            .parent = SK_VALUE_NONE, .buffer = -1, .plain = -1, .constant = -1, .input = -1, .picture = -1};
+            .parent = SK_VALUE_NONE, .buffer = -1, .dense = -1, .constant = -1, .input = -1, .picture = -1};
     for (int32_t i = 0; i < g->n_inputs; i++) {
         plan->values[g->inputs[i]].input = i;
         plan->values[g->inputs[i]].map = can_map(plan, g->inputs[i]);
@@ -188,13 +188,13 @@ gpu_ref gpu_map_ref(const gpu_plan *plan, sk_value v)
                      .to = delta + gpu_round8(gpu_shape(plan, v)->dim[1])};
 }
 
-sk_status gpu_make_plain(gpu_plan *plan, sk_value v, sk_error *err)
+sk_status gpu_make_dense(gpu_plan *plan, sk_value v, sk_error *err)
 {
     const sk_value_info *info = &plan->graph->values[v];
-    if (plan->values[v].plain >= 0)
+    if (plan->values[v].dense >= 0)
         return SK_OK;
     return gpu_add_buffer(plan, (size_t)sk_shape_count(&info->shape) * sk_dtype_bytes(info->dtype), 0,
-                          &plan->values[v].plain, err);
+                          &plan->values[v].dense, err);
 }
 
 static sk_status add_form_step(gpu_plan *plan, gpu_kind kind, sk_value v, sk_error *err)
@@ -207,10 +207,10 @@ static sk_status add_form_step(gpu_plan *plan, gpu_kind kind, sk_value v, sk_err
                                       .c = (int32_t)s->dim[1],
                                       .ld = gpu_map_pitch(plan, v),
                                       .type = plan->type};
-    step->refs[kind == GPU_TO_PLAIN ? 1 : 0] = gpu_map_ref(plan, v);
-    step->refs[kind == GPU_TO_PLAIN ? 0 : 1] = (gpu_ref){.buffer = plan->values[v].plain};
+    step->refs[kind == GPU_TO_DENSE ? 1 : 0] = gpu_map_ref(plan, v);
+    step->refs[kind == GPU_TO_DENSE ? 0 : 1] = (gpu_ref){.buffer = plan->values[v].dense};
     step->n_refs = 2;
-    snprintf(step->kernel, sizeof step->kernel, kind == GPU_TO_PLAIN ? "to plain" : "to map");
+    snprintf(step->kernel, sizeof step->kernel, kind == GPU_TO_DENSE ? "to dense" : "to map");
     snprintf(step->shape, sizeof step->shape, "%lldx%lldx%lld", (long long)s->dim[1], (long long)s->dim[2],
              (long long)s->dim[3]);
     return SK_OK;
@@ -221,25 +221,25 @@ sk_status gpu_need_map(gpu_plan *plan, sk_value v, sk_error *err)
     int32_t delta;
     if (plan->values[root_of(plan, v, &delta)].buffer >= 0)
         return SK_OK;
-    gpu_ref plain;
-    SK_TRY(gpu_plain_ref(plan, v, &plain, err));
+    gpu_ref dense;
+    SK_TRY(gpu_dense_ref(plan, v, &dense, err));
     SK_TRY(gpu_make_map(plan, v, err));
     SK_TRY(add_form_step(plan, GPU_TO_MAP, v, err));
-    plan->steps[plan->n_steps - 1].refs[1] = plain;
+    plan->steps[plan->n_steps - 1].refs[1] = dense;
     return SK_OK;
 }
 
-sk_status gpu_need_plain(gpu_plan *plan, sk_value v, sk_error *err)
+sk_status gpu_need_dense(gpu_plan *plan, sk_value v, sk_error *err)
 {
     gpu_ref ref;
-    return gpu_plain_ref(plan, v, &ref, err);
+    return gpu_dense_ref(plan, v, &ref, err);
 }
 
-sk_status gpu_plain_ref(gpu_plan *plan, sk_value v, gpu_ref *out, sk_error *err)
+sk_status gpu_dense_ref(gpu_plan *plan, sk_value v, gpu_ref *out, sk_error *err)
 {
     gpu_value *value = &plan->values[v];
-    if (value->plain >= 0) {
-        *out = (gpu_ref){.buffer = value->plain};
+    if (value->dense >= 0) {
+        *out = (gpu_ref){.buffer = value->dense};
         return SK_OK;
     }
     if (plan->graph->values[v].blob) {
@@ -257,8 +257,8 @@ sk_status gpu_plain_ref(gpu_plan *plan, sk_value v, gpu_ref *out, sk_error *err)
     }
     if (!value->map)
         return sk_fail(err, SK_ERR_INTERNAL, "value %d of the graph is read before it is made", (int)v);
-    SK_TRY(gpu_make_plain(plan, v, err));
-    SK_TRY(add_form_step(plan, GPU_TO_PLAIN, v, err));
-    *out = (gpu_ref){.buffer = plan->values[v].plain};
+    SK_TRY(gpu_make_dense(plan, v, err));
+    SK_TRY(add_form_step(plan, GPU_TO_DENSE, v, err));
+    *out = (gpu_ref){.buffer = plan->values[v].dense};
     return SK_OK;
 }

@@ -62,7 +62,7 @@ sk_status gpu_build_head(gpu_plan *plan, const sk_node *node, bool *done, sk_err
     gpu_step *step;
     void *data;
     SK_TRY(gpu_need_map(plan, node->in[0], err));
-    SK_TRY(gpu_make_plain(plan, node->out[0], err));
+    SK_TRY(gpu_make_dense(plan, node->out[0], err));
     SK_TRY(gpu_add_weights(plan, (size_t)cout * (size_t)padded * sizeof(float), &data, &weights, err));
     const float *from = sk_value_tensor(plan->graph, node->in[1]).data;
     for (int32_t c = 0; c < cout; c++)
@@ -79,7 +79,7 @@ sk_status gpu_build_head(gpu_plan *plan, const sk_node *node, bool *done, sk_err
                                       .ld = gpu_map_pitch(plan, node->in[0]),
                                       .act = act_of(node),
                                       .alpha = node->a.conv.act.alpha};
-    step->refs[0] = (gpu_ref){.buffer = plan->values[node->out[0]].plain};
+    step->refs[0] = (gpu_ref){.buffer = plan->values[node->out[0]].dense};
     step->refs[1] = gpu_map_ref(plan, node->in[0]);
     step->refs[2] = weights;
     step->refs[3] = bias;

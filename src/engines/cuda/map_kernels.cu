@@ -180,7 +180,7 @@ cudaError_t gpu_start_map(const gpu_launch *l, cudaStream_t stream)
                aligned16(a->p[0]) && aligned16(a->p[1])) {
         function = (const void *)copy_channels;
         count = a->copy.pixels * (a->copy.c / 8);
-    } else if (l->kind == GPU_TO_PLAIN && a->form.type == GPU_F16) {
+    } else if (l->kind == GPU_TO_DENSE && a->form.type == GPU_F16) {
         function = (const void *)map_to_planes;
         count = (int64_t)a->form.n * a->form.plane * ((a->form.c + 7) / 8);
     } else if (l->kind == GPU_POOL && a->pool.type == GPU_F16 && !a->pool.average) {

@@ -36,14 +36,14 @@ static bool writes(const gpu_step *step, int32_t k)
     return k == 0 || (step->kind == GPU_POOL_CHAIN && k >= 2);
 }
 
-/* Steps by the reference executor touch the plain buffers of their node's values. */
+/* Steps by the reference executor touch the dense buffers of their node's values. */
 static bool touches_buffer(const gpu_plan *plan, const gpu_step *step, int32_t buffer)
 {
     for (int32_t i = 0; i < step->node->n_in; i++)
-        if (step->node->in[i] != SK_VALUE_NONE && plan->values[step->node->in[i]].plain == buffer)
+        if (step->node->in[i] != SK_VALUE_NONE && plan->values[step->node->in[i]].dense == buffer)
             return true;
     for (int32_t i = 0; i < step->node->n_out; i++)
-        if (plan->values[step->node->out[i]].plain == buffer)
+        if (plan->values[step->node->out[i]].dense == buffer)
             return true;
     return false;
 }

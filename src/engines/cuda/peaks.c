@@ -47,7 +47,7 @@ static sk_status bind(gpu_plan *plan, int32_t output, gpu_view *view, gpu_ref *r
     if (gpu_is_map(plan, v))
         *ref = gpu_map_ref(plan, v);
     else
-        SK_TRY(gpu_plain_ref(plan, v, ref, err));
+        SK_TRY(gpu_dense_ref(plan, v, ref, err));
     plan->buffers[ref->buffer].per_slot = 1;
     *view = view_of(plan, v);
     return SK_OK;
@@ -211,7 +211,7 @@ static sk_status fetch_map(gpu_session *s, gpu_slot *slot, int32_t output, int32
     const gpu_view view = view_of(&s->plan, v);
     const int32_t c = (int32_t)gpu_shape(&s->plan, v)->dim[1], places = view.h * view.w;
     const gpu_ref ref =
-        gpu_is_map(&s->plan, v) ? gpu_map_ref(&s->plan, v) : (gpu_ref){.buffer = s->plan.values[v].plain};
+        gpu_is_map(&s->plan, v) ? gpu_map_ref(&s->plan, v) : (gpu_ref){.buffer = s->plan.values[v].dense};
     const size_t element = view.type == GPU_F16 ? 2 : 4;
     /* from the first to the last value of this image: a range of channels does not begin where the buffer does */
     const size_t offset =

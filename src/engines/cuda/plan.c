@@ -71,7 +71,7 @@ static sk_status build_node(gpu_plan *plan, size_t index, sk_error *err)
             return sk_fail(err, SK_ERR_INTERNAL, "%s: no kernel makes the map that was planned for this %s",
                            plan->node_name, sk_op_name(node->op));
     if (!done)
-        SK_TRY(gpu_build_plain_op(plan, node, &done, err));
+        SK_TRY(gpu_build_dense_op(plan, node, &done, err));
     if (!done)
         SK_TRY(gpu_build_by_reference(plan, node, err));
     return SK_OK;
@@ -101,7 +101,7 @@ static bool first_conv_fits(const gpu_plan *plan, sk_value input)
 }
 
 /* Byte pictures can stay bytes until the first convolution's registers when the normalisation is one factor. */
-static bool plain_gain(const sk_session_settings *s)
+static bool same_gain(const sk_session_settings *s)
 {
     for (int c = 0; c < 3; c++)
         if (s->mean[c] != 0.0f || s->std[c] != s->std[0])
@@ -177,17 +177,17 @@ static sk_status build_input(gpu_plan *plan, int32_t index, sk_error *err)
         plan->buffers[plan->crop_places].per_slot = 1;
     }
     if (!picture || plan->settings.input == SK_INPUT_TENSOR)
-        value->plain = plan->inputs[index];
+        value->dense = plan->inputs[index];
     if (!picture || plan->uses[v] == 0)
         return SK_OK;
     size_t pixels = count / (size_t)info->shape.dim[1];
     if (first_conv_fits(plan, v)) {
-        value->picture_bytes = plain_gain(&plan->settings);
+        value->picture_bytes = same_gain(&plan->settings);
         size_t pixel = value->picture_bytes ? 4 : 8;
         SK_TRY(gpu_add_buffer(plan, pixels * pixel, 0, &value->picture, err));
         return add_input_step(plan, index, value->picture, 4, value->picture_bytes ? 0 : GPU_F16, err);
     }
-    if (!value->map && value->plain >= 0)
+    if (!value->map && value->dense >= 0)
         return SK_OK;
     value->map = true;
     SK_TRY(gpu_make_map(plan, v, err));
@@ -207,7 +207,7 @@ static sk_status build_outputs(gpu_plan *plan, sk_error *err)
         if (g->values[v].blob || plan->values[v].input >= 0)
             return sk_fail(err, SK_ERR_UNSUPPORTED, "output %s does not depend on the network",
                            g->values[v].name);
-        SK_TRY(gpu_plain_ref(plan, v, &ref, err));
+        SK_TRY(gpu_dense_ref(plan, v, &ref, err));
         if (ref.offset != 0 || plan->buffers[ref.buffer].per_slot) { /* two outputs in one buffer: a copy */
             int32_t copy;
             gpu_step *step;

@@ -22,7 +22,7 @@ typedef struct gpu_ref {
 
 typedef struct gpu_buffer {
     size_t bytes;
-    int32_t pitch;    /* channels a pixel; 0: plain */
+    int32_t pitch;    /* channels a pixel; 0: dense */
     int32_t per_slot; /* an input or an output: one for each slot, outside of the shared arena */
     size_t offset;    /* in the arena, or in the slot's block */
 } gpu_buffer;
@@ -32,8 +32,8 @@ typedef struct gpu_value {
     sk_value parent;       /* map form: part of this value's buffer … */
     int32_t delta;         /* … from this channel on; SK_VALUE_NONE: stands alone */
     int32_t buffer;        /* of the map form (roots); -1 until made */
-    int32_t plain;         /* buffer of the plain form; -1 = none */
-    int64_t constant;      /* plain form in the weights; -1 = none */
+    int32_t dense;         /* buffer of the dense form; -1 = none */
+    int64_t constant;      /* dense form in the weights; -1 = none */
     int32_t input;         /* graph input number; -1 = none */
     int32_t picture;       /* input as 4-channel pictures for the first convolution; -1 = none */
     int32_t picture_bytes; /* 1: they are bytes, 0: fp16 */
@@ -143,7 +143,7 @@ typedef struct gpu_plan {
     size_t memory_bytes, slot_bytes;
     int32_t n_streams;
     int32_t inputs[SK_SESSION_MAX_INPUTS];   /* buffers the host fills */
-    int32_t outputs[SK_SESSION_MAX_OUTPUTS]; /* plain buffers; -1: sparse, or looked at for peaks */
+    int32_t outputs[SK_SESSION_MAX_OUTPUTS]; /* dense buffers; -1: sparse, or looked at for peaks */
     int32_t n_by_reference, by_reference[SK_OP_COUNT];
     const char *node_name;
 } gpu_plan;
@@ -172,20 +172,20 @@ sk_status gpu_build_upconv(gpu_plan *plan, const sk_node *node, bool *done, sk_e
 void gpu_place_values(gpu_plan *plan);
 bool gpu_is_map(const gpu_plan *plan, sk_value v);
 sk_status gpu_make_map(gpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
-sk_status gpu_make_plain(gpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
+sk_status gpu_make_dense(gpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
 /* Adds a conversion where the form is missing. */
 sk_status gpu_need_map(gpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
-sk_status gpu_need_plain(gpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
+sk_status gpu_need_dense(gpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
 gpu_ref gpu_map_ref(const gpu_plan *plan, sk_value v);
 int32_t gpu_map_pitch(const gpu_plan *plan, sk_value v);
-sk_status gpu_plain_ref(gpu_plan *plan, sk_value v, gpu_ref *out, sk_error *err) SK_MUST_CHECK;
+sk_status gpu_dense_ref(gpu_plan *plan, sk_value v, gpu_ref *out, sk_error *err) SK_MUST_CHECK;
 
 /* One node each; *done = false: not theirs, nothing was added. */
 sk_status gpu_build_conv(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
 sk_status gpu_build_deconv(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
 sk_status gpu_build_map_op(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
 sk_status gpu_build_attention(gpu_plan *plan, const gpu_attention *attention, sk_error *err) SK_MUST_CHECK;
-sk_status gpu_build_plain_op(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
+sk_status gpu_build_dense_op(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
 sk_status gpu_build_by_reference(gpu_plan *plan, const sk_node *node, sk_error *err) SK_MUST_CHECK;
 bool gpu_resize_is_known(const gpu_plan *plan, const sk_node *node);
 bool gpu_conv_is_pointwise(const gpu_plan *plan, const sk_node *node);

@@ -32,7 +32,7 @@ cudaError_t gpu_start_simple(const gpu_launch *l, cudaStream_t stream)
     case GPU_RESIZE: return start<GPU_RESIZE>(l, n, stream);
     case GPU_COPY: return start<GPU_COPY>(l, n, stream);
     case GPU_MAP: return start<GPU_MAP>(l, n, stream);
-    case GPU_TO_PLAIN: return start<GPU_TO_PLAIN>(l, n, stream);
+    case GPU_TO_DENSE: return start<GPU_TO_DENSE>(l, n, stream);
     case GPU_TO_MAP: return start<GPU_TO_MAP>(l, n, stream);
     case GPU_INPUT: return start<GPU_INPUT>(l, n, stream);
     case GPU_ATTENTION: return start<GPU_ATTENTION>(l, n, stream);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Rows of plain memory: softmax, layer norm, matrix product. */
+/* Rows of dense memory: softmax, layer norm, matrix product. */
 
 SK_INLINE void rows_softmax(const float *in, float *out, size_t count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engines/cpu/plain.h"
+#include "engines/cpu/dense.h"
 
 #include <string.h>
 
@@ -55,8 +55,8 @@ static void run_move(const cpu_step *step, const cpu_frame *frame, int32_t part,
     const move *m = step->data;
     for (int32_t i = 0; i < m->n_boxes; i++) {
         const box *b = &m->boxes[i];
-        const uint8_t *from = cpu_bound_plain(frame->plan, frame, b->from);
-        uint8_t *to = cpu_bound_plain(frame->plan, frame, b->to);
+        const uint8_t *from = cpu_bound_dense(frame->plan, frame, b->from);
+        uint8_t *to = cpu_bound_dense(frame->plan, frame, b->to);
         int64_t planes = 1, first, last;
         for (int32_t k = 0; k < b->rank - 2; k++)
             planes *= b->dim[k];
@@ -79,7 +79,7 @@ static void run_move(const cpu_step *step, const cpu_frame *frame, int32_t part,
     }
 }
 
-static void dense_strides(const sk_shape *s, int64_t *stride)
+static void strides_of(const sk_shape *s, int64_t *stride)
 {
     int64_t step = 1;
     for (int32_t k = s->rank - 1; k >= 0; k--) {
@@ -127,8 +127,8 @@ static box part_box(const cpu_plan *plan, sk_value small, sk_value large, int32_
              .rank = s->rank,
              .element = sk_dtype_bytes(plan->graph->values[small].dtype)};
     int64_t own[SK_MAX_RANK], other[SK_MAX_RANK];
-    dense_strides(s, own);
-    dense_strides(l, other);
+    strides_of(s, own);
+    strides_of(l, other);
     for (int32_t k = 0; k < s->rank; k++) {
         b.dim[k] = s->dim[k];
         b.stride_from[k] = into ? own[k] : other[k];
@@ -153,8 +153,8 @@ static bool slice_box(const cpu_plan *plan, const sk_node *node, box *b)
                .to = node->out[0],
                .rank = x->rank,
                .element = sk_dtype_bytes(plan->graph->values[node->in[0]].dtype)};
-    dense_strides(x, b->stride_from);
-    dense_strides(y, b->stride_to);
+    strides_of(x, b->stride_from);
+    strides_of(y, b->stride_to);
     for (int32_t k = 0; k < x->rank; k++)
         b->dim[k] = y->dim[k];
     int64_t count = sk_shape_count(&t[1].shape);
@@ -185,8 +185,8 @@ static bool make_boxes(const cpu_plan *plan, const sk_node *node, move *m)
                    .rank = rank,
                    .element = sk_dtype_bytes(plan->graph->values[node->in[0]].dtype)};
         int64_t from[SK_MAX_RANK];
-        dense_strides(cpu_shape(plan, node->in[0]), from);
-        dense_strides(cpu_shape(plan, node->out[0]), b->stride_to);
+        strides_of(cpu_shape(plan, node->in[0]), from);
+        strides_of(cpu_shape(plan, node->out[0]), b->stride_to);
         for (int32_t k = 0; k < rank; k++) {
             b->dim[k] = cpu_shape(plan, node->out[0])->dim[k];
             b->stride_from[k] = from[node->a.perm[k]];
@@ -209,7 +209,7 @@ static bool make_boxes(const cpu_plan *plan, const sk_node *node, move *m)
     return true;
 }
 
-sk_status cpu_build_plain_move(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
+sk_status cpu_build_dense_move(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
 {
     cpu_step *step;
     *done = false;
@@ -225,7 +225,7 @@ sk_status cpu_build_plain_move(cpu_plan *plan, const sk_node *node, bool *done, 
     if (!make_boxes(plan, node, &m))
         return SK_OK;
     *done = true;
-    SK_TRY(cpu_add_plain(plan, node, sizeof m, run_move, &step, err));
+    SK_TRY(cpu_add_dense(plan, node, sizeof m, run_move, &step, err));
     *(move *)step->data = m;
     return SK_OK;
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Operations on plain tensors: what surrounds the network proper (decode tails, classifiers), by simple kernels. What is
+/* Operations on dense tensors: what surrounds the network proper (decode tails, classifiers), by simple kernels. What is
  * not known here is run by the reference executor on the host. */
 
 static bool all_f32(const gpu_plan *plan, const sk_node *node)
@@ -20,7 +20,7 @@ static bool all_f32(const gpu_plan *plan, const sk_node *node)
     return true;
 }
 
-static void dense(const sk_shape *s, int64_t *stride)
+static void strides_of(const sk_shape *s, int64_t *stride)
 {
     int64_t step = 1;
     for (int32_t k = s->rank - 1; k >= 0; k--) {
@@ -40,23 +40,23 @@ static void broadcast(const sk_shape *s, const sk_shape *y, int64_t *stride)
     }
 }
 
-/* A step over plain values: out, then the inputs, in order. */
-static sk_status add_plain(gpu_plan *plan, gpu_kind kind, const sk_node *node, sk_value out,
+/* A step over dense values: out, then the inputs, in order. */
+static sk_status add_dense(gpu_plan *plan, gpu_kind kind, const sk_node *node, sk_value out,
                            const sk_value *in, int32_t n_in, gpu_step **step, sk_error *err)
 {
     gpu_ref refs[GPU_MAX_POINTERS];
     for (int32_t i = 0; i < n_in; i++) {
         refs[i] = (gpu_ref){.buffer = GPU_NO_BUFFER};
         if (in[i] != SK_VALUE_NONE)
-            SK_TRY(gpu_plain_ref(plan, in[i], &refs[i], err));
+            SK_TRY(gpu_dense_ref(plan, in[i], &refs[i], err));
     }
-    SK_TRY(gpu_make_plain(plan, out, err));
+    SK_TRY(gpu_make_dense(plan, out, err));
     SK_TRY(gpu_add_step(plan, kind, node, step, err));
-    (*step)->refs[0] = (gpu_ref){.buffer = plan->values[out].plain};
+    (*step)->refs[0] = (gpu_ref){.buffer = plan->values[out].dense};
     for (int32_t i = 0; i < n_in; i++)
         (*step)->refs[1 + i] = refs[i];
     (*step)->n_refs = 1 + n_in;
-    snprintf((*step)->kernel, sizeof(*step)->kernel, "%s", node ? sk_op_name(node->op) : "plain");
+    snprintf((*step)->kernel, sizeof(*step)->kernel, "%s", node ? sk_op_name(node->op) : "dense");
     sk_shape_text(gpu_shape(plan, out), (*step)->shape, sizeof(*step)->shape);
     return SK_OK;
 }
@@ -80,10 +80,10 @@ static sk_status build_elementwise(gpu_plan *plan, const sk_node *node, bool *do
     *done = *done && sk_shape_count(y) > 0;
     if (!*done)
         return SK_OK;
-    SK_TRY(add_plain(plan, kind, node, node->out[0], node->in, n_in, &step, err));
+    SK_TRY(add_dense(plan, kind, node, node->out[0], node->in, n_in, &step, err));
     gpu_nd_args *a = &step->args.nd;
     *a = (gpu_nd_args){.count = sk_shape_count(y), .rank = y->rank};
-    dense(y, a->so);
+    strides_of(y, a->so);
     int64_t *strides[3] = {a->sa, a->sb, a->sc};
     for (int32_t i = 0; i < n_in; i++)
         broadcast(gpu_shape(plan, node->in[i]), y, strides[i]);
@@ -110,7 +110,7 @@ static sk_status add_box(gpu_plan *plan, const sk_node *node, sk_value from, int
 {
     const size_t bytes = sk_dtype_bytes(plan->graph->values[from].dtype);
     gpu_step *step;
-    SK_TRY(add_plain(plan, GPU_ND_COPY, node, to, &from, 1, &step, err));
+    SK_TRY(add_dense(plan, GPU_ND_COPY, node, to, &from, 1, &step, err));
     gpu_nd_args *a = &step->args.nd;
     *a = (gpu_nd_args){.count = sk_shape_count(box), .rank = box->rank, .bytes = (int32_t)bytes};
     for (int32_t k = 0; k < box->rank; k++) {
@@ -131,11 +131,11 @@ static sk_status build_parts(gpu_plan *plan, const sk_node *node, sk_error *err)
     int32_t axis = concat ? node->a.axis : node->a.split.axis;
     int64_t large[SK_MAX_RANK], small[SK_MAX_RANK], at = 0;
     axis += axis < 0 ? rank : 0;
-    dense(gpu_shape(plan, whole), large);
+    strides_of(gpu_shape(plan, whole), large);
     for (int32_t i = 0; i < n; i++) {
         const sk_value part = concat ? node->in[i] : node->out[i];
         const sk_shape *s = gpu_shape(plan, part);
-        dense(s, small);
+        strides_of(s, small);
         if (sk_shape_count(s) > 0 && concat)
             SK_TRY(add_box(plan, node, part, 0, small, whole, at * large[axis], large, s, err));
         else if (sk_shape_count(s) > 0)
@@ -161,8 +161,8 @@ static sk_status build_slice(gpu_plan *plan, const sk_node *node, bool *done, sk
     sk_error ignored;
     if (sk_slice_resolve(node, ins, ranges, &known, &ignored) != SK_OK || !known || sk_shape_count(y) <= 0)
         return SK_OK;
-    dense(x, from);
-    dense(y, to);
+    strides_of(x, from);
+    strides_of(y, to);
     for (int32_t k = 0; k < x->rank; k++) {
         start += ranges[k].start * from[k];
         from[k] *= ranges[k].step;
@@ -175,8 +175,8 @@ static sk_status build_transpose(gpu_plan *plan, const sk_node *node, sk_error *
 {
     const sk_shape *x = gpu_shape(plan, node->in[0]), *y = gpu_shape(plan, node->out[0]);
     int64_t from[SK_MAX_RANK], to[SK_MAX_RANK], turned[SK_MAX_RANK];
-    dense(x, from);
-    dense(y, to);
+    strides_of(x, from);
+    strides_of(y, to);
     for (int32_t k = 0; k < y->rank; k++)
         turned[k] = from[node->a.perm[k]];
     return add_box(plan, node, node->in[0], 0, turned, node->out[0], 0, to, y, err);
@@ -187,7 +187,7 @@ static sk_status build_expand(gpu_plan *plan, const sk_node *node, sk_error *err
     const sk_shape *y = gpu_shape(plan, node->out[0]);
     int64_t from[SK_MAX_RANK], to[SK_MAX_RANK];
     broadcast(gpu_shape(plan, node->in[0]), y, from);
-    dense(y, to);
+    strides_of(y, to);
     return add_box(plan, node, node->in[0], 0, from, node->out[0], 0, to, y, err);
 }
 
@@ -195,9 +195,9 @@ static sk_status build_expand(gpu_plan *plan, const sk_node *node, sk_error *err
 static sk_status build_alias(gpu_plan *plan, const sk_node *node, sk_error *err)
 {
     gpu_ref ref;
-    SK_TRY(gpu_plain_ref(plan, node->in[0], &ref, err));
+    SK_TRY(gpu_dense_ref(plan, node->in[0], &ref, err));
     if (ref.buffer >= 0 && ref.offset == 0) {
-        plan->values[node->out[0]].plain = ref.buffer;
+        plan->values[node->out[0]].dense = ref.buffer;
         return SK_OK;
     }
     int64_t one[SK_MAX_RANK] = {1};
@@ -217,7 +217,7 @@ static sk_status build_rows(gpu_plan *plan, const sk_node *node, bool *done, sk_
     *done = all_f32(plan, node) && axis >= 0 && axis < x->rank && sk_shape_count(x) > 0;
     if (!*done)
         return SK_OK;
-    SK_TRY(add_plain(plan, GPU_ROWS, node, node->out[0], node->in, norm ? node->n_in : 1, &step, err));
+    SK_TRY(add_dense(plan, GPU_ROWS, node, node->out[0], node->in, norm ? node->n_in : 1, &step, err));
     gpu_row_args *a = &step->args.rows;
     *a = (gpu_row_args){.rows = 1,
                         .n = x->dim[axis],
@@ -242,7 +242,7 @@ static sk_status build_matmul(gpu_plan *plan, const sk_node *node, bool *done, s
     if (!*done)
         return SK_OK;
     const int64_t m = x->dim[x->rank - 2], k = x->dim[x->rank - 1], n = y->dim[y->rank - 1];
-    SK_TRY(add_plain(plan, GPU_MATMUL, node, node->out[0], node->in, 2, &step, err));
+    SK_TRY(add_dense(plan, GPU_MATMUL, node, node->out[0], node->in, 2, &step, err));
     gpu_matmul_args *a = &step->args.matmul;
     *a = (gpu_matmul_args){.count = sk_shape_count(z),
                            .m = m,
@@ -278,7 +278,7 @@ static sk_status build_gemm(gpu_plan *plan, const sk_node *node, bool *done, sk_
     if (!*done)
         return SK_OK;
     const int64_t m = z->dim[0], n = z->dim[1], k = x->dim[ta ? 0 : 1];
-    SK_TRY(add_plain(plan, GPU_MATMUL, node, node->out[0], node->in, node->n_in, &step, err));
+    SK_TRY(add_dense(plan, GPU_MATMUL, node, node->out[0], node->in, node->n_in, &step, err));
     gpu_matmul_args *a = &step->args.matmul;
     *a = (gpu_matmul_args){.count = m * n,
                            .m = m,
@@ -300,7 +300,7 @@ static sk_status build_gemm(gpu_plan *plan, const sk_node *node, bool *done, sk_
     return SK_OK;
 }
 
-/* A 1x1 convolution of a plain tensor in full precision: [cout][cin] times [cin][h * w] of every image. */
+/* A 1x1 convolution of a dense tensor in full precision: [cout][cin] times [cin][h * w] of every image. */
 static sk_status build_pointwise(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
 {
     const sk_shape *x = gpu_shape(plan, node->in[0]), *y = gpu_shape(plan, node->out[0]);
@@ -312,7 +312,7 @@ static sk_status build_pointwise(gpu_plan *plan, const sk_node *node, bool *done
         return SK_OK;
     const sk_value in[2] = {node->in[1], node->in[0]};
     const int64_t cin = x->dim[1], cout = y->dim[1], plane = y->dim[2] * y->dim[3];
-    SK_TRY(add_plain(plan, GPU_MATMUL, node, node->out[0], in, 2, &step, err));
+    SK_TRY(add_dense(plan, GPU_MATMUL, node, node->out[0], in, 2, &step, err));
     gpu_matmul_args *a = &step->args.matmul;
     *a = (gpu_matmul_args){.count = sk_shape_count(y),
                            .m = cout,
@@ -348,10 +348,10 @@ static sk_status build_reduce(gpu_plan *plan, const sk_node *node, bool *done, s
         if (axis >= 0 && axis < x->rank)
             gone[axis] = true;
     }
-    SK_TRY(add_plain(plan, GPU_REDUCE, node, node->out[0], node->in, 1, &step, err));
+    SK_TRY(add_dense(plan, GPU_REDUCE, node, node->out[0], node->in, 1, &step, err));
     gpu_reduce_args *a = &step->args.reduce;
     *a = (gpu_reduce_args){.count = 1, .reduced = 1, .op = (int32_t)kind};
-    dense(x, stride);
+    strides_of(x, stride);
     for (int32_t k = 0; k < x->rank; k++) {
         if (gone[k] || node->a.reduce.n_axes == 0) {
             a->in_dims[a->rank_in] = x->dim[k];
@@ -366,7 +366,7 @@ static sk_status build_reduce(gpu_plan *plan, const sk_node *node, bool *done, s
     return SK_OK;
 }
 
-sk_status gpu_build_plain_op(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
+sk_status gpu_build_dense_op(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
 {
     *done = false;
     if (node->n_out < 1 || sk_shape_count(gpu_shape(plan, node->out[0])) <= 0)
@@ -403,9 +403,9 @@ sk_status gpu_build_by_reference(gpu_plan *plan, const sk_node *node, sk_error *
     gpu_step *step;
     for (int32_t i = 0; i < node->n_in; i++)
         if (node->in[i] != SK_VALUE_NONE && !plan->graph->values[node->in[i]].blob)
-            SK_TRY(gpu_need_plain(plan, node->in[i], err));
+            SK_TRY(gpu_need_dense(plan, node->in[i], err));
     for (int32_t i = 0; i < node->n_out; i++)
-        SK_TRY(gpu_make_plain(plan, node->out[i], err));
+        SK_TRY(gpu_make_dense(plan, node->out[i], err));
     SK_TRY(gpu_add_step(plan, GPU_BY_REFERENCE, node, &step, err));
     plan->n_by_reference++;
     plan->by_reference[node->op]++;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engines/cpu/plain.h"
+#include "engines/cpu/dense.h"
 
 #include <math.h>
 
-/* Sums, means and extremes of plain f32 tensors along neighbouring axes: [outer][count][inner] to [outer][inner]. Sums are
+/* Sums, means and extremes of dense f32 tensors along neighbouring axes: [outer][count][inner] to [outer][inner]. Sums are
  * kept in double, as the reference executor keeps them. */
 
 typedef struct reduce_op {
@@ -37,8 +37,8 @@ static float extreme_of(const float *x, int64_t count, int64_t step, bool larges
 static void run_reduce(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
 {
     const reduce_op *op = step->data;
-    const float *x = cpu_bound_plain(frame->plan, frame, op->x);
-    float *y = cpu_bound_plain(frame->plan, frame, op->y);
+    const float *x = cpu_bound_dense(frame->plan, frame, op->x);
+    float *y = cpu_bound_dense(frame->plan, frame, op->y);
     int64_t from, to;
     sk_pool_split(op->outer * op->inner, 1, part, parts, &from, &to);
     for (int64_t i = from; i < to; i++) {
@@ -51,7 +51,7 @@ static void run_reduce(const cpu_step *step, const cpu_frame *frame, int32_t par
     }
 }
 
-sk_status cpu_build_plain_reduce(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
+sk_status cpu_build_dense_reduce(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
 {
     const sk_shape *s = cpu_shape(plan, node->in[0]);
     const sk_reduction kind = node->a.reduce.kind;
@@ -81,7 +81,7 @@ sk_status cpu_build_plain_reduce(cpu_plan *plan, const sk_node *node, bool *done
     }
     *done = true;
     cpu_step *step;
-    SK_TRY(cpu_add_plain(plan, node, sizeof op, run_reduce, &step, err));
+    SK_TRY(cpu_add_dense(plan, node, sizeof op, run_reduce, &step, err));
     *(reduce_op *)step->data = op;
     return SK_OK;
 }

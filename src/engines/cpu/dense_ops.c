@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engines/cpu/plain.h"
+#include "engines/cpu/dense.h"
 
 #include <stdio.h>
 
-/* Operations on plain tensors. */
+/* Operations on dense tensors. */
 
 static bool only_renames(sk_op op)
 {
@@ -19,32 +19,32 @@ static sk_status rename_value(cpu_plan *plan, const sk_node *node, sk_error *err
         plan->values[y] = plan->values[x];
         return SK_OK;
     }
-    SK_TRY(cpu_need_plain(plan, x, err));
-    plan->values[y].plain = plan->values[x].plain;
+    SK_TRY(cpu_need_dense(plan, x, err));
+    plan->values[y].dense = plan->values[x].dense;
     plan->values[y].constant = plan->values[x].constant;
     plan->values[y].input = plan->values[x].input;
     return SK_OK;
 }
 
-sk_status cpu_add_plain(cpu_plan *plan, const sk_node *node, size_t data_bytes, cpu_plain_run run,
+sk_status cpu_add_dense(cpu_plan *plan, const sk_node *node, size_t data_bytes, cpu_dense_run run,
                         cpu_step **out, sk_error *err)
 {
-    sk_value plain[64];
+    sk_value dense[64];
     int32_t count = 0;
     for (int32_t i = 0; i < node->n_in; i++)
         if (node->in[i] != SK_VALUE_NONE) {
-            SK_TRY(cpu_need_plain(plan, node->in[i], err));
-            plain[count++] = node->in[i];
+            SK_TRY(cpu_need_dense(plan, node->in[i], err));
+            dense[count++] = node->in[i];
         }
     for (int32_t i = 0; i < node->n_out; i++) {
-        SK_TRY(cpu_make_plain(plan, node->out[i], err));
-        plain[count++] = node->out[i];
+        SK_TRY(cpu_make_dense(plan, node->out[i], err));
+        dense[count++] = node->out[i];
     }
     SK_TRY(cpu_add_step(plan, data_bytes, out, err));
     (*out)->run = run;
     (*out)->bind = cpu_bind_nothing;
     snprintf((*out)->kernel, sizeof(*out)->kernel, "%s", sk_op_name(node->op));
-    return cpu_step_uses(plan, *out, NULL, 0, plain, count, err);
+    return cpu_step_uses(plan, *out, NULL, 0, dense, count, err);
 }
 
 sk_status cpu_bind_nothing(cpu_plan *plan, cpu_step *step, sk_error *err)
@@ -64,7 +64,7 @@ bool cpu_all_f32(const cpu_plan *plan, const sk_node *node)
     return node->n_in + node->n_out <= 64;
 }
 
-sk_status cpu_build_plain_op(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
+sk_status cpu_build_dense_op(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
 {
     *done = false;
     if (only_renames(node->op)) {
@@ -72,17 +72,17 @@ sk_status cpu_build_plain_op(cpu_plan *plan, const sk_node *node, bool *done, sk
         return rename_value(plan, node, err);
     }
     switch (node->op) {
-    case SK_OP_UNARY: return cpu_build_plain_unary(plan, node, done, err);
-    case SK_OP_BINARY: return cpu_build_plain_binary(plan, node, done, err);
+    case SK_OP_UNARY: return cpu_build_dense_unary(plan, node, done, err);
+    case SK_OP_BINARY: return cpu_build_dense_binary(plan, node, done, err);
     case SK_OP_TRANSPOSE:
     case SK_OP_CONCAT:
     case SK_OP_SPLIT:
-    case SK_OP_SLICE: return cpu_build_plain_move(plan, node, done, err);
-    case SK_OP_SOFTMAX: return cpu_build_plain_softmax(plan, node, done, err);
-    case SK_OP_MATMUL: return cpu_build_plain_matmul(plan, node, done, err);
-    case SK_OP_GEMM: return cpu_build_plain_gemm(plan, node, done, err);
-    case SK_OP_REDUCE: return cpu_build_plain_reduce(plan, node, done, err);
-    case SK_OP_LAYER_NORM: return cpu_build_plain_layer_norm(plan, node, done, err);
+    case SK_OP_SLICE: return cpu_build_dense_move(plan, node, done, err);
+    case SK_OP_SOFTMAX: return cpu_build_dense_softmax(plan, node, done, err);
+    case SK_OP_MATMUL: return cpu_build_dense_matmul(plan, node, done, err);
+    case SK_OP_GEMM: return cpu_build_dense_gemm(plan, node, done, err);
+    case SK_OP_REDUCE: return cpu_build_dense_reduce(plan, node, done, err);
+    case SK_OP_LAYER_NORM: return cpu_build_dense_layer_norm(plan, node, done, err);
     default: return SK_OK;
     }
 }

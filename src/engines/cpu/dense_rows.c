@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engines/cpu/plain.h"
+#include "engines/cpu/dense.h"
 
 #include <string.h>
 
-/* Softmax, layer norm and matrix products on plain f32 tensors. */
+/* Softmax, layer norm and matrix products on dense f32 tensors. */
 
 typedef struct rows_op {
     sk_value x, scale, shift, y;
@@ -35,8 +35,8 @@ static void softmax_columns(const sk_kernels_f32 *k, const float *x, float *y, i
 static void run_softmax(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
 {
     const rows_op *op = step->data;
-    const float *x = cpu_bound_plain(frame->plan, frame, op->x);
-    float *y = cpu_bound_plain(frame->plan, frame, op->y);
+    const float *x = cpu_bound_dense(frame->plan, frame, op->x);
+    float *y = cpu_bound_dense(frame->plan, frame, op->y);
     int64_t from, to;
     if (op->inner == 1) {
         sk_pool_split(op->outer, 1, part, parts, &from, &to);
@@ -53,7 +53,7 @@ static void run_softmax(const cpu_step *step, const cpu_frame *frame, int32_t pa
     }
 }
 
-sk_status cpu_build_plain_softmax(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
+sk_status cpu_build_dense_softmax(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
 {
     const sk_shape *s = cpu_shape(plan, node->in[0]);
     int32_t axis = node->a.axis < 0 ? node->a.axis + s->rank : node->a.axis;
@@ -61,7 +61,7 @@ sk_status cpu_build_plain_softmax(cpu_plan *plan, const sk_node *node, bool *don
     *done = cpu_all_f32(plan, node) && axis >= 0 && axis < s->rank && sk_shape_count(s) > 0;
     if (!*done)
         return SK_OK;
-    SK_TRY(cpu_add_plain(plan, node, sizeof(rows_op), run_softmax, &step, err));
+    SK_TRY(cpu_add_dense(plan, node, sizeof(rows_op), run_softmax, &step, err));
     rows_op *op = step->data;
     *op = (rows_op){.x = node->in[0], .y = node->out[0], .outer = 1, .count = s->dim[axis], .inner = 1};
     for (int32_t k = 0; k < s->rank; k++)
@@ -74,10 +74,10 @@ static void run_layer_norm(const cpu_step *step, const cpu_frame *frame, int32_t
 {
     const rows_op *op = step->data;
     const cpu_plan *plan = frame->plan;
-    const float *x = cpu_bound_plain(plan, frame, op->x);
-    const float *scale = op->scale == SK_VALUE_NONE ? NULL : cpu_bound_plain(plan, frame, op->scale);
-    const float *shift = op->shift == SK_VALUE_NONE ? NULL : cpu_bound_plain(plan, frame, op->shift);
-    float *y = cpu_bound_plain(plan, frame, op->y);
+    const float *x = cpu_bound_dense(plan, frame, op->x);
+    const float *scale = op->scale == SK_VALUE_NONE ? NULL : cpu_bound_dense(plan, frame, op->scale);
+    const float *shift = op->shift == SK_VALUE_NONE ? NULL : cpu_bound_dense(plan, frame, op->shift);
+    float *y = cpu_bound_dense(plan, frame, op->y);
     int64_t from, to;
     sk_pool_split(op->outer, 1, part, parts, &from, &to);
     for (int64_t i = from; i < to; i++)
@@ -85,7 +85,7 @@ static void run_layer_norm(const cpu_step *step, const cpu_frame *frame, int32_t
                                  op->epsilon);
 }
 
-sk_status cpu_build_plain_layer_norm(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
+sk_status cpu_build_dense_layer_norm(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
 {
     const sk_shape *s = cpu_shape(plan, node->in[0]);
     int32_t axis = node->a.norm.axis < 0 ? node->a.norm.axis + s->rank : node->a.norm.axis;
@@ -107,7 +107,7 @@ sk_status cpu_build_plain_layer_norm(cpu_plan *plan, const sk_node *node, bool *
         (op.shift != SK_VALUE_NONE && sk_shape_count(cpu_shape(plan, op.shift)) != op.count))
         return SK_OK;
     *done = true;
-    SK_TRY(cpu_add_plain(plan, node, sizeof op, run_layer_norm, &step, err));
+    SK_TRY(cpu_add_dense(plan, node, sizeof op, run_layer_norm, &step, err));
     *(rows_op *)step->data = op;
     return SK_OK;
 }
@@ -127,12 +127,12 @@ static void run_product(const cpu_step *step, const cpu_frame *frame, int32_t pa
 {
     const product *m = step->data;
     const cpu_plan *plan = frame->plan;
-    const float *a = cpu_bound_plain(plan, frame, m->a), *b = m->weights;
-    float *y = cpu_bound_plain(plan, frame, m->y);
+    const float *a = cpu_bound_dense(plan, frame, m->a), *b = m->weights;
+    float *y = cpu_bound_dense(plan, frame, m->y);
     sk_gemm_f32 p = m->p;
     if (!b)
-        b = cpu_bound_plain(plan, frame, m->b);
-    p.bias = m->bias == SK_VALUE_NONE ? NULL : cpu_bound_plain(plan, frame, m->bias);
+        b = cpu_bound_dense(plan, frame, m->b);
+    p.bias = m->bias == SK_VALUE_NONE ? NULL : cpu_bound_dense(plan, frame, m->bias);
     int64_t from, to;
     sk_pool_split(m->batches * p.m, 1, part, parts, &from, &to); /* rows of all batches */
     for (int64_t at = from; at < to;) {
@@ -151,7 +151,7 @@ static void run_product(const cpu_step *step, const cpu_frame *frame, int32_t pa
     }
 }
 
-sk_status cpu_build_plain_matmul(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
+sk_status cpu_build_dense_matmul(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
 {
     const sk_shape *a = cpu_shape(plan, node->in[0]), *b = cpu_shape(plan, node->in[1]);
     const sk_shape *y = cpu_shape(plan, node->out[0]);
@@ -160,7 +160,7 @@ sk_status cpu_build_plain_matmul(cpu_plan *plan, const sk_node *node, bool *done
             sk_shape_count(a) < INT32_MAX && sk_shape_count(b) < INT32_MAX && sk_shape_count(y) < INT32_MAX;
     if (!*done)
         return SK_OK;
-    SK_TRY(cpu_add_plain(plan, node, sizeof(product), run_product, &step, err));
+    SK_TRY(cpu_add_dense(plan, node, sizeof(product), run_product, &step, err));
     product *m = step->data;
     *m = (product){.a = node->in[0],
                    .b = node->in[1],
@@ -206,7 +206,7 @@ static sk_status transposed_weights(cpu_plan *plan, sk_value b, const float **ou
 
 /* a [m][k] or transposed, b [k][n] or a transposed constant, c absent or one row; the rest is the reference
  * executor's. */
-sk_status cpu_build_plain_gemm(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
+sk_status cpu_build_dense_gemm(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
 {
     const sk_shape *a = cpu_shape(plan, node->in[0]), *b = cpu_shape(plan, node->in[1]);
     const sk_shape *y = cpu_shape(plan, node->out[0]);
@@ -221,7 +221,7 @@ sk_status cpu_build_plain_gemm(cpu_plan *plan, const sk_node *node, bool *done, 
                                     cpu_shape(plan, c)->dim[cpu_shape(plan, c)->rank - 1] == y->dim[1]));
     if (!*done)
         return SK_OK;
-    SK_TRY(cpu_add_plain(plan, node, sizeof(product), run_product, &step, err));
+    SK_TRY(cpu_add_dense(plan, node, sizeof(product), run_product, &step, err));
     product *m = step->data;
     const bool flip = node->a.gemm.transpose_a != 0;
     *m = (product){.a = node->in[0], .b = node->in[1], .y = node->out[0], .bias = c, .batches = 1};

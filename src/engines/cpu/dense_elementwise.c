@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engines/cpu/plain.h"
+#include "engines/cpu/dense.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Unary and binary on plain f32 tensors, with numpy's broadcasting. */
+/* Unary and binary on dense f32 tensors, with numpy's broadcasting. */
 
 typedef struct elementwise {
     sk_value a, b, y;
@@ -38,8 +38,8 @@ static void run_library(const cpu_step *step, const cpu_frame *frame, int32_t pa
     float (*function)(float) = library_function(e->act.kind);
     int64_t from, to;
     sk_pool_split(e->count, 64, part, parts, &from, &to);
-    const float *a = cpu_bound_plain(frame->plan, frame, e->a);
-    float *y = cpu_bound_plain(frame->plan, frame, e->y);
+    const float *a = cpu_bound_dense(frame->plan, frame, e->a);
+    float *y = cpu_bound_dense(frame->plan, frame, e->y);
     for (int64_t i = from; i < to; i++)
         y[i] = function(a[i]);
 }
@@ -49,20 +49,20 @@ static void run_unary(const cpu_step *step, const cpu_frame *frame, int32_t part
     const elementwise *e = step->data;
     int64_t from, to;
     sk_pool_split(e->count, 1024, part, parts, &from, &to);
-    const float *a = cpu_bound_plain(frame->plan, frame, e->a);
-    float *y = cpu_bound_plain(frame->plan, frame, e->y);
+    const float *a = cpu_bound_dense(frame->plan, frame, e->a);
+    float *y = cpu_bound_dense(frame->plan, frame, e->y);
     if (from < to)
         frame->plan->kernels.unary(a + from, y + from, (size_t)(to - from), &e->act);
 }
 
-sk_status cpu_build_plain_unary(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
+sk_status cpu_build_dense_unary(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
 {
     cpu_step *step;
     const int32_t kind = (int32_t)node->a.unary.kind;
     *done = cpu_all_f32(plan, node) && (sk_act_f32_known(kind) || library_function(kind));
     if (!*done)
         return SK_OK;
-    SK_TRY(cpu_add_plain(plan, node, sizeof(elementwise), sk_act_f32_known(kind) ? run_unary : run_library,
+    SK_TRY(cpu_add_dense(plan, node, sizeof(elementwise), sk_act_f32_known(kind) ? run_unary : run_library,
                          &step, err));
     elementwise *e = step->data;
     *e = (elementwise){
@@ -93,9 +93,9 @@ static void run_binary(const cpu_step *step, const cpu_frame *frame, int32_t par
 {
     const elementwise *e = step->data;
     const int32_t last = e->rank - 1;
-    const float *a = cpu_bound_plain(frame->plan, frame, e->a),
-                *b = cpu_bound_plain(frame->plan, frame, e->b);
-    float *y = cpu_bound_plain(frame->plan, frame, e->y);
+    const float *a = cpu_bound_dense(frame->plan, frame, e->a),
+                *b = cpu_bound_dense(frame->plan, frame, e->b);
+    float *y = cpu_bound_dense(frame->plan, frame, e->y);
     int64_t from, to, runs = e->count / e->dim[last];
     /* Few long runs are cut; many short ones are dealt out. */
     int64_t pieces = runs >= parts ? 1 : parts, length = (e->dim[last] + pieces - 1) / pieces;
@@ -127,7 +127,7 @@ static void broadcast_strides(const sk_shape *s, const sk_shape *y, int64_t *str
     }
 }
 
-sk_status cpu_build_plain_binary(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
+sk_status cpu_build_dense_binary(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
 {
     int32_t kind = (int32_t)node->a.binary.kind;
     const sk_shape *ys = cpu_shape(plan, node->out[0]);
@@ -137,7 +137,7 @@ sk_status cpu_build_plain_binary(cpu_plan *plan, const sk_node *node, bool *done
              kind == SK_BINARY_DIV || kind == SK_BINARY_MIN || kind == SK_BINARY_MAX);
     if (!*done)
         return SK_OK;
-    SK_TRY(cpu_add_plain(plan, node, sizeof(elementwise), run_binary, &step, err));
+    SK_TRY(cpu_add_dense(plan, node, sizeof(elementwise), run_binary, &step, err));
     elementwise *e = step->data;
     *e = (elementwise){
         .a = node->in[0], .b = node->in[1], .y = node->out[0], .kind = kind, .count = sk_shape_count(ys)};
