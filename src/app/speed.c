@@ -340,8 +340,8 @@ static void close_all(speed *p)
         sk_free(p->noise[i].data);
 }
 
-sk_status sk_speed_run(const sk_speed_settings *settings, sk_speed_watch watch, void *context,
-                       sk_speed_report *report, sk_error *err)
+sk_status sk_speed_measure(const sk_speed_settings *settings, sk_speed_watch watch, void *context,
+                           sk_speed_report *report, sk_error *err)
 {
     speed p = {.s = settings, .report = report};
     sk_run_lock *lock = NULL;

@@ -52,7 +52,7 @@ typedef struct sk_speed_report {
 /* Called after every round; return true to stop. */
 typedef bool (*sk_speed_watch)(void *context, int32_t round, int32_t rounds);
 
-sk_status sk_speed_run(const sk_speed_settings *settings, sk_speed_watch watch, void *context,
-                       sk_speed_report *report, sk_error *err) SK_MUST_CHECK;
+sk_status sk_speed_measure(const sk_speed_settings *settings, sk_speed_watch watch, void *context,
+                           sk_speed_report *report, sk_error *err) SK_MUST_CHECK;
 
 #endif

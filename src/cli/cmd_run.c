@@ -332,13 +332,13 @@ static sk_status run(const sk_args *args, sk_error *err)
     sk_progress_settings p = sk_progress_defaults();
     p.stream = stderr;
     p.mode = sk_cli_verbosity() == 0 || sk_args_flag(args, "json") ? SK_PROGRESS_NONE : SK_PROGRESS_AUTO;
-    p.label = "run";
+    p.label = "measuring";
     p.unit = "rounds";
     p.total = s.rounds;
     sk_progress *progress = NULL;
     SK_TRY(sk_progress_open(&p, &progress, err));
     (void)sk_cli_interrupted(); /* from here on Ctrl-C ends it after a round, with what was measured */
-    sk_status status = sk_speed_run(&s, watch, progress, &report, err);
+    sk_status status = sk_speed_measure(&s, watch, progress, &report, err);
     sk_progress_close(&progress);
     if (report.notice[0])
         sk_cli_warn("%s", report.notice);
@@ -359,9 +359,11 @@ static sk_status run(const sk_args *args, sk_error *err)
 
 const sk_command sk_command_run = {
     .name = "run",
-    .summary = "what the performant runner gains over basic execution",
+    .summary = "measure what the performant runner gains over basic execution",
     .description =
-        "Runs a model over a source twice, in rounds that take turns: by basic execution (for each frame: "
+        "Measures; it writes no results ('skitter predict' does). A model goes over a source twice, in "
+        "rounds that "
+        "take turns: by basic execution (for each frame: "
         "decode, "
         "allocate, copy, pre-process, run, wait, post-process, free; the network is opened once) and through "
         "the "

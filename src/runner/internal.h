@@ -152,16 +152,16 @@ typedef struct sk_lane_stage {
 /* Places in the list; a lane of one model ends with post. */
 enum { SK_LANE_PRE = 0, SK_LANE_NETWORK, SK_LANE_POST, SK_LANE_SECOND, SK_LANE_MAX_STAGES };
 
-/* Crops of one frame in one run of the second network, as many as its batch holds; none: a frame without. */
-typedef struct sk_crop_run {
+/* Crops of one frame that the second network takes at once; none: a frame without. */
+typedef struct sk_crop_batch {
     sk_job *job;
     int32_t image; /* of the job */
     int32_t first, count;
     bool last; /* of the frame */
     int64_t begin;
-} sk_crop_run;
+} sk_crop_batch;
 
-#define SK_LANE_MAX_RUNS 8 /* in flight */
+#define SK_LANE_MAX_BATCHES 8 /* in flight */
 
 /* The second model of a lane; its thread's alone once the lane is open. */
 typedef struct sk_second {
@@ -181,8 +181,8 @@ typedef struct sk_second {
     sk_job *cutting; /* null: of the next job */
     int32_t image, next_crop;
     sk_crop_list list; /* of this frame */
-    /* … and runs that were begun and not ended */
-    sk_crop_run runs[SK_LANE_MAX_RUNS];
+    /* … and batches that were begun and not ended */
+    sk_crop_batch batches[SK_LANE_MAX_BATCHES];
     int64_t queued, ended;
     int64_t submitted, waited; /* those with crops */
     bool checking;             /* the checker is held for the frame in hand */

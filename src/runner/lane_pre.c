@@ -137,7 +137,7 @@ static void copy_share(void *context, int32_t share, int32_t shares)
             continue;
         }
         const int64_t first = c->strips.first + k * c->strips.step;
-        for (int64_t y = first; y < first + c->strips.run; y++) {
+        for (int64_t y = first; y < first + c->strips.height; y++) {
             uint8_t *row = c->to + c->row * (size_t)y;
             if (c->chroma)
                 memcpy(row, frame->data + frame->stride * y, (size_t)frame->width);
@@ -152,14 +152,14 @@ static void copy_frame(sk_lane *lane, const sk_frame *frame, uint8_t *to)
     const bool nv12 = frame->format == SK_PIXEL_NV12;
     frame_copy c = {.frame = frame, .strips = lane->strips, .to = to};
     if (!c.strips.count) /* every row */
-        c.strips = (sk_row_strips){.first = 0, .step = 1, .run = 1, .count = frame->height};
+        c.strips = (sk_row_strips){.first = 0, .step = 1, .height = 1, .count = frame->height};
     c.row = nv12 ? ((size_t)frame->width + 1) / 2 * 2
                  : sk_frame_row_bytes(sk_plain_format(frame->format), frame->width);
     if (nv12)
         c.chroma = sk_frame_chroma(frame);
     else
         c.weights = sk_nv12_weights_of(frame->matrix, frame->full_range);
-    sk_copiers_run(&lane->copiers, c.row * (size_t)(c.strips.count * c.strips.run + chroma_rows(&c)),
+    sk_copiers_run(&lane->copiers, c.row * (size_t)(c.strips.count * c.strips.height + chroma_rows(&c)),
                    copy_share, &c);
 }
 

@@ -5,7 +5,7 @@
 
 /* The second of two models: crops around what the first found, its network, and what comes after it, on one thread. An
  * engine that works on its own (a GPU) gets the next crops, of this frame or of the next one, before it has answered for the
- * last, while the first network goes on with later frames; one that works in submit gets one run at a time, in turn with the
+ * last, while the first network goes on with later frames; one that works in submit gets one batch at a time, in turn with the
  * first network, as the cores are the same. */
 
 /* Where only peaks come back, so many crops go through the network at once. */
@@ -128,44 +128,44 @@ void sk_lane_close_second(sk_lane *lane)
 
 /* --- crops in --- */
 
-static sk_crop_run *newest_run(sk_second *s)
+static sk_crop_batch *newest_batch(sk_second *s)
 {
-    return &s->runs[(s->queued - 1) % SK_LANE_MAX_RUNS];
+    return &s->batches[(s->queued - 1) % SK_LANE_MAX_BATCHES];
 }
 
-static const sk_frame *resident_of(const sk_crop_run *run)
+static const sk_frame *resident_of(const sk_crop_batch *batch)
 {
-    return run->job->has_resident ? &run->job->resident[run->image] : NULL;
+    return batch->job->has_resident ? &batch->job->resident[batch->image] : NULL;
 }
 
 /* The next crops of the frame in hand: where they lie and, where the engine does not cut them, their pixels in the input of the
  * next slot. */
-static sk_status cut(sk_lane *lane, sk_item *item, sk_crop_run *run, sk_error *err)
+static sk_status cut(sk_lane *lane, sk_item *item, sk_crop_batch *batch, sk_error *err)
 {
     sk_second *s = &lane->second;
     const sk_trace_key *key = &s->trace.key;
     if (s->next_crop == 0) {
-        SK_TRY(sk_lane_open_second(lane, &item->view, resident_of(run), err));
+        SK_TRY(sk_lane_open_second(lane, &item->view, resident_of(batch), err));
         SK_TRY(sk_task_stage_find_crops(s->cutter, &item->found, &s->unused, &s->list, err));
         if (s->list.count > 0 && !key->crops)
             SK_TRY(sk_task_stage_cut_from(s->cutter, &item->view, err));
     }
-    run->first = s->next_crop;
+    batch->first = s->next_crop;
     const int32_t left = s->list.count - s->next_crop, count = left < key->batch ? left : key->batch;
     for (int32_t i = 0; i < count && !key->crops; i++)
         SK_TRY(sk_task_stage_crop_input(
-            s->cutter, run->first + i, key->u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32,
+            s->cutter, batch->first + i, key->u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32,
             s->inputs[s->submitted % s->slots] + (size_t)i * sk_trace_picture_bytes(key), err));
-    run->count = count;
-    run->last = count == left;
+    batch->count = count;
+    batch->last = count == left;
     return SK_OK;
 }
 
-static sk_status submit(sk_lane *lane, const sk_crop_run *run, sk_error *err)
+static sk_status submit(sk_lane *lane, const sk_crop_batch *batch, sk_error *err)
 {
     sk_second *s = &lane->second;
-    const sk_frame *const frames[] = {resident_of(run)};
-    const sk_crop_list list = {s->list.items + run->first, run->count};
+    const sk_frame *const frames[] = {resident_of(batch)};
+    const sk_crop_list list = {s->list.items + batch->first, batch->count};
     sk_session_input in = {.data = s->inputs[s->submitted % s->slots]};
     if (s->trace.key.crops)
         in = (sk_session_input){.frames = frames, .crops = &list};
@@ -177,24 +177,24 @@ static sk_status begin_run(sk_lane_stage *stage, sk_error *err)
 {
     sk_lane *lane = stage->lane;
     sk_second *s = &lane->second;
-    sk_crop_run *run = newest_run(s);
-    sk_item *item = run->job->items[run->image];
+    sk_crop_batch *batch = newest_batch(s);
+    sk_item *item = batch->job->items[batch->image];
     const int64_t begin = sk_clock_ns();
-    if (run->job->skip || item->status != SK_OK)
+    if (batch->job->skip || item->status != SK_OK)
         return SK_OK;
-    item->status = cut(lane, item, run, &item->error);
+    item->status = cut(lane, item, batch, &item->error);
     if (item->status != SK_OK)
-        *run = (sk_crop_run){.job = run->job, .image = run->image, .last = true};
-    run->begin = sk_clock_ns();
-    item->crops += run->begin - begin;
-    if (run->first == 0)
-        item->at[SK_AT_SECOND] = run->begin;
-    if (run->count == 0)
+        *batch = (sk_crop_batch){.job = batch->job, .image = batch->image, .last = true};
+    batch->begin = sk_clock_ns();
+    item->crops += batch->begin - begin;
+    if (batch->first == 0)
+        item->at[SK_AT_SECOND] = batch->begin;
+    if (batch->count == 0)
         return SK_OK;
-    sk_timeline_row_add(&stage->row, "crops", item->ticket, 1, begin, run->begin);
+    sk_timeline_row_add(&stage->row, "crops", item->ticket, 1, begin, batch->begin);
     pthread_mutex_lock(&lane->networks);
-    run->begin = sk_clock_ns();
-    sk_status status = submit(lane, run, err);
+    batch->begin = sk_clock_ns();
+    sk_status status = submit(lane, batch, err);
     pthread_mutex_unlock(&lane->networks);
     s->submitted++;
     return status;
@@ -202,7 +202,7 @@ static sk_status begin_run(sk_lane_stage *stage, sk_error *err)
 
 /* --- results out --- */
 
-static sk_status take_crops(sk_lane_stage *stage, sk_item *item, const sk_crop_run *run,
+static sk_status take_crops(sk_lane_stage *stage, sk_item *item, const sk_crop_batch *batch,
                             const sk_tensor *outputs, sk_error *err)
 {
     sk_lane *lane = stage->lane;
@@ -210,20 +210,20 @@ static sk_status take_crops(sk_lane_stage *stage, sk_item *item, const sk_crop_r
     sk_checker *checker = &lane->runner->checker;
     const sk_checker_call call = sk_lane_check_of(lane, item);
     const sk_trace *t = &s->trace;
-    if (run->first == 0) {
+    if (batch->first == 0) {
         sk_crop_list list;
         SK_TRY(sk_task_stage_find_crops(s->after, &item->found, &item->instances, &list, err));
         s->checking = item->check;
         if (item->check)
             SK_TRY(sk_checker_crops_begin(checker, &call, &item->found, list.count, err));
     }
-    for (int32_t i = 0; i < run->count; i++)
-        SK_TRY(sk_task_stage_crop_result(s->after, run->first + i, outputs, t->n_outputs, i, t->outputs_form,
-                                         &item->instances, err));
+    for (int32_t i = 0; i < batch->count; i++)
+        SK_TRY(sk_task_stage_crop_result(s->after, batch->first + i, outputs, t->n_outputs, i,
+                                         t->outputs_form, &item->instances, err));
     const int64_t begin = sk_clock_ns();
-    for (int32_t i = 0; i < run->count && item->check; i++)
-        SK_TRY(sk_checker_crop(checker, &call, run->first + i, t, outputs, i, err));
-    if (run->count && item->check)
+    for (int32_t i = 0; i < batch->count && item->check; i++)
+        SK_TRY(sk_checker_crop(checker, &call, batch->first + i, t, outputs, i, err));
+    if (batch->count && item->check)
         sk_lane_note_check(stage, item, begin);
     return SK_OK;
 }
@@ -244,31 +244,31 @@ static sk_status end_frame(sk_lane *lane, sk_item *item, sk_error *err)
     return item->check ? sk_checker_verdict(&call, r->n_models, err) : SK_OK;
 }
 
-/* Outside of the lock: waits for the oldest run. An error is the device's. */
+/* Outside of the lock: waits for the oldest batch. An error is the device's. */
 static sk_status end_run(sk_lane_stage *stage, sk_error *err)
 {
     sk_lane *lane = stage->lane;
     sk_second *s = &lane->second;
-    const sk_crop_run *run = &s->runs[s->ended % SK_LANE_MAX_RUNS];
-    sk_item *item = run->job->items[run->image];
+    const sk_crop_batch *batch = &s->batches[s->ended % SK_LANE_MAX_BATCHES];
+    sk_item *item = batch->job->items[batch->image];
     sk_tensor outputs[SK_SESSION_MAX_OUTPUTS];
-    if (run->count) {
+    if (batch->count) {
         SK_TRY(sk_trace_wait(&s->trace, outputs, err));
         s->waited++;
         const int64_t end = sk_clock_ns(),
-                      from = run->begin > item->second_end ? run->begin : item->second_end;
-        item->second += end - from; /* runs of one frame overlap */
+                      from = batch->begin > item->second_end ? batch->begin : item->second_end;
+        item->second += end - from; /* batches of one frame overlap */
         item->second_end = end;
-        sk_timeline_row_add(&stage->row, "second network", item->ticket, 1, run->begin, end);
+        sk_timeline_row_add(&stage->row, "second network", item->ticket, 1, batch->begin, end);
     }
     const int64_t begin = sk_clock_ns();
     const double checking = item->checking;
-    const bool wanted = !run->job->skip && item->status == SK_OK;
+    const bool wanted = !batch->job->skip && item->status == SK_OK;
     if (wanted)
-        item->status = take_crops(stage, item, run, outputs, &item->error);
-    if (run->last || item->status != SK_OK)
+        item->status = take_crops(stage, item, batch, outputs, &item->error);
+    if (batch->last || item->status != SK_OK)
         release_checker(lane);
-    if (run->last && item->status == SK_OK && wanted)
+    if (batch->last && item->status == SK_OK && wanted)
         item->status = end_frame(lane, item, &item->error);
     const int64_t end = sk_clock_ns();
     item->second_post += end - begin - (int64_t)((item->checking - checking) * 1e9);
@@ -279,12 +279,12 @@ static sk_status end_run(sk_lane_stage *stage, sk_error *err)
 
 /* --- the thread --- */
 
-/* Whether another run may begin: there is a frame for it, a slot, and nothing of another size in the way. */
+/* Whether another batch may begin: there is a frame for it, a slot, and nothing of another size in the way. */
 static bool may_begin(sk_lane_stage *stage)
 {
     sk_second *s = &stage->lane->second;
     const bool flying = s->queued > s->ended;
-    if (s->queued - s->ended == SK_LANE_MAX_RUNS || s->submitted - s->waited == s->slots ||
+    if (s->queued - s->ended == SK_LANE_MAX_BATCHES || s->submitted - s->waited == s->slots ||
         (flying && !s->trace.asynchronous))
         return false;
     if (!s->cutting) {
@@ -300,25 +300,25 @@ static bool may_begin(sk_lane_stage *stage)
     return !flying || is_open(s, &s->cutting->items[s->image]->view, s->cutting->has_resident);
 }
 
-/* Under the lock: one run more. */
+/* Under the lock: one batch more. */
 static sk_status begin_next(sk_lane_stage *stage, sk_error *err)
 {
     sk_runner *r = stage->lane->runner;
     sk_second *s = &stage->lane->second;
     s->queued++;
-    *newest_run(s) = (sk_crop_run){.job = s->cutting, .image = s->image, .last = true};
+    *newest_batch(s) = (sk_crop_batch){.job = s->cutting, .image = s->image, .last = true};
     pthread_mutex_unlock(&r->lock);
     sk_status status = begin_run(stage, err);
     pthread_mutex_lock(&r->lock);
-    const sk_crop_run *run = newest_run(s);
-    s->next_crop = run->last ? 0 : run->first + run->count;
-    s->image += run->last;
+    const sk_crop_batch *batch = newest_batch(s);
+    s->next_crop = batch->last ? 0 : batch->first + batch->count;
+    s->image += batch->last;
     if (s->image == s->cutting->count)
         s->cutting = NULL;
     return status;
 }
 
-/* Under the lock: one run less, and perhaps a job. */
+/* Under the lock: one batch less, and perhaps a job. */
 static sk_status end_oldest(sk_lane_stage *stage, sk_error *err)
 {
     sk_runner *r = stage->lane->runner;
@@ -326,10 +326,10 @@ static sk_status end_oldest(sk_lane_stage *stage, sk_error *err)
     pthread_mutex_unlock(&r->lock);
     sk_status status = end_run(stage, err);
     pthread_mutex_lock(&r->lock);
-    const sk_crop_run *run = &s->runs[s->ended++ % SK_LANE_MAX_RUNS];
-    if (status != SK_OK || !run->last || run->image + 1 < run->job->count)
+    const sk_crop_batch *batch = &s->batches[s->ended++ % SK_LANE_MAX_BATCHES];
+    if (status != SK_OK || !batch->last || batch->image + 1 < batch->job->count)
         return status;
-    sk_job_mark(run->job, SK_ITEM_SECOND, SK_AT_DONE, sk_clock_ns());
+    sk_job_mark(batch->job, SK_ITEM_SECOND, SK_AT_DONE, sk_clock_ns());
     sk_stage_pass(stage);
     return SK_OK;
 }

@@ -7,27 +7,27 @@
 int32_t sk_row_strips_number(const sk_row_strips *s, int32_t row)
 {
     const int32_t at = row - s->first;
-    if (at < 0 || at / s->step >= s->count || at % s->step >= s->run)
+    if (at < 0 || at / s->step >= s->count || at % s->step >= s->height)
         return -1;
-    return at / s->step * s->run + at % s->step;
+    return at / s->step * s->height + at % s->step;
 }
 
 /* Do the rows that are read lie in equal strips, and is it worth leaving out the others? */
 static bool regular(const uint8_t *used, int32_t height, sk_row_strips *out)
 {
-    int32_t first = 0, run = 0, last = height - 1, next;
+    int32_t first = 0, high = 0, last = height - 1, next;
     while (first < height && !used[first])
         first++;
     while (last >= 0 && !used[last])
         last--;
-    while (first + run < height && used[first + run])
-        run++;
-    for (next = first + run; next < height && !used[next]; next++)
+    while (first + high < height && used[first + high])
+        high++;
+    for (next = first + high; next < height && !used[next]; next++)
         ;
     const int32_t step = next - first, count = step > 0 ? (last - first) / step + 1 : 0;
-    if (first > last || next >= height || 4 * run > 3 * step || first + (count - 1) * step + run > height)
+    if (first > last || next >= height || 4 * high > 3 * step || first + (count - 1) * step + high > height)
         return false;
-    *out = (sk_row_strips){first, step, run, count};
+    *out = (sk_row_strips){first, step, high, count};
     for (int32_t y = 0; y < height; y++)
         if (used[y] && sk_row_strips_number(out, y) < 0)
             return false;

@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 /* The rows of a picture that shrinking it reads (tasks/resize_linear.h), where they are a regular part of all: `count` times
- * `run` rows, `step` apart. A row of the result is mixed from two rows, or from one: at 1920 x 1080 into 640 x 360 every
+ * `height` rows, `step` apart. A row of the result is mixed from two rows, or from one: at 1920 x 1080 into 640 x 360 every
  * third row counts, at 3840 x 2160 two of six. Whoever moves pictures may leave the others out. count 0: all rows. */
 typedef struct sk_row_strips {
-    int32_t first, step, run, count;
+    int32_t first, step, height, count;
 } sk_row_strips;
 
 /* Leaves count 0 where leaving out is not worth it. */

@@ -46,7 +46,7 @@ done:
 size_t gpu_frame_bytes(const gpu_plan *plan)
 {
     const sk_row_strips *s = &plan->strips;
-    return s->count ? sk_frame_fit_row(&plan->fit) * (size_t)s->run * (size_t)s->count
+    return s->count ? sk_frame_fit_row(&plan->fit) * (size_t)s->height * (size_t)s->count
                     : sk_frame_fit_bytes(&plan->fit);
 }
 

@@ -51,15 +51,16 @@ typedef int copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pit
 static int copy_rows(const layout *l, uint8_t *to, const uint8_t *from, copy_2d *copy, gpu_stream *stream)
 {
     const sk_row_strips *s = &l->strips;
-    const size_t run = (size_t)s->run, count = (size_t)s->count, step = (size_t)s->step * (size_t)l->from_row;
+    const size_t height = (size_t)s->height, count = (size_t)s->count,
+                 step = (size_t)s->step * (size_t)l->from_row;
     from += s->first * l->from_row;
     if ((size_t)l->from_row == l->row) /* a strip is one piece */
-        return copy(to, run * l->row, from, step, run * l->row, count, stream);
+        return copy(to, height * l->row, from, step, height * l->row, count, stream);
     if (count == 1)
-        return copy(to, l->row, from, (size_t)l->from_row, l->row, run, stream);
-    for (size_t i = 0; i < run; i++) {
-        const int error =
-            copy(to + i * l->row, run * l->row, from + i * (size_t)l->from_row, step, l->row, count, stream);
+        return copy(to, l->row, from, (size_t)l->from_row, l->row, height, stream);
+    for (size_t i = 0; i < height; i++) {
+        const int error = copy(to + i * l->row, height * l->row, from + i * (size_t)l->from_row, step, l->row,
+                               count, stream);
         if (error)
             return error;
     }
@@ -68,7 +69,7 @@ static int copy_rows(const layout *l, uint8_t *to, const uint8_t *from, copy_2d 
 
 static int upload_pinned(gpu_session *s, const layout *l, uint8_t *to, const uint8_t *from)
 {
-    const size_t bytes = l->row * (size_t)l->strips.run * (size_t)l->strips.count;
+    const size_t bytes = l->row * (size_t)l->strips.height * (size_t)l->strips.count;
     const bool dense = (size_t)l->from_row == l->row && l->strips.count == 1;
     if (dense && (l->pictures == 1 || (size_t)l->from_picture == bytes))
         return gpu_copy_up(to, from, bytes * (size_t)l->pictures, s->up);
@@ -88,7 +89,7 @@ static int upload_pinned(gpu_session *s, const layout *l, uint8_t *to, const uin
 
 /* --- through pinned memory of our own --- */
 
-/* What is wanted of an input, as one run of bytes: pieces that lie apart at the caller's. */
+/* What is wanted of an input, as one piece of bytes: pieces that lie apart at the caller's. */
 typedef struct gathering {
     const layout *l;
     const uint8_t *from;
@@ -126,8 +127,8 @@ static int upload_staged(gpu_session *s, const layout *l, uint8_t *to, uint8_t *
     gathering g = {.l = l,
                    .from = from,
                    .staging = staging,
-                   .piece = dense ? l->row * (size_t)l->strips.run : l->row,
-                   .pieces = dense ? 1 : l->strips.run};
+                   .piece = dense ? l->row * (size_t)l->strips.height : l->row,
+                   .pieces = dense ? 1 : l->strips.height};
     const size_t total = g.piece * (size_t)g.pieces * (size_t)l->strips.count * (size_t)l->pictures;
     for (; g.ready < total; g.ready = g.part_end) {
         g.part_end = total - g.ready < PART ? total : g.ready + PART;
