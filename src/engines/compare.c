@@ -32,10 +32,10 @@ static void add(sums *s, double a, double b, double a0, double b0)
     s->count++;
 }
 
-sk_agreement sk_compare(const float *ours, const float *reference, size_t count)
+sk_likeness sk_compare(const float *ours, const float *reference, size_t count)
 {
     sums s = {0};
-    sk_agreement result = {.pcc = 1};
+    sk_likeness result = {.pcc = 1};
     double a0 = 0, b0 = 0;
     for (size_t i = 0; i < count; i++)
         if (isfinite(ours[i]) && isfinite(reference[i])) {
@@ -46,7 +46,7 @@ sk_agreement sk_compare(const float *ours, const float *reference, size_t count)
     for (size_t i = 0; i < count; i++)
         add(&s, (double)ours[i], (double)reference[i], a0, b0);
     if (s.broken) {
-        result = (sk_agreement){.pcc = 0, .max_diff = INFINITY, .mean_diff = INFINITY};
+        result = (sk_likeness){.pcc = 0, .max_diff = INFINITY, .mean_diff = INFINITY};
         return result;
     }
     if (s.count == 0)
@@ -65,18 +65,18 @@ sk_agreement sk_compare(const float *ours, const float *reference, size_t count)
     return result;
 }
 
-sk_agreement sk_compare_dense(const float *ours, const float *reference, int64_t channels, int64_t places,
+sk_likeness sk_compare_dense(const float *ours, const float *reference, int64_t channels, int64_t places,
                               int32_t classes)
 {
     int64_t scores = classes < channels - 4 ? classes : channels - 4;
     const int64_t ends[] = {0, 4, 4 + scores, channels};
-    sk_agreement worst = {.pcc = 1};
+    sk_likeness worst = {.pcc = 1};
     double sum = 0;
     for (int i = 0; i < 3; i++) {
         int64_t at = ends[i] * places, count = (ends[i + 1] - ends[i]) * places;
         if (count <= 0)
             continue;
-        sk_agreement a = sk_compare(ours + at, reference + at, (size_t)count);
+        sk_likeness a = sk_compare(ours + at, reference + at, (size_t)count);
         worst.pcc = a.pcc < worst.pcc ? a.pcc : worst.pcc;
         worst.max_diff = a.max_diff > worst.max_diff ? a.max_diff : worst.max_diff;
         sum += a.mean_diff * (double)count;

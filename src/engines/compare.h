@@ -7,21 +7,21 @@
 #include <stdint.h>
 
 /* Two sets of numbers that should be the same. */
-typedef struct sk_agreement {
+typedef struct sk_likeness {
     double
         pcc; /* Pearson correlation. Where it is not defined, one side being constant: 1 when the two agree to rounding,
                    else 0. 0 as well when anything is not finite on one side only */
     double max_diff, mean_diff;
     double scale;  /* the reference's largest value */
     bool constant; /* one side hardly changes: a correlation says little */
-} sk_agreement;
+} sk_likeness;
 
-sk_agreement sk_compare(const float *ours, const float *reference, size_t count);
+sk_likeness sk_compare(const float *ours, const float *reference, size_t count);
 
 /* The same for a YOLO output with its tail, [4 + classes + more][places]: boxes, scores and the rest each for itself, of
  * which the worst counts. Boxes are a thousand times larger than scores and lie where the grid puts them, so as a whole the
  * outputs of any two pictures correlate by 0.9999. */
-sk_agreement sk_compare_dense(const float *ours, const float *reference, int64_t channels, int64_t places,
+sk_likeness sk_compare_dense(const float *ours, const float *reference, int64_t channels, int64_t places,
                               int32_t classes);
 
 #endif

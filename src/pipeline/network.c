@@ -273,7 +273,7 @@ static void compare_output(const sk_network *n, int32_t i, const sk_tensor *refe
     const sk_tensor_view *ours = &n->waited[i];
     if (ours->element != SK_ELEMENT_F32 || reference->dtype != SK_DTYPE_F32)
         return;
-    const sk_agreement a =
+    const sk_likeness a =
         sk_compare(ours->data, reference->data, sk_tensor_bytes(reference) / sizeof(float));
     if (check->n_outputs < SK_MAX_CHECKED) {
         sk_output_check *o = &check->outputs[check->n_outputs++];

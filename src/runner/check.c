@@ -133,7 +133,7 @@ static sk_status compare_all(const sk_checker_part *p, const sk_checker_call *ca
         const sk_shape *shape = &reference[i].shape;
         bool dense = trace->outputs_form == SK_OUTPUTS_WHOLE && i < m->n_outputs &&
                      m->outputs[i].kind == SK_OUTPUT_YOLO && shape->rank == 3 && shape->dim[1] > 4;
-        sk_agreement a =
+        sk_likeness a =
             dense ? sk_compare_dense(mine, reference[i].data, shape->dim[1], shape->dim[2], m->n_classes)
                   : sk_compare(mine, reference[i].data, count);
         sk_output_check *e = entry_of(out, model, i, info->output_names[i], limit);

@@ -195,7 +195,7 @@ static sk_status agree(const sk_trace *t, const sk_tensor *outputs, float *const
     for (int32_t i = 0; i < t->n_outputs; i++) {
         if (!kept[i])
             continue;
-        sk_agreement a = sk_compare(outputs[i].data, kept[i], sk_tensor_bytes(&outputs[i]) / sizeof(float));
+        sk_likeness a = sk_compare(outputs[i].data, kept[i], sk_tensor_bytes(&outputs[i]) / sizeof(float));
         if (!(a.pcc >= sk_tolerance_of(t->precision)->pcc))
             return sk_fail(err, SK_ERR_MISMATCH,
                            "%s: two runs on the same picture differ (output %s: correlation %.6f, largest "

@@ -12,7 +12,7 @@ static void compare(const float *got, const float *want, int64_t count, sk_parit
 {
     if (count <= 0)
         return;
-    sk_agreement a = sk_compare(got, want, (size_t)count);
+    sk_likeness a = sk_compare(got, want, (size_t)count);
     bool alike = a.constant && isfinite(a.max_diff);
     out->pcc = fmin(out->pcc, alike ? 1 : a.pcc);
     out->max_difference = fmax(out->max_difference, a.max_diff / fmax(1, a.scale));

@@ -95,18 +95,18 @@ static void beside(const sk_body *body, int32_t i, float ahead, float aside, flo
     *y = body->spine[i][1] + fy * ahead + fx * aside;
 }
 
-static sk_part *add_part(sk_body *body)
+static sk_body_part *add_part(sk_body *body)
 {
-    sk_part *part = &body->parts[body->n_parts++];
-    *part = (sk_part){.opacity = 1.0f};
+    sk_body_part *part = &body->parts[body->n_parts++];
+    *part = (sk_body_part){.opacity = 1.0f};
     return part;
 }
 
 /* An ellipse beside the spine whose long axis is turned by `angle` from the direction to the nose. */
-static sk_part *add_ellipse(sk_body *body, int32_t i, float ahead, float aside, float along, float across,
-                            float angle)
+static sk_body_part *add_ellipse(sk_body *body, int32_t i, float ahead, float aside, float along,
+                                 float across, float angle)
 {
-    sk_part *part = add_part(body);
+    sk_body_part *part = add_part(body);
     float fx, fy, c = sk_cos(angle), s = sk_sin(angle);
     forward(body, i, &fx, &fy);
     part->ellipse = true;
@@ -126,7 +126,7 @@ static sk_colour dim(sk_colour c, float by)
 static void add_eyes(sk_body *body, float size, int32_t i, float aside)
 {
     for (int side = -1; side <= 1; side += 2) {
-        sk_part *eye = add_ellipse(body, i, 0.0f, (float)side * aside, size, size * 0.8f, 0.0f);
+        sk_body_part *eye = add_ellipse(body, i, 0.0f, (float)side * aside, size, size * 0.8f, 0.0f);
         eye->over = true;
         eye->colour = (sk_colour){18.0f, 16.0f, 16.0f};
         eye->opacity = 0.9f;
@@ -138,14 +138,15 @@ static void fish_parts(const sk_looks *looks, const sk_motion *m, sk_body *body)
     const float l = looks->length;
     float beat = sk_sin(m->sway * 9.0f + m->phase * 0.7f);
     for (int side = -1; side <= 1; side += 2) {
-        sk_part *fin = add_ellipse(body, 7, -0.05f * l, (float)side * (0.085f * looks->girth + 0.03f) * l,
-                                   0.075f * l, 0.026f * l, (float)side * (2.5f + 0.25f * beat));
+        sk_body_part *fin =
+            add_ellipse(body, 7, -0.05f * l, (float)side * (0.085f * looks->girth + 0.03f) * l, 0.075f * l,
+                        0.026f * l, (float)side * (2.5f + 0.25f * beat));
         fin->outline = true;
         fin->colour = looks->second;
         fin->opacity = looks->fin;
         fin->veins = 0.6f;
     }
-    sk_part *tail = add_ellipse(body, 22, 0.0f, 0.0f, 0.095f * l, 0.028f * l, 0.0f);
+    sk_body_part *tail = add_ellipse(body, 22, 0.0f, 0.0f, 0.095f * l, 0.028f * l, 0.0f);
     tail->outline = true;
     tail->colour = looks->second;
     tail->opacity = looks->fin;
@@ -159,7 +160,7 @@ static void add_leg(sk_body *body, const sk_looks *looks, int32_t i, int side, f
     float fx, fy;
     forward(body, i, &fx, &fy);
     float turn = (float)side * angle, bend = (float)side * (angle + (angle > 1.5f ? 0.5f : -0.4f));
-    sk_part *thigh = add_part(body);
+    sk_body_part *thigh = add_part(body);
     beside(body, i, 0.0f, (float)side * 0.09f * l, &thigh->x0, &thigh->y0);
     float c = sk_cos(turn), s = sk_sin(turn);
     thigh->x1 = thigh->x0 + (fx * c - fy * s) * reach * 0.55f;
@@ -167,7 +168,7 @@ static void add_leg(sk_body *body, const sk_looks *looks, int32_t i, int side, f
     thigh->r0 = 0.018f * l;
     thigh->r1 = 0.013f * l;
     thigh->colour = dim(looks->base, 0.8f);
-    sk_part *shin = add_part(body);
+    sk_body_part *shin = add_part(body);
     c = sk_cos(bend);
     s = sk_sin(bend);
     shin->x0 = body->parts[body->n_parts - 2].x1;
@@ -194,15 +195,15 @@ static void fly_parts(const sk_looks *looks, const sk_motion *m, sk_body *body)
         float spread = looks->wing_angle + 0.25f * (m->sway > 0.0f ? m->sway : 0.0f);
         float away = (float)side * (SK_PI - spread);
         float c = sk_cos(away), s = sk_sin(away);
-        sk_part *wing = add_ellipse(body, 8, 0.37f * l * c, (float)side * 0.05f * l + 0.37f * l * s,
-                                    0.38f * l, 0.125f * l, away);
+        sk_body_part *wing = add_ellipse(body, 8, 0.37f * l * c, (float)side * 0.05f * l + 0.37f * l * s,
+                                         0.38f * l, 0.125f * l, away);
         wing->over = wing->outline = true;
         wing->colour = (sk_colour){205.0f, 205.0f, 200.0f};
         wing->opacity = looks->fin * 0.75f;
         wing->veins = 0.8f;
     }
     for (int side = -1; side <= 1; side += 2) {
-        sk_part *eye =
+        sk_body_part *eye =
             add_ellipse(body, 2, 0.0f, (float)side * 0.075f * looks->girth * l, 0.05f * l, 0.034f * l, 0.0f);
         eye->over = true;
         eye->colour = looks->second;
@@ -216,14 +217,14 @@ static void mouse_parts(const sk_looks *looks, const sk_motion *m, sk_body *body
         for (int side = -1; side <= 1; side += 2) {
             float step = sk_sin(m->phase + ((end + (side > 0)) & 1 ? SK_PI : 0.0f));
             float stride = sk_clampf(m->speed, 0.0f, 1.0f);
-            sk_part *foot = add_ellipse(body, end ? 12 : 7, 0.035f * l * step * stride,
-                                        (float)side * (end ? 0.105f : 0.08f) * looks->girth * l, 0.035f * l,
-                                        0.014f * l, (float)side * 0.2f);
+            sk_body_part *foot = add_ellipse(body, end ? 12 : 7, 0.035f * l * step * stride,
+                                             (float)side * (end ? 0.105f : 0.08f) * looks->girth * l,
+                                             0.035f * l, 0.014f * l, (float)side * 0.2f);
             foot->colour = looks->second;
         }
     for (int side = -1; side <= 1; side += 2) {
-        sk_part *ear = add_ellipse(body, 4, 0.0f, (float)side * 0.062f * looks->girth * l, 0.034f * l,
-                                   0.03f * l, (float)side * 0.6f);
+        sk_body_part *ear = add_ellipse(body, 4, 0.0f, (float)side * 0.062f * looks->girth * l, 0.034f * l,
+                                        0.03f * l, (float)side * 0.6f);
         ear->over = ear->outline = true;
         ear->colour = looks->second;
         ear->opacity = 0.95f;

@@ -222,7 +222,7 @@ static void draw_body(sk_canvas *canvas, const sk_world *world, const sk_looks *
 }
 
 /* Distance from a point to the part's outline, about right near it. */
-static float part_distance(const sk_part *p, float x, float y, float *along)
+static float part_distance(const sk_body_part *p, float x, float y, float *along)
 {
     if (!p->ellipse) {
         float ux = p->x1 - p->x0, uy = p->y1 - p->y0, px = x - p->x0, py = y - p->y0;
@@ -238,7 +238,7 @@ static float part_distance(const sk_part *p, float x, float y, float *along)
     return slope > 1e-6f ? k * (k - 1.0f) / slope : -p->r1;
 }
 
-static void draw_part(sk_canvas *canvas, const sk_part *p, float brightness)
+static void draw_part(sk_canvas *canvas, const sk_body_part *p, float brightness)
 {
     float half = p->r0 > p->r1 ? p->r0 : p->r1;
     float xa = p->x0, xb = p->ellipse ? p->x0 : p->x1, ya = p->y0, yb = p->ellipse ? p->y0 : p->y1;

@@ -93,7 +93,7 @@ typedef struct sk_hide {
 } sk_hide;
 
 /* A tapered stroke with round ends, or an ellipse. */
-typedef struct sk_part {
+typedef struct sk_body_part {
     bool ellipse;
     bool over;        /* drawn above the body, else below */
     bool outline;     /* counts for the boxes */
@@ -102,13 +102,13 @@ typedef struct sk_part {
     sk_colour colour;
     float opacity;
     float veins; /* texture of wings and fins, 0 … 1 */
-} sk_part;
+} sk_body_part;
 
 /* The animal's shape in one frame. */
 typedef struct sk_body {
     float spine[SK_SPINE][2], radius[SK_SPINE];
     int32_t n_parts;
-    sk_part parts[SK_MAX_PARTS];
+    sk_body_part parts[SK_MAX_PARTS];
 } sk_body;
 
 typedef struct sk_light {

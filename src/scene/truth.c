@@ -14,7 +14,7 @@ static void extent(const sk_body *body, float ux, float uy, float *low, float *h
         *high = at + r > *high ? at + r : *high;
     }
     for (int32_t i = 0; i < body->n_parts; i++) {
-        const sk_part *p = &body->parts[i];
+        const sk_body_part *p = &body->parts[i];
         if (!p->outline)
             continue;
         float c = (p->x1 * ux + p->y1 * uy) * p->r0, s = (p->x1 * uy - p->y1 * ux) * p->r1;

@@ -64,7 +64,7 @@ static void test_compare(void **state)
         a[i] = (float)draw();
         b[i] = a[i];
     }
-    sk_agreement same = sk_compare(a, b, 1000);
+    sk_likeness same = sk_compare(a, b, 1000);
     assert_true(same.pcc > 1 - 1e-12 && same.max_diff == 0 && same.mean_diff == 0);
     for (int i = 0; i < 1000; i++)
         b[i] = -2 * a[i] + 3;
@@ -79,7 +79,7 @@ static void test_compare(void **state)
     }
     assert_true(sk_compare(a, b, 1000).pcc > 0.999999);
     b[3] += 1;
-    sk_agreement one = sk_compare(a, b, 1000);
+    sk_likeness one = sk_compare(a, b, 1000);
     assert_true(one.max_diff == 1 && fabs(one.mean_diff - 1e-3) < 1e-9 && one.pcc < 1);
     /* Constant on both sides: equal or not. */
     for (int i = 0; i < 1000; i++)
