@@ -76,9 +76,9 @@ sk_status sk_cli_refuse_for_models(const sk_args *args, const char *const *model
 }
 
 sk_status sk_cli_refuse_for_runtimes(const sk_args *args, const char *const *runtimes, int32_t count,
-                                     const char *provider, sk_error *err)
+                                     sk_error *err)
 {
-    uint32_t has = provider && strcasestr(provider, "openvino") ? SK_NEEDS_OPENVINO : 0;
+    uint32_t has = 0;
     for (int32_t i = 0; i < count; i++) {
         const sk_engine *engine = sk_engine_find(runtimes[i]);
         has |= engine && sk_options_find(engine->options, "winograd") ? SK_NEEDS_CPU : 0;

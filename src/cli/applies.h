@@ -17,6 +17,6 @@ sk_status sk_cli_refuse_meaningless(const sk_args *args, uint32_t asked, uint32_
 sk_status sk_cli_refuse_for_models(const sk_args *args, const char *const *models, int32_t count,
                                    sk_error *err) SK_MUST_CHECK;
 sk_status sk_cli_refuse_for_runtimes(const sk_args *args, const char *const *runtimes, int32_t count,
-                                     const char *provider, sk_error *err) SK_MUST_CHECK;
+                                     sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -184,7 +184,7 @@ static sk_status run(const sk_args *args, sk_error *err)
         SK_TRY_GOTO(choose(&s, sk_args_flag(args, "allow-fallback") > 0, chosen, err));
         s.runtimes[s.n_runtimes++] = chosen;
     }
-    SK_TRY_GOTO(sk_cli_refuse_for_runtimes(args, s.runtimes, s.n_runtimes, s.provider, err));
+    SK_TRY_GOTO(sk_cli_refuse_for_runtimes(args, s.runtimes, s.n_runtimes, err));
     SK_TRY_GOTO(sk_bench_run(&s, results, notice, err));
     if (notice[0])
         sk_cli_warn("%s", notice);

@@ -95,7 +95,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     if (choice.fell_back)
         how.provider = NULL; /* it went with the runtime */
     SK_TRY_GOTO(sk_net_engine(name, &engine, err));
-    SK_TRY_GOTO(sk_cli_refuse_for_runtimes(args, &engine->name, 1, how.provider, err));
+    SK_TRY_GOTO(sk_cli_refuse_for_runtimes(args, &engine->name, 1, err));
     if (choice.notice[0])
         sk_cli_warn("%s", choice.notice);
     SK_TRY_GOTO(sk_cli_engine_options(args, options_text, &how.options, err));

@@ -31,7 +31,7 @@ static sk_status refuse_meaningless(const sk_args *args, const sk_predict_settin
     uint32_t has = 0;
     for (size_t i = 0; i < list->count; i++)
         has |= source_has(list->items[i].source);
-    SK_TRY(sk_cli_refuse_for_runtimes(args, &s->detector.runtime, 1, s->detector.provider, err));
+    SK_TRY(sk_cli_refuse_for_runtimes(args, &s->detector.runtime, 1, err));
     return sk_cli_refuse_meaningless(args, SK_NEEDS_OF_SOURCES, has,
                                      list->count > 1 ? "none of these sources" : sk_args_text(args, "source"),
                                      err);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engines/options.h"
 
+#include "engines/engine.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,10 +125,29 @@ const char *sk_options_takes(const sk_engine_option *o, char *buffer, size_t cap
     return buffer;
 }
 
+/* Who has it then: ", which is for cpu, cuda and rocm"; "" nobody. */
+static const char *owners_of(const char *key, char *buffer, size_t capacity)
+{
+    const char *names[MOST_OPTIONS];
+    int32_t count = 0;
+    size_t used = 0;
+    buffer[0] = '\0';
+    for (int32_t i = 0; i < sk_engine_count() && count < MOST_OPTIONS; i++)
+        if (sk_options_find(sk_engine_at(i)->options, key))
+            names[count++] = sk_engine_at(i)->name;
+    for (int32_t i = 0; i < count && used < capacity; i++)
+        used += (size_t)snprintf(buffer + used, capacity - used, "%s%s",
+                                 i == 0           ? ", which is for "
+                                 : i == count - 1 ? " and "
+                                                  : ", ",
+                                 names[i]);
+    return buffer;
+}
+
 static sk_status refuse_key(const char *engine, const sk_engine_option *table, const char *key, sk_error *err)
 {
     const char *keys[MOST_OPTIONS];
-    char list[400] = "", takes[128];
+    char list[400] = "", takes[128], owners[256];
     size_t count = 0, used = 0;
     for (const sk_engine_option *o = table; o && o->key && count < MOST_OPTIONS; o++) {
         keys[count++] = o->key;
@@ -135,11 +156,11 @@ static sk_status refuse_key(const char *engine, const sk_engine_option *table, c
                                      sk_options_takes(o, takes, sizeof takes));
     }
     if (!count)
-        return sk_fail(err, SK_ERR_ARG, "the engine '%s' has no option '%s'; it has none at all", engine,
-                       key);
-    const char *meant = sk_text_suggest(key, keys, count);
-    return sk_fail(err, SK_ERR_ARG, "the engine '%s' has no option '%s'%s%s%s; it has %s", engine, key,
-                   meant ? " (did you mean '" : "", meant ? meant : "", meant ? "'?)" : "", list);
+        return sk_fail(err, SK_ERR_ARG, "the engine '%s' has no option '%s'%s; it has none at all", engine,
+                       key, owners_of(key, owners, sizeof owners));
+    const char *meant = owners_of(key, owners, sizeof owners)[0] ? NULL : sk_text_suggest(key, keys, count);
+    return sk_fail(err, SK_ERR_ARG, "the engine '%s' has no option '%s'%s%s%s%s; it has %s", engine, key,
+                   owners, meant ? " (did you mean '" : "", meant ? meant : "", meant ? "'?)" : "", list);
 }
 
 static sk_status check_value(const char *engine, const sk_engine_option *o, const char *value, sk_error *err)
@@ -187,8 +208,8 @@ sk_status sk_options_add(char *text, const char *more, sk_error *err)
     if (!more || !more[0])
         return SK_OK;
     if (used + strlen(more) + 2 > SK_OPTIONS_TEXT)
-        return sk_fail(err, SK_ERR_LIMIT, "an engine's options are longer than %d bytes: %s,%s",
-                       SK_OPTIONS_TEXT - 1, text, more);
+        return sk_fail(err, SK_ERR_LIMIT, "an engine's options are longer than %d bytes: %s%s%s",
+                       SK_OPTIONS_TEXT - 1, text, used ? "," : "", more);
     snprintf(text + used, SK_OPTIONS_TEXT - used, "%s%s", used ? "," : "", more);
     return SK_OK;
 }

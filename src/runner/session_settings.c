@@ -31,6 +31,16 @@ static sk_status check_scopes(const char *text, sk_error *err)
     return SK_OK;
 }
 
+static sk_status refuse_provider(const sk_engine *engine, const char *provider, sk_error *err)
+{
+    const char *other = NULL;
+    SK_TRY(sk_engine_of_provider(provider, &other, err));
+    return sk_fail(err, SK_ERR_ARG,
+                   "an execution provider (%s) is ONNX Runtime's; '%s' has none\nleave it out, or choose the "
+                   "runtime '%s'",
+                   provider, engine->name, other);
+}
+
 sk_status sk_session_settings_of(const sk_engine *engine, const sk_network_wish *wish,
                                  sk_session_settings *out, sk_error *err)
 {
@@ -46,8 +56,11 @@ sk_status sk_session_settings_of(const sk_engine *engine, const sk_network_wish 
         SK_TRY(sk_options_put_known(text, table, "hint", "throughput", err));
     if (wish->openvino_device && wish->openvino_device[0])
         SK_TRY(sk_options_put_known(text, table, "device", wish->openvino_device, err));
-    if (wish->provider && wish->provider[0] && (!wish->one_of_several || sk_options_find(table, "provider")))
-        SK_TRY(sk_options_put(text, "provider", wish->provider, err));
+    if (wish->provider && wish->provider[0]) {
+        if (!wish->one_of_several && !sk_options_find(table, "provider"))
+            return refuse_provider(engine, wish->provider, err);
+        SK_TRY(sk_options_put_known(text, table, "provider", wish->provider, err));
+    }
     SK_TRY(sk_options_add(text, wish->options, err));
     SK_TRY(check_scopes(text, err));
     return sk_options_check(engine->name, table, text, err);

@@ -50,6 +50,11 @@ test_words_for_other_runtimes_and_sources() {
         refused no-winograd "not the cpu runtime" "${pose[@]}" -r reference --no-winograd &&
         refused reconnect "no camera and no stream" "${pose[@]}" --reconnect 5 &&
         refused hwaccel "not a video" "${pose[@]}" --hwaccel auto || return
+    # an engine's own option, given to an engine that has none of the kind
+    run predict "$picture" "${pose[@]}" -r cpu --execution-provider CPU -o "$work/never"
+    expect_code 2 && expect_in "an execution provider (CPU) is ONNX Runtime's; 'cpu' has none" "$err" || return
+    run predict "$picture" "${pose[@]}" -r cpu --engine-option hint=latency -o "$work/never"
+    expect_code 2 && expect_in "has no option 'hint', which is for openvino" "$err" || return
     run predict rtsp://localhost/x "${pose[@]}" -o "$work/never" --loop 3
     expect_code 2 && expect_in "cannot be played again" "$err"
 }

@@ -87,6 +87,11 @@ static void test_refusals(void **state)
     char text[SK_OPTIONS_TEXT] = "hint=latency";
     assert_int_equal(sk_options_add(text, longest, &err), SK_ERR_LIMIT);
     assert_string_equal(text, "hint=latency");
+    assert_non_null(strstr(err.message, "511 bytes: hint=latency,device=xx"));
+    text[0] = '\0';
+    longest[SK_OPTIONS_TEXT - 2] = 'x';
+    assert_int_equal(sk_options_add(text, longest, &err), SK_ERR_LIMIT);
+    assert_non_null(strstr(err.message, "511 bytes: device=xx"));
 }
 
 static void expect_identity(const char *text, const char *want)

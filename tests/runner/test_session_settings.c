@@ -34,7 +34,9 @@ static void test_words(void **state)
     expect("reference", &wish, "");
     wish = (sk_network_wish){.provider = "CUDA"};
     expect("onnx_cuda", &wish, "provider=CUDA");
-    refused("cpu", &wish, "the engine 'cpu' has no option 'provider'");
+    refused("cpu", &wish,
+            "an execution provider (CUDA) is ONNX Runtime's; 'cpu' has none\nleave it out, or choose "
+            "the runtime 'onnx_cuda'");
     wish.one_of_several = true;
     expect("cpu", &wish, "");
     expect("onnx_cuda", &wish, "provider=CUDA");
@@ -46,7 +48,11 @@ static void test_options(void **state)
     sk_network_wish wish = {.options = "tune=off,openvino.hint=throughput", .no_winograd = true};
     expect("cpu", &wish, "winograd=off,tune=off,openvino.hint=throughput");
     expect("cuda", &wish, "tune=off,openvino.hint=throughput");
-    refused("onnx_cpu", &wish, "the engine 'onnx_cpu' has no option 'tune'; it has provider=");
+    refused("onnx_cpu", &wish,
+            "the engine 'onnx_cpu' has no option 'tune', which is for cpu, cuda and rocm; it has provider=");
+    wish.options = "mask=avx2";
+    refused("openvino", &wish, "'openvino' has no option 'mask', which is for cpu; it has device=");
+    refused("reference", &wish, "'reference' has no option 'mask', which is for cpu; it has none at all");
     wish.options = "cup.tune=off";
     refused("cpu", &wish, "no engine is called 'cup' (did you mean 'cpu'?)");
 }
