@@ -26,14 +26,15 @@ typedef enum sk_log_level {
     SK_LOG_DEBUG = 3
 } sk_log_level;
 
-/* One message: UTF-8, no line end, 1023 bytes at most, valid during the call only. Called from any thread, also from
+/* One message: UTF-8, no line end, 1023 bytes at most (a longer one ends in "…"), valid during the call only. Called from any thread, also from
  * several at once, and under no lock of ours. A message that skitter has to say during the call is dropped. */
 typedef void (*sk_log_fn)(void *cookie, sk_log_level level, const char *message);
 
 /* Somebody who listens; ended by sk_log_unlisten. */
 typedef struct sk_log_listener sk_log_listener;
 
-/* Messages up to `level` go to fn(cookie, …) from now on. `cookie` stays the caller's. */
+/* Messages up to `level` go to fn(cookie, …) from now on. `cookie` stays the caller's. Of a failure (SK_ERR_ARG: fn or out
+ * is null; SK_ERR_MEMORY) *out is null. */
 SK_API sk_status sk_log_listen(sk_log_level level, sk_log_fn fn, void *cookie, sk_log_listener **out,
                                sk_error *err) SK_MUST_CHECK;
 /* Ends it and nulls the pointer; null is fine. When this returns, fn is not running and will not be called again, so that

@@ -27,8 +27,7 @@ const char *sk_status_text(sk_status status)
     return "unknown status";
 }
 
-/* A cut text ends in an ellipsis, never in half of a UTF-8 character. */
-static void mark_cut(char *text, size_t capacity)
+void sk_error_mark_cut(char *text, size_t capacity)
 {
     size_t end = capacity - 1 - strlen("…");
     while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80)
@@ -45,7 +44,7 @@ sk_status sk_error_set(sk_error *err, sk_status code, const char *file, int line
     int length = vsnprintf(err->message, sizeof err->message, format, args);
     va_end(args);
     if (length >= (int)sizeof err->message)
-        mark_cut(err->message, sizeof err->message);
+        sk_error_mark_cut(err->message, sizeof err->message);
     err->code = code;
     err->file = file;
     err->line = line;
@@ -73,6 +72,6 @@ void sk_error_prefix(sk_error *err, const char *format, ...)
     } else {
         memcpy(err->message + length, after, room - 1);
         err->message[sizeof err->message - 1] = '\0';
-        mark_cut(err->message, sizeof err->message);
+        sk_error_mark_cut(err->message, sizeof err->message);
     }
 }

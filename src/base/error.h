@@ -5,6 +5,7 @@
 #include "skitter/status.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 
 /* Fills *err (if given) and returns `code`, so that a failure is one statement:
  *     return sk_fail(err, SK_ERR_FORMAT, "%s: not a zip file (starts with %02x)", path, first);
@@ -20,6 +21,9 @@ sk_status sk_error_set(sk_error *err, sk_status code, const char *file, int line
 
 /* Puts "prefix: " before the text already in *err; for callers that know the path the callee did not. */
 void sk_error_prefix(sk_error *err, const char *format, ...) SK_PRINTF(2, 3);
+
+/* The end of a text that did not fit into `capacity` bytes: an ellipsis, and before it no half of a UTF-8 character. */
+void sk_error_mark_cut(char *text, size_t capacity);
 
 /* Shorthand for an allocation that failed. */
 #define sk_fail_memory(err, bytes)                                                                           \

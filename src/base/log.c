@@ -3,12 +3,14 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 /* A listener stays in the list while a call to it is under way (`busy`), so that whoever walks the list can let go of the
  * lock for the call and find its place again. */
@@ -50,8 +52,9 @@ static void remove_listener(sk_log_listener *listener)
 
 sk_status sk_log_listen(sk_log_level level, sk_log_fn fn, void *cookie, sk_log_listener **out, sk_error *err)
 {
-    SK_CHECK_ARG(fn && out, err);
+    SK_CHECK_ARG(out, err);
     *out = NULL;
+    SK_CHECK_ARG(fn, err);
     sk_log_listener *listener = sk_calloc(1, sizeof *listener);
     if (!listener)
         return sk_fail_memory(err, sizeof *listener);
@@ -91,6 +94,16 @@ int sk_log_wanted(sk_log_level level)
     return (int)level <= atomic_load_explicit(&wanted_level, memory_order_relaxed);
 }
 
+/* Names of files may hold any bytes. */
+static void only_utf8(char *text)
+{
+    for (size_t left = strlen(text), step; left > 0; text += step, left -= step) {
+        step = sk_text_utf8(text, left);
+        if (step == 0)
+            *text = '?', step = 1;
+    }
+}
+
 void sk_log(sk_log_level level, const char *format, ...)
 {
     if (!sk_log_wanted(level) || speaking)
@@ -98,8 +111,11 @@ void sk_log(sk_log_level level, const char *format, ...)
     char message[1024];
     va_list args;
     va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
+    const int length = vsnprintf(message, sizeof message, format, args);
     va_end(args);
+    if (length >= (int)sizeof message)
+        sk_error_mark_cut(message, sizeof message);
+    only_utf8(message);
     pthread_mutex_lock(&lock);
     for (sk_log_listener *l = listeners, *next; l; l = next) {
         if (!l->leaving && level <= l->level) {

@@ -2,6 +2,7 @@
 #include "support/test.h"
 
 #include "base/log.h"
+#include "base/text.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -66,6 +67,42 @@ static void cuts_long_messages(void **state)
     sk_log(SK_LOG_DEBUG, "%s", text);
     sk_log_unlisten(&listener);
     assert_int_equal(strlen(s.last), 1023);
+    assert_string_equal(s.last + 1020, "…");
+}
+
+/* Wherever the cut falls, and whatever bytes a file's name has. */
+static void messages_are_utf8(void **state)
+{
+    (void)state;
+    sink s = {0};
+    sk_log_listener *listener = listen(SK_LOG_DEBUG, keep, &s);
+    for (int before = 0; before < 4; before++) {
+        char text[3000] = "xxxx";
+        for (size_t at = (size_t)before; at + 5 < sizeof text; at += 4)
+            memcpy(text + at, "🪰", 5);
+        sk_log(SK_LOG_DEBUG, "%s", text);
+        const size_t length = strlen(s.last);
+        assert_in_range(length, 1020, 1023);
+        for (size_t at = 0, step; at < length; at += step) {
+            step = sk_text_utf8(s.last + at, length - at);
+            assert_true(step > 0);
+        }
+    }
+    sk_log(SK_LOG_DEBUG, "%s", "fl\xFCgel\xC3.mp4");
+    assert_string_equal(s.last, "fl?gel?.mp4");
+    sk_log_unlisten(&listener);
+}
+
+static void a_listener_without_a_function_is_none(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sink s = {0};
+    sk_log_listener *listener = (sk_log_listener *)&s;
+    assert_int_equal(sk_log_listen(SK_LOG_INFO, NULL, &s, &listener, &err), SK_ERR_ARG);
+    assert_null(listener);
+    assert_int_equal(sk_log_listen(SK_LOG_INFO, keep, &s, NULL, &err), SK_ERR_ARG);
+    assert_false(sk_log_wanted(SK_LOG_ERROR));
 }
 
 static void talk_back(void *cookie, sk_log_level level, const char *message)
@@ -227,6 +264,8 @@ int main(void)
         cmocka_unit_test(silent_by_default),
         cmocka_unit_test(filters_by_level),
         cmocka_unit_test(cuts_long_messages),
+        cmocka_unit_test(messages_are_utf8),
+        cmocka_unit_test(a_listener_without_a_function_is_none),
         cmocka_unit_test(a_message_from_the_callback_is_dropped),
         cmocka_unit_test(threads_talk_at_once),
         cmocka_unit_test(two_listeners_hear_their_own_levels),
