@@ -27,7 +27,7 @@ typedef struct sk_network sk_network;
 typedef struct sk_network_settings {
     /* sizeof(sk_network_settings) */
     uint32_t size;
-    /* as in sk_pipeline_settings; default "cpu" */
+    /* as in sk_pipeline_settings, of one device: "cpu" (default), "cuda:1" */
     const char *runtime;
     /* default: the runtime's usual one */
     const char *precision;

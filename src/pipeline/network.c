@@ -121,6 +121,10 @@ static sk_status capture(sk_network *n, const sk_network_settings *s, sk_error *
     sk_device devices[SK_RUNNER_MAX_DEVICES];
     int32_t count = 0;
     SK_TRY(sk_devices_read(NULL, s->runtime, devices, &count, err));
+    if (count != 1)
+        return sk_fail(err, SK_ERR_ARG,
+                       "a network runs on one device, and '%s' is %d: open one network for each", s->runtime,
+                       count);
     sk_trace_key key = {.engine = devices[0].engine,
                         .device = devices[0].index,
                         .batch = in->fixed_batch > 0 ? in->fixed_batch : s->batch,
@@ -273,8 +277,7 @@ static void compare_output(const sk_network *n, int32_t i, const sk_tensor *refe
     const sk_tensor_view *ours = &n->waited[i];
     if (ours->element != SK_ELEMENT_F32 || reference->dtype != SK_DTYPE_F32)
         return;
-    const sk_likeness a =
-        sk_compare(ours->data, reference->data, sk_tensor_bytes(reference) / sizeof(float));
+    const sk_likeness a = sk_compare(ours->data, reference->data, sk_tensor_bytes(reference) / sizeof(float));
     if (check->n_outputs < SK_MAX_CHECKED) {
         sk_output_check *o = &check->outputs[check->n_outputs++];
         *o = (sk_output_check){

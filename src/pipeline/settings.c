@@ -74,6 +74,10 @@ static sk_status check(const sk_pipeline_settings *s, sk_error *err)
                        s->classes ? "are given" : "is null");
     if (isnan(s->peak_threshold))
         return sk_fail(err, SK_ERR_ARG, "peak_threshold is no number (NaN)");
+    if (s->max_instances < 0)
+        return sk_fail(err, SK_ERR_ARG,
+                       "max_instances is %d: give how many of a frame are kept, or 0 for all",
+                       s->max_instances);
     if (s->height < 0 || s->width < 0 || s->threads < 0)
         return sk_fail(err, SK_ERR_ARG, "a negative size or count in the pipeline's settings");
     return SK_OK;
@@ -84,6 +88,8 @@ static sk_status check_sleap(const sk_sleap_options *o, sk_error *err)
     if ((uint32_t)o->refinement > SK_SLEAP_REFINE_NONE || (uint32_t)o->overlap > SK_OVERLAP_OKS)
         return sk_fail(err, SK_ERR_ARG, "refinement %d or overlap %d is not known", o->refinement,
                        o->overlap);
+    if (o->n_points < 2 || o->n_points > 1000)
+        return sk_fail(err, SK_ERR_ARG, "n_points is %d: an edge has 2 to 1000 samples", o->n_points);
     const float numbers[] = {o->centroid_peak_threshold,  o->max_edge_length_ratio, o->dist_penalty_weight,
                              o->min_instance_peaks,       o->min_line_scores,       o->overlap_threshold,
                              o->min_mean_node_score,      o->min_instance_score,    o->min_centroid_distance,

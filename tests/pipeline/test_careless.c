@@ -13,9 +13,10 @@
 static void settings_out_of_range(void **state)
 {
     (void)state;
-    sk_pipeline_settings s[14];
+    sk_pipeline_settings s[17];
     sk_sleap_options refinement = SK_SLEAP_OPTIONS_INIT, overlap = SK_SLEAP_OPTIONS_INIT,
-                     number = SK_SLEAP_OPTIONS_INIT, line = SK_SLEAP_OPTIONS_INIT;
+                     number = SK_SLEAP_OPTIONS_INIT, line = SK_SLEAP_OPTIONS_INIT,
+                     few = SK_SLEAP_OPTIONS_INIT, many = SK_SLEAP_OPTIONS_INIT;
     sk_frame format = SK_FRAME_INIT, place = SK_FRAME_INIT, matrix = SK_FRAME_INIT;
     for (size_t i = 0; i < sizeof s / sizeof *s; i++)
         s[i] = tiny_settings();
@@ -25,6 +26,10 @@ static void settings_out_of_range(void **state)
     overlap.overlap = -1;
     sk_sleap_options_defaults(&number);
     sk_sleap_options_defaults(&line);
+    sk_sleap_options_defaults(&few);
+    sk_sleap_options_defaults(&many);
+    few.n_points = 0;
+    many.n_points = 1001;
     number.dist_penalty_weight = NAN;
     line.min_line_scores = 5;
     format.format = (sk_pixel_format)77;
@@ -45,12 +50,20 @@ static void settings_out_of_range(void **state)
     s[11].sleap = &number;
     s[12].sleap = &line;
     s[13].peak_threshold = NAN;
+    s[14].sleap = &few;
+    s[15].sleap = &many;
+    s[16].max_instances = -1;
     for (size_t i = 0; i < sizeof s / sizeof *s; i++) {
         sk_error err = {0};
         sk_pipeline *p = (sk_pipeline *)&err;
         const char *path = tiny_path();
         if (sk_pipeline_open(&path, 1, &s[i], &p, &err) != SK_ERR_ARG || p || !err.message[0])
             fail_msg("settings %zu were taken", i);
+        if (strstr(err.message, ": needs ")) /* names of our insides help nobody */
+            fail_msg("settings %zu: %s", i, err.message);
+        if ((i == 14 && !strstr(err.message, "n_points is 0: an edge has 2 to 1000 samples")) ||
+            (i == 16 && !strstr(err.message, "max_instances is -1: give how many")))
+            fail_msg("settings %zu: %s", i, err.message);
     }
 }
 

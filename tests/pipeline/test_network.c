@@ -122,6 +122,15 @@ static void refuses(void **state)
     sk_network_close(&n);
     s.options = "no_such=1";
     assert_int_equal(sk_network_open(model, &s, &n, &err), SK_ERR_ARG);
+    s = (sk_network_settings)SK_NETWORK_SETTINGS_INIT;
+    sk_network_defaults(&s);
+    static const char *const several[] = {"cpu,cpu", "cpu:x2", "cpu*3"}; /* one device, or none */
+    for (int i = 0; i < 3; i++) {
+        s.runtime = several[i];
+        assert_int_equal(sk_network_open(model, &s, &n, &err), SK_ERR_ARG);
+        assert_null(n);
+    }
+    assert_non_null(strstr(err.message, "a network runs on one device, and 'cpu*3' is 3"));
     assert_null(n);
     sk_model_close(&model);
 }
