@@ -66,7 +66,7 @@ sk_likeness sk_compare(const float *ours, const float *reference, size_t count)
 }
 
 sk_likeness sk_compare_dense(const float *ours, const float *reference, int64_t channels, int64_t places,
-                              int32_t classes)
+                             int32_t classes)
 {
     int64_t scores = classes < channels - 4 ? classes : channels - 4;
     const int64_t ends[] = {0, 4, 4 + scores, channels};

@@ -22,6 +22,6 @@ sk_likeness sk_compare(const float *ours, const float *reference, size_t count);
  * which the worst counts. Boxes are a thousand times larger than scores and lie where the grid puts them, so as a whole the
  * outputs of any two pictures correlate by 0.9999. */
 sk_likeness sk_compare_dense(const float *ours, const float *reference, int64_t channels, int64_t places,
-                              int32_t classes);
+                             int32_t classes);
 
 #endif
