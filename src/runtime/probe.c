@@ -4,6 +4,7 @@
 #include "base/child.h"
 #include "runtime/trial.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,10 +171,61 @@ void sk_probe_one(sk_runtime runtime, bool fresh, sk_probe_row *row)
         sk_probe_cache_write(row);
 }
 
+/* --- all of them, side by side --- */
+
+/* Runtimes that one thread probes, one after another. */
+typedef struct turn_taking {
+    bool fresh;
+    uint32_t members; /* bits */
+    sk_probe_row *rows;
+} turn_taking;
+
+static void *probe_in_turn(void *context)
+{
+    const turn_taking *t = context;
+    for (int i = 0; i < SK_RUNTIME_COUNT; i++)
+        if (t->members & 1u << i)
+            sk_probe_one((sk_runtime)i, t->fresh, &t->rows[i]);
+    return NULL;
+}
+
+/* Runtimes of one GPU take turns: it may be set to let one process in at a time. Without a driver nobody gets that far. */
+static uint32_t neighbours_of(sk_runtime runtime)
+{
+    static const uint32_t nvidia =
+                              1u << SK_RUNTIME_CUDA | 1u << SK_RUNTIME_ONNX_CUDA | 1u << SK_RUNTIME_TENSORRT,
+                          amd = 1u << SK_RUNTIME_ROCM | 1u << SK_RUNTIME_ONNX_ROCM;
+    sk_probe_row unused = {0};
+    const uint32_t own = 1u << runtime;
+    if (own & nvidia)
+        return sk_probe_machine(SK_RUNTIME_CUDA, &unused) ? nvidia : own;
+    if (own & amd)
+        return sk_probe_machine(SK_RUNTIME_ROCM, &unused) ? amd : own;
+    return own;
+}
+
 void sk_probe_all(bool fresh, sk_probe_row rows[SK_RUNTIME_COUNT])
 {
-    for (int i = 0; i < SK_RUNTIME_COUNT; i++)
-        sk_probe_one((sk_runtime)i, fresh, &rows[i]);
+    turn_taking parts[SK_RUNTIME_COUNT];
+    pthread_t threads[SK_RUNTIME_COUNT];
+    bool started[SK_RUNTIME_COUNT];
+    int n = 0;
+    uint32_t taken = 0;
+    for (int i = 0; i < SK_RUNTIME_COUNT; i++) {
+        (void)sk_engine_find(sk_runtime_name((sk_runtime)i)); /* plugins are looked for here, once */
+        if (taken & 1u << i)
+            continue;
+        parts[n] = (turn_taking){.fresh = fresh, .members = neighbours_of((sk_runtime)i), .rows = rows};
+        taken |= parts[n++].members;
+    }
+    for (int i = 0; i < n; i++)
+        started[i] = pthread_create(&threads[i], NULL, probe_in_turn, &parts[i]) == 0;
+    for (int i = 0; i < n; i++) {
+        if (started[i])
+            pthread_join(threads[i], NULL);
+        else
+            (void)probe_in_turn(&parts[i]);
+    }
 }
 
 void sk_probe_facts(const sk_probe_row rows[SK_RUNTIME_COUNT], sk_runtime_facts *out)

@@ -27,7 +27,7 @@ void sk_probe_engine(const char *name, int64_t limit_ms, sk_probe_row *row);
 /* The child's part (base/child.h, role "probe"); `find` gives the engine of a name. */
 void sk_probe_serve(int fd, const sk_engine *(*find)(const char *name));
 
-/* One row a runtime, in the canonical order. `fresh`: do not use (but do renew) what the cache remembers. A cache that
+/* One row a runtime, in the canonical order; all are probed at once but for those of one GPU. `fresh`: do not use (but do renew) what the cache remembers. A cache that
  * cannot be read or written is as if there was none. */
 void sk_probe_all(bool fresh, sk_probe_row rows[SK_RUNTIME_COUNT]);
 void sk_probe_one(sk_runtime runtime, bool fresh, sk_probe_row *row);

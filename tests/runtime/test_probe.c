@@ -82,11 +82,33 @@ static sk_status noisy(sk_engine_probe *out, sk_error *err)
     return sk_engine_reference.probe(out, err);
 }
 
+/* Comes back only when the other of two is being probed as well; in turn each would wait in vain. */
+static const char *own_name;
+static sk_status meet(sk_engine_probe *out, sk_error *err)
+{
+    const char *folder = getenv("TEST_PROBE_MEET");
+    char path[600];
+    snprintf(path, sizeof path, "%s/here-%s", folder, own_name);
+    SK_TRY(sk_file_replace(path, "", 0, err));
+    snprintf(path, sizeof path, "%s/here-%s", folder,
+             strcmp(own_name, "openvino") == 0 ? "onnx_cpu" : "openvino");
+    for (int i = 0; i < 1000 && access(path, F_OK) != 0; i++)
+        sk_clock_sleep_ns(10000000);
+    if (access(path, F_OK) != 0)
+        return sk_fail(err, SK_ERR_TIMEOUT, "nobody else came");
+    return sk_engine_reference.probe(out, err);
+}
+
 /* What stands behind these names in the child: the reference executor with one function changed. */
 static const sk_engine *find(const char *name)
 {
     static sk_engine engine;
     engine = sk_engine_reference;
+    if (getenv("TEST_PROBE_MEET")) {
+        own_name = name;
+        engine.probe = strcmp(name, "openvino") == 0 || strcmp(name, "onnx_cpu") == 0 ? meet : lack;
+        return &engine;
+    }
     if (strcmp(name, "liar") == 0) {
         engine.wait = wait_and_spoil;
         return &engine;
@@ -184,6 +206,21 @@ static void test_honest_engines(void **state)
     assert_true(row.available);
     assert_true(row.n_devices >= 1 && row.devices[0][0]);
     assert_false(row.cached);
+}
+
+static void test_all_at_once(void **state)
+{
+    (void)state;
+    static sk_probe_row rows[SK_RUNTIME_COUNT];
+    setenv("TEST_PROBE_MEET", test_folder(), 1);
+    sk_probe_all(true, rows);
+    unsetenv("TEST_PROBE_MEET");
+    for (int i = 0; i < SK_RUNTIME_COUNT; i++) {
+        assert_int_equal(rows[i].runtime, i);
+        if (rows[i].available != (i == SK_RUNTIME_OPENVINO || i == SK_RUNTIME_ONNX_CPU))
+            fail_msg("%s: %s", sk_runtime_name((sk_runtime)i), rows[i].reason);
+    }
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
 static void test_absent_engines_say_why(void **state)
@@ -315,6 +352,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_boast_is_cut_to_size),
         cmocka_unit_test(test_lie_is_found_out),
         cmocka_unit_test(test_honest_engines),
+        cmocka_unit_test(test_all_at_once),
         cmocka_unit_test(test_absent_engines_say_why),
         cmocka_unit_test(test_facts),
         cmocka_unit_test(test_cache),
