@@ -164,6 +164,26 @@ sk_status sk_hdf5_parse_filters(sk_hdf5_cursor c, sk_hdf5_item *item, sk_error *
 
 /* --- the elements --- */
 
+void sk_hdf5_parse_fill(sk_hdf5_cursor c, bool old, sk_hdf5_item *item)
+{
+    bool defined = true;
+    if (!old) {
+        const int version = (int)sk_hdf5_number(&c, 1);
+        c.bad = c.bad || version < 1 || version > 3;
+        if (version == 3) {
+            defined = sk_hdf5_number(&c, 1) & 0x20;
+        } else {
+            sk_hdf5_take(&c, 2); /* when space is made, and when it is filled */
+            defined = sk_hdf5_number(&c, 1) != 0;
+        }
+    }
+    const uint32_t size = defined ? (uint32_t)sk_hdf5_number(&c, 4) : 0;
+    if (!c.bad && (size == 0 || size >= 0x80000000)) /* the library's own: zeros */
+        return;
+    item->fill = size == item->type.size ? sk_hdf5_take(&c, size) : NULL;
+    item->fill_damaged = !item->fill;
+}
+
 sk_status sk_hdf5_raw(const sk_hdf5_item *item, uint64_t max_bytes, const uint8_t **bytes, sk_blob **hold,
                       sk_error *err)
 {
@@ -189,8 +209,12 @@ sk_status sk_hdf5_raw(const sk_hdf5_item *item, uint64_t max_bytes, const uint8_
         return sk_allowance_fail(err, total, "%s: %s: %llu MiB that the file of %llu KiB does not hold",
                                  item->file->what, item->label, (unsigned long long)(total >> 20),
                                  (unsigned long long)(item->file->length >> 10));
-    SK_TRY(sk_blob_alloc((size_t)total, hold, err)); /* never written data is zeros */
+    if (item->fill_damaged)
+        return refuse(item->label, item->file, SK_ERR_FORMAT, "its fill value is damaged", err);
+    SK_TRY(sk_blob_alloc((size_t)total, hold, err)); /* zeros */
     *bytes = sk_blob_data(*hold);
+    for (uint64_t i = 0; item->fill && i < item->count; i++)
+        memcpy((uint8_t *)sk_blob_data(*hold) + i * item->type.size, item->fill, item->type.size);
     sk_status status = written && total ? sk_hdf5_read_chunks(item, sk_blob_data(*hold), err) : SK_OK;
     if (status != SK_OK)
         sk_blob_unref(hold);

@@ -108,8 +108,8 @@ static const char *plain_path(const char *path)
 }
 
 typedef struct {
-    sk_hdf5_cursor type, space, layout, filters;
-    bool has_type, has_space, has_layout, has_filters, external, shared;
+    sk_hdf5_cursor type, space, layout, filters, fill;
+    bool has_type, has_space, has_layout, has_filters, has_fill, old_fill, external, shared;
 } dataset_messages;
 
 static bool see_dataset_message(void *context, int type, int flags, sk_hdf5_cursor data)
@@ -134,6 +134,15 @@ static bool see_dataset_message(void *context, int type, int flags, sk_hdf5_curs
     case SK_HDF5_MSG_FILTERS:
         m->filters = data;
         m->has_filters = true;
+        m->shared = m->shared || shared;
+        break;
+    case SK_HDF5_MSG_OLD_FILL: /* files may have both forms: the newer counts */
+    case SK_HDF5_MSG_FILL:
+        if (m->has_fill && type == SK_HDF5_MSG_OLD_FILL)
+            break;
+        m->fill = data;
+        m->has_fill = true;
+        m->old_fill = type == SK_HDF5_MSG_OLD_FILL;
         m->shared = m->shared || shared;
         break;
     case SK_HDF5_MSG_EXTERNAL: m->external = true; break;
@@ -161,6 +170,8 @@ static sk_status open_dataset(sk_hdf5_file *file, const char *path, sk_hdf5_item
     SK_TRY(sk_hdf5_parse_layout(m.layout, item, err));
     if (m.has_filters)
         SK_TRY(sk_hdf5_parse_filters(m.filters, item, err));
+    if (m.has_fill)
+        sk_hdf5_parse_fill(m.fill, m.old_fill, item);
     item->outside = item->outside || m.external;
     return SK_OK;
 }

@@ -53,6 +53,8 @@ enum {
     SK_HDF5_MSG_SPACE = 0x01,
     SK_HDF5_MSG_LINK_INFO = 0x02,
     SK_HDF5_MSG_TYPE = 0x03,
+    SK_HDF5_MSG_OLD_FILL = 0x04,
+    SK_HDF5_MSG_FILL = 0x05,
     SK_HDF5_MSG_LINK = 0x06,
     SK_HDF5_MSG_EXTERNAL = 0x07,
     SK_HDF5_MSG_LAYOUT = 0x08,
@@ -112,6 +114,8 @@ typedef struct sk_hdf5_item {
     sk_hdf5_cursor inside;  /* compact data and attributes */
     uint64_t address, size; /* contiguous data; address of a chunked dataset's tree */
     uint32_t chunk[SK_MAX_RANK];
+    const uint8_t *fill; /* type.size bytes, of elements that were never written; null: zeros */
+    bool fill_damaged;
     sk_hdf5_filter filters[SK_HDF5_MAX_FILTERS];
     int n_filters;
 } sk_hdf5_item;
@@ -120,6 +124,8 @@ sk_status sk_hdf5_parse_type(sk_hdf5_cursor c, sk_hdf5_type *out, const char *la
                              sk_error *err) SK_MUST_CHECK;
 sk_status sk_hdf5_parse_space(sk_hdf5_cursor c, sk_hdf5_item *item, sk_error *err) SK_MUST_CHECK;
 sk_status sk_hdf5_parse_layout(sk_hdf5_cursor c, sk_hdf5_item *item, sk_error *err) SK_MUST_CHECK;
+/* What never written elements are; `old`: the message's first form. */
+void sk_hdf5_parse_fill(sk_hdf5_cursor c, bool old, sk_hdf5_item *item);
 sk_status sk_hdf5_parse_filters(sk_hdf5_cursor c, sk_hdf5_item *item, sk_error *err) SK_MUST_CHECK;
 
 /* The item's elements as they lie in the file, count * type.size bytes, decompressed; *hold (may be null)
@@ -129,7 +135,7 @@ sk_status sk_hdf5_raw(const sk_hdf5_item *item, uint64_t max_bytes, const uint8_
 /* A member of a compound type, by its name: its type and where in an element it begins. */
 sk_status sk_hdf5_find_member(const sk_hdf5_item *item, const char *name, sk_hdf5_type *type,
                               uint32_t *offset, sk_error *err) SK_MUST_CHECK;
-/* Fills `out` (count * type.size bytes, zeroed) from a chunked dataset; hdf5_chunks.c. */
+/* Writes the chunks that there are into `out` (count * type.size bytes, filled) from a chunked dataset; hdf5_chunks.c. */
 sk_status sk_hdf5_read_chunks(const sk_hdf5_item *item, uint8_t *out, sk_error *err) SK_MUST_CHECK;
 
 #endif

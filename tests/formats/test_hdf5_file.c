@@ -4,6 +4,7 @@
 
 #include "formats/hdf5_file.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -232,6 +233,35 @@ static void chunks_are_put_together(void **state)
     sk_hdf5_close(&file);
 }
 
+/* What was never written is the dataset's fill value, whether some chunks are there or none. */
+static void elements_never_written_are_the_fill_value(void **state)
+{
+    (void)state;
+    const float row[] = {1, 2, 3};
+    h5_writer w = h5_create(in_folder("filled.h5"));
+    h5_put_f32_filled(&w, "some", row, -7.5f, 4, 3);
+    h5_put_f32_filled(&w, "none", NULL, NAN, 2, 3);
+    h5_put_f32_filled(&w, "zeros", row, 0, 2, 3);
+    h5_finish(&w);
+    sk_error err = {0};
+    sk_hdf5_file *file = NULL;
+    sk_blob *some = NULL, *none = NULL, *zeros = NULL;
+    assert_ok(sk_hdf5_open(path, &file, &err), &err);
+    assert_ok(sk_hdf5_dataset_read(file, "some", SK_DTYPE_F32, 1 << 16, &some, NULL, &err), &err);
+    assert_ok(sk_hdf5_dataset_read(file, "none", SK_DTYPE_F32, 1 << 16, &none, NULL, &err), &err);
+    assert_ok(sk_hdf5_dataset_read(file, "zeros", SK_DTYPE_F32, 1 << 16, &zeros, NULL, &err), &err);
+    for (int i = 0; i < 12; i++)
+        assert_true(((const float *)sk_blob_data(some))[i] == (i < 3 ? row[i] : -7.5f));
+    for (int i = 0; i < 6; i++) {
+        assert_true(isnan(((const float *)sk_blob_data(none))[i]));
+        assert_true(((const float *)sk_blob_data(zeros))[i] == (i < 3 ? row[i] : 0));
+    }
+    sk_blob_unref(&some);
+    sk_blob_unref(&none);
+    sk_blob_unref(&zeros);
+    sk_hdf5_close(&file);
+}
+
 /* Any byte changed: an error or some content, but within memory and time. */
 static void flipped_bytes_do_no_harm(void **state)
 {
@@ -297,9 +327,13 @@ static void threads_read_together(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_from_path_and_memory),  cmocka_unit_test(refuses_with_the_reason),
-        cmocka_unit_test(truncated_files_are_refused), cmocka_unit_test(chunks_are_put_together),
-        cmocka_unit_test(flipped_bytes_do_no_harm),    cmocka_unit_test(threads_read_together),
+        cmocka_unit_test(reads_from_path_and_memory),
+        cmocka_unit_test(refuses_with_the_reason),
+        cmocka_unit_test(truncated_files_are_refused),
+        cmocka_unit_test(chunks_are_put_together),
+        cmocka_unit_test(elements_never_written_are_the_fill_value),
+        cmocka_unit_test(flipped_bytes_do_no_harm),
+        cmocka_unit_test(threads_read_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,6 +104,26 @@ void h5_put_hollow(h5_writer *writer, const char *path, int rank, const int64_t 
     H5Pclose(plist);
 }
 
+void h5_put_f32_filled(h5_writer *writer, const char *path, const float *row, float fill, int64_t rows,
+                       int64_t columns)
+{
+    const hsize_t chunk[2] = {1, (hsize_t)columns}, start[2] = {0, 0};
+    hid_t plist = must(H5Pcreate(H5P_DATASET_CREATE), "dataset property");
+    must(H5Pset_chunk(plist, 2, chunk), "chunks");
+    must(H5Pset_fill_value(plist, H5T_NATIVE_FLOAT, &fill), "fill value");
+    put(writer, path, H5T_NATIVE_FLOAT, plist, NULL, 2, (const int64_t[]){rows, columns});
+    hid_t dataset = must(H5Dopen2(writer->id, path, H5P_DEFAULT), path);
+    hid_t space = must(H5Dget_space(dataset), path), memory = must(H5Screate_simple(2, chunk, NULL), path);
+    if (row) {
+        must(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, chunk, NULL), path);
+        must(H5Dwrite(dataset, H5T_NATIVE_FLOAT, memory, space, H5P_DEFAULT, row), path);
+    }
+    H5Sclose(memory);
+    H5Sclose(space);
+    H5Dclose(dataset);
+    H5Pclose(plist);
+}
+
 void h5_put_external(h5_writer *writer, const char *path, const char *other_file, int64_t count)
 {
     hid_t plist = must(H5Pcreate(H5P_DATASET_CREATE), "dataset property");

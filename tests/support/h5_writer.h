@@ -22,6 +22,9 @@ void h5_put_f32_chunked(h5_writer *writer, const char *path, const float *data, 
 void h5_put_i64(h5_writer *writer, const char *path, const int64_t *data, int rank, const int64_t *dims);
 /* A dataset of that shape without any data in the file. */
 void h5_put_hollow(h5_writer *writer, const char *path, int rank, const int64_t *dims);
+/* In chunks; the data is the first row alone, the others are never written and read as `fill`. */
+void h5_put_f32_filled(h5_writer *writer, const char *path, const float *row, float fill, int64_t rows,
+                       int64_t columns);
 /* A dataset whose bytes lie in another file. */
 void h5_put_external(h5_writer *writer, const char *path, const char *other_file, int64_t count);
 void h5_put_group(h5_writer *writer, const char *path);
