@@ -100,9 +100,7 @@ static sk_status add_sizes(const sk_model *model, const sk_describe_settings *se
     int32_t sizes[4][2] = {{own[0], own[1]}};
     int n = 1;
     static const int32_t usual[] = {320, 640, 1024};
-    const bool any = !in->fixed_size &&
-                     (model->family == SK_FAMILY_YOLO || model->family == SK_FAMILY_NONE) &&
-                     model->task != SK_TASK_SEGMENT;
+    const bool any = !in->fixed_size && (model->family == SK_FAMILY_YOLO || model->family == SK_FAMILY_NONE);
     for (int i = 0; i < 3 && any; i++) {
         int32_t side = round_up(usual[i], in->stride);
         if (side != own[0] || side != own[1])
