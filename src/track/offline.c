@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FAINT 0.6 /* score: a track of the least length whose mean is lower was never an animal */
+
 /* Frames without a sighting between two of one track. */
 typedef struct gap {
     int64_t from, to; /* places of the frames on both sides */
@@ -156,6 +158,7 @@ done:
 typedef struct length {
     int32_t track, n;
     int64_t first;
+    double score; /* the sum */
 } length;
 
 static int longest_first(const void *a, const void *b)
@@ -174,7 +177,7 @@ static int earliest_first(const void *a, const void *b)
     return x->track < y->track ? -1 : x->track > y->track;
 }
 
-/* Tracks that are too short go, and of more than there are animals the shortest; the others are numbered by first frames.
+/* Tracks that are too short go, those that were seen faintly all the time, and of more than there are animals the shortest; the others are numbered by first frames.
  * Detections' pieces become their tracks. */
 static sk_status settle_tracks(sk_offline *o, sk_pieces *p, int32_t n, sk_error *err)
 {
@@ -186,27 +189,33 @@ static sk_status settle_tracks(sk_offline *o, sk_pieces *p, int32_t n, sk_error 
         return sk_fail_memory(err, (size_t)n * sizeof *lengths);
     }
     for (int32_t i = 0; i < n; i++) {
-        lengths[i] = (length){i, 0, INT64_MAX};
+        lengths[i] = (length){.track = i, .first = INT64_MAX};
         final[i] = -1;
     }
     for (size_t i = 0; i < p->count; i++) {
+        if (p->items[i].track < 0)
+            continue;
         length *l = &lengths[p->items[i].track];
         l->n += p->items[i].n;
+        l->score += p->items[i].score;
         l->first = p->items[i].first < l->first ? p->items[i].first : l->first;
     }
     const double shortest = fmax(1, round(o->settings.shortest * o->fps));
     qsort(lengths, (size_t)n, sizeof *lengths, longest_first);
     int32_t kept = 0;
-    while (kept < n && lengths[kept].n >= shortest &&
-           (o->settings.track.animals <= 0 || kept < o->settings.track.animals))
-        kept++;
+    for (int32_t i = 0; i < n && lengths[i].n >= shortest; i++)
+        if (lengths[i].score >= FAINT * shortest &&
+            (o->settings.track.animals <= 0 || kept < o->settings.track.animals))
+            lengths[kept++] = lengths[i];
     qsort(lengths, (size_t)kept, sizeof *lengths, earliest_first);
     for (int32_t i = 0; i < kept; i++)
         final[lengths[i].track] = i;
     o->tracks = kept;
     const int64_t detections = sk_seen_store_detections(o->store);
-    for (int64_t i = 0; i < detections; i++)
-        o->track[i] = o->track[i] >= 0 ? final[p->items[o->track[i]].track] : -1;
+    for (int64_t i = 0; i < detections; i++) {
+        const int32_t track = o->track[i] >= 0 ? p->items[o->track[i]].track : -1;
+        o->track[i] = track >= 0 ? final[track] : -1;
+    }
     sk_free(lengths);
     sk_free(final);
     return SK_OK;
@@ -233,6 +242,43 @@ static sk_sighting sighting_of(const sk_offline *o, const sk_stored_frame *f, in
     if (o->smoothed)
         sk_smoothed_apply(&o->smoothed[at], &s);
     return s;
+}
+
+/* Pieces that were linked may overlap by some frames (double detections): of two in one frame the better stays. */
+static sk_status drop_doubles(sk_offline *o, sk_error *err)
+{
+    typedef struct last {
+        int64_t frame, detection;
+        double score;
+    } last;
+    last *seen = sk_calloc((size_t)o->tracks + 1, sizeof *seen);
+    if (!seen)
+        return sk_fail_memory(err, (size_t)o->tracks * sizeof *seen);
+    for (int32_t i = 0; i < o->tracks; i++)
+        seen[i].frame = INT64_MIN;
+    sk_status status = SK_OK;
+    const int64_t frames = sk_seen_store_frames(o->store);
+    for (int64_t at = 0; at < frames; at++) {
+        sk_stored_frame f;
+        SK_TRY_GOTO(sk_seen_store_read(o->store, at, &f, err));
+        for (int32_t i = 0; i < f.n; i++) {
+            const int64_t d = f.first + i;
+            if (o->track[d] < 0)
+                continue;
+            last *of = &seen[o->track[d]];
+            const bool twice = of->frame == f.frame;
+            if (twice && of->score >= f.detections[i].score) {
+                o->track[d] = -1;
+                continue;
+            }
+            if (twice)
+                o->track[of->detection] = -1;
+            *of = (last){f.frame, d, f.detections[i].score};
+        }
+    }
+done:
+    sk_free(seen);
+    return status;
 }
 
 static sk_status find_gaps(sk_offline *o, sk_error *err)
@@ -316,6 +362,7 @@ sk_status sk_offline_finish(sk_offline *o, sk_error *err)
     sk_seen_store_drop_column(o->store, o->other);
     o->other = NULL;
     SK_TRY(status);
+    SK_TRY(drop_doubles(o, err));
     SK_TRY(sk_headings_decide(o->store, o->track, o->tracks, o->settings.flip_burst, o->turned, err));
     if (o->settings.smoothing > 0)
         SK_TRY(sk_smooth(o->store, o->track, o->turned, o->tracks, o->settings.smoothing * o->fps,

@@ -30,6 +30,7 @@ typedef struct sk_piece {
     double class_votes, identity_votes;
     int32_t next, previous; /* of stitching; -1: none */
     int32_t track;          /* final identity; -1: none */
+    bool nobodys;           /* it is false, or doubles another */
 } sk_piece;
 
 /* How animals of this video move from a piece's end to the next one's start, learnt from pieces that have no gap there. By the

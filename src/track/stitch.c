@@ -2,15 +2,16 @@
 #include "track/pieces.h"
 
 #include "base/memory.h"
-#include "tasks/assignment.h"
+#include "track/assign.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Pieces become tracks. What a link is worth is the logarithm of how much likelier its two ends are if they are one animal than
  * if they are not: by the way and the velocities (measured against what this video's animals do without a gap), the heading,
  * the build, the looks. All links are chosen at once so that the sum is largest. */
 
+#define OVERLAP                                                                                              \
+    3 /* frames by which one piece may begin before the other has ended: both boxes of a double detection */
 #define TAILS                                                                                                \
     4.0 /* degrees of freedom: animals do surprising things more often than a normal distribution says */
 
@@ -127,8 +128,8 @@ static double tail(double square, double variance)
 static double worth_of_link(const stitching *s, const sk_piece *a, const sk_piece *b)
 {
     const sk_pieces *p = s->pieces;
-    const double frames = (double)(b->first - a->last), body = p->body;
-    const sk_bridge bridge = bridge_of(p, frames);
+    const double frames = (double)(b->first - a->last), body = p->body, gap = fmax(frames, 1);
+    const sk_bridge bridge = bridge_of(p, gap);
     const double px = (a->end.vx + b->start.vx) / 2 * frames / body,
                  py = (a->end.vy + b->start.vy) / 2 * frames / body;
     const double rx = (b->start.x - a->end.x) / body - bridge.pull * px,
@@ -148,7 +149,7 @@ static double worth_of_link(const stitching *s, const sk_piece *a, const sk_piec
         const double peak = sqrt(2 * M_PI * sharp) / (directed ? 1 : 2);
         worth += log(0.9 * peak * exp(-sharp * sk_piece_turn(&a->end, &b->start)) + 0.1);
     }
-    worth -= 0.7 * log2(1 + frames / s->settings->fps * 4);
+    worth -= 0.7 * log2(1 + gap / s->settings->fps * 4);
     return worth + worth_of_build(s, a, b);
 }
 
@@ -168,6 +169,23 @@ static size_t first_after(const sk_pieces *p, int64_t frame)
     return low;
 }
 
+static sk_status add_link(stitching *s, size_t from, size_t to, double worth, sk_error *err)
+{
+    SK_TRY(sk_array_reserve((void **)&s->links, &s->capacity, s->n_links + 1, sizeof *s->links,
+                            (size_t)1 << 28, err));
+    s->links[s->n_links++] = (link){(int32_t)from, (int32_t)to, worth};
+    return SK_OK;
+}
+
+/* What is lost if the piece is nobody's: how much likelier its detections are an animal than false or double. */
+static double worth_of_being(const sk_piece *piece)
+{
+    return fmax(0.3 * piece->n, 3 * piece->score - 0.9 * piece->n);
+}
+
+/* Which piece could continue which. A piece linked to itself is nobody's: short ones may be, as double detections and false ones
+ * are, else the best way to deal with two boxes of one animal in one frame would be to end a track at the one and begin
+ * another at the other. */
 static sk_status find_links(stitching *s, sk_error *err)
 {
     const sk_pieces *p = s->pieces;
@@ -175,11 +193,16 @@ static sk_status find_links(stitching *s, sk_error *err)
     const double fastest = 4 * sqrt(2 * p->speed);
     for (size_t i = 0; i < p->count; i++) {
         const sk_piece *a = &p->items[i];
-        for (size_t k = first_after(p, a->last); k < p->count; k++) {
+        const double alone = s->settings->prior - worth_of_being(a);
+        if (alone > 0)
+            SK_TRY(add_link(s, i, i, alone, err));
+        for (size_t k = first_after(p, a->last - OVERLAP); k < p->count; k++) {
             const sk_piece *b = &p->items[k];
-            const double frames = (double)(b->first - a->last);
+            const double frames = fmax((double)(b->first - a->last), 1);
             if (frames > longest)
                 break;
+            if (b->first <= a->first || b->last <= a->last)
+                continue; /* beside it, not behind */
             const double way = hypot(b->start.x - a->end.x, b->start.y - a->end.y) / p->body;
             if (s->settings->velocity_limit > 0 && way * p->body > s->settings->velocity_limit * frames)
                 continue;
@@ -188,9 +211,7 @@ static sk_status find_links(stitching *s, sk_error *err)
             const double worth = worth_of_link(s, a, b);
             if (worth <= 0 && s->settings->animals <= 0)
                 continue;
-            SK_TRY(sk_array_reserve((void **)&s->links, &s->capacity, s->n_links + 1, sizeof *s->links,
-                                    (size_t)1 << 28, err));
-            s->links[s->n_links++] = (link){(int32_t)i, (int32_t)k, worth};
+            SK_TRY(add_link(s, i, k, worth, err));
         }
     }
     return SK_OK;
@@ -198,126 +219,35 @@ static sk_status find_links(stitching *s, sk_error *err)
 
 /* --- the best set of links --- */
 
-static int32_t root_of(int32_t *parent, int32_t i)
-{
-    while (parent[i] != i)
-        i = parent[i] = parent[parent[i]];
-    return i;
-}
-
-typedef struct group_work {
-    int32_t *parent; /* of 2 * count: ends, then starts */
-    int32_t *place;  /* of an end or a start within its group */
-    link **order;    /* links by group */
-    sk_assignment *solver;
-    int32_t rows, cols; /* that it was opened for */
-    double *cost;
-    size_t cost_capacity;
-    int32_t *column;
-    size_t column_capacity;
-} group_work;
-
-/* One group of links that touch each other. Each end may also stay without a successor, for nothing. */
-static sk_status solve_group(stitching *s, group_work *w, link **links, size_t n, double bonus, sk_error *err)
-{
-    int32_t rows = 0, cols = 0;
-    const int32_t starts = (int32_t)s->pieces->count;
-    for (size_t i = 0; i < n; i++)
-        w->place[links[i]->from] = w->place[starts + links[i]->to] = -1;
-    for (size_t i = 0; i < n; i++) {
-        if (w->place[links[i]->from] < 0)
-            w->place[links[i]->from] = rows++;
-        if (w->place[starts + links[i]->to] < 0)
-            w->place[starts + links[i]->to] = cols++;
-    }
-    const int32_t all = cols + rows;
-    SK_TRY(sk_array_reserve((void **)&w->cost, &w->cost_capacity, (size_t)rows * (size_t)all, sizeof *w->cost,
-                            (size_t)1 << 30, err));
-    SK_TRY(sk_array_reserve((void **)&w->column, &w->column_capacity, (size_t)rows, sizeof *w->column,
-                            (size_t)1 << 30, err));
-    if (!w->solver || rows > w->rows || all > w->cols) {
-        sk_assignment_close(&w->solver);
-        w->rows = rows > w->rows ? rows : w->rows;
-        w->cols = all > w->cols ? all : w->cols;
-        SK_TRY(sk_assignment_open(w->rows, w->cols, &w->solver, err));
-    }
-    for (size_t i = 0; i < (size_t)rows * (size_t)all; i++)
-        w->cost[i] = INFINITY;
-    for (int32_t i = 0; i < rows; i++)
-        w->cost[(size_t)i * (size_t)all + (size_t)(cols + i)] = 0;
-    for (size_t i = 0; i < n; i++)
-        w->cost[(size_t)w->place[links[i]->from] * (size_t)all + (size_t)w->place[starts + links[i]->to]] =
-            -(links[i]->worth + bonus);
-    sk_assignment_solve(w->solver, w->cost, rows, all, w->column);
-    for (size_t i = 0; i < n; i++)
-        if (w->column[w->place[links[i]->from]] == w->place[starts + links[i]->to]) {
-            s->pieces->items[links[i]->from].next = links[i]->to;
-            s->pieces->items[links[i]->to].previous = links[i]->from;
-        }
-    return SK_OK;
-}
-
-/* Sorts links so that those of one group lie together: counted by their group's root. */
-static sk_status order_links(const stitching *s, group_work *w, double bonus, size_t *n, size_t **ends,
-                             size_t *n_groups, sk_error *err)
-{
-    const size_t count = s->pieces->count;
-    size_t *first = sk_calloc(2 * count + 2, sizeof *first);
-    *ends = sk_calloc(2 * count + 2, sizeof **ends);
-    if (!first || !*ends) {
-        sk_free(first);
-        return sk_fail_memory(err, 2 * count * sizeof *first);
-    }
-    for (size_t i = 0; i < 2 * count; i++)
-        w->parent[i] = (int32_t)i;
-    for (size_t i = 0; i < s->n_links; i++)
-        if (s->links[i].worth + bonus > 0)
-            w->parent[root_of(w->parent, s->links[i].from)] =
-                root_of(w->parent, (int32_t)count + s->links[i].to);
-    for (size_t i = 0; i < s->n_links; i++)
-        if (s->links[i].worth + bonus > 0)
-            first[root_of(w->parent, s->links[i].from) + 1]++;
-    *n = *n_groups = 0;
-    for (size_t i = 0; i < 2 * count; i++) {
-        if (first[i + 1])
-            (*ends)[(*n_groups)++] = *n + first[i + 1];
-        *n += first[i + 1];
-        first[i + 1] = *n;
-    }
-    /* first[r] is now where the links of root r begin, as every earlier root's end. */
-    for (size_t i = 0; i < s->n_links; i++)
-        if (s->links[i].worth + bonus > 0)
-            w->order[first[root_of(w->parent, s->links[i].from)]++] = &s->links[i];
-    sk_free(first);
-    return SK_OK;
-}
-
 static sk_status solve(stitching *s, double bonus, sk_error *err)
 {
     sk_pieces *p = s->pieces;
-    group_work w = {0};
-    size_t *ends = NULL, n = 0, n_groups = 0;
+    sk_assign *assign = NULL;
     sk_status status = SK_OK;
-    for (size_t i = 0; i < p->count; i++)
-        p->items[i].next = p->items[i].previous = -1;
-    w.parent = sk_malloc((2 * p->count + 1) * sizeof *w.parent);
-    w.place = sk_malloc((2 * p->count + 1) * sizeof *w.place);
-    w.order = sk_malloc((s->n_links + 1) * sizeof *w.order);
-    if (!w.parent || !w.place || !w.order) {
-        status = sk_fail_memory(err, s->n_links * sizeof *w.order);
+    sk_assign_pair *pairs = sk_malloc((s->n_links + 1) * sizeof *pairs);
+    int32_t *next = sk_malloc((p->count + 1) * sizeof *next), n = 0;
+    if (!pairs || !next) {
+        status = sk_fail_memory(err, s->n_links * sizeof *pairs);
         goto done;
     }
-    SK_TRY_GOTO(order_links(s, &w, bonus, &n, &ends, &n_groups, err));
-    for (size_t g = 0, from = 0; g < n_groups; from = ends[g++])
-        SK_TRY_GOTO(solve_group(s, &w, w.order + from, ends[g] - from, bonus, err));
+    for (size_t i = 0; i < s->n_links; i++)
+        if (s->links[i].worth + bonus > 0)
+            pairs[n++] = (sk_assign_pair){s->links[i].from, s->links[i].to, -(s->links[i].worth + bonus)};
+    SK_TRY_GOTO(sk_assign_open(&assign, err));
+    SK_TRY_GOTO(sk_assign_solve(assign, (int32_t)p->count, (int32_t)p->count, pairs, n, NULL, next, err));
+    for (size_t i = 0; i < p->count; i++)
+        p->items[i].previous = -1;
+    for (size_t i = 0; i < p->count; i++) {
+        const bool nobodys = next[i] == (int32_t)i;
+        p->items[i].next = nobodys ? -1 : next[i];
+        p->items[i].nobodys = nobodys;
+        if (next[i] >= 0 && !nobodys)
+            p->items[next[i]].previous = (int32_t)i;
+    }
 done:
-    sk_free(ends);
-    sk_free(w.parent);
-    sk_free(w.place);
-    sk_free(w.order);
-    sk_free(w.cost);
-    sk_free(w.column);
-    sk_assignment_close(&w.solver);
+    sk_assign_close(&assign);
+    sk_free(pairs);
+    sk_free(next);
     return status;
 }
 
@@ -326,7 +256,9 @@ static int32_t number(sk_pieces *p)
 {
     int32_t n = 0;
     for (size_t i = 0; i < p->count; i++)
-        p->items[i].track = p->items[i].previous >= 0 ? p->items[p->items[i].previous].track : n++;
+        p->items[i].track = p->items[i].nobodys         ? -1
+                            : p->items[i].previous >= 0 ? p->items[p->items[i].previous].track
+                                                        : n++;
     return n;
 }
 

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "track/headings.h"
 #include "track/offline.h"
+#include "track/pieces.h"
 #include "track/seen_store.h"
 
 #include <math.h>
@@ -157,6 +158,60 @@ static void memory_does_not_grow_with_the_video(void **state)
     }
     /* Twelve bytes or so a frame are kept in memory; the detections of one are five hundred. */
     assert_true(bytes[1] - bytes[0] < 9000 * 40);
+}
+
+static sk_piece piece(int64_t first, int64_t last, double x, double y)
+{
+    sk_piece p = {.first = first, .last = last, .n = (int32_t)(last - first + 1), .body = 30, .class_id = -1};
+    p.score = 0.9 * p.n;
+    p.identity = p.next = p.previous = p.track = -1;
+    p.start = (sk_piece_end){.x = x, .y = y, .vx = 2, .c = 1, .directed = true};
+    p.end = p.start;
+    p.end.x += 2 * (double)(last - first);
+    if (p.n == 1)
+        p.start.vx = p.end.vx = 0;
+    return p;
+}
+
+static sk_pieces pieces_of(sk_piece *items, size_t count)
+{
+    sk_pieces p = {.items = items, .count = count, .speed = 0.005, .body = 30};
+    for (int k = 0; k < SK_BRIDGES; k++)
+        p.bridges[k] = (sk_bridge){.pull = 1, .place = 0.002 * (1 << k), .speed = 0.0005, .turn = 0.01};
+    return p;
+}
+
+static void two_boxes_of_one_animal_do_not_break_its_track(void **state)
+{
+    (void)state;
+    /* In frame 105 the passes took different ones of a double detection. */
+    sk_piece items[4] = {piece(0, 104, 0, 0), piece(105, 105, 210, 0.5), piece(105, 105, 211, -1),
+                         piece(106, 300, 212, 0)};
+    sk_pieces p = pieces_of(items, 4);
+    sk_error err = {0};
+    int32_t tracks = 0;
+    const sk_stitch_settings s = {.fps = 30, .gap = 4, .prior = 6};
+    assert_ok(sk_pieces_stitch(&p, &s, &tracks, &err), &err);
+    assert_int_equal(tracks, 1);
+    assert_int_equal(items[0].track, items[3].track);
+    assert_true(items[1].track < 0 || items[2].track < 0);
+}
+
+static void the_best_of_all_links_not_the_nearest_first(void **state)
+{
+    (void)state;
+    /* Two animals swim side by side, hidden for six frames. The lower one's end is nearest to the upper one's start (it was
+     * seen last a bit high), but then the upper one would have none. */
+    sk_piece items[4] = {piece(0, 100, 0, 0), piece(0, 100, 0, 9), piece(107, 200, 214, 6),
+                         piece(107, 200, 214, 16)};
+    sk_pieces p = pieces_of(items, 4);
+    sk_error err = {0};
+    int32_t tracks = 0;
+    const sk_stitch_settings s = {.fps = 30, .gap = 4, .prior = 6};
+    assert_ok(sk_pieces_stitch(&p, &s, &tracks, &err), &err);
+    assert_int_equal(tracks, 2);
+    assert_int_equal(items[0].track, items[2].track);
+    assert_int_equal(items[1].track, items[3].track);
 }
 
 static void so_many_animals_are_so_many_tracks(void **state)
@@ -319,6 +374,8 @@ int main(void)
         cmocka_unit_test(everybody_stays_who_they_are),
         cmocka_unit_test(a_file_or_memory_is_the_same),
         cmocka_unit_test(memory_does_not_grow_with_the_video),
+        cmocka_unit_test(two_boxes_of_one_animal_do_not_break_its_track),
+        cmocka_unit_test(the_best_of_all_links_not_the_nearest_first),
         cmocka_unit_test(so_many_animals_are_so_many_tracks),
         cmocka_unit_test(impossible_ways_are_cut),
         cmocka_unit_test(headings_are_decided_over_the_track),
