@@ -2,6 +2,7 @@
 #include "track/cost.h"
 
 #include "tasks/overlap_formula.h"
+#include "track/looks.h"
 
 #include <math.h>
 
@@ -11,9 +12,12 @@
 #define OVERLAP_SAYS  2.0 /* of boxes that do not meet at all */
 #define POSE_SAYS     3.0
 #define POSE_WIDTH    0.08 /* bodies: keypoints that differ by so much are still much alike */
-#define LOOKS_SAY     8.0
+#define LOOKS_SAY     1.5
+#define LEAST_APART   0.003
 #define IDENTITY_SAYS 3.0
-#define SPREAD        0.04 /* variance of the logarithms of sizes among animals: what any detection could have */
+#define SPREAD_SECOND                                                                                        \
+    1.3 /* bodies: how far one goes in a second without being seen; grows as the root of the time */
+#define SPREAD 0.04 /* variance of the logarithms of sizes among animals: what any detection could have */
 
 /* Minus the logarithm of Student's distribution in one or two dimensions, up to constants; `square` in standard deviations. */
 static double tailed(double square, double dimensions)
@@ -100,15 +104,10 @@ static double pose_cost(const sk_follower *f, const sk_look *look, const float *
     return all > 0 ? POSE_SAYS * (1 - sum / all) : 0;
 }
 
-double sk_looks_differ(const float *a, const float *b)
+/* How much more two appearances differ than this animal's own do from look to look. */
+static double looks_cost(double apart, double habit)
 {
-    double ab = 0, aa = 0, bb = 0;
-    for (int i = 0; i < SK_TRACK_LOOKS; i++) {
-        ab += (double)a[i] * (double)b[i];
-        aa += (double)a[i] * (double)a[i];
-        bb += (double)b[i] * (double)b[i];
-    }
-    return aa > 0 && bb > 0 ? 0.5 * (1 - ab / sqrt(aa * bb)) : 0;
+    return LOOKS_SAY * log1p(apart / (habit + LEAST_APART));
 }
 
 static double identity_cost(const sk_follower *f, int32_t identity, double score)
@@ -136,7 +135,7 @@ double sk_pair_cost(const sk_follow_rules *rules, const sk_follower *f, const sk
     if (w->pose > 0 && f->n_points && d->n_points)
         cost += w->pose * pose_cost(f, look, room.points);
     if (w->looks > 0 && f->has_looks && d->looks)
-        cost += w->looks * LOOKS_SAY * sk_looks_differ(room.looks, d->looks);
+        cost += w->looks * looks_cost(sk_looks_apart(room.looks, d->looks), f->looks_apart);
     if (w->identity > 0)
         cost += w->identity * identity_cost(f, d->identity, d->identity_score);
     if (f->class_id >= 0 && d->class_id >= 0 && f->class_id != d->class_id)
@@ -151,7 +150,7 @@ double sk_return_cost(const sk_follow_rules *rules, const sk_follower *lost, con
     /* It was gone since its last look until the first of those who was found: on the way anything may have happened, a fast
      * animal's way at most. */
     const double seconds = (lost->missed - found->age) / rules->fps;
-    const double spread = lost->body * (0.3 + 0.9 * fmin(seconds > 0 ? seconds : 0, 8));
+    const double spread = lost->body * (0.3 + SPREAD_SECOND * sqrt(seconds > 0 ? seconds : 0));
     const double dx = found->kalman.at[0] - lost->kalman.at[0], dy = found->kalman.at[1] - lost->kalman.at[1];
     const double square = (dx * dx + dy * dy) / (spread * spread);
     double cost = w->position * (tailed(square, 2) + log(spread * spread / (lost->body * lost->body)));
@@ -159,7 +158,7 @@ double sk_return_cost(const sk_follow_rules *rules, const sk_follower *lost, con
     cost += w->aspect *
             habit_cost(&lost->aspect, found->aspect.mean, 0.0064 + found->aspect.variance / found->seen);
     if (w->looks > 0 && lost->has_looks && found->has_looks)
-        cost += w->looks * LOOKS_SAY * sk_looks_differ(lost_room.looks, found_room.looks);
+        cost += w->looks * looks_cost(sk_looks_apart(lost_room.looks, found_room.looks), lost->looks_apart);
     if (w->identity > 0)
         cost += w->identity * 4 * identity_cost(lost, found->identity, fmin(found->identity_votes, 1));
     if (lost->class_id >= 0 && found->class_id >= 0 && lost->class_id != found->class_id)

@@ -16,7 +16,4 @@ double sk_pair_cost(const sk_follow_rules *rules, const sk_follower *f, const sk
 double sk_return_cost(const sk_follow_rules *rules, const sk_follower *lost, const sk_follower *found,
                       sk_follower_room lost_room, sk_follower_room found_room);
 
-/* What of two appearances differs, 0 … 1. */
-double sk_looks_differ(const float *a, const float *b);
-
 #endif

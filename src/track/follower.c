@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "track/follower.h"
 
+#include "track/looks.h"
+
 #include <math.h>
 
 #define ANGLE_NOISE   0.05 /* of a turned box's angle, radians */
@@ -72,6 +74,7 @@ static void remember(sk_follower *f, const sk_look *look, sk_follower_room room)
     for (int i = 0; i < 4; i++)
         f->box[i] = d->box[i] - (i & 1 ? d->y : d->x);
     f->score = d->score;
+    f->went_out = look->border;
     f->missed = 0;
     f->gaps = 0;
     f->seen++;
@@ -93,6 +96,8 @@ static void remember(sk_follower *f, const sk_look *look, sk_follower_room room)
     }
     if (d->looks && (!f->has_looks || !look->crowded)) {
         const float share = f->has_looks ? 0.1f : 1.0f;
+        const double apart = f->has_looks ? sk_looks_apart(room.looks, d->looks) : 0.01;
+        f->looks_apart += (double)share * (apart - f->looks_apart);
         for (int i = 0; i < SK_TRACK_LOOKS; i++)
             room.looks[i] =
                 f->has_looks ? room.looks[i] + share * (d->looks[i] - room.looks[i]) : d->looks[i];
@@ -129,6 +134,7 @@ void sk_follower_begin(sk_follower *f, const sk_follow_rules *rules, const sk_lo
     *f =
         (sk_follower){.track = -1, .place = -1, .slot = slot, .class_id = -1, .identity = -1, .certainty = 1};
     f->body = body_of(rules, d);
+    f->came_in = look->border;
     f->area = (sk_habit){look->log_area, 4 * AREA_NOISE * AREA_NOISE};
     f->aspect = (sk_habit){look->log_aspect, 4 * ASPECT_NOISE * ASPECT_NOISE};
     sk_kalman_begin(&f->kalman, d->x, d->y, look->noise, rules->start_speed * f->body);

@@ -23,6 +23,7 @@ typedef struct sk_look {
     double alone;     /* what it costs to leave it to nobody: -log of how often such a one is false or new */
     bool twin;        /* a better detection lies upon it */
     bool crowded;     /* others are close */
+    bool border;      /* touches the border of what is seen */
     int32_t taken_by; /* index of the follower it was given to, -1: none */
 } sk_look;
 
@@ -44,10 +45,12 @@ typedef struct sk_follower {
     double box[4];    /* upright, relative to the centre */
     int32_t n_points; /* of the pose, 0: none was seen */
     bool has_looks;
+    double looks_apart; /* how much its appearance differs from what is remembered, as a rule */
     int32_t class_id, identity;
     double identity_votes;
     int32_t detection; /* of this step, -1: none */
     double score, certainty;
+    bool came_in, went_out; /* its first and its last look touched the border of what is seen */
 } sk_follower;
 
 /* What followers need of the settings, in frames and shares. */

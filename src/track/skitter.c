@@ -2,48 +2,27 @@
 #include "track/kind.h"
 
 #include "base/memory.h"
-#include "track/assign.h"
 #include "track/cost.h"
-#include "track/near.h"
+#include "track/life.h"
 
 #include <math.h>
 #include <string.h>
 
 /* The tracker of our own: docs/tracking.md describes the method. */
 
+/* What it costs to leave a detection to nobody: minus the logarithm of how often such a one is false or new. */
 #define STRONG_ALONE 12.0
 #define WEAK_ALONE   5.0
-#define TWIN_ALONE   (-1.0)
+#define TWIN_ALONE   (-1.0) /* lies upon a better one: mostly the same animal again */
+/* What it costs a follower to be seen by nobody: one that was seen in the last frame, one that was not. */
 #define MISS_SEEN    3.0
 #define MISS_COVERED 1.0
-#define YOUNG_LAST   1.0
-#define RETURN_MOST  1.0
-#define RETURN_ANY   1e3
-#define FEW_SEEN     3
-
-typedef struct state {
-    sk_track_settings settings;
-    sk_follow_rules rules;
-    double covered, lost; /* frames */
-    int32_t start;        /* looks */
-    sk_follower *all;     /* those told of and those that are not yet, in the order of their beginnings */
-    int32_t n, n_told, next_track;
-    int32_t *free_slots;
-    int32_t n_free, slots;
-    int32_t points_most; /* keypoints of a pose */
-    float *points, *appearance;
-    sk_look *looks;
-    int32_t n_looks;
-    sk_near near;
-    sk_assign_pair *pairs;
-    int32_t n_pairs;
-    int32_t *match, *by_place;
-    uint8_t *place_taken;
-    sk_sighting *sightings;
-    sk_assign *solver;
-    size_t all_capacity, slots_capacity, points_capacity, appearance_capacity, looks_capacity, pairs_capacity,
-        match_capacity, by_place_capacity, taken_capacity, sightings_capacity;
-} state;
+#define YOUNG_LAST   1.0 /* those not told of yet stand back by so much */
+/* Where boxes end is taken for the picture's border: lengths that count as at it, lengths by which it does not grow any more,
+ * and for how many seconds that must have been so. */
+#define BORDER_SHARE   0.15
+#define BORDER_GROWS   0.05
+#define BORDER_SETTLES 3.0
 
 #define RESERVE(field, capacity, wanted)                                                                     \
     do {                                                                                                     \
@@ -60,10 +39,12 @@ static double in_frames(const sk_track_settings *s, double seconds)
 
 static sk_status open(const sk_track_settings *settings, void **out, sk_error *err)
 {
-    state *s = sk_calloc(1, sizeof *s);
+    sk_following *s = sk_calloc(1, sizeof *s);
     if (!s)
         return sk_fail_memory(err, sizeof *s);
     s->settings = *settings;
+    for (int i = 0; i < 4; i++)
+        s->seen_box[i] = i < 2 ? INFINITY : -INFINITY;
     sk_follow_rules_make(&s->settings, &s->rules);
     s->covered = in_frames(settings, settings->life.covered);
     s->lost = in_frames(settings, settings->life.lost);
@@ -77,7 +58,7 @@ static sk_status open(const sk_track_settings *settings, void **out, sk_error *e
 
 static void close(void *opaque)
 {
-    state *s = opaque;
+    sk_following *s = opaque;
     if (!s)
         return;
     sk_free(s->all);
@@ -90,13 +71,14 @@ static void close(void *opaque)
     sk_free(s->match);
     sk_free(s->by_place);
     sk_free(s->place_taken);
+    sk_free(s->named);
     sk_free(s->sightings);
     sk_assign_close(&s->solver);
     sk_free(s);
 }
 
 /* Keypoints are kept at a stride of points_most: a larger pose moves those that are there. */
-static sk_status reserve_points(state *s, const sk_detection *detections, int32_t n, size_t slots,
+static sk_status reserve_points(sk_following *s, const sk_detection *detections, int32_t n, size_t slots,
                                 sk_error *err)
 {
     int32_t most = s->points_most;
@@ -112,7 +94,7 @@ static sk_status reserve_points(state *s, const sk_detection *detections, int32_
     return SK_OK;
 }
 
-static sk_status reserve(state *s, const sk_detection *detections, int32_t n, sk_error *err)
+static sk_status reserve(sk_following *s, const sk_detection *detections, int32_t n, sk_error *err)
 {
     const size_t wanted = (size_t)s->n + (size_t)n + 1;
     RESERVE(s->all, s->all_capacity, wanted);
@@ -123,6 +105,7 @@ static sk_status reserve(state *s, const sk_detection *detections, int32_t n, sk
     const size_t places = s->taken_capacity;
     RESERVE(s->place_taken, s->taken_capacity, wanted + 1);
     memset(s->place_taken + places, 0, s->taken_capacity - places);
+    RESERVE(s->named, s->named_capacity, wanted);
     RESERVE(s->sightings, s->sightings_capacity, wanted);
     SK_TRY(reserve_points(s, detections, n, wanted, err));
     for (int32_t i = 0; i < n; i++)
@@ -133,23 +116,16 @@ static sk_status reserve(state *s, const sk_detection *detections, int32_t n, sk
     return SK_OK;
 }
 
-static sk_follower_room room_of(const state *s, const sk_follower *f)
-{
-    return (sk_follower_room){s->points ? s->points + (size_t)f->slot * 3 * (size_t)s->points_most : NULL,
-                              s->appearance ? s->appearance + (size_t)f->slot * SK_TRACK_LOOKS : NULL};
-}
-
 /* --- pairs --- */
 
-static sk_status add_pair(state *s, int32_t row, int32_t column, double cost, sk_error *err)
+sk_status sk_following_add_pair(sk_following *s, int32_t row, int32_t column, double cost, sk_error *err)
 {
     RESERVE(s->pairs, s->pairs_capacity, s->n_pairs + 1);
     s->pairs[s->n_pairs++] = (sk_assign_pair){row, column, cost};
     return SK_OK;
 }
 
-/* Costs are below 0: a pair is worth so much more than both alone. match[row]: its column or -1. */
-static sk_status solve(state *s, int32_t rows, int32_t columns, sk_error *err)
+sk_status sk_following_solve(sk_following *s, int32_t rows, int32_t columns, sk_error *err)
 {
     return sk_assign_solve(s->solver, rows, columns, s->pairs, s->n_pairs, NULL, s->match, err);
 }
@@ -165,7 +141,7 @@ static bool is_twin(const sk_look *a, const sk_look *b)
            fabs(a->log_area - b->log_area) < 0.4;
 }
 
-static void look_around(state *s, int32_t i)
+static void look_around(sk_following *s, int32_t i)
 {
     sk_look *a = &s->looks[i];
     const double reach = 0.75 * a->d->major;
@@ -186,13 +162,54 @@ static void look_around(state *s, int32_t i)
     }
 }
 
-static sk_status look_at_all(state *s, const sk_detection *detections, int32_t n, sk_error *err)
+/* The upright box, also of detections that have none of their own. */
+static void upright_of(const sk_look *look, double box[4])
+{
+    const sk_detection *d = look->d;
+    const bool own = d->box[2] > d->box[0] && d->box[3] > d->box[1];
+    const double w = (d->major * fabs(look->c) + d->minor * fabs(look->s)) / 2;
+    const double h = (d->major * fabs(look->s) + d->minor * fabs(look->c)) / 2;
+    box[0] = own ? d->box[0] : d->x - w;
+    box[1] = own ? d->box[1] : d->y - h;
+    box[2] = own ? d->box[2] : d->x + w;
+    box[3] = own ? d->box[3] : d->y + h;
+}
+
+/* The picture's border is where boxes end: what touches it may come in there, or go out. */
+static void look_at_border(sk_following *s, double passed)
+{
+    double box[4];
+    for (int i = 0; i < 4; i++)
+        s->grown[i] += passed;
+    for (int32_t k = 0; k < s->n_looks; k++) {
+        upright_of(&s->looks[k], box);
+        for (int i = 0; i < 4; i++) {
+            const double more = i < 2 ? s->seen_box[i] - box[i] : box[i] - s->seen_box[i];
+            if (more > BORDER_GROWS * s->looks[k].d->major)
+                s->grown[i] = 0;
+            if (more > 0)
+                s->seen_box[i] = box[i];
+        }
+    }
+    for (int32_t k = 0; k < s->n_looks; k++) {
+        const double margin = BORDER_SHARE * s->looks[k].d->major;
+        upright_of(&s->looks[k], box);
+        for (int i = 0; i < 4; i++)
+            if (s->grown[i] > BORDER_SETTLES * s->rules.fps &&
+                (i < 2 ? box[i] - s->seen_box[i] : s->seen_box[i] - box[i]) < margin)
+                s->looks[k].border = true;
+    }
+}
+
+static sk_status look_at_all(sk_following *s, const sk_detection *detections, int32_t n, double passed,
+                             sk_error *err)
 {
     s->n_looks = n;
     if (!n)
         return SK_OK;
     for (int32_t i = 0; i < n; i++)
         sk_look_make(&s->rules, &detections[i], &s->looks[i]);
+    look_at_border(s, passed);
     SK_TRY(sk_near_fill(&s->near, &detections[0].x, &detections[0].y, sizeof *detections / sizeof(double), n,
                         err));
     for (int32_t i = 0; i < n; i++) {
@@ -206,7 +223,7 @@ static sk_status look_at_all(state *s, const sk_detection *detections, int32_t n
 
 /* --- a step --- */
 
-static sk_status pair_up(state *s, sk_error *err)
+static sk_status pair_up(sk_following *s, sk_error *err)
 {
     s->n_pairs = 0;
     for (int32_t i = 0; i < s->n && s->n_looks; i++) {
@@ -223,17 +240,18 @@ static sk_status pair_up(state *s, sk_error *err)
                 const double dx = look->d->x - x, dy = look->d->y - y;
                 if (dx * dx + dy * dy > reach * reach)
                     continue;
-                const double cost = sk_pair_cost(&s->rules, f, look, room_of(s, f)) - own - look->alone;
+                const double cost =
+                    sk_pair_cost(&s->rules, f, look, sk_following_room(s, f)) - own - look->alone;
                 if (cost < 0)
-                    SK_TRY(add_pair(s, i, s->near.order[k], cost, err));
+                    SK_TRY(sk_following_add_pair(s, i, s->near.order[k], cost, err));
             }
         }
     }
-    return solve(s, s->n, s->n_looks, err);
+    return sk_following_solve(s, s->n, s->n_looks, err);
 }
 
 /* How much better a follower's pair is than the next best choice for it or for its detection, as a probability. */
-static void tell_certainty(state *s)
+static void tell_certainty(sk_following *s)
 {
     for (int32_t i = 0; i < s->n; i++)
         s->all[i].certainty = 0; /* the best other choice; alone it is 0 */
@@ -256,7 +274,7 @@ static void tell_certainty(state *s)
     }
 }
 
-static void take_matches(state *s, double passed)
+static void take_matches(sk_following *s, double passed)
 {
     for (int32_t i = 0; i < s->n; i++) {
         sk_follower *f = &s->all[i];
@@ -267,129 +285,13 @@ static void take_matches(state *s, double passed)
             f->certainty = 0;
             continue;
         }
-        sk_follower_correct(f, &s->rules, &s->looks[j], passed, room_of(s, f));
+        sk_follower_correct(f, &s->rules, &s->looks[j], passed, sk_following_room(s, f));
         f->detection = j;
         s->looks[j].taken_by = i;
     }
 }
 
-static void give_identity(state *s, sk_follower *f)
-{
-    int32_t place = 0;
-    while (s->place_taken[place])
-        place++;
-    s->place_taken[place] = 1;
-    f->place = place;
-    f->track = s->next_track++;
-    s->n_told++;
-}
-
-/* Those found newly, and seen often enough, are animals that were lost, or new ones. */
-static sk_status name_the_new(state *s, sk_error *err)
-{
-    const bool fixed = s->settings.animals > 0;
-    s->n_pairs = 0;
-    int32_t waiting = 0;
-    for (int32_t i = 0; i < s->n; i++) {
-        const sk_follower *found = &s->all[i];
-        if (found->track >= 0 || found->missed > 0 || found->seen < s->start)
-            continue;
-        waiting++;
-        for (int32_t j = 0; j < s->n; j++) {
-            const sk_follower *lost = &s->all[j];
-            if (lost->track < 0 || lost->gaps < 1 || lost->missed <= found->age)
-                continue;
-            const double far = s->settings.life.recovery * lost->body;
-            if (far > 0 && hypot(found->last_x - lost->last_x, found->last_y - lost->last_y) > far)
-                continue;
-            const double cost = sk_return_cost(&s->rules, lost, found, room_of(s, lost), room_of(s, found));
-            const bool any = fixed && lost->missed > 2 * s->covered; /* somebody it must be */
-            const double net = cost - (any ? RETURN_ANY : RETURN_MOST);
-            if (net < 0)
-                SK_TRY(add_pair(s, i, j, net, err));
-        }
-    }
-    if (!waiting)
-        return SK_OK;
-    SK_TRY(solve(s, s->n, s->n, err));
-    for (int32_t i = 0; i < s->n; i++) {
-        sk_follower *f = &s->all[i];
-        if (f->track >= 0 || f->missed > 0 || f->seen < s->start)
-            continue;
-        const int32_t j = s->match[i];
-        if (j >= 0) { /* found again: the lost one goes on here */
-            sk_follower *lost = &s->all[j];
-            const int32_t slot = lost->slot;
-            sk_follower_become(lost, f);
-            f->slot = slot;
-            f->seen = -1; /* ends */
-        } else if (!fixed || s->n_told < s->settings.animals) {
-            give_identity(s, f);
-        }
-    }
-    return SK_OK;
-}
-
-/* Is somebody that is told of seen within `reach`? */
-static bool beside_another(const state *s, const sk_look *look, double reach)
-{
-    const sk_near_cells c = sk_near_around(&s->near, look->d->x, look->d->y, reach);
-    for (int32_t row = c.top; row <= c.bottom; row++) {
-        const int32_t *cell = s->near.start + row * s->near.across;
-        for (int32_t k = cell[c.left]; k < cell[c.right + 1]; k++) {
-            const sk_look *other = &s->looks[s->near.order[k]];
-            if (other->taken_by >= 0 && s->all[other->taken_by].track >= 0 &&
-                hypot(other->d->x - look->d->x, other->d->y - look->d->y) < reach)
-                return true;
-        }
-    }
-    return false;
-}
-
-static void begin_new(state *s)
-{
-    for (int32_t j = 0; j < s->n_looks; j++) {
-        const sk_look *look = &s->looks[j];
-        if (look->taken_by >= 0 || look->twin || look->d->score < s->settings.life.birth)
-            continue;
-        const double body = s->settings.body > 0 ? s->settings.body : look->d->major;
-        if (s->settings.life.apart > 0 && beside_another(s, look, s->settings.life.apart * body))
-            continue;
-        sk_follower *f = &s->all[s->n++];
-        f->slot = s->n_free ? s->free_slots[--s->n_free] : s->slots++;
-        sk_follower_begin(f, &s->rules, look, room_of(s, f));
-        f->detection = j;
-    }
-}
-
-static bool has_ended(const state *s, const sk_follower *f)
-{
-    if (f->seen < 0)
-        return true;
-    if (f->track < 0)
-        return f->gaps > (f->seen < FEW_SEEN ? 0 : 2);
-    return s->settings.animals <= 0 && f->missed > s->covered + s->lost;
-}
-
-static void end_some(state *s)
-{
-    int32_t left = 0;
-    for (int32_t i = 0; i < s->n; i++) {
-        sk_follower *f = &s->all[i];
-        if (has_ended(s, f)) {
-            if (f->track >= 0) {
-                s->place_taken[f->place] = 0;
-                s->n_told--;
-            }
-            s->free_slots[s->n_free++] = f->slot;
-        } else {
-            s->all[left++] = *f;
-        }
-    }
-    s->n = left;
-}
-
-static int32_t tell(state *s, int64_t frame)
+static int32_t tell(sk_following *s, int64_t frame)
 {
     int32_t places = 0, told = 0;
     for (int32_t i = 0; i < s->n; i++)
@@ -434,17 +336,17 @@ static int32_t tell(state *s, int64_t frame)
 static sk_status step(void *opaque, int64_t frame, double passed, const sk_detection *detections, int32_t n,
                       sk_sighting **out, int32_t *n_out, sk_error *err)
 {
-    state *s = opaque;
+    sk_following *s = opaque;
     SK_TRY(reserve(s, detections, n, err));
     for (int32_t i = 0; i < s->n; i++)
         sk_follower_predict(&s->all[i], &s->rules, passed);
-    SK_TRY(look_at_all(s, detections, n, err));
+    SK_TRY(look_at_all(s, detections, n, passed, err));
     SK_TRY(pair_up(s, err));
     tell_certainty(s);
     take_matches(s, passed);
-    begin_new(s);
-    SK_TRY(name_the_new(s, err));
-    end_some(s);
+    sk_life_begin(s);
+    SK_TRY(sk_life_name(s, err));
+    sk_life_end(s);
     *n_out = tell(s, frame);
     *out = s->sightings;
     return SK_OK;

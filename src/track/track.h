@@ -133,7 +133,7 @@ typedef struct sk_tracker sk_tracker;
 sk_status sk_tracker_open(const sk_track_settings *settings, sk_tracker **out, sk_error *err) SK_MUST_CHECK;
 /* The next frame: frame numbers rise; `time` is in seconds. Gives the sightings of all tracks that are told of, by place;
  * valid until the next call. Deterministic: the same calls give the same bits. Allocates nothing once it has seen its largest
- * frame. A detection that is not finite, or without size, is left out like one the filters refuse. */
+ * frame (by detections, tracks, and pairs of them that are near). A detection that is not finite, or without size, is left out like one the filters refuse. */
 sk_status sk_tracker_step(sk_tracker *tracker, int64_t frame, double time, const sk_detection *detections,
                           int32_t n, const sk_sighting **out, int32_t *n_out, sk_error *err) SK_MUST_CHECK;
 void sk_tracker_close(sk_tracker **tracker);
