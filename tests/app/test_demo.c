@@ -93,6 +93,7 @@ static void check_page(bool followed)
     if (followed && are_ours())
         assert_non_null(strstr(page, "<polyline class=\"track\" stroke=\"#"));
     assert_non_null(strstr(page, "href=\"tracks/overlay.mp4\""));
+    assert_non_null(strstr(page, "<a href=\"tracks/report.html\">the report"));
     assert_non_null(strstr(page, "prefers-color-scheme:dark"));
     sk_free(page);
 }
@@ -155,8 +156,8 @@ static void makes_every_file_it_names(void **state)
     static const char *const files[] = {"scene.mp4",          "truth.csv",          "report.html",
                                         "summary.txt",        "demo.json",          "sample.jpg",
                                         "boxes/results.csv",  "boxes/results.slp",  "tracks/results.csv",
-                                        "tracks/results.slp", "tracks/overlay.mp4", "poses/results.csv",
-                                        "poses/results.slp",  "poses/overlay.mp4"};
+                                        "tracks/results.slp", "tracks/overlay.mp4", "tracks/report.html",
+                                        "poses/results.csv",  "poses/results.slp",  "poses/overlay.mp4"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[4400];
         snprintf(path, sizeof path, "%s/%s", s.out, files[i]);
