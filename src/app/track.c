@@ -11,6 +11,7 @@ void sk_track_wish_defaults(sk_track_wish *wish)
     *wish = (sk_track_wish){.cached = true, .report = true};
     sk_track_defaults(&wish->track);
     sk_offline_defaults(&wish->offline);
+    sk_background_defaults(&wish->background);
 }
 
 /* Everything that changes tracks; the rest of the run's identity is predict's. */
@@ -26,6 +27,8 @@ static sk_status write_identity(const sk_track_wish *wish, sk_text *out, sk_erro
     sk_text_appendf(out, "region\t%s\n", wish->region_text ? wish->region_text : "");
     for (size_t i = 0; sk_track_setting_at(i); i++) {
         const sk_track_setting *s = sk_track_setting_at(i);
+        if (sk_track_setting_finds(s))
+            continue;
         sk_text_appendf(out, "track.%s\t%s\n", s->name,
                         sk_text_number(sk_track_setting_get(s, wish), 15, number, sizeof number));
     }

@@ -3,6 +3,7 @@
 #define SK_APP_TRACK_H
 
 #include "app/predict.h"
+#include "background/background.h"
 #include "track/offline.h"
 
 /* Animals followed through videos: a run as predict's (models, sources, folder, lock, journal, going on), whose detections are
@@ -14,13 +15,14 @@
  * written with the frame. */
 
 typedef struct sk_track_wish {
-    sk_track_settings track;     /* fps 0: the source's */
-    sk_offline_settings offline; /* its `track` is not looked at */
-    bool online;                 /* no offline steps */
-    bool report;                 /* report.html and plots/ are written, too; default true */
-    bool cached;                 /* the inference cache is used … */
-    const char *cache;           /* … in this folder; null: the user's */
-    const char *region_text;     /* track.filter.region as text, for the run's identity; null: none */
+    sk_track_settings track;           /* fps 0: the source's */
+    sk_offline_settings offline;       /* its `track` is not looked at */
+    sk_background_settings background; /* of --detector background */
+    bool online;                       /* no offline steps */
+    bool report;                       /* report.html and plots/ are written, too; default true */
+    bool cached;                       /* the inference cache is used … */
+    const char *cache;                 /* … in this folder; null: the user's */
+    const char *region_text;           /* track.filter.region as text, for the run's identity; null: none */
 } sk_track_wish;
 
 void sk_track_wish_defaults(sk_track_wish *wish);
@@ -48,7 +50,9 @@ typedef struct sk_track_setting {
     bool whole;         /* an int32_t; else a double */
     double least, most; /* what it may be */
 } sk_track_setting;
-const sk_track_setting *sk_track_setting_at(size_t index);       /* null past the end */
+const sk_track_setting *sk_track_setting_at(size_t index); /* null past the end */
+/* Does it say what is found, and not how that is followed? */
+bool sk_track_setting_finds(const sk_track_setting *setting);
 const sk_track_setting *sk_track_setting_find(const char *name); /* null: none is called so */
 double sk_track_setting_get(const sk_track_setting *setting, const sk_track_wish *wish);
 /* SK_ERR_ARG where the number cannot be. */

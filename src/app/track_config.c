@@ -13,6 +13,30 @@
 
 /* --- hydra-suite's --- */
 
+/* What it says about its second way of finding animals. */
+static void read_hydra_background(const sk_hydra_config *config, sk_background_settings *b)
+{
+    bool truth = false;
+    double number = 0;
+    if (sk_hydra_truth(config, "dark_on_light_background", &truth))
+        b->ground = truth ? SK_GROUND_LIGHT : SK_GROUND_DARK;
+    if (sk_hydra_number(config, "threshold_value", &number) ||
+        sk_hydra_number(config, "subtraction_threshold", &number))
+        b->threshold = number;
+    if (sk_hydra_number(config, "morph_kernel_size", &number))
+        b->smallest_feature = (int32_t)number;
+    (void)sk_hydra_number(config, "contrast", &b->contrast);
+    (void)sk_hydra_number(config, "brightness", &b->brightness);
+    (void)sk_hydra_number(config, "gamma", &b->gamma);
+    (void)sk_hydra_number(config, "min_contour_area", &b->least_area);
+    (void)sk_hydra_truth(config, "enable_lighting_stabilization", &b->steady_light);
+    (void)sk_hydra_truth(config, "enable_conservative_split", &b->split);
+    if ((sk_hydra_truth(config, "enable_adaptive_background", &truth) ||
+         sk_hydra_truth(config, "adaptive_background", &truth)) &&
+        !truth)
+        b->following = 0;
+}
+
 static sk_status read_hydra(const char *path, const char *text, size_t length, sk_track_wish *wish,
                             sk_region **region, sk_text *region_text, sk_text *warnings, sk_error *err)
 {
@@ -24,6 +48,8 @@ static sk_status read_hydra(const char *path, const char *text, size_t length, s
     wish->offline.track = wish->track;
     sk_status status = sk_hydra_settings(config, path, &wish->offline, &shapes, err);
     wish->track = wish->offline.track;
+    if (status == SK_OK)
+        read_hydra_background(config, &wish->background);
     if (status == SK_OK && sk_hydra_without_counterpart(config)[0])
         sk_text_appendf(warnings, "%s: without a counterpart here, and not used: %s\n", path,
                         sk_hydra_without_counterpart(config));

@@ -8,6 +8,10 @@
 #define REAL(field)  offsetof(sk_track_wish, field), false
 #define WHOLE(field) offsetof(sk_track_wish, field), true
 
+/* An enum is an int. */
+#define GROUND offsetof(sk_track_wish, background.ground), true
+_Static_assert(sizeof(sk_background_ground) == sizeof(int32_t), "read as one");
+
 static const sk_track_setting table[] = {
     {"animals", "", "always so many identities; 0: not known", WHOLE(track.animals), 0, 65536},
     {"fps", "frames/s", "of the video; 0: as it says", REAL(track.fps), 0, 1e6},
@@ -57,6 +61,22 @@ static const sk_track_setting table[] = {
     {"smoothing", "s", "offline: positions and headings are smoothed over so long; 0: they are not",
      REAL(offline.smoothing), 0, 1e6},
     {"apart", "bodies", "tracks begin at least so far from others", REAL(track.life.apart), 0, 1e6},
+    {"background_ground", "", "background: 0 animals are darker, 1 lighter, 2 either", GROUND, 0, 2},
+    {"background_threshold", "grey levels", "background: what a pixel must differ by; 0: by the noise",
+     REAL(background.threshold), 0, 255},
+    {"background_following", "grey levels/frame", "background: how fast it follows; 0: not",
+     REAL(background.following), 0, 255},
+    {"background_contrast", "", "background: grey is multiplied", REAL(background.contrast), 0, 100},
+    {"background_brightness", "grey levels", "background: … shifted", REAL(background.brightness), -255, 255},
+    {"background_gamma", "", "background: … bent", REAL(background.gamma), 0.01, 100},
+    {"background_smallest_feature", "pixels", "background: specks and holes up to so wide go",
+     WHOLE(background.smallest_feature), 0, 1000},
+    {"background_grow", "pixels", "background: then all grow by so much", WHOLE(background.grow), 0, 1000},
+    {"background_least_area", "pixels", "background: less is no animal", REAL(background.least_area), 0, 1e9},
+    {"background_body_area", "pixels", "background: of one animal; 0: the median of what is found",
+     REAL(background.body_area), 0, 1e9},
+    {"background_most_found", "", "background: more are a change of the light", WHOLE(background.most_found),
+     1, 4096},
 };
 
 const sk_track_setting *sk_track_setting_at(size_t index)
@@ -70,6 +90,12 @@ const sk_track_setting *sk_track_setting_find(const char *name)
         if (strcmp(table[i].name, name) == 0)
             return &table[i];
     return NULL;
+}
+
+bool sk_track_setting_finds(const sk_track_setting *setting)
+{
+    return setting->at >= offsetof(sk_track_wish, background) &&
+           setting->at < offsetof(sk_track_wish, background) + sizeof(sk_background_settings);
 }
 
 double sk_track_setting_get(const sk_track_setting *setting, const sk_track_wish *wish)

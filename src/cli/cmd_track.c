@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "app/track_background.h"
 #include "app/track_detections.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/command.h"
@@ -56,6 +58,7 @@ static const sk_example examples[] = {
      "other settings: what was found is not computed again"},
     {"skitter track --detections results.csv -o run4 --animals 4",
      "detections that are there already, of anybody"},
+    {"skitter track arena.mp4 --detector background -o run5", "a still background and no model"},
     {"skitter track day1/ -m model.pt -o all --config settings.json",
      "every video of a folder, one configuration"},
     {"skitter track rtsp://camera/1 -m model.pt -o - | jq .instances", "a camera, as a filter"},
@@ -109,25 +112,70 @@ static void show_given(const sk_args *args, const sk_predict_report *r, const sk
         fprintf(to, "%s\n", r->files[i]);
 }
 
+static sk_status judge_given(const sk_args *args, const sk_predict_door *door, const sk_track_run *tracked,
+                             const sk_predict_report *report, sk_error *err)
+{
+    show_given(args, report, tracked, door->settings.out ? stdout : stderr);
+    if (!report->stopped)
+        return SK_OK;
+    return sk_fail(err, SK_ERR_CANCELLED,
+                   "interrupted after %lld frames; the same command goes on from there",
+                   (long long)report->total_frames);
+}
+
 /* --detections */
-static sk_status run_given(const sk_args *args, sk_predict_door *door, sk_track_run *tracked, sk_error *err)
+static sk_status run_detections(const sk_args *args, sk_predict_door *door, sk_track_run *tracked,
+                                sk_predict_report *report, sk_error *err)
 {
     if (sk_args_count(args, "source") > 1)
         return sk_fail(err, SK_ERR_ARG, "--detections are about one video, and %zu are named",
                        sk_args_count(args, "source"));
     door->settings.source = sk_args_text(args, "source");
     const sk_track_detections wish = {sk_args_text(args, "detections"), &door->settings, tracked};
+    SK_TRY(sk_track_detections_run(&wish, watch_given, NULL, report, err));
+    return judge_given(args, door, tracked, report, err);
+}
+
+/* --detector background: one video after the other, each into a folder where there are several. */
+static sk_status run_background(const sk_args *args, sk_predict_door *door, sk_track_run *tracked,
+                                sk_predict_report *report, sk_error *err)
+{
+    const sk_source_list *list = &door->sources;
+    const char *out = door->settings.out;
+    size_t failed = 0;
+    sk_status status = SK_OK;
+    for (size_t i = 0; i < list->count && status == SK_OK; i++) {
+        sk_error problem = {0};
+        char *folder = out && list->many ? sk_path_join(out, list->items[i].name) : NULL;
+        door->settings.source = list->items[i].source;
+        door->settings.out = folder ? folder : out;
+        const sk_track_background wish = {&door->settings, tracked};
+        if (!door->settings.source)
+            status = sk_fail(err, SK_ERR_ARG, "a background needs a video, or a folder of its frames");
+        else if (sk_track_background_run(&wish, watch_given, NULL, report, &problem) == SK_OK)
+            status = judge_given(args, door, tracked, report, err);
+        else if (list->count == 1)
+            status = sk_fail(err, problem.code, "%s", problem.message);
+        else
+            sk_cli_print_error(&problem);
+        failed += problem.message[0] != 0;
+        sk_free(folder);
+    }
+    door->settings.out = out;
+    if (status == SK_OK && failed)
+        return sk_fail(err, SK_ERR_IO, "%zu of %zu videos failed", failed, list->count);
+    return status;
+}
+
+/* What no model finds. */
+static sk_status run_given(const sk_args *args, sk_predict_door *door, sk_track_run *tracked, sk_error *err)
+{
     sk_predict_report *report = sk_calloc(1, sizeof *report);
     if (!report)
         return sk_fail_memory(err, sizeof *report);
     (void)sk_cli_interrupted(); /* from here on Ctrl-C ends the run in order */
-    sk_status status = sk_track_detections_run(&wish, watch_given, NULL, report, err);
-    if (status == SK_OK)
-        show_given(args, report, tracked, door->settings.out ? stdout : stderr);
-    if (status == SK_OK && report->stopped)
-        status = sk_fail(err, SK_ERR_CANCELLED,
-                         "interrupted after %lld frames; the same command goes on from there",
-                         (long long)report->total_frames);
+    sk_status status = sk_cli_has_background(args) ? run_background(args, door, tracked, report, err)
+                                                   : run_detections(args, door, tracked, report, err);
     sk_free(report);
     return status;
 }
@@ -151,8 +199,9 @@ static sk_status run(const sk_args *args, sk_error *err)
         status = sk_track_run_open(&track.wish, &tracked, err);
     if (status == SK_OK) {
         door.settings.more = sk_track_run_more(tracked);
-        status = sk_cli_has_detections(args) ? run_given(args, &door, tracked, err)
-                                             : run_many(args, &door, tracked, err);
+        status = sk_cli_has_detections(args) || sk_cli_has_background(args)
+                     ? run_given(args, &door, tracked, err)
+                     : run_many(args, &door, tracked, err);
     }
     sk_track_run_close(&tracked);
     sk_cli_track_close(&track);

@@ -129,8 +129,10 @@ static sk_status open_door(const sk_args *args, const char *command, sk_predict_
         return choose_out(args, command, s, &d->fresh, err);
     if (sk_args_count(args, "source") == 0 && !video_list(args))
         return sk_fail(err, SK_ERR_ARG, "%s needs a video: skitter %s VIDEO --model M", command, command);
-    SK_TRY(choose_runtime(args, s, &d->choice, d->engine, err));
     SK_TRY(list_sources(args, &d->sources, err));
+    if (sk_cli_has_background(args))
+        return choose_out(args, command, s, &d->fresh, err);
+    SK_TRY(choose_runtime(args, s, &d->choice, d->engine, err));
     SK_TRY(refuse_meaningless(args, s, &d->sources, err));
     SK_TRY(choose_out(args, command, s, &d->fresh, err));
     if (d->choice.notice[0])

@@ -112,10 +112,19 @@ bool sk_cli_has_detections(const sk_args *args)
            sk_args_given(args, "detections");
 }
 
+bool sk_cli_has_background(const sk_args *args)
+{
+    return sk_command_option(sk_args_command(args), "detector", strlen("detector")) &&
+           strcmp(sk_args_text(args, "detector"), "background") == 0;
+}
+
 static sk_status read_models(const sk_args *args, sk_predict_settings *s, sk_error *err)
 {
     const char *command = sk_args_command(args)->name;
-    const bool given = sk_cli_has_detections(args);
+    const bool given = sk_cli_has_detections(args) || sk_cli_has_background(args);
+    if (sk_cli_has_background(args) && sk_args_count(args, "model"))
+        return sk_fail(err, SK_ERR_ARG,
+                       "--detector background finds animals without a model\nleave --model out");
     if (given && sk_args_count(args, "model"))
         return sk_fail(
             err, SK_ERR_ARG,

@@ -19,6 +19,7 @@ sk_status sk_cli_predict_settings(const sk_args *args, sk_predict_settings *sett
                                   sk_predict_borrowed *borrowed, sk_error *err) SK_MUST_CHECK;
 /* Is there a file of detections in the place of models? */
 bool sk_cli_has_detections(const sk_args *args);
+bool sk_cli_has_background(const sk_args *args); /* … or a background? */
 void sk_cli_predict_borrowed_free(sk_predict_borrowed *borrowed);
 
 #endif

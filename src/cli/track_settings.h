@@ -59,6 +59,13 @@
          .kind = SK_OPTION_FILE,                                                                             \
          .argument = "FILE",                                                                                 \
          .help = "a text file with a video a line, as if it stood among the sources"},                       \
+        {.name = "detector",                                                                                 \
+         .kind = SK_OPTION_CHOICE,                                                                           \
+         .argument = "WHAT",                                                                                 \
+         .choices = "model|background",                                                                      \
+         .fallback = "model",                                                                                \
+         .help = "what finds the animals: models, or, on a still background, what differs from it "          \
+                 "(docs/background.md)"},                                                                    \
         {.name = "detections",                                                                               \
          .kind = SK_OPTION_FILE,                                                                             \
          .argument = "FILE",                                                                                 \
