@@ -348,15 +348,15 @@ done:
 /* --- time --- */
 
 typedef struct moment {
-    int32_t source, rank, image;
-    int64_t frame;
+    int64_t video, frame;
+    int32_t rank, image;
 } moment;
 
 static int compare_moments(const void *a, const void *b)
 {
     const moment *x = a, *y = b;
-    if (x->source != y->source)
-        return x->source < y->source ? -1 : 1;
+    if (x->video != y->video)
+        return x->video < y->video ? -1 : 1;
     if (x->frame != y->frame)
         return x->frame < y->frame ? -1 : 1;
     return (x->rank > y->rank) - (x->rank < y->rank);
@@ -375,13 +375,13 @@ static sk_status order_images(sk_tracks_task *task, sk_error *err)
     }
     for (size_t i = 0; i < n; i++) {
         const sk_annotation_image *im = &task->truth->images[i];
-        moments[i] =
-            (moment){task->pairing->pictures ? 0 : im->source, task->pairing->rank[i], (int32_t)i, im->frame};
+        const int64_t video = im->video >= 0 ? im->video : task->pairing->pictures ? -1 : im->source;
+        moments[i] = (moment){video, im->frame, task->pairing->rank[i], (int32_t)i};
     }
     qsort(moments, n, sizeof *moments, compare_moments);
     for (size_t i = 0; i < n; i++) {
         task->time[moments[i].image] = (int32_t)i;
-        task->sequence[i] = moments[i].source;
+        task->sequence[i] = i == 0 ? 0 : task->sequence[i - 1] + (moments[i].video != moments[i - 1].video);
     }
     sk_free(moments);
     return SK_OK;

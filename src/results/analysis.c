@@ -181,7 +181,10 @@ static bool put_instances(analysis_sink *sink, hsize_t track, size_t first, size
 static int32_t track_of(const analysis_sink *sink, const sk_instances *all, int32_t i)
 {
     const sk_found *in = &all->items[i];
-    return sink->identities ? in->class_id : in->track_id >= 0 ? in->track_id : i;
+    if (sink->identities)
+        return in->class_id;
+    return in->track_id >= 0 || sink->tracked ? in->track_id
+                                              : i; /* of a run with tracks, those without have no row */
 }
 
 static bool put_frame(analysis_sink *sink, const sk_instances *all, hsize_t row)
@@ -374,6 +377,7 @@ static sk_status open_analysis(const char *path, const sk_run_header *header, sk
     sink->centers = header->n_keypoints == 0;
     sink->n_nodes = sink->centers ? 1 : header->n_keypoints;
     sink->identities = header->identities;
+    sink->tracked = header->tracked;
     sink->n_tracks = header->identities ? header->n_classes : 0;
     if (!sink->path) {
         (void)!release(sink, SK_ERR_MEMORY, NULL);

@@ -131,7 +131,7 @@ sk_status sk_annotations_image(sk_annotation_set *set, int32_t source, int64_t f
     SK_TRY(make_room(set, t, set->n_images, err));
     SK_TRY(sk_array_reserve((void **)&set->images, &set->images_capacity, set->n_images + 1,
                             sizeof *set->images, MAX_ITEMS, err));
-    set->images[set->n_images] = (sk_annotation_image){source, frame, id, 0, 0};
+    set->images[set->n_images] = (sk_annotation_image){source, frame, id, 0, 0, -1};
     *out = (int32_t)set->n_images++;
     put(t, hash, *out);
     return SK_OK;
@@ -241,7 +241,8 @@ static sk_status fail_unknown(const char *path, const char *why, sk_error *err)
     return sk_fail(
         err, SK_ERR_FORMAT,
         "%s: %s\nread are skitter's results.csv and results.jsonl, COCO JSON (a dataset or a list of "
-        "results), SLEAP's .slp, MOTChallenge text, Ultralytics' data.yaml and folders of label text",
+        "results), SLEAP's .slp and analysis files, MOTChallenge text, Ultralytics' data.yaml and folders of "
+        "label text",
         path, why);
 }
 
@@ -300,8 +301,8 @@ static sk_status read_file(const char *path, sk_annotation_set *out, sk_error *e
     return status;
 }
 
-static const char *const result_files[] = {"results.csv", "results.jsonl", "results.coco.json",
-                                           "results.slp"};
+static const char *const result_files[] = {"results.csv", "results.jsonl",   "results.coco.json",
+                                           "results.slp", "results.mot.txt", "results.analysis.h5"};
 
 bool sk_annotations_are_labels(const char *path)
 {

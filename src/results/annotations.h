@@ -46,6 +46,7 @@ typedef struct sk_annotation_image {
     int64_t frame;         /* number in its source; -1: not said */
     int64_t id;            /* COCO's; -1: none */
     int32_t width, height; /* pixels; 0: not known */
+    int64_t video;         /* COCO's video_id: which pictures follow one another; -1: not said */
 } sk_annotation_image;
 
 typedef struct sk_annotation_class {
@@ -55,7 +56,7 @@ typedef struct sk_annotation_class {
 
 typedef struct sk_annotation_set {
     const char *
-        format; /* "CSV", "JSON lines", "COCO dataset", "COCO results", "SLEAP labels", "MOT text", "label text" */
+        format; /* "CSV", "JSON lines", "COCO dataset", "COCO results", "SLEAP labels", "SLEAP analysis", "MOT text", "label text" */
     uint32_t has; /* what its annotations carry */
     size_t n_items, n_images, n_sources, n_classes, n_points;
     sk_annotation *items; /* in the file's order */

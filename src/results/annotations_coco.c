@@ -66,6 +66,15 @@ static sk_status start_points(reader *r, size_t numbers, sk_error *err)
     return SK_OK;
 }
 
+/* TAO and skitter say "track_id", CocoVID "instance_id", CVAT has it among the attributes. */
+static int64_t track_of(const sk_config_value *o)
+{
+    const sk_config_value *more = sk_config_get(o, "attributes");
+    int64_t track = sk_config_int_or(o, "track_id", -1);
+    track = track >= 0 ? track : sk_config_int_or(o, "instance_id", -1);
+    return track >= 0 ? track : sk_config_int_or(more, "track_id", -1);
+}
+
 static sk_status read_annotation(reader *r, const sk_config_value *o, sk_error *err)
 {
     int64_t image_id, category;
@@ -93,7 +102,7 @@ static sk_status read_annotation(reader *r, const sk_config_value *o, sk_error *
     a->score = sk_config_real_or(o, "score", 1);
     a->crowd = sk_config_bool_or(o, "iscrowd", false);
     a->labelled = (int32_t)fmax(-1, fmin(1e6, sk_config_real_or(o, "num_keypoints", -1)));
-    a->track = sk_config_int_or(o, "track_id", -1);
+    a->track = track_of(o);
     r->without_shape += a->has == 0;
     r->set->has |= a->has;
     return SK_OK;
@@ -112,6 +121,7 @@ static sk_status read_image(reader *r, const sk_config_value *o, sk_error *err)
         SK_TRY(sk_annotations_source(r->set, name, strlen(name), &source, err));
     r->set->images[image].source = source;
     r->set->images[image].frame = sk_config_int_or(o, "frame", -1);
+    r->set->images[image].video = sk_config_int_or(o, "video_id", -1);
     r->set->images[image].width = (int32_t)fmax(0, fmin(1e6, sk_config_real_or(o, "width", 0)));
     r->set->images[image].height = (int32_t)fmax(0, fmin(1e6, sk_config_real_or(o, "height", 0)));
     return SK_OK;

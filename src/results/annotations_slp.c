@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "results/annotations.h"
+#include "results/annotations_analysis.h"
 
 #include "base/memory.h"
 #include "formats/config.h"
@@ -235,9 +235,13 @@ sk_status sk_annotations_read_slp(const char *path, const void *bytes, size_t le
     reader r = {.path = path, .set = set};
     SK_TRY(sk_hdf5_open_memory(bytes, length, path, &r.file, err));
     sk_status status = SK_OK;
-    if (!sk_hdf5_exists(r.file, "frames") || !sk_hdf5_exists(r.file, "pred_points"))
-        status =
-            sk_fail(err, SK_ERR_FORMAT, "%s: HDF5, but not SLEAP's .slp (it has no frames and points)", path);
+    if (sk_annotations_is_analysis(r.file))
+        status = sk_annotations_read_analysis(path, r.file, set, err);
+    else if (!sk_hdf5_exists(r.file, "frames") || !sk_hdf5_exists(r.file, "pred_points"))
+        status = sk_fail(err, SK_ERR_FORMAT,
+                         "%s: HDF5, but neither SLEAP's .slp (it has no frames and points) nor its "
+                         "analysis file (it has no tracks and node_names)",
+                         path);
     else
         status = read_all(&r, err);
     unload(&r);

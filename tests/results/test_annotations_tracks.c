@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "results/annotations.h"
+#include "results/sink.h"
 #include "support/fault.h"
 #include "support/test.h"
 
@@ -182,6 +183,132 @@ static void upstreams_tables_are_read(void **state)
     sk_annotations_free(&set);
 }
 
+static void tracks_of_coco_have_many_names(void **state)
+{
+    (void)state;
+    sk_annotation_set set;
+    parse("{\"images\":[{\"id\":1,\"file_name\":\"a.png\",\"video_id\":3}],\"annotations\":["
+          "{\"image_id\":1,\"category_id\":0,\"bbox\":[1,2,3,4],\"track_id\":5},"
+          "{\"image_id\":1,\"category_id\":0,\"bbox\":[1,2,3,4],\"instance_id\":6},"
+          "{\"image_id\":1,\"category_id\":0,\"bbox\":[1,2,3,4],\"attributes\":{\"track_id\":7}},"
+          "{\"image_id\":1,\"category_id\":0,\"bbox\":[1,2,3,4]}],\"categories\":[]}",
+          &set);
+    assert_int_equal(set.items[0].track, 5);
+    assert_int_equal(set.items[1].track, 6);
+    assert_int_equal(set.items[2].track, 7);
+    assert_int_equal(set.items[3].track, -1);
+    assert_int_equal(set.images[0].video, 3);
+    sk_annotations_free(&set);
+}
+
+/* What sleap-io wrote (tests/parity/track_files.py makes such files): the same animals and tracks as the table has. */
+static void sleaps_files_have_tracks(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"tracks.slp", "matlab.analysis.h5", "standard.analysis.h5"};
+    sk_error err = {0};
+    char path[256];
+    sk_annotation_set table, set;
+    assert_ok(sk_annotations_read(test_source("tests/fixtures/sleap_tracks/tracks.csv"), &table, &err), &err);
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "tests/fixtures/sleap_tracks/%s", files[i]);
+        assert_ok(sk_annotations_read(test_source(path), &set, &err), &err);
+        assert_int_equal(set.n_items, table.n_items);
+        assert_int_equal(set.n_keypoints, table.n_keypoints);
+        assert_string_equal(set.keypoint_names[2], "tail");
+        for (size_t k = 0; k < set.n_items; k++) {
+            assert_int_equal(set.items[k].track, table.items[k].track);
+            assert_int_equal(set.images[set.items[k].image].frame, table.images[table.items[k].image].frame);
+            assert_true(set.items[k].score == 0.75);
+            for (size_t p = 0; p < 3; p++) {
+                const sk_annotation_point *a = &set.points[set.items[k].first + p],
+                                          *b = &table.points[table.items[k].first + p];
+                assert_true(isnan(a->x) ? isnan(b->x) : fabs(a->x - b->x) < 1e-9 && fabs(a->y - b->y) < 1e-9);
+                assert_true(isnan(a->x) || a->score == 0.5);
+            }
+        }
+        sk_annotations_free(&set);
+    }
+    sk_annotations_free(&table);
+}
+
+/* Every format that skitter writes gives back the tracks it was given; what belongs to none is none. */
+static void tracks_come_back_from_every_format(void **state)
+{
+    (void)state;
+    static const char *const points[] = {"head", "tail"}, *const classes[] = {"fly"};
+    static const char *const formats[] = {"csv", "jsonl", "coco", "slp", "analysis", "mot"};
+    sk_run_header h = {.source = "in.mp4",
+                       .source_kind = "video",
+                       .width = 640,
+                       .height = 480,
+                       .rate = 25,
+                       .source_frames = 3,
+                       .task = "pose",
+                       .n_classes = 1,
+                       .class_names = classes,
+                       .n_keypoints = 2,
+                       .keypoint_names = points,
+                       .has = SK_HAS_BOX | SK_HAS_KEYPOINTS,
+                       .tracked = true,
+                       .runtime_requested = "cpu",
+                       .runtime = "cpu",
+                       .device = "test",
+                       .precision = "f32",
+                       .settings = "",
+                       .version = "0",
+                       .started = "2026-01-01T00:00:00Z"};
+    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
+        sk_error err = {0};
+        char path[4400];
+        const sk_sink_kind *kind = sk_sink_find(formats[f]);
+        snprintf(path, sizeof path, "%s/%s", test_folder(), kind->file);
+        sk_sink *sink = NULL;
+        assert_ok(kind->open(path, &h, &sink, &err), &err);
+        for (int i = 0; i < 3; i++) { /* track 4, track 1, and one of no track that only some formats hold */
+            sk_keypoint places[6];
+            sk_found items[3];
+            sk_sighting sightings[3];
+            for (int k = 0; k < 3; k++) {
+                float v = (float)(100 * k + 10 * i + 5);
+                items[k] = (sk_found){.has = SK_HAS_BOX | SK_HAS_KEYPOINTS,
+                                      .score = 0.5f,
+                                      .box = {v, v, v + 20, v + 20},
+                                      .first_keypoint = 2 * k,
+                                      .track_id = k == 0   ? 4
+                                                  : k == 1 ? 1
+                                                           : -1};
+                sightings[k] =
+                    (sk_sighting){.frame = i, .track = items[k].track_id, .x = v + 10, .y = v + 10};
+                places[2 * k] = (sk_keypoint){v, v, 0.9f};
+                places[2 * k + 1] = (sk_keypoint){v + 20, v + 20, 0.9f};
+            }
+            sk_instances all = {
+                .count = 3, .capacity = 3, .items = items, .n_keypoints = 2, .keypoints = places};
+            sk_result_frame frame = {.source = "in.mp4",
+                                     .index = i,
+                                     .width = 640,
+                                     .height = 480,
+                                     .instances = &all,
+                                     .sightings = sightings};
+            assert_ok(sink->write(sink, &frame, &err), &err);
+        }
+        assert_ok(sink->close(sink, &err), &err);
+        sk_annotation_set set;
+        assert_ok(sk_annotations_read(path, &set, &err), &err);
+        bool one_higher = strcmp(formats[f], "mot") == 0,
+             only_tracks = one_higher || strcmp(formats[f], "analysis") == 0;
+        assert_int_equal(set.n_items, only_tracks ? 6 : 9);
+        for (size_t k = 0; k < set.n_items; k++) {
+            const sk_annotation *a = &set.items[k];
+            int64_t frame = set.images[a->image].frame;
+            double x = set.points[a->first].x - 10.0 * (double)frame;
+            assert_int_equal(a->track, x < 50 ? 4 + one_higher : x < 150 ? 1 + one_higher : -1);
+        }
+        sk_annotations_free(&set);
+    }
+}
+
 static sk_status parse_once(void *context, sk_error *err)
 {
     sk_annotation_set set;
@@ -212,6 +339,9 @@ int main(void)
         cmocka_unit_test(bad_lines_are_named),
         cmocka_unit_test(seqinfo_says_how_long_the_video_is),
         cmocka_unit_test(upstreams_tables_are_read),
+        cmocka_unit_test(sleaps_files_have_tracks),
+        cmocka_unit_test(tracks_come_back_from_every_format),
+        cmocka_unit_test(tracks_of_coco_have_many_names),
         cmocka_unit_test(survives_running_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
