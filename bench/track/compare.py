@@ -16,6 +16,7 @@ HOTA on the tuning seeds (peers.py has the values tried; one after the other, st
 import argparse
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
@@ -28,7 +29,8 @@ import peers  # noqa: E402
 import rows as made  # noqa: E402
 
 SIZE, FPS, SECONDS = (1280, 960), 30, 20
-ONLINE = ["bytetrack", "ocsort", "botsort"]
+TRACKERS = ["bytetrack", "ocsort", "botsort"]
+DOORS = ("online", "offline")  # skitter track, with and without --online
 MODEL = 2  # of rows.py: another number, other rows
 
 
@@ -69,7 +71,7 @@ def scene(options, animals, seed):
 def read_tracks(path):
     if not Path(path).stat().st_size:
         return np.zeros((0, 6))
-    v = np.loadtxt(path, delimiter=",", ndmin=2)
+    v = np.loadtxt(path, delimiter=",", ndmin=2, usecols=range(6))
     box = v[:, 2:6].copy()
     box[:, 2:] += box[:, :2]
     return np.column_stack([v[:, 0] - 1, v[:, 1], box])
@@ -78,10 +80,12 @@ def read_tracks(path):
 def ours(options, method, settings, text, folder):
     """Our tracks of a file of rows, and the seconds of the association."""
     out = folder / f"ours_{method}.txt"
-    if method == "offline" or method == "door":
-        command = [options.skitter, "track", "--detections", str(text), "-o", str(folder / method), "--format", "mot", "-q"]
-        subprocess.run(command + (["--online"] if method == "door" else []), check=True)
-        return read_tracks(next((folder / method).glob("*mot*.txt"))), 0.0
+    if method in DOORS:
+        to = folder / f"run_{method}"
+        shutil.rmtree(to, ignore_errors=True)
+        command = [options.skitter, "track", "--detections", str(text), "-o", str(to), "--format", "mot", "--no-report", "-q"]
+        subprocess.run(command + (["--online"] if method == "online" else []), check=True)
+        return read_tracks(to / "results.mot.txt"), 0.0
     given = [f"{k}={v}" for k, v in settings.items()]
     done = subprocess.run([options.track_rows, str(text), str(out), method, *given], check=True, capture_output=True)
     return read_tracks(out), float(done.stdout)
@@ -118,7 +122,7 @@ class Store:
         self.door = sha(options.skitter) if Path(options.skitter).exists() else "none"
 
     def key(self, kind, name, settings, animals, seed, frames):
-        by = "boxmot25" if kind == "boxmot" else self.door if name in ("door", "offline") else self.program
+        by = "boxmot25" if kind == "boxmot" else self.door if name in DOORS else self.program
         what = [self.options.scene_name, MODEL, by, name, settings, animals, seed, frames]
         return json.dumps(what, sort_keys=True)
 
@@ -147,7 +151,7 @@ def tune(store, options):
     best = json.loads(path.read_text()) if path.exists() else {}
     for animals in options.animals:
         frames = options.tune_frames
-        for name in ONLINE:
+        for name in TRACKERS:
             settings, tries = peers.PEERS[name]
             settings = dict(settings)
             value = mean(store.get([("boxmot", name, settings, animals, s, frames) for s in options.tune_seeds]), "HOTA")
@@ -164,9 +168,19 @@ def tune(store, options):
     return best
 
 
+def best_of(best, name, animals):
+    """The settings found for so many animals, else for the most animals there are any for."""
+    tuned = [int(k.split()[1]) for k in best if k.split()[0] == name]
+    fits = animals if animals in tuned else max(tuned, default=0)
+    return best.get(f"{name} {fits}", peers.PEERS[name][0])
+
+
 def all_of(options, best):
-    for name in ONLINE:
-        yield f"boxmot {name}", lambda n, name=name: ("boxmot", name, best.get(f"{name} {n}", peers.PEERS[name][0]))
+    for name in TRACKERS:
+        yield f"boxmot {name}", lambda n, name=name: ("boxmot", name, best_of(best, name, n))
+    for name in TRACKERS:  # offline: short gaps filled in a straight line, as the authors of ByteTrack and OC-SORT do
+        yield f"boxmot {name}, gaps filled", lambda n, name=name: (
+            "boxmot", name, dict(best_of(best, name, n), fill=20))
     for name in options.ours.split(","):
         if name:
             yield f"skitter {name}", lambda n, name=name: ("ours", name, {})
@@ -206,7 +220,7 @@ def main():
     p.add_argument("--seeds", type=numbers, default=list(range(10)))
     p.add_argument("--tune-seeds", type=numbers, default=[1000, 1001, 1002])
     p.add_argument("--tune-frames", type=int, default=300)
-    p.add_argument("--ours", default="skitter", help="methods of track_rows; door: skitter track --online; offline: skitter track")
+    p.add_argument("--ours", default="online,offline", help="online: skitter track --online; offline: skitter track; else methods of track_rows")
     p.add_argument("--jobs", type=int, default=1)
     options = p.parse_args()
     store = Store(options)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """boxmot's ByteTrack, OC-SORT and BoT-SORT on rows, and what settings are tried for each.
 
-"box" and "obb" are ours, not boxmot's: obb gives the turned boxes (their OBB mode); box says whether what is scored is the box
+"box", "obb" and "fill" are ours, not boxmot's: gaps of up to so many frames are filled in a straight line afterwards; obb gives the turned boxes (their OBB mode); box says whether what is scored is the box
 that the tracker gives out (its filter's, for some) or the upright box of the detection that it names.
 """
 import contextlib
@@ -52,7 +52,7 @@ def make(name, settings, native=True):
         from boxmot.utils import logger
 
         logger.setLevel("ERROR")
-    given = {k: v for k, v in settings.items() if k not in ("obb", "box")}
+    given = {k: v for k, v in settings.items() if k not in ("obb", "box", "fill")}
     obb = bool(settings.get("obb"))
     classes = {"bytetrack": "ByteTrack", "ocsort": "OcSort", "botsort": "BotSort"}
     library = native and native_library(name)
@@ -85,4 +85,19 @@ def run(name, settings, rows, frames, size, native=True):
             at = 5 if obb else 4
             box = table[int(t[at + 3]), :4] if of_detection else t[:4]
             out.append([f, t[at], *box])
-    return np.array(out).reshape(-1, 6), seconds
+    return fill(np.array(out).reshape(-1, 6), settings.get("fill", 0)), seconds
+
+
+def fill(tracks, most):
+    """The tracks with gaps of up to `most` frames filled in a straight line."""
+    more = [tracks]
+    for i in np.unique(tracks[:, 1]):
+        t = tracks[tracks[:, 1] == i]
+        for a, b in zip(t[:-1], t[1:]):
+            gap = int(b[0] - a[0])
+            if 1 < gap <= most + 1:
+                part = np.arange(1, gap)[:, None] / gap
+                row = a + part * (b - a)
+                row[:, 0] = a[0] + np.arange(1, gap)
+                more.append(row)
+    return np.concatenate(more)

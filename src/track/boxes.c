@@ -17,12 +17,24 @@ sk_status sk_boxes_check(const sk_track_settings *settings, const char *method, 
     return SK_OK;
 }
 
+sk_box sk_box_make(double x, double y, double w, double h, double angle, bool turned)
+{
+    return (sk_box){.x = x,
+                    .y = y,
+                    .w = w,
+                    .h = h,
+                    .angle = angle,
+                    .c = turned ? cos(angle) : 1,
+                    .s = turned ? sin(angle) : 0,
+                    .turned = turned};
+}
+
 sk_box sk_box_of(const sk_detection *d, bool turned)
 {
     if (turned)
-        return (sk_box){d->x, d->y, d->major, d->minor, d->angle, 1};
+        return sk_box_make(d->x, d->y, d->major, d->minor, d->angle, true);
     const double *b = d->box;
-    return (sk_box){(b[0] + b[2]) / 2, (b[1] + b[3]) / 2, b[2] - b[0], b[3] - b[1], 0, 0};
+    return sk_box_make((b[0] + b[2]) / 2, (b[1] + b[3]) / 2, b[2] - b[0], b[3] - b[1], 0, false);
 }
 
 double sk_box_overlap(const sk_box *a, const sk_box *b)
@@ -35,8 +47,13 @@ double sk_box_overlap(const sk_box *a, const sk_box *b)
             return 0;
         return w * h / (a->w * a->h + b->w * b->h - w * h);
     }
-    const double reach = (sqrt(a->w * a->w + a->h * a->h) + sqrt(b->w * b->w + b->h * b->h)) / 2;
-    if (dx * dx + dy * dy >= reach * reach)
+    /* Along a side of either, do they lie apart? */
+    const double ex = b->x - a->x, ey = b->y - a->y;
+    const double along = fabs(a->c * b->c + a->s * b->s), across = fabs(a->c * b->s - a->s * b->c);
+    if (fabs(ex * a->c + ey * a->s) >= (a->w + b->w * along + b->h * across) / 2 ||
+        fabs(ey * a->c - ex * a->s) >= (a->h + b->w * across + b->h * along) / 2 ||
+        fabs(ex * b->c + ey * b->s) >= (b->w + a->w * along + a->h * across) / 2 ||
+        fabs(ey * b->c - ex * b->s) >= (b->h + a->w * across + a->h * along) / 2)
         return 0;
     const double p[5] = {0, 0, a->w, a->h, a->angle}; /* near the origin, where rounding is least */
     const double q[5] = {b->x - a->x, b->y - a->y, b->w, b->h, b->angle};

@@ -22,11 +22,14 @@ sk_status sk_boxes_check(const sk_track_settings *settings, const char *method, 
 typedef struct sk_box {
     double x, y, w, h; /* centre and sides */
     double angle;      /* of the side w; 0 where upright */
+    double c, s;       /* its cosine and sine */
     double turned;     /* 0 or 1 */
 } sk_box;
 
 /* A detection's box: the turned one where `turned`, else the upright one. */
 sk_box sk_box_of(const sk_detection *d, bool turned);
+/* A box of these sides; its cosine and sine are worked out. */
+sk_box sk_box_make(double x, double y, double w, double h, double angle, bool turned);
 /* Intersection over union. */
 double sk_box_overlap(const sk_box *a, const sk_box *b);
 /* The sides and the angle, of those that mean the same box (a quarter turn swaps the sides), that are nearest to `like`. */

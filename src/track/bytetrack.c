@@ -124,8 +124,8 @@ static void settle(follower *f)
     e[2].at = fmax(e[2].at, 1e-4);
     e[3].at = fmax(e[3].at, 1e-4);
     e[4].at = sk_angle_between(e[4].at, 0);
-    f->told.box = (sk_box){e[0].at, e[1].at, is_turned(f) ? e[2].at : e[2].at * e[3].at,
-                           e[3].at, e[4].at, f->told.box.turned};
+    f->told.box = sk_box_make(e[0].at, e[1].at, is_turned(f) ? e[2].at : e[2].at * e[3].at, e[3].at, e[4].at,
+                              is_turned(f));
     f->told.vx = e[0].rate;
     f->told.vy = e[1].rate;
     f->told.uncertainty = sqrt(fmax((e[0].aa + e[1].aa) / 2, 0));

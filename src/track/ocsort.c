@@ -94,8 +94,8 @@ static sk_status reserve(state *s, int32_t n, sk_error *err)
 static sk_box box_of_state(const follower *f)
 {
     const double w = sqrt(fmax(f->even[2].at * f->even[3].at, 1e-12));
-    return (sk_box){f->even[0].at, f->even[1].at, w, f->even[2].at / fmax(w, 1e-6),
-                    f->even[4].at, f->last.turned};
+    return sk_box_make(f->even[0].at, f->even[1].at, w, f->even[2].at / fmax(w, 1e-6), f->even[4].at,
+                       f->last.turned != 0);
 }
 
 static void measure(const sk_box *b, double z[5])
