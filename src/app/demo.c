@@ -134,11 +134,18 @@ static sk_status run_part(demo *d, sk_demo_entry *entry, int part, sk_error *err
     return status;
 }
 
+/* By the watcher's own clock: what takes time is not the passing of frames but what is written and drawn at their end. */
+static bool watch_tracks(void *context, const sk_predict_progress *p)
+{
+    demo *d = context;
+    return d->watch && d->watch(d->context, d->what, p->done, p->total, 0);
+}
+
 static sk_status run_tracks(demo *d, sk_error *err)
 {
     sk_demo_tracks *t = &d->report->tracks;
     snprintf(d->what, sizeof d->what, "following");
-    sk_status status = sk_demo_track(d->settings, d->scene, d->restart, watch_predict, d, t, err);
+    sk_status status = sk_demo_track(d->settings, d->scene, d->restart, watch_tracks, d, t, err);
     d->report->stopped = status == SK_OK && t->run.stopped;
     return status;
 }

@@ -196,6 +196,14 @@ static bool stop_in_boxes(void *context, const char *what, int64_t done, int64_t
     return strncmp(what, "boxes", 5) == 0 && done == 3;
 }
 
+static bool stop_in_tracks(void *context, const char *what, int64_t done, int64_t total, double seconds)
+{
+    (void)total;
+    (void)context;
+    (void)seconds;
+    return strcmp(what, "following") == 0 && done == 3;
+}
+
 static bool stop_in_scene(void *context, const char *what, int64_t done, int64_t total, double seconds)
 {
     (void)total;
@@ -228,10 +236,14 @@ static void goes_on_after_an_interruption(void **state)
     assert_ok(sk_demo_run(&s, stop_in_boxes, NULL, &r, &err), &err);
     assert_true(r->stopped);
     sk_demo_free(&r);
-    assert_ok(sk_demo_run(&s, NULL, NULL, &r, &err), &err);
-    assert_true(r->continued && !r->stopped);
+    assert_ok(sk_demo_run(&s, stop_in_tracks, NULL, &r, &err), &err);
+    assert_true(r->continued && r->stopped);
     assert_int_equal(r->entries[0].parts[SK_DEMO_BOXES].total_frames, 6);
     assert_true(r->entries[0].parts[SK_DEMO_BOXES].frames < 6);
+    sk_demo_free(&r);
+    assert_ok(sk_demo_run(&s, NULL, NULL, &r, &err), &err);
+    assert_true(r->continued && !r->stopped);
+    assert_int_equal(r->tracks.run.total_frames, 6);
     sk_demo_free(&r);
     check_page(false);
     char *broken = rows_of("boxes/results.csv");
