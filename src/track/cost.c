@@ -15,9 +15,11 @@
 #define LOOKS_SAY     1.5
 #define LEAST_APART   0.003
 #define IDENTITY_SAYS 3.0
-#define SPREAD_SECOND                                                                                        \
-    1.3 /* bodies: how far one goes in a second without being seen; grows as the root of the time */
-#define SPREAD 0.04 /* variance of the logarithms of sizes among animals: what any detection could have */
+#define UPRIGHT_BUILD 0.4
+#define UPRIGHT_LIES  2.0
+/* Bodies that one goes in a second without being seen; it grows as the root of the time. */
+#define SPREAD_SECOND 1.3
+#define SPREAD        0.04 /* variance of the logarithms of sizes among animals: what any detection could have */
 
 /* Minus the logarithm of Student's distribution in one or two dimensions, up to constants; `square` in standard deviations. */
 static double tailed(double square, double dimensions)
@@ -123,15 +125,17 @@ double sk_pair_cost(const sk_follow_rules *rules, const sk_follower *f, const sk
 {
     const sk_track_weights *w = &rules->settings->weights;
     const sk_detection *d = look->d;
+    /* An upright box's sides change as the animal turns: they say less about who it is, where it lies says more. */
+    const double build = d->upright ? UPRIGHT_BUILD : 1, lies = d->upright ? UPRIGHT_LIES : 1;
     double cost = w->position * place_cost(f, look);
     if (w->heading > 0)
         cost += w->heading * heading_cost(f, look);
     if (w->area > 0)
-        cost += w->area * habit_cost(&f->area, look->log_area, 0.0036);
+        cost += build * w->area * habit_cost(&f->area, look->log_area, 0.0036);
     if (w->aspect > 0)
-        cost += w->aspect * habit_cost(&f->aspect, look->log_aspect, 0.0064);
+        cost += build * w->aspect * habit_cost(&f->aspect, look->log_aspect, 0.0064);
     if (w->overlap > 0)
-        cost += w->overlap * overlap_cost(f, look);
+        cost += lies * w->overlap * overlap_cost(f, look);
     if (w->pose > 0 && f->n_points && d->n_points)
         cost += w->pose * pose_cost(f, look, room.points);
     if (w->looks > 0 && f->has_looks && d->looks)
