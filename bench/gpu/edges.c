@@ -224,12 +224,12 @@ int edges_explain(const sk_model *m, const sk_yolo_settings *settings, const cha
     side s[2];
     tally t = {0};
     apart common = {0}, all = {0};
-    int32_t both = 0, common = 0, alone = 0;
+    int32_t both = 0, in_common = 0, alone = 0;
     for (int k = 0; k < 2; k++)
         s[k] = open_side(m, settings, names[k], heads[k], places);
     for (int32_t p = 0; p < places; p++) {
         if (s[0].at[p] >= 0 && s[1].at[p] >= 0) {
-            common++;
+            in_common++;
             measure(m, &s[0], &s[1], p, scale, &all);
         }
         if (s[0].kept[p] && s[1].kept[p]) {
@@ -244,7 +244,7 @@ int edges_explain(const sk_model *m, const sk_yolo_settings *settings, const cha
            names[0], s[0].n_kept, s[0].n_candidates, names[1], s[1].n_kept, s[1].n_candidates, both,
            common.box, common.points, common.score);
     printf("  rounding, over %d places with half the confidence on both sides: boxes %.3f px, scores %.5f\n",
-           common, all.box, all.score);
+           in_common, all.box, all.score);
     for (int32_t p = 0; p < places; p++)
         if (s[0].kept[p] != s[1].kept[p])
             explain(m, settings, &s[s[0].kept[p] ? 0 : 1], &s[s[0].kept[p] ? 1 : 0], p, places, &t);
