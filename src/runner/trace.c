@@ -167,7 +167,9 @@ static sk_status run_once(sk_trace *t, const void *input, const sk_frame *reside
                           sk_error *err)
 {
     const sk_crop_form *form = &t->key.cut.form;
-    const sk_crop crop = {.width = (float)form->crop_width, .height = (float)form->crop_height};
+    const bool boxes = form->crop_width == 0; /* crops of any size: the whole frame is one */
+    const sk_crop crop = {.width = (float)(boxes ? form->frame_width : form->crop_width),
+                          .height = (float)(boxes ? form->frame_height : form->crop_height)};
     const sk_crop_list list = {&crop, 1};
     sk_session_input in = {.data = input};
     if (t->key.crops)
