@@ -86,6 +86,7 @@ static sk_status look_at_video(file_run *r, sk_error *err)
 static sk_status read_given(file_run *r, sk_error *err)
 {
     SK_TRY(sk_annotations_read(r->wish->path, &r->set, err));
+    SK_TRY(sk_annotations_as_detections(r->wish->path, r->wish->run->wish.track.body, &r->set, err));
     SK_TRY(sk_given_frames_open(r->wish->path, &r->set, &r->frames, err));
     if (!r->settings.source)
         r->settings.source =

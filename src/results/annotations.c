@@ -234,6 +234,27 @@ void sk_annotations_free(sk_annotation_set *set)
     *set = (sk_annotation_set){0};
 }
 
+sk_status sk_annotations_as_detections(const char *what, double body, sk_annotation_set *set, sk_error *err)
+{
+    for (size_t i = 0; i < set->n_items; i++) {
+        sk_annotation *a = &set->items[i];
+        a->crowd = a->crowd || a->predicted;
+        if ((a->has & SK_HAS_POINT) && !(a->has & (SK_HAS_BOX | SK_HAS_OBB | SK_HAS_KEYPOINTS))) {
+            if (!(body > 0))
+                return sk_fail(err, SK_ERR_ARG,
+                               "%s: holds places of animals, and nothing says how large they are\n"
+                               "--set body=PIXELS gives the length of their bodies",
+                               what);
+            a->obb[2] = body, a->obb[3] = body / 2;
+            a->has |= SK_HAS_OBB;
+            set->has |= SK_HAS_OBB;
+        }
+        a->has &= ~SK_HAS_POINT;
+    }
+    set->has &= ~SK_HAS_POINT;
+    return SK_OK;
+}
+
 /* --- which format --- */
 
 static sk_status fail_unknown(const char *path, const char *why, sk_error *err)

@@ -96,6 +96,10 @@ bool sk_annotations_are_labels(const char *path);
 /* The same from a file's bytes; `what` names them in errors. */
 sk_status sk_annotations_parse(const char *what, const void *bytes, size_t length, sk_annotation_set *out,
                                sk_error *err) SK_MUST_CHECK;
+/* Makes it a list of detections: what a tracker only predicted counts no longer (`crowd`), and places without a size get an
+ * oriented box of this length, half as wide. SK_ERR_ARG where there are such and `body` is 0. */
+sk_status sk_annotations_as_detections(const char *what, double body, sk_annotation_set *set,
+                                       sk_error *err) SK_MUST_CHECK;
 void sk_annotations_free(sk_annotation_set *set);
 
 /* --- for the readers, one file a format --- */

@@ -309,6 +309,22 @@ static void tracks_come_back_from_every_format(void **state)
     }
 }
 
+/* For a tracker: places get a size where they are told one, what was only predicted is none. */
+static void places_become_detections(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_annotation_set set;
+    parse("id,frame,x,y,heading_deg,state\n4,0,10,20,90,active\n4,1,11,20,90,occluded\n", &set);
+    assert_int_equal(sk_annotations_as_detections("t.csv", 0, &set, &err), SK_ERR_ARG);
+    assert_non_null(strstr(err.message, "body=PIXELS"));
+    assert_ok(sk_annotations_as_detections("t.csv", 40, &set, &err), &err);
+    assert_int_equal(set.has, SK_HAS_OBB);
+    assert_true(set.items[0].has == SK_HAS_OBB && set.items[0].obb[2] == 40 && !set.items[0].crowd);
+    assert_true(set.items[1].crowd);
+    sk_annotations_free(&set);
+}
+
 static sk_status parse_once(void *context, sk_error *err)
 {
     sk_annotation_set set;
@@ -339,6 +355,7 @@ int main(void)
         cmocka_unit_test(bad_lines_are_named),
         cmocka_unit_test(seqinfo_says_how_long_the_video_is),
         cmocka_unit_test(upstreams_tables_are_read),
+        cmocka_unit_test(places_become_detections),
         cmocka_unit_test(sleaps_files_have_tracks),
         cmocka_unit_test(tracks_come_back_from_every_format),
         cmocka_unit_test(tracks_of_coco_have_many_names),
