@@ -67,8 +67,9 @@ static const sk_example examples[] = {
 static void print_figures(void *context, FILE *to)
 {
     const sk_track_figures *f = sk_track_run_figures(context);
-    fprintf(to, "%lld tracks, %lld sightings (%lld without a detection), tracked in %.2f s\n",
-            (long long)f->tracks, (long long)f->sightings, (long long)f->covered, f->seconds);
+    fprintf(to, "%lld track%s, %lld sightings (%lld without a detection), tracked in %.2f s\n",
+            (long long)f->tracks, f->tracks == 1 ? "" : "s", (long long)f->sightings, (long long)f->covered,
+            f->seconds);
     if (f->found > 0 && f->tracks == 0)
         sk_cli_warn(
             "%lld animals were found, and none was followed: --roi, --config and --set min_score, min_area, "

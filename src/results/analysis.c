@@ -376,9 +376,9 @@ static sk_status open_analysis(const char *path, const sk_run_header *header, sk
     sink->path = sk_strdup(path);
     sink->centers = header->n_keypoints == 0;
     sink->n_nodes = sink->centers ? 1 : header->n_keypoints;
-    sink->identities = header->identities;
+    sink->identities = header->identities && !header->tracked;
     sink->tracked = header->tracked;
-    sink->n_tracks = header->identities ? header->n_classes : 0;
+    sink->n_tracks = sink->identities ? header->n_classes : 0;
     if (!sink->path) {
         (void)!release(sink, SK_ERR_MEMORY, NULL);
         return sk_fail_memory(err, strlen(path));

@@ -475,7 +475,7 @@ static bool fill(slp_sink *sink, const char *path, const sk_run_header *h)
     sink->path = sk_strdup(path);
     sink->centers = h->n_keypoints == 0;
     sink->n_nodes = sink->centers ? 1 : h->n_keypoints;
-    sink->identities = h->identities;
+    sink->identities = h->identities && !h->tracked; /* the tracker's word counts */
     sink->no_empty = h->no_empty;
     sink->pictures = strcmp(h->source_kind, "pictures") == 0;
     sink->picture_paths = json_array();
@@ -492,7 +492,7 @@ static bool fill(slp_sink *sink, const char *path, const sk_run_header *h)
                            json_object_set_new(backend, "width_", json_integer(h->width)) != 0 ||
                            json_object_set_new(backend, "channels_", json_integer(3)) != 0))
         return false;
-    if (h->identities) {
+    if (sink->identities) {
         sink->track_names = sk_calloc((size_t)h->n_classes + 1, sizeof *sink->track_names);
         sink->track_first = sk_calloc((size_t)h->n_classes + 1, sizeof *sink->track_first);
         for (int32_t i = 0; sink->track_names && i < h->n_classes; i++, sink->n_tracks++)

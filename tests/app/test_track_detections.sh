@@ -52,6 +52,22 @@ test_what_is_wrong_is_named() {
     run track v.mp4 && expect_code 2 && expect_in "needs a model" "$err"
 }
 
+# A pose that is not found for two frames: its place is filled in, and SLEAP's file has no empty instance.
+test_poses_alone() {
+    {
+        echo "source,frame,score,nose_x,nose_y,nose_score,tail_x,tail_y,tail_score"
+        for f in $(seq 0 11); do
+            [ "$f" -eq 4 ] || [ "$f" -eq 5 ] || echo "v.mp4,$f,0.9,$((30 + 3 * f)),20,0.9,$((10 + 3 * f)),22,0.9"
+        done
+    } >poses.csv
+    track poses.csv -o poses --no-report -f csv,slp,coco --set shortest=0 && expect_code 0 && expect_in "1 track," "$out" || return
+    [ "$(grep -c ,covered, poses/results.csv)" -eq 2 ] || fail "$(cat poses/results.csv)" || return
+    [ "$(grep -c '"num_keypoints"' poses/results.coco.json)" -eq 10 ] || fail "empty instances in COCO" || return
+    # its head is on the right
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "heading") c = i } NR == 2 { exit !($c < 0.3 || $c > 6) }' poses/results.csv ||
+        fail "the heading is not from tail to nose"
+}
+
 test_nobody_is_followed() {
     track found.csv -o nobody --online --no-report --set min_area=100000 && expect_code 0 && expect_in "none was followed" "$err"
 }
