@@ -134,27 +134,12 @@ static sk_status run_part(demo *d, sk_demo_entry *entry, int part, sk_error *err
     return status;
 }
 
-/* By the watcher's own clock: what takes time is not the passing of frames but what is written and drawn at their end. */
-static bool watch_tracks(void *context, const sk_predict_progress *p)
-{
-    demo *d = context;
-    return d->watch && d->watch(d->context, d->what, p->done, p->total, 0);
-}
-
-static sk_status run_tracks(demo *d, sk_error *err)
-{
-    sk_demo_tracks *t = &d->report->tracks;
-    snprintf(d->what, sizeof d->what, "following");
-    sk_status status = sk_demo_track(d->settings, d->scene, d->restart, watch_tracks, d, t, err);
-    d->report->stopped = status == SK_OK && t->run.stopped;
-    return status;
-}
-
 static sk_status read_tracks(const demo *d, sk_annotation_set *set, sk_error *err)
 {
     char *path = sk_path_join(d->settings->out, "tracks/results.csv");
-    sk_status status =
-        path ? sk_annotations_read(path, set, err) : sk_fail_memory(err, strlen(d->settings->out));
+    sk_status status = !path                  ? sk_fail_memory(err, strlen(d->settings->out))
+                       : sk_file_exists(path) ? sk_annotations_read(path, set, err)
+                                              : SK_OK;
     sk_free(path);
     return status;
 }
@@ -167,6 +152,28 @@ static sk_status read_part(const demo *d, const sk_demo_entry *entry, int part, 
         path ? sk_annotations_read(path, set, err) : sk_fail_memory(err, strlen(d->settings->out));
     sk_free(path);
     sk_free(folder);
+    return status;
+}
+
+/* By the watcher's own clock: what takes time is not the passing of frames but what is written and drawn at their end. */
+static bool watch_tracks(void *context, const sk_predict_progress *p)
+{
+    demo *d = context;
+    return d->watch && d->watch(d->context, d->what, p->done, p->total, 0);
+}
+
+static sk_status run_tracks(demo *d, sk_error *err)
+{
+    sk_demo_tracks *t = &d->report->tracks;
+    sk_annotation_set boxes = {0};
+    SK_TRY(read_part(d, &d->report->entries[0], SK_DEMO_BOXES, &boxes, err));
+    const bool none = boxes.n_items == 0;
+    sk_annotations_free(&boxes);
+    if (none)
+        return SK_OK; /* nobody was found: nobody is followed */
+    snprintf(d->what, sizeof d->what, "following");
+    sk_status status = sk_demo_track(d->settings, d->scene, d->restart, watch_tracks, d, t, err);
+    d->report->stopped = status == SK_OK && t->run.stopped;
     return status;
 }
 

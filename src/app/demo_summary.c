@@ -121,10 +121,12 @@ void sk_demo_summarize(const sk_demo_settings *s, sk_demo_report *r)
     scores(r, t);
     agreements(r, t);
     sk_text_appendf(t, "\n%-16s %s/report.html         everything, with pictures\n", "look at", s->out);
-    sk_text_appendf(t, "%-16s %s/tracks/report.html  how the animals moved, and moments of doubt\n", "",
-                    s->out);
-    sk_text_appendf(t, "%-16s %s/tracks/overlay.mp4  the scene with identities and trails drawn in\n", "",
-                    s->out);
+    if (r->tracks.run.total_frames > 0) { /* somebody was found */
+        sk_text_appendf(t, "%-16s %s/tracks/report.html  how the animals moved, and moments of doubt\n", "",
+                        s->out);
+        sk_text_appendf(t, "%-16s %s/tracks/overlay.mp4  the scene with identities and trails drawn in\n", "",
+                        s->out);
+    }
     sk_text_appendf(t, "%-16s %s/poses/overlay.mp4   the same with the poses\n", "", s->out);
     sk_text_appendf(t, "%-16s %s/poses/results.csv   one row an animal; results.slp opens in SLEAP\n", "",
                     s->out);

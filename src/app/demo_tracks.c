@@ -81,6 +81,8 @@ sk_status sk_demo_measure_tracks(const sk_demo_sets *sets, sk_demo_tracks *out, 
     sk_eval_defaults(&s);
     s.any_class = true; /* who it is, whatever kind the model takes it for */
     SK_TRY(count_crossings(&sets->truth, &out->crossings, err));
+    if (sets->tracks.n_items == 0)
+        return SK_OK;
     return sk_eval_run(&sets->tracks, &sets->truth, &s, &out->scores, err);
 }
 
@@ -163,13 +165,14 @@ void sk_demo_page_identities(const sk_demo_settings *s, const sk_demo_report *r,
         "does. Animals came to lie on each other %lld times. HOTA, IDF1 and switches as TrackEval defines "
         "them, by turned boxes; docs/eval.md.</p>\n",
         (long long)r->tracks.crossings);
-    sk_text_append(page, "<p><a href=\"tracks/overlay.mp4\">The video with trails and identities</a>");
-    if (reported)
-        sk_text_append(
-            page,
-            "; <a href=\"tracks/report.html\">the report on the tracks</a>: speed, headings, distances, "
-            "moments of doubt");
-    sk_text_append(page, ".</p>\n");
+    if (!reported) { /* nobody was found */
+        sk_text_append(page, "<p>Nothing was found that could be followed.</p>\n");
+        return;
+    }
+    sk_text_append(page,
+                   "<p><a href=\"tracks/overlay.mp4\">The video with trails and identities</a>; <a "
+                   "href=\"tracks/report.html\">the report on the tracks</a>: speed, headings, distances, "
+                   "moments of doubt.</p>\n");
 }
 
 /* --- in the table and in JSON --- */

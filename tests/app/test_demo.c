@@ -289,6 +289,27 @@ static void says_what_it_finds_in_its_folder(void **state)
     sk_demo_free(&r);
 }
 
+/* Where no animal is found there is nobody to follow, and the demo says so. */
+static void nobody_found_is_no_failure(void **state)
+{
+    (void)state;
+    skip_without_video();
+    models_or_skip();
+    if (!are_ours())
+        skip();
+    sk_error err = {0};
+    sk_demo_report *r;
+    sk_demo_settings s = small("nobody");
+    s.scene.width = s.scene.height = 64;
+    s.scene.animals = SK_SCENE_MAX_ANIMALS; /* of two pixels each */
+    s.seconds = 0.05;
+    assert_ok(sk_demo_run(&s, NULL, NULL, &r, &err), &err);
+    assert_int_equal(r->entries[0].parts[SK_DEMO_BOXES].instances, 0);
+    assert_non_null(strstr(sk_text_get(&r->summary), "nothing was found that could be followed"));
+    assert_null(strstr(sk_text_get(&r->summary), "tracks/report.html"));
+    sk_demo_free(&r);
+}
+
 static void leaves_somebody_elses_folder_alone(void **state)
 {
     (void)state;
@@ -327,6 +348,7 @@ int main(void)
         cmocka_unit_test(makes_every_file_it_names),
         cmocka_unit_test(goes_on_after_an_interruption),
         cmocka_unit_test(says_what_it_finds_in_its_folder),
+        cmocka_unit_test(nobody_found_is_no_failure),
         cmocka_unit_test(leaves_somebody_elses_folder_alone),
         cmocka_unit_test(says_where_models_should_be),
     };
