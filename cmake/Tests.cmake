@@ -137,6 +137,10 @@ set_target_properties(emulated_cuda PROPERTIES OUTPUT_NAME skitter_cuda PREFIX l
 target_link_libraries(emulated_cuda PRIVATE skitter_static)
 target_link_options(emulated_cuda PRIVATE -Wl,-Bsymbolic -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/plugin.map)
 add_dependencies(test_engines_cuda_plugin emulated_cuda)
+add_library(fake_driver SHARED ${CMAKE_SOURCE_DIR}/tests/engines/fake_driver.c)
+set_target_properties(fake_driver PROPERTIES OUTPUT_NAME cuda SOVERSION 1 LIBRARY_OUTPUT_DIRECTORY
+    ${CMAKE_BINARY_DIR}/tests/emulated)
+add_dependencies(test_pipeline_accepts emulated_cuda fake_driver)
 set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/engines/gpu_emulate.c PROPERTIES COMPILE_OPTIONS "-O2")
 
 # The formulas a second time, with products and sums fused as GPU compilers do it.
