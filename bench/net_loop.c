@@ -3,6 +3,8 @@
  *     net_loop MODEL HEIGHT WIDTH THREADS [engine=cpu] [input=tensor|u8] [tail=keep] [winograd=off] [tune=off] [mask=M]
  * Reads numbers from standard input, one a line; runs the network that often; answers with one line of JSON:
  * wall and processor milliseconds of each run. "profile" answers with the time of every step. */
+#include "settings_for.h"
+
 #include "base/clock.h"
 #include "engines/engine.h"
 #include "models/model.h"
@@ -76,18 +78,17 @@ int main(int argc, char **argv)
     sk_error err;
     sk_model *model = NULL;
     sk_session *session = NULL;
-    sk_session_settings settings = sk_session_defaults();
     const char *engine = "cpu";
-    settings.threads = atoi(argv[4]);
-    settings.tail = 1;
+    char options[SK_OPTIONS_TEXT] = "";
+    bool u8 = false, keep_tail = false;
     for (int i = 5; i < argc; i++) {
         if (!strncmp(argv[i], "engine=", 7))
             engine = argv[i] + 7;
         else if (!strcmp(argv[i], "input=u8"))
-            settings.input = SK_INPUT_U8_HWC;
+            u8 = true;
         else if (!strcmp(argv[i], "tail=keep"))
-            settings.tail = 0;
-        else if (sk_options_add(settings.options, argv[i], &err) != SK_OK) /* the engine's own */
+            keep_tail = true;
+        else if (sk_options_add(options, argv[i], &err) != SK_OK) /* the engine's own */
             return failed(argv[i], &err);
     }
     int64_t start = sk_clock_ns();
@@ -96,9 +97,17 @@ int main(int argc, char **argv)
     int64_t opened = sk_clock_ns();
     sk_shape shape = sk_shape_of(4, 1, model->input.channels, atoi(argv[2]), atoi(argv[3]));
     const sk_engine *e = sk_engine_find(engine);
-    if (!e || sk_session_open(e, model->graph, &shape, 1, &settings, &session, &err) != SK_OK ||
+    if (!e) {
+        fprintf(stderr, "no engine is called '%s'\n", engine);
+        return 2;
+    }
+    sk_session_settings settings = settings_for(e, atoi(argv[4]), SK_PRECISION_AUTO, options);
+    settings.tail = keep_tail ? SK_TAIL_KEEP : SK_TAIL_CUT;
+    if (u8)
+        settings.input = SK_INPUT_U8_HWC;
+    if (sk_session_open(e, model->graph, &shape, 1, &settings, &session, &err) != SK_OK ||
         sk_session_capture(session, &err) != SK_OK)
-        return e ? failed(engine, &err) : 2;
+        return failed(engine, &err);
     sk_model_close(&model);
     int64_t count = sk_shape_count(&shape);
     float *values = malloc((size_t)count * sizeof *values);

@@ -3,6 +3,7 @@
  * frame on the cpu runtime, and every detection that differs explained.
  * usage: [SQUARE=1] cuda_bench MODEL WIDTH HEIGHT RUNS [frame.npy]
  *   SQUARE=1: the network's whole square, not only what the frame's shape needs */
+#include "../settings_for.h"
 #include "edges.h"
 
 #include "base/clock.h"
@@ -65,18 +66,18 @@ static chain open_chain(const sk_model *m, const char *runtime, int w, int h, sk
 {
     chain c = {0};
     sk_error err = {0};
-    sk_session_settings s = sk_session_defaults();
     sk_frame_fit fit;
     sk_sparse_outputs sparse;
     sk_found_outputs found;
     const sk_yolo_settings rules = sk_yolo_settings_defaults();
     const sk_engine *engine = sk_engine_find(runtime);
+    sk_session_settings s = settings_for(engine, 0, SK_PRECISION_AUTO, NULL);
+    sk_net_pixel_values(m, &s);
     c.stage = open_stage(m, w, h);
     c.plan = sk_task_stage_plan(c.stage);
     const sk_letterbox_geometry g = geometry_of(c.plan, w, h);
     s.tail = 1;
     s.slots = slots;
-    s.scale = m->input.scale;
     s.input = engines == NETWORK ? SK_INPUT_U8_HWC : SK_INPUT_FRAMES;
     if (engines != NETWORK) {
         if (!sk_offload_fit(&g, &(sk_frame){.format = format}, &fit) ||

@@ -2,6 +2,7 @@
 /* The cuda engine's kernels on this machine's GPU against the reference executor: every tile on every layer shape it fits,
  * the other kernels in small networks, then open and close again and again.
  * usage: cuda_check [small | found [small] | sleap [small] | cycles N | model PATH SIDE | memory PATH] */
+#include "../settings_for.h"
 #include "found_check.h"
 #include "sleap_check.h"
 
@@ -83,10 +84,11 @@ static void check_mixed(sk_precision precision, sk_input_form form, int batch, i
     uint8_t *bytes = malloc((size_t)n);
     for (int64_t i = 0; i < n; i++)
         bytes[i] = (uint8_t)(127.0f + 127.0f * x[i]);
-    sk_session_settings settings = sk_session_defaults(), slow = settings;
-    settings.precision = precision;
+    sk_session_settings slow = settings_for(sk_engine_find("reference"), 0, SK_PRECISION_AUTO, NULL),
+                        settings =
+                            settings_for(&gpu_engine, 0, precision,
+                                         side > 64 ? "tune=on" : "tune=off"); /* slow tools: no timing */
     settings.input = slow.input = form;
-    strcpy(settings.options, side > 64 ? "tune=on" : "tune=off"); /* under slow tools: no timing */
     settings.cache_dir = "";
     settings.slots = 2;
     sk_session *fast = NULL, *reference = NULL;
@@ -138,8 +140,7 @@ static void check_cycles(int cycles)
     sk_error err = {0};
     sk_shape shape = sk_shape_of(4, 1, l.cin, l.h, l.w);
     float *x = randoms(sk_shape_count(&shape), 1.0f);
-    sk_session_settings settings = sk_session_defaults();
-    strcpy(settings.options, "tune=off");
+    sk_session_settings settings = settings_for(&gpu_engine, 0, SK_PRECISION_AUTO, "tune=off");
     settings.cache_dir = "";
     memory_use before = {0}, after = {0};
     for (int i = 0; i < cycles; i++) {

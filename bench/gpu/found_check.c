@@ -2,6 +2,7 @@
 #include "found_check.h"
 
 #include "../../tests/engines/found_cases.h"
+#include "../settings_for.h"
 
 #include "engines/cuda/session.h"
 
@@ -81,7 +82,7 @@ static void time_case(sk_task task, int side, float density)
     sk_model model = {.task = task};
     sk_graph *g = found_graph(&c, &model.yolo);
     float *x = found_input(&c, 3);
-    sk_session_settings s = sk_session_defaults();
+    sk_session_settings s = settings_for(&gpu_engine, 0, SK_PRECISION_AUTO, "tune=off");
     sk_found_outputs wish;
     sk_session *session = NULL;
     sk_session_input in = {.data = x};
@@ -90,7 +91,6 @@ static void time_case(sk_task task, int side, float density)
     const sk_shape shape =
         sk_shape_of(4, 1, 4 * c.reg + c.classes + found_extra(&c), (int64_t)c.side, (int64_t)c.side);
     s.tail = SK_TAIL_CUT;
-    strcpy(s.options, "tune=off");
     s.cache_dir = "";
     s.stages.found = &wish;
     if (!sk_offload_found(&model, &c.settings, &wish) ||

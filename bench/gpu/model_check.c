@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model_check.h"
 
+#include "../settings_for.h"
+
 #include "base/memory.h"
 #include "engines/cuda/device.h"
 #include "engines/offload.h"
@@ -209,15 +211,10 @@ int check_model(const char *path, int side)
         stop(&err);
     check c = {.model = m, .shape = sk_shape_of(4, 2, (int64_t)m->input.channels, side, side)};
     const bool yolo = sk_offload_sparse(m, 0.02f, &sparse);
-    c.settings = sk_session_defaults();
+    c.settings = settings_for(&gpu_engine, 0, SK_PRECISION_AUTO, "tune=off");
+    sk_net_pixel_values(m, &c.settings);
     c.settings.tail = yolo ? SK_TAIL_CUT : SK_TAIL_KEEP;
-    c.settings.scale = m->input.scale;
-    for (int i = 0; i < 3; i++) {
-        c.settings.mean[i] = m->input.mean[i];
-        c.settings.std[i] = m->input.std[i] != 0 ? m->input.std[i] : 1;
-    }
     c.settings.input = SK_INPUT_U8_HWC;
-    strcpy(c.settings.options, "tune=off");
     c.settings.slots = 2;
     c.settings.cache_dir = "";
     sk_session_settings slow = c.settings;
@@ -258,15 +255,14 @@ static int fill(void **blocks, size_t most, size_t least)
 
 static int try_open(const sk_model *m, const sk_shape *shape, bool *opened, const char *when)
 {
-    sk_session_settings s = sk_session_defaults();
+    sk_session_settings s = settings_for(&gpu_engine, 0, SK_PRECISION_AUTO, "tune=off");
     sk_session *session = NULL;
     sk_error err = {0};
     uint64_t before = 0, after = 0;
     const int64_t own = sk_memory_live_bytes();
     s.tail = SK_TAIL_CUT;
     s.input = SK_INPUT_U8_HWC;
-    s.scale = m->input.scale;
-    strcpy(s.options, "tune=off");
+    sk_net_pixel_values(m, &s);
     s.slots = 3;
     s.cache_dir = "";
     (void)gpu_memory_free(&before);

@@ -5,6 +5,7 @@
  * against the cpu runtime. Then the same frames through the runner, many in flight, with crops cut by the host and by the GPU.
  * usage: sleap_bench FRAMES.npy RUNS THRESHOLD MODEL [MODEL]      frames: u8 [n][h][w] or [n][h][w][3]
  * PRECISION=f32|tf32|f16 of the cuda runtime: which differences are its rounding. */
+#include "../settings_for.h"
 #include "base/clock.h"
 #include "engines/offload.h"
 #include "formats/npy.h"
@@ -52,20 +53,21 @@ static void open_part(part *p, const sk_model *m, const sk_task_stage *before, c
 {
     sk_error err = {0};
     sk_task_settings t = sk_task_settings_defaults();
-    sk_session_settings s = sk_session_defaults();
+    sk_precision precision = SK_PRECISION_AUTO;
     sk_peak_wish wish;
     t.sleap.peak_threshold = threshold;
     if ((before ? sk_task_stage_open_second(m, before, &t, &p->stage, &err)
                 : sk_task_stage_open(m, &t, like->width, like->height, &p->stage, &err)) != SK_OK)
         stop(&err);
     p->plan = sk_task_stage_plan(p->stage);
-    s.scale = m->input.scale;
-    s.fine_outputs = 1;
-    const char *precision = getenv("PRECISION");
-    if (precision && strcmp(runtime, "cuda") == 0 && !sk_precision_find(precision, &s.precision)) {
-        printf("PRECISION=%s: f32, tf32 or f16\n", precision);
+    const char *word = getenv("PRECISION");
+    if (word && strcmp(runtime, "cuda") == 0 && !sk_precision_find(word, &precision)) {
+        printf("PRECISION=%s: f32, tf32 or f16\n", word);
         exit(2);
     }
+    sk_session_settings s = settings_for(sk_engine_find(runtime), 0, precision, NULL);
+    sk_net_pixel_values(m, &s);
+    s.fine_outputs = 1;
     s.input = p->plan->u8 ? SK_INPUT_U8_HWC : SK_INPUT_TENSOR;
     sk_task_fit way;
     sk_frame_fit fit;
