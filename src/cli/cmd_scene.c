@@ -41,8 +41,7 @@ static const sk_example examples[] = {
     {"skitter scene --species mouse --animals 3 -o mice.mp4 --truth mice.csv", "a video and its truth"},
     {"skitter scene --animals 150 --size 1280x960 --seconds 20 --truth fish.csv --truth fish.txt",
      "where 150 fish swim, without a video"},
-    {"skitter scene --animals 12 --behaviour follow,chase,huddle --hides 2 --border open -o hard.mp4 --truth "
-     "hard.csv",
+    {"skitter scene --behaviour follow,huddle --hides 2 --border open -o hard.mp4 --truth h.csv",
      "what trackers fail at"},
     {"skitter scene --species mixed --animals 8 --pictures 5000 -o training/",
      "pictures and labels to train on"},

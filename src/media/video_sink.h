@@ -27,6 +27,9 @@ sk_status sk_video_join(const char *const *parts, int32_t count, const char *pat
 /* Writes one picture: .png, or .jpg with quality 92. */
 sk_status sk_picture_write(const char *path, const sk_frame *frame, sk_error *err) SK_MUST_CHECK;
 
+/* An RGB drawing (few colours, large even parts) as .png, in a fraction of the time. */
+sk_status sk_picture_write_drawing(const char *path, const sk_frame *frame, sk_error *err) SK_MUST_CHECK;
+
 /* The picture as JPEG in memory, ended by sk_free; `quality` 1 to 100. */
 sk_status sk_picture_jpeg(const sk_frame *frame, int quality, uint8_t **bytes, size_t *length,
                           sk_error *err) SK_MUST_CHECK;

@@ -174,7 +174,7 @@ static sk_status put_png(const char *folder, const char *name, const sk_chart *c
     snprintf(file, sizeof file, "%s.png", name);
     SK_TRY(sk_chart_to_pixels(chart, PNG_SCALE, &pixels, err));
     char *path = sk_path_join(folder, file);
-    sk_status status = path ? sk_picture_write(path, &pixels, err) : sk_fail_memory(err, 64);
+    sk_status status = path ? sk_picture_write_drawing(path, &pixels, err) : sk_fail_memory(err, 64);
     sk_free(path);
     sk_free(pixels.data);
     return status;
