@@ -50,15 +50,23 @@ sk_status sk_frame_check_kind(const sk_frame *frame, sk_error *err)
 
 sk_status sk_frame_check(const sk_frame *frame, sk_error *err)
 {
-    SK_CHECK_ARG(frame && frame->data, err);
+    SK_CHECK_ARG(frame, err);
+    if (!frame->data)
+        return wrong(frame, "it has no pixels (sk_frame.data is null)", err);
     SK_TRY(sk_frame_check_kind(frame, err));
-    if (frame->width < 1 || frame->height < 1 || frame->width > 65535 || frame->height > 65535 ||
-        frame->stride < (ptrdiff_t)sk_frame_row_bytes(frame->format, frame->width))
-        return sk_fail(err, SK_ERR_ARG, "frame %lld: %dx%d with rows of %lld bytes is not possible",
-                       (long long)frame->index, frame->width, frame->height, (long long)frame->stride);
+    if (frame->width < 1 || frame->height < 1 || frame->width > 65535 || frame->height > 65535)
+        return sk_fail(err, SK_ERR_ARG, "frame %lld: %dx%d pixels; allowed are 1 to 65535 a side",
+                       (long long)frame->index, frame->width, frame->height);
+    const size_t row = sk_frame_row_bytes(frame->format, frame->width);
+    if (frame->stride < (ptrdiff_t)row)
+        return sk_fail(
+            err, SK_ERR_ARG,
+            "frame %lld: %lld bytes from row to row (sk_frame.stride); %d pixels of this format take "
+            "%zu, and rows run from top to bottom",
+            (long long)frame->index, (long long)frame->stride, frame->width, row);
     const ptrdiff_t half = (frame->width + 1) / 2;
     if (frame->format == SK_PIXEL_I420 && (!frame->chroma || !frame->chroma_v || frame->chroma_stride < half))
-        return wrong(frame, "I420 without its planes of chroma", err);
+        return wrong(frame, "I420 needs chroma, chroma_v and chroma_stride (at least half the width)", err);
     if (frame->format == SK_PIXEL_NV12 && sk_frame_chroma_stride(frame) < 2 * half)
         return wrong(frame, "NV12 whose rows of chroma are too short", err);
     if (frame->format == SK_PIXEL_YUYV && frame->width % 2)

@@ -202,8 +202,9 @@ void sk_sleap_source_hash(const sk_sleap_source *s, char text[65])
     sk_sha256_text(&hash, text);
 }
 
-/* Of what opening gave; anything but a lack of memory: not one of ours. Closes it. */
-static sk_status format_of(sk_status status, sk_sleap_source **s, int *format)
+/* Of what opening gave; anything but a lack of memory: not one of ours, of which nobody is told. Closes it. */
+static sk_status format_of(sk_status status, const sk_error *why, sk_sleap_source **s, int *format,
+                           sk_error *err)
 {
     if (status == SK_OK) {
         if (sk_sleap_source_has(*s, "training_config.yaml") || sk_sleap_source_has(*s, "training_config.yml"))
@@ -212,7 +213,11 @@ static sk_status format_of(sk_status status, sk_sleap_source **s, int *format)
             *format = SK_FORMAT_SLEAP_KERAS;
     }
     sk_sleap_source_close(s);
-    return status == SK_ERR_MEMORY ? status : SK_OK;
+    if (status != SK_ERR_MEMORY)
+        return SK_OK;
+    if (err)
+        *err = *why;
+    return status;
 }
 
 sk_status sk_sleap_format_of(const char *path, int *format, sk_error *err)
@@ -226,15 +231,17 @@ sk_status sk_sleap_format_of(const char *path, int *format, sk_error *err)
         candidate = candidate || strcmp(sk_path_name(path), config_names[i]) == 0;
     if (!candidate)
         return SK_OK;
+    sk_error why = {0};
     sk_sleap_source *s = NULL;
-    sk_status status = sk_sleap_source_open(path, &s, err);
-    return format_of(status, &s, format);
+    sk_status status = sk_sleap_source_open(path, &s, &why);
+    return format_of(status, &why, &s, format, err);
 }
 
 sk_status sk_sleap_format_of_given(const sk_model *model, int *format, sk_error *err)
 {
     *format = 0;
+    sk_error why = {0};
     sk_sleap_source *s = NULL;
-    sk_status status = sk_sleap_source_of(model, model->path, &s, err);
-    return format_of(status, &s, format);
+    sk_status status = sk_sleap_source_of(model, model->path, &s, &why);
+    return format_of(status, &why, &s, format, err);
 }

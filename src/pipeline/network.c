@@ -53,7 +53,8 @@ static sk_status check_settings(const sk_network_settings *s, sk_error *err)
     if (s->slots < 1 || s->slots > SK_SESSION_MAX_SLOTS)
         return sk_fail(err, SK_ERR_ARG, "slots is %d; allowed are 1 to %d", s->slots, SK_SESSION_MAX_SLOTS);
     if (s->height < 0 || s->width < 0 || s->threads < 0)
-        return sk_fail(err, SK_ERR_ARG, "a negative size or count in the network's settings");
+        return sk_fail(err, SK_ERR_ARG, "height %d, width %d or threads %d is negative", s->height, s->width,
+                       s->threads);
     if (!(s->pcc_min >= 0 && s->pcc_min <= 1))
         return sk_fail(err, SK_ERR_ARG, "pcc_min is %g; a correlation lies between 0 and 1", s->pcc_min);
     return SK_OK;
@@ -115,8 +116,27 @@ static sk_status fill_info(sk_network *n, const sk_device *device, sk_error *err
 
 /* --- opening and closing --- */
 
+/* Of what a file may hold besides: several inputs, or one that is no picture. */
+static sk_status check_takes_pictures(const sk_model *m, sk_error *err)
+{
+    char text[SK_SHAPE_TEXT];
+    if (!m->graph || m->truncated)
+        return SK_OK; /* told by whoever opens it */
+    if (m->graph->n_inputs != 1)
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: has %d inputs; networks with one can be run", m->path,
+                       m->graph->n_inputs);
+    const sk_value_info *in = &m->graph->values[m->graph->inputs[0]];
+    if (in->shape.rank >= 0 && in->shape.rank != 4)
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: the input '%.80s' is %s; networks of pictures can be run, "
+                       "[batch][channels][height][width]",
+                       m->path, in->name, sk_shape_text(&in->shape, text, sizeof text));
+    return SK_OK;
+}
+
 static sk_status capture(sk_network *n, const sk_network_settings *s, sk_error *err)
 {
+    SK_TRY(check_takes_pictures(n->model, err));
     const sk_input_spec *in = &n->model->input;
     sk_device devices[SK_RUNNER_MAX_DEVICES];
     int32_t count = 0;
@@ -193,6 +213,30 @@ const sk_network_info *sk_network_about(const sk_network *n)
 
 /* --- running --- */
 
+/* "float 2x3x32x32" */
+static const char *say_view(const sk_tensor_view *view, char *text, size_t capacity)
+{
+    static const char *const elements[] = {[SK_ELEMENT_F32] = "float",
+                                           [SK_ELEMENT_I32] = "int32",
+                                           [SK_ELEMENT_I64] = "int64",
+                                           [SK_ELEMENT_U8] = "uint8"};
+    const bool known = view->element >= SK_ELEMENT_F32 && view->element <= SK_ELEMENT_U8;
+    int used = snprintf(text, capacity, "%s", known ? elements[view->element] : "no known element");
+    for (int32_t k = 0; k < view->rank && k < SK_TENSOR_MAX_RANK; k++)
+        used +=
+            snprintf(text + used, capacity - (size_t)used, "%c%lld", k ? 'x' : ' ', (long long)view->dim[k]);
+    return text;
+}
+
+static sk_status refuse_input(const sk_tensor_view *want, const sk_tensor_view *got, sk_error *err)
+{
+    char wanted[256], given[256];
+    if (!got->data)
+        return sk_fail(err, SK_ERR_MISMATCH, "input '%s' has no data", want->name);
+    return sk_fail(err, SK_ERR_MISMATCH, "input '%s' is %s; the network takes %s (sk_network_about)",
+                   want->name, say_view(got, given, sizeof given), say_view(want, wanted, sizeof wanted));
+}
+
 static sk_status check_inputs(const sk_network *n, const sk_tensor_view *inputs, int32_t n_inputs,
                               sk_error *err)
 {
@@ -207,10 +251,7 @@ static sk_status check_inputs(const sk_network *n, const sk_tensor_view *inputs,
         for (int32_t k = 0; same && k < want->rank; k++)
             same = got->dim[k] == want->dim[k];
         if (!same)
-            return sk_fail(
-                err, SK_ERR_MISMATCH,
-                "input %s is not of the shape and element that sk_network_about says, or has no data",
-                want->name);
+            return refuse_input(want, got, err);
     }
     return SK_OK;
 }

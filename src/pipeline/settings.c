@@ -79,7 +79,8 @@ static sk_status check(const sk_pipeline_settings *s, sk_error *err)
                        "max_instances is %d: give how many of a frame are kept, or 0 for all",
                        s->max_instances);
     if (s->height < 0 || s->width < 0 || s->threads < 0)
-        return sk_fail(err, SK_ERR_ARG, "a negative size or count in the pipeline's settings");
+        return sk_fail(err, SK_ERR_ARG, "height %d, width %d or threads %d is negative", s->height, s->width,
+                       s->threads);
     return SK_OK;
 }
 

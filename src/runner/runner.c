@@ -29,7 +29,7 @@ static sk_status check_settings(const sk_runner_settings *s, sk_error *err)
         return sk_fail(err, SK_ERR_ARG, "runner settings of %u bytes, expected %zu: use sk_runner_defaults()",
                        (unsigned)s->size, sizeof *s);
     if (s->mode != SK_PIPELINE_THROUGHPUT && s->mode != SK_PIPELINE_LATENCY)
-        return sk_fail(err, SK_ERR_ARG, "runner mode %d is not known", (int)s->mode);
+        return sk_fail(err, SK_ERR_ARG, "mode %d is not known (SK_PIPELINE_…)", (int)s->mode);
     if (s->when_full < SK_FULL_DEFAULT || s->when_full > SK_FULL_DROP_OLDEST)
         return sk_fail(err, SK_ERR_ARG, "when_full %d is not known", (int)s->when_full);
     if (s->frames < SK_RUNNER_COPY || s->frames > SK_RUNNER_HOLD)
@@ -39,9 +39,17 @@ static sk_status check_settings(const sk_runner_settings *s, sk_error *err)
     if (s->depth < 0 || s->depth > MAX_DEPTH || (s->depth && s->depth < s->detector.batch))
         return sk_fail(err, SK_ERR_ARG, "depth is %d; allowed are %d (the batch) to %d, or 0", s->depth,
                        s->detector.batch, MAX_DEPTH);
-    if (s->batch_wait_ms < 0 || s->max_age_ms < 0 || s->timeout_ms < 0 || s->check_every < 0 ||
-        s->timeline < 0 || s->frame_width < 0 || s->frame_height < 0)
-        return sk_fail(err, SK_ERR_ARG, "a negative time, count or size in the runner's settings");
+    const struct {
+        const char *name;
+        int32_t value;
+    } counts[] = {{"batch_wait_ms", s->batch_wait_ms}, {"max_age_ms", s->max_age_ms},
+                  {"timeout_ms", s->timeout_ms},       {"check_every", s->check_every},
+                  {"timeline", s->timeline},           {"expect->width", s->frame_width},
+                  {"expect->height", s->frame_height}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (counts[i].value < 0)
+            return sk_fail(err, SK_ERR_ARG, "%s is %d; it cannot be negative", counts[i].name,
+                           counts[i].value);
     if (!(s->pcc_min >= 0 && s->pcc_min <= 1))
         return sk_fail(err, SK_ERR_ARG, "pcc_min is %g; a correlation lies between 0 and 1", s->pcc_min);
     return SK_OK;

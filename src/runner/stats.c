@@ -82,7 +82,7 @@ sk_status sk_runner_write_timeline(sk_runner *r, const char *path, sk_error *err
     r->inside += there; /* a release waits until this is done */
     pthread_mutex_unlock(&r->lock);
     if (!there)
-        return sk_fail(err, SK_ERR_CANCELLED, "the runner was released, and its timeline with it");
+        return sk_fail(err, SK_ERR_CANCELLED, "the pipeline was released, and its timeline with it");
     rows[n++] = &r->caller_row;
     for (int32_t i = 0; i < r->n_lanes; i++)
         for (int32_t k = 0; k < r->lanes[i].n_stages; k++)

@@ -9,7 +9,7 @@
 
 sk_status sk_runner_ended(sk_error *err)
 {
-    return sk_fail(err, SK_ERR_CANCELLED, "the runner was released");
+    return sk_fail(err, SK_ERR_CANCELLED, "the pipeline was released");
 }
 
 static sk_status all_failed(const sk_runner *r, sk_error *err)

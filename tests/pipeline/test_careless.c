@@ -67,6 +67,22 @@ static void settings_out_of_range(void **state)
     }
 }
 
+static void negative_settings_are_named(void **state)
+{
+    (void)state;
+    const char *path = tiny_path();
+    sk_error err = {0};
+    sk_pipeline *p = NULL;
+    sk_pipeline_settings s = tiny_settings();
+    s.max_age_ms = -4;
+    assert_int_equal(sk_pipeline_open(&path, 1, &s, &p, &err), SK_ERR_ARG);
+    assert_string_equal(err.message, "max_age_ms is -4; it cannot be negative");
+    s = tiny_settings();
+    s.threads = -1;
+    assert_int_equal(sk_pipeline_open(&path, 1, &s, &p, &err), SK_ERR_ARG);
+    assert_non_null(strstr(err.message, "threads -1"));
+}
+
 static void frames_of_no_kind(void **state)
 {
     (void)state;
@@ -89,6 +105,21 @@ static void frames_of_no_kind(void **state)
     assert_non_null(strstr(err.message, "matrix"));
     l->frame.format = SK_PIXEL_RGB; /* which has no such numbers */
     assert_ok(sk_pipeline_run(p, &l->frame, &result, &err), &err);
+    sk_frame bad = l->frame;
+    bad.stride = 3 * 48 - 1;
+    assert_int_equal(sk_pipeline_run(p, &bad, &result, &err), SK_ERR_ARG);
+    assert_non_null(strstr(err.message, "143 bytes from row to row (sk_frame.stride); 48 pixels"));
+    bad = l->frame;
+    bad.width = 70000;
+    assert_int_equal(sk_pipeline_run(p, &bad, &result, &err), SK_ERR_ARG);
+    assert_non_null(strstr(err.message, "70000x40 pixels; allowed are 1 to 65535 a side"));
+    bad = l->frame;
+    bad.data = NULL;
+    assert_int_equal(sk_pipeline_run(p, &bad, &result, &err), SK_ERR_ARG);
+    assert_non_null(strstr(err.message, "frame 0: it has no pixels"));
+    sk_pipeline_release(p);
+    assert_int_equal(sk_pipeline_submit(p, &l->frame, NULL, 0, &err), SK_ERR_CANCELLED);
+    assert_string_equal(err.message, "the pipeline was released");
     sk_pipeline_close(&p);
     assert_int_equal(l->back, 1);
     free_lent(l);
@@ -345,6 +376,7 @@ static void each_run_gets_its_own_result(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(settings_out_of_range),
+                                       cmocka_unit_test(negative_settings_are_named),
                                        cmocka_unit_test(frames_of_no_kind),
                                        cmocka_unit_test(null_does_no_harm),
                                        cmocka_unit_test(a_model_that_is_cut_off),

@@ -98,6 +98,7 @@ static void refuses(void **state)
     sk_tensor_view bad = good;
     bad.dim[3] = 31;
     assert_int_equal(sk_network_run(n, &bad, 1, &out, &err), SK_ERR_MISMATCH);
+    assert_non_null(strstr(err.message, "is float 2x3x32x31; the network takes float 2x3x32x32"));
     bad = good;
     bad.element = SK_ELEMENT_U8;
     assert_int_equal(sk_network_run(n, &bad, 1, &out, &err), SK_ERR_MISMATCH);
@@ -135,9 +136,45 @@ static void refuses(void **state)
     sk_model_close(&model);
 }
 
+/* ONNX without a task: Relu of a 1x4, and the sum of two pictures. */
+static const char relu_of_a_row[] =
+    "\010\010:;"
+    "\012\014\012\001a\022\001y\042\004Relu\022\001gZ\023\012\001a\022\016\012\014\010\001\022\010\012\002"
+    "\010\001\012\002\010\004b\023\012\001y\022\016\012\014\010\001\022\010\012\002\010\001\012\002\010\004B"
+    "\004\012\000\020\015";
+static const char sum_of_two[] =
+    "\010\010:"
+    "j\012\016\012\001a\012\001b\022\001y\042\003Add\022\001gZ\033\012\001a\022\026\012\024\010\001\022\020"
+    "\012\002\010\001\012\002\010\003\012\002\010\010\012\002\010\010Z\033\012\001b\022\026\012\024\010\001"
+    "\022\020\012\002\010\001\012\002\010\003\012\002\010\010\012\002\010\010b\033\012\001y\022\026\012\024"
+    "\010\001\022\020\012\002\010\001\012\002\010\003\012\002\010\010\012\002\010\010B\004\012\000\020\015";
+
+static void says_which_networks_run(void **state)
+{
+    (void)state;
+    const struct {
+        const char *bytes, *says;
+        size_t length;
+    } cases[] = {
+        {relu_of_a_row, "row.onnx: the input 'a' is 1x4; networks of pictures", sizeof relu_of_a_row - 1},
+        {sum_of_two, "row.onnx: has 2 inputs; networks with one", sizeof sum_of_two - 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_error err = {0};
+        sk_model *model = NULL;
+        sk_network *n = NULL;
+        assert_ok(
+            sk_model_open_bytes(cases[i].bytes, cases[i].length, "row.onnx", SK_HEADS_AUTO, &model, &err),
+            &err);
+        assert_int_equal(sk_network_open(model, NULL, &n, &err), SK_ERR_UNSUPPORTED);
+        assert_non_null(strstr(err.message, cases[i].says));
+        assert_null(n);
+        sk_model_close(&model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(tells_and_runs), cmocka_unit_test(several_in_flight),
-                                       cmocka_unit_test(refuses)};
+                                       cmocka_unit_test(refuses), cmocka_unit_test(says_which_networks_run)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

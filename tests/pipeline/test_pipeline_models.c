@@ -83,6 +83,8 @@ static void a_model_from_bytes(void **state)
     fclose(file);
     sk_model *model = NULL;
     assert_ok(sk_model_open_bytes(bytes, length, NULL, SK_HEADS_AUTO, &model, &err), &err);
+    assert_string_equal(err.message, ""); /* untouched on success */
+    assert_int_equal(err.code, SK_OK);
     memset(bytes, 0x5a, sizeof bytes); /* they are ours again */
     sk_pipeline_settings s = tiny_settings();
     s.rect = SK_RECT_OFF;
