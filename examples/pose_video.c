@@ -6,6 +6,8 @@
 
 static void print(const sk_pipeline_info *about, const sk_result *result)
 {
+    if (result->status != SK_OK) /* one broken frame does not end the video */
+        fprintf(stderr, "frame %lld: %s\n", (long long)result->index, result->problem);
     sk_instance animal = SK_INSTANCE_INIT;
     for (int32_t i = 0; sk_instances_get(result->instances, i, &animal); i++) {
         printf("frame %lld: score %.2f", (long long)result->index, (double)animal.score);
@@ -30,8 +32,7 @@ int main(int argc, char **argv)
     sk_source *source = NULL;
     sk_status status = sk_pipeline_open(&model, 1, &how, &pipeline, &err);
     if (status == SK_OK) {
-        where.accepts =
-            sk_pipeline_about(pipeline)->accepts; /* frames the way this network likes them best */
+        where.accepts = sk_pipeline_about(pipeline)->accepts; /* frames the way the network likes them */
         where.n_accepts = sk_pipeline_about(pipeline)->n_accepts;
         status = sk_source_open(video, &where, &source, &err);
     }

@@ -50,6 +50,8 @@ void print_results(sk_pipeline *pipeline, bool all)
 {
     const sk_result *result = nullptr;
     while (sk_pipeline_take(pipeline, all ? -1 : 0, &result, nullptr) == SK_OK && result) {
+        if (result->status != SK_OK) // one broken frame does not end the video
+            std::fprintf(stderr, "frame %lld: %s\n", static_cast<long long>(result->index), result->problem);
         sk_instance animal = SK_INSTANCE_INIT;
         for (int32_t i = 0; sk_instances_get(result->instances, i, &animal); i++)
             std::printf("frame %lld: score %.2f\n", static_cast<long long>(result->index),

@@ -107,7 +107,7 @@ SK_API sk_status sk_frame_from_dlpack_old(sk_dl_managed *tensor, sk_pixel_format
 
 /* --- Out --- */
 
-/* A column of the results; n instances, best first. */
+/* A column of the results; n instances, in the list's order. */
 typedef enum sk_part {
     /* float [n][keypoints][3]: x, y, score; x and y NaN: not found */
     SK_PART_KEYPOINTS = 1,

@@ -38,7 +38,8 @@ typedef enum sk_pixel_format {
     SK_PIXEL_RGBA = 6,
     /* 4 bytes a pixel: B, G, R, and one that is not looked at */
     SK_PIXEL_BGRA = 7,
-    /* 2 bytes a pixel, in the machine's byte order; the upper 8 bits count */
+    /* 2 bytes a pixel, in the machine's byte order; the upper 8 bits count: the 10 or 12 bits of a camera that stores them
+     * at the lower end are to be shifted up, or the picture is almost black */
     SK_PIXEL_GRAY16 = 8,
     /* 4 bytes for two pixels: Y0, U, Y1, V, as USB cameras give them; even width */
     SK_PIXEL_YUYV = 9
@@ -81,11 +82,11 @@ typedef struct sk_frame {
 
     /* --- NV12 and I420 --- */
 
-    /* first row of chroma (NV12), of U (I420). NV12: null: right behind the luma's rows */
+    /* first row of chroma (NV12), of U (I420: required). NV12: null: right behind the luma's rows */
     const uint8_t *chroma;
-    /* I420: first row of V */
+    /* I420: first row of V; required */
     const uint8_t *chroma_v;
-    /* bytes from one row of chroma to the next; NV12: 0: as `stride` */
+    /* bytes from one row of chroma to the next; NV12: 0: as `stride`; I420: required */
     ptrdiff_t chroma_stride;
     /* default BT.601 */
     sk_colour_matrix matrix;

@@ -35,7 +35,8 @@ typedef enum sk_task {
 /* "detect", "pose", "obb", "bottomup", … */
 SK_API const char *sk_task_name(sk_task task);
 
-/* Opens a model from a path. On failure *out is null and err says which file, where in it, and what helps. */
+/* Opens a model from a path. On failure *out is null and err says which file, where in it, and what helps. A .pt that is cut
+ * off opens as far as it can be read, to be looked at; pipelines and networks refuse it. */
 SK_API sk_status sk_model_open(const char *path, sk_model **out, sk_error *err) SK_MUST_CHECK;
 
 /* YOLOv10 and YOLO26 carry their heads twice: which copy is run. */

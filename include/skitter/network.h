@@ -12,7 +12,8 @@ extern "C" {
 
 /* A model's network by itself: float tensors in, outputs ("output0" …) out, on a compute runtime, in a precision, checked
  * against the reference executor. For networks without a task that skitter knows, and for callers with a pre- and
- * post-processing of their own. Frames and instances are skitter/pipeline.h's.
+ * post-processing of their own. They have one input, pictures: [batch][channels][height][width]; SK_ERR_UNSUPPORTED where a
+ * file's are others. Frames and instances are skitter/pipeline.h's.
  *
  *     sk_network_settings settings = SK_NETWORK_SETTINGS_INIT;
  *     sk_network_defaults(&settings);
@@ -37,7 +38,7 @@ typedef struct sk_network_settings {
     int32_t threads;
     /* pictures in one run, 1 (default) … 64; networks of one batch: that */
     int32_t batch;
-    /* of networks that leave it open; 0 (default): the model's own */
+    /* pixels, of networks that leave it open; 0 (default): the model's own, 640 where it names none */
     int32_t height, width;
     /* how many submits may be in flight, 1 … 8; default 2 */
     int32_t slots;

@@ -171,7 +171,8 @@ typedef struct sk_pipeline_settings {
 
     /* --- The network's input --- */
 
-    /* pixels, up to 16384; 0 (default): the model's own */
+    /* YOLO: pixels, up to 16384, rounded up to the model's stride; 0 (default): the model's own. SLEAP: not looked at, its
+     * input follows the frame */
     int32_t height, width;
     /* YOLO; default SK_RECT_AUTO */
     sk_rect rect;
@@ -424,10 +425,11 @@ typedef struct sk_result {
     double latency_ms;
 } sk_result;
 
-/* The oldest frame's result. Waits up to timeout_ms for it (0: not at all, -1: for as long as it takes): SK_ERR_TIMEOUT
+/* The oldest frame's result. Waits up to timeout_ms for it (0: not at all, below 0: for as long as it takes): SK_ERR_TIMEOUT
  * when there is none by then. *out is null with SK_OK once sk_pipeline_finish was called and everything is out.
- * SK_ERR_CANCELLED after cancel or release; SK_ERR_TIMEOUT naming the stage after settings.timeout_ms. A frame that failed
- * is a result like others, with a status. */
+ * SK_ERR_CANCELLED: released, or cancelled while this waited; a take that begins after a cancel waits for frames that are
+ * submitted after it. SK_ERR_TIMEOUT naming the stage after settings.timeout_ms. A frame that failed is a result like others,
+ * with a status. */
 SK_API sk_status sk_pipeline_take(sk_pipeline *pipeline, int32_t timeout_ms, const sk_result **out,
                                   sk_error *err) SK_MUST_CHECK;
 /* Ends a result. As many as `depth` may be out at a time at no cost; more are possible, each costs memory. Null is fine. */
@@ -447,7 +449,8 @@ SK_API sk_status sk_pipeline_run(sk_pipeline *pipeline, const sk_frame *frame, c
 /* Waits until nothing is being computed, cancelled frames neither; results stay to be taken. */
 SK_API sk_status sk_pipeline_drain(sk_pipeline *pipeline, sk_error *err) SK_MUST_CHECK;
 /* Gives up every frame in flight: none of them gives a result, lent ones are released. Does not wait; whoever does gets
- * SK_ERR_CANCELLED. The pipeline may be used on. */
+ * SK_ERR_CANCELLED, whoever comes later does not hear of it: to end a thread that takes, finish or release. The pipeline may
+ * be used on. */
 SK_API void sk_pipeline_cancel(sk_pipeline *pipeline);
 /* submitted, not yet taken */
 SK_API int32_t sk_pipeline_in_flight(sk_pipeline *pipeline);
@@ -496,15 +499,18 @@ SK_API const char *sk_stage_name(sk_stage stage);
 
 /* Milliseconds. Percentiles are exact to 3 %. */
 typedef struct sk_stage_stats {
-    /* sizeof(sk_stage_stats) */
+    /* sizeof(sk_stage_stats), by SK_STAGE_STATS_INIT */
     uint32_t size;
     int64_t count;
     double sum, min, max, p50, p90, p99;
 } sk_stage_stats;
 
+/* The only way to begin one that is to be filled. */
+#define SK_STAGE_STATS_INIT SK_INIT_BY_SIZE(sk_stage_stats)
+
 /* One device of `devices`. */
 typedef struct sk_device_stats {
-    /* sizeof(sk_device_stats) */
+    /* sizeof(sk_device_stats), by SK_DEVICE_STATS_INIT */
     uint32_t size;
     /* "cpu:0-3" */
     char name[48];
@@ -522,9 +528,12 @@ typedef struct sk_device_stats {
     double warm_up_ms, optimised_ms, capture_ms;
 } sk_device_stats;
 
+/* The only way to begin one that is to be filled. */
+#define SK_DEVICE_STATS_INIT SK_INIT_BY_SIZE(sk_device_stats)
+
 /* What became of all frames. */
 typedef struct sk_pipeline_stats {
-    /* sizeof(sk_pipeline_stats) */
+    /* sizeof(sk_pipeline_stats), by SK_PIPELINE_STATS_INIT */
     uint32_t size;
     int64_t submitted, delivered;
     /* the others */
@@ -543,6 +552,9 @@ typedef struct sk_pipeline_stats {
     int32_t n_devices;
 } sk_pipeline_stats;
 
+/* The only way to begin one that is to be filled. */
+#define SK_PIPELINE_STATS_INIT SK_INIT_BY_SIZE(sk_pipeline_stats)
+
 /* Each fills as much as the struct's size reaches; false: no such stage or device. */
 SK_API void sk_pipeline_get_stats(sk_pipeline *pipeline, sk_pipeline_stats *stats);
 SK_API bool sk_pipeline_get_stage(sk_pipeline *pipeline, sk_stage stage, sk_stage_stats *stats);
@@ -552,7 +564,7 @@ SK_API void sk_pipeline_reset_stats(sk_pipeline *pipeline);
 
 /* A file that ran in a model's place: an artifact, or the model itself where it is in the engine's form. */
 typedef struct sk_pipeline_file {
-    /* sizeof(sk_pipeline_file) */
+    /* sizeof(sk_pipeline_file), by SK_PIPELINE_FILE_INIT */
     uint32_t size;
     /* number of the model it stands for */
     int32_t model;
@@ -561,6 +573,8 @@ typedef struct sk_pipeline_file {
     /* of its bytes */
     char sha256[65];
 } sk_pipeline_file;
+/* The only way to begin one that is to be filled. */
+#define SK_PIPELINE_FILE_INIT SK_INIT_BY_SIZE(sk_pipeline_file)
 /* The index-th of those that ran so far, each once; another size of frame may add one. False: there are not so many. */
 SK_API bool sk_pipeline_get_file(sk_pipeline *pipeline, int32_t index, sk_pipeline_file *file);
 

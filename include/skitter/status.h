@@ -26,9 +26,9 @@ extern "C" {
 #ifdef __cplusplus
 #define SK_INIT_BY_SIZE(type)                                                                                \
     ([] {                                                                                                    \
-        type value = type();                                                                                 \
-        value.size = (uint32_t)sizeof value;                                                                 \
-        return value;                                                                                        \
+        type sk_begun = type();                                                                              \
+        sk_begun.size = static_cast<uint32_t>(sizeof sk_begun);                                              \
+        return sk_begun;                                                                                     \
     }())
 #else
 #define SK_INIT_BY_SIZE(type)                                                                                \

@@ -22,6 +22,24 @@ printf '#ifndef A\n#define A\nint sk_x(void);\n#endif\n' >"$work/include/skitter
 "$check" "$work" >/dev/null
 
 "$check" "$SKITTER_TEST_SOURCE"
+# What the macros become in a C++ program that is strict with itself.
+cat >"$work/strict.cpp" <<'CPP'
+#include <skitter/skitter.h>
+int main()
+{
+    int value = 0;
+    sk_frame frame = SK_FRAME_INIT;
+    sk_pipeline_stats stats = SK_PIPELINE_STATS_INIT;
+    sk_stage_stats stage = SK_STAGE_STATS_INIT;
+    sk_device_stats device = SK_DEVICE_STATS_INIT;
+    sk_pipeline_file file = SK_PIPELINE_FILE_INIT;
+    return value || frame.size != sizeof frame || stats.size != sizeof stats || stage.size != sizeof stage ||
+           device.size != sizeof device || file.size != sizeof file;
+}
+CPP
+c++ -std=c++11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wold-style-cast -Werror -I"$SKITTER_TEST_SOURCE/include" \
+    "$work/strict.cpp" -o "$work/strict"
+"$work/strict"
 # Whoever reads a public header needs no other page: two lines of five say units, ranges, defaults, whose it is, which thread.
 share=$(awk '
     /^[ \t]*$/ { next }

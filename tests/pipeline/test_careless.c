@@ -130,7 +130,7 @@ static void null_does_no_harm(void **state)
     (void)state;
     sk_pipeline_settings s = tiny_settings();
     sk_pipeline *p = open_tiny(&s), *none = p;
-    sk_stage_stats stage = SK_INIT_BY_SIZE(sk_stage_stats);
+    sk_stage_stats stage = SK_STAGE_STATS_INIT;
     sk_pipeline_flush(NULL);
     sk_pipeline_finish(NULL);
     sk_pipeline_cancel(NULL);
@@ -362,7 +362,7 @@ static void each_run_gets_its_own_result(void **state)
     for (int i = 0; i < 5; i++) { /* while they work */
         sk_error err = {0};
         assert_ok(sk_pipeline_write_timeline(c.p, path, &err), &err);
-        sk_pipeline_stats stats = SK_INIT_BY_SIZE(sk_pipeline_stats);
+        sk_pipeline_stats stats = SK_PIPELINE_STATS_INIT;
         sk_pipeline_get_stats(c.p, &stats);
     }
     for (int i = 1; i < 4; i++)

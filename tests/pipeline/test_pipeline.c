@@ -95,7 +95,7 @@ static void other_sizes_of_structs(void **state)
     assert_non_null(strstr(err.message, sk_version_text()));
     frame.f.size = 0;
     assert_int_equal(sk_pipeline_run(p, &frame.f, &result, &err), SK_ERR_ARG);
-    sk_stage_stats stage = SK_INIT_BY_SIZE(sk_stage_stats);
+    sk_stage_stats stage = SK_STAGE_STATS_INIT;
     stage.size = offsetof(sk_stage_stats, max);
     stage.max = -7;
     assert_true(sk_pipeline_get_stage(p, SK_STAGE_TOTAL, &stage));

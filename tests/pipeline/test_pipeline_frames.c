@@ -45,7 +45,7 @@ static void delivered_with_its_user_pointer(void **state)
         sk_pipeline_give_back(p, out[i]);
         assert_int_equal(l[i]->back, 1);
     }
-    sk_pipeline_stats stats = SK_INIT_BY_SIZE(sk_pipeline_stats);
+    sk_pipeline_stats stats = SK_PIPELINE_STATS_INIT;
     sk_pipeline_get_stats(p, &stats);
     assert_true(stats.submitted == MANY && stats.delivered == MANY && stats.open_seconds > 0);
     sk_pipeline_close(&p);
@@ -111,7 +111,7 @@ static void dropped_and_refused(void **state)
         sk_pipeline *p = open_tiny(&s);
         lent *l[MANY];
         make_many(l);
-        sk_pipeline_stats stats = SK_INIT_BY_SIZE(sk_pipeline_stats);
+        sk_pipeline_stats stats = SK_PIPELINE_STATS_INIT;
         int taken = 0;
         for (int i = 0; i < MANY; i++) {
             sk_status status = sk_pipeline_submit(p, &l[i]->frame, NULL, 0, &err);
@@ -187,7 +187,7 @@ static void released_with_results_out(void **state)
     assert_int_equal(sk_pipeline_submit(p, &l[5]->frame, NULL, 0, &err), SK_ERR_CANCELLED);
     assert_int_equal(sk_pipeline_take(p, -1, &none, &err), SK_ERR_CANCELLED);
     assert_int_equal(sk_pipeline_drain(p, &err), SK_ERR_CANCELLED);
-    sk_pipeline_stats stats = SK_INIT_BY_SIZE(sk_pipeline_stats);
+    sk_pipeline_stats stats = SK_PIPELINE_STATS_INIT;
     sk_pipeline_get_stats(p, &stats);
     assert_int_equal(stats.submitted, 4);
     sk_pipeline_give_back(p, out);
