@@ -204,7 +204,8 @@ static sk_status pair_up(state *s, int round, const sk_detection *detections, in
             s->row_of[rows++] = i;
         }
     for (int32_t j = 0; j < n && rows; j++) {
-        const bool fits = round == 1 ? detections[j].score < strong : detections[j].score > strong;
+        const double score = detections[j].score;
+        const bool fits = round == 1 ? score < strong && score > s->settings.filter.score : score > strong;
         if (!fits || s->used[j])
             continue;
         s->columns[columns] = sk_box_of(&detections[j], !detections[j].upright);
