@@ -140,9 +140,7 @@ static bool says(const char *text, const char *word)
 static void formats_are_told(void **state)
 {
     (void)state;
-    const sk_command *predict = sk_command_find("predict");
-    assert_non_null(predict);
-    const sk_option *format = sk_command_option(predict, "format", 6);
+    static const char *const commands[] = {"predict", "track"};
     sk_error err = {0};
     char *page = NULL;
     size_t length = 0;
@@ -150,8 +148,12 @@ static void formats_are_told(void **state)
     for (const sk_sink_kind *const *kind = sk_sink_kinds; *kind; kind++) {
         char row[64];
         snprintf(row, sizeof row, "`%s`", (*kind)->name);
-        if (!says(format->help, (*kind)->name))
-            fail_msg("predict --help: --format does not name %s", (*kind)->name);
+        for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+            const sk_command *command = sk_command_find(commands[i]);
+            assert_non_null(command);
+            if (!says(sk_command_option(command, "format", 6)->help, (*kind)->name))
+                fail_msg("%s --help: --format does not name %s", commands[i], (*kind)->name);
+        }
         if (!strstr(page, row))
             fail_msg("docs/results.md: no row for %s", row);
     }
