@@ -61,7 +61,7 @@ typedef enum sk_place {
     SK_PLACE_HOST = 0,
     /* memory of the host that a GPU reads by itself (cudaHostAlloc, cudaHostRegister) */
     SK_PLACE_PINNED = 1,
-    /* memory of the CUDA device `device`, in its primary context */
+    /* memory of the CUDA device `device`, in its primary context: RGB, BGR, grey and NV12, by pipelines of one model */
     SK_PLACE_CUDA = 2,
     /* memory of the ROCm device `device` */
     SK_PLACE_ROCM = 3

@@ -194,9 +194,10 @@ struct sk_lane {
     sk_device device;
     sk_lane_stage stages[SK_LANE_MAX_STAGES];
     int32_t n_stages;
-    bool idle;              /* the pre thread waits for frames */
-    bool offload;           /* the engine fits frames in by itself, where it can */
-    bool keeps;             /* frames stay on the device until their crops were cut from them there */
+    bool idle;      /* the pre thread waits for frames */
+    bool offload;   /* the engine fits frames in by itself, where it can … */
+    bool many_fits; /* … but of so many sizes only those in its own memory: nobody else reads them */
+    bool keeps;     /* frames stay on the device until their crops were cut from them there */
     bool opened, open_done; /* the network thread has tried to open, and could */
     bool failed;
     sk_error problem;

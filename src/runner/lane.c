@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runner/internal.h"
 
+#include "base/frame.h"
+
 #include "base/clock.h"
 #include "base/instances.h"
 
@@ -102,7 +104,7 @@ sk_trace_key sk_lane_key(const sk_lane *lane, const sk_frame *like)
     const sk_detector_settings *d = &r->settings.detector;
     sk_trace_key key = sk_trace_key_of(r->models[0], &lane->device, d->batch, sk_task_stage_plan(lane->pre));
     bool whole = r->settings.keep_outputs || r->settings.check_every > 0;
-    if (lane->offload)
+    if (lane->offload && (!lane->many_fits || sk_frame_on_device(like)))
         sk_trace_key_offload(&key, r->models[0], lane->pre, like, whole);
     key.fit.whole = key.frames && lane->keeps;
     return key;

@@ -63,6 +63,7 @@ static sk_status open_lane(sk_lane *lane, sk_error *err)
     int32_t width = r->settings.frame_width, height = r->settings.frame_height;
     SK_TRY(sk_lane_open_pre(lane, width, height, err));
     lane->offload = true;
+    lane->many_fits = false;
     lane->keeps = r->n_models > 1 && (lane->device.engine->can.offers & SK_OFFERS_CROPS);
     sk_trace_key key = sk_lane_key(lane, &r->like);
     choose_slots(lane, &key);

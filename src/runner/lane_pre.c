@@ -190,7 +190,7 @@ static void process(sk_lane *lane, sk_job *job)
             lane->fit = key.fit;
             status = sk_offload_strips(&key.fit, &lane->strips, &problem);
             if (++lane->fits > MOST_FITS) { /* pictures of all sizes: one trace for all is better */
-                lane->offload = false;
+                lane->many_fits = true;
                 key = sk_lane_key(lane, first);
             }
         }

@@ -187,9 +187,33 @@ static void test_refusals(void **state)
     free_clip(&c);
 }
 
+/* Frames of many sizes in memory: the host fits them in from then on. Frames on the device are taken all the same, since nobody
+ * else can read them. */
+static void test_after_many_sizes(void **state)
+{
+    (void)state;
+    clip c;
+    sk_error err = {0};
+    sk_runner *r = NULL;
+    sk_runner_result result;
+    sk_model *model = tiny_model();
+    make_clip(&c);
+    sk_runner_settings s = settings_for(&c, 1);
+    assert_ok(sk_runner_open_on((const sk_model *const *)&model, 1, &s, engines, &r, &err), &err);
+    for (int k = 0; k < 2 * COUNT; k++) {
+        sk_frame part = c.here[k % COUNT];
+        part.width -= 2 * (k % 9);
+        assert_ok(sk_runner_run(r, &part, NULL, &result, &err), &err);
+        assert_ok(sk_runner_run(r, &c.there[k % COUNT], NULL, &result, &err), &err);
+    }
+    sk_runner_close(&r);
+    sk_model_close(&model);
+    free_clip(&c);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_instances),
-                                       cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_instances), cmocka_unit_test(test_refusals),
+                                       cmocka_unit_test(test_after_many_sizes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
