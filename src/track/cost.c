@@ -3,6 +3,7 @@
 
 #include "tasks/overlap_formula.h"
 #include "track/looks.h"
+#include "track/points.h"
 
 #include <math.h>
 
@@ -15,6 +16,8 @@
 #define LOOKS_SAY     1.5
 #define LEAST_APART   0.003
 #define IDENTITY_SAYS 3.0
+#define POINTS_SAY    12.0
+#define POINTS_NOISE  0.27 /* bodies: how far a point lies from where it should */
 #define UPRIGHT_BUILD 0.4
 #define UPRIGHT_LIES  2.0
 /* Bodies that one goes in a second without being seen; it grows as the root of the time. */
@@ -120,6 +123,14 @@ static double identity_cost(const sk_follower *f, int32_t identity, double score
     return f->identity == identity ? -IDENTITY_SAYS * both : IDENTITY_SAYS * both;
 }
 
+/* Of animals known by keypoints alone. */
+static double points_cost(const sk_follower *f, const sk_look *look, const float *points)
+{
+    const sk_points_fit fit = sk_points_compare(f, look->d, points);
+    const double noise = POINTS_NOISE * f->body;
+    return tailed((fit.dx * fit.dx + fit.dy * fit.dy) / (noise * noise), 2) + POINTS_SAY * (1 - fit.alike);
+}
+
 double sk_pair_cost(const sk_follow_rules *rules, const sk_follower *f, const sk_look *look,
                     sk_follower_room room)
 {
@@ -127,16 +138,17 @@ double sk_pair_cost(const sk_follow_rules *rules, const sk_follower *f, const sk
     const sk_detection *d = look->d;
     /* An upright box's sides change as the animal turns: they say less about who it is, where it lies says more. */
     const double build = d->upright ? UPRIGHT_BUILD : 1, lies = d->upright ? UPRIGHT_LIES : 1;
-    double cost = w->position * place_cost(f, look);
-    if (w->heading > 0)
+    const bool pointed = d->pointed && f->pointed;
+    double cost = w->position * (pointed ? points_cost(f, look, room.points) : place_cost(f, look));
+    if (!pointed && w->heading > 0)
         cost += w->heading * heading_cost(f, look);
-    if (w->area > 0)
+    if (!pointed && w->area > 0)
         cost += build * w->area * habit_cost(&f->area, look->log_area, 0.0036);
-    if (w->aspect > 0)
+    if (!pointed && w->aspect > 0)
         cost += build * w->aspect * habit_cost(&f->aspect, look->log_aspect, 0.0064);
-    if (w->overlap > 0)
+    if (!pointed && w->overlap > 0)
         cost += lies * w->overlap * overlap_cost(f, look);
-    if (w->pose > 0 && f->n_points && d->n_points)
+    if (!pointed && w->pose > 0 && f->n_points && d->n_points)
         cost += w->pose * pose_cost(f, look, room.points);
     if (w->looks > 0 && f->has_looks && d->looks)
         cost += w->looks * looks_cost(sk_looks_apart(room.looks, d->looks), f->looks_apart);

@@ -19,7 +19,7 @@ void sk_detection_set_oriented(sk_detection *d, double w, double h, double angle
     d->upright = false;
 }
 
-static void around(sk_detection *d)
+void sk_detection_set_box(sk_detection *d)
 {
     const double c = fabs(cos(d->angle)), s = fabs(sin(d->angle));
     const double w = (d->major * c + d->minor * s) / 2, h = (d->major * s + d->minor * c) / 2;
@@ -92,7 +92,8 @@ static bool box_of_points(sk_detection *d)
     /* Points lie on a line within the body: it has some width. */
     const double length = fmax(along[1] - along[0], 1), width = fmax(across[1] - across[0], length / 5);
     sk_detection_set_oriented(d, length, width, angle);
-    around(d);
+    sk_detection_set_box(d);
+    d->pointed = true;
     return true;
 }
 
@@ -136,7 +137,7 @@ bool sk_detection_of(const sk_instances *list, int32_t index, const sk_pose_axis
         d.x = (double)o[0];
         d.y = (double)o[1];
         sk_detection_set_oriented(&d, (double)o[2], (double)o[3], (double)o[4]);
-        around(&d);
+        sk_detection_set_box(&d);
         for (int i = 0; i < 4 && item.has & SK_HAS_BOX; i++) /* the detector's own is the better one */
             d.box[i] = (double)b[i];
     } else if (item.has & SK_HAS_BOX && b[2] > b[0] && b[3] > b[1]) {

@@ -2,6 +2,7 @@
 #include "track/follower.h"
 
 #include "track/looks.h"
+#include "track/points.h"
 
 #include <math.h>
 
@@ -10,6 +11,7 @@
 #define ASPECT_NOISE  0.08 /* of log(aspect) */
 #define START_SPEED   4.0  /* bodies a second: what an animal just found may do */
 #define UPRIGHT_SHARE 0.6
+#define POINTED_WORSE 4.0 /* keypoints alone tell the place by so much worse than boxes do */
 #define REPLAY_MOST   48
 
 void sk_follow_rules_make(const sk_track_settings *s, sk_follow_rules *out)
@@ -37,7 +39,7 @@ static double worse(double score)
 
 void sk_look_make(const sk_follow_rules *rules, const sk_detection *d, sk_look *out)
 {
-    const double by = rules->noise * worse(d->score);
+    const double by = (d->pointed ? POINTED_WORSE : 1) * rules->noise * worse(d->score);
     const double along = by * d->major, across = by * d->minor;
     const double turned = ANGLE_NOISE * worse(d->score);
     *out = (sk_look){.d = d,
@@ -62,15 +64,34 @@ static double body_of(const sk_follow_rules *rules, const sk_detection *d)
     return rules->settings->body > 0 ? rules->settings->body : d->major;
 }
 
-/* What is remembered of the last look as it is. */
-static void remember(sk_follower *f, const sk_look *look, sk_follower_room room)
+/* Of animals known by keypoints alone each point stays where it was seen last, as seen from the animal. */
+static void remember_points(sk_follower *f, const sk_detection *d, float *points)
+{
+    const int32_t before = f->pointed ? f->n_points : 0;
+    for (int32_t i = 0; i < d->n_points; i++) {
+        const double x = ((double)d->points[i].x - f->kalman.at[0]) / f->body,
+                     y = ((double)d->points[i].y - f->kalman.at[1]) / f->body;
+        if (isfinite(x) && isfinite(y)) {
+            points[3 * i] = (float)x;
+            points[3 * i + 1] = (float)y;
+            points[3 * i + 2] = 1;
+        } else if (i >= before) {
+            points[3 * i] = points[3 * i + 1] = points[3 * i + 2] = 0;
+        }
+    }
+    f->n_points = d->n_points;
+    f->pointed = true;
+}
+
+/* What is remembered of the last look as it is; the animal was at (at_x, at_y). */
+static void remember(sk_follower *f, const sk_look *look, double at_x, double at_y, sk_follower_room room)
 {
     const sk_detection *d = look->d;
     f->major = d->major;
     f->minor = d->minor;
     f->angle = d->angle;
-    f->last_x = d->x;
-    f->last_y = d->y;
+    f->last_x = at_x;
+    f->last_y = at_y;
     for (int i = 0; i < 4; i++)
         f->box[i] = d->box[i] - (i & 1 ? d->y : d->x);
     f->score = d->score;
@@ -80,7 +101,9 @@ static void remember(sk_follower *f, const sk_look *look, sk_follower_room room)
     f->seen++;
     f->c = cos(f->heading.angle);
     f->s = sin(f->heading.angle);
-    if (d->points && d->n_points > 0) {
+    if (d->pointed) {
+        remember_points(f, d, room.points);
+    } else if (d->points && d->n_points > 0) {
         f->n_points = d->n_points;
         /* a pose whose head and tail are swapped is kept as if they were not */
         const double turned =
@@ -139,7 +162,7 @@ void sk_follower_begin(sk_follower *f, const sk_follow_rules *rules, const sk_lo
     f->aspect = (sk_habit){look->log_aspect, 4 * ASPECT_NOISE * ASPECT_NOISE};
     sk_kalman_begin(&f->kalman, d->x, d->y, look->noise, rules->start_speed * f->body);
     look_at_heading(f, look, 1);
-    remember(f, look, room);
+    remember(f, look, d->x, d->y, room);
     f->at_last = f->kalman;
 }
 
@@ -148,7 +171,7 @@ static sk_kalman_motion motion_of(const sk_follower *f, const sk_follow_rules *r
 {
     const double area = f->body * f->body;
     double along = rules->along * area, across = rules->across * area;
-    if (!f->heading.known) /* nobody knows which way is forward */
+    if (!f->heading.known || f->pointed) /* nobody knows which way is forward */
         across = along;
     return (sk_kalman_motion){.frames = frames,
                               .damping = damping,
@@ -167,7 +190,7 @@ void sk_follower_predict(sk_follower *f, const sk_follow_rules *rules, double fr
         m.damping *= young + (1 - young) * ((f->age + 1) / (rules->maturity + 1));
     }
     if (f->heading.known) {
-        const double turn = f->heading.rate * frames;
+        const double turn = f->pointed ? 0 : f->heading.rate * frames;
         m.turn_c = cos(turn);
         m.turn_s = sin(turn);
         sk_heading_predict(&f->heading, frames, rules->damping, rules->turn_noise);
@@ -182,7 +205,7 @@ void sk_follower_predict(sk_follower *f, const sk_follow_rules *rules, double fr
 
 /* After a covering: the filter goes back to the last look and along the straight way to this one, so that its velocity is what
  * was really travelled and not what was guessed meanwhile (OC-SORT's re-update). */
-static void replay(sk_follower *f, const sk_follow_rules *rules, const sk_look *look)
+static void replay(sk_follower *f, const sk_follow_rules *rules, const sk_look *look, double x, double y)
 {
     const int32_t steps = f->missed < REPLAY_MOST ? (int32_t)f->missed : REPLAY_MOST;
     const double frames = f->missed / steps;
@@ -192,8 +215,8 @@ static void replay(sk_follower *f, const sk_follow_rules *rules, const sk_look *
     for (int32_t i = 1; i <= steps; i++) {
         const double part = (double)i / steps;
         sk_kalman_predict(&f->kalman, &m);
-        sk_kalman_correct(&f->kalman, f->last_x + part * (look->d->x - f->last_x),
-                          f->last_y + part * (look->d->y - f->last_y), i < steps ? wide : look->noise, 0);
+        sk_kalman_correct(&f->kalman, f->last_x + part * (x - f->last_x), f->last_y + part * (y - f->last_y),
+                          i < steps ? wide : look->noise, 0);
     }
 }
 
@@ -202,10 +225,16 @@ void sk_follower_correct(sk_follower *f, const sk_follow_rules *rules, const sk_
 {
     const sk_detection *d = look->d;
     const double gap = f->missed;
+    double x = d->x, y = d->y;
+    if (d->pointed && f->pointed) { /* the points that fit say where it is, not the middle of all */
+        const sk_points_fit fit = sk_points_compare(f, d, room.points);
+        x = f->kalman.at[0] + fit.dx;
+        y = f->kalman.at[1] + fit.dy;
+    }
     if (gap > 1.5 * frames && f->seen > 1)
-        replay(f, rules, look);
+        replay(f, rules, look, x, y);
     else
-        sk_kalman_correct(&f->kalman, d->x, d->y, look->noise,
+        sk_kalman_correct(&f->kalman, x, y, look->noise,
                           rules->settings->motion.most_speed * f->body * frames);
     look_at_heading(f, look, gap);
     const double vx = f->kalman.at[2] * rules->fps / f->body, vy = f->kalman.at[3] * rules->fps / f->body;
@@ -223,7 +252,7 @@ void sk_follower_correct(sk_follower *f, const sk_follow_rules *rules, const sk_
     learn(&f->aspect, look->log_aspect, share);
     if (rules->settings->body <= 0)
         f->body += share * (d->major - f->body);
-    remember(f, look, room);
+    remember(f, look, x, y, room);
     f->at_last = f->kalman;
 }
 

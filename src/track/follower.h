@@ -43,6 +43,7 @@ typedef struct sk_follower {
     sk_habit area, aspect; /* logarithms of major * minor and major / minor */
     double major, minor, angle;
     double box[4];    /* upright, relative to the centre */
+    bool pointed;     /* known by keypoints alone: points are kept as they lie, not turned with the body */
     int32_t n_points; /* of the pose, 0: none was seen */
     bool has_looks;
     double looks_apart; /* how much its appearance differs from what is remembered, as a rule */

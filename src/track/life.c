@@ -4,12 +4,14 @@
 #include "track/cost.h"
 
 #include <math.h>
+#include <string.h>
 
 /* What it may cost that one found is one that is away, against its being new: */
 #define RETURN_MOST   1.0 /* away for a moment only, which other ways would have found */
 #define RETURN_LOST   3.0
 #define RETURN_BORDER 0.0 /* at the border others come and go */
 #define RETURN_ANY    1e3 /* the number is fixed: somebody it must be */
+#define FILL          1e6 /* what using a detection is worth, where all of them are somebody */
 #define SETTLE        4   /* looks at one that may be a lost one, before it is said which */
 #define FEW_SEEN      3   /* looks: with fewer, not to be seen again ends it */
 
@@ -53,17 +55,19 @@ static sk_status pair_returns(sk_following *s, int32_t i, sk_error *err)
 {
     const sk_follower *found = &s->all[i];
     const int32_t before = s->n_pairs;
+    bool away = false; /* somebody is: poses jump, so it may be that one wherever it is */
     for (int32_t j = 0; j < s->n; j++) {
         const sk_follower *lost = &s->all[j];
         if (!may_return(s, lost, found))
             continue;
+        away = true;
         const double cost =
             sk_return_cost(&s->rules, lost, found, sk_following_room(s, lost), sk_following_room(s, found)) -
             return_most(s, lost, found);
         if (cost < 0)
             SK_TRY(sk_following_add_pair(s, i, j, cost, err));
     }
-    if (s->n_pairs > before && found->seen < SETTLE)
+    if ((s->n_pairs > before || (away && found->pointed)) && found->seen < SETTLE && !sk_following_all(s))
         s->n_pairs = before; /* a few looks more tell who it is */
     else
         s->named[i] = 1;
@@ -118,14 +122,45 @@ static bool beside_another(const sk_following *s, const sk_look *look, double re
     return false;
 }
 
+sk_status sk_life_fill(sk_following *s, sk_error *err)
+{
+    int32_t over = 0;
+    for (int32_t i = 0; i < s->n; i++)
+        if (s->match[i] >= 0)
+            s->looks[s->match[i]].taken_by = i;
+    for (int32_t j = 0; j < s->n_looks; j++)
+        over += s->looks[j].taken_by < 0 && sk_detection_is_sure(&s->settings, s->most_looks, s->looks[j].d);
+    if (!over || s->n_told + over <= s->settings.animals)
+        return SK_OK; /* there is room for all of them as new ones */
+    memcpy(s->by_place, s->match, (size_t)s->n * sizeof *s->match); /* the choice so far */
+    s->n_pairs = 0;
+    for (int32_t i = 0; i < s->n; i++)
+        for (int32_t j = 0; j < s->n_looks && s->all[i].track >= 0 && s->by_place[i] < 0; j++)
+            if (s->looks[j].taken_by < 0 && sk_detection_is_sure(&s->settings, s->most_looks, s->looks[j].d))
+                SK_TRY(sk_following_add_pair(
+                    s, i, j,
+                    sk_pair_cost(&s->rules, &s->all[i], &s->looks[j], sk_following_room(s, &s->all[i])) -
+                        FILL,
+                    err));
+    SK_TRY(sk_following_solve(s, s->n, s->n_looks, err));
+    for (int32_t i = 0; i < s->n; i++)
+        if (s->by_place[i] >= 0)
+            s->match[i] = s->by_place[i];
+        else if (s->match[i] >= 0)
+            s->all[i].certainty = 0; /* somebody it must be: nothing says who */
+    return SK_OK;
+}
+
 void sk_life_begin(sk_following *s)
 {
+    const bool all = sk_following_all(s);
     for (int32_t j = 0; j < s->n_looks; j++) {
         const sk_look *look = &s->looks[j];
-        if (look->taken_by >= 0 || look->twin || look->d->score < s->settings.life.birth)
+        const bool sure = all && sk_detection_is_sure(&s->settings, s->most_looks, look->d);
+        if (look->taken_by >= 0 || (!sure && (look->twin || look->d->score < s->settings.life.birth)))
             continue;
         const double body = s->settings.body > 0 ? s->settings.body : look->d->major;
-        if (s->settings.life.apart > 0 && beside_another(s, look, s->settings.life.apart * body))
+        if (!sure && s->settings.life.apart > 0 && beside_another(s, look, s->settings.life.apart * body))
             continue;
         sk_follower *f = &s->all[s->n++];
         f->slot = s->n_free ? s->free_slots[--s->n_free] : s->slots++;

@@ -24,6 +24,7 @@ struct sk_offline {
     double fps;
     sk_seen_store *store;
     int64_t last_frame;
+    int32_t most; /* detections of a frame */
     bool finished;
     int32_t *track; /* of each detection: forward track, then piece, then final track; -1: none */
     int32_t *other; /* backward track */
@@ -94,6 +95,7 @@ sk_status sk_offline_add(sk_offline *o, int64_t frame, double time, const sk_det
         return sk_fail(err, SK_ERR_ARG, "frame %lld comes after frame %lld", (long long)frame,
                        (long long)o->last_frame);
     o->last_frame = frame;
+    o->most = n > o->most ? n : o->most;
     return sk_seen_store_add(o->store, frame, time, detections, n, err);
 }
 
@@ -159,6 +161,7 @@ typedef struct length {
     int32_t track, n;
     int64_t first;
     double score; /* the sum */
+    bool sure;    /* it is somebody's, however short */
 } length;
 
 static int longest_first(const void *a, const void *b)
@@ -198,15 +201,18 @@ static sk_status settle_tracks(sk_offline *o, sk_pieces *p, int32_t n, sk_error 
         length *l = &lengths[p->items[i].track];
         l->n += p->items[i].n;
         l->score += p->items[i].score;
+        l->sure |= p->items[i].sure;
         l->first = p->items[i].first < l->first ? p->items[i].first : l->first;
     }
     const double shortest = fmax(1, round(o->settings.shortest * o->fps));
     qsort(lengths, (size_t)n, sizeof *lengths, longest_first);
     int32_t kept = 0;
-    for (int32_t i = 0; i < n && lengths[i].n >= shortest; i++)
-        if (lengths[i].score >= FAINT * shortest &&
+    for (int32_t i = 0; i < n; i++) {
+        const bool lasts = lengths[i].n >= shortest && lengths[i].score >= FAINT * shortest;
+        if ((lasts || lengths[i].sure) &&
             (o->settings.track.animals <= 0 || kept < o->settings.track.animals))
             lengths[kept++] = lengths[i];
+    }
     qsort(lengths, (size_t)kept, sizeof *lengths, earliest_first);
     for (int32_t i = 0; i < kept; i++)
         final[lengths[i].track] = i;
@@ -326,7 +332,7 @@ static int by_end(const void *a, const void *b)
 static sk_status decide(sk_offline *o, sk_pieces *pieces, sk_error *err)
 {
     SK_TRY(sk_pieces_make(o->store, o->track, o->settings.backward ? o->other : NULL, o->fps,
-                          o->settings.velocity_limit, o->track, pieces, err));
+                          o->settings.velocity_limit, &o->settings.track, o->most, o->track, pieces, err));
     int32_t n = 0;
     const sk_stitch_settings stitch = {.fps = o->fps,
                                        .gap = o->settings.track.animals > 0 ? 0 : o->settings.stitch_gap,

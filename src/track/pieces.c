@@ -33,6 +33,8 @@ typedef struct track_map {
 typedef struct making {
     sk_pieces *out;
     double fps, velocity_limit;
+    const sk_track_settings *track;
+    int32_t most;
     open_piece **open;
     size_t n_open, open_capacity;
     track_map by_forward, by_backward;
@@ -119,7 +121,7 @@ static void shape_of(const sk_detection *d, float *shape)
 {
     for (int i = 0; i < SK_PIECE_SHAPES; i++)
         shape[i] = NAN;
-    if (!d->upright) {
+    if (!d->upright && !d->pointed) {
         shape[0] = (float)log(d->major);
         shape[1] = (float)log(d->minor);
     }
@@ -174,6 +176,29 @@ static void remember_looks(making *m, open_piece *p, const sk_detection *d)
     vote(&piece->identity, &piece->identity_votes, d->identity, d->identity_score);
 }
 
+/* The outermost sighting of each point: the first that there is, or the last. */
+static void keep_points(sk_piece_end *e, const sk_detection *d, bool first)
+{
+    const int32_t n = d->n_points < SK_PIECE_POINTS ? d->n_points : SK_PIECE_POINTS;
+    for (; e->n_points < n; e->n_points++)
+        e->points[2 * e->n_points] = e->points[2 * e->n_points + 1] = NAN;
+    for (int32_t i = 0; i < n; i++) {
+        const float x = d->points[i].x, y = d->points[i].y;
+        if (isfinite(x) && isfinite(y) && (!first || isnan(e->points[2 * i]))) {
+            e->points[2 * i] = x;
+            e->points[2 * i + 1] = y;
+        }
+    }
+}
+
+/* A fitted line, and the points that were kept. */
+static void set_end(sk_piece_end *e, sk_piece_end line)
+{
+    line.n_points = e->n_points;
+    memcpy(line.points, e->points, sizeof line.points);
+    *e = line;
+}
+
 static void append(making *m, open_piece *p, int64_t frame, const sk_detection *d)
 {
     sk_piece *piece = &m->out->items[p->piece];
@@ -189,8 +214,12 @@ static void append(making *m, open_piece *p, int64_t frame, const sk_detection *
     piece->score += d->score;
     piece->body += (d->major - piece->body) / piece->n;
     remember_looks(m, p, d);
+    if (d->pointed && d->points) {
+        keep_points(&piece->start, d, true);
+        keep_points(&piece->end, d, false);
+    }
     if (p->kept == FIT)
-        piece->start = fit(p, 0, FIT, true);
+        set_end(&piece->start, fit(p, 0, FIT, true));
     learn(m, p, piece->body);
 }
 
@@ -199,8 +228,8 @@ static void end_open(making *m, open_piece *p)
     sk_piece *piece = &m->out->items[p->piece];
     const int32_t n = p->kept < FIT ? p->kept : FIT;
     if (p->kept < FIT)
-        piece->start = fit(p, 0, n, true);
-    piece->end = fit(p, p->kept - n, n, false);
+        set_end(&piece->start, fit(p, 0, n, true));
+    set_end(&piece->end, fit(p, p->kept - n, n, false));
     m->body += piece->body * piece->n;
     m->n_body += piece->n;
 }
@@ -287,6 +316,10 @@ static sk_status make_frame(making *m, const sk_stored_frame *f, const int32_t *
         claim(m, backward ? map_get(&m->by_backward, backward[i]) : -1, i);
     }
     const size_t n_before = m->n_open;
+    int32_t taken = 0;
+    for (int32_t i = 0; i < f->n; i++)
+        taken += forward[i] >= 0 || (backward && backward[i] >= 0);
+    const bool all = m->track && taken <= m->track->animals;
     for (int32_t i = 0; i < f->n; i++) {
         const int32_t of_f = forward[i], of_b = backward ? backward[i] : -1;
         piece[i] = -1;
@@ -302,6 +335,7 @@ static sk_status make_frame(making *m, const sk_stored_frame *f, const int32_t *
         p->forward = of_f >= 0 ? of_f : p->forward;
         p->backward = of_b >= 0 ? of_b : p->backward;
         piece[i] = p->piece;
+        m->out->items[p->piece].sure |= all && sk_detection_is_sure(m->track, m->most, &f->detections[i]);
         append(m, p, f->frame, &f->detections[i]);
         SK_TRY(map_set(&m->by_forward, of_f, at, err));
         SK_TRY(map_set(&m->by_backward, of_b, at, err));
@@ -390,10 +424,11 @@ static void conclude(making *m)
 }
 
 sk_status sk_pieces_make(sk_seen_store *store, const int32_t *forward, const int32_t *backward, double fps,
-                         double velocity_limit, int32_t *piece, sk_pieces *out, sk_error *err)
+                         double velocity_limit, const sk_track_settings *track, int32_t most, int32_t *piece,
+                         sk_pieces *out, sk_error *err)
 {
     *out = (sk_pieces){0};
-    making m = {.out = out, .fps = fps, .velocity_limit = velocity_limit};
+    making m = {.out = out, .fps = fps, .velocity_limit = velocity_limit, .track = track, .most = most};
     sk_status status = SK_OK;
     const int64_t frames = sk_seen_store_frames(store);
     for (int64_t at = 0; at < frames; at++) {

@@ -7,13 +7,16 @@
 /* Pieces of tracks: runs of detections that the forward and the backward pass both give to one animal, and what is known of
  * each: how it begins and ends, and how the animal looks. Stitching joins them (stitch.c). */
 
-#define SK_PIECE_SHAPES 8 /* logarithms of sides and of ways between keypoints */
+#define SK_PIECE_POINTS 16 /* keypoints kept of a pose at an end */
+#define SK_PIECE_SHAPES 8  /* logarithms of sides and of ways between keypoints */
 
 /* One end of a piece, fitted to its outermost sightings. */
 typedef struct sk_piece_end {
     double x, y, vx, vy; /* pixels, pixels a frame */
     double c, s;         /* the heading's, or the long axis' */
     bool directed;       /* the heading is known */
+    int32_t n_points;    /* of animals known by keypoints alone: where each was seen last, x, y; NaN: never */
+    float points[2 * SK_PIECE_POINTS];
 } sk_piece_end;
 
 typedef struct sk_piece {
@@ -30,6 +33,7 @@ typedef struct sk_piece {
     double class_votes, identity_votes;
     int32_t next, previous; /* of stitching; -1: none */
     int32_t track;          /* final identity; -1: none */
+    bool sure;              /* seen where there were no more detections than animals: it is somebody's */
     bool nobodys;           /* it is false, or doubles another */
 } sk_piece;
 
@@ -56,9 +60,11 @@ typedef struct sk_pieces {
 
 /* forward, backward: of each detection its track in that pass, or -1; backward null: there was no such pass. Writes each
  * detection's piece to `piece` (or -1), which may be `forward` itself. A way faster than velocity_limit (pixels a frame; 0: none)
- * begins a new piece. */
+ * begins a new piece. `track`: what the passes
+ * were told; null: nothing. `most`: detections of any frame. */
 sk_status sk_pieces_make(sk_seen_store *store, const int32_t *forward, const int32_t *backward, double fps,
-                         double velocity_limit, int32_t *piece, sk_pieces *out, sk_error *err) SK_MUST_CHECK;
+                         double velocity_limit, const sk_track_settings *track, int32_t most, int32_t *piece,
+                         sk_pieces *out, sk_error *err) SK_MUST_CHECK;
 void sk_pieces_free(sk_pieces *pieces);
 /* 1 - cos of what lies between two headings, or between axes where either end's heading is not known. */
 double sk_piece_turn(const sk_piece_end *a, const sk_piece_end *b);

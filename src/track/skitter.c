@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "track/cost.h"
 #include "track/life.h"
+#include "track/points.h"
 
 #include <math.h>
 #include <string.h>
@@ -205,10 +206,18 @@ static sk_status look_at_all(sk_following *s, const sk_detection *detections, in
                              sk_error *err)
 {
     s->n_looks = n;
+    s->most_looks = n > s->most_looks ? n : s->most_looks;
     if (!n)
         return SK_OK;
-    for (int32_t i = 0; i < n; i++)
+    s->widest = 0;
+    s->n_pointed = 0;
+    for (int32_t i = 0; i < n; i++) {
         sk_look_make(&s->rules, &detections[i], &s->looks[i]);
+        if (detections[i].pointed) {
+            s->widest = fmax(s->widest, sk_points_widest(&detections[i]));
+            s->n_pointed++;
+        }
+    }
     look_at_border(s, passed);
     SK_TRY(sk_near_fill(&s->near, &detections[0].x, &detections[0].y, sizeof *detections / sizeof(double), n,
                         err));
@@ -225,23 +234,27 @@ static sk_status look_at_all(sk_following *s, const sk_detection *detections, in
 
 static sk_status pair_up(sk_following *s, sk_error *err)
 {
+    const bool all = sk_following_all(s);
     s->n_pairs = 0;
     for (int32_t i = 0; i < s->n && s->n_looks; i++) {
         const sk_follower *f = &s->all[i];
-        if (f->missed > 2 * s->covered + 1)
+        if (f->missed > 2 * s->covered + 1 || (f->track < 0 && s->n_told >= s->settings.animals && all))
             continue; /* lost: it comes back another way */
         const double x = f->kalman.at[0], y = f->kalman.at[1], reach = sk_pair_reach(&s->rules, f);
+        const sk_follower_room own_room = sk_following_room(s, f);
         const double own = (f->gaps ? MISS_COVERED : MISS_SEEN) - (f->track < 0 ? YOUNG_LAST : 0);
-        const sk_near_cells c = sk_near_around(&s->near, x, y, reach);
+        const sk_near_cells c = sk_near_around(&s->near, x, y, reach + s->widest);
         for (int32_t row = c.top; row <= c.bottom; row++) {
             const int32_t *cell = s->near.start + row * s->near.across;
             for (int32_t k = cell[c.left]; k < cell[c.right + 1]; k++) {
                 const sk_look *look = &s->looks[s->near.order[k]];
                 const double dx = look->d->x - x, dy = look->d->y - y;
-                if (dx * dx + dy * dy > reach * reach)
+                const double away = look->d->pointed && f->pointed
+                                        ? sk_points_nearest(f, look->d, own_room.points)
+                                        : dx * dx + dy * dy;
+                if (away > reach * reach)
                     continue;
-                const double cost =
-                    sk_pair_cost(&s->rules, f, look, sk_following_room(s, f)) - own - look->alone;
+                const double cost = sk_pair_cost(&s->rules, f, look, own_room) - own - look->alone;
                 if (cost < 0)
                     SK_TRY(sk_following_add_pair(s, i, s->near.order[k], cost, err));
             }
@@ -343,6 +356,8 @@ static sk_status step(void *opaque, int64_t frame, double passed, const sk_detec
     SK_TRY(look_at_all(s, detections, n, passed, err));
     SK_TRY(pair_up(s, err));
     tell_certainty(s);
+    if (sk_following_all(s))
+        SK_TRY(sk_life_fill(s, err));
     take_matches(s, passed);
     sk_life_begin(s);
     SK_TRY(sk_life_name(s, err));

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "track/assign.h"
+#include "track/points.h"
 
 #include <math.h>
 
@@ -12,6 +13,9 @@
 
 #define OVERLAP                                                                                              \
     3 /* frames by which one piece may begin before the other has ended: both boxes of a double detection */
+#define POINTS_NOISE                                                                                         \
+    0.27 /* bodies: how far a point is from where it was; its square grows as the root of the time */
+#define POINTS_SAY 6.0
 #define TAILS                                                                                                \
     4.0 /* degrees of freedom: animals do surprising things more often than a normal distribution says */
 
@@ -125,10 +129,28 @@ static double tail(double square, double variance)
     return 0.5 * (TAILS + 2) * log1p(square / (TAILS * variance));
 }
 
+/* Of animals known by keypoints alone: how the points fit, not the middle, as single ones hop. */
+static double worth_of_points(const stitching *s, const sk_piece *a, const sk_piece *b, double gap)
+{
+    const sk_pieces *p = s->pieces;
+    const double body = p->body, wide = POINTS_NOISE * POINTS_NOISE * sqrt(gap);
+    const int32_t n = a->end.n_points < b->start.n_points ? a->end.n_points : b->start.n_points;
+    sk_points_fit fit = sk_points_between(a->end.points, b->start.points, n, sqrt(wide) * body);
+    if (!fit.n) {
+        fit.dx = b->start.x - a->end.x;
+        fit.dy = b->start.y - a->end.y;
+    }
+    const double way = (fit.dx * fit.dx + fit.dy * fit.dy) / (body * body);
+    return s->settings->prior - log(2 * M_PI * wide) - tail(way, wide) - POINTS_SAY * (1 - fit.alike) -
+           0.7 * log2(1 + gap / s->settings->fps * 4) + worth_of_build(s, a, b);
+}
+
 static double worth_of_link(const stitching *s, const sk_piece *a, const sk_piece *b)
 {
     const sk_pieces *p = s->pieces;
     const double frames = (double)(b->first - a->last), body = p->body, gap = fmax(frames, 1);
+    if (a->end.n_points && b->start.n_points)
+        return worth_of_points(s, a, b, gap);
     const sk_bridge bridge = bridge_of(p, gap);
     const double px = (a->end.vx + b->start.vx) / 2 * frames / body,
                  py = (a->end.vy + b->start.vy) / 2 * frames / body;
@@ -194,14 +216,14 @@ static sk_status find_links(stitching *s, sk_error *err)
     for (size_t i = 0; i < p->count; i++) {
         const sk_piece *a = &p->items[i];
         const double alone = s->settings->prior - worth_of_being(a);
-        if (alone > 0)
+        if (alone > 0 && !a->sure)
             SK_TRY(add_link(s, i, i, alone, err));
-        for (size_t k = first_after(p, a->last - OVERLAP); k < p->count; k++) {
+        for (size_t k = first_after(p, a->last - (a->sure ? 0 : OVERLAP)); k < p->count; k++) {
             const sk_piece *b = &p->items[k];
             const double frames = fmax((double)(b->first - a->last), 1);
             if (frames > longest)
                 break;
-            if (b->first <= a->first || b->last <= a->last)
+            if (b->first <= a->first || b->last <= a->last || (b->sure && b->first <= a->last))
                 continue; /* beside it, not behind */
             const double way = hypot(b->start.x - a->end.x, b->start.y - a->end.y) / p->body;
             if (s->settings->velocity_limit > 0 && way * p->body > s->settings->velocity_limit * frames)

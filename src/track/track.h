@@ -24,6 +24,7 @@ typedef struct sk_detection {
     double major, minor; /* sides of the (turned) box, major >= minor > 0 */
     double angle;        /* of the long side; 0 <= angle < pi */
     bool upright;        /* the box cannot turn: its angle says little about the animal */
+    bool pointed;        /* only keypoints are known: the box is what holds them */
     bool directed;       /* heading is known, from the pose or a classifier */
     double heading;      /* to the head, 0 <= heading < 2 pi; where directed */
     double box[4];       /* upright x1 y1 x2 y2 */
@@ -71,7 +72,7 @@ typedef struct sk_track_motion {
     double process_noise;      /* q: variance a frame, per axis of the body, times the two below */
     double longitudinal_noise; /* along the body */
     double lateral_noise;      /* across */
-    double measurement_noise;  /* r: variance of a detection's centre, bodies² */
+    double measurement_noise;  /* r: error of a detection's centre, share of its sides */
     double damping;            /* velocity left after a frame, 0 … 1 */
     double maturity;           /* s: until then velocity is trusted in part … */
     double young_retention;    /* … from this share, rising to all */
@@ -122,6 +123,14 @@ typedef struct sk_track_settings {
     sk_track_boxes boxes;
 } sk_track_settings;
 
+/* Where there are no more detections than animals: is this one an animal, beyond doubt? Boxes may be false, above all where some
+ * frame has had more of them than there are animals (`most`); of keypoints alone the score says little. */
+static inline bool sk_detection_is_sure(const sk_track_settings *settings, int32_t most,
+                                        const sk_detection *detection)
+{
+    return detection->pointed || (most <= settings->animals && detection->score >= settings->life.birth);
+}
+
 /* All settings at their defaults. */
 void sk_track_defaults(sk_track_settings *out);
 /* The names of the methods, ended by null. */
@@ -151,5 +160,7 @@ typedef struct sk_pose_axis {
 bool sk_detection_of(const sk_instances *list, int32_t index, const sk_pose_axis *axis, sk_detection *out);
 /* The same for a turned box of any convention: sides swapped so that major >= minor, angle to 0 … pi. */
 void sk_detection_set_oriented(sk_detection *detection, double w, double h, double angle);
+/* `box`: what holds the turned box. */
+void sk_detection_set_box(sk_detection *detection);
 
 #endif

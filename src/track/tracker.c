@@ -2,6 +2,7 @@
 #include "track/track.h"
 
 #include "base/memory.h"
+#include "track/extent.h"
 #include "track/filter.h"
 #include "track/kind.h"
 
@@ -19,6 +20,7 @@ struct sk_tracker {
     int32_t *kept; /* indices of the detections that pass the filters */
     sk_detection *passed;
     size_t kept_capacity, passed_capacity;
+    sk_extents extents; /* of animals that are known by keypoints alone */
     bool begun;
     int64_t frame;
     double time;
@@ -163,6 +165,7 @@ sk_status sk_tracker_step(sk_tracker *t, int64_t frame, double time, const sk_de
     const int32_t left = sk_track_filter_apply(&t->settings.filter, detections, n, t->kept);
     for (int32_t i = 0; i < left; i++)
         t->passed[i] = detections[t->kept[i]];
+    sk_extents_even(&t->extents, t->passed, left);
     sk_sighting *sightings = NULL;
     SK_TRY(t->kind->step(t->state, frame, frames_passed(t, frame, time), t->passed, left, &sightings, n_out,
                          err));

@@ -80,4 +80,20 @@ test_a_folder_goes_on_and_is_not_mixed() {
     track found.csv -o once --online --no-report --animals 2 --restart && expect_code 0
 }
 
+# Two mice known by two keypoints each, whose points hop by many bodies: tracks of the model's own framework are the truth.
+test_noisy_poses_of_a_known_number() {
+    local slp=$SKITTER_TEST_DATA/slp/clip.predictions.slp way
+    [ -f "$slp" ] || { echo "skipped: $slp is not here"; return 0; }
+    for way in --online ""; do
+        track "$slp" -o mice --animals 2 --format csv --no-report --restart $way && expect_code 0 && expect_in "2 tracks" "$out" || return
+        [ "$(column mice/results.csv state | grep -c active)" -eq 2948 ] || # all detections there are
+            fail "$way: $(wc -l <mice/results.csv) lines" || return
+        run eval mice/results.csv "$slp" && expect_code 0 || return
+        [ "$(awk '/switches/ { on = 1; next } on && $1 == "centres" { print $(NF - 3); exit }' <<<"$out")" = 0 ] || fail "$way: $out" || return
+    done
+    # not told how many: few are made of it
+    track "$slp" -o free --format csv --no-report && expect_code 0 || return
+    [ "$(column free/results.csv track | sort -u | grep -c .)" -le 6 ] || fail "$out"
+}
+
 run_tests

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/test.h"
+
+#include "base/instances.h"
+#include "track/offline.h"
+
+#include <math.h>
+
+/* Animals of which only two keypoints are known, as noisy models find them: points are missing, hop to the other animal, whole
+ * poses jump for a frame. */
+
+enum { FRAMES = 400 };
+
+static const float none = NAN;
+
+/* The pose of one of two animals, about 40 pixels long and 150 apart. */
+static void pose(int who, int frame, float p[4])
+{
+    const double t = 0.01 * frame, x = 200 + 150 * who + 40 * sin(t), y = 200 + 60 * cos(0.7 * t + who);
+    p[0] = (float)x;
+    p[1] = (float)y;
+    p[2] = (float)(x + 40 * cos(t + who));
+    p[3] = (float)(y + 40 * sin(t + who));
+}
+
+/* What the model says of it. */
+static void found(int who, int frame, float p[4])
+{
+    pose(who, frame, p);
+    const int turn = (frame + 9 * who) % 37;
+    float other[4];
+    pose(1 - who, frame, other);
+    if (turn == 5 || turn == 6) { /* one point hopped to the other animal, for two frames */
+        p[2] = other[2] + 3;
+        p[3] = other[3];
+    } else if (turn == 12) { /* far away */
+        p[0] += 270;
+    } else if (turn == 20) {
+        p[2] = p[3] = none;
+    } else if (turn == 27) { /* the whole pose, for a frame */
+        for (int i = 0; i < 4; i++)
+            p[i] += i & 1 ? 30 : who ? 220 : -220;
+    }
+}
+
+static bool is_missing(int who, int frame)
+{
+    return who == 1 && (frame % 53 == 30 || (frame >= 255 && frame < 275));
+}
+
+/* A frame's detections, in changing order; who[i]: whose. */
+static int32_t make(int frame, sk_instances *list, sk_detection *out, int *who)
+{
+    sk_error err;
+    int32_t n = 0;
+    assert_ok(sk_instances_alloc(2, 2, list, &err), &err);
+    for (int k = 0; k < 2; k++) {
+        const int animal = (frame / 3 + k) % 2;
+        float p[4];
+        if (is_missing(animal, frame))
+            continue;
+        found(animal, frame, p);
+        sk_found *f = sk_instances_add(list);
+        f->score = frame % 11 ? 0.7f : 0.3f;
+        f->has = SK_HAS_KEYPOINTS;
+        sk_keypoint *points = &list->keypoints[f->first_keypoint];
+        for (int i = 0; i < 2; i++)
+            points[i] = (sk_keypoint){.x = p[2 * i], .y = p[2 * i + 1], .score = isnan(p[2 * i]) ? 0 : 0.8f};
+        who[n++] = animal;
+    }
+    for (int32_t i = 0; i < n; i++)
+        assert_true(sk_detection_of(list, i, NULL, &out[i]));
+    return n;
+}
+
+static sk_offline_settings two_animals(void)
+{
+    sk_offline_settings s;
+    sk_offline_defaults(&s);
+    s.track.fps = 25;
+    s.track.animals = 2;
+    return s;
+}
+
+static void online_all_are_used_and_nobody_is_swapped(void **state)
+{
+    (void)state;
+    const sk_offline_settings s = two_animals();
+    sk_error err;
+    sk_tracker *tracker;
+    assert_ok(sk_tracker_open(&s.track, &tracker, &err), &err);
+    for (int frame = 0; frame < FRAMES; frame++) {
+        sk_instances list;
+        sk_detection d[2];
+        int who[2];
+        const int32_t n = make(frame, &list, d, who);
+        const sk_sighting *seen;
+        int32_t count;
+        assert_ok(sk_tracker_step(tracker, frame, frame / 25.0, d, n, &seen, &count, &err), &err);
+        assert_int_equal(count, n);
+        for (int32_t i = 0; i < count; i++) {
+            if (seen[i].track != who[seen[i].detection])
+                fail_msg("frame %d: %d is taken for %d", frame, who[seen[i].detection], seen[i].track);
+            if (frame > 10 &&
+                !(seen[i].major > 30 && seen[i].major < 50)) /* the usual size, not this pose's */
+                fail_msg("frame %d: %g pixels long", frame, seen[i].major);
+        }
+        sk_instances_free(&list);
+    }
+    sk_tracker_close(&tracker);
+}
+
+static void offline_all_are_used_and_nobody_is_swapped(void **state)
+{
+    (void)state;
+    const sk_offline_settings s = two_animals();
+    sk_error err;
+    sk_offline *o;
+    sk_instances list;
+    sk_detection d[2];
+    int who[2];
+    assert_ok(sk_offline_open(&s, NULL, &o, &err), &err);
+    for (int frame = 0; frame < FRAMES; frame++) {
+        const int32_t n = make(frame, &list, d, who);
+        assert_ok(sk_offline_add(o, frame, frame / 25.0, d, n, &err), &err);
+        sk_instances_free(&list);
+    }
+    assert_ok(sk_offline_finish(o, &err), &err);
+    assert_int_equal(sk_offline_tracks(o), 2);
+    for (int frame = 0; frame < FRAMES; frame++) {
+        const int32_t n = make(frame, &list, d, who);
+        sk_instances_free(&list);
+        const sk_sighting *seen;
+        int64_t at;
+        int32_t count, used = 0;
+        assert_ok(sk_offline_read(o, frame, &at, &seen, &count, &err), &err);
+        for (int32_t i = 0; i < count; i++)
+            if (seen[i].detection >= 0) {
+                assert_int_equal(seen[i].track, who[seen[i].detection]);
+                used++;
+            }
+        assert_int_equal(used, n);
+    }
+    sk_offline_close(&o);
+}
+
+/* Nobody says how many there are: few are made of these jumps all the same. */
+static void without_a_number_few_tracks_are_made(void **state)
+{
+    (void)state;
+    sk_offline_settings s = two_animals();
+    s.track.animals = 0;
+    sk_error err;
+    sk_tracker *tracker;
+    int32_t most = 0;
+    assert_ok(sk_tracker_open(&s.track, &tracker, &err), &err);
+    for (int frame = 0; frame < FRAMES; frame++) {
+        sk_instances list;
+        sk_detection d[2];
+        int who[2];
+        const int32_t n = make(frame, &list, d, who);
+        const sk_sighting *seen;
+        int32_t count;
+        assert_ok(sk_tracker_step(tracker, frame, frame / 25.0, d, n, &seen, &count, &err), &err);
+        for (int32_t i = 0; i < count; i++)
+            most = seen[i].track >= most ? seen[i].track + 1 : most;
+        sk_instances_free(&list);
+    }
+    sk_tracker_close(&tracker);
+    if (most > 6)
+        fail_msg("%d tracks of two animals", most);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(online_all_are_used_and_nobody_is_swapped),
+        cmocka_unit_test(offline_all_are_used_and_nobody_is_swapped),
+        cmocka_unit_test(without_a_number_few_tracks_are_made),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
