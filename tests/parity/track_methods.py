@@ -7,7 +7,7 @@
 bench/track/compare.py says what the virtual environment needs. Upright and turned boxes apart; what is compared are the
 detections' boxes under the tracks' numbers, which both sides give. Fails where the mean HOTA of a case over all scenes differs
 by 0.005 or more. (Single scenes may differ more: one pair decided otherwise changes all that follows. boxmot's own Python and
-C++ differ so, too. Its OC-SORT lets pairs that do not overlap at all into the assignment and throws them away afterwards.)
+C++ differ so, too. Why OC-SORT differs on upright boxes at loose settings is not settled.)
 """
 import argparse
 import subprocess
