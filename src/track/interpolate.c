@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "track/sightings.h"
+#include "track/spline.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,30 +19,10 @@ typedef struct column {
     size_t count;
     size_t *known; /* places with a value */
     size_t n_known;
-    double *bend; /* second derivatives at known places, for cubic */
+    double *bend;  /* second derivatives at known places, for cubic */
+    double *x, *y; /* the known ones, one after another */
     double *work;
 } column;
-
-/* Natural cubic spline through the known values: second derivatives, by the usual three diagonals. */
-static void find_bends(column *c)
-{
-    const size_t n = c->n_known;
-    double *share = c->work;
-    c->bend[0] = c->bend[n - 1] = 0;
-    share[0] = 0;
-    for (size_t i = 1; i + 1 < n; i++) {
-        const double x0 = (double)c->known[i - 1], x1 = (double)c->known[i], x2 = (double)c->known[i + 1];
-        const double y0 = c->values[c->known[i - 1]], y1 = c->values[c->known[i]],
-                     y2 = c->values[c->known[i + 1]];
-        const double left = (x1 - x0) / 6, middle = (x2 - x0) / 3, right = (x2 - x1) / 6;
-        const double wanted = (y2 - y1) / (x2 - x1) - (y1 - y0) / (x1 - x0);
-        const double pivot = middle - left * share[i - 1];
-        share[i] = right / pivot;
-        c->bend[i] = (wanted - left * c->bend[i - 1]) / pivot;
-    }
-    for (size_t i = n - 1; i-- > 1;)
-        c->bend[i] -= share[i] * c->bend[i + 1];
-}
 
 static double between(const column *c, size_t k, size_t at, bool cubic)
 {
@@ -49,8 +30,7 @@ static double between(const column *c, size_t k, size_t at, bool cubic)
     const double y0 = c->values[c->known[k]], y1 = c->values[c->known[k + 1]];
     if (!cubic)
         return y0 + (y1 - y0) / h * (x - x0);
-    const double a = (x1 - x) / h, b = (x - x0) / h;
-    return a * y0 + b * y1 + ((a * a * a - a) * c->bend[k] + (b * b * b - b) * c->bend[k + 1]) * h * h / 6;
+    return sk_spline_between(x0, x1, y0, y1, c->bend[k], c->bend[k + 1], x);
 }
 
 static void fill(column *c, const sk_interpolate_settings *s)
@@ -61,9 +41,13 @@ static void fill(column *c, const sk_interpolate_settings *s)
             c->known[c->n_known++] = i;
     if (c->n_known < 2)
         return;
+    for (size_t k = 0; k < c->n_known; k++) {
+        c->x[k] = (double)c->known[k];
+        c->y[k] = c->values[c->known[k]];
+    }
     const bool cubic = s->method == SK_INTERPOLATION_CUBIC && c->n_known >= 4;
     if (cubic)
-        find_bends(c);
+        sk_spline_bends(c->x, c->y, c->n_known, c->bend, c->work);
     for (size_t k = 0; k + 1 < c->n_known; k++) {
         const size_t gap = c->known[k + 1] - c->known[k] - 1;
         if (s->gap < 0 || gap > (size_t)s->gap)
@@ -131,14 +115,19 @@ static sk_status spread(const sk_seen_index *index, sk_tracklet *out, bool *gaps
 static sk_status fill_tracklet(sk_tracklet *t, bool gaps, const sk_interpolate_settings *s, sk_error *err)
 {
     const size_t n = t->count;
-    double *values = sk_malloc((n + 1) * 4 * sizeof *values);
+    double *values = sk_malloc((n + 1) * 6 * sizeof *values);
     size_t *known = sk_malloc((n + 1) * sizeof *known);
     uint8_t *work = sk_malloc(n + 1);
-    sk_status status = values && known && work ? SK_OK : sk_fail_memory(err, n * 4 * sizeof *values);
+    sk_status status = values && known && work ? SK_OK : sk_fail_memory(err, n * 6 * sizeof *values);
     if (status != SK_OK)
         goto done;
-    column c = {
-        .values = values, .count = n, .known = known, .bend = values + n + 1, .work = values + 2 * (n + 1)};
+    column c = {.values = values,
+                .count = n,
+                .known = known,
+                .bend = values + n + 1,
+                .work = values + 2 * (n + 1),
+                .x = values + 4 * (n + 1),
+                .y = values + 5 * (n + 1)};
     const size_t places[] = {offsetof(sk_seen, x), offsetof(sk_seen, y)};
     for (size_t k = 0; gaps && k < 2; k++) {
         for (size_t i = 0; i < n; i++)

@@ -2,6 +2,7 @@
 #include "track/offline.h"
 
 #include "base/memory.h"
+#include "track/gaps.h"
 #include "track/headings.h"
 #include "track/pieces.h"
 #include "track/smooth.h"
@@ -11,13 +12,6 @@
 #include <string.h>
 
 #define FAINT 0.6 /* score: a track of the least length whose mean is lower was never an animal */
-
-/* Frames without a sighting between two of one track. */
-typedef struct gap {
-    int64_t from, to; /* places of the frames on both sides */
-    int32_t track;
-    sk_sighting before, after;
-} gap;
 
 struct sk_offline {
     sk_offline_settings settings;
@@ -32,9 +26,7 @@ struct sk_offline {
     uint8_t *turned;
     sk_smoothed *smoothed; /* null: not smoothed */
     int32_t tracks;
-    gap *gaps; /* by the frame they begin at */
-    size_t n_gaps, gaps_capacity;
-    int64_t longest_gap; /* frames between */
+    sk_gaps gaps;
     sk_sighting *sightings;
     size_t sightings_capacity;
 };
@@ -79,7 +71,7 @@ void sk_offline_close(sk_offline **offline)
     if (!o)
         return;
     sk_seen_store_close(&o->store);
-    sk_free(o->gaps);
+    sk_gaps_free(&o->gaps);
     sk_free(o->sightings);
     sk_free(o);
 }
@@ -287,46 +279,22 @@ done:
     return status;
 }
 
-static sk_status find_gaps(sk_offline *o, sk_error *err)
+static sk_status find_gaps(sk_offline *o, int64_t longest, sk_error *err)
 {
-    typedef struct last {
-        int64_t at; /* -1: none yet */
-        sk_sighting seen;
-    } last;
-    last *before = sk_malloc(((size_t)o->tracks + 1) * sizeof *before);
-    if (!before)
-        return sk_fail_memory(err, (size_t)o->tracks * sizeof *before);
-    for (int32_t i = 0; i < o->tracks; i++)
-        before[i].at = -1;
-    sk_status status = SK_OK;
-    const int64_t frames = sk_seen_store_frames(o->store), longest = o->longest_gap;
+    SK_TRY(sk_gaps_open(&o->gaps, o->tracks, longest, o->settings.method == SK_INTERPOLATION_CUBIC, err));
+    const int64_t frames = sk_seen_store_frames(o->store);
     for (int64_t at = 0; at < frames; at++) {
         sk_stored_frame f;
-        SK_TRY_GOTO(sk_seen_store_read(o->store, at, &f, err));
+        SK_TRY(sk_seen_store_read(o->store, at, &f, err));
         for (int32_t i = 0; i < f.n; i++) {
             if (o->track[f.first + i] < 0)
                 continue;
-            last *b = &before[o->track[f.first + i]];
             const sk_sighting now = sighting_of(o, &f, i);
-            if (b->at >= 0 && at - b->at > 1 && at - b->at - 1 <= longest) {
-                SK_TRY_GOTO(sk_array_reserve((void **)&o->gaps, &o->gaps_capacity, o->n_gaps + 1,
-                                             sizeof *o->gaps, SK_TRACKLET_LIMIT, err));
-                o->gaps[o->n_gaps++] = (gap){b->at, at, now.track, b->seen, now};
-            }
-            *b = (last){at, now};
+            SK_TRY(sk_gaps_add(&o->gaps, at, &now, err));
         }
     }
-done:
-    sk_free(before);
-    return status;
-}
-
-static int by_end(const void *a, const void *b)
-{
-    const gap *x = a, *y = b;
-    if (x->to != y->to)
-        return x->to < y->to ? -1 : 1;
-    return x->track < y->track ? -1 : x->track > y->track;
+    sk_gaps_finish(&o->gaps);
+    return SK_OK;
 }
 
 static sk_status decide(sk_offline *o, sk_pieces *pieces, sk_error *err)
@@ -373,13 +341,9 @@ sk_status sk_offline_finish(sk_offline *o, sk_error *err)
     if (o->settings.smoothing > 0)
         SK_TRY(sk_smooth(o->store, o->track, o->turned, o->tracks, o->settings.smoothing * o->fps,
                          &o->smoothed, err));
-    o->longest_gap = o->settings.method == SK_INTERPOLATION_NONE
-                         ? 0
-                         : (int64_t)fmax(0, round(o->settings.interpolate_gap * o->fps));
-    if (o->longest_gap > 0)
-        SK_TRY(find_gaps(o, err));
-    if (o->n_gaps)
-        qsort(o->gaps, o->n_gaps, sizeof *o->gaps, by_end);
+    const double longest = round(o->settings.interpolate_gap * o->fps);
+    if (o->settings.method != SK_INTERPOLATION_NONE && longest > 0)
+        SK_TRY(find_gaps(o, (int64_t)longest, err));
     return SK_OK;
 }
 
@@ -393,36 +357,6 @@ int64_t sk_offline_frames(const sk_offline *o)
 int32_t sk_offline_tracks(const sk_offline *o)
 {
     return o->tracks;
-}
-
-static double between_angles(double a, double b, double part, double turns)
-{
-    const double s = (1 - part) * sin(turns * a) + part * sin(turns * b),
-                 c = (1 - part) * cos(turns * a) + part * cos(turns * b);
-    double angle = atan2(s, c) / turns;
-    const double whole = 2 * M_PI / turns;
-    return angle < 0 ? angle + whole : angle;
-}
-
-static sk_sighting in_gap(const gap *g, int64_t at, int64_t frame)
-{
-    const double part = (double)(frame - g->before.frame) / (double)(g->after.frame - g->before.frame);
-    const sk_sighting *a = &g->before, *b = &g->after;
-    (void)at;
-    return (sk_sighting){.frame = frame,
-                         .track = g->track,
-                         .place = g->track,
-                         .detection = -1,
-                         .state = SK_TRACK_COVERED,
-                         .x = a->x + part * (b->x - a->x),
-                         .y = a->y + part * (b->y - a->y),
-                         .heading = between_angles(a->heading, b->heading, part, 1),
-                         .major = a->major + part * (b->major - a->major),
-                         .minor = a->minor + part * (b->minor - a->minor),
-                         .angle = between_angles(a->angle, b->angle, part, 2),
-                         .score = NAN,
-                         .certainty = fmin(a->certainty, b->certainty),
-                         .uncertainty = fmax(a->uncertainty, b->uncertainty)};
 }
 
 static int by_track(const void *a, const void *b)
@@ -443,17 +377,11 @@ sk_status sk_offline_read(sk_offline *o, int64_t at, int64_t *frame, const sk_si
     for (int32_t i = 0; i < f.n; i++)
         if (o->track[f.first + i] >= 0 && count < o->tracks)
             o->sightings[count++] = sighting_of(o, &f, i);
-    size_t low = 0, high = o->n_gaps; /* the first gap that ends behind this frame */
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (o->gaps[middle].to <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < o->n_gaps && o->gaps[low].to <= at + o->longest_gap && count < o->tracks; low++)
-        if (o->gaps[low].from < at)
-            o->sightings[count++] = in_gap(&o->gaps[low], at, f.frame);
+    const sk_gaps *gaps = &o->gaps;
+    for (size_t i = sk_gaps_behind(gaps, at);
+         i < gaps->count && gaps->items[i].to <= at + gaps->longest && count < o->tracks; i++)
+        if (gaps->items[i].from < at)
+            o->sightings[count++] = sk_gap_at(&gaps->items[i], f.frame);
     if (count)
         qsort(o->sightings, (size_t)count, sizeof *o->sightings, by_track);
     *frame = f.frame;
