@@ -16,7 +16,8 @@
 #define LOOKS_SAY     1.5
 #define LEAST_APART   0.003
 #define IDENTITY_SAYS 3.0
-#define POINTS_SAY    12.0
+#define POINTS_SAY    8.0
+#define POINTS_REACH  2.0  /* gates are so much wider, as points hop */
 #define POINTS_NOISE  0.27 /* bodies: how far a point lies from where it should */
 #define UPRIGHT_BUILD 0.4
 #define UPRIGHT_LIES  2.0
@@ -35,7 +36,8 @@ double sk_pair_reach(const sk_follow_rules *rules, const sk_follower *f)
     const sk_cov2 p = sk_kalman_place(&f->kalman);
     const double mean = 0.5 * (p.xx + p.yy), off = 0.5 * (p.xx - p.yy);
     const double widest = sqrt(mean + sqrt(off * off + p.xy * p.xy));
-    const double wanted = 0.5 * f->body + 5 * widest, most = rules->settings->life.gate * f->body;
+    const double wanted = (f->pointed ? POINTS_REACH : 0.5) * f->body + 5 * widest,
+                 most = (f->pointed ? POINTS_REACH : 1) * rules->settings->life.gate * f->body;
     return wanted < most ? wanted : most;
 }
 
