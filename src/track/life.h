@@ -24,6 +24,7 @@ typedef struct sk_following {
     sk_look *looks;
     int32_t n_looks, most_looks; /* of this frame; of any so far */
     int32_t n_pointed;           /* of this frame, known by keypoints alone */
+    double watched;              /* frames since the first */
     double widest;               /* way from a pose's middle to its farthest point, pixels */
     sk_near near;
     sk_assign_pair *pairs;
@@ -48,11 +49,14 @@ sk_status sk_following_add_pair(sk_following *s, int32_t row, int32_t column, do
 /* match[row]: its column or -1. */
 sk_status sk_following_solve(sk_following *s, int32_t rows, int32_t columns, sk_error *err) SK_MUST_CHECK;
 
+#define SK_COUNT_HOLDS 3.0 /* seconds without more boxes than animals: the detector finds no false ones */
+
 /* The number of animals is known, and there are no more detections than that: every sure one of them is somebody. */
 static inline bool sk_following_all(const sk_following *s)
 {
     return s->settings.animals > 0 && s->n_looks <= s->settings.animals &&
-           (s->n_pointed == s->n_looks || s->most_looks <= s->settings.animals);
+           (s->n_pointed == s->n_looks ||
+            (s->most_looks <= s->settings.animals && s->watched > SK_COUNT_HOLDS * s->rules.fps));
 }
 
 /* Then what was left over is given to those that were left over, however far away; s->match has the others. */

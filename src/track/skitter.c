@@ -206,6 +206,7 @@ static sk_status look_at_all(sk_following *s, const sk_detection *detections, in
                              sk_error *err)
 {
     s->n_looks = n;
+    s->watched += passed;
     s->most_looks = n > s->most_looks ? n : s->most_looks;
     if (!n)
         return SK_OK;

@@ -171,12 +171,40 @@ static void without_a_number_few_tracks_are_made(void **state)
         fail_msg("%d tracks of two animals", most);
 }
 
+/* Boxes of a detector that never found more than there are animals: one that jumps is somebody all the same. */
+static void a_box_that_jumps_is_used(void **state)
+{
+    (void)state;
+    const sk_offline_settings s = two_animals();
+    sk_error err;
+    sk_tracker *tracker;
+    assert_ok(sk_tracker_open(&s.track, &tracker, &err), &err);
+    for (int frame = 0; frame < 200; frame++) {
+        sk_detection d[2] = {{.x = 100 + frame, .y = 100}, {.x = frame % 30 == 29 ? 700 : 400, .y = 300}};
+        for (int i = 0; i < 2; i++) {
+            d[i].score = 0.9;
+            d[i].class_id = d[i].identity = -1;
+            sk_detection_set_oriented(&d[i], 40, 12, 0);
+            sk_detection_set_box(&d[i]);
+        }
+        const sk_sighting *seen;
+        int32_t n;
+        assert_ok(sk_tracker_step(tracker, frame, frame / 25.0, d, 2, &seen, &n, &err), &err);
+        for (int32_t i = 0; i < n; i++)
+            assert_int_equal(seen[i].track, seen[i].detection);
+        if (frame > 80)
+            assert_int_equal(n, 2);
+    }
+    sk_tracker_close(&tracker);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(online_all_are_used_and_nobody_is_swapped),
         cmocka_unit_test(offline_all_are_used_and_nobody_is_swapped),
         cmocka_unit_test(without_a_number_few_tracks_are_made),
+        cmocka_unit_test(a_box_that_jumps_is_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
