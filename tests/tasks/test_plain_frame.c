@@ -128,7 +128,7 @@ static void what_is_no_frame_is_told(void **state)
     assert_refused(&f, "even width");
     f.width = 6;
     f.stride = 11;
-    assert_refused(&f, "rows of 11 bytes");
+    assert_refused(&f, "11 bytes from row to row");
     f.format = SK_PIXEL_I420;
     assert_refused(&f, "planes of chroma");
     f.format = SK_PIXEL_RGBA;
