@@ -100,11 +100,11 @@ static void dashed_polygon(sk_frame *frame, const float *xy, int n, float thickn
     for (int i = 0; i < n; i++) {
         const float *a = &xy[2 * i], *b = &xy[2 * ((i + 1) % n)];
         const float length = hypotf(b[0] - a[0], b[1] - a[1]);
-        const float pieces = fminf(200, fmaxf(3, roundf(length / (6 * thickness))));
         if (!isfinite(length))
             continue;
-        for (float k = 0; k < pieces; k += 2) {
-            const float from = k / pieces, to = fminf(1, (k + 1) / pieces);
+        const int pieces = (int)fminf(200, fmaxf(3, roundf(length / (6 * thickness))));
+        for (int k = 0; k < pieces; k += 2) {
+            const float from = (float)k / (float)pieces, to = fminf(1, (float)(k + 1) / (float)pieces);
             rimmed_line(frame, a[0] + from * (b[0] - a[0]), a[1] + from * (b[1] - a[1]),
                         a[0] + to * (b[0] - a[0]), a[1] + to * (b[1] - a[1]), thickness, colour);
         }

@@ -162,6 +162,8 @@ sk_status sk_pipeline_run(sk_pipeline *p, const sk_frame *frame, const sk_result
     SK_TRY(submit(p, frame, NULL, SK_SUBMIT_FLUSH, &ticket, err));
     const sk_result *result = NULL;
     SK_TRY(take(p, &ticket, -1, &result, err));
+    if (!result) /* only where somebody ended the stream meanwhile */
+        return sk_fail(err, SK_ERR_CANCELLED, "the stream was ended before the frame was done");
     const sk_status status = result->status;
     if (status == SK_OK) {
         *out = result;

@@ -33,9 +33,11 @@ static void one_axis(sk_chart *chart, const sk_axes *a, bool across)
     if (!(high > low) || !isfinite(high - low))
         return;
     const double step = sk_axes_step(high - low, across ? 8 : 6);
-    for (double value = ceil(low / step - 1e-9) * step; value <= high + 1e-9 * step; value += step) {
+    const int first = (int)ceil(low / step - 1e-9), last = (int)floor(high / step + 1e-9);
+    for (int i = first; i <= last; i++) {
         char number[SK_TEXT_NUMBER];
-        sk_text_number(fabs(value) < 1e-9 * step ? 0 : value, 6, number, sizeof number);
+        const double value = i * step;
+        sk_text_number(value, 6, number, sizeof number);
         const float x = across ? sk_axes_x(a, value) : a->left, y = across ? a->top : sk_axes_y(a, value);
         const float line[] = {x, y, across ? x : a->left + a->width, across ? a->top + a->height : y};
         sk_chart_line(chart, line, 2, 1, GRID);

@@ -84,7 +84,8 @@ bool sk_trace_key_equal(const sk_trace_key *a, const sk_trace_key *b)
            a->channels == b->channels && a->u8 == b->u8 && a->cut_tail == b->cut_tail &&
            a->frames == b->frames && a->sparse == b->sparse && a->found == b->found && a->peaks == b->peaks &&
            a->crops == b->crops && memcmp(&a->fit, &b->fit, sizeof a->fit) == 0 &&
-           memcmp(&a->cut, &b->cut, sizeof a->cut) == 0 &&
+           memcmp((const char *)&a->cut, (const char *)&b->cut, sizeof a->cut) ==
+               0 && /* its scale by its bits */
            (!a->peaks || sk_peak_wish_equal(&a->wish, &b->wish));
 }
 

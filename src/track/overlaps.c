@@ -145,7 +145,10 @@ static sk_status join_pair(joining *j, sk_error *err)
             continue;
         }
         const bool from_a = x && (!y || x->frame < y->frame);
-        sk_seen one = from_a ? *x : *y;
+        const sk_seen *from = from_a ? x : y;
+        if (!from)
+            break;
+        sk_seen one = *from;
         one.columns = from_a ? j->a->columns : j->b->columns;
         SK_TRY_GOTO(append_or_begin(j, &one, j->farthest, err));
         i += from_a, k += !from_a;

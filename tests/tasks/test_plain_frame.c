@@ -130,7 +130,7 @@ static void what_is_no_frame_is_told(void **state)
     f.stride = 11;
     assert_refused(&f, "11 bytes from row to row");
     f.format = SK_PIXEL_I420;
-    assert_refused(&f, "planes of chroma");
+    assert_refused(&f, "I420 needs chroma, chroma_v and chroma_stride");
     f.format = SK_PIXEL_RGBA;
     f.stride = 24;
     f.place = SK_PLACE_CUDA;
