@@ -325,6 +325,12 @@ int main(int argc, char **argv)
     printf("\n");
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         const picture p = picture_of(formats[i].name, formats[i].format, rgb, w, h);
+        /* its own pipeline: after frames of many kinds the host fits those in its memory, and rounds in its own order */
+        sk_pipeline_close(&pipeline);
+        if (sk_pipeline_open((const char *const *)argv + 2, argc - 2, &settings, &pipeline, &err) != SK_OK) {
+            printf("FAILED: %s\n", err.message);
+            return 1;
+        }
         every_place(pipeline, &p);
         free(p.frame.data);
     }
