@@ -361,6 +361,8 @@ void sk_stage_wake(sk_lane *lane);
 int64_t sk_lane_load(const sk_lane *lane);
 void sk_job_mark(sk_job *job, sk_item_state state, int moment, int64_t now);
 
+/* Does a frame like this stay on the device until crops were cut from it there? */
+bool sk_lane_keeps(const sk_lane *lane, const sk_frame *frame);
 /* The trace that frames like this one need on this lane, once its pre stage stands. */
 sk_trace_key sk_lane_key(const sk_lane *lane, const sk_frame *like);
 /* Do results come back without the places that cannot pass? Then they cannot be compared or kept. */

@@ -98,6 +98,11 @@ void sk_lane_fail(sk_lane *lane, const sk_error *problem)
 
 /* --- beginning and end --- */
 
+bool sk_lane_keeps(const sk_lane *lane, const sk_frame *frame)
+{
+    return lane->keeps && frame->format != SK_PIXEL_NV12; /* nobody cuts crops from planes */
+}
+
 sk_trace_key sk_lane_key(const sk_lane *lane, const sk_frame *like)
 {
     const sk_runner *r = lane->runner;
@@ -106,7 +111,7 @@ sk_trace_key sk_lane_key(const sk_lane *lane, const sk_frame *like)
     bool whole = r->settings.keep_outputs || r->settings.check_every > 0;
     if (lane->offload && (!lane->many_fits || sk_frame_on_device(like)))
         sk_trace_key_offload(&key, r->models[0], lane->pre, like, whole);
-    key.fit.whole = key.frames && lane->keeps;
+    key.fit.whole = key.frames && sk_lane_keeps(lane, like);
     return key;
 }
 

@@ -87,7 +87,7 @@ static sk_status open_lane(sk_lane *lane, sk_error *err)
     sk_frame like = r->like, resident = {0};
     like.width = width;
     like.height = height;
-    const bool there = lane->keeps && key.frames;
+    const bool there = sk_lane_keeps(lane, &like) && key.frames;
     if (there)
         SK_TRY(sk_session_resident(lane->trace.session, 0, &resident, err));
     resident.format = like.format;
@@ -169,7 +169,7 @@ static void submit(sk_lane_stage *stage, sk_job *job)
 /* Where the job's frames lie on the device, for their crops. */
 static sk_status find_resident(sk_lane *lane, sk_job *job, sk_error *err)
 {
-    job->has_resident = lane->keeps && job->key.frames;
+    job->has_resident = sk_lane_keeps(lane, &job->items[0]->view) && job->key.frames;
     for (int32_t i = 0; i < job->count && job->has_resident; i++) {
         SK_TRY(sk_session_resident(lane->trace.session, i, &job->resident[i], err));
         job->resident[i].format = job->items[i]->view.format;
