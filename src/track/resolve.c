@@ -150,6 +150,8 @@ static sk_status finish(merging *m, sk_tracklet *piece, sk_error *err)
 
 static sk_status append_from(sk_tracklet *piece, const sk_seen *seen, uint32_t columns, sk_error *err)
 {
+    if (!seen)
+        return SK_OK;
     sk_seen copy = *seen;
     copy.columns = columns;
     return sk_tracklet_append(piece, &copy, err);
