@@ -15,7 +15,7 @@
 
 static uint32_t colour_of(int32_t track)
 {
-    return sk_draw_palette(track);
+    return sk_draw_identity(track);
 }
 
 static double seconds_of(const sk_movement *m, int64_t frame)
