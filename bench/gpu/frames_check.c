@@ -188,7 +188,7 @@ static bool run(sk_pipeline *pipeline, const sk_frame *frame, list *out, char wo
 /* One row: the same as in ordinary memory? */
 static void compare(const char *format, const char *place, const list *want, const list *got)
 {
-    const bool same = memcmp(want, got, sizeof *want) == 0;
+    const bool same = memcmp((const char *)want, (const char *)got, sizeof *want) == 0; /* to the bit */
     printf("%-8s %-16s %3d found, %s\n", format, place, got->count, same ? "the same bits" : "DIFFERENT");
     bad += !same;
 }

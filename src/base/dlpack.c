@@ -172,7 +172,7 @@ typedef struct part_view {
 
 static bool has_all(const sk_instances *list, uint32_t bit)
 {
-    for (int32_t i = 0; i < list->count; i++)
+    for (int32_t i = 0; list->items && i < list->count; i++)
         if (!(list->items[i].has & bit))
             return false;
     return true;

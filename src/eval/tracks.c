@@ -139,7 +139,8 @@ static sk_status find_pairs(run *r, sk_error *err)
     side *f = &r->found, *t = &r->truth;
     r->n_pairs = 0;
     double widest = 0;
-    qsort(f->reach, f->n_here, sizeof *f->reach, compare_reaches);
+    if (f->n_here)
+        qsort(f->reach, f->n_here, sizeof *f->reach, compare_reaches);
     for (size_t i = 0; i < f->n_here; i++)
         widest = fmax(widest, f->reach[i].x2 - f->reach[i].x1);
     for (size_t i = 0; i < t->n_here; i++) {
@@ -276,6 +277,8 @@ static sk_status measure_all(run *r, sk_eval_tracks *out, sk_error *err)
         const entry *next =
             !b || (a && (a->class_id != b->class_id ? a->class_id < b->class_id : a->time <= b->time)) ? a
                                                                                                        : b;
+        if (!next)
+            break;
         int32_t class_id = next->class_id, time = next->time;
         if (r->sequence.n_frames && (class_id != class_before || videos[time] != video_before))
             SK_TRY(measure_sequence(r, class_before, out, err));
