@@ -85,7 +85,9 @@ GPU_HD void gpu_cut_element(const gpu_sleap_args *a, int64_t image, int32_t y, i
     const float *place = (const float *)a->p[2] + 4 * image;
     const int64_t row = (int64_t)a->in_w * a->c;
     if (a->what == GPU_SLEAP_CUT) {
-        const int32_t sx = (int32_t)place[0] + x, sy = (int32_t)place[1] + y;
+        /* a place that is none (memory nobody has written yet, when a graph is captured) is outside */
+        const int known = place[0] > -1e9f && place[0] < 1e9f && place[1] > -1e9f && place[1] < 1e9f;
+        const int32_t sx = known ? (int32_t)place[0] + x : -1, sy = known ? (int32_t)place[1] + y : -1;
         const int inside = sx >= 0 && sx < a->in_w && sy >= 0 && sy < a->in_h;
         for (int32_t c = 0; c < a->c; c++)
             out[c] = inside ? in[sy * row + (int64_t)sx * a->c + c] : 0;
