@@ -42,6 +42,12 @@ sk_status sk_track_sequence_truth(sk_track_sequence *sequence, int32_t track, sk
 sk_status sk_track_sequence_found(sk_track_sequence *sequence, int32_t track, sk_error *err) SK_MUST_CHECK;
 sk_status sk_track_sequence_pair(sk_track_sequence *sequence, int32_t truth, int32_t found, double similarity,
                                  sk_error *err) SK_MUST_CHECK;
+/* The pairs of a frame; null where the whole sequence has none. */
+static inline const sk_track_pair *sk_track_frame_pairs(const sk_track_sequence *sequence,
+                                                        const struct sk_track_frame *frame)
+{
+    return sequence->pairs ? sequence->pairs + frame->pairs : NULL;
+}
 /* Forgets the frames, keeps the memory. */
 void sk_track_sequence_clear(sk_track_sequence *sequence);
 void sk_track_sequence_free(sk_track_sequence *sequence);

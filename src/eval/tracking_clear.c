@@ -34,7 +34,7 @@ static sk_status match_frame(clear_run *c, const struct sk_track_frame *frame, s
 {
     sk_tracking_run *run = c->run;
     const sk_track_sequence *s = run->sequence;
-    const sk_track_pair *pairs = s->pairs + frame->pairs;
+    const sk_track_pair *pairs = sk_track_frame_pairs(s, frame);
     const int32_t *truth = s->truth + frame->truth, *found = s->found + frame->found;
     size_t n = 0;
     for (int32_t i = 0; i < frame->n_pairs; i++) {

@@ -40,7 +40,7 @@ static sk_status open_run(hota_run *h, sk_error *err)
 /* In a frame a pair counts as much as its similarity is of all that either has there. */
 static void agree_in_frame(hota_run *h, const struct sk_track_frame *frame)
 {
-    const sk_track_pair *pairs = h->run->sequence->pairs + frame->pairs;
+    const sk_track_pair *pairs = sk_track_frame_pairs(h->run->sequence, frame);
     const int32_t *together = h->run->together_at + frame->pairs;
     for (int32_t i = 0; i < frame->n_truth; i++)
         h->rows[i] = 0;
@@ -84,7 +84,7 @@ static int level_of(double similarity)
 static sk_status match_frame(hota_run *h, const struct sk_track_frame *frame, sk_error *err)
 {
     sk_tracking_run *run = h->run;
-    const sk_track_pair *pairs = run->sequence->pairs + frame->pairs;
+    const sk_track_pair *pairs = sk_track_frame_pairs(run->sequence, frame);
     const int32_t *together = run->together_at + frame->pairs;
     for (int32_t i = 0; i < frame->n_pairs; i++)
         run->weights[i] = (sk_weighted_pair){pairs[i].truth, pairs[i].found,

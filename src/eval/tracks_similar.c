@@ -117,8 +117,9 @@ static double body_of(const sk_annotation_set *set, const sk_annotation *a)
     if (a->has & SK_HAS_OBB)
         return fmax(a->obb[2], a->obb[3]);
     double longest = 0;
-    const sk_annotation_point *p = set->points + a->first;
-    for (int32_t i = 0; (a->has & SK_HAS_KEYPOINTS) && i < set->n_keypoints; i++)
+    const bool posed = a->has & SK_HAS_KEYPOINTS;
+    const sk_annotation_point *p = posed ? set->points + a->first : NULL;
+    for (int32_t i = 0; posed && i < set->n_keypoints; i++)
         for (int32_t k = 0; k < i; k++)
             if (!isnan(p[i].x + p[i].y + p[k].x + p[k].y))
                 longest = fmax(longest, hypot(p[i].x - p[k].x, p[i].y - p[k].y));
