@@ -122,16 +122,18 @@ def seconds_of(command):
 
 
 def by_turns(name, args, make):
-    """make(program) is a command. The first round is not counted."""
-    cpu, wall = [], []
+    """make(program) is a command. The first round is not counted. The old one runs before and after the new one: what it differs
+    from itself by is the machine's noise."""
+    cpu, wall, noise = [], [], []
     for i in range(args.repeats + 1):
-        sides = [args.old, args.new] if i % 2 == 0 else [args.new, args.old]
-        took = {p: seconds_of(make(p)) for p in sides}
+        before, new, after = (seconds_of(make(p)) for p in (args.old, args.new, args.old))
         if i:
-            cpu.append(took[args.old][0] / took[args.new][0])
-            wall.append(took[args.old][1] / took[args.new][1])
-    print(f"{name:44s} processor {statistics.median(cpu):.3f}x ({min(cpu):.2f}-{max(cpu):.2f})   "
-          f"wall {statistics.median(wall):.3f}x ({min(wall):.2f}-{max(wall):.2f})", flush=True)
+            cpu.append((before[0] + after[0]) / 2 / new[0])
+            wall.append((before[1] + after[1]) / 2 / new[1])
+            noise.append(before[0] / after[0])
+    print(f"{name:34s} processor {statistics.median(cpu):.3f}x ({min(cpu):.2f}-{max(cpu):.2f})   "
+          f"wall {statistics.median(wall):.3f}x ({min(wall):.2f}-{max(wall):.2f})   "
+          f"old by old {statistics.median(noise):.3f}x ({min(noise):.2f}-{max(noise):.2f})", flush=True)
 
 
 def compare_speed(args):
