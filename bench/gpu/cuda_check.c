@@ -25,9 +25,9 @@ static void judge(const char *what, const char *kernel, double d, double limit)
     }
 }
 
-static void judge_layer(const char *layer, int32_t tile, double d)
+static void judge_layer(const char *name, int32_t tile, double d)
 {
-    judge(layer, gpu_config_at(tile)->name, d, TILE_LIMIT);
+    judge(name, gpu_config_at(tile)->name, d, TILE_LIMIT);
 }
 
 static void check_layers(bool small)
