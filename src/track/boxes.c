@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-sk_status sk_boxes_check(const sk_track_settings *settings, const char *method, sk_error *err)
+static sk_status check(const sk_track_settings *settings, const char *method, sk_error *err)
 {
     if (settings->animals > 0)
         return sk_fail(err, SK_ERR_ARG,
@@ -238,4 +238,32 @@ int32_t sk_box_list_tell(sk_box_list *list, const void *tracks, size_t bytes, in
     }
 #undef TRACK
     return told;
+}
+
+/* --- all that is needed for a step --- */
+
+sk_status sk_box_work_open(sk_box_work *w, const sk_track_settings *settings, const char *method,
+                           sk_error *err)
+{
+    SK_TRY(check(settings, method, err));
+    w->settings = *settings;
+    return sk_box_pairs_open(&w->pairs, err);
+}
+
+void sk_box_work_close(sk_box_work *w)
+{
+    sk_free_all(w->rows, w->columns, w->row_of, w->column_of, w->used);
+    sk_box_pairs_close(&w->pairs);
+    sk_box_list_close(&w->list);
+}
+
+sk_status sk_box_work_reserve(sk_box_work *w, int32_t most, sk_error *err)
+{
+    const size_t wanted = (size_t)most + 1;
+    SK_BOXES_RESERVE(w->rows, w->rows_room, wanted);
+    SK_BOXES_RESERVE(w->columns, w->columns_room, wanted);
+    SK_BOXES_RESERVE(w->row_of, w->row_of_room, wanted);
+    SK_BOXES_RESERVE(w->column_of, w->column_of_room, wanted);
+    SK_BOXES_RESERVE(w->used, w->used_room, wanted);
+    return sk_box_list_reserve(&w->list, most, err);
 }

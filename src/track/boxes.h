@@ -9,9 +9,6 @@
 
 /* Boxes that are paired by how much they overlap: what ByteTrack and OC-SORT share. */
 
-/* Refuses settings that these methods have no counterpart for. */
-sk_status sk_boxes_check(const sk_track_settings *settings, const char *method, sk_error *err) SK_MUST_CHECK;
-
 #define SK_BOXES_RESERVE(field, room, wanted)                                                                \
     do {                                                                                                     \
         void *block_ = (field);                                                                              \
@@ -88,5 +85,23 @@ void sk_box_track_seen(sk_box_track *track, const sk_detection *d, int32_t index
  * `missed` frames are covered or lost. */
 int32_t sk_box_list_tell(sk_box_list *list, const void *tracks, size_t bytes, int32_t n, int64_t frame,
                          const sk_track_settings *settings);
+
+/* What both methods work with, frame by frame. */
+typedef struct sk_box_work {
+    sk_track_settings settings;
+    sk_box *rows, *columns;      /* of the tracks and detections that are to be paired */
+    int32_t *row_of, *column_of; /* … which they are: indices of followers and detections */
+    uint8_t *used;               /* [detections] */
+    size_t rows_room, columns_room, row_of_room, column_of_room, used_room;
+    sk_box_pairs pairs;
+    sk_box_list list;
+} sk_box_work;
+
+/* Starts as {0}; ended by close, also after a failure. Refuses settings that `method` has no counterpart for. */
+sk_status sk_box_work_open(sk_box_work *work, const sk_track_settings *settings, const char *method,
+                           sk_error *err) SK_MUST_CHECK;
+void sk_box_work_close(sk_box_work *work);
+/* Room for so many tracks and detections together. */
+sk_status sk_box_work_reserve(sk_box_work *work, int32_t most, sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -30,16 +30,11 @@ typedef struct follower {
 } follower;
 
 typedef struct state {
-    sk_track_settings settings;
+    sk_box_work work;
     int64_t step; /* from 1 */
     follower *all;
+    size_t all_room;
     int32_t n;
-    sk_box *rows, *columns;
-    int32_t *row_of, *column_of; /* indices of followers and detections */
-    uint8_t *used;               /* [detections] */
-    size_t all_room, rows_room, columns_room, row_of_room, column_of_room, used_room;
-    sk_box_pairs pairs;
-    sk_box_list list;
 } state;
 
 static void close(void *opaque)
@@ -47,39 +42,28 @@ static void close(void *opaque)
     state *s = opaque;
     if (!s)
         return;
-    void *const blocks[] = {s->all, s->rows, s->columns, s->row_of, s->column_of, s->used};
-    sk_free_blocks(blocks, sizeof blocks / sizeof *blocks);
-    sk_box_pairs_close(&s->pairs);
-    sk_box_list_close(&s->list);
+    sk_free(s->all);
+    sk_box_work_close(&s->work);
     sk_free(s);
 }
 
 static sk_status open(const sk_track_settings *settings, void **out, sk_error *err)
 {
-    SK_TRY(sk_boxes_check(settings, "bytetrack", err));
     state *s = sk_calloc(1, sizeof *s);
     if (!s)
         return sk_fail_memory(err, sizeof *s);
-    s->settings = *settings;
-    sk_status status = sk_box_pairs_open(&s->pairs, err);
-    if (status != SK_OK) {
+    const sk_status status = sk_box_work_open(&s->work, settings, "bytetrack", err);
+    if (status == SK_OK)
+        *out = s;
+    else
         close(s);
-        return status;
-    }
-    *out = s;
-    return SK_OK;
+    return status;
 }
 
 static sk_status reserve(state *s, int32_t n, sk_error *err)
 {
-    const size_t wanted = (size_t)s->n + (size_t)n + 1;
-    SK_BOXES_RESERVE(s->all, s->all_room, wanted);
-    SK_BOXES_RESERVE(s->rows, s->rows_room, wanted);
-    SK_BOXES_RESERVE(s->columns, s->columns_room, wanted);
-    SK_BOXES_RESERVE(s->row_of, s->row_of_room, wanted);
-    SK_BOXES_RESERVE(s->column_of, s->column_of_room, wanted);
-    SK_BOXES_RESERVE(s->used, s->used_room, wanted);
-    return sk_box_list_reserve(&s->list, s->n + n, err);
+    SK_BOXES_RESERVE(s->all, s->all_room, (size_t)s->n + (size_t)n + 1);
+    return sk_box_work_reserve(&s->work, s->n + n, err);
 }
 
 /* --- the filter --- */
@@ -159,7 +143,7 @@ static void correct(state *s, follower *f, const sk_detection *d, int32_t index,
     f->even[4].rate *= 0.8;
     settle(f);
     sk_box_track_seen(&f->told, d, index, certainty);
-    sk_box_list_enter(&s->list, &f->told);
+    sk_box_list_enter(&s->work.list, &f->told);
     f->status = FOLLOWED;
     f->last = s->step;
 }
@@ -181,7 +165,7 @@ static void begin(state *s, const sk_detection *d, int32_t index)
     sk_box_track_seen(&f->told, d, index, 1);
     if (s->step == 1) {
         f->status = FOLLOWED;
-        sk_box_list_enter(&s->list, &f->told);
+        sk_box_list_enter(&s->work.list, &f->told);
     }
 }
 
@@ -195,36 +179,37 @@ static bool plays(standing now, int round)
 /* Pairs of one round: 0 strong detections with all, 1 weak ones with those followed, 2 strong ones that are left with the young. */
 static sk_status pair_up(state *s, int round, const sk_detection *detections, int32_t n, sk_error *err)
 {
-    const double strong = s->settings.boxes.strong;
-    const double apart = round == 0 ? s->settings.boxes.match : round == 1 ? WEAK_COST : YOUNG_COST;
+    const double strong = s->work.settings.boxes.strong;
+    const double apart = round == 0 ? s->work.settings.boxes.match : round == 1 ? WEAK_COST : YOUNG_COST;
     int32_t rows = 0, columns = 0;
     for (int32_t i = 0; i < s->n; i++)
         if (plays(s->all[i].status, round) && s->all[i].last != s->step) {
-            s->rows[rows] = s->all[i].told.box;
-            s->row_of[rows++] = i;
+            s->work.rows[rows] = s->all[i].told.box;
+            s->work.row_of[rows++] = i;
         }
     for (int32_t j = 0; j < n && rows; j++) {
         const double score = detections[j].score;
-        const bool fits = round == 1 ? score < strong && score > s->settings.filter.score : score > strong;
-        if (!fits || s->used[j])
+        const bool fits =
+            round == 1 ? score < strong && score > s->work.settings.filter.score : score > strong;
+        if (!fits || s->work.used[j])
             continue;
-        s->columns[columns] = sk_box_of(&detections[j], !detections[j].upright);
-        s->column_of[columns++] = j;
+        s->work.columns[columns] = sk_box_of(&detections[j], !detections[j].upright);
+        s->work.column_of[columns++] = j;
     }
-    SK_TRY(sk_box_pairs_find(&s->pairs, s->rows, rows, s->columns, columns, err));
-    for (int32_t k = 0; k < s->pairs.n; k++) {
-        sk_assign_pair *p = &s->pairs.pairs[k];
-        p->cost = 1 - p->cost * (round == 1 ? 1 : detections[s->column_of[p->column]].score);
+    SK_TRY(sk_box_pairs_find(&s->work.pairs, s->work.rows, rows, s->work.columns, columns, err));
+    for (int32_t k = 0; k < s->work.pairs.n; k++) {
+        sk_assign_pair *p = &s->work.pairs.pairs[k];
+        p->cost = 1 - p->cost * (round == 1 ? 1 : detections[s->work.column_of[p->column]].score);
     }
-    SK_TRY(sk_box_pairs_solve(&s->pairs, rows, columns, apart, err));
+    SK_TRY(sk_box_pairs_solve(&s->work.pairs, rows, columns, apart, err));
     for (int32_t i = 0; i < rows; i++) {
-        const int32_t column = s->pairs.match[i];
+        const int32_t column = s->work.pairs.match[i];
         if (column < 0)
             continue;
-        const int32_t j = s->column_of[column];
-        const double certainty = sk_box_overlap(&s->rows[i], &s->columns[column]);
-        s->used[j] = 1;
-        correct(s, &s->all[s->row_of[i]], &detections[j], j, certainty);
+        const int32_t j = s->work.column_of[column];
+        const double certainty = sk_box_overlap(&s->work.rows[i], &s->work.columns[column]);
+        s->work.used[j] = 1;
+        correct(s, &s->all[s->work.row_of[i]], &detections[j], j, certainty);
     }
     return SK_OK;
 }
@@ -236,19 +221,19 @@ static sk_status end_twins(state *s, sk_error *err)
     for (int32_t i = 0; i < s->n; i++) {
         const follower *f = &s->all[i];
         if (f->status == LOST) {
-            s->columns[columns] = f->told.box;
-            s->column_of[columns++] = i;
+            s->work.columns[columns] = f->told.box;
+            s->work.column_of[columns++] = i;
         } else if (f->status != ENDED) {
-            s->rows[rows] = f->told.box;
-            s->row_of[rows++] = i;
+            s->work.rows[rows] = f->told.box;
+            s->work.row_of[rows++] = i;
         }
     }
-    SK_TRY(sk_box_pairs_find(&s->pairs, s->rows, rows, s->columns, columns, err));
-    for (int32_t k = 0; k < s->pairs.n; k++) {
-        if (!(s->pairs.pairs[k].cost > TWIN))
+    SK_TRY(sk_box_pairs_find(&s->work.pairs, s->work.rows, rows, s->work.columns, columns, err));
+    for (int32_t k = 0; k < s->work.pairs.n; k++) {
+        if (!(s->work.pairs.pairs[k].cost > TWIN))
             continue;
-        follower *a = &s->all[s->row_of[s->pairs.pairs[k].row]];
-        follower *b = &s->all[s->column_of[s->pairs.pairs[k].column]];
+        follower *a = &s->all[s->work.row_of[s->work.pairs.pairs[k].row]];
+        follower *b = &s->all[s->work.column_of[s->work.pairs.pairs[k].column]];
         (a->last - a->first > b->last - b->first ? b : a)->status = ENDED;
     }
     return SK_OK;
@@ -259,7 +244,7 @@ static void sweep(state *s)
     int32_t left = 0;
     for (int32_t i = 0; i < s->n; i++) {
         if (s->all[i].status == ENDED)
-            sk_box_list_leave(&s->list, &s->all[i].told);
+            sk_box_list_leave(&s->work.list, &s->all[i].told);
         else
             s->all[left++] = s->all[i];
     }
@@ -270,7 +255,7 @@ static sk_status step(void *opaque, int64_t frame, double passed, const sk_detec
                       sk_sighting **out, int32_t *n_out, sk_error *err)
 {
     state *s = opaque;
-    const int64_t kept = (int64_t)(s->settings.boxes.kept * s->settings.fps);
+    const int64_t kept = (int64_t)(s->work.settings.boxes.kept * s->work.settings.fps);
     SK_TRY(reserve(s, n, err));
     const int64_t frames = passed < 1.5 || !s->step      ? 1
                            : passed > (double)(kept + 3) ? kept + 3
@@ -284,7 +269,7 @@ static sk_status step(void *opaque, int64_t frame, double passed, const sk_detec
             predict(f);
     }
     for (int32_t j = 0; j < n; j++)
-        s->used[j] = 0;
+        s->work.used[j] = 0;
     SK_TRY(pair_up(s, 0, detections, n, err));
     SK_TRY(pair_up(s, 1, detections, n, err));
     SK_TRY(pair_up(s, 2, detections, n, err));
@@ -299,12 +284,12 @@ static sk_status step(void *opaque, int64_t frame, double passed, const sk_detec
         f->late = f->late || s->step - f->last > kept; /* one frame of grace is left to it */
     }
     for (int32_t j = 0; j < n; j++)
-        if (!s->used[j] && detections[j].score > s->settings.boxes.strong)
+        if (!s->work.used[j] && detections[j].score > s->work.settings.boxes.strong)
             begin(s, &detections[j], j);
     SK_TRY(end_twins(s, err));
     sweep(s);
-    *n_out = sk_box_list_tell(&s->list, s->all, sizeof *s->all, s->n, frame, &s->settings);
-    *out = s->list.sightings;
+    *n_out = sk_box_list_tell(&s->work.list, s->all, sizeof *s->all, s->n, frame, &s->work.settings);
+    *out = s->work.list.sightings;
     return SK_OK;
 }
 

@@ -37,16 +37,11 @@ typedef struct follower {
 } follower;
 
 typedef struct state {
-    sk_track_settings settings;
-    int64_t step;
+    sk_box_work work;
+    int64_t step; /* from 1 */
     follower *all;
+    size_t all_room;
     int32_t n;
-    sk_box *rows, *columns;
-    int32_t *row_of, *column_of;
-    uint8_t *used;
-    size_t all_room, rows_room, columns_room, row_of_room, column_of_room, used_room;
-    sk_box_pairs pairs;
-    sk_box_list list;
 } state;
 
 static void close(void *opaque)
@@ -54,39 +49,28 @@ static void close(void *opaque)
     state *s = opaque;
     if (!s)
         return;
-    void *const blocks[] = {s->all, s->rows, s->columns, s->row_of, s->column_of, s->used};
-    sk_free_blocks(blocks, sizeof blocks / sizeof *blocks);
-    sk_box_pairs_close(&s->pairs);
-    sk_box_list_close(&s->list);
+    sk_free(s->all);
+    sk_box_work_close(&s->work);
     sk_free(s);
 }
 
 static sk_status open(const sk_track_settings *settings, void **out, sk_error *err)
 {
-    SK_TRY(sk_boxes_check(settings, "ocsort", err));
     state *s = sk_calloc(1, sizeof *s);
     if (!s)
         return sk_fail_memory(err, sizeof *s);
-    s->settings = *settings;
-    sk_status status = sk_box_pairs_open(&s->pairs, err);
-    if (status != SK_OK) {
+    const sk_status status = sk_box_work_open(&s->work, settings, "ocsort", err);
+    if (status == SK_OK)
+        *out = s;
+    else
         close(s);
-        return status;
-    }
-    *out = s;
-    return SK_OK;
+    return status;
 }
 
 static sk_status reserve(state *s, int32_t n, sk_error *err)
 {
-    const size_t wanted = (size_t)s->n + (size_t)n + 1;
-    SK_BOXES_RESERVE(s->all, s->all_room, wanted);
-    SK_BOXES_RESERVE(s->rows, s->rows_room, wanted);
-    SK_BOXES_RESERVE(s->columns, s->columns_room, wanted);
-    SK_BOXES_RESERVE(s->row_of, s->row_of_room, wanted);
-    SK_BOXES_RESERVE(s->column_of, s->column_of_room, wanted);
-    SK_BOXES_RESERVE(s->used, s->used_room, wanted);
-    return sk_box_list_reserve(&s->list, s->n + n, err);
+    SK_BOXES_RESERVE(s->all, s->all_room, (size_t)s->n + (size_t)n + 1);
+    return sk_box_work_reserve(&s->work, s->n + n, err);
 }
 
 /* --- the filter: centre, area and ratio of the sides, and the angle of turned boxes --- */
@@ -196,7 +180,7 @@ static void correct(state *s, follower *f, const sk_detection *d, int32_t index,
     double z[5];
     if (f->looked) {
         double x, y;
-        earlier(f, s->settings.boxes.span, &x, &y);
+        earlier(f, s->work.settings.boxes.span, &x, &y);
         const double far = hypot(box.x - x, box.y - y) + 1e-6;
         f->way_x = (box.x - x) / far;
         f->way_y = (box.y - y) / far;
@@ -270,50 +254,52 @@ static double keeps_way(const state *s, const follower *f, const sk_box *to, dou
     double x, y;
     if (!f->looked || (f->way_x == 0 && f->way_y == 0))
         return 0;
-    earlier(f, s->settings.boxes.span, &x, &y);
+    earlier(f, s->work.settings.boxes.span, &x, &y);
     const double dx = to->x - x, dy = to->y - y, far = hypot(dx, dy) + 1e-6;
     const double along = fmin(fmax((f->way_x * dx + f->way_y * dy) / far, -1), 1);
-    return (SK_PI_D / 2 - acos(along)) / SK_PI_D * s->settings.boxes.inertia * score;
+    return (SK_PI_D / 2 - acos(along)) / SK_PI_D * s->work.settings.boxes.inertia * score;
 }
 
 /* Round 0: strong detections with predictions; 1: weak ones; 2: strong ones that are left with last looks. */
 static sk_status pair_up(state *s, int round, const sk_detection *detections, int32_t n, sk_error *err)
 {
-    const double strong = s->settings.boxes.strong, least = s->settings.boxes.overlap;
+    const double strong = s->work.settings.boxes.strong, least = s->work.settings.boxes.overlap;
     int32_t rows = 0, columns = 0;
     for (int32_t i = 0; i < s->n; i++) {
         const follower *f = &s->all[i];
         if (f->unseen == 0 || (round == 2 && !f->looked))
             continue;
-        s->rows[rows] = round == 2 ? f->last : f->told.box;
-        s->row_of[rows++] = i;
+        s->work.rows[rows] = round == 2 ? f->last : f->told.box;
+        s->work.row_of[rows++] = i;
     }
     for (int32_t j = 0; j < n && rows; j++) {
         const double score = detections[j].score;
-        const bool fits = round == 1 ? score < strong && score > s->settings.filter.score : score > strong;
-        if (!fits || s->used[j])
+        const bool fits =
+            round == 1 ? score < strong && score > s->work.settings.filter.score : score > strong;
+        if (!fits || s->work.used[j])
             continue;
-        s->columns[columns] = sk_box_of(&detections[j], !detections[j].upright);
-        s->column_of[columns++] = j;
+        s->work.columns[columns] = sk_box_of(&detections[j], !detections[j].upright);
+        s->work.column_of[columns++] = j;
     }
-    SK_TRY(sk_box_pairs_find(&s->pairs, s->rows, rows, s->columns, columns, err));
-    for (int32_t k = 0; k < s->pairs.n; k++) {
-        sk_assign_pair *p = &s->pairs.pairs[k];
-        const double score = detections[s->column_of[p->column]].score;
+    SK_TRY(sk_box_pairs_find(&s->work.pairs, s->work.rows, rows, s->work.columns, columns, err));
+    for (int32_t k = 0; k < s->work.pairs.n; k++) {
+        sk_assign_pair *p = &s->work.pairs.pairs[k];
+        const double score = detections[s->work.column_of[p->column]].score;
         p->cost = -p->cost;
         if (round == 0)
-            p->cost -= keeps_way(s, &s->all[s->row_of[p->row]], &s->columns[p->column], score);
+            p->cost -= keeps_way(s, &s->all[s->work.row_of[p->row]], &s->work.columns[p->column], score);
     }
-    SK_TRY(sk_box_pairs_solve(&s->pairs, rows, columns, 0, err));
+    SK_TRY(sk_box_pairs_solve(&s->work.pairs, rows, columns, 0, err));
     for (int32_t i = 0; i < rows; i++) {
-        const int32_t column = s->pairs.match[i];
+        const int32_t column = s->work.pairs.match[i];
         if (column < 0)
             continue;
-        const double overlap = sk_box_overlap(&s->rows[i], &s->columns[column]);
+        const double overlap = sk_box_overlap(&s->work.rows[i], &s->work.columns[column]);
         if (overlap < least)
             continue;
-        s->used[s->column_of[column]] = 1;
-        correct(s, &s->all[s->row_of[i]], &detections[s->column_of[column]], s->column_of[column], overlap);
+        s->work.used[s->work.column_of[column]] = 1;
+        correct(s, &s->all[s->work.row_of[i]], &detections[s->work.column_of[column]],
+                s->work.column_of[column], overlap);
     }
     return SK_OK;
 }
@@ -324,13 +310,13 @@ static void sweep(state *s, int64_t kept)
     for (int32_t i = 0; i < s->n; i++) {
         follower *f = &s->all[i];
         if (f->unseen > kept) {
-            sk_box_list_leave(&s->list, &f->told);
+            sk_box_list_leave(&s->work.list, &f->told);
             continue;
         }
-        const int32_t hits = s->settings.boxes.hits;
+        const int32_t hits = s->work.settings.boxes.hits;
         f->told.untold = f->unseen == 0 && f->streak < hits && s->step > hits;
         if (f->unseen == 0 && !f->told.untold)
-            sk_box_list_enter(&s->list, &f->told);
+            sk_box_list_enter(&s->work.list, &f->told);
         if (left != i)
             s->all[left] = *f;
         left++;
@@ -342,7 +328,7 @@ static sk_status step(void *opaque, int64_t frame, double passed, const sk_detec
                       sk_sighting **out, int32_t *n_out, sk_error *err)
 {
     state *s = opaque;
-    const int64_t kept = (int64_t)(s->settings.boxes.kept * s->settings.fps);
+    const int64_t kept = (int64_t)(s->work.settings.boxes.kept * s->work.settings.fps);
     SK_TRY(reserve(s, n, err));
     const int64_t frames = passed < 1.5 || !s->step      ? 1
                            : passed > (double)(kept + 2) ? kept + 2
@@ -355,20 +341,20 @@ static sk_status step(void *opaque, int64_t frame, double passed, const sk_detec
                 miss(&s->all[i]);
         }
     for (int32_t j = 0; j < n; j++)
-        s->used[j] = 0;
+        s->work.used[j] = 0;
     SK_TRY(pair_up(s, 0, detections, n, err));
-    if (s->settings.boxes.weak)
+    if (s->work.settings.boxes.weak)
         SK_TRY(pair_up(s, 1, detections, n, err));
     SK_TRY(pair_up(s, 2, detections, n, err));
     for (int32_t i = 0; i < s->n; i++)
         if (s->all[i].unseen > 0)
             miss(&s->all[i]);
     for (int32_t j = 0; j < n; j++)
-        if (!s->used[j] && detections[j].score > s->settings.boxes.strong)
+        if (!s->work.used[j] && detections[j].score > s->work.settings.boxes.strong)
             begin(s, &detections[j], j);
     sweep(s, kept);
-    *n_out = sk_box_list_tell(&s->list, s->all, sizeof *s->all, s->n, frame, &s->settings);
-    *out = s->list.sightings;
+    *n_out = sk_box_list_tell(&s->work.list, s->all, sizeof *s->all, s->n, frame, &s->work.settings);
+    *out = s->work.list.sightings;
     return SK_OK;
 }
 
