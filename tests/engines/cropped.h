@@ -179,6 +179,23 @@ static inline bool cropped_places(cropped *c, cropped_pair *p, const sk_frame *f
     return true;
 }
 
+/* Both models of the pair on the frame; ends both. */
+static inline bool cropped_run(cropped *c, cropped_pair *p, sk_frame *frame, int round)
+{
+    sk_error err = {0};
+    const bool fine =
+        sk_task_stage_open(&p->first, &p->settings, frame->width, frame->height, &p->stages[0], &err) ==
+            SK_OK &&
+        sk_task_stage_open_second(&p->second, p->stages[0], &p->settings, &p->stages[1], &err) == SK_OK &&
+        cropped_places(c, p, frame, &err) &&
+        cropped_compare(c, p, frame, round % 5 == 0 ? SK_PRECISION_F32 : SK_PRECISION_F16, &err);
+    if (err.code != SK_OK)
+        snprintf(c->problem, sizeof c->problem, "%.250s", err.message);
+    cropped_close(p);
+    free(frame->data);
+    return fine;
+}
+
 /* Every format, era and number of channels, with and without size matching and scaling. */
 static inline bool cropped_round(cropped *c, int round, int width, int height)
 {
@@ -197,23 +214,13 @@ static inline bool cropped_round(cropped *c, int round, int width, int height)
                                           : matched == 1 ? width + 30
                                                          : w + 3}};
     cropped_pair p = {.settings = sk_task_settings_defaults()};
-    sk_error err = {0};
     p.first = cropped_model(SK_TASK_CENTROID, channels, &spec);
     spec.input_scale = scales[round / 36 % 4];
     spec.crop_size[0] = 20 + round % 7;
     spec.crop_size[1] = 24 + round % 5;
     p.second = cropped_model(SK_TASK_CENTERED_INSTANCE, channels, &spec);
     sk_frame frame = cropped_frame(c, formats[round % 3], w, h, round % 4 == 1);
-    const bool fine =
-        sk_task_stage_open(&p.first, &p.settings, w, h, &p.stages[0], &err) == SK_OK &&
-        sk_task_stage_open_second(&p.second, p.stages[0], &p.settings, &p.stages[1], &err) == SK_OK &&
-        cropped_places(c, &p, &frame, &err) &&
-        cropped_compare(c, &p, &frame, round % 5 == 0 ? SK_PRECISION_F32 : SK_PRECISION_F16, &err);
-    if (err.code != SK_OK)
-        snprintf(c->problem, sizeof c->problem, "%.250s", err.message);
-    cropped_close(&p);
-    free(frame.data);
-    return fine;
+    return cropped_run(c, &p, &frame, round);
 }
 
 /* Boxes of a detector, and a network of poses that sees each letterboxed. */
@@ -222,7 +229,6 @@ static inline bool cropped_boxes(cropped *c, int round, int width, int height)
     static const sk_pixel_format formats[] = {SK_PIXEL_RGB, SK_PIXEL_BGR, SK_PIXEL_GRAY};
     const int w = width + (int)(random_next(&c->random) % 9), h = height + (int)(random_next(&c->random) % 9);
     cropped_pair p = {.settings = sk_task_settings_defaults()};
-    sk_error err = {0};
     for (int i = 0; i < 2; i++) {
         sk_model *m = i ? &p.second : &p.first;
         *m = (sk_model){.path = "fake", .n_keypoints = i};
@@ -241,16 +247,7 @@ static inline bool cropped_boxes(cropped *c, int round, int width, int height)
         sk_model_set_task(m, i ? SK_TASK_POSE : SK_TASK_DETECT);
     }
     sk_frame frame = cropped_frame(c, formats[round % 3], w, h, false);
-    const bool fine =
-        sk_task_stage_open(&p.first, &p.settings, w, h, &p.stages[0], &err) == SK_OK &&
-        sk_task_stage_open_second(&p.second, p.stages[0], &p.settings, &p.stages[1], &err) == SK_OK &&
-        cropped_places(c, &p, &frame, &err) &&
-        cropped_compare(c, &p, &frame, round % 5 == 0 ? SK_PRECISION_F32 : SK_PRECISION_F16, &err);
-    if (err.code != SK_OK)
-        snprintf(c->problem, sizeof c->problem, "%.250s", err.message);
-    cropped_close(&p);
-    free(frame.data);
-    return fine;
+    return cropped_run(c, &p, &frame, round);
 }
 
 #endif

@@ -8,6 +8,8 @@
 #include "support/fault.h"
 #include "support/test.h"
 
+#include "evaluate.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,20 +49,6 @@ static void turned_boxes_overlap_exactly(void **state)
 }
 
 /* --- small cases, counted by hand --- */
-
-static void evaluate(const char *result, const char *truth, const sk_eval_settings *settings,
-                     sk_eval_report *report)
-{
-    sk_error err = {0};
-    sk_annotation_set r, t;
-    assert_ok(sk_annotations_parse("result", result, strlen(result), &r, &err), &err);
-    assert_ok(sk_annotations_parse("truth", truth, strlen(truth), &t, &err), &err);
-    sk_eval_settings defaults;
-    sk_eval_defaults(&defaults);
-    assert_ok(sk_eval_run(&r, &t, settings ? settings : &defaults, report, &err), &err);
-    sk_annotations_free(&r);
-    sk_annotations_free(&t);
-}
 
 #define BOXES "frame,class,name,score,x1,y1,x2,y2,visible\n"
 

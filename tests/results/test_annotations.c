@@ -6,16 +6,14 @@
 #include "support/fault.h"
 #include "support/test.h"
 
+#include "video_header.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* What skitter writes it reads back; what others write is read or refused with a reason. */
-
-static const char *const class_names[] = {"fly, \"small\"", "mouse"};
-static const char *const keypoint_names[] = {"head", "tail"};
-static const int32_t edges[][2] = {{0, 1}};
 
 static const char *write_results(const char *format)
 {
@@ -24,27 +22,9 @@ static const char *write_results(const char *format)
     const sk_sink_kind *kind = sk_sink_find(format);
     assert_non_null(kind);
     snprintf(path, sizeof path, "%s/%s", test_folder(), kind->file);
-    sk_run_header h = {.source = "in.mp4",
-                       .source_kind = "video",
-                       .width = 640,
-                       .height = 480,
-                       .rate = 25,
-                       .source_frames = 3,
-                       .task = "pose",
-                       .n_classes = 2,
-                       .class_names = class_names,
-                       .n_keypoints = 2,
-                       .keypoint_names = keypoint_names,
-                       .n_edges = 1,
-                       .edges = edges,
-                       .has = SK_HAS_BOX | SK_HAS_OBB | SK_HAS_KEYPOINTS,
-                       .runtime_requested = "cpu",
-                       .runtime = "cpu",
-                       .device = "test",
-                       .precision = "f32",
-                       .settings = "conf 0.25; frames 0:-1:1",
-                       .version = "0",
-                       .started = "2026-01-01T00:00:00Z"};
+    sk_run_header h = video_header();
+    h.has |= SK_HAS_OBB;
+    h.settings = "conf 0.25; frames 0:-1:1";
     sk_sink *sink = NULL;
     assert_ok(kind->open(path, &h, &sink, &err), &err);
     for (int f = 0; f < 3; f++) {

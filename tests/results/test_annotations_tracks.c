@@ -6,6 +6,8 @@
 #include "support/fault.h"
 #include "support/test.h"
 
+#include "video_header.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -236,28 +238,13 @@ static void sleaps_files_have_tracks(void **state)
 static void tracks_come_back_from_every_format(void **state)
 {
     (void)state;
-    static const char *const points[] = {"head", "tail"}, *const classes[] = {"fly"};
+    static const char *const classes[] = {"fly"};
     static const char *const formats[] = {"csv", "jsonl", "coco", "slp", "analysis", "mot"};
-    sk_run_header h = {.source = "in.mp4",
-                       .source_kind = "video",
-                       .width = 640,
-                       .height = 480,
-                       .rate = 25,
-                       .source_frames = 3,
-                       .task = "pose",
-                       .n_classes = 1,
-                       .class_names = classes,
-                       .n_keypoints = 2,
-                       .keypoint_names = points,
-                       .has = SK_HAS_BOX | SK_HAS_KEYPOINTS,
-                       .tracked = true,
-                       .runtime_requested = "cpu",
-                       .runtime = "cpu",
-                       .device = "test",
-                       .precision = "f32",
-                       .settings = "",
-                       .version = "0",
-                       .started = "2026-01-01T00:00:00Z"};
+    sk_run_header h = video_header();
+    h.n_classes = 1;
+    h.class_names = classes;
+    h.n_edges = 0;
+    h.tracked = true;
     for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
         sk_error err = {0};
         char path[4400];

@@ -8,6 +8,8 @@
 #include "results/sink.h"
 #include "support/test.h"
 
+#include "video_header.h"
+
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -17,39 +19,16 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static const char *const class_names[] = {"fly, \"small\"", "mouse"};
-static const char *const keypoint_names[] = {"head", "tail"};
-static const int32_t edges[][2] = {{0, 1}};
-
 static bool tracked; /* the run follows animals */
 
 static sk_run_header header(void)
 {
-    return (sk_run_header){.source = "in.mp4",
-                           .source_kind = "video",
-                           .width = 640,
-                           .height = 480,
-                           .rate = 25,
-                           .source_frames = 3,
-                           .task = "pose",
-                           .n_models = 1,
-                           .model_paths = {"m.pt"},
-                           .model_hashes = {"0123456789abcdef0123"},
-                           .n_classes = 2,
-                           .class_names = class_names,
-                           .n_keypoints = 2,
-                           .keypoint_names = keypoint_names,
-                           .n_edges = 1,
-                           .edges = edges,
-                           .has = SK_HAS_BOX | SK_HAS_KEYPOINTS,
-                           .tracked = tracked,
-                           .runtime_requested = "cpu",
-                           .runtime = "cpu",
-                           .device = "test",
-                           .precision = "f32",
-                           .settings = "conf 0.25",
-                           .version = "0",
-                           .started = "2026-01-01T00:00:00Z"};
+    sk_run_header h = video_header();
+    h.n_models = 1;
+    h.model_paths[0] = "m.pt";
+    h.model_hashes[0] = "0123456789abcdef0123";
+    h.tracked = tracked;
+    return h;
 }
 
 static bool followed; /* instances belong to tracks */
