@@ -4,61 +4,40 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "report/page_parts.h"
 #include "skitter/version.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* report.html: one file that asks nothing of the network, legible in light and dark. Well-formed XML as well, so that
- * tests can parse it. */
+/* report.html */
 
+/* Beside what all pages have. */
 static const char style[] =
-    ":root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--soft:#f3f5f7;--line:#d4d9df;--dim:#59636e;"
-    "--c0:#7aa6c2;--c1:#4c78a8;--c2:#e4572e;--c3:#76b041;--c4:#9d7bb0;--c5:#c9a227}"
-    "@media(prefers-color-scheme:dark){:root{--bg:#14171a;--fg:#e6e9ec;--soft:#1e2327;--line:#363d44;--dim:#"
-    "9aa4ae;"
-    "--c0:#8fbfdd;--c1:#6b9bd1;--c2:#ff7a52;--c3:#93cc5a;--c4:#bd9bd0;--c5:#e0bd45}}"
-    "*{box-sizing:border-box}body{margin:0 auto;max-width:1000px;padding:24px 20px 60px;background:var(--bg);"
-    "color:var(--fg);font:16px/1.5 system-ui,sans-serif}h1{font-size:1.7em;margin:.2em 0}h2{margin:1.8em 0 "
-    ".5em;"
-    "font-size:1.2em;border-bottom:1px solid "
-    "var(--line);padding-bottom:.2em}p.sub,.note,figcaption{color:var(--dim)}"
-    ".note,figcaption{font-size:.87em;margin:.4em "
-    "0}.tiles{display:grid;grid-template-columns:repeat(auto-fit,"
-    "minmax(150px,1fr));gap:12px;margin:1.2em 0}.tiles "
-    "div{background:var(--soft);border-radius:8px;padding:12px 14px}"
-    ".tiles b{display:block;font-size:1.6em;line-height:1.2}.tiles span{color:var(--dim);font-size:.87em}"
-    ".scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}"
-    "th,td{text-align:right;padding:5px 10px;border-bottom:1px solid var(--line);white-space:nowrap}"
-    "th:first-child,td:first-child,.files "
-    "td{text-align:left}th{color:var(--dim);font-weight:600;font-size:.87em}"
-    ".frames{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(320px,100%),1fr));gap:14px}figure{"
-    "margin:0}"
-    "img,svg{max-width:100%;height:auto;display:block}img{border-radius:6px}svg "
-    "text{fill:var(--fg);font-size:13px}"
+    ":root{--c0:#7aa6c2;--c1:#4c78a8;--c2:#e4572e;--c3:#76b041;--c4:#9d7bb0;--c5:#c9a227}"
+    "@media(prefers-color-scheme:dark){:root{--c0:#8fbfdd;--c1:#6b9bd1;--c2:#ff7a52;--c3:#93cc5a;--c4:#"
+    "bd9bd0;"
+    "--c5:#e0bd45}}.files td{text-align:left}"
+    ".frames{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(320px,100%),1fr));gap:14px}"
+    "svg text{fill:var(--fg);font-size:13px}"
     ".s0{fill:var(--c0);background:var(--c0)}.s1{fill:var(--c1);background:var(--c1)}"
     ".s2{fill:var(--c2);background:var(--c2)}.s3{fill:var(--c3);background:var(--c3)}"
     ".s4{fill:var(--c4);background:var(--c4)}.s5{fill:var(--c5);background:var(--c5)}"
     ".legend span{margin-right:14px;font-size:.87em;color:var(--dim)}.legend "
     "i{display:inline-block;width:11px;"
     "height:11px;border-radius:2px;margin-right:5px}.whisker{stroke:var(--fg);stroke-width:1.5}"
-    ".arena{border-radius:6px;width:100%}.ground{fill:var(--soft)}.path{fill:none;stroke:var(--dim);stroke-"
-    "width:1.2;"
-    "opacity:.8}.track{fill:none;stroke-width:2.4;stroke-linejoin:round}pre{background:var(--soft);border-"
-    "radius:8px;padding:12px "
-    "14px;overflow-x:auto;font-size:.9em}a{color:inherit}"
-    /* a telephone: tables fit, drawings' letters stay legible, commands wrap */
-    "@media(max-width:560px){body{padding:14px 12px 40px}th,td{padding:4px "
-    "3px;font-size:11px;white-space:normal}"
-    "th{font-size:10px}.files td{font-size:13px;overflow-wrap:anywhere}svg text{font-size:22px}"
-    "pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.8em}.tiles{grid-template-columns:1fr 1fr}}";
+    ".arena{border-radius:6px;width:100%}.ground{fill:var(--soft)}"
+    ".path{fill:none;stroke:var(--dim);stroke-width:1.2;opacity:.8}"
+    ".track{fill:none;stroke-width:2.4;stroke-linejoin:round}"
+    "pre{background:var(--soft);border-radius:8px;padding:12px 14px;overflow-x:auto;font-size:.9em}"
+    /* a telephone: drawings' letters stay legible, commands wrap */
+    "@media(max-width:560px){.files td{font-size:13px;overflow-wrap:anywhere}svg text{font-size:22px}"
+    "pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.8em}}";
 
 static void tile(sk_text *page, const char *what, const char *format, double value, bool known)
 {
-    char text[48] = "–";
-    if (known)
-        snprintf(text, sizeof text, format, value);
-    sk_text_appendf(page, "<div><b>%s</b><span>%s</span></div>\n", text, what);
+    sk_page_tile(page, what, format, known ? value : NAN);
 }
 
 static void tiles(const sk_demo_report *r, sk_text *page)
@@ -230,11 +209,8 @@ static void head(const sk_demo_settings *s, const sk_demo_report *r, sk_text *pa
 {
     const sk_predict_report *p = &r->entries[0].parts[SK_DEMO_POSES];
     char now[SK_CLOCK_TEXT];
-    sk_text_append(page, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
-                         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>"
-                         "<title>skitter demo</title><link rel=\"icon\" href=\"data:,\"/><style>");
-    sk_text_append(page, style);
-    sk_text_append(page, "</style></head><body>\n<h1>skitter demo</h1>\n<p class=\"sub\">");
+    sk_page_begin(page, "skitter demo", style);
+    sk_text_append(page, "<h1>skitter demo</h1>\n<p class=\"sub\">");
     sk_text_appendf(
         page, "%d %s, %lld frames of %d × %d, seed %llu: a scene the models never saw. ", s->scene.animals,
         s->scene.species == SK_SPECIES_MIXED ? "animals of three kinds" : sk_species_names[s->scene.species],

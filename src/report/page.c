@@ -1,39 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "report/page_parts.h"
 #include "report/report_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* report.html: one file that asks nothing of the network, legible in light and dark. Well-formed XML as well, so that tests can
- * parse it. */
+/* report.html */
 
+/* Beside what all pages have. */
 static const char style[] =
-    ":root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--soft:#f3f5f7;--line:#d4d9df;--dim:#59636e}"
-    "@media(prefers-color-scheme:dark){:root{--bg:#14171a;--fg:#e6e9ec;--soft:#1e2327;--line:#363d44;"
-    "--dim:#9aa4ae}}*{box-sizing:border-box}body{margin:0 auto;max-width:1000px;padding:24px 20px 60px;"
-    "background:var(--bg);color:var(--fg);font:16px/1.5 system-ui,sans-serif}h1{font-size:1.7em;margin:.2em "
-    "0}"
-    "h2{margin:1.8em 0 .5em;font-size:1.2em;border-bottom:1px solid var(--line);padding-bottom:.2em}"
-    "p.sub,.note,figcaption{color:var(--dim)}.note,figcaption{font-size:.87em;margin:.4em 0}"
-    ".tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;margin:1.2em 0}"
-    ".tiles div{background:var(--soft);border-radius:8px;padding:12px 14px}"
-    ".tiles b{display:block;font-size:1.6em;line-height:1.2}.tiles span{color:var(--dim);font-size:.87em}"
-    ".scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}"
-    "th,td{text-align:right;padding:5px 10px;border-bottom:1px solid var(--line);white-space:nowrap}"
-    "th:first-child,td:first-child{text-align:left}th{color:var(--dim);font-weight:600;font-size:.87em}"
-    "figure{margin:0}img,svg{max-width:100%;height:auto;display:block;border-radius:6px}a{color:inherit}"
+    "svg{border-radius:6px}"
     ".moments{display:grid;grid-template-columns:repeat(auto-fill,minmax(220px,1fr));gap:16px}"
     ".moments .none{background:var(--soft);border-radius:6px;aspect-ratio:1;display:grid;place-items:center;"
-    "color:var(--dim)}.moments img{width:100%}"
-    "@media(max-width:560px){body{padding:14px 12px 40px}th,td{padding:4px 3px;font-size:11px}}";
-
-static void tile(sk_text *page, const char *what, const char *format, double value)
-{
-    char text[48] = "–";
-    if (isfinite(value))
-        snprintf(text, sizeof text, format, value);
-    sk_text_appendf(page, "<div><b>%s</b><span>%s</span></div>\n", text, what);
-}
+    "color:var(--dim)}.moments img{width:100%}";
 
 static void tiles(const sk_report *r, sk_text *page)
 {
@@ -47,13 +26,14 @@ static void tiles(const sk_report *r, sk_text *page)
         seconds += m->tracks[i].seconds;
     }
     sk_text_append(page, "<div class=\"tiles\">\n");
-    tile(page, "identities", "%.0f", (double)m->n_tracks);
-    tile(page, "frames", "%.0f", (double)m->frames);
-    tile(page, "seen in a frame, on average", "%.1f", m->frames ? (double)seen / (double)m->frames : NAN);
-    tile(page, "of an identity's life it was seen", "%.1f %%",
-         told ? 100 * (double)seen / (double)told : NAN);
-    tile(page, "mean speed, pixels/s", "%.1f", seconds > 0 ? distance / seconds : NAN);
-    tile(page, "moments to look at", "%.0f", (double)r->suspects.count);
+    sk_page_tile(page, "identities", "%.0f", (double)m->n_tracks);
+    sk_page_tile(page, "frames", "%.0f", (double)m->frames);
+    sk_page_tile(page, "seen in a frame, on average", "%.1f",
+                 m->frames ? (double)seen / (double)m->frames : NAN);
+    sk_page_tile(page, "of an identity's life it was seen", "%.1f %%",
+                 told ? 100 * (double)seen / (double)told : NAN);
+    sk_page_tile(page, "mean speed, pixels/s", "%.1f", seconds > 0 ? distance / seconds : NAN);
+    sk_page_tile(page, "moments to look at", "%.0f", (double)r->suspects.count);
     sk_text_append(page, "</div>\n");
 }
 
@@ -171,11 +151,8 @@ static void timings(const sk_report_time *times, int32_t n, int64_t frames, sk_t
 void report_page(const sk_report *r, const report_drawing *drawings, int32_t n_drawings,
                  const sk_report_time *times, int32_t n_times, sk_text *page)
 {
-    sk_text_append(page, "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\"><head>"
-                         "<meta charset=\"utf-8\"/><meta name=\"viewport\" "
-                         "content=\"width=device-width,initial-scale=1\"/><title>");
-    sk_text_append_markup(page, r->title);
-    sk_text_appendf(page, ": tracks</title><style>%s</style></head><body>\n<h1>", style);
+    sk_page_begin(page, r->title, style);
+    sk_text_append(page, "<h1>");
     sk_text_append_markup(page, r->title);
     sk_text_append(page, "</h1>\n<p class=\"sub\">");
     sk_text_append_markup(page, r->source);
