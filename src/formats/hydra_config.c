@@ -217,9 +217,10 @@ static const used *find_used(const char *key)
 static bool has_word(const char *words, const char *word)
 {
     const size_t length = strlen(word);
-    for (const char *at = words; (at = strstr(at, word)); at += length)
+    /* A key may be empty: it is found everywhere, and the search would stand still. */
+    for (const char *at = words; length && (at = strstr(at, word)); at += length)
         if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
-            return length > 0;
+            return true;
     return false;
 }
 
@@ -291,7 +292,7 @@ static void name_unknown(sk_text *text, const char *key)
     char *shown = sk_text_printable(key, "");
     char shorter[128];
     sk_text_shorten(shown ? shown : "", shorter, sizeof shorter);
-    sk_text_appendf(text, "%s%s", text->length ? ", " : "", shorter);
+    sk_text_appendf(text, "%s%s", text->length ? ", " : "", key[0] ? shorter : "a key without a name");
     if (near)
         sk_text_appendf(text, " (%s?)", near);
     sk_free(shown);

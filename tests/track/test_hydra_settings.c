@@ -133,6 +133,18 @@ static void real_configurations_are_known_to_the_last_key(void **state)
     assert_true(n >= 1);
 }
 
+/* JSON allows the empty name; the search for it must end. */
+static void a_key_without_a_name_is_named_as_such(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"\": 1, \"max_targets\": 3}";
+    sk_error err = {0};
+    sk_hydra_config *c = NULL;
+    assert_int_equal(sk_hydra_config_open(text, sizeof text - 1, "c.json", &c, &err), SK_OK);
+    assert_string_equal(sk_hydra_unknown(c), "a key without a name");
+    sk_hydra_config_close(&c);
+}
+
 static sk_status read_whole(void *context, sk_error *err)
 {
     (void)context;
@@ -160,6 +172,7 @@ int main(void)
         cmocka_unit_test(a_configuration_becomes_settings),
         cmocka_unit_test(what_cannot_be_is_refused_by_name),
         cmocka_unit_test(real_configurations_are_known_to_the_last_key),
+        cmocka_unit_test(a_key_without_a_name_is_named_as_such),
         cmocka_unit_test(survives_a_lack_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
