@@ -16,7 +16,8 @@ typedef struct entry {
 
 struct sk_given_frames {
     const sk_annotation_set *set;
-    bool pictures; /* numbers are those of images */
+    const int32_t *class_numbers; /* of the set's classes */
+    bool pictures;                /* numbers are those of images */
     int64_t first, step, count;
     entry *entries; /* by frame, and of one frame in the file's order */
     size_t n_entries, cursor;
@@ -75,8 +76,8 @@ static sk_status find_range(const char *path, sk_given_frames *f, sk_error *err)
     for (size_t i = 0; i < set->n_images; i++)
         f->step = divisor(f->step, number_of(f, i) - f->first);
     f->step = f->step > 0 ? f->step : 1;
-    if (set->n_images == 0)
-        return sk_fail(err, SK_ERR_FORMAT, "%s: there is no detection in it", path);
+    if (set->n_images == 0) /* nothing was found: a run without frames */
+        return SK_OK;
     if ((last - f->first) / f->step >= FRAMES_MOST)
         return sk_fail(err, SK_ERR_LIMIT, "%s: names frames %lld and %lld; so many frames no video has", path,
                        (long long)f->first, (long long)last);
@@ -103,17 +104,18 @@ static sk_status sort_entries(sk_given_frames *f, sk_error *err)
     if (most > SK_TRACK_MOST)
         return sk_fail(err, SK_ERR_LIMIT, "a frame has %zu detections; at most %d are followed", most,
                        SK_TRACK_MOST);
-    return sk_instances_alloc((int32_t)most, set->n_keypoints, &f->instances, err);
+    return sk_instances_alloc(most > 0 ? (int32_t)most : 1, set->n_keypoints, &f->instances, err);
 }
 
-sk_status sk_given_frames_open(const char *path, const sk_annotation_set *set, sk_given_frames **out,
-                               sk_error *err)
+sk_status sk_given_frames_open(const char *path, const sk_annotation_set *set, const int32_t *class_numbers,
+                               sk_given_frames **out, sk_error *err)
 {
     *out = NULL;
     sk_given_frames *f = sk_calloc(1, sizeof *f);
     if (!f)
         return sk_fail_memory(err, sizeof *f);
     f->set = set;
+    f->class_numbers = class_numbers;
     sk_status status = find_kind(path, f, err);
     if (status == SK_OK)
         status = find_range(path, f, err);
@@ -154,14 +156,14 @@ const char *sk_given_frames_source(const sk_given_frames *f)
 
 void sk_given_frames_size(const sk_given_frames *f, int32_t *width, int32_t *height)
 {
-    *width = f->set->images[0].width;
-    *height = f->set->images[0].height;
+    *width = f->set->n_images ? f->set->images[0].width : 0;
+    *height = f->set->n_images ? f->set->images[0].height : 0;
 }
 
 static void fill(const sk_given_frames *f, const sk_annotation *a, sk_found *in)
 {
     in->has = a->has;
-    in->class_id = a->class_id;
+    in->class_id = a->class_id >= 0 ? f->class_numbers[a->class_id] : -1;
     in->score = (float)a->score;
     for (int i = 0; i < 2; i++) {
         in->box[i] = (float)a->box[i];

@@ -9,9 +9,10 @@
  * names every fifth, every fifth is one. Of pictures, which have no numbers, each is the next frame. */
 typedef struct sk_given_frames sk_given_frames;
 
-/* SK_ERR_FORMAT where the file has none, or is about several videos. The set is borrowed until close. */
-sk_status sk_given_frames_open(const char *path, const sk_annotation_set *set, sk_given_frames **out,
-                               sk_error *err) SK_MUST_CHECK;
+/* SK_ERR_FORMAT where the file is about several videos. The set, and the numbers of its classes (given_classes.h), are borrowed until
+ * close. */
+sk_status sk_given_frames_open(const char *path, const sk_annotation_set *set, const int32_t *class_numbers,
+                               sk_given_frames **out, sk_error *err) SK_MUST_CHECK;
 void sk_given_frames_close(sk_given_frames **frames);
 
 int64_t sk_given_frames_count(const sk_given_frames *frames);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/track_detections.h"
 
+#include "app/given_classes.h"
 #include "app/given_frames.h"
 #include "app/track_given.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "media/frame_choice.h"
 #include "media/source_told.h"
@@ -19,7 +21,8 @@ typedef struct file_run {
     sk_annotation_set set;
     sk_given_frames *frames;
     sk_text identity;
-    const char **class_names, **keypoint_names; /* the header's */
+    sk_given_classes classes;
+    const char **keypoint_names; /* the header's */
     sk_run_header header;
     int64_t number; /* the next of the file's frames */
     sk_frame_choice choice;
@@ -46,12 +49,9 @@ static sk_status write_identity(file_run *r, sk_error *err)
 static sk_status name_all(file_run *r, sk_error *err)
 {
     const sk_annotation_set *set = &r->set;
-    r->class_names = sk_calloc(set->n_classes + 1, sizeof *r->class_names);
     r->keypoint_names = sk_calloc((size_t)set->n_keypoints + 1, sizeof *r->keypoint_names);
-    if (!r->class_names || !r->keypoint_names)
-        return sk_fail_memory(err, set->n_classes * sizeof *r->class_names);
-    for (size_t i = 0; i < set->n_classes; i++)
-        r->class_names[i] = set->classes[i].name;
+    if (!r->keypoint_names)
+        return sk_fail_memory(err, (size_t)set->n_keypoints * sizeof *r->keypoint_names);
     for (int32_t i = 0; i < set->n_keypoints; i++)
         r->keypoint_names[i] =
             set->keypoint_names && set->keypoint_names[i] ? set->keypoint_names[i] : "point";
@@ -70,7 +70,7 @@ static sk_status look_at_video(file_run *r, sk_error *err)
     const sk_source_info info = sk_source_info_of(source);
     h->width = info.width;
     h->height = info.height;
-    h->rate = info.rate;
+    h->rate = info.rate > 0 ? info.rate : h->rate;
     h->source_frames = info.total;
     h->source_kind = info.kind == SK_SOURCE_PICTURES ? "pictures" : "video";
     const bool live = info.kind == SK_SOURCE_LIVE || info.once;
@@ -83,11 +83,45 @@ static sk_status look_at_video(file_run *r, sk_error *err)
                 : SK_OK;
 }
 
+/* A file without a byte is what programs leave that write a line for each detection, and had none. */
+static sk_status read_set(const char *path, sk_annotation_set *set, sk_error *err)
+{
+    char *text = NULL;
+    size_t length = 0;
+    if (sk_file_is_regular(path) && sk_file_read(path, 4096, &text, &length, NULL) == SK_OK) {
+        const bool empty = strspn(text, " \t\r\n") == length;
+        sk_free(text);
+        if (empty)
+            return sk_annotations_begin(set, "nothing", err);
+    }
+    return sk_annotations_read(path, set, err);
+}
+
+/* What is to be known about them, and cannot be seen from the tracks. */
+static void warn(const file_run *r)
+{
+    const char *path = r->wish->path;
+    if (sk_given_frames_count(r->frames) == 0)
+        sk_log(SK_LOG_WARN, "%s: there is no detection in it, so there are no tracks", path);
+    if (r->classes.changed)
+        sk_log(
+            SK_LOG_WARN,
+            "%s: %d classes have numbers that others have too, or that are out of range; they got free ones",
+            path, r->classes.changed);
+    if (r->header.rate <= 0 && r->wish->run->wish.track.fps <= 0 && sk_given_frames_count(r->frames) > 0)
+        sk_log(
+            SK_LOG_WARN,
+            "%s: nothing says how many frames a second there are; 25 are taken. What is measured in seconds "
+            "depends on it: give the video, too, or --fps",
+            path);
+}
+
 static sk_status read_given(file_run *r, sk_error *err)
 {
-    SK_TRY(sk_annotations_read(r->wish->path, &r->set, err));
+    SK_TRY(read_set(r->wish->path, &r->set, err));
     SK_TRY(sk_annotations_as_detections(r->wish->path, r->wish->run->wish.track.body, &r->set, err));
-    SK_TRY(sk_given_frames_open(r->wish->path, &r->set, &r->frames, err));
+    SK_TRY(sk_given_classes_of(&r->set, &r->classes, err));
+    SK_TRY(sk_given_frames_open(r->wish->path, &r->set, r->classes.number, &r->frames, err));
     if (!r->settings.source)
         r->settings.source =
             sk_given_frames_source(r->frames) ? sk_given_frames_source(r->frames) : r->wish->path;
@@ -97,24 +131,25 @@ static sk_status read_given(file_run *r, sk_error *err)
                        r->wish->path);
     SK_TRY(name_all(r, err));
     SK_TRY(write_identity(r, err));
-    r->header = (sk_run_header){.source = r->settings.source,
-                                .source_kind = "video",
-                                .rate = r->wish->run->wish.track.fps,
-                                .source_frames = -1,
-                                .task = "detections",
-                                .n_classes = (int32_t)r->set.n_classes,
-                                .class_names = r->class_names,
-                                .n_keypoints = r->set.n_keypoints,
-                                .keypoint_names = r->keypoint_names,
-                                .has = r->set.has,
-                                .no_empty = r->settings.no_empty,
-                                .tracked = true,
-                                .runtime_requested = "none",
-                                .runtime = "none",
-                                .device = "none",
-                                .precision = "none",
-                                .settings = "",
-                                .version = sk_version_text()};
+    r->header =
+        (sk_run_header){.source = r->settings.source,
+                        .source_kind = "video",
+                        .rate = r->wish->run->wish.track.fps > 0 ? r->wish->run->wish.track.fps : r->set.rate,
+                        .source_frames = -1,
+                        .task = "detections",
+                        .n_classes = r->classes.count,
+                        .class_names = r->classes.names,
+                        .n_keypoints = r->set.n_keypoints,
+                        .keypoint_names = r->keypoint_names,
+                        .has = r->set.has,
+                        .no_empty = r->settings.no_empty,
+                        .tracked = true,
+                        .runtime_requested = "none",
+                        .runtime = "none",
+                        .device = "none",
+                        .precision = "none",
+                        .settings = "",
+                        .version = sk_version_text()};
     return look_at_video(r, err);
 }
 
@@ -142,6 +177,7 @@ sk_status sk_track_detections_run(const sk_track_detections *wish, sk_predict_wa
     memset(report, 0, sizeof *report);
     sk_status status = read_given(&r, err);
     if (status == SK_OK) {
+        warn(&r);
         r.choice = sk_frame_choice_of(&r.settings.media);
         const sk_given given = {.settings = &r.settings,
                                 .run = wish->run,
@@ -156,7 +192,7 @@ sk_status sk_track_detections_run(const sk_track_detections *wish, sk_predict_wa
     sk_given_frames_close(&r.frames);
     sk_annotations_free(&r.set);
     sk_text_free(&r.identity);
-    sk_free((void *)r.class_names);
+    sk_given_classes_free(&r.classes);
     sk_free((void *)r.keypoint_names);
     return status;
 }

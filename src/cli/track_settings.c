@@ -78,6 +78,8 @@ sk_status sk_cli_track_settings(const sk_args *args, sk_track_door *d, sk_error 
         SK_TRY(set_one(sk_args_at(args, "set", i), &d->wish, err));
     if (sk_args_given(args, "animals"))
         t->animals = (int32_t)sk_args_int(args, "animals");
+    if (sk_args_given(args, "fps"))
+        t->fps = sk_args_real(args, "fps");
     t->tell_covered |= sk_args_flag(args, "tell-covered") > 0;
     d->wish.online |= sk_args_flag(args, "online") > 0;
     d->wish.report = !sk_args_flag(args, "no-report");

@@ -22,6 +22,12 @@
          .choices = "skitter|bytetrack|ocsort",                                                              \
          .fallback = "skitter",                                                                              \
          .help = "how detections become tracks"},                                                            \
+        {.name = "fps",                                                                                      \
+         .kind = SK_OPTION_REAL,                                                                             \
+         .argument = "F",                                                                                    \
+         .min = 0.001,                                                                                       \
+         .max = 1000000,                                                                                     \
+         .help = "frames a second, where neither the video nor the file of --detections says it right"},     \
         {.name = "online",                                                                                   \
          .kind = SK_OPTION_FLAG,                                                                             \
          .help =                                                                                             \

@@ -203,6 +203,29 @@ sk_status sk_annotations_add(sk_annotation_set *set, int32_t image, int32_t clas
     return SK_OK;
 }
 
+void sk_annotations_time(sk_annotation_set *set, int64_t frame, double time)
+{
+    if (!isfinite(time))
+        return;
+    if (!set->any_timed || frame < set->timed[0].frame)
+        set->timed[0].frame = frame, set->timed[0].time = time;
+    if (!set->any_timed || frame > set->timed[1].frame)
+        set->timed[1].frame = frame, set->timed[1].time = time;
+    set->any_timed = true;
+}
+
+/* Times are written with a millionth of a second: more digits of the rate are not known. What no camera has is no time in
+ * seconds. */
+static void find_rate(sk_annotation_set *set)
+{
+    const double frames = (double)(set->timed[1].frame - set->timed[0].frame);
+    const double seconds = set->timed[1].time - set->timed[0].time;
+    if (set->rate > 0 || !set->any_timed || !(seconds > 0))
+        return;
+    const double rate = round(frames / seconds * 1000) / 1000;
+    set->rate = rate >= 0.1 && rate <= 1e5 ? rate : 0;
+}
+
 void sk_annotations_note(sk_annotation_set *set, const char *format, ...)
 {
     if (set->notes.length + 600 > MAX_NOTES) /* what does not fit is left out, never an error */
@@ -305,7 +328,9 @@ sk_status sk_annotations_parse(const char *what, const void *bytes, size_t lengt
     bool hdf5 = length >= 8 && memcmp(bytes, "\x89HDF\r\n\x1a\n", 8) == 0;
     sk_status status = hdf5 ? sk_annotations_read_slp(what, bytes, length, out, err)
                             : read_text(what, bytes, length, out, err);
-    if (status != SK_OK)
+    if (status == SK_OK)
+        find_rate(out);
+    else
         sk_annotations_free(out);
     return status;
 }

@@ -69,9 +69,15 @@ typedef struct sk_annotation_set {
     bool every_frame;      /* also frames without annotations are listed among the images */
     bool stems;            /* sources are pictures' names without their endings */
     bool unscored;         /* the file gives no confidences: all are 1 */
+    double rate;           /* frames a second, as the file says or its times tell; 0: it does not */
     sk_text notes;         /* what was there and not used, a line each; "" nothing */
     struct sk_annotation_tables *tables;
     size_t points_capacity, items_capacity, images_capacity, sources_capacity, classes_capacity;
+    struct {
+        int64_t frame;
+        double time; /* s */
+    } timed[2];      /* the earliest and the latest frame whose time is told */
+    bool any_timed;
 } sk_annotation_set;
 
 #define SK_ANNOTATION_MAX_KEYPOINTS 1024
@@ -118,6 +124,8 @@ sk_status sk_annotations_keypoints(sk_annotation_set *set, int32_t count, const 
 /* A new annotation with nothing in it; its keypoints (not found) are added with it when asked for. */
 sk_status sk_annotations_add(sk_annotation_set *set, int32_t image, int32_t class_id, bool keypoints,
                              sk_annotation **out, sk_error *err) SK_MUST_CHECK;
+/* When a frame was, in seconds (NaN: not told): what the rate is made of where the file does not say it. */
+void sk_annotations_time(sk_annotation_set *set, int64_t frame, double time);
 void sk_annotations_note(sk_annotation_set *set, const char *format, ...) SK_PRINTF(2, 3);
 
 sk_status sk_annotations_read_csv(const char *path, const char *text, size_t length, sk_annotation_set *set,

@@ -2,6 +2,7 @@
 #include "results/annotations_analysis.h"
 
 #include "base/memory.h"
+#include "formats/config.h"
 
 #include <math.h>
 #include <string.h>
@@ -169,6 +170,21 @@ static sk_status read_source(reader *r, int32_t *out, sk_error *err)
     return status;
 }
 
+/* sleap-io keeps what it knows about the video, as text. */
+static void read_rate(reader *r)
+{
+    char *text = NULL;
+    sk_config *config = NULL;
+    double rate = 0;
+    if (sk_hdf5_has_attribute(r->file, "/", "video_backend_metadata") &&
+        sk_hdf5_attribute_text(r->file, "/", "video_backend_metadata", &text, NULL) == SK_OK &&
+        sk_config_open_json(text, strlen(text), r->path, &config, NULL) == SK_OK)
+        rate = sk_config_real_or(sk_config_root(config), "fps", 0);
+    r->set->rate = rate > 0 && rate <= 1e6 ? rate : 0;
+    sk_config_close(&config);
+    sk_free(text);
+}
+
 static sk_status read_instance(reader *r, int64_t track, int64_t frame, int32_t image, sk_error *err)
 {
     bool there = false;
@@ -211,6 +227,7 @@ static sk_status read_all(reader *r, sk_error *err)
     set_steps(r, (const bool[AXES]){true, false, false, true}, &r->instances);
     set_present(r, &r->present);
     SK_TRY(read_source(r, &source, err));
+    read_rate(r);
     if (r->size[FRAME] > MOST_FRAMES)
         return sk_fail(err, SK_ERR_LIMIT, "%s: %lld frames; at most %d are read", r->path,
                        (long long)r->size[FRAME], MOST_FRAMES);

@@ -20,6 +20,8 @@ static const struct {
              {SK_CSV_NAME, "name"},
              {SK_CSV_STATE, "state"},
              {SK_CSV_STATE, "State"},
+             {SK_CSV_TIME, "time"},
+             {SK_CSV_TIME, "time_s"},
              {SK_CSV_SCORE, "score"},
              {SK_CSV_SCORE, "detection_confidence"},
              {SK_CSV_SCORE, "DetectionConfidence"},
@@ -156,17 +158,9 @@ static sk_status find_shapes(const char *path, int64_t line, const sk_csv_column
 static void note_unused(const sk_csv_cell *cells, const sk_csv_columns *columns, sk_annotation_set *set)
 {
     /* a number of its own, times, and what a tracker thinks of itself */
-    static const char *const known[] = {"time",
-                                        "time_s",
-                                        "instance",
-                                        "utc",
-                                        "TrackID",
-                                        "certainty",
-                                        "Index",
-                                        "place",
-                                        "uncertainty",
-                                        "DetectionID",
-                                        "AssignmentConfidence",
+    static const char *const known[] = {"instance",           "utc",         "TrackID",
+                                        "certainty",          "Index",       "place",
+                                        "uncertainty",        "DetectionID", "AssignmentConfidence",
                                         "PositionUncertainty"};
     sk_text list = {.limit = 300};
     for (size_t i = 0; i < columns->count; i++) {

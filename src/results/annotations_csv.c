@@ -226,7 +226,9 @@ static sk_status read_row(reader *r, sk_error *err)
     SK_TRY(sk_annotations_source(r->set, source.text, source.length, &source_index, err));
     SK_TRY(sk_annotations_image(r->set, source_index, frame, -1, &image, err));
     SK_TRY(class_of(r, &class_id, err));
-    double v[SK_CSV_FIXED];
+    double v[SK_CSV_FIXED], time = NAN;
+    if (fixed_number(r, SK_CSV_TIME, &time, NULL) == SK_OK)
+        sk_annotations_time(r->set, frame, time);
     for (int f = SK_CSV_SCORE; f < SK_CSV_FIXED; f++)
         SK_TRY(fixed_number(r, f, &v[f], err));
     SK_TRY(read_points(r, err));

@@ -14,6 +14,7 @@ enum {
     SK_CSV_CLASS,
     SK_CSV_NAME,
     SK_CSV_STATE,
+    SK_CSV_TIME,  /* a number, or somebody's own way to write times */
     SK_CSV_SCORE, /* from here on numbers */
     SK_CSV_X1,
     SK_CSV_Y1,

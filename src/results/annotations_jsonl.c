@@ -137,6 +137,7 @@ static sk_status read_line(const reader *r, const sk_config_value *root, sk_erro
     int32_t index, image;
     SK_TRY(sk_annotations_source(r->set, source, strlen(source), &index, err));
     SK_TRY(sk_annotations_image(r->set, index, frame, -1, &image, err));
+    sk_annotations_time(r->set, frame, sk_config_real_or(root, "time", NAN));
     for (size_t i = 0; i < list->length; i++)
         SK_TRY(read_instance(r, list->u.items[i], image, err));
     return SK_OK;

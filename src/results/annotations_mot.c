@@ -330,6 +330,7 @@ static sk_status apply_info(const char *path, sk_annotation_set *set, bool *foun
     int32_t width = (int32_t)ini_number(text, "imWidth", 1 << 20),
             height = (int32_t)ini_number(text, "imHeight", 1 << 20), image;
     sk_status status = SK_OK;
+    set->rate = (double)ini_number(text, "frameRate", 1000000);
     for (int64_t f = 0; status == SK_OK && f < frames && set->n_sources; f++)
         status = sk_annotations_image(set, 0, f, -1, &image, err);
     for (size_t i = 0; width && height && i < set->n_images; i++)

@@ -132,6 +132,9 @@ static sk_status read_videos(reader *r, sk_error *err)
         char numbered[48];
         snprintf(numbered, sizeof numbered, "video %zu", i);
         int32_t source = 0;
+        const double rate = sk_config_real_or(sk_config_get(root, "backend"), "fps", 0);
+        if (status == SK_OK && i == 0 && rate > 0 && rate <= 1e6) /* newer files say it */
+            r->set->rate = rate;
         if (status == SK_OK)
             status = sk_annotations_source(r->set, name ? name : numbered, strlen(name ? name : numbered),
                                            &source, err);

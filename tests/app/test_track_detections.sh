@@ -43,8 +43,6 @@ test_what_is_wrong_is_named() {
     track bad.csv -o bad && expect_code 1 && expect_in "line 6" "$err" && [ ! -e bad/results.csv ] || return
     sed '3s/v.mp4/w.mp4/' found.csv >two.csv
     track two.csv -o two && expect_code 1 && expect_in "2 videos" "$err" || return
-    echo "source,frame,score,x1,y1,x2,y2" >none.csv
-    track none.csv -o none && expect_code 1 && expect_in "no detection" "$err" || return
     track found.csv -o x -m some.pt && expect_code 2 && expect_in "--model" "$err" || return
     track found.csv -o x --save-overlay && expect_code 2 && expect_in "needs the video" "$err" || return
     track gone.csv -o x && expect_code 1 && expect_in "gone.csv" "$err" || return
@@ -66,6 +64,51 @@ test_poses_alone() {
     # its head is on the right
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "heading") c = i } NR == 2 { exit !($c < 0.3 || $c > 6) }' poses/results.csv ||
         fail "the heading is not from tail to nose"
+}
+
+# Whatever the format: nothing found is a result.
+test_a_file_without_detections() {
+    local f
+    echo "source,frame,score,x1,y1,x2,y2" >none.csv
+    echo '{"images":[{"id":1,"file_name":"a.jpg","width":64,"height":48}],"annotations":[],"categories":[]}' >none.json
+    echo '{"source":"v.mp4","frame":0,"instances":[]}' >none.jsonl
+    : >none.txt
+    for f in none.csv none.json none.jsonl none.txt; do
+        track $f -o "of_$f.d" --fps 10 && expect_code 0 && expect_in "0 tracks" "$out" || fail "$f" || return
+        [ "$(wc -l <"of_$f.d/tracks.csv")" -eq 1 ] && [ -s "of_$f.d/report.html" ] || fail "$f: $(cat "of_$f.d/tracks.csv")" || return
+    done
+    track none.csv -o of_none2 && expect_code 0 && expect_in "no detection in it" "$err"
+}
+
+test_classes_keep_their_numbers() {
+    awk -F, 'BEGIN { OFS = "," } NR > 1 { $3 = $6 > 15 && $7 == 20 ? 7 : 3; $4 = $3 == 7 ? "rat" : "mouse" } { print }' found.csv >classes.csv
+    track classes.csv -o classes --online --no-report -f csv,coco && expect_code 0 || return
+    [ "$(awk -F, 'NR > 1 { print $1 == "" ? "" : $6 "," $7 }' classes/results.csv | sort -u | tr '\n' ' ')" = "3,mouse 7,rat " ] ||
+        fail "$(head -n 3 classes/results.csv)" || return
+    # COCO counts from 1: the same classes, and the same numbers when it is written again
+    track classes/results.coco.json -o coco --online --no-report -f csv,coco && expect_code 0 || return
+    [ "$(awk -F, 'NR > 1 { print $6 "," $7 }' coco/results.csv | sort -u | tr '\n' ' ')" = "3,mouse 7,rat " ] || fail "$(head -n 3 coco/results.csv)" || return
+    [ "$(grep -o '"category_id":[0-9]*' coco/results.coco.json | sort -u | tr '\n' ' ')" = '"category_id":4 "category_id":8 ' ] || return
+    # one number for two names: somebody has to move, and it is said
+    sed 's/,7,rat/,3,rat/' classes.csv >twice.csv
+    track twice.csv -o twice --online --no-report && expect_code 0 && expect_in "numbers that others have" "$err" || return
+    [ "$(awk -F, 'NR > 1 { print $6 "," $7 }' twice/results.csv | sort -u | wc -l)" -eq 2 ]
+}
+
+# Twelve frames are 0.4 s at 30, and times are written by it.
+test_the_rate_comes_from_the_file() {
+    local rate
+    track found.csv -o r25 --online --no-report && expect_code 0 && expect_in "25 are taken" "$err" || return
+    track found.csv -o r10 --online --no-report --fps 10 && expect_code 0 && [[ $err != *"are taken"* ]] || return
+    awk -F, 'BEGIN { OFS = "," } { $2 = $2 "," (NR == 1 ? "time" : sprintf("%.6f", $2 / 29.97)); print }' found.csv >times.csv
+    track times.csv -o timed --online --no-report -f csv,jsonl && expect_code 0 && [[ $err != *"are taken"* ]] || return
+    track timed/results.jsonl -o timed2 --online --no-report && expect_code 0 && [[ $err != *"are taken"* ]] || return
+    mkdir -p seq/det && printf '%s\n' 1,-1,10,20,30,15,0.9 2,-1,16,20,30,15,0.9 3,-1,22,20,30,15,0.9 >seq/det/det.txt
+    printf '[Sequence]\nframeRate=14\nseqLength=3\n' >seq/seqinfo.ini
+    track seq/det/det.txt -o mot --online --no-report && expect_code 0 && [[ $err != *"are taken"* ]] || return
+    for rate in r10:10 timed:29.97 timed2:29.97 mot:14; do
+        grep -q "\"rate\": *${rate#*:}[,.]*0*,*$" "${rate%:*}/run.json" || fail "$rate: $(grep rate "${rate%:*}/run.json")" || return
+    done
 }
 
 test_nobody_is_followed() {
