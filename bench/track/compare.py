@@ -91,6 +91,22 @@ def ours(options, method, settings, text, folder):
     return read_tracks(out), float(done.stdout)
 
 
+def theirs(name, settings, text, folder, frames):
+    """Tracks of boxmot, kept in the scene's folder: filling their gaps needs no second run."""
+    settings, fill = dict(settings), settings.get("fill", 0)
+    settings.pop("fill", None)
+    told = hashlib.sha256(json.dumps([name, settings, MODEL, frames], sort_keys=True).encode()).hexdigest()[:16]
+    kept = folder / f"boxmot_{told}.npz"
+    if kept.exists():
+        with np.load(kept) as found:
+            return peers.fill(found["tracks"], fill), float(found["seconds"])
+    tracks, seconds = peers.run(name, settings, made.read_rows(text), frames, SIZE)
+    part = folder / f"boxmot_{told}.part.npz"
+    np.savez_compressed(part, tracks=tracks, seconds=seconds)
+    part.rename(kept)
+    return peers.fill(tracks, fill), seconds
+
+
 def one(job):
     """One tracker on one scene: its key and figures. Runs in a process of its own."""
     options, kind, name, settings, animals, seed, frames, key = job
@@ -101,7 +117,7 @@ def one(job):
     last = min(frames, int(t["frame"].max()) + 1)
     t = {k: v[t["frame"] < last] for k, v in t.items()}
     if kind == "boxmot":
-        tracks, seconds = peers.run(name, settings, made.read_rows(text), last, SIZE)
+        tracks, seconds = theirs(name, settings, text, truth.parent, last)
     else:
         tracks, seconds = ours(options, name, settings, text, truth.parent)
         tracks = tracks[tracks[:, 0] < last]
