@@ -7,16 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-static sk_status check(const sk_track_settings *settings, const char *method, sk_error *err)
-{
-    if (settings->animals > 0)
-        return sk_fail(err, SK_ERR_ARG,
-                       "%s cannot keep a fixed number of animals (%d): leave the number away, or take the "
-                       "tracker skitter",
-                       method, settings->animals);
-    return SK_OK;
-}
-
 sk_box sk_box_make(double x, double y, double w, double h, double angle, bool turned)
 {
     return (sk_box){.x = x,
@@ -242,10 +232,8 @@ int32_t sk_box_list_tell(sk_box_list *list, const void *tracks, size_t bytes, in
 
 /* --- all that is needed for a step --- */
 
-sk_status sk_box_work_open(sk_box_work *w, const sk_track_settings *settings, const char *method,
-                           sk_error *err)
+sk_status sk_box_work_open(sk_box_work *w, const sk_track_settings *settings, sk_error *err)
 {
-    SK_TRY(check(settings, method, err));
     w->settings = *settings;
     return sk_box_pairs_open(&w->pairs, err);
 }

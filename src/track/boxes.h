@@ -97,9 +97,8 @@ typedef struct sk_box_work {
     sk_box_list list;
 } sk_box_work;
 
-/* Starts as {0}; ended by close, also after a failure. Refuses settings that `method` has no counterpart for. */
-sk_status sk_box_work_open(sk_box_work *work, const sk_track_settings *settings, const char *method,
-                           sk_error *err) SK_MUST_CHECK;
+/* Starts as {0}; ended by close, also after a failure. */
+sk_status sk_box_work_open(sk_box_work *work, const sk_track_settings *settings, sk_error *err) SK_MUST_CHECK;
 void sk_box_work_close(sk_box_work *work);
 /* Room for so many tracks and detections together. */
 sk_status sk_box_work_reserve(sk_box_work *work, int32_t most, sk_error *err) SK_MUST_CHECK;

@@ -14,6 +14,7 @@ typedef struct sk_tracker_kind {
     sk_status (*step)(void *state, int64_t frame, double passed, const sk_detection *detections, int32_t n,
                       sk_sighting **out, int32_t *n_out, sk_error *err);
     void (*close)(void *state); /* null is allowed */
+    bool counts;                /* a fixed number of animals is its own business */
 } sk_tracker_kind;
 
 extern const sk_tracker_kind sk_tracker_skitter, sk_tracker_bytetrack, sk_tracker_ocsort;

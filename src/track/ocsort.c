@@ -59,7 +59,7 @@ static sk_status open(const sk_track_settings *settings, void **out, sk_error *e
     state *s = sk_calloc(1, sizeof *s);
     if (!s)
         return sk_fail_memory(err, sizeof *s);
-    const sk_status status = sk_box_work_open(&s->work, settings, "ocsort", err);
+    const sk_status status = sk_box_work_open(&s->work, settings, err);
     if (status == SK_OK)
         *out = s;
     else
@@ -358,4 +358,4 @@ static sk_status step(void *opaque, int64_t frame, double passed, const sk_detec
     return SK_OK;
 }
 
-const sk_tracker_kind sk_tracker_ocsort = {"ocsort", open, step, close};
+const sk_tracker_kind sk_tracker_ocsort = {"ocsort", open, step, close, .counts = false};

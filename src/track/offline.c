@@ -127,7 +127,10 @@ static sk_status run_pass(sk_offline *o, sk_offline_pass pass, int32_t *tracks, 
     sk_tracker *tracker = NULL;
     sk_status status = SK_OK;
     const int64_t frames = sk_seen_store_frames(o->store);
-    SK_TRY_GOTO(sk_tracker_open(&o->settings.track, &tracker, err));
+    sk_track_settings how = o->settings.track;
+    if (!sk_track_method_counts(how.method))
+        how.animals = 0; /* which tracks are the N is decided over the whole video, below */
+    SK_TRY_GOTO(sk_tracker_open(&how, &tracker, err));
     for (int64_t i = 0; i < frames; i++) {
         sk_stored_frame f;
         const sk_sighting *sightings = NULL;

@@ -368,4 +368,4 @@ static sk_status step(void *opaque, int64_t frame, double passed, const sk_detec
     return SK_OK;
 }
 
-const sk_tracker_kind sk_tracker_skitter = {"skitter", open, step, close};
+const sk_tracker_kind sk_tracker_skitter = {"skitter", open, step, close, .counts = true};

@@ -135,6 +135,8 @@ static inline bool sk_detection_is_sure(const sk_track_settings *settings, int32
 void sk_track_defaults(sk_track_settings *out);
 /* The names of the methods, ended by null. */
 const char *const *sk_track_methods(void);
+/* Is a fixed number of animals part of the method itself? Else N identities are made of its tracks afterwards. */
+bool sk_track_method_counts(const char *method);
 
 typedef struct sk_tracker sk_tracker;
 

@@ -2,6 +2,7 @@
 #include "track/track.h"
 
 #include "base/memory.h"
+#include "track/counted.h"
 #include "track/extent.h"
 #include "track/filter.h"
 #include "track/kind.h"
@@ -21,10 +22,19 @@ struct sk_tracker {
     sk_detection *passed;
     size_t kept_capacity, passed_capacity;
     sk_extents extents; /* of animals that are known by keypoints alone */
+    sk_counted counted; /* of a method that does not know of a fixed number */
     bool begun;
     int64_t frame;
     double time;
 };
+
+bool sk_track_method_counts(const char *method)
+{
+    for (int i = 0; i < KINDS; i++)
+        if (strcmp(kinds[i]->name, method) == 0)
+            return kinds[i]->counts;
+    return false;
+}
 
 const char *const *sk_track_methods(void)
 {
@@ -110,6 +120,8 @@ sk_status sk_tracker_open(const sk_track_settings *settings, sk_tracker **out, s
     if (t->settings.fps <= 0)
         t->settings.fps = 25;
     sk_status status = kind->open(&t->settings, &t->state, err);
+    if (status == SK_OK && t->settings.animals > 0 && !kind->counts)
+        status = sk_counted_open(t->settings.animals, t->settings.fps, &t->counted, err);
     if (status != SK_OK)
         sk_tracker_close(&t);
     *out = t;
@@ -123,6 +135,7 @@ void sk_tracker_close(sk_tracker **tracker)
     (*tracker)->kind->close((*tracker)->state);
     sk_free((*tracker)->kept);
     sk_free((*tracker)->passed);
+    sk_counted_free(&(*tracker)->counted);
     sk_free(*tracker);
     *tracker = NULL;
 }
@@ -167,8 +180,10 @@ sk_status sk_tracker_step(sk_tracker *t, int64_t frame, double time, const sk_de
         t->passed[i] = detections[t->kept[i]];
     sk_extents_even(&t->extents, t->passed, left);
     sk_sighting *sightings = NULL;
-    SK_TRY(t->kind->step(t->state, frame, frames_passed(t, frame, time), t->passed, left, &sightings, n_out,
-                         err));
+    const double since = frames_passed(t, frame, time);
+    SK_TRY(t->kind->step(t->state, frame, since, t->passed, left, &sightings, n_out, err));
+    if (t->counted.animals)
+        *n_out = sk_counted_step(&t->counted, since, sightings, *n_out);
     for (int32_t i = 0; i < *n_out; i++)
         if (sightings[i].detection >= 0)
             sightings[i].detection = t->kept[sightings[i].detection];

@@ -134,6 +134,10 @@ test_noisy_poses_of_a_known_number() {
         run eval mice/results.csv "$slp" && expect_code 0 || return
         [ "$(awk '/switches/ { on = 1; next } on && $1 == "centres" { print $(NF - 3); exit }' <<<"$out")" = 0 ] || fail "$way: $out" || return
     done
+    # the other methods keep a number as well
+    for way in bytetrack ocsort; do
+        track "$slp" -o "$way" --animals 2 --tracker $way --format csv --no-report --online && expect_code 0 && expect_in "2 tracks" "$out" || return
+    done
     # not told how many: few are made of it
     track "$slp" -o free --format csv --no-report && expect_code 0 || return
     [ "$(column free/results.csv track | sort -u | grep -c .)" -le 6 ] || fail "$out"
