@@ -163,8 +163,10 @@ static void earlier(const follower *f, int32_t span, double *x, double *y)
 {
     for (int32_t back = span; back >= 1; back--) {
         const int64_t age = f->age - back;
+        if (age <= 0)
+            continue; /* before it was seen at all */
         const look *l = &f->looks[age % LONGEST_SPAN];
-        if (age > 0 && l->age == age) {
+        if (l->age == age) {
             *x = l->x;
             *y = l->y;
             return;
