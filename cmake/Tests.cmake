@@ -82,7 +82,7 @@ endforeach()
 
 # Libraries that stand in for ONNX Runtime and are wrong, each in its own way.
 set(fake_number 0)
-foreach(kind empty no_base no_table old refuses holes idle provides crashes hangs)
+foreach(kind empty no_base no_table old refuses holes idle provides crashes hangs device lacks)
     add_library(fake_ort_${kind} MODULE ${CMAKE_SOURCE_DIR}/tests/engines/fake_ort.c)
     set_target_properties(fake_ort_${kind} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
         C_VISIBILITY_PRESET default)
@@ -92,6 +92,12 @@ foreach(kind empty no_base no_table old refuses holes idle provides crashes hang
     list(APPEND fake_libraries fake_ort_${kind})
     math(EXPR fake_number "${fake_number} + 1")
 endforeach()
+
+# … and one that stands in for NVIDIA's driver, under its name.
+add_library(fake_cuda MODULE ${CMAKE_SOURCE_DIR}/tests/engines/fake_cuda.c)
+set_target_properties(fake_cuda PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
+    C_VISIBILITY_PRESET default LINK_FLAGS "-Wl,-soname,libcuda.so.1")
+add_dependencies(test_engines_ort fake_cuda)
 
 # Model files that attack their reader, for cli/test_hostile.sh.
 add_executable(make_hostile ${CMAKE_SOURCE_DIR}/tests/cli/make_hostile.c)

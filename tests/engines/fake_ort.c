@@ -18,6 +18,9 @@
 #define FAKE_PROVIDES 7 /* has every provider, and writes down how it is asked for them */
 #define FAKE_CRASHES  8 /* the driver below it does */
 #define FAKE_HANGS    9
+#define FAKE_DEVICE                                                                                          \
+    10 /* computes one convolution, and copies inputs from the host when they are bound, as devices do */
+#define FAKE_LACKS 11 /* its CUDA provider's library needs cuBLAS of CUDA 12 */
 
 #if FAKE != FAKE_EMPTY
 typedef void (*any_function)(void);
@@ -162,6 +165,117 @@ static void *open_session(const void *env, const void *bytes, size_t length, con
     return NULL;
 }
 
+/* --- a device --- */
+
+typedef struct value {
+    float *data;
+    size_t bytes;
+    int on_device;
+} value;
+
+typedef struct binding {
+    value input, output;
+    int owned; /* the input is a copy */
+} binding;
+
+static char host_memory, device_memory;
+
+static void *host_info(int allocator, int memory, const void **made)
+{
+    (void)allocator;
+    (void)memory;
+    *made = &host_memory;
+    return NULL;
+}
+
+static void *device_info(const char *name, int allocator, int device, int memory, const void **made)
+{
+    (void)allocator;
+    (void)device;
+    (void)memory;
+    *made = &device_memory;
+    return strcmp(name, "Cuda") == 0 ? NULL : refuse();
+}
+
+static void *wrap(const void *info, void *data, size_t bytes, const int64_t *dims, size_t rank, int type,
+                  value **made)
+{
+    (void)dims;
+    (void)rank;
+    (void)type;
+    *made = calloc(1, sizeof **made);
+    **made = (value){data, bytes, info == &device_memory};
+    return NULL;
+}
+
+static void *new_binding(void *session, binding **made)
+{
+    (void)session;
+    *made = calloc(1, sizeof **made);
+    return NULL;
+}
+
+static void drop_copy(binding *b)
+{
+    if (b->owned)
+        free(b->input.data);
+    b->owned = 0;
+}
+
+static void end_binding(binding *b)
+{
+    drop_copy(b);
+    free(b);
+}
+
+static void *bind_in(binding *b, const char *name, const value *v)
+{
+    (void)name;
+    drop_copy(b);
+    b->input = *v;
+    if (!v->on_device) {
+        b->input.data = malloc(v->bytes);
+        memcpy(b->input.data, v->data, v->bytes);
+        b->owned = 1;
+    }
+    return NULL;
+}
+
+static void *bind_out(binding *b, const char *name, const value *v)
+{
+    (void)name;
+    b->output = *v;
+    return NULL;
+}
+
+/* 4 x 4, sums of 3 x 3 with zeros around, and a half: what a runtime is tried with. */
+static void *convolve(void *session, const void *options, binding *b)
+{
+    (void)session;
+    (void)options;
+    if (b->input.bytes != 16 * sizeof(float) || b->output.bytes != 16 * sizeof(float))
+        return refuse();
+    for (int i = 0; i < 16; i++) {
+        float sum = 0.5f;
+        for (int y = i / 4 - 1; y <= i / 4 + 1; y++)
+            for (int x = i % 4 - 1; x <= i % 4 + 1; x++)
+                sum += y >= 0 && y < 4 && x >= 0 && x < 4 ? b->input.data[4 * y + x] : 0;
+        b->output.data[i] = sum;
+    }
+    return NULL;
+}
+
+static void *lack(void *options, const void *cuda)
+{
+    (void)options;
+    (void)cuda;
+    say(NULL, 3, "", "", "",
+        "Failed to load library libonnxruntime_providers_cuda.so with error: libcublasLt.so.12: cannot open "
+        "shared "
+        "object file: No such file or directory");
+    return refuse();
+}
+
 static const void *get_api(uint32_t version)
 {
     if (FAKE == FAKE_NO_TABLE || version > 25)
@@ -176,7 +290,19 @@ static const void *get_api(uint32_t version)
         table[4] = (any_function)keep_log;
         table[8] = (any_function)open_session;
     }
-    if (FAKE == FAKE_PROVIDES) {
+    if (FAKE == FAKE_DEVICE) {
+        table[39] = (any_function)make_first;
+        table[49] = (any_function)wrap;
+        table[68] = (any_function)device_info;
+        table[69] = (any_function)host_info;
+        table[96] = (any_function)free;
+        table[133] = (any_function)convolve;
+        table[134] = (any_function)new_binding;
+        table[135] = (any_function)end_binding;
+        table[136] = (any_function)bind_in;
+        table[137] = (any_function)bind_out;
+    }
+    if (FAKE == FAKE_PROVIDES || FAKE == FAKE_DEVICE || FAKE == FAKE_LACKS) {
         table[125] = (any_function)list;
         table[170] = (any_function)append_tensorrt;
         table[171] = (any_function)make_first;
@@ -186,6 +312,8 @@ static const void *get_api(uint32_t version)
         table[206] = (any_function)set_options;
         table[216] = (any_function)append_by_name;
     }
+    if (FAKE == FAKE_LACKS)
+        table[204] = (any_function)lack;
     if (FAKE == FAKE_REFUSES)
         table[4] = (any_function)refuse;
     return table;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define FOREIGN_ENGINE "onnx_cpu"
 #include "foreign_checks.h"
+#include "engines/ort/ort_preload.h"
+#include "graph/builder.h"
+
+#include <dlfcn.h>
 
 /* ONNX Runtime through its function table; and libraries that are not ONNX Runtime, or not one that works. */
 
@@ -61,8 +65,18 @@ typedef struct ask {
     const char *reason;    /* … why */
 } ask;
 
+/* From here on "libcuda.so.1" is the stand-in, for this process and its children. */
+static void take_fake_driver(void)
+{
+    char path[4096];
+    const char *build = getenv("SKITTER_TEST_BUILD");
+    snprintf(path, sizeof path, "%s/tests/fake_cuda.so", build ? build : ".");
+    if (!dlopen(path, RTLD_NOW | RTLD_GLOBAL))
+        fail_msg("%s", dlerror());
+}
+
 /* In a process of its own: 0 = as expected. */
-static int ask_library(const ask *a, const char *log_path)
+static int ask_library_at(const ask *a, const char *library, const char *log_path)
 {
     sk_error err = {0};
     sk_session *s = NULL;
@@ -73,7 +87,7 @@ static int ask_library(const ask *a, const char *log_path)
     if (a->provider)
         snprintf(settings.options, sizeof settings.options, "provider=%s", a->provider);
     settings.device = a->device;
-    setenv(VARIABLE, fake("provides"), 1);
+    setenv(VARIABLE, library, 1);
     setenv("FAKE_ORT_LOG", log_path, 1);
     if (a->old)
         setenv("FAKE_ORT_OLD", "1", 1);
@@ -105,10 +119,19 @@ static void test_providers(void **state)
     static const ask asks[] = {
         {"onnx_cpu", NULL, 0, false, NULL, "", SK_OK, NULL},
         {"onnx_cpu", "CPUExecutionProvider", 0, false, NULL, "", SK_OK, NULL},
-        {"onnx_cuda", NULL, 1, false, "options device_id=1 cudnn_conv_use_max_workspace=1 use_tf32=0\nCUDA\n",
+        {"onnx_cuda", NULL, 1, false,
+         "options device_id=1 cudnn_conv_use_max_workspace=1 cudnn_conv_algo_search=EXHAUSTIVE "
+         "user_compute_stream=4096 enable_cuda_graph=1 use_tf32=0\nCUDA\n",
          FELL, SK_OK, NULL},
-        {"onnx_cuda", "cuda", 0, true, "options device_id=0 cudnn_conv_use_max_workspace=1\nCUDA\n", FELL,
-         SK_OK, NULL},
+        {"onnx_cuda", "cuda", 0, true,
+         "options device_id=0 cudnn_conv_use_max_workspace=1 cudnn_conv_algo_search=EXHAUSTIVE "
+         "user_compute_stream=4096 enable_cuda_graph=1\nCUDA\n",
+         FELL, SK_OK, NULL},
+        {"onnx_cuda", "CUDA,cuda_graph=off,conv_search=heuristic,memory_limit=2", 0, false,
+         "options device_id=0 cudnn_conv_use_max_workspace=1 cudnn_conv_algo_search=HEURISTIC "
+         "gpu_mem_limit=2097152 user_compute_stream=4096 use_tf32=0\nCUDA\n",
+         FELL, SK_OK, NULL},
+        {"onnx_cuda", NULL, 8, false, NULL, NULL, SK_ERR_RUNTIME, "invalid device ordinal"},
         {"onnx_cuda", "TensorRT", 0, false,
          "options device_id=0 trt_fp16_enable=0 trt_engine_cache_enable=0 "
          "trt_timing_cache_enable=0\nTensorRT\n",
@@ -128,12 +151,114 @@ static void test_providers(void **state)
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0)
-            _exit(ask_library(&asks[i], log_path));
+            _exit(ask_library_at(&asks[i], fake("provides"), log_path));
         int ended = -1;
         assert_int_equal(waitpid(child, &ended, 0), child);
         if (ended != 0)
             fail_msg("question %zu was answered wrongly", i);
     }
+}
+
+/* What is bound lies where the provider computes, or is bound for each run: what a device copied from the host at open is
+ * not what is there when it runs. */
+static void test_devices(void **state)
+{
+    (void)state;
+    static const char *const engines[] = {"onnx_cuda", "onnx_rocm"};
+    for (int e = 0; e < 2; e++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            sk_engine_probe probe = {0};
+            sk_error err = {0};
+            setenv(VARIABLE, fake("device"), 1);
+            sk_status status = sk_engine_find(engines[e])->probe(&probe, &err);
+            if (status != SK_OK || !probe.available)
+                fprintf(stderr, "%s: %s\n", engines[e], probe.detail);
+            _exit(status != SK_OK || !probe.available);
+        }
+        int ended = -1;
+        assert_int_equal(waitpid(child, &ended, 0), child);
+        assert_int_equal(ended, 0);
+    }
+}
+
+/* Several in flight: each slot has ends of its own, and gives its own sums. */
+static int run_slots(void)
+{
+    sk_error err = {0};
+    sk_session *s = NULL;
+    sk_graph *g = NULL;
+    sk_shape shape = sk_shape_of(4, 1, 1, 4, 4), w = sk_shape_of(4, 1, 1, 3, 3), one = sk_shape_of(1, 1);
+    float ones[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, half = 0.5f, x[3][16];
+    sk_window window = {{3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 0};
+    sk_builder b;
+    setenv(VARIABLE, fake("device"), 1);
+    assert_ok(sk_graph_open(&g, &err), &err);
+    sk_builder_init(&b, g);
+    sk_value in = sk_b_input(&b, "x", SK_DTYPE_F32, &shape);
+    sk_value weights = sk_b_constant(&b, "w", SK_DTYPE_F32, &w, ones);
+    sk_value bias = sk_b_constant(&b, "b", SK_DTYPE_F32, &one, &half);
+    sk_b_output(&b, sk_b_conv(&b, in, weights, bias, &window, 1, "conv"), "y");
+    sk_session_settings settings = foreign_settings(1);
+    settings.slots = 3;
+    assert_ok(sk_session_open(sk_engine_find("onnx_cuda"), g, &shape, 1, &settings, &s, &err), &err);
+    int wrong = !sk_session_about(s)->asynchronous || !strstr(sk_session_about(s)->detail, "CUDA graph");
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < 16; i++)
+            x[k][i] = (float)(k + 1);
+        sk_session_input input = {.data = x[k]};
+        assert_ok(sk_session_submit(s, &input, 1, &err), &err);
+    }
+    for (int k = 0; k < 3; k++) {
+        sk_tensor y;
+        assert_ok(sk_session_wait(s, &y, 1, &err), &err);
+        wrong += ((const float *)y.data)[0] != 4.0f * (float)(k + 1) + 0.5f;
+    }
+    sk_session_close(&s);
+    sk_graph_close(&g);
+    return wrong;
+}
+
+static void test_slots_on_a_device(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(run_slots());
+    int ended = -1;
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+}
+
+static void test_a_library_is_missing(void **state)
+{
+    (void)state;
+    char name[64];
+    assert_true(ort_missing_library("error: libcudnn.so.9: cannot open shared object file: No such file",
+                                    name, sizeof name));
+    assert_string_equal(name, "libcudnn.so.9");
+    assert_false(ort_missing_library("some other failure", name, sizeof name));
+    assert_false(ort_missing_library(": cannot open shared object file", name, sizeof name));
+    assert_false(ort_missing_library("libcudnn.so.9: cannot open shared object file", name, 4));
+    const ask a = {"onnx_cuda",
+                   NULL,
+                   0,
+                   false,
+                   NULL,
+                   NULL,
+                   SK_ERR_UNSUPPORTED,
+                   "was built for cuBLAS of CUDA 12: libcublasLt.so.12 is not on this machine"};
+    char log_path[4096];
+    snprintf(log_path, sizeof log_path, "%s/lacks", test_folder());
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(ask_library_at(&a, fake("lacks"), log_path));
+    int ended = -1;
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
 }
 
 int main(void)
@@ -142,6 +267,9 @@ int main(void)
         cmocka_unit_test(test_wrong_libraries),
         cmocka_unit_test(test_idle_library),
         cmocka_unit_test(test_folder_search),
+        cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_slots_on_a_device),
+        cmocka_unit_test(test_a_library_is_missing),
         cmocka_unit_test(test_providers), /* before a library is loaded here */
         cmocka_unit_test(test_refused_settings),
         cmocka_unit_test(test_named_graph),
@@ -152,5 +280,6 @@ int main(void)
         cmocka_unit_test(test_out_of_memory),
 
     };
+    take_fake_driver();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

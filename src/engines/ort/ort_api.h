@@ -59,15 +59,19 @@ typedef void (*ort_log_function)(void *param, int severity, const char *category
     X(set_optimisation, 23, ort_status *, (ort_session_options *, int level))                                \
     X(set_intra_threads, 24, ort_status *, (ort_session_options *, int))                                     \
     X(set_inter_threads, 25, ort_status *, (ort_session_options *, int))                                     \
+    X(create_run_options, 39, ort_status *, (ort_run_options **))                                            \
     X(create_tensor_over, 49, ort_status *,                                                                  \
       (const ort_memory_info *, void *, size_t bytes, const int64_t *dims, size_t rank, int type,            \
        ort_value **))                                                                                        \
+    X(create_memory_info, 68, ort_status *,                                                                  \
+      (const char *name, int allocator, int device, int memory, ort_memory_info **))                         \
     X(create_cpu_memory_info, 69, ort_status *, (int allocator, int memory, ort_memory_info **))             \
     X(release_env, 92, void, (ort_env *))                                                                    \
     X(release_status, 93, void, (ort_status *))                                                              \
     X(release_memory_info, 94, void, (ort_memory_info *))                                                    \
     X(release_session, 95, void, (ort_session *))                                                            \
     X(release_value, 96, void, (ort_value *))                                                                \
+    X(release_run_options, 97, void, (ort_run_options *))                                                    \
     X(release_session_options, 100, void, (ort_session_options *))                                           \
     X(get_providers, 125, ort_status *, (char ***names, int *count))                                         \
     X(release_providers, 126, ort_status *, (char **names, int count))                                       \
@@ -77,6 +81,7 @@ typedef void (*ort_log_function)(void *param, int severity, const char *category
     X(release_binding, 135, void, (ort_binding *))                                                           \
     X(bind_input, 136, ort_status *, (ort_binding *, const char *name, const ort_value *))                   \
     X(bind_output, 137, ort_status *, (ort_binding *, const char *name, const ort_value *))                  \
+    X(add_run_config, 165, ort_status *, (ort_run_options *, const char *key, const char *value))            \
     X(append_tensorrt, 170, ort_status *, (ort_session_options *, const ort_tensorrt_options *))             \
     X(create_tensorrt_options, 171, ort_status *, (ort_tensorrt_options **))                                 \
     X(set_tensorrt_options, 172, ort_status *, (ort_tensorrt_options *, ORT_KEYS))                           \

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/log.h"
 #include "base/memory.h"
 #include "engines/foreign/foreign.h"
-#include "engines/ort/ort_provider.h"
-#include "formats/onnx.h"
+#include "engines/ort/ort_bound.h"
+#include "engines/ort/ort_preload.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ONNX Runtime, on its CPU, CUDA or AMD providers. Inputs and outputs are bound once, to buffers of ours; a submit fills
- * the input buffer and calls one function. */
+/* ONNX Runtime, on its CPU, CUDA or AMD providers. Inputs and outputs are bound once, to buffers that stay; a submit fills
+ * the input buffers and calls one function. */
 
 typedef struct ort_engine_session {
     sk_foreign_session foreign;
     const ort_api *api;
     ort_session *session;
-    ort_memory_info *memory;
-    ort_value *inputs[SK_SESSION_MAX_INPUTS];
-    ort_value *outputs[SK_SESSION_MAX_SLOTS][SK_SESSION_MAX_OUTPUTS];
-    ort_binding *bindings[SK_SESSION_MAX_SLOTS];
+    ort_device *device; /* null: the provider computes in the host's memory */
+    ort_bound bound;
 } ort_engine_session;
 
 static sk_status ort_supports(const char *runtime, const sk_graph *graph, const sk_session_settings *settings,
@@ -26,26 +25,21 @@ static sk_status ort_supports(const char *runtime, const sk_graph *graph, const 
 {
     const ort_provider *provider = NULL;
     SK_TRY(ort_provider_choose(NULL, runtime, settings, &provider, err));
-    return sk_foreign_supports(runtime, graph, settings, err);
+    sk_session_settings exact = *settings; /* TF32 is the provider's way with models in f32 */
+    if (provider->ends == ORT_ENDS_ON_DEVICE && settings->precision == SK_PRECISION_TF32)
+        exact.precision = SK_PRECISION_F32;
+    return sk_foreign_supports(runtime, graph, &exact, err);
 }
 
 static void ort_close(sk_session *session)
 {
     ort_engine_session *s = (ort_engine_session *)session;
-    for (int k = 0; k < SK_SESSION_MAX_SLOTS; k++) {
-        if (s->bindings[k])
-            s->api->release_binding(s->bindings[k]);
-        for (int i = 0; i < SK_SESSION_MAX_OUTPUTS; i++)
-            if (s->outputs[k][i])
-                s->api->release_value(s->outputs[k][i]);
-    }
-    for (int i = 0; i < SK_SESSION_MAX_INPUTS; i++)
-        if (s->inputs[i])
-            s->api->release_value(s->inputs[i]);
-    if (s->memory)
-        s->api->release_memory_info(s->memory);
+    if (s->device && ort_device_settle(s->device, NULL) != SK_OK)
+        sk_log(SK_LOG_WARN, "onnx_cuda: the device did not end its work");
+    ort_bound_close(&s->bound);
     if (s->session)
         s->api->release_session(s->session);
+    ort_device_close(&s->device); /* its stream was the session's, its pinned memory is the host's buffers */
     sk_foreign_free(&s->foreign);
     sk_free(s);
 }
@@ -76,36 +70,6 @@ static sk_status set_options(const ort_api *api, ort_session_options *options,
     return bind_threads(api, options, settings, threads, err);
 }
 
-static sk_status make_value(ort_engine_session *s, const sk_tensor *tensor, ort_value **out, sk_error *err)
-{
-    return ort_check(s->api,
-                     s->api->create_tensor_over(s->memory, tensor->data, sk_tensor_bytes(tensor),
-                                                tensor->shape.dim, (size_t)tensor->shape.rank,
-                                                sk_onnx_type_of(tensor->dtype), out),
-                     "a buffer could not be wrapped", err);
-}
-
-static sk_status bind_buffers(ort_engine_session *s, const sk_foreign_model *model, sk_error *err)
-{
-    const ort_api *api = s->api;
-    SK_TRY(ort_check(api, api->create_cpu_memory_info(ORT_DEVICE_ALLOCATOR, ORT_MEMORY_DEFAULT, &s->memory),
-                     "memory kind", err));
-    for (int32_t i = 0; i < s->foreign.n_inputs; i++)
-        SK_TRY(make_value(s, &s->foreign.inputs[0][i], &s->inputs[i], err));
-    for (int32_t k = 0; k < s->foreign.slots; k++) {
-        SK_TRY(ort_check(api, api->create_binding(s->session, &s->bindings[k]), "binding", err));
-        for (int32_t i = 0; i < s->foreign.n_inputs; i++)
-            SK_TRY(ort_check(api, api->bind_input(s->bindings[k], model->inputs[i], s->inputs[i]),
-                             "an input could not be bound", err));
-        for (int32_t i = 0; i < s->foreign.n_outputs; i++) {
-            SK_TRY(make_value(s, &s->foreign.outputs[k][i], &s->outputs[k][i], err));
-            SK_TRY(ort_check(api, api->bind_output(s->bindings[k], model->outputs[i], s->outputs[k][i]),
-                             "an output could not be bound", err));
-        }
-    }
-    return SK_OK;
-}
-
 /* Opens the session; the provider's nodes are counted on the way, unless they can only be on the CPU. */
 static sk_status create_session(ort_engine_session *s, const ort_provider *provider,
                                 const sk_foreign_model *model, ort_session_options *options, sk_error *err)
@@ -130,6 +94,45 @@ static sk_status create_session(ort_engine_session *s, const ort_provider *provi
     return SK_OK;
 }
 
+static sk_status open_with(ort_engine_session *s, const ort_request *request, const ort_provider *provider,
+                           const sk_foreign_model *model, sk_error *err)
+{
+    const ort_api *api = s->api;
+    ort_session_options *options = NULL;
+    sk_status status;
+    SK_TRY(ort_check(api, api->create_session_options(&options), "session options", err));
+    SK_TRY_GOTO(set_options(api, options, request->settings, s->foreign.base.info.threads, err));
+    SK_TRY_GOTO(ort_preload_and_append(api, provider, options, request, err));
+    SK_TRY_GOTO(create_session(s, provider, model, options, err));
+done:
+    api->release_session_options(options);
+    return status;
+}
+
+/* With a CUDA graph where the provider can: a model of which a part is elsewhere is refused then, and opened without. */
+static sk_status open_session(ort_engine_session *s, const sk_session_settings *settings,
+                              const ort_provider *provider, const sk_foreign_model *model, sk_error *err)
+{
+    ort_request request = {.settings = settings};
+    sk_error refused = {0};
+    if (provider->takes_stream) {
+        request.stream = ort_device_stream(s->device);
+        request.graph =
+            sk_options_on(provider->runtime, ort_cuda_options_table, settings->options, "cuda_graph");
+    }
+    sk_status status = open_with(s, &request, provider, model, request.graph ? &refused : err);
+    if (status != SK_OK && request.graph && strstr(refused.message, "graph capture")) {
+        request.graph = false;
+        status = open_with(s, &request, provider, model, err);
+    } else if (status != SK_OK && request.graph && err) {
+        *err = refused;
+    }
+    sk_session_info *info = &s->foreign.base.info;
+    snprintf(info->detail, sizeof info->detail, "ONNX Runtime %s, %s provider%s", s->api->version,
+             provider->word, request.graph ? ", as a CUDA graph" : "");
+    return status;
+}
+
 static sk_status ort_open(const char *runtime, const sk_graph *graph, const sk_session_settings *settings,
                           sk_session **out, sk_error *err)
 {
@@ -141,21 +144,17 @@ static sk_status ort_open(const char *runtime, const sk_graph *graph, const sk_s
     if (!s)
         return sk_fail_memory(err, sizeof *s);
     s->api = api;
-    ort_session_options *options = NULL;
+    const bool on_device = provider->ends == ORT_ENDS_ON_DEVICE;
     sk_foreign_model model = {0};
     sk_status status;
-    sk_session_info *info = &s->foreign.base.info;
-    SK_TRY_GOTO(sk_foreign_alloc(&s->foreign, graph, settings, false, err));
+    SK_TRY_GOTO(sk_foreign_alloc(&s->foreign, graph, settings, on_device, err));
+    if (on_device)
+        SK_TRY_GOTO(ort_device_open(settings->device, settings->slots, &s->device, err));
     SK_TRY_GOTO(sk_foreign_model_open(graph, settings, &model, err));
-    SK_TRY_GOTO(ort_check(api, api->create_session_options(&options), "session options", err));
-    SK_TRY_GOTO(set_options(api, options, settings, info->threads, err));
-    SK_TRY_GOTO(provider->append(api, options, settings, err));
-    SK_TRY_GOTO(create_session(s, provider, &model, options, err));
-    SK_TRY_GOTO(bind_buffers(s, &model, err));
-    snprintf(info->detail, sizeof info->detail, "ONNX Runtime %s, %s provider", api->version, provider->word);
+    SK_TRY_GOTO(open_session(s, settings, provider, &model, err));
+    SK_TRY_GOTO(ort_bound_open(&s->bound, api, s->session, provider, s->device, settings->device, &s->foreign,
+                               &model, err));
 done:
-    if (options)
-        api->release_session_options(options);
     sk_foreign_model_close(&model);
     if (status == SK_OK)
         *out = &s->foreign.base;
@@ -168,8 +167,13 @@ static sk_status ort_submit(sk_session *session, int32_t slot, const sk_session_
 {
     ort_engine_session *s = (ort_engine_session *)session;
     sk_foreign_fill_inputs(&s->foreign, slot, inputs);
-    return ort_check(s->api, s->api->run_with_binding(s->session, NULL, s->bindings[slot]), "the run failed",
-                     err);
+    return ort_bound_run(&s->bound, &s->foreign, slot, err);
+}
+
+static sk_status ort_wait(sk_session *session, int32_t slot, void **outputs, sk_error *err)
+{
+    SK_TRY(ort_bound_wait(&((ort_engine_session *)session)->bound, slot, err));
+    return sk_foreign_wait(session, slot, outputs, err);
 }
 
 static sk_status ort_probe(const sk_engine *engine, atomic_int *works, sk_engine_probe *out, sk_error *err)
@@ -194,7 +198,7 @@ static sk_status ort_probe(const sk_engine *engine, atomic_int *works, sk_engine
 }
 
 /* The three runtimes differ in the provider they are made for. */
-#define ORT_ENGINE(word, engine_title, kind)                                                                 \
+#define ORT_ENGINE(word, engine_title, kind, further, table, in_flight)                                      \
     static atomic_int word##_works;                                                                          \
     static sk_status word##_probe(sk_engine_probe *out, sk_error *err)                                       \
     {                                                                                                        \
@@ -215,18 +219,20 @@ static sk_status ort_probe(const sk_engine *engine, atomic_int *works, sk_engine
         .title = (engine_title),                                                                             \
         .can = {.device = (kind),                                                                            \
                 .reads = SK_READS(SK_PLACE_HOST),                                                            \
-                .precisions = 1u << SK_PRECISION_F32 | 1u << SK_PRECISION_F16,                               \
+                .precisions = 1u << SK_PRECISION_F32 | 1u << SK_PRECISION_F16 | (further),                   \
+                .asynchronous = (in_flight),                                                                 \
                 .usual = SK_PRECISION_F32},                                                                  \
-        .options = ort_options,                                                                              \
+        .options = (table),                                                                                  \
         .probe = word##_probe,                                                                               \
         .supports = word##_supports,                                                                         \
         .open = word##_open,                                                                                 \
         .submit = ort_submit,                                                                                \
-        .wait = sk_foreign_wait,                                                                             \
+        .wait = ort_wait,                                                                                    \
         .close = ort_close,                                                                                  \
         .form = &sk_foreign_form_onnx,                                                                       \
     }
 
-ORT_ENGINE(onnx_cpu, "ONNX Runtime on the CPU", SK_DEVICE_CPU);
-ORT_ENGINE(onnx_cuda, "ONNX Runtime on NVIDIA GPUs", SK_DEVICE_NVIDIA);
-ORT_ENGINE(onnx_rocm, "ONNX Runtime on AMD GPUs", SK_DEVICE_AMD);
+ORT_ENGINE(onnx_cpu, "ONNX Runtime on the CPU", SK_DEVICE_CPU, 0u, ort_options, false);
+ORT_ENGINE(onnx_cuda, "ONNX Runtime on NVIDIA GPUs", SK_DEVICE_NVIDIA, 1u << SK_PRECISION_TF32,
+           ort_cuda_options_table, true);
+ORT_ENGINE(onnx_rocm, "ONNX Runtime on AMD GPUs", SK_DEVICE_AMD, 0u, ort_options, false);

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,32 +11,68 @@
 
 /* --- appending --- */
 
-static sk_status append_cpu(const ort_api *api, ort_session_options *options,
-                            const sk_session_settings *settings, sk_error *err)
+static sk_status append_cpu(const ort_api *api, ort_session_options *options, const ort_request *request,
+                            sk_error *err)
 {
     (void)api;
     (void)options;
-    (void)settings;
+    (void)request;
     (void)err;
     return SK_OK; /* always there */
 }
 
-static sk_status append_cuda(const ort_api *api, ort_session_options *options,
-                             const sk_session_settings *settings, sk_error *err)
+/* Keys and values of a provider's options, in the order they are put. */
+#define MOST_KEYS 8
+typedef struct key_list {
+    const char *keys[MOST_KEYS], *values[MOST_KEYS];
+    size_t n;
+} key_list;
+
+static void put(key_list *list, const char *key, const char *value)
 {
-    char device[16];
+    if (list->n < MOST_KEYS) {
+        list->keys[list->n] = key;
+        list->values[list->n++] = value;
+    }
+}
+
+static const char *option_of(const ort_request *request, const char *key, char *value, size_t capacity)
+{
+    return sk_options_value("onnx_cuda", sk_options_find(ort_cuda_options_table, key),
+                            request->settings->options, value, capacity);
+}
+
+static sk_status append_cuda(const ort_api *api, ort_session_options *options, const ort_request *request,
+                             sk_error *err)
+{
+    const sk_session_settings *settings = request->settings;
+    char device[16], search[16], limit[16], bytes[32];
+    key_list list = {0};
     snprintf(device, sizeof device, "%d", settings->device);
+    option_of(request, "conv_search", search, sizeof search);
+    for (char *c = search; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    snprintf(bytes, sizeof bytes, "%lld",
+             strtoll(option_of(request, "memory_limit", limit, sizeof limit), NULL, 10) * 1048576);
+    put(&list, "device_id", device);
+    put(&list, "cudnn_conv_use_max_workspace", "1");
+    put(&list, "cudnn_conv_algo_search", search);
+    if (strcmp(bytes, "0") != 0)
+        put(&list, "gpu_mem_limit", bytes);
+    if (request->stream)
+        put(&list, "user_compute_stream", request->stream);
+    if (request->graph)
+        put(&list, "enable_cuda_graph", "1");
     /* f32 is f32: no TF32 behind one's back. Libraries from before that option do not know it. */
-    const char *keys[] = {"device_id", "cudnn_conv_use_max_workspace", "use_tf32"};
-    const char *values[] = {device, "1", settings->precision == SK_PRECISION_F32 ? "0" : "1"};
+    put(&list, "use_tf32", settings->precision == SK_PRECISION_F32 ? "0" : "1");
     ort_cuda_options *cuda = NULL;
     sk_status status;
     SK_TRY(ort_check(api, api->create_cuda_options(&cuda), "the CUDA provider", err));
-    ort_status *refused = api->set_cuda_options(cuda, keys, values, 3);
+    ort_status *refused = api->set_cuda_options(cuda, list.keys, list.values, list.n);
     if (refused) {
         api->release_status(refused);
-        SK_TRY_GOTO(
-            ort_check(api, api->set_cuda_options(cuda, keys, values, 2), "the CUDA provider's options", err));
+        SK_TRY_GOTO(ort_check(api, api->set_cuda_options(cuda, list.keys, list.values, list.n - 1),
+                              "the CUDA provider's options", err));
     }
     status = ort_check(api, api->append_cuda(options, cuda), "the CUDA provider", err);
 done:
@@ -59,9 +96,10 @@ static char *engine_folder(const sk_session_settings *settings)
     return folder;
 }
 
-static sk_status append_tensorrt(const ort_api *api, ort_session_options *options,
-                                 const sk_session_settings *settings, sk_error *err)
+static sk_status append_tensorrt(const ort_api *api, ort_session_options *options, const ort_request *request,
+                                 sk_error *err)
 {
+    const sk_session_settings *settings = request->settings;
     char device[16], *folder = engine_folder(settings);
     snprintf(device, sizeof device, "%d", settings->device);
     const char *keys[] = {"device_id",
@@ -82,7 +120,7 @@ static sk_status append_tensorrt(const ort_api *api, ort_session_options *option
     SK_TRY_GOTO(ort_check(api, api->set_tensorrt_options(rt, keys, values, folder ? 6 : 4),
                           "the TensorRT provider's options", err));
     SK_TRY_GOTO(ort_check(api, api->append_tensorrt(options, rt), "the TensorRT provider", err));
-    status = append_cuda(api, options, settings, err); /* for the nodes it leaves */
+    status = append_cuda(api, options, request, err); /* for the nodes it leaves */
 done:
     if (rt)
         api->release_tensorrt_options(rt);
@@ -105,21 +143,22 @@ static sk_status append_amd(const ort_api *api, ort_session_options *options, co
     return ort_check(api, api->append_by_name(options, name, keys, values, 2), what, err);
 }
 
-static sk_status append_migraphx(const ort_api *api, ort_session_options *options,
-                                 const sk_session_settings *settings, sk_error *err)
+static sk_status append_migraphx(const ort_api *api, ort_session_options *options, const ort_request *request,
+                                 sk_error *err)
 {
-    return append_amd(api, options, "MIGraphX", api->append_migraphx_old, settings, err);
+    return append_amd(api, options, "MIGraphX", api->append_migraphx_old, request->settings, err);
 }
 
-static sk_status append_rocm(const ort_api *api, ort_session_options *options,
-                             const sk_session_settings *settings, sk_error *err)
+static sk_status append_rocm(const ort_api *api, ort_session_options *options, const ort_request *request,
+                             sk_error *err)
 {
-    return append_amd(api, options, "ROCM", api->append_rocm_old, settings, err);
+    return append_amd(api, options, "ROCM", api->append_rocm_old, request->settings, err);
 }
 
-static sk_status append_openvino(const ort_api *api, ort_session_options *options,
-                                 const sk_session_settings *settings, sk_error *err)
+static sk_status append_openvino(const ort_api *api, ort_session_options *options, const ort_request *request,
+                                 sk_error *err)
 {
+    const sk_session_settings *settings = request->settings;
     char threads[16];
     snprintf(threads, sizeof threads, "%d", settings->threads > 0 ? settings->threads : 8);
     const char *keys[] = {"device_type", "precision", "num_of_threads"};
@@ -128,10 +167,10 @@ static sk_status append_openvino(const ort_api *api, ort_session_options *option
                      "the OpenVINO provider", err);
 }
 
-static sk_status append_coreml(const ort_api *api, ort_session_options *options,
-                               const sk_session_settings *settings, sk_error *err)
+static sk_status append_coreml(const ort_api *api, ort_session_options *options, const ort_request *request,
+                               sk_error *err)
 {
-    (void)settings;
+    (void)request;
     if (api->append_coreml_old)
         return ort_check(api, api->append_coreml_old(options, 0), "the CoreML provider", err);
     return ort_check(api, api->append_by_name(options, "CoreML", NULL, NULL, 0), "the CoreML provider", err);
@@ -139,23 +178,50 @@ static sk_status append_coreml(const ort_api *api, ort_session_options *options,
 
 /* In the order of choice within a runtime. MIGraphX before ROCm: libraries from 1.30 on have only the former. */
 static const ort_provider providers[] = {
-    {"CPU", "CPUExecutionProvider", "onnx_cpu", "onnxruntime", append_cpu, false},
-    {"OpenVINO", "OpenVINOExecutionProvider", "onnx_cpu", "onnxruntime-openvino", append_openvino, false},
-    {"CoreML", "CoreMLExecutionProvider", "onnx_cpu", "onnxruntime", append_coreml, false},
-    {"CUDA", "CUDAExecutionProvider", "onnx_cuda", "onnxruntime-gpu", append_cuda, false},
-    {"TensorRT", "TensorrtExecutionProvider", "onnx_cuda", "onnxruntime-gpu", append_tensorrt, false},
-    {"MIGraphX", "MIGraphXExecutionProvider", "onnx_rocm", "onnxruntime-migraphx", append_migraphx, true},
-    {"ROCm", "ROCMExecutionProvider", "onnx_rocm", "onnxruntime-rocm", append_rocm, false},
+    {"CPU", "CPUExecutionProvider", "onnx_cpu", "onnxruntime", append_cpu, ORT_ENDS_ON_HOST, false, false},
+    {"OpenVINO", "OpenVINOExecutionProvider", "onnx_cpu", "onnxruntime-openvino", append_openvino,
+     ORT_ENDS_ON_HOST, false, false},
+    {"CoreML", "CoreMLExecutionProvider", "onnx_cpu", "onnxruntime", append_coreml, ORT_ENDS_ON_HOST, false,
+     false},
+    {"CUDA", "CUDAExecutionProvider", "onnx_cuda", "onnxruntime-gpu", append_cuda, ORT_ENDS_ON_DEVICE, true,
+     false},
+    {"TensorRT", "TensorrtExecutionProvider", "onnx_cuda", "onnxruntime-gpu", append_tensorrt,
+     ORT_ENDS_ON_DEVICE, false, false},
+    {"MIGraphX", "MIGraphXExecutionProvider", "onnx_rocm", "onnxruntime-migraphx", append_migraphx,
+     ORT_ENDS_BOUND_EACH_RUN, false, true},
+    {"ROCm", "ROCMExecutionProvider", "onnx_rocm", "onnxruntime-rocm", append_rocm, ORT_ENDS_BOUND_EACH_RUN,
+     false, false},
 };
 #define COUNT (sizeof providers / sizeof providers[0])
 
-const sk_engine_option ort_options[] = {
-    {.key = "provider",
-     .kind = SK_ENGINE_OPTION_TEXT,
-     .choices = "CPU|OpenVINO|CoreML|CUDA|TensorRT|MIGraphX|ROCm",
+#define PROVIDER_OPTION                                                                                      \
+    {                                                                                                        \
+        .key = "provider", .kind = SK_ENGINE_OPTION_TEXT,                                                    \
+        .choices = "CPU|OpenVINO|CoreML|CUDA|TensorRT|MIGraphX|ROCm", .changes_results = true,               \
+        .changes_files = true,                                                                               \
+        .help = "ONNX Runtime's execution provider; each belongs to one of the onnx runtimes"                \
+    }
+
+const sk_engine_option ort_options[] = {PROVIDER_OPTION, {0}};
+
+const sk_engine_option ort_cuda_options_table[] = {
+    PROVIDER_OPTION,
+    {.key = "cuda_graph",
+     .kind = SK_ENGINE_OPTION_SWITCH,
+     .usual = "on",
+     .help = "the whole model replayed as one CUDA graph, where all of it is on the GPU"},
+    {.key = "conv_search",
+     .kind = SK_ENGINE_OPTION_WORD,
+     .choices = "exhaustive|heuristic|default",
+     .usual = "exhaustive",
      .changes_results = true,
-     .changes_files = true,
-     .help = "ONNX Runtime's execution provider; each belongs to one of the onnx runtimes"},
+     .help = "how the CUDA provider chooses cuDNN's algorithms; exhaustive opens slowest and runs fastest"},
+    {.key = "memory_limit",
+     .kind = SK_ENGINE_OPTION_NUMBER,
+     .least = 0,
+     .most = 1 << 20,
+     .usual = "0",
+     .help = "MB of the GPU's memory that ONNX Runtime may take; 0: all of it"},
     {0}};
 
 /* A provider by a person's word: "cuda", "CUDAExecutionProvider". */
