@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/bench.h"
 
+#include "app/bench_frames.h"
 #include "app/network.h"
 #include "app/runtimes.h"
 #include "base/child.h"
@@ -20,12 +21,13 @@
 
 void sk_bench_defaults(sk_bench_settings *settings)
 {
-    *settings = (sk_bench_settings){.batch = 1, .iterations = 60, .warmup = 3, .winograd = true};
+    *settings =
+        (sk_bench_settings){.batch = 1, .iterations = 60, .warmup = 3, .winograd = true, .frames = true};
 }
 
 /* --- talk between the parent and a runtime's process: records of fixed size --- */
 
-enum { ORDER_RUN = 1, ORDER_LAYERS = 2, ORDER_END = 3 };
+enum { ORDER_RUN = 1, ORDER_LAYERS = 2, ORDER_END = 3, ORDER_FRAMES = 4 };
 
 typedef struct opened_report {
     int32_t ok;
@@ -91,10 +93,13 @@ typedef struct bench_model {
     sk_model *model;
     sk_session *session;
     uint8_t *pictures;
+    int32_t height, width, channels; /* of the pictures */
+    sk_bench_frames *frames;
 } bench_model;
 
 static void close_model(bench_model *b)
 {
+    sk_bench_frames_close(&b->frames);
     sk_session_close(&b->session);
     sk_model_close(&b->model);
     sk_free(b->pictures);
@@ -107,6 +112,9 @@ static sk_status open_model(const sk_bench_settings *s, const char *runtime, ben
     SK_TRY(sk_model_open_heads(s->model, s->heads, &b->model, err));
     int32_t height = s->height ? s->height : b->model->input.height;
     int32_t width = s->width ? s->width : b->model->input.width;
+    b->height = height;
+    b->width = width;
+    b->channels = b->model->input.channels;
     sk_session_settings settings;
     const sk_network_wish wish = {.threads = s->threads,
                                   .precision = s->precision,
@@ -153,6 +161,40 @@ static int send_layers(bench_model *b, int fd)
     return ok;
 }
 
+/* The network alone: by the device's own clock where it has one, which sees no transfer; else the whole call, which is the
+ * network. */
+static void time_network(bench_model *b, round_report *report)
+{
+    sk_session_input input = {.data = b->pictures};
+    sk_error err = {0};
+    for (int i = 0; i < RUNS_A_ROUND && report->ok; i++) {
+        sk_session_times times = {0};
+        double cpu = processor_ms();
+        const int64_t begin = sk_clock_ns();
+        report->ok = sk_session_run(b->session, &input, 1, NULL, 0, &err) == SK_OK;
+        report->ms[i] = (double)(sk_clock_ns() - begin) * 1e-6;
+        cpu = processor_ms() - cpu;
+        report->cpu_ms = cpu < report->cpu_ms ? cpu : report->cpu_ms;
+        if (report->ok && sk_session_get_times(b->session, &times, NULL) == SK_OK && times.network > 0)
+            report->ms[i] = times.network * 1e3;
+    }
+    snprintf(report->problem, sizeof report->problem, "%.511s", err.message);
+}
+
+/* The pipeline is opened by the first round: what the network's process needs is known by then. */
+static void time_frames(const sk_bench_settings *s, const char *runtime, bench_model *b, round_report *report)
+{
+    sk_error err = {0};
+    sk_status status = SK_OK;
+    if (!b->frames)
+        status = sk_bench_frames_open(s, runtime, b->session->settings.options, b->channels, b->pictures,
+                                      b->height, b->width, &b->frames, &err);
+    for (int i = 0; i < RUNS_A_ROUND && status == SK_OK; i++)
+        status = sk_bench_frames_run(b->frames, &report->ms[i], &err);
+    report->ok = status == SK_OK;
+    snprintf(report->problem, sizeof report->problem, "%.511s", err.message);
+}
+
 void sk_bench_serve(int fd)
 {
     static bench_wish wish;
@@ -186,24 +228,18 @@ void sk_bench_serve(int fd)
         memcpy(opened.detail, info->detail, sizeof opened.detail);
     }
     int going = sk_child_send(fd, &opened, sizeof opened) && opened.ok;
-    sk_session_input input = {.data = b.pictures};
     for (int32_t order = 0; going && sk_child_receive(fd, &order, sizeof order) && order != ORDER_END;) {
         if (order == ORDER_LAYERS) {
             going = send_layers(&b, fd);
             continue;
         }
         round_report report = {.ok = 1, .cpu_ms = 1e30};
-        for (int i = 0; i < RUNS_A_ROUND && report.ok; i++) {
-            double cpu = processor_ms();
-            begin = sk_clock_ns();
-            report.ok = sk_session_run(b.session, &input, 1, NULL, 0, &err) == SK_OK;
-            report.ms[i] = (double)(sk_clock_ns() - begin) * 1e-6;
-            cpu = processor_ms() - cpu;
-            report.cpu_ms = cpu < report.cpu_ms ? cpu : report.cpu_ms;
-        }
-        snprintf(report.problem, sizeof report.problem, "%.511s", err.message);
+        if (order == ORDER_FRAMES)
+            time_frames(s, wish.runtime, &b, &report);
+        else
+            time_network(&b, &report);
         report.rss_mb = peak_rss_mb();
-        going = sk_child_send(fd, &report, sizeof report) && report.ok;
+        going = sk_child_send(fd, &report, sizeof report) && (report.ok || order == ORDER_FRAMES);
     }
     close_model(&b);
 }
@@ -291,6 +327,23 @@ static int run_round(sk_child *c, sk_bench_result *r, double *samples)
     return RUNS_A_ROUND;
 }
 
+/* 0 rounds where the model cannot be run on frames: `r` says why. */
+static int run_frames(sk_child *c, sk_bench_result *r, double *samples)
+{
+    int32_t order = ORDER_FRAMES;
+    round_report report = {0};
+    if (r->frames_problem[0])
+        return 0;
+    if (!sk_child_send(c->fd, &order, sizeof order) || !sk_child_receive(c->fd, &report, sizeof report))
+        snprintf(report.problem, sizeof report.problem, "its process ended without a word");
+    if (!report.ok) {
+        snprintf(r->frames_problem, sizeof r->frames_problem, "%.511s", report.problem);
+        return 0;
+    }
+    memcpy(samples, report.ms, sizeof report.ms);
+    return RUNS_A_ROUND;
+}
+
 static void fetch_layers(sk_child *c, sk_bench_result *r)
 {
     int32_t order = ORDER_LAYERS, count = 0;
@@ -341,6 +394,26 @@ static void summarise(sk_bench_result *r, double *samples, size_t count, double 
     r->peak_percent = peak > 0 ? 100 * r->gflops / peak : 0;
 }
 
+/* One of them a runtime after the other, round by round; taken[i] of runtime i's samples count. */
+static void run_rounds(const sk_bench_settings *s, sk_child *children, sk_bench_result *results,
+                       int (*one)(sk_child *, sk_bench_result *, double *), double *samples, size_t *taken)
+{
+    const size_t capacity = (size_t)s->iterations + RUNS_A_ROUND;
+    const int32_t warmup_rounds = (s->warmup + RUNS_A_ROUND - 1) / RUNS_A_ROUND;
+    const int32_t rounds = warmup_rounds + (s->iterations + RUNS_A_ROUND - 1) / RUNS_A_ROUND;
+    memset(taken, 0, (size_t)s->n_runtimes * sizeof *taken);
+    for (int32_t round = 0; round < rounds; round++)
+        for (int32_t i = 0; i < s->n_runtimes; i++) {
+            if (results[i].failed)
+                continue;
+            double *at = samples + (size_t)i * capacity + (round < warmup_rounds ? 0 : taken[i]);
+            const int n = one(&children[i], &results[i], at);
+            taken[i] += round < warmup_rounds ? 0 : (size_t)n;
+        }
+    for (int32_t i = 0; i < s->n_runtimes; i++)
+        taken[i] = taken[i] > (size_t)s->iterations ? (size_t)s->iterations : taken[i];
+}
+
 static sk_status run_all(const sk_bench_settings *s, sk_bench_result *results, sk_error *err)
 {
     SK_CHECK_ARG(s->n_runtimes >= 1 && s->n_runtimes <= SK_BENCH_MAX_RUNTIMES, err);
@@ -354,21 +427,17 @@ static sk_status run_all(const sk_bench_settings *s, sk_bench_result *results, s
         return sk_fail_memory(err, capacity * sizeof *samples);
     memset(results, 0, (size_t)s->n_runtimes * sizeof *results);
     open_children(s, children, results, flops);
-    int32_t warmup_rounds = (s->warmup + RUNS_A_ROUND - 1) / RUNS_A_ROUND;
-    int32_t rounds = warmup_rounds + (s->iterations + RUNS_A_ROUND - 1) / RUNS_A_ROUND;
-    for (int32_t round = 0; round < rounds; round++)
-        for (int32_t i = 0; i < s->n_runtimes; i++) {
-            if (results[i].failed)
-                continue;
-            double *at = samples + (size_t)i * capacity + (round < warmup_rounds ? 0 : taken[i]);
-            int n = run_round(&children[i], &results[i], at);
-            taken[i] += round < warmup_rounds ? 0 : (size_t)n;
-        }
+    run_rounds(s, children, results, run_round, samples, taken);
     double peak = peak_gflops(s->threads);
-    for (int32_t i = 0; i < s->n_runtimes; i++) {
-        if (taken[i] > (size_t)s->iterations)
-            taken[i] = (size_t)s->iterations;
+    for (int32_t i = 0; i < s->n_runtimes; i++)
         summarise(&results[i], samples + (size_t)i * capacity, taken[i], flops[i], peak);
+    if (s->frames) {
+        run_rounds(s, children, results, run_frames, samples, taken);
+        for (int32_t i = 0; i < s->n_runtimes; i++)
+            if (taken[i] > 0)
+                results[i].frame_ms = sk_samples_summarize(samples + (size_t)i * capacity, taken[i]).median;
+    }
+    for (int32_t i = 0; i < s->n_runtimes; i++) {
         if (s->layers && !results[i].failed)
             fetch_layers(&children[i], &results[i]);
         end_child(&children[i]);

@@ -5,7 +5,7 @@
 #include "engines/engine.h"
 #include "skitter/model.h"
 
-/* Times a model's network on several runtimes, side by side: each runtime lives in a process of its own (so that memory
+/* Times a model on several runtimes, side by side, its network alone and the whole way from frames to results: each runtime lives in a process of its own (so that memory
  * and opening time are its own), and short rounds of runs alternate between them, so that a noisy machine disturbs all
  * alike. Ratios between rows of one run are meaningful; absolute times only as far as the machine is quiet. */
 
@@ -20,6 +20,7 @@ typedef struct sk_bench_settings {
     int32_t threads;       /* 0: all cores */
     int32_t iterations;    /* timed runs of each runtime; default 60 */
     int32_t warmup;        /* untimed runs of each; default 3 */
+    bool frames;           /* also frames to results, all stages; default true */
     bool layers;           /* also a per-layer table of the first runtime */
     bool cut_tail;         /* 1: time up to the raw heads, as predict runs it */
     bool winograd;
@@ -38,8 +39,10 @@ typedef struct sk_bench_result {
     char device[160];
     bool failed;
     char problem[512];
-    double open_ms; /* from the model's path to the end of the first run */
-    double median_ms, min_ms, p99_ms;
+    double open_ms;                   /* from the model's path to the end of the first run */
+    double median_ms, min_ms, p99_ms; /* the network alone, on the device */
+    double frame_ms; /* median from frames in memory to their instances, a batch; 0: not measured … */
+    char frames_problem[512]; /* … for this reason, where it was asked for */
     double cpu_ms; /* least processor time of a run, over all threads: what a busy machine disturbs least */
     double gflops; /* of the median */
     double peak_percent;               /* of this CPU's measured peak with as many threads; 0 unknown */

@@ -54,5 +54,9 @@ out=$("$skitter" net "$model" -i "${model%/*}/bus_input_u8.npy" -o "$work/y.npy"
 expect "$out" "f32 1x21x2100" "net tells the output's shape"
 out=$("$skitter" bench "$model" --runtime reference,nonsense -n 2 --warmup 0 --json 2>&1); status_is 0 $? "bench"
 expect "$out" '"median_ms"' "bench --json"
+expect "$out" '"frame_ms": [0-9]' "bench times frames to results too"
+out=$("$skitter" bench "$model" -n 2 --warmup 0 --no-frames 2>&1); status_is 0 $? "bench --no-frames"
+expect "$out" '^cpu  *[0-9.]*  *- ' "bench without frames leaves the column open"
+out=$("$skitter" bench "$model" --runtime nonsense,cpu -n 2 --warmup 0 --json 2>&1)
 expect "$out" '"error"' "bench explains the runtime that failed"
 exit $((failures > 0))

@@ -59,6 +59,15 @@ int cuEventCreate(void **event, unsigned flags)
     return 0;
 }
 
+int cuEventElapsedTime(float *ms, void *from, void *to);
+int cuEventElapsedTime(float *ms, void *from, void *to)
+{
+    (void)from;
+    (void)to;
+    *ms = 2;
+    return 0;
+}
+
 int cuMemAlloc_v2(uintptr_t *memory, size_t bytes);
 int cuMemAlloc_v2(uintptr_t *memory, size_t bytes)
 {

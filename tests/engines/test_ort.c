@@ -214,6 +214,9 @@ static int run_slots(void)
         sk_tensor y;
         assert_ok(sk_session_wait(s, &y, 1, &err), &err);
         wrong += ((const float *)y.data)[0] != 4.0f * (float)(k + 1) + 0.5f;
+        sk_session_times times = {0};
+        assert_ok(sk_session_get_times(s, &times, &err), &err);
+        wrong += !(times.upload > 0.0019 && times.network > 0.0019 && times.download < 0.0021);
     }
     sk_session_close(&s);
     sk_graph_close(&g);

@@ -130,16 +130,19 @@ static sk_status run(ort_bound *b, int32_t slot, sk_error *err)
 /* Up, run, down: queued on one stream where the provider works on ours, else one after the other. */
 static sk_status run_on_device(ort_bound *b, const sk_foreign_session *foreign, int32_t slot, sk_error *err)
 {
+    SK_TRY(ort_device_mark(b->device, slot, ORT_MARK_BEGIN, err));
     for (int32_t i = 0; i < foreign->n_inputs; i++)
         SK_TRY(ort_device_upload(b->device, b->device_inputs[slot][i], foreign->inputs[slot][i].data,
                                  sk_tensor_bytes(&foreign->inputs[slot][i]), err));
+    SK_TRY(ort_device_mark(b->device, slot, ORT_MARK_UP, err));
     if (!b->provider->takes_stream)
         SK_TRY(ort_device_settle(b->device, err));
     SK_TRY(run(b, slot, err));
+    SK_TRY(ort_device_mark(b->device, slot, ORT_MARK_RUN, err));
     for (int32_t i = 0; i < foreign->n_outputs; i++)
         SK_TRY(ort_device_download(b->device, foreign->outputs[slot][i].data, b->device_outputs[slot][i],
                                    sk_tensor_bytes(&foreign->outputs[slot][i]), err));
-    return ort_device_mark(b->device, slot, err);
+    return ort_device_mark(b->device, slot, ORT_MARK_DOWN, err);
 }
 
 sk_status ort_bound_run(ort_bound *b, const sk_foreign_session *foreign, int32_t slot, sk_error *err)
@@ -154,4 +157,13 @@ sk_status ort_bound_run(ort_bound *b, const sk_foreign_session *foreign, int32_t
 sk_status ort_bound_wait(ort_bound *b, int32_t slot, sk_error *err)
 {
     return b->device ? ort_device_wait(b->device, slot, err) : SK_OK;
+}
+
+sk_status ort_bound_times(ort_bound *b, int32_t slot, sk_session_times *out, sk_error *err)
+{
+    double seconds[ORT_MARKS - 1] = {0};
+    if (b->device && b->provider->takes_stream)
+        SK_TRY(ort_device_times(b->device, slot, seconds, err));
+    *out = (sk_session_times){.upload = seconds[0], .network = seconds[1], .download = seconds[2]};
+    return SK_OK;
 }

@@ -34,5 +34,7 @@ void ort_bound_close(ort_bound *bound); /* before the session and the host's buf
 sk_status ort_bound_run(ort_bound *bound, const sk_foreign_session *foreign, int32_t slot,
                         sk_error *err) SK_MUST_CHECK;
 sk_status ort_bound_wait(ort_bound *bound, int32_t slot, sk_error *err) SK_MUST_CHECK;
+/* After wait, by the device's clock; all zero where there is none. */
+sk_status ort_bound_times(ort_bound *bound, int32_t slot, sk_session_times *out, sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STREAM_NON_BLOCKING  1u
-#define EVENT_WITHOUT_TIMING 2u
-#define MOST_BUFFERS         (SK_SESSION_MAX_SLOTS * (SK_SESSION_MAX_INPUTS + SK_SESSION_MAX_OUTPUTS))
+#define STREAM_NON_BLOCKING 1u
+#define EVENT_WITH_TIMES    0u
+#define MOST_BUFFERS        (SK_SESSION_MAX_SLOTS * (SK_SESSION_MAX_INPUTS + SK_SESSION_MAX_OUTPUTS))
 
 typedef void *cu_handle; /* a context, a stream, an event */
 typedef uintptr_t cu_memory;
@@ -30,6 +30,7 @@ typedef uintptr_t cu_memory;
     X(cuEventCreate, (cu_handle *, unsigned))                                                                \
     X(cuEventDestroy_v2, (cu_handle))                                                                        \
     X(cuEventRecord, (cu_handle, cu_handle))                                                                 \
+    X(cuEventElapsedTime, (float *, cu_handle, cu_handle))                                                   \
     X(cuEventSynchronize, (cu_handle))                                                                       \
     X(cuMemAlloc_v2, (cu_memory *, size_t))                                                                  \
     X(cuMemFree_v2, (cu_memory))                                                                             \
@@ -49,8 +50,8 @@ static char missing[160]; /* why the driver cannot be used; "" = it can */
 struct ort_device {
     int number;
     cu_handle context, stream;
-    int32_t slots, n_buffers, n_pinned;
-    cu_handle events[SK_SESSION_MAX_SLOTS];
+    int32_t n_events, n_buffers, n_pinned;
+    cu_handle events[SK_SESSION_MAX_SLOTS * ORT_MARKS]; /* of a slot one after the other */
     cu_memory buffers[MOST_BUFFERS];
     void *pinned[MOST_BUFFERS];
     char stream_text[24];
@@ -99,8 +100,8 @@ static void leave(void)
 static sk_status make_queue(ort_device *d, int32_t slots, sk_error *err)
 {
     SK_TRY(done(cu.cuStreamCreate(&d->stream, STREAM_NON_BLOCKING), "a stream", err));
-    for (; d->slots < slots; d->slots++)
-        SK_TRY(done(cu.cuEventCreate(&d->events[d->slots], EVENT_WITHOUT_TIMING), "an event", err));
+    for (; d->n_events < slots * (int32_t)ORT_MARKS; d->n_events++)
+        SK_TRY(done(cu.cuEventCreate(&d->events[d->n_events], EVENT_WITH_TIMES), "an event", err));
     snprintf(d->stream_text, sizeof d->stream_text, "%zu", (size_t)(uintptr_t)d->stream);
     return SK_OK;
 }
@@ -143,7 +144,7 @@ void ort_device_close(ort_device **device)
             (void)cu.cuMemHostUnregister(d->pinned[i]);
         for (int32_t i = 0; i < d->n_buffers; i++)
             (void)cu.cuMemFree_v2(d->buffers[i]);
-        for (int32_t i = 0; i < d->slots; i++)
+        for (int32_t i = 0; i < d->n_events; i++)
             (void)cu.cuEventDestroy_v2(d->events[i]);
         if (d->stream)
             (void)cu.cuStreamDestroy_v2(d->stream);
@@ -199,10 +200,15 @@ sk_status ort_device_download(ort_device *d, void *host, const void *from, size_
     return done(error, "a download", err);
 }
 
-sk_status ort_device_mark(ort_device *d, int32_t slot, sk_error *err)
+static cu_handle event_of(const ort_device *d, int32_t slot, int32_t mark)
+{
+    return d->events[slot * (int32_t)ORT_MARKS + mark];
+}
+
+sk_status ort_device_mark(ort_device *d, int32_t slot, ort_mark mark, sk_error *err)
 {
     SK_TRY(enter(d, err));
-    int error = cu.cuEventRecord(d->events[slot], d->stream);
+    int error = cu.cuEventRecord(event_of(d, slot, mark), d->stream);
     leave();
     return done(error, "an event", err);
 }
@@ -210,9 +216,22 @@ sk_status ort_device_mark(ort_device *d, int32_t slot, sk_error *err)
 sk_status ort_device_wait(ort_device *d, int32_t slot, sk_error *err)
 {
     SK_TRY(enter(d, err));
-    int error = cu.cuEventSynchronize(d->events[slot]);
+    int error = cu.cuEventSynchronize(event_of(d, slot, ORT_MARK_DOWN));
     leave();
     return done(error, "waiting for a run", err);
+}
+
+sk_status ort_device_times(ort_device *d, int32_t slot, double *seconds, sk_error *err)
+{
+    int error = 0;
+    SK_TRY(enter(d, err));
+    for (int32_t i = 0; i + 1 < ORT_MARKS && !error; i++) {
+        float ms = 0;
+        error = cu.cuEventElapsedTime(&ms, event_of(d, slot, i), event_of(d, slot, i + 1));
+        seconds[i] = (double)ms * 1e-3;
+    }
+    leave();
+    return done(error, "times", err);
 }
 
 sk_status ort_device_settle(ort_device *d, sk_error *err)

@@ -28,9 +28,13 @@ sk_status ort_device_upload(ort_device *device, void *to, const void *host, size
                             sk_error *err) SK_MUST_CHECK;
 sk_status ort_device_download(ort_device *device, void *host, const void *from, size_t bytes,
                               sk_error *err) SK_MUST_CHECK;
-/* What is queued so far belongs to the slot; wait blocks until it is done. */
-sk_status ort_device_mark(ort_device *device, int32_t slot, sk_error *err) SK_MUST_CHECK;
+/* Marks on the stream, in the order a submit passes them; the last ends what belongs to the slot, and wait blocks until that
+ * is done. */
+typedef enum ort_mark { ORT_MARK_BEGIN = 0, ORT_MARK_UP, ORT_MARK_RUN, ORT_MARK_DOWN, ORT_MARKS } ort_mark;
+sk_status ort_device_mark(ort_device *device, int32_t slot, ort_mark mark, sk_error *err) SK_MUST_CHECK;
 sk_status ort_device_wait(ort_device *device, int32_t slot, sk_error *err) SK_MUST_CHECK;
+/* After wait: seconds between the slot's marks, ORT_MARKS - 1 of them. */
+sk_status ort_device_times(ort_device *device, int32_t slot, double *seconds, sk_error *err) SK_MUST_CHECK;
 sk_status ort_device_settle(ort_device *device, sk_error *err) SK_MUST_CHECK; /* everything queued */
 
 #endif

@@ -176,6 +176,11 @@ static sk_status ort_wait(sk_session *session, int32_t slot, void **outputs, sk_
     return sk_foreign_wait(session, slot, outputs, err);
 }
 
+static sk_status ort_times(sk_session *session, int32_t slot, sk_session_times *out, sk_error *err)
+{
+    return ort_bound_times(&((ort_engine_session *)session)->bound, slot, out, err);
+}
+
 static sk_status ort_probe(const sk_engine *engine, atomic_int *works, sk_engine_probe *out, sk_error *err)
 {
     const ort_api *api = NULL;
@@ -228,6 +233,7 @@ static sk_status ort_probe(const sk_engine *engine, atomic_int *works, sk_engine
         .open = word##_open,                                                                                 \
         .submit = ort_submit,                                                                                \
         .wait = ort_wait,                                                                                    \
+        .times = ort_times,                                                                                  \
         .close = ort_close,                                                                                  \
         .form = &sk_foreign_form_onnx,                                                                       \
     }
