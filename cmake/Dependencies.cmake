@@ -22,3 +22,8 @@ if(SKITTER_FFMPEG)
     pkg_check_modules(FFMPEG REQUIRED libavformat libavcodec libavutil libswscale libavdevice)
     include_directories(SYSTEM ${FFMPEG_INCLUDE_DIRS})
 endif()
+# Headers only, too (src/server/library_mhd.h). Without them everything is built but `skitter serve`, which then says so.
+pkg_check_modules(MICROHTTPD libmicrohttpd>=0.9.70)
+if(NOT MICROHTTPD_FOUND)
+    message(STATUS "The page is left out: there is no libmicrohttpd (Debian: libmicrohttpd-dev)")
+endif()

@@ -108,6 +108,27 @@ if(NOT SKITTER_SANITIZE) # the sanitizers' own functions come with the program
 endif()
 target_link_libraries(skitter_shared PRIVATE ${SKITTER_LIBRARIES})
 
+# The page: a library of its own, so that libskitter needs no HTTP. Its files are compiled in.
+file(GLOB_RECURSE server_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/server/*.c)
+file(GLOB_RECURSE page_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/server/page/*)
+if(NOT MICROHTTPD_FOUND)
+    list(FILTER server_sources EXCLUDE REGEX "_mhd\\.c$")
+    file(GLOB stand_ins CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/server/without_mhd.c)
+    list(APPEND server_sources ${stand_ins})
+    list(REMOVE_DUPLICATES server_sources)
+endif()
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/generated/page_files.c
+    COMMAND ${CMAKE_COMMAND} -DROOT=${CMAKE_SOURCE_DIR}/src/server/page
+        -DOUT=${CMAKE_BINARY_DIR}/generated/page_files.c -P ${CMAKE_SOURCE_DIR}/cmake/Page.cmake
+    DEPENDS ${page_files} ${CMAKE_SOURCE_DIR}/cmake/Page.cmake COMMENT "" VERBATIM)
+add_library(skitter_server STATIC ${server_sources} ${CMAKE_BINARY_DIR}/generated/page_files.c)
+sk_target(skitter_server)
+if(MICROHTTPD_FOUND)
+    target_compile_definitions(skitter_server PRIVATE SKITTER_HAVE_MHD=1)
+    target_include_directories(skitter_server SYSTEM PRIVATE ${MICROHTTPD_INCLUDE_DIRS})
+endif()
+target_link_libraries(skitter_server PUBLIC skitter_static)
+
 # The doors print and parse arguments; they use internal headers of app/ and below, hence the static library.
 # Everything but main.c is a library of its own, so that tests/cli can call it.
 file(GLOB_RECURSE cli_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cli/*.c)
@@ -115,7 +136,7 @@ list(REMOVE_ITEM cli_sources ${CMAKE_SOURCE_DIR}/src/cli/main.c)
 add_library(skitter_cli STATIC ${cli_sources})
 sk_target(skitter_cli)
 add_dependencies(skitter_cli skitter_build_info)
-target_link_libraries(skitter_cli PUBLIC skitter_static)
+target_link_libraries(skitter_cli PUBLIC skitter_server)
 add_executable(skitter ${CMAKE_SOURCE_DIR}/src/cli/main.c)
 sk_target(skitter)
 target_link_libraries(skitter PRIVATE skitter_cli)

@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 
 tree() { # a small tree in order, in a fresh folder
     rm -rf "$work/tree"
-    mkdir -p "$work"/tree/{include/skitter,src/{base,graph,formats,kernels/x86,tasks,engines/cpu,runtime,media,app,cli}}
+    mkdir -p "$work"/tree/{include/skitter,src/{base,graph,formats,kernels/x86,tasks,engines/cpu,runtime,media,app,server,cli}}
     cd "$work/tree"
     echo '#include "skitter/status.h"' >include/skitter/log.h
     printf '#include "base/error.h"\n#include <stdio.h>\n#include "near.h"\n' >src/base/log.c
@@ -46,7 +46,7 @@ caught src/kernels/x86/conv_avx2.c '#include "base/memory.h"' 'allocate nothing'
 caught src/media/video.c '#include "models/model.h"' 'media may not know models'
 caught src/runtime/choose.c '#include "engines/cpu/plan.h"' 'insides of an engine'
 caught src/app/predict.c '#include "cli/args.h"' 'app may not know cli'
-caught src/cli/main.c '#include "server/http.h"' 'cli may not know server'
+caught src/server/http.h '#include "cli/cli.h"' 'server may not know cli'
 caught src/cli/main.c '#include "../app/predict.h"' 'climbs out'
 caught include/skitter/log.h '#include "base/error.h"' 'skitter may not know base'
 mkdir -p "$work/tree/src/attic" && tree && mkdir src/attic && touch src/attic/old.c

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_SERVER_INSIDE_H
+#define SK_SERVER_INSIDE_H
+
+#include "server/auth.h"
+#include "server/events.h"
+#include "server/probes.h"
+#include "server/rate.h"
+#include "server/roots.h"
+#include "server/server.h"
+
+/* Inside server/: what routes share. */
+
+typedef struct sk_listener sk_listener;
+
+struct sk_server {
+    sk_auth auth;
+    sk_roots roots;
+    sk_probes probes;
+    sk_rate rate;
+    sk_events *events;
+    sk_server_doors doors;
+    char *state;           /* folder */
+    sk_listener *listener; /* null: none, in tests of routes */
+    char link[512], notice[512];
+};
+
+/* A server without a socket: all that routes need. */
+sk_status sk_server_prepare(const sk_server_settings *settings, sk_server **out, sk_error *err) SK_MUST_CHECK;
+
+/* The socket and its threads (listener_mhd.c). *port is what was got. */
+sk_status sk_listener_open(sk_server *server, const sk_server_settings *settings, sk_listener **out,
+                           sk_error *err) SK_MUST_CHECK;
+int32_t sk_listener_port(const sk_listener *listener);
+void sk_listener_close(sk_listener **listener);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_TESTS_SERVER_ASKING_H
+#define SK_TESTS_SERVER_ASKING_H
+
+/* A server without a socket, asked as a browser or a program asks. */
+#include "support/test.h"
+
+#include "base/file.h"
+#include "base/text.h"
+#include "server/routes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static sk_server *asked;
+
+/* Folders of its own below the test's: root/, outside/, and settings and caches. */
+static inline const char *place(const char *name)
+{
+    static char paths[8][1024];
+    static int at;
+    char *path = paths[at++ % 8];
+    snprintf(path, sizeof paths[0], "%s/%s", test_folder(), name);
+    return path;
+}
+
+static inline int open_asked(void **state)
+{
+    sk_error err = {0};
+    (void)state;
+    setenv("SKITTER_CONFIG_DIR", place("config"), 1);
+    setenv("SKITTER_CACHE_DIR", place("cache"), 1);
+    unsetenv("SKITTER_COMPUTE_RUNTIME");
+    mkdir(place("root"), 0700);
+    mkdir(place("outside"), 0700);
+    static char root[1024];
+    snprintf(root, sizeof root, "%s", place("root"));
+    static const char *folders[] = {root};
+    sk_server_settings s = {.folders = folders, .n_folders = 1, .state = place("state")};
+    assert_ok(sk_server_prepare(&s, &asked, &err), &err);
+    sk_auth_set_port(&asked->auth, 8765);
+    return 0;
+}
+
+static inline int close_asked(void **state)
+{
+    (void)state;
+    sk_server_close(&asked);
+    return 0;
+}
+
+typedef struct asking {
+    const char *method, *target, *body;
+    sk_request_headers headers;
+    bool strange; /* no token is added */
+} asking;
+
+/* The reply's code; its body is *text (may be null), ended by sk_free. */
+static inline int ask(asking a, char **text)
+{
+    char bearer[128];
+    sk_request r = {0};
+    sk_reply reply;
+    sk_error err = {0};
+    sk_reply_init(&reply);
+    if (text)
+        *text = NULL;
+    snprintf(bearer, sizeof bearer, "Bearer %s", asked->auth.token);
+    if (!a.strange && !a.headers.authorization && !a.headers.cookie)
+        a.headers.authorization = bearer;
+    if (!a.headers.host)
+        a.headers.host = "127.0.0.1:8765";
+    assert_true(sk_method_find(a.method, &r.method));
+    if (sk_request_target(&r, a.target, &err) != SK_OK) {
+        sk_reply_error(&reply, &err);
+    } else {
+        r.headers = a.headers;
+        r.body = a.body;
+        r.body_length = a.body ? strlen(a.body) : 0;
+        if (sk_routes_admit(asked, &r, &reply))
+            sk_routes_serve(asked, &r, &reply);
+    }
+    if (text)
+        *text = sk_strdup(reply.bytes ? (const char *)reply.bytes : sk_text_get(&reply.text));
+    const int code = reply.code;
+    sk_request_free(&r);
+    sk_reply_free(&reply);
+    return code;
+}
+
+static inline int get(const char *target, char **text)
+{
+    return ask((asking){.method = "GET", .target = target}, text);
+}
+
+#endif

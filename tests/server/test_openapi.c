@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* docs/openapi.yaml and the server agree: the same routes and methods, and every answer has the shape that is written there. */
+#include "server/asking.h"
+#include "server/schema.h"
+
+static sk_config *file;
+
+static const sk_config_value *paths(void)
+{
+    return sk_config_get(schema_document, "paths");
+}
+
+static int open_all(void **state)
+{
+    sk_error err = {0};
+    char *text = NULL;
+    size_t bytes = 0;
+    assert_ok(sk_file_read(test_source("docs/openapi.yaml"), 1 << 20, &text, &bytes, &err), &err);
+    assert_ok(sk_config_open_yaml(text, bytes, "openapi.yaml", &file, &err), &err);
+    sk_free(text);
+    schema_document = sk_config_root(file);
+    return open_asked(state);
+}
+
+static int close_all(void **state)
+{
+    sk_config_close(&file);
+    return close_asked(state);
+}
+
+static const sk_config_value *described(const sk_route *route)
+{
+    char path[128], method[16];
+    snprintf(path, sizeof path, "/%s", route->path);
+    snprintf(method, sizeof method, "%s", sk_method_name(route->method));
+    for (char *c = method; *c; c++)
+        *c = (char)(*c + ('a' - 'A'));
+    return sk_config_get(sk_config_get(paths(), path), method);
+}
+
+static const sk_config_value *answer_of(const sk_config_value *operation, const char *code)
+{
+    const sk_config_value *content =
+        sk_config_get(sk_config_get(sk_config_get(operation, "responses"), code), "content");
+    return sk_config_get(content, "application/json");
+}
+
+static void test_every_route_is_described(void **state)
+{
+    (void)state;
+    for (size_t i = 0; sk_route_at(i); i++)
+        if (!described(sk_route_at(i)))
+            fail_msg("docs/openapi.yaml lacks %s /%s", sk_method_name(sk_route_at(i)->method),
+                     sk_route_at(i)->path);
+}
+
+static void test_every_description_is_a_route(void **state)
+{
+    (void)state;
+    size_t n = 0, routes = 0;
+    while (sk_route_at(routes))
+        routes++;
+    for (size_t i = 0; i < paths()->length; i++)
+        n += sk_config_count(paths()->u.pairs[i].value);
+    assert_int_equal(n, routes);
+}
+
+static void test_examples_have_their_shape(void **state)
+{
+    (void)state;
+    for (size_t i = 0; sk_route_at(i); i++) {
+        const sk_config_value *operation = described(sk_route_at(i)),
+                              *responses = sk_config_get(operation, "responses");
+        assert_non_null(sk_config_text(sk_config_get(operation, "summary")));
+        assert_non_null(sk_config_get(responses, "200"));
+        const sk_config_value *json = answer_of(operation, "200");
+        if (sk_config_get(json, "example"))
+            schema_check(sk_config_get(json, "schema"), sk_config_get(json, "example"), sk_route_at(i)->path);
+    }
+}
+
+/* Asks, and holds the answer against the schema of the code that came. */
+static void shape(const char *method, const char *route, const char *target, const char *body, int want)
+{
+    sk_error err = {0};
+    char *text = NULL, where[256];
+    sk_config *json = NULL;
+    sk_route key = {.path = route};
+    assert_true(sk_method_find(method, &key.method));
+    snprintf(where, sizeof where, "%s %s", method, target);
+    const int code = ask((asking){.method = method, .target = target, .body = body}, &text);
+    if (code != want)
+        fail_msg("%s: %d, and %d was expected: %s", where, code, want, text);
+    assert_ok(sk_config_open_json(text, strlen(text), where, &json, &err), &err);
+    const sk_config_value *operation = described(&key);
+    assert_non_null(operation);
+    schema_check(code == 200 ? sk_config_get(answer_of(operation, "200"), "schema")
+                             : sk_config_find(schema_document, "components.schemas.Error"),
+                 sk_config_root(json), where);
+    sk_config_close(&json);
+    sk_free(text);
+}
+
+static void test_answers_have_their_shape(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    mkdir(place("root/folder"), 0700);
+    assert_ok(sk_file_replace(place("root/a.mp4"), "no video", 8, &err), &err);
+    char files[1200], frame[1200];
+    snprintf(files, sizeof files, "/api/v1/files?path=%s", place("root"));
+    snprintf(frame, sizeof frame, "/api/v1/frame?source=%s", place("root/a.mp4"));
+    shape("GET", "about", "/api/v1/about", NULL, 200);
+    shape("GET", "runtimes", "/api/v1/runtimes?pipelines=sleap_pose", NULL, 200);
+    shape("GET", "doctor", "/api/v1/doctor", NULL, 200);
+    shape("PUT", "runtime", "/api/v1/runtime", "{\"value\":\"cpu\"}", 200);
+    shape("PUT", "runtime", "/api/v1/runtime", "{\"value\":\"mps\"}", 422);
+    shape("POST", "runtime/reset", "/api/v1/runtime/reset", "{}", 200);
+    shape("GET", "files", "/api/v1/files", NULL, 200);
+    shape("GET", "files", files, NULL, 200);
+    shape("GET", "files", "/api/v1/files?path=/etc", NULL, 403);
+    shape("GET", "frame", "/api/v1/frame", NULL, 400);
+    shape("GET", "frame", frame, NULL, 422);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_route_is_described),
+        cmocka_unit_test(test_every_description_is_a_route),
+        cmocka_unit_test(test_examples_have_their_shape),
+        cmocka_unit_test(test_answers_have_their_shape),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
