@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the page begins: header, events, and the view that the address names. */
+import {api} from './api.js';
+import {build_header, mark_place} from './header.js';
+import {listen, refresh_runs} from './events.js';
+import {refresh_runtimes} from './runtimes.js';
+import {complain, notice} from './notices.js';
+import {keys_everywhere, show_shortcuts} from './shortcuts.js';
+import {fill} from './dom.js';
+import {t} from './texts.js';
+import {open_track} from './track_view.js';
+import {open_pose} from './pose_view.js';
+import {open_runs} from './runs_view.js';
+import {open_results} from './results_view.js';
+import {open_doctor} from './doctor_view.js';
+import {open_troubleshooting} from './troubleshooting_view.js';
+
+const views = {track: open_track, pose: open_pose, runs: open_runs, results: open_results, doctor: open_doctor,
+    troubleshooting: open_troubleshooting};
+const main = document.getElementById('main');
+let close = null;
+let first = true;
+
+/* #/results?folder=… → the view's name and what it is asked to show */
+function where() {
+    const [path, query] = location.hash.replace(/^#\/?/, '').split('?');
+    const [name, ...rest] = path.split('/');
+    return {name: views[name] ? name : 'track', rest: rest.map(decodeURIComponent), query: new URLSearchParams(query ?? '')};
+}
+
+function go() {
+    const {name, rest, query} = where();
+    close?.();
+    main.dataset.view = name;
+    mark_place(name);
+    document.title = `${t(`place.${name}`)} – ${t('name')}`;
+    fill(main);
+    close = views[name](main, {rest, query});
+    if (!first) {
+        window.scrollTo(0, 0);
+        main.focus({preventScroll: true});
+    }
+    first = false;
+}
+
+const to = (place) => () => { location.hash = `#/${place}`; };
+keys_everywhere([
+    {key: '1', text: t('place.track'), run: to('track')},
+    {key: '2', text: t('place.pose'), run: to('pose')},
+    {key: '3', text: t('place.runs'), run: to('runs')},
+    {key: '4', text: t('place.results'), run: to('results')},
+    {key: '5', text: t('place.doctor'), run: to('doctor')},
+    {key: '6', text: t('place.troubleshooting'), run: to('troubleshooting')},
+    {key: '?', text: t('keys.title'), run: show_shortcuts},
+]);
+
+build_header();
+window.addEventListener('hashchange', go);
+window.addEventListener('unhandledrejection', (event) => {
+    event.preventDefault();
+    complain(event.reason);
+});
+go();
+api.about().then((about) => { if (about.notice) notice(about.notice, {kind: 'warn'}); }).catch(complain);
+refresh_runs().catch(complain);
+refresh_runtimes();
+listen();

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One path: typed, dropped, taken from the recent ones or from the browser, and looked at as soon as it is there. */
+import {h, fill, fresh_id} from './dom.js';
+import {api} from './api.js';
+import {browse} from './file_browser.js';
+import {t} from './texts.js';
+import {facts_text} from './words.js';
+
+/* What a drop says: a path where the desktop tells one, else the file's name. */
+export function dropped(event) {
+    const text = event.dataTransfer.getData('text/uri-list') || event.dataTransfer.getData('text/plain');
+    const line = text.split(/\r?\n/).find((l) => l && !l.startsWith('#'))?.trim();
+    if (line?.startsWith('file://')) return {path: decodeURIComponent(new URL(line).pathname)};
+    if (line?.startsWith('/')) return {path: line};
+    return {name: event.dataTransfer.files[0]?.name ?? ''};
+}
+
+/* what: key of texts; wants: kinds of files; recent(): paths; onfacts(facts | null, path) */
+export function path_field({label, why, title, wants, recent, value, onfacts}) {
+    const id = fresh_id('path');
+    const names = h('datalist', {id: `${id}_list`});
+    const input = h('input', {type: 'text', id, value, list: names.id, spellcheck: 'false', autocomplete: 'off', 'aria-describedby': `${id}_facts`, placeholder: t('path.placeholder')});
+    const facts = h('div', {class: 'facts small dim', id: `${id}_facts`, role: 'status'}, why);
+    const button = h('button', {type: 'button', onclick: () => open_browser('')}, t('path.browse'));
+    const element = h('div', {class: 'field path'}, h('label', {htmlFor: id}, label),
+        h('div', {class: 'row tight'}, h('div', {class: 'grow'}, input), button), names, facts);
+    let looking = null;
+    let known = null;
+
+    async function look() {
+        looking?.abort();
+        const mine = looking = new AbortController();
+        const path = input.value.trim();
+        known = null;
+        facts.classList.remove('wrong');
+        input.removeAttribute('aria-invalid');
+        if (!path) {
+            fill(facts, why);
+            onfacts(null, '');
+            return;
+        }
+        fill(facts, t('path.looking'));
+        try {
+            const found = await api.probe(path, mine.signal);
+            if (mine.signal.aborted) return;
+            if (!wants.includes(found.kind)) throw new Error(t('path.other', {wanted: wants.map((w) => t(`kind.${w}`)).join(', '), kind: t(`kind.${found.kind}`)}));
+            known = found;
+            fill(facts, facts_text(found));
+            onfacts(found, path);
+        } catch (error) {
+            if (error.name === 'AbortError') return;
+            facts.classList.add('wrong');
+            input.setAttribute('aria-invalid', 'true');
+            fill(facts, error.message, error.hint && h('div', {class: 'remedy dim'}, error.hint));
+            onfacts(null, path);
+        }
+    }
+
+    function set(path) {
+        input.value = path;
+        return look();
+    }
+
+    function open_browser(name) {
+        const folder = input.value.includes('/') ? input.value.replace(/\/[^/]*$/, '') : '';
+        browse({title, wants, recent: recent(), start: folder, name, then: (path) => { set(path); input.focus(); }});
+    }
+
+    input.addEventListener('change', look);
+    input.addEventListener('focus', () => fill(names, recent().map((path) => h('option', {value: path}))));
+    element.addEventListener('dragover', (event) => { event.preventDefault(); element.classList.add('over'); });
+    element.addEventListener('dragleave', () => element.classList.remove('over'));
+    element.addEventListener('drop', (event) => {
+        event.preventDefault();
+        event.stopPropagation();
+        element.classList.remove('over');
+        const {path, name} = dropped(event);
+        if (path) set(path);
+        else open_browser(name);
+    });
+    if (value) look();
+    return {element, set, look, open_browser, show(path) { input.value = path; }, value: () => input.value.trim(), facts: () => known,
+        disable(on) { input.disabled = button.disabled = on; }};
+}

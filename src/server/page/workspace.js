@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What both workspaces have: the frame to look at, a test on it, Start, Stop and Continue, and the command they amount to. */
+import {h, fill, say} from './dom.js';
+import {api} from './api.js';
+import {store} from './store.js';
+import {player} from './player.js';
+import {draw_animal} from './draw.js';
+import {put_run} from './events.js';
+import {complain, problem, announce} from './notices.js';
+import {runtime_label} from './runtimes.js';
+import {t} from './texts.js';
+import {number_text} from './words.js';
+
+const on = (run) => ['queued', 'running', 'stopping'].includes(run.state);
+const can_go_on = (run) => ['stopped', 'failed'].includes(run.state) && run.own !== false;
+
+/* A button that does not move when its state changes. */
+function action(text, run, main) {
+    const button = h('button', {type: 'button', class: main ? 'main' : '', onclick: async () => {
+        button.disabled = true;
+        try {
+            await run();
+        } catch (error) {
+            complain(error);
+        }
+        button.free?.();
+    }}, text);
+    return button;
+}
+
+/* command: track | predict; wish(): {command, settings} or null while something is missing; missing(): what */
+export function workspace({command, words, wish, missing, extra_draw, onframe}) {
+    const stage = player();
+    const answer = h('div', {class: 'answer small', role: 'status'}, words.idle);
+    const line = h('pre', {class: 'mono command', tabindex: 0, 'aria-label': t('work.command')});
+    const status = h('div', {class: 'run_line small', role: 'status'});
+    let found = null;
+    let latest = null;
+
+    const test = action(words.test, async () => {
+        const body = wish();
+        say(answer, t('work.testing'));
+        try {
+            const frame = stage.wanted();
+            found = await api.test_frame({...body, frame});
+            say(answer, t('work.found', {n: found.instances.length, frame: found.frame, ms: number_text(found.ms, 0), runtime: runtime_label(found.runtime)}));
+            stage.redraw();
+        } catch (error) {
+            found = null;
+            fill(answer, problem(error));
+        }
+    });
+    const start = action(words.start, async () => {
+        const run = await api.run_start(wish());
+        put_run(run);
+        announce(t('work.started', {title: run.title}));
+    }, true);
+    const stop = action(t('work.stop'), async () => { put_run(await api.run_stop(latest.id)); });
+    const go_on = action(t('work.continue'), async () => { put_run(await api.run_continue(latest.id)); });
+
+    function judge() {
+        const lack = missing();
+        const busy = latest && on(latest);
+        test.disabled = !!lack || !stage.video();
+        start.disabled = !!lack;
+        start.title = lack ?? '';
+        stop.disabled = !busy || latest.state === 'stopping';
+        go_on.disabled = !latest || !can_go_on(latest);
+        say(status, lack && !busy ? lack : latest ? t('work.latest', {title: latest.title, state: t(`state.${latest.state}`)}) : t('work.ready'));
+        if (latest && !lack) status.append(' ', h('a', {href: `#/runs/${encodeURIComponent(latest.id)}`}, t('work.watch')),
+            latest.state === 'done' ? [' ', h('a', {href: `#/results?folder=${encodeURIComponent(latest.folder)}`}, t('work.results'))].map((x) => x)[1] : '');
+    }
+    for (const button of [test, start, stop, go_on]) button.free = judge;
+
+    let asking = null;
+    let due = 0;
+    function tell_command() {
+        clearTimeout(due);
+        due = setTimeout(async () => {
+            asking?.abort();
+            asking = new AbortController();
+            const lack = missing();
+            if (lack) return say(line, lack);
+            try {
+                say(line, (await api.command(wish(), asking.signal)).command_line);
+            } catch (error) {
+                if (error.name !== 'AbortError') say(line, error.message);
+            }
+        }, 150);
+    }
+
+    const end = store.watch('runs', (runs) => {
+        latest = runs.filter((r) => r.command === command && r.own !== false).at(-1) ?? null;
+        judge();
+    });
+    const copy = h('button', {type: 'button', class: 'small', onclick: async () => {
+        await navigator.clipboard.writeText(line.textContent);
+        announce(t('work.copied'));
+    }}, t('work.copy'));
+
+    return {
+        player: stage,
+        element: h('div', {class: 'stack work'}, stage.element, answer,
+            h('div', {class: 'row actions'}, test, words.between, start, stop, go_on), status,
+            h('details', {class: 'as_command'}, h('summary', null, t('work.command')), h('p', {class: 'dim small'}, t('work.command_why')), line, copy)),
+        test: () => { if (!test.disabled) test.click(); },
+        start: () => { if (!start.disabled) start.click(); },
+        /* The settings changed. */
+        changed() {
+            found = null;
+            judge();
+            tell_command();
+            stage.redraw();
+        },
+        show_video(facts, path) {
+            found = null;
+            const v = facts?.video;
+            stage.open(v ? {frames: v.frames || 1, width: v.width, height: v.height, fps: v.fps, label: t('stage.label'),
+                url: (n) => api.frame_url(path, n, 1280),
+                draw(c, n, unit) {
+                    extra_draw?.(c, unit);
+                    if (found && found.frame === n) found.instances.forEach((one, i) => draw_animal(c, one, i, {unit, skeleton: found.skeleton}));
+                },
+                onframe} : null);
+            judge();
+        },
+        close() {
+            end();
+            clearTimeout(due);
+            stage.close();
+        },
+    };
+}

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page on made-up answers: a machine with runtimes that no test machine has, every view in light and dark, at 1280
+pixels and on a tablet, by keyboard."""
+import sys
+
+import accessibility
+import fixture_server
+import visit
+
+VIEWS = [("track", "Compute runtime"), ("pose", "Predict this frame"), ("runs/1", "Live preview"),
+         ("results?folder=/data/run1", "animals"), ("doctor", "Try again"), ("troubleshooting", "ONNX is offered")]
+STATE = fixture_server.State
+
+
+def offered(b):
+    return b.script("return [...document.querySelectorAll('.chooser input')].map((i) => i.value)")
+
+
+def chosen(b):
+    return b.script("return document.querySelector('.chooser input:checked')?.value")
+
+
+def gating(v):
+    """gating follows the switches at once"""
+    b = v.browser
+    b.open(v.url)
+    b.until("offer", "document.querySelectorAll('.chooser input').length > 3")
+    v.expect("tensorrt" in offered(b) and chosen(b) == "tensorrt", f"offered: {offered(b)}, chosen: {chosen(b)}")
+    greyed = b.script("return document.querySelector('[data-runtime=rocm]').innerText")
+    v.expect("no such device on this machine" in greyed and "buy one" in greyed, f"reason and remedy: {greyed}")
+    v.expect(b.script("return document.querySelector('#performance h2').textContent") == "Performance", "Get Started → Performance")
+
+
+def reset_notice(v):
+    """a saved runtime that became impossible is reset and announced"""
+    b = v.browser
+    b.click("label.check", "Pose")
+    v.expect("tensorrt" in offered(b), "YOLO poses can use it")
+    b.click("label:has([value=sleap])")
+    b.until("reset", "document.querySelector('.reset')?.checkVisibility()")
+    v.expect("tensorrt" not in offered(b) and chosen(b) == "cpu", f"offered: {offered(b)}")
+    v.expect("sleap_pose" in b.script("return document.querySelector('[data-runtime=tensorrt]').innerText"), "which pipeline excluded it")
+    v.expect("reset to cpu" in b.script("return document.querySelector('.reset').innerText"), "the notice")
+    v.expect("reset to cpu" in b.script("return document.getElementById('live').textContent + document.getElementById('notices').innerText"), "it is announced")
+    v.expect(STATE.saved == "cpu", "it is saved")
+    b.picture("reset.png")
+    b.click("label:has([value=yolo])")
+    b.until("offer", "document.querySelector('.chooser input[value=tensorrt]') !== null")
+    v.expect(chosen(b) == "cpu", "what was reset stays reset")
+
+
+def same_runtime(v):
+    """both workspaces and the header show one runtime"""
+    b = v.browser
+    b.click(".chooser input[value=cuda]")
+    b.until("header", "document.getElementById('runtime_line').innerText.includes('Effective CUDA')")
+    v.go("pose")
+    b.until("pose", "document.querySelector('.chooser input:checked')?.value === 'cuda'")
+    v.expect(b.script("return document.querySelector('.chooser legend').textContent") == "Runtime", "Inference → Runtime")
+    b.click("label:has([value=sleap])")
+    b.until("gate", "document.querySelector('.chooser input[value=tensorrt]') === null")
+
+
+def lock(v):
+    """locked while a run is on, saying by which"""
+    b = v.browser
+    STATE.locked = [{"name": "mice", "pid": 4711, "run": None}]
+    b.reload()
+    b.until("lock", "document.querySelector('.lock')?.checkVisibility()")
+    text = b.script("return document.querySelector('.lock').innerText")
+    v.expect("mice" in text and "4711" in text and "in a terminal" in text, f"says by which run: {text}")
+    v.expect(b.script("return [...document.querySelectorAll('.chooser input')].every((i) => i.disabled)"), "all controls are locked")
+    b.picture("locked.png")
+    STATE.locked = []
+    b.reload()
+    b.until("free", "document.querySelector('.chooser input:not(:disabled)')")
+
+
+def views(v):
+    """every view can be read and operated, in light and dark, at 1280 pixels and on a tablet"""
+    b = v.browser
+    STATE.runs = [fixture_server.run(30)]
+    bad = []
+    for width, height, theme in ((1280, 900, "light"), (1280, 900, "dark"), (820, 1180, "light")):
+        b.size(width, height)
+        b.theme(theme)
+        for place, text in VIEWS:
+            v.go(place)
+            b.until_text(text)
+            b.picture(f"{place.split('?')[0].split('/')[0]}_{width}_{theme}.png")
+            bad += accessibility.check(b, f"{place} {width} {theme}")
+    b.size(1280, 900)
+    b.theme("light")
+    v.expect(not bad, "\n".join(bad))
+
+
+def steady(v):
+    """nothing jumps while a view fills itself"""
+    b = v.browser
+    for place, text in VIEWS:
+        b.open("about:blank")
+        b.open(f"{v.url}#/{place}")
+        b.until_text(text)
+        b.script_later("setTimeout(arguments[0], 350)")
+        moved = b.script_later("""
+            const done = arguments[0];
+            new PerformanceObserver((list) => done(list.getEntries().filter((e) => !e.hadRecentInput).reduce((s, e) => s + e.value, 0))).observe({type: 'layout-shift', buffered: true});
+            setTimeout(() => done(0), 300)""")
+        v.expect(moved < 0.05, f"{place}: layout shift {moved}")
+
+
+def keyboard(v):
+    """the keyboard reaches everything, and the focus is seen"""
+    b = v.browser
+    b.open("about:blank")
+    b.open(v.url + "#/track")
+    b.until_text("Compute runtime")
+    b.press("Tab")
+    v.expect(b.focused()[1] == "skip", f"first the skip link: {b.focused()}")
+    b.press("Enter")
+    v.expect(b.focused()[0] == "main", f"it leads to the content: {b.focused()}")
+    wanted = b.script("""
+        const names = new Set();
+        return [...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')]
+            .filter((e) => e.checkVisibility() && !e.disabled && e.tabIndex >= 0 && !(e.type === 'radio' && names.size === names.add(e.name).size)).length""")
+    b.script("document.activeElement.blur(); window.scrollTo(0, 0)")
+    unseen, reached = [], set()
+    for _ in range(wanted + 8):
+        b.press("Tab")
+        spot = b.script("""
+            const e = document.activeElement;
+            if (e === document.body) return null;
+            e.dataset.reached = '1';
+            const own = getComputedStyle(e), around = e.type === 'radio' ? getComputedStyle(e.closest('label')) : own;
+            return (own.outlineStyle !== 'none' && parseFloat(own.outlineWidth) >= 2) || (around.outlineStyle !== 'none' && parseFloat(around.outlineWidth) >= 2) ? 'seen' : e.outerHTML.slice(0, 120)""")
+        if spot and spot != "seen":
+            unseen.append(spot)
+    reached = b.script("return document.querySelectorAll('[data-reached]').length")
+    v.expect(not unseen, f"focus is not seen on {unseen[:5]}")
+    v.expect(reached >= wanted, f"{reached} of {wanted} controls reached")
+
+
+def shortcuts(v):
+    """shortcuts are listed under ? and work"""
+    b = v.browser
+    b.script("document.activeElement.blur()")
+    b.press("?")
+    b.until("list", "document.querySelector('dialog')?.innerText.includes('Everywhere')")
+    v.expect("Test on this frame" in b.script("return document.querySelector('dialog').innerText"), "those of the view")
+    b.press("Escape")
+    b.until("closed", "!document.querySelector('dialog')")
+    b.press("4")
+    b.until("results", "document.getElementById('main').dataset.view === 'results'")
+    b.until("frame", "document.querySelector('.stage canvas')?.dataset.frame === '0'")
+    b.press("Right", "Right", "Right")
+    b.until("three on", "document.querySelector('.stage canvas').dataset.frame === '3'")
+    b.press("Right", hold="Shift")
+    b.until("a second on", "document.querySelector('.stage canvas').dataset.frame === '33'")
+    b.press("n")
+    b.until("next moment", "document.querySelector('.stage canvas').dataset.frame === '40'")
+    b.press("End")
+    b.until("last", "document.querySelector('.stage canvas').dataset.frame === '119'")
+    b.press("Home")
+    b.until("first", "document.querySelector('.stage canvas').dataset.frame === '0'")
+    b.script("document.querySelector('.scrubber input[type=range]').focus()")
+    b.press("Right")
+    b.until("by the scrubber", "document.querySelector('.stage canvas').dataset.frame === '1'")
+
+
+def dropped(v):
+    """a path is dropped on the page"""
+    b = v.browser
+    v.go("pose")
+    b.until_text("Backend")
+    b.script("""
+        const data = new DataTransfer();
+        data.setData('text/uri-list', 'file:///data/fish%20one.mp4');
+        document.querySelector('.path').dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true}))""")
+    b.until("dropped", "document.querySelector('.path input').value === '/data/fish one.mp4'")
+    b.until("looked at", "document.querySelector('.facts').innerText.includes('320 × 240')")
+
+
+if __name__ == "__main__":
+    visit.needed()
+    server, url = fixture_server.start()
+    sys.exit(visit.run(lambda: visit.Visit("made_up", url), [gating, reset_notice, same_runtime, lock, views, steady, keyboard, shortcuts, dropped]))
