@@ -24,6 +24,7 @@ static sk_status write_identity(const sk_track_wish *wish, sk_text *out, sk_erro
     sk_text_appendf(out, "interpolation\t%d\n", (int)wish->offline.method);
     sk_text_appendf(out, "tell_covered\t%d\n", wish->track.tell_covered);
     sk_text_appendf(out, "tell_lost\t%d\n", wish->track.tell_lost);
+    sk_text_appendf(out, "points\t%s to %s\n", wish->tail_points, wish->head_points);
     sk_text_appendf(out, "region\t%s\n", wish->region_text ? wish->region_text : "");
     for (size_t i = 0; sk_track_setting_at(i); i++) {
         const sk_track_setting *s = sk_track_setting_at(i);

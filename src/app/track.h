@@ -14,6 +14,8 @@
  * with the final identities. Live sources and standard output: each frame's sightings are the online tracker's, and are
  * written with the frame. */
 
+#define SK_TRACK_POINTS_TEXT 512
+
 typedef struct sk_track_wish {
     sk_track_settings track;           /* fps 0: the source's */
     sk_offline_settings offline;       /* its `track` is not looked at */
@@ -23,6 +25,8 @@ typedef struct sk_track_wish {
     bool cached;                       /* the inference cache is used … */
     const char *cache;                 /* … in this folder; null: the user's */
     const char *region_text;           /* track.filter.region as text, for the run's identity; null: none */
+    /* Keypoints at the head and at the tail, a comma between: names, or numbers from 0; "": found by their names */
+    char head_points[SK_TRACK_POINTS_TEXT], tail_points[SK_TRACK_POINTS_TEXT];
 } sk_track_wish;
 
 void sk_track_wish_defaults(sk_track_wish *wish);

@@ -6,7 +6,9 @@
 #include "base/hash.h"
 #include "track/hydra_settings.h"
 
+#include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #define BYTES_MOST ((size_t)16 << 20)
@@ -31,10 +33,50 @@ static void read_hydra_background(const sk_hydra_config *config, sk_background_s
     (void)sk_hydra_number(config, "min_contour_area", &b->least_area);
     (void)sk_hydra_truth(config, "enable_lighting_stabilization", &b->steady_light);
     (void)sk_hydra_truth(config, "enable_conservative_split", &b->split);
+    double wide = 3, times = 2; /* its own defaults */
+    (void)sk_hydra_number(config, "dilation_kernel_size", &wide);
+    (void)sk_hydra_number(config, "dilation_iterations", &times);
+    if (sk_hydra_truth(config, "enable_additional_dilation", &truth) && truth)
+        b->grow = (int32_t)fmin(times * floor(wide / 2), 1000);
     if ((sk_hydra_truth(config, "enable_adaptive_background", &truth) ||
          sk_hydra_truth(config, "adaptive_background", &truth)) &&
         !truth)
         b->following = 0;
+}
+
+/* Keypoints at the head and at the tail: their names, or their numbers from 0. */
+static sk_status read_points(const char *path, const sk_config_value *list, const char *name,
+                             char out[SK_TRACK_POINTS_TEXT], sk_error *err)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < sk_config_count(list); i++) {
+        const sk_config_value *item = sk_config_at(list, i);
+        const char *text = sk_config_text(item);
+        int64_t number = -1;
+        if (!text && !sk_config_to_int(item, &number))
+            return sk_fail(err, SK_ERR_FORMAT, "%s: %s is a list of keypoints' names", path, name);
+        const int n = text ? snprintf(out + used, SK_TRACK_POINTS_TEXT - used, "%s%s", i ? "," : "", text)
+                           : snprintf(out + used, SK_TRACK_POINTS_TEXT - used, "%s%lld", i ? "," : "",
+                                      (long long)number);
+        used += (size_t)n;
+        if (used >= SK_TRACK_POINTS_TEXT)
+            return sk_fail(err, SK_ERR_LIMIT, "%s: %s names too many keypoints", path, name);
+    }
+    return SK_OK;
+}
+
+/* Which end is the head, and whether anything is done once all frames are known. */
+static sk_status read_hydra_wish(const char *path, const sk_hydra_config *config, sk_track_wish *wish,
+                                 sk_error *err)
+{
+    static const char *const front = "pose_direction_anterior_keypoints";
+    static const char *const back = "pose_direction_posterior_keypoints";
+    bool after = true;
+    SK_TRY(read_points(path, sk_hydra_list(config, front), front, wish->head_points, err));
+    SK_TRY(read_points(path, sk_hydra_list(config, back), back, wish->tail_points, err));
+    if (sk_hydra_truth(config, "enable_postprocessing", &after))
+        wish->online = !after;
+    return SK_OK;
 }
 
 static sk_status read_hydra(const char *path, const char *text, size_t length, sk_track_wish *wish,
@@ -48,6 +90,8 @@ static sk_status read_hydra(const char *path, const char *text, size_t length, s
     wish->offline.track = wish->track;
     sk_status status = sk_hydra_settings(config, path, &wish->offline, &shapes, err);
     wish->track = wish->offline.track;
+    if (status == SK_OK)
+        status = read_hydra_wish(path, config, wish, err);
     if (status == SK_OK)
         read_hydra_background(config, &wish->background);
     if (status == SK_OK && sk_hydra_without_counterpart(config)[0])
@@ -122,6 +166,11 @@ static sk_status read_member(const reading *r, const char *name, const sk_config
         return read_tracker(r, name, value, err);
     if (strcmp(name, "roi") == 0 || strcmp(name, "roi_exclude") == 0)
         return read_region(r, name, value, err);
+    if (strcmp(name, "head_points") == 0 || strcmp(name, "tail_points") == 0)
+        return sk_config_is(value, SK_CONFIG_LIST)
+                   ? read_points(r->path, value, name,
+                                 name[0] == 'h' ? r->wish->head_points : r->wish->tail_points, err)
+                   : wrong_kind(r, name, "a list of keypoints' names", err);
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (strcmp(name, flags[i].name) == 0)
             return sk_config_to_bool(value, (bool *)((char *)r->wish + flags[i].at))

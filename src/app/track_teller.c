@@ -4,6 +4,7 @@
 #include "app/track_axis.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "results/hydra_csv.h"
 
@@ -47,6 +48,10 @@ sk_status sk_track_teller_open(const sk_track_wish *wish, const sk_run_header *h
     if (t->settings.fps <= 0)
         t->settings.fps = header->rate;
     sk_track_axis_of(header->keypoint_names, header->n_keypoints, &t->axis);
+    if (!sk_track_axis_set(wish->head_points, wish->tail_points, header->keypoint_names, header->n_keypoints,
+                           &t->axis))
+        sk_log(SK_LOG_WARN, "not all keypoints that are to tell the heading are among the model's: %s, %s",
+               wish->head_points, wish->tail_points);
     sk_status status = sk_tracker_open(&t->settings, &t->tracker, err); /* what is wrong is said at once */
     if (status == SK_OK)
         *out = t;

@@ -350,6 +350,27 @@ void sk_args_close(sk_args **args)
     sk_free_all(a->values, (void *)a->loose, a);
 }
 
+sk_status sk_args_with(const sk_args *args, const sk_args_more *more, size_t count, sk_args **out,
+                       sk_error *err)
+{
+    sk_status status = SK_OK;
+    *out = NULL;
+    sk_args *copy = sk_calloc(1, sizeof *copy);
+    if (!copy)
+        return sk_fail_memory(err, sizeof *copy);
+    copy->command = args->command;
+    for (size_t i = 0; i < args->n_values; i++)
+        SK_TRY_GOTO(push_value(copy, args->values[i].of, args->values[i].text, err));
+    for (size_t i = 0; i < count; i++) {
+        const sk_option *option = sk_command_option(args->command, more[i].name, strlen(more[i].name));
+        const void *of = option ? (const void *)option : find_operand(args->command, more[i].name);
+        SK_TRY_GOTO(of ? push_value(copy, of, more[i].text, err)
+                       : sk_fail(err, SK_ERR_INTERNAL, "there is no option '%s'", more[i].name));
+    }
+done:
+    return SK_HAND_OVER(status, copy, out, sk_args_close);
+}
+
 /* --- access --- */
 
 static const void *row_of(const sk_args *args, const char *name, const char **fallback)

@@ -16,6 +16,12 @@ struct sk_command;
 sk_status sk_args_parse(const struct sk_command *command, int argc, const char *const *argv, sk_args **out,
                         sk_error *err) SK_MUST_CHECK;
 void sk_args_close(sk_args **args);
+/* A copy with more values, as if the person had written them. They are borrowed, and not checked again. */
+typedef struct sk_args_more {
+    const char *name, *text;
+} sk_args_more;
+sk_status sk_args_with(const sk_args *args, const sk_args_more *more, size_t count, sk_args **out,
+                       sk_error *err) SK_MUST_CHECK;
 
 /* Access by the name of an option or operand in the command's table (or of a common option). Asking for a name that
  * is not in the table is a bug in the command and ends the program. Where an option was given several times, the

@@ -188,12 +188,20 @@ static sk_status run_many(const sk_args *args, const sk_predict_door *door, sk_t
     return sk_cli_predict_all(args, &door->settings, &door->sources, door->fresh, &show, err);
 }
 
-static sk_status run(const sk_args *args, sk_error *err)
+static sk_status run(const sk_args *written, sk_error *err)
 {
     sk_predict_door door;
     sk_track_door track = {0};
     sk_track_run *tracked = NULL;
-    sk_status status = sk_cli_predict_open(args, "track", &door, err);
+    sk_track_config_run config = {0};
+    sk_args *filled = NULL;
+    sk_status status = sk_cli_track_config_args(written, &config, &filled, err);
+    if (status != SK_OK) {
+        sk_track_config_run_free(&config);
+        return status;
+    }
+    const sk_args *args = filled ? filled : written;
+    status = sk_cli_predict_open(args, "track", &door, err);
     if (status == SK_OK)
         status = sk_cli_track_settings(args, &track, err);
     if (status == SK_OK)
@@ -207,6 +215,8 @@ static sk_status run(const sk_args *args, sk_error *err)
     sk_track_run_close(&tracked);
     sk_cli_track_close(&track);
     sk_cli_predict_close(&door, status);
+    sk_args_close(&filled);
+    sk_track_config_run_free(&config);
     return status;
 }
 

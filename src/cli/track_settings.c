@@ -66,6 +66,48 @@ static sk_status read_config(const char *path, sk_track_door *d, sk_error *err)
     return status;
 }
 
+/* The person's own words count more: what they make meaningless is not told of either. */
+static void tell_notes(const sk_args *args, const sk_track_config_run *config, bool finds, bool models)
+{
+    char *rest = NULL;
+    for (char *line = (char *)(uintptr_t)sk_text_get(&config->notes);
+         config->notes.length && (line = strtok_r(line, "\n", &rest)); line = NULL) {
+        const bool about_models = strncmp(line, "model: ", 7) == 0;
+        if (finds && (about_models ? models : !sk_args_given(args, "runtime")))
+            sk_cli_warn("%s: %s", sk_args_text(args, "config"), line + (about_models ? 7 : 0));
+    }
+}
+
+sk_status sk_cli_track_config_args(const sk_args *args, sk_track_config_run *config, sk_args **out,
+                                   sk_error *err)
+{
+    *out = NULL;
+    if (!sk_args_text(args, "config"))
+        return SK_OK;
+    SK_TRY(sk_track_config_run_read(sk_args_text(args, "config"), config, err));
+    const bool given = sk_args_given(args, "detections");
+    const bool chosen = sk_args_count(args, "model") > 0 || sk_args_given(args, "detector");
+    const bool background =
+        chosen ? strcmp(sk_args_text(args, "detector"), "background") == 0 : config->background;
+    const bool finds = !given && !background, models = finds && !chosen;
+    const sk_args_more all[] = {
+        {"source",
+         sk_args_count(args, "source") || sk_args_given(args, "video-list") || given ? NULL : config->source},
+        {"detector", !given && !chosen && background ? "background" : NULL},
+        {"model", models ? config->models[0] : NULL},
+        {"model", models ? config->models[1] : NULL},
+        {"runtime", finds && !sk_args_given(args, "runtime") && config->runtime[0] ? config->runtime : NULL},
+        {"frames", !sk_args_given(args, "frames") && config->frames[0] ? config->frames : NULL},
+        {"classes", finds && !sk_args_given(args, "classes") && config->classes[0] ? config->classes : NULL}};
+    sk_args_more more[sizeof all / sizeof *all];
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].text)
+            more[count++] = all[i];
+    tell_notes(args, config, finds, models);
+    return sk_args_with(args, more, count, out, err);
+}
+
 sk_status sk_cli_track_settings(const sk_args *args, sk_track_door *d, sk_error *err)
 {
     sk_track_wish_defaults(&d->wish);

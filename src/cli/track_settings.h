@@ -3,6 +3,7 @@
 #define SK_CLI_TRACK_SETTINGS_H
 
 #include "app/track.h"
+#include "app/track_config_run.h"
 #include "base/text.h"
 #include "cli/args.h"
 
@@ -99,6 +100,10 @@ typedef struct sk_track_door {
     sk_text region_text;
 } sk_track_door;
 
+/* The arguments with what --config says about the run itself (app/track_config_run.h) where the person says nothing. `config` begins
+ * as {0}, is what *out points into, and the caller's to free; *out stays null where there is no configuration. */
+sk_status sk_cli_track_config_args(const sk_args *args, sk_track_config_run *config, sk_args **out,
+                                   sk_error *err) SK_MUST_CHECK;
 /* Begins as {0}; ended by sk_cli_track_close, after a failure, too. */
 sk_status sk_cli_track_settings(const sk_args *args, sk_track_door *door, sk_error *err) SK_MUST_CHECK;
 void sk_cli_track_close(sk_track_door *door);

@@ -21,7 +21,6 @@ static const used used_keys[] = {
     {"fps", NUMBER, 0.001, 1e+06},
     {"reference_body_size", NUMBER, 0.01, 100000},
     {"reference_aspect_ratio", NUMBER, 0.01, 1000},
-    {"resize_factor", NUMBER, 0.001, 100},
     {"start_frame", NUMBER, 0, 1e+12},
     {"end_frame", NUMBER, -1, 1e+12},
     {"min_object_size_multiplier", NUMBER, 0, 1e+06},
@@ -51,11 +50,6 @@ static const used used_keys[] = {
     {"stitch_max_gap_seconds", NUMBER, 0, 1e+06},
     {"interpolation_max_gap_seconds", NUMBER, 0, 1e+06},
     {"heading_flip_max_burst", NUMBER, 0, 1e+06},
-    {"pose_min_kpt_conf_valid", NUMBER, 0, 1},
-    {"background_prime_seconds", NUMBER, 0, 1e+06},
-    {"background_prime_frames", NUMBER, 0, 1e+09},
-    {"bg_prime_frames", NUMBER, 0, 1e+09},
-    {"background_learning_rate", NUMBER, 0, 1},
     {"subtraction_threshold", NUMBER, 0, 255},
     {"threshold_value", NUMBER, 0, 255},
     {"morph_kernel_size", NUMBER, 0, 1001},
@@ -65,7 +59,6 @@ static const used used_keys[] = {
     {"brightness", NUMBER, -255, 255},
     {"contrast", NUMBER, 0, 100},
     {"gamma", NUMBER, 0.01, 100},
-    {"video_trail_duration", NUMBER, 0, 1e+06},
     {"enable_size_filtering", TRUTH, 0, 0},
     {"enable_aspect_ratio_filtering", TRUTH, 0, 0},
     {"enable_backward_tracking", TRUTH, 0, 0},
@@ -76,9 +69,7 @@ static const used used_keys[] = {
     {"enable_lighting_stabilization", TRUTH, 0, 0},
     {"enable_conservative_split", TRUTH, 0, 0},
     {"enable_additional_dilation", TRUTH, 0, 0},
-    {"video_output_enabled", TRUTH, 0, 0},
     {"enable_pose_extractor", TRUTH, 0, 0},
-    {"suppress_foreign_obb_regions", TRUTH, 0, 0},
     {"detection_method", TEXT, 0, 0},
     {"interpolation_method", TEXT, 0, 0},
     {"compute_runtime", TEXT, 0, 0},
@@ -90,15 +81,11 @@ static const used used_keys[] = {
     {"pose_model_dir", TEXT, 0, 0},
     {"pose_yolo_model_dir", TEXT, 0, 0},
     {"pose_sleap_model_dir", TEXT, 0, 0},
-    {"pose_skeleton_file", TEXT, 0, 0},
     {"file_path", TEXT, 0, 0},
-    {"csv_path", TEXT, 0, 0},
-    {"video_output_path", TEXT, 0, 0},
     {"roi_shapes", LIST, 0, 0},
     {"yolo_target_classes", LIST, 0, 0},
     {"pose_direction_anterior_keypoints", LIST, 0, 0},
     {"pose_direction_posterior_keypoints", LIST, 0, 0},
-    {"pose_ignore_keypoints", LIST, 0, 0},
 };
 #define N_USED (sizeof used_keys / sizeof used_keys[0])
 
@@ -113,7 +100,13 @@ static const subject subjects[] = {
      "yolo_seq_detect_conf_threshold yolo_seq_enforce_square_crop "
      "yolo_seq_individual_batch_size yolo_seq_min_crop_size_px yolo_seq_stage2_imgsz "
      "yolo_seq_stage2_pow2_pad"},
+    {"poses (a model knows its own skeleton; poses are used as they are)",
+     "pose_ignore_keypoints pose_min_kpt_conf_valid pose_skeleton_file suppress_foreign_obb_regions"},
+    {"where and how files are written (here --out and --save-overlay)",
+     "csv_path video_output_enabled video_output_path video_trail_duration"},
+    {"frames made smaller (here they are looked at as they are)", "resize_factor"},
     {"background subtraction",
+     "background_learning_rate background_prime_frames background_prime_seconds bg_prime_frames "
      "conservative_erode_iter conservative_erode_iterations conservative_kernel_size "
      "lighting_median_window lighting_smooth_factor max_contour_multiplier"},
     {"head and tail", "directed_orient_flip_confidence directed_orient_flip_persistence "
@@ -206,6 +199,11 @@ struct sk_hydra_config {
     sk_text without, unknown;
 };
 
+const char *sk_hydra_used_key(size_t index)
+{
+    return index < N_USED ? used_keys[index].key : NULL;
+}
+
 static const used *find_used(const char *key)
 {
     for (size_t i = 0; i < N_USED; i++)
@@ -232,10 +230,13 @@ static const subject *find_subject(const char *key)
     return NULL;
 }
 
-/* Null, false, an empty text or list: nobody asked for anything. */
-static bool says_nothing(const sk_config_value *value)
+/* Null, false, an empty text or list, frames made smaller by 1: nobody asked for anything. */
+static bool says_nothing(const char *key, const sk_config_value *value)
 {
     bool truth = true;
+    double number = 0;
+    if (!strcmp(key, "resize_factor") && sk_config_to_real(value, &number) && number == 1)
+        return true;
     if (sk_config_is_null(value))
         return true;
     if (sk_config_is(value, SK_CONFIG_BOOL))
@@ -313,7 +314,7 @@ static sk_status sort_keys(sk_hydra_config *c, const char *what, sk_error *err)
         bool first = true;
         for (size_t i = 0; i < root->length; i++) {
             const sk_config_pair *pair = &root->u.pairs[i];
-            if (find_used(pair->name) || says_nothing(pair->value) ||
+            if (find_used(pair->name) || says_nothing(pair->name, pair->value) ||
                 find_subject(pair->name) != &subjects[k])
                 continue;
             if (first)

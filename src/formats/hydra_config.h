@@ -23,6 +23,8 @@ bool sk_hydra_truth(const sk_hydra_config *config, const char *key, bool *out);
 const char *sk_hydra_text(const sk_hydra_config *config, const char *key);            /* null: absent */
 const sk_config_value *sk_hydra_list(const sk_hydra_config *config, const char *key); /* null: absent */
 
+/* The keys that are used, one after the other; null past the last. */
+const char *sk_hydra_used_key(size_t index);
 /* What has no counterpart, in one sentence by subject ("pictures and data sets: dataset_class_name, …; …"); "" none. Only settings
  * that say something count: an empty path or list, null and false are passed over. */
 const char *sk_hydra_without_counterpart(const sk_hydra_config *config);

@@ -86,6 +86,13 @@ static bool starts(const char *word, const char *prefix)
     return strncmp(word, prefix, strlen(prefix)) == 0;
 }
 
+/* The name itself with something behind it that is no part of a word: "cuda:0", "tensorrt_cuda", and not "cudaa". */
+static bool names(const char *word, const char *name)
+{
+    const char next = starts(word, name) ? word[strlen(name)] : 'a';
+    return !(next >= 'a' && next <= 'z');
+}
+
 static bool is_any(const char *word, const char *a, const char *b)
 {
     return strcmp(word, a) == 0 || strcmp(word, b) == 0;
@@ -121,13 +128,13 @@ sk_runtime_match sk_runtime_normalise(const char *text, const sk_runtime_devices
         *out = best_onnx(d);
     else if (strcmp(word, "onnx_gpu") == 0)
         *out = d->rocm ? SK_RUNTIME_ONNX_ROCM : SK_RUNTIME_ONNX_CUDA;
-    else if (is_any(word, "trt", "tensor_rt") || starts(word, "tensorrt"))
+    else if (is_any(word, "trt", "tensor_rt") || names(word, "tensorrt"))
         *out = SK_RUNTIME_TENSORRT;
-    else if (starts(word, "cuda"))
+    else if (names(word, "cuda"))
         *out = SK_RUNTIME_CUDA;
-    else if (starts(word, "rocm"))
+    else if (names(word, "rocm"))
         *out = SK_RUNTIME_ROCM;
-    else if (is_any(word, "ov", "open_vino") || starts(word, "openvino"))
+    else if (is_any(word, "ov", "open_vino") || names(word, "openvino"))
         *out = SK_RUNTIME_OPENVINO;
     else
         return SK_RUNTIME_NO_MATCH;

@@ -27,7 +27,7 @@ static void read_filter(const sk_hydra_config *c, sk_track_settings *t)
     double value = 0;
     sk_hydra_number(c, "yolo_confidence_threshold", &t->filter.score);
     sk_hydra_number(c, "yolo_iou_threshold", &t->filter.overlap);
-    if (sk_hydra_number(c, "max_targets", &value)) {
+    if (sk_hydra_number(c, "max_targets", &value) || sk_hydra_number(c, "animals_per_arena", &value)) {
         t->animals = (int32_t)value;
         t->filter.most = (int32_t)value;
     }

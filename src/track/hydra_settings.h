@@ -9,7 +9,7 @@
  * seconds, its multipliers of the body's size become pixels or stay body lengths, as ours are. *region is made of its shapes (null
  * where it has none), is the caller's to close, and is settings->track.filter.region.
  *
- *   fps, reference_body_size, max_targets                        track.fps, body, animals (and filter.most)
+ *   fps, reference_body_size, max_targets, or animals_per_arena track.fps, body, animals (and filter.most)
  *   yolo_confidence_threshold, yolo_iou_threshold                filter.score, overlap
  *   min/max_object_size_multiplier (times a disc of the body's size), min/max_aspect_ratio_multiplier   filter.area_…, aspect_…
  *   roi_shapes                                                   filter.region

@@ -111,6 +111,18 @@ test_the_rate_comes_from_the_file() {
     done
 }
 
+# hydra-suite's configuration speaks of the run, too; the command line counts more.
+test_a_configuration_chooses_frames() {
+    echo '{"start_frame":2,"end_frame":5,"fps":10,"max_targets":2,"compute_runtime":"mps","csv_path":"x.csv"}' >hydra.json
+    track found.csv -o framed --online --no-report --config hydra.json && expect_code 0 && expect_in "4 frames" "$out" || return
+    expect_in "csv_path" "$err" || return
+    track found.csv -o framed2 --online --no-report --config hydra.json --frames 0:9 && expect_code 0 && expect_in "9 frames" "$out" || return
+    echo '{"detection_method":"yolo_obb","yolo_model_path":"gone.pt","compute_runtime":"mps","file_path":"v.mp4"}' >models.json
+    run track --config models.json -o x && expect_code 2 && expect_in "gone.pt is neither here" "$err" && expect_in "needs a model" "$err" || return
+    echo '{"detection_method":"background_subtraction","max_targets":3,"fps":10,"file_path":"gone.mp4"}' >worm.json
+    run track --config worm.json -o x && expect_code 1 && expect_in "gone.mp4" "$err"
+}
+
 test_nobody_is_followed() {
     track found.csv -o nobody --online --no-report --set min_area=100000 && expect_code 0 && expect_in "none was followed" "$err"
 }
