@@ -94,6 +94,26 @@ def views(v):
     v.expect(not bad, "\n".join(bad))
 
 
+def checker(v):
+    """the checker finds what is planted"""
+    b = v.browser
+    v.go("doctor")
+    b.until_text("Try again")
+    v.expect(not accessibility.check(b, "before"), "nothing yet")
+    b.script("""
+        const main = document.getElementById('main');
+        const faint = document.createElement('p');
+        faint.id = 'top';
+        faint.textContent = 'hardly to be read';
+        faint.style.color = '#9a9a9a';
+        faint.style.backgroundColor = '#ffffff';
+        main.append(faint, document.createElement('button'), document.createElement('h1'))""")
+    found = "\n".join(accessibility.check(b, "planted"))
+    for part in ("hardly to be read", "button without a name", "id top 2 times", "2 h1"):
+        v.expect(part in found, f"'{part}' was not found: {found}")
+    v.go("track")
+
+
 def steady(v):
     """nothing jumps while a view fills itself"""
     b = v.browser
@@ -183,4 +203,4 @@ def dropped(v):
 if __name__ == "__main__":
     visit.needed()
     server, url = fixture_server.start()
-    sys.exit(visit.run(lambda: visit.Visit("made_up", url), [gating, reset_notice, same_runtime, lock, views, steady, keyboard, shortcuts, dropped]))
+    sys.exit(visit.run(lambda: visit.Visit("made_up", url), [gating, reset_notice, same_runtime, lock, views, checker, steady, keyboard, shortcuts, dropped]))
