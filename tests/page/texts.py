@@ -49,7 +49,22 @@ for name, text in files.items():
         bad.append(f"{name}: no SPDX line")
     if text.count("\n") > 620:
         bad.append(f"{name}: more than 620 lines is two files")
+# what the first view needs is fetched at once, not as its modules are read one after the other
+needed = []
+
+
+def need(name):
+    if name not in needed:
+        needed.append(name)
+        for other in re.findall(r"^import .*? from '\./([\w.]+)'", modules[name], re.M):
+            need(other)
+
+
+need("main.js")
 markup = files["index.html"]
+preloaded = re.findall(r'rel="modulepreload" href="([\w.]+)"', markup)
+if sorted(preloaded + ["main.js"]) != sorted(needed):
+    bad.append(f"index.html preloads others than main.js needs: {sorted(set(preloaded + ['main.js']) ^ set(needed))}")
 if re.search(r"<style|style=|\son\w+=|<script(?![^>]*src=)", markup):
     bad.append("index.html: what the content policy refuses")
 print("\n".join(bad) or f"{len(keys)} texts, {len(modules)} modules")

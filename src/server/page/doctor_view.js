@@ -9,7 +9,7 @@ import {t} from './texts.js';
 function card(r) {
     return h('section', {class: 'card doctor', data: {runtime: r.name}},
         h('div', {class: 'row'}, h('h2', {class: 'grow'}, r.label), h('span', {class: `state ${r.available ? 'good' : 'warn'}`}, r.available ? t('doctor.works') : t('doctor.not'))),
-        r.reason && h('p', {class: 'small'}, r.reason),
+        h('p', {class: 'small'}, r.available ? r.meaning : r.because ?? r.probe),
         r.remedy && h('div', {class: 'note'}, h('b', null, t('doctor.remedy')), h('pre', {class: 'remedy mono'}, r.remedy)),
         h('p', {class: 'dim small'}, [r.version, ...(r.devices ?? [])].filter(Boolean).join(' · ')),
         r.library && h('p', {class: 'dim small mono'}, r.library));

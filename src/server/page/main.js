@@ -2,24 +2,27 @@
 /* Where the page begins: header, events, and the view that the address names. */
 import {api} from './api.js';
 import {build_header, mark_place} from './header.js';
-import {listen, refresh_runs} from './events.js';
+import {listen} from './events.js';
 import {refresh_runtimes} from './runtimes.js';
 import {complain, notice} from './notices.js';
 import {keys_everywhere, show_shortcuts} from './shortcuts.js';
 import {fill} from './dom.js';
 import {t} from './texts.js';
 import {open_track} from './track_view.js';
-import {open_pose} from './pose_view.js';
-import {open_runs} from './runs_view.js';
-import {open_results} from './results_view.js';
-import {open_doctor} from './doctor_view.js';
-import {open_troubleshooting} from './troubleshooting_view.js';
 
-const views = {track: open_track, pose: open_pose, runs: open_runs, results: open_results, doctor: open_doctor,
-    troubleshooting: open_troubleshooting};
+/* The others come when they are asked for, or when nothing else is to be done. */
+const views = {
+    track: async () => open_track,
+    pose: async () => (await import('./pose_view.js')).open_pose,
+    runs: async () => (await import('./runs_view.js')).open_runs,
+    results: async () => (await import('./results_view.js')).open_results,
+    doctor: async () => (await import('./doctor_view.js')).open_doctor,
+    troubleshooting: async () => (await import('./troubleshooting_view.js')).open_troubleshooting,
+};
 const main = document.getElementById('main');
 let close = null;
 let first = true;
+let visits = 0;
 
 /* #/results?folder=… → the view's name and what it is asked to show */
 function where() {
@@ -28,14 +31,18 @@ function where() {
     return {name: views[name] ? name : 'track', rest: rest.map(decodeURIComponent), query: new URLSearchParams(query ?? '')};
 }
 
-function go() {
+async function go() {
     const {name, rest, query} = where();
+    visits += 1;
+    const mine = visits;
+    const open = await views[name]();
+    if (mine !== visits) return; /* somebody went on meanwhile */
     close?.();
     main.dataset.view = name;
     mark_place(name);
     document.title = `${t(`place.${name}`)} – ${t('name')}`;
     fill(main);
-    close = views[name](main, {rest, query});
+    close = open(main, {rest, query});
     if (!first) {
         window.scrollTo(0, 0);
         main.focus({preventScroll: true});
@@ -62,6 +69,6 @@ window.addEventListener('unhandledrejection', (event) => {
 });
 go();
 api.about().then((about) => { if (about.notice) notice(about.notice, {kind: 'warn'}); }).catch(complain);
-refresh_runs().catch(complain);
 refresh_runtimes();
 listen();
+(window.requestIdleCallback ?? setTimeout)(() => { for (const load of Object.values(views)) load().catch(() => {}); });
