@@ -15,6 +15,8 @@ _Static_assert(sizeof(sk_background_ground) == sizeof(int32_t), "read as one");
 static const sk_track_setting table[] = {
     {"animals", "", "always so many identities; 0: not known", WHOLE(track.animals), 0, 65536},
     {"fps", "frames/s", "of the video; 0: as it says", REAL(track.fps), 0, 1e6},
+    {"steady", "", "1: boxes are filtered, offline smoothed; 0: the detections' own", WHOLE(track.steady), 0,
+     1},
     {"body", "pixels", "length of a body; 0: each animal's own", REAL(track.body), 0, 1e6},
     {"min_score", "", "detections below are not looked at", REAL(track.filter.score), 0, 1},
     {"min_area", "pixels²", "of the box; 0: any", REAL(track.filter.area_least), 0, 1e12},
@@ -58,7 +60,7 @@ static const sk_track_setting table[] = {
     {"shortest", "s", "offline: tracks that are seen for less go", REAL(offline.shortest), 0, 1e9},
     {"velocity_limit", "pixels/frame", "offline: faster is no animal, tracks are cut there; 0: off",
      REAL(offline.velocity_limit), 0, 1e9},
-    {"smoothing", "s", "offline: positions and headings are smoothed over so long; 0: they are not",
+    {"smoothing", "s", "offline: positions, headings and boxes are smoothed over so long; 0: boxes alone",
      REAL(offline.smoothing), 0, 1e6},
     {"apart", "bodies", "tracks begin at least so far from others", REAL(track.life.apart), 0, 1e6},
     {"background_ground", "", "background: 0 animals are darker, 1 lighter, 2 either", GROUND, 0, 2},

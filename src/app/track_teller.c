@@ -30,7 +30,7 @@ struct sk_track_teller {
     size_t told_capacity;
     sk_sighting *sightings; /* one an instance */
     size_t sightings_capacity;
-    int32_t *class_of; /* a track; -1 none */
+    bool *known; /* a track was told of */
     size_t n_tracks, tracks_capacity;
     sk_track_figures figures;
 };
@@ -74,7 +74,7 @@ void sk_track_teller_close(sk_track_teller **pointer)
     sk_free(t->instance);
     sk_free(t->told.items); /* its keypoints are the frame's */
     sk_free(t->sightings);
-    sk_free(t->class_of);
+    sk_free(t->known);
     sk_free(t);
 }
 
@@ -185,50 +185,44 @@ sk_status sk_track_teller_settle(sk_track_teller *t, sk_run_folder *folder, bool
 
 /* --- telling --- */
 
-static sk_status note_class(sk_track_teller *t, const sk_sighting *s, const sk_found *found, sk_error *err)
+static sk_status note_track(sk_track_teller *t, const sk_sighting *s, sk_error *err)
 {
     const size_t wanted = (size_t)s->track + 1;
     if (wanted > t->n_tracks) {
-        SK_TRY(sk_array_reserve((void **)&t->class_of, &t->tracks_capacity, wanted, sizeof *t->class_of,
+        SK_TRY(sk_array_reserve((void **)&t->known, &t->tracks_capacity, wanted, sizeof *t->known,
                                 TRACKS_MOST, err));
-        for (; t->n_tracks < wanted; t->n_tracks++)
-            t->class_of[t->n_tracks] = -2; /* not told of yet */
+        while (t->n_tracks < wanted)
+            t->known[t->n_tracks++] = false;
     }
-    if (t->class_of[s->track] == -2) {
-        t->class_of[s->track] = -1;
-        t->figures.tracks++;
-    }
-    if (found)
-        t->class_of[s->track] = found->class_id;
+    t->figures.tracks += !t->known[s->track];
+    t->known[s->track] = true;
     return SK_OK;
 }
 
-/* A track where nothing was found: its box, as the run's instances have one. */
-static sk_found predicted(const sk_track_teller *t, const sk_sighting *s)
+/* The track's box, in place of the detection's. */
+static void put_own(const sk_sighting *s, sk_found *out)
 {
-    sk_found in = {.class_id = t->class_of[s->track], .has = t->header->has & (SK_HAS_BOX | SK_HAS_OBB)};
-    const double c = fabs(cos(s->angle)), n = fabs(sin(s->angle));
-    const double w = (s->major * c + s->minor * n) / 2, h = (s->major * n + s->minor * c) / 2;
-    const double box[4] = {s->x - w, s->y - h, s->x + w, s->y + h};
-    const double obb[5] = {s->x, s->y, s->major, s->minor, s->angle};
-    for (int i = 0; i < 4; i++)
-        in.box[i] = (float)box[i];
-    for (int i = 0; i < 5; i++)
-        in.obb[i] = (float)obb[i];
-    return in;
+    for (int i = 0; i < 4 && out->has & SK_HAS_BOX; i++)
+        out->box[i] = (float)s->box.upright[i];
+    for (int i = 0; i < 5 && out->has & SK_HAS_OBB; i++)
+        out->obb[i] = (float)s->box.turned[i];
 }
 
 static sk_status put(sk_track_teller *t, const sk_instances *found, const sk_sighting *s, sk_error *err)
 {
     const sk_found *in = s->detection >= 0 ? &found->items[s->detection] : NULL;
     const size_t wanted = (size_t)t->told.count + 1;
-    SK_TRY(note_class(t, s, in, err));
+    SK_TRY(note_track(t, s, err));
     SK_TRY(sk_array_reserve((void **)&t->told.items, &t->told_capacity, wanted, sizeof *t->told.items,
                             SIZE_MAX / 4096, err));
     SK_TRY(sk_array_reserve((void **)&t->sightings, &t->sightings_capacity, wanted, sizeof *t->sightings,
                             SIZE_MAX / 4096, err));
     sk_found *out = &t->told.items[t->told.count];
-    *out = in ? *in : predicted(t, s);
+    *out = in ? *in : (sk_found){.class_id = -1, .has = t->header->has & (SK_HAS_BOX | SK_HAS_OBB)};
+    if (!in || t->settings.steady)
+        put_own(s, out);
+    if (s->class_id >= 0)
+        out->class_id = s->class_id;
     out->track_id = s->track;
     out->tracking_score = (float)s->certainty;
     t->sightings[t->told.count++] = *s;

@@ -97,6 +97,19 @@ static bool box_of_points(sk_detection *d)
     return true;
 }
 
+sk_told_box sk_told_box_of(const sk_detection *d)
+{
+    return (sk_told_box){.upright = {d->box[0], d->box[1], d->box[2], d->box[3]},
+                         .turned = {d->x, d->y, d->major, d->minor, d->angle}};
+}
+
+sk_told_box sk_told_box_make(double x, double y, double major, double minor, double angle)
+{
+    sk_detection d = {.x = x, .y = y, .major = major, .minor = minor, .angle = angle};
+    sk_detection_set_box(&d);
+    return sk_told_box_of(&d);
+}
+
 /* Where the pose says where the head is. */
 static void direct(sk_detection *d, const sk_pose_axis *axis)
 {

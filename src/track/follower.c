@@ -30,18 +30,11 @@ void sk_follow_rules_make(const sk_track_settings *s, sk_follow_rules *out)
     };
 }
 
-/* Detections of low scores are seen badly: their places are less certain. */
-static double worse(double score)
-{
-    const double bad = 1 - score / 0.9;
-    return 1 + 2 * (bad > 0 ? bad : 0);
-}
-
 void sk_look_make(const sk_follow_rules *rules, const sk_detection *d, sk_look *out)
 {
-    const double by = (d->pointed ? POINTED_WORSE : 1) * rules->noise * worse(d->score);
+    const double by = (d->pointed ? POINTED_WORSE : 1) * rules->noise * sk_score_worse(d->score);
     const double along = by * d->major, across = by * d->minor;
-    const double turned = ANGLE_NOISE * worse(d->score);
+    const double turned = ANGLE_NOISE * sk_score_worse(d->score);
     *out = (sk_look){.d = d,
                      .c = cos(d->angle),
                      .s = sin(d->angle),

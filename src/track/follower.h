@@ -66,6 +66,13 @@ typedef struct sk_follow_rules {
     double noise;         /* of a centre, share of the sides */
 } sk_follow_rules;
 
+/* Detections of low scores are seen badly: by how much less certain their places are than others'. */
+static inline double sk_score_worse(double score)
+{
+    const double bad = 1 - score / 0.9;
+    return 1 + 2 * (bad > 0 ? bad : 0);
+}
+
 void sk_follow_rules_make(const sk_track_settings *settings, sk_follow_rules *out);
 void sk_look_make(const sk_follow_rules *rules, const sk_detection *d, sk_look *out);
 

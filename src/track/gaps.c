@@ -138,6 +138,17 @@ static double between_angles(double a, double b, double part, double turns)
     return angle < 0 ? angle + whole : angle;
 }
 
+static sk_told_box between_boxes(const sk_told_box *a, const sk_told_box *b, double part)
+{
+    sk_told_box box;
+    for (int i = 0; i < 4; i++) {
+        box.upright[i] = a->upright[i] + part * (b->upright[i] - a->upright[i]);
+        box.turned[i] = a->turned[i] + part * (b->turned[i] - a->turned[i]);
+    }
+    box.turned[4] = between_angles(a->turned[4], b->turned[4], part, 2);
+    return box;
+}
+
 sk_sighting sk_gap_at(const sk_gap *g, int64_t frame)
 {
     const sk_sighting *a = &g->before, *b = &g->after;
@@ -161,5 +172,7 @@ sk_sighting sk_gap_at(const sk_gap *g, int64_t frame)
                          .angle = between_angles(a->angle, b->angle, part, 2),
                          .score = NAN,
                          .certainty = fmin(a->certainty, b->certainty),
-                         .uncertainty = fmax(a->uncertainty, b->uncertainty)};
+                         .uncertainty = fmax(a->uncertainty, b->uncertainty),
+                         .box = between_boxes(&a->box, &b->box, part),
+                         .class_id = a->class_id};
 }

@@ -24,7 +24,9 @@ struct sk_offline {
     int32_t *other; /* backward track */
     float *certainty, *uncertainty;
     uint8_t *turned;
+    sk_smooth_settings how;
     sk_smoothed *smoothed; /* null: not smoothed */
+    int32_t *class_of;     /* of each final track; -1: none */
     int32_t tracks;
     sk_gaps gaps;
     sk_sighting *sightings;
@@ -73,6 +75,7 @@ void sk_offline_close(sk_offline **offline)
     sk_seen_store_close(&o->store);
     sk_gaps_free(&o->gaps);
     sk_free(o->sightings);
+    sk_free(o->class_of);
     sk_free(o);
 }
 
@@ -130,6 +133,7 @@ static sk_status run_pass(sk_offline *o, sk_offline_pass pass, int32_t *tracks, 
     sk_track_settings how = o->settings.track;
     if (!sk_track_method_counts(how.method))
         how.animals = 0; /* which tracks are the N is decided over the whole video, below */
+    how.steady = 0;      /* boxes are smoothed once it is known whose they are */
     SK_TRY_GOTO(sk_tracker_open(&how, &tracker, err));
     for (int64_t i = 0; i < frames; i++) {
         sk_stored_frame f;
@@ -239,9 +243,11 @@ static sk_sighting sighting_of(const sk_offline *o, const sk_stored_frame *f, in
                      .angle = d->angle,
                      .score = d->score,
                      .certainty = o->certainty[at],
-                     .uncertainty = o->uncertainty[at]};
+                     .uncertainty = o->uncertainty[at],
+                     .box = sk_told_box_of(d),
+                     .class_id = o->class_of[o->track[at]]};
     if (o->smoothed)
-        sk_smoothed_apply(&o->smoothed[at], &s);
+        sk_smoothed_apply(&o->smoothed[at], &o->how, d, &s);
     return s;
 }
 
@@ -279,6 +285,31 @@ static sk_status drop_doubles(sk_offline *o, sk_error *err)
     }
 done:
     sk_free(seen);
+    return status;
+}
+
+/* A track's class is what most of its detections say, by their scores. */
+static sk_status find_classes(sk_offline *o, sk_error *err)
+{
+    sk_votes *votes = sk_calloc((size_t)o->tracks + 1, sizeof *votes);
+    o->class_of = sk_malloc(((size_t)o->tracks + 1) * sizeof *o->class_of);
+    sk_status status = SK_OK;
+    if (!votes || !o->class_of) {
+        status = sk_fail_memory(err, (size_t)o->tracks * sizeof *votes);
+        goto done;
+    }
+    const int64_t frames = sk_seen_store_frames(o->store);
+    for (int64_t at = 0; at < frames; at++) {
+        sk_stored_frame f;
+        SK_TRY_GOTO(sk_seen_store_read(o->store, at, &f, err));
+        for (int32_t i = 0; i < f.n; i++)
+            if (o->track[f.first + i] >= 0)
+                sk_votes_add(&votes[o->track[f.first + i]], f.detections[i].class_id, f.detections[i].score);
+    }
+    for (int32_t i = 0; i < o->tracks; i++)
+        o->class_of[i] = sk_votes_best(&votes[i]);
+done:
+    sk_free(votes);
     return status;
 }
 
@@ -341,9 +372,11 @@ sk_status sk_offline_finish(sk_offline *o, sk_error *err)
     SK_TRY(status);
     SK_TRY(drop_doubles(o, err));
     SK_TRY(sk_headings_decide(o->store, o->track, o->tracks, o->settings.flip_burst, o->turned, err));
-    if (o->settings.smoothing > 0)
-        SK_TRY(sk_smooth(o->store, o->track, o->turned, o->tracks, o->settings.smoothing * o->fps,
-                         &o->smoothed, err));
+    SK_TRY(find_classes(o, err));
+    o->how = (sk_smooth_settings){
+        .frames = o->settings.smoothing * o->fps, .boxes = o->settings.track.steady != 0, .fps = o->fps};
+    if (o->how.frames > 0 || o->how.boxes)
+        SK_TRY(sk_smooth(o->store, o->track, o->turned, o->tracks, &o->how, &o->smoothed, err));
     const double longest = round(o->settings.interpolate_gap * o->fps);
     if (o->settings.method != SK_INTERPOLATION_NONE && longest > 0)
         SK_TRY(find_gaps(o, (int64_t)longest, err));

@@ -20,7 +20,9 @@ typedef struct sk_offline_settings {
     int32_t flip_burst;      /* frames: shorter reversals of the heading are mended; 5 */
     double shortest;         /* s: tracks with fewer sightings go; 0.33 */
     double velocity_limit;   /* pixels a frame: faster is no animal, tracks are cut there; 0: off */
-    double smoothing;        /* s: positions and headings are smoothed over so long, 0: they are not */
+    double
+        smoothing; /* s: positions, headings and boxes are smoothed over so long, 0: boxes alone are, over as
+                              * long as fits the video, where track.steady asks for it */
     /* What each pass saw, as it goes; null: nobody asks. Frames of the backward pass fall. */
     sk_status (*told)(void *context, sk_offline_pass pass, const sk_sighting *sightings, int32_t n,
                       sk_error *err);

@@ -9,6 +9,7 @@ void sk_track_defaults(sk_track_settings *out)
         .fps = 0,
         .body = 0,
         .animals = 0,
+        .steady = 1,
         .tell_covered = false,
         .tell_lost = false,
         .filter = {.score = 0.1, .overlap = 1},

@@ -2,75 +2,152 @@
 #include "track/smooth.h"
 
 #include "base/memory.h"
+#include "track/follower.h"
 #include "track/headings.h"
 
 #include <math.h>
 
 #define WINDOW 64 /* sightings of a track that are looked at, most */
 
+/* Numbers of a sighting: place, heading, then those of its box. */
+enum { PLACE, HEADING = 2, BOX, VALUES = BOX + SK_STEADY_VALUES };
+/* Which of them have one window: from … to. */
+static const int groups[][2] = {{PLACE, BOX},       {BOX, BOX + 2},     {BOX + 2, BOX + 4},
+                                {BOX + 4, BOX + 6}, {BOX + 6, BOX + 8}, {BOX + 8, VALUES}};
+enum { GROUPS = sizeof groups / sizeof *groups };
+
+/* Half windows that are tried for boxes, frames. */
+static const double tried[] = {2, 3, 4, 5, 6, 8, 11, 15, 21, 30};
+enum { TRIED = sizeof tried / sizeof *tried };
+#define SAMPLES  20000 /* of sightings that windows are chosen by, about */
+#define ENOUGH   200.0 /* with fewer of them the usual window is taken … */
+#define USUAL    0.17  /* … s to each side */
+#define MOST_OFF 0.25  /* sides: what is farther off counts as so far; it was no jitter */
+
 typedef struct spot {
     int64_t frame, detection; /* detection: among all of the video */
-    double x, y, heading;     /* the heading goes on beyond 2 pi */
+    double weight;
+    double values[VALUES]; /* angles go on beyond 2 pi */
 } spot;
 
-/* The last sightings of one track; `next` is the first one that is not smoothed yet. */
+/* The last sightings of one track; `next` is the first one that was not looked at yet. */
 typedef struct strip {
     spot items[WINDOW];
     int32_t count, next;
 } strip;
 
-void sk_smoothed_apply(const sk_smoothed *smoothed, sk_sighting *s)
+typedef struct smoothing {
+    double half[GROUPS]; /* frames to each side; 0: as it is */
+    double widest;
+    sk_smoothed *out; /* null: windows are compared */
+    int64_t each, seen;
+    double errors[GROUPS][TRIED], samples;
+} smoothing;
+
+void sk_smoothed_apply(const sk_smoothed *smoothed, const sk_smooth_settings *settings, const sk_detection *d,
+                       sk_sighting *s)
 {
-    s->x += smoothed->dx;
-    s->y += smoothed->dy;
-    s->heading = fmod(s->heading + smoothed->turn + 4 * M_PI, 2 * M_PI);
+    if (settings->frames > 0) {
+        s->x += smoothed->dx;
+        s->y += smoothed->dy;
+        s->heading = fmod(s->heading + smoothed->turn + 4 * M_PI, 2 * M_PI);
+    }
+    if (!settings->boxes || d->pointed)
+        return;
+    double values[SK_STEADY_VALUES];
+    for (int i = 0; i < SK_STEADY_VALUES; i++)
+        values[i] = smoothed->box[i];
+    s->box = sk_box_from_values(values, !d->upright);
 }
 
-/* The parabola's value at `at`: least squares in time around it. */
-static double parabola(const strip *s, int32_t from, int32_t to, int32_t at, const double *values)
+/* The parabola's values at `at`: weighted least squares in time around it. False: there are too few. `own`: by how much its own
+ * value counts, 0 … 1. */
+static bool parabola(const strip *s, int32_t at, double half, bool soft, const int group[2], double *out,
+                     double *own)
 {
-    double m[5] = {0}, r[3] = {0};
-    for (int32_t i = from; i < to; i++) {
-        const double t = (double)(s->items[i].frame - s->items[at].frame);
-        double power = 1;
+    double m[5] = {0}, r[VALUES][3] = {{0}};
+    int32_t n = 0;
+    for (int32_t i = 0; i < s->count; i++) {
+        const double t = (double)(s->items[i].frame - s->items[at].frame), far = fabs(t);
+        if (far > half)
+            continue;
+        const double part = far / (half + 1), fade = 1 - part * part * part;
+        double power = soft ? s->items[i].weight * fade * fade * fade : 1;
+        n++;
         for (int k = 0; k < 5; k++, power *= t) {
             m[k] += power;
-            if (k < 3)
-                r[k] += power * values[i];
+            for (int v = group[0]; k < 3 && v < group[1]; v++)
+                r[v][k] += power * s->items[i].values[v];
         }
     }
     const double c0 = m[2] * m[4] - m[3] * m[3], c1 = m[1] * m[4] - m[2] * m[3],
                  c2 = m[1] * m[3] - m[2] * m[2];
     const double whole = m[0] * c0 - m[1] * c1 + m[2] * c2;
-    if (to - from < 4 || !(fabs(whole) > 1e-9))
-        return values[at];
-    return (r[0] * c0 - m[1] * (r[1] * m[4] - m[3] * r[2]) + m[2] * (r[1] * m[3] - m[2] * r[2])) / whole;
+    if (n < 4 || !(fabs(whole) > 1e-9))
+        return false;
+    for (int v = group[0]; v < group[1]; v++)
+        out[v] = (r[v][0] * c0 - m[1] * (r[v][1] * m[4] - m[3] * r[v][2]) +
+                  m[2] * (r[v][1] * m[3] - m[2] * r[v][2])) /
+                 whole;
+    *own = (soft ? s->items[at].weight : 1) * c0 / whole;
+    return true;
 }
 
-static void smooth_one(const strip *s, int32_t at, double half, sk_smoothed *out)
+static void smooth_one(const smoothing *w, const strip *s, int32_t at)
 {
-    int32_t from = at, to = at + 1;
-    while (from > 0 && (double)(s->items[at].frame - s->items[from - 1].frame) <= half)
-        from--;
-    while (to < s->count && (double)(s->items[to].frame - s->items[at].frame) <= half)
-        to++;
-    double x[WINDOW], y[WINDOW], heading[WINDOW];
-    for (int32_t i = from; i < to; i++) {
-        x[i] = s->items[i].x;
-        y[i] = s->items[i].y;
-        heading[i] = s->items[i].heading;
+    const spot *now = &s->items[at];
+    double values[VALUES], own;
+    for (int v = 0; v < VALUES; v++)
+        values[v] = now->values[v];
+    for (int g = 0; g < GROUPS; g++)
+        if (w->half[g] > 0)
+            (void)parabola(s, at, w->half[g], g > 0, groups[g], values, &own);
+    sk_smoothed *out = &w->out[now->detection];
+    *out = (sk_smoothed){(float)(values[0] - now->values[0]),
+                         (float)(values[1] - now->values[1]),
+                         (float)(values[2] - now->values[2]),
+                         {0}};
+    for (int v = BOX; v < VALUES; v++) {
+        const bool side = v >= BOX + 2 && (v < BOX + 4 || (v >= BOX + 6 && v < BOX + 8));
+        out->box[v - BOX] = (float)(side ? fmax(values[v], 1e-3) : values[v]);
     }
-    *out = (sk_smoothed){(float)(parabola(s, from, to, at, x) - s->items[at].x),
-                         (float)(parabola(s, from, to, at, y) - s->items[at].y),
-                         (float)(parabola(s, from, to, at, heading) - s->items[at].heading)};
+    out->box[VALUES - 1 - BOX] = (float)fmod(values[VALUES - 1], 2 * M_PI);
 }
 
-/* Smooths what has its whole window (or all that is left of the track) and forgets what nobody needs any more. */
-static void advance(strip *s, double half, bool end, sk_smoothed *out)
+/* How well each window tells this sighting from those around it. */
+static void compare(smoothing *w, const strip *s, int32_t at)
 {
+    const spot *now = &s->items[at];
+    const double *box = now->values + BOX;
+    const double sides[GROUPS][2] = {{1, 1},           {box[2], box[3]}, {box[2], box[3]},
+                                     {box[2], box[3]}, {box[6], box[7]}, {1, 1}};
+    double errors[GROUPS][TRIED] = {{0}};
+    for (int k = 0; k < TRIED; k++)
+        for (int g = 1; g < GROUPS; g++) {
+            double values[VALUES], own;
+            if (!parabola(s, at, tried[k], true, groups[g], values, &own) || own > 0.95)
+                return; /* what the narrowest cannot tell is no comparison */
+            for (int v = groups[g][0]; v < groups[g][1]; v++) {
+                const double off = (values[v] - now->values[v]) / (1 - own) / sides[g][v - groups[g][0]];
+                errors[g][k] += now->weight * fmin(off * off, MOST_OFF * MOST_OFF);
+            }
+        }
+    for (int k = 0; k < TRIED; k++)
+        for (int g = 0; g < GROUPS; g++)
+            w->errors[g][k] += errors[g][k];
+    w->samples += 1;
+}
+
+/* Looks at what has its whole window (or all that is left of the track) and forgets what nobody needs any more. */
+static void advance(smoothing *w, strip *s, bool end)
+{
+    const double half = w->widest;
     while (s->next < s->count && (end || s->count == WINDOW ||
                                   (double)(s->items[s->count - 1].frame - s->items[s->next].frame) > half)) {
-        smooth_one(s, s->next, half, &out[s->items[s->next].detection]);
+        if (w->out)
+            smooth_one(w, s, s->next);
+        else if (w->seen++ % w->each == 0)
+            compare(w, s, s->next);
         s->next++;
         if (s->count == WINDOW)
             break;
@@ -80,46 +157,85 @@ static void advance(strip *s, double half, bool end, sk_smoothed *out)
            (s->count - gone == WINDOW ||
             (s->next < s->count && (double)(s->items[s->next].frame - s->items[gone].frame) > half)))
         gone++;
-    for (int32_t i = gone; i < s->count; i++)
+    for (int32_t i = gone; gone && i < s->count; i++)
         s->items[i - gone] = s->items[i];
     s->count -= gone;
     s->next -= gone;
 }
 
-sk_status sk_smooth(sk_seen_store *store, const int32_t *track, const uint8_t *turned, int32_t tracks,
-                    double frames, sk_smoothed **out, sk_error *err)
+static void add(smoothing *w, strip *s, const sk_stored_frame *f, int32_t i, bool turned)
 {
-    const double half = fmin(frames / 2, WINDOW / 2 - 1);
+    const sk_detection *d = &f->detections[i];
+    const spot *before = s->count ? &s->items[s->count - 1] : NULL;
+    spot *now = &s->items[s->count];
+    const double worse = sk_score_worse(d->score);
+    now->frame = f->frame;
+    now->detection = f->first + i;
+    now->weight = 1 / (worse * worse);
+    now->values[PLACE] = d->x;
+    now->values[PLACE + 1] = d->y;
+    now->values[HEADING] = sk_heading_of(d, turned);
+    if (before)
+        now->values[HEADING] +=
+            2 * M_PI * round((before->values[HEADING] - now->values[HEADING]) / (2 * M_PI));
+    sk_box_values(d, before ? before->values + BOX : NULL, now->values + BOX);
+    s->count++;
+    advance(w, s, false);
+}
+
+static sk_status pass(smoothing *w, sk_seen_store *store, const int32_t *track, const uint8_t *turned,
+                      int32_t tracks, strip *strips, sk_error *err)
+{
+    const int64_t n = sk_seen_store_frames(store);
+    for (int32_t i = 0; i < tracks; i++)
+        strips[i].count = strips[i].next = 0;
+    for (int64_t at = 0; at < n; at++) {
+        sk_stored_frame f;
+        SK_TRY(sk_seen_store_read(store, at, &f, err));
+        for (int32_t i = 0; i < f.n; i++)
+            if (track[f.first + i] >= 0)
+                add(w, &strips[track[f.first + i]], &f, i, turned[f.first + i]);
+    }
+    for (int32_t i = 0; i < tracks; i++)
+        advance(w, &strips[i], true);
+    return SK_OK;
+}
+
+static void choose(smoothing *w, double fps)
+{
+    w->widest = 0;
+    for (int g = 1; g < GROUPS; g++) {
+        int best = 0;
+        for (int k = 1; k < TRIED; k++)
+            best = w->errors[g][k] < w->errors[g][best] ? k : best;
+        w->half[g] = w->samples >= ENOUGH ? tried[best] : fmin(fmax(round(USUAL * fps), 2), 30);
+    }
+}
+
+sk_status sk_smooth(sk_seen_store *store, const int32_t *track, const uint8_t *turned, int32_t tracks,
+                    const sk_smooth_settings *settings, sk_smoothed **out, sk_error *err)
+{
+    const double asked = fmin(settings->frames / 2, WINDOW / 2 - 1);
+    smoothing w = {.widest = tried[TRIED - 1], .each = 1 + sk_seen_store_detections(store) / SAMPLES};
     strip *strips = sk_calloc((size_t)tracks + 1, sizeof *strips);
     if (!strips)
         return sk_fail_memory(err, (size_t)tracks * sizeof *strips);
     sk_status status = SK_OK;
-    *out = sk_seen_store_column(store, sizeof **out, err);
-    if (!*out) {
+    if (settings->boxes && !(asked > 0)) {
+        SK_TRY_GOTO(pass(&w, store, track, turned, tracks, strips, err));
+        choose(&w, settings->fps);
+    }
+    for (int g = 0; g < GROUPS; g++) {
+        if (asked > 0)
+            w.half[g] = asked;
+        w.widest = g ? fmax(w.widest, w.half[g]) : w.half[g];
+    }
+    w.out = sk_seen_store_column(store, sizeof *w.out, err);
+    *out = w.out;
+    if (!w.out)
         status = err ? err->code : SK_ERR_MEMORY;
-        goto done;
-    }
-    const int64_t n = sk_seen_store_frames(store);
-    for (int64_t at = 0; at < n; at++) {
-        sk_stored_frame f;
-        SK_TRY_GOTO(sk_seen_store_read(store, at, &f, err));
-        for (int32_t i = 0; i < f.n; i++) {
-            const int64_t d = f.first + i;
-            if (track[d] < 0)
-                continue;
-            strip *s = &strips[track[d]];
-            spot now = {f.frame, d, f.detections[i].x, f.detections[i].y,
-                        sk_heading_of(&f.detections[i], turned[d])};
-            if (s->count) {
-                const double before = s->items[s->count - 1].heading;
-                now.heading += 2 * M_PI * round((before - now.heading) / (2 * M_PI));
-            }
-            s->items[s->count++] = now;
-            advance(s, half, false, *out);
-        }
-    }
-    for (int32_t i = 0; i < tracks; i++)
-        advance(&strips[i], half, true, *out);
+    else
+        status = pass(&w, store, track, turned, tracks, strips, err);
 done:
     sk_free(strips);
     return status;

@@ -43,6 +43,11 @@ typedef enum sk_track_state {
     SK_TRACK_LOST     /* not seen for longer: its place is no longer known, it may be found again */
 } sk_track_state;
 
+/* A box that is told of a track: upright x1 y1 x2 y2, and turned: centre, long and short side, the long one's angle 0 … pi. */
+typedef struct sk_told_box {
+    double upright[4], turned[5];
+} sk_told_box;
+
 /* One track in one frame. */
 typedef struct sk_sighting {
     int64_t frame;
@@ -55,6 +60,8 @@ typedef struct sk_sighting {
     double score;               /* the detection's; NaN where predicted */
     double certainty;           /* of the assignment, 0 … 1 */
     double uncertainty;         /* of the position, pixels (standard deviation) */
+    sk_told_box box;            /* the filter's or the smoother's, or the detection's own: settings.steady */
+    int32_t class_id;           /* the track's: what most detections say, by their scores; -1: none */
 } sk_sighting;
 
 /* What detections are looked at, in this order: score, size, aspect, region, overlap, number. */
@@ -114,6 +121,7 @@ typedef struct sk_track_settings {
     double fps;         /* frames a second: what "s" below means in frames. 0: unknown, 25 is taken */
     double body;        /* length of a body in pixels; 0: each animal's own */
     int32_t animals;    /* > 0: always so many identities, never more; 0: unknown */
+    int32_t steady;     /* 1: boxes that are told are filtered, offline smoothed; 0: the detections' own */
     bool tell_covered;  /* covered tracks have sightings, too (predicted ones) */
     bool tell_lost;     /* so have lost ones */
     sk_track_filter filter;
@@ -162,6 +170,10 @@ typedef struct sk_pose_axis {
 bool sk_detection_of(const sk_instances *list, int32_t index, const sk_pose_axis *axis, sk_detection *out);
 /* The same for a turned box of any convention: sides swapped so that major >= minor, angle to 0 … pi. */
 void sk_detection_set_oriented(sk_detection *detection, double w, double h, double angle);
+/* A detection's own box, as it is told. */
+sk_told_box sk_told_box_of(const sk_detection *detection);
+/* The same of a turned box alone. */
+sk_told_box sk_told_box_make(double x, double y, double major, double minor, double angle);
 /* `box`: what holds the turned box. */
 void sk_detection_set_box(sk_detection *detection);
 

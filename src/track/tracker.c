@@ -6,6 +6,7 @@
 #include "track/extent.h"
 #include "track/filter.h"
 #include "track/kind.h"
+#include "track/steady.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,6 +22,7 @@ struct sk_tracker {
     int32_t *kept; /* indices of the detections that pass the filters */
     sk_detection *passed;
     size_t kept_capacity, passed_capacity;
+    sk_steady steady;
     sk_extents extents; /* of animals that are known by keypoints alone */
     sk_counted counted; /* of a method that does not know of a fixed number */
     bool begun;
@@ -52,6 +54,7 @@ static sk_status check(const sk_track_settings *s, sk_error *err)
     } rules[] = {
         {"fps", s->fps, 0, 1e6},
         {"body", s->body, 0, 1e6},
+        {"steady", s->steady, 0, 1},
         {"animals", s->animals, 0, SK_TRACK_MOST},
         {"filter.score", s->filter.score, 0, 1e6},
         {"filter.area_least", s->filter.area_least, 0, 1e12},
@@ -136,6 +139,7 @@ void sk_tracker_close(sk_tracker **tracker)
     sk_free((*tracker)->kept);
     sk_free((*tracker)->passed);
     sk_counted_free(&(*tracker)->counted);
+    sk_steady_close(&(*tracker)->steady);
     sk_free(*tracker);
     *tracker = NULL;
 }
@@ -184,6 +188,7 @@ sk_status sk_tracker_step(sk_tracker *t, int64_t frame, double time, const sk_de
     SK_TRY(t->kind->step(t->state, frame, since, t->passed, left, &sightings, n_out, err));
     if (t->counted.animals)
         *n_out = sk_counted_step(&t->counted, since, sightings, *n_out);
+    SK_TRY(sk_steady_step(&t->steady, &t->settings, since, t->passed, sightings, *n_out, err));
     for (int32_t i = 0; i < *n_out; i++)
         if (sightings[i].detection >= 0)
             sightings[i].detection = t->kept[sightings[i].detection];

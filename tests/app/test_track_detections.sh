@@ -33,6 +33,26 @@ test_every_format() {
     done
 }
 
+# Boxes that jitter are told steadily, or as they were found where that is asked for; a track has one class.
+test_what_is_told_of_a_track() {
+    local way
+    {
+        echo "source,frame,class,name,score,x1,y1,x2,y2"
+        for f in $(seq 0 59); do
+            echo "v.mp4,$f,$((f % 3 == 0)),$([ $((f % 3)) -eq 0 ] && echo rat || echo mouse),0.9,$((100 + 3 * f + 3 * (f % 2))),20,$((160 + 3 * f + 3 * (f % 2))),50"
+        done
+    } >jitter.csv
+    for way in "" --online; do
+        track jitter.csv -o steady$way $way --fps 30 --no-report -q && expect_code 0 || return
+        track jitter.csv -o own$way $way --fps 30 --no-report -q --set steady=0 && expect_code 0 || return
+        [ "$(column own$way/results.csv x1 | tr '\n' ' ')" = "$(column jitter.csv x1 | tr '\n' ' ')" ] || fail "own boxes $way" || return
+        column steady$way/results.csv x1 | awk 'NR > 40 { d = $1 - 100 - 3 * (NR - 1) - 1.5; s += d < 0 ? -d : d } END { exit !(s / (NR - 40) < 1) }' ||
+            fail "$(column steady$way/results.csv x1 | tr '\n' ' ')" || return
+        [ "$(column steady$way/results.csv name | tail -n 50 | sort -u)" = mouse ] || fail "classes $way" || return
+    done
+    [ "$(column steady/results.csv name | sort -u)" = mouse ]
+}
+
 test_every_fifth_frame() {
     awk -F, 'BEGIN { OFS = "," } NR > 1 { $2 *= 5 } { print }' found.csv >fifth.csv
     track fifth.csv -o fifth --online --no-report && expect_code 0 && expect_in "12 frames" "$out" && expect_in "2 tracks" "$out"
