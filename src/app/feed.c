@@ -6,6 +6,7 @@
 #include "base/frame.h"
 #include "media/reader.h"
 #include "media/source_told.h"
+#include "pipeline/pipeline.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -56,8 +57,12 @@ static sk_status give(feeding *f, bool *any, sk_error *err)
     SK_TRY(next_frame(f, &frame, err));
     if (!frame)
         return SK_OK;
-    sk_status status =
-        sk_pipeline_submit(f->how->pipeline, frame, NULL, f->how->check ? SK_SUBMIT_CHECK : 0, err);
+    const sk_finder *finder = f->how->finder;
+    const sk_instances *found = NULL;
+    sk_status status = finder ? finder->find(finder->context, frame, &found, err) : SK_OK;
+    if (status == SK_OK)
+        status = sk_pipeline_submit_found(f->how->pipeline, frame, found, NULL,
+                                          f->how->check ? SK_SUBMIT_CHECK : 0, err);
     if (status != SK_OK && f->how->source)
         sk_source_release(f->how->source, frame);
     f->given++;

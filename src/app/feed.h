@@ -3,6 +3,7 @@
 #define SK_APP_FEED_H
 
 #include "app/consumer.h"
+#include "app/finder.h"
 #include "skitter/pipeline.h"
 #include "skitter/source.h"
 
@@ -17,6 +18,7 @@ typedef struct sk_feed {
     sk_status (*next)(void *context, const sk_frame **frame, sk_error *err);
     void *context;
     sk_pipeline *pipeline;
+    const sk_finder *finder; /* finds in each frame what the pipeline looks at; null: its first model does */
     sk_consumers *consumers; /* begun; null: results are only counted */
     int64_t frames; /* so many, and the source stands at the next one; 0 (default): to the source's end */
     /* Everything on the calling thread, with at most this many frames on their way: for measurements, where frames are

@@ -149,6 +149,12 @@ int64_t sk_given_frames_first(const sk_given_frames *f)
     return f->first;
 }
 
+int64_t sk_given_frames_number(const sk_given_frames *f, int64_t frame)
+{
+    const int64_t number = (frame - f->first) / f->step;
+    return frame >= f->first && (frame - f->first) % f->step == 0 && number < f->count ? number : -1;
+}
+
 const char *sk_given_frames_source(const sk_given_frames *f)
 {
     return f->set->n_sources == 1 ? f->set->sources[0] : NULL;

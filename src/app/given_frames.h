@@ -17,6 +17,8 @@ void sk_given_frames_close(sk_given_frames **frames);
 
 int64_t sk_given_frames_count(const sk_given_frames *frames);
 int64_t sk_given_frames_first(const sk_given_frames *frames); /* the first one's number */
+/* Which of them this frame of the video is; -1: none. */
+int64_t sk_given_frames_number(const sk_given_frames *frames, int64_t frame);
 const char *
 sk_given_frames_source(const sk_given_frames *frames); /* as the file names its video; null: it does not */
 void sk_given_frames_size(const sk_given_frames *frames, int32_t *width, int32_t *height); /* 0: not said */

@@ -67,6 +67,22 @@ static sk_status list_consumers(predict_run *r, sk_predict_watch watch, void *co
     return sk_consumers_add(list, sk_consumer_progress(&r->progress, watch, context), err);
 }
 
+/* A finder, and one model that looks at what it finds. */
+static sk_status prepare_given(predict_run *r, const sk_pipeline_settings *how, sk_error *err)
+{
+    const sk_predict_settings *s = r->settings;
+    const sk_finder *f = s->finder;
+    sk_model *finder = NULL;
+    if (s->n_models != 1)
+        return sk_fail(err, SK_ERR_ARG, "%d models where %s finds the animals; one can look at crops of them",
+                       s->n_models, f->name);
+    SK_TRY(sk_model_of_given(f->name, f->identity, f->n_classes, f->class_names, f->oriented, &finder, err));
+    const sk_status status =
+        sk_pipeline_prepare_given(finder, s->models[0], &s->detector, how, &r->pipeline, err);
+    sk_model_close(&finder);
+    return status;
+}
+
 static sk_status open_models_and_source(predict_run *r, sk_error *err)
 {
     const sk_predict_settings *s = r->settings;
@@ -75,7 +91,8 @@ static sk_status open_models_and_source(predict_run *r, sk_error *err)
     sk_pipeline_defaults(&how);
     how.devices = predict_devices_of(s);
     how.allow_failover = s->allow_failover;
-    SK_TRY(sk_pipeline_prepare(s->models, s->n_models, &s->detector, &how, &r->pipeline, err));
+    SK_TRY(s->finder ? prepare_given(r, &how, err)
+                     : sk_pipeline_prepare(s->models, s->n_models, &s->detector, &how, &r->pipeline, err));
     /* A network that fits every frame is opened, and the model's weights given back, before the decoder wants memory. */
     if (sk_pipeline_fits_all(r->pipeline) && !(s->more && s->more->cached))
         SK_TRY(predict_start(r, err));
@@ -94,6 +111,8 @@ static sk_status begin_folder(predict_run *r, sk_error *err)
     const sk_run_facts facts = {s, sk_pipeline_about(r->pipeline), sk_pipeline_models(r->pipeline), r->source,
                                 r->info};
     SK_TRY(sk_run_identity_of(&facts, &r->identity, err));
+    if (s->finder)
+        sk_text_append(&r->identity.text, s->finder->identity);
     SK_TRY(predict_open_cache(r, err));
     sk_run_header_of(&facts, &r->identity, &r->header);
     r->header.started = sk_run_folder_started(r->folder);
@@ -169,6 +188,7 @@ static sk_status feed(predict_run *r, sk_error *err)
     const sk_feed how = {.source = r->source,
                          .pipeline = r->pipeline,
                          .consumers = &r->consumers,
+                         .finder = s->finder,
                          .interrupted = s->media.interrupted, /* a source that waited for its peer */
                          .interrupted_context = s->media.interrupted_context};
     sk_feed_report fed;
@@ -192,6 +212,7 @@ static sk_status look_at_frames(predict_run *r, bool *finished, sk_error *err)
     if (r->progress.done > 0 || !r->source)
         SK_TRY(predict_open_source(r, err));
     SK_TRY(predict_agree_on_frames(r, err));
+    SK_TRY(predict_begin_finder(r, err));
     SK_TRY(feed(r, err));
     p->source = sk_source_status_of(r->source);
     p->missing = p->stopped ? 0 : p->source.missing;
@@ -284,6 +305,8 @@ static sk_status close_all(predict_run *r, bool finished, sk_status status, sk_e
         status = status != SK_OK ? status : noted;
     }
     sk_consumers_close(&r->consumers);
+    if (r->settings->finder)
+        r->settings->finder->end(r->settings->finder->context);
     sk_pipeline_close(&r->pipeline); /* gives frames back to the source */
     sk_source_close(&r->source);
     sk_inference_cache_close(&r->cache);

@@ -3,6 +3,7 @@
 #define SK_APP_PREDICT_H
 
 #include "app/consumers.h"
+#include "app/finder.h"
 #include "base/json_write.h"
 #include "tasks/detector_settings.h"
 #include "skitter/source.h"
@@ -64,7 +65,9 @@ struct sk_predict_settings {
     const char *runtime_requested; /* as the user said it */
     bool runtime_fell_back;        /* detector.runtime is not what was asked for: the headers say so */
     const sk_predict_more *more;   /* null: nothing more */
-    const sk_tap *tap;             /* frames and results while they pass; null: nobody wants them */
+    /* Finds in place of a model: then `models` is one, which looks at crops of that. Borrowed; null: models find */
+    const sk_finder *finder;
+    const sk_tap *tap; /* frames and results while they pass; null: nobody wants them */
 };
 
 void sk_predict_defaults(sk_predict_settings *settings);

@@ -40,12 +40,26 @@ sk_source_settings predict_media_of(const predict_run *r)
     return m;
 }
 
+/* The last frame that is done, by this run or an earlier part of it; -1. */
+static int64_t last_done(const predict_run *r)
+{
+    const int64_t last = sk_run_folder_last_index(r->folder);
+    return last > r->cached_last ? last : r->cached_last;
+}
+
+sk_status predict_begin_finder(predict_run *r, sk_error *err)
+{
+    const sk_finder *f = r->settings->finder;
+    const sk_source_settings media = predict_media_of(r);
+    const sk_finder_source source = {r->settings->source, &media, &r->info, last_done(r)};
+    return f ? f->begin(f->context, &source, err) : SK_OK;
+}
+
 sk_status predict_open_source(predict_run *r, sk_error *err)
 {
     sk_source_settings m = predict_media_of(r);
     const bool skip_by_reading = m.loop > 1;
-    int64_t last = sk_run_folder_last_index(r->folder);
-    last = last > r->cached_last ? last : r->cached_last;
+    const int64_t last = last_done(r);
     if (!skip_by_reading && last >= 0) {
         sk_frame_choice choice = sk_frame_choice_of(&m);
         const int64_t from = sk_frame_choice_next(&choice, last + 1);

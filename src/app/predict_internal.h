@@ -32,6 +32,8 @@ typedef struct predict_run {
 sk_source_settings predict_media_of(const predict_run *run);
 /* The source from the first frame that is still to be done. */
 sk_status predict_open_source(predict_run *run, sk_error *err) SK_MUST_CHECK;
+/* What finds instead of a model is told of the source and of the frames that are done. */
+sk_status predict_begin_finder(predict_run *run, sk_error *err) SK_MUST_CHECK;
 /* Frames on the device, or as NV12, where both sides can; else RGB in memory, as ever. */
 sk_status predict_agree_on_frames(predict_run *run, sk_error *err) SK_MUST_CHECK;
 sk_status predict_start(predict_run *run, sk_error *err) SK_MUST_CHECK;

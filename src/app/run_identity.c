@@ -273,7 +273,8 @@ static void append_line(sk_text *out, const char *name, const char *value)
 static bool has_model(const sk_run_facts *facts, bool sleap)
 {
     for (int32_t i = 0; i < facts->about->n_models; i++)
-        if ((facts->models[i]->family == SK_FAMILY_SLEAP) == sleap)
+        if (facts->models[i]->family != SK_FAMILY_GIVEN &&
+            (facts->models[i]->family == SK_FAMILY_SLEAP) == sleap)
             return true;
     return false;
 }

@@ -31,6 +31,7 @@ sk_work sk_runtimes_work(const sk_model *model)
                : model->task == SK_TASK_POSE ? SK_WORK_YOLO_POSE
                                              : SK_WORK_YOLO_DETECTION;
     case SK_FAMILY_CLASSIFY:
+    case SK_FAMILY_GIVEN:
     case SK_FAMILY_NONE: break;
     }
     return SK_WORK_GENERIC;

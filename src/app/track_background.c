@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/track_background.h"
 
+#include "app/finder_background.h"
 #include "app/source_identity.h"
 #include "app/track_given.h"
-#include "background/background.h"
 #include "base/frame.h"
 #include "base/memory.h"
 #include "media/frame_choice.h"
@@ -13,15 +13,12 @@
 
 #include <string.h>
 
-#define FOUND_MOST 4096 /* as sk_background_settings.most_found */
-
 typedef struct background_run {
     const sk_predict_settings *settings;
     const sk_track_wish *wish;
     sk_source *source;
     sk_source_info info;
-    sk_background *background;
-    sk_instances found;
+    sk_finder_background finder;
     sk_text identity;
 } background_run;
 
@@ -34,56 +31,25 @@ static sk_source_settings media_of(const background_run *r)
     return m;
 }
 
-/* Frames from all over what is looked at; a source that is read once has none to spare. */
-static sk_status prime(background_run *r, sk_error *err)
-{
-    const int64_t wanted = sk_background_wanted(r->background), frames = r->info.frames;
-    sk_source_settings m = media_of(r);
-    sk_source *source = NULL;
-    const sk_frame *frame = NULL;
-    if (r->info.once || r->info.kind == SK_SOURCE_LIVE)
-        return SK_OK;
-    if (!m.ranges && frames > wanted)
-        m.step = (m.step > 0 ? m.step : 1) * (frames / wanted);
-    m.loop = 1;
-    SK_TRY(sk_source_open(r->settings->source, &m, &source, err));
-    sk_status status = SK_OK;
-    for (int64_t i = 0; i < wanted && status == SK_OK; i++) {
-        status = sk_source_next(source, &frame, err);
-        if (status != SK_OK || !frame)
-            break;
-        status = sk_background_prime(r->background, frame, err);
-        sk_source_release(source, frame);
-    }
-    sk_source_close(&source);
-    return status;
-}
-
-static sk_status open_background(background_run *r, sk_error *err)
-{
-    SK_TRY(sk_background_open(&r->wish->background, r->info.width, r->info.height, &r->background, err));
-    SK_TRY(sk_instances_alloc(FOUND_MOST, 0, &r->found, err));
-    return prime(r, err);
-}
-
 /* The background follows what it sees: earlier frames are shown to it again, and not told again. */
 static sk_status next(void *context, int64_t last, sk_result_frame *out, bool *any, sk_error *err)
 {
     background_run *r = context;
-    if (!r->background)
-        SK_TRY(open_background(r, err));
+    const sk_finder_source source = {r->settings->source, &r->settings->media, &r->info, -1};
+    if (!r->finder.background)
+        SK_TRY(sk_finder_background_prime(&r->finder, &source, err));
     for (*any = false; !*any;) {
         const sk_frame *frame = NULL;
         SK_TRY(sk_source_next(r->source, &frame, err));
         if (!frame)
             return SK_OK;
-        r->found.count = 0;
-        sk_status status = sk_background_find(r->background, frame, &r->found, err);
+        const sk_instances *found = NULL;
+        sk_status status = r->finder.finder.find(&r->finder, frame, &found, err);
         *out = (sk_result_frame){.index = frame->index,
                                  .time = sk_time_seconds(frame->time_ns),
                                  .width = frame->width,
                                  .height = frame->height,
-                                 .instances = &r->found,
+                                 .instances = found,
                                  .picture = r->info.kind == SK_SOURCE_PICTURES ? 1 : 0};
         *any = frame->index > last;
         sk_source_release(r->source, frame);
@@ -94,7 +60,7 @@ static sk_status next(void *context, int64_t last, sk_result_frame *out, bool *a
 
 static sk_status write_identity(background_run *r, sk_error *err)
 {
-    char frames[SK_FRAMES_TEXT], number[SK_TEXT_NUMBER];
+    char frames[SK_FRAMES_TEXT];
     sk_text *out = &r->identity;
     sk_text_appendf(out, "skitter\t%s\n", sk_version_text());
     sk_text_appendf(out, "source\t%s\nsource_time\t", r->settings->source);
@@ -105,13 +71,7 @@ static sk_status write_identity(background_run *r, sk_error *err)
     sk_source_sample(r->settings->source, out);
     sk_text_appendf(out, "\nframes\t%s\n", sk_frames_text(&r->settings->media, frames, sizeof frames));
     sk_text_appendf(out, "loop\t%d\n", r->settings->media.loop);
-    sk_text_append(out, "detector\tbackground\n");
-    for (size_t i = 0; sk_track_setting_at(i); i++) {
-        const sk_track_setting *s = sk_track_setting_at(i);
-        if (sk_track_setting_finds(s))
-            sk_text_appendf(out, "%s\t%s\n", s->name,
-                            sk_text_number(sk_track_setting_get(s, r->wish), 15, number, sizeof number));
-    }
+    sk_finder_background_identity(r->wish, out);
     return sk_text_status(out, err);
 }
 
@@ -146,7 +106,9 @@ sk_status sk_track_background_run(const sk_track_background *wish, sk_predict_wa
     static const char *const classes[] = {"animal"};
     background_run r = {.settings = wish->settings, .wish = &wish->run->wish};
     memset(report, 0, sizeof *report);
-    sk_status status = open_source(&r, err);
+    sk_status status = sk_finder_background_open(r.wish, &r.finder, err);
+    if (status == SK_OK)
+        status = open_source(&r, err);
     if (status == SK_OK) {
         const bool pictures = r.info.kind == SK_SOURCE_PICTURES;
         const sk_given given = {
@@ -181,8 +143,7 @@ sk_status sk_track_background_run(const sk_track_background *wish, sk_predict_wa
         status = sk_track_given_run(&given, watch, context, report, err);
     }
     sk_source_close(&r.source);
-    sk_background_close(&r.background);
-    sk_instances_free(&r.found);
+    sk_finder_background_close(&r.finder);
     sk_text_free(&r.identity);
     return status;
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/track_detections.h"
 
+#include "app/finder_detections.h"
 #include "app/given_classes.h"
-#include "app/given_frames.h"
 #include "app/track_given.h"
-#include "base/file.h"
-#include "base/hash.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "media/frame_choice.h"
@@ -32,14 +30,9 @@ typedef struct file_run {
 
 static sk_status write_identity(file_run *r, sk_error *err)
 {
-    sk_sha256 hash;
-    char hex[SK_SHA256_TEXT] = "", frames[SK_FRAMES_TEXT];
-    if (sk_file_is_regular(r->wish->path)) {
-        SK_TRY(sk_hash_sha256_file(r->wish->path, &hash, err));
-        sk_sha256_text(&hash, hex);
-    }
+    char frames[SK_FRAMES_TEXT];
     sk_text_appendf(&r->identity, "skitter\t%s\n", sk_version_text());
-    sk_text_appendf(&r->identity, "detections\t%s\n", hex[0] ? hex : r->wish->path);
+    SK_TRY(sk_finder_detections_identity(r->wish->path, &r->identity, err));
     sk_text_appendf(&r->identity, "found\t%zu in %lld frames\n", r->set.n_items,
                     (long long)sk_given_frames_count(r->frames));
     sk_text_appendf(&r->identity, "frames\t%s\n", sk_frames_text(&r->settings.media, frames, sizeof frames));
@@ -83,20 +76,6 @@ static sk_status look_at_video(file_run *r, sk_error *err)
                 : SK_OK;
 }
 
-/* A file without a byte is what programs leave that write a line for each detection, and had none. */
-static sk_status read_set(const char *path, sk_annotation_set *set, sk_error *err)
-{
-    char *text = NULL;
-    size_t length = 0;
-    if (sk_file_is_regular(path) && sk_file_read(path, 4096, &text, &length, NULL) == SK_OK) {
-        const bool empty = strspn(text, " \t\r\n") == length;
-        sk_free(text);
-        if (empty)
-            return sk_annotations_begin(set, "nothing", err);
-    }
-    return sk_annotations_read(path, set, err);
-}
-
 /* What is to be known about them, and cannot be seen from the tracks. */
 static void warn(const file_run *r)
 {
@@ -118,7 +97,7 @@ static void warn(const file_run *r)
 
 static sk_status read_given(file_run *r, sk_error *err)
 {
-    SK_TRY(read_set(r->wish->path, &r->set, err));
+    SK_TRY(sk_finder_detections_read(r->wish->path, &r->set, err));
     SK_TRY(sk_annotations_as_detections(r->wish->path, r->wish->run->wish.track.body, &r->set, err));
     SK_TRY(sk_given_classes_of(&r->set, &r->classes, err));
     SK_TRY(sk_given_frames_open(r->wish->path, &r->set, r->classes.number, &r->frames, err));

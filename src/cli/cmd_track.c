@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "app/finder_background.h"
+#include "app/finder_detections.h"
 #include "app/track_background.h"
 #include "app/track_detections.h"
 #include "base/file.h"
@@ -59,6 +61,7 @@ static const sk_example examples[] = {
     {"skitter track --detections results.csv -o run4 --animals 4",
      "detections that are there already, of anybody"},
     {"skitter track arena.mp4 --detector background -o run5", "a still background and no model"},
+    {"skitter track arena.mp4 --detector background -m pose.pt -o run6", "… and poses of what it shows"},
     {"skitter track day1/ -m model.pt -o all --config settings.json",
      "every video of a folder, one configuration"},
     {"skitter track rtsp://camera/1 -m model.pt -o - | jq .instances", "a camera, as a filter"},
@@ -188,11 +191,34 @@ static sk_status run_many(const sk_args *args, const sk_predict_door *door, sk_t
     return sk_cli_predict_all(args, &door->settings, &door->sources, door->fresh, &show, err);
 }
 
+/* What finds in place of a model, where the one that is given looks at crops. */
+typedef struct finders {
+    sk_finder_background background;
+    sk_finder_detections detections;
+} finders;
+
+static sk_status open_finder(const sk_args *args, const sk_track_wish *wish, finders *f,
+                             sk_predict_settings *settings, sk_error *err)
+{
+    if (settings->n_models == 0)
+        return SK_OK;
+    if (sk_cli_has_background(args)) {
+        SK_TRY(sk_finder_background_open(wish, &f->background, err));
+        settings->finder = &f->background.finder;
+    } else if (sk_cli_has_detections(args)) {
+        SK_TRY(sk_finder_detections_open(sk_args_text(args, "detections"), wish->track.body, &f->detections,
+                                         err));
+        settings->finder = &f->detections.finder;
+    }
+    return SK_OK;
+}
+
 static sk_status run(const sk_args *written, sk_error *err)
 {
     sk_predict_door door;
     sk_track_door track = {0};
     sk_track_run *tracked = NULL;
+    finders found = {0};
     sk_track_config_run config = {0};
     sk_args *filled = NULL;
     sk_status status = sk_cli_track_config_args(written, &config, &filled, err);
@@ -208,10 +234,13 @@ static sk_status run(const sk_args *written, sk_error *err)
         status = sk_track_run_open(&track.wish, &tracked, err);
     if (status == SK_OK) {
         door.settings.more = sk_track_run_more(tracked);
-        status = sk_cli_has_detections(args) || sk_cli_has_background(args)
-                     ? run_given(args, &door, tracked, err)
-                     : run_many(args, &door, tracked, err);
+        status = open_finder(args, &track.wish, &found, &door.settings, err);
     }
+    if (status == SK_OK)
+        status = door.settings.n_models == 0 ? run_given(args, &door, tracked, err)
+                                             : run_many(args, &door, tracked, err);
+    sk_finder_background_close(&found.background);
+    sk_finder_detections_close(&found.detections);
     sk_track_run_close(&tracked);
     sk_cli_track_close(&track);
     sk_cli_predict_close(&door, status);

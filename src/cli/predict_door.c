@@ -125,12 +125,12 @@ static sk_status open_door(const sk_args *args, const char *command, sk_predict_
     sk_predict_settings *s = &d->settings;
     SK_TRY(sk_cli_predict_settings(args, s, &d->borrowed, err));
     SK_TRY(sk_cli_engine_options(args, d->options, &s->detector.engine_options, err));
-    if (sk_cli_has_detections(args))
+    if (sk_cli_has_detections(args) && s->n_models == 0)
         return choose_out(args, command, s, &d->fresh, err);
     if (sk_args_count(args, "source") == 0 && !video_list(args))
         return sk_fail(err, SK_ERR_ARG, "%s needs a video: skitter %s VIDEO --model M", command, command);
     SK_TRY(list_sources(args, &d->sources, err));
-    if (sk_cli_has_background(args))
+    if (sk_cli_has_background(args) && s->n_models == 0)
         return choose_out(args, command, s, &d->fresh, err);
     SK_TRY(choose_runtime(args, s, &d->choice, d->engine, err));
     SK_TRY(refuse_meaningless(args, s, &d->sources, err));

@@ -122,13 +122,18 @@ static sk_status read_models(const sk_args *args, sk_predict_settings *s, sk_err
 {
     const char *command = sk_args_command(args)->name;
     const bool given = sk_cli_has_detections(args) || sk_cli_has_background(args);
-    if (sk_cli_has_background(args) && sk_args_count(args, "model"))
+    if (sk_cli_has_background(args) && sk_args_count(args, "model") > 1)
         return sk_fail(err, SK_ERR_ARG,
-                       "--detector background finds animals without a model\nleave --model out");
-    if (given && sk_args_count(args, "model"))
-        return sk_fail(
-            err, SK_ERR_ARG,
-            "--detections are followed as they are, and --model finds others\nleave one of them out");
+                       "--detector background finds animals without a model\n"
+                       "give one --model, which looks at crops of them, or none");
+    if (sk_cli_has_detections(args) && sk_args_count(args, "model") > 1)
+        return sk_fail(err, SK_ERR_ARG,
+                       "--detections are found already\n"
+                       "give one --model, which looks at crops of them, or none");
+    if (sk_cli_has_detections(args) && sk_args_count(args, "model") && sk_args_count(args, "source") != 1)
+        return sk_fail(err, SK_ERR_ARG,
+                       "--detections and a --model that looks at crops of them need the one video they were "
+                       "found in: skitter track VIDEO --detections FILE --model M");
     if (sk_args_count(args, "model") < 1 && !given)
         return sk_fail(err, SK_ERR_ARG, "%s needs a model: --model M", command);
     if (sk_args_count(args, "model") > SK_PIPELINE_MAX_MODELS)

@@ -72,13 +72,14 @@
          .choices = "model|background",                                                                      \
          .fallback = "model",                                                                                \
          .help = "what finds the animals: models, or, on a still background, what differs from it "          \
-                 "(docs/background.md)"},                                                                    \
+                 "(docs/background.md); a model then looks at crops of them"},                               \
         {.name = "detections",                                                                               \
          .kind = SK_OPTION_FILE,                                                                             \
          .argument = "FILE",                                                                                 \
          .help =                                                                                             \
              "follow what this file holds, in place of a model: results of skitter or of anybody, in every " \
-             "format that 'skitter eval' reads; the video is needed for an overlay only"},                   \
+             "format that 'skitter eval' reads; the video is needed for an overlay, and for a model that "   \
+             "looks at crops of them"},                                                                      \
         {.name = "set",                                                                                      \
          .kind = SK_OPTION_TEXT,                                                                             \
          .argument = "KEY=VALUE",                                                                            \

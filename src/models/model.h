@@ -24,7 +24,8 @@ typedef enum sk_family_id {
     SK_FAMILY_NONE = 0, /* outputs that nobody interprets */
     SK_FAMILY_YOLO,     /* boxes, poses, oriented boxes, masks */
     SK_FAMILY_CLASSIFY, /* what a whole frame shows; of Ultralytics, like YOLO */
-    SK_FAMILY_SLEAP
+    SK_FAMILY_SLEAP,
+    SK_FAMILY_GIVEN /* no network: boxes come with the frames (sk_model_of_given) */
 } sk_family_id;
 
 /* The task with the highest number. */
@@ -161,6 +162,11 @@ void sk_model_forget_network(sk_model *model);
 
 /* For importers. */
 sk_status sk_model_create(sk_model **out, sk_error *err) SK_MUST_CHECK;
+/* A model without a network, first of two: what somebody else finds, and hands in with each frame. `name`, for people: what
+ * finds; its hash is that of `identity`. */
+sk_status sk_model_of_given(const char *name, const char *identity, int32_t n_classes,
+                            const char *const *class_names, bool oriented, sk_model **out,
+                            sk_error *err) SK_MUST_CHECK;
 /* Names the task and, with it, the family. */
 void sk_model_set_task(sk_model *model, sk_task task);
 void sk_model_add_fact(sk_model *model, const char *key, const char *value);

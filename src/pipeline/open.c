@@ -186,6 +186,23 @@ sk_status sk_pipeline_prepare(const char *const *paths, int32_t n_paths, const s
     return status;
 }
 
+sk_status sk_pipeline_prepare_given(const sk_model *finder, const char *path,
+                                    const sk_detector_settings *detector,
+                                    const sk_pipeline_settings *settings, sk_pipeline **out, sk_error *err)
+{
+    SK_CHECK_ARG(finder && path && out, err);
+    const int64_t start = sk_clock_ns();
+    sk_pipeline *p = NULL;
+    sk_status status = begin(2, detector, settings, &p, err);
+    if (status == SK_OK) {
+        p->models[0] = sk_model_hold(finder);
+        status = sk_model_open_heads(path, p->detector.heads, &p->models[1], err);
+    }
+    status = settle_or_close(status, &p, start, err);
+    *out = p;
+    return status;
+}
+
 /* --- starting --- */
 
 static void fill_runner_settings(sk_pipeline *p, sk_runner_settings *how)

@@ -14,6 +14,15 @@
 sk_status sk_pipeline_prepare(const char *const *paths, int32_t n_paths, const sk_detector_settings *detector,
                               const sk_pipeline_settings *settings, sk_pipeline **out,
                               sk_error *err) SK_MUST_CHECK;
+/* The same where somebody else finds: `finder` (sk_model_of_given; held, so that it may be closed at once) and one model that
+ * looks at crops of what sk_pipeline_submit_found hands in. */
+sk_status sk_pipeline_prepare_given(const sk_model *finder, const char *path,
+                                    const sk_detector_settings *detector,
+                                    const sk_pipeline_settings *settings, sk_pipeline **out,
+                                    sk_error *err) SK_MUST_CHECK;
+/* sk_pipeline_submit with what was found in the frame, copied: boxes, oriented or not. */
+sk_status sk_pipeline_submit_found(sk_pipeline *pipeline, const sk_frame *frame, const sk_instances *found,
+                                   void *user, uint32_t flags, sk_error *err) SK_MUST_CHECK;
 /* How frames pass: all of `how` but its detector, callbacks and context. Null: as the settings said. */
 sk_status sk_pipeline_start(sk_pipeline *pipeline, const sk_runner_settings *how,
                             sk_error *err) SK_MUST_CHECK;

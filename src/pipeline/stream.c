@@ -12,8 +12,8 @@
 /* Frames in, results out. */
 
 /* `alone`: null, or the frame is one that nobody else may take, by the ticket written there. */
-static sk_status submit(sk_pipeline *p, const sk_frame *frame, void *user, uint32_t flags, int64_t *alone,
-                        sk_error *err)
+static sk_status submit(sk_pipeline *p, const sk_frame *frame, const sk_instances *found, void *user,
+                        uint32_t flags, int64_t *alone, sk_error *err)
 {
     SK_CHECK_ARG(p && frame, err);
     sk_frame whole;
@@ -31,6 +31,7 @@ static sk_status submit(sk_pipeline *p, const sk_frame *frame, void *user, uint3
                                  .copy = !lent,
                                  .alone = alone,
                                  .user = user,
+                                 .found = found,
                                  .frame_done = whole.release,
                                  .frame_context = whole.release_context,
                                  .given = frame};
@@ -43,7 +44,13 @@ static sk_status submit(sk_pipeline *p, const sk_frame *frame, void *user, uint3
 
 sk_status sk_pipeline_submit(sk_pipeline *p, const sk_frame *frame, void *user, uint32_t flags, sk_error *err)
 {
-    return submit(p, frame, user, flags, NULL, err);
+    return submit(p, frame, NULL, user, flags, NULL, err);
+}
+
+sk_status sk_pipeline_submit_found(sk_pipeline *p, const sk_frame *frame, const sk_instances *found,
+                                   void *user, uint32_t flags, sk_error *err)
+{
+    return submit(p, frame, found, user, flags, NULL, err);
 }
 
 void sk_pipeline_flush(sk_pipeline *p)
@@ -159,7 +166,7 @@ sk_status sk_pipeline_run(sk_pipeline *p, const sk_frame *frame, const sk_result
     SK_CHECK_ARG(p && out, err);
     *out = NULL;
     int64_t ticket = -1;
-    SK_TRY(submit(p, frame, NULL, SK_SUBMIT_FLUSH, &ticket, err));
+    SK_TRY(submit(p, frame, NULL, NULL, SK_SUBMIT_FLUSH, &ticket, err));
     const sk_result *result = NULL;
     SK_TRY(take(p, &ticket, -1, &result, err));
     if (!result) /* only where somebody ended the stream meanwhile */

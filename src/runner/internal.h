@@ -250,6 +250,7 @@ struct sk_runner {
     int32_t found_capacity, found_keypoints; /* of what the first of two models finds */
     bool planes;                             /* frames may come as planes of video */
     bool sparse;                             /* a device leaves out results that cannot pass */
+    bool given; /* what is found comes with the frames: the first model has no network */
     int32_t depth;
 
     pthread_mutex_t lock;

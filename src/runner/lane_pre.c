@@ -182,6 +182,9 @@ static void process(sk_lane *lane, sk_job *job)
 {
     const sk_frame *first = &job->items[0]->view;
     sk_error problem = {0};
+    job->skip = job->on_device = false;
+    if (lane->runner->given)
+        return;
     sk_status status = sk_lane_open_pre(lane, first->width, first->height, &problem);
     job->on_device = sk_frame_on_device(first);
     if (status == SK_OK) {

@@ -68,7 +68,7 @@ static sk_status open_network(sk_lane *lane, const sk_frame *like, const sk_fram
         key.batch = CROPS_AT_ONCE;
     if (sk_trace_fits(&s->trace, &key))
         return SK_OK;
-    s->slots = lane->trace.asynchronous ? GPU_SLOTS : 1;
+    s->slots = (r->given ? !sk_device_on_cpu(&lane->device) : lane->trace.asynchronous) ? GPU_SLOTS : 1;
     sk_status status = capture(lane, &key, resident, err);
     if (status == SK_ERR_UNSUPPORTED && key.crops) { /* not with this model: then as on every other engine */
         s->refused = true;

@@ -257,6 +257,9 @@ static sk_status open_on(const sk_model *const *models, int32_t n_models, const 
     SK_CHECK_ARG(models && n_models >= 1 && n_models <= SK_PIPELINE_MAX_MODELS && settings && out, err);
     *out = NULL;
     SK_TRY(check_settings(settings, err));
+    if (sk_task_is_given(models[0]) && settings->keep_outputs)
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "raw outputs are the first network's, and where boxes are given there is none");
     sk_device devices[SK_RUNNER_MAX_DEVICES];
     int32_t n_devices = 0;
     SK_TRY(sk_devices_read(settings->devices, settings->detector.runtime, devices, &n_devices, err));
@@ -273,6 +276,7 @@ static sk_status open_on(const sk_model *const *models, int32_t n_models, const 
     r->n_models = n_models;
     for (int32_t i = 0; i < n_models; i++)
         r->models[i] = models[i];
+    r->given = sk_task_is_given(models[0]);
     for (int32_t i = 0; i < n_devices; i++) {
         lanes[i] = (sk_lane){.runner = r, .index = i, .device = devices[i]};
         if (engines)

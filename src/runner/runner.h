@@ -111,6 +111,8 @@ typedef struct sk_runner_call {
     /* Instead of the settings' frame_done and context; null: the settings'. */
     void (*frame_done)(void *context, const sk_frame *frame);
     void *frame_context;
+    /* Where the first model has no network (sk_task_is_given): what was found in this frame; copied. Null: nothing */
+    const sk_instances *found;
     const sk_frame *given; /* goes back, and into the result, in place of the frame: what that was made of */
 } sk_runner_call;
 

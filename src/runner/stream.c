@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "base/frame.h"
+#include "base/instances.h"
 #include "runner/internal.h"
 
 #include <string.h>
@@ -133,8 +134,20 @@ static void reset(sk_item *item, const sk_frame *frame, int64_t now)
     item->upload = item->download = item->copying = item->checking = 0;
     item->post = item->crops = item->second = item->second_post = item->second_end = 0;
     item->checked.ran = item->checked.passed = false;
+    item->found.count = 0;
     item->lane = -1;
     item->at[SK_AT_SUBMIT] = now;
+}
+
+/* What is given with a frame, the first ones where there are too many. */
+static void take_found(const sk_instances *from, sk_instances *to)
+{
+    to->count = from->count < to->capacity ? from->count : to->capacity;
+    memcpy(to->items, from->items, (size_t)to->count * sizeof *to->items);
+    for (int32_t i = 0; i < to->count; i++) { /* the next model's points are the only ones */
+        to->items[i].first_keypoint = 0;
+        to->items[i].has &= ~SK_HAS_KEYPOINTS;
+    }
 }
 
 static sk_status submit(sk_runner *r, const sk_frame *frame, const sk_runner_call *call, bool own,
@@ -159,6 +172,8 @@ static sk_status submit(sk_runner *r, const sk_frame *frame, const sk_runner_cal
     }
     int64_t begin = sk_clock_ns();
     reset(item, frame, begin);
+    if (r->given && call && call->found)
+        take_found(call->found, &item->found);
     const bool copy = !own && (r->settings.frames == SK_RUNNER_COPY || (call && call->copy));
     if (copy) {
         pthread_mutex_unlock(&r->lock);

@@ -41,7 +41,15 @@ sk_status sk_task_arrange(sk_model **m, int32_t n_models, sk_error *err)
     SK_CHECK_ARG(m && n_models >= 1 && n_models <= SK_TASK_MAX_MODELS, err);
     const sk_task_role first = sk_family_role(m[0]),
                        second = n_models == 2 ? sk_family_role(m[1]) : (sk_task_role){0};
-    if (n_models == 2 && (!first.whole_frames || ((second.gives & SK_GIVES_BOXES) && !second.needs))) {
+    if (n_models == 2 && first.given && !second.needs)
+        return sk_fail(
+            err, SK_ERR_ARG,
+            "%s: a '%s' model finds animals itself, and boxes of them are there already (%s); give "
+            "one that "
+            "looks at crops of them: YOLO pose, or SLEAP centered-instance or single-instance",
+            m[1]->path, sk_task_name(m[1]->task), m[0]->path);
+    if (n_models == 2 && !first.given &&
+        (!first.whole_frames || ((second.gives & SK_GIVES_BOXES) && !second.needs))) {
         sk_model *swap = m[0];
         m[0] = m[1];
         m[1] = swap;
@@ -49,6 +57,9 @@ sk_status sk_task_arrange(sk_model **m, int32_t n_models, sk_error *err)
     for (int32_t i = 0; i < n_models; i++)
         SK_TRY(check_use(m[i], n_models == 1, err));
     if (n_models == 1) {
+        if (first.given)
+            return sk_fail(err, SK_ERR_ARG, "%s: boxes that are given need a model that looks at them",
+                           m[0]->path);
         if (!first.whole_frames)
             return sk_fail(err, SK_ERR_ARG,
                            "%s: looks at crops around animals; give the model that finds them too: a second "

@@ -19,6 +19,7 @@ typedef struct sk_task_role {
     bool whole_frames; /* it takes whole frames; false: only crops */
     uint32_t gives;    /* as the first of two: SK_GIVES_… */
     uint32_t needs;    /* as the second: what the first must give; 0: it cannot be the second */
+    bool given;        /* it has no network: what it finds comes with the frames */
 } sk_task_role;
 
 /* A network's outputs for one image of its batch. */
@@ -97,7 +98,7 @@ struct sk_family {
     bool (*peaks)(const sk_task_stage *stage, sk_peak_wish *out);
 };
 
-extern const sk_family sk_yolo_family, sk_classify_family, sk_sleap_family;
+extern const sk_family sk_yolo_family, sk_classify_family, sk_sleap_family, sk_given_family;
 
 /* Null: nobody makes anything of the model's outputs. */
 const sk_family *sk_family_of(const sk_model *model);
@@ -107,6 +108,9 @@ sk_task_role sk_family_role(const sk_model *model);
 bool sk_family_pair(const sk_model *first, const sk_model *second);
 
 /* For families. */
+
+/* The middle of a box, pixel centres at integers. */
+bool sk_found_middle(const sk_instances *found, const sk_found *item, float *x, float *y);
 
 /* For errors. */
 const char *sk_stage_model_name(const sk_model *model);

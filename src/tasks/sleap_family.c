@@ -282,6 +282,14 @@ static sk_status crop_input(sk_task_stage *s, const sk_crop *place, sk_task_inpu
     return SK_OK;
 }
 
+static bool has_points(const sk_instances *out, const sk_found *item)
+{
+    for (int32_t k = 0; k < out->n_keypoints; k++)
+        if (isfinite(out->keypoints[item->first_keypoint + k].x))
+            return true;
+    return false;
+}
+
 static sk_status crop_decode(sk_task_stage *s, const sk_task_crop *c, const sk_crop *place,
                              const sk_task_outputs *outputs, sk_instances *out, sk_error *err)
 {
@@ -301,6 +309,8 @@ static sk_status crop_decode(sk_task_stage *s, const sk_task_crop *c, const sk_c
     /* Boxes that were found stay with the instance. */
     sk_found *item = &out->items[out->count - 1];
     item->has |= c->found.has & (SK_HAS_BOX | SK_HAS_OBB);
+    if ((item->has & SK_HAS_BOX) && !has_points(out, item))
+        item->has &= ~SK_HAS_KEYPOINTS;
     memcpy(item->box, c->found.box, sizeof item->box);
     memcpy(item->obb, c->found.obb, sizeof item->obb);
     return SK_OK;

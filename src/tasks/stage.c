@@ -94,11 +94,15 @@ sk_status sk_task_stage_open(const sk_model *model, const sk_task_settings *sett
 /* Room for the crops, and what their form has from the plan. */
 static sk_status open_crops(sk_task_stage *s, const sk_task_stage *first, sk_error *err)
 {
-    const int32_t most = s->settings.max_crops;
     s->finder = first->family;
+    if (sk_task_is_given(first->model)) { /* every box was found, whatever the second model makes of it */
+        s->settings.max_crops = SK_MOST_CROPS;
+        s->settings.sleap.keep_empty = 1;
+    }
+    const int32_t most = s->settings.max_crops;
     s->plan.takes_crops = 1;
-    if (most < 1 || most > 1024)
-        return sk_fail(err, SK_ERR_ARG, "max_crops %d is outside 1 … 1024", (int)most);
+    if (most < 1 || most > SK_MOST_CROPS)
+        return sk_fail(err, SK_ERR_ARG, "max_crops %d is outside 1 … %d", (int)most, SK_MOST_CROPS);
     s->crops = sk_calloc((size_t)most, sizeof *s->crops);
     s->places = sk_calloc((size_t)most, sizeof *s->places);
     if (!s->crops || !s->places)

@@ -20,9 +20,11 @@
  *     sk_task_stage_crops -> for every crop: sk_task_stage_crop_input -> [network] -> sk_task_stage_crop_result
  *                         -> sk_task_stage_crops_end
  *
- * A first model is any that takes whole frames. A second one takes crops: a SLEAP centred-instance model after a SLEAP
+ * A first model is any that takes whole frames, or none at all: what is found comes with the frames (sk_model_of_given). A second one takes crops: a SLEAP centred-instance model after a SLEAP
  * centroid model or a YOLO model, or a YOLO pose model after a YOLO model. What a family of models does of this is one table
  * of functions (tasks/family.h). A stage belongs to one thread at a time and, once open, allocates nothing. */
+
+#define SK_MOST_CROPS 1024 /* that max_crops may be, and that boxes which are given may make */
 
 typedef struct sk_task_settings {
     uint32_t size;           /* sizeof, for growth */
@@ -72,6 +74,9 @@ sk_status sk_task_stage_open_second(const sk_model *model, const sk_task_stage *
                                     sk_error *err) SK_MUST_CHECK;
 void sk_task_stage_close(sk_task_stage **stage);
 const sk_task_plan *sk_task_stage_plan(const sk_task_stage *stage);
+
+/* Has it no network, because what it finds is handed in with the frames? */
+bool sk_task_is_given(const sk_model *model);
 
 /* What a YOLO model's input is for frames of this size. False: other models, or a size that is refused. */
 bool sk_task_input_size(const sk_model *model, const sk_task_settings *settings, int32_t frame_width,

@@ -1,7 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tasks/family.h"
 
+#include "base/instances.h"
+
+#include <math.h>
+
 /* Second models: crops around what the first one found. */
+
+bool sk_found_middle(const sk_instances *found, const sk_found *item, float *x, float *y)
+{
+    (void)found;
+    const bool turned = item->has & SK_HAS_OBB;
+    *x = turned ? item->obb[0] - 0.5f : (item->box[0] + item->box[2]) / 2 - 0.5f;
+    *y = turned ? item->obb[1] - 0.5f : (item->box[1] + item->box[3]) / 2 - 0.5f;
+    return isfinite(*x) && isfinite(*y);
+}
 
 const sk_crop_form *sk_task_stage_crop_form(const sk_task_stage *s)
 {

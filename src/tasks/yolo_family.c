@@ -266,15 +266,6 @@ static const sk_yolo_settings *found_rules(const sk_task_stage *s)
 
 /* --- crops --- */
 
-static bool middle(const sk_instances *found, const sk_found *item, float *x, float *y)
-{
-    (void)found;
-    const bool turned = item->has & SK_HAS_OBB;
-    *x = turned ? item->obb[0] - 0.5f : (item->box[0] + item->box[2]) / 2 - 0.5f;
-    *y = turned ? item->obb[1] - 0.5f : (item->box[1] + item->box[3]) / 2 - 0.5f;
-    return isfinite(*x) && isfinite(*y);
-}
-
 /* The part of the frame it sees: the box grown by the margin, whole pixels, inside the frame. */
 static bool crop(sk_task_stage *s, const sk_instances *found, sk_task_crop *c, sk_crop *place)
 {
@@ -341,7 +332,7 @@ const sk_family sk_yolo_family = {.name = "YOLO",
                                   .close = close_stage,
                                   .input = input,
                                   .decode = decode,
-                                  .middle = middle,
+                                  .middle = sk_found_middle,
                                   .crop = crop,
                                   .crop_input = crop_input,
                                   .crop_decode = crop_decode,

@@ -3,6 +3,7 @@
 # skitter track --detector background: animals on a still background, without a model.
 source "$(dirname "$0")/../support/shell.sh"
 cd "$work" || exit 1
+models=$SKITTER_TEST_SOURCE/share/models
 export SKITTER_CACHE_DIR=$work/cache
 # Three dark discs on grey that wander on lines of their own, as pictures.
 for f in $(seq 0 19); do
@@ -27,7 +28,8 @@ test_three_are_followed() {
 }
 
 test_what_is_refused() {
-    track -o x -m some.pt && expect_code 2 && expect_in "without a model" "$err" || return
+    track -o x -m some.pt -m other.pt && expect_code 2 && expect_in "without a model" "$err" || return
+    [ ! -f "$models/demo-obb.pt" ] || { track -o x -m "$models/demo-obb.pt" && expect_code 2 && expect_in "looks at crops" "$err" || return; }
     track -o x --set background_threshold=900 && expect_code 2 && expect_in "between 0 and 255" "$err" && [ ! -e x ]
 }
 
@@ -41,6 +43,34 @@ test_kept_by_content() {
     # another threshold finds others, another gate does not
     run track scene.mp4 --detector background --no-report -o fourth -q --set background_threshold=99 && expect_code 0 || return
     run track scene.mp4 --detector background --no-report -o fifth -q --set gate=9 && [ "$(ls cache/inference/*.skj | wc -l)" -eq 2 ]
+}
+
+# A model that looks at crops gives poses of what the background shows; the boxes are those that are found without it.
+test_poses_on_what_is_found() {
+    [ -f "$models/demo-pose.pt" ] || return 0
+    local pose=$models/demo-pose.pt
+    run scene -o posed.mp4 --seconds 4 --size 320x240 --animals 3 -q
+    [ "$code" -eq 3 ] && return 0 # this build writes no video
+    run track posed.mp4 --frames 0::12 --detector background --no-report -o boxes --online -q && expect_code 0 || return
+    run track posed.mp4 --frames 0::12 --detector background -m "$pose" --imgsz 96 --no-report --online -o poses && expect_code 0 && expect_in "runtime cpu" "$out" || return
+    cmp <(cut -d, -f2,15-23 boxes/results.csv | sort) <(cut -d, -f2,15-23 poses/results.csv | sort) || return
+    [ "$(column poses/results.csv nose_x | grep -c .)" -eq 30 ] || fail "few poses: $(column poses/results.csv nose_x)" || return
+    grep -q '"path": "background"' poses/run.json && grep -q '"detector": "background"' poses/run.json || return
+    # the same again is known; another threshold is another run
+    run track posed.mp4 --frames 0::12 --detector background -m "$pose" --imgsz 96 --no-report --online -o again && expect_in "were known" "$out" && cmp poses/results.csv again/results.csv || return
+    run track posed.mp4 --frames 0::12 --detector background -m "$pose" --imgsz 96 --no-report --online -o again --set background_threshold=60 && expect_code 1 && expect_in background_threshold "$err" || return
+    # the same boxes from a file, and the video: the same poses
+    run track posed.mp4 --frames 0::12 --detections boxes/results.csv -m "$pose" --imgsz 96 --no-report --online -o given -q && expect_code 0 || return
+    cmp <(cut -d, -f2,15- given/results.csv | sort) <(cut -d, -f2,15- poses/results.csv | sort) || return
+    run track --detections boxes/results.csv -m "$pose" -o x && expect_code 2 && expect_in "the one video" "$err" || return
+    # a run that was killed goes on where it was, the background as it was then
+    "$skitter" track posed.mp4 --frames 0::12 --detector background -m "$pose" --imgsz 96 --no-report --no-cache --online -o killed --loop 3 -q 2>/dev/null &
+    local pid=$! i
+    for i in $(seq 400); do [ -s killed/journal.skj ] && [ "$(stat -c %s killed/journal.skj)" -gt 9000 ] && break; sleep 0.01; done
+    kill -9 $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    run track posed.mp4 --frames 0::12 --detector background -m "$pose" --imgsz 96 --no-report --no-cache --online -o killed --loop 3 -q && expect_code 0 || return
+    run track posed.mp4 --frames 0::12 --detector background -m "$pose" --imgsz 96 --no-report --no-cache --online -o whole --loop 3 -q && cmp killed/results.csv whole/results.csv
 }
 
 run_tests
