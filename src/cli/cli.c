@@ -103,6 +103,24 @@ int sk_cli_width(FILE *stream)
     return columns < 60 ? 60 : columns > 100 ? 100 : columns;
 }
 
+/* What the library's words are called on the command line. */
+static const struct {
+    const char *word, *hint;
+} in_flags[] = {{"smaller image size or batch", "--imgsz and --batch set them"},
+                {"smaller image size", "--imgsz sets it"},
+                {"give the model that finds them too", "--model is given twice"},
+                {"max_pixels", "--max-pixels N sets it"},
+                {"hwaccel \"none\"", "leave --hwaccel out"},
+                {"is a model and no source", "--model takes it"}};
+
+static const char *flag_for(const char *text)
+{
+    for (size_t i = 0; i < sizeof in_flags / sizeof *in_flags; i++)
+        if (strstr(text, in_flags[i].word))
+            return in_flags[i].hint;
+    return NULL;
+}
+
 void sk_cli_print_error(const sk_error *err)
 {
     const char *text = err->message[0] ? err->message : sk_status_text(err->code);
@@ -110,6 +128,9 @@ void sk_cli_print_error(const sk_error *err)
     int length = hint ? (int)(hint - text) : (int)strlen(text);
     sk_cli_print_to(stderr, "skitter: %serror:%s %.*s\n", sk_cli_style(stderr, SK_STYLE_RED),
                     sk_cli_style(stderr, SK_STYLE_END), length, text);
+    if (flag_for(text))
+        sk_cli_print_to(stderr, "  %shint:%s %s\n", sk_cli_style(stderr, SK_STYLE_BLUE),
+                        sk_cli_style(stderr, SK_STYLE_END), flag_for(text));
     while (hint) {
         const char *line = hint + 1;
         hint = strchr(line, '\n');

@@ -240,7 +240,7 @@ static sk_status check_memory(const sk_graph *special, sk_error *err)
         return SK_OK;
     return sk_allowance_fail(
         err, (uint64_t)all,
-        "the network needs %.1f GB of memory for an input of %s: choose a smaller --imgsz or --batch",
+        "the network needs %.1f GB of memory for an input of %s: choose a smaller image size or batch",
         all / 1e9, input ? sk_shape_text(input, text, sizeof text) : "no shape");
 }
 

@@ -138,7 +138,7 @@ static sk_status check_pixels(const char *uri, const AVCodecParameters *video, i
         return SK_OK;
     return sk_fail(
         err, SK_ERR_LIMIT,
-        "%s: claims %d x %d pixels; at most %lld are read. If it is right, --max-pixels %lld reads it", uri,
+        "%s: claims %d x %d pixels; at most %lld are read. If it is right, max_pixels %lld reads it", uri,
         video->width, video->height, (long long)most, (long long)video->width * video->height);
 }
 

@@ -76,6 +76,16 @@ sk_status sk_frames_check(const sk_source_settings *s, sk_error *err)
                 (s->n_ranges == 0 || s->ranges);
     for (int32_t i = 0; good && i < s->n_ranges; i++)
         good = is_range(&s->ranges[i]) && (i == 0 || s->ranges[i - 1].first <= s->ranges[i].first);
+    if (s->step < 1)
+        return sk_fail(err, SK_ERR_ARG, "step is %lld: give 1 for every frame, 2 for every second%s",
+                       (long long)s->step, s->step ? "" : "; sk_source_defaults() fills the settings in");
+    /* The highest number stands for "none is left", whatever `last` is. */
+    if (good && s->last >= 0 && s->first > s->last && s->first < SK_FRAME_NUMBER_MOST)
+        return sk_fail(
+            err, SK_ERR_ARG,
+            "first is %lld and last %lld: there is no frame from the one to the other; last is the "
+            "first that is no longer wanted, -1 for all",
+            (long long)s->first, (long long)s->last);
     if (good)
         return SK_OK;
     return sk_fail(

@@ -65,7 +65,7 @@ sk_status sk_picture_check_size(const sk_picture_task *task, int64_t width, int6
                ? SK_OK
                : sk_fail(err, SK_ERR_LIMIT,
                          "%s: claims %lld x %lld pixels in a file of %zu bytes; at most %lld pixels "
-                         "are read of such a file. If it is right, --max-pixels %lld reads it",
+                         "are read of such a file. If it is right, max_pixels %lld reads it",
                          task->path, (long long)width, (long long)height, task->length, (long long)most,
                          (long long)pixels);
 }

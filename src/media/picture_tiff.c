@@ -221,7 +221,7 @@ static sk_status read_samples(tiff_reader *r, const sk_tiff_page *p, sk_tiff_can
         (packing > 0 && (double)bytes > packing * ((double)r->task->length + 64) + 65536 * (double)pixel))
         return sk_fail(
             err, SK_ERR_LIMIT,
-            "%s: a TIFF whose %s take %lld bytes each, in a file of %zu; --max-pixels N raises what is read",
+            "%s: a TIFF whose %s take %lld bytes each, in a file of %zu; max_pixels raises what is read",
             r->task->path, tiled ? "tiles" : "strips", (long long)bytes, r->task->length);
     unsigned char *block = sk_calloc(1, (size_t)bytes);
     if (!block)

@@ -124,8 +124,8 @@ static sk_status list_folder(pictures_reader *reader, const char *folder, sk_err
     if (status == SK_OK && reader->n_paths == 0)
         status = sk_fail(
             err, SK_ERR_NOT_FOUND,
-            "%s: the folder holds no pictures (jpg, png, bmp, tiff, webp, pnm). For a video give its file, "
-            "for a SLEAP model use --model",
+            "%s: the folder holds no pictures (jpg, png, bmp, tiff, webp, pnm). For a video give its file; a "
+            "SLEAP model's folder is a model and no source",
             folder);
     return status;
 }

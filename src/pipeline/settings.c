@@ -66,6 +66,11 @@ static sk_status copy_text(const char *text, char **out, sk_error *err)
 
 static sk_status check(const sk_pipeline_settings *s, sk_error *err)
 {
+    if (s->batch == 0 && s->max_det == 0 && s->confidence == 0 && s->iou == 0)
+        return sk_fail(
+            err, SK_ERR_ARG,
+            "the settings are empty: sk_pipeline_defaults(&settings) fills them in, then change what is "
+            "to be different");
     if (s->rect < SK_RECT_AUTO || s->rect > SK_RECT_OFF || s->heads < SK_HEADS_AUTO ||
         s->heads > SK_HEADS_ONE_TO_ONE)
         return sk_fail(err, SK_ERR_ARG, "rect %d or heads %d is not known", (int)s->rect, (int)s->heads);

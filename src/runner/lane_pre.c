@@ -170,11 +170,10 @@ static sk_status check_device(const sk_lane *lane, const sk_trace_key *key, cons
     if (key->frames && (key->engine->can.reads & SK_READS(frame->place)) &&
         lane->device.index == frame->device)
         return SK_OK;
-    return sk_fail(
-        err, SK_ERR_UNSUPPORTED,
-        "frame %lld lies in the memory of GPU %d, which %s cannot read; give it in host memory (decode "
-        "without --hwaccel)",
-        (long long)frame->index, frame->device, lane->device.name);
+    return sk_fail(err, SK_ERR_UNSUPPORTED,
+                   "frame %lld lies in the memory of GPU %d, which %s cannot read; give it in host memory "
+                   "(hwaccel \"none\": the processor decodes)",
+                   (long long)frame->index, frame->device, lane->device.name);
 }
 
 /* Outside of the lock. A frame that cannot be taken fails alone. */

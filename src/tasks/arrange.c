@@ -62,9 +62,8 @@ sk_status sk_task_arrange(sk_model **m, int32_t n_models, sk_error *err)
                            m[0]->path);
         if (!first.whole_frames)
             return sk_fail(err, SK_ERR_ARG,
-                           "%s: looks at crops around animals; give the model that finds them too: a second "
-                           "--model with "
-                           "a SLEAP centroid model or a YOLO detector",
+                           "%s: looks at crops around animals; give the model that finds them too: a SLEAP "
+                           "centroid model or a YOLO detector",
                            m[0]->path);
         return SK_OK;
     }

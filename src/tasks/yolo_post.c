@@ -45,7 +45,8 @@ static sk_status check_settings(const sk_yolo_settings *s, const sk_yolo_spec *s
     if (!(s->iou >= 0 && s->iou <= 1))
         return sk_fail(err, SK_ERR_ARG, "iou %g is outside 0 … 1", s->iou);
     if (s->max_det < 1 || s->max_det > 100000)
-        return sk_fail(err, SK_ERR_ARG, "max_det %d is outside 1 … 100000", (int)s->max_det);
+        return sk_fail(err, SK_ERR_ARG, "max_det %d is outside 1 … 100000%s", (int)s->max_det,
+                       s->max_det ? "" : "; sk_pipeline_defaults() fills the settings in");
     for (int32_t i = 0; s->classes && i < s->n_classes; i++)
         if (s->classes[i] < 0 || s->classes[i] >= spec->n_classes)
             return sk_fail(err, SK_ERR_ARG, "class %d does not exist; the model has classes 0 to %d",
@@ -67,10 +68,10 @@ sk_status sk_yolo_post_open(const sk_yolo_spec *spec, sk_task task, const sk_yol
     int64_t places = most_places(spec, max_width, max_height);
     places = places < s.max_det ? s.max_det : places; /* what an engine found */
     if (places > 1 << 24)
-        return sk_fail(
-            err, SK_ERR_LIMIT,
-            "an input of %dx%d pixels gives %lld anchors, more than can be decoded; choose a smaller --imgsz",
-            (int)max_width, (int)max_height, (long long)places);
+        return sk_fail(err, SK_ERR_LIMIT,
+                       "an input of %dx%d pixels gives %lld anchors, more than can be decoded; choose a "
+                       "smaller image size",
+                       (int)max_width, (int)max_height, (long long)places);
     sk_yolo_post *p = sk_calloc(1, sizeof *p);
     if (!p)
         return sk_fail_memory(err, sizeof *p);

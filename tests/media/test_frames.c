@@ -85,6 +85,27 @@ static void mistakes_are_explained(void **state)
     }
 }
 
+/* Settings of a program: what makes no sense is said by its name. */
+static void numbers_that_mean_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t first, last, step;
+        const char *says;
+    } bad[] = {{0, -1, 0, "step is 0"},
+               {0, -1, 0, "sk_source_defaults"},
+               {0, -1, -2, "step is -2"},
+               {9, 4, 1, "first is 9 and last 4"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        sk_source_settings s = SK_SOURCE_SETTINGS_INIT;
+        sk_error err = {0};
+        sk_source_defaults(&s);
+        s.first = bad[i].first, s.last = bad[i].last, s.step = bad[i].step;
+        assert_int_equal(sk_frames_check(&s, &err), SK_ERR_ARG);
+        assert_non_null(strstr(err.message, bad[i].says));
+    }
+}
+
 /* Counting ends in time, whatever is asked for. */
 static void huge_ranges_are_not_counted(void **state)
 {
@@ -214,7 +235,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_mean_what_they_say),        cmocka_unit_test(mistakes_are_explained),
-        cmocka_unit_test(huge_ranges_are_not_counted),     cmocka_unit_test(long_lists_keep_apart),
+        cmocka_unit_test(numbers_that_mean_nothing),       cmocka_unit_test(huge_ranges_are_not_counted),
+        cmocka_unit_test(long_lists_keep_apart),
 #ifdef SKITTER_HAVE_FFMPEG
         cmocka_unit_test(exactly_these_frames_of_a_video),
 #endif

@@ -189,11 +189,11 @@ static void absurd_sizes_are_refused_before_memory_is_taken(void **state)
     long before = peak_megabytes();
     write_png("good.png", PNG_FORMAT_RGB);
     lie("good.png", "lie.png", 16, true, 4);
-    expect_refusal("lie.png", 0, SK_ERR_LIMIT, "--max-pixels 1600000000");
+    expect_refusal("lie.png", 0, SK_ERR_LIMIT, "max_pixels 1600000000");
     expect_refusal("lie.png", 1600000000, SK_ERR_FORMAT, "cannot hold");
     write_jpeg("good.jpg", JCS_RGB);
     lie("good.jpg", "lie.jpg", find_sof("good.jpg"), true, 2);
-    expect_refusal("lie.jpg", 0, SK_ERR_LIMIT, "--max-pixels 1600000000");
+    expect_refusal("lie.jpg", 0, SK_ERR_LIMIT, "max_pixels 1600000000");
     expect_refusal("lie.jpg", 1600000000, SK_ERR_FORMAT, "cannot hold");
     page grey = {8, SAMPLEFORMAT_UINT, COMPRESSION_LZW, 1, 0, 1};
     write_tiff("good.tif", &grey, 1);
@@ -208,9 +208,9 @@ static void absurd_sizes_are_refused_before_memory_is_taken(void **state)
         }
     }
     write_bytes("lie.tif", data, count);
-    expect_refusal("lie.tif", 0, SK_ERR_LIMIT, "--max-pixels 1600000000");
+    expect_refusal("lie.tif", 0, SK_ERR_LIMIT, "max_pixels 1600000000");
     expect_refusal("lie.tif", 1600000000, SK_ERR_FORMAT, "cannot hold");
-    expect_refusal("good.png", W * H - 1, SK_ERR_LIMIT, "--max-pixels 768");
+    expect_refusal("good.png", W * H - 1, SK_ERR_LIMIT, "max_pixels 768");
     assert_true(peak_megabytes() - before < 64);
 }
 
@@ -448,7 +448,7 @@ static void absurd_videos_are_refused(void **state)
     sk_error err = {0};
     sk_status status = sk_source_open(at("absurd.avi"), &settings, &source, &err);
     sk_source_close(&source);
-    if (status != SK_ERR_LIMIT || !strstr(err.message, "--max-pixels 196000000"))
+    if (status != SK_ERR_LIMIT || !strstr(err.message, "max_pixels 196000000"))
         fail_msg("%s: %s", sk_status_text(status), err.message);
 }
 #endif

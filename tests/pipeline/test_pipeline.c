@@ -52,6 +52,22 @@ static void settings_are_copied(void **state)
     free_lent(other);
 }
 
+/* Who forgets the defaults is told which function to call. */
+static void empty_settings_name_the_defaults(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_pipeline *p = NULL;
+    const char *path = tiny_path();
+    sk_pipeline_settings s = {.size = sizeof s, .runtime = "cpu"};
+    assert_int_equal(sk_pipeline_open(&path, 1, &s, &p, &err), SK_ERR_ARG);
+    assert_non_null(strstr(err.message, "sk_pipeline_defaults"));
+    s.batch = 1, s.confidence = 0.25f, s.iou = 0.7;
+    assert_int_equal(sk_pipeline_open(&path, 1, &s, &p, &err), SK_ERR_ARG);
+    assert_non_null(strstr(err.message, "max_det 0"));
+    assert_non_null(strstr(err.message, "sk_pipeline_defaults"));
+}
+
 /* A program built when the structs ended earlier, and one built when they will end later. */
 static void other_sizes_of_structs(void **state)
 {
@@ -193,8 +209,8 @@ static void checks_and_outputs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settings_are_copied), cmocka_unit_test(other_sizes_of_structs),
-        cmocka_unit_test(about_is_complete), cmocka_unit_test(accepts_the_best_first),
-        cmocka_unit_test(checks_and_outputs)};
+        cmocka_unit_test(settings_are_copied),    cmocka_unit_test(empty_settings_name_the_defaults),
+        cmocka_unit_test(other_sizes_of_structs), cmocka_unit_test(about_is_complete),
+        cmocka_unit_test(accepts_the_best_first), cmocka_unit_test(checks_and_outputs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,7 +96,8 @@ static void refusals_name_what_helps(void **state)
     sk_error err;
     sk_model crops = model_for(SK_TASK_CENTERED_INSTANCE), *one[1] = {&crops};
     assert_int_equal(sk_task_arrange(one, 1, &err), SK_ERR_ARG);
-    assert_non_null(strstr(err.message, "a second --model with a SLEAP centroid model or a YOLO detector"));
+    assert_non_null(
+        strstr(err.message, "give the model that finds them too: a SLEAP centroid model or a YOLO detector"));
     sk_model classify = model_for(SK_TASK_CLASSIFY), pose = model_for(SK_TASK_POSE);
     sk_model *pair[2] = {&classify, &pose};
     assert_int_equal(sk_task_arrange(pair, 2, &err), SK_ERR_UNSUPPORTED);
