@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/command.h"
-#include "server/server.h"
+#include "cli/serve_door.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -72,6 +72,7 @@ static sk_status run(const sk_args *args, sk_error *err)
                             .certificate = sk_args_text(args, "certificate"),
                             .key = sk_args_text(args, "key"),
                             .folders = folders,
+                            .doors = &sk_cli_serve_doors,
                             .n_folders = (int32_t)sk_args_count(args, "folder")};
     if (s.n_folders > MOST_FOLDERS)
         return sk_fail(err, SK_ERR_ARG, "at most %d folders", MOST_FOLDERS);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "base/file.h"
-#include "media/picture_size.h"
-#include "media/reader.h"
-#include "media/text_list.h"
+#include "server/kinds.h"
 #include "server/routes.h"
 
 #include <dirent.h>
@@ -28,46 +26,6 @@ typedef struct listing {
     size_t count, capacity;
     bool cut;
 } listing;
-
-static bool has_any(const char *name, const char *const *suffixes)
-{
-    for (; *suffixes; suffixes++)
-        if (sk_path_has_extension(name, *suffixes))
-            return true;
-    return false;
-}
-
-static const char *kind_of_file(const char *name)
-{
-    static const char *const models[] = {".pt", ".onnx", ".engine", ".zip", NULL};
-    static const char *const configs[] = {".json", ".yaml", ".yml", NULL};
-    if (sk_path_is_video(name))
-        return "video";
-    if (sk_uri_is_pictures(name))
-        return "image";
-    return has_any(name, models) ? "model" : has_any(name, configs) ? "config" : "other";
-}
-
-static bool holds(int folder, const char *name, const char *file)
-{
-    char path[600];
-    struct stat kind;
-    const int n = snprintf(path, sizeof path, "%s/%s", name, file);
-    return n > 0 && (size_t)n < sizeof path && fstatat(folder, path, &kind, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-/* A SLEAP model is a folder, and so is a run. */
-static const char *kind_of_folder(int folder, const char *name)
-{
-    static const char *const models[] = {"training_config.json", "training_config.yaml", "best_model.h5",
-                                         "best.ckpt", NULL};
-    if (holds(folder, name, "run.json"))
-        return "run";
-    for (const char *const *file = models; *file; file++)
-        if (holds(folder, name, *file))
-            return "model";
-    return "folder";
-}
 
 static int compare(const void *a, const void *b)
 {
@@ -96,7 +54,7 @@ static sk_status add(listing *l, int folder, const char *name, sk_error *err)
     e->name = sk_strdup(name);
     if (!e->name)
         return sk_fail_memory(err, strlen(name));
-    e->kind = e->folder ? kind_of_folder(folder, name) : kind_of_file(name);
+    e->kind = e->folder ? sk_kind_of_folder(folder, name) : sk_kind_of_file(name);
     l->count++;
     return SK_OK;
 }

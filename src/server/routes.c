@@ -12,9 +12,14 @@ static const sk_route routes[] = {
     {SK_METHOD_GET, "events", sk_serve_events},
     {SK_METHOD_GET, "files", sk_serve_files},
     {SK_METHOD_GET, "frame", sk_serve_frame},
+    {SK_METHOD_GET, "probe", sk_serve_probe},
+    {SK_METHOD_GET, "recent", sk_serve_recent},
+    {SK_METHOD_POST, "recent", sk_serve_recent_post},
     {SK_METHOD_PUT, "runtime", sk_serve_runtime_put},
     {SK_METHOD_POST, "runtime/reset", sk_serve_runtime_reset},
     {SK_METHOD_GET, "runtimes", sk_serve_runtimes},
+    {SK_METHOD_GET, "settings", sk_serve_settings},
+    {SK_METHOD_GET, "troubleshooting", sk_serve_troubleshooting},
 };
 
 const sk_route *sk_route_at(size_t index)

@@ -35,8 +35,13 @@ SK_SERVE(doctor);
 SK_SERVE(events);
 SK_SERVE(files);
 SK_SERVE(frame);
+SK_SERVE(probe);
+SK_SERVE(recent);
+SK_SERVE(recent_post);
 SK_SERVE(runtime_put);
 SK_SERVE(runtime_reset);
 SK_SERVE(runtimes);
+SK_SERVE(settings);
+SK_SERVE(troubleshooting);
 
 #endif

@@ -36,7 +36,7 @@ def allowed(name, pipelines):
 
 
 def runtimes(pipelines):
-    rows = [{"name": n, "label": label, "meaning": f"computes with {label}", "allowed": allowed(n, pipelines),
+    rows = [{"name": n, "label": label, "meaning": f"computes with {label}", "probe": "it works", "allowed": allowed(n, pipelines),
              "because": None if allowed(n, pipelines) else ("sleap_pose: no SLEAP export" if n == "tensorrt" else "no such device on this machine"),
              "remedy": None if allowed(n, pipelines) else "buy one", "devices": []} for n, label in RUNTIMES]
     good = allowed(State.saved, pipelines)
@@ -162,7 +162,7 @@ def answer(method, path, query, body):
     if path == "view/save":
         return {"folder": body["to"]}
     if path == "doctor":
-        return {"runtimes": [{"name": n, "label": label, "available": allowed(n, []), "reason": "" if allowed(n, []) else "no such device", "remedy": "" if allowed(n, []) else "buy one", "version": "1.0", "devices": []} for n, label in RUNTIMES]}
+        return {"runtimes": [{"name": n, "label": label, "meaning": f"computes with {label}", "available": allowed(n, []), "because": None if allowed(n, []) else "no such device", "remedy": "" if allowed(n, []) else "buy one", "version": "1.0", "devices": []} for n, label in RUNTIMES]}
     if path == "troubleshooting":
         return {"questions": [{"id": i, "question": q, "answer": "Because.", "findings": [{"ok": True, "text": "cpu works"}]} for i, q in
                 (("vanished", "A runtime disappeared"), ("onnx_fails", "ONNX is offered, but fails"), ("sleap_missing", "SLEAP: ONNX or TensorRT is not offered"))]}

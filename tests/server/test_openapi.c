@@ -121,6 +121,53 @@ static void test_answers_have_their_shape(void **state)
     shape("GET", "files", "/api/v1/files?path=/etc", NULL, 403);
     shape("GET", "frame", "/api/v1/frame", NULL, 400);
     shape("GET", "frame", frame, NULL, 422);
+    shape("GET", "settings", "/api/v1/settings?command=track", NULL, 200);
+    shape("GET", "settings", "/api/v1/settings?command=rm", NULL, 400);
+    shape("GET", "troubleshooting", "/api/v1/troubleshooting?pipelines=yolo_pose", NULL, 200);
+    shape("GET", "troubleshooting", "/api/v1/troubleshooting?pipelines=x", NULL, 400);
+}
+
+/* What files are, and which were chosen last. */
+static void test_chosen_files_have_their_shape(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    char target[2200], body[1200], *text = NULL;
+    mkdir(place("root/run1"), 0700);
+    assert_ok(sk_file_replace(place("root/run1/run.json"), "{}", 2, &err), &err);
+    assert_ok(sk_file_replace(place("root/b.mp4"), "no video", 8, &err), &err);
+    assert_ok(sk_file_replace(place("root/b.pt"), "no model", 8, &err), &err);
+    assert_ok(sk_file_replace(place("root/words.txt"), "/etc/passwd\n", 12, &err), &err);
+    static const struct {
+        const char *name;
+        int want;
+    } files[] = {{"root/run1", 200},      {"root", 200},    {"root/b.mp4", 422}, {"root/b.pt", 422},
+                 {"root/words.txt", 200}, {"outside", 403}, {"root/none", 404}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(target, sizeof target, "/api/v1/probe?path=%s", place(files[i].name));
+        shape("GET", "probe", target, NULL, files[i].want);
+    }
+    shape("GET", "probe", "/api/v1/probe", NULL, 400);
+
+    static const char *const chosen[] = {"root/run1", "root/b.pt", "root/b.mp4", "root/a.mp4", "root/b.mp4"};
+    assert_ok(sk_file_replace(place("root/a.mp4"), "no video", 8, &err), &err);
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
+        snprintf(body, sizeof body, "{\"path\": \"%s\"}", place(chosen[i]));
+        shape("POST", "recent", "/api/v1/recent", body, 200);
+    }
+    snprintf(body, sizeof body, "{\"path\": \"%s\"}", place("outside"));
+    shape("POST", "recent", "/api/v1/recent", body, 403);
+    shape("POST", "recent", "/api/v1/recent", "{}", 400);
+    shape("GET", "recent", "/api/v1/recent", NULL, 200);
+    assert_int_equal(get("/api/v1/recent", &text), 200);
+    const char *b = strstr(text, "b.mp4"), *a = strstr(text, "a.mp4");
+    assert_non_null(a);
+    assert_true(b && b < a && !strstr(a, "b.mp4")); /* newest first, each once */
+    sk_free(text);
+    assert_int_equal(unlink(place("root/a.mp4")), 0);
+    assert_int_equal(get("/api/v1/recent", &text), 200);
+    assert_null(strstr(text, "a.mp4")); /* what is gone is not shown */
+    sk_free(text);
 }
 
 int main(void)
@@ -130,6 +177,7 @@ int main(void)
         cmocka_unit_test(test_every_description_is_a_route),
         cmocka_unit_test(test_examples_have_their_shape),
         cmocka_unit_test(test_answers_have_their_shape),
+        cmocka_unit_test(test_chosen_files_have_their_shape),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

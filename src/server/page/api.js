@@ -48,6 +48,7 @@ export const api = {
     runtime_reset: (pipelines) => post('runtime/reset', {pipelines}),
     files: (path) => get('files', {path}),
     recent: () => get('recent'),
+    recent_add: (path) => post('recent', {path}),
     probe: (path, signal) => get('probe', {path}, signal),
     frame_url: (source, n, width) => address('frame', {source, n, width}),
     settings: (command) => get('settings', {command}),
@@ -73,5 +74,5 @@ export const api = {
     view_save: (folder, to) => post('view/save', {folder, to}),
     download_url: (folder, format) => address('view/download', {folder, format}),
     doctor: (again) => get('doctor', {fresh: again ? 1 : null}),
-    troubleshooting: (pipelines) => get('troubleshooting', {pipelines}),
+    troubleshooting: (pipelines, again) => get('troubleshooting', {pipelines, fresh: again ? 1 : null}),
 };

@@ -3,6 +3,7 @@
 import {h, fill, fresh_id} from './dom.js';
 import {api} from './api.js';
 import {browse} from './file_browser.js';
+import {remember} from './recent.js';
 import {t} from './texts.js';
 import {facts_text} from './words.js';
 
@@ -27,7 +28,7 @@ export function path_field({label, why, title, wants, recent, value, onfacts}) {
     let looking = null;
     let known = null;
 
-    async function look() {
+    async function look(chosen = true) {
         looking?.abort();
         const mine = looking = new AbortController();
         const path = input.value.trim();
@@ -47,6 +48,7 @@ export function path_field({label, why, title, wants, recent, value, onfacts}) {
             known = found;
             fill(facts, facts_text(found));
             onfacts(found, path);
+            if (chosen) remember(path);
         } catch (error) {
             if (error.name === 'AbortError') return;
             facts.classList.add('wrong');
@@ -66,7 +68,7 @@ export function path_field({label, why, title, wants, recent, value, onfacts}) {
         browse({title, wants, recent: recent(), start: folder, name, then: (path) => { set(path); input.focus(); }});
     }
 
-    input.addEventListener('change', look);
+    input.addEventListener('change', () => look());
     input.addEventListener('focus', () => fill(names, recent().map((path) => h('option', {value: path}))));
     element.addEventListener('dragover', (event) => { event.preventDefault(); element.classList.add('over'); });
     element.addEventListener('dragleave', () => element.classList.remove('over'));
@@ -78,7 +80,7 @@ export function path_field({label, why, title, wants, recent, value, onfacts}) {
         if (path) set(path);
         else open_browser(name);
     });
-    if (value) look();
+    if (value) look(false);
     return {element, set, look, open_browser, show(path) { input.value = path; }, value: () => input.value.trim(), facts: () => known,
         disable(on) { input.disabled = button.disabled = on; }};
 }

@@ -12,4 +12,13 @@ export async function refresh_recent() {
     }
 }
 
+/* Somebody chose this. */
+export async function remember(path) {
+    try {
+        lists = await api.recent_add(path);
+    } catch {
+        /* no harm */
+    }
+}
+
 export const recent_of = (kind) => lists[kind] ?? [];

@@ -18,13 +18,13 @@ function question(q, open) {
 
 export function open_troubleshooting(main) {
     const list = h('div', {class: 'stack', 'aria-live': 'polite'});
-    const again = h('button', {type: 'button', class: 'main', onclick: () => look()}, t('doctor.again'));
+    const again = h('button', {type: 'button', class: 'main', onclick: () => look(true)}, t('doctor.again'));
     let gone = false;
-    async function look() {
+    async function look(fresh) {
         again.disabled = true;
         if (!list.children.length) fill(list, h('p', {class: 'dim'}, t('doctor.testing')));
         try {
-            const {questions} = await api.troubleshooting(pipelines_in_use());
+            const {questions} = await api.troubleshooting(pipelines_in_use(), fresh);
             if (!gone) fill(list, questions.map((q) => question(q, true)));
         } catch (error) {
             fill(list, problem(error));
@@ -33,6 +33,6 @@ export function open_troubleshooting(main) {
     }
     main.append(h('div', {class: 'page'}, h('div', {class: 'head'}, h('div', {class: 'grow'}, h('h1', null, t('trouble.title')), h('p', {class: 'dim'}, t('trouble.why'))), again), list,
         h('p', {class: 'dim small'}, t('trouble.more'), ' ', h('a', {href: '#/doctor'}, t('place.doctor')))));
-    look();
+    look(false);
     return () => { gone = true; };
 }
