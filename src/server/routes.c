@@ -8,6 +8,7 @@
 
 static const sk_route routes[] = {
     {SK_METHOD_GET, "about", sk_serve_about},
+    {SK_METHOD_POST, "demo", sk_serve_demo},
     {SK_METHOD_GET, "doctor", sk_serve_doctor},
     {SK_METHOD_GET, "events", sk_serve_events},
     {SK_METHOD_GET, "files", sk_serve_files},

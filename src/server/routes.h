@@ -31,6 +31,7 @@ const char *const *sk_routes_headers(void);
 #define SK_SERVE(name)                                                                                       \
     sk_status sk_serve_##name(sk_server *server, const sk_request *request, sk_reply *reply, sk_error *err)
 SK_SERVE(about);
+SK_SERVE(demo);
 SK_SERVE(doctor);
 SK_SERVE(events);
 SK_SERVE(files);

@@ -170,6 +170,26 @@ static void test_chosen_files_have_their_shape(void **state)
     sk_free(text);
 }
 
+/* Drawn once; a link in its place is not followed out of the folders. */
+static void test_the_demo_is_drawn(void **state)
+{
+    (void)state;
+    struct stat first, second;
+    sk_error err = {0};
+    assert_ok(sk_roots_add(&asked->roots, test_source("share/models"), false, &err), &err);
+    setenv("SKITTER_MODELS", test_source("share/models"), 1);
+    assert_int_equal(symlink(place("outside"), place("root/skitter-demo-page")), 0);
+    shape("POST", "demo", "/api/v1/demo", "{}", 403);
+    assert_int_not_equal(stat(place("outside/scene.mp4"), &first), 0);
+    assert_int_equal(unlink(place("root/skitter-demo-page")), 0);
+    shape("POST", "demo", "/api/v1/demo", "{}", 200);
+    assert_int_equal(stat(place("root/skitter-demo-page/scene.mp4"), &first), 0);
+    shape("POST", "demo", "/api/v1/demo", "{}", 200);
+    assert_int_equal(stat(place("root/skitter-demo-page/scene.mp4"), &second), 0);
+    assert_int_equal(first.st_ino, second.st_ino);
+    unsetenv("SKITTER_MODELS");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +198,7 @@ int main(void)
         cmocka_unit_test(test_examples_have_their_shape),
         cmocka_unit_test(test_answers_have_their_shape),
         cmocka_unit_test(test_chosen_files_have_their_shape),
+        cmocka_unit_test(test_the_demo_is_drawn),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
