@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#define LOW  0.6      /* score: where the usual one is lower, no animal would ever begin a track */
 #define MOST 1000000u /* poses; then all counts are halved, so that the last ones always say something */
 
 static int bin_of(double length)
@@ -50,8 +51,13 @@ void sk_extents_even(sk_extents *e, sk_detection *detections, int32_t n)
     for (int32_t i = 0; i < n; i++)
         if (detections[i].pointed) {
             count(e, &detections[i]);
+            e->scored += e->scored < MOST;
+            e->score += (detections[i].score - e->score) / e->scored;
             poses++;
         }
+    for (int32_t i = 0; i < n; i++)
+        if (detections[i].pointed && e->score > 0 && e->score < LOW)
+            detections[i].score = fmax(detections[i].score, fmin(detections[i].score / e->score, 1));
     if (!poses || !e->n)
         return;
     const double major = median_of(e->major, e->n), minor = fmin(median_of(e->minor, e->n), major);

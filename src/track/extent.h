@@ -13,9 +13,13 @@
 typedef struct sk_extents {
     uint32_t major[SK_EXTENT_BINS], minor[SK_EXTENT_BINS]; /* how many were so long, by the logarithm */
     uint32_t n;
+    double score; /* the mean of all */
+    uint32_t scored;
 } sk_extents;
 
-/* Counts the poses among a frame's detections, then gives each of them the usual size, around its own centre. */
+/* Counts the poses among a frame's detections, then gives each of them the usual size, around its own centre. Their scores are heights
+ * or sums of peaks, on a scale of each model's own: where they are low as a rule, the usual one becomes 1, and what is lower by
+ * the model's own measure stays lower. */
 void sk_extents_even(sk_extents *extents, sk_detection *detections, int32_t n);
 
 #endif

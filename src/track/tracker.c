@@ -190,8 +190,10 @@ sk_status sk_tracker_step(sk_tracker *t, int64_t frame, double time, const sk_de
         *n_out = sk_counted_step(&t->counted, since, sightings, *n_out);
     SK_TRY(sk_steady_step(&t->steady, &t->settings, since, t->passed, sightings, *n_out, err));
     for (int32_t i = 0; i < *n_out; i++)
-        if (sightings[i].detection >= 0)
+        if (sightings[i].detection >= 0) {
             sightings[i].detection = t->kept[sightings[i].detection];
+            sightings[i].score = detections[sightings[i].detection].score; /* as it was given */
+        }
     *out = sightings;
     t->begun = true;
     t->frame = frame;

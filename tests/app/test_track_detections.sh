@@ -86,6 +86,16 @@ test_poses_alone() {
         fail "the heading is not from tail to nose"
 }
 
+# Scores of poses are heights of peaks: a model whose peaks are low has animals, too.
+test_poses_with_low_scores() {
+    {
+        echo "source,frame,score,nose_x,nose_y,nose_score,tail_x,tail_y,tail_score"
+        for f in $(seq 0 29); do echo "v.mp4,$f,0.3,$((30 + 3 * f)),20,0.3,$((10 + 3 * f)),22,0.3"; done
+    } >low.csv
+    track low.csv -o low --fps 25 --no-report && expect_code 0 && expect_in "1 track, 30 sightings" "$out" || return
+    [ "$(column low/results.csv score | sort -u)" = 0.3 ] && [ "$(column low/tracks.csv detection_confidence | cut -c1-3 | sort -u)" = 0.3 ] || fail "$(head -n 3 low/tracks.csv)"
+}
+
 # Whatever the format: nothing found is a result.
 test_a_file_without_detections() {
     local f

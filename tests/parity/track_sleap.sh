@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# track_sleap.sh [FRAMES]: SLEAP's own models on its own videos, tracked, against the identities that SLEAP 1.4 gave where it
+# gave some (clip.predictions.slp: two flies told apart by a multi-class model). Prints tracks and identity switches with and without
+# the number of animals, offline and online; fails where there is a switch. Needs the reference data; minutes on few cores.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+data=${SKITTER_TEST_DATA:-../shared/data} skitter=${SKITTER:-build/skitter} frames=${1:-200}
+legacy=$data/sleap/legacy truth=$data/slp/clip.predictions.slp
+[ -f "$truth" ] || { echo "skipped: $truth is not here"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+bad=0
+switches() { awk '/switches/ { on = 1; next } on && $1 == "centres" { print $(NF - 3); exit }'; }
+one() { # name, video, model arguments … -- options
+    local name=$1 video=$2 way found count
+    shift 2
+    for way in "" --online "--animals 2" "--animals 2 --online"; do
+        # shellcheck disable=SC2086
+        found=$("$skitter" track "$data/video/$video" "$@" --frames "0:$frames" --format csv --no-report --cache "$work/cache" -o "$work/out" --restart $way 2>/dev/null | grep -m 1 sightings)
+        if [ "$video" = clip.mp4 ]; then
+            count=$("$skitter" eval "$work/out/results.csv" "$truth" --covered 2>/dev/null | switches)
+            [ "$count" = 0 ] || bad=1
+        else
+            count='no truth for'
+        fi
+        printf '%-34s %-22s %s; %s switches\n' "$name" "${way:-offline}" "${found%%,*}" "$count"
+    done
+}
+two=$legacy/min_tracks_2node.UNet.topdown_multiclass
+one "clip, top-down multi-class" clip.mp4 -m "$legacy/minimal_instance.UNet.centroid" -m "$two"
+one "pair, top-down multi-class" centered_pair_small.mp4 -m "$legacy/minimal_instance.UNet.centroid" -m "$two"
+one "pair, top-down" centered_pair_small.mp4 -m "$legacy/minimal_instance.UNet.centroid" -m "$legacy/minimal_instance.UNet.centered_instance"
+one "pair, bottom-up" centered_pair_small.mp4 -m "$legacy/minimal_instance.UNet.bottomup"
+for way in "" --online "--animals 2" "--animals 2 --online"; do # what SLEAP found, all 1500 frames
+    # shellcheck disable=SC2086
+    "$skitter" track --detections "$truth" --fps 25 --format csv --no-report -o "$work/given" --restart $way >"$work/said" 2>/dev/null
+    count=$("$skitter" eval "$work/given/results.csv" "$truth" 2>/dev/null | switches)
+    printf '%-34s %-22s %s; %s switches\n' "clip, what SLEAP found" "${way:-offline}" "$(grep -om 1 '[0-9]* tracks*' "$work/said")" "$count"
+    case $way in --animals*) [ "$count" = 0 ] || bad=1 ;; esac
+done
+exit $bad
