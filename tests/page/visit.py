@@ -50,8 +50,8 @@ class Visit:
         self.expect(not said, f"on the console: {said}")
 
 
-def run(visit_maker, steps):
-    """Runs the steps; the exit code says whether all went well."""
+def run(visit_maker, steps, last=None):
+    """Runs the steps; the exit code says whether all went well. `last` is called whatever happened."""
     needed()
     visit = None
     try:
@@ -74,3 +74,5 @@ def run(visit_maker, steps):
     finally:
         if visit:
             visit.browser.close()
+        if last:
+            last()

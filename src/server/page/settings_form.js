@@ -69,9 +69,11 @@ function row(option, shown_name, values, changed) {
     make();
     undo.disabled = !(option.name in values);
     undo.addEventListener('click', () => { put(undefined); make(); control.focus(); });
-    return h('div', {class: 'setting', data: {name: option.name}},
+    const element = h('div', {class: 'setting', data: {name: option.name}},
         h('label', {htmlFor: id, class: 'mono'}, shown_name), h('div', {class: 'row tight'}, holder, undo),
         h('div', {class: 'why dim small', id: `${id}_why`}, option.help, ' ', h('span', {class: 'range'}, range_text(option))));
+    element.again = () => { make(); undo.disabled = !(option.name in values); };
+    return element;
 }
 
 /* table: the server's; values and sets: what was changed, by name; fits(option): does it mean anything now? */
@@ -102,5 +104,7 @@ export function settings_form(table, values, sets, fits, changed) {
     }
     search.addEventListener('input', show);
     show();
-    return {element: h('div', {class: 'stack'}, h('p', {class: 'dim small'}, t('settings.why')), search, boxes), show};
+    return {element: h('div', {class: 'stack'}, h('p', {class: 'dim small'}, t('settings.why')), search, boxes), show,
+        /* Values were changed elsewhere. */
+        again: () => rows.forEach((_, element) => element.again())};
 }

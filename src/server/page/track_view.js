@@ -23,7 +23,7 @@ export function open_track(main) {
     const facts = {detector: null, pose: null, centroid: null, video: null};
     const by_model = () => s.detection && s.method === 'model';
     const background = () => s.detection && s.method === 'background';
-    const pose_on = () => s.pose && !background();
+    const pose_on = () => s.pose;
 
     /* Which pipelines this asks for: the models' own where they are known. */
     function pipelines() {
@@ -36,7 +36,7 @@ export function open_track(main) {
     function models() {
         const list = [];
         if (by_model()) list.push(s.detector);
-        else if (pose_on() && s.backend === 'sleap' && s.centroid) list.push(s.centroid);
+        else if (!s.detection && pose_on() && s.backend === 'sleap' && s.centroid) list.push(s.centroid);
         if (pose_on()) list.push(s.pose_model);
         return list;
     }
@@ -85,7 +85,6 @@ export function open_track(main) {
     const backend = segments('backend', {text: t('track.backend'), unseen: true}, [['yolo', t('backend.yolo')], ['sleap', t('backend.sleap')]], s.backend, (v) => set_backend(v));
     const detection_on = check(t('track.detection'), s.detection, (v) => { s.detection = v; repipe(); });
     const pose_switch = check(t('track.pose'), s.pose, (v) => { s.pose = v; repipe(); });
-    const pose_note = h('p', {class: 'dim small', hidden: true}, t('track.no_pose'));
     const out = h('input', {type: 'text', value: s.out, placeholder: t('track.out_usual'), onchange: () => { s.out = out.value.trim(); changed(); }});
 
     function set_backend(v) {
@@ -118,10 +117,8 @@ export function open_track(main) {
     function repipe() {
         method.hidden = !s.detection;
         detector.element.hidden = !by_model();
-        pose_switch.input.disabled = background();
-        pose_note.hidden = !background();
         backend.hidden = pose_model.element.hidden = !pose_on();
-        centroid.element.hidden = !(pose_on() && s.backend === 'sleap' && !by_model());
+        centroid.element.hidden = !(pose_on() && s.backend === 'sleap' && !s.detection);
         form?.show();
         use_pipelines(pipelines());
         changed();
@@ -137,6 +134,7 @@ export function open_track(main) {
             await Promise.all([video.set(made.video), detector.set(made.detector)]);
             if (made.pose && !s.pose_model) pose_model.set(made.pose);
             s.values.animals ??= made.animals;
+            form?.again();
             repipe();
             notice(t('demo.ready'));
         } catch (error) {
@@ -148,7 +146,7 @@ export function open_track(main) {
         h('section', {class: 'card'}, h('h2', null, t('track.files')), video.element,
             h('div', {class: 'row'}, h('button', {type: 'button', class: 'small', id: 'demo', onclick: demo}, t('demo.try')), h('span', {class: 'dim small'}, t('demo.why')))),
         h('section', {class: 'card'}, h('h2', null, t('track.pipelines')), detection_on, method, detector.element,
-            pose_switch, pose_note, backend, pose_model.element, centroid.element),
+            pose_switch, backend, pose_model.element, centroid.element),
         h('section', {class: 'card', id: 'performance'}, h('h2', null, t('track.performance')), chooser),
         h('section', {class: 'card'}, h('h2', null, t('track.results')), field(t('track.out'), out, t('track.out_why'))));
     const region_page = h('div', {class: 'card'}, regions.element);
