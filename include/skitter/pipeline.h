@@ -86,6 +86,9 @@ typedef enum sk_rect {
     SK_RECT_OFF = 2
 } sk_rect;
 
+/* What may be left to what is there. */
+typedef enum sk_choice { SK_CHOICE_OFF = 0, SK_CHOICE_ON = 1, SK_CHOICE_AUTO = 2 } sk_choice;
+
 /* How SLEAP's peaks are refined to fractions of a pixel. A legacy model's own offsets take its place. */
 typedef enum sk_sleap_refinement {
     /* centre of mass of a patch around the peak */
@@ -244,6 +247,13 @@ typedef struct sk_pipeline_settings {
 
     /* remember this many last steps of each thread: sk_pipeline_write_timeline; default 0 */
     int32_t timeline;
+
+    /* --- Crops for the second of two models --- */
+
+    /* along oriented boxes, the long side across; default off. Auto: but for SLEAP's centered-instance models */
+    sk_choice crop_turned;
+    /* other animals' boxes are black in a crop, but where they lie over its own; default off. Auto: oriented boxes */
+    sk_choice mask_neighbours;
 } sk_pipeline_settings;
 
 /* The only way to begin settings, before their defaults. */

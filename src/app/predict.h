@@ -94,6 +94,9 @@ struct sk_predict_report {
     char files[SK_PREDICT_MAX_FORMATS + 12][4352]; /* what lies in the folder now */
 };
 
+/* Of two models only the one that finds stays; SK_ERR_… where they do not go together. */
+sk_status sk_predict_keep_finder(sk_predict_settings *settings, sk_error *err) SK_MUST_CHECK;
+
 sk_status sk_predict_run(const sk_predict_settings *settings, sk_predict_watch watch, void *context,
                          sk_predict_report *report, sk_error *err) SK_MUST_CHECK;
 

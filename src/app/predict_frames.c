@@ -5,7 +5,8 @@
 #include "base/log.h"
 #include "engines/engine.h"
 #include "media/frame_choice.h"
-#include "tasks/stage.h"
+#include "models/model.h"
+#include "tasks/arrange.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,24 @@ sk_status predict_agree_on_frames(predict_run *r, sk_error *err)
                "%s: this model needs frames in memory; they are fetched from GPU %d, which decodes them",
                r->settings->source, like->device);
     return predict_open_source(r, err);
+}
+
+sk_status sk_predict_keep_finder(sk_predict_settings *s, sk_error *err)
+{
+    sk_model *models[SK_PIPELINE_MAX_MODELS] = {0}, *arranged[SK_PIPELINE_MAX_MODELS];
+    sk_status status = SK_OK;
+    for (int32_t i = 0; i < s->n_models && status == SK_OK; i++)
+        status = sk_model_open(s->models[i], &models[i], err);
+    memcpy(arranged, models, sizeof arranged);
+    if (status == SK_OK)
+        status = sk_task_arrange(arranged, s->n_models, err);
+    for (int32_t i = 0; i < s->n_models && status == SK_OK; i++)
+        if (models[i] == arranged[0])
+            s->models[0] = s->models[i];
+    for (int32_t i = 0; i < s->n_models; i++)
+        sk_model_close(&models[i]);
+    s->n_models = 1;
+    return status;
 }
 
 /* Fewer frames than this are not worth opening an instance for each core. */

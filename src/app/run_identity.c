@@ -130,6 +130,24 @@ static void write_centroid_threshold(const sk_run_facts *f, sk_text *out)
                                        number, sizeof number));
 }
 
+/* Of two models only: how crops for the second are cut. */
+static void write_choice(const sk_run_facts *f, sk_choice choice, sk_text *out)
+{
+    static const char *const names[] = {"off", "on", "auto"};
+    if (f->about->n_models > 1)
+        sk_text_append(out, names[choice]);
+}
+
+static void write_turned(const sk_run_facts *f, sk_text *out)
+{
+    write_choice(f, f->settings->detector.crop_turned, out);
+}
+
+static void write_masked(const sk_run_facts *f, sk_text *out)
+{
+    write_choice(f, f->settings->detector.mask_neighbours, out);
+}
+
 static void write_models(const sk_run_facts *f, sk_text *out)
 {
     for (int32_t i = 0; i < f->about->n_models; i++)
@@ -204,6 +222,8 @@ static const sk_run_member members[] = {
     {"shape", SK_RUN_YOLO, SK_RUN_CALL, 0, write_shape},
     {"heads", SK_RUN_YOLO, SK_RUN_CALL, 0, write_heads},
     {"obb_quarter", SK_RUN_YOLO, SK_RUN_FLAG, SETTING(detector.obb_quarter)},
+    {"crop_turned", SK_RUN_HIDDEN, SK_RUN_CALL, 0, write_turned},
+    {"mask_neighbours", SK_RUN_HIDDEN, SK_RUN_CALL, 0, write_masked},
     {"peak_threshold", SK_RUN_SLEAP, SK_RUN_REAL32, SETTING(detector.peak_threshold)},
     {"max_instances", SK_RUN_SLEAP, SK_RUN_INT, SETTING(detector.max_instances)},
     {"centroid_peak_threshold", SK_RUN_SLEAP, SK_RUN_CALL, 0, write_centroid_threshold},

@@ -140,7 +140,17 @@ static sk_status read_models(const sk_args *args, sk_predict_settings *s, sk_err
         return sk_fail(err, SK_ERR_ARG, "--model: at most %d", SK_PIPELINE_MAX_MODELS);
     for (size_t i = 0; i < sk_args_count(args, "model"); i++)
         s->models[s->n_models++] = sk_args_at(args, "model", i);
-    return SK_OK;
+    const bool off = sk_command_option(sk_args_command(args), "pose", strlen("pose")) &&
+                     strcmp(sk_args_text(args, "pose"), "off") == 0;
+    if (off && given)
+        s->n_models = 0;
+    return off && s->n_models > 1 ? sk_predict_keep_finder(s, err) : SK_OK;
+}
+
+static sk_choice read_choice(const sk_args *args, const char *name)
+{
+    const char *text = sk_args_text(args, name);
+    return strcmp(text, "on") == 0 ? SK_CHOICE_ON : strcmp(text, "off") == 0 ? SK_CHOICE_OFF : SK_CHOICE_AUTO;
 }
 
 sk_status sk_cli_predict_settings(const sk_args *args, sk_predict_settings *s, sk_predict_borrowed *b,
@@ -182,6 +192,10 @@ sk_status sk_cli_predict_settings(const sk_args *args, sk_predict_settings *s, s
     if (sk_args_given(args, "frames"))
         SK_TRY(sk_frames_parse(sk_args_text(args, "frames"), &s->media, &b->ranges, err));
     const bool tracks = strcmp(sk_args_command(args)->name, "track") == 0;
+    if (tracks) {
+        d->crop_turned = read_choice(args, "crop-turned");
+        d->mask_neighbours = read_choice(args, "mask-neighbours");
+    }
     SK_TRY(parse_formats(sk_args_text(args, "format"), tracks, s, err));
     if (s->n_models == 0)
         return SK_OK;

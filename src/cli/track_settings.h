@@ -73,6 +73,27 @@
          .fallback = "model",                                                                                \
          .help = "what finds the animals: models, or, on a still background, what differs from it "          \
                  "(docs/background.md); a model then looks at crops of them"},                               \
+        {.name = "pose",                                                                                     \
+         .kind = SK_OPTION_CHOICE,                                                                           \
+         .argument = "on|off",                                                                               \
+         .choices = "on|off",                                                                                \
+         .fallback = "on",                                                                                   \
+         .help = "off: a second model is left out, and only what is found is followed; the runtime is then " \
+                 "chosen by the first alone"},                                                               \
+        {.name = "crop-turned",                                                                              \
+         .kind = SK_OPTION_CHOICE,                                                                           \
+         .argument = "HOW",                                                                                  \
+         .choices = "auto|on|off",                                                                           \
+         .fallback = "auto",                                                                                 \
+         .help = "crops for a second model lie along the animal where boxes are oriented; auto: but for "    \
+                 "SLEAP's centered-instance models"},                                                        \
+        {.name = "mask-neighbours",                                                                          \
+         .also = "mask-neighbors",                                                                           \
+         .kind = SK_OPTION_CHOICE,                                                                           \
+         .argument = "HOW",                                                                                  \
+         .choices = "auto|on|off",                                                                           \
+         .fallback = "auto",                                                                                 \
+         .help = "other animals' boxes are black in those crops; auto: where boxes are oriented"},           \
         {.name = "detections",                                                                               \
          .kind = SK_OPTION_FILE,                                                                             \
          .argument = "FILE",                                                                                 \

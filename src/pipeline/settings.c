@@ -74,6 +74,9 @@ static sk_status check(const sk_pipeline_settings *s, sk_error *err)
     if (s->rect < SK_RECT_AUTO || s->rect > SK_RECT_OFF || s->heads < SK_HEADS_AUTO ||
         s->heads > SK_HEADS_ONE_TO_ONE)
         return sk_fail(err, SK_ERR_ARG, "rect %d or heads %d is not known", (int)s->rect, (int)s->heads);
+    if ((uint32_t)s->crop_turned > SK_CHOICE_AUTO || (uint32_t)s->mask_neighbours > SK_CHOICE_AUTO)
+        return sk_fail(err, SK_ERR_ARG, "crop_turned %d or mask_neighbours %d is not known",
+                       (int)s->crop_turned, (int)s->mask_neighbours);
     if (s->n_classes < 0 || (s->n_classes > 0 && !s->classes))
         return sk_fail(err, SK_ERR_ARG, "n_classes is %d, and classes %s", s->n_classes,
                        s->classes ? "are given" : "is null");
@@ -156,6 +159,8 @@ static void to_detector(sk_pipeline *p)
     d->peak_threshold = s->peak_threshold;
     d->max_instances = s->max_instances;
     d->sleap = p->sleap;
+    d->crop_turned = s->crop_turned;
+    d->mask_neighbours = s->mask_neighbours;
 }
 
 sk_status sk_pipeline_copy_settings(sk_pipeline *p, const sk_pipeline_settings *given, sk_error *err)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
+#include "base/log.h"
 #include "runner/internal.h"
 #include "base/instances.h"
 
@@ -64,6 +65,12 @@ static sk_status open_network(sk_lane *lane, const sk_frame *like, const sk_fram
         sk_trace_key_peaks(&key, s->cutter);
     if (resident && !s->refused)
         sk_trace_key_crops(&key, s->cutter, like);
+    if (resident && !sk_task_stage_crop_form(s->cutter) && !s->told) {
+        s->told = true;
+        sk_log(SK_LOG_WARN,
+               "%s: crops that are turned, or in which neighbours are painted over, are cut by the processor",
+               lane->device.name);
+    }
     if ((key.peaks || key.crops) && r->models[1]->input.fixed_batch == 0)
         key.batch = CROPS_AT_ONCE;
     if (sk_trace_fits(&s->trace, &key))

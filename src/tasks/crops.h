@@ -41,7 +41,8 @@ typedef struct sk_crop_form {
 typedef struct sk_crop {
     float left, top; /* centre of its first pixel; whole numbers but for MIXED. May lie outside for SLEAP */
     float width, height; /* whole pixels */
-    float angle;         /* radians clockwise around the middle; 0: upright, as all rules above have it */
+    float angle;         /* radians clockwise around the middle; 0: upright, as all rules above have it … */
+    int32_t turned;      /* … and 1 where it is not: cut by tasks/turned.h, along the animal's axis */
 } sk_crop;
 
 /* A frame's crops, in the order in which results are given back. */

@@ -22,7 +22,8 @@ typedef struct sk_detector_settings {
     float peak_threshold;  /* SLEAP: default 0.2 */
     int32_t max_instances; /* SLEAP: 0 = no limit */
     sk_sleap_options sleap;
-    bool winograd;    /* default true */
+    sk_choice crop_turned, mask_neighbours; /* as of sk_pipeline_settings; default off */
+    bool winograd;                          /* default true */
     bool obb_quarter; /* oriented boxes in newer Ultralytics' form; default false: w >= h */
     /* onnx_cpu, onnx_cuda, onnx_rocm: ONNX Runtime's execution provider, "CPU", "CUDA", "TensorRT", "ROCm", "MIGraphX",
      * "OpenVINO", "CoreML"; default null: the runtime's own. Borrowed while the detector is open. */

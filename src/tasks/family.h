@@ -5,6 +5,7 @@
 #include "tasks/plain_frame.h"
 #include "tasks/arrange.h"
 #include "tasks/stage.h"
+#include "tasks/turned.h"
 
 /* A family of models: everything about them that surrounds the network, as one table of functions. There is one file a
  * family, <name>_family.c; who needs to know YOLO from SLEAP asks the table. docs/add_a_head.md shows how a task is added. */
@@ -19,6 +20,8 @@ typedef struct sk_task_role {
     bool whole_frames; /* it takes whole frames; false: only crops */
     uint32_t gives;    /* as the first of two: SK_GIVES_… */
     uint32_t needs;    /* as the second: what the first must give; 0: it cannot be the second */
+    bool oriented;     /* as the first: its boxes lie turned */
+    bool centred;      /* as the second: it learns from upright crops around a middle */
     bool given;        /* it has no network: what it finds comes with the frames */
 } sk_task_role;
 
@@ -31,7 +34,8 @@ typedef struct sk_task_outputs {
 
 /* What one crop of the frame in hand is about. */
 typedef struct sk_task_crop {
-    sk_found found; /* what the first model said */
+    sk_found found; /* what the first model said … */
+    int32_t box;    /* … and its box's number among the frame's (masks) */
     float x, y;     /* its middle in the frame, pixel centres at integers; for families that asked for it */
 } sk_task_crop;
 
@@ -47,7 +51,10 @@ struct sk_task_stage {
     const sk_family *finder; /* of the model before this one; null: a first model */
     sk_crop_form crop_form;  /* begun by the family's open, completed from the plan */
     sk_task_crop *crops;
-    sk_crop *places; /* where they lie */
+    sk_crop *places;             /* where they lie */
+    bool turns, masks;           /* crops lie along oriented boxes; neighbours are painted over */
+    sk_turned_box *boxes;        /* masks: of everything found in the frame … */
+    int32_t n_boxes, most_boxes; /* … and room for them */
     int32_t n_crops, next_crop;
     const sk_frame *frame; /* that crops are cut from */
     sk_plain_frame plain;  /* of frames in formats that no family reads as they are */
@@ -109,6 +116,8 @@ bool sk_family_pair(const sk_model *first, const sk_model *second);
 
 /* For families. */
 
+/* Who is painted over in the crop at this place; false: nobody. */
+bool sk_stage_mask(const sk_task_stage *stage, const sk_crop *place, sk_crop_mask *out);
 /* The middle of a box, pixel centres at integers. */
 bool sk_found_middle(const sk_instances *found, const sk_found *item, float *x, float *y);
 

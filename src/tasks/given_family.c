@@ -9,9 +9,11 @@
 
 static sk_task_role role(const sk_model *model)
 {
-    (void)model;
-    return (sk_task_role){
-        .finds = true, .whole_frames = true, .gives = SK_GIVES_BOXES | SK_GIVES_MIDDLES, .given = true};
+    return (sk_task_role){.finds = true,
+                          .whole_frames = true,
+                          .gives = SK_GIVES_BOXES | SK_GIVES_MIDDLES,
+                          .oriented = model->task == SK_TASK_OBB,
+                          .given = true};
 }
 
 static void describe(const sk_model *model, sk_task_description *d)

@@ -29,6 +29,8 @@ struct sk_sleap_crop {
     sk_resize_antialias *shrink;     /* for the picture in hand */
     sk_resize_float *legacy_shrink;
     bool grey_last;
+    bool masked;
+    sk_crop_mask mask; /* its scale is that of the picture which is cut */
 };
 
 sk_status sk_sleap_crop_sizes(const sk_sleap_spec *spec, int32_t default_size, sk_sleap_crop_geometry *out,
@@ -273,10 +275,16 @@ static void convert_row(const uint8_t *from, int32_t have, int32_t want, int32_t
 static const uint8_t *cut_out(sk_sleap_crop *c, const sk_crop *place)
 {
     const sk_sleap_crop_geometry *g = &c->g;
-    if (c->legacy)
+    const sk_turned_picture from = {c->picture, (ptrdiff_t)c->from_width * c->from_channels, c->from_width,
+                                    c->from_height, c->from_channels};
+    if (place->turned)
+        sk_turned_cut(&from, place, c->cut);
+    else if (c->legacy)
         cut_fractional(c, place);
     else
         cut_whole_pixels(c, place);
+    if (c->masked)
+        sk_crop_mask_paint(&c->mask, place, c->from_channels, c->cut);
     if (!c->shrink)
         return c->cut;
     sk_resize_antialias_run(c->shrink, c->cut, (ptrdiff_t)g->crop_width * c->from_channels, c->shrunk,
@@ -328,4 +336,39 @@ void sk_sleap_crop_undo(const sk_sleap_crop *c, float centroid_x, float centroid
     }
     *x = *x / scale + (centroid_x - (float)g->crop_width / 2 + 0.5f);
     *y = *y / scale + (centroid_y - (float)g->crop_height / 2 + 0.5f);
+}
+
+static float picture_scale(const sk_sleap_crop *c)
+{
+    return c->legacy ? c->g.input_scale : 1;
+}
+
+sk_crop sk_sleap_crop_turned(const sk_sleap_crop *c, float x, float y, float angle)
+{
+    const sk_sleap_crop_geometry *g = &c->g;
+    const float scale = picture_scale(c), w = (float)g->crop_width, h = (float)g->crop_height;
+    return (sk_crop){.left = bounded(x) * scale - (w - 1) / 2,
+                     .top = bounded(y) * scale - (h - 1) / 2,
+                     .width = w,
+                     .height = h,
+                     .angle = angle,
+                     .turned = 1};
+}
+
+void sk_sleap_crop_undo_turned(const sk_sleap_crop *c, float centroid_x, float centroid_y, float angle,
+                               float *x, float *y)
+{
+    sk_sleap_crop_undo(c, 0, 0, x, y); /* from the centroid, along the crop */
+    const float dx = *x, dy = *y, cosine = cosf(angle), sine = sinf(angle);
+    *x = centroid_x + (dx * cosine - dy * sine);
+    *y = centroid_y + (dx * sine + dy * cosine);
+}
+
+void sk_sleap_crop_mask(sk_sleap_crop *c, const sk_crop_mask *mask)
+{
+    c->masked = mask != NULL;
+    if (!mask)
+        return;
+    c->mask = *mask;
+    c->mask.scale *= picture_scale(c);
 }

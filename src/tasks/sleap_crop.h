@@ -4,6 +4,7 @@
 
 #include "models/model.h"
 #include "tasks/crops.h"
+#include "tasks/turned.h"
 
 /* Crops around centroids for a centred-instance network, cut from the sized picture (sleap_pre.h).
  * sleap-nn: whole pixels, zeros outside, then scaled by the model's input scale and padded to its stride.
@@ -43,5 +44,13 @@ void sk_sleap_crop_f32(sk_sleap_crop *crop, const sk_crop *place, float *out);
 
 /* Turns a point of the crop's network input (pixels) into sized pixels. */
 void sk_sleap_crop_undo(const sk_sleap_crop *crop, float centroid_x, float centroid_y, float *x, float *y);
+
+/* Crops that lie turned by `angle` around the centroid (tasks/turned.h): where, and back. */
+sk_crop sk_sleap_crop_turned(const sk_sleap_crop *crop, float x, float y, float angle);
+void sk_sleap_crop_undo_turned(const sk_sleap_crop *crop, float centroid_x, float centroid_y, float angle,
+                               float *x, float *y);
+/* What is painted over in the crops from now on, by boxes of the sized picture's pixels times mask->scale; null: nothing.
+ * Borrowed. */
+void sk_sleap_crop_mask(sk_sleap_crop *crop, const sk_crop_mask *mask);
 
 #endif

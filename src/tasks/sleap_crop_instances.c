@@ -34,7 +34,10 @@ sk_status sk_sleap_post_crop(sk_sleap_post *p, const sk_map *maps, int32_t n_map
             continue;
         sk_sleap_refine(p, maps, peak);
         sk_keypoint *point = &out->keypoints[item->first_keypoint + k];
-        sk_sleap_crop_undo(crop, centroid->x, centroid->y, &peak->x, &peak->y);
+        if (centroid->turned)
+            sk_sleap_crop_undo_turned(crop, centroid->x, centroid->y, centroid->angle, &peak->x, &peak->y);
+        else
+            sk_sleap_crop_undo(crop, centroid->x, centroid->y, &peak->x, &peak->y);
         *point = (sk_keypoint){peak->x / eff_scale, peak->y / eff_scale, peak->value};
     }
     if (p->task == SK_TASK_MULTICLASS_TOPDOWN) {

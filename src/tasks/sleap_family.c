@@ -26,7 +26,8 @@ static sk_task_role role(const sk_model *model)
     return (sk_task_role){.finds = true,
                           .whole_frames = !sk_sleap_on_crops(model->task),
                           .gives = model->task == SK_TASK_CENTROID ? SK_GIVES_MIDDLES : 0,
-                          .needs = sk_sleap_on_crops(model->task) ? SK_GIVES_MIDDLES : 0};
+                          .needs = sk_sleap_on_crops(model->task) ? SK_GIVES_MIDDLES : 0,
+                          .centred = true};
 }
 
 static void describe(const sk_model *model, sk_task_description *d)
@@ -122,8 +123,9 @@ static sk_status open_crops(sk_task_stage *s, const sk_task_stage *first, sk_err
     s->plan.width = g.width;
     s->plan.height = g.height;
     s->plan.capacity = s->settings.max_crops;
-    snprintf(s->plan.steps, sizeof s->plan.steps, "crops of %dx%d -> scaled %dx%d -> padded %dx%d",
-             (int)g.crop_width, (int)g.crop_height, (int)g.scaled_width, (int)g.scaled_height, (int)g.width,
+    snprintf(s->plan.steps, sizeof s->plan.steps, "%scrops of %dx%d%s -> scaled %dx%d -> padded %dx%d",
+             s->turns ? "turned " : "", (int)g.crop_width, (int)g.crop_height,
+             s->masks ? ", neighbours black" : "", (int)g.scaled_width, (int)g.scaled_height, (int)g.width,
              (int)g.height);
     return SK_OK;
 }
@@ -247,8 +249,10 @@ static void crops(sk_task_stage *s, sk_instances *out)
 
 static sk_sleap_centroid centroid_of(const sleap_stage *p, const sk_task_crop *c)
 {
-    return (sk_sleap_centroid){c->x * p->geometry.eff_scale, c->y * p->geometry.eff_scale, c->found.score,
-                               c->found.class_id};
+    return (sk_sleap_centroid){.x = c->x * p->geometry.eff_scale,
+                               .y = c->y * p->geometry.eff_scale,
+                               .score = c->found.score,
+                               .class_id = c->found.class_id};
 }
 
 static bool crop(sk_task_stage *s, const sk_instances *found, sk_task_crop *c, sk_crop *place)
@@ -258,6 +262,9 @@ static bool crop(sk_task_stage *s, const sk_instances *found, sk_task_crop *c, s
         return false;
     const sk_sleap_centroid centroid = centroid_of(p, c);
     *place = sk_sleap_crop_around(p->cropper, centroid.x, centroid.y);
+    sk_turned_box box;
+    if (s->turns && (c->found.has & SK_HAS_OBB) && sk_turned_box_of(&c->found, &box))
+        *place = sk_sleap_crop_turned(p->cropper, centroid.x, centroid.y, sk_turned_place(&box, 0, 1).angle);
     return true;
 }
 
@@ -275,6 +282,10 @@ static sk_status crop_input(sk_task_stage *s, const sk_crop *place, sk_task_inpu
 {
     (void)err;
     sleap_stage *p = s->own;
+    sk_crop_mask mask;
+    const bool masked = sk_stage_mask(s, place, &mask);
+    mask.scale = p->geometry.eff_scale;
+    sk_sleap_crop_mask(p->cropper, masked ? &mask : NULL);
     if (form == SK_TASK_INPUT_U8)
         sk_sleap_crop_u8(p->cropper, place, out);
     else
@@ -293,13 +304,14 @@ static bool has_points(const sk_instances *out, const sk_found *item)
 static sk_status crop_decode(sk_task_stage *s, const sk_task_crop *c, const sk_crop *place,
                              const sk_task_outputs *outputs, sk_instances *out, sk_error *err)
 {
-    (void)place; /* results are told from the centroid, whose fractions the place may lack */
     sleap_stage *p = s->own;
     sk_map maps[MOST_MAPS];
     const sk_peak_word *table;
     int32_t n_maps;
     const float scale = p->geometry.eff_scale;
-    const sk_sleap_centroid centroid = centroid_of(p, c);
+    sk_sleap_centroid centroid = centroid_of(p, c); /* whose fractions the place may lack */
+    centroid.turned = place->turned;
+    centroid.angle = place->angle;
     SK_TRY(take_outputs(s, outputs, maps, &n_maps, &table, err));
     if (table)
         SK_TRY(

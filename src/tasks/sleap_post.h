@@ -58,6 +58,8 @@ typedef struct sk_sleap_centroid {
     float x, y; /* sized pixels */
     float score;
     int32_t class_id; /* -1, or given on by whatever found the centroid */
+    bool turned;      /* the crop lay … */
+    float angle;      /* … so, radians clockwise */
 } sk_sleap_centroid;
 
 /* Models on crops: begin a frame, add crop after crop, end it. `eff_scale`: sized pixels per frame pixel. */

@@ -91,6 +91,21 @@ sk_status sk_task_stage_open(const sk_model *model, const sk_task_settings *sett
     return SK_HAND_OVER(status, s, out, sk_task_stage_close);
 }
 
+/* How crops lie, and what is painted over in them. */
+static sk_status open_masks(sk_task_stage *s, const sk_task_stage *first, sk_error *err)
+{
+    const sk_task_role finder = sk_family_role(first->model), own = sk_family_role(s->model);
+    const sk_choice turned = s->settings.crop_turned, masked = s->settings.mask_neighbours;
+    s->turns = finder.oriented && (turned == SK_CHOICE_ON || (turned == SK_CHOICE_AUTO && !own.centred));
+    s->masks = (finder.gives & SK_GIVES_BOXES) &&
+               (masked == SK_CHOICE_ON || (masked == SK_CHOICE_AUTO && finder.oriented));
+    if (!s->masks)
+        return SK_OK;
+    s->most_boxes = first->plan.capacity;
+    s->boxes = sk_calloc((size_t)s->most_boxes, sizeof *s->boxes);
+    return s->boxes ? SK_OK : sk_fail_memory(err, (size_t)s->most_boxes * sizeof *s->boxes);
+}
+
 /* Room for the crops, and what their form has from the plan. */
 static sk_status open_crops(sk_task_stage *s, const sk_task_stage *first, sk_error *err)
 {
@@ -107,6 +122,7 @@ static sk_status open_crops(sk_task_stage *s, const sk_task_stage *first, sk_err
     s->places = sk_calloc((size_t)most, sizeof *s->places);
     if (!s->crops || !s->places)
         return sk_fail_memory(err, (size_t)most * (sizeof *s->crops + sizeof *s->places));
+    SK_TRY(open_masks(s, first, err));
     SK_TRY(s->family->open(s, first, err));
     s->crop_form.frame_width = s->frame_width;
     s->crop_form.frame_height = s->frame_height;
@@ -140,7 +156,7 @@ void sk_task_stage_close(sk_task_stage **stage)
 {
     SK_TAKE_OR_RETURN(s, stage);
     s->family->close(s);
-    sk_free_all(s->crops, s->places);
+    sk_free_all(s->crops, s->places, s->boxes);
     sk_plain_frame_free(&s->plain);
     sk_free(s);
 }

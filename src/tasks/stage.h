@@ -39,6 +39,11 @@ typedef struct sk_task_settings {
     int32_t crop_size; /* SLEAP models on crops that name no size: this; 0 = such a model is refused */
     float crop_margin; /* YOLO models on crops: the box grows by this part of its size on each side; 0.1 */
     int32_t max_crops; /* most crops a frame; default 256 */
+    /* Oriented boxes: crops lie along them; default off. Auto: for models that look at boxes, and not for SLEAP's centred-instance
+     * ones, which learn from upright crops. */
+    sk_choice crop_turned;
+    /* Other animals' boxes are black in a crop, but where they lie over its own; default off. Auto: those that are oriented. */
+    sk_choice mask_neighbours;
 } sk_task_settings;
 
 sk_task_settings sk_task_settings_defaults(void);
@@ -118,7 +123,8 @@ sk_status sk_task_stage_result(sk_task_stage *stage, const sk_tensor *outputs, i
                                int32_t image, sk_outputs_form form, sk_instances *out,
                                sk_error *err) SK_MUST_CHECK;
 
-/* Second models: how their crops are cut; for engines that do it where the frame lies. Null: a first model. */
+/* Second models: how their crops are cut; for engines that do it where the frame lies. Null: a first model, or crops that are
+ * turned or masked, which are cut here. */
 const sk_crop_form *sk_task_stage_crop_form(const sk_task_stage *stage);
 /* Where a frame's crops lie, from the first model's instances; empties `out`. The list is the stage's, until the next
  * frame's. No pixel is looked at. */

@@ -18,7 +18,22 @@ bool sk_found_middle(const sk_instances *found, const sk_found *item, float *x, 
 
 const sk_crop_form *sk_task_stage_crop_form(const sk_task_stage *s)
 {
-    return s->plan.takes_crops ? &s->crop_form : NULL;
+    return s->plan.takes_crops && !s->turns && !s->masks ? &s->crop_form : NULL;
+}
+
+/* For masks; the number it got, -1: none. */
+static int32_t list_box(sk_task_stage *s, const sk_found *found)
+{
+    if (!s->masks || s->n_boxes >= s->most_boxes || !sk_turned_box_of(found, &s->boxes[s->n_boxes]))
+        return -1;
+    return s->n_boxes++;
+}
+
+bool sk_stage_mask(const sk_task_stage *s, const sk_crop *place, sk_crop_mask *out)
+{
+    const int32_t own = s->crops[place - s->places].box;
+    *out = (sk_crop_mask){s->boxes, s->n_boxes, own, 1};
+    return s->masks && own >= 0 && s->n_boxes > 1;
 }
 
 sk_status sk_task_stage_find_crops(sk_task_stage *s, const sk_instances *found, sk_instances *out,
@@ -27,15 +42,18 @@ sk_status sk_task_stage_find_crops(sk_task_stage *s, const sk_instances *found, 
     SK_CHECK_ARG(s && found && out && list && s->plan.takes_crops, err);
     SK_CHECK_ARG(out->capacity >= s->plan.capacity && out->n_keypoints == s->plan.n_keypoints, err);
     s->frame = NULL;
-    s->n_crops = s->next_crop = 0;
+    s->n_crops = s->next_crop = s->n_boxes = 0;
     out->count = 0;
     if (s->family->crops)
         s->family->crops(s, out);
-    for (int32_t i = 0; i < found->count && s->n_crops < s->settings.max_crops; i++) {
+    int32_t i = 0;
+    for (; i < found->count && s->n_crops < s->settings.max_crops; i++) {
         sk_task_crop *c = &s->crops[s->n_crops];
-        *c = (sk_task_crop){.found = found->items[i]};
+        *c = (sk_task_crop){.found = found->items[i], .box = list_box(s, &found->items[i])};
         s->n_crops += s->family->crop(s, found, c, &s->places[s->n_crops]);
     }
+    for (; i < found->count; i++) /* those that are not looked at are in the way, too */
+        (void)list_box(s, &found->items[i]);
     *list = (sk_crop_list){s->places, s->n_crops};
     return SK_OK;
 }

@@ -59,6 +59,8 @@ sk_task_settings sk_task_settings_of(const sk_detector_settings *s)
     t.sleap.max_instances = s->max_instances;
     sleap_settings(&s->sleap, &t.sleap);
     t.keep = s->sleap;
+    t.crop_turned = s->crop_turned;
+    t.mask_neighbours = s->mask_neighbours;
     t.net_height = s->height;
     t.net_width = s->width;
     t.rect = s->rect != SK_RECT_OFF; /* who knows of a runtime that takes one shape only has said so */

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Ultralytics' models that find: boxes, poses, oriented boxes, and of segmentation the boxes. Frames are letterboxed; a
  * pose model may look at crops around another one's boxes. */
@@ -17,7 +18,8 @@ typedef struct yolo_stage {
     sk_pixel_format format; /* that the box is fitted to */
     sk_yolo_post *post;
     uint8_t *picture;   /* [height][width][3], on the way to float */
-    sk_instances inner; /* on crops: what one crop shows */
+    sk_instances inner; /* on crops: what one crop shows … */
+    uint8_t *canvas;    /* … and one that is turned or masked, before it is scaled */
 } yolo_stage;
 
 /* --- models --- */
@@ -27,6 +29,7 @@ static sk_task_role role(const sk_model *model)
     return (sk_task_role){.finds = true,
                           .whole_frames = true,
                           .gives = SK_GIVES_BOXES | SK_GIVES_MIDDLES,
+                          .oriented = model->task == SK_TASK_OBB,
                           .needs = model->task == SK_TASK_POSE ? SK_GIVES_BOXES : 0};
 }
 
@@ -89,6 +92,12 @@ static bool i420_above(const sk_model *model, const sk_task_settings *settings, 
     return true;
 }
 
+/* The longest side of a crop that is made before it is scaled. */
+static int32_t canvas_side(const sk_task_stage *s)
+{
+    return s->frame_width > s->frame_height ? s->frame_width : s->frame_height;
+}
+
 /* --- opening and closing --- */
 
 static void plan(sk_task_stage *s, int32_t keypoints, int32_t max_det)
@@ -106,8 +115,9 @@ static void plan(sk_task_stage *s, int32_t keypoints, int32_t max_det)
     s->plan.n_keypoints = keypoints;
     s->plan.capacity = crops ? s->settings.max_crops : max_det;
     if (crops)
-        snprintf(s->plan.steps, sizeof s->plan.steps, "crops grown by %g %%, letterbox -> %dx%d",
-                 (double)s->settings.crop_margin * 100, (int)g->width, (int)g->height);
+        snprintf(s->plan.steps, sizeof s->plan.steps, "%scrops grown by %g %%%s, letterbox -> %dx%d",
+                 s->turns ? "turned " : "", (double)s->settings.crop_margin * 100,
+                 s->masks ? ", neighbours black" : "", (int)g->width, (int)g->height);
     else
         snprintf(s->plan.steps, sizeof s->plan.steps, "letterbox %dx%d -> %dx%d in %dx%d",
                  (int)g->frame_width, (int)g->frame_height, (int)g->resized_width, (int)g->resized_height,
@@ -140,6 +150,12 @@ static sk_status open_stage(sk_task_stage *s, const sk_task_stage *first, sk_err
         return sk_fail_memory(err, (size_t)g->width * (size_t)g->height * 3);
     if (first)
         SK_TRY(sk_instances_alloc(settings.max_det, keypoints, &y->inner, err));
+    if (s->turns || s->masks) {
+        const size_t bytes = (size_t)canvas_side(s) * (size_t)canvas_side(s) * 3;
+        y->canvas = sk_malloc(bytes);
+        if (!y->canvas)
+            return sk_fail_memory(err, bytes);
+    }
     s->crop_form = (sk_crop_form){.rule = SK_CROP_LETTERBOX, .swap = !m->input.rgb};
     plan(s, keypoints, settings.max_det);
     return SK_OK;
@@ -152,7 +168,7 @@ static void close_stage(sk_task_stage *s)
         return;
     sk_letterbox_close(&y->box);
     sk_yolo_post_close(&y->post);
-    sk_free(y->picture);
+    sk_free_all(y->picture, y->canvas);
     sk_instances_free(&y->inner);
     sk_free(y);
 }
@@ -270,6 +286,13 @@ static const sk_yolo_settings *found_rules(const sk_task_stage *s)
 static bool crop(sk_task_stage *s, const sk_instances *found, sk_task_crop *c, sk_crop *place)
 {
     (void)found;
+    sk_turned_box turned;
+    if (s->turns && (c->found.has & SK_HAS_OBB)) {
+        const bool there = sk_turned_box_of(&c->found, &turned);
+        if (there)
+            *place = sk_turned_place(&turned, s->settings.crop_margin, canvas_side(s));
+        return there;
+    }
     const float *box = c->found.box;
     float gx = (box[2] - box[0]) * s->settings.crop_margin, gy = (box[3] - box[1]) * s->settings.crop_margin;
     float x0 = fmaxf(floorf(box[0] - gx), 0), y0 = fmaxf(floorf(box[1] - gy), 0);
@@ -291,12 +314,28 @@ static sk_status fit_crop(const sk_task_stage *s, const sk_crop *place, sk_lette
 static sk_status crop_input(sk_task_stage *s, const sk_crop *place, sk_task_input form, void *out,
                             sk_error *err)
 {
+    yolo_stage *y = s->own;
     sk_frame part = *s->frame;
-    int32_t bytes = part.format == SK_PIXEL_GRAY ? 1 : 3;
-    part.data += (ptrdiff_t)place->top * part.stride + (ptrdiff_t)place->left * bytes;
+    const int32_t bytes = part.format == SK_PIXEL_GRAY ? 1 : 3;
+    const sk_turned_picture whole = {part.data, part.stride, part.width, part.height, bytes};
+    sk_letterbox_geometry g;
+    sk_crop_mask mask;
+    const bool masked = sk_stage_mask(s, place, &mask);
+    if (!place->turned)
+        part.data += (ptrdiff_t)place->top * part.stride + (ptrdiff_t)place->left * bytes;
     part.width = (int32_t)place->width;
     part.height = (int32_t)place->height;
-    sk_letterbox_geometry g;
+    const size_t row = (size_t)part.width * (size_t)bytes;
+    if (place->turned)
+        sk_turned_cut(&whole, place, y->canvas);
+    for (int32_t v = 0; masked && !place->turned && v < part.height; v++)
+        memcpy(y->canvas + (size_t)v * row, part.data + v * part.stride, row);
+    if (masked)
+        sk_crop_mask_paint(&mask, place, bytes, y->canvas);
+    if (masked || place->turned) {
+        part.data = y->canvas;
+        part.stride = (ptrdiff_t)row;
+    }
     SK_TRY(fit_crop(s, place, &g, err));
     return box_input(s, &part, &g, form, out, err);
 }
@@ -316,7 +355,13 @@ static sk_status crop_decode(sk_task_stage *s, const sk_task_crop *c, const sk_c
     item->has = (item->has & ~SK_HAS_KEYPOINTS) | (y->inner.count ? SK_HAS_KEYPOINTS : 0);
     for (int32_t k = 0; k < out->n_keypoints && y->inner.count; k++) {
         sk_keypoint point = y->inner.keypoints[y->inner.items[0].first_keypoint + k];
-        out->keypoints[first + k] = (sk_keypoint){point.x + place->left, point.y + place->top, point.score};
+        sk_keypoint *to = &out->keypoints[first + k];
+        *to = (sk_keypoint){point.x + place->left, point.y + place->top, point.score};
+        if (!place->turned)
+            continue;
+        sk_turned_out(place, point.x - 0.5f, point.y - 0.5f, &to->x, &to->y); /* pixels' edges, and centres */
+        to->x += 0.5f;
+        to->y += 0.5f;
     }
     return SK_OK;
 }

@@ -108,7 +108,8 @@ static void run_case(const crop_case *c, int by_table)
         confidence[3 * SIDE + 3 + i] = c->empty == 1 + i ? 0 : 1; /* only the first node is found */
         const sk_map maps[2] = {sk_map_planar(confidence, NODES, SIDE, SIDE),
                                 sk_map_planar(c->vectors[i], CLASSES, 1, 1)};
-        const sk_sleap_centroid at = {20.0f * (float)(i + 1), 50, .9f - .1f * (float)i, -1};
+        const sk_sleap_centroid at = {
+            .x = 20.0f * (float)(i + 1), .y = 50, .score = .9f - .1f * (float)i, .class_id = -1};
         if (by_table) {
             assert_true(sk_peak_table_fill(&wish, maps, table));
             assert_ok(sk_sleap_post_crop_table(post, table, maps, 2, crop, &at, 1, &found, &err), &err);
