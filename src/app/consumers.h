@@ -28,6 +28,9 @@ typedef struct sk_predict_progress {
     int64_t instances;   /* found so far */
     int64_t continued;   /* of `done`, frames an earlier run had finished */
     double seconds; /* since this run's first frame was asked for; at the last frame it is the report's */
+    /* For whoever wants to know more while the watch is called; null: there is none, or not yet */
+    sk_pipeline *pipeline;
+    sk_source *source;
 } sk_predict_progress;
 
 /* Called after every frame; return true to stop: the frame is finished and the files are closed. */

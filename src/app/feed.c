@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/feed.h"
 
+#include "app/preview.h"
 #include "app/source_identity.h"
 #include "base/clock.h"
 #include "base/frame.h"
@@ -57,6 +58,7 @@ static sk_status give(feeding *f, bool *any, sk_error *err)
     SK_TRY(next_frame(f, &frame, err));
     if (!frame)
         return SK_OK;
+    sk_preview_look(f->how->preview, frame);
     const sk_finder *finder = f->how->finder;
     const sk_instances *found = NULL;
     sk_status status = finder ? finder->find(finder->context, frame, &found, err) : SK_OK;

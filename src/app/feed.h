@@ -20,6 +20,7 @@ typedef struct sk_feed {
     sk_pipeline *pipeline;
     const sk_finder *finder; /* finds in each frame what the pipeline looks at; null: its first model does */
     sk_consumers *consumers; /* begun; null: results are only counted */
+    sk_consumer *preview;    /* one of them that is shown frames as they come (app/preview.h); null: none */
     int64_t frames; /* so many, and the source stands at the next one; 0 (default): to the source's end */
     /* Everything on the calling thread, with at most this many frames on their way: for measurements, where frames are
      * always there. 0 (default): a thread reads, and as many as the pipeline takes are on their way. */

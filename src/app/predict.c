@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/predict_internal.h"
+#include "app/preview.h"
 #include "app/retell.h"
 #include "app/runtimes.h"
 #include "app/slp_video.h"
@@ -64,6 +65,8 @@ static sk_status list_consumers(predict_run *r, sk_predict_watch watch, void *co
         SK_TRY(sk_consumers_add(list, sk_consumer_overlay(&wish), err));
     if (s->tap)
         SK_TRY(sk_consumers_add(list, sk_consumer_tap(s->tap), err));
+    if (s->preview)
+        SK_TRY(sk_consumers_add(list, r->preview = sk_consumer_preview(s->preview), err));
     return sk_consumers_add(list, sk_consumer_progress(&r->progress, watch, context), err);
 }
 
@@ -189,10 +192,15 @@ static sk_status feed(predict_run *r, sk_error *err)
                          .pipeline = r->pipeline,
                          .consumers = &r->consumers,
                          .finder = s->finder,
+                         .preview = r->preview,
                          .interrupted = s->media.interrupted, /* a source that waited for its peer */
                          .interrupted_context = s->media.interrupted_context};
     sk_feed_report fed;
+    r->progress.pipeline = r->pipeline;
+    r->progress.source = r->source;
     sk_status status = sk_feed_run(&how, &fed, err);
+    r->progress.pipeline = NULL;
+    r->progress.source = NULL;
     p->frames += fed.frames;
     p->stopped = fed.stopped;
     p->seconds += fed.seconds;

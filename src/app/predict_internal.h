@@ -23,6 +23,7 @@ typedef struct predict_run {
     sk_source_info info;
     sk_frame like; /* what its frames are like */
     sk_consumers consumers;
+    sk_consumer *preview; /* one of them; null: none */
     sk_predict_progress progress;
 } predict_run;
 

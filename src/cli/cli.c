@@ -154,9 +154,23 @@ static void say(const char *mark, sk_cli_style_name style, const char *format, v
     funlockfile(stderr);
 }
 
+static void (*hear_warning)(const char *text);
+
+void sk_cli_on_warning(void (*hear)(const char *text))
+{
+    hear_warning = hear;
+}
+
 void sk_cli_warn(const char *format, ...)
 {
     va_list args;
+    if (hear_warning) {
+        char text[2048];
+        va_start(args, format);
+        vsnprintf(text, sizeof text, format, args);
+        va_end(args);
+        hear_warning(text);
+    }
     va_start(args, format);
     say("warning:", SK_STYLE_YELLOW, format, args);
     va_end(args);

@@ -36,6 +36,8 @@ int sk_cli_vprint(FILE *stream, const char *format, va_list args) SK_PRINTF(2, 0
 void sk_cli_print_error(const sk_error *err);
 /* "skitter: warning: …" on stderr, silent with --quiet. */
 void sk_cli_warn(const char *format, ...) SK_PRINTF(1, 2);
+/* Somebody else hears warnings, too, with --quiet as well; null: nobody. */
+void sk_cli_on_warning(void (*hear)(const char *text));
 /* A remark on stderr for the person watching, silent with --quiet. No newline needed. */
 void sk_cli_say(const char *format, ...) SK_PRINTF(1, 2);
 /* 0 with --quiet, 1 normally, 2 and more with --verbose. */

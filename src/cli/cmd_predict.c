@@ -48,7 +48,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     sk_status status = sk_cli_predict_open(args, "predict", &door, err);
     if (status == SK_OK)
         status = sk_cli_predict_all(args, &door.settings, &door.sources, door.fresh, &show, err);
-    sk_cli_predict_close(&door, status);
+    sk_cli_predict_close(&door, status, err);
     return status;
 }
 

@@ -91,7 +91,8 @@ static void put_figures(void *context, sk_json *json)
 
 static bool watch_given(void *context, const sk_predict_progress *progress)
 {
-    (void)context, (void)progress;
+    (void)context;
+    sk_run_events_progress(sk_cli_told(), progress);
     return sk_cli_interrupted();
 }
 
@@ -120,6 +121,7 @@ static sk_status judge_given(const sk_args *args, const sk_predict_door *door, c
                              const sk_predict_report *report, sk_error *err)
 {
     show_given(args, report, tracked, door->settings.out ? stdout : stderr);
+    sk_run_events_result(sk_cli_told(), report->stopped ? "stopped" : "finished", door->settings.out, report);
     if (!report->stopped)
         return SK_OK;
     return sk_fail(err, SK_ERR_CANCELLED,
@@ -136,6 +138,7 @@ static sk_status run_detections(const sk_args *args, sk_predict_door *door, sk_t
                        sk_args_count(args, "source"));
     door->settings.source = sk_args_text(args, "source");
     const sk_track_detections wish = {sk_args_text(args, "detections"), &door->settings, tracked};
+    sk_run_events_begin(sk_cli_told(), wish.path, door->settings.out, 0, 1, NULL);
     SK_TRY(sk_track_detections_run(&wish, watch_given, NULL, report, err));
     return judge_given(args, door, tracked, report, err);
 }
@@ -154,6 +157,7 @@ static sk_status run_background(const sk_args *args, sk_predict_door *door, sk_t
         door->settings.source = list->items[i].source;
         door->settings.out = folder ? folder : out;
         const sk_track_background wish = {&door->settings, tracked};
+        sk_run_events_begin(sk_cli_told(), door->settings.source, door->settings.out, i, list->count, NULL);
         if (!door->settings.source)
             status = sk_fail(err, SK_ERR_ARG, "a background needs a video, or a folder of its frames");
         else if (sk_track_background_run(&wish, watch_given, NULL, report, &problem) == SK_OK)
@@ -243,7 +247,7 @@ static sk_status run(const sk_args *written, sk_error *err)
     sk_finder_detections_close(&found.detections);
     sk_track_run_close(&tracked);
     sk_cli_track_close(&track);
-    sk_cli_predict_close(&door, status);
+    sk_cli_predict_close(&door, status, err);
     sk_args_close(&filled);
     sk_track_config_run_free(&config);
     return status;

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/help.h"
+#include "cli/run_told.h"
 #include "cli/unknown.h"
 #include "runtime/model_artifact.h"
 #include "runtime/probe.h"
@@ -69,6 +70,7 @@ static void on_artifact(void *context, sk_artifact_step step, const char *path, 
 {
     static int told; /* percent */
     (void)context;
+    sk_run_events_export(sk_cli_told(), step, path, note, part);
     if (step == SK_ARTIFACT_MAKING && part >= 0) {
         if ((int)(part * 10) > told / 10) {
             told = (int)(part * 100);

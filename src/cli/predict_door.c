@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/network_options.h"
+#include "cli/run_told.h"
 #include "media/reader.h"
 
 #include <string.h>
@@ -144,11 +145,13 @@ sk_status sk_cli_predict_open(const sk_args *args, const char *command, sk_predi
 {
     memset(door, 0, sizeof *door);
     sk_predict_defaults(&door->settings);
+    SK_TRY(sk_cli_told_open(args, &door->preview, &door->settings.preview, err));
     return open_door(args, command, door, err);
 }
 
-void sk_cli_predict_close(sk_predict_door *d, sk_status status)
+void sk_cli_predict_close(sk_predict_door *d, sk_status status, const sk_error *err)
 {
+    sk_cli_told_close(status, err);
     if (status != SK_OK && d->fresh && rmdir(d->fresh) == 0) /* nothing was written: the number stays free */
         (void)rmdir("runs");
     sk_source_list_free(&d->sources);

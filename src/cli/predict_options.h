@@ -2,6 +2,7 @@
 #ifndef SK_CLI_PREDICT_OPTIONS_H
 #define SK_CLI_PREDICT_OPTIONS_H
 
+#include "cli/run_told.h"
 #include "cli/shared_options.h"
 #include "cli/sleap_options.h"
 
@@ -99,6 +100,7 @@
     {SK_CHOICE("obb-form", "FORM", "long-side|quarter"), .fallback = "long-side", .needs = SK_NEEDS_OBB,     \
      .help = "oriented boxes: w >= h and an angle below 180 degrees, or an angle below 90"},                 \
         {SK_FLAG("no-winograd"), .needs = SK_NEEDS_CPU, .help = "cpu: direct convolutions only"},            \
+        SK_CLI_OPTIONS_TOLD,                                                                                 \
     {                                                                                                        \
         SK_FLAG("json"), .help = "the summary as one JSON object on standard output"                         \
     }

@@ -5,6 +5,7 @@
 #include "base/progress.h"
 #include "cli/cli.h"
 #include "cli/predict_print.h"
+#include "cli/run_told.h"
 
 #include <stdio.h>
 
@@ -39,6 +40,7 @@ static bool watch_frame(void *context, const sk_predict_progress *p)
 {
     session *w = context;
     char note[64];
+    sk_run_events_progress(sk_cli_told(), p);
     if (!w->opened)
         open_progress(w);
     if (!w->progress)
@@ -55,6 +57,7 @@ static void begin_source(void *context, const sk_predict_item *item)
 {
     session *w = context;
     w->opened = false;
+    sk_run_events_begin(sk_cli_told(), item->source, item->out, item->number, item->count, w->requested);
     if (w->many)
         sk_cli_say("[%zu/%zu] %s", item->number + 1, item->count, item->source);
 }
@@ -114,6 +117,8 @@ static void end_source(void *context, const sk_predict_item *item)
     sk_progress_close(&w->progress);
     if (item->report.notice[0])
         sk_cli_warn("%s", item->report.notice);
+    if (item->status == SK_OK)
+        sk_run_events_result(sk_cli_told(), state_of(item), item->out, &item->report);
     if (w->status == SK_OK && item->status != SK_OK) {
         w->status = item->status;
         w->error = item->error;
