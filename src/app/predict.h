@@ -67,7 +67,7 @@ struct sk_predict_settings {
     const sk_predict_more *more;   /* null: nothing more */
     /* Finds in place of a model: then `models` is one, which looks at crops of that. Borrowed; null: models find */
     const sk_finder *finder;
-    const sk_tap *tap; /* frames and results while they pass; null: nobody wants them */
+    const sk_tap *tap;                     /* frames and results while they pass; null: nobody wants them */
     const struct sk_preview_wish *preview; /* app/preview.h; null: none */
 };
 

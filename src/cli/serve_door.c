@@ -79,6 +79,20 @@ static bool put_options(const char *command, sk_json *json)
     return found != NULL;
 }
 
+static char kind(const char *command, const char *option)
+{
+    const sk_command *found = sk_command_find(command);
+    const sk_option *o = found ? sk_command_option(found, option, strlen(option)) : NULL;
+    if (!o || strcmp(o->name, option) != 0) /* other spellings are for people */
+        return 0;
+    switch (o->kind) {
+    case SK_OPTION_FLAG: return '-';
+    case SK_OPTION_FILE: return 'f';
+    case SK_OPTION_FOLDER: return 'd';
+    default: return 'v';
+    }
+}
+
 static sk_status check(const char *command, int n_words, const char *const *words, sk_error *err)
 {
     sk_args *args = NULL;
@@ -90,4 +104,4 @@ static sk_status check(const char *command, int n_words, const char *const *word
     return status;
 }
 
-const sk_server_doors sk_cli_serve_doors = {.options = put_options, .check = check};
+const sk_server_doors sk_cli_serve_doors = {.options = put_options, .kind = kind, .check = check};

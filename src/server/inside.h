@@ -12,6 +12,7 @@
 /* Inside server/: what routes share. */
 
 typedef struct sk_listener sk_listener;
+typedef struct sk_runs sk_runs;
 
 struct sk_server {
     sk_auth auth;
@@ -20,7 +21,8 @@ struct sk_server {
     sk_rate rate;
     sk_events *events;
     sk_server_doors doors;
-    char *state;           /* folder */
+    char *state; /* folder */
+    sk_runs *runs;
     sk_listener *listener; /* null: none, in tests of routes */
     char link[512], notice[512];
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/route_runtimes.h"
-
 #include "base/clock.h"
+#include "models/model.h"
 #include "server/routes.h"
+#include "server/runs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -49,26 +49,28 @@ static sk_status body_pipelines(const sk_config_value *root, uint32_t *pipelines
     return SK_OK;
 }
 
-void sk_put_run_info(sk_json *j, const sk_run_info *run)
+static void put_holder(sk_json *j, sk_runs *runs, const sk_run_info *run)
 {
-    char since[SK_CLOCK_TEXT];
+    char since[SK_CLOCK_TEXT], id[24];
+    sk_runs_of_process(runs, run->holder.pid, id);
     sk_json_object(j);
     sk_json_key_strings(j, {"name", run->name[0] ? run->name : run->holder.command},
                         {"command", run->holder.command}, {"host", run->holder.host},
                         {"since", sk_clock_text(run->holder.since_ms, since, sizeof since)});
     sk_json_key_int(j, "pid", run->holder.pid);
+    sk_json_key_string(j, "run", text_or_null(id));
     sk_json_close(j);
 }
 
 /* Who keeps the setting as it is: every run of this user, wherever it was started. */
-static void put_lock(sk_json *j)
+static void put_lock(sk_json *j, sk_runs *runs)
 {
     sk_run_info rows[RUNS_SHOWN];
     int32_t count = 0;
     sk_json_key_array(j, "locked_by");
     if (sk_run_list(rows, RUNS_SHOWN, &count, NULL) == SK_OK)
         for (int32_t i = 0; i < count && i < RUNS_SHOWN; i++)
-            sk_put_run_info(j, &rows[i]);
+            put_holder(j, runs, &rows[i]);
     sk_json_close(j);
 }
 
@@ -117,7 +119,8 @@ static void put_choice(sk_json *j, const sk_runtime_settings *settings, const sk
     sk_json_close(j);
 }
 
-sk_status sk_put_runtimes(sk_json *j, const sk_runtimes_view *view, int64_t at_wall_ms, sk_error *err)
+static sk_status put_runtimes(sk_json *j, sk_runs *runs, const sk_runtimes_view *view, int64_t at_wall_ms,
+                              sk_error *err)
 {
     sk_runtime_settings settings;
     char at[SK_CLOCK_TEXT];
@@ -130,7 +133,7 @@ sk_status sk_put_runtimes(sk_json *j, const sk_runtimes_view *view, int64_t at_w
     sk_json_close(j);
     put_rows(j, view);
     put_choice(j, &settings, view);
-    put_lock(j);
+    put_lock(j, runs);
     return SK_OK;
 }
 
@@ -145,7 +148,7 @@ static sk_status reply_runtimes(sk_server *server, uint32_t pipelines, bool fres
     sk_probes_look(&server->probes, pipelines, fresh, view, &at);
     sk_json j = sk_reply_json(reply);
     sk_json_object(&j);
-    sk_status status = sk_put_runtimes(&j, view, at, err);
+    sk_status status = put_runtimes(&j, server->runs, view, at, err);
     if (announced)
         sk_json_key_string(&j, "announced", text_or_null(announced));
     sk_json_close(&j);

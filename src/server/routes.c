@@ -8,6 +8,7 @@
 
 static const sk_route routes[] = {
     {SK_METHOD_GET, "about", sk_serve_about},
+    {SK_METHOD_POST, "command", sk_serve_command},
     {SK_METHOD_POST, "demo", sk_serve_demo},
     {SK_METHOD_GET, "doctor", sk_serve_doctor},
     {SK_METHOD_GET, "events", sk_serve_events},
@@ -16,6 +17,13 @@ static const sk_route routes[] = {
     {SK_METHOD_GET, "probe", sk_serve_probe},
     {SK_METHOD_GET, "recent", sk_serve_recent},
     {SK_METHOD_POST, "recent", sk_serve_recent_post},
+    {SK_METHOD_GET, "runs", sk_serve_runs},
+    {SK_METHOD_POST, "runs", sk_serve_run_start},
+    {SK_METHOD_GET, "runs/{id}", sk_serve_run},
+    {SK_METHOD_DELETE, "runs/{id}", sk_serve_run_remove},
+    {SK_METHOD_POST, "runs/{id}/continue", sk_serve_run_continue},
+    {SK_METHOD_GET, "runs/{id}/preview.jpg", sk_serve_run_preview},
+    {SK_METHOD_POST, "runs/{id}/stop", sk_serve_run_stop},
     {SK_METHOD_PUT, "runtime", sk_serve_runtime_put},
     {SK_METHOD_POST, "runtime/reset", sk_serve_runtime_reset},
     {SK_METHOD_GET, "runtimes", sk_serve_runtimes},

@@ -31,6 +31,7 @@ const char *const *sk_routes_headers(void);
 #define SK_SERVE(name)                                                                                       \
     sk_status sk_serve_##name(sk_server *server, const sk_request *request, sk_reply *reply, sk_error *err)
 SK_SERVE(about);
+SK_SERVE(command);
 SK_SERVE(demo);
 SK_SERVE(doctor);
 SK_SERVE(events);
@@ -39,6 +40,13 @@ SK_SERVE(frame);
 SK_SERVE(probe);
 SK_SERVE(recent);
 SK_SERVE(recent_post);
+SK_SERVE(run);
+SK_SERVE(run_continue);
+SK_SERVE(run_preview);
+SK_SERVE(run_remove);
+SK_SERVE(run_start);
+SK_SERVE(run_stop);
+SK_SERVE(runs);
 SK_SERVE(runtime_put);
 SK_SERVE(runtime_reset);
 SK_SERVE(runtimes);

@@ -16,6 +16,8 @@ typedef struct sk_server sk_server;
 typedef struct sk_server_doors {
     /* Every option of the command ("track", "predict") as members of an array that is open. False: no such command. */
     bool (*options)(const char *command, sk_json *json);
+    /* What an option takes: '-' nothing, 'f' a file, 'd' a folder, 'v' another value; 0: there is none of this name. */
+    char (*kind)(const char *command, const char *option);
     /* Would the command take these words? The text of the error is the command line's own. */
     sk_status (*check)(const char *command, int n_words, const char *const *words, sk_error *err);
 } sk_server_doors;
@@ -29,6 +31,7 @@ typedef struct sk_server_settings {
     int32_t n_folders;
     const char *state; /* folder for the list of runs; null: in the user's cache folder */
     const sk_server_doors *doors;
+    const char *program; /* that runs are started with; null: this very one */
 } sk_server_settings;
 
 /* Listens when it returns. Settings are copied but for the doors. SK_ERR_UNSUPPORTED in builds without libmicrohttpd. */

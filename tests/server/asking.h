@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/serve_door.h"
 #include "server/routes.h"
 
 #include <stdio.h>
@@ -39,7 +40,11 @@ static inline int open_asked(void **state)
     static char root[1024];
     snprintf(root, sizeof root, "%s", place("root"));
     static const char *folders[] = {root};
-    sk_server_settings s = {.folders = folders, .n_folders = 1, .state = place("state")};
+    sk_server_settings s = {.folders = folders,
+                            .n_folders = 1,
+                            .state = place("state"),
+                            .doors = &sk_cli_serve_doors,
+                            .program = getenv("SKITTER_TEST_BINARY")};
     assert_ok(sk_server_prepare(&s, &asked, &err), &err);
     sk_auth_set_port(&asked->auth, 8765);
     return 0;

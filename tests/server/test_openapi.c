@@ -121,6 +121,14 @@ static void test_answers_have_their_shape(void **state)
     shape("GET", "files", "/api/v1/files?path=/etc", NULL, 403);
     shape("GET", "frame", "/api/v1/frame", NULL, 400);
     shape("GET", "frame", frame, NULL, 422);
+    shape("GET", "runs", "/api/v1/runs", NULL, 200);
+    shape("GET", "runs/{id}", "/api/v1/runs/7", NULL, 404);
+    shape("GET", "runs/{id}/preview.jpg", "/api/v1/runs/7/preview.jpg", NULL, 404);
+    shape("POST", "runs", "/api/v1/runs", "{}", 400);
+    shape("POST", "command", "/api/v1/command", "{}", 400);
+    shape("POST", "runs/{id}/stop", "/api/v1/runs/7/stop", NULL, 404);
+    shape("POST", "runs/{id}/continue", "/api/v1/runs/7/continue", NULL, 404);
+    shape("DELETE", "runs/{id}", "/api/v1/runs/7", NULL, 404);
     shape("GET", "settings", "/api/v1/settings?command=track", NULL, 200);
     shape("GET", "settings", "/api/v1/settings?command=rm", NULL, 400);
     shape("GET", "troubleshooting", "/api/v1/troubleshooting?pipelines=yolo_pose", NULL, 200);

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/runs_inside.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* When a process began, in the system's own count: a number that was given to another process since is told apart. 0: gone. */
+static int64_t start_of(int64_t pid)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    const ssize_t n = read(file, text, sizeof text - 1);
+    close(file);
+    if (n <= 0)
+        return 0;
+    text[n] = '\0';
+    const char *at = strrchr(text, ')');                      /* the name may hold anything */
+    if (at && (at[1] != ' ' || at[2] == 'Z' || at[2] == 'X')) /* dead, and not yet waited for */
+        return 0;
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoll(at, NULL, 10) : 0;
+}
+
+/* A fresh file of the run's, to be appended to. */
+static int open_file(sk_runs *runs, const char *id, const char *ending, sk_status *status, sk_error *err)
+{
+    char *path = sk_runs_path(runs, id, ending);
+    int file = -1;
+    if (*status == SK_OK)
+        *status = path ? sk_file_open_own(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, &file, err)
+                       : sk_fail_memory(err, 64);
+    sk_free(path);
+    return file;
+}
+
+/* Descriptors are ours alone (O_CLOEXEC) but for those that the child gets. */
+static int spawn(const sk_runs *runs, char *const *argv, int log, int events, pid_t *pid)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t how;
+    sigset_t none, usual;
+    sigemptyset(&none);
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGINT);
+    sigaddset(&usual, SIGTERM);
+    sigaddset(&usual, SIGPIPE);
+    if (posix_spawn_file_actions_init(&files) != 0)
+        return ENOMEM;
+    if (posix_spawnattr_init(&how) != 0) {
+        posix_spawn_file_actions_destroy(&files);
+        return ENOMEM;
+    }
+    int code = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    code = code ? code : posix_spawn_file_actions_adddup2(&files, log, 1);
+    code = code ? code : posix_spawn_file_actions_adddup2(&files, log, 2);
+    code = code ? code : posix_spawn_file_actions_adddup2(&files, events, 3);
+    code = code ? code : posix_spawnattr_setsigmask(&how, &none);
+    code = code ? code : posix_spawnattr_setsigdefault(&how, &usual);
+    /* a session of its own: Ctrl-C in the server's terminal is not meant for it */
+    code = code ? code
+                : posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                                     POSIX_SPAWN_SETSID);
+    code = code ? code : posix_spawn(pid, runs->program, &files, &how, argv, environ);
+    posix_spawnattr_destroy(&how);
+    posix_spawn_file_actions_destroy(&files);
+    return code;
+}
+
+sk_status sk_page_run_start(sk_runs *runs, sk_page_run *run, sk_error *err)
+{
+    sk_status status = SK_OK;
+    sk_wish words = {0}; /* the run's own, and what is told to us */
+    pid_t pid = 0;
+    int log = -1, events = -1, high = -1;
+    char *picture = sk_runs_path(runs, run->id, ".jpg");
+    sk_page_run_forget(run);
+    if (picture)
+        (void)unlink(picture);
+    SK_TRY_GOTO(picture ? sk_wish_add(&words, err, "skitter") : sk_fail_memory(err, 64));
+    SK_TRY_GOTO(sk_wish_add(&words, err, "%s", run->wish.command));
+    for (int32_t i = 0; i < run->wish.n_words; i++)
+        SK_TRY_GOTO(sk_wish_add(&words, err, "%s", run->wish.words[i]));
+    SK_TRY_GOTO(sk_wish_add(&words, err, "--events=3"));
+    SK_TRY_GOTO(sk_wish_add(&words, err, "--preview=%s", picture));
+    log = open_file(runs, run->id, ".log", &status, err);
+    events = open_file(runs, run->id, ".events", &status, err);
+    if (status != SK_OK)
+        goto done;
+    high = fcntl(events, F_DUPFD_CLOEXEC, 10); /* dup2 onto itself would leave it closed by exec */
+    const int code = high < 0 ? errno : spawn(runs, words.words, log, high, &pid);
+    if (code) {
+        status = sk_fail(err, SK_ERR_RUNTIME, "the run could not be started: %s", strerror(code));
+        goto done;
+    }
+    run->state = SK_PAGE_RUNNING;
+    run->pid = pid;
+    run->pid_start = start_of(pid);
+    run->child = true;
+    run->started_ms = sk_clock_wall_ms();
+    run->ended_ms = 0;
+done:
+    if (log >= 0)
+        close(log);
+    if (events >= 0)
+        close(events);
+    if (high >= 0)
+        close(high);
+    sk_wish_free(&words);
+    sk_free(picture);
+    return status;
+}
+
+bool sk_page_run_is_alive(sk_page_run *run, int *exit_status)
+{
+    *exit_status = -1;
+    if (!run->pid)
+        return false;
+    if (!run->child)
+        return start_of(run->pid) == run->pid_start && run->pid_start != 0;
+    const pid_t got = waitpid((pid_t)run->pid, exit_status, WNOHANG);
+    if (got != 0)
+        run->child = false; /* reaped: the number may be another's from here on */
+    if (got < 0)
+        *exit_status = -1;
+    return got == 0;
+}
+
+void sk_page_run_interrupt(sk_page_run *run)
+{
+    /* the number of a child is its own until it is waited for; others are compared */
+    if (run->pid > 0 && (run->child || start_of(run->pid) == run->pid_start))
+        (void)kill((pid_t)run->pid, SIGINT);
+}
