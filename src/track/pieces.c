@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#define ALONE 3 /* frames: over a longer gap no pass goes alone, as it may have gone to what is no animal */
+
 /* Which open piece a pass' track is in. */
 typedef struct track_map {
     int32_t *piece; /* index of the open piece, -1 */
@@ -115,7 +117,9 @@ static sk_status make_frame(making *m, const sk_stored_frame *f, const int32_t *
             continue;
         int32_t at = agreed(m, of_f, of_b);
         if (at >= 0 && ((size_t)at >= n_before || m->claims[at] != i ||
-                        too_fast(m, m->open[at], f->frame, &f->detections[i])))
+                        too_fast(m, m->open[at], f->frame, &f->detections[i]) ||
+                        (backward && (of_f < 0 || of_b < 0) &&
+                         f->frame - sk_open_piece_last(m->open[at])->frame > ALONE)))
             at = -1;
         if (at < 0)
             SK_TRY(begin(m, f->frame, &at, err));

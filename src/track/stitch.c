@@ -11,8 +11,10 @@
  * if they are not: by the way and the velocities (measured against what this video's animals do without a gap), the heading,
  * the build, the looks. All links are chosen at once so that the sum is largest. */
 
-#define OVERLAP                                                                                              \
-    3 /* frames by which one piece may begin before the other has ended: both boxes of a double detection */
+/* One piece may begin before the other has ended: both boxes of a double detection, or one pass held on to what was false. So many
+ * frames, and what each of them costs. */
+#define OVERLAP       10
+#define OVERLAP_COSTS 0.4
 #define POINTS_NOISE                                                                                         \
     0.27 /* bodies: how far a point is from where it was; its square grows as the root of the time */
 #define POINTS_SAY 6.0
@@ -172,6 +174,7 @@ static double worth_of_link(const stitching *s, const sk_piece *a, const sk_piec
         worth += log(0.9 * peak * exp(-sharp * sk_piece_turn(&a->end, &b->start)) + 0.1);
     }
     worth -= 0.7 * log2(1 + gap / s->settings->fps * 4);
+    worth -= OVERLAP_COSTS * fmax(0, 1 - frames);
     return worth + worth_of_build(s, a, b);
 }
 

@@ -237,6 +237,54 @@ static void so_many_animals_are_so_many_tracks(void **state)
     sk_offline_close(&o);
 }
 
+/* The forward pass goes on, alone, to something false elsewhere that was found some frames later. */
+static void no_pass_goes_alone_over_a_gap(void **state)
+{
+    (void)state;
+    sk_seen_store *store = NULL;
+    sk_error err = {0};
+    assert_ok(sk_seen_store_open(NULL, &store, &err), &err);
+    int32_t forward[64], backward[64], piece[64], n = 0;
+    for (int f = 0; f < 48; f++) {
+        sk_detection d = animal(0, f);
+        if (f >= 20 && f < 30)
+            continue;
+        if (f >= 30)
+            d.x += 40, d.score = 0.3;
+        assert_ok(sk_seen_store_add(store, f, f / 25.0, &d, 1, &err), &err);
+        forward[n] = 0;
+        backward[n++] = f < 30 ? 0 : -1;
+    }
+    sk_pieces p;
+    assert_ok(sk_pieces_make(store, forward, backward, 25, 0, NULL, 1, piece, &p, &err), &err);
+    assert_int_equal(p.count, 2);
+    assert_int_equal(piece[19], piece[0]);
+    assert_int_not_equal(piece[20], piece[0]);
+    sk_pieces_free(&p);
+    for (int i = 20; i < n; i++)
+        backward[i] = 0; /* both say so: one piece */
+    assert_ok(sk_pieces_make(store, forward, backward, 25, 0, NULL, 1, piece, &p, &err), &err);
+    assert_int_equal(p.count, 1);
+    sk_pieces_free(&p);
+    sk_seen_store_close(&store);
+}
+
+/* The same way, one begins 7 frames before the other ends: one animal. */
+static void pieces_that_overlap_are_one(void **state)
+{
+    (void)state;
+    sk_piece items[2] = {piece(0, 60, 100, 100), piece(54, 120, 208, 100)};
+    sk_pieces p = pieces_of(items, 2);
+    const sk_stitch_settings s = {.fps = 25, .gap = 4, .prior = 6};
+    int32_t tracks = 0;
+    sk_error err = {0};
+    assert_ok(sk_pieces_stitch(&p, &s, &tracks, &err), &err);
+    assert_int_equal(tracks, 1);
+    items[1].start.y += 40; /* beside it: two */
+    assert_ok(sk_pieces_stitch(&p, &s, &tracks, &err), &err);
+    assert_int_equal(tracks, 2);
+}
+
 static void impossible_ways_are_cut(void **state)
 {
     (void)state;
@@ -377,6 +425,8 @@ int main(void)
         cmocka_unit_test(two_boxes_of_one_animal_do_not_break_its_track),
         cmocka_unit_test(the_best_of_all_links_not_the_nearest_first),
         cmocka_unit_test(so_many_animals_are_so_many_tracks),
+        cmocka_unit_test(no_pass_goes_alone_over_a_gap),
+        cmocka_unit_test(pieces_that_overlap_are_one),
         cmocka_unit_test(impossible_ways_are_cut),
         cmocka_unit_test(headings_are_decided_over_the_track),
         cmocka_unit_test(smoothing_takes_the_jitter),
