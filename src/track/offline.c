@@ -2,6 +2,7 @@
 #include "track/offline.h"
 
 #include "base/memory.h"
+#include "track/final_tracks.h"
 #include "track/gaps.h"
 #include "track/headings.h"
 #include "track/pieces.h"
@@ -10,8 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define FAINT 0.6 /* score: a track of the least length whose mean is lower was never an animal */
 
 struct sk_offline {
     sk_offline_settings settings;
@@ -154,77 +153,7 @@ done:
     return status;
 }
 
-/* --- final tracks --- */
-
-typedef struct length {
-    int32_t track, n;
-    int64_t first;
-    double score; /* the sum */
-    bool sure;    /* it is somebody's, however short */
-} length;
-
-static int longest_first(const void *a, const void *b)
-{
-    const length *x = a, *y = b;
-    if (x->n != y->n)
-        return x->n > y->n ? -1 : 1;
-    return x->track < y->track ? -1 : x->track > y->track;
-}
-
-static int earliest_first(const void *a, const void *b)
-{
-    const length *x = a, *y = b;
-    if (x->first != y->first)
-        return x->first < y->first ? -1 : 1;
-    return x->track < y->track ? -1 : x->track > y->track;
-}
-
-/* Tracks that are too short go, those that were seen faintly all the time, and of more than there are animals the shortest; the others are numbered by first frames.
- * Detections' pieces become their tracks. */
-static sk_status settle_tracks(sk_offline *o, sk_pieces *p, int32_t n, sk_error *err)
-{
-    length *lengths = sk_calloc((size_t)n + 1, sizeof *lengths);
-    int32_t *final = sk_malloc(((size_t)n + 1) * sizeof *final);
-    if (!lengths || !final) {
-        sk_free(lengths);
-        sk_free(final);
-        return sk_fail_memory(err, (size_t)n * sizeof *lengths);
-    }
-    for (int32_t i = 0; i < n; i++) {
-        lengths[i] = (length){.track = i, .first = INT64_MAX};
-        final[i] = -1;
-    }
-    for (size_t i = 0; i < p->count; i++) {
-        if (p->items[i].track < 0)
-            continue;
-        length *l = &lengths[p->items[i].track];
-        l->n += p->items[i].n;
-        l->score += p->items[i].score;
-        l->sure |= p->items[i].sure;
-        l->first = p->items[i].first < l->first ? p->items[i].first : l->first;
-    }
-    const double shortest = fmax(1, round(o->settings.shortest * o->fps));
-    qsort(lengths, (size_t)n, sizeof *lengths, longest_first);
-    int32_t kept = 0;
-    for (int32_t i = 0; i < n; i++) {
-        const bool lasts = lengths[i].n >= shortest && lengths[i].score >= FAINT * shortest;
-        if ((lasts || lengths[i].sure) &&
-            (o->settings.track.animals <= 0 || kept < o->settings.track.animals))
-            lengths[kept++] = lengths[i];
-    }
-    qsort(lengths, (size_t)kept, sizeof *lengths, earliest_first);
-    for (int32_t i = 0; i < kept; i++)
-        final[lengths[i].track] = i;
-    o->tracks = kept;
-    const int64_t detections = sk_seen_store_detections(o->store);
-    for (int64_t i = 0; i < detections; i++) {
-        const int32_t track = o->track[i] >= 0 ? p->items[o->track[i]].track : -1;
-        o->track[i] = track >= 0 ? final[track] : -1;
-    }
-    sk_free(lengths);
-    sk_free(final);
-    return SK_OK;
-}
+/* --- what is told --- */
 
 static sk_sighting sighting_of(const sk_offline *o, const sk_stored_frame *f, int32_t i)
 {
@@ -249,68 +178,6 @@ static sk_sighting sighting_of(const sk_offline *o, const sk_stored_frame *f, in
     if (o->smoothed)
         sk_smoothed_apply(&o->smoothed[at], &o->how, d, &s);
     return s;
-}
-
-/* Pieces that were linked may overlap by some frames (double detections): of two in one frame the better stays. */
-static sk_status drop_doubles(sk_offline *o, sk_error *err)
-{
-    typedef struct last {
-        int64_t frame, detection;
-        double score;
-    } last;
-    last *seen = sk_calloc((size_t)o->tracks + 1, sizeof *seen);
-    if (!seen)
-        return sk_fail_memory(err, (size_t)o->tracks * sizeof *seen);
-    for (int32_t i = 0; i < o->tracks; i++)
-        seen[i].frame = INT64_MIN;
-    sk_status status = SK_OK;
-    const int64_t frames = sk_seen_store_frames(o->store);
-    for (int64_t at = 0; at < frames; at++) {
-        sk_stored_frame f;
-        SK_TRY_GOTO(sk_seen_store_read(o->store, at, &f, err));
-        for (int32_t i = 0; i < f.n; i++) {
-            const int64_t d = f.first + i;
-            if (o->track[d] < 0)
-                continue;
-            last *of = &seen[o->track[d]];
-            const bool twice = of->frame == f.frame;
-            if (twice && of->score >= f.detections[i].score) {
-                o->track[d] = -1;
-                continue;
-            }
-            if (twice)
-                o->track[of->detection] = -1;
-            *of = (last){f.frame, d, f.detections[i].score};
-        }
-    }
-done:
-    sk_free(seen);
-    return status;
-}
-
-/* A track's class is what most of its detections say, by their scores. */
-static sk_status find_classes(sk_offline *o, sk_error *err)
-{
-    sk_votes *votes = sk_calloc((size_t)o->tracks + 1, sizeof *votes);
-    o->class_of = sk_malloc(((size_t)o->tracks + 1) * sizeof *o->class_of);
-    sk_status status = SK_OK;
-    if (!votes || !o->class_of) {
-        status = sk_fail_memory(err, (size_t)o->tracks * sizeof *votes);
-        goto done;
-    }
-    const int64_t frames = sk_seen_store_frames(o->store);
-    for (int64_t at = 0; at < frames; at++) {
-        sk_stored_frame f;
-        SK_TRY_GOTO(sk_seen_store_read(o->store, at, &f, err));
-        for (int32_t i = 0; i < f.n; i++)
-            if (o->track[f.first + i] >= 0)
-                sk_votes_add(&votes[o->track[f.first + i]], f.detections[i].class_id, f.detections[i].score);
-    }
-    for (int32_t i = 0; i < o->tracks; i++)
-        o->class_of[i] = sk_votes_best(&votes[i]);
-done:
-    sk_free(votes);
-    return status;
 }
 
 static sk_status find_gaps(sk_offline *o, int64_t longest, sk_error *err)
@@ -348,7 +215,9 @@ static sk_status decide(sk_offline *o, sk_pieces *pieces, sk_error *err)
             pieces->items[i].track = (int32_t)i;
         n = (int32_t)pieces->count;
     }
-    return settle_tracks(o, pieces, n, err);
+    const double shortest = fmax(1, round(o->settings.shortest * o->fps));
+    return sk_final_tracks_settle(o->store, pieces, n, shortest, o->settings.track.animals, o->track,
+                                  &o->tracks, err);
 }
 
 sk_status sk_offline_finish(sk_offline *o, sk_error *err)
@@ -370,9 +239,9 @@ sk_status sk_offline_finish(sk_offline *o, sk_error *err)
     sk_seen_store_drop_column(o->store, o->other);
     o->other = NULL;
     SK_TRY(status);
-    SK_TRY(drop_doubles(o, err));
+    SK_TRY(sk_final_tracks_drop_doubles(o->store, o->track, o->tracks, err));
     SK_TRY(sk_headings_decide(o->store, o->track, o->tracks, o->settings.flip_burst, o->turned, err));
-    SK_TRY(find_classes(o, err));
+    SK_TRY(sk_final_tracks_classes(o->store, o->track, o->tracks, &o->class_of, err));
     o->how = (sk_smooth_settings){
         .frames = o->settings.smoothing * o->fps, .boxes = o->settings.track.steady != 0, .fps = o->fps};
     if (o->how.frames > 0 || o->how.boxes)
