@@ -118,7 +118,7 @@ static sk_status make_frame(making *m, const sk_stored_frame *f, const int32_t *
         int32_t at = agreed(m, of_f, of_b);
         if (at >= 0 && ((size_t)at >= n_before || m->claims[at] != i ||
                         too_fast(m, m->open[at], f->frame, &f->detections[i]) ||
-                        (backward && (of_f < 0 || of_b < 0) &&
+                        (backward && (of_f < 0 || of_b < 0) && !f->detections[i].pointed &&
                          f->frame - sk_open_piece_last(m->open[at])->frame > ALONE)))
             at = -1;
         if (at < 0)
