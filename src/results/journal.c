@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "base/transfer.h"
+#include "results/journal_entry.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,34 +16,9 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* File: head, identity, then entries.
- * Entry: u32 body length, u32 checksum of the body, body. A body of length 0 with checksum END_MARK ends a finished run.
- * Body: body_head, source bytes, problem bytes, instances, keypoints; all in this machine's byte order (a journal never
- * leaves its machine's run folder). Head and identity are put in place whole, by a rename: a journal has both or is not
- * there. */
-
-static const char magic[8] = "SKJRNL4\n";
-static const char family[6] = "SKJRNL"; /* what journals of other versions begin with, too */
-#define STAMP_BYTES    SK_JOURNAL_STAMP
-#define IDENTITY_LIMIT (16u << 20)
-#define END_MARK       0x53454e44u
-#define BODY_LIMIT     (64u << 20)
-#define BUFFER_BYTES   (4u << 20)
-
-typedef struct file_head {
-    char magic[8];
-    uint64_t id;
-    char stamp[STAMP_BYTES];
-    uint32_t identity_length, identity_sum;
-} file_head;
-
-typedef struct body_head {
-    int64_t index;
-    double time;
-    int64_t wall_ns;
-    uint64_t picture;
-    int32_t width, height, source_length, problem_length, count, n_keypoints;
-} body_head;
+static const char magic[8] = JOURNAL_MAGIC;
+static const char family[6] = JOURNAL_FAMILY;
+#define BUFFER_BYTES (4u << 20)
 
 struct sk_journal {
     int fd;
@@ -52,11 +28,10 @@ struct sk_journal {
     int64_t end;   /* file offset after the last good entry, without what is buffered */
     int64_t begin; /* offset of the first entry */
     bool finished;
-    char stamp[STAMP_BYTES];
+    char stamp[SK_JOURNAL_STAMP];
     unsigned char *buffer;
     size_t used;
-    unsigned char *body; /* for reading */
-    size_t body_capacity;
+    sk_journal_entry entry; /* for reading */
 };
 
 static sk_status io_failed(const sk_journal *j, const char *what, sk_error *err)
@@ -110,16 +85,16 @@ sk_status sk_journal_append(sk_journal *j, const sk_result_frame *frame, sk_erro
     if (!j)
         return SK_OK;
     const sk_instances *in = frame->instances;
-    body_head head = {.index = frame->index,
-                      .time = frame->time,
-                      .wall_ns = frame->wall_ns,
-                      .width = frame->width,
-                      .height = frame->height,
-                      .picture = frame->picture,
-                      .source_length = (int32_t)strlen(frame->source),
-                      .problem_length = frame->problem ? (int32_t)strlen(frame->problem) : 0,
-                      .count = in->count,
-                      .n_keypoints = in->n_keypoints};
+    journal_body_head head = {.index = frame->index,
+                              .time = frame->time,
+                              .wall_ns = frame->wall_ns,
+                              .width = frame->width,
+                              .height = frame->height,
+                              .picture = frame->picture,
+                              .source_length = (int32_t)strlen(frame->source),
+                              .problem_length = frame->problem ? (int32_t)strlen(frame->problem) : 0,
+                              .count = in->count,
+                              .n_keypoints = in->n_keypoints};
     size_t source = (size_t)head.source_length, problem = (size_t)head.problem_length,
            items = (size_t)in->count * sizeof *in->items;
     size_t points = (size_t)in->count * (size_t)in->n_keypoints * sizeof *in->keypoints;
@@ -147,7 +122,7 @@ sk_status sk_journal_append(sk_journal *j, const sk_result_frame *frame, sk_erro
 
 sk_status sk_journal_finish(sk_journal *j, sk_error *err)
 {
-    uint32_t mark[2] = {0, END_MARK};
+    uint32_t mark[2] = {0, JOURNAL_END_MARK};
     SK_TRY(make_room(j, sizeof mark, err));
     memcpy(j->buffer + j->used, mark, sizeof mark);
     j->used += sizeof mark;
@@ -160,98 +135,24 @@ static bool read_at(const sk_journal *j, int64_t offset, void *data, size_t byte
     return sk_read_all_at(j->fd, data, bytes, offset) == bytes;
 }
 
-/* One good entry at *offset into j->body; false at the end, at a torn or damaged entry. *ended for the end mark. */
-static bool read_entry(sk_journal *j, int64_t *offset, uint32_t *length, bool *ended)
-{
-    uint32_t head[2];
-    *ended = false;
-    if (!read_at(j, *offset, head, sizeof head))
-        return false;
-    if (head[0] == 0) {
-        *ended = head[1] == END_MARK;
-        return false;
-    }
-    if (head[0] < sizeof(body_head) || head[0] > BODY_LIMIT)
-        return false;
-    if (sk_array_reserve((void **)&j->body, &j->body_capacity, head[0], 1, BODY_LIMIT, NULL) != SK_OK ||
-        !read_at(j, *offset + 8, j->body, head[0]) || XXH32(j->body, head[0], 0) != head[1])
-        return false;
-    *offset += 8 + (int64_t)head[0];
-    *length = head[0];
-    return true;
-}
-
-/* The frame inside j->body; false when its counts do not fit its length. Instances are written into `instances`. */
-static bool parse_body(const sk_journal *j, uint32_t length, sk_result_frame *frame, sk_instances *instances,
-                       char **source)
-{
-    body_head head;
-    memcpy(&head, j->body, sizeof head);
-    /* each count is small before they are multiplied: a checksum is no proof of who wrote it */
-    if (head.source_length < 0 || head.problem_length < 0 || head.count < 0 || head.n_keypoints < 0 ||
-        (uint64_t)head.source_length > length || (uint64_t)head.problem_length > length ||
-        (uint64_t)head.count > length / sizeof(sk_found) ||
-        (uint64_t)head.n_keypoints > length / sizeof(sk_keypoint))
-        return false;
-    uint64_t items = (uint64_t)head.count * sizeof(sk_found);
-    uint64_t points = (uint64_t)head.count * (uint64_t)head.n_keypoints * sizeof(sk_keypoint);
-    const size_t source_length = (size_t)head.source_length, problem_length = (size_t)head.problem_length;
-    if (sizeof head + source_length + problem_length + items + points != length)
-        return false;
-    const unsigned char *at = j->body + sizeof head;
-    sk_free(*source);
-    *source = sk_malloc(source_length + problem_length + 2);
-    if (*source) { /* two texts in one piece */
-        memcpy(*source, at, source_length);
-        (*source)[source_length] = '\0';
-        memcpy(*source + source_length + 1, at + source_length, problem_length);
-        (*source)[source_length + 1 + problem_length] = '\0';
-    }
-    at += source_length + problem_length;
-    sk_free(instances->items);
-    sk_free(instances->keypoints);
-    *instances = (sk_instances){.count = head.count, .capacity = head.count, .n_keypoints = head.n_keypoints};
-    instances->items = sk_malloc((size_t)items);
-    instances->keypoints = sk_malloc((size_t)points);
-    if (!*source || !instances->items || !instances->keypoints)
-        return false;
-    memcpy(instances->items, at, (size_t)items);
-    memcpy(instances->keypoints, at + items, (size_t)points);
-    for (int32_t i = 0; i < head.count; i++)
-        instances->items[i].first_keypoint = i * head.n_keypoints;
-    *frame = (sk_result_frame){.source = *source,
-                               .index = head.index,
-                               .time = head.time,
-                               .width = head.width,
-                               .height = head.height,
-                               .instances = instances,
-                               .wall_ns = head.wall_ns,
-                               .picture = head.picture,
-                               .problem = problem_length ? *source + source_length + 1 : NULL};
-    return true;
-}
-
 sk_status sk_journal_replay(sk_journal *j, sk_journal_visit visit, void *context, sk_error *err)
 {
     if (!j)
         return SK_OK;
     SK_TRY(sk_journal_flush(j, false, err));
-    sk_instances instances = {0};
-    char *source = NULL;
     sk_status status = SK_OK;
     int64_t offset = j->begin;
     for (int64_t i = 0; i < j->count && status == SK_OK; i++) {
-        uint32_t length;
         bool ended;
         sk_result_frame frame;
-        if (!read_entry(j, &offset, &length, &ended) || !parse_body(j, length, &frame, &instances, &source))
+        if (!sk_journal_entry_read(&j->entry, j->fd, &offset, &ended) ||
+            !sk_journal_entry_parse(&j->entry, &frame))
             status =
                 sk_fail(err, SK_ERR_FORMAT, "%s: entry %lld can no longer be read; run again with --restart",
                         j->path, (long long)i);
         else
             status = visit(context, &frame, err);
     }
-    sk_free_all(instances.items, instances.keypoints, source);
     return status;
 }
 
@@ -260,11 +161,10 @@ static sk_status find_end(sk_journal *j, int64_t at_most, sk_error *err)
 {
     int64_t offset = j->begin;
     bool ended = false;
-    uint32_t length;
     j->count = 0;
     j->last_index = -1;
-    while (j->count < at_most && read_entry(j, &offset, &length, &ended)) {
-        memcpy(&j->last_index, j->body, sizeof j->last_index);
+    while (j->count < at_most && sk_journal_entry_read(&j->entry, j->fd, &offset, &ended)) {
+        memcpy(&j->last_index, j->entry.body, sizeof j->last_index);
         j->count++;
     }
     j->end = offset;
@@ -283,13 +183,13 @@ sk_status sk_journal_truncate(sk_journal *j, int64_t count, sk_error *err)
 static sk_status begin_new(const char *path, const char *identity, const char *stamp, sk_error *err)
 {
     size_t length = strlen(identity);
-    if (length > IDENTITY_LIMIT)
+    if (length > JOURNAL_IDENTITY_LIMIT)
         return sk_fail(err, SK_ERR_LIMIT, "%s: the run's settings take %zu bytes, at most %u are kept", path,
-                       length, IDENTITY_LIMIT);
-    char *bytes = sk_malloc(sizeof(file_head) + length);
+                       length, JOURNAL_IDENTITY_LIMIT);
+    char *bytes = sk_malloc(sizeof(journal_head) + length);
     if (!bytes)
         return sk_fail_memory(err, length);
-    file_head head = {.identity_length = (uint32_t)length, .identity_sum = XXH32(identity, length, 0)};
+    journal_head head = {.identity_length = (uint32_t)length, .identity_sum = XXH32(identity, length, 0)};
     memcpy(head.magic, magic, sizeof magic);
     snprintf(head.stamp, sizeof head.stamp, "%s", stamp);
     const int64_t now[3] = {sk_clock_ns(), sk_clock_wall_ms(), getpid()};
@@ -314,7 +214,7 @@ bool sk_journal_is_one(const char *path)
 
 bool sk_journal_glance(const char *path, char stamp[SK_JOURNAL_STAMP])
 {
-    file_head head = {0};
+    journal_head head = {0};
     int file;
     stamp[0] = '\0';
     if (sk_file_open_own(path, O_RDONLY, &file, NULL) != SK_OK)
@@ -323,7 +223,7 @@ bool sk_journal_glance(const char *path, char stamp[SK_JOURNAL_STAMP])
                      memcmp(head.magic, magic, sizeof magic) == 0;
     close(file);
     if (one)
-        snprintf(stamp, STAMP_BYTES, "%.*s", STAMP_BYTES - 1, head.stamp);
+        snprintf(stamp, SK_JOURNAL_STAMP, "%.*s", SK_JOURNAL_STAMP - 1, head.stamp);
     return one;
 }
 
@@ -338,7 +238,7 @@ bool sk_journal_is_finished(const char *path)
     const bool got = end > (off_t)sizeof mark &&
                      pread(file, mark, sizeof mark, end - (off_t)sizeof mark) == (ssize_t)sizeof mark;
     close(file);
-    return got && mark[0] == 0 && mark[1] == END_MARK;
+    return got && mark[0] == 0 && mark[1] == JOURNAL_END_MARK;
 }
 
 /* Was it cut off before its first entry? Then there is nothing in it to lose. */
@@ -346,23 +246,23 @@ static bool is_stump(const char *path)
 {
     char *bytes = NULL;
     size_t length;
-    file_head head;
+    journal_head head;
     if (!sk_file_exists(path))
         return true;
-    if (sk_file_read_own(path, sizeof head + IDENTITY_LIMIT, &bytes, &length, NULL) != SK_OK)
+    if (sk_file_read_own(path, sizeof head + JOURNAL_IDENTITY_LIMIT, &bytes, &length, NULL) != SK_OK)
         return false;
     memset(&head, 0, sizeof head);
     memcpy(&head, bytes, length < sizeof head ? length : sizeof head);
     bool ours = memcmp(head.magic, magic, length < sizeof magic ? length : sizeof magic) == 0;
     sk_free(bytes);
-    return ours && (length < sizeof head || (head.identity_length <= IDENTITY_LIMIT &&
+    return ours && (length < sizeof head || (head.identity_length <= JOURNAL_IDENTITY_LIMIT &&
                                              length < sizeof head + (size_t)head.identity_length));
 }
 
 /* The head and, in fresh memory, the identity of what lies there. */
 static sk_status read_head(sk_journal *j, char **identity, sk_error *err)
 {
-    file_head head = {0};
+    journal_head head = {0};
     *identity = NULL;
     bool whole = read_at(j, 0, &head, sizeof head);
     if (memcmp(head.magic, family, sizeof family) == 0 && memcmp(head.magic, magic, sizeof magic) != 0)
@@ -371,7 +271,8 @@ static sk_status read_head(sk_journal *j, char **identity, sk_error *err)
             "%s: this folder holds a run of another version of skitter, which cannot be continued. "
             "Use --restart to begin anew here, or choose another --out",
             j->path);
-    if (!whole || memcmp(head.magic, magic, sizeof magic) != 0 || head.identity_length > IDENTITY_LIMIT)
+    if (!whole || memcmp(head.magic, magic, sizeof magic) != 0 ||
+        head.identity_length > JOURNAL_IDENTITY_LIMIT)
         return sk_fail(err, SK_ERR_FORMAT, "%s: not a journal of skitter; remove it or choose another --out",
                        j->path);
     char *text = sk_calloc(1, (size_t)head.identity_length + 1);
@@ -383,7 +284,7 @@ static sk_status read_head(sk_journal *j, char **identity, sk_error *err)
         return sk_fail(err, SK_ERR_FORMAT, "%s: the journal is damaged; run again with --restart", j->path);
     }
     memcpy(j->stamp, head.stamp, sizeof j->stamp);
-    j->stamp[STAMP_BYTES - 1] = '\0';
+    j->stamp[SK_JOURNAL_STAMP - 1] = '\0';
     j->id = head.id;
     j->begin = (int64_t)sizeof head + head.identity_length;
     *identity = text;
@@ -431,7 +332,8 @@ void sk_journal_close(sk_journal **pointer)
             (void)!sk_journal_flush(j, false, NULL);
         close(j->fd);
     }
-    sk_free_all(j->buffer, j->body, j->path, j);
+    sk_journal_entry_free(&j->entry);
+    sk_free_all(j->buffer, j->path, j);
 }
 
 const char *sk_journal_stamp(const sk_journal *j)

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "results/journal_entry.h"
+
+#include "base/memory.h"
+#include "base/transfer.h"
+
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+static bool read_at(int file, int64_t offset, void *data, size_t bytes)
+{
+    return sk_read_all_at(file, data, bytes, offset) == bytes;
+}
+
+bool sk_journal_entry_read(sk_journal_entry *entry, int file, int64_t *offset, bool *ended)
+{
+    uint32_t head[2];
+    *ended = false;
+    if (!read_at(file, *offset, head, sizeof head))
+        return false;
+    if (head[0] == 0) {
+        *ended = head[1] == JOURNAL_END_MARK;
+        return false;
+    }
+    if (head[0] < sizeof(journal_body_head) || head[0] > JOURNAL_BODY_LIMIT)
+        return false;
+    if (sk_array_reserve((void **)&entry->body, &entry->capacity, head[0], 1, JOURNAL_BODY_LIMIT, NULL) !=
+            SK_OK ||
+        !read_at(file, *offset + 8, entry->body, head[0]) || XXH32(entry->body, head[0], 0) != head[1])
+        return false;
+    *offset += 8 + (int64_t)head[0];
+    entry->length = head[0];
+    return true;
+}
+
+bool sk_journal_entry_parse(sk_journal_entry *entry, sk_result_frame *frame)
+{
+    const uint32_t length = entry->length;
+    sk_instances *instances = &entry->instances;
+    char **source = &entry->source;
+    journal_body_head head;
+    memcpy(&head, entry->body, sizeof head);
+    /* each count is small before they are multiplied: a checksum is no proof of who wrote it */
+    if (head.source_length < 0 || head.problem_length < 0 || head.count < 0 || head.n_keypoints < 0 ||
+        (uint64_t)head.source_length > length || (uint64_t)head.problem_length > length ||
+        (uint64_t)head.count > length / sizeof(sk_found) ||
+        (uint64_t)head.n_keypoints > length / sizeof(sk_keypoint))
+        return false;
+    uint64_t items = (uint64_t)head.count * sizeof(sk_found);
+    uint64_t points = (uint64_t)head.count * (uint64_t)head.n_keypoints * sizeof(sk_keypoint);
+    const size_t source_length = (size_t)head.source_length, problem_length = (size_t)head.problem_length;
+    if (sizeof head + source_length + problem_length + items + points != length)
+        return false;
+    const unsigned char *at = entry->body + sizeof head;
+    sk_free(*source);
+    *source = sk_malloc(source_length + problem_length + 2);
+    if (*source) { /* two texts in one piece */
+        memcpy(*source, at, source_length);
+        (*source)[source_length] = '\0';
+        memcpy(*source + source_length + 1, at + source_length, problem_length);
+        (*source)[source_length + 1 + problem_length] = '\0';
+    }
+    at += source_length + problem_length;
+    sk_free(instances->items);
+    sk_free(instances->keypoints);
+    *instances = (sk_instances){.count = head.count, .capacity = head.count, .n_keypoints = head.n_keypoints};
+    instances->items = sk_malloc((size_t)items);
+    instances->keypoints = sk_malloc((size_t)points);
+    if (!*source || !instances->items || !instances->keypoints)
+        return false;
+    memcpy(instances->items, at, (size_t)items);
+    memcpy(instances->keypoints, at + items, (size_t)points);
+    for (int32_t i = 0; i < head.count; i++)
+        instances->items[i].first_keypoint = i * head.n_keypoints;
+    *frame = (sk_result_frame){.source = *source,
+                               .index = head.index,
+                               .time = head.time,
+                               .width = head.width,
+                               .height = head.height,
+                               .instances = instances,
+                               .wall_ns = head.wall_ns,
+                               .picture = head.picture,
+                               .problem = problem_length ? *source + source_length + 1 : NULL};
+    return true;
+}
+
+void sk_journal_entry_free(sk_journal_entry *entry)
+{
+    sk_free_all(entry->body, entry->instances.items, entry->instances.keypoints, entry->source);
+    *entry = (sk_journal_entry){0};
+}
