@@ -16,6 +16,17 @@
 
 #define SK_TRACK_POINTS_TEXT 512
 
+/* Tracks that were made before, told once more: a corrected copy of a run. */
+typedef struct sk_track_retold {
+    /* The frame's sightings in place of a tracker's, valid until the next call; `detection` is a number among its instances.
+     * Null: the tracker's. */
+    sk_status (*told)(void *context, const sk_result_frame *known, const sk_sighting **sightings, int32_t *n,
+                      sk_error *err);
+    /* Puts right what they say, and leaves out what is no animal. */
+    sk_status (*correct)(void *context, int64_t frame, sk_sighting *sightings, int32_t *n, sk_error *err);
+    void *context;
+} sk_track_retold;
+
 typedef struct sk_track_wish {
     sk_track_settings track;           /* fps 0: the source's */
     sk_offline_settings offline;       /* its `track` is not looked at */
@@ -27,6 +38,7 @@ typedef struct sk_track_wish {
     const char *region_text;           /* track.filter.region as text, for the run's identity; null: none */
     /* Keypoints at the head and at the tail, a comma between: names, or numbers from 0; "": found by their names */
     char head_points[SK_TRACK_POINTS_TEXT], tail_points[SK_TRACK_POINTS_TEXT];
+    const sk_track_retold *retold; /* null: tracks are made here, and are final */
 } sk_track_wish;
 
 void sk_track_wish_defaults(sk_track_wish *wish);

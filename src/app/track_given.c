@@ -78,7 +78,8 @@ static sk_status begin(given_run *r, sk_error *err)
 
 static sk_status take(given_run *r, sk_result_frame *frame, sk_error *err)
 {
-    frame->source = r->settings->source;
+    if (!r->given->named)
+        frame->source = r->settings->source;
     sk_passing passing = {.result = frame};
     SK_TRY(sk_consumers_take(&r->consumers, &passing, r->begin, err));
     r->last = frame->index;

@@ -15,6 +15,7 @@ typedef struct sk_given {
     const char *
         cache_source; /* a video: what is found in it is kept in the inference cache, if the run wants one; null: it is not */
     int64_t frames; /* -1: not known */
+    bool named;     /* frames say themselves which source they are of; else they are of the settings' */
     /* The next frame behind `last` (a number; -1: from the first). *any false: there is none. */
     sk_status (*next)(void *context, int64_t last, sk_result_frame *out, bool *any, sk_error *err);
     void *context;

@@ -25,6 +25,9 @@ struct sk_track_teller {
     sk_detection *detections; /* of one frame */
     int32_t *instance;        /* … the number of each among the frame's instances */
     size_t detections_capacity, instance_capacity;
+    sk_sighting *seen; /* of one frame */
+    int32_t n_seen;
+    size_t seen_capacity;
     /* What is told: */
     sk_instances told;
     size_t told_capacity;
@@ -72,6 +75,7 @@ void sk_track_teller_close(sk_track_teller **pointer)
         sk_hydra_csv_close(&t->raw[i]);
     sk_free(t->detections);
     sk_free(t->instance);
+    sk_free(t->seen);
     sk_free(t->told.items); /* its keypoints are the frame's */
     sk_free(t->sightings);
     sk_free(t->known);
@@ -178,7 +182,8 @@ static sk_status settle(sk_track_teller *t, sk_run_folder *folder, bool raw, sk_
 sk_status sk_track_teller_settle(sk_track_teller *t, sk_run_folder *folder, bool raw, sk_error *err)
 {
     const int64_t begin = sk_clock_ns();
-    sk_status status = t->wish->online || t->offline ? SK_OK : settle(t, folder, raw, err);
+    const bool told = t->wish->retold && t->wish->retold->told;
+    sk_status status = t->wish->online || t->offline || told ? SK_OK : settle(t, folder, raw, err);
     t->figures.seconds += (double)(sk_clock_ns() - begin) * 1e-9;
     return status;
 }
@@ -231,33 +236,49 @@ static sk_status put(sk_track_teller *t, const sk_instances *found, const sk_sig
     return SK_OK;
 }
 
-sk_status sk_track_teller_tell(sk_track_teller *t, int64_t entry, const sk_result_frame *known,
-                               sk_result_frame *told, sk_error *err)
+/* The frame's sightings: of the offline steps, the tracker, or those that were made before. */
+static sk_status follow(sk_track_teller *t, const sk_result_frame *known, sk_error *err)
 {
-    const int64_t begin = sk_clock_ns();
+    const sk_track_retold *retold = t->wish->retold;
     const sk_sighting *seen = NULL;
     int32_t n = 0, n_seen = 0;
     int64_t frame;
-    *told = *known;
-    if (entry == 0)
-        SK_TRY(begin_anew(t, err));
-    if (known->problem)
-        return SK_OK;
     SK_TRY(gather(t, known->instances, &n, err));
-    if (t->offline)
+    const bool told = retold && retold->told;
+    if (told)
+        SK_TRY(retold->told(retold->context, known, &seen, &n_seen, err));
+    else if (t->offline)
         SK_TRY(sk_offline_read(t->offline, t->frames++, &frame, &seen, &n_seen, err));
     else
         SK_TRY(sk_tracker_step(t->tracker, known->index, time_of(t, known), t->detections, n, &seen, &n_seen,
                                err));
     t->figures.found += n;
+    SK_TRY(sk_array_reserve((void **)&t->seen, &t->seen_capacity, (size_t)n_seen + 1, sizeof *t->seen,
+                            SIZE_MAX / 4096, err));
+    for (int32_t i = 0; i < n_seen; i++) {
+        const int32_t d = seen[i].detection, most = told ? known->instances->count : n;
+        t->seen[i] = seen[i];
+        t->seen[i].detection = d < 0 || d >= most ? -1 : told ? d : t->instance[d];
+    }
+    t->n_seen = n_seen;
+    return retold ? retold->correct(retold->context, known->index, t->seen, &t->n_seen, err) : SK_OK;
+}
+
+sk_status sk_track_teller_tell(sk_track_teller *t, int64_t entry, const sk_result_frame *known,
+                               sk_result_frame *told, sk_error *err)
+{
+    const int64_t begin = sk_clock_ns();
+    *told = *known;
+    if (entry == 0)
+        SK_TRY(begin_anew(t, err));
+    if (known->problem)
+        return SK_OK;
+    SK_TRY(follow(t, known, err));
     t->told.count = 0;
     t->told.n_keypoints = known->instances->n_keypoints;
     t->told.keypoints = known->instances->keypoints;
-    for (int32_t i = 0; i < n_seen; i++) {
-        sk_sighting s = seen[i];
-        s.detection = s.detection >= 0 && s.detection < n ? t->instance[s.detection] : -1;
-        SK_TRY(put(t, known->instances, &s, err));
-    }
+    for (int32_t i = 0; i < t->n_seen; i++)
+        SK_TRY(put(t, known->instances, &t->seen[i], err));
     t->told.capacity = t->told.count;
     told->instances = &t->told;
     told->sightings = t->sightings;

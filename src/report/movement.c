@@ -184,7 +184,8 @@ static void add_seen(sk_movement *m, sk_movement_track *t, const sk_sighting *s)
     t->seen_last = s->frame;
     t->body += (s->major - t->body) / (double)t->seen;
     const double turn = s->heading / (2 * M_PI);
-    t->headings[(int)((turn - floor(turn)) * SK_MOVEMENT_HEADINGS) % SK_MOVEMENT_HEADINGS]++;
+    if (isfinite(turn))
+        t->headings[(int)((turn - floor(turn)) * SK_MOVEMENT_HEADINGS) % SK_MOVEMENT_HEADINGS]++;
     if (m->width > 0 && s->x >= 0 && s->y >= 0 && s->x < m->width && s->y < m->height)
         m->occupancy[(int)(s->y * m->rows / m->height) * m->columns + (int)(s->x * m->columns / m->width)]++;
 }

@@ -121,6 +121,22 @@ void sk_corrections_apply(const sk_corrections *list, int64_t frame, int32_t *tr
     }
 }
 
+static bool same(const sk_correction *a, const sk_correction *b)
+{
+    return a->kind == b->kind && a->a == b->a && a->b == b->b && a->from == b->from && a->to == b->to &&
+           a->prefer == b->prefer && strcmp(a->name, b->name) == 0;
+}
+
+bool sk_corrections_same(const sk_corrections *a, const sk_corrections *b)
+{
+    if (a->count != b->count || a->undone != b->undone)
+        return false;
+    for (size_t i = 0; i < a->count + a->undone; i++)
+        if (!same(&a->items[i], &b->items[i]))
+            return false;
+    return true;
+}
+
 const char *sk_corrections_name(const sk_corrections *list, int32_t track)
 {
     for (size_t k = list->count; k-- > 0;) {

@@ -50,6 +50,7 @@ sk_status sk_corrections_redo(sk_corrections *list, sk_error *err) SK_MUST_CHECK
 /* The tracks of one frame's sightings (-1: none), put right in place; -1 then also for what is no animal. No two of them are
  * equal before, and none after. */
 void sk_corrections_apply(const sk_corrections *list, int64_t frame, int32_t *tracks, int32_t n);
+bool sk_corrections_same(const sk_corrections *a, const sk_corrections *b); /* also in what was undone */
 /* The name that a person gave the track; null: none. */
 const char *sk_corrections_name(const sk_corrections *list, int32_t track);
 
