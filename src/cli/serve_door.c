@@ -93,6 +93,13 @@ static char kind(const char *command, const char *option)
     }
 }
 
+static const char *fallback(const char *command, const char *option)
+{
+    const sk_command *found = sk_command_find(command);
+    const sk_option *o = found ? sk_command_option(found, option, strlen(option)) : NULL;
+    return o ? o->fallback : NULL;
+}
+
 static sk_status check(const char *command, int n_words, const char *const *words, sk_error *err)
 {
     sk_args *args = NULL;
@@ -104,4 +111,5 @@ static sk_status check(const char *command, int n_words, const char *const *word
     return status;
 }
 
-const sk_server_doors sk_cli_serve_doors = {.options = put_options, .kind = kind, .check = check};
+const sk_server_doors sk_cli_serve_doors = {
+    .options = put_options, .kind = kind, .fallback = fallback, .check = check};

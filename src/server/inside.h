@@ -9,6 +9,8 @@
 #include "server/roots.h"
 #include "server/server.h"
 
+#include <stdatomic.h>
+
 /* Inside server/: what routes share. */
 
 typedef struct sk_listener sk_listener;
@@ -23,7 +25,9 @@ struct sk_server {
     sk_server_doors doors;
     char *state; /* folder */
     sk_runs *runs;
-    sk_listener *listener; /* null: none, in tests of routes */
+    pthread_mutex_t testing;     /* one test on a frame at a time … */
+    _Atomic int64_t testing_pid; /* … by this process: no run that anybody need know of; 0: none */
+    sk_listener *listener;       /* null: none, in tests of routes */
     char link[512], notice[512];
 };
 

@@ -63,14 +63,15 @@ static void put_holder(sk_json *j, sk_runs *runs, const sk_run_info *run)
 }
 
 /* Who keeps the setting as it is: every run of this user, wherever it was started. */
-static void put_lock(sk_json *j, sk_runs *runs)
+static void put_lock(sk_json *j, sk_server *server)
 {
     sk_run_info rows[RUNS_SHOWN];
     int32_t count = 0;
     sk_json_key_array(j, "locked_by");
     if (sk_run_list(rows, RUNS_SHOWN, &count, NULL) == SK_OK)
         for (int32_t i = 0; i < count && i < RUNS_SHOWN; i++)
-            put_holder(j, runs, &rows[i]);
+            if (rows[i].holder.pid != atomic_load(&server->testing_pid))
+                put_holder(j, server->runs, &rows[i]);
     sk_json_close(j);
 }
 
@@ -119,7 +120,7 @@ static void put_choice(sk_json *j, const sk_runtime_settings *settings, const sk
     sk_json_close(j);
 }
 
-static sk_status put_runtimes(sk_json *j, sk_runs *runs, const sk_runtimes_view *view, int64_t at_wall_ms,
+static sk_status put_runtimes(sk_json *j, sk_server *server, const sk_runtimes_view *view, int64_t at_wall_ms,
                               sk_error *err)
 {
     sk_runtime_settings settings;
@@ -133,7 +134,7 @@ static sk_status put_runtimes(sk_json *j, sk_runs *runs, const sk_runtimes_view 
     sk_json_close(j);
     put_rows(j, view);
     put_choice(j, &settings, view);
-    put_lock(j, runs);
+    put_lock(j, server);
     return SK_OK;
 }
 
@@ -148,7 +149,7 @@ static sk_status reply_runtimes(sk_server *server, uint32_t pipelines, bool fres
     sk_probes_look(&server->probes, pipelines, fresh, view, &at);
     sk_json j = sk_reply_json(reply);
     sk_json_object(&j);
-    sk_status status = put_runtimes(&j, server->runs, view, at, err);
+    sk_status status = put_runtimes(&j, server, view, at, err);
     if (announced)
         sk_json_key_string(&j, "announced", text_or_null(announced));
     sk_json_close(&j);

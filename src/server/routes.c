@@ -28,6 +28,7 @@ static const sk_route routes[] = {
     {SK_METHOD_POST, "runtime/reset", sk_serve_runtime_reset},
     {SK_METHOD_GET, "runtimes", sk_serve_runtimes},
     {SK_METHOD_GET, "settings", sk_serve_settings},
+    {SK_METHOD_POST, "test-frame", sk_serve_test_frame},
     {SK_METHOD_GET, "troubleshooting", sk_serve_troubleshooting},
 };
 

@@ -51,6 +51,7 @@ SK_SERVE(runtime_put);
 SK_SERVE(runtime_reset);
 SK_SERVE(runtimes);
 SK_SERVE(settings);
+SK_SERVE(test_frame);
 SK_SERVE(troubleshooting);
 
 #endif

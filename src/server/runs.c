@@ -103,7 +103,7 @@ static void look_elsewhere(sk_runs *runs)
         return;
     pthread_mutex_lock(&runs->lock);
     for (int32_t i = 0; i < count && i < SK_RUNS_ELSEWHERE; i++) {
-        bool ours = false;
+        bool ours = rows[i].holder.pid == atomic_load(&runs->server->testing_pid);
         for (int32_t k = 0; k < runs->count; k++)
             ours = ours || runs->items[k]->pid == rows[i].holder.pid;
         if (!ours)

@@ -22,6 +22,8 @@ sk_status sk_runs_remove(sk_runs *runs, const char *id, sk_error *err) SK_MUST_C
 /* One as an object, with its log; all, and those of terminals, as members of an array that is open. */
 sk_status sk_runs_put_one(sk_runs *runs, const char *id, sk_json *json, sk_error *err) SK_MUST_CHECK;
 void sk_runs_put_all(sk_runs *runs, sk_json *json);
+/* What runs are started with. */
+const char *sk_runs_program(const sk_runs *runs);
 /* The run that this process is; "" where it is none of ours. */
 void sk_runs_of_process(sk_runs *runs, int64_t pid, char id[24]);
 /* Path of a run's picture, ended by sk_free; null: no such run. */

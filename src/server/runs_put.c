@@ -151,6 +151,11 @@ void sk_runs_put_all(sk_runs *runs, sk_json *json)
     pthread_mutex_unlock(&runs->lock);
 }
 
+const char *sk_runs_program(const sk_runs *runs)
+{
+    return runs->program;
+}
+
 void sk_runs_of_process(sk_runs *runs, int64_t pid, char id[24])
 {
     id[0] = '\0';

@@ -69,7 +69,7 @@ sk_status sk_server_prepare(const sk_server_settings *s, sk_server **out, sk_err
         return sk_fail_memory(err, sizeof *server);
     /* all locks first, so that a close finds them */
     const bool locks = sk_rate_open(&server->rate, REQUESTS_A_SECOND, REQUESTS_AT_ONCE);
-    if (!locks || !sk_probes_open(&server->probes)) {
+    if (!locks || !sk_probes_open(&server->probes) || pthread_mutex_init(&server->testing, NULL) != 0) {
         sk_free(server);
         return sk_fail_memory(err, sizeof *server);
     }
@@ -125,5 +125,6 @@ void sk_server_close(sk_server **pointer)
     sk_roots_free(&server->roots);
     sk_probes_close(&server->probes);
     sk_rate_close(&server->rate);
+    pthread_mutex_destroy(&server->testing);
     sk_free_all(server->state, server);
 }

@@ -18,6 +18,8 @@ typedef struct sk_server_doors {
     bool (*options)(const char *command, sk_json *json);
     /* What an option takes: '-' nothing, 'f' a file, 'd' a folder, 'v' another value; 0: there is none of this name. */
     char (*kind)(const char *command, const char *option);
+    /* The option's default as a person would type it; null: none. */
+    const char *(*fallback)(const char *command, const char *option);
     /* Would the command take these words? The text of the error is the command line's own. */
     sk_status (*check)(const char *command, int n_words, const char *const *words, sk_error *err);
 } sk_server_doors;

@@ -283,6 +283,40 @@ static void test_a_run_that_cannot_be(void **state)
     sk_config_close(&run);
 }
 
+/* Test on this frame: by models, with what a run would keep, and by a background. */
+static void test_one_frame(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    static const char *const more[] = {"", ",\"conf\":0.9999", ",\"detector\":\"background\",\"model\":null"};
+    static const int least[] = {1, 0, 1}, most[] = {50, 0, 50};
+    for (int i = 0; i < 3; i++) {
+        char *text = NULL;
+        sk_config *json = NULL;
+        snprintf(
+            body, sizeof body,
+            "{\"command\":\"track\",\"frame\":7,\"settings\":{\"source\":[\"%s\"],\"model\":[\"%s\"]%s}}",
+            scene, model, more[i]);
+        const int code = post("/api/v1/test-frame", body, &text);
+        if (code != 200)
+            fail_msg("%d: %s", code, text);
+        assert_ok(sk_config_open_json(text, strlen(text), "frame", &json, &err), &err);
+        const sk_config_value *root = sk_config_root(json);
+        schema_check(sk_config_find(schema_document, "components.schemas.TestFrame"), root, "frame");
+        assert_int_equal(sk_config_int_or(root, "frame", 0), 7);
+        assert_string_equal(sk_config_text_or(root, "runtime", ""), "cpu");
+        const size_t n = sk_config_count(sk_config_get(root, "instances"));
+        assert_in_range(n, least[i], most[i]);
+        sk_config_close(&json);
+        sk_free(text);
+    }
+    snprintf(body, sizeof body,
+             "{\"command\":\"track\",\"frame\":700,\"settings\":{\"source\":[\"%s\"],\"model\":[\"%s\"]}}",
+             scene, model);
+    assert_int_equal(post("/api/v1/test-frame", body, NULL), 404);
+    assert_int_equal(post("/api/v1/test-frame", "{\"command\":\"track\",\"frame\":-1}", NULL), 400);
+}
+
 static void test_runs_of_terminals(void **state)
 {
     (void)state;
@@ -310,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_a_killed_run_is_told_and_goes_on),
         cmocka_unit_test(test_the_next_server_finds_a_run),
         cmocka_unit_test(test_a_run_that_cannot_be),
+        cmocka_unit_test(test_one_frame),
         cmocka_unit_test(test_runs_of_terminals),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
