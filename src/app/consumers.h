@@ -16,6 +16,8 @@ sk_consumer *sk_consumer_cache(sk_inference_cache *const *kept);
 sk_consumer *sk_consumer_left_out(void); /* pictures that could not be read: a warning, and run.json's list */
 sk_consumer *sk_consumer_file(const sk_sink_kind *kind); /* results in one format */
 
+/* What the animals look like, for those behind it; before the journal, which keeps it. */
+sk_consumer *sk_consumer_looks(void);
 typedef struct sk_overlay_wish {
     uint32_t draw; /* SK_DRAW_… */
     float line_width;

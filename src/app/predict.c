@@ -52,6 +52,8 @@ static sk_status list_consumers(predict_run *r, sk_predict_watch watch, void *co
     sk_consumers *list = &r->consumers;
     if (s->crops)
         SK_TRY(sk_consumers_add(list, sk_consumer_crops(), err));
+    if (s->more && s->more->looks)
+        SK_TRY(sk_consumers_add(list, sk_consumer_looks(), err));
     SK_TRY(sk_consumers_add(list, sk_consumer_journal(), err));
     SK_TRY(sk_consumers_add(list, sk_consumer_left_out(), err));
     if (s->more && s->more->cached)

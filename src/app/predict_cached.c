@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "app/frame_looks.h"
 #include "app/predict_internal.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -10,6 +11,8 @@ sk_status predict_open_cache(predict_run *r, sk_error *err)
 {
     const sk_predict_more *more = r->settings->more;
     char why[512];
+    if (more && more->looks)
+        sk_text_append(&r->identity.text, SK_LOOKS_IDENTITY);
     if (more && more->cached) {
         const sk_inference_wish wish = {more->cache, r->settings->source, sk_text_get(&r->identity.text)};
         SK_TRY(sk_inference_cache_open(&wish, &r->cache, why, err));

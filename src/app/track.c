@@ -73,6 +73,7 @@ sk_status sk_track_run_open(const sk_track_wish *wish, sk_track_run **out, sk_er
                                   .context = run,
                                   .identity = sk_text_get(&run->identity),
                                   .tracks = true,
+                                  .looks = wish->looks,
                                   .cached = wish->cached,
                                   .cache = wish->cache};
     if (status == SK_OK)

@@ -32,6 +32,7 @@ typedef struct sk_track_wish {
     sk_offline_settings offline;       /* its `track` is not looked at */
     sk_background_settings background; /* of --detector background */
     bool online;                       /* no offline steps */
+    bool looks;                        /* what animals look like counts, too; default false */
     bool report;                       /* report.html and plots/ are written, too; default true */
     bool cached;                       /* the inference cache is used … */
     const char *cache;                 /* … in this folder; null: the user's */

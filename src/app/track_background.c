@@ -2,6 +2,7 @@
 #include "app/track_background.h"
 
 #include "app/finder_background.h"
+#include "app/frame_looks.h"
 #include "app/source_identity.h"
 #include "app/track_given.h"
 #include "base/frame.h"
@@ -19,6 +20,7 @@ typedef struct background_run {
     sk_source *source;
     sk_source_info info;
     sk_finder_background finder;
+    sk_frame_looks looks;
     sk_text identity;
 } background_run;
 
@@ -52,6 +54,10 @@ static sk_status next(void *context, int64_t last, sk_result_frame *out, bool *a
                                  .instances = found,
                                  .picture = r->info.kind == SK_SOURCE_PICTURES ? 1 : 0};
         *any = frame->index > last;
+        if (status == SK_OK && *any && r->wish->looks) {
+            status = sk_frame_looks_fill(&r->looks, frame, found, err);
+            out->looks = r->looks.bytes;
+        }
         sk_source_release(r->source, frame);
         SK_TRY(status);
     }
@@ -72,6 +78,8 @@ static sk_status write_identity(background_run *r, sk_error *err)
     sk_text_appendf(out, "\nframes\t%s\n", sk_frames_text(&r->settings->media, frames, sizeof frames));
     sk_text_appendf(out, "loop\t%d\n", r->settings->media.loop);
     sk_finder_background_identity(r->wish, out);
+    if (r->wish->looks)
+        sk_text_append(out, SK_LOOKS_IDENTITY);
     return sk_text_status(out, err);
 }
 
@@ -144,6 +152,7 @@ sk_status sk_track_background_run(const sk_track_background *wish, sk_predict_wa
     }
     sk_source_close(&r.source);
     sk_finder_background_close(&r.finder);
+    sk_frame_looks_free(&r.looks);
     sk_text_free(&r.identity);
     return status;
 }

@@ -159,6 +159,7 @@ static sk_status read_member(const reading *r, const char *name, const sk_config
         const char *name;
         size_t at;
     } flags[] = {{"online", offsetof(sk_track_wish, online)},
+                 {"looks", offsetof(sk_track_wish, looks)},
                  {"tell_covered", offsetof(sk_track_wish, track.tell_covered)},
                  {"tell_lost", offsetof(sk_track_wish, track.tell_lost)},
                  {"backward", offsetof(sk_track_wish, offline.backward)}};

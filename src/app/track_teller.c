@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/track_teller.h"
 
+#include "app/frame_looks.h"
 #include "app/track_axis.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -22,9 +23,10 @@ struct sk_track_teller {
     sk_hydra_csv *raw[2];       /* while it settles: what the passes see */
     int64_t frames;             /* offline: frames since entry 0, without those that could not be read */
     sk_track_axis axis;
-    sk_detection *detections; /* of one frame */
-    int32_t *instance;        /* … the number of each among the frame's instances */
-    size_t detections_capacity, instance_capacity;
+    sk_detection *detections;       /* of one frame */
+    int32_t *instance;              /* … the number of each among the frame's instances */
+    float (*looks)[SK_TRACK_LOOKS]; /* … what each looks like */
+    size_t detections_capacity, instance_capacity, looks_capacity;
     sk_sighting *seen; /* of one frame */
     int32_t n_seen;
     size_t seen_capacity;
@@ -76,6 +78,7 @@ void sk_track_teller_close(sk_track_teller **pointer)
     sk_free(t->detections);
     sk_free(t->instance);
     sk_free(t->seen);
+    sk_free(t->looks);
     sk_free(t->told.items); /* its keypoints are the frame's */
     sk_free(t->sightings);
     sk_free(t->known);
@@ -105,9 +108,13 @@ static double time_of(const sk_track_teller *t, const sk_result_frame *frame)
     return frame->picture ? (double)frame->index / fps : frame->time;
 }
 
-static sk_status gather(sk_track_teller *t, const sk_instances *found, int32_t *n, sk_error *err)
+static sk_status gather(sk_track_teller *t, const sk_result_frame *frame, int32_t *n, sk_error *err)
 {
+    const sk_instances *found = frame->instances;
+    const uint8_t *looks = t->wish->looks ? frame->looks : NULL;
     *n = 0;
+    SK_TRY(sk_array_reserve((void **)&t->looks, &t->looks_capacity, looks ? (size_t)found->count + 1 : 1,
+                            sizeof *t->looks, SIZE_MAX / 4096, err));
     SK_TRY(sk_array_reserve((void **)&t->detections, &t->detections_capacity, (size_t)found->count + 1,
                             sizeof *t->detections, SIZE_MAX / 4096, err));
     SK_TRY(sk_array_reserve((void **)&t->instance, &t->instance_capacity, (size_t)found->count + 1,
@@ -116,6 +123,8 @@ static sk_status gather(sk_track_teller *t, const sk_instances *found, int32_t *
     for (int32_t i = 0; i < found->count; i++) {
         if (!sk_detection_of(found, i, axis, &t->detections[*n]))
             continue;
+        if (looks && sk_frame_looks_get(looks, i, t->looks[*n]))
+            t->detections[*n].looks = t->looks[*n];
         if (t->header->identities) { /* classes are individuals */
             t->detections[*n].identity = found->items[i].class_id;
             t->detections[*n].identity_score = (double)found->items[i].tracking_score;
@@ -133,7 +142,7 @@ static sk_status add_frame(void *context, const sk_result_frame *known, sk_error
     int32_t n = 0;
     if (known->problem)
         return SK_OK;
-    SK_TRY(gather(t, known->instances, &n, err));
+    SK_TRY(gather(t, known, &n, err));
     return sk_offline_add(t->offline, known->index, time_of(t, known), t->detections, n, err);
 }
 
@@ -243,7 +252,7 @@ static sk_status follow(sk_track_teller *t, const sk_result_frame *known, sk_err
     const sk_sighting *seen = NULL;
     int32_t n = 0, n_seen = 0;
     int64_t frame;
-    SK_TRY(gather(t, known->instances, &n, err));
+    SK_TRY(gather(t, known, &n, err));
     const bool told = retold && retold->told;
     if (told)
         SK_TRY(retold->told(retold->context, known, &seen, &n_seen, err));
@@ -269,6 +278,7 @@ sk_status sk_track_teller_tell(sk_track_teller *t, int64_t entry, const sk_resul
 {
     const int64_t begin = sk_clock_ns();
     *told = *known;
+    told->looks = NULL; /* of the instances as they were found */
     if (entry == 0)
         SK_TRY(begin_anew(t, err));
     if (known->problem)

@@ -120,6 +120,13 @@ sk_status sk_cli_track_settings(const sk_args *args, sk_track_door *d, sk_error 
         SK_TRY(set_one(sk_args_at(args, "set", i), &d->wish, err));
     if (sk_args_given(args, "animals"))
         t->animals = (int32_t)sk_args_int(args, "animals");
+    if (sk_args_given(args, "looks"))
+        d->wish.looks = strcmp(sk_args_text(args, "looks"), "on") == 0;
+    if (d->wish.looks && sk_args_given(args, "detections") && sk_args_count(args, "model") == 0)
+        return sk_fail(
+            err, SK_ERR_ARG,
+            "--looks on needs pictures of the animals, and --detections has none\nleave it out, or let "
+            "a model find them");
     if (sk_args_given(args, "fps"))
         t->fps = sk_args_real(args, "fps");
     t->tell_covered |= sk_args_flag(args, "tell-covered") > 0;

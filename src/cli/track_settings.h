@@ -29,6 +29,13 @@
          .min = 0.001,                                                                                       \
          .max = 1000000,                                                                                     \
          .help = "frames a second, where neither the video nor the file of --detections says it right"},     \
+        {.name = "looks",                                                                                    \
+         .kind = SK_OPTION_CHOICE,                                                                           \
+         .argument = "HOW",                                                                                  \
+         .choices = "on|off",                                                                                \
+         .fallback = "off",                                                                                  \
+         .help = "what animals look like, colour and texture, counts too: for those that differ; "           \
+                 "docs/track.md says where it helps"},                                                       \
         {.name = "online",                                                                                   \
          .kind = SK_OPTION_FLAG,                                                                             \
          .help =                                                                                             \

@@ -98,7 +98,8 @@ sk_status sk_journal_append(sk_journal *j, const sk_result_frame *frame, sk_erro
     size_t source = (size_t)head.source_length, problem = (size_t)head.problem_length,
            items = (size_t)in->count * sizeof *in->items;
     size_t points = (size_t)in->count * (size_t)in->n_keypoints * sizeof *in->keypoints;
-    size_t body = sizeof head + source + problem + items + points;
+    size_t looks = frame->looks ? (size_t)in->count * SK_TRACK_LOOKS : 0;
+    size_t body = sizeof head + source + problem + items + points + looks;
     SK_TRY(make_room(j, 8 + body, err));
     unsigned char *at = j->buffer + j->used, *body_at = at + 8;
     memcpy(body_at, &head, sizeof head);
@@ -111,6 +112,8 @@ sk_status sk_journal_append(sk_journal *j, const sk_result_frame *frame, sk_erro
     for (int32_t i = 0; i < in->count && points; i++) /* instances' keypoints, brought into their order */
         memcpy(point_at + (size_t)i * (size_t)in->n_keypoints * sizeof *in->keypoints,
                in->keypoints + in->items[i].first_keypoint, (size_t)in->n_keypoints * sizeof *in->keypoints);
+    if (looks)
+        memcpy(point_at + points, frame->looks, looks);
     uint32_t length = (uint32_t)body, sum = XXH32(body_at, body, 0);
     memcpy(at, &length, 4);
     memcpy(at + 4, &sum, 4);

@@ -50,7 +50,8 @@ bool sk_journal_entry_parse(sk_journal_entry *entry, sk_result_frame *frame)
     uint64_t items = (uint64_t)head.count * sizeof(sk_found);
     uint64_t points = (uint64_t)head.count * (uint64_t)head.n_keypoints * sizeof(sk_keypoint);
     const size_t source_length = (size_t)head.source_length, problem_length = (size_t)head.problem_length;
-    if (sizeof head + source_length + problem_length + items + points != length)
+    const uint64_t plain = sizeof head + source_length + problem_length + items + points;
+    if (plain != length && plain + (uint64_t)head.count * SK_TRACK_LOOKS != length)
         return false;
     const unsigned char *at = entry->body + sizeof head;
     sk_free(*source);
@@ -62,6 +63,7 @@ bool sk_journal_entry_parse(sk_journal_entry *entry, sk_result_frame *frame)
         (*source)[source_length + 1 + problem_length] = '\0';
     }
     at += source_length + problem_length;
+    const unsigned char *looks = plain < length ? at + items + points : NULL;
     sk_free(instances->items);
     sk_free(instances->keypoints);
     *instances = (sk_instances){.count = head.count, .capacity = head.count, .n_keypoints = head.n_keypoints};
@@ -79,6 +81,7 @@ bool sk_journal_entry_parse(sk_journal_entry *entry, sk_result_frame *frame)
                                .width = head.width,
                                .height = head.height,
                                .instances = instances,
+                               .looks = looks,
                                .wall_ns = head.wall_ns,
                                .picture = head.picture,
                                .problem = problem_length ? *source + source_length + 1 : NULL};

@@ -65,6 +65,7 @@ typedef struct sk_result_frame {
     int32_t width, height;
     const sk_instances *instances;
     const sk_sighting *sightings; /* of a run that tracks, one an instance; null: it does not */
+    const uint8_t *looks;         /* SK_TRACK_LOOKS an instance (app/frame_looks.h); null: nobody looked */
     int64_t wall_ns;              /* when it came, ns since 1970 UTC; 0: not from a camera or stream */
     uint64_t picture;             /* the picture file's stamp when it was looked at; 0: no picture */
     const char

@@ -34,6 +34,15 @@ test_the_cache_computes_nothing_again() {
     track -o own --online --no-report --cache mine -q && expect_code 0 && [ -n "$(ls mine)" ]
 }
 
+# What animals look like is kept with them: from the cache the same bytes, and the same tracks as if computed.
+test_looks_are_kept() {
+    track -o looks -f csv --no-report --looks on && expect_code 0 && [ "${out/were known/}" = "$out" ] || fail "known without having looked" || return
+    track -o looks2 -f csv --no-report --looks on && expect_code 0 && expect_in "18 of them were known" "$out" || return
+    cmp looks/results.csv looks2/results.csv || return
+    [ "$(stat -c %s looks/journal.skj)" -gt $(($(stat -c %s first/journal.skj) + 48 * 60)) ] || fail "nothing of it in the journal" || return
+    track -o looks3 -f csv --no-report --looks on --no-cache && expect_code 0 && cmp looks/results.csv looks3/results.csv
+}
+
 test_configurations() {
     echo '{"gate": 3, "animals": 4, "online": true, "roi": ["0,0,160,240"]}' >ours.json
     track -o config --config ours.json --no-report && expect_code 0 || return

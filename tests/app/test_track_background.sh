@@ -81,4 +81,33 @@ test_poses_on_what_is_found() {
     run track posed.mp4 --frames 0::12 --detector background -m "$pose" --imgsz 96 --no-report --no-cache --online -o whole --loop 3 -q && cmp killed/results.csv whole/results.csv
 }
 
+# Two flies, one red and one blue, change places while nothing is seen of them: where they were says who is who wrongly, their colours rightly.
+test_colours_tell_who_is_who() {
+    mkdir -p flies
+    awk 'function near(v, at, half) { return v >= at - half && v < at + half }
+    BEGIN {
+        for (f = 0; f < 60; f++) {
+            s = int(18 * sin(f * 0.35)); a = 45 + s; b = 115 - s
+            file = sprintf("flies/%03d.ppm", f); row = ""
+            red = f < 30 ? a : f >= 40 ? b : -99; blue = f < 30 ? b : f >= 40 ? a : -99
+            printf "P3 160 40 255\n" > file
+            for (y = 0; y < 40; y++) {
+                row = ""
+                for (x = 0; x < 160; x++)
+                    row = row (near(x, red, 7) && near(y, 16, 4) ? "150 0 0 " : near(x, blue, 7) && near(y, 25, 4) ? "0 0 150 " : "230 230 230 ")
+                print row > file
+            }
+            close(file)
+        }
+    }'
+    where() { awk -F, -v f="$2" -v y="$3" 'NR > 1 && $2 == f && $11 == y { print $5 }' "$1/results.csv"; }
+    local way="--detector background --no-report -f csv --fps 25 --set shortest=0.1"
+    run track flies $way -o plain && expect_code 0 && [ "$(where plain 10 16)" != "$(where plain 54 16)" ] || fail "not even hard" || return
+    run track flies $way -o seen --looks on && expect_code 0 && expect_in "2 tracks" "$out" || return
+    [ "$(where seen 10 16)" = "$(where seen 54 16)" ] && [ "$(where seen 10 25)" = "$(where seen 54 25)" ] || fail "$(cat seen/results.csv)" || return
+    grep -q '"looks": "on"' seen/run.json || return
+    run track flies $way -o seen && expect_code 1 && expect_in looks "$err" || return # another run
+    run track --detections seen/results.csv --looks on -o x && expect_code 2 && expect_in "--looks on" "$err"
+}
+
 run_tests
