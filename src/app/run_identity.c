@@ -138,6 +138,12 @@ static void write_choice(const sk_run_facts *f, sk_choice choice, sk_text *out)
         sk_text_append(out, names[choice]);
 }
 
+static void write_crop_batch(const sk_run_facts *f, sk_text *out)
+{
+    if (f->about->n_models > 1 && !same_bits(f))
+        sk_text_appendf(out, "%d", f->settings->detector.crop_batch);
+}
+
 static void write_turned(const sk_run_facts *f, sk_text *out)
 {
     write_choice(f, f->settings->detector.crop_turned, out);
@@ -222,6 +228,7 @@ static const sk_run_member members[] = {
     {"shape", SK_RUN_YOLO, SK_RUN_CALL, 0, write_shape},
     {"heads", SK_RUN_YOLO, SK_RUN_CALL, 0, write_heads},
     {"obb_quarter", SK_RUN_YOLO, SK_RUN_FLAG, SETTING(detector.obb_quarter)},
+    {"crop_batch", SK_RUN_HIDDEN, SK_RUN_CALL, 0, write_crop_batch},
     {"crop_turned", SK_RUN_HIDDEN, SK_RUN_CALL, 0, write_turned},
     {"mask_neighbours", SK_RUN_HIDDEN, SK_RUN_CALL, 0, write_masked},
     {"peak_threshold", SK_RUN_SLEAP, SK_RUN_REAL32, SETTING(detector.peak_threshold)},

@@ -193,6 +193,7 @@ sk_status sk_cli_predict_settings(const sk_args *args, sk_predict_settings *s, s
         SK_TRY(sk_frames_parse(sk_args_text(args, "frames"), &s->media, &b->ranges, err));
     const bool tracks = strcmp(sk_args_command(args)->name, "track") == 0;
     if (tracks) {
+        d->crop_batch = (int32_t)sk_args_int(args, "crop-batch");
         d->crop_turned = read_choice(args, "crop-turned");
         d->mask_neighbours = read_choice(args, "mask-neighbours");
     }

@@ -87,6 +87,14 @@
          .fallback = "on",                                                                                   \
          .help = "off: a second model is left out, and only what is found is followed; the runtime is then " \
                  "chosen by the first alone"},                                                               \
+        {.name = "crop-batch",                                                                               \
+         .kind = SK_OPTION_INT,                                                                              \
+         .argument = "N",                                                                                    \
+         .min = 0,                                                                                           \
+         .max = 64,                                                                                          \
+         .fallback = "0",                                                                                    \
+         .help = "crops, also of several frames, in one run of a second network; 0 means 8 on a GPU and 1 "  \
+                 "on the processor"},                                                                        \
         {.name = "crop-turned",                                                                              \
          .kind = SK_OPTION_CHOICE,                                                                           \
          .argument = "HOW",                                                                                  \

@@ -77,6 +77,8 @@ static sk_status check(const sk_pipeline_settings *s, sk_error *err)
     if ((uint32_t)s->crop_turned > SK_CHOICE_AUTO || (uint32_t)s->mask_neighbours > SK_CHOICE_AUTO)
         return sk_fail(err, SK_ERR_ARG, "crop_turned %d or mask_neighbours %d is not known",
                        (int)s->crop_turned, (int)s->mask_neighbours);
+    if (s->crop_batch < 0 || s->crop_batch > 64)
+        return sk_fail(err, SK_ERR_ARG, "crop_batch is %d; allowed are 1 to 64, or 0", s->crop_batch);
     if (s->n_classes < 0 || (s->n_classes > 0 && !s->classes))
         return sk_fail(err, SK_ERR_ARG, "n_classes is %d, and classes %s", s->n_classes,
                        s->classes ? "are given" : "is null");
@@ -160,6 +162,7 @@ static void to_detector(sk_pipeline *p)
     d->max_instances = s->max_instances;
     d->sleap = p->sleap;
     d->crop_turned = s->crop_turned;
+    d->crop_batch = s->crop_batch;
     d->mask_neighbours = s->mask_neighbours;
 }
 

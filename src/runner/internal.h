@@ -152,12 +152,20 @@ typedef struct sk_lane_stage {
 /* Places in the list; a lane of one model ends with post. */
 enum { SK_LANE_PRE = 0, SK_LANE_NETWORK, SK_LANE_POST, SK_LANE_SECOND, SK_LANE_MAX_STAGES };
 
-/* Crops of one frame that the second network takes at once; none: a frame without. */
-typedef struct sk_crop_batch {
+/* Crops of one frame, in a batch; none: a frame without. */
+typedef struct sk_crop_part {
     sk_job *job;
     int32_t image; /* of the job */
     int32_t first, count;
-    bool last; /* of the frame */
+    int32_t at; /* in the batch */
+    bool last;  /* of the frame */
+} sk_crop_part;
+
+/* What the second network takes at once: crops of a frame, and of those behind it that are there already. */
+#define SK_LANE_MAX_PARTS 16
+typedef struct sk_crop_batch {
+    sk_crop_part parts[SK_LANE_MAX_PARTS];
+    int32_t n_parts, count; /* count: crops */
     int64_t begin;
 } sk_crop_batch;
 
@@ -370,7 +378,7 @@ sk_trace_key sk_lane_key(const sk_lane *lane, const sk_frame *like);
 /* Do results come back without the places that cannot pass? Then they cannot be compared or kept. */
 bool sk_lane_is_sparse(const sk_lane *lane);
 
-/* lane_pre.c, lane_network.c, lane_post.c, lane_second.c: the threads. */
+/* lane_pre.c, lane_network.c, lane_post.c, lane_second.c, lane_second_open.c: the threads. */
 void *sk_lane_pre_main(void *stage);
 void *sk_lane_network_main(void *stage);
 void *sk_lane_post_main(void *stage);
@@ -381,6 +389,8 @@ sk_status sk_lane_open_post(sk_lane *lane, int32_t width, int32_t height, sk_err
 /* `like`: a frame; `resident`: where it lies on the device, or null: its crops are cut by the host. */
 sk_status sk_lane_open_second(sk_lane *lane, const sk_frame *like, const sk_frame *resident,
                               sk_error *err) SK_MUST_CHECK;
+/* Is everything open for a frame like this? */
+bool sk_lane_second_fits(const sk_second *second, const sk_frame *like, bool resident);
 void sk_lane_close_second(sk_lane *lane);
 /* lane_post.c: what the checker is told, and how long it took. */
 sk_checker_call sk_lane_check_of(const sk_lane *lane, sk_item *item);

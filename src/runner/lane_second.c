@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
-#include "base/log.h"
 #include "runner/internal.h"
 #include "base/instances.h"
 
@@ -9,199 +8,74 @@
  * last, while the first network goes on with later frames; one that works in submit gets one batch at a time, in turn with the
  * first network, as the cores are the same. */
 
-/* Where only peaks come back, so many crops go through the network at once. */
-#define CROPS_AT_ONCE 8
-#define GPU_SLOTS     3
-
-/* --- opening --- */
-
-static void free_inputs(sk_second *s)
-{
-    for (int i = 0; i < SK_SESSION_MAX_SLOTS; i++) {
-        if (s->inputs[i] && s->input_free)
-            s->input_free(s->inputs[i]);
-        s->inputs[i] = NULL;
-    }
-    s->input_bytes = 0;
-}
-
-/* Memory that uploads read directly, where the engine has such. */
-static sk_status make_inputs(sk_second *s, sk_error *err)
-{
-    const sk_trace_key *key = &s->trace.key;
-    const size_t bytes = sk_trace_picture_bytes(key) * (size_t)key->batch;
-    if (bytes <= s->input_bytes) /* none where the engine cuts */
-        return SK_OK;
-    free_inputs(s);
-    s->input_free = key->engine->host_alloc ? key->engine->host_free : sk_free;
-    for (int32_t i = 0; i < s->slots; i++) {
-        s->inputs[i] =
-            key->engine->host_alloc ? key->engine->host_alloc(bytes) : sk_aligned_calloc(4096, bytes);
-        if (!s->inputs[i])
-            return sk_fail_memory(err, bytes);
-    }
-    s->input_bytes = bytes;
-    return SK_OK;
-}
-
-static sk_status capture(sk_lane *lane, const sk_trace_key *key, const sk_frame *resident, sk_error *err)
-{
-    sk_runner *r = lane->runner;
-    sk_second *s = &lane->second;
-    pthread_mutex_lock(&lane->networks);
-    sk_status status = sk_trace_capture(&s->trace, r->models[1], &lane->device, key, &r->settings.detector,
-                                        s->slots, r->settings.quick_open, resident, err);
-    pthread_mutex_unlock(&lane->networks);
-    s->submitted = s->waited = 0; /* the new session's slots begin anew */
-    return status;
-}
-
-static sk_status open_network(sk_lane *lane, const sk_frame *like, const sk_frame *resident, sk_error *err)
-{
-    sk_runner *r = lane->runner;
-    sk_second *s = &lane->second;
-    sk_trace_key key = sk_trace_key_of(r->models[1], &lane->device, 1, sk_task_stage_plan(s->cutter));
-    if (!r->settings.keep_outputs && r->settings.check_every <= 0)
-        sk_trace_key_peaks(&key, s->cutter);
-    if (resident && !s->refused)
-        sk_trace_key_crops(&key, s->cutter, like);
-    if (resident && !sk_task_stage_crop_form(s->cutter) && !s->told) {
-        s->told = true;
-        sk_log(SK_LOG_WARN,
-               "%s: crops that are turned, or in which neighbours are painted over, are cut by the processor",
-               lane->device.name);
-    }
-    if ((key.peaks || key.crops) && r->models[1]->input.fixed_batch == 0)
-        key.batch = CROPS_AT_ONCE;
-    if (sk_trace_fits(&s->trace, &key))
-        return SK_OK;
-    s->slots = (r->given ? !sk_device_on_cpu(&lane->device) : lane->trace.asynchronous) ? GPU_SLOTS : 1;
-    sk_status status = capture(lane, &key, resident, err);
-    if (status == SK_ERR_UNSUPPORTED && key.crops) { /* not with this model: then as on every other engine */
-        s->refused = true;
-        return open_network(lane, like, NULL, err);
-    }
-    SK_TRY(status);
-    sk_runner_note_file(r, 1, &s->trace);
-    return make_inputs(s, err);
-}
-
-static void close_stages(sk_second *s)
-{
-    s->width = s->height = 0;
-    sk_task_stage_close(&s->after);
-    sk_task_stage_close(&s->cutter);
-    sk_task_stage_close(&s->first);
-    sk_instances_free(&s->unused);
-}
-
-/* Is everything open for this frame? */
-static bool is_open(const sk_second *s, const sk_frame *like, bool resident)
-{
-    return s->width == like->width && s->height == like->height &&
-           (s->refused || (s->resident == resident && (!resident || s->format == like->format)));
-}
-
-sk_status sk_lane_open_second(sk_lane *lane, const sk_frame *like, const sk_frame *resident, sk_error *err)
-{
-    sk_runner *r = lane->runner;
-    sk_second *s = &lane->second;
-    if (is_open(s, like, resident != NULL))
-        return SK_OK;
-    close_stages(s);
-    SK_TRY(sk_task_stage_open(r->models[0], &r->task, like->width, like->height, &s->first, err));
-    SK_TRY(sk_task_stage_open_second(r->models[1], s->first, &r->task, &s->cutter, err));
-    SK_TRY(sk_task_stage_open_second(r->models[1], s->first, &r->task, &s->after, err));
-    const sk_task_plan *plan = sk_task_stage_plan(s->cutter);
-    if (plan->capacity > r->capacity || plan->n_keypoints != r->n_keypoints)
-        return sk_fail(err, SK_ERR_INTERNAL, "results of %d x %d where %d x %d were planned", plan->capacity,
-                       plan->n_keypoints, r->capacity, r->n_keypoints);
-    SK_TRY(sk_instances_alloc(plan->capacity, plan->n_keypoints, &s->unused, err));
-    SK_TRY(open_network(lane, like, resident, err));
-    s->width = like->width;
-    s->height = like->height;
-    s->format = like->format;
-    s->resident = resident != NULL;
-    return SK_OK;
-}
-
-void sk_lane_close_second(sk_lane *lane)
-{
-    sk_second *s = &lane->second;
-    sk_trace_release(&s->trace); /* waits for what is in flight, which reads the inputs: those go after it */
-    free_inputs(s);
-    close_stages(s);
-}
-
 /* --- crops in --- */
 
-static sk_crop_batch *newest_batch(sk_second *s)
+static const sk_frame *resident_of(const sk_crop_part *part)
 {
-    return &s->batches[(s->queued - 1) % SK_LANE_MAX_BATCHES];
-}
-
-static const sk_frame *resident_of(const sk_crop_batch *batch)
-{
-    return batch->job->has_resident ? &batch->job->resident[batch->image] : NULL;
+    return part->job->has_resident ? &part->job->resident[part->image] : NULL;
 }
 
 /* The next crops of the frame in hand: where they lie and, where the engine does not cut them, their pixels in the input of the
- * next slot. */
-static sk_status cut(sk_lane *lane, sk_item *item, sk_crop_batch *batch, sk_error *err)
+ * next slot, behind those of frames before it. */
+static sk_status cut(sk_lane *lane, sk_item *item, sk_crop_part *part, sk_error *err)
 {
     sk_second *s = &lane->second;
     const sk_trace_key *key = &s->trace.key;
     if (s->next_crop == 0) {
-        SK_TRY(sk_lane_open_second(lane, &item->view, resident_of(batch), err));
+        SK_TRY(sk_lane_open_second(lane, &item->view, resident_of(part), err));
         SK_TRY(sk_task_stage_find_crops(s->cutter, &item->found, &s->unused, &s->list, err));
         if (s->list.count > 0 && !key->crops)
             SK_TRY(sk_task_stage_cut_from(s->cutter, &item->view, err));
     }
-    batch->first = s->next_crop;
-    const int32_t left = s->list.count - s->next_crop, count = left < key->batch ? left : key->batch;
+    part->first = s->next_crop;
+    const int32_t left = s->list.count - s->next_crop, room = key->batch - part->at,
+                  count = left < room ? left : room;
+    uint8_t *input = s->inputs[s->submitted % s->slots];
     for (int32_t i = 0; i < count && !key->crops; i++)
-        SK_TRY(sk_task_stage_crop_input(
-            s->cutter, batch->first + i, key->u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32,
-            s->inputs[s->submitted % s->slots] + (size_t)i * sk_trace_picture_bytes(key), err));
-    batch->count = count;
-    batch->last = count == left;
+        SK_TRY(sk_task_stage_crop_input(s->cutter, part->first + i,
+                                        key->u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32,
+                                        input + (size_t)(part->at + i) * sk_trace_picture_bytes(key), err));
+    part->count = count;
+    part->last = count == left;
     return SK_OK;
 }
 
-static sk_status submit(sk_lane *lane, const sk_crop_batch *batch, sk_error *err)
-{
-    sk_second *s = &lane->second;
-    const sk_frame *const frames[] = {resident_of(batch)};
-    const sk_crop_list list = {s->list.items + batch->first, batch->count};
-    sk_session_input in = {.data = s->inputs[s->submitted % s->slots]};
-    if (s->trace.key.crops)
-        in = (sk_session_input){.frames = frames, .crops = &list};
-    return sk_trace_submit(&s->trace, &s->trace.key, &in, err);
-}
-
-/* Outside of the lock. An error is the device's: the frame's own stay with it. */
-static sk_status begin_run(sk_lane_stage *stage, sk_error *err)
+/* Outside of the lock. An error is the frame's. */
+static void cut_part(sk_lane_stage *stage, sk_crop_batch *batch, sk_crop_part *part)
 {
     sk_lane *lane = stage->lane;
-    sk_second *s = &lane->second;
-    sk_crop_batch *batch = newest_batch(s);
-    sk_item *item = batch->job->items[batch->image];
+    sk_item *item = part->job->items[part->image];
     const int64_t begin = sk_clock_ns();
-    if (batch->job->skip || item->status != SK_OK)
-        return SK_OK;
-    item->status = cut(lane, item, batch, &item->error);
+    part->at = batch->count;
+    if (part->job->skip || item->status != SK_OK)
+        return;
+    item->status = cut(lane, item, part, &item->error);
     if (item->status != SK_OK)
-        *batch = (sk_crop_batch){.job = batch->job, .image = batch->image, .last = true};
-    batch->begin = sk_clock_ns();
-    item->crops += batch->begin - begin;
-    if (batch->first == 0)
-        item->at[SK_AT_SECOND] = batch->begin;
+        *part = (sk_crop_part){.job = part->job, .image = part->image, .at = part->at, .last = true};
+    const int64_t end = sk_clock_ns();
+    item->crops += end - begin;
+    if (part->first == 0)
+        item->at[SK_AT_SECOND] = end;
+    batch->count += part->count;
+    if (part->count)
+        sk_timeline_row_add(&stage->row, "crops", item->ticket, 1, begin, end);
+}
+
+/* Outside of the lock. An error is the device's: the frames' own stay with them. */
+static sk_status submit(sk_lane *lane, sk_crop_batch *batch, sk_error *err)
+{
+    sk_second *s = &lane->second;
+    const sk_crop_part *part = &batch->parts[0]; /* the only one where the engine cuts */
+    const sk_frame *const frames[] = {resident_of(part)};
+    const sk_crop_list list = {s->list.items + part->first, part->count};
+    sk_session_input in = {.data = s->inputs[s->submitted % s->slots]};
     if (batch->count == 0)
         return SK_OK;
-    sk_timeline_row_add(&stage->row, "crops", item->ticket, 1, begin, batch->begin);
+    if (s->trace.key.crops)
+        in = (sk_session_input){.frames = frames, .crops = &list};
     pthread_mutex_lock(&lane->networks);
     batch->begin = sk_clock_ns();
-    sk_status status = submit(lane, batch, err);
+    const sk_status status = sk_trace_submit(&s->trace, &s->trace.key, &in, err);
     pthread_mutex_unlock(&lane->networks);
     s->submitted++;
     return status;
@@ -209,7 +83,7 @@ static sk_status begin_run(sk_lane_stage *stage, sk_error *err)
 
 /* --- results out --- */
 
-static sk_status take_crops(sk_lane_stage *stage, sk_item *item, const sk_crop_batch *batch,
+static sk_status take_crops(sk_lane_stage *stage, sk_item *item, const sk_crop_part *part,
                             const sk_tensor *outputs, sk_error *err)
 {
     sk_lane *lane = stage->lane;
@@ -217,20 +91,20 @@ static sk_status take_crops(sk_lane_stage *stage, sk_item *item, const sk_crop_b
     sk_checker *checker = &lane->runner->checker;
     const sk_checker_call call = sk_lane_check_of(lane, item);
     const sk_trace *t = &s->trace;
-    if (batch->first == 0) {
+    if (part->first == 0) {
         sk_crop_list list;
         SK_TRY(sk_task_stage_find_crops(s->after, &item->found, &item->instances, &list, err));
         s->checking = item->check;
         if (item->check)
             SK_TRY(sk_checker_crops_begin(checker, &call, &item->found, list.count, err));
     }
-    for (int32_t i = 0; i < batch->count; i++)
-        SK_TRY(sk_task_stage_crop_result(s->after, batch->first + i, outputs, t->n_outputs, i,
+    for (int32_t i = 0; i < part->count; i++)
+        SK_TRY(sk_task_stage_crop_result(s->after, part->first + i, outputs, t->n_outputs, part->at + i,
                                          t->outputs_form, &item->instances, err));
     const int64_t begin = sk_clock_ns();
-    for (int32_t i = 0; i < batch->count && item->check; i++)
-        SK_TRY(sk_checker_crop(checker, &call, batch->first + i, t, outputs, i, err));
-    if (batch->count && item->check)
+    for (int32_t i = 0; i < part->count && item->check; i++)
+        SK_TRY(sk_checker_crop(checker, &call, part->first + i, t, outputs, part->at + i, err));
+    if (part->count && item->check)
         sk_lane_note_check(stage, item, begin);
     return SK_OK;
 }
@@ -251,40 +125,79 @@ static sk_status end_frame(sk_lane *lane, sk_item *item, sk_error *err)
     return item->check ? sk_checker_verdict(&call, r->n_models, err) : SK_OK;
 }
 
-/* Outside of the lock: waits for the oldest batch. An error is the device's. */
-static sk_status end_run(sk_lane_stage *stage, sk_error *err)
+/* What a frame has of the network's time: batches overlap, and frames share one. */
+static void note_network(sk_lane_stage *stage, const sk_crop_batch *batch, int64_t end)
 {
-    sk_lane *lane = stage->lane;
-    sk_second *s = &lane->second;
-    const sk_crop_batch *batch = &s->batches[s->ended % SK_LANE_MAX_BATCHES];
-    sk_item *item = batch->job->items[batch->image];
-    sk_tensor outputs[SK_SESSION_MAX_OUTPUTS];
-    if (batch->count) {
-        SK_TRY(sk_trace_wait(&s->trace, outputs, err));
-        s->waited++;
-        const int64_t end = sk_clock_ns(),
-                      from = batch->begin > item->second_end ? batch->begin : item->second_end;
-        item->second += end - from; /* batches of one frame overlap */
+    for (int32_t i = 0; i < batch->n_parts; i++) {
+        const sk_crop_part *part = &batch->parts[i];
+        sk_item *item = part->job->items[part->image];
+        const int64_t from = batch->begin > item->second_end ? batch->begin : item->second_end;
+        if (part->count == 0)
+            continue;
+        item->second += (end - from) * part->count / batch->count;
         item->second_end = end;
         sk_timeline_row_add(&stage->row, "second network", item->ticket, 1, batch->begin, end);
     }
+}
+
+static void end_part(sk_lane_stage *stage, const sk_crop_part *part, const sk_tensor *outputs)
+{
+    sk_lane *lane = stage->lane;
+    sk_item *item = part->job->items[part->image];
     const int64_t begin = sk_clock_ns();
     const double checking = item->checking;
-    const bool wanted = !batch->job->skip && item->status == SK_OK;
+    const bool wanted = !part->job->skip && item->status == SK_OK;
     if (wanted)
-        item->status = take_crops(stage, item, batch, outputs, &item->error);
-    if (batch->last || item->status != SK_OK)
+        item->status = take_crops(stage, item, part, outputs, &item->error);
+    if (part->last || item->status != SK_OK)
         release_checker(lane);
-    if (batch->last && item->status == SK_OK && wanted)
+    if (part->last && item->status == SK_OK && wanted)
         item->status = end_frame(lane, item, &item->error);
     const int64_t end = sk_clock_ns();
     item->second_post += end - begin - (int64_t)((item->checking - checking) * 1e9);
     if (wanted)
         sk_timeline_row_add(&stage->row, "second post", item->ticket, 1, begin, end);
+}
+
+/* Outside of the lock: waits for the oldest batch. An error is the device's. */
+static sk_status end_run(sk_lane_stage *stage, sk_error *err)
+{
+    sk_second *s = &stage->lane->second;
+    const sk_crop_batch *batch = &s->batches[s->ended % SK_LANE_MAX_BATCHES];
+    sk_tensor outputs[SK_SESSION_MAX_OUTPUTS];
+    if (batch->count) {
+        SK_TRY(sk_trace_wait(&s->trace, outputs, err));
+        s->waited++;
+        note_network(stage, batch, sk_clock_ns());
+    }
+    for (int32_t i = 0; i < batch->n_parts; i++)
+        end_part(stage, &batch->parts[i], outputs);
     return SK_OK;
 }
 
 /* --- the thread --- */
+
+/* The next frame is in hand, or there is none yet. */
+static bool take_frame(sk_lane_stage *stage)
+{
+    sk_second *s = &stage->lane->second;
+    if (s->cutting)
+        return true;
+    sk_job *job = sk_stage_next(stage);
+    if (!job)
+        return false;
+    const int64_t now = sk_clock_ns();
+    stage->begun++;
+    sk_job_mark(job, SK_ITEM_SECOND, SK_AT_SECOND, now);
+    s->cutting = job;
+    s->image = s->next_crop = 0;
+    return true;
+}
+
+static bool fits_open(const sk_second *s)
+{
+    return sk_lane_second_fits(s, &s->cutting->items[s->image]->view, s->cutting->has_resident);
+}
 
 /* Whether another batch may begin: there is a frame for it, a slot, and nothing of another size in the way. */
 static bool may_begin(sk_lane_stage *stage)
@@ -294,17 +207,17 @@ static bool may_begin(sk_lane_stage *stage)
     if (s->queued - s->ended == SK_LANE_MAX_BATCHES || s->submitted - s->waited == s->slots ||
         (flying && !s->trace.asynchronous))
         return false;
-    if (!s->cutting) {
-        sk_job *job = sk_stage_next(stage);
-        if (!job)
-            return false;
-        const int64_t now = sk_clock_ns();
-        stage->begun++;
-        sk_job_mark(job, SK_ITEM_SECOND, SK_AT_SECOND, now);
-        s->cutting = job;
-        s->image = s->next_crop = 0;
-    }
-    return !flying || is_open(s, &s->cutting->items[s->image]->view, s->cutting->has_resident);
+    return take_frame(stage) && (!flying || fits_open(s));
+}
+
+/* Whether the next frame's crops go along: there is room, and the frame is there already. An engine that cuts has one frame at a
+ * time; where each frame is to be ready soonest none waits for another. */
+static bool may_join(sk_lane_stage *stage, const sk_crop_batch *batch)
+{
+    sk_second *s = &stage->lane->second;
+    return batch->n_parts < SK_LANE_MAX_PARTS && batch->count < s->trace.key.batch && !s->trace.key.crops &&
+           s->trace.key.batch > 1 && stage->lane->runner->settings.mode != SK_PIPELINE_LATENCY &&
+           take_frame(stage) && fits_open(s);
 }
 
 /* Under the lock: one batch more. */
@@ -312,20 +225,26 @@ static sk_status begin_next(sk_lane_stage *stage, sk_error *err)
 {
     sk_runner *r = stage->lane->runner;
     sk_second *s = &stage->lane->second;
-    s->queued++;
-    *newest_batch(s) = (sk_crop_batch){.job = s->cutting, .image = s->image, .last = true};
+    sk_crop_batch *batch = &s->batches[s->queued++ % SK_LANE_MAX_BATCHES];
+    batch->n_parts = batch->count = 0;
+    do {
+        sk_crop_part *part = &batch->parts[batch->n_parts++];
+        *part = (sk_crop_part){.job = s->cutting, .image = s->image, .last = true};
+        pthread_mutex_unlock(&r->lock);
+        cut_part(stage, batch, part);
+        pthread_mutex_lock(&r->lock);
+        s->next_crop = part->last ? 0 : part->first + part->count;
+        s->image += part->last;
+        if (s->image == s->cutting->count)
+            s->cutting = NULL;
+    } while (may_join(stage, batch));
     pthread_mutex_unlock(&r->lock);
-    sk_status status = begin_run(stage, err);
+    const sk_status status = submit(stage->lane, batch, err);
     pthread_mutex_lock(&r->lock);
-    const sk_crop_batch *batch = newest_batch(s);
-    s->next_crop = batch->last ? 0 : batch->first + batch->count;
-    s->image += batch->last;
-    if (s->image == s->cutting->count)
-        s->cutting = NULL;
     return status;
 }
 
-/* Under the lock: one batch less, and perhaps a job. */
+/* Under the lock: one batch less, and the jobs that end with it. */
 static sk_status end_oldest(sk_lane_stage *stage, sk_error *err)
 {
     sk_runner *r = stage->lane->runner;
@@ -334,11 +253,14 @@ static sk_status end_oldest(sk_lane_stage *stage, sk_error *err)
     sk_status status = end_run(stage, err);
     pthread_mutex_lock(&r->lock);
     const sk_crop_batch *batch = &s->batches[s->ended++ % SK_LANE_MAX_BATCHES];
-    if (status != SK_OK || !batch->last || batch->image + 1 < batch->job->count)
-        return status;
-    sk_job_mark(batch->job, SK_ITEM_SECOND, SK_AT_DONE, sk_clock_ns());
-    sk_stage_pass(stage);
-    return SK_OK;
+    for (int32_t i = 0; i < batch->n_parts && status == SK_OK; i++) {
+        const sk_crop_part *part = &batch->parts[i];
+        if (!part->last || part->image + 1 < part->job->count)
+            continue;
+        sk_job_mark(part->job, SK_ITEM_SECOND, SK_AT_DONE, sk_clock_ns());
+        sk_stage_pass(stage);
+    }
+    return status;
 }
 
 void *sk_lane_second_main(void *argument)

@@ -22,6 +22,7 @@ typedef struct sk_detector_settings {
     float peak_threshold;  /* SLEAP: default 0.2 */
     int32_t max_instances; /* SLEAP: 0 = no limit */
     sk_sleap_options sleap;
+    int32_t crop_batch;                     /* as of sk_pipeline_settings; default 0 */
     sk_choice crop_turned, mask_neighbours; /* as of sk_pipeline_settings; default off */
     bool winograd;                          /* default true */
     bool obb_quarter; /* oriented boxes in newer Ultralytics' form; default false: w >= h */

@@ -139,6 +139,7 @@ static void test_as_one_by_one(void **state)
     for (int kind = 0; kind < 4; kind++) {
         sk_runner_settings s = given_settings();
         s.detector.batch = kind == 1 ? 3 : 1;
+        s.detector.crop_batch = kind == 1 || kind == 3 ? 5 : 0;
         s.depth = 12;
         s.check_every = kind == 2 ? 5 : 0;
         faults[0].asynchronous = kind == 3;
@@ -153,6 +154,32 @@ static void test_as_one_by_one(void **state)
         sk_runner_close(&r);
         one_by_one_close(&p);
     }
+    free_frames(&set);
+}
+
+/* Crops of several frames go through the second network together: fewer runs of it than frames that have some, and every result
+ * is as it is alone. */
+static void test_batches_over_frames(void **state)
+{
+    (void)state;
+    frames set = make_frames(40, 48, 40);
+    int32_t runs[2] = {0};
+    for (int kind = 0; kind < 2; kind++) {
+        sk_runner_settings s = given_settings();
+        s.detector.batch = s.detector.crop_batch = kind ? 8 : 1;
+        s.batch_wait_ms = 2000; /* full ones, however busy the machine is */
+        s.depth = 24;
+        one_by_one p = {0};
+        one_by_one_open(&p, &s);
+        sk_runner *r = open_given(&s);
+        const int32_t before = atomic_load(&faults[0].submits);
+        const int32_t crops = run_all(r, &p, &set);
+        runs[kind] = atomic_load(&faults[0].submits) - before;
+        assert_true(kind ? runs[1] >= crops / 8 : runs[0] == crops);
+        sk_runner_close(&r);
+        one_by_one_close(&p);
+    }
+    assert_true(runs[1] <= 20); /* 32 of the frames have crops, 80 of them */
     free_frames(&set);
 }
 
@@ -206,8 +233,8 @@ static void test_what_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_one_by_one),
-                                       cmocka_unit_test(test_boxes_stay_and_nothing_is_allocated),
-                                       cmocka_unit_test(test_what_is_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_as_one_by_one), cmocka_unit_test(test_batches_over_frames),
+        cmocka_unit_test(test_boxes_stay_and_nothing_is_allocated), cmocka_unit_test(test_what_is_refused)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
