@@ -120,6 +120,16 @@ static void *append_cuda(void *options, const void *cuda)
     return NULL;
 }
 
+static void *set_value(void *options, const char *key, const void *value)
+{
+    char text[32];
+    const char *texts = text;
+    (void)options;
+    snprintf(text, sizeof text, "%zu", (size_t)(uintptr_t)value);
+    note("value", &key, &texts, 1);
+    return NULL;
+}
+
 static void *append_tensorrt(void *options, const void *rt)
 {
     (void)options;
@@ -311,6 +321,7 @@ static const void *get_api(uint32_t version)
         table[205] = (any_function)make_first;
         table[206] = (any_function)set_options;
         table[216] = (any_function)append_by_name;
+        table[263] = (any_function)set_value;
     }
     if (FAKE == FAKE_LACKS)
         table[204] = (any_function)lack;

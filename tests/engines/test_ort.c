@@ -121,15 +121,15 @@ static void test_providers(void **state)
         {"onnx_cpu", "CPUExecutionProvider", 0, false, NULL, "", SK_OK, NULL},
         {"onnx_cuda", NULL, 1, false,
          "options device_id=1 cudnn_conv_use_max_workspace=1 cudnn_conv_algo_search=EXHAUSTIVE "
-         "user_compute_stream=4096 enable_cuda_graph=1 use_tf32=0\nCUDA\n",
+         "enable_cuda_graph=1 use_tf32=0\nvalue user_compute_stream=4096\nCUDA\n",
          FELL, SK_OK, NULL},
         {"onnx_cuda", "cuda", 0, true,
          "options device_id=0 cudnn_conv_use_max_workspace=1 cudnn_conv_algo_search=EXHAUSTIVE "
-         "user_compute_stream=4096 enable_cuda_graph=1\nCUDA\n",
+         "enable_cuda_graph=1\nvalue user_compute_stream=4096\nCUDA\n",
          FELL, SK_OK, NULL},
         {"onnx_cuda", "CUDA,cuda_graph=off,conv_search=heuristic,memory_limit=2", 0, false,
          "options device_id=0 cudnn_conv_use_max_workspace=1 cudnn_conv_algo_search=HEURISTIC "
-         "gpu_mem_limit=2097152 user_compute_stream=4096 use_tf32=0\nCUDA\n",
+         "gpu_mem_limit=2097152 use_tf32=0\nvalue user_compute_stream=4096\nCUDA\n",
          FELL, SK_OK, NULL},
         {"onnx_cuda", NULL, 8, false, NULL, NULL, SK_ERR_RUNTIME, "invalid device ordinal"},
         {"onnx_cuda", "TensorRT", 0, false,

@@ -91,6 +91,7 @@ typedef void (*ort_log_function)(void *param, int severity, const char *category
     X(set_cuda_options, 206, ort_status *, (ort_cuda_options *, ORT_KEYS))                                   \
     X(release_cuda_options, 208, void, (ort_cuda_options *))                                                 \
     X(append_by_name, 216, ort_status *, (ort_session_options *, const char *provider, ORT_KEYS))            \
+    X(set_cuda_value, 263, ort_status *, (ort_cuda_options *, const char *key, void *value))                 \
     X(append_openvino, 275, ort_status *, (ort_session_options *, ORT_KEYS))
 
 typedef struct ort_api {

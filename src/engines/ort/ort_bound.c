@@ -137,7 +137,10 @@ static sk_status run_on_device(ort_bound *b, const sk_foreign_session *foreign, 
     SK_TRY(ort_device_mark(b->device, slot, ORT_MARK_UP, err));
     if (!b->provider->takes_stream)
         SK_TRY(ort_device_settle(b->device, err));
-    SK_TRY(run(b, slot, err));
+    SK_TRY(ort_device_enter(b->device, err));
+    sk_status status = run(b, slot, err);
+    ort_device_leave();
+    SK_TRY(status);
     SK_TRY(ort_device_mark(b->device, slot, ORT_MARK_RUN, err));
     for (int32_t i = 0; i < foreign->n_outputs; i++)
         SK_TRY(ort_device_download(b->device, foreign->outputs[slot][i].data, b->device_outputs[slot][i],

@@ -54,7 +54,6 @@ struct ort_device {
     cu_handle events[SK_SESSION_MAX_SLOTS * ORT_MARKS]; /* of a slot one after the other */
     cu_memory buffers[MOST_BUFFERS];
     void *pinned[MOST_BUFFERS];
-    char stream_text[24];
 };
 
 static void load_driver(void)
@@ -86,12 +85,12 @@ static sk_status done(int error, const char *what, sk_error *err)
 }
 
 /* Calls are made with the context current, and the caller's own is put back. */
-static sk_status enter(const ort_device *d, sk_error *err)
+sk_status ort_device_enter(const ort_device *d, sk_error *err)
 {
     return done(cu.cuCtxPushCurrent_v2(d->context), "its context", err);
 }
 
-static void leave(void)
+void ort_device_leave(void)
 {
     cu_handle before = NULL;
     (void)cu.cuCtxPopCurrent_v2(&before);
@@ -102,7 +101,6 @@ static sk_status make_queue(ort_device *d, int32_t slots, sk_error *err)
     SK_TRY(done(cu.cuStreamCreate(&d->stream, STREAM_NON_BLOCKING), "a stream", err));
     for (; d->n_events < slots * (int32_t)ORT_MARKS; d->n_events++)
         SK_TRY(done(cu.cuEventCreate(&d->events[d->n_events], EVENT_WITH_TIMES), "an event", err));
-    snprintf(d->stream_text, sizeof d->stream_text, "%zu", (size_t)(uintptr_t)d->stream);
     return SK_OK;
 }
 
@@ -121,9 +119,9 @@ sk_status ort_device_open(int32_t index, int32_t slots, ort_device **out, sk_err
         status = done(cu.cuDeviceGet(&d->number, index), "the device", err);
     if (status == SK_OK)
         status = done(cu.cuDevicePrimaryCtxRetain(&d->context, d->number), "its context", err);
-    if (status == SK_OK && (status = enter(d, err)) == SK_OK) {
+    if (status == SK_OK && (status = ort_device_enter(d, err)) == SK_OK) {
         status = make_queue(d, slots, err);
-        leave();
+        ort_device_leave();
     }
     if (status != SK_OK)
         ort_device_close(&d);
@@ -137,7 +135,7 @@ void ort_device_close(ort_device **device)
     *device = NULL;
     if (!d)
         return;
-    if (d->context && enter(d, NULL) == SK_OK) {
+    if (d->context && ort_device_enter(d, NULL) == SK_OK) {
         if (d->stream)
             (void)cu.cuStreamSynchronize(d->stream);
         for (int32_t i = 0; i < d->n_pinned; i++)
@@ -148,16 +146,16 @@ void ort_device_close(ort_device **device)
             (void)cu.cuEventDestroy_v2(d->events[i]);
         if (d->stream)
             (void)cu.cuStreamDestroy_v2(d->stream);
-        leave();
+        ort_device_leave();
     }
     if (d->context)
         (void)cu.cuDevicePrimaryCtxRelease_v2(d->number);
     sk_free(d);
 }
 
-const char *ort_device_stream(const ort_device *device)
+void *ort_device_stream(const ort_device *device)
 {
-    return device->stream_text;
+    return device->stream;
 }
 
 sk_status ort_device_buffer(ort_device *d, size_t bytes, void **out, sk_error *err)
@@ -166,9 +164,9 @@ sk_status ort_device_buffer(ort_device *d, size_t bytes, void **out, sk_error *e
     *out = NULL;
     if (d->n_buffers >= MOST_BUFFERS)
         return sk_fail(err, SK_ERR_LIMIT, "more than %d buffers on one device", MOST_BUFFERS);
-    SK_TRY(enter(d, err));
+    SK_TRY(ort_device_enter(d, err));
     sk_status status = done(cu.cuMemAlloc_v2(&memory, bytes ? bytes : 1), "memory on the device", err);
-    leave();
+    ort_device_leave();
     SK_TRY(status);
     d->buffers[d->n_buffers++] = memory;
     memcpy(out, &memory, sizeof memory);
@@ -177,26 +175,26 @@ sk_status ort_device_buffer(ort_device *d, size_t bytes, void **out, sk_error *e
 
 void ort_device_pin(ort_device *d, void *host, size_t bytes)
 {
-    if (d->n_pinned >= MOST_BUFFERS || enter(d, NULL) != SK_OK)
+    if (d->n_pinned >= MOST_BUFFERS || ort_device_enter(d, NULL) != SK_OK)
         return;
     if (cu.cuMemHostRegister_v2(host, bytes, 0) == 0)
         d->pinned[d->n_pinned++] = host;
-    leave();
+    ort_device_leave();
 }
 
 sk_status ort_device_upload(ort_device *d, void *to, const void *host, size_t bytes, sk_error *err)
 {
-    SK_TRY(enter(d, err));
+    SK_TRY(ort_device_enter(d, err));
     int error = cu.cuMemcpyHtoDAsync_v2((cu_memory)to, host, bytes, d->stream);
-    leave();
+    ort_device_leave();
     return done(error, "an upload", err);
 }
 
 sk_status ort_device_download(ort_device *d, void *host, const void *from, size_t bytes, sk_error *err)
 {
-    SK_TRY(enter(d, err));
+    SK_TRY(ort_device_enter(d, err));
     int error = cu.cuMemcpyDtoHAsync_v2(host, (cu_memory)from, bytes, d->stream);
-    leave();
+    ort_device_leave();
     return done(error, "a download", err);
 }
 
@@ -207,37 +205,37 @@ static cu_handle event_of(const ort_device *d, int32_t slot, int32_t mark)
 
 sk_status ort_device_mark(ort_device *d, int32_t slot, ort_mark mark, sk_error *err)
 {
-    SK_TRY(enter(d, err));
+    SK_TRY(ort_device_enter(d, err));
     int error = cu.cuEventRecord(event_of(d, slot, mark), d->stream);
-    leave();
+    ort_device_leave();
     return done(error, "an event", err);
 }
 
 sk_status ort_device_wait(ort_device *d, int32_t slot, sk_error *err)
 {
-    SK_TRY(enter(d, err));
+    SK_TRY(ort_device_enter(d, err));
     int error = cu.cuEventSynchronize(event_of(d, slot, ORT_MARK_DOWN));
-    leave();
+    ort_device_leave();
     return done(error, "waiting for a run", err);
 }
 
 sk_status ort_device_times(ort_device *d, int32_t slot, double *seconds, sk_error *err)
 {
     int error = 0;
-    SK_TRY(enter(d, err));
+    SK_TRY(ort_device_enter(d, err));
     for (int32_t i = 0; i + 1 < ORT_MARKS && !error; i++) {
         float ms = 0;
         error = cu.cuEventElapsedTime(&ms, event_of(d, slot, i), event_of(d, slot, i + 1));
         seconds[i] = (double)ms * 1e-3;
     }
-    leave();
+    ort_device_leave();
     return done(error, "times", err);
 }
 
 sk_status ort_device_settle(ort_device *d, sk_error *err)
 {
-    SK_TRY(enter(d, err));
+    SK_TRY(ort_device_enter(d, err));
     int error = cu.cuStreamSynchronize(d->stream);
-    leave();
+    ort_device_leave();
     return done(error, "waiting for the device", err);
 }

@@ -15,13 +15,18 @@ typedef struct ort_device ort_device;
 sk_status ort_device_open(int32_t index, int32_t slots, ort_device **out, sk_error *err) SK_MUST_CHECK;
 void ort_device_close(ort_device **device); /* frees what it gave; nulls the pointer */
 
-/* The stream, as ONNX Runtime's options take it: its address in decimal digits. */
-const char *ort_device_stream(const ort_device *device);
+/* The stream: a cudaStream_t. */
+void *ort_device_stream(const ort_device *device);
 
 /* Memory on the device, and host memory that transfers read and write directly, both until close. Host memory that cannot be
  * pinned is used as it is: the driver then copies through memory of its own. */
 sk_status ort_device_buffer(ort_device *device, size_t bytes, void **out, sk_error *err) SK_MUST_CHECK;
 void ort_device_pin(ort_device *device, void *host, size_t bytes);
+
+/* Between these two the calling thread works on this device, whatever it worked on before: newer libraries do not choose it
+ * themselves. */
+sk_status ort_device_enter(const ort_device *device, sk_error *err) SK_MUST_CHECK;
+void ort_device_leave(void);
 
 /* Queued on the stream. */
 sk_status ort_device_upload(ort_device *device, void *to, const void *host, size_t bytes,

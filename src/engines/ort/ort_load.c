@@ -22,13 +22,33 @@ static const sk_library_wish wish = {
     .remedy = REMEDY,
 };
 
+/* A failure of NVIDIA's libraries stands behind lines of C++: "… CUDA failure 2: out of memory ; GPU=0 ; hostname=… ; expr=…". */
+static const char *plain_text(const char *text, char *buffer, size_t capacity)
+{
+    static const char *const kinds[] = {"CUDA failure ", "CUDNN failure ", "CUBLAS failure ",
+                                        "CUFFT failure "};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        const char *found = strstr(text, kinds[i]);
+        if (!found)
+            continue;
+        const char *expression = strstr(found, "expr=");
+        const size_t reason = strcspn(found, ";");
+        snprintf(buffer, capacity, "%.*s%s%.*s%s", (int)(reason < 300 ? reason : 300), found,
+                 expression ? "(" : "", expression ? (int)strcspn(expression + 5, ";") : 0,
+                 expression ? expression + 5 : "", expression ? ")" : "");
+        return buffer;
+    }
+    return text;
+}
+
 sk_status ort_check(const ort_api *api, ort_status *status, const char *what, sk_error *err)
 {
     if (!status)
         return SK_OK;
+    char buffer[512];
     const char *text = api->get_error_message(status);
     sk_status code = sk_fail(err, SK_ERR_RUNTIME, "ONNX Runtime %s: %s: %s", api->version, what,
-                             text ? text : "no reason given");
+                             text ? plain_text(text, buffer, sizeof buffer) : "no reason given");
     api->release_status(status);
     return code;
 }

@@ -59,8 +59,6 @@ static sk_status append_cuda(const ort_api *api, ort_session_options *options, c
     put(&list, "cudnn_conv_algo_search", search);
     if (strcmp(bytes, "0") != 0)
         put(&list, "gpu_mem_limit", bytes);
-    if (request->stream)
-        put(&list, "user_compute_stream", request->stream);
     if (request->graph)
         put(&list, "enable_cuda_graph", "1");
     /* f32 is f32: no TF32 behind one's back. Libraries from before that option do not know it. */
@@ -74,6 +72,10 @@ static sk_status append_cuda(const ort_api *api, ort_session_options *options, c
         SK_TRY_GOTO(ort_check(api, api->set_cuda_options(cuda, list.keys, list.values, list.n - 1),
                               "the CUDA provider's options", err));
     }
+    /* by value: as text it is left out unless another key says that it is there, and runs are on no stream of ours then */
+    if (request->stream)
+        SK_TRY_GOTO(ort_check(api, api->set_cuda_value(cuda, "user_compute_stream", request->stream),
+                              "the CUDA provider's stream", err));
     status = ort_check(api, api->append_cuda(options, cuda), "the CUDA provider", err);
 done:
     api->release_cuda_options(cuda);

@@ -10,8 +10,8 @@
 /* What a session wants of its provider. */
 typedef struct ort_request {
     const sk_session_settings *settings;
-    const char *stream; /* of the device, for the provider to work on, in decimal digits; null: its own */
-    bool graph;         /* the model is to be replayed as one CUDA graph */
+    void *stream; /* of the device, for the provider to work on; null: its own */
+    bool graph;   /* the model is to be replayed as one CUDA graph */
 } ort_request;
 
 /* Where the ends of the model may lie when they are bound once and for all. */
