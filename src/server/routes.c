@@ -30,6 +30,17 @@ static const sk_route routes[] = {
     {SK_METHOD_GET, "settings", sk_serve_settings},
     {SK_METHOD_POST, "test-frame", sk_serve_test_frame},
     {SK_METHOD_GET, "troubleshooting", sk_serve_troubleshooting},
+    {SK_METHOD_GET, "view", sk_serve_view},
+    {SK_METHOD_POST, "view/corrections", sk_serve_view_correct},
+    {SK_METHOD_GET, "view/download", sk_serve_view_download},
+    {SK_METHOD_GET, "view/frame.jpg", sk_serve_view_picture},
+    {SK_METHOD_GET, "view/frames", sk_serve_view_frames},
+    {SK_METHOD_POST, "view/redo", sk_serve_view_redo},
+    {SK_METHOD_POST, "view/save", sk_serve_view_save},
+    {SK_METHOD_GET, "view/series", sk_serve_view_series},
+    {SK_METHOD_GET, "view/suspects", sk_serve_view_suspects},
+    {SK_METHOD_GET, "view/tracks", sk_serve_view_tracks},
+    {SK_METHOD_POST, "view/undo", sk_serve_view_undo},
 };
 
 const sk_route *sk_route_at(size_t index)

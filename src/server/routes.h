@@ -53,5 +53,16 @@ SK_SERVE(runtimes);
 SK_SERVE(settings);
 SK_SERVE(test_frame);
 SK_SERVE(troubleshooting);
+SK_SERVE(view);
+SK_SERVE(view_correct);
+SK_SERVE(view_download);
+SK_SERVE(view_frames);
+SK_SERVE(view_picture);
+SK_SERVE(view_redo);
+SK_SERVE(view_save);
+SK_SERVE(view_series);
+SK_SERVE(view_suspects);
+SK_SERVE(view_tracks);
+SK_SERVE(view_undo);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/object.h"
 #include "server/inside.h"
 #include "server/runs.h"
+#include "server/views.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -79,6 +80,7 @@ sk_status sk_server_prepare(const sk_server_settings *s, sk_server **out, sk_err
     SK_TRY_GOTO(sk_events_open(&server->events, err));
     SK_TRY_GOTO(add_roots(server, s, err));
     SK_TRY_GOTO(find_state(server, s->state, err));
+    SK_TRY_GOTO(sk_views_open(&server->views, err));
     SK_TRY_GOTO(sk_runs_open(server, s->program, &server->runs, err));
     if (!loopback && !tls)
         snprintf(server->notice, sizeof server->notice,
@@ -120,6 +122,7 @@ void sk_server_close(sk_server **pointer)
     SK_TAKE_OR_RETURN(server, pointer);
     sk_listener_close(&server->listener);
     sk_runs_close(&server->runs);
+    sk_views_close(&server->views);
     sk_events_close(&server->events);
     sk_auth_close(&server->auth);
     sk_roots_free(&server->roots);

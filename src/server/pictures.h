@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_SERVER_PICTURES_H
+#define SK_SERVER_PICTURES_H
+
+#include "server/inside.h"
+
+/* Frame n of a video (a real path) as JPEG, at most `width` pixels wide; 0: as it is. */
+sk_status sk_serve_picture_of(sk_server *server, const char *source, int64_t n, int32_t width,
+                              sk_reply *reply, sk_error *err) SK_MUST_CHECK;
+
+#endif

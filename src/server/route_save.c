@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/correct.h"
+#include "base/file.h"
+#include "server/routes.h"
+#include "server/views.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A corrected copy of a run, and its files for taking along. */
+
+/* A copy is made of a view of its own: others go on looking meanwhile. */
+static sk_status save(const char *folder, const sk_correct_save *how, sk_predict_report *report,
+                      sk_error *err)
+{
+    sk_run_view *view = NULL;
+    SK_TRY(sk_run_view_open(folder, &view, err));
+    sk_status status = sk_correct_save_run(view, how, report, err);
+    sk_run_view_close(&view);
+    return status;
+}
+
+sk_status sk_serve_view_save(sk_server *server, const sk_request *r, sk_reply *reply, sk_error *err)
+{
+    sk_config *body = NULL;
+    char *from = NULL, *to = NULL;
+    sk_status status;
+    sk_predict_report *report = sk_calloc(1, sizeof *report);
+    if (!report)
+        return sk_fail_memory(err, sizeof *report);
+    SK_TRY_GOTO(sk_request_json(r, &body, err));
+    const char *folder = sk_config_text(sk_config_get(sk_config_root(body), "folder"));
+    const char *out = sk_config_text(sk_config_get(sk_config_root(body), "to"));
+    if (!folder || !out || !out[0]) {
+        status =
+            sk_fail(err, SK_ERR_ARG, "\"folder\" names the run, \"to\" the folder for the corrected copy");
+        goto done;
+    }
+    SK_TRY_GOTO(sk_roots_resolve(&server->roots, folder, &from, err));
+    SK_TRY_GOTO(sk_roots_resolve_new(&server->roots, out, &to, err));
+    const sk_correct_save how = {.out = to, .report = true};
+    SK_TRY_GOTO(save(from, &how, report, err));
+    sk_json j = sk_reply_json(reply);
+    sk_json_object(&j);
+    sk_json_key_strings(&j, {"folder", to}, {"notice", report->notice[0] ? report->notice : NULL});
+    sk_json_key_array(&j, "files");
+    for (int32_t i = 0; i < report->n_files; i++)
+        sk_json_string(&j, report->files[i]);
+    sk_json_close(&j);
+    sk_json_close(&j);
+    status = sk_json_end(&j, err);
+done:
+    sk_config_close(&body);
+    sk_free_all(from, to, report);
+    return status;
+}
+
+/* --- downloads --- */
+
+static const char *type_of(const char *name)
+{
+    static const char *const types[][2] = {{".csv", "text/csv; charset=utf-8"},
+                                           {".json", "application/json"},
+                                           {".jsonl", "application/jsonl"},
+                                           {".txt", "text/plain; charset=utf-8"},
+                                           {".mp4", "video/mp4"},
+                                           {".html", "text/html; charset=utf-8"}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (sk_path_has_extension(name, types[i][0]))
+            return types[i][1];
+    return "application/octet-stream";
+}
+
+/* To be kept by the browser, never shown as a page of this server. */
+static sk_status send_file(int file, const char *name, sk_reply *reply, sk_error *err)
+{
+    char disposition[200], plain[100];
+    struct stat info;
+    size_t n = 0;
+    if (fstat(file, &info) != 0) {
+        close(file);
+        return sk_fail(err, SK_ERR_IO, "%.100s: its length cannot be told", name);
+    }
+    for (const char *c = name; *c && n + 1 < sizeof plain; c++)
+        plain[n++] = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
+                             strchr("._-", *c)
+                         ? *c
+                         : '_';
+    plain[n] = '\0';
+    snprintf(disposition, sizeof disposition, "attachment; filename=\"%s\"", plain);
+    sk_reply_header_add(reply, "Content-Disposition", disposition);
+    reply->type = type_of(plain);
+    reply->file = file;
+    reply->file_bytes = (int64_t)info.st_size;
+    return SK_OK;
+}
+
+static const char *const extra[] = {"report.html", "overlay.mp4", "run.json", "corrections.jsonl"};
+
+/* The file of a format, or one of the others by its name; null: no such. */
+static const char *file_of(const char *format)
+{
+    const sk_sink_kind *kind = sk_sink_find(format);
+    if (kind)
+        return strchr(kind->file, '/') ? NULL : kind->file;
+    for (size_t i = 0; i < sizeof extra / sizeof *extra; i++)
+        if (strcmp(extra[i], format) == 0)
+            return extra[i];
+    return NULL;
+}
+
+static void remove_copy(const char *folder)
+{
+    char *lock = sk_path_join(folder, ".skitter.lock");
+    if (lock)
+        (void)unlink(lock);
+    sk_free(lock);
+    sk_folder_empty_own(folder, NULL);
+}
+
+/* A format of which the run has no file, or an outdated one: made of what is there, in the state folder, and gone once it is open. */
+static sk_status make_file(sk_server *server, const char *folder, const char *format, int *file,
+                           sk_error *err)
+{
+    sk_predict_report *report = sk_calloc(1, sizeof *report);
+    char *out = sk_path_join(server->state, "download-XXXXXX"), *path = NULL;
+    int64_t bytes = 0;
+    sk_status status = SK_OK;
+    if (!report || !out || !mkdtemp(out)) {
+        status = sk_fail(err, SK_ERR_IO, "no folder for the file could be made in %.300s", server->state);
+        sk_free(out);
+        out = NULL;
+    }
+    if (status == SK_OK) {
+        const sk_correct_save how = {.out = out, .n_formats = 1, .formats = {format}};
+        status = save(folder, &how, report, err);
+    }
+    if (status == SK_OK) {
+        path = sk_path_join(out, sk_sink_find(format)->file);
+        status = path ? sk_file_open(path, file, &bytes, err) : sk_fail_memory(err, 64);
+    }
+    if (out)
+        remove_copy(out);
+    sk_free_all(report, out, path);
+    return status;
+}
+
+sk_status sk_serve_view_download(sk_server *server, const sk_request *r, sk_reply *reply, sk_error *err)
+{
+    const char *folder = sk_request_query(r, "folder"), *format = sk_request_query(r, "format");
+    char *real = NULL, *path = NULL;
+    int file = -1;
+    sk_status status;
+    const char *name = format ? file_of(format) : NULL;
+    if (!folder || !format)
+        return sk_fail(err, SK_ERR_ARG, "folder= names a run's folder, format= the file");
+    if (!name)
+        return sk_fail(err, SK_ERR_NOT_FOUND, "'%.60s' is no file of a run that can be downloaded", format);
+    SK_TRY_GOTO(sk_roots_resolve(&server->roots, folder, &real, err));
+    path = sk_path_join(real, name);
+    if (!path) {
+        status = sk_fail_memory(err, strlen(real));
+        goto done;
+    }
+    if (sk_file_is_regular(path) || !sk_sink_find(format))
+        SK_TRY_GOTO(sk_roots_open(&server->roots, path, false, &file, err));
+    else
+        SK_TRY_GOTO(make_file(server, real, sk_sink_find(format)->name, &file, err));
+    status = send_file(file, name, reply, err);
+done:
+    sk_free_all(real, path);
+    return status;
+}
