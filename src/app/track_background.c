@@ -52,6 +52,7 @@ static sk_status next(void *context, int64_t last, sk_result_frame *out, bool *a
                                  .width = frame->width,
                                  .height = frame->height,
                                  .instances = found,
+                                 .wall_ns = frame->wall_ns,
                                  .picture = r->info.kind == SK_SOURCE_PICTURES ? 1 : 0};
         *any = frame->index > last;
         if (status == SK_OK && *any && r->wish->looks) {

@@ -36,7 +36,7 @@ for way in "" --online "--animals 2" "--animals 2 --online"; do # what SLEAP fou
     # shellcheck disable=SC2086
     "$skitter" track --detections "$truth" --fps 25 --format csv --no-report -o "$work/given" --restart $way >"$work/said" 2>/dev/null
     count=$("$skitter" eval "$work/given/results.csv" "$truth" 2>/dev/null | switches)
-    printf '%-34s %-22s %s; %s switches\n' "clip, what SLEAP found" "${way:-offline}" "$(grep -om 1 '[0-9]* tracks*' "$work/said")" "$count"
+    printf '%-34s %-22s %s; %s switches\n' "clip, what SLEAP found" "${way:-offline}" "$(awk '/ tracks?, / { print $1, $2; exit }' "$work/said" | tr -d ,)" "$count"
     case $way in --animals*) [ "$count" = 0 ] || bad=1 ;; esac
 done
 exit $bad
