@@ -45,11 +45,11 @@ sk_status sk_task_arrange(sk_model **m, int32_t n_models, sk_error *err)
         return sk_fail(
             err, SK_ERR_ARG,
             "%s: a '%s' model finds animals itself, and boxes of them are there already (%s); give "
-            "one that "
-            "looks at crops of them: YOLO pose, or SLEAP centered-instance or single-instance",
+            "one that looks at crops of them: YOLO pose, or SLEAP centered-instance or single-instance",
             m[1]->path, sk_task_name(m[1]->task), m[0]->path);
     if (n_models == 2 && !first.given &&
-        (!first.whole_frames || ((second.gives & SK_GIVES_BOXES) && !second.needs))) {
+        (!first.whole_frames || ((second.gives & SK_GIVES_BOXES) && !second.needs) ||
+         (!sk_family_pair(m[0], m[1]) && sk_family_pair(m[1], m[0])))) {
         sk_model *swap = m[0];
         m[0] = m[1];
         m[1] = swap;
@@ -71,7 +71,8 @@ sk_status sk_task_arrange(sk_model **m, int32_t n_models, sk_error *err)
         return sk_fail(err, SK_ERR_ARG,
                        "a '%s' and a '%s' model do not go together: two models are a SLEAP centroid or YOLO "
                        "detector and a "
-                       "SLEAP centered-instance or YOLO pose model",
+                       "SLEAP centered-instance or YOLO pose model, or a YOLO detector and a SLEAP "
+                       "single-instance model",
                        sk_task_name(m[0]->task), sk_task_name(m[1]->task));
     return SK_OK;
 }

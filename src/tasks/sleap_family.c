@@ -26,8 +26,10 @@ static sk_task_role role(const sk_model *model)
     return (sk_task_role){.finds = true,
                           .whole_frames = !sk_sleap_on_crops(model->task),
                           .gives = model->task == SK_TASK_CENTROID ? SK_GIVES_MIDDLES : 0,
-                          .needs = sk_sleap_on_crops(model->task) ? SK_GIVES_MIDDLES : 0,
-                          .centred = true};
+                          .needs = sk_sleap_on_crops(model->task)           ? SK_GIVES_MIDDLES
+                                   : model->task == SK_TASK_SINGLE_INSTANCE ? SK_GIVES_BOXES
+                                                                            : 0,
+                          .centred = sk_sleap_on_crops(model->task)};
 }
 
 static void describe(const sk_model *model, sk_task_description *d)
@@ -85,7 +87,33 @@ static sk_sleap_spec sizing_of(const sk_task_stage *s, const sk_task_stage *firs
     sizing.ensure_grayscale = channels_of(m) == 1 ? grey != SK_SLEAP_GREY_LAST : grey == SK_SLEAP_GREY_SPREAD;
     sizing.input_scale = 1;
     sizing.pad_to_stride = 1;
+    if (!sk_sleap_on_crops(m->task)) /* what it learnt from is as large as a crop, and not as the frame */
+        sizing.target_size[0] = sizing.target_size[1] = 0;
     return sizing;
+}
+
+/* A model of one animal in a picture, on crops: these are as large as the pictures it learnt from, and their highest peaks count, as
+ * with models that learn from crops. */
+static sk_model on_crops(const sk_model *m)
+{
+    sk_model as = {.task = m->task,
+                   .family = m->family,
+                   .path = m->path,
+                   .n_classes = m->n_classes,
+                   .n_keypoints = m->n_keypoints,
+                   .n_edges = m->n_edges,
+                   .edges = m->edges,
+                   .input = m->input,
+                   .n_outputs = m->n_outputs,
+                   .sleap = m->sleap};
+    memcpy(as.outputs, m->outputs, sizeof as.outputs);
+    if (sk_sleap_on_crops(m->task))
+        return as;
+    as.task = SK_TASK_CENTERED_INSTANCE;
+    const float scale = m->sleap.input_scale > 0 && !m->sleap.legacy ? m->sleap.input_scale : 1;
+    as.sleap.crop_size[0] = (int32_t)lrintf((float)m->input.height / scale);
+    as.sleap.crop_size[1] = (int32_t)lrintf((float)m->input.width / scale);
+    return as;
 }
 
 static sk_crop_form form_of(const sk_model *m, const sk_sleap_spec *sizing, const sk_sleap_geometry *sized,
@@ -108,17 +136,17 @@ static sk_crop_form form_of(const sk_model *m, const sk_sleap_spec *sizing, cons
 static sk_status open_crops(sk_task_stage *s, const sk_task_stage *first, sk_error *err)
 {
     sleap_stage *p = s->own;
-    const sk_model *m = s->model;
+    const sk_model *m = s->model, as = on_crops(m);
     const sk_sleap_spec sizing = sizing_of(s, first);
     sk_sleap_crop_geometry g;
     sk_sleap_settings settings = s->settings.sleap;
     SK_TRY(sk_sleap_sizes(&sizing, s->frame_width, s->frame_height, &p->geometry, err));
     SK_TRY(sk_sleap_pre_open(&sizing, channels_of(m), &p->geometry, &p->pre, err));
-    SK_TRY(sk_sleap_crop_sizes(&m->sleap, s->settings.crop_size, &g, err));
-    SK_TRY(sk_sleap_crop_open(&m->sleap, &g, channels_of(m), p->geometry.sized_width,
+    SK_TRY(sk_sleap_crop_sizes(&as.sleap, s->settings.crop_size, &g, err));
+    SK_TRY(sk_sleap_crop_open(&as.sleap, &g, channels_of(m), p->geometry.sized_width,
                               p->geometry.sized_height, channels_of(m), &p->cropper, err));
     settings.max_instances = s->settings.max_crops;
-    SK_TRY(sk_sleap_post_open(m, &settings, &p->post, err));
+    SK_TRY(sk_sleap_post_open(&as, &settings, &p->post, err));
     s->crop_form = form_of(m, &sizing, &p->geometry, &g);
     s->plan.width = g.width;
     s->plan.height = g.height;

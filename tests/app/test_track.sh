@@ -43,6 +43,15 @@ test_looks_are_kept() {
     track -o looks3 -f csv --no-report --looks on --no-cache && expect_code 0 && cmp looks/results.csv looks3/results.csv
 }
 
+# Two models, and poses switched off: as the one that finds alone, in whichever order they stand, and it is known already.
+test_poses_switched_off() {
+    local pose=$SKITTER_TEST_SOURCE/share/models/demo-pose.pt
+    run track scene.mp4 -m "$pose" -m "$model" --pose off -o boxes --online --no-report && expect_code 0 && expect_in "18 of them were known" "$out" || return
+    cmp boxes/results.csv first/results.csv || return
+    run track scene.mp4 -m "$model" -m "$pose" --imgsz 96 -o posed --frames 0:4 --online --no-report && expect_code 0 || return
+    grep -q nose_x posed/results.csv && grep -q '"crop_turned": "auto"' posed/run.json
+}
+
 test_configurations() {
     echo '{"gate": 3, "animals": 4, "online": true, "roi": ["0,0,160,240"]}' >ours.json
     track -o config --config ours.json --no-report && expect_code 0 || return

@@ -62,7 +62,9 @@ test_poses_on_what_is_found() {
     cmp <(cut -d, -f2,15-23 upright/results.csv | sort) <(cut -d, -f2,15-23 poses/results.csv | sort) || return
     ! cmp -s upright/results.csv poses/results.csv || fail "--crop-turned changes nothing" || return
     [ "$(column upright/results.csv nose_x | grep -c .)" -eq 30 ] || fail "few poses upright" || return
-    # without poses nothing computes, whatever runtime is asked for
+    # the pose model's runtime must be here; without poses nothing computes
+    run track posed.mp4 --detector background -m "$pose" --no-report --runtime mps -o apple -q && [ "$code" -ne 0 ] && expect_in mps "$err" || return
+    run track posed.mp4 --frames 0::12 --detector background -m "$pose" --pose off --runtime mps --no-report --online -o apple -q && expect_code 0 || return
     run track posed.mp4 --frames 0::12 --detector background -m "$pose" --pose off --no-report --online -o off -q && expect_code 0 && cmp off/results.csv boxes/results.csv || return
     # the same again is known; another threshold is another run
     run track posed.mp4 --frames 0::12 --detector background -m "$pose" --imgsz 96 --no-report --online -o again && expect_in "were known" "$out" && cmp poses/results.csv again/results.csv || return

@@ -67,7 +67,8 @@ static bool on_crops(sk_task t)
 /* May `a` find and `b` look? */
 static bool possible(sk_task a, sk_task b)
 {
-    return (on_crops(b) && (finds(a) || a == SK_TASK_CENTROID)) || (b == SK_TASK_POSE && finds(a));
+    return (on_crops(b) && (finds(a) || a == SK_TASK_CENTROID)) ||
+           ((b == SK_TASK_POSE || b == SK_TASK_SINGLE_INSTANCE) && finds(a));
 }
 
 static void every_pair_is_ordered_or_refused(void **state)

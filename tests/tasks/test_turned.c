@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/test.h"
 #include "support/yolo_writer.h"
+#include "tasks/arrange.h"
 #include "tasks/family.h"
 #include "tasks/sleap_crop.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -368,11 +370,78 @@ static void test_sleap(void **state)
     }
 }
 
+/* A model of one animal in a picture looks at crops as large as the pictures it learnt from: its peaks lie where the turned crop
+ * has them. */
+static void test_sleap_single_instance(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_model *given = NULL, *single = NULL;
+    sk_task_stage *first = NULL, *second = NULL;
+    sk_task_settings s = sk_task_settings_defaults();
+    s.crop_turned = SK_CHOICE_AUTO;
+    s.sleap.refinement = SK_REFINE_NONE;
+    char path[512];
+    snprintf(path, sizeof path, "%s/tests/fixtures/sleap_nn/unet_single_kernel5_convs3",
+             getenv("SKITTER_TEST_SOURCE") ? getenv("SKITTER_TEST_SOURCE") : ".");
+    assert_ok(sk_model_of_given("given", "", 0, NULL, true, &given, &err), &err);
+    assert_ok(sk_model_open(path, &single, &err), &err);
+    assert_int_equal(single->task, SK_TASK_SINGLE_INSTANCE);
+    sk_model *pair[2] = {given, single};
+    assert_ok(sk_task_arrange(pair, 2, &err), &err);
+    assert_ok(sk_task_stage_open(given, &s, 400, 300, &first, &err), &err);
+    assert_ok(sk_task_stage_open_second(single, first, &s, &second, &err), &err);
+    const sk_task_plan *plan = sk_task_stage_plan(second);
+    assert_true(plan->width == single->input.width && plan->height == single->input.height);
+    sk_instances found = {0}, out = {0};
+    assert_ok(sk_instances_alloc(2, 0, &found, &err), &err);
+    assert_ok(sk_instances_alloc(plan->capacity, plan->n_keypoints, &out, &err), &err);
+    found.items[found.count++] = found_at(180, 140, 60, 20, 0.6);
+    uint8_t *pixels = calloc(400 * 300, 3);
+    const sk_frame frame = {.size = sizeof frame,
+                            .format = SK_PIXEL_RGB,
+                            .width = 400,
+                            .height = 300,
+                            .stride = 1200,
+                            .data = pixels};
+    int32_t n = 0;
+    assert_ok(sk_task_stage_crops(second, &frame, &found, &out, &n, &err), &err);
+    assert_int_equal(n, 1);
+    const int32_t stride = (int32_t)single->outputs[0].stride, w = plan->width / stride,
+                  h = plan->height / stride;
+    const int32_t nodes = plan->n_keypoints;
+    float *maps = calloc((size_t)nodes * (size_t)w * (size_t)h, sizeof *maps);
+    for (int32_t k = 0; k < nodes; k++)
+        maps[(k * h + h / 2) * w + w / 3 + k] = 0.9f;
+    const sk_tensor output = {.dtype = SK_DTYPE_F32,
+                              .shape = sk_shape_of(4, (int64_t)1, (int64_t)nodes, (int64_t)h, (int64_t)w),
+                              .data = maps};
+    assert_ok(sk_task_stage_crop_result(second, 0, &output, 1, 0, SK_OUTPUTS_WHOLE, &out, &err), &err);
+    assert_ok(sk_task_stage_crops_end(second, &out, &err), &err);
+    assert_int_equal(out.count, 1);
+    const double scale = single->sleap.input_scale > 0 ? (double)single->sleap.input_scale : 1;
+    for (int32_t k = 0; k < nodes; k++) {
+        const double dx = (w / 3 + k) * stride / scale - (plan->width / scale - 1) / 2,
+                     dy = h / 2 * stride / scale - (plan->height / scale - 1) / 2;
+        assert_true(fabs((double)out.keypoints[k].x - (179.5 + dx * cos(0.6) - dy * sin(0.6))) < 1e-3);
+        assert_true(fabs((double)out.keypoints[k].y - (139.5 + dx * sin(0.6) + dy * cos(0.6))) < 1e-3);
+    }
+    free(maps);
+    free(pixels);
+    sk_instances_free(&found);
+    sk_instances_free(&out);
+    sk_task_stage_close(&second);
+    sk_task_stage_close(&first);
+    sk_model_close(&given);
+    sk_model_close(&single);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_points_there_and_back),       cmocka_unit_test(test_pixels_come_from_there),
         cmocka_unit_test(test_neighbours_are_painted_over), cmocka_unit_test(test_in_the_stages),
-        cmocka_unit_test(test_masks_in_the_stages),         cmocka_unit_test(test_sleap)};
+        cmocka_unit_test(test_masks_in_the_stages),         cmocka_unit_test(test_sleap),
+        cmocka_unit_test(test_sleap_single_instance)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
