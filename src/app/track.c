@@ -21,6 +21,7 @@ static sk_status write_identity(const sk_track_wish *wish, sk_text *out, sk_erro
     sk_text_appendf(out, "tracker\t%s\n", wish->track.method);
     sk_text_appendf(out, "tracking\t%s\n", wish->online ? "online" : "offline");
     sk_text_appendf(out, "backward\t%d\n", wish->offline.backward);
+    sk_text_appendf(out, "offline steps\t%s\n", wish->offline.upstream ? "upstream" : "skitter");
     sk_text_appendf(out, "interpolation\t%d\n", (int)wish->offline.method);
     sk_text_appendf(out, "tell_covered\t%d\n", wish->track.tell_covered);
     sk_text_appendf(out, "tell_lost\t%d\n", wish->track.tell_lost);

@@ -167,6 +167,13 @@ static sk_status read_member(const reading *r, const char *name, const sk_config
         return read_tracker(r, name, value, err);
     if (strcmp(name, "roi") == 0 || strcmp(name, "roi_exclude") == 0)
         return read_region(r, name, value, err);
+    if (strcmp(name, "offline_steps") == 0) {
+        const char *text = sk_config_text(value);
+        r->wish->offline.upstream = text && strcmp(text, "upstream") == 0;
+        return text && (r->wish->offline.upstream || strcmp(text, "skitter") == 0)
+                   ? SK_OK
+                   : wrong_kind(r, name, "\"skitter\" or \"upstream\"", err);
+    }
     if (strcmp(name, "head_points") == 0 || strcmp(name, "tail_points") == 0)
         return sk_config_is(value, SK_CONFIG_LIST)
                    ? read_points(r->path, value, name,

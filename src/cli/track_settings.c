@@ -120,6 +120,11 @@ sk_status sk_cli_track_settings(const sk_args *args, sk_track_door *d, sk_error 
         SK_TRY(set_one(sk_args_at(args, "set", i), &d->wish, err));
     if (sk_args_given(args, "animals"))
         t->animals = (int32_t)sk_args_int(args, "animals");
+    if (sk_args_given(args, "offline-steps"))
+        d->wish.offline.upstream = strcmp(sk_args_text(args, "offline-steps"), "upstream") == 0;
+    if (sk_args_given(args, "offline-steps") && sk_args_flag(args, "online"))
+        return sk_fail(err, SK_ERR_ARG,
+                       "--online is without the steps that --offline-steps chooses\nleave one of them out");
     if (sk_args_given(args, "looks"))
         d->wish.looks = strcmp(sk_args_text(args, "looks"), "on") == 0;
     if (d->wish.looks && sk_args_given(args, "detections") && sk_args_count(args, "model") == 0)

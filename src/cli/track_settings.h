@@ -41,6 +41,13 @@
          .help =                                                                                             \
              "tracks as they come, without the steps that look at the whole video afterwards; live sources " \
              "always are"},                                                                                  \
+        {.name = "offline-steps",                                                                            \
+         .kind = SK_OPTION_CHOICE,                                                                           \
+         .argument = "WHOSE",                                                                                \
+         .choices = "skitter|upstream",                                                                      \
+         .fallback = "skitter",                                                                              \
+         .help = "how the passes forward and back become tracks: by one decision over the whole video, or "  \
+                 "cleaned and merged as hydra-suite does"},                                                  \
         {.name = "no-report",                                                                                \
          .kind = SK_OPTION_FLAG,                                                                             \
          .help = "without report.html and plots/: trajectories, speeds, headings, doubtful moments"},        \

@@ -7,6 +7,7 @@
 #include "track/headings.h"
 #include "track/pieces.h"
 #include "track/smooth.h"
+#include "track/upstream.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -234,7 +235,10 @@ sk_status sk_offline_finish(sk_offline *o, sk_error *err)
     SK_TRY(run_pass(o, SK_PASS_FORWARD, o->track, err));
     if (o->settings.backward)
         SK_TRY(run_pass(o, SK_PASS_BACKWARD, o->other, err));
-    sk_status status = decide(o, &pieces, err);
+    sk_status status = o->settings.upstream
+                           ? sk_upstream_tracks(o->store, &o->settings, o->fps, o->track,
+                                                o->settings.backward ? o->other : NULL, &o->tracks, err)
+                           : decide(o, &pieces, err);
     sk_pieces_free(&pieces);
     sk_seen_store_drop_column(o->store, o->other);
     o->other = NULL;

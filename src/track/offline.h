@@ -14,6 +14,7 @@ typedef enum sk_offline_pass { SK_PASS_FORWARD, SK_PASS_BACKWARD } sk_offline_pa
 typedef struct sk_offline_settings {
     sk_track_settings track;
     bool backward;           /* a pass from the end, too; true */
+    bool upstream;           /* passes become tracks by hydra-suite's rules (track/upstream.h); false */
     double stitch_gap;       /* s: longest gap that is stitched over; 4; 0: none */
     sk_interpolation method; /* of positions in gaps; linear */
     double interpolate_gap;  /* s: longest gap that is filled; 0.5; 0: none */

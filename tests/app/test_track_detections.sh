@@ -153,6 +153,26 @@ test_a_configuration_chooses_frames() {
     run track --config worm.json -o x && expect_code 1 && expect_in "gone.mp4" "$err"
 }
 
+# hydra-suite's way from two passes to tracks: where nothing is hard it is the same, and a gap longer than it stitches over stays one.
+test_the_steps_of_upstream() {
+    {
+        echo "source,frame,score,cx,cy,w,h,angle"
+        for f in $(seq 0 59); do
+            echo "v.mp4,$f,0.9,$((20 + 4 * f)),30,24,10,0"
+            { [ "$f" -ge 25 ] && [ "$f" -lt 40 ]; } || echo "v.mp4,$f,0.9,$((300 - 4 * f)),90,24,10,3.1"
+        done
+    } >gap.csv
+    track gap.csv -o ours --fps 25 --no-report -f csv && expect_code 0 && expect_in "2 tracks" "$out" || return
+    track gap.csv -o theirs --fps 25 --no-report -f csv --offline-steps upstream && expect_code 0 || return
+    # the one that is always seen: the same sightings
+    cmp <(awk -F, 'NR > 1 && $11 < 50 { print $2, $5, $10 }' ours/results.csv) <(awk -F, 'NR > 1 && $11 < 50 { print $2, $5, $10 }' theirs/results.csv) || return
+    grep -q '"offline steps": "upstream"' theirs/run.json || fail "$(grep -i steps theirs/run.json)" || return
+    expect_in "3 tracks" "$out" || return
+    echo '{"offline_steps": "upstream"}' >steps.json
+    track gap.csv -o theirs2 --fps 25 --no-report -f csv --config steps.json && expect_code 0 && cmp theirs/results.csv theirs2/results.csv || return
+    track gap.csv -o x --offline-steps upstream --online && expect_code 2
+}
+
 test_nobody_is_followed() {
     track found.csv -o nobody --online --no-report --set min_area=100000 && expect_code 0 && expect_in "none was followed" "$err"
 }
