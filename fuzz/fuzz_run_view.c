@@ -35,7 +35,7 @@ static void ask(sk_run_view *view, sk_json *json, sk_error *err)
     static const char *const kinds[] = {"trajectory", "speed", "heading", "distance", "occupancy"};
     sk_run_view_info info;
     sk_json_array(json);
-    sk_run_view_json_info(view, json);
+    sk_run_view_json_info(view, true, json);
     (void)!sk_run_view_json_frames(view, 0, INT64_MAX, 50, json, err);
     (void)!sk_run_view_json_tracks(view, json, err);
     (void)!sk_run_view_json_suspects(view, json, err);

@@ -29,7 +29,8 @@ typedef struct sk_correct_save {
     int32_t n_formats; /* 0: those of which the run has files */
     const char *formats[SK_PREDICT_MAX_FORMATS];
     bool report, overlay;
-    uint32_t draw; /* SK_DRAW_… */
+    bool without_video; /* the video is not opened: the report has no pictures of it */
+    uint32_t draw;      /* SK_DRAW_… */
     float line_width;
     bool restart, overwrite;
     sk_predict_watch watch; /* may be null */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/correct.h"
 #include "app/run_view_internal.h"
+#include "app/run_view_json.h"
 #include "app/track_given.h"
 #include "app/track_recorded.h"
 #include "base/clock.h"
@@ -243,6 +244,7 @@ static sk_status follow(saving *s, bool lines, const sk_predict_settings *settin
     if (status == SK_OK)
         status = sk_track_run_open(&wish, &run, err);
     if (status == SK_OK) {
+        run->without_video = s->how->without_video;
         const sk_given given = {.settings = settings,
                                 .run = run,
                                 .name = s->view->folder,
@@ -323,6 +325,8 @@ static sk_status check(const saving *s, sk_error *err)
                        s->how->out);
     if (!v->tracked)
         return sk_fail(err, SK_ERR_ARG, "%s: there are no tracks to make a corrected copy of", v->folder);
+    if (s->how->without_video && s->how->overlay)
+        return sk_fail(err, SK_ERR_ARG, "%s: an overlay needs the video", v->folder);
     for (int32_t i = 0; i < s->how->n_formats; i++)
         if (!sk_sink_find(s->how->formats[i]))
             return sk_fail(err, SK_ERR_ARG, "no result format is called '%s'", s->how->formats[i]);
@@ -339,14 +343,13 @@ sk_status sk_correct_save_run(sk_run_view *view, const sk_correct_save *how, sk_
     sk_predict_settings settings;
     const sk_movement *movement;
     const sk_suspects *suspects;
-    const char *place = sk_run_record_identity(view->record, "source_path");
     memset(report, 0, sizeof *report);
     sk_status status = SK_OK;
     SK_TRY_GOTO(check(&s, err));
     SK_TRY_GOTO(sk_run_view_movement(view, &movement, &suspects, err)); /* gathers all sightings */
     SK_TRY_GOTO(write_identity(&s, &identity, err));
     sk_predict_defaults(&settings);
-    settings.source = place && sk_file_is_regular(place) ? place : view->header.source;
+    settings.source = sk_run_view_source(view);
     settings.out = how->out;
     settings.overlay = how->overlay;
     settings.draw = how->draw;

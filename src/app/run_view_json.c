@@ -62,28 +62,35 @@ static void put_files(const sk_run_view_info *info, sk_json *json)
     sk_json_close(json);
 }
 
-static void put_source(const sk_run_view *view, const sk_run_view_info *info, sk_json *json)
+const char *sk_run_view_source(const sk_run_view *view)
+{
+    sk_run_view_info info;
+    sk_run_view_get_info(view, &info);
+    const char *place = sk_run_record_identity(sk_run_view_record(view), "source_path");
+    const bool pictures =
+        strcmp(info.header->source_kind, "pictures") == 0; /* a pattern's place is its folder */
+    return place && place[0] && (!pictures || sk_file_exists(info.header->source)) ? place
+                                                                                   : info.header->source;
+}
+
+static void put_source(const sk_run_view *view, const sk_run_view_info *info, bool readable, sk_json *json)
 {
     const sk_run_header *h = info->header;
-    const char *place = sk_run_record_identity(sk_run_view_record(view), "source_path");
     sk_json_key_object(json, "source");
-    sk_json_key_string(json, "path", place && place[0] ? place : h->source);
+    sk_json_key_string(json, "path", sk_run_view_source(view));
     sk_json_key_string(json, "given", h->source);
     sk_json_key_string(json, "kind", h->source_kind);
     sk_json_key_ints(json, {"frames", info->last + 1}, {"width", h->width}, {"height", h->height});
     sk_json_key_float(json, "fps", h->rate);
-    sk_json_key_bool(json, "readable",
-                     sk_file_exists(place && place[0] ? place : h->source) &&
-                         strcmp(h->source_kind, "live") != 0);
+    sk_json_key_bool(json, "readable", readable && strcmp(h->source_kind, "live") != 0);
     sk_json_close(json);
 }
 
-void sk_run_view_json_info(const sk_run_view *view, sk_json *json)
+void sk_run_view_json_members(const sk_run_view *view, bool readable, sk_json *json)
 {
     sk_run_view_info info;
     sk_run_view_get_info(view, &info);
     const sk_run_header *h = info.header;
-    sk_json_object(json);
     sk_json_key_strings(json, {"folder", info.folder}, {"command", h->tracked ? "track" : "predict"},
                         {"state", info.state}, {"told_by", info.told_by}, {"task", h->task},
                         {"started", h->started}, {"skitter", h->version}, {"runtime", h->runtime},
@@ -96,7 +103,7 @@ void sk_run_view_json_info(const sk_run_view *view, sk_json *json)
         sk_json_null(json);
     else
         sk_json_int(json, info.tracks);
-    put_source(view, &info, json);
+    put_source(view, &info, readable, json);
     sk_json_key_ints(json, {"frames", info.frames}, {"first", info.first}, {"last", info.last});
     sk_json_key_array(json, "classes");
     for (int32_t i = 0; i < h->n_classes; i++)
@@ -108,6 +115,12 @@ void sk_run_view_json_info(const sk_run_view *view, sk_json *json)
     put_files(&info, json);
     sk_json_key(json, "corrections");
     sk_run_view_json_corrections(view, json);
+}
+
+void sk_run_view_json_info(const sk_run_view *view, bool readable, sk_json *json)
+{
+    sk_json_object(json);
+    sk_run_view_json_members(view, readable, json);
     sk_json_close(json);
 }
 

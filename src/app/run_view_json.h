@@ -8,7 +8,12 @@
 /* What a view tells, as one JSON value each, for every door alike: the page's Results, 'skitter correct --json'. docs/corrections.md
  * has the members. Numbers that are not there are null. */
 
-void sk_run_view_json_info(const sk_run_view *view, sk_json *json);
+/* `readable`: the door may open the video, and it is there. */
+void sk_run_view_json_info(const sk_run_view *view, bool readable, sk_json *json);
+/* The same, for an object that is begun already and has more members. */
+void sk_run_view_json_members(const sk_run_view *view, bool readable, sk_json *json);
+/* Where the video is that the run looked at; borrowed from the view. */
+const char *sk_run_view_source(const sk_run_view *view);
 /* The corrections that hold, in words and as steps, and whether one can be undone or done again. */
 void sk_run_view_json_corrections(const sk_run_view *view, sk_json *json);
 /* {"frames": […]}: those from `from` to `to` that are there, at most `most`; "next" is the number to go on with, null at the end. */

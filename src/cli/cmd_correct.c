@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/correct.h"
 #include "app/run_view_json.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "cli/cli.h"
@@ -209,7 +210,7 @@ static sk_status show_json(sk_run_view *view, const sk_predict_report *saved, co
     sk_json json = sk_json_to_file(stdout, 2);
     sk_json_object(&json);
     sk_json_key(&json, "run");
-    sk_run_view_json_info(view, &json);
+    sk_run_view_json_info(view, sk_file_exists(sk_run_view_source(view)), &json);
     sk_json_key(&json, "tracks");
     SK_TRY(sk_run_view_json_tracks(view, &json, err));
     sk_json_key(&json, "suspects");

@@ -42,6 +42,8 @@ typedef struct sk_reader sk_reader;
 struct sk_reader {
     /* Fills slot->frame (index, time, picture) with the next frame, or sets *end. */
     sk_status (*read)(sk_reader *reader, sk_slot *slot, bool *end, sk_error *err);
+    /* The next read gives this frame, wherever the last one was. Null: it can only be read from the beginning. */
+    sk_status (*seek)(sk_reader *reader, int64_t frame, sk_error *err);
     void (*close)(sk_reader *reader);
     const char *(*picture)(const sk_reader *reader,
                            size_t index); /* of its list, null past the end; null: none */

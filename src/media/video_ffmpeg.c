@@ -214,6 +214,28 @@ static void begin_choice(video_reader *reader)
     reader->considered = -1;
 }
 
+/* One frame, forwards or back: for who jumps about in a video. */
+static sk_status video_seek(sk_reader *base, int64_t frame, sk_error *err)
+{
+    video_reader *reader = (video_reader *)base;
+    const int64_t at = reader->next; /* of the frame that is held, or of the next */
+    reader->settings.first = frame;
+    reader->settings.last = frame + 1;
+    reader->settings.step = 1;
+    reader->settings.n_ranges = 0;
+    reader->rounds = 1;
+    begin_choice(reader);
+    if (frame >= at && !reader->decoder.draining)
+        return SK_OK; /* the read finds its way */
+    if (reader->base.info.once)
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: is read once, and cannot be gone back in", reader->uri);
+    reader->considered = frame;
+    reader->holds_frame = false;
+    if (frame < SEEK_WORTHWHILE || (reader->list && (uint64_t)frame >= reader->n_listed))
+        return rewind_file(reader, err);
+    return seek_forward(reader, err);
+}
+
 /* What the container promises, as far as it can be believed. */
 static void read_promise(video_reader *reader)
 {
@@ -371,6 +393,7 @@ sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settin
     sk_status status = SK_OK;
     reader->base.read = video_read;
     reader->base.close = video_close;
+    reader->base.seek = video_seek;
     reader->settings = *settings;
     reader->rounds = settings->loop;
     reader->listed = -1;

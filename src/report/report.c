@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "media/shrink.h"
 #include "media/cutout.h"
 #include "media/draw.h"
 #include "media/video_sink.h"
@@ -79,46 +80,13 @@ const sk_suspect *sk_report_suspects(const sk_report *r, int32_t *count)
 
 /* --- pictures --- */
 
-/* Red, green and blue of the mean of some pixels. */
-static void mean_of(const sk_frame *f, int x0, int y0, int x1, int y1, uint8_t rgb[3])
-{
-    const bool grey = f->format == SK_PIXEL_GRAY, bgr = f->format == SK_PIXEL_BGR;
-    const int bytes = grey ? 1 : 3;
-    uint32_t sum[3] = {0}, n = 0;
-    for (int y = y0; y < y1; y++)
-        for (int x = x0; x < x1; x++, n++)
-            for (int c = 0; c < 3; c++)
-                sum[c] += f->data[f->stride * y + (ptrdiff_t)bytes * x + (grey ? 0 : bgr ? 2 - c : c)];
-    for (int c = 0; c < 3; c++)
-        rgb[c] = (uint8_t)(n ? sum[c] / n : 0);
-}
-
-/* A part of a frame as RGB of another size, its data by sk_malloc. `pale`: how much of it is white. */
+/* A part of a frame in another size, its data by sk_malloc. `pale`: how much of it is white. */
 static sk_status small_copy(const sk_frame *f, const int part[4], int width, int height, double pale,
                             sk_frame *out, sk_error *err)
 {
-    if (f->format != SK_PIXEL_RGB && f->format != SK_PIXEL_BGR && f->format != SK_PIXEL_GRAY)
-        return sk_fail(err, SK_ERR_ARG, "a report takes RGB, BGR or grey frames");
-    *out = (sk_frame)SK_FRAME_INIT;
-    out->format = SK_PIXEL_RGB;
-    out->width = width;
-    out->height = height;
-    out->stride = 3 * (ptrdiff_t)width;
-    out->data = sk_malloc((size_t)out->stride * (size_t)height);
-    if (!out->data)
-        return sk_fail_memory(err, (size_t)out->stride * (size_t)height);
-    const int w = part[2] - part[0], h = part[3] - part[1];
-    for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++) {
-            const int x0 = part[0] + (int)((int64_t)x * w / width),
-                      y0 = part[1] + (int)((int64_t)y * h / height);
-            const int x1 = part[0] + (int)((int64_t)(x + 1) * w / width),
-                      y1 = part[1] + (int)((int64_t)(y + 1) * h / height);
-            uint8_t *to = out->data + out->stride * y + 3 * (ptrdiff_t)x;
-            mean_of(f, x0, y0, x1 > x0 ? x1 : x0 + 1, y1 > y0 ? y1 : y0 + 1, to);
-            for (int c = 0; c < 3; c++)
-                to[c] = (uint8_t)lrint(to[c] + (255 - to[c]) * pale);
-        }
+    SK_TRY(sk_frame_shrink(f, part, width, height, out, err));
+    for (size_t i = 0; pale > 0 && i < (size_t)out->stride * (size_t)height; i++)
+        out->data[i] = (uint8_t)lrint(out->data[i] + (255 - out->data[i]) * pale);
     return SK_OK;
 }
 

@@ -16,6 +16,7 @@
 typedef struct sk_listener sk_listener;
 typedef struct sk_runs sk_runs;
 typedef struct sk_views sk_views;
+typedef struct sk_pictures sk_pictures;
 
 struct sk_server {
     sk_auth auth;
@@ -27,6 +28,7 @@ struct sk_server {
     char *state; /* folder */
     sk_runs *runs;
     sk_views *views;
+    sk_pictures *pictures;
     pthread_mutex_t testing;     /* one test on a frame at a time … */
     _Atomic int64_t testing_pid; /* … by this process: no run that anybody need know of; 0: none */
     sk_listener *listener;       /* null: none, in tests of routes */

@@ -4,6 +4,12 @@
 
 #include "server/inside.h"
 
+/* Videos that pages scrub through, kept open: the next frame is a seek away (app/frame_reader.h). Each is read by one request at a
+ * time (sk_pictures, inside.h). */
+
+sk_status sk_pictures_open(sk_pictures **out, sk_error *err) SK_MUST_CHECK;
+void sk_pictures_close(sk_pictures **pictures);
+
 /* Frame n of a video (a real path) as JPEG, at most `width` pixels wide; 0: as it is. */
 sk_status sk_serve_picture_of(sk_server *server, const char *source, int64_t n, int32_t width,
                               sk_reply *reply, sk_error *err) SK_MUST_CHECK;

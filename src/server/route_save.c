@@ -12,14 +12,18 @@
 
 /* A corrected copy of a run, and its files for taking along. */
 
-/* A copy is made of a view of its own: others go on looking meanwhile. */
-static sk_status save(const char *folder, const sk_correct_save *how, sk_predict_report *report,
-                      sk_error *err)
+/* A copy is made of a view of its own: others go on looking meanwhile. The video is opened only where it may be. */
+static sk_status save(const sk_server *server, const char *folder, const sk_correct_save *how,
+                      sk_predict_report *report, sk_error *err)
 {
     sk_run_view *view = NULL;
+    char *video = NULL;
+    sk_correct_save allowed = *how;
     SK_TRY(sk_run_view_open(folder, &view, err));
-    sk_status status = sk_correct_save_run(view, how, report, err);
+    allowed.without_video = sk_views_source(server, view, &video, NULL) != SK_OK;
+    sk_status status = sk_correct_save_run(view, &allowed, report, err);
     sk_run_view_close(&view);
+    sk_free(video);
     return status;
 }
 
@@ -42,7 +46,7 @@ sk_status sk_serve_view_save(sk_server *server, const sk_request *r, sk_reply *r
     SK_TRY_GOTO(sk_roots_resolve(&server->roots, folder, &from, err));
     SK_TRY_GOTO(sk_roots_resolve_new(&server->roots, out, &to, err));
     const sk_correct_save how = {.out = to, .report = true};
-    SK_TRY_GOTO(save(from, &how, report, err));
+    SK_TRY_GOTO(save(server, from, &how, report, err));
     sk_json j = sk_reply_json(reply);
     sk_json_object(&j);
     sk_json_key_strings(&j, {"folder", to}, {"notice", report->notice[0] ? report->notice : NULL});
@@ -136,7 +140,7 @@ static sk_status make_file(sk_server *server, const char *folder, const char *fo
     }
     if (status == SK_OK) {
         const sk_correct_save how = {.out = out, .n_formats = 1, .formats = {format}};
-        status = save(folder, &how, report, err);
+        status = save(server, folder, &how, report, err);
     }
     if (status == SK_OK) {
         path = sk_path_join(out, sk_sink_find(format)->file);

@@ -2,7 +2,6 @@
 #include "app/correct.h"
 #include "app/run_view_json.h"
 #include "base/file.h"
-#include "runtime/setting_file.h"
 #include "server/pictures.h"
 #include "server/routes.h"
 #include "server/views.h"
@@ -25,26 +24,6 @@ static sk_status enter(sk_server *server, const char *folder, sk_run_view **view
     return status;
 }
 
-/* Where the run's video lies, if that may be looked at: a fresh text. */
-static sk_status source_of(sk_server *server, const sk_run_view *view, char **real, sk_error *err)
-{
-    sk_run_view_info info;
-    sk_run_view_get_info(view, &info);
-    const char *place = sk_run_record_identity(sk_run_view_record(view), "source_path");
-    const char *given = info.header->source;
-    if (place && place[0])
-        return sk_roots_resolve(&server->roots, place, real, err);
-    if (given[0] == '/' || sk_roots_resolve(&server->roots, given, real, NULL) != SK_OK) {
-        /* as it was named where the run's folder was, too */
-        char *folder = sk_path_folder(info.folder), *beside = folder ? sk_path_join(folder, given) : NULL;
-        sk_status status =
-            beside ? sk_roots_resolve(&server->roots, beside, real, err) : sk_fail_memory(err, 64);
-        sk_free_all(folder, beside);
-        return status;
-    }
-    return SK_OK;
-}
-
 /* --- what there is --- */
 
 static void put_formats(sk_json *j, bool tracked)
@@ -58,38 +37,20 @@ static void put_formats(sk_json *j, bool tracked)
     sk_json_close(j);
 }
 
-/* As the view tells it; but a video outside the folders that may be used is none that can be read here. */
+/* A video outside the folders that may be used is none that can be read here. */
 static sk_status put_info(sk_server *server, const sk_run_view *view, sk_reply *reply, sk_error *err)
 {
-    static const char *const but[] = {"source", NULL}, *const but_readable[] = {"readable", NULL};
-    sk_text text = {0};
-    sk_config *told = NULL;
     char *source = NULL;
     sk_run_view_info info;
     sk_run_view_get_info(view, &info);
-    sk_json whole = sk_json_to_text(&text, 0);
-    sk_run_view_json_info(view, &whole);
-    sk_status status = sk_json_end(&whole, err);
-    if (status == SK_OK)
-        status = sk_config_open_json(sk_text_get(&text), text.length, "the view", &told, err);
-    if (status == SK_OK) {
-        const bool allowed = source_of(server, view, &source, NULL) == SK_OK;
-        const sk_config_value *from = sk_config_get(sk_config_root(told), "source");
-        sk_json j = sk_reply_json(reply);
-        sk_json_object(&j);
-        sk_setting_write_others(&j, sk_config_root(told), but);
-        sk_json_key_object(&j, "source");
-        sk_setting_write_others(&j, from, but_readable);
-        sk_json_key_bool(&j, "readable", allowed && strcmp(sk_config_text_or(from, "kind", ""), "live") != 0);
-        sk_json_close(&j);
-        put_formats(&j, info.tracked);
-        sk_json_close(&j);
-        status = sk_json_end(&j, err);
-    }
-    sk_config_close(&told);
-    sk_text_free(&text);
+    const bool allowed = sk_views_source(server, view, &source, NULL) == SK_OK;
     sk_free(source);
-    return status;
+    sk_json j = sk_reply_json(reply);
+    sk_json_object(&j);
+    sk_run_view_json_members(view, allowed, &j);
+    put_formats(&j, info.tracked);
+    sk_json_close(&j);
+    return sk_json_end(&j, err);
 }
 
 sk_status sk_serve_view(sk_server *server, const sk_request *r, sk_reply *reply, sk_error *err)
@@ -179,7 +140,7 @@ sk_status sk_serve_view_picture(sk_server *server, const sk_request *r, sk_reply
     SK_TRY(sk_request_query_int(r, "n", 0, INT64_MAX / 4, 0, &n, err));
     SK_TRY(sk_request_query_int(r, "width", 16, 16384, 0, &width, err));
     SK_TRY(enter(server, sk_request_query(r, "folder"), &view, err));
-    sk_status status = source_of(server, view, &source, err);
+    sk_status status = sk_views_source(server, view, &source, err);
     sk_views_leave(server->views, view); /* decoding needs the video alone */
     if (status == SK_OK)
         status = sk_serve_picture_of(server, source, n, (int32_t)width, reply, err);

@@ -5,6 +5,7 @@
 #include "base/object.h"
 #include "server/inside.h"
 #include "server/runs.h"
+#include "server/pictures.h"
 #include "server/views.h"
 
 #include <stdio.h>
@@ -81,6 +82,7 @@ sk_status sk_server_prepare(const sk_server_settings *s, sk_server **out, sk_err
     SK_TRY_GOTO(add_roots(server, s, err));
     SK_TRY_GOTO(find_state(server, s->state, err));
     SK_TRY_GOTO(sk_views_open(&server->views, err));
+    SK_TRY_GOTO(sk_pictures_open(&server->pictures, err));
     SK_TRY_GOTO(sk_runs_open(server, s->program, &server->runs, err));
     if (!loopback && !tls)
         snprintf(server->notice, sizeof server->notice,
@@ -123,6 +125,7 @@ void sk_server_close(sk_server **pointer)
     sk_listener_close(&server->listener);
     sk_runs_close(&server->runs);
     sk_views_close(&server->views);
+    sk_pictures_close(&server->pictures);
     sk_events_close(&server->events);
     sk_auth_close(&server->auth);
     sk_roots_free(&server->roots);

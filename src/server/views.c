@@ -2,6 +2,7 @@
 #include "server/views.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/object.h"
 
 #include <string.h>
@@ -116,4 +117,23 @@ void sk_views_leave(sk_views *v, sk_run_view *view)
         }
     pthread_cond_broadcast(&v->left);
     pthread_mutex_unlock(&v->lock);
+}
+
+sk_status sk_views_source(const sk_server *server, const sk_run_view *view, char **real, sk_error *err)
+{
+    sk_run_view_info info;
+    sk_run_view_get_info(view, &info);
+    const char *place = sk_run_record_identity(sk_run_view_record(view), "source_path");
+    const char *given = info.header->source;
+    if (place && place[0])
+        return sk_roots_resolve(&server->roots, place, real, err);
+    if (given[0] == '/' || sk_roots_resolve(&server->roots, given, real, NULL) != SK_OK) {
+        /* as it was named where the run's folder was, too */
+        char *folder = sk_path_folder(info.folder), *beside = folder ? sk_path_join(folder, given) : NULL;
+        sk_status status =
+            beside ? sk_roots_resolve(&server->roots, beside, real, err) : sk_fail_memory(err, 64);
+        sk_free_all(folder, beside);
+        return status;
+    }
+    return SK_OK;
 }

@@ -15,4 +15,8 @@ void sk_views_close(sk_views **views);
 sk_status sk_views_enter(sk_views *views, const char *folder, sk_run_view **out, sk_error *err) SK_MUST_CHECK;
 void sk_views_leave(sk_views *views, sk_run_view *view);
 
+/* Where the run's video lies, if that may be looked at: a fresh text. */
+sk_status sk_views_source(const sk_server *server, const sk_run_view *view, char **real,
+                          sk_error *err) SK_MUST_CHECK;
+
 #endif
