@@ -5,9 +5,11 @@
 #include "app/source_identity.h"
 #include "base/clock.h"
 #include "base/frame.h"
+#include "base/log.h"
 #include "media/reader.h"
 #include "media/source_told.h"
 #include "pipeline/pipeline.h"
+#include "tasks/stage.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,6 +22,7 @@ typedef struct feeding {
     /* The reading side's, until its thread is joined: */
     int64_t given;
     double wait_source;
+    bool told; /* of a frame with more than a second model looks at */
     sk_status give_status;
     sk_error give_error;
     atomic_bool stop;
@@ -62,6 +65,11 @@ static sk_status give(feeding *f, bool *any, sk_error *err)
     const sk_finder *finder = f->how->finder;
     const sk_instances *found = NULL;
     sk_status status = finder ? finder->find(finder->context, frame, &found, err) : SK_OK;
+    if (status == SK_OK && sk_instances_count(found) > SK_MOST_CROPS && !f->told) {
+        f->told = true;
+        sk_log(SK_LOG_WARN, "frame %lld: %d animals, of which %d are looked at and told",
+               (long long)frame->index, sk_instances_count(found), SK_MOST_CROPS);
+    }
     if (status == SK_OK)
         status = sk_pipeline_submit_found(f->how->pipeline, frame, found, NULL,
                                           f->how->check ? SK_SUBMIT_CHECK : 0, err);

@@ -16,7 +16,7 @@ static sk_status fill(sk_model *m, const char *name, int32_t n_classes, const ch
     for (int32_t i = 0; i < n_classes; i++) {
         names[i] = sk_arena_strdup(m->arena, class_names[i] ? class_names[i] : "");
         if (!names[i])
-            return sk_fail_memory(err, strlen(class_names[i]));
+            return sk_fail_memory(err, (size_t)n_classes);
     }
     m->architecture = "given";
     m->n_classes = n_classes;

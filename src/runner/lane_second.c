@@ -225,6 +225,8 @@ static sk_status begin_next(sk_lane_stage *stage, sk_error *err)
 {
     sk_runner *r = stage->lane->runner;
     sk_second *s = &stage->lane->second;
+    if (!s->cutting) /* may_begin has seen to it; the analyser cannot see that */
+        return SK_OK;
     sk_crop_batch *batch = &s->batches[s->queued++ % SK_LANE_MAX_BATCHES];
     batch->n_parts = batch->count = 0;
     do {
@@ -237,7 +239,7 @@ static sk_status begin_next(sk_lane_stage *stage, sk_error *err)
         s->image += part->last;
         if (s->image == s->cutting->count)
             s->cutting = NULL;
-    } while (may_join(stage, batch));
+    } while (may_join(stage, batch) && s->cutting);
     pthread_mutex_unlock(&r->lock);
     const sk_status status = submit(stage->lane, batch, err);
     pthread_mutex_lock(&r->lock);

@@ -51,11 +51,11 @@ static sk_status capture(sk_lane *lane, const sk_trace_key *key, const sk_frame 
 }
 
 /* A device works on several crops in the time of one. On the processor they take longer together than one after another
- * (bench/pose_batches.sh), and of other libraries it is not known: there it is the caller's wish that counts. */
+ * (bench/pose_batches.sh), and other libraries are the caller's to judge: there it is the caller's wish that counts. */
 static int32_t crops_at_once(const sk_lane *lane, const sk_trace_key *key)
 {
     const int32_t wish = lane->runner->settings.detector.crop_batch;
-    const bool own_device = !sk_device_on_cpu(&lane->device) && lane->device.engine->can.same_bits;
+    const bool own_device = !sk_device_on_cpu(&lane->device) && lane->device.engine->can.offers;
     return wish > 0 ? wish : key->peaks || key->crops || own_device ? CROPS_AT_ONCE : 1;
 }
 

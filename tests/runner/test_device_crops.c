@@ -5,6 +5,8 @@
 
 extern const sk_engine gpu_engine;
 
+static sk_choice masked = SK_CHOICE_OFF; /* neighbours are painted over */
+
 /* Crops are cut by the engine, or by the host. */
 static sk_runner *open_as(bool cuts, int32_t batch, bool quick)
 {
@@ -18,10 +20,13 @@ static sk_runner *open_as(bool cuts, int32_t batch, bool quick)
     s.devices = "reference";
     s.detector.batch = batch;
     s.detector.precision = "f32"; /* a batch of crops is summed up as one is */
+    s.detector.mask_neighbours = masked;
     s.quick_open = quick;
     sk_runner *r = NULL;
     assert_ok(sk_runner_open_on(models, 2, &s, engines, &r, &err), &err);
-    assert_int_equal(r->lanes[0].second.trace.key.crops, cuts);
+    assert_int_equal(r->lanes[0].second.trace.key.crops, cuts && masked == SK_CHOICE_OFF);
+    assert_int_equal(r->lanes[0].second.told, cuts && masked != SK_CHOICE_OFF);
+    assert_int_equal(r->lanes[0].second.trace.key.batch, 8); /* also where the host cuts */
     return r;
 }
 
@@ -92,6 +97,17 @@ static void test_many_frames(void **state)
     free_frames(&set);
 }
 
+/* Crops that no engine cuts, neighbours painted over in them: the host does, and says so. */
+static void test_masked(void **state)
+{
+    (void)state;
+    frames set = make_frames(8, 48, 40);
+    masked = SK_CHOICE_ON;
+    compare_streams(&set, 2);
+    masked = SK_CHOICE_OFF;
+    free_frames(&set);
+}
+
 /* Each new size is another first session, whose frames the second may still be cutting from. */
 static void test_sizes_in_turn(void **state)
 {
@@ -122,7 +138,8 @@ static void test_too_many_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_opened_whole), cmocka_unit_test(test_nv12), cmocka_unit_test(test_many_frames),
+        cmocka_unit_test(test_opened_whole),  cmocka_unit_test(test_nv12),
+        cmocka_unit_test(test_many_frames),   cmocka_unit_test(test_masked),
         cmocka_unit_test(test_sizes_in_turn), cmocka_unit_test(test_too_many_sizes)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -142,6 +142,8 @@ static void test_as_one_by_one(void **state)
         s.detector.crop_batch = kind == 1 || kind == 3 ? 5 : 0;
         s.depth = 12;
         s.check_every = kind == 2 ? 5 : 0;
+        s.detector.crop_turned = kind >= 2 ? SK_CHOICE_AUTO : SK_CHOICE_OFF;
+        s.detector.mask_neighbours = kind % 2 ? SK_CHOICE_AUTO : SK_CHOICE_OFF;
         faults[0].asynchronous = kind == 3;
         one_by_one p = {0};
         one_by_one_open(&p, &s);
@@ -192,6 +194,7 @@ static void test_boxes_stay_and_nothing_is_allocated(void **state)
     sk_runner_settings s = given_settings();
     s.frames = SK_RUNNER_BORROW;
     s.detector.confidence = 0.9999f;
+    s.detector.crop_turned = s.detector.mask_neighbours = SK_CHOICE_ON;
     sk_runner *r = open_given(&s);
     sk_instances boxes = {0};
     sk_runner_result result;
