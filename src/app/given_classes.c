@@ -40,11 +40,11 @@ sk_status sk_given_classes_of(const sk_annotation_set *set, sk_given_classes *ou
         return sk_fail_memory(err, most);
     }
     keep_numbers(set, out, taken);
-    int32_t free = 0;
+    int32_t next = 0;
     for (size_t i = 0; i < set->n_classes; i++) {
-        while (out->number[i] < 0 && taken[free])
-            free++;
-        out->number[i] = out->number[i] < 0 ? free : out->number[i];
+        while (out->number[i] < 0 && taken[next])
+            next++;
+        out->number[i] = out->number[i] < 0 ? next : out->number[i];
         taken[out->number[i]] = true;
         out->count = out->number[i] >= out->count ? out->number[i] + 1 : out->count;
     }

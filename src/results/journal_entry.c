@@ -27,7 +27,8 @@ bool sk_journal_entry_read(sk_journal_entry *entry, int file, int64_t *offset, b
         return false;
     if (sk_array_reserve((void **)&entry->body, &entry->capacity, head[0], 1, JOURNAL_BODY_LIMIT, NULL) !=
             SK_OK ||
-        !read_at(file, *offset + 8, entry->body, head[0]) || XXH32(entry->body, head[0], 0) != head[1])
+        !entry->body || !read_at(file, *offset + 8, entry->body, head[0]) ||
+        XXH32(entry->body, head[0], 0) != head[1])
         return false;
     *offset += 8 + (int64_t)head[0];
     entry->length = head[0];
