@@ -2,6 +2,7 @@
 # fuzz/fuzz_<thing>.c with fuzz/seeds/<thing>/ becomes the libFuzzer program fuzz_<thing>.
 file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/fuzz/fuzz_*.c)
 target_compile_options(skitter_objects PRIVATE -fsanitize=fuzzer-no-link)
+target_compile_options(skitter_server PRIVATE -fsanitize=fuzzer-no-link)
 foreach(source ${fuzz_sources})
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name} ${source} ${CMAKE_SOURCE_DIR}/fuzz/mutate.c ${CMAKE_SOURCE_DIR}/fuzz/use_model.c)
@@ -10,6 +11,9 @@ foreach(source ${fuzz_sources})
     target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
     target_link_libraries(${name} PRIVATE skitter_static)
+    if(name STREQUAL "fuzz_http")
+        target_link_libraries(${name} PRIVATE skitter_cli)
+    endif()
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
 endforeach()
 

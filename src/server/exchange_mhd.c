@@ -40,6 +40,7 @@ void *sk_exchange_begin(void *listener, const char *uri, struct MHD_Connection *
     x->body.limit = SK_REQUEST_BODY;
     x->begun_ns = sk_clock_ns();
     sk_reply_init(&x->reply);
+    atomic_fetch_add(&x->listener->open, 1);
     return x;
 }
 
@@ -58,6 +59,7 @@ void sk_exchange_end(void *listener, struct MHD_Connection *connection, void **p
     sk_text_free(&x->body);
     sk_text_free(&x->pending);
     sk_free_all(x->target, x);
+    atomic_fetch_sub(&l->open, 1);
 }
 
 /* --- replies --- */

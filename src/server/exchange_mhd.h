@@ -16,6 +16,7 @@ struct sk_listener {
     struct MHD_Daemon *daemon;
     int socket;
     int32_t port;
+    atomic_int open; /* requests that came and are not yet answered to the last byte */
 };
 
 void *sk_exchange_begin(void *listener, const char *uri, struct MHD_Connection *connection);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/exchange_mhd.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/object.h"
 
@@ -19,6 +20,7 @@
 #define CONNECTION_SECONDS  20u
 #define CONNECTION_BYTES    ((size_t)40 << 10) /* headers, and what is sent at once */
 #define DESCRIPTORS_BESIDES 512
+#define FAREWELL_NS         ((int64_t)3000000000) /* for clients that read slowly */
 
 /* One that hands in its connections or is asked to: a socket of ours, so that the port is known before a request comes. */
 static sk_status listen_at(const char *host, int32_t port, int *out, int32_t *got, sk_error *err)
@@ -146,6 +148,9 @@ void sk_listener_close(sk_listener **pointer)
         sk_events_end(l->server->events); /* streams come to their end */
     }
     sk_workers_close(&l->workers); /* what was taken is answered, and its connection resumed */
+    const int64_t until = sk_clock_ns() + FAREWELL_NS;
+    while (l->daemon && atomic_load(&l->open) > 0 && sk_clock_ns() < until)
+        sk_clock_sleep_ns(5000000); /* … and sent */
     if (l->daemon)
         sk_mhd.MHD_stop_daemon(l->daemon);
     else if (l->socket >= 0)

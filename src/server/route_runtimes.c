@@ -214,7 +214,7 @@ static sk_status change(sk_server *server, const sk_request *r, bool reset, sk_r
     sk_status status;
     uint32_t pipelines = 0;
     sk_runtime runtime = SK_RUNTIME_CPU;
-    char notice[SK_RUNTIME_NOTICE] = "", path[512];
+    char notice[SK_RUNTIME_NOTICE] = "";
     sk_runtimes_view *view = sk_calloc(1, sizeof *view);
     if (!view)
         return sk_fail_memory(err, sizeof *view);
@@ -228,7 +228,7 @@ static sk_status change(sk_server *server, const sk_request *r, bool reset, sk_r
     sk_probes_look(&server->probes, pipelines, false, view, NULL);
     SK_TRY_GOTO(settle(view, value, &runtime, notice, err));
     if (value || notice[0]) { /* else what is saved is right as it is */
-        SK_TRY_GOTO(sk_runtimes_set(sk_runtime_name(runtime), false, &runtime, path, err));
+        SK_TRY_GOTO(sk_runtime_setting_save(NULL, runtime, err));
         tell(server, runtime, notice);
     }
     status = reply_runtimes(server, pipelines, false, notice, reply, err);

@@ -194,8 +194,7 @@ void sk_runs_close(sk_runs **pointer)
         runs->closing = true;
         pthread_cond_broadcast(&runs->wake);
         pthread_mutex_unlock(&runs->lock);
-        pthread_join(runs->thread, NULL);
-        sk_runs_save(runs);
+        pthread_join(runs->thread, NULL); /* the list was kept at its last change */
     }
     for (int32_t i = 0; i < runs->count; i++)
         sk_page_run_free(runs->items[i]);
