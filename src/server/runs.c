@@ -99,11 +99,14 @@ static void look_elsewhere(sk_runs *runs)
 {
     sk_run_info rows[SK_RUNS_ELSEWHERE], others[SK_RUNS_ELSEWHERE];
     int32_t count = 0, n = 0;
+    uint64_t holders = 0;
     if (sk_run_list(rows, SK_RUNS_ELSEWHERE, &count, NULL) != SK_OK)
         return;
     pthread_mutex_lock(&runs->lock);
     for (int32_t i = 0; i < count && i < SK_RUNS_ELSEWHERE; i++) {
         bool ours = rows[i].holder.pid == atomic_load(&runs->server->testing_pid);
+        if (!ours)
+            holders = holders * 1000003 + (uint64_t)rows[i].holder.pid;
         for (int32_t k = 0; k < runs->count; k++)
             ours = ours || runs->items[k]->pid == rows[i].holder.pid;
         if (!ours)
@@ -125,8 +128,10 @@ static void look_elsewhere(sk_runs *runs)
                 sk_events_tell(runs->server->events, "run", sk_text_get(&text));
             sk_text_free(&text);
         }
-        sk_events_tell(runs->server->events, "runtimes", "{}");
     }
+    if (holders != runs->holders) /* ours hold it some time after they were started */
+        sk_events_tell(runs->server->events, "runtimes", "{}");
+    runs->holders = holders;
     pthread_mutex_unlock(&runs->lock);
 }
 

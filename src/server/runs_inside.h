@@ -64,6 +64,7 @@ struct sk_runs {
     int32_t count;
     sk_page_run *items[SK_RUNS_MOST]; /* oldest first */
     int32_t n_elsewhere;              /* runs of terminals */
+    uint64_t holders; /* all processes that keep the runtime as it is, ours too, as one number */
     sk_run_info elsewhere[SK_RUNS_ELSEWHERE];
 };
 

@@ -62,7 +62,10 @@ export const api = {
     run_remove: (id) => ask('DELETE', `runs/${encodeURIComponent(id)}`),
     preview_url: (id, tick) => address(`runs/${encodeURIComponent(id)}/preview.jpg`, {tick}),
     events: () => new EventSource(`${base}events`),
-    view: (folder) => get('view', {folder}),
+    view: async (folder) => {
+        const {view, picture, formats} = await get('view', {folder});
+        return {...view, picture, formats};
+    },
     view_frames: (folder, from, to, signal) => get('view/frames', {folder, from, to}, signal),
     view_tracks: (folder) => get('view/tracks', {folder}),
     view_series: (folder, kind, tracks, signal) => get('view/series', {folder, kind, tracks, points: 800}, signal),

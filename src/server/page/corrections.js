@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Identities put right by hand: swap from a frame on, delete, merge, rename; undo, redo; a corrected copy. The run
  * itself is never changed. */
-import {h, fill, field} from './dom.js';
+import {h, fill, check, field} from './dom.js';
 import {api} from './api.js';
 import {show_dialog} from './dialog.js';
 import {complain, announce, notice} from './notices.js';
@@ -17,6 +17,7 @@ export function corrections({frame, changed}) {
     const name = h('input', {type: 'text', maxlength: 60});
     const list = h('ol', {class: 'small corrections'});
     const buttons = {};
+    const both = check(t('fix.prefer'), false, () => {});
 
     async function apply(call) {
         try {
@@ -34,7 +35,7 @@ export function corrections({frame, changed}) {
     const button = (key, text, run) => (buttons[key] = h('button', {type: 'button', data: {fix: key}, onclick: run}, text));
 
     function draw() {
-        fill(list, state.list.map((c) => h('li', null, c.text)), !state.list.length && h('li', {class: 'dim'}, t('fix.none')));
+        fill(list, state.notice && h('li', {class: 'note warn'}, state.notice), state.list.map((c) => h('li', null, c.text)), !state.list.length && h('li', {class: 'dim'}, t('fix.none')));
         const two = first.options.length > 1 && a() !== b();
         buttons.swap.disabled = buttons.merge.disabled = !two;
         buttons.delete.disabled = buttons.rename.disabled = !first.options.length;
@@ -63,9 +64,10 @@ export function corrections({frame, changed}) {
         h('div', {class: 'row'}, h('div', {class: 'grow'}, field(t('fix.first'), first)), h('div', {class: 'grow'}, field(t('fix.second'), second))),
         h('div', {class: 'row'},
             button('swap', t('fix.swap'), () => apply(() => api.view_correct(folder, {kind: 'swap', a: a(), b: b(), frame: frame()}))),
-            button('merge', t('fix.merge'), () => apply(() => api.view_correct(folder, {kind: 'merge', a: a(), b: b()}))),
+            button('merge', t('fix.merge'), () => apply(() => api.view_correct(folder, {kind: 'merge', a: a(), b: b(), ...(both.input.checked ? {prefer: a()} : {})}))),
             button('delete', t('fix.delete'), () => apply(() => api.view_correct(folder, {kind: 'delete', a: a()})))),
-        h('div', {class: 'row'}, h('div', {class: 'grow'}, field(t('fix.name'), name)),
+        both,
+        h('div', {class: 'row end'}, h('div', {class: 'grow'}, field(t('fix.name'), name)),
             button('rename', t('fix.rename'), () => apply(() => api.view_correct(folder, {kind: 'rename', a: a(), name: name.value.trim()})))),
         h('h3', null, t('fix.list')), list,
         h('div', {class: 'row'}, button('undo', t('fix.undo'), () => apply(() => api.view_undo(folder))), button('redo', t('fix.redo'), () => apply(() => api.view_redo(folder))),

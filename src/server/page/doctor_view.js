@@ -28,7 +28,7 @@ export function open_doctor(main) {
             if (gone) return;
             fill(list, [...runtimes].sort((a, b) => Number(b.available) - Number(a.available)).map(card));
             if (fresh) announce(t('doctor.done', {n: runtimes.filter((r) => r.available).length, of: runtimes.length}));
-            store.set('runtimes_changed', Date.now());
+            store.set('runtimes_changed', {});
         } catch (error) {
             fill(list, problem(error));
         }

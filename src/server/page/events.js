@@ -38,7 +38,7 @@ function hear(name, tell) {
 /* Events were missed, or may have been. */
 function all_anew() {
     refresh_runs().catch(() => {});
-    store.set('runtimes_changed', Date.now());
+    store.set('runtimes_changed', {});
 }
 
 export function listen() {
@@ -56,7 +56,7 @@ export function listen() {
     hear('log', put_line);
     hear('removed', ({id}) => store.set('runs', (store.get('runs') ?? []).filter((r) => r.id !== id)));
     hear('reload', all_anew);
-    hear('runtimes', () => store.set('runtimes_changed', Date.now()));
+    hear('runtimes', (change) => store.set('runtimes_changed', change));
 }
 
 /* A laptop that was closed may hold a connection that is none any more. */

@@ -58,8 +58,14 @@ export function path_field({label, why, title, wants, recent, value, onfacts}) {
         }
     }
 
-    function set(path) {
+    /* Of a long path the end says more. */
+    function show(path) {
         input.value = path;
+        requestAnimationFrame(() => { if (document.activeElement !== input) input.scrollLeft = input.scrollWidth; });
+    }
+
+    function set(path) {
+        show(path);
         return look();
     }
 
@@ -80,7 +86,11 @@ export function path_field({label, why, title, wants, recent, value, onfacts}) {
         if (path) set(path);
         else open_browser(name);
     });
-    if (value) look(false);
-    return {element, set, look, open_browser, show(path) { input.value = path; }, value: () => input.value.trim(), facts: () => known,
+    input.addEventListener('blur', () => { input.scrollLeft = input.scrollWidth; });
+    if (value) {
+        show(value);
+        look(false);
+    }
+    return {element, set, look, open_browser, show, value: () => input.value.trim(), facts: () => known,
         disable(on) { input.disabled = button.disabled = on; }};
 }

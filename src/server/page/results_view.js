@@ -95,12 +95,12 @@ export function open_results(main, {query}) {
         keeper.value.folder = folder;
         keeper.save();
         const v = view.source;
-        stage.open({frames: v.frames, width: v.width, height: v.height, fps: v.fps, label: t('results.label'),
-            url: v.readable === false ? null : (n) => api.view_picture_url(folder, n, 1280),
+        stage.open({frames: Math.max(1, v.frames), width: v.width || 640, height: v.height || 480, fps: v.fps, label: t('results.label'),
+            url: view.picture ? (n) => api.view_picture_url(folder, n, 1280) : null,
             prepare: (n) => data.prepare(n, s.trail), draw, onframe: () => plot.cursor()}, Number(query.get('frame')) || view.first || 0);
-        if (v.readable === false) announce(t('results.no_video', {path: v.path}));
-        missing.hidden = v.readable !== false;
+        missing.hidden = view.picture;
         say(missing, t('results.no_video', {path: v.path ?? ''}));
+        if (!view.picture) announce(missing.textContent);
         show_files();
         await lists();
     }

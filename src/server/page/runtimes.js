@@ -19,23 +19,25 @@ export function use_pipelines(pipelines) {
 
 export const pipelines_in_use = () => asked;
 
+/* A reset is said once, and stands where the runtime is chosen until somebody chooses. */
+function tell_reset(text) {
+    if (!text || text === store.get('runtime_notice')) return;
+    store.set('runtime_notice', text);
+    notice(text, {kind: 'warn'});
+}
+
 export async function refresh_runtimes() {
     under_way?.abort();
     const mine = under_way = new AbortController();
     try {
         let state = await api.runtimes(asked, mine.signal);
         if (mine.signal.aborted) return;
-        if (state.notice && !state.locked_by.length) {
-            const old = state.notice;
-            state = await api.runtime_reset(asked);
-            state.notice = state.announced ?? state.notice ?? old;
-        }
+        tell_reset(state.notice);
+        if (state.notice && !state.locked_by.length) state = await api.runtime_reset(asked);
         if (mine.signal.aborted) return;
-        if (state.notice && state.notice !== store.get('runtime_notice')) notice(state.notice, {kind: 'warn'});
-        store.set('runtime_notice', state.notice ?? '');
         store.set('runtimes', state);
     } catch (error) {
-        if (error.name !== 'AbortError') store.set('runtimes_error', error);
+        if (error.name !== 'AbortError') complain(error);
     }
 }
 
@@ -51,4 +53,7 @@ export async function choose_runtime(name) {
     }
 }
 
-store.watch('runtimes_changed', () => refresh_runtimes());
+store.watch('runtimes_changed', (change) => {
+    tell_reset(change.notice); /* another tab, or a run, may have done it */
+    refresh_runtimes();
+});

@@ -67,8 +67,9 @@ export function workspace({command, words, wish, missing, extra_draw, onframe}) 
         stop.disabled = !busy || latest.state === 'stopping';
         go_on.disabled = !latest || !can_go_on(latest);
         say(status, lack && !busy ? lack : latest ? t('work.latest', {title: latest.title, state: t(`state.${latest.state}`)}) : t('work.ready'));
-        if (latest && !lack) status.append(' ', h('a', {href: `#/runs/${encodeURIComponent(latest.id)}`}, t('work.watch')),
-            latest.state === 'done' ? [' ', h('a', {href: `#/results?folder=${encodeURIComponent(latest.folder)}`}, t('work.results'))].map((x) => x)[1] : '');
+        if (!latest || lack) return;
+        status.append(' ', h('a', {href: `#/runs/${encodeURIComponent(latest.id)}`}, t('work.watch')));
+        if (latest.state === 'done') status.append(' ', h('a', {href: `#/results?folder=${encodeURIComponent(latest.folder)}`}, t('work.results')));
     }
     for (const button of [test, start, stop, go_on]) button.free = judge;
 
