@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A first visit with the real server, from the printed link to a corrected copy: demo, test on a frame, region, a wrong
 file, a run that is watched, reloaded, stopped and continued, the lock, results, a swap, downloads."""
-import json
 import os
 import sys
 import time
@@ -210,7 +209,9 @@ def results(v):
         b.click(".segments label", kind)
         b.until(kind, f"document.querySelector('.plot').getAttribute('aria-label').startsWith('{kind}: ')")
         v.expect(b.script("""
-            const p = document.querySelector('.plot'), d = p.getContext('2d').getImageData(0, 0, p.width, p.height).data;
+            const p = document.querySelector('.plot'), copy = new OffscreenCanvas(p.width, p.height).getContext('2d', {willReadFrequently: true});
+            copy.drawImage(p, 0, 0);
+            const d = copy.getImageData(0, 0, p.width, p.height).data;
             const seen = new Set();
             for (let i = 0; i < d.length; i += 4 * 7) seen.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]);
             return seen.size""") > 3, f"{kind} is drawn")
@@ -283,7 +284,8 @@ def predicted(v):
     """Pose: predict this frame, predict all, and its results without tracks"""
     b = v.browser
     b.put(".path input", os.path.join(v.served.data, "skitter-demo-page", "scene.mp4"))
-    b.put(".path:nth-of-type(2) input, .field.path:has(+ .field.path) ~ .field.path input, .card .field.path:not(:first-of-type) input", os.path.join(served.SOURCE, "share", "models", "demo-pose.pt"))
+    b.script("document.querySelectorAll('.path input')[1].id = 'model'")
+    b.put("#model", os.path.join(served.SOURCE, "share", "models", "demo-pose.pt"))
     b.until("skeleton", "document.querySelector('.skeleton svg')")
     b.click(".actions button", "Predict this frame")
     b.until("found", "document.querySelector('.answer').innerText.includes('found in frame 0')", 60)
@@ -291,6 +293,7 @@ def predicted(v):
     b.click(".actions button", "Predict all")
     b.until("done", "document.querySelector('.run_line').innerText.includes('done')", 120)
     b.click(".run_line a", "Results")
+    b.click("[data-tab=tracks]")
     b.until("no tracks", "document.body.innerText.includes('No tracks')", 30)
     b.until("frame", "document.querySelector('.stage canvas').dataset.frame === '0'")
     b.picture("predicted.png")

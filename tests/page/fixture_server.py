@@ -144,7 +144,7 @@ def answer(method, path, query, body):
             State.runs[0]["state"] = "running"
         return State.runs[0]
     if path == "view":
-        return {"view": view(), "picture": True, "formats": ["csv", "slp"]}
+        return view()
     if path == "view/frames":
         return {"frames": [{"frame": n, "instances": [animal(0, n), animal(1, n)]} for n in range(int(one("from")), min(FRAMES, int(one("to")) + 1))]}
     if path == "view/tracks":

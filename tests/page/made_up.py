@@ -38,7 +38,7 @@ def reset_notice(v):
     v.expect("tensorrt" in offered(b), "YOLO poses can use it")
     b.click("label:has([value=sleap])")
     b.until("reset", "document.querySelector('.reset')?.checkVisibility()")
-    v.expect("tensorrt" not in offered(b) and chosen(b) == "cpu", f"offered: {offered(b)}")
+    b.until("new offer", "!document.querySelector('.chooser input[value=tensorrt]') && document.querySelector('.chooser input:checked').value === 'cpu'")
     v.expect("sleap_pose" in b.script("return document.querySelector('[data-runtime=tensorrt]').innerText"), "which pipeline excluded it")
     v.expect("reset to cpu" in b.script("return document.querySelector('.reset').innerText"), "the notice")
     v.expect("reset to cpu" in b.script("return document.getElementById('live').textContent + document.getElementById('notices').innerText"), "it is announced")

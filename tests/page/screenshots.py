@@ -49,6 +49,7 @@ def run(v):
     b.put("[data-name=animals] input", "7")
     b.click("[data-tab=start]")
     b.click(".actions button", "Start")
+    b.until("started", "document.querySelector('.run_line').innerText.includes('crossing')")
     b.click(".run_line a", "Watch it")
     b.until("preview", "document.querySelector('.run .stage img')?.complete && !document.querySelector('.run .stage img').hidden", 60)
     b.until("well on its way", "Number(document.querySelector('.tile b').innerText.split(' ')[0]) > 150", 120)

@@ -1,3 +1,3 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-PAGE_WITHOUT=test_on_frame,results,swapped,downloads,predicted PYTHONDONTWRITEBYTECODE=1 exec python3 "${SKITTER_TEST_SOURCE:?run through ctest}/tests/page/first_visit.py"
+PYTHONDONTWRITEBYTECODE=1 exec python3 "${SKITTER_TEST_SOURCE:?run through ctest}/tests/page/first_visit.py"

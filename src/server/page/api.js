@@ -62,10 +62,7 @@ export const api = {
     run_remove: (id) => ask('DELETE', `runs/${encodeURIComponent(id)}`),
     preview_url: (id, tick) => address(`runs/${encodeURIComponent(id)}/preview.jpg`, {tick}),
     events: () => new EventSource(`${base}events`),
-    view: async (folder) => {
-        const {view, picture, formats} = await get('view', {folder});
-        return {...view, picture, formats};
-    },
+    view: (folder) => get('view', {folder}),
     view_frames: (folder, from, to, signal) => get('view/frames', {folder, from, to}, signal),
     view_tracks: (folder) => get('view/tracks', {folder}),
     view_series: (folder, kind, tracks, signal) => get('view/series', {folder, kind, tracks, points: 800}, signal),

@@ -78,7 +78,7 @@ export function draw_animal(c, one, index, {unit, skeleton, labels = true, chose
     if (!labels) return;
     const text = one.track !== null && one.track !== undefined ? String(one.name ?? one.track)
         : [one.label, Number.isFinite(one.score) ? one.score.toFixed(2) : ''].filter(Boolean).join(' ');
-    const top = one.box ? corners(one.box).reduce((m, p) => p[1] < m[1] ? p : m) : [at[0], at[1] - 8 * unit];
+    const top = one.box ? corners(one.box).reduce((m, p) => p[1] < m[1] - 0.5 || p[1] < m[1] + 0.5 && p[0] < m[0] ? p : m) : [at[0], at[1] - 8 * unit];
     if (text) draw_label(c, text, top[0], Math.max(16 * unit, top[1] - 3 * unit), unit, colour);
 }
 

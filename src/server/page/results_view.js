@@ -96,11 +96,11 @@ export function open_results(main, {query}) {
         keeper.save();
         const v = view.source;
         stage.open({frames: Math.max(1, v.frames), width: v.width || 640, height: v.height || 480, fps: v.fps, label: t('results.label'),
-            url: view.picture ? (n) => api.view_picture_url(folder, n, 1280) : null,
+            url: v.readable ? (n) => api.view_picture_url(folder, n, 1280) : null,
             prepare: (n) => data.prepare(n, s.trail), draw, onframe: () => plot.cursor()}, Number(query.get('frame')) || view.first || 0);
-        missing.hidden = view.picture;
+        missing.hidden = v.readable;
         say(missing, t('results.no_video', {path: v.path ?? ''}));
-        if (!view.picture) announce(missing.textContent);
+        if (!v.readable) announce(missing.textContent);
         show_files();
         await lists();
     }
@@ -119,7 +119,7 @@ export function open_results(main, {query}) {
         h('div', {class: 'stack'}, missing, stage.element,
             h('div', {class: 'row'}, option('boxes', t('results.boxes')), option('labels', t('results.labels')), option('trails', t('results.trails')), h('div', {class: 'short'}, trail), h('span', {class: 'dim small'}, t('results.trail_unit'))),
             h('section', {class: 'card'}, h('h2', null, t('plots.title')), plot.element)),
-        h('div', {class: 'stack'}, bar, pages.map(([, , page]) => page)));
+        h('div', {class: 'stack aside'}, bar, pages.map(([, , page]) => page)));
     const place = h('div', {class: 'stack'});
     main.append(h('div', {class: 'page'}, h('div', {class: 'head'}, h('h1', null, t('results.title')), h('div', {class: 'grow'}, opener.element)), about, place));
     refresh_recent();

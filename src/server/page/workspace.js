@@ -33,7 +33,10 @@ export function workspace({command, words, wish, missing, extra_draw, onframe}) 
     const stage = player();
     const answer = h('div', {class: 'answer small', role: 'status'}, words.idle);
     const line = h('pre', {class: 'mono command', tabindex: 0, 'aria-label': t('work.command')});
-    const status = h('div', {class: 'run_line small', role: 'status'});
+    const words_now = h('span', {role: 'status'});
+    const watch = h('a', {href: '#/runs', hidden: true}, t('work.watch'));
+    const results = h('a', {href: '#/results', hidden: true}, t('work.results'));
+    const status = h('div', {class: 'run_line small row'}, words_now, watch, results);
     let found = null;
     let latest = null;
 
@@ -66,10 +69,11 @@ export function workspace({command, words, wish, missing, extra_draw, onframe}) 
         start.title = lack ?? '';
         stop.disabled = !busy || latest.state === 'stopping';
         go_on.disabled = !latest || !can_go_on(latest);
-        say(status, lack && !busy ? lack : latest ? t('work.latest', {title: latest.title, state: t(`state.${latest.state}`)}) : t('work.ready'));
-        if (!latest || lack) return;
-        status.append(' ', h('a', {href: `#/runs/${encodeURIComponent(latest.id)}`}, t('work.watch')));
-        if (latest.state === 'done') status.append(' ', h('a', {href: `#/results?folder=${encodeURIComponent(latest.folder)}`}, t('work.results')));
+        say(words_now, lack && !busy ? lack : latest ? t('work.latest', {title: latest.title, state: t(`state.${latest.state}`)}) : t('work.ready'));
+        watch.hidden = !latest || !!lack && !busy;
+        results.hidden = watch.hidden || latest.state !== 'done';
+        watch.href = `#/runs/${encodeURIComponent(latest?.id ?? '')}`;
+        results.href = `#/results?folder=${encodeURIComponent(latest?.folder ?? '')}`;
     }
     for (const button of [test, start, stop, go_on]) button.free = judge;
 
