@@ -12,17 +12,14 @@
 
 /* A corrected copy of a run, and its files for taking along. */
 
-/* A copy is made of a view of its own: others go on looking meanwhile. The video is opened only where it may be. */
-static sk_status save(const sk_server *server, const char *folder, const sk_correct_save *how,
+/* The video is opened only where it may be. */
+static sk_status save(const sk_server *server, sk_run_view *view, const sk_correct_save *how,
                       sk_predict_report *report, sk_error *err)
 {
-    sk_run_view *view = NULL;
     char *video = NULL;
     sk_correct_save allowed = *how;
-    SK_TRY(sk_run_view_open(folder, &view, err));
     allowed.without_video = sk_views_source(server, view, &video, NULL) != SK_OK;
     sk_status status = sk_correct_save_run(view, &allowed, report, err);
-    sk_run_view_close(&view);
     sk_free(video);
     return status;
 }
@@ -32,6 +29,7 @@ sk_status sk_serve_view_save(sk_server *server, const sk_request *r, sk_reply *r
     sk_config *body = NULL;
     char *from = NULL, *to = NULL;
     sk_status status;
+    sk_run_view *view = NULL;
     sk_predict_report *report = sk_calloc(1, sizeof *report);
     if (!report)
         return sk_fail_memory(err, sizeof *report);
@@ -46,7 +44,8 @@ sk_status sk_serve_view_save(sk_server *server, const sk_request *r, sk_reply *r
     SK_TRY_GOTO(sk_roots_resolve(&server->roots, folder, &from, err));
     SK_TRY_GOTO(sk_roots_resolve_new(&server->roots, out, &to, err));
     const sk_correct_save how = {.out = to, .report = true};
-    SK_TRY_GOTO(save(server, from, &how, report, err));
+    SK_TRY_GOTO(sk_run_view_open(from, &view, err)); /* of its own: others go on looking meanwhile */
+    SK_TRY_GOTO(save(server, view, &how, report, err));
     sk_json j = sk_reply_json(reply);
     sk_json_object(&j);
     sk_json_key_strings(&j, {"folder", to}, {"notice", report->notice[0] ? report->notice : NULL});
@@ -57,6 +56,7 @@ sk_status sk_serve_view_save(sk_server *server, const sk_request *r, sk_reply *r
     sk_json_close(&j);
     status = sk_json_end(&j, err);
 done:
+    sk_run_view_close(&view);
     sk_config_close(&body);
     sk_free_all(from, to, report);
     return status;
@@ -125,9 +125,36 @@ static void remove_copy(const char *folder)
     sk_folder_empty_own(folder, NULL);
 }
 
+bool sk_download_is_made(const sk_sink_kind *kind)
+{
+    return !strchr(kind->file, '/') && strcmp(kind->name, "raw") != 0;
+}
+
+/* What predict found, frame by frame, in another format. */
+static sk_status write_found(sk_run_view *view, const sk_sink_kind *kind, const char *folder, sk_error *err)
+{
+    sk_run_view_info info;
+    sk_sink *sink = NULL;
+    char *path = sk_path_join(folder, kind->file);
+    sk_run_view_get_info(view, &info);
+    sk_status status = path ? kind->open(path, info.header, &sink, err) : sk_fail_memory(err, 64);
+    for (int64_t i = 0; i < info.frames && status == SK_OK; i++) {
+        sk_result_frame frame;
+        status = sk_run_view_frame(view, sk_run_view_number(view, i), &frame, err);
+        if (status == SK_OK)
+            status = sink->write(sink, &frame, err);
+    }
+    if (sink) {
+        const sk_status ended = sink->close(sink, status == SK_OK ? err : NULL);
+        status = status == SK_OK ? ended : status;
+    }
+    sk_free(path);
+    return status;
+}
+
 /* A format of which the run has no file, or an outdated one: made of what is there, in the state folder, and gone once it is open. */
-static sk_status make_file(sk_server *server, const char *folder, const char *format, int *file,
-                           sk_error *err)
+static sk_status make_file(sk_server *server, sk_run_view *view, bool tracked, const sk_sink_kind *kind,
+                           int *file, sk_error *err)
 {
     sk_predict_report *report = sk_calloc(1, sizeof *report);
     char *out = sk_path_join(server->state, "download-XXXXXX"), *path = NULL;
@@ -139,11 +166,11 @@ static sk_status make_file(sk_server *server, const char *folder, const char *fo
         out = NULL;
     }
     if (status == SK_OK) {
-        const sk_correct_save how = {.out = out, .n_formats = 1, .formats = {format}};
-        status = save(server, folder, &how, report, err);
+        const sk_correct_save how = {.out = out, .n_formats = 1, .formats = {kind->name}};
+        status = tracked ? save(server, view, &how, report, err) : write_found(view, kind, out, err);
     }
     if (status == SK_OK) {
-        path = sk_path_join(out, sk_sink_find(format)->file);
+        path = sk_path_join(out, kind->file);
         status = path ? sk_file_open(path, file, &bytes, err) : sk_fail_memory(err, 64);
     }
     if (out)
@@ -152,29 +179,49 @@ static sk_status make_file(sk_server *server, const char *folder, const char *fo
     return status;
 }
 
+static bool is_of_tracks(const sk_sink_kind *kind)
+{
+    for (const sk_sink_kind *const *of = sk_sink_track_kinds; *of; of++)
+        if (*of == kind)
+            return true;
+    return false;
+}
+
+/* The run's own file; or, where there is none or it is not as corrected, one that is made. */
+static sk_status open_download(sk_server *server, const char *folder, const char *name,
+                               const sk_sink_kind *kind, int *file, sk_error *err)
+{
+    sk_run_view *view = NULL;
+    sk_run_view_info info;
+    char *path = sk_path_join(folder, name);
+    sk_status status = path ? sk_run_view_open(folder, &view, err) : sk_fail_memory(err, strlen(folder));
+    if (status == SK_OK) {
+        sk_run_view_get_info(view, &info);
+        const bool makes = kind && sk_download_is_made(kind) && (info.tracked || !is_of_tracks(kind));
+        if (makes && (info.corrections->count || !sk_file_is_regular(path)))
+            status = make_file(server, view, info.tracked, kind, file, err);
+        else
+            status = sk_roots_open(&server->roots, path, false, file, err);
+    }
+    sk_run_view_close(&view);
+    sk_free(path);
+    return status;
+}
+
 sk_status sk_serve_view_download(sk_server *server, const sk_request *r, sk_reply *reply, sk_error *err)
 {
     const char *folder = sk_request_query(r, "folder"), *format = sk_request_query(r, "format");
-    char *real = NULL, *path = NULL;
+    char *real = NULL;
     int file = -1;
-    sk_status status;
     const char *name = format ? file_of(format) : NULL;
     if (!folder || !format)
         return sk_fail(err, SK_ERR_ARG, "folder= names a run's folder, format= the file");
     if (!name)
         return sk_fail(err, SK_ERR_NOT_FOUND, "'%.60s' is no file of a run that can be downloaded", format);
-    SK_TRY_GOTO(sk_roots_resolve(&server->roots, folder, &real, err));
-    path = sk_path_join(real, name);
-    if (!path) {
-        status = sk_fail_memory(err, strlen(real));
-        goto done;
-    }
-    if (sk_file_is_regular(path) || !sk_sink_find(format))
-        SK_TRY_GOTO(sk_roots_open(&server->roots, path, false, &file, err));
-    else
-        SK_TRY_GOTO(make_file(server, real, sk_sink_find(format)->name, &file, err));
-    status = send_file(file, name, reply, err);
-done:
-    sk_free_all(real, path);
+    SK_TRY(sk_roots_resolve(&server->roots, folder, &real, err));
+    sk_status status = open_download(server, real, name, sk_sink_find(format), &file, err);
+    if (status == SK_OK)
+        status = send_file(file, name, reply, err);
+    sk_free(real);
     return status;
 }

@@ -29,11 +29,12 @@ static sk_status enter(sk_server *server, const char *folder, sk_run_view **view
 static void put_formats(sk_json *j, bool tracked)
 {
     sk_json_key_array(j, "formats");
-    for (const sk_sink_kind *const *kind = sk_sink_kinds; *kind && tracked; kind++)
-        if (!strchr((*kind)->file, '/')) /* one file: it can be downloaded */
+    for (const sk_sink_kind *const *kind = sk_sink_kinds; *kind; kind++)
+        if (sk_download_is_made(*kind))
             sk_json_string(j, (*kind)->name);
     for (const sk_sink_kind *const *kind = sk_sink_track_kinds; *kind && tracked; kind++)
-        sk_json_string(j, (*kind)->name);
+        if (sk_download_is_made(*kind))
+            sk_json_string(j, (*kind)->name);
     sk_json_close(j);
 }
 

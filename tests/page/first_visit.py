@@ -271,7 +271,7 @@ def terminal_run(v):
     b = v.browser
     v.go("pose")
     b.until("free", "document.querySelector('.chooser input:not(:disabled)')")
-    process = v.served.skitter("track", v.long, "-m", os.path.join(served.SOURCE, "share", "models", "demo-obb.pt"), "-o", "by_hand", "--no-cache", wait=False)
+    process = v.served.skitter("track", v.long, "-m", os.path.join(v.served.models, "demo-obb.pt"), "-o", "by_hand", "--no-cache", wait=False)
     b.until("lock", "document.querySelector('.lock')?.innerText.includes('in a terminal')", 20)
     v.expect(str(process.pid) in state(b, ".lock"), f"says by which: {state(b, '.lock')}")
     process.terminate()
@@ -285,7 +285,7 @@ def predicted(v):
     b = v.browser
     b.put(".path input", os.path.join(v.served.data, "skitter-demo-page", "scene.mp4"))
     b.script("document.querySelectorAll('.path input')[1].id = 'model'")
-    b.put("#model", os.path.join(served.SOURCE, "share", "models", "demo-pose.pt"))
+    b.put("#model", os.path.join(v.served.models, "demo-pose.pt"))
     b.until("skeleton", "document.querySelector('.skeleton svg')")
     b.click(".actions button", "Predict this frame")
     b.until("found", "document.querySelector('.answer').innerText.includes('found in frame 0')", 60)

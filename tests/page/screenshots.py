@@ -73,7 +73,7 @@ def pose(v):
     v.go("pose")
     b.put(".path input", os.path.join(v.served.data, "skitter-demo-page", "scene.mp4"))
     b.script("document.querySelectorAll('.path input')[1].id = 'model'")
-    b.put("#model", os.path.join(served.SOURCE, "share", "models", "demo-pose.pt"))
+    b.put("#model", os.path.join(v.served.models, "demo-pose.pt"))
     b.until("skeleton", "document.querySelector('.skeleton svg')")
     b.click(".actions button", "Predict this frame")
     b.until("found", "document.querySelector('.answer').innerText.includes('found in frame 0')", 60)

@@ -14,11 +14,15 @@ class Served:
     def __init__(self, runtime=None):
         self.work = os.path.realpath(tempfile.mkdtemp(prefix="skitter-page-"))
         self.data = os.path.join(self.work, "data")
-        os.makedirs(self.data)
+        self.models = os.path.join(self.data, "models")
+        os.makedirs(self.models)
+        for name in ("demo-obb.pt", "demo-pose.pt"):
+            shutil.copy(os.path.join(SOURCE, "share", "models", name), self.models)
+        shutil.copytree(os.path.join(SOURCE, "share", "models", "demo-bottomup"), os.path.join(self.models, "demo-bottomup"))
         os.makedirs(os.path.join(self.work, "config"))
         self.environment = {**os.environ, "SKITTER_CONFIG_DIR": os.path.join(self.work, "config"),
                             "SKITTER_CACHE_DIR": os.path.join(self.work, "cache"), "SKITTER_ARTIFACTS": "cache",
-                            "SKITTER_MODELS": os.path.join(SOURCE, "share", "models")}
+                            "SKITTER_MODELS": self.models}
         self.environment.pop("SKITTER_COMPUTE_RUNTIME", None)
         if runtime:
             self.save_runtime(runtime)
