@@ -123,6 +123,9 @@ static sk_status read_all(const reading *r, sk_error *err)
 {
     const char *method = sk_hydra_text(r->config, "detection_method");
     const char *source = sk_hydra_text(r->config, "file_path");
+    bool masked = false;
+    if (sk_hydra_truth(r->config, "suppress_foreign_obb_regions", &masked))
+        r->out->masked = masked;
     r->out->background = method && strncasecmp(method, "background", 10) == 0;
     if (source && !(r->out->source = sk_strdup(source)))
         return sk_fail_memory(err, strlen(source));
@@ -139,7 +142,7 @@ sk_status sk_track_config_run_read(const char *path, sk_track_config_run *out, s
     size_t length = 0;
     sk_config *tree = NULL;
     sk_hydra_config *config = NULL;
-    *out = (sk_track_config_run){0};
+    *out = (sk_track_config_run){.masked = -1};
     SK_TRY(sk_file_read(path, BYTES_MOST, &text, &length, err));
     sk_status status = sk_config_open_json(text, length, path, &tree, err);
     if (status == SK_OK && sk_hydra_config_is(sk_config_root(tree))) {

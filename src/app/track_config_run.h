@@ -14,6 +14,7 @@ typedef struct sk_track_config_run {
     char *models[2];  /* yolo_obb_direct_model_path or yolo_model_path; the pose model's, if enabled */
     char runtime[32]; /* compute_runtime or runtime_tier, if it can be used here; "" … */
     char frames[64], classes[256]; /* as --frames and --classes take them; "" not said */
+    int8_t masked;                 /* suppress_foreign_obb_regions: 1 on, 0 off; -1 not said */
     bool background;               /* detection_method is background subtraction */
     sk_text notes; /* what cannot be used here, and why: a line each. Those about models begin with "model" */
 } sk_track_config_run;

@@ -97,6 +97,10 @@ sk_status sk_cli_track_config_args(const sk_args *args, sk_track_config_run *con
         {"model", models ? config->models[0] : NULL},
         {"model", models ? config->models[1] : NULL},
         {"runtime", finds && !sk_args_given(args, "runtime") && config->runtime[0] ? config->runtime : NULL},
+        {"mask-neighbours",
+         models && config->models[1] && config->masked >= 0 && !sk_args_given(args, "mask-neighbours")
+             ? (config->masked ? "on" : "off")
+             : NULL},
         {"frames", !sk_args_given(args, "frames") && config->frames[0] ? config->frames : NULL},
         {"classes", finds && !sk_args_given(args, "classes") && config->classes[0] ? config->classes : NULL}};
     sk_args_more more[sizeof all / sizeof *all];

@@ -70,6 +70,7 @@ static const used used_keys[] = {
     {"enable_conservative_split", TRUTH, 0, 0},
     {"enable_additional_dilation", TRUTH, 0, 0},
     {"enable_pose_extractor", TRUTH, 0, 0},
+    {"suppress_foreign_obb_regions", TRUTH, 0, 0},
     {"detection_method", TEXT, 0, 0},
     {"interpolation_method", TEXT, 0, 0},
     {"compute_runtime", TEXT, 0, 0},
@@ -101,7 +102,7 @@ static const subject subjects[] = {
      "yolo_seq_individual_batch_size yolo_seq_min_crop_size_px yolo_seq_stage2_imgsz "
      "yolo_seq_stage2_pow2_pad"},
     {"poses (a model knows its own skeleton; poses are used as they are)",
-     "pose_ignore_keypoints pose_min_kpt_conf_valid pose_skeleton_file suppress_foreign_obb_regions"},
+     "pose_ignore_keypoints pose_min_kpt_conf_valid pose_skeleton_file"},
     {"where and how files are written (here --out and --save-overlay)",
      "csv_path video_output_enabled video_output_path video_trail_duration"},
     {"frames made smaller (here they are looked at as they are)", "resize_factor"},

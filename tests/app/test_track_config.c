@@ -71,6 +71,7 @@ static const struct {
     {"enable_additional_dilation", "true", "", "background_grow=2"},
     {"enable_pose_extractor", "true", "\"yolo_model_path\":\"boxes.pt\",\"pose_model_dir\":\"pose.pt\",",
      "models=boxes.pt,pose.pt"},
+    {"suppress_foreign_obb_regions", "true", "", "masked=1"},
     {"detection_method", "\"background_subtraction\"", "", "detector=background"},
     {"interpolation_method", "\"Cubic\"", "", "interpolation=1"},
     {"compute_runtime", "\"cpu\"", "", "runtime=cpu"},
@@ -125,7 +126,7 @@ static void effects(const char *json, sk_text *out)
     sk_text_appendf(out, "\nhead=%s\ntail=%s\nsource=%s\nmodels=%s,%s\nruntime=%s\nframes=%s\nclasses=%s\n",
                     wish.head_points, wish.tail_points, run.source ? run.source : "", name_of(run.models[0]),
                     name_of(run.models[1]), run.runtime, run.frames, run.classes);
-    sk_text_appendf(out, "detector=%s\n", run.background ? "background" : "model");
+    sk_text_appendf(out, "detector=%s\nmasked=%d\n", run.background ? "background" : "model", run.masked);
     sk_region_close(&region);
     sk_text_free(&words);
     sk_text_free(&warnings);
@@ -178,12 +179,12 @@ static void what_has_no_counterpart_is_named(void **state)
     (void)state;
     static const char json[] =
         "{\"csv_path\":\"x.csv\",\"video_output_path\":\"\",\"pose_ignore_keypoints\":[\"a\"],"
-        "\"resize_factor\":0.5,\"background_learning_rate\":0.01,\"suppress_foreign_obb_regions\":true}";
+        "\"resize_factor\":0.5,\"background_learning_rate\":0.01}";
     sk_error err = {0};
     sk_hydra_config *c = NULL;
     assert_ok(sk_hydra_config_open(json, strlen(json), "c.json", &c, &err), &err);
     static const char *const named[] = {"csv_path", "pose_ignore_keypoints", "resize_factor",
-                                        "background_learning_rate", "suppress_foreign_obb_regions"};
+                                        "background_learning_rate"};
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
         assert_non_null(strstr(sk_hydra_without_counterpart(c), named[i]));
     assert_null(strstr(sk_hydra_without_counterpart(c), "video_output_path"));
