@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "track/boxes.h"
 #include "track/even.h"
+#include "track/whole_choice.h"
 
 #include <math.h>
 
@@ -38,7 +39,9 @@ typedef struct follower {
 
 typedef struct state {
     sk_box_work work;
-    int64_t step; /* from 1 */
+    sk_whole_choice choice;
+    const sk_detection *detections; /* of this step */
+    int64_t step;                   /* from 1 */
     follower *all;
     size_t all_room;
     int32_t n;
@@ -50,6 +53,7 @@ static void close(void *opaque)
     if (!s)
         return;
     sk_free(s->all);
+    sk_whole_choice_free(&s->choice);
     sk_box_work_close(&s->work);
     sk_free(s);
 }
@@ -200,9 +204,9 @@ static void correct(state *s, follower *f, const sk_detection *d, int32_t index,
             f, z); /* a second time; the way begins where it began should the track be lost at once again */
     } else {
         correct_filter(f, z);
-        for (int k = 0; k < 5; k++)
-            f->anchor[k] = z[k];
     }
+    for (int k = 0; k < 5; k++)
+        f->anchor[k] = z[k];
     f->gap = 0;
     f->observed = true;
     f->told.box = box;
@@ -262,6 +266,13 @@ static double keeps_way(const state *s, const follower *f, const sk_box *to, dou
     return (SK_PI_D / 2 - acos(along)) / SK_PI_D * s->work.settings.boxes.inertia * score;
 }
 
+static double worth_of(const void *context, int32_t row, int32_t column, double overlap)
+{
+    const state *s = context;
+    return overlap + keeps_way(s, &s->all[s->work.row_of[row]], &s->work.columns[column],
+                               s->detections[s->work.column_of[column]].score);
+}
+
 /* Round 0: strong detections with predictions; 1: weak ones; 2: strong ones that are left with last looks. */
 static sk_status pair_up(state *s, int round, const sk_detection *detections, int32_t n, sk_error *err)
 {
@@ -284,14 +295,18 @@ static sk_status pair_up(state *s, int round, const sk_detection *detections, in
         s->work.column_of[columns++] = j;
     }
     SK_TRY(sk_box_pairs_find(&s->work.pairs, s->work.rows, rows, s->work.columns, columns, err));
-    for (int32_t k = 0; k < s->work.pairs.n; k++) {
-        sk_assign_pair *p = &s->work.pairs.pairs[k];
-        const double score = detections[s->work.column_of[p->column]].score;
-        p->cost = -p->cost;
-        if (round == 0)
-            p->cost -= keeps_way(s, &s->all[s->work.row_of[p->row]], &s->work.columns[p->column], score);
+    if (round == 0) {
+        double best = 0;
+        for (int32_t j = 0; j < columns; j++)
+            best = fmax(best, detections[s->work.column_of[j]].score);
+        s->detections = detections;
+        SK_TRY(sk_whole_choice_make(&s->choice, &s->work.pairs, s->work.rows, rows, s->work.columns, columns,
+                                    least, s->work.settings.boxes.inertia * best / 2, worth_of, s, err));
+    } else {
+        for (int32_t k = 0; k < s->work.pairs.n; k++)
+            s->work.pairs.pairs[k].cost = -s->work.pairs.pairs[k].cost;
+        SK_TRY(sk_box_pairs_solve(&s->work.pairs, rows, columns, 0, err));
     }
-    SK_TRY(sk_box_pairs_solve(&s->work.pairs, rows, columns, 0, err));
     for (int32_t i = 0; i < rows; i++) {
         const int32_t column = s->work.pairs.match[i];
         if (column < 0)
