@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#define FAINT 0.6 /* score: a track of the least length whose mean is lower was never an animal */
+#define FAINT 0.75 /* score: a track of the least length whose mean is lower was never an animal */
 
 typedef struct length {
     int32_t track, n;

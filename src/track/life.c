@@ -9,11 +9,13 @@
 /* What it may cost that one found is one that is away, against its being new: */
 #define RETURN_MOST   1.0 /* away for a moment only, which other ways would have found */
 #define RETURN_LOST   3.0
-#define RETURN_BORDER 0.0 /* at the border others come and go */
-#define RETURN_ANY    1e3 /* the number is fixed: somebody it must be */
-#define FILL          1e6 /* what using a detection is worth, where all of them are somebody */
-#define SETTLE        4   /* looks at one that may be a lost one, before it is said which */
-#define FEW_SEEN      3   /* looks: with fewer, not to be seen again ends it */
+#define RETURN_BORDER 0.0  /* at the border others come and go */
+#define RETURN_ANY    1e3  /* the number is fixed: somebody it must be */
+#define FILL          1e6  /* what using a detection is worth, where all of them are somebody */
+#define SETTLE        4    /* looks at one that may be a lost one, before it is said which */
+#define SURE_LOOKS    6    /* so often seen is beyond doubt, however faintly … */
+#define SURE_SCORE    0.25 /* … and so is a score by so much of the way from `birth` to 1 above it */
+#define FEW_SEEN      3    /* looks: with fewer, not to be seen again ends it */
 
 static void give_identity(sk_following *s, sk_follower *f)
 {
@@ -26,10 +28,19 @@ static void give_identity(sk_following *s, sk_follower *f)
     s->n_told++;
 }
 
+/* Is it an animal beyond doubt? What is false seldom looks well, and mostly not for long; who was there when all began is believed, so
+ * are poses, whose scores say little. */
+static bool is_sure(const sk_following *s, const sk_follower *f)
+{
+    const double birth = s->settings.life.birth;
+    return f->pointed || f->seen >= SURE_LOOKS || f->age + 1 >= s->watched ||
+           f->score >= birth + SURE_SCORE * (1 - birth) || s->settings.animals > 0;
+}
+
 /* Is this one to be named in this step? */
 static bool is_waiting(const sk_following *s, const sk_follower *f)
 {
-    return f->track < 0 && f->missed <= 0 && f->seen >= s->start;
+    return f->track < 0 && f->missed <= 0 && f->seen >= s->start && is_sure(s, f);
 }
 
 /* How much it may cost that the one found is the one lost. Within the picture nobody appears from nowhere; over its border

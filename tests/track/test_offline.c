@@ -285,6 +285,27 @@ static void pieces_that_overlap_are_one(void **state)
     assert_int_equal(tracks, 2);
 }
 
+/* A third of a second, and never seen well: a reflection. Seen well, it is an animal. */
+static void short_faint_tracks_go(void **state)
+{
+    (void)state;
+    for (int well = 0; well < 2; well++) {
+        const sk_offline_settings s = usual();
+        sk_offline *o = NULL;
+        sk_error err = {0};
+        assert_ok(sk_offline_open(&s, NULL, &o, &err), &err);
+        for (int f = 0; f < 60; f++) {
+            sk_detection d[2] = {animal(0, f), animal(0, 0)};
+            d[1].x += 300;
+            d[1].score = well ? 0.9 : 0.65;
+            assert_ok(sk_offline_add(o, f, f / 25.0, d, f >= 30 && f < 39 ? 2 : 1, &err), &err);
+        }
+        assert_ok(sk_offline_finish(o, &err), &err);
+        assert_int_equal(sk_offline_tracks(o), 1 + well);
+        sk_offline_close(&o);
+    }
+}
+
 static void impossible_ways_are_cut(void **state)
 {
     (void)state;
@@ -427,6 +448,7 @@ int main(void)
         cmocka_unit_test(so_many_animals_are_so_many_tracks),
         cmocka_unit_test(no_pass_goes_alone_over_a_gap),
         cmocka_unit_test(pieces_that_overlap_are_one),
+        cmocka_unit_test(short_faint_tracks_go),
         cmocka_unit_test(impossible_ways_are_cut),
         cmocka_unit_test(headings_are_decided_over_the_track),
         cmocka_unit_test(smoothing_takes_the_jitter),

@@ -43,6 +43,26 @@ static sk_track_settings defaults(void)
     return settings;
 }
 
+/* One that was never seen well is told of once it was seen often, one that is seen well at once. */
+static void doubtful_ones_wait(void **state)
+{
+    (void)state;
+    const sk_track_settings settings = defaults();
+    for (int doubtful = 0; doubtful < 2; doubtful++) {
+        sk_tracker *tracker = open_with(&settings);
+        int first = -1;
+        for (int frame = 0; frame < 40; frame++) {
+            sk_detection found[2] = {at(100, 100, 0), at(300 + frame, 300, 0)};
+            found[1].score = doubtful ? 0.65 : 0.8;
+            const sk_sighting *seen;
+            if (look(tracker, frame, found, frame < 10 ? 1 : 2, &seen) == 2 && first < 0)
+                first = frame;
+        }
+        assert_int_equal(first, doubtful ? 15 : 10);
+        sk_tracker_close(&tracker);
+    }
+}
+
 /* Two animals pass each other; for some frames only the upper one is found. */
 static void crossing_animals_keep_their_identities(void **state)
 {
@@ -396,6 +416,7 @@ static void failing_memory_leaves_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(doubtful_ones_wait),
         cmocka_unit_test(crossing_animals_keep_their_identities),
         cmocka_unit_test(heads_tell_who_went_where),
         cmocka_unit_test(heading_follows_the_way),
