@@ -53,7 +53,7 @@ void sk_assign_close(sk_assign **assign)
 }
 
 /* Nothing lives from one problem to the next: what is too small is made anew, with room to spare. */
-static sk_status reserve(sk_assign *a, int32_t rows, int32_t columns, int32_t pairs, sk_error *err)
+sk_status sk_assign_reserve(sk_assign *a, int32_t rows, int32_t columns, int32_t pairs, sk_error *err)
 {
     if (a->first && (size_t)rows <= a->row_room && (size_t)columns <= a->column_room &&
         (size_t)pairs <= a->pair_room)
@@ -267,7 +267,7 @@ sk_status sk_assign_solve(sk_assign *a, int32_t rows, int32_t columns, const sk_
                           const double *apart, int32_t *column_of, sk_error *err)
 {
     SK_CHECK_ARG(a && rows >= 0 && columns >= 0 && n >= 0 && (pairs || !n) && (column_of || !rows), err);
-    SK_TRY(reserve(a, rows, columns, n, err));
+    SK_TRY(sk_assign_reserve(a, rows, columns, n, err));
     SK_TRY(take(a, rows, columns, pairs, n, apart, err));
     for (int32_t j = 0; j < columns; j++) {
         a->v[j] = 0;

@@ -23,6 +23,10 @@ typedef struct sk_assign_pair {
 sk_status sk_assign_open(sk_assign **out, sk_error *err) SK_MUST_CHECK;
 void sk_assign_close(sk_assign **assign);
 
+/* Room for a problem of this size, so that solving one allocates nothing. */
+sk_status sk_assign_reserve(sk_assign *assign, int32_t rows, int32_t columns, int32_t pairs,
+                            sk_error *err) SK_MUST_CHECK;
+
 /* `pairs` in any order; one whose cost is not finite, or above its row's cost of staying apart, is never made; one given twice
  * counts at its cheapest. apart[rows]: finite; null: 0 for all (then only pairs that cost at most 0 are made). Writes to
  * column_of[rows] each row's column or -1. Deterministic, also among equally good matchings. Allocates only for a problem

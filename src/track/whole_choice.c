@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-#define APART 1e3 /* what staying apart costs: more than any pair */
+#define ROOM  8192 /* pairs that are made room for at once, and 8 for each row and column */
+#define APART 1e3  /* what staying apart costs: more than any pair */
 
 void sk_whole_choice_free(sk_whole_choice *c)
 {
@@ -15,7 +16,7 @@ void sk_whole_choice_free(sk_whole_choice *c)
 
 static sk_status reserve(sk_whole_choice *c, sk_box_pairs *p, int32_t rows, int32_t columns, sk_error *err)
 {
-    const size_t r = (size_t)rows + 1, k = (size_t)columns + 1;
+    const size_t r = 2 * ((size_t)rows + (size_t)columns) + 16, k = r; /* few frames have twice as many */
     SK_BOXES_RESERVE(c->row_best, c->rb_room, r);
     SK_BOXES_RESERVE(c->row_next, c->rn_room, r);
     SK_BOXES_RESERVE(c->settled, c->settled_room, r);
@@ -23,7 +24,10 @@ static sk_status reserve(sk_whole_choice *c, sk_box_pairs *p, int32_t rows, int3
     SK_BOXES_RESERVE(c->column_next, c->cn_room, k);
     SK_BOXES_RESERVE(c->column_taken, c->taken_room, k);
     SK_BOXES_RESERVE(p->match, p->match_room, r);
-    return SK_OK;
+    const size_t most = ROOM + 8 * (r + k);
+    SK_BOXES_RESERVE(p->pairs, p->pairs_room, most);
+    SK_BOXES_RESERVE(p->apart, p->apart_room, r);
+    return sk_assign_reserve(p->solver, (int32_t)r, (int32_t)k, (int32_t)most, err);
 }
 
 /* Has every row and every column at most one partner that overlaps by more than `least`, and somebody one? Then they are matched. */
