@@ -31,7 +31,7 @@ def opens(v):
     v.expect("token" not in b.script("return location.href"), "the address is clean")
     v.expect(b.script("return document.cookie") == "", "scripts cannot read the cookie")
     best = 1e9
-    for _ in range(4):
+    for _ in range(8):
         b.reload()
         b.until("frame of the page", "document.querySelector('.chooser') && performance.getEntriesByType('navigation')[0].loadEventEnd > 0")
         best = min(best, b.script("return performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"))
@@ -145,8 +145,11 @@ def long_video(v):
     b.until("looked at", "document.querySelector('.facts').innerText.includes('frames')")
     b.until("frame", "document.querySelector('.stage canvas').dataset.frame === '0'")
     b.click("[data-tab=settings]")
-    b.put("[data-name=animals] input", "5")
-    b.until("in the command", "document.querySelector('.as_command .command').textContent.includes('animals')")
+    for name, value in (("animals", "5"), ("threads", "1"), ("imgsz", "960")):  # slow enough to be stopped on any machine
+        b.put(".settings_search", name)
+        b.until(name, f"document.querySelector('[data-name={name}]').checkVisibility()")
+        b.put(f"[data-name={name}] input", value)
+        b.until("in the command", f"document.querySelector('.as_command .command').textContent.includes('--{name}')")
     b.click(".actions button", "Start")
     b.until("started", "document.querySelector('.run_line').innerText.includes('long')")
     b.click("[data-tab=start]")
@@ -162,11 +165,21 @@ def lock(v):
     b.picture("locked.png")
 
 
-def watched(v):
-    """it is watched, survives a reload, and a second tab sees the same"""
+def stopped(v):
+    """it is watched, and stopped"""
     b = v.browser
     b.click(".run_line a", "Watch it")
     b.until("progress", "Number(document.querySelector('.tile b')?.innerText.split(' ')[0]) > 0", 60)
+    b.click(".run .actions button", "Stop")
+    b.until("stopped", "['stopped', 'done'].includes(document.querySelector('.run .state').innerText)", 30)
+    v.expect(state(b, ".run .state") == "stopped", "the run was over before it could be stopped: the video is too short")
+    b.picture("stopped.png")
+
+
+def continued(v):
+    """continued, it survives a reload, and a second tab sees the same"""
+    b = v.browser
+    b.click(".run .actions button", "Continue")
     b.until("preview", "document.querySelector('.run .stage img')?.complete && !document.querySelector('.run .stage img').hidden", 30)
     b.picture("run.png")
     b.reload()
@@ -179,16 +192,6 @@ def watched(v):
     b.call("DELETE", "/window")
     b.call("POST", "/window", {"handle": first})
     b.size(1280, 900)
-
-
-def stopped(v):
-    """stopped, and continued to its end"""
-    b = v.browser
-    b.click(".run .actions button", "Stop")
-    b.until("stopped", "['stopped', 'done'].includes(document.querySelector('.run .state').innerText)", 30)
-    v.expect(state(b, ".run .state") == "stopped", "the run was over before it could be stopped: the video is too short")
-    b.picture("stopped.png")
-    b.click(".run .actions button", "Continue")
     b.until("done", "document.querySelector('.run .state').innerText === 'done'", 120)
 
 
@@ -330,9 +333,9 @@ if __name__ == "__main__":
     def begin():
         v = visit.Visit("first_visit", place.url)
         v.served = place
-        v.seconds = 12
+        v.seconds = 8
         v.frames = v.seconds * 30
         return v
 
-    sys.exit(visit.run(begin, [reset, opens, demo, gating, wrong_file, browser_of_files, test_on_frame, region, long_video, lock, watched,
-                               stopped, results, swapped, downloads, terminal_run, predicted, doctor, server_gone], place.close))
+    sys.exit(visit.run(begin, [reset, opens, demo, gating, wrong_file, browser_of_files, test_on_frame, region, long_video, lock, stopped,
+                               continued, results, swapped, downloads, terminal_run, predicted, doctor, server_gone], place.close))

@@ -78,7 +78,7 @@ function row(option, shown_name, values, changed) {
 
 /* table: the server's; values and sets: what was changed, by name; fits(option): does it mean anything now? */
 export function settings_form(table, values, sets, fits, changed) {
-    const search = h('input', {type: 'search', placeholder: t('settings.search'), 'aria-label': t('settings.search')});
+    const search = h('input', {type: 'search', class: 'settings_search', placeholder: t('settings.search'), 'aria-label': t('settings.search')});
     const rows = new Map();
     const boxes = [];
     const sections = new Map([...groups.map(([g]) => g), 'more'].map((g) => [g, []]));
@@ -103,6 +103,7 @@ export function settings_form(table, values, sets, fits, changed) {
         }
     }
     search.addEventListener('input', show);
+    search.addEventListener('change', show);
     show();
     return {element: h('div', {class: 'stack'}, h('p', {class: 'dim small'}, t('settings.why')), search, boxes), show,
         /* Values were changed elsewhere. */
