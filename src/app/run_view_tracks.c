@@ -83,9 +83,21 @@ static int32_t seen_at(const sk_run_view *v, size_t place, sk_run_seen *out, int
     return kept;
 }
 
-static sk_status reserve_ids(sk_run_view *v, sk_error *err)
+static size_t most_in_frame(const sk_run_view *v)
 {
-    return sk_array_reserve((void **)&v->ids, &v->ids_capacity, SK_RUN_SEEN_MOST, sizeof *v->ids,
+    size_t most = 1;
+    for (size_t i = 0; i < v->n_frames; i++) {
+        const size_t n = v->frames[i + 1].first - v->frames[i].first;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* Every sighting is gathered, and there is room for the tracks of any frame. */
+static sk_status gather_all(sk_run_view *v, sk_error *err)
+{
+    SK_TRY(gather(v, err));
+    return sk_array_reserve((void **)&v->ids, &v->ids_capacity, most_in_frame(v), sizeof *v->ids,
                             SIZE_MAX / 4096, err);
 }
 
@@ -93,8 +105,7 @@ sk_status sk_run_view_seen(sk_run_view *v, int64_t place, sk_run_seen *out, int3
                            sk_error *err)
 {
     *n = 0;
-    SK_TRY(reserve_ids(v, err));
-    SK_TRY(gather(v, err));
+    SK_TRY(gather_all(v, err));
     if (place < 0 || (size_t)place >= v->n_frames)
         return SK_OK;
     *n = seen_at(v, (size_t)place, out, v->ids);
@@ -129,11 +140,11 @@ static sk_status sum_frame(sk_run_view *v, size_t place, sk_run_seen *seen, sk_s
 
 static sk_status sum(sk_run_view *v, sk_error *err)
 {
-    SK_TRY(reserve_ids(v, err));
-    SK_TRY(gather(v, err));
-    sk_run_seen *seen = sk_malloc(SK_RUN_SEEN_MOST * sizeof *seen);
-    sk_sighting *told = sk_malloc(SK_RUN_SEEN_MOST * sizeof *told);
-    sk_status status = seen && told ? SK_OK : sk_fail_memory(err, SK_RUN_SEEN_MOST * sizeof *told);
+    SK_TRY(gather_all(v, err));
+    const size_t most = most_in_frame(v);
+    sk_run_seen *seen = sk_malloc(most * sizeof *seen);
+    sk_sighting *told = sk_malloc(most * sizeof *told);
+    sk_status status = seen && told ? SK_OK : sk_fail_memory(err, most * sizeof *told);
     sk_movement_begin(&v->movement, v->header.width, v->header.height, v->header.rate);
     v->suspects = (sk_suspects){0};
     v->summed = true;
@@ -168,20 +179,9 @@ static const sk_run_seen *find_track(const sk_run_view *v, size_t place, int32_t
     return NULL;
 }
 
-static size_t most_in_frame(const sk_run_view *v)
-{
-    size_t most = 1;
-    for (size_t i = 0; i < v->n_frames; i++) {
-        const size_t n = v->frames[i + 1].first - v->frames[i].first;
-        most = n > most ? n : most;
-    }
-    return most;
-}
-
 static sk_status ready(sk_run_view *v, sk_run_seen **work, sk_error *err)
 {
-    SK_TRY(reserve_ids(v, err));
-    SK_TRY(gather(v, err));
+    SK_TRY(gather_all(v, err));
     const size_t bytes = most_in_frame(v) * sizeof **work;
     *work = sk_malloc(bytes);
     return *work ? SK_OK : sk_fail_memory(err, bytes);
