@@ -225,6 +225,19 @@ static sk_status open_frames(saving *s, bool lines, sk_error *err)
     return status;
 }
 
+/* Did the run keep what animals look like? Then it counts again. */
+static bool has_looks(saving *s)
+{
+    for (int64_t i = 0; i < sk_result_reader_count(s->frames); i++) {
+        sk_result_frame f;
+        if (sk_result_reader_read(s->frames, i, &f, NULL) != SK_OK)
+            return false;
+        if (f.instances->count > 0)
+            return f.looks;
+    }
+    return false;
+}
+
 static sk_status follow(saving *s, bool lines, const sk_predict_settings *settings, const char *identity,
                         sk_predict_report *report, sk_error *err)
 {
@@ -238,6 +251,7 @@ static sk_status follow(saving *s, bool lines, const sk_predict_settings *settin
         status = SK_OK; /* nobody tracks */
     if (status == SK_OK)
         status = open_frames(s, lines, err);
+    wish.looks = status == SK_OK && !lines && has_looks(s);
     wish.report = s->how->report;
     wish.cached = false;
     wish.retold = &retold;

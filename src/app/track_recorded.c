@@ -96,6 +96,8 @@ sk_status sk_track_wish_recorded(const sk_run_record *record, sk_track_wish *wis
     SK_TRY(read_method(record, wish, err));
     wish->online = (tracking && strcmp(tracking, "online") == 0) ||
                    strcmp(sk_run_record_header(record)->source_kind, "live") == 0;
+    const char *steps = sk_run_record_identity(record, "offline steps");
+    wish->offline.upstream = steps && strcmp(steps, "upstream") == 0;
     SK_TRY(read_flag(record, "backward", &wish->offline.backward, err));
     SK_TRY(read_flag(record, "tell_covered", &wish->track.tell_covered, err));
     SK_TRY(read_flag(record, "tell_lost", &wish->track.tell_lost, err));

@@ -61,6 +61,28 @@ test_a_copy_has_the_corrected_tracks() {
     cmp copy/results.csv again/results.csv && cmp copy/results.mot.txt again/results.mot.txt
 }
 
+# A copy is tracked as the run was, whatever its settings.
+test_settings_are_taken_over() {
+    local how
+    for how in "--online" "--tracker bytetrack --set lost=1" "--roi 5,5,400,150 --set covered=0.2 --set stitch_gap=1"; do
+        rm -rf as copy
+        # shellcheck disable=SC2086
+        run track --detections found.csv --set fps=30 -o as -q --no-report -f tracks,csv,jsonl $how && expect_code 0 || return
+        correct as -o copy --no-report && expect_code 0 && [[ "$err" != *warning* ]] || fail "$how: $err" || return
+        cmp as/results.csv copy/results.csv && cmp as/tracks.csv copy/tracks.csv || fail "$how" || return
+    done
+}
+
+# One that is at work, or was killed, is looked at by its journal; there are no tracks to correct yet.
+test_a_run_at_work() {
+    fresh
+    sed -i 's/"state": "finished"/"state": "running"/' run/run.json
+    correct run && expect_code 0 && expect_in "60 frames" "$out" && expect_in "once all frames are there" "$out" || return
+    correct run --json && expect_in '"told_by": "journal.skj"' "$out" || return
+    correct run --delete 0 && expect_code 2 && expect_in "its tracks are not there" "$err" || return
+    truncate -s -100 run/journal.skj && correct run && expect_code 0 && expect_in "59 frames" "$out"
+}
+
 test_without_a_journal() {
     fresh
     rm run/journal.skj
