@@ -235,9 +235,8 @@ static void test_lines_that_are_none(void **state)
         "{\"do\":\"delete\",\"tracks\":[1],\"from\":-3}",
         "{\"do\":\"delete\",\"tracks\":[1],\"from\":9,\"to\":3}",
         "{\"do\":\"merge\",\"tracks\":[1,2],\"prefer\":3}",
-        "{\"do\":\"rename\",\"tracks\":[1],\"name\":\"a name of more than sixty-three bytes, which is more "
-        "than "
-        "tables have room for\"}",
+        "{\"do\":\"rename\",\"tracks\":[1],\"name\":"
+        "\"0123456789012345678901234567890123456789012345678901234567890123\"}",
         "{\"do\":\"undo\"}",
         "{\"do\":\"redo\"}",
     };
