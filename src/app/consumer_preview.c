@@ -7,6 +7,7 @@
 #include "base/instances.h"
 #include "base/memory.h"
 #include "media/overlay.h"
+#include "media/shrink.h"
 #include "media/video_sink.h"
 #include "tasks/plain_frame.h"
 
@@ -102,32 +103,6 @@ void sk_preview_look(sk_consumer *consumer, const sk_frame *frame)
 
 /* --- the painter: as little as possible of what others need --- */
 
-/* Means of squares of pixels, in place. */
-static void shrink(sk_frame *f)
-{
-    const int32_t by = (f->width + WIDTH_MOST - 1) / WIDTH_MOST,
-                  channels = f->format == SK_PIXEL_GRAY ? 1 : 3;
-    const int32_t width = f->width / by, height = f->height / by;
-    uint8_t *to = f->data;
-    if (by < 2 || height < 1)
-        return;
-    for (int32_t y = 0; y < height; y++)
-        for (int32_t x = 0; x < width; x++)
-            for (int32_t c = 0; c < channels; c++) {
-                int32_t sum = 0;
-                for (int32_t dy = 0; dy < by; dy++) {
-                    const uint8_t *row =
-                        f->data + (ptrdiff_t)(y * by + dy) * f->stride + (ptrdiff_t)x * by * channels + c;
-                    for (int32_t dx = 0; dx < by; dx++)
-                        sum += row[dx * channels];
-                }
-                *to++ = (uint8_t)(sum / (by * by));
-            }
-    f->width = width;
-    f->height = height;
-    f->stride = (ptrdiff_t)width * channels;
-}
-
 static bool put_file(const preview *p, const uint8_t *bytes, size_t length)
 {
     int file = -1;
@@ -145,13 +120,17 @@ static void paint(preview *p)
     /* a frame that is plain already is our own copy, too: it may be drawn on */
     if (sk_plain_frame_take(&p->plain, &p->copy, &plain, NULL) != SK_OK)
         return;
-    sk_frame canvas = *plain;
+    sk_frame canvas = *plain, small = SK_FRAME_INIT;
     sk_overlay_draw(p->overlay, &canvas, &p->found);
-    shrink(&canvas);
-    if (sk_picture_jpeg(&canvas, QUALITY, &bytes, &length, NULL) == SK_OK && put_file(p, bytes, length) &&
-        p->wish.made)
+    const int whole[4] = {0, 0, canvas.width, canvas.height};
+    const int height = (int)((int64_t)canvas.height * WIDTH_MOST / canvas.width);
+    const bool wide = canvas.width > WIDTH_MOST;
+    if (wide && sk_frame_shrink(&canvas, whole, WIDTH_MOST, height > 0 ? height : 1, &small, NULL) != SK_OK)
+        return;
+    if (sk_picture_jpeg(wide ? &small : &canvas, QUALITY, &bytes, &length, NULL) == SK_OK &&
+        put_file(p, bytes, length) && p->wish.made)
         p->wish.made(p->wish.context, p->index);
-    sk_free(bytes);
+    sk_free_all(bytes, small.data);
 }
 
 static void *paint_for_ever(void *context)

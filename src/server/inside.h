@@ -2,6 +2,7 @@
 #ifndef SK_SERVER_INSIDE_H
 #define SK_SERVER_INSIDE_H
 
+#include "base/lock.h"
 #include "server/auth.h"
 #include "server/events.h"
 #include "server/probes.h"
@@ -25,7 +26,8 @@ struct sk_server {
     sk_rate rate;
     sk_events *events;
     sk_server_doors doors;
-    char *state; /* folder */
+    sk_lock *state_lock; /* the folder is one server's at a time */
+    char *state;         /* folder */
     sk_runs *runs;
     sk_views *views;
     sk_pictures *pictures;

@@ -10,10 +10,13 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Requests a second of all clients together: a page that scrubs asks some dozens. */
 #define REQUESTS_A_SECOND 500
 #define REQUESTS_AT_ONCE  1500
+
+#define SERVERS_MOST      32 /* of one user */
 
 static bool is_loopback(const char *host)
 {
@@ -38,19 +41,37 @@ static sk_status add_roots(sk_server *server, const sk_server_settings *s, sk_er
     return SK_OK;
 }
 
+/* Makes the folder and holds it. SK_ERR_BUSY: another server does. */
+static sk_status hold_state(sk_server *server, const char *folder, sk_error *err)
+{
+    SK_TRY(sk_folder_make(folder, err));
+    char *lock = sk_path_join(folder, "lock");
+    sk_status status = lock ? sk_lock_open(lock, 0, &server->state_lock, NULL, err) : sk_fail_memory(err, 64);
+    sk_free(lock);
+    if (status != SK_OK)
+        return status;
+    server->state = sk_strdup(folder);
+    return server->state ? SK_OK : sk_fail_memory(err, strlen(folder));
+}
+
+/* serve/ in the user's cache folder, or serve-2/ beside another server, and so on. */
 static sk_status find_state(sk_server *server, const char *given, sk_error *err)
 {
-    if (given) {
-        server->state = sk_strdup(given);
-    } else {
-        char *cache = NULL;
-        SK_TRY(sk_folder_cache(&cache, err));
-        server->state = sk_path_join(cache, "serve");
-        sk_free(cache);
+    char *cache = NULL;
+    if (given)
+        return hold_state(server, given, err);
+    SK_TRY(sk_folder_cache(&cache, err));
+    sk_status status = SK_ERR_BUSY;
+    for (int i = 1; i <= SERVERS_MOST && status == SK_ERR_BUSY; i++) {
+        char name[32] = "serve";
+        if (i > 1)
+            snprintf(name, sizeof name, "serve-%d", i);
+        char *folder = sk_path_join(cache, name);
+        status = folder ? hold_state(server, folder, err) : sk_fail_memory(err, 64);
+        sk_free(folder);
     }
-    if (!server->state)
-        return sk_fail_memory(err, 64);
-    return sk_folder_make(server->state, err);
+    sk_free(cache);
+    return status;
 }
 
 sk_status sk_server_prepare(const sk_server_settings *s, sk_server **out, sk_error *err)
@@ -102,9 +123,13 @@ sk_status sk_server_open(const sk_server_settings *s, sk_server **out, sk_error 
         return status;
     }
     const int32_t port = sk_listener_port(server->listener);
-    const bool six = strchr(server->auth.host, ':') != NULL;
+    const bool any = strcmp(server->auth.host, "0.0.0.0") == 0 || strcmp(server->auth.host, "::") == 0;
+    char host[256] = "";
+    if (!any || gethostname(host, sizeof host - 1) != 0)
+        snprintf(host, sizeof host, "%s", server->auth.host);
+    const bool six = strchr(host, ':') != NULL;
     snprintf(server->link, sizeof server->link, "%s://%s%s%s:%d/?token=%s",
-             server->auth.tls ? "https" : "http", six ? "[" : "", server->auth.host, six ? "]" : "", port,
+             server->auth.tls ? "https" : "http", six ? "[" : "", host, six ? "]" : "", port,
              server->auth.token);
     return SK_OK;
 }
@@ -132,5 +157,6 @@ void sk_server_close(sk_server **pointer)
     sk_probes_close(&server->probes);
     sk_rate_close(&server->rate);
     pthread_mutex_destroy(&server->testing);
+    sk_lock_close(&server->state_lock);
     sk_free_all(server->state, server);
 }
