@@ -20,8 +20,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Half a second between pictures, and at least so many times what the last one cost. */
+/* Half a second between pictures; and before the next the run has computed so many times what the last one cost, or ten seconds
+ * are over: a run that waits for a GPU or a camera computes little. */
 #define EVERY_NS     ((int64_t)500000000)
+#define RARELY_NS    ((int64_t)10000000000)
 #define TIMES_ITSELF 100
 #define WIDTH_MOST   720
 #define QUALITY      80
@@ -39,7 +41,8 @@ typedef struct preview {
     char *half; /* the file until it is whole */
     sk_overlay *overlay;
     atomic_int turn;
-    _Atomic int64_t due_ns;
+    _Atomic int64_t done_ns; /* when the last picture was */
+    _Atomic int64_t due_cpu; /* what the process has computed by when the next may be */
     int64_t index;
     sk_frame copy;
     uint8_t *memory;
@@ -90,11 +93,24 @@ static bool copy_frame(preview *p, const sk_frame *f)
     return true;
 }
 
+static int64_t cpu_ns(clockid_t clock)
+{
+    struct timespec at;
+    return clock_gettime(clock, &at) == 0 ? (int64_t)at.tv_sec * 1000000000 + at.tv_nsec : 0;
+}
+
+static bool is_due(const preview *p)
+{
+    const int64_t since = sk_clock_ns() - atomic_load(&p->done_ns);
+    return since >= EVERY_NS &&
+           (since >= RARELY_NS || cpu_ns(CLOCK_PROCESS_CPUTIME_ID) >= atomic_load(&p->due_cpu));
+}
+
 void sk_preview_look(sk_consumer *consumer, const sk_frame *frame)
 {
     preview *p = (preview *)consumer;
-    if (!p || atomic_load(&p->turn) != TURN_READER || sk_clock_ns() < atomic_load(&p->due_ns) ||
-        sk_frame_on_device(frame) || frame->stride < 0)
+    if (!p || atomic_load(&p->turn) != TURN_READER || !is_due(p) || sk_frame_on_device(frame) ||
+        frame->stride < 0)
         return;
     p->index = frame->index;
     if (copy_frame(p, frame))
@@ -147,14 +163,11 @@ static void *paint_for_ever(void *context)
             continue;
         }
         pthread_mutex_unlock(&p->lock);
-        struct timespec before, after;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+        const int64_t before = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
         paint(p);
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
-        const int64_t cost =
-            (int64_t)(after.tv_sec - before.tv_sec) * 1000000000 + (after.tv_nsec - before.tv_nsec);
-        atomic_store(&p->due_ns,
-                     sk_clock_ns() + (cost * TIMES_ITSELF > EVERY_NS ? cost * TIMES_ITSELF : EVERY_NS));
+        const int64_t cost = cpu_ns(CLOCK_THREAD_CPUTIME_ID) - before;
+        atomic_store(&p->due_cpu, cpu_ns(CLOCK_PROCESS_CPUTIME_ID) + cost * TIMES_ITSELF);
+        atomic_store(&p->done_ns, sk_clock_ns());
         atomic_store(&p->turn, TURN_READER);
         pthread_mutex_lock(&p->lock);
     }
