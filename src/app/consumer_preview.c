@@ -24,8 +24,8 @@
  * are over: a run that waits for a GPU or a camera computes little. */
 #define EVERY_NS     ((int64_t)500000000)
 #define RARELY_NS    ((int64_t)10000000000)
-#define TIMES_ITSELF 100
-#define WIDTH_MOST   720
+#define TIMES_ITSELF 200
+#define WIDTH_MOST   640
 #define QUALITY      80
 
 /* Whose turn it is with the copy. */

@@ -5,7 +5,7 @@
 #include "app/consumer.h"
 
 /* A small picture of a run as it goes, with what is found drawn in: one frame every half second, or less often where that
- * would cost more than a hundredth of a core. It needs nothing that the run does not do anyway: the thread that reads frames
+ * would cost more than half a percent of what the run computes. It needs nothing that the run does not do anyway: the thread that reads frames
  * copies one when a picture is due and the last one is done, what is found in it is added when it comes by, and a thread of
  * the lowest priority draws and writes. Frames in a GPU's memory are passed over. */
 typedef struct sk_preview_wish {

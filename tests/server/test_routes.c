@@ -166,7 +166,7 @@ static void test_password(void **state)
     (void)state;
     sk_error err = {0};
     sk_server *other = NULL;
-    sk_server_settings s = {.host = "0.0.0.0", .state = place("state")};
+    sk_server_settings s = {.host = "0.0.0.0", .state = place("other state")};
     assert_int_equal(sk_server_prepare(&s, &other, &err), SK_ERR_ARG);
     assert_non_null(strstr(err.message, "password"));
     assert_null(other);
