@@ -212,7 +212,7 @@ done:
 
 const sk_command sk_command_bench = {
     .name = "bench",
-    .summary = "time a model on one or more runtimes, side by side: its network, and frames to results",
+    .summary = "time a model on one or more runtimes, side by side",
     .description =
         "Each runtime runs in a process of its own and short rounds alternate between them, so that a noisy "
         "machine disturbs all alike: trust the ratios. 'network' is the network alone, by the device's own "
