@@ -2,6 +2,7 @@
 """A first visit with the real server, from the printed link to a corrected copy: demo, test on a frame, region, a wrong
 file, a run that is watched, reloaded, stopped and continued, the lock, results, a swap, downloads."""
 import os
+import signal
 import sys
 import time
 
@@ -23,6 +24,18 @@ def ask(b, path):
 
 def runs(b):
     return ask(b, "runs")["runs"]
+
+
+def hold(b, beyond=0, seconds=60):
+    """Stops the run's process for a while, however fast the machine is: the page can then be looked at while it is on."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        run = runs(b)[-1]
+        if run["state"] == "running" and run["pid"] and (run["progress"] or {}).get("frame", 0) > beyond:
+            os.kill(run["pid"], signal.SIGSTOP)
+            return run["pid"]
+        time.sleep(0.02)
+    raise AssertionError(f"the run does not go on: {runs(b)[-1]}")
 
 
 def opens(v):
@@ -145,13 +158,14 @@ def long_video(v):
     b.until("looked at", "document.querySelector('.facts').innerText.includes('frames')")
     b.until("frame", "document.querySelector('.stage canvas').dataset.frame === '0'")
     b.click("[data-tab=settings]")
-    for name, value in (("animals", "5"), ("threads", "1"), ("imgsz", "960")):  # slow enough to be stopped on any machine
+    for name, value in (("animals", "5"), ("threads", "1")):
         b.put(".settings_search", name)
         b.until(name, f"document.querySelector('[data-name={name}]').checkVisibility()")
         b.put(f"[data-name={name}] input", value)
         b.until("in the command", f"document.querySelector('.as_command .command').textContent.includes('--{name}')")
     b.click(".actions button", "Start")
     b.until("started", "document.querySelector('.run_line').innerText.includes('long')")
+    v.held = hold(b)
     b.click("[data-tab=start]")
 
 
@@ -171,6 +185,7 @@ def stopped(v):
     b.click(".run_line a", "Watch it")
     b.until("progress", "Number(document.querySelector('.tile b')?.innerText.split(' ')[0]) > 0", 60)
     b.click(".run .actions button", "Stop")
+    os.kill(v.held, signal.SIGCONT)
     b.until("stopped", "['stopped', 'done'].includes(document.querySelector('.run .state').innerText)", 30)
     v.expect(state(b, ".run .state") == "stopped", "the run was over before it could be stopped: the video is too short")
     b.picture("stopped.png")
@@ -180,6 +195,7 @@ def continued(v):
     """continued, it survives a reload, and a second tab sees the same"""
     b = v.browser
     b.click(".run .actions button", "Continue")
+    v.held = hold(b)
     b.until("preview", "document.querySelector('.run .stage img')?.complete && !document.querySelector('.run .stage img').hidden", 30)
     b.picture("run.png")
     b.reload()
@@ -192,6 +208,7 @@ def continued(v):
     b.call("DELETE", "/window")
     b.call("POST", "/window", {"handle": first})
     b.size(1280, 900)
+    os.kill(v.held, signal.SIGCONT)
     b.until("done", "document.querySelector('.run .state').innerText === 'done'", 120)
 
 
