@@ -26,12 +26,13 @@ def runs(b):
     return ask(b, "runs")["runs"]
 
 
-def hold(b, beyond=0, seconds=60):
+def hold(b, preview=False, seconds=60):
     """Stops the run's process for a while, however fast the machine is: the page can then be looked at while it is on."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         run = runs(b)[-1]
-        if run["state"] == "running" and run["pid"] and (run["progress"] or {}).get("frame", 0) > beyond:
+        if run["state"] == "running" and run["pid"] and (run["progress"] or {}).get("frame", 0) > 0 \
+                and (run["preview"] is not None or not preview):
             os.kill(run["pid"], signal.SIGSTOP)
             return run["pid"]
         time.sleep(0.02)
@@ -195,7 +196,7 @@ def continued(v):
     """continued, it survives a reload, and a second tab sees the same"""
     b = v.browser
     b.click(".run .actions button", "Continue")
-    v.held = hold(b)
+    v.held = hold(b, preview=True)
     b.until("preview", "document.querySelector('.run .stage img')?.complete && !document.querySelector('.run .stage img').hidden", 30)
     b.picture("run.png")
     b.reload()
@@ -208,6 +209,28 @@ def continued(v):
     b.call("DELETE", "/window")
     b.call("POST", "/window", {"handle": first})
     b.size(1280, 900)
+
+
+def queued(v):
+    """a second run waits for the first, and may be taken off the list"""
+    b = v.browser
+    v.go("track")
+    b.until("ready", "[...document.querySelectorAll('.actions button')].find((e) => e.textContent === 'Start')?.disabled === false")
+    b.click(".actions button", "Start")
+    b.until("waits", "document.querySelector('.run_line').innerText.includes('waiting')")
+    b.click(".run_line a", "Watch it")
+    b.until("both", "[...document.querySelectorAll('.run_row .state')].map((e) => e.innerText).join() === 'running,waiting'")
+    b.until("the second", "document.querySelector('.run .state').innerText === 'waiting'")
+    b.picture("queued.png")
+    b.click(".run .actions button", "Stop")
+    b.until("stopped", "document.querySelector('.run .state').innerText === 'stopped'")
+    b.click(".run .actions button", "Take off the list")
+    b.until("one left", "document.querySelectorAll('.run_row').length === 1")
+
+
+def done(v):
+    """the first goes on to its end"""
+    b = v.browser
     os.kill(v.held, signal.SIGCONT)
     b.until("done", "document.querySelector('.run .state').innerText === 'done'", 120)
 
@@ -355,4 +378,4 @@ if __name__ == "__main__":
         return v
 
     sys.exit(visit.run(begin, [reset, opens, demo, gating, wrong_file, browser_of_files, test_on_frame, region, long_video, lock, stopped,
-                               continued, results, swapped, downloads, terminal_run, predicted, doctor, server_gone], place.close))
+                               continued, queued, done, results, swapped, downloads, terminal_run, predicted, doctor, server_gone], place.close))
