@@ -225,6 +225,12 @@ static sk_status open_frames(saving *s, bool lines, sk_error *err)
     return status;
 }
 
+/* Was results.jsonl written with --no-empty? Then the copy's is, too. */
+static bool leaves_empty_out(const saving *s)
+{
+    return sk_result_reader_count(s->frames) > sk_result_reader_count(s->view->reader);
+}
+
 /* Did the run keep what animals look like? Then it counts again. */
 static bool has_looks(saving *s)
 {
@@ -259,10 +265,12 @@ static sk_status follow(saving *s, bool lines, const sk_predict_settings *settin
         status = sk_track_run_open(&wish, &run, err);
     if (status == SK_OK) {
         run->without_video = s->how->without_video;
+        sk_run_header header = s->view->header;
+        header.no_empty = leaves_empty_out(s);
         const sk_given given = {.settings = settings,
                                 .run = run,
                                 .name = s->view->folder,
-                                .header = s->view->header,
+                                .header = header,
                                 .identity = identity,
                                 .frames = sk_result_reader_count(s->frames),
                                 .named = true,

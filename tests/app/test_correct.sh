@@ -64,7 +64,7 @@ test_a_copy_has_the_corrected_tracks() {
 # A copy is tracked as the run was, whatever its settings.
 test_settings_are_taken_over() {
     local how
-    for how in "--online" "--tracker bytetrack --set lost=1" "--roi 5,5,400,150 --set covered=0.2 --set stitch_gap=1"; do
+    for how in "--online" "--tracker bytetrack --set lost=1" "--roi 5,5,130,150 --set covered=0.2 --set stitch_gap=1 --no-empty"; do
         rm -rf as copy
         # shellcheck disable=SC2086
         run track --detections found.csv --set fps=30 -o as -q --no-report -f tracks,csv,jsonl $how && expect_code 0 || return

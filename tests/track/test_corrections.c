@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "track/corrections.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static uint64_t bits = 7;
@@ -235,8 +236,6 @@ static void test_lines_that_are_none(void **state)
         "{\"do\":\"delete\",\"tracks\":[1],\"from\":-3}",
         "{\"do\":\"delete\",\"tracks\":[1],\"from\":9,\"to\":3}",
         "{\"do\":\"merge\",\"tracks\":[1,2],\"prefer\":3}",
-        "{\"do\":\"rename\",\"tracks\":[1],\"name\":"
-        "\"0123456789012345678901234567890123456789012345678901234567890123\"}",
         "{\"do\":\"undo\"}",
         "{\"do\":\"redo\"}",
     };
@@ -247,6 +246,11 @@ static void test_lines_that_are_none(void **state)
                          SK_ERR_FORMAT);
         assert_non_null(strstr(err.message, "line 3"));
     }
+    char name[SK_CORRECTION_NAME + 1] = {0}, line[200];
+    sk_error err = {0};
+    memset(name, 'q', sizeof name - 1); /* one byte more than there is room for */
+    snprintf(line, sizeof line, "{\"do\":\"rename\",\"tracks\":[1],\"name\":\"%s\"}", name);
+    assert_int_equal(sk_corrections_read(&list, line, strlen(line), "line 3", &err), SK_ERR_FORMAT);
     assert_int_equal(list.count, 0);
     sk_corrections_free(&list);
 }
