@@ -324,6 +324,9 @@ static int64_t wall(const char *begin, size_t length)
         if (at > 7)
             return 0;
     }
+    if (part[0] < 1970 || part[0] > 2261 || part[1] < 1 || part[1] > 12 || part[2] < 1 || part[2] > 31 ||
+        part[3] > 23 || part[4] > 59 || part[5] > 60)
+        return 0; /* beyond what nanoseconds in 64 bits reach, or no time at all */
     /* days since 1970 of a date of the Gregorian calendar, years beginning in March */
     const int64_t year = part[0] - (part[1] <= 2), month = (part[1] + 9) % 12;
     const int64_t days =

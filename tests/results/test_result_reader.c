@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "results/journal.h"
@@ -255,6 +256,34 @@ static void test_places_of_keypoints(void **state)
     sk_jsonl_line_free(&line);
 }
 
+static void test_when_a_frame_came(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *utc;
+        bool is;
+    } times[] = {{"2026-11-15T19:48:25.123456789Z", true},
+                 {"2000-02-29T00:00:00.000000001Z", true},
+                 {"2261-12-31T23:59:59.999999999Z", true},
+                 {"4052-11-15T19:48:25.123456789Z", false},
+                 {"1969-12-31T23:59:59.000000000Z", false},
+                 {"2026-13-15T19:48:25.123456789Z", false},
+                 {"2026-11-15", false}};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        sk_error err = {0};
+        sk_jsonl_line line = {0};
+        sk_result_frame f;
+        char text[100], again[SK_CLOCK_TEXT];
+        snprintf(text, sizeof text, "{\"frame\":0,\"utc\":\"%s\"}", times[i].utc);
+        assert_ok(sk_jsonl_line_read(&line, text, strlen(text), "here", &f, &err), &err);
+        if (times[i].is)
+            assert_string_equal(sk_clock_text_ns(f.wall_ns, again, sizeof again), times[i].utc);
+        else
+            assert_int_equal(f.wall_ns, 0);
+        sk_jsonl_line_free(&line);
+    }
+}
+
 static sk_status read_all(void *context, sk_error *err)
 {
     (void)context;
@@ -281,6 +310,7 @@ int main(void)
         cmocka_unit_test(test_lines_come_back),      cmocka_unit_test(test_lines_that_grow),
         cmocka_unit_test(test_a_journal_that_grows), cmocka_unit_test(test_what_is_none),
         cmocka_unit_test(test_places_of_keypoints),  cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_when_a_frame_came),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
