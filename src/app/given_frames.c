@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/given_frames.h"
 
+#include "base/log.h"
 #include "base/memory.h"
+#include "track/track.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +87,7 @@ static sk_status find_range(const char *path, sk_given_frames *f, sk_error *err)
     return SK_OK;
 }
 
-static sk_status sort_entries(sk_given_frames *f, sk_error *err)
+static sk_status sort_entries(const char *path, sk_given_frames *f, sk_error *err)
 {
     const sk_annotation_set *set = f->set;
     size_t most = 0, here = 0;
@@ -102,9 +104,51 @@ static sk_status sort_entries(sk_given_frames *f, sk_error *err)
         most = here > most ? here : most;
     }
     if (most > SK_TRACK_MOST)
-        return sk_fail(err, SK_ERR_LIMIT, "a frame has %zu detections; at most %d are followed", most,
-                       SK_TRACK_MOST);
+        return sk_fail(err, SK_ERR_LIMIT, "%s: a frame has %zu detections; at most %d are followed", path,
+                       most, SK_TRACK_MOST);
     return sk_instances_alloc(most > 0 ? (int32_t)most : 1, set->n_keypoints, &f->instances, err);
+}
+
+static void fill(const sk_given_frames *f, const sk_annotation *a, sk_found *in)
+{
+    in->has = a->has;
+    in->class_id = a->class_id >= 0 ? f->class_numbers[a->class_id] : -1;
+    in->score = (float)a->score;
+    for (int i = 0; i < 2; i++) {
+        in->box[i] = (float)a->box[i];
+        in->box[i + 2] = (float)(a->box[i] + a->box[i + 2]);
+    }
+    for (int i = 0; i < 5; i++)
+        in->obb[i] = (float)a->obb[i];
+    for (int32_t k = 0; k < f->set->n_keypoints && (a->has & SK_HAS_KEYPOINTS); k++) {
+        const sk_annotation_point *p = &f->set->points[a->first + (size_t)k];
+        f->instances.keypoints[in->first_keypoint + k] =
+            (sk_keypoint){(float)p->x, (float)p->y, (float)p->score};
+    }
+}
+
+/* What is no animal for the tracker, a box inside out for one, is told: its row would be lost without a word. */
+static void tell_unsound(const char *path, sk_given_frames *f)
+{
+    sk_detection ignored;
+    size_t unsound = 0;
+    int64_t first = 0;
+    for (size_t i = 0; i < f->n_entries; i++) {
+        f->instances.count = 0;
+        sk_found *in = sk_instances_add(&f->instances);
+        if (!in)
+            return;
+        fill(f, &f->set->items[f->entries[i].item], in);
+        if (!sk_detection_of(&f->instances, 0, NULL, &ignored) && unsound++ == 0)
+            first = f->entries[i].frame;
+    }
+    f->instances.count = 0;
+    if (unsound)
+        sk_log(
+            SK_LOG_WARN,
+            "%s: %zu of %zu detections, the first of them in frame %lld, have no place or no size (a number "
+            "is missing or beyond all bounds, or a side is not above 0); they are left out",
+            path, unsound, f->n_entries, (long long)first);
 }
 
 sk_status sk_given_frames_open(const char *path, const sk_annotation_set *set, const int32_t *class_numbers,
@@ -120,9 +164,9 @@ sk_status sk_given_frames_open(const char *path, const sk_annotation_set *set, c
     if (status == SK_OK)
         status = find_range(path, f, err);
     if (status == SK_OK)
-        status = sort_entries(f, err);
+        status = sort_entries(path, f, err);
     if (status == SK_OK)
-        *out = f;
+        tell_unsound(path, *out = f);
     else
         sk_given_frames_close(&f);
     return status;
@@ -164,24 +208,6 @@ void sk_given_frames_size(const sk_given_frames *f, int32_t *width, int32_t *hei
 {
     *width = f->set->n_images ? f->set->images[0].width : 0;
     *height = f->set->n_images ? f->set->images[0].height : 0;
-}
-
-static void fill(const sk_given_frames *f, const sk_annotation *a, sk_found *in)
-{
-    in->has = a->has;
-    in->class_id = a->class_id >= 0 ? f->class_numbers[a->class_id] : -1;
-    in->score = (float)a->score;
-    for (int i = 0; i < 2; i++) {
-        in->box[i] = (float)a->box[i];
-        in->box[i + 2] = (float)(a->box[i] + a->box[i + 2]);
-    }
-    for (int i = 0; i < 5; i++)
-        in->obb[i] = (float)a->obb[i];
-    for (int32_t k = 0; k < f->set->n_keypoints && (a->has & SK_HAS_KEYPOINTS); k++) {
-        const sk_annotation_point *p = &f->set->points[a->first + (size_t)k];
-        f->instances.keypoints[in->first_keypoint + k] =
-            (sk_keypoint){(float)p->x, (float)p->y, (float)p->score};
-    }
 }
 
 sk_status sk_given_frames_get(sk_given_frames *f, int64_t number, sk_result_frame *out, sk_error *err)

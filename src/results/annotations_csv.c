@@ -69,6 +69,9 @@ static sk_status split_row(reader *r, const char *end, sk_error *err)
     char *scratch = r->scratch;
     r->n_cells = 0;
     for (bool more = true; more;) {
+        if (r->n_cells == MAX_COLUMNS)
+            return sk_fail(err, SK_ERR_LIMIT, "%s: line %lld: has more than %d columns", r->path,
+                           (long long)r->line, MAX_COLUMNS);
         SK_TRY(sk_array_reserve((void **)&r->cells, &r->cells_capacity, r->n_cells + 1, sizeof *r->cells,
                                 MAX_COLUMNS, err));
         cell *c = &r->cells[r->n_cells++];

@@ -73,8 +73,8 @@ static void comma_number(sk_text *line, double value, const char *none)
 
 static void whole(sk_text *line, double value)
 {
-    if (!isnan(value))
-        sk_text_appendf(line, "%lld", (long long)nearbyint(value));
+    if (!isnan(value)) /* by the even one of two, as upstream; of any size */
+        sk_text_appendf(line, "%.0f", nearbyint(value) + 0.0);
 }
 
 static const char *state_name(sk_track_state state)

@@ -165,5 +165,5 @@ bool sk_detection_of(const sk_instances *list, int32_t index, const sk_pose_axis
     }
     direct(&d, axis);
     *out = d;
-    return isfinite(d.x) && isfinite(d.y) && d.minor > 0;
+    return isfinite(d.x) && isfinite(d.y) && isfinite(d.major) && isfinite(d.angle) && d.minor > 0;
 }

@@ -173,6 +173,27 @@ test_the_steps_of_upstream() {
     track gap.csv -o x --offline-steps upstream --online && expect_code 2
 }
 
+# Rows that are no animal are not lost without a word, and numbers of any size come out as they are.
+test_rows_that_are_no_animal() {
+    {
+        cat found.csv
+        echo "v.mp4,9,0,mouse,0.9,50,70,30,90"     # inside out
+        echo "v.mp4,10,0,mouse,0.9,50,70,1e300,90" # beyond all bounds
+        echo "v.mp4,11,0,mouse,0.9,50,,70,90"      # without a number
+    } >broken.csv
+    track broken.csv -o broken --online --no-report && expect_code 0 && expect_in "2 tracks" "$out" || return
+    expect_in "broken.csv: 3 of 26 detections, the first of them in frame 9, have no place or no size" "$err" || return
+    track found.csv -o whole --online --no-report && expect_code 0 && ! grep -q "no place" <<<"$err" || fail "$err" || return
+    {
+        echo "frame,score,x1,y1,x2,y2"
+        for f in $(seq 0 11); do echo "$f,0.9,2e20,2e20,4e20,4e20"; done
+    } >far.csv
+    track far.csv -o far --online --no-report && expect_code 0 && expect_in "1 track," "$out" || return
+    [ "$(awk -F, 'NR > 1 && $4 > 2.9e20 && $4 < 3.1e20' far/tracks.csv | wc -l)" -ge 1 ] || fail "$(cat far/tracks.csv)" || return
+    { echo "frame,x1,y1,x2,y2$(printf ',c%d' $(seq 1 9000))"; } >wide.csv
+    track wide.csv -o wide && expect_code 1 && expect_in "wide.csv: line 1: has more than 8192 columns" "$err"
+}
+
 test_nobody_is_followed() {
     track found.csv -o nobody --online --no-report --set min_area=100000 && expect_code 0 && expect_in "none was followed" "$err"
 }
