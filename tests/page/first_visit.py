@@ -150,6 +150,26 @@ def region(v):
     b.click("[data-tab=start]")
 
 
+def refused(v):
+    """a run that fails at once says why, in the command line's words"""
+    b = v.browser
+    b.click("[data-tab=settings]")
+    b.put(".settings_search", "frames")
+    b.put("[data-name=frames] input", "abc")
+    b.click(".actions button", "Start")
+    b.until("said", "document.querySelector('.work .note.bad')?.innerText.includes('--frames abc')", 30)
+    v.expect("failed" in state(b, ".run_line"), f"its state: {state(b, '.run_line')}")
+    b.picture("refused.png")
+    b.click("[data-name=frames] button")
+    b.put(".settings_search", "")
+    b.click(".run_line a", "Watch it")
+    b.click(".run .actions button", "Take off the list")
+    b.until("gone", "document.body.innerText.includes('No runs yet')")
+    v.go("track")
+    b.click("[data-tab=start]")
+    b.until("ready again", "document.querySelector('.stage canvas')?.dataset.frame === '0'")
+
+
 def long_video(v):
     """a longer video is typed in, and a run is started"""
     b = v.browser
@@ -377,5 +397,5 @@ if __name__ == "__main__":
         v.frames = v.seconds * 30
         return v
 
-    sys.exit(visit.run(begin, [reset, opens, demo, gating, wrong_file, browser_of_files, test_on_frame, region, long_video, lock, stopped,
+    sys.exit(visit.run(begin, [reset, opens, demo, gating, wrong_file, browser_of_files, test_on_frame, region, refused, long_video, lock, stopped,
                                continued, queued, done, results, swapped, downloads, terminal_run, predicted, doctor, server_gone], place.close))

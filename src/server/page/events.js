@@ -5,27 +5,45 @@ import {store} from './store.js';
 
 let source = null;
 
-export function put_run(run) {
+/* An answer may be older than events that overtook it: what was told of a run since the question counts more. */
+const told = new Map(); /* id → number of the last event about it */
+let count = 0;
+
+function merge(run, asked) {
     const runs = [...(store.get('runs') ?? [])];
     const at = runs.findIndex((r) => r.id === run.id);
+    const newer = (told.get(run.id) ?? 0) <= asked;
     if (at < 0) runs.push(run);
-    else runs[at] = {...runs[at], ...run, log: run.log ?? runs[at].log};
+    else runs[at] = {...runs[at], ...(newer ? run : {}), log: run.log ?? runs[at].log};
     store.set('runs', runs);
 }
 
-export async function refresh_runs() {
-    const {runs} = await api.runs();
-    const old = new Map((store.get('runs') ?? []).map((r) => [r.id, r]));
-    store.set('runs', runs.map((r) => ({...r, log: r.log ?? old.get(r.id)?.log})));
+function hear_run(run) {
+    count += 1;
+    told.set(run.id, count);
+    merge(run, count);
 }
 
-export async function refresh_run(id) {
-    put_run(await api.run(id));
+/* Asks something that is answered by a run. */
+export async function about_run(question) {
+    const asked = count;
+    const run = await question();
+    merge(run, asked);
+    return run;
 }
+
+export async function refresh_runs() {
+    const asked = count;
+    const {runs} = await api.runs();
+    const old = new Map((store.get('runs') ?? []).map((r) => [r.id, r]));
+    store.set('runs', runs.map((r) => ({...((told.get(r.id) ?? 0) <= asked ? r : old.get(r.id) ?? r), log: r.log ?? old.get(r.id)?.log})));
+}
+
+export const refresh_run = (id) => about_run(() => api.run(id));
 
 function put_line({id, line}) {
     const run = (store.get('runs') ?? []).find((r) => r.id === id);
-    if (run) put_run({id, log: [...(run.log ?? []), line].slice(-300)});
+    if (run) merge({...run, log: [...(run.log ?? []), line].slice(-300)}, count);
 }
 
 function hear(name, tell) {
@@ -52,7 +70,7 @@ export function listen() {
         store.set('connected', false);
         if (source.readyState === EventSource.CLOSED) setTimeout(listen, 2000);
     };
-    hear('run', put_run);
+    hear('run', hear_run);
     hear('log', put_line);
     hear('removed', ({id}) => store.set('runs', (store.get('runs') ?? []).filter((r) => r.id !== id)));
     hear('reload', all_anew);

@@ -2,7 +2,7 @@
 /* One run as it goes: picture, frames per second by stage, queues, time left, memory, log. */
 import {h, fill, say} from './dom.js';
 import {api} from './api.js';
-import {put_run, refresh_run, refresh_runs} from './events.js';
+import {about_run, refresh_run, refresh_runs} from './events.js';
 import {store} from './store.js';
 import {complain} from './notices.js';
 import {runtime_label} from './runtimes.js';
@@ -68,9 +68,14 @@ export function run_panel(first) {
     const log = h('pre', {class: 'log mono', tabindex: 0, role: 'log', 'aria-label': t('run.log')});
     const command = h('pre', {class: 'mono command', tabindex: 0, 'aria-label': t('work.command')});
     const button = (text, does, kind = '') => h('button', {type: 'button', class: kind, onclick: () => does().catch(complain)}, text);
-    const stop = button(t('work.stop'), async () => put_run(await api.run_stop(run.id)));
-    const go_on = button(t('work.continue'), async () => put_run(await api.run_continue(run.id)), 'main');
-    const remove = button(t('runs.remove'), async () => { await api.run_remove(run.id); await refresh_runs(); location.hash = '#/runs'; });
+    const stop = button(t('work.stop'), () => about_run(() => api.run_stop(run.id)));
+    const go_on = button(t('work.continue'), () => about_run(() => api.run_continue(run.id)), 'main');
+    const remove = button(t('runs.remove'), async () => {
+        const here = `#/runs/${encodeURIComponent(run.id)}`;
+        await api.run_remove(run.id);
+        await refresh_runs();
+        if (location.hash === here) location.hash = '#/runs'; /* unless somebody went on meanwhile */
+    });
     const results = h('a', {class: 'button'}, t('work.results'));
     const folder = h('p', {class: 'mono small dim'});
 

@@ -5,7 +5,7 @@ import {api} from './api.js';
 import {store} from './store.js';
 import {player} from './player.js';
 import {draw_animal} from './draw.js';
-import {put_run} from './events.js';
+import {about_run} from './events.js';
 import {complain, problem, announce} from './notices.js';
 import {runtime_label} from './runtimes.js';
 import {t} from './texts.js';
@@ -33,6 +33,7 @@ export function workspace({command, words, wish, missing, extra_draw, onframe}) 
     const stage = player();
     const answer = h('div', {class: 'answer small', role: 'status'}, words.idle);
     const line = h('pre', {class: 'mono command', tabindex: 0, 'aria-label': t('work.command')});
+    const trouble = h('p', {class: 'note bad', role: 'alert', hidden: true});
     const words_now = h('span', {role: 'status'});
     const watch = h('a', {href: '#/runs', hidden: true}, t('work.watch'));
     const results = h('a', {href: '#/results', hidden: true}, t('work.results'));
@@ -54,12 +55,11 @@ export function workspace({command, words, wish, missing, extra_draw, onframe}) 
         }
     });
     const start = action(words.start, async () => {
-        const run = await api.run_start(wish());
-        put_run(run);
+        const run = await about_run(() => api.run_start(wish()));
         announce(t('work.started', {title: run.title}));
     }, true);
-    const stop = action(t('work.stop'), async () => { put_run(await api.run_stop(latest.id)); });
-    const go_on = action(t('work.continue'), async () => { put_run(await api.run_continue(latest.id)); });
+    const stop = action(t('work.stop'), () => about_run(() => api.run_stop(latest.id)));
+    const go_on = action(t('work.continue'), () => about_run(() => api.run_continue(latest.id)));
 
     function judge() {
         const lack = missing();
@@ -69,6 +69,9 @@ export function workspace({command, words, wish, missing, extra_draw, onframe}) 
         start.title = lack ?? '';
         stop.disabled = !busy || latest.state === 'stopping';
         go_on.disabled = !latest || !can_go_on(latest);
+        const failed = !lack && latest?.state === 'failed' ? latest.message : '';
+        say(trouble, failed ? `${failed} ${latest.hint ?? ''}` : '');
+        trouble.hidden = !failed;
         say(words_now, lack && !busy ? lack : latest ? t('work.latest', {title: latest.title, state: t(`state.${latest.state}`)}) : t('work.ready'));
         watch.hidden = !latest || !!lack && !busy;
         results.hidden = watch.hidden || latest.state !== 'done';
@@ -106,12 +109,13 @@ export function workspace({command, words, wish, missing, extra_draw, onframe}) 
     return {
         player: stage,
         element: h('div', {class: 'stack work'}, stage.element, answer,
-            h('div', {class: 'row actions'}, test, words.between, start, stop, go_on), status,
+            h('div', {class: 'row actions'}, test, words.between, start, stop, go_on), status, trouble,
             h('details', {class: 'as_command'}, h('summary', null, t('work.command')), h('p', {class: 'dim small'}, t('work.command_why')), line, copy)),
         test: () => { if (!test.disabled) test.click(); },
         start: () => { if (!start.disabled) start.click(); },
         /* The settings changed. */
         changed() {
+            if (!test.disabled || found) say(answer, words.idle); /* unless it is just being tested */
             found = null;
             judge();
             tell_command();
