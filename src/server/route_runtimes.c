@@ -105,8 +105,15 @@ static void put_choice(sk_json *j, const sk_runtime_settings *settings, const sk
     char notice[SK_RUNTIME_NOTICE] = "";
     sk_runtime effective;
     const bool reset = sk_runtime_reset(s->value, &view->gate, &view->facts, &effective, notice);
+    const bool refused =
+        reset && settings->effective >= SK_SETTING_ENVIRONMENT; /* said now: never replaced */
+    if (refused)
+        snprintf(notice, sizeof notice,
+                 "%s asks for '%.60s', which cannot be used here: runs are refused until it is unset",
+                 s->where, s->value);
     sk_json_key_strings(j, {"saved", s->value}, {"saved_by", sk_setting_level_name(settings->effective)},
-                        {"saved_where", text_or_null(s->where)}, {"effective", sk_runtime_name(effective)});
+                        {"saved_where", text_or_null(s->where)},
+                        {"effective", refused ? s->value : sk_runtime_name(effective)});
     sk_json_key_string(j, "notice", reset ? notice : NULL);
     sk_json_key_array(j, "levels");
     for (int i = SK_SETTING_LEVELS - 1; i >= 0; i--)
@@ -214,6 +221,7 @@ static sk_status change(sk_server *server, const sk_request *r, bool reset, sk_r
     sk_status status;
     uint32_t pipelines = 0;
     sk_runtime runtime = SK_RUNTIME_CPU;
+    sk_runtime_settings settings;
     char notice[SK_RUNTIME_NOTICE] = "";
     sk_runtimes_view *view = sk_calloc(1, sizeof *view);
     if (!view)
@@ -227,7 +235,18 @@ static sk_status change(sk_server *server, const sk_request *r, bool reset, sk_r
     SK_TRY_GOTO(body_pipelines(sk_config_root(body), &pipelines, err));
     sk_probes_look(&server->probes, pipelines, false, view, NULL);
     SK_TRY_GOTO(settle(view, value, &runtime, notice, err));
-    if (value || notice[0]) { /* else what is saved is right as it is */
+    SK_TRY_GOTO(sk_runtime_settings_read(NULL, &settings, err));
+    const sk_runtime_setting *strongest = &settings.level[settings.effective];
+    const bool ours =
+        settings.effective <= SK_SETTING_USER; /* a project's file is shared with other machines */
+    if (value && !ours) {
+        status = sk_fail(err, SK_ERR_ARG,
+                         "the compute runtime is '%.60s' by %.300s, which counts more than what is chosen "
+                         "here\nchange it there",
+                         strongest->value, strongest->where);
+        goto done;
+    }
+    if (ours && (value || notice[0])) { /* else what is saved is right as it is */
         SK_TRY_GOTO(sk_runtime_setting_save(NULL, runtime, err));
         tell(server, runtime, notice);
     }

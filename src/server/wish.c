@@ -253,7 +253,7 @@ sk_status sk_wish_read(sk_server *server, const sk_config_value *root, bool fold
             return sk_fail(err, SK_ERR_ARG, "\"source\" is a list of paths");
         SK_TRY(add_source(server, source, w, err));
     }
-    for (size_t i = 0; i < sk_config_count(settings); i++) {
+    for (size_t i = 0; settings && i < settings->length; i++) { /* a map: checked above */
         const sk_config_pair *pair = &settings->u.pairs[i];
         if (strcmp(pair->name, "source") != 0 && strcmp(pair->name, "out") != 0)
             SK_TRY(add_option(server, pair->name, pair->value, w, err));

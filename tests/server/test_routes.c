@@ -341,6 +341,27 @@ static void test_runtime_put(void **state)
     assert_int_equal(ask(set, NULL), 200);
 }
 
+/* What counts more than the page's choice is neither overwritten nor overruled in silence. */
+static void test_a_runtime_set_elsewhere(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    setenv("SKITTER_COMPUTE_RUNTIME", "mps", 1);
+    assert_int_equal(get("/api/v1/runtimes", &text), 200);
+    assert_non_null(strstr(text, "\"saved_by\":\"environment\""));
+    assert_non_null(strstr(text, "runs are refused until it is unset"));
+    sk_free(text);
+    asking ask_for = {.method = "PUT", .target = "/api/v1/runtime", .body = "{\"value\":\"cpu\"}"};
+    assert_int_equal(ask(ask_for, &text), 400);
+    assert_non_null(strstr(text, "SKITTER_COMPUTE_RUNTIME"));
+    sk_free(text);
+    ask_for = (asking){.method = "POST", .target = "/api/v1/runtime/reset", .body = "{}"};
+    assert_int_equal(unlink(place("config/skitter.json")), 0);
+    assert_int_equal(ask(ask_for, NULL), 200);
+    assert_false(sk_file_exists(place("config/skitter.json")));
+    unsetenv("SKITTER_COMPUTE_RUNTIME");
+}
+
 static void test_methods(void **state)
 {
     (void)state;
@@ -369,6 +390,7 @@ int main(void)
         cmocka_unit_test(test_runtimes),
         cmocka_unit_test(test_a_runtime_that_is_impossible_is_reset_and_announced),
         cmocka_unit_test(test_runtime_put),
+        cmocka_unit_test(test_a_runtime_set_elsewhere),
         cmocka_unit_test(test_methods),
     };
     return cmocka_run_group_tests(tests, open_asked, close_asked);
