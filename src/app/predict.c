@@ -123,6 +123,7 @@ static sk_status begin_folder(predict_run *r, sk_error *err)
     r->header.started = sk_run_folder_started(r->folder);
     r->header.goes_on = s->goes_on;
     r->header.tracked = s->more && s->more->tracks;
+    sk_run_header_rate(&r->header, s->more ? s->more->rate : 0);
     sk_consumers_settle(&r->consumers, &r->header);
     const char *files[SK_CONSUMER_FILES * SK_CONSUMERS_MOST + 2];
     sk_consumers_files(&r->consumers, files);

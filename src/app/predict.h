@@ -25,6 +25,7 @@ typedef struct sk_predict_more {
     void *context;
     const char *identity; /* what else shapes the result: lines of sk_run_identity.text */
     bool tracks;          /* files are written with tracks: sk_run_header.tracked */
+    double rate;          /* frames a second, in place of what the source says; 0: as it says */
     bool looks;           /* what animals look like is kept with them: sk_result_frame.looks */
     bool cached;          /* what is found is kept in, and taken from, the inference cache … */
     const char *cache;    /* … in this folder; null: the user's */

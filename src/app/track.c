@@ -74,6 +74,7 @@ sk_status sk_track_run_open(const sk_track_wish *wish, sk_track_run **out, sk_er
                                   .context = run,
                                   .identity = sk_text_get(&run->identity),
                                   .tracks = true,
+                                  .rate = wish->track.fps,
                                   .looks = wish->looks,
                                   .cached = wish->cached,
                                   .cache = wish->cache};

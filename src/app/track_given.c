@@ -55,6 +55,7 @@ static sk_status begin(given_run *r, sk_error *err)
     SK_TRY(open_cache(r, err));
     SK_TRY(sk_run_folder_open(s->out, &r->folder, err));
     r->header.started = sk_run_folder_started(r->folder);
+    sk_run_header_rate(&r->header, r->given->run->more.rate);
     sk_consumers_settle(&r->consumers, &r->header);
     const char *files[SK_CONSUMER_FILES * SK_CONSUMERS_MOST + 2];
     sk_consumers_files(&r->consumers, files);

@@ -52,6 +52,14 @@ sk_status sk_track_teller_open(const sk_track_wish *wish, const sk_run_header *h
     t->settings = wish->track;
     if (t->settings.fps <= 0)
         t->settings.fps = header->rate;
+    if (t->settings.filter.region && header->width > 0) {
+        const sk_status fits =
+            sk_region_fits(t->settings.filter.region, header->source, header->width, header->height, err);
+        if (fits != SK_OK) {
+            sk_track_teller_close(&t);
+            return fits;
+        }
+    }
     sk_track_axis_of(header->keypoint_names, header->n_keypoints, &t->axis);
     if (!sk_track_axis_set(wish->head_points, wish->tail_points, header->keypoint_names, header->n_keypoints,
                            &t->axis))
@@ -101,11 +109,12 @@ static sk_status begin_anew(sk_track_teller *t, sk_error *err)
     return t->offline ? SK_OK : sk_tracker_open(&t->settings, &t->tracker, err);
 }
 
-/* Pictures have no times of their own. */
+/* Pictures have no times of their own; a video's are not right where somebody says how many frames a second it has. */
 static double time_of(const sk_track_teller *t, const sk_result_frame *frame)
 {
     const double fps = t->settings.fps > 0 ? t->settings.fps : 25;
-    return frame->picture ? (double)frame->index / fps : frame->time;
+    const bool said = t->wish->track.fps > 0 && strcmp(t->header->source_kind, "live") != 0;
+    return frame->picture || said ? (double)frame->index / fps : frame->time;
 }
 
 static sk_status gather(sk_track_teller *t, const sk_result_frame *frame, int32_t *n, sk_error *err)
@@ -278,6 +287,8 @@ sk_status sk_track_teller_tell(sk_track_teller *t, int64_t entry, const sk_resul
 {
     const int64_t begin = sk_clock_ns();
     *told = *known;
+    if (!known->picture || t->wish->track.fps > 0)
+        told->time = time_of(t, known);
     told->looks = NULL; /* of the instances as they were found */
     if (entry == 0)
         SK_TRY(begin_anew(t, err));

@@ -250,6 +250,7 @@ sk_status sk_movement_take(sk_movement *m, int64_t frame, double time, const sk_
 {
     if (m->frames++ == 0)
         m->first_frame = frame;
+    time = time > 0 ? time : (double)frame / m->fps; /* pictures have none */
     m->last_frame = frame;
     sk_movement_bin *bin = bin_of(m, frame);
     bin->frames++;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "results/sink.h"
 
+#include "base/log.h"
+
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,6 +47,26 @@ sk_status sk_run_header_needs_shapes(const sk_run_header *header, const char *fo
                    "format %s holds boxes or keypoints, and this model says what whole pictures show; there "
                    "are %s",
                    format, others);
+}
+
+void sk_run_header_rate(sk_run_header *h, double rate)
+{
+    if (!(rate > 0) && !(h->rate > 0) && h->tracked && strcmp(h->source_kind, "pictures") == 0 &&
+        strcmp(h->task, "detections") != 0) /* of a file: it says so itself */
+        sk_log(
+            SK_LOG_WARN,
+            "%s: pictures do not say how many a second they are; 25 are taken. What is measured in seconds "
+            "depends on it: give --fps",
+            h->source);
+    if (!(rate > 0) || strcmp(h->source_kind, "live") == 0)
+        return;
+    if (h->rate > 0 && fabs(rate - h->rate) > 0.01 * h->rate)
+        sk_log(SK_LOG_WARN,
+               "%s: %.6g frames a second by --fps or the configuration, %.6g by the file: times and speeds "
+               "go by "
+               "%.6g; --set fps=0 goes by the file",
+               h->source, rate, h->rate, rate);
+    h->rate = rate;
 }
 
 const char *sk_run_header_line(const sk_run_header *h, char *buffer, size_t capacity)

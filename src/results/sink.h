@@ -109,6 +109,10 @@ const char *sk_track_state_name(sk_track_state state);
 sk_status sk_run_header_needs_shapes(const sk_run_header *header, const char *format,
                                      sk_error *err) SK_MUST_CHECK;
 
+/* Somebody says what the rate is, in frames a second (0: nobody): all times go by it, but for those of a camera, which are real. Says
+ * so where the source says something else. */
+void sk_run_header_rate(sk_run_header *header, double rate);
+
 /* "skitter 0.1.0; runtime cpu; device …; model …": the one-line header text formats carry. Returns buffer. */
 const char *sk_run_header_line(const sk_run_header *header, char *buffer, size_t capacity);
 /* Adds the keypoints' names under this key, and "edges" between them by number from 0; nothing for a model without. */

@@ -100,6 +100,18 @@ sk_status sk_region_set_mask(sk_region *region, const uint8_t *values, int32_t w
     return SK_OK;
 }
 
+sk_status sk_region_fits(const sk_region *region, const char *source, int32_t width, int32_t height,
+                         sk_error *err)
+{
+    if (!region->mask || (region->width == width && region->height == height))
+        return SK_OK;
+    return sk_fail(
+        err, SK_ERR_ARG,
+        "%s: its frames have %d x %d pixels, and the mask (--roi-mask) %d x %d: a mask is a picture of "
+        "the frame's size",
+        source, width, height, region->width, region->height);
+}
+
 /* Even-odd, and points of the edge itself. */
 static bool in_polygon(const double *xy, int32_t n, double x, double y)
 {

@@ -25,6 +25,10 @@ sk_status sk_region_add_circle(sk_region *region, bool include, double x, double
 sk_status sk_region_set_mask(sk_region *region, const uint8_t *values, int32_t width, int32_t height,
                              size_t stride, sk_error *err) SK_MUST_CHECK;
 
+/* Refuses frames of another size than the mask's, of which it would take the wrong part. */
+sk_status sk_region_fits(const sk_region *region, const char *source, int32_t width, int32_t height,
+                         sk_error *err) SK_MUST_CHECK;
+
 /* Pixels, pixel edges at whole numbers. */
 bool sk_region_holds(const sk_region *region, double x, double y);
 

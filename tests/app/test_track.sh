@@ -67,6 +67,26 @@ test_configurations() {
     grep -q '"track.animals": "4"' theirs/run.json && grep -q '"track.body": "50"' theirs/run.json
 }
 
+# What somebody says of the rate holds for every time and speed, in all files.
+test_rate_that_is_said() {
+    track -o rate30 && expect_code 0 && [[ $err != *"frames a second"* ]] || fail "$err" || return
+    track -o rate15 --fps 15 && expect_code 0 && expect_in "go by 15" "$err" || return
+    for run in rate30:0.566667 rate15:1.133333; do
+        [ "$(column ${run%:*}/results.csv time | sort -g | tail -n 1)" = "${run#*:}" ] || fail "times of $run" || return
+        [ "$(column ${run%:*}/tracks.csv time_s | sort -g | tail -n 1 | xargs printf %.6f)" = "${run#*:}" ] || fail "time_s of $run" || return
+    done
+    # the same way in twice the time
+    speed() { "$skitter" correct "$1" --json | tr ',' '\n' | sed -n 's/.*"speed": *//p' | awk '{ s += $1 } END { print s }'; }
+    awk -v fast="$(speed rate30)" -v slow="$(speed rate15)" 'BEGIN { exit !(fast > 1.6 * slow && fast < 2.4 * slow) }' ||
+        fail "speeds $(speed rate30) and $(speed rate15)"
+}
+
+test_mask_of_another_size() {
+    run scene --pictures 1 --size 160x120 --picture-format png -o small -q && expect_code 0 || return
+    track -o masked --no-report --roi-mask small/images/*.png && expect_code 2 || return
+    expect_in "scene.mp4: its frames have 320 x 240 pixels, and the mask (--roi-mask) 160 x 120" "$err"
+}
+
 test_what_is_kept_is_listed() {
     run artifacts && expect_code 0 && expect_in "what was found in scene.mp4" "$out" || return
     run artifacts clean && expect_code 0 && [ -n "$(ls cache/inference)" ]

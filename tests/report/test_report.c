@@ -64,6 +64,23 @@ static void straight_walk_is_measured_exactly(void **state)
     sk_free(m);
 }
 
+/* Pictures have no times: frames a second tell them. */
+static void walk_through_pictures_is_measured(void **state)
+{
+    (void)state;
+    sk_movement *m = sk_calloc(1, sizeof *m);
+    sk_error err = {0};
+    sk_movement_begin(m, 1000, 500, 10);
+    for (int64_t f = 0; f < 50; f++) {
+        const sk_sighting s = at(f, 0, 100 + 2.0 * (double)f, 50);
+        assert_ok(sk_movement_take(m, f, 0, &s, 1, &err), &err);
+    }
+    assert_true(fabs(m->tracks[0].distance / m->tracks[0].seconds - 20) < 1e-9);
+    assert_true(m->tracks[0].distance > 90);
+    sk_movement_free(m);
+    sk_free(m);
+}
+
 static void gaps_are_counted_and_break_the_path(void **state)
 {
     (void)state;
@@ -314,6 +331,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(straight_walk_is_measured_exactly),
+        cmocka_unit_test(walk_through_pictures_is_measured),
         cmocka_unit_test(gaps_are_counted_and_break_the_path),
         cmocka_unit_test(memory_does_not_grow_with_the_video),
         cmocka_unit_test(only_doubtful_meetings_are_told),

@@ -71,6 +71,8 @@ static void shapes_and_a_mask_go_together(void **state)
     assert_false(sk_region_holds(r, 15, 20));
     assert_false(sk_region_holds(r, 15.99, 20.99));
     assert_true(sk_region_holds(r, 16, 20));
+    assert_ok(sk_region_fits(r, "a video", 60, 60, &err), &err);
+    assert_int_equal(sk_region_fits(r, "a video", 60, 120, &err), SK_ERR_ARG);
     assert_false(sk_region_holds(r, 70, 30)); /* beside the picture */
     assert_int_equal(sk_region_set_mask(r, mask, 60, 60, 64, &err), SK_ERR_ARG);
     sk_region_close(&r);
