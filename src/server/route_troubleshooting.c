@@ -2,21 +2,15 @@
 #include "app/runtimes.h"
 #include "server/routes.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 /* docs/troubleshooting.md's three questions about runtimes, answered by what the probes see now. */
 
-static void put_finding(sk_json *j, bool fine, const char *remedy, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-static void put_finding(sk_json *j, bool fine, const char *remedy, const char *format, ...)
+#define TEXT 1024
+
+static void put_finding(sk_json *j, bool fine, const char *remedy, const char *text)
 {
-    char text[2048];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
     sk_json_object(j);
     sk_json_key_bool(j, "ok", fine);
     sk_json_key_strings(j, {"text", text}, {"remedy", remedy && remedy[0] ? remedy : NULL});
@@ -39,11 +33,11 @@ static void finish(sk_json *j)
 /* One runtime under the gate: offered, or why not. */
 static void put_gated(sk_json *j, const sk_runtimes_view *view, int i)
 {
-    const char *label = sk_runtime_label((sk_runtime)i);
-    if (view->gate.is_allowed[i])
-        put_finding(j, true, NULL, "%s is offered: %s", label, view->rows[i].reason);
-    else
-        put_finding(j, false, view->rows[i].remedy, "%s is not offered: %s", label, view->gate.because[i]);
+    char text[TEXT];
+    const bool offered = view->gate.is_allowed[i];
+    snprintf(text, sizeof text, "%s is %s: %s", sk_runtime_label((sk_runtime)i),
+             offered ? "offered" : "not offered", offered ? view->rows[i].reason : view->gate.because[i]);
+    put_finding(j, offered, offered ? NULL : view->rows[i].remedy, text);
 }
 
 static void vanished(sk_json *j, const sk_runtimes_view *view)
@@ -57,10 +51,10 @@ static void vanished(sk_json *j, const sk_runtimes_view *view)
         const sk_runtime_setting *s = &settings.level[settings.effective];
         char notice[SK_RUNTIME_NOTICE] = "";
         sk_runtime effective;
-        if (sk_runtime_reset(s->value, &view->gate, &view->facts, &effective, notice))
-            put_finding(j, false, NULL, "%s", notice);
-        else
-            put_finding(j, true, NULL, "what is saved, %s, can be used", s->value);
+        const bool reset = sk_runtime_reset(s->value, &view->gate, &view->facts, &effective, notice);
+        if (!reset)
+            snprintf(notice, sizeof notice, "what is saved, %s, can be used", s->value);
+        put_finding(j, !reset, NULL, notice);
     }
     for (int i = 0; i < SK_RUNTIME_COUNT; i++)
         put_gated(j, view, i);
@@ -79,10 +73,13 @@ static void onnx_fails(sk_json *j, const sk_runtimes_view *view)
           "only "
           "after it has computed something whose answer is known; the file is made, run and compared with "
           "skitter's own engine by the commands below.");
-    for (int i = 0; i < SK_RUNTIME_COUNT; i++)
-        if (is_onnx(i))
-            put_finding(j, view->rows[i].available, view->rows[i].available ? NULL : view->rows[i].remedy,
-                        "%s: %s", sk_runtime_label((sk_runtime)i), view->rows[i].reason);
+    for (int i = 0; i < SK_RUNTIME_COUNT; i++) {
+        char text[TEXT];
+        if (!is_onnx(i))
+            continue;
+        snprintf(text, sizeof text, "%s: %s", sk_runtime_label((sk_runtime)i), view->rows[i].reason);
+        put_finding(j, view->rows[i].available, view->rows[i].available ? NULL : view->rows[i].remedy, text);
+    }
     put_finding(
         j, true,
         "skitter export MODEL --runtime onnx_cpu\nskitter artifacts verify MODEL\nskitter predict … "
