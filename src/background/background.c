@@ -11,6 +11,7 @@
 #define SAMPLE_BYTES ((size_t)64 << 20) /* for all samples of the median together */
 #define AREAS        255                /* of blobs that the size of one animal is taken from */
 #define SEVERAL      1.6                /* times an animal's area: more than one */
+#define SHRED        0.1                /* … less is none */
 #define QUIET        12.0               /* grey levels: less is the codec's work, on any video */
 #define GROUND_SHIFT 8                  /* the background has so many bits behind the point */
 
@@ -234,11 +235,12 @@ static void subtract(sk_background *b)
 
 /* --- animals --- */
 
+/* Half of all pixels are in blobs of this size or larger: legs and shreds beside the animals are many, but small. */
 static double body_area(const sk_background *b)
 {
     if (b->settings.body_area > 0 || b->n_areas == 0)
         return b->settings.body_area;
-    double sorted[AREAS];
+    double sorted[AREAS] = {0};
     const int32_t n = b->n_areas < AREAS ? (int32_t)b->n_areas : AREAS;
     for (int32_t i = 0; i < n; i++) {
         int32_t at = i;
@@ -246,7 +248,13 @@ static double body_area(const sk_background *b)
             sorted[at] = sorted[at - 1];
         sorted[at] = b->areas[i];
     }
-    return sorted[n / 2];
+    double half = 0;
+    for (int32_t i = 0; i < n; i++)
+        half += sorted[i] / 2;
+    int32_t at = 0;
+    for (; at < n - 1 && half > sorted[at]; at++)
+        half -= sorted[at];
+    return sorted[at];
 }
 
 static void tell(const sk_background *b, const blob_sums *sums, const blob *whole, sk_instances *found)
@@ -321,9 +329,9 @@ sk_status sk_background_find(sk_background *b, const sk_frame *frame, sk_instanc
     for (size_t i = 0; i < b->blobs.count; i++) /* their size first: what the first frame shows counts, too */
         if (b->blobs.items[i].sums.n >= b->settings.least_area)
             b->areas[b->n_areas++ % AREAS] = b->blobs.items[i].sums.n;
-    const double body = body_area(b);
+    const double body = body_area(b), least = fmax(b->settings.least_area, SHRED * body);
     for (size_t i = 0; i < b->blobs.count; i++)
-        if (b->blobs.items[i].sums.n >= b->settings.least_area)
+        if (b->blobs.items[i].sums.n >= least)
             tell_blob(b, &b->blobs.items[i], body, found);
     sort_found(found);
     follow(b);

@@ -33,9 +33,10 @@ typedef struct sk_background_settings {
     /* Specks and holes up to so many pixels wide go; 0, 1: none. Default 3 */
     int32_t smallest_feature;
     int32_t grow;      /* then all grow by so many pixels; default 0 */
-    double least_area; /* pixels; less is no animal. Default 20 */
-    double body_area;  /* of one animal, pixels; 0 (default): the median of what is found */
-    bool split;        /* what is as large as several is taken for as many that touch. Default true */
+    double least_area; /* pixels; less, or less than a tenth of body_area, is no animal. Default 20 */
+    double
+        body_area; /* of one animal, pixels; 0 (default): half of the pixels found are in blobs of that size or more */
+    bool split; /* what is as large as several is taken for as many that touch. Default true */
     int32_t
         most_found; /* more blobs than this are no animals but a change of the light: none are told. Default 4096 */
 } sk_background_settings;

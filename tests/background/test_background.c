@@ -295,6 +295,32 @@ static void what_makes_no_sense_is_refused(void **state)
     sk_instances_free(&found);
 }
 
+/* Legs and wings that hang together with nothing are neither animals nor the measure of one. */
+static void shreds_are_no_animals(void **state)
+{
+    (void)state;
+    sk_background_settings s;
+    sk_background_defaults(&s);
+    sk_instances found;
+    sk_background *b = open_with(&s, &found);
+    prime_with_ground(b, 170, 2);
+    for (int i = 0; i < 5; i++) {
+        draw_ground(i, 170, 2);
+        for (int k = 0; k < 3; k++) {
+            const double x = 60 + 100.0 * k, y = 100 + 3.0 * i;
+            draw_ellipse(x, y, 44, 20, 0, 60);
+            for (int leg = 0; leg < 4; leg++)
+                draw_ellipse(x - 20 + 14.0 * leg, y + (leg % 2 ? 20 : -20), 9, 5, 1.5, 60);
+        }
+        find(b, &found);
+        assert_int_equal(found.count, 3);
+        for (int k = 0; k < 3; k++)
+            assert_true(found.items[k].obb[2] > 40);
+    }
+    sk_background_close(&b);
+    sk_instances_free(&found);
+}
+
 /* A light that goes out is no thousand animals. */
 static void too_many_are_none(void **state)
 {
@@ -330,6 +356,7 @@ int main(void)
         cmocka_unit_test(light_that_changes_slowly_is_followed),
         cmocka_unit_test(formats_agree_and_nothing_is_allocated),
         cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(shreds_are_no_animals),
         cmocka_unit_test(too_many_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
