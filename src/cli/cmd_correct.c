@@ -193,8 +193,13 @@ static sk_status show(sk_run_view *view, sk_error *err)
     printf("%s: %s, %lld frames, %zu track%s\n", info.folder, info.state, (long long)info.frames, m->n_tracks,
            m->n_tracks == 1 ? "" : "s");
     if (!info.tracked) {
-        printf("%s\n", info.header->tracked ? "its tracks are made once all frames are there"
-                                            : "made by 'skitter predict', which follows nobody");
+        printf(
+            "%s\n",
+            !info.header->tracked ? "made by 'skitter predict', which follows nobody"
+            : strcmp(info.state, "finished") == 0
+                ? "its tracks cannot be read here: there is no results.jsonl. The same 'skitter track', with "
+                  "jsonl among its --format, writes it, and computes nothing again"
+                : "its tracks are made once all frames are there");
         return SK_OK;
     }
     print_tracks(view, m, info.corrections);

@@ -73,6 +73,11 @@ test_settings_are_taken_over() {
     done
 }
 
+test_a_run_without_lines_says_what_helps() {
+    fresh && rm run/results.jsonl
+    correct run && expect_code 0 && expect_in "there is no results.jsonl" "$out" && expect_in "--format" "$out"
+}
+
 # One that is at work, or was killed, is looked at by its journal; there are no tracks to correct yet.
 test_a_run_at_work() {
     fresh
