@@ -15,5 +15,5 @@ seconds=$((15 / ${#fuzzers[@]}))
 # what a stranger's browser sends gets twenty seconds, beside the others
 BUILD=$SKITTER_TEST_BUILD "$SKITTER_TEST_SOURCE/scripts/fuzz" 20 http &
 http=$!
-BUILD=$SKITTER_TEST_BUILD "$SKITTER_TEST_SOURCE/scripts/fuzz" $((seconds > 0 ? seconds : 1)) $(printf '%s\n' "${fuzzers[@]##*/fuzz_}" | grep -vx http)
+BUILD=$SKITTER_TEST_BUILD "$SKITTER_TEST_SOURCE/scripts/fuzz" $((seconds > 0 ? seconds : 1)) $(printf '%s\n' "${fuzzers[@]##*/fuzz_}" | grep -vx http) runs
 wait $http
