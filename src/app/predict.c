@@ -106,7 +106,7 @@ static sk_status open_models_and_source(predict_run *r, sk_error *err)
     r->info = sk_source_info_of(r->source);
     r->like = *r->info.like; /* the source may be closed before the pipeline is started */
     r->report->live = r->info.kind == SK_SOURCE_LIVE || r->info.once;
-    return predict_check_frames(r, err);
+    return predict_check_frames(r->settings, &r->info, err);
 }
 
 static sk_status begin_folder(predict_run *r, sk_error *err)

@@ -86,28 +86,27 @@ sk_status predict_open_source(predict_run *r, sk_error *err)
     return SK_OK;
 }
 
-static void warn_of_fewer(const predict_run *r, int64_t there)
+static void warn_of_fewer(const sk_predict_settings *s, const sk_source_info *info, int64_t there)
 {
     char frames[SK_FRAMES_TEXT];
-    const int64_t asked = sk_frames_wanted(&r->settings->media, -1);
+    const int64_t asked = sk_frames_wanted(&s->media, -1);
     if (asked > there)
         sk_log(SK_LOG_WARN, "%s: --frames %s asks for %lld frames, and %lld of them are there: it has %s%lld",
-               r->settings->source, sk_frames_text(&r->settings->media, frames, sizeof frames),
-               (long long)asked, (long long)there, r->info.exact ? "" : "about ", (long long)r->info.total);
+               s->source, sk_frames_text(&s->media, frames, sizeof frames), (long long)asked,
+               (long long)there, info->exact ? "" : "about ", (long long)info->total);
 }
 
-sk_status predict_check_frames(const predict_run *r, sk_error *err)
+sk_status predict_check_frames(const sk_predict_settings *s, const sk_source_info *info, sk_error *err)
 {
     char frames[SK_FRAMES_TEXT];
-    const sk_source_settings *m = &r->settings->media;
-    if (!r->info.exact || r->info.frames < 0)
+    if (!info->exact || info->frames < 0)
         return SK_OK;
-    if (r->info.frames == 0 && r->info.total > 0)
+    if (info->frames == 0 && info->total > 0)
         return sk_fail(err, SK_ERR_NOT_FOUND,
-                       "%s: has %lld frames, 0 to %lld, and none of them is in --frames %s",
-                       r->settings->source, (long long)r->info.total, (long long)r->info.total - 1,
-                       sk_frames_text(m, frames, sizeof frames));
-    warn_of_fewer(r, r->info.frames / m->loop);
+                       "%s: has %lld frames, 0 to %lld, and none of them is in --frames %s", s->source,
+                       (long long)info->total, (long long)info->total - 1,
+                       sk_frames_text(&s->media, frames, sizeof frames));
+    warn_of_fewer(s, info, info->frames / s->media.loop);
     return SK_OK;
 }
 
@@ -120,7 +119,7 @@ sk_status predict_check_done(const predict_run *r, sk_error *err)
                            ? ": --frames begins after its end"
                            : "");
     if (!r->info.exact && r->info.kind == SK_SOURCE_VIDEO && r->settings->media.loop == 1)
-        warn_of_fewer(r, done);
+        warn_of_fewer(r->settings, &r->info, done);
     return SK_OK;
 }
 

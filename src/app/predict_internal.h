@@ -40,7 +40,8 @@ sk_status predict_agree_on_frames(predict_run *run, sk_error *err) SK_MUST_CHECK
 sk_status predict_start(predict_run *run, sk_error *err) SK_MUST_CHECK;
 /* Are the frames asked for there? None is an error, fewer a warning: before the run where the source knows how many it has,
  * and when it has ended. */
-sk_status predict_check_frames(const predict_run *run, sk_error *err) SK_MUST_CHECK;
+sk_status predict_check_frames(const sk_predict_settings *settings, const sk_source_info *info,
+                               sk_error *err) SK_MUST_CHECK;
 sk_status predict_check_done(const predict_run *run, sk_error *err) SK_MUST_CHECK;
 /* The devices to run on where the user named none. */
 const char *predict_devices_of(const sk_predict_settings *settings);

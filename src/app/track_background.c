@@ -2,6 +2,7 @@
 #include "app/track_background.h"
 
 #include "app/finder_background.h"
+#include "app/predict_internal.h"
 #include "app/frame_looks.h"
 #include "app/source_identity.h"
 #include "app/track_given.h"
@@ -106,6 +107,7 @@ static sk_status open_source(background_run *r, sk_error *err)
     r->info = sk_source_info_of(r->source);
     if (r->info.width <= 0 || r->info.height <= 0)
         SK_TRY(find_size(r, err));
+    SK_TRY(predict_check_frames(r->settings, &r->info, err));
     return write_identity(r, err);
 }
 

@@ -33,6 +33,14 @@ test_what_is_refused() {
     track -o x --set background_threshold=900 && expect_code 2 && expect_in "between 0 and 255" "$err" && [ ! -e x ]
 }
 
+# Frames that are not there are no finished run without animals.
+test_frames_that_are_not_there() {
+    run scene -o scene.mp4 --seconds 0.4 --size 160x120 --animals 2 -q
+    [ "$code" -eq 3 ] && return 0 # this build writes no video
+    run track scene.mp4 --detector background --no-report --no-cache -o beyond --frames 500:600
+    expect_code 1 && expect_in "none of them is in --frames 500:600" "$err"
+}
+
 test_kept_by_content() {
     run scene -o scene.mp4 --seconds 0.4 --size 160x120 --animals 2 -q
     [ "$code" -eq 3 ] && return 0 # this build writes no video
