@@ -70,6 +70,28 @@ static sk_status take_ground(sk_report *report, int32_t i, const sk_frame *frame
     return sk_report_ground(report, frame, err);
 }
 
+/* A file that is played over and over has the same pictures each time: without this all of it would be decoded up to them. */
+static void fold(const reporting *c, sk_source_settings *media)
+{
+    sk_source *source = NULL;
+    sk_source_info info = SK_SOURCE_INFO_INIT;
+    sk_source_settings once = *media;
+    if (media->loop <= 1 || c->settings->media.first > 0 || c->settings->media.last > 0)
+        return;
+    once.first = 0;
+    once.last = 1;
+    once.loop = 1;
+    if (sk_source_open(c->settings->source, &once, &source, NULL) != SK_OK)
+        return;
+    sk_source_get_info(source, &info);
+    sk_source_close(&source);
+    if (info.total < 1 || !info.exact)
+        return;
+    media->first %= info.total;
+    media->last = media->first + 1;
+    media->loop = 1;
+}
+
 /* A frame by its number. A video that cannot be read again leaves the page without the picture: the tracks are there. */
 static sk_status show(reporting *c, int64_t number, int32_t i, picture_taker taker, sk_error *err)
 {
@@ -83,6 +105,7 @@ static sk_status show(reporting *c, int64_t number, int32_t i, picture_taker tak
     media.format = SK_PIXEL_RGB;
     media.accepts = NULL;
     media.n_accepts = 0;
+    fold(c, &media);
     if (sk_source_open(c->settings->source, &media, &source, NULL) != SK_OK)
         return SK_OK;
     if (sk_source_next(source, &frame, NULL) == SK_OK && frame) {
