@@ -143,8 +143,8 @@ static void test_a_run_is_stopped_and_goes_on(void **state)
 {
     (void)state;
     char id[24], target[64], *text = NULL;
-    start(",\"no-cache\":true,\"out\":\"again\",\"imgsz\":640", id);
-    for (int i = 0; i < 400; i++) { /* it is at its frames */
+    start(",\"no-cache\":true,\"out\":\"again\",\"imgsz\":1280", id); /* slow enough to be stopped */
+    for (int i = 0; i < 400; i++) {                                   /* it is at its frames */
         sk_config *run = look(id);
         const int64_t at = sk_config_int_or(sk_config_root(run), "progress.frame", 0);
         sk_config_close(&run);
