@@ -9,8 +9,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,7 +31,10 @@ struct sk_run_events {
     /* What the rate is measured by: */
     int64_t rate_ns, rate_frames;
     double rate;
+    bool gone; /* nobody reads any more, or a line was cut off: nothing more is told */
 };
+
+#define CUT_OFF_MS 1000 /* a reader that stops amid a line gets so long */
 
 sk_status sk_run_events_open(int file, sk_run_events **out, sk_error *err)
 {
@@ -69,23 +75,45 @@ static void begin(line *l, const char *event)
     sk_json_key_string(&l->json, "event", event);
 }
 
+/* Whole or not at all. Pieces of PIPE_BUF after poll: so much is taken at once, however the descriptor was opened. */
+static void write_line(sk_run_events *e, const char *data, size_t length)
+{
+    for (size_t at = 0; at < length && !e->gone;) {
+        struct pollfd ready = {.fd = e->file, .events = POLLOUT};
+        const int n_ready = poll(&ready, 1, at ? CUT_OFF_MS : 0);
+        if (n_ready < 0 && errno == EINTR)
+            continue;
+        if (n_ready <= 0) {
+            e->gone = at > 0;
+            return;
+        }
+        const ssize_t n = write(e->file, data + at, length - at < PIPE_BUF ? length - at : PIPE_BUF);
+        if (n > 0)
+            at += (size_t)n;
+        else if (n == 0 || (errno != EINTR && errno != EAGAIN))
+            e->gone = true;
+        else if (errno == EAGAIN && at == 0)
+            return;
+    }
+}
+
+/* A reader that is gone does not end the run: SIGPIPE is this thread's, and is taken here. */
 static void end(sk_run_events *e, line *l)
 {
     sk_json_close(&l->json);
     if (sk_json_end(&l->json, NULL) == SK_OK) {
+        sigset_t broken, before, waiting;
+        sigemptyset(&broken);
+        sigaddset(&broken, SIGPIPE);
         pthread_mutex_lock(&e->lock);
-        /* what was begun is ended, so that lines stay whole */
-        for (size_t at = 0; at < l->text.length;) {
-            const ssize_t n = write(e->file, l->text.data + at, l->text.length - at);
-            if (n > 0)
-                at += (size_t)n;
-            else if (n < 0 && errno == EINTR)
-                continue;
-            else if (n < 0 && errno == EAGAIN && at > 0)
-                sk_clock_sleep_ns(1000000);
-            else
-                break;
+        pthread_sigmask(SIG_BLOCK, &broken, &before);
+        write_line(e, l->text.data, l->text.length);
+        if (e->gone && !sigismember(&before, SIGPIPE) && sigpending(&waiting) == 0 &&
+            sigismember(&waiting, SIGPIPE)) {
+            int ignored;
+            sigwait(&broken, &ignored);
         }
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
         pthread_mutex_unlock(&e->lock);
     }
     sk_text_free(&l->text);

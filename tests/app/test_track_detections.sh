@@ -194,6 +194,21 @@ test_rows_that_are_no_animal() {
     track wide.csv -o wide && expect_code 1 && expect_in "wide.csv: line 1: has more than 8192 columns" "$err"
 }
 
+# Who listens to --events may go, or stop reading: the run goes on.
+test_nobody_listens_to_events() {
+    {
+        sleep 0.2
+        "$skitter" track --detections found.csv -o unheard --no-report -q --events 3 3>&1 >/dev/null 2>events.err
+        echo $? >events.code
+    } | true
+    [ "$(cat events.code)" = 0 ] || fail "exit code $(cat events.code) $(cat events.err)" || return
+    mkfifo full && exec 4<>full && head -c 65536 /dev/zero >&4
+    timeout -k 2 20 "$skitter" track --detections found.csv -o stuck --no-report -q --events 4 2>events.err
+    code=$?
+    exec 4>&-
+    err=$(cat events.err) && expect_code 0 && cmp unheard/results.csv stuck/results.csv
+}
+
 test_nobody_is_followed() {
     track found.csv -o nobody --online --no-report --set min_area=100000 && expect_code 0 && expect_in "none was followed" "$err"
 }
