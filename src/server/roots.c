@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -138,6 +139,46 @@ sk_status sk_roots_resolve(const sk_roots *roots, const char *path, char **out, 
         sk_free(*out);
         *out = NULL;
         return refuse(path, err);
+    }
+    return status;
+}
+
+/* A folder's links, one by one; deeper folders are not looked into by readers of pictures. */
+static sk_status check_links(const sk_roots *roots, const char *folder, sk_error *err)
+{
+    sk_status status = SK_OK;
+    DIR *dir = opendir(folder);
+    for (struct dirent *e; dir && status == SK_OK && (e = readdir(dir));) {
+        char *path = NULL, *real = NULL;
+        if (e->d_type != DT_LNK && e->d_type != DT_UNKNOWN)
+            continue;
+        path = sk_path_join(folder, e->d_name);
+        if (!path)
+            status = sk_fail_memory(err, strlen(folder));
+        else if (strcmp(e->d_name, "..") != 0 && real_of(path, &real, NULL) == SK_OK &&
+                 sk_roots_of(roots, real) < 0)
+            status = refuse(path, err);
+        sk_free(real);
+        sk_free(path);
+    }
+    if (dir)
+        (void)closedir(dir);
+    return status;
+}
+
+sk_status sk_roots_resolve_source(const sk_roots *roots, const char *path, char **out, sk_error *err)
+{
+    struct stat s;
+    SK_TRY(sk_roots_resolve(roots, path, out, err));
+    sk_status status = SK_OK;
+    if (sk_path_has_extension(*out, ".txt") || sk_path_has_extension(*out, ".slp"))
+        status =
+            sk_fail(err, SK_ERR_ARG, "%.300s: is a list of other files\nname the videos themselves", path);
+    else if (stat(*out, &s) == 0 && S_ISDIR(s.st_mode))
+        status = check_links(roots, *out, err);
+    if (status != SK_OK) {
+        sk_free(*out);
+        *out = NULL;
     }
     return status;
 }

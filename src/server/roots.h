@@ -34,6 +34,10 @@ bool sk_roots_is_outside(const sk_error *err);
 
 /* What a path really is, which is there: a text that is ended by sk_free. Relative paths begin in the first root. */
 sk_status sk_roots_resolve(const sk_roots *roots, const char *path, char **out, sk_error *err) SK_MUST_CHECK;
+/* The same for a video or pictures: refused where it names other files, as lists do, or is a folder with a link that leads
+ * outside: their readers would follow. */
+sk_status sk_roots_resolve_source(const sk_roots *roots, const char *path, char **out,
+                                  sk_error *err) SK_MUST_CHECK;
 /* The same for something that may yet be made, in a folder that may be written. */
 sk_status sk_roots_resolve_new(const sk_roots *roots, const char *path, char **out,
                                sk_error *err) SK_MUST_CHECK;

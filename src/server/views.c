@@ -126,12 +126,12 @@ sk_status sk_views_source(const sk_server *server, const sk_run_view *view, char
     const char *place = sk_run_record_identity(sk_run_view_record(view), "source_path");
     const char *given = info.header->source;
     if (place && place[0])
-        return sk_roots_resolve(&server->roots, place, real, err);
-    if (given[0] == '/' || sk_roots_resolve(&server->roots, given, real, NULL) != SK_OK) {
+        return sk_roots_resolve_source(&server->roots, place, real, err);
+    if (given[0] == '/' || sk_roots_resolve_source(&server->roots, given, real, NULL) != SK_OK) {
         /* as it was named where the run's folder was, too */
         char *folder = sk_path_folder(info.folder), *beside = folder ? sk_path_join(folder, given) : NULL;
         sk_status status =
-            beside ? sk_roots_resolve(&server->roots, beside, real, err) : sk_fail_memory(err, 64);
+            beside ? sk_roots_resolve_source(&server->roots, beside, real, err) : sk_fail_memory(err, 64);
         sk_free_all(folder, beside);
         return status;
     }

@@ -57,14 +57,10 @@ static bool is_stream(const char *source)
 static sk_status add_source(sk_server *server, const char *given, sk_wish *w, sk_error *err)
 {
     char *real = NULL;
-    /* these name other files, which nobody has looked at */
-    if (sk_path_has_extension(given, ".txt") || sk_path_has_extension(given, ".slp"))
-        return sk_fail(err, SK_ERR_ARG, "%.300s: is a list of other files\nname the videos themselves",
-                       given);
     if (is_stream(given))
         real = sk_strdup(given);
     else
-        SK_TRY(sk_roots_resolve(&server->roots, given, &real, err));
+        SK_TRY(sk_roots_resolve_source(&server->roots, given, &real, err));
     sk_status status = real ? sk_wish_add(w, err, "%s", real) : sk_fail_memory(err, strlen(given));
     if (status == SK_OK && !w->source)
         w->source = sk_strdup(real);

@@ -248,6 +248,17 @@ static void test_nothing_outside_is_reached(void **state)
     assert_int_equal(get(at, NULL), 403);
     snprintf(at, sizeof at, "/api/v1/frame?source=%s", place("root/way_out/secret.txt"));
     assert_int_equal(get(at, NULL), 403);
+    /* what names other files: a list, and a folder with a link */
+    FILE *list = fopen(place("root/list.txt"), "w");
+    assert_non_null(list);
+    fprintf(list, "%s\n", place("outside/secret.png"));
+    fclose(list);
+    snprintf(at, sizeof at, "/api/v1/frame?source=%s", place("root/list.txt"));
+    assert_int_equal(get(at, NULL), 400);
+    assert_int_equal(mkdir(place("root/linked"), 0700), 0);
+    (void)!symlink("../../outside/secret.txt", place("root/linked/a.png"));
+    snprintf(at, sizeof at, "/api/v1/frame?source=%s", place("root/linked"));
+    assert_int_equal(get(at, NULL), 403);
 }
 
 static void test_roots(void **state)
