@@ -67,12 +67,14 @@ static sk_status submit(sk_lane *lane, sk_crop_batch *batch, sk_error *err)
     sk_second *s = &lane->second;
     const sk_crop_part *part = &batch->parts[0]; /* the only one where the engine cuts */
     const sk_frame *const frames[] = {resident_of(part)};
-    const sk_crop_list list = {s->list.items + part->first, part->count};
+    sk_crop_list list = {NULL, part->count};
     sk_session_input in = {.data = s->inputs[s->submitted % s->slots]};
     if (batch->count == 0)
         return SK_OK;
-    if (s->trace.key.crops)
+    if (s->trace.key.crops) {
+        list.items = s->list.items + part->first;
         in = (sk_session_input){.frames = frames, .crops = &list};
+    }
     pthread_mutex_lock(&lane->networks);
     batch->begin = sk_clock_ns();
     const sk_status status = sk_trace_submit(&s->trace, &s->trace.key, &in, err);
