@@ -5,6 +5,7 @@
 
 #include "kernels/nv12.h"
 
+#include <stdatomic.h>
 #include <math.h>
 
 extern const sk_engine gpu_engine;
@@ -14,7 +15,7 @@ enum { W = 48, H = 40, STRIDE = W + 16, COUNT = 9 };
 
 typedef struct clip {
     sk_frame there[COUNT], here[COUNT]; /* NV12 on the device; the same as RGB in memory */
-    int given_back;
+    atomic_int given_back;              /* frames are given back by several threads */
 } clip;
 
 static void make_clip(clip *c)
@@ -52,7 +53,7 @@ static void free_clip(clip *c)
 static void given_back(void *context, const sk_frame *frame)
 {
     (void)frame;
-    ((clip *)context)->given_back++;
+    atomic_fetch_add(&((clip *)context)->given_back, 1);
 }
 
 static sk_runner_settings settings_for(clip *c, int batch)
@@ -129,7 +130,7 @@ static void run_both(int batch)
         }
     }
     assert_true(total > 0);
-    assert_int_equal(c.given_back, 3 * COUNT);
+    assert_int_equal(atomic_load(&c.given_back), 3 * COUNT);
     sk_runner_close(&r);
     sk_model_close(&model);
     free_clip(&c);
