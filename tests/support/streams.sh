@@ -5,7 +5,8 @@ source "$SKITTER_TEST_SOURCE/tests/support/shell.sh"
 "$skitter" --version | grep -q "FFmpeg yes" || { echo "skipped: built without FFmpeg"; exit 77; }
 command -v ffmpeg >/dev/null || { echo "skipped: no ffmpeg to serve streams (apt-get install ffmpeg)"; exit 77; }
 model=$SKITTER_TEST_SOURCE/tests/fixtures/sleap_nn/unet_no_decoder
-port=$((20000 + $$ % 20000))
+# below the ports that the system gives to connections: other tests make thousands of those
+port=$((20000 + $$ % 12000))
 children=()
 trap 'kill -9 "${children[@]}" 2>/dev/null; rm -rf "$work"' EXIT
 
