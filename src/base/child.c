@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/spawn.h"
 #include "base/transfer.h"
 #include "skitter/version.h"
 
@@ -12,15 +13,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 /* The last argument of a child's command line, with the role behind it. */
 static const char mark[] = "--skitter-child=";
@@ -104,38 +102,6 @@ bool sk_child_serve(int argc, char *const *argv, const sk_child_role *roles, siz
 
 /* --- the parent --- */
 
-/* Handlers and masks of the program skitter is part of must not reach into the child. */
-static void reset_signals(posix_spawnattr_t *how)
-{
-    static const int plain[] = {SIGINT,  SIGTERM, SIGSEGV, SIGBUS,  SIGILL, SIGFPE,
-                                SIGABRT, SIGTRAP, SIGCHLD, SIGPIPE, SIGHUP, SIGQUIT};
-    sigset_t defaults, none;
-    sigemptyset(&none);
-    sigemptyset(&defaults);
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-        sigaddset(&defaults, plain[i]);
-    posix_spawnattr_setsigdefault(how, &defaults);
-    posix_spawnattr_setsigmask(how, &none);
-    posix_spawnattr_setflags(how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-}
-
-/* Returns 0 or an errno. */
-static int spawn(char *const *words, int fd, bool quiet, pid_t *pid)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t how;
-    posix_spawn_file_actions_init(&files);
-    posix_spawnattr_init(&how);
-    posix_spawn_file_actions_adddup2(&files, fd, CHILD_FD);
-    for (int k = STDIN_FILENO; quiet && k <= STDERR_FILENO; k++)
-        posix_spawn_file_actions_addopen(&files, k, "/dev/null", k == STDIN_FILENO ? O_RDONLY : O_WRONLY, 0);
-    reset_signals(&how);
-    int problem = posix_spawnp(pid, words[0], &files, &how, words, environ);
-    posix_spawnattr_destroy(&how);
-    posix_spawn_file_actions_destroy(&files);
-    return problem;
-}
-
 /* Where a library finds the program: bin/ beside the folder it lies in, or above that (lib/x86_64-linux-gnu). */
 static const char *program_near_library(char *path, size_t capacity)
 {
@@ -166,7 +132,9 @@ static sk_status start(const char *role, bool quiet, int fd, pid_t *pid, sk_erro
         words[n++] = (char *)(uintptr_t)(found ? found : "skitter");
     }
     words[n] = argument;
-    int problem = spawn(words, fd, quiet, pid);
+    const int usual = quiet ? SK_SPAWN_NULL : SK_SPAWN_KEEP;
+    const sk_spawn wish = {.program = words[0], .words = words, .files = {usual, usual, usual, fd}};
+    const int problem = sk_spawn_start(&wish, pid);
     if (problem == 0)
         return SK_OK;
     return sk_fail(

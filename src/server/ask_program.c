@@ -2,17 +2,15 @@
 #include "server/ask_program.h"
 
 #include "base/clock.h"
+#include "base/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 enum { ENDS = 3 }; /* out, err, events: descriptors 1, 2 and 3 of the child */
 
@@ -49,34 +47,6 @@ static void close_all(int ends[ENDS])
             close(ends[i]);
         ends[i] = -1;
     }
-}
-
-static int start(const char *program, char *const *words, const int write_ends[ENDS], pid_t *pid)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t how;
-    sigset_t none, usual;
-    sigemptyset(&none);
-    sigemptyset(&usual);
-    sigaddset(&usual, SIGINT);
-    sigaddset(&usual, SIGTERM);
-    sigaddset(&usual, SIGPIPE);
-    if (posix_spawn_file_actions_init(&files) != 0)
-        return ENOMEM;
-    if (posix_spawnattr_init(&how) != 0) {
-        posix_spawn_file_actions_destroy(&files);
-        return ENOMEM;
-    }
-    int code = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    for (int i = 0; i < ENDS && !code; i++)
-        code = posix_spawn_file_actions_adddup2(&files, write_ends[i], i + 1);
-    code = code ? code : posix_spawnattr_setsigmask(&how, &none);
-    code = code ? code : posix_spawnattr_setsigdefault(&how, &usual);
-    code = code ? code : posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    code = code ? code : posix_spawn(pid, program, &files, &how, words, environ);
-    posix_spawnattr_destroy(&how);
-    posix_spawn_file_actions_destroy(&files);
-    return code;
 }
 
 /* Until all three are closed by the child. */
@@ -116,7 +86,10 @@ sk_status sk_program_ask(const char *program, char *const *words, int64_t limit_
     pid_t child = 0;
     sk_text *const texts[ENDS] = {&answer->out, &answer->err, &answer->events};
     const bool piped = open_pipes(read_ends, write_ends);
-    const int code = piped ? start(program, words, write_ends, &child) : errno;
+    const sk_spawn wish = {.program = program,
+                           .words = words,
+                           .files = {SK_SPAWN_NULL, write_ends[0], write_ends[1], write_ends[2]}};
+    const int code = piped ? sk_spawn_start(&wish, &child) : errno;
     for (int i = 0; i < ENDS; i++)
         texts[i]->limit = most;
     close_all(write_ends);

@@ -76,24 +76,26 @@ sk_status sk_serve_view_frames(sk_server *server, const sk_request *r, sk_reply 
     return status == SK_OK ? sk_json_end(&j, err) : status;
 }
 
-sk_status sk_serve_view_tracks(sk_server *server, const sk_request *r, sk_reply *reply, sk_error *err)
+/* All that a view has of one kind. */
+static sk_status serve_whole(sk_server *server, const sk_request *r, sk_reply *reply,
+                             sk_status (*put)(sk_run_view *view, sk_json *j, sk_error *err), sk_error *err)
 {
     sk_run_view *view = NULL;
     SK_TRY(enter(server, sk_request_query(r, "folder"), &view, err));
     sk_json j = sk_reply_json(reply);
-    sk_status status = sk_run_view_json_tracks(view, &j, err);
+    sk_status status = put(view, &j, err);
     sk_views_leave(server->views, view);
     return status == SK_OK ? sk_json_end(&j, err) : status;
 }
 
+sk_status sk_serve_view_tracks(sk_server *server, const sk_request *r, sk_reply *reply, sk_error *err)
+{
+    return serve_whole(server, r, reply, sk_run_view_json_tracks, err);
+}
+
 sk_status sk_serve_view_suspects(sk_server *server, const sk_request *r, sk_reply *reply, sk_error *err)
 {
-    sk_run_view *view = NULL;
-    SK_TRY(enter(server, sk_request_query(r, "folder"), &view, err));
-    sk_json j = sk_reply_json(reply);
-    sk_status status = sk_run_view_json_suspects(view, &j, err);
-    sk_views_leave(server->views, view);
-    return status == SK_OK ? sk_json_end(&j, err) : status;
+    return serve_whole(server, r, reply, sk_run_view_json_suspects, err);
 }
 
 /* "3,5,7" */

@@ -3,18 +3,16 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 /* When a process began, in the system's own count: a number that was given to another process since is told apart. 0: gone. */
 static int64_t start_of(int64_t pid)
@@ -49,39 +47,6 @@ static int open_file(sk_runs *runs, const char *id, const char *ending, sk_statu
     return file;
 }
 
-/* Descriptors are ours alone (O_CLOEXEC) but for those that the child gets. */
-static int spawn(const sk_runs *runs, char *const *argv, int log, int events, pid_t *pid)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t how;
-    sigset_t none, usual;
-    sigemptyset(&none);
-    sigemptyset(&usual);
-    sigaddset(&usual, SIGINT);
-    sigaddset(&usual, SIGTERM);
-    sigaddset(&usual, SIGPIPE);
-    if (posix_spawn_file_actions_init(&files) != 0)
-        return ENOMEM;
-    if (posix_spawnattr_init(&how) != 0) {
-        posix_spawn_file_actions_destroy(&files);
-        return ENOMEM;
-    }
-    int code = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    code = code ? code : posix_spawn_file_actions_adddup2(&files, log, 1);
-    code = code ? code : posix_spawn_file_actions_adddup2(&files, log, 2);
-    code = code ? code : posix_spawn_file_actions_adddup2(&files, events, 3);
-    code = code ? code : posix_spawnattr_setsigmask(&how, &none);
-    code = code ? code : posix_spawnattr_setsigdefault(&how, &usual);
-    /* a session of its own: Ctrl-C in the server's terminal is not meant for it */
-    code = code ? code
-                : posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                                     POSIX_SPAWN_SETSID);
-    code = code ? code : posix_spawn(pid, runs->program, &files, &how, argv, environ);
-    posix_spawnattr_destroy(&how);
-    posix_spawn_file_actions_destroy(&files);
-    return code;
-}
-
 sk_status sk_page_run_start(sk_runs *runs, sk_page_run *run, sk_error *err)
 {
     sk_status status = SK_OK;
@@ -103,7 +68,11 @@ sk_status sk_page_run_start(sk_runs *runs, sk_page_run *run, sk_error *err)
     if (status != SK_OK)
         goto done;
     high = fcntl(events, F_DUPFD_CLOEXEC, 10); /* dup2 onto itself would leave it closed by exec */
-    const int code = high < 0 ? errno : spawn(runs, words.words, log, high, &pid);
+    const sk_spawn wish = {.program = runs->program,
+                           .words = words.words,
+                           .files = {SK_SPAWN_NULL, log, log, high},
+                           .own_session = true};
+    const int code = high < 0 ? errno : sk_spawn_start(&wish, &pid);
     if (code) {
         status = sk_fail(err, SK_ERR_RUNTIME, "the run could not be started: %s", strerror(code));
         goto done;

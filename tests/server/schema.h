@@ -5,12 +5,30 @@
 /* As much of JSON Schema as docs/openapi.yaml uses: type, properties, required, additionalProperties, items, enum, $ref. */
 #include "support/test.h"
 
+#include "base/file.h"
 #include "formats/config.h"
 
 #include <stdio.h>
 #include <string.h>
 
+static sk_config *schema_file;
 static const sk_config_value *schema_document; /* the whole file */
+
+static inline void schema_open(void)
+{
+    sk_error err = {0};
+    char *text = NULL;
+    size_t bytes = 0;
+    assert_ok(sk_file_read(test_source("docs/openapi.yaml"), 1 << 20, &text, &bytes, &err), &err);
+    assert_ok(sk_config_open_yaml(text, bytes, "openapi.yaml", &schema_file, &err), &err);
+    sk_free(text);
+    schema_document = sk_config_root(schema_file);
+}
+
+static inline void schema_close(void)
+{
+    sk_config_close(&schema_file);
+}
 
 /* Words that our schemas may have; a misspelt one would check nothing. */
 static inline void schema_words(const sk_config_value *schema, const char *where)

@@ -3,8 +3,6 @@
 #include "server/asking.h"
 #include "server/schema.h"
 
-static sk_config *file;
-
 static const sk_config_value *paths(void)
 {
     return sk_config_get(schema_document, "paths");
@@ -12,19 +10,13 @@ static const sk_config_value *paths(void)
 
 static int open_all(void **state)
 {
-    sk_error err = {0};
-    char *text = NULL;
-    size_t bytes = 0;
-    assert_ok(sk_file_read(test_source("docs/openapi.yaml"), 1 << 20, &text, &bytes, &err), &err);
-    assert_ok(sk_config_open_yaml(text, bytes, "openapi.yaml", &file, &err), &err);
-    sk_free(text);
-    schema_document = sk_config_root(file);
+    schema_open();
     return open_asked(state);
 }
 
 static int close_all(void **state)
 {
-    sk_config_close(&file);
+    schema_close();
     return close_asked(state);
 }
 

@@ -10,7 +10,6 @@
 
 #include <signal.h>
 
-static sk_config *file;
 static char scene[1024], model[1024], body[4096];
 
 static int run_program(const char *words)
@@ -27,10 +26,7 @@ static int open_all(void **state)
     size_t bytes = 0;
     if (!getenv("SKITTER_TEST_BINARY"))
         return -1;
-    assert_ok(sk_file_read(test_source("docs/openapi.yaml"), 1 << 20, &text, &bytes, &err), &err);
-    assert_ok(sk_config_open_yaml(text, bytes, "openapi.yaml", &file, &err), &err);
-    sk_free(text);
-    schema_document = sk_config_root(file);
+    schema_open();
     open_asked(state);
     snprintf(scene, sizeof scene, "%s", place("root/scene.mp4"));
     snprintf(model, sizeof model, "%s", place("root/model.pt"));
@@ -43,7 +39,7 @@ static int open_all(void **state)
 
 static int close_all(void **state)
 {
-    sk_config_close(&file);
+    schema_close();
     return close_asked(state);
 }
 

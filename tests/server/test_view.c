@@ -3,20 +3,14 @@
 #include "server/asking.h"
 #include "server/schema.h"
 
-static sk_config *file;
 static char run[1024], target[4096], body[4096];
 
 static int open_all(void **state)
 {
-    sk_error err = {0};
-    char *text = NULL, line[8192];
-    size_t bytes = 0;
+    char line[8192];
     if (!getenv("SKITTER_TEST_BINARY"))
         return -1;
-    assert_ok(sk_file_read(test_source("docs/openapi.yaml"), 1 << 20, &text, &bytes, &err), &err);
-    assert_ok(sk_config_open_yaml(text, bytes, "openapi.yaml", &file, &err), &err);
-    sk_free(text);
-    schema_document = sk_config_root(file);
+    schema_open();
     open_asked(state);
     snprintf(run, sizeof run, "%s", place("root/run"));
     snprintf(
@@ -29,7 +23,7 @@ static int open_all(void **state)
 
 static int close_all(void **state)
 {
-    sk_config_close(&file);
+    schema_close();
     return close_asked(state);
 }
 
