@@ -23,6 +23,21 @@ function nice(most) {
 
 const finite = (v) => v !== null && Number.isFinite(v);
 
+/* A line that is seen on any ground. points: [x, y, whether the pen is lifted before it], or null for a gap. */
+function rimmed_line(c, points, rim, colour) {
+    for (const [style, width] of [[rim, 3], [colour, 1.6]]) {
+        c.strokeStyle = style;
+        c.lineWidth = width;
+        c.lineJoin = 'round';
+        c.beginPath();
+        points.forEach((p, k) => {
+            if (p && k && points[k - 1] && !p[2]) c.lineTo(p[0], p[1]);
+            else if (p) c.moveTo(p[0], p[1]);
+        });
+        c.stroke();
+    }
+}
+
 function bounds(series, kind) {
     if (kind === 'heading') return [-180, 180];
     let most = 0;
@@ -78,24 +93,12 @@ export function plots({go, frame}) {
         axes(c, box, low, high, data.unit ?? '', ink);
         data.series.forEach((s, i) => {
             const colour = colour_of(s.id ?? i);
-            for (const [style, width] of [[ink.rim, 3], [colour, 1.6]]) {
-                c.strokeStyle = style;
-                c.lineWidth = width;
-                c.lineJoin = 'round';
-                c.beginPath();
-                let pen = false;
-                let before = 0;
-                s.value.forEach((v, k) => {
-                    if (!finite(v)) { pen = false; return; }
-                    const x = across(s.frame[k], box);
-                    const y = box.y + box.h * (1 - (v - low) / (high - low));
-                    if (pen && !(kind === 'heading' && Math.abs(v - before) > 180)) c.lineTo(x, y);
-                    else c.moveTo(x, y);
-                    pen = true;
-                    before = v;
-                });
-                c.stroke();
-            }
+            let before = 0;
+            rimmed_line(c, s.value.map((v, k) => {
+                const turned = kind === 'heading' && Math.abs(v - before) > 180;
+                before = v;
+                return finite(v) ? [across(s.frame[k], box), box.y + box.h * (1 - (v - low) / (high - low)), turned] : null;
+            }), ink.rim, colour);
         });
         c.strokeStyle = ink.text;
         c.lineWidth = 1;
@@ -115,22 +118,7 @@ export function plots({go, frame}) {
         c.strokeStyle = ink.line;
         c.strokeRect(x, y, video.width * k, video.height * k);
         data.series.forEach((s, i) => {
-            for (const [style, width] of [[ink.rim, 3], [colour_of(s.id ?? i), 1.6]]) {
-                c.strokeStyle = style;
-                c.lineWidth = width;
-                c.lineJoin = 'round';
-                c.beginPath();
-                let pen = false;
-                s.x.forEach((v, n) => {
-                    if (!finite(v)) { pen = false; return; }
-                    const px = x + v * k;
-                    const py = y + s.y[n] * k;
-                    if (pen) c.lineTo(px, py);
-                    else c.moveTo(px, py);
-                    pen = true;
-                });
-                c.stroke();
-            }
+            rimmed_line(c, s.x.map((v, n) => finite(v) ? [x + v * k, y + s.y[n] * k] : null), ink.rim, colour_of(s.id ?? i));
         });
     }
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The Track workspace: Get Started (files, what to run, Performance → Compute runtime), Region, Settings. */
-import {h, fill, check, field, segments, tabs} from './dom.js';
+import {h, check, segments} from './dom.js';
 import {api} from './api.js';
 import {kept, store} from './store.js';
 import {workspace} from './workspace.js';
-import {path_field, dropped} from './path_field.js';
+import {video_field, model_field, results_card, lay_out} from './work_fields.js';
 import {region_list} from './region_list.js';
 import {runtime_chooser} from './runtime_chooser.js';
-import {settings_form} from './settings_form.js';
+import {settings_panel} from './settings_panel.js';
 import {use_pipelines} from './runtimes.js';
 import {keys_of_view} from './shortcuts.js';
-import {complain, notice, problem, waiting} from './notices.js';
-import {recent_of, refresh_recent} from './recent.js';
+import {complain, notice} from './notices.js';
+import {refresh_recent} from './recent.js';
 import {t} from './texts.js';
 
 const usual = {tab: 'start', video: '', detection: true, method: 'model', detector: '', pose: false, backend: 'yolo', pose_model: '', centroid: '',
@@ -64,28 +64,23 @@ export function open_track(main) {
     const regions = region_list(work.player, s.regions, () => changed());
     const chooser = runtime_chooser(t('track.runtime'));
 
-    const video = path_field({label: t('track.video'), why: t('track.video_why'), title: t('track.choose_video'), wants: ['video', 'images', 'image'],
-        recent: () => recent_of('videos'), value: s.video, onfacts(found, path) {
-            s.video = path;
-            facts.video = found;
-            work.show_video(found, path);
-            changed();
-        }});
-    const model_field = (key, slot, label, why) => path_field({label, why, title: t('track.choose_model'), wants: ['model'],
-        recent: () => recent_of('models'), value: s[key], onfacts(found, path) {
-            s[key] = path;
-            facts[slot] = found;
-            if (slot === 'pose' && found?.model && found.model.family !== s.backend) set_backend(found.model.family);
-            repipe();
-        }});
-    const detector = model_field('detector', 'detector', t('track.detector'), t('track.detector_why'));
-    const pose_model = model_field('pose_model', 'pose', t('track.pose_model'), t('track.pose_model_why'));
-    const centroid = model_field('centroid', 'centroid', t('track.centroid'), t('track.centroid_why'));
+    const video = video_field(s, work, (found) => {
+        facts.video = found;
+        changed();
+    });
+    const model = (key, slot, label, why) => model_field(label, why, s[key], (found, path) => {
+        s[key] = path;
+        facts[slot] = found;
+        if (slot === 'pose' && found?.model && found.model.family !== s.backend) set_backend(found.model.family);
+        repipe();
+    });
+    const detector = model('detector', 'detector', t('track.detector'), t('track.detector_why'));
+    const pose_model = model('pose_model', 'pose', t('track.pose_model'), t('track.pose_model_why'));
+    const centroid = model('centroid', 'centroid', t('track.centroid'), t('track.centroid_why'));
     const method = segments('method', {text: t('track.method'), unseen: true}, [['model', t('track.by_model')], ['background', t('track.by_background')]], s.method, (v) => { s.method = v; repipe(); });
     const backend = segments('backend', {text: t('track.backend'), unseen: true}, [['yolo', t('backend.yolo')], ['sleap', t('backend.sleap')]], s.backend, (v) => set_backend(v));
     const detection_on = check(t('track.detection'), s.detection, (v) => { s.detection = v; repipe(); });
     const pose_switch = check(t('track.pose'), s.pose, (v) => { s.pose = v; repipe(); });
-    const out = h('input', {type: 'text', value: s.out, placeholder: t('track.out_usual'), onchange: () => { s.out = out.value.trim(); changed(); }});
 
     function set_backend(v) {
         s.backend = v;
@@ -93,8 +88,6 @@ export function open_track(main) {
         repipe();
     }
 
-    const holder = h('div', null);
-    let form = null;
     const family_fits = (o) => {
         const needs = o.needs ?? [];
         const sleap = pose_on() && s.backend === 'sleap';
@@ -102,11 +95,7 @@ export function open_track(main) {
         if (o.name?.startsWith('background_')) return background();
         return !(needs.includes('sleap') && !sleap) && !(needs.includes('yolo') && !yolo);
     };
-    waiting(holder);
-    api.settings('track').then((table) => {
-        form = settings_form(table, s.values, s.sets, family_fits, () => changed());
-        fill(holder, form.element);
-    }).catch((error) => fill(holder, problem(error)));
+    const form = settings_panel('track', s.values, s.sets, family_fits, () => changed());
 
     function changed() {
         keeper.save();
@@ -119,7 +108,7 @@ export function open_track(main) {
         detector.element.hidden = !by_model();
         backend.hidden = pose_model.element.hidden = !pose_on();
         centroid.element.hidden = !(pose_on() && s.backend === 'sleap' && !s.detection);
-        form?.show();
+        form.show();
         use_pipelines(pipelines());
         changed();
     }
@@ -134,7 +123,7 @@ export function open_track(main) {
             await Promise.all([video.set(made.video), detector.set(made.detector)]);
             if (made.pose && !s.pose_model) pose_model.set(made.pose);
             s.values.animals ??= made.animals;
-            form?.again();
+            form.again();
             repipe();
             notice(t('demo.ready'));
         } catch (error) {
@@ -147,21 +136,10 @@ export function open_track(main) {
             h('div', {class: 'row'}, h('button', {type: 'button', class: 'small', id: 'demo', onclick: demo}, t('demo.try')), h('span', {class: 'dim small'}, t('demo.why')))),
         h('section', {class: 'card'}, h('h2', null, t('track.pipelines')), detection_on, method, detector.element,
             pose_switch, backend, pose_model.element, centroid.element),
-        h('section', {class: 'card', id: 'performance'}, h('h2', null, t('track.performance')), chooser),
-        h('section', {class: 'card'}, h('h2', null, t('track.results')), field(t('track.out'), out, t('track.out_why'))));
+        h('section', {class: 'card', id: 'performance'}, h('h2', null, t('track.performance')), chooser), results_card(s, () => changed()));
     const region_page = h('div', {class: 'card'}, regions.element);
-    const settings_page = h('div', {class: 'card'}, holder);
-    const bar = tabs(t('track.title'), [['start', t('track.start_tab'), start_page], ['region', t('track.region_tab'), region_page],
-        ['settings', t('track.settings_tab'), settings_page]], s.tab, (v) => { s.tab = v; keeper.save(); });
-
-    main.append(h('div', {class: 'split'}, h('div', {class: 'side stack'}, h('h1', null, t('track.title')), bar, start_page, region_page, settings_page), work.element));
-    work.player.stage.addEventListener('dragover', (event) => event.preventDefault());
-    work.player.stage.addEventListener('drop', (event) => {
-        event.preventDefault();
-        const {path, name} = dropped(event);
-        if (path) video.set(path);
-        else video.open_browser(name);
-    });
+    lay_out(main, t('track.title'), [['start', t('track.start_tab'), start_page], ['region', t('track.region_tab'), region_page],
+        ['settings', t('track.settings_tab'), form.element]], keeper, work);
     const ends = [keys_of_view([
         {key: 't', text: t('track.test'), run: work.test},
         {key: 's', text: t('track.start'), run: work.start},

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Troubleshooting: the three questions, answered by looking at this machine now. */
-import {h, fill} from './dom.js';
+import {h} from './dom.js';
 import {api} from './api.js';
+import {checkup} from './checkup.js';
 import {pipelines_in_use} from './runtimes.js';
-import {problem} from './notices.js';
 import {t} from './texts.js';
 
 function finding(f) {
@@ -17,22 +17,7 @@ function question(q, open) {
 }
 
 export function open_troubleshooting(main) {
-    const list = h('div', {class: 'stack', 'aria-live': 'polite'});
-    const again = h('button', {type: 'button', class: 'main', onclick: () => look(true)}, t('doctor.again'));
-    let gone = false;
-    async function look(fresh) {
-        again.disabled = true;
-        if (!list.children.length) fill(list, h('p', {class: 'dim'}, t('doctor.testing')));
-        try {
-            const {questions} = await api.troubleshooting(pipelines_in_use(), fresh);
-            if (!gone) fill(list, questions.map((q) => question(q, true)));
-        } catch (error) {
-            fill(list, problem(error));
-        }
-        again.disabled = false;
-    }
-    main.append(h('div', {class: 'page'}, h('div', {class: 'head'}, h('div', {class: 'grow'}, h('h1', null, t('trouble.title')), h('p', {class: 'dim'}, t('trouble.why'))), again), list,
-        h('p', {class: 'dim small'}, t('trouble.more'), ' ', h('a', {href: '#/doctor'}, t('place.doctor')))));
-    look(false);
-    return () => { gone = true; };
+    return checkup(main, {title: t('trouble.title'), why: t('trouble.why'), kind: 'stack',
+        look: async (fresh) => (await api.troubleshooting(pipelines_in_use(), fresh)).questions.map((q) => question(q, true)),
+        more: h('p', {class: 'dim small'}, t('trouble.more'), ' ', h('a', {href: '#/doctor'}, t('place.doctor')))});
 }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fields that both workspaces have, and how a workspace is laid out. */
+import {h, field, tabs} from './dom.js';
+import {path_field, dropped} from './path_field.js';
+import {recent_of} from './recent.js';
+import {t} from './texts.js';
+
+/* The video, typed, browsed, or dropped on the stage. then(facts): it was looked at. */
+export function video_field(s, work, then) {
+    const video = path_field({label: t('track.video'), why: t('track.video_why'), title: t('track.choose_video'), wants: ['video', 'images', 'image'],
+        recent: () => recent_of('videos'), value: s.video, onfacts(found, path) {
+            s.video = path;
+            work.show_video(found, path);
+            then(found);
+        }});
+    work.player.stage.addEventListener('dragover', (event) => event.preventDefault());
+    work.player.stage.addEventListener('drop', (event) => {
+        event.preventDefault();
+        const {path, name} = dropped(event);
+        if (path) video.set(path);
+        else video.open_browser(name);
+    });
+    return video;
+}
+
+export function model_field(label, why, value, onfacts) {
+    return path_field({label, why, title: t('track.choose_model'), wants: ['model'], recent: () => recent_of('models'), value, onfacts});
+}
+
+export function results_card(s, changed) {
+    const out = h('input', {type: 'text', value: s.out, placeholder: t('track.out_usual'), onchange: () => { s.out = out.value.trim(); changed(); }});
+    return h('section', {class: 'card'}, h('h2', null, t('track.results')), field(t('track.out'), out, t('track.out_why')));
+}
+
+/* pages: [[id, title, element]], of which the one that was open last is. */
+export function lay_out(main, title, pages, keeper, work) {
+    const bar = tabs(title, pages, keeper.value.tab, (id) => { keeper.value.tab = id; keeper.save(); });
+    main.append(h('div', {class: 'split'}, h('div', {class: 'side stack'}, h('h1', null, title), bar, pages.map(([, , page]) => page)), work.element));
+}
