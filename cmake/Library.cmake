@@ -129,6 +129,17 @@ if(MICROHTTPD_FOUND)
 endif()
 target_link_libraries(skitter_server PUBLIC skitter_static)
 
+# ROS 2: a library of its own for the program. What lies in share/ros/ is compiled in.
+file(GLOB_RECURSE ros_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/ros/*.c)
+file(GLOB_RECURSE ros_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/share/ros/*)
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/generated/ros_files.c
+    COMMAND ${CMAKE_COMMAND} -DROOT=${CMAKE_SOURCE_DIR}/share/ros -DOUT=${CMAKE_BINARY_DIR}/generated/ros_files.c
+        -P ${CMAKE_SOURCE_DIR}/cmake/Embed.cmake
+    DEPENDS ${ros_files} ${CMAKE_SOURCE_DIR}/cmake/Embed.cmake COMMENT "" VERBATIM)
+add_library(skitter_ros STATIC ${ros_sources} ${CMAKE_BINARY_DIR}/generated/ros_files.c)
+sk_target(skitter_ros)
+target_link_libraries(skitter_ros PUBLIC skitter_server)
+
 # The doors print and parse arguments; they use internal headers of app/ and below, hence the static library.
 # Everything but main.c is a library of its own, so that tests/cli can call it.
 file(GLOB_RECURSE cli_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cli/*.c)
@@ -136,7 +147,7 @@ list(REMOVE_ITEM cli_sources ${CMAKE_SOURCE_DIR}/src/cli/main.c)
 add_library(skitter_cli STATIC ${cli_sources})
 sk_target(skitter_cli)
 add_dependencies(skitter_cli skitter_build_info)
-target_link_libraries(skitter_cli PUBLIC skitter_server)
+target_link_libraries(skitter_cli PUBLIC skitter_ros)
 add_executable(skitter ${CMAKE_SOURCE_DIR}/src/cli/main.c)
 sk_target(skitter)
 target_link_libraries(skitter PRIVATE skitter_cli)

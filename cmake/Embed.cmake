@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# The files below a folder as one C source: cmake -DROOT=… -DOUT=… -P cmake/Embed.cmake. See src/ros/shipped.h.
+file(GLOB_RECURSE names RELATIVE ${ROOT} ${ROOT}/*)
+list(SORT names)
+set(arrays "")
+set(rows "")
+set(n 0)
+foreach(name ${names})
+    file(READ ${ROOT}/${name} bytes HEX)
+    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
+    string(APPEND arrays "static const char file_${n}[] = {${bytes}0};\n")
+    string(APPEND rows "    {\"${name}\", file_${n}, sizeof file_${n} - 1},\n")
+    math(EXPR n "${n} + 1")
+endforeach()
+file(WRITE ${OUT} "/* Made by cmake/Embed.cmake. */\n#include \"ros/shipped.h\"\n\n${arrays}\nconst sk_ros_file sk_ros_files[] = {\n${rows}    {0}};\n")
