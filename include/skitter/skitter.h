@@ -9,6 +9,7 @@
 #include "skitter/log.h"
 #include "skitter/model.h"
 #include "skitter/network.h"
+#include "skitter/node_core.h"
 #include "skitter/pipeline.h"
 #include "skitter/source.h"
 #include "skitter/status.h"

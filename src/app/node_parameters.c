@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ros/parameter_table.h"
+#include "app/node_parameters.h"
 
 #include <string.h>
 
@@ -39,6 +39,9 @@ const sk_ros_parameter sk_ros_parameters[] = {
      "topic of the camera's images"},
     {"input_transport", SK_ROS_TEXT, SK_ROS_EVERY, "raw", "raw|compressed", 0, 0,
      "sensor_msgs/Image, or CompressedImage on input_topic/compressed"},
+    {"image_width", SK_ROS_INT, SK_ROS_EVERY, "0", NULL, 0, 65535,
+     "width of the images to get ready for before the node is active; 0: not known"},
+    {"image_height", SK_ROS_INT, SK_ROS_EVERY, "0", NULL, 0, 65535, "their height"},
     {"frame_skip", SK_ROS_INT, SK_ROS_EVERY, "0", NULL, 0, 100000,
      "frames left out between two that are looked at"},
     {"frame_id", SK_ROS_TEXT, SK_ROS_EVERY, "", NULL, 0, 0, "of what is published; empty: the image's own"},
@@ -66,6 +69,8 @@ const sk_ros_parameter sk_ros_parameters[] = {
     /* what goes out */
     {"publish_annotated", SK_ROS_BOOL, SK_ROS_EVERY, "true", NULL, 0, 0,
      "draw results into the image while somebody subscribes to it"},
+    {"diagnostics_period", SK_ROS_REAL, SK_ROS_EVERY, "1.0", NULL, 0, 3600,
+     "seconds between two diagnoses; 0: none"},
     {0},
 };
 
