@@ -6,11 +6,12 @@
 #include "report/report.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What the tracks look like: sightings while they pass; at the end a few frames of the video once more, for pictures, and the page. */
 
-#define PICTURES_MOST 12 /* moments with a picture: each is a search in the video */
+#define PICTURES_MOST 12 /* moments with a picture: each is a way from a key frame */
 
 typedef struct reporting {
     sk_consumer base;
@@ -62,72 +63,91 @@ static sk_status retell(sk_consumer *base, int64_t entry, const sk_result_frame 
 
 /* --- pictures --- */
 
-typedef sk_status (*picture_taker)(sk_report *report, int32_t i, const sk_frame *frame, sk_error *err);
+typedef struct wanted {
+    int64_t frame;
+    int32_t moment; /* -1: the ground that paths are drawn on */
+} wanted;
 
-static sk_status take_ground(sk_report *report, int32_t i, const sk_frame *frame, sk_error *err)
+static int by_frame(const void *a, const void *b)
 {
-    (void)i;
-    return sk_report_ground(report, frame, err);
+    const wanted *x = a, *y = b;
+    return x->frame != y->frame ? x->frame < y->frame ? -1 : 1 : x->moment - y->moment;
 }
 
-/* A file that is played over and over has the same pictures each time: without this all of it would be decoded up to them. */
-static void fold(const reporting *c, sk_source_settings *media)
+/* A file that is played over and over has the same pictures each time: how many it has once; 0 where that does not matter or is
+ * not known. Without this all of it would be decoded up to them. */
+static int64_t frames_once(const reporting *c, const sk_source_settings *media)
 {
     sk_source *source = NULL;
     sk_source_info info = SK_SOURCE_INFO_INIT;
     sk_source_settings once = *media;
-    if (media->loop <= 1 || c->settings->media.first > 0 || c->settings->media.last > 0)
-        return;
-    once.first = 0;
+    if (media->loop <= 1 || media->first > 0 || media->last > 0)
+        return 0;
     once.last = 1;
     once.loop = 1;
     if (sk_source_open(c->settings->source, &once, &source, NULL) != SK_OK)
-        return;
+        return 0;
     sk_source_get_info(source, &info);
     sk_source_close(&source);
-    if (info.total < 1 || !info.exact)
-        return;
-    media->first %= info.total;
-    media->last = media->first + 1;
-    media->loop = 1;
+    return info.exact && info.total > 0 ? info.total : 0;
 }
 
-/* A frame by its number. A video that cannot be read again leaves the page without the picture: the tracks are there. */
-static sk_status show(reporting *c, int64_t number, int32_t i, picture_taker taker, sk_error *err)
+static int32_t list_wanted(reporting *c, sk_source_settings *media, wanted list[PICTURES_MOST + 1])
 {
+    int32_t n_moments = 0, n = 0;
+    const sk_suspect *moments = sk_report_suspects(c->report, &n_moments);
+    const int64_t once = frames_once(c, media);
+    list[n++] = (wanted){media->first > 0 ? media->first : 0, -1};
+    for (int32_t i = 0; i < n_moments && i < PICTURES_MOST; i++)
+        list[n++] = (wanted){once ? moments[i].frame % once : moments[i].frame, i};
+    if (once)
+        media->loop = 1;
+    qsort(list, (size_t)n, sizeof *list, by_frame);
+    return n;
+}
+
+static sk_status show_frame(reporting *c, const wanted *list, int32_t n, const sk_frame *frame, sk_error *err)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (list[i].frame == frame->index)
+            SK_TRY(list[i].moment < 0 ? sk_report_ground(c->report, frame, err)
+                                      : sk_report_picture(c->report, list[i].moment, frame, err));
+    return SK_OK;
+}
+
+/* All in one way through the video. One that cannot be read again leaves the page without pictures: the tracks are there. */
+static sk_status show_all(reporting *c, sk_error *err)
+{
+    wanted list[PICTURES_MOST + 1];
+    sk_frame_range ranges[PICTURES_MOST + 1];
     sk_source_settings media = c->settings->media;
     sk_source *source = NULL;
     const sk_frame *frame = NULL;
     sk_status status = SK_OK;
-    media.first = number;
-    media.last = number + 1;
+    if (c->run->without_video || strcmp(c->header->source_kind, "live") == 0 ||
+        sk_uri_is_once(c->settings->source))
+        return SK_OK;
+    const int32_t n = list_wanted(c, &media, list);
+    media.n_ranges = 0;
+    for (int32_t i = 0; i < n; i++)
+        if (i == 0 || list[i].frame != list[i - 1].frame)
+            ranges[media.n_ranges++] = (sk_frame_range){list[i].frame, list[i].frame + 1, 1};
+    media.ranges = ranges;
+    media.first = list[0].frame;
+    media.last = list[n - 1].frame + 1;
     media.step = 1;
     media.format = SK_PIXEL_RGB;
     media.accepts = NULL;
     media.n_accepts = 0;
-    fold(c, &media);
+    media.skip_unreadable = true;
     if (sk_source_open(c->settings->source, &media, &source, NULL) != SK_OK)
         return SK_OK;
-    if (sk_source_next(source, &frame, NULL) == SK_OK && frame) {
-        status = taker(c->report, i, frame, err);
+    while (status == SK_OK && sk_source_next(source, &frame, NULL) == SK_OK && frame) {
+        status = show_frame(c, list, n, frame, err);
         sk_source_release(source, frame);
     }
     sk_source_close(&source);
     return status;
-}
-
-static sk_status show_all(reporting *c, sk_error *err)
-{
-    int32_t n = 0;
-    const sk_suspect *list = sk_report_suspects(c->report, &n);
-    if (c->run->without_video || strcmp(c->header->source_kind, "live") == 0 ||
-        sk_uri_is_once(c->settings->source))
-        return SK_OK;
-    const int64_t first = c->settings->media.first > 0 ? c->settings->media.first : 0;
-    SK_TRY(show(c, first, 0, take_ground, err));
-    for (int32_t i = 0; i < n && i < PICTURES_MOST; i++)
-        SK_TRY(show(c, list[i].frame, i, sk_report_picture, err));
-    return SK_OK;
 }
 
 /* --- the page --- */

@@ -2,7 +2,9 @@
 #include "report/report_internal.h"
 
 #include "base/file.h"
+#include "base/cpu.h"
 #include "base/memory.h"
+#include "base/pool.h"
 #include "media/shrink.h"
 #include "media/cutout.h"
 #include "media/draw.h"
@@ -148,37 +150,96 @@ static sk_status put_png(const char *folder, const char *name, const sk_chart *c
     return status;
 }
 
-enum { PLOTS_MOST = 16 };
+enum { PLOTS_MOST = 16, PLOT_THREADS = 8 };
+
+typedef struct plot_work {
+    const sk_report *report;
+    const char *folder;
+    struct plot_done {
+        bool drawn;
+        sk_text svg;
+        sk_status status;
+        sk_error err;
+    } done[PLOTS_MOST];
+} plot_work;
+
+static sk_status write_plot(const plot_work *w, const report_plot *plot, struct plot_done *d, sk_error *err)
+{
+    sk_chart chart = {0};
+    sk_status status = SK_OK;
+    d->drawn = plot->draw(w->report, &chart);
+    if (d->drawn) {
+        SK_TRY_GOTO(sk_chart_to_svg(&chart, &d->svg, err));
+        SK_TRY_GOTO(put(w->folder, plot->name, ".svg", sk_text_get(&d->svg), d->svg.length, err));
+        SK_TRY_GOTO(put_png(w->folder, plot->name, &chart, err));
+    }
+done:
+    sk_chart_free(&chart);
+    return status;
+}
+
+static void write_part(void *context, int32_t part, int32_t part_count)
+{
+    plot_work *w = context;
+    (void)part_count;
+    w->done[part].status = write_plot(w, &report_plot_list[part], &w->done[part], &w->done[part].err);
+}
+
+static int32_t plot_count(void)
+{
+    int32_t n = 0;
+    while (report_plot_list[n].name && n < PLOTS_MOST)
+        n++;
+    return n;
+}
+
+/* Plots know nothing of each other: packing their pixels is most of a report's time, and cores are free by then. */
+static sk_status write_plots(plot_work *w, sk_error *err)
+{
+    const int32_t n = plot_count();
+    sk_pool_settings how = sk_pool_defaults();
+    sk_pool *pool = NULL;
+    how.threads = sk_cpu_usable_cores() < PLOT_THREADS ? sk_cpu_usable_cores() : PLOT_THREADS;
+    how.spin_us = 0;
+    SK_TRY(sk_pool_open(&how, &pool, err));
+    sk_pool_run(pool, write_part, w, n);
+    sk_pool_close(&pool);
+    for (int32_t i = 0; i < n; i++)
+        if (w->done[i].status != SK_OK) {
+            if (err)
+                *err = w->done[i].err;
+            return w->done[i].status;
+        }
+    return SK_OK;
+}
 
 sk_status sk_report_write(sk_report *r, const char *folder, const sk_report_time *times, int32_t n_times,
                           sk_error *err)
 {
     sk_status status = SK_OK;
-    sk_chart chart = {0};
-    sk_text page = {0}, svg[PLOTS_MOST] = {{0}};
+    sk_text page = {0};
     report_drawing drawings[PLOTS_MOST];
     int32_t n = 0;
     char *plots = sk_path_join(folder, "plots");
-    if (!plots)
-        return sk_fail_memory(err, strlen(folder));
-    SK_TRY_GOTO(sk_folder_make(plots, err));
-    for (const report_plot *plot = report_plot_list; plot->name && n < PLOTS_MOST; plot++) {
-        if (!plot->draw(r, &chart))
-            continue;
-        SK_TRY_GOTO(sk_chart_to_svg(&chart, &svg[n], err));
-        SK_TRY_GOTO(put(plots, plot->name, ".svg", sk_text_get(&svg[n]), svg[n].length, err));
-        SK_TRY_GOTO(put_png(plots, plot->name, &chart, err));
-        drawings[n] = (report_drawing){plot, sk_text_get(&svg[n])};
-        n++;
+    plot_work *work = sk_calloc(1, sizeof *work);
+    if (!plots || !work) {
+        status = sk_fail_memory(err, sizeof *work);
+        goto done;
     }
+    work->report = r;
+    work->folder = plots;
+    SK_TRY_GOTO(sk_folder_make(plots, err));
+    SK_TRY_GOTO(write_plots(work, err));
+    for (int32_t i = 0; i < plot_count(); i++)
+        if (work->done[i].drawn)
+            drawings[n++] = (report_drawing){&report_plot_list[i], sk_text_get(&work->done[i].svg)};
     report_page(r, drawings, n, times, n_times, &page);
     SK_TRY_GOTO(sk_text_status(&page, err));
     SK_TRY_GOTO(put(folder, "report", ".html", sk_text_get(&page), page.length, err));
 done:
-    for (int i = 0; i < PLOTS_MOST; i++)
-        sk_text_free(&svg[i]);
+    for (int i = 0; work && i < PLOTS_MOST; i++)
+        sk_text_free(&work->done[i].svg);
     sk_text_free(&page);
-    sk_chart_free(&chart);
-    sk_free(plots);
+    sk_free_all(work, plots);
     return status;
 }

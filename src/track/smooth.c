@@ -122,16 +122,16 @@ static void compare(smoothing *w, const strip *s, int32_t at)
     const double sides[GROUPS][2] = {{1, 1},           {box[2], box[3]}, {box[2], box[3]},
                                      {box[2], box[3]}, {box[6], box[7]}, {1, 1}};
     double errors[GROUPS][TRIED] = {{0}};
-    for (int k = 0; k < TRIED; k++)
-        for (int g = 1; g < GROUPS; g++) {
-            double values[VALUES], own;
-            if (!parabola(s, at, tried[k], true, groups[g], values, &own) || own > 0.95)
-                return; /* what the narrowest cannot tell is no comparison */
+    for (int k = 0; k < TRIED; k++) {
+        double values[VALUES], own;
+        if (!parabola(s, at, tried[k], true, (const int[]){groups[1][0], VALUES}, values, &own) || own > 0.95)
+            return; /* what the narrowest cannot tell is no comparison */
+        for (int g = 1; g < GROUPS; g++)
             for (int v = groups[g][0]; v < groups[g][1]; v++) {
                 const double off = (values[v] - now->values[v]) / (1 - own) / sides[g][v - groups[g][0]];
                 errors[g][k] += now->weight * fmin(off * off, MOST_OFF * MOST_OFF);
             }
-        }
+    }
     for (int k = 0; k < TRIED; k++)
         for (int g = 0; g < GROUPS; g++)
             w->errors[g][k] += errors[g][k];
