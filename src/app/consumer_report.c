@@ -21,6 +21,7 @@ typedef struct reporting {
     sk_run_folder *folder;
     const sk_run_header *header;
     sk_report *report;
+    int64_t last; /* frame that was told */
 } reporting;
 
 static sk_status begin(sk_consumer *base, const sk_run_header *header, sk_run_folder *folder, sk_error *err)
@@ -30,6 +31,7 @@ static sk_status begin(sk_consumer *base, const sk_run_header *header, sk_run_fo
     const sk_track_wish *wish = &c->run->wish;
     c->folder = folder;
     c->header = header;
+    c->last = -1;
     const char *name = strrchr(header->source, '/');
     const bool one_class = header->n_classes == 1 && header->class_names[0][0];
     snprintf(method, sizeof method, "%s, %s", wish->track.method, wish->online ? "online" : "offline");
@@ -48,6 +50,7 @@ static sk_status take(sk_consumer *base, sk_passing *passing, sk_error *err)
 {
     reporting *c = (reporting *)base;
     const sk_result_frame *r = passing->result;
+    c->last = r->index;
     if (r->problem || !r->sightings)
         return SK_OK;
     return sk_report_take(c->report, r->index, r->time, r->sightings, r->instances->count, err);
@@ -75,7 +78,7 @@ static int by_frame(const void *a, const void *b)
 }
 
 /* A file that is played over and over has the same pictures each time: how many it has once; 0 where that does not matter or is
- * not known. Without this all of it would be decoded up to them. */
+ * not known. Without this all of it would be decoded up to them. A number that the file only estimates holds if so many were read. */
 static int64_t frames_once(const reporting *c, const sk_source_settings *media)
 {
     sk_source *source = NULL;
@@ -89,7 +92,8 @@ static int64_t frames_once(const reporting *c, const sk_source_settings *media)
         return 0;
     sk_source_get_info(source, &info);
     sk_source_close(&source);
-    return info.exact && info.total > 0 ? info.total : 0;
+    const bool sure = info.exact || info.total * media->loop == c->last + 1;
+    return sure && info.total > 0 ? info.total : 0;
 }
 
 static int32_t list_wanted(reporting *c, sk_source_settings *media, wanted list[PICTURES_MOST + 1])
