@@ -187,30 +187,32 @@ static int64_t resident_bytes(void)
     return read ? (int64_t)resident * sysconf(_SC_PAGESIZE) : 0;
 }
 
-static void put_stage(sk_json *j, const char *name, double ms)
+/* `rate` is what passes through all stages: one that has several frames in hand at once does at least that. */
+static void put_stage(sk_json *j, const char *name, double ms, double rate)
 {
     if (!(ms > 0))
         return;
     sk_json_object(j);
     sk_json_key_string(j, "name", name);
-    sk_json_key_floats(j, {"ms", ms}, {"fps", 1000 / ms});
+    sk_json_key_floats(j, {"ms", ms}, {"fps", 1000 / ms > rate ? 1000 / ms : rate});
     sk_json_close(j);
 }
 
 /* Every stage's own speed: what it would do if it were alone. */
-static void put_stages(sk_json *j, const sk_predict_progress *p)
+static void put_stages(sk_json *j, const sk_predict_progress *p, double rate)
 {
     static const sk_stage shown[] = {SK_STAGE_PRE,   SK_STAGE_NETWORK, SK_STAGE_POST,
                                      SK_STAGE_CROPS, SK_STAGE_SECOND,  SK_STAGE_SECOND_POST};
     sk_json_key_array(j, "stages");
     if (p->source) {
         const sk_source_status source = sk_source_status_of(p->source);
-        put_stage(j, "decode", source.decoded ? 1e3 * source.decode_seconds / (double)source.decoded : 0);
+        put_stage(j, "decode", source.decoded ? 1e3 * source.decode_seconds / (double)source.decoded : 0,
+                  rate);
     }
     for (size_t i = 0; p->pipeline && i < sizeof shown / sizeof *shown; i++) {
         sk_stage_stats stats = SK_STAGE_STATS_INIT;
         if (sk_pipeline_get_stage(p->pipeline, shown[i], &stats) && stats.count > 0)
-            put_stage(j, sk_stage_name(shown[i]), stats.sum / (double)stats.count);
+            put_stage(j, sk_stage_name(shown[i]), stats.sum / (double)stats.count, rate);
     }
     sk_json_close(j);
     sk_json_key_array(j, "queues");
@@ -262,7 +264,11 @@ void sk_run_events_progress(sk_run_events *e, const sk_predict_progress *p)
     sk_json_key_floats(
         &l.json, {"seconds", p->seconds}, {"fps", rate},
         {"seconds_left", p->total > 0 && rate > 0 ? (double)(p->total - p->done) / rate : NAN});
-    put_stages(&l.json, p);
+    if (p->pipeline) {
+        const sk_pipeline_info *about = sk_pipeline_about(p->pipeline);
+        sk_json_key_strings(&l.json, {"runtime", about->runtime}, {"device", about->device});
+    }
+    put_stages(&l.json, p, rate);
     end(e, &l);
 }
 

@@ -9,7 +9,7 @@
  *
  *     {"event":"begin","source","out","number","count","runtime_requested"}         a source of `count` is begun
  *     {"event":"export","step","path","note","part"}                                a runtime's model file is made
- *     {"event":"progress","frame","total","continued","instances","seconds","fps","seconds_left","memory","stages","queues"}
+ *     {"event":"progress","frame","total","continued","instances","seconds","fps","seconds_left","memory","runtime","device","stages","queues"}
  *     {"event":"notice","text"}                                                     what the person should know
  *     {"event":"preview","frame"}                                                   the picture of --preview is of this frame
  *     {"event":"result","state","out","frames","instances","seconds","runtime","device","precision","files"}

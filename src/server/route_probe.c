@@ -34,6 +34,10 @@ static sk_status probe_model(const char *path, sk_json *j, sk_error *err)
 {
     sk_model *model = NULL;
     SK_TRY(sk_model_open(path, &model, err));
+    if (model->truncated) {
+        sk_model_close(&model);
+        return sk_fail(err, SK_ERR_FORMAT, "%s: the file is cut off and cannot be run; fetch it again", path);
+    }
     sk_json_key_string(j, "kind", "model");
     sk_json_key_object(j, "model");
     sk_json_key_strings(j, {"family", sk_family_is_ultralytics(model->family) ? "yolo" : "sleap"},

@@ -34,7 +34,8 @@ typedef struct sk_run_told {
     int64_t preview; /* frame; -1: no picture */
     bool ended;      /* the last line came … */
     int end_status;
-    char result[32];           /* state of the last source */
+    char result[32];           /* state of the last source … */
+    int64_t frames;            /* … of which so many are written */
     int64_t events_at, log_at; /* bytes of the files that were read */
     sk_text part;              /* of a line that is not whole yet */
     sk_text log_part;

@@ -51,13 +51,16 @@ static void put_export(sk_json *j, const sk_run_told *t)
 
 static void put_progress(sk_json *j, const sk_run_told *t)
 {
-    static const char *const but[] = {"event", NULL};
+    const bool over = t->frames > 0 && strcmp(t->result, "finished") == 0;
+    const char *const but[] = {"event", "runtime", "device", over ? "frame" : NULL, "total", NULL};
     sk_json_key(j, "progress");
     if (!t->progress) {
         sk_json_null(j);
         return;
     }
     sk_json_object(j);
+    if (over) /* a source may have fewer frames than it promised, and the last line of progress is a moment old */
+        sk_json_key_ints(j, {"frame", t->frames}, {"total", t->frames});
     sk_setting_write_others(j, sk_config_root(t->progress), but);
     sk_json_close(j);
 }

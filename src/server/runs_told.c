@@ -77,12 +77,15 @@ static void take_event(sk_page_run *run, const char *line, size_t length)
     const sk_config_value *e = sk_config_root(config);
     const char *kind = sk_config_text_or(e, "event", "");
     if (strcmp(kind, "progress") == 0) {
+        copy(t->runtime, sizeof t->runtime, sk_config_get(e, "runtime"));
+        copy(t->device, sizeof t->device, sk_config_get(e, "device"));
         sk_config_close(&t->progress);
         t->progress = config;
         config = NULL;
         t->export_step[0] = '\0';
     } else if (strcmp(kind, "begin") == 0) {
         copy(t->runtime_requested, sizeof t->runtime_requested, sk_config_get(e, "runtime_requested"));
+        t->result[0] = '\0'; /* that was the source before */
     } else if (strcmp(kind, "export") == 0) {
         take_export(t, e);
     } else if (strcmp(kind, "notice") == 0) {
@@ -93,6 +96,7 @@ static void take_event(sk_page_run *run, const char *line, size_t length)
         copy(t->runtime, sizeof t->runtime, sk_config_get(e, "runtime"));
         copy(t->device, sizeof t->device, sk_config_get(e, "device"));
         copy(t->result, sizeof t->result, sk_config_get(e, "state"));
+        t->frames = sk_config_int_or(e, "frames", 0);
     } else if (strcmp(kind, "end") == 0) {
         t->ended = true;
         t->end_status = (int)sk_config_int_or(e, "status", SK_ERR_INTERNAL);
@@ -152,9 +156,9 @@ bool sk_page_run_hear(sk_runs *runs, sk_page_run *run)
 static const char *last_line(const sk_page_run *run)
 {
     for (int32_t i = run->log_count - 1; i >= 0; i--) {
-        const char *line = run->log[(run->log_first + i) % SK_RUN_LOG_LINES];
-        if (strstr(line, "error:"))
-            return strstr(line, "error:") + strlen("error:") + 1;
+        const char *text = strstr(run->log[(run->log_first + i) % SK_RUN_LOG_LINES], "error: ");
+        if (text && text[strlen("error: ")])
+            return text + strlen("error: ");
     }
     return "";
 }
@@ -178,10 +182,15 @@ void sk_page_run_conclude(sk_runs *runs, sk_page_run *run, int exit_status)
                  "the run's process was ended by signal %d (%s)\nContinue goes on from the last frame that "
                  "is written",
                  WTERMSIG(exit_status), strsignal(WTERMSIG(exit_status)));
-    } else if (exit_status >= 0) {
+    } else if (exit_status == 0) { /* it could not tell, as on a full disk; its exit code does */
+        run->state = SK_PAGE_DONE;
+    } else if (exit_status > 0) {
         run->state = SK_PAGE_FAILED;
-        snprintf(t->message, sizeof t->message, "%.900s",
-                 last_line(run)[0] ? last_line(run) : "the run ended before it had begun; its log says more");
+        if (last_line(run)[0])
+            snprintf(t->message, sizeof t->message, "%.900s", last_line(run));
+        else
+            snprintf(t->message, sizeof t->message, "the run's process ended with code %d; its log says more",
+                     WEXITSTATUS(exit_status));
     } else {
         run->state = SK_PAGE_STOPPED;
         snprintf(t->message, sizeof t->message,

@@ -197,6 +197,7 @@ def lock(v):
     text = state(b, ".lock")
     v.expect("started here" in text, f"says by which run: {text}")
     v.expect(b.script("return [...document.querySelectorAll('.chooser input')].every((e) => e.disabled)"), "all are locked")
+    v.expect(runs(b)[-1]["runtime"] == "cpu", f"the effective runtime is known while it runs: {runs(b)[-1]}")
     b.picture("locked.png")
 
 

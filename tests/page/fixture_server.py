@@ -27,6 +27,8 @@ class State:
     locked = []
     corrections = []
     runs = []
+    stranger = False  # this page's token is that of an earlier start
+    missing = ()  # frames that cannot be read
 
 
 def allowed(name, pipelines):
@@ -188,6 +190,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         path = url.path[len("/api/v1/"):]
         query = urllib.parse.parse_qs(url.query)
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
+        if State.stranger:
+            self.reply(401, "application/json", b'{"error": {"message": "the link is old", "hint": null}}')
+            return
         if path == "events":
             self.send_response(200)
             self.send_header("Content-Type", "text/event-stream")
@@ -196,6 +201,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(b"event: runtimes\ndata: {}\n\n")
             self.wfile.flush()
             self.rfile.read(1)  # until the page goes
+            return
+        if path in ("frame", "view/frame.jpg") and int(query["n"][0]) in State.missing:
+            self.reply(404, "application/json", b"{}")
             return
         if path in ("frame", "view/frame.jpg"):
             self.reply(200, "image/png", picture(int(query["n"][0])))

@@ -200,7 +200,76 @@ def dropped(v):
     b.until("looked at", "document.querySelector('.facts').innerText.includes('320 × 240')")
 
 
+def pasted(v):
+    """a path may be pasted in quotes or as an address, and a model without keypoints is no pose model"""
+    b = v.browser
+    v.go("track")
+    b.until_text("What to run")
+    for text in ('"/data/fish one.mp4"', " '/data/fish one.mp4' ", "file:///data/fish%20one.mp4"):
+        b.put(".path input", "/data/other.mp4")
+        b.put(".path input", text)
+        b.until(text, "document.querySelector('.path input').value === '/data/fish one.mp4' && document.querySelector('.facts').innerText.includes('320 × 240')")
+    if not b.script("return [...document.querySelectorAll('label.check')].find((e) => e.textContent.includes('Pose')).querySelector('input').checked"):
+        b.click("label.check", "Pose")
+    b.script("[...document.querySelectorAll('.path')].find((e) => e.textContent.includes('Pose model')).querySelector('input').id = 'pose_model'")
+    b.put("#pose_model", "/data/boxes.pt")
+    b.until("refused", "document.querySelector('#pose_model').getAttribute('aria-invalid') === 'true'")
+    b.put("#pose_model", "/data/pose.pt")
+    b.until("taken", "!document.querySelector('#pose_model').hasAttribute('aria-invalid')")
+
+
+def no_picture(v):
+    """a frame that cannot be read says so in its place"""
+    b = v.browser
+    STATE.missing = (100,)
+    v.refusals.append("frame?")
+    go = "const r = document.querySelector('.scrubber input[type=range]'); r.value = arguments[0]; r.dispatchEvent(new Event('input'))"
+    b.script(go, 100)
+    b.until("said", "document.querySelector('.stage_hint').checkVisibility() && document.querySelector('.stage_hint').innerText.includes('Frame 100 cannot be read')")
+    b.picture("no_picture.png")
+    b.script(go, 50)
+    b.until("gone", "document.querySelector('.stage canvas').dataset.frame === '50' && !document.querySelector('.stage_hint').checkVisibility()")
+    STATE.missing = ()
+
+
+def exporting(v):
+    """a run whose runtime needs a file of its own says at which step it is; the header shows the run's own runtime"""
+    b = v.browser
+    on = {**fixture_server.run(0), "progress": None, "runtime_requested": "onnx_cpu", "runtime": None}
+    line = "document.getElementById('runtime_line').innerText"
+    for step, text in (("making", "Step 1 of 3"), ("checking", "Step 2 of 3"), ("writing", "Step 3 of 3")):
+        STATE.runs = [{**on, "export": {"runtime": "onnx_cpu", "step": step, "text": "/data/model.onnx", "share": None}}]
+        b.open("about:blank")
+        b.open(v.url + "#/runs/1")
+        b.until(step, f"document.querySelector('.note.export')?.innerText.includes('{text}')")
+        v.expect("ONNX (CPU): /data/model.onnx" in b.script("return document.querySelector('.note.export').innerText"), "which file, for which runtime")
+        v.expect(b.script("return document.querySelector('.note.export progress').matches(':indeterminate')"), "that something goes on")
+    b.until("not known", line + ".includes('Requested ONNX (CPU)') && " + line + ".includes('Effective not known yet')")
+    v.expect("run1" in b.script("return document.querySelector('.run_row').innerText"), "which folder it writes")
+    b.picture("export.png")
+    STATE.runs = [{**fixture_server.run(3), "runtime_requested": "onnx_cpu", "runtime": "onnx_cpu"}]
+    b.reload()
+    b.until("known", line + ".includes('Effective ONNX (CPU)')")
+    STATE.runs = []
+
+
+def stranger(v):
+    """a page of an earlier start says that it needs the new link, and its header stays in the window"""
+    b = v.browser
+    b.reload()
+    b.until_text("No runs yet")
+    v.refusals += ["events", "about"]
+    STATE.stranger = True
+    b.script("import('./events.js').then((e) => e.listen())")
+    b.until("said", "document.querySelector('.top .state.bad')?.checkVisibility() && document.querySelector('.top .state.bad').innerText.includes('open the link')")
+    v.expect(b.script("return document.documentElement.scrollWidth <= innerWidth"), "nothing lies outside the window")
+    b.picture("stranger.png")
+    STATE.stranger = False
+    b.until("known again", "!document.querySelector('.top .state.bad').checkVisibility()")
+
+
 if __name__ == "__main__":
     visit.needed()
     server, url = fixture_server.start()
-    sys.exit(visit.run(lambda: visit.Visit("made_up", url), [gating, reset_notice, same_runtime, lock, views, checker, steady, keyboard, shortcuts, dropped]))
+    sys.exit(visit.run(lambda: visit.Visit("made_up", url), [gating, reset_notice, same_runtime, lock, views, checker, steady, keyboard, shortcuts, dropped, pasted, no_picture,
+                                                                              exporting, stranger]))

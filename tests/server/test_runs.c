@@ -332,6 +332,21 @@ static void test_runs_of_terminals(void **state)
     sk_run_lock_close(&run);
 }
 
+/* What cannot be run is refused where it is chosen, not when the run begins. */
+static void test_a_model_that_is_cut_off(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    char *whole = NULL, *text = NULL;
+    size_t bytes = 0;
+    assert_ok(sk_file_read(model, 1 << 28, &whole, &bytes, &err), &err);
+    assert_ok(sk_file_replace(place("root/cut.pt"), whole, bytes / 2, &err), &err);
+    assert_int_equal(get("/api/v1/probe?path=model.pt", NULL), 200);
+    assert_int_equal(get("/api/v1/probe?path=cut.pt", &text), 422);
+    assert_non_null(strstr(text, "cut off"));
+    sk_free_all(whole, text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +355,7 @@ int main(void)
         cmocka_unit_test(test_a_killed_run_is_told_and_goes_on),
         cmocka_unit_test(test_the_next_server_finds_a_run),
         cmocka_unit_test(test_a_run_that_cannot_be),
+        cmocka_unit_test(test_a_model_that_is_cut_off),
         cmocka_unit_test(test_one_frame),
         cmocka_unit_test(test_runs_of_terminals),
     };

@@ -59,6 +59,15 @@ function all_anew() {
     store.set('runtimes_changed', {});
 }
 
+/* A server that was started anew does not know this page; one that is gone answers nothing. */
+async function why_not() {
+    try {
+        await api.about();
+    } catch (error) {
+        if (error.status === 401) store.set('connected', 'stranger');
+    }
+}
+
 export function listen() {
     source?.close();
     source = api.events();
@@ -68,7 +77,9 @@ export function listen() {
     };
     source.onerror = () => {
         store.set('connected', false);
-        if (source.readyState === EventSource.CLOSED) setTimeout(listen, 2000);
+        if (source.readyState !== EventSource.CLOSED) return;
+        why_not();
+        setTimeout(listen, 2000);
     };
     hear('run', hear_run);
     hear('log', put_line);

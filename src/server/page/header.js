@@ -56,9 +56,9 @@ export function build_header() {
         nav, offline, line, theme_button(),
         h('button', {type: 'button', class: 'icon plain', 'aria-label': t('keys.title'), title: t('keys.title'), onclick: show_shortcuts}, '?'));
     store.watch('runtimes', (state) => {
-        const on = store.get('runs')?.find((r) => r.state === 'running' && r.runtime);
+        const on = store.get('runs')?.find((r) => ['running', 'stopping'].includes(r.state) && r.runtime_requested);
         say(requested, runtime_label(on?.runtime_requested ?? state.saved));
-        say(effective, runtime_label(on?.runtime ?? state.effective));
+        say(effective, on && !on.runtime ? t('runtime.not_yet') : runtime_label(on?.runtime ?? state.effective));
     });
     store.watch('runs', (runs) => {
         const on = runs.filter((r) => ['running', 'queued', 'stopping'].includes(r.state)).length;
@@ -67,7 +67,10 @@ export function build_header() {
         running.setAttribute('aria-label', t('runs.on', {n: on}));
         if (store.get('runtimes')) store.set('runtimes', store.get('runtimes'));
     });
-    store.watch('connected', (yes) => { offline.hidden = yes; });
+    store.watch('connected', (yes) => {
+        offline.hidden = yes === true;
+        say(offline, yes === 'stranger' ? t('stranger') : t('offline'));
+    });
 }
 
 export function mark_place(place) {

@@ -11,13 +11,24 @@ import {facts_text} from './words.js';
 export function dropped(event) {
     const text = event.dataTransfer.getData('text/uri-list') || event.dataTransfer.getData('text/plain');
     const line = text.split(/\r?\n/).find((l) => l && !l.startsWith('#'))?.trim();
-    if (line?.startsWith('file://')) return {path: decodeURIComponent(new URL(line).pathname)};
-    if (line?.startsWith('/')) return {path: line};
+    const path = cleaned(line ?? '');
+    if (path.startsWith('/')) return {path};
     return {name: event.dataTransfer.files[0]?.name ?? ''};
 }
 
-/* what: key of texts; wants: kinds of files; recent(): paths; onfacts(facts | null, path) */
-export function path_field({label, why, title, wants, recent, value, onfacts}) {
+/* What people paste: a path in quotes, as file managers copy it, or as an address. */
+export function cleaned(text) {
+    const bare = text.trim().replace(/^(["'])(.*)\1$/s, '$2').trim();
+    if (!/^file:\/\//i.test(bare)) return bare;
+    try {
+        return decodeURIComponent(new URL(bare).pathname);
+    } catch {
+        return bare;
+    }
+}
+
+/* wants: kinds of files; unfit(facts): why it cannot be this one after all, or null; recent(): paths; onfacts(facts | null, path) */
+export function path_field({label, why, title, wants, unfit, recent, value, onfacts}) {
     const id = fresh_id('path');
     const names = h('datalist', {id: `${id}_list`});
     const input = h('input', {type: 'text', id, value, list: names.id, spellcheck: 'false', autocomplete: 'off', 'aria-describedby': `${id}_facts`, placeholder: t('path.placeholder')});
@@ -31,7 +42,8 @@ export function path_field({label, why, title, wants, recent, value, onfacts}) {
     async function look(chosen = true) {
         looking?.abort();
         const mine = looking = new AbortController();
-        const path = input.value.trim();
+        const path = cleaned(input.value);
+        if (path !== input.value.trim()) input.value = path;
         known = null;
         facts.classList.remove('wrong');
         input.removeAttribute('aria-invalid');
@@ -45,6 +57,8 @@ export function path_field({label, why, title, wants, recent, value, onfacts}) {
             const found = await api.probe(path, mine.signal);
             if (mine.signal.aborted) return;
             if (!wants.includes(found.kind)) throw new Error(t('path.other', {wanted: wants.map((w) => t(`kind.${w}`)).join(', '), kind: t(`kind.${found.kind}`)}));
+            const lack = unfit?.(found);
+            if (lack) throw new Error(lack);
             known = found;
             fill(facts, facts_text(found));
             onfacts(found, path);

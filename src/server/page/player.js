@@ -86,6 +86,8 @@ export function player() {
             if (life.signal.aborted || video !== mine) break;
             picture = image;
             shown = n;
+            say(hint, mine.url && !image ? t('stage.no_picture', {n}) : t('stage.empty'));
+            hint.hidden = !mine.url || !!image;
             paint();
             show_numbers();
             mine.onframe?.(n);
@@ -168,6 +170,7 @@ export function player() {
             picture = null;
             enable(!!of && of.frames > 1);
             hint.hidden = !!of;
+            say(hint, t('stage.empty'));
             if (!of) {
                 canvas.width = canvas.width;
                 canvas.setAttribute('aria-label', t('stage.empty'));

@@ -91,8 +91,9 @@ export function run_panel(first) {
 
     function show_message(r) {
         const lines = [];
-        if (r.export) lines.push(h('div', {class: 'note'}, t('run.export', {runtime: runtime_label(r.export.runtime), text: r.export.text ?? ''}),
-            Number.isFinite(r.export.share) ? h('progress', {max: 1, value: r.export.share, 'aria-label': t('run.export_progress')}) : null));
+        if (r.export) lines.push(h('div', {class: 'note export'}, h('div', null, t('run.export', {runtime: runtime_label(r.export.runtime), text: r.export.text ?? ''})),
+            h('div', {class: 'small', data: {step: r.export.step}}, t(`export.${r.export.step}`)),
+            h('progress', {max: 1, value: Number.isFinite(r.export.share) ? r.export.share : null, 'aria-label': t('run.export_progress')})));
         if (r.message) lines.push(h('div', {class: `note ${r.state === 'failed' ? 'bad' : r.state === 'stopped' ? 'warn' : ''}`}, r.message, r.hint && h('div', {class: 'remedy'}, r.hint)));
         const key = JSON.stringify([r.export, r.message, r.hint, r.state]);
         if (message.dataset.key !== key) fill(message, lines), message.dataset.key = key;
@@ -113,7 +114,7 @@ export function run_panel(first) {
         tiles.fps.say(number_text(p.fps));
         tiles.left.say(on ? seconds_text(p.seconds_left) : '–');
         tiles.memory.say(p.memory ? bytes_text(p.memory) : '–');
-        say(runtime, r.runtime || r.runtime_requested ? t('runtime.both', {requested: runtime_label(r.runtime_requested ?? r.runtime), effective: r.runtime ? runtime_label(r.runtime) : '–'}) : '');
+        say(runtime, r.runtime || r.runtime_requested ? t('runtime.both', {requested: runtime_label(r.runtime_requested ?? r.runtime), effective: r.runtime ? runtime_label(r.runtime) : on ? t('runtime.not_yet') : '–'}) : '');
         show_message(r);
         stages.show(p.stages ?? []);
         queues.show(p.queues ?? []);

@@ -7,7 +7,7 @@ import {complain} from './notices.js';
 import {run_panel} from './run_panel.js';
 import {keys_of_view} from './shortcuts.js';
 import {t} from './texts.js';
-import {number_text} from './words.js';
+import {name_of, number_text} from './words.js';
 
 const weight = {running: 0, stopping: 0, queued: 1, stopped: 2, failed: 2, done: 3};
 export const kind_of = {running: 'busy', stopping: 'busy', queued: '', stopped: 'warn', failed: 'bad', done: 'good'};
@@ -37,7 +37,8 @@ export function open_runs(main, {rest}) {
             state.className = `state ${kind_of[r.state] ?? ''}`;
             bar.value = percent(r);
             const p = r.progress;
-            say(line, r.own === false ? t('runs.terminal', {pid: r.pid}) : p?.total ? t('runs.line', {frame: p.frame, total: p.total, fps: number_text(p.fps)}) : t(`command.${r.command}`));
+            const where = r.folder ? name_of(r.folder) : t(`command.${r.command}`);
+            say(line, r.own === false ? t('runs.terminal', {pid: r.pid}) : p?.total ? t('runs.line', {where, frame: p.frame, total: p.total, fps: number_text(p.fps)}) : where);
             if (r.id === chosen) link.setAttribute('aria-current', 'true');
             else link.removeAttribute('aria-current');
         }};

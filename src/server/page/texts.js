@@ -10,6 +10,7 @@ const english = {
     cancel: 'Cancel',
     waiting: 'One moment…',
     offline: 'No connection to skitter: is it still running?',
+    stranger: 'skitter was started anew: open the link that it printed.',
 
     'place.track': 'Track',
     'place.pose': 'Pose',
@@ -41,6 +42,7 @@ const english = {
 
     'runtime.requested': 'Requested',
     'runtime.effective': 'Effective',
+    'runtime.not_yet': 'not known yet',
     'runtime.both': 'Requested: {requested}. Effective: {effective}.',
     'runtime.one': 'One runtime computes detection and pose alike. Track and Pose show the same value.',
     'runtime.not_offered': 'Not offered now ({n})',
@@ -85,6 +87,7 @@ const english = {
     'path.other': 'This is not what belongs here (wanted: {wanted}; this is: {kind}).',
 
     'stage.empty': 'The frame appears here once a video is chosen. A file can be dropped here.',
+    'stage.no_picture': 'Frame {n} cannot be read: the video may be cut off or damaged there.',
     'stage.label': 'Frame of the video',
     'stage.frame': 'Frame',
     'stage.frame_number': 'Frame number',
@@ -119,6 +122,7 @@ const english = {
     'track.backend': 'Pose backend',
     'track.pose_model': 'Pose model',
     'track.pose_model_why': 'A YOLO pose .pt, or a SLEAP model folder.',
+    'track.no_keypoints': 'This model ({task}) finds no keypoints: one that finds poses belongs here.',
     'track.centroid': 'Centroid model (top-down only)',
     'track.centroid_why': 'SLEAP top-down models are two folders: centroid and centered instance.',
     'track.performance': 'Performance',
@@ -217,7 +221,7 @@ const english = {
     'runs.begin': 'Begin one',
     'runs.progress': 'Progress',
     'runs.on': '{n} on',
-    'runs.line': '{frame} of {total} frames, {fps} frames/s',
+    'runs.line': '{where}: {frame} of {total} frames, {fps} frames/s',
     'runs.terminal': 'in a terminal, process {pid}',
     'runs.remove': 'Take off the list',
     'run.frames': 'frames',
@@ -238,6 +242,10 @@ const english = {
     'run.no_log': 'Nothing yet.',
     'run.export': 'Making the file for {runtime}: {text}',
     'run.export_progress': 'Export progress',
+    'export.waiting': 'Another program makes it already; this run waits for it.',
+    'export.making': 'Step 1 of 3: the model is written in that runtime’s form.',
+    'export.checking': 'Step 2 of 3: its answers are compared with skitter’s own.',
+    'export.writing': 'Step 3 of 3: it is put beside the model, for this run and later ones.',
 
     'results.title': 'Results',
     'results.folder': 'Run folder',

@@ -68,14 +68,15 @@ export function open_track(main) {
         facts.video = found;
         changed();
     });
-    const model = (key, slot, label, why) => model_field(label, why, s[key], (found, path) => {
+    const model = (key, slot, label, why, unfit) => model_field(label, why, s[key], (found, path) => {
         s[key] = path;
         facts[slot] = found;
         if (slot === 'pose' && found?.model && found.model.family !== s.backend) set_backend(found.model.family);
         repipe();
-    });
+    }, unfit);
     const detector = model('detector', 'detector', t('track.detector'), t('track.detector_why'));
-    const pose_model = model('pose_model', 'pose', t('track.pose_model'), t('track.pose_model_why'));
+    const pose_model = model('pose_model', 'pose', t('track.pose_model'), t('track.pose_model_why'),
+        ({model: m}) => m.keypoints?.length && m.task !== 'centroid' ? null : t('track.no_keypoints', {task: m.task}));
     const centroid = model('centroid', 'centroid', t('track.centroid'), t('track.centroid_why'));
     const method = segments('method', {text: t('track.method'), unseen: true}, [['model', t('track.by_model')], ['background', t('track.by_background')]], s.method, (v) => { s.method = v; repipe(); });
     const backend = segments('backend', {text: t('track.backend'), unseen: true}, [['yolo', t('backend.yolo')], ['sleap', t('backend.sleap')]], s.backend, (v) => set_backend(v));

@@ -12,9 +12,10 @@ export function bytes_text(n) {
 
 export function seconds_text(s) {
     if (!Number.isFinite(s)) return '–';
-    if (s < 60) return t('time.s', {s: s < 10 ? s.toFixed(1) : Math.round(s)});
-    const m = Math.floor(s / 60);
-    return m < 60 ? t('time.m', {m, s: Math.round(s % 60)}) : t('time.h', {h: Math.floor(m / 60), m: m % 60});
+    if (s < 59.5) return t('time.s', {s: s < 10 ? s.toFixed(1) : Math.round(s)});
+    const whole = Math.round(s);
+    const m = Math.floor(whole / 60);
+    return m < 60 ? t('time.m', {m, s: whole % 60}) : t('time.h', {h: Math.floor(m / 60), m: m % 60});
 }
 
 export const number_text = (v, digits = 1) => Number.isFinite(v) ? v.toFixed(digits) : '–';
@@ -24,7 +25,7 @@ export const name_of = (path) => path ? path.replace(/\/+$/, '').split('/').pop(
 export function facts_text(found) {
     if (found.video) {
         const v = found.video;
-        return t('facts.video', {width: v.width, height: v.height, frames: v.frames ?? '?', fps: number_text(v.fps, 1), time: seconds_text(v.seconds)});
+        return t('facts.video', {width: v.width, height: v.height, frames: v.frames > 0 ? v.frames : '?', fps: number_text(v.fps, 1), time: seconds_text(v.seconds)});
     }
     if (found.model) {
         const m = found.model;

@@ -23,8 +23,8 @@ export function video_field(s, work, then) {
     return video;
 }
 
-export function model_field(label, why, value, onfacts) {
-    return path_field({label, why, title: t('track.choose_model'), wants: ['model'], recent: () => recent_of('models'), value, onfacts});
+export function model_field(label, why, value, onfacts, unfit) {
+    return path_field({label, why, title: t('track.choose_model'), wants: ['model'], recent: () => recent_of('models'), value, onfacts, unfit});
 }
 
 export function results_card(s, changed) {

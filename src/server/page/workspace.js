@@ -124,7 +124,7 @@ export function workspace({command, words, wish, missing, extra_draw, onframe}) 
         show_video(facts, path) {
             found = null;
             const v = facts?.video;
-            stage.open(v ? {frames: v.frames || 1, width: v.width, height: v.height, fps: v.fps, label: t('stage.label'),
+            stage.open(v ? {frames: Math.max(1, v.frames), width: v.width, height: v.height, fps: v.fps, label: t('stage.label'),
                 url: (n) => api.frame_url(path, n, 1280),
                 draw(c, n, unit) {
                     extra_draw?.(c, unit);
