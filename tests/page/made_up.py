@@ -242,7 +242,7 @@ def exporting(v):
         b.open("about:blank")
         b.open(v.url + "#/runs/1")
         b.until(step, f"document.querySelector('.note.export')?.innerText.includes('{text}')")
-        v.expect("ONNX (CPU): /data/model.onnx" in b.script("return document.querySelector('.note.export').innerText"), "which file, for which runtime")
+        b.until("which file, for which runtime", "document.querySelector('.note.export').innerText.includes('ONNX (CPU): /data/model.onnx')")
         v.expect(b.script("return document.querySelector('.note.export progress').matches(':indeterminate')"), "that something goes on")
     b.until("not known", line + ".includes('Requested ONNX (CPU)') && " + line + ".includes('Effective not known yet')")
     v.expect("run1" in b.script("return document.querySelector('.run_row').innerText"), "which folder it writes")

@@ -95,7 +95,7 @@ export function run_panel(first) {
             h('div', {class: 'small', data: {step: r.export.step}}, t(`export.${r.export.step}`)),
             h('progress', {max: 1, value: Number.isFinite(r.export.share) ? r.export.share : null, 'aria-label': t('run.export_progress')})));
         if (r.message) lines.push(h('div', {class: `note ${r.state === 'failed' ? 'bad' : r.state === 'stopped' ? 'warn' : ''}`}, r.message, r.hint && h('div', {class: 'remedy'}, r.hint)));
-        const key = JSON.stringify([r.export, r.message, r.hint, r.state]);
+        const key = JSON.stringify([r.export, runtime_label(r.export?.runtime), r.message, r.hint, r.state]);
         if (message.dataset.key !== key) fill(message, lines), message.dataset.key = key;
     }
 

@@ -69,7 +69,7 @@ export function open_runs(main, {rest}) {
 
     main.append(h('div', {class: 'split narrow'}, h('div', {class: 'side stack'}, h('h1', null, t('runs.title')), h('p', {class: 'dim small'}, t('runs.why')), list), right));
     refresh_runs().catch(complain);
-    const ends = [store.watch('runs', draw), keys_of_view([{key: 'x', text: t('work.stop'), run: () => panel?.stop()}])];
+    const ends = [store.watch('runs', draw), store.watch('runtimes', () => draw(store.get('runs') ?? [])), keys_of_view([{key: 'x', text: t('work.stop'), run: () => panel?.stop()}])];
     return () => {
         ends.forEach((end) => end());
         panel?.close();
