@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engines/foreign/library.h"
+#include "base/library.h"
 #include "engines/ort/ort_api.h"
 
 #include <dlfcn.h>

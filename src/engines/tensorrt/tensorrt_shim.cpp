@@ -16,7 +16,7 @@ extern "C" {
 #include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "engines/foreign/library.h"
+#include "base/library.h"
 #include "engines/tensorrt/tensorrt_shim.h"
 }
 

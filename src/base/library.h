@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SK_ENGINES_FOREIGN_LIBRARY_H
-#define SK_ENGINES_FOREIGN_LIBRARY_H
+#ifndef SK_BASE_LIBRARY_H
+#define SK_BASE_LIBRARY_H
 
 #include "base/error.h"
 
