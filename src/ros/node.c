@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ros/node.h"
+
+#include "base/clock.h"
+#include "ros/node_inside.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TURN_NS 100000000 /* how soon an interruption is noticed */
+
+/* --- opening --- */
+
+static sk_status open_core(sk_ros_node *node, sk_error *err)
+{
+    SK_TRY(sk_node_core_open(sk_params_settings(node->settings->params), &node->core, err));
+    return node_begin_telling(node, err);
+}
+
+static void close_core(sk_ros_node *node)
+{
+    node_end_telling(node);
+    sk_node_core_close(&node->core);
+}
+
+/* What may change while the node runs, for the other thread. */
+static void note_live(sk_ros_node *node)
+{
+    const sk_params *params = node->settings->params;
+    pthread_mutex_lock(&node->lock);
+    node->annotate = sk_params_truth(params, "publish_annotated");
+    snprintf(node->frame_id, sizeof node->frame_id, "%s", sk_params_text(params, "frame_id"));
+    pthread_mutex_unlock(&node->lock);
+}
+
+static sk_status open_topics(sk_ros_node *node, sk_error *err)
+{
+    const sk_params *params = node->settings->params;
+    const sk_pipeline_info *about = sk_node_core_about(node->core);
+    const int32_t depth = (int32_t)sk_params_number(params, "qos_depth");
+    const sk_dds_quality in = {.reliable = node->every,
+                               .every = node->every,
+                               .transient_local =
+                                   strcmp(sk_params_text(params, "qos_durability"), "transient_local") == 0,
+                               .depth = depth};
+    const sk_dds_quality out = {.reliable = true, .every = node->every, .depth = node->every ? 64 : 10};
+    const sk_dds_quality plain = {.reliable = true, .depth = 10};
+    const sk_dds_quality kept = {.reliable = true, .transient_local = true, .depth = 1000};
+    char topic[SK_ROS_NAME];
+    sk_ros_graph *g = node->graph;
+    SK_TRY(sk_ros_graph_publish(g, "/rosout", "rcl_interfaces/msg/Log", &kept, &node->out.log, err));
+    SK_TRY(sk_ros_graph_publish(g, "~/detections", "vision_msgs/msg/Detection2DArray", &out,
+                                &node->out.detections, err));
+    if (about->n_keypoints)
+        SK_TRY(sk_ros_graph_publish(g, "~/keypoints", "skitter_msgs/msg/InstanceArray", &out,
+                                    &node->out.keypoints, err));
+    if (node->settings->track)
+        SK_TRY(
+            sk_ros_graph_publish(g, "~/tracks", "skitter_msgs/msg/TrackArray", &out, &node->out.tracks, err));
+    SK_TRY(
+        sk_ros_graph_publish(g, "~/annotated", "sensor_msgs/msg/Image", &plain, &node->out.annotated, err));
+    SK_TRY(sk_ros_graph_publish(g, "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", &plain,
+                                &node->out.diagnostics, err));
+    const int length = snprintf(topic, sizeof topic, "%s%s", sk_params_text(params, "input_topic"),
+                                node->compressed ? "/compressed" : "");
+    if (length >= (int)sizeof topic)
+        return sk_fail(err, SK_ERR_ARG, "input_topic is too long");
+    return sk_ros_graph_subscribe(
+        g, topic, node->compressed ? "sensor_msgs/msg/CompressedImage" : "sensor_msgs/msg/Image", &in,
+        &node->images, err);
+}
+
+static sk_status open_node(sk_ros_node *node, sk_error *err)
+{
+    const sk_ros_node_settings *s = node->settings;
+    const sk_ros_graph_settings how = {.domain = s->domain, .humble = s->humble};
+    node->every = strcmp(sk_params_text(s->params, "qos_reliability"), "reliable") == 0;
+    node->compressed = strcmp(sk_params_text(s->params, "input_transport"), "compressed") == 0;
+    note_live(node);
+    SK_TRY(sk_dds_load(err)); /* before a model takes its time */
+    sk_node_settings_follow(sk_params_settings(s->params), s->track);
+    SK_TRY(open_core(node, err));
+    SK_TRY(sk_ros_graph_open(&how, s->names, &node->graph, err));
+    SK_TRY(open_topics(node, err));
+    return sk_ros_graph_announce(node->graph, err);
+}
+
+static void close_node(sk_ros_node *node)
+{
+    close_core(node);
+    sk_ros_graph_close(&node->graph);
+    node_free_images(node);
+    sk_cdr_writer_free(&node->writer);
+    sk_cdr_writer_free(&node->log_writer);
+    sk_free(node->drawn);
+    pthread_mutex_destroy(&node->lock);
+}
+
+/* --- running --- */
+
+static void say_hello(sk_ros_node *node)
+{
+    const sk_pipeline_info *about = sk_node_core_about(node->core);
+    char whole[2 * SK_ROS_NAME], topic[SK_ROS_NAME];
+    sk_ros_names_whole(node->settings->names, whole);
+    if (sk_ros_names_resolve(node->settings->names, sk_params_text(node->settings->params, "input_topic"),
+                             topic, NULL) != SK_OK)
+        topic[0] = '\0';
+    node_say(node, SK_ROS_NODE_INFO, "%s is active on domain %u: %s%s -> %s/detections; %s on %s (%s), %s",
+             whole, (unsigned)node->settings->domain, topic, node->compressed ? "/compressed" : "", whole,
+             about->models[0]->path, about->runtime, about->device,
+             node->every ? "every image (reliable)" : "the newest image (best effort)");
+}
+
+/* Somebody publishes images that the settings do not let through, or listens in vain: say it, once each. */
+static void note_refusals(sk_ros_node *node)
+{
+    const char *what = sk_subscriber_refused(node->images);
+    if (what)
+        node_say(node, SK_ROS_NODE_WARNING,
+                 "a publisher of %s offers another %s than qos_%s asks for, so nothing comes from it; "
+                 "qos_reliability:=best_effort and qos_durability:=volatile take what anybody offers",
+                 sk_params_text(node->settings->params, "input_topic"), what,
+                 strcmp(what, "durability") == 0 ? "durability" : "reliability");
+    what = sk_publisher_refused(node->out.detections);
+    if (what)
+        node_say(node, SK_ROS_NODE_WARNING,
+                 "a subscriber of ~/detections asks for another %s than the node offers (reliable, volatile)",
+                 what);
+}
+
+static sk_status turn(sk_ros_node *node, sk_error *err)
+{
+    SK_TRY(node_take_images(node, err));
+    const int64_t now = sk_clock_ns();
+    const int64_t period = (int64_t)(sk_params_real(node->settings->params, "diagnostics_period") * 1e9);
+    if (period <= 0 || now - node->last_diagnosis_ns < period)
+        return SK_OK;
+    node->last_diagnosis_ns = now;
+    note_refusals(node);
+    return node_publish_diagnosis(node, err);
+}
+
+sk_status sk_ros_node_run(const sk_ros_node_settings *settings, sk_ros_node_report *report, sk_error *err)
+{
+    sk_ros_node *node = sk_calloc(1, sizeof *node);
+    sk_status status = SK_OK;
+    *report = (sk_ros_node_report){0};
+    if (!node)
+        return sk_fail_memory(err, sizeof *node);
+    pthread_mutex_init(&node->lock, NULL);
+    node->settings = settings;
+    SK_TRY_GOTO(open_node(node, err));
+    say_hello(node);
+    while (status == SK_OK && !settings->interrupted(settings->context)) {
+        sk_participant_wait(sk_ros_graph_participant(node->graph), TURN_NS);
+        status = turn(node, err);
+    }
+    node_end_telling(node);
+    const node_counts *c = &node->counts;
+    *report = (sk_ros_node_report){c->received, c->published, c->failed};
+done:
+    close_node(node);
+    sk_free(node);
+    return status;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_ROS_NODE_INSIDE_H
+#define SK_ROS_NODE_INSIDE_H
+
+#include "formats/ros_messages.h"
+#include "results/ros_result.h"
+#include "ros/node.h"
+#include "ros/ros_graph.h"
+
+#include <pthread.h>
+
+/* Between the files of the node. Two threads: the one that called sk_ros_node_run waits for images and requests, and hands images
+ * to the core (node.c, node_images.c); the other takes results from it and publishes them (node_tell.c). */
+
+typedef struct sk_ros_node sk_ros_node;
+
+/* An image on its way: the message's memory is the library's and is read in place, until the result was published. */
+typedef struct node_image {
+    sk_ros_node *node;
+    struct node_image *next; /* of those that are free */
+    sk_dds_taken taken;
+    sk_msg_time stamp;
+    char frame_id[256];
+    int64_t came_ns; /* clock of base/clock.h */
+} node_image;
+
+typedef struct node_counts {
+    int64_t received, replaced, published, failed;
+    double latency_sum,
+        latency_most; /* ms from taking an image to having published, since the last diagnosis */
+    int64_t latency_count;
+} node_counts;
+
+struct sk_ros_node {
+    const sk_ros_node_settings *settings;
+    sk_ros_graph *graph;
+    sk_subscriber *images;
+    bool compressed, every;
+    struct {
+        sk_publisher *detections, *keypoints, *tracks, *annotated, *diagnostics, *log;
+    } out;
+    sk_node_core *core;
+    pthread_t teller;
+    bool telling; /* the thread is there */
+
+    pthread_mutex_t lock; /* of what follows */
+    node_image *free_images;
+    node_counts counts;
+    char frame_id[256]; /* in the images' place; "" */
+    bool annotate;
+    sk_cdr_writer log_writer;
+    char last_problem[256];
+
+    /* of the thread that tells */
+    sk_run_header header;
+    sk_ros_result *result;
+    uint8_t *drawn;
+    size_t drawn_capacity;
+    sk_cdr_writer writer;
+
+    /* of the thread that waits */
+    int64_t last_diagnosis_ns;
+};
+
+/* Tells the person, and the graph on /rosout. Any thread. */
+void node_say(sk_ros_node *node, sk_ros_node_level level, const char *format, ...) SK_PRINTF(3, 4);
+/* The same for a problem that may come with every image: told when it is another than the last. */
+void node_complain(sk_ros_node *node, const char *text);
+
+/* Takes what has come and submits it. */
+sk_status node_take_images(sk_ros_node *node, sk_error *err) SK_MUST_CHECK;
+void node_free_images(sk_ros_node *node);
+
+/* What the thread that tells needs, for the core that is open; and the thread. */
+sk_status node_begin_telling(sk_ros_node *node, sk_error *err) SK_MUST_CHECK;
+void node_end_telling(sk_ros_node *node); /* once every result is out */
+sk_status node_publish_diagnosis(sk_ros_node *node, sk_error *err) SK_MUST_CHECK;
+
+#endif

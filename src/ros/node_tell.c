@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/node_core_internal.h"
+#include "base/clock.h"
+#include "ros/node_inside.h"
+
+#include <stdio.h>
+
+static bool wanted(sk_publisher *publisher)
+{
+    return publisher && sk_publisher_listeners(publisher) > 0;
+}
+
+static sk_status send(sk_ros_node *node, sk_publisher *publisher, sk_error *err)
+{
+    return sk_publisher_write(publisher, node->writer.data, node->writer.length, err);
+}
+
+static sk_status publish_annotated(sk_ros_node *node, const sk_msg_header *header,
+                                   const sk_node_result *result, sk_error *err)
+{
+    const size_t bytes = (size_t)result->width * (size_t)result->height * 3;
+    SK_TRY(sk_array_reserve((void **)&node->drawn, &node->drawn_capacity, bytes, 1, SIZE_MAX / 2, err));
+    SK_TRY(sk_node_core_draw(node->core, result, node->drawn, bytes, err));
+    const sk_msg_image image = {.header = *header,
+                                .width = (uint32_t)result->width,
+                                .height = (uint32_t)result->height,
+                                .encoding = sk_msg_text_of("rgb8"),
+                                .step = (uint32_t)result->width * 3,
+                                .data = {node->drawn, bytes}};
+    SK_TRY(sk_msg_encode(&sk_msg_image_layout, &image, &node->writer, err));
+    return send(node, node->out.annotated, err);
+}
+
+static sk_status publish(sk_ros_node *node, const sk_node_result *result, sk_error *err)
+{
+    const node_image *image = result->user;
+    const sk_result_frame *tracks = &((const sk_node_out *)result)->tracks;
+    const sk_result_frame found = {
+        .source = "", .width = result->width, .height = result->height, .instances = result->instances};
+    char frame_id[sizeof node->frame_id];
+    pthread_mutex_lock(&node->lock);
+    const bool annotate = node->annotate;
+    snprintf(frame_id, sizeof frame_id, "%s", node->frame_id[0] ? node->frame_id : image->frame_id);
+    pthread_mutex_unlock(&node->lock);
+    const sk_msg_header header = {.stamp = image->stamp, .frame_id = sk_msg_text_of(frame_id)};
+    const sk_result_frame *told = node->settings->track ? tracks : &found;
+    if (wanted(node->out.detections)) {
+        SK_TRY(sk_ros_result_detections(node->result, &header, told, &node->writer, err));
+        SK_TRY(send(node, node->out.detections, err));
+    }
+    if (wanted(node->out.keypoints)) {
+        SK_TRY(sk_ros_result_instances(node->result, &header, told, &node->writer, err));
+        SK_TRY(send(node, node->out.keypoints, err));
+    }
+    if (wanted(node->out.tracks)) {
+        SK_TRY(sk_ros_result_tracks(node->result, &header, tracks, &node->writer, err));
+        SK_TRY(send(node, node->out.tracks, err));
+    }
+    if (annotate && wanted(node->out.annotated))
+        SK_TRY(publish_annotated(node, &header, result, err));
+    return SK_OK;
+}
+
+static void count(sk_ros_node *node, const sk_node_result *result, sk_status status)
+{
+    const node_image *image = result->user;
+    const double ms = (double)(sk_clock_ns() - image->came_ns) * 1e-6;
+    pthread_mutex_lock(&node->lock);
+    node_counts *c = &node->counts;
+    c->published += status == SK_OK;
+    c->failed += status != SK_OK;
+    c->latency_sum += ms;
+    c->latency_count++;
+    c->latency_most = ms > c->latency_most ? ms : c->latency_most;
+    pthread_mutex_unlock(&node->lock);
+}
+
+static void *tell(void *context)
+{
+    sk_ros_node *node = context;
+    for (;;) {
+        const sk_node_result *result = NULL;
+        sk_error err = {0};
+        sk_status status = sk_node_core_take(node->core, -1, &result, &err);
+        if (status == SK_ERR_CANCELLED || (status == SK_OK && !result))
+            return NULL;
+        if (status != SK_OK) {
+            node_complain(node, err.message);
+            continue;
+        }
+        status = result->status;
+        if (status != SK_OK)
+            node_complain(node, result->problem);
+        else if ((status = publish(node, result, &err)) != SK_OK)
+            node_complain(node, err.message);
+        count(node, result, status);
+        sk_node_core_give_back(node->core, result);
+    }
+}
+
+/* Names that messages carry. */
+static void describe_run(sk_ros_node *node)
+{
+    const sk_pipeline_info *about = sk_node_core_about(node->core);
+    node->header = (sk_run_header){.source = "",
+                                   .source_kind = "live",
+                                   .source_frames = -1,
+                                   .n_classes = about->n_classes,
+                                   .class_names = about->class_names,
+                                   .n_keypoints = about->n_keypoints,
+                                   .keypoint_names = about->keypoint_names,
+                                   .n_edges = about->n_edges,
+                                   .edges = about->edges,
+                                   .has = about->has};
+}
+
+sk_status node_begin_telling(sk_ros_node *node, sk_error *err)
+{
+    describe_run(node);
+    SK_TRY(sk_ros_result_open(&node->header, &node->result, err));
+    if (pthread_create(&node->teller, NULL, tell, node) != 0)
+        return sk_fail(err, SK_ERR_RUNTIME, "no thread could be started");
+    node->telling = true;
+    return SK_OK;
+}
+
+void node_end_telling(sk_ros_node *node)
+{
+    if (node->telling) {
+        sk_node_core_finish(node->core);
+        pthread_join(node->teller, NULL);
+        node->telling = false;
+    }
+    sk_ros_result_close(&node->result);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/test.h"
+
+#include <string.h>
+
+#include "ros/names.h"
+
+static sk_ros_names named(const char *node, const char *space)
+{
+    sk_ros_names names;
+    sk_error err = {0};
+    assert_ok(sk_ros_names_init(&names, node, space, &err), &err);
+    return names;
+}
+
+static void expect(const sk_ros_names *names, const char *name, const char *whole)
+{
+    char out[SK_ROS_NAME];
+    sk_error err = {0};
+    assert_ok(sk_ros_names_resolve(names, name, out, &err), &err);
+    assert_string_equal(out, whole);
+}
+
+static void names_become_whole(void **state)
+{
+    (void)state;
+    sk_ros_names names = named("skitter", "/");
+    expect(&names, "/camera/image_raw", "/camera/image_raw");
+    expect(&names, "image", "/image");
+    expect(&names, "~/detections", "/skitter/detections");
+    names = named("eye", "robot/left");
+    expect(&names, "/camera/image_raw", "/camera/image_raw");
+    expect(&names, "image", "/robot/left/image");
+    expect(&names, "~/detections", "/robot/left/eye/detections");
+    char whole[2 * SK_ROS_NAME];
+    sk_ros_names_whole(&names, whole);
+    assert_string_equal(whole, "/robot/left/eye");
+}
+
+static void remappings_are_compared_as_whole_names(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_ros_names names = named("skitter", "/");
+    assert_ok(sk_ros_names_remap(&names, "__node:=eye", &err), &err);
+    assert_ok(sk_ros_names_remap(&names, "__ns:=/left", &err), &err);
+    assert_ok(sk_ros_names_remap(&names, "/camera/image_raw:=cam", &err), &err);
+    assert_ok(sk_ros_names_remap(&names, "~/detections:=/found", &err), &err);
+    assert_ok(sk_ros_names_remap(&names, "other:~/keypoints:=/not_mine", &err), &err);
+    assert_ok(sk_ros_names_remap(&names, "eye:~/tracks:=/mine", &err), &err);
+    expect(&names, "/camera/image_raw", "/left/cam");
+    expect(&names, "~/detections", "/found");
+    expect(&names, "~/keypoints", "/left/eye/keypoints");
+    expect(&names, "~/tracks", "/mine");
+}
+
+static void what_ros_would_not_take_is_refused(void **state)
+{
+    (void)state;
+    static const char *const nodes[] = {"", "2d", "a-b", "a b", "a/b", "ä"};
+    static const char *const topics[] = {"", "/", "//a", "/a/", "/a//b", "/2d", "a-b", "/a__b", "~"};
+    static const char *const rules[] = {"a", ":=b", "a:=", "__node:=a b", "__ns:=/a-b"};
+    char out[SK_ROS_NAME];
+    sk_error err = {0};
+    sk_ros_names names;
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++)
+        assert_int_equal(sk_ros_names_init(&names, nodes[i], "/", &err), SK_ERR_ARG);
+    assert_int_equal(sk_ros_names_init(&names, "a", "/x y", &err), SK_ERR_ARG);
+    names = named("skitter", "/");
+    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++)
+        assert_int_equal(sk_ros_names_resolve(&names, topics[i], out, &err), SK_ERR_ARG);
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        assert_int_equal(sk_ros_names_remap(&names, rules[i], &err), SK_ERR_ARG);
+    char long_name[2 * SK_ROS_NAME];
+    memset(long_name, 'a', sizeof long_name - 1);
+    long_name[sizeof long_name - 1] = '\0';
+    assert_int_equal(sk_ros_names_resolve(&names, long_name, out, &err), SK_ERR_ARG);
+}
+
+static void patterns_of_files(void **state)
+{
+    (void)state;
+    const sk_ros_names names = named("eye", "/robot/left");
+    static const char *const meant[] = {"/**",         "/robot/left/eye", "robot/left/eye", "/**/eye",
+                                        "/*/left/eye", "/robot/**",       "/robot/*/eye",   "**/eye"};
+    static const char *const others[] = {"eye",    "/*", "/robot/left", "/robot/left/eye/x", "/**/ear",
+                                         "/*/eye", ""};
+    for (size_t i = 0; i < sizeof meant / sizeof *meant; i++)
+        assert_true(sk_ros_names_meant(&names, meant[i]));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(sk_ros_names_meant(&names, others[i]));
+    const sk_ros_names plain = named("eye", "/");
+    assert_true(sk_ros_names_meant(&plain, "eye"));
+    assert_true(sk_ros_names_meant(&plain, "/*"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_become_whole),
+        cmocka_unit_test(remappings_are_compared_as_whole_names),
+        cmocka_unit_test(what_ros_would_not_take_is_refused),
+        cmocka_unit_test(patterns_of_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
