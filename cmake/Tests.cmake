@@ -214,3 +214,11 @@ foreach(source ${bench_sources})
     sk_target(${name})
     target_link_libraries(${name} PRIVATE skitter_static)
 endforeach()
+
+# Messages of ROS 2 as files, for the double of rclcpp that the nodes of generated packages are run with.
+if(NOT CMAKE_CROSSCOMPILING)
+    add_executable(ros_msg_texts ${CMAKE_SOURCE_DIR}/tests/ros/ros_msg_texts.c)
+    sk_target(ros_msg_texts)
+    target_link_libraries(ros_msg_texts PRIVATE skitter_static)
+    set_target_properties(ros_msg_texts PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+endif()

@@ -145,7 +145,7 @@ typedef struct sk_node_object {
     /* -1: not followed */
     int32_t track;
     /* Its box, in pixels: middle, sides along its own axes, and how far these are turned, radians clockwise on the screen; 0:
-     * upright. Of an animal with keypoints alone: what holds them. All NaN where there is neither. */
+     * upright. Of an animal with keypoints alone: what holds them. All 0 where there is neither. */
     double x, y, size_x, size_y, theta;
     /* n_keypoints of sk_pipeline_info; null: none */
     const sk_keypoint *points;
@@ -186,7 +186,7 @@ typedef struct sk_node_result {
     int32_t n_objects, n_tracks;
     /* from submit to the end of post-processing */
     double latency_ms;
-    /* the same as the library's own list */
+    /* all that was found, as the library's own list; of animals that are followed, objects are those with a track */
     const sk_instances *instances;
 } sk_node_result;
 

@@ -30,6 +30,8 @@ typedef struct sk_node_out {
     sk_node_core *core;
     const sk_result *of;    /* the pipeline's; null: none is out */
     sk_result_frame tracks; /* its sightings one an instance; of tracking */
+    int32_t *seen;          /* of those instances, the ones that were found in this picture */
+    size_t seen_capacity;
 } sk_node_out;
 
 struct sk_node_core {

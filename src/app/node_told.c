@@ -59,7 +59,7 @@ void sk_node_close_told(sk_node_core *c)
 {
     sk_track_teller_close(&c->teller);
     sk_overlay_close(&c->overlay);
-    sk_free_all(c->drawn, c->row, c->class_numbers);
+    sk_free_all(c->drawn, c->row, c->class_numbers, c->out.seen);
 }
 
 sk_status sk_node_follow(sk_node_core *c, sk_error *err)
@@ -86,7 +86,14 @@ sk_status sk_node_follow(sk_node_core *c, sk_error *err)
                                    .height = of->height,
                                    .instances = of->instances};
     SK_TRY(sk_track_teller_tell(c->teller, c->entry++, &known, &c->out.tracks, err));
-    c->out.told.n_tracks = c->out.tracks.instances->count;
+    const int32_t n = c->out.tracks.instances->count;
+    SK_TRY(sk_array_reserve((void **)&c->out.seen, &c->out.seen_capacity, (size_t)n + 1, sizeof *c->out.seen,
+                            SIZE_MAX / 64, err));
+    c->out.told.n_tracks = n;
+    c->out.told.n_objects = 0;
+    for (int32_t i = 0; i < n; i++)
+        if (c->out.tracks.sightings[i].detection >= 0)
+            c->out.seen[c->out.told.n_objects++] = i;
     return SK_OK;
 }
 
@@ -134,11 +141,6 @@ static bool fill_object(const sk_node_core *c, const sk_instances *list, int32_t
                             .class_name = class_name(c, found.class_id),
                             .score = found.score,
                             .track = found.track_id,
-                            .x = NAN,
-                            .y = NAN,
-                            .size_x = NAN,
-                            .size_y = NAN,
-                            .theta = NAN,
                             .points = sk_instances_keypoints(list, index)};
     if (!(found.has & SK_HAS_KEYPOINTS))
         out->points = NULL;
@@ -160,8 +162,11 @@ bool sk_node_result_object(const sk_node_result *result, int32_t index, sk_node_
 {
     const sk_node_out *o = (const sk_node_out *)result;
     sk_node_object whole;
-    if (!result || index < 0 || index >= result->n_objects ||
-        !fill_object(o->core, result->instances, index, &whole))
+    if (!result || index < 0 || index >= result->n_objects)
+        return false;
+    const bool followed = o->tracks.sightings != NULL;
+    if (!fill_object(o->core, followed ? o->tracks.instances : result->instances,
+                     followed ? o->seen[index] : index, &whole))
         return false;
     sk_sized_write(out, &whole, sizeof whole);
     return true;
