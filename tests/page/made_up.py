@@ -258,7 +258,7 @@ def stranger(v):
     b = v.browser
     b.reload()
     b.until_text("No runs yet")
-    v.refusals += ["events", "about"]
+    v.refusals.append("/api/")
     STATE.stranger = True
     b.script("import('./events.js').then((e) => e.listen())")
     b.until("said", "document.querySelector('.top .state.bad')?.checkVisibility() && document.querySelector('.top .state.bad').innerText.includes('open the link')")
