@@ -35,14 +35,18 @@ void sk_run_view_json_corrections(const sk_run_view *view, sk_json *json)
     sk_text_free(&words);
 }
 
+/* A folder, "labels/", is told as the archive that it is sent as: how long that will be nobody knows yet. */
 static void put_file(const char *folder, const char *format, const char *name, sk_json *json)
 {
-    char *path = sk_path_join(folder, name);
-    if (path && sk_file_is_regular(path)) {
+    char *path = sk_path_join(folder, name), shown[80];
+    const size_t plain = strcspn(name, "/");
+    if (path && (name[plain] ? sk_file_is_directory(path) : sk_file_is_regular(path))) {
+        snprintf(shown, sizeof shown, "%.*s%s", (int)plain, name, name[plain] ? ".zip" : "");
         sk_json_object(json);
         sk_json_key_string(json, "format", format);
-        sk_json_key_string(json, "name", name);
-        sk_json_key_int(json, "bytes", sk_file_size(path));
+        sk_json_key_string(json, "name", shown);
+        sk_json_key(json, "bytes");
+        name[plain] ? sk_json_null(json) : sk_json_int(json, sk_file_size(path));
         sk_json_close(json);
     }
     sk_free(path);
@@ -52,13 +56,16 @@ static void put_file(const char *folder, const char *format, const char *name, s
 static void put_files(const sk_run_view_info *info, sk_json *json)
 {
     const sk_sink_kind *const *lists[] = {sk_sink_track_kinds, sk_sink_kinds};
-    static const char *const others[] = {"report.html", "overlay.mp4"};
+    static const char *const others[][2] = {{"report.html", "report.html"},
+                                            {"plots", "plots/"},
+                                            {"overlay.mp4", "overlay.mp4"},
+                                            {"crops", "crops/"}};
     sk_json_key_array(json, "files");
     for (int l = 0; l < 2; l++)
         for (const sk_sink_kind *const *kind = lists[l]; *kind; kind++)
             put_file(info->folder, (*kind)->name, (*kind)->file, json);
-    for (int i = 0; i < 2; i++)
-        put_file(info->folder, others[i], others[i], json);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        put_file(info->folder, others[i][0], others[i][1], json);
     sk_json_close(json);
 }
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/correct.h"
 #include "base/file.h"
+#include "server/archive.h"
 #include "server/routes.h"
 #include "server/views.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,12 +69,10 @@ done:
 
 static const char *type_of(const char *name)
 {
-    static const char *const types[][2] = {{".csv", "text/csv; charset=utf-8"},
-                                           {".json", "application/json"},
-                                           {".jsonl", "application/jsonl"},
-                                           {".txt", "text/plain; charset=utf-8"},
-                                           {".mp4", "video/mp4"},
-                                           {".html", "text/html; charset=utf-8"}};
+    static const char *const types[][2] = {
+        {".csv", "text/csv; charset=utf-8"},   {".json", "application/json"}, {".jsonl", "application/jsonl"},
+        {".txt", "text/plain; charset=utf-8"}, {".mp4", "video/mp4"},         {".zip", "application/zip"},
+        {".html", "text/html; charset=utf-8"}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (sk_path_has_extension(name, types[i][0]))
             return types[i][1];
@@ -102,32 +103,40 @@ static sk_status send_file(int file, const char *name, sk_reply *reply, sk_error
     return SK_OK;
 }
 
-static const char *const extra[] = {"report.html", "overlay.mp4", "run.json", "corrections.jsonl"};
+static const char *const extra[] = {"report.html",       "overlay.mp4", "run.json",
+                                    "corrections.jsonl", "plots/",      "crops/"};
 
-/* The file of a format, or one of the others by its name; null: no such. */
+/* The file of a format, or one of the others by its name, a folder with '/' behind it; null: no such. */
 static const char *file_of(const char *format)
 {
     const sk_sink_kind *kind = sk_sink_find(format);
     if (kind)
-        return strchr(kind->file, '/') ? NULL : kind->file;
+        return kind->file;
     for (size_t i = 0; i < sizeof extra / sizeof *extra; i++)
-        if (strcmp(extra[i], format) == 0)
+        if (strncmp(extra[i], format, strcspn(extra[i], "/")) == 0 && !format[strcspn(extra[i], "/")])
             return extra[i];
     return NULL;
 }
 
-static void remove_copy(const char *folder)
+static bool is_folder(const char *name)
 {
-    char *lock = sk_path_join(folder, ".skitter.lock");
+    return strchr(name, '/') != NULL;
+}
+
+static void remove_copy(const char *folder, const char *name)
+{
+    char *lock = sk_path_join(folder, ".skitter.lock"), *inside = sk_path_join(folder, name);
     if (lock)
         (void)unlink(lock);
-    sk_free(lock);
+    if (inside && is_folder(name))
+        sk_folder_empty_own(inside, NULL);
+    sk_free_all(lock, inside);
     sk_folder_empty_own(folder, NULL);
 }
 
 bool sk_download_is_made(const sk_sink_kind *kind)
 {
-    return !strchr(kind->file, '/') && strcmp(kind->name, "raw") != 0;
+    return strcmp(kind->name, "raw") != 0;
 }
 
 /* What predict found, frame by frame, in another format. */
@@ -152,6 +161,25 @@ static sk_status write_found(sk_run_view *view, const sk_sink_kind *kind, const 
     return status;
 }
 
+static sk_status pack_own(const sk_server *server, const char *path, const char *name, int *file,
+                          sk_error *err)
+{
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0)
+        return sk_fail(err, SK_ERR_IO, "%.400s: %s", path, strerror(errno));
+    return sk_archive_make(server, folder, name, file, err);
+}
+
+/* "labels/" → "labels" */
+static sk_status pack(const sk_server *server, const char *path, const char *name, int *file, sk_error *err)
+{
+    char plain[64];
+    int folder = -1;
+    snprintf(plain, sizeof plain, "%.*s", (int)strcspn(name, "/"), name);
+    SK_TRY(sk_roots_open(&server->roots, path, true, &folder, err));
+    return sk_archive_make(server, folder, plain, file, err);
+}
+
 /* A format of which the run has no file, or an outdated one: made of what is there, in the state folder, and gone once it is open. */
 static sk_status make_file(sk_server *server, sk_run_view *view, bool tracked, const sk_sink_kind *kind,
                            int *file, sk_error *err)
@@ -171,10 +199,12 @@ static sk_status make_file(sk_server *server, sk_run_view *view, bool tracked, c
     }
     if (status == SK_OK) {
         path = sk_path_join(out, kind->file);
-        status = path ? sk_file_open(path, file, &bytes, err) : sk_fail_memory(err, 64);
+        status = !path                   ? sk_fail_memory(err, 64)
+                 : is_folder(kind->file) ? pack_own(server, path, kind->name, file, err)
+                                         : sk_file_open(path, file, &bytes, err);
     }
     if (out)
-        remove_copy(out);
+        remove_copy(out, kind->file);
     sk_free_all(report, out, path);
     return status;
 }
@@ -198,8 +228,11 @@ static sk_status open_download(sk_server *server, const char *folder, const char
     if (status == SK_OK) {
         sk_run_view_get_info(view, &info);
         const bool makes = kind && sk_download_is_made(kind) && (info.tracked || !is_of_tracks(kind));
-        if (makes && (info.corrections->count || !sk_file_is_regular(path)))
+        const bool there = is_folder(name) ? sk_file_is_directory(path) : sk_file_is_regular(path);
+        if (makes && (info.corrections->count || !there))
             status = make_file(server, view, info.tracked, kind, file, err);
+        else if (is_folder(name))
+            status = pack(server, path, name, file, err);
         else
             status = sk_roots_open(&server->roots, path, false, file, err);
     }
@@ -220,8 +253,10 @@ sk_status sk_serve_view_download(sk_server *server, const sk_request *r, sk_repl
         return sk_fail(err, SK_ERR_NOT_FOUND, "'%.60s' is no file of a run that can be downloaded", format);
     SK_TRY(sk_roots_resolve(&server->roots, folder, &real, err));
     sk_status status = open_download(server, real, name, sk_sink_find(format), &file, err);
+    char sent[80];
+    snprintf(sent, sizeof sent, "%.*s%s", (int)strcspn(name, "/"), name, is_folder(name) ? ".zip" : "");
     if (status == SK_OK)
-        status = send_file(file, name, reply, err);
+        status = send_file(file, sent, reply, err);
     sk_free(real);
     return status;
 }

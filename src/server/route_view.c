@@ -153,6 +153,20 @@ sk_status sk_serve_view_picture(sk_server *server, const sk_request *r, sk_reply
 
 /* --- corrections --- */
 
+/* A frame's number; `fallback` where none is named. */
+static sk_status read_frame(const sk_config_value *body, const char *name, int64_t fallback, int64_t *out,
+                            sk_error *err)
+{
+    const sk_config_value *value = sk_config_get(body, name);
+    *out = fallback;
+    if (!value || sk_config_is_null(value))
+        return SK_OK;
+    if (!sk_config_is(value, SK_CONFIG_INT))
+        return sk_fail(err, SK_ERR_ARG, "\"%s\" is the number of a frame", name);
+    *out = value->u.integer;
+    return SK_OK;
+}
+
 static sk_status read_correction(const sk_config_value *body, sk_correction *c, sk_error *err)
 {
     static const char *const kinds[] = {[SK_CORRECTION_SWAP] = "swap",
@@ -175,11 +189,10 @@ static sk_status read_correction(const sk_config_value *body, sk_correction *c, 
     *c = (sk_correction){.kind = (sk_correction_kind)k,
                          .a = (int32_t)a,
                          .b = two ? (int32_t)b : -1,
-                         .from = sk_config_int_or(body, "frame", 0),
-                         .to = sk_config_int_or(body, "to", -1),
                          .prefer = (int32_t)prefer};
     memcpy(c->name, name, strlen(name) + 1);
-    return SK_OK;
+    SK_TRY(read_frame(body, "frame", 0, &c->from, err));
+    return read_frame(body, "to", -1, &c->to, err);
 }
 
 static sk_status step(sk_server *server, const sk_request *r, sk_correction_step what, sk_reply *reply,

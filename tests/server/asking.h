@@ -63,6 +63,19 @@ typedef struct asking {
     bool strange; /* no token is added */
 } asking;
 
+static size_t asked_bytes; /* of the last reply's body */
+
+/* A file that is sent, as far as a test wants it. */
+static inline char *read_sent(int file)
+{
+    enum { MOST = 1 << 20 };
+    char *bytes = sk_calloc(1, MOST + 1);
+    asked_bytes = 0;
+    for (ssize_t n; bytes && (n = read(file, bytes + asked_bytes, MOST - asked_bytes)) > 0;)
+        asked_bytes += (size_t)n;
+    return bytes;
+}
+
 /* The reply's code; its body is *text (may be null), ended by sk_free. */
 static inline int ask(asking a, char **text)
 {
@@ -88,7 +101,9 @@ static inline int ask(asking a, char **text)
         if (sk_routes_admit(asked, &r, &reply))
             sk_routes_serve(asked, &r, &reply);
     }
-    if (text)
+    if (text && reply.file >= 0)
+        *text = read_sent(reply.file);
+    else if (text)
         *text = sk_strdup(reply.bytes ? (const char *)reply.bytes : sk_text_get(&reply.text));
     const int code = reply.code;
     sk_request_free(&r);

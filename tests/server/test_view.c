@@ -3,6 +3,8 @@
 #include "server/asking.h"
 #include "server/schema.h"
 
+#include "formats/zip.h"
+
 static char run[1024], target[4096], body[4096];
 
 static int open_all(void **state)
@@ -105,10 +107,15 @@ static void test_corrections(void **state)
     json = shaped("POST", "/api/v1/view/save", about(more), "Saved");
     sk_config_close(&json);
     assert_true(sk_file_is_regular(place("root/corrected/results.csv")));
-    static const char *const bad[] = {
-        ",\"kind\":\"x\",\"a\":0",       ",\"kind\":\"swap\",\"a\":0",
-        ",\"kind\":\"delete\",\"a\":77", ",\"kind\":\"merge\",\"a\":0,\"b\":1",
-        ",\"kind\":\"delete\"",          ",\"kind\":\"swap\",\"a\":0,\"b\":99999999999"};
+    static const char *const bad[] = {",\"kind\":\"x\",\"a\":0",
+                                      ",\"kind\":\"swap\",\"a\":0",
+                                      ",\"kind\":\"delete\",\"a\":77",
+                                      ",\"kind\":\"merge\",\"a\":0,\"b\":1",
+                                      ",\"kind\":\"delete\"",
+                                      ",\"kind\":\"swap\",\"a\":0,\"b\":99999999999",
+                                      ",\"kind\":\"swap\",\"a\":0,\"b\":1,\"frame\":1e30",
+                                      ",\"kind\":\"swap\",\"a\":0,\"b\":1,\"frame\":\"12\"",
+                                      ",\"kind\":\"delete\",\"a\":0,\"frame\":3,\"to\":4.5"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const int code = ask(
             (asking){.method = "POST", .target = "/api/v1/view/corrections", .body = about(bad[i])}, NULL);
@@ -129,13 +136,49 @@ static void test_downloads(void **state)
     assert_int_equal(get(to("/download", "&format=mot"), NULL), 200); /* made now */
     assert_int_equal(get(to("/download", "&format=journal.skj"), NULL), 404);
     assert_int_equal(get(to("/download", "&format=../truth.csv"), NULL), 404);
-    assert_int_equal(get(to("/download", "&format=labels"), NULL), 404);
     assert_int_equal(get(to("/download", ""), NULL), 400);
     /* a link in the run's folder leads nowhere */
     assert_int_equal(sk_file_replace(place("outside/secret.html"), "secret", 6, NULL), SK_OK);
     assert_int_equal(symlink(place("outside/secret.html"), place("root/run/report.html")), 0);
     assert_int_equal(get(to("/download", "&format=report.html"), NULL), 403);
     assert_int_equal(unlink(place("root/run/report.html")), 0);
+}
+
+/* What is a folder comes as an archive: one that is made now, and the run's own, without what links lead to. */
+static void test_folders(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_zip *zip = NULL;
+    char *sent = NULL, *text = NULL;
+    assert_int_equal(get(to("/download", "&format=labels"), &sent), 200);
+    assert_ok(sk_zip_open_memory(sent, asked_bytes, "labels", &zip, &err), &err);
+    assert_int_equal(sk_zip_count(zip), 30);
+    assert_non_null(strstr(sk_zip_at(zip, 0)->name, "labels/"));
+    assert_int_equal(sk_zip_truncated(zip), false);
+    sk_zip_close(&zip);
+    sk_free(sent);
+    assert_int_equal(get(to("/download", "&format=plots"), NULL), 404);
+    assert_int_equal(mkdir(place("root/run/plots"), 0700), 0);
+    assert_int_equal(sk_file_replace(place("root/run/plots/a.svg"), "aaaaaaaa", 8, NULL), SK_OK);
+    assert_int_equal(sk_file_replace(place("outside/secret"), "secret", 6, NULL), SK_OK);
+    assert_int_equal(symlink(place("outside/secret"), place("root/run/plots/b.svg")), 0);
+    assert_int_equal(symlink(place("outside"), place("root/run/plots/c")), 0);
+    assert_int_equal(get(to("/download", "&format=plots"), &sent), 200);
+    assert_ok(sk_zip_open_memory(sent, asked_bytes, "plots", &zip, &err), &err);
+    assert_int_equal(sk_zip_count(zip), 1);
+    assert_string_equal(sk_zip_at(zip, 0)->name, "plots/a.svg");
+    sk_zip_close(&zip);
+    sk_free(sent);
+    assert_int_equal(get(to("", ""), &text), 200);
+    assert_non_null(strstr(text, "\"name\":\"plots.zip\",\"bytes\":null"));
+    assert_non_null(strstr(text, "\"labels\""));
+    sk_free(text);
+    sk_folder_empty_own(place("root/run/plots"), NULL);
+    assert_int_equal(symlink(place("outside"), place("root/run/plots")),
+                     0); /* … nor what one in its place leads to */
+    assert_int_equal(get(to("/download", "&format=plots"), NULL), 403);
+    assert_int_equal(unlink(place("root/run/plots")), 0);
 }
 
 /* A run that names a video outside: its frames are not shown. */
@@ -172,8 +215,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_there_is), cmocka_unit_test(test_corrections),
-        cmocka_unit_test(test_downloads),     cmocka_unit_test(test_the_video),
-        cmocka_unit_test(test_no_run),
+        cmocka_unit_test(test_downloads),     cmocka_unit_test(test_folders),
+        cmocka_unit_test(test_the_video),     cmocka_unit_test(test_no_run),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

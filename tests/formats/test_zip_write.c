@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Archives that are written are what readers of archives read. */
+#include "support/test.h"
+
+#include "base/file.h"
+#include "formats/zip.h"
+#include "formats/zip_write.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *path(void)
+{
+    static char text[1024];
+    snprintf(text, sizeof text, "%s/made.zip", test_folder());
+    return text;
+}
+
+static sk_zip_writer *begin(FILE **to)
+{
+    sk_error err = {0};
+    sk_zip_writer *writer = NULL;
+    *to = fopen(path(), "wb");
+    assert_non_null(*to);
+    assert_ok(sk_zip_writer_open(*to, "made.zip", &writer, &err), &err);
+    return writer;
+}
+
+static sk_zip *finish(sk_zip_writer *writer, FILE *to, char **data)
+{
+    sk_error err = {0};
+    sk_zip *zip = NULL;
+    size_t bytes = 0;
+    assert_ok(sk_zip_writer_end(writer, &err), &err);
+    sk_zip_writer_close(&writer);
+    assert_int_equal(fclose(to), 0);
+    assert_ok(sk_file_read(path(), 1 << 28, data, &bytes, &err), &err);
+    assert_ok(sk_zip_open_memory(*data, bytes, "made.zip", &zip, &err), &err);
+    assert_false(sk_zip_truncated(zip));
+    return zip;
+}
+
+static void check(const sk_zip *zip, size_t at, const char *name, const void *bytes, size_t length)
+{
+    sk_error err = {0};
+    const uint8_t *read = NULL;
+    sk_blob *hold = NULL;
+    const sk_zip_entry *entry = sk_zip_at(zip, at);
+    assert_string_equal(entry->name, name);
+    assert_int_equal(entry->size, length);
+    assert_ok(sk_zip_read(zip, entry, &read, &hold, &err), &err);
+    if (length)
+        assert_memory_equal(read, bytes, length);
+    sk_blob_unref(&hold);
+}
+
+static void test_what_is_written_is_read(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    FILE *to = NULL;
+    char *data = NULL, same[5000], noise[5000];
+    memset(same, 'a', sizeof same);
+    srand(7);
+    for (size_t i = 0; i < sizeof noise; i++)
+        noise[i] = (char)rand(); /* NOLINT: any bytes */
+    sk_zip_writer *writer = begin(&to);
+    assert_ok(sk_zip_writer_add(writer, "labels/same.txt", same, sizeof same, &err), &err);
+    assert_ok(sk_zip_writer_add(writer, "labels/noise", noise, sizeof noise, &err), &err);
+    assert_ok(sk_zip_writer_add(writer, "labels/Käfer.txt", "0 1 2", 5, &err), &err);
+    assert_ok(sk_zip_writer_add(writer, "empty", "", 0, &err), &err);
+    sk_zip *zip = finish(writer, to, &data);
+    assert_int_equal(sk_zip_count(zip), 4);
+    assert_true(sk_zip_at(zip, 0)->compressed < 100);
+    check(zip, 0, "labels/same.txt", same, sizeof same);
+    check(zip, 1, "labels/noise", noise, sizeof noise);
+    check(zip, 2, "labels/Käfer.txt", "0 1 2", 5);
+    check(zip, 3, "empty", "", 0);
+    sk_zip_close(&zip);
+    sk_free(data);
+}
+
+/* An hour of video has more frames than an old directory can count. */
+static void test_more_entries_than_65535(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    FILE *to = NULL;
+    char *data = NULL, name[32];
+    sk_zip_writer *writer = begin(&to);
+    for (int i = 0; i < 70000; i++) {
+        snprintf(name, sizeof name, "l/%d", i);
+        assert_ok(sk_zip_writer_add(writer, name, name, 3, &err), &err);
+    }
+    sk_zip *zip = finish(writer, to, &data);
+    assert_int_equal(sk_zip_count(zip), 70000);
+    check(zip, 69999, "l/69999", "l/6", 3);
+    sk_zip_close(&zip);
+    sk_free(data);
+}
+
+static void test_an_archive_of_nothing(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    FILE *to = NULL;
+    sk_zip_writer *writer = begin(&to);
+    assert_ok(sk_zip_writer_end(writer, &err), &err);
+    sk_zip_writer_close(&writer);
+    assert_int_equal(ftell(to), 22);
+    fclose(to);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_written_is_read),
+        cmocka_unit_test(test_more_entries_than_65535),
+        cmocka_unit_test(test_an_archive_of_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
