@@ -140,6 +140,7 @@ static sk_status merge_repeated(sk_config_pair *pairs, size_t *count, sk_error *
         size_t first = i++;
         for (; i < n && strcmp(order[i].name, order[first].name) == 0; i++) {
             pairs[order[first].index].value = pairs[order[i].index].value;
+            pairs[order[first].index].again = pairs[order[i].index].key;
             pairs[order[i].index].value = NULL;
         }
     }
@@ -162,7 +163,7 @@ sk_status sk_config_finish_map(sk_config *config, const sk_config_gather *gather
         return fail_memory(config, err);
     for (size_t i = 0; i < count; i++) {
         const sk_config_value *key = gather->items[2 * i];
-        pairs[i] = (sk_config_pair){key, key_name(config, key), gather->items[2 * i + 1]};
+        pairs[i] = (sk_config_pair){key, key_name(config, key), gather->items[2 * i + 1], NULL};
         if (!pairs[i].name)
             return fail_memory(config, err);
     }

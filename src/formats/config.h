@@ -31,11 +31,13 @@ typedef struct sk_config_pair {
     const sk_config_value *key; /* Python and YAML allow keys of any scalar kind … */
     const char *name;           /* … this is the key as text: "0" for the integer 0 */
     const sk_config_value *value;
+    const sk_config_value *again; /* the same key further below, whose value this is; null: there once */
 } sk_config_pair;
 
 struct sk_config_value {
     sk_config_kind kind;
-    size_t length; /* STRING: bytes; LIST: items; MAP: pairs */
+    uint32_t line, column; /* YAML: where it begins, from 1; an alias: where its anchor is. 0 elsewhere */
+    size_t length;         /* STRING: bytes; LIST: items; MAP: pairs */
     union {
         bool boolean;
         int64_t integer; /* integers beyond 64 bits become REAL */

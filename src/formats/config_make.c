@@ -51,6 +51,21 @@ void sk_make_text(sk_maker *m, const char *key, const char *text)
         add(m, key, value);
 }
 
+void sk_make_grown(sk_maker *m, const char *key, const sk_text *text)
+{
+    if (going(m))
+        m->failed.code = sk_text_status(text, &m->failed);
+    sk_make_text(m, key, sk_text_get(text));
+}
+
+void sk_make_owned(sk_maker *m, const char *key, char *text)
+{
+    if (going(m) && !text)
+        m->failed.code = sk_fail_memory(&m->failed, 1);
+    sk_make_text(m, key, text);
+    sk_free(text);
+}
+
 static sk_config_value *node(sk_maker *m, sk_config_kind kind)
 {
     sk_config_value *value = NULL;

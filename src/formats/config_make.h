@@ -2,6 +2,7 @@
 #ifndef SK_FORMATS_CONFIG_MAKE_H
 #define SK_FORMATS_CONFIG_MAKE_H
 
+#include "base/text.h"
 #include "formats/config.h"
 
 /* A configuration tree that the program makes itself instead of reading it. Values are added in order; the first failure is
@@ -34,6 +35,10 @@ typedef struct sk_maker {
 
 void sk_make_begin(sk_maker *m, const char *what); /* `what` is borrowed until finish */
 void sk_make_text(sk_maker *m, const char *key, const char *text);
+void sk_make_grown(sk_maker *m, const char *key,
+                   const sk_text *text); /* tells, too, where the text could not grow */
+/* Frees the text; null is memory that ran out. */
+void sk_make_owned(sk_maker *m, const char *key, char *text);
 void sk_make_int(sk_maker *m, const char *key, int64_t value);
 void sk_make_real(sk_maker *m, const char *key, double value);
 void sk_make_bool(sk_maker *m, const char *key, bool value);

@@ -148,9 +148,11 @@ static sk_status open_anchor(reader *r, const yaml_char_t *name, size_t *index, 
     return SK_OK;
 }
 
-static sk_status read_alias(reader *r, const char *name, const sk_config_value **out, size_t *weight,
+static sk_status read_alias(reader *r, const yaml_event_t *event, const sk_config_value **out, size_t *weight,
                             sk_error *err)
 {
+    const char *name = (const char *)event->data.alias.anchor;
+    const size_t line = event->start_mark.line + 1, column = event->start_mark.column + 1;
     if (++r->n_aliases > SK_CONFIG_MAX_ALIASES)
         return sk_fail(err, SK_ERR_LIMIT, "%s: more than %zu YAML aliases", r->config->what,
                        SK_CONFIG_MAX_ALIASES);
@@ -158,13 +160,15 @@ static sk_status read_alias(reader *r, const char *name, const sk_config_value *
         if (strcmp(r->anchors[i].name, name) != 0)
             continue;
         if (!r->anchors[i].value)
-            return sk_fail(err, SK_ERR_FORMAT, "%s: the YAML alias *%s points into itself", r->config->what,
-                           name);
+            return sk_fail(err, SK_ERR_FORMAT,
+                           "%s: the YAML alias *%s (line %zu, column %zu) points into itself",
+                           r->config->what, name, line, column);
         *out = r->anchors[i].value;
         *weight = r->anchors[i].weight;
         return SK_OK;
     }
-    return sk_fail(err, SK_ERR_FORMAT, "%s: the YAML alias *%s has no anchor", r->config->what, name);
+    return sk_fail(err, SK_ERR_FORMAT, "%s: the YAML alias *%s (line %zu, column %zu) has no anchor",
+                   r->config->what, name, line, column);
 }
 
 static sk_status read_value(reader *r, const yaml_event_t *event, int depth, const sk_config_value **out,
@@ -211,6 +215,11 @@ done:
     return status;
 }
 
+static uint32_t position(size_t counted)
+{
+    return counted < UINT32_MAX ? (uint32_t)counted + 1 : UINT32_MAX;
+}
+
 static sk_status read_value(reader *r, const yaml_event_t *event, int depth, const sk_config_value **out,
                             size_t *weight, sk_error *err)
 {
@@ -218,7 +227,7 @@ static sk_status read_value(reader *r, const yaml_event_t *event, int depth, con
     sk_config_value *value = NULL;
     *weight = 1;
     switch (event->type) {
-    case YAML_ALIAS_EVENT: return read_alias(r, (const char *)event->data.alias.anchor, out, weight, err);
+    case YAML_ALIAS_EVENT: return read_alias(r, event, out, weight, err);
     case YAML_SCALAR_EVENT:
         SK_TRY(open_anchor(r, event->data.scalar.anchor, &anchored, err));
         SK_TRY(read_scalar(r, event, &value, err));
@@ -233,6 +242,8 @@ static sk_status read_value(reader *r, const yaml_event_t *event, int depth, con
         break;
     default: return sk_fail(err, SK_ERR_FORMAT, "%s: unexpected YAML structure", r->config->what);
     }
+    value->line = position(event->start_mark.line);
+    value->column = position(event->start_mark.column);
     if (anchored != SIZE_MAX) {
         r->anchors[anchored].value = value;
         r->anchors[anchored].weight = *weight;

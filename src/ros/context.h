@@ -2,6 +2,8 @@
 #ifndef SK_ROS_CONTEXT_H
 #define SK_ROS_CONTEXT_H
 
+#include "ros/request.h"
+
 /* What templates of the package (share/ros/package/, ros/template.h) may name. Lists may be empty; every name is always there.
  *
  * the package
@@ -19,7 +21,7 @@
  *   variant_id        text     "11n": without the model's name before it
  *   weights           text     "yolo11n-pose.pt": the default of weights_path, a bare file or folder name
  *   second_weights    text     "" but for models of two networks
- *   source_type, source_repo, model_note    texts
+ *   source_type, source_repo    texts
  *   class_names       list of texts: what the manifest tells of a user's own model
  *   keypoint_names    list of texts
  *   skeleton_edges    list of integers, two for every edge
@@ -28,7 +30,8 @@
  *   backend           text     cuda, rocm, openvino, tensorrt, onnx, cpu
  *   compute_runtime   text     cuda, rocm, openvino, tensorrt, onnx_cpu, cpu
  *   ros_depends       list of texts: packages for package.xml and find_package ("rclcpp", "vision_msgs" …)
- *   backend_packages  list of {.name, .why}: Debian or vendor packages the backend needs, for Dockerfile and README
+ *   plugin            text     cuda, rocm, tensorrt: which `make plugin-…` of skitter the backend needs; "" for none
+ *   backend_packages  list of {.name, .how (pip), .why}: what else the backend needs, for Dockerfile and README
  *
  * what comes out
  *   output_type       text     detections, keypoints, tracked_objects
@@ -47,5 +50,8 @@
  *   .choices          list of texts; empty: any
  *   .has_range        truth;   .min, .max  numbers of its type
  */
+
+/* All of it for a request that was found good; ended by sk_config_close, before the catalogue. */
+sk_status sk_ros_context(const sk_ros_choice *choice, sk_config **out, sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/fault.h"
+#include "support/test.h"
+
+#include "base/file.h"
+#include "ros/manifest_runs.h"
+
+#include <string.h>
+
+static sk_manifest *open_fixture(const char *name)
+{
+    char *text = NULL;
+    size_t length = 0;
+    sk_error err = {0};
+    sk_problems problems = {0};
+    sk_manifest *m = NULL;
+    assert_ok(sk_file_read(test_source(name), SK_MANIFEST_MAX_BYTES, &text, &length, &err), &err);
+    assert_ok(sk_manifest_open(text, length, "manifest.yaml", &m, &problems, &err), &err);
+    if (problems.count)
+        fail_msg("%s: %s", name, sk_text_get(&problems.lines));
+    sk_problems_free(&problems);
+    sk_free(text);
+    return m;
+}
+
+/* Every line of `expected` must be among the problems, and their number must be that of the lines. */
+static void expect_problems(const sk_problems *problems, const char *const *expected)
+{
+    size_t n = 0;
+    for (; expected[n]; n++)
+        if (!strstr(sk_text_get(&problems->lines), expected[n]))
+            fail_msg("missing: %s\namong:\n%s", expected[n], sk_text_get(&problems->lines));
+    if (problems->count != n)
+        fail_msg("%zu problems instead of %zu:\n%s", problems->count, n, sk_text_get(&problems->lines));
+}
+
+static void told(const char *text, size_t length, const char *const *expected)
+{
+    sk_error err = {0};
+    sk_problems problems = {0};
+    sk_manifest *m = NULL;
+    const int64_t before = sk_memory_live_bytes();
+    assert_ok(sk_manifest_open(text, length, "m.yaml", &m, &problems, &err), &err);
+    assert_null(m);
+    expect_problems(&problems, expected);
+    sk_problems_free(&problems);
+    assert_int_equal(sk_memory_live_bytes(), before);
+}
+
+static void a_manifest_is_read_as_it_is_written(void **state)
+{
+    (void)state;
+    sk_manifest *m = open_fixture("tests/fixtures/ros/models/flies/manifest.yaml");
+    assert_string_equal(m->name, "flies");
+    assert_string_equal(m->default_variant, "flies_small");
+    assert_int_equal(m->variants.count, 2);
+    assert_string_equal(m->variants.items[1], "flies_large");
+    assert_int_equal(m->backends.count, 2);
+    assert_int_equal(m->n_publishers, 2);
+    assert_string_equal(m->publishers[1].topic, "/flies/tracks");
+    assert_int_equal(m->n_parameters, 3);
+    assert_int_equal(m->parameters[1].at->line, 32);
+    assert_int_equal(m->parameters[1].at->column, 7);
+    int64_t megabytes = 0;
+    assert_true(sk_config_to_int(sk_manifest_vram(m, "flies_small"), &megabytes));
+    assert_int_equal(megabytes, 120);
+    assert_null(sk_manifest_vram(m, "flies_large"));
+
+    sk_problems problems = {0};
+    sk_ros_meaning meaning;
+    sk_manifest_meaning(m, &meaning, &problems);
+    assert_int_equal(problems.count, 0);
+    assert_string_equal(meaning.task, "obb");
+    assert_true(meaning.has_turned_boxes && meaning.has_tracks && !meaning.has_keypoints);
+    assert_string_equal(meaning.topics[SK_ROS_TRACKS]->topic, "/flies/tracks");
+    assert_null(meaning.topics[SK_ROS_ANNOTATED]);
+    assert_string_equal(meaning.input->topic, "/arena/image");
+    sk_text first = {0}, second = {0};
+    sk_manifest_weights(m, meaning.task, "flies_large", &first, &second);
+    assert_string_equal(sk_text_get(&first), "large.pt");
+    assert_string_equal(sk_text_get(&second), "crops of heads.pt");
+    sk_text_free(&first);
+    sk_text_free(&second);
+    sk_manifest_close(&m);
+}
+
+static void upstream_s_defaults_hold(void **state)
+{
+    (void)state;
+    sk_manifest *m = open_fixture("tests/fixtures/ros/models/my_depth/manifest.yaml");
+    assert_int_equal(m->backends.count, 3);
+    assert_string_equal(m->backends.items[2], "openvino");
+    assert_string_equal(m->output_format, "");
+    assert_int_equal(m->n_publishers, 0);
+    sk_problems problems = {0};
+    sk_ros_meaning meaning;
+    sk_manifest_meaning(m, &meaning, &problems);
+    expect_problems(&problems,
+                    (const char *const[]){"manifest.yaml:4:11: Model 'my_depth' is of the family 'depth'",
+                                          "output.type 'depth_map'", NULL});
+    sk_problems_free(&problems);
+    sk_manifest_close(&m);
+}
+
+static void everything_wrong_is_told_at_its_place(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t length = 0;
+    sk_error err = {0};
+    assert_ok(
+        sk_file_read(test_source("tests/fixtures/ros/wrong/manifest.yaml"), 1 << 20, &text, &length, &err),
+        &err);
+    told(text, length,
+         (const char *const[]){
+             "m.yaml:7:3: 'family' is here a second time",
+             "m.yaml:2:9: model.name must be a text, and is a number: put it in quotation marks",
+             "m.yaml:4:17: model.variants: 'a' is there twice",
+             "m.yaml:4:20: model.variants: '../b' has other",
+             "m.yaml:5:20: model.default_variant 'c' is none of model.variants",
+             "m.yaml:6:13: model.backends: there is no 'tpu'",
+             "m.yaml:8:9: source must be a section, and is a text",
+             "m.yaml:1:1: input is missing",
+             "m.yaml:12:7: output.fields[0].dtype is missing",
+             "m.yaml:12:7: output.fields[0].shape is missing",
+             "m.yaml:13:14: output.skeleton[0] must be two numbers",
+             "m.yaml:16:15: ros.publishers[0].topic: ROS allows no topic 'two words'",
+             "m.yaml:17:7: ros.publishers[1].topic is missing",
+             "m.yaml:17:17: ros.publishers[1].msg_type: 'a; b' names no message",
+             "m.yaml:20:14: ros.parameters[1]: the parameter 'conf' is there twice, first in line 19",
+             "m.yaml:21:42: ros.parameters[2].default of '9lives' is no int",
+             "m.yaml:21:14: ros.parameters[2].name: ROS allows no parameter '9lives'",
+             "m.yaml:22:24: ros.parameters[3].type: there is no 'colour'",
+             "m.yaml:23:7: ros.parameters[4].default is missing",
+             "m.yaml:24:12: resources must be a section",
+             NULL});
+    sk_free(text);
+}
+
+#define HEAD                                                                                                 \
+    "model: {name: x, family: ultralytics, variants: [x], default_variant: x}\nsource: {type: a, repo: b}\n" \
+    "input: {}\noutput: {type: detections}\n"
+
+static void what_no_node_could_do_is_told(void **state)
+{
+    (void)state;
+    static const char text[] = HEAD "ros:\n"
+                                    "  publishers:\n"
+                                    "  - {topic: a, msg_type: DetectionArray}\n"
+                                    "  - {topic: b, msg_type: vision_msgs/msg/Detection2DArray}\n"
+                                    "  - {topic: c, msg_type: KeypointArray}\n"
+                                    "  - {topic: d, msg_type: TrackArray}\n"
+                                    "  - {topic: e, msg_type: sensor_msgs/PointCloud2}\n"
+                                    "  - {topic: f, msg_type: sensor_msgs/Image, encoding: 32FC1}\n"
+                                    "  subscribers: [{topic: g, msg_type: DetectionArray}]\n"
+                                    "  services: [{name: infer, srv_type: Infer}]\n"
+                                    "  parameters:\n"
+                                    "  - {name: confidence_treshold, type: float, default: 0.5}\n"
+                                    "  - {name: iou_threshold, type: float, default: 1.5}\n"
+                                    "  - {name: classes, type: list, default: [dog]}\n"
+                                    "  - {name: max_detections, type: float, default: 3.0}\n"
+                                    "  - {name: qos_reliability, type: string, default: perfect}\n"
+                                    "  - {name: peak_threshold, type: float, default: 0.2}\n";
+    sk_error err = {0};
+    sk_problems problems = {0};
+    sk_manifest *m = NULL;
+    sk_ros_meaning meaning;
+    assert_ok(sk_manifest_open(text, sizeof text - 1, "m.yaml", &m, &problems, &err), &err);
+    assert_non_null(m);
+    sk_manifest_meaning(m, &meaning, &problems);
+    expect_problems(
+        &problems,
+        (const char *const[]){
+            "m.yaml:8:26: 'a' and 'b' would both carry the same detections",
+            "m.yaml:9:26: 'c': a model for detect has no keypoints",
+            "m.yaml:10:26: 'd': tracks are published where",
+            "m.yaml:11:26: 'sensor_msgs/PointCloud2' cannot be published",
+            "m.yaml:12:55: 'f': the image with results drawn in is rgb8, not '32FC1'",
+            "m.yaml:13:17: 'g' (DetectionArray): the node subscribes to one topic", "the service 'infer'",
+            "m.yaml:16:12: the node of this model has no parameter 'confidence_treshold': did you mean "
+            "'confidence_threshold'?",
+            "m.yaml:17:49: the parameter 'iou_threshold' lies between 0 and 1",
+            "m.yaml:18:42: the parameter 'classes' takes a list of whole numbers",
+            "m.yaml:19:34: the parameter 'max_detections' is of type int, not float",
+            "m.yaml:20:52: the parameter 'qos_reliability' is one of best_effort|reliable, not 'perfect'",
+            "m.yaml:21:12: the node of this model has no parameter 'peak_threshold'", NULL});
+    sk_problems_free(&problems);
+    sk_manifest_close(&m);
+}
+
+static void weights_follow_the_variant(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *variant, *task, *file;
+    } rows[] = {{"x_v8n", "detect", "yolov8n.pt"},   {"x_v11x", "pose", "yolo11x-pose.pt"},
+                {"x_12s", "obb", "yolo12s-obb.pt"},  {"x_v26l", "detect", "yolo26l.pt"},
+                {"x_v10b", "detect", "yolov10b.pt"}, {"x_best", "pose", "best.pt"},
+                {"best", "detect", "best.pt"},       {"x_v8nano", "detect", "v8nano.pt"}};
+    static const char text[] = HEAD "ros: {}\n";
+    sk_error err = {0};
+    sk_problems problems = {0};
+    sk_manifest *m = NULL;
+    assert_ok(sk_manifest_open(text, sizeof text - 1, "m.yaml", &m, &problems, &err), &err);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        sk_text first = {0}, second = {0};
+        sk_manifest_weights(m, rows[i].task, rows[i].variant, &first, &second);
+        assert_string_equal(sk_text_get(&first), rows[i].file);
+        assert_string_equal(sk_text_get(&second), "");
+        sk_text_free(&first);
+    }
+    sk_manifest_close(&m);
+}
+
+static void tell(const char *text, const char *expected)
+{
+    told(text, strlen(text), (const char *const[]){expected, NULL});
+}
+
+static void hostile_texts_are_refused(void **state)
+{
+    (void)state;
+    tell("", "m.yaml:1:1: not a manifest");
+    tell("[]", "m.yaml:1:1: not a manifest");
+    tell("model: {name: [", "m.yaml: not valid YAML (line 2, column 1)");
+    tell("a: &a [*a]", "(line 1, column 8) points into itself");
+    tell("a: *b", "(line 1, column 4) has no anchor");
+    tell("a: \"\\x00\"\n\xff\xfe", "m.yaml: not valid YAML");
+    told("a\0b", 3, (const char *const[]){"m.yaml: not valid YAML", NULL});
+    /* nine levels of ten aliases each: a billion */
+    char bomb[1024] = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n";
+    for (int i = 1; i < 10; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "a%d: &a%d [*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d]\n", i, i,
+                 i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
+        strcat(bomb, line);
+    }
+    tell(bomb, "expand to more than");
+    *strstr(bomb, "a6: ") = '\0'; /* a million, within the reader's own bound */
+    tell(bomb, "more than 100000 values");
+    const size_t long_text = SK_MANIFEST_MAX_BYTES + 1;
+    char *huge = sk_malloc(long_text);
+    memset(huge, ' ', long_text);
+    told(huge, long_text, (const char *const[]){"are more than a manifest has", NULL});
+    sk_free(huge);
+    char deep[300] = "";
+    memset(deep, '[', 200);
+    tell(deep, "nested deeper than");
+    tell(HEAD "ros: {parameters: 7}\n", "m.yaml:5:19: ros.parameters must be a list");
+    tell(
+        "model: {name: \"a\\0b\", family: f, variants: [x], default_variant: x}\nsource: {type: a, repo: b}\n"
+        "input: {}\noutput: {type: detections}\nros: {}\n",
+        "model.name holds a zero byte");
+}
+
+static void many_problems_are_counted(void **state)
+{
+    (void)state;
+    sk_text text = {0};
+    sk_text_append(&text, HEAD "ros:\n  parameters:\n");
+    for (int i = 0; i < 100; i++)
+        sk_text_append(&text, "  - {name: a, type: int, default: 1}\n");
+    sk_error err = {0};
+    sk_problems problems = {0};
+    sk_manifest *m = NULL;
+    assert_ok(sk_manifest_open(sk_text_get(&text), text.length, "m.yaml", &m, &problems, &err), &err);
+    assert_null(m);
+    assert_int_equal(problems.count, 99);
+    size_t lines = 0;
+    for (const char *c = sk_text_get(&problems.lines); *c; c++)
+        lines += *c == '\n';
+    assert_int_equal(lines, SK_PROBLEMS_KEPT);
+    sk_problems_free(&problems);
+    sk_text_free(&text);
+}
+
+static sk_status open_and_mean(void *context, sk_error *err)
+{
+    sk_problems problems = {0};
+    sk_manifest *m = NULL;
+    sk_ros_meaning meaning;
+    sk_status status = sk_manifest_open(context, strlen(context), "m.yaml", &m, &problems, err);
+    if (m)
+        sk_manifest_meaning(m, &meaning, &problems);
+    sk_problems_free(&problems);
+    sk_manifest_close(&m);
+    return status;
+}
+
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    static char good[] = HEAD "ros: {publishers: [{topic: a, msg_type: DetectionArray}]}\n";
+    assert_true(test_every_allocation(open_and_mean, good) > 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_manifest_is_read_as_it_is_written),
+                                       cmocka_unit_test(upstream_s_defaults_hold),
+                                       cmocka_unit_test(everything_wrong_is_told_at_its_place),
+                                       cmocka_unit_test(what_no_node_could_do_is_told),
+                                       cmocka_unit_test(weights_follow_the_variant),
+                                       cmocka_unit_test(hostile_texts_are_refused),
+                                       cmocka_unit_test(many_problems_are_counted),
+                                       cmocka_unit_test(memory_may_run_out)};
+    return cmocka_run_group_tests_name("ros/manifest", tests, NULL, NULL);
+}
