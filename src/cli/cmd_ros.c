@@ -50,11 +50,10 @@ static const sk_example examples[] = {
     {"skitter ros info yolo_pose", "its variants and backends"},
     {"skitter ros generate --model yolo --backend onnx --package-name fly_watch",
      "output/fly_watch.zip: yolov8s on ONNX Runtime"},
-    {"skitter ros generate --model sleap_topdown --backend cuda --package-name mouse_pose --format dir -o "
-     "src",
+    {"skitter ros generate --model yolo_obb --backend cuda --package-name mice --format dir -o src",
      "a folder in a colcon workspace"},
     {"skitter ros manifest best.pt -o models", "a manifest for a model of your own …"},
-    {"skitter ros generate --models models --model best --backend tensorrt --package-name my_robot_eyes",
+    {"skitter ros generate --models models --model best --backend onnx --package-name my_eyes",
      "… and a package from it"},
     {0}};
 

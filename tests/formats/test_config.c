@@ -213,10 +213,31 @@ static void every_failed_allocation_is_survived(void **state)
     }
 }
 
+static void yaml_knows_where_its_values_are(void **state)
+{
+    (void)state;
+    sk_config *config = open_text(sk_config_open_yaml, "a: 1\nb:\n  - x\n  - {k: &v 2, l: *v}\na: 3\n");
+    const sk_config_value *root = sk_config_root(config);
+    static const struct {
+        const char *path;
+        uint32_t line, column;
+    } rows[] = {{"a", 5, 4}, {"b", 3, 3}, {"b.0", 3, 5}, {"b.1", 4, 5}, {"b.1.k", 4, 9}, {"b.1.l", 4, 9}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const sk_config_value *value = sk_config_find(root, rows[i].path);
+        assert_int_equal(value->line, rows[i].line);
+        assert_int_equal(value->column, rows[i].column);
+    }
+    assert_int_equal(root->u.pairs[0].again->line, 5); /* a key that is there twice */
+    assert_null(root->u.pairs[1].again);
+    sk_config_close(&config);
+    refuse(sk_config_open_yaml, "a:\n  - *b", SK_ERR_FORMAT, "line 2, column 5");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_and_yaml_give_the_same_tree),
+        cmocka_unit_test(yaml_knows_where_its_values_are),
         cmocka_unit_test(yaml_scalars_are_typed_as_omegaconf_does),
         cmocka_unit_test(yaml_aliases_share_and_bombs_are_refused),
         cmocka_unit_test(depth_is_bounded),
