@@ -33,6 +33,30 @@ static void note_live(sk_ros_node *node)
     pthread_mutex_unlock(&node->lock);
 }
 
+/* A change of parameters. While the core is opened anew, nothing is looked at; where that fails, the old one comes back. */
+static sk_status apply(void *context, bool anew, sk_error *err)
+{
+    sk_ros_node *node = context;
+    char skip[32];
+    if (anew) {
+        sk_node_core *next = NULL;
+        SK_TRY(sk_node_core_open(sk_params_settings(node->settings->params), &next, err));
+        close_core(node);
+        node->core = next;
+        SK_TRY(node_begin_telling(node, err));
+    }
+    note_live(node);
+    snprintf(skip, sizeof skip, "%lld", (long long)sk_params_number(node->settings->params, "frame_skip"));
+    return sk_node_core_set(node->core, "frame_skip", skip, err);
+}
+
+static sk_status open_services(sk_ros_node *node, sk_error *err)
+{
+    const sk_param_owner owner = {node->settings->params, apply, node};
+    sk_ros_names_whole(node->settings->names, node->name);
+    return sk_param_services_open(node->graph, &owner, node->name, &node->services, err);
+}
+
 static sk_status open_topics(sk_ros_node *node, sk_error *err)
 {
     const sk_params *params = node->settings->params;
@@ -82,12 +106,14 @@ static sk_status open_node(sk_ros_node *node, sk_error *err)
     SK_TRY(open_core(node, err));
     SK_TRY(sk_ros_graph_open(&how, s->names, &node->graph, err));
     SK_TRY(open_topics(node, err));
+    SK_TRY(open_services(node, err));
     return sk_ros_graph_announce(node->graph, err);
 }
 
 static void close_node(sk_ros_node *node)
 {
     close_core(node);
+    sk_param_services_close(&node->services);
     sk_ros_graph_close(&node->graph);
     node_free_images(node);
     sk_cdr_writer_free(&node->writer);
@@ -101,14 +127,13 @@ static void close_node(sk_ros_node *node)
 static void say_hello(sk_ros_node *node)
 {
     const sk_pipeline_info *about = sk_node_core_about(node->core);
-    char whole[2 * SK_ROS_NAME], topic[SK_ROS_NAME];
-    sk_ros_names_whole(node->settings->names, whole);
+    char topic[SK_ROS_NAME];
     if (sk_ros_names_resolve(node->settings->names, sk_params_text(node->settings->params, "input_topic"),
                              topic, NULL) != SK_OK)
         topic[0] = '\0';
     node_say(node, SK_ROS_NODE_INFO, "%s is active on domain %u: %s%s -> %s/detections; %s on %s (%s), %s",
-             whole, (unsigned)node->settings->domain, topic, node->compressed ? "/compressed" : "", whole,
-             about->models[0]->path, about->runtime, about->device,
+             node->name, (unsigned)node->settings->domain, topic, node->compressed ? "/compressed" : "",
+             node->name, about->models[0]->path, about->runtime, about->device,
              node->every ? "every image (reliable)" : "the newest image (best effort)");
 }
 
@@ -132,6 +157,7 @@ static void note_refusals(sk_ros_node *node)
 static sk_status turn(sk_ros_node *node, sk_error *err)
 {
     SK_TRY(node_take_images(node, err));
+    SK_TRY(sk_param_services_turn(node->services, err));
     const int64_t now = sk_clock_ns();
     const int64_t period = (int64_t)(sk_params_real(node->settings->params, "diagnostics_period") * 1e9);
     if (period <= 0 || now - node->last_diagnosis_ns < period)

@@ -5,6 +5,7 @@
 #include "formats/ros_messages.h"
 #include "results/ros_result.h"
 #include "ros/node.h"
+#include "ros/param_services.h"
 #include "ros/ros_graph.h"
 
 #include <pthread.h>
@@ -34,6 +35,8 @@ typedef struct node_counts {
 struct sk_ros_node {
     const sk_ros_node_settings *settings;
     sk_ros_graph *graph;
+    char name[2 * SK_ROS_NAME]; /* whole */
+    sk_param_services *services;
     sk_subscriber *images;
     bool compressed, every;
     struct {

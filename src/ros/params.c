@@ -40,6 +40,19 @@ sk_node_settings *sk_params_settings(const sk_params *params)
     return params->settings;
 }
 
+sk_status sk_params_keep(const sk_params *params, sk_node_settings **copy, sk_error *err)
+{
+    *copy = sk_node_settings_copy(params->settings);
+    return *copy ? SK_OK : sk_fail_memory(err, sizeof *params);
+}
+
+void sk_params_restore(sk_params *params, sk_node_settings **copy)
+{
+    sk_node_settings *now = params->settings;
+    params->settings = *copy;
+    *copy = now;
+}
+
 /* --- values out --- */
 
 static bool row_at(int32_t index, sk_node_param *out)

@@ -43,6 +43,11 @@ sk_status sk_params_put_rule(sk_params *params, const char *rule, sk_error *err)
 sk_status sk_params_read_file(sk_params *params, const char *path, const sk_ros_names *names,
                               sk_error *err) SK_MUST_CHECK;
 
+/* A copy of all values, for the case that what comes is not taken; `restore` puts it in their place. The copy is ended by
+ * sk_node_settings_close. */
+sk_status sk_params_keep(const sk_params *params, sk_node_settings **copy, sk_error *err) SK_MUST_CHECK;
+void sk_params_restore(sk_params *params, sk_node_settings **copy);
+
 /* By names that are in the table; another is a mistake of the program, and gives "", 0 or false. */
 const char *sk_params_text(const sk_params *params, const char *name);
 int64_t sk_params_number(const sk_params *params, const char *name);

@@ -296,6 +296,25 @@ def collect(peer, reader, count, seconds=20):
     return found
 
 
+def settle(peer, send, readers, first=0, seconds=20):
+    """Both sides find each other, one after the other: what is published before that is lost. Sends something small, its stamp's
+    nanoseconds counted from `first`, until every reader has been told of the last one; returns how many were sent."""
+    for end in readers:
+        matched(end)
+    end, sent = time.monotonic() + seconds, 0
+    while time.monotonic() < end:
+        send(first + sent)
+        sent += 1
+        wait, left = time.monotonic() + 0.3, list(readers)
+        while left and time.monotonic() < wait:
+            left = [r for r in left if not any(m.header.stamp.nanosec == first + sent - 1 for m in take(r))]
+            if left:
+                peer.wait(0.02)
+        if not left:
+            return sent
+    raise TimeoutError("nothing came back")
+
+
 class Node:
     """`skitter node`, started and ended."""
 
@@ -332,3 +351,175 @@ class Node:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
+
+
+# --- services of parameters; a request and a reply begin with the client's number and the call's, as rmw_cyclonedds has them ---
+
+
+@message("rcl_interfaces/msg/ParameterValue")
+class ParameterValue:
+    type: uint8 = 0
+    bool_value: bool = False
+    integer_value: int64 = 0
+    double_value: float64 = 0
+    string_value: str = ""
+    byte_array_value: sequence[uint8] = b""
+    bool_array_value: sequence[bool] = field(default_factory=list)
+    integer_array_value: sequence[int64] = field(default_factory=list)
+    double_array_value: sequence[float64] = field(default_factory=list)
+    string_array_value: sequence[str] = field(default_factory=list)
+
+
+@message("rcl_interfaces/msg/Parameter")
+class Parameter:
+    name: str
+    value: ParameterValue
+
+
+@message("rcl_interfaces/msg/SetParametersResult")
+class SetParametersResult:
+    successful: bool
+    reason: str
+
+
+@message("rcl_interfaces/srv/GetParameters_Request")
+class GetParametersRequest:
+    client: uint64
+    number: int64
+    names: sequence[str]
+
+
+@message("rcl_interfaces/srv/GetParameters_Response")
+class GetParametersResponse:
+    client: uint64
+    number: int64
+    values: sequence[ParameterValue]
+
+
+@message("rcl_interfaces/srv/SetParameters_Request")
+class SetParametersRequest:
+    client: uint64
+    number: int64
+    parameters: sequence[Parameter]
+
+
+@message("rcl_interfaces/srv/SetParameters_Response")
+class SetParametersResponse:
+    client: uint64
+    number: int64
+    results: sequence[SetParametersResult]
+
+
+@message("rcl_interfaces/srv/SetParametersAtomically_Request")
+class SetAtomicallyRequest:
+    client: uint64
+    number: int64
+    parameters: sequence[Parameter]
+
+
+@message("rcl_interfaces/srv/SetParametersAtomically_Response")
+class SetAtomicallyResponse:
+    client: uint64
+    number: int64
+    result: SetParametersResult
+
+
+@message("rcl_interfaces/msg/ListParametersResult")
+class ListParametersResult:
+    names: sequence[str]
+    prefixes: sequence[str]
+
+
+@message("rcl_interfaces/srv/ListParameters_Request")
+class ListParametersRequest:
+    client: uint64
+    number: int64
+    prefixes: sequence[str]
+    depth: uint64
+
+
+@message("rcl_interfaces/srv/ListParameters_Response")
+class ListParametersResponse:
+    client: uint64
+    number: int64
+    result: ListParametersResult
+
+
+@message("rcl_interfaces/msg/FloatingPointRange")
+class FloatingPointRange:
+    from_value: float64
+    to_value: float64
+    step: float64
+
+
+@message("rcl_interfaces/msg/IntegerRange")
+class IntegerRange:
+    from_value: int64
+    to_value: int64
+    step: uint64
+
+
+@message("rcl_interfaces/msg/ParameterDescriptor")
+class ParameterDescriptor:
+    name: str
+    type: uint8
+    description: str
+    additional_constraints: str
+    read_only: bool
+    dynamic_typing: bool
+    floating_point_range: sequence[FloatingPointRange, 1]
+    integer_range: sequence[IntegerRange, 1]
+
+
+@message("rcl_interfaces/srv/DescribeParameters_Request")
+class DescribeParametersRequest:
+    client: uint64
+    number: int64
+    names: sequence[str]
+
+
+@message("rcl_interfaces/srv/DescribeParameters_Response")
+class DescribeParametersResponse:
+    client: uint64
+    number: int64
+    descriptors: sequence[ParameterDescriptor]
+
+
+@message("rcl_interfaces/srv/GetParameterTypes_Request")
+class GetParameterTypesRequest:
+    client: uint64
+    number: int64
+    names: sequence[str]
+
+
+@message("rcl_interfaces/srv/GetParameterTypes_Response")
+class GetParameterTypesResponse:
+    client: uint64
+    number: int64
+    types: sequence[uint8]
+
+
+@message("rcl_interfaces/msg/ParameterEvent")
+class ParameterEvent:
+    stamp: Time
+    node: str
+    new_parameters: sequence[Parameter]
+    changed_parameters: sequence[Parameter]
+    deleted_parameters: sequence[Parameter]
+
+
+class Client:
+    """Of one service of the node `/skitter`."""
+
+    def __init__(self, peer, name, request, response):
+        self.peer, self.request, self.calls = peer, request, 0
+        self.writer = peer.writer(f"rq{name}Request", request)
+        self.reader = peer.reader(f"rr{name}Reply", response)
+
+    def call(self, *arguments):
+        matched(self.writer), matched(self.reader)
+        self.calls += 1
+        self.writer.write(self.request(0x1234567890ABCDEF, self.calls, *arguments))
+        reply = collect(self.peer, self.reader, 1)[0]
+        assert (reply.client, reply.number) == (0x1234567890ABCDEF, self.calls)
+        return reply

@@ -15,6 +15,17 @@ skitter, models, work = sys.argv[1:4]
 domain = 100 + os.getpid() % 100
 
 
+small = RawImage(16, 16, bytes(16 * 16 * 3))
+
+
+def png(kind, body):
+    return struct.pack(">I4s", len(body), kind) + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+blank = (b"\x89PNG\r\n\x1a\n" + png(b"IHDR", struct.pack(">IIBBBBB", 16, 16, 8, 0, 0, 0, 0))
+         + png(b"IDAT", zlib.compress(bytes(17 * 16))) + png(b"IEND", b""))
+
+
 def png_pixels(path):
     """Rows of an 8-bit RGB PNG."""
     data = open(path, "rb").read()
@@ -99,7 +110,7 @@ def same_keypoints(message, frame):
 def test_poses_of_raw_images():
     """Raw images, every one of them; the graph as `ros2 node list` and `ros2 topic list` read it; a peer that went and came."""
     model, pictures = os.path.join(models, "demo-pose.pt"), scene("png", 3)
-    frames = predicted(model, pictures)
+    frames, sent = predicted(model, pictures), 0
     assert sum(len(f["instances"]) for f in frames) >= 6, "too little is found to compare"
     with Node(skitter, domain, model, "-p", "qos_reliability:=reliable", "-p", "qos_depth:=2", "--ros-args", "-r",
               "__node:=eye", "-r", "__ns:=/robot", "-r", "/camera/image_raw:=cam") as node:
@@ -110,8 +121,8 @@ def test_poses_of_raw_images():
             writer = peer.writer("rt/robot/cam", Image, qos(keep_all=True))
             boxes = peer.reader("rt/robot/eye/detections", Detection2DArray)
             poses = peer.reader("rt/robot/eye/keypoints", InstanceArray)
-            for end in (writer, boxes, poses):
-                matched(end)
+            matched(writer)
+            sent += 3 + settle(peer, lambda i: small.send(writer, 0, i), (boxes, poses))
             info = collect(peer, graph, 1)[0]
             its = info.node_entities_info_seq[0]
             assert (its.node_namespace, its.node_name) == ("/robot", "eye")
@@ -133,7 +144,94 @@ def test_poses_of_raw_images():
                 same_keypoints(ours, theirs)
             del graph, writer, boxes, poses, peer
         code, said = node.end()
-        assert code == 0 and "6 images came, 6 results were published, 0 failed" in said, (code, said)
+        assert code == 0 and f"{sent} images came, {sent} results were published, 0 failed" in said, (code, said)
+
+
+def test_boxes_of_compressed_images():
+    """Turned boxes; JPEG; tracks; the annotated image only while somebody listens; best effort takes what a camera sends."""
+    model, pictures = os.path.join(models, "demo-obb.pt"), scene("jpg", 3, "320x240")
+    frames = predicted(model, pictures)
+    assert sum(len(f["instances"]) for f in frames) >= 6, "too little is found to compare"
+    with Node(skitter, domain + 1, model, "-p", "input_transport:=compressed", "-p", "frame_id:=lens", "--track") as node:
+        peer = Peer(domain + 1)
+        writer = peer.writer("rt/camera/image_raw/compressed", CompressedImage, qos(reliable=False, depth=1))
+        def send(sec, nanosec, jpeg):
+            writer.write(CompressedImage(Header(Time(sec, nanosec), "camera"), "jpeg", jpeg))
+
+        boxes = peer.reader("rt/skitter/detections", Detection2DArray)
+        tracks = peer.reader("rt/skitter/tracks", TrackArray)
+        health = peer.reader("rt/diagnostics", DiagnosticArray)
+        matched(writer), matched(health)
+        settle(peer, lambda i: send(0, i, blank), (boxes, tracks))
+        for i, path in enumerate([pictures[0], pictures[0], pictures[1]]):
+            if i == 2:
+                annotated = peer.reader("rt/skitter/annotated", Image)
+                settle(peer, lambda k: send(5, k, blank), (annotated,), 40000000)
+                take(boxes), take(tracks)
+            send(5, 33000000 * i, open(path, "rb").read())
+            ours = collect(peer, boxes, 1)[0]
+            assert (ours.header.stamp.nanosec, ours.header.frame_id) == (33000000 * i, "lens")
+            same_detections(ours, frames[i // 2])
+            told = collect(peer, tracks, 1)[0]
+            assert told.header == ours.header
+            if i < 2:  # the same picture: every animal is itself
+                assert [t.id for t in told.tracks] == list(range(len(ours.detections))), told
+                assert all(t.state == "active" and t.instance.track == t.id for t in told.tracks)
+                for track in told.tracks:
+                    assert any(math.dist((track.x, track.y), f["obb"][:2]) < 2 for f in frames[0]["instances"])
+        drawn = collect(peer, annotated, 1)[0]
+        assert (drawn.width, drawn.height, drawn.step, drawn.encoding, len(drawn.data)) == (320, 240, 960, "rgb8", 960 * 240)
+        assert drawn.header.stamp.nanosec == 66000000 and len(set(bytes(drawn.data))) > 16
+        send(6, 0, b"no picture")
+        status = [m for m in collect(peer, health, 2)][-1].status[0]
+        facts = {v.key: v.value for v in status.values}
+        assert status.name == "skitter: inference" and facts["compute_runtime effective"] == "cpu", facts
+        assert "network ms" in facts and int(facts["pictures received"]) >= 3
+        code, said = node.end()
+        assert code == 0 and "1 failed" in said, (code, said)
+
+
+def test_parameters_are_read_and_changed_by_their_services():
+    """As `ros2 param` does; what was changed is what the next image is looked at with."""
+    model, pictures = os.path.join(models, "demo-pose.pt"), scene("png", 3)
+    with Node(skitter, domain + 2, model, "-p", "qos_reliability:=reliable") as node:
+        peer = Peer(domain + 2)
+        listed = Client(peer, "/skitter/list_parameters", ListParametersRequest, ListParametersResponse).call([], 0)
+        assert {"confidence_threshold", "classes", "input_topic", "use_sim_time"} <= set(listed.result.names)
+        get = Client(peer, "/skitter/get_parameters", GetParametersRequest, GetParametersResponse)
+        topic, threshold, none = get.call(["input_topic", "confidence_threshold", "no_such"]).values
+        assert (topic.type, topic.string_value) == (4, "/camera/image_raw")
+        assert (threshold.type, threshold.double_value, none.type) == (3, 0.25, 0)
+        types = Client(peer, "/skitter/get_parameter_types", GetParameterTypesRequest, GetParameterTypesResponse)
+        assert list(types.call(["classes", "frame_skip", "x"]).types) == [7, 2, 0]
+        describe = Client(peer, "/skitter/describe_parameters", DescribeParametersRequest, DescribeParametersResponse)
+        about, fixed = describe.call(["confidence_threshold", "input_topic"]).descriptors
+        assert (about.floating_point_range[0].to_value, about.read_only, fixed.read_only) == (1, False, True)
+        events = peer.reader("rt/parameter_events", ParameterEvent)
+        matched(events)
+        change = Client(peer, "/skitter/set_parameters", SetParametersRequest, SetParametersResponse)
+        done = change.call([Parameter("confidence_threshold", ParameterValue(3, double_value=0.8)),
+                            Parameter("input_topic", ParameterValue(4, string_value="/x")),
+                            Parameter("classes", ParameterValue(4, string_value="all"))]).results
+        assert [d.successful for d in done] == [True, False, False], done
+        assert "start it anew" in done[1].reason and "list of integers" in done[2].reason
+        event = collect(peer, events, 1)[0]
+        assert (event.node, event.changed_parameters[0].name) == ("/skitter", "confidence_threshold")
+        both = Client(peer, "/skitter/set_parameters_atomically", SetAtomicallyRequest, SetAtomicallyResponse)
+        done = both.call([Parameter("classes", ParameterValue(7, integer_array_value=[0])),
+                          Parameter("iou_threshold", ParameterValue(3, double_value=7))]).result
+        assert not done.successful and "not between 0 and 1" in done.reason
+        assert both.call([Parameter("classes", ParameterValue(7, integer_array_value=[99]))]).result.successful is False
+        assert get.call(["classes"]).values[0].integer_array_value == []
+        assert both.call([Parameter("classes", ParameterValue(7, integer_array_value=[0]))]).result.successful
+        writer = peer.writer("rt/camera/image_raw", Image)
+        boxes = peer.reader("rt/skitter/detections", Detection2DArray)
+        matched(writer)
+        settle(peer, lambda i: small.send(writer, 0, i), (boxes,))
+        width, height, rows = png_pixels(pictures[0])
+        RawImage(width, height, b"".join(rows)).send(writer, 1)
+        same_detections(collect(peer, boxes, 1)[0], predicted(model, pictures[:1], "--conf", "0.8", "--classes", "0")[0])
+        assert node.end()[0] == 0
 
 
 def main():
