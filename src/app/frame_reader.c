@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/frame_reader.h"
 
+#include "base/clock.h"
+#include "base/cpu.h"
 #include "base/object.h"
 #include "media/overlay.h"
 #include "media/reader.h"
@@ -13,6 +15,7 @@
 #define KEPT       32 /* pictures … */
 #define KEPT_BYTES ((size_t)16 << 20)
 #define TRAIL      30 /* frames: as overlays have it */
+#define BACK       11 /* frames that are kept for who goes back */
 
 typedef struct kept {
     int64_t n;
@@ -27,7 +30,8 @@ struct sk_frame_reader {
     sk_reader *reader;
     atomic_bool stop;
     sk_slot slot;
-    int64_t held; /* the slot's frame; -1: none */
+    int64_t held;        /* the slot's frame; -1: none */
+    int64_t asked, from; /* the frame that was asked for last, and the first that was kept on the way to it */
     kept items[KEPT];
     size_t kept_bytes;
     int64_t clock;
@@ -39,7 +43,8 @@ static sk_source_settings settings_of(int64_t first)
     sk_source_defaults(&s);
     s.first = first;
     s.last = first >= 0 ? first + 1 : -1;
-    s.threads = 2;
+    const int32_t cores = sk_cpu_usable_cores();
+    s.threads = cores < 2 ? 2 : cores > 8 ? 8 : cores;
     return s;
 }
 
@@ -53,7 +58,7 @@ sk_status sk_frame_reader_open(const char *source, sk_frame_reader **out, sk_err
     if (!r)
         return sk_fail_memory(err, sizeof *r);
     atomic_init(&r->stop, false);
-    r->held = -1;
+    r->held = r->asked = -1;
     r->source = sk_strdup(source);
     r->pictures = sk_uri_is_pictures(source);
     sk_source_settings s = settings_of(0);
@@ -89,23 +94,37 @@ static sk_status read_picture(sk_frame_reader *r, int64_t n, bool *end, sk_error
     return status;
 }
 
+/* The frame itself, or, where it cannot be there by then (0: whenever), an earlier one or the one before. */
+static sk_status read_frame(sk_frame_reader *r, int64_t n, int64_t by_ns, sk_error *err)
+{
+    const int64_t before = r->held;
+    bool end = false;
+    if (before == n)
+        return SK_OK;
+    r->held = -1;
+    if (r->pictures) {
+        SK_TRY(read_picture(r, n, &end, err));
+    } else {
+        r->reader->give_by_ns = before >= 0 ? by_ns : 0;
+        SK_TRY(r->reader->seek(r->reader, n, err));
+        SK_TRY(r->reader->read(r->reader, &r->slot, &end, err));
+    }
+    const bool late = before >= 0 && by_ns && sk_clock_ns() >= by_ns;
+    if (end && late) { /* nothing came yet */
+        r->held = before;
+        return SK_OK;
+    }
+    if (end || (r->slot.frame.index != n && !late))
+        return sk_fail(err, SK_ERR_NOT_FOUND, "%s: has no frame %lld", r->source, (long long)n);
+    r->held = r->slot.frame.index;
+    return SK_OK;
+}
+
 sk_status sk_frame_reader_get(sk_frame_reader *r, int64_t n, const sk_frame **frame, sk_error *err)
 {
-    bool end = false;
     *frame = NULL;
     SK_CHECK_ARG(n >= 0, err);
-    if (r->held != n) {
-        r->held = -1;
-        if (r->pictures) {
-            SK_TRY(read_picture(r, n, &end, err));
-        } else {
-            SK_TRY(r->reader->seek(r->reader, n, err));
-            SK_TRY(r->reader->read(r->reader, &r->slot, &end, err));
-        }
-        if (end || r->slot.frame.index != n)
-            return sk_fail(err, SK_ERR_NOT_FOUND, "%s: has no frame %lld", r->source, (long long)n);
-        r->held = n;
-    }
+    SK_TRY(read_frame(r, n, 0, err));
     *frame = &r->slot.frame;
     return SK_OK;
 }
@@ -226,23 +245,63 @@ static sk_status drawn_copy(const sk_frame_wanted *w, const sk_frame *frame, sk_
     return draw(w, copy, err);
 }
 
-sk_status sk_frame_reader_jpeg(sk_frame_reader *r, const sk_frame_wanted *w, sk_blob **out, sk_error *err)
+static bool find_kept(sk_frame_reader *r, int64_t n, int32_t width, sk_blob **out)
 {
-    const sk_frame *frame;
-    sk_frame copy = {0};
-    *out = NULL;
-    for (int i = 0; i < KEPT && !w->view; i++) /* what is drawn may change */
-        if (r->items[i].jpeg && r->items[i].n == w->n && r->items[i].width == w->width) {
+    for (int i = 0; i < KEPT; i++)
+        if (r->items[i].jpeg && r->items[i].n == n && r->items[i].width == width) {
             r->items[i].used = ++r->clock;
             *out = sk_blob_ref(r->items[i].jpeg);
-            return SK_OK;
+            return true;
         }
-    SK_TRY(sk_frame_reader_get(r, w->n, &frame, err));
-    sk_status status = w->view ? drawn_copy(w, frame, &copy, err) : SK_OK;
+    return false;
+}
+
+/* The picture of the frame that the slot holds. */
+static sk_status picture_of_held(sk_frame_reader *r, const sk_frame_wanted *wanted, sk_blob **out,
+                                 sk_error *err)
+{
+    sk_frame copy = {0};
+    sk_frame_wanted w = *wanted;
+    w.n = r->held;
+    if (!w.view && find_kept(r, w.n, w.width, out))
+        return SK_OK;
+    sk_status status = w.view ? drawn_copy(&w, &r->slot.frame, &copy, err) : SK_OK;
     if (status == SK_OK)
-        status = encode(w->view ? &copy : frame, w->width, out, err);
+        status = encode(w.view ? &copy : &r->slot.frame, w.width, out, err);
     sk_free(copy.data);
-    if (status == SK_OK && !w->view)
-        keep(r, w, *out);
+    if (status == SK_OK && !w.view)
+        keep(r, &w, *out);
     return status;
+}
+
+/* Who goes back frame by frame wants those before it next: they are kept on the way, for each costs the way from a key frame. */
+static int64_t first_to_keep(sk_frame_reader *r, const sk_frame_wanted *w)
+{
+    if (w->n < r->asked && r->asked - w->n <= BACK && !w->view && !r->pictures)
+        r->from = w->n > BACK ? w->n - BACK : 0;
+    else if (w->n != r->asked)
+        r->from = w->n;
+    r->asked = w->n;
+    return r->held >= r->from && r->held < w->n ? r->held + 1 : r->from;
+}
+
+sk_status sk_frame_reader_jpeg(sk_frame_reader *r, const sk_frame_wanted *w, sk_blob **out, int64_t *given,
+                               sk_error *err)
+{
+    const int64_t by_ns = w->within > 0 ? sk_clock_ns() + (int64_t)w->within * 1000000 : 0;
+    *out = NULL;
+    *given = w->n;
+    SK_CHECK_ARG(w->n >= 0, err);
+    if (!w->view && find_kept(r, w->n, w->width, out)) { /* what is drawn may change */
+        r->asked = w->n;
+        return SK_OK;
+    }
+    for (int64_t n = first_to_keep(r, w);; n++) {
+        sk_blob_unref(out);
+        SK_TRY(read_frame(r, n, by_ns, err));
+        SK_TRY(picture_of_held(r, w, out, err));
+        *given = r->held;
+        if (n == w->n || r->held != n || (by_ns && sk_clock_ns() >= by_ns))
+            return SK_OK;
+    }
 }

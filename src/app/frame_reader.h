@@ -21,12 +21,14 @@ sk_status sk_frame_reader_get(sk_frame_reader *reader, int64_t n, const sk_frame
 typedef struct sk_frame_wanted {
     int64_t n;
     int32_t width; /* at most so wide; 0: as it is */
+    int32_t
+        within; /* ms: rather an earlier frame than a later answer; asked again, it is nearer. 0: that frame */
     /* Drawn in, with their trails; null: nothing is */
     sk_run_view *view;
     uint32_t draw; /* SK_DRAW_… */
 } sk_frame_wanted;
-/* As JPEG; the caller ends the reference. */
+/* As JPEG; the caller ends the reference. *given is the frame it shows. */
 sk_status sk_frame_reader_jpeg(sk_frame_reader *reader, const sk_frame_wanted *wanted, sk_blob **out,
-                               sk_error *err) SK_MUST_CHECK;
+                               int64_t *given, sk_error *err) SK_MUST_CHECK;
 
 #endif

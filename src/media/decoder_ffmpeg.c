@@ -289,6 +289,10 @@ static sk_status feed(sk_decoder *decoder, const char *uri, sk_error *err)
             continue;
         }
         sk_decoder_count(decoder);
+        const int64_t pts = decoder->packet->pts;
+        decoder->codec->skip_frame = decoder->lean && pts != AV_NOPTS_VALUE && pts < decoder->needed_from
+                                         ? AVDISCARD_NONREF
+                                         : AVDISCARD_DEFAULT;
         code = sk_ff.avcodec_send_packet(decoder->codec, decoder->packet);
         sk_ff.av_packet_unref(decoder->packet);
         if (code < 0 && code != AVERROR(EAGAIN))

@@ -30,6 +30,8 @@ typedef struct sk_decoder {
     sk_slot upright;              /* scratch for rotation */
     sk_planes planes;             /* frames that are passed on as they were decoded */
     int64_t packets, packets_end; /* of the stream, read so far; the latest time one of them lasts until */
+    bool lean;                    /* frames before this time are left out where none is made from them: */
+    int64_t needed_from;
     int64_t damaged;
     char last_problem[256];
 } sk_decoder;

@@ -51,6 +51,10 @@ struct sk_reader {
     sk_frame like;                        /* what its frames are like; info.like is the source's */
     bool any_size;           /* filled by open: every frame may be of another size, and a very large one */
     const atomic_bool *stop; /* set by the source: blocking calls must look at it */
+    /* Set by who jumps about and rather sees an earlier frame than waits: past this (sk_clock_ns) the way to a frame is left where
+     * it is, and gone on with when that frame is asked for again. A read then gives the frame it has come to, or tells of the end
+     * where it has come to none. 0: all the way. */
+    int64_t give_by_ns;
     /* Written by the reader, copied out under the source's lock after each read. */
     int64_t damaged, missing;
     int32_t reconnects, outages;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/frame.h"
 #include "base/memory.h"
-#include "media/decoder_ffmpeg.h"
+#include "base/clock.h"
 #include "media/frame_choice.h"
+#include "media/packet_list_ffmpeg.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Video files. Frames are numbered in presentation order. To begin in the middle, or where wanted frames lie far apart, the
@@ -14,11 +14,6 @@
 
 /* Fewer frames than this are quicker decoded than the packets are listed. */
 #define SEEK_WORTHWHILE 64
-
-typedef struct listed_frame {
-    int64_t pts;
-    bool key; /* decoding can begin here */
-} listed_frame;
 
 typedef struct video_reader {
     sk_reader base;
@@ -34,53 +29,12 @@ typedef struct video_reader {
     double time_offset;
     int32_t rounds;
     int64_t start_pts;
-    listed_frame *list;         /* all frames by presentation time; null unless seeking was needed */
-    size_t n_listed;            /* 0: the times are of no use */
-    int64_t promised;           /* packets, by the container's own index; -1: it has none */
-    double seconds;             /* that the stream lasts, by its header; 0: it does not say */
-    int64_t listed, listed_end; /* packets found by listing them, and when the last ends; -1: not listed */
+    sk_packet_list list; /* where seeking was needed */
+    bool listing;        /* it is not complete: the file is where its reading goes on */
+    int64_t aim;         /* of a walk that was left before it was there; -1: none was */
+    int64_t promised;    /* packets, by the container's own index; -1: it has none */
+    double seconds;      /* that the stream lasts, by its header; 0: it does not say */
 } video_reader;
-
-static int compare_pts(const void *a, const void *b)
-{
-    const listed_frame *x = a, *y = b;
-    return (x->pts > y->pts) - (x->pts < y->pts);
-}
-
-/* Lists every frame's presentation time; leaves the file at its end. n_listed stays 0 when the file cannot be indexed. */
-static sk_status list_packets(video_reader *reader, sk_error *err)
-{
-    sk_decoder *d = &reader->decoder;
-    size_t capacity = 0;
-    bool usable = true;
-    while (usable && sk_ff.av_read_frame(d->format, d->packet) >= 0) {
-        if (d->packet->stream_index == d->stream->index && !(d->packet->flags & AV_PKT_FLAG_DISCARD)) {
-            usable = d->packet->pts != AV_NOPTS_VALUE;
-            sk_decoder_count(d);
-            sk_status status = sk_array_reserve((void **)&reader->list, &capacity, reader->n_listed + 1,
-                                                sizeof *reader->list, (size_t)1 << 32, err);
-            if (status != SK_OK) {
-                sk_ff.av_packet_unref(d->packet);
-                return status;
-            }
-            reader->list[reader->n_listed++] =
-                (listed_frame){d->packet->pts, (d->packet->flags & AV_PKT_FLAG_KEY) != 0};
-        }
-        sk_ff.av_packet_unref(d->packet);
-    }
-    if (usable) {
-        reader->listed = d->packets;
-        reader->listed_end = d->packets_end;
-    }
-    if (reader->list)
-        qsort(reader->list, reader->n_listed, sizeof *reader->list, compare_pts);
-    for (size_t i = 1; usable && reader->list && i < reader->n_listed; i++)
-        usable =
-            reader->list[i].pts != reader->list[i - 1].pts; /* two frames at one time cannot be told apart */
-    if (!usable)
-        reader->n_listed = 0;
-    return SK_OK;
-}
 
 static int interrupted(void *context)
 {
@@ -126,16 +80,9 @@ static sk_status rewind_file(video_reader *reader, sk_error *err)
     SK_TRY(status);
     d->damaged = damaged;
     reader->next = 0;
+    reader->aim = -1;
     reader->holds_frame = false;
     return SK_OK;
-}
-
-/* Number of the frame with this time; -1 when no frame has it. */
-static int64_t number_of(const video_reader *reader, int64_t pts)
-{
-    const listed_frame wanted = {pts, false};
-    const listed_frame *at = bsearch(&wanted, reader->list, reader->n_listed, sizeof wanted, compare_pts);
-    return at ? at - reader->list : -1;
 }
 
 /* Is the decoder better moved to `skip_to` than let through the frames before it? */
@@ -143,12 +90,12 @@ static bool seek_is_worthwhile(const video_reader *reader)
 {
     if (reader->skip_to - reader->next < SEEK_WORTHWHILE || reader->base.info.once)
         return false;
-    if (!reader->list)
+    if (!reader->list.complete)
         return true;
-    if ((uint64_t)reader->skip_to >= reader->n_listed)
+    if ((uint64_t)reader->skip_to >= reader->list.count)
         return false; /* not indexed, or beyond the end: decode through */
     for (int64_t i = reader->skip_to; i > reader->next; i--)
-        if (reader->list[i].key)
+        if (reader->list.frames[i].key)
             return true;
     return false; /* decoding would begin before where it is now */
 }
@@ -163,39 +110,69 @@ static void count_frames(video_reader *reader, int64_t total, bool exact)
         info->frames *= reader->settings.loop;
 }
 
-/* Lands on `skip_to`, which was found worthwhile; where the file misleads, at its beginning. */
+static bool is_late(const video_reader *reader)
+{
+    return reader->base.give_by_ns && sk_clock_ns() >= reader->base.give_by_ns;
+}
+
+/* All frames, for who wants one far away. */
+static sk_status list_frames(video_reader *reader, sk_error *err)
+{
+    if (!reader->listing && reader->next > 0)
+        SK_TRY(rewind_file(reader, err));
+    reader->listing = true;
+    if (!reader->list.complete)
+        SK_TRY(sk_packet_list_read(&reader->list, &reader->decoder, reader->base.give_by_ns, err));
+    if (!reader->list.complete || is_late(reader))
+        return SK_OK;
+    reader->listing = false;
+    SK_TRY(rewind_file(reader, err));
+    if (reader->list.count > 0)
+        count_frames(reader, (int64_t)reader->list.count, true);
+    return SK_OK;
+}
+
+/* Decodes on to `skip_to`, or as far as there is time, and holds that frame; frames before it that none is made from are left
+ * out. Where the file misleads, it is at its beginning afterwards. */
+static sk_status walk(video_reader *reader, sk_error *err)
+{
+    sk_decoder *d = &reader->decoder;
+    sk_status status = SK_OK;
+    int64_t number = -1;
+    bool end = false;
+    d->lean = true;
+    d->needed_from = reader->list.frames[reader->skip_to].pts;
+    do {
+        status = sk_decoder_next(d, reader->uri, &end, err);
+        number = status != SK_OK || end ? -1 : sk_packet_list_number(&reader->list, sk_decoder_pts(d));
+    } while (number >= 0 && number < reader->skip_to && !is_late(reader));
+    d->lean = false;
+    SK_TRY(status);
+    if (number < 0 || number > reader->skip_to) {
+        sk_packet_list_distrust(&reader->list); /* its times mislead: count from the beginning */
+        return rewind_file(reader, err);
+    }
+    reader->aim = number < reader->skip_to ? reader->skip_to : -1;
+    reader->holds_frame = true;
+    reader->next = number;
+    return SK_OK;
+}
+
+/* Lands on `skip_to`, which was found worthwhile. */
 static sk_status seek_forward(video_reader *reader, sk_error *err)
 {
     sk_decoder *d = &reader->decoder;
-    if (!reader->list) {
-        if (reader->next > 0)
-            SK_TRY(rewind_file(reader, err));
-        SK_TRY(list_packets(reader, err));
-        SK_TRY(rewind_file(reader, err));
-        if (reader->n_listed > 0)
-            count_frames(reader, (int64_t)reader->n_listed, true);
-        if ((uint64_t)reader->skip_to >= reader->n_listed)
+    if (!reader->list.complete || reader->listing) {
+        SK_TRY(list_frames(reader, err));
+        if (reader->listing || (uint64_t)reader->skip_to >= reader->list.count)
             return SK_OK; /* not indexed, or beyond the end: decode through, from the beginning */
     }
-    if (sk_ff.av_seek_frame(d->format, d->stream->index, reader->list[reader->skip_to].pts,
+    if (sk_ff.av_seek_frame(d->format, d->stream->index, reader->list.frames[reader->skip_to].pts,
                             AVSEEK_FLAG_BACKWARD) < 0)
         return rewind_file(reader, err);
     sk_ff.avcodec_flush_buffers(d->codec);
     d->draining = false;
-    int64_t number = -1;
-    for (bool end = false; number < reader->skip_to;) {
-        SK_TRY(sk_decoder_next(d, reader->uri, &end, err));
-        number = end ? -1 : number_of(reader, sk_decoder_pts(d));
-        if (number < 0)
-            break;
-    }
-    if (number != reader->skip_to) {
-        reader->n_listed = 0; /* the container's times cannot be trusted: count from the beginning */
-        return rewind_file(reader, err);
-    }
-    reader->holds_frame = true;
-    reader->next = number;
-    return SK_OK;
+    return walk(reader, err);
 }
 
 /* Asked once for every wanted frame. */
@@ -225,13 +202,17 @@ static sk_status video_seek(sk_reader *base, int64_t frame, sk_error *err)
     reader->settings.n_ranges = 0;
     reader->rounds = 1;
     begin_choice(reader);
-    if (frame >= at && !reader->decoder.draining)
+    if (frame >= at && reader->aim < 0 && !reader->decoder.draining && !reader->listing)
         return SK_OK; /* the read finds its way */
     if (reader->base.info.once)
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: is read once, and cannot be gone back in", reader->uri);
     reader->considered = frame;
     reader->holds_frame = false;
-    if (frame < SEEK_WORTHWHILE || (reader->list && (uint64_t)frame >= reader->n_listed))
+    if (reader->aim >= 0 && frame >= reader->aim && (uint64_t)frame < reader->list.count &&
+        !seek_is_worthwhile(reader))
+        return walk(reader, err); /* on; of frames before its aim some are missing */
+    if (!reader->listing &&
+        (frame < SEEK_WORTHWHILE || (reader->list.complete && (uint64_t)frame >= reader->list.count)))
         return rewind_file(reader, err);
     return seek_forward(reader, err);
 }
@@ -260,8 +241,10 @@ static void read_promise(video_reader *reader)
 static int64_t count_missing(const video_reader *reader)
 {
     const sk_decoder *d = &reader->decoder;
-    const int64_t seen = reader->listed >= 0 ? reader->listed : d->packets;
-    const int64_t end = reader->listed >= 0 ? reader->listed_end : d->packets_end;
+    const int64_t seen =
+        reader->list.complete && reader->list.packets >= 0 ? reader->list.packets : d->packets;
+    const int64_t end =
+        reader->list.complete && reader->list.packets >= 0 ? reader->list.end : d->packets_end;
     if (reader->promised >= 0)
         return seen < reader->promised ? reader->promised - seen : 0;
     const double rate = reader->base.info.rate;
@@ -298,6 +281,10 @@ static sk_status video_read(sk_reader *base, sk_slot *slot, bool *end, sk_error 
         bool file_end = reader->skip_to < 0;
         if (!file_end && !reader->holds_frame && reader->next < reader->skip_to)
             SK_TRY(seek_to_wanted(reader, err));
+        if (reader->listing) { /* nothing is decoded before that is done */
+            *end = true;
+            return SK_OK;
+        }
         if (!file_end && !reader->holds_frame)
             SK_TRY(sk_decoder_next(d, reader->uri, &file_end, err));
         if (file_end && d->draining)
@@ -310,7 +297,7 @@ static sk_status video_read(sk_reader *base, sk_slot *slot, bool *end, sk_error 
             continue;
         }
         int64_t number = reader->next++;
-        if (number < reader->skip_to)
+        if (number < reader->skip_to && !is_late(reader))
             continue;
         reader->skip_to = sk_frame_choice_next(&reader->choice, number + 1);
         SK_TRY(sk_decoder_convert(d, reader->uri, reader->settings.format, slot, err));
@@ -331,7 +318,8 @@ static void video_close(sk_reader *base)
 {
     video_reader *reader = (video_reader *)base;
     sk_decoder_close(&reader->decoder);
-    sk_free_all(reader->list, reader->uri, reader);
+    sk_packet_list_free(&reader->list);
+    sk_free_all(reader->uri, reader);
 }
 
 static void fill_info(video_reader *reader)
@@ -396,7 +384,7 @@ sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settin
     reader->base.seek = video_seek;
     reader->settings = *settings;
     reader->rounds = settings->loop;
-    reader->listed = -1;
+    reader->aim = -1;
     begin_choice(reader);
     reader->uri = sk_strdup(uri);
     if (!reader->uri) {

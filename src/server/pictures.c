@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/object.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -126,15 +127,23 @@ static sk_status open_video(sk_pictures *p, kept *k, const char *source, sk_erro
     return sk_frame_reader_open(source, &k->reader, err);
 }
 
-sk_status sk_serve_picture_of(sk_server *server, const char *source, int64_t n, int32_t width,
-                              sk_reply *reply, sk_error *err)
+sk_status sk_serve_picture_of(sk_server *server, const sk_request *r, const char *source, sk_reply *reply,
+                              sk_error *err)
 {
-    const sk_frame_wanted wanted = {.n = n, .width = width};
+    int64_t n = 0, width = 0, within = 0, given = 0;
+    char text[24];
+    SK_TRY(sk_request_query_int(r, "n", 0, INT64_MAX / 4, 0, &n, err));
+    SK_TRY(sk_request_query_int(r, "width", 16, 16384, 0, &width, err));
+    SK_TRY(sk_request_query_int(r, "within", 1, 60000, 0, &within, err));
+    const sk_frame_wanted wanted = {.n = n, .width = (int32_t)width, .within = (int32_t)within};
     kept *k = enter(server->pictures, source);
     sk_status status = open_video(server->pictures, k, source, err);
     if (status == SK_OK)
-        status = sk_frame_reader_jpeg(k->reader, &wanted, &reply->blob, err);
+        status = sk_frame_reader_jpeg(k->reader, &wanted, &reply->blob, &given, err);
     leave(server->pictures, k, status == SK_OK || status == SK_ERR_NOT_FOUND);
     reply->type = "image/jpeg";
+    snprintf(text, sizeof text, "%lld", (long long)given);
+    if (status == SK_OK)
+        sk_reply_header_add(reply, "X-Skitter-Frame", text);
     return status;
 }

@@ -10,8 +10,9 @@
 sk_status sk_pictures_open(sk_pictures **out, sk_error *err) SK_MUST_CHECK;
 void sk_pictures_close(sk_pictures **pictures);
 
-/* Frame n of a video (a real path) as JPEG, at most `width` pixels wide; 0: as it is. */
-sk_status sk_serve_picture_of(sk_server *server, const char *source, int64_t n, int32_t width,
-                              sk_reply *reply, sk_error *err) SK_MUST_CHECK;
+/* A frame of a video (a real path) as JPEG: n=, at most width= pixels wide, within= so many ms an earlier one where it takes longer.
+ * X-Skitter-Frame says which it is. */
+sk_status sk_serve_picture_of(sk_server *server, const sk_request *r, const char *source, sk_reply *reply,
+                              sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -139,14 +139,11 @@ sk_status sk_serve_view_picture(sk_server *server, const sk_request *r, sk_reply
 {
     sk_run_view *view = NULL;
     char *source = NULL;
-    int64_t n = 0, width = 0;
-    SK_TRY(sk_request_query_int(r, "n", 0, INT64_MAX / 4, 0, &n, err));
-    SK_TRY(sk_request_query_int(r, "width", 16, 16384, 0, &width, err));
     SK_TRY(enter(server, sk_request_query(r, "folder"), &view, err));
     sk_status status = sk_views_source(server, view, &source, err);
     sk_views_leave(server->views, view); /* decoding needs the video alone */
     if (status == SK_OK)
-        status = sk_serve_picture_of(server, source, n, (int32_t)width, reply, err);
+        status = sk_serve_picture_of(server, r, source, reply, err);
     sk_free(source);
     return status;
 }

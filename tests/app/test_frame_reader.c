@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Frames by number, in any order, are the very pixels that reading from the first one on gives. */
 
@@ -47,7 +48,8 @@ static int make_video(void **state)
     assert_ok(status, &err);
     for (int64_t i = 0; i < FRAMES; i++) {
         for (int p = 0; p < WIDTH * HEIGHT; p++)
-            memset(pixels + 3 * p, (int)((p % WIDTH + 7 * i) % 251), 3);
+            memset(pixels + 3 * p, (int)(((uint32_t)p * 2654435761u ^ (uint32_t)i * 40503u) >> 13 & 255),
+                   3); /* a large file */
         frame.index = i;
         frame.time_ns = i * 40000000;
         assert_ok(sk_video_sink_write(sink, &frame, &err), &err);
@@ -114,13 +116,14 @@ static void test_pictures(void **state)
     sk_error err = {0};
     sk_frame_reader *reader = NULL;
     sk_blob *one = NULL, *two = NULL, *small = NULL;
+    int64_t given = -1;
     need_video();
     assert_ok(sk_frame_reader_open(video, &reader, &err), &err);
     const sk_frame_wanted wanted = {.n = 10}, narrow = {.n = 10, .width = 32};
-    assert_ok(sk_frame_reader_jpeg(reader, &wanted, &one, &err), &err);
-    assert_ok(sk_frame_reader_jpeg(reader, &wanted, &two, &err), &err);
+    assert_ok(sk_frame_reader_jpeg(reader, &wanted, &one, &given, &err), &err);
+    assert_ok(sk_frame_reader_jpeg(reader, &wanted, &two, &given, &err), &err);
     assert_ptr_equal(one, two); /* kept */
-    assert_ok(sk_frame_reader_jpeg(reader, &narrow, &small, &err), &err);
+    assert_ok(sk_frame_reader_jpeg(reader, &narrow, &small, &given, &err), &err);
     assert_true(sk_blob_bytes(small) < sk_blob_bytes(one));
     assert_memory_equal(sk_blob_data(one), "\xff\xd8\xff", 3);
     sk_blob_unref(&one);
@@ -128,9 +131,65 @@ static void test_pictures(void **state)
     sk_blob_unref(&small);
     for (int64_t n = 0; n < 80; n++) { /* more than are kept */
         const sk_frame_wanted next = {.n = n};
-        assert_ok(sk_frame_reader_jpeg(reader, &next, &one, &err), &err);
+        assert_ok(sk_frame_reader_jpeg(reader, &next, &one, &given, &err), &err);
         sk_blob_unref(&one);
     }
+    sk_frame_reader_close(&reader);
+}
+
+/* Who rather sees an earlier frame than waits comes nearer each time, and to the very pixels in the end. */
+static void test_no_long_wait(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_frame_reader *reader = NULL;
+    sk_blob *jpeg = NULL;
+    static const int64_t jumps[] = {0, 370, 30, 399, 310, 311, 250, 249, 248, 120, 59, 58};
+    int early = 0;
+    need_video();
+    assert_ok(sk_frame_reader_open(video, &reader, &err), &err);
+    for (size_t i = 0; i < sizeof jumps / sizeof *jumps; i++) {
+        int64_t given = -1, before = -1;
+        for (int asked = 0; given != jumps[i]; asked++) {
+            const sk_frame_wanted wanted = {.n = jumps[i], .within = asked < 300 ? 1 : 0};
+            assert_ok(sk_frame_reader_jpeg(reader, &wanted, &jpeg, &given, &err), &err);
+            assert_non_null(jpeg);
+            sk_blob_unref(&jpeg);
+            assert_true(given == jumps[i] || asked == 0 || given >= before || before > jumps[i]);
+            early += given != jumps[i];
+            before = given;
+        }
+        expect(reader, jumps[i]);
+    }
+    assert_true(early > 0);
+    sk_frame_reader_close(&reader);
+}
+
+/* One step back costs the way from a key frame, the next ones nothing: what was passed is kept. */
+static void test_steps_back(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_frame_reader *reader = NULL;
+    sk_blob *jpeg = NULL;
+    int64_t given = -1;
+    need_video();
+    assert_ok(sk_frame_reader_open(video, &reader, &err), &err);
+    for (int64_t n = 355; n > 340; n--) {
+        const sk_frame_wanted wanted = {.n = n};
+        assert_ok(sk_frame_reader_jpeg(reader, &wanted, &jpeg, &given, &err), &err);
+        assert_int_equal(given, n);
+        sk_blob_unref(&jpeg);
+    }
+    char away[4400];
+    snprintf(away, sizeof away, "%s.away", video);
+    assert_int_equal(rename(video, away), 0);
+    assert_int_equal(truncate(away, 0), 0); /* nothing can be decoded any more */
+    const sk_frame_wanted passed = {.n = 335}, other = {.n = 100};
+    assert_ok(sk_frame_reader_jpeg(reader, &passed, &jpeg, &given, &err), &err);
+    assert_int_equal(given, 335);
+    sk_blob_unref(&jpeg);
+    assert_int_not_equal(sk_frame_reader_jpeg(reader, &other, &jpeg, &given, &err), SK_OK);
     sk_frame_reader_close(&reader);
 }
 
@@ -148,6 +207,7 @@ static void test_what_is_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_any_order), cmocka_unit_test(test_pictures),
+                                       cmocka_unit_test(test_no_long_wait), cmocka_unit_test(test_steps_back),
                                        cmocka_unit_test(test_what_is_none)};
     return cmocka_run_group_tests(tests, make_video, NULL);
 }

@@ -29,6 +29,7 @@ class State:
     runs = []
     stranger = False  # this page's token is that of an earlier start
     missing = ()  # frames that cannot be read
+    early = []  # frames that are given in place of those that were asked for, while somebody is in a hurry
 
 
 def allowed(name, pipelines):
@@ -177,11 +178,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
-    def reply(self, status, kind, data):
+    def reply(self, status, kind, data, more=None):
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(data)))
         self.send_header("Content-Security-Policy", POLICY)
+        for name, value in (more or {}).items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(data)
 
@@ -206,7 +209,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.reply(404, "application/json", b"{}")
             return
         if path in ("frame", "view/frame.jpg"):
-            self.reply(200, "image/png", picture(int(query["n"][0])))
+            n = State.early.pop(0) if State.early and "within" in query else int(query["n"][0])
+            self.reply(200, "image/png", picture(n), {"X-Skitter-Frame": str(n)})
             return
         try:
             self.reply(200, "application/json", json.dumps(answer(method, path, query, body)).encode())

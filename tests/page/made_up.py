@@ -187,6 +187,29 @@ def shortcuts(v):
     b.until("by the scrubber", "document.querySelector('.stage canvas').dataset.frame === '1'")
 
 
+def in_step(v):
+    """a frame that takes long is shown by earlier ones, each with its own number"""
+    b = v.browser
+    b.press("Home")
+    b.until("first", "document.querySelector('.stage canvas').dataset.frame === '0'")
+    STATE.early = [20, 50, 70]
+    b.script("""
+        const canvas = document.querySelector('.stage canvas'), copy = new OffscreenCanvas(320, 240).getContext('2d', {willReadFrequently: true});
+        window.seen = [];
+        new MutationObserver(() => {
+            copy.drawImage(canvas, 0, 0, 320, 240);
+            const row = copy.getImageData(0, 236, 320, 1).data;
+            let bar = 0;
+            for (let x = 1; x < 320; x++) if (row[4 * x] > row[4 * bar]) bar = x;
+            window.seen.push([Number(canvas.dataset.frame), bar]);
+        }).observe(canvas, {attributeFilter: ['data-frame']});
+        const r = document.querySelector('.scrubber input[type=range]'); r.value = 100; r.dispatchEvent(new Event('input'))""")
+    b.until("there", "document.querySelector('.stage canvas').dataset.frame === '100'")
+    seen = b.script("return window.seen")
+    v.expect([n for n, _ in seen] == [20, 50, 70, 100], f"by way of {seen}")
+    v.expect(all(abs(bar - n * 320 / 120) < 12 for n, bar in seen), f"picture and number belong together: {seen}")
+
+
 def dropped(v):
     """a path is dropped on the page"""
     b = v.browser
@@ -271,5 +294,5 @@ def stranger(v):
 if __name__ == "__main__":
     visit.needed()
     server, url = fixture_server.start()
-    sys.exit(visit.run(lambda: visit.Visit("made_up", url), [gating, reset_notice, same_runtime, lock, views, checker, steady, keyboard, shortcuts, dropped, pasted, no_picture,
+    sys.exit(visit.run(lambda: visit.Visit("made_up", url), [gating, reset_notice, same_runtime, lock, views, checker, steady, keyboard, shortcuts, in_step, dropped, pasted, no_picture,
                                                                               exporting, stranger]))

@@ -37,6 +37,18 @@ async function ask(method, path, query, body, signal) {
     return data;
 }
 
+/* A picture and the frame that it shows, which may be an earlier one than was asked for. */
+async function picture(url, signal) {
+    const answer = await fetch(url, {signal});
+    if (!answer.ok) throw new Refusal(answer.status, url);
+    const frame = answer.headers.get('X-Skitter-Frame');
+    const image = new Image();
+    const place = URL.createObjectURL(await answer.blob());
+    image.src = place;
+    await image.decode().finally(() => URL.revokeObjectURL(place));
+    return {image, frame: frame === null ? null : Number(frame)};
+}
+
 const get = (path, query, signal) => ask('GET', path, query, null, signal);
 const post = (path, body, signal) => ask('POST', path, null, body, signal);
 
@@ -50,7 +62,8 @@ export const api = {
     recent: () => get('recent'),
     recent_add: (path) => post('recent', {path}),
     probe: (path, signal) => get('probe', {path}, signal),
-    frame_url: (source, n, width) => address('frame', {source, n, width}),
+    picture,
+    frame_url: (source, n, width, within) => address('frame', {source, n, width, within}),
     settings: (command) => get('settings', {command}),
     test_frame: (wish, signal) => post('test-frame', wish, signal),
     command: (wish, signal) => post('command', wish, signal),
@@ -67,7 +80,7 @@ export const api = {
     view_tracks: (folder) => get('view/tracks', {folder}),
     view_series: (folder, kind, tracks, signal) => get('view/series', {folder, kind, tracks, points: 800}, signal),
     view_suspects: (folder) => get('view/suspects', {folder}),
-    view_picture_url: (folder, n, width) => address('view/frame.jpg', {folder, n, width}),
+    view_picture_url: (folder, n, width, within) => address('view/frame.jpg', {folder, n, width, within}),
     view_correct: (folder, correction) => post('view/corrections', {folder, ...correction}),
     view_undo: (folder) => post('view/undo', {folder}),
     view_redo: (folder) => post('view/redo', {folder}),

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A picture of a video with a scrubber under it. Picture and drawing change together: a frame is shown once both are
- * there. Only the newest wish is followed, however fast somebody drags. */
+ * there. Only the newest wish is followed, however fast somebody drags; a frame that takes long to decode is shown by earlier ones
+ * on the way to it, with what belongs to those drawn in. */
 import {h, say} from './dom.js';
+import {api} from './api.js';
 import {t} from './texts.js';
 
 const most_kept = 48;
-
-function load(url, signal) {
-    return new Promise((good, bad) => {
-        const image = new Image();
-        image.onload = () => good(image);
-        image.onerror = () => bad(new Error(url));
-        signal.addEventListener('abort', () => { image.src = ''; }, {once: true});
-        image.src = url;
-    });
-}
+const within = 200; /* ms that a picture may take … */
+const most_early = 25; /* … so often for one frame: two pages that jump about in one video could hinder each other for ever */
 
 export function player() {
     const canvas = h('canvas', {role: 'img', 'aria-label': t('stage.empty')});
@@ -58,39 +52,48 @@ export function player() {
         canvas.dataset.frame = shown;
     }
 
-    async function picture_of(n) {
-        if (!video.url) return null;
-        const url = video.url(n);
-        if (pictures.has(url)) {
-            const image = pictures.get(url);
-            pictures.delete(url);
-            pictures.set(url, image);
-            return image;
+    /* The frame's picture, or that of an earlier one on the way to it. */
+    async function picture_of(n, patient) {
+        if (!video.url) return {image: null, frame: n};
+        const key = video.url(n);
+        if (pictures.has(key)) {
+            const image = pictures.get(key);
+            pictures.delete(key);
+            pictures.set(key, image);
+            return {image, frame: n};
         }
-        const image = await load(url, life.signal);
-        pictures.set(url, image);
+        const {image, frame} = await api.picture(patient ? key : video.url(n, within), life.signal);
+        if (frame !== null && frame !== n) return {image, frame};
+        pictures.set(key, image);
         if (pictures.size > most_kept) pictures.delete(pictures.keys().next().value);
-        return image;
+        return {image, frame: n};
     }
 
     async function follow() {
         if (busy) return;
         busy = true;
+        let early = 0;
         while (video && wanted !== shown && !life.signal.aborted) {
             const n = wanted;
             const mine = video;
-            const [image] = await Promise.all([
-                picture_of(n).catch(() => { mine.onmissing?.(n); return null; }),
-                Promise.resolve(mine.prepare?.(n)).catch(() => {}),
+            const prepare = (frame) => Promise.resolve(mine.prepare?.(frame)).catch(() => {});
+            const [{image, frame}] = await Promise.all([
+                picture_of(n, early > most_early).catch(() => {
+                    if (!life.signal.aborted) mine.onmissing?.(n);
+                    return {image: null, frame: n};
+                }),
+                prepare(n),
             ]);
+            if (frame !== n) await prepare(frame);
             if (life.signal.aborted || video !== mine) break;
+            early = frame === n ? 0 : early + 1;
             picture = image;
-            shown = n;
+            shown = frame;
             say(hint, mine.url && !image ? t('stage.no_picture', {n}) : t('stage.empty'));
             hint.hidden = !mine.url || !!image;
             paint();
             show_numbers();
-            mine.onframe?.(n);
+            mine.onframe?.(frame);
         }
         busy = false;
         if (playing && video && shown === wanted) next_of_play();

@@ -96,7 +96,7 @@ export function open_results(main, {query}) {
         keeper.save();
         const v = view.source;
         stage.open({frames: Math.max(1, v.frames), width: v.width || 640, height: v.height || 480, fps: v.fps, label: t('results.label'),
-            url: v.readable ? (n) => api.view_picture_url(folder, n, 1280) : null,
+            url: v.readable ? (n, within) => api.view_picture_url(folder, n, 1280, within) : null,
             prepare: (n) => data.prepare(n, s.trail), draw, onframe: () => plot.cursor()}, Number(query.get('frame')) || view.first || 0);
         missing.hidden = v.readable;
         say(missing, t('results.no_video', {path: v.path ?? ''}));
