@@ -208,7 +208,7 @@ def stopped(v):
     b.until("progress", "Number(document.querySelector('.tile b')?.innerText.split(' ')[0]) > 0", 60)
     b.click(".run .actions button", "Stop")
     os.kill(v.held, signal.SIGCONT)
-    b.until("stopped", "['stopped', 'done'].includes(document.querySelector('.run .state').innerText)", 30)
+    b.until("stopped", "['stopped', 'done'].includes(document.querySelector('.run .state')?.innerText)", 30)
     v.expect(state(b, ".run .state") == "stopped", "the run was over before it could be stopped: the video is too short")
     b.picture("stopped.png")
 
@@ -241,10 +241,10 @@ def queued(v):
     b.until("waits", "document.querySelector('.run_line').innerText.includes('waiting')")
     b.click(".run_line a", "Watch it")
     b.until("both", "[...document.querySelectorAll('.run_row .state')].map((e) => e.innerText).join() === 'running,waiting'")
-    b.until("the second", "document.querySelector('.run .state').innerText === 'waiting'")
+    b.until("the second", "document.querySelector('.run .state')?.innerText === 'waiting'")
     b.picture("queued.png")
     b.click(".run .actions button", "Stop")
-    b.until("stopped", "document.querySelector('.run .state').innerText === 'stopped'")
+    b.until("stopped", "document.querySelector('.run .state')?.innerText === 'stopped'")
     b.click(".run .actions button", "Take off the list")
     b.until("one left", "document.querySelectorAll('.run_row').length === 1")
 
@@ -253,7 +253,7 @@ def done(v):
     """the first goes on to its end"""
     b = v.browser
     os.kill(v.held, signal.SIGCONT)
-    b.until("done", "document.querySelector('.run .state').innerText === 'done'", 120)
+    b.until("done", "document.querySelector('.run .state')?.innerText === 'done'", 120)
 
 
 def results(v):

@@ -54,7 +54,7 @@ def run(v):
     b.until("preview", "document.querySelector('.run .stage img')?.complete && !document.querySelector('.run .stage img').hidden", 60)
     b.until("well on its way", "Number(document.querySelector('.tile b').innerText.split(' ')[0]) > 150", 120)
     shoot(v, "runs")
-    b.until("done", "document.querySelector('.run .state').innerText === 'done'", 200)
+    b.until("done", "document.querySelector('.run .state')?.innerText === 'done'", 200)
     b.click(".run .actions a", "Results")
 
 
