@@ -127,15 +127,19 @@ class Browser:
         return self.until(text, f"document.body.innerText.includes({json.dumps(text)})", seconds)
 
     # elements
-    def find(self, css, text=None):
-        """The first visible element of the selector, and with that text in it (or as its name)."""
-        found = self.script("""
-            const [css, text] = arguments;
-            return [...document.querySelectorAll(css)].find((e) => e.checkVisibility()
-                && (text === null || e.textContent.includes(text) || (e.getAttribute('aria-label') ?? '').includes(text))) ?? null""", css, text)
-        if not found:
-            raise AssertionError(f"no visible {css}" + (f" with '{text}'" if text else ""))
-        return found[ELEMENT]
+    def find(self, css, text=None, seconds=5):
+        """The first visible element of the selector, and with that text in it (or as its name); the view may be just being made."""
+        end = time.monotonic() + seconds
+        while True:
+            found = self.script("""
+                const [css, text] = arguments;
+                return [...document.querySelectorAll(css)].find((e) => e.checkVisibility()
+                    && (text === null || e.textContent.includes(text) || (e.getAttribute('aria-label') ?? '').includes(text))) ?? null""", css, text)
+            if found:
+                return found[ELEMENT]
+            if time.monotonic() > end:
+                raise AssertionError(f"no visible {css}" + (f" with '{text}'" if text else ""))
+            time.sleep(0.05)
 
     def click(self, css, text=None):
         element = self.find(css, text)
