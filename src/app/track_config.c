@@ -163,6 +163,8 @@ static sk_status read_member(const reading *r, const char *name, const sk_config
                  {"tell_covered", offsetof(sk_track_wish, track.tell_covered)},
                  {"tell_lost", offsetof(sk_track_wish, track.tell_lost)},
                  {"backward", offsetof(sk_track_wish, offline.backward)}};
+    if (strcmp(name, "run") == 0)
+        return SK_OK; /* track_config_run.h */
     if (strcmp(name, "tracker") == 0)
         return read_tracker(r, name, value, err);
     if (strcmp(name, "roi") == 0 || strcmp(name, "roi_exclude") == 0)

@@ -7,7 +7,7 @@
 
 /* Settings of tracking from a file, put over `wish`: a configuration of hydra-suite, or an object of our own whose members are
  * called as sk_track_setting's ("gate": 3), and "tracker", "online", "looks", "tell_covered", "offline_steps", "roi", "roi_exclude" (texts, or lists of
- * them), "head_points", "tail_points" (lists of keypoints' names). A member of ours that is none is refused by its name; of hydra-suite's, what has no counterpart is told in `warnings`, a
+ * them), "head_points", "tail_points" (lists of keypoints' names), and "run", which track_config_run.h reads. A member of ours that is none is refused by its name; of hydra-suite's, what has no counterpart is told in `warnings`, a
  * line each.
  *
  * *region is added to (null before: opened) and is the caller's to close; `region_text` says it for the identity. */

@@ -136,6 +136,96 @@ static sk_status read_all(const reading *r, sk_error *err)
     return read_classes(r, err);
 }
 
+/* --- our own --- */
+
+#define WORDS_MOST 4096
+
+static sk_status add_word(sk_track_config_run *out, sk_text *word, sk_error *err)
+{
+    size_t capacity = (size_t)out->n_words; /* grows by one: they are few */
+    SK_TRY(sk_array_reserve((void **)&out->words, &capacity, (size_t)out->n_words + 1, sizeof *out->words,
+                            WORDS_MOST, err));
+    SK_TRY(sk_text_take(word, &out->words[out->n_words], err));
+    out->n_words++;
+    return SK_OK;
+}
+
+/* A video, model or other file is where it is said to be, or beside the configuration. */
+static sk_status put_text(const reading *r, const char *text, sk_text *word, sk_error *err)
+{
+    char *found = NULL;
+    if (text[0] && text[0] != '/' && !strstr(text, "://"))
+        SK_TRY(find_file(r, text, &found, err));
+    sk_text_append(word, found ? found : text);
+    sk_free(found);
+    return SK_OK;
+}
+
+static sk_status add_value(const reading *r, const char *name, const sk_config_value *value, sk_error *err)
+{
+    char number[SK_TEXT_NUMBER];
+    bool truth = false;
+    double real = 0;
+    sk_text word = {0};
+    sk_status status = SK_OK;
+    if (sk_config_to_bool(value, &truth) && sk_config_is(value, SK_CONFIG_BOOL)) {
+        if (!truth)
+            return SK_OK;
+        sk_text_appendf(&word, "--%s", name);
+        return add_word(r->out, &word, err);
+    }
+    if (strcmp(name, "source") != 0)
+        sk_text_appendf(&word, "--%s=", name);
+    if (sk_config_text(value))
+        status = put_text(r, sk_config_text(value), &word, err);
+    else if (sk_config_to_real(value, &real))
+        sk_text_append(&word, sk_text_number(real, 9, number, sizeof number));
+    else
+        status =
+            sk_fail(err, SK_ERR_FORMAT, "%s: \"%.60s\" in \"run\" is to be a text, a number, true, or a list",
+                    r->path, name);
+    if (status == SK_OK)
+        status = add_word(r->out, &word, err);
+    sk_text_free(&word);
+    return status;
+}
+
+static sk_status read_values(const reading *r, const char *name, const sk_config_value *value, sk_error *err)
+{
+    if (!sk_config_is(value, SK_CONFIG_LIST))
+        return add_value(r, name, value, err);
+    for (size_t i = 0; i < sk_config_count(value); i++)
+        SK_TRY(add_value(r, name, sk_config_at(value, i), err));
+    return SK_OK;
+}
+
+/* Options first, then "--" and the sources, whatever they are called. */
+static sk_status read_own(const reading *r, const sk_config_value *run, sk_error *err)
+{
+    if (!run)
+        return SK_OK;
+    if (!sk_config_is(run, SK_CONFIG_MAP))
+        return sk_fail(err, SK_ERR_FORMAT, "%s: \"run\" is an object of the command's options", r->path);
+    for (size_t i = 0; i < run->length; i++) {
+        const char *name = run->u.pairs[i].name;
+        const sk_config_value *value = run->u.pairs[i].value;
+        if (strcmp(name, "source") == 0)
+            continue;
+        if (strcmp(name, "config") != 0)
+            SK_TRY(read_values(r, name, value, err));
+        else if (!sk_config_text(value))
+            return sk_fail(err, SK_ERR_FORMAT, "%s: \"config\" in \"run\" names a file", r->path);
+        else if (find_file(r, sk_config_text(value), &r->out->base, err) != SK_OK || !r->out->base)
+            return sk_fail(err, SK_ERR_NOT_FOUND, "%s: the configuration %s that it is put over is not there",
+                           r->path, sk_config_text(value));
+    }
+    sk_text dashes = {0};
+    sk_text_append(&dashes, "--");
+    SK_TRY(add_word(r->out, &dashes, err));
+    const sk_config_value *source = sk_config_get(run, "source");
+    return source ? read_values(r, "source", source, err) : SK_OK;
+}
+
 sk_status sk_track_config_run_read(const char *path, sk_track_config_run *out, sk_error *err)
 {
     char *text = NULL;
@@ -153,6 +243,9 @@ sk_status sk_track_config_run_read(const char *path, sk_track_config_run *out, s
         if (status == SK_OK)
             status = sk_text_status(&out->notes, err);
         sk_hydra_config_close(&config);
+    } else if (status == SK_OK) {
+        const reading r = {path, NULL, out};
+        status = read_own(&r, sk_config_get(sk_config_root(tree), "run"), err);
     }
     sk_config_close(&tree);
     sk_free(text);
@@ -161,7 +254,9 @@ sk_status sk_track_config_run_read(const char *path, sk_track_config_run *out, s
 
 void sk_track_config_run_free(sk_track_config_run *run)
 {
-    sk_free_all(run->source, run->models[0], run->models[1]);
+    for (int32_t i = 0; i < run->n_words; i++)
+        sk_free(run->words[i]);
+    sk_free_all(run->source, run->models[0], run->models[1], (void *)run->words, run->base);
     sk_text_free(&run->notes);
     *run = (sk_track_config_run){0};
 }

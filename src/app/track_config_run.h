@@ -7,8 +7,9 @@
 
 #include <stdbool.h>
 
-/* What a configuration of hydra-suite says about the run itself, beside the tracker's settings (track_config.h): video, models,
- * runtime, frames, classes. Only what it says is set; a configuration of our own says nothing of these. */
+/* What a configuration says about the run itself, beside the tracker's settings (track_config.h): video, models, runtime, frames,
+ * classes. Only what it says is set. One of our own says it in its member "run", an object whose members are called as the command's
+ * options ("conf": 0.3, "save-overlay": true, "model": ["a.pt"]) and "source". */
 typedef struct sk_track_config_run {
     char *source;     /* file_path */
     char *models[2];  /* yolo_obb_direct_model_path or yolo_model_path; the pose model's, if enabled */
@@ -16,6 +17,10 @@ typedef struct sk_track_config_run {
     char frames[64], classes[256]; /* as --frames and --classes take them; "" not said */
     int8_t masked;                 /* suppress_foreign_obb_regions: 1 on, 0 off; -1 not said */
     bool background;               /* detection_method is background subtraction */
+    /* Of our own: "run" as the command line has it, and the configuration that this one is put over ("config"); null: none */
+    char **words;
+    int32_t n_words;
+    char *base;
     sk_text notes; /* what cannot be used here, and why: a line each. Those about models begin with "model" */
 } sk_track_config_run;
 

@@ -232,6 +232,7 @@ static sk_status run(const sk_args *written, sk_error *err)
     }
     const sk_args *args = filled ? filled : written;
     status = sk_cli_predict_open(args, "track", &door, err);
+    track.base = config.base;
     if (status == SK_OK)
         status = sk_cli_track_settings(args, &track, err);
     if (status == SK_OK)

@@ -3,7 +3,9 @@
 
 #include "app/track_config.h"
 #include "app/track_region.h"
+#include "base/memory.h"
 #include "cli/cli.h"
+#include "cli/command.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +46,10 @@ static sk_status set_one(const char *text, sk_track_wish *wish, sk_error *err)
 static sk_status read_regions(const sk_args *args, sk_track_door *d, sk_error *err)
 {
     static const char *const names[] = {"roi", "roi-exclude"};
+    if (sk_args_given(args, "roi") || sk_args_given(args, "roi-exclude") || sk_args_given(args, "roi-mask")) {
+        sk_region_close(&d->region); /* of a configuration: the person's own counts more */
+        sk_text_clear(&d->region_text);
+    }
     for (int exclude = 0; exclude < 2; exclude++)
         for (size_t i = 0; i < sk_args_count(args, names[exclude]); i++)
             SK_TRY(sk_track_region_add(sk_args_at(args, names[exclude], i), exclude, &d->region,
@@ -78,6 +84,57 @@ static void tell_notes(const sk_args *args, const sk_track_config_run *config, b
     }
 }
 
+typedef struct more_list {
+    sk_args_more *items;
+    size_t count, capacity;
+} more_list;
+
+static sk_status push(more_list *list, const char *name, const char *text, sk_error *err)
+{
+    SK_TRY(sk_array_reserve((void **)&list->items, &list->capacity, list->count + 1, sizeof *list->items,
+                            65536, err));
+    list->items[list->count++] = (sk_args_more){name, text};
+    return SK_OK;
+}
+
+/* Does the person say it, or something that stands in its place? */
+static bool is_said(const sk_args *args, const char *name)
+{
+    static const char *const finds[] = {"model", "detector", "detections"}, *const reads[] = {"source",
+                                                                                              "video-list"};
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = 0; strcmp(finds[i], name) == 0 && k < 3; k++)
+            if (sk_args_count(args, finds[k]))
+                return true;
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; strcmp(reads[i], name) == 0 && k < 2; k++)
+            if (sk_args_count(args, reads[k]))
+                return true;
+    return sk_args_count(args, name) > 0;
+}
+
+/* What a configuration of our own says about the run, checked as the command line is. */
+static sk_status add_own(const sk_args *args, const sk_track_config_run *config, more_list *list,
+                         sk_error *err)
+{
+    const sk_command *command = sk_args_command(args);
+    sk_args *said = NULL;
+    if (!config->n_words)
+        return SK_OK;
+    sk_status status =
+        sk_args_parse(command, config->n_words, (const char *const *)config->words, &said, err);
+    for (size_t i = 0; status == SK_OK && !is_said(args, "source") && i < sk_args_count(said, "source"); i++)
+        status = push(list, "source", sk_args_at(said, "source", i), err);
+    for (const sk_option *o = command->options; status == SK_OK && o->name; o++)
+        for (size_t i = 0; status == SK_OK && !is_said(args, o->name) && i < sk_args_count(said, o->name);
+             i++)
+            status = push(list, o->name, sk_args_at(said, o->name, i), err);
+    sk_args_close(&said);
+    if (status != SK_OK)
+        sk_error_prefix(err, "%s", sk_args_text(args, "config"));
+    return status;
+}
+
 sk_status sk_cli_track_config_args(const sk_args *args, sk_track_config_run *config, sk_args **out,
                                    sk_error *err)
 {
@@ -103,19 +160,27 @@ sk_status sk_cli_track_config_args(const sk_args *args, sk_track_config_run *con
              : NULL},
         {"frames", !sk_args_given(args, "frames") && config->frames[0] ? config->frames : NULL},
         {"classes", finds && !sk_args_given(args, "classes") && config->classes[0] ? config->classes : NULL}};
-    sk_args_more more[sizeof all / sizeof *all];
-    size_t count = 0;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    more_list more = {0};
+    sk_status status = SK_OK;
+    for (size_t i = 0; status == SK_OK && i < sizeof all / sizeof *all; i++)
         if (all[i].text)
-            more[count++] = all[i];
-    tell_notes(args, config, finds, models);
-    return sk_args_with(args, more, count, out, err);
+            status = push(&more, all[i].name, all[i].text, err);
+    if (status == SK_OK)
+        status = add_own(args, config, &more, err);
+    if (status == SK_OK)
+        tell_notes(args, config, finds, models);
+    if (status == SK_OK)
+        status = sk_args_with(args, more.items, more.count, out, err);
+    sk_free(more.items);
+    return status;
 }
 
 sk_status sk_cli_track_settings(const sk_args *args, sk_track_door *d, sk_error *err)
 {
     sk_track_wish_defaults(&d->wish);
     sk_track_settings *t = &d->wish.track;
+    if (d->base)
+        SK_TRY(read_config(d->base, d, err));
     if (sk_args_text(args, "config"))
         SK_TRY(read_config(sk_args_text(args, "config"), d, err));
     if (sk_args_given(args, "tracker"))

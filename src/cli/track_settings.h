@@ -139,6 +139,7 @@
 
 typedef struct sk_track_door {
     sk_track_wish wish;
+    const char *base; /* a configuration that --config is put over; null: none */
     /* What it points into: */
     sk_region *region;
     sk_text region_text;

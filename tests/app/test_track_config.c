@@ -191,11 +191,56 @@ static void what_has_no_counterpart_is_named(void **state)
     sk_hydra_config_close(&c);
 }
 
+/* One of our own says in "run" what the command line would: options, then the sources. */
+static void our_own_says_what_is_run(void **state)
+{
+    (void)state;
+    static const char json[] =
+        "{\"gate\":3,\"run\":{\"source\":[\"-odd.mp4\",\"b.mp4\"],\"model\":\"boxes.pt\",\"conf\":0.25,"
+        "\"online\":true,\"no-report\":false,\"roi\":[\"1,2,3,4\",\"!5,6,7,8\"],\"config\":\"base.json\"}}";
+    static const char *const wrong[] = {"{\"run\":3}", "{\"run\":{\"conf\":{}}}", "{\"run\":{\"config\":3}}",
+                                        "{\"run\":{\"config\":\"nowhere.json\"}}"};
+    sk_error err = {0};
+    sk_text got = {0}, beside = {0};
+    sk_track_config_run run = {0};
+    sk_track_wish wish;
+    sk_region *region = NULL;
+    sk_text words = {0}, warnings = {0};
+    char path[600], base[600];
+    snprintf(path, sizeof path, "%s/own.json", test_folder());
+    snprintf(base, sizeof base, "%s/base.json", test_folder());
+    assert_ok(sk_file_replace(path, json, strlen(json), &err), &err);
+    assert_ok(sk_file_replace(base, "{}", 2, &err), &err);
+    assert_ok(sk_track_config_run_read(path, &run, &err), &err);
+    for (int32_t i = 0; i < run.n_words; i++)
+        sk_text_appendf(&got, "%s ", run.words[i]);
+    sk_text_appendf(
+        &beside, "--model=%s/boxes.pt --conf=0.25 --online --roi=1,2,3,4 --roi=!5,6,7,8 -- -odd.mp4 b.mp4 ",
+        test_folder());
+    assert_string_equal(sk_text_get(&got), sk_text_get(&beside));
+    assert_string_equal(run.base, base);
+    sk_track_config_run_free(&run);
+    sk_track_wish_defaults(&wish);
+    assert_ok(sk_track_config_read(path, &wish, &region, &words, &warnings, &err), &err);
+    assert_true(wish.track.life.gate == 3);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_ok(sk_file_replace(path, wrong[i], strlen(wrong[i]), &err), &err);
+        assert_int_not_equal(sk_track_config_run_read(path, &run, &err), SK_OK);
+        assert_non_null(strstr(err.message, "own.json"));
+        sk_track_config_run_free(&run);
+    }
+    sk_text_free(&got);
+    sk_text_free(&beside);
+    sk_text_free(&words);
+    sk_text_free(&warnings);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_used_key_has_its_effect),
         cmocka_unit_test(what_has_no_counterpart_is_named),
+        cmocka_unit_test(our_own_says_what_is_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
