@@ -67,6 +67,20 @@ test_configurations() {
     grep -q '"track.animals": "4"' theirs/run.json && grep -q '"track.body": "50"' theirs/run.json
 }
 
+# A file may say the whole run; what is typed counts more, a video or model in its place, too.
+test_a_whole_run_in_a_file() {
+    cp scene.mp4 another.mp4
+    echo '{"max_targets": 4, "fps": 30, "reference_body_size": 50, "lost_threshold_seconds": 0.5, "enable_backward_tracking": true}' >base.json
+    printf '{"gate": 3, "run": {"config": "base.json", "source": ["scene.mp4"], "model": ["%s"], "frames": "0:6", "online": true, "no-report": true}}' \
+        "$model" >run.json
+    run track --config run.json -o by_file && expect_code 0 && [ "$(column by_file/results.csv frame | sort -gu | tail -n 1)" = 5 ] || return
+    grep -q '"track.gate": "3"' by_file/run.json && grep -q '"track.body": "50"' by_file/run.json || fail "not what both files say" || return
+    run track another.mp4 --config run.json --frames 0:3 --roi 0,0,9,9 -o typed && expect_code 0 && grep -q another typed/run.json || return
+    [ "$(column typed/results.csv frame | sort -gu | tail -n 1)" != 5 ] || fail "--frames of the file" || return
+    echo '{"run": {"conf": 7}}' >bad.json
+    track -o x --config bad.json && expect_code 2 && expect_in "bad.json: --conf: 7" "$err" && [ ! -e x ]
+}
+
 # What somebody says of the rate holds for every time and speed, in all files.
 test_rate_that_is_said() {
     track -o rate30 && expect_code 0 && [[ $err != *"frames a second"* ]] || fail "$err" || return
