@@ -137,8 +137,8 @@ static sk_status judge(const session *w, const sk_predict_many_report *r, const 
                        const char *fresh, sk_error *err)
 {
     const char *again = fresh ? "the same command with --out " : "the same command";
-    const bool ends = w->live || w->say == stderr; /* nothing is kept that could go on */
-    if (r->stopped)
+    const bool ends = w->live || w->say == stderr;                   /* nothing is kept that could go on */
+    if (r->stopped && !(r->failed && w->status != SK_ERR_CANCELLED)) /* else not everything is written */
         return sk_fail(err, SK_ERR_CANCELLED,
                        "interrupted after %lld frames; everything up to there is written%s%s%s%s",
                        (long long)r->frames, ends ? "" : ", and ", ends ? "" : again,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define BODY_SECONDS 30 /* a body that drips in is not waited for longer */
 
@@ -161,6 +162,31 @@ static enum MHD_Result refuse(exchange *x, int code, sk_status status, const cha
     return send_reply(x);
 }
 
+/* Headers that say who asks and where the request ends: twice, or both lengths at once, they say two things, and what stands
+ * between a browser and this server may have believed the other. */
+typedef struct said {
+    int host, origin, authorization, length, encoding;
+} said;
+
+static enum MHD_Result count_said(void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    said *s = context;
+    (void)kind, (void)value;
+    s->host += strcasecmp(name, "Host") == 0;
+    s->origin += strcasecmp(name, "Origin") == 0;
+    s->authorization += strcasecmp(name, "Authorization") == 0;
+    s->length += strcasecmp(name, "Content-Length") == 0;
+    s->encoding += strcasecmp(name, "Transfer-Encoding") == 0;
+    return MHD_YES;
+}
+
+static bool says_two_things(const exchange *x)
+{
+    said s = {0};
+    (void)sk_mhd.MHD_get_connection_values(x->connection, MHD_HEADER_KIND, count_said, &s);
+    return s.host > 1 || s.origin > 1 || s.authorization > 1 || s.length + s.encoding > 1;
+}
+
 /* The headers are there: may it ask, and is what follows bearable? *go: it may. */
 static enum MHD_Result look(exchange *x, const char *method, bool *go)
 {
@@ -171,6 +197,8 @@ static enum MHD_Result look(exchange *x, const char *method, bool *go)
         return MHD_NO;
     if (!sk_method_find(method, &r->method))
         return refuse(x, 405, SK_ERR_ARG, "this method is not known here");
+    if (says_two_things(x))
+        return refuse(x, 400, SK_ERR_ARG, "a header of this request is there twice, or contradicts another");
     sk_status status = sk_request_target(r, x->target, &error);
     if (status != SK_OK)
         return refuse(x, status == SK_ERR_LIMIT ? 414 : 0, status, error.message);

@@ -15,6 +15,7 @@
     F(MHD_create_response_from_callback)                                                                     \
     F(MHD_create_response_from_fd64)                                                                         \
     F(MHD_destroy_response)                                                                                  \
+    F(MHD_get_connection_values)                                                                             \
     F(MHD_lookup_connection_value)                                                                           \
     F(MHD_queue_response)                                                                                    \
     F(MHD_quiesce_daemon)                                                                                    \

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/wish.h"
 
+#include "app/track_config_run.h"
 #include "base/file.h"
 #include "base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -157,6 +160,36 @@ static sk_status add_option(sk_server *server, const char *name, const sk_config
     return SK_OK;
 }
 
+/* What a configuration names is read by the run in place of what the page did not choose: it, too, lies in the folders. */
+static sk_status check_config(const sk_server *server, const sk_config_value *settings, const sk_wish *w,
+                              sk_error *err)
+{
+    const char *given = sk_config_text(sk_config_get(settings, "config"));
+    const bool models =
+        sk_config_count(sk_config_get(settings, "model")) || sk_config_text(sk_config_get(settings, "model"));
+    char *path = NULL;
+    sk_track_config_run named = {0};
+    if (!given)
+        return SK_OK;
+    SK_TRY(sk_roots_resolve(&server->roots, given, &path, err));
+    sk_status status = sk_track_config_run_read(path, &named, err);
+    const char *paths[] = {w->source ? NULL : named.source, models ? NULL : named.models[0],
+                           models ? NULL : named.models[1]};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths && status == SK_OK; i++) {
+        char real
+            [PATH_MAX]; /* from here, as the run will look for it; one that is not there it will not find */
+        if (paths[i] && realpath(paths[i], real) && sk_roots_of(&server->roots, real) < 0)
+            status =
+                sk_fail(err, SK_ERR_ARG,
+                        "%.300s names %.300s, which is in no folder that this page may use\nchoose the video "
+                        "and the models here, or start the page with that folder, too",
+                        given, paths[i]);
+    }
+    sk_track_config_run_free(&named);
+    sk_free(path);
+    return status;
+}
+
 /* --- the run's folder --- */
 
 /* runs/<command>1, the next free number, in the folder that the video lies in, or else in the first that may be written. */
@@ -254,6 +287,7 @@ sk_status sk_wish_read(sk_server *server, const sk_config_value *root, bool fold
         if (strcmp(pair->name, "source") != 0 && strcmp(pair->name, "out") != 0)
             SK_TRY(add_option(server, pair->name, pair->value, w, err));
     }
+    SK_TRY(check_config(server, settings, w, err));
     if (!w->source && !sk_config_get(settings, "detections"))
         return sk_fail(err, SK_ERR_ARG, "%s needs a video", command);
     if (server->doors.check) /* before a folder is made */

@@ -149,6 +149,19 @@ test_standard_output() {
     [[ $err != *"same command"* ]] || fail "such a run cannot be continued: $err"
 }
 
+# A folder that somebody took away meanwhile: that nothing is written counts more than that it was stopped.
+test_folder_gone_when_interrupted() {
+    mkdir gone && cd gone || return
+    "$skitter" predict ../v/a2.mp4 -m "$model" --loop 100000 -o taken -q >lines 2>said &
+    local pid=$!
+    for _ in $(seq 600); do [ -s taken/journal.skj ] && break; sleep 0.05; done
+    mv taken elsewhere && kill -INT $pid && wait $pid
+    code=$? err=$(cat said)
+    cd .. || return
+    expect_code 1 && expect_in "error: taken/" "$err" || return
+    [[ $err != *"everything up to there is written"* ]] || fail "nothing is: $err"
+}
+
 # What goes on after Ctrl-C, and where: nothing of what went to standard output, and a folder that counts up has to be named.
 test_words_when_interrupted() {
     interrupt() {

@@ -54,6 +54,29 @@ static void test_what_is_no_http(void **state)
     assert_alive();
 }
 
+/* What a server in between may have understood otherwise: with a good token, and yet refused, and nothing behind it answered. */
+static void test_requests_that_say_two_things(void **state)
+{
+    (void)state;
+    static const char *const all[] = {
+        "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Content-Length: 2\r\nContent-Length: 40\r\n\r\n{}",
+        "Host: evil.example\r\nContent-Length: 2\r\n\r\n{}",
+        "Authorization: Bearer x\r\nContent-Length: 2\r\n\r\n{}",
+        "Origin: http://evil.example\r\nOrigin: null\r\nContent-Length: 2\r\n\r\n{}"};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char text[2048];
+        snprintf(text, sizeof text,
+                 "POST /api/v1/recent HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\n%s"
+                 "GET /api/v1/about HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\n\r\n",
+                 port, token, all[i], port, token);
+        assert_int_equal(exchange(text, strlen(text), false, answer, sizeof answer, 300), 400);
+        if (!strstr(answer, "there twice") || strstr(answer, "200 OK"))
+            fail_msg("%s: %s", all[i], answer);
+    }
+    assert_alive();
+}
+
 static void test_what_is_too_long(void **state)
 {
     (void)state;
@@ -306,10 +329,15 @@ static void test_a_graceful_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_no_http), cmocka_unit_test(test_what_is_too_long),
-        cmocka_unit_test(test_who_may_not_ask), cmocka_unit_test(test_a_thousand_idle_connections),
-        cmocka_unit_test(test_slow_clients),    cmocka_unit_test(test_random_requests),
-        cmocka_unit_test(test_listeners),       cmocka_unit_test(test_a_graceful_end),
+        cmocka_unit_test(test_what_is_no_http),
+        cmocka_unit_test(test_requests_that_say_two_things),
+        cmocka_unit_test(test_what_is_too_long),
+        cmocka_unit_test(test_who_may_not_ask),
+        cmocka_unit_test(test_a_thousand_idle_connections),
+        cmocka_unit_test(test_slow_clients),
+        cmocka_unit_test(test_random_requests),
+        cmocka_unit_test(test_listeners),
+        cmocka_unit_test(test_a_graceful_end),
     };
     return cmocka_run_group_tests(tests, open_served, close_served);
 }

@@ -257,6 +257,22 @@ static void test_a_run_that_cannot_be(void **state)
         sk_free(text);
     }
     assert_false(sk_file_exists(place("outside/run")));
+    /* nor is what a configuration names read elsewhere */
+    assert_int_equal(sk_file_replace(place("outside/m.pt"), "m", 1, NULL), SK_OK);
+    char config[2048], *told = NULL;
+    snprintf(config, sizeof config,
+             "{\"yolo_model_path\": \"%s\", \"detection_method\": \"yolo_obb\", \"max_targets\": 4, "
+             "\"file_path\": \"x\"}",
+             place("outside/m.pt"));
+    assert_int_equal(sk_file_replace(place("root/config.json"), config, strlen(config), NULL), SK_OK);
+    assert_int_equal(
+        post("/api/v1/command",
+             "{\"command\":\"track\",\"settings\":{\"source\":[\"scene.mp4\"],\"config\":\"config.json\"}}",
+             &told),
+        400);
+    assert_non_null(strstr(told, "outside/m.pt"));
+    sk_free(told);
+    assert_int_equal(post("/api/v1/command", wish(",\"config\":\"config.json\""), NULL), 200);
     /* what the program refuses is told in its own words */
     char id[24];
     assert_int_equal(sk_file_replace(place("root/no.mp4"), "no video", 8, NULL), SK_OK);
