@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/frame.h"
 #include "base/instances.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "media/overlay.h"
 #include "media/shrink.h"
@@ -52,7 +53,7 @@ typedef struct preview {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool threaded, closing;
+    bool threaded, closing, failed;
 } preview;
 
 /* --- the reading thread: a copy of a frame, as it is --- */
@@ -143,9 +144,15 @@ static void paint(preview *p)
     const bool wide = canvas.width > WIDTH_MOST;
     if (wide && sk_frame_shrink(&canvas, whole, WIDTH_MOST, height > 0 ? height : 1, &small, NULL) != SK_OK)
         return;
-    if (sk_picture_jpeg(wide ? &small : &canvas, QUALITY, &bytes, &length, NULL) == SK_OK &&
-        put_file(p, bytes, length) && p->wish.made)
-        p->wish.made(p->wish.context, p->index);
+    if (sk_picture_jpeg(wide ? &small : &canvas, QUALITY, &bytes, &length, NULL) == SK_OK) {
+        if (!put_file(p, bytes, length)) {
+            if (!p->failed)
+                sk_log(SK_LOG_WARN, "--preview %s: cannot be written; the run goes on without", p->wish.path);
+            p->failed = true;
+        } else if (p->wish.made) {
+            p->wish.made(p->wish.context, p->index);
+        }
+    }
     sk_free_all(bytes, small.data);
 }
 
@@ -243,6 +250,8 @@ static void close_preview(sk_consumer *base)
         pthread_cond_signal(&p->changed);
         pthread_mutex_unlock(&p->lock);
         pthread_join(p->thread, NULL);
+        if (atomic_load(&p->turn) == TURN_PAINTER) /* it never came to it: a short run, a busy machine */
+            paint(p);
     }
     if (p->half)
         (void)unlink(p->half);

@@ -151,6 +151,8 @@ static sk_status check_step(sk_run_view *view, const sk_correction *c, sk_error 
     case SK_CORRECTION_DELETE: return must_be(view, c->a, c, err);
     case SK_CORRECTION_RENAME: return must_be(view, c->a, &anywhere, err);
     case SK_CORRECTION_MERGE:
+        if (c->a == c->b)
+            return SK_OK; /* refused in better words by the list */
         SK_TRY(must_be(view, c->a, &anywhere, err));
         SK_TRY(must_be(view, c->b, &anywhere, err));
         return check_merge(view, c, err);

@@ -188,6 +188,16 @@ int64_t sk_given_frames_count(const sk_given_frames *f)
     return f->count;
 }
 
+void sk_given_frames_gap(const sk_given_frames *f, int64_t *from, int64_t *to)
+{
+    *from = *to = f->first;
+    for (size_t i = 1; i < f->n_entries; i++)
+        if (f->entries[i].frame - f->entries[i - 1].frame > *to - *from) {
+            *from = f->entries[i - 1].frame;
+            *to = f->entries[i].frame;
+        }
+}
+
 int64_t sk_given_frames_first(const sk_given_frames *f)
 {
     return f->first;

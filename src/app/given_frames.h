@@ -17,6 +17,8 @@ void sk_given_frames_close(sk_given_frames **frames);
 
 int64_t sk_given_frames_count(const sk_given_frames *frames);
 int64_t sk_given_frames_first(const sk_given_frames *frames); /* the first one's number */
+/* The widest gap between two frames that have detections: from one to the next. */
+void sk_given_frames_gap(const sk_given_frames *frames, int64_t *from, int64_t *to);
 /* Which of them this frame of the video is; -1: none. */
 int64_t sk_given_frames_number(const sk_given_frames *frames, int64_t frame);
 const char *

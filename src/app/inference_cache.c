@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct sk_inference_cache {
     char *path;
@@ -75,19 +76,34 @@ static void tidy(const char *folder, const char *but)
     sk_inference_cache_list_free(rows, count);
 }
 
-/* Of another version, or damaged before its first frame: nothing that could be used, so it is begun anew. */
+/* Of another version, damaged before its first frame, or no journal at all: nothing that could be used, so it is begun anew.
+ * What is called so in this folder is the cache's own. */
 static sk_status open_journal(sk_inference_cache *c, const char *key, const char *source, sk_error *err)
 {
     char *other = NULL;
     const char *name = sk_path_name(source);
     sk_status status = sk_journal_open(c->path, key, name, false, &c->journal, &other, err);
     sk_free(other);
-    if (c->lock && status != SK_OK && status != SK_ERR_MEMORY && sk_journal_is_one(c->path)) {
+    if (c->lock && status != SK_OK && status != SK_ERR_MEMORY && sk_file_is_regular(c->path)) {
         other = NULL;
+        if (!sk_journal_is_one(c->path)) {
+            sk_log(SK_LOG_WARN, "%s: what was kept is damaged, and is computed anew", c->path);
+            if (unlink(c->path) != 0)
+                return status;
+        }
         status = sk_journal_open(c->path, key, name, true, &c->journal, &other, err);
         sk_free(other);
     }
     return status;
+}
+
+/* Without it everything is computed, and nothing kept: no run fails for that. */
+static void go_without(const sk_inference_cache *c, const char *problem)
+{
+    sk_log(SK_LOG_WARN,
+           "what is found is not kept for another tracking: %s. Name another folder with --cache, or give "
+           "--no-cache (%s)",
+           problem, c->path);
 }
 
 static sk_status open_at(sk_inference_cache *c, const char *key, const char *source, char why[512],
@@ -96,12 +112,21 @@ static sk_status open_at(sk_inference_cache *c, const char *key, const char *sou
     sk_error busy = {0};
     sk_status status = lock_of(c->path, &c->lock, &busy);
     if (status != SK_OK && !sk_journal_is_finished(c->path)) {
-        snprintf(why, 512, "what is found is not kept for another tracking: %.400s",
-                 status == SK_ERR_BUSY ? "another run is at the same video with the same models"
-                                       : busy.message);
+        if (status == SK_ERR_BUSY)
+            snprintf(why, 512,
+                     "what is found is not kept for another tracking: another run is at the same video with "
+                     "the same models");
+        else
+            go_without(c, busy.message);
         return SK_OK;
     }
-    SK_TRY(open_journal(c, key, source, err));
+    status = open_journal(c, key, source, &busy);
+    if (status == SK_ERR_MEMORY)
+        return sk_fail(err, status, "%s", busy.message);
+    if (status != SK_OK) {
+        go_without(c, busy.message);
+        return SK_OK;
+    }
     (void)utimensat(AT_FDCWD, c->path, NULL, AT_SYMLINK_NOFOLLOW);
     return SK_OK;
 }

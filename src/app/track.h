@@ -46,7 +46,9 @@ void sk_track_wish_defaults(sk_track_wish *wish);
 
 /* What was followed, of the run that ended last. */
 typedef struct sk_track_figures {
-    int64_t found;                      /* instances that could be followed */
+    int64_t found; /* instances that could be followed */
+    int64_t
+        poseless; /* of these, where there are boxes and keypoints, those whose pose is missing or a speck in the box */
     int64_t tracks, sightings, covered; /* covered: of the sightings, those without a detection */
     double seconds;                     /* in the tracker and in the offline steps, of this part */
 } sk_track_figures;

@@ -3,6 +3,7 @@
 
 #include "app/finder_background.h"
 #include "app/predict_internal.h"
+#include "app/preview.h"
 #include "app/frame_looks.h"
 #include "app/source_identity.h"
 #include "app/track_given.h"
@@ -22,6 +23,7 @@ typedef struct background_run {
     sk_source_info info;
     sk_finder_background finder;
     sk_frame_looks looks;
+    sk_consumer *preview; /* the run's; null: none */
     sk_text identity;
 } background_run;
 
@@ -60,10 +62,17 @@ static sk_status next(void *context, int64_t last, sk_result_frame *out, bool *a
             status = sk_frame_looks_fill(&r->looks, frame, found, err);
             out->looks = r->looks.bytes;
         }
+        if (*any)
+            sk_preview_look(r->preview, frame);
         sk_source_release(r->source, frame);
         SK_TRY(status);
     }
     return SK_OK;
+}
+
+static sk_source_status standing(void *context)
+{
+    return sk_source_status_of(((background_run *)context)->source);
 }
 
 static sk_status write_identity(background_run *r, sk_error *err)
@@ -150,6 +159,8 @@ sk_status sk_track_background_run(const sk_track_background *wish, sk_predict_wa
             .cache_source = r.info.kind == SK_SOURCE_VIDEO && !r.info.once ? wish->settings->source : NULL,
             .frames = r.info.frames,
             .next = next,
+            .standing = standing,
+            .preview = &r.preview,
             .context = &r};
         status = sk_track_given_run(&given, watch, context, report, err);
     }

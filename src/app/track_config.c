@@ -4,6 +4,7 @@
 #include "app/track_region.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "track/hydra_settings.h"
 
 #include <math.h>
@@ -79,6 +80,20 @@ static sk_status read_hydra_wish(const char *path, const sk_hydra_config *config
     return SK_OK;
 }
 
+/* There are many: how many of which subject, and with -v which. */
+static void tell_unused(const char *path, const sk_hydra_config *config, sk_text *warnings)
+{
+    const char *at = sk_hydra_without_counterpart(config);
+    if (*at)
+        sk_text_appendf(warnings, "%s: without a counterpart here, and not used: %s\n", path,
+                        sk_hydra_without_brief(config));
+    while (*at) {
+        const int length = (int)strcspn(at, "\n");
+        sk_log(SK_LOG_INFO, "%s: not used, %.*s", path, length, at);
+        at += length + (at[length] == '\n');
+    }
+}
+
 static sk_status read_hydra(const char *path, const char *text, size_t length, sk_track_wish *wish,
                             sk_region **region, sk_text *region_text, sk_text *warnings, sk_error *err)
 {
@@ -94,9 +109,8 @@ static sk_status read_hydra(const char *path, const char *text, size_t length, s
         status = read_hydra_wish(path, config, wish, err);
     if (status == SK_OK)
         read_hydra_background(config, &wish->background);
-    if (status == SK_OK && sk_hydra_without_counterpart(config)[0])
-        sk_text_appendf(warnings, "%s: without a counterpart here, and not used: %s\n", path,
-                        sk_hydra_without_counterpart(config));
+    if (status == SK_OK)
+        tell_unused(path, config, warnings);
     if (status == SK_OK && sk_hydra_unknown(config)[0])
         sk_text_appendf(warnings, "%s: nobody knows these settings: %s\n", path, sk_hydra_unknown(config));
     if (shapes) {

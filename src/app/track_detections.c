@@ -76,6 +76,27 @@ static sk_status look_at_video(file_run *r, sk_error *err)
                 : SK_OK;
 }
 
+#define EMPTY_MOST  ((int64_t)5000000) /* frames: two days at 30 a second … */
+#define EMPTY_SHARE 1000               /* … for each that has detections */
+
+/* A number that was written wrong makes days of frames without animals, which all are written. */
+static sk_status check_gap(const file_run *r, sk_error *err)
+{
+    const int64_t frames = sk_given_frames_count(r->frames);
+    int64_t from, to;
+    if (frames <= EMPTY_MOST || frames / EMPTY_SHARE <= (int64_t)r->set.n_images ||
+        sk_frames_wanted(&r->settings.media, -1) >= 0)
+        return SK_OK;
+    sk_given_frames_gap(r->frames, &from, &to);
+    return sk_fail(
+        err, SK_ERR_LIMIT,
+        "%s: is about %zu frames, but their numbers reach over %lld: there is nothing between "
+        "frames %lld and %lld. If that number is wrong, mend it; for a part of them give --frames, "
+        "such as --frames 0:%lld",
+        r->wish->path, r->set.n_images, (long long)frames, (long long)from, (long long)to,
+        (long long)from + 1);
+}
+
 /* What is to be known about them, and cannot be seen from the tracks. */
 static void warn(const file_run *r)
 {
@@ -101,6 +122,7 @@ static sk_status read_given(file_run *r, sk_error *err)
     SK_TRY(sk_annotations_as_detections(r->wish->path, r->wish->run->wish.track.body, &r->set, err));
     SK_TRY(sk_given_classes_of(&r->set, &r->classes, err));
     SK_TRY(sk_given_frames_open(r->wish->path, &r->set, r->classes.number, &r->frames, err));
+    SK_TRY(check_gap(r, err));
     if (!r->settings.source)
         r->settings.source =
             sk_given_frames_source(r->frames) ? sk_given_frames_source(r->frames) : r->wish->path;
@@ -140,7 +162,12 @@ static sk_status next(void *context, int64_t last, sk_result_frame *out, bool *a
     const double fps = r->header.rate > 0 ? r->header.rate : 25;
     for (*any = false; !*any && r->number < sk_given_frames_count(r->frames);) {
         SK_TRY(sk_given_frames_get(r->frames, r->number++, out, err));
-        *any = out->index > last && sk_frame_choice_next(&r->choice, out->index) == out->index;
+        const int64_t wanted = sk_frame_choice_next(&r->choice, out->index);
+        if (wanted < 0) {
+            r->number = sk_given_frames_count(r->frames); /* none behind it */
+            return SK_OK;
+        }
+        *any = out->index > last && wanted == out->index;
         out->time = (double)out->index / fps;
         out->width = out->width ? out->width : r->header.width;
         out->height = out->height ? out->height : r->header.height;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/track_given.h"
 
+#include "app/preview.h"
 #include "app/retell.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -31,6 +32,8 @@ static sk_status list_consumers(given_run *r, sk_predict_watch watch, void *cont
     SK_TRY(sk_consumers_add(list, sk_consumer_track(r->given->run, s, NULL, at_once), err));
     for (int32_t i = 0; i < s->n_formats && at_once; i++)
         SK_TRY(sk_consumers_add(list, sk_consumer_file(sk_sink_find(s->formats[i])), err));
+    if (s->preview && r->given->preview)
+        SK_TRY(sk_consumers_add(list, *r->given->preview = sk_consumer_preview(s->preview), err));
     return sk_consumers_add(list, sk_consumer_progress(&r->progress, watch, context), err);
 }
 
@@ -139,6 +142,7 @@ static sk_status close_all(given_run *r, bool finished, sk_status status, sk_err
         const sk_run_state state = status != SK_OK ? SK_RUN_FAILED
                                    : finished      ? SK_RUN_FINISHED
                                    : p->stopped    ? SK_RUN_STOPPED
+                                   : p->missing    ? SK_RUN_INCOMPLETE
                                                    : SK_RUN_FAILED;
         const sk_status noted = note(r, state, status == SK_OK ? err : NULL);
         status = status != SK_OK ? status : noted;
@@ -158,7 +162,11 @@ static sk_status follow(given_run *r, bool *finished, sk_error *err)
         return SK_OK;
     SK_TRY(note(r, SK_RUN_RUNNING, err));
     SK_TRY(feed(r, err));
-    *finished = !r->report->stopped;
+    sk_predict_report *p = r->report;
+    if (r->given->standing && !sk_inference_cache_complete(r->cache))
+        p->source = r->given->standing(r->given->context);
+    p->missing = p->stopped ? 0 : p->source.missing;
+    *finished = !p->stopped && !p->missing;
     return SK_OK;
 }
 

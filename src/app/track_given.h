@@ -18,6 +18,10 @@ typedef struct sk_given {
     bool named;     /* frames say themselves which source they are of; else they are of the settings' */
     /* The next frame behind `last` (a number; -1: from the first). *any false: there is none. */
     sk_status (*next)(void *context, int64_t last, sk_result_frame *out, bool *any, sk_error *err);
+    /* How its source stands, once no more come; null: there is none */
+    sk_source_status (*standing)(void *context);
+    sk_consumer **
+        preview; /* where the one of the settings is to be put, which `next` shows frames; null: it has none */
     void *context;
 } sk_given;
 

@@ -143,6 +143,32 @@ static sk_status gather(sk_track_teller *t, const sk_result_frame *frame, int32_
     return SK_OK;
 }
 
+#define SPECK 0.3 /* of the box's long side: poses of bodies reach over most of it */
+
+/* A model that learnt from whole frames sees nothing it knows in a crop, or a small thing somewhere. */
+static bool is_poseless(const sk_detection *d)
+{
+    double box[4] = {INFINITY, INFINITY, -INFINITY, -INFINITY};
+    for (int32_t i = 0; i < d->n_points; i++) {
+        const double x = (double)d->points[i].x, y = (double)d->points[i].y;
+        if (!isfinite(x) || !isfinite(y))
+            continue;
+        box[0] = fmin(box[0], x);
+        box[1] = fmin(box[1], y);
+        box[2] = fmax(box[2], x);
+        box[3] = fmax(box[3], y);
+    }
+    return !d->pointed && !(hypot(box[2] - box[0], box[3] - box[1]) >= SPECK * d->major && box[2] >= box[0]);
+}
+
+static int64_t count_poseless(const sk_track_teller *t, int32_t n)
+{
+    int64_t count = 0;
+    for (int32_t i = 0; i < n && t->header->n_keypoints > 1; i++)
+        count += is_poseless(&t->detections[i]);
+    return count;
+}
+
 /* --- all at once --- */
 
 static sk_status add_frame(void *context, const sk_result_frame *known, sk_error *err)
@@ -271,6 +297,7 @@ static sk_status follow(sk_track_teller *t, const sk_result_frame *known, sk_err
         SK_TRY(sk_tracker_step(t->tracker, known->index, time_of(t, known), t->detections, n, &seen, &n_seen,
                                err));
     t->figures.found += n;
+    t->figures.poseless += count_poseless(t, n);
     SK_TRY(sk_array_reserve((void **)&t->seen, &t->seen_capacity, (size_t)n_seen + 1, sizeof *t->seen,
                             SIZE_MAX / 4096, err));
     for (int32_t i = 0; i < n_seen; i++) {

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/predict_door.h"
 #include "cli/predict_options.h"
+#include "cli/predict_print.h"
 #include "cli/predict_session.h"
 #include "cli/track_settings.h"
 
@@ -67,9 +68,30 @@ static const sk_example examples[] = {
     {"skitter track rtsp://camera/1 -m model.pt -o - | jq .instances", "a camera, as a filter"},
     {0}};
 
+#define POSES_FEW 20 /* animals: of fewer nothing is said about the model */
+
+/* What a run is told of by. */
+typedef struct shown {
+    const sk_track_run *run;
+    bool crops; /* a second model looks at crops */
+} shown;
+
+static void warn_of_poses(const sk_track_figures *f)
+{
+    if (f->found < POSES_FEW || 2 * f->poseless < f->found)
+        return;
+    sk_cli_warn(
+        "%lld of %lld animals have no pose, or one that is a speck in their box: the pose model may have "
+        "learnt from whole frames, and does not know crops. Give it alone, -m POSE, or follow the boxes "
+        "first and show it crops of their own size: skitter track VIDEO --detections RUN -m POSE "
+        "--crop-turned off --imgsz 160 (docs/track.md, crops for a pose model)",
+        (long long)f->poseless, (long long)f->found);
+}
+
 static void print_figures(void *context, FILE *to)
 {
-    const sk_track_figures *f = sk_track_run_figures(context);
+    const shown *s = context;
+    const sk_track_figures *f = sk_track_run_figures(s->run);
     fprintf(to, "%lld track%s, %lld sightings (%lld without a detection), tracked in %.2f s\n",
             (long long)f->tracks, f->tracks == 1 ? "" : "s", (long long)f->sightings, (long long)f->covered,
             f->seconds);
@@ -78,11 +100,13 @@ static void print_figures(void *context, FILE *to)
             "%lld animals were found, and none was followed: --roi, --config and --set min_score, min_area, "
             "max_area, birth_score or shortest may leave them out",
             (long long)f->found);
+    if (s->crops)
+        warn_of_poses(f);
 }
 
 static void put_figures(void *context, sk_json *json)
 {
-    const sk_track_figures *f = sk_track_run_figures(context);
+    const sk_track_figures *f = sk_track_run_figures(((const shown *)context)->run);
     sk_json_key_int(json, "tracks", f->tracks);
     sk_json_key_int(json, "sightings", f->sightings);
     sk_json_key_int(json, "covered", f->covered);
@@ -98,21 +122,30 @@ static bool watch_given(void *context, const sk_predict_progress *progress)
 
 static void show_given(const sk_args *args, const sk_predict_report *r, const sk_track_run *tracked, FILE *to)
 {
+    shown s = {tracked, false};
     if (sk_args_flag(args, "json")) {
         sk_json json = sk_json_to_file(stdout, 2);
         sk_json_object(&json);
         sk_json_key_int(&json, "frames", r->total_frames);
         sk_json_key_int(&json, "detections", r->instances);
-        put_figures((void *)(uintptr_t)tracked, &json);
+        put_figures(&s, &json);
         sk_json_close(&json);
         (void)!sk_json_end(&json, NULL);
         return;
     }
     if (sk_cli_verbosity() == 0)
         return;
-    print_figures((void *)(uintptr_t)tracked, to);
-    fprintf(to, "%s%lld frames, %lld detections, %.2f s\n", r->stopped ? "Stopped: " : "",
-            (long long)r->total_frames, (long long)r->instances, r->seconds);
+    print_figures(&s, to);
+    if (r->nothing_to_do)
+        fprintf(to, "This run had finished already: %lld frames, %lld detections. --restart does it again.\n",
+                (long long)r->total_frames, (long long)r->instances);
+    else
+        fprintf(to, "%s%lld frames, %lld detections, %.2f s%s\n", r->stopped ? "Stopped: " : "",
+                (long long)r->total_frames, (long long)r->instances, r->seconds,
+                !r->cached               ? ""
+                : r->cached == r->frames ? ", from the cache"
+                                         : ", some of them from the cache");
+    sk_cli_predict_source(to, &r->source);
     for (int32_t i = 0; i < r->n_files; i++)
         fprintf(to, "%s\n", r->files[i]);
 }
@@ -121,7 +154,10 @@ static sk_status judge_given(const sk_args *args, const sk_predict_door *door, c
                              const sk_predict_report *report, sk_error *err)
 {
     show_given(args, report, tracked, door->settings.out ? stdout : stderr);
-    sk_run_events_result(sk_cli_told(), report->stopped ? "stopped" : "finished", door->settings.out, report);
+    const char *state = report->stopped ? "stopped" : report->missing > 0 ? "incomplete" : "finished";
+    sk_run_events_result(sk_cli_told(), state, door->settings.out, report);
+    if (report->missing > 0)
+        return sk_cli_fail_cut_off(door->settings.source, report->missing, report->total_frames, err);
     if (!report->stopped)
         return SK_OK;
     return sk_fail(err, SK_ERR_CANCELLED,
@@ -149,7 +185,7 @@ static sk_status run_background(const sk_args *args, sk_predict_door *door, sk_t
 {
     const sk_source_list *list = &door->sources;
     const char *out = door->settings.out;
-    size_t failed = 0;
+    size_t failed = 0, incomplete = 0;
     sk_status status = SK_OK;
     for (size_t i = 0; i < list->count && status == SK_OK; i++) {
         sk_error problem = {0};
@@ -161,17 +197,27 @@ static sk_status run_background(const sk_args *args, sk_predict_door *door, sk_t
         if (!door->settings.source)
             status = sk_fail(err, SK_ERR_ARG, "a background needs a video, or a folder of its frames");
         else if (sk_track_background_run(&wish, watch_given, NULL, report, &problem) == SK_OK)
-            status = judge_given(args, door, tracked, report, err);
+            status = judge_given(args, door, tracked, report, list->count == 1 ? err : &problem);
         else if (list->count == 1)
             status = sk_fail(err, problem.code, "%s", problem.message);
         else
             sk_cli_print_error(&problem);
-        failed += problem.message[0] != 0;
+        if (list->count > 1 && status == SK_ERR_INCOMPLETE) { /* the others may be whole */
+            sk_cli_print_error(&problem);
+            incomplete++;
+            status = SK_OK;
+        } else if (list->count > 1 && status != SK_OK) {
+            status = sk_fail(err, problem.code, "%s", problem.message);
+        } else {
+            failed += problem.message[0] != 0;
+        }
         sk_free(folder);
     }
     door->settings.out = out;
     if (status == SK_OK && failed)
         return sk_fail(err, SK_ERR_IO, "%zu of %zu videos failed", failed, list->count);
+    if (status == SK_OK && incomplete)
+        return sk_cli_fail_cut_off_some(incomplete, list->count, err);
     return status;
 }
 
@@ -191,7 +237,8 @@ static sk_status run_given(const sk_args *args, sk_predict_door *door, sk_track_
 static sk_status run_many(const sk_args *args, const sk_predict_door *door, sk_track_run *tracked,
                           sk_error *err)
 {
-    const sk_predict_show show = {"track", print_figures, put_figures, tracked};
+    shown s = {tracked, door->settings.finder || door->settings.n_models > 1};
+    const sk_predict_show show = {"track", print_figures, put_figures, &s};
     return sk_cli_predict_all(args, &door->settings, &door->sources, door->fresh, &show, err);
 }
 

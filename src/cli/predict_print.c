@@ -7,7 +7,7 @@
 static void print_times(FILE *to, const sk_predict_report *r)
 {
     const double n = (double)r->frames;
-    if (r->frames <= 0)
+    if (r->frames <= r->cached)
         return;
     fprintf(to,
             "a frame every %.2f ms; work on one, ms: decode %.2f (waited %.2f), pre %.2f, network %.2f, "
@@ -21,6 +21,27 @@ static void print_times(FILE *to, const sk_predict_report *r)
     fprintf(to, "\n");
 }
 
+void sk_cli_predict_source(FILE *to, const sk_source_status *s)
+{
+    if (s->damaged || s->dropped || s->outages)
+        fprintf(to, "source: %lld damaged, %lld dropped, %d outages, %d attempts to connect again%s%s\n",
+                (long long)s->damaged, (long long)s->dropped, s->outages, s->reconnects,
+                s->last_problem[0] ? "; last problem: " : "", s->last_problem);
+}
+
+/* The time of this part's frames. Of those that were all known before, how many a second says nothing. */
+static void print_rate(FILE *to, const sk_predict_report *r)
+{
+    if (r->cached > 0 && r->cached == r->frames)
+        fprintf(to, ", from the cache in %.2f s\n", r->seconds);
+    else
+        fprintf(to, ", %.2f s, %.1f frames/s\n", r->seconds,
+                r->seconds > 0 ? (double)r->frames / r->seconds : 0);
+    if (r->cached)
+        fprintf(to, "%lld of them were known from an earlier run and not computed again\n",
+                (long long)r->cached);
+}
+
 void sk_cli_predict_summary(FILE *to, const sk_predict_report *r, const char *requested)
 {
     if (r->nothing_to_do) {
@@ -31,20 +52,12 @@ void sk_cli_predict_summary(FILE *to, const sk_predict_report *r, const char *re
                 (long long)r->total_frames, (long long)r->instances);
         if (r->total_frames > r->frames) /* instances are those of the whole run, time is of this part */
             fprintf(to, "; continued: %lld frames now", (long long)r->frames);
-        fprintf(to, ", %.2f s, %.1f frames/s\n", r->seconds,
-                r->seconds > 0 ? (double)r->frames / r->seconds : 0);
-        if (r->cached)
-            fprintf(to, "%lld of them were known from an earlier run and not computed again\n",
-                    (long long)r->cached);
+        print_rate(to, r);
         bool same = strcmp(r->runtime, requested) == 0;
         fprintf(to, "runtime %s%s%s%s, %s, %s\n", r->runtime, same ? "" : " (requested ",
                 same ? "" : requested, same ? "" : ")", r->precision, r->device);
         print_times(to, r);
-        if (r->source.damaged || r->source.dropped || r->source.outages)
-            fprintf(to, "source: %lld damaged, %lld dropped, %d outages, %d attempts to connect again%s%s\n",
-                    (long long)r->source.damaged, (long long)r->source.dropped, r->source.outages,
-                    r->source.reconnects, r->source.last_problem[0] ? "; last problem: " : "",
-                    r->source.last_problem);
+        sk_cli_predict_source(to, &r->source);
     }
     if (r->unreadable)
         fprintf(to, "%lld picture%s could not be read and %s left out; run.json lists %s\n",

@@ -112,8 +112,9 @@ static void tell_of_one(session *w, const sk_predict_item *item)
 static void end_source(void *context, const sk_predict_item *item)
 {
     session *w = context;
+    const sk_predict_report *r = &item->report;
     if (w->progress && item->status == SK_OK) /* what was looked at: not the pictures that were left out */
-        sk_progress_update(w->progress, item->report.frames, NULL);
+        sk_progress_update(w->progress, r->frames == r->cached ? 0 : r->frames, NULL);
     sk_progress_close(&w->progress);
     if (item->report.notice[0])
         sk_cli_warn("%s", item->report.notice);
@@ -130,6 +131,24 @@ static void end_source(void *context, const sk_predict_item *item)
         tell_of_many(w, item);
     else if (item->status == SK_OK)
         tell_of_one(w, item);
+}
+
+sk_status sk_cli_fail_cut_off(const char *source, int64_t missing, int64_t there, sk_error *err)
+{
+    return sk_fail(
+        err, SK_ERR_INCOMPLETE,
+        "%s: cut off: %lld of the frames its header promises are not in the file. The %lld that are "
+        "there are written, but the run is not finished. With the whole file, begin anew: --restart",
+        source, (long long)missing, (long long)there);
+}
+
+sk_status sk_cli_fail_cut_off_some(size_t incomplete, size_t sources, sk_error *err)
+{
+    return sk_fail(
+        err, SK_ERR_INCOMPLETE,
+        "%zu of %zu videos are cut off: frames that their headers promise are not in the files. With "
+        "whole files, begin anew: --restart",
+        incomplete, sources);
 }
 
 /* How it went, as a status: the exit code. */
@@ -155,17 +174,9 @@ static sk_status judge(const session *w, const sk_predict_many_report *r, const 
         return w->status;
     }
     if (w->many && r->incomplete)
-        return sk_fail(
-            err, SK_ERR_INCOMPLETE,
-            "%zu of %zu videos are cut off: frames that their headers promise are not in the files. With "
-            "whole files, begin anew: --restart",
-            r->incomplete, r->sources);
+        return sk_cli_fail_cut_off_some(r->incomplete, r->sources, err);
     if (r->incomplete)
-        return sk_fail(
-            err, SK_ERR_INCOMPLETE,
-            "%s: cut off: %lld of the frames its header promises are not in the file. The %lld that are "
-            "there are written, but the run is not finished. With the whole file, begin anew: --restart",
-            source, (long long)w->missing, (long long)w->frames);
+        return sk_cli_fail_cut_off(source, w->missing, w->frames, err);
     return SK_OK;
 }
 

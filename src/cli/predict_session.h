@@ -23,4 +23,8 @@ sk_status sk_cli_predict_all(const sk_args *args, const sk_predict_settings *set
                              const sk_source_list *list, const char *fresh, const sk_predict_show *show,
                              sk_error *err) SK_MUST_CHECK;
 
+/* SK_ERR_INCOMPLETE, in words: the source's header promises more frames than came; so many of several sources' do. */
+sk_status sk_cli_fail_cut_off(const char *source, int64_t missing, int64_t there, sk_error *err);
+sk_status sk_cli_fail_cut_off_some(size_t incomplete, size_t sources, sk_error *err);
+
 #endif

@@ -80,6 +80,34 @@ static void note_coverage(run *r)
                         all - has);
 }
 
+/* The share of upright boxes that are those around the oriented ones. */
+static double around_share(const sk_annotation_set *set)
+{
+    size_t both = 0, around = 0;
+    for (size_t i = 0; i < set->n_items; i++) {
+        const sk_annotation *a = &set->items[i];
+        if ((a->has & (SK_HAS_BOX | SK_HAS_OBB)) != (SK_HAS_BOX | SK_HAS_OBB))
+            continue;
+        const double c = fabs(cos(a->obb[4])), s = fabs(sin(a->obb[4]));
+        const double w = a->obb[2] * c + a->obb[3] * s, h = a->obb[2] * s + a->obb[3] * c;
+        both++;
+        around += fabs(w - a->box[2]) <= 0.02 * w && fabs(h - a->box[3]) <= 0.02 * h;
+    }
+    return both ? (double)around / (double)both : 0;
+}
+
+/* Models of oriented boxes have no other upright ones than those around them. */
+static void note_upright(run *r)
+{
+    const uint32_t both = SK_HAS_BOX | SK_HAS_OBB;
+    if ((r->result->has & r->truth->has & both) == both && around_share(r->result) > 0.5 &&
+        around_share(r->truth) < 0.5)
+        sk_text_append(&r->report->notes,
+                       "'boxes': the result's upright boxes are those around its oriented ones, and wider "
+                       "than the truth's, which are around the animals; 'oriented boxes' says how good it "
+                       "is\n");
+}
+
 static void note_left_out(run *r)
 {
     sk_text *notes = &r->report->notes;
@@ -112,6 +140,7 @@ static void note_left_out(run *r)
         if ((r->result->has ^ r->truth->has) & kinds[i].has)
             sk_text_appendf(notes, "%s are not compared: the %s has none\n", kinds[i].what,
                             r->result->has & kinds[i].has ? "truth" : "result");
+    note_upright(r);
 }
 
 static sk_status find_body(run *r, const char *name, int32_t *out, sk_error *err)

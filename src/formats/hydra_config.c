@@ -197,7 +197,7 @@ static const subject subjects[] = {
 
 struct sk_hydra_config {
     sk_config *tree;
-    sk_text without, unknown;
+    sk_text without, brief, unknown;
 };
 
 const char *sk_hydra_used_key(size_t index)
@@ -300,6 +300,44 @@ static void name_unknown(sk_text *text, const char *key)
     sk_free(shown);
 }
 
+#define FEW 10 /* settings that a warning names */
+
+/* A subject's name without what it says in brackets. */
+static int plain_length(const char *name)
+{
+    const char *bracket = strstr(name, " (");
+    return (int)(bracket ? (size_t)(bracket - name) : strlen(name));
+}
+
+static sk_status name_without(sk_hydra_config *c, const sk_config_value *root, sk_error *err)
+{
+    sk_text counts = {0};
+    int all = 0;
+    for (size_t k = 0; k < N_SUBJECTS; k++) {
+        int n = 0;
+        for (size_t i = 0; i < root->length; i++) {
+            const sk_config_pair *pair = &root->u.pairs[i];
+            if (find_used(pair->name) || says_nothing(pair->name, pair->value) ||
+                find_subject(pair->name) != &subjects[k])
+                continue;
+            if (!n)
+                sk_text_appendf(&c->without, "%s%s: ", c->without.length ? "\n" : "", subjects[k].name);
+            sk_text_appendf(&c->without, "%s%s", n++ ? ", " : "", pair->name);
+        }
+        if (n)
+            sk_text_appendf(&counts, "%s%.*s (%d)", all ? ", " : "", plain_length(subjects[k].name),
+                            subjects[k].name, n);
+        all += n;
+    }
+    if (all > FEW)
+        sk_text_appendf(&c->brief, "%d settings (-v names them): %s", all, sk_text_get(&counts));
+    for (const char *at = sk_text_get(&c->without); all <= FEW && *at; at++)
+        sk_text_append(&c->brief, *at == '\n' ? "; " : (char[]){*at, '\0'});
+    sk_text_free(&counts);
+    SK_TRY(sk_text_status(&c->without, err));
+    return sk_text_status(&c->brief, err);
+}
+
 static sk_status sort_keys(sk_hydra_config *c, const char *what, sk_error *err)
 {
     const sk_config_value *root = sk_config_root(c->tree);
@@ -311,20 +349,7 @@ static sk_status sort_keys(sk_hydra_config *c, const char *what, sk_error *err)
         else if (!find_subject(pair->name))
             name_unknown(&c->unknown, pair->name);
     }
-    for (size_t k = 0; k < N_SUBJECTS; k++) {
-        bool first = true;
-        for (size_t i = 0; i < root->length; i++) {
-            const sk_config_pair *pair = &root->u.pairs[i];
-            if (find_used(pair->name) || says_nothing(pair->name, pair->value) ||
-                find_subject(pair->name) != &subjects[k])
-                continue;
-            if (first)
-                sk_text_appendf(&c->without, "%s%s: ", c->without.length ? "; " : "", subjects[k].name);
-            sk_text_appendf(&c->without, "%s%s", first ? "" : ", ", pair->name);
-            first = false;
-        }
-    }
-    SK_TRY(sk_text_status(&c->without, err));
+    SK_TRY(name_without(c, root, err));
     return sk_text_status(&c->unknown, err);
 }
 
@@ -380,6 +405,7 @@ void sk_hydra_config_close(sk_hydra_config **config)
         return;
     sk_config_close(&c->tree);
     sk_text_free(&c->without);
+    sk_text_free(&c->brief);
     sk_text_free(&c->unknown);
     sk_free(c);
 }
@@ -414,6 +440,11 @@ const sk_config_value *sk_hydra_list(const sk_hydra_config *config, const char *
 const char *sk_hydra_without_counterpart(const sk_hydra_config *config)
 {
     return sk_text_get(&config->without);
+}
+
+const char *sk_hydra_without_brief(const sk_hydra_config *config)
+{
+    return sk_text_get(&config->brief);
 }
 
 const char *sk_hydra_unknown(const sk_hydra_config *config)

@@ -25,9 +25,11 @@ const sk_config_value *sk_hydra_list(const sk_hydra_config *config, const char *
 
 /* The keys that are used, one after the other; null past the last. */
 const char *sk_hydra_used_key(size_t index);
-/* What has no counterpart, in one sentence by subject ("pictures and data sets: dataset_class_name, …; …"); "" none. Only settings
+/* What has no counterpart, a line a subject ("pictures and data sets: dataset_class_name, …"); "" none. Only settings
  * that say something count: an empty path or list, null and false are passed over. */
 const char *sk_hydra_without_counterpart(const sk_hydra_config *config);
+/* The same on one line; of more than a few the subjects with numbers: "12 settings (-v names them): drawing (9), births (3)". */
+const char *sk_hydra_without_brief(const sk_hydra_config *config);
 /* Keys that nobody knows: "max_targts (max_targets?), …"; "" none. */
 const char *sk_hydra_unknown(const sk_hydra_config *config);
 

@@ -110,6 +110,7 @@ test_what_is_refused() {
     correct run --delete 1@400 && expect_code 1 && expect_in "no track 1 from frame 400 on" "$err" || return
     correct run --swap 0,1 && expect_code 2 && expect_in "--swap 0,1" "$err" || return
     correct run --swap 1,1@3 && expect_code 2 || return
+    correct run --merge 0,0 && expect_code 2 && expect_in "0 and 0 are one track" "$err" || return
     correct run --undo 1 && expect_code 2 && expect_in "no correction" "$err" || return
     correct run --delete 0 -q && correct run --undo 2 && expect_code 2 && [ "$(wc -l <run/corrections.jsonl)" = 2 ] || return
     correct run --prefer 1 && expect_code 2 || return

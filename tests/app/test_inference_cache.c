@@ -2,10 +2,12 @@
 #include "app/inference_cache.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "skitter/log.h"
 #include "support/test.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* What models found in a video, kept by what is in it. Whole runs are in test_track.sh. */
@@ -26,6 +28,15 @@ static sk_inference_cache *open_it(const char *source, const char *identity, cha
     const sk_inference_wish wish = {folder, source, identity};
     assert_ok(sk_inference_cache_open(&wish, &cache, why, &err), &err);
     return cache;
+}
+
+static char heard[2048];
+
+static void hear(void *context, sk_log_level level, const char *message)
+{
+    (void)context;
+    if (level == SK_LOG_WARN)
+        snprintf(heard, sizeof heard, "%s", message);
 }
 
 static void append(sk_inference_cache *cache, int64_t index)
@@ -101,6 +112,36 @@ static void a_torn_end_is_cut_off(void **state)
     sk_inference_cache_close(&c);
 }
 
+/* Whatever lies there: no run fails for it, nor is told to choose another folder for its results. */
+static void what_is_no_journal(void **state)
+{
+    (void)state;
+    char why[512], path[4400], lock[4400];
+    sk_error err = {0};
+    snprintf(folder, sizeof folder, "%s/garbage", test_folder());
+    write_file(video, "g.mp4", "garbage");
+    sk_inference_cache *c = open_it(video, "conf\t1\n", why);
+    snprintf(path, sizeof path, "%s", sk_inference_cache_path(c));
+    sk_inference_cache_close(&c);
+    assert_ok(sk_file_replace(path, "no journal, and longer than the head of one", 43, &err), &err);
+    c = open_it(video, "conf\t1\n", why); /* it is the cache's own: begun anew */
+    assert_non_null(c);
+    append(c, 0);
+    assert_int_equal(sk_inference_cache_count(c), 1);
+    sk_inference_cache_close(&c);
+
+    /* nothing can be written: it goes without, in words */
+    snprintf(lock, sizeof lock, "%.*s.lock", (int)(strlen(path) - strlen(".skj")), path);
+    (void)unlink(path), (void)unlink(lock);
+    assert_int_equal(mkdir(lock, 0777), 0);
+    sk_log_listener *listener = NULL;
+    assert_ok(sk_log_listen(SK_LOG_WARN, hear, NULL, &listener, &err), &err);
+    c = open_it(video, "conf\t1\n", why);
+    sk_log_unlisten(&listener);
+    assert_null(c);
+    assert_non_null(strstr(heard, "--cache"));
+}
+
 static void two_at_once(void **state)
 {
     (void)state;
@@ -152,7 +193,8 @@ static void listed_and_removed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(kept_by_content),
-                                       cmocka_unit_test(a_torn_end_is_cut_off), cmocka_unit_test(two_at_once),
+                                       cmocka_unit_test(a_torn_end_is_cut_off),
+                                       cmocka_unit_test(what_is_no_journal), cmocka_unit_test(two_at_once),
                                        cmocka_unit_test(listed_and_removed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

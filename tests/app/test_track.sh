@@ -26,6 +26,7 @@ test_the_cache_computes_nothing_again() {
     cp scene.mp4 renamed.mp4 && touch -d 2001-01-01 renamed.mp4 || return
     run track renamed.mp4 -m "$model" -o again --online --no-report && expect_code 0 || return
     expect_in "18 of them were known" "$out" && expect_in "tracks" "$out" || return
+    expect_in "instances, from the cache in" "$out" && ! grep -q "frames/s\|a frame every\|/s$" <<<"$out$err" || fail "a rate of what was not computed: $out$err" || return
     sed 's/renamed/scene/' again/results.csv | cmp - first/results.csv || return
     # something that was not looked at before, or --no-cache, is computed; so is a video of other content
     track -o other --online --no-report --conf 0.3 && expect_code 0 && [ "${out/were known/}" = "$out" ] || fail "another --conf, the same cache" || return
@@ -50,6 +51,13 @@ test_poses_switched_off() {
     cmp boxes/results.csv first/results.csv || return
     run track scene.mp4 -m "$model" -m "$pose" --imgsz 96 -o posed --frames 0:4 --online --no-report && expect_code 0 || return
     grep -q nose_x posed/results.csv && grep -q '"crop_turned": "auto"' posed/run.json
+}
+
+# A pose model that knows whole frames, and not crops: what it makes of them is nothing, and that is said.
+test_a_pose_model_that_knows_no_crops() {
+    local pose=$SKITTER_TEST_SOURCE/share/models/demo-pose.pt
+    run track scene.mp4 -m "$model" -m "$pose" -o huge --frames 0:6 --online --no-report && expect_code 0 && expect_in "have no pose" "$err" && expect_in "--imgsz" "$err" || return
+    run track scene.mp4 --detections huge -m "$pose" -o fits --frames 0:6 --online --no-report --crop-turned off --imgsz 96 && expect_code 0 && [ "${err/have no pose/}" = "$err" ]
 }
 
 test_configurations() {

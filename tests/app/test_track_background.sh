@@ -41,6 +41,29 @@ test_frames_that_are_not_there() {
     expect_code 1 && expect_in "none of them is in --frames 500:600" "$err"
 }
 
+# A video that was cut off is no finished run; of several the others are followed all the same.
+test_cut_off_videos() {
+    run scene -o whole.mp4 --seconds 4 --size 160x120 --animals 2 -q
+    [ "$code" -eq 3 ] && return 0 # this build writes no video
+    head -c $(($(stat -c %s whole.mp4) * 9 / 10)) whole.mp4 >cut.mp4
+    for again in 1 2; do # what is kept of it is not taken for all there is
+        run track cut.mp4 --detector background --no-report --cache kept -o "cut$again"
+        expect_code 4 && expect_in "cut.mp4: cut off: " "$err" && expect_in "--restart" "$err" || return
+        grep -q '"state": "incomplete"' "cut$again/run.json" && [ -s "cut$again/tracks.csv" ] || fail "$(cat "cut$again/run.json")" || return
+    done
+    run track cut.mp4 whole.mp4 --detector background --no-report --cache kept -o both -q
+    expect_code 4 && expect_in "1 of 2 videos" "$err" && grep -q '"state": "finished"' both/whole/run.json
+}
+
+# Pictures for a program that shows the run, also without a model; a place where none can be written is said.
+test_previews() {
+    run scene -o shown.mp4 --seconds 0.4 --size 160x120 --animals 2 -q
+    [ "$code" -eq 3 ] && return 0 # this build writes no video
+    run track shown.mp4 --detector background --no-report --no-cache -o shown -q --preview shown.jpg && expect_code 0 && [ -s shown.jpg ] || return
+    run track shown.mp4 --detector background --no-report -o shown2 --preview nowhere/shown.jpg
+    expect_code 1 && expect_in "there is no folder nowhere" "$err" && [ ! -e shown2 ]
+}
+
 test_kept_by_content() {
     run scene -o scene.mp4 --seconds 0.4 --size 160x120 --animals 2 -q
     [ "$code" -eq 3 ] && return 0 # this build writes no video

@@ -188,6 +188,25 @@ static void what_has_no_counterpart_is_named(void **state)
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
         assert_non_null(strstr(sk_hydra_without_counterpart(c), named[i]));
     assert_null(strstr(sk_hydra_without_counterpart(c), "video_output_path"));
+    assert_null(strchr(sk_hydra_without_brief(c), '\n'));
+    assert_non_null(strstr(sk_hydra_without_brief(c), "csv_path; frames made smaller"));
+    sk_hydra_config_close(&c);
+}
+
+/* Many are counted by subject, in a line that can be read; all are there for -v. */
+static void many_without_a_counterpart(void **state)
+{
+    (void)state;
+    static const char json[] =
+        "{\"show_id_labels\":true,\"show_state_text\":true,\"show_track_markers\":true,\"zoom_factor\":2,"
+        "\"video_text_scale\":1,\"video_marker_size\":1,\"video_show_pose\":true,\"video_show_trails\":true,"
+        "\"video_arrow_length\":3,\"weight_area\":1,\"weight_position\":1,\"weight_orientation\":1}";
+    sk_error err = {0};
+    sk_hydra_config *c = NULL;
+    assert_ok(sk_hydra_config_open(json, strlen(json), "c.json", &c, &err), &err);
+    assert_string_equal(sk_hydra_without_brief(c),
+                        "12 settings (-v names them): weights of the cost (3), drawing (9)");
+    assert_non_null(strstr(sk_hydra_without_counterpart(c), "zoom_factor"));
     sk_hydra_config_close(&c);
 }
 
@@ -241,6 +260,7 @@ int main(void)
         cmocka_unit_test(every_used_key_has_its_effect),
         cmocka_unit_test(what_has_no_counterpart_is_named),
         cmocka_unit_test(our_own_says_what_is_run),
+        cmocka_unit_test(many_without_a_counterpart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

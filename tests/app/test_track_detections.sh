@@ -25,6 +25,13 @@ test_a_table_of_anybody() {
     [ "$(column again/results.csv track | sort | uniq -c)" = "$(column plain/results.csv track | sort | uniq -c)" ]
 }
 
+# A frame's number that is written wrong is not days of empty frames.
+test_a_number_far_away() {
+    { cat found.csv && echo "v.mp4,50000000,0,mouse,0.9,10,20,40,35"; } >lone.csv
+    track lone.csv -o lone --no-report && expect_code 1 && expect_in "nothing between frames 11 and 50000000" "$err" && expect_in "--frames 0:12" "$err" || return
+    track lone.csv -o lone --online --no-report --frames 0:12 && expect_code 0 && expect_in "2 tracks" "$out" && expect_in "12 frames" "$out"
+}
+
 test_every_format() {
     local f
     track found.csv -o all --online --no-report -f csv,jsonl,slp,coco,analysis && expect_code 0 || return

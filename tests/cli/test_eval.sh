@@ -18,6 +18,15 @@ test_notes_say_what_was_left_out() {
     run eval "$work/r.csv" "$work/t.csv" --json -q
     expect_code 0 && expect_in "mood" "$out" && [ -z "$err" ]
 }
+# An oriented model's upright boxes are those around the oriented ones: that their line is worse says nothing about it.
+test_upright_boxes_of_oriented_ones() {
+    local head=frame,score,class,name,x1,y1,x2,y2,cx,cy,w,h,angle
+    printf '%s\n0,0.9,0,fish,8.79,8.79,51.21,51.21,30,30,50,10,0.785398\n' "$head" >"$work/turned.csv"
+    printf '%s\n0,1,0,fish,15,15,45,45,30,30,50,10,0.785398\n' "$head" >"$work/own.csv"
+    run eval "$work/turned.csv" "$work/own.csv" && expect_code 0 && expect_in "those around its oriented ones" "$err" || return
+    run eval "$work/turned.csv" "$work/turned.csv" && expect_code 0 && [ "${err/around its oriented/}" = "$err" ]
+}
+
 test_folders_that_lead_round() {
     cp -r "$SKITTER_TEST_SOURCE/tests/fixtures/yolo_val/obb" "$work/round" || return
     run eval "$work/round/found" "$work/round/data.yaml" --json -q

@@ -57,7 +57,7 @@ static void a_configuration_becomes_settings(void **state)
     /* Of the others those that say something are named, and what nobody knows. */
     assert_string_equal(
         sk_hydra_without_counterpart(c),
-        "weights of the cost (skitter weighs by likelihood): weight_area; pictures and data sets: "
+        "weights of the cost (skitter weighs by likelihood): weight_area\npictures and data sets: "
         "dataset_class_name");
     assert_string_equal(sk_hydra_unknown(c), "max_targts (max_targets?)");
     sk_region_close(&region);
