@@ -158,9 +158,14 @@ sk_status sk_ros_door_generate(const sk_args *args, sk_error *err)
                                                                                                  NULL};
     SK_TRY(refuse_operands(args, "generate", 0, err));
     SK_TRY(refuse_others(args, "generate", others, err));
+    bool missing = false;
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (!sk_args_text(args, needed[i]))
-            return sk_fail(err, SK_ERR_ARG, "Missing option '--%s'.", needed[i]);
+        if (!sk_args_text(args, needed[i])) {
+            sk_cli_print_to(stderr, "Error: Missing option '--%s'.\n", needed[i]);
+            missing = true;
+        }
+    if (missing)
+        return sk_fail(err, SK_ERR_ARG, "nothing was generated\n'skitter ros --help' has examples");
     const sk_ros_request request = {.model = sk_args_text(args, "model"),
                                     .backend = sk_args_text(args, "backend"),
                                     .variant = sk_args_text(args, "variant"),

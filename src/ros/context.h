@@ -17,8 +17,8 @@
  *   model_name        text     "yolo_pose", as the manifest says
  *   model_family      text     "ultralytics" or "sleap"
  *   model_task        text     detect, pose, obb, single, topdown, bottomup
- *   variant           text     "yolo_pose_11n";  variants  list of texts: all that the manifest has
- *   variant_id        text     "11n": without the model's name before it
+ *   variant           text     "yolo_pose_v11n";  variants  list of texts: all that the manifest has
+ *   variant_id        text     "v11n": without the model's name before it
  *   weights           text     "yolo11n-pose.pt": the default of weights_path, a bare file or folder name
  *   second_weights    text     "" but for models of two networks
  *   source_type, source_repo    texts

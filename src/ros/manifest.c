@@ -59,6 +59,8 @@ const char *sk_manifest_text(sk_manifest_reader *r, const sk_config_value *map, 
     if (value && !sk_config_text(value))
         sk_manifest_wrong(r->manifest, value, r->problems, "%s.%s holds a zero byte", what, key);
     const char *text = sk_config_text(value);
+    if (required && text && !*text)
+        sk_manifest_wrong(r->manifest, value, r->problems, "%s.%s is empty", what, key);
     return text ? text : otherwise;
 }
 

@@ -111,7 +111,8 @@ static sk_status make_values(const sk_own_manifest *what, const char *name, cons
         if (yolo || strcmp(*b, "rocm") != 0) /* as the shipped manifests: not run there yet */
             sk_make_text(&m, NULL, *b);
     sk_make_close(&m);
-    sk_make_text(&m, "architecture", first->architecture ? first->architecture : "");
+    sk_make_text(&m, "architecture",
+                 first->architecture && *first->architecture ? first->architecture : "own");
     put_weights(&m, what);
     sk_make_text(&m, "format", first->input.channels == 1 ? "grey" : "rgb");
     sk_make_text(&m, "output_type", what->track ? "tracked_objects" : keypoints ? "keypoints" : "detections");

@@ -16,6 +16,8 @@
  *   {{name|cmake}}      "a \"b\"" (for CMake and Dockerfiles: $ and \ are escaped, too), 0.25, true
  *   {{name|xml}}        escaped for text and attributes; no quotation marks around it
  *   {{name|md}}         one line of Markdown, its own characters escaped
+ *   {{name|code}}       one line between backticks of Markdown (which are the template's)
+ *   {{name|sh}}         a word of a shell's command line, in quotation marks where it needs them
  *   {{name|comment}}    one line that is safe in comments of all these languages
  *   {{group.name}}      a value inside a map
  *

@@ -90,6 +90,31 @@ static void text_md(sk_text *out, const char *text, size_t length)
     }
 }
 
+/* Between backticks nothing can be escaped. */
+static void text_code(sk_text *out, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        sk_text_append_bytes(out, is_control(text[i]) ? " " : text[i] == '`' ? "'" : &text[i], 1);
+}
+
+static bool is_safe(const char *text, size_t length);
+
+static void text_sh(sk_text *out, const char *text, size_t length)
+{
+    if (length && is_safe(text, length) && !memchr(text, ' ', length) && *text != '~' && *text != '-') {
+        sk_text_append_bytes(out, text, length);
+        return;
+    }
+    sk_text_append(out, "'");
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '\'')
+            sk_text_append(out, "'\\''");
+        else
+            sk_text_append_bytes(out, is_control(text[i]) ? " " : &text[i], 1);
+    }
+    sk_text_append(out, "'");
+}
+
 /* No line end, no end of a block comment (C, Python's docstrings, XML), no continued line. */
 static void text_comment(sk_text *out, const char *text, size_t length)
 {
@@ -112,7 +137,8 @@ static const filter filters[] = {
     {"", text_as_it_is, "true", "false", NULL, NULL},   {"cpp", text_cpp, "true", "false", "{", "}"},
     {"py", text_py, "True", "False", "[", "]"},         {"yaml", text_yaml, "true", "false", "[", "]"},
     {"cmake", text_cmake, "true", "false", NULL, NULL}, {"xml", text_xml, "true", "false", NULL, NULL},
-    {"md", text_md, "true", "false", "[", "]"},         {"comment", text_comment, "true", "false", "[", "]"}};
+    {"md", text_md, "true", "false", "[", "]"},         {"code", text_code, "true", "false", "[", "]"},
+    {"sh", text_sh, "true", "false", NULL, NULL},       {"comment", text_comment, "true", "false", "[", "]"}};
 
 static bool is_safe(const char *text, size_t length)
 {
@@ -184,5 +210,5 @@ sk_status sk_template_value(const sk_config_value *value, const char *name, sk_t
         if (strcmp(filters[i].name, name) == 0)
             return write_value(&filters[i], value, out, false, err);
     return sk_fail(err, SK_ERR_FORMAT,
-                   "is asked for by '|%s'; there are cpp, py, yaml, cmake, xml, md, comment", name);
+                   "is asked for by '|%s'; there are cpp, py, yaml, cmake, xml, md, code, sh, comment", name);
 }

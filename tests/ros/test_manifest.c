@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "ros/manifest_runs.h"
+#include "ros/told.h"
 
 #include <string.h>
 
@@ -21,30 +22,6 @@ static sk_manifest *open_fixture(const char *name)
     sk_problems_free(&problems);
     sk_free(text);
     return m;
-}
-
-/* Every line of `expected` must be among the problems, and their number must be that of the lines. */
-static void expect_problems(const sk_problems *problems, const char *const *expected)
-{
-    size_t n = 0;
-    for (; expected[n]; n++)
-        if (!strstr(sk_text_get(&problems->lines), expected[n]))
-            fail_msg("missing: %s\namong:\n%s", expected[n], sk_text_get(&problems->lines));
-    if (problems->count != n)
-        fail_msg("%zu problems instead of %zu:\n%s", problems->count, n, sk_text_get(&problems->lines));
-}
-
-static void told(const char *text, size_t length, const char *const *expected)
-{
-    sk_error err = {0};
-    sk_problems problems = {0};
-    sk_manifest *m = NULL;
-    const int64_t before = sk_memory_live_bytes();
-    assert_ok(sk_manifest_open(text, length, "m.yaml", &m, &problems, &err), &err);
-    assert_null(m);
-    expect_problems(&problems, expected);
-    sk_problems_free(&problems);
-    assert_int_equal(sk_memory_live_bytes(), before);
 }
 
 static void a_manifest_is_read_as_it_is_written(void **state)
@@ -137,10 +114,6 @@ static void everything_wrong_is_told_at_its_place(void **state)
     sk_free(text);
 }
 
-#define HEAD                                                                                                 \
-    "model: {name: x, family: ultralytics, variants: [x], default_variant: x}\nsource: {type: a, repo: b}\n" \
-    "input: {}\noutput: {type: detections}\n"
-
 static void what_no_node_could_do_is_told(void **state)
 {
     (void)state;
@@ -212,68 +185,6 @@ static void weights_follow_the_variant(void **state)
     sk_manifest_close(&m);
 }
 
-static void tell(const char *text, const char *expected)
-{
-    told(text, strlen(text), (const char *const[]){expected, NULL});
-}
-
-static void hostile_texts_are_refused(void **state)
-{
-    (void)state;
-    tell("", "m.yaml:1:1: not a manifest");
-    tell("[]", "m.yaml:1:1: not a manifest");
-    tell("model: {name: [", "m.yaml: not valid YAML (line 2, column 1)");
-    tell("a: &a [*a]", "(line 1, column 8) points into itself");
-    tell("a: *b", "(line 1, column 4) has no anchor");
-    tell("a: \"\\x00\"\n\xff\xfe", "m.yaml: not valid YAML");
-    told("a\0b", 3, (const char *const[]){"m.yaml: not valid YAML", NULL});
-    /* nine levels of ten aliases each: a billion */
-    char bomb[1024] = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n";
-    for (int i = 1; i < 10; i++) {
-        char line[128];
-        snprintf(line, sizeof line, "a%d: &a%d [*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d]\n", i, i,
-                 i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
-        strcat(bomb, line);
-    }
-    tell(bomb, "expand to more than");
-    *strstr(bomb, "a6: ") = '\0'; /* a million, within the reader's own bound */
-    tell(bomb, "more than 100000 values");
-    const size_t long_text = SK_MANIFEST_MAX_BYTES + 1;
-    char *huge = sk_malloc(long_text);
-    memset(huge, ' ', long_text);
-    told(huge, long_text, (const char *const[]){"are more than a manifest has", NULL});
-    sk_free(huge);
-    char deep[300] = "";
-    memset(deep, '[', 200);
-    tell(deep, "nested deeper than");
-    tell(HEAD "ros: {parameters: 7}\n", "m.yaml:5:19: ros.parameters must be a list");
-    tell(
-        "model: {name: \"a\\0b\", family: f, variants: [x], default_variant: x}\nsource: {type: a, repo: b}\n"
-        "input: {}\noutput: {type: detections}\nros: {}\n",
-        "model.name holds a zero byte");
-}
-
-static void many_problems_are_counted(void **state)
-{
-    (void)state;
-    sk_text text = {0};
-    sk_text_append(&text, HEAD "ros:\n  parameters:\n");
-    for (int i = 0; i < 100; i++)
-        sk_text_append(&text, "  - {name: a, type: int, default: 1}\n");
-    sk_error err = {0};
-    sk_problems problems = {0};
-    sk_manifest *m = NULL;
-    assert_ok(sk_manifest_open(sk_text_get(&text), text.length, "m.yaml", &m, &problems, &err), &err);
-    assert_null(m);
-    assert_int_equal(problems.count, 99);
-    size_t lines = 0;
-    for (const char *c = sk_text_get(&problems.lines); *c; c++)
-        lines += *c == '\n';
-    assert_int_equal(lines, SK_PROBLEMS_KEPT);
-    sk_problems_free(&problems);
-    sk_text_free(&text);
-}
-
 static sk_status open_and_mean(void *context, sk_error *err)
 {
     sk_problems problems = {0};
@@ -301,8 +212,6 @@ int main(void)
                                        cmocka_unit_test(everything_wrong_is_told_at_its_place),
                                        cmocka_unit_test(what_no_node_could_do_is_told),
                                        cmocka_unit_test(weights_follow_the_variant),
-                                       cmocka_unit_test(hostile_texts_are_refused),
-                                       cmocka_unit_test(many_problems_are_counted),
                                        cmocka_unit_test(memory_may_run_out)};
     return cmocka_run_group_tests_name("ros/manifest", tests, NULL, NULL);
 }

@@ -91,6 +91,8 @@ static void values_are_written_for_where_they_land(void **state)
     gives("{{hostile|cmake}}", "\"a\\\"b'\\\\c\\n</x>--*/\\`\\$|&\"");
     gives("{{hostile|xml}}", "a&quot;b&apos;\\c &lt;/x&gt;--*/`$|&amp;");
     gives("{{hostile|md}}", "a\"b'\\\\c &lt;/x>--\\*/\\`$\\|&");
+    gives("{{hostile|code}}", "a\"b'\\c </x>--*/'$|&");
+    gives("{{hostile|sh}} {{name|sh}} {{empty|sh}}", "'a\"b'\\''\\c </x>--*/`$|&' fly_watch ''");
     gives("{{hostile|comment}}", "a\"b'/c </x>- -* /`$|&");
     gives("{{yes|py}} {{no|py}} {{yes|cpp}} {{one|yaml}} {{numbers|cpp}} {{numbers|py}} {{none|yaml}}",
           "True False true 1.0 {0, 2} [0, 2] []");
