@@ -106,6 +106,12 @@ target_link_libraries(make_hostile PRIVATE test_support)
 set_target_properties(make_hostile PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 list(APPEND fake_libraries make_hostile)
 
+# Bags of ROS 2 for app/test_bags.sh.
+add_executable(make_bag ${CMAKE_SOURCE_DIR}/tests/app/make_bag.c)
+sk_target(make_bag)
+target_link_libraries(make_bag PRIVATE test_support)
+set_target_properties(make_bag PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+
 # Engine plugins that do not fit, and one that does.
 set(fake_number 0)
 foreach(kind empty no_table other_version other_hash other_name holes good)

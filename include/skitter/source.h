@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* Where frames come from: a picture, a folder or glob of pictures, a numbered image sequence, a video in any container
- * and codec FFmpeg reads, also behind http:// and ftp://, "-" for the same on standard input, a camera (/dev/video0, its
+ * and codec FFmpeg reads, also behind http:// and ftp://, a bag of ROS 2 (rosbag2's folder, .mcap, .db3), "-" for the same on standard input, a camera (/dev/video0, its
  * number, or camera:0), a network stream (rtsp://, http:// without a length, udp://, srt:// …). A name that lies on the disk
  * is that file, whatever it looks like; playlists on the disk are not followed.
  *
@@ -87,6 +87,9 @@ typedef struct sk_source_settings {
      * Default none */
     int32_t n_ranges;
     const sk_frame_range *ranges;
+    /* Bags of ROS 2: the topic whose images are read (sensor_msgs/Image or CompressedImage), with or without its first slash.
+     * Copied by open. Null (default): the only one there is */
+    const char *topic;
 } sk_source_settings;
 
 /* The only way to begin settings, before their defaults. */
@@ -121,6 +124,10 @@ typedef struct sk_source_info {
     bool once;
     /* what its frames are like: format, and for frames on a device colours and place; the source's, while it is open */
     const sk_frame *like;
+    /* frames say when they were taken (sk_frame.wall_ns): cameras, streams, bags */
+    bool stamped;
+    /* bags: the frame_id of the first image; null: other sources */
+    const char *frame_id;
 } sk_source_info;
 
 /* The only way to begin one that sk_source_get_info is to fill. */

@@ -65,7 +65,7 @@ sk_status sk_frame_reader_open(const char *source, sk_frame_reader **out, sk_err
     s.last = -1;
     sk_status status = r->source ? SK_OK : sk_fail_memory(err, strlen(source));
     if (status == SK_OK && !r->pictures)
-        status = sk_reader_open_video(sk_uri_path(source), &s, &r->reader, err);
+        status = sk_reader_open_file(sk_uri_path(source), &s, &r->reader, err);
     if (r->reader)
         r->reader->stop = &r->stop;
     return SK_HAND_OVER(status, r, out, sk_frame_reader_close);

@@ -136,7 +136,8 @@ sk_status sk_inference_cache_open(const sk_inference_wish *wish, sk_inference_ca
 {
     *out = NULL;
     why[0] = '\0';
-    if (sk_uri_is_live(wish->source) || sk_uri_is_once(wish->source) || sk_uri_is_pictures(wish->source)) {
+    if (sk_uri_is_live(wish->source) || sk_uri_is_once(wish->source) || sk_uri_is_pictures(wish->source) ||
+        sk_file_is_directory(wish->source)) {
         snprintf(why, 512, "what is found is not kept for another tracking: that is done for files of video");
         return SK_OK;
     }

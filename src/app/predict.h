@@ -11,7 +11,7 @@
 /* A whole run: frames of a source through a detector into result files in one folder. A run that was interrupted, even
  * by kill -9, is continued by starting it again with the same arguments. */
 
-#define SK_PREDICT_MAX_FORMATS 12
+#define SK_PREDICT_MAX_FORMATS 16
 
 typedef struct sk_predict_settings sk_predict_settings;
 typedef struct sk_predict_report sk_predict_report;

@@ -70,7 +70,8 @@ sk_status predict_open_source(predict_run *r, sk_error *err)
     SK_TRY(sk_source_open(r->settings->source, &m, &r->source, err));
     sk_source_info info = SK_SOURCE_INFO_INIT;
     sk_source_get_info(r->source, &info);
-    r->info.name = info.name; /* borrowed from the source that lives on */
+    r->info.name = info.name; /* borrowed from the source that lives on, both */
+    r->info.frame_id = info.frame_id;
     r->like = *info.like;
     const int64_t done = r->progress.done - sk_run_folder_left_out(r->folder);
     for (int64_t i = 0; skip_by_reading && i < done; i++) {

@@ -219,6 +219,7 @@ static const sk_run_member members[] = {
     {"hwaccel", SK_RUN_HIDDEN, SK_RUN_CALL, 0, write_decoder},
     {"colours", SK_RUN_ALWAYS, SK_RUN_CALL, 0, write_colours},
     {"loop", SK_RUN_HIDDEN, SK_RUN_INT, SETTING(media.loop)},
+    {"topic", SK_RUN_ALWAYS, SK_RUN_TEXT, SETTING(media.topic)},
     {"conf", SK_RUN_YOLO, SK_RUN_REAL32, SETTING(detector.confidence)},
     {"iou", SK_RUN_YOLO, SK_RUN_REAL, SETTING(detector.iou)},
     {"max_det", SK_RUN_YOLO, SK_RUN_INT, SETTING(detector.max_det)},
@@ -437,6 +438,7 @@ void sk_run_header_of(const sk_run_facts *facts, const sk_run_identity *identity
                          .height = source->height,
                          .rate = source->rate,
                          .source_frames = source->total,
+                         .stamped = source->stamped,
                          .task = sk_task_name(about->task),
                          .n_models = about->n_models,
                          .n_classes = about->n_classes,
@@ -454,6 +456,7 @@ void sk_run_header_of(const sk_run_facts *facts, const sk_run_identity *identity
                          .precision = about->precision,
                          .settings = sk_text_get(&identity->settings),
                          .version = sk_version_text()};
+    sk_text_shorten(source->frame_id ? source->frame_id : "", h->frame_id, sizeof h->frame_id);
     say_shape(facts, h);
     for (int32_t i = 0; i < about->n_models; i++) {
         h->model_paths[i] = facts->models[i]->path;

@@ -90,6 +90,10 @@ sk_status sk_run_folder_note(const sk_run_folder *folder, const sk_run_header *h
     sk_json_key_strings(&json, {"skitter", h->version}, {"started", h->started},
                         {"state", state_names[standing->state]}, {"source", h->source},
                         {"source_kind", h->source_kind});
+    if (h->stamped)
+        sk_json_key_bool(&json, "stamped", true);
+    if (h->frame_id[0])
+        sk_json_key_string(&json, "frame_id", h->frame_id);
     sk_json_key_int(&json, "width", h->width);
     sk_json_key_int(&json, "height", h->height);
     sk_json_key_float(&json, "rate", h->rate);

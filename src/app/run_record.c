@@ -173,6 +173,7 @@ static sk_status understand(sk_run_record *r, sk_error *err)
         .height = pixels(root, "height"),
         .rate = rate_of(sk_config_real_or(root, "rate", 0)),
         .source_frames = -1,
+        .stamped = sk_config_bool_or(root, "stamped", false),
         .task = sk_config_text_or(root, "task", "unknown"),
         .tracked = sk_run_record_identity(r, "tracker"),
         .runtime_requested = sk_config_text_or(root, "runtime_requested", ""),
@@ -185,6 +186,7 @@ static sk_status understand(sk_run_record *r, sk_error *err)
         .version = sk_config_text_or(root, "skitter", ""),
         .started = sk_config_text_or(root, "started", ""),
     };
+    sk_text_shorten(sk_config_text_or(root, "frame_id", ""), h->frame_id, sizeof h->frame_id);
     if (sscanf(size, "%dx%d", &h->input_height, &h->input_width) != 2)
         h->input_height = h->input_width = 0;
     h->identities = strncmp(h->task, "multiclass", 10) == 0;

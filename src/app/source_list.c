@@ -138,6 +138,8 @@ static sk_status add_given(void *context, const char *given, sk_error *err)
     maker *m = context;
     if (sk_uri_is_live(given) || sk_uri_is_input(given))
         return add_item(m->list, given, err);
+    if (sk_uri_is_bag(given))
+        return add_item(m->list, given, err);
     if (sk_file_is_directory(given))
         return add_folder(m, given, err);
     if (sk_path_is_text_list(given))

@@ -75,8 +75,7 @@ static sk_status open_reader(speed *p, const sk_source_settings *media, sk_error
             err, SK_ERR_UNSUPPORTED,
             "%s: a camera, stream or pipe gives its frames once; both sides need the same ones. Give a file",
             p->s->input);
-    SK_TRY(sk_uri_is_pictures(p->s->input) ? sk_reader_open_pictures(p->s->input, media, &p->reader, err)
-                                           : sk_reader_open_video(p->s->input, media, &p->reader, err));
+    SK_TRY(sk_reader_open_file(p->s->input, media, &p->reader, err));
     p->reader->stop = &p->stop;
     p->reader->info.name = p->s->input;
     return SK_OK;

@@ -88,6 +88,7 @@ static sk_status write_identity(background_run *r, sk_error *err)
     sk_source_sample(r->settings->source, out);
     sk_text_appendf(out, "\nframes\t%s\n", sk_frames_text(&r->settings->media, frames, sizeof frames));
     sk_text_appendf(out, "loop\t%d\n", r->settings->media.loop);
+    sk_text_appendf(out, "topic\t%s\n", r->settings->media.topic ? r->settings->media.topic : "");
     sk_finder_background_identity(r->wish, out);
     if (r->wish->looks)
         sk_text_append(out, SK_LOOKS_IDENTITY);
@@ -143,6 +144,7 @@ sk_status sk_track_background_run(const sk_track_background *wish, sk_predict_wa
                        .height = r.info.height,
                        .rate = r.info.rate,
                        .source_frames = r.info.total,
+                       .stamped = r.info.stamped,
                        .task = "background",
                        .n_classes = 1,
                        .class_names = classes,

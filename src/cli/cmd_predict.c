@@ -15,8 +15,8 @@ static const sk_option options[] = {
          "next free number; - writes jsonl (or --format csv) to standard output"},
     SK_CLI_OPTIONS_RUNTIME,
     {SK_TEXT("format", "LIST"), .letter = 'f', .fallback = "csv,jsonl",
-     .help = "result files: csv, jsonl, slp, analysis, coco, labels, labels-conf; mot where animals are "
-             "followed"},
+     .help = "result files: csv, jsonl, slp, analysis, coco, labels, labels-conf; mcap, db3, rosbag2 "
+             "(bags of ROS 2); mot where animals are followed"},
     SK_CLI_OPTIONS_OVERLAY,
     {SK_FLAG("save-crops"),
      .help = "also a picture of every instance, crops/CLASS/…; oriented boxes are turned upright"},

@@ -39,8 +39,7 @@ static const sk_option options[] = {
      .argument = "LIST",
      .fallback = "tracks,csv,jsonl",
      .help = "result files: tracks (a table to read), csv, jsonl, slp, analysis, coco, labels, labels-conf, "
-             "mot, and "
-             "hydra-suite's tables: final, raw"},
+             "mot, bags of ROS 2: mcap, db3, rosbag2, and hydra-suite's tables: final, raw"},
     SK_CLI_OPTIONS_OVERLAY,
     {.name = "no-empty",
      .kind = SK_OPTION_FLAG,

@@ -41,10 +41,10 @@ static sk_status refuse_meaningless(const sk_args *args, const sk_predict_settin
 /* sleap-nn's -o labels.slp: here it would be a folder of that name, without such a file in it. */
 static sk_status refuse_file_name(const char *out, sk_error *err)
 {
-    static const char *const asked[][2] = {{".slp", "--format slp"},     {".csv", "--format csv"},
-                                           {".jsonl", "--format jsonl"}, {".json", "--format coco"},
-                                           {".h5", "--format analysis"}, {".mp4", "--save-overlay"},
-                                           {".avi", "--save-overlay"}};
+    static const char *const asked[][2] = {
+        {".slp", "--format slp"},   {".csv", "--format csv"},     {".jsonl", "--format jsonl"},
+        {".json", "--format coco"}, {".h5", "--format analysis"}, {".mp4", "--save-overlay"},
+        {".avi", "--save-overlay"}, {".mcap", "--format mcap"},   {".db3", "--format db3"}};
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         if (!sk_path_has_extension(out, asked[i][0]) || sk_file_is_directory(out))
             continue;

@@ -11,8 +11,8 @@
 #define SK_CLI_OPERAND_SOURCES(opt)                                                                          \
     {                                                                                                        \
         .name = "source", .kind = SK_OPTION_FILE, .optional = (opt), .repeat = 1,                            \
-        .help = "videos, pictures, folders or 'globs' of them, frame_%05d.png, a list.txt with "             \
-                "one a line, a camera (0 or /dev/video0), rtsp://…, - for "                                \
+        .help = "videos, pictures, folders or 'globs' of them, frame_%05d.png, bags of ROS 2, a list.txt "   \
+                "with one a line, a camera (0 or /dev/video0), rtsp://…, - for "                           \
                 "standard input"                                                                             \
     }
 
@@ -81,6 +81,8 @@
          .help =                                                                                             \
              "pixels a picture or video frame may have; without it 67 million, or 4096 for every byte of a " \
              "picture's file, and 268 million at most"},                                                     \
+        {SK_TEXT("topic", "NAME"), .needs = SK_NEEDS_FILE,                                                   \
+         .help = "bags of ROS 2: the topic whose images are read, where there are several"},                 \
     {                                                                                                        \
         SK_REAL("reconnect", "SECONDS", 0, 1e9),                                                             \
             .fallback = "60", .needs = SK_NEEDS_LIVE,                                                        \

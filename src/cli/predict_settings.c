@@ -185,6 +185,7 @@ sk_status sk_cli_predict_settings(const sk_args *args, sk_predict_settings *s, s
     s->allow_failover = sk_args_flag(args, "allow-failover");
     s->media.hwaccel = sk_args_text(args, "hwaccel");
     s->media.max_pixels = sk_args_given(args, "max-pixels") ? sk_args_int(args, "max-pixels") : 0;
+    s->media.topic = sk_args_text(args, "topic");
     s->media.reconnect_seconds = sk_args_real(args, "reconnect");
     s->media.interrupted = interrupted;
     s->media.queue = d->batch > 1 ? 2 * d->batch + 4 : 0; /* one batch in the network, one on its way to it */

@@ -60,6 +60,19 @@ static sk_status insert_texts(sk_db3_writer *w, const char *sql, int64_t number,
     return status;
 }
 
+/* What a writer that was killed left beside the file: SQLite would put it into the new one. */
+static void remove_left(const char *path)
+{
+    static const char *const endings[] = {"-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        sk_text name = {0};
+        sk_text_appendf(&name, "%s%s", path, endings[i]);
+        if (name.failed == SK_OK)
+            (void)unlink(name.data);
+        sk_text_free(&name);
+    }
+}
+
 sk_status sk_db3_writer_open(const char *path, sk_db3_writer **out, sk_error *err)
 {
     sk_status status = SK_OK;
@@ -74,12 +87,7 @@ sk_status sk_db3_writer_open(const char *path, sk_db3_writer **out, sk_error *er
         status = sk_fail_memory(err, strlen(path));
         goto done;
     }
-    char *left[2] = {sk_path_with_extension(path, ".db3-wal"), sk_path_with_extension(path, ".db3-shm")};
-    for (int i = 0; i < 2; i++) { /* of a run that was killed */
-        if (left[i])
-            (void)unlink(left[i]);
-        sk_free(left[i]);
-    }
+    remove_left(path);
     /* what is planted there is refused before SQLite sees it */
     SK_TRY_GOTO(sk_file_open_own(path, O_RDWR | O_CREAT | O_TRUNC, &file, err));
     close(file);

@@ -42,7 +42,7 @@ static bool is_storage(const char *name)
     return sk_path_has_extension(name, ".mcap") || sk_path_has_extension(name, ".db3");
 }
 
-static bool has_metadata(const char *folder)
+bool sk_path_has_bag_metadata(const char *folder)
 {
     char *path = sk_path_join(folder, METADATA), *text = NULL;
     size_t bytes = 0;
@@ -60,7 +60,7 @@ static bool folder_is_bag(const char *path)
         found = found || (e->d_name[0] != '.' && is_storage(e->d_name));
     if (folder)
         closedir(folder);
-    return found || has_metadata(path);
+    return found || sk_path_has_bag_metadata(path);
 }
 
 bool sk_path_is_bag(const char *path)
@@ -327,6 +327,11 @@ sk_status sk_bag_choose(sk_bag *bag, size_t topic, sk_error *err)
 size_t sk_bag_messages(const sk_bag *bag)
 {
     return bag->entries.count;
+}
+
+int64_t sk_bag_time(const sk_bag *bag, size_t number)
+{
+    return bag->entries.items[number].log_ns;
 }
 
 static sk_status unpack(sk_bag *bag, sk_bag_message *message, sk_error *err)

@@ -14,6 +14,7 @@ typedef struct sk_bag sk_bag;
 /* By what lies there: a folder with a bag's metadata.yaml, or with .mcap or .db3 files; a file that ends so, or begins as MCAP
  * does. */
 bool sk_path_is_bag(const char *path);
+bool sk_path_has_bag_metadata(const char *folder); /* rosbag2's metadata.yaml */
 
 sk_status sk_bag_open(const char *path, sk_bag **out, sk_error *err) SK_MUST_CHECK;
 void sk_bag_close(sk_bag **bag);
@@ -26,7 +27,8 @@ const char *sk_bag_problem(const sk_bag *bag, size_t index);
 
 /* Lists the topic's messages, in the order in which they were recorded; again for another topic. */
 sk_status sk_bag_choose(sk_bag *bag, size_t topic, sk_error *err) SK_MUST_CHECK;
-size_t sk_bag_messages(const sk_bag *bag); /* of the chosen topic */
+size_t sk_bag_messages(const sk_bag *bag);             /* of the chosen topic */
+int64_t sk_bag_time(const sk_bag *bag, size_t number); /* when one of them was recorded, ns since 1970 UTC */
 
 typedef struct sk_bag_message {
     int64_t log_ns;

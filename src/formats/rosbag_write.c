@@ -8,6 +8,7 @@
 #include "formats/mcap.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define MOST_TOPICS 64
 #define VERSION     8 /* of metadata.yaml: the last one that ROS 2 Humble reads, too */
@@ -38,6 +39,10 @@ static sk_status name_files(sk_bag_writer *w, const char *path, sk_error *err)
         return sk_fail_memory(err, length);
     if (w->kind == SK_BAG_FOLDER) {
         SK_TRY(sk_folder_make_own(w->path, err));
+        char *metadata = sk_path_join(w->path, "metadata.yaml"); /* of a bag that is not there any more */
+        if (metadata)
+            (void)unlink(metadata);
+        sk_free(metadata);
         sk_text_appendf(&file, "%s/%s_0.mcap", w->path, sk_path_name(w->path));
     } else {
         sk_text_append(&file, w->path);

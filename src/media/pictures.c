@@ -79,7 +79,8 @@ bool sk_uri_is_pictures(const char *uri)
 {
     struct stat info;
     if (stat(uri, &info) == 0)
-        return S_ISDIR(info.st_mode) || sk_picture_has_ending(uri) || sk_path_is_text_list(uri);
+        return (S_ISDIR(info.st_mode) && !sk_uri_is_bag(uri)) || sk_picture_has_ending(uri) ||
+               sk_path_is_text_list(uri);
     if (sk_uri_is_address(uri)) /* where '?' is part of it */
         return false;
     if (strpbrk(uri, "*?[") || find_number_pattern(uri, NULL))

@@ -72,6 +72,12 @@ sk_status sk_reader_open_pictures(const char *uri, const sk_source_settings *set
                                   sk_error *err) SK_MUST_CHECK;
 sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settings, sk_reader **out,
                                sk_error *err) SK_MUST_CHECK;
+/* A bag of ROS 2: the images of one topic. */
+sk_status sk_reader_open_bag(const char *uri, const sk_source_settings *settings, sk_reader **out,
+                             sk_error *err) SK_MUST_CHECK;
+/* One of these three, by what the name is. */
+sk_status sk_reader_open_file(const char *uri, const sk_source_settings *settings, sk_reader **out,
+                              sk_error *err) SK_MUST_CHECK;
 /* *out null and SK_OK: the address is that of a file with an end, for sk_reader_open_video. */
 sk_status sk_reader_open_live(const char *uri, const sk_source_settings *settings, const atomic_bool *stop,
                               sk_reader **out, sk_error *err) SK_MUST_CHECK;
@@ -81,6 +87,9 @@ const char *sk_source_picture(const sk_source *source, size_t index);
 
 /* True for folders, globs, numbered patterns and files with a still picture's suffix. */
 bool sk_uri_is_pictures(const char *uri);
+/* True for .mcap and .db3 files that are there, and for folders of rosbag2: with its metadata.yaml, or with such files and no
+ * pictures. */
+bool sk_uri_is_bag(const char *uri);
 /* True for cameras and for addresses. Like all of these: a name that lies on the disk is a file, whatever it looks like. */
 bool sk_uri_is_live(const char *uri);
 /* True for scheme://… with a scheme that is read over a network. */

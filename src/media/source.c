@@ -268,6 +268,15 @@ static void *decode_ahead(void *argument)
     return NULL;
 }
 
+sk_status sk_reader_open_file(const char *uri, const sk_source_settings *settings, sk_reader **out,
+                              sk_error *err)
+{
+    if (sk_uri_is_bag(uri))
+        return sk_reader_open_bag(uri, settings, out, err);
+    return sk_uri_is_pictures(uri) ? sk_reader_open_pictures(uri, settings, out, err)
+                                   : sk_reader_open_video(uri, settings, out, err);
+}
+
 static sk_status open_reader(const char *uri, sk_source *source, sk_error *err)
 {
     uri = sk_uri_path(uri);
@@ -278,9 +287,7 @@ static sk_status open_reader(const char *uri, sk_source *source, sk_error *err)
             return SK_OK;
         return sk_reader_open_video(uri, &source->settings, &source->reader, err);
     }
-    if (sk_uri_is_pictures(uri))
-        return sk_reader_open_pictures(uri, &source->settings, &source->reader, err);
-    return sk_reader_open_video(uri, &source->settings, &source->reader, err);
+    return sk_reader_open_file(uri, &source->settings, &source->reader, err);
 }
 
 /* Enough to even out a slow frame; large frames are slow to look at too, and need fewer in store. */

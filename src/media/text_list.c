@@ -12,10 +12,10 @@
 
 bool sk_path_is_video(const char *path)
 {
-    static const char *const suffixes[] = {".mp4",  ".avi", ".mov",  ".mkv",  ".m4v",  ".webm", ".mpg",
-                                           ".mpeg", ".ts",  ".mts",  ".m2ts", ".wmv",  ".flv",  ".ogv",
-                                           ".asf",  ".3gp", ".h264", ".264",  ".h265", ".hevc", ".mjpeg",
-                                           ".mjpg", ".gif", ".vob",  ".y4m",  ".ivf",  ".mxf"};
+    static const char *const suffixes[] = {
+        ".mp4",   ".avi",  ".mov", ".mkv", ".m4v", ".webm", ".mpg",  ".mpeg", ".ts",   ".mts",
+        ".m2ts",  ".wmv",  ".flv", ".ogv", ".asf", ".3gp",  ".h264", ".264",  ".h265", ".hevc",
+        ".mjpeg", ".mjpg", ".gif", ".vob", ".y4m", ".ivf",  ".mxf",  ".mcap", ".db3"};
     const char *ending = sk_path_extension(path);
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
         if (strcasecmp(ending, suffixes[i]) == 0)

@@ -8,11 +8,11 @@
 #include <string.h>
 
 extern const sk_sink_kind sk_sink_csv, sk_sink_jsonl, sk_sink_slp, sk_sink_analysis, sk_sink_coco,
-    sk_sink_labels, sk_sink_labels_conf, sk_sink_mot;
+    sk_sink_labels, sk_sink_labels_conf, sk_sink_mot, sk_sink_mcap, sk_sink_db3, sk_sink_rosbag2;
 
-const sk_sink_kind *const sk_sink_kinds[] = {&sk_sink_csv,         &sk_sink_jsonl, &sk_sink_slp,
-                                             &sk_sink_analysis,    &sk_sink_coco,  &sk_sink_labels,
-                                             &sk_sink_labels_conf, &sk_sink_mot,   NULL};
+const sk_sink_kind *const sk_sink_kinds[] = {
+    &sk_sink_csv,         &sk_sink_jsonl, &sk_sink_slp,  &sk_sink_analysis, &sk_sink_coco,    &sk_sink_labels,
+    &sk_sink_labels_conf, &sk_sink_mot,   &sk_sink_mcap, &sk_sink_db3,      &sk_sink_rosbag2, NULL};
 
 static const sk_sink_kind *find_among(const sk_sink_kind *const *kinds, const char *name)
 {

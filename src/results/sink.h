@@ -55,6 +55,8 @@ typedef struct sk_run_header {
     const char *settings;              /* the settings that shape the result, as one line of text */
     const char *version;               /* skitter's */
     const char *started;               /* UTC, ISO 8601 */
+    bool stamped;                      /* frames say when they were taken: sk_result_frame.wall_ns */
+    char frame_id[128];                /* of a bag's images; "" */
     bool goes_on; /* standard output: lines follow those of a run before, so no table's head */
 } sk_run_header;
 
@@ -66,7 +68,7 @@ typedef struct sk_result_frame {
     const sk_instances *instances;
     const sk_sighting *sightings; /* of a run that tracks, one an instance; null: it does not */
     const uint8_t *looks;         /* SK_TRACK_LOOKS an instance (app/frame_looks.h); null: nobody looked */
-    int64_t wall_ns;              /* when it came, ns since 1970 UTC; 0: not from a camera or stream */
+    int64_t wall_ns;              /* when it was taken or came, ns since 1970 UTC; 0: nobody knows */
     uint64_t picture;             /* the picture file's stamp when it was looked at; 0: no picture */
     const char
         *problem; /* why the picture could not be read: in journals only, sinks never see it; null: it was */

@@ -67,7 +67,7 @@ sk_status sk_text_sink_open(const char *path, const sk_run_header *header, const
     sink->base.close = sk_text_sink_close;
     sink->n_keypoints = header->n_keypoints;
     sink->no_empty = header->no_empty;
-    sink->live = header->source_kind && strcmp(header->source_kind, "live") == 0;
+    sink->live = header->stamped || (header->source_kind && strcmp(header->source_kind, "live") == 0);
     sink->path = sk_strdup(path);
     sink->classes = sk_calloc((size_t)header->n_classes + 1, sizeof *sink->classes);
     bool whole = sink->path && sink->classes;
