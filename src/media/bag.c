@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -12,6 +13,7 @@
 #include "media/picture_size.h"
 
 #include <dirent.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +35,7 @@ typedef struct bag_reader {
     int64_t given, length_ns; /* frames given so far, and how long one round is: when looping */
     int64_t round_ns;         /* when this round began */
     int64_t first_ns;         /* the first image's stamp */
+    int64_t promised;         /* images, by metadata.yaml; -1: it does not say */
     int32_t width, height;
     sk_slot coded; /* an image before it is made plain */
     uint8_t *row;  /* one row of it */
@@ -255,6 +258,8 @@ static sk_status read_next(sk_reader *base, sk_slot *slot, bool *end, bool *left
         r->choice = sk_frame_choice_of(&r->settings);
         number = sk_frame_choice_next(&r->choice, 0);
         if (--r->rounds <= 0 || number < 0 || number >= total) {
+            if (r->settings.last < 0 && r->settings.n_ranges == 0) /* all were wanted */
+                base->missing = r->promised > total ? r->promised - total : 0;
             *end = true;
             return SK_OK;
         }
@@ -367,6 +372,22 @@ static sk_status look_at_first(bag_reader *r, sk_error *err)
     return status;
 }
 
+/* A run opens its source several times: what is wrong with it is said once. */
+static void warn_of_problems(const bag_reader *r)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static uint64_t told;
+    uint64_t all = 1;
+    for (size_t i = 0; sk_bag_problem(r->bag, i); i++)
+        all = sk_hash_xxh3(sk_bag_problem(r->bag, i), strlen(sk_bag_problem(r->bag, i)), all);
+    pthread_mutex_lock(&lock);
+    const bool known = told == all;
+    told = all;
+    pthread_mutex_unlock(&lock);
+    for (size_t i = 0; !known && sk_bag_problem(r->bag, i); i++)
+        sk_log(SK_LOG_WARN, "%s. What is there is read", sk_bag_problem(r->bag, i));
+}
+
 static sk_status open_topic(bag_reader *r, sk_error *err)
 {
     size_t topic = 0;
@@ -392,11 +413,10 @@ static sk_status open_topic(bag_reader *r, sk_error *err)
     info->decoder = r->compressed ? "bag, compressed images" : "bag, raw images";
     info->stamped = true;
     info->frame_id = r->frame_id;
-    r->base.missing = t->promised > count ? t->promised - count : 0;
+    r->promised = t->promised;
     r->length_ns = sk_bag_time(r->bag, (size_t)count - 1) - sk_bag_time(r->bag, 0) +
                    (info->rate > 0 ? (int64_t)(1e9 / info->rate) : 0);
-    for (size_t i = 0; sk_bag_problem(r->bag, i); i++)
-        sk_log(SK_LOG_WARN, "%s. What is there is read", sk_bag_problem(r->bag, i));
+    warn_of_problems(r);
     return SK_OK;
 }
 

@@ -47,7 +47,18 @@ test_topics_are_chosen_and_named() {
 test_a_killed_recorder() {
     run predict killed.mcap -m "$model" -o killed -f jsonl
     expect_code 0 && expect_in "nobody finished it" "$err" || return
+    [ "$(grep -c "nobody finished" <<<"$err")" -eq 1 ] || fail "told twice: $err" || return
     [ "$(wc -l <killed/results.jsonl)" -ge 4 ] || fail "$(wc -l <killed/results.jsonl) frames"
+}
+
+test_fewer_than_promised() {
+    cp -r images fewer && sed -i '/image_raw/,/message_count/ s/message_count: 6/message_count: 9/' fewer/metadata.yaml
+    predict fewer -o fewer_out -f jsonl
+    expect_code 4 && expect_in '"state": "incomplete"' "$(cat fewer_out/run.json)" && expect_in '"missing": 3' "$(cat fewer_out/run.json)" || return
+    predict fewer -o some_of_fewer -f jsonl --frames 0:4 && expect_code 0 || return
+    rm fewer/metadata.yaml
+    run predict fewer -m "$model" -o without -f jsonl
+    expect_code 0 && expect_in "no metadata.yaml" "$err"
 }
 
 test_damaged_images_are_left_out() {
