@@ -7,6 +7,7 @@
 #include "server/ask_program.h"
 #include "server/routes.h"
 #include "server/runs.h"
+#include "server/test_region.h"
 #include "server/wish.h"
 
 #include <stdio.h>
@@ -171,7 +172,8 @@ static void put_skeleton(sk_json *j, const sk_config_value *line)
     sk_json_close(j);
 }
 
-static sk_status reply_line(const sk_program_answer *answer, int64_t frame, sk_reply *reply, sk_error *err)
+static sk_status reply_line(const sk_program_answer *answer, const sk_region *region, int64_t frame,
+                            sk_reply *reply, sk_error *err)
 {
     sk_config *line = NULL, *event = NULL;
     SK_TRY(sk_config_open_json(sk_text_get(&answer->out), strcspn(sk_text_get(&answer->out), "\n"),
@@ -185,9 +187,14 @@ static sk_status reply_line(const sk_program_answer *answer, int64_t frame, sk_r
     sk_json_key_float(&j, "ms", 1e3 * sk_config_real_or(result, "seconds", 0));
     put_skeleton(&j, root);
     sk_json_key_array(&j, "instances");
+    int64_t outside = 0;
     for (size_t i = 0; i < sk_config_count(found); i++)
-        put_instance(&j, sk_config_at(found, i));
+        if (sk_test_region_holds(region, sk_config_at(found, i)))
+            put_instance(&j, sk_config_at(found, i));
+        else
+            outside++;
     sk_json_close(&j);
+    sk_json_key_int(&j, "outside", outside);
     sk_json_close(&j);
     sk_config_close(&line);
     sk_config_close(&event);
@@ -220,7 +227,10 @@ static sk_status test_models(sk_server *server, const sk_wish *wish, int64_t fra
 {
     sk_program_answer answer = {0};
     sk_wish words = {0};
-    sk_status status = write_words(server, wish, frame, &words, err);
+    sk_region *region = NULL;
+    sk_status status = sk_test_region_open(wish, &region, err);
+    if (status == SK_OK)
+        status = write_words(server, wish, frame, &words, err);
     if (status == SK_OK) {
         pthread_mutex_lock(&server->testing);
         status = sk_program_ask(sk_runs_program(server->runs), words.words, LIMIT_MS, ANSWER_MOST,
@@ -231,9 +241,10 @@ static sk_status test_models(sk_server *server, const sk_wish *wish, int64_t fra
     if (well && answer.out.length == 0)
         status = sk_fail(err, SK_ERR_NOT_FOUND, "the video has no frame %lld", (long long)frame);
     else if (well)
-        status = reply_line(&answer, frame, reply, err);
+        status = reply_line(&answer, region, frame, reply, err);
     else if (status == SK_OK)
         status = failure(&answer, err);
+    sk_region_close(&region);
     sk_wish_free(&words);
     sk_program_answer_free(&answer);
     return status;
@@ -257,11 +268,16 @@ static sk_status take_sets(const sk_config_value *settings, sk_track_wish *track
     return SK_OK;
 }
 
-static void put_found(sk_json *j, const sk_instances *found)
+static void put_found(sk_json *j, const sk_instances *found, const sk_region *region)
 {
+    int64_t outside = 0;
     sk_json_key_array(j, "instances");
     for (int32_t i = 0; i < found->count; i++) {
         const sk_found *in = &found->items[i];
+        if (region && !sk_region_holds(region, (double)in->obb[0], (double)in->obb[1])) {
+            outside++;
+            continue;
+        }
         sk_json_object(j);
         sk_json_key_int(j, "class", in->class_id);
         sk_json_key_string(j, "label", NULL);
@@ -275,6 +291,7 @@ static void put_found(sk_json *j, const sk_instances *found)
         sk_json_close(j);
     }
     sk_json_close(j);
+    sk_json_key_int(j, "outside", outside);
 }
 
 static sk_status find_background(const char *source, int64_t n, sk_finder_background *finder,
@@ -308,9 +325,11 @@ static sk_status test_background(const sk_wish *wish, const sk_config_value *set
 {
     sk_track_wish track;
     sk_finder_background finder = {0};
+    sk_region *region = NULL;
     const sk_instances *found = NULL;
     const int64_t begin = sk_clock_ns();
     SK_TRY(take_sets(settings, &track, err));
+    SK_TRY(sk_test_region_open(wish, &region, err));
     sk_status status = sk_finder_background_open(&track, &finder, err);
     if (status == SK_OK)
         status = find_background(wish->source, frame, &finder, &found, err);
@@ -321,11 +340,12 @@ static sk_status test_background(const sk_wish *wish, const sk_config_value *set
         sk_json_key_string(&j, "runtime", "cpu");
         sk_json_key_float(&j, "ms", (double)(sk_clock_ns() - begin) * 1e-6);
         put_skeleton(&j, NULL);
-        put_found(&j, found);
+        put_found(&j, found, region);
         sk_json_close(&j);
         status = sk_json_end(&j, err);
     }
     sk_finder_background_close(&finder);
+    sk_region_close(&region);
     return status;
 }
 

@@ -84,7 +84,7 @@ static const char login_form[] =
     "autocomplete=\"current-password\" required autofocus></label> <button>Open</button></form>";
 
 /* For a browser that comes without a token: words, or a place for the password. */
-static void show_door(const sk_auth *auth, sk_admission verdict, sk_reply *reply)
+static void show_door(const sk_auth *auth, sk_admission verdict, bool tried, sk_reply *reply)
 {
     sk_auth_refuse(auth, verdict, reply);
     sk_text_free(&reply->text);
@@ -94,6 +94,8 @@ static void show_door(const sk_auth *auth, sk_admission verdict, sk_reply *reply
     sk_text_append(&reply->text, login_begin);
     if (verdict == SK_ADMIT_TOO_OFTEN)
         sk_text_append(&reply->text, "<p>Too many wrong attempts. Wait some seconds, then reload.</p>");
+    else if (tried)
+        sk_text_append(&reply->text, "<p role=\"alert\">That is not the password.</p>");
     if (auth->has_password)
         sk_text_append(&reply->text, login_form);
     else
@@ -139,7 +141,7 @@ bool sk_routes_admit(sk_server *server, const sk_request *r, sk_reply *reply)
     if (verdict == SK_ADMIT_IN)
         return true;
     if (!is_api(r) && (verdict == SK_ADMIT_NO_TOKEN || verdict == SK_ADMIT_TOO_OFTEN))
-        show_door(auth, verdict, reply);
+        show_door(auth, verdict, false, reply);
     else
         sk_auth_refuse(auth, verdict, reply);
     return false;
@@ -160,7 +162,7 @@ static void serve_login(sk_server *server, const sk_request *r, sk_reply *reply)
     if (verdict == SK_ADMIT_IN)
         sk_auth_admit(&server->auth, reply);
     else
-        show_door(&server->auth, verdict, reply);
+        show_door(&server->auth, verdict, true, reply);
     sk_request_free(&form);
     sk_text_free(&target);
 }

@@ -132,7 +132,7 @@ def answer(method, path, query, body):
                             {"name": "peak-threshold", "kind": "real", "default": "0.2", "min": 0, "max": 1, "help": "SLEAP: smallest confidence", "needs": ["sleap"]}],
                 "set": [{"name": "gate", "unit": "bodies", "default": "2", "help": "farther is another animal"}]}
     if path == "test-frame":
-        return {"frame": body["frame"], "width": WIDTH, "height": HEIGHT, "instances": [animal(0, body["frame"])], "skeleton": {"names": [], "edges": []}, "runtime": "cpu", "ms": 12}
+        return {"frame": body["frame"], "width": WIDTH, "height": HEIGHT, "instances": [animal(0, body["frame"])], "skeleton": {"names": [], "edges": []}, "outside": 0, "runtime": "cpu", "ms": 12}
     if path == "command":
         return {"command_line": "skitter track " + json.dumps(body["settings"])}
     if path == "runs":

@@ -179,7 +179,10 @@ static void test_password(void **state)
     asking login = {.method = "POST", .target = "/login", .body = "password=open+sesame", .strange = true};
     assert_int_equal(ask(login, NULL), 303);
     login.body = "password=wrong";
-    assert_int_equal(ask(login, NULL), 401);
+    char *door = NULL;
+    assert_int_equal(ask(login, &door), 401);
+    assert_non_null(strstr(door, "not the password"));
+    sk_free(door);
     login.body = "password=open+sesame";
     login.headers.origin = "http://evil.example";
     assert_int_equal(ask(login, NULL), 403);

@@ -300,9 +300,12 @@ static void test_one_frame(void **state)
 {
     (void)state;
     sk_error err = {0};
-    static const char *const more[] = {"", ",\"conf\":0.9999", ",\"detector\":\"background\",\"model\":null"};
-    static const int least[] = {1, 0, 1}, most[] = {50, 0, 50};
-    for (int i = 0; i < 3; i++) {
+    /* the last two: of a region without animals all are outside */
+    static const char *const more[] = {
+        "", ",\"conf\":0.9999", ",\"detector\":\"background\",\"model\":null", ",\"roi\":[\"circle:0,0,1\"]",
+        ",\"roi\":[\"!0,0,9999,9999\"],\"detector\":\"background\",\"model\":null"};
+    static const int least[] = {1, 0, 1, 0, 0}, most[] = {50, 0, 50, 0, 0}, outside[] = {0, 0, 0, 1, 1};
+    for (int i = 0; i < 5; i++) {
         char *text = NULL;
         sk_config *json = NULL;
         snprintf(
@@ -319,6 +322,7 @@ static void test_one_frame(void **state)
         assert_string_equal(sk_config_text_or(root, "runtime", ""), "cpu");
         const size_t n = sk_config_count(sk_config_get(root, "instances"));
         assert_in_range(n, least[i], most[i]);
+        assert_int_equal(sk_config_int_or(root, "outside", -1) > 0, outside[i]);
         sk_config_close(&json);
         sk_free(text);
     }

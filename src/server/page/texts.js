@@ -193,6 +193,7 @@ const english = {
 
     'work.testing': 'Looking at this frame…',
     'work.found': '{n} found in frame {frame}, {ms} ms, on {runtime}',
+    'work.found_within': '{n} found in frame {frame}, and {outside} outside the region, {ms} ms, on {runtime}',
     'work.started': 'Started: {title}',
     'work.stop': 'Stop',
     'work.continue': 'Continue',

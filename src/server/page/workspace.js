@@ -47,7 +47,8 @@ export function workspace({command, words, wish, missing, extra_draw, onframe}) 
         try {
             const frame = stage.wanted();
             found = await api.test_frame({...body, frame});
-            say(answer, t('work.found', {n: found.instances.length, frame: found.frame, ms: number_text(found.ms, 0), runtime: runtime_label(found.runtime)}));
+            const numbers = {outside: found.outside, n: found.instances.length, frame: found.frame, ms: number_text(found.ms, 0), runtime: runtime_label(found.runtime)};
+            say(answer, found.outside ? t('work.found_within', numbers) : t('work.found', numbers));
             stage.redraw();
         } catch (error) {
             found = null;
