@@ -43,12 +43,13 @@ static sk_status publish(sk_ros_node *node, const sk_node_result *result, sk_err
     snprintf(frame_id, sizeof frame_id, "%s", node->frame_id[0] ? node->frame_id : image->frame_id);
     pthread_mutex_unlock(&node->lock);
     const sk_msg_header header = {.stamp = image->stamp, .frame_id = sk_msg_text_of(frame_id)};
+    const sk_result_frame *told = tracks->sightings ? tracks : &found; /* as generated packages tell it */
     if (wanted(node->out.detections)) {
-        SK_TRY(sk_ros_result_detections(node->result, &header, &found, &node->writer, err));
+        SK_TRY(sk_ros_result_detections(node->result, &header, told, &node->writer, err));
         SK_TRY(send(node, node->out.detections, err));
     }
     if (wanted(node->out.keypoints)) {
-        SK_TRY(sk_ros_result_instances(node->result, &header, &found, &node->writer, err));
+        SK_TRY(sk_ros_result_instances(node->result, &header, told, &node->writer, err));
         SK_TRY(send(node, node->out.keypoints, err));
     }
     if (wanted(node->out.tracks)) {
