@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/shared_options.h"
+#include "ros/dds_api.h"
 
 #include <stdio.h>
 
@@ -40,8 +41,25 @@ static sk_status print_json(const sk_runtimes_view *view, sk_error *err)
         sk_json_close(&j);
     }
     sk_json_close(&j);
+    sk_error problem = {0};
+    const bool dds = sk_dds_load(&problem) == SK_OK;
+    sk_json_key_object(&j, "ros2");
+    sk_json_key_bool(&j, "available", dds);
+    sk_json_key_strings(&j, {"library", dds ? sk_dds.path : NULL}, {"reason", dds ? NULL : problem.message});
+    sk_json_close(&j);
     sk_json_close(&j);
     return sk_json_end(&j, err);
+}
+
+/* What 'skitter node' needs. */
+static void print_dds(const char *good, const char *dim, const char *end)
+{
+    sk_error problem = {0};
+    const bool there = sk_dds_load(&problem) == SK_OK;
+    printf("\n%s%-10s %-3s%s  %s\n", there ? good : dim, "ROS 2", there ? "yes" : "no", end,
+           there ? "Cyclone DDS, for 'skitter node'" : problem.message);
+    if (there)
+        printf("%16s%s\n", "", sk_dds.path);
 }
 
 static void print_table(const sk_runtimes_view *view)
@@ -62,6 +80,7 @@ static void print_table(const sk_runtimes_view *view)
         else if (row->remedy[0])
             printf("%16s-> %s\n", "", row->remedy);
     }
+    print_dds(good, dim, end);
 }
 
 static sk_status run(const sk_args *args, sk_error *err)

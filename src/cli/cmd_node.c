@@ -28,6 +28,9 @@ static const sk_option options[] = {
     {SK_FLAG("track"), .help = "follow animals from image to image: ~/tracks"},
     {SK_CHOICE("ros-distro", "NAME", "foxy|galactic|humble|iron|jazzy|kilted|rolling"),
      .help = "whose announcements to speak; without it ROS_DISTRO, or as since Iron"},
+    {SK_TEXT("messages", "PACKAGE"),
+     .help = "a generated package that defines the messages of ~/keypoints and ~/tracks, where this is built "
+             "in the workspace of whoever listens; without it skitter_msgs"},
     {SK_FLAG("list-params"), .help = "print every parameter with its value, and end"},
     {0}};
 
@@ -137,9 +140,12 @@ static sk_status run_node(const sk_args *args, const sk_ros_names *names, sk_par
                               .params = params,
                               .humble = is_humble(args),
                               .track = sk_args_flag(args, "track") > 0,
+                              .messages = sk_args_text(args, "messages"),
                               .interrupted = interrupted,
                               .say = say};
     SK_TRY(read_domain(args, &s.domain, err));
+    if (s.messages && !sk_ros_names_is_part(s.messages))
+        return sk_fail(err, SK_ERR_ARG, "--messages %s: no name of a package", s.messages);
     (void)sk_cli_interrupted(); /* Ctrl-C ends it in order from here on */
     SK_TRY(sk_ros_node_run(&s, &report, err));
     sk_cli_say("%lld images came, %lld results were published, %lld failed", (long long)report.received,

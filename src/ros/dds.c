@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct sk_participant {
-    sk_dds_entity entity, waitset, guard;
+    sk_dds_entity domain, entity, waitset, guard;
 };
 
 struct sk_publisher {
@@ -28,7 +28,17 @@ static sk_status fail_dds(sk_error *err, int32_t code, const char *what)
 
 /* --- participants --- */
 
-sk_status sk_participant_open(uint32_t domain, const char *user_data, sk_participant **out, sk_error *err)
+static sk_status no_participant(uint32_t domain, int32_t code, sk_error *err)
+{
+    return sk_fail(err, SK_ERR_IO,
+                   "DDS: no participant in domain %u: %s. CYCLONEDDS_URI, where it is set, must be a "
+                   "configuration that Cyclone DDS reads, with a network interface of this machine; domains "
+                   "go from 0 to 232",
+                   (unsigned)domain, sk_dds.dds_strretcode(code));
+}
+
+sk_status sk_participant_open(uint32_t domain, const char *configuration, const char *user_data,
+                              sk_participant **out, sk_error *err)
 {
     *out = NULL;
     SK_TRY(sk_dds_load(err));
@@ -40,13 +50,13 @@ sk_status sk_participant_open(uint32_t domain, const char *user_data, sk_partici
         goto done;
     }
     sk_dds.dds_qset_userdata(qos, user_data, strlen(user_data));
+    if (configuration && (p->domain = sk_dds.dds_create_domain(domain, configuration)) < 0) {
+        status = no_participant(domain, p->domain, err);
+        goto done;
+    }
     p->entity = sk_dds.dds_create_participant(domain, qos, NULL);
     if (p->entity < 0) {
-        status = sk_fail(err, SK_ERR_IO,
-                         "DDS: no participant in domain %u: %s. CYCLONEDDS_URI, where it is set, must name a "
-                         "network interface of this machine, and its file must be one that Cyclone DDS "
-                         "reads; domains go from 0 to 232",
-                         (unsigned)domain, sk_dds.dds_strretcode(p->entity));
+        status = no_participant(domain, p->entity, err);
         goto done;
     }
     p->waitset = sk_dds.dds_create_waitset(p->entity);
@@ -67,6 +77,8 @@ void sk_participant_close(sk_participant **slot)
     SK_TAKE_OR_RETURN(p, slot);
     if (p->entity > 0)
         sk_dds.dds_delete(p->entity);
+    if (p->domain > 0)
+        sk_dds.dds_delete(p->domain);
     sk_free(p);
 }
 

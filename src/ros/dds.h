@@ -19,9 +19,10 @@ typedef struct sk_dds_quality {
     int32_t depth;        /* the last so many are kept; 1 or more */
 } sk_dds_quality;
 
-/* `user_data`: what others may read of the participant: "enclave=/;". */
-sk_status sk_participant_open(uint32_t domain, const char *user_data, sk_participant **out,
-                              sk_error *err) SK_MUST_CHECK;
+/* `configuration`: Cyclone DDS's, as CYCLONEDDS_URI has it; null: that of this variable. `user_data`: what others may read of the
+ * participant: "enclave=/;". */
+sk_status sk_participant_open(uint32_t domain, const char *configuration, const char *user_data,
+                              sk_participant **out, sk_error *err) SK_MUST_CHECK;
 void sk_participant_close(sk_participant **participant); /* and all that is left of it */
 sk_dds_guid sk_participant_guid(const sk_participant *participant);
 /* Waits until a subscriber has something to take, sk_participant_wake was called, or `ns` have passed. */

@@ -114,6 +114,7 @@ enum {
 
 /* F(result, name, parameters) of every function that is used. */
 #define SK_DDS_FUNCTIONS(F)                                                                                  \
+    F(sk_dds_entity, dds_create_domain, (uint32_t domain, const char *configuration))                        \
     F(sk_dds_entity, dds_create_participant, (uint32_t domain, const sk_dds_qos *, const void *listener))    \
     F(sk_dds_entity, dds_create_topic,                                                                       \
       (sk_dds_entity participant, const sk_dds_descriptor *, const char *name, const sk_dds_qos *,           \

@@ -21,6 +21,11 @@ static bool is_part(const char *text, size_t length)
     return true;
 }
 
+bool sk_ros_names_is_part(const char *text)
+{
+    return is_part(text, strlen(text));
+}
+
 /* Parts with a '/' before each. */
 static bool is_whole(const char *name)
 {

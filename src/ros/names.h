@@ -24,6 +24,9 @@ typedef struct sk_ros_names {
     sk_ros_remap remaps[SK_ROS_REMAPS];
 } sk_ros_names;
 
+bool sk_ros_names_is_part(
+    const char *text); /* letters, digits, '_', no digit first: a node's or a package's name */
+
 /* Takes the node's name and namespace. SK_ERR_ARG says what a name may be. */
 sk_status sk_ros_names_init(sk_ros_names *names, const char *node, const char *name_space,
                             sk_error *err) SK_MUST_CHECK;

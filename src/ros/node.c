@@ -97,7 +97,7 @@ static sk_status open_topics(sk_ros_node *node, sk_error *err)
 static sk_status open_node(sk_ros_node *node, sk_error *err)
 {
     const sk_ros_node_settings *s = node->settings;
-    const sk_ros_graph_settings how = {.domain = s->domain, .humble = s->humble};
+    const sk_ros_graph_settings how = {.domain = s->domain, .humble = s->humble, .messages = s->messages};
     node->every = strcmp(sk_params_text(s->params, "qos_reliability"), "reliable") == 0;
     node->compressed = strcmp(sk_params_text(s->params, "input_transport"), "compressed") == 0;
     note_live(node);

@@ -25,6 +25,7 @@ typedef struct sk_ros_node_settings {
     uint32_t domain;
     bool humble; /* sk_ros_graph_settings.humble */
     bool track;
+    const char *messages; /* sk_ros_graph_settings.messages */
     /* Asked several times a second; true ends the node. */
     bool (*interrupted)(void *context);
     /* What a person should know; from any thread. */

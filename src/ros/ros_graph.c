@@ -4,12 +4,14 @@
 #include "base/memory.h"
 #include "base/object.h"
 #include "formats/ros_messages.h"
+#include "ros/discovery.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define MOST_ENDS    64
 #define HUMBLE_GID   24
+#define OWN_MESSAGES "skitter_msgs"
 #define ANNOUNCEMENT "rmw_dds_common/msg/ParticipantEntitiesInfo"
 
 struct sk_ros_graph {
@@ -60,6 +62,7 @@ sk_status sk_ros_graph_open(const sk_ros_graph_settings *settings, const sk_ros_
     sk_ros_graph *g = sk_calloc(1, sizeof *g);
     char text[512];
     const sk_dds_type *type;
+    sk_text configuration = {0};
     sk_status status = SK_OK;
     if (!g) {
         status = sk_fail_memory(err, sizeof *g);
@@ -68,12 +71,15 @@ sk_status sk_ros_graph_open(const sk_ros_graph_settings *settings, const sk_ros_
     g->settings = *settings;
     g->names = names;
     snprintf(text, sizeof text, "enclave=%s;", settings->enclave ? settings->enclave : "/");
-    SK_TRY_GOTO(sk_participant_open(settings->domain, text, &g->participant, err));
+    SK_TRY_GOTO(sk_ros_discovery(&configuration, err));
+    SK_TRY_GOTO(
+        sk_participant_open(settings->domain, sk_text_get(&configuration), text, &g->participant, err));
     SK_TRY_GOTO(make_type(g, ANNOUNCEMENT, false, &type, err));
     SK_TRY_GOTO(tell_hash(g, ANNOUNCEMENT, "", text, sizeof text, err));
     SK_TRY_GOTO(
         sk_publisher_open(g->participant, "ros_discovery_info", type, &quality, text, &g->announcer, err));
 done:
+    sk_text_free(&configuration);
     return SK_HAND_OVER(status, g, out, sk_ros_graph_close);
 }
 
@@ -111,13 +117,30 @@ typedef struct wire_end {
     const sk_dds_type *type;
 } wire_end;
 
+/* Another package's name for the same message. What its hash is, depends on that name, too: it is left out, which is allowed. */
+static sk_status rename_type(sk_ros_graph *g, const char *type, wire_end *out, sk_error *err)
+{
+    char name[SK_ROS_NAME], wire[SK_MSG_DDS_NAME];
+    snprintf(name, sizeof name, "%s%s", g->settings.messages, type + strlen(OWN_MESSAGES));
+    char *copy = sk_strdup(sk_msg_type_dds_name(name, wire));
+    if (!copy)
+        return sk_fail_memory(err, strlen(wire));
+    sk_dds_type *its = g->types[g->n_types - 1];
+    sk_free(its->name);
+    its->name = copy;
+    out->user_data[0] = '\0';
+    return SK_OK;
+}
+
 static sk_status describe(sk_ros_graph *g, const char *topic, const char *type, wire_end *out, sk_error *err)
 {
     char whole[SK_ROS_NAME];
     SK_TRY(sk_ros_names_resolve(g->names, topic, whole, err));
     snprintf(out->topic, sizeof out->topic, "rt%s", whole);
     SK_TRY(make_type(g, type, false, &out->type, err));
-    return tell_hash(g, type, "", out->user_data, sizeof out->user_data, err);
+    SK_TRY(tell_hash(g, type, "", out->user_data, sizeof out->user_data, err));
+    const bool own = strncmp(type, OWN_MESSAGES "/", strlen(OWN_MESSAGES) + 1) == 0;
+    return own && g->settings.messages ? rename_type(g, type, out, err) : SK_OK;
 }
 
 sk_status sk_ros_graph_publish(sk_ros_graph *g, const char *topic, const char *type,

@@ -14,6 +14,8 @@ typedef struct sk_ros_graph_settings {
     uint32_t domain;     /* ROS_DOMAIN_ID */
     bool humble;         /* as up to Humble: global ids of 24 bytes, types without hashes */
     const char *enclave; /* null: "/" */
+    const char
+        *messages; /* the package whose types stand for skitter_msgs: a generated one's; null: skitter_msgs */
 } sk_ros_graph_settings;
 
 /* `names` is borrowed until close. */

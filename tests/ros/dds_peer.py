@@ -40,6 +40,13 @@ def message(name):
     return make
 
 
+def renamed(cls, package):
+    """The same message as another package defines it."""
+    typename = ".".join([package] + cls.__idl_typename__.split(".")[1:])
+    body = {k: v for k, v in cls.__dict__.items() if k == "__annotations__"}
+    return dataclass(types.new_class(cls.__name__, (IdlStruct,), {"typename": typename}, lambda its: its.update(body)))
+
+
 @message("builtin_interfaces/msg/Time")
 class Time:
     sec: int32 = 0
@@ -318,8 +325,8 @@ def settle(peer, send, readers, first=0, seconds=20):
 class Node:
     """`skitter node`, started and ended."""
 
-    def __init__(self, skitter, domain, *arguments):
-        env = dict(os.environ, CYCLONEDDS_URI=LOOPBACK, ROS_DOMAIN_ID=str(domain))
+    def __init__(self, skitter, domain, *arguments, **more):
+        env = dict(os.environ, CYCLONEDDS_URI=LOOPBACK, ROS_DOMAIN_ID=str(domain), **more)
         self.process = subprocess.Popen([skitter, "node", *arguments], stderr=subprocess.PIPE, text=True, env=env)
         self.said = self.process.stderr.readline()
         while self.said and "is active" not in self.said:
@@ -506,6 +513,16 @@ class ParameterEvent:
     new_parameters: sequence[Parameter]
     changed_parameters: sequence[Parameter]
     deleted_parameters: sequence[Parameter]
+
+
+def own_library():
+    """The DDS library that cyclonedds brings: another version than the system's."""
+    import glob
+
+    import cyclonedds
+
+    beside = os.path.join(os.path.dirname(os.path.dirname(cyclonedds.__file__)), "cyclonedds.libs", "libddsc*.so*")
+    return sorted(glob.glob(beside))[0]
 
 
 class Client:

@@ -152,14 +152,15 @@ def test_boxes_of_compressed_images():
     model, pictures = os.path.join(models, "demo-obb.pt"), scene("jpg", 3, "320x240")
     frames = predicted(model, pictures)
     assert sum(len(f["instances"]) for f in frames) >= 6, "too little is found to compare"
-    with Node(skitter, domain + 1, model, "-p", "input_transport:=compressed", "-p", "frame_id:=lens", "--track") as node:
+    with Node(skitter, domain + 1, model, "-p", "input_transport:=compressed", "-p", "frame_id:=lens", "--track",
+              "--messages", "fly_watch") as node:
         peer = Peer(domain + 1)
         writer = peer.writer("rt/camera/image_raw/compressed", CompressedImage, qos(reliable=False, depth=1))
         def send(sec, nanosec, jpeg):
             writer.write(CompressedImage(Header(Time(sec, nanosec), "camera"), "jpeg", jpeg))
 
         boxes = peer.reader("rt/skitter/detections", Detection2DArray)
-        tracks = peer.reader("rt/skitter/tracks", TrackArray)
+        tracks = peer.reader("rt/skitter/tracks", renamed(TrackArray, "fly_watch"))
         health = peer.reader("rt/diagnostics", DiagnosticArray)
         matched(writer), matched(health)
         settle(peer, lambda i: send(0, i, blank), (boxes, tracks))
@@ -205,9 +206,9 @@ def same_animals(message, told, found):
 
 
 def test_parameters_are_read_and_changed_by_their_services():
-    """As `ros2 param` does; what was changed is what the next image is looked at with."""
+    """As `ros2 param` does; what was changed is what the next image is looked at with. The node has the peer's library here."""
     model, pictures = os.path.join(models, "demo-pose.pt"), scene("png", 3)
-    with Node(skitter, domain + 2, model, "-p", "qos_reliability:=reliable") as node:
+    with Node(skitter, domain + 2, model, "-p", "qos_reliability:=reliable", SKITTER_DDS_LIBRARY=own_library()) as node:
         peer = Peer(domain + 2)
         listed = Client(peer, "/skitter/list_parameters", ListParametersRequest, ListParametersResponse).call([], 0)
         assert {"confidence_threshold", "classes", "input_topic", "use_sim_time"} <= set(listed.result.names)

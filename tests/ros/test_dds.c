@@ -113,7 +113,7 @@ static void every_type_comes_back_as_it_went(void **state)
     sk_error err = {0};
     if (there_is_no_library())
         skip();
-    assert_ok(sk_participant_open(DOMAIN, "enclave=/;", &participant, &err), &err);
+    assert_ok(sk_participant_open(DOMAIN, NULL, "enclave=/;", &participant, &err), &err);
     const sk_msg_type *type;
     for (size_t i = 0; (type = sk_msg_type_at(i)); i++) {
         sk_dds_type wire = {0};

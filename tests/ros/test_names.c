@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/test.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "ros/discovery.h"
 #include "ros/names.h"
 
 static sk_ros_names named(const char *node, const char *space)
@@ -94,6 +96,40 @@ static void patterns_of_files(void **state)
     assert_true(sk_ros_names_meant(&plain, "/*"));
 }
 
+static void expect_discovery(const char *range, const char *peers, const char *local, const char *part)
+{
+    sk_text text = {0};
+    sk_error err = {0};
+    unsetenv("ROS_AUTOMATIC_DISCOVERY_RANGE"), unsetenv("ROS_STATIC_PEERS"), unsetenv("ROS_LOCALHOST_ONLY");
+    setenv("CYCLONEDDS_URI", "<last/>", 1);
+    if (range)
+        setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", range, 1);
+    if (peers)
+        setenv("ROS_STATIC_PEERS", peers, 1);
+    if (local)
+        setenv("ROS_LOCALHOST_ONLY", local, 1);
+    const sk_status status = sk_ros_discovery(&text, &err);
+    if (!part)
+        assert_int_equal(status, SK_ERR_ARG);
+    else if (status != SK_OK || !strstr(sk_text_get(&text), part) || !strstr(sk_text_get(&text), "<last/>"))
+        fail_msg("'%s' is not in: %s", part, sk_text_get(&text));
+    sk_text_free(&text);
+}
+
+static void variables_say_how_far_to_look(void **state)
+{
+    (void)state;
+    expect_discovery(NULL, NULL, NULL, "<MaxAutoParticipantIndex>32</MaxAutoParticipantIndex></Discovery>");
+    expect_discovery("subnet", "10.0.0.2;robot.local", NULL,
+                     "<Peers><Peer address=\"10.0.0.2\"/><Peer address=\"robot.local\"/></Peers>");
+    expect_discovery("LOCALHOST", NULL, NULL, "<AllowMulticast>false</AllowMulticast>");
+    expect_discovery(NULL, NULL, "1", "<Peers><Peer address=\"localhost\"/></Peers>");
+    expect_discovery("OFF", "10.0.0.2", NULL, "<Tag>ros_discovery_off_");
+    expect_discovery("SYSTEM_DEFAULT", NULL, NULL, "<last/>");
+    expect_discovery("everywhere", NULL, NULL, NULL);
+    expect_discovery(NULL, "a\"/><x", NULL, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -101,6 +137,7 @@ int main(void)
         cmocka_unit_test(remappings_are_compared_as_whole_names),
         cmocka_unit_test(what_ros_would_not_take_is_refused),
         cmocka_unit_test(patterns_of_files),
+        cmocka_unit_test(variables_say_how_far_to_look),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,8 @@ test_without_the_library_it_says_what_helps() {
 
 test_what_cannot_be_is_refused_before_anything_is_opened() {
     run node "$model" -p confidence:=2 && expect_code 2 && expect_in "there is no parameter 'confidence'" "$err" || return 1
+    run node "$model" --messages a-b && expect_code 2 && expect_in "no name of a package" "$err" || return 1
+    ROS_AUTOMATIC_DISCOVERY_RANGE=far run node "$model" && expect_code 2 && expect_in "ROS_AUTOMATIC_DISCOVERY_RANGE" "$err" || return 1
     run node "$model" -r __node:=2d && expect_code 2 && expect_in "no name for a node" "$err" || return 1
     run node "$model" -p compute_runtime:=cuda -p execution_provider:=CPUExecutionProvider
     expect_in "cuda" "$err" && expect_in "CPUExecutionProvider" "$err" || return 1
