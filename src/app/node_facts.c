@@ -82,7 +82,8 @@ static bool say_stage(sk_node_core *c, int32_t index, sk_node_fact *f)
             continue;
         char key[sizeof f->key];
         snprintf(key, sizeof key, "%s ms", sk_stage_name((sk_stage)stage));
-        say(f, key, "mean %.3f, p50 %.3f, p99 %.3f, max %.3f", s.sum / (double)s.count, s.p50, s.p99, s.max);
+        say(f, key, "mean %.3f, min %.3f, p50 %.3f, p99 %.3f, max %.3f", s.sum / (double)s.count, s.min,
+            s.p50, s.p99, s.max);
         return true;
     }
     return false;
