@@ -169,7 +169,10 @@ double sk_return_cost(const sk_follow_rules *rules, const sk_follower *lost, con
      * animal's way at most. */
     const double seconds = (lost->missed - found->age) / rules->fps;
     const double spread = lost->body * (0.3 + SPREAD_SECOND * sqrt(seconds > 0 ? seconds : 0));
-    const double dx = found->kalman.at[0] - lost->kalman.at[0], dy = found->kalman.at[1] - lost->kalman.at[1];
+    /* A pose that hopped as it was lost makes a velocity that nobody has: such are where they were. */
+    const double from_x = lost->pointed ? lost->last_x : lost->kalman.at[0],
+                 from_y = lost->pointed ? lost->last_y : lost->kalman.at[1];
+    const double dx = found->kalman.at[0] - from_x, dy = found->kalman.at[1] - from_y;
     const double square = (dx * dx + dy * dy) / (spread * spread);
     double cost = w->position * (tailed(square, 2) + log(spread * spread / (lost->body * lost->body)));
     cost += w->area * habit_cost(&lost->area, found->area.mean, 0.0036 + found->area.variance / found->seen);

@@ -13,6 +13,7 @@
 #define UPRIGHT_SHARE 0.6
 #define POINTED_WORSE 4.0 /* keypoints alone tell the place by so much worse than boxes do */
 #define REPLAY_MOST   48
+#define ANCHOR        0.1 /* of the way to its points' middle a frame: they hop, and it would be left behind */
 
 void sk_follow_rules_make(const sk_track_settings *s, sk_follow_rules *out)
 {
@@ -61,6 +62,16 @@ static double body_of(const sk_follow_rules *rules, const sk_detection *d)
 static void remember_points(sk_follower *f, const sk_detection *d, float *points)
 {
     const int32_t before = f->pointed ? f->n_points : 0;
+    /* Where the animal is said to be goes after its points, and not they with it: they stay where they were seen. */
+    const double dx = ANCHOR * (d->x - f->kalman.at[0]), dy = ANCHOR * (d->y - f->kalman.at[1]);
+    f->kalman.at[0] += dx;
+    f->kalman.at[1] += dy;
+    f->last_x += dx;
+    f->last_y += dy;
+    for (int32_t i = 0; i < before; i++) {
+        points[3 * i] -= (float)(dx / f->body);
+        points[3 * i + 1] -= (float)(dy / f->body);
+    }
     for (int32_t i = 0; i < d->n_points; i++) {
         const double x = ((double)d->points[i].x - f->kalman.at[0]) / f->body,
                      y = ((double)d->points[i].y - f->kalman.at[1]) / f->body;

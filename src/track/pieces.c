@@ -81,7 +81,9 @@ static sk_status begin(making *m, int64_t frame, int32_t *at, sk_error *err)
                                                 .identity = -1,
                                                 .next = -1,
                                                 .previous = -1,
-                                                .track = -1};
+                                                .track = -1,
+                                                .from = {-1, -1},
+                                                .to = {-1, -1}};
     *at = (int32_t)m->n_open;
     m->open[m->n_open++] = p;
     return SK_OK;
@@ -92,6 +94,15 @@ static bool too_fast(const making *m, const sk_open_piece *p, int64_t frame, con
     const sk_piece_spot *last = sk_open_piece_last(p);
     return m->velocity_limit > 0 &&
            hypot(d->x - last->x, d->y - last->y) > m->velocity_limit * (double)(frame - last->frame);
+}
+
+static void note_passes(sk_piece *p, int32_t forward, int32_t backward)
+{
+    const int32_t of[] = {forward, backward};
+    for (int k = 0; k < 2; k++) {
+        p->from[k] = p->from[k] < 0 ? of[k] : p->from[k];
+        p->to[k] = of[k] >= 0 ? of[k] : p->to[k];
+    }
 }
 
 static sk_status make_frame(making *m, const sk_stored_frame *f, const int32_t *forward,
@@ -127,6 +138,7 @@ static sk_status make_frame(making *m, const sk_stored_frame *f, const int32_t *
         p->forward = of_f >= 0 ? of_f : p->forward;
         p->backward = of_b >= 0 ? of_b : p->backward;
         piece[i] = p->piece;
+        note_passes(&m->out->items[p->piece], of_f, of_b);
         m->out->items[p->piece].sure |= all && sk_detection_is_sure(m->track, m->most, &f->detections[i]);
         sk_open_piece_append(p, &m->out->items[p->piece], f->frame, &f->detections[i], &m->lessons);
         SK_TRY(map_set(&m->by_forward, of_f, at, err));

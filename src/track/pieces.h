@@ -22,8 +22,10 @@ typedef struct sk_piece_end {
 typedef struct sk_piece {
     int64_t first, last; /* frame numbers */
     int32_t n;           /* sightings */
-    double score;        /* their sum */
-    double body;         /* mean length, pixels */
+    int32_t from[2],
+        to[2];    /* the tracks of the passes, forward and backward, that it begins and ends in; -1: none */
+    double score; /* their sum */
+    double body;  /* mean length, pixels */
     sk_piece_end start, end;
     float shape[SK_PIECE_SHAPES]; /* means */
     int32_t n_shape[SK_PIECE_SHAPES];

@@ -18,6 +18,7 @@
 #define POINTS_NOISE                                                                                         \
     0.27 /* bodies: how far a point is from where it was; its square grows as the root of the time */
 #define POINTS_SAY 6.0
+#define PASS_SAYS  4.0 /* that a pass saw one animal in both */
 #define TAILS                                                                                                \
     4.0 /* degrees of freedom: animals do surprising things more often than a normal distribution says */
 
@@ -143,8 +144,11 @@ static double worth_of_points(const stitching *s, const sk_piece *a, const sk_pi
         fit.dy = b->start.y - a->end.y;
     }
     const double way = (fit.dx * fit.dx + fit.dy * fit.dy) / (body * body);
+    double passes = 0;
+    for (int k = 0; k < 2; k++)
+        passes += a->to[k] >= 0 && a->to[k] == b->from[k] ? PASS_SAYS : 0;
     return s->settings->prior - log(2 * M_PI * wide) - tail(way, wide) - POINTS_SAY * (1 - fit.alike) -
-           0.7 * log2(1 + gap / s->settings->fps * 4) + worth_of_build(s, a, b);
+           0.7 * log2(1 + gap / s->settings->fps * 4) + worth_of_build(s, a, b) + passes;
 }
 
 static double worth_of_link(const stitching *s, const sk_piece *a, const sk_piece *b)

@@ -198,6 +198,44 @@ static void a_box_that_jumps_is_used(void **state)
     sk_tracker_close(&tracker);
 }
 
+/* Single points hop, and stay where they hopped to: the animal is said to be where its points are, and is found there. */
+static void a_place_goes_with_its_points(void **state)
+{
+    (void)state;
+    sk_offline_settings s = two_animals();
+    s.track.animals = 0;
+    sk_tracker *tracker = NULL;
+    sk_error err = {0};
+    assert_ok(sk_tracker_open(&s.track, &tracker, &err), &err);
+    for (int frame = 0; frame < 300; frame++) {
+        const float far =
+            60 * (float)(frame / 30); /* one point goes ahead, the other follows a frame later */
+        const float before = frame % 30 == 0 && frame ? far - 60 : far;
+        const sk_keypoint points[] = {{.x = 100 + far, .y = 100, .score = 0.8f},
+                                      {.x = 140 + before, .y = 100, .score = 0.8f}};
+        sk_instances list = {0};
+        sk_detection d;
+        assert_ok(sk_instances_alloc(1, 2, &list, &err), &err);
+        sk_found *f = sk_instances_add(&list);
+        f->score = 0.8f;
+        f->has = SK_HAS_KEYPOINTS;
+        for (int i = 0; i < 2; i++)
+            list.keypoints[f->first_keypoint + i] = points[i];
+        assert_true(sk_detection_of(&list, 0, NULL, &d));
+        const sk_sighting *seen;
+        int32_t n;
+        assert_ok(sk_tracker_step(tracker, frame, frame / 25.0, &d, 1, &seen, &n, &err), &err);
+        for (int32_t i = 0; i < n; i++)
+            assert_int_equal(seen[i].track, 0);
+        if (frame % 30 == 29) {
+            assert_int_equal(n, 1);
+            assert_true(fabs(seen[0].x - 120 - (double)far) < 20);
+        }
+        sk_instances_free(&list);
+    }
+    sk_tracker_close(&tracker);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +243,7 @@ int main(void)
         cmocka_unit_test(offline_all_are_used_and_nobody_is_swapped),
         cmocka_unit_test(without_a_number_few_tracks_are_made),
         cmocka_unit_test(a_box_that_jumps_is_used),
+        cmocka_unit_test(a_place_goes_with_its_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
