@@ -7,6 +7,14 @@ set(SKITTER_INSTALLED_PREFIX @CMAKE_INSTALL_PREFIX@)
 configure_file(${CMAKE_SOURCE_DIR}/cmake/skitter.pc.in ${CMAKE_BINARY_DIR}/skitter.pc.in @ONLY)
 install(CODE "configure_file(\"${CMAKE_BINARY_DIR}/skitter.pc.in\" \"${CMAKE_BINARY_DIR}/skitter.pc\" @ONLY)")
 install(FILES ${CMAKE_BINARY_DIR}/skitter.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+# For CMake: find_package(skitter), target skitter::skitter. It finds its own prefix.
+include(CMakePackageConfigHelpers)
+configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/skitterConfig.cmake.in ${CMAKE_BINARY_DIR}/skitterConfig.cmake
+    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/skitter PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR
+    NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/skitterConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/skitterConfig.cmake ${CMAKE_BINARY_DIR}/skitterConfigVersion.cmake
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/skitter)
 if(NOT CMAKE_CROSSCOMPILING)
     install(FILES ${skitter_pages}/skitter.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
     install(FILES ${skitter_pages}/skitter.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions

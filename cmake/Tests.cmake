@@ -199,6 +199,11 @@ endif()
 if(TEST app_runtimes_agree) # a minute where there are other runtimes
     set_tests_properties(app_runtimes_agree PROPERTIES LABELS "app;slow")
 endif()
+foreach(name ros_package ros_colcon) # they compile C++
+    if(TEST ${name})
+        set_tests_properties(${name} PROPERTIES LABELS "ros;slow")
+    endif()
+endforeach()
 if(TEST app_sleap_original) # forty frames of seven cases
     set_tests_properties(app_sleap_original PROPERTIES LABELS "app;slow")
 endif()

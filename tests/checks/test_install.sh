@@ -42,8 +42,19 @@ flags=$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs skitter)
 flags=${flags//\/opt\/skitter/ROOT}
 read -r -a words <<<"$flags"
 words=("${words[@]//ROOT/$prefix}")
-cc -std=c17 -Wall -Werror "$work/user.c" -o "$work/user" "${words[@]}"
-LD_LIBRARY_PATH=$(dirname "$(find "$prefix" -name 'libskitter.so')") "$work/user"
+cc -std=c17 -Wall -Werror "$work/user.c" -o "$work/a.out" "${words[@]}"
+LD_LIBRARY_PATH=$(dirname "$(find "$prefix" -name 'libskitter.so')") "$work/a.out"
+# The same by CMake's package, wherever the folder lies.
+mkdir "$work/user" && mv "$work/user.c" "$work/user/"
+cat >"$work/user/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.16)
+project(user C)
+find_package(skitter REQUIRED CONFIG)
+add_executable(user user.c)
+target_link_libraries(user PRIVATE skitter::skitter)
+CMAKE
+cmake -S "$work/user" -B "$work/user/build" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1 &&
+    cmake --build "$work/user/build" >>"$work/log" 2>&1 && "$work/user/build/user" || { cat "$work/log"; exit 1; }
 # The examples, built the same way, warnings being errors; they must find something, and the same.
 library=$(dirname "$(find "$prefix" -name 'libskitter.so')")
 export LD_LIBRARY_PATH=$library

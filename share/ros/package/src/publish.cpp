@@ -169,7 +169,7 @@ void {{class_name}}::publish_diagnostics()
   message->status.resize(1);
   auto & status = message->status[0];
   status.level = static_cast<decltype(status.level)>(sk_node_core_health(core_.get(), summary, sizeof summary));
-  status.name = get_fully_qualified_name();
+  status.name = get_node_base_interface()->get_fully_qualified_name();
   status.message = summary;
   status.hardware_id = sk_node_core_about(core_.get())->device;
   sk_node_fact fact = SK_NODE_FACT_INIT;

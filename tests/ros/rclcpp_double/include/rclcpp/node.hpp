@@ -93,6 +93,8 @@ struct OnSetParametersCallbackHandle
 struct NodeBaseInterface
 {
   using SharedPtr = std::shared_ptr<NodeBaseInterface>;
+  const char * get_fully_qualified_name() const {return full_name.c_str();}
+  std::string full_name;
   std::mutex mutex;
   std::vector<std::weak_ptr<SubscriptionBase>> subscriptions;
   std::vector<std::weak_ptr<TimerBase>> timers;
@@ -111,15 +113,11 @@ public:
         namespace_ = override.as_string();
       }
     }
+    base_->full_name = namespace_ + "/" + name_;
   }
   virtual ~NodeParts() = default;
 
   const char * get_name() const {return name_.c_str();}
-  const char * get_fully_qualified_name() const
-  {
-    full_ = namespace_ + "/" + name_;
-    return full_.c_str();
-  }
   Logger get_logger() const {return Logger(name_);}
   Time now() const {return clock_->now();}
   Clock::SharedPtr get_clock() const {return clock_;}
@@ -251,7 +249,6 @@ private:
   }
 
   std::string name_, namespace_;
-  mutable std::string full_;
   NodeOptions options_;
   node_interfaces::NodeBaseInterface::SharedPtr base_;
   Clock::SharedPtr clock_ = std::make_shared<Clock>();

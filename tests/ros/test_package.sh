@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Generated packages: their node is compiled as it is, runs with the double of rclcpp around it and the real library in it, and
+# publishes what predict and track say of the same frames. docs/ros2.md, "The package".
+source "${SKITTER_TEST_SOURCE:?run through ctest}/tests/support/shell.sh"
+here=$SKITTER_TEST_SOURCE/tests/ros
+build=$SKITTER_TEST_BUILD
+export PYTHONDONTWRITEBYTECODE=1
+cxx=${CXX:-c++}
+case ${SKITTER_TEST_SANITIZE:-} in ?*) echo "skipped: the package links the plain library" && exit 77 ;; esac
+command -v "$cxx" >/dev/null && command -v python3 >/dev/null || { echo "skipped: it needs a C++ compiler and python3"; exit 77; }
+[ -f "$build/libskitter.so" ] || { echo "skipped: the shared library is not built"; exit 77; }
+"$skitter" scene --animals 3 --size 320x240 --seconds 0.3 -o "$work/scene.mp4" -q >/dev/null 2>&1 ||
+    { echo "skipped: this FFmpeg writes no such video"; exit 77; }
+"$build/tests/ros_msg_texts" "$work/texts" && python3 "$here/rclcpp_double/make_prefix.py" "$work/texts" "$work/prefix" || exit 1
+
+# generate MODEL: package fly_watch in $work/MODEL; compile MODEL FLAGS…: its node with the driver, $work/MODEL/drive
+generate() {
+    run ros generate --model "$1" --backend cpu --package-name fly_watch --format dir --output "$work/$1" && expect_code 0
+}
+compile() {
+    local model=$1 package=$work/$1/fly_watch
+    shift
+    [ ! -d "$package/msg" ] || python3 "$here/rclcpp_double/msg2hpp.py" fly_watch "$work/$model/own" "$package"/msg/*.msg || return 1
+    "$cxx" -std=c++17 -O0 -Wall -Wextra -Werror "$@" -I"$package/src" -I"$package/include" -I"$work/$model/own" \
+        -I"$work/prefix/include" -I"$SKITTER_TEST_SOURCE/include" "$here/drive_node.cpp" -o "$work/$model/drive" \
+        -L"$build" -lskitter -Wl,-rpath,"$build" -pthread || fail "the node of $model does not compile"
+}
+# drive MODEL WEIGHTS TRANSPORT SOURCE: what it publishes, $work/MODEL/published
+drive() {
+    "$work/$1/drive" "$4" "$3" weights_path:="$SKITTER_TEST_SOURCE/share/models/$2" compute_runtime:=cpu \
+        >"$work/$1/published" 2>"$work/$1/said" || fail "the node of $1: $(tail -5 "$work/$1/said")"
+}
+
+test_pose_and_tracks() {
+    local model=$SKITTER_TEST_SOURCE/share/models/demo-pose.pt
+    generate yolo_pose_track && compile yolo_pose_track -DPOSE && drive yolo_pose_track demo-pose.pt raw "$work/scene.mp4" || return 1
+    "$skitter" predict "$work/scene.mp4" -m "$model" -o - -q >"$work/predicted" && "$skitter" track "$work/scene.mp4" -m "$model" \
+        -o - -q --fps 25 >"$work/tracked" || return 1
+    python3 "$here/compare_published.py" "$work/yolo_pose_track/published" "$work/predicted" "$work/tracked"
+}
+
+test_turned_boxes_of_compressed_images() {
+    local model=$SKITTER_TEST_SOURCE/share/models/demo-obb.pt
+    "$skitter" scene --animals 4 --size 320x240 --pictures 8 --picture-format png -o "$work/pictures" -q || return 1
+    generate yolo_obb && compile yolo_obb && drive yolo_obb demo-obb.pt compressed "$work/pictures/images" || return 1
+    "$skitter" predict "$work/pictures/images" -m "$model" -o - -q >"$work/predicted" || return 1
+    python3 "$here/compare_published.py" "$work/yolo_obb/published" "$work/predicted"
+}
+
+run_tests
