@@ -14,15 +14,19 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A row that waits for its table: the next one of its track, then its text. */
+/* Rows that wait for their table: where the next ones of their track lie, then their text. */
 typedef struct waiting {
     int64_t next;
     int64_t bytes;
 } waiting;
 
 typedef struct chain {
-    int64_t first, last; /* places of rows in the file; -1: none */
+    int64_t first, last; /* places of blocks in the file; -1: none */
+    sk_text rows;        /* the newest, not yet there */
 } chain;
+
+#define BLOCK_BYTES 4096              /* of a track's rows go to the file at once … */
+#define MOST_BYTES  ((size_t)8 << 20) /* … and all tracks' when so much waits */
 
 struct sk_hydra_csv {
     sk_hydra_table table;
@@ -36,6 +40,7 @@ struct sk_hydra_csv {
     int64_t end;
     chain *chains;
     size_t n_chains;
+    size_t in_memory; /* bytes of all chains' rows */
 };
 
 int64_t sk_hydra_detection_id(int64_t frame, int32_t index)
@@ -237,31 +242,54 @@ static sk_status transfer(const sk_hydra_csv *c, bool out, int64_t at, void *dat
     return SK_OK;
 }
 
-/* Hangs the line onto its track's others. */
+/* Hangs a track's newest rows onto its others in the file. */
+static sk_status hang(sk_hydra_csv *c, chain *of, sk_error *err)
+{
+    waiting head = {-1, (int64_t)of->rows.length};
+    if (!of->rows.length)
+        return SK_OK;
+    SK_TRY(transfer(c, true, c->end, &head, sizeof head, err));
+    SK_TRY(transfer(c, true, c->end + (int64_t)sizeof head, of->rows.data, of->rows.length, err));
+    if (of->last >= 0)
+        SK_TRY(transfer(c, true, of->last, &c->end, sizeof c->end, err));
+    else
+        of->first = c->end;
+    of->last = c->end;
+    c->end += (int64_t)(sizeof head + of->rows.length);
+    c->in_memory -= of->rows.length;
+    sk_text_clear(&of->rows);
+    return SK_OK;
+}
+
+static sk_status hang_all(sk_hydra_csv *c, sk_error *err)
+{
+    for (size_t i = 0; i < c->n_chains; i++) {
+        SK_TRY(hang(c, &c->chains[i], err));
+        sk_text_free(&c->chains[i].rows);
+    }
+    return SK_OK;
+}
+
 static sk_status keep(sk_hydra_csv *c, int32_t track, sk_error *err)
 {
     const size_t before = c->n_chains;
     SK_TRY(sk_array_reserve((void **)&c->chains, &c->n_chains, (size_t)track + 1, sizeof *c->chains,
                             (size_t)1 << 31, err));
     for (size_t i = before; i < c->n_chains; i++)
-        c->chains[i] = (chain){-1, -1};
+        c->chains[i] = (chain){-1, -1, {0}};
     chain *of = &c->chains[track];
-    waiting head = {-1, (int64_t)c->line.length};
-    SK_TRY(transfer(c, true, c->end, &head, sizeof head, err));
-    SK_TRY(transfer(c, true, c->end + (int64_t)sizeof head, c->line.data, c->line.length, err));
-    if (of->last >= 0)
-        SK_TRY(transfer(c, true, of->last, &c->end, sizeof c->end, err));
-    else
-        of->first = c->end;
-    of->last = c->end;
-    c->end += (int64_t)(sizeof head + c->line.length);
-    return SK_OK;
+    sk_text_append_bytes(&of->rows, c->line.data, c->line.length);
+    SK_TRY(sk_text_status(&of->rows, err));
+    c->in_memory += c->line.length;
+    if (of->rows.length >= BLOCK_BYTES)
+        SK_TRY(hang(c, of, err));
+    return c->in_memory >= MOST_BYTES ? hang_all(c, err) : SK_OK;
 }
 
-static sk_status push(sk_hydra_csv *c, sk_error *err)
+static sk_status push(sk_hydra_csv *c, const sk_text *rows, sk_error *err)
 {
     FILE *stream = sk_file_writer_stream(c->writer);
-    if (c->line.length && fwrite(c->line.data, 1, c->line.length, stream) != c->line.length)
+    if (rows->length && fwrite(rows->data, 1, rows->length, stream) != rows->length)
         return sk_fail(err, SK_ERR_IO, "%s: %s%s", c->path, strerror(errno), sk_file_remedy(errno));
     return SK_OK;
 }
@@ -286,7 +314,7 @@ sk_status sk_hydra_csv_add(sk_hydra_csv *c, const sk_sighting *sightings, const 
             user_row(c, s, more ? &more[i] : NULL);
         }
         SK_TRY(sk_text_status(&c->line, err));
-        SK_TRY(c->table == SK_HYDRA_RAW ? push(c, err) : keep(c, s->track, err));
+        SK_TRY(c->table == SK_HYDRA_RAW ? push(c, &c->line, err) : keep(c, s->track, err));
     }
     return SK_OK;
 }
@@ -312,7 +340,7 @@ static sk_status prepare(sk_hydra_csv *c, const char *path, sk_error *err)
     SK_TRY(sk_file_writer_open(path, &c->writer, err));
     heading_line(c);
     SK_TRY(sk_text_status(&c->line, err));
-    SK_TRY(push(c, err));
+    SK_TRY(push(c, &c->line, err));
     return c->table == SK_HYDRA_RAW ? SK_OK : open_waiting(c, err);
 }
 
@@ -333,19 +361,25 @@ sk_status sk_hydra_csv_open(const char *path, sk_hydra_table table, const sk_hyd
     return status;
 }
 
+static sk_status write_chain(sk_hydra_csv *c, const chain *of, sk_error *err)
+{
+    for (int64_t at = of->first; at >= 0;) {
+        waiting head;
+        SK_TRY(transfer(c, false, at, &head, sizeof head, err));
+        SK_TRY(sk_array_reserve((void **)&c->line.data, &c->line.capacity, (size_t)head.bytes, 1,
+                                (size_t)1 << 31, err));
+        SK_TRY(transfer(c, false, at + (int64_t)sizeof head, c->line.data, (size_t)head.bytes, err));
+        c->line.length = (size_t)head.bytes;
+        SK_TRY(push(c, &c->line, err));
+        at = head.next;
+    }
+    return push(c, &of->rows, err);
+}
+
 static sk_status write_chains(sk_hydra_csv *c, sk_error *err)
 {
     for (size_t i = 0; i < c->n_chains; i++)
-        for (int64_t at = c->chains[i].first; at >= 0;) {
-            waiting head;
-            SK_TRY(transfer(c, false, at, &head, sizeof head, err));
-            SK_TRY(sk_array_reserve((void **)&c->line.data, &c->line.capacity, (size_t)head.bytes, 1,
-                                    (size_t)1 << 31, err));
-            SK_TRY(transfer(c, false, at + (int64_t)sizeof head, c->line.data, (size_t)head.bytes, err));
-            c->line.length = (size_t)head.bytes;
-            SK_TRY(push(c, err));
-            at = head.next;
-        }
+        SK_TRY(write_chain(c, &c->chains[i], err));
     return SK_OK;
 }
 
@@ -368,6 +402,8 @@ void sk_hydra_csv_close(sk_hydra_csv **csv)
     sk_file_writer_close(&c->writer);
     if (c->file >= 0)
         close(c->file);
+    for (size_t i = 0; i < c->n_chains; i++)
+        sk_text_free(&c->chains[i].rows);
     sk_text_free(&c->line);
     sk_free(c->rows_of_place);
     sk_free(c->chains);

@@ -42,6 +42,7 @@ static sk_status io_failed(const sk_journal *j, const char *what, sk_error *err)
 static sk_status write_all(sk_journal *j, const void *data, size_t bytes, sk_error *err)
 {
     size_t put = sk_write_all_at(j->fd, data, bytes, j->end);
+    sk_journal_entry_forget(&j->entry);
     j->end += (int64_t)put;
     if (put == bytes)
         return SK_OK;

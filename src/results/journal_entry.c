@@ -8,16 +8,34 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-static bool read_at(int file, int64_t offset, void *data, size_t bytes)
+#define WINDOW_BYTES ((size_t)64 << 10)
+
+/* Who reads one entry after the other gets them from a stretch of the file that was read at once. What lies beyond the file's end
+ * is never in it, and it is forgotten at every end and every bad entry: a file that grows is seen as it is. */
+static bool read_at(sk_journal_entry *entry, int file, int64_t offset, void *data, size_t bytes)
 {
-    return sk_read_all_at(file, data, bytes, offset) == bytes;
+    const bool inside = offset >= entry->window_at &&
+                        offset + (int64_t)bytes <= entry->window_at + (int64_t)entry->window_bytes;
+    if (!inside) {
+        const bool on = offset == entry->read_to && bytes < WINDOW_BYTES / 2;
+        entry->window_bytes = 0;
+        if (on && !entry->window)
+            entry->window = sk_malloc(WINDOW_BYTES);
+        if (!on || !entry->window)
+            return sk_read_all_at(file, data, bytes, offset) == bytes;
+        entry->window_at = offset;
+        entry->window_bytes = sk_read_all_at(file, entry->window, WINDOW_BYTES, offset);
+        if (entry->window_bytes < bytes)
+            return false;
+    }
+    memcpy(data, entry->window + (offset - entry->window_at), bytes);
+    return true;
 }
 
-bool sk_journal_entry_read(sk_journal_entry *entry, int file, int64_t *offset, bool *ended)
+static bool read_whole(sk_journal_entry *entry, int file, int64_t offset, bool *ended)
 {
     uint32_t head[2];
-    *ended = false;
-    if (!read_at(file, *offset, head, sizeof head))
+    if (!read_at(entry, file, offset, head, sizeof head))
         return false;
     if (head[0] == 0) {
         *ended = head[1] == JOURNAL_END_MARK;
@@ -27,12 +45,28 @@ bool sk_journal_entry_read(sk_journal_entry *entry, int file, int64_t *offset, b
         return false;
     if (sk_array_reserve((void **)&entry->body, &entry->capacity, head[0], 1, JOURNAL_BODY_LIMIT, NULL) !=
             SK_OK ||
-        !entry->body || !read_at(file, *offset + 8, entry->body, head[0]) ||
+        !entry->body || !read_at(entry, file, offset + 8, entry->body, head[0]) ||
         XXH32(entry->body, head[0], 0) != head[1])
         return false;
-    *offset += 8 + (int64_t)head[0];
     entry->length = head[0];
     return true;
+}
+
+bool sk_journal_entry_read(sk_journal_entry *entry, int file, int64_t *offset, bool *ended)
+{
+    *ended = false;
+    const bool good = read_whole(entry, file, *offset, ended);
+    if (good)
+        *offset += 8 + (int64_t)entry->length;
+    else
+        sk_journal_entry_forget(entry);
+    entry->read_to = *offset;
+    return good;
+}
+
+void sk_journal_entry_forget(sk_journal_entry *entry)
+{
+    entry->window_bytes = 0;
 }
 
 bool sk_journal_entry_parse(sk_journal_entry *entry, sk_result_frame *frame)
@@ -91,6 +125,7 @@ bool sk_journal_entry_parse(sk_journal_entry *entry, sk_result_frame *frame)
 
 void sk_journal_entry_free(sk_journal_entry *entry)
 {
-    sk_free_all(entry->body, entry->instances.items, entry->instances.keypoints, entry->source);
+    sk_free_all(entry->window, entry->body, entry->instances.items, entry->instances.keypoints,
+                entry->source);
     *entry = (sk_journal_entry){0};
 }

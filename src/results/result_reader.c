@@ -169,6 +169,7 @@ static sk_status open_file(sk_result_reader *r, sk_error *err)
     struct stat info;
     if (r->file >= 0)
         close(r->file);
+    sk_journal_entry_forget(&r->entry);
     r->file = -1;
     r->count = 0;
     r->end = 0;

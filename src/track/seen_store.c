@@ -12,6 +12,7 @@
 
 #define MOST_COLUMNS 8
 #define BUFFER_BYTES ((size_t)1 << 20)
+#define WINDOW_BYTES ((size_t)256 << 10)
 
 typedef struct frame_place {
     int64_t offset; /* of its record */
@@ -40,6 +41,10 @@ struct sk_seen_store {
     int64_t detections;
     char *read; /* the record that was read last */
     size_t read_capacity;
+    /* A stretch of the file: passes go through it from one end to the other, and a system call a frame would be most of their time */
+    char *window;
+    int64_t window_at;
+    size_t window_bytes;
     column columns[MOST_COLUMNS];
     char *path;
 };
@@ -88,6 +93,7 @@ void sk_seen_store_close(sk_seen_store **store)
     sk_free(s->bytes);
     sk_free(s->frames);
     sk_free(s->read);
+    sk_free(s->window);
     sk_free(s->path);
     sk_free(s);
 }
@@ -165,6 +171,27 @@ static sk_status get(sk_seen_store *s, int64_t offset, void *out, size_t bytes, 
     return SK_OK;
 }
 
+/* From the window, which follows the way the reader goes: on, or back. */
+static sk_status get_record(sk_seen_store *s, int64_t offset, char *out, size_t bytes, sk_error *err)
+{
+    if (bytes > WINDOW_BYTES / 4)
+        return get(s, offset, out, bytes, err);
+    if (!s->window && !(s->window = sk_malloc(WINDOW_BYTES)))
+        return sk_fail_memory(err, WINDOW_BYTES);
+    const int64_t end = offset + (int64_t)bytes;
+    if (offset < s->window_at || end > s->window_at + (int64_t)s->window_bytes) {
+        const bool back = s->window_bytes && offset < s->window_at && end > (int64_t)WINDOW_BYTES;
+        const int64_t from = back ? end - (int64_t)WINDOW_BYTES : offset, left = s->written - from;
+        const size_t length = left < (int64_t)WINDOW_BYTES ? (size_t)left : WINDOW_BYTES;
+        s->window_bytes = 0;
+        SK_TRY(get(s, from, s->window, length, err));
+        s->window_at = from;
+        s->window_bytes = length;
+    }
+    memcpy(out, s->window + (offset - s->window_at), bytes);
+    return SK_OK;
+}
+
 sk_status sk_seen_store_read(sk_seen_store *s, int64_t at, sk_stored_frame *out, sk_error *err)
 {
     SK_CHECK_ARG(at >= 0 && (size_t)at < s->n_frames, err);
@@ -176,7 +203,7 @@ sk_status sk_seen_store_read(sk_seen_store *s, int64_t at, sk_stored_frame *out,
     const size_t bytes = end - (size_t)offset;
     SK_TRY(sk_array_reserve((void **)&s->read, &s->read_capacity, bytes, 1, (size_t)1 << 40, err));
     if (s->file >= 0)
-        SK_TRY(get(s, offset, s->read, bytes, err));
+        SK_TRY(get_record(s, offset, s->read, bytes, err));
     else
         memcpy(s->read, s->bytes + offset, bytes);
     record_head head;
