@@ -23,6 +23,7 @@
  * and for how many seconds that must have been so. */
 #define BORDER_SHARE   0.15
 #define BORDER_GROWS   0.05
+#define BORDER_WIDTH   3 /* animals that there must be room for between two borders */
 #define BORDER_SETTLES 3.0
 
 #define RESERVE(field, capacity, wanted)                                                                     \
@@ -176,12 +177,13 @@ static void upright_of(const sk_look *look, double box[4])
     box[3] = own ? d->box[3] : d->y + h;
 }
 
-/* The picture's border is where boxes end: what touches it may come in there, or go out. */
+/* The picture's border is where boxes end: what touches it may come in there, or go out. A way that is hardly wider than an animal
+ * has no such border, and while nobody looked nothing was learnt about it. */
 static void look_at_border(sk_following *s, double passed)
 {
     double box[4];
     for (int i = 0; i < 4; i++)
-        s->grown[i] += passed;
+        s->grown[i] += fmin(passed, s->covered);
     for (int32_t k = 0; k < s->n_looks; k++) {
         upright_of(&s->looks[k], box);
         for (int i = 0; i < 4; i++) {
@@ -197,6 +199,7 @@ static void look_at_border(sk_following *s, double passed)
         upright_of(&s->looks[k], box);
         for (int i = 0; i < 4; i++)
             if (s->grown[i] > BORDER_SETTLES * s->rules.fps &&
+                s->seen_box[i % 2 + 2] - s->seen_box[i % 2] > BORDER_WIDTH * s->looks[k].d->major &&
                 (i < 2 ? box[i] - s->seen_box[i] : s->seen_box[i] - box[i]) < margin)
                 s->looks[k].border = true;
     }

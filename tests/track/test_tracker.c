@@ -182,6 +182,27 @@ static void frames_left_out_are_time(void **state)
     sk_tracker_close(&tracker);
 }
 
+/* A camera drops out while the one animal swims to and fro: it is the same one afterwards, however long it was looked at before. A
+ * way that is no wider than it is no border of the picture, where others would come in. */
+static void a_drop_out_in_a_narrow_way_ends_nobody(void **state)
+{
+    (void)state;
+    const sk_track_settings settings = defaults();
+    for (int frames = 20; frames <= 520; frames += 125) {
+        sk_tracker *tracker = open_with(&settings);
+        const sk_sighting *seen;
+        for (int frame = 0; frame < frames + 20; frame++) {
+            const double t = 0.04 * frame + (frame < frames ? 0 : 2);
+            const sk_detection d = at(200 + 30 * sin(2 * t), 100, 0);
+            sk_error err;
+            int32_t n = 0;
+            assert_int_equal(sk_tracker_step(tracker, frame, t, &d, 1, &seen, &n, &err), SK_OK);
+            assert_int_equal(n > 0 ? seen[0].track : 0, 0);
+        }
+        sk_tracker_close(&tracker);
+    }
+}
+
 static uint32_t seed;
 static double chance(void)
 {
@@ -422,6 +443,7 @@ int main(void)
         cmocka_unit_test(heading_follows_the_way),
         cmocka_unit_test(births_and_ends_come_at_their_frames),
         cmocka_unit_test(frames_left_out_are_time),
+        cmocka_unit_test(a_drop_out_in_a_narrow_way_ends_nobody),
         cmocka_unit_test(a_fixed_number_is_never_passed),
         cmocka_unit_test(the_missing_one_is_born_again),
         cmocka_unit_test(the_same_calls_give_the_same_bits),
