@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/finder_background.h"
 #include "app/finder_detections.h"
+#include "app/runtimes.h"
 #include "app/track_background.h"
 #include "app/track_detections.h"
 #include "base/file.h"
@@ -220,15 +221,21 @@ static sk_status run_background(const sk_args *args, sk_predict_door *door, sk_t
     return status;
 }
 
-/* What no model finds. */
+/* What no model finds. It is a run all the same: others see it, and the compute runtime stays as it is. */
 static sk_status run_given(const sk_args *args, sk_predict_door *door, sk_track_run *tracked, sk_error *err)
 {
+    char notice[SK_RUNTIMES_NOTICE]; /* that there is no place for the lock matters to runs that compute */
+    sk_run_lock *lock = NULL;
+    SK_TRY(sk_runtimes_hold(door->settings.out ? door->settings.out : "standard output", &lock, notice, err));
     sk_predict_report *report = sk_calloc(1, sizeof *report);
-    if (!report)
+    if (!report) {
+        sk_run_lock_close(&lock);
         return sk_fail_memory(err, sizeof *report);
+    }
     (void)sk_cli_interrupted(); /* from here on Ctrl-C ends the run in order */
     sk_status status = sk_cli_has_background(args) ? run_background(args, door, tracked, report, err)
                                                    : run_detections(args, door, tracked, report, err);
+    sk_run_lock_close(&lock);
     sk_free(report);
     return status;
 }

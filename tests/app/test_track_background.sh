@@ -33,6 +33,17 @@ test_what_is_refused() {
     track -o x --set background_threshold=900 && expect_code 2 && expect_in "between 0 and 255" "$err" && [ ! -e x ]
 }
 
+# A run without a model is one that others see: the compute runtime stays as it is meanwhile.
+test_it_is_a_run() {
+    run scene -o long.mp4 --seconds 5 --size 320x240 --animals 2 -q
+    [ "$code" -eq 3 ] && return 0 # this build writes no video
+    "$skitter" track long.mp4 --detector background --no-report --no-cache --threads 1 -o seen -q &
+    local pid=$! locks=
+    while kill -0 $pid 2>/dev/null && [ -z "$locks" ]; do locks=$(ls "$work/cache/runs" 2>/dev/null | grep -- "-$pid-"); done
+    wait $pid
+    [ -n "$locks" ] || fail "nobody sees it"
+}
+
 # Frames that are not there are no finished run without animals.
 test_frames_that_are_not_there() {
     run scene -o scene.mp4 --seconds 0.4 --size 160x120 --animals 2 -q
