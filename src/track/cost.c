@@ -21,6 +21,7 @@
 #define POINTS_NOISE  0.27 /* bodies: how far a point lies from where it should */
 #define UPRIGHT_BUILD 0.4
 #define UPRIGHT_LIES  2.0
+#define PLAIN_PLACE   1.5 /* upright, and no pose: little else says who it is */
 /* Bodies that one goes in a second without being seen; it grows as the root of the time. */
 #define SPREAD_SECOND 1.3
 #define SPREAD        0.04 /* variance of the logarithms of sizes among animals: what any detection could have */
@@ -141,7 +142,8 @@ double sk_pair_cost(const sk_follow_rules *rules, const sk_follower *f, const sk
     /* An upright box's sides change as the animal turns: they say less about who it is, where it lies says more. */
     const double build = d->upright ? UPRIGHT_BUILD : 1, lies = d->upright ? UPRIGHT_LIES : 1;
     const bool pointed = d->pointed && f->pointed;
-    double cost = w->position * (pointed ? points_cost(f, look, room.points) : place_cost(f, look));
+    const double place = d->upright && !d->n_points ? PLAIN_PLACE : 1;
+    double cost = place * w->position * (pointed ? points_cost(f, look, room.points) : place_cost(f, look));
     if (!pointed && w->heading > 0)
         cost += w->heading * heading_cost(f, look);
     if (!pointed && w->area > 0)

@@ -11,6 +11,7 @@
 #define ASPECT_NOISE  0.08 /* of log(aspect) */
 #define START_SPEED   4.0  /* bodies a second: what an animal just found may do */
 #define UPRIGHT_SHARE 0.6
+#define PLAIN_SHARE   0.8 /* … where there is no pose either */
 #define POINTED_WORSE 4.0 /* keypoints alone tell the place by so much worse than boxes do */
 #define REPLAY_MOST   48
 #define ANCHOR        0.1 /* of the way to its points' middle a frame: they hop, and it would be left behind */
@@ -250,7 +251,8 @@ void sk_follower_correct(sk_follower *f, const sk_follow_rules *rules, const sk_
         }
     }
     /* Upright boxes change as the animal turns: the last ones count. */
-    const double habit = d->upright ? UPRIGHT_SHARE : look->crowded ? 0.01 : 0.03;
+    const double upright = d->n_points ? UPRIGHT_SHARE : PLAIN_SHARE;
+    const double habit = d->upright ? upright : look->crowded ? 0.01 : 0.03;
     const double share = fmax(1.0 / (f->seen + 1), habit);
     learn(&f->area, look->log_area, share);
     learn(&f->aspect, look->log_aspect, share);
