@@ -41,7 +41,8 @@ static const sk_option options[] = {
          "same name takes the other's place"},
     {SK_FLAG("track"), .help = "manifest: also follow what the model finds"},
     {SK_FLAG("dry-run"), .help = "generate: check everything and list the files, and write none"},
-    {SK_FLAG("overwrite"), .help = "generate --format dir: replace the files of a folder that is there"},
+    {SK_FLAG("overwrite"), .help = "generate --format dir: replace the files of a folder that is there; "
+                                   "manifest: replace one that is there"},
     SK_CLI_OPTION_JSON,
     {0}};
 

@@ -110,6 +110,8 @@ static sk_status write_package(const sk_args *args, const sk_ros_package *packag
     const char *given = sk_args_text(args, "output"), *folder = given && *given ? given : "output";
     const bool zip = strcmp(sk_args_text(args, "format"), "zip") == 0;
     if (sk_args_flag(args, "dry-run")) {
+        if (!zip)
+            SK_TRY(sk_ros_check_folder(package, folder, sk_args_flag(args, "overwrite"), err));
         *path = sk_ros_package_path(package, folder, zip);
         return *path ? SK_OK : sk_fail_memory(err, 1);
     }
@@ -347,26 +349,32 @@ sk_status sk_ros_door_info(const sk_args *args, sk_error *err)
 
 /* --- manifest --- */
 
-static sk_status keep_manifest(const char *folder, const char *name, const sk_text *text, sk_error *err)
+static sk_status keep_manifest(const sk_args *args, const char *name, const sk_text *text, sk_error *err)
 {
+    const char *folder = sk_args_text(args, "output");
     char *inside = sk_path_join(folder, name);
     char *path = inside ? sk_path_join(inside, "manifest.yaml") : NULL;
-    sk_status status = path ? sk_folder_make(inside, err) : sk_fail_memory(err, 1);
+    sk_status status = path ? SK_OK : sk_fail_memory(err, 1);
+    if (status == SK_OK && sk_file_exists(path) && !sk_args_flag(args, "overwrite"))
+        status = sk_fail(err, SK_ERR_IO,
+                         "%s is there already\n--overwrite replaces it, --model gives another name", path);
+    if (status == SK_OK)
+        status = sk_folder_make(inside, err);
     if (status == SK_OK)
         status = sk_file_replace(path, sk_text_get(text), text->length, err);
-    if (status == SK_OK)
+    if (status == SK_OK) {
         printf("Wrote: %s\n", path);
-    if (status == SK_OK)
         sk_cli_say("next: %s ros generate --models %s --model %s --backend cpu --package-name NAME",
                    sk_cli_program(), folder, name);
+    }
     sk_free_all(inside, path);
     return status;
 }
 
 sk_status sk_ros_door_manifest(const sk_args *args, sk_error *err)
 {
-    static const char *const others[] = {"backend",   "variant", "package-name", "models",
-                                         "overwrite", "dry-run", "json",         NULL};
+    static const char *const others[] = {"backend", "variant", "package-name", "models", "dry-run",
+                                         "json",    NULL};
     SK_TRY(refuse_others(args, "manifest", others, err));
     const size_t n = sk_args_count(args, "what");
     if (n == 0 || n > 2)
@@ -380,7 +388,7 @@ sk_status sk_ros_door_manifest(const sk_args *args, sk_error *err)
     char *name = NULL;
     sk_status status = sk_own_manifest_write(&what, &text, &name, err);
     if (status == SK_OK && sk_args_text(args, "output"))
-        status = keep_manifest(sk_args_text(args, "output"), name, &text, err);
+        status = keep_manifest(args, name, &text, err);
     else if (status == SK_OK)
         printf("%s", sk_text_get(&text));
     sk_free(name);

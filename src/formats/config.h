@@ -64,6 +64,9 @@ sk_status sk_config_open_json(const char *text, size_t length, const char *what,
  * a document that would expand to more than SK_CONFIG_MAX_NODES values is refused. */
 sk_status sk_config_open_yaml(const char *text, size_t length, const char *what, sk_config **out,
                               sk_error *err) SK_MUST_CHECK;
+/* The same for texts that are one document: a second one behind it, or what is no YAML, is refused. */
+sk_status sk_config_open_yaml_alone(const char *text, size_t length, const char *what, sk_config **out,
+                                    sk_error *err) SK_MUST_CHECK;
 void sk_config_close(sk_config **config);
 const sk_config_value *sk_config_root(const sk_config *config);
 

@@ -154,8 +154,8 @@ static sk_status read_alias(reader *r, const yaml_event_t *event, const sk_confi
     const char *name = (const char *)event->data.alias.anchor;
     const size_t line = event->start_mark.line + 1, column = event->start_mark.column + 1;
     if (++r->n_aliases > SK_CONFIG_MAX_ALIASES)
-        return sk_fail(err, SK_ERR_LIMIT, "%s: more than %zu YAML aliases", r->config->what,
-                       SK_CONFIG_MAX_ALIASES);
+        return sk_fail(err, SK_ERR_LIMIT, "%s: more than %zu YAML aliases (line %zu, column %zu)",
+                       r->config->what, SK_CONFIG_MAX_ALIASES, line, column);
     for (size_t i = r->n_anchors; i-- > 0;) {
         if (strcmp(r->anchors[i].name, name) != 0)
             continue;
@@ -175,12 +175,12 @@ static sk_status read_value(reader *r, const yaml_event_t *event, int depth, con
                             size_t *weight, sk_error *err);
 
 /* Reads values until the container's end event. */
-static sk_status read_container(reader *r, yaml_event_type_t end, int depth, sk_config_value **out,
-                                size_t *weight, sk_error *err)
+static sk_status read_container(reader *r, yaml_mark_t begin, yaml_event_type_t end, int depth,
+                                sk_config_value **out, size_t *weight, sk_error *err)
 {
     if (depth > SK_CONFIG_MAX_DEPTH)
-        return sk_fail(err, SK_ERR_LIMIT, "%s: nested deeper than %d levels", r->config->what,
-                       SK_CONFIG_MAX_DEPTH);
+        return sk_fail(err, SK_ERR_LIMIT, "%s: nested deeper than %d levels (line %zu, column %zu)",
+                       r->config->what, SK_CONFIG_MAX_DEPTH, begin.line + 1, begin.column + 1);
     sk_status status = SK_OK;
     sk_config_gather gather = {0};
     *weight = 1;
@@ -196,14 +196,16 @@ static sk_status read_container(reader *r, yaml_event_type_t end, int depth, sk_
         }
         const sk_config_value *item = NULL;
         size_t item_weight = 0;
+        const yaml_mark_t at = event.start_mark;
         status = read_value(r, &event, depth, &item, &item_weight, err);
         yaml_event_delete(&event);
         if (status != SK_OK)
             goto done;
         *weight += item_weight; /* both are at most the limit */
         if (*weight > SK_CONFIG_MAX_NODES) {
-            status = sk_fail(err, SK_ERR_LIMIT, "%s: its YAML aliases expand to more than %zu values",
-                             r->config->what, SK_CONFIG_MAX_NODES);
+            status = sk_fail(err, SK_ERR_LIMIT,
+                             "%s: its YAML aliases expand to more than %zu values (line %zu, column %zu)",
+                             r->config->what, SK_CONFIG_MAX_NODES, at.line + 1, at.column + 1);
             goto done;
         }
         SK_TRY_GOTO(sk_config_gather_add(&gather, item, err));
@@ -234,11 +236,11 @@ static sk_status read_value(reader *r, const yaml_event_t *event, int depth, con
         break;
     case YAML_SEQUENCE_START_EVENT:
         SK_TRY(open_anchor(r, event->data.sequence_start.anchor, &anchored, err));
-        SK_TRY(read_container(r, YAML_SEQUENCE_END_EVENT, depth + 1, &value, weight, err));
+        SK_TRY(read_container(r, event->start_mark, YAML_SEQUENCE_END_EVENT, depth + 1, &value, weight, err));
         break;
     case YAML_MAPPING_START_EVENT:
         SK_TRY(open_anchor(r, event->data.mapping_start.anchor, &anchored, err));
-        SK_TRY(read_container(r, YAML_MAPPING_END_EVENT, depth + 1, &value, weight, err));
+        SK_TRY(read_container(r, event->start_mark, YAML_MAPPING_END_EVENT, depth + 1, &value, weight, err));
         break;
     default: return sk_fail(err, SK_ERR_FORMAT, "%s: unexpected YAML structure", r->config->what);
     }
@@ -276,8 +278,26 @@ static sk_status read_document(reader *r, sk_error *err)
     }
 }
 
-sk_status sk_config_open_yaml(const char *text, size_t length, const char *what, sk_config **out,
-                              sk_error *err)
+/* Behind the document there must be nothing more. */
+static sk_status read_end(reader *r, sk_error *err)
+{
+    for (;;) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(&r->parser, &event))
+            return parser_problem(r, err);
+        const yaml_event_type_t type = event.type;
+        const size_t line = event.start_mark.line + 1, column = event.start_mark.column + 1;
+        yaml_event_delete(&event);
+        if (type == YAML_STREAM_END_EVENT || type == YAML_NO_EVENT)
+            return SK_OK;
+        if (type == YAML_DOCUMENT_START_EVENT)
+            return sk_fail(err, SK_ERR_FORMAT, "%s: a second YAML document begins (line %zu, column %zu)",
+                           r->config->what, line, column);
+    }
+}
+
+static sk_status open_yaml(const char *text, size_t length, const char *what, bool alone, sk_config **out,
+                           sk_error *err)
 {
     SK_CHECK_ARG(text && what && out, err);
     *out = NULL;
@@ -290,6 +310,8 @@ sk_status sk_config_open_yaml(const char *text, size_t length, const char *what,
     }
     yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, length);
     status = read_document(&r, err);
+    if (status == SK_OK && alone)
+        status = read_end(&r, err);
     yaml_parser_delete(&r.parser);
     sk_free(r.anchors);
     if (status == SK_OK) {
@@ -298,4 +320,16 @@ sk_status sk_config_open_yaml(const char *text, size_t length, const char *what,
     }
     sk_config_close(&r.config);
     return status;
+}
+
+sk_status sk_config_open_yaml(const char *text, size_t length, const char *what, sk_config **out,
+                              sk_error *err)
+{
+    return open_yaml(text, length, what, false, out, err);
+}
+
+sk_status sk_config_open_yaml_alone(const char *text, size_t length, const char *what, sk_config **out,
+                                    sk_error *err)
+{
+    return open_yaml(text, length, what, true, out, err);
 }

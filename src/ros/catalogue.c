@@ -134,18 +134,19 @@ static sk_status list_folder(const char *folder, char ***out, size_t *count, sk_
         char *inside = sk_path_join(folder, entry->d_name);
         char *path = inside ? sk_path_join(inside, "manifest.yaml") : NULL;
         sk_free(inside);
+        const bool there = path && sk_file_exists(path);
         if (!path)
             status = sk_fail_memory(err, 1);
-        else if (sk_file_exists(path))
+        else if (there)
             status =
                 sk_array_reserve((void **)out, &capacity, *count + 1, sizeof **out, SK_CATALOGUE_MAX, err);
-        if (status == SK_OK && sk_file_exists(path))
+        if (status == SK_OK && there && *out)
             (*out)[(*count)++] = path;
         else
             sk_free(path);
     }
     closedir(dir);
-    if (*count)
+    if (*out)
         qsort(*out, *count, sizeof **out, by_name);
     return status;
 }

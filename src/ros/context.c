@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ros/context.h"
 
+#include "base/number_read.h"
 #include "formats/config_make.h"
 #include "ros/ros_names.h"
 #include "skitter/version.h"
@@ -168,7 +169,12 @@ static void put_fallback(sk_maker *m, const sk_ros_parameter *p, const char *fal
     switch (p->kind) {
     case SK_ROS_BOOL: sk_make_bool(m, "default", strcmp(fallback, "true") == 0); break;
     case SK_ROS_INT: sk_make_int(m, "default", strtoll(fallback, NULL, 10)); break;
-    case SK_ROS_REAL: sk_make_real(m, "default", strtod(fallback, NULL)); break;
+    case SK_ROS_REAL: {
+        double real = 0;
+        (void)!sk_number_read(fallback, fallback + strlen(fallback), &real);
+        sk_make_real(m, "default", real);
+        break;
+    }
     case SK_ROS_TEXT: sk_make_text(m, "default", fallback); break;
     case SK_ROS_INTS:
         sk_make_list(m, "default"); /* the table's are empty */

@@ -29,6 +29,9 @@ sk_status sk_ros_write_zip(const sk_ros_package *package, const char *folder, ch
  * what else lies in it stays. */
 sk_status sk_ros_write_folder(const sk_ros_package *package, const char *folder, bool overwrite, char **path,
                               sk_error *err) SK_MUST_CHECK;
+/* Would that be refused? SK_OK: no. */
+sk_status sk_ros_check_folder(const sk_ros_package *package, const char *folder, bool overwrite,
+                              sk_error *err) SK_MUST_CHECK;
 /* Where they would be written. Null when memory is out. */
 char *sk_ros_package_path(const sk_ros_package *package, const char *folder, bool zip);
 

@@ -161,6 +161,24 @@ static sk_status write_new(const sk_ros_package *package, const char *folder, co
     return status;
 }
 
+static sk_status check_place(const char *root, bool overwrite, sk_error *err)
+{
+    if (!sk_file_exists(root) || (overwrite && sk_file_is_directory(root)))
+        return SK_OK;
+    return sk_fail(err, SK_ERR_IO, "%s is there already\n%s", root,
+                   overwrite ? "it is no folder: remove it, or give another --output"
+                             : "--overwrite replaces its files, another --output keeps them");
+}
+
+sk_status sk_ros_check_folder(const sk_ros_package *package, const char *folder, bool overwrite,
+                              sk_error *err)
+{
+    char *root = sk_ros_package_path(package, folder, false);
+    const sk_status status = root ? check_place(root, overwrite, err) : sk_fail_memory(err, 1);
+    sk_free(root);
+    return status;
+}
+
 sk_status sk_ros_write_folder(const sk_ros_package *package, const char *folder, bool overwrite, char **path,
                               sk_error *err)
 {
@@ -169,11 +187,7 @@ sk_status sk_ros_write_folder(const sk_ros_package *package, const char *folder,
     if (!root)
         return sk_fail_memory(err, 1);
     const bool was_there = sk_file_exists(folder), is_there = sk_file_exists(root);
-    sk_status status = SK_OK;
-    if (is_there && !(overwrite && sk_file_is_directory(root)))
-        status = sk_fail(err, SK_ERR_IO, "%s is there already\n%s", root,
-                         overwrite ? "it is no folder: remove it, or give another --output"
-                                   : "--overwrite replaces its files, another --output keeps them");
+    sk_status status = check_place(root, overwrite, err);
     if (status == SK_OK)
         status = sk_folder_make(folder, err);
     if (status == SK_OK) {

@@ -100,7 +100,19 @@ void sk_manifest_list(sk_manifest_reader *r, const sk_config_value *map, const c
 
 /* --- the whole --- */
 
+static bool look_for_repeats(sk_manifest_reader *r, const sk_config_value *value, size_t *seen);
+
 /* A key that is there twice would silently lose its first value. */
+static bool look_at_pair(sk_manifest_reader *r, const sk_config_pair *pair, size_t *seen)
+{
+    if (pair->again)
+        sk_manifest_wrong(r->manifest, pair->again, r->problems, "'%s' is here a second time", pair->name);
+    if (strcmp(pair->name, "<<") == 0)
+        sk_manifest_wrong(r->manifest, pair->key, r->problems,
+                          "'<<' would bring in keys from elsewhere: write them out");
+    return look_for_repeats(r, pair->value, seen);
+}
+
 static bool look_for_repeats(sk_manifest_reader *r, const sk_config_value *value, size_t *seen)
 {
     if (++*seen > MAX_VALUES) {
@@ -108,16 +120,11 @@ static bool look_for_repeats(sk_manifest_reader *r, const sk_config_value *value
         return false;
     }
     const size_t count = sk_config_count(value);
-    for (size_t i = 0; i < count; i++) {
-        const bool map = value->kind == SK_CONFIG_MAP;
-        const sk_config_pair *pair = map ? &value->u.pairs[i] : NULL;
-        if (pair && pair->again)
-            sk_manifest_wrong(r->manifest, pair->again, r->problems, "'%s' is here a second time",
-                              pair->name);
-        if (!look_for_repeats(r, map ? pair->value : value->u.items[i], seen))
-            return false;
-    }
-    return true;
+    bool bounded = true;
+    for (size_t i = 0; bounded && i < count; i++)
+        bounded = value->kind == SK_CONFIG_MAP ? look_at_pair(r, &value->u.pairs[i], seen)
+                                               : look_for_repeats(r, value->u.items[i], seen);
+    return bounded;
 }
 
 static sk_status read(sk_manifest *m, const char *text, size_t length, sk_problems *problems, sk_error *err)
@@ -128,7 +135,7 @@ static sk_status read(sk_manifest *m, const char *text, size_t length, sk_proble
         return SK_OK;
     }
     sk_error why = {0};
-    const sk_status status = sk_config_open_yaml(text, length, m->path, &m->config, &why);
+    const sk_status status = sk_config_open_yaml_alone(text, length, m->path, &m->config, &why);
     if (status == SK_ERR_MEMORY)
         return sk_fail(err, status, "%s", why.message);
     if (status != SK_OK) {

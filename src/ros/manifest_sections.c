@@ -172,7 +172,7 @@ static const sk_config_value *ros_list(sk_manifest_reader *r, const sk_config_va
                           SK_MANIFEST_MAX_ITEMS);
         return NULL;
     }
-    for (size_t i = 0; i < sk_config_count(list); i++)
+    for (size_t i = 0; list && i < list->length; i++)
         if (!sk_config_is(list->u.items[i], SK_CONFIG_MAP)) {
             sk_manifest_wrong(r->manifest, list->u.items[i], r->problems, "ros.%s[%zu] must be a section",
                               key, i);

@@ -12,7 +12,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#define TEMPLATE "own_manifest.yaml"
+#define TEMPLATE     "own_manifest.yaml"
+#define LONGEST_NAME 60
 
 /* What the two models are together; null: nothing a node could publish. */
 static const char *task_of(const sk_model *first, const sk_model *second)
@@ -55,10 +56,20 @@ static sk_status name_model(const sk_own_manifest *what, char **out, sk_error *e
     sk_free(whole);
     if (!stem)
         return sk_fail_memory(err, 1);
-    for (char *c = stem; *c && !what->name; c++)
-        *c = isalnum((unsigned char)*c) ? (char)tolower((unsigned char)*c) : '_';
-    *out = stem;
-    return SK_OK;
+    if (what->name) {
+        *out = stem;
+        return SK_OK;
+    }
+    sk_text text = {0};
+    for (const char *c = stem; *c && text.length < LONGEST_NAME; c++) {
+        const char letter = isalnum((unsigned char)*c) ? (char)tolower((unsigned char)*c) : '_';
+        if (letter != '_' || (text.length && text.data[text.length - 1] != '_'))
+            sk_text_append_bytes(&text, &letter, 1);
+    }
+    if (!text.length)
+        sk_text_append(&text, "model");
+    sk_free(stem);
+    return sk_text_take(&text, out, err);
 }
 
 static void put_weights(sk_maker *m, const sk_own_manifest *what)
@@ -169,6 +180,11 @@ sk_status sk_own_manifest_write(const sk_own_manifest *what, sk_text *text, char
     SK_TRY_GOTO(sk_model_open(what->models[0], &first, err));
     if (what->models[1])
         SK_TRY_GOTO(sk_model_open(what->models[1], &second, err));
+    if (first->truncated || (second && second->truncated)) {
+        status = sk_fail(err, SK_ERR_FORMAT, "%s: the file is cut off, and no node could run it",
+                         what->models[first->truncated ? 0 : 1]);
+        goto done;
+    }
     const char *task = task_of(first, second);
     if (!task || first->family == SK_FAMILY_NONE) {
         status = refuse(first, second, what, err);

@@ -27,9 +27,12 @@ typedef struct {
     const char *equals; /* null for none */
 } tag;
 
-static sk_status fail_at(const rendering *r, const char *at, sk_error *err, const char *format, ...)
+static void fail_at(const rendering *r, const char *at, sk_error *err, const char *format, ...)
     SK_PRINTF(4, 5);
-static sk_status fail_at(const rendering *r, const char *at, sk_error *err, const char *format, ...)
+/* As a statement's value, which then is no success to static analysis either. */
+#define FAIL_AT(...) (fail_at(__VA_ARGS__), SK_ERR_FORMAT)
+
+static void fail_at(const rendering *r, const char *at, sk_error *err, const char *format, ...)
 {
     size_t line = 1;
     for (const char *c = r->text; c < at; c++)
@@ -39,7 +42,7 @@ static sk_status fail_at(const rendering *r, const char *at, sk_error *err, cons
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return sk_fail(err, SK_ERR_FORMAT, "%s:%zu: %s", r->file, line, text);
+    (void)!sk_fail(err, SK_ERR_FORMAT, "%s:%zu: %s", r->file, line, text);
 }
 
 static const char *find_tag(const char *at, const char *end)
@@ -78,7 +81,7 @@ static sk_status read_tag(const rendering *r, const char *at, tag *t, sk_error *
     while (close < r->end && !(close[0] == '}' && close + 1 < r->end && close[1] == '}'))
         close++;
     if (close == r->end)
-        return fail_at(r, at, err, "'{{' without '}}'");
+        return FAIL_AT(r, at, err, "'{{' without '}}'");
     t->after = close + 2;
     if (strchr("#^/!", *body))
         t->sigil = *body++;
@@ -88,7 +91,7 @@ static sk_status read_tag(const rendering *r, const char *at, tag *t, sk_error *
         return SK_OK;
     const size_t length = (size_t)(close - body);
     if (length >= sizeof t->name)
-        return fail_at(r, at, err, "the tag is longer than %d characters", MAX_TAG - 1);
+        return FAIL_AT(r, at, err, "the tag is longer than %d characters", MAX_TAG - 1);
     memcpy(t->name, body, length);
     t->name[length] = '\0';
     char *mark = strpbrk(t->name, "=|");
@@ -97,12 +100,12 @@ static sk_status read_tag(const rendering *r, const char *at, tag *t, sk_error *
     else if (mark && *mark == '|' && !t->sigil)
         t->filter = mark + 1;
     else if (mark)
-        return fail_at(r, at, err, "'{{%.*s}}': filters are for values, '=' for sections", (int)length, body);
+        return FAIL_AT(r, at, err, "'{{%.*s}}': filters are for values, '=' for sections", (int)length, body);
     if (mark)
         *mark = '\0';
     if (!*t->name || strspn(t->name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.@") !=
                          strlen(t->name))
-        return fail_at(r, at, err, "'{{%.*s}}' is no tag", (int)length, body);
+        return FAIL_AT(r, at, err, "'{{%.*s}}' is no tag", (int)length, body);
     return SK_OK;
 }
 
@@ -113,7 +116,7 @@ static sk_status find_place(const rendering *r, const tag *t, sk_config_value *m
     while (i > 0 && !r->level[i - 1].count)
         i--;
     if (i == 0)
-        return fail_at(r, t->at, err, "'%s' outside of a list", t->name);
+        return FAIL_AT(r, t->at, err, "'%s' outside of a list", t->name);
     const size_t index = r->level[i - 1].index;
     *made = (sk_config_value){.kind = SK_CONFIG_BOOL};
     if (strcmp(t->name, "@index") == 0) {
@@ -124,7 +127,7 @@ static sk_status find_place(const rendering *r, const tag *t, sk_config_value *m
     } else if (strcmp(t->name, "@last") == 0) {
         made->u.boolean = index + 1 == r->level[i - 1].count;
     } else {
-        return fail_at(r, t->at, err, "'%s' is unknown; there are @index, @first, @last", t->name);
+        return FAIL_AT(r, t->at, err, "'%s' is unknown; there are @index, @first, @last", t->name);
     }
     return SK_OK;
 }
@@ -142,7 +145,7 @@ static sk_status find_value(const rendering *r, const tag *t, sk_config_value *m
     for (int i = r->depth; *t->name == '.' && i > 0 && !*out; i--)
         if (r->level[i - 1].item)
             *out = t->name[1] ? sk_config_find(r->level[i - 1].item, t->name + 1) : r->level[i - 1].item;
-    return *out ? SK_OK : fail_at(r, t->at, err, "there is no value '%s'", t->name);
+    return *out ? SK_OK : FAIL_AT(r, t->at, err, "there is no value '%s'", t->name);
 }
 
 static bool is_true(const sk_config_value *value)
@@ -164,7 +167,7 @@ static sk_status is_equal(const rendering *r, const tag *t, const sk_config_valu
         sk_text_append(&text, value->u.text);
     sk_status status = value->kind == SK_CONFIG_STRING ? SK_OK : sk_template_value(value, "", &text, NULL);
     if (status != SK_OK)
-        status = fail_at(r, t->at, err, "'%s' has no text to compare", t->name);
+        status = FAIL_AT(r, t->at, err, "'%s' has no text to compare", t->name);
     else
         status = sk_text_status(&text, err);
     *out = strcmp(sk_text_get(&text), t->equals) == 0;
@@ -178,7 +181,7 @@ static sk_status render_part(rendering *r, const char **at, const tag *opened, b
 static sk_status render_section(rendering *r, const tag *t, const char **at, bool left_out, sk_error *err)
 {
     if (r->depth == MAX_DEPTH)
-        return fail_at(r, t->at, err, "sections nested deeper than %d", MAX_DEPTH);
+        return FAIL_AT(r, t->at, err, "sections nested deeper than %d", MAX_DEPTH);
     sk_config_value made;
     const sk_config_value *value = NULL;
     size_t times = 0;
@@ -193,8 +196,9 @@ static sk_status render_section(rendering *r, const tag *t, const char **at, boo
     }
     const bool list = times && value->kind == SK_CONFIG_LIST && t->sigil == '#';
     const char *begin = t->after;
+    sk_status status = SK_OK;
     r->depth++;
-    for (size_t i = 0; i < (times ? times : 1); i++) {
+    for (size_t i = 0; status == SK_OK && i < (times ? times : 1); i++) {
         r->level[r->depth - 1].item = !times                         ? NULL
                                       : list                         ? value->u.items[i]
                                       : value->kind == SK_CONFIG_MAP ? value
@@ -202,10 +206,10 @@ static sk_status render_section(rendering *r, const tag *t, const char **at, boo
         r->level[r->depth - 1].index = i;
         r->level[r->depth - 1].count = list ? times : 0;
         *at = begin;
-        SK_TRY(render_part(r, at, t, times == 0, err));
+        status = render_part(r, at, t, times == 0, err);
     }
-    r->depth--;
-    return SK_OK;
+    r->level[--r->depth].item = NULL;
+    return status;
 }
 
 static sk_status render_tag(rendering *r, const tag *t, const char **at, bool left_out, sk_error *err)
@@ -220,7 +224,7 @@ static sk_status render_tag(rendering *r, const tag *t, const char **at, bool le
     SK_TRY(find_value(r, t, &made, &value, err));
     sk_error why = {0};
     if (sk_template_value(value, t->filter, r->out, &why) != SK_OK)
-        return fail_at(r, t->at, err, "'%s' %s", t->name, why.message);
+        return FAIL_AT(r, t->at, err, "'%s' %s", t->name, why.message);
     return SK_OK;
 }
 
@@ -238,12 +242,12 @@ static sk_status render_part(rendering *r, const char **at, const tag *opened, b
             return sk_text_status(r->out, err);
         if (!found)
             return opened
-                       ? fail_at(r, opened->at, err, "'{{%c%s}}' is not closed", opened->sigil, opened->name)
+                       ? FAIL_AT(r, opened->at, err, "'{{%c%s}}' is not closed", opened->sigil, opened->name)
                        : SK_OK;
         if (t.sigil == '/') {
             *at = t.after;
             if (!opened || strcmp(opened->name, t.name) != 0)
-                return fail_at(r, found, err, "'{{/%s}}' closes what is not open%s%s", t.name,
+                return FAIL_AT(r, found, err, "'{{/%s}}' closes what is not open%s%s", t.name,
                                opened ? "; open is " : "", opened ? opened->name : "");
             return SK_OK;
         }

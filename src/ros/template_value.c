@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ros/template.h"
 
+#include "base/number_read.h"
 #include "base/number_text.h"
 
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef struct {
@@ -157,7 +157,7 @@ static sk_status write_real(sk_text *out, double value, sk_error *err)
         char *end = sk_number_g(digits, value, n);
         *end = '\0';
         double back;
-        if (n == 17 || (sscanf(digits, "%lf", &back) == 1 && back == value))
+        if (n == 17 || (sk_number_read(digits, end, &back) == end && back == value))
             break;
     }
     sk_text_append(out, digits);

@@ -101,6 +101,7 @@ PYTHON
     diff -r unpacked/fly_watch out/fly_watch || fail "folder and archive differ" || return 1
     [ -z "$(ls -A out | grep -v '^fly_watch$')" ] || fail "left over: $(ls -A out)" || return 1
     generate yolo onnx fly_watch --format dir --output out && expect_code 1 && expect_in "--overwrite" "$err" || return 1
+    generate yolo onnx fly_watch --format dir --output out --dry-run && expect_code 1 && expect_in "--overwrite" "$err" || return 1
     echo changed >out/fly_watch/package.xml
     generate yolo onnx fly_watch --format dir --output out --overwrite && expect_code 0 || return 1
     diff -r unpacked/fly_watch out/fly_watch || return 1
@@ -135,6 +136,15 @@ test_a_manifest_for_an_own_model_leads_to_a_package() {
     run ros manifest "$SKITTER_TEST_SOURCE/share/models/demo-obb.pt" --track --model my_fish --output mine && expect_code 0 &&
         expect_in "Wrote: mine/my_fish/manifest.yaml" "$out" && expect_in "next: " "$err" || return 1
     generate my_fish cpu fish_eyes --models mine && expect_code 0 && [ -s output/fish_eyes.zip ] || return 1
+    echo mine >mine/my_fish/manifest.yaml
+    run ros manifest "$SKITTER_TEST_SOURCE/share/models/demo-obb.pt" --model my_fish --output mine && expect_code 1 &&
+        expect_in "is there already" "$err" && [ "$(cat mine/my_fish/manifest.yaml)" = mine ] || return 1
+    run ros manifest "$SKITTER_TEST_SOURCE/share/models/demo-obb.pt" --model my_fish --output mine --overwrite && expect_code 0 &&
+        generate my_fish cpu fish_eyes --models mine/my_fish --dry-run && expect_code 0 || return 1
+    cp "$SKITTER_TEST_SOURCE/share/models/demo-obb.pt" './_Best (1).pt' && run ros manifest './_Best (1).pt' && expect_code 0 &&
+        expect_in "name: best_1_
+" "$out" || return 1
+    head -c 300000 './_Best (1).pt' >cut.pt && run ros manifest cut.pt && expect_code 1 && expect_in "cut.pt" "$err" || return 1
     run ros manifest nothing.pt && expect_code 1 && expect_in "nothing.pt" "$err" || return 1
     run ros manifest && expect_code 2 && run ros manifest a b c && expect_code 2 || return 1
     rm -rf output

@@ -26,7 +26,7 @@ static void hostile_texts_are_refused(void **state)
                  i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
         strcat(bomb, line);
     }
-    tell(bomb, "expand to more than");
+    tell(bomb, "expand to more than 4194304 values (line 7, column ");
     *strstr(bomb, "a6: ") = '\0'; /* a million, within the reader's own bound */
     tell(bomb, "more than 100000 values");
     const size_t long_text = SK_MANIFEST_MAX_BYTES + 1;
@@ -36,7 +36,10 @@ static void hostile_texts_are_refused(void **state)
     sk_free(huge);
     char deep[300] = "";
     memset(deep, '[', 200);
-    tell(deep, "nested deeper than");
+    tell(deep, "nested deeper than 64 levels (line 1, column 65)");
+    tell(HEAD "ros: {}\n---\nmodel: {}\n", "a second YAML document begins (line 6, column 1)");
+    tell(HEAD "ros: {}\n...\n}\n", "not valid YAML (line 7, column 1)");
+    tell(HEAD "ros: {<<: {parameters: []}}\n", "m.yaml:5:7: '<<' would bring in keys");
     tell(HEAD "ros: {publishers: [{topic: '', msg_type: a}]}\n",
          "m.yaml:5:28: ros.publishers[0].topic is empty");
     tell(HEAD "ros: {parameters: 7}\n", "m.yaml:5:19: ros.parameters must be a list");
