@@ -151,11 +151,14 @@ def answer(method, path, query, body):
     if path == "view/frames":
         return {"frames": [{"frame": n, "instances": [animal(0, n), animal(1, n)]} for n in range(int(one("from")), min(FRAMES, int(one("to")) + 1))]}
     if path == "view/tracks":
-        return {"tracks": [{"id": k, "name": "", "first": 0, "last": FRAMES - 1, "seen": FRAMES, "covered": 0, "distance": 500.0, "speed": 60.5} for k in (0, 1)]}
+        return {"tracks": [{"id": k, "name": "", "first": 0, "last": FRAMES - 1, "seen": FRAMES, "covered": 0, "distance": 500.0, "speed": 60.5} for k in (0, 1, 2)
+                            if not any(c["kind"] == "delete" and c["a"] == k for c in State.corrections)]}
     if path == "view/series":
         return series(one("kind"))
     if path == "view/suspects":
-        return {"suspects": [{"frame": 40, "tracks": [0, 1], "kind": "near", "text": "animals 0 and 1 come close"}]}
+        return {"suspects": [{"frame": 40, "tracks": [1, 2], "kind": "near", "text": "animals 1 and 2 come close"}]}
+    if path == "view/corrections" and body["kind"] == "merge" and "prefer" not in body:
+        raise ValueError("both are in 3 frames: --prefer 0 or --prefer 1")
     if path == "view/corrections":
         State.corrections.append(body)
         return corrections()

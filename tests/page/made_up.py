@@ -276,9 +276,29 @@ def exporting(v):
     STATE.runs = []
 
 
+def two_animals(v):
+    """a moment chooses its two animals for a correction, and there are never two of one"""
+    b = v.browser
+    v.go("results?folder=/data/run1")
+    b.until("tracks", "document.querySelectorAll('tr[data-track]').length === 3")
+    b.click("[data-tab=moments]")
+    b.click("button", "Frame 40")
+    b.click("[data-tab=fix]")
+    both = "[...document.querySelectorAll('.field select')].map((s) => s.value).join()"
+    v.expect(b.script("return " + both) == "1,2", f"those of the moment: {b.script('return ' + both)}")
+    v.refusals.append("view/corrections")
+    b.click("[data-fix=merge]")
+    b.until("what helps here", "document.getElementById('notices').innerText.includes('keep the first')")
+    b.click("[data-fix=delete]")
+    b.until("deleted", both + " === '0,2' && !document.querySelector('[data-fix=swap]').disabled")
+    STATE.corrections.clear()
+    b.script("document.querySelectorAll('#notices button').forEach((e) => e.click())")
+
+
 def stranger(v):
     """a page of an earlier start says that it needs the new link, and its header stays in the window"""
     b = v.browser
+    v.go("runs")
     b.reload()
     b.until_text("No runs yet")
     v.refusals.append("/api/")
@@ -295,4 +315,4 @@ if __name__ == "__main__":
     visit.needed()
     server, url = fixture_server.start()
     sys.exit(visit.run(lambda: visit.Visit("made_up", url), [gating, reset_notice, same_runtime, lock, views, checker, steady, keyboard, shortcuts, in_step, dropped, pasted, no_picture,
-                                                                              exporting, stranger]))
+                                                                              exporting, two_animals, stranger]))

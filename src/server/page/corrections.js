@@ -11,6 +11,7 @@ import {t} from './texts.js';
 /* frame(): the frame that is shown; changed(): what was shown is out of date */
 export function corrections({frame, changed}) {
     let folder = '';
+    let picked = [null, null];
     let state = {list: [], can_undo: false, can_redo: false};
     const first = h('select');
     const second = h('select');
@@ -26,6 +27,7 @@ export function corrections({frame, changed}) {
             announce(state.list.length ? t('fix.done', {text: state.list.at(-1).text}) : t('fix.none'));
             await changed();
         } catch (error) {
+            if (error.message.includes('--prefer')) error.hint = t('fix.prefer_hint', {box: t('fix.prefer')});
             complain(error);
         }
     }
@@ -75,14 +77,20 @@ export function corrections({frame, changed}) {
     draw();
 
     return {element,
-        show(of_folder, of_state, tracks, chosen) {
+        /* chosen, partner: the animals that were picked, or null. Never one twice. */
+        show(of_folder, of_state, tracks, chosen, partner = null) {
+            const ids = tracks.map((x) => String(x.id));
+            const there = (id) => (ids.includes(String(id)) ? String(id) : null);
+            const fresh = chosen !== picked[0] || partner !== picked[1]; /* else somebody may have chosen others since */
+            picked = [chosen, partner];
+            const a_now = (fresh ? there(chosen) : null) ?? there(first.value) ?? ids[0];
+            const others = ids.filter((id) => id !== a_now);
+            const b_now = [fresh ? there(partner) : null, there(second.value)].find((id) => others.includes(id)) ?? others[0] ?? a_now;
             folder = of_folder;
             state = of_state ?? state;
-            for (const [select, fallback] of [[first, chosen ?? tracks[0]?.id], [second, tracks.find((x) => x.id !== (chosen ?? tracks[0]?.id))?.id]]) {
-                const old = select.value;
-                const keep = select.options.length && tracks.some((x) => String(x.id) === old) && !(select === first && chosen !== null);
+            for (const [select, id] of [[first, a_now], [second, b_now]]) {
                 fill(select, tracks.map((x) => h('option', {value: String(x.id)}, track_name(x))));
-                if (tracks.length) select.value = keep ? old : String(fallback ?? tracks[0].id);
+                if (ids.length) select.value = id;
             }
             draw();
         },

@@ -28,6 +28,7 @@ export function open_results(main, {query}) {
     let tracks = [];
     let suspects = [];
     let chosen = null;
+    let partner = null; /* the other animal of a moment */
     let gone = false;
     const hidden = new Set();
     const shows = (one) => !Number.isInteger(one.track) || !hidden.has(one.track);
@@ -35,7 +36,7 @@ export function open_results(main, {query}) {
     const stage = player();
     const plot = plots({go: stage.go, frame: stage.wanted});
     const table = tracks_table({hidden, choose: pick, changed: () => stage.redraw()});
-    const moments = suspects_list((suspect) => { chosen = suspect.tracks?.[0] ?? null; stage.go(suspect.frame); refill(); announce(suspect.text); });
+    const moments = suspects_list((suspect) => { [chosen = null, partner = null] = suspect.tracks ?? []; stage.go(suspect.frame); refill(); announce(suspect.text); });
     const fixes = corrections({frame: stage.frame, changed: reload});
     const files = h('ul', {class: 'plain stack tight'});
     const about = h('div', {class: 'small dim reserve_line', role: 'status'});
@@ -50,13 +51,14 @@ export function open_results(main, {query}) {
 
     function pick(track) {
         chosen = track.id;
+        partner = null;
         stage.go(track.first);
         refill();
     }
 
     function refill() {
         table.show(tracks, chosen);
-        fixes.show(folder, view.corrections, tracks, chosen);
+        fixes.show(folder, view.corrections, tracks, chosen, partner);
         stage.redraw();
     }
 

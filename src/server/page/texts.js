@@ -300,6 +300,7 @@ const english = {
     'fix.swap': 'Swap from this frame on',
     'fix.merge': 'Merge the other into it',
     'fix.prefer': 'Merging: in frames that have both, keep the first',
+    'fix.prefer_hint': 'Here that is the box “{box}”.',
     'fix.delete': 'Delete it',
     'fix.name': 'New name',
     'fix.rename': 'Rename it',
