@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define MOST_TOPICS   65536
+#define MOST_TOPICS   4096
 #define MOST_MESSAGES ((size_t)1 << 26) /* of one topic: 25 days of 30 a second */
 
 sk_status sk_bag_entries_add(sk_bag_entries *entries, sk_bag_entry entry, sk_error *err)

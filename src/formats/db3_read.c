@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,6 +19,11 @@
 #define STEPS_A_CALL    10000
 #define STEPS_SURE      ((int64_t)100 << 20)
 #define STEPS_A_BYTE    64
+
+typedef struct topic_id {
+    int64_t id;
+    size_t topic;
+} topic_id;
 
 typedef struct db3_file {
     sk_bag_file base;
@@ -85,7 +91,7 @@ static sk_status read_topics(db3_file *d, sk_error *err)
             text[i] = text[i] ? text[i] : "";
         }
         status =
-            sk_array_reserve((void **)&d->ids, &d->ids_capacity, d->n_ids + 1, sizeof *d->ids, 65536, err);
+            sk_array_reserve((void **)&d->ids, &d->ids_capacity, d->n_ids + 1, sizeof *d->ids, 4096, err);
         if (status == SK_OK) {
             d->ids[d->n_ids].id = sk_sqlite.column_int64(s, 0);
             status = sk_bag_file_topic(&d->base, text[0], text[1], text[2], &d->ids[d->n_ids].topic, err);
@@ -98,12 +104,17 @@ static sk_status read_topics(db3_file *d, sk_error *err)
     return status;
 }
 
+static int by_id(const void *a, const void *b)
+{
+    const topic_id *x = a, *y = b;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
 static size_t topic_of(const db3_file *d, int64_t id)
 {
-    for (size_t i = 0; i < d->n_ids; i++)
-        if (d->ids[i].id == id)
-            return d->ids[i].topic;
-    return SIZE_MAX;
+    const topic_id wanted = {.id = id};
+    const topic_id *found = d->n_ids ? bsearch(&wanted, d->ids, d->n_ids, sizeof *d->ids, by_id) : NULL;
+    return found ? found->topic : SIZE_MAX;
 }
 
 /* A file that was cut off is read up to there. */
@@ -113,6 +124,8 @@ static sk_status read_rows(db3_file *d, sk_error *err)
     sk_status status = SK_OK;
     int code;
     int64_t left = d->length / LEAST_ROW_BYTES;
+    if (d->n_ids)
+        qsort(d->ids, d->n_ids, sizeof *d->ids, by_id);
     SK_TRY(prepare(d, "SELECT id, topic_id, timestamp FROM messages", &s, err));
     while (status == SK_OK && (code = sk_sqlite.step(s)) == SK_SQLITE_ROW && left-- > 0) {
         const size_t topic = topic_of(d, sk_sqlite.column_int64(s, 1));

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "formats/ros_messages.h"
-#include "formats/rosbag.h"
 #include "kernels/plain.h"
+#include "media/bag_topic.h"
 #include "media/encoding.h"
 #include "media/frame_choice.h"
 #include "media/picture.h"
-#include "media/picture_size.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,110 +38,6 @@ typedef struct bag_reader {
     size_t row_capacity;
     sk_source_settings settings;
 } bag_reader;
-
-/* --- what is a bag --- */
-
-static bool has_pictures(const char *path)
-{
-    bool found = false;
-    DIR *folder = opendir(path);
-    for (struct dirent *e; folder && !found && (e = readdir(folder));)
-        found = e->d_name[0] != '.' && sk_picture_has_ending(e->d_name);
-    if (folder)
-        closedir(folder);
-    return found;
-}
-
-bool sk_uri_is_bag(const char *uri)
-{
-    uri = sk_uri_path(uri);
-    if (!sk_path_is_bag(uri))
-        return false;
-    return !sk_file_is_directory(uri) || sk_path_has_bag_metadata(uri) || !has_pictures(uri);
-}
-
-/* --- which topic --- */
-
-enum { NO_IMAGE, RAW, COMPRESSED };
-
-static int kind_of(const sk_bag_topic *topic)
-{
-    const sk_msg_type *type = sk_msg_type_find(topic->type);
-    if (!type)
-        return NO_IMAGE;
-    return strcmp(type->name, sk_msg_image_layout.type) == 0              ? RAW
-           : strcmp(type->name, sk_msg_compressed_image_layout.type) == 0 ? COMPRESSED
-                                                                          : NO_IMAGE;
-}
-
-/* "/camera/image_raw (sensor_msgs/msg/Image, 300)", … of those that are images, or of all. */
-static void list_topics(const sk_bag *bag, bool images, sk_text *out)
-{
-    size_t told = 0;
-    for (size_t i = 0; i < sk_bag_topics(bag); i++) {
-        const sk_bag_topic *t = sk_bag_topic_at(bag, i);
-        if (images && kind_of(t) == NO_IMAGE)
-            continue;
-        if (told++ < 20)
-            sk_text_appendf(out, "%s%s (%s, %lld)", told > 1 ? ", " : "", t->name, t->type,
-                            (long long)t->messages);
-    }
-    if (told > 20)
-        sk_text_appendf(out, " and %zu more", told - 20);
-    if (told == 0)
-        sk_text_append(out, images ? "none" : "nothing");
-}
-
-static sk_status refuse(const bag_reader *r, const char *what, bool images, const char *help, sk_error *err)
-{
-    sk_text text = {0};
-    list_topics(r->bag, images, &text);
-    char *told = sk_text_printable(sk_text_get(&text), "");
-    sk_status status = sk_fail(err, SK_ERR_NOT_FOUND, "%s: %s: %s%s", r->path, what, told ? told : "", help);
-    sk_free(told);
-    sk_text_free(&text);
-    return status;
-}
-
-static bool is_called(const sk_bag_topic *topic, const char *name)
-{
-    return strcmp(topic->name, name) == 0 ||
-           (topic->name[0] == '/' && name[0] != '/' && strcmp(topic->name + 1, name) == 0);
-}
-
-static sk_status find_topic(const bag_reader *r, size_t *topic, sk_error *err)
-{
-    const char *wanted = r->settings.topic;
-    size_t found = 0, count = sk_bag_topics(r->bag);
-    char what[300];
-    for (size_t i = 0; i < count; i++) {
-        const sk_bag_topic *t = sk_bag_topic_at(r->bag, i);
-        if (wanted ? !is_called(t, wanted) : kind_of(t) == NO_IMAGE || t->messages == 0)
-            continue;
-        *topic = i;
-        found++;
-    }
-    if (wanted && !found) {
-        snprintf(what, sizeof what, "has no topic '%.200s'; images are in", wanted);
-        return refuse(r, what, true, "", err);
-    }
-    if (!found)
-        return refuse(r, "a bag without images (sensor_msgs/Image, CompressedImage). It holds", false, "",
-                      err);
-    if (found > 1)
-        return refuse(r, "several topics have images", true, "\nSay which: --topic NAME", err);
-    const sk_bag_topic *t = sk_bag_topic_at(r->bag, *topic);
-    if (kind_of(t) == NO_IMAGE) {
-        snprintf(what, sizeof what, "topic %.100s holds no images but %.100s; images are in", t->name,
-                 t->type);
-        return refuse(r, what, true, "", err);
-    }
-    if (strcmp(t->encoding, "cdr") != 0)
-        return sk_fail(err, SK_ERR_UNSUPPORTED,
-                       "%s: messages of %.100s are in the form '%.32s'; that of ROS 2 (cdr) is read", r->path,
-                       t->name, t->encoding);
-    return SK_OK;
-}
 
 /* --- pictures --- */
 
@@ -392,10 +284,10 @@ static sk_status open_topic(bag_reader *r, sk_error *err)
 {
     size_t topic = 0;
     SK_TRY(sk_bag_open(r->path, &r->bag, err));
-    SK_TRY(find_topic(r, &topic, err));
+    SK_TRY(sk_bag_find_images(r->bag, r->path, r->settings.topic, &topic, err));
     SK_TRY(sk_bag_choose(r->bag, topic, err));
     const sk_bag_topic *t = sk_bag_topic_at(r->bag, topic);
-    r->compressed = kind_of(t) == COMPRESSED;
+    r->compressed = sk_bag_images_of(t) == SK_BAG_COMPRESSED;
     const int64_t count = (int64_t)sk_bag_messages(r->bag);
     if (count == 0)
         return sk_fail(err, SK_ERR_NOT_FOUND, "%s: no image of %s is in it", r->path, t->name);

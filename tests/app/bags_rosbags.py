@@ -2,7 +2,7 @@
 """The other side of test_bags_rosbags.sh: writes bags by PyPI's rosbags, and reads skitter's by it.
 
     bags_rosbags.py write FRAMES.rgb WIDTH HEIGHT       bags of those frames in this folder, by container and encoding
-    bags_rosbags.py compare results.jsonl BAG           every value of the bag's messages against the lines
+    bags_rosbags.py compare results.jsonl BAG …         every value of the bag's messages against the lines
 """
 import json
 import math
@@ -140,7 +140,12 @@ def check_message(topic, m, line, what):
             near(t.heading, f['heading'], what)
 
 
-def compare(lines, bag):
+def compare(*pairs):
+    for lines, bag in zip(pairs[::2], pairs[1::2], strict=True):
+        compare_one(lines, bag)
+
+
+def compare_one(lines, bag):
     told = [json.loads(line) for line in Path(lines).read_text().splitlines()]
     with AnyReader([Path(bag)]) as reader:
         topics = {c.topic for c in reader.connections}

@@ -11,7 +11,7 @@ for python in "${SKITTER_TEST_ROS_PYTHON:-}" "$SKITTER_TEST_SOURCE/../venv/ros/b
     python=
 done
 [ -n "$python" ] || { echo "skipped: no Python here has rosbags (pip install rosbags numpy)"; exit 77; }
-run scene -o "$work/scene.mp4" --seconds 0.4 --size 320x240 --animals 4 -q
+run scene -o "$work/scene.mp4" --seconds 0.25 --size 320x240 --animals 4 -q
 [ "$code" -eq 3 ] && { echo "skipped: this build writes no video"; exit 77; }
 cd "$work" || exit 1
 peer() { PYTHONDONTWRITEBYTECODE=1 "$python" "$SKITTER_TEST_SOURCE/tests/app/bags_rosbags.py" "$@"; }
@@ -31,25 +31,22 @@ test_every_encoding_and_container_gives_the_frames() {
         diff <(sed 's/"source":"[^"]*"//' out_mcap_rgb8/results.jsonl) <(sed 's/"source":"[^"]*"//' "out_$bag/results.jsonl") \
             >/dev/null || fail "$bag differs from mcap_rgb8" || return
     done
-    [ "$(grep -c '"instances":\[{' out_db3_jpeg_message/results.jsonl)" -gt 5 ] || fail "nothing found in JPEG"
+    [ "$(grep -c '"instances":\[{' out_db3_jpeg_message/results.jsonl)" -gt 3 ] || fail "nothing found in JPEG"
 }
 
-test_the_peer_reads_detections_as_predict_says_them() {
+test_the_peer_reads_what_predict_and_track_say() {
+    local poses=()
     run predict mcap_rgb8 -m "$model" -o found -f jsonl,mcap,db3,rosbag2 -q
     expect_code 0 || return
-    peer compare found/results.jsonl found/results.mcap && peer compare found/results.jsonl found/results.db3 &&
-        peer compare found/results.jsonl found/rosbag2
-}
-
-test_the_peer_reads_tracks() {
     run track mcap_rgb8 -m "$model" -o tracked -f jsonl,rosbag2 -q --no-report
-    expect_code 0 && peer compare tracked/results.jsonl tracked/rosbag2
-}
-
-test_the_peer_reads_keypoints() {
-    [ -f "$pose" ] || return 0
-    run predict mcap_rgb8 -m "$pose" --conf 0.01 --max-det 5 -o poses -f jsonl,rosbag2 -q
-    expect_code 0 && peer compare poses/results.jsonl poses/rosbag2
+    expect_code 0 || return
+    if [ -f "$pose" ]; then
+        run predict mcap_rgb8 -m "$pose" --conf 0.01 --max-det 5 --frames 0:3 -o poses -f jsonl,rosbag2 -q
+        expect_code 0 || return
+        poses=(poses/results.jsonl poses/rosbag2)
+    fi
+    peer compare found/results.jsonl found/results.mcap found/results.jsonl found/results.db3 found/results.jsonl found/rosbag2 \
+        tracked/results.jsonl tracked/rosbag2 "${poses[@]}"
 }
 
 run_tests
