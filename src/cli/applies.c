@@ -22,6 +22,7 @@ static const struct {
     {SK_NEEDS_CPU, "is not the cpu runtime, for which this is"},
     {SK_NEEDS_OPENVINO, "is not OpenVINO, for which this is"},
     {SK_NEEDS_LIVE, "is no camera and no stream, for which this is"},
+    {SK_NEEDS_BAG, "is no bag of ROS 2, for which this is"},
     {SK_NEEDS_VIDEO, "is not a video"},
     {SK_NEEDS_FILE, "is a camera or stream, which cannot be played again"},
 };

@@ -38,16 +38,17 @@ enum {
     SK_NEEDS_VIDEO = 64,    /* something FFmpeg decodes: no pictures */
     SK_NEEDS_FILE = 128,    /* a source with an end */
     /* SLEAP models: */
-    SK_NEEDS_PAFS = 256,           /* a bottom-up one */
-    SK_NEEDS_SLEAP_POSES = 512,    /* one that finds more than centroids */
-    SK_NEEDS_CENTROIDS = 1024,     /* a centroid model */
-    SK_NEEDS_CENTROIDS_ONLY = 2048 /* … and nothing after it */
+    SK_NEEDS_PAFS = 256,            /* a bottom-up one */
+    SK_NEEDS_SLEAP_POSES = 512,     /* one that finds more than centroids */
+    SK_NEEDS_CENTROIDS = 1024,      /* a centroid model */
+    SK_NEEDS_CENTROIDS_ONLY = 2048, /* … and nothing after it */
+    SK_NEEDS_BAG = 4096             /* a bag of ROS 2 */
 };
 #define SK_NEEDS_OF_MODELS                                                                                   \
     (SK_NEEDS_YOLO | SK_NEEDS_SLEAP | SK_NEEDS_OBB | SK_NEEDS_PAFS | SK_NEEDS_SLEAP_POSES |                  \
      SK_NEEDS_CENTROIDS | SK_NEEDS_CENTROIDS_ONLY)
 #define SK_NEEDS_OF_RUNTIMES (SK_NEEDS_CPU | SK_NEEDS_OPENVINO)
-#define SK_NEEDS_OF_SOURCES  (SK_NEEDS_LIVE | SK_NEEDS_VIDEO | SK_NEEDS_FILE)
+#define SK_NEEDS_OF_SOURCES  (SK_NEEDS_LIVE | SK_NEEDS_VIDEO | SK_NEEDS_FILE | SK_NEEDS_BAG)
 
 typedef struct sk_option {
     const char *name; /* long name without dashes; a null name ends the table */

@@ -18,6 +18,8 @@ static uint32_t source_has(const char *source)
 {
     if (!source) /* pictures, given one by one */
         return SK_NEEDS_FILE;
+    if (sk_uri_is_bag(source)) /* skitter reads it, not FFmpeg */
+        return SK_NEEDS_FILE | SK_NEEDS_BAG;
     const bool live = sk_uri_is_live(source);
     const bool address =
         live && strncasecmp(source, "http", 4) == 0; /* a file behind a server, or a stream */

@@ -81,7 +81,7 @@
          .help =                                                                                             \
              "pixels a picture or video frame may have; without it 67 million, or 4096 for every byte of a " \
              "picture's file, and 268 million at most"},                                                     \
-        {SK_TEXT("topic", "NAME"), .needs = SK_NEEDS_FILE,                                                   \
+        {SK_TEXT("topic", "NAME"), .needs = SK_NEEDS_BAG,                                                    \
          .help = "bags of ROS 2: the topic whose images are read, where there are several"},                 \
     {                                                                                                        \
         SK_REAL("reconnect", "SECONDS", 0, 1e9),                                                             \

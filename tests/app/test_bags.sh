@@ -44,6 +44,15 @@ test_topics_are_chosen_and_named() {
     expect_code 1 && expect_in "without images" "$err" && expect_in "/chatter (std_msgs/msg/String" "$err"
 }
 
+test_options_that_mean_nothing() {
+    run scene -o scene.mp4 --seconds 0.1 --size 64x48 --animals 1 -q
+    [ "$code" -eq 3 ] && return 0
+    predict scene.mp4 -o x --topic /camera/image_raw
+    expect_code 2 && expect_in "--topic means nothing here: scene.mp4 is no bag of ROS 2" "$err" || return
+    predict images.mcap -o x --hwaccel auto
+    expect_code 2 && expect_in "images.mcap is not a video" "$err"
+}
+
 test_a_killed_recorder() {
     run predict killed.mcap -m "$model" -o killed -f jsonl
     expect_code 0 && expect_in "nobody finished it" "$err" || return
