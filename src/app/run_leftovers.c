@@ -90,9 +90,9 @@ static void remove_file_of(const char *folder, const sk_sink_kind *kind)
 
 void run_remove_results(const char *folder)
 {
-    static const char *const others[] = {
-        "overlay.mp4",       SK_OVERLAY_STYLE_FILE, "run.json",        "report.html",
-        "corrections.jsonl", "results.db3-wal",     "results.db3-shm", NULL};
+    static const char *const others[] = {"overlay.mp4", SK_OVERLAY_STYLE_FILE, "run.json",
+                                         "report.html", "corrections.jsonl",   "results.db3-journal",
+                                         NULL};
     static const char *const folders[][2] = {
         {"overlay", ".jpg"}, {"overlay.parts", ".mp4"}, {"overlay.done", ".mp4"}, {"plots", ".svg"},
         {"plots", ".png"},   {"rosbag2", ".mcap"},      {"rosbag2", ".yaml"}};

@@ -10,7 +10,7 @@
 
 /* rosbag2's SQLite files (.db3), the default of ROS 2 up to Humble: a table of topics, one of messages. Reading is behind
  * formats/rosbag.h. Writing makes the tables as ROS 2 Jazzy does (schema 4). A program that is killed leaves a file that can be
- * read, up to the last SK_DB3_BATCH messages; what SQLite keeps beside it (-wal) belongs to it. */
+ * read, up to the last SK_DB3_BATCH messages, by itself: what is done lies in the file, not beside it. The disk is not waited for. */
 #define SK_DB3_BATCH 50
 
 typedef struct sk_db3_writer sk_db3_writer;

@@ -39,10 +39,21 @@ typedef struct db3_file {
     sk_bag_entries all; /* `chunk` is the topic's index, `offset` the row */
 } db3_file;
 
+static bool beside(const char *path, const char *ending)
+{
+    char name[4200];
+    return snprintf(name, sizeof name, "%s%s", path, ending) < (int)sizeof name && sk_file_size(name) > 0;
+}
+
 static sk_status fail(const db3_file *d, sk_error *err)
 {
     if (d->steps <= 0)
         return sk_fail(err, SK_ERR_LIMIT, "%s: damaged: its tables have no end", d->base.path);
+    if (beside(d->base.path, "-journal"))
+        return sk_fail(err, SK_ERR_FORMAT,
+                       "%s: its recorder was killed while it wrote; SQLite says %s. This puts it right: "
+                       "sqlite3 '%s' 'PRAGMA quick_check'",
+                       d->base.path, sk_sqlite.errmsg(d->database), d->base.path);
     return sk_fail(err, SK_ERR_FORMAT, "%s: not a bag, or damaged: SQLite says %s", d->base.path,
                    sk_sqlite.errmsg(d->database));
 }
@@ -187,12 +198,6 @@ static void close_db3(sk_bag_file *base)
         sk_sqlite.close_v2(d->database);
     sk_bag_file_free(base);
     sk_free_all(d->ids, d->all.items, d);
-}
-
-static bool beside(const char *path, const char *ending)
-{
-    char name[4200];
-    return snprintf(name, sizeof name, "%s%s", path, ending) < (int)sizeof name && sk_file_size(name) > 0;
 }
 
 /* Nothing is made beside the file (no lock, no index of a -wal) unless a recorder left or keeps something there. */

@@ -20,7 +20,7 @@ struct sk_db3_writer {
 };
 
 static const char tables[] =
-    "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+    "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF;"
     "CREATE TABLE schema(schema_version INTEGER PRIMARY KEY, ros_distro TEXT NOT NULL);"
     "CREATE TABLE metadata(id INTEGER PRIMARY KEY, metadata_version INTEGER NOT NULL, metadata TEXT NOT "
     "NULL);"

@@ -115,7 +115,7 @@ static void what_is_written_is_read(void **state)
     check_whole(in_folder("whole.mcap"));
     write_bag(in_folder("whole.db3"), SK_BAG_DB3, true);
     check_whole(in_folder("whole.db3"));
-    assert_false(sk_file_exists(in_folder("whole.db3-wal")));
+    assert_false(sk_file_exists(in_folder("whole.db3-journal")));
     write_bag(in_folder("bag with a \"name\""), SK_BAG_FOLDER, true);
     check_whole(in_folder("bag with a \"name\""));
 }
