@@ -45,7 +45,7 @@ test_topics_are_chosen_and_named() {
 }
 
 test_options_that_mean_nothing() {
-    run scene -o scene.mp4 --seconds 0.1 --size 64x48 --animals 1 -q
+    run scene -o scene.mp4 --seconds 0.1 --size 64x64 --animals 1 -q
     [ "$code" -eq 3 ] && return 0
     predict scene.mp4 -o x --topic /camera/image_raw
     expect_code 2 && expect_in "--topic means nothing here: scene.mp4 is no bag of ROS 2" "$err" || return
