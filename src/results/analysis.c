@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "results/hdf5_output.h"
 #include "results/sink.h"
+#include "results/track_names.h"
 
 #include "base/file.h"
 #include "base/text.h"
@@ -45,6 +46,7 @@ typedef struct analysis_sink {
     int32_t n_nodes, n_tracks;
     bool centers, identities, tracked;
     array tracks, occupancy, points, instances, tracking;
+    sk_track_names named;
 } analysis_sink;
 
 static sk_status check(const analysis_sink *sink, const char *what, bool ok, sk_error *err)
@@ -222,6 +224,7 @@ static bool add_frame(analysis_sink *sink, const sk_result_frame *frame)
         sink->tracked = sink->tracked || frame->instances->items[i].track_id >= 0;
         if (track >= 0 && (hsize_t)track + 1 > tracks)
             tracks = (hsize_t)track + 1;
+        sk_track_names_note(&sink->named, track, frame->instances->items[i].class_id);
     }
     sink->n_tracks = (int32_t)tracks;
     array *arrays[] = {&sink->tracks, &sink->occupancy, &sink->points, &sink->instances, &sink->tracking};
@@ -263,6 +266,7 @@ static sk_status release(analysis_sink *sink, sk_status status, sk_error *err)
     if (status == SK_OK)
         status = check(sink, "completing the file", true, err);
     sk_hdf5_output_close(&sink->output);
+    sk_track_names_close(&sink->named);
     sk_free(sink->path);
     sk_free(sink);
     return status;
@@ -272,12 +276,14 @@ static sk_status release(analysis_sink *sink, sk_status status, sk_error *err)
 static bool write_track_names(analysis_sink *sink, const char *const *identities)
 {
     size_t n = !identities && !sink->tracked && sink->n_tracks <= 1 ? 0 : (size_t)sink->n_tracks;
-    char(*numbered)[32] = sk_calloc(n + 1, sizeof *numbered);
+    char(*numbered)[SK_TRACK_NAME] = sk_calloc(n + 1, sizeof *numbered);
     const char **names = sk_calloc(n + 1, sizeof *names);
     bool ok = numbered && names;
     for (size_t i = 0; ok && i < n; i++) {
-        snprintf(numbered[i], sizeof numbered[i], sink->tracked ? "track_%zu" : "instance_%zu", i);
-        names[i] = identities ? identities[i] : numbered[i];
+        snprintf(numbered[i], sizeof numbered[i], "instance_%zu", i);
+        names[i] = identities      ? identities[i]
+                   : sink->tracked ? sk_track_names_get(&sink->named, (int32_t)i, numbered[i])
+                                   : numbered[i];
     }
     ok = ok && write_names(sink->file, "track_names", 1, (const char *const *)names, n);
     sk_free(names);
@@ -379,7 +385,7 @@ static sk_status open_analysis(const char *path, const sk_run_header *header, sk
     sink->identities = header->identities && !header->tracked;
     sink->tracked = header->tracked;
     sink->n_tracks = sink->identities ? header->n_classes : 0;
-    if (!sink->path) {
+    if (!sk_track_names_open(&sink->named, header) || !sink->path) {
         (void)!release(sink, SK_ERR_MEMORY, NULL);
         return sk_fail_memory(err, strlen(path));
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "results/hdf5_output.h"
 #include "results/sink.h"
+#include "results/track_names.h"
 
 #include "base/file.h"
 #include "base/text.h"
@@ -67,7 +68,8 @@ typedef struct slp_sink {
     int32_t n_tracks;
     uint32_t *track_first; /* frame a track began */
     size_t track_capacity;
-    char **track_names; /* identities; null: numbered */
+    char **track_names; /* identities; null: those of `named` */
+    sk_track_names named;
     bool pictures, no_empty;
     json_t *picture_paths;
     json_t *video; /* the video's entry */
@@ -306,10 +308,10 @@ static bool write_tracks(slp_sink *sink)
     char **texts = sk_calloc(count + 1, sizeof *texts);
     bool ok = texts != NULL;
     for (size_t i = 0; ok && i < count; i++) {
-        char numbered[32];
-        snprintf(numbered, sizeof numbered, "track_%zu", i);
+        char own[SK_TRACK_NAME];
         json_t *row = json_pack("[i,s]", (int)sink->track_first[i],
-                                sink->track_names ? sink->track_names[i] : numbered);
+                                sink->track_names ? sink->track_names[i]
+                                                  : sk_track_names_get(&sink->named, (int32_t)i, own));
         texts[i] = row ? json_dumps(row, JSON_COMPACT) : NULL;
         json_decref(row);
         ok = texts[i] != NULL;
@@ -336,6 +338,7 @@ static int32_t track_of(slp_sink *sink, const sk_found *in, int64_t frame)
             sink->track_first[i] = (uint32_t)frame;
         sink->n_tracks = track + 1;
     }
+    sk_track_names_note(&sink->named, track, in->class_id);
     return track < sink->n_tracks ? track : -1;
 }
 
@@ -438,6 +441,7 @@ static sk_status release(slp_sink *sink, sk_status status, sk_error *err)
         sk_free(sink->track_names[i]);
     sk_free(sink->track_names);
     sk_free(sink->track_first);
+    sk_track_names_close(&sink->named);
     json_decref(sink->picture_paths);
     json_decref(sink->video);
     sk_free(sink->path);
@@ -485,7 +489,7 @@ static bool fill(slp_sink *sink, const char *path, const sk_run_header *h)
                             "type", sink->pictures ? "ImageVideo" : "MediaVideo", "shape",
                             (json_int_t)(h->source_frames > 0 ? h->source_frames : 0), h->height, h->width, 3,
                             "filename", name, "grayscale", 0, "bgr", 1, "dataset", "", "input_format", "");
-    if (!sink->path || !sink->picture_paths || !sink->video)
+    if (!sk_track_names_open(&sink->named, h) || !sink->path || !sink->picture_paths || !sink->video)
         return false;
     json_t *backend = json_object_get(sink->video, "backend");
     if (sink->pictures && (json_object_set_new(backend, "height_", json_integer(h->height)) != 0 ||

@@ -8,6 +8,7 @@
 #include "results/annotations.h"
 #include "results/journal.h"
 #include "results/sink.h"
+#include "results/track_names.h"
 #include "support/test.h"
 
 #include "video_header.h"
@@ -370,6 +371,44 @@ static void rows_without_tracks_are_no_tracks(void **state)
     }
 }
 
+/* A model that tells individuals apart names them, as SLEAP's own files do; a second track of one has its number behind. */
+static void tracks_are_called_as_the_individuals(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    char path[4300];
+    static const char *const formats[][2] = {{"analysis", "track_names"}, {"slp", "tracks_json"}};
+    for (int i = 0; i < 2; i++) {
+        sk_run_header h = header();
+        sk_sink *sink = NULL;
+        int64_t rows = -1;
+        h.tracked = h.identities = followed = true;
+        snprintf(path, sizeof path, "%s/individuals.%s", test_folder(), formats[i][0]);
+        assert_ok(sk_sink_find(formats[i][0])->open(path, &h, &sink, &err), &err);
+        assert_ok(sink->write(sink, frame_number(3), &err), &err);
+        assert_ok(sink->close(sink, &err), &err);
+        char *first = text_in(path, formats[i][1], &rows);
+        assert_string_equal(first, i ? "[3,\"fly, \\\"small\\\"\"]" : h.class_names[0]);
+        assert_int_equal(rows, 3);
+        sk_free(first);
+        followed = false;
+    }
+    sk_track_names names;
+    sk_run_header h = header();
+    char text[SK_TRACK_NAME], second[200];
+    h.tracked = h.identities = true;
+    assert_true(sk_track_names_open(&names, &h));
+    sk_track_names_note(&names, 0, 1);
+    sk_track_names_note(&names, 3, 1);
+    sk_track_names_note(&names, 4, h.n_classes); /* there is none */
+    snprintf(second, sizeof second, "%s_3", h.class_names[1]);
+    assert_string_equal(sk_track_names_get(&names, 0, text), h.class_names[1]);
+    assert_string_equal(sk_track_names_get(&names, 2, text), "track_2");
+    assert_string_equal(sk_track_names_get(&names, 3, text), second);
+    assert_string_equal(sk_track_names_get(&names, 9, text), "track_9");
+    sk_track_names_close(&names);
+}
+
 /* Formats that are one text file, and which nothing here reads (eval, overlay), are named in this list. */
 static bool is_read_back(const sk_sink_kind *kind)
 {
@@ -713,6 +752,7 @@ int main(void)
         cmocka_unit_test(every_picture_has_its_own_label_file),
         cmocka_unit_test(slp_names_the_video_from_the_root),
         cmocka_unit_test(rows_without_tracks_are_no_tracks),
+        cmocka_unit_test(tracks_are_called_as_the_individuals),
         cmocka_unit_test(strange_names_give_valid_files),
         cmocka_unit_test(slp_has_every_table),
         cmocka_unit_test(slp_of_pictures_lists_them),
