@@ -60,6 +60,8 @@ typedef struct sk_node_param {
     const char *choices;
     /* may be changed while the core is open: sk_node_core_set */
     bool live;
+    /* says what counts as found: a node that runs may change it by opening a core anew */
+    bool found;
 } sk_node_param;
 #define SK_NODE_PARAM_INIT SK_INIT_BY_SIZE(sk_node_param)
 

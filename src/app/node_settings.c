@@ -44,6 +44,17 @@ static bool is_live(const char *name)
            strcmp(name, "publish_annotated") == 0;
 }
 
+/* Those that say what counts as found. */
+static bool is_about_found(const char *name)
+{
+    static const char *const names[] = {"confidence_threshold", "iou_threshold",  "classes",
+                                        "max_detections",       "peak_threshold", "max_instances"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static sk_node_type type_of(sk_ros_kind kind)
 {
     switch (kind) {
@@ -68,7 +79,8 @@ bool sk_node_param_get(int32_t index, sk_node_param *out)
                                  .least = p->min,
                                  .most = p->max,
                                  .choices = p->choices,
-                                 .live = is_live(p->name)};
+                                 .live = is_live(p->name),
+                                 .found = is_about_found(p->name)};
     sk_sized_write(out, &whole, sizeof whole);
     return true;
 }

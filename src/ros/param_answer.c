@@ -19,12 +19,7 @@ typedef struct call {
 /* May others change it while the node runs? What is not live takes a moment: the core is opened anew. */
 static bool is_settable(const sk_node_param *row)
 {
-    static const char *const anew[] = {"confidence_threshold", "iou_threshold",  "classes",
-                                       "max_detections",       "peak_threshold", "max_instances"};
-    for (size_t i = 0; i < sizeof anew / sizeof *anew; i++)
-        if (strcmp(row->name, anew[i]) == 0)
-            return true;
-    return row->live;
+    return row->live || row->found;
 }
 
 /* --- reading --- */

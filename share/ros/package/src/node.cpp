@@ -59,23 +59,24 @@ void {{class_name}}::start_by_itself()
 {
   sk_error err{};
   sk_node_settings * settings = nullptr;
-  sk_node_core * core = nullptr;
-  bool ready = false;
+  std::string problem;
   if (sk_node_settings_open(&settings, &err) != SK_OK) {
-    RCLCPP_ERROR(get_logger(), "%s", err.message);
-  } else if (read_parameters(settings)) {
-    ready = sk_node_core_open(settings, &core, &err) == SK_OK;
-    if (!ready) {
-      RCLCPP_ERROR(get_logger(), "%s", err.message);
-    }
+    problem = err.message;
+  } else {
+    problem = read_parameters(settings, {});
+  }
+  if (problem.empty()) {
+    problem = open_core(settings, core_);
   }
   sk_node_settings_close(&settings);
-  if (!ready) {
+  if (!problem.empty()) {
+    RCLCPP_ERROR(get_logger(), "%s", problem.c_str());
     return CallbackReturn::FAILURE;
   }
-  core_.reset(core, [](sk_node_core * open) {sk_node_core_close(&open);});
+  note(get_parameter("publish_annotated"));
+  note(get_parameter("frame_id"));
   create_publishers();
-  const sk_pipeline_info * about = sk_node_core_about(core);
+  const sk_pipeline_info * about = sk_node_core_about(core_.get());
   RCLCPP_INFO(
     get_logger(), "%s (%s) is ready on %s (asked for: %s), %s, %s", about->models[0]->path,
     sk_task_name(about->task), about->runtime, about->runtime_requested, about->device, about->precision);
@@ -85,11 +86,7 @@ void {{class_name}}::start_by_itself()
 {{class_name}}::CallbackReturn {{class_name}}::on_activate(const rclcpp_lifecycle::State & state)
 {
   LifecycleNode::on_activate(state);  // the publishers
-  {
-    std::unique_lock<std::shared_mutex> lock(gate_);
-    open_ = true;
-  }
-  taker_ = std::thread([this]() {take_results();});
+  begin();
   subscribe();
   return CallbackReturn::SUCCESS;
 }
@@ -139,10 +136,30 @@ void {{class_name}}::subscribe()
   RCLCPP_INFO(get_logger(), "listening to %s", images_->get_topic_name());
 }
 
-// No more images; results of those on their way are still published.
-void {{class_name}}::stop()
+// Reads the model and gets ready; "" or what is wrong.
+std::string {{class_name}}::open_core(const sk_node_settings * settings, std::shared_ptr<sk_node_core> & core) const
 {
-  images_.reset();
+  sk_error err{};
+  sk_node_core * opened = nullptr;
+  if (sk_node_core_open(settings, &opened, &err) != SK_OK) {
+    return err.message;
+  }
+  core.reset(opened, [](sk_node_core * open) {sk_node_core_close(&open);});
+  return "";
+}
+
+void {{class_name}}::begin()
+{
+  {
+    std::unique_lock<std::shared_mutex> lock(gate_);
+    open_ = true;
+  }
+  taker_ = std::thread([this]() {take_results();});
+}
+
+// Images go nowhere from now on; results of those on their way are still published.
+void {{class_name}}::pause()
+{
   {
     std::unique_lock<std::shared_mutex> lock(gate_);
     open_ = false;
@@ -151,6 +168,12 @@ void {{class_name}}::stop()
     sk_node_core_finish(core_.get());
     taker_.join();
   }
+}
+
+void {{class_name}}::stop()
+{
+  images_.reset();
+  pause();
 }
 
 void {{class_name}}::close()

@@ -4,8 +4,9 @@
 #include <ament_index_cpp/get_package_share_directory.hpp>
 
 #include <filesystem>
-#include <locale>
 #include <limits>
+#include <locale>
+#include <memory>
 #include <sstream>
 
 namespace {{package_name}}
@@ -138,67 +139,107 @@ std::string {{class_name}}::find_weights(const std::string & name) const
   return std::filesystem::exists(own) || !std::filesystem::exists(name) ? own.string() : name;
 }
 
-bool {{class_name}}::read_parameters(sk_node_settings * settings)
+// The parameters, with `changes` in the place of what they are now; "" or all that is wrong.
+std::string {{class_name}}::read_parameters(
+  sk_node_settings * settings, const std::vector<rclcpp::Parameter> & changes) const
 {
-  bool good = true;
-  for (const char * name : names) {
-    sk_error err{};
+  std::string problems;
+  bool asked = false;
+  const auto set = [&](const char * name, const std::string & text) {
+      sk_error err{};
+      if (sk_node_settings_set(settings, name, text.c_str(), &err) != SK_OK) {
+        problems += (problems.empty() ? "" : "; ") + std::string(err.message);
+      }
+    };
+  for (const std::string name : names) {
     auto text = text_of(get_parameter(name));
-    if (std::string(name) == "weights_path" || std::string(name) == "second_weights_path") {
+    for (const auto & parameter : changes) {
+      if (parameter.get_name() == name) {
+        text = text_of(parameter);
+      }
+    }
+    asked = asked || ((name == "compute_runtime" || name == "execution_provider") && !text.empty());
+    if (name == "weights_path" || name == "second_weights_path") {
       text = find_weights(text);
     }
-    if (sk_node_settings_set(settings, name, text.c_str(), &err) != SK_OK) {
-      RCLCPP_ERROR(get_logger(), "%s", err.message);  // all that is wrong, not only the first
-      good = false;
-    }
+    set(name.c_str(), text);
   }
-  sk_error err{};
-  const bool asked = !get_parameter("compute_runtime").as_string().empty() ||
-    !get_parameter("execution_provider").as_string().empty();
-  if (!asked && sk_node_settings_set(settings, "compute_runtime", {{compute_runtime|cpp}}, &err) != SK_OK) {
-    RCLCPP_ERROR(get_logger(), "%s", err.message);
-    good = false;
+  if (!asked) {
+    set("compute_runtime", {{compute_runtime|cpp}});
   }
   sk_node_settings_follow(settings, {{has_tracks|cpp}});
-  annotate_ = get_parameter("publish_annotated").as_bool();
-  std::lock_guard<std::mutex> lock(text_);
-  frame_id_ = get_parameter("frame_id").as_string();
-  return good;
+  return problems;
 }
 
-// Refuses what cannot be, and what cannot change while the node is configured.
+void {{class_name}}::note(const rclcpp::Parameter & parameter)
+{
+  if (parameter.get_name() == "publish_annotated") {
+    annotate_ = parameter.as_bool();
+  } else if (parameter.get_name() == "frame_id") {
+    std::lock_guard<std::mutex> lock(text_);
+    frame_id_ = parameter.as_string();
+  }
+}
+
+// "" or why not. What counts as found may change while the node runs: a core is opened beside the old one, and takes its place.
+std::string {{class_name}}::change(const std::vector<rclcpp::Parameter> & changes)
+{
+  sk_error err{};
+  sk_node_settings * settings = nullptr;
+  if (sk_node_settings_open(&settings, &err) != SK_OK) {
+    return err.message;
+  }
+  const std::unique_ptr<sk_node_settings, void (*)(sk_node_settings *)> owner(
+    settings, [](sk_node_settings * open) {sk_node_settings_close(&open);});
+  const auto problems = read_parameters(settings, changes);
+  if (!problems.empty() || !core_) {
+    return problems;
+  }
+  bool anew = false;
+  for (const auto & parameter : changes) {
+    sk_node_param about = SK_NODE_PARAM_INIT;
+    for (int32_t i = 0; sk_node_param_get(i, &about) && parameter.get_name() != about.name; i++) {}
+    if (parameter.get_name() != about.name) {
+      continue;  // none of the library's
+    }
+    if (!about.live && !about.found) {
+      return parameter.get_name() + " is what the node was configured with: clean it up and configure it again to change it";
+    }
+    anew = anew || about.found;
+    if (about.live && sk_node_core_set(core_.get(), about.name, text_of(parameter).c_str(), &err) != SK_OK) {
+      return err.message;
+    }
+  }
+  if (!anew) {
+    return "";
+  }
+  std::shared_ptr<sk_node_core> core;
+  const auto problem = open_core(settings, core);
+  if (problem.empty()) {
+    const bool active = taker_.joinable();
+    pause();
+    {
+      std::unique_lock<std::shared_mutex> lock(gate_);
+      core_ = core;
+    }
+    if (active) {
+      begin();
+    }
+  }
+  return problem;
+}
+
 rcl_interfaces::msg::SetParametersResult {{class_name}}::on_set_parameters(
   const std::vector<rclcpp::Parameter> & parameters)
 {
   rcl_interfaces::msg::SetParametersResult result;
-  sk_error err{};
-  sk_node_settings * tried = nullptr;
-  result.successful = sk_node_settings_open(&tried, &err) == SK_OK;
-  for (const auto & parameter : parameters) {
-    bool known = false;
-    for (const char * name : names) {
-      known = known || parameter.get_name() == name;
-    }
-    if (!known || !result.successful) {
-      continue;
-    }
-    const auto text = text_of(parameter);
-    result.successful = sk_node_settings_set(tried, parameter.get_name().c_str(), text.c_str(), &err) == SK_OK;
-    if (result.successful && core_) {
-      result.successful =
-        sk_node_core_set(core_.get(), parameter.get_name().c_str(), text.c_str(), &err) == SK_OK;
-    }
-    if (result.successful && core_ && parameter.get_name() == "publish_annotated") {
-      annotate_ = parameter.as_bool();
-    } else if (result.successful && core_ && parameter.get_name() == "frame_id") {
-      std::lock_guard<std::mutex> lock(text_);
-      frame_id_ = parameter.as_string();
+  result.reason = change(parameters);
+  result.successful = result.reason.empty();
+  if (result.successful && core_) {
+    for (const auto & parameter : parameters) {
+      note(parameter);
     }
   }
-  if (!result.successful) {
-    result.reason = err.message;
-  }
-  sk_node_settings_close(&tried);
   return result;
 }
 

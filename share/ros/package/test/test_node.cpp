@@ -63,10 +63,14 @@ TEST_F(Running, AnImagePassesThrough)
   std::shared_ptr<const vision_msgs::msg::Detection2DArray> got;
   const auto images = peer->create_publisher<sensor_msgs::msg::Image>("test_image", rclcpp::QoS(5));
   ASSERT_EQ(node->configure().id(), State::PRIMARY_STATE_INACTIVE);
-  EXPECT_FALSE(node->set_parameter(rclcpp::Parameter("imgsz", 64)).successful) << "while it is configured";
+  EXPECT_FALSE(node->set_parameter(rclcpp::Parameter("qos_depth", 64)).successful) << "while it is configured";
   ASSERT_EQ(node->activate().id(), State::PRIMARY_STATE_ACTIVE);
+  std::string topic = {{detections_topic|cpp}};
+  if (topic.substr(0, 2) == "~/") {
+    topic = std::string({{node_name|cpp}}) + topic.substr(1);
+  }
   const auto results = peer->create_subscription<vision_msgs::msg::Detection2DArray>(
-    std::string("{{node_name}}/detections"), rclcpp::QoS(5),
+    topic, rclcpp::QoS(5),
     [&got](std::shared_ptr<const vision_msgs::msg::Detection2DArray> message) {got = message;});
   rclcpp::executors::SingleThreadedExecutor executor;
   executor.add_node(node->get_node_base_interface());

@@ -51,13 +51,18 @@ private:
 
   // parameters.cpp
   void declare_parameters();
-  bool read_parameters(sk_node_settings * settings);
+  std::string read_parameters(sk_node_settings * settings, const std::vector<rclcpp::Parameter> & changes) const;
+  std::string change(const std::vector<rclcpp::Parameter> & changes);
+  void note(const rclcpp::Parameter & parameter);
   rcl_interfaces::msg::SetParametersResult on_set_parameters(const std::vector<rclcpp::Parameter> & parameters);
   std::string find_weights(const std::string & name) const;
 
   // node.cpp
   void start_by_itself();
   void subscribe();
+  std::string open_core(const sk_node_settings * settings, std::shared_ptr<sk_node_core> & core) const;
+  void begin();
+  void pause();
   void stop();
   void close();
   void on_image(std::shared_ptr<const sensor_msgs::msg::Image> message);
