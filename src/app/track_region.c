@@ -94,3 +94,15 @@ sk_status sk_track_region_mask(const char *path, sk_region **region, sk_text *id
     sk_slot_free(&slot);
     return status == SK_OK ? sk_text_status(identity, err) : status;
 }
+
+bool sk_track_region_text(const sk_region *region, size_t index, sk_text *out)
+{
+    sk_region_shape shape;
+    char number[SK_TEXT_NUMBER];
+    if (!sk_region_shape_at(region, index, &shape))
+        return false;
+    sk_text_appendf(out, "%s%s", shape.include ? "" : "!", shape.corners ? "" : "circle:");
+    for (int32_t i = 0; i < (shape.corners ? 2 * shape.corners : 3); i++)
+        sk_text_appendf(out, "%s%s", i ? "," : "", sk_text_number(shape.xy[i], 9, number, sizeof number));
+    return true;
+}

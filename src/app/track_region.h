@@ -16,4 +16,7 @@ sk_status sk_track_region_add(const char *text, bool exclude, sk_region **region
 sk_status sk_track_region_mask(const char *path, sk_region **region, sk_text *identity,
                                sk_error *err) SK_MUST_CHECK;
 
+/* The region's shape as such a text, added to `out`; false past the last. */
+bool sk_track_region_text(const sk_region *region, size_t index, sk_text *out);
+
 #endif

@@ -158,7 +158,7 @@ uint32_t sk_draw_palette(int i)
 uint32_t sk_draw_identity(int i)
 {
     static const uint32_t colours[] = {0xE69F00, 0x56B4E9, 0x009E73, 0xF0E442, 0x0072B2, 0xD55E00,
-                                       0xCC79A7, 0xFFFFFF, 0x882255, 0x44AA99, 0xDDCC77, 0x332288};
+                                       0xCC79A7, 0xFFFFFF, 0x882255, 0x9933FF, 0xDDCC77, 0x332288};
     const int n = (int)(sizeof colours / sizeof *colours);
     return colours[(i % n + n) % n];
 }

@@ -9,6 +9,8 @@
 static const sk_route routes[] = {
     {SK_METHOD_GET, "about", sk_serve_about},
     {SK_METHOD_POST, "command", sk_serve_command},
+    {SK_METHOD_GET, "config", sk_serve_config},
+    {SK_METHOD_POST, "config", sk_serve_config_save},
     {SK_METHOD_POST, "demo", sk_serve_demo},
     {SK_METHOD_GET, "doctor", sk_serve_doctor},
     {SK_METHOD_GET, "events", sk_serve_events},

@@ -32,6 +32,8 @@ const char *const *sk_routes_headers(void);
     sk_status sk_serve_##name(sk_server *server, const sk_request *request, sk_reply *reply, sk_error *err)
 SK_SERVE(about);
 SK_SERVE(command);
+SK_SERVE(config);
+SK_SERVE(config_save);
 SK_SERVE(demo);
 SK_SERVE(doctor);
 SK_SERVE(events);

@@ -84,6 +84,31 @@ static bool is_refused(const char *name)
     return false;
 }
 
+bool sk_wish_takes(const sk_server *server, const char *command, const char *name)
+{
+    return server->doors.kind && server->doors.kind(command, name) && !is_refused(name);
+}
+
+/* A configuration may name files anywhere: it counts for how animals are followed, and for nothing that is opened. */
+static sk_status check_config(const sk_config_value *settings, const sk_wish *w, sk_error *err)
+{
+    sk_track_config_run run = {0};
+    const char *path = NULL;
+    for (int32_t i = 0; i < w->n_words; i++)
+        if (strncmp(w->words[i], "--config=", 9) == 0)
+            path = w->words[i] + 9;
+    if (!path)
+        return SK_OK;
+    sk_status status = sk_track_config_run_read(path, &run, err);
+    if (status == SK_OK && (run.n_words || run.base))
+        status = sk_fail(err, SK_ERR_ARG, "%s: says what is run, too: load it into the page", path);
+    else if (status == SK_OK && !sk_config_get(settings, "model") && !sk_config_get(settings, "detector") &&
+             !sk_config_get(settings, "detections"))
+        status = sk_fail(err, SK_ERR_ARG, "with --config name what finds the animals, too");
+    sk_track_config_run_free(&run);
+    return status;
+}
+
 /* One value as the command line has it. */
 static sk_status value_text(const char *name, const sk_config_value *value, sk_text *out, sk_error *err)
 {
@@ -143,7 +168,7 @@ static sk_status add_option(sk_server *server, const char *name, const sk_config
                             sk_error *err)
 {
     const char kind = server->doors.kind ? server->doors.kind(w->command, name) : 0;
-    if (!kind || is_refused(name))
+    if (!sk_wish_takes(server, w->command, name))
         return sk_fail(err, SK_ERR_ARG, "%s has no setting \"%.60s\" here", w->command, name);
     if (value->kind == SK_CONFIG_NULL)
         return SK_OK;
@@ -290,6 +315,7 @@ sk_status sk_wish_read(sk_server *server, const sk_config_value *root, bool fold
     SK_TRY(check_config(server, settings, w, err));
     if (!w->source && !sk_config_get(settings, "detections"))
         return sk_fail(err, SK_ERR_ARG, "%s needs a video", command);
+    SK_TRY(check_config(settings, w, err));
     if (server->doors.check) /* before a folder is made */
         SK_TRY(server->doors.check(w->command, w->n_words, (const char *const *)w->words, err));
     SK_TRY(choose_folder(server, settings, folder, w, err));

@@ -20,6 +20,8 @@ typedef struct sk_wish {
 sk_status sk_wish_read(sk_server *server, const sk_config_value *root, bool folder, sk_wish *wish,
                        sk_error *err) SK_MUST_CHECK;
 void sk_wish_free(sk_wish *wish);
+/* Is there such an option, and may the page use it? */
+bool sk_wish_takes(const sk_server *server, const char *command, const char *name);
 
 sk_status sk_wish_add(sk_wish *wish, sk_error *err, const char *format, ...) SK_MUST_CHECK SK_PRINTF(3, 4);
 /* The whole line, with the words quoted as a shell wants them. */

@@ -156,3 +156,12 @@ bool sk_region_holds(const sk_region *region, double x, double y)
         return false;
     return region->mask[(size_t)y * (size_t)region->width + (size_t)x] != 0;
 }
+
+bool sk_region_shape_at(const sk_region *region, size_t index, sk_region_shape *out)
+{
+    if (!region || index >= region->n)
+        return false;
+    *out = (sk_region_shape){region->shapes[index].include, region->shapes[index].corners,
+                             region->shapes[index].xy};
+    return true;
+}

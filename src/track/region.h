@@ -29,6 +29,14 @@ sk_status sk_region_set_mask(sk_region *region, const uint8_t *values, int32_t w
 sk_status sk_region_fits(const sk_region *region, const char *source, int32_t width, int32_t height,
                          sk_error *err) SK_MUST_CHECK;
 
+/* A shape that was added: x, y of its corners, or of a circle (0 corners) x, y, radius; lent. False past the last. */
+typedef struct sk_region_shape {
+    bool include;
+    int32_t corners;
+    const double *xy;
+} sk_region_shape;
+bool sk_region_shape_at(const sk_region *region, size_t index, sk_region_shape *out);
+
 /* Pixels, pixel edges at whole numbers. */
 bool sk_region_holds(const sk_region *region, double x, double y);
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A first visit with the real server, from the printed link to a corrected copy: demo, test on a frame, region, a wrong
 file, a run that is watched, reloaded, stopped and continued, the lock, results, a swap, downloads."""
+import json
 import os
 import signal
 import sys
@@ -148,6 +149,40 @@ def region(v):
     b.until("gone", "!document.querySelector('.as_command .command').textContent.includes('roi')")
     b.click(".segments label", "Off")
     b.click("[data-tab=start]")
+
+
+def configuration(v):
+    """settings are saved as a file that the command line reads, and read again; so are hydra-suite's"""
+    b = v.browser
+    command = lambda: b.script("return document.querySelector('.as_command .command').textContent")
+    b.put("[data-front=animals]", "6")
+    b.until("in the command", "document.querySelector('.as_command .command').textContent.includes('--animals=6')")
+    first = command()
+    scene = b.script("return document.querySelector('.path input').value")
+    saved = os.path.join(os.path.dirname(scene), "mine.json")
+    b.click("#config_save")
+    b.put("dialog input", saved)
+    b.click("dialog button.main")
+    b.until_text("Saved: " + saved)
+    theirs = os.path.join(os.path.dirname(scene), "hydra.json")
+    with open(theirs, "w", encoding="utf-8") as file:
+        json.dump({"file_path": scene, "yolo_obb_direct_model_path": os.path.join(v.served.models, "demo-obb.pt"), "max_targets": 3, "fps": 30,
+                   "reference_body_size": 60, "start_frame": 1, "end_frame": 4, "compute_runtime": "cpu", "dataset_class_name": "fish",
+                   "roi_shapes": [{"type": "circle", "params": [320, 240, 200], "mode": "include"}]}, file)
+    b.click("#config_load")
+    b.click("dialog .entry", "hydra.json")
+    b.until("loaded", "document.querySelector('[data-front=animals]').value === '3' && document.querySelector('.notes')?.innerText.includes('dataset_class_name')")
+    b.until("the command", "document.querySelector('.as_command .command').textContent.includes('hydra.json')")
+    for part in ("--animals=3", "--frames=1:5", "--roi=circle:320,240,200", "demo-obb.pt"):
+        v.expect(part in command().replace("'", ""), f"{part}: {command()}")
+    b.picture("configuration.png")
+    b.click("#config_load")
+    b.click("dialog .entry", "mine.json")
+    b.until("as it was", f"document.querySelector('.as_command .command').textContent === {json.dumps(first)}")
+    v.served.skitter("track", "--config", saved, "--frames", "0:4", "--no-cache", "-o", "by_config")
+    v.expect(os.path.exists(os.path.join(v.served.data, "by_config", "tracks.csv")), "a terminal reads it")
+    b.click("[data-tab=start]")
+    b.put("[data-front=animals]", "")
 
 
 def refused(v):
@@ -398,5 +433,5 @@ if __name__ == "__main__":
         v.frames = v.seconds * 30
         return v
 
-    sys.exit(visit.run(begin, [reset, opens, demo, gating, wrong_file, browser_of_files, test_on_frame, region, refused, long_video, lock, stopped,
+    sys.exit(visit.run(begin, [reset, opens, demo, gating, wrong_file, browser_of_files, test_on_frame, region, configuration, refused, long_video, lock, stopped,
                                continued, queued, done, results, swapped, downloads, terminal_run, predicted, doctor, server_gone], place.close))

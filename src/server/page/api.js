@@ -65,6 +65,8 @@ export const api = {
     picture,
     frame_url: (source, n, width, within) => address('frame', {source, n, width, within}),
     settings: (command) => get('settings', {command}),
+    config: (path) => get('config', {path}),
+    config_save: (path, wish, replace) => post('config', {path, replace, ...wish}),
     test_frame: (wish, signal) => post('test-frame', wish, signal),
     command: (wish, signal) => post('command', wish, signal),
     runs: () => get('runs'),

@@ -53,6 +53,11 @@ export function region_list(player, regions, onchange) {
         element: h('div', {class: 'stack'}, h('p', {class: 'dim small'}, t('roi.why')), shapes, list,
             h('div', null, h('button', {type: 'button', onclick: add}, t('roi.add'))), h('p', {class: 'dim small'}, t('roi.words'))),
         giveup: pen.giveup,
+        /* The list was changed elsewhere. */
+        again() {
+            draw();
+            player.redraw();
+        },
         draw(c, unit) {
             const v = player.video();
             draw_regions(c, regions.map(read_region).filter(Boolean), v.width, v.height, unit);

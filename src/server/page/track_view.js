@@ -4,11 +4,13 @@ import {h, check, segments} from './dom.js';
 import {api} from './api.js';
 import {kept, store} from './store.js';
 import {workspace} from './workspace.js';
-import {video_field, model_field, results_card, lay_out} from './work_fields.js';
+import {video_field, model_field, number_field, results_card, lay_out} from './work_fields.js';
 import {region_list} from './region_list.js';
 import {runtime_chooser} from './runtime_chooser.js';
 import {settings_panel} from './settings_panel.js';
-import {use_pipelines} from './runtimes.js';
+import {config_files} from './config_files.js';
+import {frame_range} from './frame_range.js';
+import {choose_runtime, use_pipelines} from './runtimes.js';
 import {keys_of_view} from './shortcuts.js';
 import {complain, notice} from './notices.js';
 import {refresh_recent} from './recent.js';
@@ -63,6 +65,10 @@ export function open_track(main) {
         words: {test: t('track.test'), start: t('track.start'), idle: t('track.idle')}});
     const regions = region_list(work.player, s.regions, () => changed());
     const chooser = runtime_chooser(t('track.runtime'));
+    const elsewhere = () => { form.again(); changed(); };
+    const range = frame_range(work.player, s.values, elsewhere);
+    const animals = number_field('animals', t('track.animals'), t('track.animals_why'), s.values, elsewhere);
+    const files = config_files({wish: () => ({...wish(), settings: {...wish().settings, out: undefined}}), missing, apply, place: () => s.video.replace(/\/[^/]*$/, '')});
 
     const video = video_field(s, work, (found) => {
         facts.video = found;
@@ -114,6 +120,44 @@ export function open_track(main) {
         changed();
     }
 
+    /* The models of a run: alone they find or pose; SLEAP's first of two is the centroid; else the second poses. */
+    async function put_models(list, still) {
+        const facts_of = await Promise.all(list.map((path) => api.probe(path).then((f) => f.model).catch(() => null)));
+        const poses = (m) => m?.pipeline?.endsWith('_pose');
+        const last = facts_of.at(-1);
+        const both = list.length > 1 && !poses(facts_of[0]);
+        s.method = still ? 'background' : 'model';
+        s.detection = still || both || !poses(last);
+        s.pose = list.length > 0 && (still || list.length > 1 || poses(last));
+        detection_on.input.checked = s.detection;
+        pose_switch.input.checked = s.pose;
+        method.choose(s.method);
+        if (s.pose && last) set_backend(last.family);
+        if (s.detection && !still && list.length) await detector.set(list[0]);
+        if (!s.detection && list.length > 1) await centroid.set(list[0]);
+        if (s.pose) await pose_model.set(list.at(-1));
+    }
+
+    /* A file's settings into the fields. What follows animals stays in a file that says nothing else, and counts from there. */
+    async function apply({path, whole, settings, tracker, runtime}) {
+        const {source = [], model = [], detector: by, roi = [], set, out: place, ...rest} = settings;
+        for (const key of Object.keys(s.values)) delete s.values[key];
+        for (const key of Object.keys(s.sets)) delete s.sets[key];
+        Object.assign(s.values, rest);
+        if (!whole) s.values.config = path;
+        else for (const [name, value] of Object.entries(tracker)) s.sets[name] = value;
+        if (!whole && tracker.animals) s.values.animals = tracker.animals;
+        s.regions.splice(0, s.regions.length, ...roi);
+        if (model.length || by === 'background') await put_models(model, by === 'background');
+        if (source.length) await video.set(source[0]);
+        form.again();
+        range.again();
+        animals.again();
+        regions.again();
+        repipe();
+        if (runtime && runtime !== store.get('runtimes')?.saved) await choose_runtime(runtime);
+    }
+
     async function demo() {
         try {
             const done = notice(t('demo.making'));
@@ -125,6 +169,7 @@ export function open_track(main) {
             if (made.pose && !s.pose_model) pose_model.set(made.pose);
             s.values.animals ??= made.animals;
             form.again();
+            animals.again();
             repipe();
             notice(t('demo.ready'));
         } catch (error) {
@@ -134,10 +179,12 @@ export function open_track(main) {
 
     const start_page = h('div', {class: 'stack'},
         h('section', {class: 'card'}, h('h2', null, t('track.files')), video.element,
-            h('div', {class: 'row'}, h('button', {type: 'button', class: 'small', id: 'demo', onclick: demo}, t('demo.try')), h('span', {class: 'dim small'}, t('demo.why')))),
+            h('div', {class: 'row'}, h('button', {type: 'button', class: 'small', id: 'demo', onclick: demo}, t('demo.try')), h('span', {class: 'dim small'}, t('demo.why'))),
+            h('div', {class: 'row top_aligned'}, h('div', {class: 'grow'}, animals.element)), range.element),
         h('section', {class: 'card'}, h('h2', null, t('track.pipelines')), detection_on, method, detector.element,
             pose_switch, backend, pose_model.element, centroid.element),
-        h('section', {class: 'card', id: 'performance'}, h('h2', null, t('track.performance')), chooser), results_card(s, () => changed()));
+        h('section', {class: 'card', id: 'performance'}, h('h2', null, t('track.performance')), chooser), results_card(s, () => changed()),
+        h('section', {class: 'card'}, h('h2', null, t('config.title')), files));
     const region_page = h('div', {class: 'card'}, regions.element);
     lay_out(main, t('track.title'), [['start', t('track.start_tab'), start_page], ['region', t('track.region_tab'), region_page],
         ['settings', t('track.settings_tab'), form.element]], keeper, work);

@@ -27,6 +27,20 @@ export function model_field(label, why, value, onfacts, unfit) {
     return path_field({label, why, title: t('track.choose_model'), wants: ['model'], recent: () => recent_of('models'), value, onfacts, unfit});
 }
 
+/* A whole number of the settings that people change first. */
+export function number_field(name, label, why, values, changed) {
+    const input = h('input', {type: 'number', min: 1, step: 1, data: {front: name}, onchange: () => {
+        input.setAttribute('aria-invalid', String(!input.checkValidity()));
+        if (!input.checkValidity()) return;
+        if (input.value === '') delete values[name];
+        else values[name] = Number(input.value);
+        changed();
+    }});
+    const again = () => { input.value = values[name] ?? ''; };
+    again();
+    return {element: field(label, input, why), again};
+}
+
 export function results_card(s, changed) {
     const out = h('input', {type: 'text', value: s.out, placeholder: t('track.out_usual'), onchange: () => { s.out = out.value.trim(); changed(); }});
     return h('section', {class: 'card'}, h('h2', null, t('track.results')), field(t('track.out'), out, t('track.out_why')));
