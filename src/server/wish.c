@@ -89,26 +89,6 @@ bool sk_wish_takes(const sk_server *server, const char *command, const char *nam
     return server->doors.kind && server->doors.kind(command, name) && !is_refused(name);
 }
 
-/* A configuration may name files anywhere: it counts for how animals are followed, and for nothing that is opened. */
-static sk_status check_config(const sk_config_value *settings, const sk_wish *w, sk_error *err)
-{
-    sk_track_config_run run = {0};
-    const char *path = NULL;
-    for (int32_t i = 0; i < w->n_words; i++)
-        if (strncmp(w->words[i], "--config=", 9) == 0)
-            path = w->words[i] + 9;
-    if (!path)
-        return SK_OK;
-    sk_status status = sk_track_config_run_read(path, &run, err);
-    if (status == SK_OK && (run.n_words || run.base))
-        status = sk_fail(err, SK_ERR_ARG, "%s: says what is run, too: load it into the page", path);
-    else if (status == SK_OK && !sk_config_get(settings, "model") && !sk_config_get(settings, "detector") &&
-             !sk_config_get(settings, "detections"))
-        status = sk_fail(err, SK_ERR_ARG, "with --config name what finds the animals, too");
-    sk_track_config_run_free(&run);
-    return status;
-}
-
 /* One value as the command line has it. */
 static sk_status value_text(const char *name, const sk_config_value *value, sk_text *out, sk_error *err)
 {
@@ -189,15 +169,19 @@ static sk_status add_option(sk_server *server, const char *name, const sk_config
 static sk_status check_config(const sk_server *server, const sk_config_value *settings, const sk_wish *w,
                               sk_error *err)
 {
-    const char *given = sk_config_text(sk_config_get(settings, "config"));
-    const bool models =
-        sk_config_count(sk_config_get(settings, "model")) || sk_config_text(sk_config_get(settings, "model"));
-    char *path = NULL;
+    const bool models = sk_config_count(sk_config_get(settings, "model")) ||
+                        sk_config_text(sk_config_get(settings, "model")) ||
+                        sk_config_text(sk_config_get(settings, "detector"));
+    const char *given = NULL;
     sk_track_config_run named = {0};
+    for (int32_t i = 0; i < w->n_words; i++)
+        if (strncmp(w->words[i], "--config=", 9) == 0) /* its real path */
+            given = w->words[i] + 9;
     if (!given)
         return SK_OK;
-    SK_TRY(sk_roots_resolve(&server->roots, given, &path, err));
-    sk_status status = sk_track_config_run_read(path, &named, err);
+    sk_status status = sk_track_config_run_read(given, &named, err);
+    if (status == SK_OK && (named.n_words || named.base))
+        status = sk_fail(err, SK_ERR_ARG, "%.300s: says what is run, too: load it into the page", given);
     const char *paths[] = {w->source ? NULL : named.source, models ? NULL : named.models[0],
                            models ? NULL : named.models[1]};
     for (size_t i = 0; i < sizeof paths / sizeof *paths && status == SK_OK; i++) {
@@ -211,7 +195,6 @@ static sk_status check_config(const sk_server *server, const sk_config_value *se
                         given, paths[i]);
     }
     sk_track_config_run_free(&named);
-    sk_free(path);
     return status;
 }
 
@@ -315,7 +298,6 @@ sk_status sk_wish_read(sk_server *server, const sk_config_value *root, bool fold
     SK_TRY(check_config(server, settings, w, err));
     if (!w->source && !sk_config_get(settings, "detections"))
         return sk_fail(err, SK_ERR_ARG, "%s needs a video", command);
-    SK_TRY(check_config(settings, w, err));
     if (server->doors.check) /* before a folder is made */
         SK_TRY(server->doors.check(w->command, w->n_words, (const char *const *)w->words, err));
     SK_TRY(choose_folder(server, settings, folder, w, err));
