@@ -27,6 +27,7 @@ class State:
     locked = []
     corrections = []
     runs = []
+    started = []  # the settings of every run that was begun
     stranger = False  # this page's token is that of an earlier start
     missing = ()  # frames that cannot be read
     early = []  # frames that are given in place of those that were asked for, while somebody is in a hurry
@@ -137,6 +138,7 @@ def answer(method, path, query, body):
         return {"command_line": "skitter track " + json.dumps(body["settings"])}
     if path == "runs":
         if method == "POST":
+            State.started.append(body["settings"])
             State.runs = [run(10)]
             return State.runs[0]
         return {"runs": State.runs}

@@ -187,6 +187,38 @@ def shortcuts(v):
     b.until("by the scrubber", "document.querySelector('.stage canvas').dataset.frame === '1'")
 
 
+def beside_the_original(v):
+    """where users of the original look: names of its tabs, frames from here to there, several videos, how long a body is"""
+    b = v.browser
+    v.go("track")
+    b.until("settings", "document.querySelector('[data-name=gate]')")
+    names = b.script("return [...document.querySelectorAll('[role=tabpanel] details summary')].map((e) => e.textContent)")
+    v.expect([n for n in ("Find animals", "Analyze individuals", "Track movement") if n in names] == ["Find animals", "Analyze individuals", "Track movement"], f"groups: {names}")
+    v.expect(b.script("return document.querySelector('[data-name=gate]').closest('details').querySelector('summary').textContent") == "Track movement", "the tracker's own are among them")
+    b.put(".path input", "/data/fish.mp4")
+    b.until("looked at", "document.querySelector('.facts').innerText.includes('320 × 240')")
+    if b.script("return [...document.querySelectorAll('label.check')].find((e) => e.textContent.startsWith('Pose')).querySelector('input').checked"):
+        b.click("label.check", "Pose")
+    b.script("document.querySelectorAll('.path input')[1].id = 'detector'")
+    b.put("#detector", "/data/boxes.pt")
+    b.script("const r = document.querySelector('.scrubber input[type=range]'); r.value = 30; r.dispatchEvent(new Event('input'))")
+    b.until("there", "document.querySelector('.stage canvas').dataset.frame === '30'")
+    b.click("[aria-label='First frame: this frame']")
+    b.until("from there", "document.querySelector('.as_command .command').textContent.includes('30:')")
+    b.click(".more_videos summary")
+    b.put(".more_videos textarea", "/data/two.mp4\n/data/three.mp4\n")
+    b.until("counted", "document.querySelector('.more_videos summary').textContent === 'More videos (2)'")
+    b.until("ready", "[...document.querySelectorAll('.actions button')].find((e) => e.textContent === 'Start').disabled === false")
+    b.click(".actions button", "Test on this frame")
+    b.until("how long", "document.querySelector('.answer').innerText.includes('boxes 40 px long')")
+    STATE.started = []
+    b.click(".actions button", "Start")
+    b.until("all", "document.getElementById('live').textContent.includes('3 runs')")
+    v.expect([s["source"] for s in STATE.started] == [["/data/fish.mp4"], ["/data/two.mp4"], ["/data/three.mp4"]], f"started: {STATE.started}")
+    v.expect(all(s["frames"] == "30:" for s in STATE.started), f"the same settings: {STATE.started}")
+    b.put(".more_videos textarea", "")
+
+
 def in_step(v):
     """a frame that takes long is shown by earlier ones, each with its own number"""
     b = v.browser
@@ -314,5 +346,5 @@ def stranger(v):
 if __name__ == "__main__":
     visit.needed()
     server, url = fixture_server.start()
-    sys.exit(visit.run(lambda: visit.Visit("made_up", url), [gating, reset_notice, same_runtime, lock, views, checker, steady, keyboard, shortcuts, in_step, dropped, pasted, no_picture,
+    sys.exit(visit.run(lambda: visit.Visit("made_up", url), [gating, reset_notice, same_runtime, lock, views, checker, steady, keyboard, shortcuts, in_step, beside_the_original, dropped, pasted, no_picture,
                                                                               exporting, two_animals, stranger]))

@@ -6,16 +6,21 @@ import {t} from './texts.js';
 
 /* Those with a place of their own in the workspaces. */
 const elsewhere = new Set(['source', 'model', 'out', 'roi', 'roi-exclude', 'runtime', 'detector', 'set', 'json', 'events', 'help', 'quiet', 'verbose', 'resume', 'restart']);
+/* In the order, and under the names, of the original's tabs; the tracker's own settings stand among the command's. */
 const groups = [
-    ['found', ['animals', 'conf', 'iou', 'classes', 'max-det', 'agnostic', 'peak-threshold', 'max-instances', 'centroid-peak-threshold']],
-    ['tracking', ['tracker', 'online', 'tell-covered', 'config', 'detections']],
+    ['found', ['animals', 'conf', 'iou', 'classes', 'max-det', 'agnostic', 'detections', 'body', 'min_score', 'min_area', 'max_area', 'min_aspect', 'max_aspect',
+        'max_overlap', 'max_detections']],
+    ['individuals', ['pose', 'peak-threshold', 'max-instances', 'centroid-peak-threshold', 'crop-batch', 'crop-turned', 'mask-neighbours', 'looks']],
+    ['tracking', ['tracker', 'fps', 'tell-covered', 'config']],
+    ['clean', ['online', 'offline-steps', 'steady', 'stitch_gap', 'interpolate_gap', 'flip_burst', 'shortest', 'velocity_limit', 'smoothing']],
     ['source', ['frames', 'roi-mask', 'colour', 'hwaccel', 'max-pixels', 'loop', 'video-list']],
     ['results', ['format', 'save-overlay', 'draw', 'line-width', 'no-empty', 'no-report']],
     ['speed', ['batch', 'threads', 'precision', 'imgsz', 'rect', 'nms', 'devices', 'allow-failover', 'allow-fallback', 'cache', 'no-cache']],
 ];
 
-function group_of(name) {
-    return groups.find(([, names]) => names.includes(name))?.[0] ?? 'more';
+function group_of(name, otherwise) {
+    if (name.startsWith('background_')) return 'found';
+    return groups.find(([, names]) => names.includes(name))?.[0] ?? otherwise;
 }
 
 function control_of(option, value, change) {
@@ -83,9 +88,11 @@ export function settings_form(table, values, sets, fits, changed) {
     const boxes = [];
     const sections = new Map([...groups.map(([g]) => g), 'more'].map((g) => [g, []]));
     for (const option of table.options)
-        if (!elsewhere.has(option.name)) sections.get(group_of(option.name)).push([option, row(option, `--${option.name}`, values, changed)]);
-    const trackers = (table.set ?? []).map((option) => [option, row({kind: 'real', ...option}, option.name, sets, changed)]);
-    for (const [name, list] of [...sections, ['set', trackers]]) {
+        if (!elsewhere.has(option.name)) sections.get(group_of(option.name, 'more')).push([option, row(option, `--${option.name}`, values, changed)]);
+    const options = new Set(table.options.map((o) => o.name));
+    for (const option of table.set ?? []) /* what is an option, too, is one row */
+        if (!options.has(option.name)) sections.get(group_of(option.name, 'tracking')).push([option, row({kind: 'real', ...option}, option.name, sets, changed)]);
+    for (const [name, list] of sections) {
         if (!list.length) continue;
         const box = h('details', {open: name === 'found'}, h('summary', null, t(`settings.group.${name}`)),
             h('div', {class: 'stack settings'}, list.map(([, element]) => element)));

@@ -10,6 +10,7 @@ import {runtime_chooser} from './runtime_chooser.js';
 import {settings_panel} from './settings_panel.js';
 import {config_files} from './config_files.js';
 import {frame_range} from './frame_range.js';
+import {more_videos} from './more_videos.js';
 import {choose_runtime, use_pipelines} from './runtimes.js';
 import {keys_of_view} from './shortcuts.js';
 import {complain, notice} from './notices.js';
@@ -17,7 +18,7 @@ import {refresh_recent} from './recent.js';
 import {t} from './texts.js';
 
 const usual = {tab: 'start', video: '', detection: true, method: 'model', detector: '', pose: false, backend: 'yolo', pose_model: '', centroid: '',
-    regions: [], out: '', values: {}, sets: {}};
+    regions: [], out: '', values: {}, sets: {}, more: []};
 
 export function open_track(main) {
     const keeper = kept('track', usual);
@@ -61,14 +62,24 @@ export function open_track(main) {
         return {command: 'track', settings};
     }
 
-    const work = workspace({command: 'track', wish, missing, extra_draw: (c, unit) => regions.draw(c, unit),
+    /* One run for each video; a folder that is named has one in it for each. */
+    function wishes() {
+        const mine = wish();
+        const stem = (path) => path.replace(/^.*\//, '').replace(/\.[^.]*$/, '');
+        return [s.video, ...s.more.filter((path) => path !== s.video)].map((path, _, all) => ({...mine,
+            settings: {...mine.settings, source: [path], ...(s.out && all.length > 1 ? {out: `${s.out}/${stem(path)}`} : {})}}));
+    }
+
+    const work = workspace({command: 'track', wish, wishes, missing, extra_draw: (c, unit) => regions.draw(c, unit),
         words: {test: t('track.test'), start: t('track.start'), idle: t('track.idle')}});
     const regions = region_list(work.player, s.regions, () => changed());
     const chooser = runtime_chooser(t('track.runtime'));
     const elsewhere = () => { form.again(); changed(); };
+    const place = () => s.video.replace(/\/[^/]*$/, '');
+    const more = more_videos(s.more, place, () => changed());
     const range = frame_range(work.player, s.values, elsewhere);
     const animals = number_field('animals', t('track.animals'), t('track.animals_why'), s.values, elsewhere);
-    const files = config_files({wish: () => ({...wish(), settings: {...wish().settings, out: undefined}}), missing, apply, place: () => s.video.replace(/\/[^/]*$/, '')});
+    const files = config_files({wish: () => ({...wish(), settings: {...wish().settings, source: [s.video, ...s.more], out: undefined}}), missing, apply, place});
 
     const video = video_field(s, work, (found) => {
         facts.video = found;
@@ -149,7 +160,9 @@ export function open_track(main) {
         if (!whole && tracker.animals) s.values.animals = tracker.animals;
         s.regions.splice(0, s.regions.length, ...roi);
         if (model.length || by === 'background') await put_models(model, by === 'background');
+        s.more.splice(0, s.more.length, ...source.slice(1));
         if (source.length) await video.set(source[0]);
+        more.again();
         form.again();
         range.again();
         animals.again();
@@ -178,7 +191,7 @@ export function open_track(main) {
     }
 
     const start_page = h('div', {class: 'stack'},
-        h('section', {class: 'card'}, h('h2', null, t('track.files')), video.element,
+        h('section', {class: 'card'}, h('h2', null, t('track.files')), video.element, more.element,
             h('div', {class: 'row'}, h('button', {type: 'button', class: 'small', id: 'demo', onclick: demo}, t('demo.try')), h('span', {class: 'dim small'}, t('demo.why'))),
             h('div', {class: 'row top_aligned'}, h('div', {class: 'grow'}, animals.element)), range.element),
         h('section', {class: 'card'}, h('h2', null, t('track.pipelines')), detection_on, method, detector.element,

@@ -28,8 +28,9 @@ function action(text, run, main) {
     return button;
 }
 
-/* command: track | predict; wish(): {command, settings} or null while something is missing; missing(): what */
-export function workspace({command, words, wish, missing, extra_draw, onframe}) {
+/* command: track | predict; wish(): {command, settings} or null while something is missing; missing(): what; wishes(): all that Start
+ * begins, where that is more than one */
+export function workspace({command, words, wish, wishes, missing, extra_draw, onframe}) {
     const stage = player();
     const answer = h('div', {class: 'answer small', role: 'status'}, words.idle);
     const line = h('pre', {class: 'mono command', tabindex: 0, 'aria-label': t('work.command')});
@@ -47,8 +48,10 @@ export function workspace({command, words, wish, missing, extra_draw, onframe}) 
         try {
             const frame = stage.wanted();
             found = await api.test_frame({...body, frame});
+            const bodies = found.instances.filter((one) => one.box).map((one) => Math.max(one.box[2], one.box[3])).sort((a, b) => a - b);
             const numbers = {outside: found.outside, n: found.instances.length, frame: found.frame, ms: number_text(found.ms, 0), runtime: runtime_label(found.runtime)};
-            say(answer, found.outside ? t('work.found_within', numbers) : t('work.found', numbers));
+            say(answer, (found.outside ? t('work.found_within', numbers) : t('work.found', numbers))
+                + (bodies.length ? t('work.bodies', {px: number_text(bodies[bodies.length >> 1], 0)}) : ''));
             stage.redraw();
         } catch (error) {
             found = null;
@@ -56,8 +59,10 @@ export function workspace({command, words, wish, missing, extra_draw, onframe}) 
         }
     });
     const start = action(words.start, async () => {
-        const run = await about_run(() => api.run_start(wish()));
-        announce(t('work.started', {title: run.title}));
+        const all = wishes?.() ?? [wish()];
+        let run = null;
+        for (const one of all) run = await about_run(() => api.run_start(one));
+        announce(all.length > 1 ? t('work.started_many', {n: all.length}) : t('work.started', {title: run.title}));
     }, true);
     const stop = action(t('work.stop'), () => about_run(() => api.run_stop(latest.id)));
     const go_on = action(t('work.continue'), () => about_run(() => api.run_continue(latest.id)));
