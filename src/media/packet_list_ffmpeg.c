@@ -15,7 +15,7 @@ static int compare_pts(const void *a, const void *b)
 /* Two frames at one time cannot be told apart. */
 static bool differ(const sk_packet_list *list)
 {
-    for (size_t i = 1; i < list->count; i++)
+    for (size_t i = 1; list->frames && i < list->count; i++)
         if (list->frames[i].pts == list->frames[i - 1].pts)
             return false;
     return true;
