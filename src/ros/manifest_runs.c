@@ -3,6 +3,7 @@
 
 #include "base/named.h"
 #include "ros/manifest_fields.h"
+#include "ros/ros_names.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -192,9 +193,31 @@ static void check_default(const sk_manifest *m, const sk_manifest_parameter *p, 
     else if (!list && !in_range(known, value))
         sk_manifest_wrong(m, value, problems, "the parameter '%s' lies between %g and %g", p->name,
                           known->min, known->max);
+    else if (strcmp(p->name, "input_topic") == 0 && !sk_ros_topic_name(sk_config_text(value)))
+        sk_manifest_wrong(m, value, problems, "the parameter 'input_topic': ROS allows no topic '%s'",
+                          sk_config_text(value));
     else if (known->choices && sk_config_text(value) && !is_choice(known->choices, sk_config_text(value)))
         sk_manifest_wrong(m, value, problems, "the parameter '%s' is one of %s, not '%s'", p->name,
                           known->choices + (*known->choices == '|'), sk_config_text(value));
+}
+
+/* Parameters whose defaults stand elsewhere in the manifest: two places would contradict each other. */
+static bool is_elsewhere(const sk_manifest *m, const sk_manifest_parameter *p, const sk_ros_meaning *meaning,
+                         sk_problems *problems)
+{
+    const sk_config_value *at = sk_config_get(p->at, "name");
+    if (strcmp(p->name, "weights_path") == 0 || strcmp(p->name, "second_weights_path") == 0)
+        sk_manifest_wrong(m, at, problems, "the parameter '%s' follows from source.weights: write it there",
+                          p->name);
+    else if (strcmp(p->name, "variant") == 0)
+        sk_manifest_wrong(m, at, problems,
+                          "the parameter 'variant' follows from the request and "
+                          "model.default_variant");
+    else if (strcmp(p->name, "input_topic") == 0 && meaning->input)
+        sk_manifest_wrong(m, at, problems, "the parameter 'input_topic' follows from ros.subscribers");
+    else
+        return false;
+    return true;
 }
 
 static void check_parameter(const sk_manifest *m, const sk_manifest_parameter *p,
@@ -220,7 +243,8 @@ static void check_parameter(const sk_manifest *m, const sk_manifest_parameter *p
                           p->type);
         return;
     }
-    check_default(m, p, known, problems);
+    if (!is_elsewhere(m, p, meaning, problems))
+        check_default(m, p, known, problems);
 }
 
 void sk_manifest_meaning(const sk_manifest *m, sk_ros_meaning *meaning, sk_problems *problems)

@@ -133,7 +133,10 @@ static void what_no_node_could_do_is_told(void **state)
                                     "  - {name: classes, type: list, default: [dog]}\n"
                                     "  - {name: max_detections, type: float, default: 3.0}\n"
                                     "  - {name: qos_reliability, type: string, default: perfect}\n"
-                                    "  - {name: peak_threshold, type: float, default: 0.2}\n";
+                                    "  - {name: peak_threshold, type: float, default: 0.2}\n"
+                                    "  - {name: weights_path, type: string, default: a.pt}\n"
+                                    "  - {name: variant, type: string, default: x}\n"
+                                    "  - {name: input_topic, type: string, default: 'a b'}\n";
     sk_error err = {0};
     sk_problems problems = {0};
     sk_manifest *m = NULL;
@@ -156,7 +159,10 @@ static void what_no_node_could_do_is_told(void **state)
             "m.yaml:18:42: the parameter 'classes' takes a list of whole numbers",
             "m.yaml:19:34: the parameter 'max_detections' is of type int, not float",
             "m.yaml:20:52: the parameter 'qos_reliability' is one of best_effort|reliable, not 'perfect'",
-            "m.yaml:21:12: the node of this model has no parameter 'peak_threshold'", NULL});
+            "m.yaml:21:12: the node of this model has no parameter 'peak_threshold'",
+            "m.yaml:22:12: the parameter 'weights_path' follows from source.weights",
+            "m.yaml:23:12: the parameter 'variant' follows from",
+            "m.yaml:24:48: the parameter 'input_topic': ROS allows no topic 'a b'", NULL});
     sk_problems_free(&problems);
     sk_manifest_close(&m);
 }
