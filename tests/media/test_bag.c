@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/fault.h"
+
+#include "base/memory.h"
+#include "formats/ros_messages.h"
+#include "formats/rosbag.h"
+#include "media/source_told.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Images of a bag as frames: pixels in the format that is wanted, stamps, ranges, rounds, images that cannot be read. */
+
+#define BEGIN ((int64_t)1700000000 * 1000000000)
+#define STEP  ((int64_t)50000000)
+
+typedef struct made {
+    const char *encoding;
+    int width, height, step;
+    const uint8_t *data;
+    size_t bytes;
+    int64_t stamp;
+} made;
+
+static const char *write_bag(const made *images, size_t count)
+{
+    static char path[512];
+    sk_error err = {0};
+    sk_bag_writer *writer = NULL;
+    sk_cdr_writer cdr = {0};
+    size_t topic = 0;
+    snprintf(path, sizeof path, "%s/images.mcap", test_folder());
+    assert_ok(sk_bag_writer_open(path, SK_BAG_MCAP, &writer, &err), &err);
+    assert_ok(sk_bag_writer_topic(writer, "/image", sk_msg_type_find("sensor_msgs/msg/Image"), &topic, &err),
+              &err);
+    for (size_t i = 0; i < count; i++) {
+        const made *m = &images[i];
+        const sk_msg_image image = {.header = {sk_msg_time_of(m->stamp), sk_msg_text_of("eye")},
+                                    .height = (uint32_t)m->height,
+                                    .width = (uint32_t)m->width,
+                                    .encoding = sk_msg_text_of(m->encoding),
+                                    .step = (uint32_t)m->step,
+                                    .data = {m->data, m->bytes}};
+        assert_ok(sk_msg_encode(&sk_msg_image_layout, &image, &cdr, &err), &err);
+        assert_ok(sk_bag_writer_write(writer, topic, BEGIN + (int64_t)i * STEP, cdr.data, cdr.length, &err),
+                  &err);
+    }
+    assert_ok(sk_bag_writer_finish(&writer, &err), &err);
+    sk_cdr_writer_free(&cdr);
+    return path;
+}
+
+static sk_source *open_bag(const char *path, const sk_source_settings *settings)
+{
+    sk_source *source = NULL;
+    sk_error err = {0};
+    assert_ok(sk_source_open(path, settings, &source, &err), &err);
+    return source;
+}
+
+static sk_source_settings defaults(void)
+{
+    sk_source_settings s = SK_SOURCE_SETTINGS_INIT;
+    sk_source_defaults(&s);
+    return s;
+}
+
+/* Two pixels of the next frame. */
+static void expect_pixels(sk_source *source, const uint8_t *bytes, size_t count)
+{
+    const sk_frame *frame = NULL;
+    sk_error err = {0};
+    assert_ok(sk_source_next(source, &frame, &err), &err);
+    assert_non_null(frame);
+    assert_memory_equal(frame->data, bytes, count);
+    sk_source_release(source, frame);
+}
+
+static void pixels_in_every_format(void **state)
+{
+    (void)state;
+    static const uint8_t rgb[] = {255, 0, 0, 0, 0, 255, 9, 9, 9}, bgr[] = {0, 0, 255, 255, 0, 0},
+                         bgra[] = {0, 0, 255, 1, 255, 0, 0, 2}, grey[] = {10, 200}, wide[] = {1, 10, 2, 200};
+    const made images[] = {{"rgb8", 2, 1, 9, rgb, sizeof rgb, BEGIN}, /* a row is longer than its pixels */
+                           {"bgr8", 2, 1, 6, bgr, sizeof bgr, BEGIN},
+                           {"bgra8", 2, 1, 8, bgra, sizeof bgra, BEGIN},
+                           {"mono8", 2, 1, 2, grey, sizeof grey, BEGIN},
+                           {"mono16", 2, 1, 4, wide, sizeof wide, BEGIN}};
+    const char *path = write_bag(images, 5);
+    sk_source_settings s = defaults();
+    static const uint8_t red_blue[] = {255, 0, 0, 0, 0, 255}, blue_red[] = {0, 0, 255, 255, 0, 0},
+                         luma[] = {76, 29}, greys[] = {10, 10, 10, 200, 200, 200};
+    static const sk_pixel_format formats[] = {SK_PIXEL_RGB, SK_PIXEL_BGR, SK_PIXEL_GRAY};
+    const uint8_t *colour[] = {red_blue, blue_red, luma};
+    for (int f = 0; f < 3; f++) {
+        s.format = formats[f];
+        sk_source *source = open_bag(path, &s);
+        const size_t bytes = formats[f] == SK_PIXEL_GRAY ? 2 : 6;
+        for (int i = 0; i < 3; i++)
+            expect_pixels(source, colour[f], bytes);
+        for (int i = 0; i < 2; i++)
+            expect_pixels(source, formats[f] == SK_PIXEL_GRAY ? grey : greys, bytes);
+        sk_source_close(&source);
+    }
+}
+
+static void stamps_ranges_and_rounds(void **state)
+{
+    (void)state;
+    static const uint8_t grey[] = {1, 2};
+    made images[4];
+    for (int i = 0; i < 4; i++) /* the third has no stamp: the time of its recording counts */
+        images[i] = (made){"mono8", 2, 1, 2, grey, 2, i == 2 ? 0 : BEGIN + i * STEP};
+    const char *path = write_bag(images, 4);
+    sk_source_settings s = defaults();
+    s.first = 1;
+    s.loop = 2;
+    sk_source *source = open_bag(path, &s);
+    const sk_source_info info = sk_source_info_of(source);
+    assert_int_equal(info.kind, SK_SOURCE_VIDEO);
+    assert_true(info.width == 2 && info.height == 1 && info.total == 4 && info.frames == 6 && info.exact);
+    assert_true(info.rate > 19.99 && info.rate < 20.01 && info.stamped);
+    assert_string_equal(info.frame_id, "eye");
+    for (int i = 0; i < 6; i++) {
+        const sk_frame *frame = NULL;
+        sk_error err = {0};
+        assert_ok(sk_source_next(source, &frame, &err), &err);
+        assert_non_null(frame);
+        assert_int_equal(frame->index, i);
+        assert_int_equal(frame->wall_ns, BEGIN + (1 + i % 3) * STEP);
+        assert_int_equal(frame->time_ns, (1 + i % 3) * STEP + i / 3 * 4 * STEP);
+        sk_source_release(source, frame);
+    }
+    sk_source_close(&source);
+}
+
+static void images_that_cannot_be_read(void **state)
+{
+    (void)state;
+    static const uint8_t grey[] = {1, 2, 3, 4};
+    const made images[] = {{"mono8", 2, 1, 2, grey, 1, BEGIN}, /* too short */
+                           {"mono8", 2, 1, 2, grey, 2, BEGIN + STEP},
+                           {"what8", 2, 1, 2, grey, 2, BEGIN + 2 * STEP},
+                           {"mono8", 4, 1, 4, grey, 4, BEGIN + 3 * STEP}, /* of another size */
+                           {"mono8", 65535, 65535, 65535, grey, 4, BEGIN + 4 * STEP}};
+    const char *path = write_bag(images, 5);
+    static const char *const why[] = {"#0", "what8", "4x1", "#4"};
+    sk_source_settings s = defaults();
+    sk_error err = {0};
+    const sk_frame *frame = NULL;
+    s.skip_unreadable = true;
+    sk_source *source = open_bag(path, &s);
+    assert_ok(sk_source_next(source, &frame, &err), &err);
+    assert_non_null(frame);
+    assert_true(frame->index == 1 && frame->width == 2);
+    sk_source_release(source, frame);
+    assert_ok(sk_source_next(source, &frame, &err), &err);
+    assert_null(frame);
+    for (int i = 0; i < 4; i++) {
+        sk_unreadable u = SK_UNREADABLE_INIT;
+        assert_true(sk_source_next_unreadable(source, INT64_MAX, &u));
+        if (!strstr(u.problem, why[i]) && !strstr(u.name, why[i]))
+            fail_msg("'%s' is neither in '%s' nor in '%s'", why[i], u.name, u.problem);
+    }
+    sk_source_close(&source);
+    s.skip_unreadable = false;
+    source = open_bag(path, &s);
+    assert_int_not_equal(sk_source_next(source, &frame, &err), SK_OK);
+    assert_non_null(strstr(err.message, "images.mcap: image 0"));
+    sk_source_close(&source);
+}
+
+static sk_status read_all(void *context, sk_error *err)
+{
+    sk_source_settings s = defaults();
+    sk_source *source = NULL;
+    const sk_frame *frame = NULL;
+    SK_TRY(sk_source_open(context, &s, &source, err));
+    sk_status status = sk_source_next(source, &frame, err);
+    sk_source_release(source, frame);
+    sk_source_close(&source);
+    return status;
+}
+
+static void survives_failing_memory(void **state)
+{
+    (void)state;
+    static const uint8_t bayer[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+    const made image = {"bayer_rggb8", 4, 4, 4, bayer, sizeof bayer, BEGIN};
+    char path[512];
+    snprintf(path, sizeof path, "%s", write_bag(&image, 1));
+    assert_true(test_every_allocation(read_all, path) > 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pixels_in_every_format),
+        cmocka_unit_test(stamps_ranges_and_rounds),
+        cmocka_unit_test(images_that_cannot_be_read),
+        cmocka_unit_test(survives_failing_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
