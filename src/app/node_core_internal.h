@@ -30,8 +30,8 @@ typedef struct sk_node_out {
     sk_node_core *core;
     const sk_result *of;    /* the pipeline's; null: none is out */
     sk_result_frame tracks; /* its sightings one an instance; of tracking */
-    int32_t *seen;          /* of those instances, the ones that were found in this picture */
-    size_t seen_capacity;
+    int32_t *track_of; /* … the track of each instance that was found; -1: none yet, or none any more */
+    size_t track_capacity;
 } sk_node_out;
 
 struct sk_node_core {

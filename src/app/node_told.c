@@ -59,7 +59,7 @@ void sk_node_close_told(sk_node_core *c)
 {
     sk_track_teller_close(&c->teller);
     sk_overlay_close(&c->overlay);
-    sk_free_all(c->drawn, c->row, c->class_numbers, c->out.seen);
+    sk_free_all(c->drawn, c->row, c->class_numbers, c->out.track_of);
 }
 
 sk_status sk_node_follow(sk_node_core *c, sk_error *err)
@@ -86,14 +86,17 @@ sk_status sk_node_follow(sk_node_core *c, sk_error *err)
                                    .height = of->height,
                                    .instances = of->instances};
     SK_TRY(sk_track_teller_tell(c->teller, c->entry++, &known, &c->out.tracks, err));
-    const int32_t n = c->out.tracks.instances->count;
-    SK_TRY(sk_array_reserve((void **)&c->out.seen, &c->out.seen_capacity, (size_t)n + 1, sizeof *c->out.seen,
-                            SIZE_MAX / 64, err));
-    c->out.told.n_tracks = n;
-    c->out.told.n_objects = 0;
+    const int32_t n = c->out.told.n_objects;
+    SK_TRY(sk_array_reserve((void **)&c->out.track_of, &c->out.track_capacity, (size_t)n + 1,
+                            sizeof *c->out.track_of, SIZE_MAX / 64, err));
+    c->out.told.n_tracks = c->out.tracks.instances->count;
     for (int32_t i = 0; i < n; i++)
-        if (c->out.tracks.sightings[i].detection >= 0)
-            c->out.seen[c->out.told.n_objects++] = i;
+        c->out.track_of[i] = -1;
+    for (int32_t i = 0; i < c->out.told.n_tracks; i++) {
+        const sk_sighting *s = &c->out.tracks.sightings[i];
+        if (s->detection >= 0 && s->detection < n)
+            c->out.track_of[s->detection] = s->track;
+    }
     return SK_OK;
 }
 
@@ -164,10 +167,10 @@ bool sk_node_result_object(const sk_node_result *result, int32_t index, sk_node_
     sk_node_object whole;
     if (!result || index < 0 || index >= result->n_objects)
         return false;
-    const bool followed = o->tracks.sightings != NULL;
-    if (!fill_object(o->core, followed ? o->tracks.instances : result->instances,
-                     followed ? o->seen[index] : index, &whole))
+    if (!fill_object(o->core, result->instances, index, &whole))
         return false;
+    if (o->tracks.sightings)
+        whole.track = o->track_of[index];
     sk_sized_write(out, &whole, sizeof whole);
     return true;
 }

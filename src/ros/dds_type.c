@@ -89,6 +89,7 @@ static sk_status put_array(maker *m, const sk_msg_field *f, uint32_t count, layo
     if (f->kind == SK_MSG_NESTED) {
         layout element = {0};
         SK_TRY(measure(m, f->nested, &element, depth));
+        element.align = element.align ? element.align : 1;
         ops[1] = place(at, ALIGNED(element.size, element.align) * count, element.align);
         SK_TRY(put(m, ops, 5));
         return put_element(m, f->nested, start, start + 3, start + 4, depth);

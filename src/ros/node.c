@@ -118,7 +118,7 @@ static void close_node(sk_ros_node *node)
     node_free_images(node);
     sk_cdr_writer_free(&node->writer);
     sk_cdr_writer_free(&node->log_writer);
-    sk_free(node->drawn);
+    sk_free_all(node->drawn, node->found);
     pthread_mutex_destroy(&node->lock);
 }
 

@@ -2,6 +2,7 @@
 #ifndef SK_ROS_NODE_INSIDE_H
 #define SK_ROS_NODE_INSIDE_H
 
+#include "base/instances.h"
 #include "formats/ros_messages.h"
 #include "results/ros_result.h"
 #include "ros/node.h"
@@ -57,6 +58,8 @@ struct sk_ros_node {
     /* of the thread that tells */
     sk_run_header header;
     sk_ros_result *result;
+    sk_found *found; /* of the frame, with their tracks */
+    size_t found_capacity;
     uint8_t *drawn;
     size_t drawn_capacity;
     sk_cdr_writer writer;

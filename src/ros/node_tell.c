@@ -31,25 +31,44 @@ static sk_status publish_annotated(sk_ros_node *node, const sk_msg_header *heade
     return send(node, node->out.annotated, err);
 }
 
+/* All that was found, whether a tracker has made something of it or not; those it follows with their tracks. */
+static sk_status with_tracks(sk_ros_node *node, const sk_node_result *result, sk_instances *out,
+                             sk_error *err)
+{
+    const sk_node_out *from = (const sk_node_out *)result;
+    *out = *result->instances;
+    if (!from->tracks.sightings)
+        return SK_OK;
+    SK_TRY(sk_array_reserve((void **)&node->found, &node->found_capacity, (size_t)out->count + 1,
+                            sizeof *node->found, SIZE_MAX / 4096, err));
+    for (int32_t i = 0; i < out->count; i++) {
+        node->found[i] = out->items[i];
+        node->found[i].track_id = from->track_of[i];
+    }
+    out->items = node->found;
+    return SK_OK;
+}
+
 static sk_status publish(sk_ros_node *node, const sk_node_result *result, sk_error *err)
 {
     const node_image *image = result->user;
     const sk_result_frame *tracks = &((const sk_node_out *)result)->tracks;
+    sk_instances list;
     const sk_result_frame found = {
-        .source = "", .width = result->width, .height = result->height, .instances = result->instances};
+        .source = "", .width = result->width, .height = result->height, .instances = &list};
     char frame_id[sizeof node->frame_id];
     pthread_mutex_lock(&node->lock);
     const bool annotate = node->annotate;
     snprintf(frame_id, sizeof frame_id, "%s", node->frame_id[0] ? node->frame_id : image->frame_id);
     pthread_mutex_unlock(&node->lock);
     const sk_msg_header header = {.stamp = image->stamp, .frame_id = sk_msg_text_of(frame_id)};
-    const sk_result_frame *told = tracks->sightings ? tracks : &found; /* as generated packages tell it */
+    SK_TRY(with_tracks(node, result, &list, err));
     if (wanted(node->out.detections)) {
-        SK_TRY(sk_ros_result_detections(node->result, &header, told, &node->writer, err));
+        SK_TRY(sk_ros_result_detections(node->result, &header, &found, &node->writer, err));
         SK_TRY(send(node, node->out.detections, err));
     }
     if (wanted(node->out.keypoints)) {
-        SK_TRY(sk_ros_result_instances(node->result, &header, told, &node->writer, err));
+        SK_TRY(sk_ros_result_instances(node->result, &header, &found, &node->writer, err));
         SK_TRY(send(node, node->out.keypoints, err));
     }
     if (wanted(node->out.tracks)) {

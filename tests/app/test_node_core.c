@@ -271,9 +271,12 @@ static void animals_are_followed(void **state)
         const sk_node_result *got = NULL;
         draw_next(scene);
         sk_node_image image = image_of("rgb8", pixels, sizeof pixels);
-        image.stamp_ns = 1000000000000 + f * 33333333;
+        image.stamp_ns = 1000000000000 + f * 33333333 + (f > 9 ? 5000000000 : 0); /* a pause */
         assert_ok(sk_node_core_submit(core, &image, &err), &err);
         assert_ok(sk_node_core_take(core, -1, &got, &err), &err);
+        /* what was found is told, whatever the tracker makes of it */
+        assert_int_equal(got->n_objects, sk_instances_count(got->instances));
+        assert_true(got->n_objects > 0);
         for (int32_t i = 0; i < got->n_tracks; i++) {
             sk_node_track t = SK_NODE_TRACK_INIT;
             assert_true(sk_node_result_track(got, i, &t));

@@ -66,7 +66,7 @@ SAME((int)SK_DDS_POLICY_DURABILITY, (int)DDS_DURABILITY_QOS_POLICY_ID);
 SAME(SK_DDS_NEVER, DDS_INFINITY);
 #endif
 
-#define DOMAIN 211
+#define DOMAIN 99
 
 static bool there_is_no_library(void)
 {
