@@ -39,10 +39,17 @@ typedef struct db3_file {
     sk_bag_entries all; /* `chunk` is the topic's index, `offset` the row */
 } db3_file;
 
-static bool beside(const char *path, const char *ending)
+static int64_t size_beside(const char *path, const char *ending)
 {
     char name[4200];
-    return snprintf(name, sizeof name, "%s%s", path, ending) < (int)sizeof name && sk_file_size(name) > 0;
+    const bool fits = snprintf(name, sizeof name, "%s%s", path, ending) < (int)sizeof name;
+    const int64_t size = fits ? sk_file_size(name) : 0;
+    return size > 0 ? size : 0;
+}
+
+static bool beside(const char *path, const char *ending)
+{
+    return size_beside(path, ending) > 0;
 }
 
 static sk_status fail(const db3_file *d, sk_error *err)
@@ -217,7 +224,9 @@ static sk_status open_database(db3_file *d, sk_error *err)
     sk_text_free(&name);
     if (status != SK_OK)
         return status;
-    sk_sqlite.limit(d->database, SK_SQLITE_LENGTH, MOST_ROW_BYTES);
+    /* no row is longer than the file: one that computes its columns is a trap */
+    const int64_t there = d->length + (alone ? 0 : size_beside(d->base.path, "-wal"));
+    sk_sqlite.limit(d->database, SK_SQLITE_LENGTH, there < MOST_ROW_BYTES ? (int)there : MOST_ROW_BYTES);
     sk_sqlite.progress_handler(d->database, STEPS_A_CALL, count_steps, d);
     sk_sqlite.exec(d->database, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON", NULL, NULL, NULL);
     return SK_OK;

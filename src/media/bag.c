@@ -139,6 +139,13 @@ static sk_status read_image(bag_reader *r, int64_t number, sk_slot *slot, sk_msg
     return SK_OK;
 }
 
+/* Which image an error is about, unless the bag's own reader has named the file already. */
+static void name_image(const bag_reader *r, int64_t number, sk_error *err)
+{
+    if (err && strncmp(err->message, r->path, strlen(r->path)) != 0)
+        sk_error_prefix(err, "%s: image %lld", r->path, (long long)number);
+}
+
 /* --- the reader --- */
 
 static sk_status read_next(sk_reader *base, sk_slot *slot, bool *end, bool *left_out, sk_error *err)
@@ -170,7 +177,7 @@ static sk_status read_next(sk_reader *base, sk_slot *slot, bool *end, bool *left
     } else if (status != SK_OK) {
         if (err)
             *err = problem;
-        sk_error_prefix(err, "%s: image %lld", r->path, (long long)number);
+        name_image(r, number, err);
         return status;
     }
     r->given++;
@@ -259,7 +266,7 @@ static sk_status look_at_first(bag_reader *r, sk_error *err)
         break;
     }
     if (status != SK_OK)
-        sk_error_prefix(err, "%s", r->path);
+        name_image(r, 0, err);
     sk_slot_free(&slot);
     return status;
 }

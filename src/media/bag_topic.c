@@ -31,6 +31,23 @@ bool sk_uri_is_bag(const char *uri)
     return !sk_file_is_directory(uri) || sk_path_has_bag_metadata(uri) || !has_pictures(uri);
 }
 
+sk_status sk_bag_refuse_ros1(const char *path, sk_error *err)
+{
+    static const char begin[] = "#ROSBAG V";
+    char got[sizeof begin] = "";
+    FILE *file = NULL;
+    if (!sk_path_has_extension(path, ".bag") || sk_file_open_stream(path, &file, NULL) != SK_OK)
+        return SK_OK;
+    const size_t count = fread(got, 1, sizeof got - 1, file);
+    fclose(file);
+    if (count != sizeof begin - 1 || memcmp(got, begin, count) != 0)
+        return SK_OK;
+    return sk_fail(err, SK_ERR_UNSUPPORTED,
+                   "%s: a bag of ROS 1; those of ROS 2 are read. PyPI's rosbags makes one of it: "
+                   "rosbags-convert --src '%s' --dst FOLDER",
+                   path, path);
+}
+
 sk_bag_images sk_bag_images_of(const sk_bag_topic *topic)
 {
     const sk_msg_type *type = sk_msg_type_find(topic->type);

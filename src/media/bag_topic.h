@@ -14,6 +14,9 @@ typedef enum sk_bag_images {
 
 sk_bag_images sk_bag_images_of(const sk_bag_topic *topic);
 
+/* SK_ERR_UNSUPPORTED for a bag of ROS 1, with what makes one of ROS 2 of it. */
+sk_status sk_bag_refuse_ros1(const char *path, sk_error *err) SK_MUST_CHECK;
+
 /* The topic called `wanted`, with or without its first slash; null: the only one with images. SK_ERR_NOT_FOUND names those that
  * there are. */
 sk_status sk_bag_find_images(const sk_bag *bag, const char *path, const char *wanted, size_t *topic,

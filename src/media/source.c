@@ -6,6 +6,7 @@
 #include "base/frame.h"
 #include "base/memory.h"
 #include "base/object.h"
+#include "media/bag_topic.h"
 #include "media/frame_choice.h"
 #include "media/reader.h"
 
@@ -273,6 +274,7 @@ sk_status sk_reader_open_file(const char *uri, const sk_source_settings *setting
 {
     if (sk_uri_is_bag(uri))
         return sk_reader_open_bag(uri, settings, out, err);
+    SK_TRY(sk_bag_refuse_ros1(uri, err));
     return sk_uri_is_pictures(uri) ? sk_reader_open_pictures(uri, settings, out, err)
                                    : sk_reader_open_video(uri, settings, out, err);
 }

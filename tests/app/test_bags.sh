@@ -101,8 +101,12 @@ test_results_as_bags() {
 }
 
 test_what_is_no_bag() {
+    cp "$SKITTER_TEST_SOURCE/fuzz/seeds/db3/computed.db3" . && predict computed.db3 -o x
+    expect_code 1 && expect_in "error: computed.db3: not a bag, or damaged: SQLite says string or blob too big" "$err" || return
     echo text >a.mcap && predict a.mcap -o x
     expect_code 1 && expect_in "a.mcap: not an MCAP file" "$err" || return
+    printf '#ROSBAG V2.0\nmore' >old.bag && predict old.bag -o x
+    expect_code 3 && expect_in "a bag of ROS 1" "$err" && expect_in "rosbags-convert" "$err" || return
     : >b.db3 && predict b.db3 -o x
     expect_code 1 && expect_in "b.db3: not an SQLite file: it is empty" "$err"
 }
