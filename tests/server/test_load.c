@@ -7,9 +7,10 @@
 #include <stdatomic.h>
 
 #define CLIENTS 8
+#define USUAL   6 /* rounds */
 
 static atomic_int wrong;
-static int rounds = 6;
+static int rounds = USUAL;
 
 static void expect(const char *method, const char *target, const char *body, int first, int second)
 {
@@ -55,6 +56,8 @@ static void *browse(void *context)
         expect("GET", "/api/v1/view?folder=.", "", 404, 404);
         expect("PUT", "/api/v1/runtime", "{\"value\":\"cpu\"}", 200, 409);
         expect("POST", "/api/v1/recent", "{\"path\":\"a.png\"}", 200, 200);
+        if (i >= USUAL) /* a list that is full takes no more runs, and forgets the first */
+            continue;
         expect("POST", "/api/v1/runs",
                "{\"command\":\"predict\",\"settings\":{\"source\":[\"a.png\"],\"model\":[\"a.png\"]}}", 200,
                200);
