@@ -3,7 +3,7 @@
 
 #include "base/sized.h"
 
-#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* How a node is, for people and for robots that watch it. */
@@ -35,15 +35,10 @@ sk_node_level sk_node_core_health(sk_node_core *c, char *message, size_t capacit
     return level;
 }
 
-static void say(sk_node_fact *fact, const char *key, const char *format, ...) SK_PRINTF(3, 4);
-static void say(sk_node_fact *fact, const char *key, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    snprintf(fact->key, sizeof fact->key, "%s", key);
-    vsnprintf(fact->value, sizeof fact->value, format, args);
-    va_end(args);
-}
+/* say(fact, "key", "%d", value) */
+#define say(fact, name, ...)                                                                                 \
+    (snprintf((fact)->key, sizeof(fact)->key, "%s", name),                                                   \
+     snprintf((fact)->value, sizeof(fact)->value, __VA_ARGS__))
 
 enum { FACTS = 13 };
 

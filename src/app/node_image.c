@@ -21,23 +21,22 @@ static sk_status decode(const sk_node_image *image, sk_node_held *held, sk_error
 static sk_status copy(sk_node_held *held, size_t length, sk_error *err)
 {
     sk_frame *f = &held->frame;
-    if (f->data == held->slot.memory && f->data)
-        return SK_OK;
+    sk_slot *slot = &held->slot;
     const uint8_t *from = f->data;
+    if (!from || from == slot->memory)
+        return SK_OK;
     const int32_t rows = f->height + (f->format == SK_PIXEL_NV12 ? (f->height + 1) / 2 : 0);
-    size_t bytes = (size_t)f->stride * (size_t)rows;
-    if (bytes > length)
-        bytes = length; /* the last row may end before its step does */
-    if (held->slot.capacity < (size_t)f->stride * (size_t)rows) {
-        const size_t wanted = (size_t)f->stride * (size_t)rows;
-        sk_free(held->slot.memory);
-        held->slot.memory = sk_aligned_calloc(64, wanted);
-        held->slot.capacity = held->slot.memory ? wanted : 0;
-        if (!held->slot.memory)
+    const size_t wanted = (size_t)f->stride * (size_t)rows;
+    if (!slot->memory || slot->capacity < wanted) {
+        sk_free(slot->memory);
+        slot->memory = sk_aligned_calloc(64, wanted);
+        slot->capacity = slot->memory ? wanted : 0;
+        if (!slot->memory)
             return sk_fail_memory(err, wanted);
     }
-    memcpy(held->slot.memory, from, bytes);
-    f->data = held->slot.memory;
+    memcpy(slot->memory, from,
+           wanted < length ? wanted : length); /* the last row may end before its step does */
+    f->data = slot->memory;
     return SK_OK;
 }
 

@@ -7,6 +7,7 @@ from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch_ros.actions import LifecycleNode, LoadComposableNodes
 from launch_ros.descriptions import ComposableNode
+from launch_ros.parameter_descriptions import ParameterValue
 import yaml
 
 PACKAGE = {{package_name|py}}
@@ -54,7 +55,12 @@ def overrides(given):
 def make_node(context):
     """Make the node of what the arguments say: in a process of its own, or in a container that runs."""
     given = context.launch_configurations
-    parameters = [given['params_file'], overrides(given)]
+    parameters = [given['params_file']]
+    found = overrides(given)
+    if found:  # texts stay texts, also where they look like numbers
+        parameters.append({
+            name: ParameterValue(value, value_type=str) if isinstance(value, str) else value
+            for name, value in found.items()})
     container = given['container']
     if container:
         return [LoadComposableNodes(

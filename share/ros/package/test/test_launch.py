@@ -54,11 +54,17 @@ def test_wrong_values_are_refused():
 def test_launch_description():
     pytest.importorskip('launch_ros')
     from launch import LaunchContext
+    from launch_ros.utilities import evaluate_parameters
     scope = {}
     with open(LAUNCH) as file:
         exec(compile(file.read(), LAUNCH, 'exec'), scope)
     scope['get_package_share_directory'] = lambda name: os.path.join(HERE, '..')
-    description = scope['generate_launch_description']()
-    declared = {entity.name for entity in description.entities if hasattr(entity, 'default_value')}
-    assert {name for name, _, _, _ in scope['PARAMETERS']} <= declared
-    assert LaunchContext() is not None
+    context = LaunchContext()
+    context.launch_configurations.update({'device': '0', 'qos_depth': '3', 'frame_skip': '2', 'diagnostics_period': '1'})
+    nodes = []
+    for entity in scope['generate_launch_description']().entities:
+        nodes += entity.visit(context) or []
+    assert len(nodes) == 1
+    assert {name for name, _, _, _ in scope['PARAMETERS']} <= set(context.launch_configurations)
+    told = evaluate_parameters(context, nodes[0]._Node__parameters)
+    assert told[-1] == {'device': '0', 'qos_depth': 3, 'frame_skip': 2, 'diagnostics_period': 1.0}
