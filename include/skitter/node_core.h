@@ -188,7 +188,7 @@ typedef struct sk_node_result {
     int32_t n_objects, n_tracks;
     /* from submit to the end of post-processing */
     double latency_ms;
-    /* all that was found, as the library's own list; of animals that are followed, objects are those with a track */
+    /* what was found, as the library's own list */
     const sk_instances *instances;
 } sk_node_result;
 

@@ -37,33 +37,35 @@ def compare_box(frame, got, wanted):
     expect(all(abs(g - w) < 2e-4 for g, w in zip(got, box_of(wanted))), frame, got, box_of(wanted))
 
 
-def compare_followed(frame, got, predicted, tracked):
-    """The instances and tracks of a frame."""
-    told = {t['track']: t for t in tracked if t['state'] == 'active'}
-    states = {t['id']: t for t in got['tracks']}
-    expect(sorted(i['track'] for i in got['instances']) == sorted(told), frame, got['instances'], told)
-    expect([d['id'] for d in got['detections']] == [str(i['track']) for i in got['instances']], frame, 'ids')
-    for instance, detection in zip(got['instances'], got['detections']):
-        wanted = told[instance['track']]
-        track = states[instance['track']]
-        expect(instance['name'] == wanted['name'] and instance['class'] == wanted['class'], frame, instance)
-        expect(near(instance['score'], wanted['score']), frame, instance, wanted)
-        expect(detection['class'] == instance['name'] and detection['box'] == instance['box'], frame, detection)
-        compare_box(frame, instance['box'], wanted)
-        compare_points(frame, instance['keypoints'], wanted['keypoints'])
-        expect(track['state'] == 'active', frame, track)
-        expect(all(near(track[k], wanted[k]) for k in ('x', 'y', 'heading')), frame, track, wanted)
-        same = [p for p in predicted if near(p['score'], instance['score'])]
-        expect(len(same) == 1, frame, 'predict has no such score', instance)
-        compare_points(frame, instance['keypoints'], same[0]['keypoints'])
+def compare_one(frame, got, wanted):
+    expect(near(got['score'], wanted['score']), frame, got, wanted)
+    compare_box(frame, got['box'], wanted)
 
 
 def compare_detected(frame, got, predicted):
     expect(len(got['detections']) == len(predicted), frame, got['detections'], predicted)
     for detection, wanted in zip(got['detections'], predicted):
-        expect(detection['class'] == wanted['name'] and detection['id'] == '', frame, detection)
-        expect(near(detection['score'], wanted['score']), frame, detection, wanted)
-        compare_box(frame, detection['box'], wanted)
+        expect(detection['class'] == wanted['name'], frame, detection)
+        compare_one(frame, detection, wanted)
+
+
+def compare_followed(frame, got, predicted, tracked):
+    """The instances and tracks of a frame."""
+    told = [t for t in tracked if t['state'] == 'active']
+    states = {t['id']: t for t in got['tracks']}
+    expect(len(got['instances']) == len(predicted), frame, got['instances'], predicted)
+    for instance, detection, wanted in zip(got['instances'], got['detections'], predicted):
+        expect(instance['name'] == wanted['name'] and instance['class'] == wanted['class'], frame, instance)
+        compare_one(frame, instance, wanted)
+        compare_points(frame, instance['keypoints'], wanted['keypoints'])
+        track = [t['track'] for t in told if near(t['score'], instance['score'])] or [-1]
+        expect(instance['track'] == track[0], frame, instance, track)
+        expect(detection['id'] == (str(track[0]) if track[0] >= 0 else ''), frame, detection)
+    for wanted in told:
+        track = states[wanted['track']]
+        expect(track['state'] == 'active', frame, track)
+        expect(all(near(track[k], wanted[k]) for k in ('x', 'y', 'heading')), frame, track, wanted)
+        compare_box(frame, track['box'], wanted)
 
 
 published, predicted, *tracked = (lines(path) for path in sys.argv[1:])
@@ -72,8 +74,7 @@ compared = turned = 0
 for i, (got, wanted) in enumerate(zip(published, predicted)):
     if tracked:
         compare_followed(got['frame'], got, wanted['instances'], tracked[0][i]['instances'])
-    else:
-        compare_detected(got['frame'], got, wanted['instances'])
+    compare_detected(got['frame'], got, wanted['instances'])
     compared += len(got['detections'])
     turned += sum(d['box'][4] != 0 for d in got['detections'])
 expect(compared >= 10, 'too few to mean anything', compared)

@@ -130,8 +130,10 @@ static void print_more(const Peer & peer)
   comma = "";
   for (const auto & track : peer.tracks.message->tracks) {
     std::printf(
-      "%s{\"id\":%d,\"state\":\"%s\",\"x\":%.9g,\"y\":%.9g,\"heading\":%.9g}", comma, track.id, track.state.c_str(),
+      "%s{\"id\":%d,\"state\":\"%s\",\"x\":%.9g,\"y\":%.9g,\"heading\":%.9g,", comma, track.id, track.state.c_str(),
       track.x, track.y, track.heading);
+    print_box(track.instance.box);
+    std::printf("}");
     comma = ",";
   }
   std::printf("]");
