@@ -65,7 +65,7 @@ def latency(domain, frames=400):
             p50, p90 = percentile(took, 50), percentile(took, 90)
             print(f"latency, network input {'of the model' if imgsz == '0' else imgsz}: publish -> result least {min(took):.2f} ms, p50 {p50:.2f} ms, p90 {p90:.2f} ms; "
                   f"network least {least:.2f} ms, p50 {network:.2f} ms; the rest least {min(took) - least:.2f} ms, p50 {p50 - network:.2f} ms")
-            if a.limit:  # by the least of both: what other programs on the machine take is no cost of the node's
+            if a.limit and imgsz == "64":  # a short network, and the least of both: what other programs take is no cost of the node's
                 check(min(took) - least <= a.limit, f"{min(took) - least:.2f} ms beside the network")
             check(node.end()[0] == 0, "the node did not end in order")
 

@@ -21,6 +21,10 @@ struct sk_subscriber {
     sk_dds_entity topic, reader;
 };
 
+/* How long a write waits for a reader that is there and takes nothing, where others need not wait for it: a frozen window must not
+ * hold up everybody. */
+#define PATIENCE_NS 100000000
+
 static sk_status fail_dds(sk_error *err, int32_t code, const char *what)
 {
     return sk_fail(err, SK_ERR_IO, "DDS: %s: %s", what, sk_dds.dds_strretcode(code));
@@ -123,7 +127,9 @@ static sk_dds_qos *qos_of(const sk_dds_quality *q, const char *user_data, bool i
     if (q->every)
         sk_dds.dds_qset_resource_limits(qos, q->depth, SK_DDS_UNLIMITED, SK_DDS_UNLIMITED);
     sk_dds.dds_qset_reliability(qos, q->reliable ? SK_DDS_RELIABLE : SK_DDS_BEST_EFFORT,
-                                q->reliable ? SK_DDS_NEVER : 0);
+                                q->every      ? SK_DDS_NEVER
+                                : q->reliable ? PATIENCE_NS
+                                              : 0);
     sk_dds.dds_qset_durability(qos, q->transient_local ? SK_DDS_TRANSIENT_LOCAL : SK_DDS_VOLATILE);
     if (q->transient_local)
         sk_dds.dds_qset_durability_service(qos, 0, history, depth, SK_DDS_UNLIMITED, SK_DDS_UNLIMITED,
@@ -219,6 +225,9 @@ sk_status sk_publisher_write(sk_publisher *w, const void *cdr, size_t bytes, sk_
 {
     SK_TRY(sk_dds_sample_make(&w->sample, w->type, cdr, bytes, err));
     const int32_t code = sk_dds.dds_write(w->writer, w->sample.data);
+    if (code == SK_DDS_TIMEOUT)
+        return sk_fail(err, SK_ERR_TIMEOUT, "%s: a subscriber takes nothing, and has lost a message",
+                       w->name);
     return code < 0 ? fail_dds(err, code, w->name) : SK_OK;
 }
 

@@ -36,6 +36,7 @@ sk_status sk_publisher_open(sk_participant *participant, const char *topic, cons
 void sk_publisher_close(sk_publisher **publisher);
 sk_dds_guid sk_publisher_guid(const sk_publisher *publisher);
 int32_t sk_publisher_listeners(sk_publisher *publisher); /* how many subscribers there are for it now */
+/* SK_ERR_TIMEOUT: a reliable subscriber took nothing for a tenth of a second; with `every` that is waited for. */
 sk_status sk_publisher_write(sk_publisher *publisher, const void *cdr, size_t bytes,
                              sk_error *err) SK_MUST_CHECK;
 

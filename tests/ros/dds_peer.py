@@ -22,7 +22,7 @@ from cyclonedds.util import duration
 
 LOOPBACK = (
     '<CycloneDDS><Domain><General><Interfaces><NetworkInterface name="lo"/></Interfaces>'
-    "<AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>"
+    "<AllowMulticast>false</AllowMulticast></General><Discovery><SPDPInterval>500 ms</SPDPInterval><ParticipantIndex>auto</ParticipantIndex>"
     '<MaxAutoParticipantIndex>20</MaxAutoParticipantIndex><Peers><Peer address="127.0.0.1"/></Peers></Discovery>'
     "</Domain></CycloneDDS>"
 )
@@ -263,7 +263,7 @@ class Peer:
         return self.waitset.wait(duration(seconds=seconds))
 
 
-def matched(entity, count=1, seconds=10):
+def matched(entity, count=1, seconds=30):
     """Waits until `entity` has met so many others."""
     end = time.monotonic() + seconds
     get = entity.get_matched_subscriptions if isinstance(entity, DataWriter) else entity.get_matched_publications
