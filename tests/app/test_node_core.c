@@ -292,6 +292,41 @@ static void animals_are_followed(void **state)
     sk_scene_close(&scene);
 }
 
+/* Pictures come faster than they are looked at: none waits for long, the last one is looked at, and all come back. */
+static void the_newest_picture_wins(void **state)
+{
+    enum { MANY = 60 };
+    sk_error err = {0};
+    sk_scene *scene = open_scene();
+    int64_t last = -1;
+    int taken = 0;
+    (void)state;
+    draw_next(scene);
+    sk_scene_close(&scene);
+    sk_node_core *core = open_core(settings_of("share/models/demo-obb.pt")); /* best effort */
+    atomic_store(&released, 0);
+    for (int64_t i = 0; i < MANY; i++) {
+        sk_node_image image = image_of("rgb8", pixels, sizeof pixels);
+        image.stamp_ns = i;
+        image.user = &released;
+        image.release = count_release;
+        assert_ok(sk_node_core_submit(core, &image, &err), &err);
+    }
+    sk_node_core_finish(core);
+    for (const sk_node_result *got = NULL;; taken++) {
+        assert_ok(sk_node_core_take(core, -1, &got, &err), &err);
+        if (!got)
+            break;
+        assert_true(got->stamp_ns > last);
+        last = got->stamp_ns;
+        sk_node_core_give_back(core, got);
+    }
+    assert_int_equal(last, MANY - 1);
+    assert_in_range(taken, 1, MANY / 2);
+    assert_int_equal(atomic_load(&released), MANY);
+    sk_node_core_close(&core);
+}
+
 static void it_tells_how_it_is(void **state)
 {
     sk_error err = {0};
@@ -341,6 +376,7 @@ int main(void)
         cmocka_unit_test(what_comes_out_is_what_the_pipeline_says),
         cmocka_unit_test(pictures_come_in_many_forms),
         cmocka_unit_test(animals_are_followed),
+        cmocka_unit_test(the_newest_picture_wins),
         cmocka_unit_test(it_tells_how_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
