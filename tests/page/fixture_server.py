@@ -143,6 +143,8 @@ def answer(method, path, query, body):
             return State.runs[0]
         return {"runs": State.runs}
     if path.startswith("runs/"):
+        if not State.runs:
+            raise ValueError("there is no such run")
         if path.endswith("/stop"):
             State.runs[0]["state"] = "stopped"
         if path.endswith("/continue"):
