@@ -26,7 +26,8 @@ static sk_status copy(sk_node_held *held, size_t length, sk_error *err)
     if (!from || from == slot->memory)
         return SK_OK;
     const int32_t rows = f->height + (f->format == SK_PIXEL_NV12 ? (f->height + 1) / 2 : 0);
-    const size_t wanted = (size_t)f->stride * (size_t)rows;
+    size_t wanted = (size_t)f->stride * (size_t)rows;
+    wanted = wanted < length ? wanted : length; /* the last row may end before its step does */
     if (!slot->memory || slot->capacity < wanted) {
         sk_free(slot->memory);
         slot->memory = sk_aligned_calloc(64, wanted);
@@ -34,8 +35,7 @@ static sk_status copy(sk_node_held *held, size_t length, sk_error *err)
         if (!slot->memory)
             return sk_fail_memory(err, wanted);
     }
-    memcpy(slot->memory, from,
-           wanted < length ? wanted : length); /* the last row may end before its step does */
+    memcpy(slot->memory, from, wanted);
     f->data = slot->memory;
     return SK_OK;
 }

@@ -253,6 +253,16 @@ static void pictures_come_in_many_forms(void **state)
     char message[256];
     assert_int_equal(sk_node_core_health(core, message, sizeof message), SK_NODE_ERROR);
     assert_non_null(strstr(message, "too few"));
+    /* one row that claims a step of 4 GiB takes what it has */
+    sk_node_image flat = image_of("rgb8", pixels, (size_t)3 * WIDTH);
+    flat.height = 1;
+    flat.step = UINT32_MAX;
+    const int64_t before = sk_memory_live_bytes();
+    assert_ok(sk_node_core_submit(core, &flat, &err), &err);
+    assert_true(sk_memory_live_bytes() - before < (int64_t)64 << 20);
+    assert_ok(sk_node_core_take(core, -1, &got, &err), &err);
+    assert_int_equal(got->status, SK_OK);
+    sk_node_core_give_back(core, got);
     sk_node_core_close(&core);
     sk_free(png);
 }
