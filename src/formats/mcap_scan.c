@@ -11,6 +11,7 @@
 
 #define MOST_TEXT_RECORD ((uint64_t)16 << 20) /* bytes of a schema or a channel */
 #define MOST_LISTED      ((size_t)1 << 26)
+#define SURE_LISTED      ((uint64_t)1 << 20) /* messages of packed chunks; beyond them one a byte of the file */
 
 /* --- what records say --- */
 
@@ -48,6 +49,9 @@ static sk_status add_loose(sk_mcap_file *m, uint64_t in_chunk, uint64_t offset, 
 {
     sk_mcap_bytes b = {head, SK_MCAP_MESSAGE_HEAD, false};
     sk_mcap_loose l = {.channel = (uint16_t)sk_mcap_number(&b, 2)};
+    if (m->n_loose >= SURE_LISTED && m->n_loose - SURE_LISTED >= m->length)
+        return sk_fail(err, SK_ERR_LIMIT,
+                       "%s: damaged: more messages come out of its chunks than it has bytes", m->base.path);
     sk_mcap_number(&b, 4); /* the sequence */
     l.entry = (sk_bag_entry){.log_ns = (int64_t)sk_mcap_number(&b, 8), .chunk = in_chunk, .offset = offset};
     SK_TRY(sk_array_reserve((void **)&m->loose, &m->loose_capacity, m->n_loose + 1, sizeof *m->loose,

@@ -2,6 +2,8 @@
 #include "support/fault.h"
 
 #include "base/file.h"
+#include "base/memory.h"
+#include "base/text.h"
 #include "formats/mcap.h"
 #include "formats/ros_messages.h"
 #include "formats/rosbag.h"
@@ -278,6 +280,40 @@ static void what_is_no_bag_is_told(void **state)
     sk_bag_close(&bag);
 }
 
+/* Little that unpacks to messages without end: memory is taken for as many as such a file may have. */
+static void messages_without_end_are_refused(void **state)
+{
+    enum { RECORD = 9 + 22, COUNT = 1200000 };
+    static const char name[] = "a.mcap";
+    uint8_t *records = calloc(COUNT, RECORD), *packed = NULL, head[9 + 36] = {6};
+    size_t bytes = 0, unpacked = (size_t)COUNT * RECORD;
+    sk_error err = {0};
+    sk_text file = {0};
+    (void)state;
+    assert_non_null(records);
+    for (size_t i = 0; i < COUNT; i++) {
+        records[i * RECORD] = 5;
+        records[i * RECORD + 1] = 22;
+    }
+    assert_ok(sk_pack(SK_PACKING_ZSTD, records, unpacked, &packed, &bytes, &err), &err);
+    assert_true(bytes < 65536);
+    for (size_t i = 0; i < 4; i++) {
+        head[1 + i] = (uint8_t)((44 + bytes) >> 8 * i);
+        head[9 + 16 + i] = (uint8_t)(unpacked >> 8 * i);
+        head[9 + 32 + i] = (uint8_t) "zstd"[i];
+    }
+    head[9 + 28] = 4;
+    sk_text_append(&file, SK_MCAP_MAGIC);
+    sk_text_append_bytes(&file, (const char *)head, 9 + 36);
+    for (size_t i = 0; i < 8; i++)
+        sk_text_append_bytes(&file, &(char){(char)(bytes >> 8 * i)}, 1);
+    sk_text_append_bytes(&file, (const char *)packed, bytes);
+    refused(name, sk_text_get(&file), file.length, "more messages come out of its chunks");
+    sk_text_free(&file);
+    sk_free(packed);
+    free(records);
+}
+
 static sk_status use_a_bag(void *context, sk_error *err)
 {
     sk_bag_writer *writer = NULL;
@@ -311,10 +347,10 @@ static void survives_failing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read),     cmocka_unit_test(packed_chunks),
-        cmocka_unit_test(unfinished_bags_are_read),    cmocka_unit_test(cut_files),
-        cmocka_unit_test(damaged_chunks_are_left_out), cmocka_unit_test(what_is_no_bag_is_told),
-        cmocka_unit_test(survives_failing_memory),
+        cmocka_unit_test(what_is_written_is_read),          cmocka_unit_test(packed_chunks),
+        cmocka_unit_test(unfinished_bags_are_read),         cmocka_unit_test(cut_files),
+        cmocka_unit_test(damaged_chunks_are_left_out),      cmocka_unit_test(what_is_no_bag_is_told),
+        cmocka_unit_test(messages_without_end_are_refused), cmocka_unit_test(survives_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
