@@ -302,17 +302,30 @@ int main(int argc, char ** argv)
   sk_source_close(&source);
   CHECK(sk_source_open(argv[1], nullptr, &source, &err) == SK_OK && sk_source_next(source, &frame, &err) == SK_OK && frame);
   const auto again = image_of(*frame, 100);
-  if (compressed) {
-    small->publish(compressed_of(sk_source_frame_name(source, frame), *again));
-  } else {
-    raw->publish(std::make_unique<sensor_msgs::msg::Image>(*again));
-  }
+  const auto packed = compressed ? compressed_of(sk_source_frame_name(source, frame), *again) : nullptr;
   sk_source_release(source, frame);
   sk_source_close(&source);
-  for (int i = 0; i < 20000 && !peer.has(static_cast<size_t>(index) + 1); i++) {
+  const auto send = [&]() {compressed ? small->publish(*packed) : raw->publish(*again);};
+  const auto gets = [&](size_t frames) {
+      for (int i = 0; i < 20000 && !peer.has(frames); i++) {
+        executor.spin_some(std::chrono::milliseconds(1));
+      }
+      return peer.has(frames);
+    };
+  send();
+  CHECK(gets(static_cast<size_t>(index) + 1) && peer.detections.message->detections.empty());
+
+  // a middleware that cannot publish costs a result, not the process
+  auto & topics = rclcpp::Topics::all();
+  topics.broken = "/fly_watch_node/detections";
+  send();
+  for (int i = 0; i < 20000 && topics.thrown == 0; i++) {
     executor.spin_some(std::chrono::milliseconds(1));
   }
-  CHECK(peer.has(static_cast<size_t>(index) + 1) && peer.detections.message->detections.empty());
+  topics.broken = nullptr;
+  CHECK(topics.thrown == 1 && peer.has(static_cast<size_t>(index) + 1));
+  send();
+  CHECK(gets(static_cast<size_t>(index) + 2));
 
   // down and up again; an image in between goes nowhere, a broken one hurts nobody
   CHECK(node->deactivate().id() == State::PRIMARY_STATE_INACTIVE);

@@ -250,7 +250,11 @@ void {{class_name}}::take_results()
       continue;
     }
     if (result->status == SK_OK) {
-      publish(result);
+      try {
+        publish(result);
+      } catch (const std::exception & problem) {  // a middleware that cannot, for now: out of a thread it would end the process
+        RCLCPP_ERROR_THROTTLE(get_logger(), *get_clock(), 2000, "a result is left out: %s", problem.what());
+      }
     } else {
       RCLCPP_ERROR_THROTTLE(get_logger(), *get_clock(), 2000, "an image failed: %s", result->problem);
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -131,6 +132,9 @@ public:
     return alive;
   }
 
+  std::atomic<const char *> broken{nullptr};  // publishing there throws, as it does where the middleware cannot
+  std::atomic<int> thrown{0};
+
 private:
   std::mutex mutex_;
   std::map<std::string, std::vector<std::weak_ptr<SubscriptionBase>>> subscriptions_;
@@ -151,6 +155,11 @@ public:
 protected:
   void offer(std::shared_ptr<const MessageT> message)
   {
+    const char * broken = Topics::all().broken;
+    if (broken && topic_ == broken) {
+      Topics::all().thrown++;
+      throw std::runtime_error("failed to publish message: " + topic_);
+    }
     for (const auto & subscription : Topics::all().of(topic_)) {
       subscription->offer(message, typeid(MessageT), qos_.is_reliable);
     }
