@@ -57,6 +57,15 @@ static sk_status open_services(sk_ros_node *node, sk_error *err)
     return sk_param_services_open(node->graph, &owner, node->name, &node->services, err);
 }
 
+/* The topic of the images, before it is remapped: with /compressed, as image_transport has it. */
+static sk_status input_name(const sk_ros_node *node, char out[SK_ROS_NAME], sk_error *err)
+{
+    const int length =
+        snprintf(out, SK_ROS_NAME, "%s%s", sk_params_text(node->settings->params, "input_topic"),
+                 node->compressed ? "/compressed" : "");
+    return length < SK_ROS_NAME ? SK_OK : sk_fail(err, SK_ERR_ARG, "input_topic is too long");
+}
+
 static sk_status open_topics(sk_ros_node *node, sk_error *err)
 {
     const sk_params *params = node->settings->params;
@@ -85,10 +94,7 @@ static sk_status open_topics(sk_ros_node *node, sk_error *err)
         sk_ros_graph_publish(g, "~/annotated", "sensor_msgs/msg/Image", &plain, &node->out.annotated, err));
     SK_TRY(sk_ros_graph_publish(g, "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", &plain,
                                 &node->out.diagnostics, err));
-    const int length = snprintf(topic, sizeof topic, "%s%s", sk_params_text(params, "input_topic"),
-                                node->compressed ? "/compressed" : "");
-    if (length >= (int)sizeof topic)
-        return sk_fail(err, SK_ERR_ARG, "input_topic is too long");
+    SK_TRY(input_name(node, topic, err));
     return sk_ros_graph_subscribe(
         g, topic, node->compressed ? "sensor_msgs/msg/CompressedImage" : "sensor_msgs/msg/Image", &in,
         &node->images, err);
@@ -127,14 +133,15 @@ static void close_node(sk_ros_node *node)
 static void say_hello(sk_ros_node *node)
 {
     const sk_pipeline_info *about = sk_node_core_about(node->core);
-    char topic[SK_ROS_NAME];
-    if (sk_ros_names_resolve(node->settings->names, sk_params_text(node->settings->params, "input_topic"),
-                             topic, NULL) != SK_OK)
-        topic[0] = '\0';
-    node_say(node, SK_ROS_NODE_INFO, "%s is active on domain %u: %s%s -> %s/detections; %s on %s (%s), %s",
-             node->name, (unsigned)node->settings->domain, topic, node->compressed ? "/compressed" : "",
-             node->name, about->models[0]->path, about->runtime, about->device,
-             node->every ? "every image (reliable)" : "the newest image (best effort)");
+    const sk_ros_names *names = node->settings->names;
+    char name[SK_ROS_NAME], images[SK_ROS_NAME], found[SK_ROS_NAME]; /* as others see them: remapped */
+    if (input_name(node, name, NULL) != SK_OK || sk_ros_names_resolve(names, name, images, NULL) != SK_OK)
+        images[0] = '\0';
+    if (sk_ros_names_resolve(names, "~/detections", found, NULL) != SK_OK)
+        found[0] = '\0';
+    node_say(node, SK_ROS_NODE_INFO, "%s is active on domain %u: %s -> %s; %s on %s (%s), %s", node->name,
+             (unsigned)node->settings->domain, images, found, about->models[0]->path, about->runtime,
+             about->device, node->every ? "every image (reliable)" : "the newest image (best effort)");
 }
 
 /* Somebody publishes images that the settings do not let through, or listens in vain: say it, once each. */

@@ -113,13 +113,13 @@ def test_poses_of_raw_images():
     frames, sent = predicted(model, pictures), 0
     assert sum(len(f["instances"]) for f in frames) >= 6, "too little is found to compare"
     with Node(skitter, domain, model, "-p", "qos_reliability:=reliable", "-p", "qos_depth:=2", "--ros-args", "-r",
-              "__node:=eye", "-r", "__ns:=/robot", "-r", "/camera/image_raw:=cam") as node:
-        assert "/robot/eye is active" in node.said, node.said
+              "__node:=eye", "-r", "__ns:=/robot", "-r", "/camera/image_raw:=cam", "-r", "~/detections:=found") as node:
+        assert "/robot/eye is active" in node.said and ": /robot/cam -> /robot/found;" in node.said, node.said
         for life in range(2):
             peer = Peer(domain)
             graph = peer.reader("ros_discovery_info", ParticipantEntitiesInfo, qos(transient=True, depth=100))
             writer = peer.writer("rt/robot/cam", Image, qos(keep_all=True))
-            boxes = peer.reader("rt/robot/eye/detections", Detection2DArray)
+            boxes = peer.reader("rt/robot/found", Detection2DArray)
             poses = peer.reader("rt/robot/eye/keypoints", InstanceArray)
             matched(writer)
             sent += 3 + settle(peer, lambda i: small.send(writer, 0, i), (boxes, poses))
