@@ -48,7 +48,8 @@ static sk_status check_provider(const char *runtime, const char *provider, sk_er
 static sk_status choose(sk_node_core *c, const char *const *paths, int32_t n, sk_error *err)
 {
     const sk_runtimes_wish wish = {.runtime = sk_node_settings_text(c->settings, "compute_runtime"),
-                                   .provider = sk_node_settings_text(c->settings, "execution_provider")};
+                                   .provider = sk_node_settings_text(c->settings, "execution_provider"),
+                                   .parameters = true};
     sk_runtime_choice choice;
     SK_TRY(check_provider(wish.runtime, wish.provider, err));
     SK_TRY(sk_runtimes_choose(paths, n, &wish, &choice, c->engine, err));

@@ -86,14 +86,15 @@ static sk_status of_provider(const sk_runtimes_wish *wish, const char **out, cha
 {
     const char *command = wish->runtime, *provider = wish->provider;
     *out = command;
-    snprintf(where, capacity, "--runtime");
+    snprintf(where, capacity, "%s", wish->parameters ? "compute_runtime" : "--runtime");
     if (!provider || !provider[0])
         return SK_OK;
     const char *its = NULL;
     SK_TRY(sk_engine_of_provider(provider, &its, err));
     if (!command || sk_runtime_is_open(command)) {
         *out = its;
-        snprintf(where, capacity, "--execution-provider %.64s", provider);
+        snprintf(where, capacity, "%s %.64s",
+                 wish->parameters ? "execution_provider" : "--execution-provider", provider);
     }
     return SK_OK;
 }
@@ -108,6 +109,8 @@ sk_status sk_runtimes_choose(const char *const *models, int32_t n_models, const 
     SK_TRY(sk_runtime_settings_read(command, &settings, err));
     if (command)
         snprintf(settings.level[SK_SETTING_COMMAND].where, sizeof where, "%s", where);
+    if (wish->parameters)
+        settings.remedy = "compute_runtime:=cpu works everywhere";
     const sk_runtime_setting *s = &settings.level[settings.effective];
     if (is_for_checking(s->value) && settings.effective >= SK_SETTING_ENVIRONMENT) {
         /* not one of the runtimes people choose from, but what the others are checked against */

@@ -30,6 +30,7 @@ typedef struct sk_runtimes_wish {
     const char *runtime;  /* --runtime */
     const char *provider; /* --execution-provider */
     bool allow_fallback;
+    bool parameters; /* both are a node's parameters, compute_runtime and execution_provider, and no flags */
 } sk_runtimes_wish;
 
 /* The runtime for work that begins now, on the models at hand: only what all their pipelines can use is allowed.

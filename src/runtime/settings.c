@@ -152,9 +152,11 @@ static sk_runtime next_allowed(sk_runtime wanted, const sk_runtime_gate *gate)
 }
 
 /* What a person said now. */
-static sk_status obey(const sk_runtime_setting *s, const sk_runtime_gate *gate, const sk_runtime_facts *facts,
-                      bool allow_fallback, sk_runtime_choice *out, sk_error *err)
+static sk_status obey(const sk_runtime_settings *settings, const sk_runtime_gate *gate,
+                      const sk_runtime_facts *facts, bool allow_fallback, sk_runtime_choice *out,
+                      sk_error *err)
 {
+    const sk_runtime_setting *s = &settings->level[settings->effective];
     char list[SK_RUNTIME_LIST];
     sk_runtime_devices devices = sk_runtime_facts_devices(facts);
     sk_runtime wanted;
@@ -165,11 +167,12 @@ static sk_status obey(const sk_runtime_setting *s, const sk_runtime_gate *gate, 
     if (gate->is_allowed[wanted])
         return SK_OK;
     if (!allow_fallback)
-        return sk_fail(
-            err, SK_ERR_UNSUPPORTED,
-            "the compute runtime '%s' (%s) cannot be used here: %s\n'skitter doctor' says what would help; "
-            "--allow-fallback takes the next one that works",
-            sk_runtime_name(wanted), s->where, gate->because[wanted]);
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "the compute runtime '%s' (%s) cannot be used here: %s\n'skitter doctor' says what "
+                       "would help; %s",
+                       sk_runtime_name(wanted), s->where, gate->because[wanted],
+                       settings->remedy ? settings->remedy
+                                        : "--allow-fallback takes the next one that works");
     out->runtime = next_allowed(wanted, gate);
     out->fell_back = true;
     snprintf(out->notice, sizeof out->notice,
@@ -207,7 +210,7 @@ sk_status sk_runtime_choose(const sk_runtime_settings *settings, const sk_runtim
     snprintf(out->requested, sizeof out->requested, "%s", s->value);
     snprintf(out->where, sizeof out->where, "%s", s->where);
     if (out->level == SK_SETTING_COMMAND || out->level == SK_SETTING_ENVIRONMENT)
-        return obey(s, gate, facts, allow_fallback, out, err);
+        return obey(settings, gate, facts, allow_fallback, out, err);
     if (out->level != SK_SETTING_DEFAULT)
         restore(s, gate, facts, out);
     return SK_OK;

@@ -25,6 +25,7 @@ typedef struct sk_runtime_setting {
 typedef struct sk_runtime_settings {
     sk_runtime_setting level[SK_SETTING_LEVELS];
     sk_setting_level effective; /* the strongest that is given */
+    const char *remedy;         /* what helps where it cannot be used; null: --allow-fallback */
 } sk_runtime_settings;
 
 /* Reads all levels. `command` is what --runtime said, or null. A file that cannot be understood is an error that names

@@ -18,6 +18,11 @@ test_what_cannot_be_is_refused_before_anything_is_opened() {
     run node "$model" -r __node:=2d && expect_code 2 && expect_in "no name for a node" "$err" || return 1
     run node "$model" -p compute_runtime:=cuda -p execution_provider:=CPUExecutionProvider
     expect_in "cuda" "$err" && expect_in "CPUExecutionProvider" "$err" || return 1
+    if [ ! -e /dev/kfd ] && [[ $err != *"Cyclone DDS"* ]]; then
+        run node "$model" -p compute_runtime:=rocm && expect_code 3 && expect_in "'rocm' (compute_runtime) cannot be used here" "$err" &&
+            expect_in "compute_runtime:=cpu" "$err" || return 1
+        [[ $err != *--allow-fallback* ]] || fail "a flag that the node does not have" || return 1
+    fi
     ROS_DOMAIN_ID=x run node "$model" && expect_code 2 && expect_in "ROS_DOMAIN_ID" "$err" || return 1
     run node && expect_code 2 && expect_in "needs a model" "$err"
 }
