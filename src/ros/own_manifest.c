@@ -48,10 +48,26 @@ static sk_status refuse(const sk_model *first, const sk_model *second, const sk_
                    second ? sk_task_name(sk_model_task(second)) : "", second ? "'" : "", hint);
 }
 
+/* Where a model is, from the root on; a shell ends the names of folders with a slash, and the name is before it. */
+static char *whole_path(const char *model)
+{
+    char *whole = sk_path_absolute(model);
+    for (size_t length = whole ? strlen(whole) : 0; length > 1 && whole[length - 1] == '/';)
+        whole[--length] = '\0';
+    return whole;
+}
+
+static char *last_name(const char *model)
+{
+    char *whole = whole_path(model), *name = whole ? sk_strdup(sk_path_name(whole)) : NULL;
+    sk_free(whole);
+    return name;
+}
+
 /* The model's name from its file's: what a package may have in it. */
 static sk_status name_model(const sk_own_manifest *what, char **out, sk_error *err)
 {
-    char *whole = sk_path_absolute(what->models[0]);
+    char *whole = whole_path(what->models[0]);
     char *stem = what->name ? sk_strdup(what->name) : whole ? sk_path_stem(whole) : NULL;
     sk_free(whole);
     if (!stem)
@@ -76,7 +92,7 @@ static void put_weights(sk_maker *m, const sk_own_manifest *what)
 {
     sk_make_list(m, "weights");
     for (int i = 0; i < 2 && what->models[i]; i++)
-        sk_make_owned(m, NULL, sk_path_absolute(what->models[i]));
+        sk_make_owned(m, NULL, whole_path(what->models[i]));
     sk_make_close(m);
 }
 
@@ -113,7 +129,7 @@ static sk_status make_values(const sk_own_manifest *what, const char *name, cons
     sk_maker m;
     sk_make_begin(&m, "the manifest");
     sk_make_text(&m, "skitter_version", sk_version_text());
-    sk_make_text(&m, "from", sk_path_name(what->models[0]));
+    sk_make_owned(&m, "from", last_name(what->models[0]));
     sk_make_text(&m, "name", name);
     sk_make_text(&m, "family", yolo ? "ultralytics" : "sleap");
     sk_make_text(&m, "task", task);

@@ -26,9 +26,9 @@ compile() {
         -I"$work/prefix/include" -I"$SKITTER_TEST_SOURCE/include" "$here/drive_node.cpp" -o "$work/$model/drive" \
         -L"$build" -lskitter -Wl,-rpath,"$build" -pthread || fail "the node of $model does not compile"
 }
-# drive MODEL WEIGHTS TRANSPORT SOURCE: what it publishes, $work/MODEL/published
+# drive MODEL WEIGHTS TRANSPORT SOURCE: what it publishes, $work/MODEL/published; no WEIGHTS: the package's own
 drive() {
-    "$work/$1/drive" "$4" "$3" weights_path:="$SKITTER_TEST_SOURCE/share/models/$2" compute_runtime:=cpu \
+    "$work/$1/drive" "$4" "$3" ${2:+weights_path:="$SKITTER_TEST_SOURCE/share/models/$2"} compute_runtime:=cpu \
         >"$work/$1/published" 2>"$work/$1/said" || fail "the node of $1: $(tail -5 "$work/$1/said")"
 }
 
@@ -40,12 +40,18 @@ test_pose_and_tracks() {
     python3 "$here/compare_published.py" "$work/yolo_pose_track/published" "$work/predicted" "$work/tracked"
 }
 
+# The package of a model of one's own, on a machine that has the model only in the package.
 test_turned_boxes_of_compressed_images() {
     local model=$SKITTER_TEST_SOURCE/share/models/demo-obb.pt
     "$skitter" scene --animals 4 --size 320x240 --pictures 8 --picture-format png -o "$work/pictures" -q || return 1
-    generate yolo_obb && compile yolo_obb && drive yolo_obb demo-obb.pt compressed "$work/pictures/images" || return 1
+    mkdir -p "$work/home" "$work/robot/share/fly_watch/models" && cp "$model" "$work/home/boxes.pt" &&
+        cp "$model" "$work/robot/share/fly_watch/models/boxes.pt" || return 1
+    run ros manifest "$work/home/boxes.pt" -o "$work/own" && expect_code 0 && rm -r "$work/home" || return 1
+    run ros generate --models "$work/own" --model boxes --backend cpu --package-name fly_watch --format dir --output "$work/boxes" &&
+        expect_code 0 && compile boxes || return 1
+    AMENT_PREFIX_PATH=$work/robot drive boxes "" compressed "$work/pictures/images" || return 1
     "$skitter" predict "$work/pictures/images" -m "$model" -o - -q >"$work/predicted" || return 1
-    python3 "$here/compare_published.py" "$work/yolo_obb/published" "$work/predicted"
+    python3 "$here/compare_published.py" "$work/boxes/published" "$work/predicted"
 }
 
 run_tests

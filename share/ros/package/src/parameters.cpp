@@ -129,13 +129,20 @@ void {{class_name}}::declare_parameters()
     [this](const std::vector<rclcpp::Parameter> & parameters) {return on_set_parameters(parameters);});
 }
 
-// A name without a folder is one of the package's models/.
+// A name without a folder is one of the package's models/. So is the path that the package was made with, on a machine that does
+// not have it; another path is what it says.
 std::string {{class_name}}::find_weights(const std::string & name) const
 {
-  if (name.empty() || name.find('/') != std::string::npos) {
+  const std::filesystem::path path(name);
+  const bool made_with = name == {{weights|cpp}} || name == {{second_weights|cpp}};
+  if (name.empty() || (path.has_parent_path() && (!made_with || std::filesystem::exists(path)))) {
     return name;
   }
-  const auto own = std::filesystem::path(ament_index_cpp::get_package_share_directory({{package_name|cpp}})) / "models" / name;
+  const auto own = std::filesystem::path(ament_index_cpp::get_package_share_directory({{package_name|cpp}})) / "models" /
+    (path.has_filename() ? path : path.parent_path()).filename();
+  if (path.has_parent_path()) {
+    return std::filesystem::exists(own) ? own.string() : name;
+  }
   return std::filesystem::exists(own) || !std::filesystem::exists(name) ? own.string() : name;
 }
 
