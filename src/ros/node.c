@@ -164,14 +164,17 @@ static void note_refusals(sk_ros_node *node)
 static sk_status turn(sk_ros_node *node, sk_error *err)
 {
     SK_TRY(node_take_images(node, err));
-    SK_TRY(sk_param_services_turn(node->services, err));
+    sk_param_services_turn(node->services);
     const int64_t now = sk_clock_ns();
     const int64_t period = (int64_t)(sk_params_real(node->settings->params, "diagnostics_period") * 1e9);
     if (period <= 0 || now - node->last_diagnosis_ns < period)
         return SK_OK;
     node->last_diagnosis_ns = now;
     note_refusals(node);
-    return node_publish_diagnosis(node, err);
+    sk_error problem = {0};
+    if (node_publish_diagnosis(node, &problem) != SK_OK) /* nobody who only listens ends the node */
+        node_complain(node, problem.message);
+    return SK_OK;
 }
 
 sk_status sk_ros_node_run(const sk_ros_node_settings *settings, sk_ros_node_report *report, sk_error *err)

@@ -86,33 +86,35 @@ static void wait_for_listener(const sk_ros_graph_service *ends)
         sk_clock_sleep_ns(WAIT_NS);
 }
 
-/* A request that is none is left without a reply: there is nobody to whom it could be said. */
-static sk_status serve_one(sk_param_services *s, sk_param_service service, const sk_dds_taken *request,
-                           sk_error *err)
+/* A request that is none is left without a reply: there is nobody to whom it could be said. Who asks and then takes no reply ends
+ * nothing either. */
+static void serve_one(sk_param_services *s, sk_param_service service, const sk_dds_taken *request)
 {
     int32_t changed[SK_PARAM_MOST], n_changed = 0;
     sk_error problem = {0};
     if (sk_param_answer(&s->owner, service, request->bytes, request->count, &s->writer, changed, &n_changed,
                         &problem) != SK_OK) {
         sk_log(SK_LOG_WARN, "%s: %s", kinds[service].name, problem.message);
-        return SK_OK;
+        return;
     }
     wait_for_listener(&s->ends[service]);
-    SK_TRY(sk_publisher_write(s->ends[service].replies, s->writer.data, s->writer.length, err));
-    for (int32_t i = 0; i < n_changed; i++)
-        SK_TRY(tell_change(s, changed[i], err));
-    return SK_OK;
+    sk_status status =
+        sk_publisher_write(s->ends[service].replies, s->writer.data, s->writer.length, &problem);
+    for (int32_t i = 0; i < n_changed; i++) {
+        const sk_status told = tell_change(s, changed[i], status == SK_OK ? &problem : NULL);
+        status = status == SK_OK ? told : status;
+    }
+    if (status != SK_OK)
+        sk_log(SK_LOG_WARN, "%s: %s", kinds[service].name, problem.message);
 }
 
-sk_status sk_param_services_turn(sk_param_services *s, sk_error *err)
+void sk_param_services_turn(sk_param_services *s)
 {
     for (int i = 0; i < SK_PARAM_SERVICES; i++) {
         sk_dds_taken request;
-        while (sk_subscriber_take(s->ends[i].requests, &request)) {
-            const sk_status status = serve_one(s, (sk_param_service)i, &request, err);
-            sk_dds_taken_release(&request);
-            SK_TRY(status);
-        }
+        if (!sk_subscriber_take(s->ends[i].requests, &request))
+            continue;
+        serve_one(s, (sk_param_service)i, &request);
+        sk_dds_taken_release(&request);
     }
-    return SK_OK;
 }

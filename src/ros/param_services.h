@@ -39,7 +39,7 @@ sk_status sk_param_answer(const sk_param_owner *owner, sk_param_service service,
 sk_status sk_param_services_open(sk_ros_graph *graph, const sk_param_owner *owner, const char *node,
                                  sk_param_services **out, sk_error *err) SK_MUST_CHECK;
 void sk_param_services_close(sk_param_services **services);
-/* Answers what was asked. */
-sk_status sk_param_services_turn(sk_param_services *services, sk_error *err) SK_MUST_CHECK;
+/* Answers one request of each kind that has come, so that a flood of them holds up nothing else for long. */
+void sk_param_services_turn(sk_param_services *services);
 
 #endif

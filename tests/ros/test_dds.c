@@ -3,9 +3,12 @@
 
 #include "formats/ros_messages.h"
 #include "ros/dds.h"
+#include "ros/param_services.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #if __has_include(<dds/dds.h>)
 #include <dds/dds.h>
@@ -144,6 +147,90 @@ static void every_type_comes_back_as_it_went(void **state)
     sk_participant_close(&participant);
 }
 
+static int writes;
+
+static int32_t nobody_takes(sk_dds_entity writer, const void *sample)
+{
+    (void)writer;
+    (void)sample;
+    writes++;
+    return SK_DDS_TIMEOUT;
+}
+
+static sk_status change_nothing(void *context, bool anew, sk_error *err)
+{
+    (void)context;
+    (void)anew;
+    (void)err;
+    return SK_OK;
+}
+
+static void ask(sk_publisher *requests, int64_t number)
+{
+    sk_cdr_writer writer = {0};
+    sk_error err = {0};
+    sk_cdr_writer_begin(&writer);
+    sk_cdr_put_u64(&writer, 7);
+    sk_cdr_put_i64(&writer, number);
+    sk_cdr_put_count(&writer, 0);
+    sk_cdr_put_u64(&writer, 0);
+    assert_ok(sk_publisher_write(requests, writer.data, writer.length, &err), &err);
+    sk_cdr_writer_free(&writer);
+}
+
+/* Who asks for parameters and takes no reply ends nothing, and who asks a lot is answered one by one: others want something, too. */
+static void replies_that_nobody_takes_end_nothing(void **state)
+{
+    (void)state;
+    const sk_dds_quality quality = {.reliable = true, .depth = 10};
+    const sk_ros_graph_settings how = {.domain = DOMAIN};
+    const sk_dds_twist twist = {.service = true};
+    sk_ros_names names;
+    sk_ros_graph *graph = NULL;
+    sk_params *params = NULL;
+    sk_param_services *services = NULL;
+    sk_dds_type types[2] = {0};
+    char node[32], topics[2][80];
+    sk_publisher *requests = NULL;
+    sk_subscriber *replies = NULL;
+    sk_dds_taken taken;
+    sk_error err = {0};
+    if (there_is_no_library())
+        skip();
+    snprintf(node, sizeof node, "eye_%ld", (long)getpid()); /* other tests may run beside this one */
+    snprintf(topics[0], sizeof topics[0], "rq/%s/list_parametersRequest", node);
+    snprintf(topics[1], sizeof topics[1], "rr/%s/list_parametersReply", node);
+    assert_ok(sk_ros_names_init(&names, node, NULL, &err), &err);
+    assert_ok(sk_params_open(&params, &err), &err);
+    assert_ok(sk_ros_graph_open(&how, &names, &graph, &err), &err);
+    const sk_param_owner owner = {params, change_nothing, NULL};
+    assert_ok(sk_param_services_open(graph, &owner, node, &services, &err), &err);
+    sk_participant *p = sk_ros_graph_participant(graph);
+    assert_ok(sk_dds_type_make("rcl_interfaces/srv/ListParameters_Request", &twist, &types[0], &err), &err);
+    assert_ok(sk_dds_type_make("rcl_interfaces/srv/ListParameters_Response", &twist, &types[1], &err), &err);
+    assert_ok(sk_publisher_open(p, topics[0], &types[0], &quality, "", &requests, &err), &err);
+    assert_ok(sk_subscriber_open(p, topics[1], &types[1], &quality, "", false, &replies, &err), &err);
+    for (int i = 0; i < 3; i++)
+        ask(requests, i);
+    sk_participant_wait(p, 5000000000);
+    int32_t (*const write)(sk_dds_entity, const void *) = sk_dds.dds_write;
+    sk_dds.dds_write = nobody_takes;
+    sk_param_services_turn(services);
+    sk_dds.dds_write = write;
+    assert_int_equal(writes, 1);
+    assert_false(sk_subscriber_take(replies, &taken));
+    sk_param_services_turn(services);
+    assert_true(sk_subscriber_take(replies, &taken));
+    sk_dds_taken_release(&taken);
+    sk_subscriber_close(&replies);
+    sk_publisher_close(&requests);
+    sk_param_services_close(&services);
+    sk_ros_graph_close(&graph);
+    sk_params_close(&params);
+    sk_dds_type_free(&types[0]);
+    sk_dds_type_free(&types[1]);
+}
+
 static void bytes_of_another_type_are_refused(void **state)
 {
     (void)state;
@@ -204,6 +291,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_library_that_is_not_there_is_told), /* before one is loaded, and kept */
         cmocka_unit_test(every_type_comes_back_as_it_went),
+        cmocka_unit_test(replies_that_nobody_takes_end_nothing),
         cmocka_unit_test(bytes_of_another_type_are_refused),
         cmocka_unit_test(survives_failing_memory),
     };
