@@ -64,11 +64,14 @@ static char *last_name(const char *model)
     return name;
 }
 
-/* The model's name from its file's: what a package may have in it. */
+/* The model's name from its file's, or from its whole folder's: SLEAP's have dots in them and no ending. */
 static sk_status name_model(const sk_own_manifest *what, char **out, sk_error *err)
 {
     char *whole = whole_path(what->models[0]);
-    char *stem = what->name ? sk_strdup(what->name) : whole ? sk_path_stem(whole) : NULL;
+    char *stem = what->name                    ? sk_strdup(what->name)
+                 : !whole                      ? NULL
+                 : sk_file_is_directory(whole) ? last_name(whole)
+                                               : sk_path_stem(whole);
     sk_free(whole);
     if (!stem)
         return sk_fail_memory(err, 1);

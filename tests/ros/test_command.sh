@@ -149,6 +149,9 @@ test_a_manifest_for_an_own_model_leads_to_a_package() {
 " "$out" && expect_in "/demo-bottomup\"]" "$out" || return 1
     run ros manifest demo-bottomup/ --output mine && generate demo_bottomup cpu poses --models mine --format dir && expect_code 0 &&
         grep -q "^cp -r .*/demo-bottomup poses/models/" output/poses/README.md || fail "a folder is not copied by that" || return 1
+    cp -r demo-bottomup flies.UNet.bottomup && run ros manifest flies.UNet.bottomup && expect_code 0 &&
+        expect_in "name: flies_unet_bottomup
+" "$out" || return 1
     head -c 300000 './_Best (1).pt' >cut.pt && run ros manifest cut.pt && expect_code 1 && expect_in "cut.pt" "$err" || return 1
     run ros manifest nothing.pt && expect_code 1 && expect_in "nothing.pt" "$err" || return 1
     run ros manifest && expect_code 2 && run ros manifest a b c && expect_code 2 || return 1
