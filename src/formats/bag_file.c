@@ -6,10 +6,16 @@
 #define MOST_TOPICS   4096
 #define MOST_MESSAGES ((size_t)1 << 26) /* of one topic: 25 days of 30 a second */
 
+#define LATEST_NS     ((int64_t)INT32_MAX * 1000000000)
+
 sk_status sk_bag_entries_add(sk_bag_entries *entries, sk_bag_entry entry, sk_error *err)
 {
     SK_TRY(sk_array_reserve((void **)&entries->items, &entries->capacity, entries->count + 1,
                             sizeof *entries->items, MOST_MESSAGES, err));
+    /* what a stamp of ROS can say: times of damaged files may be anything, and are subtracted from each other */
+    entry.log_ns = entry.log_ns > LATEST_NS    ? LATEST_NS
+                   : entry.log_ns < -LATEST_NS ? -LATEST_NS
+                                               : entry.log_ns;
     entries->items[entries->count++] = entry;
     return SK_OK;
 }

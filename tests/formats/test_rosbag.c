@@ -314,6 +314,35 @@ static void messages_without_end_are_refused(void **state)
     free(records);
 }
 
+static void times_are_what_stamps_can_say(void **state)
+{
+    static const char *const names[] = {"far.mcap", "far.db3"};
+    static const int64_t times[] = {INT64_MAX, 1, INT64_MIN};
+    static const uint8_t message[] = {0, 1, 0, 0, 1, 0, 0, 0, 0};
+    const int64_t most = (int64_t)INT32_MAX * 1000000000;
+    (void)state;
+    for (int k = 0; k < 2; k++)
+        for (int t = 0; t < 3; t++) {
+            sk_error err = {0};
+            sk_bag_writer *writer = NULL;
+            sk_bag *bag = NULL;
+            size_t topic = 0;
+            unlink(in_folder(names[k]));
+            assert_ok(sk_bag_writer_open(in_folder(names[k]), k ? SK_BAG_DB3 : SK_BAG_MCAP, &writer, &err),
+                      &err);
+            assert_ok(
+                sk_bag_writer_topic(writer, "/a", sk_msg_type_find("std_msgs/msg/String"), &topic, &err),
+                &err);
+            assert_ok(sk_bag_writer_write(writer, topic, times[t], message, sizeof message, &err), &err);
+            assert_ok(sk_bag_writer_finish(&writer, &err), &err);
+            assert_ok(sk_bag_open(in_folder(names[k]), &bag, &err), &err);
+            assert_ok(sk_bag_choose(bag, 0, &err), &err);
+            assert_int_equal(sk_bag_messages(bag), 1);
+            assert_true(sk_bag_time(bag, 0) == (t == 0 ? most : t == 1 ? 1 : -most));
+            sk_bag_close(&bag);
+        }
+}
+
 static sk_status use_a_bag(void *context, sk_error *err)
 {
     sk_bag_writer *writer = NULL;
@@ -347,10 +376,11 @@ static void survives_failing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read),          cmocka_unit_test(packed_chunks),
-        cmocka_unit_test(unfinished_bags_are_read),         cmocka_unit_test(cut_files),
-        cmocka_unit_test(damaged_chunks_are_left_out),      cmocka_unit_test(what_is_no_bag_is_told),
-        cmocka_unit_test(messages_without_end_are_refused), cmocka_unit_test(survives_failing_memory),
+        cmocka_unit_test(what_is_written_is_read),       cmocka_unit_test(packed_chunks),
+        cmocka_unit_test(unfinished_bags_are_read),      cmocka_unit_test(cut_files),
+        cmocka_unit_test(damaged_chunks_are_left_out),   cmocka_unit_test(what_is_no_bag_is_told),
+        cmocka_unit_test(times_are_what_stamps_can_say), cmocka_unit_test(messages_without_end_are_refused),
+        cmocka_unit_test(survives_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
