@@ -36,9 +36,9 @@ static const char *const python_words[] = {"as",     "assert", "async", "await",
                                            "elif",   "except", "exec",  "finally", "from",     "global",
                                            "import", "in",     "is",    "lambda",  "nonlocal", "pass",
                                            "print",  "raise",  "with",  "yield",   NULL};
-static const char *const target_words[] = {"all",       "clean", "help",    "install",    "package",
-                                           "test",      "tests", "depend",  "edit_cache", "rebuild_cache",
-                                           "uninstall", "src",   "include", NULL};
+static const char *const target_words[] = {"all",       "clean",     "help",   "install",    "package",
+                                           "test",      "tests",     "depend", "edit_cache", "rebuild_cache",
+                                           "test_node", "uninstall", "src",    "include",    NULL};
 static const char *const packages[] = {"rclcpp",
                                        "rclcpp_components",
                                        "rclcpp_lifecycle",

@@ -75,6 +75,13 @@ test_a_wrong_manifest_is_told_and_the_others_stay() {
     nothing
 }
 
+test_targets_of_the_build_have_names_of_their_own() {
+    local twice
+    run ros generate --model yolo_pose --backend cpu --package-name vision --format dir --output "$work/targets" && expect_code 0 || return 1
+    twice=$(sed -nE 's/^ *(add_library|add_executable|ament_add_gtest)\(([^ )]+).*/\2/p' "$work/targets/vision/CMakeLists.txt" | sort | uniq -d)
+    [ -z "$twice" ] || fail "two targets are called $twice"
+}
+
 test_packages_are_written() {
     generate yolo onnx fly_watch --dry-run && expect_code 0 && expect_in "Would generate: output/fly_watch.zip" "$out" &&
         expect_in "fly_watch/package.xml" "$out" && nothing || return 1

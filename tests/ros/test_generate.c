@@ -224,6 +224,7 @@ static void package_names_follow_ros(void **state)
                {"int", "C++"},
                {"lambda", "Python"},
                {"test", "the build"},
+               {"test_node", "the build"},
                {"rclcpp", "depends on"},
                {"vision_msgs", "depends on"},
                {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
