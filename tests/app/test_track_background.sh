@@ -127,6 +127,7 @@ test_poses_on_what_is_found() {
 
 # Two flies, one red and one blue, change places while nothing is seen of them: where they were says who is who wrongly, their colours rightly.
 test_colours_tell_who_is_who() {
+    "$skitter" --version | grep -q "FFmpeg yes" || { echo "skipped: built without FFmpeg, which reads such pictures"; return; }
     mkdir -p flies
     awk 'function near(v, at, half) { return v >= at - half && v < at + half }
     BEGIN {

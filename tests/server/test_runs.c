@@ -369,6 +369,10 @@ static void test_a_model_that_is_cut_off(void **state)
 
 int main(void)
 {
+#ifndef SKITTER_HAVE_FFMPEG
+    puts("skipped: built without video");
+    return 77;
+#endif
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_runs_queue_up_and_end),
         cmocka_unit_test(test_a_run_is_stopped_and_goes_on),

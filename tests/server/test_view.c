@@ -213,6 +213,10 @@ static void test_no_run(void **state)
 
 int main(void)
 {
+#ifndef SKITTER_HAVE_FFMPEG
+    puts("skipped: built without video");
+    return 77;
+#endif
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_there_is), cmocka_unit_test(test_corrections),
         cmocka_unit_test(test_downloads),     cmocka_unit_test(test_folders),
