@@ -90,8 +90,9 @@ static sk_status choose_runtime(const sk_args *args, sk_predict_settings *s, sk_
     s->detector.openvino_device = sk_args_text(args, "openvino-device");
     s->detector.precision = sk_args_text(args, "precision");
     s->detector.openvino_throughput = strcmp(sk_args_text(args, "openvino-hint"), "throughput") == 0;
-    const sk_runtimes_wish wish = {sk_args_text(args, "runtime"), s->detector.provider,
-                                   sk_args_flag(args, "allow-fallback") > 0};
+    const sk_runtimes_wish wish = {.runtime = sk_args_text(args, "runtime"),
+                                   .provider = s->detector.provider,
+                                   .allow_fallback = sk_args_flag(args, "allow-fallback") > 0};
     SK_TRY(sk_runtimes_choose(s->models, s->n_models, &wish, choice, engine, err));
     if (choice->fell_back)
         s->detector.provider = NULL; /* it went with the runtime */
