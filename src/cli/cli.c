@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -25,16 +26,18 @@ int sk_cli_exit_code(sk_status status)
 
 /* --- interruption --- */
 
-static volatile sig_atomic_t interrupted;
+static atomic_int
+    interrupted; /* threads that read sources ask, too; without a lock, so a handler may set it */
 static atomic_flag handlers_set = ATOMIC_FLAG_INIT;
 
 static void on_signal(int number)
 {
-    if (interrupted) { /* the person means it: end now, as the signal would have */
+    const int before = errno;
+    if (atomic_exchange(&interrupted, 1)) { /* the person means it: end now, as the signal would have */
         signal(number, SIG_DFL);
         raise(number);
     }
-    interrupted = 1;
+    errno = before;
 }
 
 int sk_cli_interrupted(void)
@@ -45,7 +48,7 @@ int sk_cli_interrupted(void)
         sigaction(SIGINT, &action, NULL);
         sigaction(SIGTERM, &action, NULL);
     }
-    return interrupted != 0;
+    return atomic_load(&interrupted) != 0;
 }
 
 /* --- speaking --- */

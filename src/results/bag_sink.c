@@ -150,7 +150,9 @@ static void fill(bag_sink *s, const sk_result_frame *frame, const sk_msg_header 
     const bool named = in->class_id >= 0 && in->class_id < s->header->n_classes;
     const sk_msg_text name = named ? s->classes[in->class_id] : sk_msg_text_of("");
     const sk_msg_bounding_box box = box_of(all, in);
-    snprintf(s->ids[i], sizeof s->ids[i], in->track_id >= 0 ? "%d" : "", in->track_id);
+    s->ids[i][0] = '\0';
+    if (in->track_id >= 0)
+        snprintf(s->ids[i], sizeof s->ids[i], "%d", in->track_id);
     s->hypotheses[i] = (sk_msg_hypothesis_with_pose){.hypothesis = {name, (double)in->score}};
     s->hypotheses[i].pose.pose.orientation.w = 1;
     s->detections[i] = (sk_msg_detection){
