@@ -3,6 +3,8 @@
 
 #include "base/instances.h"
 #include "base/object.h"
+#include "base/text.h"
+#include "results/shape.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +13,9 @@
 
 struct sk_ros_result {
     const sk_run_header *header;
-    sk_msg_text *skeleton_names;
+    sk_msg_text *skeleton_names, *class_names;
+    char **texts; /* where those lie */
+    size_t n_texts;
     /* of the frame, as many as instances */
     sk_msg_detection *detections;
     sk_msg_hypothesis_with_pose *hypotheses;
@@ -22,16 +26,43 @@ struct sk_ros_result {
     size_t capacity;
 };
 
+/* Readers of ROS take texts that are not UTF-8 for damage. What has no name is called by its number. */
+static sk_status note_names(sk_ros_result *r, const char *const *names, int32_t count, sk_msg_text *out,
+                            sk_error *err)
+{
+    for (int32_t i = 0; i < count; i++) {
+        char number[NUMBER];
+        snprintf(number, sizeof number, "%d", i);
+        char *copy = sk_text_utf8_copy(names[i] && names[i][0] ? names[i] : number);
+        if (!copy)
+            return sk_fail_memory(err, sizeof number);
+        r->texts[r->n_texts++] = copy;
+        out[i] = sk_msg_text_of(copy);
+    }
+    return SK_OK;
+}
+
+static sk_status note_all_names(sk_ros_result *r, sk_error *err)
+{
+    const sk_run_header *h = r->header;
+    const size_t points = (size_t)h->n_keypoints, classes = (size_t)h->n_classes;
+    r->skeleton_names = sk_calloc(points + 1, sizeof *r->skeleton_names);
+    r->class_names = sk_calloc(classes + 1, sizeof *r->class_names);
+    r->texts = sk_calloc(points + classes + 1, sizeof *r->texts);
+    if (!r->skeleton_names || !r->class_names || !r->texts)
+        return sk_fail_memory(err, (points + classes) * sizeof *r->texts);
+    SK_TRY(note_names(r, h->keypoint_names, h->n_keypoints, r->skeleton_names, err));
+    return note_names(r, h->class_names, h->n_classes, r->class_names, err);
+}
+
 sk_status sk_ros_result_open(const sk_run_header *header, sk_ros_result **out, sk_error *err)
 {
+    *out = NULL;
     sk_ros_result *r = sk_calloc(1, sizeof *r);
-    sk_status status = SK_OK;
-    if (!r || !(r->skeleton_names = sk_calloc((size_t)header->n_keypoints + 1, sizeof *r->skeleton_names)))
-        status = sk_fail_memory(err, sizeof *r);
-    else
-        r->header = header;
-    for (int32_t i = 0; status == SK_OK && i < header->n_keypoints; i++)
-        r->skeleton_names[i] = sk_msg_text_of(header->keypoint_names[i]);
+    if (!r)
+        return sk_fail_memory(err, sizeof *r);
+    r->header = header;
+    const sk_status status = note_all_names(r, err);
     return SK_HAND_OVER(status, r, out, sk_ros_result_close);
 }
 
@@ -44,7 +75,9 @@ void sk_ros_result_close(sk_ros_result **slot)
 {
     SK_TAKE_OR_RETURN(r, slot);
     free_frame(r);
-    sk_free_all(r->skeleton_names, r);
+    for (size_t i = 0; i < r->n_texts; i++)
+        sk_free(r->texts[i]);
+    sk_free_all(r->skeleton_names, r->class_names, r->texts, r);
 }
 
 static sk_status reserve(sk_ros_result *r, const sk_result_frame *frame, sk_error *err)
@@ -68,37 +101,35 @@ static sk_status reserve(sk_ros_result *r, const sk_result_frame *frame, sk_erro
     return sk_fail_memory(err, points * sizeof *r->keypoints);
 }
 
+static bool is_somewhere(const sk_instances *list, const sk_found *found)
+{
+    bool any = found->has & SK_HAS_BOX;
+    for (int32_t k = 0; k < list->n_keypoints && !any; k++)
+        any = !isnan(list->keypoints[found->first_keypoint + k].x);
+    return any;
+}
+
 static sk_msg_bounding_box box_of(const sk_instances *list, const sk_found *found)
 {
-    double x1 = found->box[0], y1 = found->box[1], x2 = found->box[2], y2 = found->box[3];
+    double b[4];
     if (found->has & SK_HAS_OBB)
         return (sk_msg_bounding_box){
             .center = {.position = {found->obb[0], found->obb[1]}, .theta = found->obb[4]},
             .size_x = found->obb[2],
             .size_y = found->obb[3]};
-    if (!(found->has & SK_HAS_BOX)) {
-        x1 = y1 = INFINITY;
-        x2 = y2 = -INFINITY;
-        for (int32_t k = 0; k < list->n_keypoints; k++) {
-            const sk_keypoint *p = &list->keypoints[found->first_keypoint + k];
-            if (isnan(p->x))
-                continue;
-            x1 = fmin(x1, p->x), x2 = fmax(x2, p->x);
-            y1 = fmin(y1, p->y), y2 = fmax(y2, p->y);
-        }
-        if (x1 > x2)
-            return (sk_msg_bounding_box){.center = {{NAN, NAN}, NAN}, .size_x = NAN, .size_y = NAN};
-    }
+    if (!is_somewhere(list, found))
+        return (sk_msg_bounding_box){.center = {{NAN, NAN}, NAN}, .size_x = NAN, .size_y = NAN};
+    sk_instance_bounds(list, found, b);
     return (sk_msg_bounding_box){
-        .center = {.position = {(x1 + x2) / 2, (y1 + y2) / 2}}, .size_x = x2 - x1, .size_y = y2 - y1};
+        .center = {.position = {b[0] + b[2] / 2, b[1] + b[3] / 2}}, .size_x = b[2], .size_y = b[3]};
 }
 
 static sk_msg_text class_of(sk_ros_result *r, int32_t index, int32_t class_id)
 {
     if (class_id < 0)
         return (sk_msg_text){0};
-    if (class_id < r->header->n_classes && r->header->class_names[class_id][0])
-        return sk_msg_text_of(r->header->class_names[class_id]);
+    if (class_id < r->header->n_classes)
+        return r->class_names[class_id];
     snprintf(r->classes[index], NUMBER, "%d", class_id);
     return sk_msg_text_of(r->classes[index]);
 }
@@ -179,21 +210,20 @@ sk_status sk_ros_result_instances(sk_ros_result *r, const sk_msg_header *header,
 sk_status sk_ros_result_tracks(sk_ros_result *r, const sk_msg_header *header, const sk_result_frame *frame,
                                sk_cdr_writer *writer, sk_error *err)
 {
-    static const char *const states[] = {
-        [SK_TRACK_ACTIVE] = "active", [SK_TRACK_COVERED] = "covered", [SK_TRACK_LOST] = "lost"};
     SK_TRY(reserve(r, frame, err));
     const sk_instances *list = frame->instances;
-    for (int32_t i = 0; i < list->count; i++) {
+    const int32_t n = frame->sightings ? list->count : 0;
+    for (int32_t i = 0; i < n; i++) {
         const sk_sighting *s = &frame->sightings[i];
         note_instance(r, list, i);
         r->tracks[i] = (sk_msg_track){.id = s->track,
-                                      .state = sk_msg_text_of(states[s->state]),
+                                      .state = sk_msg_text_of(sk_track_state_name(s->state)),
                                       .x = s->x,
                                       .y = s->y,
                                       .heading = s->heading,
                                       .certainty = (float)s->certainty,
                                       .instance = r->instances[i]};
     }
-    const sk_msg_track_array message = {.header = *header, .tracks = {r->tracks, (size_t)list->count}};
+    const sk_msg_track_array message = {.header = *header, .tracks = {r->tracks, (size_t)n}};
     return sk_msg_encode(&sk_msg_track_array_layout, &message, writer, err);
 }

@@ -24,7 +24,7 @@ sk_status sk_ros_result_detections(sk_ros_result *result, const sk_msg_header *h
 sk_status sk_ros_result_instances(sk_ros_result *result, const sk_msg_header *header,
                                   const sk_result_frame *frame, sk_cdr_writer *writer,
                                   sk_error *err) SK_MUST_CHECK;
-/* `frame` has sightings. */
+/* Nobody, where the frame has no sightings. */
 sk_status sk_ros_result_tracks(sk_ros_result *result, const sk_msg_header *header,
                                const sk_result_frame *frame, sk_cdr_writer *writer,
                                sk_error *err) SK_MUST_CHECK;
