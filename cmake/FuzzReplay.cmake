@@ -6,7 +6,7 @@ foreach(source ${fuzz_sources})
     get_filename_component(name ${source} NAME_WE)
     string(REGEX REPLACE "^fuzz_" "" thing ${name})
     add_executable(${name} ${source} ${CMAKE_SOURCE_DIR}/fuzz/replay.c ${CMAKE_SOURCE_DIR}/fuzz/mutate.c
-        ${CMAKE_SOURCE_DIR}/fuzz/use_model.c)
+        ${CMAKE_SOURCE_DIR}/fuzz/use_model.c ${CMAKE_SOURCE_DIR}/fuzz/use_bag.c)
     sk_target(${name})
     target_compile_definitions(${name} PRIVATE "SK_FUZZ_FIXTURES=\"${CMAKE_SOURCE_DIR}/tests/fixtures\"")
     target_link_libraries(${name} PRIVATE skitter_static)

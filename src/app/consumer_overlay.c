@@ -63,15 +63,8 @@ static sk_status note_tracks(overlay *o, const sk_result_frame *result, sk_error
     const int32_t n = result->sightings ? result->instances->count : 0;
     SK_TRY(sk_array_reserve((void **)&o->tracks, &o->capacity, (size_t)n, sizeof *o->tracks, SIZE_MAX / 64,
                             err));
-    for (int32_t i = 0; i < n; i++) {
-        const sk_sighting *s = &result->sightings[i];
-        o->tracks[i] = (sk_overlay_track){.track = s->track,
-                                          .covered = s->detection < 0,
-                                          .x = (float)s->x,
-                                          .y = (float)s->y,
-                                          .heading = (float)s->heading,
-                                          .reach = (float)(s->major / 2)};
-    }
+    for (int32_t i = 0; i < n; i++)
+        o->tracks[i] = sk_overlay_track_of(&result->sightings[i]);
     return SK_OK;
 }
 

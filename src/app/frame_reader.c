@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/cpu.h"
+#include "app/overlay_run.h"
 #include "base/object.h"
 #include "media/overlay.h"
 #include "media/reader.h"
@@ -137,15 +138,8 @@ static sk_status draw_one(sk_overlay *overlay, sk_frame *frame, const sk_result_
     sk_overlay_track *tracks = sk_calloc((size_t)n + 1, sizeof *tracks);
     if (!tracks)
         return sk_fail_memory(err, (size_t)n * sizeof *tracks);
-    for (int32_t i = 0; i < n; i++) {
-        const sk_sighting *s = &told->sightings[i];
-        tracks[i] = (sk_overlay_track){.track = s->track,
-                                       .covered = s->detection < 0,
-                                       .x = (float)s->x,
-                                       .y = (float)s->y,
-                                       .heading = (float)s->heading,
-                                       .reach = (float)(s->major / 2)};
-    }
+    for (int32_t i = 0; i < n; i++)
+        tracks[i] = sk_overlay_track_of(&told->sightings[i]);
     sk_overlay_draw_tracks(overlay, frame, told->instances, told->sightings ? tracks : NULL);
     sk_free(tracks);
     return SK_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/node_core_internal.h"
 
+#include "app/overlay_run.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/sized.h"
@@ -226,15 +227,8 @@ static sk_status note_tracks(sk_node_core *c, const sk_result_frame *tracks, sk_
     const int32_t n = tracks->instances->count;
     SK_TRY(sk_array_reserve((void **)&c->drawn, &c->drawn_capacity, (size_t)n + 1, sizeof *c->drawn,
                             SIZE_MAX / 64, err));
-    for (int32_t i = 0; i < n; i++) {
-        const sk_sighting *s = &tracks->sightings[i];
-        c->drawn[i] = (sk_overlay_track){.track = s->track,
-                                         .covered = s->detection < 0,
-                                         .x = (float)s->x,
-                                         .y = (float)s->y,
-                                         .heading = (float)s->heading,
-                                         .reach = (float)(s->major / 2)};
-    }
+    for (int32_t i = 0; i < n; i++)
+        c->drawn[i] = sk_overlay_track_of(&tracks->sightings[i]);
     return SK_OK;
 }
 

@@ -355,3 +355,13 @@ void sk_overlay_run_close(sk_overlay_run **pointer)
     sk_stems_close(&run->stems);
     sk_free_all(run->canvas.data, run->parts, run->joined, run->done, run->folder, run);
 }
+
+sk_overlay_track sk_overlay_track_of(const sk_sighting *s)
+{
+    return (sk_overlay_track){.track = s->track,
+                              .covered = s->detection < 0,
+                              .x = (float)s->x,
+                              .y = (float)s->y,
+                              .heading = (float)s->heading,
+                              .reach = (float)(s->major / 2)};
+}

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "media/overlay.h"
+#include "track/track.h"
 
 /* The overlay of a run that may be interrupted and continued. A video is written in parts of equally many frames, each
  * complete in itself and named after the run and the frames it holds; the end joins them into overlay.mp4. What an
@@ -46,5 +47,8 @@ sk_status sk_overlay_run_end_part(sk_overlay_run *run, sk_error *err) SK_MUST_CH
 /* Joins all parts; `finished` also removes them. After a failure call only close. */
 sk_status sk_overlay_run_join(sk_overlay_run *run, bool finished, sk_error *err) SK_MUST_CHECK;
 void sk_overlay_run_close(sk_overlay_run **run);
+
+/* What is drawn of a track in one frame. */
+sk_overlay_track sk_overlay_track_of(const sk_sighting *sighting);
 
 #endif
