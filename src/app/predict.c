@@ -45,26 +45,34 @@ static sk_status check_formats(const sk_predict_settings *s, sk_error *err)
     return SK_OK;
 }
 
+/* Those that make something of what is found. */
+static sk_status list_told(predict_run *r, sk_error *err)
+{
+    const sk_predict_settings *s = r->settings;
+    sk_consumers *list = &r->consumers;
+    if (s->more && s->more->cached)
+        SK_TRY(sk_consumers_add(list, sk_consumer_cache(&r->cache), err));
+    if (s->more)
+        return s->more->list(s->more->context, s, r->report, list, err);
+    for (int32_t i = 0; i < s->n_formats; i++)
+        SK_TRY(sk_consumers_add(list, sk_consumer_file(sk_sink_find(s->formats[i])), err));
+    const sk_overlay_wish wish = {s->draw, s->line_width};
+    return s->overlay ? sk_consumers_add(list, sk_consumer_overlay(&wish), err) : SK_OK;
+}
+
 /* Their order is told by consumers.h. */
 static sk_status list_consumers(predict_run *r, sk_predict_watch watch, void *context, sk_error *err)
 {
     const sk_predict_settings *s = r->settings;
     sk_consumers *list = &r->consumers;
-    if (s->crops)
+    if (s->crops && !s->find_only)
         SK_TRY(sk_consumers_add(list, sk_consumer_crops(), err));
     if (s->more && s->more->looks)
         SK_TRY(sk_consumers_add(list, sk_consumer_looks(), err));
     SK_TRY(sk_consumers_add(list, sk_consumer_journal(), err));
     SK_TRY(sk_consumers_add(list, sk_consumer_left_out(), err));
-    if (s->more && s->more->cached)
-        SK_TRY(sk_consumers_add(list, sk_consumer_cache(&r->cache), err));
-    if (s->more)
-        SK_TRY(s->more->list(s->more->context, s, r->report, list, err));
-    for (int32_t i = 0; i < s->n_formats && !s->more; i++)
-        SK_TRY(sk_consumers_add(list, sk_consumer_file(sk_sink_find(s->formats[i])), err));
-    const sk_overlay_wish wish = {s->draw, s->line_width};
-    if (s->overlay && !s->more)
-        SK_TRY(sk_consumers_add(list, sk_consumer_overlay(&wish), err));
+    if (!s->find_only)
+        SK_TRY(list_told(r, err));
     if (s->tap)
         SK_TRY(sk_consumers_add(list, sk_consumer_tap(s->tap), err));
     if (s->preview)
@@ -122,7 +130,7 @@ static sk_status begin_folder(predict_run *r, sk_error *err)
     sk_run_header_of(&facts, &r->identity, &r->header);
     r->header.started = sk_run_folder_started(r->folder);
     r->header.goes_on = s->goes_on;
-    r->header.tracked = s->more && s->more->tracks;
+    r->header.tracked = s->more && s->more->tracks && !s->find_only;
     sk_run_header_rate(&r->header, s->more ? s->more->rate : 0);
     sk_consumers_settle(&r->consumers, &r->header);
     const char *files[SK_CONSUMER_FILES * SK_CONSUMERS_MOST + 2];
@@ -135,7 +143,9 @@ static sk_status begin_folder(predict_run *r, sk_error *err)
                               .once = r->report->live,
                               .pictures = r->info.kind == SK_SOURCE_PICTURES,
                               .strict = s->strict};
+    SK_TRY(predict_open_found(r, err));
     SK_TRY(sk_run_folder_begin(r->folder, &how, err));
+    SK_TRY(predict_take_found(r, err));
     r->progress.total = r->info.frames;
     r->progress.done = r->progress.continued = sk_run_folder_known(r->folder);
     return SK_OK;
@@ -323,6 +333,8 @@ static sk_status close_all(predict_run *r, bool finished, sk_status status, sk_e
     sk_inference_cache_close(&r->cache);
     sk_run_folder_close(&r->folder);
     sk_run_identity_free(&r->identity);
+    predict_close_found(r);
+    sk_free(r->finding);
     sk_run_lock_close(&r->runtime_lock);
     return status;
 }

@@ -63,7 +63,11 @@ struct sk_predict_settings {
     int32_t depth;       /* frames in flight; 0: enough to keep every device busy */
     bool restart;        /* begin anew even if there is something to continue */
     bool overwrite;      /* replace files in the folder that no run wrote */
-    bool strict;         /* a picture that cannot be read ends the run; else it is noted and left out */
+    bool find_only; /* what is found is kept in the folder's journal, for `found`; nothing else is written */
+    /* Folders of such runs over parts of the same frames: what they found is taken, not computed. Borrowed. */
+    int32_t n_found;
+    const char *const *found;
+    bool strict; /* a picture that cannot be read ends the run; else it is noted and left out */
     const char *runtime_requested; /* as the user said it */
     bool runtime_fell_back;        /* detector.runtime is not what was asked for: the headers say so */
     const sk_predict_more *more;   /* null: nothing more */

@@ -3,6 +3,7 @@
 #include "app/predict_internal.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,11 @@ sk_status predict_open_cache(predict_run *r, sk_error *err)
     char why[512];
     if (more && more->looks)
         sk_text_append(&r->identity.text, SK_LOOKS_IDENTITY);
+    r->finding = sk_strdup(sk_text_get(&r->identity.text));
+    if (!r->finding)
+        return sk_fail_memory(err, r->identity.text.length);
+    if (r->settings->find_only)
+        return sk_text_status(&r->identity.text, err);
     if (more && more->cached) {
         const sk_inference_wish wish = {more->cache, r->settings->source, sk_text_get(&r->identity.text)};
         SK_TRY(sk_inference_cache_open(&wish, &r->cache, why, err));

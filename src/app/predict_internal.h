@@ -15,8 +15,10 @@ typedef struct predict_run {
     sk_run_folder *folder;
     sk_run_identity identity;
     sk_run_header header;
-    sk_inference_cache *cache; /* null: none */
-    int64_t cached_last;       /* the last frame taken from it; -1 */
+    char *finding;              /* the identity of what finds, without what is done with it */
+    struct predict_part *parts; /* settings->found, opened; null: none */
+    sk_inference_cache *cache;  /* null: none */
+    int64_t cached_last;        /* the last frame taken from it; -1 */
     sk_run_lock *runtime_lock;
     sk_pipeline *pipeline; /* prepared with the run, started when its frames are known */
     sk_source *source;
@@ -54,5 +56,14 @@ bool predict_holds_frames(const predict_run *run);
 sk_status predict_open_cache(predict_run *run, sk_error *err) SK_MUST_CHECK;
 /* Frames that the cache has and the folder has not, to the consumers; one of them may stop it. */
 sk_status predict_take_cached(predict_run *run, sk_error *err) SK_MUST_CHECK;
+
+/* --- predict_found.c: parts that were found elsewhere --- */
+
+/* Before the folder begins: the settings' `found` are opened, or refused. */
+sk_status predict_open_found(predict_run *run, sk_error *err) SK_MUST_CHECK;
+void predict_close_found(predict_run *run);
+/* Frames that the settings' `found` have and the folder, which has begun, has not: put into its journal, as if this run had
+ * found them. */
+sk_status predict_take_found(predict_run *run, sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -244,7 +244,8 @@ static sk_status run_many(const sk_args *args, const sk_predict_door *door, sk_t
                           sk_error *err)
 {
     shown s = {tracked, door->settings.finder || door->settings.n_models > 1};
-    const sk_predict_show show = {"track", print_figures, put_figures, &s};
+    const bool tracks = !door->settings.find_only;
+    const sk_predict_show show = {"track", tracks ? print_figures : NULL, tracks ? put_figures : NULL, &s};
     return sk_cli_predict_all(args, &door->settings, &door->sources, door->fresh, &show, err);
 }
 

@@ -92,6 +92,11 @@
 /* The folder of the run. */
 #define SK_CLI_OPTIONS_FOLDER                                                                                \
     {SK_FLAG("restart"), .help = "begin anew instead of continuing an interrupted run"},                     \
+        {SK_FLAG("find-only"),                                                                               \
+         .help = "keep what the models find in the folder, for --found, and write nothing else"},            \
+        {SK_FOLDER("found", "DIR"), .repeat = 1,                                                             \
+         .help = "take what --find-only found here in some of these --frames, and compute the rest; "        \
+                 "may be given again: docs/batch.md"},                                                       \
         {SK_FLAG("overwrite"), .help = "replace files in the folder that no run of skitter wrote"},          \
     {                                                                                                        \
         SK_FLAG("strict"),                                                                                   \

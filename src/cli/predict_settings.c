@@ -153,6 +153,32 @@ static sk_choice read_choice(const sk_args *args, const char *name)
     return strcmp(text, "on") == 0 ? SK_CHOICE_ON : strcmp(text, "off") == 0 ? SK_CHOICE_OFF : SK_CHOICE_AUTO;
 }
 
+/* A video's frames, found in parts: --find-only and --found. */
+static sk_status read_parts(const sk_args *args, sk_predict_settings *s, sk_predict_borrowed *b,
+                            sk_error *err)
+{
+    const size_t count = sk_args_count(args, "found");
+    const char *given = count ? "found" : "find-only";
+    s->find_only = sk_args_flag(args, "find-only") > 0;
+    if (!count && !s->find_only)
+        return SK_OK;
+    if (sk_cli_has_detections(args) || sk_cli_has_background(args))
+        return sk_fail(err, SK_ERR_ARG,
+                       "--%s is about what models find in each frame by itself, and here %s finds\n"
+                       "leave it out: such a video is done in one piece",
+                       given, sk_cli_has_background(args) ? "--detector background" : "--detections");
+    if (count && sk_args_count(args, "source") != 1)
+        return sk_fail(err, SK_ERR_ARG, "--found: what it names was found in one video; name that one");
+    b->found = sk_calloc(count + 1, sizeof *b->found);
+    if (!b->found)
+        return sk_fail_memory(err, count * sizeof *b->found);
+    for (size_t i = 0; i < count; i++)
+        b->found[i] = sk_args_at(args, "found", i);
+    s->found = b->found;
+    s->n_found = (int32_t)count;
+    return SK_OK;
+}
+
 sk_status sk_cli_predict_settings(const sk_args *args, sk_predict_settings *s, sk_predict_borrowed *b,
                                   sk_error *err)
 {
@@ -174,6 +200,7 @@ sk_status sk_cli_predict_settings(const sk_args *args, sk_predict_settings *s, s
     SK_TRY(read_pictures(args, s, err));
     s->no_empty = sk_args_flag(args, "no-empty");
     s->restart = sk_args_flag(args, "restart");
+    SK_TRY(read_parts(args, s, b, err));
     const char *colour = sk_args_text(args, "colour");
     s->colours = strcmp(colour, "tagged") == 0  ? SK_PREDICT_COLOURS_TAGGED
                  : strcmp(colour, "bt601") == 0 ? SK_PREDICT_COLOURS_BT601
@@ -213,5 +240,6 @@ sk_status sk_cli_predict_settings(const sk_args *args, sk_predict_settings *s, s
 void sk_cli_predict_borrowed_free(sk_predict_borrowed *b)
 {
     sk_free(b->ranges);
+    sk_free((void *)b->found);
     *b = (sk_predict_borrowed){0};
 }

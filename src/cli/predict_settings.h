@@ -10,6 +10,7 @@
 /* What the settings point into, besides the arguments; it lives as long as they do. */
 typedef struct sk_predict_borrowed {
     sk_frame_range *ranges;
+    const char **found;
     int32_t classes[SK_PREDICT_MAX_CLASSES];
 } sk_predict_borrowed;
 
