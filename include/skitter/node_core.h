@@ -77,7 +77,7 @@ SK_API sk_status sk_node_settings_set(sk_node_settings *settings, const char *na
 /* As it was set, or the default; null: no such parameter. The settings', until it is set again. */
 SK_API const char *sk_node_settings_get(const sk_node_settings *settings, const char *name);
 
-/* Are animals followed from picture to picture? Default false. */
+/* Are animals followed from picture to picture? Without a word here: where a parameter of following (tracker, animals) was set. */
 SK_API void sk_node_settings_follow(sk_node_settings *settings, bool follow);
 
 /* ---- opening and closing ---- */

@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +20,7 @@
 
 struct sk_node_settings {
     char *values[MOST]; /* null: the default */
-    bool follow;
+    bool follow, follow_said;
 };
 
 static int32_t count_params(void)
@@ -88,11 +90,18 @@ bool sk_node_param_get(int32_t index, sk_node_param *out)
 void sk_node_settings_follow(sk_node_settings *settings, bool follow)
 {
     settings->follow = follow;
+    settings->follow_said = true;
 }
 
+/* Who says how animals are followed wants them followed. */
 bool sk_node_settings_follows(const sk_node_settings *settings)
 {
-    return settings->follow;
+    if (settings->follow_said)
+        return settings->follow;
+    for (int32_t i = 0; i < MOST && sk_ros_parameters[i].name; i++)
+        if (sk_ros_parameters[i].scope == SK_ROS_TRACKING && settings->values[i])
+            return true;
+    return false;
 }
 
 sk_status sk_node_settings_open(sk_node_settings **out, sk_error *err)
@@ -114,8 +123,10 @@ void sk_node_settings_close(sk_node_settings **settings)
 sk_node_settings *sk_node_settings_copy(const sk_node_settings *settings)
 {
     sk_node_settings *copy = sk_calloc(1, sizeof *copy);
-    if (copy)
+    if (copy) {
         copy->follow = settings->follow;
+        copy->follow_said = settings->follow_said;
+    }
     for (int32_t i = 0; copy && i < MOST; i++)
         if (settings->values[i] && !(copy->values[i] = sk_strdup(settings->values[i])))
             sk_node_settings_close(&copy);
@@ -179,7 +190,50 @@ static bool is_one_of(const char *word, const char *words)
     }
 }
 
-static sk_status check_number(const sk_ros_parameter *p, const char *value, sk_error *err)
+static void append(char *out, size_t capacity, const char *format, ...) SK_PRINTF(3, 4);
+static void append(char *out, size_t capacity, const char *format, ...)
+{
+    const size_t length = strlen(out);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(out + length, capacity - length, format, args);
+    va_end(args);
+}
+
+/* What a parameter may be, in words. */
+static void say_allowed(const sk_ros_parameter *p, char *out, size_t capacity)
+{
+    static const char *const kinds[] = {[SK_ROS_BOOL] = "true or false",
+                                        [SK_ROS_INT] = "a whole number",
+                                        [SK_ROS_REAL] = "a number",
+                                        [SK_ROS_TEXT] = "a text",
+                                        [SK_ROS_INTS] = "a list of whole numbers"};
+    out[0] = '\0';
+    append(out, capacity, "%s", p->choices ? "one of " : kinds[p->kind]);
+    if (p->min < p->max)
+        append(out, capacity, " from %g to %.12g", p->min, p->max);
+    for (const char *at = p->choices; at && *at;) {
+        const size_t length = strcspn(at, "|");
+        if (length)
+            append(out, capacity, "%s%.*s", at > p->choices + (p->choices[0] == '|') ? ", " : "", (int)length,
+                   at);
+        at += length + (at[length] == '|');
+    }
+    if (p->choices && p->choices[0] == '|')
+        append(out, capacity, ", or empty");
+}
+
+sk_status sk_node_settings_refuse(const char *name, const char *value, sk_error *err)
+{
+    char allowed[512];
+    const sk_ros_parameter *p = sk_ros_parameter_find(name);
+    if (!p)
+        return sk_fail(err, SK_ERR_ARG, "%.60s is not '%.60s'", name, value);
+    say_allowed(p, allowed, sizeof allowed);
+    return sk_fail(err, SK_ERR_ARG, "%s: '%.60s' is not %s", p->name, value, allowed);
+}
+
+static bool is_number_for(const sk_ros_parameter *p, const char *value)
 {
     const char *rest = NULL;
     int64_t whole = 0;
@@ -192,34 +246,18 @@ static sk_status check_number(const sk_ros_parameter *p, const char *value, sk_e
         rest = sk_number_read(value, value + strlen(value), &number);
         ok = rest && *rest == '\0' && isfinite(number);
     }
-    if (!ok)
-        return sk_fail(err, SK_ERR_ARG, "%s: '%.60s' is not a %s", p->name, value,
-                       p->kind == SK_ROS_INT ? "whole number" : "number");
-    if ((p->min < p->max) && (number < p->min || number > p->max))
-        return sk_fail(err, SK_ERR_ARG, "%s: %.60s is not between %g and %g", p->name, value, p->min, p->max);
-    return SK_OK;
+    return ok && !(p->min < p->max && (number < p->min || number > p->max));
 }
 
-static sk_status check(const sk_ros_parameter *p, const char *value, sk_error *err)
+static bool is_allowed(const sk_ros_parameter *p, const char *value)
 {
     int32_t count = 0;
     switch (p->kind) {
-    case SK_ROS_BOOL:
-        return is_true(value) || is_false(value)
-                   ? SK_OK
-                   : sk_fail(err, SK_ERR_ARG, "%s: '%.60s' is neither true nor false", p->name, value);
+    case SK_ROS_BOOL: return is_true(value) || is_false(value);
     case SK_ROS_INT:
-    case SK_ROS_REAL: return check_number(p, value, err);
-    case SK_ROS_INTS:
-        return read_ints(value, p, NULL, &count)
-                   ? SK_OK
-                   : sk_fail(err, SK_ERR_ARG, "%s: '%.60s' is not a list of whole numbers from %g", p->name,
-                             value, p->min);
-    default:
-        if (p->choices && !is_one_of(value, p->choices))
-            return sk_fail(err, SK_ERR_ARG, "%s: '%.60s' is none of %s", p->name, value,
-                           p->choices + (p->choices[0] == '|'));
-        return SK_OK;
+    case SK_ROS_REAL: return is_number_for(p, value);
+    case SK_ROS_INTS: return read_ints(value, p, NULL, &count);
+    default: return !p->choices || is_one_of(value, p->choices);
     }
 }
 
@@ -235,7 +273,8 @@ sk_status sk_node_settings_set(sk_node_settings *settings, const char *name, con
         return sk_fail(err, SK_ERR_NOT_FOUND, "there is no parameter '%.60s'%s%s%s", name ? name : "",
                        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     }
-    SK_TRY(check(&sk_ros_parameters[i], value, err));
+    if (!is_allowed(&sk_ros_parameters[i], value))
+        return sk_node_settings_refuse(name, value, err);
     char *copy = sk_strdup(value);
     if (!copy)
         return sk_fail_memory(err, strlen(value));

@@ -16,6 +16,8 @@ const char *sk_node_settings_text(const sk_node_settings *settings, const char *
 /* The numbers of a list, freed by sk_free; null and 0: none. */
 sk_status sk_node_settings_ints(const sk_node_settings *settings, const char *name, int32_t **out,
                                 int32_t *count, sk_error *err) SK_MUST_CHECK;
+/* SK_ERR_ARG that names the parameter, what it was given and what it may be. */
+sk_status sk_node_settings_refuse(const char *name, const char *value, sk_error *err) SK_MUST_CHECK;
 bool sk_node_settings_follows(const sk_node_settings *settings);
 /* A copy; null where memory is out. */
 sk_node_settings *sk_node_settings_copy(const sk_node_settings *settings);

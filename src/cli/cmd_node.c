@@ -71,14 +71,15 @@ static sk_status read_names(const sk_args *args, sk_ros_names *names, sk_error *
 }
 
 /* Files first, then single ones: as ROS 2 has it. */
-static sk_status read_params(const sk_args *args, const sk_ros_names *names, sk_params *params, sk_error *err)
+static sk_status read_given(const sk_args *args, const sk_ros_names *names, sk_params *params,
+                            sk_problems *problems, sk_error *err)
 {
     for (size_t i = 0; i < sk_args_count(args, "params-file"); i++)
-        SK_TRY(sk_params_read_file(params, sk_args_at(args, "params-file", i), names, err));
+        SK_TRY(sk_params_read_file(params, sk_args_at(args, "params-file", i), names, problems, err));
     for (size_t i = 0; i < sk_args_count(args, "param"); i++) {
-        sk_status status = sk_params_put_rule(params, sk_args_at(args, "param", i), err);
-        if (status != SK_OK)
-            return status == SK_ERR_NOT_FOUND ? SK_ERR_ARG : status;
+        sk_error problem = {0};
+        if (sk_params_put_rule(params, sk_args_at(args, "param", i), &problem) != SK_OK)
+            sk_problems_add(problems, "%s", problem.message);
     }
     static const char *const paths[] = {"weights_path", "second_weights_path"};
     if (sk_args_count(args, "model") > 2)
@@ -88,6 +89,34 @@ static sk_status read_params(const sk_args *args, const sk_ros_names *names, sk_
         SK_TRY(sk_params_put(params, paths[i], &path, err));
     }
     return SK_OK;
+}
+
+static void print_problem(void *context, const char *line)
+{
+    (void)context;
+    sk_cli_print_to(stderr, "skitter: error: %s\n", line);
+}
+
+/* All that is wrong is told together. One problem alone is the error itself. */
+static sk_status read_params(const sk_args *args, const sk_ros_names *names, sk_params *params, sk_error *err)
+{
+    sk_problems problems = {0};
+    sk_status status = read_given(args, names, params, &problems, err);
+    if (status == SK_OK)
+        status = sk_text_status(&problems.lines, err);
+    if (status == SK_OK && problems.count == 1) {
+        const char *line = sk_text_get(&problems.lines);
+        status = sk_fail(err, SK_ERR_ARG, "%.*s", (int)strcspn(line, "\n"), line);
+    } else if (status == SK_OK && problems.count) {
+        sk_problems_each(&problems, print_problem, NULL);
+        status =
+            sk_fail(err, SK_ERR_ARG,
+                    "%zu parameters are wrong, and no node was started\nskitter node --list-params prints "
+                    "every parameter with its value",
+                    problems.count);
+    }
+    sk_problems_free(&problems);
+    return status;
 }
 
 static sk_status read_domain(const sk_args *args, uint32_t *out, sk_error *err)

@@ -31,6 +31,7 @@ typedef struct db3_file {
     sqlite3_stmt *by_id;
     int64_t length;
     int64_t steps; /* that are left */
+    bool by_row;   /* `offset` of an entry is the row's number, else its `id` */
     struct {
         int64_t id;
         size_t topic;
@@ -135,6 +136,17 @@ static size_t topic_of(const db3_file *d, int64_t id)
     return found ? found->topic : SIZE_MAX;
 }
 
+/* Rows are found by SQLite's own number, which every table has but one WITHOUT ROWID (whose key is an index); by the column `id`
+ * they are found at once only where whoever made the table said that it is the key. Of rosbag2's both are the same. */
+static bool has_row_numbers(db3_file *d)
+{
+    sqlite3_stmt *s = NULL;
+    const bool has =
+        sk_sqlite.prepare_v2(d->database, "SELECT _rowid_ FROM messages", -1, &s, NULL) == SK_SQLITE_OK;
+    sk_sqlite.finalize(s);
+    return has;
+}
+
 /* A file that was cut off is read up to there. */
 static sk_status read_rows(db3_file *d, sk_error *err)
 {
@@ -144,7 +156,10 @@ static sk_status read_rows(db3_file *d, sk_error *err)
     int64_t left = d->length / LEAST_ROW_BYTES;
     if (d->n_ids)
         qsort(d->ids, d->n_ids, sizeof *d->ids, by_id);
-    SK_TRY(prepare(d, "SELECT id, topic_id, timestamp FROM messages", &s, err));
+    SK_TRY(prepare(d,
+                   d->by_row ? "SELECT _rowid_, topic_id, timestamp FROM messages"
+                             : "SELECT id, topic_id, timestamp FROM messages",
+                   &s, err));
     while (status == SK_OK && (code = sk_sqlite.step(s)) == SK_SQLITE_ROW && left-- > 0) {
         const size_t topic = topic_of(d, sk_sqlite.column_int64(s, 1));
         if (topic == SIZE_MAX)
@@ -244,8 +259,12 @@ static sk_status begin(db3_file *d, const char *path, sk_error *err)
     const ssize_t got = read(file, magic, sizeof magic);
     close(file);
     if (got != (ssize_t)sizeof magic || memcmp(magic, "SQLite format 3", sizeof magic) != 0)
-        return sk_fail(err, SK_ERR_FORMAT, "%s: not an SQLite file%s", path,
-                       d->length == 0 ? ": it is empty" : "");
+        return sk_fail(
+            err, SK_ERR_FORMAT, "%s: not an SQLite file%s", path,
+            d->length == 0 ? ": it is empty; its recorder wrote nothing, or copying it failed"
+            : got >= 5 && memcmp(magic, "\x89MCAP", 5) == 0
+                ? ": it is an MCAP bag; give it the ending .mcap"
+                : ": a bag of ROS 2 with this ending is one; of something else, give it its own ending");
     d->steps = STEPS_SURE + (d->length < INT64_MAX / STEPS_A_BYTE / 2 ? d->length * STEPS_A_BYTE : 0);
     return open_database(d, err);
 }
@@ -264,8 +283,12 @@ sk_status sk_bag_file_open_db3(const char *path, sk_bag_file **out, sk_error *er
     SK_TRY_GOTO(need_table(d, "topics", err));
     SK_TRY_GOTO(need_table(d, "messages", err));
     SK_TRY_GOTO(read_topics(d, err));
+    d->by_row = has_row_numbers(d);
     SK_TRY_GOTO(read_rows(d, err));
-    SK_TRY_GOTO(prepare(d, "SELECT data FROM messages WHERE id = ?1", &d->by_id, err));
+    SK_TRY_GOTO(prepare(d,
+                        d->by_row ? "SELECT data FROM messages WHERE _rowid_ = ?1"
+                                  : "SELECT data FROM messages WHERE id = ?1",
+                        &d->by_id, err));
 done:
     if (status == SK_OK)
         *out = &d->base;

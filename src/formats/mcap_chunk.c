@@ -11,6 +11,14 @@
 #define UNPACKED_MOST ((uint64_t)2 << 30)
 #define PER_BYTE      ((uint64_t)4096)
 
+/* Of all chunks together. Chunks of a few bytes may each become UNPACKED_SURE, and an index may ask for two of them in turn for
+ * ever: what unpacking gives is counted, before messages are known against the file's length, then against what a pass over its
+ * chunks needs (an honest one unpacks each about once, or some more often where they overlap in time). */
+#define TOTAL_SURE ((uint64_t)1 << 30)
+#define UNSEEN                                                                                               \
+    ((uint64_t)256)          /* times the length, for chunks that must be unpacked to know what is in them */
+#define AGAIN ((uint64_t)64) /* for chunks that overlap */
+
 sk_status sk_mcap_reserve(uint8_t **bytes, size_t *capacity, uint64_t wanted, sk_error *err)
 {
     return sk_array_reserve((void **)bytes, capacity, (size_t)wanted + 1, 1, SIZE_MAX / 4, err);
@@ -26,6 +34,44 @@ sk_status sk_mcap_read_at(sk_mcap_file *m, uint64_t at, void *to, size_t count, 
                    errno ? strerror(errno) : "it has become shorter");
 }
 
+static uint64_t sum_up_to_most(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static uint64_t by_length(const sk_mcap_file *m, uint64_t times)
+{
+    return m->length > INT64_MAX / times ? INT64_MAX : m->length * times;
+}
+
+void sk_mcap_begin_scan(sk_mcap_file *m)
+{
+    m->unpack_left = TOTAL_SURE + by_length(m, UNSEEN);
+}
+
+void sk_mcap_begin_pass(sk_mcap_file *m)
+{
+    m->unpack_left = TOTAL_SURE + by_length(m, AGAIN);
+    for (size_t i = 0; i < m->n_chunks; i++)
+        m->unpack_left = sum_up_to_most(m->unpack_left, m->chunks[i].unpacked);
+    if (m->endless)
+        m->held = UINT64_MAX; /* may be had again */
+    m->endless = false;
+}
+
+static sk_status spend(sk_mcap_file *m, uint64_t bytes, sk_error *err)
+{
+    m->endless = bytes > m->unpack_left;
+    if (m->endless)
+        return sk_fail(
+            err, SK_ERR_LIMIT,
+            "%s: damaged, or made to take for ever: what its %zu chunks unpack to has no end; of an "
+            "honest file 'mcap recover' or 'ros2 bag convert' makes one that is read",
+            m->base.path, m->n_chunks);
+    m->unpack_left -= bytes;
+    return SK_OK;
+}
+
 static sk_status unpack(sk_mcap_file *m, const sk_mcap_chunk *c, sk_error *err)
 {
     if (c->packing == SK_PACKING_NONE && c->packed != c->unpacked) /* before memory is taken for it */
@@ -35,6 +81,7 @@ static sk_status unpack(sk_mcap_file *m, const sk_mcap_chunk *c, sk_error *err)
     if (c->unpacked > UNPACKED_MOST || (c->unpacked > UNPACKED_SURE && c->unpacked > by_packed))
         return sk_fail(err, SK_ERR_LIMIT, "%s: %llu bytes that claim to unpack to %llu", m->base.path,
                        (unsigned long long)c->packed, (unsigned long long)c->unpacked);
+    SK_TRY(spend(m, c->unpacked, err));
     SK_TRY(sk_mcap_reserve(&m->bytes, &m->bytes_capacity, c->packed, err));
     SK_TRY(sk_mcap_reserve(&m->unpacked, &m->unpacked_capacity, c->unpacked, err));
     SK_TRY(sk_mcap_read_at(m, c->records, m->bytes, (size_t)c->packed, err));

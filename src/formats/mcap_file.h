@@ -47,6 +47,10 @@ typedef struct sk_mcap_file {
     sk_error held_error;
     uint8_t *bytes; /* what was read from the file last */
     size_t bytes_capacity;
+    /* Bytes that unpacking may still give: until the file's messages are listed, and then in one pass over them. */
+    uint64_t unpack_left;
+    bool endless;    /* that was not enough */
+    int64_t pass_ns; /* the time of the message that was read last: an earlier one begins another pass */
     bool finished;
     size_t bad_chunks, unknown;
 } sk_mcap_file;
@@ -59,8 +63,13 @@ static inline size_t sk_mcap_topic(const sk_mcap_file *m, uint16_t channel)
 
 sk_status sk_mcap_reserve(uint8_t **bytes, size_t *capacity, uint64_t wanted, sk_error *err) SK_MUST_CHECK;
 sk_status sk_mcap_read_at(sk_mcap_file *m, uint64_t at, void *to, size_t count, sk_error *err) SK_MUST_CHECK;
-/* Unpacks a chunk into m->unpacked, or says why it cannot be had; asked again, it gives the same answer. */
+/* Unpacks a chunk into m->unpacked, or says why it cannot be had; asked again, it gives the same answer. SK_ERR_LIMIT also where
+ * the file has been unpacked to more than its length and its chunks explain. */
 sk_status sk_mcap_hold(sk_mcap_file *m, uint64_t number, sk_error *err) SK_MUST_CHECK;
+/* From here on the file is looked at, and nothing read from it. */
+void sk_mcap_begin_scan(sk_mcap_file *m);
+/* From here on, a pass over the messages: every chunk may be unpacked a few times. */
+void sk_mcap_begin_pass(sk_mcap_file *m);
 /* Fills the lists above by going through the file. */
 sk_status sk_mcap_scan(sk_mcap_file *m, sk_error *err) SK_MUST_CHECK;
 

@@ -58,6 +58,9 @@ static sk_status read_message(sk_bag_file *base, size_t topic, const sk_bag_entr
 {
     sk_mcap_file *m = (sk_mcap_file *)base;
     sk_mcap_bytes content = {0};
+    if (entry->log_ns < m->pass_ns)
+        sk_mcap_begin_pass(m);
+    m->pass_ns = entry->log_ns;
     if (entry->chunk == SK_MCAP_NO_CHUNK) {
         SK_TRY(read_loose(m, entry, &content, err));
     } else {
@@ -91,6 +94,38 @@ static void close_mcap(sk_bag_file *base)
     sk_free_all(m->chunks, m->indexes, m->loose, m->schemas, m->topics, m->unpacked, m->bytes, m);
 }
 
+static sk_status not_mcap(const sk_mcap_file *m, const uint8_t magic[SK_MCAP_MAGIC_BYTES], sk_error *err)
+{
+    const char *path = m->base.path;
+    if (m->length == 0)
+        return sk_fail(err, SK_ERR_FORMAT,
+                       "%s: not an MCAP file: it is empty; its recorder wrote nothing, or copying it failed",
+                       path);
+    if (memcmp(magic, "SQLite f", SK_MCAP_MAGIC_BYTES) == 0)
+        return sk_fail(err, SK_ERR_FORMAT,
+                       "%s: not an MCAP file: it is an SQLite bag; give it the ending .db3", path);
+    if (memcmp(magic, "#ROSBAG", 7) == 0)
+        return sk_fail(
+            err, SK_ERR_FORMAT,
+            "%s: not an MCAP file: it is a bag of ROS 1; rosbags-convert (pip install rosbags) makes "
+            "one of ROS 2 from it",
+            path);
+    if (memcmp(magic, "\x28\xb5\x2f\xfd", 4) == 0)
+        return sk_fail(err, SK_ERR_FORMAT,
+                       "%s: not an MCAP file: it is packed as a whole; unpack it first: zstd -d", path);
+    if (memcmp(magic, "\x89MCAP", 5) == 0)
+        return sk_fail(
+            err, SK_ERR_FORMAT,
+            "%s: not an MCAP file of version 0, which is the one that is read; 'mcap convert' or 'ros2 bag "
+            "convert' of the program that wrote it may make one",
+            path);
+    return sk_fail(
+        err, SK_ERR_FORMAT,
+        "%s: not an MCAP file (it does not begin with \\x89MCAP0): 'mcap doctor' and 'mcap recover' say what "
+        "is left of a damaged one; of something else, give it its own ending",
+        path);
+}
+
 static sk_status begin(sk_mcap_file *m, const char *path, sk_error *err)
 {
     uint8_t magic[SK_MCAP_MAGIC_BYTES] = {0};
@@ -105,10 +140,7 @@ static sk_status begin(sk_mcap_file *m, const char *path, sk_error *err)
     if (m->length >= sizeof magic)
         SK_TRY(sk_mcap_read_at(m, 0, magic, sizeof magic, err));
     if (memcmp(magic, SK_MCAP_MAGIC, sizeof magic) != 0)
-        return sk_fail(err, SK_ERR_FORMAT, "%s: not an MCAP file%s", path,
-                       m->length == 0                      ? ": it is empty"
-                       : memcmp(magic, "\x89MCAP", 5) == 0 ? " of version 0, which is the one that is read"
-                                                           : " (it does not begin with \\x89MCAP0)");
+        return not_mcap(m, magic, err);
     return SK_OK;
 }
 

@@ -166,7 +166,7 @@ static sk_status go_through(sk_mcap_file *m, sk_error *err)
 static sk_status walk(sk_mcap_file *m, size_t number, sk_error *err)
 {
     sk_status status = sk_mcap_hold(m, number, err);
-    if (status == SK_ERR_FORMAT || status == SK_ERR_LIMIT) {
+    if ((status == SK_ERR_FORMAT || status == SK_ERR_LIMIT) && !m->endless) {
         m->bad_chunks++;
         return SK_OK;
     }
@@ -233,8 +233,10 @@ static void count_messages(sk_mcap_file *m)
 
 sk_status sk_mcap_scan(sk_mcap_file *m, sk_error *err)
 {
+    sk_mcap_begin_scan(m);
     SK_TRY(go_through(m, err));
     SK_TRY(walk_where_needed(m, err));
     count_messages(m);
+    sk_mcap_begin_pass(m);
     return SK_OK;
 }

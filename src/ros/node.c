@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ros/node.h"
 
+#include "app/node_settings.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "ros/node_inside.h"
 
 #include <stdio.h>
@@ -24,35 +26,57 @@ static void close_core(sk_ros_node *node)
 }
 
 /* What may change while the node runs, for the other thread. */
-static void note_live(sk_ros_node *node)
+static sk_status note_live(sk_ros_node *node, sk_error *err)
 {
     const sk_params *params = node->settings->params;
+    char *frame_id = sk_strdup(sk_params_text(params, "frame_id"));
+    if (!frame_id)
+        return sk_fail_memory(err, strlen(sk_params_text(params, "frame_id")));
     pthread_mutex_lock(&node->lock);
+    char *before = node->next_frame_id;
     node->annotate = sk_params_truth(params, "publish_annotated");
-    snprintf(node->frame_id, sizeof node->frame_id, "%s", sk_params_text(params, "frame_id"));
+    node->next_frame_id = frame_id;
     pthread_mutex_unlock(&node->lock);
+    sk_free(before);
+    return SK_OK;
 }
 
-/* A change of parameters. While the core is opened anew, nothing is looked at; where that fails, the old one comes back. */
-static sk_status apply(void *context, bool anew, sk_error *err)
+/* Another core in the place of the one that is open, which comes back where results of the other cannot be told. Where even that
+ * fails, the node ends: it would take images and say nothing. */
+static sk_status exchange_core(sk_ros_node *node, sk_node_core *next, sk_error *err)
+{
+    sk_node_core *before = node->core;
+    node_end_telling(node);
+    node->core = next;
+    const sk_status status = node_begin_telling(node, err);
+    if (status != SK_OK) {
+        node_end_telling(node);
+        node->core = before;
+        before = next;
+        node->broken.code = node_begin_telling(node, &node->broken);
+    }
+    sk_node_core_close(&before);
+    return status;
+}
+
+/* While the core is opened anew, nothing is looked at; where that fails, all is as it was. */
+sk_status node_apply(void *context, bool anew, sk_error *err)
 {
     sk_ros_node *node = context;
     char skip[32];
     if (anew) {
         sk_node_core *next = NULL;
         SK_TRY(sk_node_core_open(sk_params_settings(node->settings->params), &next, err));
-        close_core(node);
-        node->core = next;
-        SK_TRY(node_begin_telling(node, err));
+        SK_TRY(exchange_core(node, next, err));
     }
-    note_live(node);
+    SK_TRY(note_live(node, err));
     snprintf(skip, sizeof skip, "%lld", (long long)sk_params_number(node->settings->params, "frame_skip"));
     return sk_node_core_set(node->core, "frame_skip", skip, err);
 }
 
 static sk_status open_services(sk_ros_node *node, sk_error *err)
 {
-    const sk_param_owner owner = {node->settings->params, apply, node};
+    const sk_param_owner owner = {node->settings->params, node_apply, node};
     sk_ros_names_whole(node->settings->names, node->name);
     return sk_param_services_open(node->graph, &owner, node->name, &node->services, err);
 }
@@ -87,7 +111,7 @@ static sk_status open_topics(sk_ros_node *node, sk_error *err)
     if (about->n_keypoints)
         SK_TRY(sk_ros_graph_publish(g, "~/keypoints", "skitter_msgs/msg/InstanceArray", &out,
                                     &node->out.keypoints, err));
-    if (node->settings->track)
+    if (sk_node_settings_follows(sk_params_settings(params)))
         SK_TRY(
             sk_ros_graph_publish(g, "~/tracks", "skitter_msgs/msg/TrackArray", &out, &node->out.tracks, err));
     SK_TRY(
@@ -106,9 +130,10 @@ static sk_status open_node(sk_ros_node *node, sk_error *err)
     const sk_ros_graph_settings how = {.domain = s->domain, .humble = s->humble, .messages = s->messages};
     node->every = strcmp(sk_params_text(s->params, "qos_reliability"), "reliable") == 0;
     node->compressed = strcmp(sk_params_text(s->params, "input_transport"), "compressed") == 0;
-    note_live(node);
+    SK_TRY(note_live(node, err));
     SK_TRY(sk_dds_load(err)); /* before a model takes its time */
-    sk_node_settings_follow(sk_params_settings(s->params), s->track);
+    if (s->track)
+        sk_node_settings_follow(sk_params_settings(s->params), true);
     SK_TRY(open_core(node, err));
     SK_TRY(sk_ros_graph_open(&how, s->names, &node->graph, err));
     SK_TRY(open_topics(node, err));
@@ -124,7 +149,8 @@ static void close_node(sk_ros_node *node)
     node_free_images(node);
     sk_cdr_writer_free(&node->writer);
     sk_cdr_writer_free(&node->log_writer);
-    sk_free_all(node->drawn, node->found);
+    sk_free_all(node->drawn, node->found, node->frame_id, node->next_frame_id);
+    pthread_mutex_destroy(&node->log_lock);
     pthread_mutex_destroy(&node->lock);
 }
 
@@ -165,6 +191,11 @@ static sk_status turn(sk_ros_node *node, sk_error *err)
 {
     SK_TRY(node_take_images(node, err));
     sk_param_services_turn(node->services);
+    if (node->broken.code != SK_OK) {
+        if (err)
+            *err = node->broken;
+        return node->broken.code;
+    }
     const int64_t now = sk_clock_ns();
     const int64_t period = (int64_t)(sk_params_real(node->settings->params, "diagnostics_period") * 1e9);
     if (period <= 0 || now - node->last_diagnosis_ns < period)
@@ -185,6 +216,7 @@ sk_status sk_ros_node_run(const sk_ros_node_settings *settings, sk_ros_node_repo
     if (!node)
         return sk_fail_memory(err, sizeof *node);
     pthread_mutex_init(&node->lock, NULL);
+    pthread_mutex_init(&node->log_lock, NULL);
     node->settings = settings;
     SK_TRY_GOTO(open_node(node, err));
     say_hello(node);

@@ -10,7 +10,8 @@
  *     ~/keypoints   skitter_msgs/InstanceArray        /diagnostics  diagnostic_msgs/DiagnosticArray
  *     ~/tracks      skitter_msgs/TrackArray           /rosout       what it says
  *
- * with the stamps of the images. Keypoints are there where the model has some, tracks where they are asked for. Best effort: the
+ * with the stamps of the images. Keypoints are there where the model has some, tracks where they are asked for: by `track`, or
+ * by a parameter that says how. Best effort: the
  * newest image wins. Reliable: every image is looked at, and who publishes faster than that is held up. */
 
 typedef enum sk_ros_node_level {
@@ -23,8 +24,8 @@ typedef struct sk_ros_node_settings {
     const sk_ros_names *names;
     sk_params *params; /* changed while it runs, by the services of parameters */
     uint32_t domain;
-    bool humble; /* sk_ros_graph_settings.humble */
-    bool track;
+    bool humble;          /* sk_ros_graph_settings.humble */
+    bool track;           /* else where a parameter of following says how */
     const char *messages; /* sk_ros_graph_settings.messages */
     /* Asked several times a second; true ends the node. */
     bool (*interrupted)(void *context);

@@ -2,8 +2,6 @@
 #include "base/clock.h"
 #include "ros/node_inside.h"
 
-#include <stdio.h>
-
 static node_image *get_image(sk_ros_node *node)
 {
     pthread_mutex_lock(&node->lock);
@@ -74,9 +72,7 @@ static sk_status submit(sk_ros_node *node, node_image *image, sk_error *err)
     sk_status status = node->compressed ? read_compressed(image, &header, &out, &problem)
                                         : read_raw(image, &header, &out, &problem);
     if (status == SK_OK) {
-        image->stamp = header.stamp;
-        snprintf(image->frame_id, sizeof image->frame_id, "%s",
-                 header.frame_id.length ? header.frame_id.data : "");
+        image->header = header;
         out.stamp_ns = sk_msg_time_ns(header.stamp);
         out.user = image;
         out.release = put_image;

@@ -21,9 +21,8 @@ typedef struct node_image {
     sk_ros_node *node;
     struct node_image *next; /* of those that are free */
     sk_dds_taken taken;
-    sk_msg_time stamp;
-    char frame_id[256];
-    int64_t came_ns; /* clock of base/clock.h */
+    sk_msg_header header; /* its text lies in the message */
+    int64_t came_ns;      /* clock of base/clock.h */
 } node_image;
 
 typedef struct node_counts {
@@ -32,6 +31,15 @@ typedef struct node_counts {
         latency_most; /* ms from taking an image to having published, since the last diagnosis */
     int64_t latency_count;
 } node_counts;
+
+/* Problems that may come with every image. Those that differ in numbers only are of one kind. */
+#define NODE_COMPLAINTS   16
+#define NODE_COMPLAINT_NS ((int64_t)30 * 1000000000)
+typedef struct node_complaint {
+    uint64_t kind;    /* 0: none */
+    int64_t told_ns;  /* when it was told last */
+    int64_t silenced; /* since then */
+} node_complaint;
 
 struct sk_ros_node {
     const sk_ros_node_settings *settings;
@@ -45,17 +53,21 @@ struct sk_ros_node {
     } out;
     sk_node_core *core;
     pthread_t teller;
-    bool telling; /* the thread is there */
+    bool telling;    /* the thread is there */
+    sk_error broken; /* why the node cannot go on; SK_OK: it can */
 
     pthread_mutex_t lock; /* of what follows */
     node_image *free_images;
     node_counts counts;
-    char frame_id[256]; /* in the images' place; "" */
+    char *next_frame_id; /* for the thread that tells, to take; null: as before */
     bool annotate;
+    node_complaint complaints[NODE_COMPLAINTS];
+
+    pthread_mutex_t log_lock; /* of the log's publisher, whose reader may let it wait: nothing else is */
     sk_cdr_writer log_writer;
-    char last_problem[256];
 
     /* of the thread that tells */
+    char *frame_id; /* in the images' place; null or "": theirs */
     sk_run_header header;
     sk_ros_result *result;
     sk_found *found; /* of the frame, with their tracks */
@@ -70,8 +82,11 @@ struct sk_ros_node {
 
 /* Tells the person, and the graph on /rosout. Any thread. */
 void node_say(sk_ros_node *node, sk_ros_node_level level, const char *format, ...) SK_PRINTF(3, 4);
-/* The same for a problem that may come with every image: told when it is another than the last. */
+/* The same for a problem that may come with every image: each kind is told at once, then every half minute with how often. */
 void node_complain(sk_ros_node *node, const char *text);
+
+/* A change of parameters: sk_param_owner's. */
+sk_status node_apply(void *context, bool anew, sk_error *err) SK_MUST_CHECK;
 
 /* Takes what has come and submits it. */
 sk_status node_take_images(sk_ros_node *node, sk_error *err) SK_MUST_CHECK;

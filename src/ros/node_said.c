@@ -4,7 +4,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 /* What the node says of itself: on /rosout, and as diagnostics. */
 
@@ -16,11 +15,11 @@ static void log_to_graph(sk_ros_node *node, sk_ros_node_level level, const char 
                                 .level = (uint8_t)level,
                                 .name = sk_msg_text_of(node->settings->names->node),
                                 .msg = sk_msg_text_of(text)};
-    pthread_mutex_lock(&node->lock);
+    pthread_mutex_lock(&node->log_lock);
     sk_status status = sk_msg_encode(&sk_msg_log_layout, &message, &node->log_writer, NULL);
     if (status == SK_OK)
         status = sk_publisher_write(node->out.log, node->log_writer.data, node->log_writer.length, NULL);
-    pthread_mutex_unlock(&node->lock);
+    pthread_mutex_unlock(&node->log_lock);
     (void)status; /* the person has heard it */
 }
 
@@ -36,13 +35,45 @@ void node_say(sk_ros_node *node, sk_ros_node_level level, const char *format, ..
     log_to_graph(node, level, text);
 }
 
+/* A hash of the text without its digits (FNV-1a); never 0. */
+static uint64_t kind_of(const char *text)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (; *text; text++)
+        if (*text < '0' || *text > '9')
+            hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+    return hash ? hash : 1;
+}
+
+/* The place of this kind, or that of the one which was told longest ago. */
+static node_complaint *complaint_of(sk_ros_node *node, uint64_t kind)
+{
+    node_complaint *oldest = &node->complaints[0];
+    for (int i = 0; i < NODE_COMPLAINTS; i++) {
+        node_complaint *c = &node->complaints[i];
+        if (c->kind == kind)
+            return c;
+        if (c->kind == 0 ? oldest->kind != 0 : oldest->kind != 0 && c->told_ns < oldest->told_ns)
+            oldest = c;
+    }
+    *oldest = (node_complaint){0};
+    return oldest;
+}
+
 void node_complain(sk_ros_node *node, const char *text)
 {
+    const int64_t now = sk_clock_ns();
+    const uint64_t kind = kind_of(text);
     pthread_mutex_lock(&node->lock);
-    const bool known = strcmp(node->last_problem, text) == 0;
-    snprintf(node->last_problem, sizeof node->last_problem, "%.*s", (int)sizeof node->last_problem - 1, text);
+    node_complaint *c = complaint_of(node, kind);
+    const bool tell = c->kind == 0 || now - c->told_ns >= NODE_COMPLAINT_NS;
+    const int64_t more = tell ? c->silenced : 0;
+    *c = (node_complaint){kind, tell ? now : c->told_ns, tell ? 0 : c->silenced + 1};
     pthread_mutex_unlock(&node->lock);
-    if (!known)
+    if (tell && more)
+        node_say(node, SK_ROS_NODE_WARNING, "%s (and %lld more like this since it was told last)", text,
+                 (long long)more);
+    else if (tell)
         node_say(node, SK_ROS_NODE_WARNING, "%s", text);
 }
 

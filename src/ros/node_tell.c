@@ -3,8 +3,6 @@
 #include "base/clock.h"
 #include "ros/node_inside.h"
 
-#include <stdio.h>
-
 static bool wanted(sk_publisher *publisher)
 {
     return publisher && sk_publisher_listeners(publisher) > 0;
@@ -49,6 +47,22 @@ static sk_status with_tracks(sk_ros_node *node, const sk_node_result *result, sk
     return SK_OK;
 }
 
+/* What was changed since the last image; says whether images are to be drawn. */
+static bool look_at_changes(sk_ros_node *node)
+{
+    char *before = NULL;
+    pthread_mutex_lock(&node->lock);
+    const bool annotate = node->annotate;
+    if (node->next_frame_id) {
+        before = node->frame_id;
+        node->frame_id = node->next_frame_id;
+        node->next_frame_id = NULL;
+    }
+    pthread_mutex_unlock(&node->lock);
+    sk_free(before);
+    return annotate;
+}
+
 static sk_status publish(sk_ros_node *node, const sk_node_result *result, sk_error *err)
 {
     const node_image *image = result->user;
@@ -56,12 +70,10 @@ static sk_status publish(sk_ros_node *node, const sk_node_result *result, sk_err
     sk_instances list;
     const sk_result_frame found = {
         .source = "", .width = result->width, .height = result->height, .instances = &list};
-    char frame_id[sizeof node->frame_id];
-    pthread_mutex_lock(&node->lock);
-    const bool annotate = node->annotate;
-    snprintf(frame_id, sizeof frame_id, "%s", node->frame_id[0] ? node->frame_id : image->frame_id);
-    pthread_mutex_unlock(&node->lock);
-    const sk_msg_header header = {.stamp = image->stamp, .frame_id = sk_msg_text_of(frame_id)};
+    const bool annotate = look_at_changes(node);
+    sk_msg_header header = image->header;
+    if (node->frame_id && node->frame_id[0])
+        header.frame_id = sk_msg_text_of(node->frame_id);
     SK_TRY(with_tracks(node, result, &list, err));
     if (wanted(node->out.detections)) {
         SK_TRY(sk_ros_result_detections(node->result, &header, &found, &node->writer, err));

@@ -206,7 +206,7 @@ static sk_status set_all(call *c, const sk_msg_parameters *asked, bool together,
                          sk_msg_set_parameters_result *results, sk_error *err)
 {
     sk_params *params = c->owner->params;
-    sk_node_settings *before = NULL;
+    sk_params_kept before;
     bool anew = false, failed = false;
     sk_error problem = {0}, first = {0};
     SK_TRY(sk_params_keep(params, &before, err));
@@ -228,7 +228,7 @@ static sk_status set_all(call *c, const sk_msg_parameters *asked, bool together,
             if (results[i].successful || together)
                 status = note(c, SK_ERR_ARG, &first, &results[i], err);
     }
-    sk_node_settings_close(&before);
+    sk_params_kept_free(&before);
     return status;
 }
 

@@ -40,17 +40,23 @@ sk_node_settings *sk_params_settings(const sk_params *params)
     return params->settings;
 }
 
-sk_status sk_params_keep(const sk_params *params, sk_node_settings **copy, sk_error *err)
+sk_status sk_params_keep(const sk_params *params, sk_params_kept *kept, sk_error *err)
 {
-    *copy = sk_node_settings_copy(params->settings);
-    return *copy ? SK_OK : sk_fail_memory(err, sizeof *params);
+    *kept = (sk_params_kept){sk_node_settings_copy(params->settings), params->sim_time};
+    return kept->settings ? SK_OK : sk_fail_memory(err, sizeof *params);
 }
 
-void sk_params_restore(sk_params *params, sk_node_settings **copy)
+void sk_params_restore(sk_params *params, sk_params_kept *kept)
 {
     sk_node_settings *now = params->settings;
-    params->settings = *copy;
-    *copy = now;
+    params->settings = kept->settings;
+    kept->settings = now;
+    params->sim_time = kept->sim_time;
+}
+
+void sk_params_kept_free(sk_params_kept *kept)
+{
+    sk_node_settings_close(&kept->settings);
 }
 
 /* --- values out --- */
@@ -142,43 +148,42 @@ double sk_params_real(const sk_params *params, const char *name)
 
 /* --- values in --- */
 
-static const char *type_name(sk_node_type type)
+/* As a person would write it. */
+static void write_value(const sk_param_value *v, sk_text *out)
 {
-    switch (type) {
-    case SK_NODE_BOOL: return "true or false";
-    case SK_NODE_INT: return "an integer";
-    case SK_NODE_DOUBLE: return "a number";
-    case SK_NODE_TEXT: return "a text";
-    case SK_NODE_INTS: return "a list of integers";
-    }
-    return "";
+    char number[SK_TEXT_NUMBER];
+    if (v->type == SK_NODE_BOOL)
+        sk_text_append(out, v->truth ? "true" : "false");
+    else if (v->type == SK_NODE_INT)
+        sk_text_appendf(out, "%lld", (long long)v->number);
+    else if (v->type == SK_NODE_DOUBLE)
+        sk_text_append(out, sk_text_number(v->real, 17, number, sizeof number));
+    else if (v->type == SK_NODE_TEXT)
+        sk_text_append(out, v->text);
+    else
+        for (size_t i = 0; i < v->count; i++)
+            sk_text_appendf(out, "%s%lld", i ? "," : "", (long long)v->list[i]);
+}
+
+static sk_status refuse(const sk_node_param *row, const char *value, sk_error *err)
+{
+    return strcmp(row->name, SIM_TIME) == 0
+               ? sk_fail(err, SK_ERR_ARG, SIM_TIME ": '%.60s' is not true or false", value)
+               : sk_node_settings_refuse(row->name, value, err);
 }
 
 static sk_status set_typed(sk_params *params, const sk_node_param *row, const sk_param_value *v,
                            sk_error *err)
 {
     const bool widened = v->type == SK_NODE_INT && row->type == SK_NODE_DOUBLE;
-    char number[SK_TEXT_NUMBER];
     sk_text text = {0};
-    if (v->type != row->type && !widened)
-        return sk_fail(err, SK_ERR_ARG, "%s is %s", row->name, type_name(row->type));
-    if (strcmp(row->name, SIM_TIME) == 0) {
-        params->sim_time = v->truth;
-        return SK_OK;
-    }
-    if (v->type == SK_NODE_BOOL)
-        sk_text_append(&text, v->truth ? "true" : "false");
-    else if (v->type == SK_NODE_INT)
-        sk_text_appendf(&text, "%lld", (long long)v->number);
-    else if (v->type == SK_NODE_DOUBLE)
-        sk_text_append(&text, sk_text_number(v->real, 17, number, sizeof number));
-    else if (v->type == SK_NODE_TEXT)
-        sk_text_append(&text, v->text);
-    else
-        for (size_t i = 0; i < v->count; i++)
-            sk_text_appendf(&text, "%s%lld", i ? "," : "", (long long)v->list[i]);
+    write_value(v, &text);
     sk_status status = sk_text_status(&text, err);
-    if (status == SK_OK)
+    if (status == SK_OK && v->type != row->type && !widened)
+        status = refuse(row, sk_text_get(&text), err);
+    else if (status == SK_OK && strcmp(row->name, SIM_TIME) == 0)
+        params->sim_time = v->truth;
+    else if (status == SK_OK)
         status = sk_node_settings_set(params->settings, row->name, sk_text_get(&text), err);
     sk_text_free(&text);
     return status;
@@ -204,7 +209,7 @@ static sk_status put_list(sk_params *params, const sk_node_param *row, const sk_
     sk_status status = list ? SK_OK : sk_fail_memory(err, v->length * sizeof *list);
     for (size_t i = 0; status == SK_OK && i < v->length; i++)
         if (!sk_config_is(v->u.items[i], SK_CONFIG_INT) || !sk_config_to_int(v->u.items[i], &list[i]))
-            status = sk_fail(err, SK_ERR_ARG, "%s is %s", row->name, type_name(row->type));
+            status = refuse(row, "a list of something else", err);
     value.list = list;
     if (status == SK_OK)
         status = set_typed(params, row, &value, err);
@@ -231,7 +236,7 @@ static sk_status put_config(sk_params *params, const sk_node_param *row, const s
         value.type = SK_NODE_DOUBLE;
         value.real = v->u.real;
     } else {
-        return sk_fail(err, SK_ERR_ARG, "%s is %s", row->name, type_name(row->type));
+        return refuse(row, "nothing, or a map", err);
     }
     return set_typed(params, row, &value, err);
 }
@@ -266,8 +271,8 @@ sk_status sk_params_put_rule(sk_params *params, const char *rule, sk_error *err)
     return put_yaml(params, &row, value + 2, err);
 }
 
-static sk_status read_section(sk_params *params, const sk_config_value *section, const char *heading,
-                              sk_error *err)
+static sk_status read_section(sk_params *params, const sk_config_value *section, const char *path,
+                              const char *heading, sk_problems *problems, sk_error *err)
 {
     const sk_config_value *map = sk_config_get(section, "ros__parameters");
     const bool wild = strchr(heading, '*') != NULL;
@@ -277,22 +282,27 @@ static sk_status read_section(sk_params *params, const sk_config_value *section,
                     : sk_fail(err, SK_ERR_FORMAT, "%s: has no 'ros__parameters:' with a map below it",
                               heading);
     for (size_t i = 0; i < map->length; i++) {
+        sk_error problem = {0};
         const char *name = map->u.pairs[i].name;
         const int32_t index = sk_params_find(params, name);
         if (index < 0 && (wild || strcmp(name, "qos_overrides") == 0))
             continue;
-        sk_status status = index < 0             ? sk_node_settings_set(params->settings, name, "", err)
-                           : row_at(index, &row) ? put_config(params, &row, map->u.pairs[i].value, err)
+        sk_status status = index < 0             ? sk_node_settings_set(params->settings, name, "", &problem)
+                           : row_at(index, &row) ? put_config(params, &row, map->u.pairs[i].value, &problem)
                                                  : SK_OK;
-        if (status != SK_OK) {
-            sk_error_prefix(err, "%s", heading);
-            return status == SK_ERR_NOT_FOUND ? SK_ERR_ARG : status;
+        if (status == SK_ERR_MEMORY) {
+            if (err)
+                *err = problem;
+            return status;
         }
+        if (status != SK_OK)
+            sk_problems_add(problems, "%s: %s: %s", path, heading, problem.message);
     }
     return SK_OK;
 }
 
-sk_status sk_params_read_file(sk_params *params, const char *path, const sk_ros_names *names, sk_error *err)
+sk_status sk_params_read_file(sk_params *params, const char *path, const sk_ros_names *names,
+                              sk_problems *problems, sk_error *err)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -306,7 +316,8 @@ sk_status sk_params_read_file(sk_params *params, const char *path, const sk_ros_
                 sk_fail(err, SK_ERR_FORMAT, "no parameters of ROS: it begins with a node's name, or /**");
         for (size_t i = 0; status == SK_OK && i < root->length; i++)
             if (sk_ros_names_meant(names, root->u.pairs[i].name))
-                status = read_section(params, root->u.pairs[i].value, root->u.pairs[i].name, err);
+                status =
+                    read_section(params, root->u.pairs[i].value, path, root->u.pairs[i].name, problems, err);
         if (status != SK_OK)
             sk_error_prefix(err, "%s", path);
     }

@@ -3,6 +3,7 @@
 #define SK_ROS_PARAMS_H
 
 #include "ros/names.h"
+#include "ros/problems.h"
 #include "skitter/node_core.h"
 
 /* A node's parameters (skitter/node_core.h has them as text) as ROS 2 writes them: typed values, rules of the command line, files
@@ -38,15 +39,20 @@ sk_status sk_params_put(sk_params *params, const char *name, const sk_param_valu
                         sk_error *err) SK_MUST_CHECK;
 /* "name:=value", the value as YAML: after -p. */
 sk_status sk_params_put_rule(sk_params *params, const char *rule, sk_error *err) SK_MUST_CHECK;
-/* A file of parameters: those below the names that mean this node (a wildcard, "node", "/space/node"). Below its own name unknown
+/* A file of parameters, all that is wrong with them told together: those below the names that mean this node (a wildcard, "node", "/space/node"). Below its own name unknown
  * ones are refused; below a wildcard they are some other node's. */
 sk_status sk_params_read_file(sk_params *params, const char *path, const sk_ros_names *names,
-                              sk_error *err) SK_MUST_CHECK;
+                              sk_problems *problems, sk_error *err) SK_MUST_CHECK;
 
-/* A copy of all values, for the case that what comes is not taken; `restore` puts it in their place. The copy is ended by
- * sk_node_settings_close. */
-sk_status sk_params_keep(const sk_params *params, sk_node_settings **copy, sk_error *err) SK_MUST_CHECK;
-void sk_params_restore(sk_params *params, sk_node_settings **copy);
+/* A copy of all values, for the case that what comes is not taken; `restore` puts it in their place. Ended by
+ * sk_params_kept_free. */
+typedef struct sk_params_kept {
+    sk_node_settings *settings;
+    bool sim_time;
+} sk_params_kept;
+sk_status sk_params_keep(const sk_params *params, sk_params_kept *kept, sk_error *err) SK_MUST_CHECK;
+void sk_params_restore(sk_params *params, sk_params_kept *kept);
+void sk_params_kept_free(sk_params_kept *kept);
 
 /* By names that are in the table; another is a mistake of the program, and gives "", 0 or false. */
 const char *sk_params_text(const sk_params *params, const char *name);

@@ -115,16 +115,30 @@ static void text_sh(sk_text *out, const char *text, size_t length)
     sk_text_append(out, "'");
 }
 
-/* No line end, no end of a block comment (C, Python's docstrings, XML), no continued line. */
+/* How many bytes at `text` a reader may take for the end of a line, or of the text: a control character, and those line ends beyond
+ * ASCII that YAML and Python know (U+0085, U+2028, U+2029). 0: none. */
+static size_t line_end_at(const char *text, size_t left)
+{
+    if (is_control(text[0]))
+        return 1;
+    if (left >= 2 && memcmp(text, "\xc2\x85", 2) == 0)
+        return 2;
+    return left >= 3 && memcmp(text, "\xe2\x80", 2) == 0 && (text[2] == '\xa8' || text[2] == '\xa9') ? 3 : 0;
+}
+
+/* No line end, no end of a block comment (C, Python's docstrings, XML), no continued line: judged by what is written, not by what
+ * it is made from. */
 static void text_comment(sk_text *out, const char *text, size_t length)
 {
+    char before = ' ';
     for (size_t i = 0; i < length; i++) {
-        const char c = text[i], before = i ? text[i - 1] : ' ';
-        if (c == before && strchr("-\"'?", c))
+        const size_t end = line_end_at(text + i, length - i);
+        const char c = end ? ' ' : text[i] == '\\' ? '/' : text[i];
+        if ((c == before && strchr("-\"'?", c)) || (c == '/' && before == '*') || (c == '*' && before == '/'))
             sk_text_append(out, " ");
-        if (c == '/' && before == '*')
-            sk_text_append(out, " ");
-        sk_text_append_bytes(out, is_control(c) ? " " : c == '\\' ? "/" : &c, 1);
+        sk_text_append_bytes(out, &c, 1);
+        before = c;
+        i += end ? end - 1 : 0;
     }
 }
 

@@ -12,6 +12,13 @@ static const char *const pipeline_names[SK_WORK_COUNT] = {
     [SK_WORK_YOLO_DETECTION] = "yolo_detection",
 };
 
+/* The same for people who have models and no pipelines: what a reason is for. */
+static const char *const model_words[SK_WORK_COUNT] = {
+    [SK_WORK_GENERIC] = "this model",         [SK_WORK_YOLO_OBB_DETECTION] = "YOLO, turned boxes",
+    [SK_WORK_YOLO_POSE] = "YOLO, poses",      [SK_WORK_SLEAP_POSE] = "SLEAP",
+    [SK_WORK_YOLO_DETECTION] = "YOLO, boxes",
+};
+
 const char *sk_work_name(sk_work pipeline)
 {
     return (int)pipeline >= 0 && pipeline < SK_WORK_COUNT ? pipeline_names[pipeline] : "unknown";
@@ -149,7 +156,7 @@ void sk_runtime_gate_make(uint32_t pipelines, const sk_runtime_facts *facts, sk_
                 continue;
             out->is_allowed[r] = false;
             out->by[r] = (sk_work)p;
-            snprintf(out->because[r], sizeof out->because[r], "%s%s%.290s", named ? pipeline_names[p] : "",
+            snprintf(out->because[r], sizeof out->because[r], "%s%s%.290s", named ? model_words[p] : "",
                      named ? ": " : "", why);
         }
         if (out->is_allowed[r])

@@ -81,7 +81,7 @@ static sk_node_image image_of(const char *encoding, const void *data, size_t len
 static void parameters_are_checked_by_name(void **state)
 {
     static const char *const wrong[][3] = {{"confidence_treshold", "0.5", "confidence_threshold"},
-                                           {"confidence_threshold", "1.5", "between"},
+                                           {"confidence_threshold", "1.5", "from 0 to 1"},
                                            {"confidence_threshold", "high", "number"},
                                            {"max_detections", "3.5", "whole"},
                                            {"use_compile", "maybe", "true"},
@@ -89,7 +89,7 @@ static void parameters_are_checked_by_name(void **state)
                                            {"classes", "0, x", "list"},
                                            {"classes", "-1", "list"},
                                            {"precision", "f8", "fp16"},
-                                           {"qos_depth", "0", "between"}};
+                                           {"qos_depth", "0", "from 1 to 10000"}};
     sk_error err = {0};
     sk_node_settings *s = settings_of(NULL);
     (void)state;
@@ -302,6 +302,39 @@ static void animals_are_followed(void **state)
     sk_scene_close(&scene);
 }
 
+/* Who says how animals are followed has them followed; who says that they are not, has not. */
+static void a_parameter_of_following_follows(void **state)
+{
+    static const char *const names[] = {"tracker", "animals"}, *const values[] = {"bytetrack", "3"};
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        for (int not_at_all = 0; not_at_all < 2; not_at_all++) {
+            sk_error err = {0};
+            const sk_node_result *got = NULL;
+            sk_node_track t = SK_NODE_TRACK_INIT;
+            sk_scene *scene = open_scene();
+            sk_node_settings *s = settings_of("share/models/demo-obb.pt");
+            int32_t seen = 0;
+            if (i < 2)
+                set(s, names[i], values[i]);
+            if (not_at_all)
+                sk_node_settings_follow(s, false);
+            sk_node_core *core = open_core(s);
+            for (int64_t f = 0; f < 4; f++) {
+                draw_next(scene);
+                sk_node_image image = image_of("rgb8", pixels, sizeof pixels);
+                image.stamp_ns = 1000000000000 + f * 33333333;
+                assert_ok(sk_node_core_submit(core, &image, &err), &err);
+                assert_ok(sk_node_core_take(core, -1, &got, &err), &err);
+                seen += sk_node_result_track(got, 0, &t);
+                sk_node_core_give_back(core, got);
+            }
+            assert_int_equal(seen > 0, i < 2 && !not_at_all);
+            sk_node_core_close(&core);
+            sk_scene_close(&scene);
+        }
+}
+
 /* Pictures come faster than they are looked at: none waits for long, the last one is looked at, and all come back. */
 static void the_newest_picture_wins(void **state)
 {
@@ -386,6 +419,7 @@ int main(void)
         cmocka_unit_test(what_comes_out_is_what_the_pipeline_says),
         cmocka_unit_test(pictures_come_in_many_forms),
         cmocka_unit_test(animals_are_followed),
+        cmocka_unit_test(a_parameter_of_following_follows),
         cmocka_unit_test(the_newest_picture_wins),
         cmocka_unit_test(it_tells_how_it_is),
     };

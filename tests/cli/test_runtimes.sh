@@ -86,14 +86,14 @@ order = sys.argv[2].split()
 assert r["allowed"][0] == "cpu", r
 assert r["allowed"] == [n for n in order if n in r["allowed"]], r
 assert sorted(r["allowed"] + [e["name"] for e in r["excluded"]]) == sorted(order), r
-assert all("yolo_obb_detection: " in e["because"] or "sleap_pose: " in e["because"] for e in r["excluded"]), r
+assert all("YOLO, turned boxes: " in e["because"] or "SLEAP: " in e["because"] for e in r["excluded"]), r
 ' "$work/runtimes.json" "$names" || fail "runtimes --json: $out"
 }
 
 # What docs/troubleshooting.md cites: a model's own list, with what excluded the rest.
 test_runtimes_of_models() {
     run runtimes "$model" --json && expect_code 0 && expect_in '"sleap_pose"' "$out" && expect_in '"cpu"' "$out" || return 1
-    [ -e /dev/kfd ] || { run runtimes "$model" && expect_in "rocm       sleap_pose: " "$out" && no_rocm "$out" || return 1; }
+    [ -e /dev/kfd ] || { run runtimes "$model" && expect_in "rocm       SLEAP: " "$out" && no_rocm "$out" || return 1; }
     echo no model >none.pt
     run runtimes none.pt && expect_code 1 && expect_in "none.pt" "$err" || return 1
     run runtimes "$model" --pipelines yolo_pose --json && expect_in '"yolo_pose"' "$out"
@@ -137,7 +137,7 @@ test_config_import() {
     run config import new.json && expect_code 0 && expect_in "runtime_tier 'cpu' means cpu" "$out" || return 1
     if [ "$(uname)" != Darwin ]; then
         echo '{"compute_runtime": "mps", "detection_method": "yolo_obb"}' >mac.json
-        run config import mac.json && expect_code 0 && expect_in "'mps' was reset to 'cpu': yolo_obb_detection" "$err" &&
+        run config import mac.json && expect_code 0 && expect_in "'mps' was reset to 'cpu': YOLO, turned boxes" "$err" &&
             [ "$(saved)" = '"compute_runtime": "cpu"' ] || return 1
     fi
     echo '{"fps": 30}' >none.json
@@ -196,7 +196,7 @@ test_predict_resets_what_was_saved() {
     expect_in "skitter.yaml is left as it is" "$err" || return 1
     rm skitter.yaml
     mkdir -p config && echo '{"compute_runtime": "rocm", "other": 1}' >config/skitter.json
-    predict -o users && expect_code 0 && expect_in "'rocm' was reset to 'cpu': sleap_pose: " "$err" || return 1
+    predict -o users && expect_code 0 && expect_in "'rocm' was reset to 'cpu': SLEAP: " "$err" || return 1
     [ "$(saved)" = '"compute_runtime": "cpu"' ] && grep -q '"other": 1' config/skitter.json ||
         fail "not written back: $(cat config/skitter.json)" || return 1
     predict -o again && expect_code 0 && [ -z "$(grep reset <<<"$err")" ]
@@ -250,7 +250,7 @@ test_all_commands_follow_the_setting() {
     # shellcheck disable=SC2086
     for each in "run $work_on" "bench $model --imgsz 64 -n 1 --warmup 0" "net $model -i $model/input.npy -o y.npy"; do
         mkdir -p config && echo '{"compute_runtime": "rocm"}' >config/skitter.json
-        run $each && expect_in "'rocm' was reset to 'cpu': sleap_pose: " "$err" || return 1
+        run $each && expect_in "'rocm' was reset to 'cpu': SLEAP: " "$err" || return 1
     done
 }
 

@@ -263,9 +263,14 @@ static void what_is_no_bag_is_told(void **state)
     (void)state;
     refused("a.mcap", "", 0, "it is empty");
     refused("a.mcap", "hello, I am a text", 18, "not an MCAP file");
+    refused("a.mcap", "hello, I am a text", 18, "'mcap recover'"); /* and what helps */
+    refused("a.mcap", "SQLite format 3\0and more", 24, "give it the ending .db3");
+    refused("a.mcap", "#ROSBAG V2.0\n", 13, "rosbags-convert");
+    refused("a.mcap", "\x28\xb5\x2f\xfd and more", 13, "zstd -d");
     refused("a.mcap", "\x89MCAP1\r\n", 8, "version 0");
     refused("a.db3", "", 0, "it is empty");
     refused("a.db3", "hello, I am a text", 18, "not an SQLite file");
+    refused("a.db3", "\x89MCAP0\r\nand more of it", 23, "give it the ending .mcap");
     refused("a.db3", "SQLite format 3\0and nothing else", 32, "SQLite says");
     /* a chunk of a few bytes that claims to unpack to 2^40: left out, not tried */
     static const char bomb[] = SK_MCAP_MAGIC "\x06\x2c\0\0\0\0\0\0\0"

@@ -65,7 +65,7 @@ def reset(v):
     v.expect("cuda" in notice and "cpu" in notice, f"the notice: {notice}")
     b.until("header", "document.getElementById('runtime_line').innerText.replace(/\\s+/g, ' ') === 'Requested CPU Effective CPU'")
     greyed = state(b, "[data-runtime=cuda]")
-    v.expect("yolo_obb_detection" in greyed and "What helps" in greyed, f"reason and remedy: {greyed}")
+    v.expect("YOLO, turned boxes" in greyed and "What helps" in greyed, f"reason and remedy: {greyed}")
     b.picture("reset.png")
 
 
@@ -87,10 +87,10 @@ def gating(v):
     b.click("label.check", "Pose")
     b.click("label:has([value=sleap])")
     b.click("label.check", "Detection")
-    b.until("SLEAP alone", "document.querySelector('[data-runtime=cuda]')?.innerText.includes('sleap_pose')")
+    b.until("SLEAP alone", "document.querySelector('[data-runtime=cuda]')?.innerText.includes('SLEAP')")
     b.click("label.check", "Detection")
     b.click("label:has([value=yolo])")
-    b.until("YOLO again", "document.querySelector('[data-runtime=cuda]')?.innerText.includes('yolo_obb_detection')")
+    b.until("YOLO again", "document.querySelector('[data-runtime=cuda]')?.innerText.includes('YOLO, turned boxes')")
     b.click("label.check", "Pose")
 
 

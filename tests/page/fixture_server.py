@@ -41,7 +41,7 @@ def allowed(name, pipelines):
 
 def runtimes(pipelines):
     rows = [{"name": n, "label": label, "meaning": f"computes with {label}", "probe": "it works", "allowed": allowed(n, pipelines),
-             "because": None if allowed(n, pipelines) else ("sleap_pose: no SLEAP export" if n == "tensorrt" else "no such device on this machine"),
+             "because": None if allowed(n, pipelines) else ("SLEAP: no SLEAP export" if n == "tensorrt" else "no such device on this machine"),
              "remedy": None if allowed(n, pipelines) else "buy one", "devices": []} for n, label in RUNTIMES]
     good = allowed(State.saved, pipelines)
     return {"pipelines": pipelines, "runtimes": rows, "saved": State.saved, "effective": State.saved if good else "cpu",

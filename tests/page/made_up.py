@@ -39,7 +39,7 @@ def reset_notice(v):
     b.click("label:has([value=sleap])")
     b.until("reset", "document.querySelector('.reset')?.checkVisibility()")
     b.until("new offer", "!document.querySelector('.chooser input[value=tensorrt]') && document.querySelector('.chooser input:checked').value === 'cpu'")
-    v.expect("sleap_pose" in b.script("return document.querySelector('[data-runtime=tensorrt]').innerText"), "which pipeline excluded it")
+    v.expect("SLEAP" in b.script("return document.querySelector('[data-runtime=tensorrt]').innerText"), "which pipeline excluded it")
     v.expect("reset to cpu" in b.script("return document.querySelector('.reset').innerText"), "the notice")
     v.expect("reset to cpu" in b.script("return document.getElementById('live').textContent + document.getElementById('notices').innerText"), "it is announced")
     v.expect(STATE.saved == "cpu", "it is saved")

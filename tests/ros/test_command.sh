@@ -138,6 +138,16 @@ PYTHON
     rm -r out
 }
 
+# What a package uses is what rosdep installs for it.
+test_package_xml_names_all_that_is_used() {
+    command -v python3 >/dev/null || { echo "skipped: python3 is not on this machine" && return 0; }
+    local model
+    for model in yolo yolo_pose yolo_obb_track yolo_pose_track sleap_topdown; do
+        generate $model cpu "uses_$model" --format dir && expect_code 0 || return 1
+    done
+    python3 "$SKITTER_TEST_SOURCE/tests/ros/check_depends.py" output/uses_* && rm -r output
+}
+
 test_a_manifest_for_an_own_model_leads_to_a_package() {
     run ros manifest "$SKITTER_TEST_SOURCE/share/models/demo-pose.pt" && expect_code 0 && expect_in '    - "tail_base"' "$out" || return 1
     run ros manifest "$SKITTER_TEST_SOURCE/share/models/demo-obb.pt" --track --model my_fish --output mine && expect_code 0 &&

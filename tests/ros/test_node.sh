@@ -13,6 +13,11 @@ test_without_the_library_it_says_what_helps() {
 
 test_what_cannot_be_is_refused_before_anything_is_opened() {
     run node "$model" -p confidence:=2 && expect_code 2 && expect_in "there is no parameter 'confidence'" "$err" || return 1
+    printf '/**:\n  ros__parameters:\n    qos_depth: 0\n    frame_skip: 1.5\n' >wrong.yaml
+    run node "$model" --params-file wrong.yaml -p iou_threshold:=7 -p tracker:=sort -p clases:=[1]
+    expect_code 2 && expect_in "qos_depth: '0' is not a whole number from 1 to 10000" "$err" && expect_in "frame_skip: '1.5' is not" "$err" &&
+        expect_in "iou_threshold: '7' is not a number from 0 to 1" "$err" && expect_in "tracker: 'sort' is not one of skitter, bytetrack, ocsort" "$err" &&
+        expect_in "did you mean 'classes'?" "$err" && expect_in "5 parameters are wrong" "$err" || return 1
     run node "$model" --messages a-b && expect_code 2 && expect_in "no name of a package" "$err" || return 1
     ROS_AUTOMATIC_DISCOVERY_RANGE=far run node "$model" && expect_code 2 && expect_in "ROS_AUTOMATIC_DISCOVERY_RANGE" "$err" || return 1
     run node "$model" -r __node:=2d && expect_code 2 && expect_in "no name for a node" "$err" || return 1

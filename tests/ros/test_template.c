@@ -15,6 +15,11 @@ static sk_status make_values(sk_config **out, sk_error *err)
     sk_make_begin(&m, "test");
     sk_make_text(&m, "name", "fly_watch");
     sk_make_text(&m, "hostile", "a\"b'\\c\n</x>--*/`$|&");
+    sk_make_text(&m, "tricks",
+                 "a*\\ b \\* c\xe2\x80\xa8"
+                 "d\xe2\x80\xa9"
+                 "e\xc2\x85"
+                 "f---\"\"\"");
     sk_make_text(&m, "empty", "");
     sk_make_bool(&m, "yes", true);
     sk_make_bool(&m, "no", false);
@@ -94,6 +99,7 @@ static void values_are_written_for_where_they_land(void **state)
     gives("{{hostile|code}}", "a\"b'\\c </x>--*/'$|&");
     gives("{{hostile|sh}} {{name|sh}} {{empty|sh}}", "'a\"b'\\''\\c </x>--*/`$|&' fly_watch ''");
     gives("{{hostile|comment}}", "a\"b'/c </x>- -* /`$|&");
+    gives("{{tricks|comment}}", "a* / b / * c d e f- - -\" \" \"");
     gives("{{yes|py}} {{no|py}} {{yes|cpp}} {{one|yaml}} {{numbers|cpp}} {{numbers|py}} {{none|yaml}}",
           "True False true 1.0 {0, 2} [0, 2] []");
     gives("std::vector<int>{{1, 2}}; {{ x }} {{\"q\"}}", "std::vector<int>{{1, 2}}; {{ x }} {{\"q\"}}");

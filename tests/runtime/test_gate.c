@@ -146,8 +146,8 @@ static void test_reasons_name_the_pipeline(void **state)
     sk_runtime_gate_make(1u << SK_WORK_YOLO_OBB_DETECTION | 1u << SK_WORK_SLEAP_POSE, &facts, &gate);
     assert_false(gate.is_allowed[SK_RUNTIME_ONNX_CPU]); /* YOLO alone would have it */
     assert_int_equal(gate.by[SK_RUNTIME_ONNX_CPU], SK_WORK_SLEAP_POSE);
-    assert_non_null(strstr(gate.because[SK_RUNTIME_ONNX_CPU], "sleap_pose: "));
-    assert_non_null(strstr(gate.because[SK_RUNTIME_CUDA], "yolo_obb_detection: no usable CUDA device"));
+    assert_non_null(strstr(gate.because[SK_RUNTIME_ONNX_CPU], "SLEAP: "));
+    assert_non_null(strstr(gate.because[SK_RUNTIME_CUDA], "YOLO, turned boxes: no usable CUDA device"));
     facts = facts_of(ROCM | CUDA);
     sk_runtime_gate_make(0, &facts, &gate);
     assert_non_null(strstr(gate.because[SK_RUNTIME_CUDA], "exclude each other"));
@@ -200,7 +200,7 @@ static void test_reset_names_all_three(void **state)
     assert_true(sk_runtime_reset("tensorrt", &gate, &facts, &now, notice));
     assert_int_equal(now, SK_RUNTIME_CPU);
     assert_non_null(strstr(notice, "'tensorrt' was reset to 'cpu'"));
-    assert_non_null(strstr(notice, "sleap_pose"));
+    assert_non_null(strstr(notice, "SLEAP"));
     assert_true(sk_runtime_reset("warp9", &gate, &facts, &now, notice));
     assert_int_equal(now, SK_RUNTIME_CPU);
     assert_non_null(strstr(notice, "'warp9' was reset to 'cpu': no runtime has that name"));

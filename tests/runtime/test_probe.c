@@ -249,7 +249,7 @@ static void test_facts(void **state)
     sk_runtime_gate_make(1u << SK_WORK_SLEAP_POSE, &facts, &gate);
     assert_int_equal(gate.n_allowed, 2);
     assert_int_equal(gate.allowed[1], SK_RUNTIME_ONNX_CUDA);
-    assert_string_equal(gate.because[SK_RUNTIME_TENSORRT], "sleap_pose: no libnvinfer");
+    assert_string_equal(gate.because[SK_RUNTIME_TENSORRT], "SLEAP: no libnvinfer");
 }
 
 static void test_cache(void **state)

@@ -2,6 +2,7 @@
 #include "{{package_name}}/node.hpp"
 
 #include <ament_index_cpp/get_package_share_directory.hpp>
+#include <rcl_interfaces/msg/parameter_descriptor.hpp>
 
 #include <filesystem>
 #include <limits>

@@ -5,6 +5,7 @@
 #include <skitter/node_core.h>
 
 #include <diagnostic_msgs/msg/diagnostic_array.hpp>
+#include <rcl_interfaces/msg/set_parameters_result.hpp>
 #include <rclcpp/rclcpp.hpp>
 #include <rclcpp_lifecycle/lifecycle_node.hpp>
 #include <rclcpp_lifecycle/lifecycle_publisher.hpp>
