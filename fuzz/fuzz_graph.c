@@ -6,8 +6,10 @@
 
 #include "graph/builder.h"
 #include "graph/ops.h"
+#include "graph/quantise.h"
 #include "graph/reference.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MAX_NODES = 12, MAX_VALUES = 80 };
@@ -162,6 +164,29 @@ static sk_value constant_of(source *s, sk_builder *b)
     return sk_b_constant(b, "c", dtype, &shape, data);
 }
 
+/* Scales mostly good, and zeros: one of each, or as many as a byte says. Weights in eight bits, now and then. */
+static void quantise_inputs(source *s, sk_builder *b, sk_op op, sk_value *in)
+{
+    static const float hostile[8] = {0, -1, -0.0f, 1e38f, 1e-45f, 3e38f, (float)INFINITY, (float)NAN};
+    sk_dtype type = byte(s) % 2 ? SK_DTYPE_U8 : SK_DTYPE_I8;
+    sk_shape list = {.rank = byte(s) % 2, .dim = {1 + byte(s) % 5}};
+    float scales[5];
+    uint8_t zeros[5], weights[7 * 7 * 7 * 7 * 7];
+    for (int i = 0; i < 5; i++) {
+        uint8_t pick = byte(s);
+        scales[i] = pick >= 250 ? hostile[byte(s) % 8] : (float)(1 + pick) / 64;
+        zeros[i] = byte(s);
+    }
+    in[1] = sk_b_constant(b, "scale", SK_DTYPE_F32, &list, scales);
+    in[2] = sk_b_constant(b, "zero", type, &list, zeros);
+    if (op == SK_OP_DEQUANTIZE && byte(s) % 2) {
+        sk_shape shape = shape_of(s);
+        for (int64_t i = 0; i < sk_shape_count(&shape); i++)
+            weights[i] = (uint8_t)(i * 41);
+        in[0] = sk_b_constant(b, "w", type, &shape, weights);
+    }
+}
+
 static void random_node(source *s, sk_builder *b, sk_value *values, int *n_values)
 {
     sk_op op = (sk_op)(1 + byte(s) % (SK_OP_COUNT - 1));
@@ -180,6 +205,8 @@ static void random_node(source *s, sk_builder *b, sk_value *values, int *n_value
                 : pick % 3 == 0 && i > 0 ? constant_of(s, b)
                                          : values[pick % *n_values];
     }
+    if (n_in == 3 && (op == SK_OP_QUANTIZE || op == SK_OP_DEQUANTIZE) && byte(s) % 8)
+        quantise_inputs(s, b, op, in);
     sk_attrs a = attributes_of(s, op, n_in, n_out);
     b->node_flags = byte(s) % 8 == 0 ? SK_NODE_TAIL : b->node_flags;
     sk_b_node_n(b, op, &a, in, n_in, "n", outs, n_out);
@@ -228,6 +255,11 @@ static void check_optimised(sk_graph *special, const sk_tensor *before)
         SK_FUZZ_CHECK(before[i].dtype == after[i].dtype && sk_shape_equal(&before[i].shape, &after[i].shape));
         sk_free(after[i].data);
     }
+    status = sk_graph_dequantise(special, &err);
+    SK_FUZZ_CHECK(status == SK_OK ? sk_graph_verify(special, &err) == SK_OK : err.message[0] != 0);
+    if (status == SK_OK && run(special, after, &err) == SK_OK)
+        for (int i = 0; i < special->n_outputs; i++)
+            sk_free(after[i].data);
     status = sk_graph_cut_tail(special, &err);
     SK_FUZZ_CHECK(status != SK_OK || sk_graph_verify(special, &err) == SK_OK);
 }

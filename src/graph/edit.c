@@ -95,6 +95,8 @@ static double fold_work(const sk_graph *graph, const sk_node *node)
 static bool foldable(const sk_graph *graph, const sk_node *node)
 {
     bool shape_only = sk_op_reads_shape_only(node->op);
+    if (node->op == SK_OP_DEQUANTIZE && (node->flags & SK_NODE_WEIGHTS))
+        return false;
     for (int i = 0; i < node->n_in; i++) {
         sk_value v = node->in[i];
         if (v == SK_VALUE_NONE)

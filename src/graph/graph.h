@@ -86,6 +86,9 @@ typedef enum sk_op {
     /* our own: YOLO anchor points. inputs: the level's feature maps; outputs: centres f32 [1][2][A] (x
      * then y, grid units, +0.5), strides f32 [1][1][A]. a.anchors. Always constant after specialisation. */
     SK_OP_ANCHORS,
+    /* eight bits: graph/quantise.h. Scale and zero are constants, one for all or one for each along an axis */
+    SK_OP_QUANTIZE,   /* x, scale (f32), zero (u8 or i8, which is the output's type); a.quantise */
+    SK_OP_DEQUANTIZE, /* x (u8, i8, i32), scale (f32) [, zero (x's type)]; f32; a.quantise */
     SK_OP_COUNT
 } sk_op;
 
@@ -225,6 +228,9 @@ typedef union sk_attrs {
     struct {
         int32_t center_point_box;
     } nms;
+    struct {
+        int32_t axis; /* of the scales, where there is more than one */
+    } quantise;
     int32_t axis;
     int32_t perm[SK_MAX_RANK];
 } sk_attrs;
@@ -232,6 +238,8 @@ typedef union sk_attrs {
 /* The node belongs to the decode tail: what turns raw head maps into Ultralytics' output0. Engines may cut
  * it off and leave the decoding to tasks/, which then looks only at what passes the threshold. */
 #define SK_NODE_TAIL 1u
+/* Set by specialisation on a DEQUANTIZE that only makes the weights of convolutions: they stay in eight bits. */
+#define SK_NODE_WEIGHTS 2u
 
 typedef struct sk_node {
     sk_op op;

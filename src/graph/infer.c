@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/infer.h"
+#include "graph/quantise.h"
 
 static const sk_node_function shape_functions[SK_OP_COUNT] = {
     [SK_OP_CONV] = sk_infer_conv,
@@ -54,6 +55,8 @@ static const sk_node_function shape_functions[SK_OP_COUNT] = {
     [SK_OP_EYE_LIKE] = sk_infer_eye_like,
     [SK_OP_IDENTITY] = sk_infer_same,
     [SK_OP_ANCHORS] = sk_infer_anchors,
+    [SK_OP_QUANTIZE] = sk_infer_quantise,
+    [SK_OP_DEQUANTIZE] = sk_infer_quantise,
 };
 
 /* --- helpers of the families --- */
@@ -239,6 +242,10 @@ static sk_status output_types(const sk_node *node, const sk_tensor *ins, sk_tens
             outs[0].dtype = node->a.fill.dtype;
         return SK_OK;
     case SK_OP_ANCHORS: outs[0].dtype = outs[1].dtype = SK_DTYPE_F32; return SK_OK;
+    case SK_OP_QUANTIZE:
+    case SK_OP_DEQUANTIZE:
+        outs[0].dtype = node->op == SK_OP_QUANTIZE ? ins[2].dtype : SK_DTYPE_F32;
+        return sk_quantise_check(node, ins, err);
     default: return SK_OK;
     }
 }

@@ -79,6 +79,7 @@ sk_status sk_infer_top_k(const sk_node *, const sk_tensor *, sk_tensor *, sk_err
 sk_status sk_infer_cum_sum(const sk_node *, const sk_tensor *, sk_tensor *, sk_error *);
 sk_status sk_infer_non_zero(const sk_node *, const sk_tensor *, sk_tensor *, sk_error *);
 sk_status sk_infer_nms(const sk_node *, const sk_tensor *, sk_tensor *, sk_error *);
+sk_status sk_infer_quantise(const sk_node *, const sk_tensor *, sk_tensor *, sk_error *);
 /* infer_move.c */
 sk_status sk_infer_concat(const sk_node *, const sk_tensor *, sk_tensor *, sk_error *);
 sk_status sk_infer_split(const sk_node *, const sk_tensor *, sk_tensor *, sk_error *);

@@ -234,6 +234,21 @@ sk_status sk_infer_top_k(const sk_node *node, const sk_tensor *ins, sk_tensor *o
     return SK_OK;
 }
 
+/* Scale and zero have been checked as such; here, that they fit the axis. */
+sk_status sk_infer_quantise(const sk_node *node, const sk_tensor *ins, sk_tensor *outs, sk_error *err)
+{
+    int64_t scales = sk_shape_count(&ins[1].shape);
+    int axis;
+    if (scales > 1) {
+        SK_TRY(sk_axis_resolve(node, node->a.quantise.axis, ins[0].shape.rank, &axis, err));
+        if (ins[0].shape.dim[axis] != scales)
+            return sk_node_fail(node, err, SK_ERR_MISMATCH, "%lld scales for the %lld channels of axis %d",
+                                (long long)scales, (long long)ins[0].shape.dim[axis], axis);
+    }
+    outs[0].shape = ins[0].shape;
+    return SK_OK;
+}
+
 sk_status sk_infer_cum_sum(const sk_node *node, const sk_tensor *ins, sk_tensor *outs, sk_error *err)
 {
     if (ins[1].data) {

@@ -56,6 +56,8 @@ static const sk_op_info ops[SK_OP_COUNT] = {
     [SK_OP_EYE_LIKE] = {"eye_like", 1, 1, 1, 1},
     [SK_OP_IDENTITY] = {"identity", 1, 1, 1, 1},
     [SK_OP_ANCHORS] = {"anchors", 1, 8, 2, 2},
+    [SK_OP_QUANTIZE] = {"quantise", 3, 3, 1, 1},
+    [SK_OP_DEQUANTIZE] = {"dequantise", 2, 3, 1, 1},
 };
 
 static const char *const unary_names[SK_UNARY_COUNT] = {

@@ -54,6 +54,9 @@ sk_status sk_ref_expand(const sk_node *, const sk_tensor *, sk_tensor *, sk_erro
 sk_status sk_ref_tile(const sk_node *, const sk_tensor *, sk_tensor *, sk_error *);
 sk_status sk_ref_pad(const sk_node *, const sk_tensor *, sk_tensor *, sk_error *);
 sk_status sk_ref_blocks(const sk_node *, const sk_tensor *, sk_tensor *, sk_error *);
+/* ref_quantise.c (float) */
+sk_status sk_ref_quantise(const sk_node *, const sk_tensor *, sk_tensor *, sk_error *);
+sk_status sk_ref_dequantise(const sk_node *, const sk_tensor *, sk_tensor *, sk_error *);
 /* ref_index.c (raw) */
 sk_status sk_ref_gather(const sk_node *, const sk_tensor *, sk_tensor *, sk_error *);
 sk_status sk_ref_gather_elements(const sk_node *, const sk_tensor *, sk_tensor *, sk_error *);

@@ -68,6 +68,8 @@ static const op_entry entries[SK_OP_COUNT] = {
     [SK_OP_EYE_LIKE] = {sk_ref_eye_like, RAW},
     [SK_OP_IDENTITY] = {sk_ref_copy, RAW},
     [SK_OP_ANCHORS] = {sk_ref_anchors, RAW},
+    [SK_OP_QUANTIZE] = {sk_ref_quantise, FLOAT},
+    [SK_OP_DEQUANTIZE] = {sk_ref_dequantise, FLOAT},
 };
 
 /* --- types a family computes in --- */

@@ -2,6 +2,7 @@
 #include "base/object.h"
 #include "graph/edit.h"
 #include "graph/infer.h"
+#include "graph/quantise.h"
 
 static sk_status bind_shapes(sk_graph *graph, const sk_shape *shapes, int32_t n, sk_error *err)
 {
@@ -90,6 +91,7 @@ sk_status sk_graph_specialise(const sk_graph *graph, const sk_shape *input_shape
         status = sk_fail_memory(err, widest * sizeof *ins);
         goto done;
     }
+    SK_TRY_GOTO(sk_graph_mark_weights(copy, err));
     for (size_t n = 0; n < copy->n_nodes; n++)
         SK_TRY_GOTO(specialise_node(copy, n, ins, outs, err));
     sk_graph_sweep(copy);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/ops.h"
+#include "graph/quantise.h"
 
 #include <math.h>
 #include <string.h>
@@ -258,6 +259,7 @@ sk_status sk_graph_verify(const sk_graph *graph, sk_error *err)
     for (size_t n = 0; n < graph->n_nodes; n++) {
         SK_TRY_GOTO(sk_node_check(&graph->nodes[n], err));
         SK_TRY_GOTO(check_node_wiring(graph, (int32_t)n, made, err));
+        SK_TRY_GOTO(sk_quantise_check_node(graph, &graph->nodes[n], err));
     }
     for (int i = 0; i < graph->n_outputs; i++) {
         sk_value v = graph->outputs[i];

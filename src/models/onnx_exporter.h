@@ -113,4 +113,6 @@ void sk_export_constant_of_shape(sk_exporter *e);
 void sk_export_one_hot(sk_exporter *e);
 void sk_export_eye_like(sk_exporter *e);
 
+void sk_export_quantise(sk_exporter *e); /* onnx_quantise.c */
+
 #endif

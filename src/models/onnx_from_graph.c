@@ -57,6 +57,8 @@ static void (*const writers[SK_OP_COUNT])(sk_exporter *) = {
     [SK_OP_EYE_LIKE] = sk_export_eye_like,
     [SK_OP_IDENTITY] = sk_export_plain,
     [SK_OP_ANCHORS] = sk_export_anchors,
+    [SK_OP_QUANTIZE] = sk_export_quantise,
+    [SK_OP_DEQUANTIZE] = sk_export_quantise,
 };
 
 /* The type a node's output has, from those of its inputs. */
@@ -79,7 +81,9 @@ static sk_dtype output_type(const sk_graph *graph, const sk_node *node, int out,
     case SK_OP_ARG_MIN:
     case SK_OP_NON_ZERO:
     case SK_OP_NON_MAX_SUPPRESSION: return SK_DTYPE_I64;
-    case SK_OP_ANCHORS: return SK_DTYPE_F32;
+    case SK_OP_ANCHORS:
+    case SK_OP_DEQUANTIZE: return SK_DTYPE_F32;
+    case SK_OP_QUANTIZE: return types[node->in[2]];
     default: return first;
     }
 }

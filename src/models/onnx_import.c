@@ -28,7 +28,8 @@ static void fail_unknown(sk_importer *m)
     const sk_onnx_node *node = m->node;
     const char *remedy = "export the model again without it";
     if (strstr(node->op, "Quantize") || strstr(node->op, "Integer") || strncmp(node->op, "QLinear", 7) == 0)
-        remedy = "quantised models are not read; export in float32 or float16";
+        remedy = "quantised models are read where they use QuantizeLinear and DequantizeLinear; export so, "
+                 "or in float32";
     else if (strcmp(node->op, "Loop") == 0 || strcmp(node->op, "Scan") == 0)
         remedy = "loops are not read; export with fixed sizes, so that the exporter unrolls them";
     else if (strcmp(node->domain, "com.microsoft") == 0)

@@ -192,6 +192,10 @@ static sk_value fold(sk_importer *m, sk_op op, const sk_attrs *attrs, const sk_v
     sk_tensor ins[8], out = {0};
     sk_value output = 0, result = SK_VALUE_NONE, copy[8];
     sk_error ignored;
+    bool eight_bits = op == SK_OP_DEQUANTIZE && sk_value_is_constant(m->b.graph, in[0]) &&
+                      sk_dtype_bytes(m->b.graph->values[in[0]].dtype) == 1;
+    if (eight_bits) /* these may be weights that stay so; specialisation knows */
+        return SK_VALUE_NONE;
     if (n_in > 8 || !can_fold(m, in, n_in, ins))
         return SK_VALUE_NONE;
     memcpy(copy, in, (size_t)n_in * sizeof *in);

@@ -121,6 +121,8 @@ void sk_import_non_zero(sk_importer *m);
 void sk_import_non_max_suppression(sk_importer *m);
 void sk_import_trilu(sk_importer *m);
 
+void sk_import_quantise(sk_importer *m); /* onnx_quantise.c; kind: sk_op */
+
 void sk_import_constant(sk_importer *m); /* onnx_import_shape.c */
 void sk_import_identity(sk_importer *m);
 void sk_import_concat(sk_importer *m);

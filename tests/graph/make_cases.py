@@ -403,6 +403,29 @@ for m, s in zip(maps, (8, 16)):
 add("anchors", "anchors", maps, [torch.cat(centres).T[None].float().contiguous().numpy(),
                                 np.concatenate(strides)[None, None]], [2], [8, 16])
 
+# --- eight bits ---
+x = np.concatenate([r(1, 3, 4, 40, low=-3, high=3), np.full((1, 3, 4, 2), 1e9, np.float32),
+                    np.full((1, 3, 4, 1), -np.inf, np.float32),
+                    np.tile(np.float32([-1.5, -0.5, 0.5, 1.5, 2.5]) * np.float32(0.25), (1, 3, 4, 1))], axis=3)
+for zero in (np.uint8(0), np.uint8(128), np.uint8(255), np.int8(-128), np.int8(0), np.int8(127)):
+    for scale in (0.25, 0.0117):
+        ins = [x, np.array(scale, np.float32), np.array(zero)]
+        y = ort("QuantizeLinear", ins)
+        add(f"quantise {zero.dtype} {zero} {scale}", "quantise", ins, y, [1])
+        ins = [y[0], *ins[1:]]
+        add(f"dequantise {zero.dtype} {zero} {scale}", "dequantise", ins, ort("DequantizeLinear", ins), [1], tol=0)
+for axis, shape in ((1, (2, 5, 3)), (0, (4, 2)), (-1, (2, 3, 6))):
+    x, n = r(*shape), shape[axis]
+    for kind in (np.uint8, np.int8):
+        zero = rng.integers(np.iinfo(kind).min, np.iinfo(kind).max + 1, n).astype(kind)
+        ins = [x, r(n, low=0.001, high=0.1), zero]
+        y = ort("QuantizeLinear", ins, axis=axis)
+        add(f"quantise axis {axis} {zero.dtype}", "quantise", ins, y, [axis])
+        ins = [y[0], *ins[1:]]
+        add(f"dequantise axis {axis} {zero.dtype}", "dequantise", ins, ort("DequantizeLinear", ins, axis=axis), [axis], tol=0)
+ins = [rng.integers(-2**31, 2**31 - 1, 6).astype(np.int32), r(6, low=1e-6, high=1e-3)]
+add("dequantise i32", "dequantise", ins, ort("DequantizeLinear", ins, axis=0), [0], tol=0)
+
 
 def tensor(x):
     if x is None:

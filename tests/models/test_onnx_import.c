@@ -445,7 +445,7 @@ static void explains_bad_graphs(void **state)
 static void names_what_is_not_supported(void **state)
 {
     (void)state;
-    sk_onnx_node quantised = node("QuantizeLinear", NAMES("x"), OUT("y"));
+    sk_onnx_node quantised = node("QLinearConv", NAMES("x"), OUT("y"));
     expect_error(&quantised, 1, 17, SK_ERR_UNSUPPORTED, "quantised");
     sk_onnx_node loop = node("Loop", NAMES("x"), OUT("y"));
     expect_error(&loop, 1, 17, SK_ERR_UNSUPPORTED, "loops");
@@ -455,6 +455,63 @@ static void names_what_is_not_supported(void **state)
     sk_onnx_node fine = node("Neg", NAMES("x"), OUT("y"));
     expect_error(&fine, 1, 6, SK_ERR_UNSUPPORTED, "operator set 6");
     expect_error(&fine, 1, 99, SK_ERR_UNSUPPORTED, "operator set 99");
+}
+
+/* x, kept in eight bits and read again. */
+static void reads_quantised_values(void **state)
+{
+    (void)state;
+    bench t;
+    sk_onnx_node nodes[2] = {
+        node_with("QuantizeLinear", NAMES("x", "s", "z"), OUT("q"), ATTRS(attr_int("axis", 1))),
+        node_with("DequantizeLinear", NAMES("q", "s", "z"), OUT("y"), ATTRS(attr_int("axis", 1)))};
+    bench_open(&t, 17, nodes, 2);
+    bench_weight(&t, "s", SK_DTYPE_F32, 1, (int64_t[]){2}, (float[]){1, 0.03125f});
+    bench_weight(&t, "z", SK_DTYPE_I8, 1, (int64_t[]){2}, (int8_t[]){-1, 100});
+    expect(bench_run(&t), DIMS(1, 2, 2, 3),
+           VALUES(0, -1, 2, -2, 2, -3, 0.84375, -4, 0.84375, -5, 0.84375, -6));
+}
+
+static void expect_bad_scale(const char *op, sk_dtype dtype, const void *zero, float scale, const char *says)
+{
+    bench t;
+    sk_error err = {0};
+    sk_graph *graph = NULL;
+    sk_onnx_node n = node(op, NAMES("x", "s", "z"), OUT("y"));
+    n.name = "hostile";
+    bench_open(&t, 17, &n, 1);
+    bench_weight(&t, "s", SK_DTYPE_F32, 0, NULL, &scale);
+    bench_weight(&t, "z", dtype, 0, NULL, zero);
+    assert_int_not_equal(sk_onnx_import(t.model, "bad.onnx", &graph, &err), SK_OK);
+    if (!strstr(err.message, says) || !strstr(err.message, "bad.onnx") || !strstr(err.message, "hostile"))
+        fail_msg("\"%s\" does not say \"%s\" of hostile in bad.onnx", err.message, says);
+    sk_onnx_close(&t.model);
+}
+
+static void refuses_hostile_scales(void **state)
+{
+    (void)state;
+    static const uint8_t zero = 3;
+    static const float wrong = 3;
+    const struct {
+        float scale;
+        const char *says;
+    } bad[] = {{0, "scale 0 is 0"},          {-0.0f, "scale 0 is -0"},
+               {-1, "scale 0 is -1"},        {NAN, "nan"},
+               {INFINITY, "scale 0 is inf"}, {-INFINITY, "scale 0 is -inf"},
+               {3e38f, "scale 0 is 3e+38"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        expect_bad_scale("QuantizeLinear", SK_DTYPE_U8, &zero, bad[i].scale, bad[i].says);
+        expect_bad_scale("DequantizeLinear", SK_DTYPE_U8, &zero, bad[i].scale, bad[i].says);
+    }
+    expect_bad_scale("QuantizeLinear", SK_DTYPE_F32, &wrong, 1, "u8 and i8 are possible");
+    sk_onnx_node computed = node("QuantizeLinear", NAMES("x", "x"), OUT("y"));
+    expect_error(&computed, 1, 17, SK_ERR_UNSUPPORTED, "scale must be known");
+    sk_onnx_node list = node("QuantizeLinear", NAMES("x", "w"), OUT("y"));
+    expect_error(&list, 1, 17, SK_ERR_UNSUPPORTED, "a list of them");
+    sk_onnx_node blocks =
+        node_with("QuantizeLinear", NAMES("x", "x"), OUT("y"), ATTRS(attr_int("block_size", 8)));
+    expect_error(&blocks, 1, 21, SK_ERR_UNSUPPORTED, "known before");
 }
 
 /* Functions that call themselves, and functions that double 24 times. */
@@ -533,6 +590,8 @@ int main(void)
         cmocka_unit_test(takes_declared_sizes),
         cmocka_unit_test(explains_bad_graphs),
         cmocka_unit_test(names_what_is_not_supported),
+        cmocka_unit_test(reads_quantised_values),
+        cmocka_unit_test(refuses_hostile_scales),
         cmocka_unit_test(bounds_inlining),
         cmocka_unit_test(survives_every_failed_allocation),
     };

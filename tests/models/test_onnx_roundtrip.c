@@ -326,6 +326,30 @@ static void sampling(sk_builder *b, sk_value x)
         }
 }
 
+/* Eight bits: values around a convolution, its weights, and a scale for each channel of a value. */
+static void eight_bits(sk_builder *b, sk_value x)
+{
+    static const float scales[6] = {0.004f, 0.02f, 0.011f, 0.5f, 0.007f, 0.01f};
+    static const int8_t zeros[6] = {0, -128, 127, 3, -9, 1};
+    static int8_t w[6 * 6 * 9];
+    sk_shape one = {.rank = 0}, six = {.rank = 1, .dim = {6}}, kernel = {.rank = 4, .dim = {6, 6, 3, 3}};
+    sk_attrs first = {.quantise.axis = 0}, channels = {.quantise.axis = 1};
+    sk_value scale = sk_b_f32(b, 0.0078f), zero = sk_b_constant(b, "", SK_DTYPE_U8, &one, "\x80");
+    for (size_t i = 0; i < sizeof w; i++)
+        w[i] = (int8_t)(next_random() * 127);
+    sk_value weight = sk_b_constant(b, "w", SK_DTYPE_I8, &kernel, w);
+    sk_value list = sk_b_constant(b, "scales", SK_DTYPE_F32, &six, scales);
+    sk_value list_zero = sk_b_constant(b, "zeros", SK_DTYPE_I8, &six, zeros);
+    sk_value q = sk_b_node(b, SK_OP_QUANTIZE, &channels, (sk_value[]){x, scale, zero}, 3, "q");
+    sk_value dq = sk_b_node(b, SK_OP_DEQUANTIZE, &channels, (sk_value[]){q, scale, zero}, 3, "dq");
+    sk_value dw = sk_b_node(b, SK_OP_DEQUANTIZE, &first, (sk_value[]){weight, list}, 2, "dw");
+    sk_window window = {.kernel = {3, 3}, .stride = {1, 1}, .dilation = {1, 1}, .pad = {1, 1, 1, 1}};
+    sk_b_output(b, sk_b_conv(b, dq, dw, SK_VALUE_NONE, &window, 1, "conv"), "conv");
+    sk_value each = sk_b_node(b, SK_OP_QUANTIZE, &channels, (sk_value[]){x, list, list_zero}, 3, "each");
+    sk_b_output(b, sk_b_node(b, SK_OP_DEQUANTIZE, &channels, (sk_value[]){each, list, list_zero}, 3, "back"),
+                "each");
+}
+
 /* --- the harness --- */
 
 static void run(const sk_graph *graph, const float *data, sk_tensor *outs)
@@ -478,6 +502,7 @@ CASE(indexing, 13)
 CASE(shapes, 13)
 CASE(anchors, 13)
 CASE(sampling, 16)
+CASE(eight_bits, 13)
 
 /* Weights in float16: the results are near, not equal. */
 static void half_precision_comes_back(void **state)
@@ -518,15 +543,25 @@ static void refuses_what_an_opset_lacks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convs_come_back),           cmocka_unit_test(conv_transposes_come_back),
-        cmocka_unit_test(pools_come_back),           cmocka_unit_test(resizes_come_back),
-        cmocka_unit_test(matrices_come_back),        cmocka_unit_test(norms_come_back),
-        cmocka_unit_test(unaries_come_back),         cmocka_unit_test(binaries_come_back),
-        cmocka_unit_test(reductions_come_back),      cmocka_unit_test(orders_come_back),
-        cmocka_unit_test(suppression_come_back),     cmocka_unit_test(movements_come_back),
-        cmocka_unit_test(indexing_come_back),        cmocka_unit_test(shapes_come_back),
-        cmocka_unit_test(anchors_come_back),         cmocka_unit_test(sampling_come_back),
-        cmocka_unit_test(half_precision_comes_back), cmocka_unit_test(refuses_what_an_opset_lacks),
+        cmocka_unit_test(convs_come_back),
+        cmocka_unit_test(conv_transposes_come_back),
+        cmocka_unit_test(pools_come_back),
+        cmocka_unit_test(resizes_come_back),
+        cmocka_unit_test(matrices_come_back),
+        cmocka_unit_test(norms_come_back),
+        cmocka_unit_test(unaries_come_back),
+        cmocka_unit_test(binaries_come_back),
+        cmocka_unit_test(reductions_come_back),
+        cmocka_unit_test(orders_come_back),
+        cmocka_unit_test(suppression_come_back),
+        cmocka_unit_test(movements_come_back),
+        cmocka_unit_test(indexing_come_back),
+        cmocka_unit_test(shapes_come_back),
+        cmocka_unit_test(anchors_come_back),
+        cmocka_unit_test(sampling_come_back),
+        cmocka_unit_test(eight_bits_come_back),
+        cmocka_unit_test(half_precision_comes_back),
+        cmocka_unit_test(refuses_what_an_opset_lacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "engines/cpu/conv.h"
 #include "engines/cpu/tune_cache.h"
 #include "graph/edit.h"
+#include "graph/quantise.h"
 
 #include <string.h>
 
@@ -179,6 +180,8 @@ sk_status cpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
     plan->settings = *settings;
     plan->threads = sk_pool_threads(pool);
     SK_TRY(sk_graph_clone(graph, &plan->graph, err));
+    if (settings->precision != SK_PRECISION_I8)
+        SK_TRY(sk_graph_dequantise(plan->graph, err));
     SK_TRY(sk_graph_optimise(plan->graph, err));
     SK_TRY(cpu_rewrite(plan, err));
     plan->uses = sk_graph_count_uses(plan->graph);

@@ -3,6 +3,7 @@
 
 #include "engines/offload.h"
 #include "graph/edit.h"
+#include "graph/quantise.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -269,6 +270,8 @@ sk_status gpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
     plan->type = settings->precision == SK_PRECISION_F32 || plan->tf32 ? GPU_F32 : GPU_F16;
     SK_TRY(sk_arena_open(1 << 16, &plan->arena, err));
     SK_TRY(sk_graph_clone(graph, &plan->graph, err));
+    if (settings->precision != SK_PRECISION_I8)
+        SK_TRY(sk_graph_dequantise(plan->graph, err));
     SK_TRY(sk_graph_optimise(plan->graph, err));
     SK_TRY(gpu_find_attention(plan, err));
     SK_TRY(gpu_find_upconv(plan, err));
