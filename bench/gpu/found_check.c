@@ -57,6 +57,16 @@ void check_found(int *checked, int *failed, bool small)
         const found_case c = found_case_random(seed);
         run_case(&c, seed, &t, failed);
     }
+    for (uint64_t seed = 0; seed < (small ? 6u : 90u); seed++) {
+        const found_case c = found_case_one_to_one(seed);
+        run_case(&c, seed, &t, failed);
+    }
+    for (int i = 0; i < 4; i++) { /* more than are settled together */
+        found_case c = many(tasks[i % 2], i < 2 ? 64 : 176);
+        c.settings.iou = 0.9;
+        c.settings.max_det = i < 2 ? 3000 : 40000;
+        run_case(&c, (uint64_t)i + 40, &t, failed);
+    }
     for (int i = 0; i < (small ? 2 : 5); i++)
         for (int k = 0; k < 3; k++) { /* the third: nearly all are suppressed */
             found_case c = many(tasks[k % 2], sides[i]);
@@ -70,10 +80,11 @@ void check_found(int *checked, int *failed, bool small)
 }
 
 /* Every step of finding alone, on what one run has left; microseconds. */
-static void time_case(sk_task task, int side, float density)
+static void time_case(sk_task task, int side, float density, int end2end)
 {
     found_case c = many(task, side);
     c.density = density;
+    c.end2end = end2end;
     c.reg = side <= 100 ? 16 : 1;
     c.keypoints = task == SK_TASK_POSE ? 17 : 0;
     c.dims = 3;
@@ -115,7 +126,7 @@ static void time_case(sk_task task, int side, float density)
             const gpu_step *step = &gpu->plan.steps[i];
             float us = 0;
             if (step->kind != GPU_SCAN && step->kind != GPU_RANKING && step->kind != GPU_OVERLAPS &&
-                step->kind != GPU_SUPPRESS && step->kind != GPU_FINAL)
+                step->kind != GPU_PAIRS && step->kind != GPU_SUPPRESS && step->kind != GPU_FINAL)
                 continue;
             if (gpu_time_step((gpu_session *)session, step, 20, &us, &err) == SK_OK)
                 printf(" %s %.1f", step->kernel, (double)us);
@@ -132,9 +143,11 @@ void time_found(void)
     printf("steps of finding, each alone:\n");
     static const float densities[] = {0.002f, 0.02f, 0.06f, 0.12f, 0.3f, 1};
     for (int i = 0; i < 6; i++)
-        time_case(SK_TASK_POSE, 92, densities[i]);
+        time_case(SK_TASK_POSE, 92, densities[i], 0);
     for (int i = 0; i < 6; i++)
-        time_case(SK_TASK_OBB, 92, densities[i]);
-    time_case(SK_TASK_DETECT, 176, 1);
-    time_case(SK_TASK_OBB, 176, 1);
+        time_case(SK_TASK_OBB, 92, densities[i], 0);
+    for (int i = 0; i < 6; i++) /* one-to-one heads */
+        time_case(SK_TASK_POSE, 92, densities[i], 300);
+    time_case(SK_TASK_DETECT, 176, 1, 0);
+    time_case(SK_TASK_OBB, 176, 1, 0);
 }

@@ -42,13 +42,14 @@ static int check_frames(bool small)
     return 0;
 }
 
-/* Cut on the device, of both families. */
+/* Cut on the device, of both families, upright and turned, with neighbours painted over. */
 static int check_crops(bool small)
 {
     cropped c = {.engine = &gpu_engine, .random = {9}};
-    for (int round = 0; round < (small ? 12 : 180); round++)
-        if (!(round % 5 == 4 ? cropped_boxes(&c, round / 5, small ? 60 : 333, small ? 50 : 257)
-                             : cropped_round(&c, round, small ? 40 : 333, small ? 30 : 257))) {
+    for (int round = 0; round < (small ? 20 : 240); round++)
+        if (!(round % 5 == 4   ? cropped_boxes(&c, round / 5, small ? 60 : 333, small ? 50 : 257)
+              : round % 5 == 3 ? cropped_turned(&c, round / 5, small ? 60 : 333, small ? 50 : 257)
+                               : cropped_round(&c, round, small ? 40 : 333, small ? 30 : 257))) {
             printf("BAD crops, round %d: %s\n", round, c.problem);
             return 1;
         }

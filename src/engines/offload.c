@@ -128,12 +128,20 @@ bool sk_offload_found(const sk_model *model, const sk_yolo_settings *settings, s
                               .keypoints_26 = spec->keypoints_26,
                               .confidence = settings->confidence,
                               .max_det = settings->max_det};
-    if ((task != SK_TASK_DETECT && task != SK_TASK_POSE && task != SK_TASK_OBB) || spec->end2end ||
-        spec->nms_tail || spec->n_heads < 1 || spec->n_levels < 1 || spec->n_levels > SK_FOUND_MOST_LEVELS ||
-        settings->max_det > SK_FOUND_MOST_DET || !take_classes(settings, spec, out))
+    if ((task != SK_TASK_DETECT && task != SK_TASK_POSE && task != SK_TASK_OBB) || spec->nms_tail ||
+        spec->n_heads < 1 || spec->n_levels < 1 || spec->n_levels > SK_FOUND_MOST_LEVELS ||
+        !take_classes(settings, spec, out))
         return false;
     sk_nms_rules(settings->iou, out->oriented, settings->agnostic, &out->iou, &out->reach, &out->offset,
                  &out->most);
+    if (out->max_det > out->most) /* no more take part */
+        out->max_det = out->most;
+    if (spec->end2end) { /* as many as the model ranks; the settings' own limit comes after */
+        out->one_to_one = spec->n_classes;
+        out->most = out->max_det = spec->max_det > 0 ? spec->max_det : 300;
+        if (out->max_det > SK_FOUND_MOST_PAIRS / spec->n_classes)
+            return false;
+    }
     out->n_keypoints = task == SK_TASK_POSE ? spec->n_keypoints : 0;
     for (int32_t k = 0; k < spec->n_levels; k++) {
         out->level[k].scores = out->level[k].box = out->level[k].extra = -1;

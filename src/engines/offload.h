@@ -28,8 +28,8 @@ bool sk_offload_crops(const sk_crop_form *form, const sk_frame *like, sk_crop_wi
 /* For a session with its tail cut. False when the model has no raw heads, or `confidence` lets everything pass. */
 bool sk_offload_sparse(const sk_model *model, float confidence, sk_sparse_outputs *out);
 
-/* Likewise. False when the model needs no suppression (one-to-one heads) or the rules are none that engines know. The
- * outputs are then SK_OUTPUTS_FOUND. */
+/* Likewise. False when the model finds masks, or the rules are none that engines know. The outputs are then
+ * SK_OUTPUTS_FOUND. */
 bool sk_offload_found(const sk_model *model, const sk_yolo_settings *settings, sk_found_outputs *out);
 
 /* The rows of a frame (of NV12, of its luma) that the fit reads, where whoever moves frames may leave the others out or let

@@ -51,8 +51,9 @@ static sk_status check_found(const sk_engine *engine, const sk_session_settings 
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s does not decode detections itself", engine->title);
     if (s->stages.sparse || !s->tail)
         return sk_fail(err, SK_ERR_ARG, "detections are made from raw heads, all of them: cut the tail");
-    if (r->n_levels < 1 || r->n_levels > SK_FOUND_MOST_LEVELS || r->max_det < 1 ||
-        r->max_det > SK_FOUND_MOST_DET || r->most < 1 || r->reg_max < 1 || r->n_keypoints < 0 ||
+    const int32_t most = r->one_to_one > 0 ? SK_FOUND_MOST_PAIRS / r->one_to_one : SK_FOUND_MOST_DET;
+    if (r->n_levels < 1 || r->n_levels > SK_FOUND_MOST_LEVELS || r->max_det < 1 || r->max_det > most ||
+        r->one_to_one < 0 || r->most < 1 || r->reg_max < 1 || r->n_keypoints < 0 ||
         (r->n_keypoints > 0 && (r->oriented || r->keypoint_dims < 2 || r->keypoint_dims > 3)))
         return sk_fail(err, SK_ERR_ARG, "detections of %d levels, at most %d an image, with %d keypoints",
                        r->n_levels, r->max_det, r->n_keypoints);
@@ -69,6 +70,7 @@ static sk_status check_crops(const sk_engine *engine, const sk_crop_wish *w, sk_
                              f->crop_width,   f->crop_height,   f->scaled_width, f->scaled_height};
     bool fine =
         (w->channels == 1 || w->channels == 3) && f->rule >= SK_CROP_LETTERBOX && f->rule <= SK_CROP_MIXED;
+    fine = fine && f->masks >= 0 && f->masks <= 100000;
     for (int i = 0; i < 4; i++)
         fine = fine && sides[i] > 0 && sides[i] <= 65536;
     for (int i = 0; i < 8 && f->rule != SK_CROP_LETTERBOX; i++)
@@ -194,8 +196,13 @@ static void describe_found(sk_session *session, const sk_found_outputs *found)
     const int64_t batch = info->n_outputs > 0 ? info->outputs[0].shape.dim[0] : 1;
     const int64_t words = 6 + (found->oriented ? 1 : (int64_t)found->n_keypoints * found->keypoint_dims);
     void *data = info->outputs[0].data;
+    int64_t places = 0;
+    for (int32_t k = 0; k < found->n_levels; k++) {
+        const sk_shape *s = &info->outputs[found->level[k].scores].shape; /* the engine has looked at it */
+        places += s->dim[2] * s->dim[3];
+    }
     info->outputs[0] = (sk_tensor){.dtype = SK_DTYPE_F32, .data = data};
-    info->outputs[0].shape = sk_shape_of(3, batch, (int64_t)found->max_det, words);
+    info->outputs[0].shape = sk_shape_of(3, batch, (int64_t)sk_found_rows(found, places), words);
     info->output_names[0] = "found";
     info->n_outputs = 1;
     info->outputs_form = SK_OUTPUTS_FOUND;

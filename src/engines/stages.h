@@ -69,12 +69,13 @@ typedef struct sk_sparse_outputs {
  * were only looked at do not come back: their outputs hold them for an image whose table says SK_PEAK_WHOLE, because there
  * were more peaks than it holds, and anything for others. */
 /* What a detector finds in place of its raw heads. An engine that offers SK_OFFERS_FOUND decodes, ranks and suppresses as
- * tasks/yolo_post.h does; the session's one output is then f32 [N][max_det][4 box, score, class, extra], best first: the
+ * tasks/yolo_post.h does; the session's one output is then f32 [N][sk_found_rows][4 box, score, class, extra], best first: the
  * form of end-to-end models (boxes x1, y1, x2, y2; oriented ones cx, cy, w, h with the angle last; keypoints as x, y
- * and, with 3 dims, score; input pixels). What is left of max_det holds zeros. */
+ * and, with 3 dims, score; input pixels). What is left holds zeros. */
 #define SK_FOUND_MOST_LEVELS  4
-#define SK_FOUND_MOST_CLASSES 1024 /* where only some are wanted */
-#define SK_FOUND_MOST_DET     1024
+#define SK_FOUND_MOST_CLASSES 1024   /* where only some are wanted */
+#define SK_FOUND_MOST_DET     30000  /* no more take part in suppression */
+#define SK_FOUND_MOST_PAIRS   131072 /* one-to-one heads: max_det times classes */
 typedef struct sk_found_outputs {
     int32_t n_levels; /* finest first */
     struct {
@@ -85,6 +86,9 @@ typedef struct sk_found_outputs {
     int32_t reg_max;             /* box channels / 4 */
     int32_t oriented, angle_raw; /* sk_yolo_spec's */
     int32_t n_keypoints, keypoint_dims, keypoints_26;
+    /* > 0: one-to-one heads of so many classes: nothing is suppressed; of the best max_det places the best max_det pairs of place
+     * and class, in the order of tasks/yolo_decode.h. Pairs of classes nobody wants hold zeros. */
+    int32_t one_to_one;
     float confidence; /* score > this */
     float iou;        /* dropped when overlap > this */
     float
@@ -95,6 +99,12 @@ typedef struct sk_found_outputs {
     int32_t filter;                              /* 1: only classes with their bit in … */
     uint32_t wanted[SK_FOUND_MOST_CLASSES / 32]; /* … this */
 } sk_found_outputs;
+
+/* How many an image of so many places has room for: no more than there can be. */
+static inline int32_t sk_found_rows(const sk_found_outputs *found, int64_t places)
+{
+    return !found->one_to_one && places < found->max_det ? (int32_t)places : found->max_det;
+}
 
 /* What a session is asked to do besides the network; null: the stage is done elsewhere. Borrowed until open returns. */
 typedef struct sk_session_stages {

@@ -177,7 +177,6 @@ typedef struct sk_second {
     sk_pixel_format format;        /* … and the network, where it cuts … */
     bool resident;                 /* … from where they lie on the device, unless … */
     bool refused;                  /* … the engine cannot with this model */
-    bool told;                     /* that the processor cuts */
     sk_task_stage *first;          /* of the first model: what the others are opened behind */
     sk_task_stage *cutter, *after; /* before the network; after it, some frames later */
     sk_trace trace;

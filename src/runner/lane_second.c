@@ -67,12 +67,13 @@ static sk_status submit(sk_lane *lane, sk_crop_batch *batch, sk_error *err)
     sk_second *s = &lane->second;
     const sk_crop_part *part = &batch->parts[0]; /* the only one where the engine cuts */
     const sk_frame *const frames[] = {resident_of(part)};
-    sk_crop_list list = {NULL, part->count};
+    sk_crop_list list = {NULL, part->count, NULL};
     sk_session_input in = {.data = s->inputs[s->submitted % s->slots]};
     if (batch->count == 0)
         return SK_OK;
     if (s->trace.key.crops) {
         list.items = s->list.items + part->first;
+        list.masks = s->list.masks ? s->list.masks + part->first : NULL;
         in = (sk_session_input){.frames = frames, .crops = &list};
     }
     pthread_mutex_lock(&lane->networks);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/instances.h"
-#include "base/log.h"
 #include "runner/internal.h"
 
 /* Opening and closing the second of two models: its stages for frames of a size, and its network. */
@@ -68,12 +67,6 @@ static sk_status open_network(sk_lane *lane, const sk_frame *like, const sk_fram
         sk_trace_key_peaks(&key, s->cutter);
     if (resident && !s->refused)
         sk_trace_key_crops(&key, s->cutter, like);
-    if (resident && !sk_task_stage_crop_form(s->cutter) && !s->told) {
-        s->told = true;
-        sk_log(SK_LOG_WARN,
-               "%s: crops that are turned, or in which neighbours are painted over, are cut by the processor",
-               lane->device.name);
-    }
     if (r->models[1]->input.fixed_batch == 0)
         key.batch = crops_at_once(lane, &key);
     if (sk_trace_fits(&s->trace, &key))

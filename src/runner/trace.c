@@ -171,7 +171,7 @@ static sk_status run_once(sk_trace *t, const void *input, const sk_frame *reside
     const bool boxes = form->crop_width == 0; /* crops of any size: the whole frame is one */
     const sk_crop crop = {.width = (float)(boxes ? form->frame_width : form->crop_width),
                           .height = (float)(boxes ? form->frame_height : form->crop_height)};
-    const sk_crop_list list = {&crop, 1};
+    const sk_crop_list list = {&crop, 1, NULL};
     sk_session_input in = {.data = input};
     if (t->key.crops)
         in = (sk_session_input){.frames = &resident, .crops = &list};

@@ -34,6 +34,8 @@ typedef struct sk_crop_form {
     int32_t old_sizing; /* … and by whose formula, as the sizing is: 1: SLEAP's up to 1.4; 0: sleap-nn's */
     int32_t crop_width, crop_height, scaled_width, scaled_height;
     float input_scale;
+    int32_t
+        masks; /* boxes that may have to do with one crop's mask, its own among them; 0: nothing is painted over */
 } sk_crop_form;
 
 /* A rectangle of the picture that is cut: of the frame (LETTERBOX), the sized picture (PIXELS) or the sized and scaled one
@@ -49,6 +51,7 @@ typedef struct sk_crop {
 typedef struct sk_crop_list {
     const sk_crop *items;
     int32_t count;
+    const struct sk_crop_mask *masks; /* what is painted over in each (tasks/turned.h); null: nothing */
 } sk_crop_list;
 
 #endif

@@ -53,7 +53,9 @@ struct sk_task_stage {
     sk_task_crop *crops;
     sk_crop *places;             /* where they lie */
     bool turns, masks;           /* crops lie along oriented boxes; neighbours are painted over */
-    sk_turned_box *boxes;        /* masks: of everything found in the frame … */
+    float mask_scale;            /* pixels of the sized picture per pixel of the frame */
+    sk_crop_mask *crop_masks;    /* masks: of each crop */
+    sk_turned_box *boxes;        /* … from everything found in the frame … */
     int32_t n_boxes, most_boxes; /* … and room for them */
     int32_t n_crops, next_crop;
     const sk_frame *frame; /* that crops are cut from */

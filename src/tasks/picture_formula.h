@@ -99,4 +99,38 @@ SK_FORMULA float sk_grey_fraction(uint8_t red, uint8_t green, uint8_t blue)
     return sk_grey_sum((float)red / 255.0f, (float)green / 255.0f, (float)blue / 255.0f);
 }
 
+/* --- crops that lie turned, and what is painted over in them (tasks/turned.h) --- */
+
+/* A point (dx, dy) from the middle of a crop, along it, in the picture. */
+SK_FORMULA float sk_turned_x(float middle_x, float dx, float dy, float cosine, float sine)
+{
+    return middle_x + (sk_mul(dx, cosine) - sk_mul(dy, sine));
+}
+
+SK_FORMULA float sk_turned_y(float middle_y, float dx, float dy, float cosine, float sine)
+{
+    return middle_y + (sk_mul(dx, sine) + sk_mul(dy, cosine));
+}
+
+/* Pixel u of a row that begins at `begin`, on one axis; beyond the border the border goes on. */
+SK_FORMULA float sk_turned_along(float begin, int32_t u, float part, int32_t size)
+{
+    const float v = begin + sk_mul((float)u, part);
+    return v > 0 ? (v < (float)(size - 1) ? v : (float)(size - 1)) : 0;
+}
+
+SK_FORMULA uint8_t sk_turned_byte(uint8_t top_left, uint8_t top_right, uint8_t bottom_left,
+                                  uint8_t bottom_right, float part_x, float part_y)
+{
+    return (uint8_t)(sk_mix(top_left, top_right, bottom_left, bottom_right, part_x, part_y) + 0.5f);
+}
+
+/* Is a point, from the middle of a box that lies turned, in it? The edge belongs to it. */
+SK_FORMULA int sk_turned_holds(float dx, float dy, float cosine, float sine, float half_width,
+                               float half_height)
+{
+    return fabsf(sk_mul(dx, cosine) + sk_mul(dy, sine)) <= half_width &&
+           fabsf(sk_mul(dy, cosine) - sk_mul(dx, sine)) <= half_height;
+}
+
 #endif

@@ -148,6 +148,7 @@ static sk_status open_crops(sk_task_stage *s, const sk_task_stage *first, sk_err
     settings.max_instances = s->settings.max_crops;
     SK_TRY(sk_sleap_post_open(&as, &settings, &p->post, err));
     s->crop_form = form_of(m, &sizing, &p->geometry, &g);
+    s->mask_scale = p->geometry.eff_scale;
     s->plan.width = g.width;
     s->plan.height = g.height;
     s->plan.capacity = s->settings.max_crops;
@@ -312,7 +313,6 @@ static sk_status crop_input(sk_task_stage *s, const sk_crop *place, sk_task_inpu
     sleap_stage *p = s->own;
     sk_crop_mask mask;
     const bool masked = sk_stage_mask(s, place, &mask);
-    mask.scale = p->geometry.eff_scale;
     sk_sleap_crop_mask(p->cropper, masked ? &mask : NULL);
     if (form == SK_TASK_INPUT_U8)
         sk_sleap_crop_u8(p->cropper, place, out);

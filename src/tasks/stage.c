@@ -103,7 +103,8 @@ static sk_status open_masks(sk_task_stage *s, const sk_task_stage *first, sk_err
         return SK_OK;
     s->most_boxes = first->plan.capacity;
     s->boxes = sk_calloc((size_t)s->most_boxes, sizeof *s->boxes);
-    return s->boxes ? SK_OK : sk_fail_memory(err, (size_t)s->most_boxes * sizeof *s->boxes);
+    s->crop_masks = sk_calloc((size_t)s->settings.max_crops, sizeof *s->crop_masks);
+    return s->boxes && s->crop_masks ? SK_OK : sk_fail_memory(err, (size_t)s->most_boxes * sizeof *s->boxes);
 }
 
 /* Room for the crops, and what their form has from the plan. */
@@ -122,6 +123,7 @@ static sk_status open_crops(sk_task_stage *s, const sk_task_stage *first, sk_err
     s->places = sk_calloc((size_t)most, sizeof *s->places);
     if (!s->crops || !s->places)
         return sk_fail_memory(err, (size_t)most * (sizeof *s->crops + sizeof *s->places));
+    s->mask_scale = 1;
     SK_TRY(open_masks(s, first, err));
     SK_TRY(s->family->open(s, first, err));
     s->crop_form.frame_width = s->frame_width;
@@ -130,6 +132,7 @@ static sk_status open_crops(sk_task_stage *s, const sk_task_stage *first, sk_err
     s->crop_form.height = s->plan.height;
     s->crop_form.channels = s->plan.channels;
     s->crop_form.u8 = s->plan.u8;
+    s->crop_form.masks = s->masks ? s->most_boxes : 0;
     return SK_OK;
 }
 
@@ -156,7 +159,7 @@ void sk_task_stage_close(sk_task_stage **stage)
 {
     SK_TAKE_OR_RETURN(s, stage);
     s->family->close(s);
-    sk_free_all(s->crops, s->places, s->boxes);
+    sk_free_all(s->crops, s->places, s->boxes, s->crop_masks);
     sk_plain_frame_free(&s->plain);
     sk_free(s);
 }

@@ -123,8 +123,7 @@ sk_status sk_task_stage_result(sk_task_stage *stage, const sk_tensor *outputs, i
                                int32_t image, sk_outputs_form form, sk_instances *out,
                                sk_error *err) SK_MUST_CHECK;
 
-/* Second models: how their crops are cut; for engines that do it where the frame lies. Null: a first model, or crops that are
- * turned or masked, which are cut here. */
+/* Second models: how their crops are cut; for engines that do it where the frame lies. Null: a first model. */
 const sk_crop_form *sk_task_stage_crop_form(const sk_task_stage *stage);
 /* Where a frame's crops lie, from the first model's instances; empties `out`. The list is the stage's, until the next
  * frame's. No pixel is looked at. */

@@ -18,7 +18,7 @@ bool sk_found_middle(const sk_instances *found, const sk_found *item, float *x, 
 
 const sk_crop_form *sk_task_stage_crop_form(const sk_task_stage *s)
 {
-    return s->plan.takes_crops && !s->turns && !s->masks ? &s->crop_form : NULL;
+    return s->plan.takes_crops ? &s->crop_form : NULL;
 }
 
 /* For masks; the number it got, -1: none. */
@@ -32,7 +32,7 @@ static int32_t list_box(sk_task_stage *s, const sk_found *found)
 bool sk_stage_mask(const sk_task_stage *s, const sk_crop *place, sk_crop_mask *out)
 {
     const int32_t own = s->crops[place - s->places].box;
-    *out = (sk_crop_mask){s->boxes, s->n_boxes, own, 1};
+    *out = (sk_crop_mask){s->boxes, s->n_boxes, own, s->mask_scale};
     return s->masks && own >= 0 && s->n_boxes > 1;
 }
 
@@ -54,7 +54,13 @@ sk_status sk_task_stage_find_crops(sk_task_stage *s, const sk_instances *found, 
     }
     for (; i < found->count; i++) /* those that are not looked at are in the way, too */
         (void)list_box(s, &found->items[i]);
-    *list = (sk_crop_list){s->places, s->n_crops};
+    for (int32_t k = 0; s->masks && k < s->n_crops; k++) {
+        if (!sk_stage_mask(s, &s->places[k], &s->crop_masks[k]))
+            s->crop_masks[k].count = 0;
+        if (s->crop_form.rule == SK_CROP_MIXED) /* that picture is scaled before crops are cut */
+            s->crop_masks[k].scale *= s->crop_form.input_scale;
+    }
+    *list = (sk_crop_list){s->places, s->n_crops, s->masks ? s->crop_masks : NULL};
     return SK_OK;
 }
 

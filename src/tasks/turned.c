@@ -24,9 +24,7 @@ bool sk_turned_box_of(const sk_found *found, sk_turned_box *out)
 
 bool sk_turned_box_holds(const sk_turned_box *b, float x, float y)
 {
-    const float dx = x - b->x, dy = y - b->y;
-    return fabsf(dx * b->cosine + dy * b->sine) <= b->half_width &&
-           fabsf(dy * b->cosine - dx * b->sine) <= b->half_height;
+    return sk_turned_holds(x - b->x, y - b->y, b->cosine, b->sine, b->half_width, b->half_height);
 }
 
 static float side_of(float half, float margin, int32_t most)
@@ -63,13 +61,8 @@ void sk_turned_out(const sk_crop *p, float u, float v, float *x, float *y)
     }
     const float half_x = (p->width - 1) / 2, half_y = (p->height - 1) / 2, dx = u - half_x, dy = v - half_y,
                 cosine = cosf(p->angle), sine = sinf(p->angle);
-    *x = p->left + half_x + (dx * cosine - dy * sine);
-    *y = p->top + half_y + (dx * sine + dy * cosine);
-}
-
-static float inside(float v, int32_t size)
-{
-    return v > 0 ? (v < (float)(size - 1) ? v : (float)(size - 1)) : 0;
+    *x = sk_turned_x(p->left + half_x, dx, dy, cosine, sine);
+    *y = sk_turned_y(p->top + half_y, dx, dy, cosine, sine);
 }
 
 void sk_turned_cut(const sk_turned_picture *from, const sk_crop *place, uint8_t *out)
@@ -80,14 +73,13 @@ void sk_turned_cut(const sk_turned_picture *from, const sk_crop *place, uint8_t 
         float x0, y0;
         sk_turned_out(place, 0, (float)v, &x0, &y0);
         for (int32_t u = 0; u < width; u++, out += n) {
-            const sk_between x = sk_between_of(inside(x0 + (float)u * cosine, from->width)),
-                             y = sk_between_of(inside(y0 + (float)u * sine, from->height));
+            const sk_between x = sk_between_of(sk_turned_along(x0, u, cosine, from->width)),
+                             y = sk_between_of(sk_turned_along(y0, u, sine, from->height));
             const uint8_t *a = from->pixels + (ptrdiff_t)y.low * from->stride,
                           *b = from->pixels + (ptrdiff_t)y.high * from->stride;
             for (int32_t c = 0; c < n; c++)
-                out[c] = (uint8_t)(sk_mix(a[x.low * n + c], a[x.high * n + c], b[x.low * n + c],
-                                          b[x.high * n + c], x.part, y.part) +
-                                   0.5f);
+                out[c] = sk_turned_byte(a[x.low * n + c], a[x.high * n + c], b[x.low * n + c],
+                                        b[x.high * n + c], x.part, y.part);
         }
     }
 }
@@ -114,22 +106,48 @@ static int32_t bounded(float v, int32_t most)
     return v > 0 ? (v < (float)most ? (int32_t)v : most) : 0;
 }
 
-void sk_crop_mask_paint(const sk_crop_mask *mask, const sk_crop *place, int32_t channels, uint8_t *crop)
+/* The crop's pixels that a box can hold. */
+typedef struct reach {
+    int32_t x0, x1, y0, y1;
+} reach;
+
+static reach reach_of(const sk_turned_box *b, const sk_crop *place)
 {
     const int32_t width = (int32_t)place->width, height = (int32_t)place->height;
+    const float reach_x = fabsf(b->half_width * b->cosine) + fabsf(b->half_height * b->sine),
+                reach_y = fabsf(b->half_width * b->sine) + fabsf(b->half_height * b->cosine);
+    return (reach){bounded(floorf(b->x - reach_x), width), bounded(ceilf(b->x + reach_x) + 1, width),
+                   bounded(floorf(b->y - reach_y), height), bounded(ceilf(b->y + reach_y) + 1, height)};
+}
+
+int32_t sk_crop_mask_boxes(const sk_crop_mask *mask, const sk_crop *place, sk_turned_box *out)
+{
+    int32_t count = 1;
+    if (mask->count < 2)
+        return 0;
+    out[0] = in_crop(mask, place, mask->own);
+    for (int32_t i = 0; i < mask->count; i++) {
+        if (i == mask->own)
+            continue;
+        const sk_turned_box b = in_crop(mask, place, i);
+        const reach r = reach_of(&b, place);
+        if (r.x0 < r.x1 && r.y0 < r.y1)
+            out[count++] = b;
+    }
+    return count > 1 ? count : 0;
+}
+
+void sk_crop_mask_paint(const sk_crop_mask *mask, const sk_crop *place, int32_t channels, uint8_t *crop)
+{
+    const int32_t width = (int32_t)place->width;
     const sk_turned_box own = in_crop(mask, place, mask->own);
     for (int32_t i = 0; i < mask->count; i++) {
         if (i == mask->own)
             continue;
         const sk_turned_box b = in_crop(mask, place, i);
-        const float reach_x = fabsf(b.half_width * b.cosine) + fabsf(b.half_height * b.sine),
-                    reach_y = fabsf(b.half_width * b.sine) + fabsf(b.half_height * b.cosine);
-        const int32_t x0 = bounded(floorf(b.x - reach_x), width),
-                      x1 = bounded(ceilf(b.x + reach_x) + 1, width),
-                      y0 = bounded(floorf(b.y - reach_y), height),
-                      y1 = bounded(ceilf(b.y + reach_y) + 1, height);
-        for (int32_t y = y0; y < y1; y++)
-            for (int32_t x = x0; x < x1; x++)
+        const reach r = reach_of(&b, place);
+        for (int32_t y = r.y0; y < r.y1; y++)
+            for (int32_t x = r.x0; x < r.x1; x++)
                 if (sk_turned_box_holds(&b, (float)x, (float)y) &&
                     !sk_turned_box_holds(&own, (float)x, (float)y))
                     memset(crop + ((size_t)y * (size_t)width + (size_t)x) * (size_t)channels, 0,

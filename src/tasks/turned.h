@@ -45,6 +45,9 @@ typedef struct sk_crop_mask {
     int32_t count, own;
     float scale; /* picture pixels per pixel of the boxes' frame */
 } sk_crop_mask;
+/* Boxes in the crop's own pixels: its own one, which stays, then those of others that reach into it; `out` holds mask->count. None
+ * (0) where nothing is painted over. */
+int32_t sk_crop_mask_boxes(const sk_crop_mask *mask, const sk_crop *place, sk_turned_box *out);
 void sk_crop_mask_paint(const sk_crop_mask *mask, const sk_crop *place, int32_t channels, uint8_t *crop);
 
 #endif

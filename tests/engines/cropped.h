@@ -102,7 +102,8 @@ static inline bool cropped_compare(cropped *c, cropped_pair *p, const sk_frame *
     const sk_frame *const frames[] = {&resident};
     for (int32_t first = 0; fine && first < list.count; first += CROPPED_BATCH) {
         const sk_crop_list part = {list.items + first,
-                                   list.count - first < CROPPED_BATCH ? list.count - first : CROPPED_BATCH};
+                                   list.count - first < CROPPED_BATCH ? list.count - first : CROPPED_BATCH,
+                                   list.masks ? list.masks + first : NULL};
         for (int32_t i = 0; fine && i < part.count; i++)
             fine = sk_task_stage_crop_input(p->stages[1], first + i,
                                             plan->u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32,
@@ -167,12 +168,18 @@ static inline bool cropped_places(cropped *c, cropped_pair *p, const sk_frame *f
                     y = (float)(random_next(&c->random) % 10000) * 1.2e-4f * (float)frame->height -
                         0.1f * (float)frame->height,
                     w = 1.0f + (float)(random_next(&c->random) % 40),
-                    h = 1.0f + (float)(random_next(&c->random) % 40);
+                    h = 1.0f + (float)(random_next(&c->random) % 40),
+                    angle = (float)(random_next(&c->random) % 628) / 100 - 3.14f;
         found->has |= SK_HAS_BOX;
         found->box[0] = x - w / 2;
         found->box[1] = y - h / 2;
         found->box[2] = x + w / 2;
         found->box[3] = y + h / 2;
+        if (p->first.task == SK_TASK_OBB) {
+            const float obb[5] = {x, y, w, h, i % 4 == 3 ? 0 : angle};
+            memcpy(found->obb, obb, sizeof obb);
+            found->has |= SK_HAS_OBB;
+        }
         if (before->n_keypoints > 0)
             p->found.keypoints[found->first_keypoint] = (sk_keypoint){x, y, 0.9f};
     }
@@ -223,14 +230,11 @@ static inline bool cropped_round(cropped *c, int round, int width, int height)
     return cropped_run(c, &p, &frame, round);
 }
 
-/* Boxes of a detector, and a network of poses that sees each letterboxed. */
-static inline bool cropped_boxes(cropped *c, int round, int width, int height)
+/* A detector, and a network of poses that sees what it finds letterboxed. */
+static inline void cropped_detector(cropped_pair *p, int round, sk_task task)
 {
-    static const sk_pixel_format formats[] = {SK_PIXEL_RGB, SK_PIXEL_BGR, SK_PIXEL_GRAY};
-    const int w = width + (int)(random_next(&c->random) % 9), h = height + (int)(random_next(&c->random) % 9);
-    cropped_pair p = {.settings = sk_task_settings_defaults()};
     for (int i = 0; i < 2; i++) {
-        sk_model *m = i ? &p.second : &p.first;
+        sk_model *m = i ? &p->second : &p->first;
         *m = (sk_model){.path = "fake", .n_keypoints = i};
         m->input = (sk_input_spec){.channels = 3,
                                    .height = i && round % 4 == 3 ? 32 : 64,
@@ -244,9 +248,42 @@ static inline bool cropped_boxes(cropped *c, int round, int width, int height)
                                  .n_classes = 1,
                                  .n_keypoints = i,
                                  .keypoint_dims = i ? 3 : 0};
-        sk_model_set_task(m, i ? SK_TASK_POSE : SK_TASK_DETECT);
+        sk_model_set_task(m, i ? SK_TASK_POSE : task);
     }
+}
+
+static inline bool cropped_boxes(cropped *c, int round, int width, int height)
+{
+    static const sk_pixel_format formats[] = {SK_PIXEL_RGB, SK_PIXEL_BGR, SK_PIXEL_GRAY};
+    const int w = width + (int)(random_next(&c->random) % 9), h = height + (int)(random_next(&c->random) % 9);
+    cropped_pair p = {.settings = sk_task_settings_defaults()};
+    cropped_detector(&p, round, SK_TASK_DETECT);
     sk_frame frame = cropped_frame(c, formats[round % 3], w, h, false);
+    return cropped_run(c, &p, &frame, round);
+}
+
+/* Crops along oriented boxes, with neighbours painted over, each with and without the other; for letterboxed networks and SLEAP's of
+ * both eras. */
+static inline bool cropped_turned(cropped *c, int round, int width, int height)
+{
+    static const sk_pixel_format formats[] = {SK_PIXEL_RGB, SK_PIXEL_BGR, SK_PIXEL_GRAY};
+    static const float scales[] = {1.0f, 0.5f, 1.3f};
+    const int w = width + (int)(random_next(&c->random) % 9), h = height + (int)(random_next(&c->random) % 9);
+    const int channels = round / 3 % 2 ? 3 : 1;
+    cropped_pair p = {.settings = sk_task_settings_defaults()};
+    p.settings.crop_turned = round % 4 != 1 ? SK_CHOICE_ON : SK_CHOICE_OFF;
+    p.settings.mask_neighbours = round % 4 != 0 ? SK_CHOICE_ON : SK_CHOICE_OFF;
+    cropped_detector(&p, round, SK_TASK_OBB);
+    sk_sleap_spec spec = {
+        .legacy = round / 4 % 3 == 1,
+        .ensure_grayscale = round / 2 % 2,
+        .input_scale = scales[round % 3],
+        .pad_to_stride = 16,
+        .crop_size = {20 + round % 7, 24 + round % 5},
+        .target_size = {round % 5 == 0 ? height * 3 / 4 : 0, round % 5 == 0 ? width + 30 : 0}};
+    if (round / 4 % 3 > 0)
+        p.second = cropped_model(SK_TASK_CENTERED_INSTANCE, channels, &spec);
+    sk_frame frame = cropped_frame(c, formats[round % 3], w, h, round % 4 == 1);
     return cropped_run(c, &p, &frame, round);
 }
 

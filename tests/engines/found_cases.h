@@ -26,6 +26,7 @@ typedef struct found_case {
     int coarse;    /* 1: few different scores, so that most are equal */
     int broken;    /* 1: some values are infinite or no numbers */
     int keypoints_26, angle_raw;
+    int end2end; /* one-to-one heads, of which the model ranks so many; 0: others */
     sk_precision precision;
 } found_case;
 
@@ -72,6 +73,15 @@ static found_case found_case_random(uint64_t seed)
     return c;
 }
 
+/* The same with one-to-one heads: fewer or more than the places, and than the settings want. */
+static found_case found_case_one_to_one(uint64_t seed)
+{
+    static const int ranked[] = {300, 7, 40, 1, 1000};
+    found_case c = found_case_random(seed);
+    c.end2end = ranked[seed / 3 % 5];
+    return c;
+}
+
 static int found_extra(const found_case *c)
 {
     return c->task == SK_TASK_OBB ? 1 : c->keypoints * c->dims;
@@ -96,7 +106,8 @@ static sk_graph *found_graph(const found_case *c, sk_yolo_spec *spec)
                            .keypoint_dims = c->keypoints ? c->dims : 0,
                            .keypoints_26 = c->keypoints_26,
                            .angle_raw = c->angle_raw,
-                           .max_det = 300};
+                           .end2end = c->end2end > 0,
+                           .max_det = c->end2end ? c->end2end : 300};
     for (int level = 0; level < c->levels; level++) {
         const int parts[3] = {4 * c->reg, c->classes, found_extra(c)};
         const sk_head_kind kinds[3] = {SK_HEAD_BOX, SK_HEAD_CLASS,

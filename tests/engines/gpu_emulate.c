@@ -384,9 +384,10 @@ static int by_value(const void *a, const void *b)
 /* Every key's rank is how many are smaller; here by sorting. */
 static void rank_image(const gpu_rank_args *a, int32_t *words)
 {
-    const int32_t n = gpu_found_count(words, &a->space);
+    const int32_t n = gpu_rank_count(a, words);
     uint64_t *keys = malloc(((size_t)n + 1) * sizeof *keys);
-    memcpy(keys, words + a->space.keys, (size_t)n * sizeof *keys);
+    memcpy(keys, gpu_rank_keys(a, words), (size_t)n * sizeof *keys);
+    gpu_rank_begin(a, words);
     qsort(keys, (size_t)n, sizeof *keys, by_value);
     for (int32_t rank = n; rank-- > 0;)
         gpu_rank_enter(a, words, keys[rank], rank);
@@ -418,13 +419,18 @@ static bool run_found(gpu_kind kind, const gpu_args *a)
             gpu_suppress_block(&a->rank, &shared, k);
         }
     }
+    for (int32_t k = 0; kind == GPU_PAIRS && k < a->pairs.n; k++) {
+        int32_t *words = gpu_found_image(a->p[0], &a->pairs.space, k);
+        for (int32_t i = gpu_pairs_places(&a->pairs, words) * a->pairs.classes; i-- > 0;)
+            gpu_pairs_item(&a->pairs, words, k, i);
+    }
     const gpu_final_args *f = &a->final;
     const int64_t image_values = kind == GPU_FINAL ? (int64_t)f->max_det * f->words : 0;
     for (int64_t i = 0; kind == GPU_FINAL && i < f->n * image_values; i++)
         ((float *)f->p[0])[i] = gpu_final_value(
             f, gpu_found_image(f->p[1], &f->space, (int32_t)(i / image_values)), (int32_t)(i / image_values),
             (int32_t)(i % image_values / f->words), (int32_t)(i % f->words));
-    return ranks || kind == GPU_SCAN || kind == GPU_FINAL;
+    return ranks || kind == GPU_SCAN || kind == GPU_PAIRS || kind == GPU_FINAL;
 }
 
 /* Threads of a GPU come in any order: every element once, from anywhere on, in steps of a prime. */

@@ -28,9 +28,21 @@ static void test_letterboxed_crops(void **state)
     assert_int_equal(gpu_emulate_live, 0);
 }
 
+static void test_turned_crops(void **state)
+{
+    (void)state;
+    cropped c = {.engine = &gpu_engine, .random = {31}};
+    for (int round = 0; round < 60; round++)
+        if (!cropped_turned(&c, round, 130, 100))
+            fail_msg("round %d: %s", round, c.problem);
+    assert_true(c.compared == 60 && c.crops > 400);
+    assert_int_equal(gpu_emulate_live, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_sleap_crops),
-                                       cmocka_unit_test(test_letterboxed_crops)};
+                                       cmocka_unit_test(test_letterboxed_crops),
+                                       cmocka_unit_test(test_turned_crops)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,6 +36,20 @@ static void test_random_heads(void **state)
     assert_true(none > 0 && none < 45);
 }
 
+static void test_one_to_one(void **state)
+{
+    (void)state;
+    int instances = 0, none = 0;
+    for (uint64_t seed = 0; seed < 45; seed++) {
+        const found_case c = found_case_one_to_one(seed);
+        const found_result r = check(&c, seed);
+        instances += r.want;
+        none += r.want == 0;
+    }
+    assert_true(instances > 500);
+    assert_true(none > 0 && none < 22);
+}
+
 /* More candidates than are settled together, and more than may take part; some suppress nearly all others, some few. */
 static void test_many_candidates(void **state)
 {
@@ -45,9 +59,19 @@ static void test_many_candidates(void **state)
         int side, max_det;
         double iou;
     } cases[] = {
-        {SK_TASK_DETECT, 36, 1000, 0.7},  {SK_TASK_DETECT, 48, 1000, 0.05}, {SK_TASK_DETECT, 64, 1000, 0.3},
-        {SK_TASK_DETECT, 64, 1000, 0.01}, {SK_TASK_DETECT, 64, 300, 0.7},   {SK_TASK_DETECT, 176, 100, 0.4},
-        {SK_TASK_DETECT, 176, 1000, 0.0}, {SK_TASK_OBB, 48, 1000, 0.7},     {SK_TASK_OBB, 64, 1000, 0.3},
+        {SK_TASK_DETECT, 36, 1000, 0.7},
+        {SK_TASK_DETECT, 48, 1000, 0.05},
+        {SK_TASK_DETECT, 64, 1000, 0.3},
+        {SK_TASK_DETECT, 64, 1000, 0.01},
+        {SK_TASK_DETECT, 64, 300, 0.7},
+        {SK_TASK_DETECT, 176, 100, 0.4},
+        {SK_TASK_DETECT, 176, 1000, 0.0},
+        {SK_TASK_OBB, 48, 1000, 0.7},
+        {SK_TASK_OBB, 64, 1000, 0.3},
+        /* more instances than are settled together, and more than may take part */
+        {SK_TASK_DETECT, 64, 2500, 0.9},
+        {SK_TASK_OBB, 64, 5000, 0.9},
+        {SK_TASK_DETECT, 100, 40000, 0.9},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         found_case c = {
@@ -59,7 +83,7 @@ static void test_many_candidates(void **state)
         c.density = 1;
         c.precision = SK_PRECISION_F16;
         const found_result r = check(&c, i + 7);
-        assert_true(r.want > 20);
+        assert_true(r.want > (cases[i].max_det > 1024 ? 1024 : 20));
     }
 }
 
@@ -86,10 +110,14 @@ static void test_refusals(void **state)
     wish.level[0].box = wish.level[0].scores;
     assert_int_equal(sk_session_open(&gpu_engine, g, &shape, 1, &s, &session, &err), SK_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, "no head of a detector"));
-    c.settings.max_det = 2000;
+    model.yolo.end2end = 1; /* more pairs of place and class than are ranked on a device */
+    model.yolo.max_det = 300;
+    model.yolo.n_classes = 365;
+    assert_true(sk_offload_found(&model, &c.settings, &wish));
+    model.yolo.n_classes = 1203;
     assert_false(sk_offload_found(&model, &c.settings, &wish));
-    model.yolo.end2end = 1;
-    c.settings.max_det = 300;
+    model.task = SK_TASK_SEGMENT;
+    model.yolo.n_classes = 1;
     assert_false(sk_offload_found(&model, &c.settings, &wish));
     sk_graph_close(&g);
     assert_int_equal(gpu_emulate_live, 0);
@@ -159,9 +187,8 @@ static void test_runner(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_heads),
-        cmocka_unit_test(test_many_candidates),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_random_heads),    cmocka_unit_test(test_one_to_one),
+        cmocka_unit_test(test_many_candidates), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_runner),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,6 +116,11 @@ static float *picture_values(uint32_t *seed, float more, float *v)
                   d = (uint8_t)next_bits(seed);
     const float px = between(seed, 0, 1), py = between(seed, 0, 1);
     PUT(sk_mix(a, b, c, d, px, py));
+    PUT(sk_turned_byte(a, b, c, d, px, py));
+    PUT(sk_turned_x((float)a, (float)b, (float)c, px, py));
+    PUT(sk_turned_y((float)a, (float)b, (float)c, px, py));
+    PUT(sk_turned_along((float)a, b, px - 0.5f, 200));
+    PUT((float)sk_turned_holds((float)a - 128, (float)b - 128, px, py, (float)c, (float)d));
     PUT(sk_mix(sk_fraction(a), sk_fraction(b), sk_fraction(c), sk_fraction(d), px, py));
     PUT(sk_fraction(a));
     PUT(sk_grey_tensorflow(a, b, c));

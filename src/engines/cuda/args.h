@@ -137,12 +137,30 @@ typedef struct gpu_input_args {
 /* Frames into the network's input: p = out, in, columns int32 [rw][2] (pixels), rows int32 [rh][2], weights of columns int16
  * [rw][2], of rows int16 [rh][2]. Output as of gpu_input_args.
  * Crops of one frame instead: p = out, in, and for each a gpu_box_crop, then for each `table_bytes` of the four tables, with room
- * for w columns and h rows. */
+ * for w columns and h rows, then the boxes that are painted over. */
+
+/* How a crop lies where it is turned, and what is painted over in it: `n_boxes` of the list, the first of which stays. */
+typedef struct gpu_crop_view {
+    float middle_x, middle_y, half_x, half_y, cosine, sine; /* turned: its middle in the picture, and sizes */
+    int32_t turned, first_box, n_boxes, unused;
+} gpu_crop_view;
+
+typedef struct gpu_crop_box {
+    float x, y, half_width, half_height, cosine, sine; /* in the crop's pixels */
+} gpu_crop_box;
+
 typedef struct gpu_box_crop {
-    int32_t x, y; /* first pixel in the frame */
+    int32_t x, y; /* first pixel in the frame; turned: 0 */
     int32_t left, top, rh, rw, mode;
     int32_t unused;
+    gpu_crop_view view;
 } gpu_box_crop;
+
+/* The same for SLEAP's crops: left and top of each. */
+typedef struct gpu_cut_crop {
+    float left, top;
+    gpu_crop_view view;
+} gpu_cut_crop;
 
 typedef struct gpu_letterbox_args {
     void *p[GPU_MAX_POINTERS];
@@ -153,7 +171,10 @@ typedef struct gpu_letterbox_args {
     int32_t mode; /* 0 copied, 1 linear, 2 the mean of 2 x 2 */
     int32_t c, ld, type;
     int32_t table_bytes; /* crops; 0: frames */
+    int32_t most_boxes;  /* crops: room in the list of what is painted over */
     float gain[4], shift[4];
+    gpu_crop_view view;        /* of the crop in hand … */
+    const gpu_crop_box *boxes; /* … and its boxes */
 } gpu_letterbox_args;
 
 /* Places of one level whose best score passes: p = table, scores, up to three other maps. An image's part of the table is 4
@@ -177,40 +198,56 @@ typedef struct gpu_zero_args {
 /* Work space of what is found, for each image one after the other; places in words of 4 bytes. [0] is how many candidates
  * there are, [1] how many stay. Keys (64 bits) say score and place and sort ascending from the best on: as they were found,
  * by rank, and those that stay. Boxes (4), angles and classes lie by place. By rank, classes apart, lie corners (4) and the
- * masks of the first tile; of oriented boxes, as columns of `total`, centre, covariance and reach, and which are dropped. */
+ * masks of the first tile; of oriented boxes, as columns of `total`, centre, covariance and reach, and which are dropped.
+ * `stay`: ranks of those that stay. One-to-one heads: [2] is how many pairs of place and class there are, `pairs` their keys
+ * (score, and rank of the place times classes plus class); kept are the best of them. */
 typedef struct gpu_found_space {
-    int64_t image_words, keys, sorted, kept, boxes, angles, classes, ranked, dropped, mask;
+    int64_t image_words, keys, sorted, kept, stay, boxes, angles, classes, ranked, dropped, mask, pairs;
     int32_t total;
 } gpu_found_space;
 
 #define GPU_FOUND_LEVELS  4
 #define GPU_FOUND_CLASSES 1024
+#define GPU_FOUND_TILE    1024 /* ranks settled together */
 
 /* Candidates of one level: p = work space, scores, boxes, angles (oriented). One element: a place. */
 typedef struct gpu_scan_args {
     void *p[GPU_MAX_POINTERS];
     gpu_found_space space;
     int32_t n, places, first, width, classes, reg, lds, ldb, lda, type;
-    int32_t oriented, angle_raw, filter;
+    int32_t oriented, angle_raw, filter, corners; /* corners: boxes of one-to-one heads, finite or not */
     float stride, bound, confidence;
     uint32_t wanted[GPU_FOUND_CLASSES / 32];
 } gpu_scan_args;
 
 /* Ranking; which boxes overlap; suppression, a block an image: p = work space. */
+enum { GPU_RANK_BOXES = 0, GPU_RANK_PLACES, GPU_RANK_PAIRS }; /* the latter two of one-to-one heads */
 typedef struct gpu_rank_args {
     void *p[GPU_MAX_POINTERS];
     gpu_found_space space;
     int32_t n, most, max_det, oriented;
+    int32_t what, classes;
     float offset, limit, reach;
 } gpu_rank_args;
 
-/* What is found: p = its table, work space, the keypoints of each level. */
+/* Pairs of place and class of one-to-one heads: p = work space, scores of each level. */
+typedef struct gpu_pairs_args {
+    void *p[GPU_MAX_POINTERS];
+    gpu_found_space space;
+    int32_t n, most, classes, n_levels, type;
+    int32_t first[GPU_FOUND_LEVELS], places[GPU_FOUND_LEVELS], ld[GPU_FOUND_LEVELS];
+    float bound, confidence;
+} gpu_pairs_args;
+
+/* What is found: p = its table, work space, the keypoints of each level. `classes`: of one-to-one heads, else 0. */
 typedef struct gpu_final_args {
     void *p[GPU_MAX_POINTERS];
     gpu_found_space space;
     int32_t n, max_det, words, oriented, n_levels, keypoints, dims, keypoints_26, type;
     int32_t first[GPU_FOUND_LEVELS], width[GPU_FOUND_LEVELS], places[GPU_FOUND_LEVELS], ld[GPU_FOUND_LEVELS];
+    int32_t classes, filter;
     float stride[GPU_FOUND_LEVELS];
+    uint32_t wanted[GPU_FOUND_CLASSES / 32];
 } gpu_final_args;
 
 /* How a value of either form is read: element (image, c, y, x) lies at image * image + (y * w + x) * pixel + c * channel. */
@@ -242,7 +279,7 @@ typedef struct gpu_peaks_args {
  *   PLACE              as it is
  *   MIX, MIX_PLANES    between four: places int32 [w][2], parts f32 [w], the same for rows; bytes, or planes of fractions
  *   GREY_PLANES        one plane of fractions; flags
- *   CUT, CUT_MIX       n crops of the one picture in; places f32 [n][4]: left, top, and two that do not count */
+ *   CUT, CUT_MIX       n crops of the one picture in; gpu_cut_crop [n], then the boxes that are painted over */
 enum {
     GPU_SLEAP_CLEAR = 0,
     GPU_SLEAP_GREY_FLAG,
@@ -260,7 +297,8 @@ typedef struct gpu_sleap_args {
     void *p[GPU_MAX_POINTERS];
     int32_t what, n, in_h, in_w, in_c, out_h, out_w, h, w, c;
     int32_t swap, old, taps, bits;
-    int32_t one_flag; /* 1: the first flag is for all */
+    int32_t one_flag;   /* 1: the first flag is for all */
+    int32_t most_boxes; /* crops: room in the list of what is painted over */
 } gpu_sleap_args;
 
 /* An output that is a 1x1 convolution, in fp32: p = out f32 [n][cout][plane], in (fp16 map), weights f32 [cout][cin], bias f32.
@@ -351,6 +389,7 @@ typedef enum gpu_kind {
     GPU_SCAN,
     GPU_RANKING,
     GPU_OVERLAPS,
+    GPU_PAIRS,
     GPU_SUPPRESS,
     GPU_FINAL,
     GPU_PEAKS,
@@ -381,6 +420,7 @@ typedef union gpu_args {
     gpu_zero_args zero;
     gpu_scan_args scan;
     gpu_rank_args rank;
+    gpu_pairs_args pairs;
     gpu_final_args final;
     gpu_peaks_args peaks;
     gpu_sleap_args sleap;

@@ -6,8 +6,9 @@
 #include <string.h>
 
 /* The steps that make what a detector finds: candidates of each level as soon as its heads are there, then ranking,
- * suppression (by one block an image; oriented boxes, where all pairs count, by all) and what is found. There is room for every
- * place, so that nothing is ever left out. */
+ * suppression (by one block an image; oriented boxes, where all pairs count, by all) and what is found. Of one-to-one heads nothing
+ * is suppressed: the best places are ranked, then their pairs with every class. There is room for every place, so that nothing is
+ * ever left out. */
 
 static sk_status check_head(const gpu_plan *plan, int32_t output, const sk_shape *like, int64_t channels,
                             sk_error *err)
@@ -29,6 +30,43 @@ static const sk_shape *scores_of(const gpu_plan *plan, int32_t level)
     return gpu_shape(plan, plan->graph->outputs[plan->found.wish.level[level].scores]);
 }
 
+/* What only suppression needs, only one-to-one heads, or only oriented boxes, has no room elsewhere. */
+static void lay_out(const gpu_plan *plan, gpu_found_space *space, int32_t total)
+{
+    const sk_found_outputs *w = &plan->found.wish;
+    const int64_t by_four = ((int64_t)total + 3) / 4 * 4, rows = ((int64_t)plan->found.rows + 3) / 4 * 4;
+    const int64_t pairs = (int64_t)w->max_det * w->one_to_one, ranked = w->one_to_one ? 0 : by_four;
+    const int64_t sizes[] = {
+        2 * by_four,                                                       /* keys */
+        2 * by_four,                                                       /* sorted */
+        2 * rows,                                                          /* kept */
+        w->one_to_one ? 0 : rows,                                          /* stay */
+        4 * by_four,                                                       /* boxes */
+        w->oriented ? by_four : 0,                                         /* angles */
+        by_four,                                                           /* classes */
+        (w->oriented ? 6 : 4) * ranked,                                    /* ranked */
+        w->oriented ? ranked : 0,                                          /* dropped */
+        w->oriented || !ranked ? 0 : GPU_FOUND_TILE / 32 * GPU_FOUND_TILE, /* mask */
+        (2 * pairs + 3) / 4 * 4                                            /* pairs */
+    };
+    int64_t at[sizeof sizes / sizeof sizes[0] + 1] = {16};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        at[i + 1] = at[i] + sizes[i];
+    *space = (gpu_found_space){.total = total,
+                               .keys = at[0],
+                               .sorted = at[1],
+                               .kept = at[2],
+                               .stay = at[3],
+                               .boxes = at[4],
+                               .angles = at[5],
+                               .classes = at[6],
+                               .ranked = at[7],
+                               .dropped = at[8],
+                               .mask = at[9],
+                               .pairs = at[10],
+                               .image_words = (at[11] + 63) / 64 * 64};
+}
+
 static sk_status measure_space(gpu_plan *plan, gpu_found_space *space, sk_error *err)
 {
     const sk_found_outputs *w = &plan->found.wish;
@@ -47,27 +85,14 @@ static sk_status measure_space(gpu_plan *plan, gpu_found_space *space, sk_error 
             return sk_fail(err, SK_ERR_UNSUPPORTED, "the levels of this detector do not go together");
         total += like->dim[2] * like->dim[3];
     }
-    if (total > 1 << 22 || w->most > 30000)
+    if (total > 1 << 22 || w->most > 30000 || (w->one_to_one > 0 && w->most > w->max_det))
         return sk_fail(err, SK_ERR_UNSUPPORTED,
                        "%lld places, the best %d of them, are too many to find among", (long long)total,
                        w->most);
-    const int64_t by_four = (total + 3) / 4 * 4;
-    *space = (gpu_found_space){.total = (int32_t)total, .keys = 16};
-    space->sorted = space->keys + 2 * by_four;
-    space->kept = space->sorted + 2 * by_four;
-    space->boxes = space->kept + 2 * SK_FOUND_MOST_DET;
-    space->classes = space->boxes + 4 * by_four;
-    space->ranked = space->classes + by_four;
-    space->angles = space->dropped = space->mask = space->ranked + (w->oriented ? 6 : 4) * by_four;
-    if (w->oriented) {
-        space->dropped = space->angles + by_four;
-        space->image_words = space->dropped + by_four;
-    } else {
-        space->image_words = space->mask + SK_FOUND_MOST_DET / 32 * SK_FOUND_MOST_DET;
-    }
-    space->image_words = (space->image_words + 63) / 64 * 64;
     plan->found.n = (int32_t)scores_of(plan, 0)->dim[0];
     plan->found.words = 6 + (w->oriented ? 1 : w->n_keypoints * w->keypoint_dims);
+    plan->found.rows = sk_found_rows(w, total);
+    lay_out(plan, space, (int32_t)total);
     return SK_OK;
 }
 
@@ -93,7 +118,8 @@ static sk_status add_scan(gpu_plan *plan, int32_t level, const gpu_found_space *
                          .type = plan->type,
                          .oriented = w->oriented,
                          .angle_raw = w->angle_raw,
-                         .filter = w->filter,
+                         .filter = w->filter && !w->one_to_one,
+                         .corners = w->one_to_one > 0,
                          .stride = w->level[level].stride,
                          .bound = sk_yolo_logit_below(w->confidence, SK_YOLO_MARGIN),
                          .confidence = w->confidence};
@@ -113,8 +139,8 @@ static sk_status add_scan(gpu_plan *plan, int32_t level, const gpu_found_space *
     return SK_OK;
 }
 
-static sk_status add_ranking(gpu_plan *plan, gpu_kind kind, const gpu_found_space *space, int32_t work,
-                             sk_error *err)
+static sk_status add_ranking(gpu_plan *plan, gpu_kind kind, int32_t what, const gpu_found_space *space,
+                             int32_t work, sk_error *err)
 {
     const sk_found_outputs *w = &plan->found.wish;
     gpu_step *step;
@@ -122,18 +148,52 @@ static sk_status add_ranking(gpu_plan *plan, gpu_kind kind, const gpu_found_spac
     step->args.rank = (gpu_rank_args){.space = *space,
                                       .n = plan->found.n,
                                       .most = w->most,
-                                      .max_det = w->max_det,
+                                      .max_det = plan->found.rows,
                                       .oriented = w->oriented,
+                                      .what = what,
+                                      .classes = w->one_to_one,
                                       .offset = w->offset,
                                       .limit = w->iou,
                                       .reach = w->reach};
     step->refs[0] = (gpu_ref){.buffer = work};
     step->n_refs = 1;
     snprintf(step->kernel, sizeof step->kernel, "%s",
-             kind == GPU_RANKING    ? "rank"
+             what == GPU_RANK_PAIRS ? "rank pairs"
+             : kind == GPU_RANKING  ? "rank"
              : kind == GPU_OVERLAPS ? "overlaps"
                                     : "suppress");
     snprintf(step->shape, sizeof step->shape, "%d places", space->total);
+    return SK_OK;
+}
+
+static sk_status add_pairs(gpu_plan *plan, const gpu_found_space *space, int32_t work, sk_error *err)
+{
+    const sk_found_outputs *w = &plan->found.wish;
+    gpu_step *step;
+    int32_t first = 0;
+    SK_TRY(gpu_add_step(plan, GPU_PAIRS, NULL, &step, err));
+    gpu_pairs_args *a = &step->args.pairs;
+    *a = (gpu_pairs_args){.space = *space,
+                          .n = plan->found.n,
+                          .most = w->max_det,
+                          .classes = w->one_to_one,
+                          .n_levels = w->n_levels,
+                          .type = plan->type,
+                          .bound = sk_yolo_logit_below(w->confidence, SK_YOLO_MARGIN),
+                          .confidence = w->confidence};
+    step->refs[0] = (gpu_ref){.buffer = work};
+    step->n_refs = 1;
+    for (int32_t k = 0; k < w->n_levels; k++) {
+        const sk_value v = plan->graph->outputs[w->level[k].scores];
+        const sk_shape *s = gpu_shape(plan, v);
+        a->first[k] = first;
+        a->places[k] = (int32_t)(s->dim[2] * s->dim[3]);
+        a->ld[k] = gpu_map_pitch(plan, v);
+        first += a->places[k];
+        step->refs[step->n_refs++] = gpu_map_ref(plan, v);
+    }
+    snprintf(step->kernel, sizeof step->kernel, "pairs");
+    snprintf(step->shape, sizeof step->shape, "%d places, %d classes", a->most, a->classes);
     return SK_OK;
 }
 
@@ -146,14 +206,17 @@ static sk_status add_final(gpu_plan *plan, const gpu_found_space *space, int32_t
     gpu_final_args *a = &step->args.final;
     *a = (gpu_final_args){.space = *space,
                           .n = plan->found.n,
-                          .max_det = w->max_det,
+                          .max_det = plan->found.rows,
                           .words = plan->found.words,
                           .oriented = w->oriented,
                           .n_levels = w->n_levels,
                           .keypoints = w->n_keypoints,
                           .dims = w->keypoint_dims,
                           .keypoints_26 = w->keypoints_26,
+                          .classes = w->one_to_one,
+                          .filter = w->filter,
                           .type = plan->type};
+    memcpy(a->wanted, w->wanted, sizeof a->wanted);
     step->refs[0] = (gpu_ref){.buffer = plan->found.buffer};
     step->refs[1] = (gpu_ref){.buffer = work};
     step->n_refs = 2;
@@ -184,7 +247,7 @@ sk_status gpu_build_found(gpu_plan *plan, sk_error *err)
     plan->node_name = "found";
     SK_TRY(measure_space(plan, &space, err));
     SK_TRY(gpu_add_buffer(plan, (size_t)found->n * (size_t)space.image_words * 4, 0, &work, err));
-    SK_TRY(gpu_add_buffer(plan, (size_t)found->n * (size_t)found->wish.max_det * (size_t)found->words * 4, 0,
+    SK_TRY(gpu_add_buffer(plan, (size_t)found->n * (size_t)found->rows * (size_t)found->words * 4, 0,
                           &found->buffer, err));
     plan->buffers[found->buffer].per_slot = 1;
     SK_TRY(gpu_add_step(plan, GPU_ZERO, NULL, &step, err));
@@ -196,8 +259,14 @@ sk_status gpu_build_found(gpu_plan *plan, sk_error *err)
         SK_TRY(add_scan(plan, k, &space, first, work, err));
         first += (int32_t)(scores_of(plan, k)->dim[2] * scores_of(plan, k)->dim[3]);
     }
-    SK_TRY(add_ranking(plan, GPU_RANKING, &space, work, err));
-    SK_TRY(add_ranking(plan, GPU_OVERLAPS, &space, work, err));
-    SK_TRY(add_ranking(plan, GPU_SUPPRESS, &space, work, err));
+    if (found->wish.one_to_one) {
+        SK_TRY(add_ranking(plan, GPU_RANKING, GPU_RANK_PLACES, &space, work, err));
+        SK_TRY(add_pairs(plan, &space, work, err));
+        SK_TRY(add_ranking(plan, GPU_RANKING, GPU_RANK_PAIRS, &space, work, err));
+    } else {
+        SK_TRY(add_ranking(plan, GPU_RANKING, GPU_RANK_BOXES, &space, work, err));
+        SK_TRY(add_ranking(plan, GPU_OVERLAPS, GPU_RANK_BOXES, &space, work, err));
+        SK_TRY(add_ranking(plan, GPU_SUPPRESS, GPU_RANK_BOXES, &space, work, err));
+    }
     return add_final(plan, &space, work, err);
 }

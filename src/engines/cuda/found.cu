@@ -97,8 +97,10 @@ __global__ void __launch_bounds__(RANK_THREADS) rank_boxes(const __grid_constant
     const int in_warp = threadIdx.x & 31, warps = (int)gridDim.x * (RANK_THREADS / 32);
     gpu_chain();
     int32_t *words = gpu_found_image(a.p[0], &a.space, blockIdx.y);
-    const uint64_t *keys = (const uint64_t *)(words + a.space.keys);
-    const int n = gpu_found_count(words, &a.space);
+    const uint64_t *keys = gpu_rank_keys(&a, words);
+    const int n = gpu_rank_count(&a, words);
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        gpu_rank_begin(&a, words);
     for (int first = ((int)blockIdx.x * (RANK_THREADS / 32) + (int)threadIdx.x / 32) * RANK_KEYS; first < n;
          first += warps * RANK_KEYS) {
         uint64_t own[RANK_KEYS], key = 0;
@@ -142,6 +144,16 @@ __global__ void __launch_bounds__(OVERLAP_THREADS) overlap_boxes(const __grid_co
             gpu_mask_item(&a, words, n, i);
 }
 
+__global__ void __launch_bounds__(OVERLAP_THREADS) pair_classes(const __grid_constant__ gpu_args u)
+{
+    const gpu_pairs_args &a = u.pairs;
+    gpu_chain();
+    int32_t *words = gpu_found_image(a.p[0], &a.space, blockIdx.y);
+    const int items = gpu_pairs_places(&a, words) * a.classes;
+    for (int i = (int)(blockIdx.x * OVERLAP_THREADS + threadIdx.x); i < items; i += (int)gridDim.x * OVERLAP_THREADS)
+        gpu_pairs_item(&a, words, blockIdx.y, i);
+}
+
 __global__ void __launch_bounds__(SUPPRESS_THREADS) suppress_boxes(const __grid_constant__ gpu_args u)
 {
     __shared__ gpu_found_shared shared;
@@ -180,13 +192,19 @@ cudaError_t gpu_start_found(const gpu_launch *l, cudaStream_t stream)
                          dim3((unsigned)((a->scan.places + SCAN_THREADS - 1) / SCAN_THREADS * a->scan.n)), dim3(SCAN_THREADS),
                          0, a, 1, l->pdl, stream);
     case GPU_RANKING: {
-        const int most = (a->rank.space.total + RANK_KEYS * RANK_THREADS / 32 - 1) / (RANK_KEYS * RANK_THREADS / 32);
+        const int keys = a->rank.what == GPU_RANK_PAIRS ? a->rank.most * a->rank.classes : a->rank.space.total;
+        const int most = (keys + RANK_KEYS * RANK_THREADS / 32 - 1) / (RANK_KEYS * RANK_THREADS / 32);
         return gpu_start((const void *)rank_boxes, dim3(blocks_of(a->rank.n, most), images), dim3(RANK_THREADS), 0, a, 1,
                          l->pdl, stream);
     }
     case GPU_OVERLAPS:
         return gpu_start((const void *)overlap_boxes, dim3(blocks_of(a->rank.n, 1056), images), dim3(OVERLAP_THREADS), 0, a, 1,
                          l->pdl, stream);
+    case GPU_PAIRS:
+        return gpu_start((const void *)pair_classes,
+                         dim3(blocks_of(a->pairs.n, (a->pairs.most * a->pairs.classes + OVERLAP_THREADS - 1) / OVERLAP_THREADS),
+                              (unsigned)a->pairs.n),
+                         dim3(OVERLAP_THREADS), 0, a, 1, l->pdl, stream);
     case GPU_SUPPRESS:
         return gpu_start((const void *)suppress_boxes, dim3(images), dim3(SUPPRESS_THREADS), 0, a, 1, l->pdl, stream);
     case GPU_FINAL:

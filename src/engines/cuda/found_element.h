@@ -19,7 +19,6 @@
 
 enum {
     GPU_FOUND_WORDS = 960, /* 32 ranks each: above the 30000 that may take part */
-    GPU_FOUND_TILE = 1024, /* ranks settled together; SK_FOUND_MOST_DET */
     GPU_FOUND_PARTS = 4    /* threads that share the test of one rank against what was kept */
 };
 
@@ -32,7 +31,7 @@ typedef struct gpu_found_shared {
     uint32_t keep[2][GPU_FOUND_TILE / 32];
     uint32_t alive[GPU_FOUND_WORDS]; /* a bit a rank */
     int32_t at[GPU_FOUND_WORDS];
-    int32_t list[GPU_FOUND_TILE], kept[GPU_FOUND_TILE]; /* ranks */
+    int32_t list[GPU_FOUND_TILE]; /* ranks */
     int32_t changed[3], from, to, count, n_kept;
 } gpu_found_shared;
 
@@ -47,6 +46,11 @@ GPU_HD int32_t *gpu_found_image(void *space, const gpu_found_space *s, int32_t i
 }
 
 /* --- candidates --- */
+
+GPU_HD bool gpu_is_wanted(const uint32_t *wanted, int32_t label)
+{
+    return wanted[label / 32] >> (label % 32) & 1;
+}
 
 /* The place's class, or -1 where nothing passes: the first class of the highest score. `at`: number of the pixel in the level's
  * maps. */
@@ -63,7 +67,7 @@ GPU_HD int32_t gpu_scan_class(const gpu_scan_args *a, int64_t at, float *score)
     while (best < top.index &&
            !sk_yolo_same_score(gpu_found_load(a->p[1], row + best, a->type), top.value, *score))
         best++;
-    if (!(*score > a->confidence) || (a->filter && !(a->wanted[best / 32] >> (best % 32) & 1)))
+    if (!(*score > a->confidence) || (a->filter && !gpu_is_wanted(a->wanted, best)))
         return -1;
     return best;
 }
@@ -82,7 +86,8 @@ GPU_HD float gpu_scan_side(const gpu_scan_args *a, int64_t at, int32_t side)
     return sk_yolo_mean_of(&mean);
 }
 
-/* Enters a candidate whose four distances are known; boxes that are not finite are none. */
+/* Enters a candidate whose four distances are known; boxes that are not finite are none, and hold no place but in one-to-one
+ * heads. */
 GPU_HD void gpu_scan_enter(const gpu_scan_args *a, int32_t image, int32_t place, int32_t label, float score,
                            const float r[4])
 {
@@ -93,10 +98,13 @@ GPU_HD void gpu_scan_enter(const gpu_scan_args *a, int32_t image, int32_t place,
         angle = sk_yolo_angle(gpu_found_load(a->p[3], ((int64_t)image * a->places + place) * a->lda, a->type),
                               a->angle_raw);
         sk_yolo_box_oriented(ax, ay, a->stride, r, angle, box);
+    } else if (a->corners) {
+        sk_yolo_box_corners(ax, ay, a->stride, r, box);
     } else {
         sk_yolo_box(ax, ay, a->stride, r, box);
     }
-    if (!sk_yolo_box_is_finite(box, angle))
+    if (!a->corners &&
+        !sk_yolo_box_is_finite(box, angle)) /* of one-to-one heads it takes its place in the order */
         return;
     const int32_t all = a->first + place, slot = gpu_next(words);
     if (slot >= a->space.total) /* a step that is being timed, again and again */
@@ -128,9 +136,38 @@ GPU_HD int32_t gpu_found_count(const int32_t *words, const gpu_found_space *spac
     return words[0] < space->total ? words[0] : space->total;
 }
 
-/* Leaves a candidate's box where its rank says. */
+/* What is ranked: places, or pairs of the best places with classes. */
+GPU_HD const uint64_t *gpu_rank_keys(const gpu_rank_args *a, const int32_t *words)
+{
+    return (const uint64_t *)(words + (a->what == GPU_RANK_PAIRS ? a->space.pairs : a->space.keys));
+}
+
+GPU_HD int32_t gpu_pairs_count(const int32_t *words, int32_t most, int32_t classes)
+{
+    return words[2] < most * classes ? words[2] : most * classes;
+}
+
+GPU_HD int32_t gpu_rank_count(const gpu_rank_args *a, const int32_t *words)
+{
+    return a->what == GPU_RANK_PAIRS ? gpu_pairs_count(words, a->most, a->classes)
+                                     : gpu_found_count(words, &a->space);
+}
+
+/* Once an image, by anyone, before anything is entered: no pairs yet. */
+GPU_HD void gpu_rank_begin(const gpu_rank_args *a, int32_t *words)
+{
+    if (a->what == GPU_RANK_PLACES)
+        words[2] = 0;
+}
+
+/* Leaves a candidate's box where its rank says; of one-to-one heads only its key. */
 GPU_HD void gpu_rank_enter(const gpu_rank_args *a, int32_t *words, uint64_t key, int32_t rank)
 {
+    if (a->what != GPU_RANK_BOXES) {
+        if (rank < a->most)
+            ((uint64_t *)(words + (a->what == GPU_RANK_PAIRS ? a->space.kept : a->space.sorted)))[rank] = key;
+        return;
+    }
     const int32_t place = sk_order_index(key);
     const int64_t total = a->space.total;
     const float *box = (const float *)(words + a->space.boxes) + 4 * (int64_t)place;
@@ -155,6 +192,32 @@ GPU_HD void gpu_rank_enter(const gpu_rank_args *a, int32_t *words, uint64_t key,
     col[4 * total] = g.c;
     col[5 * total] = reach;
     words[a->space.dropped + rank] = 0;
+}
+
+/* --- one-to-one heads: pairs of the best places with classes --- */
+
+GPU_HD int32_t gpu_pairs_places(const gpu_pairs_args *a, const int32_t *words)
+{
+    const int32_t n = gpu_found_count(words, &a->space);
+    return n < a->most ? n : a->most;
+}
+
+/* item: a place's rank times classes, plus a class. */
+GPU_HD void gpu_pairs_item(const gpu_pairs_args *a, int32_t *words, int32_t image, int32_t item)
+{
+    const int32_t rank = item / a->classes, c = item % a->classes;
+    const int32_t place = sk_order_index(((const uint64_t *)(words + a->space.sorted))[rank]);
+    int32_t l = 0;
+    while (l + 1 < a->n_levels && place >= a->first[l + 1])
+        l++;
+    const float v = gpu_found_load(
+        a->p[1 + l], ((int64_t)image * a->places[l] + place - a->first[l]) * a->ld[l] + c, a->type);
+    const float score = v > a->bound ? sk_yolo_sigmoid(v) : 0;
+    if (!(score > a->confidence))
+        return;
+    const int32_t slot = gpu_next(words + 2);
+    if (slot < a->most * a->classes) /* else: a step that is being timed */
+        ((uint64_t *)(words + a->space.pairs))[slot] = sk_order_key(score, item);
 }
 
 /* --- oriented boxes: one pass, not greedy --- */
@@ -310,7 +373,8 @@ GPU_HD void gpu_found_settle(gpu_found_shared *s, const int32_t *mask, int32_t m
 }
 
 /* Those of the tile that stay, in order, after the ones kept before. Returns how many. */
-GPU_HD int32_t gpu_found_append(gpu_found_shared *s, int32_t m, int32_t before, int32_t max_det)
+GPU_HD int32_t gpu_found_append(gpu_found_shared *s, int32_t *kept, int32_t m, int32_t before,
+                                int32_t max_det)
 {
     const int32_t n_words = (m + 31) / 32;
     if (gpu_thread() == 0) {
@@ -328,7 +392,7 @@ GPU_HD int32_t gpu_found_append(gpu_found_shared *s, int32_t m, int32_t before, 
         const uint32_t word = s->keep[0][j / 32], bit = (uint32_t)1 << (j % 32);
         const int32_t at = before + s->at[j / 32] + gpu_bits(word & (bit - 1));
         if ((word & bit) && at < max_det)
-            s->kept[at] = s->list[j];
+            kept[at] = s->list[j];
     }
     const int32_t stay = s->count;
     gpu_sync();
@@ -337,12 +401,12 @@ GPU_HD int32_t gpu_found_append(gpu_found_shared *s, int32_t m, int32_t before, 
 
 /* Takes out of those further down what the `stay` ranks kept last overlap. */
 GPU_HD void gpu_found_take_out(const gpu_rank_args *a, gpu_found_shared *s, const gpu_found_box *boxes,
-                               int32_t n_words, int32_t before, int32_t stay)
+                               const int32_t *kept, int32_t n_words, int32_t stay)
 {
     const int32_t from = s->from;
     GPU_EACH(k, stay)
     {
-        s->box[k] = boxes[s->kept[before + k]];
+        s->box[k] = boxes[kept[k]];
     }
     gpu_sync();
     GPU_EACH(item, (n_words - from) * 32 * GPU_FOUND_PARTS)
@@ -367,7 +431,8 @@ GPU_HD void gpu_found_take_out(const gpu_rank_args *a, gpu_found_shared *s, cons
 GPU_HD void gpu_found_greedy(const gpu_rank_args *a, gpu_found_shared *s, int32_t *words, int32_t n)
 {
     const gpu_found_box *boxes = gpu_found_boxes(a, words);
-    int32_t *mask = words + a->space.mask, m = n < GPU_FOUND_TILE ? n : GPU_FOUND_TILE, before = 0;
+    int32_t *mask = words + a->space.mask, *kept = words + a->space.stay,
+            m = n < GPU_FOUND_TILE ? n : GPU_FOUND_TILE, before = 0;
     const int32_t n_words = (n + 31) / 32;
     GPU_EACH(w, n_words)
     {
@@ -381,10 +446,10 @@ GPU_HD void gpu_found_greedy(const gpu_rank_args *a, gpu_found_shared *s, int32_
         s->from = m / 32;
     while (m > 0) {
         gpu_found_settle(s, mask, m);
-        const int32_t stay = gpu_found_append(s, m, before, a->max_det);
+        const int32_t stay = gpu_found_append(s, kept, m, before, a->max_det);
         if (before + stay >= a->max_det || n <= GPU_FOUND_TILE)
             return;
-        gpu_found_take_out(a, s, boxes, n_words, before, stay);
+        gpu_found_take_out(a, s, boxes, kept + before, n_words, stay);
         before += stay;
         m = gpu_found_select(s, n_words, s->list, GPU_FOUND_TILE);
         GPU_EACH(i, m)
@@ -418,7 +483,7 @@ GPU_HD void gpu_suppress_block(const gpu_rank_args *a, gpu_found_shared *s, int3
             s->alive[w] = bits;
         }
         gpu_sync();
-        const int32_t kept = gpu_found_select(s, (n + 31) / 32, s->kept, a->max_det);
+        const int32_t kept = gpu_found_select(s, (n + 31) / 32, words + a->space.stay, a->max_det);
         if (gpu_thread() == 0)
             s->n_kept = kept;
         gpu_sync();
@@ -431,7 +496,7 @@ GPU_HD void gpu_suppress_block(const gpu_rank_args *a, gpu_found_shared *s, int3
     const int32_t count = s->n_kept;
     GPU_EACH(i, count)
     {
-        kept[i] = sorted[s->kept[i]];
+        kept[i] = sorted[words[a->space.stay + i]];
     }
     if (gpu_thread() == 0)
         words[1] = count;
@@ -456,13 +521,24 @@ GPU_HD float gpu_found_keypoint(const gpu_final_args *a, int32_t image, int32_t 
 GPU_HD float gpu_found_value(const gpu_final_args *a, const int32_t *words, uint64_t key, int32_t image,
                              int32_t column)
 {
-    const int32_t place = sk_order_index(key);
+    int32_t place = sk_order_index(key), label = 0;
+    if (a->classes) {
+        label = place % a->classes;
+        place = sk_order_index(((const uint64_t *)(words + a->space.sorted))[place / a->classes]);
+        const float *box = (const float *)(words + a->space.boxes) + 4 * (int64_t)place;
+        if ((a->filter && !gpu_is_wanted(a->wanted, label)) ||
+            !sk_yolo_box_is_finite(box,
+                                   a->oriented ? ((const float *)(words + a->space.angles))[place] : 0.0f))
+            return 0.0f;
+    } else {
+        label = words[a->space.classes + place];
+    }
     if (column < 4)
         return ((const float *)(words + a->space.boxes))[4 * (int64_t)place + column];
     if (column == 4)
         return sk_order_score(key);
     if (column == 5)
-        return (float)words[a->space.classes + place];
+        return (float)label;
     if (a->oriented)
         return ((const float *)(words + a->space.angles))[place];
     return gpu_found_keypoint(a, image, place, column - 6);
@@ -472,7 +548,8 @@ GPU_HD float gpu_found_value(const gpu_final_args *a, const int32_t *words, uint
 GPU_HD float gpu_final_value(const gpu_final_args *a, const int32_t *words, int32_t image, int32_t index,
                              int32_t column)
 {
-    return index < words[1]
+    const int32_t count = a->classes ? gpu_pairs_count(words, a->max_det, a->classes) : words[1];
+    return index < count
                ? gpu_found_value(a, words, ((const uint64_t *)(words + a->space.kept))[index], image, column)
                : 0.0f;
 }

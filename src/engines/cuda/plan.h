@@ -86,7 +86,8 @@ typedef struct gpu_sparse {
 /* What a detector finds. n_levels 0: none. */
 typedef struct gpu_found {
     sk_found_outputs wish;
-    int32_t n, words, buffer; /* images; words of a found one; the table, one for each slot */
+    int32_t n, rows, words,
+        buffer; /* images; found ones of an image; words of one; the table, one for each slot */
 } gpu_found;
 
 /* Outputs in which peaks are looked for; `n` 0: none. */
@@ -197,7 +198,11 @@ size_t gpu_frame_bytes(const gpu_plan *plan); /* of one frame on the device */
 /* gpu_letterbox_args.mode of a picture of this size. */
 int32_t gpu_box_mode(int32_t width, int32_t height, int32_t resized_width, int32_t resized_height);
 size_t gpu_crop_frame_bytes(const gpu_plan *plan);
-size_t gpu_crop_list_bytes(const gpu_plan *plan, int64_t n); /* where n crops lie, with their tables */
+/* Where n crops lie, each a gpu_box_crop or gpu_cut_crop; then their tables; then the boxes painted over in them. */
+size_t gpu_crop_list_bytes(const gpu_plan *plan, int64_t n);
+size_t gpu_crop_table_bytes(const gpu_plan *plan); /* of one crop */
+size_t gpu_crop_boxes_at(const gpu_plan *plan, int64_t n);
+int32_t gpu_crop_most_boxes(const gpu_plan *plan); /* of all crops together */
 sk_status gpu_add_box_crops(gpu_plan *plan, int32_t index, int32_t to, int32_t pitch, int32_t type,
                             sk_error *err) SK_MUST_CHECK;
 sk_status gpu_add_letterbox(gpu_plan *plan, int32_t index, int32_t to, int32_t pitch, int32_t type,

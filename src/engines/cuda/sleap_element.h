@@ -82,8 +82,22 @@ GPU_HD uint8_t gpu_sleap_byte(const gpu_sleap_args *a, const uint8_t *in, int32_
 GPU_HD void gpu_cut_element(const gpu_sleap_args *a, int64_t image, int32_t y, int32_t x, uint8_t *out)
 {
     const uint8_t *in = (const uint8_t *)a->p[1];
-    const float *place = (const float *)a->p[2] + 4 * image;
+    const gpu_cut_crop *crop = (const gpu_cut_crop *)a->p[2] + image;
+    const float place[2] = {crop->left, crop->top};
     const int64_t row = (int64_t)a->in_w * a->c;
+    const int32_t n_boxes = gpu_crop_boxes(&crop->view, a->most_boxes);
+    const gpu_crop_box *boxes = (const gpu_crop_box *)((const gpu_cut_crop *)a->p[2] + a->n);
+    if (n_boxes > 0 && gpu_is_painted(boxes + crop->view.first_box, n_boxes, y, x)) {
+        for (int32_t c = 0; c < a->c; c++)
+            out[c] = 0;
+        return;
+    }
+    if (crop->view.turned == 1) {
+        const gpu_turned_at at = gpu_turned_of(&crop->view, a->in_w, a->in_h, y, x);
+        for (int32_t c = 0; c < a->c; c++)
+            out[c] = gpu_turned_value(&at, in, row, a->c, c);
+        return;
+    }
     if (a->what == GPU_SLEAP_CUT) {
         /* a place that is none (memory nobody has written yet, when a graph is captured) is outside */
         const int known = place[0] > -1e9f && place[0] < 1e9f && place[1] > -1e9f && place[1] < 1e9f;

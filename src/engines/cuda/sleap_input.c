@@ -281,7 +281,8 @@ sk_status gpu_add_sleap_crops(gpu_plan *plan, int32_t index, int32_t *buffer, bo
                                 .out_w = f->crop_width,
                                 .h = f->crop_height,
                                 .w = f->crop_width,
-                                .c = p.c};
+                                .c = p.c,
+                                .most_boxes = gpu_crop_most_boxes(plan)};
     p.n = (int32_t)shape->dim[0];
     SK_TRY(add_step(&p, cut, &places, 1, err));
     const sk_frame_fit scaled = {.rule = SK_FIT_SLEAP};

@@ -288,9 +288,19 @@ static cudaError_t start_gather(const gpu_launch *l, cudaStream_t stream)
 
 /* --- frames into 4-channel byte pictures: a pixel a thread, tables once --- */
 
+/* A pixel of a crop that lies turned or has something painted over in it. */
+__device__ __noinline__ int3 crop_pixel(const gpu_letterbox_args &a, const uint8_t *frame, int y, int x)
+{
+    return make_int3(gpu_frame_value(&a, frame, y, x, 0), gpu_frame_value(&a, frame, y, x, 1),
+                     gpu_frame_value(&a, frame, y, x, 2));
+}
+
 /* The three channels of a frame's pixel; grey is spread, BGR turned round, NV12 made RGB. */
+template <bool CROPS>
 __device__ __forceinline__ int3 frame_pixel(const gpu_letterbox_args &a, const uint8_t *frame, int y, int x)
 {
+    if (CROPS && (a.view.turned == 1 || a.view.n_boxes > 0))
+        return crop_pixel(a, frame, y, x);
     const uint8_t *row = frame + y * a.row_bytes;
     if (a.nv12) {
         const uchar2 c = __ldg((const uchar2 *)(frame + (a.frame_h + (y >> 1)) * a.row_bytes + (x & ~1)));
@@ -306,6 +316,7 @@ __device__ __forceinline__ int3 frame_pixel(const gpu_letterbox_args &a, const u
     return a.swap ? make_int3(third, second, first) : make_int3(first, second, third);
 }
 
+template <bool CROPS>
 __global__ void __launch_bounds__(256) letterbox_bytes(const __grid_constant__ gpu_args u)
 {
     gpu_letterbox_args a = u.letterbox;
@@ -313,7 +324,7 @@ __global__ void __launch_bounds__(256) letterbox_bytes(const __grid_constant__ g
     gpu_chain();
     if (x >= a.w)
         return;
-    if (a.table_bytes)
+    if (CROPS)
         gpu_take_crop(&a, image);
     uchar4 *out = (uchar4 *)a.p[0] + ((long long)image * a.h + y) * a.w + x;
     const int px = x - a.left, py = y - a.top;
@@ -323,7 +334,7 @@ __global__ void __launch_bounds__(256) letterbox_bytes(const __grid_constant__ g
     }
     const uint8_t *frame = (const uint8_t *)a.p[1] + image * a.picture_bytes;
     if (a.mode == 0) {
-        const int3 v = frame_pixel(a, frame, py, px);
+        const int3 v = frame_pixel<CROPS>(a, frame, py, px);
         *out = make_uchar4((unsigned char)v.x, (unsigned char)v.y, (unsigned char)v.z, 0);
         return;
     }
@@ -332,8 +343,8 @@ __global__ void __launch_bounds__(256) letterbox_bytes(const __grid_constant__ g
         columns = __ldg((const int2 *)a.p[2] + px);
         rows = __ldg((const int2 *)a.p[3] + py);
     }
-    const int3 v00 = frame_pixel(a, frame, rows.x, columns.x), v01 = frame_pixel(a, frame, rows.x, columns.y);
-    const int3 v10 = frame_pixel(a, frame, rows.y, columns.x), v11 = frame_pixel(a, frame, rows.y, columns.y);
+    const int3 v00 = frame_pixel<CROPS>(a, frame, rows.x, columns.x), v01 = frame_pixel<CROPS>(a, frame, rows.x, columns.y);
+    const int3 v10 = frame_pixel<CROPS>(a, frame, rows.y, columns.x), v11 = frame_pixel<CROPS>(a, frame, rows.y, columns.y);
     if (a.mode == 2) {
         *out = make_uchar4(sk_linear_half(v00.x, v01.x, v10.x, v11.x), sk_linear_half(v00.y, v01.y, v10.y, v11.y),
                            sk_linear_half(v00.z, v01.z, v10.z, v11.z), 0);
@@ -350,7 +361,8 @@ __global__ void __launch_bounds__(256) letterbox_bytes(const __grid_constant__ g
 static cudaError_t start_letterbox(const gpu_launch *l, cudaStream_t stream)
 {
     const gpu_letterbox_args *a = &l->args->letterbox;
-    return gpu_start((const void *)letterbox_bytes, dim3((a->w + 255) / 256, a->h, a->n), dim3(256), 0, l->args, 1, l->pdl,
+    const void *kernel = a->table_bytes ? (const void *)letterbox_bytes<true> : (const void *)letterbox_bytes<false>;
+    return gpu_start(kernel, dim3((a->w + 255) / 256, a->h, a->n), dim3(256), 0, l->args, 1, l->pdl,
                      stream);
 }
 

@@ -115,12 +115,28 @@ sk_status gpu_add_letterbox(gpu_plan *plan, int32_t index, int32_t to, int32_t p
     return SK_OK;
 }
 
-size_t gpu_crop_list_bytes(const gpu_plan *plan, int64_t n)
+size_t gpu_crop_table_bytes(const gpu_plan *plan)
 {
     const sk_crop_form *f = &plan->crops.form;
-    if (f->rule != SK_CROP_LETTERBOX)
-        return (size_t)n * 4 * sizeof(float);
-    return (size_t)n * (sizeof(gpu_box_crop) + ((size_t)f->width + (size_t)f->height) * 12);
+    return f->rule == SK_CROP_LETTERBOX ? ((size_t)f->width + (size_t)f->height) * 12 : 0;
+}
+
+/* Where the boxes begin that are painted over. */
+size_t gpu_crop_boxes_at(const gpu_plan *plan, int64_t n)
+{
+    const size_t each =
+        plan->crops.form.rule == SK_CROP_LETTERBOX ? sizeof(gpu_box_crop) : sizeof(gpu_cut_crop);
+    return (size_t)n * (each + gpu_crop_table_bytes(plan));
+}
+
+int32_t gpu_crop_most_boxes(const gpu_plan *plan)
+{
+    return (int32_t)gpu_shape(plan, plan->graph->inputs[0])->dim[0] * plan->crops.form.masks;
+}
+
+size_t gpu_crop_list_bytes(const gpu_plan *plan, int64_t n)
+{
+    return gpu_crop_boxes_at(plan, n) + (size_t)gpu_crop_most_boxes(plan) * sizeof(gpu_crop_box);
 }
 
 /* Letterboxed crops of one frame: each has its own place and tables, which come with every submit. */
@@ -148,7 +164,8 @@ sk_status gpu_add_box_crops(gpu_plan *plan, int32_t index, int32_t to, int32_t p
                               .c = 3,
                               .ld = pitch,
                               .type = type,
-                              .table_bytes = (w->form.width + w->form.height) * 12};
+                              .table_bytes = (int32_t)gpu_crop_table_bytes(plan),
+                              .most_boxes = gpu_crop_most_boxes(plan)};
     for (int c = 0; c < 4; c++) {
         a->gain[c] = s->scale / s->std[c];
         a->shift[c] = s->mean[c] / s->std[c];

@@ -5,7 +5,9 @@
 
 #include "tasks/letterbox.h"
 #include "tasks/resize_linear.h"
+#include "tasks/turned.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Inputs on their way to the device: read from the caller's memory where it is pinned, else through the slot's own, part by
@@ -193,17 +195,61 @@ static sk_status bring_across(gpu_session *s, int32_t index, int32_t slot, const
     return SK_OK;
 }
 
-/* SLEAP's crops: corners. */
-static void list_places(gpu_session *s, int32_t slot, const sk_crop_list *crops)
+/* What is written for a submit's crops, in the slot's pinned memory. */
+typedef struct crop_writer {
+    uint8_t *list;
+    gpu_crop_box *boxes;
+    int32_t n_boxes;
+    size_t bytes; /* of the list, as far as it is used */
+} crop_writer;
+
+static crop_writer crop_writer_of(const gpu_session *s, int32_t slot)
 {
-    const gpu_buffer *list = &s->plan.buffers[s->plan.crop_places];
-    float(*places)[4] = (float(*)[4])(void *)(s->slots[slot].host + list->offset);
-    memset(places, 0, list->bytes);
-    for (int32_t i = 0; i < crops->count; i++) {
-        const sk_crop *crop = &crops->items[i];
-        const float place[4] = {crop->left, crop->top, crop->width, crop->height};
-        memcpy(places[i], place, sizeof place);
+    const int64_t n = gpu_shape(&s->plan, s->plan.graph->inputs[0])->dim[0];
+    uint8_t *list = s->slots[slot].host + s->plan.buffers[s->plan.crop_places].offset;
+    return (crop_writer){list, (gpu_crop_box *)(void *)(list + gpu_crop_boxes_at(&s->plan, n)), 0, 0};
+}
+
+/* How crop i lies, and what is painted over in it. */
+static sk_status view_of(const gpu_session *s, crop_writer *w, const sk_crop_list *crops, int32_t i,
+                         gpu_crop_view *out, sk_error *err)
+{
+    const sk_crop *crop = &crops->items[i];
+    const sk_crop_mask *mask = crops->masks && crops->masks[i].count > 0 ? &crops->masks[i] : NULL;
+    *out = (gpu_crop_view){0};
+    if (crop->turned) {
+        out->turned = 1;
+        out->half_x = (crop->width - 1) / 2;
+        out->half_y = (crop->height - 1) / 2;
+        out->middle_x = crop->left + out->half_x;
+        out->middle_y = crop->top + out->half_y;
+        out->cosine = cosf(crop->angle);
+        out->sine = sinf(crop->angle);
     }
+    if (!mask)
+        return SK_OK;
+    if (mask->count > s->plan.crops.form.masks)
+        return sk_fail(err, SK_ERR_ARG, "%d boxes around a crop where at most %d were announced", mask->count,
+                       s->plan.crops.form.masks);
+    _Static_assert(sizeof(gpu_crop_box) == sizeof(sk_turned_box), "the same six numbers");
+    out->first_box = w->n_boxes;
+    out->n_boxes = sk_crop_mask_boxes(mask, crop, (sk_turned_box *)(void *)(w->boxes + w->n_boxes));
+    w->n_boxes += out->n_boxes;
+    return SK_OK;
+}
+
+/* SLEAP's crops: corners. */
+static sk_status list_places(gpu_session *s, crop_writer *w, const sk_crop_list *crops, sk_error *err)
+{
+    const size_t n = (size_t)gpu_shape(&s->plan, s->plan.graph->inputs[0])->dim[0];
+    gpu_cut_crop *places = (gpu_cut_crop *)(void *)w->list;
+    w->bytes = n * sizeof *places;
+    memset(places, 0, w->bytes);
+    for (int32_t i = 0; i < crops->count; i++) {
+        places[i] = (gpu_cut_crop){.left = crops->items[i].left, .top = crops->items[i].top};
+        SK_TRY(view_of(s, w, crops, i, &places[i].view, err));
+    }
+    return SK_OK;
 }
 
 /* Two places and two weights of every column, or row. */
@@ -219,25 +265,26 @@ static void write_taps(gpu_session *s, int32_t from, int32_t to, int vertical, i
 }
 
 /* Letterboxed crops: where each lands, and its tables. */
-static sk_status list_boxes(gpu_session *s, int32_t slot, const sk_crop_list *crops, size_t *bytes,
-                            sk_error *err)
+static sk_status list_boxes(gpu_session *s, crop_writer *writer, const sk_crop_list *crops, sk_error *err)
 {
     const sk_crop_form *f = &s->plan.crops.form;
-    const gpu_buffer *list = &s->plan.buffers[s->plan.crop_places];
     const size_t n = (size_t)gpu_shape(&s->plan, s->plan.graph->inputs[0])->dim[0];
-    const size_t w = (size_t)f->width, h = (size_t)f->height, each = (w + h) * 12;
-    gpu_box_crop *boxes = (gpu_box_crop *)(void *)(s->slots[slot].host + list->offset);
+    const size_t w = (size_t)f->width, h = (size_t)f->height, each = gpu_crop_table_bytes(&s->plan);
+    gpu_box_crop *boxes = (gpu_box_crop *)(void *)writer->list;
     uint8_t *tables = (uint8_t *)(boxes + n);
     memset(boxes, 0, n * sizeof *boxes); /* those that are not there are all border */
     for (int32_t i = 0; i < crops->count; i++, tables += each) {
         const sk_crop *crop = &crops->items[i];
         const int32_t cw = (int32_t)crop->width, ch = (int32_t)crop->height;
         sk_letterbox_geometry g;
-        boxes[i] = (gpu_box_crop){.x = (int32_t)crop->left, .y = (int32_t)crop->top};
-        if (boxes[i].x < 0 || boxes[i].y < 0 || cw < 1 || ch < 1 || cw > f->frame_width - boxes[i].x ||
-            ch > f->frame_height - boxes[i].y)
+        boxes[i] = (gpu_box_crop){.x = crop->turned ? 0 : (int32_t)crop->left,
+                                  .y = crop->turned ? 0 : (int32_t)crop->top};
+        if (crop->turned ? cw < 1 || ch < 1 || cw > 65536 || ch > 65536
+                         : boxes[i].x < 0 || boxes[i].y < 0 || cw < 1 || ch < 1 ||
+                               cw > f->frame_width - boxes[i].x || ch > f->frame_height - boxes[i].y)
             return sk_fail(err, SK_ERR_ARG, "a crop of %dx%d at %d,%d is not inside a frame of %dx%d", cw, ch,
                            boxes[i].x, boxes[i].y, f->frame_width, f->frame_height);
+        SK_TRY(view_of(s, writer, crops, i, &boxes[i].view, err));
         SK_TRY(sk_letterbox_fit(cw, ch, f->width, f->height, 0, &g, err));
         boxes[i].left = g.left;
         boxes[i].top = g.top;
@@ -251,7 +298,7 @@ static sk_status list_boxes(gpu_session *s, int32_t slot, const sk_crop_list *cr
         write_taps(s, ch, g.resized_height, 1, (int32_t(*)[2])(void *)(tables + w * 8),
                    (int16_t(*)[2])(void *)(tables + (w + h) * 8 + w * 4));
     }
-    *bytes = (size_t)(tables - (uint8_t *)boxes);
+    writer->bytes = (size_t)(tables - (uint8_t *)boxes);
     return SK_OK;
 }
 
@@ -279,13 +326,20 @@ static sk_status bring_crops(gpu_session *s, int32_t index, int32_t slot, const 
                                         dense ? row * rows : (size_t)frame->stride, dense ? row * rows : row,
                                         dense ? 1 : rows, s->up),
                      "frame", err));
-    size_t bytes = list->bytes;
+    crop_writer writer = crop_writer_of(s, slot);
     if (w->form.rule == SK_CROP_LETTERBOX)
-        SK_TRY(list_boxes(s, slot, input->crops, &bytes, err));
+        SK_TRY(list_boxes(s, &writer, input->crops, err));
     else
-        list_places(s, slot, input->crops);
-    return gpu_check(s, gpu_copy_up(at->device + list->offset, at->host + list->offset, bytes, s->up),
-                     "where crops lie", err);
+        SK_TRY(list_places(s, &writer, input->crops, err));
+    SK_TRY(gpu_check(s, gpu_copy_up(at->device + list->offset, writer.list, writer.bytes, s->up),
+                     "where crops lie", err));
+    if (writer.n_boxes == 0)
+        return SK_OK;
+    const size_t before = (size_t)((uint8_t *)writer.boxes - writer.list);
+    return gpu_check(s,
+                     gpu_copy_up(at->device + list->offset + before, writer.boxes,
+                                 (size_t)writer.n_boxes * sizeof *writer.boxes, s->up),
+                     "what is painted over", err);
 }
 
 sk_status gpu_upload(gpu_session *s, int32_t index, int32_t slot, const sk_session_input *input,
