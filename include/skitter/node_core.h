@@ -223,6 +223,34 @@ SK_API sk_node_level sk_node_core_health(sk_node_core *core, char *message, size
  * of each stage; false past the end. */
 SK_API bool sk_node_core_fact(sk_node_core *core, int32_t index, sk_node_fact *out);
 
+/* ---- when nothing comes ---- */
+
+/* From now on pictures are waited for: when the node has subscribed, or has done so again. */
+SK_API void sk_node_core_listen(sk_node_core *core);
+/* True when it is time to tell a person that none comes: after 5 s (of a camera that was slower before: after four times its
+ * longest pause), then after 30 s, 2 min and every 10 min. To be asked about once a second. *seconds, where it is not null: for how
+ * long none has come. */
+SK_API bool sk_node_core_is_quiet(sk_node_core *core, double *seconds);
+
+/* Somebody who publishes: all that the node's middleware knows of, but the node itself. */
+typedef struct sk_node_speaker {
+    /* sizeof(sk_node_speaker), by SK_NODE_SPEAKER_INIT */
+    uint32_t size;
+    /* "/camera/image_raw" */
+    const char *topic;
+    /* "sensor_msgs/msg/Image" */
+    const char *type;
+    /* of its quality of service; false: best effort, volatile */
+    bool reliable, transient_local;
+} sk_node_speaker;
+#define SK_NODE_SPEAKER_INIT SK_INIT_BY_SIZE(sk_node_speaker)
+
+/* Why none may come, for people, in at most `capacity` bytes: nobody publishes on `topic` (whole and remapped, as it was
+ * subscribed to), somebody does with another type or a quality of service that does not match; and where images are. */
+SK_API void sk_node_core_explain_quiet(sk_node_core *core, const char *topic, double seconds,
+                                       const sk_node_speaker *speakers, int32_t n, char *text,
+                                       size_t capacity);
+
 #ifdef __cplusplus
 }
 #endif

@@ -34,6 +34,13 @@ typedef struct sk_node_out {
     size_t track_capacity;
 } sk_node_out;
 
+/* Waiting for pictures: node_quiet.c. */
+typedef struct sk_node_quiet {
+    int64_t from_ns, seen_ns; /* since when none came; the last one that did; 0: not yet */
+    int64_t longest_gap_ns;   /* between two that came */
+    int32_t times_told;
+} sk_node_quiet;
+
 struct sk_node_core {
     sk_node_settings *settings;
     sk_pipeline *pipeline;
@@ -59,6 +66,7 @@ struct sk_node_core {
     sk_node_held *free;
     _Atomic int32_t frame_skip;
     _Atomic int64_t came, skipped, refused, last_came_ns;
+    sk_node_quiet quiet;
     char problem[256]; /* of the last picture that failed; under the lock */
     int64_t problem_ns;
 };

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const sk_operand operands[] = {
     {.name = "model",
@@ -176,10 +177,16 @@ static sk_status run_node(const sk_args *args, const sk_ros_names *names, sk_par
     if (s.messages && !sk_ros_names_is_part(s.messages))
         return sk_fail(err, SK_ERR_ARG, "--messages %s: no name of a package", s.messages);
     (void)sk_cli_interrupted(); /* Ctrl-C ends it in order from here on */
-    SK_TRY(sk_ros_node_run(&s, &report, err));
-    sk_cli_say("%lld images came, %lld results were published, %lld failed", (long long)report.received,
-               (long long)report.published, (long long)report.failed);
-    return SK_OK;
+    const sk_status status = sk_ros_node_run(&s, &report, err);
+    if (status == SK_OK)
+        sk_cli_say("%lld images came, %lld results were published, %lld failed", (long long)report.received,
+                   (long long)report.published, (long long)report.failed);
+    if (report.left_behind) { /* what is done there cannot be stopped, and must not be waited for */
+        sk_cli_say("interrupted while the model was made ready");
+        fflush(NULL);
+        _exit(status == SK_OK ? 0 : 130);
+    }
+    return status;
 }
 
 static sk_status run(const sk_args *args, sk_error *err)

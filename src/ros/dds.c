@@ -93,6 +93,11 @@ static sk_dds_guid guid_of(sk_dds_entity entity)
     return guid;
 }
 
+sk_dds_entity sk_participant_entity(const sk_participant *participant)
+{
+    return participant->entity;
+}
+
 sk_dds_guid sk_participant_guid(const sk_participant *participant)
 {
     return guid_of(participant->entity);

@@ -29,6 +29,17 @@ sk_dds_guid sk_participant_guid(const sk_participant *participant);
 void sk_participant_wait(sk_participant *participant, int64_t ns);
 void sk_participant_wake(sk_participant *participant); /* from any thread */
 
+sk_dds_entity sk_participant_entity(const sk_participant *participant);
+
+/* Publishers of others that are known in the domain: calls `tell` for each. */
+typedef struct sk_dds_speaker {
+    const char *topic, *type; /* DDS's names; the library's, until `tell` returns */
+    bool reliable, transient_local;
+} sk_dds_speaker;
+sk_status sk_participant_speakers(const sk_participant *participant,
+                                  void (*tell)(void *context, const sk_dds_speaker *speaker), void *context,
+                                  sk_error *err) SK_MUST_CHECK;
+
 /* `topic` is DDS's name ("rt/image_raw"). The type is borrowed for as long as the publisher is there. */
 sk_status sk_publisher_open(sk_participant *participant, const char *topic, const sk_dds_type *type,
                             const sk_dds_quality *quality, const char *user_data, sk_publisher **out,

@@ -78,6 +78,14 @@ typedef struct sk_dds_incompatible {
     uint32_t last_policy_id;
 } sk_dds_incompatible;
 
+/* dds_builtintopic_endpoint_t: what the library knows of somebody's publisher */
+typedef struct sk_dds_endpoint {
+    sk_dds_guid key, participant_key;
+    uint64_t participant_handle;
+    char *topic_name, *type_name;
+    sk_dds_qos *qos;
+} sk_dds_endpoint;
+
 enum {
     SK_DDS_OP_RTS = 0,
     SK_DDS_OP_ADR = 0x01 << 24,
@@ -110,7 +118,9 @@ enum {
     SK_DDS_POLICY_DURABILITY = 2, /* of sk_dds_incompatible */
     SK_DDS_POLICY_RELIABILITY = 11
 };
-#define SK_DDS_NEVER INT64_MAX
+#define SK_DDS_NEVER        INT64_MAX
+#define SK_DDS_PUBLICATIONS ((sk_dds_entity)0x7fff0003) /* DDS_BUILTIN_TOPIC_DCPSPUBLICATION */
+#define SK_DDS_ALIVE        16u                         /* DDS_ALIVE_INSTANCE_STATE */
 
 /* F(result, name, parameters) of every function that is used. */
 #define SK_DDS_FUNCTIONS(F)                                                                                  \
@@ -152,6 +162,10 @@ enum {
     F(void, dds_qset_data_representation, (sk_dds_qos *, uint32_t count, const int16_t *values))             \
     F(int32_t, dds_write, (sk_dds_entity writer, const void *sample))                                        \
     F(int32_t, dds_wait_for_acks, (sk_dds_entity writer, int64_t ns))                                        \
+    F(int32_t, dds_take, (sk_dds_entity reader, void **samples, sk_dds_info *, size_t count, uint32_t most)) \
+    F(int32_t, dds_return_loan, (sk_dds_entity reader, void **samples, int32_t count))                       \
+    F(bool, dds_qget_reliability, (const sk_dds_qos *, int *kind, int64_t *blocking_ns))                     \
+    F(bool, dds_qget_durability, (const sk_dds_qos *, int *kind))                                            \
     F(int32_t, dds_takecdr,                                                                                  \
       (sk_dds_entity reader, sk_dds_serdata * *taken, uint32_t most, sk_dds_info *, uint32_t mask))          \
     F(uint32_t, ddsi_serdata_size, (const sk_dds_serdata *))                                                 \

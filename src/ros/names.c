@@ -135,6 +135,32 @@ sk_status sk_ros_names_resolve(const sk_ros_names *names, const char *name, char
     return SK_OK;
 }
 
+static sk_status add_ending(const char *topic, const char *transport, char out[SK_ROS_NAME], sk_error *err)
+{
+    const int length = snprintf(out, SK_ROS_NAME, "%s/%s", topic, transport);
+    return length < SK_ROS_NAME ? SK_OK
+                                : sk_fail(err, SK_ERR_ARG, "'%.60s…/%s': a name of ROS has at most %d bytes",
+                                          topic, transport, SK_ROS_NAME - 1);
+}
+
+sk_status sk_ros_names_resolve_transport(const sk_ros_names *names, const char *topic, const char *transport,
+                                         char out[SK_ROS_NAME], sk_error *err)
+{
+    char with_ending[SK_ROS_NAME], whole[SK_ROS_NAME], base[SK_ROS_NAME];
+    const size_t length = strlen(topic), ending = strlen(transport);
+    if (length > ending && topic[length - ending - 1] == '/' &&
+        strcmp(topic + length - ending, transport) == 0)
+        return sk_ros_names_resolve(names, topic, out, err);
+    SK_TRY(add_ending(topic, transport, with_ending, err));
+    SK_TRY(expand(names, with_ending, whole, err));
+    SK_TRY(sk_ros_names_resolve(names, with_ending, out, err));
+    if (strcmp(whole, out) != 0)
+        return SK_OK;
+    SK_TRY(sk_ros_names_resolve(names, topic, base, err));
+    SK_TRY(add_ending(base, transport, with_ending, err));
+    return sk_ros_names_resolve(names, with_ending, out, err);
+}
+
 void sk_ros_names_whole(const sk_ros_names *names, char out[2 * SK_ROS_NAME])
 {
     snprintf(out, 2 * SK_ROS_NAME, "%s/%s", names->name_space[1] ? names->name_space : "", names->node);

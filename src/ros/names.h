@@ -36,6 +36,11 @@ sk_status sk_ros_names_remap(sk_ros_names *names, const char *rule, sk_error *er
 /* The whole name, remapped. SK_ERR_ARG for one that ROS would not take. */
 sk_status sk_ros_names_resolve(const sk_ros_names *names, const char *name, char out[SK_ROS_NAME],
                                sk_error *err) SK_MUST_CHECK;
+/* The topic on which image_transport sends `topic` in another form: "compressed". A rule for that topic itself ("image/compressed")
+ * counts first; else one for `topic`, whose new name gets the ending, and may be remapped once more. A topic that has the ending
+ * already is taken as it is. */
+sk_status sk_ros_names_resolve_transport(const sk_ros_names *names, const char *topic, const char *transport,
+                                         char out[SK_ROS_NAME], sk_error *err) SK_MUST_CHECK;
 /* "/robot/left/skitter" */
 void sk_ros_names_whole(const sk_ros_names *names, char out[2 * SK_ROS_NAME]);
 /* Does a pattern of a parameter file mean this node: its name, whole or not, with * for a part and ** for any number? */

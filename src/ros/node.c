@@ -15,7 +15,7 @@
 
 static sk_status open_core(sk_ros_node *node, sk_error *err)
 {
-    SK_TRY(sk_node_core_open(sk_params_settings(node->settings->params), &node->core, err));
+    SK_TRY(node_open_core(node, &node->core, err));
     return node_begin_telling(node, err);
 }
 
@@ -66,8 +66,9 @@ sk_status node_apply(void *context, bool anew, sk_error *err)
     char skip[32];
     if (anew) {
         sk_node_core *next = NULL;
-        SK_TRY(sk_node_core_open(sk_params_settings(node->settings->params), &next, err));
+        SK_TRY(node_open_core(node, &next, err));
         SK_TRY(exchange_core(node, next, err));
+        sk_node_core_listen(node->core);
     }
     SK_TRY(note_live(node, err));
     snprintf(skip, sizeof skip, "%lld", (long long)sk_params_number(node->settings->params, "frame_skip"));
@@ -81,13 +82,13 @@ static sk_status open_services(sk_ros_node *node, sk_error *err)
     return sk_param_services_open(node->graph, &owner, node->name, &node->services, err);
 }
 
-/* The topic of the images, before it is remapped: with /compressed, as image_transport has it. */
-static sk_status input_name(const sk_ros_node *node, char out[SK_ROS_NAME], sk_error *err)
+/* The topic of the images. Compressed ones: image_transport's rules. */
+static sk_status name_input(sk_ros_node *node, sk_error *err)
 {
-    const int length =
-        snprintf(out, SK_ROS_NAME, "%s%s", sk_params_text(node->settings->params, "input_topic"),
-                 node->compressed ? "/compressed" : "");
-    return length < SK_ROS_NAME ? SK_OK : sk_fail(err, SK_ERR_ARG, "input_topic is too long");
+    const char *topic = sk_params_text(node->settings->params, "input_topic");
+    return node->compressed
+               ? sk_ros_names_resolve_transport(node->settings->names, topic, "compressed", node->input, err)
+               : sk_ros_names_resolve(node->settings->names, topic, node->input, err);
 }
 
 static sk_status open_topics(sk_ros_node *node, sk_error *err)
@@ -103,7 +104,6 @@ static sk_status open_topics(sk_ros_node *node, sk_error *err)
     const sk_dds_quality out = {.reliable = true, .every = node->every, .depth = node->every ? 64 : 10};
     const sk_dds_quality plain = {.reliable = true, .depth = 10};
     const sk_dds_quality kept = {.reliable = true, .transient_local = true, .depth = 1000};
-    char topic[SK_ROS_NAME];
     sk_ros_graph *g = node->graph;
     SK_TRY(sk_ros_graph_publish(g, "/rosout", "rcl_interfaces/msg/Log", &kept, &node->out.log, err));
     SK_TRY(sk_ros_graph_publish(g, "~/detections", "vision_msgs/msg/Detection2DArray", &out,
@@ -118,9 +118,8 @@ static sk_status open_topics(sk_ros_node *node, sk_error *err)
         sk_ros_graph_publish(g, "~/annotated", "sensor_msgs/msg/Image", &plain, &node->out.annotated, err));
     SK_TRY(sk_ros_graph_publish(g, "/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", &plain,
                                 &node->out.diagnostics, err));
-    SK_TRY(input_name(node, topic, err));
-    return sk_ros_graph_subscribe(
-        g, topic, node->compressed ? "sensor_msgs/msg/CompressedImage" : "sensor_msgs/msg/Image", &in,
+    return sk_ros_graph_subscribe_whole(
+        g, node->input, node->compressed ? "sensor_msgs/msg/CompressedImage" : "sensor_msgs/msg/Image", &in,
         &node->images, err);
 }
 
@@ -131,6 +130,7 @@ static sk_status open_node(sk_ros_node *node, sk_error *err)
     node->every = strcmp(sk_params_text(s->params, "qos_reliability"), "reliable") == 0;
     node->compressed = strcmp(sk_params_text(s->params, "input_transport"), "compressed") == 0;
     SK_TRY(note_live(node, err));
+    SK_TRY(name_input(node, err));
     SK_TRY(sk_dds_load(err)); /* before a model takes its time */
     if (s->track)
         sk_node_settings_follow(sk_params_settings(s->params), true);
@@ -160,13 +160,11 @@ static void say_hello(sk_ros_node *node)
 {
     const sk_pipeline_info *about = sk_node_core_about(node->core);
     const sk_ros_names *names = node->settings->names;
-    char name[SK_ROS_NAME], images[SK_ROS_NAME], found[SK_ROS_NAME]; /* as others see them: remapped */
-    if (input_name(node, name, NULL) != SK_OK || sk_ros_names_resolve(names, name, images, NULL) != SK_OK)
-        images[0] = '\0';
+    char found[SK_ROS_NAME]; /* as others see it: remapped */
     if (sk_ros_names_resolve(names, "~/detections", found, NULL) != SK_OK)
         found[0] = '\0';
     node_say(node, SK_ROS_NODE_INFO, "%s is active on domain %u: %s -> %s; %s on %s (%s), %s", node->name,
-             (unsigned)node->settings->domain, images, found, about->models[0]->path, about->runtime,
+             (unsigned)node->settings->domain, node->input, found, about->models[0]->path, about->runtime,
              about->device, node->every ? "every image (reliable)" : "the newest image (best effort)");
 }
 
@@ -178,8 +176,7 @@ static void note_refusals(sk_ros_node *node)
         node_say(node, SK_ROS_NODE_WARNING,
                  "a publisher of %s offers another %s than qos_%s asks for, so nothing comes from it; "
                  "qos_reliability:=best_effort and qos_durability:=volatile take what anybody offers",
-                 sk_params_text(node->settings->params, "input_topic"), what,
-                 strcmp(what, "durability") == 0 ? "durability" : "reliability");
+                 node->input, what, strcmp(what, "durability") == 0 ? "durability" : "reliability");
     what = sk_publisher_refused(node->out.detections);
     if (what)
         node_say(node, SK_ROS_NODE_WARNING,
@@ -196,6 +193,7 @@ static sk_status turn(sk_ros_node *node, sk_error *err)
             *err = node->broken;
         return node->broken.code;
     }
+    node_note_quiet(node);
     const int64_t now = sk_clock_ns();
     const int64_t period = (int64_t)(sk_params_real(node->settings->params, "diagnostics_period") * 1e9);
     if (period <= 0 || now - node->last_diagnosis_ns < period)
@@ -220,14 +218,16 @@ sk_status sk_ros_node_run(const sk_ros_node_settings *settings, sk_ros_node_repo
     node->settings = settings;
     SK_TRY_GOTO(open_node(node, err));
     say_hello(node);
+    sk_node_core_listen(node->core);
     while (status == SK_OK && !settings->interrupted(settings->context)) {
         sk_participant_wait(sk_ros_graph_participant(node->graph), TURN_NS);
         status = turn(node, err);
     }
     node_end_telling(node);
     const node_counts *c = &node->counts;
-    *report = (sk_ros_node_report){c->received, c->published, c->failed};
+    *report = (sk_ros_node_report){.received = c->received, .published = c->published, .failed = c->failed};
 done:
+    report->left_behind = node->left_behind;
     close_node(node);
     sk_free(node);
     return status;

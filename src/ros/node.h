@@ -37,9 +37,11 @@ typedef struct sk_ros_node_settings {
 /* What passed, for the one who started it. */
 typedef struct sk_ros_node_report {
     int64_t received, published, failed;
+    bool
+        left_behind; /* a thread is still getting a model ready: the process should end without waiting for it */
 } sk_ros_node_report;
 
-/* Runs until it is interrupted: SK_OK. All of the settings is borrowed. */
+/* Runs until it is interrupted: SK_OK; SK_ERR_CANCELLED: before it was active. All of the settings is borrowed. */
 sk_status sk_ros_node_run(const sk_ros_node_settings *settings, sk_ros_node_report *report,
                           sk_error *err) SK_MUST_CHECK;
 

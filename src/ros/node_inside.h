@@ -45,6 +45,8 @@ struct sk_ros_node {
     const sk_ros_node_settings *settings;
     sk_ros_graph *graph;
     char name[2 * SK_ROS_NAME]; /* whole */
+    char input[SK_ROS_NAME];    /* the topic of the images, whole and remapped */
+    bool left_behind;           /* a thread is still opening a core that nobody waits for */
     sk_param_services *services;
     sk_subscriber *images;
     bool compressed, every;
@@ -77,13 +79,19 @@ struct sk_ros_node {
     sk_cdr_writer writer;
 
     /* of the thread that waits */
-    int64_t last_diagnosis_ns;
+    int64_t last_diagnosis_ns, last_asked_ns;
 };
 
 /* Tells the person, and the graph on /rosout. Any thread. */
 void node_say(sk_ros_node *node, sk_ros_node_level level, const char *format, ...) SK_PRINTF(3, 4);
 /* The same for a problem that may come with every image: each kind is told at once, then every half minute with how often. */
 void node_complain(sk_ros_node *node, const char *text);
+
+/* A core by the parameters as they are. SK_ERR_CANCELLED as soon as the node is interrupted, whatever it is waiting for. */
+sk_status node_open_core(sk_ros_node *node, sk_node_core **out, sk_error *err) SK_MUST_CHECK;
+
+/* Says that no image comes, and why perhaps, when it is time to. */
+void node_note_quiet(sk_ros_node *node);
 
 /* A change of parameters: sk_param_owner's. */
 sk_status node_apply(void *context, bool anew, sk_error *err) SK_MUST_CHECK;

@@ -132,10 +132,8 @@ static sk_status rename_type(sk_ros_graph *g, const char *type, wire_end *out, s
     return SK_OK;
 }
 
-static sk_status describe(sk_ros_graph *g, const char *topic, const char *type, wire_end *out, sk_error *err)
+static sk_status describe(sk_ros_graph *g, const char *whole, const char *type, wire_end *out, sk_error *err)
 {
-    char whole[SK_ROS_NAME];
-    SK_TRY(sk_ros_names_resolve(g->names, topic, whole, err));
     snprintf(out->topic, sizeof out->topic, "rt%s", whole);
     SK_TRY(make_type(g, type, false, &out->type, err));
     SK_TRY(tell_hash(g, type, "", out->user_data, sizeof out->user_data, err));
@@ -146,8 +144,10 @@ static sk_status describe(sk_ros_graph *g, const char *topic, const char *type, 
 sk_status sk_ros_graph_publish(sk_ros_graph *g, const char *topic, const char *type,
                                const sk_dds_quality *quality, sk_publisher **out, sk_error *err)
 {
+    char whole[SK_ROS_NAME];
     wire_end end;
-    SK_TRY(describe(g, topic, type, &end, err));
+    SK_TRY(sk_ros_names_resolve(g->names, topic, whole, err));
+    SK_TRY(describe(g, whole, type, &end, err));
     SK_TRY(sk_publisher_open(g->participant, end.topic, end.type, quality, end.user_data, out, err));
     g->publishers[g->n_publishers++] = *out; /* never more than types */
     return SK_OK;
@@ -155,6 +155,14 @@ sk_status sk_ros_graph_publish(sk_ros_graph *g, const char *topic, const char *t
 
 sk_status sk_ros_graph_subscribe(sk_ros_graph *g, const char *topic, const char *type,
                                  const sk_dds_quality *quality, sk_subscriber **out, sk_error *err)
+{
+    char whole[SK_ROS_NAME];
+    SK_TRY(sk_ros_names_resolve(g->names, topic, whole, err));
+    return sk_ros_graph_subscribe_whole(g, whole, type, quality, out, err);
+}
+
+sk_status sk_ros_graph_subscribe_whole(sk_ros_graph *g, const char *topic, const char *type,
+                                       const sk_dds_quality *quality, sk_subscriber **out, sk_error *err)
 {
     wire_end end;
     SK_TRY(describe(g, topic, type, &end, err));

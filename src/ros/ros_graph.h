@@ -32,6 +32,10 @@ sk_status sk_ros_graph_publish(sk_ros_graph *graph, const char *topic, const cha
 sk_status sk_ros_graph_subscribe(sk_ros_graph *graph, const char *topic, const char *type,
                                  const sk_dds_quality *quality, sk_subscriber **out,
                                  sk_error *err) SK_MUST_CHECK;
+/* The same with a topic that is whole and remapped. */
+sk_status sk_ros_graph_subscribe_whole(sk_ros_graph *graph, const char *topic, const char *type,
+                                       const sk_dds_quality *quality, sk_subscriber **out,
+                                       sk_error *err) SK_MUST_CHECK;
 
 /* A service: requests come and replies go with two numbers before the message, that the reply gives back as they came. */
 typedef struct sk_ros_graph_service {

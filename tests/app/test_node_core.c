@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/test.h"
 
+#include "app/node_core_internal.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "media/video_sink.h"
@@ -370,6 +371,115 @@ static void the_newest_picture_wins(void **state)
     sk_node_core_close(&core);
 }
 
+/* As if what was, had been so many seconds before. */
+static void let_pass(sk_node_core *core, int64_t seconds)
+{
+    const int64_t ns = seconds * 1000000000;
+    core->quiet.from_ns -= ns;
+    core->quiet.seen_ns -= ns;
+    atomic_store(&core->last_came_ns, atomic_load(&core->last_came_ns) - ns);
+}
+
+/* When no picture comes: after 5 s, then rarely; a camera that is slow is let be. */
+static void it_tells_that_nothing_comes(void **state)
+{
+    sk_error err = {0};
+    double seconds = 0;
+    sk_node_core *core = open_core(settings_of("share/models/demo-obb.pt"));
+    const int64_t second = 1000000000;
+    static const int64_t told_after[] = {5, 30, 120, 600, 1200, 1800};
+    (void)state;
+    sk_node_core_listen(core);
+    assert_false(sk_node_core_is_quiet(core, &seconds));
+    int64_t waited = 0;
+    for (size_t i = 0; i < sizeof told_after / sizeof *told_after; i++) {
+        core->quiet.from_ns -= (told_after[i] - waited - 1) * second;
+        assert_false(sk_node_core_is_quiet(core, &seconds));
+        core->quiet.from_ns -= second;
+        assert_true(sk_node_core_is_quiet(core, &seconds));
+        assert_int_equal((int)seconds, told_after[i]);
+        assert_false(sk_node_core_is_quiet(core, NULL));
+        waited = told_after[i];
+    }
+    sk_node_image image = image_of("rgb8", pixels, sizeof pixels);
+    for (int i = 0; i < 2; i++) { /* 10 s apart */
+        assert_ok(sk_node_core_submit(core, &image, &err), &err);
+        assert_false(sk_node_core_is_quiet(core, NULL));
+        let_pass(core, i == 0 ? 10 : 30);
+    }
+    assert_false(sk_node_core_is_quiet(core, NULL));
+    let_pass(core, 15);
+    assert_true(sk_node_core_is_quiet(core, NULL));
+    sk_node_core_close(&core);
+}
+
+static sk_node_speaker speaker_of(const char *topic, const char *type, bool reliable)
+{
+    sk_node_speaker s = SK_NODE_SPEAKER_INIT;
+    s.topic = topic;
+    s.type = type;
+    s.reliable = reliable;
+    return s;
+}
+
+static void it_tells_why_nothing_may_come(void **state)
+{
+    static const char image[] = "sensor_msgs/msg/Image", packed[] = "sensor_msgs/msg/CompressedImage";
+    const struct {
+        const char *reliability;
+        sk_node_speaker speakers[6];
+        int32_t n;
+        const char *told;
+    } cases[] = {
+        {"best_effort",
+         {{0}},
+         0,
+         "no image on /cam/image for 5 s: nobody publishes on it, nor images on any topic: is the"},
+        {"best_effort",
+         {speaker_of("/usb/x", image, true), speaker_of("/usb/x", image, true),
+          speaker_of("/cam/image_raw", image, true),
+          speaker_of("/cam/info", "sensor_msgs/msg/CameraInfo", true)},
+         4,
+         "nobody publishes on it; such images come on /cam/image_raw, /usb/x: input_topic:=/cam/image_raw"},
+        {"best_effort",
+         {speaker_of("/a/image/compressed", packed, true)},
+         1,
+         "compressed ones come on /a/image/compressed: input_transport:=compressed input_topic:=/a/image"},
+        {"best_effort",
+         {speaker_of("/cam/image", packed, true)},
+         1,
+         "1 publisher there, of type sensor_msgs/msg/CompressedImage, where sensor_msgs/msg/Image is asked "
+         "for "
+         "(input_transport:=compressed takes it)"},
+        {"reliable",
+         {speaker_of("/cam/image", image, false), speaker_of("/cam/image", image, false)},
+         2,
+         "2 publishers there, and what comes is not let through: it is offered best effort, and "
+         "qos_reliability:=reliable asks"},
+        {"reliable",
+         {speaker_of("/cam/image", image, true), speaker_of("/x", image, true)},
+         2,
+         "1 publisher there, of the right type and quality of service, and nothing is sent"},
+        {"best_effort",
+         {speaker_of("/a1", image, true), speaker_of("/a2", image, true), speaker_of("/a3", image, true),
+          speaker_of("/a4", image, true), speaker_of("/a5", image, true), speaker_of("/cam/a6", image, true)},
+         6,
+         "come on /cam/a6, /a1, /a2, /a3 and 2 more: input_topic:=/cam/a6"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_node_settings *s = settings_of("share/models/demo-obb.pt");
+        char text[1024], tiny[20];
+        set(s, "qos_reliability", cases[i].reliability);
+        sk_node_core *core = open_core(s);
+        sk_node_core_explain_quiet(core, "/cam/image", 5, cases[i].speakers, cases[i].n, text, sizeof text);
+        if (!strstr(text, cases[i].told))
+            fail_msg("case %zu: %s", i, text);
+        sk_node_core_explain_quiet(core, "/cam/image", 5, cases[i].speakers, cases[i].n, tiny, sizeof tiny);
+        assert_string_equal(tiny, "no image on /cam/im");
+        sk_node_core_close(&core);
+    }
+}
+
 static void it_tells_how_it_is(void **state)
 {
     sk_error err = {0};
@@ -422,6 +532,8 @@ int main(void)
         cmocka_unit_test(a_parameter_of_following_follows),
         cmocka_unit_test(the_newest_picture_wins),
         cmocka_unit_test(it_tells_how_it_is),
+        cmocka_unit_test(it_tells_that_nothing_comes),
+        cmocka_unit_test(it_tells_why_nothing_may_come),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,11 +223,44 @@ static void check_diagnosis(const diagnostic_msgs::msg::DiagnosticArray & messag
   CHECK(requested && effective && network);
 }
 
+// Compressed images on a topic that is remapped by image_transport's rules, and none that comes: what it says of it goes to stderr.
+static int stay_quiet(std::vector<rclcpp::Parameter> overrides)
+{
+  overrides.emplace_back("input_topic", "image_raw");
+  overrides.emplace_back("input_transport", "compressed");
+  overrides.emplace_back("autostart", false);
+  auto & topics = rclcpp::Topics::all();
+  const auto peer = std::make_shared<rclcpp::Node>("peer");
+  const auto raw = peer->create_publisher<sensor_msgs::msg::Image>("/lab/image", rclcpp::QoS(1));
+  const auto small = peer->create_publisher<sensor_msgs::msg::CompressedImage>("/lab/image/compressed", rclcpp::QoS(1));
+  for (const char * rule : {"/image_raw/compressed:=/exactly/this", "/image_raw:=/usb/image"}) {
+    const bool exact = std::string(rule).find("exactly") != std::string::npos;
+    const auto node = std::make_shared<FlyWatchNode>(
+      rclcpp::NodeOptions().arguments({"--ros-args", "-r", rule}).parameter_overrides(overrides));
+    CHECK(node->configure().id() == State::PRIMARY_STATE_INACTIVE && node->activate().id() == State::PRIMARY_STATE_ACTIVE);
+    CHECK(topics.of(exact ? "/exactly/this" : "/usb/image/compressed").size() == 1);
+    if (exact) {
+      continue;
+    }
+    rclcpp::executors::SingleThreadedExecutor executor;
+    executor.add_node(node->get_node_base_interface());
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(7500);
+    while (std::chrono::steady_clock::now() < end) {
+      executor.spin_some(std::chrono::milliseconds(20));
+    }
+  }
+  rclcpp::shutdown();
+  return 0;
+}
+
 int main(int argc, char ** argv)
 {
   CHECK(argc >= 3);
   const bool compressed = std::string(argv[2]) == "compressed";
   rclcpp::init(argc, argv);
+  if (std::string(argv[2]) == "quiet") {
+    return stay_quiet({parameter_of(argv[3]), parameter_of(argv[4])});
+  }
   std::vector<rclcpp::Parameter> overrides = {
     rclcpp::Parameter("input_topic", "image_raw"), rclcpp::Parameter("input_transport", argv[2]),
     rclcpp::Parameter("qos_reliability", "reliable"), rclcpp::Parameter("qos_depth", 100),

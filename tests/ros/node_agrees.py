@@ -4,6 +4,7 @@ gives for the same frames. usage: node_agrees.py SKITTER MODELS WORK CASE…"""
 import json
 import math
 import os
+import signal
 import struct
 import subprocess
 import sys
@@ -245,11 +246,46 @@ def test_parameters_are_read_and_changed_by_their_services():
         assert node.end()[0] == 0
 
 
+class Quiet:
+    """A node that waits for images on a topic where somebody sends something else, while the other tests run."""
+
+    def __init__(self):
+        self.peer = Peer(domain + 3)
+        self.writers = [self.peer.writer("rt/camera/image_raw", CompressedImage), self.peer.writer("rt/usb/image_raw", Image)]
+        self.node = Node(skitter, domain + 3, os.path.join(models, "demo-pose.pt"), "-p", "use_compile:=false")
+        self.began = time.monotonic()
+
+    def check(self):
+        time.sleep(max(0, self.began + 6.5 - time.monotonic()))
+        code, said = self.node.end()
+        assert code == 0 and said.count("no image on /camera/image_raw for ") == 1, (code, said)
+        assert "1 publisher there, of type sensor_msgs/msg/CompressedImage, where sensor_msgs/msg/Image is asked for" in said, said
+        assert "such images come on /usb/image_raw: input_topic:=/usb/image_raw" in said, said
+        assert "/annotated" not in said, said
+
+
+def test_an_interruption_is_heard_while_the_model_is_made_ready():
+    """What takes long is left behind."""
+    env = dict(os.environ, CYCLONEDDS_URI=LOOPBACK, ROS_DOMAIN_ID=str(domain + 4))
+    node = subprocess.Popen([skitter, "node", os.path.join(models, "demo-pose.pt"), "-p", "imgsz:=8192"], stderr=subprocess.PIPE,
+                            text=True, env=env)
+    time.sleep(1.5)
+    assert node.poll() is None
+    began = time.monotonic()
+    node.send_signal(signal.SIGINT)
+    said = node.communicate(timeout=20)[1]
+    assert time.monotonic() - began < 3 and node.returncode == 130, (time.monotonic() - began, node.returncode, said)
+    assert "interrupted while the model was made ready" in said, said
+
+
 def main():
+    quiet = Quiet()
     for name in sys.argv[4:] or [n for n in globals() if n.startswith("test_")]:
         began = time.monotonic()
         globals()[name]()
         print(f"{name}: ok, {time.monotonic() - began:.1f} s", flush=True)
+    quiet.check()
+    print("quiet: ok", flush=True)
 
 
 main()

@@ -130,9 +130,42 @@ static void variables_say_how_far_to_look(void **state)
     expect_discovery(NULL, "a\"/><x", NULL, NULL);
 }
 
+/* image_transport's: a rule for the compressed topic itself, else one for the topic that it is a form of. */
+static void other_forms_of_a_topic(void **state)
+{
+    static const struct {
+        const char *rules[2], *topic, *whole;
+    } cases[] = {{{NULL}, "image", "/left/image/compressed"},
+                 {{"image:=/usb/image"}, "image", "/usb/image/compressed"},
+                 {{"/left/image:=/usb/image"}, "image", "/usb/image/compressed"},
+                 {{"image/compressed:=/x/packed"}, "image", "/x/packed"},
+                 {{"image:=/usb/image", "image/compressed:=/x/packed"}, "image", "/x/packed"},
+                 {{"image:=/usb/image", "/usb/image/compressed:=/y"}, "image", "/y"},
+                 {{"/a/b:=/c"}, "/a/b/compressed", "/a/b/compressed"},
+                 {{"/a/b/compressed:=/c/d"}, "/a/b/compressed", "/c/d"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_error err = {0};
+        sk_ros_names names;
+        char whole[SK_ROS_NAME];
+        assert_ok(sk_ros_names_init(&names, "eye", "/left", &err), &err);
+        for (int k = 0; k < 2 && cases[i].rules[k]; k++)
+            assert_ok(sk_ros_names_remap(&names, cases[i].rules[k], &err), &err);
+        assert_ok(sk_ros_names_resolve_transport(&names, cases[i].topic, "compressed", whole, &err), &err);
+        assert_string_equal(whole, cases[i].whole);
+    }
+    sk_error err = {0};
+    sk_ros_names names;
+    char whole[SK_ROS_NAME], name[SK_ROS_NAME] = "/";
+    memset(name + 1, 'a', SK_ROS_NAME - 5);
+    assert_ok(sk_ros_names_init(&names, "eye", "/left", &err), &err);
+    assert_int_equal(sk_ros_names_resolve_transport(&names, name, "compressed", whole, &err), SK_ERR_ARG);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(other_forms_of_a_topic),
         cmocka_unit_test(names_become_whole),
         cmocka_unit_test(remappings_are_compared_as_whole_names),
         cmocka_unit_test(what_ros_would_not_take_is_refused),

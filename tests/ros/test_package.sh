@@ -34,10 +34,16 @@ drive() {
 
 test_pose_and_tracks() {
     local model=$SKITTER_TEST_SOURCE/share/models/demo-pose.pt
-    generate yolo_pose_track && compile yolo_pose_track -DPOSE && drive yolo_pose_track demo-pose.pt raw "$work/scene.mp4" || return 1
+    generate yolo_pose_track && compile yolo_pose_track -DPOSE || return 1
+    "$work/yolo_pose_track/drive" none quiet weights_path:="$model" compute_runtime:=cpu >"$work/quiet" 2>&1 &
+    local quiet=$!
+    drive yolo_pose_track demo-pose.pt raw "$work/scene.mp4" || return 1
     "$skitter" predict "$work/scene.mp4" -m "$model" -o - -q >"$work/predicted" && "$skitter" track "$work/scene.mp4" -m "$model" \
         -o - -q --fps 25 >"$work/tracked" || return 1
-    python3 "$here/compare_published.py" "$work/yolo_pose_track/published" "$work/predicted" "$work/tracked"
+    python3 "$here/compare_published.py" "$work/yolo_pose_track/published" "$work/predicted" "$work/tracked" || return 1
+    wait $quiet || fail "nothing came: $(cat "$work/quiet")" || return 1
+    expect_in "[WARN] [fly_watch_node]: no image on /usb/image/compressed for" "$(cat "$work/quiet")" &&
+        expect_in "nobody publishes on it; such images come on /lab/image/compressed: input_topic:=/lab/image/compressed" "$(cat "$work/quiet")"
 }
 
 # The package of a model of one's own, on a machine that has the model only in the package.

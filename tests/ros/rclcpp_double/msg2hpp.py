@@ -50,7 +50,8 @@ def convert(package, path, out):
     with open(os.path.join(folder, snake(name) + '.hpp'), 'w', encoding='utf-8') as file:
         file.write('#pragma once\n#include <array>\n#include <cstdint>\n#include <memory>\n#include <string>\n#include <vector>\n')
         file.write(''.join(f'#include <{i}>\n' for i in sorted(includes)))
-        file.write(f'namespace {package}::msg\n{{\nstruct {name}\n{{\n  using SharedPtr = std::shared_ptr<{name}>;\n')
+        file.write(f'namespace {package}::msg\n{{\nstruct {name}\n{{\n  using SharedPtr = std::shared_ptr<{name}>;\n'
+                   f'  static constexpr const char * ros_name = "{package}/msg/{name}";\n')
         file.write('\n'.join(constants + fields) + f'\n}};\n}}  // namespace {package}::msg\n')
 
 

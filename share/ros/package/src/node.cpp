@@ -5,6 +5,7 @@
 #include <rclcpp_components/register_node_macro.hpp>
 
 #include <chrono>
+#include <deque>
 #include <stdexcept>
 #include <utility>
 
@@ -126,7 +127,7 @@ void {{class_name}}::subscribe()
   const auto topic = get_parameter("input_topic").as_string();
   if (get_parameter("input_transport").as_string() == "compressed") {
     images_ = create_subscription<sensor_msgs::msg::CompressedImage>(
-      topic + "/compressed", qos,
+      compressed_topic(topic), qos,
       [this](std::shared_ptr<const sensor_msgs::msg::CompressedImage> message) {on_compressed(std::move(message));});
   } else {
     images_ = create_subscription<sensor_msgs::msg::Image>(
@@ -134,6 +135,52 @@ void {{class_name}}::subscribe()
       [this](std::shared_ptr<const sensor_msgs::msg::Image> message) {on_image(std::move(message));});
   }
   RCLCPP_INFO(get_logger(), "listening to %s", images_->get_topic_name());
+  sk_node_core_listen(core_.get());
+  quiet_ = create_wall_timer(std::chrono::seconds(1), [this]() {note_quiet();});
+}
+
+// image_transport's rule: a remapping of the compressed topic itself counts first, else one of the topic that it is a form of. A name
+// that has the ending already is taken as it is.
+std::string {{class_name}}::compressed_topic(const std::string & topic)
+{
+  const std::string ending = "/compressed";
+  if (topic.size() > ending.size() && topic.compare(topic.size() - ending.size(), ending.size(), ending) == 0) {
+    return topic;
+  }
+  const auto topics = get_node_topics_interface();
+  const bool own_rule = topics->resolve_topic_name(topic + ending) != topics->resolve_topic_name(topic + ending, true);
+  return own_rule ? topic + ending : topics->resolve_topic_name(topic) + ending;
+}
+
+// When no image comes: says so, with who publishes what.
+void {{class_name}}::note_quiet()
+{
+  std::shared_lock<std::shared_mutex> lock(gate_);
+  double seconds = 0;
+  if (!open_ || !images_ || !sk_node_core_is_quiet(core_.get(), &seconds)) {
+    return;
+  }
+  const std::string input = images_->get_topic_name();
+  const auto known = get_topic_names_and_types();
+  std::vector<sk_node_speaker> speakers;
+  std::deque<std::string> texts;  // what the speakers point to
+  for (const auto & topic : known) {
+    for (const auto & publisher : get_publishers_info_by_topic(topic.first)) {
+      if (publisher.node_name() == get_name() && publisher.node_namespace() == get_namespace()) {
+        continue;
+      }
+      sk_node_speaker speaker = SK_NODE_SPEAKER_INIT;
+      speaker.topic = topic.first.c_str();
+      speaker.type = texts.emplace_back(publisher.topic_type()).c_str();
+      speaker.reliable = publisher.qos_profile().reliability() != rclcpp::ReliabilityPolicy::BestEffort;
+      speaker.transient_local = publisher.qos_profile().durability() == rclcpp::DurabilityPolicy::TransientLocal;
+      speakers.push_back(speaker);
+    }
+  }
+  char text[1024];
+  sk_node_core_explain_quiet(
+    core_.get(), input.c_str(), seconds, speakers.data(), static_cast<int32_t>(speakers.size()), text, sizeof text);
+  RCLCPP_WARN(get_logger(), "%s", text);
 }
 
 // Reads the model and gets ready; "" or what is wrong.
@@ -172,6 +219,7 @@ void {{class_name}}::pause()
 
 void {{class_name}}::stop()
 {
+  quiet_.reset();
   images_.reset();
   pause();
 }

@@ -204,6 +204,7 @@ std::string {{class_name}}::change(const std::vector<rclcpp::Parameter> & change
     return problems;
   }
   bool anew = false;
+  std::vector<rclcpp::Parameter> live;
   for (const auto & parameter : changes) {
     sk_node_param about = SK_NODE_PARAM_INIT;
     for (int32_t i = 0; sk_node_param_get(i, &about) && parameter.get_name() != about.name; i++) {}
@@ -214,11 +215,16 @@ std::string {{class_name}}::change(const std::vector<rclcpp::Parameter> & change
       return parameter.get_name() + " is what the node was configured with: clean it up and configure it again to change it";
     }
     anew = anew || about.found;
-    if (about.live && sk_node_core_set(core_.get(), about.name, text_of(parameter).c_str(), &err) != SK_OK) {
-      return err.message;
+    if (about.live) {
+      live.push_back(parameter);
     }
   }
-  if (!anew) {
+  if (!anew) {  // a core that is opened anew has them already
+    for (const auto & parameter : live) {
+      if (sk_node_core_set(core_.get(), parameter.get_name().c_str(), text_of(parameter).c_str(), &err) != SK_OK) {
+        return err.message;
+      }
+    }
     return "";
   }
   std::shared_ptr<sk_node_core> core;

@@ -61,6 +61,8 @@ private:
   // node.cpp
   void start_by_itself();
   void subscribe();
+  std::string compressed_topic(const std::string & topic);
+  void note_quiet();
   std::string open_core(const sk_node_settings * settings, std::shared_ptr<sk_node_core> & core) const;
   void begin();
   void pause();
@@ -103,7 +105,7 @@ private:
 {{/has_tracks}}
   rclcpp_lifecycle::LifecyclePublisher<sensor_msgs::msg::Image>::SharedPtr annotated_;
   rclcpp_lifecycle::LifecyclePublisher<diagnostic_msgs::msg::DiagnosticArray>::SharedPtr diagnostics_;
-  rclcpp::TimerBase::SharedPtr diagnose_, start_;
+  rclcpp::TimerBase::SharedPtr diagnose_, start_, quiet_;
   rclcpp::node_interfaces::OnSetParametersCallbackHandle::SharedPtr on_set_;
   sk_log_listener * listener_ = nullptr;
 };

@@ -76,8 +76,21 @@ public:
   }
   const std::vector<Parameter> & parameter_overrides() const {return overrides_;}
   NodeOptions & use_intra_process_comms(bool) {return *this;}
+  // "-r", "from:=to", both whole
+  NodeOptions & arguments(std::vector<std::string> arguments)
+  {
+    for (size_t i = 0; i + 1 < arguments.size(); i++) {
+      const auto at = arguments[i + 1].find(":=");
+      if (arguments[i] == "-r" && at != std::string::npos) {
+        remaps_[arguments[i + 1].substr(0, at)] = arguments[i + 1].substr(at + 2);
+      }
+    }
+    return *this;
+  }
+  const std::map<std::string, std::string> & remaps() const {return remaps_;}
 
 private:
+  std::map<std::string, std::string> remaps_;
   std::vector<Parameter> overrides_;
 };
 
@@ -101,6 +114,28 @@ struct NodeBaseInterface
 };
 }  // namespace node_interfaces
 
+namespace node_interfaces
+{
+class NodeTopicsInterface
+{
+public:
+  using SharedPtr = std::shared_ptr<NodeTopicsInterface>;
+  NodeTopicsInterface(std::string space, std::string node, std::map<std::string, std::string> remaps)
+  : space_(std::move(space)), node_(std::move(node)), remaps_(std::move(remaps)) {}
+  std::string resolve_topic_name(const std::string & topic, bool only_expand = false) const
+  {
+    const auto whole = !topic.empty() && topic[0] == '/' ? topic :
+      topic.compare(0, 2, "~/") == 0 ? space_ + "/" + node_ + topic.substr(1) : space_ + "/" + topic;
+    const auto rule = remaps_.find(whole);
+    return only_expand || rule == remaps_.end() ? whole : rule->second;
+  }
+
+private:
+  std::string space_, node_;
+  std::map<std::string, std::string> remaps_;
+};
+}  // namespace node_interfaces
+
 // What rclcpp::Node and the lifecycle node have in common.
 class NodeParts
 {
@@ -114,10 +149,27 @@ public:
       }
     }
     base_->full_name = namespace_ + "/" + name_;
+    topics_ = std::make_shared<node_interfaces::NodeTopicsInterface>(namespace_, name_, options_.remaps());
   }
   virtual ~NodeParts() = default;
 
   const char * get_name() const {return name_.c_str();}
+  const char * get_namespace() const {return namespace_.empty() ? "/" : namespace_.c_str();}
+  node_interfaces::NodeTopicsInterface::SharedPtr get_node_topics_interface() {return topics_;}  // not const, as rclcpp has it
+  std::map<std::string, std::vector<std::string>> get_topic_names_and_types() const
+  {
+    std::map<std::string, std::vector<std::string>> names;
+    for (const auto & topic : Topics::all().publishers()) {
+      for (const auto & publisher : topic.second) {
+        names[topic.first].push_back(publisher.topic_type());
+      }
+    }
+    return names;
+  }
+  std::vector<TopicEndpointInfo> get_publishers_info_by_topic(const std::string & topic) const
+  {
+    return Topics::all().publishers()[topic];
+  }
   Logger get_logger() const {return Logger(name_);}
   Time now() const {return clock_->now();}
   Clock::SharedPtr get_clock() const {return clock_;}
@@ -220,13 +272,15 @@ public:
 
   std::string resolve(const std::string & topic) const
   {
-    if (!topic.empty() && topic[0] == '/') {
-      return topic;
-    }
-    if (topic.compare(0, 2, "~/") == 0) {
-      return namespace_ + "/" + name_ + topic.substr(1);
-    }
-    return namespace_ + "/" + topic;
+    return topics_->resolve_topic_name(topic);
+  }
+
+protected:
+  template<typename PublisherT>
+  std::shared_ptr<PublisherT> announce(std::shared_ptr<PublisherT> publisher, const char * type, const QoS & qos) const
+  {
+    Topics::all().add_publisher(publisher->get_topic_name(), publisher, TopicEndpointInfo(name_, get_namespace(), type, qos));
+    return publisher;
   }
 
 private:
@@ -251,6 +305,7 @@ private:
   std::string name_, namespace_;
   NodeOptions options_;
   node_interfaces::NodeBaseInterface::SharedPtr base_;
+  node_interfaces::NodeTopicsInterface::SharedPtr topics_;
   Clock::SharedPtr clock_ = std::make_shared<Clock>();
   std::map<std::string, Declared> parameters_;
   std::vector<std::weak_ptr<node_interfaces::OnSetParametersCallbackHandle>> callbacks_;
@@ -263,7 +318,7 @@ public:
   template<typename MessageT>
   typename Publisher<MessageT>::SharedPtr create_publisher(const std::string & topic, const QoS & qos)
   {
-    return std::make_shared<Publisher<MessageT>>(resolve(topic), qos);
+    return announce(std::make_shared<Publisher<MessageT>>(resolve(topic), qos), MessageT::ros_name, qos);
   }
 };
 }  // namespace rclcpp

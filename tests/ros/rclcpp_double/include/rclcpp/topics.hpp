@@ -23,9 +23,17 @@ struct KeepLast
   size_t depth;
 };
 
+enum class ReliabilityPolicy { BestEffort, Reliable };
+enum class DurabilityPolicy { Volatile, TransientLocal };
+
 class QoS
 {
 public:
+  ReliabilityPolicy reliability() const {return is_reliable ? ReliabilityPolicy::Reliable : ReliabilityPolicy::BestEffort;}
+  DurabilityPolicy durability() const
+  {
+    return is_transient_local ? DurabilityPolicy::TransientLocal : DurabilityPolicy::Volatile;
+  }
   QoS(KeepLast last) : depth(last.depth) {}  // NOLINT: as rclcpp has it
   QoS(size_t n) : depth(n) {}                // NOLINT
   QoS & reliable() {is_reliable = true; return *this;}
@@ -106,6 +114,22 @@ private:
   std::function<void(std::shared_ptr<const MessageT>)> callback_;
 };
 
+// Who publishes on a topic.
+class TopicEndpointInfo
+{
+public:
+  TopicEndpointInfo(std::string node, std::string space, std::string type, const QoS & qos)
+  : node_(std::move(node)), space_(std::move(space)), type_(std::move(type)), qos_(qos) {}
+  const std::string & node_name() const {return node_;}
+  const std::string & node_namespace() const {return space_;}
+  const std::string & topic_type() const {return type_;}
+  const QoS & qos_profile() const {return qos_;}
+
+private:
+  std::string node_, space_, type_;
+  QoS qos_;
+};
+
 // All topics of the process.
 class Topics
 {
@@ -132,12 +156,33 @@ public:
     return alive;
   }
 
+  // Publishers, until what `alive` points to is gone.
+  void add_publisher(const std::string & topic, std::weak_ptr<void> alive, const TopicEndpointInfo & info)
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    publishers_[topic].emplace_back(std::move(alive), info);
+  }
+  std::map<std::string, std::vector<TopicEndpointInfo>> publishers()
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    std::map<std::string, std::vector<TopicEndpointInfo>> alive;
+    for (const auto & topic : publishers_) {
+      for (const auto & publisher : topic.second) {
+        if (!publisher.first.expired()) {
+          alive[topic.first].push_back(publisher.second);
+        }
+      }
+    }
+    return alive;
+  }
+
   std::atomic<const char *> broken{nullptr};  // publishing there throws, as it does where the middleware cannot
   std::atomic<int> thrown{0};
 
 private:
   std::mutex mutex_;
   std::map<std::string, std::vector<std::weak_ptr<SubscriptionBase>>> subscriptions_;
+  std::map<std::string, std::vector<std::pair<std::weak_ptr<void>, TopicEndpointInfo>>> publishers_;
 };
 
 template<typename MessageT>

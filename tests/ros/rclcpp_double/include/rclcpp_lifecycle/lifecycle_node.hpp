@@ -71,7 +71,7 @@ public:
   {
     auto publisher = std::make_shared<LifecyclePublisher<MessageT>>(resolve(topic), qos);
     managed_.push_back(publisher);
-    return publisher;
+    return announce(publisher, MessageT::ros_name, qos);
   }
 
   CallbackReturn on_activate(const State &) override
