@@ -14,7 +14,7 @@ CUDA_ARCH ?= all
 # what the ROCm plugin is built for, by commas
 ROCM_ARCH ?= gfx90a
 
-.PHONY: help plugin-cuda plugin-rocm plugin-tensorrt build run test check fuzz bench parity train-demo install valgrind coverage aarch64 clean packages \
+.PHONY: help plugin-cuda plugin-rocm plugin-tensorrt build run test check fuzz bench parity train-demo install valgrind coverage aarch64 clean packages wheel \
     writable sanitized
 .DEFAULT_GOAL := build
 
@@ -63,6 +63,13 @@ plugin-rocm: writable
 	@scripts/quietly "configuring" cmake --preset release -B "$(BUILD)" -DSKITTER_ROCM_ARCH=$(ROCM_ARCH)
 	@ninja -C "$(BUILD)" -j $(JOBS) plugin_rocm
 
+## wheel      the Python package, build/dist/skitter-*.whl (docs/python.md)
+wheel: packages-wheel writable
+	@scripts/quietly "configuring" cmake --preset release -B "$(BUILD)"
+	@ninja -C "$(BUILD)" -t query wheel >/dev/null 2>&1 || { cmake --preset release -B "$(BUILD)" | grep 'Python package' >&2; exit 1; }
+	@scripts/quietly "building" ninja -C "$(BUILD)" -j $(JOBS) wheel
+	@ls "$(BUILD)"/dist/*.whl
+
 ## train-demo trains the demo's models anew into share/models (TRAIN_PYTHON=python3 with PyTorch, a GPU, minutes)
 train-demo: build
 	@scripts/train-demo "$(BUILD)/skitter"
@@ -101,10 +108,12 @@ help:
 
 packages:
 	@scripts/install-packages build
+packages-wheel:
+	@scripts/install-packages build wheel
 packages-test:
-	@scripts/install-packages build test
+	@scripts/install-packages build wheel test
 packages-check:
-	@scripts/install-packages build test check
+	@scripts/install-packages build wheel test check
 
 # The tests and fuzzers with the address and undefined-behaviour sanitizers: what `make test` runs of them.
 sanitized: writable

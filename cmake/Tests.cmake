@@ -207,6 +207,9 @@ endforeach()
 if(TEST app_sleap_original) # forty frames of seven cases
     set_tests_properties(app_sleap_original PROPERTIES LABELS "app;slow")
 endif()
+if(TEST python_wheel) # a fresh environment, and the package used in it
+    set_tests_properties(python_wheel PROPERTIES LABELS "python;slow" TIMEOUT 600)
+endif()
 foreach(name checks_sanitizers checks_fuzzers checks_install)
     if(TEST ${name})
         set_tests_properties(${name} PROPERTIES LABELS "checks;slow" RUN_SERIAL ON TIMEOUT 900)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/node_core_internal.h"
 
+#include "app/live_header.h"
 #include "app/overlay_run.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -11,24 +12,6 @@
 #include <string.h>
 
 /* What was found, as messages tell it; who is who; and the picture with both drawn in. */
-
-static void fill_header(sk_node_core *c)
-{
-    const sk_pipeline_info *about = sk_pipeline_about(c->pipeline);
-    c->header = (sk_run_header){.source = "",
-                                .source_kind = "live",
-                                .source_frames = -1,
-                                .task = sk_task_name(about->task),
-                                .n_classes = about->n_classes,
-                                .class_names = about->class_names,
-                                .n_keypoints = about->n_keypoints,
-                                .keypoint_names = about->keypoint_names,
-                                .n_edges = about->n_edges,
-                                .edges = about->edges,
-                                .has = about->has,
-                                .identities = about->identities,
-                                .tracked = true};
-}
 
 sk_status sk_node_open_told(sk_node_core *c, sk_error *err)
 {
@@ -47,7 +30,7 @@ sk_status sk_node_open_told(sk_node_core *c, sk_error *err)
         snprintf(c->class_numbers[i], sizeof c->class_numbers[i], "%d", i);
     if (!sk_node_settings_follows(c->settings))
         return SK_OK;
-    fill_header(c);
+    c->header = sk_live_header_of(about);
     sk_track_wish_defaults(&c->wish);
     c->wish.online = true;
     c->wish.track.method = sk_node_settings_get(c->settings, "tracker");

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The wheel as people get it: made twice with the same bytes, installed without a network into a fresh environment, and used there.
+# SKITTER_PYTHON_TESTS=whole also runs what takes minutes (scripts/check python).
+set -euo pipefail
+source=$SKITTER_TEST_SOURCE build=$SKITTER_TEST_BUILD
+skip() { echo "skipped: $1"; exit 77; }
+module=$(ls "$build"/wheel/_native.*so 2>/dev/null | head -n 1)
+[ -n "$module" ] || skip "the Python package was not built (Debian: python3-dev)"
+python=/usr/bin/python3
+[ -x "$python" ] || python=$(command -v python3) || skip "there is no Python"
+"$python" -c 'import venv, ensurepip' 2>/dev/null || skip "there is no venv (Debian: python3-venv)"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+turbojpeg=$(ldd "$build/wheel/libskitter.so" | sed -n 's/.*libturbojpeg.* => \([^ ]*\) .*/\1/p')
+for once in a b; do
+    "$python" "$source/python/build_wheel.py" --source "$source" --binaries "$build/wheel" --library "$turbojpeg" \
+        --out "$work/$once" >/dev/null
+done
+wheel=$(ls "$work"/a/*.whl)
+cmp "$wheel" "$work/b/$(basename "$wheel")" || { echo "two wheels of the same files differ"; exit 1; }
+case $(basename "$wheel") in
+skitter-"$(cat "$source/VERSION")"-cp39-abi3-manylinux_2_[0-9]*_"$(uname -m)".whl) ;;
+*) echo "an unexpected name: $wheel"; exit 1 ;;
+esac
+
+"$python" -m venv --system-site-packages "$work/venv"
+"$work/venv/bin/pip" install -q --no-index --no-deps --disable-pip-version-check "$wheel"
+# Nothing of the build, the repository or the caller's environment: only what was installed.
+export -n SKITTER_PROGRAM SKITTER_MODELS VIRTUAL_ENV PYTHONPATH
+unset SKITTER_PROGRAM SKITTER_MODELS VIRTUAL_ENV PYTHONPATH
+cd "$work"
+venv/bin/skitter --version | grep -q "^skitter $(cat "$source/VERSION")"
+export SKITTER_TEST_WORK=$work
+venv/bin/python -W error::ResourceWarning "$source/tests/python/suite.py"
+venv/bin/python "$source/tests/python/documented.py"
+if [ "${SKITTER_PYTHON_TESTS:-}" = whole ]; then
+    venv/bin/python "$source/tests/python/endurance.py"
+fi
