@@ -225,6 +225,9 @@ static void read_promise(video_reader *reader)
     reader->promised = -1;
     if (strstr(kind, "mov") && d->stream->nb_frames > 0) /* with what its edit list leaves out taken off */
         reader->promised = sk_ff.avformat_index_get_entries_count(d->stream);
+    /* An .avi that is shorter than its header says: the time is then by what is left of it, the number is the header's. */
+    if (strcmp(kind, "avi") == 0 && d->stream->duration > 0 && d->stream->duration < d->stream->nb_frames)
+        reader->promised = d->stream->nb_frames;
     const AVDictionaryEntry *tag = sk_ff.av_dict_get(d->stream->metadata, "DURATION", NULL, 0);
     int hours, minutes;
     double seconds;
