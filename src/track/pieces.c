@@ -44,18 +44,28 @@ static sk_status map_set(track_map *map, int32_t track, int32_t piece, sk_error 
     return SK_OK;
 }
 
+/* The pass' track that the piece is of went on in another one. */
+static bool has_left(const track_map *map, int32_t track, int32_t piece)
+{
+    return track >= 0 && map_get(map, track) != piece;
+}
+
 /* The open piece that both passes agree on for a detection of these tracks; -1: none. */
-static int32_t agreed(const making *m, int32_t forward, int32_t backward)
+static int32_t agreed(const making *m, int32_t forward, int32_t backward, bool pointed)
 {
     const int32_t f = map_get(&m->by_forward, forward), b = map_get(&m->by_backward, backward);
     if (f >= 0 && b >= 0)
         return f == b ? f : -1;
     /* One pass does not say: the other decides, unless the piece has another track of that pass. */
-    if (f >= 0)
-        return backward < 0 || m->open[f]->backward < 0 ? f : -1;
-    if (b >= 0)
-        return forward < 0 || m->open[b]->forward < 0 ? b : -1;
-    return -1;
+    const int32_t at = f >= 0 ? f : b;
+    if (at < 0)
+        return -1;
+    const int32_t here = f >= 0 ? backward : forward,
+                  of = f >= 0 ? m->open[at]->backward : m->open[at]->forward;
+    /* … nor, where points hop, if that pass has gone on elsewhere: the piece would begin as one animal and end as another. */
+    if (pointed && has_left(f >= 0 ? &m->by_backward : &m->by_forward, of, at))
+        return -1;
+    return here < 0 || of < 0 ? at : -1;
 }
 
 static void claim(making *m, int32_t piece, int32_t detection)
@@ -126,7 +136,7 @@ static sk_status make_frame(making *m, const sk_stored_frame *f, const int32_t *
         piece[i] = -1;
         if (of_f < 0 && of_b < 0)
             continue;
-        int32_t at = agreed(m, of_f, of_b);
+        int32_t at = agreed(m, of_f, of_b, f->detections[i].pointed);
         if (at >= 0 && ((size_t)at >= n_before || m->claims[at] != i ||
                         too_fast(m, m->open[at], f->frame, &f->detections[i]) ||
                         (backward && (of_f < 0 || of_b < 0) && !f->detections[i].pointed &&

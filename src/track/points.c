@@ -5,6 +5,9 @@
 
 #define WIDTH 0.27 /* bodies: a point this far away is half as likely to be the same one */
 
+#define TURNED                                                                                               \
+    0.7 /* how much a pose is worth that fits with head and tail exchanged, the commonest mistake of models */
+
 /* From where the follower's point would be now to the detection's; false: one of the two does not have it. */
 static bool way_of(const sk_follower *f, const sk_detection *d, const float *points, int32_t i, double *x,
                    double *y)
@@ -55,17 +58,26 @@ sk_points_fit sk_points_compare(const sk_follower *f, const sk_detection *d, con
     return fit;
 }
 
-sk_points_fit sk_points_between(const float *a, const float *b, int32_t n, double width)
+static sk_points_fit between(const float *a, const float *b, int32_t n, double width, bool turned)
 {
     sk_points_fit fit = {0};
     double sum = 0;
     for (int32_t i = 0; i < n; i++) {
-        const double x = (double)b[2 * i] - (double)a[2 * i], y = (double)b[2 * i + 1] - (double)a[2 * i + 1];
+        const int32_t k = turned ? n - 1 - i : i;
+        const double x = (double)b[2 * k] - (double)a[2 * i], y = (double)b[2 * k + 1] - (double)a[2 * i + 1];
         if (isfinite(x) && isfinite(y))
             add(&fit, &sum, x, y, width);
     }
     finish(&fit, sum);
     return fit;
+}
+
+sk_points_fit sk_points_between(const float *a, const float *b, int32_t n, double width)
+{
+    const sk_points_fit fit = between(a, b, n, width, false);
+    sk_points_fit turned = between(a, b, n, width, true);
+    turned.alike *= TURNED;
+    return fit.n && turned.n >= fit.n && turned.alike > fit.alike ? turned : fit;
 }
 
 double sk_points_nearest(const sk_follower *f, const sk_detection *d, const float *points)

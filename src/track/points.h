@@ -16,7 +16,7 @@ typedef struct sk_points_fit {
 /* Where no point is in both, the middle is compared. */
 sk_points_fit sk_points_compare(const sk_follower *f, const sk_detection *d, const float *points);
 /* The same of two poses, n points x, y each (not a number: not seen): how b differs from a. A point that is `width` away is half
- * as likely to be the same one. */
+ * as likely to be the same one. Head and tail may have been taken for each other: points from the last to the first count, too. */
 sk_points_fit sk_points_between(const float *a, const float *b, int32_t n, double width);
 /* The way from the prediction to the nearest point of the detection that the follower has too, or to its middle, squared. */
 double sk_points_nearest(const sk_follower *f, const sk_detection *d, const float *points);

@@ -184,6 +184,16 @@ static double worth_of_link(const stitching *s, const sk_piece *a, const sk_piec
 
 /* --- which links there could be --- */
 
+/* Of keypoints alone the nearest point's, as the middle lies anywhere where one has hopped. */
+static double way_between(const sk_piece_end *a, const sk_piece_end *b)
+{
+    double way = hypot(b->x - a->x, b->y - a->y);
+    for (int32_t i = 0; i < a->n_points && i < b->n_points; i++)
+        way = fmin(way, hypot((double)b->points[2 * i] - (double)a->points[2 * i],
+                              (double)b->points[2 * i + 1] - (double)a->points[2 * i + 1]));
+    return way;
+}
+
 /* Pieces lie in the order of their first frames: the first one that begins after the frame. */
 static size_t first_after(const sk_pieces *p, int64_t frame)
 {
@@ -232,7 +242,7 @@ static sk_status find_links(stitching *s, sk_error *err)
                 break;
             if (b->first <= a->first || b->last <= a->last || (b->sure && b->first <= a->last))
                 continue; /* beside it, not behind */
-            const double way = hypot(b->start.x - a->end.x, b->start.y - a->end.y) / p->body;
+            const double way = way_between(&a->end, &b->start) / p->body;
             if (s->settings->velocity_limit > 0 && way * p->body > s->settings->velocity_limit * frames)
                 continue;
             if (s->settings->animals <= 0 && way > 2 + fastest * frames)

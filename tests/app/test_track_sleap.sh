@@ -18,4 +18,16 @@ test_flies_of_a_multi_class_model() {
     done
 }
 
+# Points of it hop from fly to fly: the steps over the whole video must not part what stays together frame by frame.
+test_what_sleap_found_offline_as_online() {
+    local way
+    for way in "" --online; do
+        # shellcheck disable=SC2086
+        run track --detections "$truth" --fps 25 --format csv --no-report -o given --restart $way && expect_code 0 || return
+        expect_in "2 tracks, " "$out" || return
+        run eval given/results.csv "$truth" && expect_code 0 || return
+        [ "$(awk '/switches/ { on = 1; next } on && $1 == "centres" { print $(NF - 3); exit }' <<<"$out")" = 0 ] || fail "$way: $out" || return
+    done
+}
+
 run_tests

@@ -3,6 +3,8 @@
 
 #include "base/instances.h"
 #include "track/offline.h"
+#include "track/pieces.h"
+#include "track/points.h"
 
 #include <math.h>
 
@@ -236,6 +238,86 @@ static void a_place_goes_with_its_points(void **state)
     sk_tracker_close(&tracker);
 }
 
+/* A pass followed the points to another piece: what the other pass alone says of the first one is not that piece any more. */
+static void a_piece_that_a_pass_has_left_does_not_go_on(void **state)
+{
+    (void)state;
+    sk_seen_store *store = NULL;
+    sk_error err = {0};
+    int32_t forward[24], backward[24], of[24];
+    sk_pieces p;
+    assert_ok(sk_seen_store_open(NULL, &store, &err), &err);
+    for (int f = 0; f < 24; f++) {
+        const sk_keypoint points[2] = {{.x = 100, .y = 100, .score = 1}, {.x = 140, .y = 100, .score = 1}};
+        const sk_detection d = {.x = 120,
+                                .y = 100,
+                                .major = 40,
+                                .minor = 20,
+                                .score = 0.9,
+                                .class_id = -1,
+                                .identity = -1,
+                                .pointed = true,
+                                .points = points,
+                                .n_points = 2};
+        assert_ok(sk_seen_store_add(store, f, f / 25.0, &d, 1, &err), &err);
+        forward[f] = f < 14 ? 0 : -1;
+        backward[f] = f < 10 ? 1 : f < 14 ? 2 : 1;
+    }
+    assert_ok(sk_pieces_make(store, forward, backward, 25, 0, NULL, 1, of, &p, &err), &err);
+    assert_int_not_equal(of[10], of[9]);
+    assert_int_not_equal(of[14], of[9]);
+    assert_int_equal(of[23], of[14]);
+    sk_pieces_free(&p);
+    sk_seen_store_close(&store);
+}
+
+static sk_piece piece(int64_t first, int64_t last, const float points[4])
+{
+    sk_piece p = {.first = first,
+                  .last = last,
+                  .n = (int32_t)(last - first + 1),
+                  .score = 0.8 * (double)(last - first + 1),
+                  .body = 40,
+                  .class_id = -1,
+                  .identity = -1,
+                  .from = {0, -1},
+                  .to = {0, -1}};
+    p.start.x = (double)(points[0] + points[2]) / 2;
+    p.start.y = (double)(points[1] + points[3]) / 2;
+    p.start.n_points = 2;
+    for (int i = 0; i < 4; i++)
+        p.start.points[i] = points[i];
+    p.end = p.start;
+    return p;
+}
+
+static int32_t tracks_of(const float before[4], const float behind[4])
+{
+    sk_piece items[2] = {piece(0, 60, before), piece(61, 120, behind)};
+    sk_pieces p = {.items = items, .count = 2, .capacity = 2, .body = 40, .speed = 1e-4};
+    const sk_stitch_settings s = {.fps = 25, .gap = 4, .prior = 6};
+    sk_error err = {0};
+    int32_t tracks = 0;
+    assert_ok(sk_pieces_stitch(&p, &s, &tracks, &err), &err);
+    return tracks;
+}
+
+/* One point stays, the other hops far away: one animal, though the middle is elsewhere. Head and tail exchanged: one, too. All
+ * points elsewhere: two. */
+static void pieces_are_linked_by_the_points_that_fit(void **state)
+{
+    (void)state;
+    const float before[4] = {500, 460, 540, 460}, hopped[4] = {502, 460, 800, 470},
+                turned[4] = {540, 461, 501, 460}, away[4] = {800, 460, 840, 460};
+    assert_int_equal(tracks_of(before, before), 1);
+    assert_int_equal(tracks_of(before, hopped), 1);
+    assert_int_equal(tracks_of(before, turned), 1);
+    assert_int_equal(tracks_of(before, away), 2);
+    const sk_points_fit as_it_is = sk_points_between(before, before, 2, 11),
+                        exchanged = sk_points_between(before, turned, 2, 11);
+    assert_true(as_it_is.alike > exchanged.alike && exchanged.alike > 0.5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +326,8 @@ int main(void)
         cmocka_unit_test(without_a_number_few_tracks_are_made),
         cmocka_unit_test(a_box_that_jumps_is_used),
         cmocka_unit_test(a_place_goes_with_its_points),
+        cmocka_unit_test(a_piece_that_a_pass_has_left_does_not_go_on),
+        cmocka_unit_test(pieces_are_linked_by_the_points_that_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
