@@ -18,6 +18,7 @@ const char *sk_model_format_name(sk_model_format format)
     case SK_FORMAT_SLEAP_KERAS: return "SLEAP model folder (Keras, SLEAP <= 1.4)";
     case SK_FORMAT_SLEAP_NN: return "sleap-nn model folder";
     case SK_FORMAT_ONNX: return "ONNX file";
+    case SK_FORMAT_SKQ: return "skitter model in eight bits";
     }
     return "unknown";
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/graph.h"
+#include "graph/quantise.h"
 
 /* Counts for people: weights and floating-point operations. */
 
@@ -73,6 +74,9 @@ int64_t sk_graph_parameters(const sk_graph *graph)
         const sk_node *node = &graph->nodes[n];
         for (int i = 0; i < weight_inputs(node); i++) {
             sk_value v = node->in[i];
+            sk_quantisation q;
+            if (v >= 0 && sk_graph_quantisation_of(graph, v, &q) && q.real == SK_VALUE_NONE)
+                v = q.bytes; /* weights in eight bits */
             if (!sk_value_is_constant(graph, v) || (seen && seen[v]))
                 continue;
             sum += (int64_t)count_of(graph, v);

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/object.h"
+#include "formats/skq.h"
 #include "models/onnx_meta.h"
 #include "models/sleap.h"
 
@@ -126,6 +127,8 @@ static sk_status read_file(const char *path, sk_model *model, sk_error *err)
                        path);
     if (is_zip(bytes, n))
         return sk_model_read_ultralytics(path, model, err);
+    if (sk_skq_is(bytes, n) || sk_path_has_extension(path, SK_SKQ_EXTENSION))
+        return sk_model_read_skq(path, model, err);
     if (is_onnx(bytes, n) || sk_path_has_extension(path, ".onnx"))
         return sk_model_read_onnx(path, model, err);
     return sk_model_read_ultralytics(path, model, err); /* its refusals name what the file is instead */
@@ -210,6 +213,8 @@ static sk_status read_given(sk_model *model, const char *name, sk_error *err)
     case SK_FORMAT_SLEAP_KERAS: return sk_model_read_sleap_keras(name, model, err);
     default: break;
     }
+    if (sk_skq_is(model->given, model->given_length))
+        return sk_skq_read_model(model->given, model->given_length, name, model, err);
     if (!is_zip(model->given, model->given_length) &&
         (is_onnx(model->given, model->given_length) || sk_path_has_extension(name, ".onnx")))
         return sk_onnx_read_model(model->given, model->given_length, name, NULL, model, err);

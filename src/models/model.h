@@ -3,6 +3,7 @@
 #define SK_MODELS_MODEL_H
 
 #include "graph/graph.h"
+#include "models/quantised.h"
 #include "skitter/model.h"
 
 #include <stdatomic.h>
@@ -16,7 +17,8 @@ typedef enum sk_model_format {
     SK_FORMAT_ULTRALYTICS = 1, /* .pt */
     SK_FORMAT_SLEAP_KERAS,     /* SLEAP <= 1.4 folder */
     SK_FORMAT_SLEAP_NN,        /* sleap-nn folder */
-    SK_FORMAT_ONNX             /* Ultralytics', sleap-nn's or our own */
+    SK_FORMAT_ONNX,            /* Ultralytics', sleap-nn's or our own */
+    SK_FORMAT_SKQ              /* our own, in eight bits (models/quantised.h) */
 } sk_model_format;
 
 /* Who knows what surrounds the network: tasks/ has a table of functions for each (tasks/family.h). */
@@ -132,10 +134,11 @@ struct sk_model {
     sk_input_spec input;
     int32_t n_outputs;
     sk_output_spec outputs[32];
-    sk_yolo_spec yolo;     /* what Ultralytics makes: YOLO and CLASSIFY */
-    sk_heads wanted_heads; /* for the reader, before it begins */
-    sk_sleap_spec sleap;   /* SLEAP */
-    int32_t outputs_nhwc;  /* 1: the original returns its maps NHWC (Keras); `net` writes them so */
+    sk_yolo_spec yolo;             /* what Ultralytics makes: YOLO and CLASSIFY */
+    sk_heads wanted_heads;         /* for the reader, before it begins */
+    sk_sleap_spec sleap;           /* SLEAP */
+    const sk_quantised *quantised; /* null: not in eight bits, or not by us */
+    int32_t outputs_nhwc;          /* 1: the original returns its maps NHWC (Keras); `net` writes them so */
     /* provenance: key/value pairs for people ("version" "8.3.63", "date" …) */
     int32_t n_facts;
     const char *(*facts)[2];
@@ -179,5 +182,8 @@ sk_status sk_model_read_ultralytics_memory(const void *bytes, size_t length, con
 sk_status sk_model_read_sleap_keras(const char *folder, sk_model *model, sk_error *err) SK_MUST_CHECK;
 sk_status sk_model_read_sleap_nn(const char *folder, sk_model *model, sk_error *err) SK_MUST_CHECK;
 sk_status sk_model_read_onnx(const char *path, sk_model *model, sk_error *err) SK_MUST_CHECK;
+sk_status sk_model_read_skq(const char *path, sk_model *model, sk_error *err) SK_MUST_CHECK;
+sk_status sk_skq_read_model(const void *bytes, size_t length, const char *path, sk_model *model,
+                            sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -17,6 +17,7 @@ typedef struct sk_onnx_settings {
     int32_t batch, height, width; /* where not dynamic; 0 = 1 and the model's own size */
     int32_t with_tail;            /* 0: stop at the raw heads (YOLO); 1 */
     int32_t optimise;             /* 1: batch norms folded into the convolutions; 1 */
+    int32_t undated;              /* 1: without the time of writing: the same model, the same bytes; 0 */
 } sk_onnx_settings;
 
 sk_onnx_settings sk_onnx_defaults(void);

@@ -142,7 +142,8 @@ static void add_ultralytics(metadata *m, const sk_model *model, const sk_onnx_se
                     sk_task_name(model->task));
     add_text(m, "description", &text);
     add(m, "author", "skitter");
-    add_date(m);
+    if (!s->undated)
+        add_date(m);
     add(m, "version", version ? version : "");
     add(m, "license", license ? license : "that of the checkpoint this was made from");
     add(m, "docs", docs ? docs : "");

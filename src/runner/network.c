@@ -2,6 +2,7 @@
 #include "runner/network.h"
 
 #include "base/log.h"
+#include "graph/quantise.h"
 #include "runtime/model_artifact.h"
 #include "runtime/probe.h"
 
@@ -77,6 +78,23 @@ void sk_net_pixel_values(const sk_model *model, sk_session_settings *settings)
     }
 }
 
+/* A network in eight bits is run so where the engine can; one in f32 cannot be run so. */
+static sk_status settle_precision(const sk_model *model, const sk_engine *engine, sk_session_settings *s,
+                                  sk_error *err)
+{
+    const bool narrow = sk_graph_is_quantised(model->graph);
+    const bool can = (engine->can.precisions & (1u << SK_PRECISION_I8)) != 0;
+    if (narrow && s->precision == SK_PRECISION_AUTO)
+        s->precision = can ? SK_PRECISION_I8 : SK_PRECISION_F32;
+    if (!narrow && s->precision == SK_PRECISION_I8 && !(engine->form && engine->form->build))
+        return sk_fail(
+            err, SK_ERR_ARG,
+            "%s: is not in eight bits (i8)\nmake a model that is, by frames like those it will see: "
+            "skitter quantize %s --data VIDEO -o MODEL.skq",
+            model->path, model->path);
+    return SK_OK;
+}
+
 /* A model whose weights were given back, and a size nobody expected: they are read once more. */
 static sk_status open_again(const sk_model *model, const sk_engine *engine, int64_t batch, int64_t height,
                             int64_t width, const sk_session_settings *settings, sk_session **out,
@@ -107,6 +125,7 @@ sk_status sk_net_open(const sk_model *model, const sk_engine *engine, int64_t ba
                        model->path);
     SK_TRY(sk_net_check_size(model, batch, height, width, err));
     sk_session_settings s = settings ? *settings : sk_session_defaults();
+    SK_TRY(settle_precision(model, engine, &s, err));
     sk_net_pixel_values(model, &s);
     s.model_key = model->content_hash;
     for (int32_t i = 0; i < model->n_outputs; i++)

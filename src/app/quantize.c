@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/quantize_internal.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "formats/skq.h"
+#include "models/onnx_export.h"
+#include "runner/network.h"
+#include "skitter/version.h"
+#include "tasks/family.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Mixed: layers go back to f32, those that hurt most first, until the rest hurts by no more than this part of what all did,
+ * or so much of the work is in f32. */
+#define MIXED_HURT 0.4
+#define MIXED_WORK 0.2
+
+void sk_quantize_defaults(sk_quantize_settings *settings)
+{
+    *settings = (sk_quantize_settings){.frames = 100, .percent = 99.99};
+}
+
+void sk_quantize_begin(sk_quantize_job *job, const char *step, int64_t total)
+{
+    job->step = step;
+    job->done = 0;
+    job->total = total;
+}
+
+sk_status sk_quantize_tick(sk_quantize_job *job, sk_error *err)
+{
+    job->done++;
+    if (job->s->watch && job->s->watch(job->s->context, job->step, job->done, job->total))
+        return sk_fail(err, SK_ERR_CANCELLED, "interrupted; nothing was written");
+    return SK_OK;
+}
+
+static sk_status check(const sk_quantize_settings *s, sk_error *err)
+{
+    if (!s->model || !s->data || !s->output)
+        return sk_fail(err, SK_ERR_ARG, "a model, frames (--data) and a file to write (-o) are needed");
+    if (!sk_path_has_extension(s->output, SK_SKQ_EXTENSION))
+        return sk_fail(err, SK_ERR_ARG, "%s: a model in eight bits has a name that ends in %s", s->output,
+                       SK_SKQ_EXTENSION);
+    if (sk_file_exists(s->output) && !s->overwrite)
+        return sk_fail(err, SK_ERR_BUSY, "%s: is there already; --overwrite replaces it", s->output);
+    return SK_OK;
+}
+
+static sk_status check_model(const sk_model *model, sk_error *err)
+{
+    if (!model->graph || model->truncated)
+        return sk_fail(err, SK_ERR_FORMAT, "%s: the file is cut off; fetch it again", model->path);
+    if (sk_graph_is_quantised(model->graph))
+        return sk_fail(err, SK_ERR_ARG, "%s: is in eight bits already; give the model it was made from%s%s",
+                       model->path, model->quantised ? ": " : "",
+                       model->quantised ? model->quantised->source : "");
+    if (!sk_family_role(model).whole_frames)
+        return sk_fail(err, SK_ERR_UNSUPPORTED,
+                       "%s: looks at crops around animals that another model finds, and frames alone do not "
+                       "say where they are; models that take whole frames can be made to eight bits",
+                       model->path);
+    return SK_OK;
+}
+
+/* --- mixed --- */
+
+typedef struct ranked {
+    int32_t layer;
+    double hurt;
+} ranked;
+
+static int by_hurt(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+    return x->hurt != y->hurt ? (x->hurt < y->hurt) - (x->hurt > y->hurt) : x->layer - y->layer;
+}
+
+/* Work of each node at the size that is calibrated at. */
+static sk_status works(const sk_quantize_job *job, double *work, double *total, sk_error *err)
+{
+    sk_graph *fixed = NULL;
+    sk_shape shape = sk_shape_of(4, 1, (int64_t)job->channels, (int64_t)job->height, (int64_t)job->width);
+    SK_TRY(sk_graph_specialise(job->graph, &shape, 1, &fixed, err));
+    *total = sk_graph_flops(fixed);
+    for (int32_t i = 0; i < job->plan->n_layers; i++) {
+        sk_value out = job->graph->nodes[job->plan->layers[i].node].out[0];
+        int32_t producer = fixed->values[out].producer;
+        work[i] = producer >= 0 ? sk_node_flops(fixed, &fixed->nodes[producer]) : 0;
+    }
+    sk_graph_close(&fixed);
+    return SK_OK;
+}
+
+static sk_status choose_kept(sk_quantize_job *job, uint8_t *stays, sk_quantize_report *report, sk_error *err)
+{
+    const int32_t n = job->plan->n_layers;
+    ranked *order = sk_calloc((size_t)n, sizeof *order);
+    double *work = sk_calloc((size_t)n, sizeof *work), total = 0, all = 0, spent = 0;
+    sk_status status = SK_OK;
+    if (!order || !work) {
+        status = sk_fail_memory(err, (size_t)n * sizeof *order);
+        goto done;
+    }
+    SK_TRY_GOTO(sk_quantize_sensitivity(job, err));
+    SK_TRY_GOTO(works(job, work, &total, err));
+    for (int32_t i = 0; i < n; i++) {
+        order[i] = (ranked){i, job->sensitivity[i]};
+        all += job->sensitivity[i];
+    }
+    qsort(order, (size_t)n, sizeof *order, by_hurt);
+    double rest = all;
+    for (int32_t i = 0; i + 1 < n && rest > all * MIXED_HURT; i++) {
+        int32_t layer = order[i].layer;
+        if (spent + work[layer] > total * MIXED_WORK)
+            continue;
+        spent += work[layer];
+        rest -= order[i].hurt;
+        stays[job->plan->layers[layer].node] = 1;
+        report->rows[layer].kept = true;
+    }
+done:
+    sk_free_all(order, work);
+    return status;
+}
+
+/* --- writing --- */
+
+static sk_status write_file(const sk_quantize_job *job, sk_graph *graph, sk_quantize_report *report,
+                            sk_error *err)
+{
+    sk_onnx_settings onnx = sk_onnx_defaults();
+    sk_onnx_model *tree = NULL;
+    sk_text text = {0};
+    uint8_t *network = NULL, *file = NULL;
+    size_t network_length = 0, length = 0;
+    sk_status status = SK_OK;
+    sk_model written = *job->model; /* borrows everything; only its network is another */
+    written.graph = graph;
+    onnx.dynamic_size = !written.input.fixed_size;
+    onnx.dynamic_batch = !written.input.fixed_batch;
+    onnx.undated = 1;
+    SK_TRY_GOTO(sk_model_to_onnx(&written, &onnx, &tree, err));
+    SK_TRY_GOTO(sk_onnx_write(tree, &network, &network_length, err));
+    sk_json json = sk_json_to_text(&text, 0);
+    sk_quantize_report_json(report, &json);
+    SK_TRY_GOTO(sk_json_end(&json, err));
+    SK_TRY_GOTO(sk_text_status(&text, err));
+    sk_skq parts = {sk_text_get(&text), strlen(sk_text_get(&text)), network, network_length};
+    SK_TRY_GOTO(sk_skq_write(&parts, &file, &length, err));
+    sk_model *again = NULL; /* as any reader will */
+    SK_TRY_GOTO(sk_model_open_bytes(file, length, job->s->output, SK_HEADS_AUTO, &again, err));
+    sk_model_close(&again);
+    SK_TRY_GOTO(sk_file_replace(job->s->output, file, length, err));
+    report->bytes = (int64_t)length;
+done:
+    sk_onnx_close(&tree);
+    sk_text_free(&text);
+    sk_free_all(network, file);
+    return status;
+}
+
+static sk_status write_report(const sk_quantize_settings *s, const sk_quantize_report *report, sk_error *err)
+{
+    sk_text text = {0};
+    sk_json json = sk_json_to_text(&text, 2);
+    sk_quantize_report_json(report, &json);
+    sk_status status = sk_json_end(&json, err);
+    if (status == SK_OK)
+        status = sk_text_status(&text, err);
+    if (status == SK_OK)
+        status = sk_file_replace(s->report, sk_text_get(&text), strlen(sk_text_get(&text)), err);
+    sk_text_free(&text);
+    return status;
+}
+
+void sk_quantize_report_json(const sk_quantize_report *report, sk_json *json)
+{
+    sk_json_object(json);
+    sk_quantised_write(&report->about, json);
+    sk_json_key_float(json, "correlation", report->correlation);
+    sk_json_key_string(json, "measured_by", report->computed_by);
+    sk_json_key_array(json, "layers");
+    for (int32_t i = 0; i < report->n_rows; i++) {
+        const sk_quantize_row *r = &report->rows[i];
+        sk_json_object(json);
+        sk_json_key_string(json, "name", r->name);
+        sk_json_key_string(json, "precision", r->kept ? "f32" : "i8");
+        sk_json_key_floats(json, {"error", r->error}, {"weight_error", r->weight_error});
+        if (r->sensitivity > 0)
+            sk_json_key_float(json, "sensitivity", r->sensitivity);
+        sk_json_close(json);
+    }
+    sk_json_close(json);
+    sk_json_close(json);
+}
+
+/* --- the whole --- */
+
+static sk_status make_rows(const sk_quantize_job *job, sk_quantize_report *report, sk_error *err)
+{
+    report->rows = sk_calloc((size_t)job->plan->n_layers, sizeof *report->rows);
+    if (!report->rows)
+        return sk_fail_memory(err, (size_t)job->plan->n_layers * sizeof *report->rows);
+    report->n_rows = job->plan->n_layers;
+    for (int32_t i = 0; i < report->n_rows; i++)
+        snprintf(report->rows[i].name, sizeof report->rows[i].name, "%s", job->plan->layers[i].name);
+    return SK_OK;
+}
+
+static void about(const sk_quantize_job *job, sk_quantised *q)
+{
+    const sk_quantize_settings *s = job->s;
+    snprintf(q->precision, sizeof q->precision, "%s", s->precision == SK_QUANTIZE_MIXED ? "mixed" : "i8");
+    snprintf(q->source, sizeof q->source, "%.255s", sk_path_name(job->model->path));
+    snprintf(q->source_sha256, sizeof q->source_sha256, "%s", job->model->content_hash);
+    snprintf(q->data, sizeof q->data, "%.255s", sk_path_name(s->data));
+    snprintf(q->made_by, sizeof q->made_by, "%.31s", sk_version_text());
+    q->frames = sk_quantize_count(job, false);
+}
+
+static void job_free(sk_quantize_job *job)
+{
+    for (int32_t i = 0; job->means && i < job->plan->n_layers; i++)
+        sk_free(job->means[i]);
+    sk_free_all(job->means, job->scales, job->sensitivity);
+    sk_quantise_plan_close(&job->plan);
+    sk_quantize_frames_free(job);
+    sk_graph_close(&job->graph);
+}
+
+sk_status sk_quantize_run(const sk_quantize_settings *settings, sk_quantize_report *report, sk_error *err)
+{
+    sk_quantize_job job = {.s = settings};
+    sk_model *model = NULL;
+    sk_graph *eight_bits = NULL, *simulated = NULL;
+    uint8_t *stays = NULL;
+    sk_status status = SK_OK;
+    int64_t begin = sk_clock_ns();
+    memset(report, 0, sizeof *report);
+    SK_TRY(check(settings, err));
+    SK_TRY_GOTO(sk_model_open_heads(settings->model, settings->heads, &model, err));
+    job.model = model;
+    SK_TRY_GOTO(check_model(model, err));
+    SK_TRY_GOTO(sk_net_engine("cpu", &job.engine, err));
+    SK_TRY_GOTO(sk_quantise_prepare(model->graph, &job.graph, err));
+    SK_TRY_GOTO(sk_quantise_plan_open(job.graph, NULL, &job.plan, err));
+    SK_TRY_GOTO(make_rows(&job, report, err));
+    SK_TRY_GOTO(sk_quantize_read(&job, err));
+    SK_TRY_GOTO(sk_quantize_calibrate(&job, err));
+    stays = sk_calloc(job.graph->n_nodes + 1, 1);
+    if (!stays) {
+        status = sk_fail_memory(err, job.graph->n_nodes);
+        goto done;
+    }
+    if (settings->precision == SK_QUANTIZE_MIXED)
+        SK_TRY_GOTO(choose_kept(&job, stays, report, err));
+    SK_TRY_GOTO(sk_quantize_make(&job, stays, false, report, &eight_bits, err));
+    SK_TRY_GOTO(sk_quantize_make(&job, stays, true, NULL, &simulated, err));
+    SK_TRY_GOTO(sk_quantize_errors(&job, simulated, report, err));
+    SK_TRY_GOTO(sk_quantize_loss(&job, eight_bits, simulated, report, err));
+    about(&job, &report->about);
+    SK_TRY_GOTO(write_file(&job, eight_bits, report, err));
+    if (settings->report)
+        SK_TRY_GOTO(write_report(settings, report, err));
+    report->seconds = (double)(sk_clock_ns() - begin) * 1e-9;
+done:
+    sk_graph_close(&eight_bits);
+    sk_graph_close(&simulated);
+    job_free(&job);
+    sk_model_close(&model);
+    sk_free(stays);
+    if (status != SK_OK)
+        sk_quantize_report_free(report);
+    return status;
+}
+
+void sk_quantize_report_free(sk_quantize_report *report)
+{
+    sk_free(report->rows);
+    report->rows = NULL;
+    report->n_rows = 0;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_APP_QUANTIZE_H
+#define SK_APP_QUANTIZE_H
+
+#include "graph/quantise_range.h"
+#include "models/model.h"
+
+/* A model in eight bits, made from one in f32 and frames like those it will see; with what that costs, measured on frames
+ * that were not used. The same model, frames and settings give the same bytes. */
+
+typedef enum sk_quantize_precision {
+    SK_QUANTIZE_I8 = 0, /* every convolution that can be */
+    SK_QUANTIZE_MIXED   /* but those that hurt most, by measurement */
+} sk_quantize_precision;
+
+typedef struct sk_quantize_settings {
+    const char *model;
+    const char *data;   /* video, picture, folder or glob of pictures */
+    const char *output; /* .skq */
+    const char *report; /* JSON; null: none */
+    int32_t frames;     /* to make it with; a quarter as many more are measured on. Default 100 */
+    sk_quantize_precision precision;
+    sk_range_method ranges;
+    double percent;        /* SK_RANGE_PERCENTILE */
+    int32_t height, width; /* of the network; 0: the model's own */
+    int32_t threads;       /* 0: all cores */
+    sk_heads heads;
+    bool overwrite;
+    /* After every step; true stops: nothing is written. May be null. */
+    bool (*watch)(void *context, const char *step, int64_t done, int64_t total);
+    void *context;
+} sk_quantize_settings;
+
+void sk_quantize_defaults(sk_quantize_settings *settings);
+
+/* A convolution, in the order of the network. */
+typedef struct sk_quantize_row {
+    char name[64];
+    bool kept;           /* it stays f32, by measurement */
+    double weight_error; /* what rounding changed, rms of the weights' rms */
+    double error;        /* of its output in the whole network, rms of its rms */
+    double sensitivity;  /* mixed: of the network's outputs when it alone is in eight bits; 0: not measured */
+} sk_quantize_row;
+
+typedef struct sk_quantize_report {
+    sk_quantised about;
+    int32_t n_rows;
+    sk_quantize_row *rows;
+    double correlation; /* of the raw heads with those of f32, the least */
+    int64_t bytes;      /* of the file */
+    double seconds;
+    char computed_by[64]; /* what measured: "cpu, i8", or "cpu, i8 by f32" */
+} sk_quantize_report;
+
+sk_status sk_quantize_run(const sk_quantize_settings *settings, sk_quantize_report *report,
+                          sk_error *err) SK_MUST_CHECK;
+void sk_quantize_report_free(sk_quantize_report *report);
+/* The report as JSON: what the file says of itself, and every layer. */
+void sk_quantize_report_json(const sk_quantize_report *report, sk_json *json);
+
+#endif

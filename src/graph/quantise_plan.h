@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_GRAPH_QUANTISE_PLAN_H
+#define SK_GRAPH_QUANTISE_PLAN_H
+
+#include "graph/quantise.h"
+
+/* Which convolutions of a network compute in eight bits, and which values are kept so for them; then the network with
+ * QUANTIZE and DEQUANTIZE put in. Sizes of pictures are not looked at: values of a graph and of what is specialised from it
+ * have the same numbers, so ranges measured on one hold for the other. */
+
+/* A convolution that computes in eight bits. */
+typedef struct sk_quantise_layer {
+    int32_t node;   /* in the graph the plan was made for */
+    sk_value input; /* what it reads */
+    char name[64];
+} sk_quantise_layer;
+
+typedef struct sk_quantise_plan {
+    int32_t n_layers;
+    sk_quantise_layer *layers;
+    /* Values kept in eight bits. Those of one group have one scale and zero, so that joining, splitting, pooling and resizing
+     * them is moving bytes. */
+    int32_t n_values;
+    sk_value *values;
+    int32_t *group_of; /* of each */
+    bool *moved; /* of each: made from others of its group alone, so that it says nothing new of the range */
+    int32_t n_groups;
+    int32_t n_kept; /* convolutions that stay in f32 */
+} sk_quantise_plan;
+
+/* A copy of the network as plans are made of it: batch norms in the convolutions, activations too. */
+sk_status sk_quantise_prepare(const sk_graph *graph, sk_graph **out, sk_error *err) SK_MUST_CHECK;
+
+/* `stays`: a byte for each node, 1 = this convolution stays in f32; null: none does of itself. What stays anyway: the first
+ * layer, which reads pixels; the last ones, whose outputs are results; the decode tail; attention.
+ * SK_ERR_UNSUPPORTED where nothing is left. */
+sk_status sk_quantise_plan_open(const sk_graph *graph, const uint8_t *stays, sk_quantise_plan **out,
+                                sk_error *err) SK_MUST_CHECK;
+void sk_quantise_plan_close(sk_quantise_plan **plan);
+
+/* One scale and zero of u8 values. */
+typedef struct sk_quantise_scale {
+    float scale;
+    int32_t zero;
+} sk_quantise_scale;
+
+typedef struct sk_quantise_numbers {
+    const sk_quantise_scale *groups; /* one a group */
+    /* One a layer: the mean of each input channel, by which the shift that rounded weights make is taken back in the bias; null
+     * entries, or null: not done. */
+    const float *const *means;
+    double *weight_error; /* one a layer: rms of what rounding changed, of the weights' rms; may be null */
+    /* The same numbers by operations in f32, for engines that have nothing else: values are rounded to what eight bits hold. */
+    bool simulate;
+} sk_quantise_numbers;
+
+/* The graph in eight bits; its inputs and outputs are those of `graph`. */
+sk_status sk_quantise_rewrite(const sk_graph *graph, const sk_quantise_plan *plan,
+                              const sk_quantise_numbers *numbers, sk_graph **out,
+                              sk_error *err) SK_MUST_CHECK;
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graph/quantise_range.h"
+
+#include <math.h>
+#include <string.h>
+
+#define HALF (SK_RANGE_BINS / 2)
+/* Both ends are tried at so many places. */
+#define TRIES 24
+
+/* Twice as wide bins: each takes two, towards 0 where they meet. */
+static void widen(sk_range *r)
+{
+    for (int i = 0; i < HALF / 2; i++) {
+        r->bins[HALF + i] = r->bins[HALF + 2 * i] + r->bins[HALF + 2 * i + 1];
+        r->bins[HALF - 1 - i] = r->bins[HALF - 1 - 2 * i] + r->bins[HALF - 2 - 2 * i];
+    }
+    memset(r->bins, 0, HALF / 2 * sizeof *r->bins);
+    memset(r->bins + HALF + HALF / 2, 0, HALF / 2 * sizeof *r->bins);
+    r->width *= 2;
+}
+
+/* Powers of two, so that any two histograms can be brought to one width. */
+static void reach(sk_range *r, double magnitude)
+{
+    if (r->width == 0 && magnitude > 0) {
+        int exponent;
+        frexp(magnitude, &exponent);
+        r->width = ldexp(1.0, exponent > -100 ? exponent : -100) / HALF;
+    }
+    while (r->width > 0 && magnitude >= r->width * HALF)
+        widen(r);
+}
+
+void sk_range_add(sk_range *r, const float *values, int64_t count)
+{
+    float low = 0, high = 0;
+    int64_t bad = 0;
+    for (int64_t i = 0; i < count; i++) {
+        float v = values[i];
+        if (!isfinite(v)) {
+            bad++;
+            continue;
+        }
+        low = v < low ? v : low;
+        high = v > high ? v : high;
+    }
+    r->ignored += bad;
+    r->low = low < r->low ? low : r->low;
+    r->high = high > r->high ? high : r->high;
+    reach(r, fmax((double)high, -(double)low));
+    if (r->width == 0) /* zeros alone; they have no width yet, and need none */
+        return;
+    const float gain = (float)(1 / r->width);
+    for (int64_t i = 0; i < count; i++) {
+        float v = values[i] * gain;
+        if (!isfinite(v))
+            continue;
+        int at = (int)floorf(v) + HALF;
+        r->bins[at < 0 ? 0 : at >= SK_RANGE_BINS ? SK_RANGE_BINS - 1 : at]++;
+    }
+}
+
+void sk_range_merge(sk_range *r, const sk_range *other)
+{
+    sk_range copy = *other;
+    r->low = copy.low < r->low ? copy.low : r->low;
+    r->high = copy.high > r->high ? copy.high : r->high;
+    r->ignored += copy.ignored;
+    if (copy.width == 0)
+        return;
+    if (r->width == 0)
+        r->width = copy.width;
+    while (r->width < copy.width)
+        widen(r);
+    while (copy.width < r->width)
+        widen(&copy);
+    for (int i = 0; i < SK_RANGE_BINS; i++)
+        r->bins[i] += copy.bins[i];
+}
+
+/* 0 is always one of the 256 numbers: padding is 0, and so is what ReLU cuts. */
+static sk_quantise_scale scale_of(double low, double high)
+{
+    low = low > 0 ? 0 : low;
+    high = high < 0 ? 0 : high;
+    double scale = (high - low) / 255;
+    if (!(scale > 1e-30) || !isfinite(scale))
+        return (sk_quantise_scale){1, 0};
+    int32_t zero = (int32_t)nearbyint(-low / scale);
+    return (sk_quantise_scale){(float)scale, zero < 0 ? 0 : zero > 255 ? 255 : zero};
+}
+
+/* Of all that was seen, each number taken for the middle of its bin. */
+static double squared_error(const sk_range *r, sk_quantise_scale s)
+{
+    double sum = 0, scale = (double)s.scale;
+    for (int i = 0; i < SK_RANGE_BINS; i++) {
+        if (!r->bins[i])
+            continue;
+        double x = ((double)(i - HALF) + 0.5) * r->width;
+        double q = nearbyint(x / scale) + s.zero;
+        q = q < 0 ? 0 : q > 255 ? 255 : q;
+        double d = (q - s.zero) * scale - x;
+        /* inside of a bin numbers differ by themselves: a step as fine as the bins gains nothing */
+        sum += (double)r->bins[i] * d * d;
+    }
+    return sum;
+}
+
+static sk_quantise_scale by_error(const sk_range *r)
+{
+    sk_quantise_scale best = scale_of((double)r->low, (double)r->high);
+    double least = squared_error(r, best);
+    for (int h = 0; h < TRIES; h++)
+        for (int l = 0; l < (r->low < 0 ? TRIES : 1); l++) {
+            sk_quantise_scale s =
+                scale_of((double)r->low * (1 - l * 0.96 / TRIES), (double)r->high * (1 - h * 0.96 / TRIES));
+            double error = squared_error(r, s);
+            if (error < least) {
+                least = error;
+                best = s;
+            }
+        }
+    return best;
+}
+
+static sk_quantise_scale by_percentile(const sk_range *r, double percent)
+{
+    double total = 0, low_rest, high_rest;
+    for (int i = 0; i < SK_RANGE_BINS; i++)
+        total += (double)r->bins[i];
+    low_rest = high_rest = total * (1 - percent / 100) / 2;
+    int low = 0, high = SK_RANGE_BINS - 1;
+    while (low < HALF && (double)r->bins[low] <= low_rest)
+        low_rest -= (double)r->bins[low++];
+    while (high >= HALF && (double)r->bins[high] <= high_rest)
+        high_rest -= (double)r->bins[high--];
+    return scale_of(fmax((double)(low - HALF) * r->width, (double)r->low),
+                    fmin((double)(high + 1 - HALF) * r->width, (double)r->high));
+}
+
+sk_quantise_scale sk_range_scale(const sk_range *range, sk_range_method method, double percent)
+{
+    if (range->width == 0)
+        return (sk_quantise_scale){1, 0};
+    switch (method) {
+    case SK_RANGE_ERROR: return by_error(range);
+    case SK_RANGE_PERCENTILE: return by_percentile(range, percent);
+    case SK_RANGE_ALL: break;
+    }
+    return scale_of((double)range->low, (double)range->high);
+}

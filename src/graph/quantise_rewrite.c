@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graph/quantise_plan.h"
+
+#include "base/object.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Weights clipped to this part of the largest and less are tried: rounding gets finer, the largest ones lose. */
+#define CLIP_STEPS 20
+#define CLIP_STEP  0.02
+
+typedef struct rewriter {
+    sk_graph *graph;
+    const sk_quantise_plan *plan;
+    const sk_quantise_numbers *numbers;
+    sk_node *old; /* the nodes before */
+    size_t n_old;
+    sk_value *reads; /* a value: what its readers read instead */
+    int32_t *group;  /* a value: its group, -1 = stays f32 */
+    sk_error *err;
+} rewriter;
+
+static float rounded(float w, float scale)
+{
+    float q = nearbyintf(w / scale);
+    return q < -127 ? -127 : q > 127 ? 127 : q;
+}
+
+/* The scale of one channel's weights: the least squared error. Of weights that are all 0: any. */
+static float weight_scale(const float *w, int64_t n)
+{
+    float largest = 0, best = 1;
+    double least = INFINITY;
+    for (int64_t i = 0; i < n; i++)
+        largest = fmaxf(largest, fabsf(w[i]));
+    if (!(largest > 1e-30f) || !isfinite(largest))
+        return 1;
+    for (int step = 0; step < CLIP_STEPS; step++) {
+        float scale = (float)((double)largest * (1 - step * CLIP_STEP)) / 127;
+        double error = 0;
+        for (int64_t i = 0; i < n; i++) {
+            double d = (double)(w[i] - rounded(w[i], scale) * scale);
+            error += d * d;
+        }
+        if (error < least) {
+            least = error;
+            best = scale;
+        }
+    }
+    return best;
+}
+
+static sk_status push(rewriter *r, const sk_node *node)
+{
+    sk_graph *g = r->graph;
+    SK_TRY(sk_array_reserve((void **)&g->nodes, &g->nodes_capacity, g->n_nodes + 1, sizeof *g->nodes,
+                            SK_GRAPH_MAX_NODES, r->err));
+    for (int i = 0; i < node->n_out; i++)
+        g->values[node->out[i]].producer = (int32_t)g->n_nodes;
+    g->nodes[g->n_nodes++] = *node;
+    return SK_OK;
+}
+
+static sk_status constant(rewriter *r, const char *name, sk_dtype dtype, const sk_shape *shape,
+                          const void *data, sk_value *out)
+{
+    sk_blob *blob = NULL;
+    sk_tensor view = {dtype, *shape, NULL};
+    SK_TRY(sk_blob_alloc(sk_tensor_bytes(&view), &blob, r->err));
+    memcpy(sk_blob_data(blob), data, sk_tensor_bytes(&view));
+    sk_status status = sk_graph_add_constant(r->graph, name, dtype, shape, blob, 0, out, r->err);
+    sk_blob_unref(&blob);
+    return status;
+}
+
+/* (clip(round(x / scale))) * scale, in f32. */
+static sk_status add_simulated(rewriter *r, sk_value v, const sk_quantise_scale *s)
+{
+    const sk_shape one = {.rank = 0};
+    sk_value scale, t = v;
+    sk_attrs a[4];
+    memset(a, 0, sizeof a);
+    a[0].binary.kind = SK_BINARY_DIV;
+    a[1].unary.kind = SK_UNARY_ROUND;
+    a[2].clip.low = -(double)s->zero;
+    a[2].clip.high = 255 - (double)s->zero;
+    a[3].binary.kind = SK_BINARY_MUL;
+    static const sk_op ops[4] = {SK_OP_BINARY, SK_OP_UNARY, SK_OP_CLIP, SK_OP_BINARY};
+    SK_TRY(constant(r, "", SK_DTYPE_F32, &one, &s->scale, &scale));
+    for (int i = 0; i < 4; i++) {
+        sk_value in[2] = {t, scale};
+        SK_TRY(sk_graph_add_node(r->graph, ops[i], &a[i], in, ops[i] == SK_OP_BINARY ? 2 : 1, 1, "rounded",
+                                 &t, r->err));
+    }
+    r->reads[v] = t;
+    return SK_OK;
+}
+
+/* v in eight bits and back; readers of v read that. */
+static sk_status add_pair(rewriter *r, sk_value v, const char *name)
+{
+    const sk_quantise_scale *s = &r->numbers->groups[r->group[v]];
+    const sk_shape one = {.rank = 0};
+    uint8_t zero = (uint8_t)s->zero;
+    sk_value in[3] = {v}, bytes;
+    sk_attrs a;
+    char text[160];
+    memset(&a, 0, sizeof a);
+    a.quantise.axis = 1;
+    if (r->numbers->simulate)
+        return add_simulated(r, v, s);
+    SK_TRY(constant(r, "", SK_DTYPE_F32, &one, &s->scale, &in[1]));
+    SK_TRY(constant(r, "", SK_DTYPE_U8, &one, &zero, &in[2]));
+    snprintf(text, sizeof text, "%.120s/quantise", name);
+    SK_TRY(sk_graph_add_node(r->graph, SK_OP_QUANTIZE, &a, in, 3, 1, text, &bytes, r->err));
+    in[0] = bytes;
+    snprintf(text, sizeof text, "%.120s/dequantise", name);
+    return sk_graph_add_node(r->graph, SK_OP_DEQUANTIZE, &a, in, 3, 1, text, &r->reads[v], r->err);
+}
+
+/* What rounding the weights adds to each output, by the mean of what they are multiplied with. */
+static void correct_bias(const sk_node *conv, const sk_shape *w, const float *from, const int8_t *to,
+                         const float *scales, const float *means, float *bias)
+{
+    int64_t each = w->dim[1] * w->dim[2] * w->dim[3], taps = w->dim[2] * w->dim[3];
+    int64_t out_group = w->dim[0] / conv->a.conv.groups;
+    for (int64_t o = 0; o < w->dim[0]; o++) {
+        double shift = 0;
+        const float *mean = means + (out_group ? o / out_group : 0) * w->dim[1];
+        for (int64_t i = 0; i < each; i++)
+            shift +=
+                (double)(from[o * each + i] - (float)to[o * each + i] * scales[o]) * (double)mean[i / taps];
+        bias[o] += (float)shift;
+    }
+}
+
+static double relative_error(const float *from, const int8_t *to, const float *scales, int64_t out,
+                             int64_t each)
+{
+    double error = 0, power = 0;
+    for (int64_t o = 0; o < out; o++)
+        for (int64_t i = o * each; i < (o + 1) * each; i++) {
+            double d = (double)(from[i] - (float)to[i] * scales[o]);
+            error += d * d;
+            power += (double)from[i] * (double)from[i];
+        }
+    return power > 0 ? sqrt(error / power) : 0;
+}
+
+static sk_status simulated_weights(rewriter *r, const sk_shape *shape, const int8_t *bytes,
+                                   const float *scales, sk_value *out)
+{
+    int64_t count = sk_shape_count(shape), each = count / shape->dim[0];
+    float *w = sk_malloc((size_t)count * sizeof *w);
+    if (!w)
+        return sk_fail_memory(r->err, (size_t)count * sizeof *w);
+    for (int64_t i = 0; i < count; i++)
+        w[i] = (float)bytes[i] * scales[i / each];
+    sk_status status = constant(r, "", SK_DTYPE_F32, shape, w, out);
+    sk_free(w);
+    return status;
+}
+
+/* The convolution with weights in eight bits, which a DEQUANTIZE before it reads. */
+static sk_status add_layer(rewriter *r, const sk_node *conv, int32_t layer)
+{
+    sk_tensor w = sk_value_tensor(r->graph, conv->in[1]);
+    const sk_shape shape = w.shape, list = {.rank = 1, .dim = {shape.dim[0]}};
+    const int64_t out = shape.dim[0], each = sk_shape_count(&shape) / out;
+    const float *from = w.data;
+    sk_status status = SK_OK;
+    sk_node node = *conv;
+    sk_attrs a;
+    int8_t *bytes = sk_malloc((size_t)(out * each));
+    float *scales = sk_calloc((size_t)out, sizeof *scales), *bias = sk_calloc((size_t)out, sizeof *bias);
+    sk_value *in = sk_arena_alloc(r->graph->arena, 4 * sizeof *in), parts[2];
+    if (!bytes || !scales || !bias || !in) {
+        status = sk_fail_memory(r->err, (size_t)(out * each));
+        goto done;
+    }
+    for (int64_t o = 0; o < out; o++) {
+        scales[o] = weight_scale(from + o * each, each);
+        for (int64_t i = o * each; i < (o + 1) * each; i++)
+            bytes[i] = (int8_t)rounded(from[i], scales[o]);
+    }
+    if (r->numbers->weight_error)
+        r->numbers->weight_error[layer] = relative_error(from, bytes, scales, out, each);
+    if (conv->n_in > 2 && conv->in[2] != SK_VALUE_NONE)
+        memcpy(bias, sk_value_tensor(r->graph, conv->in[2]).data, (size_t)out * sizeof *bias);
+    if (r->numbers->means && r->numbers->means[layer])
+        correct_bias(conv, &shape, from, bytes, scales, r->numbers->means[layer], bias);
+    for (int i = 0; i < 4; i++)
+        in[i] = i < conv->n_in ? conv->in[i] : SK_VALUE_NONE;
+    memset(&a, 0, sizeof a);
+    SK_TRY_GOTO(constant(r, "", SK_DTYPE_F32, &list, bias, &in[2]));
+    node.in = in;
+    node.n_in = conv->n_in > 3 ? 4 : 3;
+    if (r->numbers->simulate) {
+        SK_TRY_GOTO(simulated_weights(r, &shape, bytes, scales, &in[1]));
+        status = push(r, &node);
+        goto done;
+    }
+    SK_TRY_GOTO(constant(r, "", SK_DTYPE_I8, &shape, bytes, &parts[0]));
+    SK_TRY_GOTO(constant(r, "", SK_DTYPE_F32, &list, scales, &parts[1]));
+    char text[160];
+    snprintf(text, sizeof text, "%.120s/weights", conv->name);
+    SK_TRY_GOTO(sk_graph_add_node(r->graph, SK_OP_DEQUANTIZE, &a, parts, 2, 1, text, &in[1], r->err));
+    status = push(r, &node);
+done:
+    sk_free_all(bytes, scales, bias);
+    return status;
+}
+
+static sk_status rewrite_node(rewriter *r, size_t index, int32_t *next_layer)
+{
+    const sk_quantise_plan *plan = r->plan;
+    sk_node *node = &r->old[index];
+    for (int i = 0; i < node->n_in; i++)
+        if (node->in[i] >= 0)
+            node->in[i] = r->reads[node->in[i]];
+    if (*next_layer < plan->n_layers && plan->layers[*next_layer].node == (int32_t)index) {
+        SK_TRY(add_layer(r, node, *next_layer));
+        ++*next_layer;
+    } else {
+        SK_TRY(push(r, node));
+    }
+    for (int i = 0; i < node->n_out; i++)
+        if (r->group[node->out[i]] >= 0)
+            SK_TRY(add_pair(r, node->out[i], node->name));
+    return SK_OK;
+}
+
+static sk_status check_numbers(const sk_graph *graph, const sk_quantise_plan *plan,
+                               const sk_quantise_numbers *numbers, sk_error *err)
+{
+    for (int32_t g = 0; g < plan->n_groups; g++)
+        if (!(numbers->groups[g].scale > 0) || !isfinite(numbers->groups[g].scale) ||
+            numbers->groups[g].zero < 0 || numbers->groups[g].zero > 255)
+            return sk_fail(err, SK_ERR_ARG, "group %d has the scale %g and zero %d", g,
+                           (double)numbers->groups[g].scale, numbers->groups[g].zero);
+    for (int32_t i = 0; i < plan->n_layers; i++)
+        if ((size_t)plan->layers[i].node >= graph->n_nodes ||
+            graph->nodes[plan->layers[i].node].op != SK_OP_CONV)
+            return sk_fail(err, SK_ERR_ARG, "the plan is of another graph");
+    return SK_OK;
+}
+
+sk_status sk_quantise_rewrite(const sk_graph *graph, const sk_quantise_plan *plan,
+                              const sk_quantise_numbers *numbers, sk_graph **out, sk_error *err)
+{
+    SK_CHECK_ARG(graph && plan && numbers && out, err);
+    rewriter r = {.plan = plan, .numbers = numbers, .err = err};
+    sk_status status;
+    int32_t layer = 0;
+    *out = NULL;
+    SK_TRY(check_numbers(graph, plan, numbers, err));
+    SK_TRY(sk_graph_clone(graph, &r.graph, err));
+    r.n_old = r.graph->n_nodes;
+    r.old = r.graph->nodes;
+    r.graph->nodes = NULL;
+    r.graph->n_nodes = r.graph->nodes_capacity = 0;
+    r.reads = sk_calloc(r.graph->n_values + 1, sizeof *r.reads);
+    r.group = sk_calloc(r.graph->n_values + 1, sizeof *r.group);
+    if (!r.reads || !r.group) {
+        status = sk_fail_memory(err, r.graph->n_values * sizeof *r.reads);
+        goto done;
+    }
+    for (size_t v = 0; v < r.graph->n_values; v++) {
+        r.reads[v] = (sk_value)v;
+        r.group[v] = -1;
+    }
+    for (int32_t i = 0; i < plan->n_values; i++)
+        r.group[plan->values[i]] = plan->group_of[i];
+    for (int32_t i = 0; i < r.graph->n_inputs; i++)
+        if (r.group[r.graph->inputs[i]] >= 0)
+            SK_TRY_GOTO(add_pair(&r, r.graph->inputs[i], "input"));
+    for (size_t n = 0; n < r.n_old; n++)
+        SK_TRY_GOTO(rewrite_node(&r, n, &layer));
+    SK_TRY_GOTO(sk_graph_remove_dead(r.graph, err));
+    status = sk_graph_verify(r.graph, err);
+done:
+    sk_free_all(r.old, r.reads, r.group);
+    return SK_HAND_OVER(status, r.graph, out, sk_graph_close);
+}

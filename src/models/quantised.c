@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "models/quantised.h"
+
+#include "formats/config.h"
+#include "formats/skq.h"
+#include "models/model.h"
+#include "models/onnx_meta.h"
+
+#include "base/file.h"
+#include "base/hash.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *sk_quantised_text(const sk_quantised *q, char buffer[SK_QUANTISED_TEXT])
+{
+    const sk_loss *l = &q->loss;
+    if (!q->measured) {
+        snprintf(buffer, SK_QUANTISED_TEXT,
+                 "%s, loss not known: nothing was found in the frames it was measured on", q->precision);
+        return buffer;
+    }
+    int used =
+        snprintf(buffer, SK_QUANTISED_TEXT, "%s, loss %.2f %%: of %lld instances %lld lost, %lld new",
+                 q->precision, l->percent, (long long)l->instances, (long long)l->lost, (long long)l->added);
+    if (l->box_px_95 > 0 && used > 0 && used < SK_QUANTISED_TEXT)
+        used += snprintf(buffer + used, SK_QUANTISED_TEXT - (size_t)used, ", boxes %.2f px (95 %%: %.2f)",
+                         l->box_px, l->box_px_95);
+    if (l->keypoint_px_95 > 0 && used > 0 && used < SK_QUANTISED_TEXT)
+        used += snprintf(buffer + used, SK_QUANTISED_TEXT - (size_t)used, ", keypoints %.2f px (95 %%: %.2f)",
+                         l->keypoint_px, l->keypoint_px_95);
+    if (used > 0 && used < SK_QUANTISED_TEXT)
+        snprintf(buffer + used, SK_QUANTISED_TEXT - (size_t)used, ", scores %.3f (95 %%: %.3f)", l->score,
+                 l->score_95);
+    return buffer;
+}
+
+void sk_quantised_write(const sk_quantised *q, sk_json *json)
+{
+    const sk_loss *l = &q->loss;
+    sk_json_key_strings(json, {"precision", q->precision}, {"source", q->source},
+                        {"source_sha256", q->source_sha256}, {"data", q->data}, {"made_by", q->made_by});
+    sk_json_key_ints(json, {"frames", q->frames}, {"layers_in_eight_bits", q->layers},
+                     {"layers_in_f32", q->kept});
+    sk_json_key_bool(json, "measured", q->measured);
+    sk_json_key_object(json, "loss");
+    sk_json_key_ints(json, {"frames", l->frames}, {"instances", l->instances}, {"lost", l->lost},
+                     {"added", l->added});
+    sk_json_key_floats(json, {"percent", l->percent}, {"box_px", l->box_px}, {"box_px_95", l->box_px_95},
+                       {"keypoint_px", l->keypoint_px}, {"keypoint_px_95", l->keypoint_px_95},
+                       {"score", l->score}, {"score_95", l->score_95});
+    sk_json_close(json);
+}
+
+static sk_status read_text(const sk_config_value *root, const char *key, char *out, size_t room,
+                           const char *what, sk_error *err)
+{
+    const char *text = sk_config_text_or(root, key, "");
+    if (strlen(text) >= room)
+        return sk_fail(err, SK_ERR_FORMAT, "%s: '%s' in its description is too long", what, key);
+    snprintf(out, room, "%s", text);
+    return SK_OK;
+}
+
+static sk_status read_loss(const sk_config_value *root, const char *what, sk_loss *out, sk_error *err)
+{
+    const struct {
+        const char *path;
+        double *to;
+    } reals[] = {{"loss.percent", &out->percent},
+                 {"loss.box_px", &out->box_px},
+                 {"loss.box_px_95", &out->box_px_95},
+                 {"loss.keypoint_px", &out->keypoint_px},
+                 {"loss.keypoint_px_95", &out->keypoint_px_95},
+                 {"loss.score", &out->score},
+                 {"loss.score_95", &out->score_95}};
+    int64_t counts[4];
+    static const char *const paths[4] = {"loss.frames", "loss.instances", "loss.lost", "loss.added"};
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
+        *reals[i].to = sk_config_real_or(root, reals[i].path, 0);
+        if (!isfinite(*reals[i].to) || *reals[i].to < 0)
+            return sk_fail(err, SK_ERR_FORMAT, "%s: '%s' in its description is no number that can be", what,
+                           reals[i].path);
+    }
+    for (int i = 0; i < 4; i++) {
+        counts[i] = sk_config_int_or(root, paths[i], 0);
+        if (counts[i] < 0 || counts[i] > INT32_MAX)
+            return sk_fail(err, SK_ERR_FORMAT, "%s: '%s' in its description is no count that can be", what,
+                           paths[i]);
+    }
+    out->frames = (int32_t)counts[0];
+    out->instances = counts[1];
+    out->lost = counts[2];
+    out->added = counts[3];
+    return SK_OK;
+}
+
+sk_status sk_quantised_read(const char *json, size_t length, const char *what, sk_quantised *out,
+                            sk_error *err)
+{
+    sk_config *config = NULL;
+    sk_status status = SK_OK;
+    memset(out, 0, sizeof *out);
+    SK_TRY(sk_config_open_json(json, length, what, &config, err));
+    const sk_config_value *root = sk_config_root(config);
+    const struct {
+        const char *key;
+        char *to;
+        size_t room;
+    } texts[] = {{"precision", out->precision, sizeof out->precision},
+                 {"source", out->source, sizeof out->source},
+                 {"source_sha256", out->source_sha256, sizeof out->source_sha256},
+                 {"data", out->data, sizeof out->data},
+                 {"made_by", out->made_by, sizeof out->made_by}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        SK_TRY_GOTO(read_text(root, texts[i].key, texts[i].to, texts[i].room, what, err));
+    const struct {
+        const char *key;
+        int32_t *to;
+    } counts[] = {
+        {"frames", &out->frames}, {"layers_in_eight_bits", &out->layers}, {"layers_in_f32", &out->kept}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        int64_t v = sk_config_int_or(root, counts[i].key, 0);
+        if (v < 0 || v > INT32_MAX) {
+            status = sk_fail(err, SK_ERR_FORMAT, "%s: '%s' in its description is no count that can be", what,
+                             counts[i].key);
+            goto done;
+        }
+        *counts[i].to = (int32_t)v;
+    }
+    out->measured = sk_config_bool_or(root, "measured", false);
+    status = read_loss(root, what, &out->loss, err);
+done:
+    sk_config_close(&config);
+    return status;
+}
+
+/* --- the model --- */
+
+sk_status sk_skq_read_model(const void *bytes, size_t length, const char *path, sk_model *model,
+                            sk_error *err)
+{
+    sk_skq parts;
+    sk_sha256 hash;
+    char text[SK_QUANTISED_TEXT];
+    SK_TRY(sk_skq_read(bytes, length, path, &parts, err));
+    sk_quantised *q = sk_arena_alloc(model->arena, sizeof *q);
+    if (!q)
+        return sk_fail_memory(err, sizeof *q);
+    SK_TRY(sk_quantised_read(parts.json, parts.json_length, path, q, err));
+    SK_TRY(sk_onnx_read_model(parts.network, parts.network_length, path, NULL, model, err));
+    sk_hash_sha256(bytes, length, &hash);
+    sk_sha256_text(&hash, model->content_hash);
+    model->format = SK_FORMAT_SKQ;
+    model->quantised = q;
+    sk_model_add_fact(model, "eight bits", sk_quantised_text(q, text));
+    sk_model_add_fact(model, "made from", q->source);
+    return SK_OK;
+}
+
+sk_status sk_model_read_skq(const char *path, sk_model *model, sk_error *err)
+{
+    sk_blob *bytes = NULL;
+    SK_TRY(sk_file_load(path, &bytes, err));
+    sk_status status = sk_skq_read_model(sk_blob_data(bytes), sk_blob_bytes(bytes), path, model, err);
+    sk_blob_unref(&bytes);
+    return status;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_MODELS_QUANTISED_H
+#define SK_MODELS_QUANTISED_H
+
+#include "base/json_write.h"
+
+#include <stdbool.h>
+
+/* What a network in eight bits was made from, and what it lost: measured against the same network in f32 on frames that
+ * were not used to make it. A .skq carries it; an ONNX file in eight bits from elsewhere has none. */
+
+typedef struct sk_loss {
+    int32_t frames;           /* looked at */
+    int64_t instances;        /* that f32 found there … */
+    int64_t lost, added;      /* … of which not found any more, and such as f32 did not find */
+    double box_px, box_px_95; /* how far corners of boxes lie apart: median, 95 % */
+    double keypoint_px, keypoint_px_95;
+    double score, score_95;
+    /* One number of it all, in percent; 0: the same results. 100 less the mean overlap (of poses: nearness of points in tenths of
+     * the pose's size), where what is lost or added overlaps by nothing. */
+    double percent;
+} sk_loss;
+
+typedef struct sk_quantised {
+    char precision[8]; /* "i8", "mixed" */
+    char source[256];  /* file name of the model it was made from … */
+    char source_sha256[65];
+    char data[256];       /* … and of the frames */
+    int32_t frames;       /* that it was made with */
+    int32_t layers, kept; /* convolutions in eight bits, and those that stay f32 */
+    char made_by[32];     /* skitter's version */
+    bool measured;        /* loss was measured: something was found */
+    sk_loss loss;
+} sk_quantised;
+
+/* "1.2 % (boxes 0.3 px, …)": one line without its end. */
+#define SK_QUANTISED_TEXT 256
+const char *sk_quantised_text(const sk_quantised *quantised, char buffer[SK_QUANTISED_TEXT]);
+
+/* Its members into an object that is open. */
+void sk_quantised_write(const sk_quantised *quantised, sk_json *json);
+/* From the JSON of a file; what is absent stays 0. */
+sk_status sk_quantised_read(const char *json, size_t length, const char *what, sk_quantised *out,
+                            sk_error *err) SK_MUST_CHECK;
+
+#endif

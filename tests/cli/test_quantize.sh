@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Models in eight bits: made from frames, the same bytes each time, with what they lost, and read like any other.
+. "$(dirname "$0")/../support/shell.sh"
+
+root=$SKITTER_TEST_SOURCE
+model=$root/share/models/demo-pose.pt
+"$skitter" scene -q --species mouse --animals 2 --size 192x160 --fps 20 --seconds 0.5 -o "$work/mice.mp4" ||
+    { echo "skipped: no video can be written here"; exit 77; }
+small=(--frames 5 --imgsz 128)
+"$skitter" quantize -q "$model" --data "$work/mice.mp4" "${small[@]}" -o "$work/m.skq" --report "$work/m.json" \
+    >"$work/printed" || exit 1
+
+test_says_what_was_lost() {
+    expect_in "convolutions in eight bits" "$(cat "$work/printed")" && expect_in "loss" "$(cat "$work/printed")" &&
+        expect_in '"weight_error"' "$(cat "$work/m.json")" && expect_in '"percent"' "$(cat "$work/m.json")" || return 1
+    run info "$work/m.skq" && expect_code 0 && expect_in "skitter model in eight bits" "$out" && expect_in "loss" "$out"
+}
+
+test_same_input_same_bytes() {
+    run quantize -q "$model" --data "$work/mice.mp4" "${small[@]}" -o "$work/again.skq" --threads 1 && expect_code 0 &&
+        cmp "$work/m.skq" "$work/again.skq"
+}
+
+test_is_read_like_any_model() {
+    run predict "$work/mice.mp4" -m "$work/m.skq" --imgsz 128 --out "$work/run" && expect_code 0 &&
+        [ -s "$work/run/results.csv" ] || return 1
+    run export "$work/m.skq" -o "$work/m.onnx" && expect_code 0 || return 1
+    run info "$work/m.onnx" && expect_code 0 && expect_in "pose" "$out"
+}
+
+test_refuses() {
+    run quantize "$model" -o "$work/x.skq" && expect_code 2 && expect_in "--data" "$err" || return 1
+    run quantize "$model" --data "$work/mice.mp4" -o "$work/m.skq" && expect_code 1 && expect_in "--overwrite" "$err" || return 1
+    run quantize "$model" --data "$work/mice.mp4" -o "$work/x.pt" && expect_code 2 && expect_in ".skq" "$err" || return 1
+    run quantize "$work/m.skq" --data "$work/mice.mp4" -o "$work/x.skq" && expect_code 2 &&
+        expect_in "demo-pose.pt" "$err" || return 1
+    run quantize "$model" --data "$work/mice.mp4" --precision fp8 -o "$work/x.skq" && expect_code 3 &&
+        expect_in "not built yet" "$err" || return 1
+    run net "$model" -i /dev/null -o "$work/y.npy" --precision i8 && expect_code 1 || return 1
+    head -c 5000 "$work/m.skq" >"$work/cut.skq"
+    run info "$work/cut.skq" && expect_code 1 && expect_in "fetch it again" "$err" || return 1
+    [ ! -e "$work/x.skq" ]
+}
+
+test_f32_model_says_what_helps() {
+    run predict "$work/mice.mp4" -m "$model" --imgsz 128 --precision i8 --out "$work/none" && expect_code 2 &&
+        expect_in "skitter quantize" "$err"
+}
+
+test_interrupted_writes_nothing() {
+    "$skitter" quantize -q "$model" --data "$work/mice.mp4" --frames 8 --imgsz 512 -o "$work/late.skq" 2>/dev/null &
+    local pid=$!
+    sleep 0.7
+    kill -INT "$pid" 2>/dev/null
+    wait "$pid"
+    local code=$?
+    if [ $code -eq 0 ]; then [ -s "$work/late.skq" ]; else [ $code -eq 130 ] && [ ! -e "$work/late.skq" ]; fi
+}
+
+run_tests
