@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/frame.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "media/reader.h"
 #include "media/source_told.h"
 #include "pipeline/pipeline.h"
@@ -13,11 +14,14 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 typedef struct feeding {
     const sk_feed *how;
     sk_feed_report *report;
     sk_source_info info;
+    char *frame_id; /* of the frame that is passed on */
+    size_t frame_id_capacity;
     int64_t begin; /* ns */
     /* The reading side's, until its thread is joined: */
     int64_t given;
@@ -107,6 +111,24 @@ static sk_status pass_unreadable(feeding *f, int64_t before, sk_error *err)
     return SK_OK;
 }
 
+/* Of a bag's image, where it is another than the run's, which is the first one's as far as its header has room. */
+static sk_status find_frame_id(feeding *f, int64_t index, const char **out, sk_error *err)
+{
+    *out = NULL;
+    if (!f->info.frame_id)
+        return SK_OK;
+    SK_TRY(sk_array_reserve((void **)&f->frame_id, &f->frame_id_capacity, 256, 1, SIZE_MAX / 4, err));
+    const size_t length = sk_source_frame_id(f->how->source, index, f->frame_id, f->frame_id_capacity);
+    if (length >= f->frame_id_capacity) {
+        SK_TRY(
+            sk_array_reserve((void **)&f->frame_id, &f->frame_id_capacity, length + 1, 1, SIZE_MAX / 4, err));
+        (void)sk_source_frame_id(f->how->source, index, f->frame_id, f->frame_id_capacity);
+    }
+    if (length >= sizeof((sk_run_header *)0)->frame_id || strcmp(f->frame_id, f->info.frame_id) != 0)
+        *out = f->frame_id;
+    return SK_OK;
+}
+
 static sk_status pass_result(feeding *f, const sk_result *got, sk_error *err)
 {
     sk_source *source = f->how->source;
@@ -120,6 +142,7 @@ static sk_status pass_result(feeding *f, const sk_result *got, sk_error *err)
                               .wall_ns = got->wall_ns};
     if (f->info.kind == SK_SOURCE_PICTURES)
         result.picture = sk_picture_stamp(result.source);
+    SK_TRY(find_frame_id(f, got->index, &result.frame_id, err));
     SK_TRY(pass_unreadable(f, got->index, err));
     return pass_on(f, &result, got->frame, err);
 }
@@ -230,5 +253,6 @@ sk_status sk_feed_run(const sk_feed *how, sk_feed_report *report, sk_error *err)
         status = pass_unreadable(&f, INT64_MAX, err);
     if (status == SK_OK && how->interrupted && how->interrupted(how->interrupted_context))
         report->stopped = true;
+    sk_free(f.frame_id);
     return status;
 }

@@ -49,7 +49,7 @@ static sk_source_settings settings_of(int64_t first)
     return s;
 }
 
-sk_status sk_frame_reader_open(const char *source, sk_frame_reader **out, sk_error *err)
+sk_status sk_frame_reader_open(const char *source, const char *topic, sk_frame_reader **out, sk_error *err)
 {
     *out = NULL;
     if (sk_uri_is_live(source) || sk_uri_is_once(source))
@@ -64,6 +64,7 @@ sk_status sk_frame_reader_open(const char *source, sk_frame_reader **out, sk_err
     r->pictures = sk_uri_is_pictures(source);
     sk_source_settings s = settings_of(0);
     s.last = -1;
+    s.topic = topic;
     sk_status status = r->source ? SK_OK : sk_fail_memory(err, strlen(source));
     if (status == SK_OK && !r->pictures)
         status = sk_reader_open_file(sk_uri_path(source), &s, &r->reader, err);

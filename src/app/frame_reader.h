@@ -10,8 +10,9 @@
  * before the wanted one and decodes from there. Pictures that were made last are kept. One thread at a time. */
 typedef struct sk_frame_reader sk_frame_reader;
 
-/* Not for cameras, streams and pipes: SK_ERR_UNSUPPORTED. */
-sk_status sk_frame_reader_open(const char *source, sk_frame_reader **out, sk_error *err) SK_MUST_CHECK;
+/* Not for cameras, streams and pipes: SK_ERR_UNSUPPORTED. `topic`: whose images, of a bag; null: the only one that has some. */
+sk_status sk_frame_reader_open(const char *source, const char *topic, sk_frame_reader **out,
+                               sk_error *err) SK_MUST_CHECK;
 void sk_frame_reader_close(sk_frame_reader **reader);
 
 /* The frame, RGB in memory, borrowed until the next call. SK_ERR_NOT_FOUND beyond the end. */

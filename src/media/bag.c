@@ -7,6 +7,7 @@
 #include "media/bag_topic.h"
 #include "media/encoding.h"
 #include "media/frame_choice.h"
+#include "media/frame_ids.h"
 #include "media/picture.h"
 
 #include <pthread.h>
@@ -23,7 +24,8 @@
 typedef struct bag_reader {
     sk_reader base;
     sk_bag *bag;
-    char *path, *frame_id;
+    char *path, *frame_id; /* the first image's */
+    sk_frame_ids ids;      /* of those that were read */
     bool compressed;
     sk_frame_choice choice;
     int64_t next; /* number from which on the next frame is looked for */
@@ -179,6 +181,8 @@ static sk_status read_next(sk_reader *base, sk_slot *slot, bool *end, bool *left
             *err = problem;
         name_image(r, number, err);
         return status;
+    } else {
+        SK_TRY(sk_frame_ids_note(&r->ids, index, header.frame_id.data, header.frame_id.length, err));
     }
     r->given++;
     r->next = number + 1;
@@ -208,11 +212,17 @@ static sk_status bag_seek(sk_reader *base, int64_t frame, sk_error *err)
     return SK_OK;
 }
 
+static size_t bag_frame_id(sk_reader *base, int64_t index, char *out, size_t capacity)
+{
+    return sk_frame_ids_of(&((bag_reader *)base)->ids, index, out, capacity);
+}
+
 static void bag_close(sk_reader *base)
 {
     bag_reader *r = (bag_reader *)base;
     sk_bag_close(&r->bag);
     sk_slot_free(&r->coded);
+    sk_frame_ids_end(&r->ids);
     sk_free_all(r->path, r->frame_id, r->row, r);
 }
 
@@ -328,6 +338,8 @@ sk_status sk_reader_open_bag(const char *uri, const sk_source_settings *settings
     r->base.read = bag_read;
     r->base.seek = bag_seek;
     r->base.close = bag_close;
+    r->base.frame_id = bag_frame_id;
+    sk_frame_ids_begin(&r->ids);
     r->base.any_size = true;
     r->settings = *settings;
     r->rounds = settings->loop;

@@ -47,8 +47,10 @@ struct sk_reader {
     void (*close)(sk_reader *reader);
     const char *(*picture)(const sk_reader *reader,
                            size_t index); /* of its list, null past the end; null: none */
-    sk_source_info info;                  /* filled by open */
-    sk_frame like;                        /* what its frames are like; info.like is the source's */
+    /* A frame's frame_id, as sk_frame_ids_of (frame_ids.h), from any thread; null: none has one. */
+    size_t (*frame_id)(sk_reader *reader, int64_t index, char *out, size_t capacity);
+    sk_source_info info;     /* filled by open */
+    sk_frame like;           /* what its frames are like; info.like is the source's */
     bool any_size;           /* filled by open: every frame may be of another size, and a very large one */
     const atomic_bool *stop; /* set by the source: blocking calls must look at it */
     /* Set by who jumps about and rather sees an earlier frame than waits: past this (sk_clock_ns) the way to a frame is left where

@@ -9,6 +9,7 @@
 #include "media/bag_topic.h"
 #include "media/frame_choice.h"
 #include "media/reader.h"
+#include "media/source_told.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -506,4 +507,10 @@ const char *sk_source_frame_name(const sk_source *source, const sk_frame *frame)
 {
     const sk_slot *slot = (const sk_slot *)(const void *)frame;
     return slot->name ? slot->name : source->name;
+}
+
+size_t sk_source_frame_id(sk_source *source, int64_t index, char *out, size_t capacity)
+{
+    out[0] = '\0';
+    return source->reader->frame_id ? source->reader->frame_id(source->reader, index, out, capacity) : 0;
 }

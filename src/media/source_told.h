@@ -19,4 +19,7 @@ static inline sk_source_status sk_source_status_of(sk_source *source)
     return status;
 }
 
+/* The frame_id of a bag's image that was read, copied up to `capacity` with its zero; how long it is; 0: it has none. Any thread. */
+size_t sk_source_frame_id(sk_source *source, int64_t index, char *out, size_t capacity);
+
 #endif

@@ -47,7 +47,8 @@ typedef sk_status (*teller)(sk_ros_result *result, const sk_msg_header *header, 
 static sk_status tell(bag_sink *s, size_t topic, teller what, const sk_result_frame *frame, sk_error *err)
 {
     const int64_t stamp = frame->wall_ns ? frame->wall_ns : sk_time_ns(frame->time);
-    const sk_msg_header header = {sk_msg_time_of(stamp), sk_msg_text_of(s->header->frame_id)};
+    const sk_msg_header header = {sk_msg_time_of(stamp),
+                                  sk_msg_text_of(frame->frame_id ? frame->frame_id : s->header->frame_id)};
     SK_TRY(what(s->result, &header, frame, &s->cdr, err));
     return sk_bag_writer_write(s->writer, topic, stamp, s->cdr.data, s->cdr.length, err);
 }

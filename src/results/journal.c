@@ -86,13 +86,14 @@ sk_status sk_journal_append(sk_journal *j, const sk_result_frame *frame, sk_erro
     if (!j)
         return SK_OK;
     const sk_instances *in = frame->instances;
+    const size_t frame_id = frame->frame_id ? strlen(frame->frame_id) + 1 : 0; /* with the zero before it */
     journal_body_head head = {.index = frame->index,
                               .time = frame->time,
                               .wall_ns = frame->wall_ns,
                               .width = frame->width,
                               .height = frame->height,
                               .picture = frame->picture,
-                              .source_length = (int32_t)strlen(frame->source),
+                              .source_length = (int32_t)(strlen(frame->source) + frame_id),
                               .problem_length = frame->problem ? (int32_t)strlen(frame->problem) : 0,
                               .count = in->count,
                               .n_keypoints = in->n_keypoints};
@@ -104,7 +105,11 @@ sk_status sk_journal_append(sk_journal *j, const sk_result_frame *frame, sk_erro
     SK_TRY(make_room(j, 8 + body, err));
     unsigned char *at = j->buffer + j->used, *body_at = at + 8;
     memcpy(body_at, &head, sizeof head);
-    memcpy(body_at + sizeof head, frame->source, source);
+    memcpy(body_at + sizeof head, frame->source, source - frame_id);
+    if (frame_id) {
+        body_at[sizeof head + source - frame_id] = '\0';
+        memcpy(body_at + sizeof head + source - frame_id + 1, frame->frame_id, frame_id - 1);
+    }
     if (problem)
         memcpy(body_at + sizeof head + source, frame->problem, problem);
     unsigned char *item_at = body_at + sizeof head + source + problem, *point_at = item_at + items;

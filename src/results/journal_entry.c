@@ -110,7 +110,9 @@ bool sk_journal_entry_parse(sk_journal_entry *entry, sk_result_frame *frame)
     memcpy(instances->keypoints, at + items, (size_t)points);
     for (int32_t i = 0; i < head.count; i++)
         instances->items[i].first_keypoint = i * head.n_keypoints;
+    const size_t name_length = strlen(*source);
     *frame = (sk_result_frame){.source = *source,
+                               .frame_id = name_length < source_length ? *source + name_length + 1 : NULL,
                                .index = head.index,
                                .time = head.time,
                                .width = head.width,

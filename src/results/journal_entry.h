@@ -9,7 +9,7 @@
  *
  * File: head, identity, then entries.
  * Entry: u32 body length, u32 checksum of the body, body. A body of length 0 with checksum JOURNAL_END_MARK ends a finished run.
- * Body: journal_body_head, source bytes, problem bytes, instances, keypoints, and, where somebody looked, SK_TRACK_LOOKS bytes an
+ * Body: journal_body_head, source bytes (a frame_id of its own, where it has one, behind a zero), problem bytes, instances, keypoints, and, where somebody looked, SK_TRACK_LOOKS bytes an
  * instance; all in this machine's byte order (a journal never leaves its machine's run folder). Head and identity are put in place whole, by a rename: a journal has both or is not
  * there. */
 

@@ -71,6 +71,8 @@ typedef struct sk_result_frame {
     int64_t wall_ns;              /* when it was taken or came, ns since 1970 UTC; 0: nobody knows */
     uint64_t picture;             /* the picture file's stamp when it was looked at; 0: no picture */
     const char
+        *frame_id; /* of a bag's image, where it is another than the run's; null: that of the run's header */
+    const char
         *problem; /* why the picture could not be read: in journals only, sinks never see it; null: it was */
 } sk_result_frame;
 

@@ -4,6 +4,7 @@
 #include "app/frame_reader.h"
 #include "base/clock.h"
 #include "base/object.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +19,7 @@ typedef struct stamp {
 } stamp;
 
 typedef struct kept {
-    char *source; /* null: free */
+    char *source; /* and, of a bag, the topic behind a line end; null: free */
     stamp stamp;
     sk_frame_reader *reader;
     bool busy;
@@ -111,36 +112,45 @@ static void leave(sk_pictures *p, kept *k, bool keep)
 
 /* Whoever holds the place opens its video, not under the lock: that may take a while. Its name changes under the lock, for those
  * who look for theirs. */
-static sk_status open_video(sk_pictures *p, kept *k, const char *source, sk_error *err)
+static sk_status open_video(sk_pictures *p, kept *k, const char *name, const char *source, const char *topic,
+                            sk_error *err)
 {
     const stamp now = stamp_of(source);
-    if (k->reader && strcmp(k->source, source) == 0 && memcmp(&k->stamp, &now, sizeof now) == 0)
+    if (k->reader && strcmp(k->source, name) == 0 && memcmp(&k->stamp, &now, sizeof now) == 0)
         return SK_OK;
     pthread_mutex_lock(&p->lock);
     drop(k);
     k->busy = true;
     k->stamp = now;
-    k->source = sk_strdup(source);
+    k->source = sk_strdup(name);
     pthread_mutex_unlock(&p->lock);
     if (!k->source)
         return sk_fail_memory(err, strlen(source));
-    return sk_frame_reader_open(source, &k->reader, err);
+    return sk_frame_reader_open(source, topic, &k->reader, err);
 }
 
-sk_status sk_serve_picture_of(sk_server *server, const sk_request *r, const char *source, sk_reply *reply,
-                              sk_error *err)
+sk_status sk_serve_picture_of(sk_server *server, const sk_request *r, const char *source, const char *topic,
+                              sk_reply *reply, sk_error *err)
 {
+    sk_text name = {0};
     int64_t n = 0, width = 0, within = 0, given = 0;
     char text[24];
     SK_TRY(sk_request_query_int(r, "n", 0, INT64_MAX / 4, 0, &n, err));
     SK_TRY(sk_request_query_int(r, "width", 16, 16384, 0, &width, err));
     SK_TRY(sk_request_query_int(r, "within", 1, 60000, 0, &within, err));
     const sk_frame_wanted wanted = {.n = n, .width = (int32_t)width, .within = (int32_t)within};
-    kept *k = enter(server->pictures, source);
-    sk_status status = open_video(server->pictures, k, source, err);
+    sk_text_append(&name, source);
+    if (topic) {
+        sk_text_append(&name, "\n");
+        sk_text_append(&name, topic);
+    }
+    SK_TRY(sk_text_status(&name, err));
+    kept *k = enter(server->pictures, sk_text_get(&name));
+    sk_status status = open_video(server->pictures, k, sk_text_get(&name), source, topic, err);
     if (status == SK_OK)
         status = sk_frame_reader_jpeg(k->reader, &wanted, &reply->blob, &given, err);
     leave(server->pictures, k, status == SK_OK || status == SK_ERR_NOT_FOUND);
+    sk_text_free(&name);
     reply->type = "image/jpeg";
     snprintf(text, sizeof text, "%lld", (long long)given);
     if (status == SK_OK)

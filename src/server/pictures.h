@@ -12,7 +12,7 @@ void sk_pictures_close(sk_pictures **pictures);
 
 /* A frame of a video (a real path) as JPEG: n=, at most width= pixels wide, within= so many ms an earlier one where it takes longer.
  * X-Skitter-Frame says which it is. */
-sk_status sk_serve_picture_of(sk_server *server, const sk_request *r, const char *source, sk_reply *reply,
-                              sk_error *err) SK_MUST_CHECK;
+sk_status sk_serve_picture_of(sk_server *server, const sk_request *r, const char *source, const char *topic,
+                              sk_reply *reply, sk_error *err) SK_MUST_CHECK;
 
 #endif

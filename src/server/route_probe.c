@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/runtimes.h"
 #include "base/file.h"
+#include "media/bag_topic.h"
 #include "models/model.h"
 #include "server/kinds.h"
 #include "server/routes.h"
@@ -53,7 +54,29 @@ static sk_status probe_model(const char *path, sk_json *j, sk_error *err)
     return SK_OK;
 }
 
-static sk_status probe_video(const char *path, const char *kind, sk_json *j, sk_error *err)
+static bool is_of_images(const sk_bag_topic *topic)
+{
+    return sk_bag_images_of(topic) != SK_BAG_NO_IMAGES && topic->messages > 0;
+}
+
+static void put_topics(sk_json *j, const sk_bag *bag, const char *chosen)
+{
+    sk_json_key_string(j, "topic", chosen);
+    sk_json_key_array(j, "topics");
+    for (size_t i = 0; i < sk_bag_topics(bag); i++) {
+        const sk_bag_topic *topic = sk_bag_topic_at(bag, i);
+        if (!is_of_images(topic))
+            continue;
+        sk_json_object(j);
+        sk_json_key_strings(j, {"name", topic->name}, {"type", topic->type});
+        sk_json_key_ints(j, {"images", topic->messages});
+        sk_json_close(j);
+    }
+    sk_json_close(j);
+}
+
+static sk_status probe_video(const char *path, const char *kind, const char *topic, const sk_bag *topics,
+                             sk_json *j, sk_error *err)
 {
     sk_source *source = NULL;
     sk_source_settings settings = SK_SOURCE_SETTINGS_INIT;
@@ -61,6 +84,7 @@ static sk_status probe_video(const char *path, const char *kind, sk_json *j, sk_
     sk_source_defaults(&settings);
     settings.queue = 1;
     settings.threads = 1;
+    settings.topic = topic;
     SK_TRY(sk_source_open(path, &settings, &source, err));
     sk_source_get_info(source, &info);
     sk_json_key_string(j, "kind", kind);
@@ -74,30 +98,48 @@ static sk_status probe_video(const char *path, const char *kind, sk_json *j, sk_
         sk_json_null(j);
     sk_json_key_bool(j, "exact", info.exact);
     sk_json_key_string(j, "decoder", info.decoder);
+    if (topics)
+        put_topics(j, topics, topic);
     sk_json_close(j);
     sk_source_close(&source);
     return SK_OK;
 }
 
+/* A bag's topics with images; of several that are not chosen from, the first is looked at. */
+static sk_status probe_bag(const char *path, const char *topic, sk_json *j, sk_error *err)
+{
+    sk_bag *bag = NULL;
+    SK_TRY(sk_bag_open(path, &bag, err));
+    for (size_t i = 0; i < sk_bag_topics(bag) && !topic; i++)
+        if (is_of_images(sk_bag_topic_at(bag, i)))
+            topic = sk_bag_topic_at(bag, i)->name;
+    const sk_status status = probe_video(path, "video", topic, bag, j, err);
+    sk_bag_close(&bag);
+    return status;
+}
+
 /* A folder that is neither a run nor a model may be one of pictures. */
-static sk_status probe_folder(const char *path, sk_json *j, sk_error *err)
+static sk_status probe_folder(const char *path, const char *topic, sk_json *j, sk_error *err)
 {
     const char *kind = sk_kind_of_folder(AT_FDCWD, path);
     if (strcmp(kind, "model") == 0)
         return probe_model(path, j, err);
-    if (strcmp(kind, "run") != 0 && probe_video(path, "images", j, NULL) == SK_OK)
+    if (strcmp(kind, "run") != 0 && sk_path_is_bag(path))
+        return probe_bag(path, topic, j, err);
+    if (strcmp(kind, "run") != 0 && probe_video(path, "images", NULL, NULL, j, NULL) == SK_OK)
         return SK_OK;
     sk_json_key_string(j, "kind", kind);
     return SK_OK;
 }
 
-static sk_status probe_file(const char *path, sk_json *j, sk_error *err)
+static sk_status probe_file(const char *path, const char *topic, sk_json *j, sk_error *err)
 {
     const char *kind = sk_kind_of_file(path);
     if (strcmp(kind, "model") == 0)
         return probe_model(path, j, err);
     if (strcmp(kind, "video") == 0 || strcmp(kind, "image") == 0)
-        return probe_video(path, kind, j, err);
+        return sk_path_is_bag(path) ? probe_bag(path, topic, j, err)
+                                    : probe_video(path, kind, NULL, NULL, j, err);
     sk_json_key_string(j, "kind", kind);
     return SK_OK;
 }
@@ -105,9 +147,10 @@ static sk_status probe_file(const char *path, sk_json *j, sk_error *err)
 /* What a file or folder that the person chose is; what is broken is refused with the reader's own words. */
 sk_status sk_serve_probe(sk_server *server, const sk_request *r, sk_reply *reply, sk_error *err)
 {
-    const char *path = sk_request_query(r, "path");
+    const char *path = sk_request_query(r, "path"), *topic = sk_request_query(r, "topic");
     char *real = NULL;
     struct stat is;
+    topic = topic && topic[0] ? topic : NULL;
     if (!path || !path[0])
         return sk_fail(err, SK_ERR_ARG, "path= names the file or folder");
     SK_TRY(sk_roots_resolve(&server->roots, path, &real, err));
@@ -116,8 +159,8 @@ sk_status sk_serve_probe(sk_server *server, const sk_request *r, sk_reply *reply
     sk_json_key_string(&j, "path", real);
     sk_status status = stat(real, &is) != 0
                            ? sk_fail(err, SK_ERR_NOT_FOUND, "%s: there is no such file", path)
-                       : S_ISDIR(is.st_mode) ? probe_folder(real, &j, err)
-                                             : probe_file(real, &j, err);
+                       : S_ISDIR(is.st_mode) ? probe_folder(real, topic, &j, err)
+                                             : probe_file(real, topic, &j, err);
     sk_free(real);
     if (status != SK_OK) {
         sk_text_free(&reply->text); /* what was begun is not said */

@@ -143,7 +143,7 @@ sk_status sk_serve_view_picture(sk_server *server, const sk_request *r, sk_reply
     sk_status status = sk_views_source(server, view, &source, err);
     sk_views_leave(server->views, view); /* decoding needs the video alone */
     if (status == SK_OK)
-        status = sk_serve_picture_of(server, r, source, reply, err);
+        status = sk_serve_picture_of(server, r, source, NULL, reply, err);
     sk_free(source);
     return status;
 }

@@ -231,8 +231,6 @@ static void predict(follower *f)
 {
     predict_filter(f);
     f->age++;
-    if (f->unseen > 0)
-        f->streak = 0;
     f->unseen++;
     f->told.missed++;
     f->told.detection = -1;
@@ -351,12 +349,15 @@ static sk_status step(void *opaque, int64_t frame, double passed, const sk_detec
                            : passed > (double)(kept + 2) ? kept + 2
                                                          : (int64_t)(passed + 0.5);
     s->step += frames;
-    for (int32_t i = 0; i < s->n; i++)
+    for (int32_t i = 0; i < s->n; i++) {
+        if (s->all[i].unseen > 0) /* at the last look; frames between two looks are nobody's fault */
+            s->all[i].streak = 0;
         for (int64_t k = 0; k < frames; k++) {
             predict(&s->all[i]);
             if (k + 1 < frames)
                 miss(&s->all[i]);
         }
+    }
     for (int32_t j = 0; j < n; j++)
         s->work.used[j] = 0;
     SK_TRY(pair_up(s, 0, detections, n, err));

@@ -9,11 +9,18 @@
 #include "track/steady.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const sk_tracker_kind *const kinds[] = {&sk_tracker_skitter, &sk_tracker_bytetrack,
                                                &sk_tracker_ocsort};
 enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* Cameras that give an image a second, bags at half a hertz: life times and motion are in seconds, and yet a track must live for
+ * some looks, and an animal is looked for near where it was. So what is slower than this counts as being as slow as this; no video
+ * is. */
+#define SLOW_LOOK 0.2 /* s from one look to the next */
+#define PACES     9   /* looks that tell how far they are apart, usually */
 
 struct sk_tracker {
     const sk_tracker_kind *kind;
@@ -23,8 +30,10 @@ struct sk_tracker {
     sk_detection *passed;
     size_t kept_capacity, passed_capacity;
     sk_steady steady;
-    sk_extents extents; /* of animals that are known by keypoints alone */
-    sk_counted counted; /* of a method that does not know of a fixed number */
+    sk_extents extents;  /* of animals that are known by keypoints alone */
+    sk_counted counted;  /* of a method that does not know of a fixed number */
+    double paces[PACES]; /* frames by the clock before the last looks, in a ring */
+    int32_t n_paces;
     bool begun;
     int64_t frame;
     double time;
@@ -122,6 +131,7 @@ sk_status sk_tracker_open(const sk_track_settings *settings, sk_tracker **out, s
     t->settings.method = kind->name;
     if (t->settings.fps <= 0)
         t->settings.fps = 25;
+    t->settings.fps = fmax(t->settings.fps, 1 / SLOW_LOOK);
     sk_status status = kind->open(&t->settings, &t->state, err);
     if (status == SK_OK && t->settings.animals > 0 && !kind->counts)
         status = sk_counted_open(t->settings.animals, t->settings.fps, &t->counted, err);
@@ -159,6 +169,28 @@ static double frames_passed(const sk_tracker *t, int64_t frame, double time)
     return fmin(fmax(passed, 0.25), 1e9);
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Of looks that are usually far apart (by the middle one of the last) the usual time counts as SLOW_LOOK, and others in proportion;
+ * a pause of a video is a pause. */
+static double at_its_pace(sk_tracker *t, double passed)
+{
+    double sorted[PACES];
+    if (!t->begun)
+        return passed;
+    t->paces[t->n_paces++ % PACES] = passed;
+    const int32_t n = t->n_paces < PACES ? t->n_paces : PACES;
+    t->n_paces = t->n_paces == 2 * PACES ? PACES : t->n_paces;
+    memcpy(sorted, t->paces, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, by_value);
+    const double usual = sorted[(n - 1) / 2], slow = SLOW_LOOK * t->settings.fps;
+    return usual > slow ? passed / usual * slow : passed;
+}
+
 sk_status sk_tracker_step(sk_tracker *t, int64_t frame, double time, const sk_detection *detections,
                           int32_t n, const sk_sighting **out, int32_t *n_out, sk_error *err)
 {
@@ -184,7 +216,7 @@ sk_status sk_tracker_step(sk_tracker *t, int64_t frame, double time, const sk_de
         t->passed[i] = detections[t->kept[i]];
     sk_extents_even(&t->extents, t->passed, left);
     sk_sighting *sightings = NULL;
-    const double since = frames_passed(t, frame, time);
+    const double since = at_its_pace(t, frames_passed(t, frame, time));
     SK_TRY(t->kind->step(t->state, frame, since, t->passed, left, &sightings, n_out, err));
     if (t->counted.animals)
         *n_out = sk_counted_step(&t->counted, since, sightings, *n_out);

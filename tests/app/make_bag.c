@@ -5,19 +5,24 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bags for test_bags.sh: make_bag PATH mcap|db3|folder [two|none|killed] */
+/* Bags for test_bags.sh: make_bag PATH mcap|db3|folder [two|none|killed|eyes] */
 
 #define WIDTH  64
 #define HEIGHT 48
 #define IMAGES 6
 
+static bool eyes; /* images of two eyes, whose frame_ids are long, in turn */
+
 static sk_status write_image(sk_bag_writer *w, size_t topic, int i, sk_cdr_writer *cdr, sk_error *err)
 {
+    char frame_id[400];
+    snprintf(frame_id, sizeof frame_id, eyes ? "%s_eye_of_robot_%0300d" : "made_up",
+             i % 3 == 0 ? "left" : "right", 7);
     static uint8_t pixels[WIDTH * HEIGHT * 3];
     const int64_t stamp = 1700000000500000000 + i * (int64_t)100000000;
     for (int k = 0; k < WIDTH * HEIGHT * 3; k++)
         pixels[k] = (uint8_t)(k * (i + 3) / 7);
-    const sk_msg_image image = {.header = {sk_msg_time_of(stamp), sk_msg_text_of("made_up")},
+    const sk_msg_image image = {.header = {sk_msg_time_of(stamp), sk_msg_text_of(frame_id)},
                                 .height = HEIGHT,
                                 .width = WIDTH,
                                 .encoding = sk_msg_text_of("rgb8"),
@@ -41,6 +46,7 @@ static sk_status make(const char *path, const char *kind, const char *how, sk_er
                               : strcmp(kind, "db3") == 0 ? SK_BAG_DB3
                                                          : SK_BAG_FOLDER,
                               &w, err));
+    eyes = strcmp(how, "eyes") == 0;
     const bool none = strcmp(how, "none") == 0, two = strcmp(how, "two") == 0;
     if (!none)
         SK_TRY_GOTO(sk_bag_writer_topic(w, "/camera/image_raw", type, &images, err));

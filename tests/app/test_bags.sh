@@ -9,7 +9,9 @@ maker=$SKITTER_TEST_BUILD/tests/make_bag
 cd "$work" || exit 1
 # six grey images of 64x48 in topic /camera/image_raw, 0.1 s apart from 2023-11-14T22:13:20.5Z
 "$maker" images.mcap mcap && "$maker" images.db3 db3 && "$maker" images folder || exit 1
-"$maker" two.mcap mcap two && "$maker" none.mcap mcap none && "$maker" killed.mcap mcap killed || exit 1
+"$maker" eyes.mcap mcap eyes && "$maker" two.mcap mcap two && "$maker" none.mcap mcap none && "$maker" killed.mcap mcap killed || exit 1
+# frame_ids FILE: whose eye saw the images, in the order of the messages; each once in a row
+frame_ids() { grep -a -o -E '(left|right)_eye_of_robot_0{299}7' "$1" | sed 's/_.*//' | uniq; }
 predict() { run predict "$@" -m "$model" -q --overwrite; }
 
 test_frames_come_with_their_stamps() {
@@ -96,6 +98,14 @@ test_results_as_bags() {
     cmp first.mcap later/results.mcap || fail "made later it differs" || return
     run track images.mcap -m "$model" -o tracked -f mcap -q --no-report
     expect_code 0 && expect_in "/skitter/tracks" "$(strings -a tracked/results.mcap 2>/dev/null || cat tracked/results.mcap)" || return
+    # every message has the frame_id of its own image, also where it is told later, from what was kept of the run
+    predict eyes.mcap -o eyes -f mcap && predict eyes.mcap -o eyes_later -f jsonl && predict eyes.mcap -o eyes_later -f mcap &&
+        run track eyes.mcap -m "$model" -o eyes_tracked -f mcap -q --no-report && expect_code 0 || return
+    cmp eyes/results.mcap eyes_later/results.mcap || fail "made later it differs" || return
+    for told in eyes eyes_tracked; do
+        frame_ids $told/results.mcap >$told.ids
+        cmp $told.ids <(printf '%s\n' left right left right) || fail "$told: $(cat $told.ids)" || return
+    done
     predict images.mcap -o bags --restart -f jsonl && [ ! -e bags/results.mcap ] && [ ! -e bags/rosbag2 ] ||
         fail "--restart leaves $(ls bags)"
 }

@@ -95,7 +95,7 @@ static void test_any_order(void **state)
                                     64, 65, 399, 64,  5,   330, 5,   5,   6,   120};
     uint64_t bits = 5;
     need_video();
-    assert_ok(sk_frame_reader_open(video, &reader, &err), &err);
+    assert_ok(sk_frame_reader_open(video, NULL, &reader, &err), &err);
     for (size_t i = 0; i < sizeof jumps / sizeof *jumps; i++)
         expect(reader, jumps[i]);
     for (int i = 0; i < 60; i++) {
@@ -118,7 +118,7 @@ static void test_pictures(void **state)
     sk_blob *one = NULL, *two = NULL, *small = NULL;
     int64_t given = -1;
     need_video();
-    assert_ok(sk_frame_reader_open(video, &reader, &err), &err);
+    assert_ok(sk_frame_reader_open(video, NULL, &reader, &err), &err);
     const sk_frame_wanted wanted = {.n = 10}, narrow = {.n = 10, .width = 32};
     assert_ok(sk_frame_reader_jpeg(reader, &wanted, &one, &given, &err), &err);
     assert_ok(sk_frame_reader_jpeg(reader, &wanted, &two, &given, &err), &err);
@@ -147,7 +147,7 @@ static void test_no_long_wait(void **state)
     static const int64_t jumps[] = {0, 370, 30, 399, 310, 311, 250, 249, 248, 120, 59, 58};
     int early = 0;
     need_video();
-    assert_ok(sk_frame_reader_open(video, &reader, &err), &err);
+    assert_ok(sk_frame_reader_open(video, NULL, &reader, &err), &err);
     for (size_t i = 0; i < sizeof jumps / sizeof *jumps; i++) {
         int64_t given = -1, before = -1;
         for (int asked = 0; given != jumps[i]; asked++) {
@@ -174,7 +174,7 @@ static void test_steps_back(void **state)
     sk_blob *jpeg = NULL;
     int64_t given = -1;
     need_video();
-    assert_ok(sk_frame_reader_open(video, &reader, &err), &err);
+    assert_ok(sk_frame_reader_open(video, NULL, &reader, &err), &err);
     for (int64_t n = 355; n > 340; n--) {
         const sk_frame_wanted wanted = {.n = n};
         assert_ok(sk_frame_reader_jpeg(reader, &wanted, &jpeg, &given, &err), &err);
@@ -198,9 +198,9 @@ static void test_what_is_none(void **state)
     (void)state;
     sk_error err = {0};
     sk_frame_reader *reader = NULL;
-    assert_int_equal(sk_frame_reader_open("rtsp://nowhere/1", &reader, &err), SK_ERR_UNSUPPORTED);
-    assert_int_equal(sk_frame_reader_open("-", &reader, &err), SK_ERR_UNSUPPORTED);
-    assert_int_not_equal(sk_frame_reader_open(test_missing("v.mp4"), &reader, &err), SK_OK);
+    assert_int_equal(sk_frame_reader_open("rtsp://nowhere/1", NULL, &reader, &err), SK_ERR_UNSUPPORTED);
+    assert_int_equal(sk_frame_reader_open("-", NULL, &reader, &err), SK_ERR_UNSUPPORTED);
+    assert_int_not_equal(sk_frame_reader_open(test_missing("v.mp4"), NULL, &reader, &err), SK_OK);
     assert_null(reader);
 }
 

@@ -43,14 +43,15 @@ static void put_channel(sk_text *file)
     put(file, 0, 4);
 }
 
-/* A chunk of UNPACKED bytes that are a few: one message, then nothing. */
+/* A chunk of UNPACKED bytes that are a few: one message. */
 static void pack_chunk(uint8_t **packed, size_t *bytes)
 {
     sk_error err = {0};
     uint8_t *records = calloc(1, UNPACKED);
     assert_non_null(records);
     records[0] = SK_MCAP_MESSAGE;
-    records[1] = 22 + 4;
+    for (int i = 0; i < 4; i++) /* all the rest of it */
+        records[1 + i] = (uint8_t)((UNPACKED - 9) >> 8 * i);
     records[9] = 1; /* the channel */
     assert_ok(sk_pack(SK_PACKING_ZSTD, records, UNPACKED, packed, bytes, &err), &err);
     free(records);

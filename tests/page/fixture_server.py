@@ -117,6 +117,10 @@ def answer(method, path, query, body):
         return {"videos": ["/data/fish.mp4"], "models": ["/data/boxes.pt"], "runs": ["/data/run1"]}
     if path == "probe":
         name = one("path")
+        if name.endswith(".mcap"):
+            topic = one("topic") or "/left/image_raw"
+            return {"kind": "video", "video": {"frames": FRAMES if "left" in topic else 7, "fps": 30, "width": WIDTH, "height": HEIGHT, "seconds": 1, "topic": topic,
+                    "topics": [{"name": n, "type": "sensor_msgs/msg/Image", "images": i} for n, i in (("/left/image_raw", FRAMES), ("/right/image_raw", 7))]}}
         if name.endswith(".mp4"):
             return {"kind": "video", "video": {"frames": FRAMES, "fps": 30, "width": WIDTH, "height": HEIGHT, "seconds": FRAMES / 30}}
         if name.endswith(".pt") or name.endswith("sleap"):

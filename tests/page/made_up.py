@@ -273,6 +273,22 @@ def pasted(v):
     b.until("taken", "!document.querySelector('#pose_model').hasAttribute('aria-invalid')")
 
 
+def topics(v):
+    """a bag with images of several cameras: the topic is chosen, and is the run's"""
+    b = v.browser
+    v.go("track")
+    b.until_text("What to run")
+    b.put(".path input", "/data/two.mcap")
+    b.until("topics", "document.querySelector('[data-front=topic]')?.checkVisibility() && document.querySelector('[data-front=topic]').options.length === 2")
+    v.expect("/right/image_raw (7 images, Image)" in b.script("return document.querySelector('[data-front=topic]').innerText"), "names and counts")
+    b.script("const l = document.querySelector('[data-front=topic]'); l.value = '/right/image_raw'; l.dispatchEvent(new Event('change', {bubbles: true}));")
+    b.until("its images", "document.querySelector('input[type=range]').max === '6'")
+    b.until("its run", "Object.values(localStorage).join().includes('\"topic\":\"/right/image_raw\"')")
+    b.put(".path input", "/data/fish.mp4")
+    b.until("a video", "!document.querySelector('[data-front=topic]').checkVisibility()")
+    b.until("without a topic", "!Object.values(localStorage).join().includes('image_raw')")
+
+
 def no_picture(v):
     """a frame that cannot be read says so in its place"""
     b = v.browser
@@ -347,5 +363,5 @@ def stranger(v):
 if __name__ == "__main__":
     visit.needed()
     server, url = fixture_server.start()
-    sys.exit(visit.run(lambda: visit.Visit("made_up", url), [gating, reset_notice, same_runtime, lock, views, checker, steady, keyboard, shortcuts, in_step, beside_the_original, dropped, pasted, no_picture,
+    sys.exit(visit.run(lambda: visit.Visit("made_up", url), [gating, reset_notice, same_runtime, lock, views, checker, steady, keyboard, shortcuts, in_step, beside_the_original, dropped, pasted, topics, no_picture,
                                                                               exporting, two_animals, stranger]))

@@ -27,8 +27,8 @@ export function cleaned(text) {
     }
 }
 
-/* wants: kinds of files; unfit(facts): why it cannot be this one after all, or null; recent(): paths; onfacts(facts | null, path) */
-export function path_field({label, why, title, wants, unfit, recent, value, onfacts}) {
+/* wants: kinds of files; unfit(facts): why it cannot be this one after all, or null; recent(): paths; topic(): which images of the bag that is there from the beginning; onfacts(facts | null, path) */
+export function path_field({label, why, title, wants, unfit, recent, value, topic, onfacts}) {
     const id = fresh_id('path');
     const names = h('datalist', {id: `${id}_list`});
     const input = h('input', {type: 'text', id, value, list: names.id, spellcheck: 'false', autocomplete: 'off', 'aria-describedby': `${id}_facts`, placeholder: t('path.placeholder')});
@@ -54,7 +54,7 @@ export function path_field({label, why, title, wants, unfit, recent, value, onfa
         }
         fill(facts, t('path.looking'));
         try {
-            const found = await api.probe(path, mine.signal);
+            const found = await api.probe(path, mine.signal, path === value ? topic?.() : undefined);
             if (mine.signal.aborted) return;
             if (!wants.includes(found.kind)) throw new Error(t('path.other', {wanted: wants.map((w) => t(`kind.${w}`)).join(', '), kind: t(`kind.${found.kind}`)}));
             const lack = unfit?.(found);

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fields that both workspaces have, and how a workspace is laid out. */
-import {h, field, tabs} from './dom.js';
+import {h, field, fill, tabs} from './dom.js';
+import {api} from './api.js';
+import {complain} from './notices.js';
 import {path_field, dropped} from './path_field.js';
 import {recent_of} from './recent.js';
 import {t} from './texts.js';
 
 /* The video, typed, browsed, or dropped on the stage. then(facts): it was looked at. */
 export function video_field(s, work, then) {
-    const video = path_field({label: t('track.video'), why: t('track.video_why'), title: t('track.choose_video'), wants: ['video', 'images', 'image'],
+    const topic = topic_choice(s, (found, path) => { work.show_video(found, path); then(found); });
+    const video = path_field({topic: () => s.values.topic, label: t('track.video'), why: t('track.video_why'), title: t('track.choose_video'), wants: ['video', 'images', 'image'],
         recent: () => recent_of('videos'), value: s.video, onfacts(found, path) {
+            if (path !== s.video) delete s.values.topic; /* another video has others */
             s.video = path;
+            topic.offer(found, path);
             work.show_video(found, path);
             then(found);
         }});
@@ -20,7 +25,33 @@ export function video_field(s, work, then) {
         if (path) video.set(path);
         else video.open_browser(name);
     });
+    video.element.append(topic.element);
     return video;
+}
+
+/* Which images of a bag, where several topics have some: the run's --topic. */
+function topic_choice(s, then) {
+    const list = h('select', {data: {front: 'topic'}});
+    const element = field(t('track.topic'), list, t('track.topic_why'));
+    let path = '';
+    element.hidden = true;
+    list.addEventListener('change', async () => {
+        s.values.topic = list.value;
+        try {
+            then(await api.probe(path, undefined, list.value), path);
+        } catch (error) {
+            complain(error);
+        }
+    });
+    return {element, offer(found, at) {
+        const topics = found?.video?.topics ?? [];
+        path = at;
+        element.hidden = topics.length < 2;
+        if (topics.length < 2) delete s.values.topic;
+        else s.values.topic = found.video.topic;
+        fill(list, topics.map((one) => h('option', {value: one.name}, t('track.topic_of', {name: one.name, images: one.images, type: one.type.replace(/^.*\//, '')}))));
+        list.value = s.values.topic ?? '';
+    }};
 }
 
 export function model_field(label, why, value, onfacts, unfit) {

@@ -131,7 +131,7 @@ export function workspace({command, words, wish, wishes, missing, extra_draw, on
             found = null;
             const v = facts?.video;
             stage.open(v ? {frames: Math.max(1, v.frames), width: v.width, height: v.height, fps: v.fps, label: t('stage.label'),
-                url: (n, within) => api.frame_url(path, n, 1280, within),
+                url: (n, within) => api.frame_url(path, n, 1280, within, v.topic),
                 draw(c, n, unit) {
                     extra_draw?.(c, unit);
                     if (found && found.frame === n) found.instances.forEach((one, i) => draw_animal(c, one, i, {unit, skeleton: found.skeleton}));

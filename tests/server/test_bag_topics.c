@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/asking.h"
+
+#include "formats/ros_messages.h"
+#include "formats/rosbag.h"
+
+/* A bag with images of several cameras: the page is told of them, and shows those that were chosen. */
+
+static void write_bag(const char *path)
+{
+    static uint8_t pixels[32 * 24 * 3];
+    static const char *const names[] = {"/left/image_raw", "/right/image_raw"};
+    sk_error err = {0};
+    sk_bag_writer *writer = NULL;
+    sk_cdr_writer cdr = {0};
+    size_t topics[2];
+    assert_ok(sk_bag_writer_open(path, SK_BAG_MCAP, &writer, &err), &err);
+    for (int k = 0; k < 2; k++)
+        assert_ok(sk_bag_writer_topic(writer, names[k], sk_msg_type_find("sensor_msgs/msg/Image"), &topics[k],
+                                      &err),
+                  &err);
+    for (int i = 0; i < 5; i++)
+        for (int k = 0; k < 2 && (k == 0 || i < 3); k++) {
+            memset(pixels, k ? 250 : 5, sizeof pixels);
+            const sk_msg_image image = {
+                .header = {sk_msg_time_of(1700000000000000000 + i), sk_msg_text_of("eye")},
+                .height = 24,
+                .width = 32,
+                .encoding = sk_msg_text_of("rgb8"),
+                .step = 32 * 3,
+                .data = {pixels, sizeof pixels}};
+            assert_ok(sk_msg_encode(&sk_msg_image_layout, &image, &cdr, &err), &err);
+            assert_ok(sk_bag_writer_write(writer, topics[k], 1700000000000000000 + i * 40000000, cdr.data,
+                                          cdr.length, &err),
+                      &err);
+        }
+    assert_ok(sk_bag_writer_finish(&writer, &err), &err);
+    sk_cdr_writer_free(&cdr);
+}
+
+static void contains(const char *target, int code, const char *wanted)
+{
+    char *text = NULL;
+    assert_int_equal(get(target, &text), code);
+    if (!strstr(text, wanted))
+        fail_msg("%s: '%s' is not in %s", target, wanted, text);
+    sk_free(text);
+}
+
+static void topics_are_offered(void **state)
+{
+    (void)state;
+    write_bag(place("root/two.mcap"));
+    contains("/api/v1/probe?path=two.mcap", 200, "\"frames\":5");
+    contains("/api/v1/probe?path=two.mcap", 200, "\"topic\":\"/left/image_raw\"");
+    contains("/api/v1/probe?path=two.mcap", 200,
+             "{\"name\":\"/right/image_raw\",\"type\":\"sensor_msgs/msg/Image\",\"images\":3}");
+    contains("/api/v1/probe?path=two.mcap&topic=/right/image_raw", 200, "\"frames\":3");
+    contains("/api/v1/probe?path=two.mcap&topic=/none", 404, "/left/image_raw");
+}
+
+static void pictures_are_those_of_the_topic(void **state)
+{
+    char *left = NULL, *right = NULL;
+    (void)state;
+    write_bag(place("root/two.mcap"));
+    assert_int_equal(get("/api/v1/frame?source=two.mcap&n=1&topic=/left/image_raw", &left), 200);
+    assert_int_equal(get("/api/v1/frame?source=two.mcap&n=1&topic=/right/image_raw", &right), 200);
+    assert_int_equal(get("/api/v1/frame?source=two.mcap&n=4&topic=/left/image_raw", NULL), 200);
+    assert_int_equal(get("/api/v1/frame?source=two.mcap&n=4&topic=/right/image_raw", NULL), 404);
+    assert_int_not_equal(get("/api/v1/frame?source=two.mcap&n=1", NULL), 200);
+    sk_free(left);
+    sk_free(right);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(topics_are_offered, open_asked, close_asked),
+        cmocka_unit_test_setup_teardown(pictures_are_those_of_the_topic, open_asked, close_asked)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
