@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Engines in libraries of their own, built on demand: ninja plugin_cuda (make plugin-cuda), where nvcc is found.
 option(SKITTER_PLUGINS "Offer the engine plugins whose compilers are found" ON)
-set(SKITTER_CUDA_ARCH "90a" CACHE STRING "GPUs the CUDA plugin is built for: 90a (quick), or all (sm_80, sm_89, sm_90a, PTX)")
+set(SKITTER_CUDA_ARCH "90a" CACHE STRING "GPUs the CUDA plugin is built for: 90a (quick), several by commas, or all that nvcc knows of 80, 86, 89, 90a, 100, 120, and PTX")
 find_program(SKITTER_NVCC nvcc HINTS /usr/local/cuda/bin)
 
 if(SKITTER_PLUGINS AND SKITTER_NVCC AND NOT SKITTER_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
@@ -12,12 +12,10 @@ if(SKITTER_PLUGINS AND SKITTER_NVCC AND NOT SKITTER_SANITIZE AND NOT CMAKE_CROSS
         ${cuda_root}/lib NO_CACHE)
 endif()
 if(SKITTER_CUDART)
-    if(SKITTER_CUDA_ARCH STREQUAL "all")
-        set(cuda_arch -gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_89,code=sm_89
-            -gencode=arch=compute_90a,code=sm_90a -gencode=arch=compute_90,code=compute_90)
-    else()
-        set(cuda_arch -gencode=arch=compute_${SKITTER_CUDA_ARCH},code=sm_${SKITTER_CUDA_ARCH})
-    endif()
+    include(cmake/CudaArch.cmake)
+    execute_process(COMMAND ${SKITTER_NVCC} --list-gpu-arch OUTPUT_VARIABLE cuda_known OUTPUT_STRIP_TRAILING_WHITESPACE)
+    string(REPLACE "\n" ";" cuda_known "${cuda_known}")
+    sk_cuda_arch(cuda_arch "${SKITTER_CUDA_ARCH}" "${cuda_known}")
     set(cuda_objects "")
     file(GLOB cuda_kernels CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/engines/cuda/*.cu)
     foreach(source ${cuda_kernels})

@@ -53,7 +53,9 @@ static inline int32_t gpu_bits(uint32_t word)
 }
 #include "engines/cuda/found_element.h"
 
-int gpu_emulate_major = 9; /* tests may change these two */
+int gpu_emulate_major = 9; /* tests may change these */
+int gpu_emulate_minor;
+int gpu_emulate_shared = 227 * 1024; /* bytes a block may have */
 int gpu_emulate_fail_alloc;
 int gpu_emulate_simple;   /* 1: a device without tensor-core kernels, as AMD's are to us */
 int gpu_emulate_pinned;   /* 1: what callers hand in is pinned memory */
@@ -107,8 +109,9 @@ int gpu_device_about(int32_t device, gpu_device_info *out)
     *out = (gpu_device_info){.name = "emulated",
                              .memory = 1u << 30,
                              .major = gpu_emulate_major,
+                             .minor = gpu_emulate_minor,
                              .sms = 4,
-                             .shared_bytes = 227 * 1024};
+                             .shared_bytes = gpu_emulate_shared};
     return device == 0 ? 0 : 101;
 }
 int gpu_use(int32_t device)
@@ -287,12 +290,17 @@ int gpu_has_tiles(void)
 {
     return !gpu_emulate_simple;
 }
+/* What this card refuses: more shared memory than it has, instructions and clusters of others. */
+static bool is_beyond(const gpu_config *config, int32_t shared_bytes)
+{
+    return shared_bytes > gpu_emulate_shared ||
+           (config && config->wgmma && (gpu_emulate_major != 9 || gpu_emulate_minor != 0)) ||
+           (config && config->split > 1 && gpu_emulate_major < 9);
+}
 int gpu_occupancy(const gpu_config *config, int32_t shared_bytes, int32_t *blocks)
 {
-    (void)config;
-    (void)shared_bytes;
     *blocks = 2;
-    return 0;
+    return is_beyond(config, shared_bytes);
 }
 
 static float finish(float sum, const void *residual, int64_t at, int32_t type, int32_t before, int32_t act,
@@ -469,6 +477,8 @@ static void run(const gpu_launch *launch)
 
 int gpu_launch_step(const gpu_launch *launch, gpu_stream *stream)
 {
+    if (is_beyond(launch->config, launch->shared_bytes))
+        return 1;
     if (!recording) {
         run(launch);
         return 0;
