@@ -35,8 +35,9 @@ static sk_pool *called(sk_copiers *c)
     sk_error ignored = {0};
     const int32_t sharers = c->sharers > 1 ? c->sharers : 1;
     settings.threads = c->threads > 0 ? c->threads : sk_cpu_usable_cores() / 4 / sharers;
-    if (settings.threads > MOST)
-        settings.threads = MOST;
+    const int32_t most = c->most > 0 ? c->most : MOST;
+    if (settings.threads > most)
+        settings.threads = most;
     c->alone = settings.threads < 2 || sk_pool_open(&settings, &c->team, &ignored) != SK_OK;
     return c->team;
 }

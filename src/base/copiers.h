@@ -12,6 +12,7 @@
 typedef struct sk_copiers {
     /* Set before the first use: threads with the caller, at most 4; 0 = a quarter of the usable cores, shared among this many. */
     int32_t threads, sharers;
+    int32_t most; /* threads at most, where what they do is more than copying; 0: the 4 */
     sk_pool *team;
     bool alone; /* there is no team, and will be none */
 } sk_copiers;

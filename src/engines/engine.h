@@ -261,6 +261,9 @@ sk_status sk_session_profile(sk_session *session, sk_profile_row *rows, int32_t 
 /* For engines: value = (u8 * scale - mean) / std from a picture batch into a dense NCHW tensor. */
 void sk_input_unpack_u8(const sk_session_input *input, const sk_session_settings *settings,
                         const sk_shape *shape, float *nchw);
+/* Rows [first, end) of it, those of all pictures counted through. */
+void sk_input_unpack_u8_rows(const sk_session_input *input, const sk_session_settings *settings,
+                             const sk_shape *shape, int64_t first, int64_t end, float *nchw);
 
 /* The engine that an ONNX Runtime execution provider ("CUDA", "TensorrtExecutionProvider") belongs to. */
 sk_status sk_engine_of_provider(const char *provider, const char **engine, sk_error *err) SK_MUST_CHECK;

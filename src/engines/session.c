@@ -455,7 +455,13 @@ size_t sk_frame_fit_bytes(const sk_frame_fit *fit)
 void sk_input_unpack_u8(const sk_session_input *input, const sk_session_settings *settings,
                         const sk_shape *shape, float *nchw)
 {
-    int64_t n = shape->dim[0], c = shape->dim[1], h = shape->dim[2], w = shape->dim[3];
+    sk_input_unpack_u8_rows(input, settings, shape, 0, shape->dim[0] * shape->dim[2], nchw);
+}
+
+void sk_input_unpack_u8_rows(const sk_session_input *input, const sk_session_settings *settings,
+                             const sk_shape *shape, int64_t first, int64_t end, float *nchw)
+{
+    int64_t c = shape->dim[1], h = shape->dim[2], w = shape->dim[3];
     ptrdiff_t row = input->row_bytes ? input->row_bytes : (ptrdiff_t)(w * c);
     ptrdiff_t picture = input->picture_bytes ? input->picture_bytes : row * (ptrdiff_t)h;
     /* 256 values a channel are worked out once; a pixel is then a look-up instead of a conversion, a product and a sum on
@@ -465,12 +471,11 @@ void sk_input_unpack_u8(const sk_session_input *input, const sk_session_settings
         float value[256];
         for (int v = 0; v < 256; v++)
             value[v] = (float)v * gain - shift;
-        for (int64_t i = 0; i < n; i++)
-            for (int64_t y = 0; y < h; y++) {
-                const uint8_t *from = (const uint8_t *)input->data + i * picture + y * row + k;
-                float *to = nchw + ((i * c + k) * h + y) * w;
-                for (int64_t x = 0; x < w; x++)
-                    to[x] = value[from[x * c]];
-            }
+        for (int64_t i = first; i < end; i++) {
+            const uint8_t *from = (const uint8_t *)input->data + i / h * picture + i % h * row + k;
+            float *to = nchw + ((i / h * c + k) * h + i % h) * w;
+            for (int64_t x = 0; x < w; x++)
+                to[x] = value[from[x * c]];
+        }
     }
 }

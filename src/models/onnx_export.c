@@ -196,58 +196,16 @@ static sk_status describe_ends(export_job *job)
     return s->dynamic_batch || s->dynamic_size ? free_dimensions(job, outputs) : SK_OK;
 }
 
-/* --- float32 at the ends of a float16 network --- */
-
-/* A graph with a cast after the input and before each output; with `half` all else becomes float16. The
- * casts are added to the tree, after the graph was written between renamed ends. */
-static sk_status add_end_casts(export_job *job, const char *inner_input, const char *const *inner_outputs)
-{
-    sk_onnx_graph *g = &job->onnx->graph;
-    int32_t n = g->n_nodes + 1 + g->n_outputs;
-    sk_onnx_node *nodes = sk_arena_alloc(job->onnx->arena, (size_t)n * sizeof *nodes);
-    const char **names = sk_arena_alloc(job->onnx->arena, 2 * (size_t)(1 + g->n_outputs) * sizeof *names);
-    sk_onnx_attr *attrs = sk_arena_alloc(job->onnx->arena, 2 * sizeof *attrs);
-    if (!nodes || !names || !attrs)
-        return sk_fail_memory(job->err, (size_t)n * sizeof *nodes);
-    attrs[0] = sk_ex_attr_int("to", sk_onnx_type_of(SK_DTYPE_F16));
-    attrs[1] = sk_ex_attr_int("to", sk_onnx_type_of(SK_DTYPE_F32));
-    names[0] = g->inputs[0].name;
-    names[1] = inner_input;
-    nodes[0] = (sk_onnx_node){"Cast", "", "narrow_input", 1, 1, 1, &names[0], &names[1], &attrs[0]};
-    memcpy(nodes + 1, g->nodes, (size_t)g->n_nodes * sizeof *nodes);
-    for (int32_t i = 0; i < g->n_outputs; i++) {
-        bool widen = g->outputs[i].dtype == SK_DTYPE_F32;
-        names[2 + 2 * i] = inner_outputs[i];
-        names[3 + 2 * i] = g->outputs[i].name;
-        nodes[1 + g->n_nodes + i] =
-            (sk_onnx_node){widen ? "Cast" : "Identity", "",       "", 1, 1, widen ? 1 : 0, &names[2 + 2 * i],
-                           &names[3 + 2 * i],           &attrs[1]};
-    }
-    g->nodes = nodes;
-    g->n_nodes = n;
-    return SK_OK;
-}
-
 static sk_status write_graph(export_job *job)
 {
-    sk_onnx_graph *g = &job->onnx->graph;
-    const char *input = g->inputs[0].name, *outputs[32];
-    bool casts = job->settings.half && !job->settings.half_io && g->inputs[0].dtype == SK_DTYPE_F32;
-    for (int32_t i = 0; i < g->n_outputs; i++) {
+    const sk_onnx_graph *g = &job->onnx->graph;
+    const char *outputs[32];
+    if (job->settings.half && !job->settings.half_io && g->inputs[0].dtype == SK_DTYPE_F32)
+        return sk_onnx_from_graph_half(job->graph, job->settings.opset, job->onnx, job->err);
+    for (int32_t i = 0; i < g->n_outputs; i++)
         outputs[i] = g->outputs[i].name;
-        if (casts) {
-            char text[256];
-            snprintf(text, sizeof text, "half/%.240s", g->outputs[i].name);
-            outputs[i] = sk_arena_strdup(job->onnx->arena, text);
-            if (!outputs[i])
-                return sk_fail_memory(job->err, sizeof text);
-        }
-    }
-    if (casts)
-        input = "half/images";
-    SK_TRY(sk_onnx_from_graph(job->graph, job->settings.opset, job->settings.half != 0, &input, outputs,
-                              job->onnx, job->err));
-    return casts ? add_end_casts(job, input, outputs) : SK_OK;
+    return sk_onnx_from_graph(job->graph, job->settings.opset, job->settings.half != 0, &g->inputs[0].name,
+                              outputs, job->onnx, job->err);
 }
 
 static sk_status fill_header(export_job *job)

@@ -35,6 +35,9 @@ typedef struct sk_exporter {
 sk_status sk_onnx_from_graph(const sk_graph *graph, int32_t opset, bool half, const char *const *input_names,
                              const char *const *output_names, sk_onnx_model *model,
                              sk_error *err) SK_MUST_CHECK;
+/* The same in float16 between ends that stay float32; the names are those of the model's described inputs and outputs. */
+sk_status sk_onnx_from_graph_half(const sk_graph *graph, int32_t opset, sk_onnx_model *model,
+                                  sk_error *err) SK_MUST_CHECK;
 /* How a type of the graph is written. */
 sk_dtype sk_onnx_written_type(sk_dtype dtype, bool half);
 /* Types of all values of a graph that may not be specialised; `types` has room for n_values. */

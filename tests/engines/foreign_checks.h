@@ -315,7 +315,7 @@ static void test_refused_settings(void **state)
     sk_graph *g = named_graph(&shape);
     sk_session *s = NULL;
     sk_session_settings settings = foreign_settings(1);
-    settings.precision = SK_PRECISION_F16;
+    settings.precision = FOREIGN_REFUSES;
     assert_int_equal(sk_session_open(sk_engine_find(FOREIGN_ENGINE), g, &shape, 1, &settings, &s, &err),
                      SK_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, "f32"));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define FOREIGN_ENGINE "openvino"
+#define FOREIGN_ENGINE  "openvino"
+#define FOREIGN_REFUSES SK_PRECISION_F16 /* of graphs: its f16 is a file's */
 #include "foreign_checks.h"
 
 /* OpenVINO through its C interface; and libraries that are not OpenVINO. */

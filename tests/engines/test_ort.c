@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define FOREIGN_ENGINE "onnx_cpu"
+#define FOREIGN_ENGINE  "onnx_cpu"
+#define FOREIGN_REFUSES SK_PRECISION_I8
 #include "foreign_checks.h"
+#include "engines/foreign/foreign.h"
+#include "engines/ort/ort_explain.h"
 #include "engines/ort/ort_preload.h"
+#include "formats/onnx.h"
 #include "graph/builder.h"
 
 #include <dlfcn.h>
@@ -235,6 +239,153 @@ static void test_slots_on_a_device(void **state)
     assert_int_equal(ended, 0);
 }
 
+/* A graph without a file in f16: float16 inside, float32 at the ends. */
+static void test_halves(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_shape shape;
+    sk_graph *g = named_graph(&shape), *fixed = NULL;
+    sk_onnx_model *onnx = NULL;
+    uint8_t *bytes = NULL;
+    size_t length = 0;
+    int32_t halves = 0;
+    assert_ok(sk_graph_specialise(g, &shape, 1, &fixed, &err), &err);
+    assert_ok(sk_foreign_onnx(fixed, true, &bytes, &length, &err), &err);
+    assert_ok(sk_onnx_read(bytes, length, "half", NULL, &onnx, &err), &err);
+    const sk_onnx_graph *o = &onnx->graph;
+    assert_int_equal(o->inputs[0].dtype, SK_DTYPE_F32);
+    for (int32_t i = 0; i < o->n_outputs; i++)
+        assert_int_equal(o->outputs[i].dtype, SK_DTYPE_F32);
+    for (int32_t i = 0; i < o->n_initializers; i++)
+        halves += o->initializers[i].dtype == SK_DTYPE_F16;
+    assert_true(halves > 0);
+    assert_string_equal(o->nodes[0].op, "Cast");
+    assert_string_equal(o->nodes[o->n_nodes - 1].op, "Cast");
+    sk_onnx_close(&onnx);
+    sk_free(bytes);
+    sk_graph_close(&fixed);
+    sk_graph_close(&g);
+}
+
+/* … and the library runs it. */
+static void test_halves_run(void **state)
+{
+    (void)state;
+    foreign_or_skip();
+    sk_shape shape;
+    sk_graph *g = named_graph(&shape);
+    float *x = foreign_input(&shape, 4);
+    sk_error err = {0};
+    sk_session *sessions[2];
+    sk_tensor outputs[2][8];
+    const sk_session_input in = {.data = x};
+    for (int k = 0; k < 2; k++) {
+        sk_session_settings s = foreign_settings(1);
+        s.precision = k ? SK_PRECISION_F16 : SK_PRECISION_F32;
+        sessions[k] = foreign_open(FOREIGN_ENGINE, g, &shape, &s);
+        assert_ok(sk_session_run(sessions[k], &in, 1, outputs[k], 8, &err), &err);
+    }
+    double sum = 0, off = 0;
+    for (int64_t i = 0; i < sk_shape_count(&outputs[0][0].shape); i++) {
+        const double a = (double)((const float *)outputs[0][0].data)[i],
+                     b = (double)((const float *)outputs[1][0].data)[i];
+        sum += a * a;
+        off += (a - b) * (a - b);
+    }
+    if (!(off > 0 && sqrt(off) < 0.01 * sqrt(sum))) /* another precision, and no other network */
+        fail_msg("differs by %g of %g", sqrt(off), sqrt(sum));
+    for (int k = 0; k < 2; k++)
+        sk_session_close(&sessions[k]);
+    free(x);
+    sk_graph_close(&g);
+}
+
+/* Rows that several turn into floats are those that one does. */
+static void test_shared_unpacking(void **state)
+{
+    (void)state;
+    enum { N = 3, H = 17, W = 20, C = 3 };
+    static uint8_t bytes[N * H * W * C];
+    static float whole[N * C * H * W], shared[N * C * H * W];
+    sk_session_settings s = sk_session_defaults();
+    const sk_shape shape = sk_shape_of(4, N, C, H, W);
+    const sk_session_input input = {.data = bytes};
+    random_source r = {8};
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)random_next(&r);
+    s.mean[1] = 0.25f;
+    s.std[2] = 0.5f;
+    sk_input_unpack_u8(&input, &s, &shape, whole);
+    memset(shared, 0xff, sizeof shared);
+    for (int64_t at = 0; at < N * H; at += 10)
+        sk_input_unpack_u8_rows(&input, &s, &shape, at, at + 10 < N * H ? at + 10 : N * H, shared);
+    assert_memory_equal(whole, shared, sizeof whole);
+    for (int k = 0; k < C; k++) /* the first pixel of the second picture */
+        assert_true(fabsf(whole[((C + k) * H) * W] - ((float)bytes[H * W * C + k] * (1.0f / 255) - s.mean[k]) /
+                                                         s.std[k]) < 1e-6f);
+}
+
+/* Texts as glibc's loader, CUDA, cuDNN and ONNX Runtime write them, and the words that must be in what a person reads. */
+static void test_wrong_combinations(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int cuda_here;
+        const char *words[4];
+    } cases[] = {
+        {"Failed to load library libonnxruntime_providers_cuda.so with error: libcublasLt.so.12: cannot open "
+         "shared object file: No such file or directory",
+         13,
+         {"cuBLAS of CUDA 12", "This machine has CUDA 13: the wheel is CUDA 12's", "pip install",
+          "libcublasLt.so.12"}},
+        {"Failed to load library libonnxruntime_providers_cuda.so with error: libcublasLt.so.13: cannot open "
+         "shared object file: No such file or directory",
+         0,
+         {"cuBLAS of CUDA 13", "pip install", "libcublasLt.so.13", "ldconfig"}},
+        {"libcudnn.so.9: cannot open shared object file: No such file or directory",
+         13,
+         {"cuDNN 9", "libcudnn.so.9 is not on this machine", "[cuda,cudnn]", "pip"}},
+        {"Failed to load library libonnxruntime_providers_cuda.so with error: "
+         "libonnxruntime_providers_cuda.so: cannot open shared object file: No such file or directory",
+         13,
+         {"for processors", "pip uninstall onnxruntime", "onnxruntime-gpu", "no CUDA provider"}},
+        {"libcuda.so.1: cannot open shared object file: No such file or directory",
+         0,
+         {"driver", "libcuda.so.1", "container", "install"}},
+        {"/x/libonnxruntime_providers_cuda.so: undefined symbol: cudnnBackendPopulateCudaGraph, version "
+         "libcudnn_graph.so.9",
+         13,
+         {"cuDNN", "another version", "cudnnBackendPopulateCudaGraph", "LD_LIBRARY_PATH"}},
+        {"/usr/lib/libcublas.so.13: version `libcublasLt.so.13' not found (required by libcublas.so.13)",
+         13,
+         {"cuBLAS of CUDA 13", "another version", "pip install", "LD_LIBRARY_PATH"}},
+        {"/lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found",
+         0,
+         {"GLIBC_2.38", "newer system", "older onnxruntime-gpu", "ONNX Runtime"}},
+        {"CUDNN failure 1002: CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH ; GPU=0",
+         13,
+         {"two versions of cuDNN", "mixed", "LD_LIBRARY_PATH", "pip"}},
+        {"CUDA failure 35: CUDA driver version is insufficient for CUDA runtime version ; GPU=-1",
+         13,
+         {"driver is older", "nvidia-smi", "update", "onnxruntime-gpu"}},
+        {"CUDA failure 209: no kernel image is available for execution on the device",
+         13,
+         {"no code for this GPU", "onnxruntime-gpu", "runtime cuda", "version"}},
+    };
+    char meaning[1024];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_true(ort_explain(cases[i].text, cases[i].cuda_here, meaning, sizeof meaning));
+        for (int k = 0; k < 4; k++)
+            if (!strstr(meaning, cases[i].words[k]))
+                fail_msg("'%s' is not in: %s", cases[i].words[k], meaning);
+    }
+    assert_null(strstr(meaning, "This machine has")); /* where it is not about CUDA's version */
+    assert_false(ort_explain("the model was refused: node 5 has no kernel", 13, meaning, sizeof meaning));
+    assert_false(ort_explain("", 13, meaning, sizeof meaning));
+}
+
 static void test_a_library_is_missing(void **state)
 {
     (void)state;
@@ -272,10 +423,14 @@ int main(void)
         cmocka_unit_test(test_folder_search),
         cmocka_unit_test(test_devices),
         cmocka_unit_test(test_slots_on_a_device),
+        cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_shared_unpacking),
+        cmocka_unit_test(test_wrong_combinations),
         cmocka_unit_test(test_a_library_is_missing),
         cmocka_unit_test(test_providers), /* before a library is loaded here */
         cmocka_unit_test(test_refused_settings),
         cmocka_unit_test(test_named_graph),
+        cmocka_unit_test(test_halves_run),
         cmocka_unit_test(test_random_graphs),
         cmocka_unit_test(test_pictures),
         cmocka_unit_test(test_slots),

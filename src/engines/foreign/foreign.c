@@ -37,7 +37,7 @@ static sk_status describe_end(const sk_graph *graph, bool output, int32_t index,
     return SK_OK;
 }
 
-static sk_status fill_model(const sk_graph *graph, sk_onnx_model *onnx, sk_error *err)
+static sk_status fill_model(const sk_graph *graph, bool half, sk_onnx_model *onnx, sk_error *err)
 {
     const char *in[SK_SESSION_MAX_INPUTS], *out[SK_SESSION_MAX_OUTPUTS];
     sk_onnx_value *ins = sk_arena_alloc(onnx->arena, SK_SESSION_MAX_INPUTS * sizeof *ins);
@@ -60,10 +60,11 @@ static sk_status fill_model(const sk_graph *graph, sk_onnx_model *onnx, sk_error
     onnx->graph.n_inputs = graph->n_inputs;
     onnx->graph.outputs = outs;
     onnx->graph.n_outputs = graph->n_outputs;
-    return sk_onnx_from_graph(graph, OPSET, false, in, out, onnx, err);
+    return half ? sk_onnx_from_graph_half(graph, OPSET, onnx, err)
+                : sk_onnx_from_graph(graph, OPSET, false, in, out, onnx, err);
 }
 
-sk_status sk_foreign_onnx(const sk_graph *graph, uint8_t **bytes, size_t *length, sk_error *err)
+sk_status sk_foreign_onnx(const sk_graph *graph, bool half, uint8_t **bytes, size_t *length, sk_error *err)
 {
     sk_graph *copy = NULL;
     sk_onnx_model *onnx = NULL;
@@ -72,7 +73,7 @@ sk_status sk_foreign_onnx(const sk_graph *graph, uint8_t **bytes, size_t *length
     SK_TRY_GOTO(sk_graph_fold_batch_norm(copy, err));
     SK_TRY_GOTO(sk_graph_remove_dead(copy, err));
     SK_TRY_GOTO(sk_onnx_create(&onnx, err));
-    SK_TRY_GOTO(fill_model(copy, onnx, err));
+    SK_TRY_GOTO(fill_model(copy, half, onnx, err));
     SK_TRY_GOTO(sk_onnx_write(onnx, bytes, length, err));
 done:
     sk_onnx_close(&onnx);
@@ -98,7 +99,7 @@ sk_status sk_foreign_model_open(const sk_graph *graph, const sk_session_settings
         out->length = a->length;
         return SK_OK;
     }
-    SK_TRY(sk_foreign_onnx(graph, &out->owned, &out->length, err));
+    SK_TRY(sk_foreign_onnx(graph, settings->precision == SK_PRECISION_F16, &out->owned, &out->length, err));
     out->bytes = out->owned;
     return SK_OK;
 }
@@ -156,12 +157,15 @@ sk_status sk_foreign_alloc(sk_foreign_session *s, const sk_graph *graph, const s
     for (int32_t i = 0; i < graph->n_outputs; i++)
         info->outputs[i].data = s->outputs[0][i].data;
     info->threads = settings->threads > 0 ? settings->threads : sk_cpu_usable_cores();
+    s->copiers.threads = settings->threads > 0 ? settings->threads : (sk_cpu_usable_cores() + 1) / 2;
+    s->copiers.most = 8;
     info->weight_bytes = (size_t)sk_graph_parameters(graph) * sizeof(float);
     return SK_OK;
 }
 
 void sk_foreign_free(sk_foreign_session *s)
 {
+    sk_copiers_close(&s->copiers);
     for (int32_t k = 0; k < SK_SESSION_MAX_SLOTS; k++) {
         for (int32_t i = 0; i < SK_SESSION_MAX_INPUTS; i++)
             sk_free(s->inputs[k][i].data);
@@ -170,11 +174,29 @@ void sk_foreign_free(sk_foreign_session *s)
     }
 }
 
+typedef struct unpacking {
+    const sk_session_input *input;
+    const sk_session_settings *settings;
+    const sk_tensor *to;
+} unpacking;
+
+static void unpack_share(void *context, int32_t share, int32_t shares)
+{
+    const unpacking *u = context;
+    const sk_shape *shape = &u->to->shape;
+    int64_t begin, end;
+    sk_pool_split(shape->dim[0] * shape->dim[2], 1, share, shares, &begin, &end);
+    sk_input_unpack_u8_rows(u->input, u->settings, shape, begin, end, u->to->data);
+}
+
 void sk_foreign_fill_inputs(sk_foreign_session *s, int32_t slot, const sk_session_input *inputs)
 {
     const sk_tensor *to = s->inputs[s->input_sets > 1 ? slot : 0];
     for (int32_t i = 0; i < s->n_inputs; i++)
-        if (s->pictures[i])
+        if (s->pictures[i] && s->base.info.asynchronous) {
+            unpacking u = {&inputs[i], &s->base.settings, &to[i]};
+            sk_copiers_run(&s->copiers, sk_tensor_bytes(&to[i]), unpack_share, &u);
+        } else if (s->pictures[i])
             sk_input_unpack_u8(&inputs[i], &s->base.settings, &to[i].shape, to[i].data);
         else
             memcpy(to[i].data, inputs[i].data, sk_tensor_bytes(&to[i]));

@@ -2,6 +2,7 @@
 #ifndef SK_ENGINES_FOREIGN_FOREIGN_H
 #define SK_ENGINES_FOREIGN_FOREIGN_H
 
+#include "base/copiers.h"
 #include "engines/engine.h"
 
 /* What engines that hand the graph to somebody else's runtime have in common: the graph as ONNX bytes,
@@ -14,7 +15,8 @@ typedef struct sk_foreign_session {
     int32_t n_inputs, n_outputs, slots;
     int32_t input_sets;                                            /* 1, or as many as slots */
     sk_tensor inputs[SK_SESSION_MAX_SLOTS][SK_SESSION_MAX_INPUTS]; /* 64-byte aligned, as are the outputs */
-    bool pictures[SK_SESSION_MAX_INPUTS];                          /* filled from 8-bit pictures */
+    bool pictures[SK_SESSION_MAX_INPUTS];                          /* filled from 8-bit pictures … */
+    sk_copiers copiers; /* … by these, where the processor has nothing else to do meanwhile: asynchronous engines */
     sk_tensor outputs[SK_SESSION_MAX_SLOTS][SK_SESSION_MAX_OUTPUTS];
 } sk_foreign_session;
 
@@ -38,8 +40,8 @@ sk_status sk_foreign_model_open(const sk_graph *graph, const sk_session_settings
                                 sk_foreign_model *out, sk_error *err) SK_MUST_CHECK;
 void sk_foreign_model_close(sk_foreign_model *model);
 
-/* The graph with batch norms folded, as an ONNX model; *bytes is ended by sk_free. */
-sk_status sk_foreign_onnx(const sk_graph *graph, uint8_t **bytes, size_t *length,
+/* The graph with batch norms folded, as an ONNX model, in f16 between f32 ends where `half`; *bytes is ended by sk_free. */
+sk_status sk_foreign_onnx(const sk_graph *graph, bool half, uint8_t **bytes, size_t *length,
                           sk_error *err) SK_MUST_CHECK;
 
 /* f32 only, and every output of a size known ahead. `title` begins the message. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/library.h"
 #include "engines/ort/ort_api.h"
+#include "engines/ort/ort_explain.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -45,10 +46,12 @@ sk_status ort_check(const ort_api *api, ort_status *status, const char *what, sk
 {
     if (!status)
         return SK_OK;
-    char buffer[512];
+    char buffer[512], meaning[768];
     const char *text = api->get_error_message(status);
-    sk_status code = sk_fail(err, SK_ERR_RUNTIME, "ONNX Runtime %s: %s: %s", api->version, what,
-                             text ? plain_text(text, buffer, sizeof buffer) : "no reason given");
+    const bool known = text && ort_explain(text, 0, meaning, sizeof meaning);
+    sk_status code = sk_fail(err, SK_ERR_RUNTIME, "ONNX Runtime %s: %s: %s%s%s", api->version, what,
+                             text ? plain_text(text, buffer, sizeof buffer) : "no reason given",
+                             known ? ": " : "", known ? meaning : "");
     api->release_status(status);
     return code;
 }

@@ -11,7 +11,4 @@ sk_status ort_preload_and_append(const ort_api *api, const ort_provider *provide
                                  ort_session_options *options, const ort_request *request,
                                  sk_error *err) SK_MUST_CHECK;
 
-/* "libcudnn.so.9: cannot open …" -> "libcudnn.so.9"; false where the text names no library. */
-bool ort_missing_library(const char *message, char *name, size_t capacity);
-
 #endif
