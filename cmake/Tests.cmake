@@ -155,6 +155,7 @@ add_library(fake_driver SHARED ${CMAKE_SOURCE_DIR}/tests/engines/fake_driver.c)
 set_target_properties(fake_driver PROPERTIES OUTPUT_NAME cuda SOVERSION 1 LIBRARY_OUTPUT_DIRECTORY
     ${CMAKE_BINARY_DIR}/tests/emulated)
 add_dependencies(test_pipeline_accepts emulated_cuda fake_driver)
+add_dependencies(test_runner_runner_gpus emulated_cuda fake_driver)
 set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/engines/gpu_emulate.c PROPERTIES COMPILE_OPTIONS "-O2")
 
 # The formulas a second time, with products and sums fused as GPU compilers do it.

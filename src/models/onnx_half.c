@@ -63,7 +63,7 @@ sk_status sk_onnx_from_graph_half(const sk_graph *graph, int32_t opset, sk_onnx_
                        (int)g->n_outputs);
     for (int32_t i = 0; i < g->n_inputs + g->n_outputs; i++) {
         /* an export's one input has had this name since there are exports */
-        const char *name = i >= g->n_inputs ? g->outputs[i - g->n_inputs].name
+        const char *name = i >= g->n_inputs   ? g->outputs[i - g->n_inputs].name
                            : g->n_inputs == 1 ? "images"
                                               : g->inputs[i].name;
         inner[i] = inner_name(model, name);

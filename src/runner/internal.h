@@ -209,6 +209,8 @@ struct sk_lane {
     bool opened, open_done; /* the network thread has tried to open, and could */
     bool failed;
     sk_error problem;
+    double pace;       /* ns a frame has taken of late, in this lane as it is busy; 0: none yet */
+    int64_t last_done; /* when */
 
     sk_job jobs[SK_LANE_MAX_JOBS];
     int32_t n_jobs, slots;
@@ -391,6 +393,13 @@ sk_status sk_lane_open_second(sk_lane *lane, const sk_frame *like, const sk_fram
 /* Is everything open for a frame like this? */
 bool sk_lane_second_fits(const sk_second *second, const sk_frame *like, bool resident);
 void sk_lane_close_second(sk_lane *lane);
+/* lane_share.c: who takes the next frame. */
+void sk_lane_note_pace(sk_lane *lane, const sk_job *job);
+/* When this lane would be done with one more frame, in ns from now; 0: not known. */
+double sk_lane_until_done(const sk_lane *lane);
+/* Whether this lane, which has room, leaves the next frame to a quicker one; *when: the moment to look again. */
+bool sk_lane_leaves(const sk_lane *lane, int64_t *when);
+
 /* lane_post.c: what the checker is told, and how long it took. */
 sk_checker_call sk_lane_check_of(const sk_lane *lane, sk_item *item);
 void sk_lane_note_check(sk_lane_stage *stage, sk_item *item, int64_t begin);

@@ -37,7 +37,9 @@ void sk_lanes_wake(sk_runner *r)
     sk_lane *best = NULL;
     for (int32_t i = 0; i < r->n_lanes; i++) {
         sk_lane *lane = &r->lanes[i];
-        if (lane->idle && !lane->failed && (!best || sk_lane_load(lane) < sk_lane_load(best)))
+        if (lane->idle && !lane->failed &&
+            (!best || sk_lane_load(lane) < sk_lane_load(best) ||
+             (sk_lane_load(best) > 0 && sk_lane_until_done(lane) < sk_lane_until_done(best))))
             best = lane;
     }
     if (best) {

@@ -82,7 +82,7 @@ static sk_job *take(sk_lane_stage *stage)
             if (expire(r))
                 continue;
             int32_t n = batch_now(r, &when);
-            if (n) {
+            if (n && !sk_lane_leaves(lane, &when)) {
                 sk_job *job = &lane->jobs[stage->begun % lane->n_jobs];
                 int64_t now = sk_clock_ns();
                 for (job->count = 0; job->count < n; job->count++) {

@@ -61,6 +61,7 @@ void sk_stage_pass(sk_lane_stage *stage)
     for (int32_t i = 0; i < job->count; i++)
         sk_item_finish(lane->runner, job->items[i]);
     lane->frames += job->count;
+    sk_lane_note_pace(lane, job);
     pthread_cond_signal(&lane->stages[SK_LANE_NETWORK].wake);
     pthread_cond_signal(&lane->stages[SK_LANE_PRE].wake);
 }

@@ -6,8 +6,10 @@
 #include "graph/graph.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define GPU_HD static inline
 static float halves[65536]; /* by bits; filled when the first stream is opened */
@@ -73,9 +75,11 @@ struct gpu_stream {
     int last;    /* latest operation of the capture; -1 none */
     int capture; /* which one */
     int n_waits, waits[MAX_DEPS];
+    int64_t done_at; /* what is in it so far; ns */
 };
 struct gpu_event {
     int op;
+    int64_t at;
 };
 struct gpu_graph {
     int n;
@@ -99,9 +103,73 @@ static void count_live(int64_t change)
     __atomic_fetch_add(&gpu_emulate_live, change, __ATOMIC_RELAXED);
 }
 
+/* --- several devices, each with a speed of its own --- */
+
+/* SKITTER_EMULATE, for those who load this as a plugin: "US [US …]" for each device how long a launch of a graph takes there, in
+ * microseconds of wall time during which the host is free; "US!N": its N-th launch finds the device lost, and all after it; "US@N":
+ * others use it at its N-th launch, which takes fifty times as long;
+ * "idle" in front: nothing is computed, only time passes. Without it: one device that takes no time. */
+enum { MOST_DEVICES = 16 };
+static struct {
+    _Atomic int64_t free_at; /* ns */
+    _Atomic int32_t launches;
+    int64_t takes;
+    int32_t lost_from, busy_at; /* 0: never */
+} devices[MOST_DEVICES];
+static int32_t n_devices = 1;
+static bool idle;
+static _Thread_local int32_t current;
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void sleep_until(int64_t at)
+{
+    const struct timespec t = {at / 1000000000, at % 1000000000};
+    if (at > 0)
+        (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
+static void read_devices(void)
+{
+    const char *text = getenv("SKITTER_EMULATE");
+    n_devices = 0;
+    idle = text && strncmp(text, "idle ", 5) == 0;
+    for (text = !text ? "" : idle ? text + 5 : text; *text && n_devices < MOST_DEVICES; n_devices++) {
+        char *end;
+        devices[n_devices].takes = strtol(text, &end, 10) * 1000;
+        devices[n_devices].lost_from = *end == '!' ? (int32_t)strtol(end + 1, &end, 10) : 0;
+        devices[n_devices].busy_at = *end == '@' ? (int32_t)strtol(end + 1, &end, 10) : 0;
+        devices[n_devices].launches = 0;
+        devices[n_devices].free_at = 0;
+        text = end + (*end == ' ');
+        if (*end && *end != ' ')
+            break;
+    }
+    n_devices = n_devices ? n_devices : 1;
+}
+
+/* When a launch that begins no earlier than `from` is done; a device does one after the other. */
+static int64_t device_runs(int64_t from, bool busy)
+{
+    int64_t before = devices[current].free_at, begin, after;
+    do {
+        begin = before > from ? before : from;
+        begin = begin > now_ns() ? begin : now_ns();
+        after = begin + devices[current].takes * (busy ? 50 : 1);
+    } while (!__atomic_compare_exchange_n(&devices[current].free_at, &before, after, false, __ATOMIC_SEQ_CST,
+                                          __ATOMIC_SEQ_CST));
+    return after;
+}
+
 int gpu_device_count(int32_t *count)
 {
-    *count = 1;
+    read_devices();
+    *count = n_devices;
     return 0;
 }
 int gpu_device_about(int32_t device, gpu_device_info *out)
@@ -112,11 +180,14 @@ int gpu_device_about(int32_t device, gpu_device_info *out)
                              .minor = gpu_emulate_minor,
                              .sms = 4,
                              .shared_bytes = gpu_emulate_shared};
-    return device == 0 ? 0 : 101;
+    return device >= 0 && device < n_devices ? 0 : 101;
 }
 int gpu_use(int32_t device)
 {
-    return device == 0 ? 0 : 101;
+    if (device < 0 || device >= n_devices)
+        return 101;
+    current = device;
+    return 0;
 }
 const char *gpu_error_text(int error)
 {
@@ -185,7 +256,7 @@ void gpu_stream_close(gpu_stream *stream)
 }
 int gpu_stream_wait(gpu_stream *stream)
 {
-    (void)stream;
+    sleep_until(stream->done_at);
     return 0;
 }
 int gpu_event_open(gpu_event **out, int timing)
@@ -214,11 +285,12 @@ int gpu_event_record(gpu_event *event, gpu_stream *stream)
 {
     enter(stream);
     event->op = recording ? stream->last : -1;
+    event->at = recording ? 0 : stream->done_at;
     return 0;
 }
 int gpu_event_wait(gpu_event *event)
 {
-    (void)event;
+    sleep_until(event->at);
     return 0;
 }
 int gpu_event_elapsed(gpu_event *from, gpu_event *to, float *ms)
@@ -231,6 +303,8 @@ int gpu_event_elapsed(gpu_event *from, gpu_event *to, float *ms)
 int gpu_stream_wait_event(gpu_stream *stream, gpu_event *event)
 {
     enter(stream);
+    if (!recording && event->at > stream->done_at)
+        stream->done_at = event->at;
     if (!recording || event->op < 0)
         return 0;
     if (stream->n_waits == MAX_DEPS)
@@ -521,7 +595,13 @@ int gpu_capture_end(gpu_stream *stream, gpu_graph **out)
 }
 int gpu_graph_launch(gpu_graph *graph, gpu_stream *stream)
 {
-    (void)stream;
+    const int32_t number = __atomic_add_fetch(&devices[current].launches, 1, __ATOMIC_SEQ_CST);
+    if (devices[current].lost_from && number >= devices[current].lost_from)
+        return 700;
+    if (devices[current].takes > 0)
+        stream->done_at = device_runs(stream->done_at, number == devices[current].busy_at);
+    if (idle)
+        return 0;
     if (graph->n > 1 && graph->ops[0].args.p[0] == graph->ops[graph->n - 1].args.p[0] &&
         graph->ops[0].launch.kind == GPU_CONV) { /* one step again and again: being timed */
         return 0;

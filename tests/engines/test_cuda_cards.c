@@ -25,7 +25,7 @@ typedef struct card {
 } card;
 
 static const card cards[] = {
-    {"A100", 8, 0, 163},  {"RTX 30", 8, 6, 99}, {"RTX 40, L4", 8, 9, 99},
+    {"A100", 8, 0, 163},       {"RTX 30", 8, 6, 99}, {"RTX 40, L4", 8, 9, 99},
     {"H100, H200", 9, 0, 227}, {"B200", 10, 0, 227}, {"RTX 50", 12, 0, 99},
 };
 #define N_CARDS (sizeof cards / sizeof cards[0])
@@ -43,10 +43,8 @@ static int check_plan(const sk_graph *graph, const card *c, sk_precision precisi
 {
     sk_error err = {0};
     sk_session_settings s = sk_session_defaults();
-    gpu_plan plan = {.device_major = c->major,
-                     .device_minor = c->minor,
-                     .sms = 20,
-                     .shared_bytes = c->shared_kb * 1024};
+    gpu_plan plan = {
+        .device_major = c->major, .device_minor = c->minor, .sms = 20, .shared_bytes = c->shared_kb * 1024};
     int pairs = 0;
     s.precision = precision;
     s.fine_outputs = 1;
@@ -230,7 +228,7 @@ static void test_runs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_wide_layers), cmocka_unit_test(test_heads), cmocka_unit_test(test_models),
-                                       cmocka_unit_test(test_runs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_wide_layers), cmocka_unit_test(test_heads),
+                                       cmocka_unit_test(test_models), cmocka_unit_test(test_runs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -322,8 +322,8 @@ static void test_shared_unpacking(void **state)
         sk_input_unpack_u8_rows(&input, &s, &shape, at, at + 10 < N * H ? at + 10 : N * H, shared);
     assert_memory_equal(whole, shared, sizeof whole);
     for (int k = 0; k < C; k++) /* the first pixel of the second picture */
-        assert_true(fabsf(whole[((C + k) * H) * W] - ((float)bytes[H * W * C + k] * (1.0f / 255) - s.mean[k]) /
-                                                         s.std[k]) < 1e-6f);
+        assert_true(fabsf(whole[((C + k) * H) * W] -
+                          ((float)bytes[H * W * C + k] * (1.0f / 255) - s.mean[k]) / s.std[k]) < 1e-6f);
 }
 
 /* Texts as glibc's loader, CUDA, cuDNN and ONNX Runtime write them, and the words that must be in what a person reads. */

@@ -16,7 +16,8 @@ typedef struct sk_foreign_session {
     int32_t input_sets;                                            /* 1, or as many as slots */
     sk_tensor inputs[SK_SESSION_MAX_SLOTS][SK_SESSION_MAX_INPUTS]; /* 64-byte aligned, as are the outputs */
     bool pictures[SK_SESSION_MAX_INPUTS];                          /* filled from 8-bit pictures … */
-    sk_copiers copiers; /* … by these, where the processor has nothing else to do meanwhile: asynchronous engines */
+    sk_copiers
+        copiers; /* … by these, where the processor has nothing else to do meanwhile: asynchronous engines */
     sk_tensor outputs[SK_SESSION_MAX_SLOTS][SK_SESSION_MAX_OUTPUTS];
 } sk_foreign_session;
 

@@ -25,7 +25,8 @@ static sk_status ort_supports(const char *runtime, const sk_graph *graph, const 
 {
     const ort_provider *provider = NULL;
     SK_TRY(ort_provider_choose(NULL, runtime, settings, &provider, err));
-    sk_session_settings exact = *settings; /* TF32 is the provider's way with models in f32; f16 is the model's own */
+    sk_session_settings exact =
+        *settings; /* TF32 is the provider's way with models in f32; f16 is the model's own */
     if ((provider->ends == ORT_ENDS_ON_DEVICE && settings->precision == SK_PRECISION_TF32) ||
         settings->precision == SK_PRECISION_F16)
         exact.precision = SK_PRECISION_F32;

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define WHEEL                                                                                                \
-    "pip install 'onnxruntime-gpu[cuda,cudnn]' into that Python environment (the right libraries come along)"
+    "pip install 'onnxruntime-gpu[cuda,cudnn]' into that Python environment (the right libraries come "      \
+    "along)"
 
 /* Libraries of NVIDIA that a provider is linked to, and what people call them. `of_cuda`: the number behind .so. is CUDA's. */
 static const struct {
@@ -31,7 +32,8 @@ static const struct {
     {"libonnxruntime_providers_tensorrt.so: cannot open",
      "this ONNX Runtime has no TensorRT provider. To get it: " WHEEL},
     {"libcuda.so.1: cannot open",
-     "NVIDIA's driver is not on this machine (libcuda.so.1), or not in this container. To get it: install the "
+     "NVIDIA's driver is not on this machine (libcuda.so.1), or not in this container. To get it: install "
+     "the "
      "driver; for containers run them with the NVIDIA container toolkit (--gpus all)"},
     {"CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH",
      "parts of two versions of cuDNN are mixed. To get it: leave one, the wheel's: " WHEEL
@@ -48,7 +50,8 @@ static const struct {
      "NVIDIA's driver is older than the CUDA that this ONNX Runtime was built for. To get it: update the "
      "driver (nvidia-smi shows the newest CUDA it knows), or install an onnxruntime-gpu made for that CUDA"},
     {"no kernel image is available",
-     "this ONNX Runtime holds no code for this GPU: it is older or newer than those it was built for. To mend "
+     "this ONNX Runtime holds no code for this GPU: it is older or newer than those it was built for. To "
+     "mend "
      "it: another version of onnxruntime-gpu, or the runtime cuda, which has kernels of its own"},
     {"no CUDA-capable device",
      "the driver shows no GPU. nvidia-smi says which there are; CUDA_VISIBLE_DEVICES may hide them"},
@@ -106,10 +109,11 @@ static void explain_missing(const char *library, int cuda_here, char *out, size_
     if (wanted > 0 && cuda_here > 0 && wanted != cuda_here)
         snprintf(other, sizeof other, " This machine has CUDA %d: the wheel is CUDA %d's.", cuda_here,
                  wanted);
-    snprintf(out, capacity,
-             "the provider was built for %s: %s is not on this machine, or not the version it wants.%s To get "
-             "it: " WHEEL ", or install it for the whole system and run ldconfig",
-             what, library, other);
+    snprintf(
+        out, capacity,
+        "the provider was built for %s: %s is not on this machine, or not the version it wants.%s To get "
+        "it: " WHEEL ", or install it for the whole system and run ldconfig",
+        what, library, other);
 }
 
 /* "…: undefined symbol: cudnnGetVersion, version libcudnn.so.9" and "…: version `libcublas.so.13' not found". */
@@ -134,10 +138,11 @@ static bool explain_version(const char *text, char *out, size_t capacity)
     } else {
         return false;
     }
-    snprintf(out, capacity,
-             "the %s that was found is another version than the provider was built for (%.120s). To get it: "
-             WHEEL ", and take folders of other versions out of LD_LIBRARY_PATH",
-             what, symbol ? symbol : version);
+    snprintf(
+        out, capacity,
+        "the %s that was found is another version than the provider was built for (%.120s). To get it: " WHEEL
+        ", and take folders of other versions out of LD_LIBRARY_PATH",
+        what, symbol ? symbol : version);
     return true;
 }
 
