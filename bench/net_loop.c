@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Times one network on one of our engines, a few runs at a time, so that another program can run its own in between:
- *     net_loop MODEL HEIGHT WIDTH THREADS [engine=cpu] [input=tensor|u8] [tail=keep] [winograd=off] [tune=off] [mask=M]
+ *     net_loop MODEL HEIGHT WIDTH THREADS [engine=cpu] [precision=f32] [input=tensor|u8] [tail=keep] [winograd=off] [tune=off] [mask=M]
  * Reads numbers from standard input, one a line; runs the network that often; answers with one line of JSON:
  * wall and processor milliseconds of each run. "profile" answers with the time of every step. */
 #include "settings_for.h"
@@ -81,12 +81,16 @@ int main(int argc, char **argv)
     const char *engine = "cpu";
     char options[SK_OPTIONS_TEXT] = "";
     bool u8 = false, keep_tail = false;
+    sk_precision precision = SK_PRECISION_AUTO;
     for (int i = 5; i < argc; i++) {
         if (!strncmp(argv[i], "engine=", 7))
             engine = argv[i] + 7;
         else if (!strcmp(argv[i], "input=u8"))
             u8 = true;
-        else if (!strcmp(argv[i], "tail=keep"))
+        else if (!strncmp(argv[i], "precision=", 10)) {
+            if (sk_precision_read(argv[i] + 10, &precision, &err) != SK_OK)
+                return failed(argv[i], &err);
+        } else if (!strcmp(argv[i], "tail=keep"))
             keep_tail = true;
         else if (sk_options_add(options, argv[i], &err) != SK_OK) /* the engine's own */
             return failed(argv[i], &err);
@@ -101,7 +105,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "no engine is called '%s'\n", engine);
         return 2;
     }
-    sk_session_settings settings = settings_for(e, atoi(argv[4]), SK_PRECISION_AUTO, options);
+    sk_session_settings settings = settings_for(e, atoi(argv[4]), precision, options);
     settings.tail = keep_tail ? SK_TAIL_KEEP : SK_TAIL_CUT;
     if (u8)
         settings.input = SK_INPUT_U8_HWC;

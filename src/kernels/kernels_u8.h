@@ -15,14 +15,14 @@
  *
  * From sums to bytes, in this order:
  *   sum   i32, exact:  sums[o] * -in_zero + sum of weight * byte
- *   x     i16: round to even(sum * scale[o] + bias[o]), product and sum rounded apart, held to 16 bits. Its unit is the
- *         output's scale / 2^shift.
+ *   x     i16: round to even(fma(sum, scale[o], bias[o])), below 2^31, held to 16 bits. Its unit is the output's
+ *         scale / 2^shift.
  *   y     i16: the activation (sk_act_i16) of x, and a residual added before or behind it
- *   byte  ((y + half) >> shift) + zero, held to 0 … 255 */
+ *   byte  (y + half + (zero << shift)) >> shift, the sum held to 16 bits, the whole to 0 … 255 */
 
 #define SK_I16_SEGMENTS 64
 
-/* y = min(max(x, 0), high) - fold(|x|) where relu is set, else y = x. fold is a table of 64 straight pieces: what SiLU, GELU and
+/* y = min(max(x, 0), high), or max(x, 0) - fold(|x|), where relu is set, else y = x. fold is a table of 64 straight pieces: what SiLU, GELU and
  * hard swish are below max(x, 0), the same on both sides of 0:
  *   a = |x|, i = min(a * gain >> 16, 63), f = (a * gain & 0xffff) >> 1, fold = level[i] + (slope[i] * f + 0x4000 >> 15) */
 typedef struct sk_act_i16 {
@@ -35,7 +35,7 @@ typedef struct sk_act_i16 {
 /* What becomes of x. residual: y += ((byte - residual_zero) << 7) * residual_gain + 0x4000 >> 15, saturating. */
 typedef struct sk_finish_u8 {
     const sk_act_i16 *act;
-    int32_t shift, zero; /* 0 … 15 */
+    int32_t shift, zero; /* shift: 0 … 6 */
     int32_t residual_first, residual_zero;
     int16_t residual_gain;
 } sk_finish_u8;
@@ -66,8 +66,8 @@ typedef void (*sk_conv_u8c16_fn)(const sk_conv_u8c16 *p, int32_t g0, int32_t g1,
 /* x to bytes, `count` of them; residual null or as many bytes. */
 typedef void (*sk_finish_u8_fn)(const sk_finish_u8 *f, const int16_t *x, const uint8_t *residual,
                                 uint8_t *out, size_t count);
-/* byte = round to even(x * inverse) + zero, held to 0 … 255; NaN gives the lowest. */
-typedef void (*sk_quantise_u8_fn)(const float *in, uint8_t *out, size_t count, float inverse, int32_t zero);
+/* byte = round to even(x / scale) + zero, held to 0 … 255; no number gives zero. */
+typedef void (*sk_quantise_u8_fn)(const float *in, uint8_t *out, size_t count, float scale, int32_t zero);
 /* (byte - zero) * scale */
 typedef void (*sk_dequantise_u8_fn)(const uint8_t *in, float *out, size_t count, float scale, int32_t zero);
 /* The largest of each column's bytes under a window of one block; pads are left out. sk_pool_f32c16 with bytes. */

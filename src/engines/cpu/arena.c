@@ -43,14 +43,14 @@ static void set_strides(cpu_buffer *b)
     b->row = (ptrdiff_t)(b->w + b->border[1] + b->border[3]) * SK_BLOCK;
     b->plane = b->row * (b->h + b->border[0] + b->border[2]);
     /* Planes a multiple of 4 KiB apart would fall into the same cache sets. */
-    if (b->plane * (ptrdiff_t)sizeof(float) % 4096 == 0)
+    if (b->plane * b->size % 4096 == 0)
         b->plane += 4 * SK_BLOCK;
     b->image = b->plane * b->blocks;
 }
 
 static size_t buffer_bytes(const cpu_buffer *b)
 {
-    return b->blocked ? (size_t)b->n * (size_t)b->image * sizeof(float) : b->bytes;
+    return b->blocked ? (size_t)b->n * (size_t)b->image * (size_t)b->size : b->bytes;
 }
 
 static bool has_border(const cpu_buffer *b)
@@ -61,11 +61,11 @@ static bool has_border(const cpu_buffer *b)
 /* Do two buffers in overlapping places have their borders in the same places? Then neither ever writes the other's. */
 static bool same_pixels(const cpu_buffer *a, const cpu_buffer *b)
 {
-    if (!a->blocked || !b->blocked || a->h != b->h || a->w != b->w ||
-        memcmp(a->border, b->border, sizeof a->border) != 0)
+    if (!a->blocked || !b->blocked || a->h != b->h || a->w != b->w || a->size != b->size ||
+        a->border_byte != b->border_byte || memcmp(a->border, b->border, sizeof a->border) != 0)
         return false;
     size_t apart = a->offset > b->offset ? a->offset - b->offset : b->offset - a->offset;
-    return apart % ((size_t)a->plane * sizeof(float)) == 0;
+    return apart % ((size_t)a->plane * (size_t)a->size) == 0;
 }
 
 static bool is_placed(const cpu_buffer *b)
@@ -75,6 +75,8 @@ static bool is_placed(const cpu_buffer *b)
 
 static bool border_is_written(const cpu_plan *plan, const cpu_buffer *b)
 {
+    if (b->border_byte) /* the arena begins as zeros */
+        return true;
     for (size_t i = 0; i < plan->n_buffers; i++) {
         const cpu_buffer *c = &plan->buffers[i];
         if (c != b && is_placed(c) && c->offset < b->offset + buffer_bytes(b) &&
@@ -105,18 +107,18 @@ void cpu_clear_borders(const cpu_plan *plan, const cpu_step *step, int32_t part,
 {
     for (const cpu_border *at = step->borders; at; at = at->next) {
         const cpu_buffer *b = &plan->buffers[at->buffer];
-        const size_t row = (size_t)b->row, pixel = SK_BLOCK;
+        const size_t row = (size_t)(b->row * b->size), pixel = (size_t)(SK_BLOCK * b->size);
         const size_t left = (size_t)b->border[1] * pixel, right = (size_t)b->border[3] * pixel;
         int64_t from, to;
         sk_pool_split((int64_t)b->n * b->blocks, 1, part, parts, &from, &to);
         for (int64_t k = from; k < to; k++) {
-            float *plane = (float *)(void *)(plan->memory + b->offset) + k * b->plane;
-            float *inside = plane + (size_t)b->border[0] * row, *below = inside + (size_t)b->h * row;
-            memset(plane, 0, (size_t)b->border[0] * row * sizeof(float));
-            memset(below, 0, (size_t)b->border[2] * row * sizeof(float));
+            uint8_t *plane = plan->memory + b->offset + k * b->plane * b->size;
+            uint8_t *inside = plane + (size_t)b->border[0] * row, *below = inside + (size_t)b->h * row;
+            memset(plane, b->border_byte, (size_t)b->border[0] * row);
+            memset(below, b->border_byte, (size_t)b->border[2] * row);
             for (int32_t y = 0; y < b->h; y++, inside += row) {
-                memset(inside, 0, left * sizeof(float));
-                memset(inside + row - right, 0, right * sizeof(float));
+                memset(inside, b->border_byte, left);
+                memset(inside + row - right, b->border_byte, right);
             }
         }
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engines/cpu/conv.h"
+#include "graph/quantise.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,7 @@ static int32_t group_count(const cpu_conv *conv)
 
 bool cpu_conv_can_winograd(const cpu_plan *plan, const cpu_conv *c)
 {
-    return plan->winograd && c->kernel_h == 3 && c->kernel_w == 3 && c->stride_h == c->stride_w &&
+    return plan->winograd && !c->u8 && c->kernel_h == 3 && c->kernel_w == 3 && c->stride_h == c->stride_w &&
            (c->stride_h == 1 || c->stride_h == 2) && c->dilation_h == 1 && c->dilation_w == 1 &&
            c->step_x == 1 && c->step_y == 1 && c->weights.groups == 1 && c->weights.cin >= 8 &&
            c->out_h >= 4 && c->out_w >= 4;
@@ -21,7 +22,7 @@ bool cpu_conv_can_winograd(const cpu_plan *plan, const cpu_conv *c)
 
 bool cpu_conv_can_rows(const cpu_plan *plan, const cpu_conv *c)
 {
-    return plan->kernels.conv3 && c->kernel_w == 3 && c->dilation_w == 1 &&
+    return plan->kernels.conv3 && !c->u8 && c->kernel_w == 3 && c->dilation_w == 1 &&
            (c->stride_w == 1 || c->stride_w == 2);
 }
 
@@ -82,6 +83,10 @@ void cpu_conv_run(const cpu_step *step, const cpu_frame *frame, int32_t part, in
 {
     const cpu_conv *c = step->data;
     const sk_kernels_f32 *k = &frame->plan->kernels;
+    if (c->u8) {
+        cpu_conv_run_u8(c, frame, part, parts);
+        return;
+    }
     switch (c->choice.form) {
     case CPU_CONV_TAPS: run_rows(c, frame, k->conv, c->groups, part, parts); break;
     case CPU_CONV_ROWS: run_rows(c, frame, k->conv3, c->groups, part, parts); break;
@@ -94,6 +99,8 @@ void cpu_conv_run(const cpu_step *step, const cpu_frame *frame, int32_t part, in
 
 size_t cpu_conv_scratch(const cpu_plan *plan, const cpu_conv *c, const cpu_conv_choice *choice)
 {
+    if (c->u8)
+        return cpu_conv_scratch_u8(plan, c);
     if (choice->form == CPU_CONV_WINOGRAD)
         return sk_winograd_scratch(c->stride_h, plan->values[c->x].blocks, cpu_blocks(c->weights.cout),
                                    choice->batch_tiles);
@@ -111,6 +118,8 @@ void cpu_conv_apply(const cpu_plan *plan, cpu_conv *c)
     p->groups_outer = c->choice.groups_outer;
     p->batch_tiles = c->choice.batch_tiles;
     c->groups = group_count(c);
+    if (c->u8)
+        cpu_conv_apply_u8(c);
     ptrdiff_t inner = (ptrdiff_t)c->weights.cin * p->width * SK_BLOCK;
     if (c->choice.form == CPU_CONV_WINOGRAD) {
         p->group_weights = inner;
@@ -123,9 +132,13 @@ void cpu_conv_apply(const cpu_plan *plan, cpu_conv *c)
 
 static sk_status bind_conv(cpu_plan *plan, cpu_step *step, sk_error *err)
 {
-    (void)err;
     cpu_conv *c = step->data;
     sk_conv_f32c16 *p = &c->p;
+    if (c->u8) {
+        SK_TRY(cpu_conv_bind_u8(plan, c, err));
+        cpu_conv_apply(plan, c);
+        return SK_OK;
+    }
     cpu_map out = cpu_bound_map(plan, c->y);
     *p = (sk_conv_f32c16){.kernel_h = c->kernel_h,
                           .kernel_w = c->kernel_w,
@@ -179,7 +192,7 @@ void cpu_conv_describe(const cpu_plan *plan, cpu_step *step)
         snprintf(detail, sizeof detail, " b%d", k->batch_tiles);
     snprintf(step->kernel, sizeof step->kernel, "conv %s %dx%d%s%s%s %s", form[k->form <= 5 ? k->form : 0],
              k->tile, k->width, detail, k->groups_outer ? " go" : "", k->split_groups ? " gs" : "",
-             plan->kernels.isa);
+             c->u8 ? plan->kernels_u8.isa : plan->kernels.isa);
 }
 
 /* The border around x that this window reads. */
@@ -202,7 +215,9 @@ static sk_status add_conv(cpu_plan *plan, const cpu_conv *filled, double flops, 
                            conv.weights.groups == conv.weights.cout;
     if (depthwise)
         conv.choice = (cpu_conv_choice){.form = CPU_CONV_DEPTHWISE, .width = 1, .tile = 4};
-    else if (cpu_conv_can_first(plan, &conv))
+    else if (conv.u8 && cpu_conv_can_first_u8(plan, &conv))
+        conv.choice = cpu_conv_default_first_u8(plan, &conv);
+    else if (!conv.u8 && cpu_conv_can_first(plan, &conv))
         conv.choice =
             (cpu_conv_choice){.form = CPU_CONV_FIRST, .width = conv.weights.cout > SK_BLOCK ? 2 : 1};
     if (conv.choice.form != CPU_CONV_FIRST) {
@@ -213,7 +228,7 @@ static sk_status add_conv(cpu_plan *plan, const cpu_conv *filled, double flops, 
     SK_TRY(cpu_add_step(plan, sizeof conv, &step, err));
     *(cpu_conv *)step->data = conv;
     cpu_conv *c = step->data;
-    c->row_floats = c->choice.form == CPU_CONV_FIRST ? cpu_conv_first_row(plan, c) : 0;
+    c->row_floats = !c->u8 && c->choice.form == CPU_CONV_FIRST ? cpu_conv_first_row(plan, c) : 0;
     if (c->choice.form == 0)
         c->choice = cpu_conv_default(plan, c);
     step->run = cpu_conv_run;
@@ -246,9 +261,21 @@ static sk_value input_at(const sk_node *node, int32_t i)
 bool cpu_conv_is_known(const cpu_plan *plan, const sk_node *node)
 {
     sk_value bias = input_at(node, 2);
-    return constant_f32(plan, node->in[1]) && cpu_can_block(plan, node->in[0]) &&
-           cpu_can_block(plan, node->out[0]) && sk_act_f32_known(node->a.conv.act.kind) &&
-           (bias == SK_VALUE_NONE || constant_f32(plan, bias));
+    sk_quantisation q;
+    return (constant_f32(plan, node->in[1]) ||
+            (sk_graph_quantisation_of(plan->graph, node->in[1], &q) && q.real == SK_VALUE_NONE)) &&
+           cpu_can_block(plan, node->in[0]) && cpu_can_block(plan, node->out[0]) &&
+           sk_act_f32_known(node->a.conv.act.kind) && (bias == SK_VALUE_NONE || constant_f32(plan, bias));
+}
+
+/* Weights in eight bits whose convolution is computed in f32 after all. */
+static sk_status need_f32(cpu_plan *plan, const sk_node *node, cpu_conv *c, sk_error *err)
+{
+    if (!c->weights.data) {
+        SK_TRY(cpu_fold_weights(plan, node->in[1], err));
+        c->weights.data = constant_f32(plan, node->in[1]) + c->weights.offset;
+    }
+    return c->residual == SK_VALUE_NONE ? SK_OK : cpu_need_blocked(plan, c->residual, err);
 }
 
 sk_status cpu_build_conv(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
@@ -265,8 +292,6 @@ sk_status cpu_build_conv(cpu_plan *plan, const sk_node *node, bool *done, sk_err
     const bool half = residual != SK_VALUE_NONE && cpu_read_at_half(plan, residual);
     if (half)
         residual = plan->graph->nodes[plan->graph->values[residual].producer].in[0];
-    if (residual != SK_VALUE_NONE)
-        SK_TRY(cpu_need_blocked(plan, residual, err));
     cpu_conv c = {.x = x,
                   .y = y,
                   .residual = residual,
@@ -297,17 +322,15 @@ sk_status cpu_build_conv(cpu_plan *plan, const sk_node *node, bool *done, sk_err
                               .kernel_h = win->kernel[0],
                               .kernel_w = win->kernel[1],
                               .bias = constant_f32(plan, bias)};
+    bool low;
+    SK_TRY(cpu_conv_to_u8(plan, node, &c, &low, err));
+    if (!low)
+        SK_TRY(need_f32(plan, node, &c, err));
     if (depthwise) { /* block by block: the output's blocks are filled as the input's are */
-        SK_TRY(cpu_need_blocked(plan, x, err));
-        const uint8_t *fill = plan->values[x].fill;
-        SK_TRY(cpu_make_blocked(plan, y, err));
-        if (!cpu_same_fill(&plan->values[x], &plan->values[y])) {
-            plan->values[y].fill = fill;
-            plan->values[y].blocks = plan->values[x].blocks;
-            plan->buffers[plan->values[y].map].blocks = plan->values[x].blocks;
-        }
+        SK_TRY(cpu_need_blocked(plan, c.x, err));
+        SK_TRY(cpu_make_like(plan, c.y, c.x, err));
     } else {
-        SK_TRY(cpu_make_blocked(plan, y, err));
+        SK_TRY(cpu_make_blocked(plan, c.y, err));
     }
     return add_conv(plan, &c, sk_node_flops(plan->graph, node), err);
 }
@@ -334,16 +357,17 @@ sk_status cpu_build_conv_transpose(cpu_plan *plan, const sk_node *node, bool *do
     const sk_window *win = &node->a.conv_transpose.window;
     sk_value x = node->in[0], y = node->out[0], bias = input_at(node, 2);
     const float *w = constant_f32(plan, node->in[1]);
+    sk_quantisation q;
     *done = false;
-    if (!w || !cpu_can_block(plan, x) || !cpu_can_block(plan, y) || node->a.conv_transpose.groups != 1 ||
+    if ((!w && !(sk_graph_quantisation_of(plan->graph, node->in[1], &q) && q.real == SK_VALUE_NONE)) ||
+        !cpu_can_block(plan, x) || !cpu_can_block(plan, y) || node->a.conv_transpose.groups != 1 ||
         win->dilation[0] != 1 || win->dilation[1] != 1 ||
         !sk_act_f32_known(node->a.conv_transpose.act.kind) ||
         (bias != SK_VALUE_NONE && !constant_f32(plan, bias)))
         return SK_OK;
     *done = true;
-    SK_TRY(cpu_need_blocked(plan, x, err));
-    SK_TRY(cpu_make_blocked(plan, y, err));
     const sk_shape *xs = cpu_shape(plan, x), *ys = cpu_shape(plan, y);
+    bool made = false;
     const int32_t kh = win->kernel[0], kw = win->kernel[1], sh = win->stride[0], sw = win->stride[1];
     for (int32_t ry = 0; ry < sh; ry++)
         for (int32_t rx = 0; rx < sw; rx++) {
@@ -371,7 +395,9 @@ sk_status cpu_build_conv_transpose(cpu_plan *plan, const sk_node *node, bool *do
             c.act = (sk_act_f32){node->a.conv_transpose.act.kind, node->a.conv_transpose.act.alpha,
                                  node->a.conv_transpose.act.beta};
             ptrdiff_t co = (ptrdiff_t)kh * kw, ci = co * (ptrdiff_t)ys->dim[1];
-            c.weights = (cpu_weights){.data = w + v.first_tap * kw + h.first_tap,
+            const ptrdiff_t offset = v.first_tap * kw + h.first_tap;
+            c.weights = (cpu_weights){.data = w ? w + offset : NULL,
+                                      .offset = offset,
                                       .co = co,
                                       .ci = ci,
                                       .ky = -(ptrdiff_t)sh * kw,
@@ -382,6 +408,14 @@ sk_status cpu_build_conv_transpose(cpu_plan *plan, const sk_node *node, bool *do
                                       .kernel_h = v.taps,
                                       .kernel_w = h.taps,
                                       .bias = constant_f32(plan, bias)};
+            bool low;
+            SK_TRY(cpu_conv_to_u8(plan, node, &c, &low, err));
+            if (!low)
+                SK_TRY(need_f32(plan, node, &c, err));
+            SK_TRY(cpu_need_blocked(plan, c.x, err));
+            if (!made) /* all phases fill one map */
+                SK_TRY(cpu_make_blocked(plan, c.y, err));
+            made = true;
             SK_TRY(add_conv(plan, &c, sk_node_flops(plan->graph, node) / (sh * sw), err));
         }
     return SK_OK;

@@ -24,7 +24,8 @@ typedef struct cpu_conv_choice {
 
 /* Where weight (co, ci, ky, kx) stands in the graph's constant; strides in floats, may be negative. */
 typedef struct cpu_weights {
-    const float *data;
+    const float *data; /* null where they are in eight bits only */
+    ptrdiff_t offset;  /* of data from the constant's beginning */
     ptrdiff_t co, ci, ky, kx;
     int32_t groups; /* > 1: packed as one dense convolution with zeros between groups */
     int32_t cin, cout, kernel_h, kernel_w; /* of the whole convolution */
@@ -51,6 +52,7 @@ typedef struct cpu_conv {
     float gain[64], shift[64]; /* first: per sample of an interleaved row, repeating after 48 */
     int32_t row_floats;        /* first: one converted row in scratch */
     struct cpu_packed *packed;
+    struct cpu_conv_u8 *u8; /* in eight bits (conv_u8.c): x, and mostly y, are low forms; null: f32 */
 } cpu_conv;
 
 /* conv.c */
@@ -63,11 +65,30 @@ bool cpu_conv_can_rows(const cpu_plan *plan, const cpu_conv *conv);
 size_t cpu_conv_scratch(const cpu_plan *plan, const cpu_conv *conv, const cpu_conv_choice *choice);
 void cpu_conv_describe(const cpu_plan *plan, cpu_step *step);
 
+/* conv_u8.c. Makes the convolution one in eight bits where x and the weights are, and everything after them can be. */
+typedef struct cpu_conv_u8 cpu_conv_u8;
+sk_status cpu_conv_to_u8(cpu_plan *plan, const sk_node *node, cpu_conv *conv, bool *done,
+                         sk_error *err) SK_MUST_CHECK;
+/* Would it, given bytes straight from the picture? */
+bool cpu_conv_is_first_u8(const cpu_plan *plan, const sk_node *node);
+bool cpu_conv_can_first_u8(const cpu_plan *plan, const cpu_conv *conv);
+sk_status cpu_conv_bind_u8(cpu_plan *plan, cpu_conv *conv, sk_error *err) SK_MUST_CHECK;
+void cpu_conv_apply_u8(cpu_conv *conv);
+void cpu_conv_run_u8(const cpu_conv *conv, const cpu_frame *frame, int32_t part, int32_t parts);
+size_t cpu_conv_scratch_u8(const cpu_plan *plan, const cpu_conv *conv);
+size_t cpu_packed_bytes_u8(const cpu_conv *conv, const cpu_conv_choice *choice);
+void cpu_conv_fill_u8(const cpu_conv *conv, void *weights, int32_t *sums);
+void cpu_conv_set_weights_u8(const cpu_plan *plan, cpu_conv *conv, const void *weights, const int32_t *sums);
+const void *cpu_conv_bytes_u8(const cpu_conv *conv, size_t *bytes); /* the constant itself, for its hash */
+
 /* first.c */
 bool cpu_conv_can_first(const cpu_plan *plan, const cpu_conv *conv);
 int32_t cpu_conv_first_row(const cpu_plan *plan, const cpu_conv *conv);
 void cpu_conv_bind_first(cpu_plan *plan, cpu_conv *conv);
 void cpu_conv_run_first(const cpu_conv *conv, const cpu_frame *frame, int32_t part, int32_t parts);
+
+/* low.c: makes the DEQUANTIZE of constants behind v a constant of its own. */
+sk_status cpu_fold_weights(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
 
 /* pack.c: weights in the form the chosen kernel reads, shared by every session with the same weights and form. */
 typedef struct cpu_packed cpu_packed;
@@ -80,6 +101,7 @@ int32_t cpu_packed_live(void);
 
 /* tune.c */
 cpu_conv_choice cpu_conv_default(const cpu_plan *plan, const cpu_conv *conv);
+cpu_conv_choice cpu_conv_default_first_u8(const cpu_plan *plan, const cpu_conv *conv);
 /* Before the arena is laid out: choices known from earlier, and scratch for those to be measured. */
 sk_status cpu_tune_load(cpu_plan *plan, sk_error *err) SK_MUST_CHECK;
 /* With all addresses bound: measures what is not known yet. */

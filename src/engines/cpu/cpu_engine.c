@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cpu.h"
 #include "engines/cpu/plan.h"
+#include "graph/quantise.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -36,6 +37,8 @@ static const sk_engine_option cpu_options[] = {
      .help = "no instructions beyond these"},
     {0}};
 
+#define CPU_PRECISIONS (1u << SK_PRECISION_F32 | 1u << SK_PRECISION_I8)
+
 static sk_status cpu_probe(sk_engine_probe *out, sk_error *err)
 {
     (void)err;
@@ -46,16 +49,21 @@ static sk_status cpu_probe(sk_engine_probe *out, sk_error *err)
     snprintf(out->detail, sizeof out->detail, "built in");
     snprintf(out->devices[0].name, sizeof out->devices[0].name, "%.60s, %d cores, %s", cpu.model,
              sk_cpu_usable_cores(), sk_cpu_level_name(sk_cpu_flags()));
-    out->devices[0].precisions = 1u << SK_PRECISION_F32;
+    out->devices[0].precisions = CPU_PRECISIONS;
     return SK_OK;
 }
 
 static sk_status cpu_supports(const sk_graph *graph, const sk_session_settings *settings, sk_error *err)
 {
-    if (settings->precision != SK_PRECISION_F32)
+    if (!(CPU_PRECISIONS & 1u << settings->precision))
         return sk_fail(err, SK_ERR_UNSUPPORTED,
-                       "the cpu engine computes in f32, not in %s; set precision to f32",
+                       "the cpu engine computes in f32 or i8, not in %s; set precision to one of these",
                        sk_precision_name(settings->precision));
+    if (settings->precision == SK_PRECISION_I8 && !sk_graph_is_quantised(graph))
+        return sk_fail(
+            err, SK_ERR_UNSUPPORTED,
+            "this model is not quantised, and precision i8 needs one that is; `skitter quantize MODEL "
+            "--data VIDEO -o MODEL.skq` makes it");
     for (size_t i = 0; i < graph->n_nodes; i++)
         for (int32_t k = 0; k < graph->nodes[i].n_out; k++)
             if (!sk_shape_known(&graph->values[graph->nodes[i].out[k]].shape))
@@ -133,6 +141,7 @@ static sk_status cpu_open(const sk_graph *graph, const sk_session_settings *sett
     sk_status status;
     SK_TRY_GOTO(sk_pool_open(&pool, &s->pool, err));
     sk_kernels_f32_fill(&s->plan.kernels, flags);
+    sk_kernels_u8_fill(&s->plan.kernels_u8, flags);
     s->plan.winograd = sk_options_on(sk_engine_cpu.name, cpu_options, settings->options, "winograd");
     s->plan.tune = sk_options_on(sk_engine_cpu.name, cpu_options, settings->options, "tune");
     SK_TRY_GOTO(cpu_plan_open(graph, settings, s->pool, &s->plan, err));
@@ -219,7 +228,7 @@ const sk_engine sk_engine_cpu = {
     .title = "skitter on the CPU",
     .can = {.device = SK_DEVICE_CPU,
             .reads = SK_READS(SK_PLACE_HOST),
-            .precisions = 1u << SK_PRECISION_F32,
+            .precisions = CPU_PRECISIONS,
             .usual = SK_PRECISION_F32,
             .free_shapes = true,
             .same_bits = true},

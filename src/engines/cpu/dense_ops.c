@@ -15,8 +15,9 @@ static bool only_renames(sk_op op)
 static sk_status rename_value(cpu_plan *plan, const sk_node *node, sk_error *err)
 {
     sk_value x = node->in[0], y = node->out[0];
-    if (node->op == SK_OP_IDENTITY && plan->values[x].map >= 0) {
+    if (node->op == SK_OP_IDENTITY && (plan->values[x].map >= 0 || plan->values[cpu_low(plan, x)].map >= 0)) {
         plan->values[y] = plan->values[x];
+        plan->values[cpu_low(plan, y)] = plan->values[cpu_low(plan, x)];
         return SK_OK;
     }
     SK_TRY(cpu_need_dense(plan, x, err));

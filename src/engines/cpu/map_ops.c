@@ -63,6 +63,32 @@ static void run_pool(const cpu_step *step, const cpu_frame *frame, int32_t part,
     }
 }
 
+static void run_pool_u8(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
+{
+    const map_op *op = step->data;
+    const sk_pool_f32c16 *f = &op->pool;
+    sk_pool_u8c16 p = {.in_row = f->in_row,
+                       .in_h = f->in_h,
+                       .in_w = f->in_w,
+                       .out_row = f->out_row,
+                       .out_w = f->out_w,
+                       .kernel_h = f->kernel_h,
+                       .kernel_w = f->kernel_w,
+                       .stride_h = f->stride_h,
+                       .stride_w = f->stride_w,
+                       .pad_top = f->pad_top,
+                       .pad_left = f->pad_left,
+                       .dilation_h = f->dilation_h,
+                       .dilation_w = f->dilation_w};
+    int64_t at, to;
+    share(&op->out, 1, part, parts, &at, &to);
+    for (rows r; next_rows(&op->out, 1, &at, to, &r);) {
+        p.in = op->in.bytes + r.n * op->in.image + r.b * op->in.plane;
+        p.out = op->out.bytes + r.n * op->out.image + r.b * op->out.plane;
+        frame->plan->kernels_u8.max_pool(&p, r.y, r.y + r.count);
+    }
+}
+
 static void run_unary(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
 {
     const map_op *op = step->data;
@@ -97,18 +123,6 @@ static void run_binary(const cpu_step *step, const cpu_frame *frame, int32_t par
     }
 }
 
-static void run_copy(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
-{
-    (void)frame;
-    const map_op *op = step->data;
-    int64_t at, to;
-    share(&op->in, 1, part, parts, &at, &to);
-    for (rows r; next_rows(&op->in, 1, &at, to, &r);)
-        for (int32_t y = r.y; y < r.y + r.count; y++)
-            memcpy(row_at(&op->out, &r, y) + op->kind * op->out.plane, row_at(&op->in, &r, y),
-                   (size_t)op->in.w * SK_BLOCK * sizeof(float));
-}
-
 static void run_resize(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
 {
     const map_op *op = step->data;
@@ -136,6 +150,23 @@ static void run_resize(const cpu_step *step, const cpu_frame *frame, int32_t par
                 for (int32_t x = 0; x < op->out.w; x++)
                     memcpy(out + x * SK_BLOCK, top + op->column0[x] * SK_BLOCK, SK_BLOCK * sizeof(float));
             }
+        }
+}
+
+/* Nearest, of low forms: pixels are moved as they are. */
+static void run_resize_low(const cpu_step *step, const cpu_frame *frame, int32_t part, int32_t parts)
+{
+    (void)frame;
+    const map_op *op = step->data;
+    const cpu_map *in = &op->in, *out = &op->out;
+    int64_t at, to;
+    share(out, 1, part, parts, &at, &to);
+    for (rows r; next_rows(out, 1, &at, to, &r);)
+        for (int32_t y = r.y; y < r.y + r.count; y++) {
+            uint8_t *line = out->bytes + r.n * out->image + r.b * out->plane + y * out->row;
+            const uint8_t *from = in->bytes + r.n * in->image + r.b * in->plane + op->row0[y] * in->row;
+            for (int32_t x = 0; x < out->w; x++)
+                memcpy(line + x * SK_BLOCK, from + op->column0[x] * SK_BLOCK, SK_BLOCK);
         }
 }
 
@@ -168,22 +199,26 @@ static sk_status add_op(cpu_plan *plan, const map_op *filled,
     return cpu_step_uses(plan, step, maps, filled->b == SK_VALUE_NONE ? 2 : 3, NULL, 0, err);
 }
 
-/* y gets its own blocked form, filled as a is. */
-static sk_status make_like(cpu_plan *plan, sk_value y, sk_value a, sk_error *err)
+/* Where the input has a low form, x and y become low forms, with one rule. */
+static bool low_input(cpu_plan *plan, const sk_node *node, sk_value *x, sk_value *y)
 {
-    SK_TRY(cpu_make_blocked(plan, y, err));
-    plan->values[y].fill = plan->values[a].fill;
-    plan->values[y].blocks = plan->values[a].blocks;
-    plan->buffers[plan->values[y].map].blocks = plan->values[a].blocks;
-    return SK_OK;
+    const cpu_value *in = &plan->values[cpu_low(plan, node->in[0])];
+    if (plan->low == CPU_LOW_NONE || in->map < 0)
+        return false;
+    *x = cpu_low(plan, node->in[0]);
+    *y = cpu_low(plan, node->out[0]);
+    plan->values[*y].scale = in->scale;
+    plan->values[*y].zero = in->zero;
+    return true;
 }
 
 static sk_status build_pool(cpu_plan *plan, const sk_node *node, sk_error *err)
 {
     const sk_window *w = &node->a.pool.window;
     sk_value x = node->in[0], y = node->out[0];
+    const bool low = node->op == SK_OP_MAX_POOL && low_input(plan, node, &x, &y);
     SK_TRY(cpu_need_blocked(plan, x, err));
-    SK_TRY(make_like(plan, y, x, err));
+    SK_TRY(cpu_make_like(plan, y, x, err));
     const int64_t *in = cpu_shape(plan, x)->dim, *out = cpu_shape(plan, y)->dim;
     map_op op = {.a = x, .b = SK_VALUE_NONE, .y = y, .kind = node->op};
     op.pool = (sk_pool_f32c16){.in_h = (int32_t)in[2],
@@ -201,7 +236,8 @@ static sk_status build_pool(cpu_plan *plan, const sk_node *node, sk_error *err)
                                .count_pad = node->a.pool.count_include_pad,
                                .pad_bottom = w->pad[2],
                                .pad_right = w->pad[3]};
-    return add_op(plan, &op, run_pool, node->op == SK_OP_MAX_POOL ? "max pool" : "average pool", err);
+    return add_op(plan, &op, low ? run_pool_u8 : run_pool,
+                  node->op == SK_OP_MAX_POOL ? "max pool" : "average pool", err);
 }
 
 /* Mean or maximum over height and width, kept as 1x1. */
@@ -209,7 +245,7 @@ static sk_status build_global(cpu_plan *plan, const sk_node *node, sk_error *err
 {
     sk_value x = node->in[0], y = node->out[0];
     SK_TRY(cpu_need_blocked(plan, x, err));
-    SK_TRY(make_like(plan, y, x, err));
+    SK_TRY(cpu_make_like(plan, y, x, err));
     const int64_t *in = cpu_shape(plan, x)->dim;
     map_op op = {.a = x,
                  .b = SK_VALUE_NONE,
@@ -305,8 +341,9 @@ static bool is_doubling(const int32_t *index, int64_t in, int64_t out)
 static sk_status build_resize(cpu_plan *plan, const sk_node *node, sk_error *err)
 {
     sk_value x = node->in[0], y = node->out[0];
+    const bool low = node->a.resize.mode == SK_RESIZE_NEAREST && low_input(plan, node, &x, &y);
     SK_TRY(cpu_need_blocked(plan, x, err));
-    SK_TRY(make_like(plan, y, x, err));
+    SK_TRY(cpu_make_like(plan, y, x, err));
     const int64_t *in = cpu_shape(plan, x)->dim, *out = cpu_shape(plan, y)->dim;
     const bool linear = node->a.resize.mode == SK_RESIZE_LINEAR;
     const bool sizes = node->n_in > 1 && node->in[1] != SK_VALUE_NONE;
@@ -327,6 +364,8 @@ static sk_status build_resize(cpu_plan *plan, const sk_node *node, sk_error *err
     resize_axis(node, in[3], out[3], sizes ? (double)out[3] / (double)in[3] : (double)node->a.resize.scale[1],
                 op.column0, op.column1, op.column_weight);
     op.doubled = !linear && is_doubling(op.row0, in[2], out[2]) && is_doubling(op.column0, in[3], out[3]);
+    if (low)
+        return add_op(plan, &op, run_resize_low, "resize nearest", err);
     return add_op(plan, &op, run_resize,
                   op.doubled ? "upsample 2x"
                   : linear   ? "resize linear"
@@ -394,148 +433,26 @@ static sk_status build_binary(cpu_plan *plan, const sk_node *node, bool *done, s
         op.b = b;
     }
     *done = true;
-    SK_TRY(make_like(plan, y, a, err));
+    SK_TRY(cpu_make_like(plan, y, a, err));
     return add_op(plan, &op, run_binary, sk_binary_name(node->a.binary.kind), err);
 }
 
 static sk_status build_unary(cpu_plan *plan, const sk_node *node, sk_error *err)
 {
-    SK_TRY(make_like(plan, node->out[0], node->in[0], err));
+    SK_TRY(cpu_make_like(plan, node->out[0], node->in[0], err));
     map_op op = {.a = node->in[0], .b = SK_VALUE_NONE, .y = node->out[0]};
     op.act = (sk_act_f32){(int32_t)node->a.unary.kind, node->a.unary.alpha, node->a.unary.beta};
     return add_op(plan, &op, run_unary, sk_unary_name(node->a.unary.kind), err);
 }
 
-/* --- channels --- */
-
-static sk_status build_concat(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
-{
-    sk_value y = node->out[0];
-    int32_t axis = node->a.axis < 0 ? node->a.axis + 4 : node->a.axis, blocks = 0;
-    bool any = false;
-    *done = false;
-    if (axis != 1 || !cpu_can_block(plan, y) || node->n_in > 64)
-        return SK_OK;
-    for (int32_t i = 0; i < node->n_in; i++) {
-        if (!cpu_can_block(plan, node->in[i]))
-            return SK_OK;
-        any |= plan->values[node->in[i]].map >= 0;
-    }
-    if (!any)
-        return SK_OK;
-    *done = true;
-    for (int32_t i = 0; i < node->n_in; i++) {
-        SK_TRY(cpu_need_blocked(plan, node->in[i], err));
-        blocks += plan->values[node->in[i]].blocks;
-    }
-    uint8_t *fill = sk_arena_alloc(plan->arena, (size_t)blocks + 1);
-    if (!fill)
-        return sk_fail_memory(err, (size_t)blocks);
-    SK_TRY(cpu_make_blocked(plan, y, err));
-    plan->values[y].fill = fill;
-    plan->values[y].blocks = blocks;
-    plan->buffers[plan->values[y].map].blocks = blocks;
-    for (int32_t i = 0, at = 0; i < node->n_in; at += plan->values[node->in[i]].blocks, i++)
-        memcpy(fill + at, plan->values[node->in[i]].fill, (size_t)plan->values[node->in[i]].blocks);
-    bool copied[64];
-    cpu_merge_parts(plan, y, node->in, node->n_in, copied);
-    for (int32_t i = 0, at = 0; i < node->n_in; at += plan->values[node->in[i]].blocks, i++) {
-        if (!copied[i])
-            continue;
-        /* To y from its block `at` on; `kind` carries that. */
-        cpu_step *step;
-        SK_TRY(cpu_add_step(plan, sizeof(map_op), &step, err));
-        *(map_op *)step->data = (map_op){.a = node->in[i], .b = SK_VALUE_NONE, .y = y, .kind = at};
-        step->run = run_copy;
-        step->bind = bind_op;
-        snprintf(step->kernel, sizeof step->kernel, "copy");
-        sk_value maps[2] = {node->in[i], y};
-        SK_TRY(cpu_step_uses(plan, step, maps, 2, NULL, 0, err));
-    }
-    return SK_OK;
-}
-
-/* Channels [start, end) of x as a range of its blocks; false when they do not lie on block boundaries. */
-static bool block_range(const cpu_value *x, int64_t start, int64_t end, int32_t *b0, int32_t *b1)
-{
-    int64_t at = 0;
-    *b0 = *b1 = -1;
-    for (int32_t b = 0; b <= x->blocks; b++) {
-        if (at == start && *b0 < 0)
-            *b0 = b;
-        if (at == end && *b1 < 0)
-            *b1 = b;
-        at += b < x->blocks ? x->fill[b] : 0;
-    }
-    return *b0 >= 0 && *b1 > *b0;
-}
-
-static void make_view(cpu_plan *plan, sk_value y, sk_value x, int32_t b0, int32_t b1)
-{
-    const cpu_value *from = &plan->values[x];
-    cpu_value *to = &plan->values[y];
-    to->map = from->map;
-    to->block = from->block + b0;
-    to->blocks = b1 - b0;
-    to->fill = from->fill + b0;
-}
-
-static void build_split(cpu_plan *plan, const sk_node *node, bool *done)
-{
-    sk_value x = node->in[0];
-    int32_t axis = node->a.split.axis < 0 ? node->a.split.axis + 4 : node->a.split.axis, b0, b1;
-    *done = false;
-    if (axis != 1 || plan->values[x].map < 0)
-        return;
-    int64_t at = 0;
-    for (int32_t i = 0; i < node->n_out; at += cpu_shape(plan, node->out[i])->dim[1], i++)
-        if (!block_range(&plan->values[x], at, at + cpu_shape(plan, node->out[i])->dim[1], &b0, &b1))
-            return;
-    *done = true;
-    at = 0;
-    for (int32_t i = 0; i < node->n_out; at += cpu_shape(plan, node->out[i])->dim[1], i++) {
-        block_range(&plan->values[x], at, at + cpu_shape(plan, node->out[i])->dim[1], &b0, &b1);
-        make_view(plan, node->out[i], x, b0, b1);
-    }
-}
-
-/* The single constant of a slice input; false when it is not one constant number. */
-static bool single_constant(const cpu_plan *plan, const sk_node *node, int32_t i, int64_t otherwise,
-                            int64_t *out)
-{
-    *out = otherwise;
-    if (i >= node->n_in || node->in[i] == SK_VALUE_NONE)
-        return true;
-    if (!sk_value_is_constant(plan->graph, node->in[i]) || sk_shape_count(cpu_shape(plan, node->in[i])) != 1)
-        return false;
-    sk_tensor t = sk_value_tensor(plan->graph, node->in[i]);
-    *out = sk_tensor_int_at(&t, 0);
-    return true;
-}
-
-static void build_slice(cpu_plan *plan, const sk_node *node, bool *done)
-{
-    sk_value x = node->in[0], y = node->out[0];
-    int64_t start, end, axis, step, channels = cpu_shape(plan, x)->dim[1];
-    int32_t b0, b1;
-    *done = false;
-    if (plan->values[x].map < 0 || !single_constant(plan, node, 1, 0, &start) ||
-        !single_constant(plan, node, 2, 0, &end) || !single_constant(plan, node, 3, 0, &axis) ||
-        !single_constant(plan, node, 4, 1, &step))
-        return;
-    axis += axis < 0 ? 4 : 0;
-    start += start < 0 ? channels : 0;
-    if (axis != 1 || step != 1 || start < 0 ||
-        !block_range(&plan->values[x], start, start + cpu_shape(plan, y)->dim[1], &b0, &b1))
-        return;
-    *done = true;
-    make_view(plan, y, x, b0, b1);
-}
-
 sk_status cpu_build_map_op(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
 {
-    const bool blocked = node->n_in > 0 && node->in[0] != SK_VALUE_NONE && plan->values[node->in[0]].map >= 0;
     *done = false;
+    if (node->op == SK_OP_UNARY || node->op == SK_OP_BINARY || node->op == SK_OP_REDUCE)
+        for (int32_t i = 0; i < node->n_in; i++) /* these know f32 only */
+            if (node->in[i] != SK_VALUE_NONE && plan->values[cpu_low(plan, node->in[i])].map >= 0)
+                SK_TRY(cpu_need_blocked(plan, node->in[i], err));
+    const bool blocked = node->n_in > 0 && node->in[0] != SK_VALUE_NONE && plan->values[node->in[0]].map >= 0;
     switch (node->op) {
     case SK_OP_MAX_POOL:
     case SK_OP_AVG_POOL:
@@ -559,9 +476,9 @@ sk_status cpu_build_map_op(cpu_plan *plan, const sk_node *node, bool *done, sk_e
         *done = true;
         return build_unary(plan, node, err);
     case SK_OP_BINARY: return build_binary(plan, node, done, err);
-    case SK_OP_CONCAT: return build_concat(plan, node, done, err);
-    case SK_OP_SPLIT: build_split(plan, node, done); return SK_OK;
-    case SK_OP_SLICE: build_slice(plan, node, done); return SK_OK;
+    case SK_OP_CONCAT: return cpu_build_concat(plan, node, done, err);
+    case SK_OP_SPLIT: cpu_build_split(plan, node, done); return SK_OK;
+    case SK_OP_SLICE: cpu_build_slice(plan, node, done); return SK_OK;
     default: return SK_OK;
     }
 }

@@ -137,6 +137,8 @@ static void pack_depthwise(const cpu_conv *c, const uint8_t *fill, int32_t block
 size_t cpu_packed_floats(const cpu_conv *c, const cpu_conv_choice *choice)
 {
     const cpu_weights *w = &c->weights;
+    if (c->u8)
+        return (cpu_packed_bytes_u8(c, choice) + sizeof(float) - 1) / sizeof(float);
     size_t taps = (size_t)w->kernel_h * (size_t)w->kernel_w;
     if (choice->form == CPU_CONV_DEPTHWISE)
         return taps * (size_t)c->p.out_blocks * SK_BLOCK;
@@ -159,6 +161,14 @@ static pack_key key_of(const cpu_conv *c, const uint8_t *fill, int32_t blocks)
     pack_key key = {{1, 2}};
     key_add(&key, head, sizeof head);
     key_add(&key, fill, (size_t)blocks);
+    if (c->u8) {
+        size_t bytes;
+        const void *data = cpu_conv_bytes_u8(c, &bytes);
+        key_add(&key, &w->offset, sizeof w->offset);
+        key_add(&key, data, bytes);
+        key.part[0] ^= 8; /* never the same as floats' */
+        return key;
+    }
     if (w->bias)
         key_add(&key, w->bias, (size_t)w->cout * sizeof(float));
     const int32_t inputs = w->cin / w->groups, taps = w->kernel_h * w->kernel_w;
@@ -183,6 +193,10 @@ static pack_key key_of(const cpu_conv *c, const uint8_t *fill, int32_t blocks)
 static void fill_packed(const cpu_conv *c, const uint8_t *fill, int32_t blocks, cpu_packed *packed)
 {
     const cpu_weights *w = &c->weights;
+    if (c->u8) { /* in the bias's place: the sums of the weights */
+        cpu_conv_fill_u8(c, packed->weights, (int32_t *)(void *)packed->bias);
+        return;
+    }
     if (w->bias && c->choice.form != CPU_CONV_DEPTHWISE)
         memcpy(packed->bias, w->bias, (size_t)w->cout * sizeof(float));
     switch (c->choice.form) {
@@ -241,6 +255,8 @@ sk_status cpu_conv_pack(cpu_plan *plan, cpu_conv *c, sk_error *err)
         c->packed = found;
         c->p.weights = found->weights;
         c->p.bias = found->bias;
+        if (c->u8)
+            cpu_conv_set_weights_u8(plan, c, found->weights, (const int32_t *)(const void *)found->bias);
     }
     pthread_mutex_unlock(&lock);
     return status;

@@ -55,7 +55,9 @@ static sk_status build_node(cpu_plan *plan, const sk_node *node, sk_error *err)
     if (node->op == SK_OP_RESIZE && cpu_read_at_half(plan, node->out[0]))
         return SK_OK;
     plan->node_name = node->name[0] ? node->name : sk_op_name(node->op);
-    if (node->op == SK_OP_CONV)
+    if (node->op == SK_OP_QUANTIZE || node->op == SK_OP_DEQUANTIZE)
+        SK_TRY(cpu_build_low(plan, node, &done, err));
+    else if (node->op == SK_OP_CONV)
         SK_TRY(cpu_build_conv(plan, node, &done, err));
     else if (node->op == SK_OP_CONV_TRANSPOSE)
         SK_TRY(cpu_build_conv_transpose(plan, node, &done, err));
@@ -68,8 +70,21 @@ static sk_status build_node(cpu_plan *plan, const sk_node *node, sk_error *err)
     return SK_OK;
 }
 
-/* May every reader of this input take it from the caller's picture row by row? */
-static bool read_in_place(const cpu_plan *plan, sk_value input)
+/* Bytes of the input: DEQUANTIZE, and then convolutions that take bytes? */
+static bool bytes_in_place(const cpu_plan *plan, sk_value bytes)
+{
+    const sk_graph *g = plan->graph;
+    for (size_t i = 0; i < g->n_nodes; i++)
+        for (int32_t k = 0; k < g->nodes[i].n_in; k++) {
+            if (g->nodes[i].in[k] != bytes)
+                continue;
+            if (g->nodes[i].op != SK_OP_DEQUANTIZE || !cpu_read_in_place(plan, g->nodes[i].out[0]))
+                return false;
+        }
+    return true;
+}
+
+bool cpu_read_in_place(const cpu_plan *plan, sk_value input)
 {
     const sk_graph *g = plan->graph;
     for (int32_t i = 0; i < g->n_outputs; i++)
@@ -81,6 +96,12 @@ static bool read_in_place(const cpu_plan *plan, sk_value input)
                 continue;
             const sk_node *node = &g->nodes[i];
             const sk_window *w = &node->a.conv.window;
+            const bool widened = plan->values[input].input < 0; /* of bytes */
+            if (plan->low == CPU_LOW_U8 && node->op == SK_OP_QUANTIZE && k == 0 &&
+                bytes_in_place(plan, node->out[0]))
+                continue;
+            if (widened && !cpu_conv_is_first_u8(plan, node))
+                return false;
             if (node->op != SK_OP_CONV || k != 0 || node->a.conv.groups != 1 || w->kernel[0] > 16 ||
                 w->dilation[0] != 1 || w->dilation[1] != 1 || cpu_shape(plan, input)->dim[1] > 4 ||
                 (node->n_in > 3 && node->in[3] != SK_VALUE_NONE))
@@ -92,16 +113,16 @@ static bool read_in_place(const cpu_plan *plan, sk_value input)
 static sk_status build_steps(cpu_plan *plan, sk_error *err)
 {
     const sk_graph *g = plan->graph;
-    for (size_t i = 0; i < g->n_values; i++) {
+    for (size_t i = 0; i < 2 * g->n_values; i++) {
         plan->values[i] = (cpu_value){.map = -1, .dense = -1, .input = -1};
-        if (g->values[i].blob)
+        if (i < g->n_values && g->values[i].blob)
             plan->values[i].constant = sk_value_tensor(g, (sk_value)i).data;
     }
     for (int32_t i = 0; i < g->n_inputs; i++) {
         sk_value v = g->inputs[i];
         plan->node_name = g->values[v].name;
         plan->values[v].input = i;
-        if (plan->settings.input == SK_INPUT_U8_HWC && cpu_can_block(plan, v) && !read_in_place(plan, v))
+        if (plan->settings.input == SK_INPUT_U8_HWC && cpu_can_block(plan, v) && !cpu_read_in_place(plan, v))
             SK_TRY(cpu_add_input(plan, i, err));
     }
     for (size_t i = 0; i < g->n_nodes; i++)
@@ -169,8 +190,14 @@ static void drop_weights(cpu_plan *plan)
         if (node->op != SK_OP_CONV && node->op != SK_OP_CONV_TRANSPOSE)
             continue;
         sk_value w = node->in[1];
-        if (plan->values[node->out[0]].map >= 0 && plan->uses[w] == 1)
-            sk_blob_unref(&plan->graph->values[w].blob);
+        const int32_t made_by =
+            plan->graph->values[w].producer; /* weights in eight bits are made by DEQUANTIZE */
+        if ((plan->values[node->out[0]].map < 0 && plan->values[cpu_low(plan, node->out[0])].map < 0) ||
+            plan->uses[w] != 1)
+            continue;
+        sk_blob_unref(&plan->graph->values[w].blob);
+        if (made_by >= 0 && plan->uses[plan->graph->nodes[made_by].in[0]] == 1)
+            sk_blob_unref(&plan->graph->values[plan->graph->nodes[made_by].in[0]].blob);
     }
 }
 
@@ -179,6 +206,7 @@ sk_status cpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
 {
     plan->settings = *settings;
     plan->threads = sk_pool_threads(pool);
+    plan->low = settings->precision == SK_PRECISION_I8 ? CPU_LOW_U8 : CPU_LOW_NONE;
     SK_TRY(sk_graph_clone(graph, &plan->graph, err));
     if (settings->precision != SK_PRECISION_I8)
         SK_TRY(sk_graph_dequantise(plan->graph, err));
@@ -188,7 +216,8 @@ sk_status cpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
     if (!plan->uses)
         return sk_fail_memory(err, plan->graph->n_values * sizeof *plan->uses);
     SK_TRY(sk_arena_open(1 << 16, &plan->arena, err));
-    plan->values = sk_arena_alloc(plan->arena, (plan->graph->n_values + 1) * sizeof *plan->values);
+    plan->n_values = (sk_value)plan->graph->n_values;
+    plan->values = sk_arena_alloc(plan->arena, (2 * plan->graph->n_values + 1) * sizeof *plan->values);
     if (!plan->values)
         return sk_fail_memory(err, plan->graph->n_values * sizeof *plan->values);
     SK_TRY(build_steps(plan, err));

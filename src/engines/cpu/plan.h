@@ -6,12 +6,15 @@
 #include "engines/engine.h"
 #include "graph/reference.h"
 #include "kernels/kernels.h"
+#include "kernels/kernels_u8.h"
 
 /* A graph turned into a flat list of calls with every address known.
  *
  * Values live in one of two forms, or both:
  *   blocked  f32c16 (kernels/kernels.h): what convolutions and everything around them read and write
  *   dense    row-major, any type and rank: graph inputs, outputs, and operations without a blocked kernel
+ * and beside them, in low precision, a *low* form: blocked in fewer bits (u8c16). It is told by a number of its own,
+ * cpu_low(plan, v), wherever a value's blocked form is meant.
  * A form that is needed and not there is made by a reorder step. Channel concatenation, splitting and slicing of
  * blocked values cost nothing: the parts are block ranges of one buffer.
  *
@@ -26,11 +29,13 @@ typedef struct cpu_buffer {
     bool keep;                   /* an output: nothing may reuse its place */
     int32_t n, blocks, h, w;     /* blocked: images, blocks of 16 channels, size without border */
     int32_t border[4];           /* top, left, bottom, right */
+    int32_t size;                /* blocked: bytes of an element */
+    uint8_t border_byte;         /* what the border is filled with */
     int32_t parent, delta;       /* part of another buffer from its block `delta` on; -1 = stands alone */
     size_t bytes;                /* dense */
     int32_t first, last;         /* steps that touch it, for reuse; buffers that stand alone only */
     size_t offset;               /* of the whole buffer, borders included, in the arena */
-    ptrdiff_t image, plane, row; /* blocked: strides in floats */
+    ptrdiff_t image, plane, row; /* blocked: strides in elements */
 } cpu_buffer;
 
 typedef struct cpu_value {
@@ -41,11 +46,15 @@ typedef struct cpu_value {
     int32_t dense;        /* buffer of the dense form; -1 = none */
     const void *constant; /* dense form of a constant: in the graph's blob */
     int32_t input;        /* graph input number whose tensor this is while running; -1 = none */
+    float scale;          /* low forms in eight bits: a byte q means (q - zero) * scale */
+    int32_t zero;
 } cpu_value;
 
 /* A blocked value with its addresses resolved. */
 typedef struct cpu_map {
-    float *data; /* first pixel inside the border of image 0, block 0 */
+    float *data;    /* first pixel inside the border of image 0, block 0 */
+    uint8_t *bytes; /* the same, for low forms */
+    int32_t size;   /* bytes of an element */
     ptrdiff_t image, plane, row;
     int32_t n, blocks, h, w;
     const uint8_t *fill;
@@ -79,14 +88,20 @@ struct cpu_step {
     cpu_border *borders; /* to clear; null where none is */
 };
 
+/* What low forms are. */
+typedef enum cpu_low_kind { CPU_LOW_NONE = 0, CPU_LOW_U8 } cpu_low_kind;
+
 struct cpu_plan {
     sk_graph *graph; /* optimised, specialised; owned */
     sk_arena *arena; /* small structures */
     sk_kernels_f32 kernels;
+    sk_kernels_u8 kernels_u8;
+    cpu_low_kind low;
+    sk_value n_values; /* the graph's */
     sk_session_settings settings;
     int32_t winograd, tune; /* options */
     int32_t threads;
-    cpu_value *values; /* one a graph value */
+    cpu_value *values; /* one a graph value, then one a value's low form */
     int32_t *uses;     /* how often each is read */
     cpu_buffer *buffers;
     size_t n_buffers, buffers_capacity;
@@ -134,6 +149,8 @@ sk_status cpu_new_map(cpu_plan *plan, int32_t n, int32_t blocks, int32_t h, int3
 sk_status cpu_new_dense(cpu_plan *plan, size_t bytes, int32_t *out, sk_error *err) SK_MUST_CHECK;
 /* Gives v a blocked form of its own with the usual fill (16, 16, …, rest). */
 sk_status cpu_make_blocked(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
+/* The same filled as a's is; either may be a low form. */
+sk_status cpu_make_like(cpu_plan *plan, sk_value v, sk_value a, sk_error *err) SK_MUST_CHECK;
 sk_status cpu_make_dense(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
 /* Adds a reorder step when the form is missing. */
 sk_status cpu_need_blocked(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
@@ -162,6 +179,21 @@ sk_status cpu_build_map_op(cpu_plan *plan, const sk_node *node, bool *done, sk_e
 sk_status cpu_build_dense_op(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
 sk_status cpu_build_by_reference(cpu_plan *plan, const sk_node *node, sk_error *err) SK_MUST_CHECK;
 
+/* low.c: QUANTIZE and DEQUANTIZE. */
+sk_status cpu_build_low(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
+/* Gives v its f32 form from its low one. */
+sk_status cpu_add_raise(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
+/* Is v only read by a QUANTIZE that engines fold, and with which rule? */
+bool cpu_quantised_next(const cpu_plan *plan, sk_value v, float *scale, int32_t *zero);
+/* Have all of a node's inputs low forms with one rule? */
+bool cpu_all_low(const cpu_plan *plan, const sk_node *node);
+/* plan.c: may every reader of this input take it from the caller's picture row by row? */
+bool cpu_read_in_place(const cpu_plan *plan, sk_value input);
+/* map_channels.c: concatenation, splitting and slicing along channels. */
+sk_status cpu_build_concat(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
+void cpu_build_split(cpu_plan *plan, const sk_node *node, bool *done);
+void cpu_build_slice(cpu_plan *plan, const sk_node *node, bool *done);
+
 /* reorder.c */
 sk_status cpu_add_input(cpu_plan *plan, int32_t index, sk_error *err) SK_MUST_CHECK;
 sk_status cpu_add_to_blocked(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
@@ -176,9 +208,17 @@ static inline int32_t cpu_blocks(int64_t channels)
 {
     return (int32_t)((channels + SK_BLOCK - 1) / SK_BLOCK);
 }
+static inline sk_value cpu_low(const cpu_plan *plan, sk_value v)
+{
+    return v + plan->n_values;
+}
+static inline bool cpu_is_low(const cpu_plan *plan, sk_value v)
+{
+    return v >= plan->n_values;
+}
 static inline const sk_shape *cpu_shape(const cpu_plan *plan, sk_value v)
 {
-    return &plan->graph->values[v].shape;
+    return &plan->graph->values[cpu_is_low(plan, v) ? v - plan->n_values : v].shape;
 }
 
 #endif

@@ -56,11 +56,18 @@ static bool rows_pay(const cpu_plan *plan, const cpu_conv *c)
     return cpu_conv_can_rows(plan, c) && (c->stride_w == 1 || plan->kernels.rows_stride2);
 }
 
+/* Register tiles of the kernel that goes tap by tap. */
+static const int8_t *tap_tiles(const cpu_plan *plan, const cpu_conv *c)
+{
+    return c->u8 ? plan->kernels_u8.conv_tile : plan->kernels.conv_tile;
+}
+
 cpu_conv_choice cpu_conv_default(const cpu_plan *plan, const cpu_conv *c)
 {
     const sk_kernels_f32 *k = &plan->kernels;
+    const int8_t *taps = tap_tiles(plan, c);
     const int32_t blocks = cpu_blocks(c->weights.cout);
-    cpu_conv_choice choice = {.form = CPU_CONV_TAPS, .width = widest(k->conv_tile, blocks, 4)};
+    cpu_conv_choice choice = {.form = CPU_CONV_TAPS, .width = widest(taps, blocks, 4)};
     if (winograd_pays(plan, c)) {
         choice.form = CPU_CONV_WINOGRAD;
         choice.tile = (uint8_t)k->conv_tile[choice.width];
@@ -74,7 +81,15 @@ cpu_conv_choice cpu_conv_default(const cpu_plan *plan, const cpu_conv *c)
         choice.groups_outer = 1;
         return choice;
     }
-    choice.tile = (uint8_t)k->conv_tile[choice.width];
+    choice.tile = (uint8_t)taps[choice.width];
+    return choice;
+}
+
+cpu_conv_choice cpu_conv_default_first_u8(const cpu_plan *plan, const cpu_conv *c)
+{
+    cpu_conv_choice choice = {.form = CPU_CONV_FIRST};
+    choice.width = widest(plan->kernels_u8.conv_tile, cpu_blocks(c->weights.cout), 4);
+    choice.tile = (uint8_t)plan->kernels_u8.conv_tile[choice.width];
     return choice;
 }
 
@@ -105,10 +120,9 @@ static int32_t candidates(const cpu_plan *plan, const cpu_conv *c, cpu_conv_choi
     int32_t count = 0;
     cpu_conv_choice guess = cpu_conv_default(plan, c);
     add_candidate(list, &count, &guess);
-    const int8_t *tiles = guess.form == CPU_CONV_ROWS ? k->conv3_tile : k->conv_tile;
+    const int8_t *tiles = guess.form == CPU_CONV_ROWS ? k->conv3_tile : tap_tiles(plan, c);
     for (int32_t w = 4; w >= 1; w--) {
-        if (tiles[w] == 0 || w > blocks || (w == 1 && blocks > 1 && k->conv_tile[2]) ||
-            (w == 3 && blocks % 3))
+        if (tiles[w] == 0 || w > blocks || (w == 1 && blocks > 1 && tiles[2]) || (w == 3 && blocks % 3))
             continue;
         const bool groups = blocks >= w * plan->threads && plan->threads > 1; /* enough for every thread */
         cpu_conv_choice choice = {.form = guess.form, .width = (uint8_t)w, .tile = (uint8_t)tiles[w]};
@@ -158,6 +172,8 @@ static void choose(const cpu_plan *plan, cpu_step *step, float *zeros)
     int64_t best_ns = INT64_MAX;
     c->p.weights = zeros;
     c->p.bias = zeros;
+    if (c->u8)
+        cpu_conv_set_weights_u8(plan, c, zeros, (const int32_t *)(const void *)zeros);
     for (int32_t i = 0; i < count; i++) {
         c->choice = list[i];
         cpu_conv_apply(plan, c);

@@ -19,8 +19,9 @@ static sk_status new_buffer(cpu_plan *plan, const cpu_buffer *what, int32_t *out
 sk_status cpu_new_map(cpu_plan *plan, int32_t n, int32_t blocks, int32_t h, int32_t w, int32_t *out,
                       sk_error *err)
 {
-    return new_buffer(plan, &(cpu_buffer){.blocked = true, .n = n, .blocks = blocks, .h = h, .w = w}, out,
-                      err);
+    const cpu_buffer map = {
+        .blocked = true, .n = n, .blocks = blocks, .h = h, .w = w, .size = (int32_t)sizeof(float)};
+    return new_buffer(plan, &map, out, err);
 }
 
 sk_status cpu_new_dense(cpu_plan *plan, size_t bytes, int32_t *out, sk_error *err)
@@ -52,7 +53,21 @@ sk_status cpu_make_blocked(cpu_plan *plan, sk_value v, sk_error *err)
     if (d[1] % SK_BLOCK)
         fill[value->blocks - 1] = (uint8_t)(d[1] % SK_BLOCK);
     value->fill = fill;
-    return cpu_new_map(plan, (int32_t)d[0], value->blocks, (int32_t)d[2], (int32_t)d[3], &value->map, err);
+    SK_TRY(cpu_new_map(plan, (int32_t)d[0], value->blocks, (int32_t)d[2], (int32_t)d[3], &value->map, err));
+    if (cpu_is_low(plan, v)) {
+        plan->buffers[value->map].size = 1;
+        plan->buffers[value->map].border_byte = (uint8_t)value->zero;
+    }
+    return SK_OK;
+}
+
+sk_status cpu_make_like(cpu_plan *plan, sk_value v, sk_value a, sk_error *err)
+{
+    SK_TRY(cpu_make_blocked(plan, v, err));
+    plan->values[v].fill = plan->values[a].fill;
+    plan->values[v].blocks = plan->values[a].blocks;
+    plan->buffers[plan->values[v].map].blocks = plan->values[a].blocks;
+    return SK_OK;
 }
 
 sk_status cpu_make_dense(cpu_plan *plan, sk_value v, sk_error *err)
@@ -77,6 +92,8 @@ sk_status cpu_need_blocked(cpu_plan *plan, sk_value v, sk_error *err)
 {
     if (plan->values[v].map >= 0)
         return SK_OK;
+    if (!cpu_is_low(plan, v) && plan->values[cpu_low(plan, v)].map >= 0)
+        return cpu_add_raise(plan, v, err);
     if (!has_dense(&plan->values[v]))
         return sk_fail(err, SK_ERR_INTERNAL, "%s: its input was not made yet", plan->node_name);
     SK_TRY(cpu_make_blocked(plan, v, err));
@@ -87,6 +104,8 @@ sk_status cpu_need_dense(cpu_plan *plan, sk_value v, sk_error *err)
 {
     if (has_dense(&plan->values[v]))
         return SK_OK;
+    if (plan->values[v].map < 0 && plan->values[cpu_low(plan, v)].map >= 0)
+        SK_TRY(cpu_add_raise(plan, v, err));
     if (plan->values[v].map < 0)
         return sk_fail(err, SK_ERR_INTERNAL, "%s: its input was not made yet", plan->node_name);
     SK_TRY(cpu_make_dense(plan, v, err));
@@ -161,7 +180,8 @@ cpu_map cpu_bound_map(const cpu_plan *plan, sk_value v)
     const cpu_value *value = &plan->values[v];
     int32_t block = value->block, root = find_root(plan, value->map, &block);
     const cpu_buffer *b = &plan->buffers[root];
-    cpu_map map = {.image = b->image,
+    cpu_map map = {.size = b->size,
+                   .image = b->image,
                    .plane = b->plane,
                    .row = b->row,
                    .n = b->n,
@@ -169,8 +189,9 @@ cpu_map cpu_bound_map(const cpu_plan *plan, sk_value v)
                    .h = b->h,
                    .w = b->w,
                    .fill = value->fill};
-    map.data = (float *)(void *)(plan->memory + b->offset) + block * b->plane + b->border[0] * b->row +
-               b->border[1] * SK_BLOCK;
+    map.bytes = plan->memory + b->offset +
+                (block * b->plane + b->border[0] * b->row + b->border[1] * SK_BLOCK) * b->size;
+    map.data = (float *)(void *)map.bytes;
     return map;
 }
 

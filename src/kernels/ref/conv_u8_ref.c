@@ -19,9 +19,7 @@ static int32_t mul_round(int32_t a, int32_t b)
 
 static int16_t x_of(int32_t sum, float scale, float bias)
 {
-    const float product = (float)sum * scale;
-    const float x = product + bias;
-    return hold_16(x >= 32767.0f ? 32767 : x <= -32768.0f ? -32768 : (int32_t)rintf(x));
+    return hold_16((int32_t)rintf(fmaf((float)sum, scale, bias)));
 }
 
 static int32_t act_i16(const sk_act_i16 *act, int32_t x)
@@ -29,9 +27,8 @@ static int32_t act_i16(const sk_act_i16 *act, int32_t x)
     if (!act->relu)
         return x;
     int32_t y = x > 0 ? x : 0;
-    y = y > act->high ? act->high : y;
     if (!act->folded)
-        return y;
+        return y > act->high ? act->high : y;
     const uint32_t a = (uint32_t)(x < 0 ? -x : x) * act->gain;
     const uint32_t i = a >> 16 < SK_I16_SEGMENTS - 1 ? a >> 16 : SK_I16_SEGMENTS - 1;
     return hold_16(y - hold_16(act->level[i] + mul_round(act->slope[i], (int32_t)(a & 0xffff) >> 1)));
@@ -46,7 +43,7 @@ static uint8_t finish_one(const sk_finish_u8 *f, int32_t x, const uint8_t *resid
     if (residual && !f->residual_first)
         y = hold_16(y + r);
     const int32_t half = f->shift ? 1 << (f->shift - 1) : 0;
-    y = (hold_16(y + half) >> f->shift) + f->zero;
+    y = hold_16(y + half + (f->zero << f->shift)) >> f->shift;
     return (uint8_t)(y < 0 ? 0 : y > 255 ? 255 : y);
 }
 
@@ -63,8 +60,7 @@ static void put(const sk_conv_u8c16 *p, int32_t o, int32_t y, int32_t x, int32_t
     const int32_t block = o / SK_BLOCK, k = o % SK_BLOCK;
     const ptrdiff_t at = block * p->out_plane + y * p->out_row + x * p->out_pixel + k;
     if (!p->out) {
-        const float product = (float)sum * p->scale[o];
-        p->out_f32[at] = product + p->bias[o];
+        p->out_f32[at] = fmaf((float)sum, p->scale[o], p->bias[o]);
         return;
     }
     const uint8_t *residual = p->residual ? p->residual + block * p->residual_plane + y * p->residual_row +
@@ -125,11 +121,11 @@ static void depthwise(const sk_conv_u8c16 *p, int32_t b0, int32_t b1, int32_t y0
     }
 }
 
-static void quantise(const float *in, uint8_t *out, size_t count, float inverse, int32_t zero)
+static void quantise(const float *in, uint8_t *out, size_t count, float scale, int32_t zero)
 {
     for (size_t i = 0; i < count; i++) {
-        float x = in[i] * inverse;
-        x = x > -512.0f ? x : -512.0f; /* NaN too */
+        float x = in[i] == in[i] ? in[i] / scale : 0.0f;
+        x = x > -512.0f ? x : -512.0f;
         x = x < 512.0f ? x : 512.0f;
         const int32_t q = (int32_t)rintf(x) + zero;
         out[i] = (uint8_t)(q < 0 ? 0 : q > 255 ? 255 : q);

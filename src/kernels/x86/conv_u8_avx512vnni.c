@@ -29,14 +29,12 @@ SK_INLINE sum_vec sum_start(const int32_t *sums, int32_t by)
 }
 SK_INLINE __m512 sum_scaled(sum_vec sum, const float *scale, const float *bias)
 {
-    return _mm512_add_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_loadu_ps(scale)),
-                         _mm512_loadu_ps(bias));
+    return _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), _mm512_loadu_ps(scale), _mm512_loadu_ps(bias));
 }
 SK_INLINE void sum_to_x(sum_vec sum, const float *scale, const float *bias, int16_t *out)
 {
-    /* Too large for 32 bits converts to the lowest number: right at the lower end, so only the upper needs a hand. */
-    __m512 x = _mm512_min_ps(sum_scaled(sum, scale, bias), _mm512_set1_ps(32767.0f));
-    _mm256_storeu_si256((__m256i *)(void *)out, _mm512_cvtsepi32_epi16(_mm512_cvtps_epi32(x)));
+    __m512i x = _mm512_cvtps_epi32(sum_scaled(sum, scale, bias));
+    _mm256_storeu_si256((__m256i *)(void *)out, _mm512_cvtsepi32_epi16(x));
 }
 SK_INLINE void sum_to_f32(sum_vec sum, const float *scale, const float *bias, float *out)
 {
@@ -45,13 +43,14 @@ SK_INLINE void sum_to_f32(sum_vec sum, const float *scale, const float *bias, fl
 SK_INLINE sum_vec sum_multiply_add(sum_vec sum, const uint8_t *p, const int32_t *w)
 {
     __m512i x = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)p));
-    return _mm512_add_epi32(sum, _mm512_madd_epi16(x, _mm512_loadu_si512(w)));
+    __asm__("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(x), "m"(*(const __m512i_u *)(const void *)w));
+    return sum;
 }
 
 /* --- x to bytes, 64 at once --- */
 
 typedef struct finish_set {
-    __m512i level0, level1, slope0, slope1, gain, high, half, zero, residual_gain, residual_zero;
+    __m512i level0, level1, slope0, slope1, gain, high, offset, residual_gain, residual_zero;
     __m128i shift;
 } finish_set;
 
@@ -59,9 +58,9 @@ SK_INLINE __m512i finish_act(const finish_set *s, __m512i x, const int relu, con
 {
     if (!relu)
         return x;
-    __m512i y = _mm512_min_epi16(_mm512_max_epi16(x, _mm512_setzero_si512()), s->high);
+    __m512i y = _mm512_max_epi16(x, _mm512_setzero_si512());
     if (!folded)
-        return y;
+        return _mm512_min_epi16(y, s->high);
     __m512i a = _mm512_abs_epi16(x);
     __m512i i = _mm512_min_epu16(_mm512_mulhi_epu16(a, s->gain), _mm512_set1_epi16(SK_I16_SEGMENTS - 1));
     __m512i f = _mm512_srli_epi16(_mm512_mullo_epi16(a, s->gain), 1);
@@ -84,8 +83,7 @@ SK_INLINE __m512i finish_32(const finish_set *s, __m512i x, const uint8_t *resid
     __m512i y = finish_act(s, x, relu, folded);
     if (residual && !first)
         y = _mm512_adds_epi16(y, r);
-    y = _mm512_sra_epi16(_mm512_adds_epi16(y, s->half), s->shift);
-    return _mm512_adds_epi16(y, s->zero);
+    return _mm512_sra_epi16(_mm512_adds_epi16(y, s->offset), s->shift);
 }
 
 SK_INLINE void finish_all(const finish_set *s, const int16_t *x, const uint8_t *residual, uint8_t *out,
@@ -108,17 +106,17 @@ static void finish_row(const sk_finish_u8 *f, const int16_t *x, const uint8_t *r
                        size_t count)
 {
     const sk_act_i16 *a = f->act;
-    const finish_set s = {.level0 = _mm512_loadu_si512(a->level),
-                          .level1 = _mm512_loadu_si512(a->level + 32),
-                          .slope0 = _mm512_loadu_si512(a->slope),
-                          .slope1 = _mm512_loadu_si512(a->slope + 32),
-                          .gain = _mm512_set1_epi16((short)a->gain),
-                          .high = _mm512_set1_epi16(a->high),
-                          .half = _mm512_set1_epi16((short)(f->shift ? 1 << (f->shift - 1) : 0)),
-                          .zero = _mm512_set1_epi16((short)f->zero),
-                          .residual_gain = _mm512_set1_epi16(f->residual_gain),
-                          .residual_zero = _mm512_set1_epi16((short)f->residual_zero),
-                          .shift = _mm_cvtsi32_si128(f->shift)};
+    const finish_set s = {
+        .level0 = _mm512_loadu_si512(a->level),
+        .level1 = _mm512_loadu_si512(a->level + 32),
+        .slope0 = _mm512_loadu_si512(a->slope),
+        .slope1 = _mm512_loadu_si512(a->slope + 32),
+        .gain = _mm512_set1_epi16((short)a->gain),
+        .high = _mm512_set1_epi16(a->high),
+        .offset = _mm512_set1_epi16((short)((f->shift ? 1 << (f->shift - 1) : 0) + (f->zero << f->shift))),
+        .residual_gain = _mm512_set1_epi16(f->residual_gain),
+        .residual_zero = _mm512_set1_epi16((short)f->residual_zero),
+        .shift = _mm_cvtsi32_si128(f->shift)};
     if (a->folded && !residual)
         finish_all(&s, x, NULL, out, count, 0, 1, 1);
     else if (a->folded && !f->residual_first)
@@ -133,14 +131,16 @@ static void finish_row(const sk_finish_u8 *f, const int16_t *x, const uint8_t *r
     SK_TILES_20(M, u8, S, 1) SK_TILES_14(M, u8, S, 2) SK_TILES_9(M, u8, S, 3) SK_TILES_6(M, u8, S, 4)
 #define SUM_PIXELS 0, 20, 14, 9, 6
 #include "kernels/simd/conv_u8_impl.h"
+#include "kernels/simd/pool_u8_impl.h"
 
-static void quantise(const float *in, uint8_t *out, size_t count, float inverse, int32_t zero)
+static void quantise(const float *in, uint8_t *out, size_t count, float scale, int32_t zero)
 {
-    const __m512 by = _mm512_set1_ps(inverse), low = _mm512_set1_ps(-512.0f), high = _mm512_set1_ps(512.0f);
+    const __m512 by = _mm512_set1_ps(scale), low = _mm512_set1_ps(-512.0f), high = _mm512_set1_ps(512.0f);
     const __m512i add = _mm512_set1_epi32(zero), none = _mm512_setzero_si512();
     for (size_t i = 0; i < count; i += 16) {
         const __mmask16 valid = count - i >= 16 ? 0xffff : (__mmask16)((1u << (count - i)) - 1u);
-        __m512 x = _mm512_mul_ps(_mm512_maskz_loadu_ps(valid, in + i), by);
+        __m512 x = _mm512_maskz_loadu_ps(valid, in + i);
+        x = _mm512_maskz_div_ps(_mm512_cmp_ps_mask(x, x, _CMP_ORD_Q), x, by);
         x = _mm512_min_ps(_mm512_max_ps(x, low),
                           high); /* of NaN and a number max gives the number behind it */
         __m512i q = _mm512_max_epi32(_mm512_add_epi32(_mm512_cvtps_epi32(x), add), none);
@@ -170,4 +170,5 @@ void sk_kernels_u8_avx512vnni(sk_kernels_u8 *table)
     table->finish = finish_row;
     table->quantise = quantise;
     table->dequantise = dequantise;
+    table->max_pool = pool_max_u8;
 }

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engines/cpu/conv.h"
+#include "graph/quantise.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Convolutions in eight bits: bytes in, exact sums, bytes or floats out. */
+
+#define MOST_PRODUCTS 65000 /* of 255 * 128 each still fit 31 bits */
+#define FIRST_ROWS    8     /* output rows of the first convolution whose input is converted at once */
+
+struct cpu_conv_u8 {
+    sk_conv_u8c16 p;
+    sk_act_i16 act;
+    const int8_t *data;
+    size_t data_bytes;
+    const float *scales; /* of the weights, one or one an output channel */
+    int64_t n_scales;
+    double in_scale;
+    bool floats; /* the output is f32, without activation */
+    double out_scale;
+    float *scale, *bias;          /* of each output channel, for the kernel */
+    uint8_t first_fill;           /* first: bytes of a window's row */
+    bool as_is;                   /* first: the picture's bytes are the quantised ones */
+    uint8_t lookup[4][256];       /* first: what they become, by channel */
+    int32_t row_bytes, row_count; /* first: converted rows in scratch */
+};
+
+/* Bits behind the point of x, at most 4: as many as the activation's table and the residual's factor leave room for. */
+static bool settle_finish(cpu_conv_u8 *u, const sk_act_f32 *act, double residual_scale)
+{
+    for (int32_t shift = 4; shift >= 0; shift--) {
+        const double unit = u->out_scale / (1 << shift), gain = 256.0 * residual_scale / unit;
+        if (gain < 32767.0 && sk_act_i16_make(&u->act, act->kind, unit)) {
+            u->p.finish.shift = shift;
+            u->p.finish.residual_gain = (int16_t)rint(gain);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The i8 weights behind a DEQUANTIZE, if that is what v is. */
+static bool find_weights(const cpu_plan *plan, sk_value v, int64_t cout, int32_t axis, cpu_conv_u8 *u)
+{
+    sk_quantisation q;
+    if (!sk_graph_quantisation_of(plan->graph, v, &q) || q.real != SK_VALUE_NONE || q.dtype != SK_DTYPE_I8 ||
+        q.zero != 0 || (q.n_scales != 1 && (q.n_scales != cout || q.axis != axis)))
+        return false;
+    const sk_tensor bytes = sk_value_tensor(plan->graph, q.bytes);
+    u->data = bytes.data;
+    u->data_bytes = (size_t)sk_shape_count(&bytes.shape);
+    u->scales = q.scales;
+    u->n_scales = q.n_scales;
+    return true;
+}
+
+/* Everything but where x comes from. */
+static bool settle(const cpu_plan *plan, const sk_node *node, const sk_act_f32 *act,
+                   const cpu_value *residual, cpu_conv_u8 *u)
+{
+    const bool transposed = node->op == SK_OP_CONV_TRANSPOSE;
+    const sk_shape *w = cpu_shape(plan, node->in[1]);
+    const int64_t cout = cpu_shape(plan, node->out[0])->dim[1];
+    float out_scale = 1.0f;
+    int32_t out_zero = 0;
+    if (sk_shape_count(w) / cout > MOST_PRODUCTS || !find_weights(plan, node->in[1], cout, transposed, u))
+        return false;
+    u->floats = !cpu_quantised_next(plan, node->out[0], &out_scale, &out_zero);
+    u->out_scale = out_scale;
+    u->p.finish.zero = out_zero;
+    u->p.finish.act = &u->act;
+    if (residual) {
+        u->p.finish.residual_zero = residual->zero;
+        if (residual->map < 0 || u->floats)
+            return false;
+    }
+    return u->floats ? act->kind == 0 : settle_finish(u, act, residual ? (double)residual->scale : 0.0);
+}
+
+sk_status cpu_conv_to_u8(cpu_plan *plan, const sk_node *node, cpu_conv *c, bool *done, sk_error *err)
+{
+    const sk_value x = cpu_low(plan, c->x), y = cpu_low(plan, c->y);
+    const cpu_value *in = &plan->values[x], *residual = NULL;
+    *done = false;
+    if (plan->low != CPU_LOW_U8 || (in->map < 0 && in->input < 0) || c->residual_shift)
+        return SK_OK;
+    if (c->residual != SK_VALUE_NONE)
+        residual = &plan->values[cpu_low(plan, c->residual)];
+    cpu_conv_u8 *u = sk_arena_alloc(plan->arena, sizeof *u);
+    if (!u)
+        return sk_fail_memory(err, sizeof *u);
+    if (!settle(plan, node, &c->act, residual, u))
+        return SK_OK;
+    u->in_scale = in->scale;
+    u->p.in_zero = in->zero;
+    u->p.finish.residual_first = c->residual_first;
+    c->u8 = u;
+    c->x = x;
+    c->residual = residual ? cpu_low(plan, c->residual) : SK_VALUE_NONE;
+    if (!u->floats) {
+        c->y = y;
+        plan->values[y].scale = (float)u->out_scale;
+        plan->values[y].zero = u->p.finish.zero;
+    }
+    *done = true;
+    return SK_OK;
+}
+
+bool cpu_conv_is_first_u8(const cpu_plan *plan, const sk_node *node)
+{
+    cpu_conv_u8 u = {0};
+    const sk_window *w = &node->a.conv.window;
+    if (node->op != SK_OP_CONV || !cpu_conv_is_known(plan, node) || w->pad[1] < 0 ||
+        w->kernel[1] * cpu_shape(plan, node->in[0])->dim[1] > 255)
+        return false;
+    const sk_act_f32 act = {node->a.conv.act.kind, node->a.conv.act.alpha, node->a.conv.act.beta};
+    return settle(plan, node, &act, NULL, &u);
+}
+
+bool cpu_conv_can_first_u8(const cpu_plan *plan, const cpu_conv *c)
+{
+    return plan->values[c->x].input >= 0 && plan->values[c->x].map < 0 && c->weights.cin <= 4 &&
+           c->weights.groups == 1 && c->kernel_w * c->weights.cin <= 255 && c->dilation_h == 1 &&
+           c->dilation_w == 1 && c->pad_left >= 0 && c->residual == SK_VALUE_NONE && c->step_x == 1 &&
+           c->step_y == 1;
+}
+
+static bool from_pictures(const cpu_plan *plan)
+{
+    return plan->settings.input == SK_INPUT_U8_HWC;
+}
+
+static void bind_first(cpu_plan *plan, cpu_conv *c)
+{
+    cpu_conv_u8 *u = c->u8;
+    const sk_session_settings *s = &plan->settings;
+    const cpu_value *x = &plan->values[c->x];
+    u->as_is = from_pictures(plan);
+    for (int32_t k = 0; k < c->weights.cin && from_pictures(plan); k++)
+        for (int32_t i = 0; i < 256; i++) {
+            const float real = (float)i * (s->scale / s->std[k]) - s->mean[k] / s->std[k];
+            plan->kernels_u8.quantise(&real, &u->lookup[k][i], 1, x->scale, x->zero);
+            u->as_is &= u->lookup[k][i] == i;
+        }
+    u->p.in_pixel = c->weights.cin;
+    u->p.in_row = u->row_bytes;
+    u->p.fill = &u->first_fill;
+    u->p.in_blocks = 1;
+    u->p.kernel_w = 1;
+}
+
+static void size_first(const cpu_plan *plan, cpu_conv *c)
+{
+    cpu_conv_u8 *u = c->u8;
+    const int32_t need = (c->out_w - 1) * c->stride_w + c->kernel_w,
+                  have = c->pad_left + (int32_t)cpu_shape(plan, c->x)->dim[3];
+    u->first_fill = (uint8_t)(c->kernel_w * c->weights.cin);
+    u->row_bytes = ((need > have ? need : have) * c->weights.cin + 4 + 63) / 64 * 64;
+    u->row_count = (FIRST_ROWS - 1) * c->stride_h + c->kernel_h;
+}
+
+size_t cpu_conv_scratch_u8(const cpu_plan *plan, const cpu_conv *c)
+{
+    if (c->choice.form != CPU_CONV_FIRST)
+        return 0;
+    size_first(plan, (cpu_conv *)(uintptr_t)c);
+    /* converted rows, and one of a tensor's channels before they are put side by side */
+    return ((size_t)c->u8->row_bytes * (size_t)(c->u8->row_count + 1) + 3) / 4;
+}
+
+sk_status cpu_conv_bind_u8(cpu_plan *plan, cpu_conv *c, sk_error *err)
+{
+    cpu_conv_u8 *u = c->u8;
+    const cpu_map out = cpu_bound_map(plan, c->y);
+    sk_conv_u8c16 *p = &u->p;
+    p->kernel_h = c->kernel_h;
+    p->kernel_w = c->kernel_w;
+    p->stride_h = c->stride_h;
+    p->stride_w = c->stride_w;
+    p->dilation_h = c->dilation_h;
+    p->dilation_w = c->dilation_w;
+    p->out_h = c->out_h;
+    p->out_w = c->out_w;
+    p->out_blocks = c->p.out_blocks = out.blocks;
+    const ptrdiff_t at = c->from_y * out.row + c->from_x * SK_BLOCK;
+    p->out = u->floats ? NULL : out.bytes + at;
+    p->out_f32 = u->floats ? out.data + at : NULL;
+    p->out_plane = out.plane;
+    p->out_row = out.row * c->step_y;
+    p->out_pixel = (ptrdiff_t)c->step_x * SK_BLOCK;
+    c->out_image = out.image;
+    c->n = out.n;
+    if (c->choice.form == CPU_CONV_FIRST) {
+        bind_first(plan, c);
+    } else {
+        const cpu_map in = cpu_bound_map(plan, c->x);
+        p->in = in.bytes - c->pad_top * in.row - c->pad_left * SK_BLOCK;
+        p->in_plane = in.plane;
+        p->in_row = in.row;
+        p->in_pixel = SK_BLOCK;
+        p->fill = in.fill;
+        p->in_blocks = in.blocks;
+        c->in_image = in.image;
+    }
+    if (c->residual != SK_VALUE_NONE) {
+        const cpu_map r = cpu_bound_map(plan, c->residual);
+        p->residual = r.bytes;
+        p->residual_plane = r.plane;
+        p->residual_row = r.row;
+        c->residual_image = r.image;
+    }
+    const size_t outputs = (size_t)out.blocks * SK_BLOCK;
+    if (!u->scale)
+        u->scale = sk_arena_alloc(plan->arena, 2 * outputs * sizeof(float));
+    if (!u->scale)
+        return sk_fail_memory(err, 2 * outputs * sizeof(float));
+    u->bias = u->scale + outputs;
+    p->scale = u->scale;
+    p->bias = u->bias;
+    return SK_OK;
+}
+
+/* Groups of four channels in all input blocks. */
+static int64_t fours(const sk_conv_u8c16 *p)
+{
+    int64_t count = 0;
+    for (int32_t b = 0; b < p->in_blocks; b++)
+        count += (p->fill[b] + 3) / 4;
+    return count;
+}
+
+void cpu_conv_apply_u8(cpu_conv *c)
+{
+    sk_conv_u8c16 *p = &c->u8->p;
+    p->width = c->choice.width;
+    /* the plain kernels go by pixel; the table's largest tile where none was chosen */
+    p->tile = c->choice.tile;
+    p->groups_outer = c->choice.groups_outer;
+    p->group_weights = fours(p) * p->kernel_h * p->kernel_w * p->width * SK_BLOCK * 4;
+}
+
+/* --- running --- */
+
+static void run_rows(const cpu_conv *c, sk_conv_u8c16_fn fn, int32_t units, int32_t part, int32_t parts)
+{
+    sk_conv_u8c16 p = c->u8->p;
+    const sk_conv_u8c16 *at_first = &c->u8->p;
+    int64_t from, to, g0 = 0, g1 = units;
+    if (c->choice.split_groups) {
+        sk_pool_split(units, 1, part, parts, &g0, &g1);
+        from = 0;
+        to = (int64_t)c->n * p.out_h;
+    } else {
+        sk_pool_split((int64_t)c->n * p.out_h, 1, part, parts, &from, &to);
+    }
+    for (int64_t at = from; at < to && g0 < g1;) {
+        const int32_t n = (int32_t)(at / p.out_h), y = (int32_t)(at % p.out_h);
+        const int32_t rows = (int32_t)(to - at < p.out_h - y ? to - at : p.out_h - y);
+        p.in = at_first->in + n * c->in_image;
+        p.out = at_first->out ? at_first->out + n * c->out_image : NULL;
+        p.out_f32 = at_first->out ? NULL : at_first->out_f32 + n * c->out_image;
+        p.residual = at_first->residual ? at_first->residual + n * c->residual_image : NULL;
+        fn(&p, (int32_t)g0, (int32_t)g1, y, y + rows);
+        at += rows;
+    }
+}
+
+/* Input row y of image n as interleaved bytes; outside the picture are zero points. */
+static void convert_row(const cpu_conv *c, const cpu_frame *frame, int32_t n, int32_t y, uint8_t *out,
+                        uint8_t *spare)
+{
+    const cpu_conv_u8 *u = c->u8;
+    const cpu_plan *plan = frame->plan;
+    const cpu_value *x = &plan->values[c->x];
+    const sk_session_input *in = &frame->inputs[x->input];
+    const int64_t *d = cpu_shape(plan, c->x)->dim;
+    const int32_t channels = c->weights.cin, width = (int32_t)d[3], lead = c->pad_left * channels;
+    memset(out, x->zero, (size_t)u->row_bytes);
+    if (y < 0 || y >= d[2])
+        return;
+    out += lead;
+    if (from_pictures(plan)) {
+        const ptrdiff_t row = in->row_bytes ? in->row_bytes : (ptrdiff_t)width * channels;
+        const ptrdiff_t picture = in->picture_bytes ? in->picture_bytes : row * (ptrdiff_t)d[2];
+        const uint8_t *from = (const uint8_t *)in->data + n * picture + y * row;
+        if (u->as_is)
+            memcpy(out, from, (size_t)width * (size_t)channels);
+        else
+            for (int32_t k = 0; k < channels; k++)
+                for (int32_t i = k; i < width * channels; i += channels)
+                    out[i] = u->lookup[k][from[i]];
+        return;
+    }
+    for (int32_t k = 0; k < channels; k++) {
+        const float *from = (const float *)in->data + (((int64_t)n * channels + k) * d[2] + y) * width;
+        plan->kernels_u8.quantise(from, spare, (size_t)width, x->scale, x->zero);
+        for (int32_t i = 0; i < width; i++)
+            out[i * channels + k] = spare[i];
+    }
+}
+
+static void run_first(const cpu_conv *c, const cpu_frame *frame, int32_t part, int32_t parts)
+{
+    const cpu_conv_u8 *u = c->u8;
+    sk_conv_u8c16 p = u->p;
+    uint8_t *rows = (uint8_t *)frame->scratch, *spare = rows + (size_t)u->row_count * (size_t)u->row_bytes;
+    int64_t from, to;
+    sk_pool_split((int64_t)c->n * c->out_h, 1, part, parts, &from, &to);
+    for (int64_t at = from; at < to;) {
+        const int32_t n = (int32_t)(at / c->out_h), y = (int32_t)(at % c->out_h);
+        int32_t count = (int32_t)(to - at < c->out_h - y ? to - at : c->out_h - y);
+        count = count < FIRST_ROWS ? count : FIRST_ROWS;
+        for (int32_t i = 0; i < (count - 1) * c->stride_h + c->kernel_h; i++)
+            convert_row(c, frame, n, y * c->stride_h - c->pad_top + i,
+                        rows + (size_t)i * (size_t)u->row_bytes, spare);
+        p.in = rows - (ptrdiff_t)y * c->stride_h * u->row_bytes;
+        p.out = u->floats ? NULL : u->p.out + n * c->out_image;
+        p.out_f32 = u->floats ? u->p.out_f32 + n * c->out_image : NULL;
+        frame->plan->kernels_u8.conv(&p, 0, c->groups, y, y + count);
+        at += count;
+    }
+}
+
+void cpu_conv_run_u8(const cpu_conv *c, const cpu_frame *frame, int32_t part, int32_t parts)
+{
+    const sk_kernels_u8 *k = &frame->plan->kernels_u8;
+    if (c->choice.form == CPU_CONV_FIRST)
+        run_first(c, frame, part, parts);
+    else if (c->choice.form == CPU_CONV_DEPTHWISE)
+        run_rows(c, k->depthwise, c->u8->p.out_blocks, part, parts);
+    else
+        run_rows(c, k->conv, c->groups, part, parts);
+}
+
+/* --- weights --- */
+
+static int32_t weight_at(const cpu_conv *c, int32_t co, int32_t ci, int32_t ky, int32_t kx)
+{
+    const cpu_weights *w = &c->weights;
+    if (co >= w->cout)
+        return 0;
+    const int32_t inputs = w->cin / w->groups, outputs = w->cout / w->groups;
+    if (w->groups > 1) {
+        if (ci / inputs != co / outputs)
+            return 0;
+        ci %= inputs;
+    }
+    return c->u8->data[w->offset + co * w->co + ci * w->ci + ky * w->ky + kx * w->kx];
+}
+
+/* One step of the kernel's loop: four channels, or bytes of a picture's row, of all outputs of a group. */
+static int8_t *put_fours(int8_t *to, const cpu_conv *c, int32_t block, int32_t width, int32_t from,
+                         int32_t valid, int32_t ky, int32_t kx, int32_t *sums)
+{
+    const bool first = c->choice.form == CPU_CONV_FIRST;
+    for (int32_t o = 0; o < width * SK_BLOCK; o++)
+        for (int32_t i = 0; i < 4; i++, to++) {
+            const int32_t k = from + i, co = block * SK_BLOCK + o;
+            const int32_t w = i >= valid ? 0
+                              : first    ? weight_at(c, co, k % c->weights.cin, ky, k / c->weights.cin)
+                                         : weight_at(c, co, k, ky, kx);
+            *to = (int8_t)w;
+            sums[co] += w;
+        }
+    return to;
+}
+
+static void pack_direct(const cpu_conv *c, int8_t *to, int32_t *sums)
+{
+    const sk_conv_u8c16 *p = &c->u8->p;
+    for (int32_t block = 0; block < p->out_blocks; block += p->width) {
+        const int32_t width = p->out_blocks - block < p->width ? p->out_blocks - block : p->width;
+        for (int32_t b = 0, from = 0; b < p->in_blocks; from += p->fill[b], b++)
+            for (int32_t ky = 0; ky < p->kernel_h; ky++)
+                for (int32_t kx = 0; kx < p->kernel_w; kx++)
+                    for (int32_t i = 0; i < p->fill[b]; i += 4)
+                        to = put_fours(to, c, block, width, from + i, p->fill[b] - i, ky, kx, sums);
+    }
+}
+
+static void pack_depthwise(const cpu_conv *c, int32_t *to, int32_t *sums)
+{
+    const sk_conv_u8c16 *p = &c->u8->p;
+    const cpu_weights *w = &c->weights;
+    for (int32_t b = 0, from = 0; b < p->in_blocks; from += p->fill[b], b++)
+        for (int32_t k = 0; k < p->kernel_h * p->kernel_w; k++)
+            for (int32_t i = 0; i < SK_BLOCK; i++, to++) {
+                *to = i < p->fill[b] ? c->u8->data[w->offset + (from + i) * w->co + k / p->kernel_w * w->ky +
+                                                   k % p->kernel_w * w->kx]
+                                     : 0;
+                sums[b * SK_BLOCK + i] += *to;
+            }
+}
+
+size_t cpu_packed_bytes_u8(const cpu_conv *c, const cpu_conv_choice *choice)
+{
+    const sk_conv_u8c16 *p = &c->u8->p;
+    const size_t taps = (size_t)p->kernel_h * (size_t)p->kernel_w, outputs = (size_t)p->out_blocks * SK_BLOCK;
+    if (choice->form == CPU_CONV_DEPTHWISE)
+        return taps * outputs * sizeof(int32_t);
+    return (size_t)fours(p) * taps * outputs * 4;
+}
+
+void cpu_conv_fill_u8(const cpu_conv *c, void *weights, int32_t *sums)
+{
+    if (c->choice.form == CPU_CONV_DEPTHWISE)
+        pack_depthwise(c, weights, sums);
+    else
+        pack_direct(c, weights, sums);
+}
+
+/* What the kernel multiplies sums with and adds: to units of x, or to the output itself. */
+static void set_scales(const cpu_plan *plan, cpu_conv *c)
+{
+    cpu_conv_u8 *u = c->u8;
+    const double unit = u->floats ? 1.0 : u->out_scale / (1 << u->p.finish.shift);
+    const bool depthwise = c->choice.form == CPU_CONV_DEPTHWISE;
+    const uint8_t *fill = depthwise ? plan->values[c->x].fill : NULL;
+    for (int32_t i = 0, at = 0; i < u->p.out_blocks * SK_BLOCK; i++) {
+        const bool used = fill ? i % SK_BLOCK < fill[i / SK_BLOCK] : i < c->weights.cout;
+        u->scale[i] = u->bias[i] = 0.0f;
+        if (!used)
+            continue;
+        u->scale[i] = (float)(u->in_scale * (double)u->scales[u->n_scales > 1 ? at : 0] / unit);
+        u->bias[i] = c->weights.bias ? (float)((double)c->weights.bias[at] / unit) : 0.0f;
+        at++;
+    }
+}
+
+void cpu_conv_set_weights_u8(const cpu_plan *plan, cpu_conv *c, const void *weights, const int32_t *sums)
+{
+    c->u8->p.weights = weights;
+    c->u8->p.sums = sums;
+    set_scales(plan, c);
+}
+
+const void *cpu_conv_bytes_u8(const cpu_conv *c, size_t *bytes)
+{
+    *bytes = c->u8->data_bytes;
+    return c->u8->data;
+}
