@@ -22,12 +22,14 @@ static const struct {
 } levels[] = {
     {"sse4.2", SK_CPU_SSE42},
     {"avx2", SK_CPU_AVX2},
+    {"avxvnni", SK_CPU_AVXVNNI},
     {"avx512", SK_CPU_AVX512},
     {"avx512vnni", SK_CPU_AVX512VNNI},
     {"avx512bf16", SK_CPU_AVX512BF16},
     {"amx", SK_CPU_AMX},
     {"neon", SK_CPU_NEON},
     {"dotprod", SK_CPU_DOTPROD},
+    {"i8mm", SK_CPU_I8MM},
 };
 #define LEVELS (sizeof levels / sizeof levels[0])
 
@@ -61,6 +63,8 @@ static uint32_t detect(void)
     if ((saved & 0x6) != 0x6 || !has_fma || !has(b7, bit_AVX2 | bit_BMI | bit_BMI2))
         return flags;
     flags |= SK_CPU_AVX2;
+    if (has(a71, 1u << 4)) /* AVX_VNNI */
+        flags |= SK_CPU_AVXVNNI;
     /* bits 5-7 of XCR0: the mask registers and the upper halves and banks of zmm */
     if ((saved & 0xE6) != 0xE6 ||
         !has(b7, bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL | bit_AVX512CD))
@@ -83,7 +87,8 @@ static uint32_t detect(void)
 static uint32_t detect(void)
 {
     unsigned long has_dotprod = getauxval(AT_HWCAP) & (1ul << 20); /* HWCAP_ASIMDDP */
-    return SK_CPU_NEON | (has_dotprod ? SK_CPU_DOTPROD : 0);
+    unsigned long has_i8mm = getauxval(AT_HWCAP2) & (1ul << 13);   /* HWCAP2_I8MM */
+    return SK_CPU_NEON | (has_dotprod ? SK_CPU_DOTPROD | (has_i8mm ? SK_CPU_I8MM : 0) : 0);
 }
 
 #else
@@ -144,7 +149,9 @@ sk_status sk_cpu_apply_mask(const char *mask, uint32_t flags, uint32_t *out, sk_
     }
     return sk_fail(
         err, SK_ERR_ARG,
-        "SKITTER_CPU_MASK=%s is not a CPU level; use none, sse4.2, avx2, avx512, avx512vnni or neon", mask);
+        "SKITTER_CPU_MASK=%s is not a CPU level; use none, sse4.2, avx2, avxvnni, avx512, avx512vnni, "
+        "avx512bf16, amx, neon, dotprod or i8mm",
+        mask);
 }
 
 sk_status sk_cpu_check_mask(sk_error *err)

@@ -15,16 +15,18 @@
 enum {
     SK_CPU_SSE42 = 1 << 0,
     SK_CPU_AVX2 = 1 << 1,       /* with FMA, F16C, BMI1, BMI2 */
-    SK_CPU_AVX512 = 1 << 2,     /* F, BW, DQ, VL (and CD): Skylake server */
-    SK_CPU_AVX512VNNI = 1 << 3, /* 8-bit dot products */
-    SK_CPU_AVX512BF16 = 1 << 4,
-    SK_CPU_AMX = 1 << 5,    /* tiles with int8 and bf16; no kernel of ours uses them */
-    SK_CPU_NEON = 1 << 6,   /* aarch64: always */
-    SK_CPU_DOTPROD = 1 << 7 /* aarch64: 8-bit dot products */
+    SK_CPU_AVXVNNI = 1 << 2,    /* 8-bit dot products of AVX2's registers; above it may be without */
+    SK_CPU_AVX512 = 1 << 3,     /* F, BW, DQ, VL (and CD): Skylake server */
+    SK_CPU_AVX512VNNI = 1 << 4, /* 8-bit dot products */
+    SK_CPU_AVX512BF16 = 1 << 5,
+    SK_CPU_AMX = 1 << 6,     /* tiles with int8 and bf16; no kernel of ours uses them */
+    SK_CPU_NEON = 1 << 7,    /* aarch64: always */
+    SK_CPU_DOTPROD = 1 << 8, /* aarch64: 8-bit dot products */
+    SK_CPU_I8MM = 1 << 9     /* aarch64: dot products of unsigned with signed bytes */
 };
 
 /* The flags kernels are chosen by: what was detected, limited by the environment variable SKITTER_CPU_MASK,
- * whose value names the highest level allowed: none (plain C), sse4.2, avx2, avx512, avx512vnni, neon. A
+ * whose value names the highest level allowed: none (plain C), sse4.2, avx2, avxvnni, avx512, avx512vnni, avx512bf16, amx; neon, dotprod, i8mm. A
  * value that is not one of these limits nothing and is reported once through the log; sk_cpu_check_mask makes
  * it an error. */
 uint32_t sk_cpu_flags(void);

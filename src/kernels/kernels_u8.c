@@ -11,8 +11,19 @@ void sk_kernels_u8_fill(sk_kernels_u8 *table, uint32_t flags)
     *table = (sk_kernels_u8){0};
     sk_kernels_u8_ref(table);
 #if defined(__x86_64__)
+    if (flags & SK_CPU_AVX2)
+        sk_kernels_u8_avx2(table);
+    if (flags & SK_CPU_AVXVNNI)
+        sk_kernels_u8_avxvnni(table);
     if (flags & SK_CPU_AVX512VNNI)
         sk_kernels_u8_avx512vnni(table);
+#elif defined(__aarch64__)
+    if (flags & SK_CPU_NEON)
+        sk_kernels_u8_neon(table);
+    if (flags & SK_CPU_DOTPROD)
+        sk_kernels_u8_dotprod(table);
+    if (flags & SK_CPU_I8MM)
+        sk_kernels_u8_i8mm(table);
 #else
     (void)flags;
 #endif
@@ -45,6 +56,7 @@ static int fill_fold(sk_act_i16 *act, int32_t kind, double unit)
             return 0;
         act->level[i] = (int16_t)from;
         act->slope[i] = (int16_t)(to - from);
+        act->pieces[i] = (int32_t)((uint32_t)(uint16_t)act->slope[i] << 16 | (uint16_t)act->level[i]);
     }
     act->folded = 1;
     return 1;
@@ -53,6 +65,8 @@ static int fill_fold(sk_act_i16 *act, int32_t kind, double unit)
 int sk_act_i16_make(sk_act_i16 *act, int32_t kind, double unit)
 {
     *act = (sk_act_i16){.relu = kind != 0, .high = 32767};
+    if (!(unit > 0.0))
+        return 0;
     switch (kind) {
     case 0:
     case SK_UNARY_RELU: return 1;

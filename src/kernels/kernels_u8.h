@@ -30,6 +30,7 @@ typedef struct sk_act_i16 {
     int16_t high;
     uint16_t gain;
     int16_t level[SK_I16_SEGMENTS], slope[SK_I16_SEGMENTS];
+    int32_t pieces[SK_I16_SEGMENTS]; /* both: slope above, level below */
 } sk_act_i16;
 
 /* What becomes of x. residual: y += ((byte - residual_zero) << 7) * residual_gain + 0x4000 >> 15, saturating. */

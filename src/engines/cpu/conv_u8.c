@@ -235,7 +235,6 @@ void cpu_conv_apply_u8(cpu_conv *c)
 {
     sk_conv_u8c16 *p = &c->u8->p;
     p->width = c->choice.width;
-    /* the plain kernels go by pixel; the table's largest tile where none was chosen */
     p->tile = c->choice.tile;
     p->groups_outer = c->choice.groups_outer;
     p->group_weights = fours(p) * p->kernel_h * p->kernel_w * p->width * SK_BLOCK * 4;

@@ -31,7 +31,7 @@ static const sk_engine_option cpu_options[] = {
          "time the kernels when a network is opened, and remember the fastest; results are the same bits"},
     {.key = "mask",
      .kind = SK_ENGINE_OPTION_WORD,
-     .choices = "all|none|sse4.2|avx2|avx512|avx512vnni|neon",
+     .choices = "all|none|sse4.2|avx2|avxvnni|avx512|avx512vnni|avx512bf16|amx|neon|dotprod|i8mm",
      .usual = "all",
      .changes_results = true,
      .help = "no instructions beyond these"},

@@ -159,16 +159,9 @@ static void dequantise(const uint8_t *in, float *out, size_t count, float scale,
     }
 }
 
+#include "kernels/simd/table_u8_impl.h"
+
 void sk_kernels_u8_avx512vnni(sk_kernels_u8 *table)
 {
-    static const int8_t tile[5] = {SUM_PIXELS};
-    table->isa = "avx512vnni";
-    for (int i = 0; i < 5; i++)
-        table->conv_tile[i] = tile[i];
-    table->conv = u8_conv;
-    table->depthwise = u8_depthwise;
-    table->finish = finish_row;
-    table->quantise = quantise;
-    table->dequantise = dequantise;
-    table->max_pool = pool_max_u8;
+    table_u8_fill(table, "avx512vnni");
 }
