@@ -47,6 +47,22 @@ class Peer:
     ask = Ours.ask
 
 
+def answer(go, version):
+    """Runs `go` as often as each line of standard input says, and tells how long it took."""
+    go()
+    print(json.dumps({"detail": version}), flush=True)
+    for line in sys.stdin:
+        wall, cpu = [], []
+        for _ in range(int(line)):
+            c, t = time.process_time(), time.perf_counter()
+            go()
+            wall.append((time.perf_counter() - t) * 1e3)
+            cpu.append((time.process_time() - c) * 1e3)
+        with open("/proc/self/status") as status:
+            peak = next(int(s.split()[1]) for s in status if s.startswith("VmHWM"))
+        print(json.dumps({"wall": wall, "cpu": cpu, "peak_mb": peak / 1024}), flush=True)
+
+
 def serve(args):
     import numpy as np
 
@@ -79,18 +95,7 @@ def serve(args):
         version, go = ov.__version__, request.infer
     else:
         sys.exit(f"unknown runtime {args.serve}")
-    go()
-    print(json.dumps({"detail": version}), flush=True)
-    for line in sys.stdin:
-        wall, cpu = [], []
-        for _ in range(int(line)):
-            c, t = time.process_time(), time.perf_counter()
-            go()
-            wall.append((time.perf_counter() - t) * 1e3)
-            cpu.append((time.process_time() - c) * 1e3)
-        with open("/proc/self/status") as status:
-            peak = next(int(s.split()[1]) for s in status if s.startswith("VmHWM"))
-        print(json.dumps({"wall": wall, "cpu": cpu, "peak_mb": peak / 1024}), flush=True)
+    answer(go, version)
 
 
 def main():

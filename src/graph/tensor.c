@@ -182,14 +182,6 @@ uint16_t sk_f32_to_f16(float value)
     return (uint16_t)(sign | ((rounded - 0x38000000u) >> 13));
 }
 
-static uint16_t f32_to_bf16(float value)
-{
-    uint32_t bits = bits_of(value);
-    if ((bits & 0x7FFFFFFFu) > 0x7F800000u)
-        return (uint16_t)(bits >> 16 | 0x40);
-    return (uint16_t)((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
-}
-
 /* --- conversion: in chunks, through double for floating sources and int64 for integer ones --- */
 
 enum { CHUNK = 256 };
@@ -269,7 +261,7 @@ static void store_floats(sk_dtype dtype, const double *v, void *dst, size_t n)
     case SK_DTYPE_F32: EACH(float, v[i]);
     case SK_DTYPE_F64: EACH(double, v[i]);
     case SK_DTYPE_F16: EACH(uint16_t, sk_f32_to_f16((float)v[i]));
-    case SK_DTYPE_BF16: EACH(uint16_t, f32_to_bf16((float)v[i]));
+    case SK_DTYPE_BF16: EACH(uint16_t, sk_f32_to_bf16((float)v[i]));
     case SK_DTYPE_I8: EACH(int8_t, saturate(v[i], INT8_MIN, INT8_MAX));
     case SK_DTYPE_U8: EACH(uint8_t, saturate(v[i], 0, UINT8_MAX));
     case SK_DTYPE_I16: EACH(int16_t, saturate(v[i], INT16_MIN, INT16_MAX));
@@ -290,7 +282,7 @@ static void store_integers(sk_dtype dtype, const int64_t *v, bool unsigned64, vo
     case SK_DTYPE_F32: EACH(float, unsigned64 ? (float)(uint64_t)v[i] : (float)v[i]);
     case SK_DTYPE_F64: EACH(double, unsigned64 ? (double)(uint64_t)v[i] : (double)v[i]);
     case SK_DTYPE_F16: EACH(uint16_t, sk_f32_to_f16(unsigned64 ? (float)(uint64_t)v[i] : (float)v[i]));
-    case SK_DTYPE_BF16: EACH(uint16_t, f32_to_bf16(unsigned64 ? (float)(uint64_t)v[i] : (float)v[i]));
+    case SK_DTYPE_BF16: EACH(uint16_t, sk_f32_to_bf16(unsigned64 ? (float)(uint64_t)v[i] : (float)v[i]));
     case SK_DTYPE_I8: EACH(int8_t, v[i]);
     case SK_DTYPE_U8: EACH(uint8_t, v[i]);
     case SK_DTYPE_I16: EACH(int16_t, v[i]);

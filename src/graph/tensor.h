@@ -71,6 +71,17 @@ static inline float sk_bf16_to_f32(uint16_t bits)
     } v = {(uint32_t)bits << 16};
     return v.f;
 }
+/* To nearest, ties to even; what is no number stays none. */
+static inline uint16_t sk_f32_to_bf16(float value)
+{
+    union {
+        float f;
+        uint32_t u;
+    } v = {value};
+    if ((v.u & 0x7fffffffu) > 0x7f800000u)
+        return (uint16_t)(v.u >> 16 | 0x40u);
+    return (uint16_t)((v.u + 0x7fffu + (v.u >> 16 & 1u)) >> 16);
+}
 /* Converts `count` elements between any two types; floats to integers truncate toward zero and saturate. */
 void sk_convert(sk_dtype from, const void *src, sk_dtype to, void *dst, size_t count);
 

@@ -18,6 +18,7 @@
  * Weights are packed for the kernel that reads them; sk_pack_* in engines/cpu/pack.c writes these forms:
  *   tap form   [group][block][ky][kx][channel][16 * width]   (sk_kernels_f32.conv)
  *   row form   [group][block][ky][channel][kx][16 * width]   (conv3)
+ *   pair form  [group][block][ky][kx][channel / 2][16 * width][2] as bf16  (conv_bf16)
  *   winograd   [point][group][block][channel][16 * width]    (winograd; 36 points for stride 1, 81 for 2)
  * where a group is `width` output blocks (the last group may be narrower and is packed as narrow), and `channel` runs
  * over the block's fill. */
@@ -63,6 +64,16 @@ typedef void (*sk_conv_f32c16_fn)(const sk_conv_f32c16 *p, int32_t g0, int32_t g
  * [t0, t1) counted row by row. `scratch` holds sk_winograd_scratch() floats of this thread, 64-byte aligned. */
 typedef void (*sk_winograd_f32c16_fn)(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t t0, int32_t t1,
                                       float *scratch);
+
+/* Products of inputs and weights rounded to bf16, summed in f32; maps are f32, weights in pair form. `scratch` holds
+ * sk_bf16_scratch() floats of this thread. */
+typedef sk_winograd_f32c16_fn sk_conv_bf16_fn;
+static inline size_t sk_bf16_scratch(const sk_conv_f32c16 *p)
+{
+    const size_t rows = (size_t)(3 * p->stride_h + (p->kernel_h - 1) * p->dilation_h + 1);
+    const size_t columns = (size_t)((p->out_w - 1) * p->stride_w + (p->kernel_w - 1) * p->dilation_w + 1);
+    return rows * columns * (size_t)p->in_blocks * (SK_BLOCK / 2);
+}
 
 /* Multiplications a channel pair and 4x4 tile. */
 static inline int32_t sk_winograd_points(int32_t stride)
@@ -174,6 +185,8 @@ typedef struct sk_kernels_f32 {
     sk_conv_f32c16_fn conv;  /* any window; weights in tap form */
     sk_conv_f32c16_fn conv3; /* 3 columns, dilation 1, stride 1 or 2; weights in row form; may be null */
     sk_winograd_f32c16_fn winograd;
+    sk_conv_bf16_fn conv_bf16;
+    int8_t bf16_native; /* it is quicker than conv */
     sk_depthwise_f32c16_fn depthwise;
     sk_first_f32c16_fn first;
     sk_row_u8_fn row_u8;
@@ -202,6 +215,7 @@ void sk_kernels_f32_ref(sk_kernels_f32 *table);
 void sk_kernels_f32_sse42(sk_kernels_f32 *table);
 void sk_kernels_f32_avx2(sk_kernels_f32 *table);
 void sk_kernels_f32_avx512(sk_kernels_f32 *table);
+void sk_kernels_f32_avx512bf16(sk_kernels_f32 *table);
 void sk_kernels_f32_neon(sk_kernels_f32 *table);
 
 #endif

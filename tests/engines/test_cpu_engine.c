@@ -275,7 +275,8 @@ static void test_bad_calls(void **state)
     assert_null(sk_engine_find("no such engine"));
     strcpy(settings.options, "mask=altivec");
     assert_int_equal(sk_session_open(cpu, g, &shape, 1, &settings, &s, &err), SK_ERR_ARG);
-    assert_non_null(strstr(err.message, "the engine 'cpu' cannot have mask=altivec; it takes all|none|sse4.2"));
+    assert_non_null(
+        strstr(err.message, "the engine 'cpu' cannot have mask=altivec; it takes all|none|sse4.2"));
     settings = quick(1);
     settings.precision = SK_PRECISION_F16;
     assert_int_equal(sk_session_open(cpu, g, &shape, 1, &settings, &s, &err), SK_ERR_UNSUPPORTED);

@@ -233,6 +233,85 @@ static void check_winograd(kernel_run *run, const sk_kernels_f32 *ref, const sk_
     }
 }
 
+/* Weights as bf16, two channels side by side. */
+static void pair_weights(kernel_run *run, problem *q)
+{
+    sk_conv_f32c16 *p = &q->p;
+    size_t pairs = 0;
+    for (int32_t b = 0; b < p->in_blocks; b++)
+        pairs += (size_t)(q->fill[b] + 1) / 2;
+    pairs *= (size_t)p->kernel_h * (size_t)p->kernel_w;
+    p->group_weights = (ptrdiff_t)pairs * p->width * SK_BLOCK;
+    const size_t count = 2 * pairs * (size_t)p->out_blocks * SK_BLOCK;
+    uint16_t *w = kernel_buffer(run, count * sizeof *w, 4);
+    for (size_t i = 0; i < count; i++)
+        w[i] = sk_f32_to_bf16(0.3f * ((float)(kernel_random(run) >> 40) * 0x1p-23f - 1.0f));
+    p->weights = (const float *)(const void *)w;
+}
+
+static void check_bf16(kernel_run *run, const sk_kernels_f32 *ref, const sk_kernels_f32 *mine)
+{
+    for (int i = 0; i < 120; i++) {
+        problem q = {.p = {.dilation_h = 1, .dilation_w = 1}};
+        sk_conv_f32c16 *p = &q.p;
+        p->kernel_h = (int32_t)kernel_range(run, 1, 3);
+        p->kernel_w = (int32_t)kernel_range(run, 1, 4);
+        p->stride_h = (int32_t)kernel_range(run, 1, 2);
+        p->stride_w = (int32_t)kernel_range(run, 1, 3);
+        p->dilation_h = p->dilation_w = (int32_t)kernel_range(run, 1, 2);
+        p->out_h = (int32_t)kernel_range(run, 1, 7);
+        p->out_w = (int32_t)kernel_length(run, i, 45);
+        random_blocks(run, &q);
+        if (!pick_width(run, mine->conv_tile, &q))
+            return;
+        make_buffers(run, &q, 0, 0);
+        pair_weights(run, &q);
+        float *scratch = kernel_buffer(run, sk_bf16_scratch(p) * sizeof(float), 64);
+        name_case(run, &q);
+        int32_t g = groups_of(p), cut = (int32_t)kernel_range(run, 0, g),
+                row = (int32_t)kernel_range(run, 0, p->out_h);
+        p->out = q.want;
+        ref->conv_bf16(p, 0, g, 0, p->out_h, NULL);
+        p->out = q.got;
+        mine->conv_bf16(p, 0, cut, 0, row, scratch);
+        mine->conv_bf16(p, cut, g, 0, row, scratch);
+        mine->conv_bf16(p, 0, g, row, p->out_h, scratch);
+        kernel_compare_f32(run, q.want, q.got, q.out_floats, conv_limits);
+        kernel_end(run);
+    }
+}
+
+static void bench_bf16(kernel_run *run, const sk_kernels_f32 *mine, int width, int kernel, int size)
+{
+    problem q = {.p = {.kernel_h = kernel,
+                       .kernel_w = kernel,
+                       .dilation_h = 1,
+                       .dilation_w = 1,
+                       .stride_h = 1,
+                       .stride_w = 1,
+                       .out_h = size,
+                       .out_w = size,
+                       .in_blocks = 4,
+                       .out_blocks = 4,
+                       .width = width,
+                       .tile = mine->conv_tile[width]}};
+    if (q.p.tile == 0)
+        return;
+    memset(q.fill, 16, sizeof q.fill);
+    make_buffers(run, &q, 0, 0);
+    pair_weights(run, &q);
+    float *scratch = kernel_buffer(run, sk_bf16_scratch(&q.p) * sizeof(float), 64);
+    q.p.out_pixel = SK_BLOCK;
+    q.p.act.kind = SK_UNARY_SILU;
+    q.p.residual = NULL;
+    q.p.out = q.got;
+    char label[64];
+    snprintf(label, sizeof label, "64->64 %dx%d s1 %dx%d, width %d", kernel, kernel, size, size, width);
+    KERNEL_BENCH(run, label, 2.0 * 64 * 64 * kernel * kernel * size * size, 4.0 * (double)q.out_floats)
+    mine->conv_bf16(&q.p, 0, groups_of(&q.p), 0, size, scratch);
+    kernel_end(run);
+}
+
 static void check_depthwise(kernel_run *run, const sk_kernels_f32 *ref, const sk_kernels_f32 *mine)
 {
     for (int i = 0; i < 80; i++) {
@@ -336,6 +415,13 @@ void check_conv(kernel_run *run)
     }
     if (kernel_variant(run, "f32c16 winograd", (kernel_fn)mine.winograd))
         check_winograd(run, &ref, &mine);
+    if (kernel_variant(run, "f32c16 conv bf16", (kernel_fn)mine.conv_bf16)) {
+        check_bf16(run, &ref, &mine);
+        bench_bf16(run, &mine, 2, 1, 40);
+        bench_bf16(run, &mine, 4, 1, 40);
+        bench_bf16(run, &mine, 2, 3, 40);
+        bench_bf16(run, &mine, 4, 3, 40);
+    }
     if (kernel_variant(run, "f32c16 depthwise", (kernel_fn)mine.depthwise))
         check_depthwise(run, &ref, &mine);
     if (kernel_variant(run, "f32c16 first", (kernel_fn)mine.first))

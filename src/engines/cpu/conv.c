@@ -55,6 +55,28 @@ static void run_rows(const cpu_conv *c, const cpu_frame *frame, sk_conv_f32c16_f
     }
 }
 
+static void run_bf16(const cpu_conv *c, const cpu_frame *frame, int32_t part, int32_t parts)
+{
+    sk_conv_f32c16 p = c->p;
+    int64_t from, to, g0 = 0, g1 = c->groups;
+    if (c->choice.split_groups) {
+        sk_pool_split(c->groups, 1, part, parts, &g0, &g1);
+        from = 0;
+        to = (int64_t)c->n * p.out_h;
+    } else {
+        sk_pool_split((int64_t)c->n * p.out_h, 1, part, parts, &from, &to);
+    }
+    for (int64_t at = from; at < to && g0 < g1;) {
+        const int32_t n = (int32_t)(at / p.out_h), y = (int32_t)(at % p.out_h);
+        const int32_t rows = (int32_t)(to - at < p.out_h - y ? to - at : p.out_h - y);
+        p.in = c->p.in + n * c->in_image;
+        p.out = c->p.out + n * c->out_image;
+        p.residual = c->p.residual ? c->p.residual + n * c->residual_image : NULL;
+        frame->plan->kernels.conv_bf16(&p, (int32_t)g0, (int32_t)g1, y, y + rows, frame->scratch);
+        at += rows;
+    }
+}
+
 static void run_winograd(const cpu_conv *c, const cpu_frame *frame, int32_t part, int32_t parts)
 {
     sk_conv_f32c16 p = c->p;
@@ -92,6 +114,7 @@ void cpu_conv_run(const cpu_step *step, const cpu_frame *frame, int32_t part, in
     case CPU_CONV_ROWS: run_rows(c, frame, k->conv3, c->groups, part, parts); break;
     case CPU_CONV_DEPTHWISE: run_rows(c, frame, k->depthwise, c->p.out_blocks, part, parts); break;
     case CPU_CONV_WINOGRAD: run_winograd(c, frame, part, parts); break;
+    case CPU_CONV_BF16: run_bf16(c, frame, part, parts); break;
     case CPU_CONV_FIRST: cpu_conv_run_first(c, frame, part, parts); break;
     default: break;
     }
@@ -104,6 +127,17 @@ size_t cpu_conv_scratch(const cpu_plan *plan, const cpu_conv *c, const cpu_conv_
     if (choice->form == CPU_CONV_WINOGRAD)
         return sk_winograd_scratch(c->stride_h, plan->values[c->x].blocks, cpu_blocks(c->weights.cout),
                                    choice->batch_tiles);
+    if (choice->form == CPU_CONV_BF16) {
+        const sk_conv_f32c16 p = {.in_blocks = plan->values[c->x].blocks,
+                                  .kernel_h = c->kernel_h,
+                                  .kernel_w = c->kernel_w,
+                                  .stride_h = c->stride_h,
+                                  .stride_w = c->stride_w,
+                                  .dilation_h = c->dilation_h,
+                                  .dilation_w = c->dilation_w,
+                                  .out_w = c->out_w};
+        return sk_bf16_scratch(&p);
+    }
     if (choice->form == CPU_CONV_FIRST)
         return (size_t)c->row_floats * (size_t)c->kernel_h;
     return 0;
@@ -125,6 +159,11 @@ void cpu_conv_apply(const cpu_plan *plan, cpu_conv *c)
         p->group_weights = inner;
         p->point_weights = (ptrdiff_t)c->weights.cin * p->out_blocks * SK_BLOCK;
     } else {
+        if (c->choice.form == CPU_CONV_BF16) { /* two channels a float, each block by itself */
+            inner = 0;
+            for (int32_t b = 0; b < p->in_blocks; b++)
+                inner += (ptrdiff_t)((p->fill[b] + 1) / 2) * p->width * SK_BLOCK;
+        }
         p->group_weights = inner * c->kernel_h * c->kernel_w;
         p->point_weights = 0;
     }
@@ -184,13 +223,13 @@ static sk_status bind_conv(cpu_plan *plan, cpu_step *step, sk_error *err)
 
 void cpu_conv_describe(const cpu_plan *plan, cpu_step *step)
 {
-    static const char *const form[] = {"?", "taps", "rows", "winograd4", "depthwise", "first"};
+    static const char *const form[] = {"?", "taps", "rows", "winograd4", "depthwise", "first", "bf16"};
     const cpu_conv *c = step->data;
     const cpu_conv_choice *k = &c->choice;
     char detail[24] = "";
     if (k->form == CPU_CONV_WINOGRAD)
         snprintf(detail, sizeof detail, " b%d", k->batch_tiles);
-    snprintf(step->kernel, sizeof step->kernel, "conv %s %dx%d%s%s%s %s", form[k->form <= 5 ? k->form : 0],
+    snprintf(step->kernel, sizeof step->kernel, "conv %s %dx%d%s%s%s %s", form[k->form <= 6 ? k->form : 0],
              k->tile, k->width, detail, k->groups_outer ? " go" : "", k->split_groups ? " gs" : "",
              c->u8 ? plan->kernels_u8.isa : plan->kernels.isa);
 }
@@ -322,6 +361,7 @@ sk_status cpu_build_conv(cpu_plan *plan, const sk_node *node, bool *done, sk_err
                               .kernel_h = win->kernel[0],
                               .kernel_w = win->kernel[1],
                               .bias = constant_f32(plan, bias)};
+    c.weights.bf16 = plan->bf16;
     bool low;
     SK_TRY(cpu_conv_to_u8(plan, node, &c, &low, err));
     if (!low)
@@ -408,6 +448,7 @@ sk_status cpu_build_conv_transpose(cpu_plan *plan, const sk_node *node, bool *do
                                       .kernel_h = v.taps,
                                       .kernel_w = h.taps,
                                       .bias = constant_f32(plan, bias)};
+            c.weights.bf16 = plan->bf16;
             bool low;
             SK_TRY(cpu_conv_to_u8(plan, node, &c, &low, err));
             if (!low)

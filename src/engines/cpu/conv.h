@@ -10,7 +10,8 @@ typedef enum cpu_conv_form {
     CPU_CONV_ROWS = 2,     /* three columns at once */
     CPU_CONV_WINOGRAD = 3, /* F(4x4, 3x3) */
     CPU_CONV_DEPTHWISE = 4,
-    CPU_CONV_FIRST = 5 /* straight from the picture */
+    CPU_CONV_FIRST = 5, /* straight from the picture */
+    CPU_CONV_BF16 = 6   /* any window, products of bf16 pairs */
 } cpu_conv_form;
 
 typedef struct cpu_conv_choice {
@@ -27,6 +28,7 @@ typedef struct cpu_weights {
     const float *data; /* null where they are in eight bits only */
     ptrdiff_t offset;  /* of data from the constant's beginning */
     ptrdiff_t co, ci, ky, kx;
+    bool bf16;      /* rounded to that */
     int32_t groups; /* > 1: packed as one dense convolution with zeros between groups */
     int32_t cin, cout, kernel_h, kernel_w; /* of the whole convolution */
     const float *bias;                     /* cout floats or null */

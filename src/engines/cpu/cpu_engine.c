@@ -37,7 +37,7 @@ static const sk_engine_option cpu_options[] = {
      .help = "no instructions beyond these"},
     {0}};
 
-#define CPU_PRECISIONS (1u << SK_PRECISION_F32 | 1u << SK_PRECISION_I8)
+#define CPU_PRECISIONS (1u << SK_PRECISION_F32 | 1u << SK_PRECISION_BF16 | 1u << SK_PRECISION_I8)
 
 static sk_status cpu_probe(sk_engine_probe *out, sk_error *err)
 {
@@ -57,7 +57,7 @@ static sk_status cpu_supports(const sk_graph *graph, const sk_session_settings *
 {
     if (!(CPU_PRECISIONS & 1u << settings->precision))
         return sk_fail(err, SK_ERR_UNSUPPORTED,
-                       "the cpu engine computes in f32 or i8, not in %s; set precision to one of these",
+                       "the cpu engine computes in f32, bf16 or i8, not in %s; set precision to one of these",
                        sk_precision_name(settings->precision));
     if (settings->precision == SK_PRECISION_I8 && !sk_graph_is_quantised(graph))
         return sk_fail(

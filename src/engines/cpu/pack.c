@@ -33,7 +33,8 @@ static float weight_at(const cpu_weights *w, int32_t co, int32_t ci, int32_t ky,
             return 0.0f;
         ci %= inputs;
     }
-    return w->data[co * w->co + ci * w->ci + ky * w->ky + kx * w->kx];
+    const float value = w->data[co * w->co + ci * w->ci + ky * w->ky + kx * w->kx];
+    return w->bf16 ? sk_bf16_to_f32(sk_f32_to_bf16(value)) : value;
 }
 
 /* One (group, channel, tap): the group's output channels side by side. */
@@ -63,6 +64,24 @@ static void pack_direct(const cpu_conv *c, const uint8_t *fill, int32_t in_block
                             to = put(to, w, block, width, from + ci, ky, kx);
                 }
             }
+    }
+}
+
+/* Channels in pairs, as bf16. */
+static void pack_bf16(const cpu_conv *c, const uint8_t *fill, int32_t in_blocks, uint16_t *to)
+{
+    const cpu_weights *w = &c->weights;
+    const int32_t out_blocks = cpu_blocks(w->cout);
+    for (int32_t block = 0; block < out_blocks; block += c->choice.width) {
+        int32_t width = out_blocks - block < c->choice.width ? out_blocks - block : c->choice.width, from = 0;
+        for (int32_t b = 0; b < in_blocks; from += fill[b], b++)
+            for (int32_t k = 0; k < w->kernel_h * w->kernel_w; k++)
+                for (int32_t ci = 0; ci < fill[b]; ci += 2)
+                    for (int32_t i = 0; i < 2 * width * SK_BLOCK; i++)
+                        *to++ = ci + i % 2 < fill[b]
+                                    ? sk_f32_to_bf16(weight_at(w, block * SK_BLOCK + i / 2, from + ci + i % 2,
+                                                               k / w->kernel_w, k % w->kernel_w))
+                                    : 0;
     }
 }
 
@@ -143,6 +162,11 @@ size_t cpu_packed_floats(const cpu_conv *c, const cpu_conv_choice *choice)
     if (choice->form == CPU_CONV_DEPTHWISE)
         return taps * (size_t)c->p.out_blocks * SK_BLOCK;
     size_t pairs = (size_t)w->cin * (size_t)cpu_blocks(w->cout) * SK_BLOCK;
+    if (choice->form == CPU_CONV_BF16) { /* a channel more in every block whose fill is odd */
+        pairs = 0;
+        for (int32_t b = 0; b < c->p.in_blocks; b++)
+            pairs += (size_t)((c->p.fill[b] + 1) / 2) * (size_t)cpu_blocks(w->cout) * SK_BLOCK;
+    }
     return pairs * (choice->form == CPU_CONV_WINOGRAD ? (size_t)sk_winograd_points(c->stride_h) : taps);
 }
 
@@ -155,9 +179,9 @@ static void key_add(pack_key *key, const void *data, size_t bytes)
 static pack_key key_of(const cpu_conv *c, const uint8_t *fill, int32_t blocks)
 {
     const cpu_weights *w = &c->weights;
-    const int64_t head[] = {c->choice.form, c->choice.width, c->stride_h, w->co,       w->ci,
-                            w->ky,          w->kx,           w->groups,   w->cin,      w->cout,
-                            w->kernel_h,    w->kernel_w,     blocks,      w->bias != 0};
+    const int64_t head[] = {c->choice.form, c->choice.width, c->stride_h, w->co,        w->ci,
+                            w->ky,          w->kx,           w->groups,   w->cin,       w->cout,
+                            w->kernel_h,    w->kernel_w,     blocks,      w->bias != 0, w->bf16};
     pack_key key = {{1, 2}};
     key_add(&key, head, sizeof head);
     key_add(&key, fill, (size_t)blocks);
@@ -202,6 +226,7 @@ static void fill_packed(const cpu_conv *c, const uint8_t *fill, int32_t blocks, 
     switch (c->choice.form) {
     case CPU_CONV_WINOGRAD: pack_winograd(c, packed->weights); break;
     case CPU_CONV_DEPTHWISE: pack_depthwise(c, fill, blocks, packed->weights, packed->bias); break;
+    case CPU_CONV_BF16: pack_bf16(c, fill, blocks, (uint16_t *)(void *)packed->weights); break;
     case CPU_CONV_ROWS: pack_direct(c, fill, blocks, true, packed->weights); break;
     default: pack_direct(c, fill, blocks, false, packed->weights); break;
     }

@@ -206,6 +206,7 @@ sk_status cpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
 {
     plan->settings = *settings;
     plan->threads = sk_pool_threads(pool);
+    plan->bf16 = settings->precision == SK_PRECISION_BF16;
     plan->low = settings->precision == SK_PRECISION_I8 ? CPU_LOW_U8 : CPU_LOW_NONE;
     SK_TRY(sk_graph_clone(graph, &plan->graph, err));
     if (settings->precision != SK_PRECISION_I8)

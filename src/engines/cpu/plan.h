@@ -100,6 +100,7 @@ struct cpu_plan {
     sk_value n_values; /* the graph's */
     sk_session_settings settings;
     int32_t winograd, tune; /* options */
+    bool bf16;              /* products may be of bf16; where they are not native, weights are rounded only */
     int32_t threads;
     cpu_value *values; /* one a graph value, then one a value's low form */
     int32_t *uses;     /* how often each is read */

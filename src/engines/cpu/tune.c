@@ -51,6 +51,14 @@ static bool winograd_pays(const cpu_plan *plan, const cpu_conv *c)
                                  c->weights.cout > SK_BLOCK && (c->out_h >= 32 || c->out_w >= 32)));
 }
 
+/* Twice f32's products in the same time: only Winograd on large maps of many channels saves more than that. */
+static bool bf16_pays(const cpu_plan *plan, const cpu_conv *c)
+{
+    return plan->bf16 && plan->kernels.bf16_native && !c->u8 &&
+           !(cpu_conv_can_winograd(plan, c) && c->stride_h == 1 && c->weights.cin >= 48 &&
+             c->weights.cout >= 32 && c->out_h >= 32 && c->out_w >= 32);
+}
+
 static bool rows_pay(const cpu_plan *plan, const cpu_conv *c)
 {
     return cpu_conv_can_rows(plan, c) && (c->stride_w == 1 || plan->kernels.rows_stride2);
@@ -68,6 +76,11 @@ cpu_conv_choice cpu_conv_default(const cpu_plan *plan, const cpu_conv *c)
     const int8_t *taps = tap_tiles(plan, c);
     const int32_t blocks = cpu_blocks(c->weights.cout);
     cpu_conv_choice choice = {.form = CPU_CONV_TAPS, .width = widest(taps, blocks, 4)};
+    if (bf16_pays(plan, c)) {
+        choice.form = CPU_CONV_BF16;
+        choice.tile = (uint8_t)taps[choice.width];
+        return choice;
+    }
     if (winograd_pays(plan, c)) {
         choice.form = CPU_CONV_WINOGRAD;
         choice.tile = (uint8_t)k->conv_tile[choice.width];
@@ -130,6 +143,8 @@ static int32_t candidates(const cpu_plan *plan, const cpu_conv *c, cpu_conv_choi
             choice.batch_tiles = winograd_batch(plan, c, choice.tile, 640 << 10);
             add_candidate(list, &count, &choice);
             choice.batch_tiles = winograd_batch(plan, c, choice.tile, 320 << 10);
+            add_candidate(list, &count, &choice);
+        } else if (guess.form == CPU_CONV_BF16) {
             add_candidate(list, &count, &choice);
         } else {
             add_orders(list, &count, choice, blocks);

@@ -60,6 +60,40 @@ static void conv_pixel(const sk_conv_f32c16 *p, int row_form, int32_t block, int
     finish(p, block, y, x, sum);
 }
 
+/* With rounded inputs, and weights in pair form. */
+static void conv_bf16_pixel(const sk_conv_f32c16 *p, int32_t block, int32_t y, int32_t x)
+{
+    int32_t g = block / p->width, first = g * p->width;
+    int32_t width = p->out_blocks - first < p->width ? p->out_blocks - first : p->width;
+    const uint16_t *w = (const uint16_t *)(const void *)(p->weights + g * p->group_weights);
+    float sum[SK_BLOCK];
+    memcpy(sum, p->bias + block * SK_BLOCK, sizeof sum);
+    w += (block - first) * SK_BLOCK * 2;
+    for (int32_t b = 0; b < p->in_blocks; b++)
+        for (int32_t k = 0; k < p->kernel_h * p->kernel_w; k++) {
+            const float *in = p->in + b * p->in_plane +
+                              ((ptrdiff_t)y * p->stride_h + k / p->kernel_w * p->dilation_h) * p->in_row +
+                              ((ptrdiff_t)x * p->stride_w + k % p->kernel_w * p->dilation_w) * SK_BLOCK;
+            for (int32_t c = 0; c < (p->fill[b] + 1) / 2 * 2; c++) {
+                const float v = c < p->fill[b] ? sk_bf16_to_f32(sk_f32_to_bf16(in[c])) : 0.0f;
+                for (int i = 0; i < SK_BLOCK; i++)
+                    sum[i] += sk_bf16_to_f32(w[2 * i + c % 2]) * v;
+                w += c % 2 ? width * SK_BLOCK * 2 : 0;
+            }
+        }
+    finish(p, block, y, x, sum);
+}
+
+static void conv_bf16(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t y0, int32_t y1, float *scratch)
+{
+    (void)scratch;
+    int32_t last = g1 * p->width < p->out_blocks ? g1 * p->width : p->out_blocks;
+    for (int32_t block = g0 * p->width; block < last; block++)
+        for (int32_t y = y0; y < y1; y++)
+            for (int32_t x = 0; x < p->out_w; x++)
+                conv_bf16_pixel(p, block, y, x);
+}
+
 static void conv_any(const sk_conv_f32c16 *p, int row_form, int32_t g0, int32_t g1, int32_t y0, int32_t y1)
 {
     int32_t last = g1 * p->width < p->out_blocks ? g1 * p->width : p->out_blocks;
@@ -215,6 +249,7 @@ void sk_kernels_f32_conv_ref(sk_kernels_f32 *table)
     table->conv = conv;
     table->conv3 = conv3;
     table->winograd = winograd;
+    table->conv_bf16 = conv_bf16;
     table->depthwise = depthwise;
     table->first = first;
     table->row_u8 = row_u8;
