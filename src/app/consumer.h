@@ -26,9 +26,10 @@ typedef struct sk_consumer sk_consumer;
 /* What a consumer needs of a frame. Who needs neither lets frames of video go back to the decoder as soon as the network
  * has read them, in whatever form and memory suits the network. */
 enum {
-    SK_NEEDS_PIXELS = 1,  /* the frame itself, RGB or BGR in host memory, until take returns */
-    SK_NEEDS_NAMES = 2,   /* the path of the picture it came from */
-    SK_NEEDS_PROBLEMS = 4 /* also entries of pictures that could not be read (sk_result_frame.problem) */
+    SK_NEEDS_PIXELS = 1,   /* the frame itself, RGB or BGR in host memory, until take returns */
+    SK_NEEDS_NAMES = 2,    /* the path of the picture it came from */
+    SK_NEEDS_PROBLEMS = 4, /* also entries of pictures that could not be read (sk_result_frame.problem) */
+    SK_NEEDS_TURNS = 8     /* that no other one that needs this is at work at the same time */
 };
 
 /* A frame on its way through the list; all borrowed for the call. */

@@ -96,6 +96,8 @@ sk_consumer *sk_consumer_file(const sk_sink_kind *format)
     if (!f)
         return NULL;
     f->base = (sk_consumer){.kind = &kind, .needs = SK_NEEDS_NAMES, .files = {format->file, format->beside}};
+    if (format->takes_turns)
+        f->base.needs |= SK_NEEDS_TURNS;
     f->format = format;
     return &f->base;
 }

@@ -120,38 +120,57 @@ static sk_status show_frame(reporting *c, const wanted *list, int32_t n, const s
 }
 
 /* All in one way through the video. One that cannot be read again leaves the page without pictures: the tracks are there. */
-static sk_status show_all(reporting *c, sk_error *err)
-{
+typedef struct showing {
+    reporting *report;
+    sk_source *source; /* null: there is nothing to be shown */
     wanted list[PICTURES_MOST + 1];
     sk_frame_range ranges[PICTURES_MOST + 1];
-    sk_source_settings media = c->settings->media;
-    sk_source *source = NULL;
+    int32_t n;
+} showing;
+
+static sk_status show_next(showing *s, bool *end, sk_error *err)
+{
     const sk_frame *frame = NULL;
-    sk_status status = SK_OK;
+    *end = !s->source || sk_source_next(s->source, &frame, NULL) != SK_OK || !frame;
+    if (*end)
+        return SK_OK;
+    const sk_status status = show_frame(s->report, s->list, s->n, frame, err);
+    sk_source_release(s->source, frame);
+    return status;
+}
+
+/* The ground, which is the first of them; the others come while the page's drawings are made. */
+static sk_status begin_showing(showing *s, sk_error *err)
+{
+    const reporting *c = s->report;
+    sk_source_settings media = c->settings->media;
+    bool end;
     if (c->run->without_video || strcmp(c->header->source_kind, "live") == 0 ||
         sk_uri_is_once(c->settings->source))
         return SK_OK;
-    const int32_t n = list_wanted(c, &media, list);
+    s->n = list_wanted(s->report, &media, s->list);
     media.n_ranges = 0;
-    for (int32_t i = 0; i < n; i++)
-        if (i == 0 || list[i].frame != list[i - 1].frame)
-            ranges[media.n_ranges++] = (sk_frame_range){list[i].frame, list[i].frame + 1, 1};
-    media.ranges = ranges;
-    media.first = list[0].frame;
-    media.last = list[n - 1].frame + 1;
+    for (int32_t i = 0; i < s->n; i++)
+        if (i == 0 || s->list[i].frame != s->list[i - 1].frame)
+            s->ranges[media.n_ranges++] = (sk_frame_range){s->list[i].frame, s->list[i].frame + 1, 1};
+    media.ranges = s->ranges;
+    media.first = s->list[0].frame;
+    media.last = s->list[s->n - 1].frame + 1;
     media.step = 1;
     media.format = SK_PIXEL_RGB;
     media.accepts = NULL;
     media.n_accepts = 0;
     media.skip_unreadable = true;
-    if (sk_source_open(c->settings->source, &media, &source, NULL) != SK_OK)
+    if (sk_source_open(c->settings->source, &media, &s->source, NULL) != SK_OK)
         return SK_OK;
-    while (status == SK_OK && sk_source_next(source, &frame, NULL) == SK_OK && frame) {
-        status = show_frame(c, list, n, frame, err);
-        sk_source_release(source, frame);
-    }
-    sk_source_close(&source);
-    return status;
+    return show_next(s, &end, err);
+}
+
+static sk_status show_rest(void *context, sk_error *err)
+{
+    for (bool end = false; !end;)
+        SK_TRY(show_next(context, &end, err));
+    return SK_OK;
 }
 
 /* --- the page --- */
@@ -184,8 +203,13 @@ static sk_status complete(sk_consumer *base, sk_error *err)
     if (!c->report || !folder)
         return SK_OK;
     sk_report_end_frames(c->report);
-    SK_TRY(show_all(c, err));
-    return sk_report_write(c->report, folder, times, list_times(c, times), err);
+    showing shown = {.report = c};
+    const sk_report_pictures pictures = {show_rest, &shown};
+    sk_status status = begin_showing(&shown, err);
+    if (status == SK_OK)
+        status = sk_report_write(c->report, folder, times, list_times(c, times), &pictures, err);
+    sk_source_close(&shown.source);
+    return status;
 }
 
 static void close_report(sk_consumer *base)

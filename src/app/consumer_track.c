@@ -81,6 +81,7 @@ static sk_status retell_to(tracking *t, sk_consumers *list, sk_error *err)
                            .media = &media,
                            .tell = tell,
                            .context = t,
+                           .side_by_side = true,
                            .drawn_only = drawn};
     SK_TRY(sk_consumers_begin(list, t->header, t->folder, err));
     return sk_retell_run(&how, err);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/retell.h"
 
+#include "app/side_by_side.h"
+
 typedef struct playing {
     const sk_retell *how;
     int64_t entry;     /* of the journal */
     sk_source *source; /* opened for the first frame that is read again */
     sk_result_frame told;
+    sk_side_by_side *side; /* null: one after the other */
 } playing;
 
 static sk_status told_of(playing *p, const sk_result_frame **known, int64_t *entry, sk_error *err)
@@ -24,6 +27,8 @@ static sk_status tell(void *context, const sk_result_frame *known, sk_error *err
     const sk_consumers *list = p->how->consumers;
     int64_t entry;
     SK_TRY(told_of(p, &known, &entry, err));
+    if (p->side)
+        return sk_side_by_side_tell(p->side, entry, known, err);
     for (int32_t i = 0; i < list->count; i++) {
         sk_consumer *c = list->items[i];
         bool lacks = false;
@@ -99,8 +104,12 @@ sk_status sk_retell_run(const sk_retell *how, sk_error *err)
     const int64_t known = sk_run_folder_known(how->folder);
     for (int32_t i = 0; i < how->consumers->count && known > 0; i++)
         shown = shown || may_lack(how->consumers->items[i], known - 1);
-    if (!how->drawn_only)
-        SK_TRY(sk_run_folder_retell(how->folder, how->header, tell, &p, err));
+    if (!how->drawn_only) {
+        if (how->side_by_side)
+            SK_TRY(sk_side_by_side_open(how->consumers, &p.side, err));
+        const sk_status told = sk_run_folder_retell(how->folder, how->header, tell, &p, err);
+        SK_TRY(sk_side_by_side_end(&p.side, told, err));
+    }
     if (!shown)
         return SK_OK;
     p.entry = 0;

@@ -19,7 +19,8 @@ typedef struct sk_retell {
     sk_status (*tell)(void *context, int64_t entry, const sk_result_frame *known, sk_result_frame *told,
                       sk_error *err);
     void *context;
-    bool drawn_only; /* nobody is there who wants results alone */
+    bool side_by_side; /* those that want results alone know nothing of each other: each has a thread */
+    bool drawn_only;   /* nobody is there who wants results alone */
 } sk_retell;
 
 sk_status sk_retell_run(const sk_retell *how, sk_error *err) SK_MUST_CHECK;

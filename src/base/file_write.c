@@ -144,12 +144,12 @@ static void sync_folder(const char *path)
     sk_free(folder);
 }
 
-sk_status sk_file_writer_commit(sk_file_writer **writer, sk_error *err)
+static sk_status commit(sk_file_writer **writer, bool durable, sk_error *err)
 {
     sk_file_writer *w = *writer;
     sk_status status = SK_OK;
     int sick = ferror(w->stream);
-    if (fflush(w->stream) != 0 || sick || fsync(fileno(w->stream)) != 0) {
+    if (fflush(w->stream) != 0 || sick || (durable && fsync(fileno(w->stream)) != 0)) {
         status = sk_fail(err, SK_ERR_IO, "%s: could not be written: %s", w->path,
                          errno ? strerror(errno) : "disk full?");
         goto done;
@@ -162,13 +162,20 @@ sk_status sk_file_writer_commit(sk_file_writer **writer, sk_error *err)
     }
     sk_free(w->temporary);
     w->temporary = NULL;
-    sync_folder(w->path);
+    if (durable)
+        sync_folder(w->path);
 done:
     sk_file_writer_close(writer);
     return status;
 }
 
-static sk_status replace(const char *path, bool linked, const void *data, size_t bytes, sk_error *err)
+sk_status sk_file_writer_commit(sk_file_writer **writer, sk_error *err)
+{
+    return commit(writer, true, err);
+}
+
+static sk_status replace(const char *path, bool linked, bool durable, const void *data, size_t bytes,
+                         sk_error *err)
 {
     sk_file_writer *writer = NULL;
     SK_TRY(open_writer(path, linked, &writer, err));
@@ -177,17 +184,22 @@ static sk_status replace(const char *path, bool linked, const void *data, size_t
         sk_file_writer_close(&writer);
         return status;
     }
-    return sk_file_writer_commit(&writer, err);
+    return commit(&writer, durable, err);
 }
 
 sk_status sk_file_replace(const char *path, const void *data, size_t bytes, sk_error *err)
 {
-    return replace(path, false, data, bytes, err);
+    return replace(path, false, true, data, bytes, err);
 }
 
 sk_status sk_file_replace_linked(const char *path, const void *data, size_t bytes, sk_error *err)
 {
-    return replace(path, true, data, bytes, err);
+    return replace(path, true, true, data, bytes, err);
+}
+
+sk_status sk_file_put(const char *path, const void *data, size_t bytes, sk_error *err)
+{
+    return replace(path, false, false, data, bytes, err);
 }
 
 const char *sk_file_remedy(int code)

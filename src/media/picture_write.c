@@ -69,24 +69,6 @@ sk_status sk_picture_jpeg(const sk_frame *frame, int quality, uint8_t **bytes, s
     return status;
 }
 
-/* Whole or not at all, but without waiting for the disk: there may be thousands of pictures. */
-static sk_status put_file(const char *path, const void *bytes, size_t length, sk_error *err)
-{
-    char *half = sk_path_with_extension(path, ".part");
-    FILE *file = NULL;
-    sk_status status = half ? sk_file_create_stream(half, &file, err) : sk_fail_memory(err, strlen(path));
-    if (status == SK_OK) {
-        bool written = fwrite(bytes, 1, length, file) == length;
-        if (fclose(file) != 0 || !written || rename(half, path) != 0) {
-            status = sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s%s", path, strerror(errno),
-                             sk_file_remedy(errno));
-            unlink(half);
-        }
-    }
-    sk_free(half);
-    return status;
-}
-
 static sk_status write_jpeg(const char *path, const sk_frame *frame, sk_error *err)
 {
     uint8_t *bytes = NULL;
@@ -96,7 +78,7 @@ static sk_status write_jpeg(const char *path, const sk_frame *frame, sk_error *e
         sk_error_prefix(err, "%s", path);
         return status;
     }
-    status = put_file(path, bytes, length, err);
+    status = sk_file_put(path, bytes, length, err);
     sk_free(bytes);
     return status;
 }

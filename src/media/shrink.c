@@ -4,6 +4,7 @@
 #include "base/memory.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 /* Red, green and blue of the mean of some pixels. */
 static void mean_of(const sk_frame *f, int x0, int y0, int x1, int y1, uint8_t rgb[3])
@@ -33,6 +34,12 @@ sk_status sk_frame_shrink(const sk_frame *f, const int part[4], int width, int h
     if (!out->data)
         return sk_fail_memory(err, (size_t)out->stride * (size_t)height);
     const int w = part[2] - part[0], h = part[3] - part[1];
+    if (w == width && h == height && f->format == SK_PIXEL_RGB) { /* as it is */
+        for (int y = 0; y < height; y++)
+            memcpy(out->data + out->stride * y, f->data + f->stride * (part[1] + y) + 3 * (ptrdiff_t)part[0],
+                   (size_t)out->stride);
+        return SK_OK;
+    }
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++) {
             const int x0 = part[0] + (int)((int64_t)x * w / width),

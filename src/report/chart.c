@@ -2,6 +2,7 @@
 #include "report/chart.h"
 
 #include "base/memory.h"
+#include "base/number_text.h"
 #include "media/draw.h"
 #include "media/video_sink.h"
 
@@ -134,8 +135,14 @@ static void line_to_svg(const sk_chart *chart, const sk_chart_mark *mark, sk_tex
     for (size_t i = 0; i < mark->count; i++) {
         const float x = chart->points[2 * (mark->first + i)], y = chart->points[2 * (mark->first + i) + 1];
         const bool there = isfinite(x) && isfinite(y);
-        if (there)
-            sk_text_appendf(svg, "%c%.1f %.1f", down ? 'L' : 'M', (double)x, (double)y);
+        if (there) {
+            char text[2 * SK_NUMBER_ROOM + 2], *end = text;
+            *end++ = down ? 'L' : 'M';
+            end = sk_number_f(end, (double)x, 1);
+            *end++ = ' ';
+            end = sk_number_f(end, (double)y, 1);
+            sk_text_append_bytes(svg, text, (size_t)(end - text));
+        }
         down = there;
     }
     sk_text_append(svg, "\"/>\n");

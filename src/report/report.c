@@ -87,8 +87,11 @@ static sk_status small_copy(const sk_frame *f, const int part[4], int width, int
                             sk_frame *out, sk_error *err)
 {
     SK_TRY(sk_frame_shrink(f, part, width, height, out, err));
+    uint8_t paler[256];
+    for (int i = 0; i < 256; i++)
+        paler[i] = (uint8_t)lrint(i + (255 - i) * pale);
     for (size_t i = 0; pale > 0 && i < (size_t)out->stride * (size_t)height; i++)
-        out->data[i] = (uint8_t)lrint(out->data[i] + (255 - out->data[i]) * pale);
+        out->data[i] = paler[out->data[i]];
     return SK_OK;
 }
 
@@ -132,7 +135,7 @@ static sk_status put(const char *folder, const char *name, const char *ending, c
     char file[64];
     snprintf(file, sizeof file, "%s%s", name, ending);
     char *path = sk_path_join(folder, file);
-    sk_status status = path ? sk_file_replace(path, bytes, length, err) : sk_fail_memory(err, 64);
+    sk_status status = path ? sk_file_put(path, bytes, length, err) : sk_fail_memory(err, 64);
     sk_free(path);
     return status;
 }
@@ -213,8 +216,40 @@ static sk_status write_plots(plot_work *w, sk_error *err)
     return SK_OK;
 }
 
+/* Drawings and the pictures of moments have nothing in common but the page: the one are made while the others are found. */
+typedef struct both {
+    plot_work *plots;
+    const sk_report_pictures *pictures;
+    sk_status status[2];
+    sk_error err[2];
+} both;
+
+static void make_part(void *context, int32_t part, int32_t part_count)
+{
+    both *b = context;
+    (void)part_count;
+    b->status[part] =
+        part ? write_plots(b->plots, &b->err[1]) : b->pictures->show(b->pictures->context, &b->err[0]);
+}
+
+static sk_status make_both(plot_work *plots, const sk_report_pictures *pictures, sk_error *err)
+{
+    sk_pool_settings how = sk_pool_defaults();
+    sk_pool *pool = NULL;
+    both b = {.plots = plots, .pictures = pictures};
+    how.threads = sk_cpu_usable_cores() < 2 ? 1 : 2;
+    how.spin_us = 0;
+    SK_TRY(sk_pool_open(&how, &pool, err));
+    sk_pool_run(pool, make_part, &b, 2);
+    sk_pool_close(&pool);
+    const int bad = b.status[0] == SK_OK;
+    if (b.status[bad] != SK_OK && err)
+        *err = b.err[bad];
+    return b.status[bad];
+}
+
 sk_status sk_report_write(sk_report *r, const char *folder, const sk_report_time *times, int32_t n_times,
-                          sk_error *err)
+                          const sk_report_pictures *pictures, sk_error *err)
 {
     sk_status status = SK_OK;
     sk_text page = {0};
@@ -229,7 +264,7 @@ sk_status sk_report_write(sk_report *r, const char *folder, const sk_report_time
     work->report = r;
     work->folder = plots;
     SK_TRY_GOTO(sk_folder_make(plots, err));
-    SK_TRY_GOTO(write_plots(work, err));
+    SK_TRY_GOTO(pictures ? make_both(work, pictures, err) : write_plots(work, err));
     for (int32_t i = 0; i < plot_count(); i++)
         if (work->done[i].drawn)
             drawings[n++] = (report_drawing){&report_plot_list[i], sk_text_get(&work->done[i].svg)};

@@ -48,9 +48,15 @@ const sk_suspect *sk_report_suspects(const sk_report *report, int32_t *count);
 /* What the video shows at suspect i's frame (sk_suspect.frame): a piece around it is kept. */
 sk_status sk_report_picture(sk_report *report, int32_t i, const sk_frame *frame, sk_error *err) SK_MUST_CHECK;
 
-/* Writes FOLDER/report.html and FOLDER/plots/…svg, …png. `times` may be null. */
+/* Gives the pictures of moments (sk_report_picture, not the ground), called once, while drawings are made. */
+typedef struct sk_report_pictures {
+    sk_status (*show)(void *context, sk_error *err);
+    void *context;
+} sk_report_pictures;
+
+/* Writes FOLDER/report.html and FOLDER/plots/…svg, …png. `times` and `pictures` may be null. */
 sk_status sk_report_write(sk_report *report, const char *folder, const sk_report_time *times, int32_t n_times,
-                          sk_error *err) SK_MUST_CHECK;
+                          const sk_report_pictures *pictures, sk_error *err) SK_MUST_CHECK;
 /* What it writes beside the page, ended by null: "plots/paths.svg" … */
 extern const char *const sk_report_plots[];
 

@@ -403,4 +403,5 @@ const sk_sink_kind sk_sink_analysis = {
     .file = "results.analysis.h5",
     .help = "SLEAP analysis HDF5: positions as arrays",
     .open = open_analysis,
+    .takes_turns = true,
 };

@@ -84,7 +84,9 @@ typedef struct sk_sink_kind {
     sk_status (*open)(const char *path, const sk_run_header *header, sk_sink **out, sk_error *err);
     const char *beside; /* a second file that it writes; null: none */
     bool lines;         /* written line by line: its path may be "-", standard output */
-    bool no_shapes;     /* also for models that say what a whole picture shows, without boxes or keypoints */
+    bool
+        takes_turns; /* not at the same time as another such sink: it uses a library that is no friend of threads */
+    bool no_shapes; /* also for models that say what a whole picture shows, without boxes or keypoints */
 } sk_sink_kind;
 
 /* Begins every sink's own structure. */

@@ -532,4 +532,5 @@ const sk_sink_kind sk_sink_slp = {
     .file = "results.slp",
     .help = "SLEAP labels file (SLEAP, sleap-io, sleap-nn)",
     .open = open_slp,
+    .takes_turns = true,
 };

@@ -5,6 +5,7 @@
 #include "track/final_tracks.h"
 #include "track/gaps.h"
 #include "track/headings.h"
+#include "track/passes.h"
 #include "track/pieces.h"
 #include "track/smooth.h"
 #include "track/upstream.h"
@@ -94,66 +95,6 @@ sk_status sk_offline_add(sk_offline *o, int64_t frame, double time, const sk_det
     return sk_seen_store_add(o->store, frame, time, detections, n, err);
 }
 
-/* --- passes --- */
-
-static sk_status note(sk_offline *o, sk_offline_pass pass, const sk_stored_frame *f,
-                      const sk_sighting *sightings, int32_t n, int32_t *tracks, sk_error *err)
-{
-    for (int32_t i = 0; i < f->n; i++)
-        tracks[f->first + i] = -1;
-    for (int32_t i = 0; i < n; i++) {
-        const int32_t d = sightings[i].detection;
-        if (d < 0 || d >= f->n)
-            continue;
-        tracks[f->first + d] = sightings[i].track;
-        if (pass == SK_PASS_FORWARD || !(o->uncertainty[f->first + d] > 0)) {
-            o->certainty[f->first + d] = (float)sightings[i].certainty;
-            o->uncertainty[f->first + d] = (float)sightings[i].uncertainty;
-        }
-    }
-    if (!o->settings.told)
-        return SK_OK;
-    if (pass == SK_PASS_BACKWARD) {
-        SK_TRY(sk_array_reserve((void **)&o->sightings, &o->sightings_capacity, (size_t)n,
-                                sizeof *o->sightings, SK_TRACKLET_LIMIT, err));
-        for (int32_t i = 0; i < n; i++) {
-            o->sightings[i] = sightings[i];
-            o->sightings[i].frame = f->frame;
-        }
-        sightings = o->sightings;
-    }
-    return o->settings.told(o->settings.context, pass, sightings, n, err);
-}
-
-static sk_status run_pass(sk_offline *o, sk_offline_pass pass, int32_t *tracks, sk_error *err)
-{
-    sk_tracker *tracker = NULL;
-    sk_status status = SK_OK;
-    const int64_t frames = sk_seen_store_frames(o->store);
-    sk_track_settings how = o->settings.track;
-    if (!sk_track_method_counts(how.method))
-        how.animals = 0; /* which tracks are the N is decided over the whole video, below */
-    how.steady = 0;      /* boxes are smoothed once it is known whose they are */
-    SK_TRY_GOTO(sk_tracker_open(&how, &tracker, err));
-    for (int64_t i = 0; i < frames; i++) {
-        sk_stored_frame f;
-        const sk_sighting *sightings = NULL;
-        int32_t n = 0;
-        if (i % 256 == 0 && o->settings.stop && o->settings.stop(o->settings.context)) {
-            status = sk_fail(err, SK_ERR_CANCELLED, "tracking was stopped");
-            goto done;
-        }
-        SK_TRY_GOTO(sk_seen_store_read(o->store, pass == SK_PASS_FORWARD ? i : frames - 1 - i, &f, err));
-        const int sign = pass == SK_PASS_FORWARD ? 1 : -1;
-        SK_TRY_GOTO(
-            sk_tracker_step(tracker, sign * f.frame, sign * f.time, f.detections, f.n, &sightings, &n, err));
-        SK_TRY_GOTO(note(o, pass, &f, sightings, n, tracks, err));
-    }
-done:
-    sk_tracker_close(&tracker);
-    return status;
-}
-
 /* --- what is told --- */
 
 static sk_sighting sighting_of(const sk_offline *o, const sk_stored_frame *f, int32_t i)
@@ -232,9 +173,8 @@ sk_status sk_offline_finish(sk_offline *o, sk_error *err)
         !(o->uncertainty = sk_seen_store_column(o->store, sizeof *o->uncertainty, err)) ||
         !(o->turned = sk_seen_store_column(o->store, sizeof *o->turned, err)))
         return err ? err->code : SK_ERR_MEMORY;
-    SK_TRY(run_pass(o, SK_PASS_FORWARD, o->track, err));
-    if (o->settings.backward)
-        SK_TRY(run_pass(o, SK_PASS_BACKWARD, o->other, err));
+    const sk_passes passes = {o->track, o->other, o->certainty, o->uncertainty};
+    SK_TRY(sk_passes_run(o->store, &o->settings, &passes, err));
     sk_status status = o->settings.upstream
                            ? sk_upstream_tracks(o->store, &o->settings, o->fps, o->track,
                                                 o->settings.backward ? o->other : NULL, &o->tracks, err)

@@ -32,6 +32,7 @@ typedef struct column {
 } column;
 
 struct sk_seen_store {
+    bool reader; /* file, records and frames are another's */
     int file;    /* -1: in memory */
     char *bytes; /* in memory: all records; else what is not yet written */
     size_t used, capacity;
@@ -88,13 +89,15 @@ void sk_seen_store_close(sk_seen_store **store)
     for (int i = 0; i < MOST_COLUMNS; i++)
         if (s->columns[i].data)
             sk_seen_store_drop_column(s, s->columns[i].data);
-    if (s->file >= 0)
-        close(s->file);
-    sk_free(s->bytes);
-    sk_free(s->frames);
     sk_free(s->read);
     sk_free(s->window);
-    sk_free(s->path);
+    if (!s->reader) {
+        if (s->file >= 0)
+            close(s->file);
+        sk_free(s->bytes);
+        sk_free(s->frames);
+        sk_free(s->path);
+    }
     sk_free(s);
 }
 
@@ -111,6 +114,27 @@ static sk_status flush(sk_seen_store *s, sk_error *err)
         done += (size_t)n;
     }
     s->used = 0;
+    return SK_OK;
+}
+
+sk_status sk_seen_store_reader(sk_seen_store *store, sk_seen_store **out, sk_error *err)
+{
+    *out = NULL;
+    if (store->file >= 0 && store->used)
+        SK_TRY(flush(store, err));
+    sk_seen_store *s = sk_calloc(1, sizeof *s);
+    if (!s)
+        return sk_fail_memory(err, sizeof *s);
+    *s = (sk_seen_store){.reader = true,
+                         .file = store->file,
+                         .bytes = store->bytes,
+                         .used = store->used,
+                         .written = store->written,
+                         .frames = store->frames,
+                         .n_frames = store->n_frames,
+                         .detections = store->detections,
+                         .path = store->path};
+    *out = s;
     return SK_OK;
 }
 

@@ -24,6 +24,9 @@ typedef struct sk_stored_frame {
 /* The `at`-th frame added. */
 sk_status sk_seen_store_read(sk_seen_store *store, int64_t at, sk_stored_frame *out,
                              sk_error *err) SK_MUST_CHECK;
+/* Another reader of the same frames, for another thread: read, frames and detections are for it. Nothing is added to the store any
+ * more, and it outlives its readers, which are closed as stores are. */
+sk_status sk_seen_store_reader(sk_seen_store *store, sk_seen_store **out, sk_error *err) SK_MUST_CHECK;
 int64_t sk_seen_store_frames(const sk_seen_store *store);
 int64_t sk_seen_store_detections(const sk_seen_store *store); /* in all */
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "track/smooth.h"
 
+#include "base/cpu.h"
 #include "base/memory.h"
+#include "base/pool.h"
 #include "track/follower.h"
 #include "track/headings.h"
 
@@ -24,11 +26,21 @@ enum { TRIED = sizeof tried / sizeof *tried };
 #define USUAL    0.17  /* … s to each side */
 #define MOST_OFF 0.25  /* sides: what is farther off counts as so far; it was no jitter */
 
+#define SHARES   8     /* cores that share a video's tracks, most */
+#define SHARED   20000 /* detections a core, or it is not worth waking */
+
 typedef struct spot {
     int64_t frame, detection; /* detection: among all of the video */
     double weight;
     double values[VALUES]; /* angles go on beyond 2 pi */
 } spot;
+
+/* Of each detection its track and whether its heading is turned by pi; how many tracks. */
+typedef struct tracks_of {
+    const int32_t *track;
+    const uint8_t *turned;
+    int32_t tracks;
+} tracks_of;
 
 /* The last sightings of one track; `next` is the first one that was not looked at yet. */
 typedef struct strip {
@@ -183,22 +195,76 @@ static void add(smoothing *w, strip *s, const sk_stored_frame *f, int32_t i, boo
     advance(w, s, false);
 }
 
-static sk_status pass(smoothing *w, sk_seen_store *store, const int32_t *track, const uint8_t *turned,
-                      int32_t tracks, strip *strips, sk_error *err)
+/* Every `parts`-th track from `part` on. */
+static sk_status pass(smoothing *w, sk_seen_store *store, const tracks_of *of, int32_t part, int32_t parts,
+                      sk_error *err)
 {
     const int64_t n = sk_seen_store_frames(store);
-    for (int32_t i = 0; i < tracks; i++)
-        strips[i].count = strips[i].next = 0;
-    for (int64_t at = 0; at < n; at++) {
+    const int32_t mine = (of->tracks - part + parts - 1) / parts;
+    strip *strips = sk_calloc((size_t)mine + 1, sizeof *strips);
+    sk_status status = strips ? SK_OK : sk_fail_memory(err, (size_t)mine * sizeof *strips);
+    for (int64_t at = 0; at < n && status == SK_OK; at++) {
         sk_stored_frame f;
-        SK_TRY(sk_seen_store_read(store, at, &f, err));
-        for (int32_t i = 0; i < f.n; i++)
-            if (track[f.first + i] >= 0)
-                add(w, &strips[track[f.first + i]], &f, i, turned[f.first + i]);
+        status = sk_seen_store_read(store, at, &f, err);
+        for (int32_t i = 0; status == SK_OK && i < f.n; i++) {
+            const int32_t track = of->track[f.first + i];
+            if (track >= 0 && track % parts == part)
+                add(w, &strips[track / parts], &f, i, of->turned[f.first + i]);
+        }
     }
-    for (int32_t i = 0; i < tracks; i++)
+    for (int32_t i = 0; i < mine && status == SK_OK; i++)
         advance(w, &strips[i], true);
-    return SK_OK;
+    sk_free(strips);
+    return status;
+}
+
+/* Tracks do not know of each other: once windows are chosen, cores share them. */
+typedef struct sharing {
+    const smoothing *how;
+    const tracks_of *of;
+    struct share {
+        sk_seen_store *frames;
+        sk_status status;
+        sk_error err;
+    } shares[SHARES];
+} sharing;
+
+static void smooth_share(void *context, int32_t part, int32_t parts)
+{
+    sharing *all = context;
+    struct share *own = &all->shares[part];
+    smoothing w = *all->how;
+    own->status = pass(&w, own->frames, all->of, part, parts, &own->err);
+}
+
+static sk_status smooth_all(const smoothing *w, sk_seen_store *store, const tracks_of *of, sk_error *err)
+{
+    const int64_t few = sk_seen_store_detections(store) / SHARED;
+    const int32_t cores = sk_cpu_usable_cores() < SHARES ? sk_cpu_usable_cores() : SHARES;
+    const int32_t n = few < cores ? (int32_t)few + 1 : cores;
+    sk_pool_settings how = sk_pool_defaults();
+    sk_pool *pool = NULL;
+    sk_status status = SK_OK;
+    sharing *all = sk_calloc(1, sizeof *all);
+    if (!all)
+        return sk_fail_memory(err, sizeof *all);
+    all->how = w;
+    all->of = of;
+    how.threads = n;
+    how.spin_us = 0;
+    for (int32_t i = 0; i < n; i++)
+        SK_TRY_GOTO(sk_seen_store_reader(store, &all->shares[i].frames, err));
+    SK_TRY_GOTO(sk_pool_open(&how, &pool, err));
+    sk_pool_run(pool, smooth_share, all, n);
+    sk_pool_close(&pool);
+    for (int32_t i = 0; i < n && status == SK_OK; i++)
+        if ((status = all->shares[i].status) != SK_OK && err)
+            *err = all->shares[i].err;
+done:
+    for (int32_t i = 0; i < n; i++)
+        sk_seen_store_close(&all->shares[i].frames);
+    sk_free(all);
+    return status;
 }
 
 static void choose(smoothing *w, double fps)
@@ -217,12 +283,9 @@ sk_status sk_smooth(sk_seen_store *store, const int32_t *track, const uint8_t *t
 {
     const double asked = fmin(settings->frames / 2, WINDOW / 2 - 1);
     smoothing w = {.widest = tried[TRIED - 1], .each = 1 + sk_seen_store_detections(store) / SAMPLES};
-    strip *strips = sk_calloc((size_t)tracks + 1, sizeof *strips);
-    if (!strips)
-        return sk_fail_memory(err, (size_t)tracks * sizeof *strips);
-    sk_status status = SK_OK;
+    const tracks_of of = {track, turned, tracks};
     if (settings->boxes && !(asked > 0)) {
-        SK_TRY_GOTO(pass(&w, store, track, turned, tracks, strips, err));
+        SK_TRY(pass(&w, store, &of, 0, 1, err));
         choose(&w, settings->fps);
     }
     for (int g = 0; g < GROUPS; g++) {
@@ -232,11 +295,5 @@ sk_status sk_smooth(sk_seen_store *store, const int32_t *track, const uint8_t *t
     }
     w.out = sk_seen_store_column(store, sizeof *w.out, err);
     *out = w.out;
-    if (!w.out)
-        status = err ? err->code : SK_ERR_MEMORY;
-    else
-        status = pass(&w, store, track, turned, tracks, strips, err);
-done:
-    sk_free(strips);
-    return status;
+    return w.out ? smooth_all(&w, store, &of, err) : err ? err->code : SK_ERR_MEMORY;
 }

@@ -120,6 +120,12 @@ static void replacing_leaves_no_traces(void **state)
     assert_null(writer);
     assert_int_equal(entries(folder), 1);
 
+    assert_ok(sk_file_put(path, "put", 3, &err), &err); /* without the disk: whole, and alone, too */
+    assert_ok(sk_file_read(path, 100, &data, &bytes, &err), &err);
+    assert_string_equal(data, "put");
+    sk_free(data);
+    assert_int_equal(entries(folder), 1);
+
     assert_ok(sk_file_writer_open(path, &writer, &err), &err);
     fputs("new", sk_file_writer_stream(writer));
     assert_ok(sk_file_writer_commit(&writer, &err), &err);

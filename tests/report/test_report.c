@@ -286,7 +286,7 @@ static void report_is_written_whole(void **state)
     assert_ok(sk_report_ground(r, &frame, &err), &err);
     assert_ok(sk_report_picture(r, 0, &frame, &err), &err);
     const sk_report_time times[] = {{"network", 1.5}};
-    assert_ok(sk_report_write(r, folder, times, 1, &err), &err);
+    assert_ok(sk_report_write(r, folder, times, 1, NULL, &err), &err);
     char path[4096];
     for (int i = 0; sk_report_plots[i]; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, sk_report_plots[i]);
@@ -322,7 +322,7 @@ static void nothing_to_show_is_a_page_too(void **state)
         if (kind > 0)
             assert_ok(sk_report_take(r, 0, 0, &one, kind - 1, &err), &err);
         sk_report_end_frames(r);
-        assert_ok(sk_report_write(r, folder, NULL, 0, &err), &err);
+        assert_ok(sk_report_write(r, folder, NULL, 0, NULL, &err), &err);
         sk_report_close(&r);
     }
 }
