@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "results/hdf5_output.h"
 #include "results/sink.h"
+#include "results/slp_tables.h"
 #include "results/track_names.h"
 
 #include "base/file.h"
@@ -19,48 +20,13 @@
  * sleap-io and in sleap-nn. Models without keypoints get one node, "center", at the box's centre. */
 
 #define FORMAT_ID 1.2
-#define BATCH     512
-
-#pragma pack(push, 1)
-typedef struct frame_row {
-    uint64_t frame_id;
-    uint32_t video;
-    uint64_t frame_idx, instance_id_start, instance_id_end;
-} frame_row;
-
-typedef struct instance_row {
-    int64_t instance_id;
-    uint8_t instance_type; /* 1: predicted */
-    uint64_t frame_id;
-    uint32_t skeleton;
-    int32_t track; /* -1: none */
-    int64_t from_predicted;
-    float score;
-    uint64_t point_id_start, point_id_end;
-    float tracking_score;
-} instance_row;
-
-typedef struct point_row {
-    double x, y;
-    int8_t visible, complete;
-    double score; /* predicted points only */
-} point_row;
-#pragma pack(pop)
-
-/* One growing table of the file with the rows not yet written. */
-typedef struct table {
-    hid_t dataset, type;
-    char *rows;
-    size_t row_bytes, held;
-    uint64_t written;
-} table;
 
 typedef struct slp_sink {
     sk_sink base;
     char *path;
     hid_t file;
     sk_hdf5_output *output;
-    table frames, instances, points;
+    slp_table frames, instances, points;
     uint64_t n_frames, n_instances, n_points;
     int32_t n_nodes;
     bool centers; /* no keypoints: one node at the box's centre */
@@ -82,114 +48,6 @@ static sk_status check(const slp_sink *sink, const char *what, bool ok, sk_error
     return sk_hdf5_output_check(sink->output, sink->path, what, ok, err);
 }
 
-/* --- types --- */
-
-static hid_t bool_type(void)
-{
-    hid_t type = H5Tenum_create(H5T_NATIVE_INT8);
-    int8_t value = 0;
-    H5Tenum_insert(type, "FALSE", &value);
-    value = 1;
-    H5Tenum_insert(type, "TRUE", &value);
-    return type;
-}
-
-static hid_t frame_type(void)
-{
-    hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(frame_row));
-    H5Tinsert(type, "frame_id", HOFFSET(frame_row, frame_id), H5T_NATIVE_UINT64);
-    H5Tinsert(type, "video", HOFFSET(frame_row, video), H5T_NATIVE_UINT32);
-    H5Tinsert(type, "frame_idx", HOFFSET(frame_row, frame_idx), H5T_NATIVE_UINT64);
-    H5Tinsert(type, "instance_id_start", HOFFSET(frame_row, instance_id_start), H5T_NATIVE_UINT64);
-    H5Tinsert(type, "instance_id_end", HOFFSET(frame_row, instance_id_end), H5T_NATIVE_UINT64);
-    return type;
-}
-
-static hid_t instance_type(void)
-{
-    hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(instance_row));
-    H5Tinsert(type, "instance_id", HOFFSET(instance_row, instance_id), H5T_NATIVE_INT64);
-    H5Tinsert(type, "instance_type", HOFFSET(instance_row, instance_type), H5T_NATIVE_UINT8);
-    H5Tinsert(type, "frame_id", HOFFSET(instance_row, frame_id), H5T_NATIVE_UINT64);
-    H5Tinsert(type, "skeleton", HOFFSET(instance_row, skeleton), H5T_NATIVE_UINT32);
-    H5Tinsert(type, "track", HOFFSET(instance_row, track), H5T_NATIVE_INT32);
-    H5Tinsert(type, "from_predicted", HOFFSET(instance_row, from_predicted), H5T_NATIVE_INT64);
-    H5Tinsert(type, "score", HOFFSET(instance_row, score), H5T_NATIVE_FLOAT);
-    H5Tinsert(type, "point_id_start", HOFFSET(instance_row, point_id_start), H5T_NATIVE_UINT64);
-    H5Tinsert(type, "point_id_end", HOFFSET(instance_row, point_id_end), H5T_NATIVE_UINT64);
-    H5Tinsert(type, "tracking_score", HOFFSET(instance_row, tracking_score), H5T_NATIVE_FLOAT);
-    return type;
-}
-
-static hid_t point_type(bool predicted)
-{
-    hid_t boolean = bool_type();
-    hid_t type = H5Tcreate(H5T_COMPOUND, predicted ? sizeof(point_row) : HOFFSET(point_row, score));
-    H5Tinsert(type, "x", HOFFSET(point_row, x), H5T_NATIVE_DOUBLE);
-    H5Tinsert(type, "y", HOFFSET(point_row, y), H5T_NATIVE_DOUBLE);
-    H5Tinsert(type, "visible", HOFFSET(point_row, visible), boolean);
-    H5Tinsert(type, "complete", HOFFSET(point_row, complete), boolean);
-    if (predicted)
-        H5Tinsert(type, "score", HOFFSET(point_row, score), H5T_NATIVE_DOUBLE);
-    H5Tclose(boolean);
-    return type;
-}
-
-/* --- tables --- */
-
-static hid_t create_dataset(hid_t file, const char *name, hid_t type, hsize_t rows)
-{
-    hsize_t unlimited = H5S_UNLIMITED, chunk = rows ? rows : BATCH;
-    hid_t space = H5Screate_simple(1, &rows, &unlimited);
-    hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_chunk(plist, 1, &chunk);
-    hid_t dataset = sk_hdf5_create_dataset(file, name, type, space, plist);
-    H5Pclose(plist);
-    H5Sclose(space);
-    return dataset;
-}
-
-static bool table_open(hid_t file, const char *name, hid_t type, size_t row_bytes, table *t)
-{
-    t->type = type;
-    t->row_bytes = row_bytes;
-    t->rows = sk_malloc(BATCH * row_bytes);
-    t->dataset = create_dataset(file, name, type, 0);
-    return t->rows && t->dataset >= 0;
-}
-
-static bool table_flush(table *t)
-{
-    if (t->held == 0)
-        return true;
-    hsize_t count = t->held, start = t->written, total = start + count;
-    if (H5Dset_extent(t->dataset, &total) < 0)
-        return false;
-    hid_t file_space = H5Dget_space(t->dataset), memory_space = H5Screate_simple(1, &count, NULL);
-    H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &start, NULL, &count, NULL);
-    bool ok = H5Dwrite(t->dataset, t->type, memory_space, file_space, H5P_DEFAULT, t->rows) >= 0;
-    H5Sclose(memory_space);
-    H5Sclose(file_space);
-    t->written = total;
-    t->held = 0;
-    return ok;
-}
-
-static bool table_add(table *t, const void *row)
-{
-    memcpy(t->rows + t->held++ * t->row_bytes, row, t->row_bytes);
-    return t->held < BATCH || table_flush(t);
-}
-
-static void table_close(table *t)
-{
-    if (t->dataset > 0)
-        H5Dclose(t->dataset);
-    if (t->type > 0)
-        H5Tclose(t->type);
-    sk_free(t->rows);
-}
-
 /* --- the JSON parts --- */
 
 /* A dataset of fixed-length strings, one a row; an empty float64 one where there are none, as SLEAP writes it. */
@@ -198,7 +56,7 @@ static bool write_texts(hid_t file, const char *name, char **texts, size_t count
     if (H5Lexists(file, name, H5P_DEFAULT) > 0)
         H5Ldelete(file, name, H5P_DEFAULT);
     if (count == 0) {
-        hid_t dataset = create_dataset(file, name, H5T_NATIVE_DOUBLE, 0);
+        hid_t dataset = slp_create_dataset(file, name, H5T_NATIVE_DOUBLE, 0);
         return dataset >= 0 && H5Dclose(dataset) >= 0;
     }
     size_t width = 1;
@@ -212,7 +70,7 @@ static bool write_texts(hid_t file, const char *name, char **texts, size_t count
     hid_t type = H5Tcopy(H5T_C_S1);
     H5Tset_size(type, width);
     H5Tset_strpad(type, H5T_STR_NULLPAD);
-    hid_t dataset = create_dataset(file, name, type, count);
+    hid_t dataset = slp_create_dataset(file, name, type, count);
     bool ok = dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) >= 0;
     if (dataset >= 0)
         H5Dclose(dataset);
@@ -345,7 +203,7 @@ static int32_t track_of(slp_sink *sink, const sk_found *in, int64_t frame)
 static bool add_points(slp_sink *sink, const sk_instances *all, const sk_found *in)
 {
     for (int32_t k = 0; k < sink->n_nodes; k++) {
-        point_row row = {.x = NAN, .y = NAN};
+        slp_point_row row = {.x = NAN, .y = NAN};
         if (sink->centers) {
             bool turned = in->has & SK_HAS_OBB;
             row.x = turned ? (double)in->obb[0] : ((double)in->box[0] + (double)in->box[2]) / 2;
@@ -358,7 +216,7 @@ static bool add_points(slp_sink *sink, const sk_instances *all, const sk_found *
             row.score = isnan(p->x) ? 0 : (double)p->score;
         }
         row.visible = !isnan(row.x);
-        if (!table_add(&sink->points, &row))
+        if (!slp_table_add(&sink->points, &row))
             return false;
     }
     sink->n_points += (uint64_t)sink->n_nodes;
@@ -377,32 +235,32 @@ static json_t *absolute_name(const char *path)
 static bool add_frame(slp_sink *sink, const sk_result_frame *frame)
 {
     const sk_instances *all = frame->instances;
-    frame_row row = {.frame_id = sink->n_frames,
-                     .frame_idx =
-                         sink->pictures ? json_array_size(sink->picture_paths) : (uint64_t)frame->index,
-                     .instance_id_start = sink->n_instances,
-                     .instance_id_end = sink->n_instances + (uint64_t)all->count};
+    slp_frame_row row = {.frame_id = sink->n_frames,
+                         .frame_idx =
+                             sink->pictures ? json_array_size(sink->picture_paths) : (uint64_t)frame->index,
+                         .instance_id_start = sink->n_instances,
+                         .instance_id_end = sink->n_instances + (uint64_t)all->count};
     if (sink->pictures)
         json_array_append_new(sink->picture_paths, absolute_name(frame->source));
     if (sink->no_empty && all->count == 0)
         return true;
     for (int32_t i = 0; i < all->count; i++) {
         const sk_found *in = &all->items[i];
-        instance_row instance = {.instance_id = (int64_t)sink->n_instances,
-                                 .instance_type = 1,
-                                 .frame_id = sink->n_frames,
-                                 .track = track_of(sink, in, frame->index),
-                                 .from_predicted = -1,
-                                 .score = in->score,
-                                 .point_id_start = sink->n_points,
-                                 .point_id_end = sink->n_points + (uint64_t)sink->n_nodes,
-                                 .tracking_score = in->tracking_score};
+        slp_instance_row instance = {.instance_id = (int64_t)sink->n_instances,
+                                     .instance_type = 1,
+                                     .frame_id = sink->n_frames,
+                                     .track = track_of(sink, in, frame->index),
+                                     .from_predicted = -1,
+                                     .score = in->score,
+                                     .point_id_start = sink->n_points,
+                                     .point_id_end = sink->n_points + (uint64_t)sink->n_nodes,
+                                     .tracking_score = in->tracking_score};
         sink->n_instances++;
-        if (!table_add(&sink->instances, &instance) || !add_points(sink, all, in))
+        if (!slp_table_add(&sink->instances, &instance) || !add_points(sink, all, in))
             return false;
     }
     sink->n_frames++;
-    return table_add(&sink->frames, &row);
+    return slp_table_add(&sink->frames, &row);
 }
 
 static sk_status write_frame(sk_sink *base, const sk_result_frame *frame, sk_error *err)
@@ -418,8 +276,9 @@ static sk_status flush(sk_sink *base, sk_error *err)
 {
     slp_sink *sink = (slp_sink *)base;
     sk_hdf5_enter();
-    bool ok = table_flush(&sink->frames) && table_flush(&sink->instances) && table_flush(&sink->points) &&
-              write_tracks(sink) && write_video(sink) && H5Fflush(sink->file, H5F_SCOPE_LOCAL) >= 0;
+    bool ok = slp_table_flush(&sink->frames) && slp_table_flush(&sink->instances) &&
+              slp_table_flush(&sink->points) && write_tracks(sink) && write_video(sink) &&
+              H5Fflush(sink->file, H5F_SCOPE_LOCAL) >= 0;
     sk_hdf5_leave();
     return check(sink, "writing", ok, err);
 }
@@ -428,9 +287,9 @@ static sk_status flush(sk_sink *base, sk_error *err)
 static sk_status release(slp_sink *sink, sk_status status, sk_error *err)
 {
     sk_hdf5_enter();
-    table_close(&sink->frames);
-    table_close(&sink->instances);
-    table_close(&sink->points);
+    slp_table_close(&sink->frames);
+    slp_table_close(&sink->instances);
+    slp_table_close(&sink->points);
     if (sink->file > 0)
         H5Fclose(sink->file);
     sk_hdf5_leave();
@@ -463,14 +322,17 @@ static sk_status begin_file(slp_sink *sink, const sk_run_header *h, sk_error *er
     sk_status status = sk_hdf5_output_open(sink->path, access, &sink->output, &sink->file, err);
     H5Pclose(access);
     SK_TRY(status);
-    table empty = {0};
-    bool ok = write_metadata(sink, h) &&
-              table_open(sink->file, "frames", frame_type(), sizeof(frame_row), &sink->frames) &&
-              table_open(sink->file, "instances", instance_type(), sizeof(instance_row), &sink->instances) &&
-              table_open(sink->file, "points", point_type(false), HOFFSET(point_row, score), &empty) &&
-              table_open(sink->file, "pred_points", point_type(true), sizeof(point_row), &sink->points) &&
-              write_texts(sink->file, "suggestions_json", NULL, 0);
-    table_close(&empty);
+    slp_table empty = {0};
+    bool ok =
+        write_metadata(sink, h) &&
+        slp_table_open(sink->file, "frames", slp_frame_type(), sizeof(slp_frame_row), &sink->frames) &&
+        slp_table_open(sink->file, "instances", slp_instance_type(), sizeof(slp_instance_row),
+                       &sink->instances) &&
+        slp_table_open(sink->file, "points", slp_point_type(false), HOFFSET(slp_point_row, score), &empty) &&
+        slp_table_open(sink->file, "pred_points", slp_point_type(true), sizeof(slp_point_row),
+                       &sink->points) &&
+        write_texts(sink->file, "suggestions_json", NULL, 0);
+    slp_table_close(&empty);
     return check(sink, "creating the file", ok, err);
 }
 
