@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "graph/quantise.h"
 #include "runtime/model_artifact.h"
 #include "skitter/version.h"
 
@@ -74,7 +75,10 @@ static sk_status write_record(const sk_model *model, const sk_onnx_settings *s, 
                            .opset = s->opset};
     snprintf(key.source, sizeof key.source, "%s", model->content_hash);
     snprintf(key.form, sizeof key.form, "onnx");
-    snprintf(key.precision, sizeof key.precision, "%s", s->half ? "f16" : "f32");
+    snprintf(key.precision, sizeof key.precision, "%s",
+             s->half                               ? "f16"
+             : sk_graph_is_quantised(model->graph) ? "i8"
+                                                   : "f32");
     snprintf(key.heads, sizeof key.heads, "%s", sk_model_artifact_heads(model));
     snprintf(key.version, sizeof key.version, "%.30s", sk_version_text());
     return sk_artifact_record_export(path, model->path, &key, err);

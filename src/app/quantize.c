@@ -143,6 +143,7 @@ static sk_status write_file(const sk_quantize_job *job, sk_graph *graph, sk_quan
     onnx.dynamic_size = !written.input.fixed_size;
     onnx.dynamic_batch = !written.input.fixed_batch;
     onnx.undated = 1;
+    onnx.eight_bits = SK_ONNX_EIGHT_BITS_OWN;
     SK_TRY_GOTO(sk_model_to_onnx(&written, &onnx, &tree, err));
     SK_TRY_GOTO(sk_onnx_write(tree, &network, &network_length, err));
     sk_json json = sk_json_to_text(&text, 0);
@@ -189,7 +190,8 @@ void sk_quantize_report_json(const sk_quantize_report *report, sk_json *json)
         sk_json_object(json);
         sk_json_key_string(json, "name", r->name);
         sk_json_key_string(json, "precision", r->kept ? "f32" : "i8");
-        sk_json_key_floats(json, {"error", r->error}, {"weight_error", r->weight_error});
+        sk_json_key_floats(json, {"error", r->error}, {"weight_error", r->weight_error},
+                           {"low", (double)r->low}, {"high", (double)r->high});
         if (r->sensitivity > 0)
             sk_json_key_float(json, "sensitivity", r->sensitivity);
         sk_json_close(json);
@@ -250,7 +252,7 @@ sk_status sk_quantize_run(const sk_quantize_settings *settings, sk_quantize_repo
     SK_TRY_GOTO(sk_quantise_plan_open(job.graph, NULL, &job.plan, err));
     SK_TRY_GOTO(make_rows(&job, report, err));
     SK_TRY_GOTO(sk_quantize_read(&job, err));
-    SK_TRY_GOTO(sk_quantize_calibrate(&job, err));
+    SK_TRY_GOTO(sk_quantize_calibrate(&job, report, err));
     stays = sk_calloc(job.graph->n_nodes + 1, 1);
     if (!stays) {
         status = sk_fail_memory(err, job.graph->n_nodes);

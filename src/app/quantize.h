@@ -39,6 +39,7 @@ typedef struct sk_quantize_row {
     bool kept;           /* it stays f32, by measurement */
     double weight_error; /* what rounding changed, rms of the weights' rms */
     double error;        /* of its output in the whole network, rms of its rms */
+    float low, high;     /* how far its output reached */
     double sensitivity;  /* mixed: of the network's outputs when it alone is in eight bits; 0: not measured */
 } sk_quantize_row;
 

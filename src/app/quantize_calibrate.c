@@ -4,6 +4,7 @@
 #include "graph/edit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The f32 network over the frames, with values inside of it as outputs. A session has 32 outputs at most, so values are
@@ -58,6 +59,7 @@ typedef struct watched {
     double *sums;   /* of each channel; null: no layer reads it */
     int64_t n_sums; /* channels */
     double count;   /* elements of a channel */
+    sk_range *own;  /* a layer's output: its own range; null: none */
 } watched;
 
 typedef struct watching {
@@ -74,10 +76,15 @@ static int32_t find_watched(const watching *w, sk_value v)
     return -1;
 }
 
+static int by_value(const void *a, const void *b)
+{
+    return ((const watched *)a)->value - ((const watched *)b)->value;
+}
+
 static sk_status watch_values(sk_quantize_job *job, watching *w, sk_error *err)
 {
     const sk_quantise_plan *plan = job->plan;
-    w->items = sk_calloc((size_t)(plan->n_values + 1), sizeof *w->items);
+    w->items = sk_calloc((size_t)(plan->n_values + plan->n_layers + 1), sizeof *w->items);
     w->ranges = sk_calloc((size_t)plan->n_groups, sizeof *w->ranges);
     uint8_t *read = sk_calloc(job->graph->n_values + 1, 1);
     if (!w->items || !w->ranges || !read) {
@@ -104,13 +111,26 @@ static sk_status watch_values(sk_quantize_job *job, watching *w, sk_error *err)
         }
     }
     sk_free(read);
+    for (int32_t i = 0; i < plan->n_layers && status == SK_OK; i++) {
+        sk_value v = job->graph->nodes[plan->layers[i].node].out[0];
+        int32_t at = find_watched(w, v);
+        if (at < 0) {
+            at = w->count++;
+            w->items[at] = (watched){.value = v, .group = -1};
+        }
+        w->items[at].own = sk_calloc(1, sizeof *w->items[at].own);
+        if (!w->items[at].own)
+            status = sk_fail_memory(err, sizeof *w->items[at].own);
+    }
+    qsort(w->items, (size_t)w->count, sizeof *w->items,
+          by_value); /* early ones need only part of the network */
     return status;
 }
 
 static void unwatch(watching *w)
 {
     for (int32_t i = 0; w->items && i < w->count; i++)
-        sk_free(w->items[i].sums);
+        sk_free_all(w->items[i].sums, w->items[i].own);
     sk_free(w->items);
     sk_free(w->ranges);
 }
@@ -121,8 +141,11 @@ static void look(watching *w, watched *item, const sk_tensor *seen)
     const float *x = seen->data;
     if (seen->dtype != SK_DTYPE_F32)
         return;
-    if (item->group >= 0)
+    if (item->own) { /* counted once, and given to the group when all is seen */
+        sk_range_add(item->own, x, sk_shape_count(&seen->shape));
+    } else if (item->group >= 0) {
         sk_range_add(&w->ranges[item->group], x, sk_shape_count(&seen->shape));
+    }
     if (!item->sums || seen->shape.rank != 4 || d[1] != item->n_sums)
         return;
     for (int64_t n = 0; n < d[0]; n++)
@@ -158,6 +181,19 @@ done:
     return status;
 }
 
+/* As far as a layer's own 256 steps would reach. */
+static void keep_reach(const sk_quantize_job *job, const watching *w, sk_quantize_report *report)
+{
+    for (int32_t i = 0; i < job->plan->n_layers; i++) {
+        int32_t at = find_watched(w, job->graph->nodes[job->plan->layers[i].node].out[0]);
+        if (at < 0 || !w->items[at].own)
+            continue;
+        sk_quantise_scale s = sk_range_scale(w->items[at].own, job->s->ranges, job->s->percent);
+        report->rows[i].low = -(float)s.zero * s.scale;
+        report->rows[i].high = (float)(255 - s.zero) * s.scale;
+    }
+}
+
 static sk_status keep_numbers(sk_quantize_job *job, const watching *w, sk_error *err)
 {
     const sk_quantise_plan *plan = job->plan;
@@ -186,7 +222,7 @@ static sk_status keep_numbers(sk_quantize_job *job, const watching *w, sk_error 
     return status;
 }
 
-sk_status sk_quantize_calibrate(sk_quantize_job *job, sk_error *err)
+sk_status sk_quantize_calibrate(sk_quantize_job *job, sk_quantize_report *report, sk_error *err)
 {
     watching w = {0};
     sk_status status = SK_OK;
@@ -197,6 +233,10 @@ sk_status sk_quantize_calibrate(sk_quantize_job *job, sk_error *err)
         int32_t count = w.count - first < SK_SESSION_MAX_OUTPUTS ? w.count - first : SK_SESSION_MAX_OUTPUTS;
         SK_TRY_GOTO(look_at_share(job, &w, first, count, err));
     }
+    for (int32_t i = 0; i < w.count; i++)
+        if (w.items[i].own && w.items[i].group >= 0)
+            sk_range_merge(&w.ranges[w.items[i].group], w.items[i].own);
+    keep_reach(job, &w, report);
     status = keep_numbers(job, &w, err);
 done:
     unwatch(&w);

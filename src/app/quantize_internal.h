@@ -59,8 +59,9 @@ sk_status sk_quantize_session(sk_quantize_job *job, const sk_graph *graph, const
 sk_status sk_quantize_run_frame(const sk_quantize_job *job, sk_session *session,
                                 const sk_quantize_frame *frame, sk_tensor *outputs,
                                 sk_error *err) SK_MUST_CHECK;
-/* Scales and means by the frames that are not held. */
-sk_status sk_quantize_calibrate(sk_quantize_job *job, sk_error *err) SK_MUST_CHECK;
+/* Scales and means by the frames that are not held; how far layers reach goes to the report's rows. */
+sk_status sk_quantize_calibrate(sk_quantize_job *job, sk_quantize_report *report,
+                                sk_error *err) SK_MUST_CHECK;
 /* The graph in eight bits, or its simulation, with the layers that `stays` leaves. `rows`: errors of weights; may be null. */
 sk_status sk_quantize_make(sk_quantize_job *job, const uint8_t *stays, bool simulate,
                            sk_quantize_report *rows, sk_graph **out, sk_error *err) SK_MUST_CHECK;

@@ -5,15 +5,24 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/shared_options.h"
+#include "models/quantised.h"
 #include "ros/dds_api.h"
 
 #include <stdio.h>
+
+static const sk_operand operands[] = {{.name = "model",
+                                       .kind = SK_OPTION_FILE,
+                                       .optional = 1,
+                                       .repeat = 1,
+                                       .help = "models in eight bits: what they lost is told, too"},
+                                      {0}};
 
 static const sk_option options[] = {SK_CLI_OPTION_JSON, {0}};
 
 static const sk_example examples[] = {
     {"skitter doctor", "which compute runtimes work here, and what would help"},
     {"skitter doctor --json", "the same for programs"},
+    {"skitter doctor model.skq", "and what a model in eight bits lost"},
     {0}};
 
 static const char *text_or_null(const char *text)
@@ -21,7 +30,31 @@ static const char *text_or_null(const char *text)
     return text[0] ? text : NULL;
 }
 
-static sk_status print_json(const sk_runtimes_view *view, sk_error *err)
+/* One line a model in eight bits. */
+static sk_status print_models(const sk_args *args, sk_json *j, sk_error *err)
+{
+    for (size_t i = 0; i < sk_args_count(args, "model"); i++) {
+        const char *path = sk_args_at(args, "model", i);
+        sk_quantised q;
+        bool is = false;
+        char text[SK_QUANTISED_TEXT];
+        SK_TRY(sk_quantised_look(path, &q, &is, err));
+        if (!is)
+            return sk_fail(err, SK_ERR_ARG,
+                           "%s: is no model in eight bits (.skq); 'skitter info' tells of others", path);
+        if (!j) {
+            printf("%s%s: %s\n", i ? "" : "\n", path, sk_quantised_text(&q, text));
+            continue;
+        }
+        sk_json_object(j);
+        sk_json_key_string(j, "path", path);
+        sk_quantised_write(&q, j);
+        sk_json_close(j);
+    }
+    return SK_OK;
+}
+
+static sk_status print_json(const sk_args *args, const sk_runtimes_view *view, sk_error *err)
 {
     sk_json j = sk_json_to_file(stdout, 2);
     sk_json_object(&j);
@@ -47,6 +80,11 @@ static sk_status print_json(const sk_runtimes_view *view, sk_error *err)
     sk_json_key_bool(&j, "available", dds);
     sk_json_key_strings(&j, {"library", dds ? sk_dds.path : NULL}, {"reason", dds ? NULL : problem.message});
     sk_json_close(&j);
+    if (sk_args_count(args, "model")) {
+        sk_json_key_array(&j, "models");
+        SK_TRY(print_models(args, &j, err));
+        sk_json_close(&j);
+    }
     sk_json_close(&j);
     return sk_json_end(&j, err);
 }
@@ -91,9 +129,11 @@ static sk_status run(const sk_args *args, sk_error *err)
     sk_runtimes_look(0, true, view);
     sk_status status = SK_OK;
     if (sk_args_flag(args, "json"))
-        status = print_json(view, err);
+        status = print_json(args, view, err);
     else
         print_table(view);
+    if (status == SK_OK && !sk_args_flag(args, "json"))
+        status = print_models(args, NULL, err);
     sk_free(view);
     return status;
 }
@@ -105,6 +145,7 @@ const sk_command sk_command_doctor = {
         "Each runtime's engine is loaded and made to compute a small convolution, in a process of its own "
         "with a time limit, so that a crashing or hanging driver only costs its row. Nothing is "
         "installed or changed.",
+    .operands = operands,
     .options = options,
     .examples = examples,
     .run = run,

@@ -24,6 +24,7 @@ static const sk_option options[] = {
     SK_CLI_OPTION_RUNTIME,
     SK_CLI_OPTION_FALLBACK,
     SK_CLI_OPTION_PRECISION,
+    SK_CLI_OPTION_MAX_LOSS,
     SK_CLI_OPTION_PROVIDER,
     SK_CLI_OPTION_ENGINE,
     SK_CLI_OPTION_OPENVINO,
@@ -94,6 +95,7 @@ static sk_status run(const sk_args *args, sk_error *err)
     SK_TRY_GOTO(sk_runtimes_choose(&path, 1, &wish, &choice, name, err));
     if (choice.fell_back)
         how.provider = NULL; /* it went with the runtime */
+    SK_TRY_GOTO(sk_cli_judge_loss(args, &path, 1, err));
     SK_TRY_GOTO(sk_net_engine(name, &engine, err));
     SK_TRY_GOTO(sk_cli_refuse_for_runtimes(args, &engine->name, 1, err));
     if (choice.notice[0])

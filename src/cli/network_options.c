@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/network_options.h"
 
+#include "base/file.h"
+#include "cli/cli.h"
+#include "models/quantised.h"
+
 #include <string.h>
 
 sk_heads sk_cli_heads(const sk_args *args)
@@ -24,5 +28,26 @@ sk_status sk_cli_engine_options(const sk_args *args, char text[SK_OPTIONS_TEXT],
     for (size_t i = 0; i < sk_args_count(args, "engine-option"); i++)
         SK_TRY(sk_options_add(text, sk_args_at(args, "engine-option", i), err));
     *out = text[0] ? text : NULL;
+    return SK_OK;
+}
+
+sk_status sk_cli_judge_loss(const sk_args *args, const char *const *models, int32_t n_models, sk_error *err)
+{
+    const double most = sk_args_real(args, "max-loss");
+    for (int32_t i = 0; i < n_models; i++) {
+        sk_quantised q;
+        bool is = false;
+        char text[SK_QUANTISED_TEXT];
+        SK_TRY(sk_quantised_look(models[i], &q, &is, err));
+        if (!is)
+            continue;
+        sk_quantised_text(&q, text);
+        if (sk_args_given(args, "max-loss") && !(q.measured && q.loss.percent <= most))
+            return sk_fail(err, SK_ERR_MISMATCH,
+                           "%s: %s\n--max-loss allows %g %%; --precision mixed, more or better --data for "
+                           "'skitter quantize', or the model in f32 (%s) helps",
+                           models[i], text, most, q.source);
+        sk_cli_say("%s: %s", sk_path_name(models[i]), text);
+    }
     return SK_OK;
 }

@@ -14,4 +14,8 @@ sk_rect sk_cli_rect(const sk_args *args);
 sk_status sk_cli_engine_options(const sk_args *args, char text[SK_OPTIONS_TEXT], const char **out,
                                 sk_error *err) SK_MUST_CHECK;
 
+/* Tells what models in eight bits lost, on stderr, and refuses those that lost more than SK_CLI_OPTION_MAX_LOSS allows. */
+sk_status sk_cli_judge_loss(const sk_args *args, const char *const *models, int32_t n_models,
+                            sk_error *err) SK_MUST_CHECK;
+
 #endif

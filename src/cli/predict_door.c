@@ -94,6 +94,7 @@ static sk_status choose_runtime(const sk_args *args, sk_predict_settings *s, sk_
                                    .provider = s->detector.provider,
                                    .allow_fallback = sk_args_flag(args, "allow-fallback") > 0};
     SK_TRY(sk_runtimes_choose(s->models, s->n_models, &wish, choice, engine, err));
+    SK_TRY(sk_cli_judge_loss(args, s->models, s->n_models, err));
     if (choice->fell_back)
         s->detector.provider = NULL; /* it went with the runtime */
     s->detector.runtime = engine;

@@ -18,8 +18,8 @@
 
 /* What computes. */
 #define SK_CLI_OPTIONS_RUNTIME                                                                               \
-    SK_CLI_OPTION_RUNTIME, SK_CLI_OPTION_PRECISION, SK_CLI_OPTION_PROVIDER, SK_CLI_OPTION_ENGINE,            \
-        SK_CLI_OPTION_OPENVINO, SK_CLI_OPTION_FALLBACK
+    SK_CLI_OPTION_RUNTIME, SK_CLI_OPTION_PRECISION, SK_CLI_OPTION_MAX_LOSS, SK_CLI_OPTION_PROVIDER,          \
+        SK_CLI_OPTION_ENGINE, SK_CLI_OPTION_OPENVINO, SK_CLI_OPTION_FALLBACK
 
 #define SK_CLI_OPTIONS_OVERLAY                                                                               \
     {SK_FLAG("save-overlay"), .help = "also a video (or pictures) with the results drawn in"},               \

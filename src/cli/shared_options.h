@@ -7,7 +7,7 @@
 #define SK_CLI_OPERAND_MODEL                                                                                 \
     {                                                                                                        \
         .name = "model", .kind = SK_OPTION_FILE,                                                             \
-        .help = "an Ultralytics .pt, a SLEAP model folder (or its .zip), an .onnx"                           \
+        .help = "an Ultralytics .pt, a SLEAP model folder (or its .zip), an .onnx, a .skq"                   \
     }
 
 /* Without it the settings decide: sk_runtimes_choose. */
@@ -31,6 +31,12 @@
     {                                                                                                        \
         SK_CHOICE("precision", "P", "f32|tf32|f16|bf16|i8"),                                                 \
             .help = "what to compute in; without it what the runtime usually does: f32, on GPUs f16"         \
+    }
+
+#define SK_CLI_OPTION_MAX_LOSS                                                                               \
+    {                                                                                                        \
+        SK_REAL("max-loss", "PERCENT", 0, 100),                                                              \
+            .help = "refuse a model in eight bits that lost more when it was made ('skitter quantize')"      \
     }
 
 #define SK_CLI_OPTION_OPENVINO                                                                               \

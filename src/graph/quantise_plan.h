@@ -44,6 +44,9 @@ typedef struct sk_quantise_scale {
     int32_t zero;
 } sk_quantise_scale;
 
+/* That reaches from low to high, both finite; 0 is always one of its numbers. Of nothing: 1 and 0. */
+sk_quantise_scale sk_quantise_scale_of(double low, double high);
+
 typedef struct sk_quantise_numbers {
     const sk_quantise_scale *groups; /* one a group */
     /* One a layer: the mean of each input channel, by which the shift that rounded weights make is taken back in the bias; null
@@ -58,5 +61,16 @@ typedef struct sk_quantise_numbers {
 sk_status sk_quantise_rewrite(const sk_graph *graph, const sk_quantise_plan *plan,
                               const sk_quantise_numbers *numbers, sk_graph **out,
                               sk_error *err) SK_MUST_CHECK;
+
+/* How far the output of a layer reached, behind its activation. */
+typedef struct sk_quantise_reach {
+    const char *name;
+    float low, high;
+} sk_quantise_reach;
+
+/* A graph in our form of eight bits as ONNX Runtime and OpenVINO run it in eight bits: biases as i32, and what goes into
+ * activations in eight bits, too. In place; the graph is not specialised any more after this, only written. */
+sk_status sk_quantise_for_runtimes(sk_graph *graph, const sk_quantise_reach *reach, int32_t n_reach,
+                                   sk_error *err) SK_MUST_CHECK;
 
 #endif

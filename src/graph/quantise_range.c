@@ -80,7 +80,7 @@ void sk_range_merge(sk_range *r, const sk_range *other)
 }
 
 /* 0 is always one of the 256 numbers: padding is 0, and so is what ReLU cuts. */
-static sk_quantise_scale scale_of(double low, double high)
+sk_quantise_scale sk_quantise_scale_of(double low, double high)
 {
     low = low > 0 ? 0 : low;
     high = high < 0 ? 0 : high;
@@ -110,12 +110,12 @@ static double squared_error(const sk_range *r, sk_quantise_scale s)
 
 static sk_quantise_scale by_error(const sk_range *r)
 {
-    sk_quantise_scale best = scale_of((double)r->low, (double)r->high);
+    sk_quantise_scale best = sk_quantise_scale_of((double)r->low, (double)r->high);
     double least = squared_error(r, best);
     for (int h = 0; h < TRIES; h++)
         for (int l = 0; l < (r->low < 0 ? TRIES : 1); l++) {
-            sk_quantise_scale s =
-                scale_of((double)r->low * (1 - l * 0.96 / TRIES), (double)r->high * (1 - h * 0.96 / TRIES));
+            sk_quantise_scale s = sk_quantise_scale_of((double)r->low * (1 - l * 0.96 / TRIES),
+                                                       (double)r->high * (1 - h * 0.96 / TRIES));
             double error = squared_error(r, s);
             if (error < least) {
                 least = error;
@@ -136,8 +136,8 @@ static sk_quantise_scale by_percentile(const sk_range *r, double percent)
         low_rest -= (double)r->bins[low++];
     while (high >= HALF && (double)r->bins[high] <= high_rest)
         high_rest -= (double)r->bins[high--];
-    return scale_of(fmax((double)(low - HALF) * r->width, (double)r->low),
-                    fmin((double)(high + 1 - HALF) * r->width, (double)r->high));
+    return sk_quantise_scale_of(fmax((double)(low - HALF) * r->width, (double)r->low),
+                                fmin((double)(high + 1 - HALF) * r->width, (double)r->high));
 }
 
 sk_quantise_scale sk_range_scale(const sk_range *range, sk_range_method method, double percent)
@@ -149,5 +149,5 @@ sk_quantise_scale sk_range_scale(const sk_range *range, sk_range_method method, 
     case SK_RANGE_PERCENTILE: return by_percentile(range, percent);
     case SK_RANGE_ALL: break;
     }
-    return scale_of((double)range->low, (double)range->high);
+    return sk_quantise_scale_of((double)range->low, (double)range->high);
 }

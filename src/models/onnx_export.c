@@ -2,6 +2,7 @@
 #include "models/onnx_export.h"
 
 #include "base/file.h"
+#include "graph/quantise_plan.h"
 #include "models/onnx_exporter.h"
 #include "skitter/version.h"
 
@@ -90,6 +91,8 @@ static sk_status prepare_graph(export_job *job)
     }
     if (status == SK_OK)
         status = sk_graph_remove_dead(copy, job->err);
+    if (status == SK_OK && job->settings.eight_bits == SK_ONNX_EIGHT_BITS_NONE)
+        status = sk_graph_dequantise(copy, job->err);
     if (status != SK_OK)
         sk_graph_close(&copy);
     job->graph = copy;
@@ -196,6 +199,15 @@ static sk_status describe_ends(export_job *job)
     return s->dynamic_batch || s->dynamic_size ? free_dimensions(job, outputs) : SK_OK;
 }
 
+/* After all that looks at shapes: biases as i32 would be folded again. */
+static sk_status suit_runtimes(export_job *job)
+{
+    const sk_quantised *q = job->model->quantised;
+    if (job->settings.eight_bits != SK_ONNX_EIGHT_BITS_RUNTIMES)
+        return SK_OK;
+    return sk_quantise_for_runtimes(job->graph, q ? q->reach : NULL, q ? q->n_reach : 0, job->err);
+}
+
 static sk_status write_graph(export_job *job)
 {
     const sk_onnx_graph *g = &job->onnx->graph;
@@ -238,6 +250,7 @@ sk_status sk_model_to_onnx(const sk_model *model, const sk_onnx_settings *settin
     SK_TRY_GOTO(name_outputs(&job));
     SK_TRY_GOTO(fill_header(&job));
     SK_TRY_GOTO(describe_ends(&job));
+    SK_TRY_GOTO(suit_runtimes(&job));
     SK_TRY_GOTO(write_graph(&job));
     SK_TRY_GOTO(sk_onnx_add_metadata(&job.written, &job.settings, job.onnx, err));
     *out = job.onnx;

@@ -7,6 +7,14 @@
 
 /* Writing a model as ONNX: for other runtimes, and so that it comes back as the same model here. */
 
+/* How a network in eight bits is written. */
+enum {
+    SK_ONNX_EIGHT_BITS_RUNTIMES =
+        0, /* as ONNX Runtime and OpenVINO compute it in eight bits (graph/quantise_plan.h) */
+    SK_ONNX_EIGHT_BITS_OWN = 1, /* as it is here */
+    SK_ONNX_EIGHT_BITS_NONE = 2 /* in f32, with the rounded weights */
+};
+
 typedef struct sk_onnx_settings {
     uint32_t size;                /* of this struct */
     int32_t opset;                /* 13 to 18; 17 */
@@ -17,6 +25,7 @@ typedef struct sk_onnx_settings {
     int32_t batch, height, width; /* where not dynamic; 0 = 1 and the model's own size */
     int32_t with_tail;            /* 0: stop at the raw heads (YOLO); 1 */
     int32_t optimise;             /* 1: batch norms folded into the convolutions; 1 */
+    int32_t eight_bits;           /* networks in eight bits: SK_ONNX_EIGHT_BITS_…; 0 */
     int32_t undated;              /* 1: without the time of writing: the same model, the same bytes; 0 */
 } sk_onnx_settings;
 

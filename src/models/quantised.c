@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MOST_LAYERS ((size_t)1 << 20)
+
 const char *sk_quantised_text(const sk_quantised *q, char buffer[SK_QUANTISED_TEXT])
 {
     const sk_loss *l = &q->loss;
@@ -96,8 +98,36 @@ static sk_status read_loss(const sk_config_value *root, const char *what, sk_los
     return SK_OK;
 }
 
-sk_status sk_quantised_read(const char *json, size_t length, const char *what, sk_quantised *out,
+/* Names and reaches of the layers; the rest of a row is for people. */
+static sk_status read_reach(const sk_config_value *root, const char *what, sk_arena *arena, sk_quantised *out,
                             sk_error *err)
+{
+    const sk_config_value *list = sk_config_get(root, "layers");
+    size_t n = sk_config_is(list, SK_CONFIG_LIST) ? sk_config_count(list) : 0;
+    if (n == 0)
+        return SK_OK;
+    sk_quantise_reach *reach = n < MOST_LAYERS ? sk_arena_alloc(arena, n * sizeof *reach) : NULL;
+    if (!reach)
+        return sk_fail_memory(err, n * sizeof *reach);
+    for (size_t i = 0; i < n; i++) {
+        const sk_config_value *row = sk_config_at(list, i);
+        double low = sk_config_real_or(row, "low", 0), high = sk_config_real_or(row, "high", 0);
+        reach[i].name = sk_arena_strdup(arena, sk_config_text_or(row, "name", ""));
+        if (!reach[i].name)
+            return sk_fail_memory(err, 64);
+        if (!(fabs(low) < 1e30) || !(fabs(high) < 1e30))
+            return sk_fail(err, SK_ERR_FORMAT, "%s: layer '%.60s' in its description reaches from %g to %g",
+                           what, reach[i].name, low, high);
+        reach[i].low = (float)low;
+        reach[i].high = (float)high;
+    }
+    out->reach = reach;
+    out->n_reach = (int32_t)n;
+    return SK_OK;
+}
+
+sk_status sk_quantised_read(const char *json, size_t length, const char *what, sk_arena *arena,
+                            sk_quantised *out, sk_error *err)
 {
     sk_config *config = NULL;
     sk_status status = SK_OK;
@@ -130,9 +160,31 @@ sk_status sk_quantised_read(const char *json, size_t length, const char *what, s
         *counts[i].to = (int32_t)v;
     }
     out->measured = sk_config_bool_or(root, "measured", false);
-    status = read_loss(root, what, &out->loss, err);
+    SK_TRY_GOTO(read_loss(root, what, &out->loss, err));
+    status = read_reach(root, what, arena, out, err);
 done:
     sk_config_close(&config);
+    return status;
+}
+
+sk_status sk_quantised_look(const char *path, sk_quantised *out, bool *is, sk_error *err)
+{
+    sk_blob *bytes = NULL;
+    sk_arena *arena = NULL;
+    sk_skq parts;
+    sk_status status = SK_OK;
+    *is = sk_path_has_extension(path, SK_SKQ_EXTENSION) && sk_file_is_regular(path);
+    if (!*is)
+        return SK_OK;
+    SK_TRY_GOTO(sk_file_load(path, &bytes, err));
+    SK_TRY_GOTO(sk_skq_read(sk_blob_data(bytes), sk_blob_bytes(bytes), path, &parts, err));
+    SK_TRY_GOTO(sk_arena_open(0, &arena, err));
+    status = sk_quantised_read(parts.json, parts.json_length, path, arena, out, err);
+    out->reach = NULL;
+    out->n_reach = 0;
+done:
+    sk_arena_close(&arena);
+    sk_blob_unref(&bytes);
     return status;
 }
 
@@ -148,7 +200,7 @@ sk_status sk_skq_read_model(const void *bytes, size_t length, const char *path, 
     sk_quantised *q = sk_arena_alloc(model->arena, sizeof *q);
     if (!q)
         return sk_fail_memory(err, sizeof *q);
-    SK_TRY(sk_quantised_read(parts.json, parts.json_length, path, q, err));
+    SK_TRY(sk_quantised_read(parts.json, parts.json_length, path, model->arena, q, err));
     SK_TRY(sk_onnx_read_model(parts.network, parts.network_length, path, NULL, model, err));
     sk_hash_sha256(bytes, length, &hash);
     sk_sha256_text(&hash, model->content_hash);

@@ -3,6 +3,7 @@
 #define SK_MODELS_QUANTISED_H
 
 #include "base/json_write.h"
+#include "graph/quantise_plan.h"
 
 #include <stdbool.h>
 
@@ -31,16 +32,22 @@ typedef struct sk_quantised {
     char made_by[32];     /* skitter's version */
     bool measured;        /* loss was measured: something was found */
     sk_loss loss;
+    /* of each layer: how far its output reached */
+    int32_t n_reach;
+    const sk_quantise_reach *reach;
 } sk_quantised;
 
 /* "1.2 % (boxes 0.3 px, …)": one line without its end. */
 #define SK_QUANTISED_TEXT 256
 const char *sk_quantised_text(const sk_quantised *quantised, char buffer[SK_QUANTISED_TEXT]);
 
+/* What a file says of itself; *is false: it is no .skq. The network is not read, the lists of layers are not kept. */
+sk_status sk_quantised_look(const char *path, sk_quantised *out, bool *is, sk_error *err) SK_MUST_CHECK;
+
 /* Its members into an object that is open. */
 void sk_quantised_write(const sk_quantised *quantised, sk_json *json);
-/* From the JSON of a file; what is absent stays 0. */
-sk_status sk_quantised_read(const char *json, size_t length, const char *what, sk_quantised *out,
-                            sk_error *err) SK_MUST_CHECK;
+/* From the JSON of a file; what is absent stays 0. Lists lie in the arena. */
+sk_status sk_quantised_read(const char *json, size_t length, const char *what, sk_arena *arena,
+                            sk_quantised *out, sk_error *err) SK_MUST_CHECK;
 
 #endif

@@ -83,10 +83,11 @@ static sk_status settle_precision(const sk_model *model, const sk_engine *engine
                                   sk_error *err)
 {
     const bool narrow = sk_graph_is_quantised(model->graph);
-    const bool can = (engine->can.precisions & (1u << SK_PRECISION_I8)) != 0;
-    if (narrow && s->precision == SK_PRECISION_AUTO)
-        s->precision = can ? SK_PRECISION_I8 : SK_PRECISION_F32;
-    if (!narrow && s->precision == SK_PRECISION_I8 && !(engine->form && engine->form->build))
+    const bool builds = engine->form && engine->form->build; /* eight bits of its own making */
+    const bool can = (engine->can.precisions & (1u << SK_PRECISION_I8)) != 0 && !builds;
+    if (narrow && can && s->precision == SK_PRECISION_AUTO)
+        s->precision = SK_PRECISION_I8;
+    if (!narrow && s->precision == SK_PRECISION_I8 && !builds)
         return sk_fail(
             err, SK_ERR_ARG,
             "%s: is not in eight bits (i8)\nmake a model that is, by frames like those it will see: "

@@ -33,7 +33,7 @@ sk_status sk_artifact_place(const char *model, const sk_engine_form *form, char 
     used = snprintf(base, sizeof base, "%.*s", (int)(real ? strlen(real) : length), real ? real : model);
     free(real);
     if (used > 0 && (size_t)used < sizeof base) {
-        if (!folder)
+        if (!folder && !sk_path_has_extension(base, ".skq")) /* model.pt has its own model.onnx */
             base[strlen(base) - strlen(sk_path_extension(base))] = '\0';
         used = snprintf(container, SK_ARTIFACT_PATH, "%s%s", base,
                         folder ? form->folder_extension : form->extension);

@@ -68,6 +68,9 @@ static sk_status export_bytes(const sk_artifact_job *j, uint8_t **bytes, size_t 
     s.width = j->width;
     s.dynamic_batch = j->dynamic_batch;
     s.half = j->settings.precision == SK_PRECISION_F16; /* weights and arithmetic; the ends stay f32 */
+    s.eight_bits = j->settings.precision == SK_PRECISION_I8 && !j->engine->form->build
+                       ? SK_ONNX_EIGHT_BITS_RUNTIMES
+                       : SK_ONNX_EIGHT_BITS_NONE;
     SK_TRY(sk_model_to_onnx(j->model, &s, &onnx, err));
     sk_status status = sk_onnx_write(onnx, bytes, length, err);
     sk_onnx_close(&onnx);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Does a file belong to a model: by what it says of itself, and by what it computes. */
+#include "graph/quantise.h"
 #include "runtime/engine_file.h"
 #include "runtime/model_artifact_job.h"
 
@@ -62,7 +63,9 @@ static sk_status run_once(const sk_artifact_job *j, const sk_engine *engine,
     s.slots = 1;
     s.artifact = artifact;
     if (!artifact) { /* ours: nothing to tune, nothing to keep */
-        s.precision = SK_PRECISION_F32;
+        bool bytes = s.precision == SK_PRECISION_I8 && sk_graph_is_quantised(j->model->graph) &&
+                     (engine->can.precisions & 1u << SK_PRECISION_I8);
+        s.precision = bytes ? SK_PRECISION_I8 : SK_PRECISION_F32;
         s.options[0] = '\0';
         SK_TRY(sk_options_put_known(s.options, engine->options, "tune", "off", err));
         s.cache_dir = "";

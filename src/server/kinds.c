@@ -19,7 +19,7 @@ static bool has_any(const char *name, const char *const *suffixes)
 
 const char *sk_kind_of_file(const char *name)
 {
-    static const char *const models[] = {".pt", ".onnx", ".engine", ".zip", NULL};
+    static const char *const models[] = {".pt", ".onnx", ".skq", ".engine", ".zip", NULL};
     static const char *const configs[] = {".json", ".yaml", ".yml", NULL};
     if (sk_path_has_extension(name, ".txt")) /* a list of pictures may name some outside of the folders */
         return "other";

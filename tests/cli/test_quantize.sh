@@ -29,6 +29,17 @@ test_is_read_like_any_model() {
     run info "$work/m.onnx" && expect_code 0 && expect_in "pose" "$out"
 }
 
+test_loss_is_told_and_limited() {
+    run predict "$work/mice.mp4" -m "$work/m.skq" --imgsz 128 --out "$work/limited" --max-loss 100
+    [ "$code" -eq 0 ] || grep -q "not known" <<<"$err" || fail "$err" || return 1
+    expect_in "m.skq: i8, loss" "$err" || return 1
+    grep -q '"measured": true' "$work/m.json" || return 0
+    run predict "$work/mice.mp4" -m "$work/m.skq" --imgsz 128 --out "$work/none" --max-loss 0
+    grep -q '"percent": 0,' "$work/m.json" || { expect_code 1 && expect_in "--max-loss" "$err" || return 1; }
+    run doctor "$work/m.skq" && expect_code 0 && expect_in "m.skq: i8, loss" "$out" || return 1
+    run doctor "$model" && expect_code 2
+}
+
 test_refuses() {
     run quantize "$model" -o "$work/x.skq" && expect_code 2 && expect_in "--data" "$err" || return 1
     run quantize "$model" --data "$work/mice.mp4" -o "$work/m.skq" && expect_code 1 && expect_in "--overwrite" "$err" || return 1

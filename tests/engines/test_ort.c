@@ -251,7 +251,7 @@ static void test_halves(void **state)
     size_t length = 0;
     int32_t halves = 0;
     assert_ok(sk_graph_specialise(g, &shape, 1, &fixed, &err), &err);
-    assert_ok(sk_foreign_onnx(fixed, true, &bytes, &length, &err), &err);
+    assert_ok(sk_foreign_onnx(fixed, SK_PRECISION_F16, &bytes, &length, &err), &err);
     assert_ok(sk_onnx_read(bytes, length, "half", NULL, &onnx, &err), &err);
     const sk_onnx_graph *o = &onnx->graph;
     assert_int_equal(o->inputs[0].dtype, SK_DTYPE_F32);

@@ -148,6 +148,50 @@ static sk_status keep_range(void *context, const sk_graph *graph, int32_t node, 
     return SK_OK;
 }
 
+/* As other runtimes want it: biases as i32, eight bits on both sides of a convolution, and nearly the same numbers. */
+static void check_form_of_runtimes(float *x)
+{
+    sk_error err;
+    int layers = 0, sums = 0;
+    const sk_quantise_reach reach = {"before_last", -0.3f, 2};
+    sk_graph *plain = network(), *ready = NULL;
+    sk_quantise_plan *plan = NULL;
+    sk_quantise_scale scales[16];
+    assert_ok(sk_quantise_plan_open(plain, NULL, &plan, &err), &err);
+    for (int i = 0; i < 16; i++)
+        scales[i] = (sk_quantise_scale){0.02f, 20};
+    sk_quantise_numbers numbers = {.groups = scales};
+    assert_ok(sk_quantise_rewrite(plain, plan, &numbers, &ready, &err), &err);
+    sk_tensor before = run(ready, x);
+    assert_ok(sk_quantise_for_runtimes(ready, &reach, 1, &err), &err);
+    for (size_t n = 0; n < ready->n_nodes; n++) {
+        const sk_node *node = &ready->nodes[n];
+        sk_quantisation w, q;
+        if (node->op != SK_OP_CONV || !sk_graph_quantisation_of(ready, node->in[1], &w))
+            continue;
+        layers++;
+        const sk_node *bias = &ready->nodes[ready->values[node->in[2]].producer];
+        assert_int_equal(bias->op, SK_OP_DEQUANTIZE);
+        assert_int_equal(ready->values[bias->in[0]].dtype, SK_DTYPE_I32);
+        for (size_t k = n; k < ready->n_nodes; k++)
+            if (ready->nodes[k].op == SK_OP_DEQUANTIZE &&
+                sk_graph_quantisation_of(ready, ready->nodes[k].out[0], &q) && q.real == node->out[0])
+                sums++;
+    }
+    assert_int_equal(layers, plan->n_layers);
+    assert_true(sums >= 4); /* but the one whose output is only added to, of which nothing is known */
+    sk_tensor after = run(ready, x);
+    for (int64_t i = 0; i < sk_shape_count(&before.shape); i++)
+        if (fabsf(((float *)before.data)[i] - ((float *)after.data)[i]) > 0.05f)
+            fail_msg("element %lld: %g became %g", (long long)i, (double)((float *)before.data)[i],
+                     (double)((float *)after.data)[i]);
+    sk_free(before.data);
+    sk_free(after.data);
+    sk_quantise_plan_close(&plan);
+    sk_graph_close(&plain);
+    sk_graph_close(&ready);
+}
+
 /* In eight bits it is near f32; the simulation in f32 is the same to the last rounding; readers find the normal form. */
 static void rewrites_the_network(void **state)
 {
@@ -182,6 +226,7 @@ static void rewrites_the_network(void **state)
     for (int32_t i = 0; i < plan->n_layers; i++)
         assert_true(errors[i] > 0 && errors[i] < 0.02);
     sk_tensor a = run(graph, x), b = run(narrow, x), c = run(simulated, x);
+    check_form_of_runtimes(x);
     double off = 0, power = 0;
     for (int64_t i = 0; i < sk_shape_count(&a.shape); i++) {
         double p = (double)((float *)a.data)[i], q = (double)((float *)b.data)[i];

@@ -3,6 +3,7 @@
 
 #include "base/cpu.h"
 #include "graph/builder.h"
+#include "graph/quantise_plan.h"
 #include "models/onnx_exporter.h"
 #include "skitter/version.h"
 
@@ -64,7 +65,8 @@ static sk_status fill_model(const sk_graph *graph, bool half, sk_onnx_model *onn
                 : sk_onnx_from_graph(graph, OPSET, false, in, out, onnx, err);
 }
 
-sk_status sk_foreign_onnx(const sk_graph *graph, bool half, uint8_t **bytes, size_t *length, sk_error *err)
+sk_status sk_foreign_onnx(const sk_graph *graph, sk_precision precision, uint8_t **bytes, size_t *length,
+                          sk_error *err)
 {
     sk_graph *copy = NULL;
     sk_onnx_model *onnx = NULL;
@@ -72,8 +74,10 @@ sk_status sk_foreign_onnx(const sk_graph *graph, bool half, uint8_t **bytes, siz
     SK_TRY_GOTO(sk_graph_clone(graph, &copy, err));
     SK_TRY_GOTO(sk_graph_fold_batch_norm(copy, err));
     SK_TRY_GOTO(sk_graph_remove_dead(copy, err));
+    SK_TRY_GOTO(precision == SK_PRECISION_I8 ? sk_quantise_for_runtimes(copy, NULL, 0, err)
+                                             : sk_graph_dequantise(copy, err));
     SK_TRY_GOTO(sk_onnx_create(&onnx, err));
-    SK_TRY_GOTO(fill_model(copy, half, onnx, err));
+    SK_TRY_GOTO(fill_model(copy, precision == SK_PRECISION_F16, onnx, err));
     SK_TRY_GOTO(sk_onnx_write(onnx, bytes, length, err));
 done:
     sk_onnx_close(&onnx);
@@ -99,7 +103,7 @@ sk_status sk_foreign_model_open(const sk_graph *graph, const sk_session_settings
         out->length = a->length;
         return SK_OK;
     }
-    SK_TRY(sk_foreign_onnx(graph, settings->precision == SK_PRECISION_F16, &out->owned, &out->length, err));
+    SK_TRY(sk_foreign_onnx(graph, settings->precision, &out->owned, &out->length, err));
     out->bytes = out->owned;
     return SK_OK;
 }
@@ -114,7 +118,8 @@ sk_status sk_foreign_supports(const char *title, const sk_graph *graph, const sk
                               sk_error *err)
 {
     bool halves = settings->precision == SK_PRECISION_F16 && settings->artifact; /* they are in the file */
-    if (settings->precision != SK_PRECISION_F32 && !halves)
+    bool bytes = settings->precision == SK_PRECISION_I8 && sk_graph_is_quantised(graph);
+    if (settings->precision != SK_PRECISION_F32 && !halves && !bytes)
         return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: runs in f32 here, not in %s; set precision to f32",
                        title, sk_precision_name(settings->precision));
     for (int32_t i = 0; i < graph->n_outputs; i++)

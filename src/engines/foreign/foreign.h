@@ -41,8 +41,9 @@ sk_status sk_foreign_model_open(const sk_graph *graph, const sk_session_settings
                                 sk_foreign_model *out, sk_error *err) SK_MUST_CHECK;
 void sk_foreign_model_close(sk_foreign_model *model);
 
-/* The graph with batch norms folded, as an ONNX model, in f16 between f32 ends where `half`; *bytes is ended by sk_free. */
-sk_status sk_foreign_onnx(const sk_graph *graph, bool half, uint8_t **bytes, size_t *length,
+/* The graph with batch norms folded, as an ONNX model: in f16 between f32 ends, in eight bits where the graph is, else in f32;
+ * *bytes is ended by sk_free. */
+sk_status sk_foreign_onnx(const sk_graph *graph, sk_precision precision, uint8_t **bytes, size_t *length,
                           sk_error *err) SK_MUST_CHECK;
 
 /* f32 only, and every output of a size known ahead. `title` begins the message. */

@@ -327,7 +327,7 @@ const sk_engine sk_engine_openvino = {
     .title = "OpenVINO on the CPU, Intel's graphics or NPU",
     .can = {.device = SK_DEVICE_CPU,
             .reads = SK_READS(SK_PLACE_HOST),
-            .precisions = 1u << SK_PRECISION_F32 | 1u << SK_PRECISION_F16,
+            .precisions = 1u << SK_PRECISION_F32 | 1u << SK_PRECISION_F16 | 1u << SK_PRECISION_I8,
             .usual = SK_PRECISION_F32,
             .asynchronous = true},
     .options = options,

@@ -240,7 +240,7 @@ static sk_status ort_probe(const sk_engine *engine, atomic_int *works, sk_engine
         .form = &sk_foreign_form_onnx,                                                                       \
     }
 
-ORT_ENGINE(onnx_cpu, "ONNX Runtime on the CPU", SK_DEVICE_CPU, 0u, ort_options, false);
+ORT_ENGINE(onnx_cpu, "ONNX Runtime on the CPU", SK_DEVICE_CPU, 1u << SK_PRECISION_I8, ort_options, false);
 ORT_ENGINE(onnx_cuda, "ONNX Runtime on NVIDIA GPUs", SK_DEVICE_NVIDIA, 1u << SK_PRECISION_TF32,
            ort_cuda_options_table, true);
 ORT_ENGINE(onnx_rocm, "ONNX Runtime on AMD GPUs", SK_DEVICE_AMD, 0u, ort_options, false);

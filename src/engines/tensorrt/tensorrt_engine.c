@@ -138,7 +138,7 @@ static sk_status build_now(const sk_graph *graph, const sk_session_settings *set
         return sk_fail(
             err, SK_ERR_UNSUPPORTED,
             "tensorrt: raw heads and models without an engine file run in f32 only; set precision to f32");
-    SK_TRY(sk_foreign_onnx(graph, false, &onnx, &onnx_length, err));
+    SK_TRY(sk_foreign_onnx(graph, SK_PRECISION_F32, &onnx, &onnx_length, err));
     trt_build_settings s = {.device = settings->device, .batch = 1};
     sk_status status = trt_build(onnx, onnx_length, &s, plan, length, err);
     sk_free(onnx);
