@@ -6,7 +6,7 @@
 
 #include "graph/builder.h"
 #include "graph/ops.h"
-#include "graph/quantise.h"
+#include "graph/quantise_plan.h"
 #include "graph/reference.h"
 
 #include <math.h>
@@ -264,6 +264,30 @@ static void check_optimised(sk_graph *special, const sk_tensor *before)
     SK_FUZZ_CHECK(status != SK_OK || sk_graph_verify(special, &err) == SK_OK);
 }
 
+/* Any graph may be asked to go to eight bits, with any scales that are scales. */
+static void check_to_eight_bits(source *s, const sk_graph *graph)
+{
+    sk_error err = {0};
+    sk_graph *ready = NULL, *narrow = NULL;
+    sk_quantise_plan *plan = NULL;
+    sk_quantise_scale scales[MAX_VALUES * 2];
+    if (sk_quantise_prepare(graph, &ready, &err) != SK_OK ||
+        sk_quantise_plan_open(ready, NULL, &plan, &err) != SK_OK) {
+        SK_FUZZ_CHECK(err.message[0]);
+    } else if (plan->n_groups <= MAX_VALUES * 2) {
+        for (int i = 0; i < MAX_VALUES * 2; i++)
+            scales[i] = (sk_quantise_scale){(float)(1 + byte(s)) / 100, byte(s)};
+        sk_quantise_numbers numbers = {.groups = scales, .simulate = byte(s) & 1};
+        sk_status status = sk_quantise_rewrite(ready, plan, &numbers, &narrow, &err);
+        SK_FUZZ_CHECK(status == SK_OK ? sk_graph_verify(narrow, &err) == SK_OK : err.message[0] != 0);
+        if (status == SK_OK)
+            SK_FUZZ_CHECK(sk_quantise_for_runtimes(narrow, NULL, 0, &err) == SK_OK || err.message[0]);
+    }
+    sk_quantise_plan_close(&plan);
+    sk_graph_close(&narrow);
+    sk_graph_close(&ready);
+}
+
 SK_FUZZ(graph, data, size)
 {
     source s = {data, data + size};
@@ -288,6 +312,7 @@ SK_FUZZ(graph, data, size)
     for (int i = 0; i < 1 + byte(&s) % 3; i++)
         sk_b_output(&b, values[n_values - 1 - byte(&s) % n_values], "y");
     if (b.status == SK_OK && sk_graph_verify(graph, &err) == SK_OK) {
+        check_to_eight_bits(&s, graph);
         sk_status status = sk_graph_specialise(graph, shapes, 2, &special, &err);
         SK_FUZZ_CHECK(status == SK_OK ? special != NULL : special == NULL && err.message[0]);
     }

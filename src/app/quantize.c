@@ -184,6 +184,21 @@ void sk_quantize_report_json(const sk_quantize_report *report, sk_json *json)
     sk_quantised_write(&report->about, json);
     sk_json_key_float(json, "correlation", report->correlation);
     sk_json_key_string(json, "measured_by", report->computed_by);
+    if (report->truth_of[0]) {
+        static const char *const names[2] = {"f32", "eight_bits"};
+        sk_json_key_object(json, "truth");
+        sk_json_key_string(json, "of", report->truth_of);
+        for (int i = 0; i < 2; i++) {
+            const sk_quantize_score *t = &report->truth[i];
+            sk_json_key_object(json, names[i]);
+            sk_json_key_floats(json, {"ap", t->ap}, {"ap50", t->ap50}, {"precision", t->precision},
+                               {"recall", t->recall});
+            if (t->median_px >= 0)
+                sk_json_key_float(json, "median_px", t->median_px);
+            sk_json_close(json);
+        }
+        sk_json_close(json);
+    }
     sk_json_key_array(json, "layers");
     for (int32_t i = 0; i < report->n_rows; i++) {
         const sk_quantize_row *r = &report->rows[i];

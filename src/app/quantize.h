@@ -18,6 +18,7 @@ typedef struct sk_quantize_settings {
     const char *data;   /* video, picture, folder or glob of pictures */
     const char *output; /* .skq */
     const char *report; /* JSON; null: none */
+    const char *truth;  /* of the frames, as `eval` reads it; null: none */
     int32_t frames;     /* to make it with; a quarter as many more are measured on. Default 100 */
     sk_quantize_precision precision;
     sk_range_method ranges;
@@ -43,6 +44,12 @@ typedef struct sk_quantize_row {
     double sensitivity;  /* mixed: of the network's outputs when it alone is in eight bits; 0: not measured */
 } sk_quantize_row;
 
+/* Against the truth, by `eval`'s rules. */
+typedef struct sk_quantize_score {
+    double ap, ap50, precision, recall;
+    double median_px; /* of keypoints; below 0: none */
+} sk_quantize_score;
+
 typedef struct sk_quantize_report {
     sk_quantised about;
     int32_t n_rows;
@@ -50,7 +57,9 @@ typedef struct sk_quantize_report {
     double correlation; /* of the raw heads with those of f32, the least */
     int64_t bytes;      /* of the file */
     double seconds;
-    char computed_by[64]; /* what measured: "cpu, i8", or "cpu, i8 by f32" */
+    char truth_of[32];          /* "boxes", …; "": there was no truth */
+    sk_quantize_score truth[2]; /* of f32, and of eight bits */
+    char computed_by[64];       /* what measured: "cpu, i8", or "cpu, i8 by f32" */
 } sk_quantize_report;
 
 sk_status sk_quantize_run(const sk_quantize_settings *settings, sk_quantize_report *report,

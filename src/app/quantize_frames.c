@@ -61,7 +61,8 @@ static sk_status stage_for(sk_quantize_job *job, const sk_frame *frame, bool pic
     return SK_OK;
 }
 
-static sk_status take_frame(sk_quantize_job *job, const sk_frame *frame, bool pictures, sk_error *err)
+static sk_status take_frame(sk_quantize_job *job, const sk_source *source, const sk_frame *frame,
+                            bool pictures, sk_error *err)
 {
     sk_quantize_frame *to = &job->frames[job->n_frames];
     SK_TRY(stage_for(job, frame, pictures, &to->stage, err));
@@ -74,6 +75,8 @@ static sk_status take_frame(sk_quantize_job *job, const sk_frame *frame, bool pi
     if (!to->input)
         return sk_fail_memory(err, bytes);
     to->held = is_held(job->n_frames);
+    to->index = frame->index;
+    to->name = pictures ? sk_strdup(sk_source_frame_name(source, frame)) : NULL;
     job->n_frames++;
     return sk_task_stage_input(job->stages[to->stage].stage, frame,
                                job->u8 ? SK_TASK_INPUT_U8 : SK_TASK_INPUT_F32, to->input, err);
@@ -98,7 +101,7 @@ static sk_status read_all(sk_quantize_job *job, sk_source *source, int64_t wante
         SK_TRY(sk_source_next(source, &frame, err));
         if (!frame)
             return SK_OK;
-        sk_status status = take_frame(job, frame, info.kind == SK_SOURCE_PICTURES, err);
+        sk_status status = take_frame(job, source, frame, info.kind == SK_SOURCE_PICTURES, err);
         sk_source_release(source, frame);
         if (status != SK_OK)
             return status;
@@ -141,7 +144,7 @@ done:
 void sk_quantize_frames_free(sk_quantize_job *job)
 {
     for (int32_t i = 0; i < job->n_frames; i++)
-        sk_free(job->frames[i].input);
+        sk_free_all(job->frames[i].input, job->frames[i].name);
     for (int32_t i = 0; i < job->n_stages; i++)
         sk_task_stage_close(&job->stages[i].stage);
     sk_free(job->frames);

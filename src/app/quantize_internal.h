@@ -16,6 +16,8 @@ typedef struct sk_quantize_frame {
     void *input;
     int32_t stage; /* which of the stages reads its results */
     bool held;     /* for measuring; not to calibrate with */
+    int64_t index; /* in its video */
+    char *name;    /* of a picture; null: a video's */
 } sk_quantize_frame;
 
 typedef struct sk_quantize_job {
@@ -72,6 +74,17 @@ sk_status sk_quantize_sensitivity(sk_quantize_job *job, sk_error *err) SK_MUST_C
 /* Errors of all layers together. */
 sk_status sk_quantize_errors(sk_quantize_job *job, const sk_graph *simulated, sk_quantize_report *report,
                              sk_error *err) SK_MUST_CHECK;
+/* quantize_truth.c; *out stays null where there is none. */
+typedef struct sk_quantize_truth sk_quantize_truth;
+sk_status sk_quantize_truth_open(const sk_quantize_job *job, sk_quantize_truth **out,
+                                 sk_error *err) SK_MUST_CHECK;
+void sk_quantize_truth_close(sk_quantize_truth **truth);
+/* `which`: 0 f32, 1 eight bits. */
+sk_status sk_quantize_truth_add(sk_quantize_truth *truth, int which, const sk_quantize_frame *frame,
+                                const sk_instances *found, sk_error *err) SK_MUST_CHECK;
+sk_status sk_quantize_truth_measure(sk_quantize_truth *truth, sk_quantize_report *report,
+                                    sk_error *err) SK_MUST_CHECK;
+
 /* quantize_loss.c: what is found, against f32. */
 sk_status sk_quantize_loss(sk_quantize_job *job, const sk_graph *eight_bits, const sk_graph *simulated,
                            sk_quantize_report *report, sk_error *err) SK_MUST_CHECK;

@@ -46,6 +46,7 @@ typedef struct tally {
     sample boxes, points, scores;
     double agreement, heads_pcc;
     int64_t counted;
+    sk_quantize_truth *truth; /* null: none */
 } tally;
 
 /* The farthest two points' distance: how large a pose is. */
@@ -196,6 +197,8 @@ static sk_status measure_frame(sk_quantize_job *job, sk_session *plain, sk_sessi
     SK_TRY(sk_task_stage_result(stage, b, n, 0, sk_session_about(narrow)->outputs_form, &found[1], err));
     for (int i = 0; i < 2; i++)
         sk_task_stage_keep(stage, &found[i]);
+    for (int i = 0; t->truth && i < 2; i++)
+        SK_TRY(sk_quantize_truth_add(t->truth, i, frame, &found[i], err));
     return compare_frame(t, &found[0], &found[1], err);
 }
 
@@ -220,6 +223,7 @@ sk_status sk_quantize_loss(sk_quantize_job *job, const sk_graph *eight_bits, con
     const sk_task_plan *plan = sk_task_stage_plan(job->stages[0].stage);
     sk_status status = SK_OK;
     memset(loss, 0, sizeof *loss);
+    SK_TRY_GOTO(sk_quantize_truth_open(job, &t.truth, err));
     for (int i = 0; i < 2; i++)
         SK_TRY_GOTO(sk_instances_alloc(plan->capacity, plan->n_keypoints, &found[i], err));
     SK_TRY_GOTO(sk_quantize_session(job, job->graph, NULL, 0, plan->cut_tail, SK_PRECISION_F32, &plain, err));
@@ -231,11 +235,14 @@ sk_status sk_quantize_loss(sk_quantize_job *job, const sk_graph *eight_bits, con
         SK_TRY_GOTO(measure_frame(job, plain, narrow, &job->frames[f], found, &t, err));
         SK_TRY_GOTO(sk_quantize_tick(job, err));
     }
+    if (t.truth)
+        SK_TRY_GOTO(sk_quantize_truth_measure(t.truth, report, err));
     report->correlation = t.heads_pcc;
     report->about.measured = t.counted > 0;
     loss->percent = t.counted > 0 ? 100 * (1 - t.agreement / (double)t.counted) : 0;
     loss->percent = loss->percent < 0 ? 0 : loss->percent;
 done:
+    sk_quantize_truth_close(&t.truth);
     summarise(&t.boxes, &loss->box_px, &loss->box_px_95);
     summarise(&t.points, &loss->keypoint_px, &loss->keypoint_px_95);
     summarise(&t.scores, &loss->score, &loss->score_95);

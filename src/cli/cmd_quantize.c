@@ -30,6 +30,9 @@ static const sk_option options[] = {
          "how far a value's 256 steps reach: where the squared error is least, over --percent of what was "
          "seen, or over all of it"},
     {SK_REAL("percent", "X", 50, 100), .fallback = "99.99", .help = "with --ranges percentile"},
+    {SK_FILE("truth", "FILE"),
+     .help = "what is in the frames, as 'skitter eval' reads it: f32 and eight bits are measured against it, "
+             "too"},
     {SK_FILE("report", "FILE.json"), .help = "what every layer and the whole lost, as JSON"},
     SK_CLI_OPTION_IMGSZ,
     SK_CLI_OPTION_NMS,
@@ -105,6 +108,12 @@ static sk_status print_report(const sk_args *args, const char *output, const sk_
            r->about.kept, r->about.frames, r->seconds);
     printf("on %d other frames (%s): %s\n", r->about.loss.frames, r->computed_by,
            sk_quantised_text(&r->about, text));
+    if (r->truth_of[0])
+        printf("against the truth, %s: AP %.4f in f32, %.4f in eight bits; AP50 %.4f, %.4f\n", r->truth_of,
+               r->truth[0].ap, r->truth[1].ap, r->truth[0].ap50, r->truth[1].ap50);
+    if (r->truth_of[0] && r->truth[0].median_px >= 0)
+        printf("keypoints' median distance %.2f px in f32, %.2f px in eight bits\n", r->truth[0].median_px,
+               r->truth[1].median_px);
     printf("correlation of the heads %.6f; the layer farthest off is %s, by %.2f %%\n", r->correlation,
            r->n_rows ? r->rows[worst].name : "none", r->n_rows ? r->rows[worst].error * 100 : 0);
     return SK_OK;
@@ -135,6 +144,7 @@ static sk_status read_settings(const sk_args *args, sk_quantize_settings *s, sk_
     if (sk_args_given(args, "percent") && s->ranges != SK_RANGE_PERCENTILE)
         return sk_fail(err, SK_ERR_ARG, "--percent is for --ranges percentile");
     s->report = sk_args_text(args, "report");
+    s->truth = sk_args_text(args, "truth");
     s->threads = (int32_t)sk_args_int(args, "threads");
     s->heads = sk_cli_heads(args);
     s->overwrite = sk_args_flag(args, "overwrite") > 0;
