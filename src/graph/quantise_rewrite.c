@@ -25,7 +25,7 @@ typedef struct rewriter {
 static float rounded(float w, float scale)
 {
     float q = nearbyintf(w / scale);
-    return q < -127 ? -127 : q > 127 ? 127 : q;
+    return q > 127 ? 127 : q >= -127 ? q : isnan(q) ? 0 : -127;
 }
 
 /* The scale of one channel's weights: the least squared error. Of weights that are all 0: any. */

@@ -315,6 +315,33 @@ static void corrects_the_bias(void **state)
     sk_graph_close(&graph);
 }
 
+/* Weights that are no numbers, or none at all, become some eight bits all the same. */
+static void survives_hostile_weights(void **state)
+{
+    (void)state;
+    sk_error err;
+    sk_quantise_plan *plan = NULL;
+    sk_graph *graph = prepared(), *narrow = NULL;
+    sk_quantise_scale scales[16];
+    for (int i = 0; i < 16; i++)
+        scales[i] = (sk_quantise_scale){1e-30f, 255};
+    assert_ok(sk_quantise_plan_open(graph, NULL, &plan, &err), &err);
+    for (int32_t i = 0; i < plan->n_layers; i++) {
+        float *w = sk_value_tensor(graph, graph->nodes[plan->layers[i].node].in[1]).data;
+        static const float bad[] = {NAN, INFINITY, -INFINITY, 0, 1e-40f};
+        for (int k = 0; k < 9; k++)
+            w[k] = bad[(i + k) % 5];
+    }
+    sk_quantise_numbers numbers = {.groups = scales};
+    assert_ok(sk_quantise_rewrite(graph, plan, &numbers, &narrow, &err), &err);
+    assert_ok(sk_graph_verify(narrow, &err), &err);
+    sk_graph_close(&narrow);
+    scales[0].scale = NAN;
+    assert_int_equal(sk_quantise_rewrite(graph, plan, &numbers, &narrow, &err), SK_ERR_ARG);
+    sk_quantise_plan_close(&plan);
+    sk_graph_close(&graph);
+}
+
 static void ranges_grow_and_choose(void **state)
 {
     (void)state;
@@ -362,9 +389,8 @@ static void ranges_grow_and_choose(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans_what_pays),
-        cmocka_unit_test(rewrites_the_network),
-        cmocka_unit_test(corrects_the_bias),
+        cmocka_unit_test(plans_what_pays),        cmocka_unit_test(rewrites_the_network),
+        cmocka_unit_test(corrects_the_bias),      cmocka_unit_test(survives_hostile_weights),
         cmocka_unit_test(ranges_grow_and_choose),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
