@@ -248,7 +248,7 @@ class Demo(dict):
 
 def demo(out="skitter-demo", **options):
     """`skitter demo`: draws a scene, finds, follows and measures its animals with models that came along, and prints what came
-    out of it. Needs FFmpeg's libraries, which read and write the video."""
+    out of it. Without FFmpeg's libraries the scene is pictures instead of a video."""
     measured = Demo(_json(["demo", "--out", os.fspath(out)] + options_of(options), show=True))
     measured.folder = os.fspath(out)
     print(repr(measured))

@@ -5,6 +5,7 @@
 #include "app/runtimes.h"
 #include "app/scene_run.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/memory.h"
 
 #include <stdio.h>
@@ -42,7 +43,7 @@ typedef struct demo {
 static sk_status hold_folder(demo *d, sk_error *err)
 {
     const char *out = d->settings->out;
-    d->scene = sk_path_join(out, "scene.mp4");
+    d->scene = sk_demo_scene(out);
     d->truth = sk_path_join(out, "truth.csv");
     if (!d->scene || !d->truth)
         return sk_fail_memory(err, strlen(out));
@@ -64,17 +65,49 @@ static bool watch_scene(void *context, int64_t done, int64_t total)
     return d->watch && d->watch(d->context, "drawing the scene", done, total, 0);
 }
 
-static sk_status draw_scene(demo *d, sk_error *err)
+static sk_status draw_scene_as(demo *d, bool pictures, sk_scene_report *r, sk_error *err)
 {
     sk_scene_run_settings s;
-    sk_scene_report r;
+    const char *out = d->settings->out;
     sk_scene_run_defaults(&s);
+    sk_free(d->scene);
+    d->scene = sk_path_join(out, pictures ? "scene" : "scene.mp4");
+    char *other = sk_path_join(out, pictures ? "scene.mp4" : "scene");
+    if (!d->scene || !other) {
+        sk_free(other);
+        return sk_fail_memory(err, strlen(out));
+    }
+    if (pictures)
+        remove(other); /* of an earlier demo, which is begun anew */
+    sk_folder_empty_own(pictures ? d->scene : other, ".png");
+    sk_free(other);
     s.scene = d->settings->scene;
     s.output = d->scene;
+    s.sequence = pictures;
     s.truth = d->truth;
     s.frames = d->report->frames;
+    return sk_scene_run(&s, watch_scene, d, r, err);
+}
+
+static sk_status draw_scene(demo *d, sk_error *err)
+{
+    sk_scene_report r;
+    sk_error no_video = {0};
+    bool pictures = d->settings->pictures;
+    sk_status status = SK_OK;
     SK_TRY(sk_demo_write_state(d->settings, d->fingerprint, SK_DEMO_BEGUN, d->report, err));
-    SK_TRY(sk_scene_run(&s, watch_scene, d, &r, err));
+    if (!pictures) {
+        status = draw_scene_as(d, false, &r, &no_video);
+        pictures = status == SK_ERR_UNSUPPORTED; /* FFmpeg is not here */
+        if (status != SK_OK && !pictures) {
+            *err = no_video;
+            return status;
+        }
+        if (pictures)
+            sk_log(SK_LOG_WARN, "%s; the demo goes on with pictures", no_video.message);
+    }
+    if (pictures)
+        SK_TRY(draw_scene_as(d, true, &r, err));
     d->report->stopped = r.stopped;
     d->report->scene_seconds = r.seconds;
     if (r.stopped)
@@ -172,7 +205,8 @@ static sk_status run_tracks(demo *d, sk_error *err)
     if (none)
         return SK_OK; /* nobody was found: nobody is followed */
     snprintf(d->what, sizeof d->what, "following");
-    sk_status status = sk_demo_track(d->settings, d->scene, d->restart, watch_tracks, d, t, err);
+    sk_status status = sk_demo_track(d->settings, d->scene, d->report->models[SK_DEMO_BOXES], d->restart,
+                                     watch_tracks, d, t, err);
     d->report->stopped = status == SK_OK && t->run.stopped;
     return status;
 }
@@ -294,12 +328,13 @@ static sk_status run_all(demo *d, sk_error *err)
     if (stage == SK_DEMO_FINISHED)
         return recall(d, err);
     d->restart = s->restart;
-    if (stage == SK_DEMO_DRAWN && sk_file_is_regular(d->scene) && sk_file_is_regular(d->truth)) {
+    if (stage == SK_DEMO_DRAWN && sk_file_exists(d->scene) && sk_file_is_regular(d->truth)) {
         r->continued = true;
     } else {
         d->restart = true; /* what there may be belongs to another scene */
         SK_TRY(draw_scene(d, err));
     }
+    r->pictures = sk_file_is_directory(d->scene);
     if (r->stopped)
         return SK_OK;
     SK_TRY(list_entries(d, err));

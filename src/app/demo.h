@@ -32,8 +32,9 @@ typedef struct sk_demo_settings {
     bool runtime_fell_back;
     int32_t threads;
     const char
-        *program; /* how the person called skitter, for the commands to go on with; default "skitter" */
-    bool compare; /* every other runtime that works here as well */
+        *program;  /* how the person called skitter, for the commands to go on with; default "skitter" */
+    bool pictures; /* the scene as pictures; so also where no video can be written */
+    bool compare;  /* every other runtime that works here as well */
     bool restart;
 } sk_demo_settings;
 
@@ -65,6 +66,7 @@ typedef struct sk_demo_report {
     bool stopped;       /* by the watcher: the same command goes on */
     bool nothing_to_do; /* an earlier demo had finished: only `summary` and files are set */
     bool continued;
+    bool pictures; /* the scene is a folder of them: so are the overlays */
     char models[SK_DEMO_PARTS][512];
     int64_t frames;
     double scene_seconds; /* it took to draw the scene; 0: it was there */

@@ -243,7 +243,7 @@ sk_status sk_demo_figure_frames(const sk_demo_settings *s, const sk_demo_report 
     sk_source_defaults(&media);
     media.step = r->frames / SAMPLES > 0 ? r->frames / SAMPLES : 1;
     media.first = media.step / 2;
-    char *scene = sk_path_join(s->out, "scene.mp4");
+    char *scene = sk_demo_scene(s->out);
     canvas *c = sk_calloc(1, sizeof *c);
     sk_status status = scene && c ? SK_OK : sk_fail_memory(err, sizeof *c);
     if (status != SK_OK) {

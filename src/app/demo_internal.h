@@ -26,6 +26,9 @@ sk_status sk_demo_read_state(const sk_demo_settings *settings, const char *finge
 sk_status sk_demo_write_state(const sk_demo_settings *settings, const char *fingerprint, sk_demo_stage stage,
                               const sk_demo_report *report, sk_error *err) SK_MUST_CHECK;
 
+/* The scene that lies in the folder, a video or else a folder of pictures; ended by sk_free, null: no memory. */
+char *sk_demo_scene(const char *out);
+
 /* --- demo_summary.c: the table people see --- */
 void sk_demo_summarize(const sk_demo_settings *settings, sk_demo_report *report);
 
@@ -45,8 +48,8 @@ sk_status sk_demo_figure_frames(const sk_demo_settings *settings, const sk_demo_
 
 /* --- demo_tracks.c: who is who --- */
 
-/* Follows what boxes/results.csv holds, into tracks/. */
-sk_status sk_demo_track(const sk_demo_settings *settings, const char *scene, bool restart,
+/* Follows what boxes/results.csv holds, or in pictures what `model` finds, into tracks/. */
+sk_status sk_demo_track(const sk_demo_settings *settings, const char *scene, const char *model, bool restart,
                         sk_predict_watch watch, void *context, sk_demo_tracks *out,
                         sk_error *err) SK_MUST_CHECK;
 sk_status sk_demo_measure_tracks(const sk_demo_sets *sets, sk_demo_tracks *out, sk_error *err) SK_MUST_CHECK;

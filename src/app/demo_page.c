@@ -179,15 +179,16 @@ static void file_row(const sk_demo_settings *s, const char *const *names, const 
 static void files(const sk_demo_settings *s, sk_text *page)
 {
     static const struct {
-        const char *const names[4];
+        const char *const names[5];
         const char *what;
     } rows[] = {
         {{"tracks/report.html"}, "how the animals moved, and moments of doubt"},
-        {{"tracks/overlay.mp4", "poses/overlay.mp4"}, "the scene with identities and trails, and with poses"},
+        {{"tracks/overlay.mp4", "poses/overlay.mp4", "tracks/overlay", "poses/overlay"},
+         "the scene with identities and trails, and with poses"},
         {{"tracks/results.csv", "poses/results.csv", "boxes/results.csv"}, "one row an animal and frame"},
         {{"tracks/results.slp", "poses/results.slp", "boxes/results.slp"}, "for SLEAP and sleap-io"},
         {{"tracks/run.json", "poses/run.json", "boxes/run.json"}, "what ran, and how"},
-        {{"scene.mp4", "truth.csv"}, "the scene, and where the animals really are"},
+        {{"scene.mp4", "scene", "truth.csv"}, "the scene, and where the animals really are"},
         {{"demo.json"}, "every number of this page"}};
     sk_text_append(page,
                    "<h2>What lies in this folder</h2>\n<div class=\"scroll\"><table class=\"files\">\n");

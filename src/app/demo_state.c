@@ -56,13 +56,14 @@ sk_status sk_demo_find_models(const char *asked, char paths[SK_DEMO_PARTS][512],
 sk_status sk_demo_fingerprint(const sk_demo_settings *s, char paths[SK_DEMO_PARTS][512], char *out,
                               size_t capacity, sk_error *err)
 {
-    int used = snprintf(out, capacity,
-                        "skitter %s; species %s; animals %d; size %dx%d; rate %g; seconds %g; seed %llu; "
-                        "behaviour %u; hides %d; border %d; runtime %s%s",
-                        sk_version_text(), sk_species_names[s->scene.species], s->scene.animals,
-                        s->scene.width, s->scene.height, s->scene.rate, s->seconds,
-                        (unsigned long long)s->scene.seed, s->scene.behaviour, s->scene.hides,
-                        (int)s->scene.open_border, s->runtime, s->compare ? "; compare" : "");
+    int used =
+        snprintf(out, capacity,
+                 "skitter %s; species %s; animals %d; size %dx%d; rate %g; seconds %g; seed %llu; "
+                 "behaviour %u; hides %d; border %d; runtime %s%s%s",
+                 sk_version_text(), sk_species_names[s->scene.species], s->scene.animals, s->scene.width,
+                 s->scene.height, s->scene.rate, s->seconds, (unsigned long long)s->scene.seed,
+                 s->scene.behaviour, s->scene.hides, (int)s->scene.open_border, s->runtime,
+                 s->compare ? "; compare" : "", s->pictures ? "; pictures" : "");
     for (int i = 0; i < SK_DEMO_PARTS; i++) {
         sk_sha256 hash;
         char text[SK_SHA256_TEXT];
@@ -72,6 +73,14 @@ sk_status sk_demo_fingerprint(const sk_demo_settings *s, char paths[SK_DEMO_PART
                 snprintf(out + used, capacity - (size_t)used, "; model %.16s", sk_sha256_text(&hash, text));
     }
     return SK_OK;
+}
+
+char *sk_demo_scene(const char *out)
+{
+    char *video = sk_path_join(out, "scene.mp4"), *pictures = sk_path_join(out, "scene");
+    const bool is_video = video && pictures && (sk_file_exists(video) || !sk_file_is_directory(pictures));
+    sk_free(is_video ? pictures : video);
+    return is_video ? video : pictures;
 }
 
 /* --- demo.json --- */
@@ -100,7 +109,8 @@ static sk_status parse_state(const sk_demo_settings *s, const char *path, const 
 /* A folder that is somebody's own is not written over. */
 static sk_status check_foreign(const sk_demo_settings *s, sk_error *err)
 {
-    static const char *const ours[] = {"scene.mp4", "truth.csv", "report.html", "boxes", "poses", "tracks"};
+    static const char *const ours[] = {"scene.mp4", "scene", "truth.csv", "report.html",
+                                       "boxes",     "poses", "tracks"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
         char *path = sk_path_join(s->out, ours[i]);
         bool there = path && sk_file_exists(path);

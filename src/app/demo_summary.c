@@ -102,6 +102,8 @@ static void agreements(const sk_demo_report *r, sk_text *t)
 void sk_demo_summarize(const sk_demo_settings *s, sk_demo_report *r)
 {
     sk_text *t = &r->summary;
+    const char *scene = r->pictures ? "scene" : "scene.mp4",
+               *overlay = r->pictures ? "overlay/   " : "overlay.mp4";
     const sk_demo_entry *entry = &r->entries[0];
     const sk_predict_report *p = &entry->parts[SK_DEMO_POSES];
     sk_text_appendf(
@@ -113,9 +115,10 @@ void sk_demo_summarize(const sk_demo_settings *s, sk_demo_report *r)
                     s->runtime_fell_back ? s->runtime_requested : "", s->runtime_fell_back ? ")" : "",
                     p->device, p->precision);
     sk_text_appendf(t,
-                    "%-16s skitter predict scene.mp4 -m %s --conf %g --iou %g, and the same with %s;\n"
-                    "%-16s skitter track scene.mp4 --detections boxes/results.csv --save-overlay\n",
-                    "as by", "demo-obb.pt", (double)SK_DEMO_CONFIDENCE, SK_DEMO_IOU, "demo-pose.pt", "");
+                    "%-16s skitter predict %s -m %s --conf %g --iou %g, and the same with %s;\n"
+                    "%-16s skitter track %s %s --save-overlay\n",
+                    "as by", scene, "demo-obb.pt", (double)SK_DEMO_CONFIDENCE, SK_DEMO_IOU, "demo-pose.pt",
+                    "", scene, r->pictures ? "-m demo-obb.pt --fps 30" : "--detections boxes/results.csv");
     sk_demo_summarize_tracks(r, t);
     speeds(r, t);
     scores(r, t);
@@ -124,10 +127,10 @@ void sk_demo_summarize(const sk_demo_settings *s, sk_demo_report *r)
     if (r->tracks.run.total_frames > 0) { /* somebody was found */
         sk_text_appendf(t, "%-16s %s/tracks/report.html  how the animals moved, and moments of doubt\n", "",
                         s->out);
-        sk_text_appendf(t, "%-16s %s/tracks/overlay.mp4  the scene with identities and trails drawn in\n", "",
-                        s->out);
+        sk_text_appendf(t, "%-16s %s/tracks/%s  the scene with identities and trails drawn in\n", "", s->out,
+                        overlay);
     }
-    sk_text_appendf(t, "%-16s %s/poses/overlay.mp4   the same with the poses\n", "", s->out);
+    sk_text_appendf(t, "%-16s %s/poses/%s   the same with the poses\n", "", s->out, overlay);
     sk_text_appendf(t, "%-16s %s/poses/results.csv   one row an animal; results.slp opens in SLEAP\n", "",
                     s->out);
     sk_text_appendf(t, "%-16s %s track VIDEO -m MODEL -o run1 --save-overlay    (.pt, SLEAP folder, .onnx)\n",

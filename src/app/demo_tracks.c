@@ -12,8 +12,24 @@
 /* The boxes that were found, followed through the scene as `skitter track --detections` does, and how well each animal kept its
  * identity. */
 
-sk_status sk_demo_track(const sk_demo_settings *s, const char *scene, bool restart, sk_predict_watch watch,
-                        void *context, sk_demo_tracks *out, sk_error *err)
+/* Pictures: what was found in them has lost those in which nothing was, so the animals are found once more. */
+static void find_again(const sk_demo_settings *s, const char *model, const sk_track_run *run,
+                       sk_predict_settings *p)
+{
+    p->n_models = 1;
+    p->models[0] = model;
+    p->detector.runtime = s->runtime;
+    p->detector.threads = s->threads;
+    p->detector.confidence = SK_DEMO_CONFIDENCE;
+    p->detector.iou = SK_DEMO_IOU;
+    p->detector.rect = SK_RECT_ON;
+    p->runtime_requested = s->runtime_requested;
+    p->runtime_fell_back = s->runtime_fell_back;
+    p->more = sk_track_run_more(run);
+}
+
+sk_status sk_demo_track(const sk_demo_settings *s, const char *scene, const char *model, bool restart,
+                        sk_predict_watch watch, void *context, sk_demo_tracks *out, sk_error *err)
 {
     sk_track_wish wish;
     sk_track_run *run = NULL;
@@ -25,6 +41,11 @@ sk_status sk_demo_track(const sk_demo_settings *s, const char *scene, bool resta
         goto done;
     }
     sk_track_wish_defaults(&wish);
+    const bool pictures = sk_file_is_directory(scene);
+    if (pictures) { /* they do not say how far apart they are */
+        wish.track.fps = s->scene.rate;
+        wish.cached = false;
+    }
     SK_TRY_GOTO(sk_track_run_open(&wish, &run, err));
     sk_predict_defaults(&p);
     p.source = scene;
@@ -35,7 +56,10 @@ sk_status sk_demo_track(const sk_demo_settings *s, const char *scene, bool resta
     p.overlay = true;
     p.restart = restart;
     const sk_track_detections given = {boxes, &p, run};
-    status = sk_track_detections_run(&given, watch, context, &out->run, err);
+    if (pictures)
+        find_again(s, model, run, &p);
+    status = pictures ? sk_predict_run(&p, watch, context, &out->run, err)
+                      : sk_track_detections_run(&given, watch, context, &out->run, err);
     out->figures = *sk_track_run_figures(run);
 done:
     sk_track_run_close(&run);
@@ -169,10 +193,11 @@ void sk_demo_page_identities(const sk_demo_settings *s, const sk_demo_report *r,
         sk_text_append(page, "<p>Nothing was found that could be followed.</p>\n");
         return;
     }
-    sk_text_append(page,
-                   "<p><a href=\"tracks/overlay.mp4\">The video with trails and identities</a>; <a "
-                   "href=\"tracks/report.html\">the report on the tracks</a>: speed, headings, distances, "
-                   "moments of doubt.</p>\n");
+    sk_text_appendf(page,
+                    "<p><a href=\"tracks/%s\">The %s with trails and identities</a>; <a "
+                    "href=\"tracks/report.html\">the report on the tracks</a>: speed, headings, distances, "
+                    "moments of doubt.</p>\n",
+                    r->pictures ? "overlay" : "overlay.mp4", r->pictures ? "pictures" : "video");
 }
 
 /* --- in the table and in JSON --- */

@@ -68,6 +68,30 @@ static sk_status finish(work *w, sk_status status, sk_error *err)
     return status;
 }
 
+/* The frames of the video as pictures, for where no video can be written. */
+static sk_status run_sequence(work *w, sk_error *err)
+{
+    const sk_scene_run_settings *s = w->settings;
+    sk_scene *scene = NULL;
+    char path[4200];
+    sk_status status = SK_OK;
+    if (strlen(s->output) > 4000)
+        return sk_fail(err, SK_ERR_ARG, "%.40s…: the path is too long", s->output);
+    SK_TRY_GOTO(sk_folder_make(s->output, err));
+    SK_TRY_GOTO(sk_scene_open(&s->scene, &scene, err));
+    SK_TRY_GOTO(begin(w, s->truth, err));
+    for (int64_t i = 0; i < s->frames && !w->report->stopped; i++) {
+        const int32_t count = sk_scene_next(scene, &w->frame, w->animals);
+        snprintf(path, sizeof path, "%s/%06lld.png", s->output, (long long)i);
+        SK_TRY_GOTO(sk_picture_write_drawing(path, &w->frame, err));
+        record(w, path, i, sk_time_seconds(w->frame.time_ns), count);
+        w->report->stopped = w->watch && w->watch(w->context, i + 1, s->frames);
+    }
+done:
+    sk_scene_close(&scene);
+    return finish(w, status, err);
+}
+
 static sk_status run_video(work *w, sk_error *err)
 {
     const sk_scene_run_settings *s = w->settings;
@@ -188,7 +212,8 @@ sk_status sk_scene_run(const sk_scene_run_settings *settings, sk_scene_watch wat
     *report = (sk_scene_report){0};
     SK_CHECK_ARG(settings->output || settings->truth || settings->mot, err);
     SK_CHECK_ARG(settings->pictures <= 0 || (settings->output && !settings->mot), err);
-    if (settings->output && settings->pictures <= 0 && ((settings->scene.width | settings->scene.height) & 1))
+    if (settings->output && settings->pictures <= 0 && !settings->sequence &&
+        ((settings->scene.width | settings->scene.height) & 1))
         return sk_fail(err, SK_ERR_ARG, "a video's sides must be even, not %dx%d", settings->scene.width,
                        settings->scene.height);
     work *w = sk_calloc(1, sizeof *w);
@@ -200,6 +225,7 @@ sk_status sk_scene_run(const sk_scene_run_settings *settings, sk_scene_watch wat
     w->report = report;
     int64_t start = sk_clock_ns();
     sk_status status = settings->pictures > 0 ? run_pictures(w, err)
+                       : settings->sequence   ? run_sequence(w, err)
                        : settings->output     ? run_video(w, err)
                                               : run_truth(w, err);
     report->seconds = (double)(sk_clock_ns() - start) * 1e-9;

@@ -20,6 +20,7 @@ typedef struct sk_scene_run_settings {
     const char *truth; /* CSV, docs/scenes.md; null: none for a video, output/truth.csv for pictures */
     const char *mot;   /* the truth as MOTChallenge text; null: none. Not for pictures */
     int64_t frames;    /* of the video */
+    bool sequence;     /* the video's frames one by one: output is a folder of 000000.png … */
     int64_t pictures;  /* > 0: pictures instead of a video */
     sk_scene_labels labels; /* of pictures */
     const char *extension;  /* of pictures: ".jpg" or ".png" */

@@ -23,6 +23,8 @@ static const sk_option options[] = {
      .help = "harder to follow: follow, chase, huddle, parted by commas, as for 'skitter scene'"},
     SK_CLI_OPTION_RUNTIME,
     SK_CLI_OPTION_FALLBACK,
+    {SK_FLAG("pictures"),
+     .help = "the scene as pictures instead of a video; so also where FFmpeg's libraries are absent"},
     {SK_FLAG("compare"), .help = "every runtime that works here, side by side"},
     SK_CLI_OPTION_THREADS,
     {SK_FOLDER("models", "DIR"),
@@ -50,6 +52,7 @@ static sk_status read_settings(const sk_args *args, sk_demo_settings *s, sk_erro
     s->scene.animals = (int32_t)sk_args_int(args, "animals");
     s->scene.seed = SK_DEMO_FIRST_SEED + (uint64_t)sk_args_int(args, "seed");
     s->threads = (int32_t)sk_args_int(args, "threads");
+    s->pictures = sk_args_flag(args, "pictures");
     s->compare = sk_args_flag(args, "compare");
     s->restart = sk_args_flag(args, "restart");
     for (int i = 0; i <= SK_SPECIES_COUNT; i++)
