@@ -2,6 +2,7 @@
 #include "base/library.h"
 
 #include "base/file.h"
+#include "base/memory.h"
 
 #include <dlfcn.h>
 #include <glob.h>
@@ -60,6 +61,19 @@ static void try_root(search *s, const char *root)
             try_folder(s, folder);
 }
 
+/* The Python environment that the program lies in, where a wheel put it: whoever calls venv/bin/skitter means that one, whether
+ * it is activated or not. */
+static void try_own_environment(search *s)
+{
+    char *folder = sk_folder_program(), *root = folder ? sk_path_folder(folder) : NULL;
+    char *mark = root ? sk_path_join(root, "pyvenv.cfg") : NULL;
+    if (mark && sk_file_is_regular(mark))
+        try_root(s, root);
+    sk_free(mark);
+    sk_free(root);
+    sk_free(folder);
+}
+
 static sk_status not_found(const search *s, const char *where, sk_error *err)
 {
     if (s->problem[0])
@@ -99,6 +113,8 @@ sk_status sk_library_open(const sk_library_wish *wish, void **handle, char *path
     } else {
         for (int i = 0; wish->sonames[i] && !s.handle; i++)
             try_file(&s, wish->sonames[i]);
+        if (!s.handle)
+            try_own_environment(&s);
         for (size_t i = 0; i < sizeof environments / sizeof environments[0] && !s.handle; i++) {
             const char *root = getenv(environments[i]);
             if (root && root[0] == '/') /* a relative one would mean wherever the user stands */

@@ -21,7 +21,7 @@ typedef struct sk_library_wish {
 } sk_library_wish;
 
 /* Opens the library. Order: the variable (and then nothing else: what was asked for by name is not
- * replaced quietly), the loader's path, Python environments (VIRTUAL_ENV, CONDA_PREFIX),
+ * replaced quietly), the loader's path, the Python environment that the program lies in, others (VIRTUAL_ENV, CONDA_PREFIX),
  * SKITTER_RUNTIME_DIR, `folders`. *path is where it lies. SK_ERR_NOT_FOUND says where was looked and what
  * to do. */
 sk_status sk_library_open(const sk_library_wish *wish, void **handle, char *path, size_t capacity,
