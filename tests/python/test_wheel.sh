@@ -32,9 +32,24 @@ export -n SKITTER_PROGRAM SKITTER_MODELS VIRTUAL_ENV PYTHONPATH
 unset SKITTER_PROGRAM SKITTER_MODELS VIRTUAL_ENV PYTHONPATH
 cd "$work"
 venv/bin/skitter --version | grep -q "^skitter $(cat "$source/VERSION")"
+# The environment's own runtime library is found, activated or not: by the program, and by Python.
+fake=$build/tests/fake_ort_idle.so
+if [ -f "$fake" ]; then
+    site=$(ls -d "$work"/venv/lib/python3*/site-packages)
+    mkdir -p "$site/onnxruntime/capi"
+    cp "$fake" "$site/onnxruntime/capi/libonnxruntime.so.1.99.0"
+    : >"$site/onnxruntime/__init__.py"
+    venv/bin/skitter doctor --json | grep -q "$site/onnxruntime/capi/libonnxruntime" || { echo "venv/bin/skitter does not see its own onnxruntime"; exit 1; }
+    venv/bin/python -c "import skitter, json; print(json.dumps(skitter.doctor()))" |
+        grep -q "$site/onnxruntime/capi/libonnxruntime" || { echo "Python does not see its own onnxruntime"; exit 1; }
+    rm -r "$site/onnxruntime"
+fi
 export SKITTER_TEST_WORK=$work
 venv/bin/python -W error::ResourceWarning "$source/tests/python/suite.py"
 venv/bin/python "$source/tests/python/documented.py"
 if [ "${SKITTER_PYTHON_TESTS:-}" = whole ]; then
     venv/bin/python "$source/tests/python/endurance.py"
+    venv/bin/skitter scene -q -o long.mp4 --seconds 2 >/dev/null
+    venv/bin/python "$source/bench/python_loop.py" "$source/share/models/demo-pose.pt" long.mp4 --rounds 15 \
+        --frame-loop "$build/frame_loop"
 fi
