@@ -33,7 +33,7 @@ unset SKITTER_PROGRAM SKITTER_MODELS VIRTUAL_ENV PYTHONPATH
 cd "$work"
 venv/bin/skitter --version | grep -q "^skitter $(cat "$source/VERSION")"
 # The environment's own runtime library is found, activated or not: by the program, and by Python.
-fake=$build/tests/fake_ort_idle.so
+fake=$build/tests/fake_ort_old.so
 if [ -f "$fake" ]; then
     site=$(ls -d "$work"/venv/lib/python3*/site-packages)
     mkdir -p "$site/onnxruntime/capi"
