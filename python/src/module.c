@@ -171,10 +171,12 @@ static PyObject *pick_runtime(PyObject *module, PyObject *args)
     sk_runtime_pick pick = SK_RUNTIME_PICK_INIT;
     sk_error err = {0};
     sk_status status;
-    Py_BEGIN_ALLOW_THREADS status =
-        sk_runtime_pick_for(models, (int32_t)(n < SK_PIPELINE_MAX_MODELS ? n : SK_PIPELINE_MAX_MODELS), wish,
-                            fallback != 0, &pick, &err);
-    Py_END_ALLOW_THREADS if (status != SK_OK) return sk_raise(status, &err);
+    Py_BEGIN_ALLOW_THREADS
+    status = sk_runtime_pick_for(models, (int32_t)(n < SK_PIPELINE_MAX_MODELS ? n : SK_PIPELINE_MAX_MODELS),
+                                 wish, fallback != 0, &pick, &err);
+    Py_END_ALLOW_THREADS
+    if (status != SK_OK)
+        return sk_raise(status, &err);
     return Py_BuildValue("(ssis)", pick.runtime, pick.requested, (int)pick.fell_back, pick.notice);
 }
 
@@ -200,8 +202,11 @@ static PyObject *describe_model(PyObject *module, PyObject *path)
     sk_status status;
     if (!name)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS status = sk_model_open(name, &model, &err);
-    Py_END_ALLOW_THREADS if (status != SK_OK) return sk_raise(status, &err);
+    Py_BEGIN_ALLOW_THREADS
+    status = sk_model_open(name, &model, &err);
+    Py_END_ALLOW_THREADS
+    if (status != SK_OK)
+        return sk_raise(status, &err);
     PyObject *classes = names_of(model, sk_model_class_count(model), sk_model_class_name);
     PyObject *points = names_of(model, sk_model_keypoint_count(model), sk_model_keypoint_name);
     PyObject *out =

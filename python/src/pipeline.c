@@ -41,7 +41,8 @@ static PyObject *new_pipeline(PyTypeObject *type, PyObject *args, PyObject *name
     sk_status status = SK_OK;
     const int read = sk_settings_of(dict, &how, &sleap, &classes);
     if (read == 0) {
-        Py_BEGIN_ALLOW_THREADS status = sk_pipeline_open(models, n, &how, &pipeline, &err);
+        Py_BEGIN_ALLOW_THREADS
+        status = sk_pipeline_open(models, n, &how, &pipeline, &err);
         Py_END_ALLOW_THREADS
     }
     free(classes);
@@ -66,9 +67,10 @@ static void dealloc(PyObject *object)
 {
     sk_py_pipeline *self = (sk_py_pipeline *)object;
     if (self->open) {
-        Py_BEGIN_ALLOW_THREADS sk_flow_close(&self->flow);
-        Py_END_ALLOW_THREADS for (sk_item *item = self->flow.ended; item; item = self->flow.ended)
-        {
+        Py_BEGIN_ALLOW_THREADS
+        sk_flow_close(&self->flow);
+        Py_END_ALLOW_THREADS
+        for (sk_item *item = self->flow.ended; item; item = self->flow.ended) {
             self->flow.ended = item->next;
             item->next = NULL;
             sk_frame_let_go(item);
@@ -82,8 +84,10 @@ static PyObject *release(PyObject *object, PyObject *unused)
 {
     sk_py_pipeline *self = (sk_py_pipeline *)object;
     (void)unused;
-    Py_BEGIN_ALLOW_THREADS sk_flow_release(&self->flow);
-    Py_END_ALLOW_THREADS sk_frame_sweep(&self->flow);
+    Py_BEGIN_ALLOW_THREADS
+    sk_flow_release(&self->flow);
+    Py_END_ALLOW_THREADS
+    sk_frame_sweep(&self->flow);
     Py_RETURN_NONE;
 }
 
@@ -94,8 +98,11 @@ static PyObject *finish_item(sk_py_pipeline *self, sk_item *item)
 {
     for (;;) {
         bool over;
-        Py_BEGIN_ALLOW_THREADS over = sk_flow_wait(&self->flow, item, SK_SLICE_MS);
-        Py_END_ALLOW_THREADS if (over) break;
+        Py_BEGIN_ALLOW_THREADS
+        over = sk_flow_wait(&self->flow, item, SK_SLICE_MS);
+        Py_END_ALLOW_THREADS
+        if (over)
+            break;
         if (PyErr_CheckSignals() != 0) {
             sk_item_drop(item);
             return NULL;
@@ -109,8 +116,11 @@ static int submit_item(sk_py_pipeline *self, sk_item *item)
     for (;;) {
         sk_error err = {0};
         sk_status status;
-        Py_BEGIN_ALLOW_THREADS status = sk_flow_submit(&self->flow, item, SK_SUBMIT_FLUSH, SK_SLICE_MS, &err);
-        Py_END_ALLOW_THREADS if (status == SK_OK) return 0;
+        Py_BEGIN_ALLOW_THREADS
+        status = sk_flow_submit(&self->flow, item, SK_SUBMIT_FLUSH, SK_SLICE_MS, &err);
+        Py_END_ALLOW_THREADS
+        if (status == SK_OK)
+            return 0;
         if (status == SK_ERR_BUSY) {
             if (PyErr_CheckSignals() != 0)
                 return -1;

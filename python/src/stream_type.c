@@ -35,7 +35,8 @@ static void leave(py_stream *self)
         self->stream = NULL;
     pthread_mutex_unlock(&self->owner->flow.lock);
     if (stream) {
-        Py_BEGIN_ALLOW_THREADS sk_stream_close(&stream);
+        Py_BEGIN_ALLOW_THREADS
+        sk_stream_close(&stream);
         Py_END_ALLOW_THREADS
     }
 }
@@ -132,7 +133,8 @@ PyObject *sk_stream_new(sk_py_pipeline *owner, const char *uri, PyObject *option
             how.source.accepts = about->accepts;
             how.source.n_accepts = about->n_accepts;
         }
-        Py_BEGIN_ALLOW_THREADS status = sk_stream_open(&owner->flow, uri, &how, about->depth, &stream, &err);
+        Py_BEGIN_ALLOW_THREADS
+        status = sk_stream_open(&owner->flow, uri, &how, about->depth, &stream, &err);
         Py_END_ALLOW_THREADS
     }
     free(ranges);
@@ -155,6 +157,16 @@ PyObject *sk_stream_new(sk_py_pipeline *owner, const char *uri, PyObject *option
 
 /* --- iterating --- */
 
+/* A while, without the interpreter's lock. */
+static sk_status wait_for_next(sk_stream *stream, sk_item **item, sk_error *err)
+{
+    sk_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = sk_stream_next(stream, SK_SLICE_MS, item, err);
+    Py_END_ALLOW_THREADS
+    return status;
+}
+
 static PyObject *next_result(PyObject *object)
 {
     py_stream *self = (py_stream *)object;
@@ -165,24 +177,16 @@ static PyObject *next_result(PyObject *object)
         return NULL; /* closed: there is nothing more */
     for (;;) {
         sk_error err = {0};
-        sk_status status;
-        Py_BEGIN_ALLOW_THREADS status = sk_stream_next(stream, SK_SLICE_MS, &item, &err);
-        Py_END_ALLOW_THREADS if (status == SK_ERR_BUSY)
-        {
+        const sk_status status = wait_for_next(stream, &item, &err);
+        if (status == SK_ERR_BUSY) {
             if (PyErr_CheckSignals() == 0 && !self->close_wanted)
                 continue;
-        }
-        else if (status == SK_ERR_CANCELLED)
-        {
+        } else if (status == SK_ERR_CANCELLED) {
             snprintf(err.message, sizeof err.message, "the pipeline was closed");
             sk_raise(status, &err);
-        }
-        else if (status != SK_OK)
-        {
+        } else if (status != SK_OK) {
             sk_raise(status, &err);
-        }
-        else if (item)
-        {
+        } else if (item) {
             result = sk_result_new(self->owner, item);
         }
         break;

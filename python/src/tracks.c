@@ -73,11 +73,12 @@ static PyObject *tell(PyObject *object, PyObject *given)
     sk_status status;
     if (!ids)
         return PyErr_NoMemory();
-    Py_BEGIN_ALLOW_THREADS pthread_mutex_lock(&self->lock);
+    Py_BEGIN_ALLOW_THREADS
+    pthread_mutex_lock(&self->lock);
     status = sk_live_tracks_tell(self->tracks, result->result, ids, n, &err);
     pthread_mutex_unlock(&self->lock);
-    Py_END_ALLOW_THREADS if (status != SK_OK || result->ids)
-    { /* views of the first answer may be out: it stays */
+    Py_END_ALLOW_THREADS
+    if (status != SK_OK || result->ids) { /* views of the first answer may be out: it stays */
         free(ids);
         if (status != SK_OK)
             return sk_raise(status, &err);
@@ -111,9 +112,11 @@ PyObject *sk_draw(PyObject *module, PyObject *args)
     frame.height = (int32_t)view.shape[0];
     frame.stride = view.strides[0];
     frame.data = view.buf;
-    Py_BEGIN_ALLOW_THREADS status = sk_draw_instances(sk_pipeline_about(result->owner->flow.pipeline),
-                                                      result->result->instances, result->ids, &frame, &err);
-    Py_END_ALLOW_THREADS PyBuffer_Release(&view);
+    Py_BEGIN_ALLOW_THREADS
+    status = sk_draw_instances(sk_pipeline_about(result->owner->flow.pipeline), result->result->instances,
+                               result->ids, &frame, &err);
+    Py_END_ALLOW_THREADS
+    PyBuffer_Release(&view);
     if (status != SK_OK)
         return sk_raise(status, &err);
     Py_RETURN_NONE;
