@@ -56,7 +56,11 @@ typedef struct sk_conv_f32c16 {
     ptrdiff_t
         group_weights; /* floats from one full group's weights to the next (winograd: inside one point) */
     ptrdiff_t point_weights; /* winograd: floats from point to point */
-    int32_t in_h, in_w;      /* winograd: rows and columns that may be read from `in`; beyond them is zero */
+    /* conv_bf16: where maps are bf16c16, f32c16 with bf16 instead of floats; each null: that map is f32. Strides count
+     * elements either way. */
+    const uint16_t *in16, *residual16;
+    uint16_t *out16;
+    int32_t in_h, in_w; /* winograd: rows and columns that may be read from `in`; beyond them is zero */
 } sk_conv_f32c16;
 
 typedef void (*sk_conv_f32c16_fn)(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t y0, int32_t y1);
@@ -65,7 +69,7 @@ typedef void (*sk_conv_f32c16_fn)(const sk_conv_f32c16 *p, int32_t g0, int32_t g
 typedef void (*sk_winograd_f32c16_fn)(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t t0, int32_t t1,
                                       float *scratch);
 
-/* Products of inputs and weights rounded to bf16, summed in f32; maps are f32, weights in pair form. `scratch` holds
+/* Products of inputs and weights rounded to bf16, summed in f32; weights in pair form. `scratch` holds
  * sk_bf16_scratch() floats of this thread. */
 typedef sk_winograd_f32c16_fn sk_conv_bf16_fn;
 static inline size_t sk_bf16_scratch(const sk_conv_f32c16 *p)
@@ -105,6 +109,8 @@ typedef struct sk_first_f32c16 {
 
 /* All groups of one output row. */
 typedef void (*sk_first_f32c16_fn)(const sk_first_f32c16 *p);
+typedef void (*sk_to_bf16_fn)(const float *in, uint16_t *out, size_t count);
+typedef void (*sk_from_bf16_fn)(const uint16_t *in, float *out, size_t count);
 /* out[i] = in[i] * gain[i % 48] - shift[i % 48] for `count` samples; both patterns have 48 entries + 16. */
 typedef void (*sk_row_u8_fn)(const uint8_t *in, float *out, int32_t count, const float *gain,
                              const float *shift);
@@ -187,6 +193,8 @@ typedef struct sk_kernels_f32 {
     sk_winograd_f32c16_fn winograd;
     sk_conv_bf16_fn conv_bf16;
     int8_t bf16_native; /* it is quicker than conv */
+    sk_to_bf16_fn to_bf16;
+    sk_from_bf16_fn from_bf16;
     sk_depthwise_f32c16_fn depthwise;
     sk_first_f32c16_fn first;
     sk_row_u8_fn row_u8;

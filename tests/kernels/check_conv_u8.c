@@ -286,9 +286,14 @@ static void check_max_pool(kernel_run *run, const sk_kernels_u8 *ref, const sk_k
         p.stride_h = p.stride_w = (int32_t)kernel_range(run, 1, 2);
         p.dilation_h = p.dilation_w = 1;
         p.pad_top = p.pad_left = (int32_t)kernel_range(run, 0, p.kernel_h / 2);
+        if (i % 4 == 0) { /* halving */
+            p.kernel_h = p.kernel_w = p.stride_h = p.stride_w = 2;
+            p.pad_top = p.pad_left = 0;
+        }
         p.in_row = (ptrdiff_t)p.in_w * SK_BLOCK;
-        const int32_t out_h = (p.in_h - 1) / p.stride_h + 1;
-        p.out_w = (p.in_w - 1) / p.stride_w + 1;
+        const int32_t short_of = i % 8 == 0 ? 2 : 1; /* without, or with, a last window that hangs over */
+        const int32_t out_h = p.in_h < short_of ? 1 : (p.in_h - short_of) / p.stride_h + 1;
+        p.out_w = p.in_w < short_of ? 1 : (p.in_w - short_of) / p.stride_w + 1;
         p.out_row = (ptrdiff_t)p.out_w * SK_BLOCK;
         const size_t bytes = (size_t)p.in_row * (size_t)p.in_h, made = (size_t)p.out_row * (size_t)out_h;
         uint8_t *in = kernel_buffer(run, bytes, 1), *want = kernel_buffer(run, made, 1),

@@ -69,9 +69,12 @@ static void run_bf16(const cpu_conv *c, const cpu_frame *frame, int32_t part, in
     for (int64_t at = from; at < to && g0 < g1;) {
         const int32_t n = (int32_t)(at / p.out_h), y = (int32_t)(at % p.out_h);
         const int32_t rows = (int32_t)(to - at < p.out_h - y ? to - at : p.out_h - y);
-        p.in = c->p.in + n * c->in_image;
-        p.out = c->p.out + n * c->out_image;
+        p.in = c->p.in ? c->p.in + n * c->in_image : NULL;
+        p.in16 = c->p.in16 ? c->p.in16 + n * c->in_image : NULL;
+        p.out = c->p.out ? c->p.out + n * c->out_image : NULL;
+        p.out16 = c->p.out16 ? c->p.out16 + n * c->out_image : NULL;
         p.residual = c->p.residual ? c->p.residual + n * c->residual_image : NULL;
+        p.residual16 = c->p.residual16 ? c->p.residual16 + n * c->residual_image : NULL;
         frame->plan->kernels.conv_bf16(&p, (int32_t)g0, (int32_t)g1, y, y + rows, frame->scratch);
         at += rows;
     }
@@ -139,7 +142,9 @@ size_t cpu_conv_scratch(const cpu_plan *plan, const cpu_conv *c, const cpu_conv_
         return sk_bf16_scratch(&p);
     }
     if (choice->form == CPU_CONV_FIRST)
-        return (size_t)c->row_floats * (size_t)c->kernel_h;
+        return (size_t)c->row_floats * (size_t)c->kernel_h +
+               (cpu_is_low(plan, c->y) ? (size_t)cpu_blocks(c->weights.cout) * (size_t)c->out_w * SK_BLOCK
+                                       : 0);
     return 0;
 }
 
@@ -191,7 +196,9 @@ static sk_status bind_conv(cpu_plan *plan, cpu_step *step, sk_error *err)
                           .out_h = c->out_h,
                           .out_w = c->out_w,
                           .out_blocks = out.blocks};
-    p->out = out.data + c->from_y * out.row + c->from_x * SK_BLOCK;
+    const ptrdiff_t at = c->from_y * out.row + c->from_x * SK_BLOCK;
+    p->out = out.size == 2 ? NULL : out.data + at;
+    p->out16 = out.size == 2 ? (uint16_t *)(void *)out.bytes + at : NULL;
     p->out_plane = out.plane;
     p->out_row = out.row * c->step_y;
     p->out_pixel = (ptrdiff_t)c->step_x * SK_BLOCK;
@@ -201,7 +208,9 @@ static sk_status bind_conv(cpu_plan *plan, cpu_step *step, sk_error *err)
         cpu_conv_bind_first(plan, c);
     } else {
         cpu_map in = cpu_bound_map(plan, c->x);
-        p->in = in.data - c->pad_top * in.row - c->pad_left * SK_BLOCK;
+        const ptrdiff_t corner = -c->pad_top * in.row - c->pad_left * SK_BLOCK;
+        p->in = in.size == 2 ? NULL : in.data + corner;
+        p->in16 = in.size == 2 ? (const uint16_t *)(const void *)in.bytes + corner : NULL;
         p->in_plane = in.plane;
         p->in_row = in.row;
         p->fill = in.fill;
@@ -212,7 +221,8 @@ static sk_status bind_conv(cpu_plan *plan, cpu_step *step, sk_error *err)
     }
     if (c->residual != SK_VALUE_NONE) {
         cpu_map r = cpu_bound_map(plan, c->residual);
-        p->residual = r.data;
+        p->residual = r.size == 2 ? NULL : r.data;
+        p->residual16 = r.size == 2 ? (const uint16_t *)(const void *)r.bytes : NULL;
         p->residual_plane = r.plane;
         p->residual_row = r.row;
         c->residual_image = r.image;
@@ -310,6 +320,7 @@ bool cpu_conv_is_known(const cpu_plan *plan, const sk_node *node)
 /* Weights in eight bits whose convolution is computed in f32 after all. */
 static sk_status need_f32(cpu_plan *plan, const sk_node *node, cpu_conv *c, sk_error *err)
 {
+    cpu_conv_to_bf16(plan, node, c);
     if (!c->weights.data) {
         SK_TRY(cpu_fold_weights(plan, node->in[1], err));
         c->weights.data = constant_f32(plan, node->in[1]) + c->weights.offset;
@@ -325,6 +336,7 @@ sk_status cpu_build_conv(cpu_plan *plan, const sk_node *node, bool *done, sk_err
     *done = cpu_conv_is_known(plan, node);
     if (!*done)
         return SK_OK;
+    plan->values[node->in[1]].packed = true;
     const sk_shape *ws = cpu_shape(plan, node->in[1]), *xs = cpu_shape(plan, x), *ys = cpu_shape(plan, y);
     const bool depthwise =
         node->a.conv.groups > 1 && node->a.conv.groups == xs->dim[1] && xs->dim[1] == ys->dim[1];
@@ -406,6 +418,7 @@ sk_status cpu_build_conv_transpose(cpu_plan *plan, const sk_node *node, bool *do
         (bias != SK_VALUE_NONE && !constant_f32(plan, bias)))
         return SK_OK;
     *done = true;
+    plan->values[node->in[1]].packed = true;
     const sk_shape *xs = cpu_shape(plan, x), *ys = cpu_shape(plan, y);
     bool made = false;
     const int32_t kh = win->kernel[0], kw = win->kernel[1], sh = win->stride[0], sw = win->stride[1];

@@ -83,14 +83,16 @@ void cpu_conv_fill_u8(const cpu_conv *conv, void *weights, int32_t *sums);
 void cpu_conv_set_weights_u8(const cpu_plan *plan, cpu_conv *conv, const void *weights, const int32_t *sums);
 const void *cpu_conv_bytes_u8(const cpu_conv *conv, size_t *bytes); /* the constant itself, for its hash */
 
+/* Makes x, y and the residual low forms, in bf16, where that is what this convolution is computed in. */
+void cpu_conv_to_bf16(const cpu_plan *plan, const sk_node *node, cpu_conv *conv);
+/* tune.c: is it, by its shape alone? */
+bool cpu_conv_is_bf16(const cpu_plan *plan, const cpu_conv *conv);
+
 /* first.c */
 bool cpu_conv_can_first(const cpu_plan *plan, const cpu_conv *conv);
 int32_t cpu_conv_first_row(const cpu_plan *plan, const cpu_conv *conv);
 void cpu_conv_bind_first(cpu_plan *plan, cpu_conv *conv);
 void cpu_conv_run_first(const cpu_conv *conv, const cpu_frame *frame, int32_t part, int32_t parts);
-
-/* low.c: makes the DEQUANTIZE of constants behind v a constant of its own. */
-sk_status cpu_fold_weights(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
 
 /* pack.c: weights in the form the chosen kernel reads, shared by every session with the same weights and form. */
 typedef struct cpu_packed cpu_packed;

@@ -417,13 +417,19 @@ static void set_scales(const cpu_plan *plan, cpu_conv *c)
     const double unit = u->floats ? 1.0 : u->out_scale / (1 << u->p.finish.shift);
     const bool depthwise = c->choice.form == CPU_CONV_DEPTHWISE;
     const uint8_t *fill = depthwise ? plan->values[c->x].fill : NULL;
+    /* Whatever a file says: no sum leaves 31 bits when it is scaled. Where it would, all of them are far beyond 16 bits, and
+     * stay so a little smaller. */
+    const double products = (double)u->data_bytes / (double)c->weights.cout, most = 255.0 * 128.0 * products;
     for (int32_t i = 0, at = 0; i < u->p.out_blocks * SK_BLOCK; i++) {
         const bool used = fill ? i % SK_BLOCK < fill[i / SK_BLOCK] : i < c->weights.cout;
         u->scale[i] = u->bias[i] = 0.0f;
         if (!used)
             continue;
-        u->scale[i] = (float)(u->in_scale * (double)u->scales[u->n_scales > 1 ? at : 0] / unit);
-        u->bias[i] = c->weights.bias ? (float)((double)c->weights.bias[at] / unit) : 0.0f;
+        double scale = u->in_scale * (double)u->scales[u->n_scales > 1 ? at : 0] / unit;
+        double bias = c->weights.bias ? (double)c->weights.bias[at] / unit : 0.0;
+        const double reach = most * scale + fabs(bias), less = !u->floats && reach > 1e9 ? 1e9 / reach : 1.0;
+        u->scale[i] = (float)(scale * less);
+        u->bias[i] = (float)(bias * less);
         at++;
     }
 }

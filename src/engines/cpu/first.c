@@ -103,7 +103,18 @@ void cpu_conv_run_first(const cpu_conv *c, const cpu_frame *frame, int32_t part,
                         rows + (size_t)((converted + c->pad_top) % c->kernel_h) * (size_t)c->row_floats);
         for (int32_t k = 0; k < c->kernel_h; k++)
             p.rows[k] = rows + (size_t)((top + k + c->pad_top) % c->kernel_h) * (size_t)c->row_floats;
-        p.out = c->p.out + n * c->out_image + y * c->p.out_row;
+        if (!c->p.out16) {
+            p.out = c->p.out + n * c->out_image + y * c->p.out_row;
+            frame->plan->kernels.first(&p);
+            continue;
+        }
+        const size_t count = (size_t)c->out_w * SK_BLOCK; /* by way of floats that stay in the cache */
+        p.out = rows + (size_t)c->kernel_h * (size_t)c->row_floats;
+        p.out_plane = (ptrdiff_t)count;
         frame->plan->kernels.first(&p);
+        for (int32_t b = 0; b < c->p.out_blocks; b++)
+            frame->plan->kernels.to_bf16(
+                p.out + b * p.out_plane,
+                c->p.out16 + n * c->out_image + b * c->p.out_plane + y * c->p.out_row, count);
     }
 }

@@ -36,7 +36,12 @@ static void run_convert(const cpu_step *step, const cpu_frame *frame, int32_t pa
         const ptrdiff_t i = n * in->image + b * in->plane + y * in->row,
                         o = n * out->image + b * out->plane + y * out->row;
         const size_t count = (size_t)in->w * SK_BLOCK;
-        if (in->size == sizeof(float))
+        if (out->size == 2)
+            frame->plan->kernels.to_bf16(in->data + i, (uint16_t *)(void *)out->bytes + o, count);
+        else if (in->size == 2)
+            frame->plan->kernels.from_bf16((const uint16_t *)(const void *)in->bytes + i, out->data + o,
+                                           count);
+        else if (in->size == sizeof(float))
             k->quantise(in->data + i, out->bytes + o, count, c->scale, c->zero);
         else
             k->dequantise(in->bytes + i, out->data + o, count, c->scale, c->zero);
@@ -52,9 +57,10 @@ static sk_status add_convert(cpu_plan *plan, sk_value from, sk_value to, float s
     *(convert *)step->data = (convert){.from = from, .to = to, .scale = scale, .zero = zero};
     step->run = run_convert;
     step->bind = bind_convert;
+    const char *bits = plan->low == CPU_LOW_BF16 ? "bf16" : "u8";
     const bool narrow = cpu_is_low(plan, to);
-    snprintf(step->kernel, sizeof step->kernel, "%s %s", narrow ? "f32 to u8" : "u8 to f32",
-             plan->kernels_u8.isa);
+    snprintf(step->kernel, sizeof step->kernel, "%s to %s %s", narrow ? "f32" : bits, narrow ? bits : "f32",
+             plan->kernels.isa);
     const int64_t *d = cpu_shape(plan, from)->dim;
     snprintf(step->shape, sizeof step->shape, "%d %dx%d", (int)d[1], (int)d[2], (int)d[3]);
     return cpu_step_uses(plan, step, (const sk_value[]){from, to}, 2, NULL, 0, err);
@@ -65,6 +71,16 @@ sk_status cpu_add_raise(cpu_plan *plan, sk_value v, sk_error *err)
     const sk_value low = cpu_low(plan, v);
     SK_TRY(cpu_make_like(plan, v, low, err));
     return add_convert(plan, low, v, plan->values[low].scale, plan->values[low].zero, err);
+}
+
+sk_status cpu_need_low_bf16(cpu_plan *plan, sk_value v, sk_error *err)
+{
+    const sk_value low = cpu_low(plan, v);
+    if (plan->values[low].map >= 0)
+        return SK_OK;
+    SK_TRY(cpu_need_blocked(plan, v, err));
+    SK_TRY(cpu_make_like(plan, low, v, err));
+    return add_convert(plan, v, low, 1.0f, 0, err);
 }
 
 /* One rule for a whole value in eight bits; signed ones are kept with 128 added. */
@@ -123,6 +139,13 @@ static sk_status build_quantise(cpu_plan *plan, const sk_node *node, bool *done,
     plan->values[q].zero = zero;
     SK_TRY(cpu_make_like(plan, q, x, err));
     return add_convert(plan, x, q, scale, zero, err);
+}
+
+bool cpu_is_weights(const cpu_plan *plan, sk_value v)
+{
+    const int32_t p = plan->graph->values[v].producer;
+    return p >= 0 && plan->graph->nodes[p].op == SK_OP_DEQUANTIZE &&
+           sk_value_is_constant(plan->graph, plan->graph->nodes[p].in[0]);
 }
 
 sk_status cpu_fold_weights(cpu_plan *plan, sk_value v, sk_error *err)

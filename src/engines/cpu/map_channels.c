@@ -86,12 +86,16 @@ sk_status cpu_build_concat(cpu_plan *plan, const sk_node *node, bool *done, sk_e
     *done = can_concat(plan, node);
     if (!*done)
         return SK_OK;
-    const bool low = cpu_all_low(plan, node);
+    bool low = cpu_all_low(plan, node);
+    for (int32_t i = 0; i < node->n_in && plan->low == CPU_LOW_BF16; i++) /* one in bf16: all of them */
+        low |= plan->values[cpu_low(plan, node->in[i])].map >= 0;
     const sk_value y = form_of(plan, node->out[0], low);
     sk_value parts[64];
     int32_t blocks = 0;
     for (int32_t i = 0; i < node->n_in; i++) {
         parts[i] = form_of(plan, node->in[i], low);
+        if (low && plan->low == CPU_LOW_BF16)
+            SK_TRY(cpu_need_low_bf16(plan, node->in[i], err));
         SK_TRY(cpu_need_blocked(plan, parts[i], err));
         blocks += plan->values[parts[i]].blocks;
     }

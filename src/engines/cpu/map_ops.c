@@ -163,10 +163,12 @@ static void run_resize_low(const cpu_step *step, const cpu_frame *frame, int32_t
     share(out, 1, part, parts, &at, &to);
     for (rows r; next_rows(out, 1, &at, to, &r);)
         for (int32_t y = r.y; y < r.y + r.count; y++) {
-            uint8_t *line = out->bytes + r.n * out->image + r.b * out->plane + y * out->row;
-            const uint8_t *from = in->bytes + r.n * in->image + r.b * in->plane + op->row0[y] * in->row;
+            const size_t pixel = (size_t)(SK_BLOCK * out->size);
+            uint8_t *line = out->bytes + (r.n * out->image + r.b * out->plane + y * out->row) * out->size;
+            const uint8_t *from =
+                in->bytes + (r.n * in->image + r.b * in->plane + op->row0[y] * in->row) * in->size;
             for (int32_t x = 0; x < out->w; x++)
-                memcpy(line + x * SK_BLOCK, from + op->column0[x] * SK_BLOCK, SK_BLOCK);
+                memcpy(line + (size_t)x * pixel, from + (size_t)op->column0[x] * pixel, pixel);
         }
 }
 
@@ -216,7 +218,7 @@ static sk_status build_pool(cpu_plan *plan, const sk_node *node, sk_error *err)
 {
     const sk_window *w = &node->a.pool.window;
     sk_value x = node->in[0], y = node->out[0];
-    const bool low = node->op == SK_OP_MAX_POOL && low_input(plan, node, &x, &y);
+    const bool low = node->op == SK_OP_MAX_POOL && plan->low == CPU_LOW_U8 && low_input(plan, node, &x, &y);
     SK_TRY(cpu_need_blocked(plan, x, err));
     SK_TRY(cpu_make_like(plan, y, x, err));
     const int64_t *in = cpu_shape(plan, x)->dim, *out = cpu_shape(plan, y)->dim;

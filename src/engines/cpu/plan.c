@@ -192,8 +192,7 @@ static void drop_weights(cpu_plan *plan)
         sk_value w = node->in[1];
         const int32_t made_by =
             plan->graph->values[w].producer; /* weights in eight bits are made by DEQUANTIZE */
-        if ((plan->values[node->out[0]].map < 0 && plan->values[cpu_low(plan, node->out[0])].map < 0) ||
-            plan->uses[w] != 1)
+        if (!plan->values[w].packed || plan->uses[w] != 1)
             continue;
         sk_blob_unref(&plan->graph->values[w].blob);
         if (made_by >= 0 && plan->uses[plan->graph->nodes[made_by].in[0]] == 1)
@@ -207,7 +206,9 @@ sk_status cpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
     plan->settings = *settings;
     plan->threads = sk_pool_threads(pool);
     plan->bf16 = settings->precision == SK_PRECISION_BF16;
-    plan->low = settings->precision == SK_PRECISION_I8 ? CPU_LOW_U8 : CPU_LOW_NONE;
+    plan->low = settings->precision == SK_PRECISION_I8    ? CPU_LOW_U8
+                : plan->bf16 && plan->kernels.bf16_native ? CPU_LOW_BF16
+                                                          : CPU_LOW_NONE;
     SK_TRY(sk_graph_clone(graph, &plan->graph, err));
     if (settings->precision != SK_PRECISION_I8)
         SK_TRY(sk_graph_dequantise(plan->graph, err));

@@ -13,7 +13,7 @@
  * Values live in one of two forms, or both:
  *   blocked  f32c16 (kernels/kernels.h): what convolutions and everything around them read and write
  *   dense    row-major, any type and rank: graph inputs, outputs, and operations without a blocked kernel
- * and beside them, in low precision, a *low* form: blocked in fewer bits (u8c16). It is told by a number of its own,
+ * and beside them, in low precision, a *low* form: blocked in fewer bits (u8c16, bf16c16). It is told by a number of its own,
  * cpu_low(plan, v), wherever a value's blocked form is meant.
  * A form that is needed and not there is made by a reorder step. Channel concatenation, splitting and slicing of
  * blocked values cost nothing: the parts are block ranges of one buffer.
@@ -46,6 +46,7 @@ typedef struct cpu_value {
     int32_t dense;        /* buffer of the dense form; -1 = none */
     const void *constant; /* dense form of a constant: in the graph's blob */
     int32_t input;        /* graph input number whose tensor this is while running; -1 = none */
+    bool packed;          /* weights of steps of ours: not needed any more once these are packed */
     float scale;          /* low forms in eight bits: a byte q means (q - zero) * scale */
     int32_t zero;
 } cpu_value;
@@ -89,7 +90,7 @@ struct cpu_step {
 };
 
 /* What low forms are. */
-typedef enum cpu_low_kind { CPU_LOW_NONE = 0, CPU_LOW_U8 } cpu_low_kind;
+typedef enum cpu_low_kind { CPU_LOW_NONE = 0, CPU_LOW_U8, CPU_LOW_BF16 } cpu_low_kind;
 
 struct cpu_plan {
     sk_graph *graph; /* optimised, specialised; owned */
@@ -184,8 +185,13 @@ sk_status cpu_build_by_reference(cpu_plan *plan, const sk_node *node, sk_error *
 sk_status cpu_build_low(cpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
 /* Gives v its f32 form from its low one. */
 sk_status cpu_add_raise(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
+/* Gives v its low form, in bf16, where it has none. */
+sk_status cpu_need_low_bf16(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
 /* Is v only read by a QUANTIZE that engines fold, and with which rule? */
 bool cpu_quantised_next(const cpu_plan *plan, sk_value v, float *scale, int32_t *zero);
+/* Is v made by DEQUANTIZE of a constant? And that constant, in f32, for v. */
+bool cpu_is_weights(const cpu_plan *plan, sk_value v);
+sk_status cpu_fold_weights(cpu_plan *plan, sk_value v, sk_error *err) SK_MUST_CHECK;
 /* Have all of a node's inputs low forms with one rule? */
 bool cpu_all_low(const cpu_plan *plan, const sk_node *node);
 /* plan.c: may every reader of this input take it from the caller's picture row by row? */

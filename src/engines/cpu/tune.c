@@ -51,12 +51,11 @@ static bool winograd_pays(const cpu_plan *plan, const cpu_conv *c)
                                  c->weights.cout > SK_BLOCK && (c->out_h >= 32 || c->out_w >= 32)));
 }
 
-/* Twice f32's products in the same time: only Winograd on large maps of many channels saves more than that. */
-static bool bf16_pays(const cpu_plan *plan, const cpu_conv *c)
+/* Twice f32's products in the same time: Winograd with stride 1 saves more than that, unless there are few channels. */
+bool cpu_conv_is_bf16(const cpu_plan *plan, const cpu_conv *c)
 {
     return plan->bf16 && plan->kernels.bf16_native && !c->u8 &&
-           !(cpu_conv_can_winograd(plan, c) && c->stride_h == 1 && c->weights.cin >= 48 &&
-             c->weights.cout >= 32 && c->out_h >= 32 && c->out_w >= 32);
+           !(cpu_conv_can_winograd(plan, c) && c->stride_h == 1 && c->weights.cin >= SK_BLOCK);
 }
 
 static bool rows_pay(const cpu_plan *plan, const cpu_conv *c)
@@ -76,7 +75,7 @@ cpu_conv_choice cpu_conv_default(const cpu_plan *plan, const cpu_conv *c)
     const int8_t *taps = tap_tiles(plan, c);
     const int32_t blocks = cpu_blocks(c->weights.cout);
     cpu_conv_choice choice = {.form = CPU_CONV_TAPS, .width = widest(taps, blocks, 4)};
-    if (bf16_pays(plan, c)) {
+    if (cpu_conv_is_bf16(plan, c)) {
         choice.form = CPU_CONV_BF16;
         choice.tile = (uint8_t)taps[choice.width];
         return choice;

@@ -60,9 +60,10 @@ static uint64_t conv_key(const cpu_tune_cache *cache, const cpu_plan *plan, cons
     snprintf(shape, 64, "%d->%d_%dx%d_s%d_%dx%d_t%d_%s", c->weights.cin, c->weights.cout, c->kernel_h,
              c->kernel_w, c->stride_h, c->out_h, c->out_w, plan->threads,
              c->u8 ? plan->kernels_u8.isa : plan->kernels.isa);
-    const uint64_t machine = cache->machine + (c->u8        ? 8
-                                               : plan->bf16 ? 16
-                                                            : 0); /* another kernel, another choice */
+    const uint64_t machine =
+        cache->machine + (c->u8        ? 8
+                          : plan->bf16 ? 16u + cpu_is_low(plan, c->x) + 2u * cpu_is_low(plan, c->y)
+                                       : 0); /* another kernel, another choice */
     for (char *p = shape; *p; p++)
         *p = *p == ' ' ? '-' : *p;
     return sk_hash_xxh3(fields, sizeof fields, machine);

@@ -55,7 +55,7 @@ sk_status cpu_make_blocked(cpu_plan *plan, sk_value v, sk_error *err)
     value->fill = fill;
     SK_TRY(cpu_new_map(plan, (int32_t)d[0], value->blocks, (int32_t)d[2], (int32_t)d[3], &value->map, err));
     if (cpu_is_low(plan, v)) {
-        plan->buffers[value->map].size = 1;
+        plan->buffers[value->map].size = plan->low == CPU_LOW_U8 ? 1 : 2;
         plan->buffers[value->map].border_byte = (uint8_t)value->zero;
     }
     return SK_OK;
@@ -106,6 +106,8 @@ sk_status cpu_need_dense(cpu_plan *plan, sk_value v, sk_error *err)
         return SK_OK;
     if (plan->values[v].map < 0 && plan->values[cpu_low(plan, v)].map >= 0)
         SK_TRY(cpu_add_raise(plan, v, err));
+    else if (plan->values[v].map < 0 && plan->low == CPU_LOW_U8 && cpu_is_weights(plan, v))
+        return cpu_fold_weights(plan, v, err); /* of a convolution that is nobody's here */
     if (plan->values[v].map < 0)
         return sk_fail(err, SK_ERR_INTERNAL, "%s: its input was not made yet", plan->node_name);
     SK_TRY(cpu_make_dense(plan, v, err));

@@ -7,17 +7,23 @@
 
 static void finish(const sk_conv_f32c16 *p, int32_t block, int32_t y, int32_t x, const float sum[SK_BLOCK])
 {
-    float *out = p->out + block * p->out_plane + y * p->out_row + x * p->out_pixel;
-    const float *r = NULL;
-    if (p->residual)
-        r = p->residual + block * p->residual_plane + (y >> p->residual_shift) * p->residual_row +
-            (x >> p->residual_shift) * SK_BLOCK;
+    const ptrdiff_t to = block * p->out_plane + y * p->out_row + x * p->out_pixel;
+    const ptrdiff_t from = block * p->residual_plane + (y >> p->residual_shift) * p->residual_row +
+                           (x >> p->residual_shift) * SK_BLOCK;
     for (int i = 0; i < SK_BLOCK; i++) {
+        const bool has = p->residual || p->residual16;
+        const float r = p->residual16 ? sk_bf16_to_f32(p->residual16[from + i])
+                        : p->residual ? p->residual[from + i]
+                                      : 0.0f;
         float v = sum[i];
-        if (r && p->residual_first)
-            v += r[i];
+        if (has && p->residual_first)
+            v += r;
         v = sk_act_ref(v, &p->act);
-        out[i] = r && !p->residual_first ? v + r[i] : v;
+        v = has && !p->residual_first ? v + r : v;
+        if (p->out16)
+            p->out16[to + i] = sk_f32_to_bf16(v);
+        else
+            p->out[to + i] = v;
     }
 }
 
@@ -71,17 +77,31 @@ static void conv_bf16_pixel(const sk_conv_f32c16 *p, int32_t block, int32_t y, i
     w += (block - first) * SK_BLOCK * 2;
     for (int32_t b = 0; b < p->in_blocks; b++)
         for (int32_t k = 0; k < p->kernel_h * p->kernel_w; k++) {
-            const float *in = p->in + b * p->in_plane +
-                              ((ptrdiff_t)y * p->stride_h + k / p->kernel_w * p->dilation_h) * p->in_row +
-                              ((ptrdiff_t)x * p->stride_w + k % p->kernel_w * p->dilation_w) * SK_BLOCK;
+            const ptrdiff_t at = b * p->in_plane +
+                                 ((ptrdiff_t)y * p->stride_h + k / p->kernel_w * p->dilation_h) * p->in_row +
+                                 ((ptrdiff_t)x * p->stride_w + k % p->kernel_w * p->dilation_w) * SK_BLOCK;
             for (int32_t c = 0; c < (p->fill[b] + 1) / 2 * 2; c++) {
-                const float v = c < p->fill[b] ? sk_bf16_to_f32(sk_f32_to_bf16(in[c])) : 0.0f;
+                const float v = c >= p->fill[b] ? 0.0f
+                                                : sk_bf16_to_f32(p->in16 ? p->in16[at + c]
+                                                                         : sk_f32_to_bf16(p->in[at + c]));
                 for (int i = 0; i < SK_BLOCK; i++)
                     sum[i] += sk_bf16_to_f32(w[2 * i + c % 2]) * v;
                 w += c % 2 ? width * SK_BLOCK * 2 : 0;
             }
         }
     finish(p, block, y, x, sum);
+}
+
+static void to_bf16(const float *in, uint16_t *out, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = sk_f32_to_bf16(in[i]);
+}
+
+static void from_bf16(const uint16_t *in, float *out, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = sk_bf16_to_f32(in[i]);
 }
 
 static void conv_bf16(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t y0, int32_t y1, float *scratch)
@@ -250,6 +270,8 @@ void sk_kernels_f32_conv_ref(sk_kernels_f32 *table)
     table->conv3 = conv3;
     table->winograd = winograd;
     table->conv_bf16 = conv_bf16;
+    table->to_bf16 = to_bf16;
+    table->from_bf16 = from_bf16;
     table->depthwise = depthwise;
     table->first = first;
     table->row_u8 = row_u8;

@@ -31,8 +31,29 @@ SK_INLINE void pool_columns(const sk_pool_u8c16 *p, int32_t top, int32_t x0, int
     }
 }
 
+/* Halving, the usual case: the largest of four pixels. */
+static void pool_halve_u8(const sk_pool_u8c16 *p, int32_t y0, int32_t y1)
+{
+    for (int32_t y = y0; y < y1; y++) {
+        const uint8_t *restrict top = p->in + 2 * y * p->in_row, *restrict below = top + p->in_row;
+        uint8_t *restrict out = p->out + y * p->out_row;
+        for (int32_t x = 0; x < p->out_w; x++, top += 2 * SK_BLOCK, below += 2 * SK_BLOCK, out += SK_BLOCK)
+            for (int i = 0; i < SK_BLOCK; i++) {
+                const uint8_t a = top[i] > top[i + SK_BLOCK] ? top[i] : top[i + SK_BLOCK];
+                const uint8_t b = below[i] > below[i + SK_BLOCK] ? below[i] : below[i + SK_BLOCK];
+                out[i] = a > b ? a : b;
+            }
+    }
+}
+
 static void pool_max_u8(const sk_pool_u8c16 *p, int32_t y0, int32_t y1)
 {
+    if (p->kernel_h == 2 && p->kernel_w == 2 && p->stride_h == 2 && p->stride_w == 2 && p->pad_top == 0 &&
+        p->pad_left == 0 && p->dilation_h == 1 && p->dilation_w == 1 && 2 * p->out_w <= p->in_w &&
+        2 * y1 <= p->in_h) {
+        pool_halve_u8(p, y0, y1);
+        return;
+    }
     uint8_t columns[POOL_COLUMNS * SK_BLOCK];
     const int32_t reach = (p->kernel_w - 1) * p->dilation_w + 1;
     if (reach > POOL_COLUMNS) { /* such windows are nobody's */

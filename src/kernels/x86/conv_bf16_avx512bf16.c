@@ -4,7 +4,7 @@
 #include "kernels/simd/conv_impl.h"
 #include "kernels/x86/tables.h"
 
-/* Convolution with products of bf16 pairs. Maps stay f32: the input rows of a few output rows are rounded into the thread's
+/* Convolution with products of bf16 pairs. Of a map in f32 the input rows of a few output rows are rounded into the thread's
  * scratch, [row][block][column][16] as bf16, and read from there. */
 
 #define ROWS_AT_ONCE 4 /* output rows */
@@ -64,6 +64,84 @@ SK_INLINE void round_row(const float *in, float *out, int32_t pixels, int32_t fi
     }
 }
 
+static void from_bf16(const uint16_t *in, float *out, size_t count)
+{
+    for (size_t i = 0; i < count; i += 16) {
+        const __mmask16 valid = count - i >= 16 ? 0xffff : (__mmask16)((1u << (count - i)) - 1u);
+        const __m512i v = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(valid, in + i));
+        _mm512_mask_storeu_epi32(out + i, valid, _mm512_slli_epi32(v, 16));
+    }
+}
+
+static void to_bf16(const float *in, uint16_t *out, size_t count)
+{
+    for (size_t i = 0; i < count; i += 16) {
+        const __mmask16 valid = count - i >= 16 ? 0xffff : (__mmask16)((1u << (count - i)) - 1u);
+        _mm256_mask_storeu_epi16(out + i, valid,
+                                 (__m256i)_mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(valid, in + i)));
+    }
+}
+
+#define STRIP 64 /* pixels that are kept as floats before they are rounded */
+
+/* Residual of `pixels` pixels from x on, added to floats. */
+static void add_residual(const sk_conv_f32c16 *p, float *row, int32_t block, int32_t y, int32_t x,
+                         int32_t pixels)
+{
+    const ptrdiff_t from = block * p->residual_plane + (y >> p->residual_shift) * p->residual_row;
+    for (int32_t i = 0; i < pixels; i++) {
+        const ptrdiff_t at = from + ((x + i) >> p->residual_shift) * SK_BLOCK;
+        vec r;
+        if (p->residual16)
+            r = (vec)_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256(
+                                           (const __m256i *)(const void *)(p->residual16 + at))),
+                                       16);
+        else
+            r = vec_load(p->residual + at);
+        vec_store(row + i * SK_BLOCK, vec_add(vec_load(row + i * SK_BLOCK), r));
+    }
+}
+
+/* One row of one group, by way of floats that stay in the first cache. */
+static void row_by_strips(const sk_conv_f32c16 *p, conv_tile *t, const conv_tile_fn *tiles, const float *in,
+                          int32_t g, int32_t y)
+{
+    _Alignas(64) float kept[4][STRIP * SK_BLOCK];
+    const int32_t block = g * p->width, count = (p->out_w + p->tile - 1) / p->tile;
+    const int32_t width = p->out_blocks - block < p->width ? p->out_blocks - block : p->width;
+    const bool residual = p->residual || p->residual16;
+    t->weights = p->weights + g * p->group_weights;
+    t->bias = p->bias + block * SK_BLOCK;
+    t->out_plane = STRIP * SK_BLOCK;
+    t->out_pixel = SK_BLOCK;
+    for (int32_t i = 0, x = 0, from = 0; i < count; i++) {
+        const int32_t pixels = (p->out_w - x) / (count - i);
+        t->in = in + x * t->pixel_step;
+        t->out = kept[0] + (x - from) * SK_BLOCK;
+        tiles[width * 32 + pixels](t);
+        x += pixels;
+        if (i + 1 < count && x - from + p->tile <= STRIP)
+            continue;
+        for (int32_t j = 0; j < width; j++) {
+            float *row = kept[j];
+            const ptrdiff_t to = (block + j) * p->out_plane + y * p->out_row + from * p->out_pixel;
+            if (residual && p->residual_first)
+                add_residual(p, row, block + j, y, from, x - from);
+            if (p->act.kind)
+                sk_act_run(row, x - from, &p->act);
+            if (residual && !p->residual_first)
+                add_residual(p, row, block + j, y, from, x - from);
+            for (int32_t k = 0; k < x - from; k++) {
+                if (p->out16)
+                    to_bf16(row + k * SK_BLOCK, p->out16 + to + k * p->out_pixel, SK_BLOCK);
+                else
+                    vec_store(p->out + to + k * p->out_pixel, vec_load(row + k * SK_BLOCK));
+            }
+        }
+        from = x;
+    }
+}
+
 static void conv_bf16(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t y0, int32_t y1, float *scratch)
 {
     const int32_t columns = (p->out_w - 1) * p->stride_w + (p->kernel_w - 1) * p->dilation_w + 1;
@@ -81,6 +159,15 @@ static void conv_bf16(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t y
                    .residual_shift = p->residual_shift};
     const conv_tile_fn *tiles = p->stride_w == 1 ? pairs_1 : p->stride_w == 2 ? pairs_2 : pairs_any;
     const ptrdiff_t row = (ptrdiff_t)p->in_blocks * columns * PIXEL;
+    if (p->in16) { /* two of its elements are a float here */
+        t.plane = p->in_plane / 2;
+        t.row_step = p->dilation_h * p->in_row / 2;
+        const float *in = (const float *)(const void *)p->in16;
+        for (int32_t y = y0; y < y1; y++)
+            for (int32_t g = g0; g < g1; g++)
+                row_by_strips(p, &t, tiles, in + (ptrdiff_t)y * p->stride_h * p->in_row / 2, g, y);
+        return;
+    }
     for (int32_t y = y0; y < y1; y += ROWS_AT_ONCE) {
         const int32_t rows = y1 - y < ROWS_AT_ONCE ? y1 - y : ROWS_AT_ONCE;
         const int32_t used = (rows - 1) * p->stride_h + (p->kernel_h - 1) * p->dilation_h + 1;
@@ -93,8 +180,12 @@ static void conv_bf16(const sk_conv_f32c16 *p, int32_t g0, int32_t g1, int32_t y
         rounded.in = scratch - (ptrdiff_t)y * p->stride_h * row;
         rounded.in_row = row;
         for (int32_t g = g0; g < g1; g++)
-            for (int32_t k = y; k < y + rows; k++)
-                conv_row(&rounded, &t, tiles, g, k);
+            for (int32_t k = y; k < y + rows; k++) {
+                if (p->out16 || p->residual16)
+                    row_by_strips(p, &t, tiles, scratch + (ptrdiff_t)(k - y) * p->stride_h * row, g, k);
+                else
+                    conv_row(&rounded, &t, tiles, g, k);
+            }
     }
 }
 
@@ -102,4 +193,6 @@ void sk_kernels_f32_avx512bf16(sk_kernels_f32 *table)
 {
     table->conv_bf16 = conv_bf16;
     table->bf16_native = 1;
+    table->to_bf16 = to_bf16;
+    table->from_bf16 = from_bf16;
 }
