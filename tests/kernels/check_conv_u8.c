@@ -29,6 +29,7 @@ typedef struct problem {
     uint8_t *want, *got;
     size_t out_bytes;
     bool floats;
+    int32_t *sums;
 } problem;
 
 static int32_t groups_of(const sk_conv_u8c16 *p)
@@ -43,6 +44,7 @@ static void random_finish(kernel_run *run, problem *q, int32_t k)
     const bool wild = kernel_range(run, 0, 6) == 0;
     const size_t outputs = (size_t)p->out_blocks * SK_BLOCK;
     int32_t *sums = kernel_buffer(run, outputs * sizeof *sums, 4);
+    q->sums = sums;
     float *scale = kernel_buffer(run, outputs * sizeof *scale, 4),
           *bias = kernel_buffer(run, outputs * sizeof *bias, 4);
     const float typical = 2000.0f / (sqrtf((float)k) * 127.0f * 128.0f);
@@ -64,6 +66,21 @@ static void random_finish(kernel_run *run, problem *q, int32_t k)
     const double unit = wild ? 1.0 / (double)kernel_range(run, 1, 60000) : 0.002;
     if (!sk_act_i16_make(&q->act, acts[kernel_range(run, 0, 7)], unit))
         sk_act_i16_make(&q->act, 0, unit);
+}
+
+/* What each output's weights add up to: some levels take more than the zero point off every byte. */
+static void true_sums(problem *q)
+{
+    const sk_conv_u8c16 *p = &q->p;
+    const int8_t *at = p->weights;
+    memset(q->sums, 0, (size_t)p->out_blocks * SK_BLOCK * sizeof *q->sums);
+    for (int32_t block = 0; block < p->out_blocks; block += p->width) {
+        const int32_t width = p->out_blocks - block < p->width ? p->out_blocks - block : p->width;
+        for (int32_t b = 0; b < p->in_blocks; b++)
+            for (int32_t k = 0; k < p->kernel_h * p->kernel_w * ((q->fill[b] + 3) / 4); k++)
+                for (int32_t o = 0; o < width * SK_BLOCK * 4; o++)
+                    q->sums[block * SK_BLOCK + o / 4] += *at++;
+    }
 }
 
 static void make_buffers(kernel_run *run, problem *q, int depthwise)
@@ -114,6 +131,8 @@ static void make_buffers(kernel_run *run, problem *q, int depthwise)
         }
     }
     random_finish(run, q, k);
+    if (!depthwise)
+        true_sums(q);
     q->floats = kernel_range(run, 0, 4) == 0;
     p->out_pixel = depthwise ? SK_BLOCK : SK_BLOCK * kernel_range(run, 1, 2);
     p->out_row = p->out_pixel * p->out_w;
