@@ -7,6 +7,7 @@
 #include "engines/engine.h"
 #include "graph/builder.h"
 #include "random_graph.h"
+#include "support/fault.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -368,6 +369,35 @@ static void less_memory(void **state)
     sk_graph_close(&g);
 }
 
+/* Opening survives every failed allocation. */
+static sk_status open_once(void *context, sk_error *err)
+{
+    const sk_graph *g = context;
+    const sk_shape shape = sk_shape_of(4, 1, 5, 6, 7);
+    const sk_session_settings s = settings_of(SK_PRECISION_I8, 1, "tune=off");
+    sk_session *session = NULL;
+    sk_status status = sk_session_open(sk_engine_find("cpu"), g, &shape, 1, &s, &session, err);
+    sk_session_close(&session);
+    return status;
+}
+
+static void out_of_memory(void **state)
+{
+    (void)state;
+    random_source r = {1};
+    sk_builder b;
+    sk_graph *g = begin(&b);
+    sk_value x = in_bytes(&b, sk_b_input(&b, "x", SK_DTYPE_F32, NULL), step, 9, SK_DTYPE_U8);
+    x = in_bytes(&b, convolve(&b, &r, x, (layer){5, 18, 3, 1, 1, 1, SK_UNARY_SILU}), step, 9, SK_DTYPE_U8);
+    sk_b_output(&b,
+                convolve(&b, &r, sk_b_concat(&b, (sk_value[]){x, x}, 2, 1),
+                         (layer){36, 3, 1, 1, 1, 1, SK_UNARY_TANH}),
+                "y");
+    assert_ok(b.status, &b.error);
+    test_every_allocation(open_once, g);
+    sk_graph_close(&g);
+}
+
 static void a_model_that_is_not_quantised_is_refused(void **state)
 {
     (void)state;
@@ -393,6 +423,7 @@ int main(void)
         cmocka_unit_test(bits_are_the_same),
         cmocka_unit_test(pictures_are_tensors),
         cmocka_unit_test(less_memory),
+        cmocka_unit_test(out_of_memory),
         cmocka_unit_test(a_model_that_is_not_quantised_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
