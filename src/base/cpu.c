@@ -12,6 +12,7 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 #endif
@@ -47,6 +48,16 @@ static int has(uint32_t word, uint32_t bits)
     return (word & bits) == bits;
 }
 
+/* Linux keeps tile registers from a process that has not asked: arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA). */
+static int ask_for_tiles(void)
+{
+#if defined(__linux__)
+    return syscall(SYS_arch_prctl, 0x1023, 18) == 0;
+#else
+    return 0;
+#endif
+}
+
 static uint32_t detect(void)
 {
     uint32_t a, b, c, d;
@@ -77,7 +88,7 @@ static uint32_t detect(void)
         return flags;
     flags |= SK_CPU_AVX512BF16;
     /* AMX_BF16, AMX_TILE, AMX_INT8, and the tile registers' two bits of XCR0 */
-    if (has(d7, 1u << 22 | 1u << 24 | 1u << 25) && (saved & 0x60000) == 0x60000)
+    if (has(d7, 1u << 22 | 1u << 24 | 1u << 25) && (saved & 0x60000) == 0x60000 && ask_for_tiles())
         flags |= SK_CPU_AMX;
     return flags;
 }

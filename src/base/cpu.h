@@ -19,7 +19,7 @@ enum {
     SK_CPU_AVX512 = 1 << 3,     /* F, BW, DQ, VL (and CD): Skylake server */
     SK_CPU_AVX512VNNI = 1 << 4, /* 8-bit dot products */
     SK_CPU_AVX512BF16 = 1 << 5,
-    SK_CPU_AMX = 1 << 6,     /* tiles with int8 and bf16; no kernel of ours uses them */
+    SK_CPU_AMX = 1 << 6,     /* tiles with int8 and bf16, and the system lets this process use them */
     SK_CPU_NEON = 1 << 7,    /* aarch64: always */
     SK_CPU_DOTPROD = 1 << 8, /* aarch64: 8-bit dot products */
     SK_CPU_I8MM = 1 << 9     /* aarch64: dot products of unsigned with signed bytes */

@@ -17,6 +17,8 @@ void sk_kernels_u8_fill(sk_kernels_u8 *table, uint32_t flags)
         sk_kernels_u8_avxvnni(table);
     if (flags & SK_CPU_AVX512VNNI)
         sk_kernels_u8_avx512vnni(table);
+    if (flags & SK_CPU_AMX)
+        sk_kernels_u8_amx(table);
 #elif defined(__aarch64__)
     if (flags & SK_CPU_NEON)
         sk_kernels_u8_neon(table);

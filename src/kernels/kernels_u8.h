@@ -100,6 +100,7 @@ void sk_kernels_u8_ref(sk_kernels_u8 *table);
 void sk_kernels_u8_avx2(sk_kernels_u8 *table);
 void sk_kernels_u8_avxvnni(sk_kernels_u8 *table);
 void sk_kernels_u8_avx512vnni(sk_kernels_u8 *table);
+void sk_kernels_u8_amx(sk_kernels_u8 *table);
 void sk_kernels_u8_neon(sk_kernels_u8 *table);
 void sk_kernels_u8_dotprod(sk_kernels_u8 *table);
 void sk_kernels_u8_i8mm(sk_kernels_u8 *table);
