@@ -294,14 +294,15 @@ static void put_found(sk_json *j, const sk_instances *found, const sk_region *re
     sk_json_key_int(j, "outside", outside);
 }
 
-static sk_status find_background(const char *source, int64_t n, sk_finder_background *finder,
-                                 const sk_instances **found, sk_error *err)
+static sk_status find_background(const char *source, const char *topic, int64_t n,
+                                 sk_finder_background *finder, const sk_instances **found, sk_error *err)
 {
     sk_source *whole = NULL, *one = NULL;
     const sk_frame *frame = NULL;
     sk_status status;
     sk_source_settings media = SK_SOURCE_SETTINGS_INIT;
     sk_source_defaults(&media);
+    media.topic = topic;
     SK_TRY_GOTO(sk_source_open(source, &media, &whole, err));
     const sk_source_info info = sk_source_info_of(whole);
     const sk_finder_source from = {source, &media, &info, -1};
@@ -327,12 +328,13 @@ static sk_status test_background(const sk_wish *wish, const sk_config_value *set
     sk_finder_background finder = {0};
     sk_region *region = NULL;
     const sk_instances *found = NULL;
+    const char *topic = sk_config_text_or(settings, "topic", NULL); /* of a bag */
     const int64_t begin = sk_clock_ns();
     SK_TRY(take_sets(settings, &track, err));
     SK_TRY(sk_test_region_open(wish, &region, err));
     sk_status status = sk_finder_background_open(&track, &finder, err);
     if (status == SK_OK)
-        status = find_background(wish->source, frame, &finder, &found, err);
+        status = find_background(wish->source, topic && topic[0] ? topic : NULL, frame, &finder, &found, err);
     if (status == SK_OK) {
         sk_json j = sk_reply_json(reply);
         sk_json_object(&j);

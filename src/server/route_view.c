@@ -138,13 +138,18 @@ sk_status sk_serve_view_series(sk_server *server, const sk_request *r, sk_reply 
 sk_status sk_serve_view_picture(sk_server *server, const sk_request *r, sk_reply *reply, sk_error *err)
 {
     sk_run_view *view = NULL;
-    char *source = NULL;
+    char *source = NULL, *topic = NULL;
     SK_TRY(enter(server, sk_request_query(r, "folder"), &view, err));
     sk_status status = sk_views_source(server, view, &source, err);
+    const char *said = sk_run_record_identity(sk_run_view_record(view), "topic"); /* of a bag */
+    if (status == SK_OK && said && said[0]) {
+        topic = sk_strdup(said);
+        status = topic ? SK_OK : sk_fail_memory(err, strlen(said) + 1);
+    }
     sk_views_leave(server->views, view); /* decoding needs the video alone */
     if (status == SK_OK)
-        status = sk_serve_picture_of(server, r, source, NULL, reply, err);
-    sk_free(source);
+        status = sk_serve_picture_of(server, r, source, topic, reply, err);
+    sk_free_all(source, topic);
     return status;
 }
 

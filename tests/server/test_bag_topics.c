@@ -73,10 +73,44 @@ static void pictures_are_those_of_the_topic(void **state)
     sk_free(right);
 }
 
+static void results_show_the_topic_they_are_of(void **state)
+{
+    char line[4096], target[4096];
+    (void)state;
+    write_bag(place("root/two.mcap"));
+    snprintf(line, sizeof line,
+             "cd '%s' && '%s' track two.mcap --topic /right/image_raw --detector background -o run "
+             "--no-report -q",
+             place("root"), getenv("SKITTER_TEST_BINARY"));
+    assert_int_equal(system(line), 0); /* NOLINT: a test's own words */
+    snprintf(target, sizeof target, "/api/v1/view/frame.jpg?folder=%s&n=2", place("root/run"));
+    assert_int_equal(get(target, NULL), 200);
+    snprintf(target, sizeof target, "/api/v1/view/frame.jpg?folder=%s&n=4", place("root/run"));
+    assert_int_equal(get(target, NULL), 404); /* the left camera has five images, the right one three */
+}
+
+static void a_background_is_tried_on_the_topic(void **state)
+{
+    static const char settings[] = "{\"command\":\"track\",\"frame\":%d,\"settings\":{\"source\":\"two."
+                                   "mcap\",\"detector\":\"background\","
+                                   "\"topic\":\"/right/image_raw\"}}";
+    char body[512];
+    (void)state;
+    write_bag(place("root/two.mcap"));
+    snprintf(body, sizeof body, settings, 2);
+    assert_int_equal(ask((asking){.method = "POST", .target = "/api/v1/test-frame", .body = body}, NULL),
+                     200);
+    snprintf(body, sizeof body, settings, 4);
+    assert_int_equal(ask((asking){.method = "POST", .target = "/api/v1/test-frame", .body = body}, NULL),
+                     404);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(topics_are_offered, open_asked, close_asked),
-        cmocka_unit_test_setup_teardown(pictures_are_those_of_the_topic, open_asked, close_asked)};
+        cmocka_unit_test_setup_teardown(pictures_are_those_of_the_topic, open_asked, close_asked),
+        cmocka_unit_test_setup_teardown(results_show_the_topic_they_are_of, open_asked, close_asked),
+        cmocka_unit_test_setup_teardown(a_background_is_tried_on_the_topic, open_asked, close_asked)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
