@@ -114,6 +114,8 @@ sk_status predict_check_frames(const sk_predict_settings *s, const sk_source_inf
 sk_status predict_check_done(const predict_run *r, sk_error *err)
 {
     const int64_t done = r->progress.done;
+    if (done == 0 && r->settings->find_only)
+        return SK_OK; /* a part behind the end of a video whose length was not known for sure */
     if (done == 0)
         return sk_fail(err, SK_ERR_NOT_FOUND, "%s: no frame came of it%s", r->settings->source,
                        sk_frames_wanted(&r->settings->media, -1) >= 0 || r->settings->media.first > 0

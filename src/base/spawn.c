@@ -6,6 +6,9 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -56,4 +59,24 @@ int sk_spawn_start(const sk_spawn *wish, pid_t *pid)
     posix_spawnattr_destroy(&how);
     posix_spawn_file_actions_destroy(&actions);
     return code;
+}
+
+int64_t sk_process_started(int64_t pid)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    const ssize_t n = read(file, text, sizeof text - 1);
+    close(file);
+    if (n <= 0)
+        return 0;
+    text[n] = '\0';
+    const char *at = strrchr(text, ')');                      /* the name may hold anything */
+    if (at && (at[1] != ' ' || at[2] == 'Z' || at[2] == 'X')) /* dead, and not yet waited for */
+        return 0;
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoll(at, NULL, 10) : 0;
 }

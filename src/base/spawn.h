@@ -3,6 +3,7 @@
 #define SK_BASE_SPAWN_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Another program is started: nothing of ours runs between fork and exec, so that threads do not matter. */
@@ -20,5 +21,8 @@ typedef struct sk_spawn {
 
 /* With signals as a shell leaves them, whatever handlers and masks we have. 0, or an errno. */
 int sk_spawn_start(const sk_spawn *wish, pid_t *pid);
+
+/* When a process began, in the system's own count: a number that was given to another process since is told apart. 0: gone. */
+int64_t sk_process_started(int64_t pid);
 
 #endif

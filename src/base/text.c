@@ -356,3 +356,17 @@ const char *sk_text_suggest(const char *word, const char *const *choices, size_t
     }
     return nearest < count ? choices[nearest] : NULL;
 }
+
+void sk_text_append_shell(sk_text *line, const char *word)
+{
+    const size_t safe =
+        strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%");
+    if (safe == strlen(word) && safe > 0) {
+        sk_text_append(line, word);
+        return;
+    }
+    sk_text_append(line, "'");
+    for (const char *c = word; *c; c++)
+        *c == '\'' ? sk_text_append(line, "'\\''") : sk_text_append_bytes(line, c, 1);
+    sk_text_append(line, "'");
+}

@@ -46,6 +46,8 @@ char *sk_text_utf8_copy(const char *text);
 char *sk_text_printable(const char *text, const char *keep);
 /* As many bytes of a name as fit, cut between characters. */
 void sk_text_shorten(const char *text, char *buffer, size_t capacity);
+/* A word as a shell reads it, between quotation marks where it needs them. */
+void sk_text_append_shell(sk_text *line, const char *word);
 /* A name in HTML or SVG, in text or between quotation marks: control characters as sk_text_printable writes them. */
 void sk_text_append_markup(sk_text *page, const char *text);
 

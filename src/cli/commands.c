@@ -5,6 +5,7 @@
 
 /* The list of commands, in the order people read them. */
 extern const sk_command sk_command_artifacts;
+extern const sk_command sk_command_batch;
 extern const sk_command sk_command_bench;
 extern const sk_command sk_command_completion;
 extern const sk_command sk_command_config;
@@ -29,12 +30,31 @@ extern const sk_command sk_command_serve;
 extern const sk_command sk_command_version;
 
 const sk_command *const sk_commands[] = {
-    &sk_command_demo,    &sk_command_predict,    &sk_command_track,     &sk_command_correct,
-    &sk_command_serve,   &sk_command_node,       &sk_command_ros,       &sk_command_eval,
-    &sk_command_scene,   &sk_command_info,       &sk_command_export,    &sk_command_quantize,
-    &sk_command_net,     &sk_command_bench,      &sk_command_run,       &sk_command_runtimes,
-    &sk_command_doctor,  &sk_command_config,     &sk_command_artifacts, &sk_command_help,
-    &sk_command_version, &sk_command_completion, &sk_command_man,       NULL,
+    &sk_command_demo,
+    &sk_command_predict,
+    &sk_command_track,
+    &sk_command_batch,
+    &sk_command_correct,
+    &sk_command_serve,
+    &sk_command_node,
+    &sk_command_ros,
+    &sk_command_eval,
+    &sk_command_scene,
+    &sk_command_info,
+    &sk_command_export,
+    &sk_command_quantize,
+    &sk_command_net,
+    &sk_command_bench,
+    &sk_command_run,
+    &sk_command_runtimes,
+    &sk_command_doctor,
+    &sk_command_config,
+    &sk_command_artifacts,
+    &sk_command_help,
+    &sk_command_version,
+    &sk_command_completion,
+    &sk_command_man,
+    NULL,
 };
 
 /* The groups they stand in: each heading before the first command of its group. */

@@ -3,7 +3,7 @@
 #define SK_ROS_MANIFEST_H
 
 #include "formats/config.h"
-#include "ros/problems.h"
+#include "base/problems.h"
 
 /* What a manifest.yaml says of a model: vision-factory's schema, key by key, so that its files are read as they are.
  * Keys that it lets pass are let pass; beyond it there are

@@ -3,7 +3,7 @@
 #define SK_ROS_PARAMS_H
 
 #include "ros/names.h"
-#include "ros/problems.h"
+#include "base/problems.h"
 #include "skitter/node_core.h"
 
 /* A node's parameters (skitter/node_core.h has them as text) as ROS 2 writes them: typed values, rules of the command line, files

@@ -14,27 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* When a process began, in the system's own count: a number that was given to another process since is told apart. 0: gone. */
-static int64_t start_of(int64_t pid)
-{
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return 0;
-    const ssize_t n = read(file, text, sizeof text - 1);
-    close(file);
-    if (n <= 0)
-        return 0;
-    text[n] = '\0';
-    const char *at = strrchr(text, ')');                      /* the name may hold anything */
-    if (at && (at[1] != ' ' || at[2] == 'Z' || at[2] == 'X')) /* dead, and not yet waited for */
-        return 0;
-    for (int field = 2; at && field < 22; field++)
-        at = strchr(at + 1, ' ');
-    return at ? strtoll(at, NULL, 10) : 0;
-}
-
 /* A fresh file of the run's, to be appended to. */
 static int open_file(sk_runs *runs, const char *id, const char *ending, sk_status *status, sk_error *err)
 {
@@ -79,7 +58,7 @@ sk_status sk_page_run_start(sk_runs *runs, sk_page_run *run, sk_error *err)
     }
     run->state = SK_PAGE_RUNNING;
     run->pid = pid;
-    run->pid_start = start_of(pid);
+    run->pid_start = sk_process_started(pid);
     run->child = true;
     run->started_ms = sk_clock_wall_ms();
     run->ended_ms = 0;
@@ -101,7 +80,7 @@ bool sk_page_run_is_alive(sk_page_run *run, int *exit_status)
     if (!run->pid)
         return false;
     if (!run->child)
-        return start_of(run->pid) == run->pid_start && run->pid_start != 0;
+        return sk_process_started(run->pid) == run->pid_start && run->pid_start != 0;
     const pid_t got = waitpid((pid_t)run->pid, exit_status, WNOHANG);
     if (got != 0)
         run->child = false; /* reaped: the number may be another's from here on */
@@ -113,6 +92,6 @@ bool sk_page_run_is_alive(sk_page_run *run, int *exit_status)
 void sk_page_run_interrupt(sk_page_run *run)
 {
     /* the number of a child is its own until it is waited for; others are compared */
-    if (run->pid > 0 && (run->child || start_of(run->pid) == run->pid_start))
+    if (run->pid > 0 && (run->child || sk_process_started(run->pid) == run->pid_start))
         (void)kill((pid_t)run->pid, SIGINT);
 }

@@ -244,20 +244,6 @@ static sk_status choose_folder(sk_server *server, const sk_config_value *setting
     return w->folder ? sk_wish_add(w, err, "--out=%s", w->folder) : SK_OK;
 }
 
-static void append_quoted(sk_text *line, const char *word)
-{
-    const size_t plain =
-        strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%");
-    if (plain == strlen(word) && plain > 0) {
-        sk_text_append(line, word);
-        return;
-    }
-    sk_text_append(line, "'");
-    for (const char *c = word; *c; c++)
-        *c == '\'' ? sk_text_append(line, "'\\''") : sk_text_append_bytes(line, c, 1);
-    sk_text_append(line, "'");
-}
-
 sk_status sk_wish_write_line(sk_wish *w, sk_error *err)
 {
     sk_text line = {0};
@@ -266,7 +252,7 @@ sk_status sk_wish_write_line(sk_wish *w, sk_error *err)
     sk_text_appendf(&line, "skitter %s", w->command);
     for (int32_t i = 0; i < w->n_words; i++) {
         sk_text_append(&line, " ");
-        append_quoted(&line, w->words[i]);
+        sk_text_append_shell(&line, w->words[i]);
     }
     return sk_text_take(&line, &w->line, err);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SK_ROS_PROBLEMS_H
-#define SK_ROS_PROBLEMS_H
+#ifndef SK_BASE_PROBLEMS_H
+#define SK_BASE_PROBLEMS_H
 
 #include "base/text.h"
 
-/* What is wrong with a manifest or a request, all of it: a line a problem, for a person. Starts as {0}, ends with
+/* What is wrong with a text that a person wrote, all of it: a line a problem, for a person. Starts as {0}, ends with
  * sk_problems_free. Beyond SK_PROBLEMS_KEPT only their number is kept. */
 #define SK_PROBLEMS_KEPT 50
 

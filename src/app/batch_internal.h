@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SK_APP_BATCH_INTERNAL_H
+#define SK_APP_BATCH_INTERNAL_H
+
+#include "app/batch.h"
+
+/* Between the files of a batch. */
+
+sk_status batch_how_copy(const sk_batch_how *from, sk_batch_how *to, sk_error *err) SK_MUST_CHECK;
+void batch_how_free(sk_batch_how *how);
+sk_status batch_write(const sk_batch *batch, sk_error *err) SK_MUST_CHECK; /* batch.json */
+sk_status batch_write_shard(const sk_batch *batch, int64_t shard, sk_error *err) SK_MUST_CHECK;
+void batch_shard_free(sk_batch_piece *shard);
+void batch_remove_tree(const char *path);
+
+#endif
