@@ -66,6 +66,9 @@ typedef struct sk_batch {
     int64_t pieces, videos;
     int64_t round; /* how often it was started by a person: each time pieces that failed are tried again */
     sk_batch_how how;
+    /* By the last sk_batch_refresh: what there is of each piece. Null: ask the files */
+    unsigned char *seen;     /* SK_BATCH_SEEN_… */
+    int64_t *seen_done;      /* done pieces of each shard */
     sk_batch_piece **shards; /* of SK_BATCH_SHARD; read when they are asked for */
 } sk_batch;
 
@@ -88,6 +91,11 @@ sk_status sk_batch_begin(const sk_batch_wish *wish, sk_batch **out, sk_error *er
 /* One that is there; `out` may also be its .batch folder. */
 sk_status sk_batch_open(const char *out, sk_batch **batch, sk_error *err) SK_MUST_CHECK;
 void sk_batch_close(sk_batch **batch);
+
+enum { SK_BATCH_SEEN_NOTHING, SK_BATCH_SEEN_CLAIM, SK_BATCH_SEEN_DONE };
+/* Lists the folders of pieces, but for those in which all are done: one question for a thousand pieces, not a thousand or two. What is
+ * seen may be old by the time it is used; claims are what counts. */
+sk_status sk_batch_refresh(sk_batch *batch, sk_error *err) SK_MUST_CHECK;
 
 /* Borrowed; null with an error where its list cannot be read. */
 const sk_batch_piece *sk_batch_piece_of(sk_batch *batch, int64_t number, sk_error *err);

@@ -142,6 +142,14 @@ sk_status sk_batch_attempt_start(sk_batch *b, const sk_batch_piece *piece, const
         let_go(a);
         return status;
     }
+    if (b->seen && b->seen[piece->number] == SK_BATCH_SEEN_NOTHING)
+        b->seen[piece->number] = SK_BATCH_SEEN_CLAIM;
+    sk_batch_done done;
+    if (sk_batch_done_read(b, piece->number,
+                           &done)) { /* NFS may not have shown it before: our claim made it look again */
+        let_go(a);
+        return sk_fail(err, SK_ERR_BUSY, "piece %lld is done", (long long)piece->number);
+    }
     status = bury(b, piece->number, look, err);
     sk_batch_work_path(b, piece->number, a->attempt, path);
     if (status == SK_OK)
@@ -313,8 +321,11 @@ sk_status sk_batch_settle(sk_batch *b, const sk_batch_piece *piece, sk_error *er
         return SK_OK;
     sk_batch_work_path(b, piece->number, done.attempt, work);
     sk_batch_result_path(b, piece, place);
-    if (sk_file_is_directory(work) && rename(work, place) != 0 && !sk_file_is_directory(place))
-        return sk_fail(err, SK_ERR_IO, "%s: the result cannot be put there: %s", place, strerror(errno));
+    if (sk_file_is_directory(work) && rename(work, place) != 0 &&
+        errno != ENOENT) /* that: somebody has just done it */
+        return sk_fail(err, SK_ERR_IO,
+                       "%s: the result (%s) cannot be put there: %s. Make way, and start again", place, work,
+                       strerror(errno));
     for (int64_t i = piece->number - (piece->kind == SK_BATCH_MERGE ? piece->parts : 0); i < piece->number;
          i++) {
         sk_batch_done part;
@@ -349,6 +360,10 @@ sk_status sk_batch_attempt_finish(sk_batch *b, sk_batch_attempt *a, int status, 
         batch_remove_tree(sk_batch_work_path(b, piece->number, attempt, path));
         result = SK_OK;
     } else if (result == SK_OK && done) {
+        if (b->seen && b->seen[piece->number] != SK_BATCH_SEEN_DONE) {
+            b->seen[piece->number] = SK_BATCH_SEEN_DONE;
+            b->seen_done[piece->number / SK_BATCH_SHARD]++;
+        }
         remove_attempts(b, piece, attempt, attempt);
         result = sk_batch_settle(b, piece, err);
     }

@@ -12,7 +12,7 @@
 
 /* --- files --- */
 
-static const char *file_of(const sk_batch *b, int64_t submission, const char *ending, char *buffer)
+const char *slurm_file(const sk_batch *b, int64_t submission, const char *ending, char *buffer)
 {
     char name[64];
     snprintf(name, sizeof name, "slurm/%04lld.%s", (long long)submission, ending);
@@ -67,11 +67,11 @@ sk_status slurm_job_read(const sk_batch *b, int64_t submission, slurm_job *job, 
     char path[SK_BATCH_PATH], *text = NULL;
     size_t bytes = 0;
     *job = (slurm_job){.submission = submission};
-    *there = sk_file_is_regular(file_of(b, submission, "tasks", path));
+    *there = sk_file_is_regular(slurm_file(b, submission, "tasks", path));
     if (!*there)
         return SK_OK;
     SK_TRY(read_tasks(b, path, job, err));
-    if (sk_file_is_regular(file_of(b, submission, "job", path)) &&
+    if (sk_file_is_regular(slurm_file(b, submission, "job", path)) &&
         sk_file_read_own(path, 64, &text, &bytes, NULL) == SK_OK)
         snprintf(job->id, sizeof job->id, "%.*s", (int)strspn(text, "0123456789"), text);
     sk_free(text);
@@ -127,7 +127,7 @@ static void free_words(words *w)
         sk_free(w->items[--w->n]);
 }
 
-static void job_name(const sk_batch *b, int64_t submission, char name[64])
+void slurm_name(const sk_batch *b, int64_t submission, char name[64])
 {
     snprintf(name, 64, "skitter-%s-%04lld", b->id, (long long)submission);
 }
@@ -159,7 +159,7 @@ static void add_resources(const sk_batch *b, words *w)
 static void fill_words(const sk_batch *b, int64_t submission, int64_t tasks, words *w)
 {
     char name[64], path[SK_BATCH_PATH];
-    job_name(b, submission, name);
+    slurm_name(b, submission, name);
     add_resources(b, w);
     add(w, "--job-name=%s", name);
     if (b->how.workers > 0)
@@ -168,7 +168,7 @@ static void fill_words(const sk_batch *b, int64_t submission, int64_t tasks, wor
         add(w, "--array=0-%lld", (long long)tasks - 1);
     add(w, "--signal=B:TERM@60"); /* before the time is up: what was found is put down in order */
     add(w, "--output=%s", sk_batch_path(b, "slurm/%A_%a.log", path));
-    add(w, "%s", file_of(b, submission, "sh", path));
+    add(w, "%s", slurm_file(b, submission, "sh", path));
 }
 
 sk_status sk_batch_slurm_words(const sk_batch *b, int64_t submission, int64_t tasks, char ***out,
@@ -255,7 +255,7 @@ static sk_status write_tasks(const sk_batch *b, const slurm_job *job, sk_error *
                             i + 1 < job->begins[t + 1] ? ' ' : '\n');
     sk_status status = sk_text_status(&text, err);
     if (status == SK_OK)
-        status = sk_file_replace(file_of(b, job->submission, "tasks", path), text.data, text.length, err);
+        status = sk_file_replace(slurm_file(b, job->submission, "tasks", path), text.data, text.length, err);
     sk_text_free(&text);
     return status;
 }
@@ -281,7 +281,7 @@ static sk_status ask_or_fail(words *w, sk_text *printed, sk_error *err)
 }
 
 /* A job of this name that SLURM has: sbatch was asked, and whoever asked did not hear the answer. */
-static sk_status find_by_name(const char *name, slurm_job *job, sk_error *err)
+sk_status slurm_find(const char *name, slurm_job *job, sk_error *err)
 {
     words w = {0};
     sk_text printed = {0};
@@ -306,7 +306,7 @@ static sk_status submit_once(sk_batch *b, slurm_job *job, sk_error *err)
     char name[64], path[SK_BATCH_PATH];
     words w = {0};
     sk_text printed = {0};
-    job_name(b, job->submission, name);
+    slurm_name(b, job->submission, name);
     fill_words(b, job->submission, job->n_tasks, &w);
     sk_status status = ask_or_fail(&w, &printed, err);
     if (status == SK_OK) {
@@ -317,7 +317,7 @@ static sk_status submit_once(sk_batch *b, slurm_job *job, sk_error *err)
                 sk_fail(err, SK_ERR_RUNTIME, "sbatch gave no number of a job: %.100s", sk_text_get(&printed));
     }
     if (status == SK_OK)
-        status = sk_file_replace(file_of(b, job->submission, "job", path), job->id, strlen(job->id), err);
+        status = sk_file_replace(slurm_file(b, job->submission, "job", path), job->id, strlen(job->id), err);
     sk_text_free(&printed);
     free_words(&w);
     return status;
@@ -329,7 +329,7 @@ sk_status slurm_submit(sk_batch *b, int64_t submission, const int64_t *pieces, i
     char path[SK_BATCH_PATH];
     *job = (slurm_job){.submission = submission};
     SK_TRY(divide(b, pieces, count, job, err));
-    SK_TRY(write_script(b, file_of(b, submission, "sh", path), "work", submission, err));
+    SK_TRY(write_script(b, slurm_file(b, submission, "sh", path), "work", submission, err));
     SK_TRY(write_tasks(b, job, err));
     return submit_once(b, job, err);
 }
@@ -339,127 +339,20 @@ sk_status slurm_submit_close(const sk_batch *b, const slurm_job *behind, sk_erro
     char path[SK_BATCH_PATH], name[64];
     words w = {0};
     sk_text printed = {0};
-    job_name(b, behind->submission, name);
-    SK_TRY(write_script(b, file_of(b, behind->submission, "close.sh", path), "merge", 0, err));
+    slurm_name(b, behind->submission, name);
+    SK_TRY(write_script(b, slurm_file(b, behind->submission, "close.sh", path), "merge", 0, err));
     add_resources(b, &w);
     add(&w, "--job-name=%s-close", name);
     add(&w, "--dependency=afterany:%s", behind->id);
     add(&w, "--output=%s", sk_batch_path(b, "slurm/%j.close.log", path));
-    add(&w, "%s", file_of(b, behind->submission, "close.sh", path));
+    add(&w, "%s", slurm_file(b, behind->submission, "close.sh", path));
     const sk_status status = ask_or_fail(&w, &printed, err);
     sk_text_free(&printed);
     free_words(&w);
     return status;
 }
 
-/* --- asking --- */
-
-static slurm_state state_of(const char *word)
-{
-    static const char *const waits[] = {"PENDING",      "REQUEUED",     "REQUEUE_FED",
-                                        "REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD"};
-    static const char *const runs[] = {"RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED",
-                                       "STOPPED", "SIGNALING",   "STAGE_OUT",  "RESIZING"};
-    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
-        if (!*word || strcmp(word, waits[i]) == 0) /* nothing is said of it yet */
-            return SLURM_WAITS;
-    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
-        if (strcmp(word, runs[i]) == 0)
-            return SLURM_RUNS;
-    return SLURM_ENDED;
-}
-
-/* "12_3 NODE_FAIL node1"; separated by blanks, or by bars. */
-static void hear_task(slurm_job *job, const char *line)
-{
-    const size_t id = strlen(job->id);
-    char *end;
-    if (strncmp(line, job->id, id) != 0 || line[id] != '_')
-        return;
-    const long long task = strtoll(line + id + 1, &end, 10);
-    if (end == line + id + 1 || task < 0 || task >= job->n_tasks)
-        return;
-    slurm_task *t = &job->tasks[task];
-    const char *word = end + strspn(end, " |");
-    const size_t n = strcspn(word, " |\n+");
-    snprintf(t->word, sizeof t->word, "%.*s", (int)(n < sizeof t->word ? n : sizeof t->word - 1), word);
-    const char *node = word + strcspn(word, "|\n");
-    if (*node != '|')
-        node = word + n;
-    node += strspn(node, " |");
-    const size_t m = strcspn(node, " |\n");
-    if (m > 0)
-        snprintf(t->node, sizeof t->node, "%.*s", (int)(m < sizeof t->node ? m : sizeof t->node - 1), node);
-    t->state = (unsigned char)state_of(t->word);
-}
-
-static void hear_tasks(slurm_job *job, const char *text)
-{
-    for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n')
-        hear_task(job, at);
-}
-
-sk_status slurm_ask(slurm_job *job, const sk_batch *b, bool *reached, char why[256], sk_error *err)
-{
-    char name[64], path[SK_BATCH_PATH];
-    sk_text printed = {0}, complained = {0};
-    int code = 0;
-    *reached = false;
-    why[0] = '\0';
-    if (!job->id[0]) {
-        sk_error problem = {0};
-        job_name(b, job->submission, name);
-        if (find_by_name(name, job, &problem) != SK_OK) {
-            snprintf(why, 256, "%.250s", problem.message);
-            return SK_OK;
-        }
-        if (!job->id[0]) /* it never came so far: it is as if it had ended */
-            for (int64_t i = 0; i < job->n_tasks; i++)
-                job->tasks[i].state = SLURM_ENDED;
-        *reached = true;
-        if (!job->id[0])
-            return SK_OK;
-        SK_TRY(sk_file_replace(file_of(b, job->submission, "job", path), job->id, strlen(job->id), err));
-    }
-    const char *const asked[] = {"squeue", "-h", "-r", "-t", "all", "-j", job->id, "-o", "%i %T %N", NULL};
-    sk_status status = sk_batch_ask(asked, &printed, &complained, &code, err);
-    if (status == SK_ERR_TIMEOUT) {
-        snprintf(why, 256, "squeue does not answer");
-        status = SK_OK;
-    } else if (status == SK_OK) {
-        const bool forgotten = code != 0 && strstr(sk_text_get(&complained), "nvalid job id");
-        *reached = code == 0 || forgotten;
-        for (int64_t i = 0; *reached && i < job->n_tasks; i++)
-            job->tasks[i].state = SLURM_ENDED; /* those that it does not name any more */
-        if (code == 0)
-            hear_tasks(job, sk_text_get(&printed));
-        else if (!forgotten)
-            snprintf(why, 256, "%.*s", (int)strcspn(sk_text_get(&complained), "\n"),
-                     sk_text_get(&complained));
-    }
-    sk_text_free(&printed);
-    sk_text_free(&complained);
-    return status;
-}
-
-void slurm_account(slurm_job *job)
-{
-    const char *const asked[] = {"sacct", "-n", "-X", "-P", "-D", "-j", job->id, "-o", "JobID,State,NodeList",
-                                 NULL};
-    sk_text printed = {0}, complained = {0};
-    int code = 0;
-    if (job->id[0] && sk_batch_ask(asked, &printed, &complained, &code, NULL) == SK_OK && code == 0) {
-        unsigned char *states = sk_malloc((size_t)job->n_tasks + 1);
-        for (int64_t i = 0; states && i < job->n_tasks; i++)
-            states[i] = job->tasks[i].state;
-        hear_tasks(job, sk_text_get(&printed));
-        for (int64_t i = 0; states && i < job->n_tasks; i++)
-            job->tasks[i].state = states[i]; /* squeue knows better how it is, the accounting how it was */
-        sk_free(states);
-    }
-    sk_text_free(&printed);
-    sk_text_free(&complained);
-}
+/* --- ending --- */
 
 sk_status sk_batch_slurm_cancel(sk_batch *b, int64_t *cancelled, sk_error *err)
 {
@@ -470,8 +363,8 @@ sk_status sk_batch_slurm_cancel(sk_batch *b, int64_t *cancelled, sk_error *err)
         sk_status status = slurm_job_read(b, i, &job, &there, err);
         if (status == SK_OK && there && !job.id[0]) {
             char name[64];
-            job_name(b, i, name);
-            status = find_by_name(name, &job, err);
+            slurm_name(b, i, name);
+            status = slurm_find(name, &job, err);
         }
         if (status == SK_OK && there && job.id[0]) {
             words w = {0};

@@ -4,7 +4,7 @@
 
 #include "app/batch_slurm.h"
 
-/* Between batch_slurm.c (which speaks with SLURM) and batch_slurm_run.c (which decides). */
+/* Between batch_slurm.c (which hands over), batch_slurm_ask.c (which asks) and batch_slurm_run.c (which decides). */
 
 typedef enum slurm_state { SLURM_NOT_KNOWN, SLURM_WAITS, SLURM_RUNS, SLURM_ENDED } slurm_state;
 
@@ -26,6 +26,12 @@ typedef struct slurm_job {
 } slurm_job;
 
 void slurm_job_free(slurm_job *job);
+/* slurm/0001.<ending>, into a buffer of SK_BATCH_PATH. */
+const char *slurm_file(const sk_batch *batch, int64_t submission, const char *ending, char *buffer);
+/* What the job is called: of this batch and submission alone. */
+void slurm_name(const sk_batch *batch, int64_t submission, char name[64]);
+/* The number of the job of this name, "" where there is none. */
+sk_status slurm_find(const char *name, slurm_job *job, sk_error *err) SK_MUST_CHECK;
 /* What was handed over as number `submission`; false: nothing was. */
 sk_status slurm_job_read(const sk_batch *batch, int64_t submission, slurm_job *job, bool *there,
                          sk_error *err) SK_MUST_CHECK;

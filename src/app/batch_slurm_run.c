@@ -180,8 +180,7 @@ static sk_status find_undone(looking_after *l, int64_t *open, sk_error *err)
             return SK_ERR_FORMAT;
         const bool mine = is_in_hand(l, i);
         if (mine || (piece->kind == SK_BATCH_MERGE && parts_in_hand(l, piece))) {
-            sk_batch_done done;
-            *open += !sk_batch_done_read(l->b, i, &done);
+            *open += l->b->seen[i] != SK_BATCH_SEEN_DONE;
             continue;
         }
         sk_batch_look_at(l->b, piece, &look);
@@ -220,6 +219,7 @@ static sk_status look_after(looking_after *l, bool *stopped, sk_error *err)
     for (;;) {
         bool reached = true;
         int64_t open = 1;
+        SK_TRY(sk_batch_refresh(l->b, err));
         SK_TRY(ask_all(l, &reached, err));
         if (reached) {
             SK_TRY(find_undone(l, &open, err));

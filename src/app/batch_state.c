@@ -92,7 +92,7 @@ bool sk_batch_parts_done(sk_batch *b, const sk_batch_piece *merge)
 {
     sk_batch_done done;
     for (int64_t i = merge->number - merge->parts; i < merge->number; i++) {
-        if (!sk_batch_done_read(b, i, &done))
+        if ((b->seen && b->seen[i] != SK_BATCH_SEEN_DONE) || !sk_batch_done_read(b, i, &done))
             return false;
         if (done.outcome == SK_BATCH_INCOMPLETE)
             return true;
@@ -123,7 +123,13 @@ static void look_back(const sk_batch *b, int64_t number, sk_batch_look *look)
 void sk_batch_look_at(sk_batch *b, const sk_batch_piece *piece, sk_batch_look *look)
 {
     char path[SK_BATCH_PATH];
+    const int seen = b->seen ? b->seen[piece->number] : SK_BATCH_SEEN_CLAIM;
     *look = (sk_batch_look){.state = SK_PIECE_WAITING};
+    if (seen == SK_BATCH_SEEN_NOTHING) {
+        if (piece->kind == SK_BATCH_MERGE && !sk_batch_parts_done(b, piece))
+            look->state = SK_PIECE_BLOCKED;
+        return;
+    }
     if (sk_batch_done_read(b, piece->number, &look->last)) {
         look->state = SK_PIECE_DONE;
         look->attempts = look->last.attempt;

@@ -132,12 +132,14 @@ static sk_status look_at(sk_batch_watcher *w, const sk_batch_piece *piece, sk_er
     }
     const bool shown = look.state == SK_PIECE_RUNNING || look.state == SK_PIECE_GONE ||
                        look.state == SK_PIECE_GIVEN_UP ||
-                       (look.state == SK_PIECE_WAITING && look.attempts > 0);
+                       (look.state == SK_PIECE_WAITING && look.attempts > 0) ||
+                       (look.state == SK_PIECE_DONE && now.failed + now.lost > 0);
     return shown ? add_row(s, piece, &look, err) : SK_OK;
 }
 
 sk_status sk_batch_watch_look(sk_batch_watcher *w, const sk_batch_status **status, sk_error *err)
 {
+    SK_TRY(sk_batch_refresh(w->batch, err));
     sk_batch_row *rows = w->status.rows;
     const size_t capacity = w->status.capacity;
     w->status = (sk_batch_status){

@@ -254,6 +254,7 @@ void sk_batch_close(sk_batch **pointer)
     batch_how_free(&b->how);
     sk_batch_words_free(b->words);
     sk_free((void *)b->shards);
+    sk_free_all(b->seen, b->seen_done);
     sk_free_all(b->out, b->program, b->command, b->folder, b->frames, b);
 }
 
@@ -351,6 +352,50 @@ const sk_batch_piece *sk_batch_piece_of(sk_batch *b, int64_t number, sk_error *e
     if (!b->shards[shard] && read_shard(b, shard, err) != SK_OK)
         return NULL;
     return &b->shards[shard][number % SK_BATCH_SHARD];
+}
+
+/* --- what there is of them --- */
+
+static void see(sk_batch *b, int64_t shard, const char *name)
+{
+    char *end;
+    const long long number = strtoll(name, &end, 10);
+    if (end - name < 7 || *end != '.' || number / SK_BATCH_SHARD != shard || number >= b->pieces)
+        return;
+    const size_t n = strlen(end);
+    const bool done = strcmp(end, ".done") == 0;
+    const bool claim = n > 6 && strcmp(end + n - 6, ".claim") == 0;
+    if (done && b->seen[number] != SK_BATCH_SEEN_DONE)
+        b->seen_done[shard]++;
+    if (done)
+        b->seen[number] = SK_BATCH_SEEN_DONE;
+    else if (claim && b->seen[number] == SK_BATCH_SEEN_NOTHING)
+        b->seen[number] = SK_BATCH_SEEN_CLAIM;
+}
+
+sk_status sk_batch_refresh(sk_batch *b, sk_error *err)
+{
+    const int64_t shards = (b->pieces + SK_BATCH_SHARD - 1) / SK_BATCH_SHARD;
+    if (!b->seen) {
+        b->seen = sk_calloc((size_t)b->pieces + 1, 1);
+        b->seen_done = sk_calloc((size_t)shards + 1, sizeof *b->seen_done);
+    }
+    if (!b->seen || !b->seen_done)
+        return sk_fail_memory(err, (size_t)b->pieces);
+    for (int64_t i = 0; i < shards; i++) {
+        char name[64], path[SK_BATCH_PATH];
+        const int64_t here = i + 1 < shards ? SK_BATCH_SHARD : b->pieces - i * SK_BATCH_SHARD;
+        if (b->seen_done[i] >= here)
+            continue;
+        snprintf(name, sizeof name, "pieces/%04lld", (long long)i);
+        DIR *folder = opendir(sk_batch_path(b, name, path));
+        if (!folder)
+            return sk_fail(err, SK_ERR_IO, "%s: cannot be listed: %s", path, strerror(errno));
+        for (const struct dirent *e; (e = readdir(folder));)
+            see(b, i, e->d_name);
+        closedir(folder);
+    }
+    return SK_OK;
 }
 
 /* --- cancelling, removing --- */

@@ -9,9 +9,10 @@
 #include <poll.h>
 #include <string.h>
 
-#define LOOK_NS   ((int64_t)2000000000) /* at pieces that others do */
-#define CHANGE_NS ((int64_t)1000000000)
-#define WAIT_MS   200
+#define LOOK_NS    ((int64_t)2000000000) /* at pieces that others do */
+#define CHANGE_NS  ((int64_t)1000000000)
+#define WAIT_MS    200
+#define LEAVING_MS 2
 
 typedef enum here { TO_DO, DOING, ELSEWHERE, BLOCKED, SETTLED } here;
 
@@ -127,6 +128,9 @@ static void look_again(working *w, int64_t now)
     if (now - w->look_ns < LOOK_NS)
         return;
     w->look_ns = now;
+    if (w->work->batch->seen)
+        (void)!sk_batch_refresh(w->work->batch,
+                                NULL); /* what cannot be listed is asked for one by one, by claiming it */
     for (int64_t i = 0; i < w->count; i++)
         if (w->state[i] == ELSEWHERE || w->state[i] == BLOCKED)
             w->state[i] = TO_DO;
@@ -160,10 +164,13 @@ static sk_status listen(working *w, sk_error *err)
 {
     struct pollfd ends[512];
     nfds_t n = 0;
+    bool leaving = false; /* it has closed its end, and is about to be gone */
+    for (int32_t i = 0; i < w->work->slots; i++)
+        leaving = leaving || (w->slots[i].piece && w->slots[i].events < 0);
     for (int32_t i = 0; i < w->work->slots && n < 512; i++)
         if (w->slots[i].piece && w->slots[i].events >= 0)
             ends[n++] = (struct pollfd){.fd = w->slots[i].events, .events = POLLIN};
-    (void)poll(ends, n, n ? WAIT_MS : 20);
+    (void)poll(ends, n, leaving ? LEAVING_MS : WAIT_MS);
     for (int32_t i = 0; i < w->work->slots; i++) {
         int exit_status = 0;
         if (w->slots[i].piece && sk_batch_attempt_listen(&w->slots[i], &exit_status))
@@ -180,7 +187,7 @@ static void beat(working *w, int64_t now)
     for (int32_t i = 0; i < w->work->slots; i++)
         if (w->slots[i].piece)
             sk_claim_beat(&w->slots[i].claim);
-    if (!w->stopping && sk_batch_is_cancelled(w->work->batch))
+    if (!w->stopping && !w->work->despite_cancel && sk_batch_is_cancelled(w->work->batch))
         w->stopping = "cancelled: skitter batch cancel";
 }
 

@@ -12,6 +12,7 @@ typedef struct sk_batch_work {
     int64_t count;
     int32_t slots;                      /* at once */
     bool merges;                        /* also merges of parts in the list, once they can be */
+    bool despite_cancel;                /* a person wants these, although the batch was cancelled */
     bool waits;                         /* until nothing more can be done: for pieces that others do, too */
     bool (*interrupted)(void *context); /* null: never */
     void (*changed)(void *context); /* now and then, and when a piece begins or ends; null: nobody looks */

@@ -39,10 +39,11 @@ static void print_more(FILE *to, sk_batch *b, const sk_batch_status *s)
     sk_cli_print_to(to, "%s\n", sk_batch_is_cancelled(b) ? "; cancelled" : "");
 }
 
-static void print_row(FILE *to, const sk_batch_row *row)
+static void print_row(FILE *to, const sk_batch *b, const sk_batch_row *row)
 {
     const sk_batch_piece *p = row->piece;
     const sk_batch_look *l = &row->look;
+    sk_batch_done before;
     char name[640], what[640];
     snprintf(name, sizeof name, "%s%s%s", p->name, p->kind == SK_BATCH_VIDEO ? "" : " ",
              p->kind == SK_BATCH_PART    ? p->frames
@@ -52,6 +53,8 @@ static void print_row(FILE *to, const sk_batch_row *row)
         snprintf(what, sizeof what, "%lld%s%.0lld frames on %s%s%s", (long long)l->holder.frames,
                  l->holder.total > 0 ? "/" : "", l->holder.total > 0 ? (long long)l->holder.total : 0,
                  l->holder.host, l->holder.slurm[0] ? ", SLURM " : "", l->holder.slurm);
+    else if (l->state == SK_PIECE_DONE && sk_batch_end_read(b, p->number, l->attempts - 1, &before))
+        snprintf(what, sizeof what, "before: %s", before.reason);
     else
         snprintf(what, sizeof what, "%s", l->state == SK_PIECE_GONE ? l->why_gone : l->last.reason);
     sk_cli_print_to(to, "  %-28.40s %-8s attempt %-3d %s\n", name, sk_batch_state_name(l->state), l->attempts,
@@ -64,7 +67,7 @@ int sk_cli_batch_table(FILE *to, sk_batch *b, const sk_batch_status *s, size_t m
     print_counts(to, s);
     print_more(to, b, s);
     for (size_t i = 0; i < s->n_rows && i < most; i++, lines++)
-        print_row(to, &s->rows[i]);
+        print_row(to, b, &s->rows[i]);
     if (s->n_rows > most) {
         sk_cli_print_to(to, "  … and %zu more: skitter batch status --json\n", s->n_rows - most);
         lines++;

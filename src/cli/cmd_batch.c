@@ -92,11 +92,19 @@ typedef struct shown {
     sk_batch *batch;
     sk_batch_watcher *watcher;
     sk_cli_batch_screen screen;
+    sk_claim *keeper; /* null: somebody else looks after the batch */
+    int64_t beat_ns;
 } shown;
 
+/* Asked all the time: also gives the keeper's sign of life. */
 static bool interrupted(void *context)
 {
-    (void)context;
+    shown *s = context;
+    const int64_t now = sk_clock_ns();
+    if (s->keeper && now - s->beat_ns > SK_CLAIM_BEAT * (int64_t)1000000000) {
+        s->beat_ns = now;
+        sk_claim_beat(s->keeper);
+    }
     return sk_cli_interrupted();
 }
 
@@ -173,7 +181,7 @@ static sk_status judge(sk_batch *b, bool stopped, bool json, sk_error *err)
 
 /* --- running --- */
 
-/* One process looks after a batch: two would only be in each other's way. */
+/* One process looks after a batch: two would only be in each other's way. `claim` null: nobody may be at it. */
 static sk_status hold(const sk_batch *b, sk_claim *claim, sk_error *err)
 {
     char name[64], path[SK_BATCH_PATH], why[128];
@@ -189,7 +197,7 @@ static sk_status hold(const sk_batch *b, sk_claim *claim, sk_error *err)
                            "'skitter batch cancel' stops it",
                            b->out, (long long)holder.pid, holder.host, b->out);
         }
-        const sk_status status = sk_claim_take(path, b->round, claim, err);
+        const sk_status status = claim ? sk_claim_take(path, b->round, claim, err) : SK_OK;
         if (status != SK_ERR_BUSY)
             return status;
     }
@@ -211,20 +219,22 @@ static int32_t workers_of(const sk_batch *b)
     return b->how.workers > 0 ? b->how.workers : devices > 0 ? devices : 1;
 }
 
-static sk_status run_here(sk_batch *b, const int64_t *pieces, int64_t count, bool alone, bool *stopped,
-                          sk_error *err)
+/* `keeper` null: some pieces, one after the other, for whoever hands them out. */
+static sk_status run_here(sk_batch *b, const int64_t *pieces, int64_t count, sk_claim *keeper, bool despite,
+                          bool *stopped, sk_error *err)
 {
-    shown s = {.batch = b, .screen = {.to = stderr, .done = -1}};
+    shown s = {.batch = b, .screen = {.to = stderr, .done = -1}, .keeper = keeper};
     sk_batch_worked worked;
     SK_TRY(sk_batch_watch_open(b, &s.watcher, err));
     const sk_batch_work work = {.batch = b,
                                 .pieces = pieces,
                                 .count = count,
-                                .slots = alone ? 1 : workers_of(b),
+                                .slots = keeper ? workers_of(b) : 1,
                                 .merges = true,
-                                .waits = !alone,
+                                .despite_cancel = despite,
+                                .waits = keeper != NULL,
                                 .interrupted = interrupted,
-                                .changed = alone ? NULL : draw,
+                                .changed = keeper ? draw : NULL,
                                 .told = tell_end,
                                 .context = &s};
     const sk_status status = sk_batch_work_run(&work, &worked, err);
@@ -234,9 +244,10 @@ static sk_status run_here(sk_batch *b, const int64_t *pieces, int64_t count, boo
     return status;
 }
 
-static sk_status run_on_slurm(sk_batch *b, const sk_args *args, bool *stopped, sk_error *err)
+static sk_status run_on_slurm(sk_batch *b, const sk_args *args, sk_claim *keeper, bool *stopped,
+                              sk_error *err)
 {
-    shown s = {.batch = b, .screen = {.to = stderr, .done = -1}};
+    shown s = {.batch = b, .screen = {.to = stderr, .done = -1}, .keeper = keeper};
     const sk_batch_slurm_watch watch = {.interrupted = interrupted,
                                         .changed = draw_status,
                                         .say = note,
@@ -285,8 +296,8 @@ static sk_status run_batch(sk_batch *b, const sk_args *args, sk_error *err)
     (void)sk_cli_interrupted();
     sk_status status = sk_batch_set_cancelled(b, false, err);
     if (status == SK_OK)
-        status =
-            b->how.slurm ? run_on_slurm(b, args, &stopped, err) : run_here(b, NULL, 0, false, &stopped, err);
+        status = b->how.slurm ? run_on_slurm(b, args, &keeper, &stopped, err)
+                              : run_here(b, NULL, 0, &keeper, false, &stopped, err);
     let_go(&keeper);
     if (status == SK_OK && b->how.slurm && (sk_args_flag(args, "detach") || stopped)) {
         sk_cli_say("Tasks go on by themselves. 'skitter batch status %s' shows how far they are%s", b->out,
@@ -308,6 +319,28 @@ static const char *why_whole(const sk_batch_asked *a)
     return sk_args_int(args, "loop") > 1 ? "--loop" : NULL;
 }
 
+static sk_status prepared(const sk_batch *b, sk_error *err)
+{
+    SK_TRY(sk_batch_set_cancelled(b, false, err));
+    printf("%lld\n", (long long)b->pieces);
+    return SK_OK;
+}
+
+/* A batch that is begun anew must not be somebody's. */
+static sk_status check_free(const char *out, sk_error *err)
+{
+    sk_batch *b = NULL;
+    char *file = sk_path_join(out, SK_BATCH_FOLDER "/batch.json");
+    sk_status status = SK_OK;
+    if (file && sk_file_exists(file))
+        status = sk_batch_open(out, &b, err);
+    if (b)
+        status = hold(b, NULL, err);
+    sk_free(file);
+    sk_batch_close(&b);
+    return status;
+}
+
 static sk_status begin(const sk_args *given, const char *plan, sk_error *err)
 {
     sk_batch_asked a = {0};
@@ -316,6 +349,8 @@ static sk_status begin(const sk_args *given, const char *plan, sk_error *err)
     if (status == SK_OK && !sk_args_text(a.args, "out"))
         status = sk_fail(err, SK_ERR_ARG,
                          "a batch needs a folder for its results: --out DIR, or 'out: DIR' in its plan");
+    if (status == SK_OK && sk_args_flag(given, "restart"))
+        status = check_free(sk_args_text(a.args, "out"), err);
     if (status == SK_OK) {
         const bool dry = sk_args_flag(given, "dry-run") > 0;
         const sk_batch_wish wish = {.out = sk_args_text(a.args, "out"),
@@ -333,7 +368,7 @@ static sk_status begin(const sk_args *given, const char *plan, sk_error *err)
         if (status == SK_OK && dry)
             status = list_pieces(b, err);
         else if (status == SK_OK && sk_args_flag(given, "prepare"))
-            printf("%lld\n", (long long)b->pieces);
+            status = prepared(b, err);
         else if (status == SK_OK)
             status = run_batch(b, a.args, err);
     }
@@ -415,7 +450,7 @@ static sk_status merge(sk_batch *b, const sk_args *args, sk_error *err)
     }
     (void)sk_cli_interrupted();
     if (status == SK_OK)
-        status = run_here(b, merges, n, true, &stopped, err);
+        status = run_here(b, merges, n, NULL, true, &stopped, err);
     if (status == SK_OK)
         status = judge(b, stopped, sk_args_flag(args, "json") > 0, err);
     sk_free(merges);
@@ -464,12 +499,16 @@ static sk_status work(sk_batch *b, const sk_args *args, sk_error *err)
                                      &count, err);
     else
         status = sk_fail(err, SK_ERR_ARG, "work: which pieces? --pieces 0-9");
+    if (status == SK_OK && sk_batch_is_cancelled(b))
+        status = sk_fail(
+            err, SK_ERR_CANCELLED,
+            "%s: was cancelled; 'skitter batch' with its plan takes that back, also with --prepare", b->out);
     if (status == SK_OK && chdir(b->folder) != 0)
         status =
             sk_fail(err, SK_ERR_IO, "%s: the folder that the batch was begun in is not there", b->folder);
     (void)sk_cli_interrupted();
     if (status == SK_OK)
-        status = run_here(b, pieces, count, true, &stopped, err);
+        status = run_here(b, pieces, count, NULL, false, &stopped, err);
     for (int64_t i = 0; status == SK_OK && i < count; i++) {
         sk_batch_done done;
         if (!sk_batch_done_read(b, pieces[i], &done))

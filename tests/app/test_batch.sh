@@ -54,7 +54,8 @@ test_failures() {
         fail "$(cat failing/summary.csv)" || return
     run batch status failing && expect_in "failed   attempt 2" "$out" || return
     cp v/b.mp4 bad/x.mp4
-    batch --videos bad -o failing --retries 1 -q && expect_code 0 && cmp failing/x/tracks.csv single/b/tracks.csv
+    batch --videos bad -o failing --retries 1 -q && expect_code 0 && cmp failing/x/tracks.csv single/b/tracks.csv || return
+    run batch status failing && expect_in "done     attempt 3   before: " "$out"
 }
 
 test_cancel_and_pieces() {
@@ -62,6 +63,8 @@ test_cancel_and_pieces() {
     expect_code 0 && [ "$out" = 5 ] || fail "pieces: $out" || return
     run batch work some --pieces 1-2 -q && expect_code 0 && [ -e some/.batch/pieces/0000/0000001.done ] || return
     run batch cancel some && expect_code 0 && run batch status some && expect_in "cancelled" "$out" || return
+    run batch work some --pieces 3,0 -q
+    expect_code 130 && expect_in "was cancelled" "$err" && batch --videos v -o some --split 10 --prepare && expect_code 0 || return
     run batch work some --pieces 3,0 -q && expect_code 0 || return # the last part of its video: that is told as one
     run batch merge some -q && expect_code 0 && same single some
 }
