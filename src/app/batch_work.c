@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LOOK_NS    ((int64_t)2000000000) /* at pieces that others do */
@@ -218,7 +219,9 @@ static sk_status work_on(working *w, sk_error *err)
     for (;;) {
         const int64_t now = sk_clock_ns();
         if (!w->stopping && how->interrupted && how->interrupted(how->context))
-            w->stopping = "interrupted";
+            w->stopping = getenv("SLURM_JOB_ID")
+                              ? "told to end by SLURM: cancelled, preempted, or its time is up"
+                              : "interrupted";
         beat(w, now);
         if (how->waits)
             look_again(w, now);

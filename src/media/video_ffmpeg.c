@@ -395,6 +395,11 @@ sk_status sk_reader_open_video(const char *uri, const sk_source_settings *settin
         goto done;
     }
     SK_TRY_GOTO(open_file(reader, NULL, &reader->decoder, err));
+    /* FFmpeg gives up looking at the beginning, and gives frames all the same, with times that are not those of this video. */
+    if (settings->interrupted && settings->interrupted(settings->interrupted_context)) {
+        status = sk_fail(err, SK_ERR_CANCELLED, "%s: interrupted while it was opened", uri);
+        goto done;
+    }
     reader->start_pts =
         reader->decoder.stream->start_time != AV_NOPTS_VALUE ? reader->decoder.stream->start_time : 0;
     fill_info(reader);
