@@ -101,19 +101,32 @@ static void free_batch(batch *b)
 
 /* --- the threads --- */
 
-static void serve(worker *w, const batch *b)
+/* Nothing of the worker is changed: others look at it. */
+static sk_status serve(const worker *w, const batch *b, sk_error *err)
 {
+    sk_status status = w->status;
     const bool turns = w->consumer->needs & SK_NEEDS_TURNS;
     if (turns)
         pthread_mutex_lock(&w->side->turns);
-    for (int32_t i = 0; i < b->n && w->status == SK_OK; i++) {
+    for (int32_t i = 0; i < b->n && status == SK_OK; i++) {
         const copied *c = &b->frames[i];
         bool lacks = false;
         if (c->entry >= w->consumer->has)
-            w->status = w->consumer->kind->retell(w->consumer, c->entry, &c->frame, &lacks, &w->err);
+            status = w->consumer->kind->retell(w->consumer, c->entry, &c->frame, &lacks, err);
     }
     if (turns)
         pthread_mutex_unlock(&w->side->turns);
+    return status;
+}
+
+/* With the lock. */
+static void note(worker *w, sk_status status, const sk_error *err)
+{
+    if (w->status == SK_OK && status != SK_OK) {
+        w->status = status;
+        w->err = *err;
+    }
+    w->done++;
 }
 
 static void *work(void *context)
@@ -126,10 +139,12 @@ static void *work(void *context)
             pthread_cond_wait(&s->turn, &s->lock);
         if (w->done == s->given)
             break;
+        const batch *b = s->batches[w->done % BATCHES];
         pthread_mutex_unlock(&s->lock);
-        serve(w, s->batches[w->done % BATCHES]);
+        sk_error err = {0};
+        const sk_status status = serve(w, b, &err);
         pthread_mutex_lock(&s->lock);
-        w->done++;
+        note(w, status, &err);
         pthread_cond_broadcast(&s->turn);
     }
     pthread_mutex_unlock(&s->lock);
@@ -187,8 +202,10 @@ static sk_status first_failure(const sk_side_by_side *s, sk_error *err)
 static sk_status hand_over(sk_side_by_side *s, sk_error *err)
 {
     for (int32_t i = 0; i < s->count; i++)
-        if (!s->workers[i].threaded)
-            serve(&s->workers[i], s->batches[s->given % BATCHES]);
+        if (!s->workers[i].threaded) {
+            sk_error own = {0};
+            note(&s->workers[i], serve(&s->workers[i], s->batches[s->given % BATCHES], &own), &own);
+        }
     pthread_mutex_lock(&s->lock);
     s->given++;
     pthread_cond_broadcast(&s->turn);
