@@ -18,7 +18,7 @@ struct cpu_conv_u8 {
     const float *scales; /* of the weights, one or one an output channel */
     int64_t n_scales;
     double in_scale;
-    bool floats; /* the output is f32, without activation */
+    bool floats; /* the output is f32 */
     double out_scale;
     float *scale, *bias;          /* of each output channel, for the kernel */
     uint8_t first_fill;           /* first: bytes of a window's row */
@@ -76,7 +76,8 @@ static bool settle(const cpu_plan *plan, const sk_node *node, const sk_act_f32 *
         if (residual->map < 0 || u->floats)
             return false;
     }
-    return u->floats ? act->kind == 0 : settle_finish(u, act, residual ? (double)residual->scale : 0.0);
+    return u->floats ? act->kind == 0 || (!transposed && sk_act_f32_known(act->kind))
+                     : settle_finish(u, act, residual ? (double)residual->scale : 0.0);
 }
 
 sk_status cpu_conv_to_u8(cpu_plan *plan, const sk_node *node, cpu_conv *c, bool *done, sk_error *err)
@@ -242,7 +243,27 @@ void cpu_conv_apply_u8(cpu_conv *c)
 
 /* --- running --- */
 
-static void run_rows(const cpu_conv *c, sk_conv_u8c16_fn fn, int32_t units, int32_t part, int32_t parts)
+/* Rows [y0, y1) of units [g0, g1); floats get their activation row by row, while they are in the cache. */
+static void run_units(const cpu_conv *c, const cpu_frame *frame, sk_conv_u8c16_fn fn, const sk_conv_u8c16 *p,
+                      int32_t g0, int32_t g1, int32_t y0, int32_t y1)
+{
+    if (p->out || !c->act.kind) {
+        fn(p, g0, g1, y0, y1);
+        return;
+    }
+    const int32_t width = c->choice.form == CPU_CONV_DEPTHWISE ? 1 : p->width;
+    const int32_t last = g1 * width < p->out_blocks ? g1 * width : p->out_blocks;
+    for (int32_t y = y0; y < y1; y++) {
+        fn(p, g0, g1, y, y + 1);
+        for (int32_t b = g0 * width; b < last; b++) {
+            float *row = p->out_f32 + b * p->out_plane + y * p->out_row;
+            frame->plan->kernels.unary(row, row, (size_t)p->out_w * SK_BLOCK, &c->act);
+        }
+    }
+}
+
+static void run_rows(const cpu_conv *c, const cpu_frame *frame, sk_conv_u8c16_fn fn, int32_t units,
+                     int32_t part, int32_t parts)
 {
     sk_conv_u8c16 p = c->u8->p;
     const sk_conv_u8c16 *at_first = &c->u8->p;
@@ -261,7 +282,7 @@ static void run_rows(const cpu_conv *c, sk_conv_u8c16_fn fn, int32_t units, int3
         p.out = at_first->out ? at_first->out + n * c->out_image : NULL;
         p.out_f32 = at_first->out ? NULL : at_first->out_f32 + n * c->out_image;
         p.residual = at_first->residual ? at_first->residual + n * c->residual_image : NULL;
-        fn(&p, (int32_t)g0, (int32_t)g1, y, y + rows);
+        run_units(c, frame, fn, &p, (int32_t)g0, (int32_t)g1, y, y + rows);
         at += rows;
     }
 }
@@ -317,7 +338,7 @@ static void run_first(const cpu_conv *c, const cpu_frame *frame, int32_t part, i
         p.in = rows - (ptrdiff_t)y * c->stride_h * u->row_bytes;
         p.out = u->floats ? NULL : u->p.out + n * c->out_image;
         p.out_f32 = u->floats ? u->p.out_f32 + n * c->out_image : NULL;
-        frame->plan->kernels_u8.conv(&p, 0, c->groups, y, y + count);
+        run_units(c, frame, frame->plan->kernels_u8.conv, &p, 0, c->groups, y, y + count);
         at += count;
     }
 }
@@ -328,9 +349,9 @@ void cpu_conv_run_u8(const cpu_conv *c, const cpu_frame *frame, int32_t part, in
     if (c->choice.form == CPU_CONV_FIRST)
         run_first(c, frame, part, parts);
     else if (c->choice.form == CPU_CONV_DEPTHWISE)
-        run_rows(c, k->depthwise, c->u8->p.out_blocks, part, parts);
+        run_rows(c, frame, k->depthwise, c->u8->p.out_blocks, part, parts);
     else
-        run_rows(c, k->conv, c->groups, part, parts);
+        run_rows(c, frame, k->conv, c->groups, part, parts);
 }
 
 /* --- weights --- */
