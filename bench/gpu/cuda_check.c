@@ -6,7 +6,7 @@
 #include "found_check.h"
 #include "sleap_check.h"
 
-#include "engines/tile_cases.h"
+#include "engines/attention_cases.h"
 #include "model_check.h"
 
 #include <string.h>
@@ -30,6 +30,52 @@ static void judge_layer(const char *name, int32_t tile, double d)
     judge(name, gpu_config_at(tile)->name, d, TILE_LIMIT);
 }
 
+static void judge_exact(const char *name, int32_t tile, double d)
+{
+    judge(name, gpu_config_at(tile)->name, d, EXACT_LIMIT);
+}
+
+static void check_attention(bool small)
+{
+    const int before = checked, bad = failed;
+    for (size_t i = 0; i < sizeof attention_cases / sizeof attention_cases[0]; i++) {
+        attention_case c = attention_cases[i];
+        int steps, attending;
+        char what[96];
+        if (small && c.batch > 3)
+            c.batch = 3;
+        snprintf(what, sizeof what, "%d heads of %d and %d, %d areas of %dx%d, k %d, batch %d", c.heads, c.kd,
+                 c.hd, c.areas, c.h, c.w, c.k, c.batch);
+        const double d = try_attention(&c, false, &steps, &attending);
+        judge(what, attending == 1 ? "attention" : "something else", attending == 1 ? d : INFINITY,
+              TILE_LIMIT);
+    }
+    printf("attention: %d shapes, %d bad\n", checked - before, failed - bad);
+}
+
+/* Depthwise convolutions of every size there is a kernel for, few and many pixels, odd sizes. */
+static void check_depthwise(bool small)
+{
+    static const layer some[] = {{64, 64, 3, 1, 20, 20, 0, SK_UNARY_SILU, 64},
+                                 {64, 64, 3, 1, 83, 82, 1, SK_UNARY_SILU, 64},
+                                 {64, 64, 3, 1, 33, 31, 0, 0, 64},
+                                 {24, 24, 5, 1, 21, 22, 0, SK_UNARY_SILU, 24},
+                                 {128, 128, 5, 1, 41, 80, 1, 0, 128},
+                                 {40, 40, 7, 1, 19, 21, 0, SK_UNARY_SILU, 40},
+                                 {128, 128, 7, 1, 40, 40, 0, 0, 128},
+                                 {128, 128, 3, 1, 80, 80, 1, SK_UNARY_SILU, 128},
+                                 {32, 32, 7, 2, 17, 18, 0, SK_UNARY_SILU, 32}};
+    const int before = checked, bad = failed;
+    for (size_t i = 0; i < sizeof some / sizeof some[0]; i++) {
+        char what[64];
+        snprintf(what, sizeof what, "%d channels, %dx%d, %dx%d", some[i].cin, some[i].k, some[i].k, some[i].h,
+                 some[i].w);
+        judge(what, "depthwise", whole_distance(&some[i], small ? 1 : 5, SK_PRECISION_F16), TILE_LIMIT);
+        judge(what, "depthwise, f32", whole_distance(&some[i], 1, SK_PRECISION_F32), EXACT_LIMIT);
+    }
+    printf("depthwise: %d shapes, %d bad\n", checked - before, failed - bad);
+}
+
 static void check_layers(bool small)
 {
     for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {
@@ -38,6 +84,7 @@ static void check_layers(bool small)
         l.w = small ? 13 : l.w;
         check_layer(&l, small ? 1 : 3, SK_PRECISION_F16, judge_layer);
         check_layer(&l, small ? 1 : 3, SK_PRECISION_TF32, judge_layer);
+        check_layer(&l, small ? 1 : 3, SK_PRECISION_F32, judge_exact);
     }
     printf("tiles: %d (layer, tile) pairs, %d bad, worst ||d||/||ref|| %.2e\n", checked, failed, worst);
 }
@@ -185,6 +232,8 @@ int main(int argc, char **argv)
         return check_sleap(argc > 2 && strcmp(argv[2], "small") == 0);
     if (strcmp(what, "small") == 0) { /* for tools that make everything a hundred times slower */
         check_layers(true);
+        check_attention(true);
+        check_depthwise(true);
         check_mixed(SK_PRECISION_F16, SK_INPUT_U8_HWC, 1, 64);
         check_mixed(SK_PRECISION_TF32, SK_INPUT_U8_HWC, 1, 64);
         check_found(&checked, &failed, true);
@@ -193,6 +242,8 @@ int main(int argc, char **argv)
         return failed != 0;
     }
     check_layers(false);
+    check_attention(false);
+    check_depthwise(false);
     check_mixed(SK_PRECISION_F16, SK_INPUT_TENSOR, 2, 128);
     check_mixed(SK_PRECISION_F16, SK_INPUT_U8_HWC, 1, 128);
     check_mixed(SK_PRECISION_F16, SK_INPUT_U8_HWC, 3, 160);

@@ -385,12 +385,12 @@ static float finish(float sum, const void *residual, int64_t at, int32_t type, i
 }
 
 /* What tensor cores see of a float: 10 bits of mantissa, rounded. */
-static float tensor_load(const void *p, int64_t i, int32_t type)
+static float tensor_load(const void *p, int64_t i, int32_t type, int32_t floats)
 {
     float v = gpu_load(p, i, type);
     uint32_t bits;
     memcpy(&bits, &v, sizeof bits);
-    if (type == GPU_F32 && (bits >> 23 & 255) != 255)
+    if (floats == GPU_TF32 && (bits >> 23 & 255) != 255)
         bits = (bits + 0x1000) & ~(uint32_t)0x1fff;
     memcpy(&v, &bits, sizeof bits);
     return v;
@@ -403,7 +403,7 @@ static void conv(const gpu_launch *launch)
     const gpu_config *c = launch->config;
     const int32_t point = c->kind == GPU_CONFIG_POINTWISE, halo = c->kind == GPU_CONFIG_HALO;
     const int32_t taps = point ? 1 : 9, cin = halo ? a->blocks * c->cb : a->c8 * 8, span = 8 * c->group;
-    const int32_t rows = launch->grid[1] * c->bn, type = c->tf32 ? GPU_F32 : GPU_F16;
+    const int32_t rows = launch->grid[1] * c->bn, type = c->floats ? GPU_F32 : GPU_F16;
     const int64_t depth = halo ? a->kpad : (int64_t)a->nk * c->bk;
     for (int32_t m = 0; m < a->m; m++) {
         const int32_t ox = m % a->ow, oy = m / a->ow % a->oh, n = m / a->ow / a->oh;
@@ -422,12 +422,18 @@ static void conv(const gpu_launch *launch)
                 if (y < 0 || y >= a->h || x < 0 || x >= a->w)
                     continue;
                 for (int32_t i = 0; i < a->c8 * 8 && t * cin + i < depth; i++)
-                    sum += tensor_load(a->p[1], (((int64_t)n * a->h + y) * a->w + x) * a->ldi + i, type) *
+                    sum += tensor_load(a->p[1], (((int64_t)n * a->h + y) * a->w + x) * a->ldi + i, type,
+                                       c->floats) *
                            gpu_load(a->p[2], (int64_t)p * a->kpad + t * cin + i, type);
             }
-            gpu_store(
-                a->p[0], (int64_t)m * a->ldo + co, type,
-                finish(sum, a->p[4], (int64_t)m * a->ldr + co, type, a->residual_before, a->act, a->alpha));
+            const int64_t beside =
+                a->residual_half ? ((int64_t)(m / a->ow / 2) * (a->ow / 2)) + m % a->ow / 2 : m;
+            sum = finish(sum, a->p[4], beside * a->ldr + co, type, a->residual_before, a->act, a->alpha);
+            if (a->plane == 0)
+                gpu_store(a->p[0], (int64_t)m * a->ldo + co, type, sum);
+            else if (co < a->cout)
+                ((float *)a->p[0])[((int64_t)(m / a->plane) * a->cout + co) * a->plane + m % a->plane] =
+                    type == GPU_F16 ? halves[sk_f32_to_f16(sum)] : sum;
         }
     }
 }
@@ -445,9 +451,9 @@ static void first(const gpu_first_args *a, int32_t cout)
                 const int32_t y = oy * 2 + r - a->pad_y, x = ox * 2 + pixel - a->pad_x;
                 if (y < 0 || y >= a->h || x < 0 || x >= a->w)
                     continue;
-                const int64_t at = ((n * a->h + y) * a->w + x) * 4 + ch;
-                const float v = a->gain != 0 ? (float)((const uint8_t *)a->p[1])[at] * a->gain
-                                             : gpu_half_load(a->p[1], at);
+                const int64_t at = ((n * a->h + y) * a->w + x) * (a->pixel_bytes == 3 ? 3 : 4) + ch;
+                const float v = a->pixel_bytes < 8 ? (float)((const uint8_t *)a->p[1])[at] * a->gain
+                                                   : gpu_half_load(a->p[1], at);
                 sum +=
                     v * gpu_half_load(
                             a->p[2],

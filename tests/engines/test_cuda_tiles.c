@@ -14,6 +14,13 @@ static void judge(const char *what, int32_t tile, double d)
     used[tile]++;
 }
 
+static void judge_exact(const char *what, int32_t tile, double d)
+{
+    if (!(d < EXACT_LIMIT))
+        fail_msg("%s by %s: %.2e", what, gpu_config_at(tile)->name, d);
+    used[tile]++;
+}
+
 /* Every tile computes every layer it says it fits; and there is none that fits nothing. */
 static void test_every_tile(void **state)
 {
@@ -25,6 +32,7 @@ static void test_every_tile(void **state)
         l.w = 5;
         check_layer(&l, 1, SK_PRECISION_F16, judge);
         check_layer(&l, 1, SK_PRECISION_TF32, judge);
+        check_layer(&l, 1, SK_PRECISION_F32, judge_exact);
     }
     for (int32_t i = 0; i < gpu_config_count(); i++)
         if (!used[i])
@@ -42,7 +50,7 @@ static void test_rows(void **state)
         assert_true(strlen(c->name) < 48);
         for (int32_t k = 0; k < i; k++)
             assert_string_not_equal(c->name, gpu_config_at(k)->name);
-        const int32_t k_bytes = c->bk * (c->tf32 ? 4 : 2), warps = c->threads / 32;
+        const int32_t k_bytes = c->bk * (c->floats ? 4 : 2), warps = c->threads / 32;
         assert_true(c->threads % 32 == 0 && c->threads <= 1024);
         assert_true(k_bytes == 32 || k_bytes == 64 || k_bytes == 128);
         assert_true(c->bn % (8 * c->group) == 0 && c->split >= 1 && c->bm % c->split == 0);
@@ -57,10 +65,11 @@ static void test_rows(void **state)
 static void test_names(void **state)
 {
     (void)state;
-    static const char *const some[] = {"ig1_16x32x64_w16x32_k4_s6_c1",     "ig3_16x64x64_w16x32_k2_s6_c4",
-                                       "halo_8x16_c16_n32_w32x32_s2",      "wg1_128x64_g2_s3",
-                                       "wghalo_16x20_c64_n64_g5_s1_b1",    "wghalo_16x20_c64_n64_g5_s1_b2",
-                                       "tf32_3_128x128x64_w64x32_k1_s3_c1"};
+    static const char *const some[] = {
+        "ig1_16x32x64_w16x32_k4_s6_c1",      "ig3_16x64x64_w16x32_k2_s6_c4",
+        "halo_8x16_c16_n32_w32x32_s2",       "wg1_128x64_g2_s3",
+        "wghalo_16x20_c64_n64_g5_s1_b1",     "wghalo_16x20_c64_n64_g5_s1_b2",
+        "tf32_3_128x128x64_w64x32_k1_s3_c1", "f32_1_128x128x64_w64x32_k1_s3_c1"};
     for (size_t i = 0; i < sizeof some / sizeof some[0]; i++) {
         int32_t found = 0;
         for (int32_t k = 0; k < gpu_config_count(); k++)

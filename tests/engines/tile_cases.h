@@ -91,11 +91,12 @@ static sk_graph *layer_graph(const layer *l)
     return g;
 }
 
-#define TILE_LIMIT 2e-3 /* of ||d|| / ||ref|| */
+#define TILE_LIMIT  2e-3 /* of ||d|| / ||ref|| */
+#define EXACT_LIMIT 2e-6 /* f32 */
 typedef void judge_tile(const char *layer, int32_t tile, double distance);
 
 /* Every tile that fits the one convolution of this graph, each into memory full of NaN. */
-static void check_layer(const layer *l, int batch, sk_precision precision, judge_tile *judge)
+static inline void check_layer(const layer *l, int batch, sk_precision precision, judge_tile *judge)
 {
     sk_graph *g = layer_graph(l), *fixed = NULL;
     sk_error err = {0};
@@ -162,6 +163,34 @@ static void check_layer(const layer *l, int batch, sk_precision precision, judge
     free(x);
     sk_graph_close(&fixed);
     sk_graph_close(&g);
+}
+
+/* The same for a layer that is no tile's, as the engine runs it: how far from the reference. */
+static inline double whole_distance(const layer *l, int batch, sk_precision precision)
+{
+    sk_graph *g = layer_graph(l), *fixed = NULL;
+    sk_error err = {0};
+    sk_shape shape = sk_shape_of(4, batch, l->cin, l->h, l->w);
+    float *x = randoms(sk_shape_count(&shape), 1.7f);
+    sk_tensor in = {.dtype = SK_DTYPE_F32, .shape = shape, .data = x}, want = {0}, got;
+    sk_session_settings settings = sk_session_defaults();
+    sk_session *session = NULL;
+    sk_session_input given = {.data = x};
+    settings.precision = precision;
+    strcpy(settings.options, "tune=off");
+    settings.cache_dir = "";
+    if (sk_graph_specialise(g, &shape, 1, &fixed, &err) != SK_OK ||
+        sk_reference_run(fixed, &in, 1, &want, 1, &err) != SK_OK ||
+        sk_session_open(&gpu_engine, g, &shape, 1, &settings, &session, &err) != SK_OK ||
+        sk_session_run(session, &given, 1, &got, 1, &err) != SK_OK)
+        stop(&err);
+    const double d = distance(got.data, want.data, sk_shape_count(&want.shape));
+    sk_session_close(&session);
+    sk_free(want.data);
+    free(x);
+    sk_graph_close(&fixed);
+    sk_graph_close(&g);
+    return d;
 }
 
 static const layer layers[] = {

@@ -35,24 +35,28 @@ typedef struct gpu_conv_args {
     int32_t cout8;             /* output channels rounded up to 8: what is stored */
     int32_t kpad, nk;          /* weights: row length; k tiles */
     int32_t act, residual_before;
+    int32_t residual_half; /* 1x1: the residual has half the rows and columns, each of its pixels for four */
     float alpha;
     int32_t tx, ty, tiles, blocks,
-        buffers; /* halo kernels: tiles across, down, in all; channel blocks; input buffers */
+        buffers;         /* halo kernels: tiles across, down, in all; channel blocks; input buffers */
+    int32_t plane, cout; /* 1x1, plane > 0: not a map is written but f32 [n][cout][plane] */
 } gpu_conv_args;
 
-/* First convolution, 3x3 stride 2 from 4-channel pictures: p = out, in, weights (fragments), bias. */
+/* First convolution, 3x3 stride 2 from pictures of 4 channels, fp16 or bytes, or of 3 bytes: p = out, in, weights
+ * (fragments), bias. */
 typedef struct gpu_first_args {
     void *p[GPU_MAX_POINTERS];
     int32_t n, h, w, oh, ow, pad_y, pad_x, ldo;
+    int32_t pixel_bytes;
     int32_t act;
     float alpha;
     float gain; /* 8-bit input: a pixel's value is byte * gain before the (adapted) weights */
 } gpu_first_args;
 
-/* Depthwise 3x3: p = out, in, weights [9][c], bias, residual. */
+/* Depthwise k x k: p = out, in, weights [k * k][c], bias, residual. */
 typedef struct gpu_depthwise_args {
     void *p[GPU_MAX_POINTERS];
-    int32_t n, h, w, oh, ow, stride, pad_y, pad_x, c8, ldi, ldo, ldr;
+    int32_t n, h, w, oh, ow, k, stride, pad_y, pad_x, c8, ldi, ldo, ldr;
     int32_t act, residual_before, type;
     float alpha;
 } gpu_depthwise_args;
@@ -63,7 +67,7 @@ typedef struct gpu_conv_any_args {
     void *p[GPU_MAX_POINTERS];
     int32_t n, h, w, oh, ow, cin, cout, groups, kh, kw, stride_y, stride_x, dilation_y, dilation_x, pad_y,
         pad_x;
-    int32_t ldi, ldo, ldr, type, act, residual_before;
+    int32_t ldi, ldo, ldr, type, act, residual_before, residual_half;
     float alpha;
 } gpu_conv_any_args;
 
@@ -311,10 +315,12 @@ typedef struct gpu_head_args {
 } gpu_head_args;
 
 /* softmax(scale q^T k) v over the pixels of a map whose channels are [heads * kd of q][of k][heads * hd of v]: p = out,
- * qkv. */
+ * qkv, and where `k`: weights fp16 [k * k][heads * hd] and bias f32 of a depthwise convolution of v, whose result is added. An
+ * image is `areas` ranges of `pixels` pixels, each by itself; n counts these ranges. The convolution sees images of h x w. */
 typedef struct gpu_attention_args {
     void *p[GPU_MAX_POINTERS];
     int32_t n, pixels, heads, kd, hd, ldi, ldo;
+    int32_t areas, h, w, k;
     float scale;
 } gpu_attention_args;
 

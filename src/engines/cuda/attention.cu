@@ -2,79 +2,88 @@
 #include "conv_epilogue.cuh"
 #include "kernels.cuh"
 
+/* softmax(scale q^T k) v without ever writing the scores, and a depthwise convolution of v added to it. 16 queries a warp; keys
+ * come in tiles of 64 through shared memory; maximum and sum run along. WQ warps of a block take different queries. With WK = 1
+ * all of them go through the keys together, two tiles in shared memory. With WK > 1 each of the WK warps has tiles of its own,
+ * all of which it fetches at once; what they found is put together at the end: for few images. A block makes VD of a head's
+ * channels. The convolution (K x K, 0: none) is the work of four warps more, while the others attend. */
+
+enum { KEYS = 64, POSITION_THREADS = 128 };
+
+__host__ __device__ constexpr int row_bytes(int channels) /* a power of two: the swizzle needs it */
+{
+    return channels <= 16 ? 32 : channels <= 32 ? 64 : channels <= 64 ? 128 : 256;
+}
+__host__ __device__ constexpr int stage_bytes(int kd, int vd)
+{
+    return KEYS * (row_bytes(kd) + row_bytes(vd));
+}
+
 __device__ __forceinline__ float power2(float x)
 {
     float y;
     asm("ex2.approx.ftz.f32 %0,%1;" : "=f"(y) : "f"(x));
     return y;
 }
-
-/* softmax(scale q^T k) v without ever writing the scores: 16 queries a warp; keys come in tiles of 64 through shared
- * memory, all of them at once where they fit (`resident` buffers), else two at a time; maximum and sum run along. WQ warps of
- * a block take different queries, WK different tiles of keys (then all must be resident); those are put together at the end.
- * Query and key have 32 channels, values 64. */
-template <int WQ, int WK> __global__ void __launch_bounds__(WQ *WK * 32) attend(const __grid_constant__ gpu_args u, int resident)
+/* Of the T threads that attend, not of the block. */
+template <int T> __device__ __forceinline__ void sync_attending()
 {
-    constexpr int KT = 64, KD = 32, HD = 64, T = WQ * WK * 32, KRB = KD * 2, VRB = HD * 2;
-    constexpr int NS = KT / 8, STAGE = KT * (KRB + VRB);
-    const gpu_attention_args &p = u.attention;
-    extern __shared__ __align__(1024) char shared[];
-    __shared__ float merge_max[WK][WQ * 16], merge_sum[WK][WQ * 16];
-    const uint32_t base = shared_address(shared);
-    const int tid = threadIdx.x, in_warp = tid & 31, warp = tid >> 5, wq = warp % WQ, wk = warp / WQ;
-    const int g = in_warp >> 2, t = in_warp & 3, head = blockIdx.y, n = blockIdx.z;
-    const int q0 = blockIdx.x * WQ * 16 + wq * 16;
-    const __half *in = (const __half *)p.p[1] + (long long)n * p.pixels * p.ldi;
-    const __half *keys = in + p.heads * KD + head * KD, *values = in + 2 * p.heads * KD + head * HD;
-    gpu_chain();
-    auto load_tile = [&](int k0, int stage) {
-        for (int x = tid; x < KT * 12; x += T) {
-            const int r = x / 12, c = x % 12, key = k0 + r;
-            const bool valid = key < p.pixels;
-            if (c < 4)
-                copy16(base + stage * STAGE + r * KRB + ((c ^ swizzle<KRB>(r)) << 4),
-                       valid ? keys + (long long)key * p.ldi + c * 8 : in, valid);
-            else
-                copy16(base + stage * STAGE + KT * KRB + r * VRB + (((c - 4) ^ swizzle<VRB>(r)) << 4),
-                       valid ? values + (long long)key * p.ldi + (c - 4) * 8 : in, valid);
-        }
-        copy_commit();
-    };
-    const int tiles = (p.pixels + KT - 1) / KT;
-    const bool all = tiles <= resident;
-    for (int tile = 0; tile < (all ? tiles : 1); tile++)
-        load_tile(tile * KT, tile);
-    uint32_t q[2][4];
-#pragma unroll
-    for (int s = 0; s < 2; s++)
-#pragma unroll
-        for (int e = 0; e < 4; e++) {
-            const int row = q0 + g + (e & 1) * 8;
-            q[s][e] = row < p.pixels ? *(const uint32_t *)(in + (long long)row * p.ldi + head * KD + s * 16 + (e >> 1) * 8 +
-                                                           t * 2)
-                                     : 0;
-        }
-    float o[8][4], best[2] = {-INFINITY, -INFINITY}, sum[2] = {0, 0};
-#pragma unroll
-    for (int j = 0; j < 8; j++)
-#pragma unroll
-        for (int e = 0; e < 4; e++)
-            o[j][e] = 0;
-    const float scale = p.scale * 1.4426950408889634f;
-    if (all) {
-        copy_wait<0>();
-        __syncthreads();
+    asm volatile("bar.sync 1,%0;" ::"n"(T) : "memory");
+}
+
+/* 64 keys and their values from k0 on into a stage, by T threads. Those beyond the last are zeros. */
+template <int KD, int VD, int T>
+__device__ __forceinline__ void load_keys(const gpu_attention_args &p, uint32_t stage, int thread, const __half *keys,
+                                          const __half *values, int k0)
+{
+    constexpr int KRB = row_bytes(KD), VRB = row_bytes(VD), KC = KD / 8, VC = VD / 8;
+#pragma unroll 4
+    for (int x = thread; x < KEYS * KC; x += T) {
+        const int r = x / KC, c = x % KC;
+        copy16(stage + r * KRB + ((c ^ swizzle<KRB>(r)) << 4), keys + (long long)(k0 + r) * p.ldi + c * 8, k0 + r < p.pixels);
     }
-    for (int tile = wk; tile < tiles; tile += WK) {
-        if (!all && tile + 1 < tiles) {
-            load_tile((tile + 1) * KT, (tile + 1) & 1);
-            copy_wait<1>();
-        } else if (!all) {
-            copy_wait<0>();
+#pragma unroll 4
+    for (int x = thread; x < KEYS * VC; x += T) {
+        const int r = x / VC, c = x % VC;
+        copy16(stage + KEYS * KRB + r * VRB + ((c ^ swizzle<VRB>(r)) << 4), values + (long long)(k0 + r) * p.ldi + c * 8,
+               k0 + r < p.pixels);
+    }
+    copy_commit();
+}
+
+/* What a warp knows of its 16 queries: the layout of mma's sums. */
+template <int KD, int VD> struct queries {
+    static constexpr int KRB = row_bytes(KD), VRB = row_bytes(VD), NS = KEYS / 8;
+    uint32_t q[KD / 16][4];
+    float o[VD / 8][4], best[2], sum[2];
+
+    __device__ __forceinline__ queries(const gpu_attention_args &p, const __half *from, int q0, int g, int t)
+    {
+#pragma unroll
+        for (int s = 0; s < KD / 16; s++)
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                const int row = q0 + g + (e & 1) * 8;
+                q[s][e] = row < p.pixels
+                              ? *(const uint32_t *)(from + (long long)row * p.ldi + s * 16 + (e >> 1) * 8 + t * 2)
+                              : 0;
+            }
+#pragma unroll
+        for (int j = 0; j < VD / 8; j++)
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                o[j][e] = 0;
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            best[h] = -INFINITY;
+            sum[h] = 0;
         }
-        if (!all)
-            __syncthreads();
-        const uint32_t kb = base + (all ? tile : tile & 1) * STAGE, vb = kb + KT * KRB;
+    }
+    /* The 64 keys of a stage, of which `left` are there. */
+    __device__ __forceinline__ void look_at(uint32_t stage, int left, float scale, int in_warp)
+    {
+        const uint32_t kb = stage, vb = stage + KEYS * KRB;
+        const int t = in_warp & 3;
         float s[NS][4];
 #pragma unroll
         for (int j = 0; j < NS; j++)
@@ -84,21 +93,19 @@ template <int WQ, int WK> __global__ void __launch_bounds__(WQ *WK * 32) attend(
 #pragma unroll
         for (int j = 0; j < NS / 2; j++)
 #pragma unroll
-            for (int kk = 0; kk < 2; kk++) {
+            for (int kk = 0; kk < KD / 16; kk++) {
                 const int row = j * 16 + ((in_warp >> 4) << 3) + (in_warp & 7), half = (in_warp >> 3) & 1;
                 uint32_t b[4];
                 load_matrix4(b, kb + row * KRB + (((kk * 2 + half) ^ swizzle<KRB>(row)) << 4));
                 mma(s[2 * j], q[kk], b[0], b[1]);
                 mma(s[2 * j + 1], q[kk], b[2], b[3]);
             }
-        const int first = tile * KT;
         float high[2] = {best[0], best[1]};
 #pragma unroll
         for (int j = 0; j < NS; j++)
 #pragma unroll
             for (int e = 0; e < 4; e++) {
-                const int key = first + j * 8 + t * 2 + (e & 1);
-                s[j][e] = key < p.pixels ? s[j][e] * scale : -INFINITY;
+                s[j][e] = j * 8 + t * 2 + (e & 1) < left ? s[j][e] * scale : -INFINITY;
                 high[e >> 1] = fmaxf(high[e >> 1], s[j][e]);
             }
         float shrink[2];
@@ -106,13 +113,12 @@ template <int WQ, int WK> __global__ void __launch_bounds__(WQ *WK * 32) attend(
         for (int h = 0; h < 2; h++) {
             high[h] = fmaxf(high[h], __shfl_xor_sync(0xffffffff, high[h], 1));
             high[h] = fmaxf(high[h], __shfl_xor_sync(0xffffffff, high[h], 2));
-            /* before the first key of this warp nothing is known: there is nothing to shrink */
-            shrink[h] = high[h] == -INFINITY ? 1.0f : power2(best[h] - high[h]);
+            shrink[h] = power2(best[h] - high[h]); /* there is a key: high is a number */
             best[h] = high[h];
             sum[h] *= shrink[h];
         }
 #pragma unroll
-        for (int j = 0; j < 8; j++)
+        for (int j = 0; j < VD / 8; j++)
 #pragma unroll
             for (int e = 0; e < 4; e++)
                 o[j][e] *= shrink[e >> 1];
@@ -122,7 +128,7 @@ template <int WQ, int WK> __global__ void __launch_bounds__(WQ *WK * 32) attend(
             float v[4];
 #pragma unroll
             for (int e = 0; e < 4; e++) {
-                v[e] = best[e >> 1] == -INFINITY ? 0.0f : power2(s[j][e] - best[e >> 1]);
+                v[e] = power2(s[j][e] - best[e >> 1]);
                 sum[e >> 1] += v[e];
             }
             pr[j][0] = pack_halves(v[0], v[1]);
@@ -133,99 +139,236 @@ template <int WQ, int WK> __global__ void __launch_bounds__(WQ *WK * 32) attend(
             const uint32_t a[4] = {pr[2 * j][0], pr[2 * j][1], pr[2 * j + 1][0], pr[2 * j + 1][1]};
             const int row = j * 16 + (in_warp & 15);
 #pragma unroll
-            for (int c = 0; c < 4; c++) {
+            for (int c = 0; c < VD / 16; c++) {
                 uint32_t b[4];
                 load_matrix4_turned(b, vb + row * VRB + (((c * 2 + (in_warp >> 4)) ^ swizzle<VRB>(row)) << 4));
                 mma(o[2 * c], a, b[0], b[1]);
                 mma(o[2 * c + 1], a, b[2], b[3]);
             }
         }
-        if (!all)
-            __syncthreads();
     }
-    if (WK > 1)
-        __syncthreads(); /* tiles are read by nobody any more: sums go there */
-#pragma unroll
-    for (int h = 0; h < 2; h++) {
-        sum[h] += __shfl_xor_sync(0xffffffff, sum[h], 1);
-        sum[h] += __shfl_xor_sync(0xffffffff, sum[h], 2);
-    }
-    __half *out = (__half *)p.p[0] + (long long)n * p.pixels * p.ldo + head * HD;
-    if constexpr (WK == 1) {
+    __device__ __forceinline__ void finish()
+    {
 #pragma unroll
         for (int h = 0; h < 2; h++) {
-            const int row = q0 + g + h * 8;
-            if (row >= p.pixels)
-                continue;
-            const float factor = 1.0f / sum[h];
-#pragma unroll
-            for (int j = 0; j < 8; j++)
-                *(uint32_t *)(out + (long long)row * p.ldo + j * 8 + t * 2) =
-                    pack_halves(o[j][2 * h] * factor, o[j][2 * h + 1] * factor);
+            sum[h] += __shfl_xor_sync(0xffffffff, sum[h], 1);
+            sum[h] += __shfl_xor_sync(0xffffffff, sum[h], 2);
         }
-        return;
+    }
+};
+
+/* The convolution of VD channels from c0 on for ROWS queries, with its bias, to `to` [ROWS][VD]. Where there is less to do than
+ * threads, rows of the kernel are shared among neighbours. */
+template <int K, int VD, int ROWS>
+__device__ __forceinline__ void find_positions(const gpu_attention_args &p, int thread, int q0, int c0, float *to)
+{
+    constexpr int ITEMS = ROWS * VD / 8, SHARE = ITEMS < POSITION_THREADS ? POSITION_THREADS / ITEMS : 1;
+    const int channels = p.heads * p.hd, part = thread % SHARE, area = blockIdx.z % p.areas;
+    const __half *image = (const __half *)p.p[1] + (long long)(blockIdx.z / p.areas) * p.h * p.w * p.ldi + 2 * p.heads * p.kd + c0;
+    for (int x = thread / SHARE; x < ITEMS; x += POSITION_THREADS / SHARE) {
+        const int row = x / (VD / 8), c = x % (VD / 8) * 8, pixel = area * p.pixels + q0 + row;
+        const int py = pixel / p.w, px = pixel - py * p.w;
+        const __half *weights = (const __half *)p.p[2] + c0 + c;
+        float acc[8];
+#pragma unroll
+        for (int e = 0; e < 8; e++)
+            acc[e] = part == 0 ? __ldg((const float *)p.p[3] + c0 + c + e) : 0.0f;
+#pragma unroll 1
+        for (int r = part; r < K; r += SHARE) {
+            const int y = py + r - K / 2;
+            if (q0 + row >= p.pixels || y < 0 || y >= p.h)
+                continue;
+            uint4 v[K], w[K];
+#pragma unroll
+            for (int s = 0; s < K; s++) {
+                const int at = px + s - K / 2;
+                v[s] = make_uint4(0, 0, 0, 0);
+                if (at >= 0 && at < p.w)
+                    v[s] = *(const uint4 *)(image + (y * p.w + at) * p.ldi + c);
+                w[s] = __ldg((const uint4 *)(weights + (r * K + s) * channels));
+            }
+#pragma unroll
+            for (int s = 0; s < K; s++)
+#pragma unroll
+                for (int e = 0; e < 4; e++) {
+                    const float2 a = __half22float2(((const __half2 *)&v[s])[e]);
+                    const float2 b = __half22float2(((const __half2 *)&w[s])[e]);
+                    acc[2 * e] = fmaf(a.x, b.x, acc[2 * e]);
+                    acc[2 * e + 1] = fmaf(a.y, b.y, acc[2 * e + 1]);
+                }
+        }
+#pragma unroll
+        for (int d = 1; d < SHARE; d *= 2)
+#pragma unroll
+            for (int e = 0; e < 8; e++)
+                acc[e] += __shfl_xor_sync(0xffffffff, acc[e], d);
+        if (part == 0) {
+            *(float4 *)(to + row * VD + c) = make_float4(acc[0], acc[1], acc[2], acc[3]);
+            *(float4 *)(to + row * VD + c + 4) = make_float4(acc[4], acc[5], acc[6], acc[7]);
+        }
+    }
+}
+
+template <int KD, int VD, int WQ, int WK, int K>
+__global__ void __launch_bounds__(WQ *WK * 32 + (K ? POSITION_THREADS : 0), WK > 1 ? 1 : K ? 2 : 4)
+    attend(const __grid_constant__ gpu_args u, int positions_at)
+{
+    constexpr int T = WQ * WK * 32, ALL = T + (K ? POSITION_THREADS : 0), ROWS = WQ * 16, STAGE = stage_bytes(KD, VD);
+    const gpu_attention_args &p = u.attention;
+    extern __shared__ __align__(1024) char shared[];
+    __shared__ float merge_max[WK][ROWS], merge_sum[WK][ROWS];
+    float *const positions = (float *)(shared + positions_at);
+    const int tid = threadIdx.x, in_warp = tid & 31, warp = tid >> 5, wq = warp % WQ, wk = warp / WQ;
+    const int g = in_warp >> 2, t = in_warp & 3, parts = p.hd / VD, head = blockIdx.y / parts;
+    const int c0 = head * p.hd + blockIdx.y % parts * VD; /* of the values and of the result */
+    const __half *in = (const __half *)p.p[1] + (long long)blockIdx.z * p.pixels * p.ldi;
+    const __half *keys = in + (p.heads + head) * KD, *values = in + 2 * p.heads * KD + c0;
+    __half *out = (__half *)p.p[0] + (long long)blockIdx.z * p.pixels * p.ldo + c0;
+    const int tiles = (p.pixels + KEYS - 1) / KEYS, q0 = blockIdx.x * ROWS;
+    gpu_chain();
+    if (K > 0 && tid >= T) {
+        find_positions<K ? K : 1, VD, ROWS>(p, tid - T, q0, c0, positions);
+        __syncthreads();
+        if (WK == 1)
+            return;
+    } else {
+        const uint32_t base = shared_address(shared);
+        const float scale = p.scale * 1.4426950408889634f;
+        if (WK > 1)
+            for (int tile = wk; tile < tiles; tile += WK)
+                load_keys<KD, VD, 32>(p, base + tile * STAGE, in_warp, keys, values, tile * KEYS);
+        else
+            load_keys<KD, VD, T>(p, base, tid, keys, values, 0);
+        queries<KD, VD> own(p, in + head * KD, q0 + wq * 16, g, t);
+        if (WK > 1) {
+            copy_wait<0>();
+            __syncwarp();
+        }
+        for (int tile = wk; tile < tiles; tile += WK) {
+            if (WK == 1) {
+                if (tile + 1 < tiles) {
+                    load_keys<KD, VD, T>(p, base + ((tile + 1) & 1) * STAGE, tid, keys, values, (tile + 1) * KEYS);
+                    copy_wait<1>();
+                } else {
+                    copy_wait<0>();
+                }
+                sync_attending<T>();
+            }
+            own.look_at(base + (WK == 1 ? tile & 1 : tile) * STAGE, p.pixels - tile * KEYS, scale, in_warp);
+            if (WK == 1)
+                sync_attending<T>();
+        }
+        own.finish();
+        if constexpr (WK == 1) {
+            if (K > 0)
+                __syncthreads(); /* positions are there */
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const int row = wq * 16 + g + h * 8;
+                if (q0 + row >= p.pixels)
+                    continue;
+                const float factor = 1.0f / own.sum[h];
+#pragma unroll
+                for (int j = 0; j < VD / 8; j++) {
+                    float2 add = make_float2(0, 0);
+                    if (K > 0)
+                        add = *(const float2 *)(positions + row * VD + j * 8 + t * 2);
+                    *(uint32_t *)(out + (long long)(q0 + row) * p.ldo + j * 8 + t * 2) =
+                        pack_halves(fmaf(own.o[j][2 * h], factor, add.x), fmaf(own.o[j][2 * h + 1], factor, add.y));
+                }
+            }
+            return;
+        }
+        sync_attending<T>(); /* tiles are read by nobody any more: sums go there */
+        float *partial = (float *)shared; /* [WK][ROWS][VD] */
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            const int row = wq * 16 + g + h * 8;
+            if (t == 0) {
+                merge_max[wk][row] = own.best[h];
+                merge_sum[wk][row] = own.sum[h];
+            }
+#pragma unroll
+            for (int j = 0; j < VD / 8; j++)
+                *(float2 *)(partial + (wk * ROWS + row) * VD + j * 8 + t * 2) =
+                    make_float2(own.o[j][2 * h], own.o[j][2 * h + 1]);
+        }
+        __syncthreads();
     }
     /* what the warps with other keys found, relative to the largest maximum */
-    float *partial = (float *)shared; /* [WK][WQ * 16][HD] */
-    static_assert(WK == 1 || WK * WQ * 16 * HD * 4 <= 2 * STAGE, "the sums fit where the tiles were");
-#pragma unroll
-    for (int h = 0; h < 2; h++) {
-        const int row = wq * 16 + g + h * 8;
-        if (t == 0) {
-            merge_max[wk][row] = best[h];
-            merge_sum[wk][row] = sum[h];
-        }
-#pragma unroll
-        for (int j = 0; j < 8; j++)
-            *(float2 *)(partial + ((wk * WQ * 16 + row) * HD) + j * 8 + t * 2) = make_float2(o[j][2 * h], o[j][2 * h + 1]);
-    }
-    __syncthreads();
-    for (int x = tid; x < WQ * 16 * 8; x += T) {
-        const int row = x / 8, c = x % 8 * 8, query = blockIdx.x * WQ * 16 + row;
-        if (query >= p.pixels)
+    const float *partial = (const float *)shared;
+    for (int x = tid; x < ROWS * VD / 4; x += ALL) {
+        const int row = x / (VD / 4), c = x % (VD / 4) * 4;
+        if (q0 + row >= p.pixels)
             continue;
-        float top = -INFINITY, total = 0, v[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+        float top = -INFINITY, total = 0, v[4] = {0, 0, 0, 0};
 #pragma unroll
         for (int k = 0; k < WK; k++)
             top = fmaxf(top, merge_max[k][row]);
 #pragma unroll
         for (int k = 0; k < WK; k++) {
-            const float f = merge_max[k][row] == -INFINITY ? 0.0f : power2(merge_max[k][row] - top);
-            const float *from = partial + (k * WQ * 16 + row) * HD + c;
+            const float f = power2(merge_max[k][row] - top); /* a warp without keys: 0 */
+            const float4 from = *(const float4 *)(partial + (k * ROWS + row) * VD + c);
             total += f * merge_sum[k][row];
-#pragma unroll
-            for (int e = 0; e < 8; e++)
-                v[e] += f * from[e];
+            v[0] += f * from.x;
+            v[1] += f * from.y;
+            v[2] += f * from.z;
+            v[3] += f * from.w;
         }
         const float factor = 1.0f / total;
 #pragma unroll
-        for (int e = 0; e < 8; e++)
-            v[e] *= factor;
-        map_of<__half>::store(out + (long long)query * p.ldo + c, v);
+        for (int e = 0; e < 4; e++)
+            v[e] = fmaf(v[e], factor, K > 0 ? positions[row * VD + c + e] : 0.0f);
+        map_of<__half>::store(out + (long long)(q0 + row) * p.ldo + c, v);
     }
+}
+
+template <int KD, int VD, int WQ, int WK, int K> static cudaError_t start(const gpu_launch *l, int stages, cudaStream_t stream)
+{
+    constexpr int ROWS = WQ * 16;
+    const gpu_attention_args *a = &l->args->attention;
+    const void *function = (const void *)attend<KD, VD, WQ, WK, K>;
+    const int tiles = stages * stage_bytes(KD, VD), sums = WK > 1 ? WK * ROWS * VD * 4 : 0;
+    int at = tiles > sums ? tiles : sums;
+    const int bytes = at + (K ? ROWS * VD * 4 : 0);
+    const cudaError_t e = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (e != cudaSuccess)
+        return e;
+    void *list[] = {(void *)l->args, &at};
+    return gpu_start_list(function, dim3((a->pixels + ROWS - 1) / ROWS, a->heads * (a->hd / VD), a->n),
+                          dim3(WQ * WK * 32 + (K ? POSITION_THREADS : 0)), bytes, list, 1, l->pdl, stream);
+}
+
+template <int KD, int HD, int K> static cudaError_t start_heads(const gpu_launch *l, cudaStream_t stream)
+{
+    enum { FEW = 32, WARPS = 8, REST = 16 * 1024 }; /* channels and warps of a block where images are few */
+    const gpu_attention_args *a = &l->args->attention;
+    int device = 0, most = 0, sms = 0;
+    cudaError_t e = cudaGetDevice(&device);
+    if (e == cudaSuccess)
+        e = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (e == cudaSuccess)
+        e = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+    if (e != cudaSuccess)
+        return e;
+    const int tiles = (a->pixels + KEYS - 1) / KEYS;
+    const long long blocks = (long long)a->n * a->heads * ((a->pixels + 63) / 64);
+    if (blocks < sms && tiles * stage_bytes(KD, FEW) + REST <= most)
+        return start<KD, FEW, 1, WARPS, K>(l, tiles, stream);
+    return start<KD, HD, 4, 1, K>(l, 2, stream);
 }
 
 cudaError_t gpu_start_attention(const gpu_launch *l, cudaStream_t stream)
 {
-    enum { STAGE = 64 * (64 + 128), MOST = 16 };
     const gpu_attention_args *a = &l->args->attention;
-    if (a->kd != 32 || a->hd != 64)
-        return cudaErrorInvalidValue;
-    int device = 0, most = 0;
-    cudaError_t e = cudaGetDevice(&device);
-    if (e == cudaSuccess)
-        e = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    const int tiles = (a->pixels + 63) / 64;
-    const bool fits = tiles <= MOST && tiles * STAGE <= most - 1024;
-    const bool few = fits && tiles >= 2 && (long long)a->n * a->heads * tiles < 132;
-    const int queries = few ? 16 : 64;
-    const void *function = few ? (const void *)attend<1, 4> : (const void *)attend<4, 1>;
-    if (e == cudaSuccess)
-        e = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, most - 1024);
-    if (e != cudaSuccess)
-        return e;
-    int resident = fits && tiles > 2 ? tiles : 2;
-    void *list[] = {(void *)l->args, &resident};
-    return gpu_start_list(function, dim3((a->pixels + queries - 1) / queries, a->heads, a->n), dim3(128), resident * STAGE,
-                          list, 1, l->pdl, stream);
+    if (a->kd == 32 && a->hd == 64)
+        return a->k == 0 ? start_heads<32, 64, 0>(l, stream) : a->k == 3 ? start_heads<32, 64, 3>(l, stream)
+                                                                       : cudaErrorInvalidValue;
+    if (a->kd == 32 && a->hd == 32)
+        return a->k == 0 ? start_heads<32, 32, 0>(l, stream) : a->k == 7 ? start_heads<32, 32, 7>(l, stream)
+                                                                       : cudaErrorInvalidValue;
+    if (a->kd == 48 && a->hd == 96)
+        return a->k == 0 ? start_heads<48, 96, 0>(l, stream) : a->k == 3 ? start_heads<48, 96, 3>(l, stream)
+                                                                       : cudaErrorInvalidValue;
+    return cudaErrorInvalidValue;
 }

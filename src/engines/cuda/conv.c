@@ -77,15 +77,20 @@ static const float *constant_floats(const gpu_plan *plan, sk_value v)
     return v == SK_VALUE_NONE ? NULL : sk_value_tensor(plan->graph, v).data;
 }
 
-/* Bias in f32, zero beyond the channels, long enough for the widest tile. */
+/* Zero beyond the channels, long enough for the widest tile. */
+sk_status gpu_add_bias(gpu_plan *plan, sk_value v, int64_t channels, gpu_ref *ref, sk_error *err)
+{
+    const float *bias = constant_floats(plan, v);
+    void *data;
+    SK_TRY(gpu_add_weights(plan, ((size_t)channels + 256) * sizeof(float), &data, ref, err));
+    if (bias)
+        memcpy(data, bias, (size_t)channels * sizeof(float));
+    return SK_OK;
+}
+
 static sk_status add_bias(gpu_plan *plan, const conv_shape *s, gpu_ref *ref, sk_error *err)
 {
-    const float *bias = constant_floats(plan, s->bias);
-    void *data;
-    SK_TRY(gpu_add_weights(plan, ((size_t)s->cout + 256) * sizeof(float), &data, ref, err));
-    if (bias)
-        memcpy(data, bias, (size_t)s->cout * sizeof(float));
-    return SK_OK;
+    return gpu_add_bias(plan, s->bias, s->cout, ref, err);
 }
 
 /* Common to all convolution steps: output, input, residual. */
@@ -129,7 +134,7 @@ static void pack_first(const conv_shape *s, const float *w, float factor, uint16
 static sk_status build_first(gpu_plan *plan, const sk_node *node, const conv_shape *s, sk_error *err)
 {
     const gpu_value *x = &plan->values[s->x];
-    const bool bytes = x->picture_bytes;
+    const bool bytes = x->picture_bytes < 8;
     gpu_step *step;
     gpu_ref weights, bias;
     void *data;
@@ -149,6 +154,7 @@ static sk_status build_first(gpu_plan *plan, const sk_node *node, const conv_sha
                                         .pad_y = s->window.pad[0],
                                         .pad_x = s->window.pad[1],
                                         .ldo = gpu_map_pitch(plan, s->y),
+                                        .pixel_bytes = x->picture_bytes,
                                         .act = s->act,
                                         .alpha = s->alpha,
                                         .gain = bytes ? 1.0f / 256.0f : 0.0f};
@@ -167,25 +173,33 @@ static sk_status build_first(gpu_plan *plan, const sk_node *node, const conv_sha
 static bool is_depthwise(const gpu_plan *plan, const conv_shape *s)
 {
     (void)plan;
-    return s->groups == s->cin && s->cin == s->cout && s->kh == 3 && s->kw == 3 && s->cin % 8 == 0 &&
+    return s->groups == s->cin && s->cin == s->cout && s->kh == s->kw && s->kh <= 7 && s->cin % 8 == 0 &&
            s->window.stride[0] == s->window.stride[1] && s->window.dilation[0] == 1 &&
            s->window.dilation[1] == 1;
 }
 
+sk_status gpu_add_depthwise_weights(gpu_plan *plan, sk_value v, gpu_ref *ref, sk_error *err)
+{
+    const float *w = constant_floats(plan, v);
+    const sk_shape *shape = gpu_shape(plan, v);
+    const int64_t channels = shape->dim[0], taps = shape->dim[2] * shape->dim[3];
+    void *data;
+    SK_TRY(gpu_add_weights(plan, (size_t)(taps * channels) * gpu_type_bytes(plan), &data, ref, err));
+    for (int64_t k = 0; k < taps; k++)
+        for (int64_t c = 0; c < channels; c++) {
+            if (plan->type == GPU_F16)
+                ((uint16_t *)data)[k * channels + c] = sk_f32_to_f16(w[c * taps + k]);
+            else
+                ((float *)data)[k * channels + c] = w[c * taps + k];
+        }
+    return SK_OK;
+}
+
 static sk_status build_depthwise(gpu_plan *plan, const sk_node *node, const conv_shape *s, sk_error *err)
 {
-    const float *w = constant_floats(plan, s->weights);
     gpu_step *step;
     gpu_ref weights, bias;
-    void *data;
-    SK_TRY(gpu_add_weights(plan, (size_t)9 * (size_t)s->cin * gpu_type_bytes(plan), &data, &weights, err));
-    for (int k = 0; k < 9; k++)
-        for (int c = 0; c < s->cin; c++) {
-            if (plan->type == GPU_F16)
-                ((uint16_t *)data)[k * s->cin + c] = sk_f32_to_f16(w[c * 9 + k]);
-            else
-                ((float *)data)[k * s->cin + c] = w[c * 9 + k];
-        }
+    SK_TRY(gpu_add_depthwise_weights(plan, s->weights, &weights, err));
     SK_TRY(add_bias(plan, s, &bias, err));
     SK_TRY(gpu_add_step(plan, GPU_DEPTHWISE, node, &step, err));
     SK_TRY(set_maps(plan, step, s, err));
@@ -195,6 +209,7 @@ static sk_status build_depthwise(gpu_plan *plan, const sk_node *node, const conv
                              .w = s->w,
                              .oh = s->oh,
                              .ow = s->ow,
+                             .k = s->kh,
                              .stride = s->window.stride[0],
                              .pad_y = s->window.pad[0],
                              .pad_x = s->window.pad[1],
@@ -212,24 +227,34 @@ static sk_status build_depthwise(gpu_plan *plan, const sk_node *node, const conv
     return SK_OK;
 }
 
-/* --- tensor cores --- */
+/* Is its residual one of half the size (upsample.c)? */
+static bool has_half(const gpu_plan *plan, const conv_shape *s)
+{
+    return s->residual != SK_VALUE_NONE && gpu_shape(plan, s->residual)->dim[2] != s->oh;
+}
 
-static bool on_tensor_cores(const gpu_plan *plan, const conv_shape *s)
+/* --- tiles --- */
+
+static bool is_small(const gpu_plan *plan, const conv_shape *s)
+{
+    const int64_t limit = INT32_MAX;
+    return (int64_t)s->n * s->h * s->w * gpu_map_pitch(plan, s->x) < limit &&
+           (int64_t)s->n * s->oh * s->ow * gpu_map_pitch(plan, s->y) < limit;
+}
+
+static bool by_tiles(const gpu_plan *plan, const conv_shape *s)
 {
     const sk_window *w = &s->window;
-    const int64_t limit = INT32_MAX;
     const bool point = s->kh == 1 && s->kw == 1 && w->stride[0] == 1 && w->stride[1] == 1 && s->h == s->oh &&
                        s->w == s->ow && w->pad[0] == 0 && w->pad[1] == 0;
     const bool three = s->kh == 3 && s->kw == 3 && w->dilation[0] == 1 && w->dilation[1] == 1 &&
                        w->stride[0] == w->stride[1] && (w->stride[0] == 1 || w->stride[0] == 2) &&
                        w->pad[0] <= 1 && w->pad[1] <= 1 && w->pad[0] >= 0 && w->pad[1] >= 0;
-    return gpu_on_tensor_cores(plan) && s->groups == 1 && (point || three) &&
-           (int64_t)s->n * s->h * s->w * gpu_map_pitch(plan, s->x) < limit &&
-           (int64_t)s->n * s->oh * s->ow * gpu_map_pitch(plan, s->y) < limit;
+    return gpu_by_tiles(plan) && s->groups == 1 && (point || three) && is_small(plan, s);
 }
 
-static sk_status build_tensor(gpu_plan *plan, const sk_node *node, const conv_shape *s, bool *done,
-                              sk_error *err)
+static sk_status build_tile(gpu_plan *plan, const sk_node *node, const conv_shape *s, bool *done,
+                            sk_error *err)
 {
     gpu_step *step;
     gpu_ref bias;
@@ -254,11 +279,33 @@ static sk_status build_tensor(gpu_plan *plan, const sk_node *node, const conv_sh
                         .cout8 = gpu_round8(s->cout),
                         .act = s->act,
                         .residual_before = node->a.conv.residual_before_act,
+                        .residual_half = has_half(plan, s),
                         .alpha = s->alpha};
     describe(step, s, "conv");
     *done = gpu_config_guess(plan, step) >= 0;
     if (!*done)
         plan->n_steps--; /* no tile fits: the slow kernel takes it */
+    return SK_OK;
+}
+
+sk_status gpu_build_planes(gpu_plan *plan, const sk_node *node, sk_error *err)
+{
+    conv_shape s;
+    bool done;
+    read_shape(plan, node, &s);
+    SK_TRY(gpu_need_map(plan, s.x, err));
+    if (!by_tiles(plan, &s)) { /* too large: a map, made dense where it is brought down */
+        plan->values[s.y].map = true;
+        return gpu_build_conv(plan, node, &done, err);
+    }
+    SK_TRY(gpu_make_dense(plan, s.y, err));
+    SK_TRY(build_tile(plan, node, &s, &done, err));
+    if (!done)
+        return sk_fail(err, SK_ERR_INTERNAL, "%s: no tile for a pointwise convolution", plan->node_name);
+    gpu_step *step = &plan->steps[plan->n_steps - 1];
+    step->refs[0] = (gpu_ref){.buffer = plan->values[s.y].dense};
+    step->args.conv.plane = s.oh * s.ow;
+    step->args.conv.cout = s.cout;
     return SK_OK;
 }
 
@@ -304,6 +351,7 @@ static sk_status build_any(gpu_plan *plan, const sk_node *node, const conv_shape
                             .type = plan->type,
                             .act = s->act,
                             .residual_before = node->a.conv.residual_before_act,
+                            .residual_half = has_half(plan, s),
                             .alpha = s->alpha};
     step->refs[2] = weights;
     step->refs[3] = bias;
@@ -359,8 +407,8 @@ sk_status gpu_build_conv(gpu_plan *plan, const sk_node *node, bool *done, sk_err
     if (is_depthwise(plan, &s)) {
         SK_TRY(build_depthwise(plan, node, &s, err));
         built = true;
-    } else if (on_tensor_cores(plan, &s)) {
-        SK_TRY(build_tensor(plan, node, &s, &built, err));
+    } else if (by_tiles(plan, &s)) {
+        SK_TRY(build_tile(plan, node, &s, &built, err));
     }
     if (!built)
         SK_TRY(build_any(plan, node, &s, err));

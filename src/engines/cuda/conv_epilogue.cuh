@@ -100,16 +100,40 @@ template <class E, int N> __device__ __forceinline__ void activate(float (&v)[N]
         each([](float x) { return map_of<E>::sigmoid(x); });
 }
 
+/* N channels (2, 4 or 8) of a pixel from c on to planes of floats, rounded as a map has them: neighbours in a warp are
+ * neighbours there. */
+template <class E, int N> __device__ __forceinline__ void store_planes(const gpu_conv_args &p, int pixel, int c, const float (&v)[N])
+{
+    const int image = pixel / p.plane;
+    float *to = (float *)p.p[0] + ((long long)image * p.cout + c) * p.plane + (pixel - image * p.plane);
+#pragma unroll
+    for (int e = 0; e < N; e++)
+        if (c + e < p.cout)
+            to[(long long)e * p.plane] = (float)(E)v[e];
+}
+
+/* The pixel of a map of half the size; rows are even in number, so those of all images may be counted through. */
+__device__ __forceinline__ int half_pixel(int pixel, int width)
+{
+    const int line = pixel / width;
+    return (line >> 1) * (width >> 1) + ((pixel - line * width) >> 1);
+}
+
 /* N channels (2, 4 or 8) of a pixel from c on, bias added: activation, residual, one store. A: the arguments of any
- * convolution, those that never have a residual (RESIDUAL false) without its fields. */
-template <class E, int N, bool RESIDUAL = true, class A>
+ * convolution, those that never have a residual (RESIDUAL false) without its fields. POINT: of 1x1 convolutions, which may
+ * write planes and add what has half the size. */
+template <class E, int N, bool RESIDUAL = true, bool POINT = false, class A>
 __device__ __forceinline__ void store_channels(const A &p, long long pixel, int c, float (&v)[N])
 {
     if constexpr (RESIDUAL) {
         const E *residual = (const E *)p.p[4];
         float r[N];
         if (residual) {
-            map_of<E>::load(residual + pixel * p.ldr + c, r);
+            long long at = pixel;
+            if constexpr (POINT)
+                if (p.residual_half)
+                    at = half_pixel((int)pixel, p.ow);
+            map_of<E>::load(residual + at * p.ldr + c, r);
             if (p.residual_before)
 #pragma unroll
                 for (int e = 0; e < N; e++)
@@ -123,6 +147,11 @@ __device__ __forceinline__ void store_channels(const A &p, long long pixel, int 
     } else {
         activate<E>(v, p.act, p.alpha);
     }
+    if constexpr (POINT)
+        if (p.plane > 0) {
+            store_planes<E>(p, (int)pixel, c, v);
+            return;
+        }
     map_of<E>::store((E *)p.p[0] + pixel * p.ldo + c, v);
 }
 
@@ -164,7 +193,7 @@ __device__ __forceinline__ void store_tile(const gpu_conv_args &p, const LOADER 
                     v[2 * j] = acc[i][gg * G + j][2 * h] + b[2 * j];
                     v[2 * j + 1] = acc[i][gg * G + j][2 * h + 1] + b[2 * j + 1];
                 }
-                store_channels<typename PRODUCT::element, 2 * G>(p, pixel, c, v);
+                store_channels<typename PRODUCT::element, 2 * G, true, LOADER::POINT>(p, pixel, c, v);
             }
     }
 }
@@ -245,7 +274,7 @@ __device__ __forceinline__ void store_sums(const gpu_conv_args &p, const LOADER 
                 add_sums<SPLIT>(sums + (w * BM + r) * LD + c8, z, v);
         const int pixel = tile.pixel(r);
         if (pixel >= 0 && c < p.cout8)
-            store_channels<typename PRODUCT::element, 8>(p, pixel, c, v);
+            store_channels<typename PRODUCT::element, 8, true, LOADER::POINT>(p, pixel, c, v);
     }
     if (SPLIT > 1) /* nobody leaves while others still read his shared memory */
         sync_split<SPLIT>();

@@ -9,7 +9,7 @@
  * cluster share the whole k. Small images have few pixels: splitting k is what keeps the machine busy there. Weights and
  * indices come in before the kernel waits for the one ahead of it.
  *
- * Floats (tf32): BK counts halves all the same: a k step is 2 BK bytes of a row, BK / 2 floats. */
+ * Floats (tf32, f32): BK counts halves all the same: a k step is 2 BK bytes of a row, BK / 2 floats. */
 
 /* Where a row of the implicit matrix begins in the input, and which of its 9 taps lie inside. */
 template <int KS>
@@ -39,7 +39,7 @@ template <class PRODUCT, int BK, int ST, int KS, int SPLIT_> struct gather {
     static constexpr int CH = BK / 8, SA = BM * RB, SS = SA + BN * RB; /* 16-byte pieces of a row; bytes of a stage */
     static constexpr int RS = PRODUCT::THREADS / CH, NA = (BM + RS - 1) / RS, NB = (BN + RS - 1) / RS;
     static constexpr int V = 16 / (int)sizeof(E); /* channels of a piece */
-    static constexpr bool WALKS = false, ALIKE = true;
+    static constexpr bool WALKS = false, ALIKE = true, POINT = KS == 1;
     const gpu_conv_args &p;
     const uint32_t base0;
     const int m0, n0, pieces, row0; /* pieces: of a pixel */

@@ -14,7 +14,7 @@ template <class PRODUCT, int TH, int TW, int CB, int S> struct patch {
     static constexpr int BM = PRODUCT::BM, BN = PRODUCT::BN, SPLIT = 1, TAPS = 9, RB = CB * 2, T = PRODUCT::THREADS;
     static constexpr int CH = CB / 8, HH = (TH - 1) * S + 3, HW = (TW - 1) * S + 3, SA = HH * HW * RB, SBT = BN * RB;
     static constexpr int SH = S == 2 ? 1 : 0;
-    static constexpr bool WALKS = true, ALIKE = false;
+    static constexpr bool WALKS = true, ALIKE = false, POINT = false;
     static_assert(BM == TH * TW, "a row is a pixel");
     const gpu_conv_args &p;
     const uint32_t weights0, patch0;

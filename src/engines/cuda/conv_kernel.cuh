@@ -7,7 +7,7 @@
 #include "conv_halo.cuh"
 #include "conv_product.cuh"
 
-/* Every convolution on the tensor cores: loader x matrix instruction x one epilogue.
+/* Every convolution on the tensor cores, and of floats: loader x matrix instruction x one epilogue.
  *
  * LOADER (conv_gather.cuh, conv_halo.cuh): which tile a block computes, and its way into shared memory, step by step of k. Made
  * before the kernel waits for the one ahead of it, so it may read weights then, and nothing else. begin() starts the first
@@ -57,6 +57,8 @@ __global__ void __launch_bounds__(PRODUCT::THREADS) conv(const __grid_constant__
     (const void *)conv<gather<mma_warps<__half, bm, bn, wm, wn, wk>, bk, st, ks, split>>,
 #define GATHER_TF32(bm, bn, bk, wm, wn, wk, st, ks, split)                                                             \
     (const void *)conv<gather<mma_warps<float, bm, bn, wm, wn, wk>, bk, st, ks, split>>,
+#define GATHER_F32(bm, bn, bk, wm, wn, wk, st, ks, split)                                                              \
+    (const void *)conv<gather<fma_warps<bm, bn, wm, wn, wk>, bk, st, ks, split>>,
 #define GATHER_WGMMA(bm, bn, nwg, st, ks) (const void *)conv<gather<wgmma_groups<bm, bn, nwg>, 64, st, ks, 1>>,
 #define HALO_MMA(th, tw, cb, bn, wm, wn, s)                                                                            \
     (const void *)conv<patch<mma_warps<__half, (th) * (tw), bn, wm, wn, 1>, th, tw, cb, s>>,

@@ -143,6 +143,79 @@ template <class E, int BM_, int BN_, int WM, int WN, int WK_> struct mma_warps {
     }
 };
 
+/* Exact products and sums of floats, one after the other: no tensor cores. A thread has the sums that it would have of mma.sync,
+ * and reads four of k at a time of each of its rows and columns; WK groups of warps have every WK-th such piece each. */
+template <int BM_, int BN_, int WM, int WN, int WK_> struct fma_warps {
+    typedef float element;
+    static constexpr int BM = BM_, BN = BN_, WK = WK_, NWM = BM / WM, NWN = BN / WN, THREADS = NWM * NWN * WK * 32;
+    static constexpr int MI = WM / 16, NI = WN / 8;
+    static constexpr bool WGMMA = false, HERE = true;
+    const int in_warp, wm, wn, wk;
+
+    __device__ __forceinline__ fma_warps()
+        : in_warp(threadIdx.x & 31), wm((threadIdx.x >> 5) % NWM), wn((threadIdx.x >> 5) / NWM % NWN),
+          wk((threadIdx.x >> 5) / (NWM * NWN))
+    {
+    }
+    __device__ __forceinline__ int row(int i) const
+    {
+        return wm * WM + i * 16;
+    }
+    __device__ __forceinline__ int column() const
+    {
+        return wn * WN;
+    }
+    /* a[0]: the thread's first row, the others are multiples of 8 rows on; b, a[1]: its first two rows of weights, likewise. */
+    template <class LOADER> __device__ __forceinline__ thread_places<2> own() const
+    {
+        static_assert(LOADER::ALIKE && LOADER::RB == 128, "eight rows on, the swizzle is the same");
+        const int b = column() + (in_warp & 3) * 2;
+        thread_places<2> o;
+        o.a[0] = LOADER::place(row(0) + (in_warp >> 2), wk);
+        o.b = LOADER::place(b, wk);
+        o.a[1] = LOADER::place(b + 1, wk);
+        keep(o.a[0]);
+        keep(o.a[1]);
+        keep(o.b);
+        return o;
+    }
+    template <class LOADER>
+    __device__ __forceinline__ void run(const LOADER &load, const thread_places<2> &own, float (&acc)[MI][NI][4]) const
+    {
+        constexpr int RB = LOADER::RB;
+        auto read = [](uint32_t at) {
+            float4 v;
+            asm volatile("ld.shared.v4.f32 {%0,%1,%2,%3},[%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "r"(at));
+            return v;
+        };
+#pragma unroll 2
+        for (int piece = 0; piece < RB / 16; piece += WK) {
+            const uint32_t a_at = load.row(own.a[0] ^ (piece << 4), 0, 0, 0);
+            const uint32_t b_at[2] = {load.weights(0) + (own.b ^ (piece << 4)), load.weights(0) + (own.a[1] ^ (piece << 4))};
+            float4 b[NI][2];
+#pragma unroll
+            for (int j = 0; j < NI * 2; j++)
+                b[j / 2][j % 2] = read(b_at[j % 2] + j / 2 * 8 * RB);
+#pragma unroll
+            for (int i = 0; i < MI; i++)
+#pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    const float4 a = read(a_at + (i * 16 + h * 8) * RB);
+#pragma unroll
+                    for (int j = 0; j < NI; j++)
+#pragma unroll
+                        for (int e = 0; e < 2; e++) {
+                            float &sum = acc[i][j][2 * h + e];
+                            sum = fmaf(a.x, b[j][e].x, sum);
+                            sum = fmaf(a.y, b[j][e].y, sum);
+                            sum = fmaf(a.z, b[j][e].z, sum);
+                            sum = fmaf(a.w, b[j][e].w, sum);
+                        }
+                }
+        }
+    }
+};
+
 /* wgmma: NWG groups of four warps, each with all BN channels; the next tap's fragments are fetched while this tap's product
  * runs. */
 template <int BM_, int BN_, int NWG> struct wgmma_groups {

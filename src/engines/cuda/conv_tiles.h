@@ -6,7 +6,7 @@
  * C knows about it, conv_SECTION.cu the kernel: a new row is a new tile, and nothing else names it. A section is a file,
  * so that sections compile side by side.
  *
- * GATHER_MMA, GATHER_TF32 (BM, BN, BK, WM, WN, WK, ST, KS, SPLIT)
+ * GATHER_MMA, GATHER_TF32, GATHER_F32 (BM, BN, BK, WM, WN, WK, ST, KS, SPLIT)
  *   BM pixels x BN channels a block, BK channels (halves; half as many floats) a k step, ST of these in shared memory;
  *   a warp has WM x WN of it, WK groups of warps share a k step; KS: 1x1 or 3x3; SPLIT blocks of a cluster share k
  * GATHER_WGMMA (BM, BN, NWG, ST, KS)          NWG groups of four warps; k steps of 64
@@ -23,7 +23,8 @@
     S(halo, HALO_MMA)                                                                                        \
     S(wgmma, GATHER_WGMMA)                                                                                   \
     S(halo_wgmma, HALO_WGMMA)                                                                                \
-    S(tf32, GATHER_TF32)
+    S(tf32, GATHER_TF32)                                                                                     \
+    S(f32, GATHER_F32)
 
 #define GPU_TILES_igemm1(T)                                                                                  \
     T(16, 32, 64, 16, 32, 4, 6, 1, 1)                                                                        \
@@ -114,6 +115,21 @@
     T(16, 64, 64, 16, 32, 2, 6, 3, 4)                                                                        \
     T(64, 64, 64, 32, 32, 1, 4, 3, 1)                                                                        \
     T(128, 32, 64, 32, 32, 1, 3, 3, 1)                                                                       \
+    T(128, 128, 64, 64, 32, 1, 3, 3, 1)
+
+#define GPU_TILES_f32(T)                                                                                     \
+    T(32, 32, 64, 16, 32, 4, 4, 1, 1)                                                                        \
+    T(64, 16, 64, 32, 16, 2, 4, 1, 1)                                                                        \
+    T(64, 64, 64, 32, 32, 2, 3, 1, 1)                                                                        \
+    T(128, 32, 64, 64, 32, 2, 3, 1, 1)                                                                       \
+    T(128, 64, 64, 64, 32, 1, 3, 1, 1)                                                                       \
+    T(128, 128, 64, 64, 32, 1, 3, 1, 1)                                                                      \
+    T(32, 32, 64, 16, 32, 4, 4, 3, 1)                                                                        \
+    T(32, 64, 64, 32, 32, 4, 4, 3, 4)                                                                        \
+    T(64, 16, 64, 32, 16, 2, 4, 3, 1)                                                                        \
+    T(64, 64, 64, 32, 32, 2, 3, 3, 1)                                                                        \
+    T(128, 32, 64, 64, 32, 2, 3, 3, 1)                                                                       \
+    T(128, 64, 64, 64, 32, 1, 3, 3, 1)                                                                       \
     T(128, 128, 64, 64, 32, 1, 3, 3, 1)
 
 #endif

@@ -67,12 +67,14 @@ int gpu_capture_end(gpu_stream *stream, gpu_graph **out); /* out null: throws it
 int gpu_graph_launch(gpu_graph *graph, gpu_stream *stream);
 void gpu_graph_close(gpu_graph *graph);
 
-/* A tensor-core kernel for convolutions, and for what it can be used. */
+/* A fast kernel for convolutions, and for what it can be used. */
 typedef enum gpu_config_kind {
     GPU_CONFIG_POINTWISE = 1, /* implicit GEMM, 1x1 */
     GPU_CONFIG_3X3,           /* implicit GEMM, 3x3 */
     GPU_CONFIG_HALO           /* 3x3 with the input patch in shared memory */
 } gpu_config_kind;
+
+enum { GPU_TF32 = 1, GPU_EXACT };
 
 typedef struct gpu_config {
     const char *name;
@@ -81,7 +83,7 @@ typedef struct gpu_config {
     int32_t stride, th, tw, cb, buffers;       /* halo */
     int32_t shared_bytes;                      /* implicit GEMM; halo kernels' depend on the layer */
     int32_t wgmma;                             /* 1: needs compute capability 9.0 exactly */
-    int32_t tf32;                              /* 1: maps and weights of floats; 0: of halves */
+    int32_t floats; /* 0: maps and weights of halves; GPU_TF32, GPU_EXACT: of floats, multiplied so */
 } gpu_config;
 
 /* tile_table.c: all there are; none where the device has no kernels for them. */

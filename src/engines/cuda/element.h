@@ -112,7 +112,8 @@ GPU_HD void gpu_conv_any_element(const gpu_conv_any_args *a, int64_t i)
                 sum += gpu_load(a->p[1], at + c, a->type) * row[c];
         }
     }
-    const float residual = a->p[4] ? gpu_load(a->p[4], pixel * a->ldr + co, a->type) : 0.0f;
+    const int64_t beside = a->residual_half ? pixel / a->ow / 2 * (a->ow / 2) + ox / 2 : pixel;
+    const float residual = a->p[4] ? gpu_load(a->p[4], beside * a->ldr + co, a->type) : 0.0f;
     sum = a->residual_before ? gpu_act(sum + residual, a->act, a->alpha)
                              : gpu_act(sum, a->act, a->alpha) + residual;
     gpu_store(a->p[0], pixel * a->ldo + co, a->type, sum);
@@ -170,8 +171,8 @@ GPU_HD void gpu_depthwise_element(const gpu_depthwise_args *a, int64_t i)
     const int32_t ox = (int32_t)(pixel % a->ow), oy = (int32_t)(pixel / a->ow % a->oh);
     const int64_t image = pixel / a->ow / a->oh;
     float sum = ((const float *)a->p[3])[ch];
-    for (int32_t k = 0; k < 9; k++) {
-        const int32_t y = oy * a->stride + k / 3 - a->pad_y, x = ox * a->stride + k % 3 - a->pad_x;
+    for (int32_t k = 0; k < a->k * a->k; k++) {
+        const int32_t y = oy * a->stride + k / a->k - a->pad_y, x = ox * a->stride + k % a->k - a->pad_x;
         if (y >= 0 && y < a->h && x >= 0 && x < a->w)
             sum += gpu_load(a->p[1], ((image * a->h + y) * a->w + x) * a->ldi + ch, a->type) *
                    gpu_load(a->p[2], (int64_t)k * c + ch, a->type);
@@ -474,6 +475,23 @@ GPU_HD void gpu_gather_element(const gpu_gather_args *a, int64_t i)
             *values++ = gpu_load(a->p[2 + k], i * a->ld[k] + c, a->type);
 }
 
+/* What the depthwise convolution of v adds to channel c of a pixel. */
+GPU_HD float gpu_position(const gpu_attention_args *a, int64_t pixel, int32_t c)
+{
+    const int32_t x0 = (int32_t)(pixel % a->w), y0 = (int32_t)(pixel / a->w % a->h),
+                  channels = a->heads * a->hd;
+    const int64_t image = pixel / a->w / a->h;
+    float sum = ((const float *)a->p[3])[c];
+    for (int32_t k = 0; k < a->k * a->k; k++) {
+        const int32_t y = y0 + k / a->k - a->k / 2, x = x0 + k % a->k - a->k / 2;
+        if (y >= 0 && y < a->h && x >= 0 && x < a->w)
+            sum +=
+                gpu_half_load(a->p[1], ((image * a->h + y) * a->w + x) * a->ldi + 2 * a->heads * a->kd + c) *
+                gpu_half_load(a->p[2], (int64_t)k * channels + c);
+    }
+    return sum;
+}
+
 /* One query of one head. Slow: for checking. */
 GPU_HD void gpu_attention_element(const gpu_attention_args *a, int64_t i)
 {
@@ -504,7 +522,8 @@ GPU_HD void gpu_attention_element(const gpu_attention_args *a, int64_t i)
                 v[d] += s * gpu_half_load(a->p[1], (base + k) * a->ldi + voff + d0 + d);
         }
         for (int32_t d = 0; d < 8; d++)
-            gpu_half_store(a->p[0], query * a->ldo + head * a->hd + d0 + d, v[d]);
+            gpu_half_store(a->p[0], query * a->ldo + head * a->hd + d0 + d,
+                           a->k ? v[d] + gpu_position(a, query, head * a->hd + d0 + d) : v[d]);
     }
 }
 

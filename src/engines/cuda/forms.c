@@ -43,7 +43,7 @@ static bool makes_maps(const gpu_plan *plan, size_t index)
             return false;
     switch (node->op) {
     case SK_OP_CONV:
-        return fixed_weights(plan, node) && !gpu_is_fine_head(plan, node) &&
+        return fixed_weights(plan, node) && !gpu_is_fine_head(plan, node) && !gpu_is_plane_head(plan, node) &&
                (gpu_is_map(plan, node->in[0]) || !gpu_conv_is_pointwise(plan, node));
     case SK_OP_CONV_TRANSPOSE:
         return node->a.conv_transpose.groups == 1 && node->a.conv_transpose.window.dilation[0] == 1 &&
@@ -128,6 +128,46 @@ static void place_concat(gpu_plan *plan, const sk_node *node)
     }
 }
 
+/* Does anything from node `first` on, or the caller, look into channels from `c` on of what lies in `root`? */
+static bool is_read_later(const gpu_plan *plan, sk_value root, int32_t c, size_t first)
+{
+    const sk_graph *g = plan->graph;
+    int32_t d;
+    for (int32_t i = 0; i < g->n_outputs; i++)
+        if (root_of(plan, g->outputs[i], &d) == root)
+            return true;
+    for (size_t i = first; i < g->n_nodes; i++)
+        for (int32_t k = 0; g->nodes[i].op != SK_OP_NONE && k < g->nodes[i].n_in; k++) {
+            const sk_value v = g->nodes[i].in[k];
+            if (v != SK_VALUE_NONE && root_of(plan, v, &d) == root &&
+                d + gpu_round8(gpu_shape(plan, v)->dim[1]) > c)
+                return true;
+        }
+    return false;
+}
+
+/* A concatenation of one part of a split and of what was made of the other: that one is written over the other, which nothing
+ * reads any more, and the whole lies where the whole lay. */
+static void place_over(gpu_plan *plan, const sk_node *node)
+{
+    const sk_graph *g = plan->graph;
+    const sk_value whole = node->out[0], made = node->in[node->n_in - 1];
+    int32_t inside;
+    if (node->n_in != 2 || plan->values[whole].parent != SK_VALUE_NONE ||
+        plan->values[made].parent != SK_VALUE_NONE || plan->values[made].input >= 0 ||
+        g->values[made].producer < 0)
+        return;
+    const sk_value root = root_of(plan, node->in[0], &inside);
+    const int32_t first = (int32_t)gpu_shape(plan, node->in[0])->dim[1];
+    if (inside != 0 || root == whole || root == made || root == node->in[0] ||
+        plan->values[root].input >= 0 || first % 8 != 0 ||
+        gpu_shape(plan, root)->dim[1] != gpu_shape(plan, whole)->dim[1] ||
+        is_read_later(plan, root, first, (size_t)g->values[made].producer))
+        return;
+    plan->values[whole].parent = plan->values[made].parent = root;
+    plan->values[made].delta = first;
+}
+
 void gpu_place_values(gpu_plan *plan)
 {
     const sk_graph *g = plan->graph;
@@ -153,8 +193,11 @@ void gpu_place_values(gpu_plan *plan)
             plan->values[node->out[k]].map = true;
         if (node->op == SK_OP_SPLIT)
             place_split(plan, node);
-        else if (node->op == SK_OP_CONCAT)
-            place_concat(plan, node);
+        else if (node->op == SK_OP_CONCAT) {
+            place_over(plan, node);
+            if (plan->values[node->out[0]].parent == SK_VALUE_NONE)
+                place_concat(plan, node);
+        }
     }
 }
 

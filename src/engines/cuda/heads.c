@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Outputs that are 1x1 convolutions of a map, in fp32 (sk_session_settings.fine_outputs): their sums are fp32 anyway, and peaks
- * of maps that were rounded to fp16 get lost where two neighbours become equal. */
+/* Outputs that are 1x1 convolutions of a map, written as the planes of floats they are to be. Those of fine_outputs
+ * (sk_session_settings) by products of floats: their sums are fp32 anyway, and peaks of maps that were rounded to fp16 get lost
+ * where two neighbours become equal. Others by the tiles of all convolutions. */
 
 enum { MOST_CHANNELS = 64, MOST_WEIGHTS = 8192 };
 
@@ -51,9 +52,32 @@ bool gpu_is_fine_head(const gpu_plan *plan, const sk_node *node)
            cout <= MOST_CHANNELS && (cin + 7) / 8 * 8 * cout <= MOST_WEIGHTS && is_end(plan, node->out[0]);
 }
 
+/* Will it be brought down as it is? */
+static bool is_brought_down(const gpu_plan *plan, sk_value v)
+{
+    for (int32_t i = 0; i < plan->graph->n_outputs; i++)
+        if (plan->graph->outputs[i] == v)
+            return !gpu_is_sparse(plan, i) && !gpu_is_looked_at(plan, i) && plan->found.wish.n_levels == 0;
+    return false;
+}
+
+bool gpu_is_plane_head(const gpu_plan *plan, const sk_node *node)
+{
+    return node->op == SK_OP_CONV && gpu_config_count() > 0 && gpu_by_tiles(plan) && node->n_in > 1 &&
+           gpu_is_map(plan, node->in[0]) && plan->values[node->in[0]].input < 0 &&
+           gpu_conv_is_pointwise(plan, node) && act_of(node) >= 0 &&
+           (node->n_in < 4 || node->in[3] == SK_VALUE_NONE) && is_constant(plan, node->in[1]) &&
+           (node->n_in < 3 || node->in[2] == SK_VALUE_NONE || is_constant(plan, node->in[2])) &&
+           is_end(plan, node->out[0]) && is_brought_down(plan, node->out[0]);
+}
+
 sk_status gpu_build_head(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err)
 {
     *done = gpu_is_fine_head(plan, node);
+    if (!*done && !gpu_is_map(plan, node->out[0]) && gpu_is_plane_head(plan, node)) {
+        *done = true;
+        return gpu_build_planes(plan, node, err);
+    }
     if (!*done)
         return SK_OK;
     const sk_shape *x = gpu_shape(plan, node->in[0]), *y = gpu_shape(plan, node->out[0]);

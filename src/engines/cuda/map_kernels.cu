@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernels.cuh"
 
-/* Moving maps 16 bytes a thread: fp16 forms of the simple kernels that networks spend time in. */
+/* Moving maps 16 bytes a thread: fp16 forms of the simple kernels that networks spend time in. Indices are of 32 bits, as
+ * dividing longer ones takes more time than moving; larger maps are left to the simple kernels. */
+
+/* The elements of a thread. */
+#define EACH(i, count) \
+    for (uint32_t i = blockIdx.x * 256 + threadIdx.x; i < (uint32_t)(count); i += gridDim.x * 256)
 
 __global__ void __launch_bounds__(256) resize_nearest(const __grid_constant__ gpu_args u)
 {
     const gpu_resize_args &a = u.resize;
     gpu_chain();
-    const int64_t count = (int64_t)a.n * a.oh * a.ow * a.c8;
     const int32_t *rows = (const int32_t *)a.p[2], *columns = (const int32_t *)a.p[3];
-    for (int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x; i < count; i += (int64_t)gridDim.x * 256) {
-        const int chunk = (int)(i % a.c8);
-        const int64_t pixel = i / a.c8;
-        const int ox = (int)(pixel % a.ow), oy = (int)(pixel / a.ow % a.oh);
-        const int64_t image = pixel / a.ow / a.oh;
-        const int64_t from = (image * a.h + __ldg(rows + 2 * oy)) * a.w + __ldg(columns + 2 * ox);
-        *(uint4 *)((__half *)a.p[0] + pixel * a.ldo + chunk * 8) =
+    EACH (i, a.n * a.oh * a.ow * a.c8) {
+        const uint32_t pixel = i / a.c8, chunk = i - pixel * a.c8, line = pixel / a.ow;
+        const uint32_t ox = pixel - line * a.ow, image = line / a.oh, oy = line - image * a.oh;
+        const int64_t from = ((int64_t)image * a.h + __ldg(rows + 2 * oy)) * a.w + __ldg(columns + 2 * ox);
+        *(uint4 *)((__half *)a.p[0] + (int64_t)pixel * a.ldo + chunk * 8) =
             *(const uint4 *)((const __half *)a.p[1] + from * a.ldi + chunk * 8);
     }
 }
@@ -24,29 +26,27 @@ __global__ void __launch_bounds__(256) shuffle(const __grid_constant__ gpu_args 
 {
     const gpu_shuffle_args &a = u.shuffle;
     gpu_chain();
-    const int64_t count = (int64_t)a.n * a.h * a.w * 4 * a.c8;
-    for (int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x; i < count; i += (int64_t)gridDim.x * 256) {
-        const int chunk = (int)(i % a.c8);
-        const int64_t pixel = i / a.c8;
-        const int ox = (int)(pixel % (2 * a.w)), oy = (int)(pixel / (2 * a.w) % (2 * a.h));
-        const int64_t image = pixel / (2 * a.w) / (2 * a.h);
-        *(uint4 *)((__half *)a.p[0] + pixel * a.ldo + chunk * 8) =
-            *(const uint4 *)((const __half *)a.p[1] + ((image * a.h + oy / 2) * a.w + ox / 2) * a.ldi +
+    const uint32_t ow = 2 * a.w, oh = 2 * a.h;
+    EACH (i, a.n * a.h * a.w * 4 * a.c8) {
+        const uint32_t pixel = i / a.c8, chunk = i - pixel * a.c8, line = pixel / ow;
+        const uint32_t ox = pixel - line * ow, image = line / oh, oy = line - image * oh;
+        *(uint4 *)((__half *)a.p[0] + (int64_t)pixel * a.ldo + chunk * 8) =
+            *(const uint4 *)((const __half *)a.p[1] + (((int64_t)image * a.h + oy / 2) * a.w + ox / 2) * a.ldi +
                              ((oy % 2 * 2 + ox % 2) * a.c8 + chunk) * 8);
     }
 }
 
-__global__ void __launch_bounds__(256) copy_channels(const __grid_constant__ gpu_args u)
+/* By words of as many channels as all the numbers are multiples of. */
+template <class WORD> __global__ void __launch_bounds__(256) copy_channels(const __grid_constant__ gpu_args u)
 {
+    constexpr uint32_t N = sizeof(WORD) / 2;
     const gpu_copy_args &a = u.copy;
     gpu_chain();
-    const int c8 = a.c / 8;
-    const int64_t count = a.pixels * c8;
-    for (int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x; i < count; i += (int64_t)gridDim.x * 256) {
-        const int chunk = (int)(i % c8);
-        const int64_t pixel = i / c8;
-        *(uint4 *)((__half *)a.p[0] + pixel * a.ldo + chunk * 8) =
-            *(const uint4 *)((const __half *)a.p[1] + pixel * a.ldi + chunk * 8);
+    const uint32_t width = (a.c + a.zeros) / N, own = a.c / N;
+    EACH (i, a.pixels * width) {
+        const uint32_t pixel = i / width, word = i - pixel * width;
+        ((WORD *)((__half *)a.p[0] + (int64_t)pixel * a.ldo))[word] =
+            word < own ? ((const WORD *)((const __half *)a.p[1] + (int64_t)pixel * a.ldi))[word] : WORD{};
     }
 }
 
@@ -55,10 +55,10 @@ __global__ void __launch_bounds__(256) map_to_planes(const __grid_constant__ gpu
 {
     const gpu_form_args &a = u.form;
     gpu_chain();
-    const int c8 = (a.c + 7) / 8;
-    const int64_t count = (int64_t)a.n * a.plane * c8;
-    for (int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x; i < count; i += (int64_t)gridDim.x * 256) {
-        const int64_t at = i % a.plane, rest = i / a.plane, image = rest / c8;
+    const uint32_t c8 = (a.c + 7) / 8, plane = (uint32_t)a.plane;
+    EACH (i, a.n * plane * c8) {
+        const uint32_t rest = i / plane, at = i - rest * plane;
+        const int64_t image = rest / c8;
         const int chunk = (int)(rest % c8);
         const uint4 bits = *(const uint4 *)((const __half *)a.p[1] + (image * a.plane + at) * a.ld + chunk * 8);
         const __half *h = (const __half *)&bits;
@@ -74,13 +74,11 @@ __global__ void __launch_bounds__(256) max_pool(const __grid_constant__ gpu_args
 {
     const gpu_pool_args &a = u.pool;
     gpu_chain();
-    const int64_t count = (int64_t)a.n * a.oh * a.ow * a.c8;
     const __half2 lowest = __halves2half2(__ushort_as_half(0xfc00), __ushort_as_half(0xfc00));
-    for (int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x; i < count; i += (int64_t)gridDim.x * 256) {
-        const int chunk = (int)(i % a.c8);
-        const int64_t pixel = i / a.c8;
-        const int ox = (int)(pixel % a.ow), oy = (int)(pixel / a.ow % a.oh);
-        const int64_t image = pixel / a.ow / a.oh;
+    EACH (i, a.n * a.oh * a.ow * a.c8) {
+        const uint32_t pixel = i / a.c8, chunk = i - pixel * a.c8, line = pixel / a.ow;
+        const int64_t image = line / a.oh;
+        const int ox = (int)(pixel - line * a.ow), oy = (int)(line % a.oh);
         __half2 best[4] = {lowest, lowest, lowest, lowest};
         for (int ky = 0; ky < a.kh; ky++) {
             const int y = oy * a.stride_y + ky - a.pad_y;
@@ -98,7 +96,7 @@ __global__ void __launch_bounds__(256) max_pool(const __grid_constant__ gpu_args
                     best[k] = __hmax2(best[k], v[k]);
             }
         }
-        *(uint4 *)((__half *)a.p[0] + pixel * a.ldo + chunk * 8) = *(const uint4 *)best;
+        *(uint4 *)((__half *)a.p[0] + (int64_t)pixel * a.ldo + chunk * 8) = *(const uint4 *)best;
     }
 }
 
@@ -124,6 +122,28 @@ __global__ void __launch_bounds__(256) spread_bytes(const __grid_constant__ gpu_
     const uint8_t *from = (const uint8_t *)a.p[1];
     for (int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x; i < count; i += (int64_t)gridDim.x * 256)
         ((uchar4 *)a.p[0])[i] = make_uchar4(from[3 * i], from[3 * i + 1], from[3 * i + 2], 0);
+}
+
+/* Pictures of up to 8 channels to a map of pitch 8, bytes or planes of floats: a pixel a thread. */
+template <bool PLANES> __global__ void __launch_bounds__(256) picture_to_map(const __grid_constant__ gpu_args u)
+{
+    const gpu_input_args &a = u.input;
+    gpu_chain();
+    const uint32_t plane = a.h * a.w;
+    EACH (i, a.n * plane) {
+        const uint32_t image = i / plane, at = i - image * plane, y = at / a.w, x = at - y * a.w;
+        const uint8_t *bytes = (const uint8_t *)a.p[1] + image * a.picture_bytes + y * a.row_bytes + x * a.c;
+        const float *floats = (const float *)a.p[1] + (int64_t)image * a.c * plane + at;
+        __half v[8];
+#pragma unroll
+        for (int c = 0; c < 8; c++) {
+            float f = 0.0f;
+            if (c < a.c)
+                f = PLANES ? floats[(int64_t)c * plane] : (float)bytes[c] * a.gain[c & 3] - a.shift[c & 3];
+            v[c] = __float2half_rn(f);
+        }
+        ((uint4 *)a.p[0])[i] = *(const uint4 *)v;
+    }
 }
 
 static dim3 blocks_for(int64_t count)
@@ -162,11 +182,24 @@ __global__ void __launch_bounds__(256) softmax_rows(const __grid_constant__ gpu_
         y[k] = expf(x[k] - best) / sum;
 }
 
+/* What the numbers of a copy are all multiples of, in halves. */
+static const void *copy_function(const gpu_copy_args *a, int *width)
+{
+    const uintptr_t all = (uintptr_t)a->p[0] | (uintptr_t)a->p[1] | (uintptr_t)(a->c * 2) | (uintptr_t)(a->zeros * 2);
+    const int bytes = all % 16 == 0 ? 16 : all % 8 == 0 ? 8 : all % 4 == 0 ? 4 : 0;
+    *width = bytes ? (a->c + a->zeros) * 2 / bytes : 0;
+    return bytes == 16  ? (const void *)copy_channels<uint4>
+           : bytes == 8 ? (const void *)copy_channels<uint2>
+           : bytes == 4 ? (const void *)copy_channels<uint32_t>
+                        : NULL;
+}
+
 cudaError_t gpu_start_map(const gpu_launch *l, cudaStream_t stream)
 {
     const gpu_args *a = l->args;
     const void *function = NULL;
     int64_t count = 0;
+    int width;
     if (l->kind == GPU_ROWS && a->rows.op == 0 && a->rows.inner == 1 && a->rows.n >= 32)
         return gpu_start((const void *)softmax_rows, dim3((unsigned)((a->rows.rows + 7) / 8)), dim3(256), 0, a, 1, l->pdl,
                          stream);
@@ -176,10 +209,9 @@ cudaError_t gpu_start_map(const gpu_launch *l, cudaStream_t stream)
     } else if (l->kind == GPU_SHUFFLE && a->shuffle.type == GPU_F16) {
         function = (const void *)shuffle;
         count = (int64_t)a->shuffle.n * a->shuffle.h * a->shuffle.w * 4 * a->shuffle.c8;
-    } else if (l->kind == GPU_COPY && a->copy.type == GPU_F16 && a->copy.c % 8 == 0 && a->copy.zeros == 0 &&
-               aligned16(a->p[0]) && aligned16(a->p[1])) {
-        function = (const void *)copy_channels;
-        count = a->copy.pixels * (a->copy.c / 8);
+    } else if (l->kind == GPU_COPY && a->copy.type == GPU_F16) {
+        function = copy_function(&a->copy, &width);
+        count = a->copy.pixels * width;
     } else if (l->kind == GPU_TO_DENSE && a->form.type == GPU_F16) {
         function = (const void *)map_to_planes;
         count = (int64_t)a->form.n * a->form.plane * ((a->form.c + 7) / 8);
@@ -191,6 +223,12 @@ cudaError_t gpu_start_map(const gpu_launch *l, cudaStream_t stream)
         const bool four = count % 4 == 0 && aligned16(a->p[0]) && aligned16(a->p[1]);
         function = four ? (const void *)spread_bytes4 : (const void *)spread_bytes;
         count = four ? count / 4 : count;
+    } else if (l->kind == GPU_INPUT && a->input.type == GPU_F16 && a->input.ld == 8 &&
+               (a->input.planes || a->input.c <= 4)) {
+        count = (int64_t)a->input.n * a->input.h * a->input.w;
+        function = a->input.planes ? (const void *)picture_to_map<true> : (const void *)picture_to_map<false>;
     }
-    return function ? gpu_start(function, blocks_for(count), dim3(256), 0, a, 1, l->pdl, stream) : cudaErrorInvalidValue;
+    if (!function || count >= 0x7fff0000ll)
+        return cudaErrorInvalidValue;
+    return gpu_start(function, blocks_for(count), dim3(256), 0, a, 1, l->pdl, stream);
 }

@@ -162,6 +162,25 @@ static void make_taps(const sk_node *node, int axis, bool sized, int64_t in, int
     }
 }
 
+bool gpu_resize_doubles(const gpu_plan *plan, const sk_node *node)
+{
+    if (!gpu_resize_is_known(plan, node) || node->a.resize.mode != SK_RESIZE_NEAREST)
+        return false;
+    const sk_shape *x = gpu_shape(plan, node->in[0]), *y = gpu_shape(plan, node->out[0]);
+    for (int axis = 0; axis < 2; axis++) {
+        const int64_t in = x->dim[2 + axis], out = y->dim[2 + axis];
+        if (out != 2 * in || out > 4096 || x->dim[0] != y->dim[0] || x->dim[1] != y->dim[1])
+            return false;
+        int32_t index[2 * 4096];
+        float weight[4096];
+        make_taps(node, axis, node->n_in > 1 && node->in[1] != SK_VALUE_NONE, in, out, index, weight);
+        for (int64_t i = 0; i < out; i++)
+            if (index[2 * i] != i / 2)
+                return false;
+    }
+    return true;
+}
+
 static sk_status build_resize(gpu_plan *plan, const sk_node *node, sk_error *err)
 {
     const sk_shape *x = gpu_shape(plan, node->in[0]), *y = gpu_shape(plan, node->out[0]);
@@ -280,7 +299,7 @@ static sk_status build_concat(gpu_plan *plan, const sk_node *node, sk_error *err
         const int32_t c = (int32_t)gpu_shape(plan, node->in[i])->dim[1];
         SK_TRY(gpu_need_map(plan, node->in[i], err));
         const gpu_ref part = gpu_map_ref(plan, node->in[i]);
-        const bool there = is_part_of(plan, node->in[i], whole) && part.from == target.from + at;
+        const bool there = part.buffer == target.buffer && part.from == target.from + at;
         if (!there)
             SK_TRY(add_copy(plan, node, node->in[i], 0, whole, at, c,
                             at + c == total ? gpu_round8(total) - total : 0, err));

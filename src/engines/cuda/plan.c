@@ -183,10 +183,16 @@ static sk_status build_input(gpu_plan *plan, int32_t index, sk_error *err)
         return SK_OK;
     size_t pixels = count / (size_t)info->shape.dim[1];
     if (first_conv_fits(plan, v)) {
-        value->picture_bytes = same_gain(&plan->settings);
-        size_t pixel = value->picture_bytes ? 4 : 8;
-        SK_TRY(gpu_add_buffer(plan, pixels * pixel, 0, &value->picture, err));
-        return add_input_step(plan, index, value->picture, 4, value->picture_bytes ? 0 : GPU_F16, err);
+        const bool as_bytes = same_gain(&plan->settings);
+        if (as_bytes && plan->settings.input == SK_INPUT_U8_HWC &&
+            info->shape.dim[1] == 3) { /* as they come */
+            value->picture = plan->inputs[index];
+            value->picture_bytes = 3;
+            return SK_OK;
+        }
+        value->picture_bytes = as_bytes ? 4 : 8;
+        SK_TRY(gpu_add_buffer(plan, pixels * (size_t)value->picture_bytes, 0, &value->picture, err));
+        return add_input_step(plan, index, value->picture, 4, as_bytes ? 0 : GPU_F16, err);
     }
     if (!value->map && value->dense >= 0)
         return SK_OK;
@@ -275,6 +281,7 @@ sk_status gpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
     SK_TRY(sk_graph_optimise(plan->graph, err));
     SK_TRY(gpu_find_attention(plan, err));
     SK_TRY(gpu_find_upconv(plan, err));
+    SK_TRY(gpu_find_upsample(plan, err));
     plan->uses = sk_graph_count_uses(plan->graph);
     plan->values = sk_calloc(plan->graph->n_values + 1, sizeof *plan->values);
     if (!plan->uses || !plan->values)

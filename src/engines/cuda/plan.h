@@ -35,8 +35,8 @@ typedef struct gpu_value {
     int32_t dense;         /* buffer of the dense form; -1 = none */
     int64_t constant;      /* dense form in the weights; -1 = none */
     int32_t input;         /* graph input number; -1 = none */
-    int32_t picture;       /* input as 4-channel pictures for the first convolution; -1 = none */
-    int32_t picture_bytes; /* 1: they are bytes, 0: fp16 */
+    int32_t picture;       /* input as pictures for the first convolution; -1 = none */
+    int32_t picture_bytes; /* of a pixel of them: 8 (fp16), 4 or 3 (bytes) */
 } gpu_value;
 
 typedef struct gpu_step {
@@ -63,8 +63,10 @@ typedef struct gpu_step {
 typedef struct gpu_attention {
     int32_t node; /* stands for the whole; index in the graph */
     sk_value qkv, out;
-    int32_t heads, kd, hd;
+    int32_t heads, kd, hd, areas;
     float scale;
+    int32_t k; /* of the convolution of v that is added; 0: none */
+    sk_value weights, bias;
 } gpu_attention;
 
 /* A transposed convolution of stride 2 as a 3x3 convolution with four times the channels, shuffled afterwards. */
@@ -109,7 +111,8 @@ enum {
     GPU_WITHOUT_BRANCHES = 1 << 6,  /* one stream */
     GPU_WITHOUT_PDL = 1 << 7,       /* no early starts */
     GPU_WITHOUT_SITES = 1 << 8,     /* one submit at a time */
-    GPU_WITHOUT_CROPS = 1 << 9      /* a second model's crops are cut by the host */
+    GPU_WITHOUT_CROPS = 1 << 9,     /* a second model's crops are cut by the host */
+    GPU_WITHOUT_UPSAMPLE = 1 << 10  /* what is doubled in size is written so */
 };
 uint32_t gpu_switched_off(const char *words); /* null: nothing */
 
@@ -163,11 +166,16 @@ sk_status gpu_add_weights(gpu_plan *plan, size_t bytes, void **data, gpu_ref *re
 
 /* attention.c: finds the attention blocks of YOLO networks; their nodes become one. */
 sk_status gpu_find_attention(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
+/* Is there a kernel for heads of these widths that adds a k x k convolution of v (0: none)? */
+bool gpu_attention_adds(int32_t kd, int32_t hd, int32_t k);
 const gpu_attention *gpu_attention_of(const gpu_plan *plan, size_t node);
 
 /* upconv.c */
 sk_status gpu_find_upconv(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
 sk_status gpu_build_upconv(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
+
+/* upsample.c */
+sk_status gpu_find_upsample(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
 
 /* forms.c */
 void gpu_place_values(gpu_plan *plan);
@@ -181,6 +189,11 @@ gpu_ref gpu_map_ref(const gpu_plan *plan, sk_value v);
 int32_t gpu_map_pitch(const gpu_plan *plan, sk_value v);
 sk_status gpu_dense_ref(gpu_plan *plan, sk_value v, gpu_ref *out, sk_error *err) SK_MUST_CHECK;
 
+/* conv.c: a convolution's bias in f32; weights of a depthwise one, [taps][channels] in the maps' type. */
+sk_status gpu_add_bias(gpu_plan *plan, sk_value v, int64_t channels, gpu_ref *ref,
+                       sk_error *err) SK_MUST_CHECK;
+sk_status gpu_add_depthwise_weights(gpu_plan *plan, sk_value v, gpu_ref *ref, sk_error *err) SK_MUST_CHECK;
+
 /* One node each; *done = false: not theirs, nothing was added. */
 sk_status gpu_build_conv(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
 sk_status gpu_build_deconv(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
@@ -189,7 +202,10 @@ sk_status gpu_build_attention(gpu_plan *plan, const gpu_attention *attention, sk
 sk_status gpu_build_dense_op(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
 sk_status gpu_build_by_reference(gpu_plan *plan, const sk_node *node, sk_error *err) SK_MUST_CHECK;
 bool gpu_resize_is_known(const gpu_plan *plan, const sk_node *node);
+bool gpu_resize_doubles(const gpu_plan *plan, const sk_node *node); /* every pixel becomes four */
 bool gpu_conv_is_pointwise(const gpu_plan *plan, const sk_node *node);
+/* A 1x1 convolution of a map whose result is dense. */
+sk_status gpu_build_planes(gpu_plan *plan, const sk_node *node, sk_error *err) SK_MUST_CHECK;
 /* Is this node the first of three chained max pools? outs: their results. */
 bool gpu_pool_chain(const gpu_plan *plan, const sk_node *node, sk_value outs[3]);
 
@@ -213,8 +229,9 @@ bool gpu_is_sparse(const gpu_plan *plan, int32_t output);
 /* found.c */
 sk_status gpu_build_found(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
 
-/* heads.c: outputs in fp32 */
+/* heads.c: outputs as planes */
 bool gpu_is_fine_head(const gpu_plan *plan, const sk_node *node);
+bool gpu_is_plane_head(const gpu_plan *plan, const sk_node *node);
 sk_status gpu_build_head(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
 
 /* sleap_input.c: steps from frames to what other inputs are, bytes [n][h][w][c] or planes; *buffer holds it. */
@@ -229,7 +246,7 @@ sk_status gpu_add_sleap_crops(gpu_plan *plan, int32_t index, int32_t *buffer, bo
 sk_status gpu_build_peaks(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
 bool gpu_is_looked_at(const gpu_plan *plan, int32_t output);
 
-/* tiles.c: which tensor-core kernels a convolution can use, and how it is launched with one. */
+/* tiles.c: which fast kernels a convolution can use, and how it is launched with one. */
 bool gpu_config_fits(const gpu_plan *plan, const gpu_step *step, const gpu_config *config);
 /* Fills the arguments that depend on the tile, grid and shared memory. */
 void gpu_config_apply(const gpu_plan *plan, gpu_step *step, int32_t config, int32_t occupancy);
@@ -256,9 +273,14 @@ static inline int32_t gpu_round8(int64_t c)
 {
     return (int32_t)((c + 7) / 8 * 8);
 }
-static inline bool gpu_on_tensor_cores(const gpu_plan *plan)
+static inline bool gpu_by_tiles(const gpu_plan *plan)
 {
-    return (plan->type == GPU_F16 || plan->tf32) && !(plan->without & GPU_WITHOUT_TENSOR);
+    return !(plan->without & GPU_WITHOUT_TENSOR);
+}
+/* gpu_config.floats of the tiles that compute what this plan is to. */
+static inline int32_t gpu_products(const gpu_plan *plan)
+{
+    return plan->type == GPU_F16 ? 0 : plan->tf32 ? GPU_TF32 : GPU_EXACT;
 }
 static inline size_t gpu_type_bytes(const gpu_plan *plan)
 {

@@ -9,12 +9,20 @@
 
 /* --- the first convolution: 3x3, stride 2, 4-channel pictures --- */
 
-/* Four channels of a pixel as two packed halves, from halves or from bytes (as byte / 256, exact). */
-template <bool BYTES> __device__ __forceinline__ uint2 load_pixel(const void *base, long long pixel)
+/* Four channels of a pixel as two packed halves, from halves (FORM 8: bytes of a pixel) or from bytes (4, or 3: the fourth
+ * channel is anything then), these as byte / 256, exact. */
+template <int FORM> __device__ __forceinline__ uint2 load_pixel(const void *base, long long pixel)
 {
-    if (!BYTES)
+    if (FORM == 8)
         return __ldg((const uint2 *)base + pixel);
-    const uint32_t bits = __ldg((const uint32_t *)base + pixel);
+    uint32_t bits;
+    if (FORM == 4) {
+        bits = __ldg((const uint32_t *)base + pixel);
+    } else { /* it may begin anywhere in a word, and end in the next one */
+        const uint32_t *word = (const uint32_t *)base + (3 * pixel >> 2);
+        const int at = (int)(3 * pixel & 3);
+        bits = __funnelshift_r(__ldg(word), at > 1 ? __ldg(word + 1) : 0, 8 * at);
+    }
     /* 0x64bb is the half 1024 + bb */
     uint32_t low = __byte_perm(bits, 0x64646464, 0x4140), high = __byte_perm(bits, 0x64646464, 0x4342);
     const __half2 offset = __halves2half2(__ushort_as_half(0x6400), __ushort_as_half(0x6400));
@@ -26,7 +34,7 @@ template <bool BYTES> __device__ __forceinline__ uint2 load_pixel(const void *ba
 
 /* A warp makes MT x 16 pixels of one row. k of one product is one kernel row: 4 pixels x 4 channels, the fourth of each
  * with weight zero. */
-template <int MT, int COUT, bool BYTES> __global__ void __launch_bounds__(128) first_conv(const __grid_constant__ gpu_args u)
+template <int MT, int COUT, int FORM> __global__ void __launch_bounds__(128) first_conv(const __grid_constant__ gpu_args u)
 {
     constexpr int NT = COUT / 8;
     const gpu_first_args &p = u.first;
@@ -65,7 +73,7 @@ template <int MT, int COUT, bool BYTES> __global__ void __launch_bounds__(128) f
                 const int ix = 2 * (x0 + i * 16 + g + z * 8) - p.pad_x + t;
                 uint2 v = make_uint2(0, 0);
                 if (row_inside && ix >= 0 && ix < p.w)
-                    v = load_pixel<BYTES>(p.p[1], row + ix);
+                    v = load_pixel<FORM>(p.p[1], row + ix);
                 a[z] = v.x;
                 a[z + 2] = v.y;
             }
@@ -93,68 +101,100 @@ template <int MT, int COUT, bool BYTES> __global__ void __launch_bounds__(128) f
 template <int MT, int COUT> static cudaError_t start_first(const gpu_launch *l, cudaStream_t stream)
 {
     const gpu_first_args *a = &l->args->first;
-    const void *function =
-        a->gain != 0.0f ? (const void *)first_conv<MT, COUT, true> : (const void *)first_conv<MT, COUT, false>;
+    const void *function = a->pixel_bytes == 3   ? (const void *)first_conv<MT, COUT, 3>
+                           : a->pixel_bytes == 4 ? (const void *)first_conv<MT, COUT, 4>
+                                                 : (const void *)first_conv<MT, COUT, 8>;
     const int warps = a->n * a->oh * (a->ow / (16 * MT));
     return gpu_start(function, dim3((warps + 3) / 4), dim3(128), 0, l->args, 1, l->pdl, stream);
 }
 
-/* --- depthwise 3x3, stride 1: 8 channels x PX pixels a thread --- */
+/* --- depthwise K x K, stride 1: 8 channels x PX columns x RY rows a thread, so that a row of the input is read for RY rows --- */
 
-template <int PX> __global__ void __launch_bounds__(128) depthwise3(const __grid_constant__ gpu_args u)
+template <int K, int PX, int RY> __global__ void __launch_bounds__(128) depthwise(const __grid_constant__ gpu_args u)
 {
+    constexpr bool HELD = K == 3; /* all weights are fetched ahead; else a row of them at a time */
     const gpu_depthwise_args &p = u.depthwise;
-    const int across = p.ow / PX;
+    const int across = p.ow / PX, down = (p.oh + RY - 1) / RY;
     const int i = blockIdx.x * 128 + threadIdx.x; /* below 2^31: start_depthwise */
-    const bool valid = i < p.n * p.oh * across * p.c8;
+    const bool valid = i < p.n * down * across * p.c8;
     const int c = i % p.c8, q = i / p.c8;
-    const int x0 = q % across * PX, y = q / across % p.oh, n = q / across / p.oh;
-    float acc[PX][8];
-    uint4 w[9];
+    const int x0 = q % across * PX, y0 = q / across % down * RY, n = q / across / down;
+    float acc[RY][PX][8];
+    uint4 w[HELD ? K * K : K];
+    auto fetch = [&](int k) { return *(const uint4 *)((const __half *)p.p[2] + (k * p.c8 + c) * 8); };
     if (valid) {
         const float *bias = (const float *)p.p[3] + c * 8;
 #pragma unroll
         for (int e = 0; e < 8; e++) {
             const float b = bias[e];
 #pragma unroll
-            for (int k = 0; k < PX; k++)
-                acc[k][e] = b;
+            for (int k = 0; k < RY * PX; k++)
+                acc[k / PX][k % PX][e] = b;
         }
 #pragma unroll
-        for (int k = 0; k < 9; k++)
-            w[k] = *(const uint4 *)((const __half *)p.p[2] + (k * p.c8 + c) * 8);
+        for (int k = 0; HELD && k < K * K; k++)
+            w[k] = fetch(k);
     }
     gpu_chain();
     if (!valid)
         return;
-#pragma unroll
-    for (int r = 0; r < 3; r++) {
-        const int iy = y + r - p.pad_y;
+    const __half *image = (const __half *)p.p[1] + (long long)n * p.h * p.w * p.ldi + c * 8;
+    auto row = [&](int r) { /* of the RY + K - 1 that the rows of the result take from */
+        const int iy = y0 + r - p.pad_y;
         if (iy < 0 || iy >= p.h)
-            continue;
-        uint4 v[PX + 2];
+            return;
+        uint4 v[PX + K - 1];
 #pragma unroll
-        for (int k = 0; k < PX + 2; k++) {
+        for (int k = 0; k < PX + K - 1; k++) {
             const int ix = x0 + k - p.pad_x;
             v[k] = make_uint4(0, 0, 0, 0);
             if (ix >= 0 && ix < p.w)
-                v[k] = *(const uint4 *)((const __half *)p.p[1] + ((long long)(n * p.h + iy) * p.w + ix) * p.ldi + c * 8);
+                v[k] = *(const uint4 *)(image + (long long)(iy * p.w + ix) * p.ldi);
         }
 #pragma unroll
-        for (int s = 0; s < 3; s++)
+        for (int k = 0; !HELD && k < K; k++)
+            w[k] = fetch(r * K + k);
 #pragma unroll
-            for (int k = 0; k < PX; k++)
+        for (int y = 0; y < RY; y++) {
+            if (HELD && (r < y || r >= y + K))
+                continue;
 #pragma unroll
-                for (int e = 0; e < 4; e++) {
-                    const float2 a = __half22float2(((const __half2 *)&v[k + s])[e]);
-                    const float2 b = __half22float2(((const __half2 *)&w[r * 3 + s])[e]);
-                    acc[k][2 * e] = fmaf(a.x, b.x, acc[k][2 * e]);
-                    acc[k][2 * e + 1] = fmaf(a.y, b.y, acc[k][2 * e + 1]);
-                }
+            for (int s = 0; s < K; s++)
+#pragma unroll
+                for (int k = 0; k < PX; k++)
+#pragma unroll
+                    for (int e = 0; e < 4; e++) {
+                        const float2 a = __half22float2(((const __half2 *)&v[k + s])[e]);
+                        const float2 b = __half22float2(((const __half2 *)&w[HELD ? (r - y) * K + s : s])[e]);
+                        acc[y][k][2 * e] = fmaf(a.x, b.x, acc[y][k][2 * e]);
+                        acc[y][k][2 * e + 1] = fmaf(a.y, b.y, acc[y][k][2 * e + 1]);
+                    }
+        }
+    };
+    static_assert(HELD || RY == 1, "a row of weights is for a row of the result");
+    if constexpr (HELD) {
+#pragma unroll
+        for (int r = 0; r < RY + K - 1; r++)
+            row(r);
+    } else {
+#pragma unroll 1
+        for (int r = 0; r < K; r++)
+            row(r);
     }
 #pragma unroll
-    for (int k = 0; k < PX; k++)
-        store_channels<__half, 8>(p, ((long long)n * p.oh + y) * p.ow + x0 + k, c * 8, acc[k]);
+    for (int y = 0; y < RY; y++)
+#pragma unroll
+        for (int k = 0; k < PX; k++)
+            if (RY == 1 || y0 + y < p.oh)
+                store_channels<__half, 8>(p, ((long long)n * p.oh + y0 + y) * p.ow + x0 + k, c * 8, acc[y][k]);
+}
+
+template <int K, int PX, int RY> static cudaError_t start_depthwise_by(const gpu_launch *l, cudaStream_t stream)
+{
+    const gpu_depthwise_args *a = &l->args->depthwise;
+    const long long all = (long long)a->n * ((a->oh + RY - 1) / RY) * (a->ow / PX) * a->c8;
+    return gpu_start((const void *)depthwise<K, PX, RY>, dim3((unsigned)((all + 127) / 128)), dim3(128), 0, l->args, 1, l->pdl,
+                     stream);
 }
 
 static cudaError_t start_depthwise(const gpu_launch *l, cudaStream_t stream)
@@ -163,58 +203,72 @@ static cudaError_t start_depthwise(const gpu_launch *l, cudaStream_t stream)
     const long long all = (long long)a->n * a->oh * a->ow * a->c8;
     if (all > 0x7fff0000ll)
         return cudaErrorInvalidValue;
-    const int px = a->ow % 4 == 0 && all > 400000 ? 4 : a->ow % 2 == 0 && all > 100000 ? 2 : 1;
-    const void *function = px == 4 ? (const void *)depthwise3<4> : px == 2 ? (const void *)depthwise3<2>
-                                                                           : (const void *)depthwise3<1>;
-    return gpu_start(function, dim3((unsigned)((all / px + 127) / 128)), dim3(128), 0, l->args, 1, l->pdl, stream);
+    const bool two = a->ow % 2 == 0;
+    switch (a->k) {
+    case 3:
+        return two && all > 1000000 ? start_depthwise_by<3, 2, 4>(l, stream) : two && all > 100000
+                   ? start_depthwise_by<3, 2, 1>(l, stream)
+                   : start_depthwise_by<3, 1, 1>(l, stream);
+    case 5:
+        return two && all > 100000 ? start_depthwise_by<5, 2, 1>(l, stream) : start_depthwise_by<5, 1, 1>(l, stream);
+    case 7:
+        return two && all > 100000 ? start_depthwise_by<7, 2, 1>(l, stream) : start_depthwise_by<7, 1, 1>(l, stream);
+    default: return cudaErrorInvalidValue;
+    }
 }
 
-/* --- three chained max pools: windows of 1 + j (k - 1), rows first, then columns, 8 channels a block --- */
+/* --- three chained max pools: windows of 1 + j (K - 1), rows first, then columns, CH channels a block. What would lie outside is
+ * the border once more, which is in the window anyway. --- */
 
-__global__ void __launch_bounds__(512) pool_chain(const __grid_constant__ gpu_args u)
+template <class WORD> __device__ __forceinline__ WORD larger(WORD x, WORD y)
+{
+    WORD z;
+#pragma unroll
+    for (int k = 0; k < (int)sizeof(WORD) / 4; k++)
+        ((__half2 *)&z)[k] = __hmax2(((const __half2 *)&x)[k], ((const __half2 *)&y)[k]);
+    return z;
+}
+
+/* R: of the window, to each side; 0: a.k says. */
+template <class WORD, int R> __global__ void __launch_bounds__(512) pool_chain(const __grid_constant__ gpu_args u)
 {
     const gpu_pool_chain_args &a = u.pool_chain;
-    extern __shared__ __align__(16) uint4 plane[]; /* the input, then three row-wise results */
-    const int pixels = a.h * a.w, chunk = blockIdx.x, n = blockIdx.y, r = a.k / 2;
+    constexpr int CH = sizeof(WORD) / 2;
+    extern __shared__ __align__(16) char pool_memory[]; /* the input, then three row-wise results */
+    WORD *plane = (WORD *)pool_memory;
+    const int pixels = a.h * a.w, chunk = blockIdx.x, n = blockIdx.y, r = R ? R : a.k / 2;
     gpu_chain();
-    const __half *in = (const __half *)a.p[1] + (long long)n * pixels * a.ldi + chunk * 8;
+    const __half *in = (const __half *)a.p[1] + (long long)n * pixels * a.ldi + chunk * CH;
     for (int i = threadIdx.x; i < pixels; i += 512)
-        plane[i] = *(const uint4 *)(in + (long long)i * a.ldi);
+        plane[i] = *(const WORD *)(in + (long long)i * a.ldi);
     __syncthreads();
-    auto larger = [](uint4 x, uint4 y) {
-        uint4 z;
-#pragma unroll
-        for (int k = 0; k < 4; k++)
-            ((__half2 *)&z)[k] = __hmax2(((const __half2 *)&x)[k], ((const __half2 *)&y)[k]);
-        return z;
-    };
     for (int i = threadIdx.x; i < pixels; i += 512) {
-        const int x = i % a.w;
-        uint4 best = plane[i];
-        for (int d = 1; d <= 3 * r; d++) {
-            if (x - d >= 0)
-                best = larger(best, plane[i - d]);
-            if (x + d < a.w)
-                best = larger(best, plane[i + d]);
-            if (d % r == 0)
-                plane[(d / r) * pixels + i] = best;
+        const int x = i % a.w, row = i - x;
+        WORD best = plane[i];
+#pragma unroll
+        for (int j = 1; j <= 3; j++) {
+#pragma unroll
+            for (int d = (j - 1) * r + 1; d <= j * r; d++) {
+                best = larger(best, plane[row + max(x - d, 0)]);
+                best = larger(best, plane[row + min(x + d, a.w - 1)]);
+            }
+            plane[j * pixels + i] = best;
         }
     }
     __syncthreads();
     __half *out[3] = {(__half *)a.p[0], (__half *)a.p[2], (__half *)a.p[3]};
     for (int i = threadIdx.x; i < pixels; i += 512) {
-        const int y = i / a.w;
+        const int y = i / a.w, x = i - y * a.w;
 #pragma unroll
         for (int j = 0; j < 3; j++) {
-            const uint4 *rows = plane + (j + 1) * pixels;
-            uint4 best = rows[i];
+            const WORD *rows = plane + (j + 1) * pixels;
+            WORD best = rows[i];
+#pragma unroll
             for (int d = 1; d <= (j + 1) * r; d++) {
-                if (y - d >= 0)
-                    best = larger(best, rows[i - d * a.w]);
-                if (y + d < a.h)
-                    best = larger(best, rows[i + d * a.w]);
+                best = larger(best, rows[max(y - d, 0) * a.w + x]);
+                best = larger(best, rows[min(y + d, a.h - 1) * a.w + x]);
             }
-            *(uint4 *)(out[j] + ((long long)n * pixels + i) * a.ldo[j] + chunk * 8) = best;
+            *(WORD *)(out[j] + ((long long)n * pixels + i) * a.ldo[j] + chunk * CH) = best;
         }
     }
 }
@@ -222,14 +276,17 @@ __global__ void __launch_bounds__(512) pool_chain(const __grid_constant__ gpu_ar
 static cudaError_t start_chain(const gpu_launch *l, cudaStream_t stream)
 {
     const gpu_pool_chain_args *a = &l->args->pool_chain;
-    const int bytes = 4 * a->h * a->w * 16;
+    const bool narrow = a->c8 * a->n < 64; /* few images: more blocks with fewer channels */
+    const int bytes = 4 * a->h * a->w * (narrow ? 4 : 16);
+    const void *function = a->k == 5 ? narrow ? (const void *)pool_chain<uint32_t, 2> : (const void *)pool_chain<uint4, 2>
+                           : narrow  ? (const void *)pool_chain<uint32_t, 0>
+                                     : (const void *)pool_chain<uint4, 0>;
     if (bytes > 48 * 1024) {
-        const cudaError_t e =
-            cudaFuncSetAttribute((const void *)pool_chain, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+        const cudaError_t e = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
         if (e != cudaSuccess)
             return e;
     }
-    return gpu_start((const void *)pool_chain, dim3(a->c8, a->n), dim3(512), bytes, l->args, 1, l->pdl, stream);
+    return gpu_start(function, dim3(narrow ? 4 * a->c8 : a->c8, a->n), dim3(512), bytes, l->args, 1, l->pdl, stream);
 }
 
 /* --- places that pass: a place a thread; rows are copied by the whole block --- */
@@ -381,8 +438,11 @@ cudaError_t gpu_start_special(const gpu_launch *l, cudaStream_t stream)
         return start_gather(l, stream);
     if (l->kind == GPU_LETTERBOX && a->letterbox.type == 0 && a->letterbox.n < 65536)
         return start_letterbox(l, stream);
-    if (l->kind == GPU_DEPTHWISE && a->depthwise.type == GPU_F16 && a->depthwise.stride == 1)
-        return start_depthwise(l, stream);
+    if (l->kind == GPU_DEPTHWISE && a->depthwise.type == GPU_F16 && a->depthwise.stride == 1) {
+        const cudaError_t e = start_depthwise(l, stream);
+        if (e != cudaErrorInvalidValue)
+            return e;
+    }
     if (l->kind == GPU_POOL_CHAIN && a->pool_chain.type == GPU_F16 && a->pool_chain.k >= 3)
         return start_chain(l, stream);
     return cudaErrorInvalidValue;

@@ -14,21 +14,23 @@
 #define GATHER_BYTES(bm, bn, bk, wk, st, split)                                                              \
     MOST((st) * ((bm) + (bn)) * (bk)*2, (wk) > 1 || (split) > 1 ? (wk) * (bm) * ((bn) + 4) * 4 : 0)
 
-#define GATHER(prefix, bm_, bn_, bk_, wm, wn, wk, st, ks, split_, tf32_)                                     \
+#define GATHER(prefix, bm_, bn_, bk_, wm, wn, wk, st, ks, split_, floats_)                                   \
     {.name = prefix #ks "_" #bm_ "x" #bn_ "x" #bk_ "_w" #wm "x" #wn "_k" #wk "_s" #st "_c" #split_,          \
      .kind = (ks) == 1 ? GPU_CONFIG_POINTWISE : GPU_CONFIG_3X3,                                              \
      .bm = (bm_),                                                                                            \
      .bn = (bn_),                                                                                            \
-     .bk = (tf32_) ? (bk_) / 2 : (bk_),                                                                      \
+     .bk = (floats_) ? (bk_) / 2 : (bk_),                                                                    \
      .threads = (bm_) / (wm) * ((bn_) / (wn)) * (wk)*32,                                                     \
      .group = GROUP(wn),                                                                                     \
      .split = (split_),                                                                                      \
      .shared_bytes = GATHER_BYTES(bm_, bn_, bk_, wk, st, split_),                                            \
-     .tf32 = (tf32_)},
+     .floats = (floats_)},
 #define GATHER_MMA(bm, bn, bk, wm, wn, wk, st, ks, split)                                                    \
     GATHER("ig", bm, bn, bk, wm, wn, wk, st, ks, split, 0)
 #define GATHER_TF32(bm, bn, bk, wm, wn, wk, st, ks, split)                                                   \
-    GATHER("tf32_", bm, bn, bk, wm, wn, wk, st, ks, split, 1)
+    GATHER("tf32_", bm, bn, bk, wm, wn, wk, st, ks, split, GPU_TF32)
+#define GATHER_F32(bm, bn, bk, wm, wn, wk, st, ks, split)                                                    \
+    GATHER("f32_", bm, bn, bk, wm, wn, wk, st, ks, split, GPU_EXACT)
 
 #define GATHER_WGMMA(bm_, bn_, nwg, st, ks)                                                                  \
     {.name = "wg" #ks "_" #bm_ "x" #bn_ "_g" #nwg "_s" #st,                                                  \

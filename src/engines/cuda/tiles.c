@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Which tensor-core tile runs a convolution, how it is launched and how its weights lie. */
+/* Which tile runs a convolution, how it is launched and how its weights lie. */
 
 static int32_t round_up(int32_t x, int32_t m)
 {
@@ -39,7 +39,7 @@ bool gpu_config_fits(const gpu_plan *plan, const gpu_step *step, const gpu_confi
 {
     const gpu_conv_args *a = &step->args.conv;
     const int32_t taps = taps_of(step), cin = a->c8 * 8, cout = cout_of(plan, step);
-    if (c->tf32 != plan->tf32)
+    if (c->floats != gpu_products(plan))
         return false;
     if (c->wgmma && !(plan->device_major == 9 && plan->device_minor == 0))
         return false;
@@ -131,7 +131,7 @@ size_t gpu_packed_bytes(const gpu_step *step, const gpu_config *c)
 {
     const int32_t rows = round_up((int32_t)step->args.conv.cout8, c->bn);
     return (size_t)rows * (size_t)round_up(taps_of(step) * padded_cin(step, c), 64) *
-           (c->tf32 ? sizeof(float) : sizeof(uint16_t));
+           (c->floats ? sizeof(float) : sizeof(uint16_t));
 }
 
 /* Rounded to the 10 bits of mantissa that the tensor cores read; they would cut. */
@@ -163,8 +163,8 @@ void gpu_pack(const gpu_plan *plan, const gpu_step *step, const gpu_config *c, v
             for (int32_t i = 0; i < own; i++) {
                 const size_t to = (size_t)p * (size_t)kpad + (size_t)t * (size_t)cin + (size_t)i;
                 const float v = w[((size_t)channel * (size_t)own + (size_t)i) * (size_t)taps + (size_t)t];
-                if (c->tf32)
-                    ((float *)out)[to] = to_tf32(v);
+                if (c->floats)
+                    ((float *)out)[to] = c->floats == GPU_TF32 ? to_tf32(v) : v;
                 else
                     ((uint16_t *)out)[to] = sk_f32_to_f16(v);
             }

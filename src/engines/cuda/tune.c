@@ -39,7 +39,7 @@ static uint64_t machine_key(const gpu_session *s)
     return sk_hash_xxh3(text, n > 0 && n < (int)sizeof text ? (size_t)n : sizeof text - 1, 3);
 }
 
-static uint64_t step_key(const memo *m, const gpu_step *step, int32_t tf32)
+static uint64_t step_key(const memo *m, const gpu_step *step, int32_t products)
 {
     const gpu_conv_args *a = &step->args.conv;
     const int32_t fields[] = {a->n,
@@ -55,9 +55,10 @@ static uint64_t step_key(const memo *m, const gpu_step *step, int32_t tf32)
                               a->ldo,
                               a->cout8,
                               a->act,
-                              step->refs[4].buffer >= 0,
+                              (step->refs[4].buffer >= 0) + a->residual_half,
                               step->node->a.conv.window.kernel[0],
-                              tf32};
+                              products,
+                              a->plane > 0};
     return sk_hash_xxh3(fields, sizeof fields, m->machine);
 }
 
@@ -198,7 +199,7 @@ static size_t scratch_bytes(const gpu_session *s)
 
 static sk_status choose(gpu_session *s, gpu_step *step, memo *m, uint8_t *scratch, sk_error *err)
 {
-    const uint64_t key = step_key(m, step, s->plan.tf32);
+    const uint64_t key = step_key(m, step, gpu_products(&s->plan));
     const entry *known = find(m, key);
     const int32_t tile = known ? tile_named(known->tile) : -1;
     if (tile >= 0 && gpu_config_fits(&s->plan, step, gpu_config_at(tile)) && apply(s, step, tile))

@@ -22,8 +22,8 @@ static int32_t landing(int32_t kind, int32_t pad, int32_t k)
 static bool fits(const gpu_plan *plan, const sk_node *node, sk_attrs *attrs)
 {
     const sk_graph *g = plan->graph;
-    if (node->op != SK_OP_CONV_TRANSPOSE || !gpu_on_tensor_cores(plan) ||
-        !sk_value_is_constant(g, node->in[1]) || g->values[node->in[1]].dtype != SK_DTYPE_F32 ||
+    if (node->op != SK_OP_CONV_TRANSPOSE || !gpu_by_tiles(plan) || !sk_value_is_constant(g, node->in[1]) ||
+        g->values[node->in[1]].dtype != SK_DTYPE_F32 ||
         (node->n_in > 2 && node->in[2] != SK_VALUE_NONE && !sk_value_is_constant(g, node->in[2])))
         return false;
     const sk_shape *x = gpu_shape(plan, node->in[0]), *y = gpu_shape(plan, node->out[0]),
