@@ -183,7 +183,7 @@ static bool is_areas(const sk_graph *g, const match *m, const chain *c, bool fro
 }
 
 /* A convolution whose weights may be looked at, and which adds nothing but `residual`. */
-static bool is_plain(const sk_graph *g, const sk_node *conv, sk_value residual)
+static bool has_constants(const sk_graph *g, const sk_node *conv, sk_value residual)
 {
     return (conv->n_in < 4 ? SK_VALUE_NONE : conv->in[3]) == residual &&
            sk_value_is_constant(g, conv->in[1]) &&
@@ -200,7 +200,7 @@ static int32_t find_position(const sk_graph *g, const int32_t *uses, const match
         const sk_window *w = &n->a.conv.window;
         const sk_shape *s = &g->values[n->in[1]].shape;
         const int64_t k = s->dim[2];
-        return is_plain(g, n, m->out.to) && uses[m->out.to] == 1 && uses[m->values.to] == 1 &&
+        return has_constants(g, n, m->out.to) && uses[m->out.to] == 1 && uses[m->values.to] == 1 &&
                        n->a.conv.act.kind == 0 && n->a.conv.groups == m->heads * m->hd &&
                        s->dim[0] == m->heads * m->hd && s->dim[3] == k && w->stride[0] == 1 &&
                        w->stride[1] == 1 && w->dilation[0] == 1 && w->dilation[1] == 1 && w->same == 0 &&
@@ -246,7 +246,7 @@ static bool match_rest(const sk_graph *g, const int32_t *uses, match *m)
         (first >= 0 && !is_areas(g, m, &m->values, false, m->hd)))
         return false;
     m->position = find_position(g, uses, m);
-    return is_plain(g, &g->nodes[m->conv], SK_VALUE_NONE) && g->nodes[m->conv].a.conv.groups == 1;
+    return has_constants(g, &g->nodes[m->conv], SK_VALUE_NONE) && g->nodes[m->conv].a.conv.groups == 1;
 }
 
 /* A constant with its first axis reordered from [head][q k v] to [q][k][v]. */

@@ -6,7 +6,8 @@
  * come in tiles of 64 through shared memory; maximum and sum run along. WQ warps of a block take different queries. With WK = 1
  * all of them go through the keys together, two tiles in shared memory. With WK > 1 each of the WK warps has tiles of its own,
  * all of which it fetches at once; what they found is put together at the end: for few images. A block makes VD of a head's
- * channels. The convolution (K x K, 0: none) is the work of four warps more, while the others attend. */
+ * channels. The convolution (K x K, 0: none) comes first, while the keys are on their way; with WK > 1 it is the work of four
+ * warps more, while the others attend. */
 
 enum { KEYS = 64, POSITION_THREADS = 128 };
 
@@ -159,13 +160,13 @@ template <int KD, int VD> struct queries {
 
 /* The convolution of VD channels from c0 on for ROWS queries, with its bias, to `to` [ROWS][VD]. Where there is less to do than
  * threads, rows of the kernel are shared among neighbours. */
-template <int K, int VD, int ROWS>
+template <int K, int VD, int ROWS, int THREADS>
 __device__ __forceinline__ void find_positions(const gpu_attention_args &p, int thread, int q0, int c0, float *to)
 {
-    constexpr int ITEMS = ROWS * VD / 8, SHARE = ITEMS < POSITION_THREADS ? POSITION_THREADS / ITEMS : 1;
+    constexpr int ITEMS = ROWS * VD / 8, SHARE = ITEMS < THREADS ? THREADS / ITEMS : 1;
     const int channels = p.heads * p.hd, part = thread % SHARE, area = blockIdx.z % p.areas;
     const __half *image = (const __half *)p.p[1] + (long long)(blockIdx.z / p.areas) * p.h * p.w * p.ldi + 2 * p.heads * p.kd + c0;
-    for (int x = thread / SHARE; x < ITEMS; x += POSITION_THREADS / SHARE) {
+    for (int x = thread / SHARE; x < ITEMS; x += THREADS / SHARE) {
         const int row = x / (VD / 8), c = x % (VD / 8) * 8, pixel = area * p.pixels + q0 + row;
         const int py = pixel / p.w, px = pixel - py * p.w;
         const __half *weights = (const __half *)p.p[2] + c0 + c;
@@ -209,11 +210,17 @@ __device__ __forceinline__ void find_positions(const gpu_attention_args &p, int 
     }
 }
 
+/* Of a block: those that attend, and more for the positions. */
+__host__ __device__ constexpr int block_threads(int wq, int wk, int k)
+{
+    return wq * wk * 32 + (k && wk > 1 ? POSITION_THREADS : 0);
+}
+
 template <int KD, int VD, int WQ, int WK, int K>
-__global__ void __launch_bounds__(WQ *WK * 32 + (K ? POSITION_THREADS : 0), WK > 1 ? 1 : K ? 2 : 4)
+__global__ void __launch_bounds__(block_threads(WQ, WK, K), WK > 1 ? 1 : 4)
     attend(const __grid_constant__ gpu_args u, int positions_at)
 {
-    constexpr int T = WQ * WK * 32, ALL = T + (K ? POSITION_THREADS : 0), ROWS = WQ * 16, STAGE = stage_bytes(KD, VD);
+    constexpr int T = WQ * WK * 32, ALL = block_threads(WQ, WK, K), ROWS = WQ * 16, STAGE = stage_bytes(KD, VD);
     const gpu_attention_args &p = u.attention;
     extern __shared__ __align__(1024) char shared[];
     __shared__ float merge_max[WK][ROWS], merge_sum[WK][ROWS];
@@ -226,11 +233,9 @@ __global__ void __launch_bounds__(WQ *WK * 32 + (K ? POSITION_THREADS : 0), WK >
     __half *out = (__half *)p.p[0] + (long long)blockIdx.z * p.pixels * p.ldo + c0;
     const int tiles = (p.pixels + KEYS - 1) / KEYS, q0 = blockIdx.x * ROWS;
     gpu_chain();
-    if (K > 0 && tid >= T) {
-        find_positions<K ? K : 1, VD, ROWS>(p, tid - T, q0, c0, positions);
+    if (K > 0 && WK > 1 && tid >= T) {
+        find_positions<K ? K : 1, VD, ROWS, POSITION_THREADS>(p, tid - T, q0, c0, positions);
         __syncthreads();
-        if (WK == 1)
-            return;
     } else {
         const uint32_t base = shared_address(shared);
         const float scale = p.scale * 1.4426950408889634f;
@@ -239,6 +244,8 @@ __global__ void __launch_bounds__(WQ *WK * 32 + (K ? POSITION_THREADS : 0), WK >
                 load_keys<KD, VD, 32>(p, base + tile * STAGE, in_warp, keys, values, tile * KEYS);
         else
             load_keys<KD, VD, T>(p, base, tid, keys, values, 0);
+        if (K > 0 && WK == 1) /* all have met before the positions are read, at the tiles */
+            find_positions<K ? K : 1, VD, ROWS, T>(p, tid, q0, c0, positions);
         queries<KD, VD> own(p, in + head * KD, q0 + wq * 16, g, t);
         if (WK > 1) {
             copy_wait<0>();
@@ -260,8 +267,6 @@ __global__ void __launch_bounds__(WQ *WK * 32 + (K ? POSITION_THREADS : 0), WK >
         }
         own.finish();
         if constexpr (WK == 1) {
-            if (K > 0)
-                __syncthreads(); /* positions are there */
 #pragma unroll
             for (int h = 0; h < 2; h++) {
                 const int row = wq * 16 + g + h * 8;
@@ -336,12 +341,12 @@ template <int KD, int VD, int WQ, int WK, int K> static cudaError_t start(const 
         return e;
     void *list[] = {(void *)l->args, &at};
     return gpu_start_list(function, dim3((a->pixels + ROWS - 1) / ROWS, a->heads * (a->hd / VD), a->n),
-                          dim3(WQ * WK * 32 + (K ? POSITION_THREADS : 0)), bytes, list, 1, l->pdl, stream);
+                          dim3(block_threads(WQ, WK, K)), bytes, list, 1, l->pdl, stream);
 }
 
 template <int KD, int HD, int K> static cudaError_t start_heads(const gpu_launch *l, cudaStream_t stream)
 {
-    enum { FEW = 32, WARPS = 8, REST = 16 * 1024 }; /* channels and warps of a block where images are few */
+    enum { FEW = 32, REST = 20 * 1024 }; /* channels of a block where images are few; room for sums and positions */
     const gpu_attention_args *a = &l->args->attention;
     int device = 0, most = 0, sms = 0;
     cudaError_t e = cudaGetDevice(&device);
@@ -352,9 +357,12 @@ template <int KD, int HD, int K> static cudaError_t start_heads(const gpu_launch
     if (e != cudaSuccess)
         return e;
     const int tiles = (a->pixels + KEYS - 1) / KEYS;
-    const long long blocks = (long long)a->n * a->heads * ((a->pixels + 63) / 64);
-    if (blocks < sms && tiles * stage_bytes(KD, FEW) + REST <= most)
-        return start<KD, FEW, 1, WARPS, K>(l, tiles, stream);
+    const long long heads = (long long)a->n * a->heads * (HD / FEW);
+    const bool fits = tiles * stage_bytes(KD, FEW) + REST <= most;
+    if (fits && heads * ((a->pixels + 15) / 16) <= sms)
+        return start<KD, FEW, 1, 8, K>(l, tiles, stream);
+    if (fits && heads * ((a->pixels + 31) / 32) <= sms)
+        return start<KD, FEW, 2, 4, K>(l, tiles, stream);
     return start<KD, HD, 4, 1, K>(l, 2, stream);
 }
 

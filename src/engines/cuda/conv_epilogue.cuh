@@ -120,9 +120,9 @@ __device__ __forceinline__ int half_pixel(int pixel, int width)
 }
 
 /* N channels (2, 4 or 8) of a pixel from c on, bias added: activation, residual, one store. A: the arguments of any
- * convolution, those that never have a residual (RESIDUAL false) without its fields. POINT: of 1x1 convolutions, which may
- * write planes and add what has half the size. */
-template <class E, int N, bool RESIDUAL = true, bool POINT = false, class A>
+ * convolution, those that never have a residual (RESIDUAL false) without its fields. SPECIAL: of 1x1 convolutions that
+ * write planes or add what has half the size. */
+template <class E, int N, bool RESIDUAL = true, bool SPECIAL = false, class A>
 __device__ __forceinline__ void store_channels(const A &p, long long pixel, int c, float (&v)[N])
 {
     if constexpr (RESIDUAL) {
@@ -130,7 +130,7 @@ __device__ __forceinline__ void store_channels(const A &p, long long pixel, int 
         float r[N];
         if (residual) {
             long long at = pixel;
-            if constexpr (POINT)
+            if constexpr (SPECIAL)
                 if (p.residual_half)
                     at = half_pixel((int)pixel, p.ow);
             map_of<E>::load(residual + at * p.ldr + c, r);
@@ -147,7 +147,7 @@ __device__ __forceinline__ void store_channels(const A &p, long long pixel, int 
     } else {
         activate<E>(v, p.act, p.alpha);
     }
-    if constexpr (POINT)
+    if constexpr (SPECIAL)
         if (p.plane > 0) {
             store_planes<E>(p, (int)pixel, c, v);
             return;
@@ -155,13 +155,19 @@ __device__ __forceinline__ void store_channels(const A &p, long long pixel, int 
     map_of<E>::store((E *)p.p[0] + pixel * p.ldo + c, v);
 }
 
+/* One question for a whole tile, and a copy of what follows for either answer: others are as quick as without it. */
+template <class LOADER> __device__ __forceinline__ bool is_special(const gpu_conv_args &p)
+{
+    return LOADER::POINT && (p.plane > 0 || p.residual_half);
+}
+
 /* A tile out of the registers of PRODUCT; the loader knows which pixel a row of the tile is, or none (-1). */
-template <class PRODUCT, class LOADER>
+template <bool SPECIAL, class PRODUCT, class LOADER>
 __device__ __forceinline__ void store_tile(const gpu_conv_args &p, const LOADER &load, const PRODUCT &product,
                                            const float (&acc)[PRODUCT::MI][PRODUCT::NI][4])
 {
     constexpr int MI = PRODUCT::MI, NI = PRODUCT::NI, G = NI < 4 ? NI : 4;
-    constexpr bool FIRST = PRODUCT::WGMMA; /* which pixels: few rows and many channels a thread want to know once */
+    constexpr bool FIRST = PRODUCT::WGMMA || SPECIAL; /* which pixels: few rows and many channels a thread want to know once */
     const int in_warp = threadIdx.x & 31, g = in_warp >> 2, t = in_warp & 3;
     const float *bias = (const float *)p.p[3];
     const auto tile = load.where();
@@ -193,7 +199,7 @@ __device__ __forceinline__ void store_tile(const gpu_conv_args &p, const LOADER 
                     v[2 * j] = acc[i][gg * G + j][2 * h] + b[2 * j];
                     v[2 * j + 1] = acc[i][gg * G + j][2 * h + 1] + b[2 * j + 1];
                 }
-                store_channels<typename PRODUCT::element, 2 * G, true, LOADER::POINT>(p, pixel, c, v);
+                store_channels<typename PRODUCT::element, 2 * G, true, SPECIAL>(p, pixel, c, v);
             }
     }
 }

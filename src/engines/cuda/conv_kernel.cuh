@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(PRODUCT::THREADS) conv(const __grid_constant__
                 product.run(load, own, acc);
                 load.multiplied();
                 if (load.last())
-                    store_tile(p, load, product, acc);
+                    store_tile<false>(p, load, product, acc);
             }
         } else {
             clear(acc);
@@ -44,9 +44,12 @@ __global__ void __launch_bounds__(PRODUCT::THREADS) conv(const __grid_constant__
                 product.run(load, own, acc);
                 load.multiplied();
             }
-            if constexpr (PRODUCT::WK == 1 && LOADER::SPLIT == 1)
-                store_tile(p, load, product, acc);
-            else
+            if constexpr (PRODUCT::WK == 1 && LOADER::SPLIT == 1) {
+                if (is_special<LOADER>(p))
+                    store_tile<LOADER::POINT>(p, load, product, acc);
+                else
+                    store_tile<false>(p, load, product, acc);
+            } else
                 store_sums(p, load, product, (float *)shared, acc);
         }
     }

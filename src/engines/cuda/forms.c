@@ -80,13 +80,14 @@ static sk_value root_of(const gpu_plan *plan, sk_value v, int32_t *delta)
     return v;
 }
 
-/* Parts of a split are ranges of the whole where they lie on multiples of 8; others get copies (map_ops.c). */
+/* Parts of a split are ranges of the whole where they lie on multiples of 8, the last with the zeros behind it; others get
+ * copies (map_ops.c). */
 static void place_split(gpu_plan *plan, const sk_node *node)
 {
     int32_t at = 0;
     for (int32_t i = 0; i < node->n_out; i++) {
         const int32_t c = (int32_t)gpu_shape(plan, node->out[i])->dim[1];
-        if (at % 8 == 0 && c % 8 == 0) {
+        if (at % 8 == 0 && (c % 8 == 0 || i == node->n_out - 1)) {
             plan->values[node->out[i]].parent = node->in[0];
             plan->values[node->out[i]].delta = at;
         }

@@ -9,20 +9,9 @@
 
 /* --- the first convolution: 3x3, stride 2, 4-channel pictures --- */
 
-/* Four channels of a pixel as two packed halves, from halves (FORM 8: bytes of a pixel) or from bytes (4, or 3: the fourth
- * channel is anything then), these as byte / 256, exact. */
-template <int FORM> __device__ __forceinline__ uint2 load_pixel(const void *base, long long pixel)
+/* Four bytes as two packed halves each: byte / 256, exact. */
+__device__ __forceinline__ uint2 bytes_to_halves(uint32_t bits)
 {
-    if (FORM == 8)
-        return __ldg((const uint2 *)base + pixel);
-    uint32_t bits;
-    if (FORM == 4) {
-        bits = __ldg((const uint32_t *)base + pixel);
-    } else { /* it may begin anywhere in a word, and end in the next one */
-        const uint32_t *word = (const uint32_t *)base + (3 * pixel >> 2);
-        const int at = (int)(3 * pixel & 3);
-        bits = __funnelshift_r(__ldg(word), at > 1 ? __ldg(word + 1) : 0, 8 * at);
-    }
     /* 0x64bb is the half 1024 + bb */
     uint32_t low = __byte_perm(bits, 0x64646464, 0x4140), high = __byte_perm(bits, 0x64646464, 0x4342);
     const __half2 offset = __halves2half2(__ushort_as_half(0x6400), __ushort_as_half(0x6400));
@@ -32,11 +21,46 @@ template <int FORM> __device__ __forceinline__ uint2 load_pixel(const void *base
     return make_uint2(*(const uint32_t *)&a, *(const uint32_t *)&b);
 }
 
+/* The three rows of a byte picture that a warp's PIXELS pixels of the result take from, in shared memory: 16 bytes at a time,
+ * from the last multiple of 16 before the first pixel on. FORM: bytes of a pixel; of 3, a fourth is read that is anything. */
+template <int PIXELS, int FORM> struct picture_rows {
+    static constexpr int PIECES = ((2 * PIXELS + 2) * FORM + 15 + 15) / 16;
+    uint32_t rows[3][PIECES * 4];
+    /* Of a pixel's bytes in the picture; before the picture's first byte where the border is there. */
+    static __device__ __forceinline__ long long start(const gpu_first_args &p, int n, int y, int x0, int r)
+    {
+        return (((long long)n * p.h + 2 * y - p.pad_y + r) * p.w + 2 * x0 - p.pad_x) * FORM;
+    }
+    __device__ __forceinline__ void load(const gpu_first_args &p, int n, int y, int x0, int in_warp)
+    {
+        const long long all = ((long long)p.n * p.h * p.w * FORM + 15) & ~15ll; /* buffers end at such a multiple */
+        for (int x = in_warp; x < 3 * PIECES; x += 32) {
+            const int r = x / PIECES, piece = x % PIECES, iy = 2 * y - p.pad_y + r;
+            const long long from = (start(p, n, y, x0, r) & ~15ll) + 16 * piece;
+            copy16(shared_address(&rows[r][4 * piece]), (const char *)p.p[1] + from,
+                   iy >= 0 && iy < p.h && from >= 0 && from < all);
+        }
+        copy_commit();
+        copy_wait<0>();
+        __syncwarp();
+    }
+    /* Pixel `at` from the first on; `skip`: bytes before that one. */
+    __device__ __forceinline__ uint2 pixel(int r, int skip, int at) const
+    {
+        const int byte = skip + at * FORM, word = byte >> 2;
+        if (FORM == 4)
+            return bytes_to_halves(rows[r][word]);
+        return bytes_to_halves(__funnelshift_r(rows[r][word], rows[r][word + 1], 8 * (byte & 3)));
+    }
+};
+
 /* A warp makes MT x 16 pixels of one row. k of one product is one kernel row: 4 pixels x 4 channels, the fourth of each
- * with weight zero. */
+ * with weight zero. Pictures: of halves (FORM 8), or of bytes (4 or 3). */
 template <int MT, int COUT, int FORM> __global__ void __launch_bounds__(128) first_conv(const __grid_constant__ gpu_args u)
 {
     constexpr int NT = COUT / 8;
+    constexpr bool BYTES = FORM < 8;
+    __shared__ __align__(16) picture_rows<16 * MT, BYTES ? FORM : 1> staged[BYTES ? 4 : 1];
     const gpu_first_args &p = u.first;
     const int in_warp = threadIdx.x & 31, g = in_warp >> 2, t = in_warp & 3;
     const int w = blockIdx.x * 4 + (threadIdx.x >> 5), across = p.ow / (16 * MT);
@@ -54,6 +78,9 @@ template <int MT, int COUT, int FORM> __global__ void __launch_bounds__(128) fir
     if (w >= p.n * p.oh * across)
         return;
     const int x0 = w % across * 16 * MT, y = (w / across) % p.oh, n = w / across / p.oh;
+    auto &own = staged[BYTES ? threadIdx.x >> 5 : 0];
+    if (BYTES)
+        own.load(p, n, y, x0, in_warp);
     float acc[MT][NT][4];
 #pragma unroll
     for (int i = 0; i < MT; i++)
@@ -65,15 +92,16 @@ template <int MT, int COUT, int FORM> __global__ void __launch_bounds__(128) fir
         const int iy = 2 * y - p.pad_y + r;
         const bool row_inside = iy >= 0 && iy < p.h;
         const long long row = ((long long)n * p.h + iy) * p.w;
+        const int skip = BYTES ? (int)(own.start(p, n, y, x0, r) & 15) : 0;
 #pragma unroll
         for (int i = 0; i < MT; i++) {
             uint32_t a[4];
 #pragma unroll
             for (int z = 0; z < 2; z++) {
-                const int ix = 2 * (x0 + i * 16 + g + z * 8) - p.pad_x + t;
+                const int at = 2 * (i * 16 + g + z * 8) + t, ix = 2 * x0 - p.pad_x + at;
                 uint2 v = make_uint2(0, 0);
                 if (row_inside && ix >= 0 && ix < p.w)
-                    v = load_pixel<FORM>(p.p[1], row + ix);
+                    v = BYTES ? own.pixel(r, skip, at) : __ldg((const uint2 *)p.p[1] + row + ix);
                 a[z] = v.x;
                 a[z + 2] = v.y;
             }
@@ -149,7 +177,7 @@ template <int K, int PX, int RY> __global__ void __launch_bounds__(128) depthwis
             const int ix = x0 + k - p.pad_x;
             v[k] = make_uint4(0, 0, 0, 0);
             if (ix >= 0 && ix < p.w)
-                v[k] = *(const uint4 *)(image + (long long)(iy * p.w + ix) * p.ldi);
+                v[k] = *(const uint4 *)(image + (iy * p.w + ix) * p.ldi);
         }
 #pragma unroll
         for (int k = 0; !HELD && k < K; k++)
@@ -206,9 +234,9 @@ static cudaError_t start_depthwise(const gpu_launch *l, cudaStream_t stream)
     const bool two = a->ow % 2 == 0;
     switch (a->k) {
     case 3:
-        return two && all > 1000000 ? start_depthwise_by<3, 2, 4>(l, stream) : two && all > 100000
-                   ? start_depthwise_by<3, 2, 1>(l, stream)
-                   : start_depthwise_by<3, 1, 1>(l, stream);
+        return a->ow % 4 == 0 && all > 400000 ? start_depthwise_by<3, 4, 1>(l, stream)
+               : two && all > 100000          ? start_depthwise_by<3, 2, 1>(l, stream)
+                                              : start_depthwise_by<3, 1, 1>(l, stream);
     case 5:
         return two && all > 100000 ? start_depthwise_by<5, 2, 1>(l, stream) : start_depthwise_by<5, 1, 1>(l, stream);
     case 7:
