@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cuda engine's kernels on this machine's GPU against the reference executor: every tile on every layer shape it fits,
  * the other kernels in small networks, then open and close again and again.
- * usage: cuda_check [small | found [small] | sleap [small] | cycles N | model PATH SIDE | memory PATH] */
+ * usage: cuda_check [small | attention | found [small] | sleap [small] | cycles N | model PATH SIDE | memory PATH] */
 #include "../settings_for.h"
 #include "found_check.h"
 #include "sleap_check.h"
@@ -221,6 +221,12 @@ int main(int argc, char **argv)
         return check_model(argv[2], atoi(argv[3])) != 0;
     if (strcmp(what, "memory") == 0 && argc > 2)
         return check_memory(argv[2]) != 0;
+    if (strcmp(what, "attention") == 0) { /* and the other kernels that are no tiles */
+        check_attention(true);
+        check_depthwise(true);
+        check_mixed(SK_PRECISION_F16, SK_INPUT_U8_HWC, 1, 64);
+        return failed != 0;
+    }
     if (strcmp(what, "found") == 0) {
         const bool few = argc > 2 && strcmp(argv[2], "small") == 0;
         check_found(&checked, &failed, few);

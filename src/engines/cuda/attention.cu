@@ -26,7 +26,7 @@ __device__ __forceinline__ float power2(float x)
     asm("ex2.approx.ftz.f32 %0,%1;" : "=f"(y) : "f"(x));
     return y;
 }
-/* Of the T threads that attend, not of the block. */
+/* Of the T threads that attend, not of the whole block. */
 template <int T> __device__ __forceinline__ void sync_attending()
 {
     asm volatile("bar.sync 1,%0;" ::"n"(T) : "memory");
@@ -259,11 +259,11 @@ __global__ void __launch_bounds__(block_threads(WQ, WK, K), WK > 1 ? 1 : 4)
                 } else {
                     copy_wait<0>();
                 }
-                sync_attending<T>();
+                __syncthreads();
             }
             own.look_at(base + (WK == 1 ? tile & 1 : tile) * STAGE, p.pixels - tile * KEYS, scale, in_warp);
             if (WK == 1)
-                sync_attending<T>();
+                __syncthreads();
         }
         own.finish();
         if constexpr (WK == 1) {
