@@ -4,7 +4,7 @@
 
 /* softmax(scale q^T k) v without ever writing the scores, and a depthwise convolution of v added to it. 16 queries a warp; keys
  * come in tiles of 64 through shared memory; maximum and sum run along. WQ warps of a block take different queries. With WK = 1
- * all of them go through the keys together, two tiles in shared memory. With WK > 1 each of the WK warps has tiles of its own,
+ * all of them go through the keys together, two tiles in shared memory. With WK > 1 each of the WK groups has tiles of its own,
  * all of which it fetches at once; what they found is put together at the end: for few images. A block makes VD of a head's
  * channels. The convolution (K x K, 0: none) comes first, while the keys are on their way; with WK > 1 it is the work of four
  * warps more, while the others attend. */
@@ -30,6 +30,15 @@ __device__ __forceinline__ float power2(float x)
 template <int T> __device__ __forceinline__ void sync_attending()
 {
     asm volatile("bar.sync 1,%0;" ::"n"(T) : "memory");
+}
+
+/* Of the warps with other queries and the same keys, which fetch these together. */
+template <int T> __device__ __forceinline__ void sync_sharing(int group)
+{
+    if (T == 32)
+        __syncwarp();
+    else
+        asm volatile("bar.sync %0,%1;" ::"r"(2 + group), "n"(T) : "memory");
 }
 
 /* 64 keys and their values from k0 on into a stage, by T threads. Those beyond the last are zeros. */
@@ -241,7 +250,7 @@ __global__ void __launch_bounds__(block_threads(WQ, WK, K), WK > 1 ? 1 : 4)
         const float scale = p.scale * 1.4426950408889634f;
         if (WK > 1)
             for (int tile = wk; tile < tiles; tile += WK)
-                load_keys<KD, VD, 32>(p, base + tile * STAGE, in_warp, keys, values, tile * KEYS);
+                load_keys<KD, VD, WQ * 32>(p, base + tile * STAGE, wq * 32 + in_warp, keys, values, tile * KEYS);
         else
             load_keys<KD, VD, T>(p, base, tid, keys, values, 0);
         if (K > 0 && WK == 1) /* all have met before the positions are read, at the tiles */
@@ -249,7 +258,7 @@ __global__ void __launch_bounds__(block_threads(WQ, WK, K), WK > 1 ? 1 : 4)
         queries<KD, VD> own(p, in + head * KD, q0 + wq * 16, g, t);
         if (WK > 1) {
             copy_wait<0>();
-            __syncwarp();
+            sync_sharing<WQ * 32>(wk);
         }
         for (int tile = wk; tile < tiles; tile += WK) {
             if (WK == 1) {
