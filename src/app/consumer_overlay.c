@@ -38,7 +38,8 @@ static sk_status begin(sk_consumer *base, const sk_run_header *header, sk_run_fo
                                     .pictures = o->pictures,
                                     .width = header->width,
                                     .height = header->height,
-                                    .rate = header->rate};
+                                    .rate = header->rate,
+                                    .gpu = o->wish.gpu};
     o->folder = folder;
     SK_TRY(sk_overlay_run_open(&place, &how, &o->run, err));
     const int64_t known = sk_run_folder_known(folder);

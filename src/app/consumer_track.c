@@ -122,7 +122,7 @@ static sk_status end(sk_consumer *base, bool finished, sk_error *err)
     sk_consumers drawn = {0};
     if (!finished || !t->settings->overlay || t->at_once)
         return SK_OK;
-    const sk_overlay_wish wish = {t->settings->draw, t->settings->line_width};
+    const sk_overlay_wish wish = {t->settings->draw, t->settings->line_width, sk_overlay_on_gpu(t->settings)};
     SK_TRY(sk_consumers_add(&drawn, sk_consumer_overlay(&wish), err));
     sk_consumers_settle(&drawn, t->header);
     sk_status status = retell_to(t, &drawn, err);

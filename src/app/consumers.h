@@ -21,6 +21,7 @@ sk_consumer *sk_consumer_looks(void);
 typedef struct sk_overlay_wish {
     uint32_t draw; /* SK_DRAW_… */
     float line_width;
+    bool gpu; /* the video is encoded by the GPU, where it has an encoder */
 } sk_overlay_wish;
 /* A video, or of pictures a picture for each; a stack of pages is a video. */
 sk_consumer *sk_consumer_overlay(const sk_overlay_wish *wish);

@@ -103,16 +103,18 @@ static sk_status agree_on_style(sk_overlay_run *run, const sk_overlay_settings *
 {
     char style[64], *before = NULL;
     size_t length = 0;
-    snprintf(style, sizeof style, "draw %u line %g\n", settings->what, (double)settings->line_width);
+    /* parts of two encoders do not go into one video */
+    snprintf(style, sizeof style, "draw %u line %g%s\n", settings->what, (double)settings->line_width,
+             run->place.gpu && !run->pictures ? " gpu" : "");
     char *path = sk_path_join(run->folder, SK_OVERLAY_STYLE_FILE);
     if (!path)
         return sk_fail_memory(err, strlen(run->folder));
     sk_overlay_settings usual;
     sk_overlay_defaults(&usual);
-    bool same =
-        sk_file_read(path, sizeof style, &before, &length, NULL) == SK_OK
-            ? strcmp(before, style) == 0
-            : settings->what == usual.what && !(settings->line_width > 0); /* as before there was a choice */
+    bool same = sk_file_read(path, sizeof style, &before, &length, NULL) == SK_OK
+                    ? strcmp(before, style) == 0
+                    : settings->what == usual.what && !(settings->line_width > 0) &&
+                          !run->place.gpu; /* as before there was a choice */
     sk_status status = SK_OK;
     if (!same) {
         unlink(run->joined);
@@ -237,8 +239,10 @@ static sk_status open_part(sk_overlay_run *run, const sk_frame *frame, sk_error 
         run->place.width = frame->width;
         run->place.height = frame->height;
     }
-    sk_status status =
-        sk_video_sink_open(path, run->place.width, run->place.height, run->place.rate, &run->sink, err);
+    sk_status status = run->place.gpu ? sk_video_sink_open_gpu(path, run->place.width, run->place.height,
+                                                               run->place.rate, &run->sink, err)
+                                      : sk_video_sink_open(path, run->place.width, run->place.height,
+                                                           run->place.rate, &run->sink, err);
     sk_free(path);
     return status;
 }

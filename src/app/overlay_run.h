@@ -25,6 +25,7 @@ typedef struct sk_overlay_place {
     bool pictures;         /* one overlay picture a frame instead of a video */
     int32_t width, height; /* of the video; 0: the first frame's. Frames of other sizes are scaled */
     double rate;
+    bool gpu; /* the video's encoder is the GPU's, where there is one */
 } sk_overlay_place;
 
 sk_status sk_overlay_run_open(const sk_overlay_place *place, const sk_overlay_settings *settings,

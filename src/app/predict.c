@@ -14,6 +14,12 @@
 #include <stdio.h>
 #include <string.h>
 
+bool sk_overlay_on_gpu(const sk_predict_settings *s)
+{
+    return s->overlay_gpu == SK_CHOICE_ON || (s->overlay_gpu == SK_CHOICE_AUTO && s->detector.runtime &&
+                                              strcmp(s->detector.runtime, "cuda") == 0);
+}
+
 void sk_predict_defaults(sk_predict_settings *settings)
 {
     *settings = (sk_predict_settings){
@@ -56,7 +62,7 @@ static sk_status list_told(predict_run *r, sk_error *err)
         return s->more->list(s->more->context, s, r->report, list, err);
     for (int32_t i = 0; i < s->n_formats; i++)
         SK_TRY(sk_consumers_add(list, sk_consumer_file(sk_sink_find(s->formats[i])), err));
-    const sk_overlay_wish wish = {s->draw, s->line_width};
+    const sk_overlay_wish wish = {s->draw, s->line_width, sk_overlay_on_gpu(s)};
     return s->overlay ? sk_consumers_add(list, sk_consumer_overlay(&wish), err) : SK_OK;
 }
 

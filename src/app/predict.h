@@ -54,8 +54,10 @@ struct sk_predict_settings {
     bool overlay;                                /* overlay video, or overlay pictures for pictures */
     uint32_t draw;                               /* SK_DRAW_…: what the overlay shows; default all */
     float line_width; /* … with lines of so many pixels; 0: by the frame's size */
-    bool crops;       /* a picture of every instance in crops/ */
-    bool no_empty;    /* frames without instances are left out of the files, where the format allows */
+    /* its video is encoded by the GPU, where that has an encoder; the processor does it otherwise. Auto: with the runtime cuda */
+    sk_choice overlay_gpu;
+    bool crops;    /* a picture of every instance in crops/ */
+    bool no_empty; /* frames without instances are left out of the files, where the format allows */
     /* As of sk_runner_settings. Null: an instance on each core ("auto") where the cpu runtime has many frames to look at
      * and threads are not given, else the runtime, once. Results do not depend on it. */
     const char *devices;
@@ -76,6 +78,9 @@ struct sk_predict_settings {
     const sk_tap *tap;                     /* frames and results while they pass; null: nobody wants them */
     const struct sk_preview_wish *preview; /* app/preview.h; null: none */
 };
+
+/* Whether the overlay's video is to be encoded by the GPU. */
+bool sk_overlay_on_gpu(const sk_predict_settings *settings);
 
 void sk_predict_defaults(sk_predict_settings *settings);
 

@@ -41,7 +41,7 @@ static sk_status list_files(const sk_predict_settings *s, sk_consumers *list, sk
 {
     for (int32_t i = 0; i < s->n_formats; i++)
         SK_TRY(sk_consumers_add(list, sk_consumer_file(sk_sink_find(s->formats[i])), err));
-    const sk_overlay_wish wish = {s->draw, s->line_width};
+    const sk_overlay_wish wish = {s->draw, s->line_width, sk_overlay_on_gpu(s)};
     return s->overlay ? sk_consumers_add(list, sk_consumer_overlay(&wish), err) : SK_OK;
 }
 

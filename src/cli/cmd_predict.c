@@ -18,6 +18,7 @@ static const sk_option options[] = {
      .help = "result files: csv, jsonl, slp, analysis, coco, labels, labels-conf; mcap, db3, rosbag2 "
              "(bags of ROS 2); mot where animals are followed"},
     SK_CLI_OPTIONS_OVERLAY,
+    SK_CLI_OPTION_ENCODER,
     {SK_FLAG("save-crops"),
      .help = "also a picture of every instance, crops/CLASS/…; oriented boxes are turned upright"},
     {SK_FLAG("no-empty"),

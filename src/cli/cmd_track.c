@@ -42,6 +42,7 @@ static const sk_option options[] = {
      .help = "result files: tracks (a table to read), csv, jsonl, slp, analysis, coco, labels, labels-conf, "
              "mot, bags of ROS 2: mcap, db3, rosbag2, and hydra-suite's tables: final, raw"},
     SK_CLI_OPTIONS_OVERLAY,
+    SK_CLI_OPTION_ENCODER,
     {.name = "no-empty",
      .kind = SK_OPTION_FLAG,
      .help = "leave frames without animals out of jsonl, slp and coco; the other formats list none"},

@@ -32,6 +32,14 @@
             .fallback = "0", .help = "of --save-overlay's boxes and skeletons; 0 goes by the frame's size"   \
     }
 
+#define SK_CLI_OPTION_ENCODER                                                                                \
+    {                                                                                                        \
+        SK_CHOICE("overlay-encoder", "WHO", "auto|gpu|processor"),                                           \
+            .fallback = "auto",                                                                              \
+            .help = "who encodes --save-overlay's video: auto is the GPU's encoder "                         \
+                    "(NVENC) with the runtime cuda, where there is one"                                      \
+    }
+
 /* What counts as found, and how it is computed. `least`: the default of --conf. */
 #define SK_CLI_OPTIONS_FOUND(least)                                                                          \
     {SK_REAL("conf", "X", 0, 1),  .letter = 'c',                                                             \

@@ -92,6 +92,14 @@ static sk_status read_pictures(const sk_args *args, sk_predict_settings *s, sk_e
     if (sk_command_option(sk_args_command(args), "save-crops", strlen("save-crops"))) /* track has none */
         s->crops = sk_args_flag(args, "save-crops");
     s->line_width = (float)sk_args_real(args, "line-width");
+    const char *encoder = sk_args_text(args, "overlay-encoder");
+    s->overlay_gpu = strcmp(encoder, "gpu") == 0    ? SK_CHOICE_ON
+                     : strcmp(encoder, "auto") == 0 ? SK_CHOICE_AUTO
+                                                    : SK_CHOICE_OFF;
+    if (!s->overlay && sk_args_given(args, "overlay-encoder"))
+        return sk_fail(
+            err, SK_ERR_ARG,
+            "--overlay-encoder is for the overlay's video, and none is written\ngive --save-overlay, too");
     if (!s->overlay && (sk_args_text(args, "draw") || s->line_width > 0))
         return sk_fail(err, SK_ERR_ARG,
                        "--%s says how the overlay looks, and none is written\ngive --save-overlay, too",

@@ -33,12 +33,16 @@ bool sk_offload_fit_sleap(const sk_sleap_geometry *g, int legacy, sk_sleap_grey 
                           sk_frame_fit *out)
 {
     const sk_pixel_format format = like->format;
-    if (format != SK_PIXEL_RGB && format != SK_PIXEL_BGR && format != SK_PIXEL_GRAY)
+    const bool nv12 = format == SK_PIXEL_NV12;
+    if (format != SK_PIXEL_RGB && format != SK_PIXEL_BGR && format != SK_PIXEL_GRAY && !nv12)
         return false;
     *out = (sk_frame_fit){.frame_width = g->frame_width,
                           .frame_height = g->frame_height,
                           .channels = format == SK_PIXEL_GRAY ? 1 : 3,
                           .swap = format == SK_PIXEL_BGR,
+                          .nv12 = nv12,
+                          .matrix = nv12 ? (int32_t)like->matrix : 0,
+                          .full_range = nv12 && like->full_range != 0,
                           .resized_width = g->scaled_width,
                           .resized_height = g->scaled_height,
                           .rule = legacy ? SK_FIT_SLEAP_OLD : SK_FIT_SLEAP,

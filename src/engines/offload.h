@@ -17,7 +17,7 @@ bool sk_offload_fit(const sk_letterbox_geometry *geometry, const sk_frame *like,
 /* The same by whatever rule a stage says (sk_task_stage_fit). */
 bool sk_offload_fit_stage(const sk_task_fit *way, const sk_frame *like, sk_frame_fit *out);
 
-/* The same for SLEAP models: RGB, BGR and grey. */
+/* The same for SLEAP models. */
 bool sk_offload_fit_sleap(const sk_sleap_geometry *geometry, int legacy, sk_sleap_grey grey,
                           const sk_frame *like, sk_frame_fit *out);
 

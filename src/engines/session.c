@@ -106,7 +106,7 @@ static sk_status check_offers(const sk_engine *engine, const sk_session_settings
                        f->frame_height, f->channels);
     if (f && (f->rule < SK_FIT_LETTERBOX || f->rule > SK_FIT_SLEAP_OLD ||
               (f->rule != SK_FIT_LETTERBOX &&
-               (f->nv12 || f->left || f->top || f->fitted_width < 1 || f->fitted_height < 1 ||
+               (f->left || f->top || f->fitted_width < 1 || f->fitted_height < 1 ||
                 f->fitted_width > f->sized_width || f->fitted_height > f->sized_height ||
                 f->sized_width > 65536 || f->sized_height > 65536))))
         return sk_fail(err, SK_ERR_ARG, "frames of %dx%d cannot be fitted into %dx%d by rule %d",

@@ -27,7 +27,7 @@ typedef struct sk_frame_fit {
     int32_t left, top;                     /* … from here on */
     int32_t border;                        /* value around it: 114 */
     int32_t matrix, full_range;            /* nv12: as of sk_frame */
-    /* SLEAP (left, top, border and nv12 are 0): the frame in the network's colours is fitted into a sized picture, that is
+    /* SLEAP (left, top and border are 0): the frame in the network's colours is fitted into a sized picture, that is
      * scaled to resized_width x resized_height; zeros on the right and below. */
     int32_t rule; /* sk_fit_rule */
     int32_t fitted_width, fitted_height, sized_width, sized_height;

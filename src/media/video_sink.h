@@ -13,6 +13,12 @@ typedef struct sk_video_sink sk_video_sink;
 /* All frames must have the size given here (odd sizes lose their last row or column, since video wants even ones). */
 sk_status sk_video_sink_open(const char *path, int32_t width, int32_t height, double rate,
                              sk_video_sink **out, sk_error *err) SK_MUST_CHECK;
+/* The same by an encoder of the GPU (NVIDIA's NVENC, through FFmpeg) where there is one; where there is none the processor encodes,
+ * and the log says why. */
+sk_status sk_video_sink_open_gpu(const char *path, int32_t width, int32_t height, double rate,
+                                 sk_video_sink **out, sk_error *err) SK_MUST_CHECK;
+/* Who encodes: "libx264", "h264_nvenc" …; the sink's as long as it is open. */
+const char *sk_video_sink_encoder(const sk_video_sink *sink);
 /* RGB or BGR; shown at frame->time_ns, which must grow. As many bytes behind the last row must be readable: the
  * converter takes whole vectors. Frames of a source have them. */
 #define SK_VIDEO_SINK_SPARE 64

@@ -17,6 +17,7 @@
 #define LONGEST_PAUSE 2000000000 /* ticks */
 #define MOST_TICKS    1e15
 #define NO_DTS        (INT64_MIN / 2)
+#define GPU_ENCODER   "h264_nvenc"
 
 struct sk_video_sink {
     char *path;
@@ -91,15 +92,11 @@ static const AVCodec *choose_encoder(void)
     return NULL;
 }
 
-static sk_status open_encoder(sk_video_sink *sink, int32_t width, int32_t height, double rate, sk_error *err)
+static sk_status start_encoder(sk_video_sink *sink, const AVCodec *codec, int32_t width, int32_t height,
+                               double rate, int *code, sk_error *err)
 {
-    const AVCodec *codec = choose_encoder();
-    if (!codec)
-        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: this FFmpeg has no H.264 or MPEG-4 encoder", sink->path);
     sink->codec = sk_ff.avcodec_alloc_context3(codec);
-    sink->frame = sk_ff.av_frame_alloc();
-    sink->packet = sk_ff.av_packet_alloc();
-    if (!sink->codec || !sink->frame || !sink->packet)
+    if (!sink->codec)
         return sk_fail_memory(err, sizeof *sink->codec);
     sink->codec->width = width & ~1;
     sink->codec->height = height & ~1;
@@ -111,6 +108,10 @@ static sk_status open_encoder(sk_video_sink *sink, int32_t width, int32_t height
     if (strcmp(codec->name, "libx264") == 0) {
         sk_ff.av_opt_set(sink->codec->priv_data, "preset", "veryfast", 0);
         sk_ff.av_opt_set(sink->codec->priv_data, "crf", "23", 0);
+    } else if (strcmp(codec->name, GPU_ENCODER) == 0) {
+        sk_ff.av_opt_set(sink->codec->priv_data, "preset", "p4", 0);
+        sk_ff.av_opt_set(sink->codec->priv_data, "rc", "vbr", 0);
+        sk_ff.av_opt_set(sink->codec->priv_data, "cq", "25", 0); /* about libx264's crf 23 */
     } else {
         sink->codec->bit_rate = (int64_t)width * height * 4;
         if (strcmp(codec->name, "mpeg4") == 0) /* MPEG-4 part 2 keeps the time base in 16 bits */
@@ -118,7 +119,48 @@ static sk_status open_encoder(sk_video_sink *sink, int32_t width, int32_t height
     }
     if (sink->format->oformat->flags & AVFMT_GLOBALHEADER)
         sink->codec->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
-    int code = sk_ff.avcodec_open2(sink->codec, codec, NULL);
+    *code = sk_ff.avcodec_open2(sink->codec, codec, NULL);
+    return SK_OK;
+}
+
+/* The GPU's encoder; false where there is none that can be had, and the person is told. */
+static sk_status try_gpu(sk_video_sink *sink, int32_t width, int32_t height, double rate, bool *started,
+                         sk_error *err)
+{
+    const AVCodec *codec = sk_ff.avcodec_find_encoder_by_name(GPU_ENCODER);
+    int code = -1;
+    *started = false;
+    if (codec)
+        SK_TRY(start_encoder(sink, codec, width, height, rate, &code, err));
+    *started = codec && code >= 0;
+    if (*started)
+        return SK_OK;
+    sk_ff.avcodec_free_context(&sink->codec);
+    sk_log(
+        SK_LOG_WARN, "%s: encoded by the processor, not by the GPU: %s%s", sink->path,
+        codec
+            ? "its encoder (NVENC) cannot be started; not every GPU has one (A100, H100 and H200 have none): "
+            : "this FFmpeg is built without " GPU_ENCODER,
+        codec ? sk_ffmpeg_text(code) : "");
+    return SK_OK;
+}
+
+static sk_status open_encoder(sk_video_sink *sink, int32_t width, int32_t height, double rate, bool gpu,
+                              sk_error *err)
+{
+    bool started = false;
+    int code = 0;
+    sink->frame = sk_ff.av_frame_alloc();
+    sink->packet = sk_ff.av_packet_alloc();
+    if (!sink->frame || !sink->packet)
+        return sk_fail_memory(err, sizeof *sink->frame);
+    if (gpu)
+        SK_TRY(try_gpu(sink, width, height, rate, &started, err));
+    const AVCodec *codec = started ? NULL : choose_encoder();
+    if (!started && !codec)
+        return sk_fail(err, SK_ERR_UNSUPPORTED, "%s: this FFmpeg has no H.264 or MPEG-4 encoder", sink->path);
+    if (!started)
+        SK_TRY(start_encoder(sink, codec, width, height, rate, &code, err));
     if (code < 0)
         return failed(sink, "starting the encoder", code, err);
     sink->frame->format = sink->codec->pix_fmt;
@@ -156,8 +198,8 @@ static sk_status open_container(const char *path, AVFormatContext **out, sk_erro
                    sk_ffmpeg_text(code));
 }
 
-sk_status sk_video_sink_open(const char *path, int32_t width, int32_t height, double rate,
-                             sk_video_sink **out, sk_error *err)
+static sk_status open_sink(const char *path, int32_t width, int32_t height, double rate, bool gpu,
+                           sk_video_sink **out, sk_error *err)
 {
     *out = NULL;
     if (width < 2 || height < 2)
@@ -174,13 +216,30 @@ sk_status sk_video_sink_open(const char *path, int32_t width, int32_t height, do
         goto done;
     }
     SK_TRY_GOTO(open_container(path, &sink->format, err));
-    SK_TRY_GOTO(open_encoder(sink, width, height, rate, err));
+    SK_TRY_GOTO(open_encoder(sink, width, height, rate, gpu, err));
     SK_TRY_GOTO(open_file(sink, err));
     *out = sink;
     return SK_OK;
 done:
     release(sink);
     return status;
+}
+
+sk_status sk_video_sink_open(const char *path, int32_t width, int32_t height, double rate,
+                             sk_video_sink **out, sk_error *err)
+{
+    return open_sink(path, width, height, rate, false, out, err);
+}
+
+sk_status sk_video_sink_open_gpu(const char *path, int32_t width, int32_t height, double rate,
+                                 sk_video_sink **out, sk_error *err)
+{
+    return open_sink(path, width, height, rate, true, out, err);
+}
+
+const char *sk_video_sink_encoder(const sk_video_sink *sink)
+{
+    return sink->codec->codec->name;
 }
 
 /* Sends one frame (or null: the end) and writes what comes out. */

@@ -39,6 +39,18 @@ sk_status sk_video_sink_open(const char *path, int32_t width, int32_t height, do
     return no_video(path, err);
 }
 
+sk_status sk_video_sink_open_gpu(const char *path, int32_t width, int32_t height, double rate,
+                                 sk_video_sink **out, sk_error *err)
+{
+    return sk_video_sink_open(path, width, height, rate, out, err);
+}
+
+const char *sk_video_sink_encoder(const sk_video_sink *sink)
+{
+    (void)sink;
+    return "";
+}
+
 sk_status sk_video_sink_write(sk_video_sink *sink, const sk_frame *frame, sk_error *err)
 {
     (void)sink;

@@ -188,8 +188,7 @@ static sk_status open_lanes(sk_runner *r, int32_t *fits, sk_error *err)
         r->sparse = r->sparse || sk_lane_is_sparse(&r->lanes[i]);
     r->takes_nv12 = true;
     for (int32_t i = 0; i < r->n_lanes; i++)
-        r->takes_nv12 = r->takes_nv12 && r->lanes[i].trace.key.frames &&
-                        r->lanes[i].trace.key.fit.rule == SK_FIT_LETTERBOX;
+        r->takes_nv12 = r->takes_nv12 && r->lanes[i].trace.key.frames;
     for (sk_item *item = r->items; item; item = item->sibling) {
         if (r->settings.keep_outputs)
             SK_TRY(sk_item_prepare_outputs(item, &r->lanes[0].trace, err));

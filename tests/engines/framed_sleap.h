@@ -6,6 +6,7 @@
 
 #include "engines/offload.h"
 #include "graph/builder.h"
+#include "kernels/nv12.h"
 #include "tasks/sleap_pre.h"
 
 #include <stdio.h>
@@ -55,7 +56,9 @@ static inline bool framed_compare(framed *f, const sk_sleap_spec *spec, int chan
     const sk_shape shape =
         sk_shape_of(4, (int64_t)BATCH, (int64_t)channels, (int64_t)g.height, (int64_t)g.width);
     const size_t count = (size_t)sk_shape_count(&shape) / BATCH, bytes = count * (u8 ? 1 : sizeof(float));
-    const size_t frame = (size_t)frames->stride * (size_t)frames->height;
+    const bool video = frames->format == SK_PIXEL_NV12;
+    const size_t rows = (size_t)(video ? frames->height + (frames->height + 1) / 2 : frames->height),
+                 frame = (size_t)frames->stride * rows;
     sk_session_settings s = sk_session_defaults();
     s.precision = precision;
     s.cache_dir = "";
@@ -75,8 +78,24 @@ static inline bool framed_compare(framed *f, const sk_sleap_spec *spec, int chan
     for (int n = 0; n < BATCH; n++) {
         uint8_t *at = (uint8_t *)input + (size_t)n * bytes;
         memcpy((uint8_t *)both + (size_t)n * frame, frames[n].data, frame);
-        if (sk_sleap_pre_size(pre, &frames[n], NULL, err) != SK_OK ||
-            (u8 ? sk_sleap_pre_u8(pre, at, err) : sk_sleap_pre_f32(pre, (float *)(void *)at, err)) != SK_OK)
+        sk_frame seen = frames[n];
+        uint8_t *rgb = NULL;
+        if (video) { /* the reference sees colours */
+            const sk_nv12_weights w = sk_nv12_weights_of(seen.matrix, seen.full_range);
+            rgb = malloc((size_t)(3 * seen.width * seen.height));
+            for (int32_t y = 0; y < seen.height; y++)
+                sk_yuv_row_to_rgb(&seen, &w, y, rgb + (ptrdiff_t)3 * seen.width * y);
+            seen = (sk_frame){.format = SK_PIXEL_RGB,
+                              .width = seen.width,
+                              .height = seen.height,
+                              .stride = (ptrdiff_t)3 * seen.width,
+                              .data = rgb};
+        }
+        const bool made =
+            sk_sleap_pre_size(pre, &seen, NULL, err) == SK_OK &&
+            (u8 ? sk_sleap_pre_u8(pre, at, err) : sk_sleap_pre_f32(pre, (float *)(void *)at, err)) == SK_OK;
+        free(rgb);
+        if (!made)
             goto done;
     }
     sk_tensor want, got;
@@ -109,9 +128,10 @@ done:
 static inline bool framed_round(framed *f, int round, int width, int height)
 {
     static const float scales[] = {1.0f, 0.5f, 0.37f, 1.3f};
-    const int format = round % 3, channels = round / 3 % 2 ? 3 : 1, matched = round / 12 % 2;
+    const int format = round % 4, channels = round / 3 % 2 ? 3 : 1, matched = round / 12 % 2;
     const int w = width + (int)(random_next(&f->random) % 9), h = height + (int)(random_next(&f->random) % 9);
-    const int c = format == 2 ? 1 : 3, stride = w * c + 5;
+    const int c = format >= 2 ? 1 : 3, stride = format == 3 ? (w + 1) / 2 * 2 + 6 : w * c + 5,
+              rows = format == 3 ? h + (h + 1) / 2 : h;
     sk_sleap_spec spec = {.legacy = round / 6 % 2,
                           .ensure_grayscale = round / 2 % 2,
                           .input_scale = scales[round / 24 % 4],
@@ -120,15 +140,19 @@ static inline bool framed_round(framed *f, int round, int width, int height)
     sk_frame frames[2];
     sk_error err = {0};
     for (int n = 0; n < 2; n++) {
-        uint8_t *data = malloc((size_t)(stride * h));
-        for (int i = 0; i < stride * h; i++)
+        uint8_t *data = malloc((size_t)(stride * rows));
+        for (int i = 0; i < stride * rows; i++)
             data[i] = (uint8_t)random_next(&f->random);
+        for (int i = stride * h; n == 1 && format == 3 && i < stride * rows; i++)
+            data[i] = 128;                              /* the second: without colours */
         for (int y = 0; n == 1 && c == 3 && y < h; y++) /* the second: grey in three channels */
             for (int x = 0; x < w; x++)
                 data[y * stride + 3 * x + 1] = data[y * stride + 3 * x + 2] = data[y * stride + 3 * x];
         frames[n] = (sk_frame){.format = format == 0   ? SK_PIXEL_RGB
                                          : format == 1 ? SK_PIXEL_BGR
-                                                       : SK_PIXEL_GRAY,
+                                         : format == 2 ? SK_PIXEL_GRAY
+                                                       : SK_PIXEL_NV12,
+                               .matrix = SK_COLOUR_BT709,
                                .width = w,
                                .height = h,
                                .stride = stride,

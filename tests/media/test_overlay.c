@@ -136,6 +136,48 @@ static void write_part(const char *path, int first, int last)
     assert_ok(sk_video_sink_close(&sink, &err), &err);
 }
 
+/* Where the GPU encodes no video (here: there is none) the processor does, and the file is a video all the same. */
+static void the_processor_encodes_where_the_gpu_cannot(void **state)
+{
+    (void)state;
+    sk_error err = {0};
+    sk_video_sink *sink = NULL;
+    char path[4096];
+    static uint8_t blank[HEIGHT + 1][WIDTH][3];
+    snprintf(path, sizeof path, "%s/gpu.mp4", test_folder());
+    assert_ok(sk_video_sink_open_gpu(path, WIDTH, HEIGHT, 25, &sink, &err), &err);
+    assert_true(strlen(sk_video_sink_encoder(sink)) > 3);
+    for (int i = 0; i < 5; i++) {
+        const sk_frame frame = {.format = SK_PIXEL_RGB,
+                                .width = WIDTH,
+                                .height = HEIGHT,
+                                .stride = (ptrdiff_t)WIDTH * 3,
+                                .data = &blank[0][0][0],
+                                .index = i,
+                                .time_ns = i * INT64_C(40000000)};
+        assert_ok(sk_video_sink_write(sink, &frame, &err), &err);
+    }
+    assert_ok(sk_video_sink_close(&sink, &err), &err);
+    /* Played three times by going back to its beginning, as decoders on a device are: each time all of it. */
+    sk_source_settings settings = SK_SOURCE_SETTINGS_INIT;
+    sk_source_defaults(&settings);
+    sk_source *source = NULL;
+    settings.loop = 3;
+    settings.hwaccel = "auto";
+    assert_ok(sk_source_open(path, &settings, &source, &err), &err);
+    for (int i = 0; i < 15; i++) {
+        const sk_frame *frame = NULL;
+        assert_ok(sk_source_next(source, &frame, &err), &err);
+        assert_non_null(frame);
+        assert_int_equal(frame->index, i);
+        sk_source_release(source, frame);
+    }
+    const sk_frame *frame = NULL;
+    assert_ok(sk_source_next(source, &frame, &err), &err);
+    assert_null(frame);
+    sk_source_close(&source);
+}
+
 /* Times as damaged headers, set clocks and recordings that paused over night have them. */
 static void any_time_can_be_written(void **state)
 {
@@ -247,6 +289,7 @@ int main(void)
 #ifdef SKITTER_HAVE_FFMPEG
         cmocka_unit_test(frames_are_not_read_past_their_end),
         cmocka_unit_test(videos_are_written_and_joined),
+        cmocka_unit_test(the_processor_encodes_where_the_gpu_cannot),
         cmocka_unit_test(any_time_can_be_written),
 #endif
     };

@@ -244,6 +244,39 @@ static void seeks_to_the_exact_frame(void **state)
     }
 }
 
+/* Played twice, the file opened anew or, where a device is to decode, its bytes gone back: the same pictures at the same times. */
+static void plays_again_from_the_start(void **state)
+{
+    (void)state;
+    test_data_or_skip();
+    static uint64_t sums[2][200];
+    static int64_t times[2][200];
+    for (int k = 0; k < 2; k++) {
+        sk_error err = {0};
+        sk_source_settings settings = SK_SOURCE_SETTINGS_INIT;
+        sk_source_defaults(&settings);
+        sk_source *source = NULL;
+        int count = 0;
+        settings.loop = 2;
+        settings.last = 70;
+        settings.hwaccel = k ? "auto" : "none";
+        assert_ok(sk_source_open(test_data("video/small_robot.mp4"), &settings, &source, &err), &err);
+        for (const sk_frame *frame = NULL; count < 200; count++) {
+            assert_ok(sk_source_next(source, &frame, &err), &err);
+            if (!frame)
+                break;
+            sums[k][count] = picture_sum(frame);
+            times[k][count] = frame->time_ns;
+            sk_source_release(source, frame);
+        }
+        sk_source_close(&source);
+        assert_int_equal(count, 140);
+    }
+    assert_memory_equal(sums[0], sums[1], sizeof sums[0]);
+    assert_memory_equal(times[0], times[1], sizeof times[0]);
+    assert_memory_equal(sums[0], sums[0] + 70, 70 * sizeof sums[0][0]);
+}
+
 /* Frames as planes, shared with the decoder, and as it converts them: the same pixels, also while several are held and when
  * the file begins anew. */
 static void planes_are_the_same_pixels(void **state)
@@ -374,6 +407,7 @@ int main(void)
 #ifdef SKITTER_HAVE_FFMPEG
         cmocka_unit_test(colours_follow_the_tags),
         cmocka_unit_test(seeks_to_the_exact_frame),
+        cmocka_unit_test(plays_again_from_the_start),
         cmocka_unit_test(planes_are_the_same_pixels),
         cmocka_unit_test(stops_from_outside),
 #endif

@@ -279,6 +279,7 @@ typedef struct gpu_peaks_args {
  * of out_h x out_w and zero outside. p = out, in, and by what it does:
  *   CLEAR, GREY_FLAG   flags int32 [n]: 1 where a frame of three channels has colours (in: the frame)
  *   COLOURS            the network's channels, bytes; flags
+ *   NV12               three channels, from luma and chroma; rows are of an even number of bytes
  *   ACROSS, DOWN       antialiased along one axis: first place and count int32 [..][2], weights int16 [..][taps]
  *   PLACE              as it is
  *   MIX, MIX_PLANES    between four: places int32 [w][2], parts f32 [w], the same for rows; bytes, or planes of fractions
@@ -295,7 +296,8 @@ enum {
     GPU_SLEAP_MIX_PLANES,
     GPU_SLEAP_GREY_PLANES,
     GPU_SLEAP_CUT,
-    GPU_SLEAP_CUT_MIX
+    GPU_SLEAP_CUT_MIX,
+    GPU_SLEAP_NV12
 };
 typedef struct gpu_sleap_args {
     void *p[GPU_MAX_POINTERS];
@@ -303,6 +305,7 @@ typedef struct gpu_sleap_args {
     int32_t swap, old, taps, bits;
     int32_t one_flag;   /* 1: the first flag is for all */
     int32_t most_boxes; /* crops: room in the list of what is painted over */
+    sk_nv12_weights weights;
 } gpu_sleap_args;
 
 /* An output that is a 1x1 convolution, in fp32: p = out f32 [n][cout][plane], in (fp16 map), weights f32 [cout][cin], bias f32.

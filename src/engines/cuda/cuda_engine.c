@@ -479,16 +479,15 @@ static sk_status run_submit(gpu_session *s, int32_t slot, const sk_session_input
     for (int32_t i = 0; i < plan->graph->n_inputs; i++)
         SK_TRY(gpu_upload(s, i, slot, &inputs[i], err));
     SK_TRY(gpu_check(s, gpu_event_record(at->uploaded, s->up), "upload", err));
-    if (s->up != s->compute) {
+    if (s->up != at->compute)
         SK_TRY(gpu_check(s, gpu_stream_wait_event(at->compute, at->uploaded), "upload", err));
-        SK_TRY(gpu_check(s, gpu_event_record(at->started, at->compute), "launch", err));
-    }
+    SK_TRY(gpu_check(s, gpu_event_record(at->started, at->compute), "launch", err));
     if (at->graph)
         SK_TRY(gpu_check(s, gpu_graph_launch(at->graph, at->compute), "launch", err));
     else
         SK_TRY(run_serial(s, slot, err));
     SK_TRY(gpu_check(s, gpu_event_record(at->computed, at->compute), "launch", err));
-    if (s->down != s->compute)
+    if (s->down != at->compute)
         SK_TRY(gpu_check(s, gpu_stream_wait_event(s->down, at->computed), "launch", err));
     if (plan->sparse.wish.n_levels > 0)
         SK_TRY(gpu_check(s, gpu_sparse_download(s, slot), "download", err));
@@ -516,7 +515,15 @@ static sk_status engine_submit(sk_session *session, int32_t slot, const sk_sessi
     if (s->lost)
         return sk_fail(err, SK_ERR_RUNTIME, "the GPU of this session was lost before; open it again");
     SK_TRY(gpu_check(s, gpu_use(s->device), "the GPU cannot be used", err));
-    return run_submit(s, slot, inputs, err);
+    if (s->base.submitted != s->base.waited)
+        return run_submit(s, slot, inputs, err);
+    /* nothing to overlap with: all in one stream, where nobody waits for another's event */
+    gpu_stream *const up = s->up, *const down = s->down;
+    s->up = s->down = s->slots[slot].compute;
+    const sk_status status = run_submit(s, slot, inputs, err);
+    s->up = up;
+    s->down = down;
+    return status;
 }
 
 static sk_status engine_wait(sk_session *session, int32_t slot, void **outputs, sk_error *err)
@@ -560,11 +567,10 @@ static sk_status engine_times(sk_session *session, int32_t slot, sk_session_time
 {
     gpu_session *s = (gpu_session *)session;
     gpu_slot *at = &s->slots[slot];
-    gpu_event *begun = s->up != s->compute ? at->started : at->uploaded;
     float up = 0, network = 0, down = 0;
     SK_TRY(gpu_check(s, gpu_use(s->device), "the GPU cannot be used", err));
     SK_TRY(gpu_check(s, gpu_event_elapsed(at->begun, at->uploaded, &up), "timing", err));
-    SK_TRY(gpu_check(s, gpu_event_elapsed(begun, at->computed, &network), "timing", err));
+    SK_TRY(gpu_check(s, gpu_event_elapsed(at->started, at->computed, &network), "timing", err));
     SK_TRY(gpu_check(s, gpu_event_elapsed(at->computed, at->downloaded, &down), "timing", err));
     *out = (sk_session_times){(double)up * 1e-3, (double)network * 1e-3, (double)down * 1e-3};
     return SK_OK;

@@ -120,6 +120,18 @@ GPU_HD void gpu_cut_element(const gpu_sleap_args *a, int64_t image, int32_t y, i
     }
 }
 
+/* A pixel of video as red, green and blue. */
+GPU_HD void gpu_video_element(const gpu_sleap_args *a, int64_t image, int32_t y, int32_t x, uint8_t *out)
+{
+    const int64_t row = (a->in_w + 1) / 2 * 2, rows = a->in_h + (a->in_h + 1) / 2;
+    const uint8_t *in = (const uint8_t *)a->p[1] + image * row * rows,
+                  *chroma = in + (a->in_h + y / 2) * row + x / 2 * 2;
+    const sk_rgb p = sk_nv12_pixel(&a->weights, in[y * row + x], chroma[0], chroma[1]);
+    out[0] = (uint8_t)p.red;
+    out[1] = (uint8_t)p.green;
+    out[2] = (uint8_t)p.blue;
+}
+
 GPU_HD void gpu_sleap_element(const gpu_sleap_args *a, int64_t i)
 {
     if (a->what == GPU_SLEAP_CLEAR) {
@@ -138,6 +150,10 @@ GPU_HD void gpu_sleap_element(const gpu_sleap_args *a, int64_t i)
     const int inside = x < a->w && y < a->h;
     if (a->what == GPU_SLEAP_CUT || a->what == GPU_SLEAP_CUT_MIX) {
         gpu_cut_element(a, image, y, x, (uint8_t *)a->p[0] + i * a->c);
+        return;
+    }
+    if (a->what == GPU_SLEAP_NV12) {
+        gpu_video_element(a, image, y, x, (uint8_t *)a->p[0] + i * 3);
         return;
     }
     if (a->what == GPU_SLEAP_MIX_PLANES) {

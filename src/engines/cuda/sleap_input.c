@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engines/cuda/plan.h"
 
+#include "kernels/nv12.h"
 #include "tasks/resize_antialias.h"
 #include "tasks/resize_float.h"
 #include "tasks/sleap_pre.h"
@@ -17,8 +18,8 @@ typedef struct picture {
     int32_t n, buffer, h, w, c;
 } picture;
 
-static const char *const names[] = {"clear flags", "grey?",      "colours",     "across", "down",   "place",
-                                    "mix",         "mix planes", "grey planes", "cut",    "cut mix"};
+static const char *const names[] = {"clear flags", "grey?",      "colours",     "across", "down",    "place",
+                                    "mix",         "mix planes", "grey planes", "cut",    "cut mix", "nv12"};
 
 /* A step from the picture as it is to one of `args`; n_refs of them are tables. */
 static sk_status add_step(picture *p, gpu_sleap_args args, const gpu_ref *tables, int n_tables, sk_error *err)
@@ -86,6 +87,21 @@ static sk_status add_colours(picture *p, const sk_frame_fit *fit, int32_t channe
                               .swap = fit->swap,
                               .old = fit->rule == SK_FIT_SLEAP_OLD};
     return add_step(p, a, &flags, 1, err);
+}
+
+/* Video as it comes from a decoder: red, green and blue first, as kernels/nv12.h makes them. */
+static sk_status add_video(picture *p, const sk_frame_fit *fit, sk_error *err)
+{
+    if (!fit->nv12)
+        return SK_OK;
+    const gpu_sleap_args a = {.what = GPU_SLEAP_NV12,
+                              .out_h = p->h,
+                              .out_w = p->w,
+                              .h = p->h,
+                              .w = p->w,
+                              .c = 3,
+                              .weights = sk_nv12_weights_of((sk_colour_matrix)fit->matrix, fit->full_range)};
+    return add_step(p, a, NULL, 0, err);
 }
 
 /* At the end: one plane of greys in fractions. */
@@ -212,6 +228,7 @@ sk_status gpu_add_sleap_input(gpu_plan *plan, int32_t index, int32_t *buffer, bo
     const bool late = f->grey == SK_SLEAP_GREY_LAST && shape->dim[1] == 1;
     gpu_ref flags;
     *planes = f->rule == SK_FIT_SLEAP_OLD && f->scales;
+    SK_TRY(add_video(&p, f, err));
     if (late)
         SK_TRY(add_flags(&p, &flags, err));
     else if (f->grey == SK_SLEAP_GREY_SPREAD)

@@ -26,6 +26,7 @@ static const void *kernel_of(int32_t what)
     case GPU_SLEAP_MIX: return (const void *)sleap_input<GPU_SLEAP_MIX>;
     case GPU_SLEAP_GREY_PLANES: return (const void *)sleap_input<GPU_SLEAP_GREY_PLANES>;
     case GPU_SLEAP_CUT: return (const void *)sleap_input<GPU_SLEAP_CUT>;
+    case GPU_SLEAP_NV12: return (const void *)sleap_input<GPU_SLEAP_NV12>;
     case GPU_SLEAP_CUT_MIX: return (const void *)sleap_input<GPU_SLEAP_CUT_MIX>;
     default: return (const void *)sleap_input<GPU_SLEAP_MIX_PLANES>;
     }
