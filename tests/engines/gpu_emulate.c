@@ -6,6 +6,7 @@
 #include "graph/graph.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,13 +157,12 @@ static void read_devices(void)
 /* When a launch that begins no earlier than `from` is done; a device does one after the other. */
 static int64_t device_runs(int64_t from, bool busy)
 {
-    int64_t before = devices[current].free_at, begin, after;
+    int64_t before = atomic_load(&devices[current].free_at), begin, after;
     do {
         begin = before > from ? before : from;
         begin = begin > now_ns() ? begin : now_ns();
         after = begin + devices[current].takes * (busy ? 50 : 1);
-    } while (!__atomic_compare_exchange_n(&devices[current].free_at, &before, after, false, __ATOMIC_SEQ_CST,
-                                          __ATOMIC_SEQ_CST));
+    } while (!atomic_compare_exchange_weak(&devices[current].free_at, &before, after));
     return after;
 }
 
@@ -601,7 +601,7 @@ int gpu_capture_end(gpu_stream *stream, gpu_graph **out)
 }
 int gpu_graph_launch(gpu_graph *graph, gpu_stream *stream)
 {
-    const int32_t number = __atomic_add_fetch(&devices[current].launches, 1, __ATOMIC_SEQ_CST);
+    const int32_t number = atomic_fetch_add(&devices[current].launches, 1) + 1;
     if (devices[current].lost_from && number >= devices[current].lost_from)
         return 700;
     if (devices[current].takes > 0)
