@@ -16,8 +16,9 @@
 
 bool sk_overlay_on_gpu(const sk_predict_settings *s)
 {
-    return s->overlay_gpu == SK_CHOICE_ON || (s->overlay_gpu == SK_CHOICE_AUTO && s->detector.runtime &&
-                                              strcmp(s->detector.runtime, "cuda") == 0);
+    const bool reads =
+        s->detector.runtime && (sk_engine_can(s->detector.runtime)->reads & SK_READS(SK_PLACE_CUDA));
+    return s->overlay_gpu == SK_CHOICE_ON || (s->overlay_gpu == SK_CHOICE_AUTO && reads);
 }
 
 void sk_predict_defaults(sk_predict_settings *settings)
