@@ -14,12 +14,12 @@ MEASURED = {
     "start_s": 0.053,        # a piece's process, beyond the work: bench/batch.sh
     "decode_ms": 0.27,       # a frame of 192 x 160; four times as much is taken, for 640 x 480
     "network_ms": {"cpu": 12.0, "gpu": 1.4},  # a frame, all stages: one thread of an EPYC; an H200 on full HD (both: bench/README.md)
-    "merge_us": 30.0,        # a frame: journal read, tracked, written
+    "merge_us": 83.0,        # a frame: found parts read, tracked, written; 1800 frames against 300
     "ops_piece": 133,        # operations on the shared file system: strace
     "beat_s": 5.0,           # one write
-    "bytes_frame": 1500,     # results: journal, csv, jsonl, tracks
+    "bytes_frame": 2300,     # results of four animals: journal, csv, jsonl, tracks
     "look_us": 26.0,         # processor time to read the file of a piece that is done: 20 000 of them
-    "list_ops": 12,          # operations for a thousand pieces that are not begun
+    "list_ops": 6,           # operations for a thousand pieces that are not begun: strace of a status of 200 000
 }
 
 
