@@ -50,7 +50,8 @@ sk_status sk_file_create_stream(const char *path, FILE **out, sk_error *err) SK_
  * part, also after a crash. Keeps an existing file's permissions. A link at the path is replaced itself, what it
  * points at is not touched; a pipe, a device or a folder there is refused. */
 sk_status sk_file_replace(const char *path, const void *data, size_t bytes, sk_error *err) SK_MUST_CHECK;
-/* The same without waiting for the disk: after a crash of the whole machine the file may be empty. For what can be made again. */
+/* Whole or not at all as well, but without waiting for the disk: after a crash of the whole machine the file may be empty. For what
+ * can be made again. Half of it is called PATH.part; who puts the file again after a kill writes over that. */
 sk_status sk_file_put(const char *path, const void *data, size_t bytes, sk_error *err) SK_MUST_CHECK;
 /* For files that people keep as links (their settings): the link stays, what it points at is replaced. */
 sk_status sk_file_replace_linked(const char *path, const void *data, size_t bytes,

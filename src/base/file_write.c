@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/object.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -144,12 +145,12 @@ static void sync_folder(const char *path)
     sk_free(folder);
 }
 
-static sk_status commit(sk_file_writer **writer, bool durable, sk_error *err)
+sk_status sk_file_writer_commit(sk_file_writer **writer, sk_error *err)
 {
     sk_file_writer *w = *writer;
     sk_status status = SK_OK;
     int sick = ferror(w->stream);
-    if (fflush(w->stream) != 0 || sick || (durable && fsync(fileno(w->stream)) != 0)) {
+    if (fflush(w->stream) != 0 || sick || fsync(fileno(w->stream)) != 0) {
         status = sk_fail(err, SK_ERR_IO, "%s: could not be written: %s", w->path,
                          errno ? strerror(errno) : "disk full?");
         goto done;
@@ -162,20 +163,13 @@ static sk_status commit(sk_file_writer **writer, bool durable, sk_error *err)
     }
     sk_free(w->temporary);
     w->temporary = NULL;
-    if (durable)
-        sync_folder(w->path);
+    sync_folder(w->path);
 done:
     sk_file_writer_close(writer);
     return status;
 }
 
-sk_status sk_file_writer_commit(sk_file_writer **writer, sk_error *err)
-{
-    return commit(writer, true, err);
-}
-
-static sk_status replace(const char *path, bool linked, bool durable, const void *data, size_t bytes,
-                         sk_error *err)
+static sk_status replace(const char *path, bool linked, const void *data, size_t bytes, sk_error *err)
 {
     sk_file_writer *writer = NULL;
     SK_TRY(open_writer(path, linked, &writer, err));
@@ -184,22 +178,37 @@ static sk_status replace(const char *path, bool linked, bool durable, const void
         sk_file_writer_close(&writer);
         return status;
     }
-    return commit(&writer, durable, err);
+    return sk_file_writer_commit(&writer, err);
 }
 
 sk_status sk_file_replace(const char *path, const void *data, size_t bytes, sk_error *err)
 {
-    return replace(path, false, true, data, bytes, err);
+    return replace(path, false, data, bytes, err);
 }
 
 sk_status sk_file_replace_linked(const char *path, const void *data, size_t bytes, sk_error *err)
 {
-    return replace(path, true, true, data, bytes, err);
+    return replace(path, true, data, bytes, err);
 }
 
 sk_status sk_file_put(const char *path, const void *data, size_t bytes, sk_error *err)
 {
-    return replace(path, false, false, data, bytes, err);
+    /* One name for the half of it, so that a run that goes on after a kill writes over what was left. */
+    sk_text half = {0};
+    FILE *file = NULL;
+    sk_text_appendf(&half, "%s.part", path);
+    sk_status status = half.failed ? sk_fail_memory(err, strlen(path))
+                                   : sk_file_create_stream(sk_text_get(&half), &file, err);
+    if (status == SK_OK) {
+        const bool written = fwrite(data, 1, bytes, file) == bytes;
+        if (fclose(file) != 0 || !written || rename(sk_text_get(&half), path) != 0) {
+            status = sk_fail(err, SK_ERR_IO, "%s: cannot be written: %s%s", path, strerror(errno),
+                             sk_file_remedy(errno));
+            unlink(sk_text_get(&half));
+        }
+    }
+    sk_text_free(&half);
+    return status;
 }
 
 const char *sk_file_remedy(int code)

@@ -120,11 +120,17 @@ static void replacing_leaves_no_traces(void **state)
     assert_null(writer);
     assert_int_equal(entries(folder), 1);
 
-    assert_ok(sk_file_put(path, "put", 3, &err), &err); /* without the disk: whole, and alone, too */
-    assert_ok(sk_file_read(path, 100, &data, &bytes, &err), &err);
+    /* without the disk: whole, and alone, also where a killed program left half of it */
+    char *put = in_folder("replace/put.jpg"), *half = in_folder("replace/put.jpg.part");
+    assert_ok(sk_file_replace(half, "half of the other one", 21, &err), &err);
+    assert_ok(sk_file_put(put, "put", 3, &err), &err);
+    assert_ok(sk_file_read(put, 100, &data, &bytes, &err), &err);
     assert_string_equal(data, "put");
     sk_free(data);
-    assert_int_equal(entries(folder), 1);
+    assert_int_equal(entries(folder), 2);
+    assert_int_equal(remove(put), 0);
+    sk_free(put);
+    sk_free(half);
 
     assert_ok(sk_file_writer_open(path, &writer, &err), &err);
     fputs("new", sk_file_writer_stream(writer));

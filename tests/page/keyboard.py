@@ -36,7 +36,7 @@ def switches(v):
     b.until("pose", "document.querySelector('[value=sleap]').checkVisibility()")
     tab_to(v, "YOLO")
     b.press("Right")
-    b.until("SLEAP", "document.querySelector('[value=sleap]').checked && document.querySelector('[data-runtime=cuda]').innerText.includes('yolo_obb')")
+    b.until("SLEAP", "document.querySelector('[value=sleap]').checked && document.querySelector('[data-runtime=cuda]').innerText.includes('YOLO, turned boxes')")
     b.press("Left")
     b.press("Tab", hold="Shift")
     tab_to(v, "Pose")
