@@ -86,8 +86,8 @@ static sk_status rewind_file(video_reader *reader, sk_error *err)
     return SK_OK;
 }
 
-/* The same without a new decoder, which takes a device a quarter of a second (so where one was asked for): the file's bytes go back, and the first frame must be the
- * one it was. Where it is another, or none, the file is opened anew. */
+/* The same without a new decoder, which takes a device a quarter of a second (so where one was asked for): the file's bytes go
+ * back, and the first frame must be the one it was. Where it is another, or none, the file is opened anew. */
 static sk_status play_from_start(video_reader *reader, sk_error *err)
 {
     sk_decoder *d = &reader->decoder;
@@ -100,6 +100,9 @@ static sk_status play_from_start(video_reader *reader, sk_error *err)
     d->draining = false;
     d->packets = 0;
     if (sk_decoder_next(d, reader->uri, &end, NULL) != SK_OK || end || sk_decoder_pts(d) != reader->first_pts)
+        return rewind_file(reader, err);
+    /* FFmpeg may have changed to the processor on the way, which nobody would be told */
+    if (reader->base.info.hwaccel && reader->base.info.hwaccel[0] && d->frame->format != d->hardware_format)
         return rewind_file(reader, err);
     reader->next = 0;
     reader->aim = -1;
