@@ -5,6 +5,7 @@
 #include "scene/scene.h"
 #include "skitter/skitter.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* What programs of others need beside a pipeline: the runtime that the user chose, who is who as frames come, and a picture with it
