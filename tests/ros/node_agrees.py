@@ -267,7 +267,7 @@ class Quiet:
 def test_an_interruption_is_heard_while_the_model_is_made_ready():
     """What takes long is left behind."""
     env = dict(os.environ, CYCLONEDDS_URI=LOOPBACK, ROS_DOMAIN_ID=str(domain + 4))
-    node = subprocess.Popen([skitter, "node", os.path.join(models, "demo-pose.pt"), "-p", "imgsz:=8192"], stderr=subprocess.PIPE,
+    node = subprocess.Popen([skitter, "node", os.path.join(models, "demo-pose.pt"), "-p", "imgsz:=4096"], stderr=subprocess.PIPE,
                             text=True, env=env)
     time.sleep(1.5)
     assert node.poll() is None
