@@ -51,19 +51,8 @@ static sk_status bury(const sk_batch *b, int64_t number, const sk_batch_look *lo
 {
     if (look->state != SK_PIECE_GONE)
         return SK_OK;
-    sk_batch_done end = {.attempt = look->attempts,
-                         .outcome = SK_BATCH_LOST,
-                         .round = look->holder.round,
-                         .frames = look->holder.frames,
-                         .tracks = -1,
-                         .started_ms = look->holder.since_ms,
-                         .ended_ms = sk_clock_wall_ms()};
-    snprintf(end.host, sizeof end.host, "%s", look->holder.host);
-    snprintf(end.slurm, sizeof end.slurm, "%s", look->holder.slurm);
-    snprintf(end.reason, sizeof end.reason, "%s", look->why_gone);
     sk_claim_end_orphan(&look->holder);
-    const sk_status status = sk_batch_end_put(b, number, &end, false, err);
-    return status == SK_ERR_BUSY ? SK_OK : status;
+    return sk_batch_put_lost(b, number, look, look->why_gone, err);
 }
 
 static sk_status open_pipe(int ends[2], sk_error *err)

@@ -28,13 +28,10 @@ typedef struct making {
 static void say(const making *m, const char *format, ...) SK_PRINTF(2, 3);
 static void say(const making *m, const char *format, ...)
 {
-    char text[1024];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    batch_say(m->wish->tell, m->wish->context, format, args);
     va_end(args);
-    if (m->wish->tell)
-        m->wish->tell(m->wish->context, text);
 }
 
 static sk_status add_piece(making *m, sk_batch_piece piece, const char *source, const char *name,

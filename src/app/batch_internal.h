@@ -4,6 +4,8 @@
 
 #include "app/batch.h"
 
+#include <stdarg.h>
+
 /* Between the files of a batch. */
 
 sk_status batch_how_copy(const sk_batch_how *from, sk_batch_how *to, sk_error *err) SK_MUST_CHECK;
@@ -12,5 +14,8 @@ sk_status batch_write(const sk_batch *batch, sk_error *err) SK_MUST_CHECK; /* ba
 sk_status batch_write_shard(const sk_batch *batch, int64_t shard, sk_error *err) SK_MUST_CHECK;
 void batch_shard_free(sk_batch_piece *shard);
 void batch_remove_tree(const char *path);
+/* A sentence for whoever looks on; nobody: null. */
+void batch_say(void (*tell)(void *context, const char *text), void *context, const char *format,
+               va_list args);
 
 #endif

@@ -17,18 +17,10 @@ typedef struct reader {
 void sk_batch_plan_wrong(const sk_batch_plan *plan, const sk_batch_entry *at, sk_problems *problems,
                          const char *format, ...)
 {
-    char text[800];
     va_list args;
     va_start(args, format);
-    const int length = vsnprintf(text, sizeof text, format, args);
+    sk_problems_add_at(problems, plan->path, at ? at->line : 0, at ? at->column : 0, format, args);
     va_end(args);
-    if (length >= (int)sizeof text)
-        sk_error_mark_cut(text, sizeof text);
-    for (char *c = text; *c; c++) /* a hint stands behind it */
-        if (*c == '\n')
-            *c = ';';
-    sk_problems_add(problems, "%s:%u:%u: %s", plan->path, at && at->line ? at->line : 1,
-                    at && at->column ? at->column : 1, text);
 }
 
 static sk_batch_entry place_of(const sk_config_value *value)

@@ -273,11 +273,19 @@ static sk_status ask_or_fail(words *w, sk_text *printed, sk_error *err)
                     w->items[0]);
     if (status == SK_OK && code != 0) {
         const char *said = sk_text_get(&complained);
-        status = sk_fail(err, SK_ERR_RUNTIME, "%s: %.*s", w->items[0], (int)strcspn(said, "\n"),
-                         *said ? said : "refused, without a word");
+        status = sk_fail(err, SK_ERR_RUNTIME,
+                         "SLURM refused: %.*s. Does '%s' work by hand here, with this partition, time and "
+                         "account?",
+                         (int)strcspn(said, "\n"), *said ? said : "it gave no reason", w->items[0]);
     }
     sk_text_free(&complained);
     return status;
+}
+
+/* The number that an answer begins with; "": it does not. */
+static void take_id(const char *answer, slurm_job *job)
+{
+    snprintf(job->id, sizeof job->id, "%.*s", (int)strspn(answer, "0123456789"), answer);
 }
 
 /* A job of this name that SLURM has: sbatch was asked, and whoever asked did not hear the answer. */
@@ -294,8 +302,7 @@ sk_status slurm_find(const char *name, slurm_job *job, sk_error *err)
     add(&w, "%%F");
     sk_status status = ask_or_fail(&w, &printed, err);
     if (status == SK_OK)
-        snprintf(job->id, sizeof job->id, "%.*s", (int)strspn(sk_text_get(&printed), "0123456789"),
-                 sk_text_get(&printed));
+        take_id(sk_text_get(&printed), job);
     sk_text_free(&printed);
     free_words(&w);
     return status;
@@ -310,8 +317,7 @@ static sk_status submit_once(sk_batch *b, slurm_job *job, sk_error *err)
     fill_words(b, job->submission, job->n_tasks, &w);
     sk_status status = ask_or_fail(&w, &printed, err);
     if (status == SK_OK) {
-        snprintf(job->id, sizeof job->id, "%.*s", (int)strspn(sk_text_get(&printed), "0123456789"),
-                 sk_text_get(&printed));
+        take_id(sk_text_get(&printed), job);
         if (!job->id[0])
             status =
                 sk_fail(err, SK_ERR_RUNTIME, "sbatch gave no number of a job: %.100s", sk_text_get(&printed));

@@ -34,13 +34,10 @@ typedef struct looking_after {
 static void say(const looking_after *l, const char *format, ...) SK_PRINTF(2, 3);
 static void say(const looking_after *l, const char *format, ...)
 {
-    char text[512];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    batch_say(l->watch->say, l->watch->context, format, args);
     va_end(args);
-    if (l->watch->say)
-        l->watch->say(l->watch->context, text);
 }
 
 /* --- what was handed over --- */
@@ -152,19 +149,10 @@ static sk_status bury(looking_after *l, const sk_batch_piece *piece, const sk_ba
     if (strcmp(own, look->holder.slurm) != 0)
         return SK_OK; /* somebody else's: its own signs of life tell */
     const slurm_task *task = &job->tasks[p->task];
-    sk_batch_done end = {.attempt = look->attempts,
-                         .outcome = SK_BATCH_LOST,
-                         .round = look->holder.round,
-                         .frames = look->holder.frames,
-                         .tracks = -1,
-                         .started_ms = look->holder.since_ms,
-                         .ended_ms = sk_clock_wall_ms()};
-    snprintf(end.host, sizeof end.host, "%s", look->holder.host);
-    snprintf(end.slurm, sizeof end.slurm, "%s", own);
-    snprintf(end.reason, sizeof end.reason, "SLURM task %s ended: %s%s%s", own,
-             task->word[0] ? task->word : "gone", task->node[0] ? " on " : "", task->node);
-    const sk_status status = sk_batch_end_put(l->b, piece->number, &end, false, err);
-    return status == SK_ERR_BUSY ? SK_OK : status;
+    char why[256];
+    snprintf(why, sizeof why, "SLURM task %s ended: %s%s%s", own, task->word[0] ? task->word : "gone",
+             task->node[0] ? " on " : "", task->node);
+    return sk_batch_put_lost(l->b, piece->number, look, why, err);
 }
 
 /* What is to be handed over (again); *open: pieces that are neither done nor given up. */

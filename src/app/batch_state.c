@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/batch_state.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "formats/config.h"
@@ -150,4 +151,21 @@ void sk_batch_look_at(sk_batch *b, const sk_batch_piece *piece, sk_batch_look *l
     else if (look->state == SK_PIECE_WAITING && piece->kind == SK_BATCH_MERGE &&
              !sk_batch_parts_done(b, piece))
         look->state = SK_PIECE_BLOCKED;
+}
+
+sk_status sk_batch_put_lost(const sk_batch *b, int64_t number, const sk_batch_look *look, const char *why,
+                            sk_error *err)
+{
+    sk_batch_done end = {.attempt = look->attempts,
+                         .outcome = SK_BATCH_LOST,
+                         .round = look->holder.round,
+                         .frames = look->holder.frames,
+                         .tracks = -1,
+                         .started_ms = look->holder.since_ms,
+                         .ended_ms = sk_clock_wall_ms()};
+    snprintf(end.host, sizeof end.host, "%s", look->holder.host);
+    snprintf(end.slurm, sizeof end.slurm, "%s", look->holder.slurm);
+    snprintf(end.reason, sizeof end.reason, "%s", why);
+    const sk_status status = sk_batch_end_put(b, number, &end, false, err);
+    return status == SK_ERR_BUSY ? SK_OK : status;
 }

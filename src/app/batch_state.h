@@ -51,6 +51,9 @@ typedef struct sk_batch_look {
     char why_gone[128];
     sk_batch_done last; /* DONE: that; else how the last attempt that ended did; attempt 0: none has */
 } sk_batch_look;
+/* Whoever had it is gone: that is how the attempt ended, unless somebody has put down its end before. */
+sk_status sk_batch_put_lost(const sk_batch *batch, int64_t number, const sk_batch_look *look, const char *why,
+                            sk_error *err) SK_MUST_CHECK;
 
 /* Asks the files; `piece` is one of the batch's. */
 void sk_batch_look_at(sk_batch *batch, const sk_batch_piece *piece, sk_batch_look *look);

@@ -436,3 +436,11 @@ void batch_remove_tree(const char *path)
         closedir(folder);
     (void)rmdir(path);
 }
+
+void batch_say(void (*tell)(void *context, const char *text), void *context, const char *format, va_list args)
+{
+    char text[1024];
+    vsnprintf(text, sizeof text, format, args);
+    if (tell)
+        tell(context, text);
+}

@@ -24,6 +24,18 @@ void sk_problems_add(sk_problems *p, const char *format, ...)
     sk_text_append(&p->lines, "\n");
 }
 
+void sk_problems_add_at(sk_problems *p, const char *path, uint32_t line, uint32_t column, const char *format,
+                        va_list args)
+{
+    char text[800];
+    if (vsnprintf(text, sizeof text, format, args) >= (int)sizeof text)
+        sk_error_mark_cut(text, sizeof text);
+    for (char *c = text; *c; c++) /* a hint stands behind it */
+        if (*c == '\n')
+            *c = ';';
+    sk_problems_add(p, "%s:%u:%u: %s", path, line ? line : 1, column ? column : 1, text);
+}
+
 void sk_problems_each(const sk_problems *p, void (*tell)(void *context, const char *line), void *context)
 {
     char line[1200];

@@ -32,7 +32,8 @@ sk_status sk_skq_read(const void *bytes, size_t length, const char *what, sk_skq
     const uint8_t *head = bytes;
     sk_sha256 hash;
     if (!sk_skq_is(bytes, length))
-        return sk_fail(err, SK_ERR_FORMAT, "%s: is no model in eight bits (.skq)", what);
+        return sk_fail(err, SK_ERR_FORMAT,
+                       "%s: is no model in eight bits (.skq); 'skitter quantize' makes one of a model", what);
     if (length < SK_SKQ_HEADER)
         return sk_fail(err, SK_ERR_FORMAT, "%s: the file is cut off after %zu bytes; fetch it again", what,
                        length);

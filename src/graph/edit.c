@@ -206,3 +206,25 @@ sk_status sk_graph_remove_dead(sk_graph *graph, sk_error *err)
     sk_free(needed);
     return SK_OK;
 }
+
+sk_status sk_graph_push_node(sk_graph *graph, const sk_node *node, sk_error *err)
+{
+    SK_TRY(sk_array_reserve((void **)&graph->nodes, &graph->nodes_capacity, graph->n_nodes + 1,
+                            sizeof *graph->nodes, SK_GRAPH_MAX_NODES, err));
+    for (int i = 0; i < node->n_out; i++)
+        graph->values[node->out[i]].producer = (int32_t)graph->n_nodes;
+    graph->nodes[graph->n_nodes++] = *node;
+    return SK_OK;
+}
+
+sk_status sk_graph_add_copy(sk_graph *graph, sk_dtype dtype, const sk_shape *shape, const void *data,
+                            sk_value *out, sk_error *err)
+{
+    sk_blob *blob = NULL;
+    const sk_tensor view = {dtype, *shape, NULL};
+    SK_TRY(sk_blob_alloc(sk_tensor_bytes(&view), &blob, err));
+    memcpy(sk_blob_data(blob), data, sk_tensor_bytes(&view));
+    sk_status status = sk_graph_add_constant(graph, "", dtype, shape, blob, 0, out, err);
+    sk_blob_unref(&blob);
+    return status;
+}

@@ -22,6 +22,13 @@ void sk_graph_sweep(sk_graph *graph);
 /* True for nodes that look at their inputs' shapes only. */
 bool sk_op_reads_shape_only(sk_op op);
 
+/* Puts a node that exists elsewhere behind the last one; what it makes is made there from now on. Its lists stay where they are. */
+sk_status sk_graph_push_node(sk_graph *graph, const sk_node *node, sk_error *err) SK_MUST_CHECK;
+
+/* A constant without a name, of a copy of `data`. */
+sk_status sk_graph_add_copy(sk_graph *graph, sk_dtype dtype, const sk_shape *shape, const void *data,
+                            sk_value *out, sk_error *err) SK_MUST_CHECK;
+
 /* How often each value is read by nodes and graph outputs; sk_free. Null when memory is out. */
 int32_t *sk_graph_count_uses(const sk_graph *graph);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "graph/edit.h"
 #include "graph/quantise_plan.h"
 
 #include "base/object.h"
@@ -52,29 +53,6 @@ static float weight_scale(const float *w, int64_t n)
     return best;
 }
 
-static sk_status push(rewriter *r, const sk_node *node)
-{
-    sk_graph *g = r->graph;
-    SK_TRY(sk_array_reserve((void **)&g->nodes, &g->nodes_capacity, g->n_nodes + 1, sizeof *g->nodes,
-                            SK_GRAPH_MAX_NODES, r->err));
-    for (int i = 0; i < node->n_out; i++)
-        g->values[node->out[i]].producer = (int32_t)g->n_nodes;
-    g->nodes[g->n_nodes++] = *node;
-    return SK_OK;
-}
-
-static sk_status constant(rewriter *r, const char *name, sk_dtype dtype, const sk_shape *shape,
-                          const void *data, sk_value *out)
-{
-    sk_blob *blob = NULL;
-    sk_tensor view = {dtype, *shape, NULL};
-    SK_TRY(sk_blob_alloc(sk_tensor_bytes(&view), &blob, r->err));
-    memcpy(sk_blob_data(blob), data, sk_tensor_bytes(&view));
-    sk_status status = sk_graph_add_constant(r->graph, name, dtype, shape, blob, 0, out, r->err);
-    sk_blob_unref(&blob);
-    return status;
-}
-
 /* (clip(round(x / scale))) * scale, in f32. */
 static sk_status add_simulated(rewriter *r, sk_value v, const sk_quantise_scale *s)
 {
@@ -88,7 +66,7 @@ static sk_status add_simulated(rewriter *r, sk_value v, const sk_quantise_scale 
     a[2].clip.high = 255 - (double)s->zero;
     a[3].binary.kind = SK_BINARY_MUL;
     static const sk_op ops[4] = {SK_OP_BINARY, SK_OP_UNARY, SK_OP_CLIP, SK_OP_BINARY};
-    SK_TRY(constant(r, "", SK_DTYPE_F32, &one, &s->scale, &scale));
+    SK_TRY(sk_graph_add_copy(r->graph, SK_DTYPE_F32, &one, &s->scale, &scale, r->err));
     for (int i = 0; i < 4; i++) {
         sk_value in[2] = {t, scale};
         SK_TRY(sk_graph_add_node(r->graph, ops[i], &a[i], in, ops[i] == SK_OP_BINARY ? 2 : 1, 1, "rounded",
@@ -111,8 +89,8 @@ static sk_status add_pair(rewriter *r, sk_value v, const char *name)
     a.quantise.axis = 1;
     if (r->numbers->simulate)
         return add_simulated(r, v, s);
-    SK_TRY(constant(r, "", SK_DTYPE_F32, &one, &s->scale, &in[1]));
-    SK_TRY(constant(r, "", SK_DTYPE_U8, &one, &zero, &in[2]));
+    SK_TRY(sk_graph_add_copy(r->graph, SK_DTYPE_F32, &one, &s->scale, &in[1], r->err));
+    SK_TRY(sk_graph_add_copy(r->graph, SK_DTYPE_U8, &one, &zero, &in[2], r->err));
     snprintf(text, sizeof text, "%.120s/quantise", name);
     SK_TRY(sk_graph_add_node(r->graph, SK_OP_QUANTIZE, &a, in, 3, 1, text, &bytes, r->err));
     in[0] = bytes;
@@ -158,7 +136,7 @@ static sk_status simulated_weights(rewriter *r, const sk_shape *shape, const int
         return sk_fail_memory(r->err, (size_t)count * sizeof *w);
     for (int64_t i = 0; i < count; i++)
         w[i] = (float)bytes[i] * scales[i / each];
-    sk_status status = constant(r, "", SK_DTYPE_F32, shape, w, out);
+    sk_status status = sk_graph_add_copy(r->graph, SK_DTYPE_F32, shape, w, out, r->err);
     sk_free(w);
     return status;
 }
@@ -194,20 +172,20 @@ static sk_status add_layer(rewriter *r, const sk_node *conv, int32_t layer)
     for (int i = 0; i < 4; i++)
         in[i] = i < conv->n_in ? conv->in[i] : SK_VALUE_NONE;
     memset(&a, 0, sizeof a);
-    SK_TRY_GOTO(constant(r, "", SK_DTYPE_F32, &list, bias, &in[2]));
+    SK_TRY_GOTO(sk_graph_add_copy(r->graph, SK_DTYPE_F32, &list, bias, &in[2], r->err));
     node.in = in;
     node.n_in = conv->n_in > 3 ? 4 : 3;
     if (r->numbers->simulate) {
         SK_TRY_GOTO(simulated_weights(r, &shape, bytes, scales, &in[1]));
-        status = push(r, &node);
+        status = sk_graph_push_node(r->graph, &node, r->err);
         goto done;
     }
-    SK_TRY_GOTO(constant(r, "", SK_DTYPE_I8, &shape, bytes, &parts[0]));
-    SK_TRY_GOTO(constant(r, "", SK_DTYPE_F32, &list, scales, &parts[1]));
+    SK_TRY_GOTO(sk_graph_add_copy(r->graph, SK_DTYPE_I8, &shape, bytes, &parts[0], r->err));
+    SK_TRY_GOTO(sk_graph_add_copy(r->graph, SK_DTYPE_F32, &list, scales, &parts[1], r->err));
     char text[160];
     snprintf(text, sizeof text, "%.120s/weights", conv->name);
     SK_TRY_GOTO(sk_graph_add_node(r->graph, SK_OP_DEQUANTIZE, &a, parts, 2, 1, text, &in[1], r->err));
-    status = push(r, &node);
+    status = sk_graph_push_node(r->graph, &node, r->err);
 done:
     sk_free_all(bytes, scales, bias);
     return status;
@@ -224,7 +202,7 @@ static sk_status rewrite_node(rewriter *r, size_t index, int32_t *next_layer)
         SK_TRY(add_layer(r, node, *next_layer));
         ++*next_layer;
     } else {
-        SK_TRY(push(r, node));
+        SK_TRY(sk_graph_push_node(r->graph, node, r->err));
     }
     for (int i = 0; i < node->n_out; i++)
         if (r->group[node->out[i]] >= 0)

@@ -90,28 +90,6 @@ static bool known_reach(const rebuild *r, const sk_node *conv, const sk_node *un
     return true;
 }
 
-static sk_status constant(rebuild *r, sk_dtype dtype, const sk_shape *shape, const void *data, sk_value *out)
-{
-    sk_blob *blob = NULL;
-    sk_tensor view = {dtype, *shape, NULL};
-    SK_TRY(sk_blob_alloc(sk_tensor_bytes(&view), &blob, r->err));
-    memcpy(sk_blob_data(blob), data, sk_tensor_bytes(&view));
-    sk_status status = sk_graph_add_constant(r->graph, "", dtype, shape, blob, 0, out, r->err);
-    sk_blob_unref(&blob);
-    return status;
-}
-
-static sk_status push(rebuild *r, const sk_node *node)
-{
-    sk_graph *g = r->graph;
-    SK_TRY(sk_array_reserve((void **)&g->nodes, &g->nodes_capacity, g->n_nodes + 1, sizeof *g->nodes,
-                            SK_GRAPH_MAX_NODES, r->err));
-    for (int i = 0; i < node->n_out; i++)
-        g->values[node->out[i]].producer = (int32_t)g->n_nodes;
-    g->nodes[g->n_nodes++] = *node;
-    return SK_OK;
-}
-
 /* The bias as i32 in steps of the sums. One that does not fit stays as it is. */
 static sk_status add_bias(rebuild *r, sk_node *conv, const sk_quantisation *x, const sk_quantisation *w)
 {
@@ -141,8 +119,8 @@ static sk_status add_bias(rebuild *r, sk_node *conv, const sk_quantisation *x, c
     }
     if (!fits)
         goto done;
-    SK_TRY_GOTO(constant(r, SK_DTYPE_I32, &list, sums, &in[0]));
-    SK_TRY_GOTO(constant(r, SK_DTYPE_F32, &list, scales, &in[1]));
+    SK_TRY_GOTO(sk_graph_add_copy(r->graph, SK_DTYPE_I32, &list, sums, &in[0], r->err));
+    SK_TRY_GOTO(sk_graph_add_copy(r->graph, SK_DTYPE_F32, &list, scales, &in[1], r->err));
     char text[160];
     snprintf(text, sizeof text, "%.120s/bias", conv->name);
     SK_TRY_GOTO(sk_graph_add_node(r->graph, SK_OP_DEQUANTIZE, &a, in, 2, 1, text, &out, r->err));
@@ -161,8 +139,8 @@ static sk_status add_pair(rebuild *r, const sk_node *conv, sk_quantise_scale s)
     char text[160];
     memset(&a, 0, sizeof a);
     a.quantise.axis = 1;
-    SK_TRY(constant(r, SK_DTYPE_F32, &one, &s.scale, &in[1]));
-    SK_TRY(constant(r, SK_DTYPE_U8, &one, &zero, &in[2]));
+    SK_TRY(sk_graph_add_copy(r->graph, SK_DTYPE_F32, &one, &s.scale, &in[1], r->err));
+    SK_TRY(sk_graph_add_copy(r->graph, SK_DTYPE_U8, &one, &zero, &in[2], r->err));
     snprintf(text, sizeof text, "%.120s/sum/quantise", conv->name);
     SK_TRY(sk_graph_add_node(r->graph, SK_OP_QUANTIZE, &a, in, 3, 1, text, &bytes, r->err));
     in[0] = bytes;
@@ -245,7 +223,7 @@ sk_status sk_quantise_for_runtimes(sk_graph *graph, const sk_quantise_reach *rea
                 node->in[i] = r.reads[node->in[i]];
         if (found[n].narrow)
             SK_TRY_GOTO(add_bias(&r, node, &found[n].x, &found[n].w));
-        SK_TRY_GOTO(push(&r, node));
+        SK_TRY_GOTO(sk_graph_push_node(r.graph, node, r.err));
         if (found[n].sum)
             SK_TRY_GOTO(add_pair(&r, node, found[n].scale));
     }

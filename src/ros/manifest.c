@@ -16,15 +16,10 @@ const char *const sk_ros_backends[] = {"cuda", "rocm", "openvino", "tensorrt", "
 void sk_manifest_wrong(const sk_manifest *manifest, const sk_config_value *at, sk_problems *problems,
                        const char *format, ...)
 {
-    char text[800];
     va_list args;
     va_start(args, format);
-    const int length = vsnprintf(text, sizeof text, format, args);
+    sk_problems_add_at(problems, manifest->path, at ? at->line : 0, at ? at->column : 0, format, args);
     va_end(args);
-    if (length >= (int)sizeof text)
-        sk_error_mark_cut(text, sizeof text);
-    sk_problems_add(problems, "%s:%u:%u: %s", manifest->path, at && at->line ? at->line : 1,
-                    at && at->column ? at->column : 1, text);
 }
 
 static const char *kind_name(sk_config_kind kind)

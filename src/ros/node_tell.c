@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "app/live_header.h"
 #include "app/node_core_internal.h"
 #include "base/clock.h"
 #include "ros/node_inside.h"
@@ -129,25 +130,9 @@ static void *tell(void *context)
     }
 }
 
-/* Names that messages carry. */
-static void describe_run(sk_ros_node *node)
-{
-    const sk_pipeline_info *about = sk_node_core_about(node->core);
-    node->header = (sk_run_header){.source = "",
-                                   .source_kind = "live",
-                                   .source_frames = -1,
-                                   .n_classes = about->n_classes,
-                                   .class_names = about->class_names,
-                                   .n_keypoints = about->n_keypoints,
-                                   .keypoint_names = about->keypoint_names,
-                                   .n_edges = about->n_edges,
-                                   .edges = about->edges,
-                                   .has = about->has};
-}
-
 sk_status node_begin_telling(sk_ros_node *node, sk_error *err)
 {
-    describe_run(node);
+    node->header = sk_live_header_of(sk_node_core_about(node->core)); /* names that messages carry */
     SK_TRY(sk_ros_result_open(&node->header, &node->result, err));
     if (pthread_create(&node->teller, NULL, tell, node) != 0)
         return sk_fail(err, SK_ERR_RUNTIME, "no thread could be started");

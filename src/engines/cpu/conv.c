@@ -58,14 +58,8 @@ static void run_rows(const cpu_conv *c, const cpu_frame *frame, sk_conv_f32c16_f
 static void run_bf16(const cpu_conv *c, const cpu_frame *frame, int32_t part, int32_t parts)
 {
     sk_conv_f32c16 p = c->p;
-    int64_t from, to, g0 = 0, g1 = c->groups;
-    if (c->choice.split_groups) {
-        sk_pool_split(c->groups, 1, part, parts, &g0, &g1);
-        from = 0;
-        to = (int64_t)c->n * p.out_h;
-    } else {
-        sk_pool_split((int64_t)c->n * p.out_h, 1, part, parts, &from, &to);
-    }
+    int64_t from, to, g0, g1;
+    cpu_conv_share(c, c->groups, p.out_h, part, parts, &g0, &g1, &from, &to);
     for (int64_t at = from; at < to && g0 < g1;) {
         const int32_t n = (int32_t)(at / p.out_h), y = (int32_t)(at % p.out_h);
         const int32_t rows = (int32_t)(to - at < p.out_h - y ? to - at : p.out_h - y);
@@ -85,14 +79,8 @@ static void run_winograd(const cpu_conv *c, const cpu_frame *frame, int32_t part
     sk_conv_f32c16 p = c->p;
     const int32_t tiles = ((p.out_w + 3) / 4) * ((p.out_h + 3) / 4);
     float *scratch = frame->scratch;
-    int64_t from, to, g0 = 0, g1 = c->groups;
-    if (c->choice.split_groups) {
-        sk_pool_split(c->groups, 1, part, parts, &g0, &g1);
-        from = 0;
-        to = (int64_t)c->n * tiles;
-    } else {
-        sk_pool_split((int64_t)c->n * tiles, 1, part, parts, &from, &to);
-    }
+    int64_t from, to, g0, g1;
+    cpu_conv_share(c, c->groups, tiles, part, parts, &g0, &g1, &from, &to);
     for (int64_t at = from; at < to && g0 < g1;) {
         int32_t n = (int32_t)(at / tiles), t = (int32_t)(at % tiles);
         int32_t count = (int32_t)(to - at < tiles - t ? to - at : tiles - t);

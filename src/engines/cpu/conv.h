@@ -88,6 +88,19 @@ void cpu_conv_to_bf16(const cpu_plan *plan, const sk_node *node, cpu_conv *conv)
 /* tune.c: is it, by its shape alone? */
 bool cpu_conv_is_bf16(const cpu_plan *plan, const cpu_conv *conv);
 
+/* A share of the work: of `units` groups of output channels, or of what all images have of rows or tiles, `each` an image. */
+static inline void cpu_conv_share(const cpu_conv *conv, int64_t units, int32_t each, int32_t part,
+                                  int32_t parts, int64_t *g0, int64_t *g1, int64_t *from, int64_t *to)
+{
+    *g0 = *from = 0;
+    *g1 = units;
+    *to = (int64_t)conv->n * each;
+    if (conv->choice.split_groups)
+        sk_pool_split(units, 1, part, parts, g0, g1);
+    else
+        sk_pool_split(*to, 1, part, parts, from, to);
+}
+
 /* first.c */
 bool cpu_conv_can_first(const cpu_plan *plan, const cpu_conv *conv);
 int32_t cpu_conv_first_row(const cpu_plan *plan, const cpu_conv *conv);

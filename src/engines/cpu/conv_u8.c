@@ -267,14 +267,8 @@ static void run_rows(const cpu_conv *c, const cpu_frame *frame, sk_conv_u8c16_fn
 {
     sk_conv_u8c16 p = c->u8->p;
     const sk_conv_u8c16 *at_first = &c->u8->p;
-    int64_t from, to, g0 = 0, g1 = units;
-    if (c->choice.split_groups) {
-        sk_pool_split(units, 1, part, parts, &g0, &g1);
-        from = 0;
-        to = (int64_t)c->n * p.out_h;
-    } else {
-        sk_pool_split((int64_t)c->n * p.out_h, 1, part, parts, &from, &to);
-    }
+    int64_t from, to, g0, g1;
+    cpu_conv_share(c, units, p.out_h, part, parts, &g0, &g1, &from, &to);
     for (int64_t at = from; at < to && g0 < g1;) {
         const int32_t n = (int32_t)(at / p.out_h), y = (int32_t)(at % p.out_h);
         const int32_t rows = (int32_t)(to - at < p.out_h - y ? to - at : p.out_h - y);

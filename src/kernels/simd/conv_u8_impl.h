@@ -163,7 +163,10 @@ SK_INLINE void u8_row(const sk_conv_u8c16 *p, u8_tile *t, const u8_tile_fn *tile
     }
 }
 
-static void u8_conv(const sk_conv_u8c16 *p, int32_t g0, int32_t g1, int32_t y0, int32_t y1)
+typedef void (*u8_row_fn)(const sk_conv_u8c16 *p, u8_tile *t, const u8_tile_fn *tiles, int32_t g, int32_t y);
+
+/* All rows of some groups, in the order asked for. */
+SK_INLINE void u8_walk(const sk_conv_u8c16 *p, int32_t g0, int32_t g1, int32_t y0, int32_t y1, u8_row_fn row)
 {
     u8_tile t = {.plane = p->in_plane,
                  .row_step = p->dilation_h * p->in_row,
@@ -180,12 +183,17 @@ static void u8_conv(const sk_conv_u8c16 *p, int32_t g0, int32_t g1, int32_t y0, 
     if (p->groups_outer) {
         for (int32_t g = g0; g < g1; g++)
             for (int32_t y = y0; y < y1; y++)
-                u8_row(p, &t, tiles, g, y);
+                row(p, &t, tiles, g, y);
     } else {
         for (int32_t y = y0; y < y1; y++)
             for (int32_t g = g0; g < g1; g++)
-                u8_row(p, &t, tiles, g, y);
+                row(p, &t, tiles, g, y);
     }
+}
+
+static void u8_conv(const sk_conv_u8c16 *p, int32_t g0, int32_t g1, int32_t y0, int32_t y1)
+{
+    u8_walk(p, g0, g1, y0, y1, u8_row);
 }
 
 /* --- depthwise: sums of 16 channels side by side; mul_add(sum, 16 bytes' SUM_COUNT at p, weights at w) --- */

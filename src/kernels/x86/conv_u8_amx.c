@@ -139,28 +139,8 @@ static void tile_conv(const sk_conv_u8c16 *p, int32_t g0, int32_t g1, int32_t y0
         u8_conv(p, g0, g1, y0, y1);
         return;
     }
-    u8_tile t = {.plane = p->in_plane,
-                 .row_step = p->dilation_h * p->in_row,
-                 .column_step = p->dilation_w * p->in_pixel,
-                 .pixel_step = p->stride_w * p->in_pixel,
-                 .fill = p->fill,
-                 .blocks = p->in_blocks,
-                 .kernel_h = p->kernel_h,
-                 .kernel_w = p->kernel_w,
-                 .start_by = BYTE_SHIFT - p->in_zero,
-                 .out_plane = p->out ? STRIP * SK_BLOCK : p->out_plane,
-                 .out_pixel = p->out_pixel};
-    const u8_tile_fn *tiles = t.pixel_step == 16 ? u8_16 : t.pixel_step == 32 ? u8_32 : u8_any;
     tiles_open();
-    if (p->groups_outer) {
-        for (int32_t g = g0; g < whole; g++)
-            for (int32_t y = y0; y < y1; y++)
-                tile_row(p, &t, tiles, g, y);
-    } else {
-        for (int32_t y = y0; y < y1; y++)
-            for (int32_t g = g0; g < whole; g++)
-                tile_row(p, &t, tiles, g, y);
-    }
+    u8_walk(p, g0, whole, y0, y1, tile_row);
     _tile_release();
     if (whole < g1)
         u8_conv(p, whole, g1, y0, y1);
