@@ -150,7 +150,8 @@ sk_status sk_batch_plan_read(const char *text, size_t length, const char *path,
     else if (!sk_config_is(root, SK_CONFIG_MAP))
         sk_problems_add(problems, "%s:1:1: not a plan: lines like 'videos: data/*.mp4' and 'model: model.pt'",
                         path);
-    for (size_t i = 0; sk_config_is(root, SK_CONFIG_MAP) && i < root->length; i++)
+    const size_t pairs = root && sk_config_is(root, SK_CONFIG_MAP) ? root->length : 0;
+    for (size_t i = 0; i < pairs; i++)
         SK_TRY(read_pair(&r, &root->u.pairs[i], err));
     SK_TRY(sk_text_status(&plan->texts, err));
     for (size_t i = 0; i < plan->count; i++)

@@ -194,7 +194,7 @@ static sk_status read_description(sk_batch *b, const sk_config_value *root, cons
         return sk_fail_memory(err, 64);
     if (sk_config_int_or(root, "skitter_batch", 0) != 1 || strlen(id) != 16 || b->pieces < 0 ||
         b->pieces > SK_BATCH_MOST || b->split < 0 ||
-        (strcmp(b->command, "track") && strcmp(b->command, "predict")))
+        (strcmp(b->command, "track") != 0 && strcmp(b->command, "predict") != 0))
         return sk_fail(err, SK_ERR_FORMAT, "%s: is not what 'skitter batch' wrote; begin anew with --restart",
                        path);
     SK_TRY(read_words(sk_config_get(root, "words"), &b->words, err));
