@@ -12,7 +12,7 @@ pkg_check_modules(PNG REQUIRED IMPORTED_TARGET libpng)
 pkg_check_modules(TURBOJPEG REQUIRED IMPORTED_TARGET libturbojpeg)
 pkg_check_modules(JPEG REQUIRED IMPORTED_TARGET libjpeg)
 pkg_check_modules(TIFF REQUIRED IMPORTED_TARGET libtiff-4>=4.5)
-pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial)
+pkg_search_module(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial hdf5) # as Debian calls it, and as others do
 find_program(PROTOC_C protoc-c REQUIRED)
 set(SKITTER_LIBRARIES PkgConfig::ZLIB PkgConfig::PROTOBUF_C PkgConfig::YAML PkgConfig::JANSSON
     PkgConfig::XXHASH PkgConfig::SODIUM

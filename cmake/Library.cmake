@@ -78,10 +78,11 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/src/formats/onnx.proto)
     set_source_files_properties(${onnx_pb}.c PROPERTIES COMPILE_OPTIONS "-w")
 endif()
 
+set(SKITTER_COMMIT "" CACHE STRING "The commit that --version names; empty: the checkout's")
 # Commit and compiler for --version. Looked up at every build; the header changes only when they do.
 add_custom_target(skitter_build_info BYPRODUCTS ${CMAKE_BINARY_DIR}/generated/build_info.h
     COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DOUT=${CMAKE_BINARY_DIR}/generated/build_info.h
-        -DVERSION=${PROJECT_VERSION} -DBUILD_TYPE=${CMAKE_BUILD_TYPE} "-DSANITIZE=${SKITTER_SANITIZE}"
+        "-DCOMMIT=${SKITTER_COMMIT}" -DVERSION=${PROJECT_VERSION} -DBUILD_TYPE=${CMAKE_BUILD_TYPE} "-DSANITIZE=${SKITTER_SANITIZE}"
         "-DCOMPILER=${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}"
         "-DSYSTEM=${CMAKE_SYSTEM_NAME} ${CMAKE_SYSTEM_PROCESSOR}" -P ${CMAKE_SOURCE_DIR}/cmake/BuildInfo.cmake
     COMMENT "" VERBATIM)

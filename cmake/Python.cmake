@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# The Python package: a module over libskitter, and what the wheel holds beside it (docs/python.md). Program and library of the wheel
-# have every library but the C library's inside, so that they run where nothing else is installed.
+# The Python package: a module over libskitter (docs/python.md). It goes into a wheel (cmake/Wheel.cmake), or, for distributions that
+# name a folder for it, over the libskitter that is installed beside it.
 option(SKITTER_PYTHON "Build the Python package's binaries where Python's headers are" ON)
 set(SKITTER_PYTHON_PROGRAM "" CACHE STRING "The Python whose headers are used; empty: Debian's, or the first there is")
+set(SKITTER_PYTHON_SITE "" CACHE STRING
+    "Folder under the prefix, or with its whole path, that installs the Python package over libskitter; empty: only the wheel")
+mark_as_advanced(SKITTER_PYTHON_PROGRAM SKITTER_PYTHON_SITE)
 if(NOT SKITTER_PYTHON OR SKITTER_SANITIZE OR SKITTER_COVERAGE OR CMAKE_CROSSCOMPILING OR NOT SKITTER_FFMPEG)
     return()
 endif()
@@ -23,69 +26,44 @@ foreach(python ${SKITTER_PYTHON_PROGRAM} /usr/bin/python3 python3)
     endif()
 endforeach()
 if(NOT python_found)
+    if(SKITTER_PYTHON_SITE)
+        message(FATAL_ERROR "SKITTER_PYTHON_SITE asks for the Python package, but there is no Python.h (Debian: python3-dev)")
+    endif()
     message(STATUS "The Python package is left out: there is no Python.h (Debian: python3-dev)")
     return()
 endif()
 
-# Archives of what skitter links, and of what those need; order matters to the linker.
-set(wheel_archives "")
-foreach(name hdf5_serial sz aec tiff webp zstd lzma Lerc jbig deflate turbojpeg jpeg png16 yaml jansson protobuf-c xxhash sodium z)
-    find_library(SKITTER_ARCHIVE_${name} NAMES lib${name}.a PATH_SUFFIXES hdf5/serial)
-    if(NOT SKITTER_ARCHIVE_${name})
-        message(STATUS "The Python package is left out: there is no lib${name}.a")
-        return()
-    endif()
-    list(APPEND wheel_archives ${SKITTER_ARCHIVE_${name}})
-endforeach()
-mark_as_advanced(SKITTER_PYTHON_PROGRAM)
-# turbojpeg's archive cannot go into a shared library: the file itself goes into the wheel, beside libskitter.
-find_library(SKITTER_TURBOJPEG_SHARED NAMES libturbojpeg.so.0)
-if(NOT SKITTER_TURBOJPEG_SHARED)
-    message(STATUS "The Python package is left out: there is no libturbojpeg.so.0")
-    return()
-endif()
-set(wheel_shared_archives ${wheel_archives})
-list(TRANSFORM wheel_shared_archives REPLACE "^.*/libturbojpeg\\.a$" "${SKITTER_TURBOJPEG_SHARED}")
-set(wheel_system
-    -Wl,-Bstatic -lstdc++ -lgcc_eh -Wl,-Bdynamic -static-libgcc Threads::Threads ${CMAKE_DL_LIBS} m)
-set(wheel_folder ${CMAKE_BINARY_DIR}/wheel)
-
-# Targets linked with archives only: none of the shared libraries that the objects' own targets name.
-add_library(skitter_wheel_shared SHARED $<TARGET_OBJECTS:skitter_objects> ${CMAKE_SOURCE_DIR}/python/wheel_streams.c)
-set_target_properties(skitter_wheel_shared PROPERTIES OUTPUT_NAME skitter SOVERSION ${SKITTER_SOVERSION} LINKER_LANGUAGE C
-    LIBRARY_OUTPUT_DIRECTORY ${wheel_folder} INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH OFF
-    LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/skitter.map)
-target_link_options(skitter_wheel_shared PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/skitter.map
-    -Wl,--exclude-libs,ALL -Wl,--no-undefined -Wl,-s -Wl,--wrap=stdin,--wrap=stdout,--wrap=stderr)
-target_link_libraries(skitter_wheel_shared PRIVATE -Wl,--start-group ${wheel_shared_archives} -Wl,--end-group ${wheel_system})
-
-add_executable(skitter_wheel_program ${CMAKE_SOURCE_DIR}/src/cli/main.c)
-sk_target(skitter_wheel_program)
-set_target_properties(skitter_wheel_program PROPERTIES OUTPUT_NAME skitter RUNTIME_OUTPUT_DIRECTORY ${wheel_folder}
-    INSTALL_RPATH "" INSTALL_RPATH_USE_LINK_PATH OFF)
-add_dependencies(skitter_wheel_program skitter_cli skitter_ros skitter_server skitter_static)
-target_link_options(skitter_wheel_program PRIVATE -Wl,-s)
-target_link_libraries(skitter_wheel_program PRIVATE $<TARGET_FILE:skitter_cli> $<TARGET_FILE:skitter_ros>
-    $<TARGET_FILE:skitter_server> $<TARGET_FILE:skitter_static>
-    -Wl,--start-group ${wheel_archives} -Wl,--end-group ${wheel_system})
-
 file(GLOB python_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/python/src/*.c)
-add_library(skitter_python MODULE ${python_sources})
-sk_target(skitter_python)
-# slots of classes are functions behind void pointers, names of arguments are no constants: so it is in CPython
-target_compile_options(skitter_python PRIVATE -Wno-pedantic -Wno-write-strings)
-target_include_directories(skitter_python SYSTEM PRIVATE ${python_include})
-if(python_free_threaded)
-    target_compile_definitions(skitter_python PRIVATE SKITTER_PYTHON_WHOLE=1)
-else()
+if(NOT python_free_threaded)
     set(python_suffix .abi3.so)
 endif()
-set_target_properties(skitter_python PROPERTIES OUTPUT_NAME _native PREFIX "" SUFFIX ${python_suffix}
-    LIBRARY_OUTPUT_DIRECTORY ${wheel_folder} INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH OFF)
-target_link_options(skitter_python PRIVATE -Wl,-s -Wl,-z,now)
-target_link_libraries(skitter_python PRIVATE skitter_wheel_shared)
+function(sk_python_module name library)
+    add_library(${name} MODULE ${python_sources})
+    sk_target(${name})
+    # slots of classes are functions behind void pointers, names of arguments are no constants: so it is in CPython
+    target_compile_options(${name} PRIVATE -Wno-pedantic -Wno-write-strings)
+    target_include_directories(${name} SYSTEM PRIVATE ${python_include})
+    if(python_free_threaded)
+        target_compile_definitions(${name} PRIVATE SKITTER_PYTHON_WHOLE=1)
+    endif()
+    set_target_properties(${name} PROPERTIES OUTPUT_NAME _native PREFIX "" SUFFIX ${python_suffix})
+    target_link_options(${name} PRIVATE -Wl,-z,now)
+    target_link_libraries(${name} PRIVATE ${library})
+endfunction()
 
-add_custom_target(wheel
-    COMMAND ${python_found} ${CMAKE_SOURCE_DIR}/python/build_wheel.py --source ${CMAKE_SOURCE_DIR} --binaries ${wheel_folder}
-        --library ${SKITTER_TURBOJPEG_SHARED} --out ${CMAKE_BINARY_DIR}/dist
-    DEPENDS skitter_python skitter_wheel_program COMMENT "" VERBATIM)
+if(SKITTER_PYTHON_SITE)
+    sk_python_module(skitter_python_installed skitter_shared)
+    set_target_properties(skitter_python_installed PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/python)
+    set(python_info ${CMAKE_BINARY_DIR}/python/skitter-${PROJECT_VERSION}.dist-info)
+    add_custom_command(OUTPUT ${python_info}/METADATA
+        COMMAND ${python_found} -B ${CMAKE_SOURCE_DIR}/python/metadata.py --source ${CMAKE_SOURCE_DIR} --out ${python_info}/METADATA
+        DEPENDS ${CMAKE_SOURCE_DIR}/python/metadata.py ${CMAKE_SOURCE_DIR}/VERSION ${CMAKE_SOURCE_DIR}/docs/python.md
+        COMMENT "" VERBATIM)
+    add_custom_target(skitter_python_info ALL DEPENDS ${python_info}/METADATA)
+    install(TARGETS skitter_python_installed LIBRARY DESTINATION ${SKITTER_PYTHON_SITE}/skitter)
+    install(DIRECTORY ${CMAKE_SOURCE_DIR}/python/skitter DESTINATION ${SKITTER_PYTHON_SITE}
+        FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
+    install(DIRECTORY ${python_info} DESTINATION ${SKITTER_PYTHON_SITE})
+    return()
+endif()
+include(cmake/Wheel.cmake)

@@ -7,13 +7,17 @@ platform's tag is the newest version of glibc that any of them asks for."""
 import argparse
 import base64
 import hashlib
-import json
 import os
 import platform
 import re
 import subprocess
 import sys
 import zipfile
+
+from metadata import metadata, read, version_of
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "packaging"))
+import sbom  # noqa: E402
 
 C_LIBRARY = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2",
              "ld-linux-aarch64.so.1"}
@@ -27,11 +31,6 @@ INSIDE = [("hdf5", "libhdf5-dev"), ("libaec", "libaec-dev"), ("tiff", "libtiff-d
 MODELS = ["demo-obb.pt", "demo-pose.pt", "README.md"]
 
 
-def read(path):
-    with open(path, "rb") as f:
-        return f.read()
-
-
 def needed(path):
     """Libraries that a binary asks for, and the newest version of glibc."""
     said = subprocess.run(["readelf", "-dW", "-V", path], check=True, capture_output=True, text=True).stdout
@@ -40,41 +39,10 @@ def needed(path):
     return libraries, max(versions or [(2, 17)])
 
 
-def installed_version(package):
-    try:
-        return subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], check=True, capture_output=True,
-                              text=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-
-
-def sbom(version, files):
-    """CycloneDX: our code, and what of others is inside the binaries."""
-    parts = [{"type": "library", "name": name, "version": installed_version(package),
-              "purl": "pkg:deb/debian/%s@%s" % (package, installed_version(package))} for name, package in INSIDE]
-    return json.dumps({
-        "bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
-        "metadata": {"component": {"type": "library", "name": "skitter", "version": version,
-                                   "licenses": [{"license": {"id": "Apache-2.0"}}],
-                                   "purl": "pkg:pypi/skitter@" + version}},
-        "components": parts,
-        "properties": [{"name": "file", "value": f} for f in sorted(files)],
-    }, indent=1).encode()
-
-
-def metadata(version, description):
-    extras = {"arrays": ["numpy"], "tables": ["numpy", "pandas"], "sleap": ["numpy", "sleap-io"],
-              "supervision": ["numpy", "supervision"], "onnxruntime": ["onnxruntime"], "openvino": ["openvino"]}
-    lines = ["Metadata-Version: 2.1", "Name: skitter", "Version: " + version,
-             "Summary: Detects, poses and follows animals in video, on whatever compute the machine has",
-             "License: Apache-2.0", "Requires-Python: >=3.9", "Classifier: Programming Language :: Python :: 3",
-             "Classifier: License :: OSI Approved :: Apache Software License",
-             "Classifier: Operating System :: POSIX :: Linux", "Classifier: Typing :: Typed",
-             "Description-Content-Type: text/markdown"]
-    for extra, packages in extras.items():
-        lines.append("Provides-Extra: " + extra)
-        lines += ['Requires-Dist: %s; extra == "%s"' % (p, extra) for p in packages]
-    return ("\n".join(lines) + "\n\n").encode() + description
+def list_of_parts(version, binaries):
+    """Our code, and what of others is inside the binaries."""
+    parts = [sbom.debian_part(name, package) for name, package in INSIDE]
+    return sbom.document("skitter", version, "pkg:pypi/skitter@" + version, parts, {n: read(p) for n, p in binaries.items()})
 
 
 def collect(args, version):
@@ -140,11 +108,11 @@ def main():
     parser.add_argument("--library", action="append", default=[], help="a shared library that goes beside libskitter")
     parser.add_argument("--out", required=True, help="the folder for the wheel")
     args = parser.parse_args()
-    version = read(os.path.join(args.source, "VERSION")).decode().strip()
+    version = version_of(args.source)
     files, binaries = collect(args, version)
     tag = tag_of(binaries)
     info = "skitter-%s.dist-info/" % version
-    files[info + "METADATA"] = metadata(version, read(os.path.join(args.source, "docs", "python.md")))
+    files[info + "METADATA"] = metadata(args.source)
     files[info + "WHEEL"] = ("Wheel-Version: 1.0\nGenerator: skitter/python/build_wheel.py\nRoot-Is-Purelib: false\n"
                              "Tag: %s\n" % tag).encode()
     files[info + "licenses/LICENSE"] = read(os.path.join(args.source, "LICENSE"))
@@ -152,7 +120,7 @@ def main():
         notice = "/usr/share/doc/%s/copyright" % package
         if os.path.exists(notice):
             files[info + "licenses/" + name] = read(notice)
-    files[info + "sboms/skitter.cdx.json"] = sbom(version, binaries)
+    files[info + "sboms/skitter.cdx.json"] = list_of_parts(version, binaries)
     record = info + "RECORD"
     lines = ["%s,sha256=%s,%d" % (n, base64.urlsafe_b64encode(hashlib.sha256(d).digest()).rstrip(b"=").decode(), len(d))
              for n, d in sorted(files.items())]

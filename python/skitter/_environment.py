@@ -16,12 +16,14 @@ def program():
     if named:
         return named
     name = "skitter"
-    places = [sysconfig.get_path("scripts")]
+    package = os.path.dirname(os.path.abspath(__file__))
+    # beside the folder lib/python3…/site-packages that the package lies in: also a distribution's, whose Python has its scripts elsewhere
+    places = [os.path.normpath(os.path.join(package, "..", "..", "..", "..", "bin")), sysconfig.get_path("scripts")]
     for scheme in ("posix_user", "posix_local"):
         if scheme in sysconfig.get_scheme_names():
             places.append(sysconfig.get_path("scripts", scheme))
     # `pip install --target DIR` puts programs into DIR/bin
-    places.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bin"))
+    places.append(os.path.join(os.path.dirname(package), "bin"))
     for place in places:
         path = os.path.join(place or "", name)
         if os.path.isfile(path) and os.access(path, os.X_OK):

@@ -15,7 +15,7 @@ trap 'rm -rf "$work"' EXIT
 
 turbojpeg=$(ldd "$build/wheel/libskitter.so" | sed -n 's/.*libturbojpeg.* => \([^ ]*\) .*/\1/p')
 for once in a b; do
-    "$python" "$source/python/build_wheel.py" --source "$source" --binaries "$build/wheel" --library "$turbojpeg" \
+    "$python" -B "$source/python/build_wheel.py" --source "$source" --binaries "$build/wheel" --library "$turbojpeg" \
         --out "$work/$once" >/dev/null
 done
 wheel=$(ls "$work"/a/*.whl)
