@@ -14,7 +14,7 @@ CUDA_ARCH ?= all
 # what the ROCm plugin is built for, by commas
 ROCM_ARCH ?= gfx90a
 
-.PHONY: help plugin-cuda plugin-rocm plugin-tensorrt build run test check fuzz bench parity train-demo install valgrind coverage aarch64 clean packages wheel \
+.PHONY: help plugin-cuda plugin-rocm plugin-tensorrt build run test check fuzz bench parity train-demo install valgrind coverage aarch64 clean packages wheel deb deb-check \
     writable sanitized
 .DEFAULT_GOAL := build
 
@@ -70,6 +70,14 @@ wheel: packages-wheel writable
 	@scripts/quietly "building" ninja -C "$(BUILD)" -j $(JOBS) wheel
 	@ls "$(BUILD)"/dist/*.whl
 
+## deb        the Debian packages, build/deb/*.deb (docs/install.md)
+deb: packages-deb writable
+	@BUILD="$(BUILD)" JOBS=$(JOBS) scripts/deb
+
+## deb-check  the packages made again with the same bytes, installed in a Debian of their own, used and removed
+deb-check: packages-deb writable
+	@BUILD="$(BUILD)" JOBS=$(JOBS) scripts/check deb
+
 ## train-demo trains the demo's models anew into share/models (TRAIN_PYTHON=python3 with PyTorch, a GPU, minutes)
 train-demo: build
 	@scripts/train-demo "$(BUILD)/skitter"
@@ -110,10 +118,12 @@ packages:
 	@scripts/install-packages build
 packages-wheel:
 	@scripts/install-packages build wheel
+packages-deb:
+	@scripts/install-packages build wheel deb
 packages-test:
 	@scripts/install-packages build wheel test
 packages-check:
-	@scripts/install-packages build wheel test check
+	@scripts/install-packages build wheel test check deb
 
 # The tests and fuzzers with the address and undefined-behaviour sanitizers: what `make test` runs of them.
 sanitized: writable
