@@ -396,13 +396,43 @@ static float tensor_load(const void *p, int64_t i, int32_t type, int32_t floats)
     return v;
 }
 
+static int32_t channel_of(int32_t p, int32_t group)
+{
+    const int32_t span = 8 * group, r = p % span, q = r % 8;
+    return p / span * span + q / 2 * 2 * group + 2 * (r / 8) + (q & 1);
+}
+
+/* The 1x1 convolution behind: `between` are the first's values in the order of its rows. */
+static void conv_then(const gpu_launch *launch, int32_t m, const float *between)
+{
+    const gpu_conv_args *a = &launch->args->conv;
+    const int32_t bn = launch->config->bn;
+    const float *bias = (const float *)((const uint8_t *)a->p[2] + a->then_at);
+    const void *weights = bias + a->then_rows;
+    for (int32_t p = 0; p < a->then_rows; p++) {
+        const int32_t co = channel_of(p, 4);
+        if (co >= a->then8)
+            continue;
+        float sum = bias[co];
+        for (int32_t k = 0; k < bn; k++)
+            sum += between[k] * gpu_half_load(weights, (int64_t)p * bn + k);
+        sum = gpu_act(sum, a->then_act, a->then_alpha);
+        if (a->plane == 0)
+            gpu_half_store(a->p[0], (int64_t)m * a->ldo + co, sum);
+        else if (co < a->cout)
+            ((float *)a->p[0])[((int64_t)(m / a->plane) * a->cout + co) * a->plane + m % a->plane] =
+                halves[sk_f32_to_f16(sum)];
+    }
+}
+
 /* What the launch does not cover stays as it was. */
 static void conv(const gpu_launch *launch)
 {
     const gpu_conv_args *a = &launch->args->conv;
     const gpu_config *c = launch->config;
     const int32_t point = c->kind == GPU_CONFIG_POINTWISE, halo = c->kind == GPU_CONFIG_HALO;
-    const int32_t taps = point ? 1 : 9, cin = halo ? a->blocks * c->cb : a->c8 * 8, span = 8 * c->group;
+    const int32_t taps = point ? 1 : 9, cin = halo ? a->blocks * c->cb : a->c8 * 8;
+    float between[128] = {0};
     const int32_t rows = launch->grid[1] * c->bn, type = c->floats ? GPU_F32 : GPU_F16;
     const int64_t depth = halo ? a->kpad : (int64_t)a->nk * c->bk;
     for (int32_t m = 0; m < a->m; m++) {
@@ -411,8 +441,7 @@ static void conv(const gpu_launch *launch)
                  : m >= launch->grid[0] * c->bm)
             continue;
         for (int32_t p = 0; p < rows; p++) {
-            const int32_t r = p % span, q = r % 8;
-            const int32_t co = p / span * span + q / 2 * 2 * c->group + 2 * (r / 8) + (q & 1);
+            const int32_t co = channel_of(p, c->group);
             if (co >= a->cout8)
                 continue;
             float sum = ((const float *)a->p[3])[co];
@@ -429,12 +458,16 @@ static void conv(const gpu_launch *launch)
             const int64_t beside =
                 a->residual_half ? ((int64_t)(m / a->ow / 2) * (a->ow / 2)) + m % a->ow / 2 : m;
             sum = finish(sum, a->p[4], beside * a->ldr + co, type, a->residual_before, a->act, a->alpha);
-            if (a->plane == 0)
+            if (a->then8)
+                between[p] = halves[sk_f32_to_f16(sum)];
+            else if (a->plane == 0)
                 gpu_store(a->p[0], (int64_t)m * a->ldo + co, type, sum);
             else if (co < a->cout)
                 ((float *)a->p[0])[((int64_t)(m / a->plane) * a->cout + co) * a->plane + m % a->plane] =
                     type == GPU_F16 ? halves[sk_f32_to_f16(sum)] : sum;
         }
+        if (a->then8)
+            conv_then(launch, m, between);
     }
 }
 

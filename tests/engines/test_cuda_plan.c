@@ -189,6 +189,21 @@ static int steps_by(const char *kernel, const sk_graph *g, const sk_shape *shape
     return found;
 }
 
+static sk_graph *switch_graph(const sk_shape *shape)
+{
+    random_source r = {5};
+    sk_graph *g = NULL;
+    sk_builder b;
+    random_map x = random_begin(&g, &b, shape);
+    x = random_conv(&b, &r, x, 32, 3, 1, 1);
+    x = random_conv(&b, &r, x, 32, 3, 1, 1);
+    x = random_conv(&b, &r, x, 32, 3, 1, 1);
+    x = random_conv(&b, &r, x, 24, 1, 1, 1);
+    sk_b_output(&b, x.v, "out");
+    assert_int_equal(b.status, SK_OK);
+    return g;
+}
+
 /* What can be switched off for measuring is off then, and the results are right all the same. */
 static void test_switches(void **state)
 {
@@ -198,27 +213,25 @@ static void test_switches(void **state)
     assert_int_equal(gpu_switched_off("pdl"), GPU_WITHOUT_PDL);
     assert_int_equal(gpu_switched_off("sites,tensor,wgmma"),
                      GPU_WITHOUT_SITES | GPU_WITHOUT_TENSOR | GPU_WITHOUT_WGMMA);
-    random_source r = {5};
-    sk_graph *g = NULL;
-    sk_builder b;
-    const sk_shape shape = sk_shape_of(4, 1, 3, 12, 12);
-    random_map x = random_begin(&g, &b, &shape);
-    x = random_conv(&b, &r, x, 32, 3, 1, 1);
-    x = random_conv(&b, &r, x, 32, 3, 1, 1);
-    x = random_conv(&b, &r, x, 24, 1, 1, 1);
-    sk_b_output(&b, x.v, "out");
-    assert_int_equal(b.status, SK_OK);
+    const sk_shape shape = sk_shape_of(4, 1, 3, 12, 12), few = sk_shape_of(4, 1, 3, 8, 8);
+    sk_graph *g = switch_graph(&shape), *small = switch_graph(&few);
     assert_true(steps_by("halo", g, &shape) > 0);
     assert_true(steps_by("conv ig", g, &shape) + steps_by("conv wg", g, &shape) > 0);
+    const int together = steps_by("conv", g, &shape);
+    assert_int_equal(steps_by("conv", small, &few), together + 1); /* too few pixels for a pair */
     float *input = random_input(&shape, 3);
-    static const char *const words[] = {"halo", "tensor,attention", "graph", "branches,pdl",
-                                        "halo,wgmma,split,sites"};
+    static const char *const words[] = {
+        "halo", "tensor,attention", "graph", "branches,pdl", "halo,wgmma,split,sites", "limits", "pairs"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         assert_int_equal(setenv("SKITTER_CUDA_WITHOUT", words[i], 1), 0);
         const sk_session_settings s = settings_of(SK_PRECISION_F16);
         assert_true(worst_pcc(g, &shape, &s, input) > 0.9999);
         if (strstr(words[i], "halo"))
             assert_int_equal(steps_by("halo", g, &shape), 0);
+        if (strcmp(words[i], "limits") == 0)
+            assert_int_equal(steps_by("conv", small, &few), together);
+        if (strcmp(words[i], "pairs") == 0)
+            assert_int_equal(steps_by("conv", g, &shape), together + 1);
         if (strstr(words[i], "tensor"))
             assert_int_equal(steps_by("halo", g, &shape) + steps_by("conv ig", g, &shape), 0);
         if (strstr(words[i], "tensor") || strstr(words[i], "wgmma"))
@@ -229,6 +242,7 @@ static void test_switches(void **state)
     unsetenv("SKITTER_CUDA_WITHOUT");
     free(input);
     sk_graph_close(&g);
+    sk_graph_close(&small);
     assert_int_equal(gpu_emulate_live, 0);
 }
 

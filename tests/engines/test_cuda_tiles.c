@@ -54,7 +54,8 @@ static void test_rows(void **state)
         assert_true(c->threads % 32 == 0 && c->threads <= 1024);
         assert_true(k_bytes == 32 || k_bytes == 64 || k_bytes == 128);
         assert_true(c->bn % (8 * c->group) == 0 && c->split >= 1 && c->bm % c->split == 0);
-        assert_true(!c->wgmma || (warps % 4 == 0 && c->bm % (warps * 16) == 0 && c->bn >= 16));
+        assert_true(!c->wgmma ||
+                    (warps % 4 == 0 && c->bm * (c->sets ? c->sets : 1) % (warps * 16) == 0 && c->bn >= 16));
         assert_true((c->kind == GPU_CONFIG_HALO) == (c->shared_bytes == 0));
         assert_true(c->kind != GPU_CONFIG_HALO || c->bm == c->th * c->tw);
         assert_true(c->shared_bytes <= 227 * 1024);

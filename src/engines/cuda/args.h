@@ -40,6 +40,11 @@ typedef struct gpu_conv_args {
     int32_t tx, ty, tiles, blocks,
         buffers;         /* halo kernels: tiles across, down, in all; channel blocks; input buffers */
     int32_t plane, cout; /* 1x1, plane > 0: not a map is written but f32 [n][cout][plane] */
+    /* then8 > 0: what this convolution makes goes through a 1x1 convolution to so many channels (rounded up to 8) before it is
+     * written; `plane`, `cout` and `ldo` are of that one. Its bias (f32) and weights [then_rows][tile's channels] lie behind the
+     * first's, `then_at` bytes from p[2] on. */
+    int32_t then8, then_rows, then_at, then_act;
+    float then_alpha;
 } gpu_conv_args;
 
 /* First convolution, 3x3 stride 2 from pictures of 4 channels, fp16 or bytes, or of 3 bytes: p = out, in, weights

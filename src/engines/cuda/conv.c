@@ -253,8 +253,31 @@ static bool by_tiles(const gpu_plan *plan, const conv_shape *s)
     return gpu_by_tiles(plan) && s->groups == 1 && (point || three) && is_small(plan, s);
 }
 
-static sk_status build_tile(gpu_plan *plan, const sk_node *node, const conv_shape *s, bool *done,
-                            sk_error *err)
+static void set_then(const gpu_plan *plan, gpu_step *step, const sk_node *then)
+{
+    gpu_conv_args *a = &step->args.conv;
+    conv_shape t;
+    read_shape(plan, then, &t);
+    step->then = then;
+    a->then8 = gpu_round8(t.cout);
+    a->then_act = t.act;
+    a->then_alpha = t.alpha;
+    if (gpu_is_map(plan, t.y)) {
+        a->ldo = gpu_map_pitch(plan, t.y);
+        step->refs[0] = gpu_map_ref(plan, t.y);
+    } else {
+        a->plane = t.oh * t.ow;
+        a->cout = t.cout;
+        step->refs[0] = (gpu_ref){.buffer = plan->values[t.y].dense};
+    }
+    const size_t used = strlen(step->shape);
+    snprintf(step->shape + used, sizeof step->shape - used, " ->%d", t.cout);
+    step->flops += 2.0 * t.n * t.oh * t.ow * t.cout * t.cin;
+}
+
+/* `then`: a 1x1 convolution behind this one; null: none. */
+static sk_status build_tile(gpu_plan *plan, const sk_node *node, const conv_shape *s, const sk_node *then,
+                            bool *done, sk_error *err)
 {
     gpu_step *step;
     gpu_ref bias;
@@ -282,6 +305,8 @@ static sk_status build_tile(gpu_plan *plan, const sk_node *node, const conv_shap
                         .residual_half = has_half(plan, s),
                         .alpha = s->alpha};
     describe(step, s, "conv");
+    if (then)
+        set_then(plan, step, then);
     *done = gpu_config_guess(plan, step) >= 0;
     if (!*done)
         plan->n_steps--; /* no tile fits: the slow kernel takes it */
@@ -299,7 +324,7 @@ sk_status gpu_build_planes(gpu_plan *plan, const sk_node *node, sk_error *err)
         return gpu_build_conv(plan, node, &done, err);
     }
     SK_TRY(gpu_make_dense(plan, s.y, err));
-    SK_TRY(build_tile(plan, node, &s, &done, err));
+    SK_TRY(build_tile(plan, node, &s, NULL, &done, err));
     if (!done)
         return sk_fail(err, SK_ERR_INTERNAL, "%s: no tile for a pointwise convolution", plan->node_name);
     gpu_step *step = &plan->steps[plan->n_steps - 1];
@@ -307,6 +332,51 @@ sk_status gpu_build_planes(gpu_plan *plan, const sk_node *node, sk_error *err)
     step->args.conv.plane = s.oh * s.ow;
     step->args.conv.cout = s.cout;
     return SK_OK;
+}
+
+enum { MOST_BETWEEN = 128 }; /* channels of a pixel that one group of warps holds */
+
+static bool is_fixed(const gpu_plan *plan, sk_value v)
+{
+    return sk_value_is_constant(plan->graph, v) && plan->graph->values[v].dtype == SK_DTYPE_F32;
+}
+
+/* Weights known, nothing added, an activation that kernels apply. */
+static bool adds_nothing(const gpu_plan *plan, const conv_shape *s)
+{
+    return s->groups == 1 && s->act >= 0 && s->residual == SK_VALUE_NONE && is_fixed(plan, s->weights) &&
+           (s->bias == SK_VALUE_NONE || is_fixed(plan, s->bias));
+}
+
+bool gpu_conv_is_tiled(const gpu_plan *plan, const sk_node *node)
+{
+    conv_shape s;
+    read_shape(plan, node, &s);
+    if (plan->values[s.x].input >= 0 && s.cin <= 3) /* from pictures (plan.c) */
+        return false;
+    return gpu_is_map(plan, s.x) && adds_nothing(plan, &s) && by_tiles(plan, &s) && s.cout <= MOST_BETWEEN;
+}
+
+bool gpu_conv_goes_behind(const gpu_plan *plan, const sk_node *node)
+{
+    conv_shape s;
+    if (gpu_is_fine_head(plan, node) || !(gpu_is_map(plan, node->out[0]) || gpu_is_plane_head(plan, node)))
+        return false;
+    read_shape(plan, node, &s);
+    return adds_nothing(plan, &s) && gpu_conv_is_pointwise(plan, node) && by_tiles(plan, &s);
+}
+
+sk_status gpu_build_conv_then(gpu_plan *plan, const sk_node *node, const sk_node *then, bool *done,
+                              sk_error *err)
+{
+    conv_shape s;
+    read_shape(plan, node, &s);
+    SK_TRY(gpu_need_map(plan, s.x, err));
+    if (gpu_is_map(plan, then->out[0]))
+        SK_TRY(gpu_make_map(plan, then->out[0], err));
+    else
+        SK_TRY(gpu_make_dense(plan, then->out[0], err));
+    return build_tile(plan, node, &s, then, done, err);
 }
 
 /* --- anything --- */
@@ -408,7 +478,7 @@ sk_status gpu_build_conv(gpu_plan *plan, const sk_node *node, bool *done, sk_err
         SK_TRY(build_depthwise(plan, node, &s, err));
         built = true;
     } else if (by_tiles(plan, &s)) {
-        SK_TRY(build_tile(plan, node, &s, &built, err));
+        SK_TRY(build_tile(plan, node, &s, NULL, &built, err));
     }
     if (!built)
         SK_TRY(build_any(plan, node, &s, err));

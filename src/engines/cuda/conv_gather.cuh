@@ -2,12 +2,14 @@
 #ifndef SK_ENGINES_CUDA_CONV_GATHER_CUH
 #define SK_ENGINES_CUDA_CONV_GATHER_CUH
 
-#include "wgmma.cuh"
+#include "conv_then.cuh"
 
 /* Loader: convolution as a matrix product that is never written down: rows are output pixels, columns output channels, k runs
  * over (tap, input channel). A block computes one tile in steps of BK through ST buffers in shared memory; SPLIT blocks of a
  * cluster share the whole k. Small images have few pixels: splitting k is what keeps the machine busy there. Weights and
  * indices come in before the kernel waits for the one ahead of it.
+ *
+ * THEN: the weights of the 1x1 convolution behind come into a buffer that is no longer needed, with the last step.
  *
  * Floats (tf32, f32): BK counts halves all the same: a k step is 2 BK bytes of a row, BK / 2 floats. */
 
@@ -32,21 +34,21 @@ __device__ __forceinline__ void locate_row(const gpu_conv_args &p, int m, bool v
     offset = ((n * p.h + iy) * p.w + ix) * p.ldi;
 }
 
-template <class PRODUCT, int BK, int ST, int KS, int SPLIT_> struct gather {
+template <class PRODUCT, int BK, int ST, int KS, int SPLIT_, bool THEN_ = false> struct gather {
     typedef PRODUCT product;
     typedef typename PRODUCT::element E;
     static constexpr int BM = PRODUCT::BM, BN = PRODUCT::BN, SPLIT = SPLIT_, TAPS = 1, RB = BK * 2;
     static constexpr int CH = BK / 8, SA = BM * RB, SS = SA + BN * RB; /* 16-byte pieces of a row; bytes of a stage */
     static constexpr int RS = PRODUCT::THREADS / CH, NA = (BM + RS - 1) / RS, NB = (BN + RS - 1) / RS;
     static constexpr int V = 16 / (int)sizeof(E); /* channels of a piece */
-    static constexpr bool WALKS = false, ALIKE = true, POINT = KS == 1;
+    static constexpr bool WALKS = false, ALIKE = true, POINT = KS == 1, THEN = THEN_;
     const gpu_conv_args &p;
     const uint32_t base0;
     const int m0, n0, pieces, row0; /* pieces: of a pixel */
     int k, steps, stage, chunk, tap;
     const E *weights_from;
     int offset[NA];
-    uint32_t mask[NA], base, own; /* own: where in the first stage this thread's first piece goes; the next are RS rows on */
+    uint32_t then0, mask[NA], base, own; /* own: where in the first stage this thread's first piece goes; the next are RS rows on */
     static_assert(RS % 8 == 0, "the swizzle repeats");
 
     /* The tile's weights of the first steps are on their way when this returns. */
@@ -126,12 +128,16 @@ template <class PRODUCT, int BK, int ST, int KS, int SPLIT_> struct gather {
         if (PRODUCT::WGMMA)
             proxy_fence();
         __syncthreads();
+        int next = stage + ST - 1;
+        if (next >= ST)
+            next -= ST;
         if (k + ST - 1 < steps) {
-            int next = stage + ST - 1;
-            if (next >= ST)
-                next -= ST;
             load_weights(next);
             load_input(next);
+        }
+        if (THEN && k + 1 == steps) {
+            then0 = base0 + next * SS;
+            load_then<BN, PRODUCT::THREADS>(p, then0);
         }
         copy_commit();
         base = base0 + stage * SS;
@@ -162,6 +168,11 @@ template <class PRODUCT, int BK, int ST, int KS, int SPLIT_> struct gather {
     __device__ __forceinline__ uint32_t weights(int) const
     {
         return base + SA;
+    }
+
+    __device__ __forceinline__ uint32_t then() const
+    {
+        return then0;
     }
 
     struct tile {

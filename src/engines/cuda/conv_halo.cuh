@@ -2,38 +2,54 @@
 #ifndef SK_ENGINES_CUDA_CONV_HALO_CUH
 #define SK_ENGINES_CUDA_CONV_HALO_CUH
 
-#include "wgmma.cuh"
+#include "conv_then.cuh"
 
 /* Loader: 3x3 convolution with the input patch of a TH x TW tile, borders included, in shared memory: it is read once and the
  * nine taps are nine shifted views. All weights of the block's BN channels stay in shared memory while the block walks over
  * its tiles. CB channels are worked on at a time: a step is one block of channels. With two buffers the next patch is on its
- * way while this one is multiplied; with one (`buffers`, wgmma only) while it is stored. */
-template <class PRODUCT, int TH, int TW, int CB, int S> struct patch {
+ * way while this one is multiplied; with one (`buffers`, wgmma only) while it is stored. SETS of the product: each has its own
+ * patches and its own walk over tiles, and waits for itself only, so that one multiplies while another loads or stores. THEN:
+ * the weights of the 1x1 convolution behind lie between the others and the patches. */
+template <class PRODUCT, int TH, int TW, int CB, int S, bool THEN_ = false> struct patch {
     typedef PRODUCT product;
     typedef typename PRODUCT::element E;
     static constexpr int BM = PRODUCT::BM, BN = PRODUCT::BN, SPLIT = 1, TAPS = 9, RB = CB * 2, T = PRODUCT::THREADS;
     static constexpr int CH = CB / 8, HH = (TH - 1) * S + 3, HW = (TW - 1) * S + 3, SA = HH * HW * RB, SBT = BN * RB;
-    static constexpr int SH = S == 2 ? 1 : 0;
-    static constexpr bool WALKS = true, ALIKE = false, POINT = false;
+    static constexpr int SH = S == 2 ? 1 : 0, SETS = PRODUCT::SETS;
+    static constexpr bool WALKS = true, ALIKE = false, POINT = false, THEN = THEN_;
     static_assert(BM == TH * TW, "a row is a pixel");
     const gpu_conv_args &p;
-    const uint32_t weights0, patch0;
+    const int set, thread; /* thread: of the set */
+    const uint32_t weights0, then0, patch0;
     const int n0, steps;
     int at, step, next_at, next_step, buffer; /* at: tile */
     uint32_t from;
 
     __device__ __forceinline__ patch(const gpu_conv_args &args, uint32_t shared)
-        : p(args), weights0(shared), patch0(shared + args.blocks * 9 * SBT), n0(blockIdx.y * BN), steps(args.blocks),
-          at(blockIdx.x), step(0), buffer(0)
+        : p(args), set(SETS == 1 ? 0 : threadIdx.x / T), thread(threadIdx.x - set * T), weights0(shared),
+          then0(shared + args.blocks * 9 * SBT),
+          patch0(then0 + (THEN ? args.then_rows * BN * 2 : 0) + set * args.buffers * SA), n0(blockIdx.y * BN),
+          steps(args.blocks), at(blockIdx.x * SETS + set), step(0), buffer(0)
     {
         load_weights();
+        if (THEN)
+            load_then<BN, T * SETS>(p, then0);
+        if (SETS > 1)
+            copy_commit();
+    }
+    __device__ __forceinline__ void sync() const
+    {
+        if (SETS == 1)
+            __syncthreads();
+        else
+            asm volatile("bar.sync %0,%1;" ::"r"(set + 1), "n"(T) : "memory");
     }
     /* [block][tap][BN rows][CB] */
     __device__ __forceinline__ void load_weights() const
     {
         const E *weights = (const E *)p.p[2];
         const int cin = p.blocks * CB;
-        for (int x = threadIdx.x; x < p.blocks * 9 * BN * CH; x += T) {
+        for (int x = threadIdx.x; x < p.blocks * 9 * BN * CH; x += T * SETS) {
             const int c = x % CH, r = (x / CH) % BN, ct = x / (CH * BN), cb = ct / 9, tap = ct - cb * 9;
             copy16(weights0 + ct * BN * RB + r * RB + ((c ^ swizzle<RB>(r)) << 4),
                    weights + (size_t)(n0 + r) * p.kpad + tap * cin + cb * CB + c * 8, true);
@@ -59,7 +75,7 @@ template <class PRODUCT, int TH, int TW, int CB, int S> struct patch {
         const tile t = tile_at(index);
         const int iy0 = t.ty * TH * S - p.pad_y, ix0 = t.tx * TW * S - p.pad_x;
         const E *image = (const E *)p.p[1] + (size_t)t.n * p.h * p.w * p.ldi + cb * CB;
-        for (int x = threadIdx.x; x < HH * HW * CH; x += T) {
+        for (int x = thread; x < HH * HW * CH; x += T) {
             const int c = x % CH, pq = x / CH, hy = pq / HW, hx = pq - hy * HW, iy = iy0 + hy, ix = ix0 + hx;
             const bool valid = iy >= 0 && iy < p.h && ix >= 0 && ix < p.w && cb * CH + c < p.c8;
             copy16(to + pq * RB + ((c ^ swizzle<RB>(pq >> SH)) << 4), image + (iy * p.w + ix) * p.ldi + c * 8, valid);
@@ -73,8 +89,14 @@ template <class PRODUCT, int TH, int TW, int CB, int S> struct patch {
     /* The steps: see conv_kernel.cuh. */
     __device__ __forceinline__ void begin() const
     {
-        load_patch(patch0, at, 0);
+        if (SETS == 1 || more())
+            load_patch(patch0, at, 0);
         copy_commit();
+        if (SETS > 1) { /* the weights, which all have brought in; what comes is for each set alone */
+            copy_wait<1>();
+            proxy_fence();
+            __syncthreads();
+        }
     }
     __device__ __forceinline__ void arrive()
     {
@@ -82,7 +104,7 @@ template <class PRODUCT, int TH, int TW, int CB, int S> struct patch {
         next_step = step + 1;
         if (next_step == steps) {
             next_step = 0;
-            next_at += gridDim.x;
+            next_at += gridDim.x * SETS;
         }
         if (ahead() && next_at < p.tiles) {
             load_patch(patch0 + (buffer ^ 1) * SA, next_at, next_step);
@@ -93,14 +115,14 @@ template <class PRODUCT, int TH, int TW, int CB, int S> struct patch {
         }
         if (PRODUCT::WGMMA)
             proxy_fence();
-        __syncthreads();
+        sync();
         from = patch0 + buffer * SA;
     }
     __device__ __forceinline__ void multiplied() const
     {
         if (ahead())
             return;
-        __syncthreads();
+        sync();
         if (next_at < p.tiles) {
             load_patch(patch0, next_at, next_step);
             copy_commit();
@@ -117,7 +139,7 @@ template <class PRODUCT, int TH, int TW, int CB, int S> struct patch {
     __device__ __forceinline__ void leave()
     {
         if (ahead()) {
-            __syncthreads();
+            sync();
             buffer ^= 1;
         }
         at = next_at;
@@ -141,6 +163,11 @@ template <class PRODUCT, int TH, int TW, int CB, int S> struct patch {
     __device__ __forceinline__ uint32_t weights(int tap) const
     {
         return weights0 + (step * 9 + tap) * SBT;
+    }
+
+    __device__ __forceinline__ uint32_t then() const
+    {
+        return then0;
     }
 
     __device__ __forceinline__ tile where() const

@@ -6,6 +6,7 @@
 #include "conv_gather.cuh"
 #include "conv_halo.cuh"
 #include "conv_product.cuh"
+#include "conv_then.cuh"
 
 /* Every convolution on the tensor cores, and of floats: loader x matrix instruction x one epilogue.
  *
@@ -15,9 +16,9 @@
  * multiplied() when it is read; leave() goes on to the next. A loader that WALKS goes from tile to tile: first() and last() step
  * of one. place(), row() and weights() say the PRODUCT where its rows are, where() the epilogue which pixels they are.
  * PRODUCT (conv_product.cuh): who has which part of a tile, and the multiplication.
- * conv_epilogue.cuh: bias, activation, residual, store. */
+ * conv_epilogue.cuh: bias, activation, residual, store. conv_then.cuh, where the loader says THEN: a 1x1 convolution before that. */
 template <class LOADER, class PRODUCT = typename LOADER::product>
-__global__ void __launch_bounds__(PRODUCT::THREADS) conv(const __grid_constant__ gpu_conv_args p)
+__global__ void __launch_bounds__(PRODUCT::THREADS *PRODUCT::SETS) conv(const __grid_constant__ gpu_conv_args p)
 {
     if constexpr (PRODUCT::HERE) {
         extern __shared__ __align__(1024) char shared[];
@@ -34,8 +35,12 @@ __global__ void __launch_bounds__(PRODUCT::THREADS) conv(const __grid_constant__
                     clear(acc);
                 product.run(load, own, acc);
                 load.multiplied();
-                if (load.last())
-                    store_tile<false>(p, load, product, acc);
+                if (load.last()) {
+                    if constexpr (LOADER::THEN)
+                        store_then(p, load, product, acc);
+                    else
+                        store_tile<false>(p, load, product, acc);
+                }
             }
         } else {
             clear(acc);
@@ -44,7 +49,12 @@ __global__ void __launch_bounds__(PRODUCT::THREADS) conv(const __grid_constant__
                 product.run(load, own, acc);
                 load.multiplied();
             }
-            if constexpr (PRODUCT::WK == 1 && LOADER::SPLIT == 1) {
+            if constexpr (LOADER::THEN) {
+                copy_wait<0>();
+                proxy_fence();
+                __syncthreads();
+                store_then(p, load, product, acc);
+            } else if constexpr (PRODUCT::WK == 1 && LOADER::SPLIT == 1) {
                 if (is_special<LOADER>(p))
                     store_tile<LOADER::POINT>(p, load, product, acc);
                 else
@@ -66,6 +76,9 @@ __global__ void __launch_bounds__(PRODUCT::THREADS) conv(const __grid_constant__
 #define HALO_MMA(th, tw, cb, bn, wm, wn, s)                                                                            \
     (const void *)conv<patch<mma_warps<__half, (th) * (tw), bn, wm, wn, 1>, th, tw, cb, s>>,
 #define HALO_WGMMA(th, tw, cb, bn, nwg, s) WGHALO(th, tw, cb, bn, nwg, s) WGHALO(th, tw, cb, bn, nwg, s)
+#define GATHER_THEN(bm, bn, nwg, st, ks) (const void *)conv<gather<wgmma_groups<bm, bn, nwg>, 64, st, ks, 1, true>>,
+#define HALO_SETS(th, tw, cb, bn, nwg, s, sets, columns, buffers, then)                                                \
+    (const void *)conv<patch<wgmma_groups<(th) * (tw), bn, nwg, sets, columns>, th, tw, cb, s, then>>,
 #define WGHALO(th, tw, cb, bn, nwg, s) (const void *)conv<patch<wgmma_groups<(th) * (tw), bn, nwg>, th, tw, cb, s>>,
 
 /* Kernels of a section, in the order of its rows: once in the file of each. */

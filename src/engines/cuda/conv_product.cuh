@@ -36,17 +36,6 @@ template <> struct fragment_of<float> {
     }
 };
 
-template <int MI, int NI> __device__ __forceinline__ void clear(float (&acc)[MI][NI][4])
-{
-#pragma unroll
-    for (int i = 0; i < MI; i++)
-#pragma unroll
-        for (int j = 0; j < NI; j++)
-#pragma unroll
-            for (int e = 0; e < 4; e++)
-                acc[i][j][e] = 0;
-}
-
 /* What of the addresses a thread reads at is the same in every step: places of its rows, and in the weights. */
 template <int MI> struct thread_places {
     uint32_t a[MI], b;
@@ -61,7 +50,7 @@ template <class LOADER, int STEP, int MI> __device__ __forceinline__ uint32_t pi
 template <class E, int BM_, int BN_, int WM, int WN, int WK_> struct mma_warps {
     typedef E element;
     static constexpr int BM = BM_, BN = BN_, WK = WK_, NWM = BM / WM, NWN = BN / WN, THREADS = NWM * NWN * WK * 32;
-    static constexpr int MI = WM / 16, NI = WN / 8;
+    static constexpr int MI = WM / 16, NI = WN / 8, SETS = 1;
     static constexpr bool WGMMA = false, HERE = true;
     const int in_warp, wm, wn, wk;
 
@@ -148,7 +137,7 @@ template <class E, int BM_, int BN_, int WM, int WN, int WK_> struct mma_warps {
 template <int BM_, int BN_, int WM, int WN, int WK_> struct fma_warps {
     typedef float element;
     static constexpr int BM = BM_, BN = BN_, WK = WK_, NWM = BM / WM, NWN = BN / WN, THREADS = NWM * NWN * WK * 32;
-    static constexpr int MI = WM / 16, NI = WN / 8;
+    static constexpr int MI = WM / 16, NI = WN / 8, SETS = 1;
     static constexpr bool WGMMA = false, HERE = true;
     const int in_warp, wm, wn, wk;
 
@@ -217,20 +206,21 @@ template <int BM_, int BN_, int WM, int WN, int WK_> struct fma_warps {
 };
 
 /* wgmma: NWG groups of four warps, each with all BN channels; the next tap's fragments are fetched while this tap's product
- * runs. */
-template <int BM_, int BN_, int NWG> struct wgmma_groups {
+ * runs. SETS such products stand side by side in a block, each with a tile of its own. COLUMNS: the pieces of a warp lie below
+ * each other, in rows of 16 pixels, so that what is fetched for one is the tap above of the next. */
+template <int BM_, int BN_, int NWG, int SETS_ = 1, bool COLUMNS = false> struct wgmma_groups {
     typedef __half element;
-    static constexpr int BM = BM_, BN = BN_, WK = 1, THREADS = NWG * 128, MI = BM / (64 * NWG), NI = BN / 8;
+    static constexpr int BM = BM_, BN = BN_, WK = 1, THREADS = NWG * 128, MI = BM / (64 * NWG), NI = BN / 8, SETS = SETS_;
     static constexpr bool WGMMA = true, HERE = GPU_HAS_WGMMA;
     const int in_warp, group, w4;
 
     __device__ __forceinline__ wgmma_groups()
-        : in_warp(threadIdx.x & 31), group(threadIdx.x >> 7), w4((threadIdx.x >> 5) & 3)
+        : in_warp(threadIdx.x & 31), group(SETS == 1 ? threadIdx.x >> 7 : (threadIdx.x >> 7) % NWG), w4((threadIdx.x >> 5) & 3)
     {
     }
     __device__ __forceinline__ int row(int i) const
     {
-        return (group * MI + i) * 64 + w4 * 16;
+        return COLUMNS ? ((group * 4 + w4) * MI + i) * 16 : (group * MI + i) * 64 + w4 * 16;
     }
     __device__ __forceinline__ int column() const
     {
@@ -252,8 +242,49 @@ template <int BM_, int BN_, int NWG> struct wgmma_groups {
         return o;
     }
 
+    /* Row q of the input, shifted by x, is tap q - i of piece i, for up to three pieces. */
+    template <class LOADER>
+    __device__ __forceinline__ void run_columns(const LOADER &load, const thread_places<MI> &own, float (&acc)[MI][NI][4]) const
+    {
+        constexpr int RB = LOADER::RB, KK = RB / 32, ALL = 3 * (MI + 2);
+        uint32_t a[2][KK][4];
+        auto fetch = [&](int at, uint32_t(&d)[KK][4]) {
+            const uint32_t from = load.row(own.a[0], piece(), at / 3, at % 3);
+#pragma unroll
+            for (int kk = 0; kk < KK; kk++)
+                load_matrix4(d[kk], from ^ (kk << 5));
+        };
+        fetch(0, a[0]);
+#pragma unroll
+        for (int at = 0; at < ALL; at++) {
+            wgmma_fence();
+#pragma unroll
+            for (int kk = 0; kk < KK; kk++)
+#pragma unroll
+                for (int i = 0; i < MI; i++)
+                    if (at / 3 >= i && at / 3 < i + 3)
+                        wgmma_product<BN>(acc[i], a[at & 1][kk],
+                                          wgmma_descriptor<RB>(load.weights((at / 3 - i) * 3 + at % 3) + kk * 32));
+            wgmma_commit();
+            if (at < ALL - 1) {
+                if (at > 0)
+                    wgmma_wait<1>();
+                fetch(at + 1, a[(at + 1) & 1]);
+            }
+        }
+        wgmma_wait<0>(); /* what was read may be written again */
+    }
+
     template <class LOADER>
     __device__ __forceinline__ void run(const LOADER &load, const thread_places<MI> &own, float (&acc)[MI][NI][4]) const
+    {
+        if constexpr (COLUMNS)
+            run_columns(load, own, acc);
+        else
+            run_taps(load, own, acc);
+    }
+    template <class LOADER>
+    __device__ __forceinline__ void run_taps(const LOADER &load, const thread_places<MI> &own, float (&acc)[MI][NI][4]) const
     {
         constexpr int RB = LOADER::RB, KK = RB / 32, TAPS = LOADER::TAPS;
         uint32_t a[TAPS > 1 ? 2 : 1][MI][KK][4];

@@ -12,9 +12,13 @@
  * GATHER_WGMMA (BM, BN, NWG, ST, KS)          NWG groups of four warps; k steps of 64
  * HALO_MMA (TH, TW, CB, BN, WM, WN, S)        TH x TW pixels with their borders, CB channels at a time, stride S
  * HALO_WGMMA (TH, TW, CB, BN, NWG, S)         two tiles a row: with one patch in shared memory, and with two
+ * GATHER_THEN (as GATHER_WGMMA)               with a 1x1 convolution behind it; all channels of a pixel in one block
+ * HALO_SETS (TH, TW, CB, BN, NWG, S, SETS, COLUMNS, BUFFERS, THEN)
+ *   SETS of NWG groups a block, each with tiles of its own and BUFFERS patches; COLUMNS: TW 16, S 1, see conv_product.cuh;
+ *   THEN: as above
  *
- * What a row must keep: WM, BM / NWM and 64 NWG multiples of 16, WN and BN of 8, BK and CB 16, 32 or 64; wgmma has BN 16, 32, 64
- * and 128 (wgmma.cuh). Order: the first of several that seem equal is taken where nothing is timed. */
+ * What a row must keep: WM, BM / NWM and 64 NWG multiples of 16, WN and BN of 8, BK and CB 16, 32 or 64; wgmma has BN 16, 32, 64,
+ * 128 and 256 (wgmma.cuh). Order: the first of several that seem equal is taken where nothing is timed. */
 
 /* section, kind of its rows */
 #define GPU_TILE_SECTIONS(S)                                                                                 \
@@ -24,7 +28,9 @@
     S(wgmma, GATHER_WGMMA)                                                                                   \
     S(halo_wgmma, HALO_WGMMA)                                                                                \
     S(tf32, GATHER_TF32)                                                                                     \
-    S(f32, GATHER_F32)
+    S(f32, GATHER_F32)                                                                                       \
+    S(then, GATHER_THEN)                                                                                     \
+    S(halo_sets, HALO_SETS)
 
 #define GPU_TILES_igemm1(T)                                                                                  \
     T(16, 32, 64, 16, 32, 4, 6, 1, 1)                                                                        \
@@ -81,13 +87,17 @@
     T(256, 64, 4, 3, 1)                                                                                      \
     T(64, 128, 1, 4, 1)                                                                                      \
     T(128, 128, 2, 3, 1)                                                                                     \
+    T(256, 128, 4, 3, 1)                                                                                     \
+    T(128, 256, 2, 3, 1)                                                                                     \
     T(64, 32, 1, 4, 3)                                                                                       \
     T(128, 32, 2, 4, 3)                                                                                      \
     T(64, 64, 1, 4, 3)                                                                                       \
     T(128, 64, 2, 3, 3)                                                                                      \
     T(256, 64, 4, 3, 3)                                                                                      \
     T(64, 128, 1, 4, 3)                                                                                      \
-    T(128, 128, 2, 3, 3)
+    T(128, 128, 2, 3, 3)                                                                                     \
+    T(256, 128, 4, 3, 3)                                                                                     \
+    T(128, 256, 2, 3, 3)
 
 #define GPU_TILES_halo_wgmma(T)                                                                              \
     T(8, 8, 64, 32, 1, 1)                                                                                    \
@@ -131,5 +141,37 @@
     T(128, 32, 64, 64, 32, 2, 3, 3, 1)                                                                       \
     T(128, 64, 64, 64, 32, 1, 3, 3, 1)                                                                       \
     T(128, 128, 64, 64, 32, 1, 3, 3, 1)
+
+#define GPU_TILES_then(T)                                                                                    \
+    T(128, 64, 2, 3, 1)                                                                                      \
+    T(128, 128, 2, 3, 1)                                                                                     \
+    T(64, 64, 1, 4, 1)                                                                                       \
+    T(64, 128, 1, 4, 1)                                                                                      \
+    T(128, 32, 2, 4, 3)                                                                                      \
+    T(64, 32, 1, 4, 3)                                                                                       \
+    T(128, 64, 2, 3, 3)                                                                                      \
+    T(64, 64, 1, 4, 3)                                                                                       \
+    T(256, 64, 4, 3, 3)                                                                                      \
+    T(128, 128, 2, 3, 3)                                                                                     \
+    T(64, 128, 1, 4, 3)
+
+#define GPU_TILES_halo_sets(T)                                                                               \
+    T(8, 16, 64, 64, 1, 1, 3, 1, 2, 0)                                                                       \
+    T(8, 16, 64, 64, 1, 1, 3, 1, 1, 0)                                                                       \
+    T(16, 16, 64, 64, 1, 1, 2, 1, 1, 0)                                                                      \
+    T(8, 16, 64, 32, 1, 1, 3, 1, 2, 0)                                                                       \
+    T(8, 16, 32, 64, 1, 1, 3, 1, 2, 0)                                                                       \
+    T(8, 16, 32, 32, 1, 1, 3, 1, 2, 0)                                                                       \
+    T(8, 8, 64, 64, 1, 1, 3, 0, 2, 0)                                                                        \
+    T(8, 16, 32, 64, 2, 2, 1, 0, 1, 0)                                                                       \
+    T(8, 16, 32, 64, 2, 2, 2, 0, 1, 0)                                                                       \
+    T(8, 16, 64, 64, 1, 1, 3, 1, 2, 1)                                                                       \
+    T(8, 8, 64, 64, 1, 1, 3, 0, 2, 1)                                                                        \
+    T(8, 8, 64, 64, 1, 1, 1, 0, 1, 1)                                                                        \
+    T(16, 20, 64, 64, 5, 1, 1, 0, 2, 1)                                                                      \
+    T(8, 16, 32, 64, 2, 2, 1, 0, 1, 1)                                                                       \
+    T(8, 16, 32, 64, 2, 2, 2, 0, 1, 1)                                                                       \
+    T(8, 16, 16, 32, 2, 2, 1, 0, 2, 1)                                                                       \
+    T(8, 16, 16, 32, 2, 2, 2, 0, 2, 1)
 
 #endif

@@ -83,6 +83,8 @@ typedef struct gpu_config {
     int32_t stride, th, tw, cb, buffers;       /* halo */
     int32_t shared_bytes;                      /* implicit GEMM; halo kernels' depend on the layer */
     int32_t wgmma;                             /* 1: needs compute capability 9.0 exactly */
+    int32_t sets;   /* halo: groups of threads of a block that walk over tiles by themselves; 0: one */
+    int32_t then;   /* 1: for a convolution with a 1x1 convolution behind it, and for no other */
     int32_t floats; /* 0: maps and weights of halves; GPU_TF32, GPU_EXACT: of floats, multiplied so */
 } gpu_config;
 

@@ -173,8 +173,13 @@ void gpu_place_values(gpu_plan *plan)
 {
     const sk_graph *g = plan->graph;
     for (size_t i = 0; i < g->n_values; i++)
-        plan->values[i] = (gpu_value){
-            .parent = SK_VALUE_NONE, .buffer = -1, .dense = -1, .constant = -1, .input = -1, .picture = -1};
+        plan->values[i] = (gpu_value){.parent = SK_VALUE_NONE,
+                                      .buffer = -1,
+                                      .dense = -1,
+                                      .constant = -1,
+                                      .pair = -1,
+                                      .input = -1,
+                                      .picture = -1};
     for (int32_t i = 0; i < g->n_inputs; i++) {
         plan->values[g->inputs[i]].input = i;
         plan->values[g->inputs[i]].map = can_map(plan, g->inputs[i]);

@@ -77,6 +77,18 @@ __device__ __forceinline__ float2 unpack_halves(uint32_t bits)
     return __half22float2(*(const __half2 *)&bits);
 }
 
+/* Sums of a tile to zero. */
+template <int MI, int NI> __device__ __forceinline__ void clear(float (&acc)[MI][NI][4])
+{
+#pragma unroll
+    for (int i = 0; i < MI; i++)
+#pragma unroll
+        for (int j = 0; j < NI; j++)
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                acc[i][j][e] = 0;
+}
+
 /* A row of ROW bytes in shared memory has its 16-byte pieces exchanged by this number, so that ldmatrix meets no bank twice;
  * it is also the hardware's swizzle for wgmma. */
 template <int ROW> __device__ __forceinline__ int swizzle(int row)

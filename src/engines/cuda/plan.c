@@ -57,6 +57,11 @@ static sk_status build_node(gpu_plan *plan, size_t index, sk_error *err)
     plan->node_name = node->name[0] ? node->name : sk_op_name(node->op);
     if (attention)
         return gpu_build_attention(plan, attention, err);
+    if (node->op == SK_OP_CONV && plan->values[node->out[0]].pair >= 0)
+        return SK_OK; /* with the one that reads it */
+    SK_TRY(gpu_build_pair(plan, node, &done, err));
+    if (done)
+        return SK_OK;
     if (node->op == SK_OP_CONV) {
         SK_TRY(gpu_build_head(plan, node, &done, err));
         if (!done)
@@ -287,6 +292,7 @@ sk_status gpu_plan_open(const sk_graph *graph, const sk_session_settings *settin
     if (!plan->uses || !plan->values)
         return sk_fail_memory(err, plan->graph->n_values * sizeof *plan->values);
     gpu_place_values(plan);
+    gpu_find_pairs(plan);
     SK_TRY(build_steps(plan, err));
     return gpu_order_steps(plan, err);
 }

@@ -34,6 +34,7 @@ typedef struct gpu_value {
     int32_t buffer;        /* of the map form (roots); -1 until made */
     int32_t dense;         /* buffer of the dense form; -1 = none */
     int64_t constant;      /* dense form in the weights; -1 = none */
+    int32_t pair;          /* node that makes it, together with the one that reads it (pairs.c); -1 = none */
     int32_t input;         /* graph input number; -1 = none */
     int32_t picture;       /* input as pictures for the first convolution; -1 = none */
     int32_t picture_bytes; /* of a pixel of them: 8 (fp16), 4 or 3 (bytes) */
@@ -45,6 +46,7 @@ typedef struct gpu_step {
     int32_t n_refs, n_written; /* the first n_written of the references are written */
     gpu_ref refs[GPU_MAX_POINTERS];
     const sk_node *node; /* null for steps of our own; steps by the reference executor and packing need it */
+    const sk_node *then; /* GPU_CONV: the 1x1 convolution that is computed with it, or null */
     const char *name;
     char kernel[64], shape[48];
     double flops;
@@ -112,7 +114,9 @@ enum {
     GPU_WITHOUT_PDL = 1 << 7,       /* no early starts */
     GPU_WITHOUT_SITES = 1 << 8,     /* one submit at a time */
     GPU_WITHOUT_CROPS = 1 << 9,     /* a second model's crops are cut by the host */
-    GPU_WITHOUT_UPSAMPLE = 1 << 10  /* what is doubled in size is written so */
+    GPU_WITHOUT_UPSAMPLE = 1 << 10, /* what is doubled in size is written so */
+    GPU_WITHOUT_PAIRS = 1 << 11,    /* a 1x1 convolution behind another is a step of its own */
+    GPU_WITHOUT_LIMITS = 1 << 12    /* pairs also where too few pixels make them slower: for checks */
 };
 uint32_t gpu_switched_off(const char *words); /* null: nothing */
 
@@ -177,6 +181,11 @@ sk_status gpu_build_upconv(gpu_plan *plan, const sk_node *node, bool *done, sk_e
 /* upsample.c */
 sk_status gpu_find_upsample(gpu_plan *plan, sk_error *err) SK_MUST_CHECK;
 
+/* pairs.c: after gpu_place_values. A node that is the second of a pair is built with the first; where *done stays false, the
+ * first was built by itself. */
+void gpu_find_pairs(gpu_plan *plan);
+sk_status gpu_build_pair(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;
+
 /* forms.c */
 void gpu_place_values(gpu_plan *plan);
 bool gpu_is_map(const gpu_plan *plan, sk_value v);
@@ -193,6 +202,13 @@ sk_status gpu_dense_ref(gpu_plan *plan, sk_value v, gpu_ref *out, sk_error *err)
 sk_status gpu_add_bias(gpu_plan *plan, sk_value v, int64_t channels, gpu_ref *ref,
                        sk_error *err) SK_MUST_CHECK;
 sk_status gpu_add_depthwise_weights(gpu_plan *plan, sk_value v, gpu_ref *ref, sk_error *err) SK_MUST_CHECK;
+
+/* What can be computed with a 1x1 convolution behind it; and that one. */
+bool gpu_conv_is_tiled(const gpu_plan *plan, const sk_node *node);
+bool gpu_conv_goes_behind(const gpu_plan *plan, const sk_node *node);
+/* The two as one step; *done = false: no tile does that, nothing was added. */
+sk_status gpu_build_conv_then(gpu_plan *plan, const sk_node *node, const sk_node *then, bool *done,
+                              sk_error *err) SK_MUST_CHECK;
 
 /* One node each; *done = false: not theirs, nothing was added. */
 sk_status gpu_build_conv(gpu_plan *plan, const sk_node *node, bool *done, sk_error *err) SK_MUST_CHECK;

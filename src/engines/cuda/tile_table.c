@@ -32,8 +32,8 @@
 #define GATHER_F32(bm, bn, bk, wm, wn, wk, st, ks, split)                                                    \
     GATHER("f32_", bm, bn, bk, wm, wn, wk, st, ks, split, GPU_EXACT)
 
-#define GATHER_WGMMA(bm_, bn_, nwg, st, ks)                                                                  \
-    {.name = "wg" #ks "_" #bm_ "x" #bn_ "_g" #nwg "_s" #st,                                                  \
+#define WGMMA_STEPS(prefix, bm_, bn_, nwg, st, ks, then_)                                                    \
+    {.name = prefix #ks "_" #bm_ "x" #bn_ "_g" #nwg "_s" #st,                                                \
      .kind = (ks) == 1 ? GPU_CONFIG_POINTWISE : GPU_CONFIG_3X3,                                              \
      .bm = (bm_),                                                                                            \
      .bn = (bn_),                                                                                            \
@@ -42,9 +42,12 @@
      .group = GROUP(bn_),                                                                                    \
      .split = 1,                                                                                             \
      .shared_bytes = GATHER_BYTES(bm_, bn_, 64, 1, st, 1),                                                   \
+     .then = (then_),                                                                                        \
      .wgmma = 1},
+#define GATHER_WGMMA(bm, bn, nwg, st, ks) WGMMA_STEPS("wg", bm, bn, nwg, st, ks, 0)
+#define GATHER_THEN(bm, bn, nwg, st, ks)  WGMMA_STEPS("wgt", bm, bn, nwg, st, ks, 1)
 
-#define HALO(name_, th_, tw_, cb_, bn_, threads_, wn, s, buffers_, wgmma_)                                   \
+#define HALO(name_, th_, tw_, cb_, bn_, threads_, wn, s, buffers_, wgmma_, sets_, then_)                     \
     {.name = name_,                                                                                          \
      .kind = GPU_CONFIG_HALO,                                                                                \
      .bm = (th_) * (tw_),                                                                                    \
@@ -58,16 +61,23 @@
      .tw = (tw_),                                                                                            \
      .cb = (cb_),                                                                                            \
      .buffers = (buffers_),                                                                                  \
+     .sets = (sets_),                                                                                        \
+     .then = (then_),                                                                                        \
      .wgmma = (wgmma_)},
 #define HALO_MMA(th, tw, cb, bn, wm, wn, s)                                                                  \
     HALO("halo_" #th "x" #tw "_c" #cb "_n" #bn "_w" #wm "x" #wn "_s" #s, th, tw, cb, bn,                     \
-         (th) * (tw) / (wm) * ((bn) / (wn)) * 32, wn, s, 2, 0)
+         (th) * (tw) / (wm) * ((bn) / (wn)) * 32, wn, s, 2, 0, 1, 0)
 #define WGHALO(th, tw, cb, bn, nwg, s, b)                                                                    \
     HALO("wghalo_" #th "x" #tw "_c" #cb "_n" #bn "_g" #nwg "_s" #s "_b" #b, th, tw, cb, bn, (nwg)*128, bn,   \
-         s, b, 1)
+         s, b, 1, 1, 0)
 #define HALO_WGMMA(th, tw, cb, bn, nwg, s)                                                                   \
     WGHALO(th, tw, cb, bn, nwg, s, 1)                                                                        \
     WGHALO(th, tw, cb, bn, nwg, s, 2)
+
+#define HALO_SETS(th, tw, cb, bn, nwg, s, sets, columns, b, then)                                            \
+    HALO("wghalo_" #th "x" #tw "_c" #cb "_n" #bn "_g" #nwg "_s" #s "_b" #b "_x" #sets "_" #columns           \
+         "_" #then,                                                                                          \
+         th, tw, cb, bn, (nwg) * (sets)*128, bn, s, b, 1, sets, then)
 
 #define SECTION(name, kind) GPU_TILES_##name(kind)
 static const gpu_config table[] = {GPU_TILE_SECTIONS(SECTION)};

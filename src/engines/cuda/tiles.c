@@ -26,13 +26,43 @@ static int32_t halo_pixels(const gpu_config *c)
     return ((c->th - 1) * c->stride + 3) * ((c->tw - 1) * c->stride + 3);
 }
 
+static int32_t padded_cin(const gpu_step *step, const gpu_config *c)
+{
+    const int32_t cin = step->args.conv.c8 * 8;
+    return c->kind == GPU_CONFIG_HALO ? round_up(cin, c->cb) : cin;
+}
+
+/* Of the convolution's own weights, without those of one behind it. */
+static size_t first_bytes(const gpu_step *step, const gpu_config *c)
+{
+    const int32_t rows = round_up((int32_t)step->args.conv.cout8, c->bn);
+    return (size_t)rows * (size_t)round_up(taps_of(step) * padded_cin(step, c), 64) *
+           (c->floats ? sizeof(float) : sizeof(uint16_t));
+}
+
+/* Rows of the second's weights: so many channels are made at a time (conv_then.cuh). */
+static int32_t then_rows(const gpu_step *step)
+{
+    return round_up(step->args.conv.then8, 32);
+}
+
+/* A tile of a convolution with a 1x1 convolution behind it has all channels of a pixel, and room for the second's weights. */
+static bool fits_then(const gpu_step *step, const gpu_config *c)
+{
+    if (!c->then != !step->then)
+        return false;
+    return !c->then || (c->bn >= step->args.conv.cout8 &&
+                        (c->kind == GPU_CONFIG_HALO || then_rows(step) * c->bn <= (c->bm + c->bn) * c->bk));
+}
+
 int32_t gpu_config_shared(const gpu_step *step, const gpu_config *c)
 {
     const gpu_conv_args *a = &step->args.conv;
     if (c->kind != GPU_CONFIG_HALO)
         return c->shared_bytes;
     const int32_t blocks = round_up(a->c8 * 8, c->cb) / c->cb;
-    return blocks * 9 * c->bn * c->cb * 2 + c->buffers * halo_pixels(c) * c->cb * 2;
+    return blocks * 9 * c->bn * c->cb * 2 + (step->then ? then_rows(step) * c->bn * 2 : 0) +
+           c->sets * c->buffers * halo_pixels(c) * c->cb * 2;
 }
 
 bool gpu_config_fits(const gpu_plan *plan, const gpu_step *step, const gpu_config *c)
@@ -49,7 +79,7 @@ bool gpu_config_fits(const gpu_plan *plan, const gpu_step *step, const gpu_confi
         (c->split > 1 && plan->without & GPU_WITHOUT_SPLIT) ||
         (c->kind == GPU_CONFIG_HALO && plan->without & GPU_WITHOUT_HALO))
         return false;
-    if ((c->kind == GPU_CONFIG_POINTWISE) != (taps == 1))
+    if ((c->kind == GPU_CONFIG_POINTWISE) != (taps == 1) || !fits_then(step, c))
         return false;
     if (c->kind == GPU_CONFIG_HALO) {
         const int32_t blocks = round_up(cin, c->cb) / c->cb;
@@ -73,6 +103,10 @@ void gpu_config_apply(const gpu_plan *plan, gpu_step *step, int32_t config, int3
     const int32_t taps = taps_of(step), cin = a->c8 * 8, cout = cout_of(plan, step);
     step->config = config;
     step->shared_bytes = gpu_config_shared(step, c);
+    if (step->then) {
+        a->then_rows = then_rows(step);
+        a->then_at = (int32_t)first_bytes(step, c);
+    }
     if (c->kind != GPU_CONFIG_HALO) {
         a->kpad = round_up(taps * cin, 64);
         a->nk = (taps * cin + c->bk - 1) / c->bk;
@@ -89,9 +123,10 @@ void gpu_config_apply(const gpu_plan *plan, gpu_step *step, int32_t config, int3
     a->buffers = c->buffers;
     step->grid[1] = (cout + c->bn - 1) / c->bn;
     const int32_t most = plan->sms * (occupancy > 0 ? occupancy : 1) / step->grid[1];
-    step->grid[0] = a->tiles < most ? a->tiles : most > 0 ? most : 1;
+    const int32_t walks = (a->tiles + c->sets - 1) / c->sets;
+    step->grid[0] = walks < most ? walks : most > 0 ? most : 1;
     step->grid[2] = 1;
-    if (step->grid[0] == a->tiles && a->blocks == 1 &&
+    if (c->sets == 1 && step->grid[0] == a->tiles && a->blocks == 1 &&
         c->buffers == 2) /* one patch a block: no second buffer */
         step->shared_bytes -= halo_pixels(c) * c->cb * 2;
 }
@@ -121,17 +156,10 @@ int32_t gpu_config_guess(const gpu_plan *plan, const gpu_step *step)
     return best;
 }
 
-static int32_t padded_cin(const gpu_step *step, const gpu_config *c)
-{
-    const int32_t cin = step->args.conv.c8 * 8;
-    return c->kind == GPU_CONFIG_HALO ? round_up(cin, c->cb) : cin;
-}
-
 size_t gpu_packed_bytes(const gpu_step *step, const gpu_config *c)
 {
-    const int32_t rows = round_up((int32_t)step->args.conv.cout8, c->bn);
-    return (size_t)rows * (size_t)round_up(taps_of(step) * padded_cin(step, c), 64) *
-           (c->floats ? sizeof(float) : sizeof(uint16_t));
+    const size_t rows = step->then ? (size_t)then_rows(step) : 0;
+    return first_bytes(step, c) + rows * (sizeof(float) + (size_t)c->bn * sizeof(uint16_t));
 }
 
 /* Rounded to the 10 bits of mantissa that the tensor cores read; they would cut. */
@@ -145,18 +173,45 @@ static float to_tf32(float v)
     return v;
 }
 
+/* Which channel row p of the weights is. */
+static int32_t channel_of(int32_t p, int32_t group)
+{
+    const int32_t span = 8 * group, r = p % span, j = r / 8, q = r % 8;
+    return p / span * span + q / 2 * 2 * group + 2 * j + (q & 1);
+}
+
+/* Bias, then rows in the same order, whose columns are in the order of the first's rows. */
+static void pack_then(const gpu_plan *plan, const gpu_step *step, const gpu_config *c, uint8_t *out)
+{
+    const sk_node *node = step->then;
+    const int32_t rows = then_rows(step), cout = (int32_t)gpu_shape(plan, node->out[0])->dim[1];
+    const int32_t cin = (int32_t)gpu_shape(plan, node->in[1])->dim[1];
+    const float *w = sk_value_tensor(plan->graph, node->in[1]).data;
+    float *bias = (float *)out;
+    uint16_t *to = (uint16_t *)(bias + rows);
+    if (node->n_in > 2 && node->in[2] != SK_VALUE_NONE)
+        memcpy(bias, sk_value_tensor(plan->graph, node->in[2]).data, (size_t)cout * sizeof *bias);
+    for (int32_t p = 0; p < rows; p++)
+        for (int32_t k = 0; k < c->bn; k++) {
+            const int32_t channel = channel_of(p, 4), from = channel_of(k, c->group);
+            if (channel < cout && from < cin)
+                to[p * c->bn + k] = sk_f32_to_f16(w[(size_t)channel * (size_t)cin + (size_t)from]);
+        }
+}
+
 /* Rows [k tiles] of one output channel each, in the order in which a thread of the tile owns 2 * group neighbours;
  * columns tap by tap, channels of a tap together. */
 void gpu_pack(const gpu_plan *plan, const gpu_step *step, const gpu_config *c, void *out)
 {
     const int32_t taps = taps_of(step), cin = padded_cin(step, c), cout = cout_of(plan, step);
     const int32_t kpad = round_up(taps * cin, 64), rows = round_up(step->args.conv.cout8, c->bn);
-    const int32_t own = (int32_t)gpu_shape(plan, step->node->in[1])->dim[1], span = 8 * c->group;
+    const int32_t own = (int32_t)gpu_shape(plan, step->node->in[1])->dim[1];
     const float *w = sk_value_tensor(plan->graph, step->node->in[1]).data;
     memset(out, 0, gpu_packed_bytes(step, c));
+    if (step->then)
+        pack_then(plan, step, c, (uint8_t *)out + first_bytes(step, c));
     for (int32_t p = 0; p < rows; p++) {
-        const int32_t r = p % span, j = r / 8, q = r % 8;
-        const int32_t channel = p / span * span + q / 2 * 2 * c->group + 2 * j + (q & 1);
+        const int32_t channel = channel_of(p, c->group);
         if (channel >= cout)
             continue;
         for (int32_t t = 0; t < taps; t++)

@@ -32,8 +32,8 @@ typedef struct memo {
 static uint64_t machine_key(const gpu_session *s)
 {
     char text[256];
-    int n = snprintf(text, sizeof text, "%s %d.%d %d %d", s->about.name, s->about.major, s->about.minor,
-                     s->about.sms, gpu_runtime_version());
+    int n = snprintf(text, sizeof text, "%s %d.%d %d %d %d", s->about.name, s->about.major, s->about.minor,
+                     s->about.sms, gpu_runtime_version(), gpu_config_count());
     if (s->plan.without && n > 0 && n < (int)sizeof text) /* choices among fewer tiles are others' */
         n += snprintf(text + n, sizeof text - (size_t)n, " %x", s->plan.without);
     return sk_hash_xxh3(text, n > 0 && n < (int)sizeof text ? (size_t)n : sizeof text - 1, 3);
@@ -58,7 +58,9 @@ static uint64_t step_key(const memo *m, const gpu_step *step, int32_t products)
                               (step->refs[4].buffer >= 0) + a->residual_half,
                               step->node->a.conv.window.kernel[0],
                               products,
-                              a->plane > 0};
+                              a->plane > 0,
+                              a->then8,
+                              a->then_act};
     return sk_hash_xxh3(fields, sizeof fields, m->machine);
 }
 
