@@ -99,6 +99,19 @@ set_target_properties(fake_cuda PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${
     C_VISIBILITY_PRESET default LINK_FLAGS "-Wl,-soname,libcuda.so.1")
 add_dependencies(test_engines_ort fake_cuda)
 
+# … and its decoder, for FFmpeg: with video, and as containers have it that were given none.
+foreach(place nvidia nvidia_without_video)
+    add_library(fake_${place} SHARED ${CMAKE_SOURCE_DIR}/tests/media/fake_nvidia.c)
+    set_target_properties(fake_${place} PROPERTIES OUTPUT_NAME cuda SOVERSION 1 C_VISIBILITY_PRESET default
+        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/${place})
+    list(APPEND fake_libraries fake_${place})
+endforeach()
+add_library(fake_nvcuvid SHARED ${CMAKE_SOURCE_DIR}/tests/media/fake_nvidia.c)
+set_target_properties(fake_nvcuvid PROPERTIES OUTPUT_NAME nvcuvid SOVERSION 1 C_VISIBILITY_PRESET default
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/nvidia)
+target_compile_definitions(fake_nvcuvid PRIVATE VIDEO)
+list(APPEND fake_libraries fake_nvcuvid)
+
 # Model files that attack their reader, for cli/test_hostile.sh.
 add_executable(make_hostile ${CMAKE_SOURCE_DIR}/tests/cli/make_hostile.c)
 sk_target(make_hostile)

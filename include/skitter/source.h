@@ -128,6 +128,8 @@ typedef struct sk_source_info {
     bool stamped;
     /* bags: the frame_id of the first image; null: other sources */
     const char *frame_id;
+    /* why the device that was asked for does not decode; "" it does, or none was asked for */
+    const char *hwaccel_refused;
 } sk_source_info;
 
 /* The only way to begin one that sk_source_get_info is to fill. */

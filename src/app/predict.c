@@ -119,6 +119,7 @@ static sk_status open_models_and_source(predict_run *r, sk_error *err)
     const sk_source_settings media = predict_media_of(r);
     SK_TRY(sk_source_open(s->source, &media, &r->source, err));
     r->info = sk_source_info_of(r->source);
+    predict_note_decoder(r);
     r->like = *r->info.like; /* the source may be closed before the pipeline is started */
     r->report->live = r->info.kind == SK_SOURCE_LIVE || r->info.once;
     return predict_check_frames(r->settings, &r->info, err);
@@ -198,7 +199,8 @@ static sk_status note(predict_run *r, sk_run_state state, sk_error *err)
                                 .part_frames = r->report->frames,
                                 .part_seconds = r->report->seconds,
                                 .decoder = r->info.decoder,
-                                .hwaccel = r->info.hwaccel};
+                                .hwaccel = r->info.hwaccel,
+                                .hwaccel_refused = r->report->hwaccel_refused};
     if (r->source)
         standing.source = sk_source_status_of(r->source);
     return sk_run_folder_note(r->folder, &r->header, &standing, err);

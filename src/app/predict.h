@@ -101,6 +101,9 @@ struct sk_predict_report {
         missing; /* frames that the video's header promised and the file does not hold: the run is not finished */
     sk_source_status source;
     char runtime[32], device[160], precision[8];
+    /* The device that decoded, by FFmpeg's name, and why one that was asked for did not; "" the processor, and it was not refused. */
+    char hwaccel[16], hwaccel_refused[224];
+    bool stayed;      /* frames stayed on the device that decoded them */
     char notice[512]; /* "" or what the person should know although the run went on */
     int32_t n_files;
     char files[SK_PREDICT_MAX_FORMATS + 12][4352]; /* what lies in the folder now */

@@ -5,9 +5,11 @@
 #include "base/log.h"
 #include "engines/engine.h"
 #include "media/frame_choice.h"
+#include "media/source_told.h"
 #include "models/model.h"
 #include "tasks/arrange.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +58,15 @@ sk_status predict_begin_finder(predict_run *r, sk_error *err)
     return f ? f->begin(f->context, &source, err) : SK_OK;
 }
 
+void predict_note_decoder(predict_run *r)
+{
+    const sk_source_info info = sk_source_info_of(r->source);
+    r->info.hwaccel = info.hwaccel; /* FFmpeg's own text */
+    snprintf(r->report->hwaccel, sizeof r->report->hwaccel, "%s", info.hwaccel);
+    snprintf(r->report->hwaccel_refused, sizeof r->report->hwaccel_refused, "%s", info.hwaccel_refused);
+    r->report->stayed = sk_frame_on_device(info.like);
+}
+
 sk_status predict_open_source(predict_run *r, sk_error *err)
 {
     sk_source_settings m = predict_media_of(r);
@@ -73,6 +84,7 @@ sk_status predict_open_source(predict_run *r, sk_error *err)
     r->info.name = info.name; /* borrowed from the source that lives on, both */
     r->info.frame_id = info.frame_id;
     r->like = *info.like;
+    predict_note_decoder(r); /* the GPU's state may have changed since the first look at it */
     const int64_t done = r->progress.done - sk_run_folder_left_out(r->folder);
     for (int64_t i = 0; skip_by_reading && i < done; i++) {
         const sk_frame *frame = NULL;

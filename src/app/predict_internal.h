@@ -33,6 +33,8 @@ typedef struct predict_run {
 
 /* How the run wants its frames: as the pipeline takes them, where nobody else looks at them. */
 sk_source_settings predict_media_of(const predict_run *run);
+/* Who decodes, as the source that is open says it: for the report and run.json. */
+void predict_note_decoder(predict_run *run);
 /* The source from the first frame that is still to be done. */
 sk_status predict_open_source(predict_run *run, sk_error *err) SK_MUST_CHECK;
 /* What finds instead of a model is told of the source and of the frames that are done. */

@@ -96,6 +96,7 @@ typedef struct sk_run_standing {
     int64_t part_frames; /* of `frames`, those of the part that ran last */
     double part_seconds; /* … and what it took, as its progress and summary say */
     const char *decoder, *hwaccel;
+    const char *hwaccel_refused; /* "" or null: it was not */
     sk_source_status source;
 } sk_run_standing;
 

@@ -120,6 +120,8 @@ sk_status sk_run_folder_note(const sk_run_folder *folder, const sk_run_header *h
     }
     sk_json_key_strings(&json, {"settings", h->settings}, {"decoder", standing->decoder},
                         {"hwaccel", standing->hwaccel});
+    if (standing->hwaccel_refused && standing->hwaccel_refused[0])
+        sk_json_key_string(&json, "hwaccel_refused", standing->hwaccel_refused);
     sk_source_status_json(&standing->source, "source_status", &json);
     put_left_out(folder, &json);
     sk_run_identity_json(folder->identity, "identity", &json);

@@ -21,6 +21,15 @@ static void print_times(FILE *to, const sk_predict_report *r)
     fprintf(to, "\n");
 }
 
+/* Who decoded, where a device was asked for. */
+static void print_decoder(FILE *to, const sk_predict_report *r)
+{
+    if (r->hwaccel[0])
+        fprintf(to, "decoded on %s%s\n", r->hwaccel, r->stayed ? ", where frames stayed" : "");
+    else if (r->hwaccel_refused[0])
+        fprintf(to, "decoded by the processor: %s\n", r->hwaccel_refused);
+}
+
 void sk_cli_predict_source(FILE *to, const sk_source_status *s)
 {
     if (s->damaged || s->dropped || s->outages)
@@ -56,6 +65,7 @@ void sk_cli_predict_summary(FILE *to, const sk_predict_report *r, const char *re
         bool same = strcmp(r->runtime, requested) == 0;
         fprintf(to, "runtime %s%s%s%s, %s, %s\n", r->runtime, same ? "" : " (requested ",
                 same ? "" : requested, same ? "" : ")", r->precision, r->device);
+        print_decoder(to, r);
         print_times(to, r);
         sk_cli_predict_source(to, &r->source);
     }
@@ -79,7 +89,9 @@ void sk_cli_predict_json(sk_json *j, const sk_predict_report *r, const char *req
     sk_json_key_float(j, "seconds", r->seconds);
     sk_json_key_float(j, "fps", r->seconds > 0 ? (double)r->frames / r->seconds : 0);
     sk_json_key_strings(j, {"runtime_requested", requested}, {"runtime", r->runtime}, {"device", r->device},
-                        {"precision", r->precision});
+                        {"precision", r->precision}, {"hwaccel", r->hwaccel});
+    if (r->hwaccel_refused[0])
+        sk_json_key_string(j, "hwaccel_refused", r->hwaccel_refused);
     double n = r->frames > 0 ? (double)r->frames : 1;
     sk_json_key_object(j, "ms_per_frame");
     sk_json_key_floats(j, {"decode", 1e3 * r->decode / n}, {"wait", 1e3 * r->wait_source / n},

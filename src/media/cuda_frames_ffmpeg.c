@@ -33,6 +33,8 @@ typedef struct copy_2d { /* CUDA_MEMCPY2D_v2 */
 } copy_2d;
 
 static struct driver {
+    int (*cuInit)(unsigned);
+    int (*cuDeviceGetCount)(int *);
     int (*cuCtxPushCurrent_v2)(CUcontext);
     int (*cuCtxPopCurrent_v2)(CUcontext *);
     int (*cuDevicePrimaryCtxRetain)(CUcontext *, int);
@@ -46,6 +48,7 @@ static struct driver {
     int (*cuGetErrorString)(int, const char **);
 } cu;
 static bool loaded;
+static char missing[96]; /* what the driver lacks */
 
 struct sk_cuda {
     CUcontext context;
@@ -58,10 +61,15 @@ static void load_driver(void)
 {
     void *handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
     bool all = handle != NULL;
+    if (!all)
+        snprintf(missing, sizeof missing,
+                 "libcuda.so.1 cannot be loaded: NVIDIA's driver is not installed here");
     const struct {
         const char *name;
         void *function;
     } wanted[] = {
+        {"cuInit", &cu.cuInit},
+        {"cuDeviceGetCount", &cu.cuDeviceGetCount},
         {"cuCtxPushCurrent_v2", &cu.cuCtxPushCurrent_v2},
         {"cuCtxPopCurrent_v2", &cu.cuCtxPopCurrent_v2},
         {"cuDevicePrimaryCtxRetain", &cu.cuDevicePrimaryCtxRetain},
@@ -77,6 +85,9 @@ static void load_driver(void)
     for (size_t i = 0; all && i < sizeof wanted / sizeof wanted[0]; i++) {
         void *symbol = dlsym(handle, wanted[i].name);
         all = symbol != NULL;
+        if (!all)
+            snprintf(missing, sizeof missing, "libcuda.so.1 lacks %.40s: the driver is too old",
+                     wanted[i].name);
         memcpy(wanted[i].function, &symbol, sizeof symbol); /* a function's address out of a void pointer */
     }
     loaded = all;
@@ -88,14 +99,38 @@ static const char *text_of(int error)
     return cu.cuGetErrorString(error, &text) == 0 && text ? text : "unknown error";
 }
 
-sk_cuda *sk_cuda_open(AVBufferRef *device, int32_t index, char *why, size_t room)
+/* FFmpeg's device around our context and stream. */
+static int make_device(sk_cuda *cuda, AVBufferRef **device, char *why, size_t room)
+{
+    sk_ffmpeg_said said = {{0}};
+    AVBufferRef *made = sk_ff.av_hwdevice_ctx_alloc(AV_HWDEVICE_TYPE_CUDA);
+    if (!made) {
+        snprintf(why, room, "this FFmpeg is built without CUDA, or memory ran out");
+        return -1;
+    }
+    AVCUDADeviceContext *own = ((AVHWDeviceContext *)(void *)made->data)->hwctx;
+    own->cuda_ctx = cuda->context;
+    own->stream = cuda->stream;
+    sk_ffmpeg_listen(&said);
+    const int code = sk_ff.av_hwdevice_ctx_init(made);
+    sk_ffmpeg_listen(NULL);
+    if (code < 0) {
+        sk_ffmpeg_reason(&said, code, why, room);
+        sk_ff.av_buffer_unref(&made);
+        return -1;
+    }
+    *device = made;
+    return 0;
+}
+
+sk_cuda *sk_cuda_open(int32_t index, AVBufferRef **device, char *why, size_t room)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    AVCUDADeviceContext *own = ((AVHWDeviceContext *)(void *)device->data)->hwctx;
     CUcontext before = NULL;
+    int count = 0;
     pthread_once(&once, load_driver);
     if (!loaded) {
-        snprintf(why, room, "libcuda.so.1 lacks functions that are needed");
+        snprintf(why, room, "%s", missing);
         return NULL;
     }
     sk_cuda *cuda = sk_calloc(1, sizeof *cuda);
@@ -105,27 +140,32 @@ sk_cuda *sk_cuda_open(AVBufferRef *device, int32_t index, char *why, size_t room
     }
     cuda->index = index;
     atomic_init(&cuda->users, 1);
-    int error = cu.cuDevicePrimaryCtxRetain(&cuda->context, index);
-    if (error) {
-        snprintf(why, room, "%s", text_of(error));
+    int error = cu.cuInit(0);
+    if (!error)
+        error = cu.cuDeviceGetCount(&count);
+    if (error || index >= count) {
+        snprintf(why, room, "GPU %d: %s", index, error ? text_of(error) : "there is no such GPU");
         sk_free(cuda);
         return NULL;
     }
-    if (own->cuda_ctx != cuda->context) {
-        snprintf(why, room, "FFmpeg decodes in a context of its own");
-        error = -1;
-    } else if ((error = cu.cuCtxPushCurrent_v2(cuda->context)) == 0) {
+    error = cu.cuDevicePrimaryCtxRetain(&cuda->context, index);
+    if (error) {
+        snprintf(why, room, "GPU %d: %s", index, text_of(error));
+        sk_free(cuda);
+        return NULL;
+    }
+    if ((error = cu.cuCtxPushCurrent_v2(cuda->context)) == 0) {
         error = cu.cuStreamCreate(&cuda->stream, STREAM_NON_BLOCKING);
         (void)cu.cuCtxPopCurrent_v2(&before);
     }
     if (error) {
-        if (error > 0)
-            snprintf(why, room, "%s", text_of(error));
+        snprintf(why, room, "GPU %d: %s", index, text_of(error));
         cuda->stream = NULL;
+    }
+    if (error || make_device(cuda, device, why, room) != 0) {
         sk_cuda_release(cuda);
         return NULL;
     }
-    own->stream = cuda->stream; /* before the decoder is started: it takes it over then */
     return cuda;
 }
 

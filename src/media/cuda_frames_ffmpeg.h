@@ -10,12 +10,11 @@
  *
  * The decoder has few surfaces and wants them back: each frame is copied on the device into memory of its slot. */
 
-#define SK_CUDA_PRIMARY_CONTEXT 1 /* AV_CUDA_USE_PRIMARY_CONTEXT, whose header wants CUDA's */
-
 typedef struct sk_cuda sk_cuda; /* counted: by the decoder, and by every slot with memory of its own */
 
-/* Readies a freshly made FFmpeg device for this: null where that cannot be, and `why` says it. */
-sk_cuda *sk_cuda_open(AVBufferRef *device, int32_t index, char *why, size_t room);
+/* FFmpeg's device on the primary context of this GPU: null where it cannot be had, and `why` says it. FFmpeg itself would refuse that
+ * context wherever somebody uses it already with other flags than its own, as the cuda engine does. */
+sk_cuda *sk_cuda_open(int32_t index, AVBufferRef **device, char *why, size_t room);
 void sk_cuda_release(sk_cuda *cuda);
 
 /* Does this frame lie on the GPU in the one form that is passed on, 8-bit NV12? */

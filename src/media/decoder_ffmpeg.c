@@ -6,6 +6,7 @@
 #include "base/memory.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,21 +25,52 @@ static int display_turns(const AVStream *stream)
 
 static enum AVPixelFormat choose_format(AVCodecContext *codec, const enum AVPixelFormat *formats)
 {
-    const sk_decoder *decoder = codec->opaque;
+    sk_decoder *decoder = codec->opaque;
     for (const enum AVPixelFormat *f = formats; *f != AV_PIX_FMT_NONE; f++)
-        if (*f == (enum AVPixelFormat)decoder->hardware_format)
+        if (*f == (enum AVPixelFormat)decoder->hardware_format) {
+            sk_ffmpeg_forget(&decoder->said); /* FFmpeg now tries, and asks again where that fails */
             return *f;
-    sk_log(SK_LOG_WARN, "the %s device does not take this video; the processor decodes it",
-           decoder->device_name);
+        }
     return sk_ff.avcodec_default_get_format(codec, formats);
+}
+
+/* Once a decoder, and once a source that is opened again: who asked for a device is told that the processor decodes. */
+static void tell_refusal(sk_decoder *decoder, const char *uri, const char *name)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static char last[512];
+    char text[512] = "";
+    snprintf(text, sizeof text, "%.200s: decoded by the processor, not on a device (%.20s): %.220s", uri,
+             name, decoder->refusal);
+    decoder->told = true;
+    decoder->device_name = "";
+    pthread_mutex_lock(&lock);
+    const bool known = strcmp(text, last) == 0;
+    memcpy(last, text, sizeof last);
+    pthread_mutex_unlock(&lock);
+    if (!known)
+        sk_log(SK_LOG_WARN, "%s", text);
+}
+
+static bool open_one(sk_decoder *decoder, enum AVHWDeviceType type, int32_t on_device, char *why, size_t room)
+{
+    sk_ffmpeg_said said = {{0}};
+    if (type == AV_HWDEVICE_TYPE_CUDA) {
+        decoder->cuda = sk_cuda_open(on_device > 0 ? on_device - 1 : 0, &decoder->device, why, room);
+        return decoder->cuda != NULL;
+    }
+    sk_ffmpeg_listen(&said);
+    const int code = sk_ff.av_hwdevice_ctx_create(&decoder->device, type, NULL, NULL, 0);
+    sk_ffmpeg_listen(NULL);
+    if (code != 0)
+        sk_ffmpeg_reason(&said, code, why, room);
+    return code == 0;
 }
 
 /* Devices this codec can be decoded on, in FFmpeg's order: the one of this name, or any. False: none can be had. */
 static bool open_device(sk_decoder *decoder, const AVCodec *codec, const char *name, int32_t on_device,
                         char *why, size_t room)
 {
-    char number[16];
-    snprintf(number, sizeof number, "%d", on_device - 1);
     bool any = strcmp(name, "auto") == 0;
     snprintf(why, room, "FFmpeg decodes %s on no such device", codec->name);
     for (int i = 0;; i++) {
@@ -49,23 +81,15 @@ static bool open_device(sk_decoder *decoder, const AVCodec *codec, const char *n
         if (!(config->methods & AV_CODEC_HW_CONFIG_METHOD_HW_DEVICE_CTX) || !type ||
             (!any && strcmp(type, name) != 0))
             continue;
-        const bool cuda = config->device_type == AV_HWDEVICE_TYPE_CUDA;
-        int code = sk_ff.av_hwdevice_ctx_create(&decoder->device, config->device_type,
-                                                cuda && on_device > 0 ? number : NULL, NULL,
-                                                cuda ? SK_CUDA_PRIMARY_CONTEXT : 0);
-        if (code == 0) {
-            if (cuda && on_device > 0) {
-                decoder->cuda = sk_cuda_open(decoder->device, on_device - 1, why, room);
-                if (!decoder->cuda)
-                    sk_log(SK_LOG_WARN, "frames cannot stay on the GPU: %s", why);
-            }
+        char reason[160];
+        if (open_one(decoder, config->device_type, on_device, reason, sizeof reason)) {
             decoder->hardware_format = config->pix_fmt;
             decoder->codec->hw_device_ctx = sk_ff.av_buffer_ref(decoder->device);
             decoder->codec->get_format = choose_format;
             decoder->device_name = type;
             return true;
         }
-        snprintf(why, room, "%s: %s", type, sk_ffmpeg_text(code));
+        snprintf(why, room, "%s: %s", type, reason);
     }
 }
 
@@ -74,6 +98,7 @@ void sk_decoder_keep_device(sk_decoder *from, sk_decoder *to)
     to->device = from->device;
     to->cuda = from->cuda;
     to->hardware_format = from->hardware_format;
+    to->told = from->told;
     to->device_name = from->device_name;
     from->device = NULL;
     from->cuda = NULL;
@@ -83,8 +108,9 @@ void sk_decoder_keep_device(sk_decoder *from, sk_decoder *to)
 static sk_status try_hardware(const char *uri, const char *name, int32_t on_device, const AVCodec *codec,
                               sk_decoder *before, sk_decoder *decoder, sk_error *err)
 {
-    char why[160], known[256] = "";
+    char known[256] = "";
     decoder->device_name = "";
+    decoder->stays = on_device > 0;
     if (!name || strcmp(name, "none") == 0)
         return SK_OK;
     if (strcmp(name, "auto") != 0 && sk_ff.av_hwdevice_find_type_by_name(name) == AV_HWDEVICE_TYPE_NONE) {
@@ -104,10 +130,13 @@ static sk_status try_hardware(const char *uri, const char *name, int32_t on_devi
         return SK_OK;
     }
     const bool any = strcmp(name, "auto") == 0;
-    if (any && on_device > 0 && open_device(decoder, codec, "cuda", on_device, why, sizeof why))
-        return SK_OK;
-    if (!open_device(decoder, codec, name, on_device, why, sizeof why))
-        sk_log(SK_LOG_WARN, "%s: decoded by the processor, not on a device (%s): %s", uri, name, why);
+    if (any && on_device > 0 &&
+        open_device(decoder, codec, "cuda", on_device, decoder->refusal, sizeof decoder->refusal))
+        decoder->refusal[0] = 0;
+    else if (open_device(decoder, codec, name, on_device, decoder->refusal, sizeof decoder->refusal))
+        decoder->refusal[0] = 0;
+    else
+        tell_refusal(decoder, uri, name);
     return SK_OK;
 }
 
@@ -301,11 +330,24 @@ static sk_status feed(sk_decoder *decoder, const char *uri, sk_error *err)
     }
 }
 
+/* There is a device, and the processor decodes all the same: FFmpeg changed its mind. */
+static void note_refusal(sk_decoder *decoder, const char *uri)
+{
+    char said[160];
+    sk_ffmpeg_reason(&decoder->said, AVERROR(ENOSYS), said, sizeof said);
+    snprintf(decoder->refusal, sizeof decoder->refusal, "it does not take this video: %.120s%s", said,
+             strstr(said, "nvcuvid") ? " (a part of NVIDIA's driver; containers need its 'video' capability)"
+                                     : "");
+    tell_refusal(decoder, uri, decoder->device_name);
+}
+
 sk_status sk_decoder_next(sk_decoder *decoder, const char *uri, bool *end, sk_error *err)
 {
     for (;;) {
         int code = sk_ff.avcodec_receive_frame(decoder->codec, decoder->frame);
         if (code == 0) {
+            if (decoder->device && decoder->frame->format != decoder->hardware_format && !decoder->told)
+                note_refusal(decoder, uri);
             sk_colours_read_as(decoder->frame, decoder->colours);
             if (decoder->frame->flags & AV_FRAME_FLAG_CORRUPT)
                 note_damage(decoder, AVERROR_INVALIDDATA);
@@ -332,7 +374,7 @@ int64_t sk_decoder_pts(const sk_decoder *decoder)
 
 bool sk_decoder_on_device(const sk_decoder *decoder)
 {
-    return decoder->cuda && !decoder->quarter_turns && sk_cuda_holds(decoder->frame);
+    return decoder->cuda && decoder->stays && !decoder->quarter_turns && sk_cuda_holds(decoder->frame);
 }
 
 /* Can frames of this format and size be handed on as NV12? */

@@ -11,7 +11,8 @@
 
 /* Inside media/: one opened FFmpeg input with its video decoder and colour converter. */
 typedef struct sk_decoder {
-    sk_input *input; /* a file's bytes; null: FFmpeg opened an address or a camera itself */
+    sk_ffmpeg_said said; /* by the codec, whose `opaque` this is: so it comes first */
+    sk_input *input;     /* a file's bytes; null: FFmpeg opened an address or a camera itself */
     AVFormatContext *format;
     AVCodecContext *codec;
     AVStream *stream;
@@ -24,7 +25,10 @@ typedef struct sk_decoder {
     bool draining;             /* the end of the file was reached: the decoder is being emptied */
     int hardware_format;       /* AV_PIX_FMT_… of the device, AV_PIX_FMT_NONE for software */
     AVBufferRef *device;
-    sk_cuda *cuda;                /* frames stay on the device; null: they do not */
+    sk_cuda *cuda;                /* an NVIDIA device's context; null: it is none */
+    bool stays;                   /* … where frames stay */
+    bool told;                    /* that the device does not decode, and why */
+    char refusal[224];            /* why not; "" it does, or none was asked for */
     bool nv12;                    /* as of sk_source_settings */
     const char *device_name;      /* "" when the processor decodes; FFmpeg's own text */
     sk_slot upright;              /* scratch for rotation */

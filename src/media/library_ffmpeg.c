@@ -5,6 +5,7 @@
 #include <libavdevice/version.h>
 #include <libavutil/macros.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +13,47 @@
 
 sk_ffmpeg sk_ff;
 static char problem[512]; /* why loading failed; "" when it did not */
+static _Thread_local sk_ffmpeg_said *listener;
+static pthread_mutex_t said_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The library never prints; problems come back as errors, and what FFmpeg says of them is kept for who listens. */
+static void hear(void *object, int level, const char *format, va_list values)
+{
+    sk_ffmpeg_said *said = listener;
+    if (level > AV_LOG_ERROR)
+        return;
+    const AVClass *kind = object ? *(const AVClass *const *)object : NULL;
+    if (!said && kind && strcmp(kind->class_name, "AVCodecContext") == 0)
+        said = ((const AVCodecContext *)object)->opaque;
+    if (!said)
+        return;
+    pthread_mutex_lock(&said_lock);
+    if (!said->text[0])
+        vsnprintf(said->text, sizeof said->text, format, values);
+    said->text[strcspn(said->text, "\r\n")] = 0;
+    pthread_mutex_unlock(&said_lock);
+}
+
+void sk_ffmpeg_listen(sk_ffmpeg_said *said)
+{
+    if (said)
+        sk_ffmpeg_forget(said);
+    listener = said;
+}
+
+void sk_ffmpeg_forget(sk_ffmpeg_said *said)
+{
+    pthread_mutex_lock(&said_lock);
+    said->text[0] = 0;
+    pthread_mutex_unlock(&said_lock);
+}
+
+void sk_ffmpeg_reason(const sk_ffmpeg_said *said, int code, char *out, size_t room)
+{
+    pthread_mutex_lock(&said_lock);
+    snprintf(out, room, "%s", said->text[0] ? said->text : sk_ffmpeg_text(code));
+    pthread_mutex_unlock(&said_lock);
+}
 
 /* The library stays loaded: FFmpeg keeps threads, pools and tables of its own. */
 static void *load(const char *library)
@@ -43,7 +85,7 @@ static void load_all(void)
     SK_FFMPEG_AVFORMAT(FIND)
 #undef FIND
     if (!problem[0])
-        sk_ff.av_log_set_level(AV_LOG_QUIET); /* the library never prints; problems come back as errors */
+        sk_ff.av_log_set_callback(hear);
 }
 
 sk_status sk_ffmpeg_load(const char *uri, sk_error *err)

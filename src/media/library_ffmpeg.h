@@ -76,12 +76,14 @@
     F(av_frame_unref)                                                                                        \
     F(av_free)                                                                                               \
     F(av_get_pix_fmt_name)                                                                                   \
+    F(av_hwdevice_ctx_alloc)                                                                                 \
     F(av_hwdevice_ctx_create)                                                                                \
+    F(av_hwdevice_ctx_init)                                                                                  \
     F(av_hwdevice_find_type_by_name)                                                                         \
     F(av_hwdevice_get_type_name)                                                                             \
     F(av_hwdevice_iterate_types)                                                                             \
     F(av_hwframe_transfer_data)                                                                              \
-    F(av_log_set_level)                                                                                      \
+    F(av_log_set_callback)                                                                                   \
     F(av_malloc)                                                                                             \
     F(av_opt_set)                                                                                            \
     F(av_pix_fmt_desc_get)                                                                                   \
@@ -113,5 +115,16 @@ sk_status sk_ffmpeg_load_cameras(const char *uri, sk_error *err) SK_MUST_CHECK;
 
 /* FFmpeg's words for one of its error codes; of this thread, until the next call. */
 const char *sk_ffmpeg_text(int code);
+
+/* The first error FFmpeg spoke of since it was cleared: often the only place where the reason stands. It is heard of this thread's calls
+ * between sk_ffmpeg_listen(said) and sk_ffmpeg_listen(NULL), and of every AVCodecContext whose `opaque` is one, whichever thread it
+ * works in. */
+typedef struct sk_ffmpeg_said {
+    char text[160]; /* without a line's end; "" nothing */
+} sk_ffmpeg_said;
+void sk_ffmpeg_listen(sk_ffmpeg_said *said);
+void sk_ffmpeg_forget(sk_ffmpeg_said *said);
+/* Copies it out; where nothing was said, the code's own words. */
+void sk_ffmpeg_reason(const sk_ffmpeg_said *said, int code, char *out, size_t room);
 
 #endif

@@ -393,6 +393,8 @@ sk_status sk_source_open(const char *uri, const sk_source_settings *given, sk_so
         source->reader->like = (sk_frame){.format = settings->format};
     if (!source->reader->info.hwaccel)
         source->reader->info.hwaccel = "";
+    if (!source->reader->info.hwaccel_refused)
+        source->reader->info.hwaccel_refused = "";
     source->reader->info.name = source->name;
     source->like = source->reader->like;
     source->like.size = sizeof source->like;

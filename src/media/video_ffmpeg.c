@@ -35,6 +35,7 @@ typedef struct video_reader {
     int64_t aim;         /* of a walk that was left before it was there; -1: none was */
     int64_t promised;    /* packets, by the container's own index; -1: it has none */
     double seconds;      /* that the stream lasts, by its header; 0: it does not say */
+    char refused[224];   /* info.hwaccel_refused */
 } video_reader;
 
 static int interrupted(void *context)
@@ -374,15 +375,18 @@ static void fill_info(video_reader *reader)
     count_frames(reader, total, exact);
     info->decoder = d->codec->codec->name;
     info->hwaccel = d->device_name;
+    memcpy(reader->refused, d->refusal, sizeof reader->refused);
+    info->hwaccel_refused = reader->refused;
     (void)sk_decoder_promises_nv12(d, &reader->base.like);
 }
 
-/* Whether frames stay on a device is known when the first one is decoded: until then FFmpeg may still change its mind. */
+/* Whether a device decodes, and whether frames stay there, is known when the first one is decoded: until then FFmpeg may still
+ * change its mind. */
 static sk_status look_at_first(video_reader *reader, sk_error *err)
 {
     sk_decoder *d = &reader->decoder;
     bool end = false;
-    if (!d->cuda)
+    if (!d->device)
         return SK_OK;
     if (!reader->holds_frame)
         SK_TRY(sk_decoder_next(d, reader->uri, &end, err));
@@ -399,6 +403,7 @@ static sk_status look_at_first(video_reader *reader, sk_error *err)
                                        .device = sk_frame_wishes_of(&reader->settings).on_device - 1};
     if (d->frame->format != d->hardware_format)
         reader->base.info.hwaccel = "";
+    memcpy(reader->refused, d->refusal, sizeof reader->refused);
     return SK_OK;
 }
 

@@ -129,19 +129,26 @@ static sk_status try_gpu(sk_video_sink *sink, int32_t width, int32_t height, dou
 {
     const AVCodec *codec = sk_ff.avcodec_find_encoder_by_name(GPU_ENCODER);
     int code = -1;
+    char reason[160] = "";
+    sk_ffmpeg_said said = {{0}};
     *started = false;
-    if (codec)
-        SK_TRY(start_encoder(sink, codec, width, height, rate, &code, err));
+    if (codec) {
+        sk_ffmpeg_listen(&said);
+        const sk_status status = start_encoder(sink, codec, width, height, rate, &code, err);
+        sk_ffmpeg_listen(NULL);
+        SK_TRY(status);
+    }
     *started = codec && code >= 0;
     if (*started)
         return SK_OK;
     sk_ff.avcodec_free_context(&sink->codec);
+    sk_ffmpeg_reason(&said, code, reason, sizeof reason);
     sk_log(
         SK_LOG_WARN, "%s: encoded by the processor, not by the GPU: %s%s", sink->path,
         codec
             ? "its encoder (NVENC) cannot be started; not every GPU has one (A100, H100 and H200 have none): "
             : "this FFmpeg is built without " GPU_ENCODER,
-        codec ? sk_ffmpeg_text(code) : "");
+        codec ? reason : "");
     return SK_OK;
 }
 

@@ -44,7 +44,7 @@ static void describe(const sk_model *model, sk_task_description *d)
     d->edges = model->edges;
     d->colours = model->sleap.legacy ? SK_COLOURS_BT601 : SK_COLOURS_TAGGED;
     d->fits_all = false;
-    d->takes_nv12 = false;
+    d->takes_nv12 = !sk_sleap_on_crops(model->task);
 }
 
 static const char *keypoint_name(const sk_model *model, int32_t index)

@@ -342,6 +342,9 @@ static sk_status open_memory(gpu_session *s, int32_t slots, sk_error *err)
         slot->compute = k % s->n_sites ? s->sites[k % s->n_sites].compute : s->compute;
         SK_TRY(gpu_check(s, gpu_alloc((void **)&slot->device, s->plan.slot_bytes + 256), "inputs and outputs",
                          err));
+        /* the run before capturing reads inputs that nobody has brought, and tables come back with rows that hold nothing */
+        SK_TRY(
+            gpu_check(s, gpu_fill(slot->device, 0, s->plan.slot_bytes + 256, s->compute), "clearing", err));
         SK_TRY(gpu_check(s, gpu_host_alloc((void **)&slot->host, s->plan.slot_bytes + 256),
                          "pinned memory for inputs and outputs", err));
         gpu_event **events[] = {&slot->begun, &slot->uploaded, &slot->started, &slot->computed,
