@@ -55,6 +55,8 @@ typedef struct sk_conv_u8c16 {
     float *out_f32;
     ptrdiff_t out_plane, out_row, out_pixel; /* in elements */
     int32_t out_blocks, out_h, out_w;
+    int32_t
+        last_outputs; /* of the last block, if not all: the others have weights, sums, scale and bias 0; 0: all */
     int32_t width, tile, groups_outer; /* as sk_conv_f32c16's */
     ptrdiff_t group_weights;           /* bytes from one full group's weights to the next */
     sk_finish_u8 finish;

@@ -68,6 +68,23 @@ static void random_finish(kernel_run *run, problem *q, int32_t k)
         sk_act_i16_make(&q->act, 0, unit);
 }
 
+/* Of the last block only some outputs are used. */
+static void few_outputs(problem *q, int8_t *weights, float *scale, float *bias)
+{
+    const sk_conv_u8c16 *p = &q->p;
+    int8_t *at = weights;
+    for (int32_t block = 0; block < p->out_blocks; block += p->width) {
+        const int32_t width = p->out_blocks - block < p->width ? p->out_blocks - block : p->width;
+        for (int32_t b = 0; b < p->in_blocks; b++)
+            for (int32_t k = 0; k < p->kernel_h * p->kernel_w * ((q->fill[b] + 3) / 4); k++)
+                for (int32_t o = 0; o < width * SK_BLOCK * 4; o++, at++)
+                    if (block * SK_BLOCK + o / 4 >= (p->out_blocks - 1) * SK_BLOCK + p->last_outputs)
+                        *at = 0;
+    }
+    for (int32_t o = p->last_outputs; o < SK_BLOCK; o++)
+        scale[(p->out_blocks - 1) * SK_BLOCK + o] = bias[(p->out_blocks - 1) * SK_BLOCK + o] = 0.0f;
+}
+
 /* What each output's weights add up to: some levels take more than the zero point off every byte. */
 static void true_sums(problem *q)
 {
@@ -131,6 +148,11 @@ static void make_buffers(kernel_run *run, problem *q, int depthwise)
         }
     }
     random_finish(run, q, k);
+    if (!depthwise && kernel_range(run, 0, 1)) {
+        p->last_outputs = (int32_t)kernel_range(run, 1, kernel_range(run, 0, 1) ? 8 : 16);
+        few_outputs(q, (int8_t *)(uintptr_t)p->weights, (float *)(uintptr_t)p->scale,
+                    (float *)(uintptr_t)p->bias);
+    }
     if (!depthwise)
         true_sums(q);
     q->floats = kernel_range(run, 0, 4) == 0;
@@ -150,12 +172,12 @@ static void make_buffers(kernel_run *run, problem *q, int depthwise)
         kernel_fill_bytes(run, residual, bytes);
         p->residual = residual;
     }
-    kernel_case(
-        run,
-        "blocks %d fill %d, %dx%d stride %d dilation %d pixel %d, out %d blocks %dx%d, width %d tile %d%s%s",
-        p->in_blocks, q->fill[0], p->kernel_h, p->kernel_w, p->stride_w, p->dilation_w, (int)p->in_pixel,
-        p->out_blocks, p->out_h, p->out_w, p->width, p->tile, p->residual ? ", residual" : "",
-        q->floats ? ", floats" : "");
+    kernel_case(run,
+                "blocks %d fill %d, %dx%d stride %d dilation %d pixel %d, out %d blocks (last %d) %dx%d, "
+                "width %d tile %d%s%s",
+                p->in_blocks, q->fill[0], p->kernel_h, p->kernel_w, p->stride_w, p->dilation_w,
+                (int)p->in_pixel, p->out_blocks, p->last_outputs, p->out_h, p->out_w, p->width, p->tile,
+                p->residual ? ", residual" : "", q->floats ? ", floats" : "");
 }
 
 static void to(problem *q, uint8_t *out)

@@ -185,6 +185,7 @@ sk_status cpu_conv_bind_u8(cpu_plan *plan, cpu_conv *c, sk_error *err)
     p->out_h = c->out_h;
     p->out_w = c->out_w;
     p->out_blocks = c->p.out_blocks = out.blocks;
+    p->last_outputs = c->weights.cout - (out.blocks - 1) * SK_BLOCK;
     const ptrdiff_t at = c->from_y * out.row + c->from_x * SK_BLOCK;
     p->out = u->floats ? NULL : out.bytes + at;
     p->out_f32 = u->floats ? out.data + at : NULL;

@@ -20,10 +20,12 @@
  *   sum_to_x(sum, scale, bias, out)  i16, as kernels_u8.h has it
  *   sum_to_f32(sum, scale, bias, out)
  *   finish_row(f, x, residual, out, count)
- *   SUM_TILES(M, S), SUM_PIXELS      the register tiles, as in conv_table_impl.h */
+ *   SUM_TILES(M, S), SUM_PIXELS      the register tiles, as in conv_table_impl.h
+ *   SUM_PACKED                       defined: a last block with few outputs is packed (packed_u8_avx512.h) */
 
 #define SUM_PER_BLOCK (SK_BLOCK / SUM_COUNT)
 #define STRIP         64 /* pixels whose x are kept before they become bytes */
+#define LONGEST       20 /* no tile has more pixels */
 
 typedef struct u8_tile {
     const uint8_t *in;
@@ -118,6 +120,30 @@ static const u8_tile_fn u8_any[5 * 32] = {SUM_TILES(U8_TILE_ENTRY, 0)};
 static const u8_tile_fn u8_16[5 * 32] = {SUM_TILES(U8_TILE_ENTRY, 16)};
 static const u8_tile_fn u8_32[5 * 32] = {SUM_TILES(U8_TILE_ENTRY, 32)};
 
+#ifdef SUM_PACKED
+#include "kernels/simd/packed_u8_avx512.h"
+#else
+SK_INLINE int32_t packed_count(const sk_conv_u8c16 *p, int32_t blocks_before)
+{
+    (void)p;
+    (void)blocks_before;
+    return 1;
+}
+SK_INLINE const u8_tile_fn *packed_tiles(ptrdiff_t pixel_step, int32_t pack)
+{
+    (void)pixel_step;
+    (void)pack;
+    return NULL;
+}
+SK_INLINE int32_t packed_next(int32_t left, int32_t pack, int32_t width)
+{
+    (void)left;
+    (void)pack;
+    (void)width;
+    return 0;
+}
+#endif
+
 /* Bytes of one block and strip, from x0 on. */
 static void u8_strip_out(const sk_conv_u8c16 *p, const int16_t *x, int32_t block, int32_t y, int32_t x0,
                          int32_t pixels)
@@ -141,21 +167,25 @@ SK_INLINE void u8_row(const sk_conv_u8c16 *p, u8_tile *t, const u8_tile_fn *tile
     _Alignas(64) int16_t kept[4 * STRIP * SK_BLOCK];
     const int32_t block = g * p->width;
     const int32_t width = p->out_blocks - block < p->width ? p->out_blocks - block : p->width;
-    const int32_t count = (p->out_w + p->tile - 1) / p->tile;
+    const int32_t count = (p->out_w + p->tile - 1) / p->tile, pack = packed_count(p, block + width);
+    const u8_tile_fn *packed = packed_tiles(t->pixel_step, pack);
     const uint8_t *in = p->in + (ptrdiff_t)y * p->stride_h * p->in_row;
     float *out = p->out ? NULL : p->out_f32 + block * p->out_plane + y * p->out_row;
     t->weights = p->weights + g * p->group_weights;
     t->sums = p->sums + block * SK_BLOCK;
     t->scale = p->scale + block * SK_BLOCK;
     t->bias = p->bias + block * SK_BLOCK;
-    for (int32_t i = 0, x = 0, from = 0; i < count; i++) {
-        const int32_t pixels = (p->out_w - x) / (count - i);
+    for (int32_t i = 0, x = 0, from = 0; x < p->out_w; i++) {
+        const int32_t several = pack > 1 ? packed_next(p->out_w - x, pack, width) : 0;
+        const int32_t pixels = several     ? several
+                               : pack == 1 ? (p->out_w - x) / (count - i)
+                                           : 1; /* fewer than are packed: one by one */
         t->in = in + x * t->pixel_step;
         t->x = p->out ? kept + (x - from) * SK_BLOCK : NULL;
         t->out = p->out ? NULL : out + x * p->out_pixel;
-        tiles[width * 32 + pixels](t);
+        (several ? packed : tiles)[width * 32 + pixels](t);
         x += pixels;
-        if (!p->out || (i + 1 < count && x - from + p->tile <= STRIP))
+        if (!p->out || (x < p->out_w && x - from + LONGEST <= STRIP))
             continue;
         for (int32_t j = 0; j < width; j++)
             u8_strip_out(p, kept + j * STRIP * SK_BLOCK, block + j, y, from, x - from);

@@ -4,6 +4,7 @@
 
 #define SUM_TILES(M, S) SK_TILES_14(M, u8, S, 1) SK_TILES_14(M, u8, S, 2)
 #define SUM_PIXELS      0, 14, 14, 0, 0
+#define SUM_PACKED
 #include "kernels/simd/conv_u8_impl.h"
 #include "kernels/simd/pool_u8_impl.h"
 #include "kernels/simd/table_u8_impl.h"

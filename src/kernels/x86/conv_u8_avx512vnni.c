@@ -5,6 +5,7 @@
 #define SUM_TILES(M, S)                                                                                      \
     SK_TILES_20(M, u8, S, 1) SK_TILES_14(M, u8, S, 2) SK_TILES_9(M, u8, S, 3) SK_TILES_6(M, u8, S, 4)
 #define SUM_PIXELS 0, 20, 14, 9, 6
+#define SUM_PACKED
 #include "kernels/simd/conv_u8_impl.h"
 #include "kernels/simd/pool_u8_impl.h"
 
